@@ -1,0 +1,3 @@
+module github.com/starling-grid/starling
+
+go 1.26

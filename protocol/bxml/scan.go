@@ -1,0 +1,301 @@
+// Package bxml reads and writes the dialect of XML that BOINC's programs speak.
+//
+// It is not an XML parser. BOINC's peers write tags on lines, do not escape
+// names, put program output into CDATA sections that hold anything, and skip
+// what they do not know; a standard parser refuses such text. The rules
+// followed here are those of BOINC's own reader, made safe: one pass, bounded
+// by the input's length, no recursion on unknown elements, and an element that
+// never ends is an error rather than a silent loss.
+//
+// It does not know any message; those are in package protocol.
+package bxml
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"strconv"
+)
+
+// ErrNotFound is returned by Find when the wanted start tag is not there.
+var ErrNotFound = errors.New("start tag not found")
+
+// A Scanner walks over the elements of one message. Errors stick: after the
+// first one every method is a no-op that returns a zero value, and Err tells
+// what happened. It is not safe for concurrent use.
+type Scanner struct {
+	buf   []byte
+	pos   int
+	name  []byte // of the current start tag
+	attrs []byte
+	empty bool // the current tag was <name/>
+	open  bool // the current element's content has not been consumed
+	err   error
+}
+
+// NewScanner reads from b, which it never changes and whose bytes it may keep.
+func NewScanner(b []byte) *Scanner { return &Scanner{buf: b} }
+
+// Err returns the first error met.
+func (s *Scanner) Err() error { return s.err }
+
+// Find moves to the first start tag called name, wherever it stands, and makes
+// it the current element. Text and other tags before it are passed over.
+func (s *Scanner) Find(name string) error {
+	for s.err == nil {
+		end, ok := s.next()
+		if !ok {
+			return fmt.Errorf("<%s>: %w", name, ErrNotFound)
+		}
+		if end == nil && string(s.name) == name {
+			return nil
+		}
+	}
+	return s.err
+}
+
+// Name returns the name of the current element.
+func (s *Scanner) Name() string { return string(s.name) }
+
+// Children enters the current element and yields the name of each element in
+// it, in order. What the loop's body does not read of a child is skipped, its
+// own children included. A body that leaves the loop early must not use the
+// Scanner again.
+func (s *Scanner) Children() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if s.err != nil || !s.open {
+			return
+		}
+		parent := s.name
+		s.open = false
+		for s.err == nil {
+			if s.open {
+				s.Skip()
+				continue
+			}
+			end, ok := s.next()
+			switch {
+			case !ok:
+				s.fail(fmt.Errorf("<%s> is not closed", clip(parent)))
+				return
+			case end != nil:
+				if bytes.Equal(end, parent) {
+					return
+				}
+				// A stray end tag: BOINC's reader passes over it.
+			default:
+				if !yield(intern(s.name)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Enter makes the children of the current element look like siblings of it, as
+// BOINC's client does with elements at the top level that it does not know.
+func (s *Scanner) Enter() { s.open = false }
+
+// Skip passes over the rest of the current element.
+func (s *Scanner) Skip() {
+	if s.err != nil || !s.open {
+		return
+	}
+	name, depth := s.name, 1
+	s.open = false
+	for depth > 0 {
+		end, ok := s.next()
+		switch {
+		case !ok:
+			s.fail(fmt.Errorf("<%s> is not closed", clip(name)))
+			return
+		case end != nil:
+			if bytes.Equal(end, name) {
+				depth--
+			}
+		case bytes.Equal(s.name, name):
+			if s.open {
+				depth++
+			}
+		}
+		s.open = false
+	}
+}
+
+// Raw returns the current element's content as it stands, up to its literal
+// end tag, whatever is in between.
+func (s *Scanner) Raw() string { return string(s.raw()) }
+
+func (s *Scanner) raw() []byte {
+	if s.err != nil || !s.open {
+		return nil
+	}
+	s.open = false
+	rest := s.buf[s.pos:]
+	for from := 0; ; {
+		i := bytes.Index(rest[from:], []byte("</"))
+		if i < 0 {
+			s.fail(fmt.Errorf("<%s> is not closed", clip(s.name)))
+			return nil
+		}
+		i += from
+		after := rest[i+2:]
+		if bytes.HasPrefix(after, s.name) && len(after) > len(s.name) && after[len(s.name)] == '>' {
+			s.pos += i + 2 + len(s.name) + 1
+			return rest[:i]
+		}
+		from = i + 2
+	}
+}
+
+// Text returns the current element's content as text: entities and CDATA
+// sections resolved, white space around it removed.
+func (s *Scanner) Text() string { return string(bytes.TrimSpace(unescape(s.raw()))) }
+
+// Int sets *v to the current element's whole number. Like BOINC's reader it
+// takes a base prefix (0x…, 0…), reads an empty element as 0, and leaves *v
+// alone when the content is not a number. A number written with decimals is
+// cut, since old peers print integers as floats.
+func (s *Scanner) Int(v *int64) {
+	b := bytes.TrimSpace(s.raw())
+	if len(b) == 0 {
+		if s.err == nil {
+			*v = 0
+		}
+		return
+	}
+	if n, err := strconv.ParseInt(string(b), 0, 64); err == nil {
+		*v = n
+		return
+	}
+	if f, ok := parseFloat(b); ok && math.Abs(f) < 1<<63 {
+		*v = int64(f)
+	}
+}
+
+// Float sets *v to the current element's number. Content that is not a finite
+// number leaves *v alone; an empty element is 0.
+func (s *Scanner) Float(v *float64) {
+	b := bytes.TrimSpace(s.raw())
+	if len(b) == 0 {
+		if s.err == nil {
+			*v = 0
+		}
+		return
+	}
+	if f, ok := parseFloat(b); ok {
+		*v = f
+	}
+}
+
+// Flag reads the current element as a flag: <x/> is true, <x>0</x> and any
+// content that is not a number other than zero are false.
+func (s *Scanner) Flag() bool {
+	if s.empty {
+		return s.err == nil
+	}
+	f, ok := parseFloat(bytes.TrimSpace(s.raw()))
+	return ok && f != 0
+}
+
+// Attr returns the value of an attribute of the current start tag, or "".
+func (s *Scanner) Attr(name string) string {
+	key := []byte(name + "=")
+	for rest := s.attrs; ; {
+		i := bytes.Index(rest, key)
+		if i < 0 {
+			return ""
+		}
+		v := rest[i+len(key):]
+		preceded := i == 0 || rest[i-1] == ' ' || rest[i-1] == '\t' || rest[i-1] == '\n'
+		if preceded && len(v) > 1 && (v[0] == '"' || v[0] == '\'') {
+			if n := bytes.IndexByte(v[1:], v[0]); n >= 0 {
+				return string(unescape(v[1 : 1+n]))
+			}
+		}
+		rest = v
+	}
+}
+
+// next moves to the next tag. For a start tag it sets the current element and
+// returns a nil end; for an end tag it returns its name. ok is false at the
+// end of the input.
+func (s *Scanner) next() (end []byte, ok bool) {
+	for s.err == nil {
+		i := bytes.IndexByte(s.buf[s.pos:], '<')
+		if i < 0 {
+			s.pos = len(s.buf)
+			return nil, false
+		}
+		s.pos += i
+		rest := s.buf[s.pos:]
+		switch {
+		case bytes.HasPrefix(rest, []byte("<!--")):
+			s.skipTo("-->")
+			continue
+		case bytes.HasPrefix(rest, []byte("<![CDATA[")):
+			s.skipTo("]]>")
+			continue
+		case bytes.HasPrefix(rest, []byte("<?")), bytes.HasPrefix(rest, []byte("<!")):
+			s.skipTo(">")
+			continue
+		}
+		close := bytes.IndexByte(rest, '>')
+		if close < 0 {
+			s.pos = len(s.buf)
+			return nil, false
+		}
+		s.pos += close + 1
+		tag := rest[1:close]
+		if len(tag) > 0 && tag[0] == '/' {
+			name := bytes.TrimSpace(tag[1:])
+			if len(name) == 0 {
+				continue
+			}
+			return name, true
+		}
+		s.empty = len(tag) > 0 && tag[len(tag)-1] == '/'
+		if s.empty {
+			tag = tag[:len(tag)-1]
+		}
+		n := bytes.IndexAny(tag, " \t\r\n")
+		if n < 0 {
+			n = len(tag)
+		}
+		if n == 0 {
+			continue // "<>" or "< x": text, not a tag
+		}
+		s.name, s.attrs, s.open = tag[:n], tag[n:], !s.empty
+		return nil, true
+	}
+	return nil, false
+}
+
+// skipTo moves behind the next mark; without one, to the end of the input.
+func (s *Scanner) skipTo(mark string) {
+	i := bytes.Index(s.buf[s.pos:], []byte(mark))
+	if i < 0 {
+		s.pos = len(s.buf)
+		return
+	}
+	s.pos += i + len(mark)
+}
+
+func (s *Scanner) fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+	s.open = false
+}
+
+func parseFloat(b []byte) (float64, bool) {
+	f, err := strconv.ParseFloat(string(b), 64)
+	return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+}
+
+// clip keeps hostile names out of error messages.
+func clip(name []byte) string {
+	return strconv.QuoteToASCII(string(name[:min(len(name), 40)]))
+}

@@ -1,0 +1,123 @@
+package bxml
+
+import "strconv"
+
+// A Writer builds a message, one element a line, the way BOINC's programs
+// print theirs. The zero value is ready to use.
+type Writer struct {
+	buf []byte
+}
+
+// Bytes returns what was written; it is valid until the next write.
+func (w *Writer) Bytes() []byte { return w.buf }
+
+// Open writes <name>.
+func (w *Writer) Open(name string) { w.line("<", name, ">") }
+
+// Close writes </name>.
+func (w *Writer) Close(name string) { w.line("</", name, ">") }
+
+// Empty writes <name/>, a set flag.
+func (w *Writer) Empty(name string) { w.line("<", name, "/>") }
+
+// Flag writes <name/> if v is set and nothing otherwise.
+func (w *Writer) Flag(name string, v bool) {
+	if v {
+		w.Empty(name)
+	}
+}
+
+// Bool writes <name>1</name> or <name>0</name>.
+func (w *Writer) Bool(name string, v bool) {
+	n := int64(0)
+	if v {
+		n = 1
+	}
+	w.Int(name, n)
+}
+
+// Text writes an element with escaped text.
+func (w *Writer) Text(name, v string) {
+	w.start(name)
+	w.buf = appendEscaped(w.buf, v)
+	w.end(name)
+}
+
+// TextIf is Text, but writes nothing for an empty v.
+func (w *Writer) TextIf(name, v string) {
+	if v != "" {
+		w.Text(name, v)
+	}
+}
+
+// Int writes a whole number, never padded with zeros: BOINC would read octal.
+func (w *Writer) Int(name string, v int64) {
+	w.start(name)
+	w.buf = strconv.AppendInt(w.buf, v, 10)
+	w.end(name)
+}
+
+// Float writes a number with six decimals, as printf's %f does.
+func (w *Writer) Float(name string, v float64) {
+	w.start(name)
+	w.buf = strconv.AppendFloat(w.buf, v, 'f', 6, 64)
+	w.end(name)
+}
+
+// Block writes an element whose content v is XML or key text that must reach
+// the peer as it is: on lines of its own, unescaped.
+func (w *Writer) Block(name, v string) {
+	w.Open(name)
+	w.Raw(v)
+	w.Close(name)
+}
+
+// CDATA writes an element whose text may hold anything. A "]]>" in v is broken
+// up, since nothing else ends such a section.
+func (w *Writer) CDATA(name, v string) {
+	w.start(name)
+	w.buf = append(w.buf, cdataOpen...)
+	for i := 0; i < len(v); i++ {
+		if v[i] == '>' && i >= 2 && v[i-1] == ']' && v[i-2] == ']' {
+			w.buf = append(w.buf, ' ')
+		}
+		w.buf = append(w.buf, v[i])
+	}
+	w.buf = append(w.buf, cdataClose...)
+	w.end(name)
+}
+
+// Raw writes v as it is and sees that a new line follows it.
+func (w *Writer) Raw(v string) {
+	w.buf = append(w.buf, v...)
+	if n := len(w.buf); n > 0 && w.buf[n-1] != '\n' {
+		w.buf = append(w.buf, '\n')
+	}
+}
+
+func (w *Writer) line(a, name, b string) {
+	w.buf = append(append(append(w.buf, a...), name...), b...)
+	w.buf = append(w.buf, '\n')
+}
+
+func (w *Writer) start(name string) {
+	w.buf = append(append(append(w.buf, '<'), name...), '>')
+}
+
+func (w *Writer) end(name string) { w.line("</", name, ">") }
+
+func appendEscaped(b []byte, v string) []byte {
+	for i := range len(v) {
+		switch c := v[i]; c {
+		case '<':
+			b = append(b, "&lt;"...)
+		case '>':
+			b = append(b, "&gt;"...)
+		case '&':
+			b = append(b, "&amp;"...)
+		default:
+			b = append(b, c)
+		}
+	}
+	return b
+}
