@@ -30,12 +30,8 @@ type SchedulerReply struct {
 	ResultAborts             []string
 	ResultAbortsIfNotStarted []string
 
-	Apps        []App
-	Files       []FileInfo
-	AppVersions []AppVersion
-	Workunits   []Workunit
-	Results     []Result
-	Encoded     []string // elements already encoded, written after the others as they are
+	Elements
+	Encoded []string // elements already encoded, written after the others as they are
 
 	CodeSignKey          string
 	CodeSignKeySignature string

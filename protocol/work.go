@@ -56,3 +56,13 @@ type Result struct {
 	FileRefs          []FileRef // output files
 	ReportImmediately bool
 }
+
+// Elements are the descriptions that travel in replies and stand in a server's
+// database: which files, in which program, for which job.
+type Elements struct {
+	Apps        []App
+	Files       []FileInfo
+	AppVersions []AppVersion
+	Workunits   []Workunit
+	Results     []Result
+}

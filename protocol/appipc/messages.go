@@ -1,0 +1,149 @@
+package appipc
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// A Control is a message of the ControlRequest channel.
+type Control string
+
+// What a client can ask of an application.
+const (
+	Suspend Control = "<suspend/>"
+	Resume  Control = "<resume/>"
+	Quit    Control = "<quit/>"  // leave now, to be started again later
+	Abort   Control = "<abort/>" // leave now, for good
+	Reread  Control = "<reread_app_info/>"
+)
+
+// In reports whether the message holds c. Applications look for the tag
+// anywhere in the text, so a message may hold more than one.
+func (c Control) In(message string) bool { return strings.Contains(message, string(c)) }
+
+// Messages of the trickle channels.
+const (
+	HaveNewTrickleUp  = "<have_new_trickle_up/>\n"
+	HaveNewUploadFile = "<have_new_upload_file/>\n"
+	HaveTrickleDown   = "<have_trickle_down/>\n"
+	UploadFileStatus  = "<upload_file_status/>\n"
+)
+
+// A Heartbeat tells the application that its client lives.
+type Heartbeat struct {
+	WorkingSet       int64 // bytes that the client sees the task use
+	MaxWorkingSet    int64 // bytes of memory that the client may use now; 0 is not sent
+	NetworkSuspended bool
+}
+
+// Encode returns the message of the Heartbeats channel.
+func (h Heartbeat) Encode() string {
+	var b strings.Builder
+	b.WriteString("<heartbeat/>")
+	number(&b, "wss", float64(h.WorkingSet), "")
+	if h.MaxWorkingSet > 0 {
+		number(&b, "max_wss", float64(h.MaxWorkingSet), "")
+	}
+	if h.NetworkSuspended {
+		b.WriteString("<network_suspended/>")
+	}
+	return b.String()
+}
+
+// ParseHeartbeat reads a message of the Heartbeats channel; ok is false if it
+// holds no heartbeat.
+func ParseHeartbeat(message string) (h Heartbeat, ok bool) {
+	s := scan(message)
+	for name := range s.Children() {
+		switch name {
+		case "heartbeat":
+			ok = true
+		case "wss":
+			bytesOf(s, &h.WorkingSet)
+		case "max_wss":
+			bytesOf(s, &h.MaxWorkingSet)
+		case "network_suspended":
+			h.NetworkSuspended = s.Flag()
+		}
+	}
+	return h, ok
+}
+
+// A Status is what an application reports about itself.
+type Status struct {
+	CPUTime           time.Duration // over all runs of the result
+	CheckpointCPUTime time.Duration // CPUTime when it last wrote a checkpoint
+	FractionDone      float64       // 0..1; 0 is "not told": clients ignore it
+	WantNetwork       bool
+	OtherPID          int   // a process to be killed with the task; 0 is none
+	WorkingSet        int64 // bytes, from wrappers whose work runs elsewhere; 0 is "not told"
+}
+
+// Encode returns the message of the AppStatus channel.
+func (t Status) Encode() string {
+	var b strings.Builder
+	number(&b, "current_cpu_time", t.CPUTime.Seconds(), "\n")
+	number(&b, "checkpoint_cpu_time", t.CheckpointCPUTime.Seconds(), "\n")
+	if t.WantNetwork {
+		b.WriteString("<want_network>1</want_network>\n")
+	} else {
+		b.WriteString("<want_network>0</want_network>\n")
+	}
+	if t.FractionDone > 0 {
+		number(&b, "fraction_done", t.FractionDone, "\n")
+	}
+	if t.OtherPID > 0 {
+		b.WriteString("<other_pid>" + strconv.Itoa(t.OtherPID) + "</other_pid>\n")
+	}
+	if t.WorkingSet > 0 {
+		number(&b, "wss", float64(t.WorkingSet), "\n")
+	}
+	return b.String()
+}
+
+// ParseStatus reads a message of the AppStatus channel. What is missing,
+// garbled or out of range is left at its zero value.
+func ParseStatus(message string) Status {
+	var t Status
+	s := scan(message)
+	for name := range s.Children() {
+		switch name {
+		case "current_cpu_time":
+			duration(s, &t.CPUTime)
+		case "checkpoint_cpu_time":
+			duration(s, &t.CheckpointCPUTime)
+		case "fraction_done":
+			var f float64
+			s.Float(&f)
+			t.FractionDone = min(max(f, 0), 1)
+		case "want_network":
+			t.WantNetwork = s.Flag()
+		case "other_pid":
+			var pid int64
+			s.Int(&pid)
+			if pid > 1 && pid < 1<<31 {
+				t.OtherPID = int(pid)
+			}
+		case "wss":
+			bytesOf(s, &t.WorkingSet)
+		}
+	}
+	t.CPUTime, t.CheckpointCPUTime = max(t.CPUTime, 0), max(t.CheckpointCPUTime, 0)
+	t.WorkingSet = max(t.WorkingSet, 0)
+	return t
+}
+
+// scan enters a message, which has no root element of its own.
+func scan(message string) *bxml.Scanner {
+	s := bxml.NewScanner([]byte("<message>" + message + "</message>"))
+	_ = s.Find("message")
+	return s
+}
+
+// number writes an element as printf's %e does.
+func number(b *strings.Builder, name string, v float64, end string) {
+	b.WriteString("<" + name + ">" + strconv.FormatFloat(v, 'e', 6, 64) + "</" + name + ">" + end)
+}

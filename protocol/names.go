@@ -1,0 +1,113 @@
+package protocol
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const maxName = 255 // bytes, of names and URLs
+
+// CanonicalMasterURL returns the form in which a project's master URL is
+// compared and stored: scheme http or https, lower-case host, single slashes,
+// a final slash. It refuses what BOINC's clients refuse, so that a project set
+// up with it can be attached by all of them.
+func CanonicalMasterURL(s string) (string, error) {
+	s = strings.TrimSpace(s)
+	scheme, rest, ok := strings.Cut(s, "://")
+	switch {
+	case !ok:
+		scheme, rest = "http", s
+	case strings.EqualFold(scheme, "https"):
+		scheme = "https"
+	case strings.EqualFold(scheme, "http"):
+		scheme = "http"
+	default:
+		return "", fmt.Errorf("master URL %.100q: want http:// or https://", s)
+	}
+	rest = strings.TrimLeft(rest, "/")
+	for strings.Contains(rest, "//") {
+		rest = strings.ReplaceAll(rest, "//", "/")
+	}
+	if !strings.HasSuffix(rest, "/") {
+		rest += "/"
+	}
+	host, path, _ := strings.Cut(rest, "/")
+	if i := strings.IndexByte(host, '.'); i < 1 || i == len(host)-1 {
+		return "", fmt.Errorf("master URL %.100q: the host needs a dot for BOINC's clients (127.0.0.1 rather than localhost)", s)
+	}
+	for _, c := range []byte(rest) {
+		if c <= ' ' || c >= 0x7f || strings.IndexByte("<>\"'`\\", c) >= 0 {
+			return "", fmt.Errorf("master URL %.100q: character %q is not allowed", s, c)
+		}
+	}
+	if strings.ContainsAny(rest, "?#@") {
+		return "", fmt.Errorf("master URL %.100q: a query, fragment or user name is not part of it", s)
+	}
+	u := scheme + "://" + strings.ToLower(host) + "/" + path
+	if len(u) > maxName {
+		return "", fmt.Errorf("master URL of %d bytes is too long (at most %d)", len(u), maxName)
+	}
+	return u, nil
+}
+
+// EscapeURL turns a master URL into the name of the project's folder and files:
+// without scheme, every byte but letters, digits, '.', '-' and '_' as '_', one
+// trailing '_' dropped. http and https give the same name, as in BOINC.
+func EscapeURL(masterURL string) string {
+	_, rest, ok := strings.Cut(masterURL, "://")
+	if !ok {
+		rest = masterURL
+	}
+	b := []byte(rest)
+	for i, c := range b {
+		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !alnum && c != '.' && c != '-' && c != '_' {
+			b[i] = '_'
+		}
+	}
+	return strings.TrimSuffix(string(b), "_")
+}
+
+// ErrFileName marks a file name that must not be used.
+var ErrFileName = errors.New("bad file name")
+
+// ValidFileName checks a physical or logical file name that came from a peer:
+// nothing that BOINC's client drops (empty, "..", "%"), no separators, no
+// control characters, nothing that means a device or stream on Windows.
+func ValidFileName(name string) error {
+	switch {
+	case name == "":
+		return fmt.Errorf("%w: it is empty", ErrFileName)
+	case len(name) > maxName:
+		return fmt.Errorf("%w: %d bytes is too long (at most %d)", ErrFileName, len(name), maxName)
+	case strings.Contains(name, "..") || name == ".":
+		return fmt.Errorf("%w %q: dots that lead elsewhere", ErrFileName, name)
+	}
+	for _, c := range []byte(name) {
+		if c < ' ' || c == 0x7f || strings.IndexByte(`/\%:*?"<>|`, c) >= 0 {
+			return fmt.Errorf("%w %q: character %q", ErrFileName, name, c)
+		}
+	}
+	if name[0] == ' ' || name[len(name)-1] == ' ' || name[len(name)-1] == '.' {
+		return fmt.Errorf("%w %q: blank or dot at an end", ErrFileName, name)
+	}
+	return nil
+}
+
+// DirHash returns the sub-directory in which a server keeps a file: hex digits
+// 2 to 8 of the MD5 of its name, modulo fanout, in hex. Fanout 0 means none.
+func DirHash(name string, fanout int) string {
+	if fanout <= 0 {
+		return ""
+	}
+	sum := md5.Sum([]byte(name))
+	n, err := strconv.ParseUint(hex.EncodeToString(sum[:])[1:8], 16, 32)
+	if err != nil {
+		panic(err) // seven hex digits
+	}
+	return strconv.FormatUint(n%uint64(fanout), 16)
+}

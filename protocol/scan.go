@@ -1,0 +1,68 @@
+package protocol
+
+import (
+	"math"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// maxList bounds every list that a peer can make long. Real messages stay far
+// below it; beyond it entries are dropped, which costs a hostile peer only its
+// own data.
+const maxList = 100_000
+
+// maxSeconds bounds spans of time read from a peer, so that none overflows.
+const maxSeconds = 100 * 365 * 86400
+
+func scanInt(s *bxml.Scanner, v *int) {
+	n := int64(*v)
+	s.Int(&n)
+	*v = int(max(math.MinInt32, min(n, math.MaxInt32)))
+}
+
+// scanBytes reads a size that is printed as a float by some peers.
+func scanBytes(s *bxml.Scanner, v *int64) {
+	f := float64(*v)
+	s.Float(&f)
+	*v = int64(max(0, min(f, 1<<62)))
+}
+
+func scanSpan(s *bxml.Scanner, v *time.Duration) {
+	f := v.Seconds()
+	s.Float(&f)
+	*v = Seconds(f)
+}
+
+func scanTime(s *bxml.Scanner, v *time.Time) {
+	var f float64
+	s.Float(&f)
+	*v = UnixTime(f)
+}
+
+// Seconds turns BOINC's float seconds into a duration, bounded to ±100 years.
+func Seconds(f float64) time.Duration {
+	if math.IsNaN(f) {
+		return 0
+	}
+	f = max(-maxSeconds, min(f, maxSeconds))
+	return time.Duration(f * float64(time.Second))
+}
+
+// UnixTime turns BOINC's float time into a time; 0 and below is the zero time.
+func UnixTime(f float64) time.Time {
+	if !(f > 0) {
+		return time.Time{}
+	}
+	f = min(f, 253402300799) // the year 9999
+	sec, frac := math.Modf(f)
+	return time.Unix(int64(sec), int64(frac*1e9))
+}
+
+// UnixSeconds is the inverse of UnixTime.
+func UnixSeconds(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.Unix()) + float64(t.Nanosecond())/1e9
+}

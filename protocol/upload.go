@@ -1,0 +1,185 @@
+package protocol
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// An UploadRequest is the head of a POST to a file upload handler: either the
+// question how much of a file has arrived, or a file's data from Offset on.
+type UploadRequest struct {
+	Client       Version
+	SizeQuery    bool
+	Name         string
+	XMLSignature string // the upload certificate
+	MaxNBytes    int64  // as certified
+	NBytes       int64  // of the whole file
+	Offset       int64  // where the data that follow belong
+	MD5          string // of the whole file; "" if not told
+}
+
+// Status values of an upload reply.
+const (
+	UploadOK        = 0
+	UploadTransient = 1
+	UploadPermanent = -1
+)
+
+// An UploadReply is a file upload handler's answer.
+type UploadReply struct {
+	Status   int
+	Message  string
+	HasSize  bool // FileSize is an answer to a size query
+	FileSize int64
+}
+
+// maxUploadHead bounds what stands before an upload's data.
+const maxUploadHead = 16 << 10
+
+// ErrUploadHead says that a body is no upload request.
+var ErrUploadHead = errors.New("not an upload request")
+
+// Encode returns the request's head; for data, exactly NBytes-Offset bytes of
+// the file must follow it and nothing else.
+func (r UploadRequest) Encode() []byte {
+	var w bxml.Writer
+	w.Open("data_server_request")
+	r.Client.Write(&w)
+	if r.SizeQuery {
+		w.Text("get_file_size", r.Name)
+		w.Close("data_server_request")
+		return w.Bytes()
+	}
+	w.Open("file_upload")
+	w.Open("file_info")
+	w.Text("name", r.Name)
+	w.Raw("<xml_signature>\n" + strings.TrimSpace(r.XMLSignature) + "</xml_signature>")
+	w.Int("max_nbytes", r.MaxNBytes)
+	w.Close("file_info")
+	w.Int("nbytes", r.NBytes)
+	w.TextIf("md5_cksum", r.MD5)
+	w.Int("offset", r.Offset)
+	w.Open("data")
+	return w.Bytes()
+}
+
+// ReadUploadRequest reads a request's head and leaves body at the first byte of
+// the data. It reads line by line, as the format is defined by lines, and at
+// most 16 KiB.
+func ReadUploadRequest(body *bufio.Reader) (UploadRequest, error) {
+	var head []byte
+	data := false
+	for !data {
+		line, err := body.ReadSlice('\n')
+		if len(head)+len(line) > maxUploadHead {
+			return UploadRequest{}, fmt.Errorf("%w: head longer than %d bytes", ErrUploadHead, maxUploadHead)
+		}
+		head = append(head, line...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			continue
+		case err != nil && len(head) == 0:
+			return UploadRequest{}, fmt.Errorf("%w: empty body", ErrUploadHead)
+		}
+		data = bytes.Equal(bytes.TrimSpace(line), []byte("<data>"))
+		if err != nil {
+			break
+		}
+	}
+	return parseUploadHead(head, data)
+}
+
+func parseUploadHead(head []byte, data bool) (UploadRequest, error) {
+	var r UploadRequest
+	s := bxml.NewScanner(head)
+	if err := s.Find("data_server_request"); err != nil {
+		return r, fmt.Errorf("%w: %v", ErrUploadHead, err)
+	}
+	// The format is flat for its reader: nesting carries no meaning, and what is
+	// opened before the data is never closed.
+	for name := range s.Children() {
+		switch name {
+		case "core_client_major_version":
+			scanInt(s, &r.Client.Major)
+		case "core_client_minor_version":
+			scanInt(s, &r.Client.Minor)
+		case "core_client_release":
+			scanInt(s, &r.Client.Release)
+		case "get_file_size":
+			r.SizeQuery, r.Name = true, s.Text()
+		case "name":
+			r.Name = s.Text()
+		case "xml_signature":
+			r.XMLSignature = s.Raw()
+		case "max_nbytes":
+			scanBytes(s, &r.MaxNBytes)
+		case "nbytes":
+			scanBytes(s, &r.NBytes)
+		case "offset":
+			scanBytes(s, &r.Offset)
+		case "md5_cksum":
+			r.MD5 = s.Text()
+		default:
+			s.Enter()
+		}
+	}
+	switch {
+	case r.Name == "":
+		return r, fmt.Errorf("%w: no file name", ErrUploadHead)
+	case !r.SizeQuery && !data:
+		return r, fmt.Errorf("%w: no <data>", ErrUploadHead)
+	}
+	return r, nil
+}
+
+// Encode returns the reply's body. It is short, since clients read it into the
+// buffer of their request.
+func (r UploadReply) Encode() []byte {
+	var w bxml.Writer
+	w.Open("data_server_reply")
+	w.Int("status", int64(r.Status))
+	w.TextIf("message", r.Message[:min(len(r.Message), maxName)])
+	if r.HasSize {
+		w.Int("file_size", r.FileSize)
+	}
+	w.Close("data_server_reply")
+	return w.Bytes()
+}
+
+// ParseUploadReply reads a handler's answer. One without a status, such as an
+// error page sent with HTTP 200, is an error; clients treat it as transient.
+func ParseUploadReply(b []byte) (UploadReply, error) {
+	s := bxml.NewScanner(b)
+	if err := s.Find("data_server_reply"); err != nil {
+		return UploadReply{}, fmt.Errorf("upload reply: %w", err)
+	}
+	var r UploadReply
+	seen := false
+	for name := range s.Children() {
+		switch name {
+		case "status":
+			status := -2
+			scanInt(s, &status)
+			if status != -2 {
+				r.Status, seen = status, true
+			}
+		case "message":
+			r.Message = s.Text()
+		case "file_size":
+			scanBytes(s, &r.FileSize)
+			r.HasSize = true
+		}
+	}
+	if err := s.Err(); err != nil {
+		return UploadReply{}, fmt.Errorf("upload reply: %w", err)
+	}
+	if !seen {
+		return UploadReply{}, errors.New("upload reply: no status in it")
+	}
+	return r, nil
+}
