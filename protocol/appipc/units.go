@@ -18,7 +18,13 @@ func duration(s *bxml.Scanner, d *time.Duration) {
 
 func seconds(v float64) time.Duration {
 	const limit = math.MaxInt64 / float64(time.Second)
-	return time.Duration(math.Round(min(max(v, -limit), limit) * (1 - 1e-16) * float64(time.Second)))
+	switch {
+	case v >= limit:
+		return math.MaxInt64
+	case v <= -limit:
+		return math.MinInt64
+	}
+	return time.Duration(math.Round(v * float64(time.Second)))
 }
 
 func bytesOf(s *bxml.Scanner, n *int64) {

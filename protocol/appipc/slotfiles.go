@@ -1,0 +1,174 @@
+package appipc
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// Names of the files in a slot that are part of the interface.
+const (
+	InitDataFile      = "init_data.xml"
+	MmapFile          = "boinc_mmap_file"
+	LockFile          = "boinc_lockfile"
+	StderrFile        = "stderr.txt"
+	StdoutFile        = "stdout.txt"
+	FinishFile        = "boinc_finish_called"
+	TemporaryExitFile = "boinc_temporary_exit"
+	TaskStateFile     = "boinc_task_state.xml"
+	SetupFile         = "boinc_setup_complete"
+	TrickleUpFile     = "trickle_up.xml"
+)
+
+// maxSoftLink is how much of a soft-link file BOINC's applications read.
+const maxSoftLink = 511
+
+// SoftLink returns a file's content that makes an application open target,
+// a slash-separated path relative to the slot, in its place.
+func SoftLink(target string) []byte {
+	return []byte("<soft_link>" + target + "</soft_link>\n")
+}
+
+// ParseSoftLink returns where a soft-link file points; ok is false if content
+// (its start is enough) is not that of a soft link, so that the file itself is
+// meant.
+func ParseSoftLink(content []byte) (target string, ok bool) {
+	line, _, _ := bytes.Cut(content[:min(len(content), maxSoftLink)], []byte("\n"))
+	_, rest, found := bytes.Cut(line, []byte("<soft_link>"))
+	if !found {
+		return "", false
+	}
+	t, _, found := bytes.Cut(rest, []byte("</soft_link>"))
+	return string(t), found && len(t) > 0
+}
+
+// A Finish is what an application writes when its work is done.
+type Finish struct {
+	Status  int
+	Message string // for the user, one line; may be empty
+	Notice  bool   // the message is worth a notice, not only a log line
+}
+
+// Encode returns the content of FinishFile.
+func (f Finish) Encode() []byte {
+	out := strconv.Itoa(f.Status) + "\n"
+	if f.Message != "" {
+		out += oneLine(f.Message) + "\n" + notice(f.Notice) + "\n"
+	}
+	return []byte(out)
+}
+
+// ParseFinish reads FinishFile. It never fails: that the file is there says
+// that the application has finished, whatever its text. A number that cannot
+// be read is 0.
+func ParseFinish(b []byte) Finish {
+	lines := append(strings.SplitN(string(b), "\n", 4), "", "", "")
+	status, _ := strconv.Atoi(strings.TrimSpace(lines[0]))
+	return Finish{
+		Status:  status,
+		Message: strings.TrimSpace(lines[1]),
+		Notice:  strings.TrimSpace(lines[2]) == "notice",
+	}
+}
+
+// A TemporaryExit asks the client to start the application again later.
+type TemporaryExit struct {
+	Delay  time.Duration
+	Reason string // one line; a file without it is not recognised by clients
+	Notice bool
+}
+
+// Encode returns the content of TemporaryExitFile.
+func (t TemporaryExit) Encode() []byte {
+	return fmt.Appendf(nil, "%d\n%s\n%s\n", int(t.Delay.Seconds()), oneLine(t.Reason), notice(t.Notice))
+}
+
+// ParseTemporaryExit reads TemporaryExitFile; ok is false if it names no
+// reason. A delay outside a day becomes five minutes, as in BOINC's client.
+func ParseTemporaryExit(b []byte) (t TemporaryExit, ok bool) {
+	lines := append(strings.SplitN(string(b), "\n", 4), "", "", "")
+	t.Delay = 300 * time.Second
+	if n, err := strconv.Atoi(strings.TrimSpace(lines[0])); err == nil && n >= 0 && n <= 86400 {
+		t.Delay = time.Duration(n) * time.Second
+	}
+	t.Reason = strings.TrimSpace(lines[1])
+	t.Notice = strings.TrimSpace(lines[2]) == "notice"
+	return t, t.Reason != ""
+}
+
+// A TaskState is what a client keeps of a run at each checkpoint.
+type TaskState struct {
+	ProjectURL   string // the master URL
+	ResultName   string
+	CPUTime      time.Duration // at the checkpoint, over all runs
+	Elapsed      time.Duration
+	FractionDone float64
+
+	PeakWorkingSet, PeakSwap, PeakDisk int64 // bytes
+}
+
+// Encode returns the content of TaskStateFile.
+func (t TaskState) Encode() []byte {
+	var w bxml.Writer
+	w.Open("active_task")
+	w.Text("project_master_url", t.ProjectURL)
+	w.Text("result_name", t.ResultName)
+	w.Float("checkpoint_cpu_time", t.CPUTime.Seconds())
+	w.Float("checkpoint_elapsed_time", t.Elapsed.Seconds())
+	w.Float("fraction_done", t.FractionDone)
+	w.Int("peak_working_set_size", t.PeakWorkingSet)
+	w.Int("peak_swap_size", t.PeakSwap)
+	w.Int("peak_disk_usage", t.PeakDisk)
+	w.Close("active_task")
+	return w.Bytes()
+}
+
+// ParseTaskState reads TaskStateFile.
+func ParseTaskState(b []byte) (TaskState, error) {
+	var t TaskState
+	s := bxml.NewScanner(b)
+	if err := s.Find("active_task"); err != nil {
+		return TaskState{}, fmt.Errorf("parse %s: %w", TaskStateFile, err)
+	}
+	for name := range s.Children() {
+		switch name {
+		case "project_master_url":
+			t.ProjectURL = s.Text()
+		case "result_name":
+			t.ResultName = s.Text()
+		case "checkpoint_cpu_time":
+			duration(s, &t.CPUTime)
+		case "checkpoint_elapsed_time":
+			duration(s, &t.Elapsed)
+		case "fraction_done":
+			s.Float(&t.FractionDone)
+		case "peak_working_set_size":
+			bytesOf(s, &t.PeakWorkingSet)
+		case "peak_swap_size":
+			bytesOf(s, &t.PeakSwap)
+		case "peak_disk_usage":
+			bytesOf(s, &t.PeakDisk)
+		}
+	}
+	if err := s.Err(); err != nil {
+		return TaskState{}, fmt.Errorf("parse %s: %w", TaskStateFile, err)
+	}
+	t.CPUTime, t.Elapsed = max(t.CPUTime, 0), max(t.Elapsed, 0)
+	t.FractionDone = min(max(t.FractionDone, 0), 1)
+	return t, nil
+}
+
+func notice(v bool) string {
+	if v {
+		return "notice"
+	}
+	return ""
+}
+
+func oneLine(s string) string {
+	return strings.TrimSpace(strings.NewReplacer("\n", " ", "\r", " ").Replace(s))
+}

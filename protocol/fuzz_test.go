@@ -1,0 +1,138 @@
+package protocol_test
+
+import (
+	"bufio"
+	"bytes"
+	"testing"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Each decoder takes any bytes without a panic, and what it reads it can write
+// so that it reads the same again.
+
+func seed(f *testing.F, pattern string) {
+	for _, b := range captured(f, pattern) {
+		f.Add(b)
+	}
+}
+
+func FuzzSchedulerRequest(f *testing.F) {
+	seed(f, "*scheduler.request.http")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := protocol.ParseSchedulerRequest(b)
+		if err != nil {
+			return
+		}
+		again, err := protocol.ParseSchedulerRequest(r.Encode())
+		if err != nil {
+			return // raw text of the peer, passed on as it is, may hold any tag
+		}
+		if r.HostID != again.HostID || r.RPCSeqno != again.RPCSeqno {
+			t.Errorf("host %d seqno %d became %d, %d", r.HostID, r.RPCSeqno, again.HostID, again.RPCSeqno)
+		}
+	})
+}
+
+func FuzzSchedulerReply(f *testing.F) {
+	seed(f, "*scheduler.response.http")
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		if r, err := protocol.ParseSchedulerReply(b); err == nil {
+			r.Encode()
+		}
+	})
+}
+
+func FuzzElements(f *testing.F) {
+	f.Add([]byte(protocol.Workunit{Name: "w", FileRefs: []protocol.FileRef{{FileName: "in"}}}.XML()))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		e, err := protocol.ParseElements(b)
+		if err != nil {
+			return
+		}
+		for _, u := range e.Workunits {
+			again, err := protocol.ParseElements([]byte(u.XML()))
+			if err != nil || len(again.Workunits) != 1 || again.Workunits[0].Name != u.Name {
+				t.Errorf("workunit %+v became %+v, %v", u, again, err)
+			}
+		}
+	})
+}
+
+func FuzzUploadRequest(f *testing.F) {
+	seed(f, "*upload.request.http")
+	seed(f, "*upload-size-query.request.http")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := protocol.ReadUploadRequest(bufio.NewReader(bytes.NewReader(b)))
+		if err == nil && (r.Name == "" || r.NBytes < 0 || r.Offset < 0 || r.MaxNBytes < 0) {
+			t.Errorf("accepted %+v", r)
+		}
+	})
+}
+
+func FuzzUploadReply(f *testing.F) {
+	seed(f, "*upload*.response.http")
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		if r, err := protocol.ParseUploadReply(b); err == nil {
+			r.Encode()
+		}
+	})
+}
+
+func FuzzAccountReply(f *testing.F) {
+	seed(f, "*_account.response.http")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if key, err := protocol.ParseAccountReply(b); err == nil && key == "" {
+			t.Error("no key and no error")
+		}
+	})
+}
+
+func FuzzProjectConfig(f *testing.F) {
+	seed(f, "*project-config.response.http")
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		if c, err := protocol.ParseProjectConfig(b); err == nil {
+			c.Encode()
+		}
+	})
+}
+
+func FuzzMasterPage(f *testing.F) {
+	seed(f, "*master.response.http")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if urls, err := protocol.SchedulerURLs(b); err == nil && len(urls) == 0 {
+			t.Error("no URL and no error")
+		}
+	})
+}
+
+func FuzzKeysAndSignatures(f *testing.F) {
+	pub, sig := vector(f, "code_sign_public"), vector(f, "content-1.txt.sig")
+	f.Add(pub, sig)
+	f.Fuzz(func(t *testing.T, key, signature string) {
+		k, err := protocol.ParsePublicKey(key)
+		if err != nil {
+			return
+		}
+		if again, err := protocol.ParsePublicKey(k.Text()); err != nil || again.Text() != k.Text() {
+			t.Errorf("key text changed: %v", err)
+		}
+		_ = k.VerifyText("content", signature)
+	})
+}
+
+func FuzzMasterURL(f *testing.F) {
+	f.Add("http://127.0.0.1:8080/x")
+	f.Fuzz(func(t *testing.T, s string) {
+		u, err := protocol.CanonicalMasterURL(s)
+		if err != nil {
+			return
+		}
+		if again, err := protocol.CanonicalMasterURL(u); err != nil || again != u {
+			t.Errorf("%q: canonical %q became %q, %v", s, u, again, err)
+		}
+		if name := protocol.EscapeURL(u); name == "" {
+			t.Errorf("%q has no folder name", u)
+		}
+	})
+}
