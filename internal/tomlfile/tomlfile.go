@@ -1,0 +1,191 @@
+// Package tomlfile reads TOML files that people write, strictly: a key that
+// nobody knows or a value of the wrong kind is an error naming file, line, key
+// and the nearest valid name, and all such errors are told at once. It knows no
+// setting; packages that do check their values with Lines.Errorf.
+package tomlfile
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"sort"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Lines tells on which line of a file each key stands. It is what Decode
+// returns for checks of values that only the caller can make.
+type Lines struct {
+	name  string
+	lines map[string]int
+}
+
+// Errorf returns an error about the value of key (dotted, as in "a.b"), with
+// file and line in front.
+func (l Lines) Errorf(key, format string, args ...any) error {
+	return fmt.Errorf("%s%s: %s", l.at(key), key, fmt.Sprintf(format, args...))
+}
+
+// Has reports whether the file sets key.
+func (l Lines) Has(key string) bool { return l.lines[key] > 0 }
+
+func (l Lines) at(key string) string {
+	if n := l.lines[key]; n > 0 {
+		return fmt.Sprintf("%s:%d: ", l.name, n)
+	}
+	return l.name + ": "
+}
+
+// Decode reads src into the struct that into points to, whose fields carry
+// `toml` tags. name is the file's name, for messages. The error joins all that
+// is wrong with keys and kinds of values; fields that were fine are set.
+func Decode(name string, src []byte, into any) (Lines, error) {
+	lines := Lines{name: name, lines: keyLines(string(src))}
+	var raw map[string]any
+	if _, err := toml.Decode(string(src), &raw); err != nil {
+		var pe toml.ParseError
+		if errors.As(err, &pe) {
+			return lines, fmt.Errorf("%s:%d: %s", name, pe.Position.Line, pe.Message)
+		}
+		return lines, fmt.Errorf("%s: %w", name, err)
+	}
+	known := fields(reflect.TypeOf(into).Elem(), "")
+	var errs []error
+	check(&errs, lines, known, raw, "")
+	if len(errs) == 0 {
+		if _, err := toml.Decode(string(src), into); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return lines, errors.Join(errs...)
+}
+
+// check compares what the file holds with what the struct can take.
+func check(errs *[]error, lines Lines, known map[string]reflect.Type, table map[string]any, prefix string) {
+	keys := make([]string, 0, len(table))
+	for k := range table {
+		keys = append(keys, k)
+	}
+	sort.Slice(keys, func(i, j int) bool {
+		return lines.lines[prefix+keys[i]] < lines.lines[prefix+keys[j]]
+	})
+	for _, k := range keys {
+		key, v := prefix+k, table[k]
+		typ, ok := known[key]
+		if !ok {
+			*errs = append(*errs, lines.Errorf(key, "unknown key%s", nearest(key, known)))
+			continue
+		}
+		switch want := kind(typ); {
+		case want == "a table":
+			sub, ok := v.(map[string]any)
+			if !ok {
+				*errs = append(*errs, lines.Errorf(key, "%v is not a table", v))
+			} else if typ.Kind() == reflect.Struct {
+				check(errs, lines, known, sub, key+".")
+			}
+		case !fits(want, v):
+			*errs = append(*errs, lines.Errorf(key, "%s is not %s", show(v), want))
+		}
+	}
+}
+
+// fields lists the keys that a struct takes, nested ones dotted.
+func fields(t reflect.Type, prefix string) map[string]reflect.Type {
+	m := make(map[string]reflect.Type)
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		ft := f.Type
+		if ft.Kind() == reflect.Pointer {
+			ft = ft.Elem()
+		}
+		m[prefix+name] = ft
+		if kind(ft) == "a table" && ft.Kind() == reflect.Struct {
+			for k, v := range fields(ft, prefix+name+".") {
+				m[k] = v
+			}
+		}
+	}
+	return m
+}
+
+func kind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "a text in quotes"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "a table"
+	}
+}
+
+func fits(want string, v any) bool {
+	switch v.(type) {
+	case bool:
+		return want == "true or false"
+	case int64:
+		return want == "a whole number" || want == "a number"
+	case float64:
+		return want == "a number"
+	case string:
+		return want == "a text in quotes"
+	case []any:
+		return want == "a list"
+	}
+	return false
+}
+
+func show(v any) string {
+	if s, ok := v.(string); ok {
+		return fmt.Sprintf("%.60q", s)
+	}
+	return fmt.Sprint(v)
+}
+
+// keyLines finds on which line each key is set. It is a reading for messages
+// only; the parser decides what the file means.
+func keyLines(src string) map[string]int {
+	lines := make(map[string]int)
+	table := ""
+	for i, line := range strings.Split(src, "\n") {
+		line = strings.TrimSpace(line)
+		if name, ok := strings.CutPrefix(line, "["); ok {
+			name, _, _ = strings.Cut(strings.TrimPrefix(name, "["), "]")
+			name = plainKey(name)
+			if lines[name] == 0 {
+				lines[name] = i + 1
+			}
+			table = name + "."
+			continue
+		}
+		key, _, ok := strings.Cut(line, "=")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if key = table + plainKey(key); lines[key] == 0 {
+			lines[key] = i + 1
+		}
+	}
+	return lines
+}
+
+// plainKey removes blanks and quotes around the parts of a dotted key.
+func plainKey(key string) string {
+	parts := strings.Split(strings.TrimSpace(key), ".")
+	for i, p := range parts {
+		parts[i] = strings.Trim(strings.TrimSpace(p), `"'`)
+	}
+	return strings.Join(parts, ".")
+}

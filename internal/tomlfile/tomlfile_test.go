@@ -1,0 +1,71 @@
+package tomlfile_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/internal/tomlfile"
+)
+
+type settings struct {
+	Name  string   `toml:"name"`
+	Port  int      `toml:"gui_rpc_port"`
+	Share *float64 `toml:"resource_share"`
+	On    bool     `toml:"on"`
+	Tags  []string `toml:"tags"`
+	Log   struct {
+		Level string `toml:"level"`
+	} `toml:"log"`
+}
+
+func TestGoodFile(t *testing.T) {
+	var s settings
+	lines, err := tomlfile.Decode("a.toml", []byte("# comment\nname = \"x\"\nresource_share = 50\n\n[log]\nlevel = \"debug\"\n"), &s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Name != "x" || s.Share == nil || *s.Share != 50 || s.Log.Level != "debug" {
+		t.Errorf("got %+v", s)
+	}
+	if got, want := lines.Errorf("log.level", "no such level %q", "debug").Error(), `a.toml:6: log.level: no such level "debug"`; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if !lines.Has("name") || lines.Has("on") {
+		t.Error("Has is wrong")
+	}
+}
+
+func TestEveryFaultIsToldAtOnce(t *testing.T) {
+	var s settings
+	_, err := tomlfile.Decode("a.toml", []byte("nmae = \"x\"\ngui_rpc_port = \"31416\"\nzzzzzzzzzzzz = 1\non = 1\n[log]\nlevle = \"x\"\n"), &s)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	got := strings.Split(err.Error(), "\n")
+	want := []string{
+		`a.toml:1: nmae: unknown key, did you mean name?`,
+		`a.toml:2: gui_rpc_port: "31416" is not a whole number`,
+		`a.toml:3: zzzzzzzzzzzz: unknown key`,
+		`a.toml:4: on: 1 is not true or false`,
+		`a.toml:6: log.levle: unknown key, did you mean log.level?`,
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", err, strings.Join(want, "\n"))
+	}
+}
+
+func TestSyntaxErrorNamesTheLine(t *testing.T) {
+	var s settings
+	_, err := tomlfile.Decode("a.toml", []byte("name = \"x\"\non = \n"), &s)
+	if err == nil || !strings.HasPrefix(err.Error(), "a.toml:2: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte("name = \"x\"\n[log]\nlevel = 1"))
+	f.Fuzz(func(_ *testing.T, b []byte) {
+		var s settings
+		_, _ = tomlfile.Decode("a.toml", b, &s)
+	})
+}
