@@ -1,0 +1,232 @@
+// Package boincapi is the application's side of BOINC's runtime: with it a
+// scientist writes an application in pure Go that any BOINC client can run,
+// suspend, checkpoint and stop.
+//
+//	func main() {
+//		boincapi.Run(func(app *boincapi.App) error {
+//			in, err := app.Resolve("in") // the file's real path
+//			…
+//			for i := start; i < n; i++ {
+//				if err := app.Yield(); err != nil {
+//					return err // the client wants us to leave
+//				}
+//				step(i)
+//				app.FractionDone(float64(i) / n)
+//				if app.TimeToCheckpoint() {
+//					save(i)
+//					app.CheckpointCompleted()
+//				}
+//			}
+//			return nil
+//		})
+//	}
+//
+// Started by hand, without a client, the same program runs in standalone mode:
+// files are those of the working directory and nothing is reported.
+//
+// A Go program cannot be stopped from outside between two instructions, so
+// suspending is cooperative: what works must call Yield a few times a second.
+// Between two Yields nothing is interrupted, hence there are no critical
+// sections. A program that does not Yield keeps computing while suspended, and
+// is ended some seconds after it was told to leave.
+//
+// The package does not do trickle messages, graphics or intermediate uploads,
+// and on Windows it cannot hear the client: see Init.
+package boincapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// Why Yield asks the application to leave. The application returns the error
+// from its work function, or gives it to App.Exit.
+var (
+	ErrQuit       = errors.New("client asked to quit")
+	ErrAborted    = errors.New("client aborted the task")
+	ErrClientLost = errors.New("client is gone")
+)
+
+// Options adapt the runtime to programs whose work is done by other processes.
+// The zero value suits all others.
+type Options struct {
+	// CPUTime returns the CPU time used since the start of this process. It
+	// is called about once a second and may be called concurrently. nil means
+	// this process's own.
+	CPUTime func() time.Duration
+	// Suspended is called when the client suspends (true) or resumes the task,
+	// at most once for each change. It must not call the App's methods.
+	Suspended func(bool)
+}
+
+// An App is the running application. Its methods may be called from any
+// goroutine.
+type App struct {
+	init       appipc.InitData
+	standalone bool
+	opts       Options
+	timing     timing
+	ipc        appipc.Channels
+	lock       *os.File
+	ctx        context.Context
+	cancel     context.CancelCauseFunc
+	fraction   atomic.Uint64 // bits of a float64
+	otherPID   atomic.Int64
+	brisk      atomic.Bool // nothing to obey: Yield may return at once
+
+	mu         sync.Mutex
+	wake       *sync.Cond // suspended or leaving has changed
+	suspended  bool
+	leaving    error
+	checkpoint time.Duration // CPU time at the last one
+	lastSaved  time.Time     // when that was
+
+	exit sync.Mutex // held by the goroutine that ends the process
+}
+
+// timing holds upstream's intervals; tests shorten them.
+type timing struct {
+	poll         time.Duration // control messages
+	status       int           // polls between two status messages
+	clientCheck  int           // polls between two looks at the client's process
+	heartbeatGap int           // polls without heartbeat that mean a lost client
+	grace        time.Duration // for work that does not Yield after it was told to leave
+	lockWait     time.Duration // for another instance to leave the slot
+}
+
+var standardTiming = timing{
+	poll:         100 * time.Millisecond,
+	status:       10,
+	clientCheck:  100,
+	heartbeatGap: 300,
+	grace:        10 * time.Second,
+	lockWait:     35 * time.Second,
+}
+
+// Run is an application's main function: it calls Init, then work, and ends
+// the process as the returned error asks, see App.Exit. It does not return.
+func Run(work func(*App) error) {
+	app, err := Init(Options{})
+	if err != nil {
+		logf("%v", err)
+		os.Exit(exitInitFailure)
+	}
+	app.Exit(work(app))
+}
+
+// Init connects the process to the client that started it. It must be called
+// once, before anything else of this package, with the slot as the working
+// directory. Without init_data.xml there, the App is standalone.
+//
+// If another instance still holds the slot, Init waits for it, and at last
+// ends the process, asking the client to start it again in ten minutes.
+// On Windows, and with a client so old that it does not offer a mapped file,
+// the App runs but hears and reports nothing; stderr says so.
+func Init(opts Options) (*App, error) { return initialize(opts, standardTiming) }
+
+func initialize(opts Options, t timing) (*App, error) {
+	a := &App{opts: opts, timing: t, lastSaved: time.Now()}
+	a.wake = sync.NewCond(&a.mu)
+	a.ctx, a.cancel = context.WithCancelCause(context.Background())
+	a.brisk.Store(true)
+	if a.opts.CPUTime == nil {
+		a.opts.CPUTime = ownCPUTime
+	}
+	text, err := os.ReadFile(appipc.InitDataFile)
+	if errors.Is(err, os.ErrNotExist) {
+		logf("no %s: running in standalone mode", appipc.InitDataFile)
+		a.standalone, a.init = true, appipc.DefaultInitData()
+		return a, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.init, err = appipc.ParseInitData(text); err != nil {
+		return nil, err
+	}
+	a.checkpoint = a.init.WUCPUTime
+	if err := a.lockSlot(); err != nil {
+		return nil, err
+	}
+	if err := a.attach(); err != nil {
+		logf("%v: cannot hear the client, running on without it", err)
+		return a, nil
+	}
+	go a.serve()
+	return a, nil
+}
+
+// Standalone reports whether no client started this process.
+func (a *App) Standalone() bool { return a.standalone }
+
+// InitData returns what the client told at the start; in standalone mode, the
+// defaults.
+func (a *App) InitData() appipc.InitData { return a.init }
+
+// Context is cancelled when the client asks to leave or is gone; its cause is
+// the error that Yield returns from then on.
+func (a *App) Context() context.Context { return a.ctx }
+
+// Resolve returns the path of the file with that logical name. The file need
+// not exist yet; for an output it is where to write.
+func (a *App) Resolve(logical string) (string, error) { return resolve(logical) }
+
+// FractionDone sets how much of the work is done, 0 to 1. It is cheap.
+func (a *App) FractionDone(f float64) { a.fraction.Store(bitsOf(f)) }
+
+// SetOtherPID tells the client of a process to be killed with this one; 0 is
+// none.
+func (a *App) SetOtherPID(pid int) { a.otherPID.Store(int64(pid)) }
+
+// Yield is where the client's wishes take effect. It returns nil at once when
+// there are none, blocks while the task is suspended, and returns ErrQuit,
+// ErrAborted or ErrClientLost when the application has to leave. It is cheap
+// enough to be called thousands of times a second.
+func (a *App) Yield() error {
+	if a.brisk.Load() {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.suspended && a.leaving == nil {
+		a.wake.Wait()
+	}
+	return a.leaving
+}
+
+// TimeToCheckpoint reports whether the interval that the user prefers has
+// passed since the start or the last CheckpointCompleted; without a preference,
+// as in standalone mode, that is five minutes.
+func (a *App) TimeToCheckpoint() bool {
+	period := a.init.CheckpointPeriod
+	if period <= 0 {
+		period = 300 * time.Second
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return time.Since(a.lastSaved) >= period
+}
+
+// CheckpointCompleted says that the work up to now survives a restart.
+func (a *App) CheckpointCompleted() {
+	cpu := a.cpuTime()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.checkpoint, a.lastSaved = cpu, time.Now()
+}
+
+// cpuTime is over all runs of the result.
+func (a *App) cpuTime() time.Duration { return a.init.WUCPUTime + a.opts.CPUTime() }
+
+// logf writes to stderr, which reaches the project's server, in the form that
+// the lines of other BOINC applications have.
+func logf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%s (%d): %s\n", time.Now().Format(time.DateTime), os.Getpid(), fmt.Sprintf(format, args...))
+}

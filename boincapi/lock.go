@@ -1,0 +1,60 @@
+package boincapi
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+var (
+	errSystemV  = errors.New("client offers System V shared memory only")
+	errLockBusy = errors.New("slot is locked by another instance")
+)
+
+// lockRetry is how long upstream asks to be left alone when its slot is busy.
+const lockRetry = 10 * time.Minute
+
+// lockSlot takes the slot for the life of this process. Another instance,
+// left over from a client that died, gets some time to notice and leave.
+func (a *App) lockSlot() error {
+	deadline := time.Now().Add(a.timing.lockWait)
+	for said := false; ; said = true {
+		err := a.tryLock()
+		if err == nil || !errors.Is(err, errLockBusy) {
+			return err
+		}
+		if time.Now().After(deadline) {
+			a.TemporaryExit(lockRetry, "Waiting to acquire slot directory lock.  Another instance may be running.")
+		}
+		if !said {
+			logf("%v: waiting %v", err, a.timing.lockWait)
+		}
+		time.Sleep(min(time.Second, a.timing.lockWait/4))
+	}
+}
+
+func (a *App) tryLock() error {
+	f, err := os.OpenFile(appipc.LockFile, os.O_RDWR|os.O_CREATE, 0o660) //nolint:gosec // as BOINC's: the client may be another user of the group
+	if err != nil {
+		return fmt.Errorf("lock slot: %w", err)
+	}
+	if err := lockFile(f); err != nil {
+		f.Close()
+		return err
+	}
+	// The holder removes the file when it leaves; a lock on a removed file
+	// keeps nobody out.
+	held, err := f.Stat()
+	if err == nil {
+		var now os.FileInfo
+		if now, err = os.Stat(appipc.LockFile); err == nil && os.SameFile(held, now) {
+			a.lock = f // keeps it open: closing it would give up the lock
+			return nil
+		}
+	}
+	f.Close()
+	return errLockBusy
+}

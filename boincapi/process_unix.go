@@ -1,0 +1,42 @@
+//go:build unix
+
+package boincapi
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFile takes BOINC's lock: an fcntl write lock on the whole file.
+func lockFile(f *os.File) error {
+	l := unix.Flock_t{Type: unix.F_WRLCK}
+	err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &l)
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return errLockBusy
+	}
+	if err != nil {
+		return fmt.Errorf("lock slot: %w", err)
+	}
+	return nil
+}
+
+// processExists reports whether there is a process pid, whoever it belongs to.
+func processExists(pid int) bool {
+	return !errors.Is(unix.Kill(pid, 0), unix.ESRCH)
+}
+
+// ownCPUTime is that of this process and of the children it has waited for.
+func ownCPUTime() time.Duration {
+	var sum time.Duration
+	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
+		var u unix.Rusage
+		if unix.Getrusage(who, &u) == nil {
+			sum += time.Duration(u.Utime.Nano() + u.Stime.Nano())
+		}
+	}
+	return sum
+}

@@ -1,0 +1,147 @@
+package boincapi
+
+import (
+	"math"
+	"os"
+	"time"
+
+	"github.com/starling-grid/starling/internal/mmapfile"
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// attach maps the client's shared memory.
+func (a *App) attach() error {
+	if a.init.SHMKey != -1 {
+		return errSystemV
+	}
+	f, err := os.OpenFile(appipc.MmapFile, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	mem, err := mmapfile.Map(f, appipc.MmapSize)
+	if err != nil {
+		return err
+	}
+	a.ipc, err = appipc.NewChannels(mem)
+	return err
+}
+
+// serve is the runtime's own goroutine. It counts polls and not time, so that
+// a host that slept does not look like a client that is gone.
+func (a *App) serve() {
+	sinceHeartbeat := 0
+	tick := time.NewTicker(a.timing.poll)
+	defer tick.Stop()
+	for n := 1; ; n++ {
+		<-tick.C
+		if text, ok := a.ipc.Receive(appipc.ControlRequest); ok {
+			a.obey(text)
+		}
+		sinceHeartbeat++
+		if _, ok := a.ipc.Receive(appipc.Heartbeats); ok {
+			sinceHeartbeat = 0
+		}
+		if n%a.timing.status == 0 && !a.isSuspended() {
+			a.sendStatus()
+		}
+		// Unlike upstream's, a suspended application looks too: otherwise it
+		// would outlive its client for ever, and hold the slot.
+		switch {
+		case a.init.ClientPID == 0:
+			if sinceHeartbeat >= a.timing.heartbeatGap {
+				logf("no heartbeat from client - exiting")
+				a.leave(ErrClientLost)
+				return
+			}
+		case n%a.timing.clientCheck == 0 && !processExists(a.init.ClientPID):
+			logf("client process %d no longer exists - exiting", a.init.ClientPID)
+			a.leave(ErrClientLost)
+			return
+		}
+		if a.ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// obey acts on a control message. A message may hold several wishes; leaving
+// comes first, and works while suspended.
+func (a *App) obey(text string) {
+	switch {
+	case appipc.Abort.In(text):
+		logf("aborted by client")
+		a.leave(ErrAborted)
+	case appipc.Quit.In(text):
+		a.leave(ErrQuit)
+	case appipc.Resume.In(text):
+		a.setSuspended(false)
+	case appipc.Suspend.In(text):
+		a.setSuspended(true)
+	}
+}
+
+func (a *App) setSuspended(v bool) {
+	a.mu.Lock()
+	changed := a.suspended != v
+	a.suspended = v
+	a.brisk.Store(!v && a.leaving == nil)
+	a.wake.Broadcast()
+	a.mu.Unlock()
+	if changed && a.opts.Suspended != nil {
+		a.opts.Suspended(v)
+	}
+}
+
+func (a *App) isSuspended() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.suspended
+}
+
+// leave tells the work to leave, and ends the process if it does not.
+func (a *App) leave(why error) {
+	a.mu.Lock()
+	a.leaving = why
+	a.brisk.Store(false)
+	a.wake.Broadcast()
+	a.mu.Unlock()
+	a.cancel(why)
+	time.AfterFunc(a.timing.grace, func() { a.Exit(why) })
+}
+
+// sendStatus reports to the client, unless it has not read the last report.
+// Only one goroutine may be in it at a time: serve's, or the one that exits.
+func (a *App) sendStatus() {
+	a.exit.Lock()
+	defer a.exit.Unlock()
+	a.reportStatus()
+}
+
+func (a *App) reportStatus() {
+	if a.ipc.Pending(appipc.AppStatus) {
+		return
+	}
+	a.mu.Lock()
+	checkpoint := a.checkpoint
+	a.mu.Unlock()
+	start, end := a.init.FractionDoneStart, a.init.FractionDoneEnd
+	f := math.Float64frombits(a.fraction.Load())
+	if f > 0 {
+		f = start + f*(end-start)
+	}
+	a.ipc.Send(appipc.AppStatus, appipc.Status{
+		CPUTime:           a.cpuTime(),
+		CheckpointCPUTime: checkpoint,
+		FractionDone:      f,
+		OtherPID:          int(a.otherPID.Load()),
+	}.Encode())
+}
+
+// bitsOf keeps nonsense out of the report.
+func bitsOf(f float64) uint64 {
+	if !(f > 0) { // also NaN
+		f = 0
+	}
+	return math.Float64bits(min(f, 1))
+}
