@@ -1,0 +1,177 @@
+package state
+
+import (
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Key is the key of a record that belongs to a project: the master URL and the
+// record's name within the project.
+func Key(project string, name ...string) string {
+	return project + "\x00" + strings.Join(name, "\x00")
+}
+
+// A Host is what the agent remembers of its own computer.
+type Host struct {
+	CPID         string    // random, 32 hex digits; tells this installation from others
+	Fpops        float64   // measured, operations a second and CPU; 0 not yet
+	Iops         float64   // likewise
+	Measured     time.Time // when
+	InstalledAt  time.Time // first start with this data directory
+	LastSeen     time.Time // the agent was alive then; kept to know how long it was not
+	CrossProject string    // the user's cross-project id, if a project told one
+}
+
+// A Project is what the agent knows of a project it is attached to. What the
+// volunteer chose for it stands in the account file, not here.
+type Project struct {
+	MasterURL     string
+	Name          string // as the project calls itself; "" until the first reply
+	AttachedAt    time.Time
+	SchedulerURLs []string
+	CodeSignKey   string
+
+	HostID   int64
+	RPCSeqno int64 // of the next request
+
+	UserID           int64
+	UserName         string
+	TeamName         string
+	UserTotalCredit  float64
+	UserExpavgCredit float64
+	HostTotalCredit  float64
+	HostExpavgCredit float64
+	EmailHash        string
+	Venue            string
+	ProjectPrefs     string // raw XML from the server
+
+	Contact Contact
+	Fetch   WorkFetch
+	Notices []Notice // messages of the last reply, for people
+}
+
+// Contact is the state of the conversation with a project's servers. All of it
+// survives a restart: a server that asked to be left alone is.
+type Contact struct {
+	NRPCFailures   int
+	MasterFailures int
+	FetchMaster    bool
+	MinRPCTime     time.Time // no contact before, unless the user asks
+	NextRPCTime    time.Time // contact then even with nothing to do; zero: none
+	LastRPC        time.Time // last answer
+	LastError      string    // why the last contact failed; "" if it did not
+	Initialized    bool      // a scheduler has answered since the attach
+	TransferDown   Retry     // project-wide backoff of downloads
+	TransferUp     Retry
+}
+
+// Retry is a failure count and the time before which nothing is tried again.
+type Retry struct {
+	Failures int
+	NextTry  time.Time
+}
+
+// WorkFetch is what the last work requests brought.
+type WorkFetch struct {
+	Retry
+	AskedAt time.Time // last answered request for work
+	Got     int       // results it brought
+	Why     string    // the server's words when it brought none
+}
+
+// A Notice is a message from a project to a person.
+type Notice struct {
+	Time     time.Time
+	Priority string
+	Text     string
+}
+
+// FileStatus is where a file stands on this host.
+type FileStatus int
+
+// The numbers reach disk.
+const (
+	FileAbsent  FileStatus = 0
+	FilePresent FileStatus = 1
+	FileFailed  FileStatus = 2
+)
+
+// A File is a file of a project.
+type File struct {
+	Project string
+	protocol.FileInfo
+	AppFile bool // belongs to an app version: nothing but a good signature will do
+	Output  bool // made here and uploaded, rather than downloaded
+	Local   FileStatus
+	Done    bool // an output: uploaded
+	ErrNum  int  // of BOINC's numbers, when Local is FileFailed
+	Error   string
+	Retry
+	FirstTry time.Time
+}
+
+// An App is an application of a project.
+type App struct {
+	Project string
+	protocol.App
+}
+
+// An AppVersion is a version of an application.
+type AppVersion struct {
+	Project string
+	protocol.AppVersion
+}
+
+// ID returns the version's key.
+func (v AppVersion) ID() string { return VersionKey(v.Project, v.AppVersion) }
+
+// VersionKey is the key of an app version: those four tell it from any other.
+func VersionKey(project string, v protocol.AppVersion) string {
+	return Key(project, v.AppName, v.Platform, itoa(v.VersionNum), v.PlanClass)
+}
+
+// A Workunit is a job of a project.
+type Workunit struct {
+	Project string
+	protocol.Workunit
+}
+
+// A Result is a workunit's instance on this host.
+type Result struct {
+	Project string
+	protocol.Result
+	State   protocol.ClientState
+	Version string // key of its app version
+	Slot    int    // NoSlot, or the folder it runs in or will go on in
+
+	Received  time.Time
+	Started   time.Time // first start; zero: never started
+	Completed time.Time // nothing left to compute; zero: not yet
+
+	ExitStatus int
+	Message    string // what went wrong, in one line
+	Stderr     string
+	CPUTime    time.Duration
+	Elapsed    time.Duration
+	PeakRSS    int64 // bytes
+
+	Checkpoint Checkpoint
+	NotBefore  time.Time // the application asked to be started again no earlier
+
+	ReadyToReport bool
+}
+
+// NoSlot says that a result has no slot.
+const NoSlot = -1
+
+// A Checkpoint is how far a result is certain to be.
+type Checkpoint struct {
+	CPUTime  time.Duration
+	Elapsed  time.Duration
+	Fraction float64
+}
+
+// Computing reports whether there is still something to compute.
+func (r *Result) Computing() bool { return r.State <= protocol.ClientDownloaded }

@@ -1,0 +1,132 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.etcd.io/bbolt"
+)
+
+// A Table holds the records of one kind, in memory and on disk. Records are
+// values: what Get returns is the caller's own, and only Put changes the table.
+type Table[V any] struct {
+	bucket string
+	rows   map[string]V
+}
+
+// Get returns the record with the given key.
+func (t *Table[V]) Get(key string) (V, bool) {
+	v, ok := t.rows[key]
+	return v, ok
+}
+
+// Len returns the number of records.
+func (t *Table[V]) Len() int { return len(t.rows) }
+
+// All yields the records in the order of their keys. The body may change the
+// table; it sees the records that were there when the loop began.
+func (t *Table[V]) All() iter.Seq2[string, V] {
+	return func(yield func(string, V) bool) {
+		for _, k := range slices.Sorted(maps.Keys(t.rows)) {
+			if v, ok := t.rows[k]; ok && !yield(k, v) {
+				return
+			}
+		}
+	}
+}
+
+// Of yields the records of one project in the order of their keys.
+func (t *Table[V]) Of(project string) iter.Seq2[string, V] {
+	prefix := Key(project)
+	return func(yield func(string, V) bool) {
+		for k, v := range t.All() {
+			if strings.HasPrefix(k, prefix) && !yield(k, v) {
+				return
+			}
+		}
+	}
+}
+
+// Put sets a record as part of tx.
+func (t *Table[V]) Put(tx *Tx, key string, v V) {
+	t.remember(tx, key)
+	t.rows[key] = v
+	tx.writes[change{t.bucket, key}] = func() ([]byte, error) { return json.Marshal(v) }
+}
+
+// Delete removes a record, if it is there, as part of tx.
+func (t *Table[V]) Delete(tx *Tx, key string) {
+	t.remember(tx, key)
+	delete(t.rows, key)
+	tx.writes[change{t.bucket, key}] = nil
+}
+
+// remember notes how to undo what tx does to a record.
+func (t *Table[V]) remember(tx *Tx, key string) {
+	old, had := t.rows[key]
+	tx.undo = append(tx.undo, func() {
+		if had {
+			t.rows[key] = old
+		} else {
+			delete(t.rows, key)
+		}
+	})
+}
+
+func (t *Table[V]) load(b *bbolt.Tx) error {
+	t.rows = make(map[string]V)
+	bucket := b.Bucket([]byte(t.bucket))
+	if bucket == nil {
+		return nil
+	}
+	return bucket.ForEach(func(k, data []byte) error {
+		var v V
+		if err := json.Unmarshal(data, &v); err != nil {
+			return fmt.Errorf("%s %q: %w", t.bucket, k, err)
+		}
+		t.rows[string(k)] = v
+		return nil
+	})
+}
+
+// A Tx is one change of the state: all of it happens or nothing does.
+type Tx struct {
+	writes map[change]func() ([]byte, error) // nil: delete
+	undo   []func()
+}
+
+type change struct{ bucket, key string }
+
+func (tx *Tx) rollback() {
+	for _, undo := range slices.Backward(tx.undo) {
+		undo()
+	}
+}
+
+func (tx *Tx) write(b *bbolt.Tx) error {
+	for c, encode := range tx.writes {
+		bucket, err := b.CreateBucketIfNotExists([]byte(c.bucket))
+		if err != nil {
+			return err
+		}
+		if encode == nil {
+			err = bucket.Delete([]byte(c.key))
+		} else {
+			var data []byte
+			if data, err = encode(); err == nil {
+				err = bucket.Put([]byte(c.key), data)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("%s %q: %w", c.bucket, c.key, err)
+		}
+	}
+	return nil
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
