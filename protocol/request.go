@@ -153,3 +153,7 @@ type HostInfo struct {
 type DiskUsage struct {
 	UsedTotal, UsedProject, ProjectShare float64
 }
+
+// CompatVersion is the version of BOINC's client whose behaviour the agent
+// follows and as which it introduces itself, since projects ask for a least one.
+var CompatVersion = Version{Major: 8, Minor: 2, Release: 15}

@@ -1,0 +1,98 @@
+// Package filexfer moves one file at a time between the host and a project's
+// data servers, and lets nothing through that is not what the project
+// described: size, checksum and, for application files, the signature by the
+// project's key are checked before a file gets its name.
+//
+// It keeps no state between calls. Which files are wanted, how many at once and
+// when to try again after a failure is decided by the agent.
+package filexfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// Stall is how long a transfer may go without a byte before it is cut off.
+//
+// Source: BOINC client, http_transfer_timeout.
+const Stall = 5 * time.Minute
+
+// A Client transfers files. Its methods may be called concurrently, for
+// different files.
+type Client struct {
+	HTTP      *retryablehttp.Client
+	UserAgent string
+}
+
+// An Error is a transfer that did not succeed.
+type Error struct {
+	Op   string // "download" or "upload"
+	Name string
+	URL  string // "" when it failed before or after the network
+	Num  int    // BOINC's error number, for reports; 0 for transient trouble
+	Err  error
+}
+
+func (e *Error) Error() string {
+	if e.URL == "" {
+		return fmt.Sprintf("%s %s: %v", e.Op, e.Name, e.Err)
+	}
+	return fmt.Sprintf("%s %s (%s): %v", e.Op, e.Name, e.URL, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Temporary reports whether trying again later can help.
+func (e *Error) Temporary() bool { return e.Num == 0 }
+
+// A StatusError is an HTTP answer other than the one needed.
+type StatusError struct{ Code int }
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("HTTP %d %s", e.Code, http.StatusText(e.Code))
+}
+
+var errStalled = errors.New("no data for 5 minutes")
+
+// watched is a body that cancels its request when it stalls.
+type watched struct {
+	io.Reader
+	timer    *time.Timer
+	progress func(n int64)
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	if n > 0 {
+		w.timer.Reset(Stall)
+		if w.progress != nil {
+			w.progress(int64(n))
+		}
+	}
+	return n, err
+}
+
+// watch returns a context that ends when the reader it also returns stalls,
+// and a stop function that must be called.
+func watch(ctx context.Context, progress func(int64)) (context.Context, *watched, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	w := &watched{progress: progress, timer: time.AfterFunc(Stall, func() { cancel(errStalled) })}
+	return ctx, w, func() {
+		w.timer.Stop()
+		cancel(nil)
+	}
+}
+
+// cause prefers the reason for which a context was cancelled.
+func cause(ctx context.Context, err error) error {
+	if c := context.Cause(ctx); c != nil && !errors.Is(c, context.Canceled) {
+		return c
+	}
+	return err
+}

@@ -1,0 +1,156 @@
+package filexfer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"github.com/hashicorp/go-retryablehttp"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// An Upload is one output file to be sent.
+type Upload struct {
+	Dir       *os.Root // the project's folder
+	Name      string
+	URLs      []string
+	Signature string // the upload certificate, verbatim
+	MaxNBytes int64
+	MD5       string
+	Retry     bool // some of it may have arrived in an earlier attempt
+}
+
+// askSize is the size from which on the server is asked first how much it has.
+//
+// Source: BOINC client/file_xfer.cpp.
+const askSize = 8192
+
+// maxReply bounds a data server's answer.
+const maxReply = 64 << 10
+
+var errRefused = errors.New("refused by the file upload server")
+
+// Upload sends a file, or the part of it that the server does not have yet, to
+// the first URL that takes it. The error is an *Error.
+func (c *Client) Upload(ctx context.Context, u Upload, progress func(n int64)) error {
+	if len(u.URLs) == 0 {
+		return u.fail("", protocol.ErrNumPermanentHTTP, errors.New("the project gave no address to send it to"))
+	}
+	st, err := u.Dir.Stat(u.Name)
+	if err != nil {
+		return u.fail("", protocol.ErrNumFileMissing, err)
+	}
+	var last *Error
+	for _, url := range u.URLs {
+		err := c.send(ctx, u, url, st.Size(), progress)
+		if err == nil {
+			return nil
+		}
+		if last == nil || !last.Temporary() {
+			last = err
+		}
+		if ctx.Err() != nil {
+			return u.fail(url, 0, cause(ctx, ctx.Err()))
+		}
+	}
+	return last
+}
+
+func (u Upload) fail(url string, num int, err error) *Error {
+	return &Error{Op: "upload", Name: u.Name, URL: url, Num: num, Err: err}
+}
+
+func (c *Client) send(ctx context.Context, u Upload, url string, size int64, progress func(int64)) *Error {
+	offset := int64(0)
+	if size >= askSize || u.Retry || len(u.URLs) > 1 {
+		reply, err := c.ask(ctx, url, protocol.UploadRequest{Client: protocol.CompatVersion, SizeQuery: true, Name: u.Name})
+		if err != nil {
+			return u.fail(url, 0, err)
+		}
+		if err := u.judge(url, reply); err != nil {
+			return err
+		}
+		if offset = reply.FileSize; offset >= size && size > 0 {
+			return nil
+		}
+	}
+	head := protocol.UploadRequest{
+		Client: protocol.CompatVersion, Name: u.Name, XMLSignature: u.Signature,
+		MaxNBytes: u.MaxNBytes, NBytes: size, Offset: offset, MD5: u.MD5,
+	}
+	reply, err := c.post(ctx, u, url, head, progress)
+	if err != nil {
+		return u.fail(url, 0, err)
+	}
+	return u.judge(url, reply)
+}
+
+// judge turns a data server's answer into an error, or nil.
+func (u Upload) judge(url string, r protocol.UploadReply) *Error {
+	num := 0
+	switch r.Status {
+	case protocol.UploadOK:
+		return nil
+	case protocol.UploadPermanent:
+		num = protocol.ErrNumPermanentHTTP
+	}
+	return u.fail(url, num, fmt.Errorf("%w: %s", errRefused, r.Message))
+}
+
+// ask posts a request that has no data.
+func (c *Client) ask(ctx context.Context, url string, r protocol.UploadRequest) (protocol.UploadReply, error) {
+	ctx, _, stop := watch(ctx, nil)
+	defer stop()
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, url, r.Encode())
+	if err != nil {
+		return protocol.UploadReply{}, err
+	}
+	return c.do(ctx, req)
+}
+
+// post sends the file from head.Offset on. Each of the short retries reads the
+// file anew.
+func (c *Client) post(ctx context.Context, u Upload, url string, head protocol.UploadRequest, progress func(int64)) (protocol.UploadReply, error) {
+	ctx, body, stop := watch(ctx, progress)
+	defer stop()
+	f, err := u.Dir.Open(u.Name)
+	if err != nil {
+		return protocol.UploadReply{}, err
+	}
+	defer f.Close()
+	text := head.Encode()
+	open := func() (io.Reader, error) {
+		rest := io.NewSectionReader(f, head.Offset, head.NBytes-head.Offset)
+		body.Reader = io.MultiReader(bytes.NewReader(text), rest)
+		return body, nil
+	}
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, url, retryablehttp.ReaderFunc(open))
+	if err != nil {
+		return protocol.UploadReply{}, err
+	}
+	req.ContentLength = int64(len(text)) + head.NBytes - head.Offset
+	return c.do(ctx, req)
+}
+
+func (c *Client) do(ctx context.Context, req *retryablehttp.Request) (protocol.UploadReply, error) {
+	req.Header.Set("User-Agent", c.UserAgent)
+	req.Header.Set("Content-Type", "text/xml")
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return protocol.UploadReply{}, cause(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		// Whatever the code, the file may still be wanted: BOINC's rule.
+		return protocol.UploadReply{}, &StatusError{resp.StatusCode}
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxReply))
+	if err != nil {
+		return protocol.UploadReply{}, cause(ctx, err)
+	}
+	return protocol.ParseUploadReply(b)
+}

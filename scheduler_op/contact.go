@@ -1,0 +1,79 @@
+package schedulerop
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/starling-grid/starling/internal/backoff"
+)
+
+// Constants of the conversation with a project.
+//
+// Source: BOINC client/scheduler_op.h and client/client_state.h.
+const (
+	RetryDelayMin       = time.Minute
+	RetryDelayMax       = 4 * time.Hour
+	RetryCap            = 10
+	MasterFetchPeriod   = 10
+	MasterFetchRetryCap = 3
+	MasterFetchInterval = 24 * time.Hour
+	MaxRequestDelay     = 28 * 24 * time.Hour // more than any server means
+)
+
+// A Contact is what decides when a project may be contacted again. The
+// functions below take one and return the next; the caller makes it durable.
+type Contact struct {
+	Failures       int // of scheduler RPCs since the last success or master fetch
+	MasterFailures int // of master fetches since the last success
+	FetchMaster    bool
+	MinRPCTime     time.Time // no contact before
+}
+
+// Failed is the contact after a session in which no scheduler answered. After
+// MasterFetchPeriod of them the master page is fetched again, at once: the
+// schedulers may have moved.
+func (c Contact) Failed(now time.Time, rng *rand.Rand) Contact {
+	c.Failures++
+	if c.Failures >= MasterFetchPeriod {
+		c.Failures = 0
+		c.FetchMaster = true
+		c.MinRPCTime = time.Time{}
+		return c
+	}
+	c.MinRPCTime = now.Add(backoff.Delay(min(c.Failures, RetryCap), RetryDelayMin, RetryDelayMax, rng))
+	return c
+}
+
+// MasterFailed is the contact after a master page that could not be fetched or
+// named no scheduler.
+func (c Contact) MasterFailed(now time.Time, rng *rand.Rand) Contact {
+	c.MasterFailures++
+	c.FetchMaster = true
+	wait := MasterFetchInterval
+	if c.MasterFailures < MasterFetchRetryCap {
+		wait = backoff.Delay(c.MasterFailures, RetryDelayMin, RetryDelayMax, rng)
+	}
+	c.MinRPCTime = now.Add(wait)
+	return c
+}
+
+// MasterFetched is the contact after the master page was read. New scheduler
+// URLs clear all failures.
+func (c Contact) MasterFetched(newURLs bool) Contact {
+	c.FetchMaster, c.MasterFailures = false, 0
+	if newURLs {
+		c.Failures = 0
+		c.MinRPCTime = time.Time{}
+	}
+	return c
+}
+
+// Succeeded is the contact after a reply that asked for requestDelay.
+func (c Contact) Succeeded(now time.Time, requestDelay time.Duration) Contact {
+	c.Failures, c.MasterFailures = 0, 0
+	c.MinRPCTime = time.Time{}
+	if requestDelay > 0 {
+		c.MinRPCTime = now.Add(min(requestDelay, MaxRequestDelay))
+	}
+	return c
+}

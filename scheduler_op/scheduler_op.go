@@ -1,0 +1,170 @@
+// Package schedulerop talks to projects' web servers and schedulers: it fetches
+// the master page and holds scheduler RPC sessions, and its pure functions say
+// what a success or a failure means for the next contact.
+//
+// It does not know what is in a request or what a reply changes; the agent
+// does. It keeps no state between calls.
+package schedulerop
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Bounds on what is read from a project and how long it may take.
+const (
+	maxPage  = 4 << 20
+	maxReply = 64 << 20
+	timeout  = 5 * time.Minute
+)
+
+// A Client makes RPCs. Its methods may be called concurrently.
+type Client struct {
+	HTTP      *retryablehttp.Client
+	UserAgent string
+}
+
+// An Error is an exchange with a project that gave nothing usable.
+type Error struct {
+	Op  string // "master page", "scheduler", "account"
+	URL string
+	Err error
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s %s: %v", e.Op, e.URL, e.Err) }
+func (e *Error) Unwrap() error { return e.Err }
+
+// MasterPage fetches a project's home page and returns its scheduler URLs.
+func (c *Client) MasterPage(ctx context.Context, masterURL string) ([]string, error) {
+	page, err := c.get(ctx, masterURL, maxPage)
+	if err == nil {
+		var urls []string
+		if urls, err = protocol.SchedulerURLs(page); err == nil {
+			return urls, nil
+		}
+	}
+	return nil, &Error{"master page", masterURL, err}
+}
+
+// Session sends a request to the scheduler URLs, each in turn beginning with
+// number first, until one answers. The error joins what was wrong with each.
+func (c *Client) Session(ctx context.Context, urls []string, first int, req *protocol.SchedulerRequest) (*protocol.SchedulerReply, error) {
+	if len(urls) == 0 {
+		return nil, errors.New("scheduler: no scheduler URL known")
+	}
+	body := req.Encode()
+	var errs []error
+	for i := range urls {
+		u := urls[(first+i)%len(urls)]
+		reply, err := c.rpc(ctx, u, body)
+		if err == nil {
+			return reply, nil
+		}
+		errs = append(errs, &Error{"scheduler", u, err})
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, errors.Join(errs...)
+}
+
+func (c *Client) rpc(ctx context.Context, u string, body []byte) (*protocol.SchedulerReply, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, u, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "text/xml")
+	b, err := c.do(req, maxReply)
+	if err != nil {
+		return nil, err
+	}
+	reply, err := protocol.ParseSchedulerReply(b)
+	if err != nil {
+		return nil, fmt.Errorf("%w%s", err, looksLike(b))
+	}
+	return reply, nil
+}
+
+// Lookup asks for the authenticator of an account.
+func (c *Client) Lookup(ctx context.Context, masterURL, email, password string) (protocol.Authenticator, error) {
+	q := url.Values{
+		"email_addr":  {strings.ToLower(email)},
+		"passwd_hash": {protocol.PasswordHash(password, email)},
+	}
+	u := masterURL + "lookup_account.php"
+	b, err := c.get(ctx, u+"?"+q.Encode(), maxPage)
+	if err != nil {
+		return "", &Error{"account", u, err}
+	}
+	key, err := protocol.ParseAccountReply(b)
+	if err != nil {
+		var refusal *protocol.AccountError
+		if !errors.As(err, &refusal) {
+			err = fmt.Errorf("%w%s", err, looksLike(b))
+		}
+		return "", &Error{"account", u, err}
+	}
+	return key, nil
+}
+
+func (c *Client) get(ctx context.Context, u string, limit int64) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, u, nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.do(req, limit)
+}
+
+func (c *Client) do(req *retryablehttp.Request, limit int64) ([]byte, error) {
+	req.Header.Set("User-Agent", c.UserAgent)
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return nil, plain(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, fmt.Errorf("HTTP %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("connection ended in the middle of the answer: %w", err)
+	case int64(len(b)) > limit:
+		return nil, fmt.Errorf("answer longer than %d bytes", limit)
+	}
+	return b, nil
+}
+
+// plain takes the URL out of the http package's errors: it stands in front
+// already, and may hold a password's hash.
+func plain(err error) error {
+	if ue, ok := errors.AsType[*url.Error](err); ok {
+		return ue.Err
+	}
+	return err
+}
+
+// looksLike adds what an answer is that was not understood.
+func looksLike(b []byte) string {
+	switch head := bytes.ToLower(bytes.TrimSpace(b[:min(len(b), 512)])); {
+	case len(head) == 0:
+		return " (the answer is empty)"
+	case bytes.HasPrefix(head, []byte("<!doctype html")), bytes.HasPrefix(head, []byte("<html")):
+		return " (the answer is a web page; a login page of the network, perhaps, or maintenance)"
+	}
+	return ""
+}
