@@ -1,0 +1,186 @@
+// Package settings reads the files by which a volunteer configures the agent:
+// starling.toml and one file for each account. It never changes a file that a
+// person wrote.
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Names below the data directory.
+const (
+	File        = "starling.toml"
+	PrefsFile   = "prefs.toml"
+	AccountsDir = "accounts"
+)
+
+// Settings are the agent's own settings, not preferences about computing. Names
+// are those of BOINC's cc_config.xml where it has one.
+type Settings struct {
+	// LogLevel is debug, info, warn or error.
+	LogLevel string `toml:"log_level"`
+	// NCPUs is the number of CPUs to act as if there were; 0: those there are.
+	NCPUs int `toml:"ncpus"`
+	// AllowMultipleClients tells projects that several agents share this
+	// computer, so that they are not taken for one.
+	AllowMultipleClients bool `toml:"allow_multiple_clients"`
+	// ReportResultsImmediately reports each result as soon as it is ready.
+	ReportResultsImmediately bool `toml:"report_results_immediately"`
+	// MaxFileXfers is how many files are transferred at once.
+	MaxFileXfers int `toml:"max_file_xfers"`
+	// MaxFileXfersPerProject is how many of those belong to one project.
+	MaxFileXfersPerProject int `toml:"max_file_xfers_per_project"`
+	// DeviceName is told to projects in place of the host's name.
+	DeviceName string `toml:"device_name"`
+}
+
+// Default returns what holds without a file.
+func Default() Settings {
+	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2}
+}
+
+// Load reads starling.toml in the data directory; a missing file means the
+// defaults.
+func Load(dataDir string) (Settings, error) {
+	s := Default()
+	name := filepath.Join(dataDir, File)
+	src, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	} else if err != nil {
+		return s, err
+	}
+	lines, err := tomlfile.Decode(name, src, &s)
+	errs := []error{err}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, s.LogLevel) {
+		errs = append(errs, lines.Errorf("log_level", "%q is not debug, info, warn or error", s.LogLevel))
+	}
+	if s.NCPUs < 0 {
+		errs = append(errs, lines.Errorf("ncpus", "%d is negative; 0 means those there are", s.NCPUs))
+	}
+	for key, v := range map[string]int{
+		"max_file_xfers": s.MaxFileXfers, "max_file_xfers_per_project": s.MaxFileXfersPerProject,
+	} {
+		if v < 1 || v > 100 {
+			errs = append(errs, lines.Errorf(key, "%d is not within 1 and 100", v))
+		}
+	}
+	return s, errors.Join(errs...)
+}
+
+// An Account is a project that the volunteer chose, from its account file.
+type Account struct {
+	// MasterURL is the project's address.
+	MasterURL string `toml:"master_url"`
+	// Authenticator is the account key.
+	Authenticator protocol.Authenticator `toml:"authenticator"`
+	// ResourceShare is the project's share of the computer relative to the
+	// others'. Projects with 0 get work only when no other has any.
+	ResourceShare float64 `toml:"resource_share"`
+	// NoMoreWork stops fetching; what is there is finished and reported.
+	NoMoreWork bool `toml:"no_more_work"`
+}
+
+// LoadAccounts reads all account files. Each bad one is part of the error and
+// the good ones are returned all the same, so that one slip does not stop the
+// others' work; the paths of bad files come back too.
+func LoadAccounts(dataDir string) (good []Account, bad []string, err error) {
+	paths, err := filepath.Glob(filepath.Join(dataDir, AccountsDir, "*.toml"))
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(paths)
+	var errs []error
+	seen := make(map[string]string)
+	for _, path := range paths {
+		a, err := loadAccount(path)
+		if err == nil && seen[protocol.EscapeURL(a.MasterURL)] != "" {
+			err = fmt.Errorf("%s: %s already has the account file %s", path, a.MasterURL, seen[protocol.EscapeURL(a.MasterURL)])
+		}
+		if err != nil {
+			errs = append(errs, err)
+			bad = append(bad, path)
+			continue
+		}
+		seen[protocol.EscapeURL(a.MasterURL)] = path
+		good = append(good, a)
+	}
+	return good, bad, errors.Join(errs...)
+}
+
+func loadAccount(path string) (Account, error) {
+	a := Account{ResourceShare: 100}
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return a, err
+	}
+	lines, err := tomlfile.Decode(path, src, &a)
+	if err != nil {
+		return a, err
+	}
+	var errs []error
+	if a.MasterURL, err = protocol.CanonicalMasterURL(a.MasterURL); err != nil {
+		errs = append(errs, lines.Errorf("master_url", "%v", err))
+	}
+	if a.Authenticator == "" || strings.ContainsAny(string(a.Authenticator), " <>&'\"\n") {
+		errs = append(errs, lines.Errorf("authenticator", "want the account key that the project's web site shows"))
+	}
+	if !(a.ResourceShare >= 0 && a.ResourceShare <= 1e6) {
+		errs = append(errs, lines.Errorf("resource_share", "%v is not within 0 and 1000000", a.ResourceShare))
+	}
+	return a, errors.Join(errs...)
+}
+
+// AccountPath is where the account file of a project lies.
+func AccountPath(dataDir, masterURL string) string {
+	return filepath.Join(dataDir, AccountsDir, protocol.EscapeURL(masterURL)+".toml")
+}
+
+// ErrAttached says that there is an account file already.
+var ErrAttached = errors.New("already attached")
+
+// WriteAccount makes the account file of a project, readable by its owner only.
+// It returns ErrAttached when there is one, whoever wrote it.
+func WriteAccount(dataDir string, a Account) error {
+	path := AccountPath(dataDir, a.MasterURL)
+	if _, err := os.Stat(path); err == nil {
+		return fmt.Errorf("%s: %w (%s)", a.MasterURL, ErrAttached, path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	text := fmt.Sprintf(`# One project. The agent rereads this file when it changes and never rewrites it.
+master_url = %q
+authenticator = %q
+# Share of the computer, relative to the other projects' shares.
+resource_share = %v
+# true: finish and report what is here, fetch no more.
+no_more_work = %v
+`, a.MasterURL, string(a.Authenticator), a.ResourceShare, a.NoMoreWork)
+	return atomicfile.Write(path, []byte(text), 0o600)
+}
+
+// RemoveAccount deletes the account file of a project, which is how it is
+// detached. The file may have any name; its content counts.
+func RemoveAccount(dataDir, masterURL string) error {
+	paths, err := filepath.Glob(filepath.Join(dataDir, AccountsDir, "*.toml"))
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if a, err := loadAccount(path); err == nil && a.MasterURL == masterURL {
+			return os.Remove(path)
+		}
+	}
+	return fmt.Errorf("%s: not attached", masterURL)
+}

@@ -1,0 +1,23 @@
+package workfetch
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// Bounds of the wait after a request that brought no work.
+//
+// Source: BOINC client/work_fetch.h, WF_MIN_BACKOFF_INTERVAL and _MAX_.
+const (
+	backoffMin = 10 * time.Minute
+	backoffMax = 24 * time.Hour
+)
+
+// Wait is how long a project is left alone after the n-th request in a row
+// that brought no work, n from 1: 10 minutes doubled up to a day, times a
+// random factor from [0.5, 1.5).
+func Wait(n int, rng *rand.Rand) time.Duration {
+	d := math.Min(float64(backoffMin)*math.Exp2(float64(max(n, 1)-1)), float64(backoffMax))
+	return time.Duration(d * (0.5 + rng.Float64()))
+}
