@@ -28,6 +28,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "application" {
 		application(os.Args[2])
 	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each application takes a second to end under -race
 	os.Exit(m.Run())
 }
 

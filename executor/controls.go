@@ -1,0 +1,55 @@
+package executor
+
+import (
+	"slices"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// A controlQueue holds the control messages that an application has not been
+// given yet: its channel takes one at a time. The zero value is an empty queue
+// of an application that runs.
+type controlQueue struct {
+	waiting   []appipc.Control
+	suspended bool // what the application will be when it has read all of it
+}
+
+// push adds a wish. Wishes that undo each other before the application has
+// seen them are dropped.
+//
+// An application that is suspended gets a resume before a quit or abort:
+// upstream's runtime swallows those otherwise and never exits.
+func (q *controlQueue) push(c appipc.Control) {
+	switch c {
+	case appipc.Suspend, appipc.Resume:
+		want := c == appipc.Suspend
+		if q.suspended == want || q.leaving() {
+			return
+		}
+		q.suspended = want
+		if n := len(q.waiting); n > 0 {
+			q.waiting = q.waiting[:n-1] // it is the opposite
+			return
+		}
+	case appipc.Quit, appipc.Abort:
+		if q.suspended {
+			q.push(appipc.Resume)
+		}
+		q.waiting = slices.DeleteFunc(q.waiting, func(w appipc.Control) bool { return w == appipc.Quit })
+	}
+	q.waiting = append(q.waiting, c)
+}
+
+func (q *controlQueue) leaving() bool {
+	n := len(q.waiting)
+	return n > 0 && (q.waiting[n-1] == appipc.Quit || q.waiting[n-1] == appipc.Abort)
+}
+
+// flush hands over what the channel takes, and reports whether all is said and
+// read.
+func (q *controlQueue) flush(ipc appipc.Channels) bool {
+	for len(q.waiting) > 0 && ipc.Send(appipc.ControlRequest, string(q.waiting[0])) {
+		q.waiting = q.waiting[1:]
+	}
+	return len(q.waiting) == 0 && !ipc.Pending(appipc.ControlRequest)
+}

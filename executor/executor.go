@@ -1,0 +1,278 @@
+// Package executor runs results in slots: it fills slots/N, starts the
+// application, speaks BOINC's application interface with it, and judges how it
+// ended.
+//
+// It decides nothing: which result runs, when one is suspended and which limits
+// it has broken is its caller's affair, as are downloads, uploads and the
+// durable state. It trusts neither servers nor applications with file names:
+// everything is opened through os.Root.
+//
+// On Windows applications run, but there is no shared memory: they report no
+// progress, cannot be suspended, and are killed where they would be asked to
+// quit.
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// A Task is one result to be run.
+type Task struct {
+	Result     string // name
+	ProjectURL string // the master URL, as the task's state file names it
+	Slot       int
+	ProjectDir string   // absolute path of projects/<escaped url> in the data directory
+	Program    string   // file name of the main program in ProjectDir
+	Args       []string // see SplitCommandLine
+	Files      []File   // inputs, outputs and the app version's files
+	// Init is what the application is told. Start sets its paths, slot,
+	// process, names and channels, and raises its times to those of the last
+	// checkpoint in the slot; in a new slot they become 0.
+	Init appipc.InitData
+}
+
+// A File is what the application opens under a logical name.
+type File struct {
+	Physical string // name in the project's folder
+	Logical  string // name in the slot; empty means Physical
+	Copy     bool   // a copy instead of a link; an output is moved at the end
+	Output   bool
+	Optional bool  // may be missing
+	MaxBytes int64 // of an output; more is an error
+}
+
+func (f File) logical() string {
+	if f.Logical == "" {
+		return f.Physical
+	}
+	return f.Logical
+}
+
+// files are the task's, and a link to its main program as BOINC makes it.
+func (t Task) files() []File {
+	for _, f := range t.Files {
+		if f.Physical == t.Program || f.logical() == t.Program {
+			return t.Files
+		}
+	}
+	return append([]File{{Physical: t.Program}}, t.Files...)
+}
+
+// Errors that callers tell apart.
+var (
+	ErrNotRunning = errors.New("result is not running")
+	ErrBusy       = errors.New("result or slot is in use")
+	ErrStopped    = errors.New("executor is stopped")
+)
+
+// An Executor runs results in the slots of one data directory. Its methods may
+// be called from any goroutine.
+type Executor struct {
+	dir    string // absolute, without symbolic links
+	root   *os.Root
+	log    *slog.Logger
+	report func(Event)
+	timing timing
+	tree   processTree
+
+	mu      sync.Mutex
+	runs    map[string]*run
+	stopped bool
+	ended   sync.WaitGroup
+}
+
+// timing holds upstream's intervals; tests shorten them.
+type timing struct {
+	poll        time.Duration // heartbeat and status
+	leave       time.Duration // for an application to obey a quit or abort
+	unread      time.Duration // for an application to read a control message
+	afterFinish time.Duration // for a process to end after its finish file
+}
+
+var standardTiming = timing{
+	poll:        time.Second,
+	leave:       60 * time.Second,
+	unread:      180 * time.Second,
+	afterFinish: 300 * time.Second,
+}
+
+// New uses the data directory's folders projects and slots. report is called
+// for every event, from several goroutines, in order for each result; it must
+// not block for long and may call the Executor.
+func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error) {
+	dir, err := filepath.Abs(dataDir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open data directory: %w", err)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open data directory: %w", err)
+	}
+	return &Executor{dir: dir, root: root, log: log, report: report, timing: standardTiming, runs: make(map[string]*run)}, nil
+}
+
+// Start prepares the task's slot and starts its program. A slot that the same
+// result left behind is gone on with; any other content is removed. Start may
+// take as long as copying the inputs does. If it returns an error there is no
+// process and no event will come; ErrBusy and ErrStopped leave the slot alone.
+func (e *Executor) Start(t Task) error {
+	if dir, err := filepath.EvalSymlinks(t.ProjectDir); err == nil {
+		t.ProjectDir = dir
+	}
+	if err := t.check(); err != nil {
+		return fmt.Errorf("start %s: %w", t.Result, err)
+	}
+	r, err := e.reserve(t)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", t.Result, err)
+	}
+	if err := r.start(); err != nil {
+		e.release(r)
+		e.ended.Done()
+		return fmt.Errorf("start %s: %w", t.Result, err)
+	}
+	go r.serve()
+	return nil
+}
+
+func (e *Executor) reserve(t Task) (*run, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stopped {
+		return nil, ErrStopped
+	}
+	for _, r := range e.runs {
+		if r.task.Result == t.Result || r.task.Slot == t.Slot {
+			return nil, ErrBusy
+		}
+	}
+	r := &run{
+		e: e, task: t, log: e.log.With("result", t.Result, "slot", t.Slot),
+		wishes: make(chan func(), 16), done: make(chan struct{}),
+	}
+	e.runs[t.Result] = r
+	e.ended.Add(1)
+	return r, nil
+}
+
+// release frees the result and its slot, so that whoever hears of the end can
+// use them at once.
+func (e *Executor) release(r *run) {
+	e.mu.Lock()
+	delete(e.runs, r.task.Result)
+	e.mu.Unlock()
+	close(r.done)
+}
+
+// Suspend asks the application to pause; it stays in memory.
+func (e *Executor) Suspend(result string) error {
+	return e.wish(result, func(r *run) { r.pause(true) })
+}
+
+// Resume lets a suspended application go on.
+func (e *Executor) Resume(result string) error {
+	return e.wish(result, func(r *run) { r.pause(false) })
+}
+
+// Quit asks the application to leave, to be started again later. One that does
+// not obey within a minute is killed. The verdict will be WillRestart, or
+// Success if it has just finished.
+func (e *Executor) Quit(result string) error {
+	return e.wish(result, func(r *run) { r.quit() })
+}
+
+// Abort ends the application for good, as Quit does; the verdict will be
+// Aborted with this exit status and reason.
+func (e *Executor) Abort(result string, status int, reason string) error {
+	return e.wish(result, func(r *run) { r.abort(status, reason) })
+}
+
+// wish returns ErrNotRunning if the result has no process and none coming.
+func (e *Executor) wish(result string, f func(*run)) error {
+	e.mu.Lock()
+	r := e.runs[result]
+	e.mu.Unlock()
+	if r == nil {
+		return fmt.Errorf("%s: %w", result, ErrNotRunning)
+	}
+	select {
+	case r.wishes <- func() { f(r) }:
+		return nil
+	case <-r.done:
+		return fmt.Errorf("%s: %w", result, ErrNotRunning)
+	}
+}
+
+// Progress returns how far each run has come, by result name, as of the last
+// second.
+func (e *Executor) Progress() map[string]Progress {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := make(map[string]Progress, len(e.runs))
+	for name, r := range e.runs {
+		all[name] = r.snapshot()
+	}
+	return all
+}
+
+// Clear removes slots/N with all that is in it; that it is not there is no
+// error. A slot in use gives ErrBusy.
+func (e *Executor) Clear(slot int) error {
+	e.mu.Lock()
+	defer e.mu.Unlock() // nothing may start in it meanwhile
+	for _, r := range e.runs {
+		if r.task.Slot == slot {
+			return fmt.Errorf("clear slot %d: %w", slot, ErrBusy)
+		}
+	}
+	if err := e.root.RemoveAll(slotName(slot)); err != nil {
+		return fmt.Errorf("clear slot %d: %w", slot, err)
+	}
+	return nil
+}
+
+// Stop asks every application to quit, kills those that are still there after
+// a minute or when ctx ends, and returns when all have been reported. Nothing
+// can be started afterwards.
+func (e *Executor) Stop(ctx context.Context) error {
+	e.mu.Lock()
+	e.stopped = true
+	runs := make([]*run, 0, len(e.runs))
+	for _, r := range e.runs {
+		runs = append(runs, r)
+	}
+	e.mu.Unlock()
+	tell := func(f func(*run)) {
+		for _, r := range runs {
+			select {
+			case r.wishes <- func() { f(r) }:
+			case <-r.done:
+			}
+		}
+	}
+	tell((*run).quit)
+	ended := make(chan struct{})
+	go func() {
+		e.ended.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		tell((*run).kill)
+		<-ended
+	}
+	return e.root.Close()
+}

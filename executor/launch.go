@@ -1,0 +1,96 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/starling-grid/starling/internal/mmapfile"
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// slotMark is set in every application's environment. It tells a process that
+// an application left behind from one that a person started in a slot.
+const slotMark = "STARLING_SLOT"
+
+// channels makes new shared memory, zeroed. A file that an earlier run has
+// mapped is not reused.
+func (s *slot) channels() (appipc.Channels, []byte, error) {
+	if err := s.dir.Remove(appipc.MmapFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return appipc.Channels{}, nil, err
+	}
+	f, err := s.dir.OpenFile(appipc.MmapFile, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o660)
+	if err != nil {
+		return appipc.Channels{}, nil, err
+	}
+	defer f.Close()
+	if err := f.Truncate(appipc.MmapSize); err != nil {
+		return appipc.Channels{}, nil, err
+	}
+	mem, err := mmapfile.Map(f, appipc.MmapSize)
+	if err != nil {
+		return appipc.Channels{}, nil, err
+	}
+	ipc, err := appipc.NewChannels(mem)
+	return ipc, mem, err
+}
+
+// initData completes what the application is told.
+func (e *Executor) initData(t Task) appipc.InitData {
+	d := t.Init
+	d.ProjectDir, d.BoincDir = t.ProjectDir, e.dir
+	d.Slot, d.ClientPID, d.SHMKey = t.Slot, os.Getpid(), -1
+	d.ResultName = t.Result
+	if d.FractionDoneEnd == 0 {
+		d.FractionDoneEnd = 1 // or every report would be 0
+	}
+	return d
+}
+
+// command returns the process to be started, its stderr open; the caller
+// closes that.
+func (e *Executor) command(t Task, s *slot) (*exec.Cmd, *os.File, error) {
+	info, err := s.project.Stat(t.Program)
+	if err != nil {
+		return nil, nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("%s is not a file", t.Program)
+	}
+	if info.Mode()&0o100 == 0 {
+		if err := s.project.Chmod(t.Program, info.Mode().Perm()|0o755); err != nil {
+			return nil, nil, err
+		}
+	}
+	stderr, err := s.dir.OpenFile(appipc.StderrFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o664)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The program starts by its path in the project's folder, seen from the
+	// slot: some look for their files beside themselves.
+	cmd := exec.Command(filepath.FromSlash(s.link+"/"+t.Program), t.Args...)
+	cmd.Dir = filepath.Join(e.dir, filepath.FromSlash(slotName(t.Slot)))
+	cmd.Env = environment(os.Environ(), s.link, cmd.Dir)
+	cmd.Stderr = stderr
+	ownGroup(cmd)
+	return cmd, stderr, nil
+}
+
+// environment returns that of an application: ours, with the places where
+// BOINC's applications find shared libraries.
+func environment(env []string, link, dir string) []string {
+	path := link + ":.:../.."
+	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
+		old, found := strings.CutPrefix(v, "LD_LIBRARY_PATH=")
+		if found && old != "" {
+			path += ":" + old
+		}
+		return found
+	})
+	return append(env, "LD_LIBRARY_PATH="+path, slotMark+"="+dir)
+}

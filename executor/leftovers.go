@@ -1,0 +1,113 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v3/process"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// KillLeftovers ends the applications of an earlier agent that was killed and
+// could not end them itself. Two processes in one slot would ruin both, so it
+// must be called before the first Start. It returns an error if some are still
+// there when ctx ends.
+func (e *Executor) KillLeftovers(ctx context.Context) error {
+	for {
+		pids := append(e.inhabitants(filepath.Join(e.dir, "slots")), e.lockHolders()...)
+		if len(pids) == 0 {
+			return nil
+		}
+		for _, pid := range pids {
+			e.log.Warn("killing an application that an earlier agent has left", "pid", pid)
+			kill(pid)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("end leftover processes %v: %w", pids, context.Cause(ctx))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// inhabitants returns the processes of applications whose working directory is
+// dir or below it. A process without our mark, such as a person's shell that
+// stands in a slot, is none; where environments cannot be read, all count.
+func (e *Executor) inhabitants(dir string) []int {
+	pids, err := process.Pids()
+	if err != nil {
+		e.log.Warn("cannot list processes", "error", err)
+		return nil
+	}
+	var found []int
+	for _, pid := range pids {
+		if int(pid) == os.Getpid() {
+			continue
+		}
+		p := &process.Process{Pid: pid}
+		cwd, err := p.Cwd()
+		if err != nil || !below(strings.TrimSuffix(cwd, " (deleted)"), dir) {
+			continue
+		}
+		if env, err := p.Environ(); err == nil && !marked(env) {
+			continue
+		}
+		if status, err := p.Status(); err == nil && len(status) > 0 && status[0] == process.Zombie {
+			continue
+		}
+		found = append(found, int(pid))
+	}
+	return found
+}
+
+// lockHolders returns the processes that hold the lock of a slot.
+func (e *Executor) lockHolders() []int {
+	slots, err := fs.ReadDir(e.root.FS(), "slots")
+	if err != nil {
+		return nil
+	}
+	var found []int
+	for _, s := range slots {
+		f, err := e.root.OpenFile(path.Join("slots", s.Name(), appipc.LockFile), os.O_RDWR, 0)
+		if err != nil {
+			continue
+		}
+		if pid := lockHolder(f); pid > 1 && pid != os.Getpid() {
+			found = append(found, pid)
+		}
+		_ = f.Close()
+	}
+	return found
+}
+
+func kill(pid int) {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return
+	}
+	if err := p.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return // not ours to kill; the caller looks again and says so
+	}
+	_ = p.Release()
+}
+
+func below(p, dir string) bool {
+	return p == dir || strings.HasPrefix(p, dir+string(filepath.Separator))
+}
+
+func marked(env []string) bool {
+	for _, v := range env {
+		if strings.HasPrefix(v, slotMark+"=") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,62 @@
+package executor
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// reserved names in a slot are the interface's own; a project's file of that
+// name would speak to the application, or to us, in the other's voice.
+var reserved = map[string]bool{
+	appipc.InitDataFile:      true,
+	appipc.MmapFile:          true,
+	appipc.LockFile:          true,
+	appipc.FinishFile:        true,
+	appipc.TemporaryExitFile: true,
+	appipc.TaskStateFile:     true,
+	appipc.SetupFile:         true,
+}
+
+// checkName refuses what is not the name of one file in one folder. os.Root
+// would keep the file inside as well; but a soft link is text that the
+// application follows without it.
+func checkName(name string) error {
+	bad := name == "" || name == "." || name == ".." || len(name) > 255 ||
+		strings.ContainsAny(name, `/\`) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) ||
+		!filepath.IsLocal(name)
+	if bad {
+		return fmt.Errorf("file name %.60q is not allowed", name)
+	}
+	return nil
+}
+
+// check refuses a task that names files outside its two folders.
+func (t Task) check() error {
+	if t.Result == "" || t.Slot < 0 {
+		return fmt.Errorf("result %.60q in slot %d: no such task", t.Result, t.Slot)
+	}
+	if err := checkName(t.Program); err != nil {
+		return fmt.Errorf("main program: %w", err)
+	}
+	seen := make(map[string]bool, len(t.Files))
+	for _, f := range t.Files {
+		if err := checkName(f.Physical); err != nil {
+			return err
+		}
+		logical := f.logical()
+		if err := checkName(logical); err != nil {
+			return err
+		}
+		if reserved[logical] {
+			return fmt.Errorf("file %s: the name %s is reserved", f.Physical, logical)
+		}
+		if seen[logical] {
+			return fmt.Errorf("file %s: there are two files named %s", f.Physical, logical)
+		}
+		seen[logical] = true
+	}
+	return nil
+}

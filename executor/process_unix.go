@@ -1,0 +1,67 @@
+//go:build unix
+
+package executor
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// ownGroup makes the process lead a process group, so that all that belongs to
+// it can be killed at once.
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+}
+
+// niceness of the values of process_priority.
+var niceness = map[int]int{0: 19, 1: 10, 2: 0, 3: -10, 4: -15, 5: -20}
+
+// lowerPriority makes the application give way to whatever else the host does.
+// It acts on the group since on Linux threads have priorities of their own and
+// a fast starter may have some already.
+func lowerPriority(pid int, d appipc.InitData) error {
+	if d.NoPriorityChange {
+		return nil
+	}
+	nice, ok := niceness[d.ProcessPriority]
+	if !ok {
+		nice = 19
+	}
+	return unix.Setpriority(unix.PRIO_PGRP, pid, nice)
+}
+
+// killGroup kills what is left of the process group that pid led.
+func killGroup(pid int) {
+	if pid > 1 {
+		_ = unix.Kill(-pid, unix.SIGKILL)
+	}
+}
+
+// exitOf fills in how the process ended.
+func (e *ending) exitOf(st *os.ProcessState) {
+	ws, ok := st.Sys().(syscall.WaitStatus)
+	if !ok {
+		e.Code = st.ExitCode()
+		return
+	}
+	e.WaitStatus = int(ws)
+	if ws.Signaled() {
+		e.Signal = int(ws.Signal())
+		return
+	}
+	e.Code = ws.ExitStatus()
+}
+
+// lockHolder returns the process that holds BOINC's lock on the file, or 0.
+func lockHolder(f *os.File) int {
+	l := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_GETLK, &l); err != nil || l.Type == unix.F_UNLCK {
+		return 0
+	}
+	return int(l.Pid)
+}

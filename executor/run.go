@@ -1,0 +1,261 @@
+package executor
+
+import (
+	"errors"
+	"log/slog"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/starling-grid/starling/internal/mmapfile"
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// maxStep is the longest time between two polls that counts as computing; more
+// means that the host slept.
+const maxStep = 10 * time.Second
+
+// A run is one process of a task. Its goroutine, serve, owns it; others send
+// wishes and read the progress.
+type run struct {
+	e      *Executor
+	task   Task
+	log    *slog.Logger
+	wishes chan func()
+	done   chan struct{} // closed when the run has left Executor.runs
+
+	slot    *slot
+	cmd     *exec.Cmd
+	ipc     appipc.Channels
+	mem     []byte
+	control controlQueue
+	exited  chan struct{}
+
+	polled   time.Time
+	unread   time.Time // since when the application has not read a control message; zero: it has
+	finished time.Time // when the finish file was first seen
+	deadline time.Time // when a process that was told to leave is killed; zero: it was not
+	ending   ending
+
+	mu       sync.Mutex
+	progress Progress
+}
+
+// start prepares the slot and starts the process.
+func (r *run) start() (err error) {
+	t := &r.task
+	s, resumed, err := r.e.openSlot(*t)
+	if err != nil {
+		return err
+	}
+	r.slot = s
+	defer func() {
+		if err != nil {
+			r.closeSlot()
+		}
+	}()
+	r.restore(resumed)
+	for _, stale := range []string{appipc.FinishFile, appipc.TemporaryExitFile} {
+		_ = s.dir.Remove(stale)
+	}
+	if err := s.replace(appipc.InitDataFile, r.e.initData(*t).Encode()); err != nil {
+		return err
+	}
+	r.ipc, r.mem, err = s.channels()
+	if errors.Is(err, errors.ErrUnsupported) {
+		r.log.Warn("application cannot be suspended and reports no progress", "error", err)
+	} else if err != nil {
+		return err
+	}
+	cmd, stderr, err := r.e.command(*t, s)
+	if err != nil {
+		return err
+	}
+	defer stderr.Close()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := lowerPriority(cmd.Process.Pid, t.Init); err != nil {
+		r.log.Debug("cannot lower priority", "error", err)
+	}
+	r.cmd, r.exited, r.polled = cmd, make(chan struct{}), time.Now()
+	r.update(func(p *Progress) { p.PID = cmd.Process.Pid })
+	r.log.Info("result started", "pid", cmd.Process.Pid, "resumed", resumed)
+	go func() {
+		_ = cmd.Wait() // says no more than cmd.ProcessState
+		close(r.exited)
+	}()
+	return nil
+}
+
+// restore sets the times to those of the last checkpoint: of the caller's or
+// of the slot's state file, whichever is later. In a new slot there is none.
+func (r *run) restore(resumed bool) {
+	d := &r.task.Init
+	p := Progress{WithoutCheckpoint: true}
+	if !resumed {
+		d.WUCPUTime, d.StartingElapsedTime = 0, 0
+	} else if b, err := r.slot.dir.ReadFile(appipc.TaskStateFile); err == nil {
+		st, err := appipc.ParseTaskState(b)
+		if err == nil && st.ResultName == r.task.Result && (st.ProjectURL == r.task.ProjectURL || r.task.ProjectURL == "") {
+			d.WUCPUTime = max(d.WUCPUTime, st.CPUTime)
+			d.StartingElapsedTime = max(d.StartingElapsedTime, st.Elapsed)
+			p.Fraction, p.PeakWorkingSet, p.WithoutCheckpoint = st.FractionDone, st.PeakWorkingSet, false
+		}
+	}
+	p.CPUTime, p.CheckpointCPUTime = d.WUCPUTime, d.WUCPUTime
+	p.Elapsed, p.CheckpointElapsed = d.StartingElapsedTime, d.StartingElapsedTime
+	r.update(func(q *Progress) { *q = p })
+}
+
+func (r *run) closeSlot() {
+	r.slot.close()
+	if r.mem != nil {
+		_ = mmapfile.Unmap(r.mem)
+		r.mem, r.ipc = nil, appipc.Channels{}
+	}
+}
+
+// serve looks after the process until its end and reports that.
+func (r *run) serve() {
+	tick := time.NewTicker(r.e.timing.poll)
+	defer tick.Stop()
+	// While the application has messages to read, it is given them as fast as
+	// it reads: ten times a second.
+	retry := time.NewTicker(r.e.timing.poll / 10)
+	defer retry.Stop()
+	for {
+		select {
+		case f := <-r.wishes:
+			f()
+			r.tell()
+		case <-retry.C:
+			if !r.unread.IsZero() {
+				r.tell()
+			}
+		case <-tick.C:
+			r.poll()
+		case <-r.exited:
+			ev := r.end()
+			r.e.release(r)
+			r.e.report(ev)
+			r.e.ended.Done()
+			return
+		}
+	}
+}
+
+// tell hands over control messages.
+func (r *run) tell() {
+	switch {
+	case r.control.flush(r.ipc):
+		r.unread = time.Time{}
+	case r.unread.IsZero():
+		r.unread = time.Now()
+	}
+}
+
+// poll does what is due every second.
+func (r *run) poll() {
+	now := time.Now()
+	r.count(now)
+	rss := r.e.tree.resident(r.cmd.Process.Pid)
+	r.update(func(p *Progress) {
+		p.WorkingSet, p.PeakWorkingSet = rss, max(p.PeakWorkingSet, rss)
+	})
+	r.ipc.Send(appipc.Heartbeats, appipc.Heartbeat{WorkingSet: rss}.Encode())
+	r.readStatus()
+	r.tell()
+	if r.finished.IsZero() {
+		if _, err := r.slot.dir.Lstat(appipc.FinishFile); err == nil {
+			r.finished = now
+		}
+	}
+	limits := r.e.timing
+	switch {
+	case !r.deadline.IsZero():
+		if now.After(r.deadline) {
+			r.log.Warn("application does not obey, killing it")
+			r.kill()
+		}
+	case !r.finished.IsZero() && now.Sub(r.finished) > limits.afterFinish:
+		r.abort(exitAbortedByClient, "finish file present too long")
+	case !r.unread.IsZero() && r.mem != nil && now.Sub(r.unread) > limits.unread:
+		r.log.Warn("application does not read its messages, killing it")
+		r.kill() // and be started again
+	}
+}
+
+// count adds the time since the last call to the elapsed time.
+func (r *run) count(now time.Time) {
+	step := now.Sub(r.polled)
+	r.polled = now
+	r.update(func(p *Progress) {
+		if !p.Suspended && step > 0 && step <= maxStep {
+			p.Elapsed += step
+		}
+	})
+}
+
+// readStatus takes the application's report, if there is a new one.
+func (r *run) readStatus() {
+	text, ok := r.ipc.Receive(appipc.AppStatus)
+	if !ok {
+		return
+	}
+	st := appipc.ParseStatus(text)
+	var saved bool
+	r.update(func(p *Progress) {
+		p.CPUTime = st.CPUTime
+		if st.FractionDone > 0 {
+			p.Fraction = st.FractionDone
+		}
+		if st.WorkingSet > 0 {
+			p.WorkingSet, p.PeakWorkingSet = st.WorkingSet, max(p.PeakWorkingSet, st.WorkingSet)
+		}
+		if saved = st.CheckpointCPUTime != p.CheckpointCPUTime && st.CheckpointCPUTime > 0; saved {
+			p.CheckpointCPUTime, p.CheckpointElapsed, p.WithoutCheckpoint = st.CheckpointCPUTime, p.Elapsed, false
+		}
+	})
+	if saved {
+		r.checkpointed()
+	}
+}
+
+// checkpointed keeps what the next run starts from.
+func (r *run) checkpointed() {
+	p := r.snapshot()
+	st := appipc.TaskState{
+		ProjectURL: r.task.ProjectURL, ResultName: r.task.Result,
+		CPUTime: p.CheckpointCPUTime, Elapsed: p.CheckpointElapsed,
+		FractionDone: p.Fraction, PeakWorkingSet: p.PeakWorkingSet,
+	}
+	if err := r.slot.replace(appipc.TaskStateFile, st.Encode()); err != nil {
+		r.log.Warn("cannot write task state", "error", err)
+	}
+	r.countExits(0)
+	r.e.report(Checkpointed{Result: r.task.Result, CPUTime: p.CheckpointCPUTime, Elapsed: p.CheckpointElapsed, Fraction: p.Fraction})
+}
+
+// countExits keeps the number of premature exits over restarts of the agent.
+func (r *run) countExits(n int) {
+	if r.slot.state.PrematureExits == n {
+		return
+	}
+	r.slot.state.PrematureExits = n
+	if err := r.slot.save(); err != nil {
+		r.log.Warn("cannot write slot state", "error", err)
+	}
+}
+
+func (r *run) snapshot() Progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.progress
+}
+
+func (r *run) update(f func(*Progress)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f(&r.progress)
+}
