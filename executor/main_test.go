@@ -1,0 +1,133 @@
+//go:build unix
+
+package executor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/boincapi"
+)
+
+// TestMain lets the test binary play the applications.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "application" {
+		application(os.Args[2], os.Args[3:])
+	}
+	os.Setenv("GORACE", "atexit_sleep_ms=0") // or each application takes a second to end under -race
+	os.Exit(m.Run())
+}
+
+func application(what string, args []string) {
+	switch what {
+	case "upper": // writes its input in capitals
+		boincapi.Run(func(app *boincapi.App) error {
+			in, _ := app.Resolve("in")
+			out, _ := app.Resolve("out")
+			text, err := os.ReadFile(in)
+			if err != nil {
+				return err
+			}
+			app.FractionDone(1)
+			return os.WriteFile(out, bytes.ToUpper(text), 0o600)
+		})
+	case "count": // to 3, a checkpoint each, then waits to be told to leave
+		boincapi.Run(func(app *boincapi.App) error {
+			state, _ := os.ReadFile("state")
+			fmt.Fprintf(os.Stderr, "starting with %q\n", state)
+			if string(state) == "xxx" {
+				out, _ := app.Resolve("out")
+				return os.WriteFile(out, state, 0o600)
+			}
+			if err := os.WriteFile("state", append(state, 'x'), 0o600); err != nil {
+				return err
+			}
+			burn()
+			app.CheckpointCompleted()
+			return wait(app)
+		})
+	case "wait":
+		boincapi.Run(func(app *boincapi.App) error {
+			if err := os.WriteFile("working", nil, 0o600); err != nil {
+				return err
+			}
+			return wait(app)
+		})
+	case "later":
+		boincapi.Run(func(app *boincapi.App) error {
+			app.TemporaryExit(time.Minute, "no GPU")
+			return nil
+		})
+	case "fail":
+		fmt.Fprintln(os.Stderr, "cannot compute")
+		os.Exit(3)
+	case "crash":
+		// Go's runtime would turn the signal into an exit status.
+		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -ABRT $$"}, nil)
+	case "leave": // premature
+		os.Exit(0)
+	case "plain": // knows BOINC's finish file, not its runtime; prints how it was started
+		report := fmt.Sprintf("%q\n%s\n%s\n", args, os.Args[0], os.Getenv("LD_LIBRARY_PATH"))
+		_ = os.WriteFile("out", []byte(report), 0o600)
+		_ = os.WriteFile("boinc_finish_called", []byte("0\n"), 0o600)
+		os.Exit(0)
+	case "stubborn", "escape": // has a child that left the process group
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
+		if what == "escape" {
+			child := exec.Command("sleep", "1000")
+			child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			if err := child.Start(); err != nil {
+				os.Exit(1)
+			}
+			_ = os.WriteFile("child.new", fmt.Append(nil, child.Process.Pid), 0o600)
+			_ = os.Rename("child.new", "child")
+		}
+		_ = os.WriteFile("working", nil, 0o600)
+		select {}
+	}
+}
+
+func wait(app *boincapi.App) error {
+	for {
+		if err := app.Yield(); err != nil {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// burn uses enough CPU time for a checkpoint to be told from the last.
+func burn() {
+	var u syscall.Rusage
+	for u.Utime.Usec < 20000 && u.Utime.Sec == 0 {
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	}
+}
+
+// install puts the test binary into a project's folder under this name.
+func install(dir, name string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	err = os.Link(exe, filepath.Join(dir, name))
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil { // another file system
+		b, err := os.ReadFile(exe)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, name), b, 0o700) //nolint:gosec // a program
+	}
+	return nil
+}
