@@ -1,0 +1,88 @@
+// Mersenne is a BOINC application that looks for Mersenne primes: it reads
+// exponents from the file in, runs the Lucas–Lehmer test of 2^p−1 for each, and
+// writes one line for each to the file out.
+//
+// It is an example of a real application in pure Go, see README.md. It does not
+// look for factors first and multiplies with math/big, so it is no rival of
+// Prime95.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/starling-grid/starling/boincapi"
+)
+
+func main() {
+	boincapi.Run(func(app *boincapi.App) error {
+		in, err := app.Resolve("in")
+		if err != nil {
+			return err
+		}
+		text, err := os.ReadFile(in)
+		if err != nil {
+			return err
+		}
+		results, err := search(text, app)
+		if err != nil {
+			return err
+		}
+		out, err := app.Resolve("out")
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(out, []byte(strings.Join(results, "")), 0o644) //nolint:gosec // the client may be another user
+	})
+}
+
+// runtime is what the search needs of boincapi.App.
+type runtime interface {
+	Yield() error
+	FractionDone(float64)
+	TimeToCheckpoint() bool
+	CheckpointCompleted()
+}
+
+// search tests all exponents of the input, going on from the checkpoint if
+// there is one, and returns the lines of the output.
+func search(input []byte, app runtime) ([]string, error) {
+	exponents, err := parseExponents(input)
+	if err != nil {
+		return nil, err
+	}
+	var all float64
+	for _, p := range exponents {
+		all += cost(p)
+	}
+	state := loadCheckpoint(input, exponents)
+	var done float64
+	for _, p := range exponents[:len(state.Results)] {
+		done += cost(p)
+	}
+	for _, p := range exponents[len(state.Results):] {
+		if f := knownFactor(p); f != nil {
+			state.finish(fmt.Sprintf("M%d has a factor: %v\n", p, f))
+			continue
+		}
+		t := newTest(p, state.Iteration, state.residue)
+		for ; !t.done(); t.step() {
+			if err := app.Yield(); err != nil {
+				return nil, err
+			}
+			app.FractionDone((done + cost(p)*t.fraction()) / all)
+			if app.TimeToCheckpoint() {
+				state.Iteration, state.residue = t.iteration, &t.s
+				if err := state.save(); err != nil {
+					return nil, fmt.Errorf("write checkpoint: %w", err)
+				}
+				app.CheckpointCompleted()
+			}
+		}
+		state.finish(t.verdict())
+		done += cost(p)
+	}
+	app.FractionDone(1)
+	return state.Results, nil
+}
