@@ -1,0 +1,45 @@
+package main
+
+import (
+	"math"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// maxStep is the longest time between two looks that counts as computing; more
+// means that the host slept.
+const maxStep = 10 * time.Second
+
+// An estimate guesses the progress of a program that does not tell it. With T
+// the time that the project expects on this host, it is 1 − e^(−t/T): 63 % at
+// T, always rising, and never all, so that a client that extrapolates from it
+// is right at the start and never sees a task that is "done" but runs on.
+type estimate struct {
+	expected time.Duration // 0: unknown
+	elapsed  time.Duration
+	last     time.Time
+}
+
+func newEstimate(d appipc.InitData) *estimate {
+	e := &estimate{last: time.Now()}
+	if fpops := d.HostFPOPS(); fpops > 0 && d.RscFPOpsEst > 0 {
+		e.expected = time.Duration(min(d.RscFPOpsEst/fpops*1e9, math.MaxInt64/2))
+	}
+	return e
+}
+
+// fraction returns the progress at a time not before the last call's; while
+// suspended, time does not count.
+func (e *estimate) fraction(now time.Time, suspended bool) float64 {
+	step := now.Sub(e.last)
+	e.last = now
+	if !suspended && step > 0 && step <= maxStep {
+		e.elapsed += step
+	}
+	if e.expected <= 0 {
+		return 0
+	}
+	const most = 0.9999 // rounding must not make it 1
+	return min(1-math.Exp(-e.elapsed.Seconds()/e.expected.Seconds()), most)
+}
