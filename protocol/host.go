@@ -49,9 +49,17 @@ func scanHostInfo(s *bxml.Scanner) HostInfo {
 	return h
 }
 
-// Write writes the <host_info> element, which requests and init_data.xml share.
-func (h HostInfo) Write(w *bxml.Writer) {
+// InnerXML is the content of the <host_info> element, which requests and
+// init_data.xml share.
+func (h HostInfo) InnerXML() string { return text(h.writeInner) }
+
+func (h HostInfo) write(w *bxml.Writer) {
 	w.Open("host_info")
+	h.writeInner(w)
+	w.Close("host_info")
+}
+
+func (h HostInfo) writeInner(w *bxml.Writer) {
 	w.Int("timezone", h.Timezone)
 	w.Text("domain_name", h.DomainName)
 	w.Text("ip_addr", h.IPAddr)
@@ -73,7 +81,6 @@ func (h HostInfo) Write(w *bxml.Writer) {
 	w.Text("os_name", h.OSName)
 	w.Text("os_version", h.OSVersion)
 	w.Int("n_usable_coprocs", 0)
-	w.Close("host_info")
 }
 
 func scanDiskUsage(s *bxml.Scanner) (d DiskUsage) {

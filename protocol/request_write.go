@@ -42,7 +42,7 @@ func (r *SchedulerRequest) Encode() []byte {
 	w.TextIf("cross_project_id", r.CrossProjectID)
 	r.TimeStats.write(&w)
 	r.NetStats.write(&w)
-	r.Host.Write(&w)
+	r.Host.write(&w)
 	r.Disk.write(&w)
 	for i := range r.Results {
 		r.Results[i].write(&w)

@@ -45,7 +45,8 @@ type Project struct {
 	HostExpavgCredit float64
 	EmailHash        string
 	Venue            string
-	ProjectPrefs     string // raw XML from the server
+	ProjectPrefs     string   // raw XML from the server
+	NoRscApps        []string // resources for which it has no applications
 
 	Contact Contact
 	Fetch   WorkFetch
@@ -63,8 +64,6 @@ type Contact struct {
 	LastRPC        time.Time // last answer
 	LastError      string    // why the last contact failed; "" if it did not
 	Initialized    bool      // a scheduler has answered since the attach
-	TransferDown   Retry     // project-wide backoff of downloads
-	TransferUp     Retry
 }
 
 // Retry is a failure count and the time before which nothing is tried again.
@@ -175,3 +174,11 @@ type Checkpoint struct {
 
 // Computing reports whether there is still something to compute.
 func (r *Result) Computing() bool { return r.State <= protocol.ClientDownloaded }
+
+// Ready marks the result as over on this host: it is reported as it is now.
+func (r *Result) Ready(now time.Time) {
+	r.ReadyToReport = true
+	if r.Completed.IsZero() {
+		r.Completed = now
+	}
+}

@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// readFiles reads preferences and accounts. What is wrong with one file leaves
+// in force what held before for it.
+func (a *Agent) readFiles() error {
+	var errs []error
+	p, err := readPrefs(a.cfg.DataDir)
+	if err == nil {
+		a.prefs = p
+	} else {
+		errs = append(errs, err)
+		if a.prefs == (prefs.Prefs{}) {
+			a.prefs = prefs.Default()
+		}
+	}
+	accounts, bad, err := settings.LoadAccounts(a.cfg.DataDir)
+	errs = append(errs, err)
+	found := make(map[string]settings.Account)
+	for _, acc := range accounts {
+		found[acc.MasterURL] = acc
+	}
+	if len(bad) > 0 {
+		// One of them may be an account that is known: a slip in a file must not
+		// look like a wish to detach.
+		for u, acc := range a.accounts {
+			if _, ok := found[u]; !ok {
+				found[u] = acc
+			}
+		}
+	}
+	a.accounts = found
+	a.faults = errors.Join(errs...)
+	a.meet(len(bad) == 0)
+	return a.faults
+}
+
+func readPrefs(dataDir string) (prefs.Prefs, error) {
+	name := filepath.Join(dataDir, settings.PrefsFile)
+	src, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return prefs.Default(), nil
+	} else if err != nil {
+		return prefs.Default(), err
+	}
+	return prefs.Parse(name, src)
+}
+
+// meet makes the projects in the state those that have an account.
+func (a *Agent) meet(complete bool) {
+	for u := range a.accounts {
+		if _, known := a.db.Projects.Get(u); known {
+			delete(a.leaving, u)
+			continue
+		}
+		a.log.Info("project attached", "project", u)
+		a.save(func(tx *state.Tx) {
+			a.db.Projects.Put(tx, u, state.Project{MasterURL: u, AttachedAt: time.Now()})
+		})
+	}
+	for u := range a.db.Projects.All() {
+		if _, ok := a.accounts[u]; !ok && complete {
+			a.leaving[u] = true
+		}
+	}
+}
+
+// leave detaches projects that have no account any more: what runs is aborted,
+// then everything of theirs is removed.
+func (a *Agent) leave() {
+	for u := range a.leaving {
+		for _, key := range a.running {
+			if r, ok := a.db.Results.Get(key); ok && r.Project == u {
+				_ = a.exec.Abort(taskID(r), protocol.ExitAbortedByUser, "project detached")
+			}
+		}
+		if a.talking[u] != "" || a.busy(u) {
+			continue
+		}
+		if !a.forget(u) {
+			continue
+		}
+		delete(a.leaving, u)
+		a.log.Info("project detached", "project", u)
+	}
+}
+
+// busy reports whether a project still has a process or a transfer.
+func (a *Agent) busy(project string) bool {
+	for _, key := range a.running {
+		if r, ok := a.db.Results.Get(key); ok && r.Project == project {
+			return true
+		}
+	}
+	for _, t := range a.moving {
+		if t.file.Project == project {
+			t.cancel()
+			return true
+		}
+	}
+	return false
+}
+
+// forget removes all that belongs to a project.
+func (a *Agent) forget(project string) bool {
+	var slots []int
+	ok := a.save(func(tx *state.Tx) {
+		for k, r := range a.db.Results.Of(project) {
+			if r.Slot != state.NoSlot {
+				slots = append(slots, r.Slot)
+			}
+			a.db.Results.Delete(tx, k)
+		}
+		for k := range a.db.Units.Of(project) {
+			a.db.Units.Delete(tx, k)
+		}
+		for k := range a.db.Versions.Of(project) {
+			a.db.Versions.Delete(tx, k)
+		}
+		for k := range a.db.Apps.Of(project) {
+			a.db.Apps.Delete(tx, k)
+		}
+		for k := range a.db.Files.Of(project) {
+			a.db.Files.Delete(tx, k)
+		}
+		a.db.Projects.Delete(tx, project)
+	})
+	if !ok {
+		return false
+	}
+	for _, n := range slots {
+		a.clear(n)
+	}
+	if err := os.RemoveAll(a.projectDir(project)); err != nil {
+		a.log.Warn("files of a detached project are left", "project", project, "error", err)
+	}
+	return true
+}
+
+// Reload reads the account and preference files again, as part of the loop, and
+// returns what is wrong with them.
+func (a *Agent) Reload(ctx context.Context) error {
+	return a.do(ctx, func() error {
+		err := a.readFiles()
+		if err != nil {
+			a.log.Error("settings are not all usable; what held before goes on", "error", err)
+		}
+		return err
+	})
+}
+
+// Update contacts a project as soon as it can, whatever the project asked for.
+func (a *Agent) Update(ctx context.Context, masterURL string) error {
+	return a.do(ctx, func() error {
+		if _, ok := a.db.Projects.Get(masterURL); !ok {
+			return fmt.Errorf("%s: not attached", masterURL)
+		}
+		a.asked[masterURL] = true
+		return nil
+	})
+}
+
+// do runs f in the loop and waits for it.
+func (a *Agent) do(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	select {
+	case a.events <- func() { done <- f() }:
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-a.ctx.Done():
+		return errors.New("the agent is stopping")
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-a.ctx.Done():
+		return errors.New("the agent is stopping")
+	}
+}

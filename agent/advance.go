@@ -1,0 +1,122 @@
+package agent
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// advance moves results whose files have come, gone or failed.
+func (a *Agent) advance(now time.Time) {
+	for key, r := range a.db.Results.All() {
+		if r.ReadyToReport {
+			continue
+		}
+		switch r.State {
+		case protocol.ClientNew:
+			a.move(key, r, state.FilesNeeded, nil)
+		case protocol.ClientDownloading:
+			a.advanceDownload(key, r, now)
+		case protocol.ClientUploading:
+			a.advanceUpload(key, r, now)
+		}
+	}
+}
+
+func (a *Agent) advanceDownload(key string, r state.Result, now time.Time) {
+	missing := false
+	for _, ref := range a.inputs(r) {
+		f, ok := a.db.Files.Get(state.Key(r.Project, ref.FileName))
+		switch {
+		case ok && f.Local == state.FilePresent:
+		case ok && f.Local == state.FileFailed:
+			a.move(key, r, state.DownloadFailed, func(r *state.Result) {
+				r.ExitStatus = protocol.ExitDownloadFailed
+				r.Message = f.Error
+				r.Stderr = errorReport(fmt.Sprintf("download error: %s (%d)", f.Error, f.ErrNum), "")
+				r.Ready(now)
+			})
+			return
+		default:
+			missing = true
+		}
+	}
+	if !missing {
+		a.move(key, r, state.DownloadsDone, nil)
+	}
+}
+
+func (a *Agent) advanceUpload(key string, r state.Result, now time.Time) {
+	for _, ref := range r.FileRefs {
+		f, ok := a.db.Files.Get(state.Key(r.Project, ref.FileName))
+		switch {
+		case !ok || f.Done:
+		case f.Local == state.FileFailed:
+			a.move(key, r, state.UploadGivenUp, func(r *state.Result) {
+				r.ExitStatus = protocol.ExitUploadFailed
+				r.Message = f.Error
+				r.Stderr = errorReport("upload failure: "+f.Error, r.Stderr)
+				r.Ready(now)
+			})
+			return
+		default:
+			return
+		}
+	}
+	a.move(key, r, state.UploadsDone, func(r *state.Result) { r.Ready(now) })
+}
+
+// move takes a result through a legal move and saves it, with what else changes
+// along with it.
+func (a *Agent) move(key string, r state.Result, e state.Event, change func(*state.Result)) bool {
+	next, ok := state.Next(r.State, e)
+	if !ok {
+		return false
+	}
+	was := r.State
+	r.State = next
+	if change != nil {
+		change(&r)
+	}
+	if !a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) }) {
+		return false
+	}
+	if r.ReadyToReport && r.Message != "" {
+		a.log.Warn("result failed", "project", r.Project, "result", r.Name, "state", next, "exit_status", r.ExitStatus, "error", r.Message)
+	} else {
+		a.log.Debug("result moved", "project", r.Project, "result", r.Name, "event", e, "from", was, "to", next)
+	}
+	return true
+}
+
+// inputs lists the files without which a result cannot run.
+func (a *Agent) inputs(r state.Result) []protocol.FileRef {
+	v, _ := a.db.Versions.Get(r.Version)
+	u, _ := a.db.Units.Get(state.Key(r.Project, r.WorkunitName))
+	refs := make([]protocol.FileRef, 0, len(v.FileRefs)+len(u.FileRefs))
+	refs = append(refs, v.FileRefs...)
+	for _, ref := range u.FileRefs {
+		f, _ := a.db.Files.Get(state.Key(r.Project, ref.FileName))
+		if !f.GeneratedLocally {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// errorReport is the text that goes with a result that failed, in the form that
+// projects' web sites know how to show.
+func errorReport(message, stderr string) string {
+	s := "<core_client_version>" + compat() + "</core_client_version>\n<message>\n" + message + "\n</message>\n"
+	if stderr != "" {
+		s += "<stderr_txt>\n" + stderr + "\n</stderr_txt>\n"
+	}
+	return s
+}
+
+func compat() string {
+	v := protocol.CompatVersion
+	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Release)
+}

@@ -1,0 +1,311 @@
+// Package agent is the event loop that joins the parts: one goroutine owns all
+// state; it takes a look, asks the policies what to do, makes the intent
+// durable and has the shells act, who report back as events.
+//
+// Deciding is left to the policy packages, input and output to the shells; here
+// stands what happens between them in the life of a result:
+//
+//	contact.go    when a project is contacted, and what an answer changes
+//	transfers.go  which files are fetched and sent
+//	advance.go    how results move from state to state
+//	compute.go    starting and stopping applications
+//	collect.go    forgetting what nobody needs any more
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	mrand "math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/filexfer"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
+	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// Names below the data directory.
+const (
+	stateFile   = "state.db"
+	projectsDir = "projects"
+	slotsDir    = "slots"
+)
+
+// tick is the longest the loop sleeps: laptops do, and clocks jump.
+const tick = time.Minute
+
+// Config is what an agent is made of.
+type Config struct {
+	DataDir      string
+	Log          *slog.Logger
+	ExitWhenIdle bool   // Run returns when nothing is left to do
+	Version      string // of the program, for people
+}
+
+// An Agent runs in one data directory. Only New and Run are for its maker;
+// Status, Reload and Update may be called from anywhere while Run runs.
+type Agent struct {
+	cfg   Config
+	log   *slog.Logger
+	since time.Time
+	rng   *mrand.Rand
+
+	db    *state.DB
+	exec  *executor.Executor
+	xfer  *filexfer.Client
+	sched *schedulerop.Client
+
+	host     protocol.HostInfo
+	settings settings.Settings
+	prefs    prefs.Prefs
+	accounts map[string]settings.Account // by master URL
+	faults   error                       // of the files people write
+
+	events chan func() // each runs in the loop
+	ctx    context.Context
+
+	// What follows is lost at a restart, and may be.
+	talking map[string]string    // project → reason of the session under way
+	moving  map[string]*transfer // file key → transfer under way
+	running map[string]string    // task → key of a result that has a process
+	asked   map[string]bool      // project → the user wants it contacted now
+	leaving map[string]bool      // project → it is being detached
+	unsent  map[string]bool      // project → its schedule must be looked at
+	fetch   map[string]workfetch.Reason
+	jobs    map[string]jobsched.Reason // by result key
+	stale   bool                       // something may be left that nobody needs
+}
+
+// New opens the data directory, making it if it is not there. It returns
+// state.ErrInUse when another agent runs in it.
+func New(cfg Config) (*Agent, error) {
+	dir, err := filepath.Abs(cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	cfg.DataDir = dir
+	for _, d := range []string{"", projectsDir, slotsDir, settings.AccountsDir} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			return nil, fmt.Errorf("data directory: %w", err)
+		}
+	}
+	a := &Agent{
+		cfg: cfg, log: cfg.Log, since: time.Now(),
+		rng:     mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64())),
+		events:  make(chan func(), 256),
+		talking: make(map[string]string), moving: make(map[string]*transfer),
+		running: make(map[string]string), asked: make(map[string]bool),
+		leaving: make(map[string]bool), unsent: make(map[string]bool),
+		fetch: make(map[string]workfetch.Reason), jobs: make(map[string]jobsched.Reason),
+		stale: true,
+	}
+	if a.settings, err = settings.Load(dir); err != nil {
+		return nil, err
+	}
+	if a.db, err = state.Open(filepath.Join(dir, stateFile)); err != nil {
+		return nil, err
+	}
+	a.exec, err = executor.New(dir, cfg.Log, func(e executor.Event) { a.post(func() { a.applyRun(e) }) })
+	if err == nil {
+		err = a.knowHost()
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.db.Close())
+	}
+	primary, _ := hostinfo.Platform()
+	client := newHTTP()
+	agent := fmt.Sprintf("BOINC client (%s %d.%d.%d) (Starling %s)", primary,
+		protocol.CompatVersion.Major, protocol.CompatVersion.Minor, protocol.CompatVersion.Release, cfg.Version)
+	a.xfer = &filexfer.Client{HTTP: client, UserAgent: agent}
+	a.sched = &schedulerop.Client{HTTP: client, UserAgent: agent}
+	return a, nil
+}
+
+// newHTTP makes the client for single exchanges: two short retries, so that a
+// hiccup is not taken for an outage. The long waits are policy, above it.
+func newHTTP() *retryablehttp.Client {
+	c := retryablehttp.NewClient()
+	c.Logger = nil
+	c.RetryMax = 2
+	c.RetryWaitMin, c.RetryWaitMax = 500*time.Millisecond, 3*time.Second
+	c.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	return c
+}
+
+// knowHost looks at the computer, and gives it an identity and measured speeds
+// if it has none yet.
+func (a *Agent) knowHost() error {
+	a.host = hostinfo.Probe(a.cfg.DataDir)
+	h, known := a.db.Hosts.Get(state.Self)
+	if !known {
+		var id [16]byte
+		_, _ = rand.Read(id[:])
+		h.CPID, h.InstalledAt = hex.EncodeToString(id[:]), time.Now()
+	}
+	if h.Fpops == 0 {
+		s := hostinfo.Measure()
+		h.Fpops, h.Iops, h.Measured = s.Fpops, s.Iops, time.Now()
+		a.log.Info("computer measured", "gflops_per_cpu", s.Fpops/1e9, "giops_per_cpu", s.Iops/1e9)
+	}
+	a.host.HostCPID, a.host.Fpops, a.host.Iops, a.host.Calculated = h.CPID, h.Fpops, h.Iops, h.Measured
+	a.host.Membw = 1e9 // what BOINC's clients send; nothing reads it
+	if a.settings.NCPUs > 0 {
+		a.host.NCPUs = a.settings.NCPUs
+	}
+	if a.settings.DeviceName != "" {
+		a.host.DomainName = a.settings.DeviceName
+	}
+	return a.db.Update(func(tx *state.Tx) { a.db.Hosts.Put(tx, state.Self, h) })
+}
+
+// Run works until ctx ends, or until nothing is left to do if so configured. It
+// then stops the applications, so that they may write a checkpoint, and closes
+// the data directory.
+func (a *Agent) Run(ctx context.Context) (err error) {
+	loop, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	a.ctx = loop
+	defer func() { err = errors.Join(err, a.shutdown(cancel)) }()
+
+	if err := a.exec.KillLeftovers(ctx); err != nil {
+		return err
+	}
+	a.clearSlots()
+	if err := a.readFiles(); err != nil {
+		a.log.Error("settings are not all usable", "error", err)
+	}
+	broken, err := control.Serve(loop, a.cfg.DataDir, a)
+	if err != nil {
+		return err
+	}
+	a.log.Info("agent started", "version", a.cfg.Version, "data", a.cfg.DataDir, "cpus", a.cpus(), "projects", len(a.accounts))
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-broken:
+			if err != nil {
+				return fmt.Errorf("control socket: %w", err)
+			}
+		case event := <-a.events:
+			event()
+			a.drain()
+		case <-timer.C:
+		}
+		now := time.Now()
+		wake := a.step(now)
+		if a.cfg.ExitWhenIdle && a.idle(now) {
+			a.log.Info("nothing left to do")
+			return nil
+		}
+		timer.Reset(max(0, min(wake.Sub(now), tick)))
+	}
+}
+
+// drain applies what else has been reported, so that a burst costs one pass.
+func (a *Agent) drain() {
+	for {
+		select {
+		case event := <-a.events:
+			event()
+		default:
+			return
+		}
+	}
+}
+
+// step does all that can be done now and returns when to look again.
+func (a *Agent) step(now time.Time) time.Time {
+	w := waker{now.Add(tick)}
+	a.leave()
+	a.advance(now)
+	a.startTransfers(now, &w)
+	a.schedule(now, &w)
+	a.contact(now, &w)
+	a.collect()
+	return w.at
+}
+
+// A waker finds the earliest of several times.
+type waker struct{ at time.Time }
+
+func (w *waker) by(t time.Time) {
+	if t.Before(w.at) {
+		w.at = t
+	}
+}
+
+// post hands an event to the loop. After the loop has ended it is dropped: what
+// it tells is found again at the next start.
+func (a *Agent) post(event func()) {
+	select {
+	case a.events <- event:
+	case <-a.ctx.Done():
+	}
+}
+
+// save makes a change durable. When it cannot, nothing has changed; the same
+// will be tried again, and the volunteer is told.
+func (a *Agent) save(change func(tx *state.Tx)) bool {
+	if err := a.db.Update(change); err != nil {
+		a.log.Error("cannot save the state; is the disk full? Trying again within a minute, nothing is lost", "error", err)
+		return false
+	}
+	return true
+}
+
+// shutdown stops what runs and closes the state.
+func (a *Agent) shutdown(cancel context.CancelFunc) error {
+	a.log.Info("agent stopping", "running", len(a.running))
+	stopped := make(chan error, 1)
+	go func() { stopped <- a.exec.Stop(context.Background()) }()
+	var err error
+	for waiting := true; waiting; { // applications that end now are not run again
+		select {
+		case event := <-a.events:
+			event()
+		case err = <-stopped:
+			waiting = false
+		}
+	}
+	a.drain()
+	cancel()
+	h, _ := a.db.Hosts.Get(state.Self)
+	h.LastSeen = time.Now()
+	a.save(func(tx *state.Tx) { a.db.Hosts.Put(tx, state.Self, h) })
+	_ = os.Remove(filepath.Join(a.cfg.DataDir, control.SocketName))
+	return errors.Join(err, a.db.Close())
+}
+
+func (a *Agent) cpus() int { return a.prefs.CPUs(a.host.NCPUs) }
+
+// projectDir is where a project's files lie.
+func (a *Agent) projectDir(project string) string {
+	return filepath.Join(a.cfg.DataDir, projectsDir, protocol.EscapeURL(project))
+}
+
+// openProject opens that folder, making it if it is not there.
+func (a *Agent) openProject(project string) (*os.Root, error) {
+	dir := a.projectDir(project)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return os.OpenRoot(dir)
+}

@@ -1,0 +1,338 @@
+package agent
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/appipc"
+	"github.com/starling-grid/starling/state"
+)
+
+// taskID names a result's run to the executor: result names are unique within
+// their project only.
+func taskID(r state.Result) string { return protocol.EscapeURL(r.Project) + "/" + r.Name }
+
+// schedule starts and stops applications as jobsched decides.
+func (a *Agent) schedule(now time.Time, w *waker) {
+	var jobs []jobsched.Job
+	var results []state.Result
+	clear(a.jobs)
+	for key, r := range a.db.Results.All() {
+		if r.State != protocol.ClientDownloaded || r.ReadyToReport || a.leaving[r.Project] {
+			continue
+		}
+		v, _ := a.db.Versions.Get(r.Version)
+		_, running := a.running[taskID(r)]
+		jobs = append(jobs, jobsched.Job{
+			ID: key, CPUs: v.AvgNCPUs, Deadline: r.ReportDeadline, Received: r.Received,
+			Running: running, NotBefore: r.NotBefore,
+		})
+		results = append(results, r)
+	}
+	for i, reason := range jobsched.Choose(now, a.cpus(), jobs) {
+		r, key := results[i], jobs[i].ID
+		a.jobs[key] = reason
+		switch run := reason.Code == jobsched.Run; {
+		case run && !jobs[i].Running:
+			a.start(key, r, now)
+		case !run && jobs[i].Running:
+			if err := a.exec.Quit(taskID(r)); err != nil && !errors.Is(err, executor.ErrNotRunning) {
+				a.log.Warn("cannot stop a task", "result", r.Name, "error", err)
+			}
+		}
+		if !reason.Until.IsZero() {
+			w.by(reason.Until)
+		}
+	}
+}
+
+// start gives a result a slot, makes that durable and starts its application.
+func (a *Agent) start(key string, r state.Result, now time.Time) {
+	if !a.filesStand(key, r) {
+		return
+	}
+	task, err := a.task(r)
+	if err != nil {
+		a.move(key, r, state.ComputeFailed, func(r *state.Result) {
+			r.ExitStatus, r.Message = protocol.ExitStartFailed, err.Error()
+			r.Stderr = errorReport(err.Error(), "")
+			r.Ready(now)
+		})
+		return
+	}
+	if r.Slot == state.NoSlot {
+		r.Slot = a.freeSlot()
+	}
+	if r.Started.IsZero() {
+		r.Started = now
+	}
+	if !a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) }) {
+		return
+	}
+	task.Slot = r.Slot
+	a.running[task.Result] = key
+	a.log.Info("result started", "project", r.Project, "result", r.Name, "slot", r.Slot)
+	go func() {
+		if err := a.exec.Start(task); err != nil {
+			a.post(func() { a.notStarted(task.Result, err) })
+		}
+	}()
+}
+
+// notStarted handles a start that failed: trouble with this computer, such as a
+// full disk, rather than with the result, so it is tried again.
+func (a *Agent) notStarted(task string, err error) {
+	key := a.running[task]
+	delete(a.running, task)
+	r, ok := a.db.Results.Get(key)
+	if !ok || errors.Is(err, executor.ErrStopped) {
+		return
+	}
+	a.log.Error("cannot start a result, trying again in a minute", "result", r.Name, "error", err)
+	r.NotBefore = time.Now().Add(time.Minute)
+	a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
+}
+
+// filesStand makes sure that nobody removed a file since it was fetched; what
+// is missing is fetched again.
+func (a *Agent) filesStand(key string, r state.Result) bool {
+	var gone []string
+	for _, ref := range a.inputs(r) {
+		k := state.Key(r.Project, ref.FileName)
+		f, _ := a.db.Files.Get(k)
+		st, err := os.Lstat(filepath.Join(a.projectDir(r.Project), ref.FileName))
+		if err != nil || !st.Mode().IsRegular() || f.NBytes > 0 && st.Size() != f.NBytes {
+			gone = append(gone, k)
+		}
+	}
+	if len(gone) == 0 {
+		return true
+	}
+	a.log.Warn("files of a result have gone or changed and are fetched again", "result", r.Name, "files", len(gone))
+	next, _ := state.Next(r.State, state.FilesNeeded)
+	r.State = next
+	a.save(func(tx *state.Tx) {
+		for _, k := range gone {
+			f, _ := a.db.Files.Get(k)
+			f.Local = state.FileAbsent
+			a.db.Files.Put(tx, k, f)
+		}
+		a.db.Results.Put(tx, key, r)
+	})
+	return false
+}
+
+// freeSlot returns the lowest slot number that no result has.
+func (a *Agent) freeSlot() int {
+	taken := make(map[int]bool)
+	for _, r := range a.db.Results.All() {
+		taken[r.Slot] = true
+	}
+	n := 0
+	for taken[n] {
+		n++
+	}
+	return n
+}
+
+// task describes a result to the executor.
+func (a *Agent) task(r state.Result) (executor.Task, error) {
+	p, _ := a.db.Projects.Get(r.Project)
+	v, okV := a.db.Versions.Get(r.Version)
+	u, okU := a.db.Units.Get(state.Key(r.Project, r.WorkunitName))
+	if !okV || !okU {
+		return executor.Task{}, errors.New("its app version or workunit is not known")
+	}
+	t := executor.Task{
+		Result: taskID(r), ProjectURL: r.Project, ProjectDir: a.projectDir(r.Project),
+		Args: append(executor.SplitCommandLine(u.CommandLine), executor.SplitCommandLine(v.Cmdline)...),
+	}
+	init := appipc.DefaultInitData()
+	for _, ref := range v.FileRefs {
+		if ref.MainProgram {
+			if t.Program != "" {
+				return t, errors.New("the app version names two main programs")
+			}
+			t.Program = ref.FileName
+		}
+		init.AppFiles = append(init.AppFiles, ref.FileName)
+		t.Files = append(t.Files, executor.File{Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile})
+	}
+	if t.Program == "" {
+		return t, errors.New("the app version names no main program")
+	}
+	for _, ref := range u.FileRefs {
+		t.Files = append(t.Files, executor.File{Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile})
+	}
+	for _, ref := range r.FileRefs {
+		f, _ := a.db.Files.Get(state.Key(r.Project, ref.FileName))
+		t.Files = append(t.Files, executor.File{
+			Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile,
+			Output: true, Optional: ref.Optional, MaxBytes: f.MaxNBytes,
+		})
+	}
+	c := protocol.CompatVersion
+	init.MajorVersion, init.MinorVersion, init.Release = c.Major, c.Minor, c.Release
+	init.AppVersion, init.AppName, init.PlanClass = v.VersionNum, v.AppName, v.PlanClass
+	init.UserID, init.HostID, init.UserName, init.TeamName = p.UserID, p.HostID, p.UserName, p.TeamName
+	init.ProjectPreferences, init.Authenticator = p.ProjectPrefs, string(a.accounts[r.Project].Authenticator)
+	init.WUName, init.ResultName = u.Name, r.Name
+	init.UserTotalCredit, init.UserExpavgCredit = p.UserTotalCredit, p.UserExpavgCredit
+	init.HostTotalCredit, init.HostExpavgCredit = p.HostTotalCredit, p.HostExpavgCredit
+	init.ResourceShareFraction = a.shareFraction(r.Project)
+	init.CheckpointPeriod = a.prefs.CheckpointPeriod()
+	init.NCPUs = max(v.AvgNCPUs, 1)
+	init.RscFPOpsEst, init.RscFPOpsBound = u.RscFpopsEst, u.RscFpopsBound
+	init.RscMemoryBound, init.RscDiskBound = int64(u.RscMemoryBound), int64(u.RscDiskBound)
+	init.ComputationDeadline = r.ReportDeadline
+	init.HostInfo, init.GlobalPreferences = a.host.InnerXML(), a.prefs.XML()
+	return t, nil
+}
+
+// applyRun takes what the executor reports.
+func (a *Agent) applyRun(e executor.Event) {
+	switch e := e.(type) {
+	case executor.Checkpointed:
+		a.checkpointed(e)
+	case executor.Exited:
+		a.exited(e, time.Now())
+	}
+}
+
+func (a *Agent) checkpointed(e executor.Checkpointed) {
+	key := a.running[e.Result]
+	if r, ok := a.db.Results.Get(key); ok {
+		r.Checkpoint = state.Checkpoint{CPUTime: e.CPUTime, Elapsed: e.Elapsed, Fraction: e.Fraction}
+		a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
+	}
+}
+
+// exited makes the end of a run durable. If that fails the result stays in its
+// slot as it is, and its application is started again to find its work done.
+func (a *Agent) exited(e executor.Exited, now time.Time) {
+	key := a.running[e.Result]
+	delete(a.running, e.Result)
+	r, ok := a.db.Results.Get(key)
+	if !ok {
+		return
+	}
+	slot := r.Slot
+	r.CPUTime, r.Elapsed, r.PeakRSS = e.CPUTime, e.Elapsed, e.PeakWorkingSet
+	log := a.log.With("project", r.Project, "result", r.Name)
+	switch e.Verdict {
+	case executor.Success:
+		log.Info("result finished", "cpu_seconds", e.CPUTime.Seconds(), "elapsed_seconds", e.Elapsed.Seconds())
+		r.Stderr = errorReport("", e.Stderr)
+		a.finished(key, r, e.Outputs, now)
+	case executor.ComputeError, executor.Aborted:
+		event := state.ComputeFailed
+		if e.Verdict == executor.Aborted {
+			event = state.AbortRequested
+		}
+		a.move(key, r, event, func(r *state.Result) {
+			r.ExitStatus, r.Message, r.Slot = e.ExitStatus, e.Message, state.NoSlot
+			if r.Message == "" {
+				r.Message = "exit status " + strconv.Itoa(e.ExitStatus)
+			}
+			r.Stderr = errorReport(r.Message, e.Stderr)
+			r.Ready(now)
+		})
+	case executor.Postponed:
+		log.Info("result postponed by its application", "for", e.Delay, "why", e.Message)
+		r.NotBefore = now.Add(e.Delay)
+		a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
+	case executor.WillRestart:
+		log.Debug("result stopped, to be continued", "why", e.Message)
+	}
+	if e.Verdict.Over() {
+		if r, _ := a.db.Results.Get(key); r.Slot == state.NoSlot {
+			a.clear(slot)
+		}
+	}
+}
+
+// finished records a result's output files, to be uploaded.
+func (a *Agent) finished(key string, r state.Result, outputs []executor.Output, now time.Time) {
+	next, ok := state.Next(r.State, state.Finished)
+	if !ok {
+		return
+	}
+	r.State, r.Slot, r.Completed = next, state.NoSlot, now
+	r.Checkpoint.Fraction = 1
+	saved := a.save(func(tx *state.Tx) {
+		for _, o := range outputs {
+			k := state.Key(r.Project, o.Physical)
+			f, known := a.db.Files.Get(k)
+			if !known {
+				continue
+			}
+			f.NBytes, f.MD5, f.Local = o.NBytes, o.MD5, state.FilePresent
+			f.Done = o.Missing || len(f.UploadURLs) == 0
+			if o.Missing {
+				f.Local = state.FileAbsent
+			}
+			a.db.Files.Put(tx, k, f)
+		}
+		a.db.Results.Put(tx, key, r)
+		if p, ok := a.db.Projects.Get(r.Project); ok {
+			// A finished result frees a CPU: it is worth asking for work again.
+			p.Fetch.Retry = state.Retry{}
+			a.db.Projects.Put(tx, r.Project, p)
+		}
+	})
+	if !saved {
+		a.log.Error("a finished result could not be recorded; it is looked at again", "result", r.Name)
+	}
+}
+
+// clear empties a slot; trouble is for the log, since a slot is emptied again
+// before it is used.
+func (a *Agent) clear(slot int) {
+	if err := a.exec.Clear(slot); err != nil && !errors.Is(err, executor.ErrBusy) {
+		a.log.Warn("cannot empty a slot", "slot", slot, "error", err)
+	}
+}
+
+// clearSlots empties the slots that no result has, left by a crash between the
+// end of a result and the emptying.
+func (a *Agent) clearSlots() {
+	taken := make(map[string]bool)
+	for _, r := range a.db.Results.All() {
+		taken[strconv.Itoa(r.Slot)] = true
+	}
+	entries, err := os.ReadDir(filepath.Join(a.cfg.DataDir, slotsDir))
+	if err != nil {
+		a.log.Warn("cannot list the slots", "error", err)
+		return
+	}
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil && !taken[e.Name()] {
+			a.clear(n)
+		}
+	}
+}
+
+// estimate is how long a result computes in all.
+func (a *Agent) estimate(r state.Result) time.Duration {
+	u, _ := a.db.Units.Get(state.Key(r.Project, r.WorkunitName))
+	v, _ := a.db.Versions.Get(r.Version)
+	flops := v.Flops
+	if flops <= 0 {
+		flops = a.host.Fpops * max(v.AvgNCPUs, 1)
+	}
+	return protocol.Seconds(u.RscFpopsEst / max(flops, 1e6))
+}
+
+// remaining is how long a result still computes, by its estimate and progress.
+func (a *Agent) remaining(r state.Result, fraction float64) time.Duration {
+	if !r.Computing() {
+		return 0
+	}
+	return time.Duration(float64(a.estimate(r)) * (1 - min(max(fraction, 0), 1)))
+}

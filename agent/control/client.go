@@ -1,0 +1,83 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"time"
+)
+
+// ErrNotRunning says that no agent answers in the data directory.
+var ErrNotRunning = errors.New("no agent is running")
+
+// A Client talks to the agent of a data directory. Its methods may be called
+// concurrently; each returns ErrNotRunning when there is no agent.
+type Client struct{ http *http.Client }
+
+// NewClient makes a client; it does not connect yet.
+func NewClient(dataDir string) *Client {
+	path := filepath.Join(dataDir, SocketName)
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+		if err != nil {
+			return nil, fmt.Errorf("%w in %s", ErrNotRunning, dataDir)
+		}
+		return c, nil
+	}
+	return &Client{&http.Client{
+		Timeout:   30 * time.Second,
+		Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true},
+	}}
+}
+
+// Status asks for everything there is to see.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	var s Status
+	err := c.call(ctx, http.MethodGet, "status", nil, &s)
+	return s, err
+}
+
+// Reload has the agent read its account and preference files again; the error
+// says what is wrong with them.
+func (c *Client) Reload(ctx context.Context) error {
+	return c.call(ctx, http.MethodPost, "reload", nil, nil)
+}
+
+// Update has the agent contact a project now.
+func (c *Client) Update(ctx context.Context, masterURL string) error {
+	return c.call(ctx, http.MethodPost, "update", url.Values{"project": {masterURL}}, nil)
+}
+
+func (c *Client) call(ctx context.Context, method, name string, q url.Values, into any) error {
+	req, err := http.NewRequestWithContext(ctx, method, "http://agent/v1/"+name+"?"+q.Encode(), nil)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if ue, ok := errors.AsType[*url.Error](err); ok {
+			err = ue.Err
+		}
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		var refusal struct{ Error string }
+		if err := json.NewDecoder(resp.Body).Decode(&refusal); err != nil || refusal.Error == "" {
+			return fmt.Errorf("agent: HTTP %d", resp.StatusCode)
+		}
+		return errors.New(refusal.Error)
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	return nil
+}

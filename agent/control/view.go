@@ -1,0 +1,68 @@
+package control
+
+import "time"
+
+// A Status is what the agent shows of itself, at one instant.
+type Status struct {
+	Running    bool      `json:"running"` // an agent answered; false: read from its files
+	Version    string    `json:"version"`
+	PID        int       `json:"pid,omitempty"`
+	Since      time.Time `json:"since,omitzero"`
+	DataDir    string    `json:"data_dir"`
+	CPUs       int       `json:"cpus"` // that may be used
+	Projects   []Project `json:"projects"`
+	Tasks      []Task    `json:"tasks"`
+	Transfers  []Xfer    `json:"transfers"`
+	Complaints []string  `json:"complaints,omitempty"` // what is wrong with the files people write
+}
+
+// A Project is a project that the agent is attached to.
+type Project struct {
+	MasterURL    string    `json:"master_url"`
+	Name         string    `json:"name"`
+	UserName     string    `json:"user_name,omitempty"`
+	HostID       int64     `json:"host_id"`
+	Share        float64   `json:"resource_share"`
+	UserCredit   float64   `json:"user_total_credit"`
+	HostCredit   float64   `json:"host_total_credit"`
+	Tasks        int       `json:"tasks"`
+	LastContact  time.Time `json:"last_contact,omitzero"`
+	NextContact  time.Time `json:"next_contact,omitzero"` // not before
+	Trouble      string    `json:"trouble,omitempty"`     // why the last contact failed
+	Failures     int       `json:"failures,omitempty"`
+	Work         string    `json:"work"`      // what was decided about asking for work
+	WorkCode     string    `json:"work_code"` // the same as a reason code
+	Notices      []string  `json:"notices,omitempty"`
+	Initialized  bool      `json:"initialized"`
+	Disconnected bool      `json:"detaching,omitempty"`
+}
+
+// A Task is a result on this host.
+type Task struct {
+	Name       string    `json:"name"`
+	Project    string    `json:"project"`
+	App        string    `json:"app"`
+	State      string    `json:"state"`
+	Running    bool      `json:"running"`
+	Slot       int       `json:"slot"`
+	Fraction   float64   `json:"fraction_done"`
+	CPUTime    float64   `json:"cpu_seconds"`
+	Elapsed    float64   `json:"elapsed_seconds"`
+	Remaining  float64   `json:"remaining_seconds"` // estimated
+	Deadline   time.Time `json:"report_deadline,omitzero"`
+	ExitStatus int       `json:"exit_status,omitempty"`
+	Why        string    `json:"why"` // why it is not further
+	PID        int       `json:"pid,omitempty"`
+}
+
+// An Xfer is a file on its way.
+type Xfer struct {
+	Name    string    `json:"name"`
+	Project string    `json:"project"`
+	Upload  bool      `json:"upload"`
+	Active  bool      `json:"active"`
+	Bytes   int64     `json:"bytes"` // moved by the attempt under way
+	Size    int64     `json:"size"`  // 0 unknown
+	NextTry time.Time `json:"next_try,omitzero"`
+	Trouble string    `json:"trouble,omitempty"`
+}

@@ -1,0 +1,88 @@
+// Package hostinfo tells what the computer is: processors, memory, disk,
+// operating system, and how fast it computes. It observes and decides nothing.
+package hostinfo
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v3/cpu"
+	"github.com/shirou/gopsutil/v3/disk"
+	"github.com/shirou/gopsutil/v3/host"
+	"github.com/shirou/gopsutil/v3/mem"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Probe describes the computer. dataDir says which disk counts. What cannot be
+// found out is left at its zero value; speeds are not measured here.
+func Probe(dataDir string) protocol.HostInfo {
+	_, offset := time.Now().Zone()
+	h := protocol.HostInfo{Timezone: int64(offset), NCPUs: runtime.NumCPU(), OSName: osName()}
+	h.DomainName, _ = os.Hostname()
+	if infos, err := cpu.Info(); err == nil && len(infos) > 0 {
+		c := infos[0]
+		h.Vendor = c.VendorID
+		h.Model = strings.TrimSpace(c.ModelName)
+		if c.Family != "" {
+			h.Model += " [Family " + c.Family + " Model " + c.Model + "]"
+		}
+		h.Features = strings.Join(c.Flags, " ")
+		h.CacheBytes = float64(c.CacheSize) * 1024
+	}
+	if m, err := mem.VirtualMemory(); err == nil {
+		h.MemBytes = float64(m.Total)
+	}
+	if s, err := mem.SwapMemory(); err == nil {
+		h.SwapBytes = float64(s.Total)
+	}
+	if d, err := disk.Usage(dataDir); err == nil {
+		h.DiskTotal, h.DiskFree = float64(d.Total), float64(d.Free)
+	}
+	if i, err := host.Info(); err == nil {
+		if i.Platform != "" && runtime.GOOS == "linux" {
+			h.OSName += " " + strings.ToUpper(i.Platform[:1]) + i.Platform[1:]
+		}
+		h.OSVersion = strings.TrimSpace(i.PlatformVersion + " [" + i.KernelVersion + "]")
+	}
+	return h
+}
+
+func osName() string {
+	switch runtime.GOOS {
+	case "linux":
+		return "Linux"
+	case "windows":
+		return "Microsoft Windows"
+	case "darwin":
+		return "Darwin"
+	}
+	return runtime.GOOS
+}
+
+// Platform returns BOINC's name for the platform this program runs on, and
+// further ones whose programs it can run, in order of preference.
+//
+// Source: BOINC client/cs_platforms.cpp.
+func Platform() (primary string, alternatives []string) {
+	switch runtime.GOOS + "/" + runtime.GOARCH {
+	case "linux/amd64":
+		return "x86_64-pc-linux-gnu", nil
+	case "linux/386":
+		return "i686-pc-linux-gnu", nil
+	case "linux/arm64":
+		return "aarch64-unknown-linux-gnu", nil
+	case "linux/riscv64":
+		return "riscv64-unknown-linux-gnu", nil
+	case "windows/amd64":
+		return "windows_x86_64", []string{"windows_intelx86"}
+	case "windows/arm64":
+		return "windows_arm64", []string{"windows_x86_64", "windows_intelx86"}
+	case "darwin/arm64":
+		return "arm64-apple-darwin", []string{"x86_64-apple-darwin"}
+	case "darwin/amd64":
+		return "x86_64-apple-darwin", nil
+	}
+	return runtime.GOARCH + "-unknown-" + runtime.GOOS, nil
+}

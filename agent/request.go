@@ -1,0 +1,112 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// request says to a project's scheduler how things stand here.
+func (a *Agent) request(p state.Project, fetch workfetch.Reason, now time.Time) *protocol.SchedulerRequest {
+	platform, alternatives := hostinfo.Platform()
+	acc := a.accounts[p.MasterURL]
+	share := a.shareFraction(p.MasterURL)
+	r := &protocol.SchedulerRequest{
+		Authenticator: acc.Authenticator, HostID: p.HostID, Client: protocol.CompatVersion,
+		ResourceShareFraction: share, RRSFraction: share, PRRSFraction: share,
+		DurationCorrectionFactor: 1,
+		AllowMultipleClients:     a.settings.AllowMultipleClients,
+		DontSendWork:             acc.NoMoreWork,
+		Platform:                 platform, AltPlatforms: alternatives,
+		CodeSignKey:  p.CodeSignKey,
+		WorkingPrefs: a.prefs.XML(),
+		Host:         a.host,
+		TimeStats:    a.timeStats(now),
+		Disk:         protocol.DiskUsage{ProjectShare: a.host.DiskFree},
+	}
+	if p.HostID != 0 {
+		r.RPCSeqno = p.RPCSeqno
+	}
+	if h, ok := a.db.Hosts.Get(state.Self); ok {
+		r.CrossProjectID = h.CrossProject
+	}
+	if fetch.Code == workfetch.Ask {
+		r.CPUReqSeconds, r.CPUReqInstances = fetch.Seconds, fetch.Instances
+	}
+	a.listHeld(r, p.MasterURL)
+	return r
+}
+
+// listHeld lists app versions and results: those to report, and the others, from
+// which the server learns what it must resend or may have aborted.
+func (a *Agent) listHeld(r *protocol.SchedulerRequest, project string) {
+	index := make(map[string]int)
+	for key, v := range a.db.Versions.Of(project) {
+		index[key] = len(r.AppVersions)
+		r.AppVersions = append(r.AppVersions, v.AppVersion)
+	}
+	queued := time.Duration(0)
+	for _, res := range a.db.Results.Of(project) {
+		if res.ReadyToReport {
+			r.Results = append(r.Results, a.reported(res))
+			continue
+		}
+		queued += a.remaining(res, res.Checkpoint.Fraction)
+		n, ok := index[res.Version]
+		if !ok {
+			n = -1
+		}
+		r.OtherResults = append(r.OtherResults, protocol.OtherResult{Name: res.Name, AppVersion: n, PlanClass: res.PlanClass})
+	}
+	r.EstimatedDelay = queued / time.Duration(max(a.cpus(), 1))
+	if r.CPUReqInstances > 0 {
+		r.EstimatedDelay = 0
+	}
+}
+
+func (a *Agent) reported(res state.Result) protocol.ReportedResult {
+	r := protocol.ReportedResult{
+		Name: res.Name, FinalCPUTime: res.CPUTime, FinalElapsedTime: res.Elapsed,
+		ExitStatus: res.ExitStatus, State: res.State, Platform: res.Platform,
+		VersionNum: res.VersionNum, PlanClass: res.PlanClass,
+		PeakWorkingSet: res.PeakRSS, StderrOut: res.Stderr,
+	}
+	for _, ref := range res.FileRefs {
+		f, ok := a.db.Files.Get(state.Key(res.Project, ref.FileName))
+		if ok && (f.Done && f.Local == state.FilePresent || f.Local == state.FileFailed) {
+			info := f.FileInfo
+			if f.Local == state.FileFailed {
+				info.ErrorMsg = f.Error
+			}
+			r.Files = append(r.Files, info)
+		}
+	}
+	return r
+}
+
+// timeStats tells how much this computer computes. The agent is taken to be on,
+// connected and active; measured fractions come with the scheduling policies.
+func (a *Agent) timeStats(now time.Time) protocol.TimeStats {
+	up := now.Sub(a.since)
+	h, _ := a.db.Hosts.Get(state.Self)
+	return protocol.TimeStats{
+		OnFrac: 1, ConnectedFrac: -1, CPUAndNetworkAvailableFrac: 1, ActiveFrac: 1,
+		ClientStart: a.since, TotalStart: h.InstalledAt, Now: now,
+		TotalDuration: up, TotalActiveDuration: up, SessionActiveDuration: up,
+	}
+}
+
+// shareFraction is a project's resource share among all.
+func (a *Agent) shareFraction(project string) float64 {
+	sum := 0.0
+	for _, acc := range a.accounts {
+		sum += acc.ResourceShare
+	}
+	if sum <= 0 {
+		return 1
+	}
+	return a.accounts[project].ResourceShare / sum
+}

@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// Status shows everything there is to see, as of one instant between two steps
+// of the loop.
+func (a *Agent) Status(ctx context.Context) (s control.Status, err error) {
+	err = a.do(ctx, func() error {
+		s = a.status(a.exec.Progress())
+		s.Running, s.PID, s.Since = true, os.Getpid(), a.since
+		return nil
+	})
+	return s, err
+}
+
+// Offline shows what the files of an agent that is not running hold. It returns
+// state.ErrInUse when one is.
+func Offline(dataDir, version string) (control.Status, error) {
+	dir, err := filepath.Abs(dataDir)
+	if err != nil {
+		return control.Status{}, err
+	}
+	db, err := state.OpenReadOnly(filepath.Join(dir, stateFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return control.Status{Version: version, DataDir: dir}, nil
+	} else if err != nil {
+		return control.Status{}, err
+	}
+	defer db.Close()
+	a := &Agent{cfg: Config{DataDir: dir, Version: version}, db: db}
+	a.accounts = make(map[string]settings.Account)
+	accounts, _, faults := settings.LoadAccounts(dir)
+	for _, acc := range accounts {
+		a.accounts[acc.MasterURL] = acc
+	}
+	p, err := readPrefs(dir)
+	a.prefs, a.faults = p, errors.Join(faults, err)
+	h, _ := db.Hosts.Get(state.Self)
+	a.host.Fpops = h.Fpops
+	return a.status(nil), nil
+}
+
+func (a *Agent) status(progress map[string]executor.Progress) control.Status {
+	s := control.Status{Version: a.cfg.Version, DataDir: a.cfg.DataDir, CPUs: a.cpus()}
+	if a.faults != nil {
+		s.Complaints = strings.Split(a.faults.Error(), "\n")
+	}
+	count := make(map[string]int)
+	for key, r := range a.db.Results.All() {
+		count[r.Project]++
+		s.Tasks = append(s.Tasks, a.showTask(key, r, progress))
+	}
+	for u, p := range a.db.Projects.All() {
+		s.Projects = append(s.Projects, a.showProject(u, p, count[u]))
+	}
+	for key, f := range a.wantedFiles() {
+		x := control.Xfer{
+			Name: f.Name, Project: f.Project, Upload: f.Output, Size: f.NBytes,
+			NextTry: f.NextTry, Trouble: f.Error,
+		}
+		if t := a.moving[key]; t != nil {
+			x.Active, x.Bytes = true, t.bytes.Load()
+		}
+		s.Transfers = append(s.Transfers, x)
+	}
+	slices.SortFunc(s.Transfers, func(x, y control.Xfer) int { return strings.Compare(x.Name, y.Name) })
+	return s
+}
+
+func (a *Agent) showProject(u string, p state.Project, tasks int) control.Project {
+	acc := a.accounts[u]
+	v := control.Project{
+		MasterURL: u, Name: p.Name, UserName: p.UserName, HostID: p.HostID, Share: acc.ResourceShare,
+		UserCredit: p.UserTotalCredit, HostCredit: p.HostTotalCredit, Tasks: tasks,
+		LastContact: p.Contact.LastRPC, Trouble: p.Contact.LastError, Failures: p.Contact.NRPCFailures,
+		Initialized: p.Contact.Initialized, Disconnected: a.leaving[u],
+	}
+	if p.Contact.MinRPCTime.After(time.Now()) {
+		v.NextContact = p.Contact.MinRPCTime
+	}
+	for _, n := range p.Notices {
+		v.Notices = append(v.Notices, n.Text)
+	}
+	r := a.fetch[u]
+	v.Work, v.WorkCode = r.Text, string(r.Code)
+	if doing := a.talking[u]; doing != "" {
+		v.Work = "In contact with the project: " + doing + "."
+	}
+	return v
+}
+
+func (a *Agent) showTask(key string, r state.Result, progress map[string]executor.Progress) control.Task {
+	u, _ := a.db.Units.Get(state.Key(r.Project, r.WorkunitName))
+	t := control.Task{
+		Name: r.Name, Project: r.Project, App: u.AppName, State: r.State.String(), Slot: r.Slot,
+		Fraction: r.Checkpoint.Fraction, CPUTime: max(r.CPUTime, r.Checkpoint.CPUTime).Seconds(),
+		Elapsed:  max(r.Elapsed, r.Checkpoint.Elapsed).Seconds(),
+		Deadline: r.ReportDeadline, ExitStatus: r.ExitStatus,
+	}
+	if p, ok := progress[taskID(r)]; ok {
+		t.Running, t.PID = !p.Suspended, p.PID
+		t.Fraction, t.CPUTime, t.Elapsed = p.Fraction, p.CPUTime.Seconds(), p.Elapsed.Seconds()
+	}
+	if r.State >= protocol.ClientUploading && r.State != protocol.ClientAborted && r.State != protocol.ClientComputeError {
+		t.Fraction = 1
+	}
+	t.Remaining = a.remaining(r, t.Fraction).Seconds()
+	t.Why = a.why(key, r, t)
+	return t
+}
+
+// why says in one sentence why a result is not further.
+func (a *Agent) why(key string, r state.Result, t control.Task) string {
+	switch {
+	case r.ReadyToReport && r.Message != "":
+		return fmt.Sprintf("Failed: %s. It is reported at the next contact.", r.Message)
+	case r.ReadyToReport:
+		return "Done. It is reported at the next contact."
+	case r.State == protocol.ClientDownloading:
+		return "Waiting for its files." + a.trouble(r, a.inputs(r))
+	case r.State == protocol.ClientUploading:
+		return "Its files are being sent." + a.trouble(r, r.FileRefs)
+	case t.Running:
+		return "Running."
+	}
+	if j, ok := a.jobs[key]; ok && j.Code != jobsched.Run {
+		return j.Text
+	}
+	return "Ready to run."
+}
+
+// trouble tells what is wrong with the transfers of a result's files.
+func (a *Agent) trouble(r state.Result, refs []protocol.FileRef) string {
+	for _, ref := range refs {
+		f, _ := a.db.Files.Get(state.Key(r.Project, ref.FileName))
+		if f.Error != "" && f.NextTry.After(time.Now()) {
+			return fmt.Sprintf(" %s; trying again at %s.", f.Error, f.NextTry.Format("15:04:05"))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,161 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/starling-grid/starling/filexfer"
+	"github.com/starling-grid/starling/internal/backoff"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// Waits after a transfer that failed for a passing reason.
+//
+// Source: BOINC client/pers_file_xfer.h.
+const (
+	xferRetryMin = 2 * time.Minute
+	xferRetryMax = 6 * time.Hour
+	xferGiveUp   = 90 * 24 * time.Hour
+)
+
+// A transfer is a file on its way.
+type transfer struct {
+	file   state.File
+	cancel context.CancelFunc
+	bytes  atomic.Int64
+}
+
+// startTransfers begins what may be begun: files that a result waits for, within
+// the limits on how many move at once.
+func (a *Agent) startTransfers(now time.Time, w *waker) {
+	perProject := make(map[string]int)
+	for _, t := range a.moving {
+		perProject[t.file.Project]++
+	}
+	wanted := a.wantedFiles()
+	for _, key := range slices.Sorted(maps.Keys(wanted)) {
+		f := wanted[key]
+		switch {
+		case a.moving[key] != nil || a.leaving[f.Project]:
+		case now.Before(f.NextTry):
+			w.by(f.NextTry)
+		case len(a.moving) >= a.settings.MaxFileXfers || perProject[f.Project] >= a.settings.MaxFileXfersPerProject:
+		default:
+			perProject[f.Project]++
+			a.startTransfer(key, f)
+		}
+	}
+}
+
+// wantedFiles lists the files that some result waits for.
+func (a *Agent) wantedFiles() map[string]state.File {
+	wanted := make(map[string]state.File)
+	want := func(r state.Result, name string, local state.FileStatus) {
+		key := state.Key(r.Project, name)
+		if f, ok := a.db.Files.Get(key); ok && f.Local == local && !f.Done {
+			wanted[key] = f
+		}
+	}
+	for _, r := range a.db.Results.All() {
+		switch {
+		case r.ReadyToReport:
+		case r.State == protocol.ClientDownloading:
+			for _, ref := range a.inputs(r) {
+				want(r, ref.FileName, state.FileAbsent)
+			}
+		case r.State == protocol.ClientUploading:
+			for _, ref := range r.FileRefs {
+				want(r, ref.FileName, state.FilePresent)
+			}
+		}
+	}
+	return wanted
+}
+
+func (a *Agent) startTransfer(key string, f state.File) {
+	p, ok := a.db.Projects.Get(f.Project)
+	if !ok {
+		return
+	}
+	ctx, cancel := context.WithCancel(a.ctx)
+	t := &transfer{file: f, cancel: cancel}
+	a.moving[key] = t
+	a.log.Debug("transfer started", "project", f.Project, "file", f.Name, "upload", f.Output)
+	go func() {
+		defer cancel()
+		err := a.transfer(ctx, t, p.CodeSignKey)
+		a.post(func() { a.transferred(key, t, err, time.Now()) })
+	}()
+}
+
+// transfer runs outside the loop and touches nothing of the agent's state.
+func (a *Agent) transfer(ctx context.Context, t *transfer, codeSignKey string) error {
+	f := t.file
+	dir, err := a.openProject(f.Project)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	progress := func(n int64) { t.bytes.Add(n) }
+	if f.Output {
+		return a.xfer.Upload(ctx, filexfer.Upload{
+			Dir: dir, Name: f.Name, URLs: f.UploadURLs, Signature: f.XMLSignature,
+			MaxNBytes: f.MaxNBytes, MD5: f.MD5, Retry: f.Failures > 0,
+		}, progress)
+	}
+	d := download(dir, f, codeSignKey)
+	return a.xfer.Download(ctx, d, progress)
+}
+
+func download(dir *os.Root, f state.File, codeSignKey string) filexfer.Download {
+	d := filexfer.Download{
+		Dir: dir, Name: f.Name, URLs: f.DownloadURLs, NBytes: f.NBytes, MD5: f.MD5,
+		Executable: f.Executable, Signed: f.AppFile, Signature: f.Signature, Key: codeSignKey,
+	}
+	if len(f.GzippedURLs) > 0 {
+		d.URLs, d.Gzipped = f.GzippedURLs, true
+	}
+	return d
+}
+
+// transferred makes a transfer's outcome durable.
+func (a *Agent) transferred(key string, t *transfer, err error, now time.Time) {
+	delete(a.moving, key)
+	f, ok := a.db.Files.Get(key)
+	if !ok || a.leaving[f.Project] || errors.Is(err, context.Canceled) {
+		return
+	}
+	if f.FirstTry.IsZero() {
+		f.FirstTry = now
+	}
+	log := a.log.With("project", f.Project, "file", f.Name)
+	var failure *filexfer.Error
+	switch {
+	case err == nil:
+		f.Retry, f.Error, f.ErrNum = state.Retry{}, "", 0
+		if f.Output {
+			f.Done = true
+		} else {
+			f.Local = state.FilePresent
+		}
+		log.Info("transfer done", "upload", f.Output, "bytes", t.bytes.Load())
+	case errors.As(err, &failure) && !failure.Temporary():
+		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error(), failure.Num
+		log.Warn("transfer given up", "error", err)
+	case now.Sub(f.FirstTry) > xferGiveUp:
+		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error()+" (tried for 90 days)", protocol.ErrNumPermanentHTTP
+		log.Warn("transfer given up", "error", err)
+	default:
+		f.NextTry = now.Add(backoff.Delay(f.Failures, xferRetryMin, xferRetryMax, a.rng))
+		f.Failures++
+		f.Error = err.Error()
+		log.Warn("transfer failed, trying again", "at", f.NextTry, "error", err)
+	}
+	a.save(func(tx *state.Tx) { a.db.Files.Put(tx, key, f) })
+}
