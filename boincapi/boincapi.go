@@ -80,6 +80,7 @@ type App struct {
 	fraction   atomic.Uint64 // bits of a float64
 	otherPID   atomic.Int64
 	brisk      atomic.Bool // nothing to obey: Yield may return at once
+	news       atomic.Bool // a checkpoint was written: report without delay
 
 	mu         sync.Mutex
 	wake       *sync.Cond // suspended or leaving has changed
@@ -220,6 +221,7 @@ func (a *App) CheckpointCompleted() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.checkpoint, a.lastSaved = cpu, time.Now()
+	a.news.Store(true)
 }
 
 // cpuTime is over all runs of the result.

@@ -42,7 +42,7 @@ func (a *App) serve() {
 		if _, ok := a.ipc.Receive(appipc.Heartbeats); ok {
 			sinceHeartbeat = 0
 		}
-		if n%a.timing.status == 0 && !a.isSuspended() {
+		if due := a.news.Swap(false) || n%a.timing.status == 0; due && !a.isSuspended() {
 			a.sendStatus()
 		}
 		// Unlike upstream's, a suspended application looks too: otherwise it
