@@ -1,0 +1,105 @@
+//go:build unix
+
+package executor
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// build puts a program of this repository into the project's folder.
+func (b *bench) build(pkg, name string) {
+	b.t.Helper()
+	if _, err := exec.LookPath("go"); err != nil {
+		b.t.Skip("needs the go command")
+	}
+	cmd := exec.Command("go", "build", "-o", filepath.Join(b.project, name), "../"+pkg)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		b.t.Fatalf("%v: %s", err, out)
+	}
+}
+
+func TestMersenne(t *testing.T) {
+	b := newBench(t)
+	b.build("examples/mersenne", "mersenne_1.0")
+	b.put("in_1", "9689\n9697\n11213\n19937\n11\n")
+	task := b.task()
+	task.Program, task.Args = "mersenne_1.0", nil
+	task.Init.CheckpointPeriod = time.Millisecond
+	var fraction float64
+	for range 3 { // interrupted twice
+		b.start(task)
+		for {
+			ev := <-b.events
+			if c, ok := ev.(Checkpointed); ok && c.Fraction > fraction {
+				fraction = c.Fraction
+				break
+			}
+			if _, ok := ev.(Exited); ok {
+				t.Fatalf("got %+v", ev)
+			}
+		}
+		_ = b.Suspend("r_0")
+		_ = b.Quit("r_0")
+		if e := b.exited(); e.Verdict != WillRestart {
+			t.Fatalf("got %+v", e)
+		}
+		b.restart()
+	}
+	task.Init.CheckpointPeriod = time.Hour
+	b.start(task)
+	if e := b.exited(); e.Verdict != Success {
+		t.Fatalf("got %+v", e)
+	}
+	want := "M9689 is prime!\nM9697 is not prime. Res64: "
+	last := "\nM11213 is prime!\nM19937 is prime!\nM11 is not prime. Res64: 00000000000006C8\n"
+	if got := b.read(filepath.Join(b.project, "r_0_0")); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, last) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestWrappedProgram(t *testing.T) {
+	b := newBench(t)
+	b.build("cmd/starling-wrap", "wrap_1.0")
+	b.put("capitals.sh", "#!/bin/sh\ntr a-z A-Z < in; echo done >&2; exit $1\n")
+	b.put("forever.sh", "#!/bin/sh\n> working; while :; do :; done\n")
+	for _, name := range []string{"capitals.sh", "forever.sh"} {
+		if err := exec.Command("chmod", "+x", filepath.Join(b.project, name)).Run(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	task := func(program string, args ...string) Task {
+		task := b.task()
+		task.Program, task.Args = "wrap_1.0", args
+		task.Files = []File{
+			{Physical: "in_1", Logical: "in", Copy: true},
+			{Physical: "r_0_0", Logical: "stdout.txt", Output: true, MaxBytes: 100},
+			{Physical: program, Logical: "starling_program"},
+		}
+		return task
+	}
+	b.start(task("capitals.sh", "0"))
+	if e := b.exited(); e.Verdict != Success || b.read(filepath.Join(b.project, "r_0_0")) != "HELLO" {
+		t.Errorf("got %+v", e)
+	}
+	b.start(task("capitals.sh", "4"))
+	if e := b.exited(); e.Verdict != ComputeError || e.ExitStatus != 4 || !strings.Contains(e.Stderr, "done\n") {
+		t.Errorf("got %+v", e)
+	}
+	if err := b.Clear(0); err != nil {
+		t.Fatal(err)
+	}
+	b.start(task("forever.sh"))
+	b.appears("working")
+	_ = b.Suspend("r_0")
+	_ = b.Abort("r_0", 203, "aborted by user")
+	if e := b.exited(); e.Verdict != Aborted || e.CPUTime == 0 {
+		t.Errorf("got %+v", e)
+	}
+	if left := b.inhabitants(filepath.Join(b.data, "slots")); len(left) > 0 {
+		t.Errorf("processes left: %v", left)
+	}
+}
