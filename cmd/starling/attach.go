@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+	"github.com/spf13/cobra"
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
+	"golang.org/x/term"
+)
+
+// patience is how long attach watches a running agent make contact.
+const patience = 30 * time.Second
+
+func attachCmd(o *options) *cobra.Command {
+	var key, email, password string
+	cmd := &cobra.Command{
+		Use:   "attach URL (--key ACCOUNT_KEY | --email E [--password P])",
+		Short: "Attach to a project",
+		Long:  "Attach to a project, with the account key that its web site shows, or with the e-mail address and password of the account there. It works with the agent running and without it.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			u, err := protocol.CanonicalMasterURL(args[0])
+			if err != nil {
+				return err
+			}
+			if key == "" && email == "" {
+				return errors.New("attach: which account? Give --key, or --email and --password")
+			}
+			if key == "" {
+				if key, err = lookup(cmd.Context(), u, email, password); err != nil {
+					return err
+				}
+			}
+			acc := settings.Account{MasterURL: u, Authenticator: protocol.Authenticator(key), ResourceShare: 100}
+			if err := settings.WriteAccount(o.data, acc); err != nil {
+				return err
+			}
+			return watchAttach(cmd, o, u)
+		},
+	}
+	cmd.Flags().StringVar(&key, "key", "", "account key")
+	cmd.Flags().StringVar(&email, "email", "", "e-mail address of the account")
+	cmd.Flags().StringVar(&password, "password", "", "password of the account; asked for if it is not given")
+	return cmd
+}
+
+// lookup gets the account key for an e-mail address and a password.
+func lookup(ctx context.Context, masterURL, email, password string) (string, error) {
+	if password == "" {
+		if !term.IsTerminal(int(os.Stdin.Fd())) {
+			return "", errors.New("attach: --password is missing, and there is no terminal to ask for it")
+		}
+		fmt.Fprintf(os.Stderr, "Password of %s at %s: ", email, masterURL)
+		b, err := term.ReadPassword(int(os.Stdin.Fd()))
+		fmt.Fprintln(os.Stderr)
+		if err != nil {
+			return "", err
+		}
+		password = string(b)
+	}
+	client := retryablehttp.NewClient()
+	client.Logger, client.RetryMax, client.ErrorHandler = nil, 1, retryablehttp.PassthroughErrorHandler
+	c := schedulerop.Client{HTTP: client, UserAgent: "Starling " + version}
+	key, err := c.Lookup(ctx, masterURL, email, password)
+	return string(key), err
+}
+
+// watchAttach tells a running agent and waits for the project's first answer.
+func watchAttach(cmd *cobra.Command, o *options, u string) error {
+	ctx, out := cmd.Context(), bufio.NewWriter(cmd.OutOrStdout())
+	defer out.Flush()
+	client := control.NewClient(o.data)
+	err := client.Reload(ctx)
+	if errors.Is(err, control.ErrNotRunning) {
+		fmt.Fprintf(out, "Attached to %s. No agent is running; start it with: starling run\n", u)
+		return nil
+	}
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		s, err := client.Status(ctx)
+		if err != nil {
+			return err
+		}
+		for _, p := range s.Projects {
+			switch {
+			case p.MasterURL != u:
+			case p.Initialized && p.HostID == 0:
+				// The project answered, but knows no such account.
+				_ = settings.RemoveAccount(o.data, u)
+				_ = client.Reload(ctx)
+				return fmt.Errorf("attach %s: refused: %s", u, strings.Join(p.Notices, "; "))
+			case p.Initialized:
+				fmt.Fprintf(out, "Attached to %s as %s (computer %d).\n", name(p), p.UserName, p.HostID)
+				return nil
+			case p.Trouble != "":
+				fmt.Fprintf(out, "Attached to %s, which does not answer yet: %s\nThe agent keeps trying.\n", u, p.Trouble)
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	fmt.Fprintf(out, "Attached to %s; it has not answered yet, and the agent keeps trying.\n", u)
+	return nil
+}
+
+func detachCmd(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "detach URL",
+		Short: "Detach from a project; its tasks on this computer are given up",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			u, err := protocol.CanonicalMasterURL(args[0])
+			if err != nil {
+				return err
+			}
+			if err := settings.RemoveAccount(o.data, u); err != nil {
+				return err
+			}
+			err = control.NewClient(o.data).Reload(cmd.Context())
+			if errors.Is(err, control.ErrNotRunning) {
+				err = nil // the next agent removes what is left
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "Detached from %s.\n", u)
+			return err
+		},
+	}
+}
+
+func updateCmd(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use:   "update URL",
+		Short: "Contact a project now",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			u, err := protocol.CanonicalMasterURL(args[0])
+			if err != nil {
+				return err
+			}
+			err = control.NewClient(o.data).Update(cmd.Context(), u)
+			if errors.Is(err, control.ErrNotRunning) {
+				return errNoAgent
+			}
+			return err
+		},
+	}
+}
