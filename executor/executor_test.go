@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -456,22 +457,55 @@ func TestStopKillsWhenItsTimeIsOver(t *testing.T) {
 	}
 }
 
+func TestDiskUsage(t *testing.T) {
+	b := newBench(t)
+	b.start(b.task("wait"))
+	b.appears("working")
+	before := b.DiskUsage(0)
+	if before < appipc.MmapSize {
+		t.Errorf("got %d bytes, want at least those of the shared memory", before)
+	}
+	if err := os.WriteFile(b.slotFile("big"), make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.DiskUsage(0) - before; got != 1<<20 {
+		t.Errorf("a megabyte more counts as %d bytes", got)
+	}
+	if got := b.DiskUsage(7); got != 0 {
+		t.Errorf("no slot uses %d bytes", got)
+	}
+}
+
+func TestPriority(t *testing.T) {
+	b := newBench(t)
+	b.start(b.task("wait"))
+	b.appears("working")
+	n, err := syscall.Getpriority(syscall.PRIO_PROCESS, b.Progress()["r_0"].PID)
+	if runtime.GOOS == "linux" {
+		n = 20 - n // the system call returns it so
+	}
+	if err != nil || n != 19 {
+		t.Errorf("niceness %d, %v", n, err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	b := newBench(t)
 	for name, change := range map[string]func(*Task){
-		"program outside":        func(t *Task) { t.Program = "../../etc/passwd" },
-		"program missing":        func(t *Task) { t.Program = "nothing" },
-		"program is a folder":    func(t *Task) { t.Program = "." },
-		"physical name outside":  func(t *Task) { t.Files[0].Physical = "../in_1" },
-		"physical name empty":    func(t *Task) { t.Files[0].Physical = "" },
-		"logical name outside":   func(t *Task) { t.Files[0].Logical = "../in" },
-		"logical name in folder": func(t *Task) { t.Files[0].Logical = "a/b" },
-		"line end in a name":     func(t *Task) { t.Files[0].Physical = "a\nb" },
-		"reserved name":          func(t *Task) { t.Files[0].Logical = "init_data.xml" },
-		"two files of a name":    func(t *Task) { t.Files[1].Logical = "in" },
-		"input missing":          func(t *Task) { t.Files[0].Physical = "in_2" },
-		"project folder":         func(t *Task) { t.ProjectDir = "/tmp" },
-		"slot":                   func(t *Task) { t.Slot = -1 },
+		"program outside":           func(t *Task) { t.Program = "../../etc/passwd" },
+		"program missing":           func(t *Task) { t.Program = "nothing" },
+		"program is a folder":       func(t *Task) { t.Program = "." },
+		"physical name outside":     func(t *Task) { t.Files[0].Physical = "../in_1" },
+		"physical name empty":       func(t *Task) { t.Files[0].Physical = "" },
+		"logical name outside":      func(t *Task) { t.Files[0].Logical = "../in" },
+		"logical name in folder":    func(t *Task) { t.Files[0].Logical = "a/b" },
+		"line end in a name":        func(t *Task) { t.Files[0].Physical = "a\nb" },
+		"reserved name in capitals": func(t *Task) { t.Files[0].Logical = "Init_Data.XML" },
+		"reserved name":             func(t *Task) { t.Files[0].Logical = "init_data.xml" },
+		"two files of a name":       func(t *Task) { t.Files[1].Logical = "in" },
+		"input missing":             func(t *Task) { t.Files[0].Physical = "in_2" },
+		"project folder":            func(t *Task) { t.ProjectDir = "/tmp" },
+		"slot":                      func(t *Task) { t.Slot = -1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := b.task("upper")

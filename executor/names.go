@@ -18,6 +18,7 @@ var reserved = map[string]bool{
 	appipc.TemporaryExitFile: true,
 	appipc.TaskStateFile:     true,
 	appipc.SetupFile:         true,
+	partialCopy:              true,
 }
 
 // checkName refuses what is not the name of one file in one folder. os.Root
@@ -50,7 +51,7 @@ func (t Task) check() error {
 		if err := checkName(logical); err != nil {
 			return err
 		}
-		if reserved[logical] {
+		if reserved[strings.ToLower(logical)] { // not every file system tells case
 			return fmt.Errorf("file %s: the name %s is reserved", f.Physical, logical)
 		}
 		if seen[logical] {

@@ -86,7 +86,7 @@ func (s *slot) measure(f File, o *Output) error {
 		return err
 	}
 	o.MD5 = hex.EncodeToString(sum.Sum(nil))
-	return nil
+	return file.Sync() // before anybody notes down that the result is done
 }
 
 // tail returns the end of a file in the slot, at most n bytes.

@@ -28,9 +28,13 @@ func lowerPriority(pid int, d appipc.InitData) error {
 	if d.NoPriorityChange {
 		return nil
 	}
-	nice, ok := niceness[d.ProcessPriority]
-	if !ok {
-		nice = 19
+	choice, nice := d.ProcessPriority, 19
+	if d.GPUUsage > 0 || d.NCPUs > 0 && d.NCPUs < 1 {
+		// It feeds a device that would idle while it waits for a CPU.
+		choice, nice = d.ProcessPrioritySpecial, 10
+	}
+	if n, ok := niceness[choice]; ok {
+		nice = n
 	}
 	return unix.Setpriority(unix.PRIO_PGRP, pid, nice)
 }

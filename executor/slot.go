@@ -111,6 +111,9 @@ func (s *slot) place(f File) error {
 	return s.dir.WriteFile(name, appipc.SoftLink(s.link+"/"+f.Physical), 0o664)
 }
 
+// partialCopy is the name of an input that is being copied.
+const partialCopy = "starling_copy"
+
 // copyIn copies under another name first: a copy that a crash cut short must
 // not be taken for whole.
 func (s *slot) copyIn(f File) error {
@@ -129,8 +132,7 @@ func (s *slot) copyIn(f File) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", f.Physical)
 	}
-	const partial = "starling_copy"
-	dst, err := s.dir.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm()|0o600)
+	dst, err := s.dir.OpenFile(partialCopy, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm()|0o600)
 	if err != nil {
 		return err
 	}
@@ -141,7 +143,7 @@ func (s *slot) copyIn(f File) error {
 	if err := errors.Join(err, dst.Close()); err != nil {
 		return err
 	}
-	return s.dir.Rename(partial, f.logical())
+	return s.dir.Rename(partialCopy, f.logical())
 }
 
 // save writes the setup file.
