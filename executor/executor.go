@@ -27,7 +27,11 @@ import (
 
 // A Task is one result to be run.
 type Task struct {
-	Result     string // name
+	// Result names the run in calls and events and the owner of the slot. Names
+	// of results are unique within their project only, so a caller with several
+	// projects adds the project's; Init.ResultName is what the application is
+	// told, and if it is empty, Result.
+	Result     string
 	ProjectURL string // the master URL, as the task's state file names it
 	Slot       int
 	ProjectDir string   // absolute path of projects/<escaped url> in the data directory
@@ -35,7 +39,7 @@ type Task struct {
 	Args       []string // see SplitCommandLine
 	Files      []File   // inputs, outputs and the app version's files
 	// Init is what the application is told. Start sets its paths, slot,
-	// process, names and channels, and raises its times to those of the last
+	// process and channels, and raises its times to those of the last
 	// checkpoint in the slot; in a new slot they become 0.
 	Init appipc.InitData
 }
@@ -130,6 +134,9 @@ func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error
 func (e *Executor) Start(t Task) error {
 	if dir, err := filepath.EvalSymlinks(t.ProjectDir); err == nil {
 		t.ProjectDir = dir
+	}
+	if t.Init.ResultName == "" {
+		t.Init.ResultName = t.Result
 	}
 	if err := t.check(); err != nil {
 		return fmt.Errorf("start %s: %w", t.Result, err)

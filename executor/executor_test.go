@@ -170,8 +170,10 @@ func TestHowTheProgramIsStarted(t *testing.T) {
 	b := newBench(t)
 	task := b.task("plain", "two words")
 	task.Files[1].Copy = true
+	task.Result = "example.org_p/r_0" // as two projects may have an r_0
+	task.Init.ResultName = "r_0"
 	b.start(task)
-	if e := b.exited(); e.Verdict != Success {
+	if e := b.exited(); e.Verdict != Success || e.Result != task.Result {
 		t.Fatalf("got %+v", e)
 	}
 	want := "[\"two words\"]\n../../projects/example.org_p/app_1.0\n../../projects/example.org_p:.:../..:/opt/lib\n"
@@ -182,7 +184,7 @@ func TestHowTheProgramIsStarted(t *testing.T) {
 		t.Errorf("soft link: got %q", got)
 	}
 	d, err := appipc.ParseInitData([]byte(b.read(b.slotFile("init_data.xml"))))
-	if err != nil || d.ClientPID != os.Getpid() || d.SHMKey != -1 || d.ProjectDir != b.project || d.BoincDir != b.data {
+	if err != nil || d.ClientPID != os.Getpid() || d.SHMKey != -1 || d.ResultName != "r_0" || d.ProjectDir != b.project || d.BoincDir != b.data {
 		t.Errorf("init data: %+v %v", d, err)
 	}
 	if b.read(b.slotFile("app_1.0")) == "absent" {

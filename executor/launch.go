@@ -45,7 +45,6 @@ func (e *Executor) initData(t Task) appipc.InitData {
 	d := t.Init
 	d.ProjectDir, d.BoincDir = t.ProjectDir, e.dir
 	d.Slot, d.ClientPID, d.SHMKey = t.Slot, os.Getpid(), -1
-	d.ResultName = t.Result
 	if d.FractionDoneEnd == 0 {
 		d.FractionDoneEnd = 1 // or every report would be 0
 	}

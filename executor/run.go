@@ -97,7 +97,7 @@ func (r *run) restore(resumed bool) {
 		d.WUCPUTime, d.StartingElapsedTime = 0, 0
 	} else if b, err := r.slot.dir.ReadFile(appipc.TaskStateFile); err == nil {
 		st, err := appipc.ParseTaskState(b)
-		if err == nil && st.ResultName == r.task.Result && (st.ProjectURL == r.task.ProjectURL || r.task.ProjectURL == "") {
+		if err == nil && st.ResultName == d.ResultName && (st.ProjectURL == r.task.ProjectURL || r.task.ProjectURL == "") {
 			d.WUCPUTime = max(d.WUCPUTime, st.CPUTime)
 			d.StartingElapsedTime = max(d.StartingElapsedTime, st.Elapsed)
 			p.Fraction, p.PeakWorkingSet, p.WithoutCheckpoint = st.FractionDone, st.PeakWorkingSet, false
@@ -226,7 +226,7 @@ func (r *run) readStatus() {
 func (r *run) checkpointed() {
 	p := r.snapshot()
 	st := appipc.TaskState{
-		ProjectURL: r.task.ProjectURL, ResultName: r.task.Result,
+		ProjectURL: r.task.ProjectURL, ResultName: r.task.Init.ResultName,
 		CPUTime: p.CheckpointCPUTime, Elapsed: p.CheckpointElapsed,
 		FractionDone: p.Fraction, PeakWorkingSet: p.PeakWorkingSet,
 	}
