@@ -1,0 +1,144 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Platform is a kind of computer, by BOINC's name for it.
+type Platform struct {
+	ID               int64
+	Name             string
+	UserFriendlyName string
+}
+
+// An App is an application of the project.
+type App struct {
+	ID                int64
+	CreateTime        time.Time
+	Name              string
+	UserFriendlyName  string
+	Deprecated        bool
+	NonCPUIntensive   bool
+	FractionDoneExact bool
+	Validator         string // "bitwise", "trivial"
+	Assimilator       string // "copy"
+}
+
+// An AppVersion is a build of an App for one platform and plan class.
+type AppVersion struct {
+	ID             int64
+	CreateTime     time.Time
+	AppID          int64
+	VersionNum     int
+	Platform       Platform
+	PlanClass      string
+	XMLDoc         string // its file_infos and the app_version element
+	MinCoreVersion int
+	MaxCoreVersion int // 0: no limit
+	Deprecated     bool
+	Plain          bool // a program that knows nothing of BOINC, behind our wrapper
+}
+
+const appColumns = `id, create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
+	fraction_done_exact, validator, assimilator`
+
+func scanApp(r row) (a App, err error) {
+	return a, r.Scan(&a.ID, timeAt{&a.CreateTime}, &a.Name, &a.UserFriendlyName, &a.Deprecated,
+		&a.NonCPUIntensive, &a.FractionDoneExact, &a.Validator, &a.Assimilator)
+}
+
+const insertApp = `
+INSERT INTO app (create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
+	fraction_done_exact, validator, assimilator)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+
+// InsertApp adds an application and returns its id, or ErrExists.
+func (t *Tx) InsertApp(a App) (int64, error) {
+	id, err := t.insert(insertApp, unix(a.CreateTime), a.Name, a.UserFriendlyName, flag(a.Deprecated),
+		flag(a.NonCPUIntensive), flag(a.FractionDoneExact), a.Validator, a.Assimilator)
+	if err != nil {
+		return 0, fmt.Errorf("app %s: %w", a.Name, err)
+	}
+	return id, nil
+}
+
+const allApps = `SELECT ` + appColumns + ` FROM app ORDER BY id`
+
+// Apps returns all applications, oldest first.
+func (t *Tx) Apps() ([]App, error) { return all(t, scanApp, allApps) }
+
+const appByName = `SELECT ` + appColumns + ` FROM app WHERE name = $1`
+
+// AppByName returns an application, or ErrNotFound.
+func (t *Tx) AppByName(name string) (App, error) {
+	a, err := one(t, scanApp, appByName, name)
+	if err != nil {
+		return a, fmt.Errorf("app %s: %w", name, err)
+	}
+	return a, nil
+}
+
+const (
+	insertPlatform = `
+INSERT INTO platform (create_time, name, user_friendly_name) VALUES ($1, $2, $3)
+ON CONFLICT (name) DO NOTHING`
+	platformByName = `SELECT id, name, user_friendly_name FROM platform WHERE name = $1`
+	allPlatforms   = `SELECT id, name, user_friendly_name FROM platform WHERE deprecated = 0 ORDER BY id`
+)
+
+func scanPlatform(r row) (p Platform, err error) {
+	return p, r.Scan(&p.ID, &p.Name, &p.UserFriendlyName)
+}
+
+// EnsurePlatform returns the platform called p.Name, added if it is new.
+func (t *Tx) EnsurePlatform(p Platform, now time.Time) (Platform, error) {
+	if _, err := t.exec(insertPlatform, unix(now), p.Name, p.UserFriendlyName); err != nil {
+		return p, fmt.Errorf("platform %s: %w", p.Name, err)
+	}
+	return one(t, scanPlatform, platformByName, p.Name)
+}
+
+// Platforms returns the platforms in use, oldest first.
+func (t *Tx) Platforms() ([]Platform, error) { return all(t, scanPlatform, allPlatforms) }
+
+const appVersionColumns = `v.id, v.create_time, v.appid, v.version_num, p.id, p.name, p.user_friendly_name,
+	v.plan_class, v.xml_doc, v.min_core_version, v.max_core_version, v.deprecated, v.plain`
+
+func scanAppVersion(r row) (v AppVersion, err error) {
+	return v, r.Scan(&v.ID, timeAt{&v.CreateTime}, &v.AppID, &v.VersionNum, &v.Platform.ID, &v.Platform.Name,
+		&v.Platform.UserFriendlyName, &v.PlanClass, &v.XMLDoc, &v.MinCoreVersion, &v.MaxCoreVersion,
+		&v.Deprecated, &v.Plain)
+}
+
+const insertAppVersion = `
+INSERT INTO app_version (create_time, appid, version_num, platformid, plan_class, xml_doc,
+	min_core_version, max_core_version, plain)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+
+// InsertAppVersion adds a version and returns its id, or ErrExists when app,
+// number, platform and plan class are taken.
+func (t *Tx) InsertAppVersion(v AppVersion) (int64, error) {
+	return t.insert(insertAppVersion, unix(v.CreateTime), v.AppID, v.VersionNum, v.Platform.ID, v.PlanClass,
+		v.XMLDoc, v.MinCoreVersion, v.MaxCoreVersion, flag(v.Plain))
+}
+
+const liveAppVersions = `
+SELECT ` + appVersionColumns + `
+FROM   app_version v JOIN platform p ON p.id = v.platformid JOIN app a ON a.id = v.appid
+WHERE  v.deprecated = 0 AND a.deprecated = 0 AND p.deprecated = 0
+ORDER  BY v.appid, v.version_num DESC, v.id`
+
+// AppVersions returns the versions that may be sent, those of an application
+// together and the newest first.
+func (t *Tx) AppVersions() ([]AppVersion, error) { return all(t, scanAppVersion, liveAppVersions) }
+
+const appsChanged = `
+SELECT COALESCE((SELECT max(id) FROM app_version), 0) * 1000003
+     + COALESCE((SELECT max(id) FROM app), 0) * 1009
+     + COALESCE((SELECT sum(deprecated) FROM app_version), 0)
+     + COALESCE((SELECT sum(deprecated) FROM app), 0) * 31`
+
+// AppsStamp returns a number that changes when an application or version is
+// added or deprecated, so that a copy in memory knows when to be renewed.
+func (t *Tx) AppsStamp() (int64, error) { return one(t, scanID, appsChanged) }

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Host is a computer on which an account computes.
+type Host struct {
+	ID           int64
+	CreateTime   time.Time
+	UserID       int64 // 0: merged into the host whose id RPCSeqno holds
+	RPCSeqno     int64
+	RPCTime      time.Time
+	HostCPID     string
+	TotalCredit  float64
+	ExpavgCredit float64
+	ExpavgTime   time.Time
+	Venue        string
+
+	Timezone               int64
+	DomainName             string
+	LastIPAddr             string
+	ExternalIPAddr         string
+	OnFrac                 float64
+	ConnectedFrac          float64
+	ActiveFrac             float64
+	NCPUs                  int
+	Vendor, Model          string
+	Fpops, Iops, Membw     float64
+	OSName, OSVersion      string
+	MemBytes               float64
+	CacheBytes, SwapBytes  float64
+	DiskTotal, DiskFree    float64
+	UsedTotal, UsedProject float64
+	BwUp, BwDown           float64
+
+	AvgTurnaround float64 // seconds
+	MaxResultsDay int     // -1: gets no work
+	NResultsToday int
+}
+
+const hostColumns = `id, create_time, userid, rpc_seqno, rpc_time, host_cpid, total_credit, expavg_credit,
+	expavg_time, venue, timezone, domain_name, last_ip_addr, external_ip_addr, on_frac, connected_frac,
+	active_frac, p_ncpus, p_vendor, p_model, p_fpops, p_iops, p_membw, os_name, os_version, m_nbytes,
+	m_cache, m_swap, d_total, d_free, d_boinc_used_total, d_boinc_used_project, n_bwup, n_bwdown,
+	avg_turnaround, max_results_day, nresults_today`
+
+func scanHost(r row) (h Host, err error) {
+	return h, r.Scan(&h.ID, timeAt{&h.CreateTime}, &h.UserID, &h.RPCSeqno, timeAt{&h.RPCTime}, &h.HostCPID,
+		&h.TotalCredit, &h.ExpavgCredit, timeAt{&h.ExpavgTime}, &h.Venue, &h.Timezone, &h.DomainName,
+		&h.LastIPAddr, &h.ExternalIPAddr, &h.OnFrac, &h.ConnectedFrac, &h.ActiveFrac, &h.NCPUs, &h.Vendor,
+		&h.Model, &h.Fpops, &h.Iops, &h.Membw, &h.OSName, &h.OSVersion, &h.MemBytes, &h.CacheBytes,
+		&h.SwapBytes, &h.DiskTotal, &h.DiskFree, &h.UsedTotal, &h.UsedProject, &h.BwUp, &h.BwDown,
+		&h.AvgTurnaround, &h.MaxResultsDay, &h.NResultsToday)
+}
+
+const insertHost = `
+INSERT INTO host (create_time, userid, host_cpid, venue, max_results_day) VALUES ($1, $2, $3, $4, $5)`
+
+// InsertHost adds a host of a user and returns its id. UpdateHost stores what
+// the host tells about itself.
+func (t *Tx) InsertHost(h Host) (int64, error) {
+	id, err := t.insert(insertHost, unix(h.CreateTime), h.UserID, h.HostCPID, h.Venue, h.MaxResultsDay)
+	if err != nil {
+		return 0, fmt.Errorf("new host of user %d: %w", h.UserID, err)
+	}
+	return id, nil
+}
+
+const updateHost = `
+UPDATE host SET rpc_seqno = $2, rpc_time = $3, host_cpid = $4, timezone = $5, domain_name = $6,
+	last_ip_addr = $7, external_ip_addr = $8, on_frac = $9, connected_frac = $10, active_frac = $11,
+	p_ncpus = $12, p_vendor = $13, p_model = $14, p_fpops = $15, p_iops = $16, p_membw = $17, os_name = $18,
+	os_version = $19, m_nbytes = $20, m_cache = $21, m_swap = $22, d_total = $23, d_free = $24,
+	d_boinc_used_total = $25, d_boinc_used_project = $26, n_bwup = $27, n_bwdown = $28,
+	max_results_day = $29, nresults_today = $30
+WHERE id = $1 AND userid = $31`
+
+// UpdateHost stores everything about a host but its credit and turnaround,
+// which are the validator's.
+func (t *Tx) UpdateHost(h Host) error {
+	return t.must(updateHost, h.ID, h.RPCSeqno, unix(h.RPCTime), h.HostCPID, h.Timezone, h.DomainName,
+		h.LastIPAddr, h.ExternalIPAddr, h.OnFrac, h.ConnectedFrac, h.ActiveFrac, h.NCPUs, h.Vendor, h.Model,
+		h.Fpops, h.Iops, h.Membw, h.OSName, h.OSVersion, h.MemBytes, h.CacheBytes, h.SwapBytes, h.DiskTotal,
+		h.DiskFree, h.UsedTotal, h.UsedProject, h.BwUp, h.BwDown, h.MaxResultsDay, h.NResultsToday, h.UserID)
+}
+
+const hostByID = `SELECT ` + hostColumns + ` FROM host WHERE id = $1`
+
+// Host returns a host, or ErrNotFound.
+func (t *Tx) Host(id int64) (Host, error) { return one(t, scanHost, hostByID, id) }
+
+const hostsOfUser = `SELECT ` + hostColumns + ` FROM host WHERE userid = $1 ORDER BY id DESC LIMIT $2`
+
+// HostsOfUser returns the newest hosts of an account, newest first.
+func (t *Tx) HostsOfUser(userID int64, limit int) ([]Host, error) {
+	return all(t, scanHost, hostsOfUser, userID, limit)
+}
+
+const addHostCredit = `
+UPDATE host SET total_credit = total_credit + $2, expavg_credit = $3, expavg_time = $4, avg_turnaround = $5
+WHERE id = $1`
+
+// AddHostCredit adds to a host's total and replaces recent average and mean
+// turnaround (seconds).
+func (t *Tx) AddHostCredit(id int64, credit, expavg float64, now time.Time, turnaround float64) error {
+	return t.must(addHostCredit, id, credit, expavg, unix(now), turnaround)
+}
+
+const setHostQuota = `UPDATE host SET max_results_day = $2 WHERE id = $1 AND max_results_day >= 0`
+
+// SetHostQuota sets how many results a CPU the host may get a day; a host that
+// was shut out stays so.
+func (t *Tx) SetHostQuota(id int64, quota int) error {
+	_, err := t.exec(setHostQuota, id, quota)
+	return err
+}

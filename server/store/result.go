@@ -1,0 +1,207 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// ErrIllegal says that a change would break what always holds of a result: its
+// server state's legal moves, or that credit is granted once.
+var ErrIllegal = errors.New("illegal change")
+
+// A Result is one instance of a workunit.
+type Result struct {
+	ID           int64
+	CreateTime   time.Time
+	WorkunitID   int64
+	AppID        int64
+	Name         string
+	XMLDocIn     string // its output file_infos and the result element
+	Batch        int64
+	Priority     int64
+	Random       int64
+	ServerState  ServerState
+	Outcome      Outcome
+	ClientState  int64
+	ExitStatus   int64
+	HostID       int64
+	UserID       int64
+	AppVersionID int64
+	VersionNum   int64
+
+	SentTime       time.Time
+	ReportDeadline time.Time
+	ReceivedTime   time.Time
+	CPUTime        float64 // seconds
+	ElapsedTime    float64 // seconds
+	XMLDocOut      string  // file_infos as the host reported them
+	StderrOut      string
+
+	ValidateState   ValidateState
+	FileDeleteState FileDeleteState
+	ClaimedCredit   float64
+	GrantedCredit   float64
+	FlopsEstimate   float64
+	PeakWorkingSet  float64
+	PeakSwap        float64
+	PeakDisk        float64
+}
+
+const resultColumns = `id, create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state,
+	outcome, client_state, exit_status, hostid, userid, app_version_id, app_version_num, sent_time,
+	report_deadline, received_time, cpu_time, elapsed_time, xml_doc_out, stderr_out, validate_state,
+	file_delete_state, claimed_credit, granted_credit, flops_estimate, peak_working_set_size, peak_swap_size,
+	peak_disk_usage`
+
+func scanResult(r row) (x Result, err error) {
+	return x, r.Scan(&x.ID, timeAt{&x.CreateTime}, &x.WorkunitID, &x.AppID, &x.Name, &x.XMLDocIn, &x.Batch,
+		&x.Priority, &x.Random, &x.ServerState, &x.Outcome, &x.ClientState, &x.ExitStatus, &x.HostID, &x.UserID,
+		&x.AppVersionID, &x.VersionNum, timeAt{&x.SentTime}, timeAt{&x.ReportDeadline},
+		timeAt{&x.ReceivedTime}, &x.CPUTime, &x.ElapsedTime, &x.XMLDocOut, &x.StderrOut, &x.ValidateState,
+		&x.FileDeleteState, &x.ClaimedCredit, &x.GrantedCredit, &x.FlopsEstimate, &x.PeakWorkingSet,
+		&x.PeakSwap, &x.PeakDisk)
+}
+
+const insertResult = `
+INSERT INTO result (create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+
+// InsertResult adds a result that is Inactive or Unsent, and returns its id, or
+// ErrExists when the name is taken.
+func (t *Tx) InsertResult(r Result) (int64, error) {
+	id, err := t.insert(insertResult, unix(r.CreateTime), r.WorkunitID, r.AppID, r.Name, r.XMLDocIn, r.Batch,
+		r.Priority, r.Random, r.ServerState)
+	if err != nil {
+		return 0, fmt.Errorf("result %s: %w", r.Name, err)
+	}
+	return id, nil
+}
+
+const (
+	resultByID   = `SELECT ` + resultColumns + ` FROM result WHERE id = $1`
+	resultByName = `SELECT ` + resultColumns + ` FROM result WHERE name = $1`
+	resultsOf    = `SELECT ` + resultColumns + ` FROM result WHERE workunitid = $1 ORDER BY id`
+	inProgressOf = `SELECT ` + resultColumns + ` FROM result WHERE hostid = $1 AND server_state = 4 ORDER BY id`
+)
+
+// Result returns a result, or ErrNotFound.
+func (t *Tx) Result(id int64) (Result, error) { return one(t, scanResult, resultByID, id) }
+
+// ResultByName returns a result, or ErrNotFound.
+func (t *Tx) ResultByName(name string) (Result, error) { return one(t, scanResult, resultByName, name) }
+
+// ResultsOf returns a workunit's results, oldest first.
+func (t *Tx) ResultsOf(workunitID int64) ([]Result, error) {
+	return all(t, scanResult, resultsOf, workunitID)
+}
+
+// InProgressOf returns the results that a host is to report, oldest first.
+func (t *Tx) InProgressOf(hostID int64) ([]Result, error) {
+	return all(t, scanResult, inProgressOf, hostID)
+}
+
+const sendResult = `
+UPDATE result
+SET    server_state = 4, hostid = $2, userid = $3, sent_time = $4, report_deadline = $5,
+       app_version_id = $6, app_version_num = $7, flops_estimate = $8
+WHERE  id = $1 AND server_state = 2` // 0 rows: another scheduler sent it first
+
+// Send gives an Unsent result to a host. Of r, the host, user, times, version
+// and speed are stored. It returns ErrLost if the result is not Unsent now.
+func (t *Tx) Send(r Result) error {
+	return t.must(sendResult, r.ID, r.HostID, r.UserID, unix(r.SentTime), unix(r.ReportDeadline),
+		r.AppVersionID, r.VersionNum, r.FlopsEstimate)
+}
+
+const saveResult = `
+UPDATE result
+SET    server_state = $2, outcome = $3, client_state = $4, exit_status = $5, hostid = $6,
+       report_deadline = $7, received_time = $8, cpu_time = $9, elapsed_time = $10, xml_doc_out = $11,
+       stderr_out = $12, validate_state = $13, file_delete_state = $14, claimed_credit = $15,
+       granted_credit = $16, peak_working_set_size = $17, peak_swap_size = $18, peak_disk_usage = $19
+WHERE  id = $1 AND server_state = $20 AND outcome = $21 AND validate_state = $22
+  AND  file_delete_state = $23 AND granted_credit = $24`
+
+// SaveResult moves a result from the state old to r. It returns ErrLost if the
+// result is no longer as in old, and ErrIllegal for a move that never is right.
+func (t *Tx) SaveResult(old, r Result) error {
+	switch {
+	case !slices.Contains(legal[old.ServerState], r.ServerState):
+		return fmt.Errorf("result %s: %w: from %v to %v", old.Name, ErrIllegal, old.ServerState, r.ServerState)
+	case old.GrantedCredit != 0 && r.GrantedCredit != old.GrantedCredit:
+		return fmt.Errorf("result %s: %w: credit was granted before", old.Name, ErrIllegal)
+	}
+	err := t.must(saveResult, old.ID, r.ServerState, r.Outcome, r.ClientState, r.ExitStatus, r.HostID,
+		unix(r.ReportDeadline), unix(r.ReceivedTime), r.CPUTime, r.ElapsedTime, r.XMLDocOut, r.StderrOut,
+		r.ValidateState, r.FileDeleteState, r.ClaimedCredit, r.GrantedCredit, r.PeakWorkingSet, r.PeakSwap,
+		r.PeakDisk, old.ServerState, old.Outcome, old.ValidateState, old.FileDeleteState, old.GrantedCredit)
+	if err != nil {
+		return fmt.Errorf("result %s: %w", old.Name, err)
+	}
+	return nil
+}
+
+const countInProgress = `SELECT count(*) FROM result WHERE hostid = $1 AND server_state = 4`
+
+// CountInProgress counts what InProgressOf returns.
+func (t *Tx) CountInProgress(hostID int64) (int, error) {
+	n, err := one(t, scanID, countInProgress, hostID)
+	return int(n), err
+}
+
+const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $1 ORDER BY id LIMIT $2`
+
+// ResultsToDelete returns results whose output files may go.
+func (t *Tx) ResultsToDelete(after int64, limit int) ([]int64, error) {
+	return all(t, scanID, resultsToDelete, after, limit)
+}
+
+// A Candidate is an Unsent result that a scheduler may think of sending.
+type Candidate struct {
+	ID             int64
+	WorkunitID     int64
+	AppID          int64
+	Priority       int64
+	RscFpopsEst    float64
+	RscMemoryBound float64
+	RscDiskBound   float64
+	DelayBound     time.Duration
+}
+
+func scanCandidate(r row) (c Candidate, err error) {
+	return c, r.Scan(&c.ID, &c.WorkunitID, &c.AppID, &c.Priority, &c.RscFpopsEst, &c.RscMemoryBound,
+		&c.RscDiskBound, span{&c.DelayBound})
+}
+
+const unsent = `
+SELECT r.id, r.workunitid, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
+       w.delay_bound
+FROM   result r JOIN workunit w ON w.id = r.workunitid
+WHERE  r.server_state = 2 AND (r.priority < $1 OR (r.priority = $1 AND r.id > $2))
+ORDER  BY r.priority DESC, r.id LIMIT $3`
+
+// Unsent returns results to send in the order in which they should go: by
+// priority, then oldest first. It begins behind the result with the given
+// priority and id; math.MaxInt64 and 0 begin at the first.
+func (t *Tx) Unsent(priority, after int64, limit int) ([]Candidate, error) {
+	return all(t, scanCandidate, unsent, priority, after, limit)
+}
+
+const (
+	userHasResult = `SELECT count(*) FROM result WHERE workunitid = $1 AND userid = $2`
+	hostHasResult = `SELECT count(*) FROM result WHERE workunitid = $1 AND hostid = $2`
+)
+
+// UserHas reports whether a user was ever sent a result of a workunit.
+func (t *Tx) UserHas(workunitID, userID int64) (bool, error) {
+	n, err := one(t, scanID, userHasResult, workunitID, userID)
+	return n > 0, err
+}
+
+// HostHas reports whether a host was ever sent a result of a workunit.
+func (t *Tx) HostHas(workunitID, hostID int64) (bool, error) {
+	n, err := one(t, scanID, hostHasResult, workunitID, hostID)
+	return n > 0, err
+}

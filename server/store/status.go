@@ -1,0 +1,112 @@
+package store
+
+import "fmt"
+
+// A Status counts what is in the project, by state. Its JSON form is what
+// `starling-server status --json` prints.
+type Status struct {
+	Done bool `json:"done"` // there is work, and every workunit's outcome has been taken
+
+	Workunits WorkunitCounts `json:"workunits"`
+	Results   ResultCounts   `json:"results"`
+
+	Apps        int64   `json:"apps"`
+	AppVersions int64   `json:"app_versions"`
+	Users       int64   `json:"users"`
+	Hosts       int64   `json:"hosts"`
+	Credit      float64 `json:"credit"` // granted to users
+}
+
+// WorkunitCounts says how far workunits have come.
+type WorkunitCounts struct {
+	Total              int64 `json:"total"`
+	Unfinished         int64 `json:"unfinished"` // no canonical result and not given up
+	Canonical          int64 `json:"canonical"`
+	Error              int64 `json:"error"`
+	NeedValidate       int64 `json:"need_validate"`
+	WaitingAssimilate  int64 `json:"waiting_assimilation"`
+	Assimilated        int64 `json:"assimilated"`
+	WaitingFileDelete  int64 `json:"waiting_file_deletion"`
+	FilesDeleted       int64 `json:"files_deleted"`
+	TransitionsPending int64 `json:"transitions_pending"` // due at the time of asking
+}
+
+// ResultCounts says where results are; outcomes and validate states are of
+// those that are over.
+type ResultCounts struct {
+	Total             int64            `json:"total"`
+	ByServerState     map[string]int64 `json:"server_state"`
+	ByOutcome         map[string]int64 `json:"outcome"`
+	ByValidateState   map[string]int64 `json:"validate_state"`
+	WaitingFileDelete int64            `json:"waiting_file_deletion"`
+	Granted           int64            `json:"granted"` // results that got credit
+}
+
+const workunitCounts = `
+SELECT count(*),
+       count(*) FILTER (WHERE canonical_resultid = 0 AND error_mask = 0),
+       count(*) FILTER (WHERE canonical_resultid <> 0),
+       count(*) FILTER (WHERE error_mask <> 0),
+       count(*) FILTER (WHERE need_validate = 1),
+       count(*) FILTER (WHERE assimilate_state = 1),
+       count(*) FILTER (WHERE assimilate_state = 2),
+       count(*) FILTER (WHERE file_delete_state = 1),
+       count(*) FILTER (WHERE file_delete_state IN (2, 3)),
+       count(*) FILTER (WHERE transition_time <= $1)
+FROM workunit`
+
+const resultCounts = `
+SELECT server_state, outcome, validate_state, count(*),
+       count(*) FILTER (WHERE file_delete_state = 1), count(*) FILTER (WHERE granted_credit > 0)
+FROM result GROUP BY server_state, outcome, validate_state`
+
+const otherCounts = `
+SELECT (SELECT count(*) FROM app), (SELECT count(*) FROM app_version), (SELECT count(*) FROM user),
+       (SELECT count(*) FROM host), (SELECT COALESCE(sum(total_credit), 0) FROM user)`
+
+// Status counts everything. It reads whole tables.
+func (t *Tx) Status(now int64) (Status, error) {
+	s := Status{Results: ResultCounts{
+		ByServerState: zero(1, 2, 4, 5), ByOutcome: map[string]int64{}, ByValidateState: map[string]int64{},
+	}}
+	w := &s.Workunits
+	_, err := one(t, func(r row) (struct{}, error) {
+		return struct{}{}, r.Scan(&w.Total, &w.Unfinished, &w.Canonical, &w.Error, &w.NeedValidate,
+			&w.WaitingAssimilate, &w.Assimilated, &w.WaitingFileDelete, &w.FilesDeleted, &w.TransitionsPending)
+	}, workunitCounts, now)
+	if err != nil {
+		return s, fmt.Errorf("count workunits: %w", err)
+	}
+	_, err = all(t, func(r row) (struct{}, error) {
+		var state ServerState
+		var outcome Outcome
+		var valid ValidateState
+		var n, files, granted int64
+		err := r.Scan(&state, &outcome, &valid, &n, &files, &granted)
+		s.Results.Total += n
+		s.Results.WaitingFileDelete += files
+		s.Results.Granted += granted
+		s.Results.ByServerState[state.String()] += n
+		if state == Over {
+			s.Results.ByOutcome[outcome.String()] += n
+			s.Results.ByValidateState[valid.String()] += n
+		}
+		return struct{}{}, err
+	}, resultCounts)
+	if err != nil {
+		return s, fmt.Errorf("count results: %w", err)
+	}
+	_, err = one(t, func(r row) (struct{}, error) {
+		return struct{}{}, r.Scan(&s.Apps, &s.AppVersions, &s.Users, &s.Hosts, &s.Credit)
+	}, otherCounts)
+	s.Done = w.Total > 0 && w.Assimilated == w.Total
+	return s, err
+}
+
+func zero(states ...ServerState) map[string]int64 {
+	m := make(map[string]int64)
+	for _, s := range states {
+		m[s.String()] = 0
+	}
+	return m
+}

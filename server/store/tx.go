@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"time"
+)
+
+// A Tx is a transaction in which the queries run. It belongs to the function
+// that Update or View called and is not safe for concurrent use.
+type Tx struct {
+	ctx context.Context
+	q   interface {
+		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	}
+}
+
+// exec runs a change and returns how many rows it met.
+func (t *Tx) exec(query string, args ...any) (int64, error) {
+	res, err := t.q.ExecContext(t.ctx, query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// insert runs an INSERT and returns the new row's id.
+func (t *Tx) insert(query string, args ...any) (int64, error) {
+	res, err := t.q.ExecContext(t.ctx, query, args...)
+	if unique(err) {
+		return 0, ErrExists
+	}
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+// must runs a compare-and-set that has to meet exactly one row.
+func (t *Tx) must(query string, args ...any) error {
+	switch n, err := t.exec(query, args...); {
+	case err != nil:
+		return err
+	case n != 1:
+		return ErrLost
+	}
+	return nil
+}
+
+// all runs a query and returns what scan makes of each row.
+func all[T any](t *Tx, scan func(row) (T, error), query string, args ...any) (out []T, err error) {
+	rows, err := t.q.QueryContext(t.ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, rows.Err()
+}
+
+// one is all for a query of one row; without a row it returns ErrNotFound.
+func one[T any](t *Tx, scan func(row) (T, error), query string, args ...any) (T, error) {
+	list, err := all(t, scan, query, args...)
+	var zero T
+	switch {
+	case err != nil:
+		return zero, err
+	case len(list) == 0:
+		return zero, ErrNotFound
+	}
+	return list[0], nil
+}
+
+type row interface{ Scan(dest ...any) error }
+
+func scanID(r row) (id int64, err error) { return id, r.Scan(&id) }
+
+func scanString(r row) (s string, err error) { return s, r.Scan(&s) }
+
+// unix stores a time as Unix seconds, the zero time as 0.
+type unix time.Time
+
+func (u unix) Value() (driver.Value, error) { return seconds(time.Time(u)), nil }
+
+func seconds(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+// timeAt lets a time be scanned from Unix seconds.
+type timeAt struct{ t *time.Time }
+
+func (s timeAt) Scan(src any) error {
+	n, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("time is a %T", src)
+	}
+	*s.t = time.Time{}
+	if n != 0 {
+		*s.t = time.Unix(n, 0)
+	}
+	return nil
+}
+
+// span lets a duration be scanned from seconds, whole or not.
+type span struct{ d *time.Duration }
+
+func (s span) Scan(src any) error {
+	switch v := src.(type) {
+	case int64:
+		*s.d = time.Duration(v) * time.Second
+	case float64:
+		*s.d = time.Duration(v * float64(time.Second))
+	default:
+		return fmt.Errorf("duration is a %T", src)
+	}
+	return nil
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Workunit is a job and how far the project has come with it.
+type Workunit struct {
+	ID             int64
+	CreateTime     time.Time
+	AppID          int64
+	Name           string
+	XMLDoc         string // its file_infos and the workunit element
+	Batch          int64
+	Priority       int64
+	RscFpopsEst    float64
+	RscFpopsBound  float64
+	RscMemoryBound float64
+	RscDiskBound   float64
+	DelayBound     time.Duration
+
+	MinQuorum          int
+	TargetNResults     int
+	MaxErrorResults    int
+	MaxTotalResults    int
+	MaxSuccessResults  int
+	ResultTemplateFile string // below the project's directory
+
+	NeedValidate      bool
+	CanonicalResultID int64
+	CanonicalCredit   float64
+	TransitionTime    time.Time // the transitioner looks at it then; Never
+	ErrorMask         ErrorMask
+	FileDeleteState   FileDeleteState
+	AssimilateState   AssimilateState
+	HRClass           int64
+	AppVersionID      int64
+	TransitionerFlags int64 // 1 leave alone, 2 no new results
+}
+
+const workunitColumns = `id, create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
+	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
+	max_total_results, max_success_results, result_template_file, need_validate, canonical_resultid,
+	canonical_credit, transition_time, error_mask, file_delete_state, assimilate_state, hr_class,
+	app_version_id, transitioner_flags`
+
+func scanWorkunit(r row) (w Workunit, err error) {
+	return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.AppID, &w.Name, &w.XMLDoc, &w.Batch, &w.Priority,
+		&w.RscFpopsEst, &w.RscFpopsBound, &w.RscMemoryBound, &w.RscDiskBound, span{&w.DelayBound},
+		&w.MinQuorum, &w.TargetNResults, &w.MaxErrorResults, &w.MaxTotalResults, &w.MaxSuccessResults,
+		&w.ResultTemplateFile, &w.NeedValidate, &w.CanonicalResultID, &w.CanonicalCredit,
+		timeAt{&w.TransitionTime}, &w.ErrorMask, &w.FileDeleteState, &w.AssimilateState, &w.HRClass,
+		&w.AppVersionID, &w.TransitionerFlags)
+}
+
+const insertWorkunit = `
+INSERT INTO workunit (create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
+	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
+	max_total_results, max_success_results, result_template_file, transition_time, transitioner_flags)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
+
+const insertWorkunitFile = `INSERT INTO workunit_file (workunitid, name) VALUES ($1, $2)`
+
+// InsertWorkunit adds a workunit with the physical names of its input files,
+// and returns its id, or ErrExists when the name is taken.
+func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
+	id, err := t.insert(insertWorkunit, unix(w.CreateTime), w.AppID, w.Name, w.XMLDoc, w.Batch, w.Priority,
+		w.RscFpopsEst, w.RscFpopsBound, w.RscMemoryBound, w.RscDiskBound, int64(w.DelayBound/time.Second),
+		w.MinQuorum, w.TargetNResults, w.MaxErrorResults, w.MaxTotalResults, w.MaxSuccessResults,
+		w.ResultTemplateFile, unix(w.TransitionTime), w.TransitionerFlags)
+	if err != nil {
+		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
+	}
+	for _, f := range files {
+		if _, err := t.exec(insertWorkunitFile, id, f); err != nil {
+			return 0, fmt.Errorf("workunit %s: file %s: %w", w.Name, f, err)
+		}
+	}
+	return id, nil
+}
+
+const (
+	workunitByID   = `SELECT ` + workunitColumns + ` FROM workunit WHERE id = $1`
+	workunitByName = `SELECT ` + workunitColumns + ` FROM workunit WHERE name = $1`
+)
+
+// Workunit returns a workunit, or ErrNotFound.
+func (t *Tx) Workunit(id int64) (Workunit, error) {
+	w, err := one(t, scanWorkunit, workunitByID, id)
+	if err != nil {
+		return w, fmt.Errorf("workunit %d: %w", id, err)
+	}
+	return w, nil
+}
+
+// WorkunitByName returns a workunit, or ErrNotFound.
+func (t *Tx) WorkunitByName(name string) (Workunit, error) {
+	w, err := one(t, scanWorkunit, workunitByName, name)
+	if err != nil {
+		return w, fmt.Errorf("workunit %s: %w", name, err)
+	}
+	return w, nil
+}
+
+const saveWorkunit = `
+UPDATE workunit
+SET    need_validate = $2, canonical_resultid = $3, canonical_credit = $4, transition_time = $5,
+       error_mask = $6, file_delete_state = $7, assimilate_state = $8, hr_class = $9, app_version_id = $10,
+       target_nresults = $11, min_quorum = $12
+WHERE  id = $1 AND need_validate = $13 AND canonical_resultid = $14 AND transition_time = $15
+  AND  error_mask = $16 AND file_delete_state = $17 AND assimilate_state = $18 AND target_nresults = $19`
+
+// SaveWorkunit moves a workunit from the state old to w. It returns ErrLost if
+// the workunit is no longer as in old.
+func (t *Tx) SaveWorkunit(old, w Workunit) error {
+	err := t.must(saveWorkunit, old.ID, flag(w.NeedValidate), w.CanonicalResultID, w.CanonicalCredit,
+		unix(w.TransitionTime), w.ErrorMask, w.FileDeleteState, w.AssimilateState, w.HRClass, w.AppVersionID,
+		w.TargetNResults, w.MinQuorum, flag(old.NeedValidate), old.CanonicalResultID, unix(old.TransitionTime),
+		old.ErrorMask, old.FileDeleteState, old.AssimilateState, old.TargetNResults)
+	if err != nil {
+		return fmt.Errorf("workunit %s: %w", old.Name, err)
+	}
+	return nil
+}
+
+const transitionBy = `UPDATE workunit SET transition_time = min(transition_time, $2) WHERE id = $1`
+
+// TransitionBy makes the transitioner look at a workunit at the given time at
+// the latest.
+func (t *Tx) TransitionBy(id int64, at time.Time) error {
+	_, err := t.exec(transitionBy, id, unix(at))
+	return err
+}
+
+const putOffTransition = `UPDATE workunit SET transition_time = $2 WHERE id = $1`
+
+// PutOffTransition sets when the transitioner next looks at a workunit with
+// which it cannot go on now.
+func (t *Tx) PutOffTransition(id int64, at time.Time) error {
+	_, err := t.exec(putOffTransition, id, unix(at))
+	return err
+}
+
+// The queues of the daemons. Each query repeats the condition of its index.
+const (
+	dueWorkunits = `
+SELECT id FROM workunit
+WHERE  transition_time < 253402300799 AND transition_time <= $1 AND transitioner_flags <> 1
+ORDER  BY transition_time LIMIT $2`
+	needValidate = `SELECT id FROM workunit WHERE need_validate = 1 AND id > $1 ORDER BY id LIMIT $2`
+	toAssimilate = `SELECT id FROM workunit WHERE assimilate_state = 1 AND id > $1 ORDER BY id LIMIT $2`
+	toDelete     = `SELECT id FROM workunit WHERE file_delete_state = 1 AND id > $1 ORDER BY id LIMIT $2`
+)
+
+// Due returns workunits whose transition time has come, the latest first.
+func (t *Tx) Due(now time.Time, limit int) ([]int64, error) {
+	return all(t, scanID, dueWorkunits, unix(now), limit)
+}
+
+// NeedValidate returns workunits for the validator with ids above after.
+func (t *Tx) NeedValidate(after int64, limit int) ([]int64, error) {
+	return all(t, scanID, needValidate, after, limit)
+}
+
+// ToAssimilate returns workunits for the assimilator with ids above after.
+func (t *Tx) ToAssimilate(after int64, limit int) ([]int64, error) {
+	return all(t, scanID, toAssimilate, after, limit)
+}
+
+// WorkunitsToDelete returns workunits whose input files may go.
+func (t *Tx) WorkunitsToDelete(after int64, limit int) ([]int64, error) {
+	return all(t, scanID, toDelete, after, limit)
+}
+
+const filesOfWorkunit = `SELECT name FROM workunit_file WHERE workunitid = $1 ORDER BY name`
+
+// WorkunitFiles returns the physical names of a workunit's input files.
+func (t *Tx) WorkunitFiles(id int64) ([]string, error) {
+	return all(t, scanString, filesOfWorkunit, id)
+}
+
+const fileUsers = `
+SELECT count(*) FROM workunit_file f JOIN workunit w ON w.id = f.workunitid
+WHERE  f.name = $1 AND f.workunitid <> $2 AND w.file_delete_state <> 2`
+
+// FileShared reports whether a workunit other than id still needs a file.
+func (t *Tx) FileShared(name string, id int64) (bool, error) {
+	n, err := one(t, scanID, fileUsers, name, id)
+	return n > 0, err
+}
+
+const maxWorkunitID = `SELECT COALESCE(max(id), 0) FROM workunit`
+
+// MaxWorkunitID returns the newest workunit's id, 0 if there is none.
+func (t *Tx) MaxWorkunitID() (int64, error) { return one(t, scanID, maxWorkunitID) }

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// maxGroup bounds how many changes share one commit.
+const maxGroup = 128
+
+// A writer runs all changes of this process, one after the other, on one
+// connection. Changes that wait at the same time share a transaction, each
+// within a savepoint, so that the cost of making it durable is shared too; a
+// caller gets its answer only when that commit is on disk.
+type writer struct {
+	db    *sql.DB
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+	jobs  chan job
+	quit  chan struct{}
+	done  chan struct{}
+	once  sync.Once
+}
+
+type job struct {
+	fn   func(*Tx) error
+	done chan error
+}
+
+// Update runs fn in a transaction that is durable when Update returns nil. If
+// fn returns an error, nothing that it did remains and Update returns that
+// error. fn must not keep tx, must not call Update, and should be quick: all
+// other changes wait for it. Once fn has begun, ctx no longer matters.
+func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
+	j := job{fn: fn, done: make(chan error, 1)}
+	select {
+	case s.writer.jobs <- j:
+		return <-j.done
+	case <-s.writer.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func startWriter(ctx context.Context, db *sql.DB) (*writer, error) {
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{
+		db: db, conn: conn, stmts: make(map[string]*sql.Stmt),
+		jobs: make(chan job), quit: make(chan struct{}), done: make(chan struct{}),
+	}
+	go w.run()
+	return w, nil
+}
+
+func (w *writer) close() error {
+	w.once.Do(func() { close(w.quit) })
+	<-w.done
+	for _, st := range w.stmts {
+		_ = st.Close()
+	}
+	_ = w.conn.Close()
+	return w.db.Close()
+}
+
+func (w *writer) run() {
+	defer close(w.done)
+	for {
+		select {
+		case j := <-w.jobs:
+			w.group(j)
+		case <-w.quit:
+			return
+		}
+	}
+}
+
+// group runs j and what else is waiting in one transaction.
+func (w *writer) group(j job) {
+	// A cancelled statement would make SQLite roll the whole group back, so no
+	// caller's context reaches the connection.
+	tx := &Tx{ctx: context.Background(), q: w}
+	if _, err := tx.exec("BEGIN IMMEDIATE"); err != nil {
+		j.done <- fmt.Errorf("begin: %w", err)
+		return
+	}
+	var committing []job
+	finish := func(err error) {
+		for _, j := range committing {
+			j.done <- err
+		}
+	}
+	for range maxGroup {
+		failed, broken := w.attempt(tx, j.fn)
+		switch {
+		case broken != nil:
+			_, _ = tx.exec("ROLLBACK")
+			j.done <- errors.Join(failed, broken)
+			finish(broken)
+			return
+		case failed != nil:
+			j.done <- failed
+		default:
+			committing = append(committing, j)
+		}
+		select {
+		case j = <-w.jobs:
+			continue
+		default:
+		}
+		break
+	}
+	_, err := tx.exec("COMMIT")
+	if err != nil {
+		err = fmt.Errorf("commit: %w", err)
+		_, _ = tx.exec("ROLLBACK")
+	}
+	finish(err)
+}
+
+// attempt runs fn within a savepoint. failed is fn's own error, whose changes
+// are undone; broken means that the transaction as a whole is lost.
+func (w *writer) attempt(tx *Tx, fn func(*Tx) error) (failed, broken error) {
+	if _, err := tx.exec("SAVEPOINT one"); err != nil {
+		return nil, err
+	}
+	if failed = protect(tx, fn); failed != nil {
+		if _, err := tx.exec("ROLLBACK TO one"); err != nil {
+			return failed, err
+		}
+	}
+	_, broken = tx.exec("RELEASE one")
+	return failed, broken
+}
+
+// protect turns a panic of one caller's fn into that caller's error: the other
+// callers of the group and the rest of the server go on.
+func protect(tx *Tx, fn func(*Tx) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic in a transaction: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return fn(tx)
+}
+
+// stmt returns the connection's prepared form of a query.
+func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	if st, ok := w.stmts[query]; ok {
+		return st, nil
+	}
+	st, err := w.conn.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	w.stmts[query] = st
+	return st, nil
+}
+
+func (w *writer) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	st, err := w.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return st.ExecContext(ctx, args...)
+}
+
+func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	st, err := w.stmt(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(ctx, args...)
+}
