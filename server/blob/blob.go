@@ -1,0 +1,209 @@
+// Package blob keeps the files that a project hands out and takes in. A file
+// has a physical name, unique and immutable; its content appears whole and
+// durable or not at all.
+//
+// Files lie in a directory tree that spreads them as BOINC does, by a hash of
+// their names, so that no folder grows too large and URLs can be computed.
+// Names never lead out of the tree. The package does not know what a file is
+// for, nor who may have it.
+package blob
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// ErrDifferent is returned when a name is taken by other content. A name is
+// never used again, since hosts keep what they once downloaded under it.
+var ErrDifferent = errors.New("another file has this name")
+
+// Fanout is the number of sub-directories, BOINC's default.
+const Fanout = 1024
+
+// Folders beside the hashed ones; no hash looks like them.
+const (
+	tmpDir  = ".tmp"
+	partDir = ".part"
+)
+
+// A Dir is a tree of files. It is safe for concurrent use; two Dirs may be open
+// on the same tree.
+type Dir struct{ root *os.Root }
+
+// Info is what is known of a file's content.
+type Info struct {
+	NBytes int64
+	MD5    string // lower-case hex
+}
+
+// Open opens the tree at path and makes it if there is none.
+func Open(path string) (*Dir, error) {
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range []string{tmpDir, partDir} {
+		if err := root.MkdirAll(dir, 0o755); err != nil {
+			_ = root.Close()
+			return nil, err
+		}
+	}
+	return &Dir{root}, nil
+}
+
+// Close closes the tree; its files stay.
+func (d *Dir) Close() error { return d.root.Close() }
+
+// Path returns where a file lies below the tree's root, with slashes; it is
+// also the end of the file's URL.
+func Path(name string) string { return path.Join(protocol.DirHash(name, Fanout), name) }
+
+func place(name string) (string, error) {
+	if err := protocol.ValidFileName(name); err != nil {
+		return "", err
+	}
+	return filepath.FromSlash(Path(name)), nil
+}
+
+// Open opens a file for reading; the caller closes it. A file that is not there
+// gives fs.ErrNotExist.
+func (d *Dir) Open(name string) (*os.File, error) {
+	p, err := place(name)
+	if err != nil {
+		return nil, err
+	}
+	return d.root.Open(p)
+}
+
+// Size returns a file's size, or fs.ErrNotExist.
+func (d *Dir) Size(name string) (int64, error) {
+	p, err := place(name)
+	if err != nil {
+		return 0, err
+	}
+	st, err := d.root.Stat(p)
+	if err != nil {
+		return 0, err
+	}
+	return st.Size(), nil
+}
+
+// Sum reads a file and returns its size and checksum.
+func (d *Dir) Sum(name string) (Info, error) {
+	f, err := d.Open(name)
+	if err != nil {
+		return Info{}, err
+	}
+	defer f.Close()
+	return SumReader(f)
+}
+
+// SumReader returns the size and checksum of what r yields.
+func SumReader(r io.Reader) (Info, error) {
+	h := md5.New()
+	n, err := io.Copy(h, r)
+	if err != nil {
+		return Info{}, err
+	}
+	return Info{NBytes: n, MD5: hex.EncodeToString(h.Sum(nil))}, nil
+}
+
+// Put stores what r yields under name. When Put returns, the file is durable.
+// If the name is taken, the same content is no error and other content gives
+// ErrDifferent.
+func (d *Dir) Put(name string, r io.Reader) (Info, error) {
+	info, err := d.put(name, r)
+	if err != nil {
+		return Info{}, fmt.Errorf("store file %s: %w", name, err)
+	}
+	return info, nil
+}
+
+func (d *Dir) put(name string, r io.Reader) (info Info, err error) {
+	p, err := place(name)
+	if err != nil {
+		return Info{}, err
+	}
+	tmp := filepath.Join(tmpDir, strconv.FormatUint(rand.Uint64(), 36))
+	f, err := d.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return Info{}, err
+	}
+	defer func() {
+		if err != nil || tmp != "" {
+			_ = f.Close()
+			_ = d.root.Remove(tmp)
+		}
+	}()
+	h := md5.New()
+	if info.NBytes, err = io.Copy(io.MultiWriter(f, h), r); err != nil {
+		return Info{}, err
+	}
+	info.MD5 = hex.EncodeToString(h.Sum(nil))
+	switch old, err := d.Sum(name); {
+	case err == nil && old == info:
+		return info, nil
+	case err == nil:
+		return Info{}, ErrDifferent
+	case !errors.Is(err, fs.ErrNotExist):
+		return Info{}, err
+	}
+	if err := f.Sync(); err != nil {
+		return Info{}, err
+	}
+	if err := f.Close(); err != nil {
+		return Info{}, err
+	}
+	if err := d.move(tmp, p); err != nil {
+		return Info{}, err
+	}
+	tmp = ""
+	return info, nil
+}
+
+// move renames a synced file to its place and makes that durable.
+func (d *Dir) move(from, to string) error {
+	dir := filepath.Dir(to)
+	if _, err := d.root.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		if err := d.root.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+		if err := atomicfile.SyncDir(d.root.Name()); err != nil {
+			return err
+		}
+	}
+	if err := d.root.Rename(from, to); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Join(d.root.Name(), dir))
+}
+
+// Remove deletes a file and what arrived of it so far. A file that is not there
+// is fine.
+func (d *Dir) Remove(name string) error {
+	p, err := place(name)
+	if err != nil {
+		return err
+	}
+	for _, p := range []string{p, partName(name)} {
+		if err := d.root.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
