@@ -1,0 +1,197 @@
+// Package upload is BOINC's file upload handler: it takes the output files of
+// finished results.
+//
+// A file may be uploaded by whoever shows a certificate for it, that is, its
+// name and largest size signed by the project's upload key. Nothing of a body
+// is stored before that has been checked. Data may come in pieces; the file
+// appears only when it is whole, matches its checksum and is safe on disk, and
+// only then does the client hear that it may delete its copy.
+//
+// The package looks nothing up in the database: a certificate is enough.
+package upload
+
+import (
+	"bufio"
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
+)
+
+const (
+	// idle is how long a client may send nothing before the connection ends.
+	idle = 2 * time.Minute
+	// drain bounds how much of a body is read only to be thrown away, so that a
+	// client that still sends gets to read the answer.
+	drain = 64 << 20
+)
+
+// A Handler answers POST requests to file_upload_handler.
+type Handler struct {
+	Files *blob.Dir
+	Key   *protocol.PublicKey // verifies upload certificates
+	Log   *slog.Logger
+
+	busy sync.Map // names being written now
+}
+
+// refuse is permanent: the client gives the file up.
+func refuse(format string, args ...any) protocol.UploadReply {
+	return protocol.UploadReply{Status: protocol.UploadPermanent, Message: fmt.Sprintf(format, args...)}
+}
+
+// later is transient: the client tries again.
+func later(format string, args ...any) protocol.UploadReply {
+	return protocol.UploadReply{Status: protocol.UploadTransient, Message: fmt.Sprintf(format, args...)}
+}
+
+// ServeHTTP answers one request. Whatever goes wrong is told in the body with
+// HTTP status 200, as BOINC does. The declared content type is ignored: old
+// clients call the body form data, which it is not.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body := bufio.NewReaderSize(&patient{r: r.Body, control: http.NewResponseController(w)}, 32<<10)
+	req, err := protocol.ReadUploadRequest(body)
+	var reply protocol.UploadReply
+	switch {
+	case err != nil:
+		reply = refuse("%v", err)
+	case req.SizeQuery:
+		reply = h.size(req.Name)
+	default:
+		reply = h.receive(req, body)
+	}
+	if reply.Status != protocol.UploadOK {
+		h.Log.Info("upload refused", "file", req.Name, "status", reply.Status, "reason", reply.Message)
+	}
+	_, _ = io.CopyN(io.Discard, body, drain)
+	w.Header().Set("Content-Type", "text/plain")
+	_, _ = w.Write(reply.Encode())
+}
+
+// size answers how much of a file is here.
+func (h *Handler) size(name string) protocol.UploadReply {
+	if err := protocol.ValidFileName(name); err != nil {
+		return refuse("%v", err)
+	}
+	n, err := h.Files.Size(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		n, err = h.Files.PartSize(name)
+	}
+	if err != nil {
+		return later("can't look at file: %v", err)
+	}
+	return protocol.UploadReply{HasSize: true, FileSize: n}
+}
+
+// check decides whether a request may store anything. It returns a reply only
+// if not.
+func check(req protocol.UploadRequest, key *protocol.PublicKey) *protocol.UploadReply {
+	reply := func(r protocol.UploadReply) *protocol.UploadReply { return &r }
+	switch err := protocol.ValidFileName(req.Name); {
+	case err != nil:
+		return reply(refuse("%v", err))
+	case strings.TrimSpace(req.XMLSignature) == "":
+		return reply(refuse("missing signature"))
+	case key.VerifyText(protocol.CertificateText(req.Name, req.MaxNBytes), req.XMLSignature) != nil:
+		return reply(refuse("invalid signature"))
+	case req.NBytes > req.MaxNBytes:
+		return reply(refuse("file size (%d bytes) exceeds limit (%d bytes)", req.NBytes, req.MaxNBytes))
+	}
+	return nil
+}
+
+// receive stores data from the request's offset on. The first whole file under
+// a name stays: what comes later under it is read and thrown away, since the
+// file may have been compared or assimilated by then.
+func (h *Handler) receive(req protocol.UploadRequest, body io.Reader) protocol.UploadReply {
+	if bad := check(req, h.Key); bad != nil {
+		return *bad
+	}
+	if _, taken := h.busy.LoadOrStore(req.Name, true); taken {
+		return later("file is being uploaded on another connection")
+	}
+	defer h.busy.Delete(req.Name)
+	if _, err := h.Files.Size(req.Name); err == nil {
+		return protocol.UploadReply{}
+	}
+	f, err := h.Files.OpenPart(req.Name)
+	if err != nil {
+		return later("can't open file")
+	}
+	defer f.Close()
+	switch err := store(f, req, body); {
+	case errors.Is(err, errChecksum):
+		// Upstream does not look at the checksum. Here a file that was damaged on
+		// the way starts again; the client still has the good one.
+		_ = f.Close()
+		if err := h.Files.RemovePart(req.Name); err != nil {
+			return later("can't remove damaged file")
+		}
+		return later("checksum of the uploaded file doesn't match")
+	case err != nil:
+		return later("%v", err)
+	}
+	if err := h.Files.CommitPart(req.Name); err != nil {
+		return later("can't store file")
+	}
+	return protocol.UploadReply{}
+}
+
+var errChecksum = errors.New("checksum mismatch")
+
+// store writes the body's data at the request's offset and, when all are there,
+// checks the whole and closes it, synced.
+func store(f *os.File, req protocol.UploadRequest, body io.Reader) error {
+	st, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("can't look at file: %w", err)
+	}
+	if st.Size() < req.Offset {
+		return fmt.Errorf("length of file %d bytes, expected at least %d", st.Size(), req.Offset)
+	}
+	offset := min(req.Offset, req.NBytes)
+	if err := f.Truncate(offset); err != nil {
+		return fmt.Errorf("can't write file: %w", err)
+	}
+	sum := md5.New()
+	if _, err := io.CopyN(sum, f, offset); err != nil { // leaves f at offset
+		return fmt.Errorf("can't read file: %w", err)
+	}
+	want := req.NBytes - offset
+	got, err := io.CopyN(io.MultiWriter(f, sum), body, want)
+	if got < want {
+		if errors.Is(err, io.EOF) {
+			return fmt.Errorf("EOF on socket read : asked for %d, got %d", want, got)
+		}
+		return fmt.Errorf("asked for %d bytes, got %d: %w", want, got, err)
+	}
+	if req.MD5 != "" && !strings.EqualFold(hex.EncodeToString(sum.Sum(nil)), req.MD5) {
+		return errChecksum
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("can't write file: %w", err)
+	}
+	return f.Close()
+}
+
+// patient reads a body for as long as it keeps coming.
+type patient struct {
+	r       io.Reader
+	control *http.ResponseController
+}
+
+func (p *patient) Read(b []byte) (int, error) {
+	_ = p.control.SetReadDeadline(time.Now().Add(idle)) // not supported in tests, and not needed there
+	return p.r.Read(b)
+}
