@@ -1,0 +1,351 @@
+// Package workgen makes workunits: from input files, BOINC's templates and what
+// the operator says about replication and limits. Values that make no sense are
+// refused with the reason before anything is stored.
+//
+// It makes no results; the transitioner does that, from the output template
+// that is parsed here.
+package workgen
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A Spec asks for one workunit.
+type Spec struct {
+	Params
+	Inputs []Given
+}
+
+// Given is an input file as the operator gives it.
+type Given struct {
+	Path    string // on this machine
+	Logical string // the name under which the application opens it; "" the template's, or the file's
+}
+
+// A Generator makes workunits of one application. It is not safe for concurrent
+// use; several generators are.
+type Generator struct {
+	store    *store.Store
+	download *blob.Dir
+	app      store.App
+	input    *Input // nil: no template
+	output   string // file name of the output template, below the project
+	prefix   string
+	made     int
+	staged   map[string]staged
+}
+
+// staged remembers a file that was put in place, so that a file shared by many
+// workunits is read once.
+type staged struct {
+	size int64
+	time time.Time
+	name string
+	info blob.Info
+}
+
+// New prepares to make workunits of app. It reads the templates in the project's
+// directory: templates/<app>_out must be there, templates/<app>_in may be.
+func New(st *store.Store, download *blob.Dir, dir string, app store.App, now time.Time) (*Generator, error) {
+	g := &Generator{
+		store: st, download: download, app: app,
+		output: "templates/" + app.Name + "_out",
+		prefix: app.Name + "_" + strconv.FormatInt(now.UnixNano(), 36),
+		staged: make(map[string]staged),
+	}
+	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(g.output)))
+	if err != nil {
+		return nil, fmt.Errorf("output template: %w", err)
+	}
+	if _, err := ParseOutput(g.output, string(text)); err != nil {
+		return nil, err
+	}
+	in := "templates/" + app.Name + "_in"
+	text, err = os.ReadFile(filepath.Join(dir, filepath.FromSlash(in)))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("input template: %w", err)
+	default:
+		if g.input, err = ParseInput(in, string(text)); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// prepared is a workunit that only has to be inserted.
+type prepared struct {
+	row   store.Workunit
+	files []protocol.FileInfo
+	from  []Given
+}
+
+// Create makes the workunits, all or none, and returns their names. For many,
+// call it with a thousand at a time.
+func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]string, error) {
+	list := make([]prepared, 0, len(specs))
+	names := make([]string, 0, len(specs))
+	for i, spec := range specs {
+		p, err := g.prepare(spec, now)
+		if err != nil {
+			if len(specs) > 1 {
+				err = fmt.Errorf("workunit %d of %d: %w", i+1, len(specs), err)
+			}
+			return nil, err
+		}
+		list = append(list, p)
+		names = append(names, p.row.Name)
+	}
+	err := g.store.Update(ctx, func(tx *store.Tx) error {
+		checked := make(map[string]bool)
+		for _, p := range list {
+			physical := make([]string, 0, len(p.files))
+			for i, f := range p.files {
+				physical = append(physical, f.Name)
+				if checked[f.Name] {
+					continue
+				}
+				// The file deleter removes files within a transaction, so what is
+				// here now stays for this workunit.
+				if err := g.ensure(f, p.from[i]); err != nil {
+					return err
+				}
+				checked[f.Name] = true
+			}
+			if _, err := tx.InsertWorkunit(p.row, physical); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return names, nil
+}
+
+// ensure puts a file back that was deleted since it was staged.
+func (g *Generator) ensure(f protocol.FileInfo, from Given) error {
+	switch n, err := g.download.Size(f.Name); {
+	case err == nil && n == f.NBytes:
+		return nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if from.Path == "" {
+		return fmt.Errorf("file %s is not in download/", f.Name)
+	}
+	_, err := stage(g.download, f.Name, from.Path)
+	return err
+}
+
+func (g *Generator) prepare(spec Spec, now time.Time) (prepared, error) {
+	params := spec.Params
+	if g.input != nil {
+		for _, set := range g.input.apply { // as in BOINC, the template goes over the command line
+			set(&params)
+		}
+	}
+	params, err := params.Complete()
+	if err != nil {
+		return prepared{}, err
+	}
+	if params.Name == "" {
+		params.Name = g.prefix + "_" + strconv.Itoa(g.made)
+		g.made++
+	}
+	files, err := g.match(spec.Inputs)
+	if err != nil {
+		return prepared{}, err
+	}
+	p := prepared{row: store.Workunit{
+		CreateTime: now, AppID: g.app.ID, Name: params.Name, Batch: params.Batch, Priority: params.Priority,
+		RscFpopsEst: params.RscFpopsEst, RscFpopsBound: params.RscFpopsBound,
+		RscMemoryBound: params.RscMemoryBound, RscDiskBound: params.RscDiskBound, DelayBound: params.Delay(),
+		MinQuorum: params.MinQuorum, TargetNResults: params.TargetNResults,
+		MaxErrorResults: params.MaxErrorResults, MaxTotalResults: params.MaxTotalResults,
+		MaxSuccessResults: params.MaxSuccessResults, ResultTemplateFile: g.output, TransitionTime: now,
+	}}
+	wu := protocol.Workunit{
+		Name: params.Name, AppName: g.app.Name, CommandLine: params.CommandLine,
+		RscFpopsEst: params.RscFpopsEst, RscFpopsBound: params.RscFpopsBound,
+		RscMemoryBound: params.RscMemoryBound, RscDiskBound: params.RscDiskBound,
+	}
+	var doc strings.Builder
+	seen := make(map[string]bool)
+	for _, f := range files {
+		wu.FileRefs = append(wu.FileRefs, f.ref)
+		if seen[f.info.Name] {
+			continue // the same content under two logical names
+		}
+		seen[f.info.Name] = true
+		doc.WriteString(f.info.XML())
+		p.files = append(p.files, f.info)
+		p.from = append(p.from, f.from)
+	}
+	doc.WriteString(wu.XML())
+	p.row.XMLDoc = doc.String()
+	return p, nil
+}
+
+// used is an input file in its place with the use a workunit makes of it.
+type used struct {
+	info protocol.FileInfo
+	ref  protocol.FileRef
+	from Given
+}
+
+// match joins the given files with the template and puts them into download/.
+func (g *Generator) match(given []Given) ([]used, error) {
+	var out []used
+	logical := make(map[string]bool)
+	add := func(info protocol.FileInfo, ref protocol.FileRef, from Given) error {
+		ref.FileName = info.Name
+		if err := protocol.ValidFileName(ref.Logical()); err != nil {
+			return fmt.Errorf("input file %s: %w", from.Path, err)
+		}
+		if logical[ref.Logical()] {
+			return fmt.Errorf("two input files have the logical name %s", ref.Logical())
+		}
+		logical[ref.Logical()] = true
+		out = append(out, used{info, ref, from})
+		return nil
+	}
+	if g.input == nil {
+		for _, from := range given {
+			info, err := g.stage(from.Path)
+			if err != nil {
+				return nil, err
+			}
+			name := from.Logical
+			if name == "" {
+				name = filepath.Base(from.Path)
+			}
+			if err := add(info, protocol.FileRef{OpenName: name}, from); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	rest := given
+	for _, f := range g.input.Files {
+		var from Given
+		info, err := protocol.FileInfo{}, error(nil)
+		switch {
+		case f.Physical != "":
+			info, err = g.constant(f.Physical)
+		case len(rest) == 0:
+			return nil, fmt.Errorf("%d input files are given, the input template wants more", len(given))
+		default:
+			from, rest = rest[0], rest[1:]
+			info, err = g.stage(from.Path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		info.Sticky, info.NoDelete = f.Info.Sticky, f.Info.NoDelete
+		ref := f.Ref
+		if from.Logical != "" {
+			ref.OpenName = from.Logical
+		}
+		if err := add(info, ref, from); err != nil {
+			return nil, err
+		}
+	}
+	if len(rest) > 0 {
+		return nil, fmt.Errorf("%d input files are given, the input template wants %d", len(given), len(given)-len(rest))
+	}
+	return out, nil
+}
+
+// constant describes a file that lies in download/ for good.
+func (g *Generator) constant(name string) (protocol.FileInfo, error) {
+	info, err := g.download.Sum(name)
+	if err != nil {
+		return protocol.FileInfo{}, fmt.Errorf("constant input file %s: %w", name, err)
+	}
+	return protocol.FileInfo{Name: name, NBytes: info.NBytes, MD5: info.MD5, NoDelete: true}, nil
+}
+
+// stage puts a file into download/ under a name made from its own and its
+// content, so that the name is unique and its content never changes.
+func (g *Generator) stage(path string) (protocol.FileInfo, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return protocol.FileInfo{}, fmt.Errorf("input file: %w", err)
+	}
+	if !st.Mode().IsRegular() {
+		return protocol.FileInfo{}, fmt.Errorf("input file %s: not a file", path)
+	}
+	s, ok := g.staged[path]
+	if !ok || s.size != st.Size() || !s.time.Equal(st.ModTime()) {
+		s = staged{size: st.Size(), time: st.ModTime()}
+		if s.name, s.info, err = PhysicalName(path); err != nil {
+			return protocol.FileInfo{}, fmt.Errorf("input file %s: %w", path, err)
+		}
+		if _, err := g.download.Size(s.name); err != nil {
+			if _, err := stage(g.download, s.name, path); err != nil {
+				return protocol.FileInfo{}, err
+			}
+		}
+		g.staged[path] = s
+	}
+	return protocol.FileInfo{Name: s.name, NBytes: s.info.NBytes, MD5: s.info.MD5}, nil
+}
+
+func stage(d *blob.Dir, name, path string) (blob.Info, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return blob.Info{}, err
+	}
+	defer f.Close()
+	return d.Put(name, f)
+}
+
+// PhysicalName returns the name under which a file is handed out, stem, 16
+// digits of its MD5 and extension, and what is known of its content.
+func PhysicalName(path string) (string, blob.Info, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", blob.Info{}, err
+	}
+	defer f.Close()
+	info, err := blob.SumReader(io.Reader(f))
+	if err != nil {
+		return "", blob.Info{}, err
+	}
+	base := safe(filepath.Base(path))
+	ext := filepath.Ext(base)
+	stem := strings.TrimSuffix(base, ext)
+	return stem[:min(len(stem), 100)] + "_" + info.MD5[:16] + ext[:min(len(ext), 20)], info, nil
+}
+
+// safe replaces what BOINC's clients, URLs or file systems dislike in names.
+func safe(name string) string {
+	b := []byte(name)
+	for i, c := range b {
+		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !alnum && c != '.' && c != '-' && c != '_' {
+			b[i] = '_'
+		}
+	}
+	name = strings.Trim(strings.ReplaceAll(string(b), "..", "_"), ".")
+	if name == "" {
+		return "file"
+	}
+	return name
+}

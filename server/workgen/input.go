@@ -1,0 +1,161 @@
+package workgen
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// An Input is the parsed form of an input template in BOINC's XML: how the
+// files given for a workunit are used, and values that go over those given.
+type Input struct {
+	Files []InputFile
+	apply []func(*Params)
+}
+
+// An InputFile is one <file_info> of an input template with its <file_ref>.
+type InputFile struct {
+	Physical string // a constant file already in download/; "" for one given each time
+	Info     protocol.FileInfo
+	Ref      protocol.FileRef
+}
+
+// ParseInput reads an input template. As in BOINC, file references belong to
+// the file infos by number, or by order where there is none.
+func ParseInput(name, text string) (*Input, error) {
+	in, err := parseInput(text)
+	if err != nil {
+		return nil, fmt.Errorf("input template %s: %w", name, err)
+	}
+	return in, nil
+}
+
+func parseInput(text string) (*Input, error) {
+	var w bxml.Writer
+	w.Block("template", text)
+	s := bxml.NewScanner(w.Bytes())
+	if err := s.Find("template"); err != nil {
+		return nil, err
+	}
+	in := &Input{}
+	byNumber := map[int64]int{}
+	workunits := 0
+	for name := range s.Children() {
+		switch name {
+		case "input_template":
+			s.Enter()
+		case "file_info":
+			number := int64(len(in.Files))
+			f := scanInputFile(s, &number)
+			if _, dup := byNumber[number]; dup {
+				return nil, fmt.Errorf("two <file_info> have the number %d", number)
+			}
+			byNumber[number] = len(in.Files)
+			in.Files = append(in.Files, f)
+		case "workunit":
+			workunits++
+			if err := in.scanWorkunit(s, byNumber); err != nil {
+				return nil, err
+			}
+		}
+	}
+	switch {
+	case s.Err() != nil:
+		return nil, s.Err()
+	case workunits != 1:
+		return nil, fmt.Errorf("it has %d <workunit> elements, want 1", workunits)
+	}
+	return in, nil
+}
+
+func scanInputFile(s *bxml.Scanner, number *int64) (f InputFile) {
+	for name := range s.Children() {
+		switch name {
+		case "number":
+			s.Int(number)
+		case "physical_name":
+			f.Physical = s.Text()
+		case "sticky":
+			f.Info.Sticky = s.Flag()
+		case "no_delete":
+			f.Info.NoDelete = s.Flag()
+		}
+	}
+	return f
+}
+
+func (in *Input) scanWorkunit(s *bxml.Scanner, byNumber map[int64]int) error {
+	next := int64(0)
+	number := func(set func(*Params, float64)) {
+		var v float64
+		s.Float(&v)
+		in.apply = append(in.apply, func(p *Params) { set(p, v) })
+	}
+	var bad error
+	used := make(map[int]bool)
+	for name := range s.Children() {
+		switch name {
+		case "file_ref":
+			n := next
+			ref := scanInputRef(s, &n)
+			next = n + 1
+			i, ok := byNumber[n]
+			switch {
+			case !ok:
+				bad = errors.Join(bad, fmt.Errorf("<file_ref> to file number %d, which has no <file_info> before it", n))
+			case used[i]:
+				bad = errors.Join(bad, fmt.Errorf("two <file_ref> to file number %d", n))
+			default:
+				used[i] = true
+				in.Files[i].Ref = ref
+			}
+		case "command_line":
+			line := s.Text()
+			in.apply = append(in.apply, func(p *Params) { p.CommandLine = line })
+		case "rsc_fpops_est":
+			number(func(p *Params, v float64) { p.RscFpopsEst = v })
+		case "rsc_fpops_bound":
+			number(func(p *Params, v float64) { p.RscFpopsBound = v })
+		case "rsc_memory_bound":
+			number(func(p *Params, v float64) { p.RscMemoryBound = v })
+		case "rsc_disk_bound":
+			number(func(p *Params, v float64) { p.RscDiskBound = v })
+		case "delay_bound":
+			number(func(p *Params, v float64) { p.DelayBound = v })
+		case "min_quorum":
+			number(func(p *Params, v float64) { p.MinQuorum = int(v) })
+		case "target_nresults":
+			number(func(p *Params, v float64) { p.TargetNResults = int(v) })
+		case "max_error_results":
+			number(func(p *Params, v float64) { p.MaxErrorResults = int(v) })
+		case "max_total_results":
+			number(func(p *Params, v float64) { p.MaxTotalResults = int(v) })
+		case "max_success_results":
+			number(func(p *Params, v float64) { p.MaxSuccessResults = int(v) })
+		case "priority":
+			number(func(p *Params, v float64) { p.Priority = int64(v) })
+		}
+	}
+	for i := range in.Files {
+		if !used[i] {
+			bad = errors.Join(bad, fmt.Errorf("<file_info> number %d has no <file_ref>", i))
+		}
+	}
+	return bad
+}
+
+func scanInputRef(s *bxml.Scanner, number *int64) (r protocol.FileRef) {
+	for name := range s.Children() {
+		switch name {
+		case "file_number":
+			s.Int(number)
+		case "open_name":
+			r.OpenName = s.Text()
+		case "copy_file":
+			r.CopyFile = s.Flag()
+		}
+	}
+	return r
+}

@@ -1,0 +1,166 @@
+package workgen
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// An Output says what a result of a workunit produces: the parsed form of an
+// output template in BOINC's XML.
+type Output struct{ text string }
+
+// Placeholders in an output template.
+const (
+	outfilePrefix = "<OUTFILE_"
+	uploadURL     = "<UPLOAD_URL/>"
+)
+
+// DefaultMaxNBytes is the size an output file may have if the operator does not
+// say.
+const DefaultMaxNBytes = 10_000_000
+
+// OutputFile is one output file of a template that NewOutput writes.
+type OutputFile struct {
+	Logical   string
+	MaxNBytes int64
+}
+
+// OutputText writes an output template for the given files.
+func OutputText(files []OutputFile) string {
+	var b strings.Builder
+	b.WriteString("<output_template>\n")
+	for i, f := range files {
+		fmt.Fprintf(&b, "<file_info>\n    <name><OUTFILE_%d/></name>\n    <generated_locally/>\n    <upload_when_present/>\n"+
+			"    <max_nbytes>%d</max_nbytes>\n    <url><UPLOAD_URL/></url>\n</file_info>\n", i, f.MaxNBytes)
+	}
+	b.WriteString("<result>\n")
+	for i, f := range files {
+		fmt.Fprintf(&b, "    <file_ref>\n        <file_name><OUTFILE_%d/></file_name>\n        <open_name>%s</open_name>\n    </file_ref>\n",
+			i, f.Logical)
+	}
+	b.WriteString("</result>\n</output_template>\n")
+	return b.String()
+}
+
+// ParseOutput reads an output template and says why it makes no sense, if it
+// does not. name is the file's, for messages.
+func ParseOutput(name, text string) (*Output, error) {
+	o := &Output{text}
+	if err := o.check(); err != nil {
+		return nil, fmt.Errorf("output template %s: %w", name, err)
+	}
+	return o, nil
+}
+
+func (o *Output) check() error {
+	e, err := o.elements("x")
+	if err != nil {
+		return err
+	}
+	r := e.Results[0]
+	refs := make(map[string]bool)
+	logical := make(map[string]bool)
+	for _, ref := range r.FileRefs {
+		if refs[ref.FileName] {
+			return fmt.Errorf("<result> refers twice to file %s", ref.FileName)
+		}
+		refs[ref.FileName] = true
+		if err := protocol.ValidFileName(ref.Logical()); err != nil {
+			return fmt.Errorf("open_name: %w", err)
+		}
+		if logical[ref.Logical()] {
+			return fmt.Errorf("two files have the open_name %s", ref.Logical())
+		}
+		logical[ref.Logical()] = true
+	}
+	infos := make(map[string]bool)
+	for _, f := range e.Files {
+		switch {
+		case !strings.HasPrefix(f.Name, "x_"):
+			return fmt.Errorf("the <name> of a <file_info> is %q, want <OUTFILE_0/>, <OUTFILE_1/>, …", f.Name)
+		case infos[f.Name]:
+			return fmt.Errorf("two <file_info> have the name %s", f.Name)
+		case f.MaxNBytes <= 0:
+			return fmt.Errorf("file %s has no <max_nbytes>: clients would take it for 0 and fail every result", f.Name)
+		case !refs[f.Name]:
+			return fmt.Errorf("file %s has a <file_info>, but no <file_ref> in <result>", f.Name)
+		}
+		infos[f.Name] = true
+	}
+	for _, ref := range r.FileRefs {
+		if !infos[ref.FileName] {
+			return fmt.Errorf("<result> refers to file %s, which has no <file_info>", ref.FileName)
+		}
+	}
+	return nil
+}
+
+// elements expands the placeholders, giving files names that begin with prefix.
+func (o *Output) elements(prefix string) (protocol.Elements, error) {
+	text := strings.ReplaceAll(o.text, uploadURL, "")
+	var b strings.Builder
+	for {
+		before, after, ok := strings.Cut(text, outfilePrefix)
+		b.WriteString(before)
+		if !ok {
+			break
+		}
+		number, rest, ok := strings.Cut(after, "/>")
+		n, err := strconv.ParseUint(number, 10, 16)
+		if !ok || err != nil {
+			return protocol.Elements{}, errors.New("<OUTFILE_ is not followed by a number and />")
+		}
+		b.WriteString(prefix + "_" + strconv.FormatUint(n, 10))
+		text = rest
+	}
+	inner := b.String()
+	if _, in, ok := strings.Cut(inner, "<output_template>"); ok {
+		inner, _, ok = strings.Cut(in, "</output_template>")
+		if !ok {
+			return protocol.Elements{}, errors.New("<output_template> is not closed")
+		}
+	}
+	e, err := protocol.ParseElements([]byte(inner))
+	if err != nil {
+		return e, err
+	}
+	if len(e.Results) != 1 {
+		return e, fmt.Errorf("it has %d <result> elements, want 1", len(e.Results))
+	}
+	return e, nil
+}
+
+// Expand returns the xml_doc_in of a new result: file names made from its name
+// and a random number that nobody can guess, and a certificate for the upload
+// of each. The upload URL is filled in when the result is sent, so that a
+// project may move.
+func (o *Output) Expand(result, workunit string, random int64, key *protocol.PrivateKey) (string, error) {
+	e, err := o.elements(result + "_r" + strconv.FormatInt(random, 10))
+	if err != nil {
+		return "", fmt.Errorf("result %s: %w", result, err)
+	}
+	var b strings.Builder
+	for _, f := range e.Files {
+		if err := protocol.ValidFileName(f.Name); err != nil {
+			return "", fmt.Errorf("result %s: %w", result, err)
+		}
+		f.GeneratedLocally = true
+		f.XMLSignature, err = key.SignText(protocol.CertificateText(f.Name, f.MaxNBytes))
+		if err != nil {
+			return "", fmt.Errorf("result %s: %w", result, err)
+		}
+		b.WriteString(f.XML())
+	}
+	r := e.Results[0]
+	r.Name, r.WorkunitName = result, workunit
+	b.WriteString(r.XML())
+	return b.String(), nil
+}
+
+// MaxRandom bounds the random number in output file names, as in BOINC.
+const MaxRandom = math.MaxInt32

@@ -1,0 +1,163 @@
+package workgen
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Params are what an operator may say about a workunit. Zero means not said,
+// for which Complete puts in a default.
+type Params struct {
+	Name        string
+	CommandLine string
+	Priority    int64
+	Batch       int64
+
+	TargetNResults    int
+	MinQuorum         int
+	MaxErrorResults   int
+	MaxTotalResults   int
+	MaxSuccessResults int
+
+	DelayBound     float64 // seconds
+	RscFpopsEst    float64
+	RscFpopsBound  float64
+	RscMemoryBound float64 // bytes
+	RscDiskBound   float64 // bytes
+}
+
+// The defaults. Those for resources are BOINC's. BOINC's tool allows a single
+// result and no error, so that one unlucky host ends a workunit; these limits
+// are those that its documentation used.
+const (
+	defaultMaxError    = 3
+	defaultMaxTotal    = 10
+	defaultMaxSuccess  = 6
+	defaultFpopsEst    = 3.6e12
+	defaultMemoryBound = 5e8
+	defaultDiskBound   = 1e9
+	defaultDelayBound  = 7 * 86400
+	boundOverEst       = 24 // BOINC's default bound is 24 times its estimate
+)
+
+// maxDelay keeps deadlines within what clients can count.
+const maxDelay = 10 * 365 * 86400
+
+// Complete fills in what was not said and then refuses what makes no sense,
+// all of it at once, with the reasons.
+func (p Params) Complete() (Params, error) {
+	negative := p.check()
+	if p.MinQuorum == 0 {
+		p.MinQuorum = 1
+	}
+	if p.TargetNResults == 0 {
+		p.TargetNResults = p.MinQuorum
+	}
+	if p.MaxTotalResults == 0 {
+		p.MaxTotalResults = max(defaultMaxTotal, p.TargetNResults, p.MaxErrorResults, p.MaxSuccessResults)
+	}
+	if p.MaxErrorResults == 0 {
+		p.MaxErrorResults = min(defaultMaxError, p.MaxTotalResults)
+	}
+	if p.MaxSuccessResults == 0 {
+		p.MaxSuccessResults = min(max(defaultMaxSuccess, p.TargetNResults), p.MaxTotalResults)
+	}
+	if p.RscFpopsEst == 0 {
+		p.RscFpopsEst = defaultFpopsEst
+		if p.RscFpopsBound > 0 {
+			p.RscFpopsEst = min(p.RscFpopsEst, p.RscFpopsBound)
+		}
+	}
+	if p.RscFpopsBound == 0 {
+		p.RscFpopsBound = boundOverEst * p.RscFpopsEst
+	}
+	if p.RscMemoryBound == 0 {
+		p.RscMemoryBound = defaultMemoryBound
+	}
+	if p.RscDiskBound == 0 {
+		p.RscDiskBound = defaultDiskBound
+	}
+	if p.DelayBound == 0 {
+		p.DelayBound = defaultDelayBound
+	}
+	if negative != nil {
+		return p, negative
+	}
+	return p, p.contradictions()
+}
+
+// check looks at each value alone.
+func (p Params) check() error {
+	var errs []error
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{
+		{"target_nresults", float64(p.TargetNResults)},
+		{"min_quorum", float64(p.MinQuorum)},
+		{"max_error_results", float64(p.MaxErrorResults)},
+		{"max_total_results", float64(p.MaxTotalResults)},
+		{"max_success_results", float64(p.MaxSuccessResults)},
+		{"delay_bound", p.DelayBound},
+		{"rsc_fpops_est", p.RscFpopsEst},
+		{"rsc_fpops_bound", p.RscFpopsBound},
+		{"rsc_memory_bound", p.RscMemoryBound},
+		{"rsc_disk_bound", p.RscDiskBound},
+		{"batch", float64(p.Batch)},
+	} {
+		if !(v.value >= 0) || v.value > 1e30 {
+			errs = append(errs, fmt.Errorf("%s is %v, want a number above 0", v.name, v.value))
+		}
+	}
+	if p.DelayBound != 0 && (p.DelayBound < 1 || p.DelayBound > maxDelay) {
+		errs = append(errs, fmt.Errorf("delay_bound is %v, want seconds from 1 to %d", p.DelayBound, maxDelay))
+	}
+	if p.Name != "" {
+		if err := validName(p.Name); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// contradictions looks at values together.
+func (p Params) contradictions() error {
+	var errs []error
+	less := func(a string, av float64, b string, bv float64, why string) {
+		if av < bv {
+			errs = append(errs, fmt.Errorf("%s (%v) is below %s (%v): %s", a, av, b, bv, why))
+		}
+	}
+	target, quorum := float64(p.TargetNResults), float64(p.MinQuorum)
+	total := float64(p.MaxTotalResults)
+	less("target_nresults", target, "min_quorum", quorum, "the quorum could not be reached without a time-out")
+	less("max_total_results", total, "target_nresults", target, "the first results would already be too many")
+	less("max_success_results", float64(p.MaxSuccessResults), "min_quorum", quorum, "the quorum would be too many successes")
+	less("max_total_results", total, "max_success_results", float64(p.MaxSuccessResults), "so many successes are impossible")
+	less("max_total_results", total, "max_error_results", float64(p.MaxErrorResults), "so many errors are impossible")
+	less("rsc_fpops_bound", p.RscFpopsBound, "rsc_fpops_est", p.RscFpopsEst, "every result would be aborted before its estimated end")
+	return errors.Join(errs...)
+}
+
+// maxWorkunitName leaves room for what the names of results and files add.
+const maxWorkunitName = 200
+
+func validName(name string) error {
+	switch err := protocol.ValidFileName(name); {
+	case err != nil:
+		return fmt.Errorf("name: %w", err)
+	case len(name) > maxWorkunitName:
+		return fmt.Errorf("name is %d bytes long, at most %d are allowed", len(name), maxWorkunitName)
+	case strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`&'`, c) }):
+		return fmt.Errorf("name %q: only ASCII letters, digits and signs without a meaning in XML are allowed", name)
+	}
+	return nil
+}
+
+// Delay returns the delay bound, in whole seconds.
+func (p Params) Delay() time.Duration { return time.Duration(math.Ceil(p.DelayBound)) * time.Second }
