@@ -1,0 +1,260 @@
+// Package transitioner moves workunits through their life: it times results
+// out, asks for validation, makes further results while they are needed, gives
+// workunits up, and says when files may go.
+//
+// Plan decides, as a function of one workunit, its results and the time; the
+// rest of the package loads, applies and stores. It does not compare results
+// (the validator does) and does not touch files.
+package transitioner
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+const (
+	// safetyNet is how long a workunit that waits for nothing but events goes
+	// without a look: an event that was lost costs that much and no more.
+	safetyNet = 10 * 24 * time.Hour
+
+	minLate = time.Minute
+	maxLate = 24 * time.Hour
+)
+
+// A Plan is what is to be done about one workunit. Result fields hold ids.
+type Plan struct {
+	TimedOut     []int64 // in progress → over, no reply
+	TooLate      []int64 // success that came after the canonical files were deleted
+	DidntNeed    []int64 // unsent → over, as the workunit is given up
+	NoCheck      []int64 // successes of a workunit that is given up
+	DeleteOutput []int64 // output files may go
+
+	NewResults      int // to create
+	NeedValidate    bool
+	ErrorMask       store.ErrorMask
+	AssimilateReady bool
+	DeleteInput     bool
+	Uncommit        bool // forget homogeneous class and app version: only errors so far
+	TransitionTime  time.Time
+}
+
+// The workunit's limits, by the letters of BOINC's papers:
+// N target_nresults, M min_quorum, A max_error_results, B max_total_results.
+//
+// Source: BOINC sched/transitioner.cpp, handle_wu. Different here: a workunit
+// that has a canonical result is never given up afterwards, and when all is
+// over the output files of results that failed validation or were never
+// reported may go too.
+
+// Decide returns the plan for a workunit at the time now. deleteDelay is how
+// long files stay after the last result came in.
+func Decide(wu store.Workunit, results []store.Result, now time.Time, deleteDelay time.Duration) Plan {
+	d := decision{wu: wu, now: now, deleteDelay: deleteDelay}
+	d.plan.NeedValidate, d.plan.ErrorMask = wu.NeedValidate, wu.ErrorMask
+	d.results = append(d.results, results...) // moved below as planned
+	d.timeOut()
+	d.look()
+	d.judge()
+	if d.plan.ErrorMask != 0 {
+		d.giveUp()
+	}
+	d.finish()
+	d.plan.TransitionTime = d.next()
+	return d.plan
+}
+
+type decision struct {
+	wu          store.Workunit
+	results     []store.Result
+	now         time.Time
+	deleteDelay time.Duration
+	plan        Plan
+
+	unsent, inProgress, success, errors, noReply, couldntSend, total int
+	toValidate                                                       bool
+	canonicalGone                                                    bool // its files are deleted
+	assimilateReady, filesLater                                      bool
+	filesAt                                                          time.Time
+}
+
+func (d *decision) timeOut() {
+	for i := range d.results {
+		r := &d.results[i]
+		if r.ServerState == store.InProgress && r.ReportDeadline.Before(d.now) {
+			r.ServerState, r.Outcome = store.Over, store.NoReply
+			d.plan.TimedOut = append(d.plan.TimedOut, r.ID)
+		}
+		if r.ID == d.wu.CanonicalResultID && d.wu.CanonicalResultID != 0 {
+			d.canonicalGone = r.FileDeleteState == store.DeleteDone
+		}
+	}
+}
+
+// look counts the results and sorts out what the validator has to see.
+func (d *decision) look() {
+	for i := range d.results {
+		r := &d.results[i]
+		d.total++
+		switch r.ServerState {
+		case store.Inactive, store.Unsent:
+			d.unsent++
+			continue
+		case store.InProgress:
+			d.inProgress++
+			continue
+		}
+		switch r.Outcome {
+		case store.Success:
+			if r.ValidateState == store.ValidateInit {
+				if d.canonicalGone {
+					r.ValidateState = store.TooLate
+					d.plan.TooLate = append(d.plan.TooLate, r.ID)
+				} else {
+					d.toValidate = true
+				}
+			}
+			if r.ValidateState != store.Invalid {
+				d.success++
+			}
+		case store.CouldntSend:
+			d.couldntSend++
+		case store.NoReply, store.ClientDetached:
+			d.noReply++
+		case store.ValidateError:
+			d.errors++
+		case store.ClientError:
+			if r.ExitStatus == protocol.ExitAbortedByUser {
+				d.noReply++ // says something about the user, not about the workunit
+			} else {
+				d.errors++
+			}
+		}
+	}
+}
+
+// judge asks for validation, gives the workunit up or wants more results.
+func (d *decision) judge() {
+	if d.toValidate && d.success >= d.wu.MinQuorum {
+		d.plan.NeedValidate = true
+	}
+	if d.wu.CanonicalResultID != 0 {
+		return
+	}
+	if d.couldntSend > 0 {
+		d.plan.ErrorMask |= store.ErrorCouldntSend
+	}
+	if d.errors > d.wu.MaxErrorResults {
+		d.plan.ErrorMask |= store.ErrorTooManyErrors
+	}
+	if d.errors > 0 && d.success+d.inProgress+d.noReply == 0 {
+		d.plan.Uncommit = d.wu.HRClass != 0 || d.wu.AppVersionID != 0
+	}
+	needed := max(0, d.wu.TargetNResults-d.unsent-d.inProgress-d.success)
+	allowed := d.wu.MaxTotalResults - d.total
+	if allowed < 0 || allowed == 0 && needed > 0 {
+		d.plan.ErrorMask |= store.ErrorTooManyTotal
+	}
+	if d.plan.ErrorMask == 0 && d.wu.TransitionerFlags != 2 {
+		d.plan.NewResults = min(needed, allowed)
+	}
+}
+
+func (d *decision) giveUp() {
+	d.plan.NeedValidate = false
+	for i := range d.results {
+		r := &d.results[i]
+		switch {
+		case r.ServerState == store.Unsent || r.ServerState == store.Inactive:
+			r.ServerState, r.Outcome = store.Over, store.DidntNeed
+			d.plan.DidntNeed = append(d.plan.DidntNeed, r.ID)
+		case r.ServerState == store.Over && r.Outcome == store.Success &&
+			(r.ValidateState == store.ValidateInit || r.ValidateState == store.Inconclusive):
+			r.ValidateState = store.NoCheck
+			d.plan.NoCheck = append(d.plan.NoCheck, r.ID)
+		}
+	}
+	d.plan.AssimilateReady = d.wu.AssimilateState == store.AssimilateInit
+}
+
+// finish says what may be assimilated and deleted.
+func (d *decision) finish() {
+	over, validated := d.plan.NewResults == 0, true
+	replied := true // or it is too late for that
+	var last time.Time
+	for i := range d.results {
+		r := &d.results[i]
+		switch {
+		case r.ServerState != store.Over:
+			over = false
+		case r.Outcome == store.Success && r.ValidateState == store.ValidateInit:
+			validated = false
+		case r.Outcome == store.NoReply && r.ReportDeadline.After(d.now):
+			replied = false
+		}
+		if r.ReceivedTime.After(last) {
+			last = r.ReceivedTime
+		}
+	}
+	if d.wu.CanonicalResultID != 0 && d.wu.AssimilateState == store.AssimilateInit && over && validated {
+		d.plan.AssimilateReady = true
+	}
+	if d.wu.AssimilateState != store.AssimilateDone {
+		return
+	}
+	if at := last.Add(d.deleteDelay); d.deleteDelay > 0 && d.now.Before(at) {
+		d.filesLater, d.filesAt = true, at
+		return
+	}
+	all := over && validated && replied
+	d.plan.DeleteInput = all && d.wu.FileDeleteState == store.DeleteInit
+	for i := range d.results {
+		r := &d.results[i]
+		if r.ServerState != store.Over || r.FileDeleteState != store.DeleteInit {
+			continue
+		}
+		if d.mayDelete(r, all) {
+			d.plan.DeleteOutput = append(d.plan.DeleteOutput, r.ID)
+		}
+	}
+}
+
+func (d *decision) mayDelete(r *store.Result, all bool) bool {
+	if r.ID == d.wu.CanonicalResultID {
+		return all // later results are compared with it
+	}
+	switch r.Outcome {
+	case store.ClientError, store.ValidateError:
+		return true
+	case store.Success:
+		return r.ValidateState != store.ValidateInit
+	case store.NoReply, store.ClientDetached:
+		return all // perhaps uploaded, and not reported yet
+	}
+	return false
+}
+
+// next says when to look again. Events bring a workunit back before that.
+func (d *decision) next() time.Time {
+	at := store.Never
+	if d.wu.CanonicalResultID == 0 && d.plan.ErrorMask == 0 {
+		at = d.now.Add(max(safetyNet, d.wu.DelayBound*3/2))
+	}
+	for i := range d.results {
+		r := &d.results[i]
+		waits := r.ServerState == store.InProgress ||
+			r.Outcome == store.NoReply && r.ReportDeadline.After(d.now) && d.wu.AssimilateState == store.AssimilateDone
+		if waits && r.ReportDeadline.Before(at) {
+			at = r.ReportDeadline.Add(time.Second) // a result is late after its deadline
+		}
+	}
+	if d.filesLater && d.filesAt.Before(at) {
+		at = d.filesAt
+	}
+	if !at.After(d.now) {
+		// Far behind: come back, but leave time for other workunits.
+		at = d.now.Add(min(max(2*d.now.Sub(at), minLate), maxLate))
+	}
+	return at
+}

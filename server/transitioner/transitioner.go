@@ -1,0 +1,213 @@
+package transitioner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"reflect"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+const (
+	batch = 100
+	// retry is how long a workunit waits whose results cannot be made, for
+	// example because its template is gone.
+	retry = 10 * time.Minute
+)
+
+// A Transitioner applies plans to the workunits that are due.
+type Transitioner struct {
+	Store *store.Store
+	Log   *slog.Logger
+	// Describe returns the xml_doc_in of a new result.
+	Describe func(wu store.Workunit, result string, random int64) (string, error)
+	// DeleteDelay is how long files stay after the last result came in.
+	DeleteDelay time.Duration
+	// MaxRandom bounds the random number of a result.
+	MaxRandom int64
+}
+
+// work is one due workunit with what was made ready for it outside of the
+// transaction, since signing takes longer than storing.
+type work struct {
+	wu   store.Workunit
+	plan Plan
+	made []store.Result
+	err  error
+}
+
+// Pass handles workunits that are due, and returns how many. More may be due.
+func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
+	var due []*work
+	err := t.Store.View(ctx, func(tx *store.Tx) error {
+		ids, err := tx.Due(now, batch)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			wu, results, err := load(tx, id)
+			if err != nil {
+				return err
+			}
+			w := &work{wu: wu, plan: Decide(wu, results, now, t.DeleteDelay)}
+			w.made = t.outline(wu, results, w.plan.NewResults, now)
+			due = append(due, w)
+		}
+		return nil
+	})
+	if err != nil || len(due) == 0 {
+		return 0, err
+	}
+	t.describe(due)
+	err = t.Store.Update(ctx, func(tx *store.Tx) error {
+		for _, w := range due {
+			if err := t.handle(tx, w, now); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(due), nil
+}
+
+func load(tx *store.Tx, id int64) (store.Workunit, []store.Result, error) {
+	wu, err := tx.Workunit(id)
+	if err != nil {
+		return wu, nil, err
+	}
+	results, err := tx.ResultsOf(id)
+	return wu, results, err
+}
+
+// outline makes n further results but for their descriptions.
+func (t *Transitioner) outline(wu store.Workunit, results []store.Result, n int, now time.Time) []store.Result {
+	made := make([]store.Result, 0, n)
+	first := nextNumber(wu.Name, results)
+	for i := range n {
+		made = append(made, store.Result{
+			CreateTime: now, WorkunitID: wu.ID, AppID: wu.AppID, Name: wu.Name + "_" + strconv.Itoa(first+i),
+			Batch: wu.Batch, Priority: wu.Priority, Random: rand.Int64N(t.MaxRandom), ServerState: store.Unsent,
+		})
+	}
+	return made
+}
+
+// nextNumber returns one more than the highest suffix of the results' names.
+func nextNumber(workunit string, results []store.Result) int {
+	next := 0
+	for _, r := range results {
+		suffix, ok := strings.CutPrefix(r.Name, workunit+"_")
+		if n, err := strconv.Atoi(suffix); ok && err == nil {
+			next = max(next, n+1)
+		}
+	}
+	return next
+}
+
+// describe fills in the descriptions, on all processors.
+func (t *Transitioner) describe(due []*work) {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, w := range due {
+		if len(w.made) == 0 {
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			for j := range w.made {
+				r := &w.made[j]
+				if r.XMLDocIn, w.err = t.Describe(w.wu, r.Name, r.Random); w.err != nil {
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// handle decides again on what the transaction sees and applies the plan. If
+// the workunit has changed so that the results made ready do not fit, it is
+// left as it is; being due, it comes again at once.
+func (t *Transitioner) handle(tx *store.Tx, w *work, now time.Time) error {
+	wu, results, err := load(tx, w.wu.ID)
+	if err != nil {
+		return err
+	}
+	plan := Decide(wu, results, now, t.DeleteDelay)
+	switch {
+	case wu.TransitionTime.After(now):
+		return nil // another process was here
+	case w.err != nil:
+		t.Log.Error("can't make results", "workunit", wu.Name, "err", w.err, "retry_in", retry)
+		return tx.PutOffTransition(wu.ID, now.Add(retry))
+	case !reflect.DeepEqual(plan, w.plan):
+		return nil
+	}
+	err = apply(tx, wu, results, plan, w.made)
+	if errors.Is(err, store.ErrLost) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("workunit %s: %w", wu.Name, err)
+	}
+	if plan.ErrorMask != wu.ErrorMask {
+		t.Log.Warn("workunit given up", "workunit", wu.Name, "reasons", plan.ErrorMask.Reasons())
+	}
+	return nil
+}
+
+// apply stores a plan.
+func apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made []store.Result) error {
+	moved := make(map[int64]store.Result, len(results))
+	for _, r := range results {
+		moved[r.ID] = r
+	}
+	move := func(ids []int64, change func(*store.Result)) {
+		for _, id := range ids {
+			r := moved[id]
+			change(&r)
+			moved[id] = r
+		}
+	}
+	move(p.TimedOut, func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.NoReply })
+	move(p.DidntNeed, func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.DidntNeed })
+	move(p.TooLate, func(r *store.Result) { r.ValidateState = store.TooLate })
+	move(p.NoCheck, func(r *store.Result) { r.ValidateState = store.NoCheck })
+	move(p.DeleteOutput, func(r *store.Result) { r.FileDeleteState = store.DeleteReady })
+	for _, old := range results {
+		if r := moved[old.ID]; r != old {
+			if err := tx.SaveResult(old, r); err != nil {
+				return err
+			}
+		}
+	}
+	for _, r := range made {
+		if _, err := tx.InsertResult(r); err != nil {
+			return err
+		}
+	}
+	after := wu
+	after.NeedValidate, after.ErrorMask, after.TransitionTime = p.NeedValidate, p.ErrorMask, p.TransitionTime
+	if p.AssimilateReady {
+		after.AssimilateState = store.AssimilateReady
+	}
+	if p.DeleteInput {
+		after.FileDeleteState = store.DeleteReady
+	}
+	if p.Uncommit {
+		after.HRClass, after.AppVersionID = 0, 0
+	}
+	return tx.SaveWorkunit(wu, after)
+}
