@@ -1,0 +1,149 @@
+package validator
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// save stores what a look found.
+//
+// Source for what follows from a check: BOINC sched/validator.cpp, handle_wu.
+func (v *Validator) save(tx *store.Tx, l *look, now time.Time) error {
+	if l.retry && l.canonical == 0 && l.wu.CanonicalResultID == 0 {
+		return nil // one unreadable file may be what a quorum lacks: look at all again
+	}
+	wu := l.wu
+	wu.NeedValidate = l.retry
+	credit := claim(wu)
+	if wu.CanonicalResultID != 0 {
+		credit = wu.CanonicalCredit
+	}
+	viableNow, transition := 0, false
+	for _, s := range l.samples {
+		r := s.result
+		switch s.verdict {
+		case valid:
+			if r.ValidateState != store.Valid {
+				r.ValidateState, r.ClaimedCredit, r.GrantedCredit = store.Valid, claim(wu), credit
+				if err := v.grant(tx, r, credit, now); err != nil {
+					return err
+				}
+			}
+			viableNow++
+		case invalid:
+			r.ValidateState = store.Invalid
+			transition = true
+		case broken:
+			r.Outcome, r.ValidateState = store.ValidateError, store.Invalid
+			transition = true
+			if err := v.penalise(tx, r); err != nil {
+				return err
+			}
+		case undecided:
+			if r.ValidateState == store.ValidateInit {
+				r.ValidateState = store.Inconclusive
+			}
+			viableNow++
+		case retry:
+			viableNow++
+		}
+		if r != s.result {
+			if err := tx.SaveResult(s.result, r); err != nil {
+				return err
+			}
+		}
+	}
+	v.conclude(&wu, l, credit, viableNow, transition, now)
+	if l.canonical != 0 {
+		if err := dismissUnsent(tx, l.results); err != nil {
+			return err
+		}
+		v.Log.Debug("canonical result found", "workunit", wu.Name, "result_id", l.canonical)
+	}
+	return tx.SaveWorkunit(l.wu, wu)
+}
+
+// conclude says what becomes of the workunit.
+func (v *Validator) conclude(wu *store.Workunit, l *look, credit float64, viableNow int, transition bool, now time.Time) {
+	switch {
+	case l.wu.CanonicalResultID != 0:
+		transition = true
+	case l.canonical != 0:
+		wu.CanonicalResultID, wu.CanonicalCredit = l.canonical, credit
+		wu.AssimilateState = store.AssimilateReady
+		// The assimilator brings it back; until then only deadlines matter, and
+		// the transitioner, once it looks, minds those.
+		wu.TransitionTime = earliestDeadline(l.results)
+	case viableNow > wu.MaxSuccessResults:
+		wu.ErrorMask |= store.ErrorTooManySuccesses
+		transition = true
+	case viableNow >= wu.TargetNResults:
+		wu.TargetNResults = viableNow + 1
+		transition = true
+	}
+	if transition && now.Before(wu.TransitionTime) {
+		wu.TransitionTime = now
+	}
+}
+
+// earliestDeadline returns when the transitioner has to look at results that
+// are still out, or Never.
+func earliestDeadline(results []store.Result) time.Time {
+	at := store.Never
+	for _, r := range results {
+		if r.ServerState == store.InProgress && r.ReportDeadline.Before(at) {
+			at = r.ReportDeadline
+		}
+	}
+	return at
+}
+
+func dismissUnsent(tx *store.Tx, results []store.Result) error {
+	for _, old := range results {
+		if old.ServerState != store.Unsent && old.ServerState != store.Inactive {
+			continue
+		}
+		r := old
+		r.ServerState, r.Outcome = store.Over, store.DidntNeed
+		if err := tx.SaveResult(old, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grant adds the credit of a result that was found valid to host and user.
+// SaveResult sees to it that this happens once a result.
+func (v *Validator) grant(tx *store.Tx, r store.Result, credit float64, now time.Time) error {
+	h, err := tx.Host(r.HostID)
+	if err != nil {
+		return err
+	}
+	turnaround := r.ReceivedTime.Sub(r.SentTime).Seconds()
+	if h.AvgTurnaround > 0 {
+		turnaround = 0.7*h.AvgTurnaround + 0.3*turnaround
+	}
+	if err := tx.AddHostCredit(h.ID, credit, average(h.ExpavgCredit, h.ExpavgTime, now, credit), now, turnaround); err != nil {
+		return err
+	}
+	if v.DailyQuota > 0 && h.MaxResultsDay < v.DailyQuota {
+		if err := tx.SetHostQuota(h.ID, h.MaxResultsDay+1); err != nil {
+			return err
+		}
+	}
+	u, err := tx.User(r.UserID)
+	if err != nil {
+		return err
+	}
+	return tx.AddUserCredit(u.ID, credit, average(u.ExpavgCredit, u.ExpavgTime, now, credit), now)
+}
+
+// penalise lowers the daily quota of a host whose output was no good.
+func (v *Validator) penalise(tx *store.Tx, r store.Result) error {
+	h, err := tx.Host(r.HostID)
+	if err != nil {
+		return err
+	}
+	return tx.SetHostQuota(h.ID, max(1, h.MaxResultsDay-1))
+}
