@@ -1,0 +1,134 @@
+// Package assimilator hands the outcome of each workunit to the project, once
+// it has a canonical result or was given up.
+//
+// A Handler may be called again for a workunit after a crash and must bring
+// about the same then; the package records that a workunit is assimilated only
+// after its Handler has returned. It deletes nothing.
+package assimilator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+const (
+	batch = 100
+	again = time.Minute // a workunit whose Handler failed waits so long
+)
+
+// A Handler takes the outcome of a workunit. canonical is nil if it was given
+// up; wu.ErrorMask tells why then.
+type Handler interface {
+	Assimilate(wu store.Workunit, results []store.Result, canonical *store.Result) error
+}
+
+// An Assimilator handles the workunits that are ready.
+type Assimilator struct {
+	Store *store.Store
+	Log   *slog.Logger
+	// Handler returns the handler of an application.
+	Handler func(appID int64) (Handler, error)
+
+	later map[int64]time.Time
+}
+
+// Pass handles workunits that are ready, and returns how many. It is for one
+// goroutine.
+func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
+	handled := 0
+	for after := int64(0); ; {
+		var ids []int64
+		err := a.Store.View(ctx, func(tx *store.Tx) (err error) {
+			ids, err = tx.ToAssimilate(after, batch)
+			return err
+		})
+		if err != nil || len(ids) == 0 {
+			return handled, err
+		}
+		var done []int64
+		for _, id := range ids {
+			if now.Before(a.later[id]) {
+				continue
+			}
+			if err := a.hand(ctx, id); err != nil {
+				if a.later == nil {
+					a.later = make(map[int64]time.Time)
+				}
+				a.later[id] = now.Add(again)
+				a.Log.Error("can't assimilate", "workunit_id", id, "err", err, "retry_in", again)
+				continue
+			}
+			delete(a.later, id)
+			done = append(done, id)
+		}
+		if err := a.record(ctx, done, now); err != nil {
+			return handled, err
+		}
+		handled += len(done)
+		after = ids[len(ids)-1]
+	}
+}
+
+// hand gives one workunit to its handler.
+func (a *Assimilator) hand(ctx context.Context, id int64) error {
+	var wu store.Workunit
+	var results []store.Result
+	err := a.Store.View(ctx, func(tx *store.Tx) (err error) {
+		if wu, err = tx.Workunit(id); err == nil {
+			results, err = tx.ResultsOf(id)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	var canonical *store.Result
+	for i := range results {
+		if results[i].ID == wu.CanonicalResultID {
+			canonical = &results[i]
+		}
+	}
+	if canonical == nil && wu.ErrorMask == 0 {
+		wu.ErrorMask = store.ErrorNoCanonical
+	}
+	h, err := a.Handler(wu.AppID)
+	if err != nil {
+		return err
+	}
+	if err := h.Assimilate(wu, results, canonical); err != nil {
+		return fmt.Errorf("workunit %s: %w", wu.Name, err)
+	}
+	return nil
+}
+
+// record marks workunits as assimilated and sends them back to the transitioner.
+func (a *Assimilator) record(ctx context.Context, ids []int64, now time.Time) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return a.Store.Update(ctx, func(tx *store.Tx) error {
+		for _, id := range ids {
+			old, err := tx.Workunit(id)
+			if err != nil {
+				return err
+			}
+			if old.AssimilateState != store.AssimilateReady {
+				continue
+			}
+			wu := old
+			wu.AssimilateState, wu.TransitionTime = store.AssimilateDone, now
+			if wu.CanonicalResultID == 0 && wu.ErrorMask == 0 {
+				wu.ErrorMask = store.ErrorNoCanonical
+			}
+			if err := tx.SaveWorkunit(old, wu); err != nil && !errors.Is(err, store.ErrLost) {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,136 @@
+package assimilator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/validator"
+)
+
+// Copy puts each workunit's outcome into a folder of its own: the canonical
+// output files under their logical names, and result.json. Files appear whole;
+// result.json comes last, so where it is, all is.
+type Copy struct {
+	Dir   string    // the folder that holds those of the workunits
+	Files *blob.Dir // output files
+	App   string    // the application's name
+}
+
+// outcome is what result.json holds.
+type outcome struct {
+	Workunit  string     `json:"workunit"`
+	App       string     `json:"app"`
+	Batch     int64      `json:"batch"`
+	Canonical *canonical `json:"canonical,omitempty"`
+	Errors    []string   `json:"errors,omitempty"` // why the workunit was given up
+	Files     []string   `json:"files"`            // logical names, in this folder
+	Results   []instance `json:"results"`
+}
+
+type canonical struct {
+	Result string  `json:"result"`
+	HostID int64   `json:"hostid"`
+	UserID int64   `json:"userid"`
+	Credit float64 `json:"credit"`
+}
+
+type instance struct {
+	Name          string    `json:"name"`
+	HostID        int64     `json:"hostid,omitempty"`
+	Outcome       string    `json:"outcome"`
+	ValidateState string    `json:"validate_state"`
+	ExitStatus    int64     `json:"exit_status"`
+	GrantedCredit float64   `json:"granted_credit"`
+	CPUTime       float64   `json:"cpu_time"`
+	ElapsedTime   float64   `json:"elapsed_time"`
+	ReceivedTime  time.Time `json:"received_time,omitzero"`
+}
+
+// Assimilate does what the type says.
+func (c Copy) Assimilate(wu store.Workunit, results []store.Result, canon *store.Result) error {
+	if err := protocol.ValidFileName(wu.Name); err != nil {
+		return err
+	}
+	dir := filepath.Join(c.Dir, wu.Name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := atomicfile.SyncDir(c.Dir); err != nil {
+		return err
+	}
+	out := outcome{Workunit: wu.Name, App: c.App, Batch: wu.Batch, Errors: wu.ErrorMask.Reasons(), Files: []string{}}
+	if canon != nil {
+		out.Canonical = &canonical{Result: canon.Name, HostID: canon.HostID, UserID: canon.UserID, Credit: wu.CanonicalCredit}
+		refs, err := validator.Outputs(*canon)
+		if err != nil {
+			return err
+		}
+		for _, ref := range refs {
+			err := c.copy(dir, ref)
+			if ref.Optional && errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			out.Files = append(out.Files, ref.Logical())
+		}
+	}
+	for _, r := range results {
+		out.Results = append(out.Results, instance{
+			Name: r.Name, HostID: r.HostID, Outcome: r.Outcome.String(), ValidateState: r.ValidateState.String(),
+			ExitStatus: r.ExitStatus, GrantedCredit: r.GrantedCredit, CPUTime: r.CPUTime,
+			ElapsedTime: r.ElapsedTime, ReceivedTime: r.ReceivedTime.UTC(),
+		})
+	}
+	text, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(dir, "result.json"), append(text, '\n'), 0o644)
+}
+
+// copy puts one output file under its logical name.
+func (c Copy) copy(dir string, ref protocol.FileRef) (err error) {
+	if err := protocol.ValidFileName(ref.Logical()); err != nil {
+		return err
+	}
+	from, err := c.Files.Open(ref.FileName)
+	if err != nil {
+		return fmt.Errorf("output file %s: %w", ref.FileName, err)
+	}
+	defer from.Close()
+	tmp, err := os.CreateTemp(dir, ".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = tmp.Close()
+			_ = os.Remove(tmp.Name())
+		}
+	}()
+	if _, err := io.Copy(tmp, from); err != nil {
+		return err
+	}
+	if err := tmp.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := tmp.Sync(); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), filepath.Join(dir, ref.Logical()))
+}
