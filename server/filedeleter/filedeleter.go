@@ -1,0 +1,141 @@
+// Package filedeleter removes the files of work that is done: inputs from the
+// download tree and outputs from the upload tree, when the transitioner has
+// said that they may go.
+//
+// Workunits share input files, so a file goes with the last workunit that
+// needs it. Files marked <no_delete/> stay.
+package filedeleter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/store"
+)
+
+const batch = 100
+
+// A Deleter handles workunits and results whose files may go.
+type Deleter struct {
+	Store            *store.Store
+	Log              *slog.Logger
+	Download, Upload *blob.Dir
+}
+
+// Pass deletes what may go and returns for how many workunits and results.
+func (d *Deleter) Pass(ctx context.Context, _ time.Time) (int, error) {
+	inputs, err := d.pass(ctx, (*store.Tx).WorkunitsToDelete, d.inputs)
+	if err != nil {
+		return inputs, err
+	}
+	outputs, err := d.pass(ctx, (*store.Tx).ResultsToDelete, d.outputs)
+	return inputs + outputs, err
+}
+
+// pass runs one on a queue, a batch a transaction. Files are removed within the
+// transaction: so long as it is open, nobody adds a workunit that shares them.
+func (d *Deleter) pass(ctx context.Context, queue func(*store.Tx, int64, int) ([]int64, error),
+	one func(*store.Tx, int64) error,
+) (int, error) {
+	n := 0
+	for {
+		var ids []int64
+		err := d.Store.View(ctx, func(tx *store.Tx) (err error) {
+			ids, err = queue(tx, 0, batch)
+			return err
+		})
+		if err != nil || len(ids) == 0 {
+			return n, err
+		}
+		err = d.Store.Update(ctx, func(tx *store.Tx) error {
+			for _, id := range ids {
+				if err := one(tx, id); err != nil && !errors.Is(err, store.ErrLost) {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return n, err
+		}
+		n += len(ids)
+	}
+}
+
+func (d *Deleter) inputs(tx *store.Tx, id int64) error {
+	old, err := tx.Workunit(id)
+	if err != nil {
+		return err
+	}
+	if old.FileDeleteState != store.DeleteReady {
+		return nil
+	}
+	wu := old
+	wu.FileDeleteState = store.DeleteDone
+	if err := d.removeInputs(tx, old); err != nil {
+		wu.FileDeleteState = store.DeleteError
+		d.Log.Error("can't delete input files", "workunit", wu.Name, "err", err)
+	}
+	return tx.SaveWorkunit(old, wu)
+}
+
+func (d *Deleter) removeInputs(tx *store.Tx, wu store.Workunit) error {
+	e, err := protocol.ParseElements([]byte(wu.XMLDoc))
+	if err != nil {
+		return err
+	}
+	for _, f := range e.Files {
+		if f.NoDelete {
+			continue
+		}
+		shared, err := tx.FileShared(f.Name, wu.ID)
+		if err != nil {
+			return err
+		}
+		if shared {
+			continue
+		}
+		if err := d.Download.Remove(f.Name); err != nil {
+			return fmt.Errorf("input file %s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+func (d *Deleter) outputs(tx *store.Tx, id int64) error {
+	old, err := tx.Result(id)
+	if err != nil {
+		return err
+	}
+	if old.FileDeleteState != store.DeleteReady {
+		return nil
+	}
+	r := old
+	r.FileDeleteState = store.DeleteDone
+	if err := d.removeOutputs(old); err != nil {
+		r.FileDeleteState = store.DeleteError
+		d.Log.Error("can't delete output files", "result", r.Name, "err", err)
+	}
+	return tx.SaveResult(old, r)
+}
+
+func (d *Deleter) removeOutputs(r store.Result) error {
+	e, err := protocol.ParseElements([]byte(r.XMLDocIn))
+	if err != nil {
+		return err
+	}
+	for _, f := range e.Files {
+		if f.NoDelete {
+			continue
+		}
+		if err := d.Upload.Remove(f.Name); err != nil {
+			return fmt.Errorf("output file %s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
