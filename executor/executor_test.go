@@ -299,6 +299,31 @@ func TestQuitAndResumeFromCheckpoint(t *testing.T) {
 	}
 }
 
+func TestFinishedRunIsNotRepeated(t *testing.T) {
+	for _, how := range []string{"links", "copies"} {
+		t.Run(how, func(t *testing.T) {
+			b := newBench(t)
+			task := b.task("upper")
+			for i := range task.Files {
+				task.Files[i].Copy = how == "copies"
+			}
+			b.start(task)
+			first := b.exited()
+			b.restart() // the agent was killed before it could note that down
+			task.Args[1] = "fail"
+			b.start(task)
+			e := b.exited()
+			if e.Verdict != Success || len(e.Outputs) != 1 || e.Outputs[0] != first.Outputs[0] {
+				t.Errorf("got %+v, want %+v", e, first)
+			}
+			const step = time.Microsecond // of the state file
+			if first.CPUTime-e.CPUTime > step || first.Elapsed-e.Elapsed > step {
+				t.Errorf("got %v in %v, want %v in %v", e.CPUTime, e.Elapsed, first.CPUTime, first.Elapsed)
+			}
+		})
+	}
+}
+
 func TestSuspend(t *testing.T) {
 	for name, end := range map[string]func(*bench) Verdict{
 		"quit": func(b *bench) Verdict { _ = b.Quit("r_0"); return WillRestart },

@@ -70,15 +70,18 @@ func (r *run) killInhabitants() {
 
 // end judges the process, which has exited.
 func (r *run) end() Exited {
-	r.count(time.Now())
-	r.readStatus() // the last one may be unread
-	r.kill()       // what the main process has left behind
-	state := r.cmd.ProcessState
+	e := &r.ending
+	var used time.Duration
+	if r.cmd != nil {
+		r.count(time.Now())
+		r.readStatus() // the last one may be unread
+		r.kill()       // what the main process has left behind
+		e.exitOf(r.cmd.ProcessState)
+		used = r.cmd.ProcessState.UserTime() + r.cmd.ProcessState.SystemTime()
+	}
 	p := r.snapshot()
 	// An application that does not use the interface reports no CPU time.
-	p.CPUTime = max(p.CPUTime, r.task.Init.WUCPUTime+state.UserTime()+state.SystemTime())
-	e := &r.ending
-	e.exitOf(state)
+	p.CPUTime = max(p.CPUTime, r.task.Init.WUCPUTime+used)
 	e.PrematureExits = r.slot.state.PrematureExits
 	if b, err := r.slot.dir.ReadFile(appipc.FinishFile); err == nil {
 		f := appipc.ParseFinish(b)
@@ -90,8 +93,11 @@ func (r *run) end() Exited {
 		}
 	}
 	j := judge(*e)
-	if j.Premature {
+	switch {
+	case j.Premature:
 		r.countExits(e.PrematureExits + 1)
+	case j.Verdict == Success:
+		r.saveState(p, p.CPUTime, p.Elapsed) // for adopt
 	}
 	ev := Exited{Result: r.task.Result, Slot: r.task.Slot, CPUTime: p.CPUTime, Elapsed: p.Elapsed, PeakWorkingSet: p.PeakWorkingSet}
 	if j.Verdict.Over() {

@@ -85,6 +85,9 @@ func TestWrappedProgram(t *testing.T) {
 	if e := b.exited(); e.Verdict != Success || b.read(filepath.Join(b.project, "r_0_0")) != "HELLO" {
 		t.Errorf("got %+v", e)
 	}
+	if err := b.Clear(0); err != nil {
+		t.Fatal(err)
+	}
 	b.start(task("capitals.sh", "4"))
 	if e := b.exited(); e.Verdict != ComputeError || e.ExitStatus != 4 || !strings.Contains(e.Stderr, "done\n") {
 		t.Errorf("got %+v", e)

@@ -25,7 +25,7 @@ type run struct {
 	done   chan struct{} // closed when the run has left Executor.runs
 
 	slot    *slot
-	cmd     *exec.Cmd
+	cmd     *exec.Cmd // nil: it had finished already, see adopt
 	ipc     appipc.Channels
 	mem     []byte
 	control controlQueue
@@ -55,6 +55,9 @@ func (r *run) start() (err error) {
 		}
 	}()
 	r.restore(resumed)
+	if resumed && r.adopt() {
+		return nil
+	}
 	for _, stale := range []string{appipc.FinishFile, appipc.TemporaryExitFile} {
 		_ = s.dir.Remove(stale)
 	}
@@ -118,6 +121,17 @@ func (r *run) closeSlot() {
 
 // serve looks after the process until its end and reports that.
 func (r *run) serve() {
+	if r.cmd != nil {
+		r.watch()
+	}
+	ev := r.end()
+	r.e.release(r)
+	r.e.report(ev)
+	r.e.ended.Done()
+}
+
+// watch returns when the process has exited.
+func (r *run) watch() {
 	tick := time.NewTicker(r.e.timing.poll)
 	defer tick.Stop()
 	// While the application has messages to read, it is given them as fast as
@@ -136,10 +150,6 @@ func (r *run) serve() {
 		case <-tick.C:
 			r.poll()
 		case <-r.exited:
-			ev := r.end()
-			r.e.release(r)
-			r.e.report(ev)
-			r.e.ended.Done()
 			return
 		}
 	}
@@ -225,16 +235,20 @@ func (r *run) readStatus() {
 // checkpointed keeps what the next run starts from.
 func (r *run) checkpointed() {
 	p := r.snapshot()
+	r.saveState(p, p.CheckpointCPUTime, p.CheckpointElapsed)
+	r.countExits(0)
+	r.e.report(Checkpointed{Result: r.task.Result, CPUTime: p.CheckpointCPUTime, Elapsed: p.CheckpointElapsed, Fraction: p.Fraction})
+}
+
+func (r *run) saveState(p Progress, cpu, elapsed time.Duration) {
 	st := appipc.TaskState{
 		ProjectURL: r.task.ProjectURL, ResultName: r.task.Init.ResultName,
-		CPUTime: p.CheckpointCPUTime, Elapsed: p.CheckpointElapsed,
+		CPUTime: cpu, Elapsed: elapsed,
 		FractionDone: p.Fraction, PeakWorkingSet: p.PeakWorkingSet,
 	}
 	if err := r.slot.replace(appipc.TaskStateFile, st.Encode()); err != nil {
 		r.log.Warn("cannot write task state", "error", err)
 	}
-	r.countExits(0)
-	r.e.report(Checkpointed{Result: r.task.Result, CPUTime: p.CheckpointCPUTime, Elapsed: p.CheckpointElapsed, Fraction: p.Fraction})
 }
 
 // countExits keeps the number of premature exits over restarts of the agent.
