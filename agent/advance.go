@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/starling-grid/starling/internal/backoff"
 	"github.com/starling-grid/starling/protocol"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -80,15 +82,37 @@ func (a *Agent) move(key string, r state.Result, e state.Event, change func(*sta
 	if change != nil {
 		change(&r)
 	}
-	if !a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) }) {
+	failed := r.ReadyToReport && r.Message != ""
+	if !a.save(func(tx *state.Tx) {
+		a.db.Results.Put(tx, key, r)
+		if failed {
+			a.restrain(tx, r.Project, time.Now())
+		}
+	}) {
 		return false
 	}
-	if r.ReadyToReport && r.Message != "" {
+	if failed {
 		a.log.Warn("result failed", "project", r.Project, "result", r.Name, "state", next, "exit_status", r.ExitStatus, "error", r.Message)
 	} else {
 		a.log.Debug("result moved", "project", r.Project, "result", r.Name, "event", e, "from", was, "to", next)
 	}
 	return true
+}
+
+// restrain puts off fetching more work of a project whose results fail here, so
+// that a broken application is not fed with ever more of them.
+func (a *Agent) restrain(tx *state.Tx, project string, now time.Time) {
+	p, ok := a.db.Projects.Get(project)
+	if !ok {
+		return
+	}
+	p.Fetch.Errors++
+	wait := backoff.Delay(min(p.Fetch.Errors, schedulerop.RetryCap), schedulerop.RetryDelayMin, schedulerop.RetryDelayMax, a.rng)
+	if t := now.Add(wait); t.After(p.Fetch.NextTry) {
+		p.Fetch.NextTry = t
+		p.Fetch.Why = fmt.Sprintf("%d results in a row failed here", p.Fetch.Errors)
+	}
+	a.db.Projects.Put(tx, project, p)
 }
 
 // inputs lists the files without which a result cannot run.

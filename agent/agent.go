@@ -21,12 +21,12 @@ import (
 	"io/fs"
 	"log/slog"
 	mrand "math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
-	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor"
@@ -55,6 +55,8 @@ type Config struct {
 	Log          *slog.Logger
 	ExitWhenIdle bool   // Run returns when nothing is left to do
 	Version      string // of the program, for people
+	// Transport carries HTTP; nil means the net/http package's own.
+	Transport http.RoundTripper
 }
 
 // An Agent runs in one data directory. Only New and Run are for its maker;
@@ -76,8 +78,9 @@ type Agent struct {
 	accounts map[string]settings.Account // by master URL
 	faults   error                       // of the files people write
 
-	events chan func() // each runs in the loop
-	ctx    context.Context
+	events chan func()     // each runs in the loop
+	ctx    context.Context // ends with the loop
+	end    context.CancelFunc
 
 	// What follows is lost at a restart, and may be.
 	talking map[string]string    // project → reason of the session under way
@@ -128,7 +131,8 @@ func New(cfg Config) (*Agent, error) {
 		return nil, errors.Join(err, a.db.Close())
 	}
 	primary, _ := hostinfo.Platform()
-	client := newHTTP()
+	a.ctx, a.end = context.WithCancel(context.Background())
+	client := newHTTP(cfg.Transport)
 	agent := fmt.Sprintf("BOINC client (%s %d.%d.%d) (Starling %s)", primary,
 		protocol.CompatVersion.Major, protocol.CompatVersion.Minor, protocol.CompatVersion.Release, cfg.Version)
 	a.xfer = &filexfer.Client{HTTP: client, UserAgent: agent}
@@ -138,8 +142,11 @@ func New(cfg Config) (*Agent, error) {
 
 // newHTTP makes the client for single exchanges: two short retries, so that a
 // hiccup is not taken for an outage. The long waits are policy, above it.
-func newHTTP() *retryablehttp.Client {
+func newHTTP(transport http.RoundTripper) *retryablehttp.Client {
 	c := retryablehttp.NewClient()
+	if transport != nil {
+		c.HTTPClient.Transport = transport
+	}
 	c.Logger = nil
 	c.RetryMax = 2
 	c.RetryWaitMin, c.RetryWaitMax = 500*time.Millisecond, 3*time.Second
@@ -177,10 +184,7 @@ func (a *Agent) knowHost() error {
 // then stops the applications, so that they may write a checkpoint, and closes
 // the data directory.
 func (a *Agent) Run(ctx context.Context) (err error) {
-	loop, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	a.ctx = loop
-	defer func() { err = errors.Join(err, a.shutdown(cancel)) }()
+	defer func() { err = errors.Join(err, a.shutdown()) }()
 
 	if err := a.exec.KillLeftovers(ctx); err != nil {
 		return err
@@ -189,10 +193,6 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	if err := a.readFiles(); err != nil {
 		a.log.Error("settings are not all usable", "error", err)
 	}
-	broken, err := control.Serve(loop, a.cfg.DataDir, a)
-	if err != nil {
-		return err
-	}
 	a.log.Info("agent started", "version", a.cfg.Version, "data", a.cfg.DataDir, "cpus", a.cpus(), "projects", len(a.accounts))
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -200,10 +200,6 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		select {
 		case <-ctx.Done():
 			return nil
-		case err := <-broken:
-			if err != nil {
-				return fmt.Errorf("control socket: %w", err)
-			}
 		case event := <-a.events:
 			event()
 			a.drain()
@@ -272,7 +268,7 @@ func (a *Agent) save(change func(tx *state.Tx)) bool {
 }
 
 // shutdown stops what runs and closes the state.
-func (a *Agent) shutdown(cancel context.CancelFunc) error {
+func (a *Agent) shutdown() error {
 	a.log.Info("agent stopping", "running", len(a.running))
 	stopped := make(chan error, 1)
 	go func() { stopped <- a.exec.Stop(context.Background()) }()
@@ -286,12 +282,17 @@ func (a *Agent) shutdown(cancel context.CancelFunc) error {
 		}
 	}
 	a.drain()
-	cancel()
+	a.end()
 	h, _ := a.db.Hosts.Get(state.Self)
 	h.LastSeen = time.Now()
 	a.save(func(tx *state.Tx) { a.db.Hosts.Put(tx, state.Self, h) })
-	_ = os.Remove(filepath.Join(a.cfg.DataDir, control.SocketName))
 	return errors.Join(err, a.db.Close())
+}
+
+// Close gives back the data directory of an agent that was never run.
+func (a *Agent) Close() error {
+	a.end()
+	return a.db.Close()
 }
 
 func (a *Agent) cpus() int { return a.prefs.CPUs(a.host.NCPUs) }

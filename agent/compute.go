@@ -282,7 +282,7 @@ func (a *Agent) finished(key string, r state.Result, outputs []executor.Output, 
 		a.db.Results.Put(tx, key, r)
 		if p, ok := a.db.Projects.Get(r.Project); ok {
 			// A finished result frees a CPU: it is worth asking for work again.
-			p.Fetch.Retry = state.Retry{}
+			p.Fetch.Retry, p.Fetch.Errors = state.Retry{}, 0
 			a.db.Projects.Put(tx, r.Project, p)
 		}
 	})

@@ -21,15 +21,18 @@ type replier struct {
 	reply   *protocol.SchedulerReply
 	now     time.Time
 
-	added   int
-	aborted []state.Result // still running; told to stop once the reply is saved
-	log     []func()       // said once the reply is saved
+	acked    int
+	added    int
+	unusable int            // of the results added
+	aborted  []state.Result // still running; told to stop once the reply is saved
+	log      []func()       // said once the reply is saved
 }
 
 // apply changes the state as the reply says. What a reply must not change, such
 // as results of another project or ones not yet reported, it does not.
 func (r *replier) apply(tx *state.Tx) {
-	r.added, r.aborted, r.log = 0, nil, nil
+	r.acked, r.added, r.unusable, r.aborted, r.log = 0, 0, 0, nil, nil
+	before := r.project
 	p := &r.project
 	p.Contact.LastRPC = r.now
 	r.messages()
@@ -51,7 +54,12 @@ func (r *replier) apply(tx *state.Tx) {
 	}
 	r.identity(tx)
 	r.key()
-	r.acknowledged(tx)
+	if r.acknowledged(tx); len(r.req.Results) > 0 && r.acked == 0 {
+		// A server that takes nothing is not pressed: its answer counts, but the
+		// next contact waits as if there had been none.
+		setContact(p, contactOf(before).Failed(r.now, r.a.rng))
+		p.Contact.LastError = "the server acknowledged none of the results that were reported"
+	}
 	r.aborts(tx)
 	r.work(tx)
 	r.fetched()
@@ -84,9 +92,17 @@ func (r *replier) say(warn bool, msg string, args ...any) {
 func (r *replier) messages() {
 	r.project.Notices = nil
 	for _, m := range r.reply.Messages {
-		r.say(m.Priority == protocol.PriorityNotice, "message from project", "text", m.Text)
-		r.project.Notices = append(r.project.Notices, state.Notice{Time: r.now, Priority: m.Priority, Text: m.Text})
+		text := untranslated(m.Text)
+		r.say(m.Priority == protocol.PriorityNotice, "message from project", "text", text)
+		r.project.Notices = append(r.project.Notices, state.Notice{Time: r.now, Priority: m.Priority, Text: text})
 	}
+}
+
+// untranslated takes the marks off a text that BOINC's server leaves to clients
+// to translate: _("text").
+func untranslated(s string) string {
+	s = strings.ReplaceAll(s, `_("`, "")
+	return strings.ReplaceAll(s, `")`, "")
 }
 
 // identity takes over who we are to the project.
@@ -166,6 +182,7 @@ func (r *replier) acknowledged(tx *state.Tx) {
 		if !ok || !reported[name] || !res.ReadyToReport {
 			continue
 		}
+		r.acked++
 		r.a.db.Results.Delete(tx, key)
 		r.say(false, "result reported", "result", name)
 	}
@@ -294,6 +311,7 @@ func (r *replier) result(tx *state.Tx, res protocol.Result) {
 		rec.ExitStatus, rec.Message = protocol.ExitDownloadFailed, err.Error()
 		rec.Stderr = errorReport(err.Error(), "")
 		rec.Ready(r.now)
+		r.unusable++
 		r.say(true, "result cannot be run", "result", res.Name, "error", err)
 	} else {
 		r.say(false, "result received", "result", res.Name, "deadline", res.ReportDeadline)
@@ -355,7 +373,7 @@ func (r *replier) fetched() {
 		return
 	}
 	f.AskedAt, f.Got = r.now, r.added
-	if r.added > 0 {
+	if r.added > r.unusable {
 		f.Retry, f.Why = state.Retry{}, ""
 		return
 	}
@@ -363,7 +381,7 @@ func (r *replier) fetched() {
 	f.NextTry = r.now.Add(workfetch.Wait(f.Failures, r.a.rng))
 	words := make([]string, 0, len(r.reply.Messages))
 	for _, m := range r.reply.Messages {
-		words = append(words, m.Text)
+		words = append(words, untranslated(m.Text))
 	}
 	f.Why = strings.Join(words, "; ")
 }

@@ -18,6 +18,9 @@ const (
 	MasterFetchRetryCap = 3
 	MasterFetchInterval = 24 * time.Hour
 	MaxRequestDelay     = 28 * 24 * time.Hour // more than any server means
+	// MinInterval is the least time between two contacts, whatever a server
+	// says: one that acknowledges nothing must not be asked without end.
+	MinInterval = 5 * time.Second
 )
 
 // A Contact is what decides when a project may be contacted again. The
@@ -71,9 +74,6 @@ func (c Contact) MasterFetched(newURLs bool) Contact {
 // Succeeded is the contact after a reply that asked for requestDelay.
 func (c Contact) Succeeded(now time.Time, requestDelay time.Duration) Contact {
 	c.Failures, c.MasterFailures = 0, 0
-	c.MinRPCTime = time.Time{}
-	if requestDelay > 0 {
-		c.MinRPCTime = now.Add(min(requestDelay, MaxRequestDelay))
-	}
+	c.MinRPCTime = now.Add(max(MinInterval, min(requestDelay, MaxRequestDelay)))
 	return c
 }

@@ -77,7 +77,8 @@ type WorkFetch struct {
 	Retry
 	AskedAt time.Time // last answered request for work
 	Got     int       // results it brought
-	Why     string    // the server's words when it brought none
+	Why     string    // the server's words when it brought none, or what else is wrong
+	Errors  int       // results that failed since one was good
 }
 
 // A Notice is a message from a project to a person.

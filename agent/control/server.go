@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -34,35 +35,32 @@ type Agent interface {
 	Update(ctx context.Context, masterURL string) error
 }
 
-// Serve answers on the socket in the data directory until ctx ends. A socket
-// that an earlier agent left behind is replaced; the caller holds the state file
-// and so knows that none is running.
-func Serve(ctx context.Context, dataDir string, a Agent) (done <-chan error, err error) {
+// Serve answers on the socket in the data directory, in the background, until
+// ctx ends. A socket that an earlier agent left behind is replaced; the caller
+// holds the state file and so knows that none is running.
+func Serve(ctx context.Context, dataDir string, a Agent, log *slog.Logger) error {
 	path := filepath.Join(dataDir, SocketName)
 	if len(path) > maxSocketPath {
-		return nil, fmt.Errorf("control socket %s: the path is longer than %d bytes; choose a shorter --data", path, maxSocketPath)
+		return fmt.Errorf("control socket %s: the path is longer than %d bytes; choose a shorter --data", path, maxSocketPath)
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("control socket: %w", err)
+		return fmt.Errorf("control socket: %w", err)
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	if err != nil {
-		return nil, fmt.Errorf("control socket: %w", err)
+		return fmt.Errorf("control socket: %w", err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
-		_ = l.Close()
-		return nil, fmt.Errorf("control socket: %w", err)
+		return fmt.Errorf("control socket: %w", errors.Join(err, l.Close()))
 	}
 	srv := &http.Server{Handler: routes(a), ReadHeaderTimeout: 10 * time.Second}
-	stopped := make(chan error, 1)
 	go func() {
 		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			stopped <- err
+			log.Error("the agent cannot be reached any more; computing continues", "error", err)
 		}
-		close(stopped)
 	}()
 	context.AfterFunc(ctx, func() { _ = srv.Close() })
-	return stopped, nil
+	return nil
 }
 
 func routes(a Agent) http.Handler {

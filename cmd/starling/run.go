@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/state"
 )
@@ -34,6 +36,11 @@ func runCmd(o *options) *cobra.Command {
 				return fmt.Errorf("an agent is already running in %s", o.data)
 			} else if err != nil {
 				return err
+			}
+			ctx, stop := context.WithCancel(context.Background()) // people may look until the very end
+			defer stop()
+			if err := control.Serve(ctx, o.data, a, log); err != nil {
+				return errors.Join(err, a.Close())
 			}
 			return a.Run(cmd.Context())
 		},

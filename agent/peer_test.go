@@ -1,0 +1,243 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// An answer is one recorded HTTP answer. One with code 0 is a connection that
+// cannot be made.
+type answer struct {
+	code int
+	body []byte
+	cut  bool // the connection ends before the body does
+}
+
+// recorded reads an answer that a real server gave.
+func recorded(t *testing.T, name string) answer {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "protocol", "testdata", "captures", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, body, ok := bytes.Cut(b, []byte("\r\n\r\n"))
+	if !ok {
+		head, body, _ = bytes.Cut(b, []byte("\n\n"))
+	}
+	code, err := strconv.Atoi(string(head[9:12]))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return answer{code: code, body: body}
+}
+
+// A peer is a project that gives recorded answers: those for each kind of
+// request in their order, the last one again and again.
+type peer struct {
+	mu       sync.Mutex
+	answers  map[string][]answer
+	requests []*protocol.SchedulerRequest
+	asked    map[string]int
+}
+
+// kinds of requests; downloads go by file name
+const (
+	master = "master"
+	sched  = "scheduler"
+	upload = "upload"
+)
+
+func kindOf(r *http.Request) string {
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/cgi"):
+		return sched
+	case strings.HasSuffix(r.URL.Path, "/file_upload_handler"):
+		return upload
+	case strings.Contains(r.URL.Path, "/download/"):
+		return path.Base(r.URL.Path)
+	}
+	return master
+}
+
+func (p *peer) RoundTrip(r *http.Request) (*http.Response, error) {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+		_ = r.Body.Close()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kind := kindOf(r)
+	if kind == sched {
+		if req, err := protocol.ParseSchedulerRequest(body); err == nil {
+			p.requests = append(p.requests, req)
+		}
+	}
+	list := p.answers[kind]
+	if len(list) == 0 {
+		list = []answer{{code: http.StatusNotFound}}
+	}
+	a := list[min(p.asked[kind], len(list)-1)]
+	p.asked[kind]++
+	if a.code == 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	content := io.Reader(bytes.NewReader(a.body))
+	if a.cut {
+		content = io.MultiReader(content, cut{})
+	}
+	return &http.Response{
+		StatusCode: a.code, Status: http.StatusText(a.code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: make(http.Header), Body: io.NopCloser(content), ContentLength: -1, Request: r,
+	}, nil
+}
+
+type cut struct{}
+
+func (cut) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// request returns the n-th scheduler request, from 0.
+func (p *peer) request(t *testing.T, n int) *protocol.SchedulerRequest {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n >= len(p.requests) {
+		t.Fatalf("the scheduler was asked %d times, want more than %d", len(p.requests), n)
+	}
+	return p.requests[n]
+}
+
+func (p *peer) count(kind string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked[kind]
+}
+
+// A world is an agent with one project, in a bubble where waiting costs nothing.
+type world struct {
+	*peer
+	t    *testing.T
+	dir  string
+	url  string
+	stop func()
+	a    *agent.Agent
+}
+
+const (
+	demoURL  = "http://127.0.0.1:18080/demo/"
+	benchURL = "http://127.0.0.1:8180/bench/"
+)
+
+// newWorld prepares a data directory; fill, which may be nil, puts more into its
+// state. It must be called outside the bubble: what is measured needs real time.
+func newWorld(t *testing.T, masterURL string, answers map[string][]answer, fill func(*state.DB, *state.Tx)) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), url: masterURL, peer: &peer{answers: answers, asked: make(map[string]int)}}
+	db, err := state.Open(filepath.Join(w.dir, "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *state.Tx) {
+		db.Hosts.Put(tx, state.Self, state.Host{CPID: strings.Repeat("c", 32), Fpops: 1e9 + 1, Iops: 1e9})
+		if fill != nil {
+			fill(db, tx)
+		}
+	})
+	if err == nil {
+		err = db.Close()
+	}
+	if err == nil {
+		err = settings.WriteAccount(w.dir, settings.Account{MasterURL: masterURL, Authenticator: "00000000000000000000000000000001", ResourceShare: 100})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// file puts a file into the project's folder.
+func (w *world) file(name, content string) {
+	w.t.Helper()
+	folder := filepath.Join(w.dir, "projects", protocol.EscapeURL(w.url))
+	err := os.MkdirAll(folder, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// run plays f with the agent running, in a bubble.
+func (w *world) run(f func(t *testing.T)) {
+	w.t.Helper()
+	synctest.Test(w.t, func(t *testing.T) {
+		w.start(t)
+		defer w.stop()
+		f(t)
+	})
+}
+
+func (w *world) start(t *testing.T) {
+	t.Helper()
+	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Transport: w.peer, Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	w.a = a
+	w.stop = func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("agent: %v", err)
+		}
+	}
+}
+
+// after lets time pass and returns what the agent then shows.
+func (w *world) after(t *testing.T, d time.Duration) control.Status {
+	t.Helper()
+	time.Sleep(d)
+	s, err := w.a.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// project returns the only project's view.
+func (w *world) project(t *testing.T, d time.Duration) control.Project {
+	t.Helper()
+	s := w.after(t, d)
+	if len(s.Projects) != 1 {
+		t.Fatalf("%d projects, want 1", len(s.Projects))
+	}
+	return s.Projects[0]
+}
+
+// answers for a project whose master page is in order.
+func withMaster(t *testing.T, url string, schedulers ...answer) map[string][]answer {
+	page := recorded(t, "debian-7.20.5/faults/002-master.response.http")
+	page.body = bytes.ReplaceAll(page.body, []byte("http://127.0.0.1:18080/demo_cgi/"), []byte(url))
+	return map[string][]answer{master: {page}, sched: schedulers}
+}
