@@ -110,3 +110,39 @@ func zero(states ...ServerState) map[string]int64 {
 	}
 	return m
 }
+
+// A WorkunitSummary says in a few words how a workunit stands.
+type WorkunitSummary struct {
+	ID      int64    `json:"id"`
+	Name    string   `json:"name"`
+	App     string   `json:"app"`
+	State   string   `json:"state"` // unfinished, canonical or error
+	Results int64    `json:"results"`
+	Credit  float64  `json:"canonical_credit"`
+	Errors  []string `json:"errors,omitempty"`
+	Stored  bool     `json:"assimilated"`
+}
+
+const summaries = `
+SELECT w.id, w.name, a.name, w.canonical_resultid, w.canonical_credit, w.error_mask, w.assimilate_state,
+       (SELECT count(*) FROM result r WHERE r.workunitid = w.id)
+FROM   workunit w JOIN app a ON a.id = w.appid
+WHERE  w.id > $1 ORDER BY w.id LIMIT $2`
+
+// Summaries returns how the workunits with ids above after stand.
+func (t *Tx) Summaries(after int64, limit int) ([]WorkunitSummary, error) {
+	return all(t, func(r row) (s WorkunitSummary, err error) {
+		var canonical int64
+		var mask ErrorMask
+		var as AssimilateState
+		err = r.Scan(&s.ID, &s.Name, &s.App, &canonical, &s.Credit, &mask, &as, &s.Results)
+		s.State, s.Errors, s.Stored = "unfinished", mask.Reasons(), as == AssimilateDone
+		switch {
+		case mask != 0:
+			s.State = "error"
+		case canonical != 0:
+			s.State = "canonical"
+		}
+		return s, err
+	}, summaries, after, limit)
+}

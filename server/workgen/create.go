@@ -87,6 +87,16 @@ func New(st *store.Store, download *blob.Dir, dir string, app store.App, now tim
 	return g, nil
 }
 
+// A SpecError says which of the workunits asked for cannot be made.
+type SpecError struct {
+	Index int
+	Err   error
+}
+
+func (e *SpecError) Error() string { return e.Err.Error() }
+
+func (e *SpecError) Unwrap() error { return e.Err }
+
 // prepared is a workunit that only has to be inserted.
 type prepared struct {
 	row   store.Workunit
@@ -102,32 +112,29 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 	for i, spec := range specs {
 		p, err := g.prepare(spec, now)
 		if err != nil {
-			if len(specs) > 1 {
-				err = fmt.Errorf("workunit %d of %d: %w", i+1, len(specs), err)
-			}
-			return nil, err
+			return nil, &SpecError{Index: i, Err: err}
 		}
 		list = append(list, p)
 		names = append(names, p.row.Name)
 	}
 	err := g.store.Update(ctx, func(tx *store.Tx) error {
 		checked := make(map[string]bool)
-		for _, p := range list {
+		for i, p := range list {
 			physical := make([]string, 0, len(p.files))
-			for i, f := range p.files {
+			for j, f := range p.files {
 				physical = append(physical, f.Name)
 				if checked[f.Name] {
 					continue
 				}
 				// The file deleter removes files within a transaction, so what is
 				// here now stays for this workunit.
-				if err := g.ensure(f, p.from[i]); err != nil {
+				if err := g.ensure(f, p.from[j]); err != nil {
 					return err
 				}
 				checked[f.Name] = true
 			}
 			if _, err := tx.InsertWorkunit(p.row, physical); err != nil {
-				return err
+				return &SpecError{Index: i, Err: err}
 			}
 		}
 		return nil

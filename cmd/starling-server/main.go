@@ -1,0 +1,66 @@
+// Command starling-server is a volunteer-computing project in one program: it
+// sets a project up, takes work, and serves it to BOINC's clients.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/server"
+)
+
+// version is set by the release build.
+var version = "0.1.0-dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := root().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "starling-server: "+strings.ReplaceAll(err.Error(), "\n", "\nstarling-server: "))
+		os.Exit(1)
+	}
+}
+
+func root() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "starling-server",
+		Short: "Run a volunteer-computing project",
+		Long: "Starling's server runs a volunteer-computing project for BOINC's clients and Starling's own.\n\n" +
+			"DIR is the project's directory, made by \"starling-server init\".",
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), resultCmd(), hostCmd(), serveCmd(), statusCmd(), doctorCmd())
+	return cmd
+}
+
+// group is a command that only holds others.
+func group(use, short string, sub ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		return fmt.Errorf("%s needs a command: see %s --help", cmd.CommandPath(), cmd.CommandPath())
+	}}
+	cmd.AddCommand(sub...)
+	return cmd
+}
+
+// withProject opens the project for a command that changes or shows it.
+func withProject(cmd *cobra.Command, dir string, fn func(ctx context.Context, p *server.Project) error) (err error) {
+	p, err := server.Open(cmd.Context(), dir, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := p.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	return fn(cmd.Context(), p)
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
+)
+
+func serveCmd() *cobra.Command {
+	var listen string
+	cmd := &cobra.Command{
+		Use:   "serve DIR",
+		Short: "Run the project until interrupted",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				if listen == "" {
+					listen = p.Config.ListenAddr()
+				}
+				l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
+				if err != nil {
+					return err
+				}
+				log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+				log.Info("serving", "project", p.Config.LongName, "master_url", p.Config.MasterURL, "listen", l.Addr().String())
+				err = p.Serve(ctx, l)
+				log.Info("stopped")
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on (default: server.toml's, or the port of the project's URL)")
+	return cmd
+}
+
+// projectStatus is what `status --json` prints.
+type projectStatus struct {
+	Project   string `json:"project"`
+	MasterURL string `json:"master_url"`
+	store.Status
+	List []store.WorkunitSummary `json:"workunit_list,omitempty"`
+}
+
+func statusCmd() *cobra.Command {
+	var asJSON, list bool
+	cmd := &cobra.Command{
+		Use:   "status DIR",
+		Short: "Show how far the work has come",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				st := projectStatus{Project: p.Config.LongName, MasterURL: p.Config.MasterURL}
+				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+					if st.Status, err = tx.Status(time.Now().Unix()); err == nil && list {
+						st.List, err = allSummaries(tx)
+					}
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(st)
+				}
+				printStatus(st)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&list, "workunits", false, "list the workunits too")
+	return cmd
+}
+
+func allSummaries(tx *store.Tx) (all []store.WorkunitSummary, err error) {
+	for after := int64(0); ; {
+		some, err := tx.Summaries(after, bulk)
+		if err != nil || len(some) == 0 {
+			return all, err
+		}
+		all = append(all, some...)
+		after = some[len(some)-1].ID
+	}
+}
+
+func printStatus(st projectStatus) {
+	w, r := st.Workunits, st.Results
+	fmt.Printf("%s, %s\n", st.Project, st.MasterURL)
+	fmt.Printf("workunits  %d: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
+		w.Total, w.Unfinished, w.Canonical, w.Error, w.Assimilated)
+	fmt.Printf("waiting    %d for validation, %d for assimilation, %d for file deletion\n",
+		w.NeedValidate, w.WaitingAssimilate, w.WaitingFileDelete)
+	fmt.Printf("results    %d: %d unsent, %d in progress, %d over\n", r.Total, r.ByServerState["unsent"],
+		r.ByServerState["in_progress"], r.ByServerState["over"])
+	outcomes, _ := json.Marshal(r.ByOutcome) // sorted by name
+	fmt.Printf("outcomes   %s\n", outcomes)
+	fmt.Printf("volunteers %d with %d computers, credit %.2f\n", st.Users, st.Hosts, st.Credit)
+	for _, wu := range st.List {
+		fmt.Printf("  %s  %s  %d results  %v\n", wu.Name, wu.State, wu.Results, wu.Errors)
+	}
+}
+
+func doctorCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor DIR",
+		Short: "Check that the project's records agree with each other",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				var wrong []string
+				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+					wrong, err = tx.Doctor()
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				for _, s := range wrong {
+					fmt.Println(s)
+				}
+				if len(wrong) > 0 {
+					return fmt.Errorf("%d things are wrong", len(wrong))
+				}
+				fmt.Println("all is well")
+				return nil
+			})
+		},
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+func initCmd() *cobra.Command {
+	var name, url string
+	cmd := &cobra.Command{
+		Use:     "init DIR --name NAME --url http://HOST:PORT/PATH/",
+		Short:   "Make a new project",
+		Example: "  starling-server init demo --name \"Demo project\" --url http://127.0.0.1:8080/demo/",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := server.Init(cmd.Context(), args[0], name, url); err != nil {
+				return err
+			}
+			cmd.Printf("project %s made in %s; its settings are in %s\n", name, args[0], filepath.Join(args[0], "server.toml"))
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "the project's name, as volunteers see it")
+	cmd.Flags().StringVar(&url, "url", "", "the address to which volunteers attach; the host needs a dot")
+	require(cmd, "name", "url")
+	cmd.SetOut(os.Stdout)
+	return cmd
+}
+
+func require(cmd *cobra.Command, flags ...string) {
+	for _, f := range flags {
+		if err := cmd.MarkFlagRequired(f); err != nil {
+			panic(err) // no such flag
+		}
+	}
+}
+
+func userCmd() *cobra.Command {
+	var email, password, name string
+	add := &cobra.Command{
+		Use:   "add DIR --email E",
+		Short: "Make an account and print its authenticator",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				key, err := p.AddUser(ctx, email, name, password, time.Now())
+				if err != nil {
+					return err
+				}
+				fmt.Println(string(key))
+				return nil
+			})
+		},
+	}
+	add.Flags().StringVar(&email, "email", "", "e-mail address")
+	add.Flags().StringVar(&password, "password", "", "password, to attach by e-mail")
+	add.Flags().StringVar(&name, "name", "", "name shown to others (default: the address up to the @)")
+	require(add, "email")
+	return group("user", "Accounts", add)
+}
+
+func appCmd() *cobra.Command {
+	var a server.NewApp
+	var outputs []string
+	add := &cobra.Command{
+		Use:   "add DIR APP",
+		Short: "Add an application",
+		Long: "Add an application. Unless templates/APP_out exists, it is written from the --output flags;\n" +
+			"edit it, or write templates/APP_in, in the form of BOINC's templates.",
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.Name = args[1]
+			for _, o := range outputs {
+				f, err := parseOutput(o)
+				if err != nil {
+					return err
+				}
+				a.Outputs = append(a.Outputs, f)
+			}
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				return p.AddApp(ctx, a, time.Now())
+			})
+		},
+	}
+	add.Flags().StringVar(&a.FriendlyName, "friendly-name", "", "name shown to volunteers (default: APP)")
+	add.Flags().StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise or trivial")
+	add.Flags().StringVar(&a.Assimilator, "assimilator", "copy", "what is done with outcomes: copy")
+	add.Flags().StringArrayVar(&outputs, "output", nil, "an output file, LOGICAL[:MAXBYTES]; may be repeated (default: out:10000000)")
+	return group("app", "Applications", add)
+}
+
+func parseOutput(s string) (workgen.OutputFile, error) {
+	name, size, ok := strings.Cut(s, ":")
+	f := workgen.OutputFile{Logical: name, MaxNBytes: workgen.DefaultMaxNBytes}
+	if ok {
+		n, err := strconv.ParseInt(size, 10, 64)
+		if err != nil || n <= 0 {
+			return f, fmt.Errorf("--output %q: %q is not a number of bytes", s, size)
+		}
+		f.MaxNBytes = n
+	}
+	return f, nil
+}
+
+func versionCmd() *cobra.Command {
+	var v server.NewVersion
+	var files []string
+	add := &cobra.Command{
+		Use:   "add DIR APP --platform P --version N.NN --main FILE",
+		Short: "Sign a version of an application and hand it out",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v.App = args[1]
+			for _, f := range files {
+				v.Files = append(v.Files, given(f))
+			}
+			if v.Plain && v.Wrapper == "" {
+				var err error
+				if v.Wrapper, err = findWrapper(v.Platform); err != nil {
+					return err
+				}
+			}
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				return p.AddVersion(ctx, v, time.Now())
+			})
+		},
+	}
+	f := add.Flags()
+	f.StringVar(&v.Platform, "platform", "", "for which computers, for example x86_64-pc-linux-gnu")
+	f.StringVar(&v.Number, "version", "", "major and minor number, for example 1.00")
+	f.StringVar(&v.Main, "main", "", "the program")
+	f.StringArrayVar(&files, "file", nil, "a further file, FILE[=LOGICAL]; may be repeated")
+	f.StringVar(&v.PlanClass, "plan-class", "", "BOINC's plan class")
+	f.StringVar(&v.Cmdline, "cmdline", "", "arguments added to those of each workunit")
+	f.BoolVar(&v.Plain, "plain", false, "the program knows nothing of BOINC: wrap it, and put its files into its folder")
+	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain (default: starling-wrap-PLATFORM or starling-wrap beside this program)")
+	require(add, "platform", "version", "main")
+	return group("version", "Versions of applications", add)
+}
+
+// given splits FILE[=LOGICAL].
+func given(s string) workgen.Given {
+	if i := strings.LastIndexByte(s, '='); i > 0 && !strings.ContainsAny(s[i:], `/\`) {
+		return workgen.Given{Path: s[:i], Logical: s[i+1:]}
+	}
+	return workgen.Given{Path: s}
+}
+
+// findWrapper looks for the wrapper of a platform beside this program.
+func findWrapper(platform string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(self); err == nil {
+		self = real
+	}
+	ext := ""
+	if strings.HasPrefix(platform, "windows") {
+		ext = ".exe"
+	}
+	dir := filepath.Dir(self)
+	names := []string{filepath.Join(dir, "starling-wrap-"+platform+ext)}
+	if native(platform) {
+		names = append(names, filepath.Join(dir, "starling-wrap"+ext))
+	}
+	for _, n := range names {
+		if _, err := os.Stat(n); err == nil {
+			return n, nil
+		}
+	}
+	return "", errors.New("no wrapper for " + platform + ": looked for " + strings.Join(names, " and ") + "; name it with --wrapper")
+}
+
+// native reports whether a program built like this one runs on a platform.
+func native(platform string) bool {
+	arch := map[string]string{"amd64": "x86_64", "386": "i686", "arm64": "aarch64", "arm": "arm", "riscv64": "riscv64"}[runtime.GOARCH]
+	switch runtime.GOOS {
+	case "linux":
+		return strings.HasPrefix(platform, arch+"-") && strings.Contains(platform, "linux")
+	case "windows":
+		return platform == "windows_x86_64" && runtime.GOARCH == "amd64" || platform == "windows_arm64" && runtime.GOARCH == "arm64"
+	case "darwin":
+		return strings.HasSuffix(platform, "-apple-darwin") &&
+			(strings.HasPrefix(platform, arch) || strings.HasPrefix(platform, runtime.GOARCH))
+	}
+	return false
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
+)
+
+func resultCmd() *cobra.Command { return group("result", "Results", showCmd("result", showResult)) }
+
+func hostCmd() *cobra.Command { return group("host", "Computers", showCmd("host", showHost)) }
+
+// showCmd prints one row as JSON, which people can read too.
+func showCmd(what string, show func(*store.Tx, string) (any, error)) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show DIR ID",
+		Short: "Show a " + what + " by number or name",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				var v any
+				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+					v, err = show(tx, args[1])
+					return err
+				})
+				if errors.Is(err, store.ErrNotFound) {
+					return fmt.Errorf("no %s %s", what, args[1])
+				}
+				if err != nil {
+					return err
+				}
+				return printJSON(v)
+			})
+		},
+	}
+	cmd.Flags().Bool("json", true, "print JSON, which is the only form")
+	return cmd
+}
+
+func printJSON(v any) error {
+	e := json.NewEncoder(os.Stdout)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+func number(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil
+}
+
+// Rows as people see them: with the columns' names, states in words, and times
+// that can be read.
+
+type workunitView struct {
+	ID                int64        `json:"id"`
+	Name              string       `json:"name"`
+	CreateTime        time.Time    `json:"create_time"`
+	Batch             int64        `json:"batch"`
+	Priority          int64        `json:"priority"`
+	TargetNResults    int          `json:"target_nresults"`
+	MinQuorum         int          `json:"min_quorum"`
+	CanonicalResultID int64        `json:"canonical_resultid"`
+	CanonicalCredit   float64      `json:"canonical_credit"`
+	NeedValidate      bool         `json:"need_validate"`
+	Errors            []string     `json:"errors"`
+	AssimilateState   string       `json:"assimilate_state"`
+	FileDeleteState   string       `json:"file_delete_state"`
+	TransitionTime    string       `json:"transition_time"`
+	Results           []resultView `json:"results"`
+}
+
+type resultView struct {
+	ID              int64     `json:"id"`
+	Name            string    `json:"name"`
+	HostID          int64     `json:"hostid"`
+	UserID          int64     `json:"userid"`
+	ServerState     string    `json:"server_state"`
+	Outcome         string    `json:"outcome"`
+	ValidateState   string    `json:"validate_state"`
+	FileDeleteState string    `json:"file_delete_state"`
+	ClientState     int64     `json:"client_state"`
+	ExitStatus      int64     `json:"exit_status"`
+	SentTime        time.Time `json:"sent_time,omitzero"`
+	ReportDeadline  time.Time `json:"report_deadline,omitzero"`
+	ReceivedTime    time.Time `json:"received_time,omitzero"`
+	CPUTime         float64   `json:"cpu_time"`
+	ElapsedTime     float64   `json:"elapsed_time"`
+	ClaimedCredit   float64   `json:"claimed_credit"`
+	GrantedCredit   float64   `json:"granted_credit"`
+	StderrOut       string    `json:"stderr_out,omitempty"`
+}
+
+func viewResult(r store.Result) resultView {
+	return resultView{
+		ID: r.ID, Name: r.Name, HostID: r.HostID, UserID: r.UserID, ServerState: r.ServerState.String(),
+		Outcome: r.Outcome.String(), ValidateState: r.ValidateState.String(), FileDeleteState: r.FileDeleteState.String(),
+		ClientState: r.ClientState, ExitStatus: r.ExitStatus, SentTime: utc(r.SentTime), ReportDeadline: utc(r.ReportDeadline),
+		ReceivedTime: utc(r.ReceivedTime), CPUTime: r.CPUTime, ElapsedTime: r.ElapsedTime,
+		ClaimedCredit: r.ClaimedCredit, GrantedCredit: r.GrantedCredit, StderrOut: r.StderrOut,
+	}
+}
+
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC()
+}
+
+func showWorkunit(tx *store.Tx, id string) (any, error) {
+	wu, err := workunitBy(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	v := workunitView{
+		ID: wu.ID, Name: wu.Name, CreateTime: wu.CreateTime.UTC(), Batch: wu.Batch, Priority: wu.Priority,
+		TargetNResults: wu.TargetNResults, MinQuorum: wu.MinQuorum, CanonicalResultID: wu.CanonicalResultID,
+		CanonicalCredit: wu.CanonicalCredit, NeedValidate: wu.NeedValidate, Errors: wu.ErrorMask.Reasons(),
+		AssimilateState: wu.AssimilateState.String(), FileDeleteState: wu.FileDeleteState.String(),
+		TransitionTime: wu.TransitionTime.UTC().Format(time.RFC3339), Results: []resultView{},
+	}
+	if !wu.TransitionTime.Before(store.Never) {
+		v.TransitionTime = "never"
+	}
+	results, err := tx.ResultsOf(wu.ID)
+	for _, r := range results {
+		r.StderrOut = ""
+		v.Results = append(v.Results, viewResult(r))
+	}
+	return v, err
+}
+
+func showResult(tx *store.Tx, id string) (any, error) {
+	if n, ok := number(id); ok {
+		if r, err := tx.Result(n); err == nil || !errors.Is(err, store.ErrNotFound) {
+			return viewResult(r), err
+		}
+	}
+	r, err := tx.ResultByName(id)
+	return viewResult(r), err
+}
+
+func showHost(tx *store.Tx, id string) (any, error) {
+	n, ok := number(id)
+	if !ok {
+		return nil, store.ErrNotFound
+	}
+	h, err := tx.Host(n)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"id": h.ID, "userid": h.UserID, "create_time": utc(h.CreateTime), "rpc_time": utc(h.RPCTime),
+		"rpc_seqno": h.RPCSeqno, "domain_name": h.DomainName, "p_ncpus": h.NCPUs, "p_model": h.Model,
+		"p_fpops": h.Fpops, "m_nbytes": h.MemBytes, "d_free": h.DiskFree, "os_name": h.OSName,
+		"os_version": h.OSVersion, "total_credit": h.TotalCredit, "expavg_credit": h.ExpavgCredit,
+		"avg_turnaround": h.AvgTurnaround, "max_results_day": h.MaxResultsDay, "nresults_today": h.NResultsToday,
+	}, nil
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// bulk is how many workunits of --stdin share a transaction.
+const bulk = 1000
+
+func workCmd() *cobra.Command {
+	return group("work", "Workunits", createCmd(), showCmd("workunit", showWorkunit))
+}
+
+// workFlags is what a command or a line of --stdin says about a workunit.
+type workFlags struct {
+	workgen.Params
+	inputs []string
+}
+
+// define adds the flags to fs, with the present values as defaults.
+func (w *workFlags) define(fs *pflag.FlagSet) {
+	fs.StringVar(&w.Name, "name", w.Name, "name of the workunit (default: made up)")
+	fs.StringArrayVar(&w.inputs, "input", w.inputs, "an input file, FILE[=LOGICAL]; may be repeated")
+	fs.StringVar(&w.CommandLine, "cmdline", w.CommandLine, "arguments of the program")
+	fs.IntVar(&w.TargetNResults, "target-nresults", w.TargetNResults, "results to begin with (default: the quorum)")
+	fs.IntVar(&w.MinQuorum, "min-quorum", w.MinQuorum, "results that must agree (default 1)")
+	fs.IntVar(&w.MaxErrorResults, "max-error", w.MaxErrorResults, "give up after more errors than this (default 3)")
+	fs.IntVar(&w.MaxTotalResults, "max-total", w.MaxTotalResults, "make no more results than this (default 10)")
+	fs.IntVar(&w.MaxSuccessResults, "max-success", w.MaxSuccessResults, "give up after more successes than this without agreement (default 6)")
+	fs.Float64Var(&w.DelayBound, "delay-bound", w.DelayBound, "seconds a host has to report a result (default 604800)")
+	fs.Float64Var(&w.RscFpopsEst, "rsc-fpops-est", w.RscFpopsEst, "floating point operations expected (default 3.6e12)")
+	fs.Float64Var(&w.RscFpopsBound, "rsc-fpops-bound", w.RscFpopsBound, "abort beyond so many (default: 24 times the estimate)")
+	fs.Float64Var(&w.RscMemoryBound, "rsc-memory-bound", w.RscMemoryBound, "bytes of memory needed (default 5e8)")
+	fs.Float64Var(&w.RscDiskBound, "rsc-disk-bound", w.RscDiskBound, "bytes of disk needed (default 1e9)")
+	fs.Int64Var(&w.Priority, "priority", w.Priority, "higher goes first (default 0)")
+	fs.Int64Var(&w.Batch, "batch", w.Batch, "number of the batch (default none)")
+}
+
+// limits are the flags for which 0, if someone says it, makes no sense.
+var limits = []string{
+	"target-nresults", "min-quorum", "max-error", "max-total", "max-success", "delay-bound",
+	"rsc-fpops-est", "rsc-fpops-bound", "rsc-memory-bound", "rsc-disk-bound",
+}
+
+// spec returns what the flags ask for.
+func (w *workFlags) spec(fs *pflag.FlagSet) (workgen.Spec, error) {
+	for _, name := range limits {
+		if f := fs.Lookup(name); f.Changed && f.Value.String() == "0" {
+			return workgen.Spec{}, fmt.Errorf("--%s is 0, want a number above 0", name)
+		}
+	}
+	s := workgen.Spec{Params: w.Params}
+	for _, in := range w.inputs {
+		s.Inputs = append(s.Inputs, given(in))
+	}
+	return s, nil
+}
+
+func createCmd() *cobra.Command {
+	var w workFlags
+	var stdin bool
+	cmd := &cobra.Command{
+		Use:   "create DIR APP",
+		Short: "Make workunits and print their names",
+		Long: "Make a workunit, or with --stdin one for each line of the standard input, which holds flags\n" +
+			"that go over those of the command. What templates/APP_in says goes over both.",
+		Example: "  starling-server work create demo upper --input text.txt=in --min-quorum 2",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				g, err := p.Generator(ctx, args[1], time.Now())
+				if err != nil {
+					return err
+				}
+				base, err := w.spec(cmd.Flags())
+				if err != nil {
+					return err
+				}
+				out := bufio.NewWriter(os.Stdout)
+				defer out.Flush()
+				if stdin {
+					return createFrom(ctx, g, w, os.Stdin, out)
+				}
+				return create(ctx, g, []workgen.Spec{base}, out)
+			})
+		},
+	}
+	w.define(cmd.Flags())
+	cmd.Flags().BoolVar(&stdin, "stdin", false, "read one workunit's flags from each line of the standard input")
+	return cmd
+}
+
+func create(ctx context.Context, g *workgen.Generator, specs []workgen.Spec, out io.Writer) error {
+	names, err := g.Create(ctx, specs, time.Now())
+	for _, n := range names {
+		fmt.Fprintln(out, n)
+	}
+	return err
+}
+
+// createFrom makes a workunit for each line of in.
+func createFrom(ctx context.Context, g *workgen.Generator, base workFlags, in io.Reader, out io.Writer) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 1<<20)
+	var specs []workgen.Spec
+	var numbers []int
+	made := 0
+	fail := func(line int, err error) error {
+		return fmt.Errorf("line %d: %w (%d workunits were made before it)", line, err, made)
+	}
+	flush := func() error {
+		if len(specs) == 0 {
+			return nil
+		}
+		err := create(ctx, g, specs, out)
+		if bad := (*workgen.SpecError)(nil); errors.As(err, &bad) {
+			return fail(numbers[bad.Index], bad.Err)
+		}
+		if err == nil {
+			made += len(specs)
+			specs, numbers = specs[:0], numbers[:0]
+		}
+		return err
+	}
+	for n := 1; lines.Scan(); n++ {
+		text := strings.TrimSpace(lines.Text())
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		spec, err := parseLine(base, text)
+		if err != nil {
+			return fail(n, err)
+		}
+		specs, numbers = append(specs, spec), append(numbers, n)
+		if len(specs) == bulk {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	return flush()
+}
+
+func parseLine(base workFlags, text string) (workgen.Spec, error) {
+	words, err := split(text)
+	if err != nil {
+		return workgen.Spec{}, err
+	}
+	w := base
+	fs := pflag.NewFlagSet("line", pflag.ContinueOnError)
+	fs.Usage = func() {}
+	w.define(fs)
+	if err := fs.Parse(words); err != nil {
+		return workgen.Spec{}, err
+	}
+	if fs.NArg() > 0 {
+		return workgen.Spec{}, fmt.Errorf("%q is not a flag", fs.Arg(0))
+	}
+	return w.spec(fs)
+}
+
+// split cuts a line into words as a shell does, with quotes and backslashes but
+// nothing else.
+func split(line string) (words []string, err error) {
+	var word strings.Builder
+	in, quote := false, byte(0)
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\' && quote != '\'' && i+1 < len(line):
+			i++
+			word.WriteByte(line[i])
+			in = true
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote, in = c, true
+		case quote == 0 && (c == ' ' || c == '\t'):
+			if in {
+				words = append(words, word.String())
+				word.Reset()
+				in = false
+			}
+		default:
+			word.WriteByte(c)
+			in = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("the quote %c is not closed", quote)
+	}
+	if in {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// workunitBy finds a workunit by number or name.
+func workunitBy(tx *store.Tx, id string) (store.Workunit, error) {
+	if n, ok := number(id); ok {
+		if wu, err := tx.Workunit(n); err == nil || !errors.Is(err, store.ErrNotFound) {
+			return wu, err
+		}
+	}
+	return tx.WorkunitByName(id)
+}

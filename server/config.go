@@ -1,0 +1,205 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Config is what server.toml holds. Keys that BOINC's config.xml has carry its
+// names.
+type Config struct {
+	LongName  string `toml:"long_name"`
+	MasterURL string `toml:"master_url"`
+	Listen    string `toml:"listen"`
+
+	DailyResultQuota      int     `toml:"daily_result_quota"`
+	MinSendworkInterval   float64 `toml:"min_sendwork_interval"`
+	NextRPCDelay          float64 `toml:"next_rpc_delay"`
+	MaxWusToSend          int     `toml:"max_wus_to_send"`
+	MaxWusInProgress      int     `toml:"max_wus_in_progress"`
+	MaxNCPUs              int     `toml:"max_ncpus"`
+	OneResultPerUserPerWU bool    `toml:"one_result_per_user_per_wu"`
+	OneResultPerHostPerWU bool    `toml:"one_result_per_host_per_wu"`
+	ResendLostResults     bool    `toml:"resend_lost_results"`
+	SendResultAbort       bool    `toml:"send_result_abort"`
+
+	DeleteDelayHours       float64 `toml:"delete_delay_hours"`
+	DisableAccountCreation bool    `toml:"disable_account_creation"`
+	MinPasswdLength        int     `toml:"min_passwd_length"`
+}
+
+// DefaultConfig is what holds where server.toml says nothing.
+func DefaultConfig() Config {
+	return Config{
+		DailyResultQuota:    100,
+		MinSendworkInterval: 6,
+		MaxWusToSend:        10,
+		MaxNCPUs:            64,
+		ResendLostResults:   true,
+		SendResultAbort:     true,
+		MinPasswdLength:     6,
+	}
+}
+
+// configText is the server.toml of a new project.
+func configText(c Config) string {
+	return fmt.Sprintf(`# Settings of the project. Keys with an equal in BOINC carry the name that it
+# has in BOINC's config.xml. A limit of 0 is switched off. The server reads
+# this file when it starts.
+
+# The project's name, as volunteers see it.
+long_name = %q
+
+# The address to which volunteers attach. Changing it later makes clients that
+# are attached complain or start anew.
+master_url = %q
+
+# Where the server listens; "" listens on the port of master_url.
+listen = ""
+
+# Results that a computer may get a day, for each CPU. Errors lower it for a
+# computer, down to 1, and good results raise it again.
+daily_result_quota = %d
+
+# Seconds between two requests of a computer that may both bring work.
+min_sendwork_interval = %v
+
+# Seconds after which clients contact the project again even if they need
+# nothing; 0 leaves it to them.
+next_rpc_delay = %v
+
+# Results sent in one reply at most, and results a computer may have at a time,
+# each for each CPU.
+max_wus_to_send = %d
+max_wus_in_progress = %d
+
+# CPUs of a computer that count for these limits.
+max_ncpus = %d
+
+# Whether a volunteer, or a computer, gets at most one result of a workunit.
+# Results of one computer that agree prove little.
+one_result_per_user_per_wu = %v
+one_result_per_host_per_wu = %v
+
+# Whether a computer that lost a result, or never received it, is sent it again.
+resend_lost_results = %v
+
+# Whether computers are told to abort results that are of no use any more.
+send_result_abort = %v
+
+# Hours for which files stay after the last result of a workunit came in.
+delete_delay_hours = %v
+
+# Whether only the operator makes accounts (starling-server user add).
+disable_account_creation = %v
+
+# The shortest password that clients let people choose.
+min_passwd_length = %d
+`, c.LongName, c.MasterURL, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
+		c.MaxWusInProgress, c.MaxNCPUs, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
+		c.SendResultAbort, c.DeleteDelayHours, c.DisableAccountCreation, c.MinPasswdLength)
+}
+
+// readConfig reads DIR/server.toml. The error tells all that is wrong with it,
+// each with file, line and key.
+func readConfig(dir string) (Config, error) {
+	name := filepath.Join(dir, "server.toml")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return Config{}, fmt.Errorf("not a project's directory: %w", err)
+	}
+	return parseConfig(name, text)
+}
+
+func parseConfig(name string, text []byte) (Config, error) {
+	c := DefaultConfig()
+	lines, err := tomlfile.Decode(name, text, &c)
+	if err != nil {
+		return c, err
+	}
+	errs := c.check(lines)
+	return c, errors.Join(errs...)
+}
+
+// check looks at the values.
+func (c *Config) check(lines tomlfile.Lines) (errs []error) {
+	bad := func(key, format string, args ...any) { errs = append(errs, lines.Errorf(key, format, args...)) }
+	if strings.TrimSpace(c.LongName) == "" || len(c.LongName) > 254 {
+		bad("long_name", "want a name of 1 to 254 bytes")
+	}
+	switch u, err := MasterURL(c.MasterURL); {
+	case err != nil:
+		bad("master_url", "%v", err)
+	case u != c.MasterURL:
+		bad("master_url", "%q is not in canonical form, want %q", c.MasterURL, u)
+	}
+	if c.Listen != "" {
+		if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+			bad("listen", "%q is not an address, want HOST:PORT or :PORT", c.Listen)
+		}
+	}
+	for _, x := range []struct {
+		key   string
+		value float64
+		most  float64
+	}{
+		{"daily_result_quota", float64(c.DailyResultQuota), 1e6},
+		{"min_sendwork_interval", c.MinSendworkInterval, 86400},
+		{"next_rpc_delay", c.NextRPCDelay, 14 * 86400},
+		{"max_wus_to_send", float64(c.MaxWusToSend), 1e5},
+		{"max_wus_in_progress", float64(c.MaxWusInProgress), 1e6},
+		{"max_ncpus", float64(c.MaxNCPUs), 1e5},
+		{"delete_delay_hours", c.DeleteDelayHours, 24 * 3650},
+		{"min_passwd_length", float64(c.MinPasswdLength), 100},
+	} {
+		if !(x.value >= 0 && x.value <= x.most) {
+			bad(x.key, "%v is out of range, want 0 to %v", x.value, x.most)
+		}
+	}
+	return errs
+}
+
+// MasterURL returns the form of a project's address that clients agree with, or
+// says why they would refuse it.
+func MasterURL(s string) (string, error) {
+	canonical, err := protocol.CanonicalMasterURL(s)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(canonical)
+	if err != nil {
+		return "", fmt.Errorf("master URL %.100q: %w", s, err)
+	}
+	if strings.ContainsAny(u.Path, "{}") || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return "", fmt.Errorf("master URL %.100q: want scheme, host, port and path only", s)
+	}
+	return canonical, nil
+}
+
+// ListenAddr returns where the server listens by default: everywhere, on the
+// port of the master URL.
+func (c *Config) ListenAddr() string {
+	if c.Listen != "" {
+		return c.Listen
+	}
+	u, err := url.Parse(c.MasterURL)
+	if err != nil {
+		return ":80" // readConfig has checked it
+	}
+	switch port := u.Port(); {
+	case port != "":
+		return ":" + port
+	case u.Scheme == "https":
+		return "127.0.0.1:8080" // behind a proxy that speaks TLS
+	default:
+		return ":80"
+	}
+}

@@ -1,0 +1,264 @@
+// Package server is a volunteer-computing project: a directory with settings,
+// keys, files and a database, and the programs that keep its work moving.
+//
+// It joins the parts below it and runs them in one process. Several processes
+// may have one project open: operators add work while the server runs. What a
+// volunteer's computer does is none of its business, and it shares no package
+// with the agent but protocol.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/assimilator"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/filedeleter"
+	"github.com/starling-grid/starling/server/scheduler"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/transitioner"
+	"github.com/starling-grid/starling/server/upload"
+	"github.com/starling-grid/starling/server/validator"
+	"github.com/starling-grid/starling/server/web"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// Files and folders of a project's directory.
+const (
+	databaseFile = "project.db"
+	keysDir      = "keys"
+	downloadDir  = "download"
+	uploadDir    = "upload"
+	templatesDir = "templates"
+	resultsDir   = "results"
+)
+
+// A Project is an open project directory. It is safe for concurrent use.
+type Project struct {
+	Dir      string
+	Config   Config
+	Store    *store.Store
+	Download *blob.Dir
+	Upload   *blob.Dir
+
+	log       *slog.Logger
+	uploadKey *protocol.PrivateKey
+	codeSign  *protocol.PublicKey
+	oldKeys   []scheduler.OldKey
+
+	mu      sync.Mutex
+	outputs map[string]template // output templates, by file name
+}
+
+type template struct {
+	modified time.Time
+	output   *workgen.Output
+}
+
+// Open opens the project in dir. The caller closes it.
+func Open(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
+	c, err := readConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	p := &Project{Dir: dir, Config: c, log: log, outputs: make(map[string]template)}
+	if err := p.readKeys(); err != nil {
+		return nil, err
+	}
+	if err := p.open(ctx); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+func (p *Project) open(ctx context.Context) (err error) {
+	if p.Download, err = blob.Open(filepath.Join(p.Dir, downloadDir)); err != nil {
+		return err
+	}
+	if p.Upload, err = blob.Open(filepath.Join(p.Dir, uploadDir)); err != nil {
+		return err
+	}
+	p.Store, err = store.Open(ctx, filepath.Join(p.Dir, databaseFile))
+	return err
+}
+
+// Close closes database and files.
+func (p *Project) Close() error {
+	var errs []error
+	if p.Store != nil {
+		errs = append(errs, p.Store.Close())
+	}
+	for _, d := range []*blob.Dir{p.Download, p.Upload} {
+		if d != nil {
+			errs = append(errs, d.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (p *Project) readKeys() error {
+	read := func(name string) (string, error) {
+		b, err := os.ReadFile(filepath.Join(p.Dir, keysDir, name))
+		return string(b), err
+	}
+	text, err := read("upload_private")
+	if err != nil {
+		return err
+	}
+	if p.uploadKey, err = protocol.ParsePrivateKey(text); err != nil {
+		return fmt.Errorf("upload_private: %w", err)
+	}
+	if text, err = read("code_sign_public"); err != nil {
+		return err
+	}
+	if p.codeSign, err = protocol.ParsePublicKey(text); err != nil {
+		return fmt.Errorf("code_sign_public: %w", err)
+	}
+	// As in BOINC: old_key_0, old_key_1, … and what each of them signed.
+	for n := 0; ; n++ {
+		old, err := read("old_key_" + strconv.Itoa(n))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		sig, err2 := read("signature_" + strconv.Itoa(n))
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		if err := protocol.AcceptNewKey(old, p.codeSign.Text(), sig); err != nil {
+			return fmt.Errorf("signature_%d: %w", n, err)
+		}
+		p.oldKeys = append(p.oldKeys, scheduler.OldKey{Text: old, Signature: sig})
+	}
+}
+
+// Handler returns what answers HTTP requests below the project's URL. reported
+// is called when results were taken in.
+func (p *Project) Handler(reported func()) (http.Handler, error) {
+	c := p.Config
+	site := &web.Site{
+		Name: c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
+		MinPasswordLength: c.MinPasswdLength, Store: p.Store, Log: p.log.With("part", "web"), Download: p.Download,
+		Scheduler: &scheduler.Scheduler{
+			Store: p.Store, Log: p.log.With("part", "scheduler"), Reported: reported,
+			Config: scheduler.Config{
+				Name: c.LongName, MasterURL: c.MasterURL,
+				DownloadURL: c.MasterURL + "download/", UploadURL: c.MasterURL + "file_upload_handler",
+				CodeSignKey: p.codeSign.Text(), OldKeys: p.oldKeys,
+				MinSendworkInterval: protocol.Seconds(c.MinSendworkInterval),
+				NextRPCDelay:        protocol.Seconds(c.NextRPCDelay),
+				MaxWusToSend:        c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress,
+				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs,
+				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
+				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
+			},
+		},
+		Upload: &upload.Handler{Files: p.Upload, Key: p.uploadKey.Public(), Log: p.log.With("part", "upload")},
+	}
+	return site.Handler()
+}
+
+// A daemon handles what waits for it in one pass and returns how much it did.
+type daemon struct {
+	name string
+	pass func(ctx context.Context, now time.Time) (int, error)
+}
+
+// daemons returns those that keep work moving, in the order in which a
+// workunit meets them.
+func (p *Project) daemons() []daemon {
+	t := &transitioner.Transitioner{
+		Store: p.Store, Log: p.log.With("part", "transitioner"), Describe: p.describeResult,
+		DeleteDelay: protocol.Seconds(p.Config.DeleteDelayHours * 3600), MaxRandom: workgen.MaxRandom,
+	}
+	v := &validator.Validator{
+		Store: p.Store, Log: p.log.With("part", "validator"), Comparator: p.comparator,
+		DailyQuota: p.Config.DailyResultQuota,
+	}
+	a := &assimilator.Assimilator{Store: p.Store, Log: p.log.With("part", "assimilator"), Handler: p.assimilation}
+	d := &filedeleter.Deleter{
+		Store: p.Store, Log: p.log.With("part", "file_deleter"), Download: p.Download, Upload: p.Upload,
+	}
+	return []daemon{
+		{"transitioner", t.Pass}, {"validator", v.Pass}, {"assimilator", a.Pass}, {"file_deleter", d.Pass},
+	}
+}
+
+// describeResult makes the description of a new result from the workunit's
+// output template.
+func (p *Project) describeResult(wu store.Workunit, result string, random int64) (string, error) {
+	o, err := p.output(wu.ResultTemplateFile)
+	if err != nil {
+		return "", err
+	}
+	return o.Expand(result, wu.Name, random, p.uploadKey)
+}
+
+// output returns an output template, read again when the file has changed.
+func (p *Project) output(name string) (*workgen.Output, error) {
+	path := filepath.Join(p.Dir, filepath.FromSlash(name))
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("output template: %w", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if t, ok := p.outputs[name]; ok && t.modified.Equal(st.ModTime()) {
+		return t.output, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("output template: %w", err)
+	}
+	o, err := workgen.ParseOutput(name, string(text))
+	if err != nil {
+		return nil, err
+	}
+	p.outputs[name] = template{st.ModTime(), o}
+	return o, nil
+}
+
+func (p *Project) comparator(appID int64) (validator.Comparator, error) {
+	app, err := p.app(appID)
+	if err != nil {
+		return nil, err
+	}
+	return validator.New(app.Validator, p.Upload)
+}
+
+func (p *Project) assimilation(appID int64) (assimilator.Handler, error) {
+	app, err := p.app(appID)
+	if err != nil {
+		return nil, err
+	}
+	if app.Assimilator != "copy" {
+		return nil, fmt.Errorf("assimilator %q: want copy", app.Assimilator)
+	}
+	return assimilator.Copy{Dir: filepath.Join(p.Dir, resultsDir), Files: p.Upload, App: app.Name}, nil
+}
+
+func (p *Project) app(id int64) (store.App, error) {
+	var apps []store.App
+	err := p.Store.View(context.Background(), func(tx *store.Tx) (err error) {
+		apps, err = tx.Apps()
+		return err
+	})
+	if err != nil {
+		return store.App{}, err
+	}
+	for _, a := range apps {
+		if a.ID == id {
+			return a, nil
+		}
+	}
+	return store.App{}, fmt.Errorf("app %d: %w", id, store.ErrNotFound)
+}

@@ -1,0 +1,249 @@
+package scheduler
+
+import (
+	"crypto/subtle"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// errStranger says that a request carries no account's key.
+var errStranger = errors.New("unknown account key")
+
+// accounts is what identity needs of the database.
+type accounts interface {
+	User(id int64) (store.User, error)
+	UserByKey(key protocol.Authenticator) (store.User, error)
+	Host(id int64) (store.Host, error)
+	HostsOfUser(userID int64, limit int) ([]store.Host, error)
+}
+
+// An identity is who sent a request.
+type identity struct {
+	user     store.User
+	host     store.Host
+	known    bool // host is a record; otherwise one has to be made
+	assigned bool // the client does not know the host's id yet
+	lost     bool // the host was known again by its looks: its client starts anew
+	missing  bool // it named a record that is not there
+}
+
+const (
+	// maxHosts bounds how many records of an account are searched for a computer
+	// that comes without its id.
+	maxHosts = 500
+	maxHops  = 10
+)
+
+// identify finds out who sent a request. Source for the rules: BOINC
+// sched/handle_request.cpp, authenticate_user.
+func identify(db accounts, req *protocol.SchedulerRequest) (identity, error) {
+	var id identity
+	var err error
+	if req.HostID == 0 {
+		return newcomer(db, req, id)
+	}
+	id.host, id.assigned, err = follow(db, req.HostID)
+	if errors.Is(err, store.ErrNotFound) {
+		id.missing = true
+		return newcomer(db, req, id)
+	}
+	if err != nil {
+		return id, err
+	}
+	id.user, err = byKey(db, req.Authenticator)
+	if err != nil {
+		return id, err
+	}
+	if id.user.ID != id.host.UserID || req.RPCSeqno < id.host.RPCSeqno && !id.assigned {
+		// Someone else's host, or a copy of its state that has fallen behind.
+		return lookalike(db, req, id)
+	}
+	id.known = true
+	return id, nil
+}
+
+// follow returns the host with an id, or what it was merged into.
+func follow(db accounts, id int64) (h store.Host, merged bool, err error) {
+	for range maxHops {
+		h, err = db.Host(id)
+		if err != nil || h.UserID != 0 {
+			return h, merged, err
+		}
+		id, merged = h.RPCSeqno, true
+	}
+	return h, merged, store.ErrNotFound
+}
+
+// byKey returns the account whose key or weak key this is.
+func byKey(db accounts, key protocol.Authenticator) (store.User, error) {
+	if number, _, weak := strings.Cut(string(key), "_"); weak {
+		id, err := strconv.ParseInt(number, 10, 64)
+		if err != nil {
+			return store.User{}, errStranger
+		}
+		u, err := db.User(id)
+		if errors.Is(err, store.ErrNotFound) {
+			return u, errStranger
+		}
+		if err != nil {
+			return u, err
+		}
+		want := protocol.WeakKey(u.ID, u.Authenticator, u.PasswdHash)
+		if subtle.ConstantTimeCompare([]byte(want), []byte(key)) != 1 {
+			return u, errStranger
+		}
+		return u, nil
+	}
+	u, err := db.UserByKey(key)
+	if errors.Is(err, store.ErrNotFound) {
+		return u, errStranger
+	}
+	return u, err
+}
+
+// newcomer handles a client without a host record: attached again perhaps.
+func newcomer(db accounts, req *protocol.SchedulerRequest, id identity) (identity, error) {
+	var err error
+	if id.user, err = byKey(db, req.Authenticator); err != nil {
+		return id, err
+	}
+	hosts, err := db.HostsOfUser(id.user.ID, maxHosts)
+	if err != nil {
+		return id, err
+	}
+	h := req.Host
+	cpid := protocol.HostCPID(h.HostCPID, id.user.EmailAddr)
+	for _, old := range hosts {
+		if h.HostCPID != "" && old.HostCPID == cpid && old.NCPUs == h.NCPUs && old.Vendor == h.Vendor &&
+			old.Model == h.Model && old.OSName == h.OSName && old.OSVersion == h.OSVersion {
+			id.host, id.known, id.assigned, id.lost = old, true, true, true
+			return id, nil
+		}
+	}
+	return lookalike(db, req, id)
+}
+
+// lookalike looks for a newer record of what seems to be the same computer.
+func lookalike(db accounts, req *protocol.SchedulerRequest, id identity) (identity, error) {
+	id.known, id.assigned, id.host = false, true, store.Host{}
+	if req.AllowMultipleClients || req.Host.DomainName == "" {
+		return id, nil
+	}
+	hosts, err := db.HostsOfUser(id.user.ID, maxHosts)
+	if err != nil {
+		return id, err
+	}
+	h := req.Host
+	for _, old := range hosts {
+		if old.ID > req.HostID && old.DomainName == h.DomainName && old.LastIPAddr == h.IPAddr &&
+			old.OSName == h.OSName && old.Model == h.Model && old.MemBytes == h.MemBytes {
+			id.host, id.known, id.lost = old, true, true
+			return id, nil
+		}
+	}
+	return id, nil
+}
+
+// admit makes or takes up the host's record and tells the client about its
+// account.
+func (r *rpc) admit(id identity) error {
+	r.user = id.user
+	if id.missing {
+		r.reply.message(protocol.PriorityLow, "Can't find host record")
+	}
+	switch {
+	case !id.known:
+		h := store.Host{
+			CreateTime: r.now, UserID: r.user.ID, Venue: r.user.Venue, MaxResultsDay: r.s.Config.DailyResultQuota,
+			HostCPID: protocol.HostCPID(r.req.Host.HostCPID, r.user.EmailAddr),
+		}
+		n, err := r.tx.InsertHost(h)
+		if err != nil {
+			return err
+		}
+		h.ID = n
+		r.host = h
+	default:
+		r.host, r.last = id.host, id.host.RPCTime
+		if id.lost && !r.req.AllowMultipleClients && len(r.req.OtherResults) == 0 {
+			if err := r.detachAll(); err != nil {
+				return err
+			}
+		}
+	}
+	r.host.RPCSeqno = r.req.RPCSeqno
+	if id.assigned {
+		// The client starts counting again when it is told an id, so it is told
+		// only now.
+		r.reply.HostID, r.host.RPCSeqno = r.host.ID, 0
+	}
+	r.describeHost()
+	r.describeReply()
+	return nil
+}
+
+// detachAll gives up what a host was computing before it lost its state.
+func (r *rpc) detachAll() error {
+	results, err := r.tx.InProgressOf(r.host.ID)
+	if err != nil {
+		return err
+	}
+	for _, old := range results {
+		x := old
+		x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.ClientDetached, r.now
+		if err := r.tx.SaveResult(old, x); err != nil {
+			return err
+		}
+		if err := r.tx.TransitionBy(x.WorkunitID, r.now); err != nil {
+			return err
+		}
+		r.reply.took++
+	}
+	return nil
+}
+
+// describeHost takes over what the host tells about itself.
+func (r *rpc) describeHost() {
+	h, in, t := &r.host, r.req.Host, r.req.TimeStats
+	if day(h.RPCTime) != day(r.now) {
+		h.NResultsToday = 0
+	}
+	h.RPCTime = r.now
+	if quota := r.s.Config.DailyResultQuota; h.MaxResultsDay == 0 || quota > 0 && h.MaxResultsDay > quota {
+		h.MaxResultsDay = quota
+	}
+	if in.HostCPID != "" {
+		h.HostCPID = protocol.HostCPID(in.HostCPID, r.user.EmailAddr)
+	}
+	h.Timezone, h.DomainName, h.LastIPAddr, h.ExternalIPAddr = in.Timezone, in.DomainName, in.IPAddr, r.ip
+	h.OnFrac, h.ConnectedFrac, h.ActiveFrac = t.OnFrac, t.ConnectedFrac, t.ActiveFrac
+	h.NCPUs, h.Vendor, h.Model = in.NCPUs, in.Vendor, in.Model
+	h.Fpops, h.Iops, h.Membw = in.Fpops, in.Iops, in.Membw
+	h.OSName, h.OSVersion = in.OSName, in.OSVersion
+	h.MemBytes, h.CacheBytes, h.SwapBytes = in.MemBytes, in.CacheBytes, in.SwapBytes
+	h.DiskTotal, h.DiskFree = in.DiskTotal, in.DiskFree
+	h.UsedTotal, h.UsedProject = r.req.Disk.UsedTotal, r.req.Disk.UsedProject
+	h.BwUp, h.BwDown = r.req.NetStats.BwUp, r.req.NetStats.BwDown
+}
+
+func day(t time.Time) int64 { return t.Unix() / 86400 }
+
+func (r *rpc) describeReply() {
+	u, h := r.user, r.host
+	r.reply.host = h.ID
+	r.reply.User = &protocol.ReplyUser{
+		ID: u.ID, Name: u.Name, TotalCredit: u.TotalCredit, ExpavgCredit: u.ExpavgCredit, CreateTime: u.CreateTime,
+		EmailHash: protocol.EmailHash(u.EmailAddr), CrossProjectID: u.CrossProjectID,
+		ExternalCPID: protocol.ExternalCPID(u.CrossProjectID, u.EmailAddr),
+	}
+	r.reply.Host = &protocol.ReplyHost{TotalCredit: h.TotalCredit, ExpavgCredit: h.ExpavgCredit, CreateTime: h.CreateTime}
+	if h.Venue != "" {
+		r.reply.Host.Venue = &h.Venue // an empty one would clear what the client has
+	}
+	r.reply.ProjectPrefs = u.ProjectPrefs
+}

@@ -1,0 +1,83 @@
+package scheduler
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// resendLost sends again what is on record as sent to this host, but which the
+// host does not have: the reply was lost, or the client dropped the result. It
+// returns how many it sent; a host that gets some gets nothing new this time.
+//
+// A lost result that is of no use any more is given a deadline in the past, so
+// that the transitioner ends it.
+func (r *rpc) resendLost() (int, error) {
+	if !r.s.Config.ResendLostResults || r.req.Client.Major < 6 {
+		return 0, nil // clients before 6 do not say what they have
+	}
+	have := make(map[string]bool, len(r.req.OtherResults)+len(r.req.Results))
+	for _, o := range r.req.OtherResults {
+		have[o.Name] = true
+	}
+	results, err := r.tx.InProgressOf(r.host.ID)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, old := range results {
+		if have[old.Name] {
+			continue
+		}
+		wu, err := r.tx.Workunit(old.WorkunitID)
+		if err != nil {
+			return n, err
+		}
+		x := old
+		v := r.byID(old.AppVersionID)
+		if v == nil {
+			v = r.version(old.AppID)
+		}
+		if v == nil || wu.ErrorMask != 0 || wu.CanonicalResultID != 0 {
+			x.ReportDeadline = r.now.Add(-time.Second)
+		} else {
+			x.ReportDeadline = resendDeadline(old, wu.DelayBound, r.now)
+			if err := r.add(wu, x, v); err != nil {
+				r.s.Log.Error("result cannot be sent again", "result", x.Name, "err", err)
+				continue
+			}
+			r.s.Log.Info("result sent again", "result", x.Name, "hostid", r.host.ID)
+			n++
+		}
+		if err := r.tx.SaveResult(old, x); err != nil {
+			return n, err
+		}
+		if err := r.tx.TransitionBy(wu.ID, x.ReportDeadline); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func (r *rpc) byID(id int64) *version {
+	for _, v := range r.versions {
+		if v.ID == id {
+			return v
+		}
+	}
+	return nil
+}
+
+// resendDeadline leaves the host half of the original time at least.
+//
+// Source: BOINC sched/sched_resend.cpp.
+func resendDeadline(old store.Result, bound time.Duration, now time.Time) time.Time {
+	at := now.Add(old.ReportDeadline.Sub(old.SentTime) / 2)
+	if old.ReportDeadline.After(at) {
+		at = old.ReportDeadline
+	}
+	if last := now.Add(bound); at.After(last) {
+		at = last
+	}
+	return at
+}

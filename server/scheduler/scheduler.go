@@ -1,0 +1,251 @@
+// Package scheduler answers scheduler RPCs: it knows the host again or makes a
+// record of it, takes in what the host reports, and gives it results to compute.
+//
+// All that one RPC changes is one transaction, and the reply leaves only after
+// that is on disk: what a host is told to forget is safe here, and what it is
+// told to compute is on record as sent. Results are made beforehand by the
+// transitioner; the package never makes one, and never judges an output.
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// Config says how a project sends work. The limits' names are those of BOINC's
+// config.xml; 0 switches a limit off.
+type Config struct {
+	Name        string
+	MasterURL   string // exactly as volunteers attach to it
+	DownloadURL string // of the download tree, with a final slash
+	UploadURL   string // of the upload handler
+
+	CodeSignKey string   // text of the public key
+	OldKeys     []OldKey // keys that hosts may still have
+
+	MinSendworkInterval   time.Duration
+	NextRPCDelay          time.Duration
+	MaxWusToSend          int // an RPC and CPU
+	MaxWusInProgress      int // a CPU
+	DailyResultQuota      int // a day and CPU
+	MaxNCPUs              int // CPUs that count
+	OneResultPerUserPerWU bool
+	OneResultPerHostPerWU bool
+	ResendLostResults     bool
+	SendResultAbort       bool
+}
+
+// An OldKey is a former code signing key with its signature of the present one.
+type OldKey struct{ Text, Signature string }
+
+// Delays told to clients, BOINC's.
+const (
+	delayBadKey      = time.Hour
+	delayUnsupported = 24 * time.Hour
+	delayMin         = time.Second
+)
+
+// maxRequest bounds a request. A host with thousands of results in progress
+// names each of them in every request.
+const maxRequest = 8 << 20
+
+// A Scheduler answers RPCs. It is safe for concurrent use.
+type Scheduler struct {
+	Store  *store.Store
+	Log    *slog.Logger
+	Config Config
+	// Reported is called after results were taken in; the transitioner has
+	// something to do then.
+	Reported func()
+
+	mu      sync.Mutex
+	catalog *catalog
+}
+
+// ServeHTTP answers an RPC that came by HTTP. The content type is ignored, as
+// clients declare whatever they like.
+func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	if err != nil {
+		http.Error(w, "can't read the request", http.StatusBadRequest)
+		return
+	}
+	ip, _, _ := net.SplitHostPort(r.RemoteAddr)
+	reply, err := s.Handle(r.Context(), body, ip, time.Now())
+	if err != nil {
+		s.Log.Error("scheduler request failed", "err", err)
+		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "text/xml")
+	_, _ = w.Write(reply.Encode())
+}
+
+// Handle answers the request in body, which came from the address ip at now. An
+// error means that the project cannot answer at all and nothing was changed.
+func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time.Time) (*protocol.SchedulerReply, error) {
+	req, err := protocol.ParseSchedulerRequest(body)
+	if err != nil {
+		reply := s.nucleus()
+		reply.DontUseDCF = false
+		reply.message(protocol.PriorityLow, fmt.Sprintf("Error in request message: %v", err))
+		return reply.SchedulerReply, nil
+	}
+	// Strangers are turned away before they can hold up the writer.
+	err = s.Store.View(ctx, func(tx *store.Tx) error {
+		_, err := identify(tx, req)
+		return err
+	})
+	var reply *reply
+	if err == nil {
+		err = s.Store.Update(ctx, func(tx *store.Tx) error {
+			reply = s.nucleus()
+			rpc := &rpc{s: s, tx: tx, req: req, reply: reply, now: now, ip: ip}
+			return rpc.run()
+		})
+	}
+	if errors.Is(err, errStranger) {
+		reply = s.nucleus()
+		reply.RequestDelay = delayBadKey
+		reply.message(protocol.PriorityNotice,
+			`_("Invalid or missing account key.  To fix, remove and add this project.")`)
+		return reply.SchedulerReply, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if reply.took > 0 && s.Reported != nil {
+		s.Reported()
+	}
+	s.Log.Info("scheduler request", "userid", reply.User.ID, "hostid", reply.host, "reported", len(req.Results),
+		"accepted", reply.took, "asked_s", req.CPUReqSeconds, "sent", len(reply.Results))
+	return reply.SchedulerReply, nil
+}
+
+// A reply is the answer under construction.
+type reply struct {
+	*protocol.SchedulerReply
+	host int64
+	took int // reported results that were accepted
+	seen map[string]bool
+}
+
+func (r *reply) message(priority, text string) {
+	r.Messages = append(r.Messages, protocol.Message{Priority: priority, Text: text})
+}
+
+// nucleus is what every reply holds.
+func (s *Scheduler) nucleus() *reply {
+	return &reply{
+		SchedulerReply: &protocol.SchedulerReply{
+			SchedulerVersion: protocol.SchedulerVersion,
+			DontUseDCF:       true,
+			MasterURL:        s.Config.MasterURL,
+			ProjectName:      s.Config.Name,
+			RequestDelay:     s.Config.requestDelay(),
+			NextRPCDelay:     s.Config.NextRPCDelay,
+		},
+		seen: make(map[string]bool),
+	}
+}
+
+// requestDelay keeps clients from asking again before they may be given work.
+func (c *Config) requestDelay() time.Duration {
+	i := c.MinSendworkInterval
+	if i <= 0 {
+		return delayMin
+	}
+	return max(i+i/100, i+time.Second)
+}
+
+// An rpc is one request on its way.
+type rpc struct {
+	s     *Scheduler
+	tx    *store.Tx
+	req   *protocol.SchedulerRequest
+	reply *reply
+	now   time.Time
+	ip    string
+
+	user     store.User
+	host     store.Host
+	last     time.Time // of the host's previous RPC; zero for a new host
+	catalog  *catalog
+	versions []*version // that this host can run
+}
+
+// run does everything. The order is BOINC's: who is it, what did it finish,
+// what may it have.
+func (r *rpc) run() error {
+	id, err := identify(r.tx, r.req)
+	if err != nil {
+		return err
+	}
+	if err := r.admit(id); err != nil {
+		return err
+	}
+	if r.catalog, err = r.s.load(r.tx); err != nil {
+		return err
+	}
+	if err := r.takeReports(); err != nil {
+		return err
+	}
+	r.versions = r.catalog.forHost(r.platforms(), r.req.Client)
+	if err := r.abortUnwanted(); err != nil {
+		return err
+	}
+	if err := r.work(); err != nil {
+		return err
+	}
+	return r.tx.UpdateHost(r.host)
+}
+
+func (r *rpc) platforms() []string {
+	return append([]string{r.req.Platform}, r.req.AltPlatforms...)
+}
+
+// ncpus returns how many CPUs count for limits.
+func (r *rpc) ncpus() int {
+	n := max(1, r.req.Host.NCPUs)
+	if m := r.s.Config.MaxNCPUs; m > 0 {
+		n = min(n, m)
+	}
+	return n
+}
+
+// keys decides on the code signing key. It is sent only to a host that has none
+// or one that a signature leads away from: clients complain about a key that
+// comes without need. It returns false if the host cannot use our programs.
+func (r *rpc) keys() bool {
+	ours, theirs := keyText(r.s.Config.CodeSignKey), keyText(r.req.CodeSignKey)
+	switch theirs {
+	case ours:
+		return true
+	case "":
+		r.reply.CodeSignKey = r.s.Config.CodeSignKey
+		return true
+	}
+	for _, old := range r.s.Config.OldKeys {
+		if keyText(old.Text) == theirs {
+			r.reply.CodeSignKey, r.reply.CodeSignKeySignature = r.s.Config.CodeSignKey, old.Signature
+			return true
+		}
+	}
+	r.reply.message(protocol.PriorityNotice,
+		`_("The project has changed its security key.  Please remove and add this project.")`)
+	return false
+}
+
+// keyText makes texts of one key equal, whatever white space they hold.
+func keyText(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), "")) }

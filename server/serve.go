@@ -1,0 +1,122 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	// poll is how often daemons look for work that nobody in this process told
+	// them of: what operators add, and deadlines.
+	poll = time.Second
+	// trouble is how long a daemon rests after an error.
+	trouble = 10 * time.Second
+	// grace is how long requests under way may take when the server stops.
+	grace = 30 * time.Second
+)
+
+// Serve runs the project on l until ctx ends, then lets requests under way
+// finish. It closes l.
+func (p *Project) Serve(ctx context.Context, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	bell := newBell()
+	h, err := p.Handler(bell.ring)
+	if err != nil {
+		_ = l.Close()
+		return err
+	}
+	srv := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 20 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		// Bodies are bounded in time by their handlers: a large upload over a
+		// slow line may take hours, so long as it moves.
+	}
+	var wg sync.WaitGroup
+	for _, d := range p.daemons() {
+		wg.Go(func() { p.run(ctx, d, bell) })
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- srv.Serve(l) }()
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		stop, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer done()
+		if err = srv.Shutdown(stop); err != nil {
+			err = errors.Join(fmt.Errorf("requests did not end within %v", grace), srv.Close())
+		}
+	}
+	cancel()
+	wg.Wait()
+	return err
+}
+
+// run lets a daemon work whenever the bell rings, and once a poll.
+func (p *Project) run(ctx context.Context, d daemon, bell *bell) {
+	for {
+		rung := bell.wait()
+		n, err := d.pass(ctx, time.Now())
+		rest := poll
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			p.log.Error("daemon in trouble", "daemon", d.name, "err", err, "retry_in", trouble)
+			rest, rung = trouble, nil
+		case n > 0:
+			bell.ring() // there may be more, and others have something to do now
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-rung:
+		case <-time.After(rest):
+		}
+	}
+}
+
+// RunOnce lets each daemon work until none has anything left to do at now. It
+// is for tests and tools; Serve does the same as time goes by.
+func (p *Project) RunOnce(ctx context.Context, now time.Time) error {
+	daemons := p.daemons()
+	for busy := true; busy; {
+		busy = false
+		for _, d := range daemons {
+			n, err := d.pass(ctx, now)
+			if err != nil {
+				return fmt.Errorf("%s: %w", d.name, err)
+			}
+			busy = busy || n > 0
+		}
+	}
+	return nil
+}
+
+// A bell wakes all who wait for it.
+type bell struct {
+	mu sync.Mutex
+	ch chan struct{}
+}
+
+func newBell() *bell { return &bell{ch: make(chan struct{})} }
+
+// wait returns a channel that is closed at the next ring.
+func (b *bell) wait() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ch
+}
+
+func (b *bell) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	close(b.ch)
+	b.ch = make(chan struct{})
+}

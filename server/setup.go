@@ -1,0 +1,161 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/validator"
+	"github.com/starling-grid/starling/server/web"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// Init makes a new project in dir, which must not exist or be empty.
+func Init(ctx context.Context, dir, name, masterURL string) error {
+	c := DefaultConfig()
+	c.LongName = strings.TrimSpace(name)
+	var err error
+	if c.MasterURL, err = MasterURL(masterURL); err != nil {
+		return err
+	}
+	if _, err := parseConfig("settings", []byte(configText(c))); err != nil {
+		return err
+	}
+	switch entries, err := os.ReadDir(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case len(entries) > 0:
+		return fmt.Errorf("%s is not empty: a project needs a directory of its own", dir)
+	}
+	for _, sub := range []string{"", downloadDir, uploadDir, templatesDir, resultsDir} {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, keysDir), 0o700); err != nil {
+		return err
+	}
+	for _, pair := range []string{"code_sign", "upload"} {
+		if err := makeKeys(filepath.Join(dir, keysDir, pair)); err != nil {
+			return err
+		}
+	}
+	// The settings come last but for the database, which Open makes: a directory
+	// without them is no project.
+	if err := atomicfile.Write(filepath.Join(dir, "server.toml"), []byte(configText(c)), 0o644); err != nil {
+		return err
+	}
+	p, err := Open(ctx, dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	return p.Close()
+}
+
+func makeKeys(path string) error {
+	key, err := protocol.GenerateKey()
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(path+"_private", []byte(key.Text()), 0o600); err != nil {
+		return err
+	}
+	return atomicfile.Write(path+"_public", []byte(key.Public().Text()), 0o644)
+}
+
+// AddUser makes an account and returns its key. Without a password nobody can
+// log in to it by e-mail; the key is enough to attach.
+func (p *Project) AddUser(ctx context.Context, email, name, password string, now time.Time) (protocol.Authenticator, error) {
+	if name == "" {
+		name, _, _ = strings.Cut(email, "@")
+	}
+	hash := ""
+	if password != "" {
+		if len(password) < p.Config.MinPasswdLength {
+			return "", fmt.Errorf("the password has %d characters, want %d at least", len(password), p.Config.MinPasswdLength)
+		}
+		hash = protocol.PasswordHash(password, email)
+	}
+	u, err := web.NewUser(email, name, hash, now)
+	if err != nil {
+		return "", err
+	}
+	err = p.Store.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.InsertUser(u)
+		return err
+	})
+	return u.Authenticator, err
+}
+
+// A NewApp is what AddApp makes.
+type NewApp struct {
+	Name, FriendlyName     string
+	Validator, Assimilator string
+	Outputs                []workgen.OutputFile // of the template that is written; none: one file, "out"
+}
+
+var appName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+
+// AddApp adds an application and writes its output template, unless there is
+// one.
+func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
+	if !appName.MatchString(a.Name) || strings.Contains(a.Name, "..") {
+		return fmt.Errorf("app name %q: want up to 64 letters, digits, '_', '-' and '.'", a.Name)
+	}
+	if a.FriendlyName == "" {
+		a.FriendlyName = a.Name
+	}
+	if _, err := validator.New(a.Validator, nil); err != nil {
+		return err
+	}
+	if a.Assimilator != "copy" {
+		return fmt.Errorf("assimilator %q: want copy", a.Assimilator)
+	}
+	if len(a.Outputs) == 0 {
+		a.Outputs = []workgen.OutputFile{{Logical: "out", MaxNBytes: workgen.DefaultMaxNBytes}}
+	}
+	name := a.Name + "_out"
+	path := filepath.Join(p.Dir, templatesDir, name)
+	text := workgen.OutputText(a.Outputs)
+	if old, err := os.ReadFile(path); err == nil {
+		text = string(old)
+	}
+	if _, err := workgen.ParseOutput(name, text); err != nil {
+		return err
+	}
+	err := p.Store.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.InsertApp(store.App{
+			CreateTime: now, Name: a.Name, UserFriendlyName: a.FriendlyName,
+			Validator: a.Validator, Assimilator: a.Assimilator,
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, []byte(text), 0o644)
+}
+
+// Generator prepares to make workunits of an application.
+func (p *Project) Generator(ctx context.Context, app string, now time.Time) (*workgen.Generator, error) {
+	var a store.App
+	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+		a, err = tx.AppByName(app)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return workgen.New(p.Store, p.Download, p.Dir, a, now)
+}

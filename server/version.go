@@ -1,0 +1,247 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// A NewVersion is what AddVersion makes.
+type NewVersion struct {
+	App       string
+	Platform  string // BOINC's name, for example x86_64-pc-linux-gnu
+	Number    string // "1.00"
+	PlanClass string
+	Main      string          // path of the program
+	Files     []workgen.Given // further files
+	Plain     bool            // the program knows nothing of BOINC
+	Wrapper   string          // path of our wrapper for that platform, if Plain
+	Cmdline   string          // goes before each workunit's command line
+}
+
+// programName is under which name our wrapper finds the program that it wraps.
+const programName = "starling_program"
+
+var (
+	platformName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,64}$`)
+	planClass    = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,64}$`)
+	versionNum   = regexp.MustCompile(`^([0-9]{1,4})\.([0-9]{1,2})$`)
+)
+
+// platforms are those that BOINC's clients call themselves most often.
+var platforms = map[string]string{
+	"x86_64-pc-linux-gnu":         "Linux running on an AMD x86_64 or Intel EM64T CPU",
+	"i686-pc-linux-gnu":           "Linux running on an Intel x86-compatible CPU",
+	"aarch64-unknown-linux-gnu":   "Linux running on an aarch64 CPU",
+	"arm-unknown-linux-gnueabihf": "Linux running on an ARM CPU with hardware floating point",
+	"riscv64-unknown-linux-gnu":   "Linux running on a RISC-V 64-bit CPU",
+	"windows_x86_64":              "Microsoft Windows running on an AMD x86_64 or Intel EM64T CPU",
+	"windows_intelx86":            "Microsoft Windows running on an Intel x86-compatible CPU",
+	"windows_arm64":               "Microsoft Windows running on an ARM 64-bit CPU",
+	"x86_64-apple-darwin":         "Mac OS on an Intel 64-bit CPU",
+	"arm64-apple-darwin":          "Mac OS on an ARM 64-bit CPU",
+	"x86_64-pc-freebsd__FreeBSD":  "FreeBSD running on an AMD x86_64 or Intel EM64T CPU",
+}
+
+// AddVersion signs the files of an app version, puts them where clients fetch
+// them, and makes the version known. Schedulers send it from then on.
+func (p *Project) AddVersion(ctx context.Context, v NewVersion, now time.Time) error {
+	number, err := v.check()
+	if err != nil {
+		return err
+	}
+	var app store.App
+	taken := fmt.Errorf("%s %s for %s exists already: clients keep a version for good, so give the new one a higher number",
+		v.App, v.Number, v.Platform)
+	err = p.Store.View(ctx, func(tx *store.Tx) (err error) {
+		if app, err = tx.AppByName(v.App); err != nil {
+			return err
+		}
+		versions, err := tx.AppVersions()
+		for _, old := range versions {
+			if old.AppID == app.ID && old.VersionNum == number && old.Platform.Name == v.Platform && old.PlanClass == v.PlanClass {
+				return taken
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	key, err := p.signingKey()
+	if err != nil {
+		return err
+	}
+	doc, err := p.describeVersion(v, number, key)
+	if err != nil {
+		return err
+	}
+	return p.Store.Update(ctx, func(tx *store.Tx) error {
+		friendly := platforms[v.Platform]
+		if friendly == "" {
+			friendly = v.Platform
+		}
+		platform, err := tx.EnsurePlatform(store.Platform{Name: v.Platform, UserFriendlyName: friendly}, now)
+		if err != nil {
+			return err
+		}
+		_, err = tx.InsertAppVersion(store.AppVersion{
+			CreateTime: now, AppID: app.ID, VersionNum: number, Platform: platform, PlanClass: v.PlanClass,
+			XMLDoc: doc, Plain: v.Plain,
+		})
+		if errors.Is(err, store.ErrExists) {
+			return taken
+		}
+		return err
+	})
+}
+
+// check returns the version's number, 100·major + minor.
+func (v *NewVersion) check() (int, error) {
+	var errs []error
+	if !platformName.MatchString(v.Platform) || v.Platform == "anonymous" {
+		errs = append(errs, fmt.Errorf("platform %q: want a name such as x86_64-pc-linux-gnu or windows_x86_64", v.Platform))
+	}
+	if !planClass.MatchString(v.PlanClass) {
+		errs = append(errs, fmt.Errorf("plan class %q: want letters, digits, '_', '-' and '.'", v.PlanClass))
+	}
+	number := 0
+	if m := versionNum.FindStringSubmatch(v.Number); m != nil {
+		major, _ := strconv.Atoi(m[1])
+		minor, _ := strconv.Atoi((m[2] + "0")[:2]) // 1.5 is 1.50
+		number = 100*major + minor
+	}
+	if number == 0 {
+		errs = append(errs, fmt.Errorf("version %q: want major and minor number such as 1.00", v.Number))
+	}
+	if v.Plain && v.Wrapper == "" {
+		errs = append(errs, errors.New("a plain program needs the wrapper"))
+	}
+	return number, errors.Join(errs...)
+}
+
+// signingKey reads the private key, which an operator may keep elsewhere most
+// of the time.
+func (p *Project) signingKey() (*protocol.PrivateKey, error) {
+	text, err := os.ReadFile(filepath.Join(p.Dir, keysDir, "code_sign_private"))
+	if err != nil {
+		return nil, fmt.Errorf("code signing key: %w", err)
+	}
+	key, err := protocol.ParsePrivateKey(string(text))
+	if err != nil {
+		return nil, err
+	}
+	if key.Public().Text() != p.codeSign.Text() {
+		return nil, errors.New("keys/code_sign_private and keys/code_sign_public do not belong together")
+	}
+	return key, nil
+}
+
+// describeVersion puts the files into place and returns the version's xml_doc.
+func (p *Project) describeVersion(v NewVersion, number int, key *protocol.PrivateKey) (string, error) {
+	stem := fmt.Sprintf("%s_%d.%02d_%s", v.App, number/100, number%100, v.Platform)
+	if v.PlanClass != "" {
+		stem += "__" + v.PlanClass
+	}
+	wire := protocol.AppVersion{
+		AppName: v.App, VersionNum: number, Platform: v.Platform, PlanClass: v.PlanClass, Cmdline: v.Cmdline, AvgNCPUs: 1,
+	}
+	var doc strings.Builder
+	logical := make(map[string]bool)
+	add := func(path, physical string, executable bool, ref protocol.FileRef) error {
+		f, err := p.signFile(path, physical, key)
+		if err != nil {
+			return err
+		}
+		f.Executable = executable
+		ref.FileName = physical
+		if logical[ref.Logical()] {
+			return fmt.Errorf("two files have the logical name %s", ref.Logical())
+		}
+		logical[ref.Logical()] = true
+		wire.FileRefs = append(wire.FileRefs, ref)
+		doc.WriteString(f.XML())
+		return nil
+	}
+	main := protocol.FileRef{MainProgram: true}
+	if v.Plain {
+		name, _, err := workgen.PhysicalName(v.Wrapper)
+		if err != nil {
+			return "", fmt.Errorf("wrapper: %w", err)
+		}
+		if err := add(v.Wrapper, name, true, main); err != nil {
+			return "", err
+		}
+		main = protocol.FileRef{OpenName: programName}
+	}
+	ext := strings.ToLower(filepath.Ext(v.Main))
+	if ext != ".exe" && ext != ".bat" && ext != ".cmd" {
+		ext = "" // elsewhere an extension says nothing, and "1.00" is not one
+	}
+	if err := add(v.Main, stem+ext, true, main); err != nil {
+		return "", err
+	}
+	for _, g := range v.Files {
+		name, _, err := workgen.PhysicalName(g.Path)
+		if err != nil {
+			return "", err
+		}
+		open := g.Logical
+		if open == "" {
+			open = filepath.Base(g.Path)
+		}
+		if err := protocol.ValidFileName(open); err != nil {
+			return "", fmt.Errorf("file %s: %w", g.Path, err)
+		}
+		if err := add(g.Path, name, isProgram(g.Path), protocol.FileRef{OpenName: open, CopyFile: v.Plain}); err != nil {
+			return "", err
+		}
+	}
+	doc.WriteString(wire.XML())
+	return doc.String(), nil
+}
+
+// signFile stores a file under its physical name and returns its description
+// with the signature of what was stored.
+func (p *Project) signFile(path, physical string, key *protocol.PrivateKey) (protocol.FileInfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return protocol.FileInfo{}, err
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return protocol.FileInfo{}, fmt.Errorf("%s is not a file", path)
+	}
+	info, err := p.Download.Put(physical, f)
+	if err != nil {
+		return protocol.FileInfo{}, err
+	}
+	if info.NBytes == 0 {
+		return protocol.FileInfo{}, fmt.Errorf("%s is empty", path)
+	}
+	stored, err := p.Download.Open(physical)
+	if err != nil {
+		return protocol.FileInfo{}, err
+	}
+	defer stored.Close()
+	sig, err := key.Sign(stored)
+	if err != nil {
+		return protocol.FileInfo{}, err
+	}
+	return protocol.FileInfo{Name: physical, NBytes: info.NBytes, MD5: info.MD5, Signature: sig}, nil
+}
+
+func isProgram(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode()&0o111 != 0
+}
