@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// hosts is how many agents take part: as many as the quorum, since no host gets
+// two results of a workunit.
+const hosts = 2
+
+// A grid is a project with its server and its hosts.
+type grid struct {
+	bin     testhost.Bin
+	dir     string
+	project *testhost.Project
+	agents  []*testhost.Agent
+	total   int
+}
+
+// start does what an operator and two volunteers would.
+func (g *grid) start(ctx context.Context, n int) (err error) {
+	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
+	g.total = n
+	platform, _ := hostinfo.Platform()
+
+	say("Creating a project in %s", filepath.Join(g.dir, "project"))
+	g.project, err = testhost.NewProject(ctx, g.bin, filepath.Join(g.dir, "project"), "demo")
+	if err != nil {
+		return err
+	}
+	p := g.project
+	if _, err := p.Run(ctx, "app", "add", p.Dir, "mersenne"); err != nil {
+		return err
+	}
+	if _, err := p.Run(ctx, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", g.bin.Path(testhost.Mersenne)); err != nil {
+		return err
+	}
+	say("Making %d workunits, each to be computed on %d hosts", n, hosts)
+	if err := g.makeWork(ctx, n); err != nil {
+		return err
+	}
+	say("Starting the server at %s", p.URL)
+	if err := p.Serve(ctx); err != nil {
+		return err
+	}
+	for i := range hosts {
+		a, err := testhost.NewAgent(g.bin, filepath.Join(g.dir, fmt.Sprintf("agent%d", i+1)),
+			fmt.Sprintf("max_ncpus_pct = %d\ndisk_interval = 1\n", 100/hosts), fmt.Sprintf("device_name = \"demo host %d\"\n", i+1))
+		if err != nil {
+			return err
+		}
+		g.agents = append(g.agents, a)
+		if err := a.Start(); err != nil {
+			return err
+		}
+		if err := a.Attach(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeWork writes the input files and creates the workunits, all in one go.
+func (g *grid) makeWork(ctx context.Context, n int) error {
+	inputs := filepath.Join(g.dir, "inputs")
+	if err := os.MkdirAll(inputs, 0o700); err != nil {
+		return err
+	}
+	var lines strings.Builder
+	for i, exponents := range plan(n) {
+		name := fmt.Sprintf("lucas_lehmer_%d", exponents[0])
+		file := filepath.Join(inputs, fmt.Sprintf("exponents_%d", exponents[0]))
+		text := "# exponents of Mersenne numbers to be tested\n"
+		for _, p := range exponents {
+			text += fmt.Sprintln(p)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return err
+		}
+		fmt.Fprintf(&lines, "--name %s --input %s=in --priority %d\n", name, file, n-i)
+	}
+	_, err := g.bin.Run(ctx, strings.NewReader(lines.String()), testhost.Server,
+		"work", "create", g.project.Dir, "mersenne", "--stdin",
+		"--target-nresults", fmt.Sprint(hosts), "--min-quorum", fmt.Sprint(hosts), "--max-error", "3", "--max-total", "8", "--max-success", "6",
+		"--rsc-fpops-est", "1.5e10", "--rsc-fpops-bound", "1e14", "--rsc-memory-bound", "5e7", "--rsc-disk-bound", "5e7", "--delay-bound", "86400")
+	return err
+}
+
+// stop ends what runs, agents first so that they can still report.
+func (g *grid) stop() error {
+	var errs []error
+	for _, a := range g.agents {
+		errs = append(errs, a.Stop())
+	}
+	if g.project != nil {
+		errs = append(errs, g.project.Stop())
+	}
+	return errors.Join(errs...)
+}

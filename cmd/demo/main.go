@@ -1,0 +1,65 @@
+// Command demo shows the whole of Starling at work: it creates a project, starts
+// its server and two agents as separate processes, has them search Mersenne
+// primes, and prints what came of it. "make demo" builds and runs it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+func main() {
+	bin := flag.String("bin", "bin", "folder with the built programs")
+	n := flag.Int("n", 8, "number of workunits")
+	dir := flag.String("dir", "", "folder for all data, made if need be; a temporary one if empty")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := run(ctx, testhost.Bin(*bin), *dir, *n)
+	if ctx.Err() != nil {
+		fmt.Println("\nInterrupted; everything has been stopped.")
+		os.Exit(130)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, bin testhost.Bin, dir string, n int) (err error) {
+	if n < 1 {
+		return errors.New("at least one workunit is needed (N=…)")
+	}
+	abs, err := filepath.Abs(string(bin))
+	if err != nil {
+		return err
+	}
+	if dir == "" {
+		dir, err = os.MkdirTemp("", "starling-demo-")
+	} else {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	g := grid{bin: testhost.Bin(abs), dir: dir}
+	defer func() { err = errors.Join(err, g.stop()) }()
+	if err := g.start(ctx, n); err != nil {
+		return err
+	}
+	if err := watch(ctx, &g, os.Stdout); err != nil {
+		return err
+	}
+	fmt.Printf("\nAll done in %v.\n\n", time.Since(began).Round(time.Second))
+	return report(&g, os.Stdout)
+}

@@ -1,0 +1,51 @@
+package main
+
+import "math/big"
+
+// known are exponents of Mersenne primes, those that take longest first.
+//
+// Source: the list of Mersenne primes, https://www.mersenne.org/primes/
+var known = []int{44497, 23209, 21701, 19937, 11213, 9941, 9689, 4423, 4253, 3217, 2281, 2203}
+
+// budget is how much a workunit should cost, in units of cost.
+const budget = 0.5
+
+// cost is how long the test of an exponent takes, relative to 44497: there are p
+// steps, and each squares a number of p bits.
+func cost(p int) float64 {
+	x := float64(p) / 44497
+	return x * x * x
+}
+
+// plan returns the exponents of n workunits of about the same size: each begins
+// with the exponent of a Mersenne prime while there are some, and goes on with
+// the prime numbers that follow it.
+func plan(n int) [][]int {
+	units := make([][]int, n)
+	next := 30000
+	for i := range units {
+		p := 0
+		if i < len(known) {
+			p = known[i]
+		} else {
+			p = nextPrime(next)
+			next = p
+		}
+		units[i] = []int{p}
+		for spent := cost(p); spent < budget && len(units[i]) < 40; {
+			p = nextPrime(p)
+			spent += cost(p)
+			units[i] = append(units[i], p)
+		}
+		if i >= len(known) {
+			next = p
+		}
+	}
+	return units
+}
+
+func nextPrime(p int) int {
+	for p++; !big.NewInt(int64(p)).ProbablyPrime(0); p++ {
+	}
+	return p
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// outcome is what the demo reads of a result.json.
+type outcome struct {
+	Workunit  string
+	Canonical *struct {
+		Result string
+		HostID int64
+		Credit float64
+	}
+	Errors  []string
+	Files   []string
+	Results []struct {
+		Name          string
+		HostID        int64   `json:"hostid"`
+		Outcome       string  `json:"outcome"`
+		ValidateState string  `json:"validate_state"`
+		GrantedCredit float64 `json:"granted_credit"`
+		ElapsedTime   float64 `json:"elapsed_time"`
+	}
+}
+
+var prime = regexp.MustCompile(`(?m)^M(\d+) is prime!`)
+
+// report prints the results, the credit, and the primes found, from the files
+// that the project's assimilator wrote. It fails when a workunit failed or a
+// prime that must be found was not.
+func report(g *grid, out io.Writer) error {
+	dir := filepath.Join(g.project.Dir, "results")
+	names, err := filepath.Glob(filepath.Join(dir, "*", "result.json"))
+	if err != nil {
+		return err
+	}
+	slices.Sort(names)
+	var failed []string
+	primes := make(map[int]bool)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "RESULT\tHOST\tOUTCOME\tVALIDATE STATE\tSECONDS\tCREDIT\tCANONICAL")
+	total := 0.0
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		var o outcome
+		if err := json.Unmarshal(b, &o); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if o.Canonical == nil {
+			failed = append(failed, o.Workunit+": "+strings.Join(o.Errors, ", "))
+		}
+		for _, r := range o.Results {
+			mark := ""
+			if o.Canonical != nil && r.Name == o.Canonical.Result {
+				mark = "*"
+			}
+			total += r.GrantedCredit
+			fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%.1f\t%.4f\t%s\n", r.Name, r.HostID, r.Outcome, r.ValidateState, r.ElapsedTime, r.GrantedCredit, mark)
+		}
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(name), "out"))
+		if err != nil && o.Canonical != nil {
+			return err
+		}
+		for _, m := range prime.FindAllStringSubmatch(string(text), -1) {
+			if p, err := strconv.Atoi(m[1]); err == nil {
+				primes[p] = true
+			}
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	found := make([]string, 0, len(primes))
+	for _, p := range slices.Sorted(maps.Keys(primes)) {
+		found = append(found, fmt.Sprintf("2^%d−1", p))
+	}
+	fmt.Fprintf(out, "\nMersenne primes found: %s\n", strings.Join(found, ", "))
+	fmt.Fprintf(out, "Credit granted: %.4f\n\nOutputs:  %s\n", total, dir)
+	fmt.Fprintf(out, "Logs:     %s\n", filepath.Join(g.dir, "*.log"))
+	fmt.Fprintf(out, "Database: %s\n", filepath.Join(g.project.Dir, "project.db"))
+	return errors.Join(check(len(names), g.total, failed), checkPrimes(primes, g.total))
+}
+
+func check(seen, want int, failed []string) error {
+	if len(failed) > 0 {
+		return fmt.Errorf("workunits failed: %s", strings.Join(failed, "; "))
+	}
+	if seen != want {
+		return fmt.Errorf("%d workunits were assimilated, want %d", seen, want)
+	}
+	return nil
+}
+
+// checkPrimes compares what was found with the published list, in both
+// directions, for the exponents that were tested.
+func checkPrimes(found map[int]bool, n int) error {
+	for _, exponents := range plan(n) {
+		for _, p := range exponents {
+			if isKnown := slices.Contains(known, p); isKnown != found[p] {
+				return fmt.Errorf("2^%d−1: found prime %v, the published list says %v", p, found[p], isKnown)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package testhost
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+)
+
+// An Agent is a starling agent in a data directory of its own.
+type Agent struct {
+	*control.Client
+	Bin Bin
+	Dir string
+
+	running *Process
+}
+
+// NewAgent makes a data directory. The preferences and settings are those files'
+// whole text. Agents share one computer here, which they tell projects.
+func NewAgent(bin Bin, dir, prefs, settings string) (*Agent, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	for name, text := range map[string]string{
+		"prefs.toml":    prefs,
+		"starling.toml": "allow_multiple_clients = true\n" + settings,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return &Agent{Client: control.NewClient(dir), Bin: bin, Dir: dir}, nil
+}
+
+// Run runs a starling command on this agent's data and returns what it printed.
+func (a *Agent) Run(ctx context.Context, args ...string) (string, error) {
+	return a.Bin.Run(ctx, nil, Starling, append([]string{"--data", a.Dir}, args...)...)
+}
+
+// Start starts the agent; args go to "starling run".
+func (a *Agent) Start(args ...string) error {
+	var err error
+	a.running, err = Start(a.Log(), a.Bin.Path(Starling), append([]string{"--data", a.Dir, "run"}, args...)...)
+	return err
+}
+
+// Log is the agent's log file.
+func (a *Agent) Log() string { return a.Dir + ".log" }
+
+// Process is the running agent.
+func (a *Agent) Process() *Process { return a.running }
+
+// Stop stops the agent and its applications, if it runs.
+func (a *Agent) Stop() error {
+	if a.running == nil {
+		return nil
+	}
+	return a.running.Stop(30 * time.Second)
+}
+
+// Attach attaches to a project by its account's key, as a user would; it waits
+// until a just started agent can be reached.
+func (a *Agent) Attach(ctx context.Context, p *Project) error {
+	for a.running != nil {
+		_, err := a.Status(ctx)
+		if err == nil {
+			break
+		}
+		select {
+		case <-a.running.Done():
+			log, _ := os.ReadFile(a.Log())
+			return fmt.Errorf("the agent ended at once: %w\n%s", a.running.err, log)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	_, err := a.Run(ctx, "attach", p.URL, "--key", p.Key)
+	return err
+}

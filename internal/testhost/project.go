@@ -1,0 +1,145 @@
+package testhost
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A Project is a project on loopback with one account.
+type Project struct {
+	Bin Bin
+	Dir string
+	URL string // master URL
+	Key string // the account's authenticator
+
+	serving *Process
+}
+
+// The account that every project has.
+const (
+	Email    = "ada@example.org"
+	Password = "secret7"
+)
+
+// NewProject makes a project in a folder that does not exist yet.
+func NewProject(ctx context.Context, bin Bin, dir, name string) (*Project, error) {
+	port, err := FreePort()
+	if err != nil {
+		return nil, err
+	}
+	p := &Project{Bin: bin, Dir: dir, URL: fmt.Sprintf("http://127.0.0.1:%d/%s/", port, name)}
+	if _, err := p.Run(ctx, "init", dir, "--name", name, "--url", p.URL); err != nil {
+		return nil, err
+	}
+	key, err := p.Run(ctx, "user", "add", dir, "--email", Email, "--password", Password)
+	if err != nil {
+		return nil, err
+	}
+	p.Key = strings.TrimSpace(key)
+	return p, nil
+}
+
+// Run runs a starling-server command and returns what it printed.
+func (p *Project) Run(ctx context.Context, args ...string) (string, error) {
+	return p.Bin.Run(ctx, nil, Server, args...)
+}
+
+// Configure appends settings to the project's server.toml, in front of what is
+// there.
+func (p *Project) Configure(settings string) error {
+	name := filepath.Join(p.Dir, "server.toml")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(name, append([]byte(settings+"\n"), b...), 0o600)
+}
+
+// Serve starts the server and waits until it answers.
+func (p *Project) Serve(ctx context.Context) error {
+	var err error
+	if p.serving, err = Start(p.Dir+".log", p.Bin.Path(Server), "serve", p.Dir); err != nil {
+		return err
+	}
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL, nil)
+		if err != nil {
+			return err
+		}
+		if resp, err := http.DefaultClient.Do(req); err == nil {
+			_ = resp.Body.Close()
+			return nil
+		}
+		select {
+		case <-p.serving.Done():
+			log, _ := os.ReadFile(p.Dir + ".log")
+			return fmt.Errorf("starling-server ended at once: %w\n%s", p.serving.err, log)
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Stop stops the server, if it runs.
+func (p *Project) Stop() error {
+	if p.serving == nil {
+		return nil
+	}
+	return p.serving.Stop(20 * time.Second)
+}
+
+// Kill ends the server as a power cut would.
+func (p *Project) Kill() { p.serving.Kill() }
+
+// A Count says how far a project's work has come.
+type Count struct {
+	Done      bool `json:"done"`
+	Workunits struct {
+		Total       int64 `json:"total"`
+		Canonical   int64 `json:"canonical"`
+		Error       int64 `json:"error"`
+		Assimilated int64 `json:"assimilated"`
+	} `json:"workunits"`
+	Results struct {
+		Total   int64            `json:"total"`
+		State   map[string]int64 `json:"server_state"`
+		Outcome map[string]int64 `json:"outcome"`
+		Granted int64            `json:"granted"`
+	} `json:"results"`
+	Credit float64 `json:"credit"`
+}
+
+// Count asks how far the project's work has come.
+func (p *Project) Count(ctx context.Context) (Count, error) {
+	var c Count
+	out, err := p.Run(ctx, "status", p.Dir, "--json")
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &c)
+	}
+	return c, err
+}
+
+// AwaitDone waits until every workunit is assimilated.
+func (p *Project) AwaitDone(ctx context.Context) (Count, error) {
+	for {
+		c, err := p.Count(ctx)
+		if err != nil || c.Done {
+			return c, err
+		}
+		select {
+		case <-ctx.Done():
+			return c, fmt.Errorf("workunits are not done: %+v: %w", c, ctx.Err())
+		case <-p.serving.Done():
+			return c, errors.New("the server ended")
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,140 @@
+// Package testhost runs whole projects and agents as real processes on
+// loopback, each in a folder of its own: for the demo and for end-to-end tests.
+//
+// It starts programs that were built before, watches them and ends them by
+// process id; it knows nothing of what they do inside.
+package testhost
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Programs that a project and its hosts consist of, by their names in a Bin.
+const (
+	Starling = "starling"
+	Server   = "starling-server"
+	Wrap     = "starling-wrap"
+	Mersenne = "mersenne"
+)
+
+// Bin is a folder with the built programs.
+type Bin string
+
+// Path returns where a program is.
+func (b Bin) Path(program string) string {
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	return filepath.Join(string(b), program)
+}
+
+// Build builds all programs into a folder. Extra arguments go to "go build".
+func Build(ctx context.Context, dir string, args ...string) (Bin, error) {
+	const module = "github.com/starling-grid/starling/"
+	args = append([]string{"build", "-o", dir + string(filepath.Separator)}, args...)
+	args = append(args, module+"cmd/starling", module+"cmd/starling-server", module+"cmd/starling-wrap", module+"examples/mersenne")
+	cmd := exec.CommandContext(ctx, "go", args...)
+	// Static programs run on any host, as those of a release do.
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return Bin(dir), nil
+}
+
+// Run runs a program to its end and returns what it printed on standard output.
+// The error holds its standard error.
+func (b Bin) Run(ctx context.Context, stdin io.Reader, program string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, b.Path(program), args...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, &out, &errs
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("%s %s: %w\n%s", program, strings.Join(args, " "), err, bytes.TrimSpace(errs.Bytes()))
+	}
+	return out.String(), nil
+}
+
+// FreePort returns a TCP port on loopback that nobody listens on.
+func FreePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// A Process is a program that keeps running.
+type Process struct {
+	cmd  *exec.Cmd
+	log  *os.File
+	done chan struct{}
+	err  error
+}
+
+// Start starts a program with its output going to the file log, at its end. The
+// program gets a process group of its own, so that a Ctrl-C in the terminal
+// reaches only the caller, who then ends it in order.
+func Start(log, program string, args ...string) (*Process, error) {
+	f, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	p := &Process{cmd: exec.Command(program, args...), log: f, done: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = f, f
+	detach(p.cmd)
+	if err := p.cmd.Start(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		_ = f.Close()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// PID is the process's id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Wait waits for the process to end by itself and returns how it did.
+func (p *Process) Wait(ctx context.Context) error {
+	select {
+	case <-p.done:
+		return p.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Kill ends the process at once, as a power cut would.
+func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.done
+}
+
+// Stop asks the process to end, and kills it when it has not within grace.
+func (p *Process) Stop(grace time.Duration) error {
+	interrupt(p.cmd.Process)
+	select {
+	case <-p.done:
+	case <-time.After(grace):
+		p.Kill()
+		return fmt.Errorf("%s had to be killed after %v; its log is %s", filepath.Base(p.cmd.Path), grace, p.log.Name())
+	}
+	return p.err
+}
