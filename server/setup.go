@@ -51,6 +51,10 @@ func Init(ctx context.Context, dir, name, masterURL string) error {
 			return err
 		}
 	}
+	// The database holds account keys; SQLite gives its other files the same mode.
+	if err := os.WriteFile(filepath.Join(dir, databaseFile), nil, 0o600); err != nil {
+		return err
+	}
 	// The settings come last but for the database, which Open makes: a directory
 	// without them is no project.
 	if err := atomicfile.Write(filepath.Join(dir, "server.toml"), []byte(configText(c)), 0o644); err != nil {
@@ -71,7 +75,7 @@ func makeKeys(path string) error {
 	if err := atomicfile.Write(path+"_private", []byte(key.Text()), 0o600); err != nil {
 		return err
 	}
-	return atomicfile.Write(path+"_public", []byte(key.Public().Text()), 0o644)
+	return atomicfile.Write(path+"_public", []byte(key.Public().Text()), 0o600)
 }
 
 // AddUser makes an account and returns its key. Without a password nobody can

@@ -1,0 +1,42 @@
+package store_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
+)
+
+func TestSQLite(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) *store.Store {
+		s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "a b", "..", "project.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+}
+
+// Operators add work from another process while the server runs.
+func TestTwoProcessesShareADatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "project.db")
+	open := func() *store.Store {
+		s, err := store.Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	a, b := open(), open()
+	w := storetest.Fill(t, a)
+	storetest.Add(t, b, w.Workunit("x"), 1)
+	err := a.View(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.WorkunitByName("x")
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
