@@ -110,8 +110,8 @@ func (c *Client) fetch(ctx context.Context, d Download, url string, progress fun
 	default:
 		return d.fail(url, protocol.ErrNumPermanentHTTP, &StatusError{resp.StatusCode})
 	}
-	body.Reader = resp.Body
-	if err := d.store(part, have, body); err != nil {
+	reader := body.of(resp.Body)
+	if err := d.store(part, have, reader); err != nil {
 		return d.fail(url, 0, cause(ctx, err))
 	}
 	return nil

@@ -60,14 +60,23 @@ func (e *StatusError) Error() string {
 
 var errStalled = errors.New("no data for 5 minutes")
 
-// watched is a body that cancels its request when it stalls.
-type watched struct {
-	io.Reader
+// A watcher cancels a request whose bodies stall.
+type watcher struct {
 	timer    *time.Timer
 	progress func(n int64)
 }
 
-func (w *watched) Read(p []byte) (int, error) {
+// watched is a body under a watcher's eyes.
+type watched struct {
+	io.Reader
+	*watcher
+}
+
+// of returns r as a body to be watched. Each of a request's attempts needs its
+// own, since a transport may still read one when the next attempt begins.
+func (w *watcher) of(r io.Reader) io.Reader { return watched{r, w} }
+
+func (w watched) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p)
 	if n > 0 {
 		w.timer.Reset(Stall)
@@ -78,11 +87,11 @@ func (w *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// watch returns a context that ends when the reader it also returns stalls,
+// watch returns a context that ends when no body of the watcher moves any more,
 // and a stop function that must be called.
-func watch(ctx context.Context, progress func(int64)) (context.Context, *watched, func()) {
+func watch(ctx context.Context, progress func(int64)) (context.Context, *watcher, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &watched{progress: progress, timer: time.AfterFunc(Stall, func() { cancel(errStalled) })}
+	w := &watcher{progress: progress, timer: time.AfterFunc(Stall, func() { cancel(errStalled) })}
 	return ctx, w, func() {
 		w.timer.Stop()
 		cancel(nil)

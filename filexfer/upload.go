@@ -35,7 +35,9 @@ const maxReply = 64 << 10
 var errRefused = errors.New("refused by the file upload server")
 
 // Upload sends a file, or the part of it that the server does not have yet, to
-// the first URL that takes it. The error is an *Error.
+// the first URL that takes it. progress, which may be nil, is called with the
+// bytes of each read, from any goroutine, and perhaps a last time just after
+// Upload has returned. The error is an *Error.
 func (c *Client) Upload(ctx context.Context, u Upload, progress func(n int64)) error {
 	if len(u.URLs) == 0 {
 		return u.fail("", protocol.ErrNumPermanentHTTP, errors.New("the project gave no address to send it to"))
@@ -125,8 +127,7 @@ func (c *Client) post(ctx context.Context, u Upload, url string, head protocol.U
 	text := head.Encode()
 	open := func() (io.Reader, error) {
 		rest := io.NewSectionReader(f, head.Offset, head.NBytes-head.Offset)
-		body.Reader = io.MultiReader(bytes.NewReader(text), rest)
-		return body, nil
+		return io.MultiReader(bytes.NewReader(text), body.of(rest)), nil
 	}
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, url, retryablehttp.ReaderFunc(open))
 	if err != nil {
