@@ -1,0 +1,172 @@
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+func TestTwoAgentsAndAQuorum(t *testing.T) {
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	exponents := []int{2203, 4423, 9689}
+	work(t, ctx, p, 2, exponents...)
+	serve(t, ctx, p)
+	for _, name := range []string{"a1", "a2"} {
+		startAgent(t, ctx, newAgent(t, name), p)
+	}
+	creditedOnce(t, ctx, p, 2, exponents...)
+}
+
+// await asks the agent until what it shows is as wanted.
+func await(t *testing.T, ctx context.Context, a *testhost.Agent, what string, ok func(control.Status) bool) control.Status {
+	t.Helper()
+	for {
+		s, err := a.Status(ctx)
+		if err == nil && ok(s) {
+			return s
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("waiting for %s: %+v, %v", what, s, err)
+		case <-a.Process().Done():
+			t.Fatalf("the agent ended while waiting for %s", what)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// TestPowerCuts kills agent and server at several points of a result's life and
+// starts them again: while it is computed, just after, and while it is sent.
+func TestPowerCuts(t *testing.T) {
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	exponents := []int{44497, 9689, 9941, 11213}
+	work(t, ctx, p, 1, exponents...)
+	serve(t, ctx, p)
+	a := newAgent(t, "a")
+	startAgent(t, ctx, a, p)
+	s := await(t, ctx, a, "a result under way", func(s control.Status) bool {
+		for _, k := range s.Tasks {
+			if k.Running && k.Fraction > 0.2 && k.PID > 0 {
+				return true
+			}
+		}
+		return false
+	})
+	a.Process().Kill()
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
+	}
+	again := await(t, ctx, a, "it to go on", func(s control.Status) bool {
+		for _, k := range s.Tasks {
+			if k.Running && k.Fraction > 0.1 && k.PID > 0 {
+				return true
+			}
+		}
+		return false
+	})
+	for _, k := range s.Tasks {
+		for _, now := range again.Tasks {
+			if k.Running && now.Running && k.Name == now.Name && now.PID == k.PID {
+				t.Errorf("%s still has process %d of the killed agent", k.Name, k.PID)
+			}
+		}
+	}
+	// Now cut at arbitrary points until all is done; the server too.
+	for cut := 0; cut < 8; cut++ {
+		c, err := p.Count(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Done {
+			break
+		}
+		if cut%3 == 1 {
+			p.Kill()
+			if err := p.Serve(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a.Process().Kill()
+		if err := a.Start(); err != nil {
+			t.Fatal(err)
+		}
+		await(t, ctx, a, "the agent to be back", func(control.Status) bool { return true })
+		select { // a while, of a different length each time
+		case <-ctx.Done():
+		case <-time.After(time.Duration(300+500*cut) * time.Millisecond):
+		}
+	}
+	creditedOnce(t, ctx, p, 1, exponents...)
+}
+
+func TestDetachLeavesNothing(t *testing.T) {
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	work(t, ctx, p, 1, 44497)
+	serve(t, ctx, p)
+	a := newAgent(t, "a")
+	startAgent(t, ctx, a, p)
+	await(t, ctx, a, "a running result", func(s control.Status) bool {
+		return len(s.Tasks) == 1 && s.Tasks[0].Running && s.Tasks[0].PID > 0
+	})
+	if _, err := a.Run(ctx, "detach", p.URL); err != nil {
+		t.Fatal(err)
+	}
+	await(t, ctx, a, "the project to be gone", func(s control.Status) bool {
+		return len(s.Projects) == 0 && len(s.Tasks) == 0
+	})
+	for _, dir := range []string{"projects", "slots", "accounts"} {
+		entries, err := os.ReadDir(filepath.Join(a.Dir, dir))
+		if err != nil || len(entries) != 0 {
+			t.Errorf("left in %s: %v %v", dir, entries, err)
+		}
+	}
+}
+
+func TestAttachWithAWrongKeyIsRefusedInWords(t *testing.T) {
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	serve(t, ctx, p)
+	a := newAgent(t, "a")
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, ctx, a, "the agent", func(control.Status) bool { return true })
+	_, err := a.Run(ctx, "attach", p.URL, "--key", strings.Repeat("0", 32))
+	if err == nil || !strings.Contains(err.Error(), "Invalid or missing account key") {
+		t.Errorf("got %v", err)
+	}
+	_, err = a.Run(ctx, "attach", p.URL, "--email", testhost.Email, "--password", "wrong")
+	if err == nil || !strings.Contains(err.Error(), "password") {
+		t.Errorf("got %v", err)
+	}
+	if _, err = a.Run(ctx, "attach", p.URL, "--email", testhost.Email, "--password", testhost.Password); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestRunEndsWhenIdle(t *testing.T) {
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	work(t, ctx, p, 1, 2203, 2281)
+	serve(t, ctx, p)
+	a := newAgent(t, "a")
+	if _, err := a.Run(ctx, "attach", p.URL, "--key", p.Key); err != nil { // no agent runs yet
+		t.Fatal(err)
+	}
+	if err := a.Start("--exit-when-idle"); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Process().Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	creditedOnce(t, ctx, p, 1, 2203, 2281)
+}

@@ -1,0 +1,156 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// A boincClient is BOINC's own client in a scratch folder.
+type boincClient struct {
+	t    *testing.T
+	dir  string
+	port int
+	proc *testhost.Process
+}
+
+// startBOINC starts the client of the system's package.
+func startBOINC(t *testing.T, ctx context.Context) *boincClient {
+	t.Helper()
+	for _, program := range []string{"boinc", "boinccmd"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed (Debian: boinc-client); BOINC's own client is NOT tested", program)
+		}
+	}
+	port, err := testhost.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &boincClient{t: t, dir: t.TempDir(), port: port}
+	files := map[string]string{
+		"gui_rpc_auth.cfg": "secret\n",
+		"cc_config.xml":    "<cc_config><log_flags><sched_op_debug>1</sched_op_debug><file_xfer_debug>1</file_xfer_debug></log_flags><options><allow_multiple_clients>1</allow_multiple_clients><dont_contact_ref_site>1</dont_contact_ref_site><no_gpus>1</no_gpus><skip_cpu_benchmarks>1</skip_cpu_benchmarks><report_results_immediately>1</report_results_immediately><ncpus>1</ncpus></options></cc_config>\n",
+		// The package's defaults suspend computing on a busy machine.
+		"global_prefs_override.xml": "<global_preferences><run_if_user_active>1</run_if_user_active><run_on_batteries>1</run_on_batteries><suspend_cpu_usage>0</suspend_cpu_usage><max_ncpus_pct>100</max_ncpus_pct></global_preferences>\n",
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log := filepath.Join(t.TempDir(), "boinc.log")
+	c.proc, err = testhost.Start(log, "boinc", "--dir", c.dir, "--gui_rpc_port", fmt.Sprint(port), "--allow_multiple_clients")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.proc.Stop(20 * time.Second)
+		showLog(t, log)
+	})
+	for c.try(ctx, "--get_state") != nil {
+		select {
+		case <-ctx.Done():
+			t.Fatal("BOINC's client does not answer")
+		case <-c.proc.Done():
+			t.Fatal("BOINC's client ended at once")
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return c
+}
+
+func (c *boincClient) try(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, "boinccmd", append([]string{"--host", fmt.Sprintf("127.0.0.1:%d", c.port), "--passwd", "secret"}, args...)...)
+	cmd.Dir = c.dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("boinccmd %s: %w: %s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+func (c *boincClient) do(ctx context.Context, args ...string) {
+	c.t.Helper()
+	if err := c.try(ctx, args...); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// TestBOINCClient has an unmodified BOINC client work for the server: it looks
+// up the account, attaches, and computes several workunits of an application in
+// Go and of a program that knows nothing of BOINC.
+func TestBOINCClient(t *testing.T) {
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	exponents := []int{2203, 4423, 9689}
+	work(t, ctx, p, 1, exponents...)
+	serve(t, ctx, p)
+	c := startBOINC(t, ctx)
+	c.do(ctx, "--get_project_config", p.URL)
+	c.do(ctx, "--lookup_account", p.URL, testhost.Email, testhost.Password)
+	c.do(ctx, "--project_attach", p.URL, p.Key)
+	creditedOnce(t, ctx, p, 1, exponents...)
+}
+
+// TestBOINCClientAndAgentAgree computes each workunit on BOINC's client and on
+// our agent; the validator compares their outputs bit by bit.
+func TestBOINCClientAndAgentAgree(t *testing.T) {
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	exponents := []int{2281, 9941}
+	work(t, ctx, p, 2, exponents...)
+	serve(t, ctx, p)
+	c := startBOINC(t, ctx)
+	c.do(ctx, "--project_attach", p.URL, p.Key)
+	startAgent(t, ctx, newAgent(t, "a"), p)
+	creditedOnce(t, ctx, p, 2, exponents...)
+}
+
+// TestPlainProgram runs a program that knows nothing of BOINC, in its wrapper,
+// on BOINC's client and on our agent.
+func TestPlainProgram(t *testing.T) {
+	for _, host := range []string{"agent", "BOINC's client"} {
+		t.Run(host, func(t *testing.T) {
+			ctx := patience(t)
+			p := newProject(t, ctx)
+			program := filepath.Join(t.TempDir(), "shout")
+			script := "#!/bin/sh\ntr a-z A-Z <in >out && echo \"$1\" >>out\n"
+			if err := os.WriteFile(program, []byte(script), 0o700); err != nil { //nolint:gosec // a program is executable
+				t.Fatal(err)
+			}
+			platform, _ := hostinfo.Platform()
+			run(t, ctx, p, "app", "add", p.Dir, "shout")
+			run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
+			for n := range 2 {
+				in := filepath.Join(t.TempDir(), fmt.Sprintf("text_%d", n))
+				if err := os.WriteFile(in, []byte("hello\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				run(t, ctx, p, "work", "create", p.Dir, "shout", "--name", fmt.Sprintf("shout_%d", n), "--input", in+"=in", "--cmdline", "'two words'",
+					"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+			}
+			serve(t, ctx, p)
+			if host == "agent" {
+				startAgent(t, ctx, newAgent(t, "a"), p)
+			} else {
+				startBOINC(t, ctx).do(ctx, "--project_attach", p.URL, p.Key)
+			}
+			if _, err := p.AwaitDone(ctx); err != nil {
+				t.Fatal(err)
+			}
+			for n := range 2 {
+				b, err := os.ReadFile(filepath.Join(p.Dir, "results", fmt.Sprintf("shout_%d", n), "out"))
+				if want := "HELLO\ntwo words\n"; err != nil || string(b) != want {
+					t.Errorf("the outcome is %q, %v; want %q", b, err, want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,152 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+var bin testhost.Bin
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "starling-e2e-")
+	if err == nil {
+		bin, err = testhost.Build(context.Background(), dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// patience bounds a whole test; nothing here waits for time to pass.
+func patience(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// newProject makes a project with the Mersenne application.
+func newProject(t *testing.T, ctx context.Context) *testhost.Project {
+	t.Helper()
+	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "project"), "e2e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	platform, _ := hostinfo.Platform()
+	run(t, ctx, p, "app", "add", p.Dir, "mersenne")
+	run(t, ctx, p, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", bin.Path(testhost.Mersenne))
+	return p
+}
+
+// serve starts the server and sees that it is stopped in the end.
+func serve(t *testing.T, ctx context.Context, p *testhost.Project) {
+	t.Helper()
+	if err := p.Serve(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Stop(); err != nil {
+			t.Error(err)
+		}
+		showLog(t, p.Dir+".log")
+	})
+}
+
+func run(t *testing.T, ctx context.Context, p *testhost.Project, args ...string) string {
+	t.Helper()
+	out, err := p.Run(ctx, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// newAgent makes an agent that uses one CPU and writes checkpoints often.
+func newAgent(t *testing.T, name string) *testhost.Agent {
+	t.Helper()
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), name), "disk_interval = 1\n", "ncpus = 1\nlog_level = \"debug\"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Stop(); err != nil {
+			t.Error(err)
+		}
+		showLog(t, a.Log())
+	})
+	return a
+}
+
+func startAgent(t *testing.T, ctx context.Context, a *testhost.Agent, p *testhost.Project) {
+	t.Helper()
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Attach(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// showLog adds a program's log to the output of a test that failed.
+func showLog(t *testing.T, name string) {
+	t.Helper()
+	if !t.Failed() {
+		return
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Log(err)
+		return
+	}
+	lines := strings.Split(string(b), "\n")
+	t.Logf("%s:\n%s", name, strings.Join(lines[max(0, len(lines)-60):], "\n"))
+}
+
+// work creates workunits of the given exponents, one each.
+func work(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, exponents ...int) {
+	t.Helper()
+	for _, e := range exponents {
+		in := filepath.Join(t.TempDir(), fmt.Sprintf("exponent_%d", e))
+		if err := os.WriteFile(in, []byte(fmt.Sprintln(e)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(t, ctx, p, "work", "create", p.Dir, "mersenne", "--name", fmt.Sprintf("m%d", e), "--input", in+"=in",
+			"--target-nresults", fmt.Sprint(quorum), "--min-quorum", fmt.Sprint(quorum), "--max-error", "3", "--max-total", "9", "--max-success", "6",
+			"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+	}
+}
+
+// creditedOnce checks the end of a project: every workunit has its canonical
+// result and its right outcome, and every result of the quorum got credit once.
+func creditedOnce(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, exponents ...int) {
+	t.Helper()
+	c, err := p.AwaitDone(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := int64(len(exponents))
+	if c.Workunits.Canonical != n || c.Workunits.Assimilated != n || c.Workunits.Error != 0 {
+		t.Errorf("workunits: %+v, want %d with a canonical result", c.Workunits, n)
+	}
+	if c.Results.Granted != n*int64(quorum) || c.Credit <= 0 {
+		t.Errorf("%d results got credit %v, want %d", c.Results.Granted, c.Credit, n*int64(quorum))
+	}
+	for _, e := range exponents {
+		b, err := os.ReadFile(filepath.Join(p.Dir, "results", fmt.Sprintf("m%d", e), "out"))
+		if want := fmt.Sprintf("M%d is prime!\n", e); err != nil || string(b) != want {
+			t.Errorf("the outcome is %q, %v; want %q", b, err, want)
+		}
+	}
+	run(t, ctx, p, "doctor", p.Dir)
+}
