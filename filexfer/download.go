@@ -3,12 +3,15 @@ package filexfer
 import (
 	"compress/gzip"
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/hashicorp/go-retryablehttp"
 	"github.com/starling-grid/starling/protocol"
@@ -29,7 +32,29 @@ type Download struct {
 	Key       string // text of the project's code signing key
 }
 
-const partSuffix = ".part"
+// partName is where a file's content is gathered. It is no valid file name, so
+// that a project cannot name a file of its own like another's part and have it
+// overwritten after it was checked.
+func partName(name string) string {
+	const suffix, longest = "..part", 255
+	if len(name)+len(suffix) > longest {
+		sum := md5.Sum([]byte(name))
+		name = hex.EncodeToString(sum[:])
+	}
+	return name + suffix
+}
+
+// Remove deletes a file and what an unfinished download of it left. That
+// neither is there is no error.
+func Remove(dir *os.Root, name string) error {
+	var errs []error
+	for _, n := range []string{name, partName(name)} {
+		if err := dir.Remove(n); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
 
 // maxUnknown bounds a file whose size the project did not tell.
 const maxUnknown = 16 << 30
@@ -50,10 +75,7 @@ func (c *Client) Download(ctx context.Context, d Download, progress func(n int64
 	}
 	var last *Error
 	for _, url := range d.URLs {
-		err := c.fetch(ctx, d, url, progress)
-		if err == nil {
-			err = d.accept(url)
-		}
+		err := c.obtain(ctx, d, url, progress)
 		if err == nil {
 			return nil
 		}
@@ -72,16 +94,48 @@ func (d Download) fail(url string, num int, err error) *Error {
 	return &Error{Op: "download", Name: d.Name, URL: url, Num: num, Err: err}
 }
 
-// fetch appends what is missing of the part file.
-func (c *Client) fetch(ctx context.Context, d Download, url string, progress func(int64)) *Error {
-	part := d.Name + partSuffix
+// obtain fetches and checks the file. When what an earlier attempt left turns
+// out to be no part of it, the file is fetched once more, from its beginning:
+// the old part may be an error page, or torn by a power cut.
+func (c *Client) obtain(ctx context.Context, d Download, url string, progress func(int64)) *Error {
+	resumed, err := c.fetch(ctx, d, url, progress)
+	if err == nil {
+		err = d.accept(url)
+	}
+	if err == nil || !resumed {
+		return err
+	}
+	if _, e := d.Dir.Lstat(partName(d.Name)); !errors.Is(e, fs.ErrNotExist) {
+		return err // still good for resuming
+	}
+	if _, err = c.fetch(ctx, d, url, progress); err == nil {
+		err = d.accept(url)
+	}
+	return err
+}
+
+// fetch appends what is missing of the part file, and removes the file when it
+// cannot be continued. resumed reports whether there was a part to go on from.
+func (c *Client) fetch(ctx context.Context, d Download, url string, progress func(int64)) (resumed bool, _ *Error) {
+	part := partName(d.Name)
 	have := int64(0)
-	if st, err := d.Dir.Stat(part); err == nil && d.NBytes > 0 && !d.Gzipped {
-		have = st.Size()
+	if st, err := d.Dir.Lstat(part); err == nil {
+		switch {
+		case !st.Mode().IsRegular():
+			_ = d.Dir.Remove(part) // it may lead elsewhere
+		case d.NBytes > 0 && !d.Gzipped && st.Size() <= d.NBytes:
+			have = st.Size()
+		}
 	}
-	if have == d.NBytes && have > 0 {
-		return nil
+	if resumed = have > 0; resumed && have == d.NBytes {
+		return resumed, nil
 	}
+	err := c.get(ctx, d, url, have, progress)
+	return resumed, err
+}
+
+func (c *Client) get(ctx context.Context, d Download, url string, have int64, progress func(int64)) *Error {
+	part := partName(d.Name)
 	ctx, body, stop := watch(ctx, progress)
 	defer stop()
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, url, nil)
@@ -100,18 +154,21 @@ func (c *Client) fetch(ctx context.Context, d Download, url string, progress fun
 	defer resp.Body.Close()
 	switch {
 	case resp.StatusCode == http.StatusPartialContent && have > 0:
+		if r := resp.Header.Get("Content-Range"); r != "" && !strings.HasPrefix(r, fmt.Sprintf("bytes %d-", have)) {
+			_ = d.Dir.Remove(part)
+			return d.fail(url, 0, fmt.Errorf("asked for what follows byte %d, got %.60q", have, r))
+		}
 	case resp.StatusCode == http.StatusOK:
 		have = 0
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
 		_ = d.Dir.Remove(part) // our idea of the file was wrong; begin anew
 		return d.fail(url, 0, &StatusError{resp.StatusCode})
-	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests:
+	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout:
 		return d.fail(url, 0, &StatusError{resp.StatusCode})
 	default:
 		return d.fail(url, protocol.ErrNumPermanentHTTP, &StatusError{resp.StatusCode})
 	}
-	reader := body.of(resp.Body)
-	if err := d.store(part, have, reader); err != nil {
+	if err := d.store(part, have, body.of(resp.Body)); err != nil {
 		return d.fail(url, 0, cause(ctx, err))
 	}
 	return nil
@@ -153,7 +210,7 @@ func (d Download) store(part string, offset int64, body io.Reader) (err error) {
 
 // accept checks the part file and gives it its name. A bad one is removed.
 func (d Download) accept(url string) *Error {
-	part := d.Name + partSuffix
+	part := partName(d.Name)
 	if err := d.check(part); err != nil {
 		_ = d.Dir.Remove(part)
 		err.URL = url
