@@ -1,0 +1,52 @@
+# Everything a person does here begins with one of these.
+
+N ?= 8
+GO ?= go
+TOOL = $(GO) tool -modfile=tools/go.mod
+PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
+
+.PHONY: help build demo test check lint fmt cross fuzz clean
+
+help:
+	@echo "make demo [N=8]  a project, its server and two agents compute N workunits"
+	@echo "make build       the programs, in bin/"
+	@echo "make test        install what the tests need and run them all"
+	@echo "make check       formatting, lint and builds for all platforms"
+	@echo "make fuzz        run each fuzz test for a while (FUZZTIME=30s)"
+
+build:
+	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/... ./examples/...
+
+demo: build
+	@exec bin/demo -bin bin -n $(N)
+
+test:
+	tools/install-test-deps
+	$(GO) test $$(command -v cc >/dev/null && echo -race) ./...
+
+check: lint cross
+
+lint:
+	$(TOOL) golangci-lint fmt --diff
+	$(TOOL) golangci-lint run
+
+fmt:
+	$(TOOL) golangci-lint fmt
+
+cross:
+	@for p in $(PLATFORMS); do \
+		echo "go vet and build for $$p"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./... || exit 1; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; \
+	done
+
+FUZZTIME ?= 30s
+fuzz:
+	@for f in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
+		for t in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9]*).*/\1/p' $$f); do \
+			$(GO) test -run '^$$' -fuzz "^$$t\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$f) || exit 1; \
+		done; \
+	done
+
+clean:
+	rm -rf bin
