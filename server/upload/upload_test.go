@@ -1,0 +1,240 @@
+package upload_test
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/upload"
+)
+
+const vectors = "../../protocol/testdata/vectors/"
+
+type world struct {
+	t     *testing.T
+	h     *upload.Handler
+	key   *protocol.PrivateKey
+	files *blob.Dir
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	text, err := os.ReadFile(vectors + "upload_private")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := protocol.ParsePrivateKey(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := blob.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = files.Close() })
+	return &world{t, &upload.Handler{Files: files, Key: key.Public(), Log: slog.New(slog.DiscardHandler)}, key, files}
+}
+
+func (w *world) post(body io.Reader) protocol.UploadReply {
+	w.t.Helper()
+	req := httptest.NewRequest("POST", "/", body)
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	rec := httptest.NewRecorder()
+	w.h.ServeHTTP(rec, req)
+	if rec.Code != 200 {
+		w.t.Fatalf("HTTP status %d", rec.Code)
+	}
+	reply, err := protocol.ParseUploadReply(rec.Body.Bytes())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return reply
+}
+
+// request certifies name and builds the head of an upload of data.
+func (w *world) request(name string, data string) protocol.UploadRequest {
+	w.t.Helper()
+	sig, err := w.key.SignText(protocol.CertificateText(name, 100))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	sum := md5.Sum([]byte(data))
+	return protocol.UploadRequest{Name: name, XMLSignature: sig, MaxNBytes: 100, NBytes: int64(len(data)), MD5: hex.EncodeToString(sum[:])}
+}
+
+func (w *world) upload(r protocol.UploadRequest, data string) protocol.UploadReply {
+	w.t.Helper()
+	return w.post(bytes.NewReader(append(r.Encode(), data...)))
+}
+
+func (w *world) size(name string) int64 {
+	w.t.Helper()
+	reply := w.post(bytes.NewReader(protocol.UploadRequest{SizeQuery: true, Name: name}.Encode()))
+	if reply.Status != 0 || !reply.HasSize {
+		w.t.Fatalf("size query: %+v", reply)
+	}
+	return reply.FileSize
+}
+
+func (w *world) content(name string) string {
+	w.t.Helper()
+	f, err := w.files.Open(name)
+	if err != nil {
+		return "(" + "none" + ")"
+	}
+	defer f.Close()
+	b, err := io.ReadAll(f)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestUpload(t *testing.T) {
+	const data = "0123456789"
+	for _, tt := range []struct {
+		name   string
+		change func(r *protocol.UploadRequest)
+		data   string
+		status int
+		want   string // content afterwards
+		size   int64  // that a client is told afterwards
+	}{
+		{"whole", nil, data, 0, data, 10},
+		{"without a checksum", func(r *protocol.UploadRequest) { r.MD5 = "" }, data, 0, data, 10},
+		{"empty", func(r *protocol.UploadRequest) { r.NBytes, r.MD5 = 0, "" }, "", 0, "", 0},
+		{"cut off", nil, data[:4], 1, "(none)", 4},
+		{"more than announced", nil, data + "more", 0, data, 10},
+		{"damaged", nil, "0123456780", 1, "(none)", 0},
+		{"no certificate", func(r *protocol.UploadRequest) { r.XMLSignature = "" }, data, -1, "(none)", 0},
+		{"another limit than certified", func(r *protocol.UploadRequest) { r.MaxNBytes++ }, data, -1, "(none)", 0},
+		{"a certificate that is none", func(r *protocol.UploadRequest) { r.XMLSignature = "zz" }, data, -1, "(none)", 0},
+		{"too big", func(r *protocol.UploadRequest) { r.NBytes = 101 }, data, -1, "(none)", 0},
+		{"a gap before the data", func(r *protocol.UploadRequest) { r.Offset = 5 }, data[5:], 1, "(none)", 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			r := w.request("out_1", data)
+			if tt.change != nil {
+				tt.change(&r)
+			}
+			if got := w.upload(r, tt.data); got.Status != tt.status {
+				t.Errorf("got %+v, want status %d", got, tt.status)
+			}
+			if got := w.content("out_1"); got != tt.want {
+				t.Errorf("content %q, want %q", got, tt.want)
+			}
+			if got := w.size("out_1"); got != tt.size {
+				t.Errorf("size %d, want %d", got, tt.size)
+			}
+		})
+	}
+}
+
+func TestNamesStayInside(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"../x", "/etc/x", "a/b", ".."} {
+		r := w.request(name, "x")
+		if got := w.upload(r, "x"); got.Status != -1 {
+			t.Errorf("%s: got %+v, want status -1", name, got)
+		}
+	}
+}
+
+func TestResume(t *testing.T) {
+	w := newWorld(t)
+	r := w.request("out_1", "0123456789")
+	if got := w.upload(r, "0123"); got.Status != 1 {
+		t.Fatalf("first piece: %+v", got)
+	}
+	r.Offset = w.size("out_1")
+	if got := w.upload(r, "456789"); got.Status != 0 {
+		t.Fatalf("rest: %+v", got)
+	}
+	if got := w.content("out_1"); got != "0123456789" {
+		t.Errorf("content %q", got)
+	}
+}
+
+// A client that did not get the answer sends the file again; it may have been
+// compared by then, so nothing changes.
+func TestTheFirstFileStays(t *testing.T) {
+	w := newWorld(t)
+	w.upload(w.request("out_1", "first"), "first")
+	if got := w.upload(w.request("out_1", "other"), "other"); got.Status != 0 {
+		t.Errorf("got %+v, want success", got)
+	}
+	if got := w.content("out_1"); got != "first" {
+		t.Errorf("content %q", got)
+	}
+}
+
+func TestOneConnectionAFile(t *testing.T) {
+	w := newWorld(t)
+	r := w.request("out_1", "0123456789")
+	pr, pw := io.Pipe()
+	done := make(chan protocol.UploadReply)
+	go func() { done <- w.post(pr) }()
+	if _, err := pw.Write(append(r.Encode(), "0123"...)); err != nil {
+		t.Fatal(err)
+	}
+	// The first four bytes were taken, so the first request holds the file.
+	if _, err := pw.Write([]byte("4")); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.upload(r, "0123456789"); got.Status != 1 {
+		t.Errorf("second connection: %+v, want status 1", got)
+	}
+	if _, err := pw.Write([]byte("56789")); err != nil {
+		t.Fatal(err)
+	}
+	_ = pw.Close()
+	if got := <-done; got.Status != 0 {
+		t.Errorf("first connection: %+v", got)
+	}
+	if got := w.content("out_1"); got != "0123456789" {
+		t.Errorf("content %q", got)
+	}
+}
+
+func TestGarbage(t *testing.T) {
+	w := newWorld(t)
+	for _, body := range []string{"", "x", "<data_server_request>", "<html>" + strings.Repeat("x\n", 20000)} {
+		if got := w.post(strings.NewReader(body)); got.Status != -1 {
+			t.Errorf("%.20q: got %+v", body, got)
+		}
+	}
+}
+
+// What the real clients sent in the captures, with the key of that project.
+func TestRealUploads(t *testing.T) {
+	for _, tt := range []struct {
+		file   string
+		status int
+	}{
+		{"debian-7.20.5/clean/013-upload.request.http", 0},
+		{"debian-7.20.5/clean/014-upload.request.http", 0},
+		{"debian-7.20.5/clean/010-upload-size-query.request.http", 0},
+		{"upstream-8.2.15/clean/011-upload.request.http", 0},
+	} {
+		b, err := os.ReadFile("../../protocol/testdata/captures/" + tt.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body, ok := bytes.Cut(b, []byte("\r\n\r\n"))
+		if !ok {
+			_, body, _ = bytes.Cut(b, []byte("\n\n"))
+		}
+		if got := newWorld(t).post(bytes.NewReader(body)); got.Status != tt.status {
+			t.Errorf("%s: got %+v, want status %d", tt.file, got, tt.status)
+		}
+	}
+}
