@@ -113,8 +113,8 @@ func New(cfg Config) (*Agent, error) {
 		events:  make(chan func(), 256),
 		talking: make(map[string]string), moving: make(map[string]*transfer),
 		running: make(map[string]string), asked: make(map[string]bool),
-		leaving: make(map[string]bool), unsent: make(map[string]bool),
-		fetch: make(map[string]workfetch.Reason), jobs: make(map[string]jobsched.Reason),
+		leaving: make(map[string]bool),
+		fetch:   make(map[string]workfetch.Reason), jobs: make(map[string]jobsched.Reason),
 		stale: true,
 	}
 	if a.settings, err = settings.Load(dir); err != nil {
@@ -207,7 +207,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		}
 		now := time.Now()
 		wake := a.step(now)
-		if a.cfg.ExitWhenIdle && a.idle(now) {
+		if a.cfg.ExitWhenIdle && a.idle() {
 			a.log.Info("nothing left to do")
 			return nil
 		}

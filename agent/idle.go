@@ -1,11 +1,9 @@
 package agent
 
-import "time"
-
 // idle reports whether nothing is left to do: no result is held, no
 // conversation is under way, and every project has been asked for work since
 // the agent started and had none, or is not to be asked.
-func (a *Agent) idle(time.Time) bool {
+func (a *Agent) idle() bool {
 	if a.db.Results.Len() > 0 || len(a.talking) > 0 || len(a.moving) > 0 || len(a.running) > 0 || len(a.leaving) > 0 {
 		return false
 	}

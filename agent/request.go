@@ -12,6 +12,9 @@ import (
 // request says to a project's scheduler how things stand here.
 func (a *Agent) request(p state.Project, fetch workfetch.Reason, now time.Time) *protocol.SchedulerRequest {
 	platform, alternatives := hostinfo.Platform()
+	if free, ok := hostinfo.DiskFree(a.cfg.DataDir); ok {
+		a.host.DiskFree = free
+	}
 	acc := a.accounts[p.MasterURL]
 	share := a.shareFraction(p.MasterURL)
 	r := &protocol.SchedulerRequest{

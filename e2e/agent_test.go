@@ -13,6 +13,7 @@ import (
 )
 
 func TestTwoAgentsAndAQuorum(t *testing.T) {
+	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	exponents := []int{2203, 4423, 9689}
@@ -45,6 +46,7 @@ func await(t *testing.T, ctx context.Context, a *testhost.Agent, what string, ok
 // TestPowerCuts kills agent and server at several points of a result's life and
 // starts them again: while it is computed, just after, and while it is sent.
 func TestPowerCuts(t *testing.T) {
+	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	exponents := []int{44497, 9689, 9941, 11213}
@@ -108,6 +110,7 @@ func TestPowerCuts(t *testing.T) {
 }
 
 func TestDetachLeavesNothing(t *testing.T) {
+	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	work(t, ctx, p, 1, 44497)
@@ -132,6 +135,7 @@ func TestDetachLeavesNothing(t *testing.T) {
 }
 
 func TestAttachWithAWrongKeyIsRefusedInWords(t *testing.T) {
+	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	serve(t, ctx, p)
@@ -154,6 +158,7 @@ func TestAttachWithAWrongKeyIsRefusedInWords(t *testing.T) {
 }
 
 func TestRunEndsWhenIdle(t *testing.T) {
+	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	work(t, ctx, p, 1, 2203, 2281)

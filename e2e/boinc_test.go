@@ -87,6 +87,7 @@ func (c *boincClient) do(ctx context.Context, args ...string) {
 // up the account, attaches, and computes several workunits of an application in
 // Go and of a program that knows nothing of BOINC.
 func TestBOINCClient(t *testing.T) {
+	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	exponents := []int{2203, 4423, 9689}
@@ -102,6 +103,7 @@ func TestBOINCClient(t *testing.T) {
 // TestBOINCClientAndAgentAgree computes each workunit on BOINC's client and on
 // our agent; the validator compares their outputs bit by bit.
 func TestBOINCClientAndAgentAgree(t *testing.T) {
+	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	exponents := []int{2281, 9941}
@@ -118,6 +120,7 @@ func TestBOINCClientAndAgentAgree(t *testing.T) {
 func TestPlainProgram(t *testing.T) {
 	for _, host := range []string{"agent", "BOINC's client"} {
 		t.Run(host, func(t *testing.T) {
+			t.Parallel()
 			ctx := patience(t)
 			p := newProject(t, ctx)
 			program := filepath.Join(t.TempDir(), "shout")

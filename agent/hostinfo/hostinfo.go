@@ -49,6 +49,15 @@ func Probe(dataDir string) protocol.HostInfo {
 	return h
 }
 
+// DiskFree returns how many bytes the agent could still write.
+func DiskFree(dataDir string) (bytes float64, ok bool) {
+	d, err := disk.Usage(dataDir)
+	if err != nil {
+		return 0, false
+	}
+	return float64(d.Free), true
+}
+
 func osName() string {
 	switch runtime.GOOS {
 	case "linux":
