@@ -176,7 +176,9 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			"files of a workunit that was given up go too",
-			func(w *store.Workunit) { w.ErrorMask, w.AssimilateState = store.ErrorTooManyErrors, store.AssimilateDone },
+			func(w *store.Workunit) {
+				w.ErrorMask, w.AssimilateState = store.ErrorTooManyErrors, store.AssimilateDone
+			},
 			[]store.Result{failed, failed, failed},
 			plan{ErrorMask: store.ErrorTooManyErrors, DeleteInput: true, DeleteOutput: []int64{1, 2, 3}, TransitionTime: store.Never},
 		},

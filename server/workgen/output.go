@@ -58,7 +58,7 @@ func ParseOutput(name, text string) (*Output, error) {
 }
 
 func (o *Output) check() error {
-	e, err := o.elements("x")
+	e, err := o.elements("OUTFILE")
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (o *Output) check() error {
 	infos := make(map[string]bool)
 	for _, f := range e.Files {
 		switch {
-		case !strings.HasPrefix(f.Name, "x_"):
+		case !strings.HasPrefix(f.Name, "OUTFILE_"):
 			return fmt.Errorf("the <name> of a <file_info> is %q, want <OUTFILE_0/>, <OUTFILE_1/>, …", f.Name)
 		case infos[f.Name]:
 			return fmt.Errorf("two <file_info> have the name %s", f.Name)

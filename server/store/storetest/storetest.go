@@ -287,7 +287,9 @@ func queues(t *testing.T, s *store.Store) {
 	step(func(w *store.Workunit) { w.TransitionTime = store.Never }, [5]int{})
 	step(func(w *store.Workunit) { w.NeedValidate = true }, [5]int{0, 1, 0, 0, 0})
 	step(func(w *store.Workunit) { w.NeedValidate, w.AssimilateState = false, store.AssimilateReady }, [5]int{0, 0, 1, 0, 0})
-	step(func(w *store.Workunit) { w.AssimilateState, w.FileDeleteState = store.AssimilateDone, store.DeleteReady }, [5]int{0, 0, 0, 1, 0})
+	step(func(w *store.Workunit) {
+		w.AssimilateState, w.FileDeleteState = store.AssimilateDone, store.DeleteReady
+	}, [5]int{0, 0, 0, 1, 0})
 	gone := rs[0]
 	gone.FileDeleteState = store.DeleteReady
 	update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], gone) })
