@@ -42,7 +42,7 @@ func (a *App) tryLock() error {
 		return fmt.Errorf("lock slot: %w", err)
 	}
 	if err := lockFile(f); err != nil {
-		f.Close()
+		_ = f.Close()
 		return err
 	}
 	// The holder removes the file when it leaves; a lock on a removed file
@@ -55,6 +55,6 @@ func (a *App) tryLock() error {
 			return nil
 		}
 	}
-	f.Close()
+	_ = f.Close()
 	return errLockBusy
 }

@@ -127,7 +127,7 @@ func install(dir, name string) error {
 		if err != nil {
 			return err
 		}
-		return os.WriteFile(filepath.Join(dir, name), b, 0o700) //nolint:gosec // a program
+		return os.WriteFile(filepath.Join(dir, name), b, 0o700)
 	}
 	return nil
 }

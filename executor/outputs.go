@@ -1,7 +1,7 @@
 package executor
 
 import (
-	"crypto/md5" //nolint:gosec // BOINC's checksum
+	"crypto/md5"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -81,7 +81,7 @@ func (s *slot) measure(f File, o *Output) error {
 		return err
 	}
 	defer file.Close()
-	sum := md5.New() //nolint:gosec // BOINC's checksum
+	sum := md5.New()
 	if o.NBytes, err = io.Copy(sum, file); err != nil {
 		return err
 	}

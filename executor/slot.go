@@ -61,7 +61,7 @@ func (e *Executor) openSlot(t Task) (_ *slot, resumed bool, err error) {
 		if err = e.root.RemoveAll(name); err != nil {
 			return nil, false, fmt.Errorf("empty slot %d: %w", t.Slot, err)
 		}
-		if err = e.root.MkdirAll(name, 0o771); err != nil { //nolint:gosec // as BOINC's: a service's applications may be another user
+		if err = e.root.MkdirAll(name, 0o771); err != nil { // as BOINC's: a service's applications may be another user
 			return nil, false, fmt.Errorf("make slot %d: %w", t.Slot, err)
 		}
 		if s.dir, err = e.root.OpenRoot(name); err != nil {

@@ -9,9 +9,9 @@ import "github.com/shirou/gopsutil/v3/process"
 type processTree struct{}
 
 func (*processTree) resident(pid int) int64 {
-	m, err := (&process.Process{Pid: int32(pid)}).MemoryInfo() //nolint:gosec // process ids fit
+	m, err := (&process.Process{Pid: int32(pid)}).MemoryInfo()
 	if err != nil {
 		return 0
 	}
-	return int64(m.RSS) //nolint:gosec // memory sizes fit
+	return int64(m.RSS)
 }

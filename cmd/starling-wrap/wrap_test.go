@@ -69,7 +69,7 @@ func newTask(t *testing.T, script string, args ...string) *task {
 
 func (k *task) write(name, text string) {
 	k.t.Helper()
-	if err := os.WriteFile(filepath.Join(k.dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // programs among them
+	if err := os.WriteFile(filepath.Join(k.dir, name), []byte(text), 0o700); err != nil {
 		k.t.Fatal(err)
 	}
 }

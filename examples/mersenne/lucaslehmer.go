@@ -21,7 +21,7 @@ type test struct {
 func newTest(p, iteration int, residue *big.Int) *test {
 	t := &test{p: p}
 	t.two.SetInt64(2)
-	t.m.Lsh(big.NewInt(1), uint(p)) //nolint:gosec // positive
+	t.m.Lsh(big.NewInt(1), uint(p))
 	t.m.Sub(&t.m, big.NewInt(1))
 	t.s.SetInt64(4)
 	if residue != nil {
@@ -39,7 +39,7 @@ func (t *test) fraction() float64 { return float64(t.iteration) / float64(t.p) }
 // if they stood at the bottom, so a shift and an addition replace a division.
 func (t *test) step() {
 	t.sq.Mul(&t.s, &t.s)
-	t.hi.Rsh(&t.sq, uint(t.p)) //nolint:gosec // positive
+	t.hi.Rsh(&t.sq, uint(t.p))
 	t.s.And(&t.sq, &t.m)
 	t.s.Add(&t.s, &t.hi)
 	t.s.Sub(&t.s, &t.two)

@@ -21,7 +21,7 @@ func Map(f *os.File, size int) ([]byte, error) {
 	if info.Size() < int64(size) {
 		return nil, fmt.Errorf("map %s: file has %d bytes, want %d", f.Name(), info.Size(), size)
 	}
-	mem, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED) //nolint:gosec // a descriptor fits an int
+	mem, err := unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, fmt.Errorf("map %s: %w", f.Name(), err)
 	}
