@@ -7,6 +7,7 @@ package tomlfile
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"sort"
 	"strings"
@@ -39,13 +40,12 @@ func (l Lines) at(key string) string {
 
 // Decode reads src into the struct that into points to, whose fields carry
 // `toml` tags. name is the file's name, for messages. The error joins all that
-// is wrong with keys and kinds of values; fields that were fine are set.
+// is wrong with keys and kinds of values; with one, nothing is set.
 func Decode(name string, src []byte, into any) (Lines, error) {
 	lines := Lines{name: name, lines: keyLines(string(src))}
 	var raw map[string]any
 	if _, err := toml.Decode(string(src), &raw); err != nil {
-		var pe toml.ParseError
-		if errors.As(err, &pe) {
+		if pe, ok := errors.AsType[toml.ParseError](err); ok {
 			return lines, fmt.Errorf("%s:%d: %s", name, pe.Position.Line, pe.Message)
 		}
 		return lines, fmt.Errorf("%s: %w", name, err)
@@ -94,8 +94,7 @@ func check(errs *[]error, lines Lines, known map[string]reflect.Type, table map[
 // fields lists the keys that a struct takes, nested ones dotted.
 func fields(t reflect.Type, prefix string) map[string]reflect.Type {
 	m := make(map[string]reflect.Type)
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
 		if name == "" || name == "-" {
 			continue
@@ -106,9 +105,7 @@ func fields(t reflect.Type, prefix string) map[string]reflect.Type {
 		}
 		m[prefix+name] = ft
 		if kind(ft) == "a table" && ft.Kind() == reflect.Struct {
-			for k, v := range fields(ft, prefix+name+".") {
-				m[k] = v
-			}
+			maps.Copy(m, fields(ft, prefix+name+"."))
 		}
 	}
 	return m

@@ -37,17 +37,17 @@ func TestGoodFile(t *testing.T) {
 
 func TestEveryFaultIsToldAtOnce(t *testing.T) {
 	var s settings
-	_, err := tomlfile.Decode("a.toml", []byte("nmae = \"x\"\ngui_rpc_port = \"31416\"\nzzzzzzzzzzzz = 1\non = 1\n[log]\nlevle = \"x\"\n"), &s)
+	_, err := tomlfile.Decode("a.toml", []byte("nam = \"x\"\ngui_rpc_port = \"31416\"\nzzzzzzzzzzzz = 1\non = 1\n[log]\nlvel = \"x\"\n"), &s)
 	if err == nil {
 		t.Fatal("no error")
 	}
 	got := strings.Split(err.Error(), "\n")
 	want := []string{
-		`a.toml:1: nmae: unknown key, did you mean name?`,
+		`a.toml:1: nam: unknown key, did you mean name?`,
 		`a.toml:2: gui_rpc_port: "31416" is not a whole number`,
 		`a.toml:3: zzzzzzzzzzzz: unknown key`,
 		`a.toml:4: on: 1 is not true or false`,
-		`a.toml:6: log.levle: unknown key, did you mean log.level?`,
+		`a.toml:6: log.lvel: unknown key, did you mean log.level?`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", err, strings.Join(want, "\n"))
