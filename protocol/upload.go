@@ -98,7 +98,7 @@ func parseUploadHead(head []byte, data bool) (UploadRequest, error) {
 	var r UploadRequest
 	s := bxml.NewScanner(head)
 	if err := s.Find("data_server_request"); err != nil {
-		return r, fmt.Errorf("%w: %v", ErrUploadHead, err)
+		return r, fmt.Errorf("%w: %w", ErrUploadHead, err)
 	}
 	// The format is flat for its reader: nesting carries no meaning, and what is
 	// opened before the data is never closed.
