@@ -182,7 +182,7 @@ func TestURLsAreTriedInTurn(t *testing.T) {
 		{"/altered /gone", protocol.ErrNumPermanentHTTP, "HTTP 404"},
 	} {
 		var urls []string
-		for _, path := range strings.Fields(tt.urls) {
+		for path := range strings.FieldsSeq(tt.urls) {
 			urls = append(urls, s.URL+path)
 		}
 		dir := folder(t, nil)

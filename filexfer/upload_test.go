@@ -218,13 +218,13 @@ func TestUploadTriesURLsInTurn(t *testing.T) {
 			}
 		})
 		var urls []string
-		for _, path := range strings.Fields(tt.paths) {
+		for path := range strings.FieldsSeq(tt.paths) {
 			urls = append(urls, s.URL+path)
 		}
 		dir := folder(t, map[string][]byte{"out": []byte("x")})
 		err := client(nil).Upload(t.Context(), filexfer.Upload{Dir: dir, Name: "out", URLs: urls}, nil)
-		switch {
-		case tt.text == "":
+		switch tt.text {
+		case "":
 			if err != nil || string(h.files["out"]) != "x" {
 				t.Errorf("%s: %v, server has %q", tt.paths, err, h.files["out"])
 			}
