@@ -78,6 +78,9 @@ func (p *Project) AddVersion(ctx context.Context, v NewVersion, now time.Time) e
 	if err != nil {
 		return err
 	}
+	if err := v.readable(); err != nil {
+		return err
+	}
 	key, err := p.signingKey()
 	if err != nil {
 		return err
@@ -219,15 +222,9 @@ func (p *Project) signFile(path, physical string, key *protocol.PrivateKey) (pro
 		return protocol.FileInfo{}, err
 	}
 	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return protocol.FileInfo{}, fmt.Errorf("%s is not a file", path)
-	}
 	info, err := p.Download.Put(physical, f)
 	if err != nil {
 		return protocol.FileInfo{}, err
-	}
-	if info.NBytes == 0 {
-		return protocol.FileInfo{}, fmt.Errorf("%s is empty", path)
 	}
 	stored, err := p.Download.Open(physical)
 	if err != nil {
@@ -239,6 +236,29 @@ func (p *Project) signFile(path, physical string, key *protocol.PrivateKey) (pro
 		return protocol.FileInfo{}, err
 	}
 	return protocol.FileInfo{Name: physical, NBytes: info.NBytes, MD5: info.MD5, Signature: sig}, nil
+}
+
+// readable checks the files before any is stored: names are given away once.
+func (v *NewVersion) readable() error {
+	paths := []string{v.Main}
+	if v.Plain {
+		paths = append(paths, v.Wrapper)
+	}
+	for _, g := range v.Files {
+		paths = append(paths, g.Path)
+	}
+	var errs []error
+	for _, path := range paths {
+		switch st, err := os.Stat(path); {
+		case err != nil:
+			errs = append(errs, err)
+		case !st.Mode().IsRegular():
+			errs = append(errs, fmt.Errorf("%s is not a file", path))
+		case st.Size() == 0 && path == v.Main:
+			errs = append(errs, fmt.Errorf("%s is empty", path))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func isProgram(path string) bool {
