@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/signal"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"starling-server": main})
+}
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			// A port that is free now; the script's server takes it.
+			l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			env.Setenv("ADDR", l.Addr().String())
+			return l.Close()
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"get": get},
+	})
+}
+
+// get URL PATTERN fetches a page again and again until it matches.
+func get(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: get URL PATTERN")
+	}
+	want := regexp.MustCompile(args[1])
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	last := ""
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
+		var err error
+		if last, err = fetch(ctx, args[0]); err != nil {
+			last = err.Error()
+		}
+		if want.MatchString(last) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			ts.Fatalf("stopped")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	ts.Fatalf("%s never matched %s; last: %s", args[0], args[1], last)
+}
+
+func fetch(ctx context.Context, url string) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	return fmt.Sprintf("%d %s", res.StatusCode, b), err
+}
+
+func TestSplit(t *testing.T) {
+	for _, tt := range []struct{ line, want string }{
+		{`--name a --cmdline "-x 1 'y'"`, `["--name" "a" "--cmdline" "-x 1 'y'"]`},
+		{`a\ b  '' c"d"e`, `["a b" "" "cde"]`},
+		{`'C:\x' "a\"b"`, `["C:\\x" "a\"b"]`},
+		{``, `[]`},
+	} {
+		got, err := split(tt.line)
+		if err != nil || fmt.Sprintf("%q", got) != tt.want {
+			t.Errorf("%s: got %q, %v; want %s", tt.line, got, err, tt.want)
+		}
+	}
+	if _, err := split(`a "b`); err == nil {
+		t.Error("an open quote was taken")
+	}
+}
