@@ -30,6 +30,8 @@ const (
 
 // A Client makes RPCs. Its methods may be called concurrently.
 type Client struct {
+	// HTTP must have no Logger, which would write down URLs with password
+	// hashes, and PassthroughErrorHandler, since others put URLs into errors.
 	HTTP      *retryablehttp.Client
 	UserAgent string
 }
@@ -83,7 +85,7 @@ func (c *Client) rpc(ctx context.Context, u string, body []byte) (*protocol.Sche
 	defer cancel()
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, u, body)
 	if err != nil {
-		return nil, err
+		return nil, plain(err)
 	}
 	req.Header.Set("Content-Type", "text/xml")
 	b, err := c.do(req, maxReply)
@@ -110,8 +112,7 @@ func (c *Client) Lookup(ctx context.Context, masterURL, email, password string) 
 	}
 	key, err := protocol.ParseAccountReply(b)
 	if err != nil {
-		var refusal *protocol.AccountError
-		if !errors.As(err, &refusal) {
+		if _, refused := errors.AsType[*protocol.AccountError](err); !refused {
 			err = fmt.Errorf("%w%s", err, looksLike(b))
 		}
 		return "", &Error{"account", u, err}
@@ -124,7 +125,7 @@ func (c *Client) get(ctx context.Context, u string, limit int64) ([]byte, error)
 	defer cancel()
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, u, nil)
 	if err != nil {
-		return nil, err
+		return nil, plain(err)
 	}
 	return c.do(req, limit)
 }
