@@ -88,7 +88,6 @@ type Agent struct {
 	running map[string]string    // task → key of a result that has a process
 	asked   map[string]bool      // project → the user wants it contacted now
 	leaving map[string]bool      // project → it is being detached
-	unsent  map[string]bool      // project → its schedule must be looked at
 	fetch   map[string]workfetch.Reason
 	jobs    map[string]jobsched.Reason // by result key
 	stale   bool                       // something may be left that nobody needs

@@ -28,12 +28,10 @@ func (a *Agent) contact(now time.Time, w *waker) {
 		}
 		reason, wait := a.reason(p, now)
 		switch {
-		case reason == "":
-			if !wait.IsZero() {
-				w.by(wait)
-			}
-		default:
+		case reason != "":
 			a.session(p, reason, now)
+		case !wait.IsZero():
+			w.by(wait)
 		}
 	}
 }

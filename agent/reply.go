@@ -3,6 +3,8 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +27,7 @@ type replier struct {
 	added    int
 	unusable int            // of the results added
 	aborted  []state.Result // still running; told to stop once the reply is saved
-	log      []func()       // said once the reply is saved
+	log      []slog.Record  // said once the reply is saved
 }
 
 // apply changes the state as the reply says. What a reply must not change, such
@@ -68,8 +70,11 @@ func (r *replier) apply(tx *state.Tx) {
 
 // after does what must wait until the reply is saved.
 func (r *replier) after() {
-	for _, say := range r.log {
-		say()
+	h := r.a.log.Handler()
+	for _, rec := range r.log {
+		if h.Enabled(r.a.ctx, rec.Level) {
+			_ = h.Handle(r.a.ctx, rec) // a log that cannot be written has nowhere to complain
+		}
 	}
 	for _, res := range r.aborted {
 		_ = r.a.exec.Abort(taskID(res), protocol.ExitAbortedByProject, "aborted by project")
@@ -79,14 +84,14 @@ func (r *replier) after() {
 
 // say notes a line for the log, written once the reply is saved.
 func (r *replier) say(warn bool, msg string, args ...any) {
-	args = append([]any{"project", r.project.MasterURL}, args...)
-	r.log = append(r.log, func() {
-		if warn {
-			r.a.log.Warn(msg, args...)
-		} else {
-			r.a.log.Info(msg, args...)
-		}
-	})
+	level := slog.LevelInfo
+	if warn {
+		level = slog.LevelWarn
+	}
+	rec := slog.NewRecord(r.now, level, msg, 0)
+	rec.Add("project", r.project.MasterURL)
+	rec.Add(args...)
+	r.log = append(r.log, rec)
 }
 
 func (r *replier) messages() {
@@ -340,10 +345,8 @@ func (r *replier) version(res protocol.Result) (state.AppVersion, error) {
 		return best, fmt.Errorf("the project sent no version %d of application %.100q for %s", res.VersionNum, wu.AppName, res.Platform)
 	}
 	primary, alternatives := hostinfo.Platform()
-	for _, p := range append(alternatives, primary) {
-		if best.Platform == p {
-			return best, nil
-		}
+	if slices.Contains(append(alternatives, primary), best.Platform) {
+		return best, nil
 	}
 	return best, fmt.Errorf("the application is for platform %.60q, which this computer is not", best.Platform)
 }

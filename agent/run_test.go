@@ -64,7 +64,8 @@ func TestRecordedJobs(t *testing.T) {
 	}{
 		{
 			"plain", plainProgram, "plain_1.00_x86_64-pc-linux-gnu", "002", "006",
-			[]string{"005-upload"}, map[string]string{"in_1": "003-download-in_1"},
+			[]string{"005-upload"},
+			map[string]string{"in_1": "003-download-in_1"},
 		},
 		{
 			"clean", upperProgram, "upper_1.00_x86_64-pc-linux-gnu", "007", "015",

@@ -82,7 +82,7 @@ func TestPowerCuts(t *testing.T) {
 		}
 	}
 	// Now cut at arbitrary points until all is done; the server too.
-	for cut := 0; cut < 8; cut++ {
+	for cut := range 8 {
 		c, err := p.Count(ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -125,7 +125,7 @@ func TestPlainProgram(t *testing.T) {
 			p := newProject(t, ctx)
 			program := filepath.Join(t.TempDir(), "shout")
 			script := "#!/bin/sh\ntr a-z A-Z <in >out && echo \"$1\" >>out\n"
-			if err := os.WriteFile(program, []byte(script), 0o700); err != nil { //nolint:gosec // a program is executable
+			if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			platform, _ := hostinfo.Platform()

@@ -1,6 +1,9 @@
 package hostinfo
 
-import "time"
+import (
+	"runtime"
+	"time"
+)
 
 // Speeds are one CPU's, in operations a second.
 type Speeds struct{ Fpops, Iops float64 }
@@ -26,12 +29,9 @@ func best(loop func(rounds int) (operations int, keep float64)) float64 {
 		}
 		kept += keep
 	}
-	sink = kept
+	runtime.KeepAlive(kept) // or the compiler may leave the loops out
 	return rate
 }
-
-// sink keeps the compiler from leaving the loops out.
-var sink float64
 
 func floats(rounds int) (int, float64) {
 	a, b, c, d := 1.0, 1.1, 1.2, 1.3

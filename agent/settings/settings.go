@@ -68,11 +68,15 @@ func Load(dataDir string) (Settings, error) {
 	if s.NCPUs < 0 {
 		errs = append(errs, lines.Errorf("ncpus", "%d is negative; 0 means those there are", s.NCPUs))
 	}
-	for key, v := range map[string]int{
-		"max_file_xfers": s.MaxFileXfers, "max_file_xfers_per_project": s.MaxFileXfersPerProject,
+	for _, v := range []struct {
+		key string
+		n   int
+	}{
+		{"max_file_xfers", s.MaxFileXfers},
+		{"max_file_xfers_per_project", s.MaxFileXfersPerProject},
 	} {
-		if v < 1 || v > 100 {
-			errs = append(errs, lines.Errorf(key, "%d is not within 1 and 100", v))
+		if v.n < 1 || v.n > 100 {
+			errs = append(errs, lines.Errorf(v.key, "%d is not within 1 and 100", v.n))
 		}
 	}
 	return s, errors.Join(errs...)
@@ -93,13 +97,13 @@ type Account struct {
 
 // LoadAccounts reads all account files. Each bad one is part of the error and
 // the good ones are returned all the same, so that one slip does not stop the
-// others' work; the paths of bad files come back too.
+// others' work; the paths of bad files come back too. A folder that cannot be
+// read is one of these: unreadable must not look like empty.
 func LoadAccounts(dataDir string) (good []Account, bad []string, err error) {
-	paths, err := filepath.Glob(filepath.Join(dataDir, AccountsDir, "*.toml"))
+	paths, err := accountFiles(dataDir)
 	if err != nil {
-		return nil, nil, err
+		return nil, []string{filepath.Join(dataDir, AccountsDir)}, err
 	}
-	slices.Sort(paths)
 	var errs []error
 	seen := make(map[string]string)
 	for _, path := range paths {
@@ -118,6 +122,25 @@ func LoadAccounts(dataDir string) (good []Account, bad []string, err error) {
 	return good, bad, errors.Join(errs...)
 }
 
+// accountFiles lists what may be account files, in order. Hidden ones are
+// editors' own.
+func accountFiles(dataDir string) ([]string, error) {
+	dir := filepath.Join(dataDir, AccountsDir)
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, e := range entries {
+		if name := e.Name(); strings.HasSuffix(name, ".toml") && !strings.HasPrefix(name, ".") {
+			paths = append(paths, filepath.Join(dir, name))
+		}
+	}
+	return paths, nil
+}
+
 func loadAccount(path string) (Account, error) {
 	a := Account{ResourceShare: 100}
 	src, err := os.ReadFile(path)
@@ -132,13 +155,21 @@ func loadAccount(path string) (Account, error) {
 	if a.MasterURL, err = protocol.CanonicalMasterURL(a.MasterURL); err != nil {
 		errs = append(errs, lines.Errorf("master_url", "%v", err))
 	}
-	if a.Authenticator == "" || strings.ContainsAny(string(a.Authenticator), " <>&'\"\n") {
+	if !validKey(a.Authenticator) {
 		errs = append(errs, lines.Errorf("authenticator", "want the account key that the project's web site shows"))
 	}
 	if !(a.ResourceShare >= 0 && a.ResourceShare <= 1e6) {
 		errs = append(errs, lines.Errorf("resource_share", "%v is not within 0 and 1000000", a.ResourceShare))
 	}
 	return a, errors.Join(errs...)
+}
+
+// validKey reports whether a text can be an account key: visible ASCII that
+// means nothing in XML.
+func validKey(key protocol.Authenticator) bool {
+	return key != "" && !strings.ContainsFunc(string(key), func(c rune) bool {
+		return c <= ' ' || c > '~' || strings.ContainsRune(`<>&'"`, c)
+	})
 }
 
 // AccountPath is where the account file of a project lies.
@@ -150,11 +181,20 @@ func AccountPath(dataDir, masterURL string) string {
 var ErrAttached = errors.New("already attached")
 
 // WriteAccount makes the account file of a project, readable by its owner only.
-// It returns ErrAttached when there is one, whoever wrote it.
+// It returns ErrAttached when there is one, whoever wrote it and whatever its
+// name.
 func WriteAccount(dataDir string, a Account) error {
+	if !validKey(a.Authenticator) {
+		return fmt.Errorf("%s: the account key is not one; want the key that the project's web site shows", a.MasterURL)
+	}
 	path := AccountPath(dataDir, a.MasterURL)
-	if _, err := os.Stat(path); err == nil {
+	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: %w (%s)", a.MasterURL, ErrAttached, path)
+	}
+	if other, err := findAccount(dataDir, a.MasterURL); err != nil {
+		return err
+	} else if other != "" {
+		return fmt.Errorf("%s: %w (%s)", a.MasterURL, ErrAttached, other)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -173,14 +213,27 @@ no_more_work = %v
 // RemoveAccount deletes the account file of a project, which is how it is
 // detached. The file may have any name; its content counts.
 func RemoveAccount(dataDir, masterURL string) error {
-	paths, err := filepath.Glob(filepath.Join(dataDir, AccountsDir, "*.toml"))
+	path, err := findAccount(dataDir, masterURL)
 	if err != nil {
 		return err
 	}
+	if path == "" {
+		return fmt.Errorf("%s: not attached", masterURL)
+	}
+	return os.Remove(path)
+}
+
+// findAccount returns the path of the good account file of a project, "" if
+// there is none.
+func findAccount(dataDir, masterURL string) (string, error) {
+	paths, err := accountFiles(dataDir)
+	if err != nil {
+		return "", err
+	}
 	for _, path := range paths {
 		if a, err := loadAccount(path); err == nil && a.MasterURL == masterURL {
-			return os.Remove(path)
+			return path, nil
 		}
 	}
-	return fmt.Errorf("%s: not attached", masterURL)
+	return "", nil
 }

@@ -78,11 +78,11 @@ func (g *grid) makeWork(ctx context.Context, n int) error {
 	for i, exponents := range plan(n) {
 		name := fmt.Sprintf("lucas_lehmer_%d", exponents[0])
 		file := filepath.Join(inputs, fmt.Sprintf("exponents_%d", exponents[0]))
-		text := "# exponents of Mersenne numbers to be tested\n"
+		text := []byte("# exponents of Mersenne numbers to be tested\n")
 		for _, p := range exponents {
-			text += fmt.Sprintln(p)
+			text = fmt.Appendln(text, p)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
 			return err
 		}
 		fmt.Fprintf(&lines, "--name %s --input %s=in --priority %d\n", name, file, n-i)

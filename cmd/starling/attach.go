@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -77,8 +76,7 @@ func lookup(ctx context.Context, masterURL, email, password string) (string, err
 
 // watchAttach tells a running agent and waits for the project's first answer.
 func watchAttach(cmd *cobra.Command, o *options, u string) error {
-	ctx, out := cmd.Context(), bufio.NewWriter(cmd.OutOrStdout())
-	defer out.Flush()
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
 	client := control.NewClient(o.data)
 	err := client.Reload(ctx)
 	if errors.Is(err, control.ErrNotRunning) {

@@ -1,0 +1,177 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+)
+
+// An agent answers with what it was given.
+type agent struct {
+	status  control.Status
+	err     error
+	updated string
+	reloads int
+}
+
+func (a *agent) Status(context.Context) (control.Status, error) { return a.status, a.err }
+
+func (a *agent) Reload(context.Context) error {
+	a.reloads++
+	return a.err
+}
+
+func (a *agent) Update(_ context.Context, masterURL string) error {
+	a.updated = masterURL
+	return a.err
+}
+
+// dataDir makes a folder whose path is short enough for a socket.
+func dataDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "starling") //nolint:usetesting // t.TempDir's path may be too long
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func serve(t *testing.T, dir string, a control.Agent) (stop context.CancelFunc) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	if err := control.Serve(ctx, dir, a, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	return cancel
+}
+
+func TestClientAndServer(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	a := &agent{status: control.Status{
+		Running: true, Version: "1", PID: 7, Since: now, DataDir: "/d", CPUs: 4,
+		Projects: []control.Project{{
+			MasterURL: "http://p.example/", Name: "P", UserName: "Ann", HostID: 3, Share: 100, UserCredit: 1.5, HostCredit: 0.5,
+			Tasks: 1, LastContact: now, NextContact: now, Trouble: "t", Failures: 2, Work: "w", WorkCode: "ask", Notices: []string{"n"}, Initialized: true,
+		}},
+		Tasks:      []control.Task{{Name: "r_0", Project: "http://p.example/", App: "a", State: "s", Running: true, Slot: 1, Fraction: 0.5, Deadline: now, Why: "because"}},
+		Transfers:  []control.Xfer{{Name: "f", Upload: true, Bytes: 5, Size: 10, NextTry: now, Trouble: "slow"}},
+		Complaints: []string{"prefs.toml:1: x: unknown key"},
+	}}
+	dir := dataDir(t)
+	serve(t, dir, a)
+	c := control.NewClient(dir)
+	got, err := c.Status(t.Context())
+	if err != nil || !reflect.DeepEqual(got, a.status) {
+		t.Errorf("got %+v, %v; want %+v", got, err, a.status)
+	}
+	if err := c.Reload(t.Context()); err != nil || a.reloads != 1 {
+		t.Errorf("reload: %v, %d", err, a.reloads)
+	}
+	const odd = "http://p.example/a&b=c%20+é/"
+	if err := c.Update(t.Context(), odd); err != nil || a.updated != odd {
+		t.Errorf("update of %q: %v", a.updated, err)
+	}
+	a.err = errors.New("prefs.toml:1: x: unknown key\nprefs.toml:2: <y> & \"z\"")
+	for name, err := range map[string]error{"reload": c.Reload(t.Context()), "update": c.Update(t.Context(), "u")} {
+		if err == nil || err.Error() != a.err.Error() {
+			t.Errorf("%s: got %v, want the agent's own words", name, err)
+		}
+	}
+	if _, err := c.Status(t.Context()); err == nil || errors.Is(err, control.ErrNotRunning) {
+		t.Errorf("status: got %v", err)
+	}
+}
+
+func TestOnlyTheAgentsUserMayOpenTheSocket(t *testing.T) {
+	dir := dataDir(t)
+	serve(t, dir, &agent{})
+	st, err := os.Stat(filepath.Join(dir, control.SocketName))
+	if err != nil || st.Mode()&os.ModeSocket == 0 || st.Mode().Perm() != 0o600 {
+		t.Errorf("got %v, %v; want a socket with 0600", st.Mode(), err)
+	}
+}
+
+func TestNoAgent(t *testing.T) {
+	for _, dir := range []string{dataDir(t), filepath.Join(dataDir(t), "gone")} {
+		c := control.NewClient(dir)
+		_, err := c.Status(t.Context())
+		for _, err := range []error{err, c.Reload(t.Context()), c.Update(t.Context(), "u")} {
+			if !errors.Is(err, control.ErrNotRunning) || err.Error() != "no agent is running in "+dir {
+				t.Errorf("got %v, want ErrNotRunning", err)
+			}
+		}
+	}
+}
+
+func TestEndAndStaleSocket(t *testing.T) {
+	dir := dataDir(t)
+	path := filepath.Join(dir, control.SocketName)
+	// An agent that was killed leaves a socket at which nobody listens.
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := control.NewClient(dir)
+	if err := c.Reload(t.Context()); !errors.Is(err, control.ErrNotRunning) {
+		t.Errorf("stale socket: got %v, want ErrNotRunning", err)
+	}
+	a := &agent{}
+	serve(t, dir, a)
+	if err := c.Reload(t.Context()); err != nil || a.reloads != 1 {
+		t.Errorf("after a start: %v, %d reloads", err, a.reloads)
+	}
+}
+
+func TestServerIsGoneWhenItsContextEnds(t *testing.T) {
+	dir := dataDir(t)
+	hold := make(chan struct{})
+	a := &holding{arrived: make(chan struct{}), hold: hold}
+	stop := serve(t, dir, a)
+	answer := make(chan error, 1)
+	go func() { answer <- control.NewClient(dir).Reload(t.Context()) }()
+	<-a.arrived
+	stop()
+	if err := <-answer; err == nil {
+		t.Error("a call under way was answered after the end")
+	}
+	close(hold)
+}
+
+// holding keeps callers waiting.
+type holding struct {
+	agent
+	arrived chan struct{}
+	hold    chan struct{}
+}
+
+func (h *holding) Reload(context.Context) error {
+	close(h.arrived)
+	<-h.hold
+	return nil
+}
+
+func TestPathTooLongForASocket(t *testing.T) {
+	dir := filepath.Join(dataDir(t), strings.Repeat("d", 100))
+	err := control.Serve(t.Context(), dir, &agent{}, slog.New(slog.DiscardHandler))
+	if err == nil || !strings.Contains(err.Error(), "choose a shorter --data") {
+		t.Errorf("got %v, want advice", err)
+	}
+	if _, err := control.NewClient(dir).Status(t.Context()); !errors.Is(err, control.ErrNotRunning) {
+		t.Errorf("got %v, want ErrNotRunning", err)
+	}
+}

@@ -1,0 +1,194 @@
+package settings_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol"
+)
+
+const key = "0123456789abcdef0123456789abcdef"
+
+// dir makes a data directory with the given files; DIR in their names' place in
+// errors is it.
+func dir(t *testing.T, files map[string]string) string {
+	t.Helper()
+	d := filepath.Join(t.TempDir(), "data [1]") // no pattern
+	for name, text := range files {
+		path := filepath.Join(d, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+// told checks an error's text, in which DIR stands for the data directory.
+func told(t *testing.T, d string, err error, want string) {
+	t.Helper()
+	got := ""
+	if err != nil {
+		got = filepath.ToSlash(strings.ReplaceAll(err.Error(), d+string(filepath.Separator), "DIR/"))
+	}
+	if got != want {
+		t.Errorf("got error\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"empty", "", ""},
+		{"all keys", `
+log_level = "debug"
+ncpus = 3
+allow_multiple_clients = true
+report_results_immediately = true
+max_file_xfers = 4
+max_file_xfers_per_project = 1
+device_name = "d"`, ""},
+		{"unknown keys", "ncpu = 3\n\n[log_level]\nx = 1\n", "DIR/starling.toml:1: ncpu: unknown key, did you mean ncpus?\n" +
+			"DIR/starling.toml:3: log_level: map[x:1] is not a text in quotes"},
+		{"wrong kinds", "ncpus = \"all\"\nallow_multiple_clients = 1", "DIR/starling.toml:1: ncpus: \"all\" is not a whole number\n" +
+			"DIR/starling.toml:2: allow_multiple_clients: 1 is not true or false"},
+		{"bad values", "max_file_xfers_per_project = 0\nmax_file_xfers = 101\nncpus = -1\nlog_level = \"loud\"", "DIR/starling.toml:4: log_level: \"loud\" is not debug, info, warn or error\n" +
+			"DIR/starling.toml:3: ncpus: -1 is negative; 0 means those there are\n" +
+			"DIR/starling.toml:2: max_file_xfers: 101 is not within 1 and 100\n" +
+			"DIR/starling.toml:1: max_file_xfers_per_project: 0 is not within 1 and 100"},
+		{"no TOML", "log_level = \"info\"\nncpus 3\n", "DIR/starling.toml:2: expected '.' or '=', but got '3' instead"},
+		{"twice", "ncpus = 1\nncpus = 2\n", "DIR/starling.toml:2: Key 'ncpus' has already been defined."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := dir(t, map[string]string{settings.File: tt.text})
+			_, err := settings.Load(d)
+			told(t, d, err, tt.want)
+		})
+	}
+	s, err := settings.Load(t.TempDir())
+	if err != nil || s != settings.Default() {
+		t.Errorf("no file: got %+v, %v", s, err)
+	}
+	if _, err := settings.Load(dir(t, map[string]string{settings.File + "/x": ""})); err == nil {
+		t.Error("a folder in place of the file was no error")
+	}
+}
+
+func account(more ...string) string {
+	return strings.Join(append([]string{`master_url = "http://a.example"`, `authenticator = "` + key + `"`}, more...), "\n")
+}
+
+func TestBadAccountsDoNotStopTheOthers(t *testing.T) {
+	d := dir(t, map[string]string{
+		"accounts/a.toml":           account("resource_share = 0", "no_more_work = true"),
+		"accounts/again.toml":       strings.Replace(account(), "http://a.example", "HTTPS://A.example//", 1),
+		"accounts/b.toml":           strings.Replace(account(), "a.example", "b.example", 1),
+		"accounts/bad_key.toml":     strings.Replace(account(), key, "two words", 1),
+		"accounts/bad_share.toml":   account("", "resource_share = -1"),
+		"accounts/bad_url.toml":     strings.Replace(account(), "a.example", "localhost:8080", 1),
+		"accounts/empty.toml":       "",
+		"accounts/misspelt.toml":    account("resource_shar = 1"),
+		"accounts/nan.toml":         account("resource_share = nan"),
+		"accounts/quotes.toml":      strings.Replace(account(), `"`+key+`"`, key, 1),
+		"accounts/.hidden.toml":     "x",
+		"accounts/b.toml.bak":       "x",
+		"accounts/folder.d/c.toml":  "x",
+		"projects/p_example/c.toml": "x",
+	})
+	good, bad, err := settings.LoadAccounts(d)
+	want := []settings.Account{
+		{MasterURL: "http://a.example/", Authenticator: key, NoMoreWork: true},
+		{MasterURL: "http://b.example/", Authenticator: key, ResourceShare: 100},
+	}
+	if !slices.Equal(good, want) {
+		t.Errorf("got %+v, want %+v", good, want)
+	}
+	if len(bad) != 8 || filepath.Base(bad[0]) != "again.toml" {
+		t.Errorf("bad files %q", bad)
+	}
+	const site = "want the account key that the project's web site shows"
+	const noDot = "the host needs a dot for BOINC's clients (127.0.0.1 rather than localhost)"
+	told(t, d, err, strings.Join([]string{
+		"DIR/accounts/again.toml: https://a.example/ already has the account file DIR/accounts/a.toml",
+		"DIR/accounts/bad_key.toml:2: authenticator: " + site,
+		"DIR/accounts/bad_share.toml:4: resource_share: -1 is not within 0 and 1000000",
+		`DIR/accounts/bad_url.toml:1: master_url: master URL "http://localhost:8080": ` + noDot,
+		`DIR/accounts/empty.toml: master_url: master URL "": ` + noDot,
+		"DIR/accounts/empty.toml: authenticator: " + site,
+		"DIR/accounts/misspelt.toml:3: resource_shar: unknown key, did you mean resource_share?",
+		"DIR/accounts/nan.toml:3: resource_share: NaN is not within 0 and 1000000",
+		"DIR/accounts/quotes.toml:2: expected value but found '0' instead",
+	}, "\n"))
+	if strings.Contains(err.Error(), key) {
+		t.Error("the account key is in the error")
+	}
+}
+
+func TestFolderThatCannotBeRead(t *testing.T) {
+	good, bad, err := settings.LoadAccounts(dir(t, nil))
+	if len(good)+len(bad) > 0 || err != nil {
+		t.Errorf("no folder: got %v, %v, %v", good, bad, err)
+	}
+	_, bad, err = settings.LoadAccounts(dir(t, map[string]string{"accounts": "a file"}))
+	if len(bad) != 1 || err == nil {
+		t.Errorf("unreadable: got %v, %v; it must not look like no account", bad, err)
+	}
+}
+
+func TestWriteAndRemoveAccount(t *testing.T) {
+	d := dir(t, nil)
+	a := settings.Account{MasterURL: "http://a.example/p/", Authenticator: key, ResourceShare: 1e6, NoMoreWork: true}
+	if err := settings.WriteAccount(d, a); err != nil {
+		t.Fatal(err)
+	}
+	path := settings.AccountPath(d, a.MasterURL)
+	st, err := os.Stat(path)
+	if err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("got %v, %v; want mode 0600", st, err)
+	}
+	good, _, err := settings.LoadAccounts(d)
+	if err != nil || !slices.Equal(good, []settings.Account{a}) {
+		t.Errorf("got %+v, %v; want %+v", good, err, a)
+	}
+	for _, u := range []string{a.MasterURL, "https://a.example/p/"} { // they share a folder
+		b := a
+		b.MasterURL = u
+		if err := settings.WriteAccount(d, b); !errors.Is(err, settings.ErrAttached) {
+			t.Errorf("%s again: got %v, want ErrAttached", u, err)
+		}
+	}
+	if err := os.Rename(path, filepath.Join(filepath.Dir(path), "mine.toml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := settings.WriteAccount(d, a); !errors.Is(err, settings.ErrAttached) || !strings.Contains(err.Error(), "mine.toml") {
+		t.Errorf("file with another name: got %v, want ErrAttached", err)
+	}
+	if err := settings.RemoveAccount(d, "http://b.example/"); err == nil || err.Error() != "http://b.example/: not attached" {
+		t.Errorf("got %v", err)
+	}
+	if err := settings.RemoveAccount(d, a.MasterURL); err != nil {
+		t.Error(err)
+	}
+	if good, _, err := settings.LoadAccounts(d); len(good) > 0 || err != nil {
+		t.Errorf("after removal: %v, %v", good, err)
+	}
+	if err := settings.RemoveAccount(d, a.MasterURL); err == nil {
+		t.Error("removed twice")
+	}
+}
+
+func TestKeysThatAreNone(t *testing.T) {
+	for _, bad := range []protocol.Authenticator{"", "two words", "a\nb", "<x>", `"`, "tab\t", "schlüssel", "\x01"} {
+		d := dir(t, nil)
+		err := settings.WriteAccount(d, settings.Account{MasterURL: "http://a.example/", Authenticator: bad, ResourceShare: 100})
+		if err == nil || bad != "" && strings.Contains(err.Error(), string(bad)) {
+			t.Errorf("%q: got %v", string(bad), err)
+		}
+		if _, err := os.Stat(d); err == nil {
+			t.Errorf("%q: something was written", string(bad))
+		}
+	}
+}
