@@ -7,6 +7,7 @@ package tomlfile
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"reflect"
 	"sort"
@@ -43,14 +44,17 @@ func (l Lines) at(key string) string {
 // is wrong with keys and kinds of values; with one, nothing is set.
 func Decode(name string, src []byte, into any) (Lines, error) {
 	lines := Lines{name: name, lines: keyLines(string(src))}
+	known := fields(reflect.TypeOf(into).Elem(), "")
 	var raw map[string]any
 	if _, err := toml.Decode(string(src), &raw); err != nil {
 		if pe, ok := errors.AsType[toml.ParseError](err); ok {
+			if t := known[pe.LastKey]; t != nil && secret(t) && lines.lines[pe.LastKey] == pe.Position.Line {
+				return lines, lines.Errorf(pe.LastKey, "want %s", kind(t)) // the parser's words hold parts of the value
+			}
 			return lines, fmt.Errorf("%s:%d: %s", name, pe.Position.Line, pe.Message)
 		}
 		return lines, fmt.Errorf("%s: %w", name, err)
 	}
-	known := fields(reflect.TypeOf(into).Elem(), "")
 	var errs []error
 	check(&errs, lines, known, raw, "")
 	if len(errs) == 0 {
@@ -85,6 +89,8 @@ func check(errs *[]error, lines Lines, known map[string]reflect.Type, table map[
 			} else if typ.Kind() == reflect.Struct {
 				check(errs, lines, known, sub, key+".")
 			}
+		case !fits(want, v) && secret(typ):
+			*errs = append(*errs, lines.Errorf(key, "want %s", want))
 		case !fits(want, v):
 			*errs = append(*errs, lines.Errorf(key, "%s is not %s", show(v), want))
 		}
@@ -110,6 +116,10 @@ func fields(t reflect.Type, prefix string) map[string]reflect.Type {
 	}
 	return m
 }
+
+// secret reports whether values of a type must not be seen: those that hide
+// themselves from logs.
+func secret(t reflect.Type) bool { return t.Implements(reflect.TypeFor[slog.LogValuer]()) }
 
 func kind(t reflect.Type) string {
 	switch t.Kind() {

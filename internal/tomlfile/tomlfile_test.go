@@ -1,6 +1,7 @@
 package tomlfile_test
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -59,6 +60,22 @@ func TestSyntaxErrorNamesTheLine(t *testing.T) {
 	_, err := tomlfile.Decode("a.toml", []byte("name = \"x\"\non = \n"), &s)
 	if err == nil || !strings.HasPrefix(err.Error(), "a.toml:2: ") {
 		t.Errorf("got %v", err)
+	}
+}
+
+type hidden string
+
+func (hidden) LogValue() slog.Value { return slog.StringValue("(hidden)") }
+
+func TestSecretsAreNotTold(t *testing.T) {
+	for _, src := range []string{"key = 0123456789", "key = 123456789", "key = 12ab", "key = [\"123\"]", "key = \"12", "key = 12\n[x"} {
+		var s struct {
+			Key hidden `toml:"key"`
+		}
+		_, err := tomlfile.Decode("a.toml", []byte(src), &s)
+		if err == nil || strings.Contains(err.Error(), "12") || !strings.HasPrefix(err.Error(), "a.toml:") {
+			t.Errorf("%q: got %v", src, err)
+		}
 	}
 }
 
