@@ -120,7 +120,7 @@ func TestBadAccountsDoNotStopTheOthers(t *testing.T) {
 		"DIR/accounts/empty.toml: authenticator: " + site,
 		"DIR/accounts/misspelt.toml:3: resource_shar: unknown key, did you mean resource_share?",
 		"DIR/accounts/nan.toml:3: resource_share: NaN is not within 0 and 1000000",
-		"DIR/accounts/quotes.toml:2: expected value but found '0' instead",
+		"DIR/accounts/quotes.toml:2: authenticator: want a text in quotes",
 	}, "\n"))
 	if strings.Contains(err.Error(), key) {
 		t.Error("the account key is in the error")
