@@ -138,7 +138,9 @@ func TestAnswersThatCannotBeUsed(t *testing.T) {
 		h    http.HandlerFunc
 		text string
 	}{
-		{"web page", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "\n<!DOCTYPE HTML><html></html>") }, "a web page; a login page"},
+		{"web page", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "\n<!DOCTYPE HTML><html></html>")
+		}, "a web page; a login page"},
 		{"nothing", func(http.ResponseWriter, *http.Request) {}, "(the answer is empty)"},
 		{"text", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "come back later") }, "scheduler reply: "},
 		{"half of it", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(good[:len(good)/2]) }, "is not closed"},
