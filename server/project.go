@@ -178,7 +178,7 @@ type daemon struct {
 func (p *Project) daemons() []daemon {
 	t := &transitioner.Transitioner{
 		Store: p.Store, Log: p.log.With("part", "transitioner"), Describe: p.describeResult,
-		DeleteDelay: protocol.Seconds(p.Config.DeleteDelayHours * 3600), MaxRandom: workgen.MaxRandom,
+		DeleteDelay: protocol.Seconds(p.Config.DeleteDelayHours * 3600),
 	}
 	v := &validator.Validator{
 		Store: p.Store, Log: p.log.With("part", "validator"), Comparator: p.comparator,

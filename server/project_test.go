@@ -5,6 +5,7 @@ import (
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -476,12 +477,10 @@ func TestAccountCalls(t *testing.T) {
 			code, body := w.get(tt.call)
 			got, err := protocol.ParseAccountReply([]byte(body))
 			num := 0
-			if e := (*protocol.AccountError)(nil); err != nil {
-				var ok bool
-				if e, ok = err.(*protocol.AccountError); !ok {
-					t.Fatal(err)
-				}
+			if e := (*protocol.AccountError)(nil); errors.As(err, &e) {
 				num = e.Num
+			} else if err != nil {
+				t.Fatal(err)
 			}
 			if code != 200 || num != tt.num || tt.key != "" && got != tt.key || num == 0 && len(got) != 32 {
 				t.Errorf("HTTP %d, key %q, error %d; want %d", code, string(got), num, tt.num)

@@ -39,7 +39,7 @@ func Init(ctx context.Context, dir, name, masterURL string) error {
 		return fmt.Errorf("%s is not empty: a project needs a directory of its own", dir)
 	}
 	for _, sub := range []string{"", downloadDir, uploadDir, templatesDir, resultsDir} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, sub), 0o750); err != nil {
 			return err
 		}
 	}

@@ -91,11 +91,12 @@ func createCmd() *cobra.Command {
 					return err
 				}
 				out := bufio.NewWriter(os.Stdout)
-				defer out.Flush()
 				if stdin {
-					return createFrom(ctx, g, w, os.Stdin, out)
+					err = createFrom(ctx, g, w, os.Stdin, out)
+				} else {
+					err = create(ctx, g, []workgen.Spec{base}, out)
 				}
-				return create(ctx, g, []workgen.Spec{base}, out)
+				return errors.Join(err, out.Flush())
 			})
 		},
 	}

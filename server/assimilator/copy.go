@@ -62,7 +62,7 @@ func (c Copy) Assimilate(wu store.Workunit, results []store.Result, canon *store
 		return err
 	}
 	dir := filepath.Join(c.Dir, wu.Name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
 	if err := atomicfile.SyncDir(c.Dir); err != nil {

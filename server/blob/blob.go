@@ -15,11 +15,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/protocol"
@@ -50,7 +48,7 @@ type Info struct {
 
 // Open opens the tree at path and makes it if there is none.
 func Open(path string) (*Dir, error) {
-	if err := os.MkdirAll(path, 0o755); err != nil {
+	if err := os.MkdirAll(path, 0o750); err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(path)
@@ -58,7 +56,7 @@ func Open(path string) (*Dir, error) {
 		return nil, err
 	}
 	for _, dir := range []string{tmpDir, partDir} {
-		if err := root.MkdirAll(dir, 0o755); err != nil {
+		if err := root.MkdirAll(dir, 0o750); err != nil {
 			_ = root.Close()
 			return nil, err
 		}
@@ -139,11 +137,11 @@ func (d *Dir) put(name string, r io.Reader) (info Info, err error) {
 	if err != nil {
 		return Info{}, err
 	}
-	tmp := filepath.Join(tmpDir, strconv.FormatUint(rand.Uint64(), 36))
-	f, err := d.root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.CreateTemp(filepath.Join(d.root.Name(), tmpDir), "")
 	if err != nil {
 		return Info{}, err
 	}
+	tmp := filepath.Join(tmpDir, filepath.Base(f.Name()))
 	defer func() {
 		if err != nil || tmp != "" {
 			_ = f.Close()
@@ -163,6 +161,9 @@ func (d *Dir) put(name string, r io.Reader) (info Info, err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return Info{}, err
 	}
+	if err := f.Chmod(0o644); err != nil {
+		return Info{}, err
+	}
 	if err := f.Sync(); err != nil {
 		return Info{}, err
 	}
@@ -180,7 +181,7 @@ func (d *Dir) put(name string, r io.Reader) (info Info, err error) {
 func (d *Dir) move(from, to string) error {
 	dir := filepath.Dir(to)
 	if _, err := d.root.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := d.root.MkdirAll(dir, 0o755); err != nil {
+		if err := d.root.MkdirAll(dir, 0o750); err != nil {
 			return err
 		}
 		if err := atomicfile.SyncDir(d.root.Name()); err != nil {

@@ -395,7 +395,8 @@ func TestWhyNoWork(t *testing.T) {
 		{"asked to send none", plenty, []string{"<dont_send_work>0", "<dont_send_work>1"}, "", 0, 0},
 		{"no work asked for", plenty, []string{">86400<", ">0<"}, "", 0, 0},
 		{
-			"another platform", plenty, []string{"x86_64-pc-linux-gnu", "z80-cpm"},
+			"another platform", plenty,
+			[]string{"x86_64-pc-linux-gnu", "z80-cpm"},
 			`notice: _("This project doesn't support computers of type") z80-cpm`, 0, 24 * time.Hour,
 		},
 		{"an alternative platform", plenty, []string{
@@ -441,7 +442,8 @@ func TestWhyNoWork(t *testing.T) {
 			nil, "low: No tasks sent\nlow: Tasks need more disk space than this computer allows", 0, 0,
 		},
 		{
-			"a busy host that would be late", plenty, []string{"<estimated_delay>0.0", "<estimated_delay>9999.0"},
+			"a busy host that would be late", plenty,
+			[]string{"<estimated_delay>0.0", "<estimated_delay>9999.0"},
 			"low: No tasks sent\nlow: Tasks would not finish in time on this computer", 0, 0,
 		},
 		{

@@ -165,7 +165,7 @@ func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 }
 
 func (w *writer) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	st, err := w.stmt(ctx, query)
+	st, err := w.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func (w *writer) ExecContext(ctx context.Context, query string, args ...any) (sq
 }
 
 func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	st, err := w.stmt(ctx, query)
+	st, err := w.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
 	if err != nil {
 		return nil, err
 	}

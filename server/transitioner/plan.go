@@ -75,7 +75,7 @@ type decision struct {
 	unsent, inProgress, success, errors, noReply, couldntSend, total int
 	toValidate                                                       bool
 	canonicalGone                                                    bool // its files are deleted
-	assimilateReady, filesLater                                      bool
+	filesLater                                                       bool // not before filesAt
 	filesAt                                                          time.Time
 }
 

@@ -71,11 +71,13 @@ func TestDecide(t *testing.T) {
 		{"a new workunit gets its results", nil, nil, plan{NewResults: 2, TransitionTime: far}},
 		{
 			"results that are out are waited for", nil,
-			[]store.Result{unsent, inProgress}, plan{TransitionTime: due.Add(time.Second)},
+			[]store.Result{unsent, inProgress},
+			plan{TransitionTime: due.Add(time.Second)},
 		},
 		{
 			"a result past its deadline is given up and replaced", nil,
-			[]store.Result{overdue, inProgress}, plan{TimedOut: []int64{1}, NewResults: 1, TransitionTime: due.Add(time.Second)},
+			[]store.Result{overdue, inProgress},
+			plan{TimedOut: []int64{1}, NewResults: 1, TransitionTime: due.Add(time.Second)},
 		},
 		{
 			"a result is not late at its deadline", nil,
@@ -84,20 +86,24 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			"one success of a quorum of two is not enough to compare", nil,
-			[]store.Result{fresh, inProgress}, plan{TransitionTime: due.Add(time.Second)},
+			[]store.Result{fresh, inProgress},
+			plan{TransitionTime: due.Add(time.Second)},
 		},
 		{"a quorum is sent to validation", nil, []store.Result{fresh, fresh}, plan{NeedValidate: true, TransitionTime: far}},
 		{
 			"successes without agreement count as results", nil,
-			[]store.Result{inconclusive, inconclusive}, plan{TransitionTime: far},
+			[]store.Result{inconclusive, inconclusive},
+			plan{TransitionTime: far},
 		},
 		{
 			"the raised target is filled", func(w *store.Workunit) { w.TargetNResults = 3 },
-			[]store.Result{inconclusive, inconclusive}, plan{NewResults: 1, TransitionTime: far},
+			[]store.Result{inconclusive, inconclusive},
+			plan{NewResults: 1, TransitionTime: far},
 		},
 		{"an error is replaced", nil, []store.Result{failed, fresh}, plan{NewResults: 1, TransitionTime: far}},
 		{
-			"too many errors end the workunit", nil, []store.Result{failed, failed, broken, fresh, unsent},
+			"too many errors end the workunit", nil,
+			[]store.Result{failed, failed, broken, fresh, unsent},
 			plan{ErrorMask: store.ErrorTooManyErrors, NoCheck: []int64{4}, DidntNeed: []int64{5}, AssimilateReady: true, TransitionTime: store.Never},
 		},
 		{
@@ -107,14 +113,17 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			"no more results than allowed are made", func(w *store.Workunit) { w.MaxTotalResults = 3 },
-			[]store.Result{noReply, noReply}, plan{NewResults: 1, TransitionTime: far},
+			[]store.Result{noReply, noReply},
+			plan{NewResults: 1, TransitionTime: far},
 		},
 		{
 			"at the limit with what is out still hoped for", nil,
-			[]store.Result{noReply, noReply, noReply, inProgress, inProgress}, plan{TransitionTime: due.Add(time.Second)},
+			[]store.Result{noReply, noReply, noReply, inProgress, inProgress},
+			plan{TransitionTime: due.Add(time.Second)},
 		},
 		{
-			"a result that could not be sent ends the workunit", nil, []store.Result{couldntSend, inProgress},
+			"a result that could not be sent ends the workunit", nil,
+			[]store.Result{couldntSend, inProgress},
 			plan{ErrorMask: store.ErrorCouldntSend, AssimilateReady: true, TransitionTime: due.Add(time.Second)},
 		},
 		{
@@ -134,16 +143,19 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			"errors only set the homogeneous class free",
-			func(w *store.Workunit) { w.HRClass = 7 }, []store.Result{failed},
+			func(w *store.Workunit) { w.HRClass = 7 },
+			[]store.Result{failed},
 			plan{NewResults: 2, Uncommit: true, TransitionTime: far},
 		},
 		{
 			"with a canonical result nothing more is made and nothing given up", canonical(store.AssimilateReady),
-			[]store.Result{valid, failed, failed, failed, failed}, plan{TransitionTime: store.Never},
+			[]store.Result{valid, failed, failed, failed, failed},
+			plan{TransitionTime: store.Never},
 		},
 		{
 			"a late success is compared with the canonical result", canonical(store.AssimilateDone),
-			[]store.Result{valid, valid, fresh}, plan{NeedValidate: true, DeleteOutput: []int64{2}, TransitionTime: store.Never},
+			[]store.Result{valid, valid, fresh},
+			plan{NeedValidate: true, DeleteOutput: []int64{2}, TransitionTime: store.Never},
 		},
 		{
 			"a success after the canonical files are gone is too late",
@@ -153,11 +165,13 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			"deferred assimilation waits for all results", canonical(store.AssimilateInit),
-			[]store.Result{valid, valid, inProgress}, plan{TransitionTime: due.Add(time.Second)},
+			[]store.Result{valid, valid, inProgress},
+			plan{TransitionTime: due.Add(time.Second)},
 		},
 		{
 			"deferred assimilation goes on when all are over", canonical(store.AssimilateInit),
-			[]store.Result{valid, valid}, plan{AssimilateReady: true, TransitionTime: store.Never},
+			[]store.Result{valid, valid},
+			plan{AssimilateReady: true, TransitionTime: store.Never},
 		},
 		{
 			"all files go when all is over", canonical(store.AssimilateDone),
@@ -184,7 +198,8 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			"nothing is deleted before assimilation", canonical(store.AssimilateReady),
-			[]store.Result{valid, valid}, plan{TransitionTime: store.Never},
+			[]store.Result{valid, valid},
+			plan{TransitionTime: store.Never},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

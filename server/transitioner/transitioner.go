@@ -2,10 +2,11 @@ package transitioner
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"reflect"
 	"runtime"
 	"strconv"
@@ -31,8 +32,6 @@ type Transitioner struct {
 	Describe func(wu store.Workunit, result string, random int64) (string, error)
 	// DeleteDelay is how long files stay after the last result came in.
 	DeleteDelay time.Duration
-	// MaxRandom bounds the random number of a result.
-	MaxRandom int64
 }
 
 // work is one due workunit with what was made ready for it outside of the
@@ -97,10 +96,18 @@ func (t *Transitioner) outline(wu store.Workunit, results []store.Result, n int,
 	for i := range n {
 		made = append(made, store.Result{
 			CreateTime: now, WorkunitID: wu.ID, AppID: wu.AppID, Name: wu.Name + "_" + strconv.Itoa(first+i),
-			Batch: wu.Batch, Priority: wu.Priority, Random: rand.Int64N(t.MaxRandom), ServerState: store.Unsent,
+			Batch: wu.Batch, Priority: wu.Priority, Random: random(), ServerState: store.Unsent,
 		})
 	}
 	return made
+}
+
+// random returns the number that makes the names of a result's output files hard
+// to guess: 31 bits, as in BOINC.
+func random() int64 {
+	var b [4]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return int64(binary.BigEndian.Uint32(b[:]) >> 1)
 }
 
 // nextNumber returns one more than the highest suffix of the results' names.

@@ -3,7 +3,6 @@ package workgen
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -161,6 +160,3 @@ func (o *Output) Expand(result, workunit string, random int64, key *protocol.Pri
 	b.WriteString(r.XML())
 	return b.String(), nil
 }
-
-// MaxRandom bounds the random number in output file names, as in BOINC.
-const MaxRandom = math.MaxInt32
