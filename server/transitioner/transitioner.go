@@ -74,10 +74,30 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 		}
 		return nil
 	})
+	if err != nil && ctx.Err() == nil {
+		err = t.oneByOne(ctx, due, now)
+	}
 	if err != nil {
 		return 0, err
 	}
 	return len(due), nil
+}
+
+// oneByOne handles workunits of which one made the transaction fail, so that it
+// does not hold up the others.
+func (t *Transitioner) oneByOne(ctx context.Context, due []*work, now time.Time) error {
+	for _, w := range due {
+		err := t.Store.Update(ctx, func(tx *store.Tx) error { return t.handle(tx, w, now) })
+		if err == nil {
+			continue
+		}
+		t.Log.Error("can't handle workunit", "workunit", w.wu.Name, "err", err, "retry_in", retry)
+		err = t.Store.Update(ctx, func(tx *store.Tx) error { return tx.PutOffTransition(w.wu.ID, now.Add(retry)) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func load(tx *store.Tx, id int64) (store.Workunit, []store.Result, error) {

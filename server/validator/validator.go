@@ -54,7 +54,12 @@ func (v *Validator) Pass(ctx context.Context, now time.Time) (int, error) {
 				continue
 			}
 			if err := v.one(ctx, id, now); err != nil {
-				return handled, err
+				if ctx.Err() != nil {
+					return handled, err
+				}
+				v.Log.Error("can't validate", "workunit_id", id, "err", err, "retry_in", again)
+				v.putOff(id, now)
+				continue
 			}
 			handled++
 		}
@@ -95,10 +100,7 @@ func (v *Validator) one(ctx context.Context, id int64, now time.Time) error {
 		v.compare(&l, cmp)
 	}
 	if delete(v.later, id); l.retry {
-		if v.later == nil {
-			v.later = make(map[int64]time.Time)
-		}
-		v.later[id] = now.Add(again)
+		v.putOff(id, now)
 	}
 	err = v.Store.Update(ctx, func(tx *store.Tx) error {
 		// The same results as before, or this look is void: the workunit still
@@ -119,6 +121,14 @@ func (v *Validator) one(ctx context.Context, id int64, now time.Time) error {
 		return fmt.Errorf("validate workunit %s: %w", l.wu.Name, err)
 	}
 	return nil
+}
+
+// putOff leaves a workunit alone for a while.
+func (v *Validator) putOff(id int64, now time.Time) {
+	if v.later == nil {
+		v.later = make(map[int64]time.Time)
+	}
+	v.later[id] = now.Add(again)
 }
 
 // compare fills in the verdicts.

@@ -1,24 +1,45 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"maps"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/store"
 )
 
-func (s *Site) counts(r *http.Request) (st store.Status, err error) {
-	err = s.Store.View(r.Context(), func(tx *store.Tx) (err error) {
-		st, err = tx.Status(time.Now().Unix())
+// fresh is how old counts may be: they read whole tables, and anyone may ask.
+const fresh = time.Second
+
+// A cache keeps the last counts.
+type cache struct {
+	mu     sync.Mutex
+	taken  time.Time
+	status store.Status
+}
+
+func (s *Site) counts(r *http.Request) (store.Status, error) {
+	c := &s.cache
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if age := time.Since(c.taken); age >= 0 && age < fresh {
+		return c.status, nil
+	}
+	err := s.Store.View(context.WithoutCancel(r.Context()), func(tx *store.Tx) (err error) {
+		c.status, err = tx.Status(time.Now().Unix())
 		return err
 	})
-	return st, err
+	if err == nil {
+		c.taken = time.Now()
+	}
+	return c.status, err
 }
 
 // status shows how far the work has come: as a page, with ?xml=1 in the manner

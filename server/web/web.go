@@ -2,7 +2,7 @@
 // the account calls of BOINC's clients, downloads, the status page, and the
 // table of routes under which the scheduler and the upload handler live too.
 //
-// It decides nothing about work and holds no state of its own.
+// It decides nothing about work, and its only state is a second's memory of counts.
 package web
 
 import (
@@ -33,6 +33,8 @@ type Site struct {
 	Download  *blob.Dir
 	Scheduler http.Handler
 	Upload    http.Handler
+
+	cache cache
 }
 
 // Handler returns the handler of everything below the project's URL.
