@@ -17,7 +17,11 @@ func nearest(key string, known map[string]reflect.Type) string {
 	}
 	slices.Sort(names)
 	for _, k := range names {
-		if d := edits(strings.ToLower(key), k); d < distance {
+		d := edits(strings.ToLower(key), k)
+		if len(key) >= 3 && strings.HasPrefix(k, strings.ToLower(key)) {
+			d = 1 // the rest was left out
+		}
+		if d < distance {
 			best, distance = k, d
 		}
 	}

@@ -41,7 +41,8 @@ func (l Lines) at(key string) string {
 
 // Decode reads src into the struct that into points to, whose fields carry
 // `toml` tags. name is the file's name, for messages. The error joins all that
-// is wrong with keys and kinds of values; with one, nothing is set.
+// is wrong with keys and kinds of values. When it is keys alone, the others are
+// set all the same, so that their values can be checked too; else nothing is.
 func Decode(name string, src []byte, into any) (Lines, error) {
 	lines := Lines{name: name, lines: keyLines(string(src))}
 	known := fields(reflect.TypeOf(into).Elem(), "")
@@ -56,8 +57,7 @@ func Decode(name string, src []byte, into any) (Lines, error) {
 		return lines, fmt.Errorf("%s: %w", name, err)
 	}
 	var errs []error
-	check(&errs, lines, known, raw, "")
-	if len(errs) == 0 {
+	if check(&errs, lines, known, raw, "") {
 		if _, err := toml.Decode(string(src), into); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
@@ -65,8 +65,10 @@ func Decode(name string, src []byte, into any) (Lines, error) {
 	return lines, errors.Join(errs...)
 }
 
-// check compares what the file holds with what the struct can take.
-func check(errs *[]error, lines Lines, known map[string]reflect.Type, table map[string]any, prefix string) {
+// check compares what the file holds with what the struct can take, and reports
+// whether all values are of the right kind.
+func check(errs *[]error, lines Lines, known map[string]reflect.Type, table map[string]any, prefix string) (fit bool) {
+	fit = true
 	keys := make([]string, 0, len(table))
 	for k := range table {
 		keys = append(keys, k)
@@ -86,15 +88,19 @@ func check(errs *[]error, lines Lines, known map[string]reflect.Type, table map[
 			sub, ok := v.(map[string]any)
 			if !ok {
 				*errs = append(*errs, lines.Errorf(key, "%v is not a table", v))
+				fit = false
 			} else if typ.Kind() == reflect.Struct {
-				check(errs, lines, known, sub, key+".")
+				fit = check(errs, lines, known, sub, key+".") && fit
 			}
 		case !fits(want, v) && secret(typ):
 			*errs = append(*errs, lines.Errorf(key, "want %s", want))
+			fit = false
 		case !fits(want, v):
 			*errs = append(*errs, lines.Errorf(key, "%s is not %s", show(v), want))
+			fit = false
 		}
 	}
+	return fit
 }
 
 // fields lists the keys that a struct takes, nested ones dotted.

@@ -63,6 +63,19 @@ func TestSyntaxErrorNamesTheLine(t *testing.T) {
 	}
 }
 
+func TestValuesBesideUnknownKeysAreSet(t *testing.T) {
+	var s settings
+	_, err := tomlfile.Decode("a.toml", []byte("gui = 1\ngui_rpc_port = 7\n[log]\nlevel = \"x\"\nzzzzzz = 1\n"), &s)
+	want := "a.toml:1: gui: unknown key, did you mean gui_rpc_port?\na.toml:5: log.zzzzzz: unknown key"
+	if err == nil || err.Error() != want || s.Port != 7 || s.Log.Level != "x" {
+		t.Errorf("got %+v, %v; want %s", s, err, want)
+	}
+	s = settings{}
+	if _, err := tomlfile.Decode("a.toml", []byte("gui_rpc_port = 7\n[log]\nlevel = 1\n"), &s); err == nil || s.Port != 0 {
+		t.Errorf("got %+v, %v; want nothing set", s, err)
+	}
+}
+
 type hidden string
 
 func (hidden) LogValue() slog.Value { return slog.StringValue("(hidden)") }
