@@ -447,15 +447,22 @@ func (d dripping) RoundTrip(r *http.Request) (*http.Response, error) {
 	left := bytes.NewReader(d.content)
 	return &http.Response{
 		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header),
-		Body: io.NopCloser(minutely{left}), ContentLength: -1, Request: r,
+		Body: io.NopCloser(minutely{r.Context(), left}), ContentLength: -1, Request: r,
 	}, nil
 }
 
-type minutely struct{ r io.Reader }
+type minutely struct {
+	ctx context.Context
+	r   io.Reader
+}
 
 func (m minutely) Read(p []byte) (int, error) {
-	time.Sleep(time.Minute)
-	return m.r.Read(p[:1])
+	select {
+	case <-m.ctx.Done():
+		return 0, m.ctx.Err()
+	case <-time.After(time.Minute):
+		return m.r.Read(p[:1])
+	}
 }
 
 func TestSlowIsNotStalled(t *testing.T) {
