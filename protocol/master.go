@@ -34,12 +34,12 @@ func SchedulerURLs(page []byte) ([]string, error) {
 		switch {
 		case bytes.HasPrefix(page, []byte(open)):
 			page = page[len(open):]
-			if n := bytes.Index(page, []byte(shut)); n >= 0 && n <= maxName {
+			if n := bytes.Index(page[:min(len(page), maxName+len(shut))], []byte(shut)); n >= 0 {
 				add(string(page[:n]))
 			}
 		case bytes.HasPrefix(page, []byte(link)):
 			page = page[len(link):]
-			if n := bytes.IndexByte(page, '"'); n >= 0 && n <= maxName {
+			if n := bytes.IndexByte(page[:min(len(page), maxName+1)], '"'); n >= 0 {
 				add(string(page[:n]))
 			}
 		default:
