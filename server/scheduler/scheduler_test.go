@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,12 +31,17 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
+	once.Do(func() { empty, filled = makeEmpty(t) })
+	path := filepath.Join(t.TempDir(), "project.db")
+	if err := os.WriteFile(path, empty, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	w := storetest.Fill(t, st)
+	w := filled
 	b := &world{World: &w, t: t, store: st, now: storetest.T0, s: &scheduler.Scheduler{
 		Store: st, Log: slog.New(slog.DiscardHandler),
 		Config: scheduler.Config{
@@ -47,6 +53,31 @@ func newWorld(t *testing.T) *world {
 	}}
 	b.addVersion("x86_64-pc-linux-gnu", 100, false)
 	return b
+}
+
+// The database with which each test begins is made once and copied.
+var (
+	once   sync.Once
+	empty  []byte
+	filled storetest.World
+)
+
+func makeEmpty(t *testing.T) ([]byte, storetest.World) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "project.db")
+	st, err := store.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := storetest.Fill(t, st)
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, w
 }
 
 func (w *world) update(fn func(tx *store.Tx) error) {

@@ -13,10 +13,11 @@ import (
 const (
 	// maxAsked bounds the seconds that a host may ask for at once, as in BOINC.
 	maxAsked = 28 * 86400
-	// page and maxPages bound how far down the queue an RPC looks for results
-	// that this host may have.
-	page     = 100
-	maxPages = 10
+	// An RPC looks down the queue for results that this host may have, a page at
+	// a time, each larger than the one before: most hosts may have the first.
+	firstPage = 8
+	growth    = 4
+	maxPages  = 6 // 10 920 results in all
 	// unmeasured is the speed BOINC's clients tell before they have measured.
 	unmeasured = 1e9
 )
@@ -79,7 +80,7 @@ func (r *rpc) send() error {
 	var ref refusal
 	found := false
 	priority, after := int64(math.MaxInt64), int64(0)
-	for range maxPages {
+	for page, n := firstPage, 0; n < maxPages; page, n = page*growth, n+1 {
 		list, err := r.tx.Unsent(priority, after, page)
 		if err != nil {
 			return err

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -51,6 +52,7 @@ var migrations embed.FS
 type Store struct {
 	readers *sql.DB
 	writer  *writer
+	stmts   sync.Map // of the readers, by query
 }
 
 // Open opens the SQLite database in the file path, makes it if there is none,
@@ -70,7 +72,9 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		_ = w.Close()
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	r.SetMaxOpenConns(max(4, runtime.GOMAXPROCS(0)))
+	n := max(4, runtime.GOMAXPROCS(0))
+	r.SetMaxOpenConns(n)
+	r.SetMaxIdleConns(n) // opening one costs more than most queries
 	wr, err := startWriter(ctx, w)
 	if err != nil {
 		_ = r.Close()
@@ -92,7 +96,41 @@ func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
 		return fmt.Errorf("read database: %w", err)
 	}
 	defer func() { _ = t.Rollback() }()
-	return fn(&Tx{ctx: ctx, q: t})
+	return fn(&Tx{ctx: ctx, q: reading{s, t}})
+}
+
+// reading runs queries in prepared form, as parsing them takes longer than most
+// of them run.
+type reading struct {
+	s  *Store
+	tx *sql.Tx
+}
+
+func (r reading) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	if st, ok := r.s.stmts.Load(query); ok {
+		return r.tx.StmtContext(ctx, st.(*sql.Stmt)), nil
+	}
+	st, err := r.s.readers.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if first, taken := r.s.stmts.LoadOrStore(query, st); taken {
+		defer st.Close()
+		st = first.(*sql.Stmt)
+	}
+	return r.tx.StmtContext(ctx, st), nil
+}
+
+func (r reading) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	st, err := r.stmt(ctx, query) //nolint:sqlclosecheck // ends with the transaction
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(ctx, args...)
+}
+
+func (r reading) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return r.tx.ExecContext(ctx, query, args...) // which query_only refuses
 }
 
 // dsn builds the driver's name for a file. Writers of other processes may hold
