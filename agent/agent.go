@@ -26,11 +26,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -131,26 +131,12 @@ func New(cfg Config) (*Agent, error) {
 	}
 	primary, _ := hostinfo.Platform()
 	a.ctx, a.end = context.WithCancel(context.Background())
-	client := newHTTP(cfg.Transport)
+	client := httpclient.New(cfg.Transport)
 	agent := fmt.Sprintf("BOINC client (%s %d.%d.%d) (Starling %s)", primary,
 		protocol.CompatVersion.Major, protocol.CompatVersion.Minor, protocol.CompatVersion.Release, cfg.Version)
 	a.xfer = &filexfer.Client{HTTP: client, UserAgent: agent}
 	a.sched = &schedulerop.Client{HTTP: client, UserAgent: agent}
 	return a, nil
-}
-
-// newHTTP makes the client for single exchanges: two short retries, so that a
-// hiccup is not taken for an outage. The long waits are policy, above it.
-func newHTTP(transport http.RoundTripper) *retryablehttp.Client {
-	c := retryablehttp.NewClient()
-	if transport != nil {
-		c.HTTPClient.Transport = transport
-	}
-	c.Logger = nil
-	c.RetryMax = 2
-	c.RetryWaitMin, c.RetryWaitMax = 500*time.Millisecond, 3*time.Second
-	c.ErrorHandler = retryablehttp.PassthroughErrorHandler
-	return c
 }
 
 // knowHost looks at the computer, and gives it an identity and measured speeds

@@ -1,9 +1,7 @@
 package agent
 
 import (
-	"errors"
-	"io/fs"
-
+	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -80,9 +78,9 @@ func (a *Agent) remove(f state.File) {
 	dir, err := a.openProject(f.Project)
 	if err == nil {
 		defer dir.Close()
-		err = dir.Remove(f.Name)
+		err = filexfer.Remove(dir, f.Name)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		a.log.Warn("cannot remove a file", "project", f.Project, "file", f.Name, "error", err)
 	}
 }

@@ -36,24 +36,34 @@ func Offline(dataDir, version string) (control.Status, error) {
 	if err != nil {
 		return control.Status{}, err
 	}
-	db, err := state.OpenReadOnly(filepath.Join(dir, stateFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return control.Status{Version: version, DataDir: dir}, nil
-	} else if err != nil {
-		return control.Status{}, err
-	}
-	defer db.Close()
-	a := &Agent{cfg: Config{DataDir: dir, Version: version}, db: db}
-	a.accounts = make(map[string]settings.Account)
+	a := &Agent{cfg: Config{DataDir: dir, Version: version}, accounts: make(map[string]settings.Account)}
 	accounts, _, faults := settings.LoadAccounts(dir)
 	for _, acc := range accounts {
 		a.accounts[acc.MasterURL] = acc
 	}
 	p, err := readPrefs(dir)
 	a.prefs, a.faults = p, errors.Join(faults, err)
-	h, _ := db.Hosts.Get(state.Self)
+
+	a.db, err = state.OpenReadOnly(filepath.Join(dir, stateFile))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		a.db = new(state.DB) // no agent has run here yet
+	case err != nil:
+		return control.Status{}, err
+	default:
+		defer a.db.Close()
+	}
+	h, _ := a.db.Hosts.Get(state.Self)
 	a.host.Fpops = h.Fpops
-	return a.status(nil), nil
+	s := a.status(nil)
+	for _, acc := range accounts {
+		if _, known := a.db.Projects.Get(acc.MasterURL); !known {
+			s.Projects = append(s.Projects, control.Project{
+				MasterURL: acc.MasterURL, Share: acc.ResourceShare, Work: "Contact is made when the agent runs.",
+			})
+		}
+	}
+	return s, nil
 }
 
 func (a *Agent) status(progress map[string]executor.Progress) control.Status {

@@ -39,13 +39,14 @@ type Config struct {
 // DefaultConfig is what holds where server.toml says nothing.
 func DefaultConfig() Config {
 	return Config{
-		DailyResultQuota:    100,
-		MinSendworkInterval: 6,
-		MaxWusToSend:        10,
-		MaxNCPUs:            64,
-		ResendLostResults:   true,
-		SendResultAbort:     true,
-		MinPasswdLength:     6,
+		DailyResultQuota:      100,
+		MinSendworkInterval:   6,
+		MaxWusToSend:          10,
+		MaxNCPUs:              64,
+		OneResultPerHostPerWU: true,
+		ResendLostResults:     true,
+		SendResultAbort:       true,
+		MinPasswdLength:       6,
 	}
 }
 
@@ -62,7 +63,8 @@ long_name = %q
 # are attached complain or start anew.
 master_url = %q
 
-# Where the server listens; "" listens on the port of master_url.
+# Where the server listens; "" listens on the port of master_url, or, if that
+# begins with https, on 127.0.0.1:8080 for a proxy that speaks TLS.
 listen = ""
 
 # Results that a computer may get a day, for each CPU. Errors lower it for a
@@ -184,8 +186,8 @@ func MasterURL(s string) (string, error) {
 	return canonical, nil
 }
 
-// ListenAddr returns where the server listens by default: everywhere, on the
-// port of the master URL.
+// ListenAddr returns where the server listens by default: on the port of the
+// master URL, everywhere, or on loopback alone if that is all the URL reaches.
 func (c *Config) ListenAddr() string {
 	if c.Listen != "" {
 		return c.Listen
@@ -194,12 +196,16 @@ func (c *Config) ListenAddr() string {
 	if err != nil {
 		return ":80" // readConfig has checked it
 	}
-	switch port := u.Port(); {
-	case port != "":
-		return ":" + port
+	port := u.Port()
+	if port == "" {
+		port = "80"
+	}
+	switch ip := net.ParseIP(u.Hostname()); {
 	case u.Scheme == "https":
 		return "127.0.0.1:8080" // behind a proxy that speaks TLS
+	case ip != nil && ip.IsLoopback():
+		return net.JoinHostPort(u.Hostname(), port)
 	default:
-		return ":80"
+		return ":" + port
 	}
 }

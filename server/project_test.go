@@ -382,8 +382,8 @@ func TestSuccessWithoutOutputIsNone(t *testing.T) {
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", MaxErrorResults: 1, MaxTotalResults: 3}, "hello")
-	c := &client{w: w, key: w.user("a@example.org"), name: "a", lazy: true}
-	for range 2 {
+	for _, name := range []string{"a", "b"} {
+		c := &client{w: w, key: w.user(name + "@example.org"), name: name, lazy: true}
 		c.compute(c.fetch())
 	}
 	st := w.status()

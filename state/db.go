@@ -53,7 +53,11 @@ func OpenReadOnly(path string) (*DB, error) {
 }
 
 func open(path string, readOnly bool) (*DB, error) {
-	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: 100 * time.Millisecond, ReadOnly: readOnly})
+	patience := 3 * time.Second // longer than anybody looks at a stopped agent's state
+	if readOnly {
+		patience = 100 * time.Millisecond
+	}
+	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: patience, ReadOnly: readOnly})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return nil, ErrInUse

@@ -29,6 +29,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("ADDR", l.Addr().String())
+			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program built with -race ends with a second of sleep
 			return l.Close()
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"get": get},

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
 	"github.com/spf13/cobra"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"golang.org/x/term"
@@ -67,9 +67,7 @@ func lookup(ctx context.Context, masterURL, email, password string) (string, err
 		}
 		password = string(b)
 	}
-	client := retryablehttp.NewClient()
-	client.Logger, client.RetryMax, client.ErrorHandler = nil, 1, retryablehttp.PassthroughErrorHandler
-	c := schedulerop.Client{HTTP: client, UserAgent: "Starling " + version}
+	c := schedulerop.Client{HTTP: httpclient.New(nil), UserAgent: "Starling " + version}
 	key, err := c.Lookup(ctx, masterURL, email, password)
 	return string(key), err
 }

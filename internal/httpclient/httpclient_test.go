@@ -1,4 +1,4 @@
-package redirect_test
+package httpclient_test
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/hashicorp/go-retryablehttp"
-	"github.com/starling-grid/starling/internal/redirect"
+	"github.com/starling-grid/starling/internal/httpclient"
 )
 
-func TestFollow(t *testing.T) {
+func TestRedirects(t *testing.T) {
 	mux := http.NewServeMux()
 	for _, code := range []int{301, 302, 303, 307, 308} {
 		mux.Handle(fmt.Sprintf("/%d", code), http.RedirectHandler("/end", code))
@@ -25,9 +25,7 @@ func TestFollow(t *testing.T) {
 	})
 	srv := httptest.NewServer(mux)
 	defer srv.Close()
-	c := retryablehttp.NewClient()
-	c.Logger = nil
-	c.HTTPClient.CheckRedirect = redirect.Follow
+	c := httpclient.New(nil)
 	for _, tt := range []struct{ method, path, want string }{
 		{"POST", "/end", "POST text/xml 4 body <nil>"},
 		{"POST", "/301", "POST text/xml 4 body <nil>"},

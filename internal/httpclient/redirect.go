@@ -1,6 +1,4 @@
-// Package redirect says how HTTP clients that talk to projects follow
-// redirects.
-package redirect
+package httpclient
 
 import (
 	"errors"
@@ -9,12 +7,12 @@ import (
 
 const most = 10
 
-// Follow is for http.Client.CheckRedirect. A POST that is answered by 301 is
+// follow is for http.Client.CheckRedirect. A POST that is answered by 301 is
 // repeated as a POST, where net/http by itself would make it a GET: projects
 // move their schedulers and upload handlers to https that way.
 //
 // Source: BOINC client/http_curl.cpp, CURLOPT_POST301.
-func Follow(req *http.Request, via []*http.Request) error {
+func follow(req *http.Request, via []*http.Request) error {
 	if len(via) >= most {
 		return errors.New("stopped after 10 redirects") // net/http's words; retryablehttp knows them
 	}

@@ -1,0 +1,28 @@
+// Package httpclient makes the HTTP client with which the agent talks to
+// projects: with two short retries, so that a hiccup is not taken for an outage,
+// and with redirects followed as BOINC's client does. The long waits between
+// attempts are policy, made durable above it.
+package httpclient
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+)
+
+// New makes a client, which may be used concurrently. transport carries the
+// requests; nil means the usual one, which heeds the proxies of the environment.
+// When the retries are used up the last answer is returned as it is.
+func New(transport http.RoundTripper) *retryablehttp.Client {
+	c := retryablehttp.NewClient()
+	if transport != nil {
+		c.HTTPClient.Transport = transport
+	}
+	c.HTTPClient.CheckRedirect = follow
+	c.Logger = nil
+	c.RetryMax = 2
+	c.RetryWaitMin, c.RetryWaitMax = 500*time.Millisecond, 3*time.Second
+	c.ErrorHandler = retryablehttp.PassthroughErrorHandler
+	return c
+}
