@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,6 +24,17 @@ func TestTwoAgentsAndAQuorum(t *testing.T) {
 		startAgent(t, ctx, newAgent(t, name), p)
 	}
 	creditedOnce(t, ctx, p, 2, exponents...)
+	for _, e := range exponents {
+		text, err := os.ReadFile(filepath.Join(p.Dir, "results", fmt.Sprintf("m%d", e), "result.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range []string{"1", "2"} {
+			if !strings.Contains(string(text), `"hostid": `+id) {
+				t.Errorf("computer %s has no result of m%d: %s", id, e, text)
+			}
+		}
+	}
 }
 
 // await asks the agent until what it shows is as wanted.
