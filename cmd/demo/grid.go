@@ -22,8 +22,12 @@ type grid struct {
 	dir     string
 	project *testhost.Project
 	agents  []*testhost.Agent
+	revived int
 	total   int
 }
+
+// maxRevivals bounds how often agents that ended are started again.
+const maxRevivals = 20
 
 // start does what an operator and two volunteers would.
 func (g *grid) start(ctx context.Context, n int) (err error) {
@@ -92,6 +96,21 @@ func (g *grid) makeWork(ctx context.Context, n int) error {
 		"--target-nresults", fmt.Sprint(hosts), "--min-quorum", fmt.Sprint(hosts), "--max-error", "3", "--max-total", "8", "--max-success", "6",
 		"--rsc-fpops-est", "1.5e10", "--rsc-fpops-bound", "1e14", "--rsc-memory-bound", "5e7", "--rsc-disk-bound", "5e7", "--delay-bound", "86400")
 	return err
+}
+
+// revive starts an agent that has ended, killed by somebody who wants to see what
+// becomes of its work.
+func (g *grid) revive(i int) error {
+	a := g.agents[i]
+	select {
+	case <-a.Process().Done():
+	default:
+		return nil // it lives, and has not answered yet
+	}
+	if g.revived++; g.revived > maxRevivals {
+		return fmt.Errorf("agent %d keeps ending; its log is %s", i+1, a.Log())
+	}
+	return a.Start()
 }
 
 // stop ends what runs, agents first so that they can still report.

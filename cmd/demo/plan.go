@@ -8,7 +8,7 @@ import "math/big"
 var known = []int{44497, 23209, 21701, 19937, 11213, 9941, 9689, 4423, 4253, 3217, 2281, 2203}
 
 // budget is how much a workunit should cost, in units of cost.
-const budget = 0.5
+const budget = 0.4
 
 // cost is how long the test of an exponent takes, relative to 44497: there are p
 // steps, and each squares a number of p bits.

@@ -33,13 +33,11 @@ func watch(ctx context.Context, g *grid, out io.Writer) error {
 		}
 		var tasks []control.Task
 		for i, a := range g.agents {
-			select {
-			case <-a.Process().Done():
-				return fmt.Errorf("agent %d ended; its log is %s", i+1, a.Log())
-			default:
-			}
 			s, err := a.Status(ctx)
 			if err != nil {
+				if err := g.revive(i); err != nil {
+					return err
+				}
 				continue // looked at again in a moment
 			}
 			for _, t := range s.Tasks {
