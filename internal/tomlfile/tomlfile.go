@@ -57,7 +57,7 @@ func Decode(name string, src []byte, into any) (Lines, error) {
 		return lines, fmt.Errorf("%s: %w", name, err)
 	}
 	var errs []error
-	if check(&errs, lines, known, raw, "") {
+	if check(&errs, lines, reflect.TypeOf(into).Elem(), raw, "") {
 		if _, err := toml.Decode(string(src), into); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
@@ -65,10 +65,11 @@ func Decode(name string, src []byte, into any) (Lines, error) {
 	return lines, errors.Join(errs...)
 }
 
-// check compares what the file holds with what the struct can take, and reports
-// whether all values are of the right kind.
-func check(errs *[]error, lines Lines, known map[string]reflect.Type, table map[string]any, prefix string) (fit bool) {
+// check compares what a table of the file holds with what the struct type t can
+// take, and reports whether all values are of the right kind.
+func check(errs *[]error, lines Lines, t reflect.Type, table map[string]any, prefix string) (fit bool) {
 	fit = true
+	known := fields(t, prefix)
 	keys := make([]string, 0, len(table))
 	for k := range table {
 		keys = append(keys, k)
@@ -83,24 +84,36 @@ func check(errs *[]error, lines Lines, known map[string]reflect.Type, table map[
 			*errs = append(*errs, lines.Errorf(key, "unknown key%s", nearest(key, known)))
 			continue
 		}
-		switch want := kind(typ); {
-		case want == "a table":
-			sub, ok := v.(map[string]any)
-			if !ok {
-				*errs = append(*errs, lines.Errorf(key, "%v is not a table", v))
-				fit = false
-			} else if typ.Kind() == reflect.Struct {
-				fit = check(errs, lines, known, sub, key+".") && fit
-			}
-		case !fits(want, v) && secret(typ):
-			*errs = append(*errs, lines.Errorf(key, "want %s", want))
-			fit = false
-		case !fits(want, v):
-			*errs = append(*errs, lines.Errorf(key, "%s is not %s", show(v), want))
-			fit = false
-		}
+		fit = checkValue(errs, lines, typ, v, key) && fit
 	}
 	return fit
+}
+
+func checkValue(errs *[]error, lines Lines, t reflect.Type, v any, key string) (fit bool) {
+	want := kind(t)
+	switch {
+	case t.Kind() == reflect.Struct:
+		if sub, ok := v.(map[string]any); ok {
+			return check(errs, lines, t, sub, key+".")
+		}
+	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+		if list, ok := v.([]map[string]any); ok {
+			fit = true
+			for i, sub := range list {
+				fit = check(errs, lines, t.Elem(), sub, fmt.Sprintf("%s[%d].", key, i)) && fit
+			}
+			return fit
+		}
+		want = "a list of tables: [[" + key + "]]"
+	case fits(want, v):
+		return true
+	}
+	if secret(t) {
+		*errs = append(*errs, lines.Errorf(key, "want %s", want))
+	} else {
+		*errs = append(*errs, lines.Errorf(key, "%s is not %s", show(v), want))
+	}
+	return false
 }
 
 // fields lists the keys that a struct takes, nested ones dotted.
@@ -156,6 +169,8 @@ func fits(want string, v any) bool {
 		return want == "a text in quotes"
 	case []any:
 		return want == "a list"
+	case map[string]any:
+		return want == "a table"
 	}
 	return false
 }
@@ -167,20 +182,38 @@ func show(v any) string {
 	return fmt.Sprint(v)
 }
 
-// keyLines finds on which line each key is set. It is a reading for messages
-// only; the parser decides what the file means.
+// keyLines finds on which line each key is set; in a list of tables each has its
+// number, from 0: list[1].key. It is a reading for messages only; the parser
+// decides what the file means.
 func keyLines(src string) map[string]int {
 	lines := make(map[string]int)
+	count := make(map[string]int) // tables seen of each list
 	table := ""
 	for i, line := range strings.Split(src, "\n") {
 		line = strings.TrimSpace(line)
 		if name, ok := strings.CutPrefix(line, "["); ok {
-			name, _, _ = strings.Cut(strings.TrimPrefix(name, "["), "]")
-			name = plainKey(name)
-			if lines[name] == 0 {
-				lines[name] = i + 1
+			name, isList := strings.CutPrefix(name, "[")
+			name, _, _ = strings.Cut(name, "]")
+			parts := strings.Split(plainKey(name), ".")
+			path := ""
+			for n, part := range parts {
+				path += part
+				if isList && n == len(parts)-1 {
+					count[path]++
+					if lines[path] == 0 {
+						lines[path] = i + 1
+					}
+				}
+				if k := count[path]; k > 0 {
+					path += fmt.Sprintf("[%d]", k-1)
+				}
+				path += "."
 			}
-			table = name + "."
+			path = strings.TrimSuffix(path, ".")
+			if lines[path] == 0 {
+				lines[path] = i + 1
+			}
+			table = path + "."
 			continue
 		}
 		key, _, ok := strings.Cut(line, "=")

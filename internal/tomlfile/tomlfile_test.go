@@ -99,3 +99,36 @@ func FuzzDecode(f *testing.F) {
 		_, _ = tomlfile.Decode("a.toml", b, &s)
 	})
 }
+
+func TestListsOfTables(t *testing.T) {
+	var s struct {
+		Project []struct {
+			Name string `toml:"name"`
+			Jobs struct {
+				Size float64 `toml:"size"`
+			} `toml:"jobs"`
+			Outage []struct {
+				Start float64 `toml:"start"`
+			} `toml:"outage"`
+		} `toml:"project"`
+	}
+	_, err := tomlfile.Decode("a.toml", []byte(`[[project]]
+name = "x"
+[project.jobs]
+size = 2
+[[project]]
+naem = "y"
+[project.jobs]
+size = "big"
+[[project.outage]]
+start = 1
+[[project.outage]]
+satrt = 2
+`), &s)
+	want := `a.toml:6: project[1].naem: unknown key, did you mean project[1].name?
+a.toml:8: project[1].jobs.size: "big" is not a number
+a.toml:12: project[1].outage[1].satrt: unknown key, did you mean project[1].outage[1].start?`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
