@@ -83,8 +83,8 @@ func (a *Agent) meet(complete bool) {
 // then everything of theirs is removed.
 func (a *Agent) leave() {
 	for u := range a.leaving {
-		for _, key := range a.running {
-			if r, ok := a.db.Results.Get(key); ok && r.Project == u {
+		for _, run := range a.running {
+			if r, ok := a.db.Results.Get(run.key); ok && r.Project == u {
 				_ = a.exec.Abort(taskID(r), protocol.ExitAbortedByUser, "project detached")
 			}
 		}
@@ -101,8 +101,8 @@ func (a *Agent) leave() {
 
 // busy reports whether a project still has a process or a transfer.
 func (a *Agent) busy(project string) bool {
-	for _, key := range a.running {
-		if r, ok := a.db.Results.Get(key); ok && r.Project == project {
+	for _, run := range a.running {
+		if r, ok := a.db.Results.Get(run.key); ok && r.Project == project {
 			return true
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 // advance moves results whose files have come, gone or failed.
 func (a *Agent) advance(now time.Time) {
+	a.giveUpLate(now)
 	for key, r := range a.db.Results.All() {
 		if r.ReadyToReport {
 			continue

@@ -8,7 +8,9 @@
 //	contact.go    when a project is contacted, and what an answer changes
 //	transfers.go  which files are fetched and sent
 //	advance.go    how results move from state to state
-//	compute.go    starting and stopping applications
+//	schedule.go   what the scheduling policies are shown, and what comes of it
+//	compute.go    starting applications and taking in how they ended
+//	debts.go      what each project is owed
 //	collect.go    forgetting what nobody needs any more
 package agent
 
@@ -85,12 +87,13 @@ type Agent struct {
 	// What follows is lost at a restart, and may be.
 	talking map[string]string    // project → reason of the session under way
 	moving  map[string]*transfer // file key → transfer under way
-	running map[string]string    // task → key of a result that has a process
+	running map[string]*process  // by task: results that have a process
 	asked   map[string]bool      // project → the user wants it contacted now
 	leaving map[string]bool      // project → it is being detached
 	fetch   map[string]workfetch.Reason
 	jobs    map[string]jobsched.Reason // by result key
-	stale   bool                       // something may be left that nobody needs
+	debts   ledger
+	stale   bool // something may be left that nobody needs
 }
 
 // New opens the data directory, making it if it is not there. It returns
@@ -111,7 +114,7 @@ func New(cfg Config) (*Agent, error) {
 		rng:     mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64())),
 		events:  make(chan func(), 256),
 		talking: make(map[string]string), moving: make(map[string]*transfer),
-		running: make(map[string]string), asked: make(map[string]bool),
+		running: make(map[string]*process), asked: make(map[string]bool),
 		leaving: make(map[string]bool),
 		fetch:   make(map[string]workfetch.Reason), jobs: make(map[string]jobsched.Reason),
 		stale: true,
@@ -215,6 +218,7 @@ func (a *Agent) drain() {
 // step does all that can be done now and returns when to look again.
 func (a *Agent) step(now time.Time) time.Time {
 	w := waker{now.Add(tick)}
+	a.settle(now)
 	a.leave()
 	a.advance(now)
 	a.startTransfers(now, &w)
@@ -268,9 +272,13 @@ func (a *Agent) shutdown() error {
 	}
 	a.drain()
 	a.end()
+	a.settle(time.Now())
 	h, _ := a.db.Hosts.Get(state.Self)
 	h.LastSeen = time.Now()
-	a.save(func(tx *state.Tx) { a.db.Hosts.Put(tx, state.Self, h) })
+	a.save(func(tx *state.Tx) {
+		a.putDebts(tx)
+		a.db.Hosts.Put(tx, state.Self, h)
+	})
 	return errors.Join(err, a.db.Close())
 }
 

@@ -8,49 +8,29 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/executor"
-	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/state"
 )
 
+// A process is a result's application that was started.
+type process struct {
+	key   string // of the result
+	since time.Time
+}
+
+// ran forgets a process that has ended and returns its result's key.
+func (a *Agent) ran(task string) (key string) {
+	if run := a.running[task]; run != nil {
+		key = run.key
+	}
+	delete(a.running, task)
+	return key
+}
+
 // taskID names a result's run to the executor: result names are unique within
 // their project only.
 func taskID(r state.Result) string { return protocol.EscapeURL(r.Project) + "/" + r.Name }
-
-// schedule starts and stops applications as jobsched decides.
-func (a *Agent) schedule(now time.Time, w *waker) {
-	var jobs []jobsched.Job
-	var results []state.Result
-	clear(a.jobs)
-	for key, r := range a.db.Results.All() {
-		if r.State != protocol.ClientDownloaded || r.ReadyToReport || a.leaving[r.Project] {
-			continue
-		}
-		v, _ := a.db.Versions.Get(r.Version)
-		_, running := a.running[taskID(r)]
-		jobs = append(jobs, jobsched.Job{
-			ID: key, CPUs: v.AvgNCPUs, Deadline: r.ReportDeadline, Received: r.Received,
-			Running: running, NotBefore: r.NotBefore,
-		})
-		results = append(results, r)
-	}
-	for i, reason := range jobsched.Choose(now, a.cpus(), jobs) {
-		r, key := results[i], jobs[i].ID
-		a.jobs[key] = reason
-		switch run := reason.Code == jobsched.Run; {
-		case run && !jobs[i].Running:
-			a.start(key, r, now)
-		case !run && jobs[i].Running:
-			if err := a.exec.Quit(taskID(r)); err != nil && !errors.Is(err, executor.ErrNotRunning) {
-				a.log.Warn("cannot stop a task", "result", r.Name, "error", err)
-			}
-		}
-		if !reason.Until.IsZero() {
-			w.by(reason.Until)
-		}
-	}
-}
 
 // start gives a result a slot, makes that durable and starts its application.
 func (a *Agent) start(key string, r state.Result, now time.Time) {
@@ -76,7 +56,7 @@ func (a *Agent) start(key string, r state.Result, now time.Time) {
 		return
 	}
 	task.Slot = r.Slot
-	a.running[task.Result] = key
+	a.running[task.Result] = &process{key: key, since: now}
 	a.log.Info("result started", "project", r.Project, "result", r.Name, "slot", r.Slot)
 	go func() {
 		if err := a.exec.Start(task); err != nil {
@@ -88,8 +68,7 @@ func (a *Agent) start(key string, r state.Result, now time.Time) {
 // notStarted handles a start that failed: trouble with this computer, such as a
 // full disk, rather than with the result, so it is tried again.
 func (a *Agent) notStarted(task string, err error) {
-	key := a.running[task]
-	delete(a.running, task)
+	key := a.ran(task)
 	r, ok := a.db.Results.Get(key)
 	if !ok || errors.Is(err, executor.ErrStopped) {
 		return
@@ -206,7 +185,11 @@ func (a *Agent) applyRun(e executor.Event) {
 }
 
 func (a *Agent) checkpointed(e executor.Checkpointed) {
-	key := a.running[e.Result]
+	run := a.running[e.Result]
+	if run == nil {
+		return
+	}
+	key := run.key
 	if r, ok := a.db.Results.Get(key); ok {
 		r.Checkpoint = state.Checkpoint{CPUTime: e.CPUTime, Elapsed: e.Elapsed, Fraction: e.Fraction}
 		a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
@@ -216,8 +199,8 @@ func (a *Agent) checkpointed(e executor.Checkpointed) {
 // exited makes the end of a run durable. If that fails the result stays in its
 // slot as it is, and its application is started again to find its work done.
 func (a *Agent) exited(e executor.Exited, now time.Time) {
-	key := a.running[e.Result]
-	delete(a.running, e.Result)
+	a.settle(now)
+	key := a.ran(e.Result)
 	r, ok := a.db.Results.Get(key)
 	if !ok {
 		return
@@ -283,6 +266,7 @@ func (a *Agent) finished(key string, r state.Result, outputs []executor.Output, 
 		if p, ok := a.db.Projects.Get(r.Project); ok {
 			// A finished result frees a CPU: it is worth asking for work again.
 			p.Fetch.Retry, p.Fetch.Errors = state.Retry{}, 0
+			p.Estimates = a.learn(p, r)
 			a.db.Projects.Put(tx, r.Project, p)
 		}
 	})
@@ -316,23 +300,4 @@ func (a *Agent) clearSlots() {
 			a.clear(n)
 		}
 	}
-}
-
-// estimate is how long a result computes in all.
-func (a *Agent) estimate(r state.Result) time.Duration {
-	u, _ := a.db.Units.Get(state.Key(r.Project, r.WorkunitName))
-	v, _ := a.db.Versions.Get(r.Version)
-	flops := v.Flops
-	if flops <= 0 {
-		flops = a.host.Fpops * max(v.AvgNCPUs, 1)
-	}
-	return protocol.Seconds(u.RscFpopsEst / max(flops, 1e6))
-}
-
-// remaining is how long a result still computes, by its estimate and progress.
-func (a *Agent) remaining(r state.Result, fraction float64) time.Duration {
-	if !r.Computing() {
-		return 0
-	}
-	return time.Duration(float64(a.estimate(r)) * (1 - min(max(fraction, 0), 1)))
 }

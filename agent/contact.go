@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
@@ -63,18 +64,20 @@ func (a *Agent) reason(p state.Project, now time.Time) (reason string, wait time
 // backlog gathers what the decision to report looks at.
 func (a *Agent) backlog(p state.Project) schedulerop.Backlog {
 	b := schedulerop.Backlog{
-		NoMoreWork: a.accounts[p.MasterURL].NoMoreWork,
-		Eager:      a.settings.ReportResultsImmediately,
-		WorkBuffer: a.prefs.LowWater(),
+		NoMoreWork:  a.accounts[p.MasterURL].NoMoreWork,
+		Eager:       a.settings.ReportResultsImmediately,
+		NothingElse: true,
 	}
-	for _, r := range a.db.Results.Of(p.MasterURL) {
-		if !r.ReadyToReport {
-			b.Unfinished++
-			continue
+	for _, r := range a.db.Results.All() {
+		switch {
+		case !r.ReadyToReport:
+			b.NothingElse = false
+			if r.Project == p.MasterURL {
+				b.Unfinished++
+			}
+		case r.Project == p.MasterURL:
+			b.Ready = append(b.Ready, finishedOf(r))
 		}
-		b.Ready = append(b.Ready, schedulerop.Finished{
-			Deadline: r.ReportDeadline, Completed: r.Completed, Immediately: r.ReportImmediately,
-		})
 	}
 	return b
 }
@@ -85,36 +88,12 @@ func (a *Agent) decideFetch(now time.Time) {
 	if len(a.talking) > 0 {
 		return
 	}
-	s := workfetch.Snapshot{Now: now, CPUs: a.cpus(), Low: a.prefs.LowWater(), High: a.prefs.HighWater()}
-	queued := make(map[string]time.Duration)
-	uploads := make(map[string]int)
+	l := a.look(true)
+	s := workfetch.Snapshot{Now: now, CPUs: a.cpus(), Low: a.prefs.LowWater(), High: a.prefs.HighWater(), Jobs: l.jobs}
 	progress := a.exec.Progress()
-	used := 0.0
-	for _, r := range a.db.Results.All() {
-		if r.Computing() && !r.ReadyToReport {
-			v, _ := a.db.Versions.Get(r.Version)
-			fraction := max(r.Checkpoint.Fraction, progress[taskID(r)].Fraction)
-			cpus := max(v.AvgNCPUs, 1)
-			queued[r.Project] += time.Duration(float64(a.remaining(r, fraction)) * cpus)
-			used += cpus
-		}
-		if r.State == protocol.ClientUploading {
-			uploads[r.Project]++
-		}
-	}
-	s.IdleCPUs = max(0, float64(s.CPUs)-used)
-	for u, p := range a.db.Projects.All() {
-		if a.leaving[u] {
-			continue
-		}
-		acc := a.accounts[u]
-		s.Queued += queued[u]
-		s.Projects = append(s.Projects, workfetch.Project{
-			URL: u, Share: acc.ResourceShare, Queued: queued[u], Uploads: uploads[u],
-			Initialized: p.Contact.Initialized, NoMoreWork: acc.NoMoreWork,
-			NoCPUApps: slices.Contains(p.NoRscApps, "CPU"), MinRPCTime: p.Contact.MinRPCTime,
-			Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why,
-		})
+	for _, u := range l.urls {
+		p, _ := a.db.Projects.Get(u)
+		s.Projects = append(s.Projects, a.fetchView(p, progress))
 	}
 	decided := make(map[string]workfetch.Reason, len(s.Projects))
 	for i, r := range workfetch.Choose(s) {
@@ -125,6 +104,31 @@ func (a *Agent) decideFetch(now time.Time) {
 		decided[u] = r
 	}
 	a.fetch = decided
+}
+
+// fetchView is what work fetch is shown of a project.
+func (a *Agent) fetchView(p state.Project, progress map[string]executor.Progress) workfetch.Project {
+	u := p.MasterURL
+	acc := a.accounts[u]
+	correction := a.correction(u, progress)
+	v := workfetch.Project{
+		URL: u, Share: acc.ResourceShare, Debt: a.debts.of[u],
+		Counts:     !a.leaving[u] && !acc.NoMoreWork,
+		NoCPUApps:  slices.Contains(p.NoRscApps, "CPU"),
+		MinRPCTime: p.Contact.MinRPCTime, Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why,
+		Unreachable: unreachable(p), Latency: p.Latency, Correction: correction,
+		JobTime: time.Duration(float64(a.stated(p.JobVersion, p.JobFpops)) * correction),
+		Proved:  p.Estimates.Results > 0,
+	}
+	for _, r := range a.db.Results.Of(u) {
+		if r.State == protocol.ClientUploading {
+			v.Uploads++
+		}
+		if max(r.Checkpoint.Fraction, progress[taskID(r)].Fraction) > 0.1 {
+			v.Proved = true
+		}
+	}
+	return v
 }
 
 // fetchMaster fetches a project's master page.

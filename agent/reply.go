@@ -323,6 +323,11 @@ func (r *replier) result(tx *state.Tx, res protocol.Result) {
 	}
 	r.added++
 	db.Results.Put(tx, key, rec)
+	if err == nil {
+		wu, _ := db.Units.Get(state.Key(u, res.WorkunitName))
+		r.project.JobFpops, r.project.JobVersion = wu.RscFpopsEst, rec.Version
+		r.project.Latency = max(0, res.ReportDeadline.Sub(r.now))
+	}
 }
 
 // version finds the app version that a result is to be run with: the one named,
@@ -381,7 +386,7 @@ func (r *replier) fetched() {
 		return
 	}
 	f.Failures++
-	f.NextTry = r.now.Add(workfetch.Wait(f.Failures, r.a.rng))
+	f.NextTry = r.now.Add(workfetch.Wait(f.Failures, r.a.debts.of[r.project.MasterURL] > 0, r.a.rng))
 	words := make([]string, 0, len(r.reply.Messages))
 	for _, m := range r.reply.Messages {
 		words = append(words, untranslated(m.Text))

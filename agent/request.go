@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
@@ -36,9 +37,14 @@ func (a *Agent) request(p state.Project, fetch workfetch.Reason, now time.Time) 
 	if h, ok := a.db.Hosts.Get(state.Self); ok {
 		r.CrossProjectID = h.CrossProject
 	}
-	if fetch.Code == workfetch.Ask {
+	switch {
+	case fetch.Code == workfetch.Ask:
 		r.CPUReqSeconds, r.CPUReqInstances = fetch.Seconds, fetch.Instances
+	case fetch.Could > 0: // the session is held anyway
+		r.CPUReqSeconds = fetch.Could
 	}
+	l := a.look(true)
+	r.EstimatedDelay = jobsched.BusyTime(now, a.cpus(), 1, l.jobs)
 	a.listHeld(r, p.MasterURL)
 	return r
 }
@@ -51,22 +57,16 @@ func (a *Agent) listHeld(r *protocol.SchedulerRequest, project string) {
 		index[key] = len(r.AppVersions)
 		r.AppVersions = append(r.AppVersions, v.AppVersion)
 	}
-	queued := time.Duration(0)
 	for _, res := range a.db.Results.Of(project) {
 		if res.ReadyToReport {
 			r.Results = append(r.Results, a.reported(res))
 			continue
 		}
-		queued += a.remaining(res, res.Checkpoint.Fraction)
 		n, ok := index[res.Version]
 		if !ok {
 			n = -1
 		}
 		r.OtherResults = append(r.OtherResults, protocol.OtherResult{Name: res.Name, AppVersion: n, PlanClass: res.PlanClass})
-	}
-	r.EstimatedDelay = queued / time.Duration(max(a.cpus(), 1))
-	if r.CPUReqInstances > 0 {
-		r.EstimatedDelay = 0
 	}
 }
 

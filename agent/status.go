@@ -13,7 +13,6 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor"
-	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -107,6 +106,10 @@ func (a *Agent) showProject(u string, p state.Project, tasks int) control.Projec
 	for _, n := range p.Notices {
 		v.Notices = append(v.Notices, n.Text)
 	}
+	v.Debt = p.Debt
+	if d, ok := a.debts.of[u]; ok {
+		v.Debt = d
+	}
 	r := a.fetch[u]
 	v.Work, v.WorkCode = r.Text, string(r.Code)
 	if doing := a.talking[u]; doing != "" {
@@ -130,7 +133,7 @@ func (a *Agent) showTask(key string, r state.Result, progress map[string]executo
 	if r.State >= protocol.ClientUploading && r.State != protocol.ClientAborted && r.State != protocol.ClientComputeError {
 		t.Fraction = 1
 	}
-	t.Remaining = a.remaining(r, t.Fraction).Seconds()
+	t.Remaining = a.remaining(r, progress).Seconds()
 	t.Why = a.why(key, r, t)
 	return t
 }
@@ -147,9 +150,12 @@ func (a *Agent) why(key string, r state.Result, t control.Task) string {
 	case r.State == protocol.ClientUploading:
 		return "Its files are being sent." + a.trouble(r, r.FileRefs)
 	case t.Running:
+		if j, ok := a.jobs[key]; ok {
+			return j.Text
+		}
 		return "Running."
 	}
-	if j, ok := a.jobs[key]; ok && j.Code != jobsched.Run {
+	if j, ok := a.jobs[key]; ok && !j.Run() {
 		return j.Text
 	}
 	return "Ready to run."

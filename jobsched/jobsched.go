@@ -1,5 +1,11 @@
 // Package jobsched decides which results run now, and says of every other one
 // why it does not. It is policy: values in, values out.
+//
+// Results whose deadline is in danger run first, earliest deadline first; all
+// other CPUs go to the projects that are owed most. A deadline is in danger when
+// the computer, if it did nothing but meet deadlines, would meet this one with
+// less than a time slice to spare. So deadlines bend the shares as late and as
+// little as they can, and debt straightens them afterwards.
 package jobsched
 
 import (
@@ -9,13 +15,38 @@ import (
 	"time"
 )
 
+// A Snapshot is all that the decision looks at.
+type Snapshot struct {
+	Now      time.Time
+	CPUs     int           // that may be used
+	Slice    time.Duration // switch interval: how long a result runs before another project's may take its CPU
+	OnFrac   float64       // part of the time that the computer computes; 0 means 1
+	Projects []Project
+	Jobs     []Job
+}
+
+// A Project is what the decision needs to know of one.
+type Project struct {
+	Debt float64 // CPU-seconds; positive: it is owed
+	// Unreachable: its servers have not answered for a while. What is computed
+	// for it may be lost, so it comes after all others.
+	Unreachable bool
+}
+
 // A Job is a result that could run.
 type Job struct {
 	ID        string
-	CPUs      float64 // it uses; 0 means 1
+	Project   int           // index into Projects
+	CPUs      float64       // it uses; 0 means 1
+	Remaining time.Duration // estimated computing time left
 	Deadline  time.Time
 	Received  time.Time
 	Running   bool
+	Since     time.Time // Running: start of this stretch
+	Started   bool      // some of it has been computed
+	Urgent    bool      // was in danger when last looked at
+	// Unsaved: it has computed since its last checkpoint, which would be lost.
+	Unsaved   bool
 	NotBefore time.Time // the application asked to be started no earlier
 }
 
@@ -24,56 +55,213 @@ type Code string
 
 // The reasons.
 const (
-	Run       Code = "run"
-	NoCPU     Code = "no_cpu_free"
-	Postponed Code = "postponed"
+	RunDebt     Code = "run"          // its project is owed most
+	RunDeadline Code = "run_deadline" // its deadline is in danger
+	NoCPU       Code = "no_cpu_free"
+	Postponed   Code = "postponed"
 )
 
 // A Reason is what was decided for one job, and why.
 type Reason struct {
-	Code  Code
-	Text  string    // one sentence for people
-	Until time.Time // when it changes; zero: not known
+	Code   Code
+	Text   string    // one sentence for people
+	Until  time.Time // when it changes; zero: not known
+	Urgent bool      // its deadline is in danger
 }
 
-// Choose returns a reason for each job, in their order. Jobs that run go on;
-// free CPUs go to the earliest deadline, then to what came first.
-func Choose(now time.Time, cpus int, jobs []Job) []Reason {
-	order := make([]int, len(jobs))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		x, y := jobs[a], jobs[b]
-		return cmp.Or(
-			cmp.Compare(rank(x), rank(y)), x.Deadline.Compare(y.Deadline),
-			x.Received.Compare(y.Received), cmp.Compare(x.ID, y.ID),
-		)
-	})
-	reasons := make([]Reason, len(jobs))
-	free := float64(cpus)
-	for _, i := range order {
-		j := jobs[i]
-		need := j.CPUs
-		if need <= 0 {
-			need = 1
+// Run reports whether the job runs.
+func (r Reason) Run() bool { return r.Code == RunDebt || r.Code == RunDeadline }
+
+// Choose returns a reason for each of s.Jobs, in their order, and when to choose
+// again if nothing happens before.
+func Choose(s Snapshot) (reasons []Reason, again time.Time) {
+	c := chooser{Snapshot: s, reasons: make([]Reason, len(s.Jobs)), free: float64(s.CPUs)}
+	c.again = s.Now.Add(time.Hour)
+	c.charge = make([]float64, len(s.Projects))
+	for i, j := range s.Jobs {
+		if s.Now.Before(j.NotBefore) {
+			c.reasons[i] = Reason{Code: Postponed, Text: "The application asked to be started again later.", Until: j.NotBefore}
+			c.wake(j.NotBefore)
+			continue
 		}
-		switch {
-		case now.Before(j.NotBefore):
-			reasons[i] = Reason{Postponed, "The application asked to be started again later.", j.NotBefore}
-		case free >= min(need, float64(cpus)) && free > 0:
-			free -= need
-			reasons[i] = Reason{Code: Run, Text: "Running."}
-		default:
-			reasons[i] = Reason{Code: NoCPU, Text: fmt.Sprintf("All %d CPUs that may be used are busy (max_ncpus_pct).", cpus)}
-		}
+		c.waiting = append(c.waiting, i)
 	}
-	return reasons
+	c.markDanger()
+	c.runUrgent()
+	c.keepRunning()
+	c.runByDebt()
+	for _, i := range c.waiting {
+		c.reasons[i] = Reason{Code: NoCPU, Urgent: c.reasons[i].Urgent, Text: c.whyNot(i)}
+	}
+	return c.reasons, c.again
 }
 
-func rank(j Job) int {
+type chooser struct {
+	Snapshot
+	reasons []Reason
+	waiting []int // jobs not decided yet
+	free    float64
+	charge  []float64 // CPU-seconds that this pass has promised each project
+	again   time.Time
+}
+
+func (c *chooser) wake(t time.Time) {
+	if t.After(c.Now) && t.Before(c.again) {
+		c.again = t
+	}
+}
+
+// need is how many CPUs a job takes; one that wants more than there are takes
+// them all.
+func (c *chooser) need(i int) float64 {
+	n := c.Jobs[i].CPUs
+	if n <= 0 {
+		n = 1
+	}
+	return min(n, float64(c.CPUs))
+}
+
+// run gives a job its CPUs, if they are free.
+func (c *chooser) run(i int, code Code, text string) bool {
+	need := c.need(i)
+	if c.free < need {
+		return false
+	}
+	c.free -= need
+	c.charge[c.Jobs[i].Project] += need * c.Slice.Seconds()
+	c.reasons[i] = Reason{Code: code, Text: text, Urgent: c.reasons[i].Urgent}
+	c.waiting = slices.DeleteFunc(c.waiting, func(k int) bool { return k == i })
+	return true
+}
+
+// markDanger marks the jobs that must run for deadlines to be kept.
+func (c *chooser) markDanger() {
+	jobs := make([]Job, 0, len(c.waiting))
+	index := make([]int, 0, len(c.waiting))
+	for _, i := range c.waiting {
+		if !c.Projects[c.Jobs[i].Project].Unreachable && !c.hopeless(i) {
+			jobs = append(jobs, c.Jobs[i])
+			index = append(index, i)
+		}
+	}
+	all := Laxities(c.Now, c.CPUs, c.OnFrac, jobs)
+	for k, l := range all {
+		j := jobs[k]
+		limit := c.Slice
+		if j.Urgent {
+			limit += c.Slice // once in danger, a job is not let go at the first sign of relief
+		}
+		if l.Slack < limit {
+			for m := k; m >= 0; m = all[m].Behind {
+				c.reasons[index[m]].Urgent = true
+			}
+			continue
+		}
+		c.wake(c.Now.Add(l.Slack - limit + time.Second))
+	}
+}
+
+func (c *chooser) runUrgent() {
+	var urgent []int
+	for _, i := range c.waiting {
+		if c.reasons[i].Urgent {
+			urgent = append(urgent, i)
+		}
+	}
+	slices.SortStableFunc(urgent, func(a, b int) int { return byDeadline(&c.Jobs[a], &c.Jobs[b]) })
+	for _, i := range urgent {
+		c.run(i, RunDeadline, "Running, because its deadline "+clock(c.Jobs[i].Deadline)+" is near.")
+	}
+}
+
+// keepRunning lets jobs finish their time slice.
+func (c *chooser) keepRunning() {
+	for _, i := range slices.Clone(c.waiting) {
+		j := c.Jobs[i]
+		end := j.Since.Add(c.Slice)
+		if j.Unsaved && !c.Now.Before(end) {
+			end = j.Since.Add(2 * c.Slice) // wait for a checkpoint, but not for ever
+		}
+		if j.Running && c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, RunDebt, "Running.") {
+			c.wake(end)
+		}
+	}
+}
+
+// runByDebt gives what is left to the projects that are owed most.
+func (c *chooser) runByDebt() {
+	for c.free > 0 {
+		best := -1
+		for _, i := range c.waiting {
+			if c.need(i) <= c.free && (best < 0 || c.better(i, best)) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return
+		}
+		c.run(best, RunDebt, "Running.")
+		c.wake(c.Now.Add(c.Slice))
+	}
+}
+
+// hopeless reports whether a job cannot be in time whatever is done. It is
+// computed only where nothing else is left to do.
+func (c *chooser) hopeless(i int) bool {
+	return c.Now.Add(c.Jobs[i].Remaining).After(c.Jobs[i].Deadline)
+}
+
+// better reports whether job a goes before job b.
+func (c *chooser) better(a, b int) bool {
+	x, y := c.Jobs[a], c.Jobs[b]
+	if h := c.hopeless(a); h != c.hopeless(b) {
+		return !h
+	}
+	if x.Project != y.Project {
+		p, q := c.Projects[x.Project], c.Projects[y.Project]
+		if p.Unreachable != q.Unreachable {
+			return q.Unreachable
+		}
+		if d := c.claim(a) - c.claim(b); d != 0 {
+			return d > 0
+		}
+	}
+	return cmp.Or(
+		-compareBool(x.Running, y.Running), -compareBool(x.Started, y.Started),
+		byDeadline(&x, &y),
+	) < 0
+}
+
+// claim is what a job's project is owed after what this pass has promised it. A
+// job that runs has a little more, so that equal claims do not take turns.
+func (c *chooser) claim(i int) float64 {
+	j := c.Jobs[i]
+	d := c.Projects[j.Project].Debt - c.charge[j.Project]
 	if j.Running {
-		return 0
+		d += c.Slice.Seconds() / 2
 	}
-	return 1
+	return d
 }
+
+func (c *chooser) whyNot(i int) string {
+	if c.Projects[c.Jobs[i].Project].Unreachable {
+		return "Its project cannot be reached, so others' tasks run first."
+	}
+	return fmt.Sprintf("All %d CPUs that may be used (max_ncpus_pct) run tasks with nearer deadlines or of projects that are owed more.", c.CPUs)
+}
+
+func byDeadline(x, y *Job) int {
+	return cmp.Or(x.Deadline.Compare(y.Deadline), x.Received.Compare(y.Received), cmp.Compare(x.ID, y.ID))
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+func clock(t time.Time) string { return t.Format("2006-01-02 15:04") }

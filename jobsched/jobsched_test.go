@@ -10,65 +10,250 @@ import (
 
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
+const slice = time.Hour
+
+func late(hours float64) time.Time { return now.Add(time.Duration(hours * float64(time.Hour))) }
+
 func TestChoose(t *testing.T) {
-	soon, late := now.Add(time.Hour), now.Add(24*time.Hour)
+	far := late(1000)
 	for _, tt := range []struct {
-		name string
-		jobs []jobsched.Job
-		want []jobsched.Code
+		name     string
+		projects []jobsched.Project
+		jobs     []jobsched.Job
+		want     []jobsched.Code
 	}{
-		{"nothing to do", nil, nil},
+		{"nothing to do", nil, nil, nil},
 		{
-			"the earliest deadlines run",
-			[]jobsched.Job{{ID: "a", Deadline: late}, {ID: "b", Deadline: soon}, {ID: "c", Deadline: soon}},
-			[]jobsched.Code{jobsched.NoCPU, jobsched.Run, jobsched.Run},
+			"the project that is owed most runs, and the next takes the other CPU",
+			[]jobsched.Project{{Debt: 3600}, {Debt: 0}},
+			[]jobsched.Job{{ID: "a", Project: 1, Deadline: far}, {ID: "b", Deadline: far}, {ID: "c", Project: 1, Deadline: far}},
+			[]jobsched.Code{jobsched.RunDebt, jobsched.RunDebt, jobsched.NoCPU},
 		},
 		{
-			"what runs is finished first",
-			[]jobsched.Job{{ID: "a", Deadline: late, Running: true}, {ID: "b", Deadline: soon}, {ID: "c", Deadline: soon}},
-			[]jobsched.Code{jobsched.Run, jobsched.Run, jobsched.NoCPU},
+			"one that is owed very much gets all",
+			[]jobsched.Project{{Debt: 36000}, {Debt: -36000}},
+			[]jobsched.Job{{ID: "a", Deadline: far}, {ID: "b", Deadline: far}, {ID: "c", Project: 1, Deadline: far}},
+			[]jobsched.Code{jobsched.RunDebt, jobsched.RunDebt, jobsched.NoCPU},
+		},
+		{
+			"a time slice is finished before another project's turn",
+			[]jobsched.Project{{Debt: -9e5}, {Debt: 9e5}},
+			[]jobsched.Job{
+				{ID: "a", Deadline: far, Running: true, Since: now.Add(-slice / 2)},
+				{ID: "b", Deadline: far, Running: true, Since: now.Add(-slice)},
+				{ID: "c", Project: 1, Deadline: far},
+				{ID: "d", Project: 1, Deadline: far},
+			},
+			[]jobsched.Code{jobsched.RunDebt, jobsched.NoCPU, jobsched.RunDebt, jobsched.NoCPU},
+		},
+		{
+			"a job is left running until it has written a checkpoint, but not for ever",
+			[]jobsched.Project{{Debt: -9e5}, {Debt: 9e5}},
+			[]jobsched.Job{
+				{ID: "a", Deadline: far, Running: true, Unsaved: true, Since: now.Add(-slice)},
+				{ID: "b", Deadline: far, Running: true, Unsaved: true, Since: now.Add(-2 * slice)},
+				{ID: "c", Project: 1, Deadline: far},
+				{ID: "d", Project: 1, Deadline: far},
+			},
+			[]jobsched.Code{jobsched.RunDebt, jobsched.NoCPU, jobsched.RunDebt, jobsched.NoCPU},
+		},
+		{
+			"a deadline in danger comes first, whoever is owed",
+			[]jobsched.Project{{Debt: -9e5}, {Debt: 9e5}},
+			[]jobsched.Job{
+				{ID: "a", Deadline: late(3), Remaining: 2 * time.Hour},
+				{ID: "b", Project: 1, Deadline: far},
+				{ID: "c", Project: 1, Deadline: far},
+			},
+			[]jobsched.Code{jobsched.RunDeadline, jobsched.RunDebt, jobsched.NoCPU},
+		},
+		{
+			"what cannot be in time any more does not hold up what can",
+			[]jobsched.Project{{}, {}},
+			[]jobsched.Job{
+				{ID: "a", Deadline: late(1), Remaining: 9 * time.Hour},
+				{ID: "b", Project: 1, Deadline: far},
+				{ID: "c", Project: 1, Deadline: far},
+			},
+			[]jobsched.Code{jobsched.NoCPU, jobsched.RunDebt, jobsched.RunDebt},
+		},
+		{
+			"an unreachable project comes after all others",
+			[]jobsched.Project{{Debt: 9e5, Unreachable: true}, {}},
+			[]jobsched.Job{
+				{ID: "a", Deadline: late(3), Remaining: 2 * time.Hour},
+				{ID: "b", Project: 1, Deadline: far},
+				{ID: "c", Project: 1, Deadline: far},
+			},
+			[]jobsched.Code{jobsched.NoCPU, jobsched.RunDebt, jobsched.RunDebt},
+		},
+		{
+			"results started are finished before new ones",
+			[]jobsched.Project{{}},
+			[]jobsched.Job{{ID: "a", Deadline: late(500)}, {ID: "b", Deadline: far, Started: true}, {ID: "c", Deadline: far, Started: true}},
+			[]jobsched.Code{jobsched.NoCPU, jobsched.RunDebt, jobsched.RunDebt},
 		},
 		{
 			"an application's wish to wait is respected",
-			[]jobsched.Job{{ID: "a", NotBefore: soon}, {ID: "b"}},
-			[]jobsched.Code{jobsched.Postponed, jobsched.Run},
+			[]jobsched.Project{{}},
+			[]jobsched.Job{{ID: "a", NotBefore: late(1)}, {ID: "b", Deadline: far}},
+			[]jobsched.Code{jobsched.Postponed, jobsched.RunDebt},
 		},
 		{
 			"a job of more CPUs than there are runs alone",
-			[]jobsched.Job{{ID: "a", CPUs: 8}, {ID: "b"}},
-			[]jobsched.Code{jobsched.Run, jobsched.NoCPU},
+			[]jobsched.Project{{}},
+			[]jobsched.Job{{ID: "a", CPUs: 8, Deadline: late(500)}, {ID: "b", Deadline: far}},
+			[]jobsched.Code{jobsched.RunDebt, jobsched.NoCPU},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := jobsched.Choose(now, 2, tt.jobs)
+			got, again := jobsched.Choose(jobsched.Snapshot{Now: now, CPUs: 2, Slice: slice, Projects: tt.projects, Jobs: tt.jobs})
 			for i, w := range tt.want {
-				if got[i].Code != w {
-					t.Errorf("job %d: got %s, want %s", i, got[i].Code, w)
+				if got[i].Code != w || got[i].Text == "" {
+					t.Errorf("job %s: got %s %q, want %s", tt.jobs[i].ID, got[i].Code, got[i].Text, w)
 				}
+			}
+			if !again.After(now) {
+				t.Errorf("to be chosen again at %v, which is not in the future", again)
 			}
 		})
 	}
 }
 
+// drawSnapshot makes any snapshot of one-CPU jobs.
+func drawSnapshot(t *rapid.T) jobsched.Snapshot {
+	s := jobsched.Snapshot{Now: now, CPUs: rapid.IntRange(1, 8).Draw(t, "cpus"), Slice: slice}
+	for range rapid.IntRange(1, 5).Draw(t, "projects") {
+		s.Projects = append(s.Projects, jobsched.Project{
+			Debt: rapid.Float64Range(-1e6, 1e6).Draw(t, "debt"), Unreachable: rapid.Bool().Draw(t, "unreachable"),
+		})
+	}
+	for i := range rapid.IntRange(0, 30).Draw(t, "jobs") {
+		s.Jobs = append(s.Jobs, jobsched.Job{
+			ID: string(rune('A' + i)), Project: rapid.IntRange(0, len(s.Projects)-1).Draw(t, "project"),
+			Remaining: time.Duration(rapid.IntRange(0, 50).Draw(t, "remaining")) * time.Hour,
+			Deadline:  late(float64(rapid.IntRange(-10, 500).Draw(t, "deadline"))),
+			Running:   rapid.Bool().Draw(t, "running"), Since: late(-float64(rapid.IntRange(0, 5).Draw(t, "since"))),
+			Started: rapid.Bool().Draw(t, "started"), Urgent: rapid.Bool().Draw(t, "urgent"), Unsaved: rapid.Bool().Draw(t, "unsaved"),
+		})
+	}
+	return s
+}
+
 func TestNoCPUIsGivenTwiceAndNoneLeftIdle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		cpus := rapid.IntRange(1, 8).Draw(t, "cpus")
-		jobs := make([]jobsched.Job, rapid.IntRange(0, 20).Draw(t, "jobs"))
-		for i := range jobs {
-			jobs[i] = jobsched.Job{
-				ID:       string(rune('a' + i)),
-				Running:  rapid.Bool().Draw(t, "running"),
-				Deadline: now.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "deadline")) * time.Hour),
-			}
-		}
+		s := drawSnapshot(t)
+		reasons, again := jobsched.Choose(s)
 		running := 0
-		for _, r := range jobsched.Choose(now, cpus, jobs) {
-			if r.Code == jobsched.Run {
+		for _, r := range reasons {
+			if r.Run() {
 				running++
 			}
 		}
-		if want := min(cpus, len(jobs)); running != want {
-			t.Fatalf("%d of %d jobs run on %d CPUs, want %d", running, len(jobs), cpus, want)
+		if want := min(s.CPUs, len(s.Jobs)); running != want {
+			t.Fatalf("%d of %d jobs run on %d CPUs, want %d", running, len(s.Jobs), s.CPUs, want)
+		}
+		if !again.After(s.Now) {
+			t.Fatalf("to be chosen again at %v", again)
+		}
+		twice, _ := jobsched.Choose(s)
+		for i := range reasons {
+			if reasons[i] != twice[i] {
+				t.Fatalf("the same snapshot gave %+v and %+v", reasons[i], twice[i])
+			}
 		}
 	})
+}
+
+// TestDeadlinesThatCanBeKeptAreKept plays jobs with exact estimates to their end
+// and compares with earliest deadline first from the beginning.
+func TestDeadlinesThatCanBeKeptAreKept(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cpus := rapid.IntRange(1, 4).Draw(t, "cpus")
+		s := jobsched.Snapshot{Now: now, CPUs: cpus, Slice: slice, Projects: []jobsched.Project{{Debt: 5e5}, {Debt: -5e5}}}
+		for i := range rapid.IntRange(1, 12).Draw(t, "jobs") {
+			s.Jobs = append(s.Jobs, jobsched.Job{
+				ID: string(rune('A' + i)), Project: i % 2,
+				Remaining: time.Duration(rapid.IntRange(1, 10).Draw(t, "remaining")) * time.Hour,
+				Deadline:  late(float64(rapid.IntRange(1, 100).Draw(t, "deadline"))),
+			})
+		}
+		for _, l := range jobsched.Laxities(s.Now, cpus, 1, s.Jobs) {
+			if l.Slack < 0 {
+				t.Skip("earliest deadline first does not keep them all with the margin")
+			}
+		}
+		for len(s.Jobs) > 0 {
+			reasons, again := jobsched.Choose(s)
+			step := again.Sub(s.Now)
+			for i, r := range reasons {
+				if r.Run() {
+					step = min(step, s.Jobs[i].Remaining)
+				}
+			}
+			var left []jobsched.Job
+			for i, r := range reasons {
+				j := s.Jobs[i]
+				if r.Run() && !j.Running {
+					j.Since = s.Now
+				}
+				j.Running, j.Urgent = r.Run(), r.Urgent
+				if r.Run() {
+					j.Started = true
+					j.Remaining -= step
+				}
+				if j.Remaining > 0 {
+					left = append(left, j)
+				} else if s.Now.Add(step).After(j.Deadline) {
+					t.Fatalf("%s finished at %v, its deadline was %v", j.ID, s.Now.Add(step), j.Deadline)
+				}
+			}
+			s.Now, s.Jobs = s.Now.Add(step), left
+		}
+	})
+}
+
+func TestFits(t *testing.T) {
+	held := []jobsched.Job{{ID: "a", Remaining: 4 * time.Hour, Deadline: late(6)}}
+	extra := jobsched.Job{Remaining: 2 * time.Hour, Deadline: late(10)}
+	// On one CPU: 4 hours of a, then 2, 2 … with a margin of 39 minutes before 10.
+	if got := jobsched.Fits(now, 1, 1, held, extra, 9, 0); got != 2 {
+		t.Errorf("%d more fit, want 2", got)
+	}
+	if got := jobsched.Fits(now, 2, 1, held, extra, 9, 0); got != 6 {
+		t.Errorf("%d more fit on two CPUs, want 6", got)
+	}
+	urgent := jobsched.Job{Remaining: 3 * time.Hour, Deadline: late(5)}
+	if got := jobsched.Fits(now, 1, 1, held, urgent, 9, 0); got != 0 {
+		t.Errorf("%d fit that would make a late, want 0", got)
+	}
+}
+
+func TestEstimatesRiseAtOnceAndFallSlowly(t *testing.T) {
+	var e jobsched.Estimator
+	if e.Correction(0) != 1 || e.Correction(8) != 8 {
+		t.Errorf("unproved: %v, with a running one: %v", e.Correction(0), e.Correction(8))
+	}
+	e = e.Finished(10)
+	if e.Correction(0) != 10 {
+		t.Errorf("after a result of 10: %v", e.Correction(0))
+	}
+	if e = e.Finished(1); e.Ratio < 9 || e.Ratio > 9.5 {
+		t.Errorf("then one of 1: %v", e.Ratio)
+	}
+	h := time.Hour
+	for _, tt := range []struct {
+		estimate, elapsed time.Duration
+		fraction          float64
+		least, most       time.Duration
+	}{
+		{2 * h, 0, 0, 2 * h, 2 * h},
+		{2 * h, h, 0.5, h, h},
+		{h, h, 0.1, 9 * h, 9 * h}, // it takes ten times as long, and that shows early
+		{10 * h, h, 0.9, 0, 2 * h},
+	} {
+		if got := jobsched.Remaining(tt.estimate, tt.elapsed, tt.fraction); got < tt.least-time.Second || got > tt.most+time.Second {
+			t.Errorf("estimate %v, %v for %v: %v left, want %v to %v", tt.estimate, tt.elapsed, tt.fraction, got, tt.least, tt.most)
+		}
+	}
 }

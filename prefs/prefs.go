@@ -25,6 +25,9 @@ type Prefs struct {
 	// WorkBufAdditionalDays and WorkBufMinDays add up to the high-water mark, up
 	// to which work is fetched. Days.
 	WorkBufAdditionalDays float64 `toml:"work_buf_additional_days"`
+	// SwitchMinutes is how long a task runs before another project's may take its
+	// CPU, in minutes.
+	SwitchMinutes float64 `toml:"cpu_scheduling_period_minutes"`
 	// DiskInterval is the least time between checkpoints that applications are
 	// asked to keep, in seconds.
 	DiskInterval float64 `toml:"disk_interval"`
@@ -36,6 +39,7 @@ func Default() Prefs {
 		MaxNCPUsPct:           100,
 		WorkBufMinDays:        0.1,
 		WorkBufAdditionalDays: 0.5,
+		SwitchMinutes:         60,
 		DiskInterval:          60,
 	}
 }
@@ -54,6 +58,7 @@ func Parse(name string, src []byte) (Prefs, error) {
 		{"max_ncpus_pct", p.MaxNCPUsPct, 0, 100},
 		{"work_buf_min_days", p.WorkBufMinDays, 0, 10},
 		{"work_buf_additional_days", p.WorkBufAdditionalDays, 0, 10},
+		{"cpu_scheduling_period_minutes", p.SwitchMinutes, 1, 1440},
 		{"disk_interval", p.DiskInterval, 0, 86400},
 	} {
 		if !(v.value >= v.least && v.value <= v.most) {
@@ -77,6 +82,11 @@ func (p Prefs) LowWater() time.Duration { return days(p.WorkBufMinDays) }
 // HighWater is the high-water mark of queued work, for each CPU.
 func (p Prefs) HighWater() time.Duration { return days(p.WorkBufMinDays + p.WorkBufAdditionalDays) }
 
+// Slice is how long a task runs before another project's may take its CPU.
+func (p Prefs) Slice() time.Duration {
+	return time.Duration(p.SwitchMinutes * float64(time.Minute))
+}
+
 // CheckpointPeriod is the least time between checkpoints.
 func (p Prefs) CheckpointPeriod() time.Duration {
 	return time.Duration(p.DiskInterval * float64(time.Second))
@@ -91,6 +101,7 @@ func (p Prefs) XML() string {
 	w.Float("max_ncpus_pct", p.MaxNCPUsPct)
 	w.Float("work_buf_min_days", p.WorkBufMinDays)
 	w.Float("work_buf_additional_days", p.WorkBufAdditionalDays)
+	w.Float("cpu_scheduling_period_minutes", p.SwitchMinutes)
 	w.Float("disk_interval", p.DiskInterval)
 	return string(w.Bytes())
 }

@@ -16,7 +16,9 @@ const (
 	RetryCap            = 10
 	MasterFetchPeriod   = 10
 	MasterFetchRetryCap = 3
-	MasterFetchInterval = 24 * time.Hour
+	// MasterFetchInterval is a quarter of BOINC's: a project that is back after
+	// days is found within hours, at the price of three requests a day more.
+	MasterFetchInterval = 6 * time.Hour
 	MaxRequestDelay     = 28 * 24 * time.Hour // more than any server means
 	// MinInterval is the least time between two contacts, whatever a server
 	// says: one that acknowledges nothing must not be asked without end.

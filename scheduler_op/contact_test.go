@@ -66,18 +66,18 @@ func TestContact(t *testing.T) {
 			within(2*time.Minute, 4*time.Minute),
 		},
 		{
-			"master page fails three times: a day",
+			"master page fails three times: six hours",
 			schedulerop.Contact{FetchMaster: true, MasterFailures: 2},
 			func(c schedulerop.Contact) schedulerop.Contact { return c.MasterFailed(now, rng) },
 			schedulerop.Contact{FetchMaster: true, MasterFailures: 3},
-			at(24 * time.Hour),
+			at(6 * time.Hour),
 		},
 		{
 			"master page has failed for years",
 			schedulerop.Contact{FetchMaster: true, MasterFailures: 2000},
 			func(c schedulerop.Contact) schedulerop.Contact { return c.MasterFailed(now, rng) },
 			schedulerop.Contact{FetchMaster: true, MasterFailures: 2001},
-			at(24 * time.Hour),
+			at(6 * time.Hour),
 		},
 		{
 			"master page says the same",
@@ -209,18 +209,25 @@ func TestReportDue(t *testing.T) {
 		{"one of several", busy([]schedulerop.Finished{fresh}), ""},
 		{"sixty-three", busy(many[:63]), ""},
 		{"sixty-four", busy(many), "many results are ready"},
-		{"the last one", schedulerop.Backlog{Ready: []schedulerop.Finished{fresh}}, "nothing else of the project is left"},
+		{"the last one of the project, with others' work here", schedulerop.Backlog{Ready: []schedulerop.Finished{fresh}}, ""},
+		{"the last one of all", schedulerop.Backlog{Ready: []schedulerop.Finished{fresh}, NothingElse: true}, "nothing else is left to do"},
 		{"eager", schedulerop.Backlog{Ready: []schedulerop.Finished{fresh}, Unfinished: 2, Eager: true}, "results are reported at once"},
 		{"no more work", schedulerop.Backlog{Ready: []schedulerop.Finished{fresh}, Unfinished: 2, NoMoreWork: true}, "no new work is wanted"},
 		{"wanted at once", busy(with(func(f *schedulerop.Finished) { f.Immediately = true })), "the project wants it at once"},
 		{"deadline in 25 hours", busy(with(func(f *schedulerop.Finished) { f.Deadline = now.Add(25 * time.Hour) })), ""},
 		{"deadline in 23 hours", busy(with(func(f *schedulerop.Finished) { f.Deadline = now.Add(23 * time.Hour) })), "a deadline is near"},
 		{"deadline is past", busy(with(func(f *schedulerop.Finished) { f.Deadline = now.Add(-time.Hour) })), "a deadline is near"},
-		{"deadline within the work buffer", schedulerop.Backlog{
-			Ready: with(func(f *schedulerop.Finished) { f.Deadline = now.Add(70 * time.Hour) }), Unfinished: 2, WorkBuffer: 72 * time.Hour,
-		}, "a deadline is near"},
-		{"ready for 59 minutes", busy(with(func(f *schedulerop.Finished) { f.Completed = now.Add(-59 * time.Minute) })), ""},
-		{"ready for 61 minutes", busy(with(func(f *schedulerop.Finished) { f.Completed = now.Add(-61 * time.Minute) })), "a result has been ready for an hour"},
+		{"a twelfth of twelve hours before the deadline", busy(with(func(f *schedulerop.Finished) {
+			f.Received, f.Deadline = now.Add(-11*time.Hour-time.Minute), now.Add(59*time.Minute)
+		})), "a deadline is near"},
+		{"earlier than that", busy(with(func(f *schedulerop.Finished) {
+			f.Received, f.Deadline = now.Add(-10*time.Hour), now.Add(2*time.Hour)
+		})), ""},
+		{"ready for 23 hours", busy(with(func(f *schedulerop.Finished) { f.Completed = now.Add(-23 * time.Hour) })), ""},
+		{"ready for 25 hours", busy(with(func(f *schedulerop.Finished) { f.Completed = now.Add(-25 * time.Hour) })), "a result has been ready for long"},
+		{"ready for 25 hours on a computer that is on a third of the time", schedulerop.Backlog{
+			Ready: with(func(f *schedulerop.Finished) { f.Completed = now.Add(-25 * time.Hour) }), Unfinished: 2, OnFrac: 1.0 / 3,
+		}, ""},
 		{"an upload has just begun", schedulerop.Backlog{Ready: many, LastUpload: now.Add(-time.Minute), Eager: true}, ""},
 		{"an upload hangs", schedulerop.Backlog{Ready: many, LastUpload: now.Add(-6 * time.Minute), Unfinished: 1}, "many results are ready"},
 	} {

@@ -6,7 +6,7 @@ import "time"
 //
 // Source: BOINC client/cs_scheduler.cpp.
 const (
-	maxReportDelay   = time.Hour
+	maxReportDelay   = 24 * time.Hour
 	reportAtLeast    = 64
 	deadlineCushion  = 24 * time.Hour
 	uploadGraceDelay = 5 * time.Minute // a result about to be uploaded is waited for
@@ -17,18 +17,22 @@ const (
 type Finished struct {
 	Deadline    time.Time
 	Completed   time.Time
+	Received    time.Time // when the host got it
 	Immediately bool
 }
 
 // Backlog is a project's finished work.
 type Backlog struct {
-	Ready      []Finished
-	Unfinished int  // results that still compute or upload
-	NoMoreWork bool // the volunteer wants no new work
-	Eager      bool // results are reported as soon as they are ready
+	Ready       []Finished
+	Unfinished  int  // results that still compute or upload
+	NothingElse bool // no other project has work here
+	NoMoreWork  bool // the volunteer wants no new work
+	Eager       bool // results are reported as soon as they are ready
 	// LastUpload is the start of the youngest upload under way; zero: none.
 	LastUpload time.Time
-	WorkBuffer time.Duration // how long a report may wait for the next fetch
+	// OnFrac is the part of the time that the computer is on; 0 means 1. One that
+	// is off most of the time needs longer to come by a session to ride on.
+	OnFrac float64
 }
 
 // ReportDue tells whether results must be reported now rather than with the
@@ -47,21 +51,35 @@ func ReportDue(b Backlog, now time.Time) (reason string, due bool) {
 		return "results are reported at once", true
 	case b.NoMoreWork:
 		return "no new work is wanted", true
-	case b.Unfinished == 0:
-		return "nothing else of the project is left", true
+	case b.Unfinished == 0 && b.NothingElse:
+		return "nothing else is left to do", true
 	case len(b.Ready) >= reportAtLeast:
 		return "many results are ready", true
 	}
-	cushion := max(deadlineCushion, b.WorkBuffer)
+	delay := maxReportDelay
+	if b.OnFrac > 0 && b.OnFrac < 1 {
+		delay = time.Duration(float64(maxReportDelay) / max(b.OnFrac, 1.0/7))
+	}
 	for _, r := range b.Ready {
 		switch {
 		case r.Immediately:
 			return "the project wants it at once", true
-		case now.After(r.Deadline.Add(-cushion)):
+		case now.After(r.Deadline.Add(-cushion(r))):
 			return "a deadline is near", true
-		case now.After(r.Completed.Add(maxReportDelay)):
-			return "a result has been ready for an hour", true
+		case now.After(r.Completed.Add(delay)):
+			return "a result has been ready for long", true
 		}
 	}
 	return "", false
+}
+
+// cushion is how long before its deadline a result is reported at the latest: a
+// twelfth of the time its project gives, at most a day. With a fixed day, as in
+// BOINC's client, each result of a project with short deadlines costs a session
+// of its own.
+func cushion(r Finished) time.Duration {
+	if r.Received.IsZero() {
+		return deadlineCushion
+	}
+	return min(deadlineCushion, r.Deadline.Sub(r.Received)/12)
 }

@@ -48,9 +48,23 @@ type Project struct {
 	ProjectPrefs     string   // raw XML from the server
 	NoRscApps        []string // resources for which it has no applications
 
+	// Debt is the CPU time that the project is owed, in seconds; below 0 it owes.
+	Debt float64
+	// JobFpops and Latency are those of the results it sent last; zero: none yet.
+	JobFpops   float64 // as stated by the server
+	JobVersion string  // key of their app version
+	Latency    time.Duration
+	Estimates  Estimates
+
 	Contact Contact
 	Fetch   WorkFetch
 	Notices []Notice // messages of the last reply, for people
+}
+
+// Estimates are what has been learnt of how long results really take.
+type Estimates struct {
+	Results int     // finished results it was learnt from
+	Ratio   float64 // actual over stated computing time
 }
 
 // Contact is the state of the conversation with a project's servers. All of it
@@ -158,6 +172,7 @@ type Result struct {
 	PeakRSS    int64 // bytes
 
 	Checkpoint Checkpoint
+	Urgent     bool      // its deadline was in danger when last looked at
 	NotBefore  time.Time // the application asked to be started again no earlier
 
 	ReadyToReport bool

@@ -14,10 +14,18 @@ const (
 	backoffMax = 24 * time.Hour
 )
 
+// wantMax is the longest wait for a project that is owed CPU time: one that has
+// work now and then must be asked while it has.
+const wantMax = 145 * time.Minute
+
 // Wait is how long a project is left alone after the n-th request in a row
-// that brought no work, n from 1: 10 minutes doubled up to a day, times a
-// random factor from [0.5, 1.5).
-func Wait(n int, rng *rand.Rand) time.Duration {
+// that brought no work, n from 1: 10 minutes doubled up to a day, or up to three
+// hours for a project that is owed time, times a random factor from [0.5, 1.5),
+// or [0.75, 1) there.
+func Wait(n int, owed bool, rng *rand.Rand) time.Duration {
 	d := math.Min(float64(backoffMin)*math.Exp2(float64(max(n, 1)-1)), float64(backoffMax))
+	if owed && d > float64(wantMax) {
+		return time.Duration(float64(wantMax) * (0.75 + rng.Float64()/4))
+	}
 	return time.Duration(d * (0.5 + rng.Float64()))
 }

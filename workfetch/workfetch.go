@@ -1,38 +1,55 @@
 // Package workfetch decides which project is asked for work and for how much,
 // and says of every other project why it is not asked. It is policy: values in,
 // values out.
+//
+// Each project has an entitlement: its debt, plus its resource share of all the
+// computer does until the high-water mark, less what it has queued. Entitlements
+// add up to the room in the queue, so a project that is asked for its own never
+// takes another's place. Room that is owed to a project without work just now is
+// kept free for it as far as the low-water mark allows.
 package workfetch
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
+
+	"github.com/starling-grid/starling/jobsched"
 )
 
 // A Snapshot is all that work fetch looks at.
 type Snapshot struct {
 	Now      time.Time
 	CPUs     int           // that may be used
-	IdleCPUs float64       // of these, with nothing to run
-	Queued   time.Duration // CPU time estimated to be left in all results held
-	Low      time.Duration // low-water mark of queued work, for each CPU
+	OnFrac   float64       // part of the time that the computer computes; 0 means 1
+	Low      time.Duration // low-water mark: wall time for which each CPU is to be supplied
 	High     time.Duration // high-water mark
 	Projects []Project
+	Jobs     []jobsched.Job // unfinished results, of all projects
 }
 
 // A Project is what work fetch needs to know of one.
 type Project struct {
-	URL         string
-	Share       float64       // resource share
-	Queued      time.Duration // CPU time estimated to be left in its results
-	Initialized bool          // a scheduler has answered once
-	NoMoreWork  bool          // by the volunteer's wish
-	NoCPUApps   bool          // it told that it has no applications for the CPU
-	Uploads     int           // results waiting for their files to be uploaded
-	MinRPCTime  time.Time     // no contact before
-	Backoff     time.Time     // no request for work before, since the last brought none
-	BackoffWhy  string        // the server's words then
+	URL        string
+	Share      float64 // resource share
+	Debt       float64 // CPU-seconds; positive: it is owed
+	Counts     bool    // the volunteer wants work from it
+	NoCPUApps  bool    // it told that it has no applications for the CPU
+	Uploads    int     // results waiting for their files to be uploaded
+	MinRPCTime time.Time
+	Backoff    time.Time // no request for work before, since the last brought none
+	BackoffWhy string    // the server's words then
+
+	// What its results are like, from those it sent; zero: none yet.
+	JobTime time.Duration // estimated computing time of one, corrected
+	Latency time.Duration // from sending to the deadline
+	// Unreachable: its servers have not answered for a while; its queued results
+	// run last and are no supply to count on.
+	Unreachable bool
+	// Proved: its estimates have been compared with a result's progress.
+	Proved bool
+	// Correction is actual over stated computing time, where the server does not
+	// know of it; 0 means 1.
+	Correction float64
 }
 
 // A Code tells one reason from another.
@@ -43,6 +60,9 @@ const (
 	Ask           Code = "ask"
 	BufferFull    Code = "buffer_full"
 	OtherFirst    Code = "other_project_first"
+	Overserved    Code = "got_more_than_its_share"
+	Deadlines     Code = "deadlines_in_danger"
+	Unproved      Code = "estimates_unproved"
 	NoMoreWork    Code = "no_more_work"
 	NoCPUApps     Code = "no_cpu_apps"
 	TooManyUpload Code = "upload_backlog"
@@ -57,68 +77,217 @@ type Reason struct {
 	Until     time.Time // when it changes; zero: not known
 	Seconds   float64   // Ask: CPU seconds wanted
 	Instances float64   // Ask: idle CPUs to fill
+	Could     float64   // CPU seconds that could be asked for along with a report
 }
 
-// Choose returns a reason for each of s.Projects, in their order; at most one
-// is Ask. A project is asked when less than the low-water mark is queued, and
-// then for everything up to the high-water mark; the one with the least queued
-// work for its share comes first.
+// firstRequest is what an unknown project is asked for: one result, to see what
+// its results are like.
+const firstRequest = 1
+
+// maxAtOnce bounds how many results one request can bring by our own reckoning.
+const maxAtOnce = 1000
+
+// Choose returns a reason for each of s.Projects, in their order; at most one is
+// Ask.
 func Choose(s Snapshot) []Reason {
-	cpus := time.Duration(max(s.CPUs, 1))
-	low := s.Queued < s.Low*cpus || s.IdleCPUs > 0
-	missing := s.High*cpus - s.Queued
+	f := newFetcher(s)
 	reasons := make([]Reason, len(s.Projects))
-	candidates := make([]int, 0, len(s.Projects))
-	for i, p := range s.Projects {
-		r, ok := p.barred(s)
-		switch {
-		case !ok:
-			reasons[i] = r
-		case !low || missing <= 0:
-			reasons[i] = Reason{Code: BufferFull, Text: fmt.Sprintf(
-				"Enough work is queued: %v of CPU time for %d CPUs, and more is fetched below %v each (work_buf_min_days).",
-				s.Queued.Round(time.Second), s.CPUs, s.Low.Round(time.Second))}
-		default:
-			candidates = append(candidates, i)
+	best := -1
+	for i := range s.Projects {
+		r := f.judge(i)
+		reasons[i] = r
+		if r.Code == Ask && (best < 0 || f.before(i, best)) {
+			best = i
 		}
 	}
-	if len(candidates) == 0 {
-		return reasons
-	}
-	claim := func(i int) float64 { return s.Projects[i].Queued.Seconds() / max(s.Projects[i].Share, 1e-9) }
-	first := slices.MinFunc(candidates, func(a, b int) int { return cmp.Compare(claim(a), claim(b)) })
-	for _, i := range candidates {
-		reasons[i] = Reason{Code: OtherFirst, Text: s.Projects[first].URL + " has less queued for its resource share and is asked first."}
-	}
-	reasons[first] = Reason{
-		Code: Ask, Text: fmt.Sprintf("Asking for %v of CPU time.", missing.Round(time.Second)),
-		Seconds: max(missing.Seconds(), 1), Instances: s.IdleCPUs,
+	for i := range reasons {
+		if reasons[i].Code == Ask && i != best {
+			reasons[i].Code, reasons[i].Text = OtherFirst, s.Projects[best].URL+" is owed more and is asked first."
+			reasons[i].Seconds, reasons[i].Instances = 0, 0
+		}
 	}
 	return reasons
+}
+
+type fetcher struct {
+	Snapshot
+	low, high float64   // CPU-seconds of all CPUs
+	queued    float64   // likewise
+	supply    float64   // of that, what can be counted on
+	of        []float64 // queued of each project
+	held      []int     // unfinished results of each project
+	share     []float64 // fraction
+	claim     []float64 // entitlement
+	idle      float64   // CPUs with nothing to run
+	room      float64   // up to the high-water mark
+	fill      float64   // how far between the marks a project may fill in for others
+}
+
+func newFetcher(s Snapshot) *fetcher {
+	n := len(s.Projects)
+	f := &fetcher{
+		Snapshot: s, of: make([]float64, n), held: make([]int, n),
+		share: make([]float64, n), claim: make([]float64, n),
+	}
+	if f.OnFrac <= 0 || f.OnFrac > 1 {
+		f.OnFrac = 1
+	}
+	cpus := float64(max(s.CPUs, 1)) * f.OnFrac
+	f.low, f.high = s.Low.Seconds()*cpus, s.High.Seconds()*cpus
+	used := 0.0
+	for _, j := range s.Jobs {
+		c := max(j.CPUs, 1)
+		f.of[j.Project] += j.Remaining.Seconds() * c
+		f.queued += j.Remaining.Seconds() * c
+		f.held[j.Project]++
+		if !s.Projects[j.Project].Unreachable {
+			f.supply += j.Remaining.Seconds() * c
+		}
+		used += c
+	}
+	f.idle = max(0, float64(s.CPUs)-used)
+	shares := 0.0
+	for _, p := range s.Projects {
+		if p.Counts {
+			shares += p.Share
+		}
+	}
+	f.room = f.high - f.queued
+	f.fill = 0.5
+	for i, p := range s.Projects {
+		if p.Counts && shares > 0 {
+			f.share[i] = p.Share / shares
+		}
+		f.claim[i] = max(-f.high, min(p.Debt, f.high)) + f.share[i]*f.high - f.of[i]
+		if p.Counts && s.Now.Before(p.Backoff) && p.Debt > f.of[i]+p.JobTime.Seconds() {
+			// It is owed and has no work now; when it has, perhaps not for long,
+			// there must be room.
+			f.fill = 1.0 / 8
+		}
+	}
+	return f
+}
+
+// judge decides for one project as if it were the only one.
+func (f *fetcher) judge(i int) Reason {
+	p := f.Projects[i]
+	if r, barred := p.barred(f.Snapshot); barred {
+		return r
+	}
+	supply := f.held[i] == 0 && p.JobTime == 0
+	if supply {
+		// Nothing is known of its results yet.
+		if f.room <= 0 && f.idle == 0 {
+			return f.full()
+		}
+		return Reason{Code: Ask, Text: "Asking for a first task.", Seconds: firstRequest}
+	}
+	job := p.JobTime.Seconds()
+	owed := f.claim[i] >= job/2
+	// Work is fetched by the batch, or every hour of computing would cost an RPC.
+	batch := min(max(job, (f.high-f.low)/3), (f.high-f.low)*2/3)
+	starving := f.idle > 0 || f.supply < f.low && (f.room >= batch || f.supply < f.low/2)
+	dry := f.of[i] < f.share[i]*f.low && f.room >= min(batch, f.claim[i])
+	wanting := p.Debt-f.of[i] > job && f.room >= max(job, (f.high-f.low)/8)
+	switch {
+	case f.room <= 0 && f.idle == 0:
+		return f.full()
+	case !starving && !owed:
+		return Reason{Code: Overserved, Text: fmt.Sprintf(
+			"It has its share: %v of CPU time is queued, and it is owed %v.", span(f.of[i]), span(p.Debt))}
+	}
+	amount := f.claim[i] + job/2
+	if starving && !owed {
+		// Nobody who is owed more can be asked. It fills in.
+		amount = f.low - f.supply + (f.high-f.low)*f.fill
+	}
+	amount = min(amount, f.room)
+	if !p.Proved {
+		limit := float64(f.CPUs-f.held[i]) * job
+		if limit <= 0 {
+			return Reason{Code: Unproved, Text: "Its tasks are new here: how long they really take is seen first."}
+		}
+		amount = min(amount, limit)
+	}
+	n := f.fits(i, amount)
+	if n == 0 {
+		return Reason{Code: Deadlines, Text: "More of its tasks could not be finished by their deadlines."}
+	}
+	if job > 0 {
+		amount = min(amount, (float64(n)-0.5)*job)
+	}
+	amount = max(amount, firstRequest)
+	r := Reason{
+		Code: Ask, Text: fmt.Sprintf("Asking for %v of CPU time.", span(amount)),
+		Seconds: amount / f.OnFrac, Instances: min(f.idle, float64(n)), Could: amount / f.OnFrac,
+	}
+	if p.Correction > 0 {
+		r.Seconds /= p.Correction
+		r.Could /= p.Correction
+	}
+	if !starving && !dry && !wanting {
+		r.Code, r.Seconds, r.Instances = BufferFull, 0, 0
+		r.Text = f.full().Text
+	}
+	return r
+}
+
+// before reports whether project a is asked before project b.
+func (f *fetcher) before(a, b int) bool {
+	if f.claim[a] != f.claim[b] {
+		return f.claim[a] > f.claim[b]
+	}
+	return f.Projects[a].URL < f.Projects[b].URL
+}
+
+func (f *fetcher) full() Reason {
+	return Reason{Code: BufferFull, Text: fmt.Sprintf(
+		"Enough is queued: %v of CPU time; more is fetched below %v (work_buf_min_days).", span(f.queued), span(f.low))}
+}
+
+// fits returns how many more results of a project, at most amount CPU-seconds of
+// them, can be taken on without putting a deadline in danger.
+func (f *fetcher) fits(i int, amount float64) int {
+	p := f.Projects[i]
+	if p.JobTime <= 0 || p.Latency <= 0 {
+		return 1
+	}
+	extra := jobsched.Job{Project: i, Remaining: p.JobTime, Received: f.Now, Deadline: f.Now.Add(p.Latency)}
+	most := min(int(amount/p.JobTime.Seconds())+1, maxAtOnce)
+	// Room for error: estimates are wrong, and more urgent work may come.
+	n := jobsched.Fits(f.Now, f.CPUs, f.OnFrac, f.Jobs, extra, most, p.Latency/20)
+	if n == 0 && f.idle > 0 && f.held[i] == 0 {
+		return 1 // an idle CPU has nothing better to do
+	}
+	return n
 }
 
 // barred tells why a project cannot be asked, whatever is queued.
 func (p Project) barred(s Snapshot) (Reason, bool) {
 	switch {
-	case p.NoMoreWork:
-		return Reason{Code: NoMoreWork, Text: "You asked for no more work from this project."}, false
+	case !p.Counts:
+		return Reason{Code: NoMoreWork, Text: "You asked for no more work from this project."}, true
 	case p.NoCPUApps:
-		return Reason{Code: NoCPUApps, Text: "The project says that it has no applications for this computer's CPU."}, false
+		return Reason{Code: NoCPUApps, Text: "The project says that it has no applications for this computer's CPU."}, true
 	case p.Uploads > 2*max(s.CPUs, 1):
-		return Reason{Code: TooManyUpload, Text: fmt.Sprintf("%d results wait for their files to be uploaded.", p.Uploads)}, false
+		return Reason{Code: TooManyUpload, Text: fmt.Sprintf("%d results wait for their files to be uploaded.", p.Uploads)}, true
 	case s.Now.Before(p.MinRPCTime):
 		return Reason{
 			Code: RequestDelay, Until: p.MinRPCTime,
 			Text: "The project asked not to be contacted before " + clock(p.MinRPCTime) + ", or could not be reached before.",
-		}, false
+		}, true
 	case s.Now.Before(p.Backoff):
 		text := "The last request brought no work"
 		if p.BackoffWhy != "" {
 			text += " (" + p.BackoffWhy + ")"
 		}
-		return Reason{Code: NoWorkBackoff, Until: p.Backoff, Text: text + "; asking again at " + clock(p.Backoff) + "."}, false
+		return Reason{Code: NoWorkBackoff, Until: p.Backoff, Text: text + "; asking again at " + clock(p.Backoff) + "."}, true
 	}
-	return Reason{}, true
+	return Reason{}, false
 }
 
 func clock(t time.Time) string { return t.Format("15:04:05") }
+
+func span(seconds float64) time.Duration {
+	return (time.Duration(seconds) * time.Second)
+}

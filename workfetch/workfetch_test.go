@@ -5,41 +5,60 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/workfetch"
+	"pgregory.net/rapid"
 )
 
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-func snapshot(ps ...workfetch.Project) workfetch.Snapshot {
-	return workfetch.Snapshot{
-		Now: now, CPUs: 2, IdleCPUs: 2, Low: time.Hour, High: 3 * time.Hour, Projects: ps,
+// known is a project whose results take an hour, with much time to spare.
+func known(change func(*workfetch.Project)) workfetch.Project {
+	p := workfetch.Project{
+		URL: "http://p.example/", Share: 100, Counts: true, Proved: true,
+		JobTime: time.Hour, Latency: 1000 * time.Hour,
 	}
-}
-
-func project(change func(*workfetch.Project)) workfetch.Project {
-	p := workfetch.Project{URL: "http://p.example/", Share: 100, Initialized: true}
 	if change != nil {
 		change(&p)
 	}
 	return p
 }
 
+// queue makes n jobs of an hour for project p.
+func queue(p, n int) (jobs []jobsched.Job) {
+	for range n {
+		jobs = append(jobs, jobsched.Job{Project: p, Remaining: time.Hour, Deadline: now.Add(1000 * time.Hour)})
+	}
+	return jobs
+}
+
+// snapshot is a host of 2 CPUs with marks at 2 and 6 hours: 4 and 12 of CPU time.
+func snapshot(jobs []jobsched.Job, ps ...workfetch.Project) workfetch.Snapshot {
+	return workfetch.Snapshot{Now: now, CPUs: 2, Low: 2 * time.Hour, High: 6 * time.Hour, Projects: ps, Jobs: jobs}
+}
+
 func TestReasons(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
+		jobs   []jobsched.Job
 		change func(*workfetch.Project)
 		want   workfetch.Code
 	}{
-		{"an idle host asks", nil, workfetch.Ask},
-		{"no more work", func(p *workfetch.Project) { p.NoMoreWork = true }, workfetch.NoMoreWork},
-		{"no CPU applications", func(p *workfetch.Project) { p.NoCPUApps = true }, workfetch.NoCPUApps},
-		{"an upload backlog", func(p *workfetch.Project) { p.Uploads = 5 }, workfetch.TooManyUpload},
-		{"a request delay", func(p *workfetch.Project) { p.MinRPCTime = now.Add(time.Second) }, workfetch.RequestDelay},
-		{"a request delay that is over", func(p *workfetch.Project) { p.MinRPCTime = now }, workfetch.Ask},
-		{"no work the last time", func(p *workfetch.Project) { p.Backoff = now.Add(time.Minute) }, workfetch.NoWorkBackoff},
+		{"an idle host asks", nil, nil, workfetch.Ask},
+		{"a full queue asks nobody", queue(0, 12), nil, workfetch.BufferFull},
+		{"between the marks nobody is asked", queue(0, 8), nil, workfetch.BufferFull},
+		{"below the low-water mark there is a request", queue(0, 3), nil, workfetch.Ask},
+		{"no more work", nil, func(p *workfetch.Project) { p.Counts = false }, workfetch.NoMoreWork},
+		{"no CPU applications", nil, func(p *workfetch.Project) { p.NoCPUApps = true }, workfetch.NoCPUApps},
+		{"an upload backlog", nil, func(p *workfetch.Project) { p.Uploads = 5 }, workfetch.TooManyUpload},
+		{"a request delay", nil, func(p *workfetch.Project) { p.MinRPCTime = now.Add(time.Second) }, workfetch.RequestDelay},
+		{"a request delay that is over", nil, func(p *workfetch.Project) { p.MinRPCTime = now }, workfetch.Ask},
+		{"no work the last time", nil, func(p *workfetch.Project) { p.Backoff = now.Add(time.Minute) }, workfetch.NoWorkBackoff},
+		{"deadlines that could not be kept", queue(0, 3), func(p *workfetch.Project) { p.Latency = 30 * time.Minute }, workfetch.Deadlines},
+		{"unproved estimates, and a result for each CPU", queue(0, 2), func(p *workfetch.Project) { p.Proved = false }, workfetch.Unproved},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := workfetch.Choose(snapshot(project(tt.change)))
+			got := workfetch.Choose(snapshot(tt.jobs, known(tt.change)))
 			if len(got) != 1 || got[0].Code != tt.want || got[0].Text == "" {
 				t.Errorf("got %+v, want %s", got, tt.want)
 			}
@@ -47,38 +66,105 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-func TestAFullBufferAsksNobody(t *testing.T) {
-	s := snapshot(project(nil))
-	s.IdleCPUs, s.Queued = 0, 2*time.Hour
-	if got := workfetch.Choose(s); got[0].Code != workfetch.BufferFull {
-		t.Errorf("got %+v", got)
-	}
-	s.Queued = 2*time.Hour - 1
-	if got := workfetch.Choose(s); got[0].Code != workfetch.Ask || got[0].Seconds < 4*3600 {
-		t.Errorf("below the low-water mark: got %+v, want the whole way to the high one", got)
+func TestAnUnknownProjectIsAskedForOneResult(t *testing.T) {
+	got := workfetch.Choose(snapshot(nil, workfetch.Project{URL: "u", Share: 1, Counts: true}))
+	if got[0].Code != workfetch.Ask || got[0].Seconds != 1 || got[0].Instances != 0 {
+		t.Errorf("got %+v, want a request for one second", got[0])
 	}
 }
 
-func TestTheProjectWithLeastForItsShareIsAsked(t *testing.T) {
-	got := workfetch.Choose(snapshot(
-		project(func(p *workfetch.Project) { p.Queued = time.Hour }),
-		project(func(p *workfetch.Project) { p.Queued = 2 * time.Hour; p.Share = 400 }),
-		project(func(p *workfetch.Project) { p.Queued = time.Minute; p.NoMoreWork = true }),
-	))
-	want := []workfetch.Code{workfetch.OtherFirst, workfetch.Ask, workfetch.NoMoreWork}
-	for i, w := range want {
-		if got[i].Code != w {
-			t.Errorf("project %d: got %s, want %s", i, got[i].Code, w)
-		}
+func TestEachProjectIsAskedForItsOwn(t *testing.T) {
+	small := known(func(p *workfetch.Project) { p.URL, p.Share = "http://small.example/", 1 })
+	large := known(func(p *workfetch.Project) { p.Share = 99 })
+	got := workfetch.Choose(snapshot(queue(1, 3), small, large))
+	if got[1].Code != workfetch.Ask || got[1].Seconds < 8*3600 || got[1].Seconds > 12*3600 {
+		t.Errorf("large: got %+v, want a request up to the high-water mark", got[1])
 	}
+	// What is owed to the small one is a tenth of an hour: not worth a result yet.
+	if got[0].Code != workfetch.OtherFirst && got[0].Code != workfetch.Overserved {
+		t.Errorf("small: got %+v", got[0])
+	}
+	small.Debt, large.Debt = 3600, -3600
+	got = workfetch.Choose(snapshot(queue(1, 8), small, large))
+	if got[0].Code != workfetch.Ask || got[0].Seconds > 2*3600 {
+		t.Errorf("small, owed an hour: got %+v, want a request for about that", got[0])
+	}
+}
+
+func TestRoomIsKeptForAProjectInWant(t *testing.T) {
+	dry := known(func(p *workfetch.Project) { p.Debt, p.Backoff = 40*3600, now.Add(time.Hour) })
+	other := known(func(p *workfetch.Project) { p.URL, p.Debt = "http://o.example/", -40*3600 })
+	got := workfetch.Choose(snapshot(queue(1, 1), dry, other))
+	if got[1].Code != workfetch.Ask || got[1].Seconds > 6*3600 {
+		t.Errorf("got %+v, want no more than the low-water mark and a little", got[1])
+	}
+}
+
+func TestResultsOfAnUnreachableProjectAreNoSupply(t *testing.T) {
+	down := known(func(p *workfetch.Project) { p.Unreachable, p.MinRPCTime = true, now.Add(time.Hour) })
+	up := known(func(p *workfetch.Project) { p.URL = "http://up.example/" })
+	if got := workfetch.Choose(snapshot(queue(0, 6), down, up)); got[1].Code != workfetch.Ask {
+		t.Errorf("got %+v", got[1])
+	}
+}
+
+// TestCeiling plays servers with any estimates against work fetch: by its own
+// reckoning, the queue never passes the high-water mark by more than one result a
+// CPU.
+func TestCeiling(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := snapshot(nil)
+		s.CPUs = rapid.IntRange(1, 8).Draw(t, "cpus")
+		longest := time.Duration(0)
+		for range rapid.IntRange(1, 5).Draw(t, "projects") {
+			p := known(nil)
+			p.URL = string(rune('a' + len(s.Projects)))
+			p.Share = float64(rapid.IntRange(1, 100).Draw(t, "share"))
+			p.Debt = float64(rapid.IntRange(-100, 100).Draw(t, "debt")) * 3600
+			p.Proved = rapid.Bool().Draw(t, "proved")
+			p.JobTime = time.Duration(rapid.IntRange(1, 600).Draw(t, "minutes")) * time.Minute
+			p.Correction = rapid.Float64Range(0.1, 20).Draw(t, "correction")
+			longest = max(longest, p.JobTime)
+			s.Projects = append(s.Projects, p)
+		}
+		for range 200 {
+			reasons := workfetch.Choose(s)
+			asked := false
+			for i, r := range reasons {
+				if r.Code != workfetch.Ask {
+					continue
+				}
+				asked = true
+				p := s.Projects[i]
+				stated := p.JobTime.Seconds() / p.Correction // what the server reckons with
+				for seconds, instances := r.Seconds, r.Instances; seconds > 0 || instances > 0; instances-- {
+					s.Jobs = append(s.Jobs, jobsched.Job{Project: i, Remaining: p.JobTime, Deadline: now.Add(p.Latency)})
+					seconds -= stated
+				}
+			}
+			if !asked {
+				break
+			}
+		}
+		queued := time.Duration(0)
+		for _, j := range s.Jobs {
+			queued += j.Remaining
+		}
+		if limit := s.High*time.Duration(s.CPUs) + longest*time.Duration(s.CPUs); queued > limit {
+			t.Fatalf("%v queued, at most %v are allowed", queued, limit)
+		}
+	})
 }
 
 func TestWait(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for n := range 100 {
 		full := min(24*time.Hour, 10*time.Minute<<min(max(n, 1)-1, 20))
-		if d := workfetch.Wait(n, rng); d < full/2 || d >= full*3/2 {
+		if d := workfetch.Wait(n, false, rng); d < full/2 || d >= full*3/2 {
 			t.Errorf("after %d requests without work: %v, want about %v", n, d, full)
+		}
+		if d := workfetch.Wait(n, true, rng); d > 4*time.Hour {
+			t.Errorf("a project that is owed time waits %v", d)
 		}
 	}
 }

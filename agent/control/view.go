@@ -23,6 +23,7 @@ type Project struct {
 	UserName     string    `json:"user_name,omitempty"`
 	HostID       int64     `json:"host_id"`
 	Share        float64   `json:"resource_share"`
+	Debt         float64   `json:"debt_cpu_seconds"` // owed to it; below 0 it owes
 	UserCredit   float64   `json:"user_total_credit"`
 	HostCredit   float64   `json:"host_total_credit"`
 	Tasks        int       `json:"tasks"`

@@ -55,6 +55,12 @@ func showProject(w io.Writer, p control.Project) {
 		line("account", "%s, credit %.2f (this computer %.2f)", p.UserName, p.UserCredit, p.HostCredit)
 	}
 	line("tasks", "%d", p.Tasks)
+	switch {
+	case p.Debt >= 60:
+		line("owed", "%s of CPU time, for its resource share of %v", span(p.Debt), p.Share)
+	case p.Debt <= -60:
+		line("ahead", "%s of CPU time, for its resource share of %v", span(-p.Debt), p.Share)
+	}
 	if !p.LastContact.IsZero() {
 		line("last contact", "%s", when(p.LastContact))
 	}

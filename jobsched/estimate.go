@@ -1,0 +1,56 @@
+package jobsched
+
+import "time"
+
+// An Estimator learns how long a project's results really take, relative to what
+// its server states. The zero value knows nothing. It is a value to be stored.
+type Estimator struct {
+	Results int     // finished results it has seen
+	Ratio   float64 // actual over stated computing time; meaningless without results
+}
+
+// Finished learns from a finished result, ratio being its actual over its stated
+// computing time: up at once, down slowly, since a queue that is too long does
+// more harm than one that is too short.
+//
+// Source: BOINC client/project.cpp, update_duration_correction_factor.
+func (e Estimator) Finished(ratio float64) Estimator {
+	if ratio <= 0 {
+		return e
+	}
+	if e.Results == 0 || ratio > e.Ratio*1.1 {
+		e.Ratio = ratio
+	} else {
+		e.Ratio += (ratio - e.Ratio) / 10
+	}
+	e.Results++
+	return e
+}
+
+// Correction is by how much stated computing times are to be multiplied; before
+// the first result is finished, running is what the progress of those that run
+// says, 0 for nothing.
+func (e Estimator) Correction(running float64) float64 {
+	if e.Results > 0 {
+		return e.Ratio
+	}
+	return max(running, 1)
+}
+
+// Remaining is what a result has left to compute, from its estimate as a whole,
+// the time it has run and the fraction that it says is done. Its own progress
+// counts the more the further it is; an overrun counts early.
+func Remaining(estimate, elapsed time.Duration, fraction float64) time.Duration {
+	if fraction <= 0 || elapsed <= 0 {
+		return max(estimate-elapsed, estimate/20)
+	}
+	fraction = min(fraction, 1)
+	static, dynamic := estimate.Seconds(), elapsed.Seconds()/fraction
+	total := fraction*dynamic + (1-fraction)*static
+	if dynamic > static {
+		trust := min(1, 10*fraction)
+		total = max(total, trust*dynamic+(1-trust)*static)
+	}
+	left := max(total-elapsed.Seconds(), total*(1-fraction)/2)
+	return time.Duration(left * float64(time.Second))
+}

@@ -1,0 +1,140 @@
+package jobsched
+
+import (
+	"slices"
+	"time"
+)
+
+// Margin is how long before its deadline a result should be finished: time to
+// report it, and an allowance for estimates, which are wrong by a tenth or so.
+func Margin(remaining time.Duration) time.Duration {
+	return 15*time.Minute + remaining/5
+}
+
+// A Laxity is what a job could wait and still be in time.
+type Laxity struct {
+	Slack  time.Duration // negative: it cannot be in time any more, or hardly
+	Behind int           // index of the job that its CPU does before it; -1: none
+}
+
+// Laxities returns, for each job, its slack in the schedule that does nothing but
+// meet deadlines: earliest deadline first, each job on the CPU that is free first.
+// With one-CPU jobs and exact estimates that schedule meets every deadline that
+// can be met by list scheduling in that order.
+func Laxities(now time.Time, cpus int, onFrac float64, jobs []Job) []Laxity {
+	order := make([]int, len(jobs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return byDeadline(&jobs[a], &jobs[b]) })
+	out := make([]Laxity, len(jobs))
+	e := newEDF(now, cpus, onFrac)
+	for _, i := range order {
+		out[i].Slack, out[i].Behind = e.add(&jobs[i], i)
+	}
+	return out
+}
+
+// edf is the schedule that does nothing but meet deadlines, under construction.
+type edf struct {
+	now    time.Time
+	onFrac float64
+	busy   []time.Duration // computing time of each CPU
+	last   []int           // the job each CPU does last
+}
+
+func newEDF(now time.Time, cpus int, onFrac float64) *edf {
+	if onFrac <= 0 || onFrac > 1 {
+		onFrac = 1
+	}
+	e := &edf{now: now, onFrac: onFrac, busy: make([]time.Duration, max(cpus, 1)), last: make([]int, max(cpus, 1))}
+	for k := range e.last {
+		e.last[k] = -1
+	}
+	return e
+}
+
+// add appends a job, which must not have an earlier deadline than those before.
+func (e *edf) add(j *Job, index int) (slack time.Duration, behind int) {
+	first := 0
+	for k := range e.busy {
+		if e.busy[k] < e.busy[first] {
+			first = k
+		}
+	}
+	e.busy[first] += j.Remaining
+	behind, e.last[first] = e.last[first], index
+	finish := time.Duration(float64(e.busy[first]) / e.onFrac)
+	return j.Deadline.Sub(e.now) - finish - Margin(j.Remaining), behind
+}
+
+// Fits returns how many jobs like extra, at most most, can be added to jobs so
+// that each of them has at least spare to spare and none of jobs that would be in
+// time without them is late for them.
+func Fits(now time.Time, cpus int, onFrac float64, jobs []Job, extra Job, most int, spare time.Duration) int {
+	sorted := slices.Clone(jobs)
+	slices.SortFunc(sorted, func(a, b Job) int { return byDeadline(&a, &b) })
+	before := newEDF(now, cpus, onFrac)
+	lost := make([]bool, len(sorted))
+	at := len(sorted)
+	for i := range sorted {
+		slack, _ := before.add(&sorted[i], i)
+		lost[i] = slack < 0
+		if at == len(sorted) && byDeadline(&extra, &sorted[i]) < 0 {
+			at = i
+		}
+	}
+	ok := func(n int) bool {
+		e := newEDF(now, cpus, onFrac)
+		for i := range sorted[:at] {
+			e.add(&sorted[i], i)
+		}
+		for range n {
+			if slack, _ := e.add(&extra, 0); slack < spare {
+				return false
+			}
+		}
+		for i := at; i < len(sorted); i++ {
+			if slack, _ := e.add(&sorted[i], i); slack < 0 && !lost[i] {
+				return false
+			}
+		}
+		return true
+	}
+	low := 0
+	for high := most; low < high; {
+		if mid := (low + high + 1) / 2; ok(mid) {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return low
+}
+
+// BusyTime is how long until a CPU is free of jobs whose deadlines are in danger:
+// what servers are told, so that they send no job that would have to wait too
+// long.
+func BusyTime(now time.Time, cpus int, onFrac float64, jobs []Job) time.Duration {
+	var urgent []Job
+	for i, l := range Laxities(now, cpus, onFrac, jobs) {
+		if l.Slack < time.Hour {
+			urgent = append(urgent, jobs[i])
+		}
+	}
+	cpus = max(cpus, 1)
+	if len(urgent) < cpus {
+		return 0
+	}
+	busy := make([]time.Duration, cpus)
+	for _, j := range urgent {
+		k := 0
+		for i := range busy {
+			if busy[i] < busy[k] {
+				k = i
+			}
+		}
+		busy[k] += j.Remaining
+	}
+	return slices.Min(busy)
+}
