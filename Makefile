@@ -5,13 +5,14 @@ GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build demo test check lint fmt cross fuzz clean
+.PHONY: help build demo test check lint fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8]  a project, its server and two agents compute N workunits"
 	@echo "make build       the programs, in bin/"
 	@echo "make test        install what the tests need and run them all"
 	@echo "make check       formatting, lint and builds for all platforms"
+	@echo "make scenarios   what the scheduling policies are worth, mean of five seeds"
 	@echo "make fuzz        run each fuzz test for a while (FUZZTIME=30s)"
 
 build:
@@ -39,6 +40,9 @@ cross:
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build ./... || exit 1; \
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; \
 	done
+
+scenarios: build
+	@bin/starling simulate --seed 1,2,3,4,5 sim/scenarios/*.toml
 
 FUZZTIME ?= 30s
 fuzz:

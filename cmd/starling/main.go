@@ -44,7 +44,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	cmd.PersistentFlags().StringVar(&o.data, "data", defaultData(), "data directory (also STARLING_DATA)")
-	cmd.AddCommand(runCmd(&o), attachCmd(&o), detachCmd(&o), statusCmd(&o), tasksCmd(&o), updateCmd(&o))
+	cmd.AddCommand(runCmd(&o), attachCmd(&o), detachCmd(&o), statusCmd(&o), tasksCmd(&o), updateCmd(&o), simulateCmd())
 	return cmd
 }
 

@@ -1,0 +1,136 @@
+// Package sim runs the agent's own policies in virtual worlds, to see what they
+// are worth: how much time is idle or wasted, how exactly shares are kept, how
+// often servers are asked.
+//
+// It simulates a computer and servers, nothing of the policies: what is decided
+// is decided by packages debt, jobsched, workfetch and scheduler_op, as in the
+// agent.
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+
+	"github.com/starling-grid/starling/internal/tomlfile"
+)
+
+// A Scenario is a world: a computer and the projects it is attached to. Times
+// count from midnight of day 0.
+type Scenario struct {
+	Format       int       `toml:"format"`
+	Name         string    `toml:"name"`
+	DurationDays float64   `toml:"duration_days"`
+	StepS        float64   `toml:"step_s"` // for simulators that step; not used here
+	Seed         int64     `toml:"seed"`
+	Host         Host      `toml:"host"`
+	Prefs        Prefs     `toml:"prefs"`
+	Projects     []Project `toml:"project"`
+}
+
+// A Host is the computer.
+type Host struct {
+	NCPUs       int     `toml:"ncpus"`
+	FlopsPerCPU float64 `toml:"flops_per_cpu"`
+	MemMB       float64 `toml:"mem_mb"`
+	On          On      `toml:"on"`
+}
+
+// On says when the computer is on.
+type On struct {
+	Kind  string  `toml:"kind"` // "always" or "daily"
+	FromH float64 `toml:"from_h"`
+	ToH   float64 `toml:"to_h"`
+}
+
+// Prefs are the volunteer's preferences, with BOINC's names.
+type Prefs struct {
+	WorkBufMinDays        float64 `toml:"work_buf_min_days"`
+	WorkBufAdditionalDays float64 `toml:"work_buf_additional_days"`
+	SwitchIntervalMin     float64 `toml:"switch_interval_min"`
+	MaxNCPUsPct           float64 `toml:"max_ncpus_pct"`
+}
+
+// A Project is one server and its stream of jobs.
+type Project struct {
+	Name       string   `toml:"name"`
+	Share      float64  `toml:"share"`
+	MayCorrect bool     `toml:"client_may_correct_estimates"`
+	Jobs       Jobs     `toml:"jobs"`
+	Outages    []Outage `toml:"outage"`
+}
+
+// Jobs are a project's jobs: endless, one CPU each.
+type Jobs struct {
+	FlopsEst         float64 `toml:"flops_est"`
+	FlopsActualMean  float64 `toml:"flops_actual_mean"`
+	FlopsActualStdev float64 `toml:"flops_actual_stdev"`
+	LatencyBoundH    float64 `toml:"latency_bound_h"`
+	MemMB            float64 `toml:"mem_mb"`
+}
+
+// An Outage is a time in which a server is down or has no work.
+type Outage struct {
+	Kind    string  `toml:"kind"` // "down" or "no_work"
+	StartH  float64 `toml:"start_h"`
+	LengthH float64 `toml:"length_h"`
+	RepeatH float64 `toml:"repeat_h"` // 0: once
+}
+
+// Load reads a scenario file. The error names every fault.
+func Load(path string) (Scenario, error) {
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return Scenario{}, err
+	}
+	var s Scenario
+	lines, err := tomlfile.Decode(path, src, &s)
+	if err != nil {
+		return s, err
+	}
+	var errs []error
+	positive := func(key string, v float64) {
+		if !(v > 0) {
+			errs = append(errs, lines.Errorf(key, "%v must be above 0", v))
+		}
+	}
+	if s.Format != 1 {
+		errs = append(errs, lines.Errorf("format", "%d is not a format that this version knows (1)", s.Format))
+	}
+	positive("duration_days", s.DurationDays)
+	positive("host.ncpus", float64(s.Host.NCPUs))
+	positive("host.flops_per_cpu", s.Host.FlopsPerCPU)
+	positive("prefs.switch_interval_min", s.Prefs.SwitchIntervalMin)
+	positive("prefs.max_ncpus_pct", s.Prefs.MaxNCPUsPct)
+	if k := s.Host.On.Kind; k != "always" && k != "daily" {
+		errs = append(errs, lines.Errorf("host.on.kind", "%q is not always or daily", k))
+	}
+	if s.Host.On.Kind == "daily" && !(0 <= s.Host.On.FromH && s.Host.On.FromH < s.Host.On.ToH && s.Host.On.ToH <= 24) {
+		errs = append(errs, lines.Errorf("host.on.from_h", "%v to %v is no part of a day", s.Host.On.FromH, s.Host.On.ToH))
+	}
+	if len(s.Projects) == 0 {
+		errs = append(errs, lines.Errorf("project", "there is none"))
+	}
+	seen := make(map[string]bool)
+	for i, p := range s.Projects {
+		key := fmt.Sprintf("project %d (%s)", i+1, p.Name)
+		if !projectName.MatchString(p.Name) || seen[p.Name] {
+			errs = append(errs, lines.Errorf(key, "the name must be of a-z and 0-9, and unique"))
+		}
+		seen[p.Name] = true
+		positive(key+" share", p.Share)
+		positive(key+" flops_est", p.Jobs.FlopsEst)
+		positive(key+" flops_actual_mean", p.Jobs.FlopsActualMean)
+		positive(key+" latency_bound_h", p.Jobs.LatencyBoundH)
+		for _, o := range p.Outages {
+			if o.Kind != "down" && o.Kind != "no_work" {
+				errs = append(errs, lines.Errorf(key+" outage", "%q is not down or no_work", o.Kind))
+			}
+			positive(key+" outage length_h", o.LengthH)
+		}
+	}
+	return s, errors.Join(errs...)
+}
+
+var projectName = regexp.MustCompile(`^[a-z0-9]+$`)

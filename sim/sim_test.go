@@ -1,0 +1,89 @@
+package sim_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/sim"
+)
+
+func load(t testing.TB, name string) sim.Scenario {
+	t.Helper()
+	s, err := sim.Load(filepath.Join("scenarios", name+".toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestFigures guards what the policies reach; docs/scheduling.md has the means of
+// five seeds.
+func TestFigures(t *testing.T) {
+	for _, tt := range []struct {
+		scenario                    string
+		share, wasted, rpcs, monoty float64
+		failed                      int
+	}{
+		{"01-two-equal", 0.001, 0, 0.10, 0.0165, 0},
+		{"02-unequal-shares", 0.004, 0, 0.10, 1, 0},
+		{"03-tight-deadlines", 0.006, 0, 0.37, 0.72, 0},
+		{"04-sporadic-work", 0.10, 0, 0.38, 1, 0},
+		{"05-server-down", 0.020, 0.015, 0.16, 1, 70},
+		{"06-eight-hours-a-day", 0.004, 0, 0.40, 0.02, 0},
+		{"07-twenty-projects", 0.006, 0, 0.50, 0.43, 0},
+		{"08-bad-estimates", 0.005, 0, 0.20, 0.36, 0},
+	} {
+		t.Run(tt.scenario, func(t *testing.T) {
+			t.Parallel()
+			f := sim.Run(load(t, tt.scenario), 1, 0)
+			if f.Idle > 1e-6 || f.ShareViolation > tt.share || f.Wasted > tt.wasted || f.RPCsPerJob > tt.rpcs ||
+				f.Monotony > tt.monoty || f.FailedRPCs > tt.failed {
+				t.Errorf("got %+v, want at most %+v", f, tt)
+			}
+		})
+	}
+}
+
+func TestTheSameSeedGivesTheSameRun(t *testing.T) {
+	s := load(t, "03-tight-deadlines")
+	a, b := sim.Run(s, 7, 10), sim.Run(s, 7, 10)
+	if !reflect.DeepEqual(a, b) {
+		t.Errorf("got %+v and %+v", a, b)
+	}
+	if c := sim.Run(s, 8, 10); reflect.DeepEqual(a, c) {
+		t.Error("another seed gave the same run")
+	}
+}
+
+func TestBadScenarios(t *testing.T) {
+	good, err := os.ReadFile(filepath.Join("scenarios", "04-sporadic-work.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ from, to, want string }{
+		{"format = 1", "format = 2", "s.toml:3: format: 2 is not a format"},
+		{"ncpus = 4", "ncpus = 0", "host.ncpus: 0 must be above 0"},
+		{`kind = "no_work"`, `kind = "lunch"`, `"lunch" is not down or no_work`},
+		{"share = 100", "shaer = 100", "project[0].shaer: unknown key, did you mean project[0].share?"},
+		{`name = "steady1"`, `name = "sporadic"`, "unique"},
+	} {
+		path := filepath.Join(t.TempDir(), "s.toml")
+		text := strings.Replace(string(good), tt.from, tt.to, 1)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := sim.Load(path); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q in it", tt.to, err, tt.want)
+		}
+	}
+}
+
+func BenchmarkDayOfTwentyProjects(b *testing.B) {
+	s := load(b, "07-twenty-projects")
+	for b.Loop() {
+		sim.Run(s, 1, 1)
+	}
+}
