@@ -57,7 +57,7 @@ func (a *Agent) start(key string, r state.Result, now time.Time) {
 	}
 	task.Slot = r.Slot
 	a.running[task.Result] = &process{key: key, since: now}
-	a.log.Info("result started", "project", r.Project, "result", r.Name, "slot", r.Slot)
+	a.log.Debug("starting result", "project", r.Project, "result", r.Name, "slot", r.Slot)
 	go func() {
 		if err := a.exec.Start(task); err != nil {
 			a.post(func() { a.notStarted(task.Result, err) })

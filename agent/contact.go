@@ -120,6 +120,9 @@ func (a *Agent) fetchView(p state.Project, progress map[string]executor.Progress
 		JobTime: time.Duration(float64(a.stated(p.JobVersion, p.JobFpops)) * correction),
 		Proved:  p.Estimates.Results > 0,
 	}
+	for _, t := range a.moving {
+		v.Uploading = v.Uploading || t.file.Project == u && t.file.Output
+	}
 	for _, r := range a.db.Results.Of(u) {
 		if r.State == protocol.ClientUploading {
 			v.Uploads++

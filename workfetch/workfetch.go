@@ -35,6 +35,7 @@ type Project struct {
 	Counts     bool    // the volunteer wants work from it
 	NoCPUApps  bool    // it told that it has no applications for the CPU
 	Uploads    int     // results waiting for their files to be uploaded
+	Uploading  bool    // one is being uploaded just now
 	MinRPCTime time.Time
 	Backoff    time.Time // no request for work before, since the last brought none
 	BackoffWhy string    // the server's words then
@@ -66,6 +67,7 @@ const (
 	NoMoreWork    Code = "no_more_work"
 	NoCPUApps     Code = "no_cpu_apps"
 	TooManyUpload Code = "upload_backlog"
+	UploadFirst   Code = "upload_under_way"
 	RequestDelay  Code = "request_delay"
 	NoWorkBackoff Code = "no_work_backoff"
 )
@@ -174,8 +176,10 @@ func (f *fetcher) judge(i int) Reason {
 	if r, barred := p.barred(f.Snapshot); barred {
 		return r
 	}
-	supply := f.held[i] == 0 && p.JobTime == 0
-	if supply {
+	if p.Uploading && f.idle == 0 {
+		return Reason{Code: UploadFirst, Text: "A result is being uploaded; the next request reports it."}
+	}
+	if f.held[i] == 0 && p.JobTime == 0 {
 		// Nothing is known of its results yet.
 		if f.room <= 0 && f.idle == 0 {
 			return f.full()

@@ -51,6 +51,8 @@ func TestReasons(t *testing.T) {
 		{"no more work", nil, func(p *workfetch.Project) { p.Counts = false }, workfetch.NoMoreWork},
 		{"no CPU applications", nil, func(p *workfetch.Project) { p.NoCPUApps = true }, workfetch.NoCPUApps},
 		{"an upload backlog", nil, func(p *workfetch.Project) { p.Uploads = 5 }, workfetch.TooManyUpload},
+		{"an upload under way", queue(0, 2), func(p *workfetch.Project) { p.Uploading = true }, workfetch.UploadFirst},
+		{"an upload under way while a CPU is idle", queue(0, 1), func(p *workfetch.Project) { p.Uploading = true }, workfetch.Ask},
 		{"a request delay", nil, func(p *workfetch.Project) { p.MinRPCTime = now.Add(time.Second) }, workfetch.RequestDelay},
 		{"a request delay that is over", nil, func(p *workfetch.Project) { p.MinRPCTime = now }, workfetch.Ask},
 		{"no work the last time", nil, func(p *workfetch.Project) { p.Backoff = now.Add(time.Minute) }, workfetch.NoWorkBackoff},
