@@ -13,9 +13,9 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/validator"
-)
+	)
 
 // Copy puts each workunit's outcome into a folder of its own: the canonical
 // output files under their logical names, and result.json. Files appear whole;
@@ -71,7 +71,7 @@ func (c Copy) Assimilate(wu store.Workunit, results []store.Result, canon *store
 	out := outcome{Workunit: wu.Name, App: c.App, Batch: wu.Batch, Errors: wu.ErrorMask.Reasons(), Files: []string{}}
 	if canon != nil {
 		out.Canonical = &canonical{Result: canon.Name, HostID: canon.HostID, UserID: canon.UserID, Credit: wu.CanonicalCredit}
-		refs, err := validator.Outputs(*canon)
+		refs, err := hook.Outputs(*canon)
 		if err != nil {
 			return err
 		}

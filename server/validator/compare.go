@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"maps"
 
-	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -40,7 +40,7 @@ func New(name string, files *blob.Dir) (Comparator, error) {
 type bitwise struct{ files *blob.Dir }
 
 func (b bitwise) Load(r store.Result) (any, error) {
-	refs, err := Outputs(r)
+	refs, err := hook.Outputs(r)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (bitwise) Match(x, y any) bool {
 type trivial struct{ files *blob.Dir }
 
 func (t trivial) Load(r store.Result) (any, error) {
-	refs, err := Outputs(r)
+	refs, err := hook.Outputs(r)
 	if err != nil {
 		return nil, err
 	}
@@ -102,15 +102,3 @@ func (t trivial) Load(r store.Result) (any, error) {
 }
 
 func (trivial) Match(_, _ any) bool { return true }
-
-// Outputs returns the output files that a result was to upload.
-func Outputs(r store.Result) ([]protocol.FileRef, error) {
-	e, err := protocol.ParseElements([]byte(r.XMLDocIn))
-	if err != nil {
-		return nil, fmt.Errorf("result %s: %w", r.Name, err)
-	}
-	if len(e.Results) != 1 {
-		return nil, fmt.Errorf("result %s: its description holds %d results", r.Name, len(e.Results))
-	}
-	return e.Results[0].FileRefs, nil
-}
