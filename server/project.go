@@ -181,7 +181,7 @@ func (p *Project) daemons() []daemon {
 		DeleteDelay: protocol.Seconds(p.Config.DeleteDelayHours * 3600),
 	}
 	v := &validator.Validator{
-		Store: p.Store, Log: p.log.With("part", "validator"), Comparator: p.comparator,
+		Store: p.Store, Log: p.log.With("part", "validator"), Checker: p.checker,
 		DailyQuota: p.Config.DailyResultQuota,
 	}
 	a := &assimilator.Assimilator{Store: p.Store, Log: p.log.With("part", "assimilator"), Handler: p.assimilation}
@@ -227,12 +227,12 @@ func (p *Project) output(name string) (*workgen.Output, error) {
 	return o, nil
 }
 
-func (p *Project) comparator(appID int64) (validator.Comparator, error) {
+func (p *Project) checker(appID int64) (validator.Checker, error) {
 	app, err := p.app(appID)
 	if err != nil {
 		return nil, err
 	}
-	return validator.New(app.Validator, p.Upload)
+	return validator.New(app.Validator, validator.Env{Dir: p.Dir, App: app.Name, Files: p.Upload})
 }
 
 func (p *Project) assimilation(appID int64) (assimilator.Handler, error) {

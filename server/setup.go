@@ -120,7 +120,7 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 	if a.FriendlyName == "" {
 		a.FriendlyName = a.Name
 	}
-	if _, err := validator.New(a.Validator, nil); err != nil {
+	if _, err := validator.New(a.Validator, validator.Env{Dir: p.Dir}); err != nil {
 		return err
 	}
 	if a.Assimilator != "copy" {

@@ -15,7 +15,7 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
-	)
+)
 
 // Copy puts each workunit's outcome into a folder of its own: the canonical
 // output files under their logical names, and result.json. Files appear whole;

@@ -10,11 +10,14 @@ import (
 //
 // Source for what follows from a check: BOINC sched/validator.cpp, handle_wu.
 func (v *Validator) save(tx *store.Tx, l *look, now time.Time) error {
-	if l.retry && l.canonical == 0 && l.wu.CanonicalResultID == 0 {
-		return nil // one unreadable file may be what a quorum lacks: look at all again
-	}
 	wu := l.wu
-	wu.NeedValidate = l.retry
+	wu.NeedValidate = false
+	if l.retry > 0 && l.canonical == 0 && l.wu.CanonicalResultID == 0 {
+		// One unreadable file may be what a quorum lacks: look at all again. The
+		// transitioner sees results that were not validated and asks for it.
+		wu.TransitionTime = earlier(wu.TransitionTime, now.Add(l.retry))
+		return tx.SaveWorkunit(l.wu, wu)
+	}
 	credit := claim(wu)
 	if wu.CanonicalResultID != 0 {
 		credit = wu.CanonicalCredit
@@ -82,9 +85,20 @@ func (v *Validator) conclude(wu *store.Workunit, l *look, credit float64, viable
 		wu.TargetNResults = viableNow + 1
 		transition = true
 	}
-	if transition && now.Before(wu.TransitionTime) {
-		wu.TransitionTime = now
+	switch {
+	case l.retry > 0 && l.canonical == 0:
+		// Not at once, or the transitioner would ask for validation at once.
+		wu.TransitionTime = earlier(wu.TransitionTime, now.Add(l.retry))
+	case transition:
+		wu.TransitionTime = earlier(wu.TransitionTime, now)
 	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // earliestDeadline returns when the transitioner has to look at results that
