@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/filedeleter"
+	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/transitioner"
@@ -240,10 +242,23 @@ func (p *Project) assimilation(appID int64) (assimilator.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if app.Assimilator != "copy" {
-		return nil, fmt.Errorf("assimilator %q: want copy", app.Assimilator)
+	return p.newHandler(app)
+}
+
+// newHandler returns the assimilator that an application names.
+func (p *Project) newHandler(app store.App) (assimilator.Handler, error) {
+	if app.Assimilator == "copy" {
+		return assimilator.Copy{Dir: filepath.Join(p.Dir, resultsDir), Files: p.Upload, App: app.Name}, nil
 	}
-	return assimilator.Copy{Dir: filepath.Join(p.Dir, resultsDir), Files: p.Upload, App: app.Name}, nil
+	text, ok := strings.CutPrefix(app.Assimilator, hook.Prefix)
+	if !ok {
+		return nil, fmt.Errorf("assimilator %q: want copy or exec:CMD", app.Assimilator)
+	}
+	cmd, err := hook.Parse(text, p.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("assimilator: %w", err)
+	}
+	return assimilator.Program{Command: cmd, App: app.Name, Files: p.Upload}, nil
 }
 
 func (p *Project) app(id int64) (store.App, error) {

@@ -123,8 +123,8 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 	if _, err := validator.New(a.Validator, validator.Env{Dir: p.Dir}); err != nil {
 		return err
 	}
-	if a.Assimilator != "copy" {
-		return fmt.Errorf("assimilator %q: want copy", a.Assimilator)
+	if _, err := p.newHandler(store.App{Name: a.Name, Assimilator: a.Assimilator}); err != nil {
+		return err
 	}
 	if len(a.Outputs) == 0 {
 		a.Outputs = []workgen.OutputFile{{Logical: "out", MaxNBytes: workgen.DefaultMaxNBytes}}

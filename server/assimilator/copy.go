@@ -1,6 +1,7 @@
 package assimilator
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +58,7 @@ type instance struct {
 }
 
 // Assimilate does what the type says.
-func (c Copy) Assimilate(wu store.Workunit, results []store.Result, canon *store.Result) error {
+func (c Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
 	if err := protocol.ValidFileName(wu.Name); err != nil {
 		return err
 	}
