@@ -32,6 +32,7 @@ type Config struct {
 	SendResultAbort       bool    `toml:"send_result_abort"`
 
 	DeleteDelayHours       float64 `toml:"delete_delay_hours"`
+	PurgeAfterDays         float64 `toml:"purge_after_days"`
 	DisableAccountCreation bool    `toml:"disable_account_creation"`
 	MinPasswdLength        int     `toml:"min_passwd_length"`
 }
@@ -100,6 +101,11 @@ send_result_abort = %v
 # Hours for which files stay after the last result of a workunit came in.
 delete_delay_hours = %v
 
+# Days after which a workunit that is finished moves, with its results, from the
+# database to archive/, counted from the deletion of its files; 0 keeps all.
+# Files that are uploaded later still are deleted.
+purge_after_days = %v
+
 # Whether only the operator makes accounts (starling-server user add).
 disable_account_creation = %v
 
@@ -107,7 +113,7 @@ disable_account_creation = %v
 min_passwd_length = %d
 `, c.LongName, c.MasterURL, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
-		c.SendResultAbort, c.DeleteDelayHours, c.DisableAccountCreation, c.MinPasswdLength)
+		c.SendResultAbort, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength)
 }
 
 // readConfig reads DIR/server.toml. The error tells all that is wrong with it,
@@ -160,6 +166,7 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		{"max_wus_in_progress", float64(c.MaxWusInProgress), 1e6},
 		{"max_ncpus", float64(c.MaxNCPUs), 1e5},
 		{"delete_delay_hours", c.DeleteDelayHours, 24 * 3650},
+		{"purge_after_days", c.PurgeAfterDays, 36500},
 		{"min_passwd_length", float64(c.MinPasswdLength), 100},
 	} {
 		if !(x.value >= 0 && x.value <= x.most) {

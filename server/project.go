@@ -26,6 +26,7 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/filedeleter"
 	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/purger"
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/transitioner"
@@ -43,6 +44,7 @@ const (
 	uploadDir    = "upload"
 	templatesDir = "templates"
 	resultsDir   = "results"
+	archiveDir   = "archive"
 )
 
 // A Project is an open project directory. It is safe for concurrent use.
@@ -190,8 +192,16 @@ func (p *Project) daemons() []daemon {
 	d := &filedeleter.Deleter{
 		Store: p.Store, Log: p.log.With("part", "file_deleter"), Download: p.Download, Upload: p.Upload,
 	}
+	g := &purger.Purger{
+		Store: p.Store, Log: p.log.With("part", "purger"), Dir: filepath.Join(p.Dir, archiveDir), Upload: p.Upload,
+		After: protocol.Seconds(p.Config.PurgeAfterDays * 86400),
+	}
 	return []daemon{
-		{"transitioner", t.Pass}, {"validator", v.Pass}, {"assimilator", a.Pass}, {"file_deleter", d.Pass},
+		{"transitioner", t.Pass},
+		{"validator", v.Pass},
+		{"assimilator", a.Pass},
+		{"file_deleter", d.Pass},
+		{"purger", g.Pass},
 	}
 }
 
