@@ -30,6 +30,7 @@ import (
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/transitioner"
+	"github.com/starling-grid/starling/server/trickler"
 	"github.com/starling-grid/starling/server/upload"
 	"github.com/starling-grid/starling/server/validator"
 	"github.com/starling-grid/starling/server/web"
@@ -189,6 +190,7 @@ func (p *Project) daemons() []daemon {
 		DailyQuota: p.Config.DailyResultQuota,
 	}
 	a := &assimilator.Assimilator{Store: p.Store, Log: p.log.With("part", "assimilator"), Handler: p.assimilation}
+	m := &trickler.Trickler{Store: p.Store, Log: p.log.With("part", "trickler"), Handler: p.trickle}
 	d := &filedeleter.Deleter{
 		Store: p.Store, Log: p.log.With("part", "file_deleter"), Download: p.Download, Upload: p.Upload,
 	}
@@ -200,6 +202,7 @@ func (p *Project) daemons() []daemon {
 		{"transitioner", t.Pass},
 		{"validator", v.Pass},
 		{"assimilator", a.Pass},
+		{"trickler", m.Pass},
 		{"file_deleter", d.Pass},
 		{"purger", g.Pass},
 	}

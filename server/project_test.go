@@ -149,13 +149,15 @@ type client struct {
 	wrong string
 	lazy  bool // does not upload
 	have  []protocol.Result
+
+	trickles []protocol.Trickle // sent with each request
 }
 
 func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *protocol.SchedulerReply {
 	c.w.t.Helper()
 	req := protocol.SchedulerRequest{
 		Authenticator: c.key, HostID: c.host, RPCSeqno: c.seqno, Client: protocol.Version{Major: 7, Minor: 20, Release: 5},
-		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports,
+		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports, Trickles: c.trickles,
 		Host: protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: 1e9},
 	}
 	for _, r := range c.have {

@@ -106,6 +106,7 @@ func (p *Project) AddUser(ctx context.Context, email, name, password string, now
 type NewApp struct {
 	Name, FriendlyName     string
 	Validator, Assimilator string
+	Trickle                string               // handler of trickle-up messages; "" keeps them
 	Outputs                []workgen.OutputFile // of the template that is written; none: one file, "out"
 }
 
@@ -126,6 +127,11 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 	if _, err := p.newHandler(store.App{Name: a.Name, Assimilator: a.Assimilator}); err != nil {
 		return err
 	}
+	if a.Trickle != "" {
+		if _, err := p.trickleCommand(a.Trickle); err != nil {
+			return err
+		}
+	}
 	if len(a.Outputs) == 0 {
 		a.Outputs = []workgen.OutputFile{{Logical: "out", MaxNBytes: workgen.DefaultMaxNBytes}}
 	}
@@ -141,7 +147,7 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 	err := p.Store.Update(ctx, func(tx *store.Tx) error {
 		_, err := tx.InsertApp(store.App{
 			CreateTime: now, Name: a.Name, UserFriendlyName: a.FriendlyName,
-			Validator: a.Validator, Assimilator: a.Assimilator,
+			Validator: a.Validator, Assimilator: a.Assimilator, Trickle: a.Trickle,
 		})
 		return err
 	})

@@ -97,6 +97,7 @@ func appCmd() *cobra.Command {
 	add.Flags().StringVar(&a.FriendlyName, "friendly-name", "", "name shown to volunteers (default: APP)")
 	add.Flags().StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise, trivial, numeric:ABS[,REL] or exec:CMD (see docs/pipeline.md)")
 	add.Flags().StringVar(&a.Assimilator, "assimilator", "copy", "what is done with outcomes: copy or exec:CMD (see docs/pipeline.md)")
+	add.Flags().StringVar(&a.Trickle, "trickle", "", "what handles trickle-up messages: exec:CMD (default: they are kept, see trickle list)")
 	add.Flags().StringArrayVar(&outputs, "output", nil, "an output file, LOGICAL[:MAXBYTES]; may be repeated (default: out:10000000)")
 	return group("app", "Applications", add)
 }

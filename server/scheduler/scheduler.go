@@ -208,6 +208,12 @@ func (r *rpc) run() error {
 	if err := r.work(); err != nil {
 		return err
 	}
+	if err := r.takeTrickles(); err != nil {
+		return err
+	}
+	if err := r.sendTrickles(); err != nil {
+		return err
+	}
 	return r.tx.UpdateHost(r.host)
 }
 
