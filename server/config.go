@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/starling-grid/starling/internal/tomlfile"
@@ -20,6 +21,7 @@ type Config struct {
 	MasterURL string `toml:"master_url"`
 	Listen    string `toml:"listen"`
 
+	MinCoreVersion        string  `toml:"min_core_version"`
 	DailyResultQuota      int     `toml:"daily_result_quota"`
 	MinSendworkInterval   float64 `toml:"min_sendwork_interval"`
 	NextRPCDelay          float64 `toml:"next_rpc_delay"`
@@ -68,6 +70,10 @@ master_url = %q
 # begins with https, on 127.0.0.1:8080 for a proxy that speaks TLS.
 listen = ""
 
+# The oldest version of BOINC's client that gets work, such as "7.4.22"; "" takes
+# all. Starling's agent counts as the version of BOINC whose ways it follows.
+min_core_version = %q
+
 # Results that a computer may get a day, for each CPU. Errors lower it for a
 # computer, down to 1, and good results raise it again.
 daily_result_quota = %d
@@ -111,7 +117,7 @@ disable_account_creation = %v
 
 # The shortest password that clients let people choose.
 min_passwd_length = %d
-`, c.LongName, c.MasterURL, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
+`, c.LongName, c.MasterURL, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
 		c.SendResultAbort, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength)
 }
@@ -154,6 +160,9 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 			bad("listen", "%q is not an address, want HOST:PORT or :PORT", c.Listen)
 		}
 	}
+	if _, err := coreVersion(c.MinCoreVersion); err != nil {
+		bad("min_core_version", "%v", err)
+	}
 	for _, x := range []struct {
 		key   string
 		value float64
@@ -174,6 +183,26 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		}
 	}
 	return errs
+}
+
+// coreVersion reads a client's version, MAJOR.MINOR[.RELEASE]; "" is none.
+func coreVersion(s string) (v protocol.Version, err error) {
+	if s == "" {
+		return v, nil
+	}
+	parts := strings.Split(s, ".")
+	into := []*int{&v.Major, &v.Minor, &v.Release}
+	if len(parts) < 2 || len(parts) > len(into) {
+		return v, fmt.Errorf("%q is not a version, want MAJOR.MINOR.RELEASE", s)
+	}
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 || n > 99 {
+			return v, fmt.Errorf("%q is not a version, want MAJOR.MINOR.RELEASE", s)
+		}
+		*into[i] = n
+	}
+	return v, nil
 }
 
 // MasterURL returns the form of a project's address that clients agree with, or

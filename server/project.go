@@ -150,6 +150,10 @@ func (p *Project) readKeys() error {
 // is called when results were taken in.
 func (p *Project) Handler(reported func()) (http.Handler, error) {
 	c := p.Config
+	least, err := coreVersion(c.MinCoreVersion)
+	if err != nil {
+		return nil, err
+	}
 	site := &web.Site{
 		Name: c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
 		MinPasswordLength: c.MinPasswdLength, Store: p.Store, Log: p.log.With("part", "web"), Download: p.Download,
@@ -159,6 +163,7 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 				Name: c.LongName, MasterURL: c.MasterURL,
 				DownloadURL: c.MasterURL + "download/", UploadURL: c.MasterURL + "file_upload_handler",
 				CodeSignKey: p.codeSign.Text(), OldKeys: p.oldKeys,
+				MinCoreVersion:      least,
 				MinSendworkInterval: protocol.Seconds(c.MinSendworkInterval),
 				NextRPCDelay:        protocol.Seconds(c.NextRPCDelay),
 				MaxWusToSend:        c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress,

@@ -34,6 +34,7 @@ type Config struct {
 	CodeSignKey string   // text of the public key
 	OldKeys     []OldKey // keys that hosts may still have
 
+	MinCoreVersion        protocol.Version // of clients that get work
 	MinSendworkInterval   time.Duration
 	NextRPCDelay          time.Duration
 	MaxWusToSend          int // an RPC and CPU
@@ -198,6 +199,9 @@ func (r *rpc) run() error {
 	if r.catalog, err = r.s.load(r.tx); err != nil {
 		return err
 	}
+	if err := r.preferences(); err != nil {
+		return err
+	}
 	if err := r.takeReports(); err != nil {
 		return err
 	}
@@ -205,8 +209,10 @@ func (r *rpc) run() error {
 	if err := r.abortUnwanted(); err != nil {
 		return err
 	}
-	if err := r.work(); err != nil {
-		return err
+	if !r.tooOld() {
+		if err := r.work(); err != nil {
+			return err
+		}
 	}
 	if err := r.takeTrickles(); err != nil {
 		return err
