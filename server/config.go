@@ -28,6 +28,7 @@ type Config struct {
 	MaxWusToSend          int     `toml:"max_wus_to_send"`
 	MaxWusInProgress      int     `toml:"max_wus_in_progress"`
 	MaxNCPUs              int     `toml:"max_ncpus"`
+	MaxInfeasible         int     `toml:"max_infeasible"`
 	OneResultPerUserPerWU bool    `toml:"one_result_per_user_per_wu"`
 	OneResultPerHostPerWU bool    `toml:"one_result_per_host_per_wu"`
 	ResendLostResults     bool    `toml:"resend_lost_results"`
@@ -46,6 +47,7 @@ func DefaultConfig() Config {
 		MinSendworkInterval:   6,
 		MaxWusToSend:          10,
 		MaxNCPUs:              64,
+		MaxInfeasible:         100,
 		OneResultPerHostPerWU: true,
 		ResendLostResults:     true,
 		SendResultAbort:       true,
@@ -93,6 +95,10 @@ max_wus_in_progress = %d
 # CPUs of a computer that count for these limits.
 max_ncpus = %d
 
+# Computers that cannot be sent a result, for their memory, disk or kind, before
+# its workunit is given up.
+max_infeasible = %d
+
 # Whether a volunteer, or a computer, gets at most one result of a workunit.
 # Results of one computer that agree prove little.
 one_result_per_user_per_wu = %v
@@ -118,7 +124,7 @@ disable_account_creation = %v
 # The shortest password that clients let people choose.
 min_passwd_length = %d
 `, c.LongName, c.MasterURL, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
-		c.MaxWusInProgress, c.MaxNCPUs, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
+		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
 		c.SendResultAbort, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength)
 }
 
@@ -174,6 +180,7 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		{"max_wus_to_send", float64(c.MaxWusToSend), 1e5},
 		{"max_wus_in_progress", float64(c.MaxWusInProgress), 1e6},
 		{"max_ncpus", float64(c.MaxNCPUs), 1e5},
+		{"max_infeasible", float64(c.MaxInfeasible), 1e6},
 		{"delete_delay_hours", c.DeleteDelayHours, 24 * 3650},
 		{"purge_after_days", c.PurgeAfterDays, 36500},
 		{"min_passwd_length", float64(c.MinPasswdLength), 100},

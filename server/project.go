@@ -167,7 +167,7 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 				MinSendworkInterval: protocol.Seconds(c.MinSendworkInterval),
 				NextRPCDelay:        protocol.Seconds(c.NextRPCDelay),
 				MaxWusToSend:        c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress,
-				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs,
+				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
 				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
 			},

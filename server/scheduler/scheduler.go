@@ -41,6 +41,7 @@ type Config struct {
 	MaxWusInProgress      int // a CPU
 	DailyResultQuota      int // a day and CPU
 	MaxNCPUs              int // CPUs that count
+	MaxInfeasible         int // hosts that cannot compute a result before it is given up
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
 	ResendLostResults     bool
@@ -70,8 +71,9 @@ type Scheduler struct {
 	// something to do then.
 	Reported func()
 
-	mu      sync.Mutex
-	catalog *catalog
+	mu         sync.Mutex
+	catalog    *catalog
+	infeasible infeasible
 }
 
 // ServeHTTP answers an RPC that came by HTTP. The content type is ignored, as

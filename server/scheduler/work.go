@@ -90,11 +90,17 @@ func (r *rpc) send() error {
 				return nil
 			}
 			found = true
+			before := ref.infeasible()
 			v, err := r.fit(c, &ref)
 			if err != nil {
 				return err
 			}
 			if v == nil {
+				if ref.infeasible() > before {
+					if err := r.refuse(c); err != nil {
+						return err
+					}
+				}
 				continue
 			}
 			sent, err := r.give(c, v)
@@ -266,6 +272,7 @@ func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
 		return false, err
 	}
 	r.host.NResultsToday++
+	r.s.infeasible.forget(x.ID)
 	return true, r.tx.TransitionBy(wu.ID, x.ReportDeadline)
 }
 
