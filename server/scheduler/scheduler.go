@@ -185,7 +185,9 @@ type rpc struct {
 	host     store.Host
 	last     time.Time // of the host's previous RPC; zero for a new host
 	catalog  *catalog
-	versions []*version // that this host can run
+	versions []*version    // that this host can run
+	finished map[int64]int // daily quotas that are met, by app version
+	quota    int           // the latest of them
 }
 
 // run does everything. The order is BOINC's: who is it, what did it finish,
