@@ -106,7 +106,10 @@ func (p *Project) AddUser(ctx context.Context, email, name, password string, now
 type NewApp struct {
 	Name, FriendlyName     string
 	Validator, Assimilator string
-	Trickle                string               // handler of trickle-up messages; "" keeps them
+	Trickle                string // handler of trickle-up messages; "" keeps them
+	HomogeneousRedundancy  int    // 0 none, 1 fine, 2 coarse
+	HomogeneousAppVersion  bool
+	TargetNResults         int                  // above 1: adaptive replication
 	Outputs                []workgen.OutputFile // of the template that is written; none: one file, "out"
 }
 
@@ -126,6 +129,12 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 	}
 	if _, err := p.newHandler(store.App{Name: a.Name, Assimilator: a.Assimilator}); err != nil {
 		return err
+	}
+	switch {
+	case a.HomogeneousRedundancy < 0 || a.HomogeneousRedundancy > 2:
+		return fmt.Errorf("homogeneous redundancy %d, want 0, 1 or 2", a.HomogeneousRedundancy)
+	case a.TargetNResults < 0 || a.TargetNResults > 100:
+		return fmt.Errorf("target_nresults %d, want 0 to 100", a.TargetNResults)
 	}
 	if a.Trickle != "" {
 		if _, err := p.trickleCommand(a.Trickle); err != nil {
@@ -148,6 +157,8 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 		_, err := tx.InsertApp(store.App{
 			CreateTime: now, Name: a.Name, UserFriendlyName: a.FriendlyName,
 			Validator: a.Validator, Assimilator: a.Assimilator, Trickle: a.Trickle,
+			HomogeneousRedundancy: a.HomogeneousRedundancy, HomogeneousAppVersion: a.HomogeneousAppVersion,
+			TargetNResults: a.TargetNResults,
 		})
 		return err
 	})

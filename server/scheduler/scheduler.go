@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
@@ -70,6 +71,8 @@ type Scheduler struct {
 	// Reported is called after results were taken in; the transitioner has
 	// something to do then.
 	Reported func()
+	// Rand draws which results of trusted hosts are checked; nil: seeded anew.
+	Rand *rand.Rand
 
 	mu         sync.Mutex
 	catalog    *catalog

@@ -181,6 +181,12 @@ func (r *rpc) explain(found bool, ref refusal) {
 // fit returns the version with which this host may compute a candidate, or nil.
 func (r *rpc) fit(c store.Candidate, ref *refusal) (*version, error) {
 	v := r.version(c.AppID)
+	if v != nil {
+		if v = r.commitment(r.catalog.apps[c.AppID], c.HRClass, c.AppVersionID, v); v == nil {
+			ref.other++
+			return nil, nil
+		}
+	}
 	h := r.req.Host
 	switch {
 	case v == nil:
@@ -253,6 +259,10 @@ func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
 	if wu.ErrorMask != 0 || wu.CanonicalResultID != 0 || wu.TransitionerFlags != 0 {
 		return false, nil // the transitioner will clear it away
 	}
+	committed, v, err := r.commit(wu, v)
+	if err != nil || v == nil {
+		return false, err
+	}
 	x, err := r.tx.Result(c.ID)
 	if err != nil {
 		return false, err
@@ -268,6 +278,11 @@ func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
 			err = fmt.Errorf("result %s was sent meanwhile: %w", x.Name, err)
 		}
 		return false, err
+	}
+	if committed != wu {
+		if err := r.tx.SaveWorkunit(wu, committed); err != nil {
+			return false, err
+		}
 	}
 	r.host.NResultsToday++
 	if err := r.countSent(x); err != nil {
