@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/starling-grid/starling/internal/tomlfile"
@@ -20,18 +21,21 @@ type Config struct {
 	MasterURL string `toml:"master_url"`
 	Listen    string `toml:"listen"`
 
+	MinCoreVersion        string  `toml:"min_core_version"`
 	DailyResultQuota      int     `toml:"daily_result_quota"`
 	MinSendworkInterval   float64 `toml:"min_sendwork_interval"`
 	NextRPCDelay          float64 `toml:"next_rpc_delay"`
 	MaxWusToSend          int     `toml:"max_wus_to_send"`
 	MaxWusInProgress      int     `toml:"max_wus_in_progress"`
 	MaxNCPUs              int     `toml:"max_ncpus"`
+	MaxInfeasible         int     `toml:"max_infeasible"`
 	OneResultPerUserPerWU bool    `toml:"one_result_per_user_per_wu"`
 	OneResultPerHostPerWU bool    `toml:"one_result_per_host_per_wu"`
 	ResendLostResults     bool    `toml:"resend_lost_results"`
 	SendResultAbort       bool    `toml:"send_result_abort"`
 
 	DeleteDelayHours       float64 `toml:"delete_delay_hours"`
+	PurgeAfterDays         float64 `toml:"purge_after_days"`
 	DisableAccountCreation bool    `toml:"disable_account_creation"`
 	MinPasswdLength        int     `toml:"min_passwd_length"`
 }
@@ -43,6 +47,7 @@ func DefaultConfig() Config {
 		MinSendworkInterval:   6,
 		MaxWusToSend:          10,
 		MaxNCPUs:              64,
+		MaxInfeasible:         100,
 		OneResultPerHostPerWU: true,
 		ResendLostResults:     true,
 		SendResultAbort:       true,
@@ -67,6 +72,10 @@ master_url = %q
 # begins with https, on 127.0.0.1:8080 for a proxy that speaks TLS.
 listen = ""
 
+# The oldest version of BOINC's client that gets work, such as "7.4.22"; "" takes
+# all. Starling's agent counts as the version of BOINC whose ways it follows.
+min_core_version = %q
+
 # Results that a computer may get a day, for each CPU. Errors lower it for a
 # computer, down to 1, and good results raise it again.
 daily_result_quota = %d
@@ -86,6 +95,10 @@ max_wus_in_progress = %d
 # CPUs of a computer that count for these limits.
 max_ncpus = %d
 
+# Computers that cannot be sent a result, for their memory, disk or kind, before
+# its workunit is given up.
+max_infeasible = %d
+
 # Whether a volunteer, or a computer, gets at most one result of a workunit.
 # Results of one computer that agree prove little.
 one_result_per_user_per_wu = %v
@@ -100,14 +113,19 @@ send_result_abort = %v
 # Hours for which files stay after the last result of a workunit came in.
 delete_delay_hours = %v
 
+# Days after which a workunit that is finished moves, with its results, from the
+# database to archive/, counted from the deletion of its files; 0 keeps all.
+# Files that are uploaded later still are deleted.
+purge_after_days = %v
+
 # Whether only the operator makes accounts (starling-server user add).
 disable_account_creation = %v
 
 # The shortest password that clients let people choose.
 min_passwd_length = %d
-`, c.LongName, c.MasterURL, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
-		c.MaxWusInProgress, c.MaxNCPUs, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
-		c.SendResultAbort, c.DeleteDelayHours, c.DisableAccountCreation, c.MinPasswdLength)
+`, c.LongName, c.MasterURL, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
+		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
+		c.SendResultAbort, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength)
 }
 
 // readConfig reads DIR/server.toml. The error tells all that is wrong with it,
@@ -148,6 +166,9 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 			bad("listen", "%q is not an address, want HOST:PORT or :PORT", c.Listen)
 		}
 	}
+	if _, err := coreVersion(c.MinCoreVersion); err != nil {
+		bad("min_core_version", "%v", err)
+	}
 	for _, x := range []struct {
 		key   string
 		value float64
@@ -159,7 +180,9 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		{"max_wus_to_send", float64(c.MaxWusToSend), 1e5},
 		{"max_wus_in_progress", float64(c.MaxWusInProgress), 1e6},
 		{"max_ncpus", float64(c.MaxNCPUs), 1e5},
+		{"max_infeasible", float64(c.MaxInfeasible), 1e6},
 		{"delete_delay_hours", c.DeleteDelayHours, 24 * 3650},
+		{"purge_after_days", c.PurgeAfterDays, 36500},
 		{"min_passwd_length", float64(c.MinPasswdLength), 100},
 	} {
 		if !(x.value >= 0 && x.value <= x.most) {
@@ -167,6 +190,26 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		}
 	}
 	return errs
+}
+
+// coreVersion reads a client's version, MAJOR.MINOR[.RELEASE]; "" is none.
+func coreVersion(s string) (v protocol.Version, err error) {
+	if s == "" {
+		return v, nil
+	}
+	parts := strings.Split(s, ".")
+	into := []*int{&v.Major, &v.Minor, &v.Release}
+	if len(parts) < 2 || len(parts) > len(into) {
+		return v, fmt.Errorf("%q is not a version, want MAJOR.MINOR.RELEASE", s)
+	}
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 || n > 99 {
+			return v, fmt.Errorf("%q is not a version, want MAJOR.MINOR.RELEASE", s)
+		}
+		*into[i] = n
+	}
+	return v, nil
 }
 
 // MasterURL returns the form of a project's address that clients agree with, or

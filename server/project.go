@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -24,9 +25,12 @@ import (
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/filedeleter"
+	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/purger"
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/transitioner"
+	"github.com/starling-grid/starling/server/trickler"
 	"github.com/starling-grid/starling/server/upload"
 	"github.com/starling-grid/starling/server/validator"
 	"github.com/starling-grid/starling/server/web"
@@ -41,6 +45,7 @@ const (
 	uploadDir    = "upload"
 	templatesDir = "templates"
 	resultsDir   = "results"
+	archiveDir   = "archive"
 )
 
 // A Project is an open project directory. It is safe for concurrent use.
@@ -145,6 +150,10 @@ func (p *Project) readKeys() error {
 // is called when results were taken in.
 func (p *Project) Handler(reported func()) (http.Handler, error) {
 	c := p.Config
+	least, err := coreVersion(c.MinCoreVersion)
+	if err != nil {
+		return nil, err
+	}
 	site := &web.Site{
 		Name: c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
 		MinPasswordLength: c.MinPasswdLength, Store: p.Store, Log: p.log.With("part", "web"), Download: p.Download,
@@ -154,10 +163,11 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 				Name: c.LongName, MasterURL: c.MasterURL,
 				DownloadURL: c.MasterURL + "download/", UploadURL: c.MasterURL + "file_upload_handler",
 				CodeSignKey: p.codeSign.Text(), OldKeys: p.oldKeys,
+				MinCoreVersion:      least,
 				MinSendworkInterval: protocol.Seconds(c.MinSendworkInterval),
 				NextRPCDelay:        protocol.Seconds(c.NextRPCDelay),
 				MaxWusToSend:        c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress,
-				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs,
+				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
 				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
 			},
@@ -181,15 +191,25 @@ func (p *Project) daemons() []daemon {
 		DeleteDelay: protocol.Seconds(p.Config.DeleteDelayHours * 3600),
 	}
 	v := &validator.Validator{
-		Store: p.Store, Log: p.log.With("part", "validator"), Comparator: p.comparator,
+		Store: p.Store, Log: p.log.With("part", "validator"), Checker: p.checker,
 		DailyQuota: p.Config.DailyResultQuota,
 	}
 	a := &assimilator.Assimilator{Store: p.Store, Log: p.log.With("part", "assimilator"), Handler: p.assimilation}
+	m := &trickler.Trickler{Store: p.Store, Log: p.log.With("part", "trickler"), Handler: p.trickle}
 	d := &filedeleter.Deleter{
 		Store: p.Store, Log: p.log.With("part", "file_deleter"), Download: p.Download, Upload: p.Upload,
 	}
+	g := &purger.Purger{
+		Store: p.Store, Log: p.log.With("part", "purger"), Dir: filepath.Join(p.Dir, archiveDir), Upload: p.Upload,
+		After: protocol.Seconds(p.Config.PurgeAfterDays * 86400),
+	}
 	return []daemon{
-		{"transitioner", t.Pass}, {"validator", v.Pass}, {"assimilator", a.Pass}, {"file_deleter", d.Pass},
+		{"transitioner", t.Pass},
+		{"validator", v.Pass},
+		{"assimilator", a.Pass},
+		{"trickler", m.Pass},
+		{"file_deleter", d.Pass},
+		{"purger", g.Pass},
 	}
 }
 
@@ -227,12 +247,12 @@ func (p *Project) output(name string) (*workgen.Output, error) {
 	return o, nil
 }
 
-func (p *Project) comparator(appID int64) (validator.Comparator, error) {
+func (p *Project) checker(appID int64) (validator.Checker, error) {
 	app, err := p.app(appID)
 	if err != nil {
 		return nil, err
 	}
-	return validator.New(app.Validator, p.Upload)
+	return validator.New(app.Validator, validator.Env{Dir: p.Dir, App: app.Name, Files: p.Upload})
 }
 
 func (p *Project) assimilation(appID int64) (assimilator.Handler, error) {
@@ -240,10 +260,23 @@ func (p *Project) assimilation(appID int64) (assimilator.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if app.Assimilator != "copy" {
-		return nil, fmt.Errorf("assimilator %q: want copy", app.Assimilator)
+	return p.newHandler(app)
+}
+
+// newHandler returns the assimilator that an application names.
+func (p *Project) newHandler(app store.App) (assimilator.Handler, error) {
+	if app.Assimilator == "copy" {
+		return assimilator.Copy{Dir: filepath.Join(p.Dir, resultsDir), Files: p.Upload, App: app.Name}, nil
 	}
-	return assimilator.Copy{Dir: filepath.Join(p.Dir, resultsDir), Files: p.Upload, App: app.Name}, nil
+	text, ok := strings.CutPrefix(app.Assimilator, hook.Prefix)
+	if !ok {
+		return nil, fmt.Errorf("assimilator %q: want copy or exec:CMD", app.Assimilator)
+	}
+	cmd, err := hook.Parse(text, p.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("assimilator: %w", err)
+	}
+	return assimilator.Program{Command: cmd, App: app.Name, Files: p.Upload}, nil
 }
 
 func (p *Project) app(id int64) (store.App, error) {

@@ -149,13 +149,15 @@ type client struct {
 	wrong string
 	lazy  bool // does not upload
 	have  []protocol.Result
+
+	trickles []protocol.Trickle // sent with each request
 }
 
 func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *protocol.SchedulerReply {
 	c.w.t.Helper()
 	req := protocol.SchedulerRequest{
 		Authenticator: c.key, HostID: c.host, RPCSeqno: c.seqno, Client: protocol.Version{Major: 7, Minor: 20, Release: 5},
-		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports,
+		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports, Trickles: c.trickles,
 		Host: protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: 1e9},
 	}
 	for _, r := range c.have {
@@ -537,6 +539,7 @@ func TestSettings(t *testing.T) {
 		{"the wrong kind", "daily_result_quota = 100", `daily_result_quota = "many"`, `daily_result_quota: "many" is not a whole number`},
 		{"a bad value", "daily_result_quota = 100", "daily_result_quota = -1", "daily_result_quota: -1 is out of range, want 0 to 1e+06"},
 		{"a host without a dot", master, "http://localhost/", "master_url: "},
+		{"a version that is none", `min_core_version = ""`, `min_core_version = "7"`, "is not a version, want MAJOR.MINOR.RELEASE"},
 		{"not canonical", master, strings.TrimSuffix(master, "/"), "master_url: "},
 		{"an address that is none", `listen = ""`, `listen = "here"`, "want HOST:PORT or :PORT"},
 	} {

@@ -106,6 +106,10 @@ func (p *Project) AddUser(ctx context.Context, email, name, password string, now
 type NewApp struct {
 	Name, FriendlyName     string
 	Validator, Assimilator string
+	Trickle                string // handler of trickle-up messages; "" keeps them
+	HomogeneousRedundancy  int    // 0 none, 1 fine, 2 coarse
+	HomogeneousAppVersion  bool
+	TargetNResults         int                  // above 1: adaptive replication
 	Outputs                []workgen.OutputFile // of the template that is written; none: one file, "out"
 }
 
@@ -120,11 +124,22 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 	if a.FriendlyName == "" {
 		a.FriendlyName = a.Name
 	}
-	if _, err := validator.New(a.Validator, nil); err != nil {
+	if _, err := validator.New(a.Validator, validator.Env{Dir: p.Dir}); err != nil {
 		return err
 	}
-	if a.Assimilator != "copy" {
-		return fmt.Errorf("assimilator %q: want copy", a.Assimilator)
+	if _, err := p.newHandler(store.App{Name: a.Name, Assimilator: a.Assimilator}); err != nil {
+		return err
+	}
+	switch {
+	case a.HomogeneousRedundancy < 0 || a.HomogeneousRedundancy > 2:
+		return fmt.Errorf("homogeneous redundancy %d, want 0, 1 or 2", a.HomogeneousRedundancy)
+	case a.TargetNResults < 0 || a.TargetNResults > 100:
+		return fmt.Errorf("target_nresults %d, want 0 to 100", a.TargetNResults)
+	}
+	if a.Trickle != "" {
+		if _, err := p.trickleCommand(a.Trickle); err != nil {
+			return err
+		}
 	}
 	if len(a.Outputs) == 0 {
 		a.Outputs = []workgen.OutputFile{{Logical: "out", MaxNBytes: workgen.DefaultMaxNBytes}}
@@ -141,7 +156,9 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 	err := p.Store.Update(ctx, func(tx *store.Tx) error {
 		_, err := tx.InsertApp(store.App{
 			CreateTime: now, Name: a.Name, UserFriendlyName: a.FriendlyName,
-			Validator: a.Validator, Assimilator: a.Assimilator,
+			Validator: a.Validator, Assimilator: a.Assimilator, Trickle: a.Trickle,
+			HomogeneousRedundancy: a.HomogeneousRedundancy, HomogeneousAppVersion: a.HomogeneousAppVersion,
+			TargetNResults: a.TargetNResults,
 		})
 		return err
 	})

@@ -75,20 +75,3 @@ func fetch(ctx context.Context, url string) (string, error) {
 	b, err := io.ReadAll(res.Body)
 	return fmt.Sprintf("%d %s", res.StatusCode, b), err
 }
-
-func TestSplit(t *testing.T) {
-	for _, tt := range []struct{ line, want string }{
-		{`--name a --cmdline "-x 1 'y'"`, `["--name" "a" "--cmdline" "-x 1 'y'"]`},
-		{`a\ b  '' c"d"e`, `["a b" "" "cde"]`},
-		{`'C:\x' "a\"b"`, `["C:\\x" "a\"b"]`},
-		{``, `[]`},
-	} {
-		got, err := split(tt.line)
-		if err != nil || fmt.Sprintf("%q", got) != tt.want {
-			t.Errorf("%s: got %q, %v; want %s", tt.line, got, err, tt.want)
-		}
-	}
-	if _, err := split(`a "b`); err == nil {
-		t.Error("an open quote was taken")
-	}
-}

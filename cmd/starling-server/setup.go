@@ -95,8 +95,12 @@ func appCmd() *cobra.Command {
 		},
 	}
 	add.Flags().StringVar(&a.FriendlyName, "friendly-name", "", "name shown to volunteers (default: APP)")
-	add.Flags().StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise or trivial")
-	add.Flags().StringVar(&a.Assimilator, "assimilator", "copy", "what is done with outcomes: copy")
+	add.Flags().StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise, trivial, numeric:ABS[,REL] or exec:CMD (see docs/pipeline.md)")
+	add.Flags().StringVar(&a.Assimilator, "assimilator", "copy", "what is done with outcomes: copy or exec:CMD (see docs/pipeline.md)")
+	add.Flags().IntVar(&a.HomogeneousRedundancy, "homogeneous-redundancy", 0, "results of a workunit go to like computers only: 0 no, 1 alike in system and processor family, 2 in system and kind of processor")
+	add.Flags().BoolVar(&a.HomogeneousAppVersion, "homogeneous-app-version", false, "results of a workunit are computed with one version only")
+	add.Flags().IntVar(&a.TargetNResults, "target-nresults", 0, "adaptive replication: workunits with a quorum of 1 get so many results when the computer is not trusted yet")
+	add.Flags().StringVar(&a.Trickle, "trickle", "", "what handles trickle-up messages: exec:CMD (default: they are kept, see trickle list)")
 	add.Flags().StringArrayVar(&outputs, "output", nil, "an output file, LOGICAL[:MAXBYTES]; may be repeated (default: out:10000000)")
 	return group("app", "Applications", add)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -22,7 +23,7 @@ import (
 const bulk = 1000
 
 func workCmd() *cobra.Command {
-	return group("work", "Workunits", createCmd(), showCmd("workunit", showWorkunit))
+	return group("work", "Workunits", createCmd(), cancelCmd(), showCmd("workunit", showWorkunit))
 }
 
 // workFlags is what a command or a line of --stdin says about a workunit.
@@ -160,7 +161,7 @@ func createFrom(ctx context.Context, g *workgen.Generator, base workFlags, in io
 }
 
 func parseLine(base workFlags, text string) (workgen.Spec, error) {
-	words, err := split(text)
+	words, err := hook.Split(text)
 	if err != nil {
 		return workgen.Spec{}, err
 	}
@@ -175,41 +176,6 @@ func parseLine(base workFlags, text string) (workgen.Spec, error) {
 		return workgen.Spec{}, fmt.Errorf("%q is not a flag", fs.Arg(0))
 	}
 	return w.spec(fs)
-}
-
-// split cuts a line into words as a shell does, with quotes and backslashes but
-// nothing else.
-func split(line string) (words []string, err error) {
-	var word strings.Builder
-	in, quote := false, byte(0)
-	for i := 0; i < len(line); i++ {
-		switch c := line[i]; {
-		case c == '\\' && quote != '\'' && i+1 < len(line):
-			i++
-			word.WriteByte(line[i])
-			in = true
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '"' || c == '\''):
-			quote, in = c, true
-		case quote == 0 && (c == ' ' || c == '\t'):
-			if in {
-				words = append(words, word.String())
-				word.Reset()
-				in = false
-			}
-		default:
-			word.WriteByte(c)
-			in = true
-		}
-	}
-	if quote != 0 {
-		return nil, fmt.Errorf("the quote %c is not closed", quote)
-	}
-	if in {
-		words = append(words, word.String())
-	}
-	return words, nil
 }
 
 // workunitBy finds a workunit by number or name.

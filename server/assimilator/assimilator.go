@@ -18,13 +18,17 @@ import (
 
 const (
 	batch = 100
-	again = time.Minute // a workunit whose Handler failed waits so long
+	// again is how long a workunit waits whose Handler failed. Each further
+	// failure doubles it, up to maxAgain.
+	again    = time.Minute
+	maxAgain = 6 * time.Hour
 )
 
 // A Handler takes the outcome of a workunit. canonical is nil if it was given
-// up; wu.ErrorMask tells why then.
+// up; wu.ErrorMask tells why then. A Handler that returns an error is called
+// again later.
 type Handler interface {
-	Assimilate(wu store.Workunit, results []store.Result, canonical *store.Result) error
+	Assimilate(ctx context.Context, wu store.Workunit, results []store.Result, canonical *store.Result) error
 }
 
 // An Assimilator handles the workunits that are ready.
@@ -34,7 +38,13 @@ type Assimilator struct {
 	// Handler returns the handler of an application.
 	Handler func(appID int64) (Handler, error)
 
-	later map[int64]time.Time
+	later map[int64]wait // of workunits whose handler failed; a restart forgets it
+}
+
+// A wait says when to try again, after how long.
+type wait struct {
+	until time.Time
+	delay time.Duration
 }
 
 // Pass handles workunits that are ready, and returns how many. It is for one
@@ -52,15 +62,15 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 		}
 		var done []int64
 		for _, id := range ids {
-			if now.Before(a.later[id]) {
+			if now.Before(a.later[id].until) {
 				continue
 			}
 			if err := a.hand(ctx, id); err != nil {
-				if a.later == nil {
-					a.later = make(map[int64]time.Time)
+				if ctx.Err() != nil {
+					// Stopped: what was taken before is recorded all the same.
+					return handled, errors.Join(context.Cause(ctx), a.record(context.WithoutCancel(ctx), done, now))
 				}
-				a.later[id] = now.Add(again)
-				a.Log.Error("can't assimilate", "workunit_id", id, "err", err, "retry_in", again)
+				a.putOff(id, now, err)
 				continue
 			}
 			delete(a.later, id)
@@ -72,6 +82,15 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 		handled += len(done)
 		after = ids[len(ids)-1]
 	}
+}
+
+func (a *Assimilator) putOff(id int64, now time.Time, err error) {
+	if a.later == nil {
+		a.later = make(map[int64]wait)
+	}
+	delay := min(max(again, 2*a.later[id].delay), maxAgain)
+	a.later[id] = wait{now.Add(delay), delay}
+	a.Log.Error("can't assimilate", "workunit_id", id, "err", err, "retry_in", delay)
 }
 
 // hand gives one workunit to its handler.
@@ -100,7 +119,7 @@ func (a *Assimilator) hand(ctx context.Context, id int64) error {
 	if err != nil {
 		return err
 	}
-	if err := h.Assimilate(wu, results, canonical); err != nil {
+	if err := h.Assimilate(ctx, wu, results, canonical); err != nil {
 		return fmt.Errorf("workunit %s: %w", wu.Name, err)
 	}
 	return nil

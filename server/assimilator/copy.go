@@ -1,6 +1,7 @@
 package assimilator
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +14,8 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/validator"
 )
 
 // Copy puts each workunit's outcome into a folder of its own: the canonical
@@ -57,7 +58,7 @@ type instance struct {
 }
 
 // Assimilate does what the type says.
-func (c Copy) Assimilate(wu store.Workunit, results []store.Result, canon *store.Result) error {
+func (c Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
 	if err := protocol.ValidFileName(wu.Name); err != nil {
 		return err
 	}
@@ -71,7 +72,7 @@ func (c Copy) Assimilate(wu store.Workunit, results []store.Result, canon *store
 	out := outcome{Workunit: wu.Name, App: c.App, Batch: wu.Batch, Errors: wu.ErrorMask.Reasons(), Files: []string{}}
 	if canon != nil {
 		out.Canonical = &canonical{Result: canon.Name, HostID: canon.HostID, UserID: canon.UserID, Credit: wu.CanonicalCredit}
-		refs, err := validator.Outputs(*canon)
+		refs, err := hook.Outputs(*canon)
 		if err != nil {
 			return err
 		}

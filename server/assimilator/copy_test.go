@@ -29,7 +29,7 @@ func TestCopyTwiceIsCopyOnce(t *testing.T) {
 	wu := store.Workunit{Name: "wu", CanonicalResultID: 7, CanonicalCredit: 2}
 	c := assimilator.Copy{Dir: dir, Files: files, App: "upper"}
 	for range 2 { // the second time as after a crash
-		if err := c.Assimilate(wu, []store.Result{canonical}, &canonical); err != nil {
+		if err := c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -56,14 +56,14 @@ func TestCopyTwiceIsCopyOnce(t *testing.T) {
 func TestGivenUp(t *testing.T) {
 	dir := t.TempDir()
 	c := assimilator.Copy{Dir: dir, App: "upper"}
-	if err := c.Assimilate(store.Workunit{Name: "wu", ErrorMask: store.ErrorTooManyErrors | store.ErrorCancelled}, nil, nil); err != nil {
+	if err := c.Assimilate(t.Context(), store.Workunit{Name: "wu", ErrorMask: store.ErrorTooManyErrors | store.ErrorCancelled}, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "wu", "result.json"))
 	if err != nil || !strings.Contains(string(b), "too many error results") || !strings.Contains(string(b), "cancelled") {
 		t.Errorf("got %s, %v", b, err)
 	}
-	if err := c.Assimilate(store.Workunit{Name: "../wu"}, nil, nil); err == nil {
+	if err := c.Assimilate(t.Context(), store.Workunit{Name: "../wu"}, nil, nil); err == nil {
 		t.Error("a name led out of the folder")
 	}
 }

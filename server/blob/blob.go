@@ -88,6 +88,16 @@ func (d *Dir) Open(name string) (*os.File, error) {
 	return d.root.Open(p)
 }
 
+// Locate returns the absolute path of a file, whether it is there or not, for
+// programs outside of this one that read it.
+func (d *Dir) Locate(name string) (string, error) {
+	p, err := place(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(filepath.Join(d.root.Name(), p))
+}
+
 // Size returns a file's size, or fs.ErrNotExist.
 func (d *Dir) Size(name string) (int64, error) {
 	p, err := place(name)

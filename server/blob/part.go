@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"time"
 
 	"github.com/starling-grid/starling/protocol"
 )
@@ -52,4 +54,30 @@ func (d *Dir) RemovePart(name string) error {
 		return err
 	}
 	return d.root.Remove(partName(name))
+}
+
+// Walk calls fn for every file, whole or in part, with its name and when it was
+// changed last, in no particular order. fn may not remove files; an error of fn
+// ends the walk and is returned. Files that come or go meanwhile may be missed.
+func (d *Dir) Walk(fn func(name string, modified time.Time) error) error {
+	return fs.WalkDir(d.root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || e.IsDir() {
+			return err
+		}
+		dir := path.Dir(p)
+		if dir != partDir && p != Path(e.Name()) {
+			return nil
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return fn(e.Name(), info.ModTime())
+	})
 }

@@ -25,11 +25,19 @@ type Deleter struct {
 	Store            *store.Store
 	Log              *slog.Logger
 	Download, Upload *blob.Dir
+
+	next time.Time // when what could not be deleted is tried again
 }
 
-// Pass deletes what may go and returns for how many workunits and results.
-func (d *Deleter) Pass(ctx context.Context, _ time.Time) (int, error) {
-	inputs, err := d.pass(ctx, (*store.Tx).WorkunitsToDelete, d.inputs)
+// Pass deletes what may go and returns for how many workunits and results. It is
+// for one goroutine.
+func (d *Deleter) Pass(ctx context.Context, now time.Time) (int, error) {
+	if err := d.again(ctx, now); err != nil {
+		return 0, err
+	}
+	inputs, err := d.pass(ctx, (*store.Tx).WorkunitsToDelete, func(tx *store.Tx, id int64) error {
+		return d.inputs(tx, id, now)
+	})
 	if err != nil {
 		return inputs, err
 	}
@@ -67,7 +75,7 @@ func (d *Deleter) pass(ctx context.Context, queue func(*store.Tx, int64, int) ([
 	}
 }
 
-func (d *Deleter) inputs(tx *store.Tx, id int64) error {
+func (d *Deleter) inputs(tx *store.Tx, id int64, now time.Time) error {
 	old, err := tx.Workunit(id)
 	if err != nil {
 		return err
@@ -81,7 +89,10 @@ func (d *Deleter) inputs(tx *store.Tx, id int64) error {
 		wu.FileDeleteState = store.DeleteError
 		d.Log.Error("can't delete input files", "workunit", wu.Name, "err", err)
 	}
-	return tx.SaveWorkunit(old, wu)
+	if err := tx.SaveWorkunit(old, wu); err != nil {
+		return err
+	}
+	return tx.FilesGone(id, now)
 }
 
 func (d *Deleter) removeInputs(tx *store.Tx, wu store.Workunit) error {

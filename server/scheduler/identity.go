@@ -159,7 +159,7 @@ func (r *rpc) admit(id identity) error {
 	switch {
 	case !id.known:
 		h := store.Host{
-			CreateTime: r.now, UserID: r.user.ID, Venue: r.user.Venue, MaxResultsDay: r.s.Config.DailyResultQuota,
+			CreateTime: r.now, UserID: r.user.ID, Venue: r.user.Venue,
 			HostCPID: protocol.HostCPID(r.req.Host.HostCPID, r.user.EmailAddr),
 		}
 		n, err := r.tx.InsertHost(h)
@@ -181,6 +181,12 @@ func (r *rpc) admit(id identity) error {
 		// The client starts counting again when it is told an id, so it is told
 		// only now.
 		r.reply.HostID, r.host.RPCSeqno = r.host.ID, 0
+	}
+	if day(r.host.RPCTime) != day(r.now) {
+		r.host.NResultsToday = 0
+		if err := r.tx.NewDay(r.host.ID); err != nil {
+			return err
+		}
 	}
 	r.describeHost()
 	r.describeReply()
@@ -210,13 +216,7 @@ func (r *rpc) detachAll() error {
 // describeHost takes over what the host tells about itself.
 func (r *rpc) describeHost() {
 	h, in, t := &r.host, r.req.Host, r.req.TimeStats
-	if day(h.RPCTime) != day(r.now) {
-		h.NResultsToday = 0
-	}
 	h.RPCTime = r.now
-	if quota := r.s.Config.DailyResultQuota; h.MaxResultsDay == 0 || quota > 0 && h.MaxResultsDay > quota {
-		h.MaxResultsDay = quota
-	}
 	if in.HostCPID != "" {
 		h.HostCPID = protocol.HostCPID(in.HostCPID, r.user.EmailAddr)
 	}

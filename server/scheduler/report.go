@@ -51,7 +51,9 @@ func (r *rpc) take(rep *protocol.ReportedResult) error {
 		return err
 	}
 	r.reply.took++
-	r.adjustQuota(x.Outcome == store.Success)
+	if err := r.adjustQuota(x); err != nil {
+		return err
+	}
 	return r.tx.TransitionBy(x.WorkunitID, r.now)
 }
 
@@ -107,19 +109,6 @@ func text(s string) string {
 		s = s[len(s)-maxStderr:]
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
-}
-
-// adjustQuota makes a host that fails get less work a day, and one that
-// recovers get more again.
-func (r *rpc) adjustQuota(success bool) {
-	quota := r.s.Config.DailyResultQuota
-	switch h := &r.host; {
-	case quota <= 0 || h.MaxResultsDay < 0:
-	case success:
-		h.MaxResultsDay = min(max(1, 2*h.MaxResultsDay), quota)
-	default:
-		h.MaxResultsDay = max(1, h.MaxResultsDay-1)
-	}
 }
 
 // abortUnwanted tells the host to stop what is of no use any more.

@@ -34,8 +34,8 @@ func (r *rpc) resendLost() (int, error) {
 			return n, err
 		}
 		x := old
-		v := r.byID(old.AppVersionID)
-		if v == nil {
+		v := r.canRun(old.AppVersionID)
+		if v == nil && !r.catalog.apps[old.AppID].HomogeneousAppVersion {
 			v = r.version(old.AppID)
 		}
 		if v == nil || wu.ErrorMask != 0 || wu.CanonicalResultID != 0 {
@@ -57,15 +57,6 @@ func (r *rpc) resendLost() (int, error) {
 		}
 	}
 	return n, nil
-}
-
-func (r *rpc) byID(id int64) *version {
-	for _, v := range r.versions {
-		if v.ID == id {
-			return v
-		}
-	}
-	return nil
 }
 
 // resendDeadline leaves the host half of the original time at least.

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
@@ -34,12 +35,14 @@ type Config struct {
 	CodeSignKey string   // text of the public key
 	OldKeys     []OldKey // keys that hosts may still have
 
+	MinCoreVersion        protocol.Version // of clients that get work
 	MinSendworkInterval   time.Duration
 	NextRPCDelay          time.Duration
 	MaxWusToSend          int // an RPC and CPU
 	MaxWusInProgress      int // a CPU
 	DailyResultQuota      int // a day and CPU
 	MaxNCPUs              int // CPUs that count
+	MaxInfeasible         int // hosts that cannot compute a result before it is given up
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
 	ResendLostResults     bool
@@ -68,9 +71,12 @@ type Scheduler struct {
 	// Reported is called after results were taken in; the transitioner has
 	// something to do then.
 	Reported func()
+	// Rand draws which results of trusted hosts are checked; nil: seeded anew.
+	Rand *rand.Rand
 
-	mu      sync.Mutex
-	catalog *catalog
+	mu         sync.Mutex
+	catalog    *catalog
+	infeasible infeasible
 }
 
 // ServeHTTP answers an RPC that came by HTTP. The content type is ignored, as
@@ -182,7 +188,9 @@ type rpc struct {
 	host     store.Host
 	last     time.Time // of the host's previous RPC; zero for a new host
 	catalog  *catalog
-	versions []*version // that this host can run
+	versions []*version    // that this host can run
+	finished map[int64]int // daily quotas that are met, by app version
+	quota    int           // the latest of them
 }
 
 // run does everything. The order is BOINC's: who is it, what did it finish,
@@ -198,6 +206,9 @@ func (r *rpc) run() error {
 	if r.catalog, err = r.s.load(r.tx); err != nil {
 		return err
 	}
+	if err := r.preferences(); err != nil {
+		return err
+	}
 	if err := r.takeReports(); err != nil {
 		return err
 	}
@@ -205,7 +216,15 @@ func (r *rpc) run() error {
 	if err := r.abortUnwanted(); err != nil {
 		return err
 	}
-	if err := r.work(); err != nil {
+	if !r.tooOld() {
+		if err := r.work(); err != nil {
+			return err
+		}
+	}
+	if err := r.takeTrickles(); err != nil {
+		return err
+	}
+	if err := r.sendTrickles(); err != nil {
 		return err
 	}
 	return r.tx.UpdateHost(r.host)

@@ -597,10 +597,11 @@ func TestErrorsLowerTheQuota(t *testing.T) {
 	w.s.Config.DailyResultQuota = 4
 	w.addWork("tt_1118", 1)
 	host := w.first().HostID
+	version := w.result("tt_1118_0").AppVersionID
 	quota := func() (n int) {
 		w.update(func(tx *store.Tx) error {
-			h, err := tx.Host(host)
-			n = h.MaxResultsDay
+			h, err := tx.HostAppVersion(host, version)
+			n = h.MaxJobsPerDay
 			return err
 		})
 		return n

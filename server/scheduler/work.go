@@ -64,7 +64,7 @@ func (r *rpc) tooRecent() time.Duration {
 }
 
 // A refusal counts why candidates were passed over.
-type refusal struct{ noVersion, memory, disk, deadline, taken int }
+type refusal struct{ noVersion, memory, disk, deadline, taken, quota, other int }
 
 // send gives out new results until the request is filled or a limit is met.
 func (r *rpc) send() error {
@@ -90,11 +90,17 @@ func (r *rpc) send() error {
 				return nil
 			}
 			found = true
+			before := ref.infeasible()
 			v, err := r.fit(c, &ref)
 			if err != nil {
 				return err
 			}
 			if v == nil {
+				if ref.infeasible() > before {
+					if err := r.refuse(c); err != nil {
+						return err
+					}
+				}
 				continue
 			}
 			sent, err := r.give(c, v)
@@ -125,14 +131,6 @@ func (r *rpc) room() (n int, why string, err error) {
 	n = math.MaxInt
 	if c.MaxWusToSend > 0 {
 		n = c.MaxWusToSend * cpus
-	}
-	if c.DailyResultQuota > 0 {
-		quota := r.host.MaxResultsDay * cpus
-		if left := quota - r.host.NResultsToday; left <= 0 {
-			return 0, fmt.Sprintf("This computer has finished a daily quota of %d tasks", quota), nil
-		} else if left < n {
-			n = left
-		}
 	}
 	if c.MaxWusInProgress > 0 {
 		have, err := r.tx.CountInProgress(r.host.ID)
@@ -165,10 +163,12 @@ func (r *rpc) explain(found bool, ref refusal) {
 		n    int
 		text string
 	}{
+		{ref.other, "Tasks are committed to computers of another kind"},
 		{ref.taken, "Tasks are left only of jobs of which you have one already"},
 		{ref.deadline, "Tasks would not finish in time on this computer"},
 		{ref.disk, "Tasks need more disk space than this computer allows"},
 		{ref.memory, "Tasks need more memory than this computer allows"},
+		{ref.quota, fmt.Sprintf("This computer has finished a daily quota of %d tasks", r.quota)},
 		{ref.noVersion, "Tasks are left only of applications that have no version for this computer"},
 	} {
 		if x.n > 0 {
@@ -181,6 +181,12 @@ func (r *rpc) explain(found bool, ref refusal) {
 // fit returns the version with which this host may compute a candidate, or nil.
 func (r *rpc) fit(c store.Candidate, ref *refusal) (*version, error) {
 	v := r.version(c.AppID)
+	if v != nil {
+		if v = r.commitment(r.catalog.apps[c.AppID], c.HRClass, c.AppVersionID, v); v == nil {
+			ref.other++
+			return nil, nil
+		}
+	}
 	h := r.req.Host
 	switch {
 	case v == nil:
@@ -196,6 +202,10 @@ func (r *rpc) fit(c store.Candidate, ref *refusal) (*version, error) {
 		// A host with nothing queued always gets something.
 		ref.deadline++
 		return nil, nil
+	}
+	if over, err := r.overQuota(v); err != nil || over {
+		ref.quota++
+		return nil, err
 	}
 	has := false
 	var err error
@@ -249,6 +259,10 @@ func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
 	if wu.ErrorMask != 0 || wu.CanonicalResultID != 0 || wu.TransitionerFlags != 0 {
 		return false, nil // the transitioner will clear it away
 	}
+	committed, v, err := r.commit(wu, v)
+	if err != nil || v == nil {
+		return false, err
+	}
 	x, err := r.tx.Result(c.ID)
 	if err != nil {
 		return false, err
@@ -265,7 +279,16 @@ func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
 		}
 		return false, err
 	}
+	if committed != wu {
+		if err := r.tx.SaveWorkunit(wu, committed); err != nil {
+			return false, err
+		}
+	}
 	r.host.NResultsToday++
+	if err := r.countSent(x); err != nil {
+		return false, err
+	}
+	r.s.infeasible.forget(x.ID)
 	return true, r.tx.TransitionBy(wu.ID, x.ReportDeadline)
 }
 

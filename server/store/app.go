@@ -23,6 +23,11 @@ type App struct {
 	FractionDoneExact bool
 	Validator         string // "bitwise", "trivial"
 	Assimilator       string // "copy"
+	Trickle           string // "exec:CMD"; "" keeps trickle-up messages
+
+	HomogeneousRedundancy int // 0 none, 1 fine, 2 coarse
+	HomogeneousAppVersion bool
+	TargetNResults        int // above 1: adaptive replication, so many results if a host is not trusted
 }
 
 // An AppVersion is a build of an App for one platform and plan class.
@@ -41,22 +46,26 @@ type AppVersion struct {
 }
 
 const appColumns = `id, create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
-	fraction_done_exact, validator, assimilator`
+	fraction_done_exact, validator, assimilator, trickle,
+	homogeneous_redundancy, homogeneous_app_version, target_nresults`
 
 func scanApp(r row) (a App, err error) {
 	return a, r.Scan(&a.ID, timeAt{&a.CreateTime}, &a.Name, &a.UserFriendlyName, &a.Deprecated,
-		&a.NonCPUIntensive, &a.FractionDoneExact, &a.Validator, &a.Assimilator)
+		&a.NonCPUIntensive, &a.FractionDoneExact, &a.Validator, &a.Assimilator, &a.Trickle,
+		&a.HomogeneousRedundancy, &a.HomogeneousAppVersion, &a.TargetNResults)
 }
 
 const insertApp = `
 INSERT INTO app (create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
-	fraction_done_exact, validator, assimilator)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	fraction_done_exact, validator, assimilator, trickle, homogeneous_redundancy,
+	homogeneous_app_version, target_nresults)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 
 // InsertApp adds an application and returns its id, or ErrExists.
 func (t *Tx) InsertApp(a App) (int64, error) {
 	id, err := t.insert(insertApp, unix(a.CreateTime), a.Name, a.UserFriendlyName, flag(a.Deprecated),
-		flag(a.NonCPUIntensive), flag(a.FractionDoneExact), a.Validator, a.Assimilator)
+		flag(a.NonCPUIntensive), flag(a.FractionDoneExact), a.Validator, a.Assimilator, a.Trickle,
+		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults)
 	if err != nil {
 		return 0, fmt.Errorf("app %s: %w", a.Name, err)
 	}

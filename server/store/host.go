@@ -36,7 +36,7 @@ type Host struct {
 	BwUp, BwDown           float64
 
 	AvgTurnaround float64 // seconds
-	MaxResultsDay int     // -1: gets no work
+	MaxResultsDay int     // -1: gets no work; quotas are in HostAppVersion
 	NResultsToday int
 }
 
@@ -106,13 +106,4 @@ WHERE id = $1`
 // turnaround (seconds).
 func (t *Tx) AddHostCredit(id int64, credit, expavg float64, now time.Time, turnaround float64) error {
 	return t.must(addHostCredit, id, credit, expavg, unix(now), turnaround)
-}
-
-const setHostQuota = `UPDATE host SET max_results_day = $2 WHERE id = $1 AND max_results_day >= 0`
-
-// SetHostQuota sets how many results a CPU the host may get a day; a host that
-// was shut out stays so.
-func (t *Tx) SetHostQuota(id int64, quota int) error {
-	_, err := t.exec(setHostQuota, id, quota)
-	return err
 }

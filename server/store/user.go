@@ -80,3 +80,11 @@ const setPasswdHash = `UPDATE user SET passwd_hash = $2 WHERE id = $1`
 // SetPasswdHash replaces the stored password hash. Weak keys made from the old
 // one end with it.
 func (t *Tx) SetPasswdHash(id int64, hash string) error { return t.must(setPasswdHash, id, hash) }
+
+const setGlobalPrefs = `UPDATE user SET global_prefs = $3 WHERE id = $1 AND global_prefs = $2`
+
+// SetGlobalPrefs replaces a user's general preferences, or returns ErrLost if
+// they are no longer old.
+func (t *Tx) SetGlobalPrefs(id int64, old, prefs string) error {
+	return t.must(setGlobalPrefs, id, old, prefs)
+}

@@ -109,7 +109,8 @@ SET    need_validate = $2, canonical_resultid = $3, canonical_credit = $4, trans
        error_mask = $6, file_delete_state = $7, assimilate_state = $8, hr_class = $9, app_version_id = $10,
        target_nresults = $11, min_quorum = $12
 WHERE  id = $1 AND need_validate = $13 AND canonical_resultid = $14 AND transition_time = $15
-  AND  error_mask = $16 AND file_delete_state = $17 AND assimilate_state = $18 AND target_nresults = $19`
+  AND  error_mask = $16 AND file_delete_state = $17 AND assimilate_state = $18 AND target_nresults = $19
+  AND  hr_class = $20 AND app_version_id = $21`
 
 // SaveWorkunit moves a workunit from the state old to w. It returns ErrLost if
 // the workunit is no longer as in old.
@@ -117,7 +118,8 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 	err := t.must(saveWorkunit, old.ID, flag(w.NeedValidate), w.CanonicalResultID, w.CanonicalCredit,
 		unix(w.TransitionTime), w.ErrorMask, w.FileDeleteState, w.AssimilateState, w.HRClass, w.AppVersionID,
 		w.TargetNResults, w.MinQuorum, flag(old.NeedValidate), old.CanonicalResultID, unix(old.TransitionTime),
-		old.ErrorMask, old.FileDeleteState, old.AssimilateState, old.TargetNResults)
+		old.ErrorMask, old.FileDeleteState, old.AssimilateState, old.TargetNResults,
+		old.HRClass, old.AppVersionID)
 	if err != nil {
 		return fmt.Errorf("workunit %s: %w", old.Name, err)
 	}

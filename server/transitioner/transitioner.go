@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -218,6 +219,11 @@ func apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made
 			if err := tx.SaveResult(old, r); err != nil {
 				return err
 			}
+		}
+	}
+	for _, id := range p.TimedOut {
+		if err := tx.ChangeHostAppVersion(moved[id], hostversion.Failed); err != nil {
+			return err
 		}
 	}
 	for _, r := range made {

@@ -17,6 +17,7 @@ const (
 type sample struct {
 	result  store.Result
 	output  any
+	err     error   // why output is not there
 	verdict verdict // broken, retry or undecided to begin with
 }
 

@@ -3,6 +3,7 @@ package validator
 import (
 	"time"
 
+	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -10,11 +11,14 @@ import (
 //
 // Source for what follows from a check: BOINC sched/validator.cpp, handle_wu.
 func (v *Validator) save(tx *store.Tx, l *look, now time.Time) error {
-	if l.retry && l.canonical == 0 && l.wu.CanonicalResultID == 0 {
-		return nil // one unreadable file may be what a quorum lacks: look at all again
-	}
 	wu := l.wu
-	wu.NeedValidate = l.retry
+	wu.NeedValidate = false
+	if l.retry > 0 && l.canonical == 0 && l.wu.CanonicalResultID == 0 {
+		// One unreadable file may be what a quorum lacks: look at all again. The
+		// transitioner sees results that were not validated and asks for it.
+		wu.TransitionTime = earlier(wu.TransitionTime, now.Add(l.retry))
+		return tx.SaveWorkunit(l.wu, wu)
+	}
 	credit := claim(wu)
 	if wu.CanonicalResultID != 0 {
 		credit = wu.CanonicalCredit
@@ -29,15 +33,24 @@ func (v *Validator) save(tx *store.Tx, l *look, now time.Time) error {
 				if err := v.grant(tx, r, credit, now); err != nil {
 					return err
 				}
+				err := tx.ChangeHostAppVersion(r, func(h store.HostAppVersion) store.HostAppVersion {
+					return hostversion.Valid(h, l.wu.MinQuorum > 1, v.DailyQuota)
+				})
+				if err != nil {
+					return err
+				}
 			}
 			viableNow++
 		case invalid:
 			r.ValidateState = store.Invalid
 			transition = true
+			if err := tx.ChangeHostAppVersion(r, hostversion.Invalid); err != nil {
+				return err
+			}
 		case broken:
 			r.Outcome, r.ValidateState = store.ValidateError, store.Invalid
 			transition = true
-			if err := v.penalise(tx, r); err != nil {
+			if err := tx.ChangeHostAppVersion(r, hostversion.Failed); err != nil {
 				return err
 			}
 		case undecided:
@@ -82,9 +95,20 @@ func (v *Validator) conclude(wu *store.Workunit, l *look, credit float64, viable
 		wu.TargetNResults = viableNow + 1
 		transition = true
 	}
-	if transition && now.Before(wu.TransitionTime) {
-		wu.TransitionTime = now
+	switch {
+	case l.retry > 0 && l.canonical == 0:
+		// Not at once, or the transitioner would ask for validation at once.
+		wu.TransitionTime = earlier(wu.TransitionTime, now.Add(l.retry))
+	case transition:
+		wu.TransitionTime = earlier(wu.TransitionTime, now)
 	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // earliestDeadline returns when the transitioner has to look at results that
@@ -127,26 +151,9 @@ func (v *Validator) grant(tx *store.Tx, r store.Result, credit float64, now time
 	if err := tx.AddHostCredit(h.ID, credit, average(h.ExpavgCredit, h.ExpavgTime, now, credit), now, turnaround); err != nil {
 		return err
 	}
-	if v.DailyQuota > 0 && h.MaxResultsDay < v.DailyQuota {
-		if err := tx.SetHostQuota(h.ID, h.MaxResultsDay+1); err != nil {
-			return err
-		}
-	}
 	u, err := tx.User(r.UserID)
 	if err != nil {
 		return err
 	}
 	return tx.AddUserCredit(u.ID, credit, average(u.ExpavgCredit, u.ExpavgTime, now, credit), now)
-}
-
-// penalise lowers the daily quota of a host whose output was no good.
-func (v *Validator) penalise(tx *store.Tx, r store.Result) error {
-	if v.DailyQuota <= 0 {
-		return nil
-	}
-	h, err := tx.Host(r.HostID)
-	if err != nil {
-		return err
-	}
-	return tx.SetHostQuota(h.ID, max(1, h.MaxResultsDay-1))
 }

@@ -2,7 +2,7 @@
 // right. It chooses the canonical result and grants credit, everything about
 // one workunit in one transaction.
 //
-// How outputs are compared is a Comparator's business. The package neither
+// How outputs are compared is a Checker's business. The package neither
 // makes further results when there is no agreement (it raises the target, and
 // the transitioner does) nor moves files.
 package validator
@@ -20,20 +20,23 @@ import (
 
 const (
 	batch = 100
-	// again is how long a workunit waits whose output could not be read.
-	again = 10 * time.Minute
+	// again is how long a workunit waits that could not be checked. Each further
+	// failure doubles it up to maxAgain, which is BOINC's delay.
+	again    = 10 * time.Minute
+	maxAgain = 6 * time.Hour
 )
 
 // A Validator handles the workunits that need validation.
 type Validator struct {
 	Store *store.Store
 	Log   *slog.Logger
-	// Comparator returns the comparator of an application.
-	Comparator func(appID int64) (Comparator, error)
+	// Checker returns the checker of an application.
+	Checker func(appID int64) (Checker, error)
 	// DailyQuota is how many results a CPU a good host may get a day.
 	DailyQuota int
 
-	later map[int64]time.Time // workunits whose output could not be read, and when to try again
+	later  map[int64]time.Time     // workunits that could not be stored, and when to try again
+	waited map[int64]time.Duration // how long workunits wait that could not be checked
 }
 
 // Pass handles workunits that need validation, and returns how many. It is for
@@ -58,9 +61,13 @@ func (v *Validator) Pass(ctx context.Context, now time.Time) (int, error) {
 					return handled, err
 				}
 				v.Log.Error("can't validate", "workunit_id", id, "err", err, "retry_in", again)
-				v.putOff(id, now)
+				if v.later == nil {
+					v.later = make(map[int64]time.Time)
+				}
+				v.later[id] = now.Add(again)
 				continue
 			}
+			delete(v.later, id)
 			handled++
 		}
 		after = ids[len(ids)-1]
@@ -72,8 +79,8 @@ type look struct {
 	wu        store.Workunit
 	results   []store.Result
 	samples   []sample
-	canonical int64 // id of the canonical result found now, 0 if none
-	retry     bool
+	canonical int64         // id of the canonical result found now, 0 if none
+	retry     time.Duration // some could not be checked; do it again after this time
 }
 
 // one reads and compares files outside of a transaction, then stores what came
@@ -92,15 +99,9 @@ func (v *Validator) one(ctx context.Context, id int64, now time.Time) error {
 	if !l.wu.NeedValidate {
 		return nil
 	}
-	cmp, err := v.Comparator(l.wu.AppID)
-	if err != nil {
-		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err)
-		l.retry = true
-	} else {
-		v.compare(&l, cmp)
-	}
-	if delete(v.later, id); l.retry {
-		v.putOff(id, now)
+	v.check(ctx, &l)
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // the check may have failed for that reason alone
 	}
 	err = v.Store.Update(ctx, func(tx *store.Tx) error {
 		// The same results as before, or this look is void: the workunit still
@@ -123,63 +124,69 @@ func (v *Validator) one(ctx context.Context, id int64, now time.Time) error {
 	return nil
 }
 
-// putOff leaves a workunit alone for a while.
-func (v *Validator) putOff(id int64, now time.Time) {
-	if v.later == nil {
-		v.later = make(map[int64]time.Time)
+// check fills in the verdicts.
+func (v *Validator) check(ctx context.Context, l *look) {
+	c := Case{Workunit: l.wu}
+	for i, r := range l.results {
+		switch {
+		case r.ID == l.wu.CanonicalResultID:
+			c.Canonical = &l.results[i]
+		case l.wu.CanonicalResultID != 0 && waiting(r), l.wu.CanonicalResultID == 0 && viable(r):
+			c.Results = append(c.Results, r)
+		}
 	}
-	v.later[id] = now.Add(again)
-}
-
-// compare fills in the verdicts.
-func (v *Validator) compare(l *look, cmp Comparator) {
-	load := func(r store.Result) sample {
-		s := sample{result: r}
-		var err error
-		switch s.output, err = cmp.Load(r); {
-		case errors.Is(err, errOutput):
-			s.verdict = broken
-			v.Log.Info("result cannot be validated", "result", r.Name, "reason", err)
-		case err != nil:
-			s.verdict = retry
-			l.retry = true
-			v.Log.Error("can't read output", "result", r.Name, "err", err)
-		}
-		return s
+	f, err := v.find(ctx, c)
+	if err == nil && len(f.Verdicts) != len(c.Results) {
+		err = fmt.Errorf("%d verdicts on %d results", len(f.Verdicts), len(c.Results))
 	}
-	if l.wu.CanonicalResultID != 0 {
-		i := slices.IndexFunc(l.results, func(r store.Result) bool { return r.ID == l.wu.CanonicalResultID })
-		if i < 0 {
-			v.Log.Error("canonical result is gone", "workunit", l.wu.Name)
-			return
-		}
-		canonical := load(l.results[i])
-		if canonical.verdict != undecided {
-			l.retry = true
-			return
-		}
-		for _, r := range l.results {
-			if !waiting(r) || r.ID == l.wu.CanonicalResultID {
-				continue
-			}
-			s := load(r)
-			if s.verdict == undecided {
-				if s.verdict = invalid; cmp.Match(canonical.output, s.output) {
-					s.verdict = valid
-				}
+	again := false
+	switch {
+	case err != nil:
+		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err)
+		again = true
+	default:
+		for i, r := range c.Results {
+			s := sample{result: r, verdict: f.Verdicts[i].verdict}
+			switch reason := f.Verdicts[i].reason; s.verdict {
+			case broken:
+				v.Log.Info("result cannot be validated", "result", r.Name, "reason", reason)
+			case retry:
+				again = true
+				v.Log.Error("can't read output", "result", r.Name, "err", reason)
 			}
 			l.samples = append(l.samples, s)
 		}
-		return
-	}
-	for _, r := range l.results {
-		if viable(r) {
-			l.samples = append(l.samples, load(r))
+		if f.Canonical >= 0 {
+			l.canonical = c.Results[f.Canonical].ID
 		}
 	}
-	if i := checkSet(l.samples, l.wu.MinQuorum, cmp.Match); i >= 0 {
-		l.canonical = l.samples[i].result.ID
+	if !again || l.canonical != 0 {
+		delete(v.waited, l.wu.ID)
 	}
+	if again {
+		l.retry = v.wait(l.wu.ID)
+	}
+}
+
+func (v *Validator) find(ctx context.Context, c Case) (Findings, error) {
+	if c.Workunit.CanonicalResultID != 0 && c.Canonical == nil {
+		return Findings{}, errors.New("its canonical result is gone")
+	}
+	checker, err := v.Checker(c.Workunit.AppID)
+	if err != nil {
+		return Findings{}, err
+	}
+	return checker.Check(ctx, c)
+}
+
+// wait returns how long a workunit is to wait that could not be checked. It is
+// remembered in memory alone: after a restart the waits begin anew.
+func (v *Validator) wait(id int64) time.Duration {
+	if v.waited == nil {
+		v.waited = make(map[int64]time.Duration)
+	}
+	v.waited[id] = min(max(again, 2*v.waited[id]), maxAgain)
+	return v.waited[id]
 }
 
 // waiting reports whether a result has yet to be compared.

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
+)
+
+func cancelCmd() *cobra.Command {
+	var names []string
+	var batch int64
+	cmd := &cobra.Command{
+		Use:   "cancel DIR [ID …]",
+		Short: "Give workunits up",
+		Long: "Give workunits up, by number, by --name or a whole --batch. Results that computers have are\n" +
+			"aborted when they next contact the project. Workunits with an outcome keep it.",
+		Example: "  starling-server work cancel demo 7 8 9\n  starling-server work cancel demo --batch 3",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var ids []int64
+			for _, a := range args[1:] {
+				n, ok := number(a)
+				if !ok {
+					return fmt.Errorf("%q is not a workunit's number; for names use --name", a)
+				}
+				ids = append(ids, n)
+			}
+			ways := 0
+			for _, used := range []bool{len(ids) > 0, len(names) > 0, cmd.Flags().Changed("batch")} {
+				if used {
+					ways++
+				}
+			}
+			if ways != 1 {
+				return errors.New("say which workunits: by number, by --name or by --batch")
+			}
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) (err error) {
+				var c server.Cancelled
+				if cmd.Flags().Changed("batch") {
+					c, err = p.CancelBatch(ctx, batch, time.Now())
+				} else {
+					if ids, err = idsOf(ctx, p, names, ids); err != nil {
+						return err
+					}
+					c, err = p.Cancel(ctx, ids, time.Now())
+				}
+				fmt.Printf("%d workunits cancelled, %d had an outcome before\n", c.Workunits, c.Finished)
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringArrayVar(&names, "name", nil, "name of a workunit; may be repeated")
+	cmd.Flags().Int64Var(&batch, "batch", 0, "number of a batch")
+	return cmd
+}
+
+// idsOf adds the numbers of named workunits to ids.
+func idsOf(ctx context.Context, p *server.Project, names []string, ids []int64) ([]int64, error) {
+	err := p.Store.View(ctx, func(tx *store.Tx) error {
+		for _, n := range names {
+			wu, err := tx.WorkunitByName(n)
+			if err != nil {
+				return err
+			}
+			ids = append(ids, wu.ID)
+		}
+		return nil
+	})
+	return ids, err
+}
+
+func batchCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show DIR ID",
+		Aliases: []string{"status"},
+		Short:   "Show how far a batch has come",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, ok := number(args[1])
+			if !ok {
+				return fmt.Errorf("no batch %s", args[1])
+			}
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				var s store.BatchStatus
+				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+					s, err = tx.BatchStatus(id)
+					return err
+				})
+				switch {
+				case err != nil:
+					return err
+				case asJSON:
+					return printJSON(s)
+				}
+				fmt.Printf("batch %d  %d workunits: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
+					s.Batch, s.Total, s.Unfinished, s.Canonical, s.Error, s.Assimilate)
+				fmt.Printf("results   %d unsent, %d in progress, %d over\n", s.Results["unsent"], s.Results["in_progress"], s.Results["over"])
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return group("batch", "Batches of workunits", cmd)
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
+)
+
+func trickleCmd() *cobra.Command {
+	return group("trickle", "Messages from and to running applications", trickleListCmd(), trickleSendCmd())
+}
+
+type trickleView struct {
+	ID         int64     `json:"id"`
+	Result     string    `json:"result"`
+	HostID     int64     `json:"hostid"`
+	CreateTime time.Time `json:"create_time"`
+	SentTime   time.Time `json:"sent_time"`
+	Variety    string    `json:"variety"`
+	Handled    bool      `json:"handled"`
+	Text       string    `json:"text"`
+}
+
+func trickleListCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list DIR",
+		Short: "List trickle-up messages, oldest first",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				list := []trickleView{}
+				for after := int64(0); ; after = list[len(list)-1].ID {
+					var some []store.MsgFromHost
+					err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+						some, err = tx.MsgsFromHost(after, bulk)
+						return err
+					})
+					if err != nil {
+						return err
+					}
+					for _, m := range some {
+						list = append(list, trickleView{
+							m.ID, m.ResultName, m.HostID, m.CreateTime.UTC(), utc(m.SentTime), m.Variety, m.Handled, m.XML,
+						})
+					}
+					if len(some) < bulk {
+						break
+					}
+				}
+				if asJSON {
+					return printJSON(list)
+				}
+				for _, m := range list {
+					fmt.Printf("%s  %s  host %d  %q  %s\n", m.CreateTime.Format(time.DateTime), m.Result, m.HostID, m.Variety,
+						strings.Join(strings.Fields(m.Text), " "))
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func trickleSendCmd() *cobra.Command {
+	var text string
+	cmd := &cobra.Command{
+		Use:   "send DIR RESULT --text TEXT",
+		Short: "Leave a message for the application that computes a result",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				return p.SendTrickle(ctx, args[1], text, time.Now())
+			})
+		},
+	}
+	cmd.Flags().StringVar(&text, "text", "", "what the application is told")
+	require(cmd, "text")
+	return cmd
+}

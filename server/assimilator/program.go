@@ -1,0 +1,54 @@
+package assimilator
+
+import (
+	"context"
+
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// Program hands outcomes to a program of the project, by JSON on its standard
+// input. Status 0 says that it has taken the outcome; with any other it gets the
+// same outcome again later.
+//
+// Each outcome is taken exactly once only if the program does its part. That the
+// program was done is recorded after it has ended, and no order of the two would
+// survive every power cut: recording first would lose outcomes. So a crash in
+// between makes the program run again for the same workunit, and it must notice:
+// let it store under the workunit's name or id, which are unique, and let it
+// store all or nothing, for example by renaming a finished file or in one
+// transaction with a unique key. Then at least once is exactly once. Two runs for
+// one workunit never overlap.
+type Program struct {
+	Command hook.Command
+	App     string    // the application's name
+	Files   *blob.Dir // output files
+}
+
+// handed is what the program reads.
+type handed struct {
+	Workunit  hook.Workunit `json:"workunit"`
+	Canonical *hook.Result  `json:"canonical"` // null: the workunit was given up, see its errors
+	Results   []hook.Result `json:"results"`   // all of them, without files
+}
+
+// Assimilate does what the type says.
+func (p Program) Assimilate(ctx context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
+	h := handed{Workunit: hook.DescribeWorkunit(wu, p.App), Results: []hook.Result{}}
+	if canon != nil {
+		d, err := hook.DescribeResult(*canon, p.Files)
+		if err != nil {
+			return err
+		}
+		h.Canonical = &d
+	}
+	for _, r := range results {
+		d, err := hook.DescribeResult(r, nil)
+		if err != nil {
+			return err
+		}
+		h.Results = append(h.Results, d)
+	}
+	return p.Command.Run(ctx, h, nil)
+}

@@ -1,0 +1,80 @@
+package filedeleter_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/filedeleter"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
+)
+
+// What cannot be deleted is noted, and tried again an hour later.
+func TestRetry(t *testing.T) {
+	dir := t.TempDir()
+	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	files := func(name string) *blob.Dir {
+		d, err := blob.Open(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = d.Close() })
+		return d
+	}
+	d := &filedeleter.Deleter{Store: st, Log: slog.New(slog.DiscardHandler), Download: files("download"), Upload: files("upload")}
+	w := storetest.Fill(t, st)
+	wu := w.Workunit("wu")
+	wu.XMLDoc = protocol.FileInfo{Name: "in", NBytes: 1, MD5: "x"}.XML()
+	wu, _ = storetest.Add(t, st, wu, 0)
+	// A folder with something in it cannot be removed like a file.
+	obstacle := filepath.Join(dir, "download", filepath.FromSlash(blob.Path("in")), "x")
+	if err := os.MkdirAll(obstacle, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Download.Put("other", strings.NewReader("x")); err != nil {
+		t.Fatal(err)
+	}
+	err = st.Update(t.Context(), func(tx *store.Tx) error {
+		after := wu
+		after.AssimilateState, after.FileDeleteState = store.AssimilateDone, store.DeleteReady
+		return tx.SaveWorkunit(wu, after)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := storetest.T0
+	pass := func(handled int, want store.FileDeleteState) {
+		t.Helper()
+		if n, err := d.Pass(t.Context(), now); n != handled || err != nil {
+			t.Errorf("handled %d, %v; want %d", n, err, handled)
+		}
+		err := st.View(t.Context(), func(tx *store.Tx) (err error) {
+			wu, err = tx.Workunit(wu.ID)
+			return err
+		})
+		if err != nil || wu.FileDeleteState != want {
+			t.Errorf("%v, %v; want %v", wu.FileDeleteState, err, want)
+		}
+	}
+	pass(1, store.DeleteError)
+	now = now.Add(59 * time.Minute)
+	pass(0, store.DeleteError)
+	now = now.Add(time.Minute)
+	pass(1, store.DeleteError)
+	if err := os.RemoveAll(filepath.Dir(obstacle)); err != nil {
+		t.Fatal(err)
+	}
+	pass(0, store.DeleteError)
+	now = now.Add(time.Hour)
+	pass(1, store.DeleteDone)
+}

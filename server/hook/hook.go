@@ -1,0 +1,186 @@
+// Package hook runs the project's own programs: validators, assimilators and
+// handlers of trickle messages. A program gets one JSON object on its standard
+// input and, where it is asked something, answers with one on its standard
+// output; docs/pipeline.md describes them.
+//
+// The package knows how a program is named, started, bounded and described a
+// result. What an answer means, and when a program that failed runs again, is
+// known by those who run it.
+package hook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Prefix begins the name of a validator, assimilator or trickle handler that is
+// a program.
+const Prefix = "exec:"
+
+const (
+	// Timeout is how long a program may run.
+	Timeout = 5 * time.Minute
+	// maxOutput bounds an answer.
+	maxOutput = 1 << 20
+	// maxStderr is how much of what a program complained of gets into the log.
+	maxStderr = 2 << 10
+	// linger is how long a program's children may keep its output open after it
+	// was killed.
+	linger = 2 * time.Second
+)
+
+// A Command is a program of the project.
+type Command struct {
+	Args    []string      // the program and its arguments
+	Dir     string        // the project's directory, in which it runs
+	Timeout time.Duration // 0: Timeout
+}
+
+// Parse reads the words of a command, which are split as a shell does, with
+// quotes and backslashes but nothing else. A program whose name holds a slash
+// is looked for from dir, others in PATH. The error says what is wrong with the
+// command or that there is no such program.
+func Parse(text, dir string) (Command, error) {
+	args, err := Split(text)
+	if err != nil {
+		return Command{}, fmt.Errorf("%s%s: %w", Prefix, text, err)
+	}
+	if len(args) == 0 {
+		return Command{}, fmt.Errorf("%s names no program", Prefix)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return Command{}, err
+	}
+	if strings.ContainsAny(args[0], `/\`) && !filepath.IsAbs(args[0]) {
+		args[0] = filepath.Join(dir, filepath.FromSlash(args[0]))
+	}
+	if _, err := exec.LookPath(args[0]); err != nil {
+		return Command{}, fmt.Errorf("%s%s: %w", Prefix, text, err)
+	}
+	return Command{Args: args, Dir: dir}, nil
+}
+
+// Run starts the program, gives it in as JSON and, if out is not nil, reads its
+// answer into out. It is an error if the program cannot be started, does not
+// exit with status 0 in time, or answers with anything but one object with
+// known keys; the error quotes the end of what it wrote to its standard error.
+func (c Command) Run(ctx context.Context, in, out any) error {
+	text, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	limit := c.Timeout
+	if limit <= 0 {
+		limit = Timeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it ran for more than %v", limit))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+	cmd.Dir, cmd.WaitDelay = c.Dir, linger
+	cmd.Stdin = bytes.NewReader(append(text, '\n'))
+	answer, complaint := &head{limit: maxOutput}, &tail{limit: maxStderr}
+	cmd.Stdout, cmd.Stderr = answer, complaint
+	if err := cmd.Run(); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		return fmt.Errorf("%s: %w%s", c.Args[0], err, complaint)
+	}
+	if out == nil {
+		return nil
+	}
+	if answer.lost {
+		return fmt.Errorf("%s: its answer has more than %d bytes", c.Args[0], maxOutput)
+	}
+	d := json.NewDecoder(bytes.NewReader(answer.text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(out); err != nil {
+		return fmt.Errorf("%s: its answer: %w%s", c.Args[0], err, complaint)
+	}
+	if d.More() {
+		return fmt.Errorf("%s: something follows its answer", c.Args[0])
+	}
+	return nil
+}
+
+// head keeps the beginning of what is written.
+type head struct {
+	text  []byte
+	limit int
+	lost  bool
+}
+
+func (h *head) Write(b []byte) (int, error) {
+	n := min(len(b), h.limit-len(h.text))
+	h.text = append(h.text, b[:n]...)
+	h.lost = h.lost || n < len(b)
+	return len(b), nil
+}
+
+// tail keeps the end of what is written.
+type tail struct {
+	text  []byte
+	limit int
+}
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.text = append(t.text, b...)
+	if n := len(t.text) - t.limit; n > 0 {
+		t.text = append(t.text[:0], t.text[n:]...)
+	}
+	return len(b), nil
+}
+
+// String returns the text as the end of an error message.
+func (t *tail) String() string {
+	s := strings.Join(strings.Fields(strings.ToValidUTF8(string(t.text), "?")), " ")
+	if s == "" {
+		return ""
+	}
+	return " (it said: " + s + ")"
+}
+
+// errQuote says that a line ends within quotes.
+var errQuote = errors.New("a quote is not closed")
+
+// Split cuts a line into words as a shell does, with quotes and backslashes but
+// nothing else.
+func Split(line string) (words []string, err error) {
+	var word strings.Builder
+	in, quote := false, byte(0)
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case c == '\\' && quote != '\'' && i+1 < len(line):
+			i++
+			word.WriteByte(line[i])
+			in = true
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote == 0 && (c == '"' || c == '\''):
+			quote, in = c, true
+		case quote == 0 && (c == ' ' || c == '\t'):
+			if in {
+				words = append(words, word.String())
+				word.Reset()
+				in = false
+			}
+		default:
+			word.WriteByte(c)
+			in = true
+		}
+	}
+	if quote != 0 {
+		return nil, fmt.Errorf("%w: %c", errQuote, quote)
+	}
+	if in {
+		words = append(words, word.String())
+	}
+	return words, nil
+}

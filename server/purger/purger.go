@@ -1,0 +1,150 @@
+// Package purger moves workunits that are long finished, with their results,
+// from the database to archive files, and removes uploaded files that no result
+// accounts for any more.
+//
+// An archive is a text of one JSON object a line, a workunit with its results,
+// compressed with gzip: archive/wu_FIRST-LAST.jsonl.gz, where FIRST and LAST are
+// the least and the greatest number of a workunit in it. Rows are deleted only
+// after the archive that holds them is on disk. A crash in between leaves both,
+// and the next pass writes the same file again; should a workunit ever be in two
+// files, the newer is right.
+//
+// Which workunits are finished is known by the file deleter and the transitioner.
+package purger
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"reflect"
+	"time"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// batch is how many workunits share an archive and a transaction.
+const batch = 1000
+
+// A Purger handles workunits whose time has come.
+type Purger struct {
+	Store  *store.Store
+	Log    *slog.Logger
+	Dir    string    // of the archives; made when needed
+	Upload *blob.Dir // output files
+	After  time.Duration
+
+	swept time.Time
+}
+
+// Pass archives and deletes what has been finished for After, and once an hour
+// looks for antique uploads. It returns how many workunits it purged. With an
+// After of 0 it does nothing. It is for one goroutine.
+func (p *Purger) Pass(ctx context.Context, now time.Time) (int, error) {
+	if p.After <= 0 {
+		return 0, nil
+	}
+	n := 0
+	for {
+		purged, more, err := p.purge(ctx, now)
+		n += purged
+		if err != nil {
+			return n, err
+		}
+		if !more {
+			break
+		}
+	}
+	return n, p.sweep(ctx, now)
+}
+
+// purge handles one batch. more says that there may be another.
+func (p *Purger) purge(ctx context.Context, now time.Time) (n int, more bool, err error) {
+	var ids []int64
+	var records []store.Record
+	err = p.Store.View(ctx, func(tx *store.Tx) (err error) {
+		if ids, err = tx.Purgeable(now.Add(-p.After), batch); err != nil {
+			return err
+		}
+		records, err = load(tx, ids)
+		return err
+	})
+	if err != nil || len(ids) == 0 {
+		return 0, false, err
+	}
+	name, err := p.write(ids, records)
+	if err != nil {
+		return 0, false, fmt.Errorf("archive: %w", err)
+	}
+	err = p.Store.Update(ctx, func(tx *store.Tx) error {
+		n = 0
+		for i, id := range ids {
+			// What has changed since it was archived stays, and is archived again.
+			rec, err := tx.Record(id)
+			if errors.Is(err, store.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if !reflect.DeepEqual(rec, records[i]) {
+				continue
+			}
+			if err := tx.Purge(id); err != nil {
+				return err
+			}
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	p.Log.Info("workunits purged", "workunits", n, "archive", name)
+	return n, n > 0 && len(ids) == batch, nil
+}
+
+func load(tx *store.Tx, ids []int64) ([]store.Record, error) {
+	var out []store.Record
+	for _, id := range ids {
+		rec, err := tx.Record(id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rec)
+	}
+	return out, nil
+}
+
+// write makes an archive durable and returns its name.
+func (p *Purger) write(ids []int64, records []store.Record) (string, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	lines := json.NewEncoder(z)
+	lines.SetEscapeHTML(false)
+	first, last := ids[0], ids[0]
+	for i, rec := range records {
+		first, last = min(first, ids[i]), max(last, ids[i])
+		if err := lines.Encode(rec); err != nil {
+			return "", err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(p.Dir, 0o750); err != nil {
+		return "", err
+	}
+	if err := atomicfile.SyncDir(filepath.Dir(p.Dir)); err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("wu_%d-%d.jsonl.gz", first, last)
+	return name, atomicfile.Write(filepath.Join(p.Dir, name), b.Bytes(), 0o640)
+}

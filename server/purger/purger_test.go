@@ -1,0 +1,226 @@
+package purger_test
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/purger"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
+)
+
+type world struct {
+	storetest.World
+	t   *testing.T
+	p   *purger.Purger
+	now time.Time
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	dir := t.TempDir()
+	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	files, err := blob.Open(filepath.Join(dir, "upload"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = files.Close() })
+	return &world{World: storetest.Fill(t, st), t: t, now: storetest.T0, p: &purger.Purger{
+		Store: st, Log: slog.New(slog.DiscardHandler), Dir: filepath.Join(dir, "archive"), Upload: files, After: 48 * time.Hour,
+	}}
+}
+
+func (w *world) update(fn func(tx *store.Tx) error) {
+	w.t.Helper()
+	if err := w.p.Store.Update(w.t.Context(), fn); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// finished adds a workunit that was given up and whose files are gone.
+func (w *world) finished(name string, change ...func(wu *store.Workunit, r *store.Result)) {
+	w.t.Helper()
+	wu, results := storetest.Add(w.t, w.p.Store, w.Workunit(name), 1)
+	w.update(func(tx *store.Tx) error {
+		after, r := wu, results[0]
+		after.ErrorMask, after.AssimilateState, after.FileDeleteState = store.ErrorCancelled, store.AssimilateDone, store.DeleteDone
+		after.TransitionTime = store.Never
+		r.ServerState, r.Outcome = store.Over, store.DidntNeed
+		for _, c := range change {
+			c(&after, &r)
+		}
+		if err := tx.SaveResult(results[0], r); err != nil {
+			return err
+		}
+		if err := tx.SaveWorkunit(wu, after); err != nil {
+			return err
+		}
+		return tx.FilesGone(wu.ID, w.now)
+	})
+}
+
+func (w *world) pass(want int) {
+	w.t.Helper()
+	if n, err := w.p.Pass(w.t.Context(), w.now); n != want || err != nil {
+		w.t.Errorf("purged %d, %v; want %d", n, err, want)
+	}
+}
+
+func (w *world) has(name string) bool {
+	w.t.Helper()
+	found := true
+	w.update(func(tx *store.Tx) error {
+		_, err := tx.WorkunitByName(name)
+		if errors.Is(err, store.ErrNotFound) {
+			found, err = false, nil
+		}
+		return err
+	})
+	return found
+}
+
+func (w *world) archive(name string) (lines []store.Record) {
+	w.t.Helper()
+	f, err := os.Open(filepath.Join(w.p.Dir, name))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s := bufio.NewScanner(z)
+	for s.Scan() {
+		var rec store.Record
+		if err := json.Unmarshal(s.Bytes(), &rec); err != nil {
+			w.t.Fatal(err)
+		}
+		lines = append(lines, rec)
+	}
+	if s.Err() != nil {
+		w.t.Fatal(s.Err())
+	}
+	return lines
+}
+
+func TestPurge(t *testing.T) {
+	w := newWorld(t)
+	w.finished("a")
+	w.finished("b", func(_ *store.Workunit, r *store.Result) { r.FileDeleteState = store.DeleteError })
+	w.finished("c", func(wu *store.Workunit, _ *store.Result) { wu.TransitionTime = storetest.T0.Add(time.Hour) })
+	w.finished("d", func(wu *store.Workunit, _ *store.Result) { wu.FileDeleteState = store.DeleteError })
+	w.finished("e")
+	storetest.Add(t, w.p.Store, w.Workunit("f"), 1)
+	w.now = w.now.Add(48*time.Hour - time.Second)
+	w.pass(0)
+	w.now = w.now.Add(time.Second)
+	w.pass(2)
+	for name, want := range map[string]bool{"a": false, "b": true, "c": true, "d": true, "e": false, "f": true} {
+		if w.has(name) != want {
+			t.Errorf("%s is there: %v, want %v", name, !want, want)
+		}
+	}
+	lines := w.archive("wu_1-5.jsonl.gz")
+	if len(lines) != 2 || lines[0].Workunit["name"] != "a" || lines[1].Results[0]["name"] != "e_0" || lines[0].Workunit["error_mask"] != 16.0 {
+		t.Errorf("archived %+v", lines)
+	}
+	w.pass(0)
+}
+
+func TestCreditOutlivesItsResult(t *testing.T) {
+	w := newWorld(t)
+	wu, results := storetest.Add(t, w.p.Store, w.Workunit("a"), 1)
+	w.update(func(tx *store.Tx) error {
+		r := results[0]
+		r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.User.ID, w.now, w.now
+		if err := tx.Send(r); err != nil {
+			return err
+		}
+		old, err := tx.Result(r.ID)
+		if err != nil {
+			return err
+		}
+		r = old
+		r.ServerState, r.Outcome, r.ValidateState, r.GrantedCredit = store.Over, store.Success, store.Valid, 7
+		r.FileDeleteState = store.DeleteDone
+		if err := tx.SaveResult(old, r); err != nil {
+			return err
+		}
+		after := wu
+		after.CanonicalResultID, after.TransitionTime = r.ID, store.Never
+		after.AssimilateState, after.FileDeleteState = store.AssimilateDone, store.DeleteDone
+		if err := tx.SaveWorkunit(wu, after); err != nil {
+			return err
+		}
+		return tx.AddUserCredit(w.User.ID, 7, 1, w.now)
+	})
+	w.now = w.now.Add(30 * 24 * time.Hour)
+	w.pass(1)
+	w.update(func(tx *store.Tx) error {
+		u, err := tx.User(w.User.ID)
+		if u.TotalCredit != 7 {
+			t.Errorf("credit %v", u.TotalCredit)
+		}
+		wrong, err2 := tx.Doctor()
+		for _, s := range wrong {
+			t.Error(s)
+		}
+		return errors.Join(err, err2)
+	})
+}
+
+func TestWithoutAnAgeNothingIsPurged(t *testing.T) {
+	w := newWorld(t)
+	w.finished("a")
+	w.p.After = 0
+	w.now = w.now.Add(1000 * time.Hour)
+	w.pass(0)
+}
+
+func TestAntiqueUploads(t *testing.T) {
+	w := newWorld(t)
+	storetest.Add(t, w.p.Store, w.Workunit("wu"), 1)
+	for _, name := range []string{"wu_0_r5_0", "gone_0_r5_0", "gone_0_r5_1", "notes"} {
+		if _, err := w.p.Upload.Put(name, strings.NewReader("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := w.p.Upload.OpenPart("gone_1_r5_0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	left := func() (n int) {
+		err := w.p.Upload.Walk(func(string, time.Time) error { n++; return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	w.now = time.Now().Add(47 * time.Hour)
+	w.pass(0)
+	if n := left(); n != 5 {
+		t.Errorf("%d files, want all 5", n)
+	}
+	w.now = w.now.Add(2 * time.Hour)
+	w.pass(0)
+	if n := left(); n != 2 {
+		t.Errorf("%d files, want that of the result and the one that is none", n)
+	}
+}

@@ -1,0 +1,94 @@
+package scheduler
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/server/store"
+)
+
+const (
+	maxPrefs = 64 << 10 // bytes
+	// clockSkew is how far in the future preferences may have been changed: those
+	// of a computer whose clock is years ahead would win for years.
+	clockSkew = 24 * time.Hour
+)
+
+// A prefsPlan says what is to be done about general preferences.
+type prefsPlan struct{ keep, send bool }
+
+// planPrefs decides about the general preferences, which belong to the account
+// and come to each of its hosts. Those of the request are kept if they are newer
+// than the account's and were made for the same account; a host may hold those
+// of another project's account. The account's are sent if they are newer than
+// both what the host has stored and what is in force there. Older ones never go
+// over newer ones, on either side.
+//
+// Source: BOINC sched/handle_request.cpp, handle_global_prefs. Different here: an
+// e-mail hash must be there, and preferences from the future are not kept.
+func planPrefs(account store.User, req *protocol.SchedulerRequest, now time.Time) prefsPlan {
+	ours, theirs := prefsTime(account.GlobalPrefs), prefsTime(req.GlobalPrefs)
+	p := prefsPlan{
+		keep: theirs.After(ours) && !theirs.After(now.Add(clockSkew)) && len(req.GlobalPrefs) <= maxPrefs &&
+			utf8.ValidString(req.GlobalPrefs) && req.PrefsEmailHash == protocol.EmailHash(account.EmailAddr),
+	}
+	p.send = !p.keep && account.GlobalPrefs != "" && ours.After(theirs) && ours.After(prefsTime(req.WorkingPrefs))
+	return p
+}
+
+// prefsTime returns when preferences were last changed, the zero time if they do
+// not say.
+func prefsTime(content string) time.Time {
+	var w bxml.Writer
+	w.Block("global_preferences", content)
+	s := bxml.NewScanner(w.Bytes())
+	if s.Find("global_preferences") != nil {
+		return time.Time{}
+	}
+	seconds := 0.0
+	for name := range s.Children() {
+		if name == "mod_time" {
+			s.Float(&seconds)
+		}
+	}
+	if !(seconds > 0) {
+		return time.Time{}
+	}
+	return protocol.UnixTime(seconds)
+}
+
+// preferences keeps or sends general preferences.
+func (r *rpc) preferences() error {
+	p := planPrefs(r.user, r.req, r.now)
+	if p.keep {
+		if err := r.tx.SetGlobalPrefs(r.user.ID, r.user.GlobalPrefs, r.req.GlobalPrefs); err != nil {
+			return fmt.Errorf("preferences of user %d: %w", r.user.ID, err)
+		}
+		r.user.GlobalPrefs = r.req.GlobalPrefs
+	}
+	if p.send {
+		r.reply.GlobalPrefs = r.user.GlobalPrefs
+	}
+	return nil
+}
+
+// tooOld tells a client older than the project wants that it gets no work. What
+// it has finished was taken all the same.
+func (r *rpc) tooOld() bool {
+	least := r.s.Config.MinCoreVersion
+	if r.req.Client.Number() >= least.Number() {
+		return false
+	}
+	r.reply.message(protocol.PriorityNotice, fmt.Sprintf(
+		"This project needs BOINC %s or newer, and this computer runs %s. To get tasks, install a newer version.",
+		versionText(least), versionText(r.req.Client)))
+	r.reply.RequestDelay = delayUnsupported
+	return true
+}
+
+func versionText(v protocol.Version) string {
+	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Release)
+}

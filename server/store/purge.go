@@ -1,0 +1,117 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+const purgeable = `
+SELECT id FROM workunit w
+WHERE  file_delete_state = 2 AND mod_time <= $1 AND transition_time >= 253402300799
+  AND  NOT EXISTS (SELECT 1 FROM result r WHERE r.workunitid = w.id
+                   AND (r.server_state <> 5 OR r.file_delete_state IN (1, 3)))
+ORDER  BY mod_time, id LIMIT $2`
+
+// Purgeable returns workunits that nothing is to happen to any more and whose
+// files were deleted at before or earlier.
+func (t *Tx) Purgeable(before time.Time, limit int) ([]int64, error) {
+	return all(t, scanID, purgeable, unix(before), limit)
+}
+
+// A Record is all that the database holds of a workunit: rows by the names of
+// their columns.
+type Record struct {
+	Workunit map[string]any   `json:"workunit"`
+	Results  []map[string]any `json:"results"`
+}
+
+const (
+	wholeWorkunit = `SELECT * FROM workunit WHERE id = $1`
+	wholeResults  = `SELECT * FROM result WHERE workunitid = $1 ORDER BY id`
+)
+
+// Record returns all that is known of a workunit, or ErrNotFound.
+func (t *Tx) Record(id int64) (rec Record, err error) {
+	list, err := t.maps(wholeWorkunit, id)
+	if err == nil && len(list) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return rec, fmt.Errorf("workunit %d: %w", id, err)
+	}
+	rec.Workunit = list[0]
+	rec.Results, err = t.maps(wholeResults, id)
+	return rec, err
+}
+
+// maps returns rows by the names of their columns, whatever those are.
+func (t *Tx) maps(query string, args ...any) (out []map[string]any, err error) {
+	rows, err := t.q.QueryContext(t.ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	out = []map[string]any{}
+	for rows.Next() {
+		values, into := make([]any, len(names)), make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		m := make(map[string]any, len(names))
+		for i, n := range names {
+			m[n] = values[i]
+		}
+		out = append(out, m)
+	}
+	return out, rows.Err()
+}
+
+const (
+	keepCredit = `
+UPDATE user SET purged_credit = purged_credit +
+       (SELECT COALESCE(sum(r.granted_credit), 0) FROM result r WHERE r.workunitid = $1 AND r.userid = user.id)
+WHERE  id IN (SELECT r.userid FROM result r WHERE r.workunitid = $1 AND r.granted_credit > 0)`
+	purgeResults  = `DELETE FROM result WHERE workunitid = $1`
+	purgeWorkunit = `DELETE FROM workunit WHERE id = $1`
+)
+
+// Purge deletes a workunit with its results. Users keep the credit.
+func (t *Tx) Purge(id int64) error {
+	for _, query := range []string{keepCredit, purgeResults} {
+		if _, err := t.exec(query, id); err != nil {
+			return fmt.Errorf("purge workunit %d: %w", id, err)
+		}
+	}
+	if err := t.must(purgeWorkunit, id); err != nil {
+		return fmt.Errorf("purge workunit %d: %w", id, err)
+	}
+	return nil
+}
+
+const touchWorkunit = `UPDATE workunit SET mod_time = $2 WHERE id = $1`
+
+// FilesGone notes when the files of a workunit were deleted.
+func (t *Tx) FilesGone(id int64, at time.Time) error { return t.must(touchWorkunit, id, unix(at)) }
+
+const (
+	retryInputs  = `UPDATE workunit SET file_delete_state = 1 WHERE file_delete_state = 3`
+	retryOutputs = `UPDATE result SET file_delete_state = 1 WHERE file_delete_state = 3`
+)
+
+// RetryDelete makes the file deleter try again what it could not delete, and
+// returns for how many workunits and results.
+func (t *Tx) RetryDelete() (int64, error) {
+	w, err := t.exec(retryInputs)
+	if err != nil {
+		return 0, err
+	}
+	r, err := t.exec(retryOutputs)
+	return w + r, err
+}

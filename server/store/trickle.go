@@ -1,0 +1,104 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// A MsgFromHost is a trickle-up message: what an application told the project
+// while it ran.
+type MsgFromHost struct {
+	ID         int64
+	CreateTime time.Time // when it came
+	HostID     int64
+	ResultID   int64
+	AppID      int64
+	ResultName string
+	SentTime   time.Time // by the host's clock
+	Variety    string    // what kind of message the application says it is
+	Handled    bool
+	XML        string // the application's own words, not checked
+}
+
+const insertMsgFromHost = `
+INSERT INTO msg_from_host (create_time, hostid, resultid, appid, result_name, sent_time, variety, xml)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+ON CONFLICT DO NOTHING`
+
+// AddMsgFromHost stores a message and returns whether it is new: the same one
+// from the same host is kept once.
+func (t *Tx) AddMsgFromHost(m MsgFromHost) (bool, error) {
+	n, err := t.exec(insertMsgFromHost, unix(m.CreateTime), m.HostID, m.ResultID, m.AppID, m.ResultName,
+		unix(m.SentTime), m.Variety, m.XML)
+	if err != nil {
+		return false, fmt.Errorf("message of result %s: %w", m.ResultName, err)
+	}
+	return n > 0, nil
+}
+
+const msgFromHostColumns = `m.id, m.create_time, m.hostid, m.resultid, m.appid, m.result_name, m.sent_time,
+	m.variety, m.handled, m.xml`
+
+func scanMsgFromHost(r row) (m MsgFromHost, err error) {
+	return m, r.Scan(&m.ID, timeAt{&m.CreateTime}, &m.HostID, &m.ResultID, &m.AppID, &m.ResultName,
+		timeAt{&m.SentTime}, &m.Variety, &m.Handled, &m.XML)
+}
+
+const (
+	msgsFromHost = `SELECT ` + msgFromHostColumns + ` FROM msg_from_host m WHERE m.id > $1 ORDER BY m.id LIMIT $2`
+	msgsToHandle = `
+SELECT ` + msgFromHostColumns + ` FROM msg_from_host m JOIN app a ON a.id = m.appid
+WHERE  m.handled = 0 AND a.trickle <> '' AND m.id > $1 ORDER BY m.id LIMIT $2`
+	handledMsg = `UPDATE msg_from_host SET handled = 1 WHERE id = $1 AND handled = 0`
+)
+
+// MsgsFromHost returns messages with ids above after, oldest first.
+func (t *Tx) MsgsFromHost(after int64, limit int) ([]MsgFromHost, error) {
+	return all(t, scanMsgFromHost, msgsFromHost, after, limit)
+}
+
+// MsgsToHandle returns messages for the handlers of their applications, with
+// ids above after. Those of applications without one wait.
+func (t *Tx) MsgsToHandle(after int64, limit int) ([]MsgFromHost, error) {
+	return all(t, scanMsgFromHost, msgsToHandle, after, limit)
+}
+
+// MsgHandled notes that a message was handled, or returns ErrLost if it was
+// before.
+func (t *Tx) MsgHandled(id int64) error { return t.must(handledMsg, id) }
+
+// A MsgToHost is a trickle-down message: what the project tells an application
+// while it runs.
+type MsgToHost struct {
+	ID         int64
+	CreateTime time.Time
+	HostID     int64
+	ResultID   int64
+	ResultName string
+	XML        string
+}
+
+const insertMsgToHost = `
+INSERT INTO msg_to_host (create_time, hostid, resultid, result_name, xml) VALUES ($1, $2, $3, $4, $5)`
+
+// AddMsgToHost stores a message for a host and returns its id.
+func (t *Tx) AddMsgToHost(m MsgToHost) (int64, error) {
+	return t.insert(insertMsgToHost, unix(m.CreateTime), m.HostID, m.ResultID, m.ResultName, m.XML)
+}
+
+const (
+	msgsToHost = `
+SELECT id, create_time, hostid, resultid, result_name, xml FROM msg_to_host
+WHERE  hostid = $1 AND handled = 0 ORDER BY id LIMIT $2`
+	sentMsg = `UPDATE msg_to_host SET handled = 1 WHERE id = $1 AND handled = 0`
+)
+
+// MsgsToHost returns messages that a host has not been sent, oldest first.
+func (t *Tx) MsgsToHost(hostID int64, limit int) ([]MsgToHost, error) {
+	return all(t, func(r row) (m MsgToHost, err error) {
+		return m, r.Scan(&m.ID, timeAt{&m.CreateTime}, &m.HostID, &m.ResultID, &m.ResultName, &m.XML)
+	}, msgsToHost, hostID, limit)
+}
+
+// MsgSent notes that a message was sent, or returns ErrLost if it was before.
+func (t *Tx) MsgSent(id int64) error { return t.must(sentMsg, id) }

@@ -1,0 +1,112 @@
+package validator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A Case is what a Checker has to decide about.
+type Case struct {
+	Workunit  store.Workunit
+	Canonical *store.Result // nil: there is none yet
+	// Results are those to judge: with a canonical result those that have yet to
+	// be compared with it, otherwise all that may be part of a quorum.
+	Results []store.Result
+}
+
+// Findings are what a Checker found out.
+type Findings struct {
+	Verdicts  []Verdict // one a result of the case
+	Canonical int       // index of the result that becomes the canonical one; -1 none
+}
+
+// A Verdict is what was found about one result.
+type Verdict struct {
+	verdict verdict
+	reason  error // why it is broken or to be tried again
+}
+
+// A Checker decides which results of a workunit are right. An error means that
+// it could not tell this time: nothing changes, and it is asked again later.
+type Checker interface {
+	Check(ctx context.Context, c Case) (Findings, error)
+}
+
+// Env is what validators need of the project.
+type Env struct {
+	Dir   string    // the project's directory, in which programs run
+	App   string    // name of the application
+	Files *blob.Dir // output files
+}
+
+// New returns the validator called name: "bitwise", "trivial",
+// "numeric:ABS[,REL]" or "exec:CMD".
+func New(name string, env Env) (Checker, error) {
+	switch kind, arg, _ := strings.Cut(name, ":"); {
+	case name == "bitwise":
+		return comparing{bitwise{env.Files}}, nil
+	case name == "trivial":
+		return comparing{trivial{env.Files}}, nil
+	case kind == "numeric":
+		n, err := parseNumeric(arg)
+		if err != nil {
+			return nil, fmt.Errorf("validator %q: %w", name, err)
+		}
+		n.files = env.Files
+		return comparing{n}, nil
+	case kind+":" == hook.Prefix:
+		cmd, err := hook.Parse(arg, env.Dir)
+		if err != nil {
+			return nil, fmt.Errorf("validator: %w", err)
+		}
+		return program{cmd, env}, nil
+	}
+	return nil, fmt.Errorf("validator %q: want bitwise, trivial, numeric:ABS[,REL] or exec:CMD", name)
+}
+
+// comparing decides by comparing outputs in pairs.
+type comparing struct{ comparator }
+
+func (c comparing) Check(_ context.Context, cs Case) (Findings, error) {
+	f := Findings{Canonical: -1}
+	load := func(r store.Result) sample {
+		s := sample{result: r}
+		s.output, s.err = c.load(r)
+		switch {
+		case errors.Is(s.err, errOutput):
+			s.verdict = broken
+		case s.err != nil:
+			s.verdict = retry
+		}
+		return s
+	}
+	var canonical sample
+	if cs.Canonical != nil {
+		if canonical = load(*cs.Canonical); canonical.err != nil {
+			return f, fmt.Errorf("canonical result %s: %w", cs.Canonical.Name, canonical.err)
+		}
+	}
+	var samples []sample
+	for _, r := range cs.Results {
+		s := load(r)
+		if cs.Canonical != nil && s.verdict == undecided {
+			if s.verdict = invalid; c.match(canonical.output, s.output) {
+				s.verdict = valid
+			}
+		}
+		samples = append(samples, s)
+	}
+	if cs.Canonical == nil {
+		f.Canonical = checkSet(samples, cs.Workunit.MinQuorum, c.match)
+	}
+	for _, s := range samples {
+		f.Verdicts = append(f.Verdicts, Verdict{s.verdict, s.err})
+	}
+	return f, nil
+}

@@ -1,0 +1,285 @@
+package validator
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
+)
+
+// The test's own program is the project's validator.
+func TestMain(m *testing.M) {
+	if says, ok := os.LookupEnv("VALIDATOR_SAYS"); ok {
+		fmt.Print(says)
+		if says == "" {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// A world is a workunit with results that have been reported.
+type world struct {
+	t     *testing.T
+	v     *Validator
+	files *blob.Dir
+	wu    store.Workunit
+	now   time.Time
+}
+
+func newWorld(t *testing.T, quorum int, outputs ...string) *world {
+	t.Helper()
+	dir := t.TempDir()
+	st, err := store.Open(t.Context(), filepath.Join(dir, "project.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	files, err := blob.Open(filepath.Join(dir, "upload"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = files.Close() })
+	w := &world{t: t, files: files, now: storetest.T0, v: &Validator{Store: st, Log: slog.New(slog.DiscardHandler)}}
+	w.use("bitwise")
+	sw := storetest.Fill(t, st)
+	wu := sw.Workunit("wu")
+	wu.MinQuorum, wu.TargetNResults, wu.TransitionTime = quorum, len(outputs), store.Never
+	wu, _ = storetest.Add(t, st, wu, 0)
+	w.update(func(tx *store.Tx) error {
+		for i, out := range outputs {
+			name := fmt.Sprintf("wu_%d", i)
+			id, err := tx.InsertResult(store.Result{
+				WorkunitID: wu.ID, AppID: wu.AppID, Name: name, ServerState: store.Unsent,
+				XMLDocIn: protocol.Result{Name: name, FileRefs: []protocol.FileRef{{FileName: name + "_r1_0", OpenName: "out"}}}.XML(),
+			})
+			if err != nil {
+				return err
+			}
+			x, err := tx.Result(id)
+			if err != nil {
+				return err
+			}
+			x.HostID, x.UserID, x.SentTime, x.ReportDeadline = sw.Host.ID, sw.User.ID, w.now, w.now.Add(time.Hour)
+			if err := tx.Send(x); err != nil {
+				return err
+			}
+			if x, err = tx.Result(id); err != nil {
+				return err
+			}
+			old := x
+			x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.Success, w.now
+			if err := tx.SaveResult(old, x); err != nil {
+				return err
+			}
+			if out != "-" {
+				if _, err := files.Put(name+"_r1_0", strings.NewReader(out)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	w.wu.ID = wu.ID
+	w.ask()
+	return w
+}
+
+func (w *world) update(fn func(tx *store.Tx) error) {
+	w.t.Helper()
+	if err := w.v.Store.Update(w.t.Context(), fn); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// use chooses the validator; "exec" is one that says what VALIDATOR_SAYS holds.
+func (w *world) use(name string) {
+	w.v.Checker = func(int64) (Checker, error) {
+		if name != "exec" {
+			return New(name, Env{Files: w.files})
+		}
+		exe, err := os.Executable()
+		return program{hook.Command{Args: []string{exe}}, Env{Files: w.files, App: "upper"}}, err
+	}
+}
+
+// ask does what the transitioner does when a result is to be validated.
+func (w *world) ask() {
+	w.t.Helper()
+	w.update(func(tx *store.Tx) error {
+		old, err := tx.Workunit(w.wu.ID)
+		if err != nil {
+			return err
+		}
+		wu := old
+		wu.NeedValidate, wu.TransitionTime = true, store.Never
+		return tx.SaveWorkunit(old, wu)
+	})
+}
+
+// pass lets the validator work and returns what the results are then: a letter
+// each, upper case for one with credit.
+func (w *world) pass() string {
+	w.t.Helper()
+	if _, err := w.v.Pass(w.t.Context(), w.now); err != nil {
+		w.t.Fatal(err)
+	}
+	got := ""
+	w.update(func(tx *store.Tx) (err error) {
+		if w.wu, err = tx.Workunit(w.wu.ID); err != nil {
+			return err
+		}
+		results, err := tx.ResultsOf(w.wu.ID)
+		for _, r := range results {
+			s := string("?vin~t"[r.ValidateState])
+			if r.Outcome == store.ValidateError {
+				s = "e"
+			}
+			if r.GrantedCredit > 0 {
+				s = strings.ToUpper(s)
+			}
+			got += s
+		}
+		return err
+	})
+	return got
+}
+
+func TestPass(t *testing.T) {
+	for _, tt := range []struct {
+		name, validator, says string
+		quorum                int
+		outputs               []string
+		want                  string
+		canonical             bool
+		retry                 time.Duration // 0: not put off
+	}{
+		{"bitwise", "bitwise", "", 2, []string{"a", "b", "a"}, "ViV", true, 0},
+		{"output that never came", "bitwise", "", 2, []string{"a", "-", "a"}, "VeV", true, 0},
+		{"no agreement", "bitwise", "", 2, []string{"a", "b"}, "~~", false, 0},
+		{"numeric", "numeric:0.1", "", 2, []string{"1", "5", "1.05"}, "ViV", true, 0},
+		{
+			"a program", "exec", `{"canonical": "wu_1", "results": {"wu_0": "invalid", "wu_1": "valid", "wu_2": "error"}}`,
+			2,
+			[]string{"a", "b", "c"},
+			"iVe", true, 0,
+		},
+		{
+			"a program sees no agreement", "exec", `{"results": {"wu_0": "inconclusive", "wu_1": "inconclusive"}}`,
+			2,
+			[]string{"a", "b"},
+			"~~", false, 0,
+		},
+		{"a program is not asked about too few", "exec", "nonsense", 2, []string{"a", "-"}, "~e", false, 0},
+		{"a program that fails says nothing", "exec", "", 2, []string{"a", "a"}, "??", false, again},
+		{"nor does nonsense", "exec", "yes", 2, []string{"a", "a"}, "??", false, again},
+		{"nor a verdict short", "exec", `{"results": {"wu_0": "error"}}`, 2, []string{"a", "a"}, "??", false, again},
+		{
+			"nor a stranger's result", "exec", `{"canonical": "x_0", "results": {"wu_0": "valid", "wu_1": "valid"}}`,
+			2,
+			[]string{"a", "a"},
+			"??", false, again,
+		},
+		{
+			"nor valid ones without a canonical one", "exec", `{"results": {"wu_0": "valid", "wu_1": "valid"}}`,
+			2,
+			[]string{"a", "a"},
+			"??", false, again,
+		},
+		{
+			"nor a canonical one that is wrong", "exec", `{"canonical": "wu_0", "results": {"wu_0": "invalid", "wu_1": "valid"}}`,
+			2,
+			[]string{"a", "a"},
+			"??", false, again,
+		},
+		{
+			"nor a verdict too many", "exec", `{"canonical": "wu_0", "results": {"wu_0": "valid", "wu_9": "valid"}}`,
+			1,
+			[]string{"a"},
+			"?", false, again,
+		},
+		{
+			"nor a word that is none", "exec", `{"canonical": "wu_0", "results": {"wu_0": "good"}}`,
+			1,
+			[]string{"a"},
+			"?", false, again,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("VALIDATOR_SAYS", tt.says)
+			w := newWorld(t, tt.quorum, tt.outputs...)
+			w.use(tt.validator)
+			got := w.pass()
+			at := store.Never
+			switch {
+			case tt.retry > 0:
+				at = w.now.Add(tt.retry)
+			case !tt.canonical || strings.ContainsAny(tt.want, "ie"):
+				at = w.now
+			}
+			if got != tt.want || (w.wu.CanonicalResultID != 0) != tt.canonical || w.wu.NeedValidate || !w.wu.TransitionTime.Equal(at) {
+				t.Errorf("got %s, want %s; %+v", got, tt.want, w.wu)
+			}
+		})
+	}
+}
+
+func TestAfterATroubleItIsTriedAgain(t *testing.T) {
+	t.Setenv("VALIDATOR_SAYS", "")
+	w := newWorld(t, 1, "a")
+	w.use("exec")
+	for _, want := range []time.Duration{again, 2 * again, 4 * again} {
+		if got := w.pass(); got != "?" || w.wu.TransitionTime.Sub(w.now) != want {
+			t.Errorf("%s, again after %v, want %v", got, w.wu.TransitionTime.Sub(w.now), want)
+		}
+		w.ask()
+	}
+	t.Setenv("VALIDATOR_SAYS", `{"canonical": "wu_0", "results": {"wu_0": "valid"}}`)
+	if got := w.pass(); got != "V" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// A result that comes after the canonical one was found is compared with that.
+func TestLateResults(t *testing.T) {
+	w := newWorld(t, 2, "a", "a", "x", "a")
+	w.update(func(tx *store.Tx) error {
+		results, err := tx.ResultsOf(w.wu.ID)
+		if err != nil {
+			return err
+		}
+		old := results[0]
+		x := old
+		x.ValidateState, x.GrantedCredit = store.Valid, 5
+		if err := tx.SaveResult(old, x); err != nil {
+			return err
+		}
+		wu, err := tx.Workunit(w.wu.ID)
+		if err != nil {
+			return err
+		}
+		after := wu
+		after.CanonicalResultID, after.CanonicalCredit = x.ID, 5
+		return tx.SaveWorkunit(wu, after)
+	})
+	w.use("exec")
+	t.Setenv("VALIDATOR_SAYS", `{"results": {"wu_1": "inconclusive", "wu_2": "invalid", "wu_3": "valid"}}`)
+	if got := w.pass(); got != "V???" || !w.wu.TransitionTime.Equal(w.now.Add(again)) {
+		t.Errorf("got %s, again at %v", got, w.wu.TransitionTime)
+	}
+	w.ask()
+	w.use("bitwise")
+	if got := w.pass(); got != "VViV" || !w.wu.TransitionTime.Equal(w.now) {
+		t.Errorf("got %s, transition at %v", got, w.wu.TransitionTime)
+	}
+}
