@@ -51,6 +51,7 @@ var migrations embed.FS
 // processes may have the same database open.
 type Store struct {
 	readers *sql.DB
+	views   chan struct{} // one for each view under way
 	writer  *writer
 	stmts   sync.Map // of the readers, by query
 }
@@ -73,15 +74,15 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
 	n := max(4, runtime.GOMAXPROCS(0))
-	r.SetMaxOpenConns(n)
-	r.SetMaxIdleConns(n) // opening one costs more than most queries
+	r.SetMaxOpenConns(n + 1) // one is always free to prepare a statement
+	r.SetMaxIdleConns(n + 1) // opening one costs more than most queries
 	wr, err := startWriter(ctx, w)
 	if err != nil {
 		_ = r.Close()
 		_ = w.Close()
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	return &Store{readers: r, writer: wr}, nil
+	return &Store{readers: r, views: make(chan struct{}, n), writer: wr}, nil
 }
 
 // Close waits for transactions under way, then closes the database.
@@ -91,6 +92,12 @@ func (s *Store) Close() error {
 
 // View runs fn on one consistent state of the database. fn must not keep tx.
 func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
+	select {
+	case s.views <- struct{}{}:
+		defer func() { <-s.views }()
+	case <-ctx.Done():
+		return fmt.Errorf("read database: %w", ctx.Err())
+	}
 	t, err := s.readers.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("read database: %w", err)

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -38,5 +39,33 @@ func TestTwoProcessesShareADatabase(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// Views that all hold a connection while each needs another one to prepare its
+// first statement would wait for each other for ever.
+func TestManyFirstViewsAtOnce(t *testing.T) {
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	const n = 32
+	done := make(chan error, n)
+	for range n {
+		go func() {
+			done <- s.View(t.Context(), func(tx *store.Tx) error {
+				_, err := tx.WorkunitByName("x")
+				if _, again := tx.HostHas(1, 1); again != nil || !errors.Is(err, store.ErrNotFound) {
+					return errors.Join(err, again)
+				}
+				return nil
+			})
+		}()
+	}
+	for range n {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }
