@@ -95,6 +95,8 @@ func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
 	select {
 	case <-s.writer.quit:
 		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	default:
 	}
 	var c *conn

@@ -3,7 +3,6 @@ package store_test
 import (
 	"errors"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/starling-grid/starling/server/store"
@@ -69,28 +68,4 @@ func TestManyFirstViewsAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-// Many looks at a time, each with a query that is new to the store, once waited
-// for each other for ever.
-func TestManyLooksAtATime(t *testing.T) {
-	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Close() }()
-	const n = 64
-	var wg sync.WaitGroup
-	for range n {
-		wg.Go(func() {
-			err := s.View(t.Context(), func(tx *store.Tx) error {
-				_, err := tx.MaxWorkunitID()
-				return err
-			})
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
 }

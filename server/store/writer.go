@@ -35,6 +35,9 @@ type job struct {
 // error. fn must not keep tx, must not call Update, and should be quick: all
 // other changes wait for it. Once fn has begun, ctx no longer matters.
 func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	j := job{fn: fn, done: make(chan error, 1)}
 	select {
 	case s.writer.jobs <- j:
