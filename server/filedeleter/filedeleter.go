@@ -14,27 +14,50 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/store"
 )
 
-const batch = 100
+const (
+	batch = 100
+	again = time.Hour // files that could not be deleted wait so long
+)
 
 // A Deleter handles workunits and results whose files may go.
 type Deleter struct {
 	Store            *store.Store
 	Log              *slog.Logger
-	Download, Upload *blob.Dir
+	Download, Upload Files
+
+	retried time.Time // when it last tried again what had failed
 }
 
-// Pass deletes what may go and returns for how many workunits and results.
-func (d *Deleter) Pass(ctx context.Context, _ time.Time) (int, error) {
-	inputs, err := d.pass(ctx, (*store.Tx).WorkunitsToDelete, d.inputs)
-	if err != nil {
-		return inputs, err
+// Files is a tree of files. To remove one that is not there is no error.
+type Files interface{ Remove(name string) error }
+
+// Pass deletes what may go and returns for how many workunits and results. It
+// is for one goroutine.
+func (d *Deleter) Pass(ctx context.Context, now time.Time) (int, error) {
+	n := 0
+	run := func(queue func(*store.Tx, int64, int) ([]int64, error), one func(*store.Tx, int64) error) error {
+		m, err := d.pass(ctx, queue, one)
+		n += m
+		return err
 	}
-	outputs, err := d.pass(ctx, (*store.Tx).ResultsToDelete, d.outputs)
-	return inputs + outputs, err
+	if err := run((*store.Tx).WorkunitsToDelete, d.inputs); err != nil {
+		return n, err
+	}
+	if err := run((*store.Tx).ResultsToDelete, d.outputs); err != nil {
+		return n, err
+	}
+	if since := now.Sub(d.retried); since >= 0 && since < again {
+		return n, nil
+	}
+	d.retried = now
+	if _, err := d.pass(ctx, (*store.Tx).WorkunitsDeleteFailed, d.inputs); err != nil {
+		return n, err
+	}
+	_, err := d.pass(ctx, (*store.Tx).ResultsDeleteFailed, d.outputs)
+	return n, err
 }
 
 // pass runs one on a queue, a batch a transaction. Files are removed within the
@@ -43,10 +66,10 @@ func (d *Deleter) pass(ctx context.Context, queue func(*store.Tx, int64, int) ([
 	one func(*store.Tx, int64) error,
 ) (int, error) {
 	n := 0
-	for {
+	for after := int64(0); ; {
 		var ids []int64
 		err := d.Store.View(ctx, func(tx *store.Tx) (err error) {
-			ids, err = queue(tx, 0, batch)
+			ids, err = queue(tx, after, batch)
 			return err
 		})
 		if err != nil || len(ids) == 0 {
@@ -64,15 +87,19 @@ func (d *Deleter) pass(ctx context.Context, queue func(*store.Tx, int64, int) ([
 			return n, err
 		}
 		n += len(ids)
+		after = ids[len(ids)-1]
 	}
 }
+
+// open reports whether there are files that may go.
+func open(s store.FileDeleteState) bool { return s == store.DeleteReady || s == store.DeleteError }
 
 func (d *Deleter) inputs(tx *store.Tx, id int64) error {
 	old, err := tx.Workunit(id)
 	if err != nil {
 		return err
 	}
-	if old.FileDeleteState != store.DeleteReady {
+	if !open(old.FileDeleteState) {
 		return nil
 	}
 	wu := old
@@ -112,7 +139,7 @@ func (d *Deleter) outputs(tx *store.Tx, id int64) error {
 	if err != nil {
 		return err
 	}
-	if old.FileDeleteState != store.DeleteReady {
+	if !open(old.FileDeleteState) {
 		return nil
 	}
 	r := old

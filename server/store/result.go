@@ -158,6 +158,13 @@ func (t *Tx) ResultsToDelete(after int64, limit int) ([]int64, error) {
 	return all(t, scanID, resultsToDelete, after, limit)
 }
 
+const resultsDeleteFailed = `SELECT id FROM result WHERE file_delete_state = 3 AND id > $1 ORDER BY id LIMIT $2`
+
+// ResultsDeleteFailed returns results whose output files could not be deleted.
+func (t *Tx) ResultsDeleteFailed(after int64, limit int) ([]int64, error) {
+	return all(t, scanID, resultsDeleteFailed, after, limit)
+}
+
 // A Candidate is an Unsent result that a scheduler may think of sending.
 type Candidate struct {
 	ID             int64

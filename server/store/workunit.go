@@ -150,6 +150,7 @@ WHERE  transition_time < 253402300799 AND transition_time <= $1 AND transitioner
 ORDER  BY transition_time LIMIT $2`
 	needValidate = `SELECT id FROM workunit WHERE need_validate = 1 AND id > $1 ORDER BY id LIMIT $2`
 	toAssimilate = `SELECT id FROM workunit WHERE assimilate_state = 1 AND id > $1 ORDER BY id LIMIT $2`
+	deleteFailed = `SELECT id FROM workunit WHERE file_delete_state = 3 AND id > $1 ORDER BY id LIMIT $2`
 	toDelete     = `SELECT id FROM workunit WHERE file_delete_state = 1 AND id > $1 ORDER BY id LIMIT $2`
 )
 
@@ -171,6 +172,11 @@ func (t *Tx) ToAssimilate(after int64, limit int) ([]int64, error) {
 // WorkunitsToDelete returns workunits whose input files may go.
 func (t *Tx) WorkunitsToDelete(after int64, limit int) ([]int64, error) {
 	return all(t, scanID, toDelete, after, limit)
+}
+
+// WorkunitsDeleteFailed returns workunits whose input files could not be deleted.
+func (t *Tx) WorkunitsDeleteFailed(after int64, limit int) ([]int64, error) {
+	return all(t, scanID, deleteFailed, after, limit)
 }
 
 const filesOfWorkunit = `SELECT name FROM workunit_file WHERE workunitid = $1 ORDER BY name`
