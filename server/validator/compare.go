@@ -15,15 +15,15 @@ import (
 
 // A Comparator looks at the output of results.
 type Comparator interface {
-	// Load reads what a result put out. errOutput says that the output is not
+	// Load reads what a result put out. ErrOutput says that the output is not
 	// acceptable and never will be; any other error is worth another try.
 	Load(r store.Result) (any, error)
 	// Match reports whether two outputs are equivalent.
 	Match(a, b any) bool
 }
 
-// errOutput marks output that cannot be valid, such as a missing file.
-var errOutput = errors.New("bad output")
+// ErrOutput marks output that cannot be valid, such as a missing file.
+var ErrOutput = errors.New("bad output")
 
 // New returns the comparator called name, with output files in files.
 func New(name string, files *blob.Dir) (Comparator, error) {
@@ -53,7 +53,7 @@ func (b bitwise) Load(r store.Result) (any, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			// A host that gave up an upload reports success all the same, so this
 			// is the place where it is noticed.
-			return nil, fmt.Errorf("%w: output file %s never arrived", errOutput, ref.FileName)
+			return nil, fmt.Errorf("%w: output file %s never arrived", ErrOutput, ref.FileName)
 		case err != nil:
 			return nil, err
 		}
@@ -93,7 +93,7 @@ func (t trivial) Load(r store.Result) (any, error) {
 		_, err := t.files.Size(ref.FileName)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && !ref.Optional:
-			return nil, fmt.Errorf("%w: output file %s never arrived", errOutput, ref.FileName)
+			return nil, fmt.Errorf("%w: output file %s never arrived", ErrOutput, ref.FileName)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return nil, err
 		}

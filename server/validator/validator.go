@@ -92,6 +92,9 @@ func (v *Validator) one(ctx context.Context, id int64, now time.Time) error {
 	if !l.wu.NeedValidate {
 		return nil
 	}
+	if l.wu.ErrorMask != 0 {
+		return v.dismiss(ctx, l.wu, now)
+	}
 	cmp, err := v.Comparator(l.wu.AppID)
 	if err != nil {
 		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err)
@@ -123,6 +126,21 @@ func (v *Validator) one(ctx context.Context, id int64, now time.Time) error {
 	return nil
 }
 
+// dismiss leaves a workunit that was given up to the transitioner: an outcome
+// that it found now would come beside the one that it has.
+func (v *Validator) dismiss(ctx context.Context, old store.Workunit, now time.Time) error {
+	wu := old
+	wu.NeedValidate = false
+	if now.Before(wu.TransitionTime) {
+		wu.TransitionTime = now
+	}
+	err := v.Store.Update(ctx, func(tx *store.Tx) error { return tx.SaveWorkunit(old, wu) })
+	if errors.Is(err, store.ErrLost) {
+		return nil
+	}
+	return err
+}
+
 // putOff leaves a workunit alone for a while.
 func (v *Validator) putOff(id int64, now time.Time) {
 	if v.later == nil {
@@ -137,7 +155,7 @@ func (v *Validator) compare(l *look, cmp Comparator) {
 		s := sample{result: r}
 		var err error
 		switch s.output, err = cmp.Load(r); {
-		case errors.Is(err, errOutput):
+		case errors.Is(err, ErrOutput):
 			s.verdict = broken
 			v.Log.Info("result cannot be validated", "result", r.Name, "reason", err)
 		case err != nil:
