@@ -181,7 +181,9 @@ func (w *world) upload(result, out string) {
 
 // givenUp reports whether a result may still be reported although it is over.
 // What was uploaded for it stays if it never is.
-func givenUp(r store.Result) bool { return r.Outcome == store.NoReply || r.Outcome == store.ClientDetached }
+func givenUp(r store.Result) bool {
+	return r.Outcome == store.NoReply || r.Outcome == store.ClientDetached
+}
 
 // nonsense sends what no good client would.
 func (w *world) nonsense() {

@@ -13,6 +13,8 @@ import (
 // should, then checks what must hold.
 func (w *world) rest() {
 	w.drain = true
+	n := len(w.hosts)
+	defer func() { w.drain, w.hosts = false, w.hosts[:n] }()
 	for round := 0; !w.failed; round++ {
 		for busy := true; busy && !w.failed; {
 			busy = false

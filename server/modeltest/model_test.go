@@ -13,11 +13,13 @@ import (
 
 var (
 	seedFlag  = flag.Uint64("model.seed", 1, "seed of the first history")
-	stepsFlag = flag.Int("model.steps", 12_000, "steps in all")
+	stepsFlag = flag.Int("model.steps", 4_000, "steps in all")
 )
 
-// length is how many steps a history has before everything comes to rest.
-const length = 3000
+const (
+	length = 2000 // steps of a history before everything comes to rest
+	rests  = 10   // of a history
+)
 
 // A step is one act: a request, an upload, a pass of a daemon, a change of the
 // clock, a cancellation, a restart.
@@ -25,15 +27,17 @@ func TestModel(t *testing.T) {
 	seed := *seedFlag
 	for left := *stepsFlag; left > 0; seed++ {
 		w := newWorld(t, seed)
-		for w.steps < length && !w.failed {
-			w.event()
-		}
-		if !w.failed {
-			w.rest()
+		for round := 1; round <= rests && w.steps < left && !w.failed; round++ {
+			for w.steps < round*length && !w.failed {
+				w.event()
+			}
+			if !w.failed {
+				w.rest()
+			}
 		}
 		w.close()
 		if w.failed {
-			t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=1", seed)
+			t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, left)
 		}
 		left -= w.steps
 	}
