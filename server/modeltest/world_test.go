@@ -53,7 +53,8 @@ type world struct {
 	depth   int // daemons at work, one within an act of the other
 	assim   int // of these, assimilators
 	running *running
-	drain   bool // chance is over: no more failures of the server
+	once    [2]*sync.Once // a process's transitioner lets time pass once a pass
+	drain   bool          // chance is over: no more failures of the server
 
 	app    int64
 	users  []*user
@@ -71,8 +72,7 @@ type world struct {
 // running is a daemon's pass.
 type running struct {
 	crash context.CancelFunc
-	once  sync.Once // in describe
-	calls []*truth  // of the assimilator's handler
+	calls []*truth // of the assimilator's handler
 }
 
 type user struct {
@@ -157,7 +157,7 @@ func (w *world) open() {
 func (w *world) start(i int) {
 	log := slog.New(slog.DiscardHandler)
 	{
-		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe, DeleteDelay: w.lag}
+		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe(i), DeleteDelay: w.lag}
 		v := &validator.Validator{
 			Store: w.st, Log: log, DailyQuota: w.cfg.DailyResultQuota,
 			Comparator: func(int64) (validator.Comparator, error) { return comparator{w}, nil },
@@ -248,12 +248,14 @@ func (w *world) meanwhile() {
 	}
 }
 
-// describe makes a new result's description. The transitioner calls it from
-// several goroutines, so only the workunit's first result lets time pass.
-func (w *world) describe(_ store.Workunit, result string, _ int64) (string, error) {
-	w.running.once.Do(w.meanwhile)
-	return protocol.FileInfo{Name: result + "_0", GeneratedLocally: true, MaxNBytes: 99, XMLSignature: "bb\n."}.XML() +
-		protocol.Result{Name: result, FileRefs: []protocol.FileRef{{FileName: result + "_0", OpenName: "out"}}}.XML(), nil
+// describe makes new results' descriptions. The transitioner calls it from
+// several goroutines, so time passes only in the first.
+func (w *world) describe(process int) func(store.Workunit, string, int64) (string, error) {
+	return func(_ store.Workunit, result string, _ int64) (string, error) {
+		w.once[process].Do(w.meanwhile)
+		return protocol.FileInfo{Name: result + "_0", GeneratedLocally: true, MaxNBytes: 99, XMLSignature: "bb\n."}.XML() +
+			protocol.Result{Name: result, FileRefs: []protocol.FileRef{{FileName: result + "_0", OpenName: "out"}}}.XML(), nil
+	}
 }
 
 // pass lets a daemon work.
@@ -263,6 +265,7 @@ func (w *world) pass(process, daemon int) int {
 	outer := w.running
 	w.running = &running{crash: crash}
 	w.depth++
+	w.once[process] = new(sync.Once)
 	if daemon == assimilation {
 		w.assim++
 	}
