@@ -107,11 +107,16 @@ func (w *world) create() {
 	n := m + w.rng.IntN(3)
 	c := n + w.rng.IntN(4)
 	b := c + w.rng.IntN(6)
+	w.insert(m, n, c, b, 1+w.rng.IntN(4), time.Duration(60+w.rng.IntN(20_000))*time.Second, int64(w.rng.IntN(3)))
+}
+
+// insert adds a workunit with quorum m, target n, at most c successes, b
+// results and a errors.
+func (w *world) insert(m, n, c, b, a int, delay time.Duration, priority int64) {
 	name := fmt.Sprintf("wu%d", len(w.names))
 	wu := store.Workunit{
 		CreateTime: w.now, AppID: w.app, Name: name, RscFpopsEst: 1e12, RscFpopsBound: 1e14, RscMemoryBound: 1e6, RscDiskBound: 1e6,
-		DelayBound: time.Duration(60+w.rng.IntN(20_000)) * time.Second, MinQuorum: m, TargetNResults: n,
-		MaxErrorResults: 1 + w.rng.IntN(4), MaxTotalResults: b, MaxSuccessResults: c, Priority: int64(w.rng.IntN(3)),
+		DelayBound: delay, MinQuorum: m, TargetNResults: n, MaxErrorResults: a, MaxTotalResults: b, MaxSuccessResults: c, Priority: priority,
 		ResultTemplateFile: "templates/a_out", TransitionTime: w.now,
 	}
 	row := protocol.Workunit{Name: name, AppName: "a", RscFpopsEst: 1e12, RscFpopsBound: 1e14, RscMemoryBound: 1e6, RscDiskBound: 1e6}
