@@ -2,11 +2,11 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/transitioner"
 )
 
 // cancelBatch is how many workunits are cancelled in one transaction.
@@ -29,7 +29,7 @@ func (p *Project) Cancel(ctx context.Context, ids []int64, now time.Time) (c Can
 		var part Cancelled
 		err := p.Store.Update(ctx, func(tx *store.Tx) error {
 			for _, id := range ids[:n] {
-				done, err := cancel(tx, id, now)
+				done, err := transitioner.Cancel(tx, id, now)
 				if err != nil {
 					return err
 				}
@@ -73,33 +73,4 @@ func (p *Project) CancelBatch(ctx context.Context, batch int64, now time.Time) (
 		}
 		after = ids[len(ids)-1]
 	}
-}
-
-// cancel gives one workunit up, unless it has an outcome.
-func cancel(tx *store.Tx, id int64, now time.Time) (bool, error) {
-	old, err := tx.Workunit(id)
-	if err != nil {
-		return false, err
-	}
-	if old.CanonicalResultID != 0 || old.ErrorMask != 0 {
-		return false, nil
-	}
-	results, err := tx.ResultsOf(id)
-	if err != nil {
-		return false, err
-	}
-	for _, r := range results {
-		if r.ServerState != store.Unsent && r.ServerState != store.Inactive {
-			continue
-		}
-		over := r
-		over.ServerState, over.Outcome = store.Over, store.DidntNeed
-		if err := tx.SaveResult(r, over); err != nil && !errors.Is(err, store.ErrLost) {
-			return false, err
-		}
-	}
-	wu := old
-	wu.ErrorMask |= store.ErrorCancelled
-	wu.NeedValidate, wu.TransitionTime = false, now
-	return true, tx.SaveWorkunit(old, wu)
 }

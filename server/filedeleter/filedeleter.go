@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -24,10 +23,13 @@ const batch = 100
 type Deleter struct {
 	Store            *store.Store
 	Log              *slog.Logger
-	Download, Upload *blob.Dir
+	Download, Upload Files
 
 	next time.Time // when what could not be deleted is tried again
 }
+
+// Files is a tree of files. To remove one that is not there is no error.
+type Files interface{ Remove(name string) error }
 
 // Pass deletes what may go and returns for how many workunits and results. It is
 // for one goroutine.

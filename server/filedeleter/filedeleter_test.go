@@ -31,7 +31,8 @@ func TestRetry(t *testing.T) {
 		t.Cleanup(func() { _ = d.Close() })
 		return d
 	}
-	d := &filedeleter.Deleter{Store: st, Log: slog.New(slog.DiscardHandler), Download: files("download"), Upload: files("upload")}
+	download := files("download")
+	d := &filedeleter.Deleter{Store: st, Log: slog.New(slog.DiscardHandler), Download: download, Upload: files("upload")}
 	w := storetest.Fill(t, st)
 	wu := w.Workunit("wu")
 	wu.XMLDoc = protocol.FileInfo{Name: "in", NBytes: 1, MD5: "x"}.XML()
@@ -41,7 +42,7 @@ func TestRetry(t *testing.T) {
 	if err := os.MkdirAll(obstacle, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Download.Put("other", strings.NewReader("x")); err != nil {
+	if _, err := download.Put("other", strings.NewReader("x")); err != nil {
 		t.Fatal(err)
 	}
 	err = st.Update(t.Context(), func(tx *store.Tx) error {

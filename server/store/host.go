@@ -91,7 +91,7 @@ const hostByID = `SELECT ` + hostColumns + ` FROM host WHERE id = $1`
 // Host returns a host, or ErrNotFound.
 func (t *Tx) Host(id int64) (Host, error) { return one(t, scanHost, hostByID, id) }
 
-const hostsOfUser = `SELECT ` + hostColumns + ` FROM host WHERE userid = $1 ORDER BY id DESC LIMIT $2`
+const hostsOfUser = `SELECT ` + hostColumns + ` FROM host WHERE userid = $1 ORDER BY id DESC LIMIT 0 + $2`
 
 // HostsOfUser returns the newest hosts of an account, newest first.
 func (t *Tx) HostsOfUser(userID int64, limit int) ([]Host, error) {

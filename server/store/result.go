@@ -121,8 +121,8 @@ SET    server_state = $2, outcome = $3, client_state = $4, exit_status = $5, hos
        report_deadline = $7, received_time = $8, cpu_time = $9, elapsed_time = $10, xml_doc_out = $11,
        stderr_out = $12, validate_state = $13, file_delete_state = $14, claimed_credit = $15,
        granted_credit = $16, peak_working_set_size = $17, peak_swap_size = $18, peak_disk_usage = $19
-WHERE  id = $1 AND server_state = $20 AND outcome = $21 AND validate_state = $22
-  AND  file_delete_state = $23 AND granted_credit = $24`
+WHERE  id = $1 AND server_state = +$20 AND outcome = $21 AND validate_state = $22
+  AND  file_delete_state = +$23 AND granted_credit = $24` // for the plus signs see saveWorkunit
 
 // SaveResult moves a result from the state old to r. It returns ErrLost if the
 // result is no longer as in old, and ErrIllegal for a move that never is right.
@@ -151,7 +151,7 @@ func (t *Tx) CountInProgress(hostID int64) (int, error) {
 	return int(n), err
 }
 
-const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $1 ORDER BY id LIMIT $2`
+const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $1 ORDER BY id LIMIT 0 + $2`
 
 // ResultsToDelete returns results whose output files may go.
 func (t *Tx) ResultsToDelete(after int64, limit int) ([]int64, error) {
@@ -182,7 +182,7 @@ SELECT r.id, r.workunitid, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bo
        w.delay_bound, w.hr_class, w.app_version_id
 FROM   result r JOIN workunit w ON w.id = r.workunitid
 WHERE  r.server_state = 2 AND (r.priority < $1 OR (r.priority = $1 AND r.id > $2))
-ORDER  BY r.priority DESC, r.id LIMIT $3`
+ORDER  BY r.priority DESC, r.id LIMIT 0 + $3`
 
 // Unsent returns results to send in the order in which they should go: by
 // priority, then oldest first. It begins behind the result with the given

@@ -127,7 +127,7 @@ const summaries = `
 SELECT w.id, w.name, a.name, w.canonical_resultid, w.canonical_credit, w.error_mask, w.assimilate_state,
        (SELECT count(*) FROM result r WHERE r.workunitid = w.id)
 FROM   workunit w JOIN app a ON a.id = w.appid
-WHERE  w.id > $1 ORDER BY w.id LIMIT $2`
+WHERE  w.id > $1 ORDER BY w.id LIMIT 0 + $2`
 
 // Summaries returns how the workunits with ids above after stand.
 func (t *Tx) Summaries(after int64, limit int) ([]WorkunitSummary, error) {

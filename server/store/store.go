@@ -21,7 +21,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pressly/goose/v3"
@@ -50,16 +49,20 @@ var migrations embed.FS
 // A Store is an open database. It is safe for concurrent use, and several
 // processes may have the same database open.
 type Store struct {
-	readers *sql.DB
-	views   chan struct{} // one for each view under way
+	readers *readers
 	writer  *writer
-	stmts   sync.Map // of the readers, by query
 }
 
 // Open opens the SQLite database in the file path, makes it if there is none,
 // and brings its tables up to date. The caller closes it.
-func Open(ctx context.Context, path string) (*Store, error) {
-	w, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)"))
+func Open(ctx context.Context, path string) (*Store, error) { return open(ctx, path, "FULL") }
+
+// OpenVolatile is Open for tests that make millions of changes: they survive
+// the process, but not a power cut.
+func OpenVolatile(ctx context.Context, path string) (*Store, error) { return open(ctx, path, "OFF") }
+
+func open(ctx context.Context, path, synchronous string) (*Store, error) {
+	w, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous("+synchronous+")", "foreign_keys(1)"))
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
@@ -73,71 +76,23 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		_ = w.Close()
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	n := max(4, runtime.GOMAXPROCS(0))
-	r.SetMaxOpenConns(n + 1) // one is always free to prepare a statement
-	r.SetMaxIdleConns(n + 1) // opening one costs more than most queries
-	wr, err := startWriter(ctx, w)
+	rd, err := openReaders(ctx, r, max(4, runtime.GOMAXPROCS(0)))
 	if err != nil {
-		_ = r.Close()
 		_ = w.Close()
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	return &Store{readers: r, views: make(chan struct{}, n), writer: wr}, nil
+	wr, err := startWriter(ctx, w)
+	if err != nil {
+		_ = rd.close()
+		_ = w.Close()
+		return nil, fmt.Errorf("open database %s: %w", path, err)
+	}
+	return &Store{readers: rd, writer: wr}, nil
 }
 
 // Close waits for transactions under way, then closes the database.
 func (s *Store) Close() error {
-	return errors.Join(s.writer.close(), s.readers.Close())
-}
-
-// View runs fn on one consistent state of the database. fn must not keep tx.
-func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
-	select {
-	case s.views <- struct{}{}:
-		defer func() { <-s.views }()
-	case <-ctx.Done():
-		return fmt.Errorf("read database: %w", ctx.Err())
-	}
-	t, err := s.readers.BeginTx(ctx, nil)
-	if err != nil {
-		return fmt.Errorf("read database: %w", err)
-	}
-	defer func() { _ = t.Rollback() }()
-	return fn(&Tx{ctx: ctx, q: reading{s, t}})
-}
-
-// reading runs queries in prepared form, as parsing them takes longer than most
-// of them run.
-type reading struct {
-	s  *Store
-	tx *sql.Tx
-}
-
-func (r reading) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
-	if st, ok := r.s.stmts.Load(query); ok {
-		return r.tx.StmtContext(ctx, st.(*sql.Stmt)), nil
-	}
-	st, err := r.s.readers.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	if first, taken := r.s.stmts.LoadOrStore(query, st); taken {
-		defer st.Close()
-		st = first.(*sql.Stmt)
-	}
-	return r.tx.StmtContext(ctx, st), nil
-}
-
-func (r reading) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	st, err := r.stmt(ctx, query) //nolint:sqlclosecheck // ends with the transaction
-	if err != nil {
-		return nil, err
-	}
-	return st.QueryContext(ctx, args...)
-}
-
-func (r reading) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	return r.tx.ExecContext(ctx, query, args...) // which query_only refuses
+	return errors.Join(s.writer.close(), s.readers.close())
 }
 
 // dsn builds the driver's name for a file. Writers of other processes may hold

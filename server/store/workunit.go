@@ -103,13 +103,16 @@ func (t *Tx) WorkunitByName(name string) (Workunit, error) {
 	return w, nil
 }
 
+// Where a column of a partial index is compared with a parameter, SQLite prepares
+// the query anew for each value, to see whether that index would do. The plus
+// signs keep it from that, and in all queries the 0 + from the same for LIMIT.
 const saveWorkunit = `
 UPDATE workunit
 SET    need_validate = $2, canonical_resultid = $3, canonical_credit = $4, transition_time = $5,
        error_mask = $6, file_delete_state = $7, assimilate_state = $8, hr_class = $9, app_version_id = $10,
        target_nresults = $11, min_quorum = $12
-WHERE  id = $1 AND need_validate = $13 AND canonical_resultid = $14 AND transition_time = $15
-  AND  error_mask = $16 AND file_delete_state = $17 AND assimilate_state = $18 AND target_nresults = $19
+WHERE  id = $1 AND need_validate = +$13 AND canonical_resultid = $14 AND transition_time = +$15
+  AND  error_mask = $16 AND file_delete_state = +$17 AND assimilate_state = +$18 AND target_nresults = $19
   AND  hr_class = $20 AND app_version_id = $21`
 
 // SaveWorkunit moves a workunit from the state old to w. It returns ErrLost if
@@ -149,10 +152,10 @@ const (
 	dueWorkunits = `
 SELECT id FROM workunit
 WHERE  transition_time < 253402300799 AND transition_time <= $1 AND transitioner_flags <> 1
-ORDER  BY transition_time LIMIT $2`
-	needValidate = `SELECT id FROM workunit WHERE need_validate = 1 AND id > $1 ORDER BY id LIMIT $2`
-	toAssimilate = `SELECT id FROM workunit WHERE assimilate_state = 1 AND id > $1 ORDER BY id LIMIT $2`
-	toDelete     = `SELECT id FROM workunit WHERE file_delete_state = 1 AND id > $1 ORDER BY id LIMIT $2`
+ORDER  BY transition_time LIMIT 0 + $2`
+	needValidate = `SELECT id FROM workunit WHERE need_validate = 1 AND id > $1 ORDER BY id LIMIT 0 + $2`
+	toAssimilate = `SELECT id FROM workunit WHERE assimilate_state = 1 AND id > $1 ORDER BY id LIMIT 0 + $2`
+	toDelete     = `SELECT id FROM workunit WHERE file_delete_state = 1 AND id > $1 ORDER BY id LIMIT 0 + $2`
 )
 
 // Due returns workunits whose transition time has come, the latest first.

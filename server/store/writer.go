@@ -17,13 +17,12 @@ const maxGroup = 128
 // within a savepoint, so that the cost of making it durable is shared too; a
 // caller gets its answer only when that commit is on disk.
 type writer struct {
-	db    *sql.DB
-	conn  *sql.Conn
-	stmts map[string]*sql.Stmt
-	jobs  chan job
-	quit  chan struct{}
-	done  chan struct{}
-	once  sync.Once
+	db   *sql.DB
+	conn *conn
+	jobs chan job
+	quit chan struct{}
+	done chan struct{}
+	once sync.Once
 }
 
 type job struct {
@@ -36,6 +35,9 @@ type job struct {
 // error. fn must not keep tx, must not call Update, and should be quick: all
 // other changes wait for it. Once fn has begun, ctx no longer matters.
 func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	j := job{fn: fn, done: make(chan error, 1)}
 	select {
 	case s.writer.jobs <- j:
@@ -48,12 +50,12 @@ func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
 }
 
 func startWriter(ctx context.Context, db *sql.DB) (*writer, error) {
-	conn, err := db.Conn(ctx)
+	conn, err := newConn(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	w := &writer{
-		db: db, conn: conn, stmts: make(map[string]*sql.Stmt),
+		db: db, conn: conn,
 		jobs: make(chan job), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 	go w.run()
@@ -63,10 +65,7 @@ func startWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 func (w *writer) close() error {
 	w.once.Do(func() { close(w.quit) })
 	<-w.done
-	for _, st := range w.stmts {
-		_ = st.Close()
-	}
-	_ = w.conn.Close()
+	_ = w.conn.close()
 	return w.db.Close()
 }
 
@@ -86,7 +85,7 @@ func (w *writer) run() {
 func (w *writer) group(j job) {
 	// A cancelled statement would make SQLite roll the whole group back, so no
 	// caller's context reaches the connection.
-	tx := &Tx{ctx: context.Background(), q: w}
+	tx := &Tx{ctx: context.Background(), q: w.conn}
 	if _, err := tx.exec("BEGIN IMMEDIATE"); err != nil {
 		j.done <- fmt.Errorf("begin: %w", err)
 		return
@@ -149,33 +148,4 @@ func protect(tx *Tx, fn func(*Tx) error) (err error) {
 		}
 	}()
 	return fn(tx)
-}
-
-// stmt returns the connection's prepared form of a query.
-func (w *writer) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
-	if st, ok := w.stmts[query]; ok {
-		return st, nil
-	}
-	st, err := w.conn.PrepareContext(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	w.stmts[query] = st
-	return st, nil
-}
-
-func (w *writer) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	st, err := w.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
-	if err != nil {
-		return nil, err
-	}
-	return st.ExecContext(ctx, args...)
-}
-
-func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	st, err := w.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
-	if err != nil {
-		return nil, err
-	}
-	return st.QueryContext(ctx, args...)
 }

@@ -74,7 +74,7 @@ type decision struct {
 
 	unsent, inProgress, success, errors, noReply, couldntSend, total int
 	toValidate                                                       bool
-	canonicalGone                                                    bool // its files are deleted
+	canonicalGone                                                    bool // its files are deleted, or will be
 	filesLater                                                       bool // not before filesAt
 	filesAt                                                          time.Time
 }
@@ -87,7 +87,7 @@ func (d *decision) timeOut() {
 			d.plan.TimedOut = append(d.plan.TimedOut, r.ID)
 		}
 		if r.ID == d.wu.CanonicalResultID && d.wu.CanonicalResultID != 0 {
-			d.canonicalGone = r.FileDeleteState == store.DeleteDone
+			d.canonicalGone = r.FileDeleteState != store.DeleteInit
 		}
 	}
 }
@@ -136,11 +136,14 @@ func (d *decision) look() {
 
 // judge asks for validation, gives the workunit up or wants more results.
 func (d *decision) judge() {
-	if d.toValidate && d.success >= d.wu.MinQuorum {
+	switch {
+	case d.canonicalGone:
+		d.plan.NeedValidate = false // nothing is left to compare with
+	case d.toValidate && d.success >= d.wu.MinQuorum:
 		d.plan.NeedValidate = true
 	}
-	if d.wu.CanonicalResultID != 0 {
-		return
+	if d.wu.CanonicalResultID != 0 || d.wu.ErrorMask != 0 {
+		return // it has its outcome, and perhaps somebody has taken it
 	}
 	if d.couldntSend > 0 {
 		d.plan.ErrorMask |= store.ErrorCouldntSend
@@ -207,7 +210,7 @@ func (d *decision) finish() {
 		d.filesLater, d.filesAt = true, at
 		return
 	}
-	all := over && validated && replied
+	all := over && validated && replied && !d.plan.NeedValidate
 	d.plan.DeleteInput = all && d.wu.FileDeleteState == store.DeleteInit
 	for i := range d.results {
 		r := &d.results[i]
@@ -228,7 +231,7 @@ func (d *decision) mayDelete(r *store.Result, all bool) bool {
 	case store.ClientError, store.ValidateError:
 		return true
 	case store.Success:
-		return r.ValidateState != store.ValidateInit
+		return r.ValidateState != store.ValidateInit && r.ValidateState != store.Inconclusive
 	case store.NoReply, store.ClientDetached:
 		return all // perhaps uploaded, and not reported yet
 	}

@@ -70,16 +70,19 @@ func New(name string, env Env) (Checker, error) {
 	return nil, fmt.Errorf("validator %q: want bitwise, trivial, numeric:ABS[,REL] or exec:CMD", name)
 }
 
+// Comparing returns the checker that decides by comparing outputs in pairs.
+func Comparing(c Comparator) Checker { return comparing{c} }
+
 // comparing decides by comparing outputs in pairs.
-type comparing struct{ comparator }
+type comparing struct{ Comparator }
 
 func (c comparing) Check(_ context.Context, cs Case) (Findings, error) {
 	f := Findings{Canonical: -1}
 	load := func(r store.Result) sample {
 		s := sample{result: r}
-		s.output, s.err = c.load(r)
+		s.output, s.err = c.Load(r)
 		switch {
-		case errors.Is(s.err, errOutput):
+		case errors.Is(s.err, ErrOutput):
 			s.verdict = broken
 		case s.err != nil:
 			s.verdict = retry
@@ -96,14 +99,14 @@ func (c comparing) Check(_ context.Context, cs Case) (Findings, error) {
 	for _, r := range cs.Results {
 		s := load(r)
 		if cs.Canonical != nil && s.verdict == undecided {
-			if s.verdict = invalid; c.match(canonical.output, s.output) {
+			if s.verdict = invalid; c.Match(canonical.output, s.output) {
 				s.verdict = valid
 			}
 		}
 		samples = append(samples, s)
 	}
 	if cs.Canonical == nil {
-		f.Canonical = checkSet(samples, cs.Workunit.MinQuorum, c.match)
+		f.Canonical = checkSet(samples, cs.Workunit.MinQuorum, c.Match)
 	}
 	for _, s := range samples {
 		f.Verdicts = append(f.Verdicts, Verdict{s.verdict, s.err})

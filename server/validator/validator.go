@@ -99,6 +99,9 @@ func (v *Validator) one(ctx context.Context, id int64, now time.Time) error {
 	if !l.wu.NeedValidate {
 		return nil
 	}
+	if l.wu.ErrorMask != 0 {
+		return v.dismiss(ctx, l.wu, now)
+	}
 	v.check(ctx, &l)
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // the check may have failed for that reason alone
@@ -122,6 +125,21 @@ func (v *Validator) one(ctx context.Context, id int64, now time.Time) error {
 		return fmt.Errorf("validate workunit %s: %w", l.wu.Name, err)
 	}
 	return nil
+}
+
+// dismiss leaves a workunit that was given up to the transitioner: an outcome
+// that it found now would come beside the one that it has.
+func (v *Validator) dismiss(ctx context.Context, old store.Workunit, now time.Time) error {
+	wu := old
+	wu.NeedValidate = false
+	if now.Before(wu.TransitionTime) {
+		wu.TransitionTime = now
+	}
+	err := v.Store.Update(ctx, func(tx *store.Tx) error { return tx.SaveWorkunit(old, wu) })
+	if errors.Is(err, store.ErrLost) {
+		return nil
+	}
+	return err
 }
 
 // check fills in the verdicts.

@@ -1,0 +1,162 @@
+package modeltest
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/transitioner"
+)
+
+var (
+	seedFlag  = flag.Uint64("model.seed", 1, "seed of the first history")
+	stepsFlag = flag.Int("model.steps", 1_500, "steps in all")
+)
+
+const (
+	length = 2000 // steps of a history before everything comes to rest
+	rests  = 10   // of a history
+)
+
+// A step is one act: a request, an upload, a pass of a daemon, a change of the
+// clock, a cancellation, a restart.
+func TestModel(t *testing.T) {
+	seed := *seedFlag
+	for left := *stepsFlag; left > 0; seed++ {
+		w := newWorld(t, seed)
+		for round := 1; round <= rests && w.steps < left && !w.failed; round++ {
+			for w.steps < round*length && !w.failed {
+				w.event()
+			}
+			if !w.failed {
+				w.rest()
+			}
+		}
+		w.close()
+		if w.failed {
+			t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, left)
+		}
+		left -= w.steps
+	}
+}
+
+// event is one step.
+func (w *world) event() {
+	if w.failed {
+		return
+	}
+	w.steps++
+	if w.chance(0.3) {
+		w.now = w.now.Add(time.Duration(w.rng.IntN(60)) * time.Second)
+	}
+	switch x := w.rng.IntN(1000); {
+	case x < 250:
+		w.rpc(w.hosts[w.rng.IntN(len(w.hosts))], float64(w.rng.IntN(3)*5000))
+	case x < 500:
+		w.compute(w.hosts[w.rng.IntN(len(w.hosts))])
+	case x < 900:
+		w.daemon(w.rng.IntN(daemons))
+	case x < 930:
+		w.create()
+	case x < 936:
+		w.cancel()
+	case x < 966:
+		w.nonsense()
+	case x < 990:
+		w.now = w.now.Add(time.Duration(w.rng.IntN(4)*w.rng.IntN(3600)) * time.Second)
+	case x < 993:
+		w.now = w.now.Add(-time.Duration(w.rng.IntN(3600)) * time.Second)
+	case x < 994:
+		w.restart()
+	case x < 996: // a computer is restored from an old copy of its disk
+		h := w.hosts[w.rng.IntN(len(w.hosts))]
+		h.seqno = max(0, h.seqno-3)
+	case x < 998: // its user removes the project and attaches again
+		h := w.hosts[w.rng.IntN(len(w.hosts))]
+		h.id, h.seqno, h.have = 0, 0, nil
+	default:
+		w.addHost(w.users[w.rng.IntN(len(w.users))], manners[w.rng.IntN(len(manners))])
+	}
+}
+
+func (w *world) daemon(d int) {
+	switch {
+	case w.depth > 1:
+	case w.depth == 1 && (d == assimilation && w.assim > 0):
+		// Two assimilators at a time would hand an outcome over twice.
+	default:
+		w.pass(w.depth, d)
+	}
+}
+
+func (w *world) restart() {
+	if w.depth == 0 {
+		w.close()
+		w.open()
+	}
+}
+
+func (w *world) create() {
+	if len(w.names)-w.finished() > 60 {
+		return
+	}
+	m := 1 + w.rng.IntN(4)
+	n := m + w.rng.IntN(3)
+	c := n + w.rng.IntN(4)
+	b := c + w.rng.IntN(6)
+	w.insert(m, n, c, b, 1+w.rng.IntN(4), time.Duration(60+w.rng.IntN(20_000))*time.Second, int64(w.rng.IntN(3)))
+}
+
+// insert adds a workunit with quorum m, target n, at most c successes, b
+// results and a errors.
+func (w *world) insert(m, n, c, b, a int, delay time.Duration, priority int64) {
+	name := fmt.Sprintf("wu%d", len(w.names))
+	wu := store.Workunit{
+		CreateTime: w.now, AppID: w.app, Name: name, RscFpopsEst: 1e12, RscFpopsBound: 1e14, RscMemoryBound: 1e6, RscDiskBound: 1e6,
+		DelayBound: delay, MinQuorum: m, TargetNResults: n, MaxErrorResults: a, MaxTotalResults: b, MaxSuccessResults: c, Priority: priority,
+		ResultTemplateFile: "templates/a_out", TransitionTime: w.now,
+	}
+	row := protocol.Workunit{Name: name, AppName: "a", RscFpopsEst: 1e12, RscFpopsBound: 1e14, RscMemoryBound: 1e6, RscDiskBound: 1e6}
+	for _, f := range inputsOf(name) {
+		wu.XMLDoc += protocol.FileInfo{Name: f, NBytes: 5, MD5: "5d41402abc4b2a76b9719d911017c592"}.XML()
+		row.FileRefs = append(row.FileRefs, protocol.FileRef{FileName: f, OpenName: f})
+	}
+	wu.XMLDoc += row.XML()
+	k := &truth{quorum: m}
+	w.update(func(tx *store.Tx) (err error) {
+		for _, f := range inputsOf(name) {
+			w.input[f] = true
+		}
+		k.id, err = tx.InsertWorkunit(wu, inputsOf(name))
+		return err
+	})
+	w.wus[name] = k
+	w.names = append(w.names, name)
+	for _, f := range inputsOf(name) {
+		w.owners[f] = append(w.owners[f], name)
+	}
+}
+
+// finished counts the workunits whose outcome was handed over.
+func (w *world) finished() (n int) {
+	for _, k := range w.wus {
+		if k.calls > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *world) cancel() {
+	if len(w.names) == 0 {
+		return
+	}
+	k := w.wus[w.names[w.rng.IntN(len(w.names))]]
+	w.update(func(tx *store.Tx) error {
+		_, err := transitioner.Cancel(tx, k.id, w.now)
+		return err
+	})
+}

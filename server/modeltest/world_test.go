@@ -1,0 +1,380 @@
+package modeltest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/assimilator"
+	"github.com/starling-grid/starling/server/filedeleter"
+	"github.com/starling-grid/starling/server/scheduler"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/transitioner"
+	"github.com/starling-grid/starling/server/validator"
+)
+
+const platform = "x86_64-pc-linux-gnu"
+
+// The daemons, in the order in which a workunit meets them.
+const (
+	transition = iota
+	validation
+	assimilation
+	deletion
+	daemons
+)
+
+// A world is a project with its hosts.
+type world struct {
+	t    testing.TB
+	ctx  context.Context
+	path string
+	rng  *rand.Rand
+	now  time.Time
+	cfg  scheduler.Config
+	lag  time.Duration // delete_delay
+
+	st    *store.Store
+	audit *sql.DB
+	sched *scheduler.Scheduler
+	// Two processes' daemons, in the order transitioner, validator, assimilator,
+	// file deleter.
+	daemons [2][]func(context.Context, time.Time) (int, error)
+	depth   int // daemons at work, one within an act of the other
+	assim   int // of these, assimilators
+	running *running
+	once    [2]*sync.Once // a process's transitioner lets time pass once a pass
+	drain   bool          // chance is over: no more failures of the server
+
+	app    int64
+	users  []*user
+	hosts  []*host
+	wus    map[string]*truth
+	names  []string
+	files  map[string]string // uploaded
+	input  map[string]bool   // in download/
+	strays map[string]bool   // uploaded by hosts that were not to report any more
+	steps  int
+	failed bool
+	owners map[string][]string // of an input file: the workunits that need it
+}
+
+// running is a daemon's pass.
+type running struct {
+	crash context.CancelFunc
+	calls []*truth // of the assimilator's handler
+}
+
+type user struct {
+	id  int64
+	key protocol.Authenticator
+}
+
+// truth is what the model knows of a workunit.
+type truth struct {
+	id      int64
+	quorum  int
+	outcome string // that was handed over
+	calls   int
+	lost    int // calls after which the assimilator died
+}
+
+var template struct {
+	sync.Once
+	db []byte
+}
+
+func newWorld(t testing.TB, seed uint64) *world {
+	template.Do(func() {
+		path := filepath.Join(t.TempDir(), "project.db")
+		st, err := store.OpenVolatile(t.Context(), path)
+		must(t, err)
+		must(t, st.Close())
+		template.db, err = os.ReadFile(path)
+		must(t, err)
+	})
+	dir, err := os.MkdirTemp("", "starling-model-")
+	must(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	rng := rand.New(rand.NewPCG(seed, 0x5374_6172))
+	w := &world{
+		t: t, ctx: t.Context(), path: filepath.Join(dir, "project.db"), rng: rng, now: time.Unix(1_800_000_000, 0),
+		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string),
+	}
+	must(t, os.WriteFile(w.path, template.db, 0o600))
+	w.cfg = scheduler.Config{
+		Name: "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
+		UploadURL: "http://127.0.0.1/m/file_upload_handler", CodeSignKey: "1024\nab\n.\n",
+		MaxWusToSend: rng.IntN(5), MaxWusInProgress: rng.IntN(8), DailyResultQuota: []int{0, 3, 100}[rng.IntN(3)],
+		MaxNCPUs: 4, OneResultPerUserPerWU: w.chance(0.5), OneResultPerHostPerWU: w.chance(0.8),
+		ResendLostResults: w.chance(0.7), SendResultAbort: w.chance(0.8),
+		MinSendworkInterval: time.Duration(rng.IntN(2)*6) * time.Second,
+	}
+	if w.chance(0.3) {
+		w.lag = time.Duration(rng.IntN(7200)) * time.Second
+	}
+	w.open()
+	w.populate()
+	return w
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
+
+// fault is chance for what must not go on for ever.
+func (w *world) fault(p float64) bool { return !w.drain && w.chance(p) }
+
+// open starts the server's processes on the database.
+func (w *world) open() {
+	var err error
+	w.st, err = store.OpenVolatile(w.ctx, w.path)
+	must(w.t, err)
+	w.watch()
+	log := slog.New(slog.DiscardHandler)
+	w.sched = &scheduler.Scheduler{Store: w.st, Log: log, Config: w.cfg}
+	for i := range w.daemons {
+		w.start(i)
+	}
+}
+
+// start starts one process's daemons.
+func (w *world) start(i int) {
+	log := slog.New(slog.DiscardHandler)
+	{
+		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe(i), DeleteDelay: w.lag}
+		v := &validator.Validator{
+			Store: w.st, Log: log, DailyQuota: w.cfg.DailyResultQuota,
+			Checker: func(int64) (validator.Checker, error) { return validator.Comparing(comparator{w}), nil },
+		}
+		a := &assimilator.Assimilator{
+			Store: w.st, Log: log, Handler: func(int64) (assimilator.Handler, error) { return handler{w}, nil },
+		}
+		d := &filedeleter.Deleter{Store: w.st, Log: log, Download: inputs{w}, Upload: outputs{w}}
+		w.daemons[i] = []func(context.Context, time.Time) (int, error){t.Pass, v.Pass, a.Pass, d.Pass}
+	}
+}
+
+func (w *world) close() {
+	must(w.t, w.st.Close())
+	must(w.t, w.audit.Close())
+}
+
+func (w *world) populate() {
+	main := protocol.FileInfo{Name: "program", NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
+		protocol.AppVersion{FileRefs: []protocol.FileRef{{FileName: "program", MainProgram: true}}}.XML()
+	w.update(func(tx *store.Tx) (err error) {
+		w.app, err = tx.InsertApp(store.App{CreateTime: w.now, Name: "a", UserFriendlyName: "A", Validator: "bitwise", Assimilator: "copy"})
+		if err != nil {
+			return err
+		}
+		p, err := tx.EnsurePlatform(store.Platform{Name: platform}, w.now)
+		if err != nil {
+			return err
+		}
+		_, err = tx.InsertAppVersion(store.AppVersion{AppID: w.app, VersionNum: 100, Platform: p, XMLDoc: main})
+		return err
+	})
+	for range 2 + w.rng.IntN(5) {
+		w.addUser()
+	}
+	for range 3 + w.rng.IntN(8) {
+		w.addHost(w.users[w.rng.IntN(len(w.users))], manners[w.rng.IntN(len(manners))])
+	}
+}
+
+func (w *world) addUser() *user {
+	u := &user{key: protocol.Authenticator(fmt.Sprintf("%032x", len(w.users)+1))}
+	w.update(func(tx *store.Tx) (err error) {
+		u.id, err = tx.InsertUser(store.User{
+			CreateTime: w.now, EmailAddr: fmt.Sprintf("%d@example.org", len(w.users)), Name: "u",
+			Authenticator: u.key, CrossProjectID: "c",
+		})
+		return err
+	})
+	w.users = append(w.users, u)
+	return u
+}
+
+func (w *world) update(fn func(tx *store.Tx) error) {
+	w.t.Helper()
+	if err := w.st.Update(w.ctx, fn); err != nil {
+		w.failf("%v", err)
+	}
+}
+
+func (w *world) view(fn func(tx *store.Tx) error) {
+	w.t.Helper()
+	if err := w.st.View(w.ctx, fn); err != nil {
+		w.failf("%v", err)
+	}
+}
+
+func (w *world) failf(format string, args ...any) {
+	w.t.Helper()
+	w.failed = true
+	w.t.Errorf("step %d: "+format, append([]any{w.steps}, args...)...)
+}
+
+// meanwhile lets something else happen while a daemon is in the middle of its
+// work, or the daemon die.
+func (w *world) meanwhile() {
+	if w.drain || w.depth > 1 {
+		return
+	}
+	r := w.running
+	if w.chance(0.1) {
+		for range 1 + w.rng.IntN(3) {
+			w.event()
+		}
+	}
+	if w.chance(0.01) {
+		r.crash()
+	}
+}
+
+// describe makes new results' descriptions. The transitioner calls it from
+// several goroutines, so time passes only in the first.
+func (w *world) describe(process int) func(store.Workunit, string, int64) (string, error) {
+	return func(_ store.Workunit, result string, _ int64) (string, error) {
+		w.once[process].Do(w.meanwhile)
+		return protocol.FileInfo{Name: result + "_0", GeneratedLocally: true, MaxNBytes: 99, XMLSignature: "bb\n."}.XML() +
+			protocol.Result{Name: result, FileRefs: []protocol.FileRef{{FileName: result + "_0", OpenName: "out"}}}.XML(), nil
+	}
+}
+
+// pass lets a daemon work.
+func (w *world) pass(process, daemon int) int {
+	ctx, crash := context.WithCancel(w.ctx)
+	defer crash()
+	outer := w.running
+	w.running = &running{crash: crash}
+	w.depth++
+	w.once[process] = new(sync.Once)
+	if daemon == assimilation {
+		w.assim++
+	}
+	n, err := w.daemons[process][daemon](ctx, w.now)
+	dead := ctx.Err() != nil
+	if dead {
+		w.start(process)
+		for _, k := range w.running.calls {
+			k.lost++
+		}
+	}
+	if daemon == assimilation {
+		w.assim--
+	}
+	w.depth--
+	w.running = outer
+	if err != nil && !dead {
+		w.failf("daemon %d: %v", daemon, err)
+	}
+	return n
+}
+
+// comparator compares outputs by their content.
+type comparator struct{ w *world }
+
+func (c comparator) Load(r store.Result) (any, error) {
+	c.w.meanwhile()
+	if c.w.fault(0.02) {
+		return nil, errors.New("disk trouble")
+	}
+	out, ok := c.w.files[r.Name+"_0"]
+	if !ok {
+		return nil, fmt.Errorf("%w: never arrived", validator.ErrOutput)
+	}
+	return out, nil
+}
+
+func (c comparator) Match(a, b any) bool { return a == b }
+
+// handler takes outcomes and sees that there is one for each workunit.
+type handler struct{ w *world }
+
+func (h handler) Assimilate(_ context.Context, wu store.Workunit, _ []store.Result, canonical *store.Result) error {
+	w := h.w
+	if w.fault(0.02) {
+		return errors.New("disk trouble")
+	}
+	k := w.wus[wu.Name]
+	outcome := "given up: " + strings.Join(wu.ErrorMask.Reasons(), ", ")
+	if canonical != nil {
+		out, ok := w.files[canonical.Name+"_0"]
+		if !ok {
+			w.failf("%s is assimilated without its canonical output", wu.Name)
+		}
+		outcome = canonical.Name + " " + out
+	}
+	if k.calls > 0 && k.outcome != outcome {
+		w.failf("%s is assimilated again, as %q after %q", wu.Name, outcome, k.outcome)
+	}
+	k.calls++
+	k.outcome = outcome
+	w.running.calls = append(w.running.calls, k)
+	w.meanwhile()
+	return nil
+}
+
+// inputs is download/.
+type inputs struct{ w *world }
+
+func (d inputs) Remove(name string) error {
+	w := d.w
+	if w.fault(0.02) {
+		return errors.New("disk trouble")
+	}
+	for _, wu := range w.owners[name] {
+		w.view(func(tx *store.Tx) error {
+			row, err := tx.WorkunitByName(wu)
+			if err != nil {
+				return err
+			}
+			results, err := tx.ResultsOf(row.ID)
+			for _, r := range results {
+				if r.ServerState != store.Over {
+					w.failf("input %s goes while %s is %v", name, r.Name, r.ServerState)
+				}
+			}
+			if row.AssimilateState != store.AssimilateDone {
+				w.failf("input %s goes before %s is assimilated", name, wu)
+			}
+			return err
+		})
+	}
+	delete(w.input, name)
+	return nil
+}
+
+// outputs is upload/.
+type outputs struct{ w *world }
+
+func (d outputs) Remove(name string) error {
+	if d.w.fault(0.02) {
+		return errors.New("disk trouble")
+	}
+	delete(d.w.files, name)
+	return nil
+}
+
+// inputsOf returns a workunit's input files: one of its own and one that it
+// shares with its neighbours.
+func inputsOf(wu string) []string {
+	return []string{"in_" + wu, "shared_" + wu[:len(wu)-1]}
+}

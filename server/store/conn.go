@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// A conn is one connection with its prepared queries, as parsing them takes
+// longer than most of them run. It belongs to one goroutine at a time.
+type conn struct {
+	*sql.Conn
+	stmts map[string]*sql.Stmt
+}
+
+func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{c, make(map[string]*sql.Stmt)}, nil
+}
+
+func (c *conn) close() error {
+	for _, st := range c.stmts {
+		_ = st.Close()
+	}
+	return c.Close()
+}
+
+// stmt returns the connection's prepared form of a query.
+func (c *conn) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	if st, ok := c.stmts[query]; ok {
+		return st, nil
+	}
+	st, err := c.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	c.stmts[query] = st
+	return st, nil
+}
+
+func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	st, err := c.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
+	if err != nil {
+		return nil, err
+	}
+	return st.ExecContext(ctx, args...)
+}
+
+func (c *conn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	st, err := c.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
+	if err != nil {
+		return nil, err
+	}
+	return st.QueryContext(ctx, args...)
+}
+
+// readers are the connections for looking. Whoever holds one needs no second,
+// so that any number of looks at a time gets on.
+type readers struct {
+	db   *sql.DB
+	free chan *conn
+	n    int
+}
+
+func openReaders(ctx context.Context, db *sql.DB, n int) (*readers, error) {
+	db.SetMaxOpenConns(n)
+	db.SetMaxIdleConns(n)
+	r := &readers{db: db, free: make(chan *conn, n)}
+	for ; r.n < n; r.n++ {
+		c, err := newConn(ctx, db)
+		if err != nil {
+			return nil, errors.Join(err, r.close())
+		}
+		r.free <- c
+	}
+	return r, nil
+}
+
+// close waits for looks under way.
+func (r *readers) close() error {
+	for range r.n {
+		_ = (<-r.free).close()
+	}
+	r.n = 0
+	return r.db.Close()
+}
+
+// View runs fn on one consistent state of the database. fn must not keep tx,
+// and must not call View or Update.
+func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
+	select {
+	case <-s.writer.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	default:
+	}
+	var c *conn
+	select {
+	case c = <-s.readers.free:
+	case <-s.writer.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { s.readers.free <- c }()
+	end := &Tx{ctx: context.WithoutCancel(ctx), q: c}
+	if _, err := end.exec("BEGIN"); err != nil {
+		return fmt.Errorf("read database: %w", err)
+	}
+	defer func() { _, _ = end.exec("ROLLBACK") }()
+	return fn(&Tx{ctx: ctx, q: c})
+}

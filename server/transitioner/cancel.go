@@ -1,0 +1,42 @@
+package transitioner
+
+import (
+	"errors"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// Cancel gives a workunit up because its owner says so, and reports whether
+// there was anything to give up: one that has an outcome keeps it. Results that
+// were not sent never will be; hosts are told to abort the others when they
+// make contact.
+//
+// Source: BOINC tools/backend_lib.cpp, cancel_job.
+func Cancel(tx *store.Tx, id int64, now time.Time) (bool, error) {
+	old, err := tx.Workunit(id)
+	if err != nil {
+		return false, err
+	}
+	if old.CanonicalResultID != 0 || old.ErrorMask != 0 {
+		return false, nil
+	}
+	results, err := tx.ResultsOf(id)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range results {
+		if r.ServerState != store.Unsent && r.ServerState != store.Inactive {
+			continue
+		}
+		x := r
+		x.ServerState, x.Outcome = store.Over, store.DidntNeed
+		if err := tx.SaveResult(r, x); err != nil && !errors.Is(err, store.ErrLost) {
+			return false, err
+		}
+	}
+	wu := old
+	wu.ErrorMask |= store.ErrorCancelled
+	wu.TransitionTime = now
+	return true, tx.SaveWorkunit(old, wu)
+}
