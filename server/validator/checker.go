@@ -50,16 +50,16 @@ type Env struct {
 func New(name string, env Env) (Checker, error) {
 	switch kind, arg, _ := strings.Cut(name, ":"); {
 	case name == "bitwise":
-		return comparing{bitwise{env.Files}}, nil
+		return Comparing(bitwise{env.Files}), nil
 	case name == "trivial":
-		return comparing{trivial{env.Files}}, nil
+		return Comparing(trivial{env.Files}), nil
 	case kind == "numeric":
 		n, err := parseNumeric(arg)
 		if err != nil {
 			return nil, fmt.Errorf("validator %q: %w", name, err)
 		}
 		n.files = env.Files
-		return comparing{n}, nil
+		return Comparing(n), nil
 	case kind+":" == hook.Prefix:
 		cmd, err := hook.Parse(arg, env.Dir)
 		if err != nil {
@@ -70,16 +70,18 @@ func New(name string, env Env) (Checker, error) {
 	return nil, fmt.Errorf("validator %q: want bitwise, trivial, numeric:ABS[,REL] or exec:CMD", name)
 }
 
-// comparing decides by comparing outputs in pairs.
-type comparing struct{ comparator }
+// Comparing returns a Checker that compares outputs in pairs.
+func Comparing(c Comparator) Checker { return comparing{c} }
+
+type comparing struct{ Comparator }
 
 func (c comparing) Check(_ context.Context, cs Case) (Findings, error) {
 	f := Findings{Canonical: -1}
 	load := func(r store.Result) sample {
 		s := sample{result: r}
-		s.output, s.err = c.load(r)
+		s.output, s.err = c.Load(r)
 		switch {
-		case errors.Is(s.err, errOutput):
+		case errors.Is(s.err, ErrOutput):
 			s.verdict = broken
 		case s.err != nil:
 			s.verdict = retry
@@ -96,14 +98,14 @@ func (c comparing) Check(_ context.Context, cs Case) (Findings, error) {
 	for _, r := range cs.Results {
 		s := load(r)
 		if cs.Canonical != nil && s.verdict == undecided {
-			if s.verdict = invalid; c.match(canonical.output, s.output) {
+			if s.verdict = invalid; c.Match(canonical.output, s.output) {
 				s.verdict = valid
 			}
 		}
 		samples = append(samples, s)
 	}
 	if cs.Canonical == nil {
-		f.Canonical = checkSet(samples, cs.Workunit.MinQuorum, c.match)
+		f.Canonical = checkSet(samples, cs.Workunit.MinQuorum, c.Match)
 	}
 	for _, s := range samples {
 		f.Verdicts = append(f.Verdicts, Verdict{s.verdict, s.err})

@@ -13,22 +13,22 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A comparator looks at the output of results.
-type comparator interface {
-	// load reads what a result put out. errOutput says that the output is not
+// A Comparator looks at the output of results.
+type Comparator interface {
+	// Load reads what a result put out. ErrOutput says that the output is not
 	// acceptable and never will be; any other error is worth another try.
-	load(r store.Result) (any, error)
-	// match reports whether two outputs are equivalent.
-	match(a, b any) bool
+	Load(r store.Result) (any, error)
+	// Match reports whether two outputs are equivalent.
+	Match(a, b any) bool
 }
 
-// errOutput marks output that cannot be valid, such as a missing file.
-var errOutput = errors.New("bad output")
+// ErrOutput marks output that cannot be valid, such as a missing file.
+var ErrOutput = errors.New("bad output")
 
 // bitwise takes outputs as equivalent if each file is, byte for byte.
 type bitwise struct{ files *blob.Dir }
 
-func (b bitwise) load(r store.Result) (any, error) {
+func (b bitwise) Load(r store.Result) (any, error) {
 	refs, err := hook.Outputs(r)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (b bitwise) load(r store.Result) (any, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			// A host that gave up an upload reports success all the same, so this
 			// is the place where it is noticed.
-			return nil, fmt.Errorf("%w: output file %s never arrived", errOutput, ref.FileName)
+			return nil, fmt.Errorf("%w: output file %s never arrived", ErrOutput, ref.FileName)
 		case err != nil:
 			return nil, err
 		}
@@ -66,16 +66,16 @@ func (b bitwise) sum(name string) (sum [sha256.Size]byte, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-func (bitwise) match(x, y any) bool {
+func (bitwise) Match(x, y any) bool {
 	return maps.Equal(x.(map[string][sha256.Size]byte), y.(map[string][sha256.Size]byte))
 }
 
 // trivial takes every output as valid that is there.
 type trivial struct{ files *blob.Dir }
 
-func (t trivial) load(r store.Result) (any, error) { return nil, arrived(r, t.files) }
+func (t trivial) Load(r store.Result) (any, error) { return nil, arrived(r, t.files) }
 
-// arrived returns errOutput if a file that a result must have put out is not
+// arrived returns ErrOutput if a file that a result must have put out is not
 // there.
 func arrived(r store.Result, files *blob.Dir) error {
 	refs, err := hook.Outputs(r)
@@ -86,7 +86,7 @@ func arrived(r store.Result, files *blob.Dir) error {
 		_, err := files.Size(ref.FileName)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && !ref.Optional:
-			return fmt.Errorf("%w: output file %s never arrived", errOutput, ref.FileName)
+			return fmt.Errorf("%w: output file %s never arrived", ErrOutput, ref.FileName)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return err
 		}
@@ -94,4 +94,4 @@ func arrived(r store.Result, files *blob.Dir) error {
 	return nil
 }
 
-func (trivial) match(_, _ any) bool { return true }
+func (trivial) Match(_, _ any) bool { return true }

@@ -56,7 +56,7 @@ func parseNumeric(s string) (n numeric, err error) {
 	return n, nil
 }
 
-func (n numeric) load(r store.Result) (any, error) {
+func (n numeric) Load(r store.Result) (any, error) {
 	refs, err := hook.Outputs(r)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (n numeric) load(r store.Result) (any, error) {
 		case errors.Is(err, fs.ErrNotExist) && ref.Optional:
 			continue
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("%w: output file %s never arrived", errOutput, ref.FileName)
+			return nil, fmt.Errorf("%w: output file %s never arrived", ErrOutput, ref.FileName)
 		case err != nil:
 			return nil, err
 		}
@@ -91,7 +91,7 @@ func (n numeric) read(name string) (string, error) {
 
 func separates(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ';' }
 
-func (n numeric) match(x, y any) bool {
+func (n numeric) Match(x, y any) bool {
 	return maps.EqualFunc(x.(map[string][]string), y.(map[string][]string), func(a, b []string) bool {
 		return slices.EqualFunc(a, b, n.same)
 	})

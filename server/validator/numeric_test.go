@@ -36,16 +36,16 @@ func TestNumeric(t *testing.T) {
 			text := func(s string) map[string][]string {
 				return map[string][]string{"out": strings.FieldsFunc(s, separates)}
 			}
-			if got := n.match(text(tt.a), text(tt.b)); got != tt.want {
+			if got := n.Match(text(tt.a), text(tt.b)); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
-			if got := n.match(text(tt.b), text(tt.a)); got != tt.want {
+			if got := n.Match(text(tt.b), text(tt.a)); got != tt.want {
 				t.Errorf("the other way round: got %v, want %v", got, tt.want)
 			}
 		})
 	}
 	n, _ := parseNumeric("1")
-	if n.match(map[string][]string{"a": nil}, map[string][]string{"b": nil}) {
+	if n.Match(map[string][]string{"a": nil}, map[string][]string{"b": nil}) {
 		t.Error("files of other names match")
 	}
 	for s, want := range map[string]string{

@@ -64,7 +64,7 @@ func (p program) Check(ctx context.Context, c Case) (Findings, error) {
 
 // describe adds a result to the question, unless its outputs are not there.
 func (p program) describe(q *question, r store.Result) (Verdict, error) {
-	if err := arrived(r, p.env.Files); errors.Is(err, errOutput) {
+	if err := arrived(r, p.env.Files); errors.Is(err, ErrOutput) {
 		return Verdict{broken, err}, nil
 	} else if err != nil {
 		return Verdict{}, err

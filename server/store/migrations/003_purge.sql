@@ -11,8 +11,8 @@ WHERE  file_delete_state = 2;
 CREATE INDEX workunit_purge ON workunit (mod_time, id) WHERE file_delete_state = 2;
 
 -- What the file deleter could not delete, to be tried again.
-CREATE INDEX workunit_delete_error ON workunit (id) WHERE file_delete_state = 3;
-CREATE INDEX result_delete_error ON result (id) WHERE file_delete_state = 3;
+CREATE INDEX IF NOT EXISTS workunit_delete_error ON workunit (id) WHERE file_delete_state = 3;
+CREATE INDEX IF NOT EXISTS result_delete_error ON result (id) WHERE file_delete_state = 3;
 
 -- Credit of results that are no longer in the database: total_credit is the sum
 -- of this and of what the user's results were granted.
