@@ -23,7 +23,7 @@ demo: build
 
 test:
 	tools/install-test-deps
-	$(GO) test $$(command -v cc >/dev/null && echo -race) ./...
+	$(GO) test -count=1 $$(command -v cc >/dev/null && echo -race) ./...
 
 check: lint cross
 

@@ -151,6 +151,7 @@ type client struct {
 	have  []protocol.Result
 
 	trickles []protocol.Trickle // sent with each request
+	disk     float64            // bytes free; 0 not told
 }
 
 func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *protocol.SchedulerReply {
@@ -158,7 +159,7 @@ func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *proto
 	req := protocol.SchedulerRequest{
 		Authenticator: c.key, HostID: c.host, RPCSeqno: c.seqno, Client: protocol.Version{Major: 7, Minor: 20, Release: 5},
 		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports, Trickles: c.trickles,
-		Host: protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: 1e9},
+		Host: protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: 1e9, DiskFree: c.disk},
 	}
 	for _, r := range c.have {
 		req.OtherResults = append(req.OtherResults, protocol.OtherResult{Name: r.Name})

@@ -135,7 +135,7 @@ func (w *world) check() {
 		}
 	}
 	must(w.t, rows.Err())
-	must(w.t, rows.Close())
+	must(w.t, rows.Close()) //nolint:sqlclosecheck // before the next query, on the same connection
 	w.view(func(tx *store.Tx) error {
 		wrong, err := tx.Doctor()
 		for _, s := range wrong {

@@ -103,7 +103,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 		template.db, err = os.ReadFile(path)
 		must(t, err)
 	})
-	dir, err := os.MkdirTemp("", "starling-model-")
+	dir, err := os.MkdirTemp("", "starling-model-") //nolint:usetesting // gone with its world, of which a test makes many
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	rng := rand.New(rand.NewPCG(seed, 0x5374_6172))

@@ -50,16 +50,16 @@ type Env struct {
 func New(name string, env Env) (Checker, error) {
 	switch kind, arg, _ := strings.Cut(name, ":"); {
 	case name == "bitwise":
-		return comparing{bitwise{env.Files}}, nil
+		return Comparing(bitwise{env.Files}), nil
 	case name == "trivial":
-		return comparing{trivial{env.Files}}, nil
+		return Comparing(trivial{env.Files}), nil
 	case kind == "numeric":
 		n, err := parseNumeric(arg)
 		if err != nil {
 			return nil, fmt.Errorf("validator %q: %w", name, err)
 		}
 		n.files = env.Files
-		return comparing{n}, nil
+		return Comparing(n), nil
 	case kind+":" == hook.Prefix:
 		cmd, err := hook.Parse(arg, env.Dir)
 		if err != nil {
@@ -73,7 +73,6 @@ func New(name string, env Env) (Checker, error) {
 // Comparing returns the checker that decides by comparing outputs in pairs.
 func Comparing(c Comparator) Checker { return comparing{c} }
 
-// comparing decides by comparing outputs in pairs.
 type comparing struct{ Comparator }
 
 func (c comparing) Check(_ context.Context, cs Case) (Findings, error) {

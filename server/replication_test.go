@@ -1,0 +1,86 @@
+package server_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// A workunit that begins with one result gets another when it goes to a computer
+// that is not trusted yet; the two must agree.
+func TestAdaptiveReplication(t *testing.T) {
+	w := newWorld(t)
+	w.must(w.p.AddApp(t.Context(), server.NewApp{Name: "upper", Validator: "numeric:0.1", Assimilator: "copy", TargetNResults: 2}, w.now()))
+	w.must(w.p.AddVersion(t.Context(), server.NewVersion{
+		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: w.file("upper", "program"),
+	}, w.now()))
+	w.create(workgen.Params{Name: "wu"}, "hello 1.5")
+	a := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	b := &client{w: w, key: w.user("b@example.org"), name: "b", wrong: "HELLO 1.55"}
+	a.compute(a.fetch())
+	if st := w.status(); st.Workunits.Unfinished != 1 || st.Results.Total != 2 {
+		t.Errorf("after one: %+v", st)
+	}
+	b.compute(b.fetch())
+	if st := w.status(); !st.Done || st.Results.ByValidateState["valid"] != 2 {
+		t.Errorf("after two: %+v", st)
+	}
+}
+
+// Work that no computer can have is given up.
+func TestNobodyCanComputeIt(t *testing.T) {
+	w := newWorld(t, "max_infeasible = 100", "max_infeasible = 2")
+	w.setUp()
+	w.create(workgen.Params{Name: "wu", RscDiskBound: 1e15}, "hello")
+	for _, name := range []string{"a", "b"} {
+		c := &client{w: w, key: w.user(name + "@example.org"), name: name, disk: 1e9}
+		c.fetch()
+	}
+	w.step()
+	if _, info := w.outcome("wu"); len(info.Errors) != 1 || info.Errors[0] != "could not send" {
+		t.Errorf("outcome %+v", info)
+	}
+}
+
+// What is finished leaves the database for an archive; the credit stays, and a
+// file that comes later goes.
+func TestFinishedWorkIsArchived(t *testing.T) {
+	w := newWorld(t, "purge_after_days = 0", "purge_after_days = 3")
+	w.setUp()
+	w.create(workgen.Params{Name: "wu"}, "hello")
+	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	work := c.fetch()
+	c.compute(work)
+	if st := w.status(); st.Workunits.Total != 1 || st.Workunits.FilesDeleted != 1 {
+		t.Fatalf("got %+v", st.Workunits)
+	}
+	w.ahead = 73 * time.Hour
+	w.step()
+	if st := w.status(); st.Workunits.Total != 0 || st.Results.Total != 0 || st.Credit == 0 {
+		t.Errorf("got %+v", st)
+	}
+	if found, err := filepath.Glob(filepath.Join(w.dir, "archive", "wu_1-1.jsonl.gz")); err != nil || len(found) != 1 {
+		t.Errorf("archives: %v, %v", found, err)
+	}
+	late := protocol.ReportedResult{Name: work.Results[0].Name, State: protocol.ClientUploaded}
+	if acks := c.rpc(0, late).ResultAcks; len(acks) != 1 {
+		t.Errorf("a report of purged work must be acknowledged, or it comes for ever: %v", acks)
+	}
+	for _, f := range work.Files {
+		if f.Name == work.Results[0].FileRefs[0].FileName {
+			c.upload(f, "LATE")
+		}
+	}
+	if n := w.files("upload"); n != 1 {
+		t.Errorf("%d files uploaded late, want 1", n)
+	}
+	w.ahead += 73 * time.Hour
+	w.step()
+	if n := w.files("upload"); n != 0 {
+		t.Errorf("%d files are left", n)
+	}
+}

@@ -1,0 +1,67 @@
+package store_test
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A project of the first version keeps its work, and the purger knows how old it
+// is.
+func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "project.db")
+	text, err := os.ReadFile("migrations/001_first_light.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, schema, _ := strings.Cut(string(text), "-- +goose Up")
+	for _, query := range []string{
+		schema,
+		`CREATE TABLE goose_db_version (id INTEGER PRIMARY KEY AUTOINCREMENT, version_id INTEGER NOT NULL,
+		 is_applied INTEGER NOT NULL, tstamp TIMESTAMP DEFAULT (datetime('now')))`,
+		`INSERT INTO goose_db_version (version_id, is_applied) VALUES (0, 1), (1, 1)`,
+		`INSERT INTO app (create_time, name, user_friendly_name, validator, assimilator) VALUES (1, 'a', 'A', 'trivial', 'copy')`,
+		`INSERT INTO workunit (create_time, appid, name, xml_doc, rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound,
+		 rsc_disk_bound, transition_time, delay_bound, error_mask, file_delete_state, assimilate_state, min_quorum,
+		 target_nresults, max_error_results, max_total_results, max_success_results, result_template_file)
+		 VALUES (1000, 1, 'wu', '', 1, 1, 1, 1, 253402300799, 1, 16, 2, 2, 1, 1, 1, 1, 1, '')`,
+		`INSERT INTO result (create_time, workunitid, appid, name, server_state, outcome, xml_doc_in, received_time)
+		 VALUES (1000, 1, 1, 'wu_0', 5, 3, '', 2000)`,
+	} {
+		if _, err := db.ExecContext(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	err = s.View(t.Context(), func(tx *store.Tx) error {
+		for at, want := range map[int64]int{1999: 0, 2000: 1} {
+			if ids, err := tx.Purgeable(time.Unix(at, 0), 9); err != nil || len(ids) != want {
+				t.Errorf("at %d: %v, %v; want %d", at, ids, err, want)
+			}
+		}
+		a, err := tx.AppByName("a")
+		if a.Trickle != "" || a.TargetNResults != 0 {
+			t.Errorf("got %+v", a)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,74 @@
+package trickler_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
+	"github.com/starling-grid/starling/server/trickler"
+)
+
+type handler struct {
+	bad  string // the variety that it cannot handle
+	seen []string
+}
+
+func (h *handler) Handle(_ context.Context, m store.MsgFromHost) error {
+	h.seen = append(h.seen, m.Variety)
+	if m.Variety == h.bad {
+		return errors.New("no")
+	}
+	return nil
+}
+
+// A message that cannot be handled waits longer and longer, and holds up no
+// other; messages of an application without a handler wait for one.
+func TestPass(t *testing.T) {
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	storetest.Fill(t, st) // its application has no handler
+	err = st.Update(t.Context(), func(tx *store.Tx) error {
+		id, err := tx.InsertApp(store.App{Name: "talks", Validator: "trivial", Assimilator: "copy", Trickle: "exec:x"})
+		for i, variety := range []string{"a", "b", "silent"} {
+			m := store.MsgFromHost{HostID: 1, ResultID: int64(i), AppID: id, Variety: variety, XML: "x"}
+			if variety == "silent" {
+				m.AppID = 1
+			}
+			_, err2 := tx.AddMsgFromHost(m)
+			err = errors.Join(err, err2)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &handler{bad: "a"}
+	tr := &trickler.Trickler{
+		Store: st, Log: slog.New(slog.DiscardHandler),
+		Handler: func(int64) (trickler.Handler, error) { return h, nil },
+	}
+	now := storetest.T0
+	pass := func(wait time.Duration, want ...string) {
+		t.Helper()
+		now, h.seen = now.Add(wait), nil
+		if _, err := tr.Pass(t.Context(), now); err != nil || !slices.Equal(h.seen, want) {
+			t.Errorf("saw %v, %v; want %v", h.seen, err, want)
+		}
+	}
+	pass(0, "a", "b")
+	pass(59*time.Second, []string{}...)
+	pass(time.Second, "a")
+	pass(time.Minute, []string{}...)
+	h.bad = ""
+	pass(time.Minute, "a")
+	pass(24*time.Hour, []string{}...)
+}
