@@ -22,11 +22,19 @@ type manner struct {
 }
 
 var manners = []manner{
-	{}, {}, {deaf: 0.05, mute: 0.05},
-	{fails: 1}, {fails: 0.3, quits: 0.1},
-	{wrong: 1}, {collude: 1}, {collude: 0.3},
-	{lazy: 0.3, deaf: 0.1}, {deaf: 0.5, forgets: 0.1},
-	{forgets: 1}, {late: 0.7}, {late: 0.3, wrong: 0.2, fails: 0.1},
+	{},
+	{},
+	{deaf: 0.05, mute: 0.05},
+	{fails: 1},
+	{fails: 0.3, quits: 0.1},
+	{wrong: 1},
+	{collude: 1},
+	{collude: 0.3},
+	{lazy: 0.3, deaf: 0.1},
+	{deaf: 0.5, forgets: 0.1},
+	{forgets: 1},
+	{late: 0.7},
+	{late: 0.3, wrong: 0.2, fails: 0.1},
 }
 
 // A host is a client with its state.
