@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"sync"
@@ -16,64 +17,136 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// BenchmarkDispatch measures tasks a second, each sent and reported, one an
-// RPC, with 32 clients at a time; every answer is on disk before it leaves.
-func BenchmarkDispatch(b *testing.B) {
-	dir := filepath.Join(b.TempDir(), "p")
-	ctx, now := b.Context(), time.Now()
-	check := func(err error) {
-		if err != nil {
-			b.Fatal(err)
-		}
+// clients is how many computers the benchmarks serve at a time.
+const clients = 32
+
+// A bench is a project with its database on disk, durable at each commit.
+type bench struct {
+	b    *testing.B
+	p    *server.Project
+	web  http.Handler
+	user protocol.Authenticator
+	gen  *workgen.Generator
+	now  time.Time
+}
+
+func newBench(b *testing.B) *bench {
+	b.Helper()
+	x := &bench{b: b, now: time.Now()}
+	dir, ctx := filepath.Join(b.TempDir(), "p"), b.Context()
+	x.check(server.Init(ctx, dir, "Bench", master))
+	var err error
+	x.p, err = server.Open(ctx, dir, slog.New(slog.DiscardHandler))
+	x.check(err)
+	b.Cleanup(func() { _ = x.p.Close() })
+	x.p.Config.MinSendworkInterval, x.p.Config.DailyResultQuota, x.p.Config.MaxWusToSend = 0, 0, 0
+	x.web, err = x.p.Handler(func() {})
+	x.check(err)
+	x.check(x.p.AddApp(ctx, server.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy"}, x.now))
+	x.check(x.p.AddVersion(ctx, server.NewVersion{App: "a", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: "bench_test.go"}, x.now))
+	x.user, err = x.p.AddUser(ctx, "a@example.org", "", "", x.now)
+	x.check(err)
+	x.gen, err = x.p.Generator(ctx, "a", x.now)
+	x.check(err)
+	return x
+}
+
+func (x *bench) check(err error) {
+	x.b.Helper()
+	if err != nil {
+		x.b.Fatal(err)
 	}
-	check(server.Init(ctx, dir, "Bench", master))
-	p, err := server.Open(ctx, dir, slog.New(slog.DiscardHandler))
-	check(err)
-	defer p.Close()
-	p.Config.MinSendworkInterval, p.Config.DailyResultQuota = 0, 0
-	h, err := p.Handler(func() {})
-	check(err)
-	check(p.AddApp(ctx, server.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy"}, now))
-	check(p.AddVersion(ctx, server.NewVersion{App: "a", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: "bench_test.go"}, now))
-	key, err := p.AddUser(ctx, "a@example.org", "", "", now)
-	check(err)
-	g, err := p.Generator(ctx, "a", now)
-	check(err)
-	const tasks, clients = 10_000, 32
-	for range tasks / 1000 {
-		_, err := g.Create(ctx, make([]workgen.Spec, 1000), now)
-		check(err)
+}
+
+func (x *bench) create(n int) {
+	x.b.Helper()
+	for ; n > 0; n -= 1000 {
+		_, err := x.gen.Create(x.b.Context(), make([]workgen.Spec, min(n, 1000)), x.now)
+		x.check(err)
 	}
-	check(p.RunOnce(ctx, now))
-	var done atomic.Int64
-	for b.Loop() {
-		var wg sync.WaitGroup
-		for i := range clients {
-			wg.Go(func() {
-				req := protocol.SchedulerRequest{
-					Authenticator: key, Client: protocol.Version{Major: 7, Minor: 20}, CPUReqSeconds: 1,
-					Platform: "x86_64-pc-linux-gnu", Host: protocol.HostInfo{DomainName: fmt.Sprint(i), HostCPID: fmt.Sprint(i), NCPUs: 4, Fpops: 1e9},
+}
+
+// compute fetches and reports at least n tasks, up to jobs of them in each RPC.
+func (x *bench) compute(n, jobs int) {
+	var sent atomic.Int64
+	var wg sync.WaitGroup
+	for i := range clients {
+		wg.Go(func() {
+			name := fmt.Sprint(i)
+			req := protocol.SchedulerRequest{
+				Authenticator: x.user, Client: protocol.Version{Major: 7, Minor: 20}, Platform: "x86_64-pc-linux-gnu",
+				CPUReqSeconds: 3600 * (float64(jobs) - 0.5), // a task takes an hour
+				Host:          protocol.HostInfo{DomainName: name, HostCPID: name, NCPUs: 4, Fpops: 1e9},
+			}
+			for more := true; more || len(req.Results) > 0; {
+				if more = sent.Load() < int64(n); !more {
+					req.CPUReqSeconds = 0
 				}
-				for range tasks / clients / 4 {
-					rec := httptest.NewRecorder()
-					h.ServeHTTP(rec, httptest.NewRequest("POST", master+"cgi", bytes.NewReader(req.Encode())))
-					reply, err := protocol.ParseSchedulerReply(rec.Body.Bytes())
-					if err != nil {
-						b.Error(err)
-						return
-					}
-					if req.RPCSeqno++; reply.HostID != 0 {
-						req.HostID, req.RPCSeqno = reply.HostID, 1
-					}
-					req.Results = nil
-					for _, r := range reply.Results {
-						req.Results = append(req.Results, protocol.ReportedResult{Name: r.Name, State: protocol.ClientUploaded})
-						done.Add(1)
-					}
+				rec := httptest.NewRecorder()
+				x.web.ServeHTTP(rec, httptest.NewRequest("POST", master+"cgi", bytes.NewReader(req.Encode())))
+				reply, err := protocol.ParseSchedulerReply(rec.Body.Bytes())
+				if err != nil || more && len(reply.Results) == 0 && sent.Load() < int64(n) {
+					x.b.Errorf("no work: %v, %+v", err, reply)
+					return
 				}
-			})
-		}
-		wg.Wait()
+				if req.RPCSeqno++; reply.HostID != 0 {
+					req.HostID, req.RPCSeqno = reply.HostID, 1
+				}
+				req.Results = req.Results[:0]
+				for _, r := range reply.Results {
+					req.Results = append(req.Results, protocol.ReportedResult{Name: r.Name, State: protocol.ClientUploaded})
+				}
+				sent.Add(int64(len(reply.Results)))
+			}
+		})
 	}
-	b.ReportMetric(float64(done.Load())/b.Elapsed().Seconds(), "tasks/s")
+	wg.Wait()
+}
+
+const share = 4000 // tasks of one turn
+
+// BenchmarkScheduler measures tasks a second, each sent and reported; every
+// answer is on disk before it leaves.
+func BenchmarkScheduler(b *testing.B) {
+	for _, jobs := range []int{1, 10} {
+		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+			x := newBench(b)
+			for range b.N {
+				b.StopTimer()
+				x.create(share + clients*jobs)
+				x.check(x.p.RunOnce(b.Context(), x.now))
+				b.StartTimer()
+				x.compute(share, jobs)
+			}
+			b.ReportMetric(share*float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+		})
+	}
+}
+
+// BenchmarkTransitioner measures results made a second, with their certificates.
+func BenchmarkTransitioner(b *testing.B) {
+	x := newBench(b)
+	for range b.N {
+		b.StopTimer()
+		x.create(share)
+		b.StartTimer()
+		x.check(x.p.RunOnce(b.Context(), x.now))
+	}
+	b.ReportMetric(share*float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+}
+
+// BenchmarkOutcome measures tasks a second from their report to the end:
+// transitioner, validator, assimilator, file deleter. No output is uploaded, so
+// every result is found wanting.
+func BenchmarkOutcome(b *testing.B) {
+	x := newBench(b)
+	for range b.N {
+		b.StopTimer()
+		x.create(share + 10*clients)
+		x.check(x.p.RunOnce(b.Context(), x.now))
+		x.compute(share, 10)
+		b.StartTimer()
+		x.check(x.p.RunOnce(b.Context(), time.Now()))
+	}
+	b.ReportMetric(share*float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
 }

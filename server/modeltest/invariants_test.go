@@ -123,6 +123,7 @@ func (w *world) check() {
 	legal := legal
 	rows, err := w.audit.QueryContext(w.ctx, `SELECT kind, move, name FROM moves`)
 	must(w.t, err)
+	defer rows.Close()
 	for rows.Next() {
 		var kind, move, name string
 		must(w.t, rows.Scan(&kind, &move, &name))
@@ -135,7 +136,6 @@ func (w *world) check() {
 		}
 	}
 	must(w.t, rows.Err())
-	must(w.t, rows.Close()) //nolint:sqlclosecheck // before the next query, on the same connection
 	w.view(func(tx *store.Tx) error {
 		wrong, err := tx.Doctor()
 		for _, s := range wrong {

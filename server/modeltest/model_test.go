@@ -13,7 +13,7 @@ import (
 
 var (
 	seedFlag  = flag.Uint64("model.seed", 1, "seed of the first history")
-	stepsFlag = flag.Int("model.steps", 1_500, "steps in all")
+	stepsFlag = flag.Int("model.steps", 1_000, "steps in all")
 )
 
 const (

@@ -103,9 +103,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 		template.db, err = os.ReadFile(path)
 		must(t, err)
 	})
-	dir, err := os.MkdirTemp("", "starling-model-") //nolint:usetesting // gone with its world, of which a test makes many
-	must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(seed, 0x5374_6172))
 	w := &world{
 		t: t, ctx: t.Context(), path: filepath.Join(dir, "project.db"), rng: rng, now: time.Unix(1_800_000_000, 0),

@@ -15,9 +15,9 @@ const (
 	maxAsked = 28 * 86400
 	// An RPC looks down the queue for results that this host may have, a page at
 	// a time, each larger than the one before: most hosts may have the first.
-	firstPage = 8
-	growth    = 4
-	maxPages  = 6 // 10 920 results in all
+	firstPage = 2
+	growth    = 8
+	maxPages  = 5 // 9 362 results in all
 	// unmeasured is the speed BOINC's clients tell before they have measured.
 	unmeasured = 1e9
 )
