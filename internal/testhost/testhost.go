@@ -26,6 +26,7 @@ const (
 	Server   = "starling-server"
 	Wrap     = "starling-wrap"
 	Mersenne = "mersenne"
+	Demo     = "demo"
 )
 
 // Bin is a folder with the built programs.
@@ -43,7 +44,7 @@ func (b Bin) Path(program string) string {
 func Build(ctx context.Context, dir string, args ...string) (Bin, error) {
 	const module = "github.com/starling-grid/starling/"
 	args = append([]string{"build", "-o", dir + string(filepath.Separator)}, args...)
-	args = append(args, module+"cmd/starling", module+"cmd/starling-server", module+"cmd/starling-wrap", module+"examples/mersenne")
+	args = append(args, module+"cmd/starling", module+"cmd/starling-server", module+"cmd/starling-wrap", module+"cmd/demo", module+"examples/mersenne")
 	cmd := exec.CommandContext(ctx, "go", args...)
 	// Static programs run on any host, as those of a release do.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
