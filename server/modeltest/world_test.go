@@ -271,9 +271,18 @@ func (w *world) pass(process, daemon int) int {
 	dead := ctx.Err() != nil
 	if dead {
 		w.start(process)
-		for _, k := range w.running.calls {
-			k.lost++
-		}
+		w.view(func(tx *store.Tx) error {
+			for _, k := range w.running.calls {
+				wu, err := tx.Workunit(k.id)
+				if err != nil {
+					return err
+				}
+				if wu.AssimilateState != store.AssimilateDone {
+					k.lost++ // the handler was called and nobody knows: it will be again
+				}
+			}
+			return nil
+		})
 	}
 	if daemon == assimilation {
 		w.assim--

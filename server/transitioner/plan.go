@@ -107,7 +107,7 @@ func (d *decision) look() {
 		}
 		switch r.Outcome {
 		case store.Success:
-			if r.ValidateState == store.ValidateInit {
+			if d.unvalidated(r) {
 				if d.canonicalGone {
 					r.ValidateState = store.TooLate
 					d.plan.TooLate = append(d.plan.TooLate, r.ID)
@@ -132,6 +132,14 @@ func (d *decision) look() {
 			}
 		}
 	}
+}
+
+// unvalidated reports whether a success still has to be compared: one that
+// nobody has looked at, and one that agreed with none when there was no canonical
+// result yet and could not be read when there was.
+func (d *decision) unvalidated(r *store.Result) bool {
+	return r.ValidateState == store.ValidateInit ||
+		r.ValidateState == store.Inconclusive && d.wu.CanonicalResultID != 0
 }
 
 // judge asks for validation, gives the workunit up or wants more results.
@@ -191,7 +199,7 @@ func (d *decision) finish() {
 		switch {
 		case r.ServerState != store.Over:
 			over = false
-		case r.Outcome == store.Success && r.ValidateState == store.ValidateInit:
+		case r.Outcome == store.Success && d.unvalidated(r):
 			validated = false
 		case r.Outcome == store.NoReply && r.ReportDeadline.After(d.now):
 			replied = false

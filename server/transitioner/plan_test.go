@@ -158,6 +158,11 @@ func TestDecide(t *testing.T) {
 			plan{NeedValidate: true, DeleteOutput: []int64{2}, TransitionTime: store.Never},
 		},
 		{
+			"a success that agreed with none is compared with a canonical result found without it", canonical(store.AssimilateDone),
+			[]store.Result{valid, valid, inconclusive},
+			plan{NeedValidate: true, DeleteOutput: []int64{2}, TransitionTime: store.Never},
+		},
+		{
 			"a success after the canonical files are gone is too late",
 			func(w *store.Workunit) { canonical(store.AssimilateDone)(w); w.FileDeleteState = store.DeleteDone },
 			[]store.Result{deleted(valid), deleted(valid), fresh},
