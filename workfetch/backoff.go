@@ -19,8 +19,8 @@ const (
 const wantMax = 145 * time.Minute
 
 // Wait is how long a project is left alone after the n-th request in a row
-// that brought no work, n from 1: 10 minutes doubled up to a day, or up to three
-// hours for a project that is owed time, times a random factor from [0.5, 1.5),
+// that brought no work, n from 1: 10 minutes doubled up to a day, or up to
+// wantMax for a project that is owed time, times a random factor from [0.5, 1.5),
 // or [0.75, 1) there.
 func Wait(n int, owed bool, rng *rand.Rand) time.Duration {
 	d := math.Min(float64(backoffMin)*math.Exp2(float64(max(n, 1)-1)), float64(backoffMax))

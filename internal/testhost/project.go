@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -49,17 +48,6 @@ func NewProject(ctx context.Context, bin Bin, dir, name string) (*Project, error
 // Run runs a starling-server command and returns what it printed.
 func (p *Project) Run(ctx context.Context, args ...string) (string, error) {
 	return p.Bin.Run(ctx, nil, Server, args...)
-}
-
-// Configure appends settings to the project's server.toml, in front of what is
-// there.
-func (p *Project) Configure(settings string) error {
-	name := filepath.Join(p.Dir, "server.toml")
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, append([]byte(settings+"\n"), b...), 0o600)
 }
 
 // Serve starts the server and waits until it answers.

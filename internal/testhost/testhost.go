@@ -106,9 +106,6 @@ func Start(log, program string, args ...string) (*Process, error) {
 	return p, nil
 }
 
-// PID is the process's id.
-func (p *Process) PID() int { return p.cmd.Process.Pid }
-
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
