@@ -199,7 +199,7 @@ func (a *Agent) checkpointed(e executor.Checkpointed) {
 // exited makes the end of a run durable. If that fails the result stays in its
 // slot as it is, and its application is started again to find its work done.
 func (a *Agent) exited(e executor.Exited, now time.Time) {
-	a.settle(now)
+	a.account(now)
 	key := a.ran(e.Result)
 	r, ok := a.db.Results.Get(key)
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/protocol"
-	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -41,7 +41,7 @@ func (r *replier) apply(tx *state.Tx) {
 	if r.reply.ProjectIsDown {
 		// Nothing else in such a reply counts.
 		c := contactOf(*p).Failed(r.now, r.a.rng)
-		if t := r.now.Add(min(r.reply.RequestDelay, schedulerop.MaxRequestDelay)); t.After(c.MinRPCTime) {
+		if t := r.now.Add(min(r.reply.RequestDelay, contact.MaxRequestDelay)); t.After(c.MinRPCTime) {
 			c.MinRPCTime = t
 		}
 		setContact(p, c)

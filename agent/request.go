@@ -4,14 +4,13 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
-	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
 
 // request says to a project's scheduler how things stand here.
-func (a *Agent) request(p state.Project, fetch workfetch.Reason, now time.Time) *protocol.SchedulerRequest {
+func (a *Agent) request(p state.Project, fetch workfetch.Reason, busy time.Duration, now time.Time) *protocol.SchedulerRequest {
 	platform, alternatives := hostinfo.Platform()
 	if free, ok := hostinfo.DiskFree(a.cfg.DataDir); ok {
 		a.host.DiskFree = free
@@ -43,8 +42,7 @@ func (a *Agent) request(p state.Project, fetch workfetch.Reason, now time.Time) 
 	case fetch.Could > 0: // the session is held anyway
 		r.CPUReqSeconds = fetch.Could
 	}
-	l := a.look(true)
-	r.EstimatedDelay = jobsched.BusyTime(now, a.cpus(), 1, l.jobs)
+	r.EstimatedDelay = busy
 	a.listHeld(r, p.MasterURL)
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,6 +55,9 @@ func Offline(dataDir, version string) (control.Status, error) {
 	}
 	h, _ := a.db.Hosts.Get(state.Self)
 	a.host.Fpops = h.Fpops
+	a.log = slog.New(slog.DiscardHandler)
+	a.openLedger(time.Now())
+	a.decide(time.Now())
 	s := a.status(nil)
 	for _, acc := range accounts {
 		if _, known := a.db.Projects.Get(acc.MasterURL); !known {
@@ -110,7 +114,7 @@ func (a *Agent) showProject(u string, p state.Project, tasks int) control.Projec
 	if d, ok := a.debts.of[u]; ok {
 		v.Debt = d
 	}
-	r := a.fetch[u]
+	r := a.last.project(u).Fetch
 	v.Work, v.WorkCode = r.Text, string(r.Code)
 	if doing := a.talking[u]; doing != "" {
 		v.Work = "In contact with the project: " + doing + "."
@@ -133,7 +137,9 @@ func (a *Agent) showTask(key string, r state.Result, progress map[string]executo
 	if r.State >= protocol.ClientUploading && r.State != protocol.ClientAborted && r.State != protocol.ClientComputeError {
 		t.Fraction = 1
 	}
-	t.Remaining = a.remaining(r, progress).Seconds()
+	if j, ok := a.last.result(key); ok {
+		t.Remaining = j.Remaining.Seconds()
+	}
 	t.Why = a.why(key, r, t)
 	return t
 }
@@ -150,12 +156,12 @@ func (a *Agent) why(key string, r state.Result, t control.Task) string {
 	case r.State == protocol.ClientUploading:
 		return "Its files are being sent." + a.trouble(r, r.FileRefs)
 	case t.Running:
-		if j, ok := a.jobs[key]; ok {
+		if j, ok := a.last.result(key); ok {
 			return j.Text
 		}
 		return "Running."
 	}
-	if j, ok := a.jobs[key]; ok && !j.Run() {
+	if j, ok := a.last.result(key); ok && !j.Run() {
 		return j.Text
 	}
 	return "Ready to run."

@@ -57,7 +57,7 @@ func mean(s sim.Scenario, seeds []int64, days float64) sim.Figures {
 	}
 	runs := make([]sim.Figures, len(seeds))
 	for i, seed := range seeds {
-		runs[i] = sim.Run(s, seed, days)
+		runs[i] = sim.Run(s, seed, days, nil)
 	}
 	return sim.Mean(runs)
 }
