@@ -75,7 +75,8 @@ type Agent struct {
 
 	host     protocol.HostInfo
 	settings settings.Settings
-	prefs    prefs.Prefs
+	layers   []prefs.Layer // of the preference files
+	prefs    prefs.Effective
 	accounts map[string]settings.Account // by master URL
 	faults   error                       // of the files people write
 
@@ -88,9 +89,11 @@ type Agent struct {
 	moving  map[string]*transfer // file key → transfer under way
 	running map[string]*process  // by task: results that have a process
 	asked   map[string]bool      // project → the user wants it contacted now
-	leaving map[string]bool      // project → it is being detached
+	leaving map[string]bool      // project → all of its is being removed
+	again   map[string]bool      // of those → it stays attached, and starts anew
 	last    decision
 	debts   ledger
+	up      uptime
 	stale   bool // something may be left that nobody needs
 }
 
@@ -113,8 +116,8 @@ func New(cfg Config) (*Agent, error) {
 		events:  make(chan func(), 256),
 		talking: make(map[string]string), moving: make(map[string]*transfer),
 		running: make(map[string]*process), asked: make(map[string]bool),
-		leaving: make(map[string]bool),
-		stale:   true,
+		leaving: make(map[string]bool), again: make(map[string]bool),
+		stale: true,
 	}
 	if a.settings, err = settings.Load(dir); err != nil {
 		return nil, err
@@ -180,6 +183,8 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	}
 	a.log.Info("agent started", "version", a.cfg.Version, "data", a.cfg.DataDir, "cpus", a.cpus(), "projects", len(a.accounts))
 	a.openLedger(time.Now())
+	a.openUptime(time.Now())
+	go a.watch(a.ctx)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -272,11 +277,9 @@ func (a *Agent) shutdown() error {
 	a.drain()
 	a.end()
 	a.decide(time.Now())
-	h, _ := a.db.Hosts.Get(state.Self)
-	h.LastSeen = time.Now()
 	a.save(func(tx *state.Tx) {
 		a.putDebts(tx)
-		a.db.Hosts.Put(tx, state.Self, h)
+		a.putTimes(tx)
 	})
 	return errors.Join(err, a.db.Close())
 }
@@ -287,7 +290,8 @@ func (a *Agent) Close() error {
 	return a.db.Close()
 }
 
-func (a *Agent) cpus() int { return a.prefs.CPUs(a.host.NCPUs) }
+// cpus is how many CPUs may be used while the computer is in use.
+func (a *Agent) cpus() int { return a.prefs.CPUs(a.host.NCPUs, true) }
 
 // projectDir is where a project's files lie.
 func (a *Agent) projectDir(project string) string {

@@ -31,6 +31,9 @@ func (a *Agent) openLedger(now time.Time) {
 func (a *Agent) account(now time.Time) {
 	interval := now.Sub(a.debts.accounted)
 	for _, run := range a.running {
+		if run.paused {
+			continue
+		}
 		if r, ok := a.db.Results.Get(run.key); ok {
 			v, _ := a.db.Versions.Get(r.Version)
 			ran := max(0, min(interval, now.Sub(run.since)))

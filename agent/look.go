@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -19,12 +21,18 @@ const unsaved = 30 * time.Second
 // look gathers what the policies are shown. Projects and results stand in the
 // order of their keys, which are returned.
 func (a *Agent) look(now time.Time) (s decide.Snapshot, urls, keys []string) {
+	c := a.conditions(now)
+	h, _ := a.db.Hosts.Get(state.Self)
+	inUse := a.prefs.InUse(c)
 	s = decide.Snapshot{
 		Now: now.Round(0), Elapsed: now.Sub(a.debts.settled), Version: a.cfg.Version,
-		CPUs: a.cpus(), AllCPUs: a.host.NCPUs,
+		CPUs: a.prefs.CPUs(a.host.NCPUs, inUse), AllCPUs: a.host.NCPUs,
+		Memory: a.prefs.Memory(int64(a.host.MemBytes), inUse), OnFrac: a.up.times.On * a.up.times.Active,
 		Low: a.prefs.LowWater(), High: a.prefs.HighWater(), Slice: a.prefs.Slice(),
-		Eager: a.settings.ReportResultsImmediately,
+		Eager:   a.settings.ReportResultsImmediately,
+		Compute: a.prefs.MayCompute(c, h.RunMode), Network: a.prefs.MayTransfer(c, h.NetMode),
 	}
+	limits := a.limits(&s)
 	index := make(map[string]int)
 	for u, p := range a.db.Projects.All() {
 		index[u] = len(urls)
@@ -34,9 +42,42 @@ func (a *Agent) look(now time.Time) (s decide.Snapshot, urls, keys []string) {
 	progress := a.progress()
 	for key, r := range a.db.Results.All() {
 		keys = append(keys, key)
-		s.Results = append(s.Results, a.describe(key, r, index[r.Project], progress, now))
+		v := a.describe(r, index[r.Project], progress, now)
+		v.Under = limits(r)
+		s.Results = append(s.Results, v)
 	}
 	return s, urls, keys
+}
+
+// limits puts the volunteer's limits on tasks at once into a snapshot, and returns
+// which of them a result is under.
+func (a *Agent) limits(s *decide.Snapshot) func(state.Result) []int {
+	index := make(map[string]int)
+	add := func(key, name string, most int) {
+		if most > 0 {
+			index[key] = len(s.Limits)
+			s.Limits = append(s.Limits, jobsched.Limit{Name: name, Max: most})
+		}
+	}
+	for _, u := range slices.Sorted(maps.Keys(a.accounts)) {
+		acc := a.accounts[u]
+		add(u, "max_concurrent for "+u, acc.MaxConcurrent)
+		for _, app := range acc.Apps {
+			add(state.Key(u, app.Name), "max_concurrent for application "+app.Name+" of "+u, app.MaxConcurrent)
+		}
+	}
+	return func(r state.Result) (under []int) {
+		if len(index) == 0 {
+			return nil
+		}
+		unit, _ := a.db.Units.Get(state.Key(r.Project, r.WorkunitName))
+		for _, key := range []string{r.Project, state.Key(r.Project, unit.AppName)} {
+			if i, ok := index[key]; ok {
+				under = append(under, i)
+			}
+		}
+		return under
+	}
 }
 
 // showToPolicy describes a project.
@@ -45,7 +86,7 @@ func (a *Agent) showToPolicy(p state.Project) decide.Project {
 	acc := a.accounts[u]
 	v := decide.Project{
 		URL: u, Share: acc.ResourceShare, Debt: a.debts.of[u], Used: a.debts.used[u],
-		NoMoreWork: acc.NoMoreWork, Leaving: a.leaving[u],
+		Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork, Leaving: a.leaving[u],
 		Contact: contactOf(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
 		NextRPC: p.Contact.NextRPCTime, Asked: a.asked[u], Talking: a.talking[u] != "",
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
@@ -60,13 +101,15 @@ func (a *Agent) showToPolicy(p state.Project) decide.Project {
 }
 
 // describe describes a result.
-func (a *Agent) describe(key string, r state.Result, project int, progress map[string]executor.Progress, now time.Time) decide.Result {
+func (a *Agent) describe(r state.Result, project int, progress map[string]executor.Progress, now time.Time) decide.Result {
 	version, _ := a.db.Versions.Get(r.Version)
 	unit, _ := a.db.Units.Get(state.Key(r.Project, r.WorkunitName))
+	app := a.accounts[r.Project].App(unit.AppName)
 	v := decide.Result{
-		ID: key, Project: project, Phase: phase(r), CPUs: version.AvgNCPUs, Memory: int64(unit.RscMemoryBound),
+		ID: r.Name, Project: project, Phase: phase(r), CPUs: cmp.Or(app.AvgNCPUs, version.AvgNCPUs), Memory: int64(unit.RscMemoryBound),
 		Stated: a.stated(r.Version, unit.RscFpopsEst), Elapsed: r.Checkpoint.Elapsed, Fraction: r.Checkpoint.Fraction,
-		Received: r.Received, Deadline: r.ReportDeadline, Completed: r.Completed, Immediately: r.ReportImmediately,
+		Received: r.Received, Deadline: r.ReportDeadline, Completed: r.Completed,
+		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended,
 		Started: !r.Started.IsZero(), Urgent: r.Urgent, NotBefore: r.NotBefore,
 	}
 	if p, ok := progress[taskID(r)]; ok {
@@ -76,7 +119,7 @@ func (a *Agent) describe(key string, r state.Result, project int, progress map[s
 		}
 		v.Unsaved = p.CPUTime-p.CheckpointCPUTime > unsaved
 	}
-	if run := a.running[taskID(r)]; run != nil {
+	if run := a.running[taskID(r)]; run != nil && !run.paused {
 		v.Running, v.Ran = true, now.Sub(run.since)
 	}
 	return v

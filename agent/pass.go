@@ -40,6 +40,7 @@ func (d decision) result(key string) (decide.ResultPlan, bool) {
 func (a *Agent) decide(now time.Time) decision {
 	a.account(now)
 	s, urls, keys := a.look(now)
+	a.tickUptime(now, !s.Compute.Denied(), !s.Network.Denied())
 	d := decision{
 		Record: decide.Record{Snapshot: s, Plan: decide.Pass(s)}, urls: urls, keys: keys,
 		projects: make(map[string]int, len(urls)), results: make(map[string]int, len(keys)),
@@ -54,6 +55,7 @@ func (a *Agent) decide(now time.Time) decision {
 	a.debts.settled = now
 	clear(a.debts.used)
 	a.tell(a.last, d)
+	a.record(d)
 	a.last = d
 	return d
 }
@@ -121,8 +123,38 @@ func (a *Agent) actOn(key string, r state.Result, seen decide.Result, plan decid
 	case plan.Run() && !seen.Running:
 		a.start(key, r, now)
 	case !plan.Run() && seen.Running:
-		if err := a.exec.Quit(taskID(r)); err != nil && !errors.Is(err, executor.ErrNotRunning) {
-			a.log.Warn("cannot stop a task", "result", r.Name, "error", err)
+		a.halt(r, now)
+	}
+}
+
+// halt stops a running task: it stays in memory where the volunteer wants that,
+// or where it would lose all its work, and otherwise ends, to go on from its last
+// checkpoint.
+func (a *Agent) halt(r state.Result, now time.Time) {
+	task := taskID(r)
+	stop := a.exec.Quit
+	if p := a.exec.Progress()[task]; a.prefs.LeaveAppsInMemory || p.WithoutCheckpoint && p.CPUTime > 0 {
+		a.account(now)
+		a.running[task].paused = true
+		stop = a.exec.Suspend
+	}
+	if err := stop(task); err != nil && !errors.Is(err, executor.ErrNotRunning) {
+		a.log.Warn("cannot stop a task", "result", r.Name, "error", err)
+	}
+}
+
+// unpause lets a task that stayed in memory go on, and reports whether there was
+// one.
+func (a *Agent) unpause(r state.Result, now time.Time) bool {
+	run := a.running[taskID(r)]
+	if run == nil {
+		return false
+	}
+	if run.paused {
+		run.paused, run.since = false, now
+		if err := a.exec.Resume(taskID(r)); err != nil && !errors.Is(err, executor.ErrNotRunning) {
+			a.log.Warn("cannot resume a task", "result", r.Name, "error", err)
 		}
 	}
+	return true
 }

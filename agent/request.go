@@ -34,7 +34,8 @@ func (a *Agent) request(p state.Project, fetch workfetch.Reason, busy time.Durat
 		r.RPCSeqno = p.RPCSeqno
 	}
 	if h, ok := a.db.Hosts.Get(state.Self); ok {
-		r.CrossProjectID = h.CrossProject
+		source, _ := a.db.Projects.Get(h.Prefs.Project)
+		r.CrossProjectID, r.GlobalPrefs, r.PrefsEmailHash = h.CrossProject, h.Prefs.XML, source.EmailHash
 	}
 	switch {
 	case fetch.Code == workfetch.Ask:
@@ -88,15 +89,14 @@ func (a *Agent) reported(res state.Result) protocol.ReportedResult {
 	return r
 }
 
-// timeStats tells how much this computer computes. The agent is taken to be on,
-// connected and active; measured fractions come with the scheduling policies.
+// timeStats tells how much this computer computes.
 func (a *Agent) timeStats(now time.Time) protocol.TimeStats {
-	up := now.Sub(a.since)
+	t := a.up.times
 	h, _ := a.db.Hosts.Get(state.Self)
 	return protocol.TimeStats{
-		OnFrac: 1, ConnectedFrac: -1, CPUAndNetworkAvailableFrac: 1, ActiveFrac: 1,
+		OnFrac: t.On, ConnectedFrac: t.Connected, CPUAndNetworkAvailableFrac: min(t.Active, t.Connected), ActiveFrac: t.Active,
 		ClientStart: a.since, TotalStart: h.InstalledAt, Now: now,
-		TotalDuration: up, TotalActiveDuration: up, SessionActiveDuration: up,
+		TotalDuration: a.up.total, TotalActiveDuration: a.up.busy, SessionActiveDuration: a.up.busy,
 	}
 }
 

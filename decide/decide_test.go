@@ -11,6 +11,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/workfetch"
 	"pgregory.net/rapid"
 )
@@ -44,8 +45,12 @@ func TestSessions(t *testing.T) {
 		{"a person may", func(_ *decide.Snapshot, p *decide.Project) { p.Contact.MinRPCTime, p.Asked = soon, true }, decide.RPC, "you asked for it"},
 		{"no network", func(s *decide.Snapshot, p *decide.Project) { s.Network.Why, p.Asked = "No network.", true }, decide.None, "No network."},
 		{"no scheduler known", func(_ *decide.Snapshot, p *decide.Project) { p.Schedulers = 0 }, decide.Master, "fetching the master page"},
-		{"master page due", func(_ *decide.Snapshot, p *decide.Project) { p.Contact = contact.State{FetchMaster: true, MinRPCTime: past} }, decide.Master, "fetching the master page"},
-		{"master page later", func(_ *decide.Snapshot, p *decide.Project) { p.Contact = contact.State{FetchMaster: true, MinRPCTime: soon} }, decide.None, "not before 12:01:00"},
+		{"master page due", func(_ *decide.Snapshot, p *decide.Project) {
+			p.Contact = contact.State{FetchMaster: true, MinRPCTime: past}
+		}, decide.Master, "fetching the master page"},
+		{"master page later", func(_ *decide.Snapshot, p *decide.Project) {
+			p.Contact = contact.State{FetchMaster: true, MinRPCTime: soon}
+		}, decide.None, "not before 12:01:00"},
 		{"first contact", func(_ *decide.Snapshot, p *decide.Project) { p.Known = false }, decide.RPC, "first contact"},
 		{"suspended", func(_ *decide.Snapshot, p *decide.Project) { p.Suspended = true }, decide.None, "you suspended the project"},
 		{"leaving", func(_ *decide.Snapshot, p *decide.Project) { p.Leaving = true }, decide.None, "it is being detached"},
@@ -57,10 +62,10 @@ func TestSessions(t *testing.T) {
 			s.Results = []decide.Result{{ID: "r", Phase: decide.Ready, Deadline: soon, Completed: past}}
 		}, decide.RPC, "to report results: no new work is wanted"},
 		{"computing suspended by hand", func(s *decide.Snapshot, _ *decide.Project) {
-			s.Compute = decide.Permission{Why: "You suspended computing.", Asked: true}
+			s.Compute = prefs.Permission{Why: "You suspended computing.", Asked: true}
 		}, decide.None, "You suspended computing."},
 		{"computing suspended by a preference", func(s *decide.Snapshot, _ *decide.Project) {
-			s.Compute = decide.Permission{Why: "On battery (run_on_batteries)."}
+			s.Compute = prefs.Permission{Why: "On battery (run_on_batteries)."}
 		}, decide.RPC, "to fetch work"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
 )
 
 // A Snapshot is all that a pass looks at. It holds no secrets and survives JSON,
@@ -22,23 +23,12 @@ type Snapshot struct {
 	High     time.Duration    `json:"high"`               // high-water mark
 	Slice    time.Duration    `json:"slice"`              // switch interval
 	Eager    bool             `json:"eager,omitempty"`    // results are reported as soon as they are ready
-	Compute  Permission       `json:"compute,omitzero"`   // may tasks run?
-	Network  Permission       `json:"network,omitzero"`   // may servers be contacted?
+	Compute  prefs.Permission `json:"compute,omitzero"`   // may tasks run?
+	Network  prefs.Permission `json:"network,omitzero"`   // may servers be contacted?
 	Limits   []jobsched.Limit `json:"limits,omitempty"`   // on tasks that run at once
 	Projects []Project        `json:"projects"`
 	Results  []Result         `json:"results,omitempty"`
 }
-
-// A Permission is given unless Why says why not.
-type Permission struct {
-	Why   string    `json:"why,omitempty"`   // one sentence for people, naming the preference
-	Code  string    `json:"code,omitempty"`  // tells one reason from another
-	Until time.Time `json:"until,omitzero"`  // when it changes; zero: not known
-	Asked bool      `json:"asked,omitempty"` // a person wants it so, rather than a preference just now
-}
-
-// Denied reports whether it is not given.
-func (p Permission) Denied() bool { return p.Why != "" }
 
 // A Project is what the decisions look at of one.
 type Project struct {
