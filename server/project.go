@@ -8,6 +8,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (p *Project) open(ctx context.Context) (err error) {
 	if p.Upload, err = blob.Open(filepath.Join(p.Dir, uploadDir)); err != nil {
 		return err
 	}
-	p.Store, err = store.Open(ctx, filepath.Join(p.Dir, databaseFile))
+	p.Store, err = store.Open(ctx, cmp.Or(p.Config.Database, filepath.Join(p.Dir, databaseFile)))
 	return err
 }
 

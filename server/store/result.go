@@ -151,11 +151,11 @@ func (t *Tx) CountInProgress(hostID int64) (int, error) {
 	return int(n), err
 }
 
-const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $1 ORDER BY id LIMIT 0 + $2`
+const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
 
 // ResultsToDelete returns results whose output files may go.
 func (t *Tx) ResultsToDelete(after int64, limit int) ([]int64, error) {
-	return all(t, scanID, resultsToDelete, after, limit)
+	return t.queue(resultsToDelete, after, limit)
 }
 
 // A Candidate is an Unsent result that a scheduler may think of sending.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 )
@@ -12,6 +13,17 @@ import (
 func TestSQLite(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *store.Store {
 		s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "a b", "..", "project.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+}
+
+func TestPostgres(t *testing.T) {
+	pg := testpg.Start(t)
+	storetest.Run(t, func(t *testing.T) *store.Store {
+		s, err := store.Open(t.Context(), pg.Database(t))
 		if err != nil {
 			t.Fatal(err)
 		}
