@@ -43,6 +43,7 @@ const (
 type postgres struct {
 	db      *sql.DB
 	queries sync.Map // of prepared, by query
+	unsent  claimant
 
 	mu     sync.RWMutex // held for reading by transactions
 	closed bool
@@ -69,7 +70,7 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 		_ = db.Close()
 		return nil, err
 	}
-	return &postgres{db: db}, nil
+	return &postgres{db: db, unsent: claimant{held: make(map[int64]struct{})}}, nil
 }
 
 func (p *postgres) close() error {
@@ -124,7 +125,9 @@ func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error) (err, aga
 	}
 	defer s.end()
 	// Once it has begun, the caller's context no longer matters.
-	err = protect(&Tx{ctx: context.WithoutCancel(ctx), q: s}, fn)
+	c := &claims{of: &p.unsent}
+	defer c.end()
+	err = protect(&Tx{ctx: context.WithoutCancel(ctx), q: s, claims: c}, fn)
 	switch {
 	case s.failed != nil: // even if fn made light of it
 		return err, s.failed

@@ -111,6 +111,7 @@ WHERE  id = $1 AND server_state = 2` // 0 rows: another scheduler sent it first
 // Send gives an Unsent result to a host. Of r, the host, user, times, version
 // and speed are stored. It returns ErrLost if the result is not Unsent now.
 func (t *Tx) Send(r Result) error {
+	t.claims.sent(r.ID)
 	return t.must(sendResult, r.ID, r.HostID, r.UserID, unix(r.SentTime), unix(r.ReportDeadline),
 		r.AppVersionID, r.VersionNum, r.FlopsEstimate)
 }
@@ -186,9 +187,23 @@ ORDER  BY r.priority DESC, r.id LIMIT 0 + $3`
 
 // Unsent returns results to send in the order in which they should go: by
 // priority, then oldest first. It begins behind the result with the given
-// priority and id; math.MaxInt64 and 0 begin at the first.
+// priority and id; math.MaxInt64 and 0 begin at the first. Results that another
+// Update of this process has before it are left out.
 func (t *Tx) Unsent(priority, after int64, limit int) ([]Candidate, error) {
-	return all(t, scanCandidate, unsent, priority, after, limit)
+	if t.claims == nil {
+		return all(t, scanCandidate, unsent, priority, after, limit)
+	}
+	for page := limit * int(max(t.shard.Count, 1)); ; {
+		list, err := all(t, scanCandidate, unsent, priority, after, page)
+		if err != nil {
+			return nil, err
+		}
+		out := t.claims.take(list, t.shard)
+		if len(out) >= limit || len(list) < page {
+			return out, nil
+		}
+		priority, after = list[len(list)-1].Priority, list[len(list)-1].ID
+	}
 }
 
 const (

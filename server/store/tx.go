@@ -18,7 +18,8 @@ type Tx struct {
 		insert(ctx context.Context, query string, args ...any) (int64, error)
 		lockFiles(ctx context.Context) error
 	}
-	shard Shard
+	shard  Shard
+	claims *claims // of unsent results, where transactions run side by side
 }
 
 // exec runs a change and returns how many rows it met.
