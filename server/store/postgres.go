@@ -66,11 +66,29 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	if err == nil {
 		err = migrate(ctx, goose.DialectPostgres, db, translated{migrations}, goose.WithSessionLocker(l))
 	}
+	if err == nil {
+		err = enforce(ctx, db, []string{"BEGIN", "LOCK TABLE legal_moves"}, postgresTriggers())
+	}
 	if err != nil {
 		_ = db.Close()
 		return nil, err
 	}
 	return &postgres{db: db, unsent: claimant{held: make(map[int64]struct{})}}, nil
+}
+
+func postgresTriggers() (out []string) {
+	for _, g := range guards() {
+		body := ""
+		for _, r := range g.refusals {
+			body += fmt.Sprintf("IF %s THEN RAISE EXCEPTION '%s'; END IF; ", r.illegal, r.message)
+		}
+		out = append(out,
+			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s_moves() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %sRETURN NEW; END$$", g.table, body),
+			fmt.Sprintf("DROP TRIGGER IF EXISTS %s_moves ON %[1]s", g.table),
+			fmt.Sprintf("CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s FOR EACH ROW WHEN (%[3]s) EXECUTE FUNCTION %[1]s_moves()",
+				g.table, g.columns, g.illegal))
+	}
+	return out
 }
 
 func (p *postgres) close() error {

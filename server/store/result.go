@@ -1,15 +1,9 @@
 package store
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
-
-// ErrIllegal says that a change would break what always holds of a result: its
-// server state's legal moves, or that credit is granted once.
-var ErrIllegal = errors.New("illegal change")
 
 // A Result is one instance of a workunit.
 type Result struct {
@@ -128,12 +122,6 @@ WHERE  id = $1 AND server_state = +$20 AND outcome = $21 AND validate_state = $2
 // SaveResult moves a result from the state old to r. It returns ErrLost if the
 // result is no longer as in old, and ErrIllegal for a move that never is right.
 func (t *Tx) SaveResult(old, r Result) error {
-	switch {
-	case !slices.Contains(legal[old.ServerState], r.ServerState):
-		return fmt.Errorf("result %s: %w: from %v to %v", old.Name, ErrIllegal, old.ServerState, r.ServerState)
-	case old.GrantedCredit != 0 && r.GrantedCredit != old.GrantedCredit:
-		return fmt.Errorf("result %s: %w: credit was granted before", old.Name, ErrIllegal)
-	}
 	err := t.must(saveResult, old.ID, r.ServerState, r.Outcome, r.ClientState, r.ExitStatus, r.HostID,
 		unix(r.ReportDeadline), unix(r.ReceivedTime), r.CPUTime, r.ElapsedTime, r.XMLDocOut, r.StderrOut,
 		r.ValidateState, r.FileDeleteState, r.ClaimedCredit, r.GrantedCredit, r.PeakWorkingSet, r.PeakSwap,

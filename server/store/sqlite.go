@@ -25,7 +25,11 @@ func openSQLite(ctx context.Context, path, synchronous string) (*sqlite, error) 
 		return nil, err
 	}
 	w.SetMaxOpenConns(1)
-	if err := migrate(ctx, goose.DialectSQLite3, w, migrations); err != nil {
+	err = migrate(ctx, goose.DialectSQLite3, w, migrations)
+	if err == nil {
+		err = enforce(ctx, w, []string{"BEGIN IMMEDIATE"}, sqliteTriggers())
+	}
+	if err != nil {
 		_ = w.Close()
 		return nil, err
 	}
@@ -46,6 +50,17 @@ func openSQLite(ctx context.Context, path, synchronous string) (*sqlite, error) 
 		return nil, err
 	}
 	return &sqlite{readers: rd, writer: wr}, nil
+}
+
+func sqliteTriggers() (out []string) {
+	for _, g := range guards() {
+		text := fmt.Sprintf("CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s WHEN %[3]s BEGIN SELECT CASE", g.table, g.columns, g.illegal)
+		for _, r := range g.refusals {
+			text += fmt.Sprintf(" WHEN %s THEN RAISE(ABORT, '%s')", r.illegal, r.message)
+		}
+		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_moves", g.table), text+" END; END")
+	}
+	return out
 }
 
 func (s *sqlite) close() error { return errors.Join(s.writer.close(), s.readers.close()) }

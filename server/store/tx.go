@@ -48,7 +48,7 @@ func (s Shard) args() []any { return []any{max(s.Count, 1), s.Index} }
 func (t *Tx) must(query string, args ...any) error {
 	switch n, err := t.exec(query, args...); {
 	case err != nil:
-		return err
+		return refused(err)
 	case n != 1:
 		return ErrLost
 	}

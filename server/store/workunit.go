@@ -116,7 +116,8 @@ WHERE  id = $1 AND need_validate = +$13 AND canonical_resultid = $14 AND transit
   AND  hr_class = $20 AND app_version_id = $21`
 
 // SaveWorkunit moves a workunit from the state old to w. It returns ErrLost if
-// the workunit is no longer as in old.
+// the workunit is no longer as in old, and ErrIllegal for a move that never is
+// right.
 func (t *Tx) SaveWorkunit(old, w Workunit) error {
 	err := t.must(saveWorkunit, old.ID, flag(w.NeedValidate), w.CanonicalResultID, w.CanonicalCredit,
 		unix(w.TransitionTime), w.ErrorMask, w.FileDeleteState, w.AssimilateState, w.HRClass, w.AppVersionID,
