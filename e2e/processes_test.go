@@ -254,7 +254,9 @@ func TestProcessesShareTheWork(t *testing.T) {
 	for _, name := range killed {
 		c.start(strings.TrimSuffix(name, "0"), 0)
 	}
-	c.await(ctx, "the end", func(st store.Status) bool { return st.Done && st.Workunits.FilesDeleted == n && st.Results.WaitingFileDelete == 0 })
+	c.await(ctx, "the end", func(st store.Status) bool {
+		return st.Done && st.Workunits.FilesDeleted == n && st.Results.WaitingFileDelete == 0
+	})
 	enough()
 	wg.Wait()
 	if err, ok := failed.Load().(error); ok {

@@ -54,7 +54,7 @@ func Start(t testing.TB) *Server {
 		}
 		t.Skipf("%v; PostgreSQL is NOT tested", err)
 	}
-	dir, err := os.MkdirTemp("", "pg") // t.TempDir's names are too long for a socket
+	dir, err := os.MkdirTemp("", "pg") //nolint:usetesting // t.TempDir's names are too long for a socket
 	check(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	cmd := exec.Command("sh", "-c", guard, "testpg", bin, dir) //nolint:noctx // ends with its input

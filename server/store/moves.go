@@ -53,15 +53,15 @@ func (r Rule) condition() string {
 	if r.Moves == nil {
 		return r.Legal
 	}
-	c := fmt.Sprintf("NEW.%s = OLD.%[1]s", r.Column)
+	c := []string{fmt.Sprintf("NEW.%s = OLD.%[1]s", r.Column)}
 	for _, from := range slices.Sorted(maps.Keys(r.Moves)) {
 		var to []string
 		for _, n := range r.Moves[from] {
 			to = append(to, strconv.FormatInt(n, 10))
 		}
-		c += fmt.Sprintf(" OR OLD.%s = %d AND NEW.%[1]s IN (%[3]s)", r.Column, from, strings.Join(to, ", "))
+		c = append(c, fmt.Sprintf("OLD.%s = %d AND NEW.%[1]s IN (%[3]s)", r.Column, from, strings.Join(to, ", ")))
 	}
-	return c
+	return strings.Join(c, " OR ")
 }
 
 // A guard is the trigger of a table.

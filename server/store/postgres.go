@@ -78,12 +78,12 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 
 func postgresTriggers() (out []string) {
 	for _, g := range guards() {
-		body := ""
+		var body strings.Builder
 		for _, r := range g.refusals {
-			body += fmt.Sprintf("IF %s THEN RAISE EXCEPTION '%s'; END IF; ", r.illegal, r.message)
+			fmt.Fprintf(&body, "IF %s THEN RAISE EXCEPTION '%s'; END IF; ", r.illegal, r.message)
 		}
 		out = append(out,
-			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s_moves() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %sRETURN NEW; END$$", g.table, body),
+			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s_moves() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %sRETURN NEW; END$$", g.table, body.String()),
 			fmt.Sprintf("DROP TRIGGER IF EXISTS %s_moves ON %[1]s", g.table),
 			fmt.Sprintf("CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s FOR EACH ROW WHEN (%[3]s) EXECUTE FUNCTION %[1]s_moves()",
 				g.table, g.columns, g.illegal))

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/pressly/goose/v3"
 	_ "modernc.org/sqlite" // the driver
@@ -54,11 +55,12 @@ func openSQLite(ctx context.Context, path, synchronous string) (*sqlite, error) 
 
 func sqliteTriggers() (out []string) {
 	for _, g := range guards() {
-		text := fmt.Sprintf("CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s WHEN %[3]s BEGIN SELECT CASE", g.table, g.columns, g.illegal)
+		var text strings.Builder
+		fmt.Fprintf(&text, "CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s WHEN %[3]s BEGIN SELECT CASE", g.table, g.columns, g.illegal)
 		for _, r := range g.refusals {
-			text += fmt.Sprintf(" WHEN %s THEN RAISE(ABORT, '%s')", r.illegal, r.message)
+			fmt.Fprintf(&text, " WHEN %s THEN RAISE(ABORT, '%s')", r.illegal, r.message)
 		}
-		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_moves", g.table), text+" END; END")
+		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_moves", g.table), text.String()+" END; END")
 	}
 	return out
 }
