@@ -56,7 +56,7 @@ func openSQLite(ctx context.Context, path, synchronous string) (*sqlite, error) 
 func sqliteTriggers() (out []string) {
 	for _, g := range guards() {
 		var text strings.Builder
-		fmt.Fprintf(&text, "CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s WHEN %[3]s BEGIN SELECT CASE", g.table, g.columns, g.illegal)
+		fmt.Fprintf(&text, "CREATE TRIGGER %s_moves AFTER UPDATE OF %s ON %[1]s WHEN %[3]s BEGIN SELECT CASE", g.table, g.columns, g.illegal)
 		for _, r := range g.refusals {
 			fmt.Fprintf(&text, " WHEN %s THEN RAISE(ABORT, '%s')", r.illegal, r.message)
 		}
