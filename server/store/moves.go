@@ -122,10 +122,15 @@ func enforce(ctx context.Context, db *sql.DB, begin []string, triggers []string)
 	return err
 }
 
-// refused turns a trigger's refusal into ErrIllegal.
+// refused turns the refusal of a trigger or of a row's CHECK into ErrIllegal.
 func refused(err error) error {
-	if err != nil && strings.Contains(err.Error(), ErrIllegal.Error()+" of ") {
-		return fmt.Errorf("%w: %w", ErrIllegal, err)
+	if err == nil {
+		return nil
+	}
+	for _, s := range []string{ErrIllegal.Error() + " of ", "CHECK constraint failed", "violates check constraint"} {
+		if strings.Contains(err.Error(), s) {
+			return fmt.Errorf("%w: %w", ErrIllegal, err)
+		}
 	}
 	return err
 }
