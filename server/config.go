@@ -12,6 +12,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
 )
 
 // Config is what server.toml holds. Keys that BOINC's config.xml has carry its
@@ -20,6 +21,7 @@ type Config struct {
 	LongName  string `toml:"long_name"`
 	MasterURL string `toml:"master_url"`
 	Listen    string `toml:"listen"`
+	Database  string `toml:"database"`
 
 	MinCoreVersion        string  `toml:"min_core_version"`
 	DailyResultQuota      int     `toml:"daily_result_quota"`
@@ -72,6 +74,10 @@ master_url = %q
 # begins with https, on 127.0.0.1:8080 for a proxy that speaks TLS.
 listen = ""
 
+# The database: "" is the file project.db beside this one (SQLite); a URL such as
+# postgres://user:password@host/name is a database of a PostgreSQL server.
+database = %q
+
 # The oldest version of BOINC's client that gets work, such as "7.4.22"; "" takes
 # all. Starling's agent counts as the version of BOINC whose ways it follows.
 min_core_version = %q
@@ -123,7 +129,7 @@ disable_account_creation = %v
 
 # The shortest password that clients let people choose.
 min_passwd_length = %d
-`, c.LongName, c.MasterURL, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
+`, c.LongName, c.MasterURL, c.Database, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
 		c.SendResultAbort, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength)
 }
@@ -165,6 +171,9 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 			bad("listen", "%q is not an address, want HOST:PORT or :PORT", c.Listen)
 		}
+	}
+	if c.Database != "" && !store.IsURL(c.Database) {
+		bad("database", "want \"\" or a URL that begins with postgres://")
 	}
 	if _, err := coreVersion(c.MinCoreVersion); err != nil {
 		bad("min_core_version", "%v", err)
