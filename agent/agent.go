@@ -12,6 +12,9 @@
 //	advance.go    how results move from state to state
 //	compute.go    starting applications and taking in how they ended
 //	debts.go      what each project got and is owed
+//	trickles.go   messages between applications and their projects
+//	disk.go       how much disk is used, and whether that is too much
+//	joblog.go     what was computed, for people's tools
 //	collect.go    forgetting what nobody needs any more
 package agent
 
@@ -88,12 +91,14 @@ type Agent struct {
 	talking map[string]string    // project → reason of the session under way
 	moving  map[string]*transfer // file key → transfer under way
 	running map[string]*process  // by task: results that have a process
+	letters map[string]bool      // project → applications have messages for it
 	asked   map[string]bool      // project → the user wants it contacted now
 	leaving map[string]bool      // project → all of its is being removed
 	again   map[string]bool      // of those → it stays attached, and starts anew
 	last    decision
 	debts   ledger
 	up      uptime
+	disk    diskUse
 	stale   bool // something may be left that nobody needs
 }
 
@@ -115,7 +120,7 @@ func New(cfg Config) (*Agent, error) {
 		rng:     mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64())),
 		events:  make(chan func(), 256),
 		talking: make(map[string]string), moving: make(map[string]*transfer),
-		running: make(map[string]*process), asked: make(map[string]bool),
+		running: make(map[string]*process), asked: make(map[string]bool), letters: make(map[string]bool),
 		leaving: make(map[string]bool), again: make(map[string]bool),
 		stale: true,
 	}
@@ -184,6 +189,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	a.log.Info("agent started", "version", a.cfg.Version, "data", a.cfg.DataDir, "cpus", a.cpus(), "projects", len(a.accounts))
 	a.openLedger(time.Now())
 	a.openUptime(time.Now())
+	a.findTrickles()
 	go a.watch(a.ctx)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -222,6 +228,7 @@ func (a *Agent) drain() {
 func (a *Agent) step(now time.Time) time.Time {
 	w := waker{now.Add(tick)}
 	a.leave()
+	a.measureDisk(now, &w)
 	a.advance(now)
 	a.startTransfers(now, &w)
 	d := a.decide(now)

@@ -37,6 +37,9 @@ type Settings struct {
 	// AllowMultipleClients tells projects that several agents share this
 	// computer, so that they are not taken for one.
 	AllowMultipleClients bool `toml:"allow_multiple_clients"`
+	// NoPriorityChange runs applications at the agent's own priority instead of the
+	// lowest.
+	NoPriorityChange bool `toml:"no_priority_change"`
 	// ReportResultsImmediately reports each result as soon as it is ready.
 	ReportResultsImmediately bool `toml:"report_results_immediately"`
 	// MaxFileXfers is how many files are transferred at once.
