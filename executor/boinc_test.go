@@ -3,17 +3,15 @@
 package executor
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testapp"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -21,9 +19,9 @@ import (
 // project's folder.
 func (b *bench) boincApp() {
 	b.t.Helper()
-	exe, err := buildBOINCApp()
+	exe, err := testapp.Build()
 	if err != nil {
-		b.t.Skipf("needs g++ and libboinc-app-dev: %v", err)
+		b.t.Skip(err)
 	}
 	if err := os.Remove(filepath.Join(b.project, "app_1.0")); err != nil {
 		b.t.Fatal(err)
@@ -35,25 +33,6 @@ func (b *bench) boincApp() {
 	if err := os.WriteFile(filepath.Join(b.project, "app_1.0"), text, 0o700); err != nil { //nolint:gosec // a program
 		b.t.Fatal(err)
 	}
-}
-
-// buildBOINCApp returns the application's path; it is built once for a source.
-func buildBOINCApp() (string, error) {
-	src, err := os.ReadFile("testdata/boincapp.cpp")
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(src)
-	exe := filepath.Join(os.TempDir(), "starling-boincapp-"+strconv.Itoa(os.Getuid())+"-"+hex.EncodeToString(sum[:6]))
-	if _, err := os.Stat(exe); err == nil {
-		return exe, nil
-	}
-	part := exe + "." + strconv.Itoa(os.Getpid())
-	out, err := exec.Command("g++", "-Wall", "-O1", "-I/usr/include/boinc", "-o", part, "testdata/boincapp.cpp", "-lboinc_api", "-lboinc", "-pthread").CombinedOutput()
-	if err != nil {
-		return "", errors.Join(err, errors.New(string(out)))
-	}
-	return exe, os.Rename(part, exe)
 }
 
 func newBOINCBench(t *testing.T) *bench {
