@@ -73,10 +73,12 @@ func TestBOINCApplications(t *testing.T) {
 		return len(list) == 1 && list[0].Result == "wu_trickle_0" && list[0].Variety == "demo" && strings.Contains(list[0].Text, "<steps>12</steps>")
 	})
 	run(t, ctx, p, "trickle", "send", p.Dir, "wu_trickle_0", "--text", "<go_on/>")
+	if _, err := a.Run(ctx, "update", p.URL); err != nil {
+		t.Fatal(err)
+	}
 	until(t, ctx, a, "the answer to be the outcome", func() bool {
-		_, _ = a.Run(ctx, "update", p.URL)
 		b, _ := os.ReadFile(filepath.Join(p.Dir, "results", "wu_trickle", "out"))
-		return string(b) == "<go_on/>"
+		return strings.TrimSpace(string(b)) == "<go_on/>"
 	})
 	await(t, ctx, a, "all to be reported", func(s control.Status) bool { return len(s.Projects) == 1 && len(s.Tasks) == 0 })
 	if b, err := os.ReadFile(filepath.Join(p.Dir, "results", "wu_upper", "out")); string(b) != "HELLO" {
@@ -99,7 +101,7 @@ func TestBOINCApplications(t *testing.T) {
 		}
 	}
 	left, _ := filepath.Glob(filepath.Join(a.Dir, "slots", "*"))
-	more, _ := filepath.Glob(filepath.Join(a.Dir, "projects", "*", "trickle_*"))
+	more, _ := filepath.Glob(filepath.Join(a.Dir, "projects", "*", "trickle_up_*"))
 	if len(left)+len(more) > 0 {
 		t.Errorf("left behind: %v %v", left, more)
 	}

@@ -30,7 +30,7 @@ func (b *bench) boincApp() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(b.project, "app_1.0"), text, 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(b.project, "app_1.0"), text, 0o700); err != nil {
 		b.t.Fatal(err)
 	}
 }
