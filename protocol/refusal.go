@@ -44,6 +44,8 @@ type Refusal struct {
 	Count int     // tasks passed over for this reason; 0 it is about none in particular
 	Need  float64 // what would be needed; of several tasks the least
 	Have  float64 // what there is
+
+	Detail string // what is missing, in a few words for people; "" where the numbers say it
 }
 
 const refusalTag = "starling_refusal"
@@ -71,6 +73,9 @@ func (r Refusal) write(w *bxml.Writer) {
 		attr("need", strconv.FormatFloat(r.Need, 'f', -1, 64))
 		attr("have", strconv.FormatFloat(r.Have, 'f', -1, 64))
 	}
+	if r.Detail != "" {
+		attr("detail", r.Detail[:min(len(r.Detail), maxDetail)])
+	}
 	w.Raw("<" + refusalTag + string(b) + "/>")
 }
 
@@ -85,6 +90,7 @@ func scanRefusal(s *bxml.Scanner) Refusal {
 	r := Refusal{
 		Code: RefusalCode(s.Attr("code")), App: s.Attr("app"),
 		Count: int(min(number("count"), maxList)), Need: number("need"), Have: number("have"),
+		Detail: s.Attr("detail"),
 	}
 	if !r.Code.known() {
 		r.Code = RefusedOther
@@ -93,8 +99,10 @@ func scanRefusal(s *bxml.Scanner) Refusal {
 	return r
 }
 
-// maxAmount bounds the numbers of a refusal.
-const maxAmount = 1e18
+const (
+	maxAmount = 1e18 // bounds the numbers of a refusal
+	maxDetail = 200  // bytes; BOINC's clients keep 1 023 of all attributes of an element
+)
 
 func (c RefusalCode) known() bool {
 	switch c {

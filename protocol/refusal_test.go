@@ -13,6 +13,7 @@ func TestRefusalsTravel(t *testing.T) {
 		{Code: protocol.RefusedNoTasks},
 		{Code: protocol.RefusedMemory, App: "upper", Count: 3, Need: 2e9, Have: 536870912.5},
 		{Code: protocol.RefusedQuota, App: `a"b<c>&d`, Need: 101, Have: 100},
+		{Code: protocol.RefusedPlanClass, App: "upper", Detail: "a processor with avx2"},
 	}
 	reply := protocol.SchedulerReply{Refusals: want, ProjectName: "P"}
 	body := reply.Encode()

@@ -3,15 +3,18 @@ package server
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/scheduler"
 )
 
 // Config is what server.toml holds. Keys that BOINC's config.xml has carry its
@@ -38,6 +41,8 @@ type Config struct {
 	PurgeAfterDays         float64 `toml:"purge_after_days"`
 	DisableAccountCreation bool    `toml:"disable_account_creation"`
 	MinPasswdLength        int     `toml:"min_passwd_length"`
+
+	PlanClass map[string]scheduler.PlanClass `toml:"plan_class"`
 }
 
 // DefaultConfig is what holds where server.toml says nothing.
@@ -123,6 +128,16 @@ disable_account_creation = %v
 
 # The shortest password that clients let people choose.
 min_passwd_length = %d
+
+# Plan classes: on which computers the app versions of a class run. For example
+#
+# [plan_class.mt]
+# min_ncpus = 2            # CPUs that the computer may use, at least
+# max_threads = 8          # CPUs that a task uses, at most; without: one
+# nthreads_cmdline = true  # tell the program how many: --nthreads N
+# cpu_feature = ["avx2"]   # what the processor must have, as it says itself
+# min_memory_mb = 4096     # of the computer
+# projected_flops_scale = 1.5  # speed, over that of the benchmark times CPUs
 `, c.LongName, c.MasterURL, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
 		c.SendResultAbort, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength)
@@ -187,6 +202,14 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 	} {
 		if !(x.value >= 0 && x.value <= x.most) {
 			bad(x.key, "%v is out of range, want 0 to %v", x.value, x.most)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.PlanClass)) {
+		for _, e := range c.PlanClass[name].Check() {
+			bad("plan_class."+name+"."+e.Key, "%s", e.Text)
+		}
+		if !planClass.MatchString(name) || name == "" {
+			bad("plan_class."+name, "want a name of letters, digits, '_', '-' and '.'")
 		}
 	}
 	return errs

@@ -170,6 +170,7 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
 				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
+				PlanClasses: c.PlanClass,
 			},
 		},
 		Upload: &upload.Handler{Files: p.Upload, Key: p.uploadKey.Public(), Log: p.log.With("part", "upload")},

@@ -11,7 +11,7 @@ import (
 const maxInfeasible = 10_000
 
 // infeasible counts the hosts that could not be sent a result for what they are:
-// too little memory or disk, or no version of the application for them. That a
+// too little memory, disk or bandwidth, or no version of the application for them. That a
 // host has enough to do, or has a result of the workunit, does not count, for
 // this passes.
 //
@@ -47,12 +47,9 @@ func (x *infeasible) forget(result int64) {
 	delete(x.hosts, result)
 }
 
-// infeasible returns how many candidates were passed over for what the host is.
-func (ref refusal) infeasible() int { return ref.noVersion + ref.memory + ref.disk }
-
-// refuse notes that this host cannot compute a candidate, and ends a result that
-// cannot be sent to anyone.
-func (r *rpc) refuse(c store.Candidate) error {
+// infeasible notes that this host cannot compute a candidate, and ends a result
+// that cannot be sent to anyone.
+func (r *rpc) infeasible(c store.Candidate) error {
 	most := r.s.Config.MaxInfeasible
 	if most <= 0 || r.s.infeasible.refused(c.ID, r.host.ID) < most {
 		return nil

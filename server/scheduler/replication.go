@@ -30,7 +30,10 @@ func (r *rpc) commitment(app store.App, class, versionID int64, v *version) *ver
 // there may be a newer one.
 func (r *rpc) canRun(id int64) *version {
 	for _, v := range r.catalog.versions {
-		if v.ID == id && v.PlanClass == "" && slices.Contains(r.platforms(), v.Platform.Name) && v.runsOn(r.req.Client) {
+		if v.ID != id || !slices.Contains(r.platforms(), v.Platform.Name) {
+			continue
+		}
+		if _, lack := r.usage(v); lack == nil {
 			return v
 		}
 	}

@@ -47,6 +47,8 @@ type Config struct {
 	OneResultPerHostPerWU bool
 	ResendLostResults     bool
 	SendResultAbort       bool
+
+	PlanClasses map[string]PlanClass // by name
 }
 
 // An OldKey is a former code signing key with its signature of the present one.
@@ -191,6 +193,11 @@ type rpc struct {
 	versions []*version    // that this host can run
 	finished map[int64]int // daily quotas that are met, by app version
 	quota    int           // the latest of them
+
+	limits   limits  // what the host allows; disk less what this reply brings
+	disk     float64 // that it allows before this reply, bytes
+	queue    queue
+	declined []protocol.Refusal // why candidates were passed over
 }
 
 // run does everything. The order is BOINC's: who is it, what did it finish,
@@ -212,7 +219,9 @@ func (r *rpc) run() error {
 	if err := r.takeReports(); err != nil {
 		return err
 	}
-	r.versions = r.catalog.forHost(r.platforms(), r.req.Client)
+	r.limits = hostLimits(r.req)
+	r.disk = r.limits.disk
+	r.versions = r.choose()
 	if err := r.abortUnwanted(); err != nil {
 		return err
 	}
@@ -261,7 +270,7 @@ func (r *rpc) keys() bool {
 			return true
 		}
 	}
-	r.reply.message(protocol.PriorityNotice,
+	r.deny(protocol.Refusal{Code: protocol.RefusedKey}, protocol.PriorityNotice,
 		`_("The project has changed its security key.  Please remove and add this project.")`)
 	return false
 }

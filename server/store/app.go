@@ -132,6 +132,11 @@ func (t *Tx) InsertAppVersion(v AppVersion) (int64, error) {
 		v.XMLDoc, v.MinCoreVersion, v.MaxCoreVersion, flag(v.Plain))
 }
 
+const deprecateVersion = `UPDATE app_version SET deprecated = 1 WHERE id = $1`
+
+// DeprecateVersion ends the sending of a version, for good.
+func (t *Tx) DeprecateVersion(id int64) error { return t.must(deprecateVersion, id) }
+
 const liveAppVersions = `
 SELECT ` + appVersionColumns + `
 FROM   app_version v JOIN platform p ON p.id = v.platformid JOIN app a ON a.id = v.appid

@@ -170,16 +170,18 @@ type Candidate struct {
 	DelayBound     time.Duration
 	HRClass        int64 // what the workunit is committed to; 0 nothing yet
 	AppVersionID   int64
+
+	RscBandwidthBound float64
 }
 
 func scanCandidate(r row) (c Candidate, err error) {
 	return c, r.Scan(&c.ID, &c.WorkunitID, &c.AppID, &c.Priority, &c.RscFpopsEst, &c.RscMemoryBound,
-		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID)
+		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound)
 }
 
 const unsent = `
 SELECT r.id, r.workunitid, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
-       w.delay_bound, w.hr_class, w.app_version_id
+       w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound
 FROM   result r JOIN workunit w ON w.id = r.workunitid
 WHERE  r.server_state = 2 AND (r.priority < $1 OR (r.priority = $1 AND r.id > $2))
 ORDER  BY r.priority DESC, r.id LIMIT 0 + $3`

@@ -7,18 +7,19 @@ import (
 
 // A Workunit is a job and how far the project has come with it.
 type Workunit struct {
-	ID             int64
-	CreateTime     time.Time
-	AppID          int64
-	Name           string
-	XMLDoc         string // its file_infos and the workunit element
-	Batch          int64
-	Priority       int64
-	RscFpopsEst    float64
-	RscFpopsBound  float64
-	RscMemoryBound float64
-	RscDiskBound   float64
-	DelayBound     time.Duration
+	ID                int64
+	CreateTime        time.Time
+	AppID             int64
+	Name              string
+	XMLDoc            string // its file_infos and the workunit element
+	Batch             int64
+	Priority          int64
+	RscFpopsEst       float64
+	RscFpopsBound     float64
+	RscMemoryBound    float64
+	RscDiskBound      float64
+	DelayBound        time.Duration
+	RscBandwidthBound float64 // bytes a second; 0: any
 
 	MinQuorum          int
 	TargetNResults     int
@@ -43,7 +44,7 @@ const workunitColumns = `id, create_time, appid, name, xml_doc, batch, priority,
 	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
 	max_total_results, max_success_results, result_template_file, need_validate, canonical_resultid,
 	canonical_credit, transition_time, error_mask, file_delete_state, assimilate_state, hr_class,
-	app_version_id, transitioner_flags`
+	app_version_id, transitioner_flags, rsc_bandwidth_bound`
 
 func scanWorkunit(r row) (w Workunit, err error) {
 	return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.AppID, &w.Name, &w.XMLDoc, &w.Batch, &w.Priority,
@@ -51,14 +52,15 @@ func scanWorkunit(r row) (w Workunit, err error) {
 		&w.MinQuorum, &w.TargetNResults, &w.MaxErrorResults, &w.MaxTotalResults, &w.MaxSuccessResults,
 		&w.ResultTemplateFile, &w.NeedValidate, &w.CanonicalResultID, &w.CanonicalCredit,
 		timeAt{&w.TransitionTime}, &w.ErrorMask, &w.FileDeleteState, &w.AssimilateState, &w.HRClass,
-		&w.AppVersionID, &w.TransitionerFlags)
+		&w.AppVersionID, &w.TransitionerFlags, &w.RscBandwidthBound)
 }
 
 const insertWorkunit = `
 INSERT INTO workunit (create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
 	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
-	max_total_results, max_success_results, result_template_file, transition_time, transitioner_flags)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
+	max_total_results, max_success_results, result_template_file, transition_time, transitioner_flags,
+	rsc_bandwidth_bound)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)`
 
 const insertWorkunitFile = `INSERT INTO workunit_file (workunitid, name) VALUES ($1, $2)`
 
@@ -68,7 +70,8 @@ func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
 	id, err := t.insert(insertWorkunit, unix(w.CreateTime), w.AppID, w.Name, w.XMLDoc, w.Batch, w.Priority,
 		w.RscFpopsEst, w.RscFpopsBound, w.RscMemoryBound, w.RscDiskBound, int64(w.DelayBound/time.Second),
 		w.MinQuorum, w.TargetNResults, w.MaxErrorResults, w.MaxTotalResults, w.MaxSuccessResults,
-		w.ResultTemplateFile, unix(w.TransitionTime), w.TransitionerFlags)
+		w.ResultTemplateFile, unix(w.TransitionTime), w.TransitionerFlags,
+		w.RscBandwidthBound)
 	if err != nil {
 		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
 	}

@@ -122,6 +122,10 @@ func (in *Input) scanWorkunit(s *bxml.Scanner, byNumber map[int64]int) error {
 			number(func(p *Params, v float64) { p.RscMemoryBound = v })
 		case "rsc_disk_bound":
 			number(func(p *Params, v float64) { p.RscDiskBound = v })
+		case "rsc_bandwidth_bound":
+			number(func(p *Params, v float64) { p.RscBandwidthBound = v })
+		case "batch":
+			number(func(p *Params, v float64) { p.Batch = int64(v) })
 		case "delay_bound":
 			number(func(p *Params, v float64) { p.DelayBound = v })
 		case "min_quorum":
