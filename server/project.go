@@ -204,7 +204,9 @@ func (p *Project) daemons() []daemon {
 		Store: p.Store, Log: p.log.With("part", "purger"), Dir: filepath.Join(p.Dir, archiveDir), Upload: p.Upload,
 		After: protocol.Seconds(p.Config.PurgeAfterDays * 86400),
 	}
+	rel := &transitioner.Releaser{Store: p.Store, Log: p.log.With("part", "releaser"), Files: p.Download}
 	return []daemon{
+		{"releaser", func(ctx context.Context, _ time.Time) (int, error) { return rel.Pass(ctx) }},
 		{"transitioner", t.Pass},
 		{"validator", v.Pass},
 		{"assimilator", a.Pass},

@@ -29,13 +29,18 @@ func workCmd() *cobra.Command {
 // workFlags is what a command or a line of --stdin says about a workunit.
 type workFlags struct {
 	workgen.Params
-	inputs []string
+	inputs, staged, generated []string
+	sticky, await             bool
 }
 
 // define adds the flags to fs, with the present values as defaults.
 func (w *workFlags) define(fs *pflag.FlagSet) {
 	fs.StringVar(&w.Name, "name", w.Name, "name of the workunit (default: made up)")
 	fs.StringArrayVar(&w.inputs, "input", w.inputs, "an input file, FILE[=LOGICAL]; may be repeated")
+	fs.StringArrayVar(&w.staged, "staged", w.staged, "an input file that file stage put or will put into download/, NAME[=LOGICAL]; may be repeated")
+	fs.BoolVar(&w.await, "await-inputs", w.await, "wait for staged files that are not there yet")
+	fs.StringArrayVar(&w.generated, "generated", w.generated, "an input file that earlier tasks make on the computer, NAME[=LOGICAL]; may be repeated")
+	fs.BoolVar(&w.sticky, "sticky", w.sticky, "input files stay on the computer for later tasks")
 	fs.StringVar(&w.CommandLine, "cmdline", w.CommandLine, "arguments of the program")
 	fs.IntVar(&w.TargetNResults, "target-nresults", w.TargetNResults, "results to begin with (default: the quorum)")
 	fs.IntVar(&w.MinQuorum, "min-quorum", w.MinQuorum, "results that must agree (default 1)")
@@ -65,11 +70,23 @@ func (w *workFlags) spec(fs *pflag.FlagSet) (workgen.Spec, error) {
 			return workgen.Spec{}, fmt.Errorf("--%s is 0, want a number above 0", name)
 		}
 	}
-	s := workgen.Spec{Params: w.Params}
+	s := workgen.Spec{Params: w.Params, Sticky: w.sticky, Await: w.await}
 	for _, in := range w.inputs {
 		s.Inputs = append(s.Inputs, given(in))
 	}
+	for _, in := range w.staged {
+		s.Inputs = append(s.Inputs, ofKind(workgen.Staged, in))
+	}
+	for _, in := range w.generated {
+		s.Inputs = append(s.Inputs, ofKind(workgen.Generated, in))
+	}
 	return s, nil
+}
+
+func ofKind(k workgen.Kind, name string) workgen.Given {
+	g := given(name)
+	g.Kind = k
+	return g
 }
 
 func createCmd() *cobra.Command {

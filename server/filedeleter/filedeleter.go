@@ -103,7 +103,7 @@ func (d *Deleter) removeInputs(tx *store.Tx, wu store.Workunit) error {
 		return err
 	}
 	for _, f := range e.Files {
-		if f.NoDelete {
+		if f.NoDelete || f.GeneratedLocally || len(f.DownloadURLs) > 0 {
 			continue
 		}
 		shared, err := tx.FileShared(f.Name, wu.ID)

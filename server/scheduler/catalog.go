@@ -85,7 +85,7 @@ func (s *Scheduler) describe(row store.AppVersion, app store.App) (*version, err
 // setDownload completes a file's description. The address is not stored, so
 // that a project may move.
 func (s *Scheduler) setDownload(f *protocol.FileInfo) {
-	if len(f.DownloadURLs) == 0 && len(f.GzippedURLs) == 0 {
+	if len(f.DownloadURLs) == 0 && len(f.GzippedURLs) == 0 && !f.GeneratedLocally {
 		f.DownloadURLs = []string{s.Config.DownloadURL + blob.Path(f.Name)}
 	}
 }

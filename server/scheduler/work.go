@@ -324,7 +324,7 @@ func (r *rpc) add(wu store.Workunit, x store.Result, v *version) error {
 		r.reply.Workunits = append(r.reply.Workunits, w)
 	}
 	for i := range xe.Files {
-		if f := &xe.Files[i]; len(f.UploadURLs) == 0 {
+		if f := &xe.Files[i]; len(f.UploadURLs) == 0 && f.XMLSignature != "" {
 			f.UploadURLs = []string{r.s.Config.UploadURL}
 		}
 	}

@@ -227,6 +227,9 @@ func apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made
 		}
 	}
 	for _, r := range made {
+		if wu.Awaiting {
+			r.ServerState = store.Inactive
+		}
 		if _, err := tx.InsertResult(r); err != nil {
 			return err
 		}
