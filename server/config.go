@@ -37,6 +37,7 @@ type Config struct {
 	ResendLostResults     bool    `toml:"resend_lost_results"`
 	SendResultAbort       bool    `toml:"send_result_abort"`
 
+	AffinityHours          float64 `toml:"affinity_hours"`
 	DeleteDelayHours       float64 `toml:"delete_delay_hours"`
 	PurgeAfterDays         float64 `toml:"purge_after_days"`
 	DisableAccountCreation bool    `toml:"disable_account_creation"`
@@ -56,6 +57,7 @@ func DefaultConfig() Config {
 		OneResultPerHostPerWU: true,
 		ResendLostResults:     true,
 		SendResultAbort:       true,
+		AffinityHours:         24,
 		MinPasswdLength:       6,
 	}
 }
@@ -115,6 +117,10 @@ resend_lost_results = %v
 # Whether computers are told to abort results that are of no use any more.
 send_result_abort = %v
 
+# Hours for which a workunit is kept for the computers that have the files of its
+# predecessor (work create --predecessor); then all may have it.
+affinity_hours = %v
+
 # Hours for which files stay after the last result of a workunit came in.
 delete_delay_hours = %v
 
@@ -140,7 +146,7 @@ min_passwd_length = %d
 # projected_flops_scale = 1.5  # speed, over that of the benchmark times CPUs
 `, c.LongName, c.MasterURL, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
-		c.SendResultAbort, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength)
+		c.SendResultAbort, c.AffinityHours, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength)
 }
 
 // readConfig reads DIR/server.toml. The error tells all that is wrong with it,
@@ -196,6 +202,7 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		{"max_wus_in_progress", float64(c.MaxWusInProgress), 1e6},
 		{"max_ncpus", float64(c.MaxNCPUs), 1e5},
 		{"max_infeasible", float64(c.MaxInfeasible), 1e6},
+		{"affinity_hours", c.AffinityHours, 24 * 365},
 		{"delete_delay_hours", c.DeleteDelayHours, 24 * 3650},
 		{"purge_after_days", c.PurgeAfterDays, 36500},
 		{"min_passwd_length", float64(c.MinPasswdLength), 100},

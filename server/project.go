@@ -158,7 +158,7 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 		Name: c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
 		MinPasswordLength: c.MinPasswdLength, Store: p.Store, Log: p.log.With("part", "web"), Download: p.Download,
 		Scheduler: &scheduler.Scheduler{
-			Store: p.Store, Log: p.log.With("part", "scheduler"), Reported: reported,
+			Store: p.Store, Log: p.log.With("part", "scheduler"), Reported: reported, Uploaded: p.uploaded,
 			Config: scheduler.Config{
 				Name: c.LongName, MasterURL: c.MasterURL,
 				DownloadURL: c.MasterURL + "download/", UploadURL: c.MasterURL + "file_upload_handler",
@@ -190,6 +190,7 @@ func (p *Project) daemons() []daemon {
 	t := &transitioner.Transitioner{
 		Store: p.Store, Log: p.log.With("part", "transitioner"), Describe: p.describeResult,
 		DeleteDelay: protocol.Seconds(p.Config.DeleteDelayHours * 3600),
+		Affinity:    protocol.Seconds(p.Config.AffinityHours * 3600),
 	}
 	v := &validator.Validator{
 		Store: p.Store, Log: p.log.With("part", "validator"), Checker: p.checker,

@@ -150,15 +150,16 @@ type client struct {
 	lazy  bool // does not upload
 	have  []protocol.Result
 
-	trickles []protocol.Trickle // sent with each request
-	disk     float64            // bytes free; 0 not told
+	trickles []protocol.Trickle  // sent with each request
+	disk     float64             // bytes free; 0 not told
+	held     []protocol.FileInfo // sticky files
 }
 
 func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *protocol.SchedulerReply {
 	c.w.t.Helper()
 	req := protocol.SchedulerRequest{
 		Authenticator: c.key, HostID: c.host, RPCSeqno: c.seqno, Client: protocol.Version{Major: 7, Minor: 20, Release: 5},
-		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports, Trickles: c.trickles,
+		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports, Trickles: c.trickles, Files: c.held,
 		Host: protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: 1e9, DiskFree: c.disk},
 	}
 	for _, r := range c.have {

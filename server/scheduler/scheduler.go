@@ -73,6 +73,8 @@ type Scheduler struct {
 	// Reported is called after results were taken in; the transitioner has
 	// something to do then.
 	Reported func()
+	// Uploaded reports whether a file of that name has been uploaded.
+	Uploaded func(name string) bool
 	// Rand draws which results of trusted hosts are checked; nil: seeded anew.
 	Rand *rand.Rand
 
@@ -197,6 +199,7 @@ type rpc struct {
 	limits   limits  // what the host allows; disk less what this reply brings
 	disk     float64 // that it allows before this reply, bytes
 	queue    queue
+	held     map[string]bool    // sticky files that the host has
 	declined []protocol.Refusal // why candidates were passed over
 }
 
@@ -219,6 +222,9 @@ func (r *rpc) run() error {
 	if err := r.takeReports(); err != nil {
 		return err
 	}
+	if err := r.takeFiles(); err != nil {
+		return err
+	}
 	r.limits = hostLimits(r.req)
 	r.disk = r.limits.disk
 	r.versions = r.choose()
@@ -229,6 +235,9 @@ func (r *rpc) run() error {
 		if err := r.work(); err != nil {
 			return err
 		}
+	}
+	if err := r.orderFiles(); err != nil {
+		return err
 	}
 	if err := r.takeTrickles(); err != nil {
 		return err

@@ -80,6 +80,36 @@ func (r *rpc) send() error {
 	}
 	seconds, instances := min(r.req.CPUReqSeconds, maxAsked), r.req.CPUReqInstances
 	r.queue = newQueue(r.req, r.limits.ncpus)
+	// give sends a candidate if this host may have it, and reports whether the
+	// request is filled.
+	give := func(c store.Candidate) (full bool, err error) {
+		if room == 0 || seconds <= 0 && instances <= 0 {
+			return true, nil
+		}
+		v, err := r.fit(c)
+		if err != nil || v == nil {
+			return false, err
+		}
+		sent, err := r.give(c, v)
+		if err != nil {
+			return false, err
+		}
+		if !sent {
+			r.passOver(c.AppID, lack{code: protocol.RefusedOther})
+			return false, nil
+		}
+		room--
+		u, _ := r.usage(v)
+		d := r.duration(c.RscFpopsEst, u)
+		seconds -= d.Seconds() * u.ncpus
+		instances -= u.ncpus
+		r.queue.add(d, u.ncpus)
+		r.limits.disk -= c.RscDiskBound
+		return false, nil
+	}
+	if full, err := r.sendKept(give); full || err != nil {
+		return err
+	}
 	priority, after := int64(math.MaxInt64), int64(0)
 	for page, n := firstPage, 0; n < maxPages; page, n = page*growth, n+1 {
 		list, err := r.tx.Unsent(priority, after, page)
@@ -87,31 +117,9 @@ func (r *rpc) send() error {
 			return err
 		}
 		for _, c := range list {
-			if room == 0 || seconds <= 0 && instances <= 0 {
-				return nil
-			}
-			v, err := r.fit(c)
-			if err != nil {
+			if full, err := give(c); full || err != nil {
 				return err
 			}
-			if v == nil {
-				continue
-			}
-			sent, err := r.give(c, v)
-			if err != nil {
-				return err
-			}
-			if !sent {
-				r.passOver(c.AppID, lack{code: protocol.RefusedOther})
-				continue
-			}
-			room--
-			u, _ := r.usage(v)
-			d := r.duration(c.RscFpopsEst, u)
-			seconds -= d.Seconds() * u.ncpus
-			instances -= u.ncpus
-			r.queue.add(d, u.ncpus)
-			r.limits.disk -= c.RscDiskBound
 		}
 		if len(list) < page {
 			break
@@ -152,6 +160,10 @@ func (r *rpc) room() (int, error) {
 // fit returns the version with which this host may compute a candidate, or nil
 // when the host may not have it, which is noted.
 func (r *rpc) fit(c store.Candidate) (*version, error) {
+	if c.ReservedUntil.After(r.now) {
+		r.passOver(c.AppID, lack{code: protocol.RefusedReserved})
+		return nil, nil
+	}
 	v := r.version(c.AppID)
 	if v == nil {
 		r.passOver(c.AppID, *r.noVersion(c.AppID))

@@ -7,7 +7,8 @@ const (
 	awaitedFiles  = `SELECT DISTINCT name FROM awaited_file WHERE name > $1 ORDER BY name LIMIT 0 + $2`
 	awaitedBy     = `SELECT workunitid FROM awaited_file WHERE name = $1 ORDER BY workunitid LIMIT 0 + $2`
 	arrivedFile   = `DELETE FROM awaited_file WHERE workunitid = $1 AND name = $2`
-	countAwaited  = `SELECT count(*) FROM awaited_file WHERE workunitid = $1`
+	countAwaited  = `
+SELECT count(*) + (SELECT predecessor_pending FROM workunit WHERE id = $1) FROM awaited_file WHERE workunitid = $1`
 	describeInput = `UPDATE workunit SET xml_doc = $2, awaiting = $3 WHERE id = $1 AND xml_doc = $4 AND awaiting = 1`
 )
 

@@ -172,16 +172,20 @@ type Candidate struct {
 	AppVersionID   int64
 
 	RscBandwidthBound float64
+	ReservedUntil     time.Time // only the hosts of KeptFor may have it before
 }
 
 func scanCandidate(r row) (c Candidate, err error) {
 	return c, r.Scan(&c.ID, &c.WorkunitID, &c.AppID, &c.Priority, &c.RscFpopsEst, &c.RscMemoryBound,
-		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound)
+		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound,
+		timeAt{&c.ReservedUntil})
 }
 
+const candidateColumns = `r.id, r.workunitid, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
+	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.reserved_until`
+
 const unsent = `
-SELECT r.id, r.workunitid, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
-       w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound
+SELECT ` + candidateColumns + `
 FROM   result r JOIN workunit w ON w.id = r.workunitid
 WHERE  r.server_state = 2 AND (r.priority < $1 OR (r.priority = $1 AND r.id > $2))
 ORDER  BY r.priority DESC, r.id LIMIT 0 + $3`

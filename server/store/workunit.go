@@ -28,24 +28,28 @@ type Workunit struct {
 	MaxSuccessResults  int
 	ResultTemplateFile string // below the project's directory
 
-	NeedValidate      bool
-	CanonicalResultID int64
-	CanonicalCredit   float64
-	TransitionTime    time.Time // the transitioner looks at it then; Never
-	ErrorMask         ErrorMask
-	FileDeleteState   FileDeleteState
-	AssimilateState   AssimilateState
-	HRClass           int64
-	AppVersionID      int64
-	TransitionerFlags int64 // 1 leave alone, 2 no new results
-	Awaiting          bool  // input files are not there yet: results are made Inactive
+	NeedValidate       bool
+	CanonicalResultID  int64
+	CanonicalCredit    float64
+	TransitionTime     time.Time // the transitioner looks at it then; Never
+	ErrorMask          ErrorMask
+	FileDeleteState    FileDeleteState
+	AssimilateState    AssimilateState
+	HRClass            int64
+	AppVersionID       int64
+	TransitionerFlags  int64 // 1 leave alone, 2 no new results
+	Awaiting           bool  // something is not there yet: results are made Inactive
+	Predecessor        int64 // the workunit after which it comes; 0 none
+	PredecessorPending bool  // that has no outcome yet
+	HasSuccessor       bool  // workunits wait for its outcome
 }
 
 const workunitColumns = `id, create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
 	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
 	max_total_results, max_success_results, result_template_file, need_validate, canonical_resultid,
 	canonical_credit, transition_time, error_mask, file_delete_state, assimilate_state, hr_class,
-	app_version_id, transitioner_flags, rsc_bandwidth_bound, awaiting`
+	app_version_id, transitioner_flags, rsc_bandwidth_bound, awaiting,
+	predecessor, predecessor_pending, has_successor`
 
 func scanWorkunit(r row) (w Workunit, err error) {
 	return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.AppID, &w.Name, &w.XMLDoc, &w.Batch, &w.Priority,
@@ -53,15 +57,17 @@ func scanWorkunit(r row) (w Workunit, err error) {
 		&w.MinQuorum, &w.TargetNResults, &w.MaxErrorResults, &w.MaxTotalResults, &w.MaxSuccessResults,
 		&w.ResultTemplateFile, &w.NeedValidate, &w.CanonicalResultID, &w.CanonicalCredit,
 		timeAt{&w.TransitionTime}, &w.ErrorMask, &w.FileDeleteState, &w.AssimilateState, &w.HRClass,
-		&w.AppVersionID, &w.TransitionerFlags, &w.RscBandwidthBound, &w.Awaiting)
+		&w.AppVersionID, &w.TransitionerFlags, &w.RscBandwidthBound, &w.Awaiting, &w.Predecessor,
+		&w.PredecessorPending, &w.HasSuccessor)
 }
 
 const insertWorkunit = `
 INSERT INTO workunit (create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
 	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
 	max_total_results, max_success_results, result_template_file, transition_time, transitioner_flags,
-	rsc_bandwidth_bound, awaiting)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)`
+	rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+	$22, $23)`
 
 const insertWorkunitFile = `INSERT INTO workunit_file (workunitid, name) VALUES ($1, $2)`
 
@@ -72,7 +78,7 @@ func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
 		w.RscFpopsEst, w.RscFpopsBound, w.RscMemoryBound, w.RscDiskBound, int64(w.DelayBound/time.Second),
 		w.MinQuorum, w.TargetNResults, w.MaxErrorResults, w.MaxTotalResults, w.MaxSuccessResults,
 		w.ResultTemplateFile, unix(w.TransitionTime), w.TransitionerFlags,
-		w.RscBandwidthBound, flag(w.Awaiting))
+		w.RscBandwidthBound, flag(w.Awaiting), w.Predecessor, flag(w.PredecessorPending))
 	if err != nil {
 		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
 	}

@@ -36,6 +36,7 @@ type Plan struct {
 	ErrorMask       store.ErrorMask
 	AssimilateReady bool
 	DeleteInput     bool
+	FreeSuccessors  bool // there is an outcome for which other workunits wait
 	Uncommit        bool // forget homogeneous class and app version: only errors so far
 	TransitionTime  time.Time
 }
@@ -60,6 +61,7 @@ func Decide(wu store.Workunit, results []store.Result, now time.Time, deleteDela
 	if d.plan.ErrorMask != 0 {
 		d.giveUp()
 	}
+	d.plan.FreeSuccessors = wu.HasSuccessor && (wu.CanonicalResultID != 0 || d.plan.ErrorMask != 0)
 	d.finish()
 	d.plan.TransitionTime = d.next()
 	return d.plan

@@ -99,9 +99,14 @@ func release(tx *store.Tx, id int64, name string, sum blob.Info) (last bool, err
 	if last, err = tx.FileArrived(wu, name, doc); err != nil || !last {
 		return last, err
 	}
+	return true, activate(tx, id)
+}
+
+// activate makes the results of a workunit ready to send.
+func activate(tx *store.Tx, id int64) error {
 	results, err := tx.ResultsOf(id)
 	if err != nil {
-		return false, err
+		return err
 	}
 	for _, old := range results {
 		if old.ServerState != store.Inactive {
@@ -110,10 +115,10 @@ func release(tx *store.Tx, id int64, name string, sum blob.Info) (last bool, err
 		x := old
 		x.ServerState = store.Unsent
 		if err := tx.SaveResult(old, x); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // complete puts size and checksum of a file into a workunit's description.

@@ -30,6 +30,8 @@ type Spec struct {
 	Inputs []Given
 	Sticky bool // input files stay on the host
 	Await  bool // staged files that are not there yet are waited for
+
+	Predecessor string // name of the workunit after which it comes; "" none
 }
 
 // Given is an input file as the operator gives it.
@@ -117,6 +119,7 @@ type prepared struct {
 	files   []protocol.FileInfo
 	from    []Given
 	awaited []string // names of files that are not there yet
+	after   string   // name of the predecessor
 }
 
 // Create makes the workunits, all or none, and returns their names. For many,
@@ -149,6 +152,16 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 					}
 				}
 				checked[f.Name] = true
+			}
+			if p.after != "" {
+				before, err := tx.WorkunitByName(p.after)
+				if err != nil {
+					return &SpecError{Index: i, Err: fmt.Errorf("predecessor: %w", err)}
+				}
+				p.row.Predecessor, p.row.PredecessorPending, p.row.Awaiting = before.ID, true, true
+				if err := tx.Chain(before.ID, now); err != nil {
+					return err
+				}
 			}
 			id, err := tx.InsertWorkunit(p.row, physical)
 			if err != nil {
@@ -202,7 +215,7 @@ func (g *Generator) prepare(spec Spec, now time.Time) (prepared, error) {
 	if err != nil {
 		return prepared{}, err
 	}
-	p := prepared{row: store.Workunit{
+	p := prepared{after: spec.Predecessor, row: store.Workunit{
 		CreateTime: now, AppID: g.app.ID, Name: params.Name, Batch: params.Batch, Priority: params.Priority,
 		RscFpopsEst: params.RscFpopsEst, RscFpopsBound: params.RscFpopsBound,
 		RscMemoryBound: params.RscMemoryBound, RscDiskBound: params.RscDiskBound, DelayBound: params.Delay(),

@@ -33,6 +33,8 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"unsent results come by priority and age", unsent},
 		{"shared files are seen", shared},
 		{"rows come back as they were stored", roundTrip},
+		{"work waits for files and its predecessor", waiting},
+		{"files of hosts and orders about them", hostFiles},
 		{"status counts", status},
 		{"a closed store says so", closed},
 	} {
