@@ -207,7 +207,7 @@ func (p *Project) daemons() []daemon {
 	}
 	rel := &transitioner.Releaser{Store: p.Store, Log: p.log.With("part", "releaser"), Files: p.Download}
 	return []daemon{
-		{"releaser", func(ctx context.Context, _ time.Time) (int, error) { return rel.Pass(ctx) }},
+		{"releaser", rel.Pass},
 		{"transitioner", t.Pass},
 		{"validator", v.Pass},
 		{"assimilator", a.Pass},

@@ -37,19 +37,19 @@ func (d *Deleter) Pass(ctx context.Context, now time.Time) (int, error) {
 	if err := d.again(ctx, now); err != nil {
 		return 0, err
 	}
-	inputs, err := d.pass(ctx, (*store.Tx).WorkunitsToDelete, func(tx *store.Tx, id int64) error {
+	inputs, err := d.pass(ctx, now, (*store.Tx).WorkunitsToDelete, func(tx *store.Tx, id int64) error {
 		return d.inputs(tx, id, now)
 	})
 	if err != nil {
 		return inputs, err
 	}
-	outputs, err := d.pass(ctx, (*store.Tx).ResultsToDelete, d.outputs)
+	outputs, err := d.pass(ctx, now, (*store.Tx).ResultsToDelete, d.outputs)
 	return inputs + outputs, err
 }
 
 // pass runs one on a queue, a batch a transaction. Files are removed within the
 // transaction: so long as it is open, nobody adds a workunit that shares them.
-func (d *Deleter) pass(ctx context.Context, queue func(*store.Tx, int64, int) ([]int64, error),
+func (d *Deleter) pass(ctx context.Context, now time.Time, queue func(*store.Tx, int64, int) ([]int64, error),
 	one func(*store.Tx, int64) error,
 ) (int, error) {
 	n := 0
@@ -63,6 +63,7 @@ func (d *Deleter) pass(ctx context.Context, queue func(*store.Tx, int64, int) ([
 			return n, err
 		}
 		err = d.Store.Update(ctx, func(tx *store.Tx) error {
+			tx.Because(now, "file_deleter", "")
 			for _, id := range ids {
 				if err := one(tx, id); err != nil && !errors.Is(err, store.ErrLost) {
 					return err

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/starling-grid/starling/server/store"
@@ -61,6 +62,7 @@ func (r *rpc) infeasible(c store.Candidate) error {
 	if old.ServerState == store.Unsent {
 		x := old
 		x.ServerState, x.Outcome = store.Over, store.CouldntSend
+		r.because(fmt.Sprintf("%d hosts cannot compute it", most))
 		if err := r.tx.SaveResult(old, x); errors.Is(err, store.ErrLost) {
 			return nil
 		} else if err != nil {

@@ -203,6 +203,9 @@ type rpc struct {
 	declined []protocol.Refusal // why candidates were passed over
 }
 
+// because says why results move.
+func (r *rpc) because(why string) { r.tx.Because(r.now, "scheduler", why) }
+
 // run does everything. The order is BOINC's: who is it, what did it finish,
 // what may it have.
 func (r *rpc) run() error {

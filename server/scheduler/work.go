@@ -282,6 +282,7 @@ func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
 		r.s.Log.Error("result cannot be sent", "result", x.Name, "err", err)
 		return false, nil
 	}
+	r.because("")
 	if err := r.tx.Send(x); err != nil {
 		if errors.Is(err, store.ErrLost) {
 			err = fmt.Errorf("result %s was sent meanwhile: %w", x.Name, err)

@@ -6,6 +6,7 @@ const (
 	insertAwaited = `INSERT INTO awaited_file (workunitid, name) VALUES ($1, $2)`
 	awaitedFiles  = `SELECT DISTINCT name FROM awaited_file WHERE name > $1 ORDER BY name LIMIT 0 + $2`
 	awaitedBy     = `SELECT workunitid FROM awaited_file WHERE name = $1 ORDER BY workunitid LIMIT 0 + $2`
+	awaitedOf     = `SELECT name FROM awaited_file WHERE workunitid = $1 ORDER BY name`
 	arrivedFile   = `DELETE FROM awaited_file WHERE workunitid = $1 AND name = $2`
 	countAwaited  = `
 SELECT count(*) + (SELECT predecessor_pending FROM workunit WHERE id = $1) FROM awaited_file WHERE workunitid = $1`
@@ -25,6 +26,9 @@ func (t *Tx) AwaitFile(workunitID int64, name string) error {
 func (t *Tx) AwaitedFiles(after string, limit int) ([]string, error) {
 	return all(t, scanString, awaitedFiles, after, limit)
 }
+
+// AwaitedFilesOf returns the names of files that a workunit waits for.
+func (t *Tx) AwaitedFilesOf(id int64) ([]string, error) { return all(t, scanString, awaitedOf, id) }
 
 // AwaitedBy returns workunits that wait for a file.
 func (t *Tx) AwaitedBy(name string, limit int) ([]int64, error) {

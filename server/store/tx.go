@@ -16,6 +16,7 @@ type Tx struct {
 		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	}
+	cause cause // of the moves made in it
 }
 
 // exec runs a change and returns how many rows it met.

@@ -65,9 +65,9 @@ const insertWorkunit = `
 INSERT INTO workunit (create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
 	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
 	max_total_results, max_success_results, result_template_file, transition_time, transitioner_flags,
-	rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending)
+	rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, history)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-	$22, $23)`
+	$22, $23, $24)`
 
 const insertWorkunitFile = `INSERT INTO workunit_file (workunitid, name) VALUES ($1, $2)`
 
@@ -78,7 +78,8 @@ func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
 		w.RscFpopsEst, w.RscFpopsBound, w.RscMemoryBound, w.RscDiskBound, int64(w.DelayBound/time.Second),
 		w.MinQuorum, w.TargetNResults, w.MaxErrorResults, w.MaxTotalResults, w.MaxSuccessResults,
 		w.ResultTemplateFile, unix(w.TransitionTime), w.TransitionerFlags,
-		w.RscBandwidthBound, flag(w.Awaiting), w.Predecessor, flag(w.PredecessorPending))
+		w.RscBandwidthBound, flag(w.Awaiting), w.Predecessor, flag(w.PredecessorPending),
+		t.cause.line("created"))
 	if err != nil {
 		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
 	}
@@ -120,7 +121,7 @@ const saveWorkunit = `
 UPDATE workunit
 SET    need_validate = $2, canonical_resultid = $3, canonical_credit = $4, transition_time = $5,
        error_mask = $6, file_delete_state = $7, assimilate_state = $8, hr_class = $9, app_version_id = $10,
-       target_nresults = $11, min_quorum = $12
+       target_nresults = $11, min_quorum = $12, history = history || $22
 WHERE  id = $1 AND need_validate = +$13 AND canonical_resultid = $14 AND transition_time = +$15
   AND  error_mask = $16 AND file_delete_state = +$17 AND assimilate_state = +$18 AND target_nresults = $19
   AND  hr_class = $20 AND app_version_id = $21`
@@ -132,7 +133,7 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 		unix(w.TransitionTime), w.ErrorMask, w.FileDeleteState, w.AssimilateState, w.HRClass, w.AppVersionID,
 		w.TargetNResults, w.MinQuorum, flag(old.NeedValidate), old.CanonicalResultID, unix(old.TransitionTime),
 		old.ErrorMask, old.FileDeleteState, old.AssimilateState, old.TargetNResults,
-		old.HRClass, old.AppVersionID)
+		old.HRClass, old.AppVersionID, t.cause.workunit(old, w))
 	if err != nil {
 		return fmt.Errorf("workunit %s: %w", old.Name, err)
 	}

@@ -8,6 +8,7 @@
 package transitioner
 
 import (
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -39,6 +40,23 @@ type Plan struct {
 	FreeSuccessors  bool // there is an outcome for which other workunits wait
 	Uncommit        bool // forget homogeneous class and app version: only errors so far
 	TransitionTime  time.Time
+}
+
+// why says in a few words what a plan is about.
+func (p Plan) why() string {
+	var why []string
+	say := func(is bool, what string) {
+		if is {
+			why = append(why, what)
+		}
+	}
+	say(len(p.TimedOut) > 0, "the deadline has passed")
+	say(p.ErrorMask != 0, strings.Join(p.ErrorMask.Reasons(), " and "))
+	say(len(p.TooLate) > 0, "the canonical files are gone")
+	say(p.NewResults > 0, "more results are needed")
+	say(p.NeedValidate, "there are enough results to compare")
+	say(len(p.DeleteOutput) > 0 || p.DeleteInput, "its files are not needed any more")
+	return strings.Join(why, "; ")
 }
 
 // The workunit's limits, by the letters of BOINC's papers:

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
+	"time"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
@@ -22,7 +23,7 @@ type Releaser struct {
 }
 
 // Pass looks for awaited files and returns how many workunits it released.
-func (r *Releaser) Pass(ctx context.Context) (released int, err error) {
+func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err error) {
 	for after := ""; ; {
 		var names []string
 		err := r.Store.View(ctx, func(tx *store.Tx) (err error) {
@@ -39,7 +40,7 @@ func (r *Releaser) Pass(ctx context.Context) (released int, err error) {
 			} else if err != nil {
 				return released, err
 			}
-			n, err := r.arrived(ctx, name)
+			n, err := r.arrived(ctx, name, now)
 			released += n
 			if err != nil {
 				return released, err
@@ -50,7 +51,7 @@ func (r *Releaser) Pass(ctx context.Context) (released int, err error) {
 
 // arrived tells the workunits that wait for a file that it is there. Files are
 // put into place whole, and their content never changes.
-func (r *Releaser) arrived(ctx context.Context, name string) (released int, err error) {
+func (r *Releaser) arrived(ctx context.Context, name string, now time.Time) (released int, err error) {
 	sum, err := r.Files.Sum(name)
 	if err != nil {
 		return 0, err
@@ -63,6 +64,7 @@ func (r *Releaser) arrived(ctx context.Context, name string) (released int, err 
 			if ids, err = tx.AwaitedBy(name, batch); err != nil {
 				return err
 			}
+			tx.Because(now, "releaser", "input file "+name+" has come")
 			for _, id := range ids {
 				last, err := release(tx, id, name, sum)
 				if err != nil {

@@ -10,7 +10,8 @@ import (
 // freeSuccessors ends the wait of the workunits that come after wu, which has its
 // outcome. Until a time they are kept for the hosts whose results of wu are valid,
 // since these have its files; if there are none, or wu was given up, for nobody.
-func freeSuccessors(tx *store.Tx, wu store.Workunit, results []store.Result, until time.Time) error {
+func freeSuccessors(tx *store.Tx, wu store.Workunit, results []store.Result, now, until time.Time) error {
+	tx.Because(now, "transitioner", "workunit "+wu.Name+" has its outcome")
 	ids, err := tx.WaitingSuccessors(wu.ID)
 	if err != nil {
 		return err

@@ -186,9 +186,10 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, now time.Time) error {
 	case !reflect.DeepEqual(plan, w.plan):
 		return nil
 	}
+	tx.Because(now, "transitioner", plan.why())
 	err = apply(tx, wu, results, plan, w.made)
 	if err == nil && plan.FreeSuccessors {
-		err = freeSuccessors(tx, wu, results, now.Add(t.Affinity))
+		err = freeSuccessors(tx, wu, results, now, now.Add(t.Affinity))
 	}
 	if errors.Is(err, store.ErrLost) {
 		return nil

@@ -136,6 +136,7 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 		names = append(names, p.row.Name)
 	}
 	err := g.store.Update(ctx, func(tx *store.Tx) error {
+		tx.Because(now, "operator", "work create")
 		checked := make(map[string]bool)
 		for i, p := range list {
 			physical := make([]string, 0, len(p.files))

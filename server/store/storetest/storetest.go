@@ -35,6 +35,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"rows come back as they were stored", roundTrip},
 		{"work waits for files and its predecessor", waiting},
 		{"files of hosts and orders about them", hostFiles},
+		{"each row has its story", story},
 		{"status counts", status},
 		{"a closed store says so", closed},
 	} {
