@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
@@ -140,6 +141,11 @@ func (r *rpc) noVersion(appID int64) *lack {
 		}
 	}
 	return &lack{code: protocol.RefusedPlatform}
+}
+
+// inUse reports whether a version is handed out.
+func (c *catalog) inUse(id int64) bool {
+	return slices.ContainsFunc(c.versions, func(v *version) bool { return v.ID == id })
 }
 
 // supports reports whether there is any version for one of the platforms.

@@ -110,6 +110,8 @@ func (s *Site) metrics(w http.ResponseWriter, r *http.Request) {
 		"need_validate": u.NeedValidate, "waiting_assimilation": u.WaitingAssimilate, "assimilated": u.Assimilated,
 		"waiting_file_deletion": u.WaitingFileDelete, "transition_due": u.TransitionsPending,
 	})
+	gauge("oldest_age_seconds", "How long the oldest has waited, by what for.")
+	labelled("oldest_age_seconds", "stage", st.OldestAge)
 	for _, x := range []struct {
 		name, help string
 		v          any
@@ -170,6 +172,10 @@ var statusPage = template.Must(template.New("status").Parse(`<!DOCTYPE html>
 <tr><td>waiting for assimilation</td><td>{{.Workunits.WaitingAssimilate}}</td></tr>
 <tr><td>waiting for file deletion</td><td>{{.Workunits.WaitingFileDelete}}</td></tr>
 </table>
+<h2>Seconds for which the oldest has waited</h2>
+<table>
+{{range $what, $s := .OldestAge}}<tr><td>{{$what}}</td><td>{{$s}}</td></tr>
+{{end}}</table>
 <h2>Results</h2>
 <table>
 {{range $state, $n := .Results.ByServerState}}<tr><td>{{$state}}</td><td>{{$n}}</td></tr>

@@ -65,3 +65,38 @@ func story(t *testing.T, s *store.Store) {
 		return nil
 	})
 }
+
+func ages(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	_, rs := Add(t, s, w.Workunit("a"), 2)
+	check := func(want map[string]int64) {
+		t.Helper()
+		view(t, s, func(tx *store.Tx) error {
+			st, err := tx.Status(T0.Add(time.Minute).Unix())
+			for what, age := range want {
+				if st.OldestAge[what] != age {
+					t.Errorf("%s has waited %d s, want %d", what, st.OldestAge[what], age)
+				}
+			}
+			return err
+		})
+	}
+	check(map[string]int64{"unsent": 60, "transition_due": 60, "need_validate": 0, "waiting_assimilation": 0})
+	update(t, s, func(tx *store.Tx) error {
+		for i, old := range rs {
+			r := old
+			r.ServerState, r.Outcome, r.ReceivedTime = store.Over, store.DidntNeed, T0.Add(time.Duration(10*i)*time.Second)
+			if err := tx.SaveResult(old, r); err != nil {
+				return err
+			}
+		}
+		old, err := tx.WorkunitByName("a")
+		if err != nil {
+			return err
+		}
+		wu := old
+		wu.AssimilateState, wu.NeedValidate, wu.TransitionTime = store.AssimilateReady, true, store.Never
+		return tx.SaveWorkunit(old, wu)
+	})
+	check(map[string]int64{"unsent": 0, "transition_due": 0, "need_validate": 50, "waiting_assimilation": 50})
+}

@@ -36,6 +36,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"work waits for files and its predecessor", waiting},
 		{"files of hosts and orders about them", hostFiles},
 		{"each row has its story", story},
+		{"status tells what has waited longest", ages},
 		{"status counts", status},
 		{"a closed store says so", closed},
 	} {
