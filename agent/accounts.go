@@ -3,14 +3,10 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -19,15 +15,6 @@ import (
 // in force what held before for it.
 func (a *Agent) readFiles() error {
 	var errs []error
-	p, err := readPrefs(a.cfg.DataDir)
-	if err == nil {
-		a.prefs = p
-	} else {
-		errs = append(errs, err)
-		if a.prefs == (prefs.Prefs{}) {
-			a.prefs = prefs.Default()
-		}
-	}
 	accounts, bad, err := settings.LoadAccounts(a.cfg.DataDir)
 	errs = append(errs, err)
 	found := make(map[string]settings.Account)
@@ -44,27 +31,24 @@ func (a *Agent) readFiles() error {
 		}
 	}
 	a.accounts = found
+	if layers, err := readPrefs(a.cfg.DataDir, a.venue()); err == nil {
+		a.layers = layers
+	} else {
+		errs = append(errs, err)
+	}
+	a.mergePrefs()
 	a.faults = errors.Join(errs...)
 	a.meet(len(bad) == 0)
 	return a.faults
-}
-
-func readPrefs(dataDir string) (prefs.Prefs, error) {
-	name := filepath.Join(dataDir, settings.PrefsFile)
-	src, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return prefs.Default(), nil
-	} else if err != nil {
-		return prefs.Default(), err
-	}
-	return prefs.Parse(name, src)
 }
 
 // meet makes the projects in the state those that have an account.
 func (a *Agent) meet(complete bool) {
 	for u := range a.accounts {
 		if _, known := a.db.Projects.Get(u); known {
-			delete(a.leaving, u)
+			if !a.again[u] {
+				delete(a.leaving, u)
+			}
 			continue
 		}
 		a.log.Info("project attached", "project", u)
@@ -85,17 +69,29 @@ func (a *Agent) leave() {
 	for u := range a.leaving {
 		for _, run := range a.running {
 			if r, ok := a.db.Results.Get(run.key); ok && r.Project == u {
-				_ = a.exec.Abort(taskID(r), protocol.ExitAbortedByUser, "project detached")
+				_ = a.exec.Abort(taskID(r), protocol.ExitAbortedByUser, "project detached or reset")
 			}
 		}
 		if a.talking[u] != "" || a.busy(u) {
 			continue
 		}
+		p, _ := a.db.Projects.Get(u)
 		if !a.forget(u) {
 			continue
 		}
 		delete(a.leaving, u)
-		a.log.Info("project detached", "project", u)
+		if !a.again[u] {
+			a.log.Info("project detached", "project", u)
+			continue
+		}
+		delete(a.again, u)
+		a.log.Info("project reset", "project", u)
+		a.save(func(tx *state.Tx) {
+			a.db.Projects.Put(tx, u, state.Project{
+				MasterURL: u, Name: p.Name, AttachedAt: p.AttachedAt, SchedulerURLs: p.SchedulerURLs, CodeSignKey: p.CodeSignKey,
+				HostID: p.HostID, RPCSeqno: p.RPCSeqno, Debt: p.Debt, Contact: p.Contact,
+			})
+		})
 	}
 }
 
@@ -160,17 +156,6 @@ func (a *Agent) Reload(ctx context.Context) error {
 			a.log.Error("settings are not all usable; what held before goes on", "error", err)
 		}
 		return err
-	})
-}
-
-// Update contacts a project as soon as it can, whatever the project asked for.
-func (a *Agent) Update(ctx context.Context, masterURL string) error {
-	return a.do(ctx, func() error {
-		if _, ok := a.db.Projects.Get(masterURL); !ok {
-			return fmt.Errorf("%s: not attached", masterURL)
-		}
-		a.asked[masterURL] = true
-		return nil
 	})
 }
 

@@ -4,15 +4,14 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/backoff"
 	"github.com/starling-grid/starling/protocol"
-	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
 )
 
 // advance moves results whose files have come, gone or failed.
 func (a *Agent) advance(now time.Time) {
-	a.giveUpLate(now)
 	for key, r := range a.db.Results.All() {
 		if r.ReadyToReport {
 			continue
@@ -108,7 +107,7 @@ func (a *Agent) restrain(tx *state.Tx, project string, now time.Time) {
 		return
 	}
 	p.Fetch.Errors++
-	wait := backoff.Delay(min(p.Fetch.Errors, schedulerop.RetryCap), schedulerop.RetryDelayMin, schedulerop.RetryDelayMax, a.rng)
+	wait := backoff.Delay(min(p.Fetch.Errors, contact.RetryCap), contact.RetryDelayMin, contact.RetryDelayMax, a.rng)
 	if t := now.Add(wait); t.After(p.Fetch.NextTry) {
 		p.Fetch.NextTry = t
 		p.Fetch.Why = fmt.Sprintf("%d results in a row failed here", p.Fetch.Errors)

@@ -5,12 +5,13 @@
 // Deciding is left to the policy packages, input and output to the shells; here
 // stands what happens between them in the life of a result:
 //
-//	contact.go    when a project is contacted, and what an answer changes
+//	look.go       what the policies are shown
+//	pass.go       having them decide, and doing as they say
+//	contact.go    conversations with projects, and what an answer changes
 //	transfers.go  which files are fetched and sent
 //	advance.go    how results move from state to state
-//	schedule.go   what the scheduling policies are shown, and what comes of it
 //	compute.go    starting applications and taking in how they ended
-//	debts.go      what each project is owed
+//	debts.go      what each project got and is owed
 //	collect.go    forgetting what nobody needs any more
 package agent
 
@@ -33,12 +34,10 @@ import (
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/httpclient"
-	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // Names below the data directory.
@@ -76,7 +75,8 @@ type Agent struct {
 
 	host     protocol.HostInfo
 	settings settings.Settings
-	prefs    prefs.Prefs
+	layers   []prefs.Layer // of the preference files
+	prefs    prefs.Effective
 	accounts map[string]settings.Account // by master URL
 	faults   error                       // of the files people write
 
@@ -89,10 +89,11 @@ type Agent struct {
 	moving  map[string]*transfer // file key → transfer under way
 	running map[string]*process  // by task: results that have a process
 	asked   map[string]bool      // project → the user wants it contacted now
-	leaving map[string]bool      // project → it is being detached
-	fetch   map[string]workfetch.Reason
-	jobs    map[string]jobsched.Reason // by result key
+	leaving map[string]bool      // project → all of its is being removed
+	again   map[string]bool      // of those → it stays attached, and starts anew
+	last    decision
 	debts   ledger
+	up      uptime
 	stale   bool // something may be left that nobody needs
 }
 
@@ -115,8 +116,7 @@ func New(cfg Config) (*Agent, error) {
 		events:  make(chan func(), 256),
 		talking: make(map[string]string), moving: make(map[string]*transfer),
 		running: make(map[string]*process), asked: make(map[string]bool),
-		leaving: make(map[string]bool),
-		fetch:   make(map[string]workfetch.Reason), jobs: make(map[string]jobsched.Reason),
+		leaving: make(map[string]bool), again: make(map[string]bool),
 		stale: true,
 	}
 	if a.settings, err = settings.Load(dir); err != nil {
@@ -182,6 +182,9 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		a.log.Error("settings are not all usable", "error", err)
 	}
 	a.log.Info("agent started", "version", a.cfg.Version, "data", a.cfg.DataDir, "cpus", a.cpus(), "projects", len(a.accounts))
+	a.openLedger(time.Now())
+	a.openUptime(time.Now())
+	go a.watch(a.ctx)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -218,13 +221,14 @@ func (a *Agent) drain() {
 // step does all that can be done now and returns when to look again.
 func (a *Agent) step(now time.Time) time.Time {
 	w := waker{now.Add(tick)}
-	a.settle(now)
 	a.leave()
 	a.advance(now)
 	a.startTransfers(now, &w)
-	a.schedule(now, &w)
-	a.contact(now, &w)
+	d := a.decide(now)
+	a.act(d, now)
+	a.keepDebts(now)
 	a.collect()
+	w.by(d.Plan.Again)
 	return w.at
 }
 
@@ -272,12 +276,10 @@ func (a *Agent) shutdown() error {
 	}
 	a.drain()
 	a.end()
-	a.settle(time.Now())
-	h, _ := a.db.Hosts.Get(state.Self)
-	h.LastSeen = time.Now()
+	a.decide(time.Now())
 	a.save(func(tx *state.Tx) {
 		a.putDebts(tx)
-		a.db.Hosts.Put(tx, state.Self, h)
+		a.putTimes(tx)
 	})
 	return errors.Join(err, a.db.Close())
 }
@@ -288,7 +290,8 @@ func (a *Agent) Close() error {
 	return a.db.Close()
 }
 
-func (a *Agent) cpus() int { return a.prefs.CPUs(a.host.NCPUs) }
+// cpus is how many CPUs may be used while the computer is in use.
+func (a *Agent) cpus() int { return a.prefs.CPUs(a.host.NCPUs, true) }
 
 // projectDir is where a project's files lie.
 func (a *Agent) projectDir(project string) string {

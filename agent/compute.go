@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,8 +17,10 @@ import (
 
 // A process is a result's application that was started.
 type process struct {
-	key   string // of the result
-	since time.Time
+	key   string    // of the result
+	since time.Time // it started or was resumed
+	// paused: it stays in memory and does nothing.
+	paused bool
 }
 
 // ran forgets a process that has ended and returns its result's key.
@@ -34,6 +38,9 @@ func taskID(r state.Result) string { return protocol.EscapeURL(r.Project) + "/" 
 
 // start gives a result a slot, makes that durable and starts its application.
 func (a *Agent) start(key string, r state.Result, now time.Time) {
+	if a.unpause(r, now) {
+		return
+	}
 	if !a.filesStand(key, r) {
 		return
 	}
@@ -128,9 +135,10 @@ func (a *Agent) task(r state.Result) (executor.Task, error) {
 	if !okV || !okU {
 		return executor.Task{}, errors.New("its app version or workunit is not known")
 	}
+	app := a.accounts[r.Project].App(u.AppName)
 	t := executor.Task{
 		Result: taskID(r), ProjectURL: r.Project, ProjectDir: a.projectDir(r.Project),
-		Args: append(executor.SplitCommandLine(u.CommandLine), executor.SplitCommandLine(v.Cmdline)...),
+		Args: slices.Concat(executor.SplitCommandLine(u.CommandLine), executor.SplitCommandLine(v.Cmdline), executor.SplitCommandLine(app.Cmdline)),
 	}
 	init := appipc.DefaultInitData()
 	for _, ref := range v.FileRefs {
@@ -166,7 +174,7 @@ func (a *Agent) task(r state.Result) (executor.Task, error) {
 	init.HostTotalCredit, init.HostExpavgCredit = p.HostTotalCredit, p.HostExpavgCredit
 	init.ResourceShareFraction = a.shareFraction(r.Project)
 	init.CheckpointPeriod = a.prefs.CheckpointPeriod()
-	init.NCPUs = max(v.AvgNCPUs, 1)
+	init.NCPUs = max(cmp.Or(app.AvgNCPUs, v.AvgNCPUs), 1)
 	init.RscFPOpsEst, init.RscFPOpsBound = u.RscFpopsEst, u.RscFpopsBound
 	init.RscMemoryBound, init.RscDiskBound = int64(u.RscMemoryBound), int64(u.RscDiskBound)
 	init.ComputationDeadline = r.ReportDeadline
@@ -199,7 +207,7 @@ func (a *Agent) checkpointed(e executor.Checkpointed) {
 // exited makes the end of a run durable. If that fails the result stays in its
 // slot as it is, and its application is started again to find its work done.
 func (a *Agent) exited(e executor.Exited, now time.Time) {
-	a.settle(now)
+	a.account(now)
 	key := a.ran(e.Result)
 	r, ok := a.db.Results.Get(key)
 	if !ok {

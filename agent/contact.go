@@ -4,135 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
-	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
-
-// contact begins what conversations with projects are due: at most one at a
-// time with each, and none waits for another's slow server.
-func (a *Agent) contact(now time.Time, w *waker) {
-	a.decideFetch(now)
-	for u, p := range a.db.Projects.All() {
-		if a.leaving[u] || a.talking[u] != "" {
-			continue
-		}
-		if p.Contact.FetchMaster || len(p.SchedulerURLs) == 0 {
-			if now.Before(p.Contact.MinRPCTime) && !a.asked[u] {
-				w.by(p.Contact.MinRPCTime)
-				continue
-			}
-			a.fetchMaster(p)
-			continue
-		}
-		reason, wait := a.reason(p, now)
-		switch {
-		case reason != "":
-			a.session(p, reason, now)
-		case !wait.IsZero():
-			w.by(wait)
-		}
-	}
-}
-
-// reason tells why a project is contacted now, or when to look again.
-func (a *Agent) reason(p state.Project, now time.Time) (reason string, wait time.Time) {
-	if a.asked[p.MasterURL] {
-		return "you asked for it", time.Time{}
-	}
-	if now.Before(p.Contact.MinRPCTime) {
-		return "", p.Contact.MinRPCTime
-	}
-	if !p.Contact.Initialized {
-		return "first contact", time.Time{}
-	}
-	if why, due := schedulerop.ReportDue(a.backlog(p), now); due {
-		return "to report results: " + why, time.Time{}
-	}
-	if t := p.Contact.NextRPCTime; !t.IsZero() && !now.Before(t) {
-		return "the project asked for it", time.Time{}
-	}
-	fetch := a.fetch[p.MasterURL]
-	if fetch.Code == workfetch.Ask {
-		return "to fetch work", time.Time{}
-	}
-	return "", fetch.Until
-}
-
-// backlog gathers what the decision to report looks at.
-func (a *Agent) backlog(p state.Project) schedulerop.Backlog {
-	b := schedulerop.Backlog{
-		NoMoreWork:  a.accounts[p.MasterURL].NoMoreWork,
-		Eager:       a.settings.ReportResultsImmediately,
-		NothingElse: true,
-	}
-	for _, r := range a.db.Results.All() {
-		switch {
-		case !r.ReadyToReport:
-			b.NothingElse = false
-			if r.Project == p.MasterURL {
-				b.Unfinished++
-			}
-		case r.Project == p.MasterURL:
-			b.Ready = append(b.Ready, finishedOf(r))
-		}
-	}
-	return b
-}
-
-// decideFetch has workfetch choose. While a session is under way no other is
-// begun to fetch work, since its answer changes what is missing.
-func (a *Agent) decideFetch(now time.Time) {
-	if len(a.talking) > 0 {
-		return
-	}
-	l := a.look(true)
-	s := workfetch.Snapshot{Now: now, CPUs: a.cpus(), Low: a.prefs.LowWater(), High: a.prefs.HighWater(), Jobs: l.jobs}
-	progress := a.exec.Progress()
-	for _, u := range l.urls {
-		p, _ := a.db.Projects.Get(u)
-		s.Projects = append(s.Projects, a.fetchView(p, progress))
-	}
-	decided := make(map[string]workfetch.Reason, len(s.Projects))
-	for i, r := range workfetch.Choose(s) {
-		u := s.Projects[i].URL
-		if a.fetch[u].Code != r.Code {
-			a.log.Debug("work fetch", "project", u, "decision", r.Code, "why", r.Text)
-		}
-		decided[u] = r
-	}
-	a.fetch = decided
-}
-
-// fetchView is what work fetch is shown of a project.
-func (a *Agent) fetchView(p state.Project, progress map[string]executor.Progress) workfetch.Project {
-	u := p.MasterURL
-	acc := a.accounts[u]
-	correction := a.correction(u, progress)
-	v := workfetch.Project{
-		URL: u, Share: acc.ResourceShare, Debt: a.debts.of[u],
-		Counts:     !a.leaving[u] && !acc.NoMoreWork,
-		NoCPUApps:  slices.Contains(p.NoRscApps, "CPU"),
-		MinRPCTime: p.Contact.MinRPCTime, Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why,
-		Unreachable: unreachable(p), Latency: p.Latency, Correction: correction,
-		JobTime: time.Duration(float64(a.stated(p.JobVersion, p.JobFpops)) * correction),
-		Proved:  p.Estimates.Results > 0,
-	}
-	for _, t := range a.moving {
-		v.Uploading = v.Uploading || t.file.Project == u && t.file.Output
-	}
-	for _, r := range a.db.Results.Of(u) {
-		if r.State == protocol.ClientUploading {
-			v.Uploads++
-		}
-		if max(r.Checkpoint.Fraction, progress[taskID(r)].Fraction) > 0.1 {
-			v.Proved = true
-		}
-	}
-	return v
-}
 
 // fetchMaster fetches a project's master page.
 func (a *Agent) fetchMaster(p state.Project) {
@@ -169,10 +43,9 @@ func (a *Agent) masterFetched(u string, urls []string, err error, now time.Time)
 
 // session begins a scheduler RPC. The sequence number is used up before the
 // request leaves, so that no two requests ever carry the same.
-func (a *Agent) session(p state.Project, reason string, now time.Time) {
+func (a *Agent) session(p state.Project, reason string, d decision, now time.Time) {
 	u := p.MasterURL
-	fetch := a.fetch[u]
-	req := a.request(p, fetch, now)
+	req := a.request(p, d.project(u).Fetch, d.Plan.Busy, now)
 	delete(a.asked, u)
 	if p.HostID != 0 {
 		p.RPCSeqno++
@@ -209,19 +82,4 @@ func (a *Agent) answered(u string, req *protocol.SchedulerRequest, reply *protoc
 	if a.save(r.apply) {
 		r.after()
 	}
-}
-
-// contactOf and setContact carry what scheduler_op decides on to and from the
-// durable record.
-func contactOf(p state.Project) schedulerop.Contact {
-	c := p.Contact
-	return schedulerop.Contact{
-		Failures: c.NRPCFailures, MasterFailures: c.MasterFailures,
-		FetchMaster: c.FetchMaster, MinRPCTime: c.MinRPCTime,
-	}
-}
-
-func setContact(p *state.Project, c schedulerop.Contact) {
-	p.Contact.NRPCFailures, p.Contact.MasterFailures = c.Failures, c.MasterFailures
-	p.Contact.FetchMaster, p.Contact.MinRPCTime = c.FetchMaster, c.MinRPCTime
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"time"
 
-	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -12,42 +11,40 @@ const saveDebts = time.Minute
 
 // A ledger is what each project is owed, kept in memory between savings.
 type ledger struct {
-	of      map[string]float64 // by project, CPU-seconds
-	settled time.Time
-	saved   time.Time
+	of        map[string]float64 // by project, CPU-seconds, as of the last pass
+	used      map[string]float64 // CPU-seconds that each got since
+	accounted time.Time          // used is complete up to then
+	settled   time.Time          // the last pass
+	saved     time.Time
 }
 
-// settle brings the debts up to date with what has run since they last were.
-func (a *Agent) settle(now time.Time) {
-	if a.debts.of == nil {
-		a.debts = ledger{of: make(map[string]float64), settled: now, saved: now}
-		for u, p := range a.db.Projects.All() {
-			a.debts.of[u] = p.Debt
-		}
+// openLedger reads what was owed when the agent last ran. Time in which it did
+// not run counts for nobody.
+func (a *Agent) openLedger(now time.Time) {
+	a.debts = ledger{of: make(map[string]float64), used: make(map[string]float64), accounted: now, settled: now, saved: now}
+	for u, p := range a.db.Projects.All() {
+		a.debts.of[u] = p.Debt
 	}
-	interval := now.Sub(a.debts.settled)
-	used := make(map[string]float64)
+}
+
+// account notes what has run since it last did.
+func (a *Agent) account(now time.Time) {
+	interval := now.Sub(a.debts.accounted)
 	for _, run := range a.running {
+		if run.paused {
+			continue
+		}
 		if r, ok := a.db.Results.Get(run.key); ok {
 			v, _ := a.db.Versions.Get(r.Version)
-			used[r.Project] += min(interval, now.Sub(run.since)).Seconds() * max(v.AvgNCPUs, 1)
+			ran := max(0, min(interval, now.Sub(run.since)))
+			a.debts.used[r.Project] += ran.Seconds() * max(v.AvgNCPUs, 1)
 		}
 	}
-	var urls []string
-	var ps []debt.Project
-	for u := range a.db.Projects.All() {
-		acc := a.accounts[u]
-		urls = append(urls, u)
-		ps = append(ps, debt.Project{
-			Debt: a.debts.of[u], Share: acc.ResourceShare, Used: max(0, used[u]),
-			Counts: !a.leaving[u] && !acc.NoMoreWork && acc.ResourceShare > 0,
-		})
-	}
-	clear(a.debts.of)
-	for i, d := range debt.Settle(ps, interval, a.cpus()) {
-		a.debts.of[urls[i]] = d
-	}
-	a.debts.settled = now
+	a.debts.accounted = now
+}
+
+// keepDebts makes debts durable now and then.
+func (a *Agent) keepDebts(now time.Time) {
 	if now.Sub(a.debts.saved).Abs() >= saveDebts && a.save(a.putDebts) {
 		a.debts.saved = now
 	}

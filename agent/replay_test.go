@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -178,7 +179,7 @@ func TestKeyRotation(t *testing.T) {
 	w.run(func(t *testing.T) {
 		for range 5 {
 			w.after(t, 30*time.Second)
-			if err := w.a.Update(t.Context(), demoURL); err != nil {
+			if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -290,7 +291,7 @@ func TestDefectiveWorkIsReportedWithTheReason(t *testing.T) {
 			w := newWorld(t, demoURL, answers, nil)
 			w.run(func(t *testing.T) {
 				w.after(t, time.Minute)
-				if err := w.a.Update(t.Context(), demoURL); err != nil {
+				if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
 					t.Fatal(err)
 				}
 				w.after(t, time.Hour)

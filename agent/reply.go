@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/protocol"
-	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -26,6 +26,7 @@ type replier struct {
 	acked    int
 	added    int
 	unusable int            // of the results added
+	prefs    bool           // the computing preferences are new
 	aborted  []state.Result // still running; told to stop once the reply is saved
 	log      []slog.Record  // said once the reply is saved
 }
@@ -33,7 +34,7 @@ type replier struct {
 // apply changes the state as the reply says. What a reply must not change, such
 // as results of another project or ones not yet reported, it does not.
 func (r *replier) apply(tx *state.Tx) {
-	r.acked, r.added, r.unusable, r.aborted, r.log = 0, 0, 0, nil, nil
+	r.acked, r.added, r.unusable, r.prefs, r.aborted, r.log = 0, 0, 0, false, nil, nil
 	before := r.project
 	p := &r.project
 	p.Contact.LastRPC = r.now
@@ -41,7 +42,7 @@ func (r *replier) apply(tx *state.Tx) {
 	if r.reply.ProjectIsDown {
 		// Nothing else in such a reply counts.
 		c := contactOf(*p).Failed(r.now, r.a.rng)
-		if t := r.now.Add(min(r.reply.RequestDelay, schedulerop.MaxRequestDelay)); t.After(c.MinRPCTime) {
+		if t := r.now.Add(min(r.reply.RequestDelay, contact.MaxRequestDelay)); t.After(c.MinRPCTime) {
 			c.MinRPCTime = t
 		}
 		setContact(p, c)
@@ -78,6 +79,10 @@ func (r *replier) after() {
 	}
 	for _, res := range r.aborted {
 		_ = r.a.exec.Abort(taskID(res), protocol.ExitAbortedByProject, "aborted by project")
+	}
+	if r.prefs {
+		r.a.mergePrefs()
+		r.a.log.Info("computing preferences taken over from the project's web site", "project", r.project.MasterURL)
 	}
 	r.a.stale = true
 }
@@ -139,6 +144,7 @@ func (r *replier) identity(tx *state.Tx) {
 			p.Venue = *h.Venue
 		}
 	}
+	r.prefs = r.a.takePrefs(tx, p.MasterURL, reply.GlobalPrefs, r.now)
 	if reply.ProjectPrefs != "" {
 		p.ProjectPrefs = reply.ProjectPrefs
 	}

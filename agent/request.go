@@ -4,14 +4,13 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
-	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
 
 // request says to a project's scheduler how things stand here.
-func (a *Agent) request(p state.Project, fetch workfetch.Reason, now time.Time) *protocol.SchedulerRequest {
+func (a *Agent) request(p state.Project, fetch workfetch.Reason, busy time.Duration, now time.Time) *protocol.SchedulerRequest {
 	platform, alternatives := hostinfo.Platform()
 	if free, ok := hostinfo.DiskFree(a.cfg.DataDir); ok {
 		a.host.DiskFree = free
@@ -35,7 +34,8 @@ func (a *Agent) request(p state.Project, fetch workfetch.Reason, now time.Time) 
 		r.RPCSeqno = p.RPCSeqno
 	}
 	if h, ok := a.db.Hosts.Get(state.Self); ok {
-		r.CrossProjectID = h.CrossProject
+		source, _ := a.db.Projects.Get(h.Prefs.Project)
+		r.CrossProjectID, r.GlobalPrefs, r.PrefsEmailHash = h.CrossProject, h.Prefs.XML, source.EmailHash
 	}
 	switch {
 	case fetch.Code == workfetch.Ask:
@@ -43,8 +43,7 @@ func (a *Agent) request(p state.Project, fetch workfetch.Reason, now time.Time) 
 	case fetch.Could > 0: // the session is held anyway
 		r.CPUReqSeconds = fetch.Could
 	}
-	l := a.look(true)
-	r.EstimatedDelay = jobsched.BusyTime(now, a.cpus(), 1, l.jobs)
+	r.EstimatedDelay = busy
 	a.listHeld(r, p.MasterURL)
 	return r
 }
@@ -90,15 +89,14 @@ func (a *Agent) reported(res state.Result) protocol.ReportedResult {
 	return r
 }
 
-// timeStats tells how much this computer computes. The agent is taken to be on,
-// connected and active; measured fractions come with the scheduling policies.
+// timeStats tells how much this computer computes.
 func (a *Agent) timeStats(now time.Time) protocol.TimeStats {
-	up := now.Sub(a.since)
+	t := a.up.times
 	h, _ := a.db.Hosts.Get(state.Self)
 	return protocol.TimeStats{
-		OnFrac: 1, ConnectedFrac: -1, CPUAndNetworkAvailableFrac: 1, ActiveFrac: 1,
+		OnFrac: t.On, ConnectedFrac: t.Connected, CPUAndNetworkAvailableFrac: min(t.Active, t.Connected), ActiveFrac: t.Active,
 		ClientStart: a.since, TotalStart: h.InstalledAt, Now: now,
-		TotalDuration: up, TotalActiveDuration: up, SessionActiveDuration: up,
+		TotalDuration: a.up.total, TotalActiveDuration: a.up.busy, SessionActiveDuration: a.up.busy,
 	}
 }
 

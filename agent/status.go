@@ -2,16 +2,13 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -28,48 +25,16 @@ func (a *Agent) Status(ctx context.Context) (s control.Status, err error) {
 	return s, err
 }
 
-// Offline shows what the files of an agent that is not running hold. It returns
-// state.ErrInUse when one is.
-func Offline(dataDir, version string) (control.Status, error) {
-	dir, err := filepath.Abs(dataDir)
-	if err != nil {
-		return control.Status{}, err
-	}
-	a := &Agent{cfg: Config{DataDir: dir, Version: version}, accounts: make(map[string]settings.Account)}
-	accounts, _, faults := settings.LoadAccounts(dir)
-	for _, acc := range accounts {
-		a.accounts[acc.MasterURL] = acc
-	}
-	p, err := readPrefs(dir)
-	a.prefs, a.faults = p, errors.Join(faults, err)
-
-	a.db, err = state.OpenReadOnly(filepath.Join(dir, stateFile))
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		a.db = new(state.DB) // no agent has run here yet
-	case err != nil:
-		return control.Status{}, err
-	default:
-		defer a.db.Close()
-	}
-	h, _ := a.db.Hosts.Get(state.Self)
-	a.host.Fpops = h.Fpops
-	s := a.status(nil)
-	for _, acc := range accounts {
-		if _, known := a.db.Projects.Get(acc.MasterURL); !known {
-			s.Projects = append(s.Projects, control.Project{
-				MasterURL: acc.MasterURL, Share: acc.ResourceShare, Work: "Contact is made when the agent runs.",
-			})
-		}
-	}
-	return s, nil
-}
-
 func (a *Agent) status(progress map[string]executor.Progress) control.Status {
 	s := control.Status{Version: a.cfg.Version, DataDir: a.cfg.DataDir, CPUs: a.cpus()}
 	if a.faults != nil {
 		s.Complaints = strings.Split(a.faults.Error(), "\n")
 	}
+	seen := a.last.Snapshot
+	s.Compute, s.Network = seen.Compute.Why, seen.Network.Why
+	h, _ := a.db.Hosts.Get(state.Self)
+	s.RunMode, s.NetMode = control.ModeName(h.RunMode.At(time.Now())), control.ModeName(h.NetMode.At(time.Now()))
+	s.Times = control.Times(a.up.times)
 	count := make(map[string]int)
 	for key, r := range a.db.Results.All() {
 		count[r.Project]++
@@ -98,7 +63,7 @@ func (a *Agent) showProject(u string, p state.Project, tasks int) control.Projec
 		MasterURL: u, Name: p.Name, UserName: p.UserName, HostID: p.HostID, Share: acc.ResourceShare,
 		UserCredit: p.UserTotalCredit, HostCredit: p.HostTotalCredit, Tasks: tasks,
 		LastContact: p.Contact.LastRPC, Trouble: p.Contact.LastError, Failures: p.Contact.NRPCFailures,
-		Initialized: p.Contact.Initialized, Disconnected: a.leaving[u],
+		Initialized: p.Contact.Initialized, Disconnected: a.leaving[u], Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 	}
 	if p.Contact.MinRPCTime.After(time.Now()) {
 		v.NextContact = p.Contact.MinRPCTime
@@ -110,7 +75,7 @@ func (a *Agent) showProject(u string, p state.Project, tasks int) control.Projec
 	if d, ok := a.debts.of[u]; ok {
 		v.Debt = d
 	}
-	r := a.fetch[u]
+	r := a.last.project(u).Fetch
 	v.Work, v.WorkCode = r.Text, string(r.Code)
 	if doing := a.talking[u]; doing != "" {
 		v.Work = "In contact with the project: " + doing + "."
@@ -124,7 +89,7 @@ func (a *Agent) showTask(key string, r state.Result, progress map[string]executo
 		Name: r.Name, Project: r.Project, App: u.AppName, State: r.State.String(), Slot: r.Slot,
 		Fraction: r.Checkpoint.Fraction, CPUTime: max(r.CPUTime, r.Checkpoint.CPUTime).Seconds(),
 		Elapsed:  max(r.Elapsed, r.Checkpoint.Elapsed).Seconds(),
-		Deadline: r.ReportDeadline, ExitStatus: r.ExitStatus,
+		Deadline: r.ReportDeadline, ExitStatus: r.ExitStatus, Suspended: r.Suspended,
 	}
 	if p, ok := progress[taskID(r)]; ok {
 		t.Running, t.PID = !p.Suspended, p.PID
@@ -133,7 +98,9 @@ func (a *Agent) showTask(key string, r state.Result, progress map[string]executo
 	if r.State >= protocol.ClientUploading && r.State != protocol.ClientAborted && r.State != protocol.ClientComputeError {
 		t.Fraction = 1
 	}
-	t.Remaining = a.remaining(r, progress).Seconds()
+	if j, ok := a.last.result(key); ok {
+		t.Remaining = j.Remaining.Seconds()
+	}
 	t.Why = a.why(key, r, t)
 	return t
 }
@@ -150,12 +117,12 @@ func (a *Agent) why(key string, r state.Result, t control.Task) string {
 	case r.State == protocol.ClientUploading:
 		return "Its files are being sent." + a.trouble(r, r.FileRefs)
 	case t.Running:
-		if j, ok := a.jobs[key]; ok {
+		if j, ok := a.last.result(key); ok {
 			return j.Text
 		}
 		return "Running."
 	}
-	if j, ok := a.jobs[key]; ok && !j.Run() {
+	if j, ok := a.last.result(key); ok && !j.Run() {
 		return j.Text
 	}
 	return "Ready to run."

@@ -27,6 +27,7 @@ const (
 // A transfer is a file on its way.
 type transfer struct {
 	file   state.File
+	since  time.Time
 	cancel context.CancelFunc
 	bytes  atomic.Int64
 }
@@ -84,7 +85,7 @@ func (a *Agent) startTransfer(key string, f state.File) {
 		return
 	}
 	ctx, cancel := context.WithCancel(a.ctx)
-	t := &transfer{file: f, cancel: cancel}
+	t := &transfer{file: f, since: time.Now(), cancel: cancel}
 	a.moving[key] = t
 	a.log.Debug("transfer started", "project", f.Project, "file", f.Name, "upload", f.Output)
 	go func() {

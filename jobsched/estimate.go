@@ -5,8 +5,8 @@ import "time"
 // An Estimator learns how long a project's results really take, relative to what
 // its server states. The zero value knows nothing. It is a value to be stored.
 type Estimator struct {
-	Results int     // finished results it has seen
-	Ratio   float64 // actual over stated computing time; meaningless without results
+	Results int     `json:"results,omitempty"` // finished results it has seen
+	Ratio   float64 `json:"ratio,omitempty"`   // actual over stated computing time; meaningless without results
 }
 
 // Finished learns from a finished result, ratio being its actual over its stated

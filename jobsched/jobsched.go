@@ -19,10 +19,21 @@ import (
 type Snapshot struct {
 	Now      time.Time
 	CPUs     int           // that may be used
+	Memory   int64         // bytes that the jobs may use; 0: no limit
 	Slice    time.Duration // switch interval: how long a result runs before another project's may take its CPU
 	OnFrac   float64       // part of the time that the computer computes; 0 means 1
+	Limits   []Limit
 	Projects []Project
 	Jobs     []Job
+
+	Stopped      string    // why nothing may run now, for people; "" if it may
+	StoppedUntil time.Time // when that changes; zero: not known
+}
+
+// A Limit is how many of some jobs may run at once.
+type Limit struct {
+	Name string `json:"name"` // for people: the setting and what it is for
+	Max  int    `json:"max"`
 }
 
 // A Project is what the decision needs to know of one.
@@ -31,6 +42,7 @@ type Project struct {
 	// Unreachable: its servers have not answered for a while. What is computed
 	// for it may be lost, so it comes after all others.
 	Unreachable bool
+	Suspended   bool // by the volunteer
 }
 
 // A Job is a result that could run.
@@ -41,12 +53,15 @@ type Job struct {
 	Remaining time.Duration // estimated computing time left
 	Deadline  time.Time
 	Received  time.Time
+	Memory    int64 // bytes it needs
+	Under     []int // indices of the limits it is under
 	Running   bool
-	Since     time.Time // Running: start of this stretch
-	Started   bool      // some of it has been computed
-	Urgent    bool      // was in danger when last looked at
+	Ran       time.Duration // Running: for so long without a break
+	Started   bool          // some of it has been computed
+	Urgent    bool          // was in danger when last looked at
 	// Unsaved: it has computed since its last checkpoint, which would be lost.
 	Unsaved   bool
+	Suspended bool      // by the volunteer
 	NotBefore time.Time // the application asked to be started no earlier
 }
 
@@ -58,15 +73,19 @@ const (
 	RunDebt     Code = "run"          // its project is owed most
 	RunDeadline Code = "run_deadline" // its deadline is in danger
 	NoCPU       Code = "no_cpu_free"
+	NoMemory    Code = "no_memory_free"
+	Limited     Code = "max_concurrent"
 	Postponed   Code = "postponed"
+	Suspended   Code = "suspended"
+	Stopped     Code = "computing_suspended"
 )
 
 // A Reason is what was decided for one job, and why.
 type Reason struct {
-	Code   Code
-	Text   string    // one sentence for people
-	Until  time.Time // when it changes; zero: not known
-	Urgent bool      // its deadline is in danger
+	Code   Code      `json:"code"`
+	Text   string    `json:"text"`             // one sentence for people
+	Until  time.Time `json:"until,omitzero"`   // when it changes; zero: not known
+	Urgent bool      `json:"urgent,omitempty"` // its deadline is in danger
 }
 
 // Run reports whether the job runs.
@@ -75,13 +94,14 @@ func (r Reason) Run() bool { return r.Code == RunDebt || r.Code == RunDeadline }
 // Choose returns a reason for each of s.Jobs, in their order, and when to choose
 // again if nothing happens before.
 func Choose(s Snapshot) (reasons []Reason, again time.Time) {
-	c := chooser{Snapshot: s, reasons: make([]Reason, len(s.Jobs)), free: float64(s.CPUs)}
-	c.again = s.Now.Add(time.Hour)
-	c.charge = make([]float64, len(s.Projects))
-	for i, j := range s.Jobs {
-		if s.Now.Before(j.NotBefore) {
-			c.reasons[i] = Reason{Code: Postponed, Text: "The application asked to be started again later.", Until: j.NotBefore}
-			c.wake(j.NotBefore)
+	c := chooser{
+		Snapshot: s, reasons: make([]Reason, len(s.Jobs)), free: float64(s.CPUs), memory: s.Memory,
+		again: s.Now.Add(time.Hour), charge: make([]float64, len(s.Projects)), under: make([]int, len(s.Limits)),
+	}
+	for i := range s.Jobs {
+		if r := c.barred(i); r.Code != "" {
+			c.reasons[i] = r
+			c.wake(r.Until)
 			continue
 		}
 		c.waiting = append(c.waiting, i)
@@ -91,9 +111,25 @@ func Choose(s Snapshot) (reasons []Reason, again time.Time) {
 	c.keepRunning()
 	c.runByDebt()
 	for _, i := range c.waiting {
-		c.reasons[i] = Reason{Code: NoCPU, Urgent: c.reasons[i].Urgent, Text: c.whyNot(i)}
+		c.reasons[i] = c.whyNot(i)
 	}
 	return c.reasons, c.again
+}
+
+// barred tells why a job cannot run whatever else does; its code is "" if it can.
+func (c *chooser) barred(i int) Reason {
+	j := c.Jobs[i]
+	switch {
+	case j.Suspended:
+		return Reason{Code: Suspended, Text: "You suspended this task."}
+	case c.Projects[j.Project].Suspended:
+		return Reason{Code: Suspended, Text: "You suspended its project."}
+	case c.Stopped != "":
+		return Reason{Code: Stopped, Text: c.Stopped, Until: c.StoppedUntil}
+	case c.Now.Before(j.NotBefore):
+		return Reason{Code: Postponed, Text: "The application asked to be started again later.", Until: j.NotBefore}
+	}
+	return Reason{}
 }
 
 type chooser struct {
@@ -101,6 +137,8 @@ type chooser struct {
 	reasons []Reason
 	waiting []int // jobs not decided yet
 	free    float64
+	memory  int64     // bytes not promised yet, if there is a limit
+	under   []int     // jobs that run under each limit
 	charge  []float64 // CPU-seconds that this pass has promised each project
 	again   time.Time
 }
@@ -123,15 +161,37 @@ func (c *chooser) need(i int) float64 {
 
 // run gives a job its CPUs, if they are free.
 func (c *chooser) run(i int, code Code, text string) bool {
-	need := c.need(i)
-	if c.free < need {
+	if code, _ := c.misses(i); code != "" {
 		return false
 	}
+	need := c.need(i)
 	c.free -= need
+	c.memory -= c.Jobs[i].Memory
+	for _, l := range c.Jobs[i].Under {
+		c.under[l]++
+	}
 	c.charge[c.Jobs[i].Project] += need * c.Slice.Seconds()
 	c.reasons[i] = Reason{Code: code, Text: text, Urgent: c.reasons[i].Urgent}
 	c.waiting = slices.DeleteFunc(c.waiting, func(k int) bool { return k == i })
 	return true
+}
+
+// misses tells what a job cannot run for want of, "" if of nothing, and the limit
+// if it is one.
+func (c *chooser) misses(i int) (code Code, limit int) {
+	j := &c.Jobs[i]
+	for _, l := range j.Under {
+		if c.under[l] >= c.Limits[l].Max {
+			return Limited, l
+		}
+	}
+	switch {
+	case c.free < c.need(i):
+		return NoCPU, 0
+	case c.Memory > 0 && c.memory < j.Memory:
+		return NoMemory, 0
+	}
+	return "", 0
 }
 
 // markDanger marks the jobs that must run for deadlines to be kept.
@@ -178,9 +238,9 @@ func (c *chooser) runUrgent() {
 func (c *chooser) keepRunning() {
 	for _, i := range slices.Clone(c.waiting) {
 		j := c.Jobs[i]
-		end := j.Since.Add(c.Slice)
+		end := c.Now.Add(c.Slice - j.Ran)
 		if j.Unsaved && !c.Now.Before(end) {
-			end = j.Since.Add(2 * c.Slice) // wait for a checkpoint, but not for ever
+			end = end.Add(c.Slice) // wait for a checkpoint, but not for ever
 		}
 		if j.Running && c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, RunDebt, "Running.") {
 			c.wake(end)
@@ -190,10 +250,10 @@ func (c *chooser) keepRunning() {
 
 // runByDebt gives what is left to the projects that are owed most.
 func (c *chooser) runByDebt() {
-	for c.free > 0 {
+	for {
 		best := -1
 		for _, i := range c.waiting {
-			if c.need(i) <= c.free && (best < 0 || c.better(i, best)) {
+			if code, _ := c.misses(i); code == "" && (best < 0 || c.better(i, best)) {
 				best = i
 			}
 		}
@@ -243,11 +303,23 @@ func (c *chooser) claim(i int) float64 {
 	return d
 }
 
-func (c *chooser) whyNot(i int) string {
-	if c.Projects[c.Jobs[i].Project].Unreachable {
-		return "Its project cannot be reached, so others' tasks run first."
+func (c *chooser) whyNot(i int) Reason {
+	j := c.Jobs[i]
+	code, limit := c.misses(i)
+	r := Reason{Code: code, Urgent: c.reasons[i].Urgent}
+	switch {
+	case code == Limited:
+		r.Text = fmt.Sprintf("%d run already: the limit of %s.", c.Limits[limit].Max, c.Limits[limit].Name)
+	case code == NoMemory:
+		r.Text = fmt.Sprintf(
+			"It needs %d MB of memory; of the %d MB that tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct) %d are free.",
+			j.Memory>>20, c.Memory>>20, max(0, c.memory)>>20)
+	case c.Projects[j.Project].Unreachable:
+		r.Text = "Its project cannot be reached, so others' tasks run first."
+	default:
+		r.Text = fmt.Sprintf("All %d CPUs that may be used (max_ncpus_pct) run tasks with nearer deadlines or of projects that are owed more.", c.CPUs)
 	}
-	return fmt.Sprintf("All %d CPUs that may be used (max_ncpus_pct) run tasks with nearer deadlines or of projects that are owed more.", c.CPUs)
+	return r
 }
 
 func byDeadline(x, y *Job) int {

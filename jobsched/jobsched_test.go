@@ -39,8 +39,8 @@ func TestChoose(t *testing.T) {
 			"a time slice is finished before another project's turn",
 			[]jobsched.Project{{Debt: -9e5}, {Debt: 9e5}},
 			[]jobsched.Job{
-				{ID: "a", Deadline: far, Running: true, Since: now.Add(-slice / 2)},
-				{ID: "b", Deadline: far, Running: true, Since: now.Add(-slice)},
+				{ID: "a", Deadline: far, Running: true, Ran: slice / 2},
+				{ID: "b", Deadline: far, Running: true, Ran: slice},
 				{ID: "c", Project: 1, Deadline: far},
 				{ID: "d", Project: 1, Deadline: far},
 			},
@@ -50,8 +50,8 @@ func TestChoose(t *testing.T) {
 			"a job is left running until it has written a checkpoint, but not for ever",
 			[]jobsched.Project{{Debt: -9e5}, {Debt: 9e5}},
 			[]jobsched.Job{
-				{ID: "a", Deadline: far, Running: true, Unsaved: true, Since: now.Add(-slice)},
-				{ID: "b", Deadline: far, Running: true, Unsaved: true, Since: now.Add(-2 * slice)},
+				{ID: "a", Deadline: far, Running: true, Unsaved: true, Ran: slice},
+				{ID: "b", Deadline: far, Running: true, Unsaved: true, Ran: 2 * slice},
 				{ID: "c", Project: 1, Deadline: far},
 				{ID: "d", Project: 1, Deadline: far},
 			},
@@ -105,6 +105,12 @@ func TestChoose(t *testing.T) {
 			[]jobsched.Job{{ID: "a", CPUs: 8, Deadline: late(500)}, {ID: "b", Deadline: far}},
 			[]jobsched.Code{jobsched.RunDebt, jobsched.NoCPU},
 		},
+		{
+			"what the volunteer suspended does not run",
+			[]jobsched.Project{{Suspended: true}, {}},
+			[]jobsched.Job{{ID: "a", Deadline: far}, {ID: "b", Project: 1, Suspended: true}, {ID: "c", Project: 1, Deadline: far}},
+			[]jobsched.Code{jobsched.Suspended, jobsched.Suspended, jobsched.RunDebt},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, again := jobsched.Choose(jobsched.Snapshot{Now: now, CPUs: 2, Slice: slice, Projects: tt.projects, Jobs: tt.jobs})
@@ -133,7 +139,8 @@ func drawSnapshot(t *rapid.T) jobsched.Snapshot {
 			ID: string(rune('A' + i)), Project: rapid.IntRange(0, len(s.Projects)-1).Draw(t, "project"),
 			Remaining: time.Duration(rapid.IntRange(0, 50).Draw(t, "remaining")) * time.Hour,
 			Deadline:  late(float64(rapid.IntRange(-10, 500).Draw(t, "deadline"))),
-			Running:   rapid.Bool().Draw(t, "running"), Since: late(-float64(rapid.IntRange(0, 5).Draw(t, "since"))),
+			Running:   rapid.Bool().Draw(t, "running"), Ran: time.Duration(rapid.IntRange(0, 5).Draw(t, "ran")) * time.Hour,
+			Memory: int64(rapid.IntRange(0, 10).Draw(t, "memory")), Suspended: rapid.Bool().Draw(t, "suspended"),
 			Started: rapid.Bool().Draw(t, "started"), Urgent: rapid.Bool().Draw(t, "urgent"), Unsaved: rapid.Bool().Draw(t, "unsaved"),
 		})
 	}
@@ -144,14 +151,17 @@ func TestNoCPUIsGivenTwiceAndNoneLeftIdle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSnapshot(t)
 		reasons, again := jobsched.Choose(s)
-		running := 0
-		for _, r := range reasons {
+		running, able := 0, 0
+		for i, r := range reasons {
 			if r.Run() {
 				running++
 			}
+			if !s.Jobs[i].Suspended {
+				able++
+			}
 		}
-		if want := min(s.CPUs, len(s.Jobs)); running != want {
-			t.Fatalf("%d of %d jobs run on %d CPUs, want %d", running, len(s.Jobs), s.CPUs, want)
+		if want := min(s.CPUs, able); running != want {
+			t.Fatalf("%d of %d jobs run on %d CPUs, want %d", running, able, s.CPUs, want)
 		}
 		if !again.After(s.Now) {
 			t.Fatalf("to be chosen again at %v", again)
@@ -194,8 +204,8 @@ func TestDeadlinesThatCanBeKeptAreKept(t *testing.T) {
 			var left []jobsched.Job
 			for i, r := range reasons {
 				j := s.Jobs[i]
-				if r.Run() && !j.Running {
-					j.Since = s.Now
+				if j.Ran += step; !r.Run() || !j.Running {
+					j.Ran = 0
 				}
 				j.Running, j.Urgent = r.Run(), r.Urgent
 				if r.Run() {
@@ -255,5 +265,40 @@ func TestEstimatesRiseAtOnceAndFallSlowly(t *testing.T) {
 		if got := jobsched.Remaining(tt.estimate, tt.elapsed, tt.fraction); got < tt.least-time.Second || got > tt.most+time.Second {
 			t.Errorf("estimate %v, %v for %v: %v left, want %v to %v", tt.estimate, tt.elapsed, tt.fraction, got, tt.least, tt.most)
 		}
+	}
+}
+
+func TestMemoryAndLimits(t *testing.T) {
+	far := now.Add(1000 * time.Hour)
+	s := jobsched.Snapshot{
+		Now: now, CPUs: 4, Memory: 100 << 20, Slice: slice,
+		Projects: []jobsched.Project{{Debt: 9}, {}},
+		Limits:   []jobsched.Limit{{Name: "max_concurrent of app x", Max: 1}},
+		Jobs: []jobsched.Job{
+			{ID: "a", Memory: 60 << 20, Deadline: far},
+			{ID: "b", Memory: 60 << 20, Deadline: far}, // too large beside a, whose claim is as good
+			{ID: "c", Project: 1, Memory: 30 << 20, Under: []int{0}, Deadline: far},
+			{ID: "d", Project: 1, Under: []int{0}, Deadline: far},
+		},
+	}
+	got, _ := jobsched.Choose(s)
+	for i, want := range []jobsched.Code{jobsched.RunDebt, jobsched.NoMemory, jobsched.RunDebt, jobsched.Limited} {
+		if got[i].Code != want {
+			t.Errorf("job %s: got %s %q, want %s", s.Jobs[i].ID, got[i].Code, got[i].Text, want)
+		}
+	}
+	if want := "1 run already: the limit of max_concurrent of app x."; got[3].Text != want {
+		t.Errorf("got %q, want %q", got[3].Text, want)
+	}
+
+	s.Stopped, s.StoppedUntil = "The computer is in use (run_if_user_active).", now.Add(time.Minute)
+	got, again := jobsched.Choose(s)
+	for i, r := range got {
+		if r.Run() || r.Text != s.Stopped {
+			t.Errorf("job %s: got %s %q though computing is suspended", s.Jobs[i].ID, r.Code, r.Text)
+		}
+	}
+	if !again.Equal(s.StoppedUntil) {
+		t.Errorf("to be chosen again at %v, want when that changes", again)
 	}
 }

@@ -1,79 +1,93 @@
 // Package prefs holds the volunteer's computing preferences: what they are
-// called, what they default to, how the file is read, and what they mean. It is
-// policy: values in, values out.
+// called, what they default to, where they come from and which source wins, and
+// when they let the computer compute. It is policy: values in, values out.
 //
-// It knows only preferences that have an effect. A key of BOINC's that has none
-// yet is refused like any unknown one, rather than taken and ignored.
+// Names, units and defaults are BOINC's. Those of BOINC's that have no effect here
+// (modems, GPUs, mobile phones) are refused in a volunteer's file like any unknown
+// key, rather than taken and ignored.
 package prefs
 
-import (
-	"errors"
-	"time"
+import "time"
 
-	"github.com/starling-grid/starling/internal/tomlfile"
-	"github.com/starling-grid/starling/protocol/bxml"
-)
-
-// Prefs are computing preferences, with BOINC's names, units and defaults.
+// Prefs are computing preferences, all of them with a value. What each means
+// stands in Keys.
 type Prefs struct {
-	// MaxNCPUsPct is the share of the CPUs that may be used, in percent; at
-	// least one CPU always is. 0 means all.
-	MaxNCPUsPct float64 `toml:"max_ncpus_pct"`
-	// WorkBufMinDays is the low-water mark: more work is fetched when less than
-	// this is queued. Days.
-	WorkBufMinDays float64 `toml:"work_buf_min_days"`
-	// WorkBufAdditionalDays and WorkBufMinDays add up to the high-water mark, up
-	// to which work is fetched. Days.
+	// When to compute.
+	RunOnBatteries         bool    `toml:"run_on_batteries"`
+	RunIfUserActive        bool    `toml:"run_if_user_active"`
+	IdleTimeToRun          float64 `toml:"idle_time_to_run"`
+	SuspendIfNoRecentInput float64 `toml:"suspend_if_no_recent_input"`
+	SuspendCPUUsage        float64 `toml:"suspend_cpu_usage"`
+	NiuSuspendCPUUsage     float64 `toml:"niu_suspend_cpu_usage"`
+	StartHour              float64 `toml:"start_hour"`
+	EndHour                float64 `toml:"end_hour"`
+
+	// How much.
+	MaxNCPUsPct        float64 `toml:"max_ncpus_pct"`
+	MaxCPUs            float64 `toml:"max_cpus"`
+	CPUUsageLimit      float64 `toml:"cpu_usage_limit"`
+	NiuMaxNCPUsPct     float64 `toml:"niu_max_ncpus_pct"`
+	NiuCPUUsageLimit   float64 `toml:"niu_cpu_usage_limit"`
+	RAMMaxUsedBusyPct  float64 `toml:"ram_max_used_busy_pct"`
+	RAMMaxUsedIdlePct  float64 `toml:"ram_max_used_idle_pct"`
+	VMMaxUsedPct       float64 `toml:"vm_max_used_pct"`
+	LeaveAppsInMemory  bool    `toml:"leave_apps_in_memory"`
+	DiskMaxUsedGB      float64 `toml:"disk_max_used_gb"`
+	DiskMaxUsedPct     float64 `toml:"disk_max_used_pct"`
+	DiskMinFreeGB      float64 `toml:"disk_min_free_gb"`
+	TemperatureCeiling float64 `toml:"max_cpu_temperature"`
+
+	// Work.
+	WorkBufMinDays        float64 `toml:"work_buf_min_days"`
 	WorkBufAdditionalDays float64 `toml:"work_buf_additional_days"`
-	// SwitchMinutes is how long a task runs before another project's may take its
-	// CPU, in minutes.
-	SwitchMinutes float64 `toml:"cpu_scheduling_period_minutes"`
-	// DiskInterval is the least time between checkpoints that applications are
-	// asked to keep, in seconds.
-	DiskInterval float64 `toml:"disk_interval"`
+	SwitchMinutes         float64 `toml:"cpu_scheduling_period_minutes"`
+	DiskInterval          float64 `toml:"disk_interval"`
+
+	// Network.
+	NetStartHour        float64 `toml:"net_start_hour"`
+	NetEndHour          float64 `toml:"net_end_hour"`
+	MaxBytesSecUp       float64 `toml:"max_bytes_sec_up"`
+	MaxBytesSecDown     float64 `toml:"max_bytes_sec_down"`
+	DailyXferLimitMB    float64 `toml:"daily_xfer_limit_mb"`
+	DailyXferPeriodDays float64 `toml:"daily_xfer_period_days"`
+	NetworkWifiOnly     bool    `toml:"network_wifi_only"`
+
+	// Days are windows for single weekdays, in place of those above.
+	Days Days `toml:"day"`
 }
 
-// Default returns what holds when the volunteer says nothing.
+// Days are the windows of the weekdays.
+type Days struct {
+	Sunday    Day `toml:"sunday"`
+	Monday    Day `toml:"monday"`
+	Tuesday   Day `toml:"tuesday"`
+	Wednesday Day `toml:"wednesday"`
+	Thursday  Day `toml:"thursday"`
+	Friday    Day `toml:"friday"`
+	Saturday  Day `toml:"saturday"`
+}
+
+// of returns the windows of a weekday.
+func (d *Days) of(w time.Weekday) *Day {
+	return [...]*Day{&d.Sunday, &d.Monday, &d.Tuesday, &d.Wednesday, &d.Thursday, &d.Friday, &d.Saturday}[w]
+}
+
+// A Day holds the windows of one weekday. A window whose hours are equal is none
+// of its own: the general one holds.
+type Day struct {
+	StartHour    float64 `toml:"start_hour"`
+	EndHour      float64 `toml:"end_hour"`
+	NetStartHour float64 `toml:"net_start_hour"`
+	NetEndHour   float64 `toml:"net_end_hour"`
+}
+
+// Default returns what holds when nobody says anything.
 func Default() Prefs {
-	return Prefs{
-		MaxNCPUsPct:           100,
-		WorkBufMinDays:        0.1,
-		WorkBufAdditionalDays: 0.5,
-		SwitchMinutes:         60,
-		DiskInterval:          60,
+	var p Prefs
+	for i := range keys {
+		keys[i].set(&p, keys[i].Default)
 	}
-}
-
-// Parse reads a preference file called name. The error joins every fault, each
-// with file, line and key; with an error the preferences must not be used.
-func Parse(name string, src []byte) (Prefs, error) {
-	p := Default()
-	lines, err := tomlfile.Decode(name, src, &p)
-	errs := []error{err}
-	for _, v := range []struct {
-		key         string
-		value       float64
-		least, most float64
-	}{
-		{"max_ncpus_pct", p.MaxNCPUsPct, 0, 100},
-		{"work_buf_min_days", p.WorkBufMinDays, 0, 10},
-		{"work_buf_additional_days", p.WorkBufAdditionalDays, 0, 10},
-		{"cpu_scheduling_period_minutes", p.SwitchMinutes, 1, 1440},
-		{"disk_interval", p.DiskInterval, 0, 86400},
-	} {
-		if !(v.value >= v.least && v.value <= v.most) {
-			errs = append(errs, lines.Errorf(v.key, "%v is not within %v and %v", v.value, v.least, v.most))
-		}
-	}
-	return p, errors.Join(errs...)
-}
-
-// CPUs returns how many of n CPUs may be used.
-func (p Prefs) CPUs(n int) int {
-	if p.MaxNCPUsPct == 0 {
-		return max(n, 1)
-	}
-	return max(1, min(n, int(float64(n)*p.MaxNCPUsPct/100)))
+	return p
 }
 
 // LowWater is the low-water mark of queued work, for each CPU.
@@ -92,18 +106,58 @@ func (p Prefs) CheckpointPeriod() time.Duration {
 	return time.Duration(p.DiskInterval * float64(time.Second))
 }
 
-// XML returns the preferences as servers and applications read them: the
-// content of a <global_preferences> element.
-func (p Prefs) XML() string {
-	var w bxml.Writer
-	w.Text("source_project", "")
-	w.Float("mod_time", 0)
-	w.Float("max_ncpus_pct", p.MaxNCPUsPct)
-	w.Float("work_buf_min_days", p.WorkBufMinDays)
-	w.Float("work_buf_additional_days", p.WorkBufAdditionalDays)
-	w.Float("cpu_scheduling_period_minutes", p.SwitchMinutes)
-	w.Float("disk_interval", p.DiskInterval)
-	return string(w.Bytes())
+// CPUs returns how many of n CPUs may be used, at least one; inUse tells whether
+// a person uses the computer.
+func (p Prefs) CPUs(n int, inUse bool) int {
+	pct := p.MaxNCPUsPct
+	if !inUse {
+		pct = p.NiuMaxNCPUsPct
+	}
+	m := n
+	if pct > 0 {
+		m = int(float64(n) * pct / 100)
+	}
+	if p.MaxCPUs > 0 {
+		m = min(m, int(p.MaxCPUs))
+	}
+	return max(1, min(n, m))
+}
+
+// Throttle returns the part of the time that tasks may run, in percent, above 0.
+func (p Prefs) Throttle(inUse bool) float64 {
+	limit := p.CPUUsageLimit
+	if !inUse {
+		limit = p.NiuCPUUsageLimit
+	}
+	if limit <= 0 || limit > 100 {
+		return 100
+	}
+	return limit
+}
+
+// Memory returns how many of total bytes tasks may use.
+func (p Prefs) Memory(total int64, inUse bool) int64 {
+	pct := p.RAMMaxUsedIdlePct
+	if inUse {
+		pct = p.RAMMaxUsedBusyPct
+	}
+	if pct <= 0 {
+		pct = 100
+	}
+	return int64(float64(total) * pct / 100)
+}
+
+// Disk returns how many bytes the agent and all projects may take, of a disk of
+// total bytes with free ones, used of which they have taken.
+//
+// Source: BOINC client/cs_prefs.cpp, allowed_disk_usage.
+func (p Prefs) Disk(total, free, used int64) int64 {
+	allowed := float64(used+free) - p.DiskMinFreeGB*1e9
+	allowed = min(allowed, float64(total)*p.DiskMaxUsedPct/100)
+	if p.DiskMaxUsedGB > 0 {
+		allowed = min(allowed, p.DiskMaxUsedGB*1e9)
+	}
+	return int64(max(0, allowed))
 }
 
 func days(d float64) time.Duration { return time.Duration(d * 24 * float64(time.Hour)) }

@@ -1,9 +1,9 @@
 // Package schedulerop talks to projects' web servers and schedulers: it fetches
-// the master page and holds scheduler RPC sessions, and its pure functions say
-// what a success or a failure means for the next contact.
+// the master page and holds scheduler RPC sessions.
 //
 // It does not know what is in a request or what a reply changes; the agent
-// does. It keeps no state between calls.
+// does, and package contact says what a failure means for the next contact. It
+// keeps no state between calls.
 package schedulerop
 
 import (

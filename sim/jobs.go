@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"math"
 	"time"
 )
@@ -20,6 +21,12 @@ type job struct {
 	urgent  bool
 
 	finished time.Time // zero: not yet
+}
+
+// newJob is the next job of a project.
+func newJob(seed int64, i int, p *project, now, deadline time.Time) *job {
+	sz := size(seed, i, p.sent, p.Jobs)
+	return &job{project: i, id: fmt.Sprintf("%s-%06d", p.Name, p.sent), size: sz, left: sz, sent: now, deadline: deadline}
 }
 
 // size returns the true FLOPs of a project's n-th job. The same seed gives the

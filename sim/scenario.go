@@ -3,7 +3,7 @@
 // often servers are asked.
 //
 // It simulates a computer and servers, nothing of the policies: what is decided
-// is decided by packages debt, jobsched, workfetch and scheduler_op, as in the
+// is decided by packages decide and those it joins, as in the
 // agent.
 package sim
 

@@ -38,7 +38,7 @@ func TestFigures(t *testing.T) {
 	} {
 		t.Run(tt.scenario, func(t *testing.T) {
 			t.Parallel()
-			f := sim.Run(load(t, tt.scenario), 1, 0)
+			f := sim.Run(load(t, tt.scenario), 1, 0, nil)
 			if f.Idle > 1e-6 || f.ShareViolation > tt.share || f.Wasted > tt.wasted || f.RPCsPerJob > tt.rpcs ||
 				f.Monotony > tt.monoty || f.FailedRPCs > tt.failed {
 				t.Errorf("got %+v, want at most %+v", f, tt)
@@ -49,11 +49,11 @@ func TestFigures(t *testing.T) {
 
 func TestTheSameSeedGivesTheSameRun(t *testing.T) {
 	s := load(t, "03-tight-deadlines")
-	a, b := sim.Run(s, 7, 10), sim.Run(s, 7, 10)
+	a, b := sim.Run(s, 7, 10, nil), sim.Run(s, 7, 10, nil)
 	if !reflect.DeepEqual(a, b) {
 		t.Errorf("got %+v and %+v", a, b)
 	}
-	if c := sim.Run(s, 8, 10); reflect.DeepEqual(a, c) {
+	if c := sim.Run(s, 8, 10, nil); reflect.DeepEqual(a, c) {
 		t.Error("another seed gave the same run")
 	}
 }
@@ -84,6 +84,6 @@ func TestBadScenarios(t *testing.T) {
 func BenchmarkDayOfTwentyProjects(b *testing.B) {
 	s := load(b, "07-twenty-projects")
 	for b.Loop() {
-		sim.Run(s, 1, 1)
+		sim.Run(s, 1, 1, nil)
 	}
 }

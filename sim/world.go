@@ -1,14 +1,13 @@
 package sim
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/starling-grid/starling/debt"
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/jobsched"
-	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -26,35 +25,41 @@ type World struct {
 
 	projects []project
 	jobs     []*job // held: queued, running, or finished and not reported
-	settled  time.Time
-	usage    []float64 // CPU-seconds of each project since the last settling
+	passed   time.Time
+	usage    []float64 // CPU-seconds of each project since the last pass
 	tally    tally
+	watch    Watcher
+}
+
+// A Watcher sees a world go by: each pass, and each stretch of computing.
+type Watcher interface {
+	Passed(s decide.Snapshot, p decide.Plan)
+	Computed(from, to time.Time, running []string, projects []int)
 }
 
 // A project is what the agent knows of a project, and what its server does.
 type project struct {
 	Project
 	debt    float64
-	contact schedulerop.Contact
-	down    int // failed sessions since the last success
+	contact contact.State
 	backoff time.Time
-	fetch   int // requests in a row that brought nothing
+	empty   int // requests in a row that brought nothing
 	est     jobsched.Estimator
 	sent    int // jobs the server has sent
 	latency time.Duration
 }
 
 // Run plays a scenario with a seed for its whole duration, or days if that is
-// above 0, and returns its figures of merit.
-func Run(s Scenario, seed int64, days float64) Figures {
+// above 0, and returns its figures of merit. watch may be nil.
+func Run(s Scenario, seed int64, days float64, watch Watcher) Figures {
 	if days <= 0 {
 		days = s.DurationDays
 	}
 	n := len(s.Projects)
 	w := &World{
 		scenario: s, seed: seed, rng: rand.New(rand.NewPCG(uint64(seed), 1)), //nolint:gosec // any number is a seed
-		now: midnight, settled: midnight, end: midnight.Add(time.Duration(days * 24 * float64(time.Hour))),
-		usage: make([]float64, n), onFrac: 1,
+		now: midnight, passed: midnight, end: midnight.Add(time.Duration(days * 24 * float64(time.Hour))),
+		usage: make([]float64, n), onFrac: 1, watch: watch,
 		tally: tally{used: make([]float64, n), gap: make([]float64, n), gapSquares: make([]float64, n)},
 	}
 	if s.Host.On.Kind == "daily" {
@@ -75,50 +80,142 @@ func (w *World) step() {
 	if !w.on() {
 		w.pause()
 		w.now = w.nextBoundary()
-		w.settled = w.now // time asleep counts for nobody
+		w.passed = w.now // time asleep counts for nobody
 		return
 	}
 	w.finishJobs()
-	w.giveUpLate()
-	w.settle()
-	wake := w.converse()
-	if t := w.schedule(); t.Before(wake) {
-		wake = t
-	}
+	wake := w.decide()
 	for _, j := range w.jobs {
 		if j.running {
 			t := w.now.Add(time.Duration(j.left/w.scenario.Host.FlopsPerCPU*float64(time.Second)) + time.Microsecond)
-			if t.Before(wake) {
-				wake = t
-			}
+			wake = earlier(wake, t)
 		}
 	}
-	if t := w.nextBoundary(); t.Before(wake) {
-		wake = t
-	}
-	if w.end.Before(wake) {
-		wake = w.end
-	}
+	wake = earlier(earlier(wake, w.nextBoundary()), w.end)
 	if !wake.After(w.now) {
 		wake = w.now.Add(time.Second)
 	}
-	w.compute(wake.Sub(w.now).Seconds())
+	w.compute(wake)
 	w.now = wake
+}
+
+// decide makes passes and holds the sessions they ask for, one after the other,
+// until nothing is left to say; then it starts and stops what the last pass said.
+// It returns when to decide again.
+func (w *World) decide() time.Time {
+	for range 10 * len(w.projects) {
+		s := w.snapshot()
+		plan := decide.Pass(s)
+		w.passed = w.now
+		clear(w.usage)
+		if w.watch != nil {
+			w.watch.Passed(s, plan)
+		}
+		for i, p := range plan.Projects {
+			w.projects[i].debt = p.Debt
+		}
+		i := slices.IndexFunc(plan.Projects, func(p decide.ProjectPlan) bool { return p.Session.Kind != decide.None })
+		if i < 0 {
+			w.run(plan)
+			return earlier(plan.Again, w.now.Add(10*time.Minute))
+		}
+		w.session(i, plan)
+	}
+	return w.now.Add(time.Minute)
+}
+
+// run starts and stops jobs.
+func (w *World) run(plan decide.Plan) {
+	var kept []*job
+	for i, r := range plan.Results {
+		j := w.jobs[i]
+		if r.GiveUp {
+			continue
+		}
+		kept = append(kept, j)
+		j.urgent = r.Urgent
+		switch {
+		case r.Run() && !j.running:
+			j.running, j.started, j.since = true, true, w.now
+		case !r.Run() && j.running:
+			j.running = false
+			w.tally.preemptions++
+		}
+	}
+	w.jobs = kept
+}
+
+// snapshot shows the policies what the agent would know.
+func (w *World) snapshot() decide.Snapshot {
+	p := w.scenario.Prefs
+	s := decide.Snapshot{
+		Now: w.now, Elapsed: w.now.Sub(w.passed), CPUs: w.cpus(), AllCPUs: w.scenario.Host.NCPUs, OnFrac: w.onFrac,
+		Low: days(p.WorkBufMinDays), High: days(p.WorkBufMinDays + p.WorkBufAdditionalDays),
+		Slice:    time.Duration(p.SwitchIntervalMin * float64(time.Minute)),
+		Projects: make([]decide.Project, 0, len(w.projects)), Results: make([]decide.Result, 0, len(w.jobs)),
+	}
+	for i := range w.projects {
+		s.Projects = append(s.Projects, w.showProject(i))
+	}
+	for _, j := range w.jobs {
+		s.Results = append(s.Results, w.showJob(j))
+	}
+	return s
+}
+
+func (w *World) showProject(i int) decide.Project {
+	p := &w.projects[i]
+	v := decide.Project{
+		URL: p.Name, Share: p.Share, Debt: p.debt, Used: w.usage[i],
+		Contact: p.contact, Known: true, Schedulers: 1,
+		Backoff: p.backoff, Estimates: p.est, Corrects: p.MayCorrect, Latency: p.latency,
+	}
+	if p.sent > 0 {
+		v.JobTime = seconds(p.Jobs.FlopsEst / w.scenario.Host.FlopsPerCPU)
+	}
+	return v
+}
+
+func (w *World) showJob(j *job) decide.Result {
+	speed := w.scenario.Host.FlopsPerCPU
+	r := decide.Result{
+		ID: j.id, Project: j.project, Phase: decide.Runnable,
+		Stated:  seconds(w.projects[j.project].Jobs.FlopsEst / speed),
+		Elapsed: seconds((j.size - j.left) / speed), Fraction: j.fractionDone(),
+		Received: j.sent, Deadline: j.deadline, Completed: j.finished,
+		Running: j.running, Started: j.started, Urgent: j.urgent,
+	}
+	if j.running {
+		r.Ran = w.now.Sub(j.since)
+	}
+	if !j.finished.IsZero() {
+		r.Phase = decide.Ready
+	}
+	return r
 }
 
 func (w *World) cpus() int {
 	return max(1, int(float64(w.scenario.Host.NCPUs)*w.scenario.Prefs.MaxNCPUsPct/100))
 }
 
-// compute lets the running jobs run for dt seconds.
-func (w *World) compute(dt float64) {
+// compute lets the running jobs run until a time.
+func (w *World) compute(until time.Time) {
+	dt := until.Sub(w.now).Seconds()
 	running := make([]int, len(w.projects))
+	var ids []string
+	var of []int
 	for _, j := range w.jobs {
 		if j.running {
 			j.left = max(0, j.left-dt*w.scenario.Host.FlopsPerCPU)
 			running[j.project]++
 			w.usage[j.project] += dt
+			if w.watch != nil {
+				ids, of = append(ids, j.id), append(of, j.project)
+			}
 		}
+	}
+	if w.watch != nil {
+		w.watch.Computed(w.now, until, ids, of)
 	}
 	w.tally.spend(dt, running)
 }
@@ -131,73 +228,6 @@ func (w *World) finishJobs() {
 			p.est = p.est.Finished(j.size / p.Jobs.FlopsEst)
 		}
 	}
-}
-
-// giveUpLate aborts jobs whose deadline passed before they were started.
-func (w *World) giveUpLate() {
-	w.jobs = slices.DeleteFunc(w.jobs, func(j *job) bool { return !j.started && w.now.After(j.deadline) })
-}
-
-// settle brings the debts up to date.
-func (w *World) settle() {
-	ps := make([]debt.Project, len(w.projects))
-	for i, p := range w.projects {
-		ps[i] = debt.Project{Debt: p.debt, Share: p.Share, Counts: true, Used: w.usage[i]}
-	}
-	for i, d := range debt.Settle(ps, w.now.Sub(w.settled), w.cpus()) {
-		w.projects[i].debt = d
-	}
-	clear(w.usage)
-	w.settled = w.now
-}
-
-// schedule has jobsched choose what runs.
-func (w *World) schedule() (again time.Time) {
-	jobs, held := w.schedJobs()
-	s := jobsched.Snapshot{
-		Now: w.now, CPUs: w.cpus(), OnFrac: w.onFrac, Jobs: jobs,
-		Slice: time.Duration(w.scenario.Prefs.SwitchIntervalMin * float64(time.Minute)),
-	}
-	for i := range w.projects {
-		s.Projects = append(s.Projects, jobsched.Project{Debt: w.projects[i].debt, Unreachable: w.projects[i].unreachable()})
-	}
-	reasons, again := jobsched.Choose(s)
-	for i, r := range reasons {
-		j := held[i]
-		j.urgent = r.Urgent
-		switch {
-		case r.Run() && !j.running:
-			j.running, j.started, j.since = true, true, w.now
-		case !r.Run() && j.running:
-			j.running = false
-			w.tally.preemptions++
-		}
-	}
-	return again
-}
-
-// schedJobs describes the unfinished jobs to the policies.
-func (w *World) schedJobs() ([]jobsched.Job, []*job) {
-	var jobs []jobsched.Job
-	var held []*job
-	for _, j := range w.jobs {
-		if !j.finished.IsZero() {
-			continue
-		}
-		jobs = append(jobs, jobsched.Job{
-			ID: j.id, Project: j.project, CPUs: 1, Remaining: w.remaining(j), Deadline: j.deadline,
-			Received: j.sent, Running: j.running, Since: j.since, Started: j.started, Urgent: j.urgent,
-		})
-		held = append(held, j)
-	}
-	return jobs, held
-}
-
-// remaining is what the agent believes a job has left.
-func (w *World) remaining(j *job) time.Duration {
-	speed := w.scenario.Host.FlopsPerCPU
-	est := w.projects[j.project].Jobs.FlopsEst / speed * w.ratio(j.project)
-	return jobsched.Remaining(seconds(est), seconds((j.size-j.left)/speed), j.fractionDone())
 }
 
 // pause stops what runs; nothing is lost.
@@ -233,138 +263,41 @@ func (w *World) nextBoundary() time.Time {
 	return w.end
 }
 
-// converse holds the sessions that are due, one after the other, and returns
-// when to look again.
-func (w *World) converse() time.Time {
-	for range 10 * len(w.projects) {
-		reasons := w.fetchReasons()
-		who := -1
-		for i := range w.projects {
-			p := &w.projects[i]
-			if w.now.Before(p.contact.MinRPCTime) {
-				continue
-			}
-			_, due := schedulerop.ReportDue(w.backlog(i), w.now)
-			if due || reasons[i].Code == workfetch.Ask {
-				who = i
-				break
-			}
-		}
-		if who < 0 {
-			return w.nextLook(reasons)
-		}
-		w.session(who, reasons[who])
-	}
-	return w.now.Add(time.Minute)
-}
-
-// nextLook is the earliest time at which a session may become due.
-func (w *World) nextLook(reasons []workfetch.Reason) time.Time {
-	at := w.now.Add(10 * time.Minute)
-	for i := range w.projects {
-		for _, t := range []time.Time{reasons[i].Until, w.projects[i].contact.MinRPCTime} {
-			if t.After(w.now) && t.Before(at) {
-				at = t
-			}
-		}
-	}
-	return at
-}
-
-func (w *World) backlog(i int) schedulerop.Backlog {
-	b := schedulerop.Backlog{OnFrac: w.onFrac}
-	for _, j := range w.jobs {
-		switch {
-		case j.project != i:
-		case j.finished.IsZero():
-			b.Unfinished++
-		default:
-			b.Ready = append(b.Ready, schedulerop.Finished{Deadline: j.deadline, Completed: j.finished, Received: j.sent})
-		}
-	}
-	return b
-}
-
-func (w *World) fetchReasons() []workfetch.Reason {
-	jobs, _ := w.schedJobs()
-	s := workfetch.Snapshot{
-		Now: w.now, CPUs: w.cpus(), OnFrac: w.onFrac, Jobs: jobs,
-		Low: days(w.scenario.Prefs.WorkBufMinDays), High: days(w.scenario.Prefs.WorkBufMinDays + w.scenario.Prefs.WorkBufAdditionalDays),
-	}
-	for i := range w.projects {
-		p := &w.projects[i]
-		fp := workfetch.Project{
-			URL: fmt.Sprintf("%02d", i), Share: p.Share, Debt: p.debt, Counts: true,
-			MinRPCTime: p.contact.MinRPCTime, Backoff: p.backoff, Latency: p.latency, Proved: w.proved(i), Unreachable: p.unreachable(),
-		}
-		if p.sent > 0 {
-			fp.JobTime = time.Duration(p.Jobs.FlopsEst / w.scenario.Host.FlopsPerCPU * w.ratio(i) * float64(time.Second))
-		}
-		if !p.MayCorrect {
-			fp.Correction = w.ratio(i)
-		}
-		s.Projects = append(s.Projects, fp)
-	}
-	return workfetch.Choose(s)
-}
-
-// ratio is how long the project's results really take, relative to what its
-// server states, as far as is known.
-func (w *World) ratio(i int) float64 {
-	running := 0.0
-	for _, j := range w.jobs {
-		if j.project == i && j.fractionDone() > 0.02 {
-			running = max(running, j.size/w.projects[i].Jobs.FlopsEst)
-		}
-	}
-	return w.projects[i].est.Correction(running)
-}
-
-// proved reports whether the project's estimates have met a real result.
-func (w *World) proved(i int) bool {
-	if w.projects[i].est.Results > 0 {
-		return true
-	}
-	for _, j := range w.jobs {
-		if j.project == i && j.fractionDone() > 0.1 {
-			return true
-		}
-	}
-	return false
-}
-
-// session is one scheduler RPC.
-func (w *World) session(i int, r workfetch.Reason) {
+// session holds a session with a project's server.
+func (w *World) session(i int, plan decide.Plan) {
 	p := &w.projects[i]
-	switch kind := w.outage(i); kind {
-	case "down":
+	kind := w.outage(i)
+	master := plan.Projects[i].Session.Kind == decide.Master
+	switch {
+	case kind == "down" && master:
 		w.tally.failed++
-		p.down++
-		if p.contact.FetchMaster {
-			p.contact = p.contact.MasterFailed(w.now, w.rng)
-		} else {
-			p.contact = p.contact.Failed(w.now, w.rng)
-		}
+		p.contact = p.contact.MasterFailed(w.now, w.rng)
 		return
-	default:
-		w.tally.rpcs++
-		p.down = 0
-		p.contact = schedulerop.Contact{} // no minimum interval of its own, in this world
-		w.report(i)
-		if r.Code != workfetch.Ask && r.Could == 0 {
-			return
-		}
-		got := 0
-		if kind != "no_work" {
-			got = w.send(i, max(r.Seconds, r.Could), r.Instances)
-		}
-		if got > 0 {
-			p.fetch, p.backoff = 0, time.Time{}
-			return
-		}
-		p.fetch++
-		p.backoff = w.now.Add(workfetch.Wait(p.fetch, p.debt > 0, w.rng))
+	case kind == "down":
+		w.tally.failed++
+		p.contact = p.contact.Failed(w.now, w.rng)
+		return
+	case master:
+		p.contact = p.contact.MasterFetched(false)
+		return
 	}
+	w.tally.rpcs++
+	p.contact = contact.State{} // no minimum interval of its own, in this world
+	w.report(i)
+	fetch := plan.Projects[i].Fetch
+	if fetch.Code != workfetch.Ask && fetch.Could == 0 {
+		return
+	}
+	got := 0
+	if kind != "no_work" {
+		got = w.send(i, max(fetch.Seconds, fetch.Could), fetch.Instances, plan.Busy)
+	}
+	if got > 0 {
+		p.empty, p.backoff = 0, time.Time{}
+		return
+	}
+	p.empty++
+	p.backoff = w.now.Add(workfetch.Wait(p.empty, p.debt > 0, w.rng))
 }
 
 // report hands in all finished jobs of a project.
@@ -385,10 +318,8 @@ func (w *World) report(i int) {
 
 // send is the server's part: jobs until the request is filled, as the scenario
 // format says.
-func (w *World) send(i int, seconds, instances float64) int {
+func (w *World) send(i int, seconds, instances float64, delay time.Duration) int {
 	p := &w.projects[i]
-	jobs, _ := w.schedJobs()
-	delay := jobsched.BusyTime(w.now, w.cpus(), w.onFrac, jobs)
 	correction := 1.0
 	if p.MayCorrect {
 		correction = w.ratio(i)
@@ -400,10 +331,7 @@ func (w *World) send(i int, seconds, instances float64) int {
 		if delay.Seconds()+run > latency.Seconds() {
 			break
 		}
-		sz := size(w.seed, i, p.sent, p.Jobs)
-		w.jobs = append(w.jobs, &job{
-			project: i, id: fmt.Sprintf("%02d-%06d", i, p.sent), size: sz, left: sz, sent: w.now, deadline: w.now.Add(latency),
-		})
+		w.jobs = append(w.jobs, newJob(w.seed, i, p, w.now, w.now.Add(latency)))
 		p.sent++
 		p.latency = latency
 		w.tally.jobs++
@@ -413,6 +341,17 @@ func (w *World) send(i int, seconds, instances float64) int {
 		delay += time.Duration(run / w.onFrac / float64(w.cpus()) * float64(time.Second))
 	}
 	return got
+}
+
+// ratio is what a server is told of how long its results really take.
+func (w *World) ratio(i int) float64 {
+	running := 0.0
+	for _, j := range w.jobs {
+		if j.project == i && j.finished.IsZero() && j.fractionDone() > 0.02 {
+			running = max(running, j.size/w.projects[i].Jobs.FlopsEst)
+		}
+	}
+	return w.projects[i].est.Correction(running)
 }
 
 // outage returns what is wrong with a project's server now, or "".
@@ -430,8 +369,12 @@ func (w *World) outage(i int) (kind string) {
 	return kind
 }
 
-// unreachable: three sessions in a row have failed.
-func (p *project) unreachable() bool { return p.down >= 3 }
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 

@@ -116,4 +116,9 @@ func (db *DB) Update(fn func(tx *Tx)) error {
 }
 
 // Close closes the file.
-func (db *DB) Close() error { return db.bolt.Close() }
+func (db *DB) Close() error {
+	if db.bolt == nil { // the zero value, which holds nothing
+		return nil
+	}
+	return db.bolt.Close()
+}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -22,6 +23,25 @@ type Host struct {
 	InstalledAt  time.Time // first start with this data directory
 	LastSeen     time.Time // the agent was alive then; kept to know how long it was not
 	CrossProject string    // the user's cross-project id, if a project told one
+
+	Prefs   AccountPrefs
+	Times   Times
+	RunMode prefs.Mode // what a person wants for now
+	NetMode prefs.Mode
+}
+
+// AccountPrefs are computing preferences from a project's web site.
+type AccountPrefs struct {
+	Project string    // that sent them
+	Changed time.Time // last, there
+	XML     string    // content of <global_preferences>
+}
+
+// Times are parts of the time, from 0 to 1, averaged over some ten days.
+type Times struct {
+	On        float64 // the agent ran
+	Active    float64 // of that, computing was allowed
+	Connected float64 // of that, the network could be used
 }
 
 // A Project is what the agent knows of a project it is attached to. What the
@@ -172,6 +192,7 @@ type Result struct {
 	PeakRSS    int64 // bytes
 
 	Checkpoint Checkpoint
+	Suspended  bool      // by the volunteer
 	Urgent     bool      // its deadline was in danger when last looked at
 	NotBefore  time.Time // the application asked to be started again no earlier
 

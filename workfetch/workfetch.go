@@ -33,6 +33,7 @@ type Project struct {
 	Share      float64 // resource share
 	Debt       float64 // CPU-seconds; positive: it is owed
 	Counts     bool    // the volunteer wants work from it
+	Suspended  bool    // the volunteer suspended it
 	NoCPUApps  bool    // it told that it has no applications for the CPU
 	Uploads    int     // results waiting for their files to be uploaded
 	Uploading  bool    // one is being uploaded just now
@@ -65,21 +66,27 @@ const (
 	Deadlines     Code = "deadlines_in_danger"
 	Unproved      Code = "estimates_unproved"
 	NoMoreWork    Code = "no_more_work"
+	Suspended     Code = "project_suspended"
 	NoCPUApps     Code = "no_cpu_apps"
 	TooManyUpload Code = "upload_backlog"
 	UploadFirst   Code = "upload_under_way"
 	RequestDelay  Code = "request_delay"
 	NoWorkBackoff Code = "no_work_backoff"
+
+	// What holds for all projects alike.
+	Network    Code = "network_suspended"
+	Computing  Code = "computing_suspended"
+	Conversing Code = "session_under_way"
 )
 
 // A Reason is what was decided for one project, and why.
 type Reason struct {
-	Code      Code
-	Text      string    // one sentence for people
-	Until     time.Time // when it changes; zero: not known
-	Seconds   float64   // Ask: CPU seconds wanted
-	Instances float64   // Ask: idle CPUs to fill
-	Could     float64   // CPU seconds that could be asked for along with a report
+	Code      Code      `json:"code"`
+	Text      string    `json:"text"`                // one sentence for people
+	Until     time.Time `json:"until,omitzero"`      // when it changes; zero: not known
+	Seconds   float64   `json:"seconds,omitempty"`   // Ask: CPU seconds wanted
+	Instances float64   `json:"instances,omitempty"` // Ask: idle CPUs to fill
+	Could     float64   `json:"could,omitempty"`     // CPU seconds that could be asked for along with a report
 }
 
 // firstRequest is what an unknown project is asked for: one result, to see what
@@ -269,6 +276,8 @@ func (f *fetcher) fits(i int, amount float64) int {
 // barred tells why a project cannot be asked, whatever is queued.
 func (p Project) barred(s Snapshot) (Reason, bool) {
 	switch {
+	case p.Suspended:
+		return Reason{Code: Suspended, Text: "You suspended the project."}, true
 	case !p.Counts:
 		return Reason{Code: NoMoreWork, Text: "You asked for no more work from this project."}, true
 	case p.NoCPUApps:

@@ -9,7 +9,11 @@ import (
 	"net/http"
 	"net/url"
 	"path/filepath"
+	"strconv"
 	"time"
+
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/prefs"
 )
 
 // ErrNotRunning says that no agent answers in the data directory.
@@ -48,9 +52,36 @@ func (c *Client) Reload(ctx context.Context) error {
 	return c.call(ctx, http.MethodPost, "reload", nil, nil)
 }
 
-// Update has the agent contact a project now.
-func (c *Client) Update(ctx context.Context, masterURL string) error {
-	return c.call(ctx, http.MethodPost, "update", url.Values{"project": {masterURL}}, nil)
+// Decision asks for the last pass of the policies.
+func (c *Client) Decision(ctx context.Context) (decide.Record, error) {
+	var d decide.Record
+	err := c.call(ctx, http.MethodGet, "decision", nil, &d)
+	return d, err
+}
+
+// Prefs asks for the computing preferences in force.
+func (c *Client) Prefs(ctx context.Context) (prefs.Effective, error) {
+	var p prefs.Effective
+	err := c.call(ctx, http.MethodGet, "prefs", nil, &p)
+	return p, err
+}
+
+// SteerProject has something done to a project.
+func (c *Client) SteerProject(ctx context.Context, masterURL string, what ProjectAction) error {
+	return c.call(ctx, http.MethodPost, "project", url.Values{"project": {masterURL}, "action": {string(what)}}, nil)
+}
+
+// SteerTask has something done to a task, which is found by its name alone if
+// project is "".
+func (c *Client) SteerTask(ctx context.Context, project, name string, what TaskAction) error {
+	return c.call(ctx, http.MethodPost, "task", url.Values{"project": {project}, "task": {name}, "action": {string(what)}}, nil)
+}
+
+// SetMode sets the mode of computing or of the network; d is 0 for good.
+func (c *Client) SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error {
+	return c.call(ctx, http.MethodPost, "mode", url.Values{
+		"network": {strconv.FormatBool(network)}, "mode": {modeNames[kind]}, "for": {d.String()},
+	}, nil)
 }
 
 func (c *Client) call(ctx context.Context, method, name string, q url.Values, into any) error {

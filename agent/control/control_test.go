@@ -3,23 +3,27 @@ package control_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/prefs"
 )
 
 // An agent answers with what it was given.
 type agent struct {
 	status  control.Status
 	err     error
-	updated string
+	steered []string
 	reloads int
 }
 
@@ -30,8 +34,24 @@ func (a *agent) Reload(context.Context) error {
 	return a.err
 }
 
-func (a *agent) Update(_ context.Context, masterURL string) error {
-	a.updated = masterURL
+func (a *agent) Decision(context.Context) (decide.Record, error) {
+	return decide.Record{Snapshot: decide.Snapshot{CPUs: 3}}, a.err
+}
+
+func (a *agent) Prefs(context.Context) (prefs.Effective, error) { return prefs.Merge(), a.err }
+
+func (a *agent) SteerProject(_ context.Context, masterURL string, what control.ProjectAction) error {
+	a.steered = append(a.steered, fmt.Sprint(masterURL, " ", what))
+	return a.err
+}
+
+func (a *agent) SteerTask(_ context.Context, project, name string, what control.TaskAction) error {
+	a.steered = append(a.steered, fmt.Sprint(project, " ", name, " ", what))
+	return a.err
+}
+
+func (a *agent) SetMode(_ context.Context, network bool, kind prefs.ModeKind, d time.Duration) error {
+	a.steered = append(a.steered, fmt.Sprint(network, " ", kind, " ", d))
 	return a.err
 }
 
@@ -79,11 +99,24 @@ func TestClientAndServer(t *testing.T) {
 		t.Errorf("reload: %v, %d", err, a.reloads)
 	}
 	const odd = "http://p.example/a&b=c%20+é/"
-	if err := c.Update(t.Context(), odd); err != nil || a.updated != odd {
-		t.Errorf("update of %q: %v", a.updated, err)
+	if err := errors.Join(
+		c.SteerProject(t.Context(), odd, control.UpdateProject),
+		c.SteerTask(t.Context(), odd, "r&0", control.AbortTask),
+		c.SetMode(t.Context(), true, prefs.Never, 90*time.Minute),
+	); err != nil {
+		t.Error(err)
+	}
+	if want := []string{odd + " update", odd + " r&0 abort", "true 2 1h30m0s"}; !slices.Equal(a.steered, want) {
+		t.Errorf("got %q, want %q", a.steered, want)
+	}
+	if d, err := c.Decision(t.Context()); err != nil || d.Snapshot.CPUs != 3 {
+		t.Errorf("decision: %+v, %v", d, err)
+	}
+	if p, err := c.Prefs(t.Context()); err != nil || p.Prefs != prefs.Default() {
+		t.Errorf("preferences: %+v, %v", p, err)
 	}
 	a.err = errors.New("prefs.toml:1: x: unknown key\nprefs.toml:2: <y> & \"z\"")
-	for name, err := range map[string]error{"reload": c.Reload(t.Context()), "update": c.Update(t.Context(), "u")} {
+	for name, err := range map[string]error{"reload": c.Reload(t.Context()), "update": c.SteerProject(t.Context(), "u", control.UpdateProject)} {
 		if err == nil || err.Error() != a.err.Error() {
 			t.Errorf("%s: got %v, want the agent's own words", name, err)
 		}
@@ -106,7 +139,7 @@ func TestNoAgent(t *testing.T) {
 	for _, dir := range []string{dataDir(t), filepath.Join(dataDir(t), "gone")} {
 		c := control.NewClient(dir)
 		_, err := c.Status(t.Context())
-		for _, err := range []error{err, c.Reload(t.Context()), c.Update(t.Context(), "u")} {
+		for _, err := range []error{err, c.Reload(t.Context()), c.SteerProject(t.Context(), "u", control.UpdateProject)} {
 			if !errors.Is(err, control.ErrNotRunning) || err.Error() != "no agent is running in "+dir {
 				t.Errorf("got %v, want ErrNotRunning", err)
 			}

@@ -16,6 +16,9 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/prefs"
 )
 
 // SocketName is the socket's name in the data directory.
@@ -31,9 +34,40 @@ type Agent interface {
 	// Reload reads the account and preference files again and returns what is
 	// wrong with them.
 	Reload(ctx context.Context) error
-	// Update contacts a project as soon as it can, whatever it asked for.
-	Update(ctx context.Context, masterURL string) error
+	// Decision returns the last pass of the policies, with all their reasons.
+	Decision(ctx context.Context) (decide.Record, error)
+	// Prefs returns the computing preferences in force.
+	Prefs(ctx context.Context) (prefs.Effective, error)
+	SteerProject(ctx context.Context, masterURL string, what ProjectAction) error
+	// SteerTask finds the task by its name alone if project is "".
+	SteerTask(ctx context.Context, project, name string, what TaskAction) error
+	// SetMode sets the mode of computing or of the network, for good or for a
+	// time.
+	SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error
 }
+
+// A ProjectAction is what a person can have done to a project.
+type ProjectAction string
+
+// What can be done to a project.
+const (
+	UpdateProject  ProjectAction = "update" // contact it now
+	SuspendProject ProjectAction = "suspend"
+	ResumeProject  ProjectAction = "resume"
+	NoMoreWork     ProjectAction = "nomorework"
+	AllowMoreWork  ProjectAction = "allowmorework"
+	ResetProject   ProjectAction = "reset" // give up its tasks and files and start anew
+)
+
+// A TaskAction is what a person can have done to a task.
+type TaskAction string
+
+// What can be done to a task.
+const (
+	SuspendTask TaskAction = "suspend"
+	ResumeTask  TaskAction = "resume"
+	AbortTask   TaskAction = "abort"
+)
 
 // Serve answers on the socket in the data directory, in the background, until
 // ctx ends. A socket that an earlier agent left behind is replaced; the caller
@@ -72,11 +106,49 @@ func routes(a Agent) http.Handler {
 	mux.HandleFunc("POST /v1/reload", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, a.Reload(r.Context()))
 	})
-	mux.HandleFunc("POST /v1/update", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, struct{}{}, a.Update(r.Context(), r.URL.Query().Get("project")))
+	mux.HandleFunc("GET /v1/decision", func(w http.ResponseWriter, r *http.Request) {
+		d, err := a.Decision(r.Context())
+		answer(w, d, err)
+	})
+	mux.HandleFunc("GET /v1/prefs", func(w http.ResponseWriter, r *http.Request) {
+		p, err := a.Prefs(r.Context())
+		answer(w, p, err)
+	})
+	mux.HandleFunc("POST /v1/project", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		answer(w, struct{}{}, a.SteerProject(r.Context(), q.Get("project"), ProjectAction(q.Get("action"))))
+	})
+	mux.HandleFunc("POST /v1/task", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		answer(w, struct{}{}, a.SteerTask(r.Context(), q.Get("project"), q.Get("task"), TaskAction(q.Get("action"))))
+	})
+	mux.HandleFunc("POST /v1/mode", func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		kind, errKind := ParseMode(q.Get("mode"))
+		d, errTime := time.ParseDuration(q.Get("for"))
+		err := errors.Join(errKind, errTime)
+		if err == nil {
+			err = a.SetMode(r.Context(), q.Get("network") == "true", kind, d)
+		}
+		answer(w, struct{}{}, err)
 	})
 	return mux
 }
+
+// ParseMode reads a mode's name.
+func ParseMode(s string) (prefs.ModeKind, error) {
+	for kind, name := range modeNames {
+		if name == s {
+			return kind, nil
+		}
+	}
+	return prefs.Auto, fmt.Errorf("%q is not always, auto or never", s)
+}
+
+var modeNames = map[prefs.ModeKind]string{prefs.Auto: "auto", prefs.Always: "always", prefs.Never: "never"}
+
+// ModeName is the name of a mode.
+func ModeName(kind prefs.ModeKind) string { return modeNames[kind] }
 
 func answer(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")

@@ -9,11 +9,23 @@ type Status struct {
 	PID        int       `json:"pid,omitempty"`
 	Since      time.Time `json:"since,omitzero"`
 	DataDir    string    `json:"data_dir"`
-	CPUs       int       `json:"cpus"` // that may be used
+	CPUs       int       `json:"cpus"`              // that may be used
+	Compute    string    `json:"compute,omitempty"` // why tasks may not run now; "" if they may
+	Network    string    `json:"network,omitempty"` // why the network is not used now
+	RunMode    string    `json:"run_mode"`          // always, auto or never
+	NetMode    string    `json:"network_mode"`
+	Times      Times     `json:"times"`
 	Projects   []Project `json:"projects"`
 	Tasks      []Task    `json:"tasks"`
 	Transfers  []Xfer    `json:"transfers"`
 	Complaints []string  `json:"complaints,omitempty"` // what is wrong with the files people write
+}
+
+// Times are parts of the time, averaged over some ten days.
+type Times struct {
+	On        float64 `json:"on"`
+	Active    float64 `json:"active"`    // of that, computing was allowed
+	Connected float64 `json:"connected"` // of that, the network could be used
 }
 
 // A Project is a project that the agent is attached to.
@@ -36,6 +48,8 @@ type Project struct {
 	Notices      []string  `json:"notices,omitempty"`
 	Initialized  bool      `json:"initialized"`
 	Disconnected bool      `json:"detaching,omitempty"`
+	Suspended    bool      `json:"suspended,omitempty"`
+	NoMoreWork   bool      `json:"no_more_work,omitempty"`
 }
 
 // A Task is a result on this host.
@@ -52,7 +66,8 @@ type Task struct {
 	Remaining  float64   `json:"remaining_seconds"` // estimated
 	Deadline   time.Time `json:"report_deadline,omitzero"`
 	ExitStatus int       `json:"exit_status,omitempty"`
-	Why        string    `json:"why"` // why it is not further
+	Suspended  bool      `json:"suspended,omitempty"` // by the volunteer
+	Why        string    `json:"why"`                 // why it is not further
 	PID        int       `json:"pid,omitempty"`
 }
 

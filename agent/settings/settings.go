@@ -22,6 +22,9 @@ const (
 	File        = "starling.toml"
 	PrefsFile   = "prefs.toml"
 	AccountsDir = "accounts"
+
+	// PrefsOverrideFile holds what tools changed, laid over PrefsFile.
+	PrefsOverrideFile = "prefs_override.toml"
 )
 
 // Settings are the agent's own settings, not preferences about computing. Names
@@ -42,6 +45,18 @@ type Settings struct {
 	MaxFileXfersPerProject int `toml:"max_file_xfers_per_project"`
 	// DeviceName is told to projects in place of the host's name.
 	DeviceName string `toml:"device_name"`
+	// Venue is home, work or school: which section of preferences holds here,
+	// whatever the projects' web sites say. "": as they say.
+	Venue string `toml:"venue"`
+	// LogFlags are what else is written down, with BOINC's names.
+	LogFlags LogFlags `toml:"log_flags"`
+}
+
+// LogFlags say what else is written down.
+type LogFlags struct {
+	// SchedDecision keeps every pass of the policies in decisions.jsonl, for
+	// starling simulate --replay. Not one of BOINC's.
+	SchedDecision bool `toml:"sched_decision"`
 }
 
 // Default returns what holds without a file.
@@ -64,6 +79,9 @@ func Load(dataDir string) (Settings, error) {
 	errs := []error{err}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, s.LogLevel) {
 		errs = append(errs, lines.Errorf("log_level", "%q is not debug, info, warn or error", s.LogLevel))
+	}
+	if !slices.Contains([]string{"", "home", "work", "school"}, s.Venue) {
+		errs = append(errs, lines.Errorf("venue", "%q is not home, work or school", s.Venue))
 	}
 	if s.NCPUs < 0 {
 		errs = append(errs, lines.Errorf("ncpus", "%d is negative; 0 means those there are", s.NCPUs))
@@ -93,6 +111,34 @@ type Account struct {
 	ResourceShare float64 `toml:"resource_share"`
 	// NoMoreWork stops fetching; what is there is finished and reported.
 	NoMoreWork bool `toml:"no_more_work"`
+	// Suspended stops computing for the project, and fetching.
+	Suspended bool `toml:"suspended"`
+	// Venue is home, work or school, in place of what the project's web site says.
+	Venue string `toml:"venue"`
+	// MaxConcurrent is how many of its tasks run at once; 0: no limit.
+	MaxConcurrent int `toml:"max_concurrent"`
+	// Apps are settings for single applications, as in BOINC's app_config.xml.
+	Apps []App `toml:"app"`
+}
+
+// App is what the volunteer sets for one application of a project.
+type App struct {
+	Name          string  `toml:"name"`
+	MaxConcurrent int     `toml:"max_concurrent"` // how many of its tasks run at once; 0: no limit
+	AvgNCPUs      float64 `toml:"avg_ncpus"`      // CPUs that a task is taken to use; 0: as the project says
+	Cmdline       string  `toml:"cmdline"`        // further arguments
+	// ReportImmediately reports its results as soon as they are ready.
+	ReportImmediately bool `toml:"report_results_immediately"`
+}
+
+// App returns the settings for an application.
+func (a Account) App(name string) App {
+	for _, app := range a.Apps {
+		if app.Name == name {
+			return app
+		}
+	}
+	return App{}
 }
 
 // LoadAccounts reads all account files. Each bad one is part of the error and
@@ -134,7 +180,8 @@ func accountFiles(dataDir string) ([]string, error) {
 	}
 	var paths []string
 	for _, e := range entries {
-		if name := e.Name(); strings.HasSuffix(name, ".toml") && !strings.HasPrefix(name, ".") {
+		name := e.Name()
+		if strings.HasSuffix(name, ".toml") && !strings.HasSuffix(name, overrideSuffix) && !strings.HasPrefix(name, ".") {
 			paths = append(paths, filepath.Join(dir, name))
 		}
 	}
@@ -161,6 +208,25 @@ func loadAccount(path string) (Account, error) {
 	if !(a.ResourceShare >= 0 && a.ResourceShare <= 1e6) {
 		errs = append(errs, lines.Errorf("resource_share", "%v is not within 0 and 1000000", a.ResourceShare))
 	}
+	if !slices.Contains([]string{"", "home", "work", "school"}, a.Venue) {
+		errs = append(errs, lines.Errorf("venue", "%q is not home, work or school", a.Venue))
+	}
+	if a.MaxConcurrent < 0 {
+		errs = append(errs, lines.Errorf("max_concurrent", "%d is negative; 0 means no limit", a.MaxConcurrent))
+	}
+	for i, app := range a.Apps {
+		key := fmt.Sprintf("app[%d].", i)
+		if app.Name == "" {
+			errs = append(errs, lines.Errorf(key+"name", "want the short name of an application"))
+		}
+		if app.MaxConcurrent < 0 {
+			errs = append(errs, lines.Errorf(key+"max_concurrent", "%d is negative; 0 means no limit", app.MaxConcurrent))
+		}
+		if !(app.AvgNCPUs >= 0 && app.AvgNCPUs <= 1e4) {
+			errs = append(errs, lines.Errorf(key+"avg_ncpus", "%v is not within 0 and 10000", app.AvgNCPUs))
+		}
+	}
+	errs = append(errs, a.override(path))
 	return a, errors.Join(errs...)
 }
 
@@ -220,7 +286,13 @@ func RemoveAccount(dataDir, masterURL string) error {
 	if path == "" {
 		return fmt.Errorf("%s: not attached", masterURL)
 	}
-	return os.Remove(path)
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	if err := os.Remove(overridePath(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // findAccount returns the path of the good account file of a project, "" if

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -103,7 +105,7 @@ func TestBadAccountsDoNotStopTheOthers(t *testing.T) {
 		{MasterURL: "http://a.example/", Authenticator: key, NoMoreWork: true},
 		{MasterURL: "http://b.example/", Authenticator: key, ResourceShare: 100},
 	}
-	if !slices.Equal(good, want) {
+	if !reflect.DeepEqual(good, want) {
 		t.Errorf("got %+v, want %+v", good, want)
 	}
 	if len(bad) != 8 || filepath.Base(bad[0]) != "again.toml" {
@@ -150,7 +152,7 @@ func TestWriteAndRemoveAccount(t *testing.T) {
 		t.Errorf("got %v, %v; want mode 0600", st, err)
 	}
 	good, _, err := settings.LoadAccounts(d)
-	if err != nil || !slices.Equal(good, []settings.Account{a}) {
+	if err != nil || !reflect.DeepEqual(good, []settings.Account{a}) {
 		t.Errorf("got %+v, %v; want %+v", good, err, a)
 	}
 	for _, u := range []string{a.MasterURL, "https://a.example/p/"} { // they share a folder
@@ -191,4 +193,69 @@ func TestKeysThatAreNone(t *testing.T) {
 			t.Errorf("%q: something was written", string(bad))
 		}
 	}
+}
+
+// What tools change lies beside the account file, wins over it, and leaves it as
+// it is.
+func TestOverride(t *testing.T) {
+	d := dir(t, map[string]string{"accounts/a.toml": account()})
+	if err := settings.ChangeAccount(d, "http://p.example/", func(o *settings.Override) {}); err == nil {
+		t.Error("an account that is not there was changed")
+	}
+	good, _, err := settings.LoadAccounts(d)
+	if err != nil || len(good) != 1 {
+		t.Fatal(good, err)
+	}
+	u, before := good[0].MasterURL, read(t, filepath.Join(d, "accounts/a.toml"))
+	yes, share := true, 7.5
+	for _, change := range []func(*settings.Override){
+		func(o *settings.Override) { o.Suspended = &yes },
+		func(o *settings.Override) { o.ResourceShare = &share },
+	} {
+		if err := settings.ChangeAccount(d, u, change); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good, bad, err := settings.LoadAccounts(d)
+	if err != nil || len(good) != 1 || len(bad) != 0 || !good[0].Suspended || good[0].ResourceShare != 7.5 || good[0].NoMoreWork {
+		t.Errorf("got %+v, %v, %v", good, bad, err)
+	}
+	if read(t, filepath.Join(d, "accounts/a.toml")) != before {
+		t.Error("the volunteer's file was rewritten")
+	}
+	if err := settings.RemoveAccount(d, u); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(filepath.Join(d, "accounts")); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestPrefsOverride(t *testing.T) {
+	d := t.TempDir()
+	l := prefs.Layer{Values: map[string]float64{"max_ncpus_pct": 50, "run_on_batteries": 1}, Days: map[time.Weekday]prefs.Day{time.Monday: {StartHour: 8, EndHour: 17.5}}}
+	if err := settings.WritePrefsOverride(d, l); err != nil {
+		t.Fatal(err)
+	}
+	got, err := prefs.Parse("x", []byte(read(t, filepath.Join(d, settings.PrefsOverrideFile))), "")
+	if err != nil || !reflect.DeepEqual(got.Values, l.Values) || !reflect.DeepEqual(got.Days, l.Days) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for range 2 {
+		if err := settings.WritePrefsOverride(d, prefs.Layer{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(d, settings.PrefsOverrideFile)); err == nil {
+		t.Error("an empty override leaves a file")
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }

@@ -134,22 +134,3 @@ func detachCmd(o *options) *cobra.Command {
 		},
 	}
 }
-
-func updateCmd(o *options) *cobra.Command {
-	return &cobra.Command{
-		Use:   "update URL",
-		Short: "Contact a project now",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			u, err := protocol.CanonicalMasterURL(args[0])
-			if err != nil {
-				return err
-			}
-			err = control.NewClient(o.data).Update(cmd.Context(), u)
-			if errors.Is(err, control.ErrNotRunning) {
-				return errNoAgent
-			}
-			return err
-		},
-	}
-}

@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/sim"
 )
 
@@ -13,13 +16,19 @@ func simulateCmd() *cobra.Command {
 	var seeds []int64
 	var days float64
 	var asJSON bool
+	var replay string
 	cmd := &cobra.Command{
 		Use:   "simulate SCENARIO.toml…",
 		Short: "Play scheduling scenarios in virtual time",
 		Long:  "Play scheduling scenarios in virtual time with the agent's own policies, and print what they are worth: how much time is idle or wasted, how far shares are missed, how long projects go without (monotony), and RPCs a job. With several seeds the figures are means.",
-		Args:  cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
+			if replay != "" {
+				return replayFile(out, replay)
+			}
+			if len(args) == 0 {
+				return errors.New("want a scenario file, or --replay FILE")
+			}
 			t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 			if !asJSON {
 				fmt.Fprintln(t, "SCENARIO\tIDLE\tWASTED\tSHARE VIOLATION\tMONOTONY\tRPCS/JOB\tFAILED\tMISSED\tMET\tPREEMPTIONS\t")
@@ -46,6 +55,7 @@ func simulateCmd() *cobra.Command {
 	}
 	cmd.Flags().Int64SliceVar(&seeds, "seed", nil, "seeds of job sizes, separated by commas (default: the scenario's)")
 	cmd.Flags().Float64Var(&days, "days", 0, "days to play (default: the scenario's)")
+	cmd.Flags().StringVar(&replay, "replay", "", "decide again what an agent decided (why --save FILE, or decisions.jsonl), and compare")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -57,7 +67,31 @@ func mean(s sim.Scenario, seeds []int64, days float64) sim.Figures {
 	}
 	runs := make([]sim.Figures, len(seeds))
 	for i, seed := range seeds {
-		runs[i] = sim.Run(s, seed, days)
+		runs[i] = sim.Run(s, seed, days, nil)
 	}
 	return sim.Mean(runs)
+}
+
+// replayFile decides recorded passes again. One is explained; of many the number
+// is told.
+func replayFile(out io.Writer, path string) error {
+	count, last := 0, decide.Record{}
+	err := loadRecords(path, func(n int, r decide.Record) error {
+		plan, err := decide.Replay(r)
+		if err != nil {
+			return fmt.Errorf("%s: decision %d of %s: %w", path, n, r.Snapshot.Now.Format("2006-01-02 15:04:05"), err)
+		}
+		count, last = n, decide.Record{Snapshot: r.Snapshot, Plan: plan}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if count == 1 {
+		if err := explain(out, last, ""); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "%d decisions, all as recorded.\n", count)
+	return nil
 }

@@ -31,6 +31,12 @@ func statusCmd(o *options) *cobra.Command {
 				for _, p := range s.Projects {
 					showProject(w, p)
 				}
+				if s.Compute != "" {
+					fmt.Fprintf(w, "Computing is suspended. %s\n", s.Compute)
+				}
+				if s.Network != "" {
+					fmt.Fprintf(w, "The network is not used. %s\n", s.Network)
+				}
 				running := 0
 				for _, t := range s.Tasks {
 					if t.Running {
@@ -94,6 +100,56 @@ func tasksCmd(o *options) *cobra.Command {
 					}
 					fmt.Fprintf(t, "%s\t%s\t%s\t%.1f%%\t%s\t%s\t%s\t%s\n", k.Name, k.App, st, 100*k.Fraction,
 						span(k.Elapsed), span(k.Remaining), when(k.Deadline), k.Why)
+				}
+				_ = t.Flush()
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
+
+func projectsCmd(o *options) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "projects",
+		Short: "List the projects",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return show(cmd, o, func(w io.Writer, s control.Status) {
+				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(t, "PROJECT\tADDRESS\tSHARE\tOWED\tTASKS\tCREDIT\tWORK")
+				for _, p := range s.Projects {
+					fmt.Fprintf(t, "%s\t%s\t%v\t%s\t%d\t%.2f\t%s\n", name(p), p.MasterURL, p.Share, span(p.Debt), p.Tasks, p.UserCredit, p.Work)
+				}
+				_ = t.Flush()
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
+
+func transfersCmd(o *options) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "transfers",
+		Short: "List the files on their way",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return show(cmd, o, func(w io.Writer, s control.Status) {
+				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+				fmt.Fprintln(t, "FILE\tDIRECTION\tBYTES\tSIZE\tSTATE")
+				for _, x := range s.Transfers {
+					dir, st := "download", "waiting"
+					if x.Upload {
+						dir = "upload"
+					}
+					switch {
+					case x.Active:
+						st = "under way"
+					case x.Trouble != "":
+						st = x.Trouble + "; again " + when(x.NextTry)
+					}
+					fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\n", x.Name, dir, x.Bytes, x.Size, st)
 				}
 				_ = t.Flush()
 			})

@@ -131,6 +131,9 @@ func fields(t reflect.Type, prefix string) map[string]reflect.Type {
 	m := make(map[string]reflect.Type)
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		if name == "" && f.Anonymous {
+			maps.Copy(m, fields(f.Type, prefix))
+		}
 		if name == "" || name == "-" {
 			continue
 		}

@@ -1,4 +1,6 @@
-package schedulerop
+// Package contact decides when a project's servers may be contacted, and when
+// finished results must be reported. It is policy: values in, values out.
+package contact
 
 import (
 	"math/rand/v2"
@@ -25,19 +27,19 @@ const (
 	MinInterval = 5 * time.Second
 )
 
-// A Contact is what decides when a project may be contacted again. The
+// A State is what decides when a project may be contacted again. The
 // functions below take one and return the next; the caller makes it durable.
-type Contact struct {
-	Failures       int // of scheduler RPCs since the last success or master fetch
-	MasterFailures int // of master fetches since the last success
-	FetchMaster    bool
-	MinRPCTime     time.Time // no contact before
+type State struct {
+	Failures       int       `json:"failures,omitempty"`        // of scheduler RPCs since the last success or master fetch
+	MasterFailures int       `json:"master_failures,omitempty"` // of master fetches since the last success
+	FetchMaster    bool      `json:"fetch_master,omitempty"`
+	MinRPCTime     time.Time `json:"min_rpc_time,omitzero"` // no contact before
 }
 
 // Failed is the contact after a session in which no scheduler answered. After
 // MasterFetchPeriod of them the master page is fetched again, at once: the
 // schedulers may have moved.
-func (c Contact) Failed(now time.Time, rng *rand.Rand) Contact {
+func (c State) Failed(now time.Time, rng *rand.Rand) State {
 	c.Failures++
 	if c.Failures >= MasterFetchPeriod {
 		c.Failures = 0
@@ -51,7 +53,7 @@ func (c Contact) Failed(now time.Time, rng *rand.Rand) Contact {
 
 // MasterFailed is the contact after a master page that could not be fetched or
 // named no scheduler.
-func (c Contact) MasterFailed(now time.Time, rng *rand.Rand) Contact {
+func (c State) MasterFailed(now time.Time, rng *rand.Rand) State {
 	c.MasterFailures++
 	c.FetchMaster = true
 	wait := MasterFetchInterval
@@ -64,7 +66,7 @@ func (c Contact) MasterFailed(now time.Time, rng *rand.Rand) Contact {
 
 // MasterFetched is the contact after the master page was read. New scheduler
 // URLs clear all failures.
-func (c Contact) MasterFetched(newURLs bool) Contact {
+func (c State) MasterFetched(newURLs bool) State {
 	c.FetchMaster, c.MasterFailures = false, 0
 	if newURLs {
 		c.Failures = 0
@@ -74,7 +76,7 @@ func (c Contact) MasterFetched(newURLs bool) Contact {
 }
 
 // Succeeded is the contact after a reply that asked for requestDelay.
-func (c Contact) Succeeded(now time.Time, requestDelay time.Duration) Contact {
+func (c State) Succeeded(now time.Time, requestDelay time.Duration) State {
 	c.Failures, c.MasterFailures = 0, 0
 	c.MinRPCTime = now.Add(max(MinInterval, min(requestDelay, MaxRequestDelay)))
 	return c

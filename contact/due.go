@@ -1,4 +1,4 @@
-package schedulerop
+package contact
 
 import "time"
 
@@ -35,11 +35,11 @@ type Backlog struct {
 	OnFrac float64
 }
 
-// ReportDue tells whether results must be reported now rather than with the
+// Due tells whether results must be reported now rather than with the
 // next request for work, and why. It differs from BOINC's client in one thing:
 // when nothing else of the project is left on the host there is nothing to wait
 // for.
-func ReportDue(b Backlog, now time.Time) (reason string, due bool) {
+func Due(b Backlog, now time.Time) (reason string, due bool) {
 	if len(b.Ready) == 0 {
 		return "", false
 	}

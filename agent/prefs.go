@@ -1,0 +1,85 @@
+package agent
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/state"
+)
+
+// readPrefs reads the volunteer's preference file and what tools laid over it,
+// each in its own layer. A file that is missing says nothing.
+func readPrefs(dataDir, venue string) ([]prefs.Layer, error) {
+	var layers []prefs.Layer
+	var errs []error
+	for _, name := range []string{settings.PrefsFile, settings.PrefsOverrideFile} {
+		path := filepath.Join(dataDir, name)
+		src, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var l prefs.Layer
+		if err == nil {
+			l, err = prefs.Parse(path, src, venue)
+		}
+		errs = append(errs, err)
+		layers = append(layers, l)
+	}
+	return layers, errors.Join(errs...)
+}
+
+// mergePrefs makes the preferences those of the projects' web sites, under those
+// of the files.
+func (a *Agent) mergePrefs() {
+	h, _ := a.db.Hosts.Get(state.Self)
+	layers := make([]prefs.Layer, 0, 1+len(a.layers))
+	if h.Prefs.XML != "" {
+		l, _, err := prefs.ParseXML(h.Prefs.Project, h.Prefs.XML, a.venue(), true)
+		if err == nil {
+			layers = append(layers, l)
+		} else {
+			a.log.Warn("a project's preferences cannot be read and do not count", "error", err)
+		}
+	}
+	a.prefs = prefs.Merge(append(layers, a.layers...)...)
+}
+
+// venue is where this computer stands: the volunteer's word, or else that of the
+// project whose preferences hold.
+func (a *Agent) venue() string {
+	if a.settings.Venue != "" {
+		return a.settings.Venue
+	}
+	h, _ := a.db.Hosts.Get(state.Self)
+	if acc := a.accounts[h.Prefs.Project]; acc.Venue != "" {
+		return acc.Venue
+	}
+	p, _ := a.db.Projects.Get(h.Prefs.Project)
+	return p.Venue
+}
+
+// takePrefs takes over preferences that a project sent, unless they are no newer
+// than those that are known. It returns whether it did.
+func (a *Agent) takePrefs(tx *state.Tx, project, xml string, now time.Time) bool {
+	if xml == "" {
+		return false
+	}
+	_, changed, err := prefs.ParseXML(project, xml, "", true)
+	h, ok := a.db.Hosts.Get(state.Self)
+	if err != nil || !ok || !changed.After(h.Prefs.Changed) || changed.After(now.Add(24*time.Hour)) {
+		return false
+	}
+	h.Prefs = state.AccountPrefs{Project: project, Changed: changed, XML: xml}
+	a.db.Hosts.Put(tx, state.Self, h)
+	return true
+}
+
+// conditions are what the computer is like just now, as far as is known.
+func (a *Agent) conditions(now time.Time) prefs.Conditions {
+	return prefs.Conditions{Now: now.Round(0), OtherCPU: -1}
+}

@@ -1,0 +1,107 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/prefs"
+)
+
+// overrideSuffix ends the name of the file that holds what tools changed about an
+// account; it lies beside the account file, which is the volunteer's own.
+const overrideSuffix = ".override.toml"
+
+func overridePath(account string) string {
+	return strings.TrimSuffix(account, ".toml") + overrideSuffix
+}
+
+// An Override is what tools changed about an account. What is nil they did not.
+type Override struct {
+	ResourceShare *float64 `toml:"resource_share"`
+	NoMoreWork    *bool    `toml:"no_more_work"`
+	Suspended     *bool    `toml:"suspended"`
+}
+
+// override lays what tools changed over an account.
+func (a *Account) override(account string) error {
+	o, err := loadOverride(overridePath(account))
+	if err != nil {
+		return err
+	}
+	if o.ResourceShare != nil {
+		a.ResourceShare = *o.ResourceShare
+	}
+	if o.NoMoreWork != nil {
+		a.NoMoreWork = *o.NoMoreWork
+	}
+	if o.Suspended != nil {
+		a.Suspended = *o.Suspended
+	}
+	return nil
+}
+
+func loadOverride(path string) (o Override, err error) {
+	src, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, nil
+	} else if err != nil {
+		return o, err
+	}
+	lines, err := tomlfile.Decode(path, src, &o)
+	if err != nil {
+		return o, err
+	}
+	if s := o.ResourceShare; s != nil && !(*s >= 0 && *s <= 1e6) {
+		return o, lines.Errorf("resource_share", "%v is not within 0 and 1000000", *s)
+	}
+	return o, nil
+}
+
+// ChangeAccount changes what tools may of an account, in its override file.
+func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
+	account, err := findAccount(dataDir, masterURL)
+	if err != nil {
+		return err
+	}
+	if account == "" {
+		return fmt.Errorf("%s: not attached", masterURL)
+	}
+	path := overridePath(account)
+	o, err := loadOverride(path)
+	if err != nil {
+		return err
+	}
+	change(&o)
+	var b strings.Builder
+	b.WriteString("# What tools changed about the account beside this file. It wins over that;\n# delete a line to go back to what stands there.\n")
+	if o.ResourceShare != nil {
+		fmt.Fprintf(&b, "resource_share = %v\n", *o.ResourceShare)
+	}
+	if o.NoMoreWork != nil {
+		fmt.Fprintf(&b, "no_more_work = %v\n", *o.NoMoreWork)
+	}
+	if o.Suspended != nil {
+		fmt.Fprintf(&b, "suspended = %v\n", *o.Suspended)
+	}
+	return atomicfile.Write(path, []byte(b.String()), 0o600)
+}
+
+// WritePrefsOverride makes l all that tools changed of the computing preferences;
+// an empty layer takes it back.
+func WritePrefsOverride(dataDir string, l prefs.Layer) error {
+	path := filepath.Join(dataDir, PrefsOverrideFile)
+	if len(l.Values) == 0 && len(l.Days) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	text := "# What tools changed of the computing preferences. It wins over " + PrefsFile + ";\n# delete a line to go back to what stands there.\n" + l.TOML()
+	return atomicfile.Write(path, []byte(text), 0o600)
+}

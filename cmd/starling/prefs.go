@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/prefs"
+)
+
+func prefsCmd(o *options) *cobra.Command {
+	cmd := &cobra.Command{Use: "prefs", Short: "Show or check the computing preferences"}
+	show := &cobra.Command{
+		Use:   "show",
+		Short: "Show each preference with its value and where that comes from",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := control.NewClient(o.data).Prefs(cmd.Context())
+			if errors.Is(err, control.ErrNotRunning) {
+				p, err = agent.OfflinePrefs(o.data, version)
+			}
+			if err != nil {
+				return err
+			}
+			if o.json {
+				e := json.NewEncoder(cmd.OutOrStdout())
+				e.SetIndent("", "  ")
+				return e.Encode(p)
+			}
+			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			fmt.Fprintln(t, "PREFERENCE\tVALUE\tUNIT\tFROM\tMEANING")
+			for _, k := range prefs.Keys() {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", k.Name, k.Show(&p.Prefs), k.Unit, p.Origin[k.Name], k.About)
+			}
+			return t.Flush()
+		},
+	}
+	show.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	check := &cobra.Command{
+		Use:   "check",
+		Short: "Check all files that you may edit, and tell every fault at once",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := agent.Check(o.data); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s, %s and the account files are in order.\n", settings.File, settings.PrefsFile)
+			return nil
+		},
+	}
+	reference := &cobra.Command{
+		Use:   "reference",
+		Short: "Print a preference file with every key, its meaning and default",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			fmt.Fprint(cmd.OutOrStdout(), prefs.Reference())
+			return nil
+		},
+	}
+	cmd.AddCommand(show, check, reference)
+	return cmd
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// reached turns a client's error into what to do about it.
+func reached(err error) error {
+	if errors.Is(err, control.ErrNotRunning) {
+		return errNoAgent
+	}
+	return err
+}
+
+// projectCmds are the commands that do something to a project.
+func projectCmds(o *options) []*cobra.Command {
+	var cmds []*cobra.Command
+	for _, c := range []struct {
+		what  control.ProjectAction
+		short string
+	}{
+		{control.UpdateProject, "Contact a project now"},
+		{control.SuspendProject, "Compute nothing for a project and fetch nothing, until resumed"},
+		{control.ResumeProject, "Undo suspend"},
+		{control.NoMoreWork, "Finish and report what is here of a project, fetch no more"},
+		{control.AllowMoreWork, "Undo nomorework"},
+		{control.ResetProject, "Give up a project's tasks, fetch its files anew"},
+	} {
+		cmds = append(cmds, &cobra.Command{
+			Use:   string(c.what) + " URL",
+			Short: c.short,
+			Args:  cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				u, err := protocol.CanonicalMasterURL(args[0])
+				if err != nil {
+					return err
+				}
+				return reached(control.NewClient(o.data).SteerProject(cmd.Context(), u, c.what))
+			},
+		})
+	}
+	return cmds
+}
+
+func taskCmd(o *options) *cobra.Command {
+	var project string
+	cmd := &cobra.Command{Use: "task", Short: "Suspend, resume or abort one task"}
+	for _, c := range []struct {
+		what  control.TaskAction
+		short string
+	}{
+		{control.SuspendTask, "Let a task rest until it is resumed"},
+		{control.ResumeTask, "Undo suspend"},
+		{control.AbortTask, "Give a task up and report that"},
+	} {
+		cmd.AddCommand(&cobra.Command{
+			Use:   string(c.what) + " RESULT",
+			Short: c.short,
+			Args:  cobra.ExactArgs(1),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				return reached(control.NewClient(o.data).SteerTask(cmd.Context(), project, args[0], c.what))
+			},
+		})
+	}
+	cmd.PersistentFlags().StringVar(&project, "project", "", "address of the task's project, if several have one of that name")
+	return cmd
+}
+
+func modeCmd(o *options) *cobra.Command {
+	var network bool
+	var d time.Duration
+	cmd := &cobra.Command{
+		Use:       "mode always|auto|never",
+		Short:     "Compute always, as the preferences say, or never",
+		Long:      "Compute always, as the preferences say (auto), or never; with --network the same for transfers and contacts. With --for the preferences hold again after that time.",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{"always", "auto", "never"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind, err := control.ParseMode(args[0])
+			if err != nil {
+				return err
+			}
+			return reached(control.NewClient(o.data).SetMode(cmd.Context(), network, kind, d))
+		},
+	}
+	cmd.Flags().BoolVar(&network, "network", false, "of the network rather than of computing")
+	cmd.Flags().DurationVar(&d, "for", 0, "for so long, as 90m or 8h (default: for good)")
+	return cmd
+}

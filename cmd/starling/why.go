@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/state"
+)
+
+func whyCmd(o *options) *cobra.Command {
+	var save string
+	cmd := &cobra.Command{
+		Use:   "why [URL | RESULT]",
+		Short: "Say why things are not done, and what would change it",
+		Long:  "Say of every project and every task what was decided and why not something else, by the numbers it was decided on. With --save the decision and all that it was made on go to a file, without keys and names of people; starling simulate --replay decides it again.",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := control.NewClient(o.data).Decision(cmd.Context())
+			if errors.Is(err, control.ErrNotRunning) {
+				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running, so nothing is done at all; start it with: starling run")
+				r, err = agent.OfflineDecision(o.data, version)
+				if errors.Is(err, state.ErrInUse) {
+					return fmt.Errorf("an agent runs in %s but does not answer", o.data)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if save != "" {
+				return saveRecord(save, r)
+			}
+			about := ""
+			if len(args) > 0 {
+				about = args[0]
+			}
+			if o.json {
+				e := json.NewEncoder(cmd.OutOrStdout())
+				e.SetIndent("", "  ")
+				return e.Encode(r)
+			}
+			return explain(cmd.OutOrStdout(), r, about)
+		},
+	}
+	cmd.Flags().StringVar(&save, "save", "", "write the decision to a file, to be replayed or sent to somebody who can help")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
+
+func saveRecord(path string, r decide.Record) error {
+	b, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, append(b, '\n'), 0o644)
+}
+
+// explain tells a decision in words, of one project or task if about is not "".
+func explain(w io.Writer, r decide.Record, about string) error {
+	s, found := r.Snapshot, false
+	if about == "" {
+		found = true
+		explainHost(w, s)
+	}
+	for i, p := range s.Projects {
+		if about != "" && !strings.EqualFold(strings.TrimSuffix(about, "/"), strings.TrimSuffix(p.URL, "/")) {
+			continue
+		}
+		found = true
+		explainProject(w, s, p, r.Plan.Projects[i], about != "")
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i, res := range s.Results {
+		if about != "" && about != res.ID {
+			continue
+		}
+		found = true
+		plan := r.Plan.Results[i]
+		fmt.Fprintf(t, "%s\t%s%s\n", res.ID, plan.Text, changes(plan.Until, s.Now))
+		if about != "" {
+			fmt.Fprintf(t, "\tdecision %s; project %s\n", plan.Code, s.Projects[res.Project].URL)
+			fmt.Fprintf(t, "\t%.1f%% done after %s, %s estimated to go, deadline %s\n",
+				100*res.Fraction, res.Elapsed.Round(time.Second), plan.Remaining.Round(time.Second), when(res.Deadline))
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("%s is neither a project that is attached nor a task here; starling status lists them", about)
+	}
+	return nil
+}
+
+func explainHost(w io.Writer, s decide.Snapshot) {
+	switch {
+	case s.Compute.Denied():
+		fmt.Fprintf(w, "Computing is suspended. %s%s\n", s.Compute.Why, changes(s.Compute.Until, s.Now))
+	default:
+		fmt.Fprintf(w, "Tasks may run on %d of %d CPUs, with %d MB of memory.\n", s.CPUs, s.AllCPUs, s.Memory>>20)
+	}
+	if s.Network.Denied() {
+		fmt.Fprintf(w, "The network is not used. %s%s\n", s.Network.Why, changes(s.Network.Until, s.Now))
+	}
+	if len(s.Projects) == 0 {
+		fmt.Fprintln(w, "No project is attached. Attach with: starling attach URL --email YOU")
+	}
+}
+
+func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decide.ProjectPlan, numbers bool) {
+	fmt.Fprintf(w, "%s\n", p.URL)
+	fmt.Fprintf(w, "  work     %s%s\n", plan.Fetch.Text, changes(plan.Fetch.Until, s.Now))
+	if plan.Session.Kind != decide.None {
+		fmt.Fprintf(w, "  contact  now: %s\n", plan.Session.Why)
+	} else if plan.Session.Why != plan.Fetch.Text {
+		fmt.Fprintf(w, "  contact  %s%s\n", plan.Session.Why, changes(plan.Session.Until, s.Now))
+	}
+	if numbers {
+		fmt.Fprintf(w, "  decision %s\n  owed     %s of CPU time, share %v\n", plan.Fetch.Code, span(plan.Debt), p.Share)
+		fmt.Fprintf(w, "  failures %d in a row; requests that brought nothing wait until %s\n", p.Contact.Failures, when(p.Backoff))
+	}
+}
+
+// changes says when something changes, if that is known.
+func changes(at, now time.Time) string {
+	if !at.After(now) {
+		return ""
+	}
+	return fmt.Sprintf(" (changes %s)", when(at))
+}
+
+// loadRecords reads what why --save or a decision log wrote: one pass a line.
+func loadRecords(path string, each func(n int, r decide.Record) error) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d := json.NewDecoder(f)
+	for n := 1; ; n++ {
+		var r decide.Record
+		if err := d.Decode(&r); errors.Is(err, io.EOF) {
+			if n == 1 {
+				return fmt.Errorf("%s holds no decision; make one with: starling why --save FILE", path)
+			}
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("%s: decision %d: %w", path, n, err)
+		}
+		if err := each(n, r); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,258 @@
+// Package decide makes one pass of all the agent's decisions: what each project
+// is owed, which results run, which project is asked for work, who is contacted
+// and why, and why everything else is not done. It is policy: a Snapshot in, a
+// Plan out, the same for the same. The daemon and the simulator make their
+// decisions here and nowhere else.
+//
+// It joins the parts, which know nothing of each other: debt, jobsched, workfetch
+// and contact.
+package decide
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/debt"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// A Plan is what a pass decides.
+type Plan struct {
+	Projects []ProjectPlan `json:"projects"`          // of Snapshot.Projects, in their order
+	Results  []ResultPlan  `json:"results,omitempty"` // of Snapshot.Results, in their order
+	// Busy is how long until a CPU is free of work whose deadline is in danger:
+	// what servers are told.
+	Busy  time.Duration `json:"busy,omitempty"`
+	Again time.Time     `json:"again"` // when to decide again if nothing happens before
+}
+
+// A ProjectPlan is what is decided for one project.
+type ProjectPlan struct {
+	Debt    float64          `json:"debt"` // CPU-seconds that it is owed now
+	Fetch   workfetch.Reason `json:"fetch"`
+	Session Session          `json:"session"`
+}
+
+// A ResultPlan is what is decided for one result.
+type ResultPlan struct {
+	jobsched.Reason
+	Remaining time.Duration `json:"remaining,omitempty"` // estimated computing time left
+	// GiveUp: its deadline passed before it was started. Computing it would only
+	// take time from others.
+	GiveUp bool `json:"give_up,omitempty"`
+}
+
+// Codes of results that jobsched is not asked about.
+const (
+	WaitsForFiles jobsched.Code = "waits_for_files"
+	SendsFiles    jobsched.Code = "sends_files"
+	ReadyToReport jobsched.Code = "ready_to_report"
+	GivenUp       jobsched.Code = "not_started_by_its_deadline"
+	Detached      jobsched.Code = "project_is_detached"
+)
+
+// Pass decides.
+func Pass(s Snapshot) Plan {
+	p := pass{Snapshot: s, plan: Plan{
+		Projects: make([]ProjectPlan, len(s.Projects)), Results: make([]ResultPlan, len(s.Results)),
+		Again: s.Now.Add(time.Hour),
+	}}
+	p.settle()
+	p.estimate()
+	p.run()
+	p.fetch()
+	p.contact()
+	return p.plan
+}
+
+type pass struct {
+	Snapshot
+	plan       Plan
+	correction []float64 // of each project's stated times
+	proved     []bool    // whether a project's estimates have met a real result
+}
+
+func (p *pass) wake(t time.Time) {
+	if t.After(p.Now) && t.Before(p.plan.Again) {
+		p.plan.Again = t
+	}
+}
+
+// settle brings the debts up to date.
+func (p *pass) settle() {
+	ps := make([]debt.Project, len(p.Projects))
+	for i, pr := range p.Projects {
+		ps[i] = debt.Project{Debt: pr.Debt, Share: pr.Share, Used: pr.Used, Counts: pr.counts() && pr.Share > 0}
+	}
+	for i, d := range debt.Settle(ps, p.Elapsed, p.CPUs) {
+		p.plan.Projects[i].Debt = d
+	}
+}
+
+// estimate says how long each result has left to compute.
+func (p *pass) estimate() {
+	p.correction, p.proved = make([]float64, len(p.Projects)), make([]bool, len(p.Projects))
+	for i, pr := range p.Projects {
+		p.proved[i] = pr.Estimates.Results > 0
+	}
+	for _, r := range p.Results {
+		if !r.computing() {
+			continue
+		}
+		if r.Fraction > 0.02 && r.Stated > 0 {
+			ratio := r.Elapsed.Seconds() / r.Fraction / r.Stated.Seconds()
+			p.correction[r.Project] = max(p.correction[r.Project], ratio)
+		}
+		p.proved[r.Project] = p.proved[r.Project] || r.Fraction > 0.1
+	}
+	for i, pr := range p.Projects {
+		p.correction[i] = pr.Estimates.Correction(p.correction[i])
+	}
+	for i, r := range p.Results {
+		if r.computing() {
+			whole := time.Duration(float64(r.Stated) * p.correction[r.Project])
+			p.plan.Results[i].Remaining = jobsched.Remaining(whole, r.Elapsed, r.Fraction)
+		}
+	}
+}
+
+// jobs describes results to jobsched and workfetch, with their indices.
+func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
+	for i, r := range p.Results {
+		if !want(i) {
+			continue
+		}
+		jobs = append(jobs, jobsched.Job{
+			ID: r.ID, Project: r.Project, CPUs: r.CPUs, Memory: r.Memory, Under: r.Under,
+			Remaining: p.plan.Results[i].Remaining, Deadline: r.Deadline, Received: r.Received,
+			Running: r.Running, Ran: r.Ran, Started: r.Started, Urgent: r.Urgent, Unsaved: r.Unsaved,
+			Suspended: r.Suspended, NotBefore: r.NotBefore,
+		})
+		index = append(index, i)
+	}
+	return jobs, index
+}
+
+// run has jobsched choose what runs.
+func (p *pass) run() {
+	for i, r := range p.Results {
+		plan := &p.plan.Results[i]
+		switch {
+		case p.Projects[r.Project].Leaving:
+			plan.Reason = jobsched.Reason{Code: Detached, Text: "Its project is being detached."}
+		case r.computing() && !r.Started && !r.Deadline.IsZero() && !p.Now.Before(r.Deadline):
+			plan.GiveUp = true
+			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "It is given up: its deadline passed before it was started."}
+		case r.Phase == Fetching:
+			plan.Reason = jobsched.Reason{Code: WaitsForFiles, Text: "Waiting for its files."}
+		case r.Phase == Sending:
+			plan.Reason = jobsched.Reason{Code: SendsFiles, Text: "Its files are being sent."}
+		case r.Phase == Ready:
+			plan.Reason = jobsched.Reason{Code: ReadyToReport, Text: "Done. It is reported at the next contact."}
+		}
+	}
+	jobs, index := p.jobs(func(i int) bool {
+		return p.plan.Results[i].Code == ""
+	})
+	s := jobsched.Snapshot{
+		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, OnFrac: p.OnFrac, Slice: p.Slice, Jobs: jobs, Limits: p.Limits,
+		Stopped: p.Compute.Why, StoppedUntil: p.Compute.Until,
+	}
+	for i, pr := range p.Projects {
+		s.Projects = append(s.Projects, jobsched.Project{
+			Debt: p.plan.Projects[i].Debt, Unreachable: pr.unreachable(), Suspended: pr.Suspended,
+		})
+	}
+	reasons, again := jobsched.Choose(s)
+	for k, r := range reasons {
+		p.plan.Results[index[k]].Reason = r
+	}
+	p.wake(again)
+}
+
+// fetch has workfetch choose whom to ask.
+func (p *pass) fetch() {
+	jobs, _ := p.jobs(func(i int) bool {
+		return p.Results[i].computing() && !p.plan.Results[i].GiveUp && !p.Projects[p.Results[i].Project].Leaving
+	})
+	p.plan.Busy = jobsched.BusyTime(p.Now, p.CPUs, p.OnFrac, jobs)
+	s := workfetch.Snapshot{
+		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Low: p.Low, High: p.High, Jobs: jobs,
+		Projects: make([]workfetch.Project, len(p.Projects)),
+	}
+	for i, pr := range p.Projects {
+		s.Projects[i] = workfetch.Project{
+			URL: pr.URL, Share: pr.Share, Debt: p.plan.Projects[i].Debt, Suspended: pr.Suspended, Counts: pr.counts(),
+			NoCPUApps: pr.NoCPUApps, MinRPCTime: pr.Contact.MinRPCTime, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy,
+			JobTime: time.Duration(float64(pr.JobTime) * p.correction[i]), Latency: pr.Latency,
+			Unreachable: pr.unreachable(), Proved: p.proved[i], Uploading: !pr.Uploading.IsZero(),
+		}
+		if !pr.Corrects {
+			s.Projects[i].Correction = p.correction[i]
+		}
+	}
+	for _, r := range p.Results {
+		if r.Phase == Sending {
+			s.Projects[r.Project].Uploads++
+		}
+	}
+	for i, r := range workfetch.Choose(s) {
+		p.plan.Projects[i].Fetch = p.barred(r)
+	}
+}
+
+// barred is a reason to fetch work, unless nothing may be fetched at all.
+func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
+	switch {
+	case p.Network.Denied():
+		return workfetch.Reason{Code: workfetch.Network, Text: p.Network.Why, Until: p.Network.Until}
+	case p.Compute.Denied() && p.Compute.Asked:
+		return workfetch.Reason{Code: workfetch.Computing, Text: p.Compute.Why, Until: p.Compute.Until}
+	}
+	if r.Code != workfetch.Ask {
+		return r
+	}
+	for _, pr := range p.Projects {
+		if pr.Talking {
+			// Its answer changes what is missing.
+			return workfetch.Reason{Code: workfetch.Conversing, Text: "Waiting for the answer of " + pr.URL + "."}
+		}
+	}
+	return r
+}
+
+// contact says with which projects a session is held, at most one with each; no
+// project waits for another's slow server.
+func (p *pass) contact() {
+	for i := range p.Projects {
+		plan := &p.plan.Projects[i]
+		plan.Session = p.session(i)
+		if plan.Session.Kind == None {
+			p.wake(plan.Session.Until)
+		}
+		p.wake(plan.Fetch.Until)
+	}
+	p.wake(p.Network.Until)
+	p.wake(p.Compute.Until)
+}
+
+// backlog gathers what the decision to report looks at.
+func (p *pass) backlog(project int) contact.Backlog {
+	pr := p.Projects[project]
+	b := contact.Backlog{NoMoreWork: pr.NoMoreWork, Eager: p.Eager, NothingElse: true, OnFrac: p.OnFrac, LastUpload: pr.Uploading}
+	for _, r := range p.Results {
+		switch {
+		case r.Phase != Ready:
+			b.NothingElse = false
+			if r.Project == project {
+				b.Unfinished++
+			}
+		case r.Project == project:
+			b.Ready = append(b.Ready, contact.Finished{
+				Deadline: r.Deadline, Completed: r.Completed, Received: r.Received, Immediately: r.Immediately,
+			})
+		}
+	}
+	return b
+}

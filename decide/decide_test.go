@@ -1,0 +1,223 @@
+package decide_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/workfetch"
+	"pgregory.net/rapid"
+)
+
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// snapshot is a computer with two projects and nothing to do, changed.
+func snapshot(change func(*decide.Snapshot)) decide.Snapshot {
+	s := decide.Snapshot{
+		Now: now, Elapsed: time.Minute, CPUs: 2, Low: time.Hour, High: 10 * time.Hour, Slice: time.Hour,
+		Projects: []decide.Project{
+			{URL: "https://a.example/", Share: 100, Known: true, Schedulers: 1, JobTime: time.Hour, Latency: 240 * time.Hour, Estimates: jobsched.Estimator{Results: 9, Ratio: 1}},
+			{URL: "https://b.example/", Share: 100, Known: true, Schedulers: 1, JobTime: time.Hour, Latency: 240 * time.Hour, Estimates: jobsched.Estimator{Results: 9, Ratio: 1}},
+		},
+	}
+	change(&s)
+	return s
+}
+
+// The order of the reasons for and against a session.
+func TestSessions(t *testing.T) {
+	soon, past := now.Add(time.Minute), now.Add(-time.Minute)
+	for _, tt := range []struct {
+		name   string
+		change func(s *decide.Snapshot, p *decide.Project)
+		kind   decide.Kind
+		why    string
+	}{
+		{"work is wanted", func(*decide.Snapshot, *decide.Project) {}, decide.RPC, "to fetch work"},
+		{"not before", func(_ *decide.Snapshot, p *decide.Project) { p.Contact.MinRPCTime = soon }, decide.None, "not before 12:01:00"},
+		{"a person may", func(_ *decide.Snapshot, p *decide.Project) { p.Contact.MinRPCTime, p.Asked = soon, true }, decide.RPC, "you asked for it"},
+		{"no network", func(s *decide.Snapshot, p *decide.Project) { s.Network.Why, p.Asked = "No network.", true }, decide.None, "No network."},
+		{"no scheduler known", func(_ *decide.Snapshot, p *decide.Project) { p.Schedulers = 0 }, decide.Master, "fetching the master page"},
+		{"master page due", func(_ *decide.Snapshot, p *decide.Project) {
+			p.Contact = contact.State{FetchMaster: true, MinRPCTime: past}
+		}, decide.Master, "fetching the master page"},
+		{"master page later", func(_ *decide.Snapshot, p *decide.Project) {
+			p.Contact = contact.State{FetchMaster: true, MinRPCTime: soon}
+		}, decide.None, "not before 12:01:00"},
+		{"first contact", func(_ *decide.Snapshot, p *decide.Project) { p.Known = false }, decide.RPC, "first contact"},
+		{"suspended", func(_ *decide.Snapshot, p *decide.Project) { p.Suspended = true }, decide.None, "you suspended the project"},
+		{"leaving", func(_ *decide.Snapshot, p *decide.Project) { p.Leaving = true }, decide.None, "it is being detached"},
+		{"talking", func(_ *decide.Snapshot, p *decide.Project) { p.Talking = true }, decide.None, "a session is under way"},
+		{"no more work", func(_ *decide.Snapshot, p *decide.Project) { p.NoMoreWork = true }, decide.None, "You asked for no more work from this project."},
+		{"the project asked for it", func(_ *decide.Snapshot, p *decide.Project) { p.NoMoreWork, p.NextRPC = true, past }, decide.RPC, "the project asked for it"},
+		{"a report", func(s *decide.Snapshot, p *decide.Project) {
+			p.NoMoreWork = true
+			s.Results = []decide.Result{{ID: "r", Phase: decide.Ready, Deadline: soon, Completed: past}}
+		}, decide.RPC, "to report results: no new work is wanted"},
+		{"computing suspended by hand", func(s *decide.Snapshot, _ *decide.Project) {
+			s.Compute = prefs.Permission{Why: "You suspended computing.", Asked: true}
+		}, decide.None, "You suspended computing."},
+		{"computing suspended by a preference", func(s *decide.Snapshot, _ *decide.Project) {
+			s.Compute = prefs.Permission{Why: "On battery (run_on_batteries)."}
+		}, decide.RPC, "to fetch work"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := snapshot(func(s *decide.Snapshot) { tt.change(s, &s.Projects[0]) })
+			if got := decide.Pass(s).Projects[0].Session; got.Kind != tt.kind || got.Why != tt.why {
+				t.Errorf("got %s %q, want %s %q", got.Kind, got.Why, tt.kind, tt.why)
+			}
+		})
+	}
+}
+
+// While a session is under way nobody else is asked for work, since its answer
+// changes what is missing; but results are reported.
+func TestOneRequestForWorkAtATime(t *testing.T) {
+	s := snapshot(func(s *decide.Snapshot) {
+		s.Projects[0].Talking = true
+		s.Results = []decide.Result{{ID: "r", Project: 1, Phase: decide.Ready, Deadline: now.Add(time.Minute), Completed: now}}
+	})
+	p := decide.Pass(s).Projects
+	if p[0].Fetch.Code != workfetch.Conversing || p[1].Fetch.Code == workfetch.Ask {
+		t.Errorf("got %s and %s", p[0].Fetch.Code, p[1].Fetch.Code)
+	}
+	if p[1].Session.Kind != decide.RPC {
+		t.Errorf("the other one's result is not reported: %s", p[1].Session.Why)
+	}
+}
+
+func TestAResultNotStartedByItsDeadlineIsGivenUp(t *testing.T) {
+	s := snapshot(func(s *decide.Snapshot) {
+		s.Results = []decide.Result{
+			{ID: "late", Phase: decide.Runnable, Deadline: now},
+			{ID: "begun", Phase: decide.Runnable, Deadline: now, Started: true},
+			{ID: "in time", Phase: decide.Fetching, Deadline: now.Add(time.Second)},
+		}
+	})
+	got := decide.Pass(s).Results
+	if !got[0].GiveUp || got[1].GiveUp || got[2].GiveUp || got[0].Run() {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// The same snapshot gives the same plan, also after it went through a file; no
+// snapshot panics; every refusal has its reason; nobody is contacted too early.
+func TestAnySnapshot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := anySnapshot(t)
+		plan := decide.Pass(s)
+		if again := decide.Pass(s); !reflect.DeepEqual(plan, again) {
+			t.Fatalf("%+v, then %+v", plan, again)
+		}
+		kept, err := json.Marshal(decide.Record{Snapshot: s, Plan: plan})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r decide.Record
+		if err := json.Unmarshal(kept, &r); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := decide.Replay(r); err != nil {
+			t.Fatal(err)
+		}
+		ask, sum := 0, 0.0
+		for i, p := range plan.Projects {
+			sum += p.Debt
+			if p.Fetch.Code == workfetch.Ask {
+				ask++
+			}
+			pr := s.Projects[i]
+			if p.Session.Kind != decide.None && (s.Now.Before(pr.Contact.MinRPCTime) && !pr.Asked || pr.Talking || pr.Leaving || s.Network.Denied()) {
+				t.Fatalf("%+v is contacted: %+v", pr, p.Session)
+			}
+			if p.Session.Why == "" || p.Fetch.Text == "" {
+				t.Fatalf("no reason: %+v", p)
+			}
+		}
+		if ask > 1 {
+			t.Fatalf("%d projects are asked for work at a time", ask)
+		}
+		if sum > float64(len(s.Projects)) || sum < -float64(len(s.Projects)) {
+			t.Fatalf("debts sum to %v", sum)
+		}
+		used := 0.0
+		for i, r := range plan.Results {
+			if r.Text == "" {
+				t.Fatalf("no reason: %+v", r)
+			}
+			if r.Run() {
+				used += max(1, s.Results[i].CPUs)
+			}
+		}
+		if used > float64(max(s.CPUs, 1)) && used > 4 { // one job may want more than there are
+			t.Fatalf("%v CPUs of %d", used, s.CPUs)
+		}
+		if !plan.Again.After(s.Now) {
+			t.Fatalf("again at %v", plan.Again)
+		}
+	})
+}
+
+func anySnapshot(t *rapid.T) decide.Snapshot {
+	when := func(name string) time.Time {
+		return now.Add(time.Duration(rapid.Int64Range(-30, 30).Draw(t, name)) * time.Hour)
+	}
+	is := func(name string) bool { return rapid.Bool().Draw(t, name) }
+	s := decide.Snapshot{
+		Now: now, Elapsed: time.Duration(rapid.Int64().Draw(t, "elapsed")), CPUs: rapid.IntRange(1, 16).Draw(t, "cpus"),
+		Memory: rapid.Int64Range(0, 1e10).Draw(t, "memory"), OnFrac: rapid.Float64Range(0, 1).Draw(t, "on"),
+		Low: 3 * time.Hour, High: 30 * time.Hour, Slice: time.Hour, Eager: is("eager"),
+	}
+	if is("limit") {
+		s.Limits = []jobsched.Limit{{Name: "x", Max: rapid.IntRange(0, 3).Draw(t, "max")}}
+	}
+	if rapid.IntRange(0, 9).Draw(t, "network") == 0 {
+		s.Network.Why = "none"
+	}
+	for i := range rapid.IntRange(1, 6).Draw(t, "projects") {
+		s.Projects = append(s.Projects, decide.Project{
+			URL: fmt.Sprintf("https://%d.example/", i), Share: rapid.Float64Range(0, 1000).Draw(t, "share"),
+			Debt: rapid.Float64Range(-1e6, 1e6).Draw(t, "debt"), Used: rapid.Float64Range(0, 1e4).Draw(t, "used"),
+			Suspended: is("suspended"), NoMoreWork: is("no more"), Leaving: is("leaving"), Known: is("known"),
+			Schedulers: rapid.IntRange(0, 2).Draw(t, "schedulers"), NextRPC: when("next"), Asked: is("asked"), Talking: is("talking"),
+			Contact: contact.State{Failures: rapid.IntRange(0, 10).Draw(t, "failures"), FetchMaster: is("master"), MinRPCTime: when("min rpc")},
+			Backoff: when("backoff"), JobTime: time.Duration(rapid.IntRange(0, 100).Draw(t, "job")) * time.Hour,
+			Latency:   time.Duration(rapid.IntRange(0, 1000).Draw(t, "latency")) * time.Hour,
+			Estimates: jobsched.Estimator{Results: rapid.IntRange(0, 3).Draw(t, "results"), Ratio: rapid.Float64Range(0, 100).Draw(t, "ratio")},
+			Corrects:  is("corrects"),
+		})
+	}
+	for i := range rapid.IntRange(0, 20).Draw(t, "results") {
+		r := decide.Result{
+			ID: fmt.Sprint(i), Project: rapid.IntRange(0, len(s.Projects)-1).Draw(t, "project"),
+			Phase: rapid.SampledFrom([]decide.Phase{decide.Fetching, decide.Runnable, decide.Sending, decide.Ready}).Draw(t, "phase"),
+			CPUs:  rapid.SampledFrom([]float64{0, 0.5, 1, 4}).Draw(t, "cpus"), Memory: rapid.Int64Range(0, 1e10).Draw(t, "memory"),
+			Stated:  time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "stated")),
+			Elapsed: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "elapsed")), Fraction: rapid.Float64Range(0, 2).Draw(t, "fraction"),
+			Received: when("received"), Deadline: when("deadline"), Completed: when("completed"),
+			Running: is("running"), Ran: time.Duration(rapid.Int64Range(0, 1e13).Draw(t, "ran")), Unsaved: is("unsaved"),
+			Started: is("started"), Urgent: is("urgent"), Suspended: is("suspended"), NotBefore: when("not before"),
+		}
+		if len(s.Limits) > 0 && is("under") {
+			r.Under = []int{0}
+		}
+		s.Results = append(s.Results, r)
+	}
+	return s
+}
+
+func TestReplayTellsADifference(t *testing.T) {
+	s := snapshot(func(*decide.Snapshot) {})
+	r := decide.Record{Snapshot: s, Plan: decide.Pass(s)}
+	r.Plan.Projects[0].Debt += 5
+	if _, err := decide.Replay(r); !errors.Is(err, decide.ErrDiffers) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,61 @@
+package decide
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// A Session is a conversation to begin with a project's servers, or why none is.
+type Session struct {
+	Kind  Kind      `json:"kind"`
+	Why   string    `json:"why"`            // for people: why, or why not
+	Until time.Time `json:"until,omitzero"` // None: when it changes; zero: not known
+}
+
+// A Kind of session.
+type Kind string
+
+// The kinds.
+const (
+	None   Kind = "none"
+	Master Kind = "master" // fetch the master page
+	RPC    Kind = "rpc"    // a scheduler RPC
+)
+
+// session decides for one project.
+func (p *pass) session(i int) Session {
+	pr := p.Projects[i]
+	switch c := pr.Contact; {
+	case pr.Leaving:
+		return Session{Kind: None, Why: "it is being detached"}
+	case pr.Talking:
+		return Session{Kind: None, Why: "a session is under way"}
+	case p.Network.Denied():
+		return Session{Kind: None, Why: p.Network.Why, Until: p.Network.Until}
+	case pr.Suspended && !pr.Asked:
+		return Session{Kind: None, Why: "you suspended the project"}
+	case p.Now.Before(c.MinRPCTime) && !pr.Asked:
+		return Session{Kind: None, Why: "not before " + clock(c.MinRPCTime), Until: c.MinRPCTime}
+	case c.FetchMaster || pr.Schedulers == 0:
+		return Session{Kind: Master, Why: "fetching the master page"}
+	case pr.Asked:
+		return Session{Kind: RPC, Why: "you asked for it"}
+	case !pr.Known:
+		return Session{Kind: RPC, Why: "first contact"}
+	}
+	if why, due := contact.Due(p.backlog(i), p.Now); due {
+		return Session{Kind: RPC, Why: "to report results: " + why}
+	}
+	if t := pr.NextRPC; !t.IsZero() && !p.Now.Before(t) {
+		return Session{Kind: RPC, Why: "the project asked for it"}
+	}
+	fetch := p.plan.Projects[i].Fetch
+	if fetch.Code == workfetch.Ask {
+		return Session{Kind: RPC, Why: "to fetch work"}
+	}
+	return Session{Kind: None, Why: fetch.Text, Until: fetch.Until}
+}
+
+func clock(t time.Time) string { return t.Format("15:04:05") }

@@ -1,0 +1,110 @@
+package decide
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
+)
+
+// A Snapshot is all that a pass looks at. It holds no secrets and survives JSON,
+// so that it can be kept, sent and decided again.
+type Snapshot struct {
+	Now     time.Time     `json:"now"`
+	Elapsed time.Duration `json:"elapsed"` // since the pass before, by a clock that does not jump
+	Version string        `json:"version,omitempty"`
+
+	CPUs     int              `json:"cpus"`               // that may be used
+	AllCPUs  int              `json:"all_cpus,omitempty"` // that there are
+	Memory   int64            `json:"memory,omitempty"`   // bytes that tasks may use; 0: no limit
+	OnFrac   float64          `json:"on_frac,omitempty"`  // part of the time that the computer computes; 0 means 1
+	Low      time.Duration    `json:"low"`                // low-water mark of queued work
+	High     time.Duration    `json:"high"`               // high-water mark
+	Slice    time.Duration    `json:"slice"`              // switch interval
+	Eager    bool             `json:"eager,omitempty"`    // results are reported as soon as they are ready
+	Compute  prefs.Permission `json:"compute,omitzero"`   // may tasks run?
+	Network  prefs.Permission `json:"network,omitzero"`   // may servers be contacted?
+	Limits   []jobsched.Limit `json:"limits,omitempty"`   // on tasks that run at once
+	Projects []Project        `json:"projects"`
+	Results  []Result         `json:"results,omitempty"`
+}
+
+// A Project is what the decisions look at of one.
+type Project struct {
+	URL        string  `json:"url"`
+	Share      float64 `json:"share"`
+	Debt       float64 `json:"debt"`           // CPU-seconds, at the pass before
+	Used       float64 `json:"used,omitempty"` // CPU-seconds that it got since
+	Suspended  bool    `json:"suspended,omitempty"`
+	NoMoreWork bool    `json:"no_more_work,omitempty"`
+	Leaving    bool    `json:"leaving,omitempty"` // it is being detached
+
+	Contact    contact.State `json:"contact"`
+	Known      bool          `json:"known,omitempty"`      // a scheduler has answered since the attach
+	Schedulers int           `json:"schedulers,omitempty"` // scheduler URLs that are known
+	NextRPC    time.Time     `json:"next_rpc,omitzero"`    // contact then even with nothing to do; zero: none
+	Asked      bool          `json:"asked,omitempty"`      // a person wants it contacted now
+	Talking    bool          `json:"talking,omitempty"`    // a session is under way
+
+	Backoff    time.Time          `json:"backoff,omitzero"`          // no request for work before
+	BackoffWhy string             `json:"backoff_why,omitempty"`     // the server's words when the last brought none
+	NoCPUApps  bool               `json:"no_cpu_apps,omitempty"`     // it told that it has none
+	JobTime    time.Duration      `json:"job_time,omitempty"`        // stated computing time of what it sent last
+	Latency    time.Duration      `json:"latency,omitempty"`         // from sending to the deadline of what it sent last
+	Estimates  jobsched.Estimator `json:"estimates,omitzero"`        // what has been learnt of stated times
+	Corrects   bool               `json:"server_corrects,omitempty"` // its server makes its estimates with our correction
+	Uploading  time.Time          `json:"uploading,omitzero"`        // start of the youngest upload under way; zero: none
+}
+
+// counts reports whether the volunteer wants work from it.
+func (p Project) counts() bool { return !p.Suspended && !p.NoMoreWork && !p.Leaving }
+
+// unreachableAfter is how many sessions in a row must fail for a project to be
+// taken for unreachable.
+const unreachableAfter = 3
+
+// unreachable reports whether its servers have not answered for a while.
+func (p Project) unreachable() bool {
+	return p.Contact.Failures >= unreachableAfter || p.Contact.FetchMaster && p.Known
+}
+
+// A Phase is how far a result is, as far as scheduling cares.
+type Phase string
+
+// The phases.
+const (
+	Fetching Phase = "fetching" // it waits for its files
+	Runnable Phase = "runnable" // it runs or could
+	Sending  Phase = "sending"  // its outputs are being sent
+	Ready    Phase = "ready"    // it can be reported
+)
+
+// A Result is what the decisions look at of one.
+type Result struct {
+	ID      string  `json:"id"`
+	Project int     `json:"project"` // index into Projects
+	Phase   Phase   `json:"phase"`
+	CPUs    float64 `json:"cpus,omitempty"`   // it uses; 0 means 1
+	Memory  int64   `json:"memory,omitempty"` // bytes
+	Under   []int   `json:"under,omitempty"`  // limits that it is under: indices into Limits
+
+	Stated   time.Duration `json:"stated,omitempty"` // computing time, by the server's word and this computer's speed
+	Elapsed  time.Duration `json:"elapsed,omitempty"`
+	Fraction float64       `json:"fraction,omitempty"` // done, by its own word
+
+	Received    time.Time `json:"received"`
+	Deadline    time.Time `json:"deadline"`
+	Completed   time.Time `json:"completed,omitzero"`
+	Immediately bool      `json:"immediately,omitempty"` // to be reported as soon as it is ready
+
+	Running   bool          `json:"running,omitempty"`
+	Ran       time.Duration `json:"ran,omitempty"` // Running: for so long without a break
+	Unsaved   bool          `json:"unsaved,omitempty"`
+	Started   bool          `json:"started,omitempty"`
+	Urgent    bool          `json:"urgent,omitempty"` // was in danger at the pass before
+	Suspended bool          `json:"suspended,omitempty"`
+	NotBefore time.Time     `json:"not_before,omitzero"`
+}
+
+func (r Result) computing() bool { return r.Phase == Fetching || r.Phase == Runnable }

@@ -1,0 +1,151 @@
+package prefs
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Permission is given unless Why says why not.
+type Permission struct {
+	Code  string    `json:"code,omitempty"`  // tells one reason from another
+	Why   string    `json:"why,omitempty"`   // one sentence for people, naming the preference
+	Until time.Time `json:"until,omitzero"`  // when it changes; zero: not known
+	Asked bool      `json:"asked,omitempty"` // a person wants it so, rather than a preference just now
+}
+
+// Denied reports whether it is not given.
+func (p Permission) Denied() bool { return p.Why != "" }
+
+// The codes of permissions that are not given.
+const (
+	ByUser        = "user_request"
+	TimeOfDay     = "time_of_day"
+	OnBattery     = "on_battery"
+	UserActive    = "user_active"
+	NoRecentInput = "no_recent_input"
+	CPUBusy       = "cpu_busy"
+	Exclusive     = "exclusive_app"
+	TooHot        = "too_hot"
+	XferLimit     = "transfer_limit"
+	Metered       = "metered_network"
+)
+
+// A Mode is what a person wants for now, whatever the preferences say.
+type Mode struct {
+	Kind  ModeKind
+	Until time.Time // then Auto again; zero: for good
+}
+
+// A ModeKind is one of BOINC's modes.
+type ModeKind int
+
+// The modes; the zero value follows the preferences. GUI RPC numbers them 1 to 3
+// as always, auto, never.
+const (
+	Auto ModeKind = iota
+	Always
+	Never
+)
+
+// At is the mode as of a time.
+func (m Mode) At(now time.Time) ModeKind {
+	if !m.Until.IsZero() && !now.Before(m.Until) {
+		return Auto
+	}
+	return m.Kind
+}
+
+// A Sense is what a sensor says. Without the sensor it is Unknown, which is not
+// the same as No.
+type Sense int
+
+// The states of a Sense.
+const (
+	Unknown Sense = iota
+	No
+	Yes
+)
+
+// Conditions are what the computer is like just now.
+type Conditions struct {
+	Now       time.Time // in the time zone of the volunteer
+	Idle      time.Duration
+	IdleKnown bool // Idle is known: time without input
+	Battery   Sense
+	// OtherCPU is how much of the CPUs other programs use, in percent, averaged so
+	// that it does not flap; below 0: not known.
+	OtherCPU    float64
+	Exclusive   string  // a program that runs and wants the computer for itself
+	Temperature float64 // °C of the hottest CPU sensor; 0: not known
+	Metered     Sense
+	Transferred float64 // MB in the period of daily_xfer_period_days
+}
+
+// InUse reports whether a person uses the computer. Where that cannot be known it
+// counts as not in use, or nothing would ever be computed there.
+func (p Prefs) InUse(c Conditions) bool {
+	return c.IdleKnown && c.Idle < time.Duration(p.IdleTimeToRun*float64(time.Minute))
+}
+
+// MayCompute tells whether tasks may run.
+func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
+	switch m.At(c.Now) {
+	case Always:
+		return Permission{}
+	case Never:
+		return Permission{Code: ByUser, Why: "You suspended computing" + until(m.Until) + ".", Until: m.Until, Asked: true}
+	case Auto:
+	}
+	inUse := p.InUse(c)
+	limit := p.SuspendCPUUsage
+	if !inUse {
+		limit = p.NiuSuspendCPUUsage
+	}
+	switch open, change := within(c.Now, p.computing); {
+	case !open:
+		return Permission{Code: TimeOfDay, Until: change, Why: "Not at this time of day" + until(change) + " (start_hour, end_hour)."}
+	case c.Battery == Yes && !p.RunOnBatteries:
+		return Permission{Code: OnBattery, Why: "The computer runs on its battery (run_on_batteries)."}
+	case inUse && !p.RunIfUserActive:
+		return Permission{
+			Code: UserActive, Why: fmt.Sprintf("The computer is in use, or was within %v minutes (run_if_user_active, idle_time_to_run).", p.IdleTimeToRun),
+			Until: c.Now.Add(time.Duration(p.IdleTimeToRun*float64(time.Minute)) - c.Idle),
+		}
+	case p.SuspendIfNoRecentInput > 0 && c.IdleKnown && c.Idle > time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)):
+		return Permission{Code: NoRecentInput, Why: fmt.Sprintf("There was no input for %v minutes (suspend_if_no_recent_input).", p.SuspendIfNoRecentInput)}
+	case c.Exclusive != "":
+		return Permission{Code: Exclusive, Why: c.Exclusive + " is running (exclusive_app)."}
+	case limit > 0 && c.OtherCPU > limit:
+		return Permission{Code: CPUBusy, Why: fmt.Sprintf("Other programs use %.0f%% of the CPUs, more than %v%% (suspend_cpu_usage).", c.OtherCPU, limit)}
+	case p.TemperatureCeiling > 0 && c.Temperature > p.TemperatureCeiling:
+		return Permission{Code: TooHot, Why: fmt.Sprintf("The CPU has %.0f °C, more than %v (max_cpu_temperature).", c.Temperature, p.TemperatureCeiling)}
+	}
+	return Permission{}
+}
+
+// MayTransfer tells whether servers may be contacted and files moved.
+func (p Prefs) MayTransfer(c Conditions, m Mode) Permission {
+	switch m.At(c.Now) {
+	case Always:
+		return Permission{}
+	case Never:
+		return Permission{Code: ByUser, Why: "You suspended network activity" + until(m.Until) + ".", Until: m.Until, Asked: true}
+	case Auto:
+	}
+	switch open, change := within(c.Now, p.network); {
+	case !open:
+		return Permission{Code: TimeOfDay, Until: change, Why: "The network is not used at this time of day" + until(change) + " (net_start_hour, net_end_hour)."}
+	case c.Metered == Yes && p.NetworkWifiOnly:
+		return Permission{Code: Metered, Why: "The network is metered (network_wifi_only)."}
+	case p.DailyXferLimitMB > 0 && p.DailyXferPeriodDays > 0 && c.Transferred >= p.DailyXferLimitMB:
+		return Permission{Code: XferLimit, Why: fmt.Sprintf("%.0f MB were transferred in %v days (daily_xfer_limit_mb, daily_xfer_period_days).", c.Transferred, p.DailyXferPeriodDays)}
+	}
+	return Permission{}
+}
+
+func until(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return ", until " + t.Format("Mon 15:04")
+}

@@ -1,0 +1,164 @@
+package prefs_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/prefs"
+	"pgregory.net/rapid"
+)
+
+// noon is on a Wednesday.
+var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+
+func TestMayCompute(t *testing.T) {
+	minutes := func(m float64) time.Duration { return time.Duration(m * float64(time.Minute)) }
+	for _, tt := range []struct {
+		name  string
+		prefs func(*prefs.Prefs)
+		now   func(*prefs.Conditions)
+		mode  prefs.Mode
+		code  string
+		until time.Time
+	}{
+		{"nothing against it", nil, nil, prefs.Mode{}, "", time.Time{}},
+		{"on battery", nil, func(c *prefs.Conditions) { c.Battery = prefs.Yes }, prefs.Mode{}, prefs.OnBattery, time.Time{}},
+		{"no battery sensor is not on battery", nil, func(c *prefs.Conditions) { c.Battery = prefs.Unknown }, prefs.Mode{}, "", time.Time{}},
+		{"battery is allowed", func(p *prefs.Prefs) { p.RunOnBatteries = true }, func(c *prefs.Conditions) { c.Battery = prefs.Yes }, prefs.Mode{}, "", time.Time{}},
+		{"always", nil, func(c *prefs.Conditions) { c.Battery = prefs.Yes }, prefs.Mode{Kind: prefs.Always}, "", time.Time{}},
+		{"never", nil, nil, prefs.Mode{Kind: prefs.Never}, prefs.ByUser, time.Time{}},
+		{"never for an hour", nil, nil, prefs.Mode{Kind: prefs.Never, Until: noon.Add(time.Hour)}, prefs.ByUser, noon.Add(time.Hour)},
+		{"never is over", nil, nil, prefs.Mode{Kind: prefs.Never, Until: noon}, "", time.Time{}},
+		{
+			"in use", func(p *prefs.Prefs) { p.RunIfUserActive = false },
+			func(c *prefs.Conditions) { c.IdleKnown, c.Idle = true, minutes(1) },
+			prefs.Mode{},
+			prefs.UserActive, noon.Add(minutes(2)),
+		},
+		{
+			"no longer in use", func(p *prefs.Prefs) { p.RunIfUserActive = false },
+			func(c *prefs.Conditions) { c.IdleKnown, c.Idle = true, minutes(3) },
+			prefs.Mode{},
+			"",
+			time.Time{},
+		},
+		{"use cannot be known", func(p *prefs.Prefs) { p.RunIfUserActive = false }, nil, prefs.Mode{}, "", time.Time{}},
+		{
+			"no recent input", func(p *prefs.Prefs) { p.SuspendIfNoRecentInput = 60 },
+			func(c *prefs.Conditions) { c.IdleKnown, c.Idle = true, minutes(61) },
+			prefs.Mode{},
+			prefs.NoRecentInput,
+			time.Time{},
+		},
+		{"others are busy", nil, func(c *prefs.Conditions) { c.IdleKnown, c.OtherCPU = true, 26 }, prefs.Mode{}, prefs.CPUBusy, time.Time{}},
+		{"less busy while idle", nil, func(c *prefs.Conditions) { c.OtherCPU = 49 }, prefs.Mode{}, "", time.Time{}},
+		{"exclusive program", nil, func(c *prefs.Conditions) { c.Exclusive = "doom" }, prefs.Mode{}, prefs.Exclusive, time.Time{}},
+		{"too hot", func(p *prefs.Prefs) { p.TemperatureCeiling = 80 }, func(c *prefs.Conditions) { c.Temperature = 81 }, prefs.Mode{}, prefs.TooHot, time.Time{}},
+		{"nights only", func(p *prefs.Prefs) { p.StartHour, p.EndHour = 22, 6 }, nil, prefs.Mode{}, prefs.TimeOfDay, noon.Add(10 * time.Hour)},
+		{"now is within", func(p *prefs.Prefs) { p.StartHour, p.EndHour = 9, 17 }, nil, prefs.Mode{}, "", time.Time{}},
+		{
+			"this weekday is different", func(p *prefs.Prefs) {
+				p.StartHour, p.EndHour = 9, 17
+				p.Days.Wednesday = prefs.Day{StartHour: 13, EndHour: 14}
+			}, nil, prefs.Mode{}, prefs.TimeOfDay, noon.Add(time.Hour),
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, c := prefs.Default(), prefs.Conditions{Now: noon}
+			if tt.prefs != nil {
+				tt.prefs(&p)
+			}
+			if tt.now != nil {
+				tt.now(&c)
+			}
+			got := p.MayCompute(c, tt.mode)
+			if got.Code != tt.code || !got.Until.Equal(tt.until) || got.Denied() != (tt.code != "") {
+				t.Errorf("got %+v, want %q until %v", got, tt.code, tt.until)
+			}
+		})
+	}
+}
+
+func TestMayTransfer(t *testing.T) {
+	p, c := prefs.Default(), prefs.Conditions{Now: noon, Transferred: 100, Metered: prefs.Yes}
+	if got := p.MayTransfer(c, prefs.Mode{}); got.Denied() {
+		t.Errorf("by default: %+v", got)
+	}
+	if got := p.MayTransfer(c, prefs.Mode{Kind: prefs.Never}); got.Code != prefs.ByUser || !got.Asked {
+		t.Errorf("never: %+v", got)
+	}
+	p.NetworkWifiOnly = true
+	if got := p.MayTransfer(c, prefs.Mode{}); got.Code != prefs.Metered {
+		t.Errorf("metered: %+v", got)
+	}
+	p.NetworkWifiOnly, p.DailyXferLimitMB, p.DailyXferPeriodDays = false, 100, 30
+	if got := p.MayTransfer(c, prefs.Mode{}); got.Code != prefs.XferLimit {
+		t.Errorf("limit: %+v", got)
+	}
+	p = prefs.Default()
+	p.NetStartHour, p.NetEndHour = 1, 2
+	if got := p.MayTransfer(c, prefs.Mode{}); got.Code != prefs.TimeOfDay || !got.Until.Equal(noon.Add(13*time.Hour)) {
+		t.Errorf("window: %+v", got)
+	}
+}
+
+// The window goes by the clock on the wall, whatever it jumps over: in Berlin, on
+// the night to 29 March 2026 the hour after 02:00 does not exist, and on that to
+// 25 October it comes twice.
+func TestWindowsAndSummerTime(t *testing.T) {
+	berlin, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip("no time zones on this computer: ", err)
+	}
+	p := prefs.Default()
+	p.StartHour, p.EndHour = 2.5, 4
+	night := func(month time.Month, day, hour, minute int) prefs.Conditions {
+		return prefs.Conditions{Now: time.Date(2026, month, day, hour, minute, 0, 0, berlin)}
+	}
+	got := p.MayCompute(night(3, 29, 1, 59), prefs.Mode{})
+	if want := time.Date(2026, 3, 29, 3, 30, 0, 0, berlin); !got.Denied() || !got.Until.Equal(want) {
+		t.Errorf("before the gap: %+v, want until %v", got, want)
+	}
+	if got := p.MayCompute(night(3, 29, 3, 0), prefs.Mode{}); got.Denied() {
+		t.Errorf("after the gap: %+v", got)
+	}
+	first := night(10, 25, 1, 59)
+	twice := 0
+	for range 180 { // by the minute
+		first.Now = first.Now.Add(time.Minute)
+		if !p.MayCompute(first, prefs.Mode{}).Denied() {
+			twice++
+		}
+	}
+	if twice != 30+90 { // 02:30 to 03:00, then once more and on to 04:00
+		t.Errorf("open for %d minutes of the long night", twice)
+	}
+}
+
+// What is said about when a window changes is true.
+func TestWindowsChangeWhenTheySay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		hour := func(name string) float64 { return float64(rapid.IntRange(0, 48).Draw(t, name)) / 2 }
+		p := prefs.Default()
+		p.StartHour, p.EndHour = hour("start"), hour("end")
+		p.Days.Thursday = prefs.Day{StartHour: hour("thursday start"), EndHour: hour("thursday end")}
+		p.Days.Saturday = prefs.Day{StartHour: hour("saturday start"), EndHour: hour("saturday end")}
+		c := prefs.Conditions{Now: noon.Add(time.Duration(rapid.IntRange(0, 7*24*60).Draw(t, "now")) * time.Minute)}
+		got := p.MayCompute(c, prefs.Mode{})
+		if !got.Denied() {
+			return
+		}
+		end := got.Until
+		if end.IsZero() {
+			end = c.Now.Add(8 * 24 * time.Hour)
+		}
+		for at := c.Now; at.Before(end); at = at.Add(10 * time.Minute) {
+			if c.Now = at; !p.MayCompute(c, prefs.Mode{}).Denied() {
+				t.Fatalf("open at %v, said %v", at, got.Until)
+			}
+		}
+		if c.Now = end; !got.Until.IsZero() && p.MayCompute(c, prefs.Mode{}).Denied() {
+			t.Fatalf("still shut at %v", end)
+		}
+	})
+}

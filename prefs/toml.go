@@ -1,0 +1,57 @@
+package prefs
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// TOML returns a layer as a preference file.
+func (l Layer) TOML() string {
+	var b strings.Builder
+	for i := range keys {
+		if v, ok := l.Values[keys[i].Name]; ok {
+			fmt.Fprintf(&b, "%s = %s\n", keys[i].Name, keys[i].show(v))
+		}
+	}
+	for w := time.Sunday; w <= time.Saturday; w++ {
+		if d, ok := l.Days[w]; ok {
+			fmt.Fprintf(&b, "\n[day.%s]\nstart_hour = %v\nend_hour = %v\nnet_start_hour = %v\nnet_end_hour = %v\n",
+				dayNames[w], d.StartHour, d.EndHour, d.NetStartHour, d.NetEndHour)
+		}
+	}
+	return b.String()
+}
+
+// show is a value as TOML has it.
+func (k *Key) show(v float64) string {
+	if k.Bool() {
+		return strconv.FormatBool(v != 0)
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// Show is the preference's value in p as TOML has it.
+func (k *Key) Show(p *Prefs) string { return k.show(k.Get(p)) }
+
+// Reference returns a preference file that sets nothing: every key with its
+// meaning, unit, range and default, in comments.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString("# Computing preferences. The agent rereads this file when it changes and never\n" +
+		"# writes it. Names and defaults are BOINC's. What is commented out holds anyway.\n" +
+		"# A section [venue.home], [venue.work] or [venue.school] holds over the rest\n" +
+		"# where the computer stands; [day.monday] and so on hold other hours for a day.\n")
+	p := Default()
+	for i := range keys {
+		k := &keys[i]
+		about := k.About
+		if !k.Bool() {
+			about = fmt.Sprintf("%s (%s, %v to %v)", about, k.Unit, k.Least, strconv.FormatFloat(k.Most, 'f', -1, 64))
+		}
+		fmt.Fprintf(&b, "\n# %s\n#%s = %s\n", about, k.Name, k.Show(&p))
+	}
+	b.WriteString("\n#[day.saturday]\n#start_hour = 0\n#end_hour = 24\n")
+	return b.String()
+}

@@ -1,0 +1,131 @@
+package prefs
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// ParseXML reads preferences as servers, tools and BOINC's own files hold them:
+// the content of a <global_preferences> element. Where it has a section for the
+// venue, only that counts. Unknown elements are skipped, values out of range put
+// into it. complete says that an absent yes-or-no means no, as in a project's
+// preferences; else it means nothing. modTime is when they were last changed.
+func ParseXML(origin, src, venue string, complete bool) (l Layer, modTime time.Time, err error) {
+	l = Layer{Origin: origin}
+	own, sections := newSet(complete), make(map[string]*set)
+	s := bxml.NewScanner([]byte("<global_preferences>" + src + "</global_preferences>"))
+	if err := s.Find("global_preferences"); err != nil {
+		return l, modTime, err
+	}
+	for name := range s.Children() {
+		switch name {
+		case "mod_time":
+			var t float64
+			s.Float(&t)
+			modTime = time.Unix(int64(t), 0)
+		case "venue":
+			v := newSet(complete)
+			sections[s.Attr("name")] = v
+			for name := range s.Children() {
+				v.element(s, name)
+			}
+		default:
+			own.element(s, name)
+		}
+	}
+	if err := s.Err(); err != nil {
+		return l, modTime, fmt.Errorf("%s: %w", origin, err)
+	}
+	if v := sections[venue]; v != nil && venue != "" {
+		own = v
+	}
+	l.Values, l.Days = own.values, own.days
+	return l, modTime, nil
+}
+
+// set is what one section says.
+type set struct {
+	values map[string]float64
+	days   map[time.Weekday]Day
+}
+
+func newSet(complete bool) *set {
+	v := &set{values: make(map[string]float64), days: make(map[time.Weekday]Day)}
+	if complete {
+		for _, name := range []string{"run_on_batteries", "run_if_user_active", "leave_apps_in_memory"} {
+			v.values[name] = 0
+		}
+	}
+	return v
+}
+
+func (v *set) element(s *bxml.Scanner, name string) {
+	if name == "day_prefs" {
+		v.day(s)
+		return
+	}
+	k := byName(name)
+	switch {
+	case k == nil:
+	case k.Bool():
+		if v.values[name] = 0; s.Flag() {
+			v.values[name] = 1
+		}
+	default:
+		f := k.Default
+		s.Float(&f)
+		v.values[name] = max(k.Least, min(f, k.Most))
+	}
+}
+
+func (v *set) day(s *bxml.Scanner) {
+	var d Day
+	weekday := int64(-1)
+	for name := range s.Children() {
+		switch name {
+		case "day_of_week":
+			s.Int(&weekday)
+		case "start_hour":
+			s.Float(&d.StartHour)
+		case "end_hour":
+			s.Float(&d.EndHour)
+		case "net_start_hour":
+			s.Float(&d.NetStartHour)
+		case "net_end_hour":
+			s.Float(&d.NetEndHour)
+		}
+	}
+	if weekday >= 0 && weekday <= 6 {
+		v.days[time.Weekday(weekday)] = d
+	}
+}
+
+// XML returns the preferences as servers, applications and tools read them: the
+// content of a <global_preferences> element.
+func (p Prefs) XML() string {
+	var w bxml.Writer
+	w.Text("source_project", "")
+	w.Float("mod_time", 0)
+	for i := range keys {
+		k := &keys[i]
+		if k.Bool() {
+			w.Bool(k.Name, k.Get(&p) != 0)
+		} else {
+			w.Float(k.Name, k.Get(&p))
+		}
+	}
+	for d := time.Sunday; d <= time.Saturday; d++ {
+		if day := *p.Days.of(d); day != (Day{}) {
+			w.Open("day_prefs")
+			w.Int("day_of_week", int64(d))
+			w.Float("start_hour", day.StartHour)
+			w.Float("end_hour", day.EndHour)
+			w.Float("net_start_hour", day.NetStartHour)
+			w.Float("net_end_hour", day.NetEndHour)
+			w.Close("day_prefs")
+		}
+	}
+	return string(w.Bytes())
+}
