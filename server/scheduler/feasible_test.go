@@ -110,7 +110,8 @@ func TestRefusals(t *testing.T) {
 			protocol.Refusal{Code: protocol.RefusedMemory, App: "upper", Count: 1, Need: 1 << 40, Have: 25276502016},
 		},
 		{
-			"another platform", func(w *world) { w.addWork("a", 1) }, []string{"x86_64-pc-linux-gnu", "z80-cpm"},
+			"another platform", func(w *world) { w.addWork("a", 1) },
+			[]string{"x86_64-pc-linux-gnu", "z80-cpm"},
 			protocol.Refusal{Code: protocol.RefusedPlatform},
 		},
 		{

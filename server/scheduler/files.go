@@ -55,7 +55,11 @@ func stickyHash(list []store.HostFile) int64 {
 		_, _ = h.Write([]byte(f.Name))
 		_ = binary.Write(h, binary.LittleEndian, f.NBytes)
 	}
-	return int64(h.Sum64()>>1 | 1)
+	hash := int64(1)
+	for _, b := range h.Sum(nil)[:7] { // 56 bits are plenty
+		hash = hash<<8 | int64(b)
+	}
+	return hash
 }
 
 // orderFiles tells the host what to do with files that belong to no result. An

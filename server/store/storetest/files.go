@@ -130,3 +130,40 @@ func hostFiles(t *testing.T, s *store.Store) {
 		return err
 	})
 }
+
+func messages(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	_, rs := Add(t, s, w.Workunit("a"), 1)
+	update(t, s, func(tx *store.Tx) error {
+		for i, text := range []string{"old and handled", "old", "handled"} {
+			m := store.MsgFromHost{
+				CreateTime: T0, HostID: w.Host.ID, ResultID: rs[0].ID, AppID: w.App.ID, ResultName: "a_0", SentTime: T0, XML: text,
+			}
+			if i == 2 {
+				m.CreateTime = T0.Add(2 * time.Hour)
+			}
+			if _, err := tx.AddMsgFromHost(m); err != nil {
+				return err
+			}
+		}
+		list, err := tx.MsgsFromHost(0, 9)
+		if err != nil {
+			return err
+		}
+		for _, m := range list {
+			if m.XML != "old" {
+				if err := tx.MsgHandled(m.ID); err != nil {
+					return err
+				}
+			}
+		}
+		if n, err := tx.PurgeMsgs(T0.Add(time.Hour)); n != 1 || err != nil {
+			t.Errorf("purged %d, %v; want 1", n, err)
+		}
+		list, err = tx.MsgsFromHost(0, 9)
+		if len(list) != 2 || list[0].XML != "old" || list[1].XML != "handled" {
+			t.Errorf("left: %+v", list)
+		}
+		return err
+	})
+}

@@ -37,6 +37,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"files of hosts and orders about them", hostFiles},
 		{"each row has its story", story},
 		{"status tells what has waited longest", ages},
+		{"handled messages go, others stay", messages},
 		{"status counts", status},
 		{"a closed store says so", closed},
 	} {
