@@ -13,11 +13,22 @@ import (
 // into it. complete says that an absent yes-or-no means no, as in a project's
 // preferences; else it means nothing. modTime is when they were last changed.
 func ParseXML(origin, src, venue string, complete bool) (l Layer, modTime time.Time, err error) {
+	return parseXML(origin, []byte("<global_preferences>"+src+"</global_preferences>"), venue, complete)
+}
+
+// ParseFile reads a whole file of that kind: BOINC's global_prefs.xml, which is
+// complete, or global_prefs_override.xml, which is not.
+func ParseFile(name string, src []byte, venue string, complete bool) (Layer, error) {
+	l, _, err := parseXML(name, src, venue, complete)
+	return l, err
+}
+
+func parseXML(origin string, src []byte, venue string, complete bool) (l Layer, modTime time.Time, err error) {
 	l = Layer{Origin: origin}
 	own, sections := newSet(complete), make(map[string]*set)
-	s := bxml.NewScanner([]byte("<global_preferences>" + src + "</global_preferences>"))
+	s := bxml.NewScanner(src)
 	if err := s.Find("global_preferences"); err != nil {
-		return l, modTime, err
+		return l, modTime, fmt.Errorf("%s: %w", origin, err)
 	}
 	for name := range s.Children() {
 		switch name {

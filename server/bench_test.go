@@ -34,7 +34,7 @@ func newBench(b *testing.B) *bench {
 	b.Helper()
 	x := &bench{b: b, now: time.Now()}
 	dir, ctx := filepath.Join(b.TempDir(), "p"), b.Context()
-	x.check(server.Init(ctx, dir, "Bench", master))
+	x.check(server.Init(ctx, dir, "Bench", master, database(b)))
 	var err error
 	x.p, err = server.Open(ctx, dir, slog.New(slog.DiscardHandler))
 	x.check(err)
@@ -103,11 +103,23 @@ func (x *bench) compute(n, jobs int) {
 	wg.Wait()
 }
 
+// onBoth runs a benchmark with each kind of database.
+func onBoth(b *testing.B, run func(b *testing.B)) {
+	b.Helper()
+	b.Run("sqlite", run)
+	b.Run("postgres", func(b *testing.B) {
+		onPostgres(b)
+		run(b)
+	})
+}
+
 const share = 4000 // tasks of one turn
 
 // BenchmarkScheduler measures tasks a second, each sent and reported; every
 // answer is on disk before it leaves.
-func BenchmarkScheduler(b *testing.B) {
+func BenchmarkScheduler(b *testing.B) { onBoth(b, schedule) }
+
+func schedule(b *testing.B) {
 	for _, jobs := range []int{1, 10} {
 		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
 			x := newBench(b)
@@ -124,7 +136,9 @@ func BenchmarkScheduler(b *testing.B) {
 }
 
 // BenchmarkTransitioner measures results made a second, with their certificates.
-func BenchmarkTransitioner(b *testing.B) {
+func BenchmarkTransitioner(b *testing.B) { onBoth(b, makeResults) }
+
+func makeResults(b *testing.B) {
 	x := newBench(b)
 	for range b.N {
 		b.StopTimer()
@@ -138,7 +152,9 @@ func BenchmarkTransitioner(b *testing.B) {
 // BenchmarkOutcome measures tasks a second from their report to the end:
 // transitioner, validator, assimilator, file deleter. No output is uploaded, so
 // every result is found wanting.
-func BenchmarkOutcome(b *testing.B) {
+func BenchmarkOutcome(b *testing.B) { onBoth(b, finish) }
+
+func finish(b *testing.B) {
 	x := newBench(b)
 	for range b.N {
 		b.StopTimer()

@@ -28,6 +28,7 @@ func (p *Project) Cancel(ctx context.Context, ids []int64, now time.Time) (c Can
 		n := min(len(ids), cancelBatch)
 		var part Cancelled
 		err := p.Store.Update(ctx, func(tx *store.Tx) error {
+			part = Cancelled{}
 			for _, id := range ids[:n] {
 				done, err := transitioner.Cancel(tx, id, now)
 				if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/scheduler"
+	"github.com/starling-grid/starling/server/store"
 )
 
 // Config is what server.toml holds. Keys that BOINC's config.xml has carry its
@@ -23,6 +24,7 @@ type Config struct {
 	LongName  string `toml:"long_name"`
 	MasterURL string `toml:"master_url"`
 	Listen    string `toml:"listen"`
+	Database  string `toml:"database"`
 
 	MinCoreVersion        string  `toml:"min_core_version"`
 	DailyResultQuota      int     `toml:"daily_result_quota"`
@@ -78,6 +80,10 @@ master_url = %q
 # Where the server listens; "" listens on the port of master_url, or, if that
 # begins with https, on 127.0.0.1:8080 for a proxy that speaks TLS.
 listen = ""
+
+# The database: "" is the file project.db beside this one (SQLite); a URL such as
+# postgres://user:password@host/name is a database of a PostgreSQL server.
+database = %q
 
 # The oldest version of BOINC's client that gets work, such as "7.4.22"; "" takes
 # all. Starling's agent counts as the version of BOINC whose ways it follows.
@@ -144,7 +150,7 @@ min_passwd_length = %d
 # cpu_feature = ["avx2"]   # what the processor must have, as it says itself
 # min_memory_mb = 4096     # of the computer
 # projected_flops_scale = 1.5  # speed, over that of the benchmark times CPUs
-`, c.LongName, c.MasterURL, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
+`, c.LongName, c.MasterURL, c.Database, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
 		c.SendResultAbort, c.AffinityHours, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength)
 }
@@ -186,6 +192,9 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		if _, _, err := net.SplitHostPort(c.Listen); err != nil {
 			bad("listen", "%q is not an address, want HOST:PORT or :PORT", c.Listen)
 		}
+	}
+	if c.Database != "" && !store.IsURL(c.Database) {
+		bad("database", "want \"\" or a URL that begins with postgres://")
 	}
 	if _, err := coreVersion(c.MinCoreVersion); err != nil {
 		bad("min_core_version", "%v", err)

@@ -8,6 +8,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,6 +58,7 @@ type Project struct {
 	Download *blob.Dir
 	Upload   *blob.Dir
 
+	part      Part
 	log       *slog.Logger
 	uploadKey *protocol.PrivateKey
 	codeSign  *protocol.PublicKey
@@ -93,7 +96,7 @@ func (p *Project) open(ctx context.Context) (err error) {
 	if p.Upload, err = blob.Open(filepath.Join(p.Dir, uploadDir)); err != nil {
 		return err
 	}
-	p.Store, err = store.Open(ctx, filepath.Join(p.Dir, databaseFile))
+	p.Store, err = store.Open(ctx, cmp.Or(p.Config.Database, filepath.Join(p.Dir, databaseFile)))
 	return err
 }
 
@@ -155,10 +158,11 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 		return nil, err
 	}
 	site := &web.Site{
-		Name: c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
+		Serves: p.part.has,
+		Name:   c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
 		MinPasswordLength: c.MinPasswdLength, Store: p.Store, Log: p.log.With("part", "web"), Download: p.Download,
 		Scheduler: &scheduler.Scheduler{
-			Store: p.Store, Log: p.log.With("part", "scheduler"), Reported: reported, Uploaded: p.uploaded,
+			Store: p.Store.Shard(p.part.Shard), Log: p.log.With("part", "scheduler"), Reported: reported, Uploaded: p.uploaded,
 			Config: scheduler.Config{
 				Name: c.LongName, MasterURL: c.MasterURL,
 				DownloadURL: c.MasterURL + "download/", UploadURL: c.MasterURL + "file_upload_handler",
@@ -184,37 +188,45 @@ type daemon struct {
 	pass func(ctx context.Context, now time.Time) (int, error)
 }
 
-// daemons returns those that keep work moving, in the order in which a
-// workunit meets them.
+// daemons returns those that keep work moving in this process, in the order in
+// which a workunit meets them.
 func (p *Project) daemons() []daemon {
+	st := p.Store.Shard(p.part.Shard)
 	t := &transitioner.Transitioner{
-		Store: p.Store, Log: p.log.With("part", "transitioner"), Describe: p.describeResult,
+		Store: st, Log: p.log.With("part", "transitioner"), Describe: p.describeResult,
 		DeleteDelay: protocol.Seconds(p.Config.DeleteDelayHours * 3600),
 		Affinity:    protocol.Seconds(p.Config.AffinityHours * 3600),
 	}
 	v := &validator.Validator{
-		Store: p.Store, Log: p.log.With("part", "validator"), Checker: p.checker,
+		Store: st, Log: p.log.With("part", "validator"), Checker: p.checker,
 		DailyQuota: p.Config.DailyResultQuota,
 	}
-	a := &assimilator.Assimilator{Store: p.Store, Log: p.log.With("part", "assimilator"), Handler: p.assimilation}
-	m := &trickler.Trickler{Store: p.Store, Log: p.log.With("part", "trickler"), Handler: p.trickle}
+	a := &assimilator.Assimilator{Store: st, Log: p.log.With("part", "assimilator"), Handler: p.assimilation}
+	m := &trickler.Trickler{Store: st, Log: p.log.With("part", "trickler"), Handler: p.trickle}
 	d := &filedeleter.Deleter{
-		Store: p.Store, Log: p.log.With("part", "file_deleter"), Download: p.Download, Upload: p.Upload,
+		Store: st, Log: p.log.With("part", "file_deleter"), Download: p.Download, Upload: p.Upload,
 	}
 	g := &purger.Purger{
-		Store: p.Store, Log: p.log.With("part", "purger"), Dir: filepath.Join(p.Dir, archiveDir), Upload: p.Upload,
+		Store: st, Log: p.log.With("part", "purger"), Dir: filepath.Join(p.Dir, archiveDir), Upload: p.Upload,
 		After: protocol.Seconds(p.Config.PurgeAfterDays * 86400),
 	}
-	rel := &transitioner.Releaser{Store: p.Store, Log: p.log.With("part", "releaser"), Files: p.Download}
-	return []daemon{
-		{"releaser", rel.Pass},
-		{"transitioner", t.Pass},
+	rel := &transitioner.Releaser{Store: st, Log: p.log.With("part", "releaser"), Files: p.Download}
+	all := []daemon{
+		{"transitioner", func(ctx context.Context, now time.Time) (int, error) {
+			n, err := rel.Pass(ctx, now)
+			if err != nil {
+				return n, err
+			}
+			m, err := t.Pass(ctx, now)
+			return n + m, err
+		}},
 		{"validator", v.Pass},
 		{"assimilator", a.Pass},
 		{"trickler", m.Pass},
-		{"file_deleter", d.Pass},
+		{"filedeleter", d.Pass},
 		{"purger", g.Pass},
 	}
+	return slices.DeleteFunc(all, func(d daemon) bool { return !p.part.has(d.name) })
 }
 
 // describeResult makes the description of a new result from the workunit's

@@ -35,12 +35,15 @@ type world struct {
 	ahead time.Duration // of the real clock, by which the handlers go
 }
 
+// database is where a world's database is: "" beside its settings.
+var database = func(testing.TB) string { return "" }
+
 func (w *world) now() time.Time { return time.Now().Add(w.ahead) }
 
 func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
 	w := &world{t: t, dir: filepath.Join(t.TempDir(), "p")}
-	if err := server.Init(t.Context(), w.dir, "Demo", master); err != nil {
+	if err := server.Init(t.Context(), w.dir, "Demo", master, database(t)); err != nil {
 		t.Fatal(err)
 	}
 	w.edit(append([]string{"min_sendwork_interval = 6", "min_sendwork_interval = 0"}, settings...)...)
@@ -566,19 +569,19 @@ func TestSettings(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	dir := t.TempDir()
-	if err := server.Init(t.Context(), dir, "X", "http://localhost:8080/"); err == nil || !strings.Contains(err.Error(), "dot") {
+	if err := server.Init(t.Context(), dir, "X", "http://localhost:8080/", ""); err == nil || !strings.Contains(err.Error(), "dot") {
 		t.Errorf("a URL that clients refuse: got %v", err)
 	}
-	if err := server.Init(t.Context(), dir, " ", master); err == nil {
+	if err := server.Init(t.Context(), dir, " ", master, ""); err == nil {
 		t.Error("a project without a name was made")
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 		t.Errorf("a refused project left %d files", len(entries))
 	}
-	if err := server.Init(t.Context(), dir, "X", master); err != nil {
+	if err := server.Init(t.Context(), dir, "X", master, ""); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Init(t.Context(), dir, "X", master); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if err := server.Init(t.Context(), dir, "X", master, ""); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("made twice: got %v", err)
 	}
 	for _, name := range []string{"keys/code_sign_private", "keys/upload_private", "project.db"} {

@@ -20,12 +20,24 @@ const (
 	grace = 30 * time.Second
 )
 
-// Serve runs the project on l until ctx ends, then lets requests under way
-// finish. It closes l.
-func (p *Project) Serve(ctx context.Context, l net.Listener) error {
+// Serve runs the project, or a part of it, until ctx ends, then lets requests
+// under way finish. It listens on l, and closes it; l is nil if the part answers
+// no requests. Serve is called once.
+func (p *Project) Serve(ctx context.Context, l net.Listener, part Part) error {
+	p.part = part
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	bell := newBell()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	for _, d := range p.daemons() {
+		wg.Go(func() { p.run(ctx, d, bell) })
+	}
+	if l == nil {
+		<-ctx.Done()
+		return nil
+	}
 	h, err := p.Handler(bell.ring)
 	if err != nil {
 		_ = l.Close()
@@ -38,10 +50,6 @@ func (p *Project) Serve(ctx context.Context, l net.Listener) error {
 		// Bodies are bounded in time by their handlers: a large upload over a
 		// slow line may take hours, so long as it moves.
 	}
-	var wg sync.WaitGroup
-	for _, d := range p.daemons() {
-		wg.Go(func() { p.run(ctx, d, bell) })
-	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()
 	select {
@@ -53,8 +61,6 @@ func (p *Project) Serve(ctx context.Context, l net.Listener) error {
 			err = errors.Join(fmt.Errorf("requests did not end within %v", grace), srv.Close())
 		}
 	}
-	cancel()
-	wg.Wait()
 	return err
 }
 

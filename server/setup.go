@@ -20,9 +20,11 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// Init makes a new project in dir, which must not exist or be empty.
-func Init(ctx context.Context, dir, name, masterURL string) error {
+// Init makes a new project in dir, which must not exist or be empty. database
+// is the URL of an empty PostgreSQL database, or "" for SQLite.
+func Init(ctx context.Context, dir, name, masterURL, database string) error {
 	c := DefaultConfig()
+	c.Database = database
 	c.LongName = strings.TrimSpace(name)
 	var err error
 	if c.MasterURL, err = MasterURL(masterURL); err != nil {
@@ -38,6 +40,9 @@ func Init(ctx context.Context, dir, name, masterURL string) error {
 	case len(entries) > 0:
 		return fmt.Errorf("%s is not empty: a project needs a directory of its own", dir)
 	}
+	if err := unused(ctx, database); err != nil {
+		return err
+	}
 	for _, sub := range []string{"", downloadDir, uploadDir, templatesDir, resultsDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o750); err != nil {
 			return err
@@ -52,12 +57,18 @@ func Init(ctx context.Context, dir, name, masterURL string) error {
 		}
 	}
 	// The database holds account keys; SQLite gives its other files the same mode.
-	if err := os.WriteFile(filepath.Join(dir, databaseFile), nil, 0o600); err != nil {
-		return err
+	if database == "" {
+		if err := os.WriteFile(filepath.Join(dir, databaseFile), nil, 0o600); err != nil {
+			return err
+		}
+	}
+	mode := fs.FileMode(0o644)
+	if database != "" {
+		mode = 0o600 // the URL may hold a password
 	}
 	// The settings come last but for the database, which Open makes: a directory
 	// without them is no project.
-	if err := atomicfile.Write(filepath.Join(dir, "server.toml"), []byte(configText(c)), 0o644); err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, "server.toml"), []byte(configText(c)), mode); err != nil {
 		return err
 	}
 	p, err := Open(ctx, dir, slog.New(slog.DiscardHandler))
@@ -65,6 +76,25 @@ func Init(ctx context.Context, dir, name, masterURL string) error {
 		return err
 	}
 	return p.Close()
+}
+
+// unused sees that a PostgreSQL database is there and no other project's.
+func unused(ctx context.Context, database string) error {
+	if database == "" {
+		return nil
+	}
+	s, err := store.Open(ctx, database)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	return s.View(ctx, func(tx *store.Tx) error {
+		st, err := tx.Status(0)
+		if err == nil && st.Apps+st.Users+st.Workunits.Total > 0 {
+			err = errors.New("the database holds a project already: a project needs a database of its own")
+		}
+		return err
+	})
 }
 
 func makeKeys(path string) error {

@@ -149,7 +149,7 @@ func (w *World) run(plan decide.Plan) {
 func (w *World) snapshot() decide.Snapshot {
 	p := w.scenario.Prefs
 	s := decide.Snapshot{
-		Now: w.now, Elapsed: w.now.Sub(w.passed), CPUs: w.cpus(), AllCPUs: w.scenario.Host.NCPUs, OnFrac: w.onFrac,
+		Now: w.now, Elapsed: w.now.Sub(w.passed), CPUs: w.cpus(), AllCPUs: w.scenario.Host.NCPUs, Memory: int64(w.scenario.Host.MemMB * (1 << 20)), OnFrac: w.onFrac,
 		Low: days(p.WorkBufMinDays), High: days(p.WorkBufMinDays + p.WorkBufAdditionalDays),
 		Slice:    time.Duration(p.SwitchIntervalMin * float64(time.Minute)),
 		Projects: make([]decide.Project, 0, len(w.projects)), Results: make([]decide.Result, 0, len(w.jobs)),
@@ -179,7 +179,7 @@ func (w *World) showProject(i int) decide.Project {
 func (w *World) showJob(j *job) decide.Result {
 	speed := w.scenario.Host.FlopsPerCPU
 	r := decide.Result{
-		ID: j.id, Project: j.project, Phase: decide.Runnable,
+		ID: j.id, Project: j.project, Phase: decide.Runnable, Memory: int64(w.projects[j.project].Jobs.MemMB * (1 << 20)),
 		Stated:  seconds(w.projects[j.project].Jobs.FlopsEst / speed),
 		Elapsed: seconds((j.size - j.left) / speed), Fraction: j.fractionDone(),
 		Received: j.sent, Deadline: j.deadline, Completed: j.finished,

@@ -13,15 +13,25 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/starling-grid/starling/internal/testpg"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"starling-server": main})
 }
 
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { run(t, "testdata/script", func() string { return "" }) }
+
+func TestScriptsOnPostgres(t *testing.T) {
+	pg := testpg.Start(t)
+	run(t, "testdata/postgres", func() string { return pg.Database(t) })
+}
+
+func run(t *testing.T, dir string, database func() string) {
+	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Dir: dir,
 		Setup: func(env *testscript.Env) error {
 			// A port that is free now; the script's server takes it.
 			l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -29,6 +39,7 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("ADDR", l.Addr().String())
+			env.Setenv("DATABASE", database())
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program built with -race ends with a second of sleep
 			return l.Close()
 		},

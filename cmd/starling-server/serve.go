@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,30 +18,44 @@ import (
 )
 
 func serveCmd() *cobra.Command {
-	var listen string
+	var listen, roles, shard string
 	cmd := &cobra.Command{
 		Use:   "serve DIR",
 		Short: "Run the project until interrupted",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
-				if listen == "" {
-					listen = p.Config.ListenAddr()
-				}
-				l, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
-				if err != nil {
-					return err
-				}
-				log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-				log.Info("serving", "project", p.Config.LongName, "master_url", p.Config.MasterURL, "listen", l.Addr().String())
-				err = p.Serve(ctx, l)
-				log.Info("stopped")
+			var part server.Part
+			var err error
+			if part.Roles, err = server.ParseRoles(roles); err != nil {
 				return err
-			})
+			}
+			if part.Shard, err = server.ParseShard(shard); err != nil {
+				return err
+			}
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error { return serve(ctx, p, part, listen) })
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on (default: server.toml's, or the port of the project's URL)")
+	cmd.Flags().StringVar(&roles, "roles", "", "what this process does, of "+strings.Join(server.Roles, ",")+" (default: all)")
+	cmd.Flags().StringVar(&shard, "shard", "", "I/N: the I-th, from 0, of N processes between which the daemons' work is divided by id (default: all of it)")
 	return cmd
+}
+
+func serve(ctx context.Context, p *server.Project, part server.Part, listen string) error {
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	var l net.Listener
+	at := ""
+	if part.Answers() {
+		var err error
+		if l, err = new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(listen, p.Config.ListenAddr())); err != nil {
+			return err
+		}
+		at = l.Addr().String()
+	}
+	log.Info("serving", "project", p.Config.LongName, "master_url", p.Config.MasterURL, "listen", at)
+	err := p.Serve(ctx, l, part)
+	log.Info("stopped")
+	return err
 }
 
 // projectStatus is what `status --json` prints.

@@ -19,14 +19,14 @@ import (
 )
 
 func initCmd() *cobra.Command {
-	var name, url string
+	var name, url, db string
 	cmd := &cobra.Command{
 		Use:     "init DIR --name NAME --url http://HOST:PORT/PATH/",
 		Short:   "Make a new project",
 		Example: "  starling-server init demo --name \"Demo project\" --url http://127.0.0.1:8080/demo/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := server.Init(cmd.Context(), args[0], name, url); err != nil {
+			if err := server.Init(cmd.Context(), args[0], name, url, db); err != nil {
 				return err
 			}
 			cmd.Printf("project %s made in %s; its settings are in %s\n", name, args[0], filepath.Join(args[0], "server.toml"))
@@ -35,6 +35,7 @@ func initCmd() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&name, "name", "", "the project's name, as volunteers see it")
 	cmd.Flags().StringVar(&url, "url", "", "the address to which volunteers attach; the host needs a dot")
+	cmd.Flags().StringVar(&db, "db", "", "an empty PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME (default: SQLite, a file in DIR)")
 	require(cmd, "name", "url")
 	cmd.SetOut(os.Stdout)
 	return cmd

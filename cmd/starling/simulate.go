@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/sim"
 )
 
@@ -16,7 +20,7 @@ func simulateCmd() *cobra.Command {
 	var seeds []int64
 	var days float64
 	var asJSON bool
-	var replay string
+	var replay, html, from string
 	cmd := &cobra.Command{
 		Use:   "simulate SCENARIO.toml…",
 		Short: "Play scheduling scenarios in virtual time",
@@ -25,6 +29,9 @@ func simulateCmd() *cobra.Command {
 			out := cmd.OutOrStdout()
 			if replay != "" {
 				return replayFile(out, replay)
+			}
+			if from != "" {
+				return importScenario(out, from)
 			}
 			if len(args) == 0 {
 				return errors.New("want a scenario file, or --replay FILE")
@@ -37,6 +44,11 @@ func simulateCmd() *cobra.Command {
 				s, err := sim.Load(path)
 				if err != nil {
 					return err
+				}
+				if html != "" {
+					if err := writePage(html, s, seeds, days); err != nil {
+						return err
+					}
 				}
 				f := mean(s, seeds, days)
 				if asJSON {
@@ -55,9 +67,27 @@ func simulateCmd() *cobra.Command {
 	}
 	cmd.Flags().Int64SliceVar(&seeds, "seed", nil, "seeds of job sizes, separated by commas (default: the scenario's)")
 	cmd.Flags().Float64Var(&days, "days", 0, "days to play (default: the scenario's)")
+	cmd.Flags().StringVar(&html, "html", "", "write a page with the timeline of every CPU, debts and queue to a file")
+	cmd.Flags().StringVar(&from, "import", "", "print a scenario made of a BOINC client's data directory or of starling's own")
 	cmd.Flags().StringVar(&replay, "replay", "", "decide again what an agent decided (why --save FILE, or decisions.jsonl), and compare")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// writePage plays a scenario with its first seed and writes a page about it.
+func writePage(path string, s sim.Scenario, seeds []int64, days float64) error {
+	seed := s.Seed
+	if len(seeds) > 0 {
+		seed = seeds[0]
+	}
+	length := cmp.Or(days, s.DurationDays)
+	h := &sim.History{Sample: time.Duration(length * 24 * float64(time.Hour) / 1500)}
+	f := sim.Run(s, seed, days, h)
+	var b bytes.Buffer
+	if err := h.Page(&b, s, seed, f); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, b.Bytes(), 0o644)
 }
 
 // mean plays a scenario once for each seed and averages the figures.

@@ -37,20 +37,20 @@ func (d *Deleter) Pass(ctx context.Context, now time.Time) (int, error) {
 	if err := d.again(ctx, now); err != nil {
 		return 0, err
 	}
-	inputs, err := d.pass(ctx, now, (*store.Tx).WorkunitsToDelete, func(tx *store.Tx, id int64) error {
+	inputs, err := d.pass(ctx, now, (*store.Tx).WorkunitsToDelete, (*store.Tx).LockFiles, func(tx *store.Tx, id int64) error {
 		return d.inputs(tx, id, now)
 	})
 	if err != nil {
 		return inputs, err
 	}
-	outputs, err := d.pass(ctx, now, (*store.Tx).ResultsToDelete, d.outputs)
+	outputs, err := d.pass(ctx, now, (*store.Tx).ResultsToDelete, func(*store.Tx) error { return nil }, d.outputs)
 	return inputs + outputs, err
 }
 
 // pass runs one on a queue, a batch a transaction. Files are removed within the
 // transaction: so long as it is open, nobody adds a workunit that shares them.
 func (d *Deleter) pass(ctx context.Context, now time.Time, queue func(*store.Tx, int64, int) ([]int64, error),
-	one func(*store.Tx, int64) error,
+	lock func(*store.Tx) error, one func(*store.Tx, int64) error,
 ) (int, error) {
 	n := 0
 	for {
@@ -64,6 +64,9 @@ func (d *Deleter) pass(ctx context.Context, now time.Time, queue func(*store.Tx,
 		}
 		err = d.Store.Update(ctx, func(tx *store.Tx) error {
 			tx.Because(now, "file_deleter", "")
+			if err := lock(tx); err != nil {
+				return err
+			}
 			for _, id := range ids {
 				if err := one(tx, id); err != nil && !errors.Is(err, store.ErrLost) {
 					return err

@@ -48,7 +48,7 @@ func TestRetry(t *testing.T) {
 	err = st.Update(t.Context(), func(tx *store.Tx) error {
 		after := wu
 		after.AssimilateState, after.FileDeleteState = store.AssimilateDone, store.DeleteReady
-		return tx.SaveWorkunit(wu, after)
+		return storetest.SaveWorkunit(tx, wu, after)
 	})
 	if err != nil {
 		t.Fatal(err)

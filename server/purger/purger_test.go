@@ -62,10 +62,10 @@ func (w *world) finished(name string, change ...func(wu *store.Workunit, r *stor
 		for _, c := range change {
 			c(&after, &r)
 		}
-		if err := tx.SaveResult(results[0], r); err != nil {
+		if err := storetest.SaveResult(tx, results[0], r); err != nil {
 			return err
 		}
-		if err := tx.SaveWorkunit(wu, after); err != nil {
+		if err := storetest.SaveWorkunit(tx, wu, after); err != nil {
 			return err
 		}
 		return tx.FilesGone(wu.ID, w.now)
@@ -157,13 +157,13 @@ func TestCreditOutlivesItsResult(t *testing.T) {
 		r = old
 		r.ServerState, r.Outcome, r.ValidateState, r.GrantedCredit = store.Over, store.Success, store.Valid, 7
 		r.FileDeleteState = store.DeleteDone
-		if err := tx.SaveResult(old, r); err != nil {
+		if err := storetest.SaveResult(tx, old, r); err != nil {
 			return err
 		}
 		after := wu
 		after.CanonicalResultID, after.TransitionTime = r.ID, store.Never
 		after.AssimilateState, after.FileDeleteState = store.AssimilateDone, store.DeleteDone
-		if err := tx.SaveWorkunit(wu, after); err != nil {
+		if err := storetest.SaveWorkunit(tx, wu, after); err != nil {
 			return err
 		}
 		return tx.AddUserCredit(w.User.ID, 7, 1, w.now)

@@ -387,7 +387,7 @@ func TestLateReports(t *testing.T) {
 				}
 				r := old
 				r.ServerState, r.Outcome, r.FileDeleteState = store.Over, outcome, store.DeleteDone
-				return tx.SaveResult(old, r)
+				return storetest.SaveResult(tx, old, r)
 			})
 			w.as(host, 1, "07-report-one-ok")
 			if r := w.result("tt_1117_0"); r.Outcome != store.Success || r.FileDeleteState != store.DeleteInit {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
+	"strings"
 )
 
 // A conn is one connection with its prepared queries, as parsing them takes
@@ -58,6 +58,21 @@ func (c *conn) QueryContext(ctx context.Context, query string, args ...any) (*sq
 	return st.QueryContext(ctx, args...)
 }
 
+// insert runs an INSERT and returns the new row's id, or ErrExists.
+func (c *conn) insert(ctx context.Context, query string, args ...any) (int64, error) {
+	res, err := c.ExecContext(ctx, query, args...)
+	if err != nil && strings.Contains(err.Error(), "UNIQUE constraint failed") {
+		return 0, ErrExists
+	}
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+// lockFiles has nothing to do, as there is one writer at a time.
+func (c *conn) lockFiles(context.Context) error { return nil }
+
 // readers are the connections for looking. Whoever holds one needs no second,
 // so that any number of looks at a time gets on.
 type readers struct {
@@ -87,31 +102,4 @@ func (r *readers) close() error {
 	}
 	r.n = 0
 	return r.db.Close()
-}
-
-// View runs fn on one consistent state of the database. fn must not keep tx,
-// and must not call View or Update.
-func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
-	select {
-	case <-s.writer.quit:
-		return ErrClosed
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	default:
-	}
-	var c *conn
-	select {
-	case c = <-s.readers.free:
-	case <-s.writer.quit:
-		return ErrClosed
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	defer func() { s.readers.free <- c }()
-	end := &Tx{ctx: context.WithoutCancel(ctx), q: c}
-	if _, err := end.exec("BEGIN"); err != nil {
-		return fmt.Errorf("read database: %w", err)
-	}
-	defer func() { _, _ = end.exec("ROLLBACK") }()
-	return fn(&Tx{ctx: ctx, q: c})
 }

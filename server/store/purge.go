@@ -7,15 +7,15 @@ import (
 
 const purgeable = `
 SELECT id FROM workunit w
-WHERE  file_delete_state = 2 AND mod_time <= $1 AND transition_time >= 253402300799
+WHERE  file_delete_state = 2 AND mod_time <= $3 AND id % $1 = $2 AND transition_time >= 253402300799
   AND  NOT EXISTS (SELECT 1 FROM result r WHERE r.workunitid = w.id
                    AND (r.server_state <> 5 OR r.file_delete_state IN (1, 3)))
-ORDER  BY mod_time, id LIMIT $2`
+ORDER  BY mod_time, id LIMIT $4`
 
 // Purgeable returns workunits that nothing is to happen to any more and whose
 // files were deleted at before or earlier.
 func (t *Tx) Purgeable(before time.Time, limit int) ([]int64, error) {
-	return all(t, scanID, purgeable, unix(before), limit)
+	return t.queue(purgeable, unix(before), limit)
 }
 
 // A Record is all that the database holds of a workunit: rows by the names of
@@ -75,8 +75,8 @@ func (t *Tx) maps(query string, args ...any) (out []map[string]any, err error) {
 
 const (
 	keepCredit = `
-UPDATE user SET purged_credit = purged_credit +
-       (SELECT COALESCE(sum(r.granted_credit), 0) FROM result r WHERE r.workunitid = $1 AND r.userid = user.id)
+UPDATE "user" SET purged_credit = purged_credit +
+       (SELECT COALESCE(sum(r.granted_credit), 0) FROM result r WHERE r.workunitid = $1 AND r.userid = "user".id)
 WHERE  id IN (SELECT r.userid FROM result r WHERE r.workunitid = $1 AND r.granted_credit > 0)`
 	purgeResults  = `DELETE FROM result WHERE workunitid = $1`
 	purgeWorkunit = `DELETE FROM workunit WHERE id = $1`

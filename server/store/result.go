@@ -1,15 +1,9 @@
 package store
 
 import (
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
-
-// ErrIllegal says that a change would break what always holds of a result: its
-// server state's legal moves, or that credit is granted once.
-var ErrIllegal = errors.New("illegal change")
 
 // A Result is one instance of a workunit.
 type Result struct {
@@ -119,6 +113,7 @@ WHERE  id = $1 AND server_state = 2` // 0 rows: another scheduler sent it first
 // Send gives an Unsent result to a host. Of r, the host, user, times, version
 // and speed are stored. It returns ErrLost if the result is not Unsent now.
 func (t *Tx) Send(r Result) error {
+	t.claims.sent(r.ID)
 	return t.must(sendResult, r.ID, r.HostID, r.UserID, unix(r.SentTime), unix(r.ReportDeadline),
 		r.AppVersionID, r.VersionNum, r.FlopsEstimate, t.cause.sent(r))
 }
@@ -136,12 +131,6 @@ WHERE  id = $1 AND server_state = +$20 AND outcome = $21 AND validate_state = $2
 // SaveResult moves a result from the state old to r. It returns ErrLost if the
 // result is no longer as in old, and ErrIllegal for a move that never is right.
 func (t *Tx) SaveResult(old, r Result) error {
-	switch {
-	case !slices.Contains(legal[old.ServerState], r.ServerState):
-		return fmt.Errorf("result %s: %w: from %v to %v", old.Name, ErrIllegal, old.ServerState, r.ServerState)
-	case old.GrantedCredit != 0 && r.GrantedCredit != old.GrantedCredit:
-		return fmt.Errorf("result %s: %w: credit was granted before", old.Name, ErrIllegal)
-	}
 	err := t.must(saveResult, old.ID, r.ServerState, r.Outcome, r.ClientState, r.ExitStatus, r.HostID,
 		unix(r.ReportDeadline), unix(r.ReceivedTime), r.CPUTime, r.ElapsedTime, r.XMLDocOut, r.StderrOut,
 		r.ValidateState, r.FileDeleteState, r.ClaimedCredit, r.GrantedCredit, r.PeakWorkingSet, r.PeakSwap,
@@ -161,11 +150,11 @@ func (t *Tx) CountInProgress(hostID int64) (int, error) {
 	return int(n), err
 }
 
-const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $1 ORDER BY id LIMIT 0 + $2`
+const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
 
 // ResultsToDelete returns results whose output files may go.
 func (t *Tx) ResultsToDelete(after int64, limit int) ([]int64, error) {
-	return all(t, scanID, resultsToDelete, after, limit)
+	return t.queue(resultsToDelete, after, limit)
 }
 
 // A Candidate is an Unsent result that a scheduler may think of sending.
@@ -202,9 +191,23 @@ ORDER  BY r.priority DESC, r.id LIMIT 0 + $3`
 
 // Unsent returns results to send in the order in which they should go: by
 // priority, then oldest first. It begins behind the result with the given
-// priority and id; math.MaxInt64 and 0 begin at the first.
+// priority and id; math.MaxInt64 and 0 begin at the first. Results that another
+// Update of this process has before it are left out.
 func (t *Tx) Unsent(priority, after int64, limit int) ([]Candidate, error) {
-	return all(t, scanCandidate, unsent, priority, after, limit)
+	if t.claims == nil {
+		return all(t, scanCandidate, unsent, priority, after, limit)
+	}
+	for page := limit * int(max(t.shard.Count, 1)); ; {
+		list, err := all(t, scanCandidate, unsent, priority, after, page)
+		if err != nil {
+			return nil, err
+		}
+		out := t.claims.take(list, t.shard)
+		if len(out) >= limit || len(list) < page {
+			return out, nil
+		}
+		priority, after = list[len(list)-1].Priority, list[len(list)-1].ID
+	}
 }
 
 const (

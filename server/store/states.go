@@ -114,15 +114,6 @@ func (m ErrorMask) Reasons() []string {
 	return out
 }
 
-// legal lists the moves a result's server state may make. Over to Over is the
-// late report of a result that had been given up.
-var legal = map[ServerState][]ServerState{
-	Inactive:   {Inactive, Unsent, Over},
-	Unsent:     {Unsent, InProgress, Over},
-	InProgress: {InProgress, Over},
-	Over:       {Over},
-}
-
 func name(n int64, names map[int64]string) string {
 	if s, ok := names[n]; ok {
 		return s

@@ -65,8 +65,8 @@ SELECT server_state, outcome, validate_state, count(*),
 FROM result GROUP BY server_state, outcome, validate_state`
 
 const otherCounts = `
-SELECT (SELECT count(*) FROM app), (SELECT count(*) FROM app_version), (SELECT count(*) FROM user),
-       (SELECT count(*) FROM host), (SELECT COALESCE(sum(total_credit), 0) FROM user)`
+SELECT (SELECT count(*) FROM app), (SELECT count(*) FROM app_version), (SELECT count(*) FROM "user"),
+       (SELECT count(*) FROM host), (SELECT COALESCE(sum(total_credit), 0) FROM "user")`
 
 // Status counts everything. It reads whole tables.
 func (t *Tx) Status(now int64) (Status, error) {

@@ -17,14 +17,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
-	_ "modernc.org/sqlite" // the driver
 )
 
 var (
@@ -49,74 +45,93 @@ var migrations embed.FS
 // A Store is an open database. It is safe for concurrent use, and several
 // processes may have the same database open.
 type Store struct {
-	readers *readers
-	writer  *writer
+	db    database
+	shard Shard
 }
 
-// Open opens the SQLite database in the file path, makes it if there is none,
-// and brings its tables up to date. The caller closes it.
-func Open(ctx context.Context, path string) (*Store, error) { return open(ctx, path, "FULL") }
+// A database is SQLite or PostgreSQL. Queries are written in what both
+// understand; the rest is here and in the files named after them.
+type database interface {
+	view(ctx context.Context, fn func(tx *Tx) error) error
+	update(ctx context.Context, fn func(tx *Tx) error) error
+	close() error
+}
 
-// OpenVolatile is Open for tests that make millions of changes: they survive
-// the process, but not a power cut.
+// Open opens a database, makes its tables if there are none, and brings them up
+// to date. where is the URL of a PostgreSQL database (postgres://…), which
+// exists, or the path of an SQLite file, which is made. The caller closes it.
+func Open(ctx context.Context, where string) (*Store, error) {
+	if IsURL(where) {
+		db, err := openPostgres(ctx, where)
+		if err != nil {
+			return nil, fmt.Errorf("open database: %w", err)
+		}
+		return &Store{db: db}, nil
+	}
+	return open(ctx, where, "FULL")
+}
+
+// IsURL reports whether Open takes where for the URL of a PostgreSQL database.
+func IsURL(where string) bool {
+	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
+}
+
+// OpenVolatile is Open for tests that make millions of changes to a file: they
+// survive the process, but not a power cut.
 func OpenVolatile(ctx context.Context, path string) (*Store, error) { return open(ctx, path, "OFF") }
 
 func open(ctx context.Context, path, synchronous string) (*Store, error) {
-	w, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous("+synchronous+")", "foreign_keys(1)"))
+	db, err := openSQLite(ctx, path, synchronous)
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	w.SetMaxOpenConns(1)
-	if err := migrate(ctx, w); err != nil {
-		_ = w.Close()
-		return nil, fmt.Errorf("open database %s: %w", path, err)
-	}
-	r, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
-	if err != nil {
-		_ = w.Close()
-		return nil, fmt.Errorf("open database %s: %w", path, err)
-	}
-	rd, err := openReaders(ctx, r, max(4, runtime.GOMAXPROCS(0)))
-	if err != nil {
-		_ = w.Close()
-		return nil, fmt.Errorf("open database %s: %w", path, err)
-	}
-	wr, err := startWriter(ctx, w)
-	if err != nil {
-		_ = rd.close()
-		_ = w.Close()
-		return nil, fmt.Errorf("open database %s: %w", path, err)
-	}
-	return &Store{readers: rd, writer: wr}, nil
+	return &Store{db: db}, nil
 }
 
 // Close waits for transactions under way, then closes the database.
-func (s *Store) Close() error {
-	return errors.Join(s.writer.close(), s.readers.close())
+func (s *Store) Close() error { return s.db.close() }
+
+// A Shard is what one of several like processes handles: the rows whose id is
+// Index modulo Count. The zero Shard is everything.
+type Shard struct{ Index, Count int64 }
+
+// Shard returns a view of the same database in whose queues only the ids of one
+// shard wait. Everything else is as before. It is closed with s.
+func (s *Store) Shard(sh Shard) *Store { return &Store{db: s.db, shard: sh} }
+
+// View runs fn on one consistent state of the database. fn must not keep tx,
+// and must not call View or Update.
+func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
+	return s.db.view(ctx, s.sharded(fn))
 }
 
-// dsn builds the driver's name for a file. Writers of other processes may hold
-// the lock for as long as a bulk insert takes, so waiting is generous.
-func dsn(path string, pragmas ...string) string {
-	p := filepath.ToSlash(path)
-	if filepath.VolumeName(path) != "" {
-		p = "/" + p
+// Update runs fn in a transaction that is durable when Update returns nil. If
+// fn returns an error, nothing that it did remains and Update returns that
+// error. fn must not keep tx, must not call Update, and should be quick: on
+// SQLite all other changes wait for it, on PostgreSQL those of the same rows.
+// It may be run again from its beginning when it met another transaction, so
+// what it sets outside must be set anew each time. Once it has begun, ctx no
+// longer matters.
+func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	u := url.URL{Scheme: "file", OmitHost: true, Path: p}
-	q := url.Values{"_pragma": append([]string{"busy_timeout(60000)"}, pragmas...)}
-	if !filepath.IsAbs(path) {
-		u.Opaque, u.Path = (&url.URL{Path: p}).EscapedPath(), ""
-	}
-	u.RawQuery = q.Encode()
-	return u.String()
+	return s.db.update(ctx, s.sharded(fn))
 }
 
-func migrate(ctx context.Context, db *sql.DB) error {
-	sub, err := fs.Sub(migrations, "migrations")
+func (s *Store) sharded(fn func(tx *Tx) error) func(tx *Tx) error {
+	return func(tx *Tx) error {
+		tx.shard = s.shard
+		return fn(tx)
+	}
+}
+
+func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, files fs.FS, opts ...goose.ProviderOption) error {
+	sub, err := fs.Sub(files, "migrations")
 	if err != nil {
 		return err
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, sub)
+	p, err := goose.NewProvider(dialect, db, sub, opts...)
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
@@ -124,9 +139,4 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return fmt.Errorf("migrations: %w", err)
 	}
 	return nil
-}
-
-// unique reports whether err says that a row with the same name is there.
-func unique(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "UNIQUE constraint failed")
 }

@@ -1,22 +1,43 @@
 package store_test
 
 import (
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"testing"
 
+	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
 )
 
 func TestSQLite(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) *store.Store {
-		s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "a b", "..", "project.db"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+	storetest.Run(t, func(t *testing.T) (*store.Store, *sql.DB) {
+		path := filepath.Join(t.TempDir(), "a b", "..", "project.db")
+		return open(t, path, "sqlite", "file:"+filepath.ToSlash(filepath.Clean(path))+"?_pragma=busy_timeout(60000)")
 	})
+}
+
+func TestPostgres(t *testing.T) {
+	pg := testpg.Start(t)
+	storetest.Run(t, func(t *testing.T) (*store.Store, *sql.DB) {
+		url := pg.Database(t)
+		return open(t, url, "pgx", url)
+	})
+}
+
+func open(t *testing.T, where, driver, name string) (*store.Store, *sql.DB) {
+	t.Helper()
+	s, err := store.Open(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := sql.Open(driver, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = raw.Close() })
+	return s, raw
 }
 
 // Operators add work from another process while the server runs.

@@ -48,7 +48,7 @@ const (
 	msgsFromHost = `SELECT ` + msgFromHostColumns + ` FROM msg_from_host m WHERE m.id > $1 ORDER BY m.id LIMIT $2`
 	msgsToHandle = `
 SELECT ` + msgFromHostColumns + ` FROM msg_from_host m JOIN app a ON a.id = m.appid
-WHERE  m.handled = 0 AND a.trickle <> '' AND m.id > $1 ORDER BY m.id LIMIT $2`
+WHERE  m.handled = 0 AND a.trickle <> '' AND m.id > $3 AND m.id % $1 = $2 ORDER BY m.id LIMIT $4`
 	handledMsg = `UPDATE msg_from_host SET handled = 1 WHERE id = $1 AND handled = 0`
 )
 
@@ -60,7 +60,7 @@ func (t *Tx) MsgsFromHost(after int64, limit int) ([]MsgFromHost, error) {
 // MsgsToHandle returns messages for the handlers of their applications, with
 // ids above after. Those of applications without one wait.
 func (t *Tx) MsgsToHandle(after int64, limit int) ([]MsgFromHost, error) {
-	return all(t, scanMsgFromHost, msgsToHandle, after, limit)
+	return all(t, scanMsgFromHost, msgsToHandle, append(t.shard.args(), after, limit)...)
 }
 
 // MsgHandled notes that a message was handled, or returns ErrLost if it was

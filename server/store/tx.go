@@ -15,8 +15,12 @@ type Tx struct {
 	q   interface {
 		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+		insert(ctx context.Context, query string, args ...any) (int64, error)
+		lockFiles(ctx context.Context) error
 	}
-	cause cause // of the moves made in it
+	cause  cause // of the moves made in it
+	shard  Shard
+	claims *claims // of unsent results, where transactions run side by side
 }
 
 // exec runs a change and returns how many rows it met.
@@ -28,23 +32,24 @@ func (t *Tx) exec(query string, args ...any) (int64, error) {
 	return res.RowsAffected()
 }
 
-// insert runs an INSERT and returns the new row's id.
+// insert runs an INSERT and returns the new row's id, or ErrExists when its name
+// is taken.
 func (t *Tx) insert(query string, args ...any) (int64, error) {
-	res, err := t.q.ExecContext(t.ctx, query, args...)
-	if unique(err) {
-		return 0, ErrExists
-	}
-	if err != nil {
-		return 0, err
-	}
-	return res.LastInsertId()
+	return t.q.insert(t.ctx, query, args...)
 }
+
+// queue runs a query for ids that wait. Its first two parameters are the shard.
+func (t *Tx) queue(query string, args ...any) ([]int64, error) {
+	return all(t, scanID, query, append(t.shard.args(), args...)...)
+}
+
+func (s Shard) args() []any { return []any{max(s.Count, 1), s.Index} }
 
 // must runs a compare-and-set that has to meet exactly one row.
 func (t *Tx) must(query string, args ...any) error {
 	switch n, err := t.exec(query, args...); {
 	case err != nil:
-		return err
+		return refused(err)
 	case n != 1:
 		return ErrLost
 	}

@@ -34,7 +34,7 @@ func scanUser(r row) (u User, err error) {
 }
 
 const insertUser = `
-INSERT INTO user (create_time, email_addr, name, authenticator, passwd_hash, cross_project_id,
+INSERT INTO "user" (create_time, email_addr, name, authenticator, passwd_hash, cross_project_id,
 	venue, global_prefs, project_prefs)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
@@ -50,9 +50,9 @@ func (t *Tx) InsertUser(u User) (int64, error) {
 }
 
 const (
-	userByID    = `SELECT ` + userColumns + ` FROM user WHERE id = $1`
-	userByEmail = `SELECT ` + userColumns + ` FROM user WHERE email_addr = $1`
-	userByKey   = `SELECT ` + userColumns + ` FROM user WHERE authenticator = $1`
+	userByID    = `SELECT ` + userColumns + ` FROM "user" WHERE id = $1`
+	userByEmail = `SELECT ` + userColumns + ` FROM "user" WHERE email_addr = $1`
+	userByKey   = `SELECT ` + userColumns + ` FROM "user" WHERE authenticator = $1`
 )
 
 // User returns an account, or ErrNotFound.
@@ -68,20 +68,20 @@ func (t *Tx) UserByKey(key protocol.Authenticator) (User, error) {
 }
 
 const addUserCredit = `
-UPDATE user SET total_credit = total_credit + $2, expavg_credit = $3, expavg_time = $4 WHERE id = $1`
+UPDATE "user" SET total_credit = total_credit + $2, expavg_credit = $3, expavg_time = $4 WHERE id = $1`
 
 // AddUserCredit adds to a user's total and replaces the recent average.
 func (t *Tx) AddUserCredit(id int64, credit, expavg float64, now time.Time) error {
 	return t.must(addUserCredit, id, credit, expavg, unix(now))
 }
 
-const setPasswdHash = `UPDATE user SET passwd_hash = $2 WHERE id = $1`
+const setPasswdHash = `UPDATE "user" SET passwd_hash = $2 WHERE id = $1`
 
 // SetPasswdHash replaces the stored password hash. Weak keys made from the old
 // one end with it.
 func (t *Tx) SetPasswdHash(id int64, hash string) error { return t.must(setPasswdHash, id, hash) }
 
-const setGlobalPrefs = `UPDATE user SET global_prefs = $3 WHERE id = $1 AND global_prefs = $2`
+const setGlobalPrefs = `UPDATE "user" SET global_prefs = $3 WHERE id = $1 AND global_prefs = $2`
 
 // SetGlobalPrefs replaces a user's general preferences, or returns ErrLost if
 // they are no longer old.

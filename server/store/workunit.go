@@ -127,7 +127,8 @@ WHERE  id = $1 AND need_validate = +$13 AND canonical_resultid = $14 AND transit
   AND  hr_class = $20 AND app_version_id = $21`
 
 // SaveWorkunit moves a workunit from the state old to w. It returns ErrLost if
-// the workunit is no longer as in old.
+// the workunit is no longer as in old, and ErrIllegal for a move that never is
+// right.
 func (t *Tx) SaveWorkunit(old, w Workunit) error {
 	err := t.must(saveWorkunit, old.ID, flag(w.NeedValidate), w.CanonicalResultID, w.CanonicalCredit,
 		unix(w.TransitionTime), w.ErrorMask, w.FileDeleteState, w.AssimilateState, w.HRClass, w.AppVersionID,
@@ -140,7 +141,8 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 	return nil
 }
 
-const transitionBy = `UPDATE workunit SET transition_time = min(transition_time, $2) WHERE id = $1`
+const transitionBy = `
+UPDATE workunit SET transition_time = CASE WHEN transition_time < $2 THEN transition_time ELSE $2 END WHERE id = $1`
 
 // TransitionBy makes the transitioner look at a workunit at the given time at
 // the latest.
@@ -158,36 +160,42 @@ func (t *Tx) PutOffTransition(id int64, at time.Time) error {
 	return err
 }
 
-// The queues of the daemons. Each query repeats the condition of its index.
+// The queues of the daemons, for a shard. Each query repeats the condition of its
+// index.
 const (
 	dueWorkunits = `
 SELECT id FROM workunit
-WHERE  transition_time < 253402300799 AND transition_time <= $1 AND transitioner_flags <> 1
-ORDER  BY transition_time LIMIT 0 + $2`
-	needValidate = `SELECT id FROM workunit WHERE need_validate = 1 AND id > $1 ORDER BY id LIMIT 0 + $2`
-	toAssimilate = `SELECT id FROM workunit WHERE assimilate_state = 1 AND id > $1 ORDER BY id LIMIT 0 + $2`
-	toDelete     = `SELECT id FROM workunit WHERE file_delete_state = 1 AND id > $1 ORDER BY id LIMIT 0 + $2`
+WHERE  transition_time < 253402300799 AND transition_time <= $3 AND transitioner_flags <> 1 AND id % $1 = $2
+ORDER  BY transition_time LIMIT 0 + $4`
+	needValidate = `SELECT id FROM workunit WHERE need_validate = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
+	toAssimilate = `SELECT id FROM workunit WHERE assimilate_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
+	toDelete     = `SELECT id FROM workunit WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
 )
 
 // Due returns workunits whose transition time has come, the latest first.
 func (t *Tx) Due(now time.Time, limit int) ([]int64, error) {
-	return all(t, scanID, dueWorkunits, unix(now), limit)
+	return t.queue(dueWorkunits, unix(now), limit)
 }
 
 // NeedValidate returns workunits for the validator with ids above after.
 func (t *Tx) NeedValidate(after int64, limit int) ([]int64, error) {
-	return all(t, scanID, needValidate, after, limit)
+	return t.queue(needValidate, after, limit)
 }
 
 // ToAssimilate returns workunits for the assimilator with ids above after.
 func (t *Tx) ToAssimilate(after int64, limit int) ([]int64, error) {
-	return all(t, scanID, toAssimilate, after, limit)
+	return t.queue(toAssimilate, after, limit)
 }
 
 // WorkunitsToDelete returns workunits whose input files may go.
 func (t *Tx) WorkunitsToDelete(after int64, limit int) ([]int64, error) {
-	return all(t, scanID, toDelete, after, limit)
+	return t.queue(toDelete, after, limit)
 }
+
+// LockFiles keeps other transactions from adding workunits and from deleting
+// their input files, until this one ends: a file that was seen stays, or stays
+// away. It must come first in an Update.
+func (t *Tx) LockFiles() error { return t.q.lockFiles(t.ctx) }
 
 const filesOfWorkunit = `SELECT name FROM workunit_file WHERE workunitid = $1 ORDER BY name`
 

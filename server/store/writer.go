@@ -30,25 +30,6 @@ type job struct {
 	done chan error
 }
 
-// Update runs fn in a transaction that is durable when Update returns nil. If
-// fn returns an error, nothing that it did remains and Update returns that
-// error. fn must not keep tx, must not call Update, and should be quick: all
-// other changes wait for it. Once fn has begun, ctx no longer matters.
-func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	j := job{fn: fn, done: make(chan error, 1)}
-	select {
-	case s.writer.jobs <- j:
-		return <-j.done
-	case <-s.writer.quit:
-		return ErrClosed
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 func startWriter(ctx context.Context, db *sql.DB) (*writer, error) {
 	conn, err := newConn(ctx, db)
 	if err != nil {

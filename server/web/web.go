@@ -23,6 +23,7 @@ import (
 
 // A Site is the project's part of the web.
 type Site struct {
+	Serves            func(role string) bool // whether this process is to answer as web, scheduler, upload
 	Name              string
 	MasterURL         string
 	CreationDisabled  bool // no new accounts
@@ -45,21 +46,33 @@ func (s *Site) Handler() (http.Handler, error) {
 	}
 	base := u.Path
 	mux := http.NewServeMux()
-	for pattern, h := range map[string]http.Handler{
-		"GET %s{$}":                    http.HandlerFunc(s.home),
-		"GET %sget_project_config.php": http.HandlerFunc(s.projectConfig),
-		"GET %slookup_account.php":     http.HandlerFunc(s.lookupAccount),
-		"GET %screate_account.php":     http.HandlerFunc(s.createAccount),
-		"POST %scgi":                   s.Scheduler,
-		"POST %sfile_upload_handler":   s.Upload,
-		"GET %sdownload/{hash}/{name}": http.HandlerFunc(s.download),
-		"GET %sstatus":                 http.HandlerFunc(s.status),
-		"GET %sserver_status.php":      http.HandlerFunc(s.status), // where BOINC's tools look for it
-		"GET %smetrics":                http.HandlerFunc(s.metrics),
+	for _, r := range []struct {
+		role, pattern string
+		h             http.Handler
+	}{
+		{"web", "GET %s{$}", http.HandlerFunc(s.home)},
+		{"web", "GET %sget_project_config.php", http.HandlerFunc(s.projectConfig)},
+		{"web", "GET %slookup_account.php", http.HandlerFunc(s.lookupAccount)},
+		{"web", "GET %screate_account.php", http.HandlerFunc(s.createAccount)},
+		{"scheduler", "POST %scgi", s.Scheduler},
+		{"upload", "POST %sfile_upload_handler", s.Upload},
+		{"web", "GET %sdownload/{hash}/{name}", http.HandlerFunc(s.download)},
+		{"web", "GET %sstatus", http.HandlerFunc(s.status)},
+		{"web", "GET %sserver_status.php", http.HandlerFunc(s.status)}, // where BOINC's tools look for it
+		{"web", "GET %smetrics", http.HandlerFunc(s.metrics)},
 	} {
-		mux.Handle(strings.Replace(pattern, "%s", base, 1), h)
+		if !s.Serves(r.role) {
+			r.h = http.HandlerFunc(elsewhere)
+		}
+		mux.Handle(strings.Replace(r.pattern, "%s", base, 1), r.h)
 	}
 	return mux, nil
+}
+
+// elsewhere answers what another process of the project does. That it came here
+// is a mistake of the proxy in front, which will be mended: clients try again.
+func elsewhere(w http.ResponseWriter, _ *http.Request) {
+	http.Error(w, "another process of this project answers that", http.StatusServiceUnavailable)
 }
 
 // home is the page that people and clients fetch first. Clients read it line by

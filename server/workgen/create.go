@@ -137,6 +137,11 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 	}
 	err := g.store.Update(ctx, func(tx *store.Tx) error {
 		tx.Because(now, "operator", "work create")
+		// The file deleter does the same, so what is here now stays for this
+		// workunit.
+		if err := tx.LockFiles(); err != nil {
+			return err
+		}
 		checked := make(map[string]bool)
 		for i, p := range list {
 			physical := make([]string, 0, len(p.files))
@@ -145,8 +150,6 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 				if checked[f.Name] {
 					continue
 				}
-				// The file deleter removes files within a transaction, so what is
-				// here now stays for this workunit.
 				if !f.GeneratedLocally && len(f.DownloadURLs) == 0 && !slices.Contains(p.awaited, f.Name) {
 					if err := g.ensure(f, p.from[j]); err != nil {
 						return err

@@ -44,7 +44,7 @@ CREATE TABLE app_version (
     UNIQUE (appid, version_num, platformid, plan_class)
 ) STRICT;
 
-CREATE TABLE user (
+CREATE TABLE "user" (
     id               INTEGER PRIMARY KEY AUTOINCREMENT,
     create_time      INTEGER NOT NULL,
     email_addr       TEXT    NOT NULL UNIQUE CHECK (email_addr <> ''),

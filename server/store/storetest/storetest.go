@@ -3,6 +3,7 @@ package storetest
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math"
@@ -16,8 +17,14 @@ import (
 // T0 is the time at which the tests' world begins.
 var T0 = time.Unix(1_800_000_000, 0)
 
-// Run runs the suite. open returns a new, empty store, which the suite closes.
-func Run(t *testing.T, open func(t *testing.T) *store.Store) {
+// Run runs the suite. open returns a new, empty store, which the suite closes,
+// and another way to the same database, which it does not.
+func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
+	t.Run("every move is allowed or refused by the database itself", func(t *testing.T) {
+		s, raw := open(t)
+		defer func() { _ = s.Close() }()
+		moves(t, s, raw)
+	})
 	for _, c := range []struct {
 		name string
 		run  func(t *testing.T, s *store.Store)
@@ -42,7 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) *store.Store) {
 		{"a closed store says so", closed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := open(t)
+			s, _ := open(t)
 			defer func() { _ = s.Close() }()
 			c.run(t, s)
 		})
@@ -239,7 +246,7 @@ func illegal(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	_, rs := Add(t, s, w.Workunit("a"), 1)
 	over := rs[0]
-	over.ServerState, over.Outcome, over.GrantedCredit = store.Over, store.Success, 2
+	over.ServerState, over.Outcome, over.ValidateState, over.GrantedCredit = store.Over, store.Success, store.Valid, 2
 	update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) })
 	back, more := over, over
 	back.ServerState = store.InProgress
@@ -351,7 +358,7 @@ func shared(t *testing.T, s *store.Store) {
 	})
 	done := b
 	done.AssimilateState, done.FileDeleteState = store.AssimilateDone, store.DeleteDone
-	update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(b, done) })
+	update(t, s, func(tx *store.Tx) error { return SaveWorkunit(tx, b, done) })
 	view(t, s, func(tx *store.Tx) error {
 		if got, err := tx.FileShared("in2", a.ID); err != nil || got {
 			t.Errorf("after the other's end: got %v, %v; want false", got, err)

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/sim"
+)
+
+// importScenario prints a scenario made of a data directory, of a BOINC client or
+// of our own agent.
+func importScenario(out io.Writer, dir string) error {
+	s, err := scenarioOf(dir)
+	if err != nil {
+		return err
+	}
+	if len(s.Projects) == 0 {
+		return fmt.Errorf("%s: no project there is to compute anything", dir)
+	}
+	text, err := s.TOML()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "# What starling simulate --import made of %s: endless tasks like those there.\n%s", dir, text)
+	return err
+}
+
+func scenarioOf(dir string) (sim.Scenario, error) {
+	src, err := os.ReadFile(filepath.Join(dir, "client_state.xml"))
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(dir, "state.db")); err != nil {
+			return sim.Scenario{}, fmt.Errorf("%s holds neither client_state.xml of a BOINC client nor state.db of starling", dir)
+		}
+		r, err := agent.OfflineDecision(dir, version)
+		if err != nil {
+			return sim.Scenario{}, fmt.Errorf("%s: %w; is an agent running there? starling why --save works with one", dir, err)
+		}
+		return sim.FromSnapshot(scenarioName(dir), r.Snapshot), nil
+	} else if err != nil {
+		return sim.Scenario{}, err
+	}
+	f, err := protocol.ParseClientState(src)
+	if err != nil {
+		return sim.Scenario{}, fmt.Errorf("%s: %w", dir, err)
+	}
+	var layers []prefs.Layer
+	for _, name := range []string{"global_prefs.xml", "global_prefs_override.xml"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return sim.Scenario{}, err
+		}
+		l, err := prefs.ParseFile(name, text, f.HostVenue, name == "global_prefs.xml")
+		if err != nil {
+			return sim.Scenario{}, err
+		}
+		layers = append(layers, l)
+	}
+	return sim.FromBOINC(scenarioName(dir), f, prefs.Merge(layers...).Prefs), nil
+}
+
+func scenarioName(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "imported"
+	}
+	return filepath.Base(abs)
+}

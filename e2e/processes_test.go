@@ -1,0 +1,308 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+const masterURL = "http://127.0.0.1:8080/demo/" // nobody listens there: each process has a port of its own
+
+// A cluster is a project with two processes of each role.
+type cluster struct {
+	t     *testing.T
+	p     *server.Project
+	ports map[string]int // of those that answer, by role and shard
+	procs map[string]*testhost.Process
+}
+
+func newCluster(t *testing.T, database string) *cluster {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "p")
+	ctx, now := t.Context(), time.Now()
+	c := &cluster{t: t, ports: make(map[string]int), procs: make(map[string]*testhost.Process)}
+	c.must(server.Init(ctx, dir, "Cluster", masterURL, database))
+	settings := filepath.Join(dir, "server.toml")
+	text, err := os.ReadFile(settings)
+	c.must(err)
+	text = bytes.Replace(text, []byte("min_sendwork_interval = 6"), []byte("min_sendwork_interval = 0"), 1)
+	text = bytes.Replace(text, []byte("daily_result_quota = 100"), []byte("daily_result_quota = 0"), 1)
+	c.must(os.WriteFile(settings, text, 0o600))
+	c.p, err = server.Open(ctx, dir, slog.New(slog.DiscardHandler))
+	c.must(err)
+	t.Cleanup(func() { _ = c.p.Close() })
+	program := filepath.Join(t.TempDir(), "program")
+	c.must(os.WriteFile(program, []byte("x"), 0o600))
+	c.must(c.p.AddApp(ctx, server.NewApp{Name: "a", Validator: "bitwise", Assimilator: "exec:tee -a taken"}, now))
+	c.must(c.p.AddVersion(ctx, server.NewVersion{App: "a", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: program}, now))
+	return c
+}
+
+func (c *cluster) must(err error) {
+	c.t.Helper()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// start starts a process of a role, on the port that it had before.
+func (c *cluster) start(role string, shard int) {
+	c.t.Helper()
+	name := fmt.Sprint(role, shard)
+	if c.ports[name] == 0 {
+		port, err := testhost.FreePort()
+		c.must(err)
+		c.ports[name] = port
+	}
+	proc, err := testhost.Start(c.p.Dir+"."+name+".log", bin.Path("starling-server"), "serve", c.p.Dir, "--roles", role,
+		"--shard", fmt.Sprintf("%d/2", shard), "--listen", fmt.Sprint("127.0.0.1:", c.ports[name]))
+	c.must(err)
+	c.procs[name] = proc
+}
+
+func (c *cluster) stop() {
+	for name, p := range c.procs {
+		if err := p.Stop(30 * time.Second); err != nil {
+			c.t.Errorf("%s: %v", name, err)
+		}
+		showLog(c.t, c.p.Dir+"."+name+".log")
+	}
+}
+
+func (c *cluster) status() (st store.Status) {
+	c.t.Helper()
+	c.must(c.p.Store.View(c.t.Context(), func(tx *store.Tx) (err error) {
+		st, err = tx.Status(0)
+		return err
+	}))
+	return st
+}
+
+// await waits until the project has come so far.
+func (c *cluster) await(ctx context.Context, what string, reached func(store.Status) bool) {
+	c.t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for st := c.status(); !reached(st); st = c.status() {
+		select {
+		case <-ctx.Done():
+			c.t.Fatalf("%s: not reached: %+v", what, st)
+		case <-tick.C:
+		}
+	}
+}
+
+// A volunteer is a computer that reports what it is sent until there is no more.
+// It asks any of the processes and, when one does not answer, another.
+type volunteer struct {
+	c     *cluster
+	req   protocol.SchedulerRequest
+	files map[string]protocol.FileInfo
+	todo  []protocol.Result // not uploaded
+	turn  int
+}
+
+func (v *volunteer) run(ctx context.Context) error {
+	for ctx.Err() == nil {
+		v.turn++
+		if err := v.contact(ctx); err != nil {
+			continue // that process is gone; the request is repeated elsewhere
+		}
+		for len(v.todo) > 0 && ctx.Err() == nil {
+			v.turn++
+			r := v.todo[0]
+			refused, err := v.upload(ctx, v.files[r.FileRefs[0].FileName])
+			if refused != nil {
+				return refused
+			}
+			if err != nil {
+				continue
+			}
+			v.todo = v.todo[1:]
+			v.req.Results = append(v.req.Results, protocol.ReportedResult{Name: r.Name, State: protocol.ClientUploaded})
+		}
+	}
+	return nil
+}
+
+// contact reports what is done and fetches more.
+func (v *volunteer) contact(ctx context.Context) error {
+	body, err := v.post(ctx, "scheduler", "cgi", bytes.NewReader(v.req.Encode()))
+	if err != nil {
+		return err
+	}
+	reply, err := protocol.ParseSchedulerReply(body)
+	if err != nil {
+		return err
+	}
+	if v.req.RPCSeqno++; reply.HostID != 0 {
+		v.req.HostID, v.req.RPCSeqno = reply.HostID, 1
+	}
+	if len(reply.ResultAcks) == len(v.req.Results) {
+		v.req.Results = nil
+	}
+	for _, f := range reply.Files {
+		v.files[f.Name] = f
+	}
+	v.todo = append(v.todo, reply.Results...)
+	return nil
+}
+
+func (v *volunteer) upload(ctx context.Context, f protocol.FileInfo) (refused, err error) {
+	const data = "42\n"
+	sum := md5.Sum([]byte(data))
+	head := protocol.UploadRequest{
+		Name: f.Name, XMLSignature: f.XMLSignature, MaxNBytes: f.MaxNBytes, NBytes: int64(len(data)), MD5: hex.EncodeToString(sum[:]),
+	}.Encode()
+	body, err := v.post(ctx, "upload", "file_upload_handler", io.MultiReader(bytes.NewReader(head), strings.NewReader(data)))
+	if err != nil {
+		return nil, err
+	}
+	reply, err := protocol.ParseUploadReply(body)
+	if err == nil && reply.Status != 0 {
+		refused = fmt.Errorf("upload of %s: %+v", f.Name, reply)
+	}
+	return refused, err
+}
+
+func (v *volunteer) post(ctx context.Context, role, path string, body io.Reader) ([]byte, error) {
+	url := fmt.Sprintf("http://127.0.0.1:%d/demo/%s", v.c.ports[fmt.Sprint(role, v.turn%2)], path)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, body)
+	if err != nil {
+		return nil, err
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return nil, errors.New(res.Status)
+	}
+	return io.ReadAll(res.Body)
+}
+
+// Two processes of each role share the work on PostgreSQL. Some are killed in the
+// middle of it and come back later: nothing is lost, and nothing is done twice.
+func TestProcessesShareTheWork(t *testing.T) {
+	ctx := patience(t)
+	c := newCluster(t, testpg.Start(t).Database(t))
+	const n, quorum, users, hosts = 300, 2, 4, 8
+	g, err := c.p.Generator(ctx, "a", time.Now())
+	c.must(err)
+	specs := make([]workgen.Spec, n)
+	for i := range specs {
+		specs[i] = workgen.Spec{Params: workgen.Params{MinQuorum: quorum, TargetNResults: quorum, MaxTotalResults: 4, MaxSuccessResults: 4}}
+	}
+	names, err := g.Create(ctx, specs, time.Now())
+	c.must(err)
+	for _, role := range server.Roles {
+		c.start(role, 0)
+		c.start(role, 1)
+	}
+	t.Cleanup(c.stop)
+
+	work, enough := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer enough()
+	var failed atomic.Value
+	keys := make([]protocol.Authenticator, users)
+	for i := range keys {
+		keys[i], err = c.p.AddUser(ctx, fmt.Sprintf("user%d@example.org", i), "", "", time.Now())
+		c.must(err)
+	}
+	for i := range hosts {
+		v := &volunteer{c: c, turn: i, files: make(map[string]protocol.FileInfo), req: protocol.SchedulerRequest{
+			Authenticator: keys[i%users], Client: protocol.Version{Major: 7, Minor: 20}, Platform: "x86_64-pc-linux-gnu", CPUReqSeconds: 1,
+			Host: protocol.HostInfo{DomainName: fmt.Sprint(i), HostCPID: fmt.Sprint(i), NCPUs: 1, Fpops: 1e9},
+		}}
+		wg.Go(func() {
+			if err := v.run(work); err != nil {
+				failed.Store(err)
+			}
+		})
+	}
+
+	killed := []string{"transitioner0", "validator0", "filedeleter0", "scheduler0", "upload0"}
+	c.await(ctx, "a quarter", func(st store.Status) bool { return st.Workunits.Canonical >= n/4 })
+	for _, name := range killed {
+		c.procs[name].Kill()
+	}
+	c.await(ctx, "all that is left to do without them", func(st store.Status) bool { return st.Workunits.Canonical >= n/2 })
+	for _, name := range killed {
+		c.start(strings.TrimSuffix(name, "0"), 0)
+	}
+	c.await(ctx, "the end", func(st store.Status) bool {
+		return st.Done && st.Workunits.FilesDeleted == n && st.Results.WaitingFileDelete == 0
+	})
+	enough()
+	wg.Wait()
+	if err, ok := failed.Load().(error); ok {
+		t.Error(err)
+	}
+
+	st := c.status()
+	if st.Workunits.Canonical != n || st.Results.Total != n*quorum || st.Results.Granted != n*quorum {
+		t.Errorf("got %+v\nand %+v, want %d workunits of %d results each, all with credit", st.Workunits, st.Results, n, quorum)
+	}
+	if got := c.taken(); len(got) != n {
+		t.Errorf("%d workunits were assimilated, want %d", len(got), n)
+	} else {
+		for _, name := range names {
+			if got[name] != 1 {
+				t.Errorf("%s was assimilated %d times", name, got[name])
+			}
+		}
+	}
+	c.must(c.p.Store.View(ctx, func(tx *store.Tx) error {
+		wrong, err := tx.Doctor()
+		for _, s := range wrong {
+			t.Error(s)
+		}
+		return err
+	}))
+}
+
+// taken counts how often the assimilator's program was given each workunit.
+func (c *cluster) taken() map[string]int {
+	c.t.Helper()
+	f, err := os.Open(filepath.Join(c.p.Dir, "taken"))
+	c.must(err)
+	defer f.Close()
+	got := make(map[string]int)
+	for d := json.NewDecoder(f); ; {
+		var x struct {
+			Workunit struct {
+				Name string `json:"name"`
+			} `json:"workunit"`
+		}
+		err := d.Decode(&x)
+		if errors.Is(err, io.EOF) {
+			return got
+		}
+		c.must(err)
+		got[x.Workunit.Name]++
+	}
+}

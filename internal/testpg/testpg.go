@@ -1,0 +1,129 @@
+// Package testpg runs a PostgreSQL server for a test: a cluster of its own in a
+// temporary folder, reached through a socket there, that ends with the test.
+package testpg
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver
+)
+
+// guard makes a cluster and then runs pg_ctl as it is told. When its input ends,
+// because the test has ended in whatever way, it leaves nothing behind.
+const guard = `
+cd "$2" || exit 1
+trap '"$1"/pg_ctl -D data -m immediate stop >>log 2>&1; cd /; rm -rf "$2"' EXIT
+say() { if [ "$1" = 0 ]; then echo ok; else tail -n 20 log | tr '\n' ' '; echo; fi; }
+"$1"/initdb -D data -U postgres -A trust -E UTF8 --locale=C --no-sync >>log 2>&1
+say $?
+while read -r words; do
+	# shellcheck disable=SC2086 # several words
+	"$1"/pg_ctl -D data -l log -w -o "-c listen_addresses='' -k '$2'" $words >>log 2>&1 </dev/null
+	say $?
+done
+`
+
+// A Server is a running PostgreSQL server. Its methods belong to the test's
+// goroutine.
+type Server struct {
+	dir   string
+	tell  io.Writer
+	heard *bufio.Scanner
+	last  atomic.Int64 // database
+}
+
+// Start starts a server that ends with the test. Where PostgreSQL is not
+// installed the test is skipped, but fails if $CI is set.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	bin, err := find()
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatal(err)
+		}
+		t.Skipf("%v; PostgreSQL is NOT tested", err)
+	}
+	dir, err := os.MkdirTemp("", "pg") //nolint:usetesting // t.TempDir's names are too long for a socket
+	check(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	cmd := exec.Command("sh", "-c", guard, "testpg", bin, dir) //nolint:noctx // ends with its input
+	check(t, unprivileged(cmd, dir))
+	in, err := cmd.StdinPipe()
+	check(t, err)
+	out, err := cmd.StdoutPipe()
+	check(t, err)
+	cmd.Stderr = os.Stderr
+	check(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+	})
+	s := &Server{dir: dir, tell: in, heard: bufio.NewScanner(out)}
+	s.wait(t, "initdb")
+	s.Do(t, "start")
+	return s
+}
+
+// Do lets pg_ctl start the server, or stop it (-m fast, -m immediate), and waits
+// until it has.
+func (s *Server) Do(t testing.TB, words string) {
+	t.Helper()
+	_, err := fmt.Fprintln(s.tell, words)
+	check(t, err)
+	s.wait(t, words)
+}
+
+func (s *Server) wait(t testing.TB, words string) {
+	t.Helper()
+	if !s.heard.Scan() || s.heard.Text() != "ok" {
+		t.Fatalf("PostgreSQL: %s: %s %v", words, s.heard.Text(), s.heard.Err())
+	}
+}
+
+// Database makes a database and returns its URL.
+func (s *Server) Database(t testing.TB) string {
+	t.Helper()
+	db, err := sql.Open("pgx", s.url("postgres"))
+	check(t, err)
+	defer db.Close()
+	name := fmt.Sprintf("test%d", s.last.Add(1))
+	_, err = db.ExecContext(context.Background(), "CREATE DATABASE "+name)
+	check(t, err)
+	return s.url(name)
+}
+
+func (s *Server) url(database string) string {
+	return "postgres:///" + database + "?user=postgres&host=" + url.QueryEscape(s.dir)
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("PostgreSQL: %v", err)
+	}
+}
+
+// find returns the folder of the server's programs, which Debian keeps off the
+// path.
+func find() (string, error) {
+	dirs := filepath.SplitList(os.Getenv("PATH"))
+	debian, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
+	for _, d := range append(debian, dirs...) {
+		if _, err := exec.LookPath(filepath.Join(d, "initdb")); err == nil {
+			return d, nil
+		}
+	}
+	return "", fmt.Errorf("PostgreSQL is not installed (Debian: postgresql): no initdb in %s", strings.Join(dirs, " "))
+}

@@ -1,0 +1,45 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/starling-grid/starling/internal/testpg"
+)
+
+// onPostgres gives all that follows in a test databases of a PostgreSQL server.
+func onPostgres(tb testing.TB) *testpg.Server {
+	tb.Helper()
+	pg := testpg.Start(tb)
+	before := database
+	database = pg.Database
+	tb.Cleanup(func() { database = before })
+	return pg
+}
+
+// A project does on PostgreSQL what it does on SQLite.
+func TestPostgres(t *testing.T) {
+	onPostgres(t)
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T)
+	}{
+		{"cancel", TestCancel},
+		{"credit", TestFromWorkunitToCredit},
+		{"outvoted", TestAWrongResultIsOutvoted},
+		{"late", TestALateResultIsComparedAndRewarded},
+		{"no output", TestSuccessWithoutOutputIsNone},
+		{"time-out", TestTimeOut},
+		{"shared inputs", TestSharedInputsStayForTheLast},
+		{"template", TestWithoutItsTemplateAWorkunitWaits},
+		{"accounts", TestAccountCalls},
+		{"pages", TestPages},
+		{"versions", TestVersions},
+		{"adaptive replication", TestAdaptiveReplication},
+		{"infeasible", TestNobodyCanComputeIt},
+		{"archive", TestFinishedWorkIsArchived},
+		{"trickle up", TestTrickles},
+		{"trickle down", TestTrickleDown},
+	} {
+		t.Run(test.name, test.run)
+	}
+}

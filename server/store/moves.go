@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ErrIllegal says that a change would break what always holds of a row: the
+// legal moves of its states, or that credit is granted once.
+var ErrIllegal = errors.New("illegal move")
+
+// A Rule says how a column may change. What it does not allow is refused by the
+// database, whoever asks: Open makes triggers of Rules.
+type Rule struct {
+	Table, Column string
+	// Moves are those that a state may make beside staying as it is. If it is
+	// nil, Legal is a condition on the rows OLD and NEW that must hold instead.
+	Moves map[int64][]int64
+	Legal string
+}
+
+// Rules are the legal moves of workunits and results, by BOINC's numbers. The
+// states' types name them.
+var Rules = []Rule{
+	// Inactive, Unsent, InProgress, Over.
+	{Table: "result", Column: "server_state", Moves: map[int64][]int64{1: {2, 5}, 2: {4, 5}, 4: {5}}},
+	// A success whose output is no good is a validate error; who was given up,
+	// by silence or as detached, may report late.
+	{Table: "result", Column: "outcome", Moves: map[int64][]int64{0: {1, 2, 3, 4, 5, 7}, 1: {6}, 4: {1, 3}, 7: {1, 3}}},
+	// Init and inconclusive find their end; nothing valid becomes invalid.
+	{Table: "result", Column: "validate_state", Moves: map[int64][]int64{0: {1, 2, 3, 4, 5}, 4: {1, 2, 3, 5}}},
+	// Ready, then done or error, which is tried again. A late report brings
+	// files that must go too.
+	{Table: "result", Column: "file_delete_state", Moves: map[int64][]int64{0: {1}, 1: {2, 3}, 2: {0}, 3: {1}}},
+	{Table: "result", Column: "granted_credit", Legal: `NEW.granted_credit = OLD.granted_credit OR OLD.granted_credit = 0 AND NEW.validate_state = 1`},
+
+	{Table: "workunit", Column: "assimilate_state", Moves: map[int64][]int64{0: {1}, 1: {2}}},
+	{Table: "workunit", Column: "file_delete_state", Moves: map[int64][]int64{0: {1}, 1: {2, 3}, 3: {1}}},
+	{Table: "workunit", Column: "canonical_resultid", Legal: `NEW.canonical_resultid = OLD.canonical_resultid
+		OR OLD.canonical_resultid = 0 AND NEW.error_mask = 0`},
+	{Table: "workunit", Column: "error_mask", Legal: `(OLD.error_mask & NEW.error_mask) = OLD.error_mask
+		AND (NEW.error_mask = 0 OR NEW.canonical_resultid = 0)`},
+}
+
+// condition is what must hold, in the SQL of all databases.
+func (r Rule) condition() string {
+	if r.Moves == nil {
+		return r.Legal
+	}
+	c := []string{fmt.Sprintf("NEW.%s = OLD.%[1]s", r.Column)}
+	for _, from := range slices.Sorted(maps.Keys(r.Moves)) {
+		var to []string
+		for _, n := range r.Moves[from] {
+			to = append(to, strconv.FormatInt(n, 10))
+		}
+		c = append(c, fmt.Sprintf("OLD.%s = %d AND NEW.%[1]s IN (%[3]s)", r.Column, from, strings.Join(to, ", ")))
+	}
+	return strings.Join(c, " OR ")
+}
+
+// A guard is the trigger of a table.
+type guard struct {
+	table, columns string
+	illegal        string // when the trigger fires
+	refusals       []refusal
+}
+
+// A refusal is a message and when it is given.
+type refusal struct{ illegal, message string }
+
+func guards() []guard {
+	var out []guard
+	for _, table := range []string{"result", "workunit"} {
+		g := guard{table: table}
+		var columns, legal []string
+		for _, r := range Rules {
+			if r.Table != table {
+				continue
+			}
+			columns = append(columns, r.Column)
+			legal = append(legal, "("+r.condition()+")")
+			g.refusals = append(g.refusals, refusal{
+				"NOT (" + r.condition() + ")", fmt.Sprintf("%v of %s.%s", ErrIllegal, table, r.Column),
+			})
+		}
+		g.columns, g.illegal = strings.Join(columns, ", "), "NOT ("+strings.Join(legal, " AND ")+")"
+		out = append(out, g)
+	}
+	return out
+}
+
+// enforce makes the triggers, unless the database has just these. begin starts
+// a transaction that no other process is in.
+func enforce(ctx context.Context, db *sql.DB, begin []string, triggers []string) error {
+	want := strings.Join(triggers, "\n")
+	const installed = `SELECT COALESCE((SELECT sql FROM legal_moves), '')`
+	var have string
+	if err := db.QueryRowContext(ctx, installed).Scan(&have); err != nil || have == want {
+		return err
+	}
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	defer func() { _, _ = c.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }()
+	for _, q := range slices.Concat(begin, triggers, []string{"DELETE FROM legal_moves"}) {
+		if _, err := c.ExecContext(ctx, q); err != nil {
+			return fmt.Errorf("triggers: %w", err)
+		}
+	}
+	if _, err := c.ExecContext(ctx, "INSERT INTO legal_moves (sql) VALUES ($1)", want); err != nil {
+		return fmt.Errorf("triggers: %w", err)
+	}
+	_, err = c.ExecContext(ctx, "COMMIT")
+	return err
+}
+
+// refused turns the refusal of a trigger or of a row's CHECK into ErrIllegal.
+func refused(err error) error {
+	if err == nil {
+		return nil
+	}
+	for _, s := range []string{ErrIllegal.Error() + " of ", "CHECK constraint failed", "violates check constraint"} {
+		if strings.Contains(err.Error(), s) {
+			return fmt.Errorf("%w: %w", ErrIllegal, err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,320 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+const (
+	// connections is how many a process opens at most: PostgreSQL by default
+	// allows a hundred in all, and a project may run a dozen processes.
+	connections = 8
+	idle        = time.Minute
+	connectTime = 10 * time.Second
+
+	conflictTries = 30 // of a transaction that met another
+	lostTries     = 3  // of one whose connection broke
+	maxPause      = 100 * time.Millisecond
+)
+
+// postgres is a database of a PostgreSQL server. Transactions run side by side,
+// each on a snapshot (repeatable read): of two that change the same row the
+// later one is undone and run again on what the earlier one left, so that a
+// function given to Update sees the same as if it ran alone with the rows that
+// it changes. All who change a result or what becomes of its workunit write the
+// row of the workunit, so this covers a workunit with its results.
+type postgres struct {
+	db      *sql.DB
+	queries sync.Map // of prepared, by query
+	unsent  claimant
+
+	mu     sync.RWMutex // held for reading by transactions
+	closed bool
+}
+
+func openPostgres(ctx context.Context, url string) (*postgres, error) {
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, err // tells the URL without its password
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectTime
+	}
+	db := stdlib.OpenDB(*c)
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections)
+	db.SetConnMaxIdleTime(idle)
+	// Processes that start together migrate one after the other.
+	l, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
+	if err == nil {
+		err = migrate(ctx, goose.DialectPostgres, db, translated{migrations}, goose.WithSessionLocker(l))
+	}
+	if err == nil {
+		err = enforce(ctx, db, []string{"BEGIN", "LOCK TABLE legal_moves"}, postgresTriggers())
+	}
+	if err != nil {
+		_ = db.Close()
+		return nil, err
+	}
+	return &postgres{db: db, unsent: claimant{held: make(map[int64]struct{})}}, nil
+}
+
+func postgresTriggers() (out []string) {
+	for _, g := range guards() {
+		var body strings.Builder
+		for _, r := range g.refusals {
+			fmt.Fprintf(&body, "IF %s THEN RAISE EXCEPTION '%s'; END IF; ", r.illegal, r.message)
+		}
+		out = append(out,
+			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s_moves() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %sRETURN NEW; END$$", g.table, body.String()),
+			fmt.Sprintf("DROP TRIGGER IF EXISTS %s_moves ON %[1]s", g.table),
+			fmt.Sprintf("CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s FOR EACH ROW WHEN (%[3]s) EXECUTE FUNCTION %[1]s_moves()",
+				g.table, g.columns, g.illegal))
+	}
+	return out
+}
+
+func (p *postgres) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	return p.db.Close()
+}
+
+func (p *postgres) view(ctx context.Context, fn func(tx *Tx) error) error {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for try := 1; ; try++ {
+		s, err := p.begin(ctx, true)
+		switch {
+		case err == nil:
+			defer s.end()
+			return fn(&Tx{ctx: ctx, q: s})
+		case try == lostTries || !lost(err):
+			return fmt.Errorf("read database: %w", err)
+		}
+	}
+}
+
+func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	for try := 1; ; try++ {
+		err, again := p.attempt(ctx, fn)
+		switch {
+		case again == nil:
+			return err
+		case lost(again) && try >= lostTries:
+			return fmt.Errorf("the database is out of reach, nothing was changed: %w", errors.Join(again, err))
+		case try >= conflictTries:
+			return fmt.Errorf("given up after %d conflicts with other transactions, nothing was changed: %w", try, again)
+		}
+		pause := min(time.Millisecond<<min(try, 10), maxPause)
+		time.Sleep(rand.N(pause)) //nolint:forbidigo // two that met are not to meet again
+	}
+}
+
+// attempt runs fn once. again is why it should run once more; nothing was
+// changed then.
+func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error) (err, again error) {
+	s, err := p.begin(ctx, false)
+	if err != nil {
+		if lost(err) {
+			return nil, err
+		}
+		return err, nil
+	}
+	defer s.end()
+	// Once it has begun, the caller's context no longer matters.
+	c := &claims{of: &p.unsent}
+	defer c.end()
+	err = protect(&Tx{ctx: context.WithoutCancel(ctx), q: s, claims: c}, fn)
+	switch {
+	case s.failed != nil: // even if fn made light of it
+		return err, s.failed
+	case err != nil:
+		return err, nil
+	}
+	if err = s.tx.Commit(); conflict(err) {
+		return nil, err
+	}
+	if err != nil && lost(err) {
+		err = fmt.Errorf("commit: the connection broke, so the change may have been made or not: %w", err)
+	} else if err != nil {
+		err = fmt.Errorf("commit: %w", err)
+	}
+	return err, nil
+}
+
+// A pgSession is one transaction on its connection.
+type pgSession struct {
+	p      *postgres
+	conn   *sql.Conn
+	tx     *sql.Tx
+	failed error // why the transaction has to run again
+}
+
+func (p *postgres) begin(ctx context.Context, readOnly bool) (*pgSession, error) {
+	if p.closed {
+		return nil, ErrClosed
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	c, err := p.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := c.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: readOnly})
+	if err != nil {
+		_ = c.Close()
+		return nil, err
+	}
+	return &pgSession{p: p, conn: c, tx: tx}, nil
+}
+
+// end undoes what was not committed.
+func (s *pgSession) end() {
+	_ = s.tx.Rollback()
+	_ = s.conn.Close()
+}
+
+// note remembers an error after which the transaction has to run again.
+func (s *pgSession) note(err error) error {
+	if err != nil && s.failed == nil && (conflict(err) || lost(err)) {
+		s.failed = err
+	}
+	return err
+}
+
+func (s *pgSession) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	res, err := s.tx.ExecContext(ctx, s.p.prepare(query).query, clean(args)...)
+	return res, s.note(err)
+}
+
+func (s *pgSession) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return s.rows(ctx, s.p.prepare(query).query, args)
+}
+
+func (s *pgSession) rows(ctx context.Context, query string, args []any) (*sql.Rows, error) {
+	rows, err := s.tx.QueryContext(ctx, query, clean(args)...)
+	return rows, s.note(err)
+}
+
+// insert does not let a name that is taken fail, since nothing could follow in
+// a transaction after that.
+func (s *pgSession) insert(ctx context.Context, query string, args ...any) (id int64, err error) {
+	rows, err := s.rows(ctx, s.p.prepare(query).insert, args)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		if err := rows.Err(); err != nil {
+			return 0, s.note(err)
+		}
+		return 0, ErrExists
+	}
+	return id, rows.Scan(&id)
+}
+
+// lockFiles comes before the transaction's snapshot is taken.
+func (s *pgSession) lockFiles(ctx context.Context) error {
+	_, err := s.ExecContext(ctx, "LOCK TABLE workunit_file IN SHARE ROW EXCLUSIVE MODE")
+	return err
+}
+
+// prepared is a query as PostgreSQL wants it.
+type prepared struct{ query, insert string }
+
+func (p *postgres) prepare(query string) prepared {
+	if q, ok := p.queries.Load(query); ok {
+		return q.(prepared)
+	}
+	text := strings.ReplaceAll(query, "+$", "$") // see saveWorkunit
+	q := prepared{text, text + " ON CONFLICT DO NOTHING RETURNING id"}
+	p.queries.Store(query, q)
+	return q
+}
+
+// clean makes texts fit for PostgreSQL, which takes UTF-8 without zero bytes
+// only. What hosts say of themselves may be anything.
+func clean(args []any) []any {
+	for i, a := range args {
+		if s, ok := a.(string); ok && (strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s)) {
+			args[i] = strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
+		}
+	}
+	return args
+}
+
+// conflict reports whether a transaction failed because of another, by a
+// serialization failure or a deadlock.
+func conflict(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && (e.Code == "40001" || e.Code == "40P01")
+}
+
+// lost reports whether there is no connection, or no more: the server says so
+// as it goes down or starts, or says nothing at all.
+func lost(err error) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return strings.HasPrefix(e.Code, "57P") || strings.HasPrefix(e.Code, "08") || e.Code == "53300"
+	}
+	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
+		return true
+	}
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || netError(err)
+}
+
+func netError(err error) bool {
+	_, ok := errors.AsType[net.Error](err)
+	return ok && !errors.Is(err, context.Canceled)
+}
+
+// translated are the migrations in PostgreSQL's words. They are written for
+// SQLite, in what both understand but for the words below.
+type translated struct{ fs.FS }
+
+var translation = strings.NewReplacer(
+	"INTEGER PRIMARY KEY AUTOINCREMENT", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+	"INTEGER PRIMARY KEY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+	"INTEGER", "BIGINT",
+	"REAL", "DOUBLE PRECISION",
+	") STRICT, WITHOUT ROWID;", ");",
+	") STRICT;", ");",
+)
+
+func (t translated) Open(name string) (fs.File, error) {
+	f, err := t.FS.Open(name)
+	if err != nil || !strings.HasSuffix(name, ".sql") {
+		return f, err
+	}
+	text, err := fs.ReadFile(t.FS, name)
+	return translatedFile{f, strings.NewReader(translation.Replace(string(text)))}, err
+}
+
+type translatedFile struct {
+	fs.File
+	text *strings.Reader
+}
+
+func (f translatedFile) Read(b []byte) (int, error) { return f.text.Read(b) }

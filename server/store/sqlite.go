@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+	_ "modernc.org/sqlite" // the driver
+)
+
+// sqlite is a database in a file. One connection writes, several read.
+type sqlite struct {
+	readers *readers
+	writer  *writer
+}
+
+func openSQLite(ctx context.Context, path, synchronous string) (*sqlite, error) {
+	w, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous("+synchronous+")", "foreign_keys(1)"))
+	if err != nil {
+		return nil, err
+	}
+	w.SetMaxOpenConns(1)
+	err = migrate(ctx, goose.DialectSQLite3, w, migrations)
+	if err == nil {
+		err = enforce(ctx, w, []string{"BEGIN IMMEDIATE"}, sqliteTriggers())
+	}
+	if err != nil {
+		_ = w.Close()
+		return nil, err
+	}
+	r, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
+	if err != nil {
+		_ = w.Close()
+		return nil, err
+	}
+	rd, err := openReaders(ctx, r, max(4, runtime.GOMAXPROCS(0)))
+	if err != nil {
+		_ = w.Close()
+		return nil, err
+	}
+	wr, err := startWriter(ctx, w)
+	if err != nil {
+		_ = rd.close()
+		_ = w.Close()
+		return nil, err
+	}
+	return &sqlite{readers: rd, writer: wr}, nil
+}
+
+func sqliteTriggers() (out []string) {
+	for _, g := range guards() {
+		var text strings.Builder
+		fmt.Fprintf(&text, "CREATE TRIGGER %s_moves AFTER UPDATE OF %s ON %[1]s WHEN %[3]s BEGIN SELECT CASE", g.table, g.columns, g.illegal)
+		for _, r := range g.refusals {
+			fmt.Fprintf(&text, " WHEN %s THEN RAISE(ABORT, '%s')", r.illegal, r.message)
+		}
+		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_moves", g.table), text.String()+" END; END")
+	}
+	return out
+}
+
+func (s *sqlite) close() error { return errors.Join(s.writer.close(), s.readers.close()) }
+
+// dsn builds the driver's name for a file. Writers of other processes may hold
+// the lock for as long as a bulk insert takes, so waiting is generous.
+func dsn(path string, pragmas ...string) string {
+	p := filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" {
+		p = "/" + p
+	}
+	u := url.URL{Scheme: "file", OmitHost: true, Path: p}
+	q := url.Values{"_pragma": append([]string{"busy_timeout(60000)"}, pragmas...)}
+	if !filepath.IsAbs(path) {
+		u.Opaque, u.Path = (&url.URL{Path: p}).EscapedPath(), ""
+	}
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func (s *sqlite) view(ctx context.Context, fn func(tx *Tx) error) error {
+	select {
+	case <-s.writer.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	default:
+	}
+	var c *conn
+	select {
+	case c = <-s.readers.free:
+	case <-s.writer.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { s.readers.free <- c }()
+	end := &Tx{ctx: context.WithoutCancel(ctx), q: c}
+	if _, err := end.exec("BEGIN"); err != nil {
+		return fmt.Errorf("read database: %w", err)
+	}
+	defer func() { _, _ = end.exec("ROLLBACK") }()
+	return fn(&Tx{ctx: ctx, q: c})
+}
+
+func (s *sqlite) update(ctx context.Context, fn func(tx *Tx) error) error {
+	j := job{fn: fn, done: make(chan error, 1)}
+	select {
+	case s.writer.jobs <- j:
+		return <-j.done
+	case <-s.writer.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
