@@ -130,8 +130,7 @@ func (s *Site) account(w http.ResponseWriter, r *http.Request) {
 		said, err = s.change(w, r, &u)
 	}
 	data := map[string]any{"User": u, "URL": s.MasterURL, "Said": said, "Prefs": prefsForm(u.GlobalPrefs)}
-	var refused *protocol.AccountError
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
 		data["Error"], err = words(refused), nil
 	}
 	if err == nil {

@@ -72,7 +72,7 @@ func (s *Site) visitor(r *http.Request) (store.User, error) {
 // admit logs a user in; without one it logs out.
 func (s *Site) admit(w http.ResponseWriter, u *store.User) {
 	base, _ := url.Parse(s.MasterURL)
-	c := &http.Cookie{Name: sessionCookie, Path: base.Path, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: base.Scheme == "https", MaxAge: -1}
+	c := &http.Cookie{Name: sessionCookie, Path: base.Path, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: base.Scheme == "https", MaxAge: -1} //nolint:gosec // a project without TLS has no secure cookies
 	if u != nil {
 		c.Value, c.MaxAge = s.token("session", *u, time.Now().Add(sessionTime)), int(sessionTime/time.Second)
 	}
