@@ -60,6 +60,11 @@ type Config struct {
 	Version      string // of the program, for people
 	// Transport carries HTTP; nil means the net/http package's own.
 	Transport http.RoundTripper
+	// Sensors are asked now and then whether the computer is in use and so on; nil
+	// means that nothing of the kind is known.
+	Sensors Sensors
+	// Watch has files that people edit read again when they change.
+	Watch bool
 }
 
 // An Agent runs in one data directory. Only New and Run are for its maker;
@@ -100,6 +105,7 @@ type Agent struct {
 	leaving map[string]bool      // project → all of its is being removed
 	again   map[string]bool      // of those → it stays attached, and starts anew
 	last    decision
+	sensed  sensing
 	debts   ledger
 	old     []guirpc.OldResult
 	up      uptime
@@ -197,7 +203,12 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	a.log.Info("agent started", "version", a.cfg.Version, "data", a.cfg.DataDir, "cpus", a.cpus(), "projects", len(a.accounts))
 	a.openLedger(time.Now())
 	a.openUptime(time.Now())
-	go a.watch(a.ctx)
+	if a.cfg.Watch {
+		go a.watch(a.ctx)
+	}
+	if a.cfg.Sensors != nil {
+		go a.sense(a.ctx)
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {

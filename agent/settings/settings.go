@@ -48,6 +48,9 @@ type Settings struct {
 	// Venue is home, work or school: which section of preferences holds here,
 	// whatever the projects' web sites say. "": as they say.
 	Venue string `toml:"venue"`
+	// ExclusiveApps are programs that want the computer for themselves: while one
+	// runs, tasks do not.
+	ExclusiveApps []string `toml:"exclusive_apps"`
 	// GUIRPCPort is where BOINC's tools connect; 0: nowhere.
 	GUIRPCPort int `toml:"gui_rpc_port"`
 	// LogFlags are what else is written down, with BOINC's names.

@@ -27,7 +27,7 @@ func NewAgent(bin Bin, dir, prefs, settings string) (*Agent, error) {
 		return nil, err
 	}
 	for name, text := range map[string]string{
-		"prefs.toml":    prefs,
+		"prefs.toml":    "suspend_cpu_usage = 0\nrun_on_batteries = true\n" + prefs, // a busy machine is no reason to wait
 		"starling.toml": "allow_multiple_clients = true\n" + noTools(settings) + settings,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
