@@ -30,8 +30,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor"
@@ -61,6 +63,11 @@ type Config struct {
 	Version      string // of the program, for people
 	// Transport carries HTTP; nil means the net/http package's own.
 	Transport http.RoundTripper
+	// Sensors are asked now and then whether the computer is in use and so on; nil
+	// means that nothing of the kind is known.
+	Sensors Sensors
+	// Watch has files that people edit read again when they change.
+	Watch bool
 }
 
 // An Agent runs in one data directory. Only New and Run are for its maker;
@@ -83,6 +90,12 @@ type Agent struct {
 	accounts map[string]settings.Account // by master URL
 	faults   error                       // of the files people write
 
+	journal *journal
+	sizes   *folderSizes
+	quit    func() // ends Run
+
+	quitting <-chan struct{}
+
 	events chan func()     // each runs in the loop
 	ctx    context.Context // ends with the loop
 	end    context.CancelFunc
@@ -96,7 +109,9 @@ type Agent struct {
 	leaving map[string]bool      // project → all of its is being removed
 	again   map[string]bool      // of those → it stays attached, and starts anew
 	last    decision
+	sensed  sensing
 	debts   ledger
+	old     []guirpc.OldResult
 	up      uptime
 	disk    diskUse
 	stale   bool // something may be left that nobody needs
@@ -115,8 +130,12 @@ func New(cfg Config) (*Agent, error) {
 			return nil, fmt.Errorf("data directory: %w", err)
 		}
 	}
+	j := newJournal(cfg.Log.Handler())
+	cfg.Log = slog.New(j)
+	quit := make(chan struct{})
 	a := &Agent{
-		cfg: cfg, log: cfg.Log, since: time.Now(),
+		cfg: cfg, log: cfg.Log, since: time.Now(), journal: j, sizes: newFolderSizes(),
+		quitting: quit, quit: sync.OnceFunc(func() { close(quit) }),
 		rng:     mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64())),
 		events:  make(chan func(), 256),
 		talking: make(map[string]string), moving: make(map[string]*transfer),
@@ -190,12 +209,19 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	a.openLedger(time.Now())
 	a.openUptime(time.Now())
 	a.findTrickles()
-	go a.watch(a.ctx)
+	if a.cfg.Watch {
+		go a.watch(a.ctx)
+	}
+	if a.cfg.Sensors != nil {
+		go a.sense(a.ctx)
+	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
+			return nil
+		case <-a.quitting:
 			return nil
 		case event := <-a.events:
 			event()

@@ -80,7 +80,12 @@ func (a *Agent) takePrefs(tx *state.Tx, project, xml string, now time.Time) bool
 	return true
 }
 
-// conditions are what the computer is like just now, as far as is known.
-func (a *Agent) conditions(now time.Time) prefs.Conditions {
-	return prefs.Conditions{Now: now.Round(0), OtherCPU: -1}
+// transferredMB is what was transferred in the period of the preferences' limit.
+func (a *Agent) transferredMB(now time.Time) float64 {
+	d := a.prefs.DailyXferPeriodDays
+	if d <= 0 {
+		return 0
+	}
+	h, _ := a.db.Hosts.Get(state.Self)
+	return state.TrafficSince(h.Traffic, now, int(d)) / 1e6
 }

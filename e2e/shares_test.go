@@ -36,7 +36,7 @@ func TestShares(t *testing.T) {
 	t.Cleanup(cancel)
 	shares := []float64{1, 2, 5}
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"),
-		"work_buf_min_days = 0.0005\nwork_buf_additional_days = 0.001\ncpu_scheduling_period_minutes = 1\nsuspend_cpu_usage = 0\nniu_suspend_cpu_usage = 0\n",
+		"work_buf_min_days = 0.0005\nwork_buf_additional_days = 0.001\ncpu_scheduling_period_minutes = 1\n",
 		"ncpus = 2\n[log_flags]\nsched_decision = true\n")
 	if err != nil {
 		t.Fatal(err)

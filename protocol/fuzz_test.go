@@ -36,10 +36,17 @@ func FuzzSchedulerRequest(f *testing.F) {
 
 func FuzzSchedulerReply(f *testing.F) {
 	seed(f, "*scheduler.response.http")
-	f.Fuzz(func(_ *testing.T, b []byte) {
-		if r, err := protocol.ParseSchedulerReply(b); err == nil {
-			r.Encode()
+	f.Add([]byte(`<scheduler_reply><starling_refusal code="memory" app="a&quot;" need="2" have="1"/></scheduler_reply>`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := protocol.ParseSchedulerReply(b)
+		if err != nil {
+			return
 		}
+		again, err := protocol.ParseSchedulerReply((&protocol.SchedulerReply{Refusals: r.Refusals}).Encode())
+		if err != nil || len(again.Refusals) != len(r.Refusals) {
+			t.Errorf("refusals %+v became %+v, %v", r.Refusals, again, err)
+		}
+		r.Encode()
 	})
 }
 

@@ -16,6 +16,7 @@ type SchedulerReply struct {
 	RequestDelay     time.Duration // no contact before that
 	NextRPCDelay     time.Duration // contact at latest then; 0 none
 	Messages         []Message
+	Refusals         []Refusal // why work was asked for in vain
 	ProjectName      string
 	ProjectIsDown    bool
 

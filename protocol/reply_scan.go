@@ -54,6 +54,8 @@ func (p *replyScan) status(name string) bool {
 			m.Priority = PriorityNotice // as old servers call it
 		}
 		r.Messages = appendTo(r.Messages, m)
+	case refusalTag:
+		r.Refusals = appendTo(r.Refusals, scanRefusal(s))
 	case "project_name":
 		r.ProjectName = s.Text()
 	case "project_is_down":

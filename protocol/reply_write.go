@@ -27,6 +27,9 @@ func (r *SchedulerReply) Encode() []byte {
 	for _, m := range r.Messages {
 		m.write(&w)
 	}
+	for _, f := range r.Refusals {
+		f.write(&w)
+	}
 	w.TextIf("project_name", r.ProjectName)
 	w.Flag("project_is_down", r.ProjectIsDown)
 	if r.User != nil {

@@ -3,15 +3,18 @@ package server
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -36,10 +39,15 @@ type Config struct {
 	ResendLostResults     bool    `toml:"resend_lost_results"`
 	SendResultAbort       bool    `toml:"send_result_abort"`
 
+	AffinityHours          float64 `toml:"affinity_hours"`
 	DeleteDelayHours       float64 `toml:"delete_delay_hours"`
 	PurgeAfterDays         float64 `toml:"purge_after_days"`
 	DisableAccountCreation bool    `toml:"disable_account_creation"`
 	MinPasswdLength        int     `toml:"min_passwd_length"`
+	Mail                   string  `toml:"mail"`
+	MailFrom               string  `toml:"mail_from"`
+
+	PlanClass map[string]scheduler.PlanClass `toml:"plan_class"`
 }
 
 // DefaultConfig is what holds where server.toml says nothing.
@@ -53,7 +61,9 @@ func DefaultConfig() Config {
 		OneResultPerHostPerWU: true,
 		ResendLostResults:     true,
 		SendResultAbort:       true,
+		AffinityHours:         24,
 		MinPasswdLength:       6,
+		Mail:                  "mail",
 	}
 }
 
@@ -116,6 +126,10 @@ resend_lost_results = %v
 # Whether computers are told to abort results that are of no use any more.
 send_result_abort = %v
 
+# Hours for which a workunit is kept for the computers that have the files of its
+# predecessor (work create --predecessor); then all may have it.
+affinity_hours = %v
+
 # Hours for which files stay after the last result of a workunit came in.
 delete_delay_hours = %v
 
@@ -129,9 +143,26 @@ disable_account_creation = %v
 
 # The shortest password that clients let people choose.
 min_passwd_length = %d
+
+# Where mail to volunteers goes: a folder beside this file, or a mail server,
+# smtp://USER:PASSWORD@HOST:587 or smtps://…; "" sends none. It is sent as
+# mail_from; "" is noreply at the host of master_url.
+mail = %q
+mail_from = %q
+
+# Plan classes: on which computers the app versions of a class run. For example
+#
+# [plan_class.mt]
+# min_ncpus = 2            # CPUs that the computer may use, at least
+# max_threads = 8          # CPUs that a task uses, at most; without: one
+# nthreads_cmdline = true  # tell the program how many: --nthreads N
+# cpu_feature = ["avx2"]   # what the processor must have, as it says itself
+# min_memory_mb = 4096     # of the computer
+# projected_flops_scale = 1.5  # speed, over that of the benchmark times CPUs
 `, c.LongName, c.MasterURL, c.Database, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
-		c.SendResultAbort, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength)
+		c.SendResultAbort, c.AffinityHours, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength,
+		c.Mail, c.MailFrom)
 }
 
 // readConfig reads DIR/server.toml. The error tells all that is wrong with it,
@@ -190,12 +221,21 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		{"max_wus_in_progress", float64(c.MaxWusInProgress), 1e6},
 		{"max_ncpus", float64(c.MaxNCPUs), 1e5},
 		{"max_infeasible", float64(c.MaxInfeasible), 1e6},
+		{"affinity_hours", c.AffinityHours, 24 * 365},
 		{"delete_delay_hours", c.DeleteDelayHours, 24 * 3650},
 		{"purge_after_days", c.PurgeAfterDays, 36500},
 		{"min_passwd_length", float64(c.MinPasswdLength), 100},
 	} {
 		if !(x.value >= 0 && x.value <= x.most) {
 			bad(x.key, "%v is out of range, want 0 to %v", x.value, x.most)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.PlanClass)) {
+		for _, e := range c.PlanClass[name].Check() {
+			bad("plan_class."+name+"."+e.Key, "%s", e.Text)
+		}
+		if !planClass.MatchString(name) || name == "" {
+			bad("plan_class."+name, "want a name of letters, digits, '_', '-' and '.'")
 		}
 	}
 	return errs

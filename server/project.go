@@ -10,6 +10,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -157,12 +158,18 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	post, err := p.post()
+	if err != nil {
+		return nil, err
+	}
+	secret := sha256.Sum256([]byte("web sessions\x00" + p.uploadKey.Text()))
 	site := &web.Site{
+		Secret: secret[:], Mail: post,
 		Serves: p.part.has,
 		Name:   c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
 		MinPasswordLength: c.MinPasswdLength, Store: p.Store, Log: p.log.With("part", "web"), Download: p.Download,
 		Scheduler: &scheduler.Scheduler{
-			Store: p.Store.Shard(p.part.Shard), Log: p.log.With("part", "scheduler"), Reported: reported,
+			Store: p.Store.Shard(p.part.Shard), Log: p.log.With("part", "scheduler"), Reported: reported, Uploaded: p.uploaded,
 			Config: scheduler.Config{
 				Name: c.LongName, MasterURL: c.MasterURL,
 				DownloadURL: c.MasterURL + "download/", UploadURL: c.MasterURL + "file_upload_handler",
@@ -174,6 +181,7 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
 				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
+				PlanClasses: c.PlanClass,
 			},
 		},
 		Upload: &upload.Handler{Files: p.Upload, Key: p.uploadKey.Public(), Log: p.log.With("part", "upload")},
@@ -194,6 +202,7 @@ func (p *Project) daemons() []daemon {
 	t := &transitioner.Transitioner{
 		Store: st, Log: p.log.With("part", "transitioner"), Describe: p.describeResult,
 		DeleteDelay: protocol.Seconds(p.Config.DeleteDelayHours * 3600),
+		Affinity:    protocol.Seconds(p.Config.AffinityHours * 3600),
 	}
 	v := &validator.Validator{
 		Store: st, Log: p.log.With("part", "validator"), Checker: p.checker,
@@ -208,8 +217,16 @@ func (p *Project) daemons() []daemon {
 		Store: st, Log: p.log.With("part", "purger"), Dir: filepath.Join(p.Dir, archiveDir), Upload: p.Upload,
 		After: protocol.Seconds(p.Config.PurgeAfterDays * 86400),
 	}
+	rel := &transitioner.Releaser{Store: st, Log: p.log.With("part", "releaser"), Files: p.Download}
 	all := []daemon{
-		{"transitioner", t.Pass},
+		{"transitioner", func(ctx context.Context, now time.Time) (int, error) {
+			n, err := rel.Pass(ctx, now)
+			if err != nil {
+				return n, err
+			}
+			m, err := t.Pass(ctx, now)
+			return n + m, err
+		}},
 		{"validator", v.Pass},
 		{"assimilator", a.Pass},
 		{"trickler", m.Pass},

@@ -153,15 +153,16 @@ type client struct {
 	lazy  bool // does not upload
 	have  []protocol.Result
 
-	trickles []protocol.Trickle // sent with each request
-	disk     float64            // bytes free; 0 not told
+	trickles []protocol.Trickle  // sent with each request
+	disk     float64             // bytes free; 0 not told
+	held     []protocol.FileInfo // sticky files
 }
 
 func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *protocol.SchedulerReply {
 	c.w.t.Helper()
 	req := protocol.SchedulerRequest{
 		Authenticator: c.key, HostID: c.host, RPCSeqno: c.seqno, Client: protocol.Version{Major: 7, Minor: 20, Release: 5},
-		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports, Trickles: c.trickles,
+		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports, Trickles: c.trickles, Files: c.held,
 		Host: protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: 1e9, DiskFree: c.disk},
 	}
 	for _, r := range c.have {
@@ -545,6 +546,14 @@ func TestSettings(t *testing.T) {
 		{"a host without a dot", master, "http://localhost/", "master_url: "},
 		{"a version that is none", `min_core_version = ""`, `min_core_version = "7"`, "is not a version, want MAJOR.MINOR.RELEASE"},
 		{"not canonical", master, strings.TrimSuffix(master, "/"), "master_url: "},
+		{
+			"an unknown key of a plan class", "min_passwd_length = 6", "min_passwd_length = 6\n[plan_class.mt]\nmin_cpus = 2",
+			"plan_class.mt.min_cpus: unknown key, did you mean plan_class.mt.min_ncpus?",
+		},
+		{
+			"a plan class for a GPU", "min_passwd_length = 6", "min_passwd_length = 6\n[plan_class.cuda]\ngpu_type = \"nvidia\"",
+			"plan_class.cuda.gpu_type: tasks for GPUs are not supported",
+		},
 		{"an address that is none", `listen = ""`, `listen = "here"`, "want HOST:PORT or :PORT"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -598,6 +607,8 @@ func TestVersions(t *testing.T) {
 		{"a strange platform", func(v *server.NewVersion) { v.Platform = "../x" }, "want a name such as"},
 		{"no program", func(v *server.NewVersion) { v.Main = "/nowhere" }, "nowhere"},
 		{"an empty program", func(v *server.NewVersion) { v.Main = w.file("e", "") }, "is empty"},
+		{"a plan class of which nobody knows", func(v *server.NewVersion) { v.PlanClass = "mt" }, "add [plan_class.mt]"},
+		{"clients that do not exist", func(v *server.NewVersion) { v.MinCore, v.MaxCore = "8.0", "7.9" }, "there are none"},
 		{"plain without a wrapper", func(v *server.NewVersion) { v.Plain = true }, "needs the wrapper"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -154,22 +154,8 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 	if a.FriendlyName == "" {
 		a.FriendlyName = a.Name
 	}
-	if _, err := validator.New(a.Validator, validator.Env{Dir: p.Dir}); err != nil {
+	if err := p.checkApp(a); err != nil {
 		return err
-	}
-	if _, err := p.newHandler(store.App{Name: a.Name, Assimilator: a.Assimilator}); err != nil {
-		return err
-	}
-	switch {
-	case a.HomogeneousRedundancy < 0 || a.HomogeneousRedundancy > 2:
-		return fmt.Errorf("homogeneous redundancy %d, want 0, 1 or 2", a.HomogeneousRedundancy)
-	case a.TargetNResults < 0 || a.TargetNResults > 100:
-		return fmt.Errorf("target_nresults %d, want 0 to 100", a.TargetNResults)
-	}
-	if a.Trickle != "" {
-		if _, err := p.trickleCommand(a.Trickle); err != nil {
-			return err
-		}
 	}
 	if len(a.Outputs) == 0 {
 		a.Outputs = []workgen.OutputFile{{Logical: "out", MaxNBytes: workgen.DefaultMaxNBytes}}
@@ -196,6 +182,52 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 		return err
 	}
 	return atomicfile.Write(path, []byte(text), 0o644)
+}
+
+// checkApp looks at the settings of an application.
+func (p *Project) checkApp(a NewApp) error {
+	if _, err := validator.New(a.Validator, validator.Env{Dir: p.Dir}); err != nil {
+		return err
+	}
+	if _, err := p.newHandler(store.App{Name: a.Name, Assimilator: a.Assimilator}); err != nil {
+		return err
+	}
+	switch {
+	case a.HomogeneousRedundancy < 0 || a.HomogeneousRedundancy > 2:
+		return fmt.Errorf("homogeneous redundancy %d, want 0, 1 or 2", a.HomogeneousRedundancy)
+	case a.TargetNResults < 0 || a.TargetNResults > 100:
+		return fmt.Errorf("target_nresults %d, want 0 to 100", a.TargetNResults)
+	}
+	if a.Trickle != "" {
+		if _, err := p.trickleCommand(a.Trickle); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetApp changes the settings of an application; change gets those that it has. A
+// server that runs takes them up by itself.
+func (p *Project) SetApp(ctx context.Context, name string, change func(a *NewApp)) error {
+	return p.Store.Update(ctx, func(tx *store.Tx) error {
+		row, err := tx.AppByName(name)
+		if err != nil {
+			return err
+		}
+		a := NewApp{
+			Name: row.Name, FriendlyName: row.UserFriendlyName, Validator: row.Validator, Assimilator: row.Assimilator,
+			Trickle: row.Trickle, HomogeneousRedundancy: row.HomogeneousRedundancy,
+			HomogeneousAppVersion: row.HomogeneousAppVersion, TargetNResults: row.TargetNResults,
+		}
+		change(&a)
+		if err := p.checkApp(a); err != nil {
+			return err
+		}
+		row.UserFriendlyName, row.Validator, row.Assimilator, row.Trickle = a.FriendlyName, a.Validator, a.Assimilator, a.Trickle
+		row.HomogeneousRedundancy, row.HomogeneousAppVersion = a.HomogeneousRedundancy, a.HomogeneousAppVersion
+		row.TargetNResults = a.TargetNResults
+		return tx.SaveApp(row)
+	})
 }
 
 // Generator prepares to make workunits of an application.

@@ -26,7 +26,11 @@ type NewVersion struct {
 	Files     []workgen.Given // further files
 	Plain     bool            // the program knows nothing of BOINC
 	Wrapper   string          // path of our wrapper for that platform, if Plain
+	MinCore   string          // the oldest client that runs it, "7.4"; "" any
+	MaxCore   string          // the newest; "" any
 	Cmdline   string          // goes before each workunit's command line
+
+	minCore, maxCore int // 100·major + minor
 }
 
 // programName is under which name our wrapper finds the program that it wraps.
@@ -59,6 +63,9 @@ func (p *Project) AddVersion(ctx context.Context, v NewVersion, now time.Time) e
 	number, err := v.check()
 	if err != nil {
 		return err
+	}
+	if _, ok := p.Config.PlanClass[v.PlanClass]; !ok && v.PlanClass != "" {
+		return fmt.Errorf("plan class %s: server.toml does not say which computers it is for; add [plan_class.%s]", v.PlanClass, v.PlanClass)
 	}
 	var app store.App
 	taken := fmt.Errorf("%s %s for %s exists already: clients keep a version for good, so give the new one a higher number",
@@ -100,7 +107,7 @@ func (p *Project) AddVersion(ctx context.Context, v NewVersion, now time.Time) e
 		}
 		_, err = tx.InsertAppVersion(store.AppVersion{
 			CreateTime: now, AppID: app.ID, VersionNum: number, Platform: platform, PlanClass: v.PlanClass,
-			XMLDoc: doc, Plain: v.Plain,
+			XMLDoc: doc, Plain: v.Plain, MinCoreVersion: v.minCore, MaxCoreVersion: v.maxCore,
 		})
 		if errors.Is(err, store.ErrExists) {
 			return taken
@@ -112,6 +119,20 @@ func (p *Project) AddVersion(ctx context.Context, v NewVersion, now time.Time) e
 // check returns the version's number, 100·major + minor.
 func (v *NewVersion) check() (int, error) {
 	var errs []error
+	for _, c := range []struct {
+		text string
+		into *int
+	}{{v.MinCore, &v.minCore}, {v.MaxCore, &v.maxCore}} {
+		core, err := coreVersion(c.text)
+		if err == nil && core.Release != 0 {
+			err = fmt.Errorf("%q: want MAJOR.MINOR", c.text)
+		}
+		errs = append(errs, err)
+		*c.into = 100*core.Major + core.Minor
+	}
+	if v.maxCore > 0 && v.maxCore < v.minCore {
+		errs = append(errs, fmt.Errorf("clients from %s to %s: there are none", v.MinCore, v.MaxCore))
+	}
 	if !platformName.MatchString(v.Platform) || v.Platform == "anonymous" {
 		errs = append(errs, fmt.Errorf("platform %q: want a name such as x86_64-pc-linux-gnu or windows_x86_64", v.Platform))
 	}

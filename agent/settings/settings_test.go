@@ -71,7 +71,7 @@ device_name = "d"`, ""},
 		})
 	}
 	s, err := settings.Load(t.TempDir())
-	if err != nil || s != settings.Default() {
+	if err != nil || !reflect.DeepEqual(s, settings.Default()) {
 		t.Errorf("no file: got %+v, %v", s, err)
 	}
 	if _, err := settings.Load(dir(t, map[string]string{settings.File + "/x": ""})); err == nil {

@@ -38,7 +38,7 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), trickleCmd(), serveCmd(), statusCmd(), doctorCmd())
+	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), fileCmd(), trickleCmd(), serveCmd(), statusCmd(), doctorCmd())
 	return cmd
 }
 

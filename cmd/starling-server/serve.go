@@ -115,6 +115,9 @@ func printStatus(st projectStatus) {
 		w.Total, w.Unfinished, w.Canonical, w.Error, w.Assimilated)
 	fmt.Printf("waiting    %d for validation, %d for assimilation, %d for file deletion\n",
 		w.NeedValidate, w.WaitingAssimilate, w.WaitingFileDelete)
+	age := func(what string) time.Duration { return time.Duration(st.OldestAge[what]) * time.Second }
+	fmt.Printf("oldest     unsent %v, transition due %v, for validation %v, for assimilation %v, for file deletion %v\n",
+		age("unsent"), age("transition_due"), age("need_validate"), age("waiting_assimilation"), age("waiting_file_deletion"))
 	fmt.Printf("results    %d: %d unsent, %d in progress, %d over\n", r.Total, r.ByServerState["unsent"],
 		r.ByServerState["in_progress"], r.ByServerState["over"])
 	outcomes, _ := json.Marshal(r.ByOutcome) // sorted by name

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/workgen"
@@ -95,15 +96,47 @@ func appCmd() *cobra.Command {
 			})
 		},
 	}
-	add.Flags().StringVar(&a.FriendlyName, "friendly-name", "", "name shown to volunteers (default: APP)")
-	add.Flags().StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise, trivial, numeric:ABS[,REL] or exec:CMD (see docs/pipeline.md)")
-	add.Flags().StringVar(&a.Assimilator, "assimilator", "copy", "what is done with outcomes: copy or exec:CMD (see docs/pipeline.md)")
-	add.Flags().IntVar(&a.HomogeneousRedundancy, "homogeneous-redundancy", 0, "results of a workunit go to like computers only: 0 no, 1 alike in system and processor family, 2 in system and kind of processor")
-	add.Flags().BoolVar(&a.HomogeneousAppVersion, "homogeneous-app-version", false, "results of a workunit are computed with one version only")
-	add.Flags().IntVar(&a.TargetNResults, "target-nresults", 0, "adaptive replication: workunits with a quorum of 1 get so many results when the computer is not trusted yet")
-	add.Flags().StringVar(&a.Trickle, "trickle", "", "what handles trickle-up messages: exec:CMD (default: they are kept, see trickle list)")
+	appFlags(add.Flags(), &a)
 	add.Flags().StringArrayVar(&outputs, "output", nil, "an output file, LOGICAL[:MAXBYTES]; may be repeated (default: out:10000000)")
-	return group("app", "Applications", add)
+	return group("app", "Applications", add, setCmd())
+}
+
+// appFlags defines the flags for what an application can be set to.
+func appFlags(f *pflag.FlagSet, a *server.NewApp) {
+	f.StringVar(&a.FriendlyName, "friendly-name", "", "name shown to volunteers (default: APP)")
+	f.StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise, trivial, numeric:ABS[,REL] or exec:CMD (see docs/pipeline.md)")
+	f.StringVar(&a.Assimilator, "assimilator", "copy", "what is done with outcomes: copy or exec:CMD (see docs/pipeline.md)")
+	f.IntVar(&a.HomogeneousRedundancy, "homogeneous-redundancy", 0, "results of a workunit go to like computers only: 0 no, 1 alike in system and processor family, 2 in system and kind of processor")
+	f.BoolVar(&a.HomogeneousAppVersion, "homogeneous-app-version", false, "results of a workunit are computed with one version only")
+	f.IntVar(&a.TargetNResults, "target-nresults", 0, "adaptive replication: workunits with a quorum of 1 get so many results when the computer is not trusted yet")
+	f.StringVar(&a.Trickle, "trickle", "", "what handles trickle-up messages: exec:CMD (default: they are kept, see trickle list)")
+}
+
+func setCmd() *cobra.Command {
+	var said server.NewApp
+	cmd := &cobra.Command{
+		Use:   "set DIR APP",
+		Short: "Change the settings of an application",
+		Long:  "Change the settings of an application that flags name; the others stay. A server that runs takes them up.",
+		Args:  cobra.ExactArgs(2),
+	}
+	appFlags(cmd.Flags(), &said)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+			return p.SetApp(ctx, args[1], func(a *server.NewApp) {
+				now := pflag.NewFlagSet("now", pflag.ContinueOnError)
+				present := *a
+				appFlags(now, a)
+				*a = present // the flags' defaults went over it
+				cmd.Flags().Visit(func(f *pflag.Flag) {
+					if now.Lookup(f.Name) != nil {
+						_ = now.Set(f.Name, f.Value.String()) // it was parsed before
+					}
+				})
+			})
+		})
+	}
+	return cmd
 }
 
 func parseOutput(s string) (workgen.OutputFile, error) {
@@ -147,7 +180,9 @@ func versionCmd() *cobra.Command {
 	f.StringVar(&v.Number, "version", "", "major and minor number, for example 1.00")
 	f.StringVar(&v.Main, "main", "", "the program")
 	f.StringArrayVar(&files, "file", nil, "a further file, FILE[=LOGICAL]; may be repeated")
-	f.StringVar(&v.PlanClass, "plan-class", "", "BOINC's plan class")
+	f.StringVar(&v.PlanClass, "plan-class", "", "which computers, by a [plan_class.NAME] of server.toml (default all)")
+	f.StringVar(&v.MinCore, "min-core-version", "", "the oldest version of BOINC's client that runs it, for example 7.4")
+	f.StringVar(&v.MaxCore, "max-core-version", "", "the newest")
 	f.StringVar(&v.Cmdline, "cmdline", "", "arguments added to those of each workunit")
 	f.BoolVar(&v.Plain, "plain", false, "the program knows nothing of BOINC: wrap it, and put its files into its folder")
 	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain (default: starling-wrap-PLATFORM or starling-wrap beside this program)")

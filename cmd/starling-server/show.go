@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -77,6 +78,28 @@ type workunitView struct {
 	FileDeleteState   string       `json:"file_delete_state"`
 	TransitionTime    string       `json:"transition_time"`
 	Results           []resultView `json:"results"`
+	App               int64        `json:"appid"`
+	Predecessor       int64        `json:"predecessor,omitempty"`
+	Awaiting          bool         `json:"awaiting,omitempty"`
+	AwaitedFiles      []string     `json:"awaited_files,omitempty"`
+	History           []eventView  `json:"history"`
+}
+
+// An eventView is a move in the story of a row.
+type eventView struct {
+	Time  time.Time `json:"time,omitzero"`
+	By    string    `json:"by,omitempty"`
+	Cause string    `json:"cause,omitempty"`
+	Of    string    `json:"of,omitempty"` // the result, in the story of its workunit
+	Move  string    `json:"move"`
+}
+
+func viewStory(of string, story []store.Event) []eventView {
+	out := []eventView{}
+	for _, e := range story {
+		out = append(out, eventView{utc(e.Time), e.By, e.Why, of, e.Move})
+	}
+	return out
 }
 
 type resultView struct {
@@ -98,6 +121,8 @@ type resultView struct {
 	ClaimedCredit   float64   `json:"claimed_credit"`
 	GrantedCredit   float64   `json:"granted_credit"`
 	StderrOut       string    `json:"stderr_out,omitempty"`
+
+	History []eventView `json:"history,omitempty"`
 }
 
 func viewResult(r store.Result) resultView {
@@ -128,26 +153,55 @@ func showWorkunit(tx *store.Tx, id string) (any, error) {
 		CanonicalCredit: wu.CanonicalCredit, NeedValidate: wu.NeedValidate, Errors: wu.ErrorMask.Reasons(),
 		AssimilateState: wu.AssimilateState.String(), FileDeleteState: wu.FileDeleteState.String(),
 		TransitionTime: wu.TransitionTime.UTC().Format(time.RFC3339), Results: []resultView{},
+		App: wu.AppID, Predecessor: wu.Predecessor, Awaiting: wu.Awaiting,
 	}
 	if !wu.TransitionTime.Before(store.Never) {
 		v.TransitionTime = "never"
 	}
+	story, err := tx.WorkunitStory(wu.ID)
+	if err != nil {
+		return nil, err
+	}
+	v.History = viewStory("", story)
+	if v.AwaitedFiles, err = tx.AwaitedFilesOf(wu.ID); err != nil {
+		return nil, err
+	}
 	results, err := tx.ResultsOf(wu.ID)
+	if err != nil {
+		return nil, err
+	}
 	for _, r := range results {
 		r.StderrOut = ""
 		v.Results = append(v.Results, viewResult(r))
+		story, err := tx.ResultStory(r.ID)
+		if err != nil {
+			return nil, err
+		}
+		v.History = append(v.History, viewStory(r.Name, story)...)
 	}
-	return v, err
+	slices.SortStableFunc(v.History, func(a, b eventView) int { return a.Time.Compare(b.Time) })
+	return v, nil
 }
 
 func showResult(tx *store.Tx, id string) (any, error) {
+	r, err := resultBy(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	v := viewResult(r)
+	story, err := tx.ResultStory(r.ID)
+	v.History = viewStory("", story)
+	return v, err
+}
+
+// resultBy finds a result by number or name.
+func resultBy(tx *store.Tx, id string) (store.Result, error) {
 	if n, ok := number(id); ok {
 		if r, err := tx.Result(n); err == nil || !errors.Is(err, store.ErrNotFound) {
-			return viewResult(r), err
+			return r, err
 		}
 	}
-	r, err := tx.ResultByName(id)
-	return viewResult(r), err
+	return tx.ResultByName(id)
 }
 
 func showHost(tx *store.Tx, id string) (any, error) {
@@ -159,11 +213,55 @@ func showHost(tx *store.Tx, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	versions, err := tx.HostAppVersions(h.ID)
+	if err != nil {
+		return nil, err
+	}
+	earned := []versionView{}
+	for _, x := range versions {
+		earned = append(earned, versionView(x))
+	}
+	files, err := tx.HostFiles(h.ID)
+	if err != nil {
+		return nil, err
+	}
+	held := []heldView{}
+	for _, f := range files {
+		held = append(held, heldView(f))
+	}
+	results, err := tx.ResultsOfHost(h.ID, latest)
+	if err != nil {
+		return nil, err
+	}
+	list := []resultView{}
+	for _, r := range results {
+		v := viewResult(r)
+		v.StderrOut = ""
+		story, err := tx.ResultStory(r.ID)
+		if err != nil {
+			return nil, err
+		}
+		v.History = viewStory("", story)
+		list = append(list, v)
+	}
 	return map[string]any{
 		"id": h.ID, "userid": h.UserID, "create_time": utc(h.CreateTime), "rpc_time": utc(h.RPCTime),
 		"rpc_seqno": h.RPCSeqno, "domain_name": h.DomainName, "p_ncpus": h.NCPUs, "p_model": h.Model,
 		"p_fpops": h.Fpops, "m_nbytes": h.MemBytes, "d_free": h.DiskFree, "os_name": h.OSName,
 		"os_version": h.OSVersion, "total_credit": h.TotalCredit, "expavg_credit": h.ExpavgCredit,
 		"avg_turnaround": h.AvgTurnaround, "max_results_day": h.MaxResultsDay, "nresults_today": h.NResultsToday,
+		"app_versions": earned, "files": held, "file_orders": h.FileOrders, "results": list,
 	}, nil
+}
+
+// latest is how many results of a host are shown.
+const latest = 20
+
+// A versionView is what a host has earned with an app version.
+type versionView struct {
+	HostID           int64 `json:"-"`
+	AppVersionID     int64 `json:"app_version_id"`
+	MaxJobsPerDay    int   `json:"max_jobs_per_day"`
+	NJobsToday       int   `json:"n_jobs_today"`
+	ConsecutiveValid int   `json:"consecutive_valid"`
 }

@@ -29,13 +29,20 @@ func workCmd() *cobra.Command {
 // workFlags is what a command or a line of --stdin says about a workunit.
 type workFlags struct {
 	workgen.Params
-	inputs []string
+	inputs, staged, generated []string
+	sticky, await             bool
+	predecessor               string
 }
 
 // define adds the flags to fs, with the present values as defaults.
 func (w *workFlags) define(fs *pflag.FlagSet) {
 	fs.StringVar(&w.Name, "name", w.Name, "name of the workunit (default: made up)")
 	fs.StringArrayVar(&w.inputs, "input", w.inputs, "an input file, FILE[=LOGICAL]; may be repeated")
+	fs.StringArrayVar(&w.staged, "staged", w.staged, "an input file that file stage put or will put into download/, NAME[=LOGICAL]; may be repeated")
+	fs.BoolVar(&w.await, "await-inputs", w.await, "wait for staged files that are not there yet")
+	fs.StringArrayVar(&w.generated, "generated", w.generated, "an input file that earlier tasks make on the computer, NAME[=LOGICAL]; may be repeated")
+	fs.StringVar(&w.predecessor, "predecessor", w.predecessor, "name of the workunit after which it comes, best on a computer that has its files")
+	fs.BoolVar(&w.sticky, "sticky", w.sticky, "input files stay on the computer for later tasks")
 	fs.StringVar(&w.CommandLine, "cmdline", w.CommandLine, "arguments of the program")
 	fs.IntVar(&w.TargetNResults, "target-nresults", w.TargetNResults, "results to begin with (default: the quorum)")
 	fs.IntVar(&w.MinQuorum, "min-quorum", w.MinQuorum, "results that must agree (default 1)")
@@ -47,6 +54,7 @@ func (w *workFlags) define(fs *pflag.FlagSet) {
 	fs.Float64Var(&w.RscFpopsBound, "rsc-fpops-bound", w.RscFpopsBound, "abort beyond so many (default: 24 times the estimate)")
 	fs.Float64Var(&w.RscMemoryBound, "rsc-memory-bound", w.RscMemoryBound, "bytes of memory needed (default 5e8)")
 	fs.Float64Var(&w.RscDiskBound, "rsc-disk-bound", w.RscDiskBound, "bytes of disk needed (default 1e9)")
+	fs.Float64Var(&w.RscBandwidthBound, "rsc-bandwidth-bound", w.RscBandwidthBound, "bytes a second that a computer must download at (default any)")
 	fs.Int64Var(&w.Priority, "priority", w.Priority, "higher goes first (default 0)")
 	fs.Int64Var(&w.Batch, "batch", w.Batch, "number of the batch (default none)")
 }
@@ -64,11 +72,23 @@ func (w *workFlags) spec(fs *pflag.FlagSet) (workgen.Spec, error) {
 			return workgen.Spec{}, fmt.Errorf("--%s is 0, want a number above 0", name)
 		}
 	}
-	s := workgen.Spec{Params: w.Params}
+	s := workgen.Spec{Params: w.Params, Sticky: w.sticky, Await: w.await, Predecessor: w.predecessor}
 	for _, in := range w.inputs {
 		s.Inputs = append(s.Inputs, given(in))
 	}
+	for _, in := range w.staged {
+		s.Inputs = append(s.Inputs, ofKind(workgen.Staged, in))
+	}
+	for _, in := range w.generated {
+		s.Inputs = append(s.Inputs, ofKind(workgen.Generated, in))
+	}
 	return s, nil
+}
+
+func ofKind(k workgen.Kind, name string) workgen.Given {
+	g := given(name)
+	g.Kind = k
+	return g
 }
 
 func createCmd() *cobra.Command {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -27,8 +28,8 @@ func NewAgent(bin Bin, dir, prefs, settings string) (*Agent, error) {
 		return nil, err
 	}
 	for name, text := range map[string]string{
-		"prefs.toml":    prefs,
-		"starling.toml": "allow_multiple_clients = true\nno_priority_change = true\n" + settings,
+		"prefs.toml":    "suspend_cpu_usage = 0\nrun_on_batteries = true\n" + prefs, // a busy machine is no reason to wait
+		"starling.toml": "allow_multiple_clients = true\nno_priority_change = true\n" + noTools(settings) + settings,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return nil, err
@@ -82,4 +83,13 @@ func (a *Agent) Attach(ctx context.Context, p *Project) error {
 	}
 	_, err := a.Run(ctx, "attach", p.URL, "--key", p.Key)
 	return err
+}
+
+// noTools keeps an agent from taking the port of BOINC's tools, unless its
+// settings name one.
+func noTools(settings string) string {
+	if strings.Contains(settings, "gui_rpc_port") {
+		return ""
+	}
+	return "gui_rpc_port = 0\n"
 }

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 
@@ -96,6 +97,15 @@ func checkValue(errs *[]error, lines Lines, t reflect.Type, v any, key string) (
 		if sub, ok := v.(map[string]any); ok {
 			return check(errs, lines, t, sub, key+".")
 		}
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct: // tables with names of the user's own
+		if tables, ok := v.(map[string]any); ok {
+			fit = true
+			for _, name := range slices.Sorted(maps.Keys(tables)) {
+				fit = checkValue(errs, lines, t.Elem(), tables[name], key+"."+name) && fit
+			}
+			return fit
+		}
+		want = "tables: [" + key + ".NAME]"
 	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
 		if list, ok := v.([]map[string]any); ok {
 			fit = true

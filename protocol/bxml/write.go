@@ -1,6 +1,9 @@
 package bxml
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // A Writer builds a message, one element a line, the way BOINC's programs
 // print theirs. The zero value is ready to use.
@@ -105,6 +108,12 @@ func (w *Writer) start(name string) {
 }
 
 func (w *Writer) end(name string) { w.line("</", name, ">") }
+
+// EscapeAttr returns v in the form in which it can stand between quotes in a
+// start tag.
+func EscapeAttr(v string) string {
+	return strings.ReplaceAll(string(appendEscaped(nil, v)), `"`, "&quot;")
+}
 
 func appendEscaped(b []byte, v string) []byte {
 	for i := range len(v) {

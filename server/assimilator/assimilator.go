@@ -131,6 +131,7 @@ func (a *Assimilator) record(ctx context.Context, ids []int64, now time.Time) er
 		return nil
 	}
 	return a.Store.Update(ctx, func(tx *store.Tx) error {
+		tx.Because(now, "assimilator", "the project has taken its outcome")
 		for _, id := range ids {
 			old, err := tx.Workunit(id)
 			if err != nil {

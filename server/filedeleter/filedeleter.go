@@ -37,19 +37,19 @@ func (d *Deleter) Pass(ctx context.Context, now time.Time) (int, error) {
 	if err := d.again(ctx, now); err != nil {
 		return 0, err
 	}
-	inputs, err := d.pass(ctx, (*store.Tx).WorkunitsToDelete, (*store.Tx).LockFiles, func(tx *store.Tx, id int64) error {
+	inputs, err := d.pass(ctx, now, (*store.Tx).WorkunitsToDelete, (*store.Tx).LockFiles, func(tx *store.Tx, id int64) error {
 		return d.inputs(tx, id, now)
 	})
 	if err != nil {
 		return inputs, err
 	}
-	outputs, err := d.pass(ctx, (*store.Tx).ResultsToDelete, func(*store.Tx) error { return nil }, d.outputs)
+	outputs, err := d.pass(ctx, now, (*store.Tx).ResultsToDelete, func(*store.Tx) error { return nil }, d.outputs)
 	return inputs + outputs, err
 }
 
 // pass runs one on a queue, a batch a transaction. Files are removed within the
 // transaction: so long as it is open, nobody adds a workunit that shares them.
-func (d *Deleter) pass(ctx context.Context, queue func(*store.Tx, int64, int) ([]int64, error),
+func (d *Deleter) pass(ctx context.Context, now time.Time, queue func(*store.Tx, int64, int) ([]int64, error),
 	lock func(*store.Tx) error, one func(*store.Tx, int64) error,
 ) (int, error) {
 	n := 0
@@ -63,6 +63,7 @@ func (d *Deleter) pass(ctx context.Context, queue func(*store.Tx, int64, int) ([
 			return n, err
 		}
 		err = d.Store.Update(ctx, func(tx *store.Tx) error {
+			tx.Because(now, "file_deleter", "")
 			if err := lock(tx); err != nil {
 				return err
 			}
@@ -106,7 +107,7 @@ func (d *Deleter) removeInputs(tx *store.Tx, wu store.Workunit) error {
 		return err
 	}
 	for _, f := range e.Files {
-		if f.NoDelete {
+		if f.NoDelete || f.GeneratedLocally || len(f.DownloadURLs) > 0 {
 			continue
 		}
 		shared, err := tx.FileShared(f.Name, wu.ID)

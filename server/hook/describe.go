@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -98,7 +99,8 @@ func DescribeResult(r store.Result, files *blob.Dir) (Result, error) {
 	return d, nil
 }
 
-// Outputs returns the output files that a result was to upload.
+// Outputs returns the output files that a result was to upload; sticky ones
+// without a certificate stay on the host.
 func Outputs(r store.Result) ([]protocol.FileRef, error) {
 	e, err := protocol.ParseElements([]byte(r.XMLDocIn))
 	if err != nil {
@@ -107,5 +109,9 @@ func Outputs(r store.Result) ([]protocol.FileRef, error) {
 	if len(e.Results) != 1 {
 		return nil, fmt.Errorf("result %s: its description holds %d results", r.Name, len(e.Results))
 	}
-	return e.Results[0].FileRefs, nil
+	local := make(map[string]bool)
+	for _, f := range e.Files {
+		local[f.Name] = f.Sticky && f.XMLSignature == ""
+	}
+	return slices.DeleteFunc(e.Results[0].FileRefs, func(ref protocol.FileRef) bool { return local[ref.FileName] }), nil
 }

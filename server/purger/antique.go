@@ -15,7 +15,7 @@ const sweepEvery = time.Hour
 // outputName is what output templates make of <OUTFILE_n/>.
 var outputName = regexp.MustCompile(`^(.+)_r[0-9]+_[0-9]+$`)
 
-// sweep removes antique uploads: a host that uploads long after its result was
+// sweep removes messages that were handled, and antique uploads: a host that uploads long after its result was
 // purged holds a certificate that is still good, and nothing else would ever
 // delete the file. Files whose names are not those of an output stay.
 //
@@ -26,8 +26,15 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 	if now.Before(p.swept.Add(sweepEvery)) {
 		return nil
 	}
+	err := p.Store.Update(ctx, func(tx *store.Tx) error {
+		_, err := tx.PurgeMsgs(now.Add(-p.After))
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	var old []string
-	err := p.Upload.Walk(func(name string, modified time.Time) error {
+	err = p.Upload.Walk(func(name string, modified time.Time) error {
 		if modified.After(now.Add(-p.After)) {
 			return nil
 		}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
@@ -85,29 +86,41 @@ func (s *Scheduler) describe(row store.AppVersion, app store.App) (*version, err
 // setDownload completes a file's description. The address is not stored, so
 // that a project may move.
 func (s *Scheduler) setDownload(f *protocol.FileInfo) {
-	if len(f.DownloadURLs) == 0 && len(f.GzippedURLs) == 0 {
+	if len(f.DownloadURLs) == 0 && len(f.GzippedURLs) == 0 && !f.GeneratedLocally {
 		f.DownloadURLs = []string{s.Config.DownloadURL + blob.Path(f.Name)}
 	}
 }
 
-// forHost returns the versions that a host can run, one an application: that
-// with the highest number, and among equals that for the platform which the
-// host names first.
-func (c *catalog) forHost(platforms []string, client protocol.Version) []*version {
+// choose returns the versions with which this host computes, one an application:
+// that which is the fastest there; among equals that with the highest number, and
+// then that for the platform which the host names first. Of one plan class and
+// platform only the newest counts.
+func (r *rpc) choose() []*version {
 	best := make(map[int64]*version)
+	speed := make(map[int64]float64)
 	var out []*version
-	for _, p := range platforms {
-		for _, v := range c.versions {
-			// What a plan class demands of a host is not known here yet.
-			if v.Platform.Name != p || v.PlanClass != "" || !v.runsOn(client) {
+	for _, p := range r.platforms() {
+		newest := make(map[string]int)
+		for _, v := range r.catalog.versions { // the newest first
+			if v.Platform.Name != p {
 				continue
 			}
-			if b := best[v.AppID]; b == nil || v.VersionNum > b.VersionNum {
-				best[v.AppID] = v
+			u, lack := r.usage(v)
+			if lack != nil {
+				continue
+			}
+			class := v.app.Name + " " + v.PlanClass
+			if v.VersionNum < newest[class] {
+				continue
+			}
+			newest[class] = v.VersionNum
+			b := best[v.AppID]
+			if b == nil || u.flops > speed[v.AppID] || u.flops == speed[v.AppID] && v.VersionNum > b.VersionNum {
+				best[v.AppID], speed[v.AppID] = v, u.flops
 			}
 		}
 	}
-	for _, v := range c.versions {
+	for _, v := range r.catalog.versions {
 		if best[v.AppID] == v {
 			out = append(out, v)
 		}
@@ -115,11 +128,24 @@ func (c *catalog) forHost(platforms []string, client protocol.Version) []*versio
 	return out
 }
 
-// runsOn reports whether the client is of a version that v allows. Limits are
-// written as 100·major + minor.
-func (v *version) runsOn(client protocol.Version) bool {
-	n := 100*client.Major + client.Minor
-	return n >= v.MinCoreVersion && (v.MaxCoreVersion == 0 || n <= v.MaxCoreVersion)
+// noVersion says why this host has no version of an application.
+func (r *rpc) noVersion(appID int64) *lack {
+	for _, p := range r.platforms() {
+		for _, v := range r.catalog.versions {
+			if v.AppID != appID || v.Platform.Name != p {
+				continue
+			}
+			if _, lack := r.usage(v); lack != nil {
+				return lack
+			}
+		}
+	}
+	return &lack{code: protocol.RefusedPlatform}
+}
+
+// inUse reports whether a version is handed out.
+func (c *catalog) inUse(id int64) bool {
+	return slices.ContainsFunc(c.versions, func(v *version) bool { return v.ID == id })
 }
 
 // supports reports whether there is any version for one of the platforms.

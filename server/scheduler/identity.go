@@ -202,6 +202,7 @@ func (r *rpc) detachAll() error {
 	for _, old := range results {
 		x := old
 		x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.ClientDetached, r.now
+		r.because("the host has started anew")
 		if err := r.tx.SaveResult(old, x); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/starling-grid/starling/server/store"
@@ -11,7 +12,7 @@ import (
 const maxInfeasible = 10_000
 
 // infeasible counts the hosts that could not be sent a result for what they are:
-// too little memory or disk, or no version of the application for them. That a
+// too little memory, disk or bandwidth, or no version of the application for them. That a
 // host has enough to do, or has a result of the workunit, does not count, for
 // this passes.
 //
@@ -47,12 +48,9 @@ func (x *infeasible) forget(result int64) {
 	delete(x.hosts, result)
 }
 
-// infeasible returns how many candidates were passed over for what the host is.
-func (ref refusal) infeasible() int { return ref.noVersion + ref.memory + ref.disk }
-
-// refuse notes that this host cannot compute a candidate, and ends a result that
-// cannot be sent to anyone.
-func (r *rpc) refuse(c store.Candidate) error {
+// infeasible notes that this host cannot compute a candidate, and ends a result
+// that cannot be sent to anyone.
+func (r *rpc) infeasible(c store.Candidate) error {
 	most := r.s.Config.MaxInfeasible
 	if most <= 0 || r.s.infeasible.refused(c.ID, r.host.ID) < most {
 		return nil
@@ -64,6 +62,7 @@ func (r *rpc) refuse(c store.Candidate) error {
 	if old.ServerState == store.Unsent {
 		x := old
 		x.ServerState, x.Outcome = store.Over, store.CouldntSend
+		r.because(fmt.Sprintf("%d hosts cannot compute it", most))
 		if err := r.tx.SaveResult(old, x); errors.Is(err, store.ErrLost) {
 			return nil
 		} else if err != nil {

@@ -82,7 +82,10 @@ func (r *rpc) tooOld() bool {
 	if r.req.Client.Number() >= least.Number() {
 		return false
 	}
-	r.reply.message(protocol.PriorityNotice, fmt.Sprintf(
+	f := protocol.Refusal{
+		Code: protocol.RefusedClientVersion, Need: float64(least.Number()), Have: float64(r.req.Client.Number()),
+	}
+	r.deny(f, protocol.PriorityNotice, fmt.Sprintf(
 		"This project needs BOINC %s or newer, and this computer runs %s. To get tasks, install a newer version.",
 		versionText(least), versionText(r.req.Client)))
 	r.reply.RequestDelay = delayUnsupported

@@ -12,7 +12,8 @@ import (
 // commitment returns the version with which this host may compute results of a
 // workunit, given what earlier results of it went to: with homogeneous redundancy
 // hosts of one class, with a homogeneous app version hosts with one version. It
-// returns nil if the workunit is for others.
+// returns nil if the workunit is for others. A version that is not handed out any
+// more binds nobody, or the workunit would never be done.
 func (r *rpc) commitment(app store.App, class, versionID int64, v *version) *version {
 	if app.HomogeneousRedundancy != hrNone {
 		mine, ok := hrClass(app.HomogeneousRedundancy, r.host)
@@ -20,7 +21,7 @@ func (r *rpc) commitment(app store.App, class, versionID int64, v *version) *ver
 			return nil
 		}
 	}
-	if app.HomogeneousAppVersion && versionID != 0 && versionID != v.ID {
+	if app.HomogeneousAppVersion && versionID != 0 && versionID != v.ID && r.catalog.inUse(versionID) {
 		return r.canRun(versionID)
 	}
 	return v
@@ -30,7 +31,10 @@ func (r *rpc) commitment(app store.App, class, versionID int64, v *version) *ver
 // there may be a newer one.
 func (r *rpc) canRun(id int64) *version {
 	for _, v := range r.catalog.versions {
-		if v.ID == id && v.PlanClass == "" && slices.Contains(r.platforms(), v.Platform.Name) && v.runsOn(r.req.Client) {
+		if v.ID != id || !slices.Contains(r.platforms(), v.Platform.Name) {
+			continue
+		}
+		if _, lack := r.usage(v); lack == nil {
 			return v
 		}
 	}

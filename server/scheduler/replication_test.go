@@ -139,3 +139,18 @@ func TestAdaptiveReplication(t *testing.T) {
 		t.Errorf("%d of %d went to the trusted host alone", alone, n)
 	}
 }
+
+// Work begun with a version that was withdrawn goes on with another.
+func TestAVersionThatIsWithdrawnBindsNobody(t *testing.T) {
+	w := newWorld(t)
+	w.choosy(func(a *store.App) { a.HomogeneousAppVersion = true })
+	w.addWork("a", 2)
+	w.from("a", "Linux", "GenuineIntel", "x")
+	old := w.workunit("a").AppVersionID
+	w.addVersion("x86_64-pc-linux-gnu", 101, false)
+	w.update(func(tx *store.Tx) error { return tx.DeprecateVersion(old) })
+	got := w.from("b", "Linux", "GenuineIntel", "x")
+	if len(got.Results) != 1 || got.Results[0].VersionNum != 101 || w.workunit("a").AppVersionID == old {
+		t.Errorf("got %v: %s", got.Results, texts(got))
+	}
+}

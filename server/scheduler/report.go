@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 
 	"github.com/starling-grid/starling/protocol"
@@ -47,6 +48,7 @@ func (r *rpc) take(rep *protocol.ReportedResult) error {
 	if most := r.now.Sub(old.SentTime).Seconds(); x.ElapsedTime > most {
 		x.ElapsedTime = max(0, most)
 	}
+	r.because("reported by host " + strconv.FormatInt(r.host.ID, 10))
 	if err := r.tx.SaveResult(old, x); err != nil {
 		return err
 	}

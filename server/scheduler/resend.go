@@ -49,6 +49,7 @@ func (r *rpc) resendLost() (int, error) {
 			r.s.Log.Info("result sent again", "result", x.Name, "hostid", r.host.ID)
 			n++
 		}
+		r.because("the host does not have it")
 		if err := r.tx.SaveResult(old, x); err != nil {
 			return n, err
 		}

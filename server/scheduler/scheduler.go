@@ -47,6 +47,8 @@ type Config struct {
 	OneResultPerHostPerWU bool
 	ResendLostResults     bool
 	SendResultAbort       bool
+
+	PlanClasses map[string]PlanClass // by name
 }
 
 // An OldKey is a former code signing key with its signature of the present one.
@@ -71,6 +73,8 @@ type Scheduler struct {
 	// Reported is called after results were taken in; the transitioner has
 	// something to do then.
 	Reported func()
+	// Uploaded reports whether a file of that name has been uploaded.
+	Uploaded func(name string) bool
 	// Rand draws which results of trusted hosts are checked; nil: seeded anew.
 	Rand *rand.Rand
 
@@ -191,7 +195,16 @@ type rpc struct {
 	versions []*version    // that this host can run
 	finished map[int64]int // daily quotas that are met, by app version
 	quota    int           // the latest of them
+
+	limits   limits  // what the host allows; disk less what this reply brings
+	disk     float64 // that it allows before this reply, bytes
+	queue    queue
+	held     map[string]bool    // sticky files that the host has
+	declined []protocol.Refusal // why candidates were passed over
 }
+
+// because says why results move.
+func (r *rpc) because(why string) { r.tx.Because(r.now, "scheduler", why) }
 
 // run does everything. The order is BOINC's: who is it, what did it finish,
 // what may it have.
@@ -212,7 +225,12 @@ func (r *rpc) run() error {
 	if err := r.takeReports(); err != nil {
 		return err
 	}
-	r.versions = r.catalog.forHost(r.platforms(), r.req.Client)
+	if err := r.takeFiles(); err != nil {
+		return err
+	}
+	r.limits = hostLimits(r.req)
+	r.disk = r.limits.disk
+	r.versions = r.choose()
 	if err := r.abortUnwanted(); err != nil {
 		return err
 	}
@@ -220,6 +238,9 @@ func (r *rpc) run() error {
 		if err := r.work(); err != nil {
 			return err
 		}
+	}
+	if err := r.orderFiles(); err != nil {
+		return err
 	}
 	if err := r.takeTrickles(); err != nil {
 		return err
@@ -261,7 +282,7 @@ func (r *rpc) keys() bool {
 			return true
 		}
 	}
-	r.reply.message(protocol.PriorityNotice,
+	r.deny(protocol.Refusal{Code: protocol.RefusedKey}, protocol.PriorityNotice,
 		`_("The project has changed its security key.  Please remove and add this project.")`)
 	return false
 }

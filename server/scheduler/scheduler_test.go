@@ -466,16 +466,16 @@ func TestWhyNoWork(t *testing.T) {
 		{"only what fills the request", plenty, []string{">86400<", ">1.5<"}, "", 2, 0},
 		{
 			"too much memory", func(w *world) { w.addWork("a", 1, func(wu *store.Workunit) { wu.RscMemoryBound = 1e15 }) },
-			nil, "low: No tasks sent\nlow: Tasks need more memory than this computer allows", 0, 0,
+			nil, "low: No tasks sent\nlow: Tasks need more memory than this computer allows (upper: needs 931322.57 GB, allowed 21.19 GB)", 0, 0,
 		},
 		{
 			"too much disk", func(w *world) { w.addWork("a", 1, func(wu *store.Workunit) { wu.RscDiskBound = 1e18 }) },
-			nil, "low: No tasks sent\nlow: Tasks need more disk space than this computer allows", 0, 0,
+			nil, "low: No tasks sent\nlow: Tasks need more disk space than this computer allows (upper: needs 931322574.62 GB, allowed 5.00 GB)", 0, 0,
 		},
 		{
 			"a busy host that would be late", plenty,
 			[]string{"<estimated_delay>0.0", "<estimated_delay>9999.0"},
-			"low: No tasks sent\nlow: Tasks would not finish in time on this computer", 0, 0,
+			"low: No tasks sent\nlow: Tasks would not finish in time on this computer (upper: needs 2h46m40s, allowed 1h0m0s)", 0, 0,
 		},
 		{
 			"a workunit that is done", func(w *world) { w.addWork("a", 1); w.cancel("a") }, nil,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -26,11 +27,12 @@ const (
 // gets none, the reply says why.
 func (r *rpc) work() error {
 	if !r.catalog.supports(r.platforms()) && len(r.catalog.versions) > 0 {
-		r.reply.message(protocol.PriorityNotice,
+		r.deny(protocol.Refusal{Code: protocol.RefusedPlatform}, protocol.PriorityNotice,
 			`_("This project doesn't support computers of type") `+r.req.Platform)
 		r.reply.RequestDelay = delayUnsupported
 		return nil
 	}
+	r.noGPUs()
 	if !r.req.WantsWork() {
 		return nil
 	}
@@ -38,12 +40,15 @@ func (r *rpc) work() error {
 		return nil
 	}
 	if wait := r.tooRecent(); wait > 0 {
-		r.reply.message(protocol.PriorityLow, fmt.Sprintf(
-			"Not sending work. Last request too recent. Please wait %d seconds.", int(math.Ceil(wait.Seconds()))))
+		least := r.s.Config.MinSendworkInterval
+		r.deny(protocol.Refusal{Code: protocol.RefusedTooRecent, Need: least.Seconds(), Have: (least - wait).Seconds()},
+			protocol.PriorityLow, fmt.Sprintf(
+				"Not sending work. Last request too recent. Please wait %d seconds.", int(math.Ceil(wait.Seconds()))))
 		return nil
 	}
 	if r.host.MaxResultsDay < 0 {
-		r.reply.message(protocol.PriorityNotice, "This computer gets no tasks: the project has excluded it")
+		r.deny(protocol.Refusal{Code: protocol.RefusedExcluded}, protocol.PriorityNotice,
+			"This computer gets no tasks: the project has excluded it")
 		r.reply.RequestDelay = delayUnsupported
 		return nil
 	}
@@ -63,22 +68,48 @@ func (r *rpc) tooRecent() time.Duration {
 	return r.s.Config.MinSendworkInterval - r.now.Sub(r.last)
 }
 
-// A refusal counts why candidates were passed over.
-type refusal struct{ noVersion, memory, disk, deadline, taken, quota, other int }
-
 // send gives out new results until the request is filled or a limit is met.
 func (r *rpc) send() error {
-	room, why, err := r.room()
+	room, err := r.room()
 	if err != nil {
 		return err
 	}
 	if room <= 0 {
-		r.noWork(why)
+		r.refuse()
 		return nil
 	}
 	seconds, instances := min(r.req.CPUReqSeconds, maxAsked), r.req.CPUReqInstances
-	var ref refusal
-	found := false
+	r.queue = newQueue(r.req, r.limits.ncpus)
+	// give sends a candidate if this host may have it, and reports whether the
+	// request is filled.
+	give := func(c store.Candidate) (full bool, err error) {
+		if room == 0 || seconds <= 0 && instances <= 0 {
+			return true, nil
+		}
+		v, err := r.fit(c)
+		if err != nil || v == nil {
+			return false, err
+		}
+		sent, err := r.give(c, v)
+		if err != nil {
+			return false, err
+		}
+		if !sent {
+			r.passOver(c.AppID, lack{code: protocol.RefusedOther})
+			return false, nil
+		}
+		room--
+		u, _ := r.usage(v)
+		d := r.duration(c.RscFpopsEst, u)
+		seconds -= d.Seconds() * u.ncpus
+		instances -= u.ncpus
+		r.queue.add(d, u.ncpus)
+		r.limits.disk -= c.RscDiskBound
+		return false, nil
+	}
+	if full, err := r.sendKept(give); full || err != nil {
+		return err
+	}
 	priority, after := int64(math.MaxInt64), int64(0)
 	for page, n := firstPage, 0; n < maxPages; page, n = page*growth, n+1 {
 		list, err := r.tx.Unsent(priority, after, page)
@@ -86,31 +117,8 @@ func (r *rpc) send() error {
 			return err
 		}
 		for _, c := range list {
-			if room == 0 || seconds <= 0 && instances <= 0 {
-				return nil
-			}
-			found = true
-			before := ref.infeasible()
-			v, err := r.fit(c, &ref)
-			if err != nil {
+			if full, err := give(c); full || err != nil {
 				return err
-			}
-			if v == nil {
-				if ref.infeasible() > before {
-					if err := r.refuse(c); err != nil {
-						return err
-					}
-				}
-				continue
-			}
-			sent, err := r.give(c, v)
-			if err != nil {
-				return err
-			}
-			if sent {
-				room--
-				seconds -= r.duration(c.RscFpopsEst).Seconds()
-				instances--
 			}
 		}
 		if len(list) < page {
@@ -120,95 +128,72 @@ func (r *rpc) send() error {
 		priority, after = last.Priority, last.ID
 	}
 	if len(r.reply.Results) == 0 {
-		r.explain(found, ref)
+		if len(r.declined) == 0 {
+			r.decline(protocol.Refusal{Code: protocol.RefusedNoTasks})
+		}
+		r.refuse()
 	}
 	return nil
 }
 
-// room returns how many results the host may get now, and if none, why.
-func (r *rpc) room() (n int, why string, err error) {
+// room returns how many results the host may get now, and notes why, if none.
+func (r *rpc) room() (int, error) {
 	c, cpus := &r.s.Config, r.ncpus()
-	n = math.MaxInt
+	n := math.MaxInt
 	if c.MaxWusToSend > 0 {
 		n = c.MaxWusToSend * cpus
 	}
 	if c.MaxWusInProgress > 0 {
 		have, err := r.tx.CountInProgress(r.host.ID)
 		if err != nil {
-			return 0, "", err
+			return 0, err
 		}
-		if left := c.MaxWusInProgress*cpus - have; left <= 0 {
-			return 0, "This computer has reached a limit on tasks in progress", nil
-		} else if left < n {
-			n = left
+		most := c.MaxWusInProgress * cpus
+		if have >= most {
+			r.decline(protocol.Refusal{Code: protocol.RefusedInProgress, Need: float64(have + 1), Have: float64(most)})
 		}
+		n = min(n, most-have)
 	}
-	return n, "", nil
+	return n, nil
 }
 
-func (r *rpc) noWork(why string) {
-	r.reply.message(protocol.PriorityLow, "No tasks sent")
-	r.reply.message(protocol.PriorityLow, why)
-}
-
-// explain says why a host that asked gets nothing.
-func (r *rpc) explain(found bool, ref refusal) {
-	if !found {
-		r.reply.message(protocol.PriorityLow, "No tasks sent")
-		r.reply.message(protocol.PriorityLow, "Project has no tasks available")
-		return
+// fit returns the version with which this host may compute a candidate, or nil
+// when the host may not have it, which is noted.
+func (r *rpc) fit(c store.Candidate) (*version, error) {
+	if c.ReservedUntil.After(r.now) {
+		r.passOver(c.AppID, lack{code: protocol.RefusedReserved})
+		return nil, nil
 	}
-	why := "Tasks are committed to other computers"
-	for _, x := range []struct {
-		n    int
-		text string
-	}{
-		{ref.other, "Tasks are committed to computers of another kind"},
-		{ref.taken, "Tasks are left only of jobs of which you have one already"},
-		{ref.deadline, "Tasks would not finish in time on this computer"},
-		{ref.disk, "Tasks need more disk space than this computer allows"},
-		{ref.memory, "Tasks need more memory than this computer allows"},
-		{ref.quota, fmt.Sprintf("This computer has finished a daily quota of %d tasks", r.quota)},
-		{ref.noVersion, "Tasks are left only of applications that have no version for this computer"},
-	} {
-		if x.n > 0 {
-			why = x.text
-		}
-	}
-	r.noWork(why)
-}
-
-// fit returns the version with which this host may compute a candidate, or nil.
-func (r *rpc) fit(c store.Candidate, ref *refusal) (*version, error) {
 	v := r.version(c.AppID)
-	if v != nil {
-		if v = r.commitment(r.catalog.apps[c.AppID], c.HRClass, c.AppVersionID, v); v == nil {
-			ref.other++
+	if v == nil {
+		r.passOver(c.AppID, *r.noVersion(c.AppID))
+		return nil, r.infeasible(c)
+	}
+	if v = r.commitment(r.catalog.apps[c.AppID], c.HRClass, c.AppVersionID, v); v == nil {
+		r.passOver(c.AppID, lack{code: protocol.RefusedCommitted})
+		return nil, nil
+	}
+	u, _ := r.usage(v)
+	if why := r.feasible(c, u); why != nil {
+		r.passOver(c.AppID, *why)
+		if why.code == protocol.RefusedDeadline {
 			return nil, nil
 		}
+		return nil, r.infeasible(c)
 	}
-	h := r.req.Host
-	switch {
-	case v == nil:
-		ref.noVersion++
-		return nil, nil
-	case h.MemBytes > 0 && c.RscMemoryBound > h.MemBytes:
-		ref.memory++
-		return nil, nil
-	case h.DiskFree > 0 && c.RscDiskBound > h.DiskFree:
-		ref.disk++
-		return nil, nil
-	case r.req.EstimatedDelay > 0 && r.req.EstimatedDelay+r.duration(c.RscFpopsEst) > c.DelayBound:
-		// A host with nothing queued always gets something.
-		ref.deadline++
+	if c.RscDiskBound > r.limits.disk { // once what this reply brings is there
+		r.passOver(c.AppID, lack{code: protocol.RefusedDisk, need: c.RscDiskBound, have: r.limits.disk})
 		return nil, nil
 	}
-	if over, err := r.overQuota(v); err != nil || over {
-		ref.quota++
+	over, err := r.overQuota(v)
+	if err != nil {
 		return nil, err
 	}
+	if over {
+		r.passOver(c.AppID, lack{code: protocol.RefusedQuota, need: float64(r.quota + 1), have: float64(r.quota)})
+		return nil, nil
+	}
 	has := false
-	var err error
 	if r.s.Config.OneResultPerUserPerWU {
 		has, err = r.tx.UserHas(c.WorkunitID, r.user.ID)
 	} else if r.s.Config.OneResultPerHostPerWU {
@@ -218,10 +203,32 @@ func (r *rpc) fit(c store.Candidate, ref *refusal) (*version, error) {
 		return nil, err
 	}
 	if has {
-		ref.taken++
+		r.passOver(c.AppID, lack{code: protocol.RefusedHasOne})
 		return nil, nil
 	}
 	return v, nil
+}
+
+// feasible returns what a candidate needs and this host does not have, or nil if
+// it can compute it in time. What this reply brings counts for the time only.
+//
+// A host whose CPUs are idle gets something, however slow it is: estimates are
+// what they are.
+func (r *rpc) feasible(c store.Candidate, u usage) *lack {
+	switch {
+	case c.RscMemoryBound > r.limits.memory:
+		return &lack{code: protocol.RefusedMemory, need: c.RscMemoryBound, have: r.limits.memory}
+	case c.RscDiskBound > r.disk:
+		return &lack{code: protocol.RefusedDisk, need: c.RscDiskBound, have: r.disk}
+	case c.RscBandwidthBound > r.limits.bandwidth:
+		return &lack{code: protocol.RefusedBandwidth, need: c.RscBandwidthBound, have: r.limits.bandwidth}
+	}
+	if start := r.queue.start(u.ncpus); start > 0 {
+		if done := start + r.duration(c.RscFpopsEst, u); done > c.DelayBound {
+			return &lack{code: protocol.RefusedDeadline, need: done.Seconds(), have: c.DelayBound.Seconds()}
+		}
+	}
+	return nil
 }
 
 func (r *rpc) version(appID int64) *version {
@@ -233,14 +240,15 @@ func (r *rpc) version(appID int64) *version {
 	return nil
 }
 
-// duration estimates how long a result keeps one CPU of this host.
-func (r *rpc) duration(fpops float64) time.Duration {
+// duration estimates how long a result takes on this host, the time included in
+// which the host is off or may not compute.
+func (r *rpc) duration(fpops float64, u usage) time.Duration {
 	t := r.req.TimeStats
 	available := 1.0
 	if t.OnFrac > 0 && t.ActiveFrac > 0 {
 		available = min(max(0.1, t.OnFrac*t.ActiveFrac), 1)
 	}
-	return protocol.Seconds(fpops / r.flops() / available)
+	return protocol.Seconds(fpops / u.flops / available)
 }
 
 func (r *rpc) flops() float64 {
@@ -268,11 +276,13 @@ func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
 		return false, err
 	}
 	x.HostID, x.UserID, x.SentTime, x.ReportDeadline = r.host.ID, r.user.ID, r.now, r.now.Add(wu.DelayBound)
-	x.AppVersionID, x.VersionNum, x.FlopsEstimate = v.ID, int64(v.VersionNum), r.flops()
+	u, _ := r.usage(v)
+	x.AppVersionID, x.VersionNum, x.FlopsEstimate = v.ID, int64(v.VersionNum), u.flops
 	if err := r.add(wu, x, v); err != nil {
 		r.s.Log.Error("result cannot be sent", "result", x.Name, "err", err)
 		return false, nil
 	}
+	r.because("")
 	if err := r.tx.Send(x); err != nil {
 		if errors.Is(err, store.ErrLost) {
 			err = fmt.Errorf("result %s was sent meanwhile: %w", x.Name, err)
@@ -313,8 +323,10 @@ func (r *rpc) add(wu store.Workunit, x store.Result, v *version) error {
 	}
 	if r.first("app_version", fmt.Sprint(v.ID)) {
 		r.addFiles(v.files)
+		u, _ := r.usage(v)
 		wire := v.wire
-		wire.Flops, wire.AvgNCPUs = r.flops(), 1
+		wire.Flops, wire.AvgNCPUs = u.flops, u.ncpus
+		wire.Cmdline = strings.TrimSpace(wire.Cmdline + " " + u.cmdline)
 		r.reply.AppVersions = append(r.reply.AppVersions, wire)
 	}
 	if r.first("workunit", w.Name) {
@@ -325,7 +337,7 @@ func (r *rpc) add(wu store.Workunit, x store.Result, v *version) error {
 		r.reply.Workunits = append(r.reply.Workunits, w)
 	}
 	for i := range xe.Files {
-		if f := &xe.Files[i]; len(f.UploadURLs) == 0 {
+		if f := &xe.Files[i]; len(f.UploadURLs) == 0 && f.XMLSignature != "" {
 			f.UploadURLs = []string{r.s.Config.UploadURL}
 		}
 	}

@@ -72,6 +72,17 @@ func (t *Tx) InsertApp(a App) (int64, error) {
 	return id, nil
 }
 
+const saveApp = `
+UPDATE app SET user_friendly_name = $2, validator = $3, assimilator = $4, trickle = $5,
+       homogeneous_redundancy = $6, homogeneous_app_version = $7, target_nresults = $8, deprecated = $9
+WHERE  id = $1`
+
+// SaveApp stores the settings of an application; its name stays.
+func (t *Tx) SaveApp(a App) error {
+	return t.must(saveApp, a.ID, a.UserFriendlyName, a.Validator, a.Assimilator, a.Trickle,
+		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults, flag(a.Deprecated))
+}
+
 const allApps = `SELECT ` + appColumns + ` FROM app ORDER BY id`
 
 // Apps returns all applications, oldest first.
@@ -132,6 +143,11 @@ func (t *Tx) InsertAppVersion(v AppVersion) (int64, error) {
 		v.XMLDoc, v.MinCoreVersion, v.MaxCoreVersion, flag(v.Plain))
 }
 
+const deprecateVersion = `UPDATE app_version SET deprecated = 1 WHERE id = $1`
+
+// DeprecateVersion ends the sending of a version, for good.
+func (t *Tx) DeprecateVersion(id int64) error { return t.must(deprecateVersion, id) }
+
 const liveAppVersions = `
 SELECT ` + appVersionColumns + `
 FROM   app_version v JOIN platform p ON p.id = v.platformid JOIN app a ON a.id = v.appid
@@ -146,7 +162,8 @@ const appsChanged = `
 SELECT COALESCE((SELECT max(id) FROM app_version), 0) * 1000003
      + COALESCE((SELECT max(id) FROM app), 0) * 1009
      + COALESCE((SELECT sum(deprecated) FROM app_version), 0)
-     + COALESCE((SELECT sum(deprecated) FROM app), 0) * 31`
+     + COALESCE((SELECT sum(deprecated) FROM app), 0) * 31
+     + COALESCE((SELECT sum(id * (homogeneous_redundancy * 2 + homogeneous_app_version + target_nresults * 8)) FROM app), 0) * 7919`
 
 // AppsStamp returns a number that changes when an application or version is
 // added or deprecated, so that a copy in memory knows when to be renewed.

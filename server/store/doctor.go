@@ -25,6 +25,13 @@ var invariants = []struct{ rule, query string }{
 		`SELECT name FROM workunit
 		 WHERE (canonical_resultid <> 0 OR error_mask <> 0) AND assimilate_state = 0 AND transition_time >= 253402300799`,
 	}, {
+		"results are inactive only while input files are awaited",
+		`SELECT r.name FROM result r JOIN workunit w ON w.id = r.workunitid WHERE r.server_state = 1 AND w.awaiting = 0`,
+	}, {
+		"a workunit awaits files that are known, or its predecessor",
+		`SELECT name FROM workunit w
+		 WHERE awaiting = 1 AND predecessor_pending = 0 AND NOT EXISTS (SELECT 1 FROM awaited_file f WHERE f.workunitid = w.id)`,
+	}, {
 		"credit is granted for valid results only",
 		`SELECT name FROM result WHERE granted_credit > 0 AND validate_state <> 1`,
 	}, {

@@ -38,13 +38,15 @@ type Host struct {
 	AvgTurnaround float64 // seconds
 	MaxResultsDay int     // -1: gets no work; quotas are in HostAppVersion
 	NResultsToday int
+	StickyHash    int64 // of the sticky files that it has; 0 none
+	FileOrders    int   // that it has to do; AddFileOrder and FileOrderDone count them
 }
 
 const hostColumns = `id, create_time, userid, rpc_seqno, rpc_time, host_cpid, total_credit, expavg_credit,
 	expavg_time, venue, timezone, domain_name, last_ip_addr, external_ip_addr, on_frac, connected_frac,
 	active_frac, p_ncpus, p_vendor, p_model, p_fpops, p_iops, p_membw, os_name, os_version, m_nbytes,
 	m_cache, m_swap, d_total, d_free, d_boinc_used_total, d_boinc_used_project, n_bwup, n_bwdown,
-	avg_turnaround, max_results_day, nresults_today`
+	avg_turnaround, max_results_day, nresults_today, sticky_hash, file_orders`
 
 func scanHost(r row) (h Host, err error) {
 	return h, r.Scan(&h.ID, timeAt{&h.CreateTime}, &h.UserID, &h.RPCSeqno, timeAt{&h.RPCTime}, &h.HostCPID,
@@ -52,7 +54,7 @@ func scanHost(r row) (h Host, err error) {
 		&h.LastIPAddr, &h.ExternalIPAddr, &h.OnFrac, &h.ConnectedFrac, &h.ActiveFrac, &h.NCPUs, &h.Vendor,
 		&h.Model, &h.Fpops, &h.Iops, &h.Membw, &h.OSName, &h.OSVersion, &h.MemBytes, &h.CacheBytes,
 		&h.SwapBytes, &h.DiskTotal, &h.DiskFree, &h.UsedTotal, &h.UsedProject, &h.BwUp, &h.BwDown,
-		&h.AvgTurnaround, &h.MaxResultsDay, &h.NResultsToday)
+		&h.AvgTurnaround, &h.MaxResultsDay, &h.NResultsToday, &h.StickyHash, &h.FileOrders)
 }
 
 const insertHost = `
@@ -74,8 +76,8 @@ UPDATE host SET rpc_seqno = $2, rpc_time = $3, host_cpid = $4, timezone = $5, do
 	p_ncpus = $12, p_vendor = $13, p_model = $14, p_fpops = $15, p_iops = $16, p_membw = $17, os_name = $18,
 	os_version = $19, m_nbytes = $20, m_cache = $21, m_swap = $22, d_total = $23, d_free = $24,
 	d_boinc_used_total = $25, d_boinc_used_project = $26, n_bwup = $27, n_bwdown = $28,
-	max_results_day = $29, nresults_today = $30
-WHERE id = $1 AND userid = $31`
+	max_results_day = $29, nresults_today = $30, sticky_hash = $31
+WHERE id = $1 AND userid = $32`
 
 // UpdateHost stores everything about a host but its credit and turnaround,
 // which are the validator's.
@@ -83,7 +85,8 @@ func (t *Tx) UpdateHost(h Host) error {
 	return t.must(updateHost, h.ID, h.RPCSeqno, unix(h.RPCTime), h.HostCPID, h.Timezone, h.DomainName,
 		h.LastIPAddr, h.ExternalIPAddr, h.OnFrac, h.ConnectedFrac, h.ActiveFrac, h.NCPUs, h.Vendor, h.Model,
 		h.Fpops, h.Iops, h.Membw, h.OSName, h.OSVersion, h.MemBytes, h.CacheBytes, h.SwapBytes, h.DiskTotal,
-		h.DiskFree, h.UsedTotal, h.UsedProject, h.BwUp, h.BwDown, h.MaxResultsDay, h.NResultsToday, h.UserID)
+		h.DiskFree, h.UsedTotal, h.UsedProject, h.BwUp, h.BwDown, h.MaxResultsDay, h.NResultsToday,
+		h.StickyHash, h.UserID)
 }
 
 const hostByID = `SELECT ` + hostColumns + ` FROM host WHERE id = $1`

@@ -18,6 +18,9 @@ const (
 	hostAppVersion = `
 SELECT host_id, app_version_id, max_jobs_per_day, n_jobs_today, consecutive_valid
 FROM   host_app_version WHERE host_id = $1 AND app_version_id = $2`
+	hostAppVersions = `
+SELECT host_id, app_version_id, max_jobs_per_day, n_jobs_today, consecutive_valid
+FROM   host_app_version WHERE host_id = $1 ORDER BY app_version_id`
 	saveHostAppVersion = `
 INSERT INTO host_app_version (host_id, app_version_id, max_jobs_per_day, n_jobs_today, consecutive_valid)
 VALUES ($1, $2, $3, $4, $5)
@@ -27,12 +30,19 @@ SET    max_jobs_per_day = excluded.max_jobs_per_day, n_jobs_today = excluded.n_j
 	newDay = `UPDATE host_app_version SET n_jobs_today = 0 WHERE host_id = $1 AND n_jobs_today > 0`
 )
 
+func scanHostAppVersion(r row) (h HostAppVersion, err error) {
+	return h, r.Scan(&h.HostID, &h.AppVersionID, &h.MaxJobsPerDay, &h.NJobsToday, &h.ConsecutiveValid)
+}
+
+// HostAppVersions returns what a host has earned with each app version.
+func (t *Tx) HostAppVersions(hostID int64) ([]HostAppVersion, error) {
+	return all(t, scanHostAppVersion, hostAppVersions, hostID)
+}
+
 // HostAppVersion returns what a host has earned with an app version; of one it
 // never had, a row that is not stored yet.
 func (t *Tx) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
-	h, err := one(t, func(r row) (h HostAppVersion, err error) {
-		return h, r.Scan(&h.HostID, &h.AppVersionID, &h.MaxJobsPerDay, &h.NJobsToday, &h.ConsecutiveValid)
-	}, hostAppVersion, hostID, versionID)
+	h, err := one(t, scanHostAppVersion, hostAppVersion, hostID, versionID)
 	if errors.Is(err, ErrNotFound) {
 		return HostAppVersion{HostID: hostID, AppVersionID: versionID}, nil
 	}

@@ -59,14 +59,15 @@ func scanResult(r row) (x Result, err error) {
 }
 
 const insertResult = `
-INSERT INTO result (create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+INSERT INTO result (create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state,
+	history)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 
 // InsertResult adds a result that is Inactive or Unsent, and returns its id, or
 // ErrExists when the name is taken.
 func (t *Tx) InsertResult(r Result) (int64, error) {
 	id, err := t.insert(insertResult, unix(r.CreateTime), r.WorkunitID, r.AppID, r.Name, r.XMLDocIn, r.Batch,
-		r.Priority, r.Random, r.ServerState)
+		r.Priority, r.Random, r.ServerState, t.cause.line("created "+r.ServerState.String()))
 	if err != nil {
 		return 0, fmt.Errorf("result %s: %w", r.Name, err)
 	}
@@ -74,10 +75,11 @@ func (t *Tx) InsertResult(r Result) (int64, error) {
 }
 
 const (
-	resultByID   = `SELECT ` + resultColumns + ` FROM result WHERE id = $1`
-	resultByName = `SELECT ` + resultColumns + ` FROM result WHERE name = $1`
-	resultsOf    = `SELECT ` + resultColumns + ` FROM result WHERE workunitid = $1 ORDER BY id`
-	inProgressOf = `SELECT ` + resultColumns + ` FROM result WHERE hostid = $1 AND server_state = 4 ORDER BY id`
+	resultByID    = `SELECT ` + resultColumns + ` FROM result WHERE id = $1`
+	resultByName  = `SELECT ` + resultColumns + ` FROM result WHERE name = $1`
+	resultsOf     = `SELECT ` + resultColumns + ` FROM result WHERE workunitid = $1 ORDER BY id`
+	resultsOfHost = `SELECT ` + resultColumns + ` FROM result WHERE hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
+	inProgressOf  = `SELECT ` + resultColumns + ` FROM result WHERE hostid = $1 AND server_state = 4 ORDER BY id`
 )
 
 // Result returns a result, or ErrNotFound.
@@ -91,6 +93,12 @@ func (t *Tx) ResultsOf(workunitID int64) ([]Result, error) {
 	return all(t, scanResult, resultsOf, workunitID)
 }
 
+// ResultsOfHost returns the newest results of a host, newest first. It may read the
+// whole table.
+func (t *Tx) ResultsOfHost(hostID int64, limit int) ([]Result, error) {
+	return all(t, scanResult, resultsOfHost, hostID, limit)
+}
+
 // InProgressOf returns the results that a host is to report, oldest first.
 func (t *Tx) InProgressOf(hostID int64) ([]Result, error) {
 	return all(t, scanResult, inProgressOf, hostID)
@@ -99,7 +107,7 @@ func (t *Tx) InProgressOf(hostID int64) ([]Result, error) {
 const sendResult = `
 UPDATE result
 SET    server_state = 4, hostid = $2, userid = $3, sent_time = $4, report_deadline = $5,
-       app_version_id = $6, app_version_num = $7, flops_estimate = $8
+       app_version_id = $6, app_version_num = $7, flops_estimate = $8, history = history || $9
 WHERE  id = $1 AND server_state = 2` // 0 rows: another scheduler sent it first
 
 // Send gives an Unsent result to a host. Of r, the host, user, times, version
@@ -107,7 +115,7 @@ WHERE  id = $1 AND server_state = 2` // 0 rows: another scheduler sent it first
 func (t *Tx) Send(r Result) error {
 	t.claims.sent(r.ID)
 	return t.must(sendResult, r.ID, r.HostID, r.UserID, unix(r.SentTime), unix(r.ReportDeadline),
-		r.AppVersionID, r.VersionNum, r.FlopsEstimate)
+		r.AppVersionID, r.VersionNum, r.FlopsEstimate, t.cause.sent(r))
 }
 
 const saveResult = `
@@ -115,7 +123,8 @@ UPDATE result
 SET    server_state = $2, outcome = $3, client_state = $4, exit_status = $5, hostid = $6,
        report_deadline = $7, received_time = $8, cpu_time = $9, elapsed_time = $10, xml_doc_out = $11,
        stderr_out = $12, validate_state = $13, file_delete_state = $14, claimed_credit = $15,
-       granted_credit = $16, peak_working_set_size = $17, peak_swap_size = $18, peak_disk_usage = $19
+       granted_credit = $16, peak_working_set_size = $17, peak_swap_size = $18, peak_disk_usage = $19,
+       history = history || $25
 WHERE  id = $1 AND server_state = +$20 AND outcome = $21 AND validate_state = $22
   AND  file_delete_state = +$23 AND granted_credit = $24` // for the plus signs see saveWorkunit
 
@@ -125,7 +134,8 @@ func (t *Tx) SaveResult(old, r Result) error {
 	err := t.must(saveResult, old.ID, r.ServerState, r.Outcome, r.ClientState, r.ExitStatus, r.HostID,
 		unix(r.ReportDeadline), unix(r.ReceivedTime), r.CPUTime, r.ElapsedTime, r.XMLDocOut, r.StderrOut,
 		r.ValidateState, r.FileDeleteState, r.ClaimedCredit, r.GrantedCredit, r.PeakWorkingSet, r.PeakSwap,
-		r.PeakDisk, old.ServerState, old.Outcome, old.ValidateState, old.FileDeleteState, old.GrantedCredit)
+		r.PeakDisk, old.ServerState, old.Outcome, old.ValidateState, old.FileDeleteState, old.GrantedCredit,
+		t.cause.result(old, r))
 	if err != nil {
 		return fmt.Errorf("result %s: %w", old.Name, err)
 	}
@@ -159,16 +169,22 @@ type Candidate struct {
 	DelayBound     time.Duration
 	HRClass        int64 // what the workunit is committed to; 0 nothing yet
 	AppVersionID   int64
+
+	RscBandwidthBound float64
+	ReservedUntil     time.Time // only the hosts of KeptFor may have it before
 }
 
 func scanCandidate(r row) (c Candidate, err error) {
 	return c, r.Scan(&c.ID, &c.WorkunitID, &c.AppID, &c.Priority, &c.RscFpopsEst, &c.RscMemoryBound,
-		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID)
+		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound,
+		timeAt{&c.ReservedUntil})
 }
 
+const candidateColumns = `r.id, r.workunitid, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
+	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.reserved_until`
+
 const unsent = `
-SELECT r.id, r.workunitid, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
-       w.delay_bound, w.hr_class, w.app_version_id
+SELECT ` + candidateColumns + `
 FROM   result r JOIN workunit w ON w.id = r.workunitid
 WHERE  r.server_state = 2 AND (r.priority < $1 OR (r.priority = $1 AND r.id > $2))
 ORDER  BY r.priority DESC, r.id LIMIT 0 + $3`

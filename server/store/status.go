@@ -10,6 +10,10 @@ type Status struct {
 	Workunits WorkunitCounts `json:"workunits"`
 	Results   ResultCounts   `json:"results"`
 
+	// OldestAge is for how many seconds the oldest of each kind has waited: unsent,
+	// transition_due, need_validate, waiting_assimilation, waiting_file_deletion.
+	OldestAge map[string]int64 `json:"oldest_age"`
+
 	Apps        int64   `json:"apps"`
 	AppVersions int64   `json:"app_versions"`
 	Users       int64   `json:"users"`
@@ -99,7 +103,11 @@ func (t *Tx) Status(now int64) (Status, error) {
 	_, err = one(t, func(r row) (struct{}, error) {
 		return struct{}{}, r.Scan(&s.Apps, &s.AppVersions, &s.Users, &s.Hosts, &s.Credit)
 	}, otherCounts)
+	if err != nil {
+		return s, err
+	}
 	s.Done = w.Total > 0 && w.Assimilated == w.Total
+	s.OldestAge, err = t.ages(now)
 	return s, err
 }
 

@@ -67,6 +67,23 @@ func (t *Tx) MsgsToHandle(after int64, limit int) ([]MsgFromHost, error) {
 // before.
 func (t *Tx) MsgHandled(id int64) error { return t.must(handledMsg, id) }
 
+const (
+	purgeMsgsFromHost = `DELETE FROM msg_from_host WHERE handled = 1 AND create_time < $1`
+	purgeMsgsToHost   = `DELETE FROM msg_to_host WHERE handled = 1 AND create_time < $1`
+)
+
+// PurgeMsgs deletes messages, both ways, that came before a time and were handled
+// or sent, and returns how many. An upward message that is repeated after that
+// counts as new.
+func (t *Tx) PurgeMsgs(before time.Time) (int64, error) {
+	up, err := t.exec(purgeMsgsFromHost, unix(before))
+	if err != nil {
+		return 0, err
+	}
+	down, err := t.exec(purgeMsgsToHost, unix(before))
+	return up + down, err
+}
+
 // A MsgToHost is a trickle-down message: what the project tells an application
 // while it runs.
 type MsgToHost struct {

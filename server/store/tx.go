@@ -18,6 +18,7 @@ type Tx struct {
 		insert(ctx context.Context, query string, args ...any) (int64, error)
 		lockFiles(ctx context.Context) error
 	}
+	cause  cause // of the moves made in it
 	shard  Shard
 	claims *claims // of unsent results, where transactions run side by side
 }

@@ -7,18 +7,19 @@ import (
 
 // A Workunit is a job and how far the project has come with it.
 type Workunit struct {
-	ID             int64
-	CreateTime     time.Time
-	AppID          int64
-	Name           string
-	XMLDoc         string // its file_infos and the workunit element
-	Batch          int64
-	Priority       int64
-	RscFpopsEst    float64
-	RscFpopsBound  float64
-	RscMemoryBound float64
-	RscDiskBound   float64
-	DelayBound     time.Duration
+	ID                int64
+	CreateTime        time.Time
+	AppID             int64
+	Name              string
+	XMLDoc            string // its file_infos and the workunit element
+	Batch             int64
+	Priority          int64
+	RscFpopsEst       float64
+	RscFpopsBound     float64
+	RscMemoryBound    float64
+	RscDiskBound      float64
+	DelayBound        time.Duration
+	RscBandwidthBound float64 // bytes a second; 0: any
 
 	MinQuorum          int
 	TargetNResults     int
@@ -27,23 +28,28 @@ type Workunit struct {
 	MaxSuccessResults  int
 	ResultTemplateFile string // below the project's directory
 
-	NeedValidate      bool
-	CanonicalResultID int64
-	CanonicalCredit   float64
-	TransitionTime    time.Time // the transitioner looks at it then; Never
-	ErrorMask         ErrorMask
-	FileDeleteState   FileDeleteState
-	AssimilateState   AssimilateState
-	HRClass           int64
-	AppVersionID      int64
-	TransitionerFlags int64 // 1 leave alone, 2 no new results
+	NeedValidate       bool
+	CanonicalResultID  int64
+	CanonicalCredit    float64
+	TransitionTime     time.Time // the transitioner looks at it then; Never
+	ErrorMask          ErrorMask
+	FileDeleteState    FileDeleteState
+	AssimilateState    AssimilateState
+	HRClass            int64
+	AppVersionID       int64
+	TransitionerFlags  int64 // 1 leave alone, 2 no new results
+	Awaiting           bool  // something is not there yet: results are made Inactive
+	Predecessor        int64 // the workunit after which it comes; 0 none
+	PredecessorPending bool  // that has no outcome yet
+	HasSuccessor       bool  // workunits wait for its outcome
 }
 
 const workunitColumns = `id, create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
 	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
 	max_total_results, max_success_results, result_template_file, need_validate, canonical_resultid,
 	canonical_credit, transition_time, error_mask, file_delete_state, assimilate_state, hr_class,
-	app_version_id, transitioner_flags`
+	app_version_id, transitioner_flags, rsc_bandwidth_bound, awaiting,
+	predecessor, predecessor_pending, has_successor`
 
 func scanWorkunit(r row) (w Workunit, err error) {
 	return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.AppID, &w.Name, &w.XMLDoc, &w.Batch, &w.Priority,
@@ -51,14 +57,17 @@ func scanWorkunit(r row) (w Workunit, err error) {
 		&w.MinQuorum, &w.TargetNResults, &w.MaxErrorResults, &w.MaxTotalResults, &w.MaxSuccessResults,
 		&w.ResultTemplateFile, &w.NeedValidate, &w.CanonicalResultID, &w.CanonicalCredit,
 		timeAt{&w.TransitionTime}, &w.ErrorMask, &w.FileDeleteState, &w.AssimilateState, &w.HRClass,
-		&w.AppVersionID, &w.TransitionerFlags)
+		&w.AppVersionID, &w.TransitionerFlags, &w.RscBandwidthBound, &w.Awaiting, &w.Predecessor,
+		&w.PredecessorPending, &w.HasSuccessor)
 }
 
 const insertWorkunit = `
 INSERT INTO workunit (create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
 	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
-	max_total_results, max_success_results, result_template_file, transition_time, transitioner_flags)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
+	max_total_results, max_success_results, result_template_file, transition_time, transitioner_flags,
+	rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, history)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+	$22, $23, $24)`
 
 const insertWorkunitFile = `INSERT INTO workunit_file (workunitid, name) VALUES ($1, $2)`
 
@@ -68,7 +77,9 @@ func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
 	id, err := t.insert(insertWorkunit, unix(w.CreateTime), w.AppID, w.Name, w.XMLDoc, w.Batch, w.Priority,
 		w.RscFpopsEst, w.RscFpopsBound, w.RscMemoryBound, w.RscDiskBound, int64(w.DelayBound/time.Second),
 		w.MinQuorum, w.TargetNResults, w.MaxErrorResults, w.MaxTotalResults, w.MaxSuccessResults,
-		w.ResultTemplateFile, unix(w.TransitionTime), w.TransitionerFlags)
+		w.ResultTemplateFile, unix(w.TransitionTime), w.TransitionerFlags,
+		w.RscBandwidthBound, flag(w.Awaiting), w.Predecessor, flag(w.PredecessorPending),
+		t.cause.line("created"))
 	if err != nil {
 		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
 	}
@@ -110,7 +121,7 @@ const saveWorkunit = `
 UPDATE workunit
 SET    need_validate = $2, canonical_resultid = $3, canonical_credit = $4, transition_time = $5,
        error_mask = $6, file_delete_state = $7, assimilate_state = $8, hr_class = $9, app_version_id = $10,
-       target_nresults = $11, min_quorum = $12
+       target_nresults = $11, min_quorum = $12, history = history || $22
 WHERE  id = $1 AND need_validate = +$13 AND canonical_resultid = $14 AND transition_time = +$15
   AND  error_mask = $16 AND file_delete_state = +$17 AND assimilate_state = +$18 AND target_nresults = $19
   AND  hr_class = $20 AND app_version_id = $21`
@@ -123,7 +134,7 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 		unix(w.TransitionTime), w.ErrorMask, w.FileDeleteState, w.AssimilateState, w.HRClass, w.AppVersionID,
 		w.TargetNResults, w.MinQuorum, flag(old.NeedValidate), old.CanonicalResultID, unix(old.TransitionTime),
 		old.ErrorMask, old.FileDeleteState, old.AssimilateState, old.TargetNResults,
-		old.HRClass, old.AppVersionID)
+		old.HRClass, old.AppVersionID, t.cause.workunit(old, w))
 	if err != nil {
 		return fmt.Errorf("workunit %s: %w", old.Name, err)
 	}

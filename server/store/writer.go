@@ -111,6 +111,7 @@ func (w *writer) attempt(tx *Tx, fn func(*Tx) error) (failed, broken error) {
 	if _, err := tx.exec("SAVEPOINT one"); err != nil {
 		return nil, err
 	}
+	tx.cause = cause{} // the callers of a group each have their own
 	if failed = protect(tx, fn); failed != nil {
 		if _, err := tx.exec("ROLLBACK TO one"); err != nil {
 			return failed, err

@@ -8,6 +8,7 @@
 package transitioner
 
 import (
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -36,8 +37,26 @@ type Plan struct {
 	ErrorMask       store.ErrorMask
 	AssimilateReady bool
 	DeleteInput     bool
+	FreeSuccessors  bool // there is an outcome for which other workunits wait
 	Uncommit        bool // forget homogeneous class and app version: only errors so far
 	TransitionTime  time.Time
+}
+
+// why says in a few words what a plan is about.
+func (p Plan) why() string {
+	var why []string
+	say := func(is bool, what string) {
+		if is {
+			why = append(why, what)
+		}
+	}
+	say(len(p.TimedOut) > 0, "the deadline has passed")
+	say(p.ErrorMask != 0, strings.Join(p.ErrorMask.Reasons(), " and "))
+	say(len(p.TooLate) > 0, "the canonical files are gone")
+	say(p.NewResults > 0, "more results are needed")
+	say(p.NeedValidate, "there are enough results to compare")
+	say(len(p.DeleteOutput) > 0 || p.DeleteInput, "its files are not needed any more")
+	return strings.Join(why, "; ")
 }
 
 // The workunit's limits, by the letters of BOINC's papers:
@@ -60,6 +79,7 @@ func Decide(wu store.Workunit, results []store.Result, now time.Time, deleteDela
 	if d.plan.ErrorMask != 0 {
 		d.giveUp()
 	}
+	d.plan.FreeSuccessors = wu.HasSuccessor && (wu.CanonicalResultID != 0 || d.plan.ErrorMask != 0)
 	d.finish()
 	d.plan.TransitionTime = d.next()
 	return d.plan

@@ -33,6 +33,9 @@ type Transitioner struct {
 	Describe func(wu store.Workunit, result string, random int64) (string, error)
 	// DeleteDelay is how long files stay after the last result came in.
 	DeleteDelay time.Duration
+	// Affinity is how long a workunit is kept for the hosts that have the files of
+	// its predecessor.
+	Affinity time.Duration
 }
 
 // work is one due workunit with what was made ready for it outside of the
@@ -183,7 +186,11 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, now time.Time) error {
 	case !reflect.DeepEqual(plan, w.plan):
 		return nil
 	}
+	tx.Because(now, "transitioner", plan.why())
 	err = apply(tx, wu, results, plan, w.made)
+	if err == nil && plan.FreeSuccessors {
+		err = freeSuccessors(tx, wu, results, now, now.Add(t.Affinity))
+	}
 	if errors.Is(err, store.ErrLost) {
 		return nil
 	}
@@ -227,6 +234,9 @@ func apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made
 		}
 	}
 	for _, r := range made {
+		if wu.Awaiting {
+			r.ServerState = store.Inactive
+		}
 		if _, err := tx.InsertResult(r); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 // Source for what follows from a check: BOINC sched/validator.cpp, handle_wu.
 func (v *Validator) save(tx *store.Tx, l *look, now time.Time) error {
 	wu := l.wu
+	tx.Because(now, "validator", l.why())
 	wu.NeedValidate = false
 	if l.retry > 0 && l.canonical == 0 && l.wu.CanonicalResultID == 0 {
 		// One unreadable file may be what a quorum lacks: look at all again. The
@@ -75,6 +76,19 @@ func (v *Validator) save(tx *store.Tx, l *look, now time.Time) error {
 		v.Log.Debug("canonical result found", "workunit", wu.Name, "result_id", l.canonical)
 	}
 	return tx.SaveWorkunit(l.wu, wu)
+}
+
+// why says what a look found.
+func (l *look) why() string {
+	switch {
+	case l.wu.CanonicalResultID != 0:
+		return "compared with the canonical result"
+	case l.canonical != 0:
+		return "a canonical result was found"
+	case l.retry > 0:
+		return "outputs could not be compared now"
+	}
+	return "no agreement yet"
 }
 
 // conclude says what becomes of the workunit.

@@ -135,7 +135,10 @@ func (v *Validator) dismiss(ctx context.Context, old store.Workunit, now time.Ti
 	if now.Before(wu.TransitionTime) {
 		wu.TransitionTime = now
 	}
-	err := v.Store.Update(ctx, func(tx *store.Tx) error { return tx.SaveWorkunit(old, wu) })
+	err := v.Store.Update(ctx, func(tx *store.Tx) error {
+		tx.Because(now, "validator", "the workunit was given up")
+		return tx.SaveWorkunit(old, wu)
+	})
 	if errors.Is(err, store.ErrLost) {
 		return nil
 	}

@@ -110,6 +110,8 @@ func (s *Site) metrics(w http.ResponseWriter, r *http.Request) {
 		"need_validate": u.NeedValidate, "waiting_assimilation": u.WaitingAssimilate, "assimilated": u.Assimilated,
 		"waiting_file_deletion": u.WaitingFileDelete, "transition_due": u.TransitionsPending,
 	})
+	gauge("oldest_age_seconds", "How long the oldest has waited, by what for.")
+	labelled("oldest_age_seconds", "stage", st.OldestAge)
 	for _, x := range []struct {
 		name, help string
 		v          any
@@ -125,7 +127,8 @@ func (s *Site) metrics(w http.ResponseWriter, r *http.Request) {
 
 const style = `<style>body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:3rem auto;padding:0 1rem;color:#222}
 h1{font-weight:600}table{border-collapse:collapse}td{padding:.15rem 1rem .15rem 0}td+td{text-align:right}
-code{background:#f3f3f3;padding:.1rem .3rem}a{color:#06c}</style>`
+code{background:#f3f3f3;padding:.1rem .3rem}a{color:#06c}.error{color:#b00020}
+.list td,.list th{text-align:left;padding:.15rem 1rem .15rem 0}input,button{font:inherit;padding:.2rem .4rem}</style>`
 
 var homePage = template.Must(template.New("home").Parse(`<!DOCTYPE html>
 <html lang="en">
@@ -142,6 +145,7 @@ var homePage = template.Must(template.New("home").Parse(`<!DOCTYPE html>
 <p><code>starling attach {{.URL}} --email YOU</code></p>
 <p>or choose “Add project” in the BOINC Manager and enter</p>
 <p><code>{{.URL}}</code></p>
+<p><a href="signup">Sign up</a> · <a href="login">Log in</a> to see your computers and credit and to set preferences.</p>
 <p>{{.Status.Users}} volunteers with {{.Status.Hosts}} computers have finished
 {{.Status.Workunits.Canonical}} of {{.Status.Workunits.Total}} workunits.
 <a href="status">How the work stands</a></p>
@@ -170,6 +174,10 @@ var statusPage = template.Must(template.New("status").Parse(`<!DOCTYPE html>
 <tr><td>waiting for assimilation</td><td>{{.Workunits.WaitingAssimilate}}</td></tr>
 <tr><td>waiting for file deletion</td><td>{{.Workunits.WaitingFileDelete}}</td></tr>
 </table>
+<h2>Seconds for which the oldest has waited</h2>
+<table>
+{{range $what, $s := .OldestAge}}<tr><td>{{$what}}</td><td>{{$s}}</td></tr>
+{{end}}</table>
 <h2>Results</h2>
 <table>
 {{range $state, $n := .Results.ByServerState}}<tr><td>{{$state}}</td><td>{{$n}}</td></tr>

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,13 +28,28 @@ import (
 type Spec struct {
 	Params
 	Inputs []Given
+	Sticky bool // input files stay on the host
+	Await  bool // staged files that are not there yet are waited for
+
+	Predecessor string // name of the workunit after which it comes; "" none
 }
 
 // Given is an input file as the operator gives it.
 type Given struct {
-	Path    string // on this machine
+	Path    string // on this machine; for the other kinds its name in the project
 	Logical string // the name under which the application opens it; "" the template's, or the file's
+	Kind    Kind
 }
+
+// A Kind says where an input file comes from.
+type Kind int
+
+const (
+	Local     Kind = 0 // from Path; put into download/ under a name made from its content
+	Staged    Kind = 1 // in download/ under this name
+	Generated Kind = 2 // made on the host, by an earlier task there
+	Elsewhere Kind = 3 // on other servers; the template says where
+)
 
 // A Generator makes workunits of one application. It is not safe for concurrent
 // use; several generators are.
@@ -99,9 +115,11 @@ func (e *SpecError) Unwrap() error { return e.Err }
 
 // prepared is a workunit that only has to be inserted.
 type prepared struct {
-	row   store.Workunit
-	files []protocol.FileInfo
-	from  []Given
+	row     store.Workunit
+	files   []protocol.FileInfo
+	from    []Given
+	awaited []string // names of files that are not there yet
+	after   string   // name of the predecessor
 }
 
 // Create makes the workunits, all or none, and returns their names. For many,
@@ -118,6 +136,7 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 		names = append(names, p.row.Name)
 	}
 	err := g.store.Update(ctx, func(tx *store.Tx) error {
+		tx.Because(now, "operator", "work create")
 		// The file deleter does the same, so what is here now stays for this
 		// workunit.
 		if err := tx.LockFiles(); err != nil {
@@ -131,13 +150,31 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 				if checked[f.Name] {
 					continue
 				}
-				if err := g.ensure(f, p.from[j]); err != nil {
-					return err
+				if !f.GeneratedLocally && len(f.DownloadURLs) == 0 && !slices.Contains(p.awaited, f.Name) {
+					if err := g.ensure(f, p.from[j]); err != nil {
+						return err
+					}
 				}
 				checked[f.Name] = true
 			}
-			if _, err := tx.InsertWorkunit(p.row, physical); err != nil {
+			if p.after != "" {
+				before, err := tx.WorkunitByName(p.after)
+				if err != nil {
+					return &SpecError{Index: i, Err: fmt.Errorf("predecessor: %w", err)}
+				}
+				p.row.Predecessor, p.row.PredecessorPending, p.row.Awaiting = before.ID, true, true
+				if err := tx.Chain(before.ID, now); err != nil {
+					return err
+				}
+			}
+			id, err := tx.InsertWorkunit(p.row, physical)
+			if err != nil {
 				return &SpecError{Index: i, Err: err}
+			}
+			for _, name := range p.awaited {
+				if err := tx.AwaitFile(id, name); err != nil {
+					return err
+				}
 			}
 		}
 		return nil
@@ -156,7 +193,7 @@ func (g *Generator) ensure(f protocol.FileInfo, from Given) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	if from.Path == "" {
+	if from.Path == "" || from.Kind != Local {
 		return fmt.Errorf("file %s is not in download/", f.Name)
 	}
 	_, err := stage(g.download, f.Name, from.Path)
@@ -178,15 +215,16 @@ func (g *Generator) prepare(spec Spec, now time.Time) (prepared, error) {
 		params.Name = g.prefix + "_" + strconv.Itoa(g.made)
 		g.made++
 	}
-	files, err := g.match(spec.Inputs)
+	files, err := g.match(spec)
 	if err != nil {
 		return prepared{}, err
 	}
-	p := prepared{row: store.Workunit{
+	p := prepared{after: spec.Predecessor, row: store.Workunit{
 		CreateTime: now, AppID: g.app.ID, Name: params.Name, Batch: params.Batch, Priority: params.Priority,
 		RscFpopsEst: params.RscFpopsEst, RscFpopsBound: params.RscFpopsBound,
 		RscMemoryBound: params.RscMemoryBound, RscDiskBound: params.RscDiskBound, DelayBound: params.Delay(),
-		MinQuorum: params.MinQuorum, TargetNResults: params.TargetNResults,
+		RscBandwidthBound: params.RscBandwidthBound,
+		MinQuorum:         params.MinQuorum, TargetNResults: params.TargetNResults,
 		MaxErrorResults: params.MaxErrorResults, MaxTotalResults: params.MaxTotalResults,
 		MaxSuccessResults: params.MaxSuccessResults, ResultTemplateFile: g.output, TransitionTime: now,
 	}}
@@ -203,6 +241,11 @@ func (g *Generator) prepare(spec Spec, now time.Time) (prepared, error) {
 			continue // the same content under two logical names
 		}
 		seen[f.info.Name] = true
+		f.info.Sticky = f.info.Sticky || spec.Sticky
+		if f.awaited {
+			p.awaited = append(p.awaited, f.info.Name)
+			p.row.Awaiting = true
+		}
 		doc.WriteString(f.info.XML())
 		p.files = append(p.files, f.info)
 		p.from = append(p.from, f.from)
@@ -217,10 +260,13 @@ type used struct {
 	info protocol.FileInfo
 	ref  protocol.FileRef
 	from Given
+
+	awaited bool // it is not there yet
 }
 
 // match joins the given files with the template and puts them into download/.
-func (g *Generator) match(given []Given) ([]used, error) {
+func (g *Generator) match(spec Spec) ([]used, error) {
+	given := spec.Inputs
 	var out []used
 	logical := make(map[string]bool)
 	add := func(info protocol.FileInfo, ref protocol.FileRef, from Given) error {
@@ -232,12 +278,13 @@ func (g *Generator) match(given []Given) ([]used, error) {
 			return fmt.Errorf("two input files have the logical name %s", ref.Logical())
 		}
 		logical[ref.Logical()] = true
-		out = append(out, used{info, ref, from})
+		away := !info.GeneratedLocally && len(info.DownloadURLs) == 0 && info.MD5 == ""
+		out = append(out, used{info, ref, from, away})
 		return nil
 	}
 	if g.input == nil {
 		for _, from := range given {
-			info, err := g.stage(from.Path)
+			info, err := g.find(from, spec.Await)
 			if err != nil {
 				return nil, err
 			}
@@ -257,15 +304,21 @@ func (g *Generator) match(given []Given) ([]used, error) {
 		info, err := protocol.FileInfo{}, error(nil)
 		switch {
 		case f.Physical != "":
-			info, err = g.constant(f.Physical)
+			info, err = g.find(Given{Path: f.Physical, Kind: f.kind()}, false)
 		case len(rest) == 0:
 			return nil, fmt.Errorf("%d input files are given, the input template wants more", len(given))
 		default:
 			from, rest = rest[0], rest[1:]
-			info, err = g.stage(from.Path)
+			if k := f.kind(); k != Staged {
+				from.Kind = k
+			}
+			info, err = g.find(from, spec.Await)
 		}
 		if err != nil {
 			return nil, err
+		}
+		if f.Info.MD5 != "" { // elsewhere
+			info.DownloadURLs, info.NBytes, info.MD5 = f.Info.DownloadURLs, f.Info.NBytes, f.Info.MD5
 		}
 		info.Sticky, info.NoDelete = f.Info.Sticky, f.Info.NoDelete
 		ref := f.Ref
@@ -282,13 +335,26 @@ func (g *Generator) match(given []Given) ([]used, error) {
 	return out, nil
 }
 
-// constant describes a file that lies in download/ for good.
-func (g *Generator) constant(name string) (protocol.FileInfo, error) {
-	info, err := g.download.Sum(name)
-	if err != nil {
-		return protocol.FileInfo{}, fmt.Errorf("constant input file %s: %w", name, err)
+// find describes an input file. With await a staged file that is not there yet is
+// described without size and checksum.
+func (g *Generator) find(from Given, await bool) (protocol.FileInfo, error) {
+	if from.Kind == Local {
+		return g.stage(from.Path)
 	}
-	return protocol.FileInfo{Name: name, NBytes: info.NBytes, MD5: info.MD5, NoDelete: true}, nil
+	if err := protocol.ValidFileName(from.Path); err != nil {
+		return protocol.FileInfo{}, fmt.Errorf("input file: %w", err)
+	}
+	if from.Kind != Staged {
+		return protocol.FileInfo{Name: from.Path, GeneratedLocally: from.Kind == Generated}, nil
+	}
+	sum, err := g.download.Sum(from.Path)
+	switch {
+	case await && errors.Is(err, fs.ErrNotExist):
+		return protocol.FileInfo{Name: from.Path}, nil
+	case err != nil:
+		return protocol.FileInfo{}, fmt.Errorf("input file %s: %w", from.Path, err)
+	}
+	return protocol.FileInfo{Name: from.Path, NBytes: sum.NBytes, MD5: sum.MD5}, nil
 }
 
 // stage puts a file into download/ under a name made from its own and its

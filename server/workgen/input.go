@@ -3,6 +3,7 @@ package workgen
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -20,6 +21,16 @@ type InputFile struct {
 	Physical string // a constant file already in download/; "" for one given each time
 	Info     protocol.FileInfo
 	Ref      protocol.FileRef
+}
+
+func (f InputFile) kind() Kind {
+	switch {
+	case f.Info.GeneratedLocally:
+		return Generated
+	case len(f.Info.DownloadURLs) > 0:
+		return Elsewhere
+	}
+	return Staged
 }
 
 // ParseInput reads an input template. As in BOINC, file references belong to
@@ -52,6 +63,9 @@ func parseInput(text string) (*Input, error) {
 			if _, dup := byNumber[number]; dup {
 				return nil, fmt.Errorf("two <file_info> have the number %d", number)
 			}
+			if err := f.check(); err != nil {
+				return nil, fmt.Errorf("<file_info> number %d: %w", number, err)
+			}
 			byNumber[number] = len(in.Files)
 			in.Files = append(in.Files, f)
 		case "workunit":
@@ -79,11 +93,39 @@ func scanInputFile(s *bxml.Scanner, number *int64) (f InputFile) {
 			f.Physical = s.Text()
 		case "sticky":
 			f.Info.Sticky = s.Flag()
+		case "generated_locally", "generate_locally":
+			f.Info.GeneratedLocally = s.Flag()
+		case "url":
+			f.Info.DownloadURLs = append(f.Info.DownloadURLs, s.Text())
+		case "nbytes":
+			s.Int(&f.Info.NBytes)
+		case "md5_cksum":
+			f.Info.MD5 = s.Text()
 		case "no_delete":
 			f.Info.NoDelete = s.Flag()
 		}
 	}
 	return f
+}
+
+// check looks at a file that lies elsewhere: a client must know whether what it
+// fetched there is right.
+func (f InputFile) check() error {
+	n := len(f.Info.DownloadURLs)
+	for _, u := range f.Info.DownloadURLs {
+		if !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") {
+			return fmt.Errorf("<url> %q: want http or https", u)
+		}
+	}
+	switch md5 := f.Info.MD5; {
+	case n == 0 && md5 == "" && f.Info.NBytes == 0:
+		return nil
+	case n == 0 || len(md5) != 32 || strings.Trim(md5, "0123456789abcdef") != "" || f.Info.NBytes <= 0:
+		return errors.New("a file elsewhere needs <url>, <nbytes> and <md5_cksum>")
+	case f.Info.GeneratedLocally:
+		return errors.New("<generated_locally/> and <url> contradict each other")
+	}
+	return nil
 }
 
 func (in *Input) scanWorkunit(s *bxml.Scanner, byNumber map[int64]int) error {
@@ -122,6 +164,10 @@ func (in *Input) scanWorkunit(s *bxml.Scanner, byNumber map[int64]int) error {
 			number(func(p *Params, v float64) { p.RscMemoryBound = v })
 		case "rsc_disk_bound":
 			number(func(p *Params, v float64) { p.RscDiskBound = v })
+		case "rsc_bandwidth_bound":
+			number(func(p *Params, v float64) { p.RscBandwidthBound = v })
+		case "batch":
+			number(func(p *Params, v float64) { p.Batch = int64(v) })
 		case "delay_bound":
 			number(func(p *Params, v float64) { p.DelayBound = v })
 		case "min_quorum":

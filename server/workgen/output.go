@@ -17,6 +17,7 @@ type Output struct{ text string }
 const (
 	outfilePrefix = "<OUTFILE_"
 	uploadURL     = "<UPLOAD_URL/>"
+	someURL       = "http://upload.invalid/file_upload_handler" // where one will stand
 )
 
 // DefaultMaxNBytes is the size an output file may have if the operator does not
@@ -101,7 +102,7 @@ func (o *Output) check() error {
 
 // elements expands the placeholders, giving files names that begin with prefix.
 func (o *Output) elements(prefix string) (protocol.Elements, error) {
-	text := strings.ReplaceAll(o.text, uploadURL, "")
+	text := strings.ReplaceAll(o.text, uploadURL, someURL)
 	var b strings.Builder
 	for {
 		before, after, ok := strings.Cut(text, outfilePrefix)
@@ -134,6 +135,10 @@ func (o *Output) elements(prefix string) (protocol.Elements, error) {
 	return e, nil
 }
 
+// stays reports whether an output file stays on the host and is not uploaded: it
+// is sticky, and its template has no <url>.
+func stays(f protocol.FileInfo) bool { return f.Sticky && len(f.UploadURLs) == 0 }
+
 // Expand returns the xml_doc_in of a new result: file names made from its name
 // and a random number that nobody can guess, and a certificate for the upload
 // of each. The upload URL is filled in when the result is sent, so that a
@@ -149,9 +154,12 @@ func (o *Output) Expand(result, workunit string, random int64, key *protocol.Pri
 			return "", fmt.Errorf("result %s: %w", result, err)
 		}
 		f.GeneratedLocally = true
-		f.XMLSignature, err = key.SignText(protocol.CertificateText(f.Name, f.MaxNBytes))
-		if err != nil {
-			return "", fmt.Errorf("result %s: %w", result, err)
+		if !stays(f) {
+			f.UploadURLs = nil
+			f.XMLSignature, err = key.SignText(protocol.CertificateText(f.Name, f.MaxNBytes))
+			if err != nil {
+				return "", fmt.Errorf("result %s: %w", result, err)
+			}
 		}
 		b.WriteString(f.XML())
 	}

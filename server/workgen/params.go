@@ -29,6 +29,8 @@ type Params struct {
 	RscFpopsBound  float64
 	RscMemoryBound float64 // bytes
 	RscDiskBound   float64 // bytes
+
+	RscBandwidthBound float64 // bytes a second that a host downloads at, at least; 0: any
 }
 
 // The defaults. Those for resources are BOINC's. BOINC's tool allows a single
@@ -108,6 +110,7 @@ func (p Params) check() error {
 		{"rsc_fpops_bound", p.RscFpopsBound},
 		{"rsc_memory_bound", p.RscMemoryBound},
 		{"rsc_disk_bound", p.RscDiskBound},
+		{"rsc_bandwidth_bound", p.RscBandwidthBound},
 		{"batch", float64(p.Batch)},
 	} {
 		if !(v.value >= 0) || v.value > 1e30 {

@@ -40,6 +40,11 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"unsent results come by priority and age", unsent},
 		{"shared files are seen", shared},
 		{"rows come back as they were stored", roundTrip},
+		{"work waits for files and its predecessor", waiting},
+		{"files of hosts and orders about them", hostFiles},
+		{"each row has its story", story},
+		{"status tells what has waited longest", ages},
+		{"handled messages go, others stay", messages},
 		{"status counts", status},
 		{"a closed store says so", closed},
 	} {

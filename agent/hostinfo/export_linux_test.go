@@ -1,0 +1,35 @@
+package hostinfo
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/starling-grid/starling/prefs"
+)
+
+// What tests see of the package's inside.
+var IdleX11 = idleX11
+
+// ForgetFailures has sources that failed be asked again.
+func ForgetFailures() {
+	for _, s := range sources {
+		s.failed = s.failed.AddDate(-1, 0, 0)
+	}
+}
+
+// PowerSupplies tells what is made of such files.
+func PowerSupplies(t *testing.T, supplies map[string]map[string]string) prefs.Sense {
+	dir := t.TempDir()
+	for name, files := range supplies {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for file, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, name, file), []byte(text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return powerSupplies(dir)
+}

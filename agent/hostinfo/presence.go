@@ -1,0 +1,123 @@
+package hostinfo
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v3/cpu"
+	"github.com/shirou/gopsutil/v3/host"
+	"github.com/shirou/gopsutil/v3/process"
+	"github.com/starling-grid/starling/prefs"
+)
+
+// smoothing is how fast the average of other programs' use of the CPUs follows:
+// a short burst must not stop tasks.
+const smoothing = 10 * time.Second
+
+// slowly is how often what costs more to find out is looked at.
+const slowly = 10 * time.Second
+
+// A Presence senses what the computer is like just now. Not for concurrent use;
+// the zero value is ready.
+type Presence struct {
+	times    cpu.TimesStat
+	at       time.Time
+	otherCPU float64
+
+	power       sensed[prefs.Sense]
+	exclusive   sensed[string]
+	temperature sensed[float64]
+	metered     sensed[prefs.Sense]
+}
+
+// sensed is a value that is found out now and then.
+type sensed[T any] struct {
+	v  T
+	at time.Time
+}
+
+func (s *sensed[T]) get(now time.Time, find func() T) T {
+	if s.at.IsZero() || now.Sub(s.at) >= slowly {
+		s.v, s.at = find(), now
+	}
+	return s.v
+}
+
+// Sample senses. Programs are those whose running asks for the whole computer.
+func (p *Presence) Sample(now time.Time, programs []string) prefs.Conditions {
+	c := prefs.Conditions{Now: now.Round(0), OtherCPU: p.sampleCPU(now)}
+	c.Idle, c.IdleKnown = Idle(now)
+	c.Battery = p.power.get(now, onBattery)
+	c.Temperature = p.temperature.get(now, temperature)
+	c.Metered = p.metered.get(now, metered)
+	if len(programs) > 0 {
+		c.Exclusive = p.exclusive.get(now, func() string { return running(programs) })
+	}
+	return c
+}
+
+// sampleCPU returns how much of the CPUs programs of normal priority use, in
+// percent, averaged; below 0: not known yet. Tasks run with the lowest priority and
+// so do not count, whoever started them: they give way anyhow.
+func (p *Presence) sampleCPU(now time.Time) float64 {
+	all, err := cpu.Times(false)
+	if err != nil || len(all) == 0 {
+		return -1
+	}
+	t, before, dt := all[0], p.times, now.Sub(p.at)
+	first := p.at.IsZero()
+	p.times, p.at = t, now
+	if first {
+		p.otherCPU = -1
+		return -1
+	}
+	total := sum(t) - sum(before)
+	busy := t.User - before.User + t.System - before.System + t.Irq - before.Irq + t.Softirq - before.Softirq
+	if total <= 0 {
+		return p.otherCPU
+	}
+	percent := max(0, min(100*busy/total, 100))
+	if p.otherCPU < 0 {
+		p.otherCPU = percent
+		return percent
+	}
+	w := min(1, dt.Seconds()/smoothing.Seconds())
+	p.otherCPU += (percent - p.otherCPU) * w
+	return p.otherCPU
+}
+
+// sum is all the time that was counted; that of guests is part of User.
+func sum(t cpu.TimesStat) float64 {
+	return t.User + t.System + t.Nice + t.Iowait + t.Irq + t.Softirq + t.Steal + t.Idle
+}
+
+// temperature returns what the hottest CPU sensor shows, in °C; 0 without one.
+func temperature() float64 {
+	sensors, _ := host.SensorsTemperatures() // some may fail, others tell
+	hottest := 0.0
+	for _, s := range sensors {
+		key := strings.ToLower(s.SensorKey)
+		if strings.Contains(key, "core") || strings.Contains(key, "k10") || strings.Contains(key, "cpu") || strings.Contains(key, "package") || strings.Contains(key, "zenpower") {
+			hottest = max(hottest, s.Temperature)
+		}
+	}
+	return hottest
+}
+
+// running returns the first of some programs that runs, "" if none does.
+func running(programs []string) string {
+	all, err := process.Processes()
+	if err != nil {
+		return ""
+	}
+	for _, p := range all {
+		name, err := p.Name()
+		if err == nil && slices.ContainsFunc(programs, func(want string) bool {
+			return strings.EqualFold(strings.TrimSuffix(name, ".exe"), strings.TrimSuffix(want, ".exe"))
+		}) {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,236 @@
+package hostinfo
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+	"github.com/jezek/xgb"
+	"github.com/jezek/xgb/screensaver"
+	"github.com/jezek/xgb/xproto"
+	"github.com/starling-grid/starling/prefs"
+)
+
+// busTimeout bounds a question to another program.
+const busTimeout = 2 * time.Second
+
+// retry is how long a source that failed is left alone.
+const retry = time.Minute
+
+// A source tells for how long there was no input.
+type source struct {
+	name string
+	idle func(now time.Time) (time.Duration, error)
+
+	failed time.Time
+}
+
+var (
+	sourcesMu sync.Mutex
+	sources   = []*source{
+		{name: "X11 screen saver", idle: idleX11},
+		{name: "GNOME (Mutter) idle monitor", idle: idleMutter},
+		{name: "freedesktop screen saver", idle: idleScreenSaver},
+		{name: "logind", idle: idleLogind},
+		{name: "terminals", idle: idleTerminals},
+	}
+)
+
+// Idle returns for how long nobody has used the computer: the least that any of
+// the sources that work here tells. ok is false when none does.
+func Idle(now time.Time) (idle time.Duration, ok bool) {
+	for _, d := range askIdle(now) {
+		if !ok || d < idle {
+			idle, ok = d, true
+		}
+	}
+	return idle, ok
+}
+
+// IdleSources lists what tells here whether the computer is in use.
+func IdleSources() (names []string) {
+	for name := range askIdle(time.Now()) {
+		names = append(names, name)
+	}
+	return names
+}
+
+func askIdle(now time.Time) map[string]time.Duration {
+	sourcesMu.Lock()
+	defer sourcesMu.Unlock()
+	told := make(map[string]time.Duration)
+	for _, s := range sources {
+		if !s.failed.IsZero() && now.Sub(s.failed).Abs() < retry {
+			continue
+		}
+		d, err := s.idle(now)
+		if err != nil {
+			s.failed = now
+			continue
+		}
+		s.failed = time.Time{}
+		told[s.name] = max(0, d)
+	}
+	return told
+}
+
+// idleX11 asks the X server, if there is one.
+func idleX11(time.Time) (time.Duration, error) {
+	if os.Getenv("DISPLAY") == "" {
+		return 0, errors.New("no DISPLAY")
+	}
+	x, err := xgb.NewConn()
+	if err != nil {
+		return 0, err
+	}
+	defer x.Close()
+	if err := screensaver.Init(x); err != nil {
+		return 0, err
+	}
+	root := xproto.Drawable(xproto.Setup(x).DefaultScreen(x).Root)
+	info, err := screensaver.QueryInfo(x, root).Reply()
+	if err != nil {
+		return 0, err
+	}
+	return time.Duration(info.MsSinceUserInput) * time.Millisecond, nil
+}
+
+// call asks another program over a bus that is opened for it.
+func call(open func(...dbus.ConnOption) (*dbus.Conn, error), dest string, path dbus.ObjectPath, method string, into any, args ...any) error {
+	c, err := open()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	done := make(chan *dbus.Call, 1)
+	c.Object(dest, path).Go(method, dbus.FlagNoAutoStart, done, args...)
+	select {
+	case r := <-done:
+		if r.Err != nil {
+			return r.Err
+		}
+		return r.Store(into)
+	case <-time.After(busTimeout):
+		return errors.New("no answer")
+	}
+}
+
+// session opens the bus of the user's session, if there is one; none is started.
+func session(opts ...dbus.ConnOption) (*dbus.Conn, error) {
+	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") == "" {
+		return nil, errors.New("no session bus")
+	}
+	return dbus.ConnectSessionBus(opts...)
+}
+
+func idleMutter(time.Time) (time.Duration, error) {
+	var ms uint64
+	err := call(session, "org.gnome.Mutter.IdleMonitor", "/org/gnome/Mutter/IdleMonitor/Core", "org.gnome.Mutter.IdleMonitor.GetIdletime", &ms)
+	return time.Duration(min(ms, 1<<40)) * time.Millisecond, err
+}
+
+func idleScreenSaver(time.Time) (time.Duration, error) {
+	var ms uint32
+	err := call(session, "org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver", "org.freedesktop.ScreenSaver.GetSessionIdleTime", &ms)
+	return time.Duration(ms) * time.Millisecond, err
+}
+
+// idleLogind asks the system's log-in manager, which knows the sessions of all
+// users and so serves a service as well.
+func idleLogind(now time.Time) (time.Duration, error) {
+	get := func(name string, into any) error {
+		var v dbus.Variant
+		if err := call(dbus.ConnectSystemBus, "org.freedesktop.login1", "/org/freedesktop/login1",
+			"org.freedesktop.DBus.Properties.Get", &v, "org.freedesktop.login1.Manager", name); err != nil {
+			return err
+		}
+		return v.Store(into)
+	}
+	var idle bool
+	if err := get("IdleHint", &idle); err != nil {
+		return 0, err
+	}
+	if !idle {
+		return 0, nil
+	}
+	var since uint64 // microseconds since 1970
+	if err := get("IdleSinceHint", &since); err != nil {
+		return 0, err
+	}
+	if since == 0 {
+		return 0, errors.New("nobody is logged in")
+	}
+	return now.Sub(time.UnixMicro(int64(min(since, 1<<62)))), nil
+}
+
+// idleTerminals looks at when a terminal was last typed into.
+func idleTerminals(now time.Time) (time.Duration, error) {
+	newest := time.Time{}
+	for _, pattern := range []string{"/dev/tty[0-9]*", "/dev/pts/[0-9]*"} {
+		paths, _ := filepath.Glob(pattern)
+		for _, path := range paths {
+			st, err := os.Stat(path)
+			if err != nil {
+				continue
+			}
+			if s, ok := st.Sys().(*syscall.Stat_t); ok {
+				if at := time.Unix(s.Atim.Unix()); at.After(newest) && !at.After(now) {
+					newest = at
+				}
+			}
+		}
+	}
+	if newest.IsZero() {
+		return 0, errors.New("no terminal")
+	}
+	return now.Sub(newest), nil
+}
+
+// metered asks NetworkManager whether the network costs by the byte.
+//
+// Source: NetworkManager D-Bus API, NMMetered.
+func metered() prefs.Sense {
+	var v dbus.Variant
+	if err := call(dbus.ConnectSystemBus, "org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager",
+		"org.freedesktop.DBus.Properties.Get", &v, "org.freedesktop.NetworkManager", "Metered"); err != nil {
+		return prefs.Unknown
+	}
+	n, _ := v.Value().(uint32)
+	switch n {
+	case 1, 3: // yes, and a guess that says yes
+		return prefs.Yes
+	case 2, 4:
+		return prefs.No
+	}
+	return prefs.Unknown
+}
+
+// onBattery tells whether the computer runs on its battery. Without one there is
+// no sensor.
+//
+// Source: Linux Documentation/ABI/testing/sysfs-class-power.
+func onBattery() prefs.Sense { return powerSupplies("/sys/class/power_supply") }
+
+func powerSupplies(dir string) prefs.Sense {
+	known := prefs.Unknown
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		read := func(name string) string {
+			b, _ := os.ReadFile(filepath.Join(dir, e.Name(), name))
+			return strings.TrimSpace(string(b))
+		}
+		if read("type") != "Battery" || read("scope") == "Device" { // a mouse has one, too
+			continue
+		}
+		if read("status") == "Discharging" {
+			return prefs.Yes
+		}
+		known = prefs.No
+	}
+	return known
+}

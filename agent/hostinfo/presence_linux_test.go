@@ -1,0 +1,98 @@
+package hostinfo_test
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/prefs"
+)
+
+// A real X server tells since when there was no input.
+func TestIdleByARealXServer(t *testing.T) {
+	xvfb, err := exec.LookPath("Xvfb")
+	if err != nil {
+		t.Skip("Xvfb is not installed; tools/install-test-deps installs it")
+	}
+	const display = ":94"
+	x := exec.CommandContext(t.Context(), xvfb, display, "-screen", "0", "320x240x24", "-nolisten", "tcp")
+	if err := x.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = x.Process.Kill(); _ = x.Wait() })
+	t.Setenv("DISPLAY", display)
+	hostinfo.ForgetFailures()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if d, err := hostinfo.IdleX11(time.Now()); err == nil {
+			if d > time.Minute {
+				t.Errorf("a server that has just started tells %v without input", d)
+			}
+			break
+		} else if time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	before, err := hostinfo.IdleX11(time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if after, err := hostinfo.IdleX11(time.Now()); err != nil || after <= before {
+		t.Errorf("without input it went from %v to %v, %v", before, after, err)
+	}
+}
+
+// Programs of normal priority count, those that give way do not.
+func TestOtherCPU(t *testing.T) {
+	var p hostinfo.Presence
+	now := time.Now()
+	if c := p.Sample(now, nil); c.OtherCPU >= 0 {
+		t.Errorf("known at the first look: %v", c.OtherCPU)
+	}
+	load := exec.CommandContext(t.Context(), "nice", "-n", "19", "sh", "-c", "while :; do :; done")
+	if err := load.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = load.Process.Kill(); _ = load.Wait() }()
+	for i := range 5 {
+		time.Sleep(20 * time.Millisecond)
+		c := p.Sample(now.Add(time.Duration(i+1)*time.Second), nil)
+		if c.OtherCPU < 0 || c.OtherCPU > 100 {
+			t.Errorf("got %v", c.OtherCPU)
+		}
+	}
+}
+
+func TestBattery(t *testing.T) {
+	for _, tt := range []struct {
+		supplies map[string]map[string]string
+		want     prefs.Sense
+	}{
+		{nil, prefs.Unknown},
+		{map[string]map[string]string{"AC": {"type": "Mains", "online": "0"}}, prefs.Unknown},
+		{map[string]map[string]string{"BAT0": {"type": "Battery", "status": "Full"}}, prefs.No},
+		{map[string]map[string]string{"BAT0": {"type": "Battery", "status": "Charging"}, "BAT1": {"type": "Battery", "status": "Discharging"}}, prefs.Yes},
+		{map[string]map[string]string{"mouse": {"type": "Battery", "scope": "Device", "status": "Discharging"}}, prefs.Unknown},
+	} {
+		if got := hostinfo.PowerSupplies(t, tt.supplies); got != tt.want {
+			t.Errorf("%v: got %v, want %v", tt.supplies, got, tt.want)
+		}
+	}
+}
+
+func TestExclusivePrograms(t *testing.T) {
+	var p hostinfo.Presence
+	if c := p.Sample(time.Now(), []string{"no such program runs here"}); c.Exclusive != "" {
+		t.Errorf("got %q", c.Exclusive)
+	}
+	sleep := exec.CommandContext(t.Context(), "sleep", "60")
+	if err := sleep.Start(); err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = sleep.Process.Kill(); _ = sleep.Wait() }()
+	p = hostinfo.Presence{}
+	if c := p.Sample(time.Now(), []string{"doom", "SLEEP"}); c.Exclusive != "sleep" {
+		t.Errorf("got %q", c.Exclusive)
+	}
+}

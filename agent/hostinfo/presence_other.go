@@ -1,0 +1,19 @@
+//go:build !linux && !windows && !darwin
+
+package hostinfo
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/prefs"
+)
+
+// Idle is not known here.
+func Idle(time.Time) (idle time.Duration, ok bool) { return 0, false }
+
+// IdleSources lists what tells here whether the computer is in use: nothing.
+func IdleSources() []string { return nil }
+
+func metered() prefs.Sense { return prefs.Unknown }
+
+func onBattery() prefs.Sense { return prefs.Unknown }

@@ -1,0 +1,58 @@
+package hostinfo
+
+import (
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/starling-grid/starling/prefs"
+)
+
+var (
+	user32           = windows.NewLazySystemDLL("user32.dll")
+	getLastInputInfo = user32.NewProc("GetLastInputInfo")
+	kernel32         = windows.NewLazySystemDLL("kernel32.dll")
+	getTickCount     = kernel32.NewProc("GetTickCount")
+	getPowerStatus   = kernel32.NewProc("GetSystemPowerStatus")
+)
+
+// Idle returns for how long nobody has used the computer. It sees the session
+// that the agent runs in; ok is false in a service, which has none.
+func Idle(time.Time) (idle time.Duration, ok bool) {
+	info := struct{ size, at uint32 }{size: 8}
+	if r, _, _ := getLastInputInfo.Call(uintptr(unsafe.Pointer(&info))); r == 0 { //nolint:gosec // as the system wants it
+		return 0, false
+	}
+	now, _, _ := getTickCount.Call()
+	return time.Duration(uint32(now)-info.at) * time.Millisecond, true //nolint:gosec // wraps every 49 days, on purpose
+}
+
+// IdleSources lists what tells here whether the computer is in use.
+func IdleSources() []string {
+	if _, ok := Idle(time.Now()); ok {
+		return []string{"GetLastInputInfo"}
+	}
+	return nil
+}
+
+// metered is not asked for on Windows.
+func metered() prefs.Sense { return prefs.Unknown }
+
+// onBattery tells whether the computer runs on its battery.
+func onBattery() prefs.Sense {
+	var s struct {
+		line, battery, percent, saver byte
+		left, full                    uint32
+	}
+	if r, _, _ := getPowerStatus.Call(uintptr(unsafe.Pointer(&s))); r == 0 { //nolint:gosec // as the system wants it
+		return prefs.Unknown
+	}
+	switch s.line {
+	case 0:
+		return prefs.Yes
+	case 1:
+		return prefs.No
+	}
+	return prefs.Unknown
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
+)
+
+func fileCmd() *cobra.Command {
+	return group("file", "Files of the project and on computers", stageCmd(),
+		orderCmd(store.FilePut, "Have a computer fetch a file of download/, and keep it"),
+		orderCmd(store.FileGet, "Have a computer upload a file that it has, to upload/"),
+		orderCmd(store.FileDelete, "Let a computer delete a file"), filesCmd())
+}
+
+func stageCmd() *cobra.Command {
+	var name string
+	cmd := &cobra.Command{
+		Use:   "stage DIR FILE",
+		Short: "Put a file where clients fetch it, and print its name",
+		Long: "Put a file into download/ and print the name under which `work create --staged` takes it.\n" +
+			"Work that awaits it goes on.",
+		Example: "  starling-server file stage demo out.dat --name step1.dat",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(_ context.Context, p *server.Project) error {
+				name, err := p.StageFile(args[1], name)
+				if err != nil {
+					return err
+				}
+				fmt.Println(name)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&name, "name", "", "its name in the project, never used for another content (default: made from its own)")
+	return cmd
+}
+
+// maxGet is how large a file that is fetched from a computer may be, by default.
+const maxGet = 1 << 30
+
+func orderCmd(action store.FileAction, short string) *cobra.Command {
+	most := int64(maxGet)
+	cmd := &cobra.Command{
+		Use:   string(action) + " DIR HOST NAME",
+		Short: short,
+		Long:  short + ".\nThe order goes out with each reply to the computer until it is done: see file list.",
+		Args:  cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			host, ok := number(args[1])
+			if !ok {
+				return fmt.Errorf("host %q: want a number", args[1])
+			}
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				return p.OrderFile(ctx, host, action, args[2], most, time.Now())
+			})
+		},
+	}
+	if action == store.FileGet {
+		cmd.Flags().Int64Var(&most, "max-nbytes", most, "bytes that it may have")
+	}
+	return cmd
+}
+
+type orderView struct {
+	ID         int64     `json:"id"`
+	HostID     int64     `json:"host_id"`
+	Action     string    `json:"action"`
+	Name       string    `json:"name"`
+	CreateTime time.Time `json:"create_time"`
+	DoneTime   time.Time `json:"done_time,omitzero"`
+}
+
+type heldView struct {
+	HostID int64   `json:"host_id"`
+	Name   string  `json:"name"`
+	NBytes float64 `json:"nbytes"`
+}
+
+func filesCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list DIR",
+		Short: "List the sticky files of computers, and orders about them, as JSON",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				held, orders := []heldView{}, []orderView{}
+				err := p.Store.View(ctx, func(tx *store.Tx) error {
+					files, err := tx.HostFiles(0)
+					if err != nil {
+						return err
+					}
+					for _, f := range files {
+						held = append(held, heldView(f))
+					}
+					for after := int64(0); ; {
+						list, err := tx.AllFileOrders(after, bulk)
+						if err != nil || len(list) == 0 {
+							return err
+						}
+						for _, o := range list {
+							after = o.ID
+							orders = append(orders, orderView{
+								o.ID, o.HostID, string(o.Action), o.Name, utc(o.CreateTime), utc(o.DoneTime),
+							})
+						}
+					}
+				})
+				if err != nil {
+					return err
+				}
+				return printJSON(map[string]any{"files": held, "orders": orders})
+			})
+		},
+	}
+	cmd.Flags().Bool("json", true, "print JSON, which is the only form")
+	return cmd
+}

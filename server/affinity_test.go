@@ -1,0 +1,178 @@
+package server_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+func resultNames(reply *protocol.SchedulerReply) (out []string) {
+	for _, r := range reply.Results {
+		out = append(out, r.Name)
+	}
+	return out
+}
+
+// chain makes a project in which "two" comes after "one", and lets host a compute
+// "one", of which a sticky input file stays there.
+func chain(t *testing.T) (w *world, a, b *client, held protocol.FileInfo) {
+	t.Helper()
+	w = newWorld(t)
+	w.setUp()
+	in := []workgen.Given{{Path: w.file("in", "hello"), Logical: "in"}}
+	w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "one"}, Inputs: in, Sticky: true}))
+	w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "two"}, Inputs: in, Sticky: true, Predecessor: "one"}))
+	w.step()
+	a = &client{w: w, key: w.user("a@example.org"), name: "a"}
+	b = &client{w: w, key: w.user("b@example.org"), name: "b"}
+	first := a.fetch()
+	if got := resultNames(first); !slices.Equal(got, []string{"one_0"}) {
+		t.Fatalf("before its predecessor is done: %v", got)
+	}
+	for _, f := range first.Files {
+		if f.Sticky {
+			held = f
+		}
+	}
+	if held.Name == "" {
+		t.Fatal("no file is sticky")
+	}
+	a.compute(first)
+	w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "urgent", Priority: 9}, Inputs: in}))
+	w.step()
+	return w, a, b, held
+}
+
+func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
+	t.Run("before others, and before more urgent work", func(t *testing.T) {
+		w, a, b, held := chain(t)
+		if got := resultNames(b.fetch()); !slices.Equal(got, []string{"urgent_0"}) {
+			t.Errorf("another host got %v", got)
+		}
+		if f := b.fetch().Refusals; len(f) != 1 || f[0].Code != protocol.RefusedReserved {
+			t.Errorf("another host was refused for %+v", f)
+		}
+		a.held = []protocol.FileInfo{{Name: held.Name, NBytes: held.NBytes, Status: 1}}
+		reply := a.fetch()
+		if got := resultNames(reply); !slices.Equal(got, []string{"two_0"}) {
+			t.Errorf("the host that has the file got %v", got)
+		}
+		a.compute(reply)
+		b.compute(&protocol.SchedulerReply{})
+		if text, _ := w.outcome("two"); text != "HELLO" {
+			t.Errorf("outcome %q", text)
+		}
+		w.status()
+	})
+	t.Run("first of all, if there is more urgent work", func(t *testing.T) {
+		_, a, _, held := chain(t)
+		a.held = []protocol.FileInfo{{Name: held.Name, NBytes: held.NBytes, Status: 1}}
+		if got := resultNames(a.fetch()); !slices.Equal(got, []string{"two_0"}) {
+			t.Errorf("got %v", got)
+		}
+	})
+	t.Run("to anybody when that host lost it", func(t *testing.T) {
+		_, a, b, _ := chain(t)
+		a.held = []protocol.FileInfo{{Name: "another", NBytes: 1, Status: 1}}
+		if got := resultNames(a.fetch()); !slices.Equal(got, []string{"urgent_0"}) {
+			t.Errorf("the host that lost it got %v", got)
+		}
+		if got := resultNames(b.fetch()); !slices.Equal(got, []string{"two_0"}) {
+			t.Errorf("another host got %v", got)
+		}
+	})
+	t.Run("to anybody after a day", func(t *testing.T) {
+		w, _, b, _ := chain(t)
+		b.fetch()
+		w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error {
+			wu, err := tx.WorkunitByName("two")
+			if err != nil {
+				return err
+			}
+			return tx.EndReservation(wu.ID, w.now().Add(-time.Second))
+		}))
+		if got := resultNames(b.fetch()); !slices.Equal(got, []string{"two_0"}) {
+			t.Errorf("another host got %v", got)
+		}
+	})
+	t.Run("which must exist", func(t *testing.T) {
+		w := newWorld(t)
+		w.setUp()
+		if err := w.ask(workgen.Spec{Predecessor: "nobody"}); err == nil {
+			t.Error("a workunit comes after one that is not there")
+		}
+	})
+}
+
+// A host is told to fetch, upload and delete files of no result, until it has.
+func TestFileOrders(t *testing.T) {
+	w := newWorld(t)
+	w.setUp()
+	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	c.rpc(0)
+	order := func(action store.FileAction, name string) {
+		t.Helper()
+		w.must(w.p.OrderFile(t.Context(), c.host, action, name, 1000, w.now()))
+	}
+	if err := w.p.OrderFile(t.Context(), c.host, store.FilePut, "nothing", 0, w.now()); err == nil {
+		t.Error("a host was told to fetch a file that is not there")
+	}
+	if err := w.p.OrderFile(t.Context(), 99, store.FileDelete, "x", 0, w.now()); err == nil {
+		t.Error("an order for a host that is not there")
+	}
+	_, err := w.p.StageFile(w.file("x", "hello"), "stored")
+	w.must(err)
+	order(store.FilePut, "stored")
+	for range 2 { // the first reply may be lost
+		reply := c.rpc(0)
+		if len(reply.Files) != 1 || !reply.Files[0].Sticky || c.download(reply.Files[0]) != "hello" {
+			t.Fatalf("to fetch: %+v", reply.Files)
+		}
+	}
+	c.held = []protocol.FileInfo{{Name: "stored", NBytes: 5, Status: 1}}
+	if reply := c.rpc(0); len(reply.Files) != 0 {
+		t.Errorf("it has it: %+v", reply.Files)
+	}
+	order(store.FileGet, "stored")
+	reply := c.rpc(0)
+	if len(reply.Files) != 1 || len(reply.Files[0].UploadURLs) != 1 || len(reply.Files[0].DownloadURLs) != 0 {
+		t.Fatalf("to upload: %+v", reply.Files)
+	}
+	c.upload(reply.Files[0], "hello")
+	order(store.FileDelete, "stored")
+	reply = c.rpc(0)
+	if !slices.Equal(reply.DeleteFiles, []string{"stored"}) || len(reply.Files) != 0 {
+		t.Errorf("to delete: %v, %+v", reply.DeleteFiles, reply.Files)
+	}
+	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+		files, err := tx.HostFiles(c.host)
+		if len(files) != 1 || files[0].Name != "stored" || files[0].NBytes != 5 {
+			t.Errorf("on record: %+v", files)
+		}
+		return err
+	}))
+	c.held = nil
+	if reply := c.rpc(0); len(reply.DeleteFiles) != 0 {
+		t.Errorf("it is gone: %v", reply.DeleteFiles)
+	}
+	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+		h, err := tx.Host(c.host)
+		if err != nil {
+			return err
+		}
+		files, err := tx.HostFiles(c.host)
+		if h.FileOrders != 0 || h.StickyHash != 0 || len(files) != 0 {
+			t.Errorf("%d orders left, files %v", h.FileOrders, files)
+		}
+		return err
+	}))
+	if b, err := os.ReadFile(filepath.Join(w.dir, "upload", protocol.DirHash("stored", 1024), "stored")); err != nil || string(b) != "hello" {
+		t.Errorf("uploaded: %q, %v", b, err)
+	}
+}

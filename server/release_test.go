@@ -1,0 +1,149 @@
+package server_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// ask makes a workunit from any spec.
+func (w *world) ask(spec workgen.Spec) error {
+	w.t.Helper()
+	g, err := w.p.Generator(w.t.Context(), "upper", w.now())
+	w.must(err)
+	_, err = g.Create(w.t.Context(), []workgen.Spec{spec}, w.now())
+	return err
+}
+
+// Work whose input files are not there yet is made, waits, and goes on when the
+// last one comes.
+func TestAwaitedInputs(t *testing.T) {
+	w := newWorld(t)
+	w.setUp()
+	spec := workgen.Spec{Params: workgen.Params{Name: "wu"}, Await: true, Inputs: []workgen.Given{
+		{Path: "first.dat", Logical: "in", Kind: workgen.Staged}, {Path: "second.dat", Kind: workgen.Staged},
+	}}
+	w.must(w.ask(spec))
+	other := spec
+	other.Name, other.Await = "other", false
+	if err := w.ask(other); err == nil {
+		t.Error("a workunit without its input was made")
+	}
+	w.step()
+	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	idle := func(when string) {
+		t.Helper()
+		w.step()
+		if n := len(c.fetch().Results); n != 0 {
+			t.Fatalf("%s: %d results were sent", when, n)
+		}
+		if st := w.status(); st.Results.ByServerState["inactive"] != 1 {
+			t.Errorf("%s: %+v", when, st.Results)
+		}
+	}
+	idle("without any file")
+	_, err := w.p.StageFile(w.file("x", "hello"), "first.dat")
+	w.must(err)
+	idle("without the second file")
+	if _, err := w.p.StageFile(w.file("x", "other"), "first.dat"); err == nil {
+		t.Error("a name was used for another content")
+	}
+	_, err = w.p.StageFile(w.file("y", "world"), "second.dat")
+	w.must(err)
+	w.step()
+	c.compute(c.fetch())
+	if text, _ := w.outcome("wu"); text != "HELLO" {
+		t.Errorf("outcome %q", text)
+	}
+	if st := w.status(); !st.Done {
+		t.Errorf("at the end: %+v", st)
+	}
+}
+
+func TestAwaitingWorkCanBeCancelled(t *testing.T) {
+	w := newWorld(t)
+	w.setUp()
+	w.must(w.ask(workgen.Spec{
+		Params: workgen.Params{Name: "wu"}, Await: true, Inputs: []workgen.Given{{Path: "x.dat", Kind: workgen.Staged}},
+	}))
+	w.step()
+	_, err := w.p.Cancel(t.Context(), []int64{1}, w.now())
+	w.must(err)
+	w.step()
+	_, err = w.p.StageFile(w.file("x", "late"), "x.dat")
+	w.must(err)
+	w.step()
+	if st := w.status(); !st.Done || st.Results.ByOutcome["didnt_need"] != 1 {
+		t.Errorf("%+v", st)
+	}
+}
+
+// What BOINC's templates say of files reaches the host: which stay there, which
+// are made there, and which come from elsewhere.
+func TestTemplatesOfFilesThatStay(t *testing.T) {
+	w := newWorld(t)
+	w.setUp()
+	const in = `<input_template>
+<file_info><number>0</number><sticky/><no_delete/></file_info>
+<file_info><number>1</number><generated_locally/><sticky/><physical_name>table_7</physical_name></file_info>
+<file_info><number>2</number><physical_name>genome</physical_name>
+  <url>http://192.0.2.9/genome</url><nbytes>5</nbytes><md5_cksum>5d41402abc4b2a76b9719d911017c592</md5_cksum></file_info>
+<workunit>
+<file_ref><file_number>0</file_number><open_name>in</open_name></file_ref>
+<file_ref><file_number>1</file_number><open_name>table</open_name></file_ref>
+<file_ref><file_number>2</file_number><open_name>genome</open_name></file_ref>
+<rsc_bandwidth_bound>1000</rsc_bandwidth_bound>
+</workunit></input_template>`
+	const out = `<output_template>
+<file_info><name><OUTFILE_0/></name><generated_locally/><upload_when_present/><max_nbytes>99</max_nbytes><url><UPLOAD_URL/></url></file_info>
+<file_info><name><OUTFILE_1/></name><generated_locally/><sticky/><max_nbytes>99</max_nbytes></file_info>
+<result>
+<file_ref><file_name><OUTFILE_0/></file_name><open_name>out</open_name></file_ref>
+<file_ref><file_name><OUTFILE_1/></file_name><open_name>state</open_name></file_ref>
+</result></output_template>`
+	w.must(os.WriteFile(filepath.Join(w.dir, "templates", "upper_in"), []byte(in), 0o600))
+	w.must(os.WriteFile(filepath.Join(w.dir, "templates", "upper_out"), []byte(out), 0o600))
+	w.create(workgen.Params{Name: "wu"}, "hello")
+	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	reply := c.fetch()
+	files := make(map[string]protocol.FileInfo)
+	for _, f := range reply.Files {
+		files[f.Name] = f
+	}
+	refs := reply.Workunits[0].FileRefs
+	first, table, genome := files[refs[0].FileName], files["table_7"], files["genome"]
+	switch {
+	case !first.Sticky || !first.NoDelete || len(first.DownloadURLs) != 1:
+		t.Errorf("input: %+v", first)
+	case !table.Sticky || !table.GeneratedLocally || len(table.DownloadURLs) != 0:
+		t.Errorf("made on the host: %+v", table)
+	case len(genome.DownloadURLs) != 1 || genome.DownloadURLs[0] != "http://192.0.2.9/genome" || genome.NBytes != 5:
+		t.Errorf("from elsewhere: %+v", genome)
+	}
+	r := reply.Results[0]
+	up, state := files[r.FileRefs[0].FileName], files[r.FileRefs[1].FileName]
+	if len(up.UploadURLs) != 1 || up.XMLSignature == "" {
+		t.Errorf("to be uploaded: %+v", up)
+	}
+	if !state.Sticky || len(state.UploadURLs) != 0 || state.XMLSignature != "" {
+		t.Errorf("to stay on the host: %+v", state)
+	}
+	c.compute(reply) // uploads the first output alone
+	if st := w.status(); !st.Done || st.Results.ByValidateState["valid"] != 1 {
+		t.Errorf("%+v", st)
+	}
+	if _, err := w.p.Download.Size(first.Name); err != nil {
+		t.Errorf("a file that must not be deleted: %v", err)
+	}
+	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+		wu, err := tx.WorkunitByName("wu")
+		if wu.RscBandwidthBound != 1000 {
+			t.Errorf("rsc_bandwidth_bound %v", wu.RscBandwidthBound)
+		}
+		return err
+	}))
+}

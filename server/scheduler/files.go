@@ -1,0 +1,167 @@
+package scheduler
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/affinity"
+	"github.com/starling-grid/starling/server/store"
+)
+
+const (
+	// maxHostFiles bounds how many sticky files are kept on record of a host.
+	maxHostFiles = 10_000
+	// maxFileOrders bounds the orders in one reply; the others come with the next.
+	maxFileOrders = 100
+	// maxKept is how many results kept for a host are looked at in one request.
+	maxKept = 100
+)
+
+// takeFiles takes in which sticky files the host has. Most requests tell the same
+// as the one before, and then nothing is stored.
+func (r *rpc) takeFiles() error {
+	if len(r.req.Files) == 0 && r.host.StickyHash == 0 {
+		return nil
+	}
+	r.held = make(map[string]bool, len(r.req.Files))
+	var list []store.HostFile
+	for _, f := range r.req.Files {
+		if f.Status < 0 || r.held[f.Name] || len(list) == maxHostFiles || protocol.ValidFileName(f.Name) != nil {
+			continue
+		}
+		r.held[f.Name] = true
+		list = append(list, store.HostFile{HostID: r.host.ID, Name: f.Name, NBytes: float64(f.NBytes)})
+	}
+	hash := stickyHash(list)
+	if hash == r.host.StickyHash {
+		return nil
+	}
+	r.host.StickyHash = hash
+	return r.tx.SetHostFiles(r.host.ID, list)
+}
+
+// stickyHash returns a number that differs with the files, and 0 for none.
+func stickyHash(list []store.HostFile) int64 {
+	if len(list) == 0 {
+		return 0
+	}
+	slices.SortFunc(list, func(a, b store.HostFile) int { return strings.Compare(a.Name, b.Name) })
+	h := fnv.New64a()
+	for _, f := range list {
+		_, _ = h.Write([]byte(f.Name))
+		_ = binary.Write(h, binary.LittleEndian, f.NBytes)
+	}
+	hash := int64(1)
+	for _, b := range h.Sum(nil)[:7] { // 56 bits are plenty
+		hash = hash<<8 | int64(b)
+	}
+	return hash
+}
+
+// orderFiles tells the host what to do with files that belong to no result. An
+// order is repeated in each reply until it is seen to be done, so a lost reply
+// costs nothing.
+//
+// BOINC's clients fetch a file when its description has an address to fetch it
+// from, keep it when it is sticky, and upload it when there is an address for that.
+func (r *rpc) orderFiles() error {
+	if r.host.FileOrders == 0 {
+		return nil
+	}
+	orders, err := r.tx.FileOrders(r.host.ID, maxFileOrders)
+	if err != nil {
+		return err
+	}
+	for _, o := range orders {
+		if r.done(o) {
+			if err := r.tx.FileOrderDone(o, r.now); err != nil && !errors.Is(err, store.ErrLost) {
+				return err
+			}
+			continue
+		}
+		if o.Action == store.FileDelete {
+			r.reply.DeleteFiles = append(r.reply.DeleteFiles, o.Name)
+			continue
+		}
+		e, err := protocol.ParseElements([]byte(o.XML))
+		if err != nil {
+			r.s.Log.Error("file order cannot be sent", "file_order_id", o.ID, "err", err)
+			continue
+		}
+		for i := range e.Files {
+			if o.Action == store.FileGet {
+				e.Files[i].UploadURLs = []string{r.s.Config.UploadURL}
+			} else {
+				r.s.setDownload(&e.Files[i])
+			}
+		}
+		r.addFiles(e.Files)
+	}
+	return nil
+}
+
+// done reports whether a host was seen to have followed an order.
+func (r *rpc) done(o store.FileOrder) bool {
+	switch o.Action {
+	case store.FilePut:
+		return r.held[o.Name]
+	case store.FileDelete:
+		return !r.held[o.Name]
+	}
+	return r.s.Uploaded != nil && r.s.Uploaded(o.Name)
+}
+
+// sendKept gives the host results that are kept for it, since it has the files of
+// the results before them.
+func (r *rpc) sendKept(give func(store.Candidate) (full bool, err error)) (full bool, err error) {
+	if len(r.held) == 0 {
+		return false, nil
+	}
+	list, err := r.tx.KeptFor(r.host.ID, maxKept)
+	if err != nil {
+		return false, err
+	}
+	for _, k := range list {
+		holds, err := r.holds(k.Predecessor)
+		if err != nil {
+			return false, err
+		}
+		if !holds {
+			if err := r.tx.DropAffinity(r.host.ID, k.WorkunitID); err != nil {
+				return false, err
+			}
+			continue
+		}
+		c := k.Candidate
+		c.ReservedUntil = r.now // for this host it is not
+		if full, err := give(c); full || err != nil {
+			return full, err
+		}
+	}
+	return false, nil
+}
+
+// holds reports whether the host has all sticky files of a result that it computed.
+func (r *rpc) holds(resultID int64) (bool, error) {
+	x, err := r.tx.Result(resultID)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil // purged
+	}
+	if err != nil {
+		return false, err
+	}
+	wu, err := r.tx.Workunit(x.WorkunitID)
+	if err != nil {
+		return false, err
+	}
+	names, err := affinity.Files(wu, x)
+	if err != nil {
+		r.s.Log.Error("sticky files of a result", "err", err)
+		return false, nil
+	}
+	return !slices.ContainsFunc(names, func(n string) bool { return !r.held[n] }), nil
+}

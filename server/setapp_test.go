@@ -1,0 +1,24 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
+)
+
+func TestSetApp(t *testing.T) {
+	w := newWorld(t)
+	w.must(w.p.AddApp(t.Context(), server.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy", TargetNResults: 3}, w.now()))
+	w.must(w.p.SetApp(t.Context(), "a", func(a *server.NewApp) { a.Validator, a.HomogeneousRedundancy = "bitwise", 1 }))
+	if err := w.p.SetApp(t.Context(), "a", func(a *server.NewApp) { a.Assimilator = "nobody" }); err == nil {
+		t.Error("an assimilator that is none was taken")
+	}
+	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+		a, err := tx.AppByName("a")
+		if a.Validator != "bitwise" || a.Assimilator != "copy" || a.TargetNResults != 3 || a.HomogeneousRedundancy != 1 {
+			t.Errorf("got %+v", a)
+		}
+		return err
+	}))
+}

@@ -1,0 +1,90 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// StageFile puts a file into download/ under a name that is then its for good, and
+// returns that name; "" makes one from the file's name and content. Workunits
+// that wait for it go on.
+func (p *Project) StageFile(path, name string) (string, error) {
+	own, info, err := workgen.PhysicalName(path)
+	if err != nil {
+		return "", err
+	}
+	if name == "" {
+		name = own
+	}
+	if err := protocol.ValidFileName(name); err != nil {
+		return "", err
+	}
+	switch old, err := p.Download.Sum(name); {
+	case err == nil && old == info:
+		return name, nil
+	case err == nil:
+		return "", fmt.Errorf("file %s is there with another content: computers may have it, so choose another name", name)
+	case !errors.Is(err, fs.ErrNotExist):
+		return "", err
+	}
+	f, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	_, err = p.Download.Put(name, f)
+	return name, err
+}
+
+// uploaded reports whether an output file is there.
+func (p *Project) uploaded(name string) bool {
+	_, err := p.Upload.Size(name)
+	return err == nil
+}
+
+// OrderFile tells a host to do something with a file that belongs to no result. A
+// file to put must be in download/. One to get is uploaded to upload/, if it has
+// no more than maxNBytes. The order goes out with each reply to the host until it
+// is done.
+func (p *Project) OrderFile(ctx context.Context, hostID int64, action store.FileAction, name string, maxNBytes int64, now time.Time) error {
+	if err := protocol.ValidFileName(name); err != nil {
+		return err
+	}
+	f := protocol.FileInfo{Name: name}
+	switch action {
+	case store.FilePut:
+		sum, err := p.Download.Sum(name)
+		if err != nil {
+			return fmt.Errorf("file %s: %w", name, err)
+		}
+		f.NBytes, f.MD5, f.Sticky = sum.NBytes, sum.MD5, true
+	case store.FileGet:
+		if p.uploaded(name) {
+			return fmt.Errorf("file %s has been uploaded already", name)
+		}
+		sig, err := p.uploadKey.SignText(protocol.CertificateText(name, maxNBytes))
+		if err != nil {
+			return err
+		}
+		f.MaxNBytes, f.XMLSignature, f.Sticky = maxNBytes, sig, true
+	case store.FileDelete:
+	default:
+		return fmt.Errorf("file action %q, want put, get or delete", action)
+	}
+	return p.Store.Update(ctx, func(tx *store.Tx) error {
+		if _, err := tx.Host(hostID); err != nil {
+			return fmt.Errorf("host %d: %w", hostID, err)
+		}
+		_, err := tx.AddFileOrder(store.FileOrder{CreateTime: now, HostID: hostID, Action: action, Name: name, XML: f.XML()})
+		return err
+	})
+}

@@ -1,0 +1,96 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	chain = `
+UPDATE workunit SET has_successor = 1,
+       transition_time = CASE WHEN transition_time < $2 THEN transition_time ELSE $2 END
+WHERE  id = $1`
+	waitingSuccessors = `SELECT id FROM workunit WHERE predecessor = $1 AND predecessor_pending = 1 ORDER BY id`
+	noSuccessors      = `UPDATE workunit SET has_successor = 0 WHERE id = $1`
+	releaseSuccessor  = `
+UPDATE workunit SET predecessor_pending = 0, reserved_until = $2,
+       awaiting = CASE WHEN EXISTS (SELECT 1 FROM awaited_file f WHERE f.workunitid = $1) THEN 1 ELSE 0 END
+WHERE  id = $1 AND predecessor_pending = 1`
+	insertAffinity = `INSERT INTO affinity (host_id, workunitid, resultid) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+	deleteAffinity = `DELETE FROM affinity WHERE host_id = $1 AND workunitid = $2`
+	endReservation = `
+UPDATE workunit SET reserved_until = 0
+WHERE  id = $1 AND NOT EXISTS (SELECT 1 FROM affinity a WHERE a.workunitid = $1)`
+	reserve = `UPDATE workunit SET reserved_until = $2 WHERE id = $1`
+	keptFor = `
+SELECT a.resultid, ` + candidateColumns + `
+FROM   affinity a JOIN result r ON r.workunitid = a.workunitid JOIN workunit w ON w.id = r.workunitid
+WHERE  a.host_id = $1 AND r.server_state = 2
+ORDER  BY r.priority DESC, r.id LIMIT 0 + $2`
+)
+
+// Chain makes the transitioner look for successors of a workunit when it has an
+// outcome, which may be now.
+func (t *Tx) Chain(predecessor int64, now time.Time) error {
+	return t.must(chain, predecessor, unix(now))
+}
+
+// WaitingSuccessors returns the workunits that wait for the outcome of another.
+func (t *Tx) WaitingSuccessors(id int64) ([]int64, error) {
+	return all(t, scanID, waitingSuccessors, id)
+}
+
+// ReleaseSuccessor ends the wait of a workunit for its predecessor. Until a time
+// it is kept for the hosts of Affinity.
+func (t *Tx) ReleaseSuccessor(id int64, reservedUntil time.Time) error {
+	if err := t.must(releaseSuccessor, id, unix(reservedUntil)); err != nil {
+		return fmt.Errorf("workunit %d: %w", id, err)
+	}
+	return nil
+}
+
+// NoSuccessors notes that no successor of a workunit waits.
+func (t *Tx) NoSuccessors(id int64) error { return t.must(noSuccessors, id) }
+
+// AddAffinity notes that a host has the files of the result after which a workunit
+// comes.
+func (t *Tx) AddAffinity(hostID, workunitID, resultID int64) error {
+	_, err := t.exec(insertAffinity, hostID, workunitID, resultID)
+	return err
+}
+
+// DropAffinity notes that a host has them no longer. A workunit that is kept for
+// nobody any more is free for all.
+func (t *Tx) DropAffinity(hostID, workunitID int64) error {
+	if _, err := t.exec(deleteAffinity, hostID, workunitID); err != nil {
+		return err
+	}
+	_, err := t.exec(endReservation, workunitID)
+	return err
+}
+
+// EndReservation sets until when a workunit is kept for the hosts of Affinity.
+func (t *Tx) EndReservation(id int64, at time.Time) error { return t.must(reserve, id, unix(at)) }
+
+// A Kept candidate is kept for a host that had the result Predecessor.
+type Kept struct {
+	Predecessor int64
+	Candidate
+}
+
+// KeptFor returns Unsent results that are kept for a host, in the order in which
+// they should go.
+func (t *Tx) KeptFor(hostID int64, limit int) ([]Kept, error) {
+	return all(t, func(r row) (k Kept, err error) {
+		k.Candidate, err = scanCandidate(prefixed{r, &k.Predecessor})
+		return k, err
+	}, keptFor, hostID, limit)
+}
+
+// prefixed scans one value before those that are asked for.
+type prefixed struct {
+	row
+	first any
+}
+
+func (p prefixed) Scan(dest ...any) error { return p.row.Scan(append([]any{p.first}, dest...)...) }

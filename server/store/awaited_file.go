@@ -1,0 +1,53 @@
+package store
+
+import "fmt"
+
+const (
+	insertAwaited = `INSERT INTO awaited_file (workunitid, name) VALUES ($1, $2)`
+	awaitedFiles  = `SELECT DISTINCT name FROM awaited_file WHERE name > $1 ORDER BY name LIMIT 0 + $2`
+	awaitedBy     = `SELECT workunitid FROM awaited_file WHERE name = $1 ORDER BY workunitid LIMIT 0 + $2`
+	awaitedOf     = `SELECT name FROM awaited_file WHERE workunitid = $1 ORDER BY name`
+	arrivedFile   = `DELETE FROM awaited_file WHERE workunitid = $1 AND name = $2`
+	countAwaited  = `
+SELECT count(*) + (SELECT predecessor_pending FROM workunit WHERE id = $1) FROM awaited_file WHERE workunitid = $1`
+	describeInput = `UPDATE workunit SET xml_doc = $2, awaiting = $3 WHERE id = $1 AND xml_doc = $4 AND awaiting = 1`
+)
+
+// AwaitFile notes that a workunit, which was inserted as Awaiting, needs a file
+// that is not there yet.
+func (t *Tx) AwaitFile(workunitID int64, name string) error {
+	if _, err := t.exec(insertAwaited, workunitID, name); err != nil {
+		return fmt.Errorf("awaited file %s: %w", name, err)
+	}
+	return nil
+}
+
+// AwaitedFiles returns the names above after of files that workunits wait for.
+func (t *Tx) AwaitedFiles(after string, limit int) ([]string, error) {
+	return all(t, scanString, awaitedFiles, after, limit)
+}
+
+// AwaitedFilesOf returns the names of files that a workunit waits for.
+func (t *Tx) AwaitedFilesOf(id int64) ([]string, error) { return all(t, scanString, awaitedOf, id) }
+
+// AwaitedBy returns workunits that wait for a file.
+func (t *Tx) AwaitedBy(name string, limit int) ([]int64, error) {
+	return all(t, scanID, awaitedBy, name, limit)
+}
+
+// FileArrived stores a workunit's description, which now says all about a file
+// that it waited for, and returns whether it was the last one: then the workunit
+// is no longer Awaiting. It returns ErrLost if the workunit is not as in old.
+func (t *Tx) FileArrived(old Workunit, name, xmlDoc string) (last bool, err error) {
+	if err := t.must(arrivedFile, old.ID, name); err != nil {
+		return false, fmt.Errorf("workunit %s: file %s: %w", old.Name, name, err)
+	}
+	n, err := one(t, scanID, countAwaited, old.ID)
+	if err != nil {
+		return false, err
+	}
+	if err := t.must(describeInput, old.ID, xmlDoc, flag(n > 0), old.XMLDoc); err != nil {
+		return false, fmt.Errorf("workunit %s: %w", old.Name, err)
+	}
+	return n == 0, nil
+}

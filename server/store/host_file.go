@@ -1,0 +1,110 @@
+package store
+
+import (
+	"fmt"
+	"time"
+)
+
+// A HostFile is a sticky file that a host has.
+type HostFile struct {
+	HostID int64
+	Name   string
+	NBytes float64
+}
+
+const (
+	forgetHostFiles = `DELETE FROM host_file WHERE host_id = $1`
+	insertHostFile  = `INSERT INTO host_file (host_id, name, nbytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+	hostFiles       = `SELECT host_id, name, nbytes FROM host_file WHERE host_id = $1 ORDER BY name`
+	allHostFiles    = `SELECT host_id, name, nbytes FROM host_file ORDER BY host_id, name`
+)
+
+// SetHostFiles replaces what is known of the sticky files of a host.
+func (t *Tx) SetHostFiles(hostID int64, files []HostFile) error {
+	if _, err := t.exec(forgetHostFiles, hostID); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if _, err := t.exec(insertHostFile, hostID, f.Name, f.NBytes); err != nil {
+			return fmt.Errorf("file %s of host %d: %w", f.Name, hostID, err)
+		}
+	}
+	return nil
+}
+
+func scanHostFile(r row) (f HostFile, err error) { return f, r.Scan(&f.HostID, &f.Name, &f.NBytes) }
+
+// HostFiles returns the sticky files of a host; 0 those of all.
+func (t *Tx) HostFiles(hostID int64) ([]HostFile, error) {
+	if hostID == 0 {
+		return all(t, scanHostFile, allHostFiles)
+	}
+	return all(t, scanHostFile, hostFiles, hostID)
+}
+
+// A FileOrder tells a host what to do with a file that belongs to no result.
+type FileOrder struct {
+	ID         int64
+	CreateTime time.Time
+	HostID     int64
+	Action     FileAction
+	Name       string
+	XML        string    // its file_info; "" for FileDelete
+	DoneTime   time.Time // zero: not yet
+}
+
+// A FileAction is what a host is to do with a file.
+type FileAction string
+
+const (
+	FilePut    FileAction = "put"    // fetch it, unless it is there, and keep it
+	FileGet    FileAction = "get"    // upload it
+	FileDelete FileAction = "delete" // keep it no longer
+)
+
+const (
+	insertFileOrder = `INSERT INTO file_order (create_time, host_id, action, name, xml) VALUES ($1, $2, $3, $4, $5)`
+	addFileOrders   = `UPDATE host SET file_orders = file_orders + $2 WHERE id = $1`
+	replaceOrders   = `UPDATE file_order SET done_time = $3 WHERE host_id = $1 AND name = $2 AND done_time = 0`
+	fileOrderDone   = `UPDATE file_order SET done_time = $2 WHERE id = $1 AND done_time = 0`
+
+	fileOrderColumns = `id, create_time, host_id, action, name, xml, done_time`
+	fileOrders       = `SELECT ` + fileOrderColumns + ` FROM file_order WHERE host_id = $1 AND done_time = 0 ORDER BY id LIMIT 0 + $2`
+	allFileOrders    = `SELECT ` + fileOrderColumns + ` FROM file_order WHERE id > $1 ORDER BY id LIMIT 0 + $2`
+)
+
+// AddFileOrder adds an order for a host, which takes the place of what it had to do
+// with that file before, and returns its id.
+func (t *Tx) AddFileOrder(o FileOrder) (int64, error) {
+	replaced, err := t.exec(replaceOrders, o.HostID, o.Name, unix(o.CreateTime))
+	if err != nil {
+		return 0, err
+	}
+	if err := t.must(addFileOrders, o.HostID, 1-replaced); err != nil {
+		return 0, fmt.Errorf("host %d: %w", o.HostID, ErrNotFound)
+	}
+	return t.insert(insertFileOrder, unix(o.CreateTime), o.HostID, o.Action, o.Name, o.XML)
+}
+
+func scanFileOrder(r row) (o FileOrder, err error) {
+	return o, r.Scan(&o.ID, timeAt{&o.CreateTime}, &o.HostID, &o.Action, &o.Name, &o.XML, timeAt{&o.DoneTime})
+}
+
+// FileOrders returns what a host has still to do, oldest first.
+func (t *Tx) FileOrders(hostID int64, limit int) ([]FileOrder, error) {
+	return all(t, scanFileOrder, fileOrders, hostID, limit)
+}
+
+// AllFileOrders returns orders with ids above after, done ones included.
+func (t *Tx) AllFileOrders(after int64, limit int) ([]FileOrder, error) {
+	return all(t, scanFileOrder, allFileOrders, after, limit)
+}
+
+// FileOrderDone notes that a host has done an order, or returns ErrLost if that was
+// noted before.
+func (t *Tx) FileOrderDone(o FileOrder, now time.Time) error {
+	if err := t.must(fileOrderDone, o.ID, unix(now)); err != nil {
+		return err
+	}
+	return t.must(addFileOrders, o.HostID, -1)
+}

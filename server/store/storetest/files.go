@@ -1,0 +1,169 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+func waiting(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	first, results := Add(t, s, w.Workunit("first"), 1)
+	next := w.Workunit("next")
+	next.Predecessor, next.PredecessorPending, next.Awaiting = first.ID, true, true
+	next, _ = Add(t, s, next, 1, "in")
+	update(t, s, func(tx *store.Tx) error {
+		if err := tx.Chain(first.ID, T0.Add(-time.Second)); err != nil {
+			return err
+		}
+		return tx.AwaitFile(next.ID, "in")
+	})
+	update(t, s, func(tx *store.Tx) error {
+		wu, err := tx.Workunit(first.ID)
+		if err != nil || !wu.HasSuccessor || !wu.TransitionTime.Equal(T0.Add(-time.Second)) {
+			t.Errorf("predecessor: %+v, %v", wu, err)
+		}
+		names, err := tx.AwaitedFiles("", 9)
+		if err != nil || len(names) != 1 || names[0] != "in" {
+			t.Errorf("awaited: %v, %v", names, err)
+		}
+		ids, err := tx.AwaitedBy("in", 9)
+		if err != nil || len(ids) != 1 || ids[0] != next.ID {
+			t.Errorf("awaited by %v, %v", ids, err)
+		}
+		old, err := tx.Workunit(next.ID)
+		if err != nil {
+			return err
+		}
+		last, err := tx.FileArrived(old, "in", "<new/>")
+		if err != nil || last {
+			t.Errorf("the last file came: %v, %v; but its predecessor is missing", last, err)
+		}
+		if _, err := tx.FileArrived(old, "in", "<new/>"); !errors.Is(err, store.ErrLost) {
+			t.Errorf("came twice: %v", err)
+		}
+		waits, err := tx.WaitingSuccessors(first.ID)
+		if err != nil || len(waits) != 1 {
+			t.Errorf("waiting: %v, %v", waits, err)
+		}
+		if err := tx.AddAffinity(w.Host.ID, next.ID, results[0].ID); err != nil {
+			return err
+		}
+		if err := tx.ReleaseSuccessor(next.ID, T0.Add(time.Hour)); err != nil {
+			return err
+		}
+		return tx.NoSuccessors(first.ID)
+	})
+	update(t, s, func(tx *store.Tx) error {
+		wu, err := tx.Workunit(next.ID)
+		if err != nil || wu.Awaiting || wu.PredecessorPending || wu.XMLDoc != "<new/>" {
+			t.Errorf("released: %+v, %v", wu, err)
+		}
+		kept, err := tx.KeptFor(w.Host.ID, 9)
+		if err != nil || len(kept) != 1 || kept[0].Predecessor != results[0].ID || !kept[0].ReservedUntil.Equal(T0.Add(time.Hour)) {
+			t.Errorf("kept: %+v, %v", kept, err)
+		}
+		return tx.DropAffinity(w.Host.ID, next.ID)
+	})
+	view(t, s, func(tx *store.Tx) error {
+		kept, err := tx.KeptFor(w.Host.ID, 9)
+		if err != nil || len(kept) != 0 {
+			t.Errorf("kept: %+v, %v", kept, err)
+		}
+		list, err := tx.Unsent(1, 0, 9)
+		for _, c := range list {
+			if !c.ReservedUntil.IsZero() {
+				t.Errorf("kept for nobody: %+v", c)
+			}
+		}
+		return err
+	})
+}
+
+func hostFiles(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	id := w.Host.ID
+	update(t, s, func(tx *store.Tx) error {
+		for _, list := range [][]store.HostFile{
+			{{HostID: id, Name: "a", NBytes: 1}, {HostID: id, Name: "b", NBytes: 2}},
+			{{HostID: id, Name: "b", NBytes: 2}, {HostID: id, Name: "c", NBytes: 3}},
+		} {
+			if err := tx.SetHostFiles(id, list); err != nil {
+				return err
+			}
+		}
+		list, err := tx.HostFiles(0)
+		if len(list) != 2 || list[0].Name != "b" || list[1].NBytes != 3 {
+			t.Errorf("got %+v", list)
+		}
+		return err
+	})
+	update(t, s, func(tx *store.Tx) error {
+		for _, action := range []store.FileAction{store.FilePut, store.FileDelete} {
+			if _, err := tx.AddFileOrder(store.FileOrder{CreateTime: T0, HostID: id, Action: action, Name: "a"}); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.AddFileOrder(store.FileOrder{CreateTime: T0, HostID: id + 1, Action: store.FilePut, Name: "a"}); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("order for nobody: %v", err)
+		}
+		h, err := tx.Host(id)
+		if err != nil || h.FileOrders != 1 {
+			t.Errorf("%d orders, %v; want the later alone", h.FileOrders, err)
+		}
+		list, err := tx.FileOrders(id, 9)
+		if err != nil || len(list) != 1 || list[0].Action != store.FileDelete {
+			t.Fatalf("got %+v, %v", list, err)
+		}
+		if err := tx.FileOrderDone(list[0], T0); err != nil {
+			return err
+		}
+		if err := tx.FileOrderDone(list[0], T0); !errors.Is(err, store.ErrLost) {
+			t.Errorf("done twice: %v", err)
+		}
+		all, err := tx.AllFileOrders(0, 9)
+		if len(all) != 2 || all[1].DoneTime.IsZero() {
+			t.Errorf("got %+v", all)
+		}
+		return err
+	})
+}
+
+func messages(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	_, rs := Add(t, s, w.Workunit("a"), 1)
+	update(t, s, func(tx *store.Tx) error {
+		for i, text := range []string{"old and handled", "old", "handled"} {
+			m := store.MsgFromHost{
+				CreateTime: T0, HostID: w.Host.ID, ResultID: rs[0].ID, AppID: w.App.ID, ResultName: "a_0", SentTime: T0, XML: text,
+			}
+			if i == 2 {
+				m.CreateTime = T0.Add(2 * time.Hour)
+			}
+			if _, err := tx.AddMsgFromHost(m); err != nil {
+				return err
+			}
+		}
+		list, err := tx.MsgsFromHost(0, 9)
+		if err != nil {
+			return err
+		}
+		for _, m := range list {
+			if m.XML != "old" {
+				if err := tx.MsgHandled(m.ID); err != nil {
+					return err
+				}
+			}
+		}
+		if n, err := tx.PurgeMsgs(T0.Add(time.Hour)); n != 1 || err != nil {
+			t.Errorf("purged %d, %v; want 1", n, err)
+		}
+		list, err = tx.MsgsFromHost(0, 9)
+		if len(list) != 2 || list[0].XML != "old" || list[1].XML != "handled" {
+			t.Errorf("left: %+v", list)
+		}
+		return err
+	})
+}

@@ -1,0 +1,143 @@
+package transitioner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A Releaser makes work active whose input files have come. Until then its results
+// are inactive and no host gets one; a deadline does not run.
+type Releaser struct {
+	Store *store.Store
+	Log   *slog.Logger
+	Files *blob.Dir // input files
+}
+
+// Pass looks for awaited files and returns how many workunits it released.
+func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err error) {
+	for after := ""; ; {
+		var names []string
+		err := r.Store.View(ctx, func(tx *store.Tx) (err error) {
+			names, err = tx.AwaitedFiles(after, batch)
+			return err
+		})
+		if err != nil || len(names) == 0 {
+			return released, err
+		}
+		for _, name := range names {
+			after = name
+			if _, err := r.Files.Size(name); errors.Is(err, fs.ErrNotExist) {
+				continue
+			} else if err != nil {
+				return released, err
+			}
+			n, err := r.arrived(ctx, name, now)
+			released += n
+			if err != nil {
+				return released, err
+			}
+		}
+	}
+}
+
+// arrived tells the workunits that wait for a file that it is there. Files are
+// put into place whole, and their content never changes.
+func (r *Releaser) arrived(ctx context.Context, name string, now time.Time) (released int, err error) {
+	sum, err := r.Files.Sum(name)
+	if err != nil {
+		return 0, err
+	}
+	for {
+		var ids []int64
+		done := 0
+		err := r.Store.Update(ctx, func(tx *store.Tx) (err error) {
+			done = 0
+			if ids, err = tx.AwaitedBy(name, batch); err != nil {
+				return err
+			}
+			tx.Because(now, "releaser", "input file "+name+" has come")
+			for _, id := range ids {
+				last, err := release(tx, id, name, sum)
+				if err != nil {
+					return err
+				}
+				if last {
+					done++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return released, fmt.Errorf("input file %s: %w", name, err)
+		}
+		released += done
+		if len(ids) < batch {
+			r.Log.Info("awaited input file has come", "file", name, "released", released)
+			return released, nil
+		}
+	}
+}
+
+// release completes the description of one workunit and, when nothing is missing
+// any more, makes its results ready to send.
+func release(tx *store.Tx, id int64, name string, sum blob.Info) (last bool, err error) {
+	wu, err := tx.Workunit(id)
+	if err != nil {
+		return false, err
+	}
+	doc, err := complete(wu.XMLDoc, name, sum)
+	if err != nil {
+		return false, fmt.Errorf("workunit %s: %w", wu.Name, err)
+	}
+	if last, err = tx.FileArrived(wu, name, doc); err != nil || !last {
+		return last, err
+	}
+	return true, activate(tx, id)
+}
+
+// activate makes the results of a workunit ready to send.
+func activate(tx *store.Tx, id int64) error {
+	results, err := tx.ResultsOf(id)
+	if err != nil {
+		return err
+	}
+	for _, old := range results {
+		if old.ServerState != store.Inactive {
+			continue
+		}
+		x := old
+		x.ServerState = store.Unsent
+		if err := tx.SaveResult(old, x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// complete puts size and checksum of a file into a workunit's description.
+func complete(doc, name string, sum blob.Info) (string, error) {
+	e, err := protocol.ParseElements([]byte(doc))
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, f := range e.Files {
+		if f.Name == name {
+			f.NBytes, f.MD5 = sum.NBytes, sum.MD5
+		}
+		b.WriteString(f.XML())
+	}
+	for _, wu := range e.Workunits {
+		b.WriteString(wu.XML())
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,52 @@
+package transitioner
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/affinity"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// freeSuccessors ends the wait of the workunits that come after wu, which has its
+// outcome. Until a time they are kept for the hosts whose results of wu are valid,
+// since these have its files; if there are none, or wu was given up, for nobody.
+func freeSuccessors(tx *store.Tx, wu store.Workunit, results []store.Result, now, until time.Time) error {
+	tx.Because(now, "transitioner", "workunit "+wu.Name+" has its outcome")
+	ids, err := tx.WaitingSuccessors(wu.ID)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		kept := time.Time{}
+		for _, r := range results {
+			if r.ValidateState != store.Valid || r.HostID == 0 {
+				continue
+			}
+			files, err := affinity.Files(wu, r)
+			if err != nil {
+				return err
+			}
+			if len(files) == 0 {
+				continue // nothing that makes this host better than others
+			}
+			kept = until
+			if err := tx.AddAffinity(r.HostID, id, r.ID); err != nil {
+				return err
+			}
+		}
+		if err := tx.ReleaseSuccessor(id, kept); err != nil {
+			return err
+		}
+		next, err := tx.Workunit(id)
+		if err != nil {
+			return err
+		}
+		if next.Awaiting {
+			continue // for files
+		}
+		if err := activate(tx, id); err != nil {
+			return err
+		}
+	}
+	return tx.NoSuccessors(wu.ID)
+}
