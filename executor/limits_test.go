@@ -181,12 +181,16 @@ func TestSuspendedApplicationOutlivesTheAgent(t *testing.T) {
 	pid := b.Progress()["r_0"].PID
 	_ = b.Suspend("r_0")
 	b.still("child_ticks")
-	b.restart() // the first one is still there, as the parent of its processes, and does nothing against it
+	first := b.events
+	b.restart()
 	if err := b.KillLeftovers(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	gone(t, far)
 	gone(t, pid)
+	for ended := false; !ended; { // unlike a killed agent the first one is still there, and tidies up after its run
+		_, ended = (<-first).(Exited)
+	}
 	if b.read(b.slotFile("boinc_lockfile")) == "absent" {
 		t.Error("it left in peace: it was not killed")
 	}
