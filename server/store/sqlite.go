@@ -21,7 +21,7 @@ type sqlite struct {
 }
 
 func openSQLite(ctx context.Context, path, synchronous string) (*sqlite, error) {
-	w, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous("+synchronous+")", "foreign_keys(1)"))
+	w, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous("+synchronous+")", "foreign_keys(1)", "cache_size(-65536)"))
 	if err != nil {
 		return nil, err
 	}
