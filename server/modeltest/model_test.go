@@ -3,6 +3,7 @@ package modeltest
 import (
 	"flag"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -13,52 +14,60 @@ import (
 
 var (
 	seedFlag  = flag.Uint64("model.seed", 1, "seed of the first history")
-	stepsFlag = flag.Int("model.steps", 1_000, "steps in all")
+	stepsFlag = flag.Int("model.steps", 20_000, "steps in all")
 )
 
 const (
-	length = 2000 // steps of a history before everything comes to rest
-	rests  = 10   // of a history
+	whole  = 20_000 // steps of a history
+	length = 2000   // steps before everything comes to rest
 )
 
-// A step is one act: a request, an upload, a pass of a daemon, a change of the
+// A step is one act: a request, a computation, a pass of a daemon, a change of the
 // clock, a cancellation, a restart.
 func TestModel(t *testing.T) {
-	seed := *seedFlag
-	for left := *stepsFlag; left > 0; seed++ {
-		w := newWorld(t, seed)
-		for round := 1; round <= rests && w.steps < left && !w.failed; round++ {
-			for w.steps < round*length && !w.failed {
-				w.event()
+	for i := range max(1, *stepsFlag/whole) {
+		seed, steps := *seedFlag+uint64(i), min(whole, *stepsFlag)
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, seed)
+			defer w.close()
+			for w.steps < steps && !w.failed {
+				for end := w.steps + length; w.steps < end && !w.failed; {
+					w.event()
+				}
+				if !w.failed {
+					w.rest()
+				}
 			}
-			if !w.failed {
-				w.rest()
+			if w.failed {
+				t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, steps)
 			}
-		}
-		w.close()
-		if w.failed {
-			t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, left)
-		}
-		left -= w.steps
+		})
 	}
 }
 
-// event is one step.
+// event is one step or, of a daemon that may not run now, none.
 func (w *world) event() {
 	if w.failed {
 		return
 	}
-	w.steps++
 	if w.chance(0.3) {
 		w.now = w.now.Add(time.Duration(w.rng.IntN(60)) * time.Second)
 	}
-	switch x := w.rng.IntN(1000); {
+	x := w.rng.IntN(1000)
+	switch {
 	case x < 250:
 		w.rpc(w.hosts[w.rng.IntN(len(w.hosts))], float64(w.rng.IntN(3)*5000))
+		return
 	case x < 500:
 		w.compute(w.hosts[w.rng.IntN(len(w.hosts))])
+		return
 	case x < 900:
 		w.daemon(w.rng.IntN(daemons))
+		return
+	}
+	w.steps++
+	switch {
 	case x < 930:
 		w.create()
 	case x < 936:
@@ -94,8 +103,7 @@ func (w *world) daemon(d int) {
 
 func (w *world) restart() {
 	if w.depth == 0 {
-		w.close()
-		w.open()
+		w.boot()
 	}
 }
 
