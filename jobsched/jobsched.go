@@ -170,7 +170,7 @@ func (c *chooser) run(i int, code Code, text string) bool {
 	for _, l := range c.Jobs[i].Under {
 		c.under[l]++
 	}
-	c.charge[c.Jobs[i].Project] += need * c.Slice.Seconds()
+	c.charge[c.Jobs[i].Project] += need * c.turn(i)
 	c.reasons[i] = Reason{Code: code, Text: text, Urgent: c.reasons[i].Urgent}
 	c.waiting = slices.DeleteFunc(c.waiting, func(k int) bool { return k == i })
 	return true
@@ -298,9 +298,15 @@ func (c *chooser) claim(i int) float64 {
 	j := c.Jobs[i]
 	d := c.Projects[j.Project].Debt - c.charge[j.Project]
 	if j.Running {
-		d += c.Slice.Seconds() / 2
+		d += min(c.Slice.Seconds()/2, c.turn(i))
 	}
 	return d
+}
+
+// turn is for how long a job has its CPUs if it gets them now, in seconds: a time
+// slice, or less if it is finished before.
+func (c *chooser) turn(i int) float64 {
+	return min(c.Slice, max(c.Jobs[i].Remaining, time.Second)).Seconds()
 }
 
 func (c *chooser) whyNot(i int) Reason {

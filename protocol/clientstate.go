@@ -190,7 +190,7 @@ func scanHeldResult(s *bxml.Scanner) (r HeldResult) {
 		case "state":
 			var n int
 			scanInt(s, &n)
-			r.State = ClientState(n)
+			r.State = ClientState(n) //nolint:gosec // what is out of range is no state
 		case "final_cpu_time":
 			scanSpan(s, &r.FinalCPUTime)
 		case "final_elapsed_time":

@@ -44,6 +44,8 @@ type Config struct {
 	PurgeAfterDays         float64 `toml:"purge_after_days"`
 	DisableAccountCreation bool    `toml:"disable_account_creation"`
 	MinPasswdLength        int     `toml:"min_passwd_length"`
+	Mail                   string  `toml:"mail"`
+	MailFrom               string  `toml:"mail_from"`
 
 	PlanClass map[string]scheduler.PlanClass `toml:"plan_class"`
 }
@@ -61,6 +63,7 @@ func DefaultConfig() Config {
 		SendResultAbort:       true,
 		AffinityHours:         24,
 		MinPasswdLength:       6,
+		Mail:                  "mail",
 	}
 }
 
@@ -141,6 +144,12 @@ disable_account_creation = %v
 # The shortest password that clients let people choose.
 min_passwd_length = %d
 
+# Where mail to volunteers goes: a folder beside this file, or a mail server,
+# smtp://USER:PASSWORD@HOST:587 or smtps://…; "" sends none. It is sent as
+# mail_from; "" is noreply at the host of master_url.
+mail = %q
+mail_from = %q
+
 # Plan classes: on which computers the app versions of a class run. For example
 #
 # [plan_class.mt]
@@ -152,7 +161,8 @@ min_passwd_length = %d
 # projected_flops_scale = 1.5  # speed, over that of the benchmark times CPUs
 `, c.LongName, c.MasterURL, c.Database, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
-		c.SendResultAbort, c.AffinityHours, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength)
+		c.SendResultAbort, c.AffinityHours, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength,
+		c.Mail, c.MailFrom)
 }
 
 // readConfig reads DIR/server.toml. The error tells all that is wrong with it,

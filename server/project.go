@@ -10,6 +10,7 @@ package server
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -157,7 +158,13 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	post, err := p.post()
+	if err != nil {
+		return nil, err
+	}
+	secret := sha256.Sum256([]byte("web sessions\x00" + p.uploadKey.Text()))
 	site := &web.Site{
+		Secret: secret[:], Mail: post,
 		Serves: p.part.has,
 		Name:   c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
 		MinPasswordLength: c.MinPasswdLength, Store: p.Store, Log: p.log.With("part", "web"), Download: p.Download,

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/sim"
+	"pgregory.net/rapid"
 )
 
 func load(t testing.TB, name string) sim.Scenario {
@@ -86,4 +88,34 @@ func BenchmarkDayOfTwentyProjects(b *testing.B) {
 	for b.Loop() {
 		sim.Run(s, 1, 1, nil)
 	}
+}
+
+// Nobody with work and a positive share starves, whatever the mix.
+func TestNobodyStarves(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := sim.Scenario{
+			Format: 1, Name: "any", DurationDays: 8,
+			Host:  sim.Host{NCPUs: rapid.IntRange(1, 4).Draw(t, "cpus"), FlopsPerCPU: 1e9, MemMB: 1e6, On: sim.On{Kind: "always"}},
+			Prefs: sim.Prefs{WorkBufMinDays: 0.1, WorkBufAdditionalDays: rapid.Float64Range(0.1, 1).Draw(t, "buffer"), SwitchIntervalMin: 60, MaxNCPUsPct: 100},
+		}
+		for i := range rapid.IntRange(2, 5).Draw(t, "projects") {
+			hours := rapid.Float64Range(1, 6).Draw(t, "hours")
+			s.Projects = append(s.Projects, sim.Project{
+				Name: fmt.Sprintf("p%d", i), Share: float64(rapid.IntRange(1, 10).Draw(t, "share")),
+				Jobs: sim.Jobs{
+					FlopsEst: hours * 3600e9, FlopsActualMean: hours * 3600e9 * rapid.Float64Range(0.5, 2).Draw(t, "error"),
+					FlopsActualStdev: hours * 100e9, LatencyBoundH: hours * rapid.Float64Range(20, 60).Draw(t, "latency"),
+				},
+			})
+		}
+		f := sim.Run(s, 1, 0, nil)
+		for _, p := range f.Projects {
+			if p.Got < p.Share/2 {
+				t.Fatalf("%s got %.3f of the computer, its share is %.3f: %+v", p.Name, p.Got, p.Share, s.Projects)
+			}
+		}
+		if f.Idle > 0.01 {
+			t.Fatalf("idle for %.3f of the time: %+v", f.Idle, s)
+		}
+	})
 }

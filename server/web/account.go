@@ -44,15 +44,21 @@ func NewUser(email, name, passwdHash string, now time.Time) (store.User, error) 
 	if passwdHash == "" {
 		return u, nil
 	}
-	if b, err := hex.DecodeString(passwdHash); err != nil || len(b) != 16 {
-		return store.User{}, &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password hash"}
-	}
-	slow, err := bcrypt.GenerateFromPassword([]byte(strings.ToLower(passwdHash)), bcrypt.DefaultCost)
+	slow, err := slowHash(passwdHash)
 	if err != nil {
 		return store.User{}, err
 	}
-	u.PasswdHash = string(slow)
+	u.PasswdHash = slow
 	return u, nil
+}
+
+// slowHash is what is stored of what clients send in place of a password.
+func slowHash(passwdHash string) (string, error) {
+	if b, err := hex.DecodeString(passwdHash); err != nil || len(b) != 16 {
+		return "", &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password hash"}
+	}
+	slow, err := bcrypt.GenerateFromPassword([]byte(strings.ToLower(passwdHash)), bcrypt.DefaultCost)
+	return string(slow), err
 }
 
 func randomHex() string {

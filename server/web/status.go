@@ -127,7 +127,8 @@ func (s *Site) metrics(w http.ResponseWriter, r *http.Request) {
 
 const style = `<style>body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:3rem auto;padding:0 1rem;color:#222}
 h1{font-weight:600}table{border-collapse:collapse}td{padding:.15rem 1rem .15rem 0}td+td{text-align:right}
-code{background:#f3f3f3;padding:.1rem .3rem}a{color:#06c}</style>`
+code{background:#f3f3f3;padding:.1rem .3rem}a{color:#06c}.error{color:#b00020}
+.list td,.list th{text-align:left;padding:.15rem 1rem .15rem 0}input,button{font:inherit;padding:.2rem .4rem}</style>`
 
 var homePage = template.Must(template.New("home").Parse(`<!DOCTYPE html>
 <html lang="en">
@@ -144,6 +145,7 @@ var homePage = template.Must(template.New("home").Parse(`<!DOCTYPE html>
 <p><code>starling attach {{.URL}} --email YOU</code></p>
 <p>or choose “Add project” in the BOINC Manager and enter</p>
 <p><code>{{.URL}}</code></p>
+<p><a href="signup">Sign up</a> · <a href="login">Log in</a> to see your computers and credit and to set preferences.</p>
 <p>{{.Status.Users}} volunteers with {{.Status.Hosts}} computers have finished
 {{.Status.Workunits.Canonical}} of {{.Status.Workunits.Total}} workunits.
 <a href="status">How the work stands</a></p>

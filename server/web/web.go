@@ -18,8 +18,12 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/mail"
 	"github.com/starling-grid/starling/server/store"
 )
+
+// maxForm bounds what a page sends.
+const maxForm = 64 << 10
 
 // A Site is the project's part of the web.
 type Site struct {
@@ -28,6 +32,8 @@ type Site struct {
 	MasterURL         string
 	CreationDisabled  bool // no new accounts
 	MinPasswordLength int
+	Secret            []byte     // seals sessions; the same in all processes of a project
+	Mail              *mail.Post // nil: the project sends no mail
 
 	Store     *store.Store
 	Log       *slog.Logger
@@ -46,6 +52,7 @@ func (s *Site) Handler() (http.Handler, error) {
 	}
 	base := u.Path
 	mux := http.NewServeMux()
+	foreign := http.NewCrossOriginProtection() // other sites' pages cannot act for a visitor
 	for _, r := range []struct {
 		role, pattern string
 		h             http.Handler
@@ -57,12 +64,21 @@ func (s *Site) Handler() (http.Handler, error) {
 		{"scheduler", "POST %scgi", s.Scheduler},
 		{"upload", "POST %sfile_upload_handler", s.Upload},
 		{"web", "GET %sdownload/{hash}/{name}", http.HandlerFunc(s.download)},
+		{"web", "%ssignup", http.HandlerFunc(s.signup)},
+		{"web", "%slogin", http.HandlerFunc(s.login)},
+		{"web", "POST %slogout", http.HandlerFunc(s.logout)},
+		{"web", "%saccount", http.HandlerFunc(s.account)},
+		{"web", "%sforgot", http.HandlerFunc(s.forgot)},
+		{"web", "%sreset", http.HandlerFunc(s.reset)},
 		{"web", "GET %sstatus", http.HandlerFunc(s.status)},
 		{"web", "GET %sserver_status.php", http.HandlerFunc(s.status)}, // where BOINC's tools look for it
 		{"web", "GET %smetrics", http.HandlerFunc(s.metrics)},
 	} {
 		if !s.Serves(r.role) {
 			r.h = http.HandlerFunc(elsewhere)
+		}
+		if r.role == "web" {
+			r.h = http.MaxBytesHandler(foreign.Handler(r.h), maxForm)
 		}
 		mux.Handle(strings.Replace(r.pattern, "%s", base, 1), r.h)
 	}

@@ -1,0 +1,82 @@
+// Package mail sends what a project writes to its volunteers: through an SMTP
+// server, or into a folder for the operator or a test to look at.
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+)
+
+// timeout bounds the talk with the mail server.
+const timeout = 30 * time.Second
+
+// A Post sends mail. Its methods may be called concurrently.
+type Post struct {
+	from   string
+	folder string         // "" unless mail goes there
+	server *gomail.Client // nil unless there is one
+}
+
+// New makes a Post that writes as from. where is a folder, or the address of a mail
+// server: smtp://USER:PASSWORD@HOST:PORT, with TLS wherever the server offers
+// it, or smtps:// for TLS from the first byte.
+func New(where, from string) (*Post, error) {
+	u, err := url.Parse(where)
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" {
+		return &Post{from: from, folder: where}, os.MkdirAll(where, 0o700)
+	}
+	opts := []gomail.Option{gomail.WithTimeout(timeout), gomail.WithTLSPolicy(gomail.TLSOpportunistic)}
+	if u.Scheme == "smtps" {
+		opts = append(opts, gomail.WithSSL(), gomail.WithTLSConfig(&tls.Config{ServerName: u.Hostname(), MinVersion: tls.VersionTLS12}))
+	}
+	if u.Port() != "" {
+		port, err := strconv.Atoi(u.Port())
+		if err != nil {
+			return nil, fmt.Errorf("mail server %s: %w", u.Redacted(), err)
+		}
+		opts = append(opts, gomail.WithPort(port))
+	}
+	if name := u.User.Username(); name != "" {
+		password, _ := u.User.Password()
+		opts = append(opts, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover), gomail.WithUsername(name), gomail.WithPassword(password))
+	}
+	c, err := gomail.NewClient(u.Hostname(), opts...)
+	if err != nil {
+		return nil, fmt.Errorf("mail server %s: %w", u.Redacted(), err)
+	}
+	return &Post{from: from, server: c}, nil
+}
+
+// Send sends a plain text.
+func (p *Post) Send(ctx context.Context, to, subject, text string) error {
+	m := gomail.NewMsg()
+	if err := m.From(p.from); err != nil {
+		return fmt.Errorf("mail from %q: %w", p.from, err)
+	}
+	if err := m.To(to); err != nil {
+		return fmt.Errorf("mail: %w", err)
+	}
+	m.Subject(subject)
+	m.SetDate()
+	m.SetMessageID()
+	m.SetBodyString(gomail.TypeTextPlain, text)
+	if p.server == nil {
+		name := strconv.FormatInt(time.Now().UnixNano(), 10) + ".eml"
+		if err := m.WriteToFile(filepath.Join(p.folder, name)); err != nil {
+			return fmt.Errorf("mail: %w", err)
+		}
+		return nil
+	}
+	if err := p.server.DialAndSendWithContext(ctx, m); err != nil {
+		return fmt.Errorf("mail: %w", err)
+	}
+	return nil
+}

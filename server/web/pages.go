@@ -1,0 +1,238 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+//go:embed pages/*.html
+var pageFiles embed.FS
+
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"when": func(t time.Time) string {
+		if t.Unix() <= 0 {
+			return "never"
+		}
+		return t.UTC().Format("2006-01-02 15:04")
+	},
+}).ParseFS(pageFiles, "pages/*.html"))
+
+// hostsShown is how many computers an account's page lists.
+const hostsShown = 200
+
+// show writes a page, whole or not at all.
+func (s *Site) show(w http.ResponseWriter, code int, name string, data map[string]any) {
+	data["Project"], data["Style"] = s.Name, template.HTML(style) //nolint:gosec // a constant
+	var b bytes.Buffer
+	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
+		s.Log.Error("page", "name", name, "err", err)
+		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	w.WriteHeader(code)
+	_, _ = w.Write(b.Bytes())
+}
+
+// refuse shows a form again with what was wrong.
+func (s *Site) refuse(w http.ResponseWriter, page string, r *http.Request, err error) {
+	var refused *protocol.AccountError
+	if !errors.As(err, &refused) {
+		s.Log.Error("account page", "err", err)
+		s.show(w, http.StatusServiceUnavailable, page, map[string]any{"Error": "The project cannot answer now. Try again later.", "Form": r.PostForm})
+		return
+	}
+	s.show(w, http.StatusUnprocessableEntity, page, map[string]any{"Error": words(refused), "Form": r.PostForm})
+}
+
+// words tells a refusal to a person.
+func words(e *protocol.AccountError) string {
+	switch e.Num {
+	case protocol.ErrNumNotFound:
+		return "There is no account with that e-mail address."
+	case protocol.ErrNumBadPassword:
+		return "The password is not right."
+	}
+	return strings.ToUpper(e.Msg[:1]) + e.Msg[1:] + "."
+}
+
+func (s *Site) signup(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		s.show(w, http.StatusOK, "signup.html", map[string]any{"Form": url.Values{}, "Closed": s.CreationDisabled})
+		return
+	}
+	email, password := r.PostFormValue("email"), r.PostFormValue("password")
+	if len(password) < s.MinPasswordLength {
+		s.refuse(w, "signup.html", r, &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "the password is too short"})
+		return
+	}
+	name := r.PostFormValue("name")
+	if name == "" {
+		name, _, _ = strings.Cut(email, "@")
+	}
+	if _, err := s.create(r.Context(), email, name, protocol.PasswordHash(password, email)); err != nil {
+		s.refuse(w, "signup.html", r, err)
+		return
+	}
+	u, err := s.user(r.Context(), email)
+	if err != nil {
+		s.refuse(w, "signup.html", r, err)
+		return
+	}
+	s.mail(r, u.EmailAddr, "Welcome to "+s.Name, "You have an account at "+s.Name+", "+s.MasterURL+"\n\nAttach your computers with this e-mail address and your password:\n\n    starling attach "+s.MasterURL+" --email "+u.EmailAddr+"\n")
+	s.admit(w, &u)
+	http.Redirect(w, r, s.MasterURL+"account", http.StatusSeeOther)
+}
+
+func (s *Site) login(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		s.show(w, http.StatusOK, "login.html", map[string]any{"Form": url.Values{}})
+		return
+	}
+	u, err := s.user(r.Context(), r.PostFormValue("email"))
+	if err == nil && !mayLogIn(u, protocol.PasswordHash(r.PostFormValue("password"), u.EmailAddr)) {
+		err = &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password"}
+	}
+	if err != nil {
+		s.refuse(w, "login.html", r, err)
+		return
+	}
+	s.admit(w, &u)
+	http.Redirect(w, r, s.MasterURL+"account", http.StatusSeeOther)
+}
+
+func (s *Site) logout(w http.ResponseWriter, r *http.Request) {
+	s.admit(w, nil)
+	http.Redirect(w, r, s.MasterURL, http.StatusSeeOther)
+}
+
+// account shows a volunteer's key, credit and computers, and takes changes.
+func (s *Site) account(w http.ResponseWriter, r *http.Request) {
+	u, err := s.visitor(r)
+	if errors.Is(err, errSession) {
+		http.Redirect(w, r, s.MasterURL+"login", http.StatusSeeOther)
+		return
+	}
+	said := ""
+	if err == nil && r.Method == http.MethodPost {
+		said, err = s.change(w, r, &u)
+	}
+	data := map[string]any{"User": u, "URL": s.MasterURL, "Said": said, "Prefs": prefsForm(u.GlobalPrefs)}
+	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
+		data["Error"], err = words(refused), nil
+	}
+	if err == nil {
+		err = s.Store.View(r.Context(), func(tx *store.Tx) error {
+			hosts, err := tx.HostsOfUser(u.ID, hostsShown)
+			data["Hosts"] = hosts
+			return err
+		})
+	}
+	if err != nil {
+		s.Log.Error("account page", "err", err)
+		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
+		return
+	}
+	s.show(w, http.StatusOK, "account.html", data)
+}
+
+// change makes the change that a form of the account's page asks for.
+func (s *Site) change(w http.ResponseWriter, r *http.Request, u *store.User) (said string, err error) {
+	switch r.PostFormValue("what") {
+	case "prefs":
+		text, err := editPrefs(u.GlobalPrefs, r.PostForm, time.Now())
+		if err != nil {
+			return "", err
+		}
+		err = s.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.SetGlobalPrefs(u.ID, u.GlobalPrefs, text) })
+		if err == nil {
+			u.GlobalPrefs = text
+		}
+		return "The preferences are kept; your computers get them at their next contact.", err
+	case "password":
+		if !mayLogIn(*u, protocol.PasswordHash(r.PostFormValue("old"), u.EmailAddr)) {
+			return "", &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password"}
+		}
+		if err := s.setPassword(r, u, r.PostFormValue("password")); err != nil {
+			return "", err
+		}
+		s.admit(w, u)
+		return "The password is changed.", nil
+	}
+	return "", &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "nothing was asked for"}
+}
+
+func (s *Site) setPassword(r *http.Request, u *store.User, password string) error {
+	if len(password) < s.MinPasswordLength {
+		return &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "the password is too short"}
+	}
+	hash, err := slowHash(protocol.PasswordHash(password, u.EmailAddr))
+	if err != nil {
+		return err
+	}
+	if err := s.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.SetPasswdHash(u.ID, hash) }); err != nil {
+		return err
+	}
+	u.PasswdHash = hash
+	return nil
+}
+
+// forgot mails a link with which a new password can be set. Whether there is such
+// an account is not told.
+func (s *Site) forgot(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		s.show(w, http.StatusOK, "forgot.html", map[string]any{})
+		return
+	}
+	if u, err := s.user(r.Context(), r.PostFormValue("email")); err == nil {
+		link := s.MasterURL + "reset?token=" + url.QueryEscape(s.token("reset", u, time.Now().Add(resetTime)))
+		s.mail(r, u.EmailAddr, "A new password for "+s.Name, "Somebody, you perhaps, wants to set a new password for your account at "+s.Name+".\nThis link does it, within an hour:\n\n"+link+"\n\nOtherwise do nothing.\n")
+	}
+	s.show(w, http.StatusOK, "forgot.html", map[string]any{"Sent": true})
+}
+
+func (s *Site) reset(w http.ResponseWriter, r *http.Request) {
+	token := r.FormValue("token")
+	u, err := s.bearer(r, "reset", token)
+	if err != nil {
+		s.show(w, http.StatusForbidden, "forgot.html", map[string]any{"Error": "The link has been used or is too old. Ask for another one."})
+		return
+	}
+	if r.Method != http.MethodPost {
+		s.show(w, http.StatusOK, "reset.html", map[string]any{"Token": token})
+		return
+	}
+	var refused *protocol.AccountError
+	switch err := s.setPassword(r, &u, r.PostFormValue("password")); {
+	case errors.As(err, &refused):
+		s.show(w, http.StatusUnprocessableEntity, "reset.html", map[string]any{"Token": token, "Error": words(refused)})
+	case err != nil:
+		s.Log.Error("account page", "err", err)
+		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
+	default:
+		s.admit(w, &u)
+		http.Redirect(w, r, s.MasterURL+"account", http.StatusSeeOther)
+	}
+}
+
+// mail sends a mail; that it failed is the operator's matter.
+func (s *Site) mail(r *http.Request, to, subject, text string) {
+	if s.Mail == nil {
+		return
+	}
+	if err := s.Mail.Send(r.Context(), to, subject, text); err != nil {
+		s.Log.Error("mail could not be sent; see mail and mail_from in server.toml", "err", err)
+	}
+}

@@ -1,0 +1,172 @@
+package server_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A visitor is a browser without a screen.
+type visitor struct {
+	t    *testing.T
+	c    *http.Client
+	base string
+}
+
+func newVisitor(t *testing.T, base string) *visitor {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &visitor{t, &http.Client{Jar: jar}, base}
+}
+
+func (v *visitor) do(method, page string, form url.Values, header ...string) (int, string) {
+	v.t.Helper()
+	target := page
+	if !strings.Contains(page, "://") {
+		target = v.base + page
+	}
+	req, err := http.NewRequestWithContext(v.t.Context(), method, target, strings.NewReader(form.Encode()))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	resp, err := v.c.Do(req)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+func (v *visitor) wants(code int, words ...string) func(int, string) {
+	return func(got int, page string) {
+		v.t.Helper()
+		if got != code {
+			v.t.Errorf("got %d, want %d: %s", got, code, page)
+		}
+		for _, w := range words {
+			if !strings.Contains(page, w) {
+				v.t.Errorf("%q is not in %s", w, page)
+			}
+		}
+	}
+}
+
+// TestAccountPages goes through the life of an account as its owner would.
+func TestAccountPages(t *testing.T) {
+	srv := httptest.NewUnstartedServer(nil)
+	base := "http://" + srv.Listener.Addr().String() + "/site/"
+	w := newWorld(t, `master_url = "`+master+`"`, `master_url = "`+base+`"`)
+	srv.Config.Handler = w.web
+	srv.Start()
+	defer srv.Close()
+	v := newVisitor(t, base)
+
+	v.wants(200, "Sign up")(v.do("GET", "", nil))
+	v.wants(200, "Log in")(v.do("GET", "account", nil)) // sent to the log-in page
+	form := url.Values{"email": {"Eve@Example.org"}, "password": {"short"}, "name": {`"><script>alert(1)</script>`}}
+	v.wants(422, "The password is too short", "&lt;script&gt;")(v.do("POST", "signup", form))
+	form.Set("password", "long enough")
+	v.wants(422, "Not a valid user name")(v.do("POST", "signup", form))
+	form.Set("name", "Eve & co")
+	v.wants(200, "Eve &amp; co", "eve@example.org", "None has been in contact yet", "--key")(v.do("POST", "signup", form))
+	u := w.userByEmail("eve@example.org")
+	v.wants(200, string(u.Authenticator))(v.do("GET", "account", nil))
+
+	// Preferences: what the page does not know stays.
+	w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error {
+		return tx.SetGlobalPrefs(u.ID, "", `<mod_time>1</mod_time><vm_max_used_pct>33</vm_max_used_pct><venue name="home"><max_ncpus_pct>1</max_ncpus_pct></venue>`)
+	}))
+	edit := url.Values{"what": {"prefs"}}
+	_, page := v.do("GET", "account", nil)
+	for _, m := range regexp.MustCompile(`name="([a-z_]+)" size="6" inputmode="decimal" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
+		edit.Set(m[1], m[2])
+	}
+	edit.Set("max_ncpus_pct", "120")
+	v.wants(200, "The value of max_ncpus_pct must be a number from 0 to 100")(v.do("POST", "account", edit))
+	edit.Set("max_ncpus_pct", "50")
+	edit.Set("run_on_batteries", "on")
+	v.wants(200, "are kept", `value="50"`)(v.do("POST", "account", edit))
+	u = w.userByEmail("eve@example.org")
+	for _, want := range []string{"<max_ncpus_pct>50", "<run_on_batteries>1", "<run_if_user_active>0", "<vm_max_used_pct>33", `<venue name="home"><max_ncpus_pct>1</max_ncpus_pct></venue>`} {
+		if !strings.Contains(u.GlobalPrefs, want) {
+			t.Errorf("%s is not in %s", want, u.GlobalPrefs)
+		}
+	}
+	if strings.Contains(u.GlobalPrefs, "<mod_time>1<") {
+		t.Error("the preferences look no newer than before")
+	}
+
+	// Another site's page cannot act for a visitor.
+	v.wants(403)(v.do("POST", "account", url.Values{"what": {"password"}}, "Sec-Fetch-Site", "cross-site"))
+
+	// A new password ends other visits.
+	other := newVisitor(t, base)
+	other.wants(200, "Eve &amp; co")(other.do("POST", "login", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))
+	v.wants(200, "The password is not right")(v.do("POST", "account", url.Values{"what": {"password"}, "old": {"wrong"}, "password": {"another one"}}))
+	v.wants(200, "is changed")(v.do("POST", "account", url.Values{"what": {"password"}, "old": {"long enough"}, "password": {"another one"}}))
+	other.wants(200, "The password is forgotten")(other.do("GET", "account", nil))
+	other.wants(422, "The password is not right")(other.do("POST", "login", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))
+	other.wants(422, "no account with that")(other.do("POST", "login", url.Values{"email": {"nobody@example.org"}, "password": {"long enough"}}))
+
+	// A forgotten password: the link comes by mail and works once.
+	other.wants(200, "on its way")(other.do("POST", "forgot", url.Values{"email": {"nobody@example.org"}}))
+	other.wants(200, "on its way")(other.do("POST", "forgot", url.Values{"email": {"eve@example.org"}}))
+	link := w.mailedLink(base + "reset?token=")
+	other.wants(200, "New password")(other.do("GET", link, nil))
+	token, _ := url.Parse(link)
+	set := url.Values{"token": {token.Query().Get("token")}, "password": {"third time"}}
+	other.wants(200, "Eve &amp; co")(other.do("POST", "reset", set))
+	other.wants(403, "has been used")(other.do("POST", "reset", set))
+	set.Set("token", strings.Replace(set.Get("token"), "1.", "2.", 1))
+	other.wants(403, "has been used")(other.do("POST", "reset", set))
+	v.wants(200, "The password is forgotten")(v.do("GET", "account", nil))
+	other.do("POST", "logout", nil)
+	other.wants(200, "The password is forgotten")(other.do("GET", "account", nil))
+}
+
+func (w *world) userByEmail(email string) (u store.User) {
+	w.t.Helper()
+	w.must(w.p.Store.View(w.t.Context(), func(tx *store.Tx) (err error) {
+		u, err = tx.UserByEmail(email)
+		return err
+	}))
+	return u
+}
+
+// mailedLink finds the link that begins so in the folder of mails.
+func (w *world) mailedLink(begin string) string {
+	w.t.Helper()
+	paths, err := filepath.Glob(filepath.Join(w.dir, "mail", "*.eml"))
+	w.must(err)
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		w.must(err)
+		text := strings.ReplaceAll(strings.ReplaceAll(string(b), "=\r\n", ""), "=3D", "=")
+		if i := strings.Index(text, begin); i >= 0 {
+			return strings.Fields(text[i:])[0]
+		}
+	}
+	w.t.Fatalf("no mail has a link %s: %v", begin, paths)
+	return ""
+}
