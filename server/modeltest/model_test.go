@@ -14,7 +14,7 @@ import (
 
 var (
 	seedFlag  = flag.Uint64("model.seed", 1, "seed of the first history")
-	stepsFlag = flag.Int("model.steps", 20_000, "steps in all")
+	stepsFlag = flag.Int("model.steps", 2_000, "steps in all")
 )
 
 const (
