@@ -27,8 +27,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor"
@@ -80,6 +82,12 @@ type Agent struct {
 	accounts map[string]settings.Account // by master URL
 	faults   error                       // of the files people write
 
+	journal *journal
+	sizes   *folderSizes
+	quit    func() // ends Run
+
+	quitting <-chan struct{}
+
 	events chan func()     // each runs in the loop
 	ctx    context.Context // ends with the loop
 	end    context.CancelFunc
@@ -93,6 +101,7 @@ type Agent struct {
 	again   map[string]bool      // of those → it stays attached, and starts anew
 	last    decision
 	debts   ledger
+	old     []guirpc.OldResult
 	up      uptime
 	stale   bool // something may be left that nobody needs
 }
@@ -110,8 +119,12 @@ func New(cfg Config) (*Agent, error) {
 			return nil, fmt.Errorf("data directory: %w", err)
 		}
 	}
+	j := newJournal(cfg.Log.Handler())
+	cfg.Log = slog.New(j)
+	quit := make(chan struct{})
 	a := &Agent{
-		cfg: cfg, log: cfg.Log, since: time.Now(),
+		cfg: cfg, log: cfg.Log, since: time.Now(), journal: j, sizes: newFolderSizes(),
+		quitting: quit, quit: sync.OnceFunc(func() { close(quit) }),
 		rng:     mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64())),
 		events:  make(chan func(), 256),
 		talking: make(map[string]string), moving: make(map[string]*transfer),
@@ -190,6 +203,8 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	for {
 		select {
 		case <-ctx.Done():
+			return nil
+		case <-a.quitting:
 			return nil
 		case event := <-a.events:
 			event()

@@ -81,5 +81,10 @@ func (a *Agent) takePrefs(tx *state.Tx, project, xml string, now time.Time) bool
 
 // conditions are what the computer is like just now, as far as is known.
 func (a *Agent) conditions(now time.Time) prefs.Conditions {
-	return prefs.Conditions{Now: now.Round(0), OtherCPU: -1}
+	c := prefs.Conditions{Now: now.Round(0), OtherCPU: -1}
+	if d := a.prefs.DailyXferPeriodDays; d > 0 {
+		h, _ := a.db.Hosts.Get(state.Self)
+		c.Transferred = state.TrafficSince(h.Traffic, now, int(d)) / 1e6
+	}
+	return c
 }

@@ -26,6 +26,7 @@ type replier struct {
 	acked    int
 	added    int
 	unusable int            // of the results added
+	done     []state.Result // acknowledged
 	prefs    bool           // the computing preferences are new
 	aborted  []state.Result // still running; told to stop once the reply is saved
 	log      []slog.Record  // said once the reply is saved
@@ -35,6 +36,7 @@ type replier struct {
 // as results of another project or ones not yet reported, it does not.
 func (r *replier) apply(tx *state.Tx) {
 	r.acked, r.added, r.unusable, r.prefs, r.aborted, r.log = 0, 0, 0, false, nil, nil
+	r.done = nil
 	before := r.project
 	p := &r.project
 	p.Contact.LastRPC = r.now
@@ -79,6 +81,9 @@ func (r *replier) after() {
 	}
 	for _, res := range r.aborted {
 		_ = r.a.exec.Abort(taskID(res), protocol.ExitAbortedByProject, "aborted by project")
+	}
+	for _, res := range r.done {
+		r.a.keepOld(res, r.now)
 	}
 	if r.prefs {
 		r.a.mergePrefs()
@@ -145,6 +150,11 @@ func (r *replier) identity(tx *state.Tx) {
 		}
 	}
 	r.prefs = r.a.takePrefs(tx, p.MasterURL, reply.GlobalPrefs, r.now)
+	if reply.User != nil || reply.Host != nil {
+		p.Statistics = state.AddCredit(p.Statistics, r.now, state.DailyCredit{
+			UserTotal: p.UserTotalCredit, UserExpavg: p.UserExpavgCredit, HostTotal: p.HostTotalCredit, HostExpavg: p.HostExpavgCredit,
+		})
+	}
 	if reply.ProjectPrefs != "" {
 		p.ProjectPrefs = reply.ProjectPrefs
 	}
@@ -194,6 +204,7 @@ func (r *replier) acknowledged(tx *state.Tx) {
 			continue
 		}
 		r.acked++
+		r.done = append(r.done, res)
 		r.a.db.Results.Delete(tx, key)
 		r.say(false, "result reported", "result", name)
 	}

@@ -158,5 +158,8 @@ func (a *Agent) transferred(key string, t *transfer, err error, now time.Time) {
 		f.Error = err.Error()
 		log.Warn("transfer failed, trying again", "at", f.NextTry, "error", err)
 	}
-	a.save(func(tx *state.Tx) { a.db.Files.Put(tx, key, f) })
+	a.save(func(tx *state.Tx) {
+		a.db.Files.Put(tx, key, f)
+		a.countTraffic(tx, t.bytes.Load(), f.Output, now)
+	})
 }

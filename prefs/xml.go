@@ -113,6 +113,38 @@ func (v *set) day(s *bxml.Scanner) {
 	}
 }
 
+// XML returns what a layer says, and nothing else: the content of a
+// <global_preferences> element of BOINC's override file.
+func (l Layer) XML() string {
+	var w bxml.Writer
+	for i := range keys {
+		k := &keys[i]
+		switch v, ok := l.Values[k.Name]; {
+		case !ok:
+		case k.Bool():
+			w.Bool(k.Name, v != 0)
+		default:
+			w.Float(k.Name, v)
+		}
+	}
+	for d := time.Sunday; d <= time.Saturday; d++ {
+		if day, ok := l.Days[d]; ok {
+			writeDay(&w, d, day)
+		}
+	}
+	return string(w.Bytes())
+}
+
+func writeDay(w *bxml.Writer, d time.Weekday, day Day) {
+	w.Open("day_prefs")
+	w.Int("day_of_week", int64(d))
+	w.Float("start_hour", day.StartHour)
+	w.Float("end_hour", day.EndHour)
+	w.Float("net_start_hour", day.NetStartHour)
+	w.Float("net_end_hour", day.NetEndHour)
+	w.Close("day_prefs")
+}
+
 // XML returns the preferences as servers, applications and tools read them: the
 // content of a <global_preferences> element.
 func (p Prefs) XML() string {
@@ -129,13 +161,7 @@ func (p Prefs) XML() string {
 	}
 	for d := time.Sunday; d <= time.Saturday; d++ {
 		if day := *p.Days.of(d); day != (Day{}) {
-			w.Open("day_prefs")
-			w.Int("day_of_week", int64(d))
-			w.Float("start_hour", day.StartHour)
-			w.Float("end_hour", day.EndHour)
-			w.Float("net_start_hour", day.NetStartHour)
-			w.Float("net_end_hour", day.NetEndHour)
-			w.Close("day_prefs")
+			writeDay(&w, d, day)
 		}
 	}
 	return string(w.Bytes())

@@ -14,7 +14,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -97,27 +96,6 @@ func (c *Client) rpc(ctx context.Context, u string, body []byte) (*protocol.Sche
 		return nil, fmt.Errorf("%w%s", err, looksLike(b))
 	}
 	return reply, nil
-}
-
-// Lookup asks for the authenticator of an account.
-func (c *Client) Lookup(ctx context.Context, masterURL, email, password string) (protocol.Authenticator, error) {
-	q := url.Values{
-		"email_addr":  {strings.ToLower(email)},
-		"passwd_hash": {protocol.PasswordHash(password, email)},
-	}
-	u := masterURL + "lookup_account.php"
-	b, err := c.get(ctx, u+"?"+q.Encode(), maxPage)
-	if err != nil {
-		return "", &Error{"account", u, err}
-	}
-	key, err := protocol.ParseAccountReply(b)
-	if err != nil {
-		if _, refused := errors.AsType[*protocol.AccountError](err); !refused {
-			err = fmt.Errorf("%w%s", err, looksLike(b))
-		}
-		return "", &Error{"account", u, err}
-	}
-	return key, nil
 }
 
 func (c *Client) get(ctx context.Context, u string, limit int64) ([]byte, error) {

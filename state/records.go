@@ -28,6 +28,7 @@ type Host struct {
 	Times   Times
 	RunMode prefs.Mode // what a person wants for now
 	NetMode prefs.Mode
+	Traffic []Traffic // of the last days
 }
 
 // AccountPrefs are computing preferences from a project's web site.
@@ -79,6 +80,8 @@ type Project struct {
 	Contact Contact
 	Fetch   WorkFetch
 	Notices []Notice // messages of the last reply, for people
+
+	Statistics []DailyCredit // of the last days
 }
 
 // Estimates are what has been learnt of how long results really take.

@@ -48,6 +48,8 @@ type Settings struct {
 	// Venue is home, work or school: which section of preferences holds here,
 	// whatever the projects' web sites say. "": as they say.
 	Venue string `toml:"venue"`
+	// GUIRPCPort is where BOINC's tools connect; 0: nowhere.
+	GUIRPCPort int `toml:"gui_rpc_port"`
 	// LogFlags are what else is written down, with BOINC's names.
 	LogFlags LogFlags `toml:"log_flags"`
 }
@@ -61,7 +63,7 @@ type LogFlags struct {
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2}
+	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416}
 }
 
 // Load reads starling.toml in the data directory; a missing file means the
@@ -85,6 +87,9 @@ func Load(dataDir string) (Settings, error) {
 	}
 	if s.NCPUs < 0 {
 		errs = append(errs, lines.Errorf("ncpus", "%d is negative; 0 means those there are", s.NCPUs))
+	}
+	if s.GUIRPCPort < 0 || s.GUIRPCPort > 65535 {
+		errs = append(errs, lines.Errorf("gui_rpc_port", "%d is no port; 0 means none", s.GUIRPCPort))
 	}
 	for _, v := range []struct {
 		key string

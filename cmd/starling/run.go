@@ -5,17 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
+	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/state"
 )
 
 func runCmd(o *options) *cobra.Command {
 	var whenIdle bool
+	var port int
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the agent in the foreground",
@@ -42,9 +46,48 @@ func runCmd(o *options) *cobra.Command {
 			if err := control.Serve(ctx, o.data, a, log); err != nil {
 				return errors.Join(err, a.Close())
 			}
+			asked := cmd.Flags().Changed("gui-rpc-port")
+			if !asked {
+				port = s.GUIRPCPort
+			}
+			if err := serveTools(ctx, o.data, a, port, log); err != nil {
+				if asked {
+					return errors.Join(err, a.Close())
+				}
+				log.Error("BOINC's tools cannot reach this agent; computing goes on", "error", err)
+			}
 			return a.Run(cmd.Context())
 		},
 	}
+	cmd.Flags().IntVar(&port, "gui-rpc-port", 0, "port for BOINC's tools, 0 for none (default: gui_rpc_port in starling.toml, else 31416)")
 	cmd.Flags().BoolVar(&whenIdle, "exit-when-idle", false, "end when no project has work and everything is reported")
 	return cmd
+}
+
+// serveTools answers BOINC's tools until ctx ends: from this computer only, unless
+// remote_hosts.cfg names others.
+func serveTools(ctx context.Context, dataDir string, a *agent.Agent, port int, log *slog.Logger) error {
+	if port == 0 {
+		return nil
+	}
+	password, err := guirpc.Password(dataDir)
+	if err != nil {
+		return err
+	}
+	allowed, remote := guirpc.RemoteHosts(dataDir)
+	host := "127.0.0.1"
+	if remote {
+		host = ""
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		return fmt.Errorf("%w; is a BOINC client or another agent running? Choose another port with --gui-rpc-port or gui_rpc_port in starling.toml", err)
+	}
+	srv := &guirpc.Server{Agent: a, Log: log, Password: password, Allowed: allowed}
+	go func() {
+		if err := srv.Serve(ctx, l); err != nil {
+			log.Error("BOINC's tools cannot reach this agent any more; computing goes on", "error", err)
+		}
+	}()
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -27,7 +28,7 @@ func NewAgent(bin Bin, dir, prefs, settings string) (*Agent, error) {
 	}
 	for name, text := range map[string]string{
 		"prefs.toml":    prefs,
-		"starling.toml": "allow_multiple_clients = true\n" + settings,
+		"starling.toml": "allow_multiple_clients = true\n" + noTools(settings) + settings,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return nil, err
@@ -81,4 +82,13 @@ func (a *Agent) Attach(ctx context.Context, p *Project) error {
 	}
 	_, err := a.Run(ctx, "attach", p.URL, "--key", p.Key)
 	return err
+}
+
+// noTools keeps an agent from taking the port of BOINC's tools, unless its
+// settings name one.
+func noTools(settings string) string {
+	if strings.Contains(settings, "gui_rpc_port") {
+		return ""
+	}
+	return "gui_rpc_port = 0\n"
 }

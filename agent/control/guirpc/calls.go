@@ -1,0 +1,378 @@
+package guirpc
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// A call answers one kind of request.
+type call struct {
+	open bool // tools on this computer need no password for it
+	do   func(*request) string
+}
+
+// table lists the calls.
+func table() map[string]call {
+	t := make(map[string]call)
+	for name, do := range map[string]func(*request) string{
+		"exchange_versions": (*request).exchangeVersions, "get_state": view(writeState), "get_results": (*request).results,
+		"get_simple_gui_info": view(writeSimple), "get_project_status": view(writeProjects), "get_cc_status": view(writeStatus),
+		"get_host_info": view(writeHost), "get_messages": (*request).messages, "get_message_count": (*request).messageCount,
+		"get_notices_public": (*request).notices, "get_file_transfers": view(writeTransfers), "get_disk_usage": view(writeDisk),
+		"get_statistics": view(writeStatistics), "get_daily_xfer_history": view(writeTraffic), "get_old_results": view(writeOld),
+		"get_screensaver_tasks": view(writeScreensaver), "get_newer_version": text("<newer_version></newer_version>\n<download_url></download_url>\n"),
+		"get_all_projects_list": text(""),
+	} {
+		t[name] = call{true, do}
+	}
+	for name, do := range map[string]func(*request) string{
+		"get_notices": (*request).notices, "acct_mgr_info": text(noManager), "get_project_init_status": text("<get_project_init_status>\n</get_project_init_status>\n"),
+		"get_proxy_settings": text(noProxy), "get_global_prefs_file": view(writePrefsFile),
+		"get_global_prefs_working": view(writePrefsWorking), "get_global_prefs_override": view(writePrefsOverride),
+		"get_cc_config": text(""), "get_app_config": (*request).appConfig,
+		"set_language": text(success), "network_available": reload, "read_cc_config": reload, "read_global_prefs_override": reload,
+		"set_global_prefs_override": (*request).setOverride,
+		"set_cc_config":             refused("settings are in starling.toml, which tools do not change"),
+		"set_app_config":            refused("limits for applications are in the project's account file, [[app]]"),
+		"set_proxy_settings":        refused("proxies are taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)"),
+		"set_host_info":             text(success), "reset_host_info": benchmark, "run_benchmarks": benchmark,
+		"run_graphics_app": refused("graphics are not shown"), "acct_mgr_rpc": refused("account managers are not supported"),
+		"acct_mgr_rpc_poll": text("<acct_mgr_rpc_reply>\n<error_num>-1</error_num>\n<message>account managers are not supported</message>\n</acct_mgr_rpc_reply>\n"),
+
+		"project_update": project(control.UpdateProject), "project_suspend": project(control.SuspendProject),
+		"project_resume": project(control.ResumeProject), "project_nomorework": project(control.NoMoreWork),
+		"project_allowmorework": project(control.AllowMoreWork), "project_reset": project(control.ResetProject),
+		"project_detach_when_done": project(control.NoMoreWork), "project_dont_detach_when_done": project(control.AllowMoreWork),
+		"project_detach": (*request).detach,
+		"suspend_result": task(control.SuspendTask), "resume_result": task(control.ResumeTask), "abort_result": task(control.AbortTask),
+		"retry_file_transfer": transfer(false), "abort_file_transfer": transfer(true),
+		"set_run_mode": mode(false), "set_network_mode": mode(true), "set_gpu_mode": (*request).gpuMode,
+
+		"project_attach": (*request).attach, "project_attach_poll": (*request).attachPoll,
+		"get_project_config": (*request).projectConfig, "get_project_config_poll": poll("get_project_config"),
+		"lookup_account": (*request).lookupAccount, "lookup_account_poll": poll("lookup_account"),
+		"create_account": (*request).createAccount, "create_account_poll": poll("create_account"),
+		"quit": (*request).quit,
+	} {
+		t[name] = call{false, do}
+	}
+	return t
+}
+
+const (
+	noManager = "<acct_mgr_info>\n<acct_mgr_url></acct_mgr_url>\n<acct_mgr_name></acct_mgr_name>\n</acct_mgr_info>\n"
+	noProxy   = "<proxy_info>\n<http_server_name></http_server_name>\n<http_server_port>80</http_server_port>\n<http_user_name></http_user_name>\n<http_user_passwd></http_user_passwd>\n" +
+		"<socks_server_name></socks_server_name>\n<socks_server_port>80</socks_server_port>\n<socks5_user_name></socks5_user_name>\n<socks5_user_passwd></socks5_user_passwd>\n" +
+		"<socks5_remote_dns>0</socks5_remote_dns>\n<no_proxy></no_proxy>\n<no_autodetect>0</no_autodetect>\n</proxy_info>\n"
+)
+
+func text(s string) func(*request) string { return func(*request) string { return s } }
+
+func refused(why string) func(*request) string { return text(errorText(why)) }
+
+// view answers with something of the agent's view.
+func view(write func(*bxml.Writer, View)) func(*request) string {
+	return func(r *request) string {
+		v, err := r.srv.Agent.View(r.ctx)
+		if err != nil {
+			return errorText(err.Error())
+		}
+		var w bxml.Writer
+		write(&w, v)
+		return string(w.Bytes())
+	}
+}
+
+func (r *request) exchangeVersions() string {
+	v := protocol.CompatVersion
+	return fmt.Sprintf("<server_version>\n   <major>%d</major>\n   <minor>%d</minor>\n   <release>%d</release>\n</server_version>\n", v.Major, v.Minor, v.Release)
+}
+
+func (r *request) results() string {
+	active := r.arg("active_only") == "1"
+	return view(func(w *bxml.Writer, v View) { writeResults(w, v, active) })(r)
+}
+
+func (r *request) messages() string {
+	after, _ := strconv.Atoi(r.arg("seqno"))
+	var w bxml.Writer
+	writeMessages(&w, r.srv.Agent.Messages(after))
+	return string(w.Bytes())
+}
+
+func (r *request) messageCount() string {
+	last := 0
+	if all := r.srv.Agent.Messages(-1); len(all) > 0 {
+		last = all[len(all)-1].Seqno
+	}
+	return fmt.Sprintf("<seqno>%d</seqno>\n", last)
+}
+
+func (r *request) notices() string {
+	after, _ := strconv.Atoi(r.arg("seqno"))
+	return view(func(w *bxml.Writer, v View) { writeNotices(w, v, after) })(r)
+}
+
+func (r *request) appConfig() string {
+	v, err := r.srv.Agent.View(r.ctx)
+	if err != nil {
+		return errorText(err.Error())
+	}
+	url, _ := protocol.CanonicalMasterURL(r.arg("url"))
+	for _, p := range v.Projects {
+		if p.MasterURL == url {
+			var w bxml.Writer
+			writeAppConfig(&w, p)
+			return string(w.Bytes())
+		}
+	}
+	return errorText("no such project")
+}
+
+func reload(r *request) string { return outcome(r.srv.Agent.Reload(r.ctx)) }
+
+func benchmark(r *request) string { return outcome(r.srv.Agent.Benchmark(r.ctx)) }
+
+func (r *request) setOverride() string {
+	src, ok := r.block("global_preferences")
+	if !ok {
+		return outcome(r.srv.Agent.SetPrefsOverride(r.ctx, prefs.Layer{}))
+	}
+	l, _, err := prefs.ParseXML("set by a tool", src, "", false)
+	if err == nil {
+		err = r.srv.Agent.SetPrefsOverride(r.ctx, l)
+	}
+	return outcome(err)
+}
+
+// known returns the canonical URL of a project that is attached.
+func (r *request) known(arg string) (string, bool) {
+	url, err := protocol.CanonicalMasterURL(r.arg(arg))
+	if err != nil {
+		return "", false
+	}
+	v, err := r.srv.Agent.View(r.ctx)
+	if err != nil {
+		return "", false
+	}
+	for _, p := range v.Projects {
+		if p.MasterURL == url {
+			return url, true
+		}
+	}
+	return "", false
+}
+
+func project(what control.ProjectAction) func(*request) string {
+	return func(r *request) string {
+		url, ok := r.known("project_url")
+		if !ok {
+			return errorText("No such project")
+		}
+		return outcome(r.srv.Agent.SteerProject(r.ctx, url, what))
+	}
+}
+
+func (r *request) detach() string {
+	url, ok := r.known("project_url")
+	if !ok {
+		return errorText("No such project")
+	}
+	return outcome(r.srv.Agent.Detach(r.ctx, url))
+}
+
+func task(what control.TaskAction) func(*request) string {
+	return func(r *request) string {
+		url, ok := r.known("project_url")
+		switch {
+		case !ok:
+			return errorText("No such project")
+		case r.arg("name") == "":
+			return errorText("Missing result name")
+		}
+		if v, err := r.srv.Agent.View(r.ctx); err == nil && !v.holds(url, r.arg("name")) {
+			return errorText("no such result")
+		}
+		return outcome(r.srv.Agent.SteerTask(r.ctx, url, r.arg("name"), what))
+	}
+}
+
+func (v View) holds(url, name string) bool {
+	for _, p := range v.Projects {
+		for _, r := range p.Results {
+			if p.MasterURL == url && r.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func transfer(abort bool) func(*request) string {
+	return func(r *request) string {
+		url, ok := r.known("project_url")
+		if !ok {
+			return errorText("No such project")
+		}
+		return outcome(r.srv.Agent.SteerTransfer(r.ctx, url, r.arg("filename"), abort))
+	}
+}
+
+func mode(network bool) func(*request) string {
+	return func(r *request) string {
+		kind := prefs.Auto
+		switch {
+		case r.has("always"):
+			kind = prefs.Always
+		case r.has("never"):
+			kind = prefs.Never
+		case r.has("auto"), r.has("restore"):
+		default:
+			return errorText("Missing mode")
+		}
+		seconds, _ := strconv.ParseFloat(r.arg("duration"), 64)
+		return outcome(r.srv.Agent.SetMode(r.ctx, network, kind, protocol.Seconds(max(0, seconds))))
+	}
+}
+
+// gpuMode is taken for its word: no GPU is used in any mode.
+func (r *request) gpuMode() string {
+	if r.has("always") || r.has("never") || r.has("auto") || r.has("restore") {
+		return success
+	}
+	return errorText("Missing mode")
+}
+
+func (r *request) attach() string {
+	key := protocol.Authenticator(r.arg("authenticator"))
+	url, err := protocol.CanonicalMasterURL(r.arg("project_url"))
+	switch {
+	case r.arg("project_url") == "":
+		return errorText("Missing URL")
+	case err != nil:
+		return errorText(err.Error())
+	case key == "":
+		return errorText("Missing authenticator")
+	}
+	if _, there := r.known("project_url"); there {
+		return errorText("Already attached to project")
+	}
+	return outcome(r.srv.Agent.Attach(r.ctx, url, key))
+}
+
+func (r *request) attachPoll() string {
+	return "<project_attach_reply>\n<error_num>0</error_num>\n</project_attach_reply>\n"
+}
+
+func (r *request) quit() string {
+	r.srv.Agent.Quit()
+	return success
+}
+
+// async holds the calls that ask a project's server: one call begins, another
+// asks for the outcome until it is there.
+type async struct {
+	mu      sync.Mutex
+	replies map[string]string // by call
+}
+
+const inProgress = -204 // BOINC's ERR_IN_PROGRESS
+
+// patience bounds a server's time to answer.
+const patience = 2 * time.Minute
+
+// begin has ask run in the background and keeps its reply for the poll.
+func (r *request) begin(pending string, ask func(ctx context.Context) string) string {
+	a, name := &r.srv.async, r.name
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.replies == nil {
+		a.replies = make(map[string]string)
+	}
+	a.replies[name] = pending
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), patience)
+	go func() {
+		defer cancel()
+		reply := ask(ctx)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.replies[name] = reply
+	}()
+	return success
+}
+
+func poll(name string) func(*request) string {
+	return func(r *request) string {
+		a := &r.srv.async
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if reply, ok := a.replies[name]; ok {
+			return reply
+		}
+		return errorText("nothing was asked for")
+	}
+}
+
+func (r *request) projectConfig() string {
+	num := func(n int) string {
+		return fmt.Sprintf("<project_config>\n<error_num>%d</error_num>\n</project_config>\n", n)
+	}
+	url, err := protocol.CanonicalMasterURL(r.arg("url"))
+	if err != nil {
+		return errorText(err.Error())
+	}
+	return r.begin(num(inProgress), func(ctx context.Context) string {
+		c, err := r.srv.Agent.ProjectConfig(ctx, url)
+		if err != nil {
+			return num(errorNum(err))
+		}
+		return string(c.Encode())
+	})
+}
+
+func (r *request) lookupAccount() string {
+	return r.account(func(ctx context.Context, url string) (protocol.Authenticator, error) {
+		return r.srv.Agent.LookupAccount(ctx, url, r.arg("email_addr"), r.arg("passwd_hash"))
+	})
+}
+
+func (r *request) createAccount() string {
+	return r.account(func(ctx context.Context, url string) (protocol.Authenticator, error) {
+		return r.srv.Agent.CreateAccount(ctx, url, r.arg("email_addr"), r.arg("passwd_hash"), r.arg("user_name"))
+	})
+}
+
+func (r *request) account(ask func(ctx context.Context, url string) (protocol.Authenticator, error)) string {
+	url, err := protocol.CanonicalMasterURL(r.arg("url"))
+	if err != nil {
+		return errorText(err.Error())
+	}
+	return r.begin(accountError(inProgress, "in progress"), func(ctx context.Context) string {
+		key, err := ask(ctx, url)
+		if err != nil {
+			return accountError(errorNum(err), err.Error())
+		}
+		var w bxml.Writer
+		w.Open("account_out")
+		w.Text("authenticator", string(key))
+		w.Close("account_out")
+		return string(w.Bytes())
+	})
+}
+
+func accountError(num int, msg string) string {
+	var w bxml.Writer
+	w.Open("account_out")
+	w.Int("error_num", int64(num))
+	w.Text("error_msg", msg)
+	w.Close("account_out")
+	return string(w.Bytes())
+}

@@ -1,0 +1,283 @@
+// Package guirpc speaks BOINC's GUI RPC protocol, so that boinccmd, boinctui,
+// BOINC Manager and the like can show and steer the agent.
+//
+// It translates: what is true the agent says, and what is asked for the agent
+// does. Replies have one element a line, since the tools read them by the line.
+//
+// Source of the protocol: BOINC client/gui_rpc_server_ops.cpp and
+// lib/gui_rpc_client_ops.cpp.
+package guirpc
+
+import (
+	"bufio"
+	"context"
+	"crypto/md5"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// Bounds on what peers may do.
+const (
+	maxRequest  = 100000
+	maxPeers    = 50
+	maxWait     = time.Hour        // between two requests
+	readTime    = 30 * time.Second // for one request, once it has begun
+	replyTime   = 60 * time.Second
+	guessDelay  = time.Second // after a wrong password
+	endOfText   = 3           // the byte that ends a message
+	anyPassword = ""
+)
+
+// A Server answers GUI RPCs. Its methods may be called concurrently.
+type Server struct {
+	Agent Agent
+	Log   *slog.Logger
+	// Password protects most calls; "" means that none is needed.
+	Password string
+	// Allowed reports whether a peer that is not on this computer may connect.
+	Allowed func(ip net.IP) bool
+
+	calls map[string]call
+	async async
+	peers sync.WaitGroup
+	slots chan struct{}
+}
+
+// Serve answers on l until ctx ends, and then closes it.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	s.calls, s.slots = table(), make(chan struct{}, maxPeers)
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	for {
+		c, err := l.Accept()
+		switch {
+		case ctx.Err() != nil:
+			s.peers.Wait()
+			return nil
+		case err != nil:
+			var ne net.Error
+			if errors.As(err, &ne) && ne.Timeout() {
+				continue
+			}
+			return err
+		}
+		local := isLocal(c.RemoteAddr())
+		if !local && (s.Allowed == nil || !s.Allowed(addressOf(c.RemoteAddr()))) {
+			s.Log.Warn("GUI RPC refused: the peer is not in remote_hosts.cfg", "peer", c.RemoteAddr())
+			_ = c.Close()
+			continue
+		}
+		select {
+		case s.slots <- struct{}{}:
+		default:
+			s.Log.Warn("GUI RPC refused: too many tools are connected", "most", maxPeers)
+			_ = c.Close()
+			continue
+		}
+		s.peers.Go(func() {
+			defer func() { <-s.slots }()
+			p := peer{Server: s, conn: c, local: local, authorized: s.Password == anyPassword}
+			p.talk(ctx)
+		})
+	}
+}
+
+func addressOf(a net.Addr) net.IP {
+	if t, ok := a.(*net.TCPAddr); ok {
+		return t.IP
+	}
+	return nil
+}
+
+func isLocal(a net.Addr) bool {
+	_, unix := a.(*net.UnixAddr)
+	return unix || addressOf(a).IsLoopback()
+}
+
+// A peer is a tool that is connected.
+type peer struct {
+	*Server
+	conn       net.Conn
+	local      bool
+	nonce      string
+	authorized bool
+	refused    int // calls that lacked authorization
+	closing    bool
+}
+
+func (p *peer) talk(ctx context.Context) {
+	defer p.conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = p.conn.Close() })
+	defer stop()
+	r := bufio.NewReader(p.conn)
+	for !p.closing {
+		request, err := p.read(r)
+		if err != nil {
+			return
+		}
+		reply := p.answer(ctx, request)
+		_ = p.conn.SetWriteDeadline(time.Now().Add(replyTime))
+		if _, err := io.WriteString(p.conn, "<boinc_gui_rpc_reply>\n"+reply+"</boinc_gui_rpc_reply>\n\x03"); err != nil {
+			return
+		}
+	}
+}
+
+// read reads one request. A peer may be silent for long, but not in the middle of
+// one.
+func (p *peer) read(r *bufio.Reader) (string, error) {
+	_ = p.conn.SetReadDeadline(time.Now().Add(maxWait))
+	if _, err := r.Peek(1); err != nil {
+		return "", err
+	}
+	_ = p.conn.SetReadDeadline(time.Now().Add(readTime))
+	var b strings.Builder
+	for {
+		c, err := r.ReadByte()
+		switch {
+		case err != nil:
+			return "", err
+		case c == endOfText:
+			return b.String(), nil
+		case b.Len() >= maxRequest:
+			return "", errors.New("request too large")
+		}
+		b.WriteByte(c)
+	}
+}
+
+// A request is a call with its arguments.
+type request struct {
+	ctx  context.Context
+	name string
+	text string // the whole call, from its tag on
+	args map[string]string
+	srv  *Server
+}
+
+// arg returns an argument, "" if it is not there.
+func (r *request) arg(name string) string { return r.args[name] }
+
+// has reports whether an argument is there, if only as an empty element.
+func (r *request) has(name string) bool {
+	_, ok := r.args[name]
+	return ok
+}
+
+// block returns what stands between the first <name> and the last </name> of the
+// request, and whether there is such an element.
+func (r *request) block(name string) (string, bool) {
+	_, rest, ok := strings.Cut(r.text, "<"+name+">")
+	if !ok {
+		return "", false
+	}
+	i := strings.LastIndex(rest, "</"+name+">")
+	if i < 0 {
+		return "", false
+	}
+	return rest[:i], true
+}
+
+// answer makes the inside of a reply.
+func (p *peer) answer(ctx context.Context, text string) string {
+	s := bxml.NewScanner([]byte(text))
+	if s.Find("boinc_gui_rpc_request") != nil {
+		return errorText("missing request")
+	}
+	var r *request
+	for name := range s.Children() {
+		if r != nil {
+			continue
+		}
+		r = &request{ctx: ctx, name: name, args: make(map[string]string), srv: p.Server}
+		if i := strings.Index(text, "<"+name); i >= 0 {
+			r.text = text[i:]
+		}
+		for arg := range s.Children() {
+			if len(r.args) < 100 {
+				r.args[arg] = s.Text()
+			}
+		}
+	}
+	if r == nil {
+		return errorText("missing request")
+	}
+	switch r.name {
+	case "auth1":
+		return p.auth1()
+	case "auth2":
+		return p.auth2(r.arg("nonce_hash"))
+	}
+	c, ok := p.calls[r.name]
+	if p.authorized || ok && c.open && p.local {
+		if !ok {
+			return errorText("unrecognized op: " + r.name + "/")
+		}
+		return c.do(r)
+	}
+	p.refused++
+	p.closing = p.refused > 1
+	return "<unauthorized/>\n"
+}
+
+func (p *peer) auth1() string {
+	if p.nonce != "" && !p.authorized {
+		p.closing = true
+		return "<unauthorized/>\n"
+	}
+	var b [16]byte
+	_, _ = rand.Read(b[:])
+	p.nonce = hex.EncodeToString(b[:])
+	return "<nonce>" + p.nonce + "</nonce>\n"
+}
+
+func (p *peer) auth2(hash string) string {
+	want := md5.Sum([]byte(p.nonce + p.Password))
+	if p.nonce != "" && subtle.ConstantTimeCompare([]byte(strings.ToLower(hash)), []byte(hex.EncodeToString(want[:]))) == 1 {
+		p.authorized, p.nonce = true, ""
+		return "<authorized/>\n"
+	}
+	// One connection, one guess, one second: a million guesses take a week for
+	// each connection that may be open at a time.
+	time.Sleep(guessDelay)
+	p.closing = true
+	p.Log.Warn("GUI RPC: wrong password; see gui_rpc_auth.cfg", "peer", p.conn.RemoteAddr())
+	return "<unauthorized/>\n"
+}
+
+const success = "<success/>\n"
+
+func errorText(text string) string {
+	var w bxml.Writer
+	w.Text("error", text)
+	return string(w.Bytes())
+}
+
+// outcome is the reply to a call that does something.
+func outcome(err error) string {
+	if err != nil {
+		return errorText(err.Error())
+	}
+	return success
+}
+
+// flat drops what a line of a reply must not hold.
+func flat(format string, args ...any) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' {
+			return ' '
+		}
+		return c
+	}, fmt.Sprintf(format, args...))
+}

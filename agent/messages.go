@@ -1,0 +1,99 @@
+package agent
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/starling-grid/starling/agent/control/guirpc"
+)
+
+// A journal keeps the last lines of the log for tools, and passes all on.
+type journal struct {
+	next slog.Handler
+	kept *kept
+	own  []slog.Attr // of loggers made with With
+}
+
+type kept struct {
+	mu    sync.Mutex
+	lines []guirpc.Message
+	seqno int
+}
+
+func newJournal(next slog.Handler) *journal { return &journal{next: next, kept: new(kept)} }
+
+// Enabled reports whether a level is written down or kept.
+func (j *journal) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelInfo || j.next.Enabled(ctx, l)
+}
+
+// Handle keeps a record and passes it on.
+func (j *journal) Handle(ctx context.Context, r slog.Record) error {
+	if r.Level >= slog.LevelInfo {
+		j.keep(r)
+	}
+	if !j.next.Enabled(ctx, r.Level) {
+		return nil
+	}
+	return j.next.Handle(ctx, r)
+}
+
+// WithAttrs is for loggers made with With.
+func (j *journal) WithAttrs(attrs []slog.Attr) slog.Handler {
+	own := append(append([]slog.Attr(nil), j.own...), attrs...)
+	return &journal{j.next.WithAttrs(attrs), j.kept, own}
+}
+
+// WithGroup is not used for what people read.
+func (j *journal) WithGroup(name string) slog.Handler {
+	return &journal{j.next.WithGroup(name), j.kept, j.own}
+}
+
+func (j *journal) keep(r slog.Record) {
+	m := guirpc.Message{Time: r.Time, Priority: 1}
+	if r.Level >= slog.LevelWarn {
+		m.Priority = 2
+	}
+	var b strings.Builder
+	b.WriteString(r.Message)
+	add := func(a slog.Attr) bool {
+		if a.Key == "project" {
+			m.Project = a.Value.String()
+		} else {
+			b.WriteString(" " + a.Key + "=" + a.Value.String())
+		}
+		return true
+	}
+	for _, a := range j.own {
+		add(a)
+	}
+	r.Attrs(add)
+	m.Text = b.String()
+	k := j.kept
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.seqno++
+	m.Seqno = k.seqno
+	k.lines = append(k.lines, m)
+	if len(k.lines) > guirpc.MaxMessages {
+		k.lines = append(k.lines[:0:0], k.lines[len(k.lines)-guirpc.MaxMessages:]...)
+	}
+}
+
+// Messages returns the kept lines of the log with numbers above after; a negative
+// one returns the last line alone.
+func (a *Agent) Messages(after int) []guirpc.Message {
+	k := a.journal.kept
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if after < 0 {
+		return append([]guirpc.Message(nil), k.lines[max(0, len(k.lines)-1):]...)
+	}
+	i := 0
+	for i < len(k.lines) && k.lines[i].Seqno <= after {
+		i++
+	}
+	return append([]guirpc.Message(nil), k.lines[i:]...)
+}

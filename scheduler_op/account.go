@@ -1,0 +1,59 @@
+package schedulerop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// ProjectConfig asks a project what it is and whom it takes.
+func (c *Client) ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error) {
+	u := masterURL + "get_project_config.php"
+	b, err := c.get(ctx, u, maxPage)
+	if err != nil {
+		return nil, &Error{"project config", u, err}
+	}
+	config, err := protocol.ParseProjectConfig(b)
+	if err != nil {
+		return nil, &Error{"project config", u, fmt.Errorf("%w%s", err, looksLike(b))}
+	}
+	return config, nil
+}
+
+// Lookup asks for the authenticator of an account.
+func (c *Client) Lookup(ctx context.Context, masterURL, email, password string) (protocol.Authenticator, error) {
+	return c.LookupHash(ctx, masterURL, email, protocol.PasswordHash(password, email))
+}
+
+// LookupHash is Lookup with the hash that stands for the password.
+func (c *Client) LookupHash(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error) {
+	return c.account(ctx, masterURL+"lookup_account.php", url.Values{
+		"email_addr": {strings.ToLower(email)}, "passwd_hash": {passwdHash},
+	})
+}
+
+// CreateAccount makes an account and returns its authenticator.
+func (c *Client) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string) (protocol.Authenticator, error) {
+	return c.account(ctx, masterURL+"create_account.php", url.Values{
+		"email_addr": {strings.ToLower(email)}, "passwd_hash": {passwdHash}, "user_name": {name},
+	})
+}
+
+func (c *Client) account(ctx context.Context, u string, q url.Values) (protocol.Authenticator, error) {
+	b, err := c.get(ctx, u+"?"+q.Encode(), maxPage)
+	if err != nil {
+		return "", &Error{"account", u, err}
+	}
+	key, err := protocol.ParseAccountReply(b)
+	if err != nil {
+		if _, refused := errors.AsType[*protocol.AccountError](err); !refused {
+			err = fmt.Errorf("%w%s", err, looksLike(b))
+		}
+		return "", &Error{"account", u, err}
+	}
+	return key, nil
+}

@@ -1,0 +1,68 @@
+package state
+
+import "time"
+
+// historyDays is for how many days credit and traffic are remembered.
+//
+// Source: BOINC's save_stats_days.
+const historyDays = 60
+
+// A DailyCredit is the credit as of the last reply of a day.
+type DailyCredit struct {
+	Day        time.Time // its begin, UTC
+	UserTotal  float64
+	UserExpavg float64
+	HostTotal  float64
+	HostExpavg float64
+}
+
+// AddCredit returns a history with the credit as of now.
+func AddCredit(h []DailyCredit, now time.Time, c DailyCredit) []DailyCredit {
+	c.Day = now.UTC().Truncate(24 * time.Hour)
+	out := make([]DailyCredit, 0, len(h)+1)
+	for _, d := range h {
+		if d.Day.Before(c.Day) && c.Day.Sub(d.Day) < historyDays*24*time.Hour {
+			out = append(out, d)
+		}
+	}
+	return append(out, c)
+}
+
+// Traffic is what was transferred in a day.
+type Traffic struct {
+	Day  int     // since 1970, UTC
+	Up   float64 // bytes
+	Down float64
+}
+
+// AddTraffic returns a history with some more bytes today.
+func AddTraffic(h []Traffic, now time.Time, bytes float64, upload bool) []Traffic {
+	day := int(now.Unix() / 86400)
+	out := make([]Traffic, 0, len(h)+1)
+	today := Traffic{Day: day}
+	for _, t := range h {
+		switch {
+		case t.Day == day:
+			today = t
+		case t.Day < day && day-t.Day < historyDays:
+			out = append(out, t)
+		}
+	}
+	if upload {
+		today.Up += bytes
+	} else {
+		today.Down += bytes
+	}
+	return append(out, today)
+}
+
+// TrafficSince adds up the bytes of the last days, today counting as one.
+func TrafficSince(h []Traffic, now time.Time, days int) (bytes float64) {
+	day := int(now.Unix() / 86400)
+	for _, t := range h {
+		if day-t.Day < days && t.Day <= day {
+			bytes += t.Up + t.Down
+		}
+	}
+	return bytes
+}
