@@ -115,12 +115,16 @@ func (w *world) create() {
 	n := m + w.rng.IntN(3)
 	c := n + w.rng.IntN(4)
 	b := c + w.rng.IntN(6)
-	w.insert(m, n, c, b, 1+w.rng.IntN(4), time.Duration(60+w.rng.IntN(20_000))*time.Second, int64(w.rng.IntN(3)))
+	after := ""
+	if len(w.names) > 0 && w.chance(0.2) {
+		after = w.names[max(0, len(w.names)-1-w.rng.IntN(20))]
+	}
+	w.insert(m, n, c, b, 1+w.rng.IntN(4), time.Duration(60+w.rng.IntN(20_000))*time.Second, int64(w.rng.IntN(3)), after)
 }
 
 // insert adds a workunit with quorum m, target n, at most c successes, b
-// results and a errors.
-func (w *world) insert(m, n, c, b, a int, delay time.Duration, priority int64) {
+// results and a errors. It comes after another workunit, if that has a name.
+func (w *world) insert(m, n, c, b, a int, delay time.Duration, priority int64, after string) {
 	name := fmt.Sprintf("wu%d", len(w.names))
 	wu := store.Workunit{
 		CreateTime: w.now, AppID: w.app, Name: name, RscFpopsEst: 1e12, RscFpopsBound: 1e14, RscMemoryBound: 1e6, RscDiskBound: 1e6,
@@ -137,6 +141,13 @@ func (w *world) insert(m, n, c, b, a int, delay time.Duration, priority int64) {
 	w.update(func(tx *store.Tx) (err error) {
 		for _, f := range inputsOf(name) {
 			w.input[f] = true
+		}
+		if after != "" {
+			before := w.wus[after].id
+			wu.Predecessor, wu.PredecessorPending, wu.Awaiting = before, true, true
+			if err := tx.Chain(before, w.now); err != nil {
+				return err
+			}
 		}
 		k.id, err = tx.InsertWorkunit(wu, inputsOf(name))
 		return err
