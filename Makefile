@@ -5,12 +5,13 @@ GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build demo test bench check lint fmt cross fuzz scenarios clean
+.PHONY: help build demo test model bench check lint fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8]  a project, its server and two agents compute N workunits"
 	@echo "make build       the programs, in bin/"
 	@echo "make test        install what the tests need and run them all"
+	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1)"
 	@echo "make bench       how fast the server is (BENCHTIME=3x)"
 	@echo "make check       formatting, lint and builds for all platforms"
 	@echo "make scenarios   what the scheduling policies are worth, mean of five seeds"
@@ -25,6 +26,11 @@ demo: build
 test:
 	tools/install-test-deps
 	$(GO) test -count=1 $$(command -v cc >/dev/null && echo -race) ./...
+
+STEPS ?= 200000
+SEED ?= 1
+model:
+	$(GO) test ./server/modeltest -count=1 -timeout 0 -run TestModel -model.seed=$(SEED) -model.steps=$(STEPS)
 
 BENCHTIME ?= 3x
 bench:

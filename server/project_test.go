@@ -547,11 +547,11 @@ func TestSettings(t *testing.T) {
 		{"a version that is none", `min_core_version = ""`, `min_core_version = "7"`, "is not a version, want MAJOR.MINOR.RELEASE"},
 		{"not canonical", master, strings.TrimSuffix(master, "/"), "master_url: "},
 		{
-			"an unknown key of a plan class", "min_passwd_length = 6", "min_passwd_length = 6\n[plan_class.mt]\nmin_cpus = 2",
+			"an unknown key of a plan class", `mail_from = ""`, "mail_from = \"\"\n[plan_class.mt]\nmin_cpus = 2",
 			"plan_class.mt.min_cpus: unknown key, did you mean plan_class.mt.min_ncpus?",
 		},
 		{
-			"a plan class for a GPU", "min_passwd_length = 6", "min_passwd_length = 6\n[plan_class.cuda]\ngpu_type = \"nvidia\"",
+			"a plan class for a GPU", `mail_from = ""`, "mail_from = \"\"\n[plan_class.cuda]\ngpu_type = \"nvidia\"",
 			"plan_class.cuda.gpu_type: tasks for GPUs are not supported",
 		},
 		{"an address that is none", `listen = ""`, `listen = "here"`, "want HOST:PORT or :PORT"},

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
@@ -18,6 +19,9 @@ import (
 
 const (
 	batch = 100
+	// atOnce is how many workunits are handed over at a time: files that are made
+	// durable together wait for the disk together.
+	atOnce = 32
 	// again is how long a workunit waits whose Handler failed. Each further
 	// failure doubles it, up to maxAgain.
 	again    = time.Minute
@@ -29,6 +33,12 @@ const (
 // again later.
 type Handler interface {
 	Assimilate(ctx context.Context, wu store.Workunit, results []store.Result, canonical *store.Result) error
+}
+
+// A Concurrent handler may be called for several workunits at a time.
+type Concurrent interface {
+	Handler
+	Concurrent()
 }
 
 // An Assimilator handles the workunits that are ready.
@@ -53,34 +63,98 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 	handled := 0
 	for after := int64(0); ; {
 		var ids []int64
+		var list []*outgoing
 		err := a.Store.View(ctx, func(tx *store.Tx) (err error) {
-			ids, err = tx.ToAssimilate(after, batch)
+			if ids, err = tx.ToAssimilate(after, batch); err != nil {
+				return err
+			}
+			list, err = a.load(tx, ids, now)
 			return err
 		})
 		if err != nil || len(ids) == 0 {
 			return handled, err
 		}
+		a.hand(ctx, list)
 		var done []int64
-		for _, id := range ids {
-			if now.Before(a.later[id].until) {
-				continue
+		for _, o := range list {
+			switch {
+			case o.err == nil:
+				delete(a.later, o.wu.ID)
+				done = append(done, o.wu.ID)
+			case ctx.Err() == nil:
+				a.putOff(o.wu.ID, now, o.err)
 			}
-			if err := a.hand(ctx, id); err != nil {
-				if ctx.Err() != nil {
-					// Stopped: what was taken before is recorded all the same.
-					return handled, errors.Join(context.Cause(ctx), a.record(context.WithoutCancel(ctx), done, now))
-				}
-				a.putOff(id, now, err)
-				continue
-			}
-			delete(a.later, id)
-			done = append(done, id)
 		}
-		if err := a.record(ctx, done, now); err != nil {
-			return handled, err
+		// Stopped or not, what was taken is recorded.
+		if err := a.record(context.WithoutCancel(ctx), done, now); err != nil || ctx.Err() != nil {
+			return handled, errors.Join(context.Cause(ctx), err)
 		}
 		handled += len(done)
 		after = ids[len(ids)-1]
+	}
+}
+
+// An outgoing is a workunit whose outcome is handed over.
+type outgoing struct {
+	wu        store.Workunit
+	results   []store.Result
+	canonical *store.Result
+	err       error // why it was not taken
+}
+
+func (a *Assimilator) load(tx *store.Tx, ids []int64, now time.Time) (out []*outgoing, err error) {
+	for _, id := range ids {
+		if now.Before(a.later[id].until) {
+			continue
+		}
+		var o outgoing
+		if o.wu, err = tx.Workunit(id); err != nil {
+			return nil, err
+		}
+		if o.results, err = tx.ResultsOf(id); err != nil {
+			return nil, err
+		}
+		for i := range o.results {
+			if o.results[i].ID == o.wu.CanonicalResultID {
+				o.canonical = &o.results[i]
+			}
+		}
+		if o.canonical == nil && o.wu.ErrorMask == 0 {
+			o.wu.ErrorMask = store.ErrorNoCanonical
+		}
+		out = append(out, &o)
+	}
+	return out, nil
+}
+
+// hand gives workunits to their handlers, several at a time where these allow it.
+func (a *Assimilator) hand(ctx context.Context, list []*outgoing) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	slots := make(chan struct{}, atOnce)
+	for _, o := range list {
+		if o.err = context.Cause(ctx); o.err != nil {
+			continue
+		}
+		h, err := a.Handler(o.wu.AppID)
+		if err != nil {
+			o.err = err
+			continue
+		}
+		take := func() {
+			if err := h.Assimilate(ctx, o.wu, o.results, o.canonical); err != nil {
+				o.err = fmt.Errorf("workunit %s: %w", o.wu.Name, err)
+			}
+		}
+		if _, ok := h.(Concurrent); !ok {
+			take()
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			take()
+		})
 	}
 }
 
@@ -91,38 +165,6 @@ func (a *Assimilator) putOff(id int64, now time.Time, err error) {
 	delay := min(max(again, 2*a.later[id].delay), maxAgain)
 	a.later[id] = wait{now.Add(delay), delay}
 	a.Log.Error("can't assimilate", "workunit_id", id, "err", err, "retry_in", delay)
-}
-
-// hand gives one workunit to its handler.
-func (a *Assimilator) hand(ctx context.Context, id int64) error {
-	var wu store.Workunit
-	var results []store.Result
-	err := a.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if wu, err = tx.Workunit(id); err == nil {
-			results, err = tx.ResultsOf(id)
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	var canonical *store.Result
-	for i := range results {
-		if results[i].ID == wu.CanonicalResultID {
-			canonical = &results[i]
-		}
-	}
-	if canonical == nil && wu.ErrorMask == 0 {
-		wu.ErrorMask = store.ErrorNoCanonical
-	}
-	h, err := a.Handler(wu.AppID)
-	if err != nil {
-		return err
-	}
-	if err := h.Assimilate(ctx, wu, results, canonical); err != nil {
-		return fmt.Errorf("workunit %s: %w", wu.Name, err)
-	}
-	return nil
 }
 
 // record marks workunits as assimilated and sends them back to the transitioner.

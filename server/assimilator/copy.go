@@ -57,6 +57,9 @@ type instance struct {
 	ReceivedTime  time.Time `json:"received_time,omitzero"`
 }
 
+// Concurrent lets several workunits be copied at a time.
+func (c Copy) Concurrent() {}
+
 // Assimilate does what the type says.
 func (c Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
 	if err := protocol.ValidFileName(wu.Name); err != nil {

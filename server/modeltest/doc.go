@@ -1,10 +1,10 @@
 // Package modeltest drives a project's real parts, scheduler, transitioner,
 // validator, assimilator and file deleter on a real database, through random
 // histories in virtual time, and checks after each that what must always hold
-// does. It holds nothing but tests.
+// does. It holds nothing but tests; make model runs many of them.
 //
 // A history is a function of its seed. Hosts fail, cheat, lie, go away, come
 // back with old state and send garbage; replies are lost, operators cancel,
 // clocks step both ways, daemons die between their acts and do things while
-// others are in the middle of theirs.
+// others are in the middle of theirs. Some workunits wait for others.
 package modeltest

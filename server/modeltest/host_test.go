@@ -80,6 +80,7 @@ func (h *host) request(seconds float64) []byte {
 
 // rpc is one session of a host with the scheduler.
 func (w *world) rpc(h *host, seconds float64) {
+	w.steps++
 	body := h.request(seconds)
 	h.seqno++
 	if h.old = append(h.old, body); len(h.old) > 8 {
@@ -141,7 +142,7 @@ func (h *host) drop(name string) {
 
 // compute lets a host get on with one of its results.
 func (w *world) compute(h *host) {
-	if len(h.have) == 0 {
+	if w.steps++; len(h.have) == 0 {
 		return
 	}
 	t := h.have[w.rng.IntN(len(h.have))]

@@ -1,9 +1,8 @@
 package modeltest
 
 import (
-	"database/sql"
 	"fmt"
-	"slices"
+	"math"
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
@@ -24,7 +23,7 @@ func (w *world) rest() {
 		}
 		next, unsent, waiting := w.outlook()
 		switch {
-		case unsent > 0:
+		case unsent:
 			// New computers of new people take what is there.
 			h := w.addHost(w.addUser(), manner{})
 			for range 3 {
@@ -47,117 +46,74 @@ func (w *world) rest() {
 			return
 		}
 		if round > 1000 {
-			var who sql.NullString
-			w.query(`SELECT group_concat(name || ' ' || need_validate || ' ' || assimilate_state || ' ' || file_delete_state || ' ' ||
-				error_mask || ' ' || canonical_resultid) FROM workunit
-				WHERE need_validate = 1 OR assimilate_state <> 2 OR file_delete_state <> 2`, &who)
-			w.failf("stalled: %d unsent, next transition %v, now %v, waiting %v: %s", unsent, next, w.now, waiting, who.String)
+			w.failf("stalled: unsent %v, next transition %v, now %v, waiting %v", unsent, next, w.now, waiting)
 		}
 	}
 }
 
 // outlook says what is left to do: when the transitioner looks next, how much
 // is to be sent, and whether some daemon has put something off.
-func (w *world) outlook() (next time.Time, unsent int64, waiting bool) {
-	var sec, n int64
-	w.query(`SELECT (SELECT COALESCE(min(transition_time), 253402300799) FROM workunit),
-		(SELECT count(*) FROM result WHERE server_state = 2),
-		(SELECT count(*) FROM workunit WHERE need_validate = 1 OR assimilate_state = 1 OR file_delete_state IN (1, 3))
-		+ (SELECT count(*) FROM result WHERE file_delete_state IN (1, 3))`, &sec, &unsent, &n)
-	return time.Unix(sec, 0), unsent, n > 0
-}
-
-func (w *world) query(q string, into ...any) {
-	if err := w.audit.QueryRowContext(w.ctx, q).Scan(into...); err != nil {
-		w.failf("%s: %v", q, err)
-	}
-}
-
-// The moves that each state may make. Whatever else the database sees is
-// written down by a trigger and found by check.
-var legal = map[string][]string{
-	"server_state":      {"2 4", "2 5", "4 5"},
-	"outcome":           {"0 1", "0 3", "0 4", "0 5", "0 7", "1 6", "4 1", "4 3", "7 1", "7 3"},
-	"validate_state":    {"0 1", "0 2", "0 3", "0 4", "0 5", "4 1", "4 2", "4 3"},
-	"file_delete_state": {"0 1", "1 2", "1 3", "3 2", "3 1", "2 0", "3 0"},
-	"assimilate_state":  {"0 1", "1 2"},
-	"wu_delete_state":   {"0 1", "1 2", "1 3", "3 2", "3 1"},
-	"canonical":         {"0 1"},
-	"given_up":          {"0 1"},
-}
-
-// watch makes the database write down every move.
-func (w *world) watch() {
-	var err error
-	w.audit, err = sql.Open("sqlite", "file:"+w.path+"?_pragma=busy_timeout(60000)&_pragma=synchronous(OFF)")
-	must(w.t, err)
-	w.audit.SetMaxOpenConns(1)
-	exec := func(q string) {
-		_, err := w.audit.ExecContext(w.ctx, q)
-		must(w.t, err)
-	}
-	exec(`CREATE TABLE IF NOT EXISTS moves (kind TEXT, move TEXT, name TEXT, PRIMARY KEY (kind, move)) WITHOUT ROWID`)
-	for _, x := range []struct{ kind, table, column, value string }{
-		{"server_state", "result", "server_state", "server_state"},
-		{"outcome", "result", "outcome", "outcome"},
-		{"validate_state", "result", "validate_state", "validate_state"},
-		{"file_delete_state", "result", "file_delete_state", "file_delete_state"},
-		{"credit", "result", "granted_credit", "(%s.granted_credit <> 0)"},
-		{"assimilate_state", "workunit", "assimilate_state", "assimilate_state"},
-		{"wu_delete_state", "workunit", "file_delete_state", "file_delete_state"},
-		{"canonical", "workunit", "canonical_resultid", "(%s.canonical_resultid <> 0)"},
-		{"given_up", "workunit", "error_mask", "(%s.error_mask <> 0)"},
-	} {
-		old, now := "OLD."+x.value, "NEW."+x.value
-		if x.value[0] == '(' {
-			old, now = fmt.Sprintf(x.value, "OLD"), fmt.Sprintf(x.value, "NEW")
+func (w *world) outlook() (next time.Time, unsent, waiting bool) {
+	next, waiting = store.Never, len(w.undeleted) > 0
+	w.view(func(tx *store.Tx) error {
+		due, err := tx.Due(store.Never.Add(-time.Second), 1)
+		if err != nil {
+			return err
 		}
-		exec(fmt.Sprintf(`CREATE TRIGGER IF NOT EXISTS model_%s AFTER UPDATE OF %s ON %s WHEN OLD.%s <> NEW.%s BEGIN
-			INSERT OR IGNORE INTO moves VALUES ('%s', %s || ' ' || %s, NEW.name); END`,
-			x.kind, x.column, x.table, x.column, x.column, x.kind, old, now))
-	}
+		if len(due) > 0 {
+			wu, err := tx.Workunit(due[0])
+			if err != nil {
+				return err
+			}
+			next = wu.TransitionTime
+		}
+		list, err := tx.Unsent(math.MaxInt64, 0, 1)
+		if err != nil {
+			return err
+		}
+		unsent = len(list) > 0
+		for _, queue := range []func(*store.Tx, int64, int) ([]int64, error){
+			(*store.Tx).NeedValidate, (*store.Tx).ToAssimilate, (*store.Tx).WorkunitsToDelete, (*store.Tx).ResultsToDelete,
+		} {
+			ids, err := queue(tx, 0, 1)
+			if err != nil {
+				return err
+			}
+			waiting = waiting || len(ids) > 0
+		}
+		return nil
+	})
+	return next, unsent, waiting
 }
 
 // check sees that all that must hold at rest does.
 func (w *world) check() {
-	legal := legal
-	rows, err := w.audit.QueryContext(w.ctx, `SELECT kind, move, name FROM moves`)
-	must(w.t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var kind, move, name string
-		must(w.t, rows.Scan(&kind, &move, &name))
-		if kind == "credit" {
-			if move != "0 1" {
-				w.failf("credit of %s changed from %s", name, move)
-			}
-		} else if !slices.Contains(legal[kind], move) {
-			w.failf("%s of %s moved %s", kind, name, move)
-		}
-	}
-	must(w.t, rows.Err())
+	granted := make(map[int64]float64) // by host
 	w.view(func(tx *store.Tx) error {
 		wrong, err := tx.Doctor()
 		for _, s := range wrong {
 			w.failf("%s", s)
 		}
 		for _, name := range w.names {
-			w.checkWorkunit(tx, name)
+			w.checkWorkunit(tx, name, granted)
+		}
+		for id, sum := range granted {
+			h, err := tx.Host(id)
+			if err != nil {
+				return err
+			}
+			if math.Abs(h.TotalCredit-sum) > 1e-6*(1+sum) {
+				w.failf("host %d has credit %v, its results %v", id, h.TotalCredit, sum)
+			}
 		}
 		return err
 	})
 	for name := range w.input {
 		w.failf("input %s is left", name)
 	}
-	var bad int
-	w.query(`SELECT count(*) FROM host h WHERE abs(total_credit -
-		(SELECT COALESCE(sum(granted_credit), 0) FROM result WHERE hostid = h.id)) > 1e-6 * (1 + total_credit)`, &bad)
-	if bad > 0 {
-		w.failf("%d hosts have credit that no result explains", bad)
-	}
 }
 
-func (w *world) checkWorkunit(tx *store.Tx, name string) {
+func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float64) {
 	k := w.wus[name]
 	before := w.failed
 	defer func() {
@@ -199,6 +155,7 @@ func (w *world) checkWorkunit(tx *store.Tx, name string) {
 			agreed++
 		}
 		if r.HostID != 0 {
+			granted[r.HostID] += r.GrantedCredit
 			if w.cfg.OneResultPerUserPerWU && users[r.UserID] {
 				w.failf("user %d has two results of %s", r.UserID, name)
 			}

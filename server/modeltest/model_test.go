@@ -3,6 +3,7 @@ package modeltest
 import (
 	"flag"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -13,52 +14,60 @@ import (
 
 var (
 	seedFlag  = flag.Uint64("model.seed", 1, "seed of the first history")
-	stepsFlag = flag.Int("model.steps", 1_000, "steps in all")
+	stepsFlag = flag.Int("model.steps", 2_000, "steps in all")
 )
 
 const (
-	length = 2000 // steps of a history before everything comes to rest
-	rests  = 10   // of a history
+	whole  = 20_000 // steps of a history
+	length = 2000   // steps before everything comes to rest
 )
 
-// A step is one act: a request, an upload, a pass of a daemon, a change of the
+// A step is one act: a request, a computation, a pass of a daemon, a change of the
 // clock, a cancellation, a restart.
 func TestModel(t *testing.T) {
-	seed := *seedFlag
-	for left := *stepsFlag; left > 0; seed++ {
-		w := newWorld(t, seed)
-		for round := 1; round <= rests && w.steps < left && !w.failed; round++ {
-			for w.steps < round*length && !w.failed {
-				w.event()
+	for i := range max(1, *stepsFlag/whole) {
+		seed, steps := *seedFlag+uint64(i), min(whole, *stepsFlag)
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, seed)
+			defer w.close()
+			for w.steps < steps && !w.failed {
+				for end := w.steps + length; w.steps < end && !w.failed; {
+					w.event()
+				}
+				if !w.failed {
+					w.rest()
+				}
 			}
-			if !w.failed {
-				w.rest()
+			if w.failed {
+				t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, steps)
 			}
-		}
-		w.close()
-		if w.failed {
-			t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, left)
-		}
-		left -= w.steps
+		})
 	}
 }
 
-// event is one step.
+// event is one step or, of a daemon that may not run now, none.
 func (w *world) event() {
 	if w.failed {
 		return
 	}
-	w.steps++
 	if w.chance(0.3) {
 		w.now = w.now.Add(time.Duration(w.rng.IntN(60)) * time.Second)
 	}
-	switch x := w.rng.IntN(1000); {
+	x := w.rng.IntN(1000)
+	switch {
 	case x < 250:
 		w.rpc(w.hosts[w.rng.IntN(len(w.hosts))], float64(w.rng.IntN(3)*5000))
+		return
 	case x < 500:
 		w.compute(w.hosts[w.rng.IntN(len(w.hosts))])
+		return
 	case x < 900:
 		w.daemon(w.rng.IntN(daemons))
+		return
+	}
+	w.steps++
+	switch {
 	case x < 930:
 		w.create()
 	case x < 936:
@@ -94,8 +103,7 @@ func (w *world) daemon(d int) {
 
 func (w *world) restart() {
 	if w.depth == 0 {
-		w.close()
-		w.open()
+		w.boot()
 	}
 }
 
@@ -107,12 +115,16 @@ func (w *world) create() {
 	n := m + w.rng.IntN(3)
 	c := n + w.rng.IntN(4)
 	b := c + w.rng.IntN(6)
-	w.insert(m, n, c, b, 1+w.rng.IntN(4), time.Duration(60+w.rng.IntN(20_000))*time.Second, int64(w.rng.IntN(3)))
+	after := ""
+	if len(w.names) > 0 && w.chance(0.2) {
+		after = w.names[max(0, len(w.names)-1-w.rng.IntN(20))]
+	}
+	w.insert(m, n, c, b, 1+w.rng.IntN(4), time.Duration(60+w.rng.IntN(20_000))*time.Second, int64(w.rng.IntN(3)), after)
 }
 
 // insert adds a workunit with quorum m, target n, at most c successes, b
-// results and a errors.
-func (w *world) insert(m, n, c, b, a int, delay time.Duration, priority int64) {
+// results and a errors. It comes after another workunit, if that has a name.
+func (w *world) insert(m, n, c, b, a int, delay time.Duration, priority int64, after string) {
 	name := fmt.Sprintf("wu%d", len(w.names))
 	wu := store.Workunit{
 		CreateTime: w.now, AppID: w.app, Name: name, RscFpopsEst: 1e12, RscFpopsBound: 1e14, RscMemoryBound: 1e6, RscDiskBound: 1e6,
@@ -129,6 +141,13 @@ func (w *world) insert(m, n, c, b, a int, delay time.Duration, priority int64) {
 	w.update(func(tx *store.Tx) (err error) {
 		for _, f := range inputsOf(name) {
 			w.input[f] = true
+		}
+		if after != "" {
+			before := w.wus[after].id
+			wu.Predecessor, wu.PredecessorPending, wu.Awaiting = before, true, true
+			if err := tx.Chain(before, w.now); err != nil {
+				return err
+			}
 		}
 		k.id, err = tx.InsertWorkunit(wu, inputsOf(name))
 		return err

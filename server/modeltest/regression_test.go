@@ -23,7 +23,7 @@ func quiet(t *testing.T) *world {
 
 // work makes a workunit that wants n results of which m agree.
 func (w *world) work(m, n int) string {
-	w.insert(m, n, n+2, n+6, 5, time.Hour, 0)
+	w.insert(m, n, n+2, n+6, 5, time.Hour, 0, "")
 	w.daemon(transition)
 	return w.names[len(w.names)-1]
 }

@@ -2,13 +2,10 @@ package modeltest
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -36,16 +33,14 @@ const (
 
 // A world is a project with its hosts.
 type world struct {
-	t    testing.TB
-	ctx  context.Context
-	path string
-	rng  *rand.Rand
-	now  time.Time
-	cfg  scheduler.Config
-	lag  time.Duration // delete_delay
+	t   testing.TB
+	ctx context.Context
+	rng *rand.Rand
+	now time.Time
+	cfg scheduler.Config
+	lag time.Duration // delete_delay
 
 	st    *store.Store
-	audit *sql.DB
 	sched *scheduler.Scheduler
 	// Two processes' daemons, in the order transitioner, validator, assimilator,
 	// file deleter.
@@ -56,17 +51,19 @@ type world struct {
 	once    [2]*sync.Once // a process's transitioner lets time pass once a pass
 	drain   bool          // chance is over: no more failures of the server
 
-	app    int64
-	users  []*user
-	hosts  []*host
-	wus    map[string]*truth
-	names  []string
-	files  map[string]string // uploaded
-	input  map[string]bool   // in download/
-	strays map[string]bool   // uploaded by hosts that were not to report any more
-	steps  int
-	failed bool
-	owners map[string][]string // of an input file: the workunits that need it
+	app       int64
+	users     []*user
+	hosts     []*host
+	wus       map[string]*truth
+	names     []string
+	files     map[string]string // uploaded
+	input     map[string]bool   // in download/
+	strays    map[string]bool   // uploaded by hosts that were not to report any more
+	gone      []string          // inputs that were deleted in this pass
+	undeleted map[string]bool   // files, for trouble with the disk
+	steps     int
+	failed    bool
+	owners    map[string][]string // of an input file: the workunits that need it
 }
 
 // running is a daemon's pass.
@@ -89,27 +86,12 @@ type truth struct {
 	lost    int // calls after which the assimilator died
 }
 
-var template struct {
-	sync.Once
-	db []byte
-}
-
 func newWorld(t testing.TB, seed uint64) *world {
-	template.Do(func() {
-		path := filepath.Join(t.TempDir(), "project.db")
-		st, err := store.OpenVolatile(t.Context(), path)
-		must(t, err)
-		must(t, st.Close())
-		template.db, err = os.ReadFile(path)
-		must(t, err)
-	})
-	dir := t.TempDir()
 	rng := rand.New(rand.NewPCG(seed, 0x5374_6172))
 	w := &world{
-		t: t, ctx: t.Context(), path: filepath.Join(dir, "project.db"), rng: rng, now: time.Unix(1_800_000_000, 0),
-		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string),
+		t: t, ctx: t.Context(), rng: rng, now: time.Unix(1_800_000_000, 0),
+		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string), undeleted: make(map[string]bool),
 	}
-	must(t, os.WriteFile(w.path, template.db, 0o600))
 	w.cfg = scheduler.Config{
 		Name: "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
 		UploadURL: "http://127.0.0.1/m/file_upload_handler", CodeSignKey: "1024\nab\n.\n",
@@ -121,7 +103,10 @@ func newWorld(t testing.TB, seed uint64) *world {
 	if w.chance(0.3) {
 		w.lag = time.Duration(rng.IntN(7200)) * time.Second
 	}
-	w.open()
+	var err error
+	w.st, err = store.OpenMemory(w.ctx)
+	must(t, err)
+	w.boot()
 	w.populate()
 	return w
 }
@@ -138,12 +123,8 @@ func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
 // fault is chance for what must not go on for ever.
 func (w *world) fault(p float64) bool { return !w.drain && w.chance(p) }
 
-// open starts the server's processes on the database.
-func (w *world) open() {
-	var err error
-	w.st, err = store.OpenVolatile(w.ctx, w.path)
-	must(w.t, err)
-	w.watch()
+// boot starts the server's processes on the database.
+func (w *world) boot() {
 	log := slog.New(slog.DiscardHandler)
 	w.sched = &scheduler.Scheduler{Store: w.st, Log: log, Config: w.cfg}
 	for i := range w.daemons {
@@ -168,10 +149,7 @@ func (w *world) start(i int) {
 	}
 }
 
-func (w *world) close() {
-	must(w.t, w.st.Close())
-	must(w.t, w.audit.Close())
-}
+func (w *world) close() { must(w.t, w.st.Close()) }
 
 func (w *world) populate() {
 	main := protocol.FileInfo{Name: "program", NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
@@ -258,6 +236,7 @@ func (w *world) describe(process int) func(store.Workunit, string, int64) (strin
 
 // pass lets a daemon work.
 func (w *world) pass(process, daemon int) int {
+	w.steps++
 	ctx, crash := context.WithCancel(w.ctx)
 	defer crash()
 	outer := w.running
@@ -268,6 +247,7 @@ func (w *world) pass(process, daemon int) int {
 		w.assim++
 	}
 	n, err := w.daemons[process][daemon](ctx, w.now)
+	w.checkGone()
 	dead := ctx.Err() != nil
 	if dead {
 		w.start(process)
@@ -345,28 +325,38 @@ type inputs struct{ w *world }
 func (d inputs) Remove(name string) error {
 	w := d.w
 	if w.fault(0.02) {
+		w.undeleted[name] = true
 		return errors.New("disk trouble")
 	}
-	for _, wu := range w.owners[name] {
-		w.view(func(tx *store.Tx) error {
-			row, err := tx.WorkunitByName(wu)
-			if err != nil {
-				return err
-			}
-			results, err := tx.ResultsOf(row.ID)
-			for _, r := range results {
-				if r.ServerState != store.Over {
-					w.failf("input %s goes while %s is %v", name, r.Name, r.ServerState)
-				}
-			}
-			if row.AssimilateState != store.AssimilateDone {
-				w.failf("input %s goes before %s is assimilated", name, wu)
-			}
-			return err
-		})
-	}
+	w.gone = append(w.gone, name)
+	delete(w.undeleted, name)
 	delete(w.input, name)
 	return nil
+}
+
+// checkGone sees that nobody needed the inputs that went.
+func (w *world) checkGone() {
+	for _, name := range w.gone {
+		for _, wu := range w.owners[name] {
+			w.view(func(tx *store.Tx) error {
+				row, err := tx.WorkunitByName(wu)
+				if err != nil {
+					return err
+				}
+				results, err := tx.ResultsOf(row.ID)
+				for _, r := range results {
+					if r.ServerState != store.Over {
+						w.failf("input %s goes while %s is %v", name, r.Name, r.ServerState)
+					}
+				}
+				if row.AssimilateState != store.AssimilateDone {
+					w.failf("input %s goes before %s is assimilated", name, wu)
+				}
+				return err
+			})
+		}
+	}
+	w.gone = nil
 }
 
 // outputs is upload/.
@@ -374,8 +364,10 @@ type outputs struct{ w *world }
 
 func (d outputs) Remove(name string) error {
 	if d.w.fault(0.02) {
+		d.w.undeleted[name] = true
 		return errors.New("disk trouble")
 	}
+	delete(d.w.undeleted, name)
 	delete(d.w.files, name)
 	return nil
 }

@@ -12,7 +12,7 @@ func (r *rpc) overQuota(v *version) (bool, error) {
 	if quota <= 0 || r.finished[v.ID] > 0 {
 		return quota > 0, nil
 	}
-	h, err := r.tx.HostAppVersion(r.host.ID, v.ID)
+	h, err := r.earnedWith(v.ID)
 	if err != nil {
 		return false, err
 	}
@@ -28,20 +28,68 @@ func (r *rpc) overQuota(v *version) (bool, error) {
 	return true, nil
 }
 
-// countSent counts a result that is sent.
-func (r *rpc) countSent(x store.Result) error {
-	return r.tx.ChangeHostAppVersion(x, func(h store.HostAppVersion) store.HostAppVersion {
-		return hostversion.Sent(h, r.s.Config.DailyResultQuota)
-	})
+// earned is what the host has earned with an app version, before this request and
+// now.
+type earned struct{ old, now store.HostAppVersion }
+
+// earnedWith returns what the host has earned with an app version.
+func (r *rpc) earnedWith(versionID int64) (store.HostAppVersion, error) {
+	e, err := r.earnings(versionID)
+	return e.now, err
 }
 
-// adjustQuota makes a host that fails get less work a day, and one that recovers
-// get more again.
-func (r *rpc) adjustQuota(x store.Result) error {
-	return r.tx.ChangeHostAppVersion(x, func(h store.HostAppVersion) store.HostAppVersion {
-		if x.Outcome == store.Success {
-			return hostversion.Succeeded(h, r.s.Config.DailyResultQuota)
+func (r *rpc) earnings(versionID int64) (*earned, error) {
+	if e := r.earned[versionID]; e != nil {
+		return e, nil
+	}
+	h, err := r.tx.HostAppVersion(r.host.ID, versionID)
+	if err != nil {
+		return new(earned), err
+	}
+	if r.earned == nil {
+		r.earned = make(map[int64]*earned)
+	}
+	r.earned[versionID] = &earned{h, h}
+	return r.earned[versionID], nil
+}
+
+// saveEarned stores what has changed.
+func (r *rpc) saveEarned() error {
+	for _, e := range r.earned {
+		if e.now == e.old {
+			continue
 		}
-		return hostversion.Failed(h)
-	})
+		if err := r.tx.SaveHostAppVersion(e.now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// countSent counts a result that is sent.
+func (r *rpc) countSent(x store.Result) error {
+	e, err := r.earnings(x.AppVersionID)
+	if err != nil {
+		return err
+	}
+	e.now = hostversion.Sent(e.now, r.s.Config.DailyResultQuota)
+	return nil
+}
+
+// reportedBack makes a host that fails get less work a day, and one that recovers
+// get more again.
+func (r *rpc) reportedBack(x store.Result) error {
+	if x.AppVersionID == 0 {
+		return nil
+	}
+	e, err := r.earnings(x.AppVersionID)
+	if err != nil {
+		return err
+	}
+	if x.Outcome == store.Success {
+		e.now = hostversion.Succeeded(e.now, r.s.Config.DailyResultQuota)
+	} else {
+		e.now = hostversion.Failed(e.now)
+	}
+	return nil
 }

@@ -57,7 +57,7 @@ func (r *rpc) commit(old store.Workunit, v *version) (store.Workunit, *version, 
 		wu.AppVersionID = v.ID
 	}
 	if n := app.TargetNResults; n > 1 && wu.TargetNResults == 1 && wu.MinQuorum == 1 {
-		h, err := r.tx.HostAppVersion(r.host.ID, v.ID)
+		h, err := r.earnedWith(v.ID)
 		if err != nil {
 			return wu, nil, err
 		}

@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"errors"
 	"strconv"
 	"strings"
 
@@ -31,12 +30,9 @@ func (r *rpc) takeReports() error {
 }
 
 func (r *rpc) take(rep *protocol.ReportedResult) error {
-	old, err := r.tx.ResultByName(rep.Name)
-	if errors.Is(err, store.ErrNotFound) {
+	old, known := r.look.reported[rep.Name]
+	if !known {
 		return nil
-	}
-	if err != nil {
-		return err
 	}
 	if !r.mayReport(old) {
 		r.s.Log.Info("report ignored", "result", old.Name, "server_state", old.ServerState, "outcome", old.Outcome,
@@ -53,7 +49,7 @@ func (r *rpc) take(rep *protocol.ReportedResult) error {
 		return err
 	}
 	r.reply.took++
-	if err := r.adjustQuota(x); err != nil {
+	if err := r.reportedBack(x); err != nil {
 		return err
 	}
 	return r.tx.TransitionBy(x.WorkunitID, r.now)
@@ -111,35 +107,4 @@ func text(s string) string {
 		s = s[len(s)-maxStderr:]
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "?"), "\x00", "?")
-}
-
-// abortUnwanted tells the host to stop what is of no use any more.
-func (r *rpc) abortUnwanted() error {
-	if !r.s.Config.SendResultAbort {
-		return nil
-	}
-	for _, other := range r.req.OtherResults {
-		x, err := r.tx.ResultByName(other.Name)
-		if errors.Is(err, store.ErrNotFound) || err == nil && x.UserID != r.user.ID {
-			r.reply.ResultAborts = append(r.reply.ResultAborts, other.Name)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if x.ServerState == store.Over && x.Outcome != store.NoReply && x.Outcome != store.ClientDetached {
-			continue // reported in an earlier request, and the client has yet to see the acknowledgement
-		}
-		wu, err := r.tx.Workunit(x.WorkunitID)
-		if err != nil {
-			return err
-		}
-		switch {
-		case wu.ErrorMask&store.ErrorCancelled != 0:
-			r.reply.ResultAborts = append(r.reply.ResultAborts, other.Name)
-		case wu.AssimilateState == store.AssimilateDone || x.ServerState == store.Over:
-			r.reply.ResultAbortsIfNotStarted = append(r.reply.ResultAbortsIfNotStarted, other.Name)
-		}
-	}
-	return nil
 }

@@ -13,7 +13,7 @@ import (
 // A lost result that is of no use any more is given a deadline in the past, so
 // that the transitioner ends it.
 func (r *rpc) resendLost() (int, error) {
-	if !r.s.Config.ResendLostResults || r.req.Client.Major < 6 {
+	if !r.look.lost || !r.s.Config.ResendLostResults || r.req.Client.Major < 6 {
 		return 0, nil // clients before 6 do not say what they have
 	}
 	have := make(map[string]bool, len(r.req.OtherResults)+len(r.req.Results))

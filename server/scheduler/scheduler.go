@@ -65,6 +65,9 @@ const (
 // names each of them in every request.
 const maxRequest = 8 << 20
 
+// maxLooks is how often a request is tried that meets others of the same host.
+const maxLooks = 5
+
 // A Scheduler answers RPCs. It is safe for concurrent use.
 type Scheduler struct {
 	Store  *store.Store
@@ -99,7 +102,7 @@ func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/xml")
-	_, _ = w.Write(reply.Encode())
+	_, _ = w.Write(reply.Encode()) //nolint:gosec // XML for a client; what came with the request is escaped
 }
 
 // Handle answers the request in body, which came from the address ip at now. An
@@ -112,19 +115,7 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 		reply.message(protocol.PriorityLow, fmt.Sprintf("Error in request message: %v", err))
 		return reply.SchedulerReply, nil
 	}
-	// Strangers are turned away before they can hold up the writer.
-	err = s.Store.View(ctx, func(tx *store.Tx) error {
-		_, err := identify(tx, req)
-		return err
-	})
-	var reply *reply
-	if err == nil {
-		err = s.Store.Update(ctx, func(tx *store.Tx) error {
-			reply = s.nucleus()
-			rpc := &rpc{s: s, tx: tx, req: req, reply: reply, now: now, ip: ip}
-			return rpc.run()
-		})
-	}
+	reply, err := s.answer(ctx, &rpc{s: s, req: req, now: now, ip: ip})
 	if errors.Is(err, errStranger) {
 		reply = s.nucleus()
 		reply.RequestDelay = delayBadKey
@@ -141,6 +132,31 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 	s.Log.Info("scheduler request", "userid", reply.User.ID, "hostid", reply.host, "reported", len(req.Results),
 		"accepted", reply.took, "asked_s", req.CPUReqSeconds, "sent", len(reply.Results))
 	return reply.SchedulerReply, nil
+}
+
+// answer looks, then does everything in one transaction. What changed in between is
+// seen by a second look.
+func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
+	for try := 1; ; try++ {
+		var l *look
+		err := s.Store.View(ctx, func(tx *store.Tx) (err error) {
+			l, err = s.look(tx, r.req)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		var reply *reply
+		err = s.Store.Update(ctx, func(tx *store.Tx) error {
+			one := *r // it may run several times
+			reply = s.nucleus()
+			one.tx, one.look, one.reply = tx, l, reply
+			return one.run()
+		})
+		if err == nil || try == maxLooks || !errors.Is(err, store.ErrLost) {
+			return reply, err
+		}
+	}
 }
 
 // A reply is the answer under construction.
@@ -187,6 +203,7 @@ type rpc struct {
 	reply *reply
 	now   time.Time
 	ip    string
+	look  *look
 
 	user     store.User
 	host     store.Host
@@ -194,7 +211,8 @@ type rpc struct {
 	catalog  *catalog
 	versions []*version    // that this host can run
 	finished map[int64]int // daily quotas that are met, by app version
-	quota    int           // the latest of them
+	earned   map[int64]*earned
+	quota    int // the latest of them
 
 	limits   limits  // what the host allows; disk less what this reply brings
 	disk     float64 // that it allows before this reply, bytes
@@ -209,16 +227,22 @@ func (r *rpc) because(why string) { r.tx.Because(r.now, "scheduler", why) }
 // run does everything. The order is BOINC's: who is it, what did it finish,
 // what may it have.
 func (r *rpc) run() error {
-	id, err := identify(r.tx, r.req)
-	if err != nil {
-		return err
+	id, before := r.look.id, r.look.id.host
+	if !id.known || id.assigned {
+		// A host that is being made or searched for must be so only once.
+		var err error
+		if id, err = identify(r.tx, r.req); err != nil {
+			return err
+		}
+		before = id.host
 	}
 	if err := r.admit(id); err != nil {
 		return err
 	}
-	if r.catalog, err = r.s.load(r.tx); err != nil {
-		return err
+	if !id.known {
+		before = store.Host{ID: r.host.ID, UserID: r.host.UserID}
 	}
+	r.catalog = r.look.catalog
 	if err := r.preferences(); err != nil {
 		return err
 	}
@@ -231,9 +255,7 @@ func (r *rpc) run() error {
 	r.limits = hostLimits(r.req)
 	r.disk = r.limits.disk
 	r.versions = r.choose()
-	if err := r.abortUnwanted(); err != nil {
-		return err
-	}
+	r.reply.ResultAborts, r.reply.ResultAbortsIfNotStarted = r.look.aborts, r.look.abortsIfNotStarted
 	if !r.tooOld() {
 		if err := r.work(); err != nil {
 			return err
@@ -248,7 +270,10 @@ func (r *rpc) run() error {
 	if err := r.sendTrickles(); err != nil {
 		return err
 	}
-	return r.tx.UpdateHost(r.host)
+	if err := r.saveEarned(); err != nil {
+		return err
+	}
+	return r.tx.UpdateHost(before, r.host)
 }
 
 func (r *rpc) platforms() []string {

@@ -296,7 +296,11 @@ func TestWhoIsIt(t *testing.T) {
 					return err
 				}
 			}
-			return tx.UpdateHost(store.Host{ID: id, RPCSeqno: host})
+			old, err := tx.Host(id)
+			if err != nil {
+				return err
+			}
+			return tx.UpdateHost(old, store.Host{ID: id, RPCSeqno: host})
 		})
 		if got := w.as(merged, 3, "07-report-one-ok"); got.HostID != host {
 			t.Errorf("hostid %d, want %d", got.HostID, host)

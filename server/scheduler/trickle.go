@@ -59,6 +59,9 @@ func variety(words string) string {
 // sendTrickles tells running applications what the project has for them. A
 // message is sent once: if this reply is lost, so is the message, as in BOINC.
 func (r *rpc) sendTrickles() error {
+	if !r.look.mail {
+		return nil
+	}
 	list, err := r.tx.MsgsToHost(r.host.ID, maxTricklesDown)
 	if err != nil {
 		return err

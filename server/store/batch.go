@@ -2,7 +2,7 @@ package store
 
 import "fmt"
 
-const workunitsOfBatch = `SELECT id FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT $3`
+const workunitsOfBatch = `SELECT id FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
 
 // WorkunitsOfBatch returns workunits of a batch with ids above after. 0 is no
 // batch.

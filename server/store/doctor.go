@@ -36,9 +36,9 @@ var invariants = []struct{ rule, query string }{
 		`SELECT name FROM result WHERE granted_credit > 0 AND validate_state <> 1`,
 	}, {
 		"a user's credit is the sum of what the results were granted, those of old included",
-		`SELECT u.email_addr FROM "user" u
-		 WHERE abs(u.total_credit - u.purged_credit - (SELECT COALESCE(sum(granted_credit), 0) FROM result r WHERE r.userid = u.id))
-		       > 1e-6 * (1 + u.total_credit)`,
+		`SELECT u.email_addr
+		 FROM   "user" u LEFT JOIN (SELECT userid, sum(granted_credit) AS granted FROM result GROUP BY userid) r ON r.userid = u.id
+		 WHERE  abs(u.total_credit - u.purged_credit - COALESCE(r.granted, 0)) > 1e-6 * (1 + u.total_credit)`,
 	}, {
 		"a valid result belongs to a workunit with a canonical result",
 		`SELECT r.name FROM result r JOIN workunit w ON w.id = r.workunitid

@@ -77,16 +77,19 @@ UPDATE host SET rpc_seqno = $2, rpc_time = $3, host_cpid = $4, timezone = $5, do
 	os_version = $19, m_nbytes = $20, m_cache = $21, m_swap = $22, d_total = $23, d_free = $24,
 	d_boinc_used_total = $25, d_boinc_used_project = $26, n_bwup = $27, n_bwdown = $28,
 	max_results_day = $29, nresults_today = $30, sticky_hash = $31
-WHERE id = $1 AND userid = $32`
+WHERE id = $1 AND userid = $32 AND rpc_seqno = $33 AND rpc_time = $34 AND max_results_day = $35
+  AND nresults_today = $36 AND sticky_hash = $37`
 
 // UpdateHost stores everything about a host but its credit and turnaround,
-// which are the validator's.
-func (t *Tx) UpdateHost(h Host) error {
+// which are the validator's. It returns ErrLost if another request of the host
+// was answered since old was read.
+func (t *Tx) UpdateHost(old, h Host) error {
 	return t.must(updateHost, h.ID, h.RPCSeqno, unix(h.RPCTime), h.HostCPID, h.Timezone, h.DomainName,
 		h.LastIPAddr, h.ExternalIPAddr, h.OnFrac, h.ConnectedFrac, h.ActiveFrac, h.NCPUs, h.Vendor, h.Model,
 		h.Fpops, h.Iops, h.Membw, h.OSName, h.OSVersion, h.MemBytes, h.CacheBytes, h.SwapBytes, h.DiskTotal,
 		h.DiskFree, h.UsedTotal, h.UsedProject, h.BwUp, h.BwDown, h.MaxResultsDay, h.NResultsToday,
-		h.StickyHash, h.UserID)
+		h.StickyHash, h.UserID,
+		old.RPCSeqno, unix(old.RPCTime), old.MaxResultsDay, old.NResultsToday, old.StickyHash)
 }
 
 const hostByID = `SELECT ` + hostColumns + ` FROM host WHERE id = $1`

@@ -10,7 +10,7 @@ SELECT id FROM workunit w
 WHERE  file_delete_state = 2 AND mod_time <= $3 AND id % $1 = $2 AND transition_time >= 253402300799
   AND  NOT EXISTS (SELECT 1 FROM result r WHERE r.workunitid = w.id
                    AND (r.server_state <> 5 OR r.file_delete_state IN (1, 3)))
-ORDER  BY mod_time, id LIMIT $4`
+ORDER  BY mod_time, id LIMIT 0 + $4`
 
 // Purgeable returns workunits that nothing is to happen to any more and whose
 // files were deleted at before or earlier.

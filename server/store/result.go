@@ -104,6 +104,13 @@ func (t *Tx) InProgressOf(hostID int64) ([]Result, error) {
 	return all(t, scanResult, inProgressOf, hostID)
 }
 
+const inProgressNames = `SELECT name FROM result WHERE hostid = $1 AND server_state = 4`
+
+// InProgressNames returns the names of what InProgressOf returns, in no order.
+func (t *Tx) InProgressNames(hostID int64) ([]string, error) {
+	return all(t, scanString, inProgressNames, hostID)
+}
+
 const sendResult = `
 UPDATE result
 SET    server_state = 4, hostid = $2, userid = $3, sent_time = $4, report_deadline = $5,

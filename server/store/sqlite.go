@@ -20,8 +20,8 @@ type sqlite struct {
 	writer  *writer
 }
 
-func openSQLite(ctx context.Context, path, synchronous string) (*sqlite, error) {
-	w, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous("+synchronous+")", "foreign_keys(1)"))
+func openSQLite(ctx context.Context, path string) (*sqlite, error) {
+	w, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)"))
 	if err != nil {
 		return nil, err
 	}
@@ -109,13 +109,5 @@ func (s *sqlite) view(ctx context.Context, fn func(tx *Tx) error) error {
 }
 
 func (s *sqlite) update(ctx context.Context, fn func(tx *Tx) error) error {
-	j := job{fn: fn, done: make(chan error, 1)}
-	select {
-	case s.writer.jobs <- j:
-		return <-j.done
-	case <-s.writer.quit:
-		return ErrClosed
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return s.writer.update(ctx, fn)
 }

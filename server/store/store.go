@@ -68,24 +68,16 @@ func Open(ctx context.Context, where string) (*Store, error) {
 		}
 		return &Store{db: db}, nil
 	}
-	return open(ctx, where, "FULL")
+	db, err := openSQLite(ctx, where)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", where, err)
+	}
+	return &Store{db: db}, nil
 }
 
 // IsURL reports whether Open takes where for the URL of a PostgreSQL database.
 func IsURL(where string) bool {
 	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
-}
-
-// OpenVolatile is Open for tests that make millions of changes to a file: they
-// survive the process, but not a power cut.
-func OpenVolatile(ctx context.Context, path string) (*Store, error) { return open(ctx, path, "OFF") }
-
-func open(ctx context.Context, path, synchronous string) (*Store, error) {
-	db, err := openSQLite(ctx, path, synchronous)
-	if err != nil {
-		return nil, fmt.Errorf("open database %s: %w", path, err)
-	}
-	return &Store{db: db}, nil
 }
 
 // Close waits for transactions under way, then closes the database.

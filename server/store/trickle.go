@@ -45,10 +45,10 @@ func scanMsgFromHost(r row) (m MsgFromHost, err error) {
 }
 
 const (
-	msgsFromHost = `SELECT ` + msgFromHostColumns + ` FROM msg_from_host m WHERE m.id > $1 ORDER BY m.id LIMIT $2`
+	msgsFromHost = `SELECT ` + msgFromHostColumns + ` FROM msg_from_host m WHERE m.id > $1 ORDER BY m.id LIMIT 0 + $2`
 	msgsToHandle = `
 SELECT ` + msgFromHostColumns + ` FROM msg_from_host m JOIN app a ON a.id = m.appid
-WHERE  m.handled = 0 AND a.trickle <> '' AND m.id > $3 AND m.id % $1 = $2 ORDER BY m.id LIMIT $4`
+WHERE  m.handled = 0 AND a.trickle <> '' AND m.id > $3 AND m.id % $1 = $2 ORDER BY m.id LIMIT 0 + $4`
 	handledMsg = `UPDATE msg_from_host SET handled = 1 WHERE id = $1 AND handled = 0`
 )
 
@@ -106,7 +106,7 @@ func (t *Tx) AddMsgToHost(m MsgToHost) (int64, error) {
 const (
 	msgsToHost = `
 SELECT id, create_time, hostid, resultid, result_name, xml FROM msg_to_host
-WHERE  hostid = $1 AND handled = 0 ORDER BY id LIMIT $2`
+WHERE  hostid = $1 AND handled = 0 ORDER BY id LIMIT 0 + $2`
 	sentMsg = `UPDATE msg_to_host SET handled = 1 WHERE id = $1 AND handled = 0`
 )
 

@@ -50,6 +50,18 @@ func (w *writer) close() error {
 	return w.db.Close()
 }
 
+func (w *writer) update(ctx context.Context, fn func(tx *Tx) error) error {
+	j := job{fn: fn, done: make(chan error, 1)}
+	select {
+	case w.jobs <- j:
+		return <-j.done
+	case <-w.quit:
+		return ErrClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 func (w *writer) run() {
 	defer close(w.done)
 	for {

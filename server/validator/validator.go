@@ -24,6 +24,9 @@ const (
 	// failure doubles it up to maxAgain, which is BOINC's delay.
 	again    = 10 * time.Minute
 	maxAgain = 6 * time.Hour
+	// patience is after how much comparing the findings are stored: programs of a
+	// project may take minutes for each workunit.
+	patience = time.Second
 )
 
 // A Validator handles the workunits that need validation.
@@ -44,31 +47,29 @@ type Validator struct {
 func (v *Validator) Pass(ctx context.Context, now time.Time) (int, error) {
 	handled := 0
 	for after := int64(0); ; {
+		var looks []*look
 		var ids []int64
 		err := v.Store.View(ctx, func(tx *store.Tx) (err error) {
-			ids, err = tx.NeedValidate(after, batch)
+			if ids, err = tx.NeedValidate(after, batch); err != nil {
+				return err
+			}
+			looks, err = v.load(tx, ids, now)
 			return err
 		})
 		if err != nil || len(ids) == 0 {
 			return handled, err
 		}
-		for _, id := range ids {
-			if now.Before(v.later[id]) {
-				continue
+		for len(looks) > 0 {
+			n := v.checkSome(ctx, looks)
+			if ctx.Err() != nil {
+				return handled, context.Cause(ctx) // a check may have failed for that reason alone
 			}
-			if err := v.one(ctx, id, now); err != nil {
-				if ctx.Err() != nil {
-					return handled, err
-				}
-				v.Log.Error("can't validate", "workunit_id", id, "err", err, "retry_in", again)
-				if v.later == nil {
-					v.later = make(map[int64]time.Time)
-				}
-				v.later[id] = now.Add(again)
-				continue
+			kept, err := v.store(ctx, looks[:n], now)
+			handled += kept
+			if err != nil {
+				return handled, err
 			}
-			delete(v.later, id)
-			handled++
+			looks = looks[n:]
 		}
 		after = ids[len(ids)-1]
 	}
@@ -83,66 +84,97 @@ type look struct {
 	retry     time.Duration // some could not be checked; do it again after this time
 }
 
-// one reads and compares files outside of a transaction, then stores what came
-// of it if nothing has changed meanwhile.
-func (v *Validator) one(ctx context.Context, id int64, now time.Time) error {
-	var l look
-	err := v.Store.View(ctx, func(tx *store.Tx) (err error) {
-		if l.wu, err = tx.Workunit(id); err == nil {
-			l.results, err = tx.ResultsOf(id)
+func (v *Validator) load(tx *store.Tx, ids []int64, now time.Time) (out []*look, err error) {
+	for _, id := range ids {
+		if now.Before(v.later[id]) {
+			continue
 		}
-		return err
+		var l look
+		if l.wu, err = tx.Workunit(id); err != nil {
+			return nil, err
+		}
+		if l.results, err = tx.ResultsOf(id); err != nil {
+			return nil, err
+		}
+		out = append(out, &l)
+	}
+	return out, nil
+}
+
+// checkSome reads and compares files, outside of a transaction, until all are
+// checked or it is time to store what was found. It returns how many it checked.
+func (v *Validator) checkSome(ctx context.Context, looks []*look) int {
+	begin := time.Now()
+	for i, l := range looks {
+		if l.wu.ErrorMask == 0 {
+			v.check(ctx, l)
+		}
+		if time.Since(begin) > patience {
+			return i + 1
+		}
+	}
+	return len(looks)
+}
+
+// store stores what looks found, in one transaction, and returns for how many. If
+// that fails, each gets its own, so that one does not hold up the others.
+func (v *Validator) store(ctx context.Context, looks []*look, now time.Time) (int, error) {
+	err := v.Store.Update(ctx, func(tx *store.Tx) error {
+		for _, l := range looks {
+			if err := v.conclusion(tx, l, now); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
+	if err == nil {
+		return len(looks), nil
+	}
+	n := 0
+	for _, l := range looks {
+		err := v.Store.Update(ctx, func(tx *store.Tx) error { return v.conclusion(tx, l, now) })
+		switch {
+		case ctx.Err() != nil:
+			return n, err
+		case err == nil:
+			delete(v.later, l.wu.ID)
+			n++
+			continue
+		}
+		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err, "retry_in", again)
+		if v.later == nil {
+			v.later = make(map[int64]time.Time)
+		}
+		v.later[l.wu.ID] = now.Add(again)
+	}
+	return n, nil
+}
+
+// conclusion stores what a look found if nothing has changed since. If something
+// has, the workunit still needs validation, and the next pass sees the change.
+func (v *Validator) conclusion(tx *store.Tx, l *look, now time.Time) error {
+	wu, err := tx.Workunit(l.wu.ID)
 	if err != nil {
 		return err
 	}
-	if !l.wu.NeedValidate {
-		return nil
+	results, err := tx.ResultsOf(wu.ID)
+	if err != nil || wu != l.wu || !slices.Equal(results, l.results) {
+		return err
 	}
-	if l.wu.ErrorMask != 0 {
-		return v.dismiss(ctx, l.wu, now)
+	if wu.ErrorMask != 0 {
+		return dismiss(tx, wu, now)
 	}
-	v.check(ctx, &l)
-	if ctx.Err() != nil {
-		return context.Cause(ctx) // the check may have failed for that reason alone
-	}
-	err = v.Store.Update(ctx, func(tx *store.Tx) error {
-		// The same results as before, or this look is void: the workunit still
-		// needs validation, and the next pass sees the change.
-		results, err := tx.ResultsOf(id)
-		if err != nil {
-			return err
-		}
-		if !slices.Equal(results, l.results) {
-			return store.ErrLost
-		}
-		return v.save(tx, &l, now)
-	})
-	if errors.Is(err, store.ErrLost) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("validate workunit %s: %w", l.wu.Name, err)
-	}
-	return nil
+	return v.save(tx, l, now)
 }
 
 // dismiss leaves a workunit that was given up to the transitioner: an outcome
 // that it found now would come beside the one that it has.
-func (v *Validator) dismiss(ctx context.Context, old store.Workunit, now time.Time) error {
+func dismiss(tx *store.Tx, old store.Workunit, now time.Time) error {
 	wu := old
 	wu.NeedValidate = false
-	if now.Before(wu.TransitionTime) {
-		wu.TransitionTime = now
-	}
-	err := v.Store.Update(ctx, func(tx *store.Tx) error {
-		tx.Because(now, "validator", "the workunit was given up")
-		return tx.SaveWorkunit(old, wu)
-	})
-	if errors.Is(err, store.ErrLost) {
-		return nil
-	}
-	return err
+	wu.TransitionTime = earlier(wu.TransitionTime, now)
+	tx.Because(now, "validator", "the workunit was given up")
+	return tx.SaveWorkunit(old, wu)
 }
 
 // check fills in the verdicts.

@@ -373,8 +373,12 @@ func roundTrip(t *testing.T, s *store.Store) {
 	want.Batch, want.Priority, want.DelayBound = 7, -3, 90*time.Second
 	want, _ = Add(t, s, want, 0)
 	h := w.Host
+	old := h
 	h.RPCTime, h.NCPUs, h.Fpops, h.DomainName, h.MaxResultsDay = T0, 8, 1.5e9, "box", -1
-	update(t, s, func(tx *store.Tx) error { return tx.UpdateHost(h) })
+	update(t, s, func(tx *store.Tx) error { return tx.UpdateHost(old, h) })
+	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.UpdateHost(old, h) }); !errors.Is(err, store.ErrLost) {
+		t.Errorf("storing what another request has changed: %v, want ErrLost", err)
+	}
 	view(t, s, func(tx *store.Tx) error {
 		if got, err := tx.Workunit(want.ID); err != nil || got != want {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, want)

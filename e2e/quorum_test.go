@@ -1,0 +1,93 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// TestAQuorumOutlastsBadHosts has unmodified BOINC clients finish a project with a
+// quorum of two, though one host returns wrong output and another takes work and
+// is never heard of again.
+func TestAQuorumOutlastsBadHosts(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	set(t, p, map[string]string{"min_sendwork_interval": "1"})
+	// The program sees by a file in its client's folder what host it is on.
+	program := filepath.Join(t.TempDir(), "shout")
+	script := "#!/bin/sh\n[ ! -e ../../silent ] || exec sleep 600\ntr a-z A-Z <in >out\n[ ! -e ../../liar ] || echo lies >>out\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	platform, _ := hostinfo.Platform()
+	run(t, ctx, p, "app", "add", p.Dir, "shout")
+	run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
+	const n = 2
+	for i := range n {
+		in := filepath.Join(t.TempDir(), "text")
+		if err := os.WriteFile(in, []byte(fmt.Sprintln("hello", i)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(t, ctx, p, "work", "create", p.Dir, "shout", "--name", fmt.Sprintf("shout_%d", i), "--input", in+"=in",
+			"--target-nresults", "2", "--min-quorum", "2", "--max-error", "5", "--max-total", "9", "--max-success", "6",
+			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "12")
+	}
+	serve(t, ctx, p)
+	join := func(manner string) *boincClient {
+		c := startBOINC(t, ctx)
+		if err := os.WriteFile(filepath.Join(c.dir, manner), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c.do(ctx, "--project_attach", p.URL, p.Key)
+		return c
+	}
+	until := func(what string, clients []*boincClient, reached func(store.Status) bool) store.Status {
+		t.Helper()
+		for {
+			var s store.Status
+			if err := json.Unmarshal([]byte(run(t, ctx, p, "status", p.Dir, "--json")), &s); err != nil {
+				t.Fatal(err)
+			}
+			if reached(s) {
+				return s
+			}
+			for _, c := range clients {
+				_ = c.try(ctx, "--project", p.URL, "update") // instead of waiting for hours, as volunteers may
+			}
+			select {
+			case <-ctx.Done():
+				t.Fatalf("%s: %v; %+v", what, context.Cause(ctx), s.Results)
+			case <-time.After(time.Second):
+			}
+		}
+	}
+	silent := join("silent")
+	until("a host takes work", nil, func(s store.Status) bool { return s.Results.ByServerState["in_progress"] > 0 })
+	silent.proc.Kill()
+	liar := join("liar")
+	until("a host returns wrong output", []*boincClient{liar}, func(s store.Status) bool { return s.Results.ByOutcome["success"] > 0 })
+	good := []*boincClient{join("good"), join("good")}
+	s := until("the others finish", good, func(s store.Status) bool { return s.Done })
+
+	if s.Workunits.Canonical != n || s.Workunits.Error != 0 {
+		t.Errorf("workunits: %+v, want %d with a canonical result", s.Workunits, n)
+	}
+	if s.Results.ByOutcome["no_reply"] == 0 || s.Results.ByValidateState["invalid"] == 0 || s.Results.Granted != 2*n {
+		t.Errorf("results: %+v, want some without reply, some invalid, and %d with credit", s.Results, 2*n)
+	}
+	for i := range n {
+		b, err := os.ReadFile(filepath.Join(p.Dir, "results", fmt.Sprintf("shout_%d", i), "out"))
+		if want := fmt.Sprintln("HELLO", i); err != nil || string(b) != want {
+			t.Errorf("the outcome is %q, %v; want %q", b, err, want)
+		}
+	}
+	run(t, ctx, p, "doctor", p.Dir)
+}

@@ -1,0 +1,103 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	llsys "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// exitNotStarted is the exit status of a program that could not be started, as
+// shells have it.
+const exitNotStarted = 127
+
+// Main must be called first in a program that wraps others. It returns at once
+// unless the process is to become another program, and then it does not return.
+func Main() {
+	if len(os.Args) < 3 || os.Args[1] != marker {
+		return
+	}
+	err := become(os.Args[2], os.Args[3:])
+	fmt.Fprintf(os.Stderr, "cannot start %s: %v\n", os.Args[2], err)
+	os.Exit(exitNotStarted)
+}
+
+func become(program string, args []string) error {
+	var p Policy
+	if err := json.Unmarshal([]byte(os.Getenv(variable)), &p); err != nil {
+		return fmt.Errorf("no policy: %w", err)
+	}
+	if err := os.Unsetenv(variable); err != nil {
+		return err
+	}
+	if err := restrict(p); err != nil {
+		return err
+	}
+	return unix.Exec(program, append([]string{program}, args...), os.Environ())
+}
+
+// restrict takes away from this process, for good, what the policy does not give.
+func restrict(p Policy) error {
+	if p.FileBytes > 0 {
+		limit := unix.Rlimit{Cur: uint64(p.FileBytes), Max: uint64(p.FileBytes)}
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
+			return fmt.Errorf("file size: %w", err)
+		}
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return fmt.Errorf("core files: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("no new privileges: %w", err)
+	}
+	rules := []landlock.Rule{}
+	for _, path := range p.Read {
+		rules = append(rules, rule(path, false)...)
+	}
+	for _, path := range p.Write {
+		rules = append(rules, rule(path, true)...)
+	}
+	c := landlock.V6.BestEffort()
+	if p.Network {
+		return errors.Join(c.RestrictPaths(rules...), c.RestrictScoped())
+	}
+	return c.Restrict(rules...)
+}
+
+// rule gives access to a path, if it is there.
+func rule(path string, write bool) []landlock.Rule {
+	st, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil
+	case st.IsDir() && write:
+		return []landlock.Rule{landlock.RWDirs(path).WithRefer()}
+	case st.IsDir():
+		return []landlock.Rule{landlock.RODirs(path)}
+	case write:
+		return []landlock.Rule{landlock.RWFiles(path)}
+	}
+	return []landlock.Rule{landlock.ROFiles(path)}
+}
+
+// Level tells what is enforced here, in words for people, and whether that is
+// anything.
+func Level() (words string, enforced bool) {
+	v, err := llsys.LandlockGetABIVersion()
+	if err != nil || v <= 0 {
+		return "none: this kernel has no Landlock (Linux 5.13 and later, switched on)", false
+	}
+	can := []string{"files"}
+	if v >= 4 {
+		can = append(can, "TCP connections")
+	}
+	if v >= 6 {
+		can = append(can, "signals to other programs")
+	}
+	return fmt.Sprintf("Landlock, version %d: %s", v, strings.Join(can, ", ")), true
+}

@@ -1,0 +1,146 @@
+package sandbox_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/executor/sandbox"
+)
+
+func TestMain(m *testing.M) {
+	sandbox.Main()
+	os.Exit(m.Run())
+}
+
+// A cell is a slot and what must stay out of reach of it.
+type cell struct {
+	t            *testing.T
+	slot, secret string
+	policy       sandbox.Policy
+}
+
+func newCell(t *testing.T) cell {
+	t.Helper()
+	if words, ok := sandbox.Level(); !ok {
+		t.Skip(words)
+	}
+	c := cell{t: t, slot: t.TempDir(), secret: filepath.Join(t.TempDir(), "id_rsa"), policy: sandbox.System()}
+	if err := os.WriteFile(c.secret, []byte("the volunteer's key\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.policy.Write = append(c.policy.Write, c.slot)
+	return c
+}
+
+// sh runs a shell command in the cell.
+func (c cell) sh(command string) (string, error) {
+	c.t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	argv, env, err := sandbox.Wrap(self, c.policy, "/bin/sh", []string{"-c", command})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(c.t.Context(), argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = c.slot, append(os.Environ(), env, "SECRET="+c.secret)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// What an application needs works as ever.
+func TestWhatIsItsOwnWorks(t *testing.T) {
+	c := newCell(t)
+	out, err := c.sh(`echo hi >f && mkdir d && mv f d/g && cat d/g && ls / >/dev/null; date >/dev/null && head -c 4 /dev/urandom >/dev/null && echo ok >/dev/null && echo done`)
+	if err != nil || !strings.Contains(out, "hi\n") || !strings.Contains(out, "done") {
+		t.Errorf("got %q, %v", out, err)
+	}
+	if out, err := c.sh(`echo "policy:$STARLING_SANDBOX"`); err != nil || strings.TrimSpace(out) != "policy:" {
+		t.Errorf("the policy is passed on: %q, %v", out, err)
+	}
+}
+
+// Each attempt of a hostile application is refused, also as root.
+func TestHostileApplication(t *testing.T) {
+	c := newCell(t)
+	home := t.TempDir()
+	for name, command := range map[string]string{
+		"reads a key":               `cat "$SECRET"`,
+		"lists the home folder":     `ls ` + home,
+		"writes outside":            `echo x >` + home + `/x`,
+		"writes beside the system":  `echo x >/usr/starling-test`,
+		"follows a link out":        `ln -s "$SECRET" link; cat link`,
+		"links a file in":           `ln "$SECRET" hard`,
+		"deletes outside":           `rm -f "$SECRET"; test ! -e "$SECRET"`,
+		"changes outside":           `mv "$SECRET" .`,
+		"reads through proc":        `cat /proc/self/root` + c.secret,
+		"kills the agent":           `kill -0 $PPID`,
+		"gains rights":              `grep -q 'NoNewPrivs:.*0' /proc/self/status`,
+		"reads the shadow file":     `cat /etc/shadow`,
+		"mounts":                    `mount -t tmpfs none .`,
+		"becomes another in a fork": `(sh -c 'cat "$SECRET"')`,
+	} {
+		c.policy.FileBytes = 1 << 20
+		if out, err := c.sh(command); err == nil {
+			t.Errorf("%s: it could: %q", name, out)
+		}
+	}
+	if _, err := os.Stat(c.secret); err != nil {
+		t.Error(err)
+	}
+	if out, err := c.sh(`head -c 2000000 /dev/zero >big`); err == nil {
+		t.Errorf("a file beyond its bound was written: %q", out)
+	}
+	if st, err := os.Stat(filepath.Join(c.slot, "big")); err != nil || st.Size() > 1<<20 {
+		t.Errorf("got %v, %v", st, err)
+	}
+}
+
+func TestNetwork(t *testing.T) {
+	c := newCell(t)
+	if words, _ := sandbox.Level(); !strings.Contains(words, "TCP") {
+		t.Skip(words)
+	}
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	connect := fmt.Sprintf(`bash -c 'echo >/dev/tcp/127.0.0.1/%d'`, l.Addr().(*net.TCPAddr).Port)
+	if out, err := c.sh(connect); err == nil {
+		t.Errorf("it connected: %q", out)
+	}
+	c.policy.Network = true
+	if out, err := c.sh(connect); err != nil {
+		t.Errorf("it could not connect though it may: %q, %v", out, err)
+	}
+}
+
+func TestWhatCannotStartSaysWhy(t *testing.T) {
+	c := newCell(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	argv, env, err := sandbox.Wrap(self, c.policy, filepath.Join(c.slot, "gone"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), env)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 127 || !strings.Contains(string(out), "no such file") {
+		t.Errorf("got %q, %v", out, err)
+	}
+}

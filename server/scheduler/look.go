@@ -1,0 +1,111 @@
+package scheduler
+
+import (
+	"errors"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A look is what can be known of a request before its transaction, so that the
+// writer, who does one thing at a time, need not wait for it. What the transaction
+// changes it compares with the look and sets; if that fails, all begins anew.
+type look struct {
+	id       identity
+	catalog  *catalog
+	reported map[string]store.Result // what the host reports, as far as it is known
+	lost     bool                    // results are on record that the host does not have
+	mail     bool                    // messages wait for the host
+
+	aborts, abortsIfNotStarted []string
+}
+
+func (s *Scheduler) look(tx *store.Tx, req *protocol.SchedulerRequest) (*look, error) {
+	var l look
+	var err error
+	if l.id, err = identify(tx, req); err != nil {
+		return nil, err
+	}
+	if l.catalog, err = s.load(tx); err != nil {
+		return nil, err
+	}
+	if err := l.reports(tx, req); err != nil {
+		return nil, err
+	}
+	if s.Config.SendResultAbort {
+		if err := l.unwanted(tx, req); err != nil {
+			return nil, err
+		}
+	}
+	if !l.id.known {
+		return &l, nil
+	}
+	mail, err := tx.MsgsToHost(l.id.host.ID, 1)
+	if err != nil {
+		return nil, err
+	}
+	l.mail = len(mail) > 0
+	return &l, l.losses(tx, req)
+}
+
+func (l *look) reports(tx *store.Tx, req *protocol.SchedulerRequest) error {
+	l.reported = make(map[string]store.Result, len(req.Results))
+	for _, rep := range req.Results {
+		x, err := tx.ResultByName(rep.Name)
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		l.reported[rep.Name] = x
+	}
+	return nil
+}
+
+// losses sees whether the host lacks something that it was sent.
+func (l *look) losses(tx *store.Tx, req *protocol.SchedulerRequest) error {
+	sent, err := tx.InProgressNames(l.id.host.ID)
+	if err != nil || len(sent) == 0 {
+		return err
+	}
+	have := make(map[string]bool, len(req.OtherResults)+len(req.Results))
+	for _, o := range req.OtherResults {
+		have[o.Name] = true
+	}
+	for _, r := range req.Results {
+		have[r.Name] = true
+	}
+	for _, name := range sent {
+		l.lost = l.lost || !have[name]
+	}
+	return nil
+}
+
+// unwanted finds what the host computes that is of no use any more.
+func (l *look) unwanted(tx *store.Tx, req *protocol.SchedulerRequest) error {
+	for _, other := range req.OtherResults {
+		x, err := tx.ResultByName(other.Name)
+		if errors.Is(err, store.ErrNotFound) || err == nil && x.UserID != l.id.user.ID {
+			l.aborts = append(l.aborts, other.Name)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if x.ServerState == store.Over && x.Outcome != store.NoReply && x.Outcome != store.ClientDetached {
+			continue // reported in an earlier request, and the client has yet to see the acknowledgement
+		}
+		wu, err := tx.Workunit(x.WorkunitID)
+		if err != nil {
+			return err
+		}
+		switch {
+		case wu.ErrorMask&store.ErrorCancelled != 0:
+			l.aborts = append(l.aborts, other.Name)
+		case wu.AssimilateState == store.AssimilateDone || x.ServerState == store.Over:
+			l.abortsIfNotStarted = append(l.abortsIfNotStarted, other.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A daemon looks at its queue once a second and more: what is not in it must cost
+// nothing, however many rows there are.
+func TestQueuesAreReadByTheirIndex(t *testing.T) {
+	st, err := Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	for index, query := range map[string]string{
+		"workunit_transition":    dueWorkunits,
+		"workunit_need_validate": needValidate,
+		"workunit_assimilate":    toAssimilate,
+		"workunit_file_delete":   toDelete,
+		"result_file_delete":     resultsToDelete,
+		"workunit_purge":         purgeable,
+		"result_unsent":          unsent,
+		"result_in_progress":     inProgressOf,
+		"msg_from_host_handled":  msgsToHandle,
+		"msg_to_host_hostid":     msgsToHost,
+	} {
+		err := st.View(t.Context(), func(tx *Tx) error {
+			args := make([]any, strings.Count(query, "$"))
+			for i := range args {
+				args[i] = 1
+			}
+			plan, err := all(tx, func(r row) (s string, err error) {
+				var n int64
+				return s, r.Scan(&n, &n, &n, &s)
+			}, "EXPLAIN QUERY PLAN "+query, args...)
+			if text := strings.Join(plan, "; "); !strings.Contains(text, "INDEX "+index+" ") {
+				t.Errorf("%s\n\tplan: %s, want index %s", query, text, index)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
