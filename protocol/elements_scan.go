@@ -113,6 +113,8 @@ func scanFileInfo(s *bxml.Scanner) (f FileInfo) {
 			scanInt(s, &f.Status)
 		case "error_msg":
 			f.ErrorMsg = s.Text()
+		case "uploaded":
+			f.Uploaded = s.Flag()
 		}
 	}
 	return f
@@ -166,6 +168,12 @@ func scanAppVersion(s *bxml.Scanner) (v AppVersion) {
 			v.Cmdline = s.Text()
 		case "is_wrapper":
 			v.IsWrapper = s.Flag()
+		case "coproc":
+			for name := range s.Children() {
+				if name == "type" {
+					v.Coproc = s.Text()
+				}
+			}
 		case "file_ref":
 			v.FileRefs = appendTo(v.FileRefs, scanFileRef(s))
 		}

@@ -25,6 +25,7 @@ type FileInfo struct {
 
 	Status   int    // in requests: 1 present, negative an error number
 	ErrorMsg string // in requests: why a transfer was given up
+	Uploaded bool   // in client_state.xml: an output that the server has
 }
 
 // A FileRef is the use of a file by an app version, workunit or result.

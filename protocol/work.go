@@ -23,6 +23,7 @@ type AppVersion struct {
 	Cmdline    string  // appended to the workunit's command line
 	FileRefs   []FileRef
 	IsWrapper  bool
+	Coproc     string // kind of coprocessor (GPU) it needs; "" none
 }
 
 // A Workunit is a job: what is to be computed.

@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/installer"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -57,7 +58,7 @@ func runCmd(o *options) *cobra.Command {
 				}
 				log.Error("BOINC's tools cannot reach this agent; computing goes on", "error", err)
 			}
-			return a.Run(cmd.Context())
+			return installer.Run(cmd.Context(), a.Run)
 		},
 	}
 	cmd.Flags().IntVar(&port, "gui-rpc-port", 0, "port for BOINC's tools, 0 for none (default: gui_rpc_port in starling.toml, else 31416)")

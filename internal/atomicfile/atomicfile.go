@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/starling-grid/starling/internal/owner"
 )
 
 // Write puts data into the file name with the given permissions: it writes a
 // temporary file beside it, syncs that, renames it, and syncs the folder. What
-// stood there before stays until the new content is safe.
+// stood there before stays until the new content is safe. What root writes belongs
+// to whoever owns the folder, often the service's user.
 func Write(name string, data []byte, perm os.FileMode) (err error) {
 	dir := filepath.Dir(name)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*.tmp")
@@ -29,6 +32,11 @@ func Write(name string, data []byte, perm os.FileMode) (err error) {
 	}
 	if err = f.Chmod(perm); err != nil {
 		return err
+	}
+	if uid, gid, other := owner.Of(dir); other {
+		if err = f.Chown(uid, gid); err != nil {
+			return err
+		}
 	}
 	if err = f.Sync(); err != nil {
 		return err

@@ -1,0 +1,37 @@
+package boincimport
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// accountKey reads the key from a project's account file.
+func accountKey(dir, masterURL string) (protocol.Authenticator, error) {
+	name := filepath.Join(dir, "account_"+protocol.EscapeURL(masterURL)+".xml")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	s := bxml.NewScanner(b)
+	if err := s.Find("account"); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	var key protocol.Authenticator
+	for element := range s.Children() {
+		if element == "authenticator" {
+			key = protocol.Authenticator(s.Text())
+		}
+	}
+	if err := s.Err(); err != nil {
+		return "", fmt.Errorf("%s: %w", name, err)
+	}
+	if key == "" {
+		return "", fmt.Errorf("%s: %w", name, errors.New("no account key in it"))
+	}
+	return key, nil
+}

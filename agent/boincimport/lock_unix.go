@@ -1,0 +1,29 @@
+//go:build unix
+
+package boincimport
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lock takes the lock that BOINC's client takes in its folder. A folder without a
+// lock file has never had a client.
+func lock(name string) (release func(), err error) {
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("%w; the lock tells whether BOINC runs, so run this as root or as BOINC's user", err)
+	}
+	l := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &l); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("%w (%s is locked)", ErrRunning, name)
+	}
+	return func() { _ = f.Close() }, nil
+}

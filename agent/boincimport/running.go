@@ -1,0 +1,53 @@
+package boincimport
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/shirou/gopsutil/v3/process"
+)
+
+// ErrRunning says that something still works in BOINC's folder.
+var ErrRunning = errors.New("BOINC's client is running; stop it first (systemctl stop boinc-client, or quit BOINC Manager with its tasks)")
+
+// hold makes sure that no client works in the folder, and that none starts until
+// release is called. A client that was told to allow several takes no lock, so
+// processes are looked at as well; their applications may outlive a client that
+// was killed.
+func hold(dir string) (release func(), err error) {
+	if release, err = lock(filepath.Join(dir, "lockfile")); err != nil {
+		return nil, err
+	}
+	if err := workers(dir); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
+}
+
+func workers(dir string) error {
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	slots := filepath.Join(real, "slots") + string(filepath.Separator)
+	all, err := process.Processes()
+	if err != nil {
+		return fmt.Errorf("look for BOINC's client: %w", err)
+	}
+	for _, p := range all {
+		cwd, err := p.Cwd()
+		if err != nil || int(p.Pid) == os.Getpid() {
+			continue // gone, or of another user, whose lock was looked at
+		}
+		name, _ := p.Name()
+		client := cwd == real && (name == "boinc" || name == "boinc.exe" || strings.HasPrefix(name, "boinc_client"))
+		if client || strings.HasPrefix(cwd+string(filepath.Separator), slots) {
+			return fmt.Errorf("%w: process %d (%s) works in %s", ErrRunning, p.Pid, name, cwd)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+// Package installer makes the agent a service of the operating system: of systemd,
+// launchd or Windows, for the whole computer or for one user.
+package installer
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Name is the service's, and that of the user it runs as.
+const Name = "starling"
+
+// A Service is what is to be installed or steered.
+type Service struct {
+	Executable string // absolute path of the agent's program
+	DataDir    string // absolute
+	PerUser    bool   // for the user who asks, without the administrator's rights
+}
+
+// A Verb is something that can be done with a service.
+type Verb string
+
+// The verbs.
+const (
+	Install   Verb = "install"
+	Uninstall Verb = "uninstall"
+	Start     Verb = "start"
+	Stop      Verb = "stop"
+	Restart   Verb = "restart"
+	Status    Verb = "status"
+)
+
+// Own describes the service of the program that runs.
+func Own(dataDir string, perUser bool) (Service, error) {
+	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self)
+	}
+	if err != nil {
+		return Service{}, fmt.Errorf("find this program: %w", err)
+	}
+	dataDir, err = filepath.Abs(dataDir)
+	return Service{Executable: self, DataDir: dataDir, PerUser: perUser}, err
+}

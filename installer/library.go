@@ -1,0 +1,55 @@
+//go:build !linux
+
+package installer
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/kardianos/service"
+)
+
+func (s Service) config() *service.Config {
+	c := &service.Config{
+		Name: Name, DisplayName: "Starling", Description: "Computes for science while this computer is idle",
+		Executable: s.Executable, Arguments: []string{"run", "--data", s.DataDir},
+		Option: service.KeyValue{"UserService": s.PerUser, "RunAtLoad": true, "OnFailure": "restart"},
+	}
+	if runtime.GOOS == "windows" {
+		c.UserName = `NT AUTHORITY\LocalService` // has no rights but to its own files
+	}
+	return c
+}
+
+// Do does it and returns what there is to tell.
+func (s Service) Do(v Verb) (string, error) {
+	if s.PerUser && runtime.GOOS == "windows" {
+		return "", errors.New("Windows has no services of a single user; have the Task Scheduler start \"starling run\" at log-on")
+	}
+	if !s.PerUser && runtime.GOOS == "darwin" {
+		return "", errors.New("launchd would run the projects' applications as root; use --user for a service of your own")
+	}
+	svc, err := service.New(program{}, s.config())
+	if err != nil {
+		return "", err
+	}
+	if v != Status {
+		if err := service.Control(svc, string(v)); err != nil {
+			return "", err
+		}
+		if v == Install {
+			return "Installed; data is kept in " + s.DataDir, svc.Start()
+		}
+		return "", nil
+	}
+	st, err := svc.Status()
+	if err != nil {
+		return "", err
+	}
+	names := map[service.Status]string{service.StatusRunning: "active", service.StatusStopped: "inactive"}
+	if name, ok := names[st]; ok {
+		return name, nil
+	}
+	return "", fmt.Errorf("status %d", st)
+}

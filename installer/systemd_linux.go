@@ -1,0 +1,178 @@
+package installer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/owner"
+)
+
+// Do does it and returns what there is to tell.
+func (s Service) Do(v Verb) (string, error) {
+	if _, err := os.Stat("/run/systemd/system"); err != nil {
+		return "", errors.New("systemd does not run here; have your own init start: " + s.Executable + " run --data " + s.DataDir)
+	}
+	config, err := os.UserConfigDir()
+	if s.PerUser && err != nil {
+		return "", err
+	}
+	return systemd{Service: s, root: "/", config: config, run: command, account: account}.do(v)
+}
+
+// systemd steers a service. Tests have it work below another root.
+type systemd struct {
+	Service
+	root    string
+	config  string // the user's folder for settings
+	run     func(name string, args ...string) (string, error)
+	account func(name string) (uid, gid int, err error)
+}
+
+func command(name string, args ...string) (string, error) {
+	out, err := exec.Command(name, args...).CombinedOutput()
+	text := strings.TrimSpace(string(out))
+	if err != nil {
+		return text, fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, text)
+	}
+	return text, nil
+}
+
+// unitFile is where the unit lies that install writes.
+func (s systemd) unitFile() string {
+	if s.PerUser {
+		return filepath.Join(s.config, "systemd/user", Name+".service")
+	}
+	return filepath.Join(s.root, "etc/systemd/system", Name+".service")
+}
+
+// packaged returns the unit that a package manager brought, if there is one.
+func (s systemd) packaged() string {
+	for _, dir := range []string{"usr/lib/systemd/system", "lib/systemd/system"} {
+		name := filepath.Join(s.root, dir, Name+".service")
+		if _, err := os.Stat(name); err == nil && !s.PerUser {
+			return name
+		}
+	}
+	return ""
+}
+
+func (s systemd) systemctl(args ...string) (string, error) {
+	if s.PerUser {
+		args = append([]string{"--user"}, args...)
+	}
+	return s.run("systemctl", args...)
+}
+
+func (s systemd) do(v Verb) (string, error) {
+	switch v {
+	case Install:
+		return s.install()
+	case Uninstall:
+		return s.uninstall()
+	case Start, Stop, Restart:
+		_, err := s.systemctl(string(v), Name)
+		return "", err
+	case Status:
+		text, err := s.systemctl("is-active", Name)
+		if text != "" { // is-active fails for a service that is not
+			return text, nil
+		}
+		return "", err
+	}
+	return "", fmt.Errorf("%q is nothing that can be done with a service", v)
+}
+
+func (s systemd) install() (string, error) {
+	if name := s.packaged(); name != "" {
+		return "", fmt.Errorf("the package manager installed the service already (%s); start it with: systemctl enable --now %s", name, Name)
+	}
+	if _, err := os.Lstat(s.unitFile()); err == nil {
+		return "", fmt.Errorf("%s is there already; remove the service first with: starling service uninstall", s.unitFile())
+	}
+	if !s.PerUser {
+		for _, dir := range []string{"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"} {
+			if strings.HasPrefix(s.Executable, dir) {
+				return "", fmt.Errorf("the service cannot see into %s; first do: sudo install %s /usr/local/bin/, and use that", dir, s.Executable)
+			}
+			if strings.HasPrefix(s.DataDir+"/", dir) {
+				return "", fmt.Errorf("the service cannot see into %s; choose another --data, or --user for a service of your own", dir)
+			}
+		}
+		if err := s.makeData(); err != nil {
+			return "", err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(s.unitFile()), 0o755); err != nil { //nolint:gosec // units are for all to read
+		return "", err
+	}
+	if err := atomicfile.Write(s.unitFile(), []byte(s.Unit()), 0o644); err != nil {
+		return "", err
+	}
+	if _, err := s.systemctl("daemon-reload"); err != nil {
+		return "", err
+	}
+	if _, err := s.systemctl("enable", "--now", Name); err != nil {
+		return "", err
+	}
+	told := "Installed " + s.unitFile() + " and started it. Its log: journalctl -u " + Name
+	if s.PerUser {
+		told = "Installed " + s.unitFile() + " and started it. Its log: journalctl --user -u " + Name +
+			"\nTo have it compute while you are logged out: loginctl enable-linger"
+	}
+	return told, nil
+}
+
+// makeData makes the service's user and data directory.
+func (s systemd) makeData() error {
+	uid, gid, err := s.account(Name)
+	if errors.As(err, new(user.UnknownUserError)) {
+		if _, err := s.run("useradd", "--system", "--user-group", "--home-dir", s.DataDir, "--no-create-home", "--shell", "/usr/sbin/nologin", Name); err != nil {
+			return err
+		}
+		uid, gid, err = s.account(Name)
+	}
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(s.root, s.DataDir)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	return owner.Give(dir, uid, gid)
+}
+
+func account(name string) (uid, gid int, err error) {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return 0, 0, err
+	}
+	uid, err = strconv.Atoi(u.Uid)
+	if err == nil {
+		gid, err = strconv.Atoi(u.Gid)
+	}
+	return uid, gid, err
+}
+
+func (s systemd) uninstall() (string, error) {
+	if name := s.packaged(); name != "" {
+		return "", fmt.Errorf("the service belongs to a package (%s); remove that, or stop it with: systemctl disable --now %s", name, Name)
+	}
+	if _, err := os.Lstat(s.unitFile()); err != nil {
+		return "", fmt.Errorf("the service is not installed: %w", err)
+	}
+	if _, err := s.systemctl("disable", "--now", Name); err != nil {
+		return "", err
+	}
+	if err := os.Remove(s.unitFile()); err != nil {
+		return "", err
+	}
+	_, err := s.systemctl("daemon-reload")
+	return "Removed the service. Tasks and settings are still in " + s.DataDir, err
+}

@@ -1,0 +1,72 @@
+package installer
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// stateRoot is where systemd keeps the data of services.
+const stateRoot = "/var/lib"
+
+// Unit returns the text of the systemd unit.
+//
+// The agent stops its applications within a minute, and systemd ends what is left
+// after that. What is shut off is what no application of a project has business
+// with. System calls are not filtered and memory may become code: the programs are
+// other people's, and some compile while they run. Devices stay visible, since
+// the age of the last input at a terminal tells whether the computer is in use.
+func (s Service) Unit() string {
+	var b strings.Builder
+	line := func(lines ...string) { b.WriteString(strings.Join(lines, "\n") + "\n") }
+	line("[Unit]",
+		"Description=Starling, computing for science",
+		"Documentation=man:starling(1)")
+	if !s.PerUser {
+		line("Wants=network-online.target", "After=network-online.target")
+	}
+	line("StartLimitIntervalSec=10min", "StartLimitBurst=5", "",
+		"[Service]",
+		"ExecStart="+quote(s.Executable)+" run --data "+quote(s.DataDir),
+		"Restart=on-failure",
+		"RestartSec=10",
+		"KillMode=mixed",
+		"TimeoutStopSec=90",
+		"CPUWeight=idle",
+		"NoNewPrivileges=yes")
+	if s.PerUser {
+		line("", "[Install]", "WantedBy=default.target")
+		return b.String()
+	}
+	line("User=" + Name)
+	if filepath.Dir(s.DataDir) == stateRoot {
+		line("StateDirectory="+filepath.Base(s.DataDir), "StateDirectoryMode=0750")
+	} else {
+		line("ReadWritePaths=" + quote(s.DataDir))
+	}
+	line("UMask=0027",
+		"CapabilityBoundingSet=",
+		"ProtectSystem=strict",
+		"ProtectHome=yes",
+		"PrivateTmp=yes",
+		"DevicePolicy=closed",
+		"ProtectClock=yes",
+		"ProtectControlGroups=yes",
+		"ProtectHostname=yes",
+		"ProtectKernelLogs=yes",
+		"ProtectKernelModules=yes",
+		"ProtectKernelTunables=yes",
+		"LockPersonality=yes",
+		"RestrictRealtime=yes",
+		"RestrictSUIDSGID=yes",
+		"", "[Install]", "WantedBy=multi-user.target")
+	return b.String()
+}
+
+// quote makes one argument of a path, in systemd's way.
+func quote(path string) string {
+	path = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "%", "%%", "$", "$$").Replace(path)
+	if strings.ContainsAny(path, " \t'\"\\;") {
+		return `"` + path + `"`
+	}
+	return path
+}

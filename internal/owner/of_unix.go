@@ -1,0 +1,25 @@
+//go:build unix
+
+package owner
+
+import (
+	"os"
+	"syscall"
+)
+
+// Of returns the owner of a folder; other says that root runs this and the owner
+// is not root.
+func Of(dir string) (uid, gid int, other bool) {
+	if os.Geteuid() != 0 {
+		return 0, 0, false
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return 0, 0, false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || st.Uid == 0 {
+		return 0, 0, false
+	}
+	return int(st.Uid), int(st.Gid), true
+}
