@@ -1,0 +1,89 @@
+package doctor
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/settings"
+)
+
+func of(t *testing.T, all []Finding, check string) Finding {
+	t.Helper()
+	for _, f := range all {
+		if f.Check == check {
+			return f
+		}
+	}
+	t.Fatalf("no finding %q in %+v", check, all)
+	return Finding{}
+}
+
+func TestServers(t *testing.T) {
+	good := httptest.NewServer(http.NotFoundHandler())
+	defer good.Close()
+	fine := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer fine.Close()
+	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
+	defer untrusted.Close()
+	down := httptest.NewServer(nil)
+	down.Close()
+	ahead := func() time.Time { return time.Now().Add(time.Hour) }
+	for _, c := range []struct {
+		url, check, text, fix string
+		grade                 Grade
+		now                   func() time.Time
+	}{
+		{fine.URL, fine.URL, "200", "", Good, time.Now},
+		{fine.URL, "clock", "1h0m", "NTP", Wrong, ahead},
+		{good.URL, good.URL, "404", "address has changed", Wrong, time.Now},
+		{untrusted.URL, untrusted.URL, "certificate", "not to be trusted", Wrong, time.Now},
+		{down.URL, down.URL, "refused", "down", Wrong, time.Now},
+	} {
+		f := of(t, server(t.Context(), c.url, c.now), c.check)
+		if f.Grade != c.grade || !strings.Contains(f.Text, c.text) || !strings.Contains(f.Fix, c.fix) {
+			t.Errorf("%s: %+v", c.url, f)
+		}
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	n := l.Addr().(*net.TCPAddr).Port
+	if f := port(t.Context(), n, false); f.Grade != Wrong || !strings.Contains(f.Fix, "gui_rpc_port") {
+		t.Errorf("%+v", f)
+	}
+	if f := port(t.Context(), n, true); f.Grade != Good {
+		t.Errorf("the agent's own: %+v", f)
+	}
+}
+
+func TestExamine(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, settings.File), []byte("gui_rpc_port = 0\nloglevel = \"info\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all := Examine(t.Context(), dir)
+	if f := of(t, all, "settings"); f.Grade != Wrong || !strings.Contains(f.Text, "starling.toml:2") {
+		t.Errorf("%+v", f)
+	}
+	if f := of(t, all, "data directory"); f.Grade != Good {
+		t.Errorf("%+v", f)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("something was left behind: %v, %v", entries, err)
+	}
+	if f := of(t, Examine(t.Context(), filepath.Join(dir, settings.File)), "data directory"); f.Grade != Wrong {
+		t.Errorf("a file for a folder: %+v", f)
+	}
+}

@@ -1,0 +1,69 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// clockSlack is how far a clock may be off before certificates and deadlines
+// suffer.
+const clockSlack = 5 * time.Minute
+
+// server asks a project for its main page, and compares the clocks.
+func server(ctx context.Context, masterURL string, now func() time.Time) []Finding {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	f := Finding{Check: masterURL, Grade: Good}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, masterURL, nil)
+	if err != nil {
+		return []Finding{{masterURL, Wrong, err.Error(), "put the account file right"}}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		f.Grade, f.Text, f.Fix = Wrong, err.Error(), cure(req, err)
+		return []Finding{f}
+	}
+	defer resp.Body.Close()
+	if f.Text = "answers: " + resp.Status; resp.StatusCode >= 400 {
+		f.Grade, f.Fix = Wrong, "the project's trouble, or its address has changed: look at its web site; the agent keeps trying"
+	}
+	all := []Finding{f}
+	if theirs, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+		if off := now().Sub(theirs).Round(time.Second); off.Abs() > clockSlack {
+			all = append(all, Finding{"clock", Wrong, fmt.Sprintf("%v off that of %s", off, masterURL), "set this computer's clock, or have it set by NTP"})
+		}
+	}
+	return all
+}
+
+// cure says what to do about an error.
+func cure(req *http.Request, err error) string {
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "its certificate has expired, or this computer's clock is wrong; if the clock is right, the project must renew it"
+	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(x509.UnknownAuthorityError)), errors.As(err, new(x509.HostnameError)):
+		return "its certificate is not to be trusted: a proxy in between, or missing root certificates (Debian: ca-certificates)"
+	}
+	if proxy, e := http.ProxyFromEnvironment(req); e != nil || proxy != nil {
+		return "the proxy " + hostOf(proxy) + " is used, by the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY); see that it is right"
+	}
+	if _, ok := errors.AsType[*net.DNSError](err); ok {
+		return "its name cannot be found: is this computer online, and the address right?"
+	}
+	return "the server is down or a firewall is in between; the agent keeps trying"
+}
+
+func hostOf(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	return u.Host
+}

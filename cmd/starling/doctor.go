@@ -1,0 +1,47 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/starling-grid/starling/agent/doctor"
+)
+
+func doctorCmd(o *options) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Find what keeps the agent from its work",
+		Long:  "Look at the data directory, this computer and the projects' servers, and say what is wrong and what to do. The exit code is not 0 if something is wrong.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			all := doctor.Examine(cmd.Context(), o.data)
+			wrong := 0
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, f := range all {
+				if f.Grade == doctor.Wrong {
+					wrong++
+				}
+				if o.json {
+					continue
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\n", f.Grade, f.Check, f.Text)
+				if f.Fix != "" {
+					fmt.Fprintf(w, "\t\t→ %s\n", f.Fix)
+				}
+			}
+			var err error
+			if o.json {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(all)
+			}
+			if err = errors.Join(err, w.Flush()); err == nil && wrong > 0 {
+				err = fmt.Errorf("doctor: %d of %d checks found something wrong", wrong, len(all))
+			}
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	return cmd
+}
