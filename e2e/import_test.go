@@ -1,0 +1,139 @@
+package e2e_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// ask returns what BOINC's client answers.
+func (c *boincClient) ask(ctx context.Context, args ...string) string {
+	c.t.Helper()
+	cmd := exec.CommandContext(ctx, "boinccmd", append([]string{"--host", fmt.Sprintf("127.0.0.1:%d", c.port), "--passwd", "secret"}, args...)...)
+	cmd.Dir = c.dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		c.t.Fatalf("boinccmd %v: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// until waits until the tasks of BOINC's client are as wanted.
+func (c *boincClient) until(ctx context.Context, what string, ok func(tasks string) bool) {
+	c.t.Helper()
+	for {
+		tasks := c.ask(ctx, "--get_tasks")
+		if ok(tasks) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			c.t.Fatalf("waiting for %s: %s", what, tasks)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// contents tells one state of a folder from another.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := make(map[string]string)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		all[path] = fmt.Sprintf("%x", sha256.Sum256(b))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestImportFromBOINC moves from BOINC's client to the agent with one task under
+// way and one finished but not yet sent. Both are reported by the agent as the
+// same computer, and the begun one goes on from its checkpoint.
+func TestImportFromBOINC(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	exponents := []int{86243, 9689} // the client's first request brings the long one alone
+	work(t, ctx, p, 1, exponents...)
+	serve(t, ctx, p)
+	c := startBOINC(t, ctx)
+	override := "<global_preferences><run_if_user_active>1</run_if_user_active><suspend_cpu_usage>0</suspend_cpu_usage><run_on_batteries>1</run_on_batteries><disk_interval>1</disk_interval><max_ncpus_pct>100</max_ncpus_pct><work_buf_min_days>0.1</work_buf_min_days></global_preferences>\n"
+	if err := os.WriteFile(filepath.Join(c.dir, "global_prefs_override.xml"), []byte(override), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c.do(ctx, "--read_global_prefs_override")
+	c.do(ctx, "--project_attach", p.URL, p.Key)
+	c.until(ctx, "two tasks, one with a checkpoint", func(s string) bool {
+		_, err := os.Stat(filepath.Join(c.dir, "slots/0/checkpoint"))
+		return strings.Count(s, "state: downloaded") == 2 && err == nil
+	})
+	// What is chosen for some time is not for the agent, unlike what is for good.
+	c.do(ctx, "--set_network_mode", "never", "100000")
+	c.do(ctx, "--task", p.URL, "m86243_0", "suspend")
+	c.until(ctx, "one task finished", func(s string) bool { return strings.Contains(s, "state: uploading") })
+	c.do(ctx, "--task", p.URL, "m86243_0", "resume")
+
+	a := newAgent(t, "a")
+	if out, err := a.Run(ctx, "import", c.dir); err == nil || !strings.Contains(err.Error(), "BOINC's client is running") {
+		t.Errorf("with the client running: %q, %v", out, err)
+	}
+	if err := c.proc.Stop(2 * time.Minute); err != nil { // it gives its application a minute to leave
+		t.Fatal(err)
+	}
+	before := contents(t, c.dir)
+	b, err := os.ReadFile(filepath.Join(c.dir, "client_state.xml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, err := protocol.ParseClientState(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := a.Run(ctx, "import", c.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("computer %d, 2 tasks, of which 1 begun and 1 finished", old.Projects[0].HostID); !strings.Contains(out, want) {
+		t.Errorf("import said %q, want %q", out, want)
+	}
+	if after := contents(t, c.dir); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Error("the import changed BOINC's folder")
+	}
+	if _, err := a.Run(ctx, "import", c.dir); err == nil || !strings.Contains(err.Error(), "attached to it already") {
+		t.Errorf("a second import: %v", err)
+	}
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
+	}
+	creditedOnce(t, ctx, p, 1, exponents...)
+	log, err := os.ReadFile(a.Log())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// On a slow day its application finishes in the time BOINC gives it to leave.
+	if !strings.Contains(string(log), "resumed=true") && !strings.Contains(string(log), "result had finished already") {
+		t.Error("the begun task was not gone on with")
+	}
+	s, err := a.Status(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Projects) != 1 || s.Projects[0].HostID != old.Projects[0].HostID {
+		t.Errorf("projects %+v; want computer %d as before", s.Projects, old.Projects[0].HostID)
+	}
+}
