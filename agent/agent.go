@@ -66,6 +66,9 @@ type Config struct {
 	// Sensors are asked now and then whether the computer is in use and so on; nil
 	// means that nothing of the kind is known.
 	Sensors Sensors
+	// Confine keeps applications away from what is not theirs. The program must
+	// call sandbox.Main first of all.
+	Confine bool
 	// Watch has files that people edit read again when they change.
 	Watch bool
 }
@@ -150,6 +153,9 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.exec, err = executor.New(dir, cfg.Log, func(e executor.Event) { a.post(func() { a.applyRun(e) }) })
+	if err == nil && cfg.Confine && a.settings.Sandbox {
+		a.exec.Confine(executor.Walls{Network: a.settings.SandboxNetwork, Read: a.settings.SandboxRead, Write: a.settings.SandboxWrite})
+	}
 	if err == nil {
 		err = a.knowHost()
 	}

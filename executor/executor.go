@@ -88,6 +88,7 @@ type Executor struct {
 	log    *slog.Logger
 	report func(Event)
 	timing timing
+	walls  *Walls
 	tree   processTree
 
 	mu      sync.Mutex
