@@ -36,6 +36,7 @@ import (
 	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/httpclient"
@@ -69,6 +70,9 @@ type Config struct {
 	// Confine keeps applications away from what is not theirs. The program must
 	// call sandbox.Main first of all.
 	Confine bool
+	// Modules has WebAssembly applications run. The program must call
+	// wasmhost.Main early.
+	Modules bool
 	// Watch has files that people edit read again when they change.
 	Watch bool
 }
@@ -327,6 +331,15 @@ func (a *Agent) shutdown() error {
 func (a *Agent) Close() error {
 	a.end()
 	return a.db.Close()
+}
+
+// platforms are those whose programs can be run here, the computer's own first.
+func (a *Agent) platforms() (primary string, others []string) {
+	primary, others = hostinfo.Platform()
+	if a.cfg.Modules {
+		others = append(others, wasmhost.Platform)
+	}
+	return primary, others
 }
 
 // cpus is how many CPUs may be used while the computer is in use.
