@@ -7,15 +7,20 @@
 //
 //	look.go       what the policies are shown
 //	pass.go       having them decide, and doing as they say
-//	contact.go    conversations with projects, and what an answer changes
+//	contact.go    conversations with projects: request.go, reply.go
 //	transfers.go  which files are fetched and sent
 //	advance.go    how results move from state to state
 //	compute.go    starting applications and taking in how they ended
 //	debts.go      what each project got and is owed
-//	trickles.go   messages between applications and their projects
-//	disk.go       how much disk is used, and whether that is too much
-//	joblog.go     what was computed, for people's tools
 //	collect.go    forgetting what nobody needs any more
+//
+// what it goes by:
+//
+//	accounts.go, prefs.go, watch.go   the files that people edit
+//	presence.go, uptime.go            what the computer is like, and was
+//
+// and how it is seen and steered: status.go, offline.go, tools.go, steer.go,
+// messages.go, journal.go.
 package agent
 
 import (
