@@ -12,6 +12,8 @@
 //	advance.go    how results move from state to state
 //	compute.go    starting applications and taking in how they ended
 //	debts.go      what each project got and is owed
+//	trickles.go   messages between applications and their projects
+//	disk.go       how much disk is used, and whether that is too much
 //	collect.go    forgetting what nobody needs any more
 //
 // what it goes by:
@@ -20,7 +22,7 @@
 //	presence.go, uptime.go            what the computer is like, and was
 //
 // and how it is seen and steered: status.go, offline.go, tools.go, steer.go,
-// messages.go, journal.go.
+// messages.go, joblog.go, decisions.go.
 package agent
 
 import (
