@@ -55,6 +55,7 @@ func (b *bench) restart() {
 		b.t.Fatal(err)
 	}
 	e.timing = timing{poll: 5 * time.Millisecond, leave: 10 * time.Second, unread: time.Minute, afterFinish: time.Minute, deaf: time.Minute, disk: 20 * time.Millisecond}
+	e.Confine(Walls{}) // as in an agent: what works here works behind walls
 	b.Executor, b.events = e, events
 	b.t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -87,7 +87,7 @@ func (r *run) start() (err error) {
 		return err
 	}
 	defer stderr.Close()
-	if err := cmd.Start(); err != nil {
+	if err := r.e.launch(cmd, *t); err != nil {
 		return startError(err)
 	}
 	if err := lowerPriority(cmd.Process.Pid, t.Init); err != nil {

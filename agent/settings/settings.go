@@ -54,6 +54,15 @@ type Settings struct {
 	// ExclusiveApps are programs that want the computer for themselves: while one
 	// runs, tasks do not.
 	ExclusiveApps []string `toml:"exclusive_apps"`
+	// Sandbox keeps what projects send away from your files and from other
+	// projects', where the system can.
+	Sandbox bool `toml:"sandbox"`
+	// SandboxNetwork lets applications use the network.
+	SandboxNetwork bool `toml:"sandbox_network"`
+	// SandboxRead and SandboxWrite are further folders and files that
+	// applications may read, or change as well.
+	SandboxRead  []string `toml:"sandbox_read"`
+	SandboxWrite []string `toml:"sandbox_write"`
 	// GUIRPCPort is where BOINC's tools connect; 0: nowhere.
 	GUIRPCPort int `toml:"gui_rpc_port"`
 	// LogFlags are what else is written down, with BOINC's names.
@@ -69,7 +78,7 @@ type LogFlags struct {
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416}
+	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, Sandbox: true, SandboxNetwork: true}
 }
 
 // Load reads starling.toml in the data directory; a missing file means the
