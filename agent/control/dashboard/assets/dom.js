@@ -27,9 +27,13 @@ export function show(e, yes) {
 // there: focus stays where it is. create returns an element with a method update.
 export function keep(list, items, key, create) {
   const old = new Map([...list.children].map((e) => [e.dataset.key, e]));
+  const times = new Map();
   let at = list.firstElementChild;
   for (const item of items) {
-    const k = key(item);
+    let k = key(item);
+    const n = times.get(k) ?? 0;
+    times.set(k, n + 1);
+    if (n) k += ` #${n}`; // the same once more
     let e = old.get(k);
     old.delete(k);
     if (!e) {
