@@ -65,7 +65,7 @@ func TestDashboard(t *testing.T) {
 	}
 	b := newBrowser(t, ctx, chromium)
 
-	b.do("open the page", chromedp.EmulateViewport(1120, 940), chromedp.Navigate(strings.TrimSpace(address)))
+	b.do("open the page", media("light"), chromedp.EmulateViewport(1120, 940), chromedp.Navigate(strings.TrimSpace(address)))
 	b.see("the page is live", `document.getElementById('link').textContent === 'live'`)
 	b.see("the token has left the address", `location.pathname === '/' && location.search === ''`)
 	b.see("there is no project", `document.getElementById('now-title').textContent === 'Not attached to any project'`)
@@ -77,7 +77,8 @@ func TestDashboard(t *testing.T) {
 	b.do("attach", empty("attach-password"), chromedp.SendKeys("#attach-password", testhost.Password+kb.Enter))
 	b.see("the project is attached", `document.querySelector('#projects-list .pill')?.textContent === 'attached'`)
 	short := `document.querySelector('#tasks-list li[data-key$="m44497_0"]')`
-	b.do("suspend a task", chromedp.Click(`button[aria-label="Suspend m44497_0"]`))
+	b.do("suspend a task", press(`button[aria-label="Suspend m44497_0"]`))
+	b.see("the focus is on what is there now", `document.activeElement.getAttribute('aria-label') === 'Resume m44497_0'`)
 	b.see("the task rests", short+`.querySelector('.why').textContent === 'You suspended this task.'`)
 	await(t, ctx, a, "the task to rest", func(s control.Status) bool { return rests(s, "m44497_0") })
 	b.see("the others run", `document.querySelectorAll('#tasks-list li:not(.resting)').length === 2`)
@@ -99,18 +100,18 @@ func TestDashboard(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(a.Dir, "prefs_override.toml")); err == nil {
 		t.Error("a look wrote the file")
 	}
-	b.do("save", chromedp.Click("#prefs-save"))
+	b.do("save", press("#prefs-save"))
 	b.see("it holds", `document.getElementById('now-text').textContent.includes('1 of 2 CPUs')`)
 	b.see("its origin", `document.getElementById('pref-max_ncpus_pct-now').textContent.includes('from prefs_override.toml')`)
 	if text, err := os.ReadFile(filepath.Join(a.Dir, "prefs_override.toml")); err != nil || !strings.Contains(string(text), "\nmax_ncpus_pct = 50\n") {
 		t.Errorf("the file holds %q, %v", text, err)
 	}
 
-	b.do("let the others rest", chromedp.Click(`button[aria-label="Suspend m86243_0"]`), chromedp.Click(`button[aria-label="Suspend m110503_0"]`))
-	b.do("resume by keyboard", chromedp.Focus(`button[aria-label="Resume m44497_0"]`), chromedp.KeyEvent(kb.Enter))
+	b.do("let the others rest", press(`button[aria-label="Suspend m86243_0"]`), press(`button[aria-label="Suspend m110503_0"]`))
+	b.do("resume by keyboard", press(`button[aria-label="Resume m44497_0"]`))
 	b.see("it runs", short+`.querySelector('.pill').textContent === 'running'`)
 	b.see("it is computed", `document.getElementById('said').textContent === 'm44497_0 is computed.'`)
-	b.do("report it", chromedp.Click(`button[aria-label^="Update"]`))
+	b.do("report it", press(`button[aria-label^="Update"]`))
 	b.see("it is reported", `!`+short)
 	for granted := int64(0); granted == 0; {
 		c, err := p.Count(ctx)
@@ -119,12 +120,12 @@ func TestDashboard(t *testing.T) {
 		}
 		granted = c.Results.Granted
 	}
-	b.do("ask for the credit", chromedp.Click(`button[aria-label^="Update"]`))
+	b.do("ask for the credit", press(`button[aria-label^="Update"]`))
 	b.see("the credit", `parseFloat(document.querySelector('#credit-list .big')?.textContent) > 0 && document.querySelector('#credit-list svg[aria-label*="Credit of primes"]')`)
 
-	b.do("stop all", chromedp.Click(`#mode-run input[value="never"]`))
+	b.do("stop all", chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
 	b.see("all rests", `document.getElementById('now-title').textContent === 'Computing is suspended'`)
-	b.do("detach", chromedp.Click(`button[aria-label^="Detach"]`), chromedp.WaitVisible("#sure-yes"), chromedp.Click("#sure-yes"))
+	b.do("detach", press(`button[aria-label^="Detach"]`), press("#sure-yes"))
 	await(t, ctx, a, "no project", func(s control.Status) bool { return len(s.Projects) == 0 })
 	b.see("there is no project", `document.querySelectorAll('#projects-list li').length === 0`)
 }
@@ -198,6 +199,12 @@ func (b browser) see(what, condition string) {
 	}
 }
 
+// press presses a button by keyboard: unlike the mouse, that does not miss when
+// the page moves.
+func press(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.Steps(chromedp.WaitVisible(selector), chromedp.Focus(selector), chromedp.KeyEvent(kb.Enter))
+}
+
 // empty empties a field.
 func empty(id string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -210,7 +217,10 @@ func empty(id string) chromedp.Action[chromedp.Void] {
 func media(scheme string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			Features: []*emulation.MediaFeature{
+				{Name: "prefers-color-scheme", Value: scheme},
+				{Name: "prefers-reduced-motion", Value: "reduce"}, // clicks miss what is still scrolling
+			},
 		})
 		return err
 	})
@@ -223,6 +233,7 @@ func (b browser) picture(name string) {
 	if dir == "" {
 		return
 	}
+	b.see("the note has gone", `document.getElementById('said').textContent === ''`)
 	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		b.t.Fatal(err)

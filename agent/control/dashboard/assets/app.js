@@ -1,6 +1,6 @@
 // The page: listens to the agent and hands on what it tells.
 
-import { $, make, text, show, keep, span, when, reason, bytes, number, say, complain, call, act, sure } from './dom.js';
+import { $, make, text, show, swap, keep, span, when, reason, bytes, number, say, complain, call, act, sure } from './dom.js';
 import { chart } from './chart.js';
 import { loadPrefs } from './prefs.js';
 
@@ -102,8 +102,7 @@ function taskCard(t) {
     text(left, t.fraction_done < 1 && t.remaining_seconds > 0 ? `${span(t.remaining_seconds)} left` : '');
     text(why, t.why);
     text(due, `${span(t.elapsed_seconds)} so far` + (t.report_deadline ? `, due ${when(t.report_deadline)}` : ''));
-    show(suspend, !t.suspended);
-    show(resume, !!t.suspended);
+    swap(resume, suspend, !!t.suspended);
     show(actions, t.fraction_done < 1);
   };
   return e;
@@ -158,8 +157,8 @@ function projectCard(p) {
     text(next, !s ? '' : s.kind !== 'none' ? `Contact now: ${s.why}` : s.why !== view.plans[u].fetch.text ? `Contact: ${reason(s.why, s.until)}` : '');
     keep(notices, p.notices ?? [], (n) => n, (n) => Object.assign(make('li', { class: 'stop' }, n), { update() {} }));
     show(notices, !!p.notices?.length);
-    show(suspend, !p.suspended); show(resume, !!p.suspended);
-    show(finish, !p.no_more_work); show(more, !!p.no_more_work);
+    swap(resume, suspend, !!p.suspended);
+    swap(more, finish, !!p.no_more_work);
   };
   return e;
 }

@@ -23,11 +23,21 @@ export function show(e, yes) {
   if (e.hidden === yes) e.hidden = !yes;
 }
 
+// swap shows one of two buttons; who had the focus on the other has it on this.
+export function swap(a, b, first) {
+  const [on, off] = first ? [a, b] : [b, a];
+  const had = document.activeElement === off;
+  show(on, true);
+  show(off, false);
+  if (had) on.focus({ preventScroll: true });
+}
+
 // keep makes a list's elements those of items, by key, and leaves alone what is
 // there: focus stays where it is. create returns an element with a method update.
 export function keep(list, items, key, create) {
   const old = new Map([...list.children].map((e) => [e.dataset.key, e]));
   const times = new Map();
+  const focused = list.contains(document.activeElement) ? document.activeElement : null;
   let at = list.firstElementChild;
   for (const item of items) {
     let k = key(item);
@@ -45,6 +55,7 @@ export function keep(list, items, key, create) {
     e.update(item);
   }
   for (const e of old.values()) e.remove();
+  if (focused?.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true }); // it was moved
 }
 
 // span is a duration in words, from seconds.
@@ -63,9 +74,10 @@ export function when(t) {
   return d.toLocaleString(undefined, near ? { timeStyle: 'medium' } : { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-// reason is a sentence with the time when that changes, if it is known.
+// reason is a sentence with the time when that changes, if it is known and not
+// told already.
 export function reason(sentence, until) {
-  return until && new Date(until) > Date.now() ? `${sentence} (changes ${when(until)})` : sentence;
+  return until && !/\d:\d\d/.test(sentence) && new Date(until) > Date.now() ? `${sentence} (changes ${when(until)})` : sentence;
 }
 
 export function bytes(n) {
@@ -75,7 +87,7 @@ export function bytes(n) {
   return `${n.toFixed(n < 10 && i ? 1 : 0)} ${units[i]}`;
 }
 
-export const number = (n) => n.toLocaleString(undefined, { maximumFractionDigits: n < 100 ? 1 : 0 });
+export const number = (n) => n.toLocaleString(undefined, n < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: n < 100 ? 1 : 0 });
 
 // say tells what was done; complain what was not.
 let quiet;
