@@ -77,11 +77,13 @@ func (a *Agent) move(key string, r state.Result, e state.Event, change func(*sta
 	if !ok {
 		return false
 	}
+	before := r
 	was := r.State
 	r.State = next
 	if change != nil {
 		change(&r)
 	}
+	done := r.ReadyToReport && !before.ReadyToReport
 	failed := r.ReadyToReport && r.Message != ""
 	if !a.save(func(tx *state.Tx) {
 		a.db.Results.Put(tx, key, r)
@@ -90,6 +92,9 @@ func (a *Agent) move(key string, r state.Result, e state.Event, change func(*sta
 		}
 	}) {
 		return false
+	}
+	if done && !r.Started.IsZero() {
+		a.logJob(r, time.Now())
 	}
 	if failed {
 		a.log.Warn("result failed", "project", r.Project, "result", r.Name, "state", next, "exit_status", r.ExitStatus, "error", r.Message)

@@ -12,6 +12,9 @@
 //	advance.go    how results move from state to state
 //	compute.go    starting applications and taking in how they ended
 //	debts.go      what each project got and is owed
+//	trickles.go   messages between applications and their projects
+//	disk.go       how much disk is used, and whether that is too much
+//	joblog.go     what was computed, for people's tools
 //	collect.go    forgetting what nobody needs any more
 package agent
 
@@ -63,6 +66,9 @@ type Config struct {
 	// Sensors are asked now and then whether the computer is in use and so on; nil
 	// means that nothing of the kind is known.
 	Sensors Sensors
+	// Confine keeps applications away from what is not theirs. The program must
+	// call sandbox.Main first of all.
+	Confine bool
 	// Watch has files that people edit read again when they change.
 	Watch bool
 }
@@ -101,6 +107,7 @@ type Agent struct {
 	talking map[string]string    // project → reason of the session under way
 	moving  map[string]*transfer // file key → transfer under way
 	running map[string]*process  // by task: results that have a process
+	letters map[string]bool      // project → applications have messages for it
 	asked   map[string]bool      // project → the user wants it contacted now
 	leaving map[string]bool      // project → all of its is being removed
 	again   map[string]bool      // of those → it stays attached, and starts anew
@@ -109,6 +116,7 @@ type Agent struct {
 	debts   ledger
 	old     []guirpc.OldResult
 	up      uptime
+	disk    diskUse
 	stale   bool // something may be left that nobody needs
 }
 
@@ -134,7 +142,7 @@ func New(cfg Config) (*Agent, error) {
 		rng:     mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64())),
 		events:  make(chan func(), 256),
 		talking: make(map[string]string), moving: make(map[string]*transfer),
-		running: make(map[string]*process), asked: make(map[string]bool),
+		running: make(map[string]*process), asked: make(map[string]bool), letters: make(map[string]bool),
 		leaving: make(map[string]bool), again: make(map[string]bool),
 		stale: true,
 	}
@@ -145,6 +153,9 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.exec, err = executor.New(dir, cfg.Log, func(e executor.Event) { a.post(func() { a.applyRun(e) }) })
+	if err == nil && cfg.Confine && a.settings.Sandbox {
+		a.exec.Confine(executor.Walls{Network: a.settings.SandboxNetwork, Read: a.settings.SandboxRead, Write: a.settings.SandboxWrite})
+	}
 	if err == nil {
 		err = a.knowHost()
 	}
@@ -203,6 +214,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	a.log.Info("agent started", "version", a.cfg.Version, "data", a.cfg.DataDir, "cpus", a.cpus(), "projects", len(a.accounts))
 	a.openLedger(time.Now())
 	a.openUptime(time.Now())
+	a.findTrickles()
 	if a.cfg.Watch {
 		go a.watch(a.ctx)
 	}
@@ -248,6 +260,7 @@ func (a *Agent) drain() {
 func (a *Agent) step(now time.Time) time.Time {
 	w := waker{now.Add(tick)}
 	a.leave()
+	a.measureDisk(now, &w)
 	a.advance(now)
 	a.startTransfers(now, &w)
 	d := a.decide(now)

@@ -46,11 +46,7 @@ func (a *Agent) start(key string, r state.Result, now time.Time) {
 	}
 	task, err := a.task(r)
 	if err != nil {
-		a.move(key, r, state.ComputeFailed, func(r *state.Result) {
-			r.ExitStatus, r.Message = protocol.ExitStartFailed, err.Error()
-			r.Stderr = errorReport(err.Error(), "")
-			r.Ready(now)
-		})
+		a.cannotRun(key, r, err, now)
 		return
 	}
 	if r.Slot == state.NoSlot {
@@ -72,12 +68,28 @@ func (a *Agent) start(key string, r state.Result, now time.Time) {
 	}()
 }
 
-// notStarted handles a start that failed: trouble with this computer, such as a
-// full disk, rather than with the result, so it is tried again.
+// cannotRun gives up a result that cannot be started here, now or later.
+func (a *Agent) cannotRun(key string, r state.Result, err error, now time.Time) {
+	a.move(key, r, state.ComputeFailed, func(r *state.Result) {
+		r.ExitStatus, r.Message = protocol.ExitStartFailed, err.Error()
+		r.Stderr = errorReport(err.Error(), "")
+		r.Ready(now)
+	})
+}
+
+// notStarted handles a start that failed. Trouble with this computer, such as a
+// full disk, passes, and it is tried again; a program that is none does not.
 func (a *Agent) notStarted(task string, err error) {
 	key := a.ran(task)
 	r, ok := a.db.Results.Get(key)
 	if !ok || errors.Is(err, executor.ErrStopped) {
+		return
+	}
+	if errors.Is(err, executor.ErrUnusable) {
+		slot := r.Slot
+		r.Slot = state.NoSlot
+		a.cannotRun(key, r, err, time.Now())
+		a.clear(slot)
 		return
 	}
 	a.log.Error("cannot start a result, trying again in a minute", "result", r.Name, "error", err)
@@ -137,7 +149,7 @@ func (a *Agent) task(r state.Result) (executor.Task, error) {
 	}
 	app := a.accounts[r.Project].App(u.AppName)
 	t := executor.Task{
-		Result: taskID(r), ProjectURL: r.Project, ProjectDir: a.projectDir(r.Project),
+		Result: taskID(r), ProjectURL: r.Project, ProjectDir: a.projectDir(r.Project), FLOPS: a.speed(r.Version),
 		Args: slices.Concat(executor.SplitCommandLine(u.CommandLine), executor.SplitCommandLine(v.Cmdline), executor.SplitCommandLine(app.Cmdline)),
 	}
 	init := appipc.DefaultInitData()
@@ -179,7 +191,33 @@ func (a *Agent) task(r state.Result) (executor.Task, error) {
 	init.RscMemoryBound, init.RscDiskBound = int64(u.RscMemoryBound), int64(u.RscDiskBound)
 	init.ComputationDeadline = r.ReportDeadline
 	init.HostInfo, init.GlobalPreferences = a.host.InnerXML(), a.prefs.XML()
+	init.NoPriorityChange = a.settings.NoPriorityChange
+	t.Init = init
 	return t, nil
+}
+
+// allow tells the executor and the applications what the preferences grant now.
+func (a *Agent) allow(d decision) {
+	s := d.Snapshot
+	total := int64(a.host.MemBytes)
+	most := max(a.prefs.Memory(total, true), a.prefs.Memory(total, false))
+	inUse := a.prefs.InUse(a.conditions(s.Now))
+	a.exec.Allow(executor.Allowance{
+		CPU: a.prefs.Throttle(inUse), Memory: s.Memory, MostMemory: most, NetworkSuspended: s.Network.Denied(),
+	})
+}
+
+// reread gives running applications preferences that have changed.
+func (a *Agent) reread() {
+	for id, run := range a.running {
+		r, ok := a.db.Results.Get(run.key)
+		if !ok {
+			continue
+		}
+		if t, err := a.task(r); err == nil {
+			_ = a.exec.Reread(id, t.Init) // one that has just ended needs none
+		}
+	}
 }
 
 // applyRun takes what the executor reports.
@@ -187,6 +225,8 @@ func (a *Agent) applyRun(e executor.Event) {
 	switch e := e.(type) {
 	case executor.Checkpointed:
 		a.checkpointed(e)
+	case executor.TrickledUp:
+		a.trickledUp(e)
 	case executor.Exited:
 		a.exited(e, time.Now())
 	}

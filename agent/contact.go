@@ -79,7 +79,12 @@ func (a *Agent) answered(u string, req *protocol.SchedulerRequest, reply *protoc
 		return
 	}
 	r := replier{a: a, project: p, req: req, reply: reply, now: now}
-	if a.save(r.apply) {
-		r.after()
+	a.tricklesDown(u, reply.TrickleDowns) // may come twice, must not be lost
+	if !a.save(r.apply) {
+		return
+	}
+	r.after()
+	if reply.MessageAck {
+		a.tricklesTaken(u, req.Trickles)
 	}
 }

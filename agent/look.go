@@ -32,6 +32,7 @@ func (a *Agent) look(now time.Time) (s decide.Snapshot, urls, keys []string) {
 		Eager:   a.settings.ReportResultsImmediately,
 		Compute: a.prefs.MayCompute(c, h.RunMode), Network: a.prefs.MayTransfer(c, h.NetMode),
 	}
+	s.Compute = a.diskPermission(s.Compute)
 	limits := a.limits(&s)
 	index := make(map[string]int)
 	for u, p := range a.db.Projects.All() {
@@ -88,7 +89,7 @@ func (a *Agent) showToPolicy(p state.Project) decide.Project {
 		URL: u, Share: acc.ResourceShare, Debt: a.debts.of[u], Used: a.debts.used[u],
 		Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork, Leaving: a.leaving[u],
 		Contact: contactOf(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
-		NextRPC: p.Contact.NextRPCTime, Asked: a.asked[u], Talking: a.talking[u] != "",
+		NextRPC: p.Contact.NextRPCTime, Asked: a.asked[u], Trickles: a.letters[u], Talking: a.talking[u] != "",
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: a.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
 	}
@@ -149,12 +150,17 @@ func phase(r state.Result) decide.Phase {
 // stated is how long a result of so many operations computes, by the server's
 // word and the speed of this computer.
 func (a *Agent) stated(version string, fpops float64) time.Duration {
+	return protocol.Seconds(fpops / a.speed(version))
+}
+
+// speed is how many operations a second an app version is expected to do here.
+func (a *Agent) speed(version string) float64 {
 	v, _ := a.db.Versions.Get(version)
 	flops := v.Flops
 	if flops <= 0 {
 		flops = a.host.Fpops * max(v.AvgNCPUs, 1)
 	}
-	return protocol.Seconds(fpops / max(flops, 1e6))
+	return max(flops, 1e6)
 }
 
 // learn is what is known of a project's estimates after a result is finished.

@@ -83,6 +83,7 @@ func (a *Agent) name(key string) string {
 
 // act starts and stops applications and begins sessions as a pass decided.
 func (a *Agent) act(d decision, now time.Time) {
+	a.allow(d)
 	for i, key := range d.keys {
 		if r, ok := a.db.Results.Get(key); ok {
 			a.actOn(key, r, d.Snapshot.Results[i], d.Plan.Results[i], now)

@@ -47,6 +47,7 @@ func (a *Agent) mergePrefs() {
 		}
 	}
 	a.prefs = prefs.Merge(append(layers, a.layers...)...)
+	a.reread()
 }
 
 // venue is where this computer stands: the volunteer's word, or else that of the

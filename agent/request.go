@@ -28,7 +28,7 @@ func (a *Agent) request(p state.Project, fetch workfetch.Reason, busy time.Durat
 		WorkingPrefs: a.prefs.XML(),
 		Host:         a.host,
 		TimeStats:    a.timeStats(now),
-		Disk:         protocol.DiskUsage{ProjectShare: a.host.DiskFree},
+		Disk:         a.diskReport(p.MasterURL),
 	}
 	if p.HostID != 0 {
 		r.RPCSeqno = p.RPCSeqno
@@ -45,6 +45,7 @@ func (a *Agent) request(p state.Project, fetch workfetch.Reason, busy time.Durat
 	}
 	r.EstimatedDelay = busy
 	a.listHeld(r, p.MasterURL)
+	r.Trickles = a.trickles(p.MasterURL)
 	return r
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -94,6 +95,9 @@ func (a *Agent) showTask(key string, r state.Result, progress map[string]executo
 	if p, ok := progress[taskID(r)]; ok {
 		t.Running, t.PID = !p.Suspended, p.PID
 		t.Fraction, t.CPUTime, t.Elapsed = p.Fraction, p.CPUTime.Seconds(), p.Elapsed.Seconds()
+	}
+	if t.Fraction == 0 && t.Elapsed > 0 { // it does not tell
+		t.Fraction = jobsched.Guess(time.Duration(t.Elapsed*float64(time.Second)), a.stated(r.Version, u.RscFpopsEst))
 	}
 	if r.State >= protocol.ClientUploading && r.State != protocol.ClientAborted && r.State != protocol.ClientComputeError {
 		t.Fraction = 1

@@ -48,6 +48,9 @@ func (p *pass) session(i int) Session {
 	if why, due := contact.Due(p.backlog(i), p.Now); due {
 		return Session{Kind: RPC, Why: "to report results: " + why}
 	}
+	if pr.Trickles {
+		return Session{Kind: RPC, Why: "to send messages of its applications"}
+	}
 	if t := pr.NextRPC; !t.IsZero() && !p.Now.Before(t) {
 		return Session{Kind: RPC, Why: "the project asked for it"}
 	}

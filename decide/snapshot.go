@@ -44,6 +44,7 @@ type Project struct {
 	Known      bool          `json:"known,omitempty"`      // a scheduler has answered since the attach
 	Schedulers int           `json:"schedulers,omitempty"` // scheduler URLs that are known
 	NextRPC    time.Time     `json:"next_rpc,omitzero"`    // contact then even with nothing to do; zero: none
+	Trickles   bool          `json:"trickles,omitempty"`   // its applications have messages for it
 	Asked      bool          `json:"asked,omitempty"`      // a person wants it contacted now
 	Talking    bool          `json:"talking,omitempty"`    // a session is under way
 

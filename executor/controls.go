@@ -27,8 +27,12 @@ func (q *controlQueue) push(c appipc.Control) {
 			return
 		}
 		q.suspended = want
-		if n := len(q.waiting); n > 0 {
-			q.waiting = q.waiting[:n-1] // it is the opposite
+		if i := slices.IndexFunc(q.waiting, isPause); i >= 0 {
+			q.waiting = slices.Delete(q.waiting, i, i+1) // it is the opposite
+			return
+		}
+	case appipc.Reread:
+		if q.leaving() || slices.Contains(q.waiting, c) {
 			return
 		}
 	case appipc.Quit, appipc.Abort:
@@ -39,6 +43,8 @@ func (q *controlQueue) push(c appipc.Control) {
 	}
 	q.waiting = append(q.waiting, c)
 }
+
+func isPause(c appipc.Control) bool { return c == appipc.Suspend || c == appipc.Resume }
 
 func (q *controlQueue) leaving() bool {
 	n := len(q.waiting)

@@ -38,7 +38,7 @@ func (v Verdict) String() string {
 // Over reports whether the result will not run again.
 func (v Verdict) Over() bool { return v == Success || v == ComputeError || v == Aborted }
 
-// An Event is an Exited or a Checkpointed.
+// An Event is an Exited, a Checkpointed or a TrickledUp.
 type Event interface{ event() }
 
 // Exited is the last event of each successful Start.
@@ -53,6 +53,7 @@ type Exited struct {
 	CPUTime        time.Duration // over all runs
 	Elapsed        time.Duration // over all runs
 	PeakWorkingSet int64         // bytes, over all runs
+	PeakDisk       int64         // bytes, over all runs, as far as it was looked at
 	Outputs        []Output      // if the result is over
 }
 
@@ -64,6 +65,13 @@ type Checkpointed struct {
 	Fraction float64
 }
 
+// TrickledUp says that the application has a message for its project's server.
+type TrickledUp struct {
+	Result string
+	File   string // in the project's folder; the message as it stands in the request
+}
+
+func (TrickledUp) event()   {}
 func (Exited) event()       {}
 func (Checkpointed) event() {}
 
@@ -80,12 +88,15 @@ type Output struct {
 type Progress struct {
 	PID               int // 0 while the slot is being prepared
 	Fraction          float64
-	CPUTime           time.Duration // over all runs, as the application tells
+	CPUTime           time.Duration // over all runs, of all its processes
 	Elapsed           time.Duration // over all runs, time while suspended excluded
 	CheckpointCPUTime time.Duration
 	CheckpointElapsed time.Duration
 	WorkingSet        int64 // bytes, of all its processes
 	PeakWorkingSet    int64
+	Disk              int64 // bytes of slot and outputs when last looked at
+	PeakDisk          int64
+	Graphics          string // where its graphics can be seen: a web address or that of a remote desktop
 	Suspended         bool
 	WithoutCheckpoint bool // it has never written one: quitting it loses all its work
 }

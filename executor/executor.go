@@ -2,9 +2,9 @@
 // application, speaks BOINC's application interface with it, and judges how it
 // ended.
 //
-// It decides nothing: which result runs, when one is suspended and which limits
-// it has broken is its caller's affair, as are downloads, uploads and the
-// durable state. It trusts neither servers nor applications with file names:
+// It decides nothing: which result runs and when one is suspended is its
+// caller's affair, as are downloads, uploads and the durable state. It holds runs
+// to what it was told: the bounds of their task and the [Allowance]. It trusts neither servers nor applications with file names:
 // everything is opened through os.Root.
 //
 // On Windows applications run, but there is no shared memory: they report no
@@ -38,6 +38,7 @@ type Task struct {
 	Program    string   // file name of the main program in ProjectDir
 	Args       []string // see SplitCommandLine
 	Files      []File   // inputs, outputs and the app version's files
+	FLOPS      float64  // that the app version is expected to do a second; with Init.RscFPOpsBound it limits the elapsed time; 0: no such limit
 	// Init is what the application is told. Start sets its paths, slot,
 	// process and channels, and raises its times to those of the last
 	// checkpoint in the slot; in a new slot they become 0.
@@ -76,6 +77,7 @@ var (
 	ErrNotRunning = errors.New("result is not running")
 	ErrBusy       = errors.New("result or slot is in use")
 	ErrStopped    = errors.New("executor is stopped")
+	ErrUnusable   = errors.New("cannot be run") // not now and not later: the fault is the task's
 )
 
 // An Executor runs results in the slots of one data directory. Its methods may
@@ -86,10 +88,12 @@ type Executor struct {
 	log    *slog.Logger
 	report func(Event)
 	timing timing
+	walls  *Walls
 	tree   processTree
 
 	mu      sync.Mutex
 	runs    map[string]*run
+	allowed Allowance
 	stopped bool
 	ended   sync.WaitGroup
 }
@@ -100,6 +104,8 @@ type timing struct {
 	leave       time.Duration // for an application to obey a quit or abort
 	unread      time.Duration // for an application to read a control message
 	afterFinish time.Duration // for a process to end after its finish file
+	deaf        time.Duration // without a sign of the interface: it is a program that does not know it
+	disk        time.Duration // between two looks at how much a slot holds
 }
 
 var standardTiming = timing{
@@ -107,6 +113,8 @@ var standardTiming = timing{
 	leave:       60 * time.Second,
 	unread:      180 * time.Second,
 	afterFinish: 300 * time.Second,
+	deaf:        5 * time.Second,
+	disk:        30 * time.Second, // upstream: 300, in which a program can fill a disk
 }
 
 // New uses the data directory's folders projects and slots. report is called
@@ -131,6 +139,7 @@ func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error
 // result left behind is gone on with; any other content is removed. Start may
 // take as long as copying the inputs does. If it returns an error there is no
 // process and no event will come; ErrBusy and ErrStopped leave the slot alone.
+// ErrUnusable says that trying again is of no use.
 func (e *Executor) Start(t Task) error {
 	if dir, err := filepath.EvalSymlinks(t.ProjectDir); err == nil {
 		t.ProjectDir = dir
@@ -139,7 +148,7 @@ func (e *Executor) Start(t Task) error {
 		t.Init.ResultName = t.Result
 	}
 	if err := t.check(); err != nil {
-		return fmt.Errorf("start %s: %w", t.Result, err)
+		return fmt.Errorf("start %s: %w: %w", t.Result, ErrUnusable, err)
 	}
 	r, err := e.reserve(t)
 	if err != nil {
@@ -278,7 +287,7 @@ func (e *Executor) Stop(ctx context.Context) error {
 	select {
 	case <-ended:
 	case <-ctx.Done():
-		tell((*run).kill)
+		tell(func(r *run) { r.kill() })
 		<-ended
 	}
 	return e.root.Close()

@@ -54,7 +54,8 @@ func (b *bench) restart() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	e.timing = timing{poll: 5 * time.Millisecond, leave: 10 * time.Second, unread: time.Minute, afterFinish: time.Minute}
+	e.timing = timing{poll: 5 * time.Millisecond, leave: 10 * time.Second, unread: time.Minute, afterFinish: time.Minute, deaf: time.Minute, disk: 20 * time.Millisecond}
+	e.Confine(Walls{}) // as in an agent: what works here works behind walls
 	b.Executor, b.events = e, events
 	b.t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -81,6 +82,8 @@ func (b *bench) read(name string) string {
 }
 
 func (b *bench) task(args ...string) Task {
+	init := appipc.DefaultInitData()
+	init.NoPriorityChange = true // or tests starve where others compute
 	return Task{
 		Result: "r_0", ProjectURL: "http://example.org/p/", Slot: 0, ProjectDir: b.project, Program: "app_1.0",
 		Args: append([]string{"application"}, args...),
@@ -88,7 +91,7 @@ func (b *bench) task(args ...string) Task {
 			{Physical: "in_1", Logical: "in"},
 			{Physical: "r_0_0", Logical: "out", Output: true, MaxBytes: 1000},
 		},
-		Init: appipc.DefaultInitData(),
+		Init: init,
 	}
 }
 
@@ -368,12 +371,6 @@ func TestStubbornApplicationIsKilled(t *testing.T) {
 	if e := b.exited(); e.Verdict != Aborted || e.ExitStatus != 197 {
 		t.Errorf("got %+v", e)
 	}
-	b.timing.unread = 20 * time.Millisecond
-	b.start(b.task("stubborn"))
-	_ = b.Suspend("r_0")
-	if e := b.exited(); e.Verdict != WillRestart {
-		t.Errorf("got %+v", e)
-	}
 }
 
 func TestFinishedProcessThatDoesNotEnd(t *testing.T) {
@@ -505,7 +502,9 @@ func TestDiskUsage(t *testing.T) {
 
 func TestPriority(t *testing.T) {
 	b := newBench(t)
-	b.start(b.task("wait"))
+	task := b.task("wait")
+	task.Init.NoPriorityChange = false
+	b.start(task)
 	b.appears("working")
 	n, err := syscall.Getpriority(syscall.PRIO_PROCESS, b.Progress()["r_0"].PID)
 	if runtime.GOOS == "linux" {

@@ -59,7 +59,7 @@ func (e *Executor) command(t Task, s *slot) (*exec.Cmd, *os.File, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is not a file", t.Program)
+		return nil, nil, fmt.Errorf("%w: %s is not a file", ErrUnusable, t.Program)
 	}
 	if info.Mode()&0o100 == 0 {
 		if err := s.project.Chmod(t.Program, info.Mode().Perm()|0o755); err != nil {

@@ -10,24 +10,6 @@ import (
 // exitAbortedByClient is the status of a result that we end on our own.
 const exitAbortedByClient = 194
 
-// pause suspends or resumes; it has no effect on a process that is leaving.
-func (r *run) pause(v bool) {
-	if !r.deadline.IsZero() {
-		return
-	}
-	if r.mem == nil {
-		r.log.Warn("application cannot be suspended on this system")
-		return
-	}
-	r.count(time.Now())
-	r.update(func(p *Progress) { p.Suspended = v })
-	if v {
-		r.control.push(appipc.Suspend)
-	} else {
-		r.control.push(appipc.Resume)
-	}
-}
-
 func (r *run) quit() {
 	if r.deadline.IsZero() {
 		r.ending.Quit = true
@@ -51,21 +33,37 @@ func (r *run) ask(c appipc.Control) {
 		return
 	}
 	r.control.push(c)
+	r.wake()
 	r.tell()
 }
 
-// kill ends the process and all that belongs to it.
-func (r *run) kill() {
+// kill ends the process and all that belongs to it, and returns how many others
+// it found.
+func (r *run) kill() int {
+	r.kin = r.e.tree.look(true).relatives(r.cmd.Process.Pid, r.kin)
 	killGroup(r.cmd.Process.Pid)
-	r.killInhabitants()
-}
-
-// killInhabitants finds also those who left the group, by the folder they are in.
-func (r *run) killInhabitants() {
-	dir := filepath.Join(r.e.dir, filepath.FromSlash(slotName(r.task.Slot)))
-	for _, pid := range r.e.inhabitants(dir) {
+	for pid := range r.kin {
 		kill(pid)
 	}
+	// Whoever has hidden from these is known by the mark it was given.
+	dir := filepath.Join(r.e.dir, filepath.FromSlash(slotName(r.task.Slot)))
+	marked := r.e.inhabitants(dir)
+	for _, pid := range marked {
+		kill(pid)
+	}
+	return max(len(r.kin), len(marked))
+}
+
+// clean returns when nothing is left of a process that has exited, or when
+// something cannot be ended: whoever gets the slot next must be alone in it.
+func (r *run) clean() {
+	for range 250 {
+		if r.kill() == 0 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	r.log.Warn("processes of the application do not end")
 }
 
 // end judges the process, which has exited.
@@ -75,7 +73,9 @@ func (r *run) end() Exited {
 	if r.cmd != nil {
 		r.count(time.Now())
 		r.readStatus() // the last one may be unread
-		r.kill()       // what the main process has left behind
+		r.mail()
+		r.trickleUp()
+		r.clean() // what the main process has left behind
 		e.exitOf(r.cmd.ProcessState)
 		used = r.cmd.ProcessState.UserTime() + r.cmd.ProcessState.SystemTime()
 	}
@@ -99,7 +99,7 @@ func (r *run) end() Exited {
 	case j.Verdict == Success:
 		r.saveState(p, p.CPUTime, p.Elapsed) // for adopt
 	}
-	ev := Exited{Result: r.task.Result, Slot: r.task.Slot, CPUTime: p.CPUTime, Elapsed: p.Elapsed, PeakWorkingSet: p.PeakWorkingSet}
+	ev := Exited{Result: r.task.Result, Slot: r.task.Slot, CPUTime: p.CPUTime, Elapsed: p.Elapsed, PeakWorkingSet: p.PeakWorkingSet, PeakDisk: p.PeakDisk}
 	if j.Verdict.Over() {
 		ev.Outputs = r.e.outputs(r.task, r.slot)
 		ev.Stderr = r.slot.tail(appipc.StderrFile, maxStderr)

@@ -38,9 +38,10 @@ func (e *Executor) KillLeftovers(ctx context.Context) error {
 	}
 }
 
-// inhabitants returns the processes of applications whose working directory is
-// dir or below it. A process without our mark, such as a person's shell that
-// stands in a slot, is none; where environments cannot be read, all count.
+// inhabitants returns the processes of applications whose slot is dir or below
+// it. They are known by our mark, wherever they have gone; a process without it,
+// such as a person's shell that stands in a slot, is none. Where environments
+// cannot be read the working directory tells.
 func (e *Executor) inhabitants(dir string) []int {
 	pids, err := process.Pids()
 	if err != nil {
@@ -53,11 +54,13 @@ func (e *Executor) inhabitants(dir string) []int {
 			continue
 		}
 		p := &process.Process{Pid: pid}
-		cwd, err := p.Cwd()
-		if err != nil || !below(strings.TrimSuffix(cwd, " (deleted)"), dir) {
-			continue
+		in := ""
+		if env, err := p.Environ(); err == nil {
+			in = slotOf(env)
+		} else if cwd, err := p.Cwd(); err == nil {
+			in = strings.TrimSuffix(cwd, " (deleted)")
 		}
-		if env, err := p.Environ(); err == nil && !marked(env) {
+		if !below(in, dir) {
 			continue
 		}
 		if status, err := p.Status(); err == nil && len(status) > 0 && status[0] == process.Zombie {
@@ -103,11 +106,12 @@ func below(p, dir string) bool {
 	return p == dir || strings.HasPrefix(p, dir+string(filepath.Separator))
 }
 
-func marked(env []string) bool {
+// slotOf returns the folder that a process was marked with, or "".
+func slotOf(env []string) string {
 	for _, v := range env {
-		if strings.HasPrefix(v, slotMark+"=") {
-			return true
+		if dir, ok := strings.CutPrefix(v, slotMark+"="); ok {
+			return dir
 		}
 	}
-	return false
+	return ""
 }

@@ -15,10 +15,12 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/boincapi"
+	"github.com/starling-grid/starling/executor/sandbox"
 )
 
 // TestMain lets the test binary play the applications.
 func TestMain(m *testing.M) {
+	sandbox.Main()
 	if len(os.Args) > 2 && os.Args[1] == "application" {
 		application(os.Args[2], os.Args[3:])
 	}

@@ -3,6 +3,8 @@
 package executor
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -36,7 +38,44 @@ func lowerPriority(pid int, d appipc.InitData) error {
 	if n, ok := niceness[choice]; ok {
 		nice = n
 	}
-	return unix.Setpriority(unix.PRIO_PGRP, pid, nice)
+	err := unix.Setpriority(unix.PRIO_PGRP, pid, nice)
+	if nice == niceness[0] {
+		err = errors.Join(err, onlyIdle(pid))
+	}
+	return err
+}
+
+// The signals that hold a program and let it go on.
+const (
+	stop      = unix.SIGSTOP
+	resume    = unix.SIGCONT
+	terminate = unix.SIGTERM
+)
+
+// signalAll signals processes; some may have ended.
+func signalAll(pids []int, s syscall.Signal) {
+	for _, pid := range pids {
+		if pid > 1 {
+			_ = unix.Kill(pid, s)
+		}
+	}
+}
+
+// startError tells faults of a program from those of this computer, which pass.
+func startError(err error) error {
+	for _, fault := range []error{unix.ENOEXEC, unix.ENOENT, unix.EACCES, unix.EPERM, unix.EISDIR, unix.E2BIG, unix.EINVAL} {
+		if !errors.Is(err, fault) {
+			continue
+		}
+		switch {
+		case errors.Is(err, unix.ENOEXEC):
+			err = fmt.Errorf("%w: it is no program for this kind of computer", err)
+		case errors.Is(err, unix.ENOENT): // the file itself is there
+			err = fmt.Errorf("%w: the interpreter or loader that it names is not installed", err)
+		}
+		return fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	return err
 }
 
 // killGroup kills what is left of the process group that pid led.

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -17,6 +19,21 @@ func ownGroup(cmd *exec.Cmd) {
 		HideWindow:    true,
 		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.IDLE_PRIORITY_CLASS,
 	}
+}
+
+// There are no such signals here, and no shared memory that would lead to them.
+const stop, resume, terminate = syscall.Signal(0), syscall.Signal(0), syscall.SIGTERM
+
+func signalAll([]int, syscall.Signal) {}
+
+// startError tells faults of a program from those of this computer, which pass.
+func startError(err error) error {
+	for _, fault := range []error{windows.ERROR_BAD_EXE_FORMAT, windows.ERROR_EXE_MACHINE_TYPE_MISMATCH, windows.ERROR_FILE_NOT_FOUND} {
+		if errors.Is(err, fault) {
+			return fmt.Errorf("%w: %w", ErrUnusable, err)
+		}
+	}
+	return err
 }
 
 func lowerPriority(int, appipc.InitData) error { return nil }

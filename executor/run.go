@@ -33,9 +33,21 @@ type run struct {
 
 	polled   time.Time
 	unread   time.Time // since when the application has not read a control message; zero: it has
+	measured time.Time // when the disk was
 	finished time.Time // when the finish file was first seen
 	deadline time.Time // when a process that was told to leave is killed; zero: it was not
 	ending   ending
+
+	timeLimit  time.Duration // 0: none
+	beats      int           // heartbeats sent
+	listens    bool          // it has given a sign of knowing the interface
+	letters    bool          // messages of the server are in the slot, to be told
+	credit     float64       // polls that it may still compute in, under throttling
+	throttled  bool          // held for now, to use less than all of the CPU
+	stopped    bool          // some of its processes were stopped by signal
+	terminated bool          // asked to leave by signal
+	smoothed   float64       // working set, bytes
+	kin        map[int]int64 // its other processes as of the last look, with their start times
 
 	mu       sync.Mutex
 	progress Progress
@@ -75,13 +87,14 @@ func (r *run) start() (err error) {
 		return err
 	}
 	defer stderr.Close()
-	if err := cmd.Start(); err != nil {
-		return err
+	if err := r.e.launch(cmd, *t); err != nil {
+		return startError(err)
 	}
 	if err := lowerPriority(cmd.Process.Pid, t.Init); err != nil {
 		r.log.Debug("cannot lower priority", "error", err)
 	}
-	r.cmd, r.exited, r.polled = cmd, make(chan struct{}), time.Now()
+	r.cmd, r.exited, r.polled, r.credit = cmd, make(chan struct{}), time.Now(), 1
+	r.timeLimit, r.letters = t.timeLimit(), s.has(appipc.TrickleDownPrefix)
 	r.update(func(p *Progress) { p.PID = cmd.Process.Pid })
 	r.log.Info("result started", "pid", cmd.Process.Pid, "resumed", resumed)
 	go func() {
@@ -103,7 +116,7 @@ func (r *run) restore(resumed bool) {
 		if err == nil && st.ResultName == d.ResultName && (st.ProjectURL == r.task.ProjectURL || r.task.ProjectURL == "") {
 			d.WUCPUTime = max(d.WUCPUTime, st.CPUTime)
 			d.StartingElapsedTime = max(d.StartingElapsedTime, st.Elapsed)
-			p.Fraction, p.PeakWorkingSet, p.WithoutCheckpoint = st.FractionDone, st.PeakWorkingSet, false
+			p.Fraction, p.PeakWorkingSet, p.PeakDisk, p.WithoutCheckpoint = st.FractionDone, st.PeakWorkingSet, st.PeakDisk, false
 		}
 	}
 	p.CPUTime, p.CheckpointCPUTime = d.WUCPUTime, d.WUCPUTime
@@ -143,9 +156,11 @@ func (r *run) watch() {
 		case f := <-r.wishes:
 			f()
 			r.tell()
+			r.follow(time.Now())
 		case <-retry.C:
 			if !r.unread.IsZero() {
 				r.tell()
+				r.follow(time.Now())
 			}
 		case <-tick.C:
 			r.poll()
@@ -168,14 +183,26 @@ func (r *run) tell() {
 // poll does what is due every second.
 func (r *run) poll() {
 	now := time.Now()
+	allowed := r.e.allowance()
 	r.count(now)
-	rss := r.e.tree.resident(r.cmd.Process.Pid)
+	all := r.e.tree.look(false)
+	r.kin = all.relatives(r.cmd.Process.Pid, r.kin)
+	rss, cpu := all.usage(r.cmd.Process.Pid, r.kin)
 	r.update(func(p *Progress) {
 		p.WorkingSet, p.PeakWorkingSet = rss, max(p.PeakWorkingSet, rss)
+		p.CPUTime = max(p.CPUTime, r.task.Init.WUCPUTime+cpu)
 	})
-	r.ipc.Send(appipc.Heartbeats, appipc.Heartbeat{WorkingSet: rss}.Encode())
+	beat := appipc.Heartbeat{WorkingSet: rss, MaxWorkingSet: allowed.Memory, NetworkSuspended: allowed.NetworkSuspended}
+	if r.ipc.Send(appipc.Heartbeats, beat.Encode()) {
+		r.listens = r.listens || r.beats > 0 // it has read the last one
+		r.beats++
+	}
 	r.readStatus()
+	r.mail()
+	r.throttle(allowed.CPU)
 	r.tell()
+	r.follow(now)
+	r.limit(now, allowed)
 	if r.finished.IsZero() {
 		if _, err := r.slot.dir.Lstat(appipc.FinishFile); err == nil {
 			r.finished = now
@@ -190,7 +217,7 @@ func (r *run) poll() {
 		}
 	case !r.finished.IsZero() && now.Sub(r.finished) > limits.afterFinish:
 		r.abort(exitAbortedByClient, "finish file present too long")
-	case !r.unread.IsZero() && r.mem != nil && now.Sub(r.unread) > limits.unread:
+	case !r.unread.IsZero() && r.listens && now.Sub(r.unread) > limits.unread:
 		r.log.Warn("application does not read its messages, killing it")
 		r.kill() // and be started again
 	}
@@ -201,7 +228,7 @@ func (r *run) count(now time.Time) {
 	step := now.Sub(r.polled)
 	r.polled = now
 	r.update(func(p *Progress) {
-		if !p.Suspended && step > 0 && step <= maxStep {
+		if !p.Suspended && !r.throttled && step > 0 && step <= maxStep {
 			p.Elapsed += step
 		}
 	})
@@ -213,10 +240,11 @@ func (r *run) readStatus() {
 	if !ok {
 		return
 	}
+	r.listens = true
 	st := appipc.ParseStatus(text)
 	var saved bool
 	r.update(func(p *Progress) {
-		p.CPUTime = st.CPUTime
+		p.CPUTime = max(p.CPUTime, st.CPUTime) // an application may not count its children
 		if st.FractionDone > 0 {
 			p.Fraction = st.FractionDone
 		}
@@ -244,7 +272,7 @@ func (r *run) saveState(p Progress, cpu, elapsed time.Duration) {
 	st := appipc.TaskState{
 		ProjectURL: r.task.ProjectURL, ResultName: r.task.Init.ResultName,
 		CPUTime: cpu, Elapsed: elapsed,
-		FractionDone: p.Fraction, PeakWorkingSet: p.PeakWorkingSet,
+		FractionDone: p.Fraction, PeakWorkingSet: p.PeakWorkingSet, PeakDisk: p.PeakDisk,
 	}
 	if err := r.slot.replace(appipc.TaskStateFile, st.Encode()); err != nil {
 		r.log.Warn("cannot write task state", "error", err)

@@ -8,7 +8,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -190,4 +192,24 @@ func readSetup(dir *os.Root) setup {
 		return setup{}
 	}
 	return st
+}
+
+// has reports whether a file of that prefix is in the slot.
+func (s *slot) has(prefix string) bool {
+	entries, _ := fs.ReadDir(s.dir.FS(), ".")
+	return slices.ContainsFunc(entries, func(d fs.DirEntry) bool { return strings.HasPrefix(d.Name(), prefix) })
+}
+
+// size returns that of a file in the slot; 0 if it is not there.
+func (s *slot) size(name string) int64 {
+	info, err := s.dir.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
+}
+
+func exists(dir *os.Root, name string) bool {
+	_, err := dir.Lstat(name)
+	return err == nil
 }

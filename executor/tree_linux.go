@@ -13,50 +13,76 @@ import (
 type processTree struct {
 	mu    sync.Mutex
 	taken time.Time
-	all   map[int]relative
+	all   family
 }
+
+// A family is all processes by their ids, as of one look.
+type family map[int]relative
 
 type relative struct {
 	parent, group int
+	cpu           int64 // clock ticks, with those of its children that were waited for
+	start         int64 // clock ticks since boot: with the id it names a process for good
 	resident      int64 // pages
 }
 
 // treeAge is how old a look may be.
 const treeAge = 500 * time.Millisecond
 
-// resident returns the bytes of memory that the process, its descendants and
-// its process group occupy.
-func (t *processTree) resident(pid int) int64 {
+// clockTick is the unit of /proc, which is the same on all systems that Go
+// runs on.
+const clockTick = time.Second / 100
+
+// look returns the processes as they are now or, if not fresh, were lately.
+func (t *processTree) look(fresh bool) family {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now := time.Now(); now.Sub(t.taken) > treeAge {
+	if now := time.Now(); fresh || now.Sub(t.taken) > treeAge {
 		t.all, t.taken = processes(), now
 	}
-	var pages int64
-	for p, r := range t.all {
-		if r.group == pid || t.descends(p, pid) {
-			pages += r.resident
-		}
-	}
-	return pages * int64(os.Getpagesize())
+	return t.all
 }
 
-func (t *processTree) descends(p, ancestor int) bool {
-	for range 64 { // parents change while we read: there may be a loop
-		if p == ancestor {
-			return true
+// relatives returns the descendants of a process, its process group, and those
+// of earlier relatives that still live, with their descendants: a process whose
+// parent has ended is nobody's child.
+func (f family) relatives(pid int, earlier map[int]int64) map[int]int64 {
+	found := make(map[int]int64)
+	for p, r := range f {
+		if p != pid && f.related(p, pid, earlier) {
+			found[p] = r.start
 		}
-		r, ok := t.all[p]
-		if !ok || r.parent == 0 {
+	}
+	return found
+}
+
+func (f family) related(p, pid int, earlier map[int]int64) bool {
+	for range 64 { // parents change while we read: there may be a loop
+		r, ok := f[p]
+		if !ok {
 			return false
+		}
+		if start, was := earlier[p]; p == pid || r.group == pid || was && start == r.start {
+			return true
 		}
 		p = r.parent
 	}
 	return false
 }
 
-func processes() map[int]relative {
-	all := make(map[int]relative)
+// usage returns the bytes of memory that the process and its relatives occupy
+// and the CPU time that they have used.
+func (f family) usage(pid int, kin map[int]int64) (resident int64, cpu time.Duration) {
+	sum := f[pid]
+	for p := range kin {
+		sum.resident += f[p].resident
+		sum.cpu += f[p].cpu
+	}
+	return sum.resident * int64(os.Getpagesize()), time.Duration(sum.cpu) * clockTick
+}
+
+func processes() family {
+	all := make(family)
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return all
@@ -74,14 +100,17 @@ func processes() map[int]relative {
 		}
 		// The command's name, in parentheses, may hold anything.
 		fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-		if len(fields) < 22 {
+		if len(fields) < 22 || fields[0][0] == 'Z' {
 			continue
 		}
 		number := func(i int) int64 {
 			n, _ := strconv.ParseInt(string(fields[i]), 10, 64)
 			return n
 		}
-		all[pid] = relative{parent: int(number(1)), group: int(number(2)), resident: number(21)}
+		all[pid] = relative{
+			parent: int(number(1)), group: int(number(2)),
+			cpu: number(11) + number(12) + number(13) + number(14), start: number(19), resident: number(21),
+		}
 	}
 	return all
 }

@@ -2,16 +2,29 @@
 
 package executor
 
-import "github.com/shirou/gopsutil/v3/process"
+import (
+	"time"
+
+	"github.com/shirou/gopsutil/v3/process"
+)
 
 // A processTree knows the main process only: looking for its descendants is
 // too costly here to be done every second.
 type processTree struct{}
 
-func (*processTree) resident(pid int) int64 {
-	m, err := (&process.Process{Pid: int32(pid)}).MemoryInfo()
-	if err != nil {
-		return 0
+type family struct{}
+
+func (*processTree) look(bool) family { return family{} }
+
+func (family) relatives(int, map[int]int64) map[int]int64 { return nil }
+
+func (family) usage(pid int, _ map[int]int64) (resident int64, cpu time.Duration) {
+	p := &process.Process{Pid: int32(pid)} //nolint:gosec // process ids are that small
+	if m, err := p.MemoryInfo(); err == nil {
+		resident = int64(m.RSS) //nolint:gosec // so is memory
 	}
-	return int64(m.RSS)
+	if t, err := p.Times(); err == nil {
+		cpu = time.Duration((t.User + t.System) * float64(time.Second))
+	}
+	return resident, cpu
 }

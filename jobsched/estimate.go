@@ -54,3 +54,16 @@ func Remaining(estimate, elapsed time.Duration, fraction float64) time.Duration 
 	left := max(total-elapsed.Seconds(), total*(1-fraction)/2)
 	return time.Duration(left * float64(time.Second))
 }
+
+// Guess returns how much of a task is done, below 1, that does not tell it: half
+// at the estimated time, always rising, never all.
+//
+// Source: BOINC client/app.cpp, ACTIVE_TASK::fraction done of applications that
+// report none.
+func Guess(elapsed, estimated time.Duration) float64 {
+	if elapsed <= 0 || estimated <= 0 {
+		return 0
+	}
+	x := elapsed.Seconds() / estimated.Seconds()
+	return min(x/(x+1), 0.9999)
+}

@@ -37,6 +37,9 @@ type Settings struct {
 	// AllowMultipleClients tells projects that several agents share this
 	// computer, so that they are not taken for one.
 	AllowMultipleClients bool `toml:"allow_multiple_clients"`
+	// NoPriorityChange runs applications at the agent's own priority instead of the
+	// lowest.
+	NoPriorityChange bool `toml:"no_priority_change"`
 	// ReportResultsImmediately reports each result as soon as it is ready.
 	ReportResultsImmediately bool `toml:"report_results_immediately"`
 	// MaxFileXfers is how many files are transferred at once.
@@ -51,6 +54,15 @@ type Settings struct {
 	// ExclusiveApps are programs that want the computer for themselves: while one
 	// runs, tasks do not.
 	ExclusiveApps []string `toml:"exclusive_apps"`
+	// Sandbox keeps what projects send away from your files and from other
+	// projects', where the system can.
+	Sandbox bool `toml:"sandbox"`
+	// SandboxNetwork lets applications use the network.
+	SandboxNetwork bool `toml:"sandbox_network"`
+	// SandboxRead and SandboxWrite are further folders and files that
+	// applications may read, or change as well.
+	SandboxRead  []string `toml:"sandbox_read"`
+	SandboxWrite []string `toml:"sandbox_write"`
 	// GUIRPCPort is where BOINC's tools connect; 0: nowhere.
 	GUIRPCPort int `toml:"gui_rpc_port"`
 	// DashboardPort is where a browser on this computer finds the dashboard; 0:
@@ -69,7 +81,7 @@ type LogFlags struct {
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418}
+	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true}
 }
 
 // Load reads starling.toml in the data directory; a missing file means the

@@ -13,12 +13,15 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/executor/sandbox"
 )
 
 // version is set by the release build.
 var version = "0.1.0-dev"
 
 func main() {
+	sandbox.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {

@@ -6,7 +6,17 @@
 // What each system enforces stands in docs/security.md.
 package sandbox
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
 
 // A Policy is what a program may do.
 type Policy struct {
@@ -42,12 +52,44 @@ func System() Policy {
 	}
 }
 
-// Wrap returns how to start a program under a policy: this program itself, which
-// calls Main, with the arguments and the environment to add.
-func Wrap(self string, p Policy, program string, args []string) (argv []string, env string, err error) {
-	b, err := json.Marshal(p)
+// Start starts a command as cmd.Start does, but under a policy: the process is
+// this program itself, which calls Main and so becomes the command. The error is
+// that of the command's own start, such as a format that cannot be executed.
+func Start(cmd *exec.Cmd, p Policy) error {
+	self, err := os.Executable()
 	if err != nil {
-		return nil, "", err
+		return err
 	}
-	return append([]string{self, marker, program}, args...), variable + "=" + string(b), nil
+	policy, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	// What went wrong comes through a pipe that a successful start closes.
+	r, w, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if cmd.Env == nil {
+		cmd.Env = os.Environ()
+	}
+	cmd.Args = append([]string{self, marker, cmd.Path}, cmd.Args[1:]...)
+	cmd.Path, cmd.Err = self, nil
+	cmd.Env = append(cmd.Env, variable+"="+string(policy))
+	cmd.ExtraFiles = []*os.File{w}
+	err = cmd.Start()
+	_ = w.Close()
+	if err != nil {
+		return err
+	}
+	told, err := io.ReadAll(io.LimitReader(r, 4096))
+	if err == nil && len(told) == 0 {
+		return nil
+	}
+	_ = cmd.Wait()
+	number, words, _ := strings.Cut(string(told), " ")
+	if n, err := strconv.Atoi(number); err == nil && n > 0 {
+		return fmt.Errorf("%s: %w", words, syscall.Errno(n))
+	}
+	return errors.Join(err, errors.New(words))
 }

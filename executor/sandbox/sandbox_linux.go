@@ -16,29 +16,40 @@ import (
 // shells have it.
 const exitNotStarted = 127
 
+// pipe is the file descriptor through which a failure is told.
+const pipe = 3
+
 // Main must be called first in a program that wraps others. It returns at once
 // unless the process is to become another program, and then it does not return.
 func Main() {
 	if len(os.Args) < 3 || os.Args[1] != marker {
 		return
 	}
-	err := become(os.Args[2], os.Args[3:])
-	fmt.Fprintf(os.Stderr, "cannot start %s: %v\n", os.Args[2], err)
+	unix.CloseOnExec(pipe)
+	what, err := become(os.Args[2], os.Args[3:])
+	number := 0
+	if e, ok := errors.AsType[unix.Errno](err); ok {
+		number = int(e)
+	} else {
+		what += ": " + err.Error()
+	}
+	_, _ = unix.Write(pipe, fmt.Appendf(nil, "%d %s", number, what))
 	os.Exit(exitNotStarted)
 }
 
-func become(program string, args []string) error {
+// become returns only when something failed: what, and how.
+func become(program string, args []string) (what string, err error) {
 	var p Policy
 	if err := json.Unmarshal([]byte(os.Getenv(variable)), &p); err != nil {
-		return fmt.Errorf("no policy: %w", err)
+		return "sandbox policy", err
 	}
 	if err := os.Unsetenv(variable); err != nil {
-		return err
+		return "sandbox policy", err
 	}
 	if err := restrict(p); err != nil {
-		return err
+		return "sandbox", err
 	}
-	return unix.Exec(program, append([]string{program}, args...), os.Environ())
+	return program, unix.Exec(program, append([]string{program}, args...), os.Environ())
 }
 
 // restrict takes away from this process, for good, what the policy does not give.

@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/starling-grid/starling/executor/sandbox"
@@ -41,18 +43,14 @@ func newCell(t *testing.T) cell {
 // sh runs a shell command in the cell.
 func (c cell) sh(command string) (string, error) {
 	c.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
+	cmd := exec.CommandContext(c.t.Context(), "/bin/sh", "-c", command)
+	var out bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = c.slot, append(os.Environ(), "SECRET="+c.secret), &out, &out
+	if err := sandbox.Start(cmd, c.policy); err != nil {
 		c.t.Fatal(err)
 	}
-	argv, env, err := sandbox.Wrap(self, c.policy, "/bin/sh", []string{"-c", command})
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	cmd := exec.CommandContext(c.t.Context(), argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = c.slot, append(os.Environ(), env, "SECRET="+c.secret)
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	err := cmd.Wait()
+	return out.String(), err
 }
 
 // What an application needs works as ever.
@@ -128,19 +126,14 @@ func TestNetwork(t *testing.T) {
 
 func TestWhatCannotStartSaysWhy(t *testing.T) {
 	c := newCell(t)
-	self, err := os.Executable()
-	if err != nil {
+	text := filepath.Join(c.slot, "text")
+	if err := os.WriteFile(text, []byte("hello"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	argv, env, err := sandbox.Wrap(self, c.policy, filepath.Join(c.slot, "gone"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
-	cmd.Env = append(os.Environ(), env)
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() != 127 || !strings.Contains(string(out), "no such file") {
-		t.Errorf("got %q, %v", out, err)
+	for path, want := range map[string]error{filepath.Join(c.slot, "gone"): syscall.ENOENT, text: syscall.ENOEXEC, c.secret: syscall.EACCES} {
+		cmd := exec.CommandContext(t.Context(), path)
+		if err := sandbox.Start(cmd, c.policy); !errors.Is(err, want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: got %v, want %v", path, err, want)
+		}
 	}
 }

@@ -21,14 +21,15 @@ type Agent struct {
 }
 
 // NewAgent makes a data directory. The preferences and settings are those files'
-// whole text. Agents share one computer here, which they tell projects.
+// whole text. Agents share one computer here, which they tell projects; their
+// applications do not give way, or they would starve where other tests run.
 func NewAgent(bin Bin, dir, prefs, settings string) (*Agent, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	for name, text := range map[string]string{
 		"prefs.toml":    "suspend_cpu_usage = 0\nrun_on_batteries = true\n" + prefs, // a busy machine is no reason to wait
-		"starling.toml": "allow_multiple_clients = true\n" + noTools(settings) + settings,
+		"starling.toml": "allow_multiple_clients = true\nno_priority_change = true\n" + noTools(settings) + settings,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return nil, err

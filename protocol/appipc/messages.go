@@ -136,6 +136,19 @@ func ParseStatus(message string) Status {
 	return t
 }
 
+// ParseGraphics reads a message of the GraphicsReply channel: where the
+// application's graphics can be seen. ok is false if it does not say.
+func ParseGraphics(message string) (address string, ok bool) {
+	s := scan(message)
+	for name := range s.Children() {
+		switch name {
+		case "web_graphics_url", "remote_desktop_addr":
+			address = s.Text()
+		}
+	}
+	return address, address != ""
+}
+
 // scan enters a message, which has no root element of its own.
 func scan(message string) *bxml.Scanner {
 	s := bxml.NewScanner([]byte("<message>" + message + "</message>"))

@@ -22,7 +22,26 @@ const (
 	TaskStateFile     = "boinc_task_state.xml"
 	SetupFile         = "boinc_setup_complete"
 	TrickleUpFile     = "trickle_up.xml"
+	TrickleDownPrefix = "trickle_down_" // of the names of messages from the server
 )
+
+// TrickleName returns the name that an application's message has in the
+// project's folder until the server has it.
+func TrickleName(result string, at time.Time) string {
+	return fmt.Sprintf("trickle_up_%s_%d.xml", result, at.Unix())
+}
+
+// ParseTrickleName is the inverse; ok is false for other names.
+func ParseTrickleName(name string) (result string, at time.Time, ok bool) {
+	name, up := strings.CutPrefix(name, "trickle_up_")
+	name, xml := strings.CutSuffix(name, ".xml")
+	i := strings.LastIndexByte(name, '_')
+	if !up || !xml || i < 1 {
+		return "", time.Time{}, false
+	}
+	sec, err := strconv.ParseInt(name[i+1:], 10, 64)
+	return name[:i], time.Unix(sec, 0), err == nil
+}
 
 // maxSoftLink is how much of a soft-link file BOINC's applications read.
 const maxSoftLink = 511

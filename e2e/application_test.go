@@ -1,0 +1,122 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testapp"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// addApp adds an application, and a workunit of it.
+func addApp(t *testing.T, ctx context.Context, p *testhost.Project, app, main string, work ...string) {
+	t.Helper()
+	in := filepath.Join(t.TempDir(), "in_"+app)
+	if err := os.WriteFile(in, []byte("hello"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	platform, _ := hostinfo.Platform()
+	run(t, ctx, p, "app", "add", p.Dir, app)
+	run(t, ctx, p, "version", "add", p.Dir, app, "--platform", platform, "--version", "1.00", "--main", main, "--cmdline", app)
+	run(t, ctx, p, append([]string{
+		"work", "create", p.Dir, app, "--name", "wu_" + app, "--input", in + "=in", "--target-nresults", "1", "--min-quorum", "1",
+		"--max-error", "1", "--max-total", "1", "--max-success", "1", "--rsc-fpops-est", "1e10", "--delay-bound", "86400",
+	}, work...)...)
+}
+
+// TestBOINCApplications runs applications that are linked with BOINC's runtime
+// through server and agent: one talks with its project, others break a limit, crash
+// or are no programs at all, and each is reported for what it is.
+func TestBOINCApplications(t *testing.T) {
+	t.Parallel()
+	exe, err := testapp.Build()
+	if err != nil {
+		t.Skip(err)
+	}
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	text := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(text, []byte("this is no program\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Their names are what the application is told to do.
+	addApp(t, ctx, p, "trickle", exe, "--rsc-fpops-bound", "1e15")
+	addApp(t, ctx, p, "chatter", exe, "--rsc-fpops-bound", "1e15", "--rsc-disk-bound", "5e6")
+	addApp(t, ctx, p, "abort", exe, "--rsc-fpops-bound", "1e15")
+	addApp(t, ctx, p, "none", text, "--rsc-fpops-bound", "1e15")
+	addApp(t, ctx, p, "upper", exe, "--rsc-fpops-bound", "1e15")
+	serve(t, ctx, p)
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "disk_interval = 1\n", "ncpus = 5\nlog_level = \"debug\"\nreport_results_immediately = true\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Stop(); err != nil {
+			t.Error(err)
+		}
+		showLog(t, a.Log())
+	})
+	startAgent(t, ctx, a, p)
+	until(t, ctx, a, "the message to arrive", func() bool {
+		var list []struct{ Result, Variety, Text string }
+		if err := json.Unmarshal([]byte(run(t, ctx, p, "trickle", "list", p.Dir, "--json")), &list); err != nil {
+			t.Fatal(err)
+		}
+		return len(list) == 1 && list[0].Result == "wu_trickle_0" && list[0].Variety == "demo" && strings.Contains(list[0].Text, "<steps>12</steps>")
+	})
+	run(t, ctx, p, "trickle", "send", p.Dir, "wu_trickle_0", "--text", "<go_on/>")
+	if _, err := a.Run(ctx, "update", p.URL); err != nil {
+		t.Fatal(err)
+	}
+	until(t, ctx, a, "the answer to be the outcome", func() bool {
+		b, _ := os.ReadFile(filepath.Join(p.Dir, "results", "wu_trickle", "out"))
+		return strings.TrimSpace(string(b)) == "<go_on/>"
+	})
+	await(t, ctx, a, "all to be reported", func(s control.Status) bool { return len(s.Projects) == 1 && len(s.Tasks) == 0 })
+	if b, err := os.ReadFile(filepath.Join(p.Dir, "results", "wu_upper", "out")); string(b) != "HELLO" {
+		t.Errorf("upper: %q %v", b, err)
+	}
+	logs, _ := filepath.Glob(filepath.Join(a.Dir, "job_log_*.txt"))
+	if len(logs) != 1 {
+		t.Fatalf("job logs: %v", logs)
+	}
+	jobs, _ := os.ReadFile(logs[0])
+	for _, want := range []string{`nm wu_trickle_0 et \d+\.\d{6} es 0`, `nm wu_chatter_0 et \d+\.\d{6} es 196`, `nm wu_abort_0 et \d+\.\d{6} es 193`} {
+		if !regexp.MustCompile(`(?m)^\d{10} ue \d+\.\d{6} ct \d+\.\d{6} fe 10000000000 ` + want + "$").Match(jobs) {
+			t.Errorf("job log has no %s:\n%s", want, jobs)
+		}
+	}
+	log, _ := os.ReadFile(a.Log())
+	for _, want := range []string{"no program for this kind of computer", "exceeded disk limit: "} {
+		if !strings.Contains(string(log), want) {
+			t.Errorf("the log does not say %q", want)
+		}
+	}
+	left, _ := filepath.Glob(filepath.Join(a.Dir, "slots", "*"))
+	more, _ := filepath.Glob(filepath.Join(a.Dir, "projects", "*", "trickle_up_*"))
+	if len(left)+len(more) > 0 {
+		t.Errorf("left behind: %v %v", left, more)
+	}
+}
+
+// until asks now and then.
+func until(t *testing.T, ctx context.Context, a *testhost.Agent, what string, ok func() bool) {
+	t.Helper()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("waiting for %s", what)
+		case <-a.Process().Done():
+			t.Fatalf("the agent ended while waiting for %s", what)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package executor
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/starling-grid/starling/executor/sandbox"
+)
+
+// An application reads neither the agent's state nor another project's files, nor
+// another slot, and writes to none of them; its own files it uses as ever.
+func TestApplicationsAreConfined(t *testing.T) {
+	if words, ok := sandbox.Level(); !ok {
+		t.Skip(words)
+	}
+	b := newBench(t)
+	for _, name := range []string{"state.db", "gui_rpc_auth.cfg", "accounts/a.toml", "projects/other.example_p/secret", "slots/7/in"} {
+		path := filepath.Join(b.data, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("secret"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.put("spy", `#!/bin/sh
+for f in ../../state.db ../../gui_rpc_auth.cfg ../../accounts/a.toml ../../projects/other.example_p/secret ../7/in; do
+	cat $f && echo "read $f" >>leaks
+	echo x >>$f && echo "wrote $f" >>leaks
+	rm -f $f
+done
+echo fine >../../projects/example.org_p/r_0_0
+echo 0 >boinc_finish_called
+`)
+	task := b.task()
+	task.Program, task.Args = "spy", nil
+	b.start(task)
+	if e := b.exited(); e.Verdict != Success {
+		t.Errorf("got %+v", e)
+	}
+	if leaks := b.read(b.slotFile("leaks")); leaks != "absent" {
+		t.Error(leaks)
+	}
+	if got := b.read(filepath.Join(b.project, "r_0_0")); got != "fine\n" {
+		t.Errorf("its own output: %q", got)
+	}
+	if got := b.read(filepath.Join(b.data, "state.db")); got != "secret" {
+		t.Errorf("the agent's state: %q", got)
+	}
+}

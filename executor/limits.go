@@ -1,0 +1,134 @@
+package executor
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// BOINC's exit statuses of results that exceed a limit.
+const (
+	exitDiskLimit   = 196
+	exitTimeLimit   = 197
+	exitMemoryLimit = 198
+)
+
+// An Allowance is what the volunteer's preferences grant to runs just now.
+type Allowance struct {
+	CPU              float64 // percent of the time that each may compute; 0 means 100
+	Memory           int64   // bytes that all may use now, told to them; 0: not known
+	MostMemory       int64   // bytes that all may ever use: one alone that uses more is aborted; 0: no limit
+	NetworkSuspended bool    // told to them
+}
+
+// Allow sets what runs are held to from their next poll on.
+func (e *Executor) Allow(a Allowance) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.allowed = a
+}
+
+func (e *Executor) allowance() Allowance {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.allowed
+}
+
+// A shorter bound is a project's mistake, and becomes the longer one.
+//
+// Source: BOINC client/app.cpp, ACTIVE_TASK::init.
+const (
+	minTimeBound     = 2 * time.Minute
+	instead          = 12 * time.Hour
+	megabyte, gigaop = 1 << 20, 1e9
+)
+
+// timeLimit returns how long the task may compute; 0 means as long as it likes.
+func (t Task) timeLimit() time.Duration {
+	if t.FLOPS <= 0 || t.Init.RscFPOpsBound <= 0 {
+		return 0
+	}
+	const most = 100 * 365 * 24 * time.Hour
+	d := time.Duration(min(t.Init.RscFPOpsBound/t.FLOPS*float64(time.Second), float64(most)))
+	if d < minTimeBound {
+		return instead
+	}
+	return d
+}
+
+// limit aborts a run that has exceeded one of its limits.
+//
+// Source, texts too since projects' web sites are searched for them: BOINC
+// client/app_control.cpp, ACTIVE_TASK_SET::check_rsc_limits_exceeded.
+func (r *run) limit(now time.Time, a Allowance) {
+	if !r.deadline.IsZero() {
+		return
+	}
+	p, d := r.snapshot(), r.task.Init
+	if most := r.timeLimit; most > 0 && p.Elapsed > most {
+		r.abort(exitTimeLimit, fmt.Sprintf("exceeded elapsed time limit %.2f (%.2fG/%.2fG)",
+			most.Seconds(), d.RscFPOpsBound/gigaop, r.task.FLOPS/gigaop))
+		return
+	}
+	// Half of what is measured counts after ten polls, as upstream: a peak is
+	// no reason to lose the work.
+	const weight = 0.067
+	r.smoothed += weight * (float64(p.WorkingSet) - r.smoothed)
+	if a.MostMemory > 0 && r.smoothed > float64(a.MostMemory) {
+		r.abort(exitMemoryLimit, fmt.Sprintf("working set size > client RAM limit: %.2fMB > %.2fMB",
+			r.smoothed/megabyte, float64(a.MostMemory)/megabyte))
+		return
+	}
+	if d.RscDiskBound <= 0 {
+		return
+	}
+	// What an application writes to stderr grows fastest and is cheap to see.
+	used := r.slot.size(appipc.StderrFile)
+	if now.Sub(r.measured) >= r.e.timing.disk {
+		r.measured = now
+		used = r.diskUsage()
+		r.update(func(p *Progress) { p.Disk, p.PeakDisk = used, max(p.PeakDisk, used) })
+	}
+	if used > d.RscDiskBound {
+		r.abort(exitDiskLimit, fmt.Sprintf("exceeded disk limit: %.2fMB > %.2fMB",
+			float64(used)/megabyte, float64(d.RscDiskBound)/megabyte))
+	}
+}
+
+// diskUsage is what the run has written: its slot and, outside of it, its outputs.
+func (r *run) diskUsage() int64 {
+	sum := r.e.DiskUsage(r.task.Slot)
+	for _, f := range r.task.Files {
+		if !f.Output || f.Copy {
+			continue
+		}
+		if info, err := r.slot.project.Lstat(f.Physical); err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+	}
+	return sum
+}
+
+// throttle has a run compute part of the time only, in whole polls. A GPU would
+// idle for it, and a virtual machine takes longer than that to stop.
+func (r *run) throttle(percent float64) {
+	if percent <= 0 || r.task.Init.GPUUsage > 0 || r.virtual() {
+		percent = 100
+	}
+	r.credit += percent / 100
+	run := r.credit >= 1-1e-9
+	if run {
+		r.credit--
+	}
+	r.credit = max(0, min(r.credit, 1))
+	r.hold(func() { r.throttled = !run })
+}
+
+// virtual reports whether the work is done in a virtual machine or container,
+// whose processes are not the application's and must not be stopped.
+func (r *run) virtual() bool {
+	c := r.task.Init.PlanClass
+	return strings.Contains(c, "vbox") || strings.Contains(c, "docker")
+}

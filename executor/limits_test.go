@@ -1,0 +1,225 @@
+//go:build unix
+
+package executor
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		what   string
+		limit  func(*bench, *Task)
+		status int
+		text   string
+	}{
+		{"elapsed time", "tick", func(b *bench, t *Task) {
+			t.FLOPS, t.Init.RscFPOpsBound = 1e9, 3e11
+			t.Init.StartingElapsedTime = 0
+		}, 197, "exceeded elapsed time limit 300.00 (300.00G/1.00G)"},
+		{"disk", "disk", func(b *bench, t *Task) { t.Init.RscDiskBound = 2 << 20 }, 196, "MB > 2.00MB"},
+		{"stderr", "chatter", func(b *bench, t *Task) {
+			t.Init.RscDiskBound, b.timing.disk = 50<<20, time.Hour
+		}, 196, "MB > 50.00MB"},
+		{"memory of the tree", "memory", func(b *bench, t *Task) {
+			b.Allow(Allowance{MostMemory: 50 << 20})
+		}, 198, "MB > 50.00MB"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBOINCBench(t)
+			task := b.boincTask(c.what)
+			c.limit(b, &task)
+			b.start(task)
+			if c.status == 197 { // the time passes
+				if err := b.wish("r_0", func(r *run) { r.update(func(p *Progress) { p.Elapsed = 301 * time.Second }) }); err != nil {
+					t.Fatal(err)
+				}
+			}
+			e := b.exited()
+			if e.Verdict != Aborted || e.ExitStatus != c.status || !strings.Contains(e.Message, c.text) {
+				t.Errorf("got %+v", e)
+			}
+			if len(e.Stderr) > maxStderr {
+				t.Errorf("%d bytes of stderr", len(e.Stderr))
+			}
+			if left := b.inhabitants(filepath.Join(b.data, "slots")); len(left) > 0 {
+				t.Errorf("processes left: %v", left)
+			}
+		})
+	}
+}
+
+func TestTimeLimit(t *testing.T) {
+	for _, c := range []struct {
+		flops, bound float64
+		want         time.Duration
+	}{
+		{1e9, 3e11, 5 * time.Minute},
+		{1e9, 1e11, 12 * time.Hour}, // a bound so short is a mistake
+		{0, 1e11, 0},
+		{1e9, 0, 0},
+		{1, 1e300, 100 * 365 * 24 * time.Hour},
+	} {
+		task := Task{FLOPS: c.flops}
+		task.Init.RscFPOpsBound = c.bound
+		if got := task.timeLimit(); got != c.want {
+			t.Errorf("%v of %v: got %v, want %v", c.bound, c.flops, got, c.want)
+		}
+	}
+}
+
+// TestThrottle counts in how many polls a run is held.
+func TestThrottle(t *testing.T) {
+	for _, c := range []struct {
+		percent float64
+		plan    string
+		want    int // of 100 polls it computes in
+	}{{100, "", 100}, {0, "", 100}, {50, "", 50}, {75, "", 75}, {10, "", 10}, {50, "vbox64", 100}} {
+		r := &run{e: &Executor{}, credit: 0}
+		r.task.Init.PlanClass = c.plan
+		ran := 0
+		for range 100 {
+			r.throttle(c.percent)
+			if !r.throttled {
+				ran++
+			}
+		}
+		if ran < c.want-1 || ran > c.want {
+			t.Errorf("%v%% %s: computes in %d of 100 polls", c.percent, c.plan, ran)
+		}
+	}
+}
+
+func TestThrottledApplication(t *testing.T) {
+	b := newBOINCBench(t)
+	b.timing.poll = 200 * time.Millisecond // it looks ten times a second
+	b.Allow(Allowance{CPU: 34})
+	b.start(b.boincTask("tick"))
+	b.ticking("ticks")
+	for range 3 {
+		b.still20("ticks")
+		b.ticking("ticks")
+	}
+	if b.Progress()["r_0"].Suspended {
+		t.Error("a throttled run is not a suspended one")
+	}
+	b.Allow(Allowance{CPU: 100})
+	_ = b.Quit("r_0")
+	if e := b.exited(); e.Verdict != WillRestart {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// still20 waits until it counts no more for twenty times as long as it needs.
+func (b *bench) still20(name string) {
+	b.t.Helper()
+	for n, same := b.ticks(name), 0; same < 20; {
+		time.Sleep(2 * time.Millisecond)
+		if m := b.ticks(name); m == n {
+			same++
+		} else {
+			n, same = m, 0
+		}
+	}
+}
+
+// TestProgramsThatCannotRun: what is wrong with the program is told at once, and
+// not tried again.
+func TestProgramsThatCannotRun(t *testing.T) {
+	for name, c := range map[string]struct{ content, want string }{
+		"another architecture":   {"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xf3\x00\x01\x00\x00\x00", "no program for this kind of computer"},
+		"not a program":          {"hello\n", "no program for this kind of computer"},
+		"interpreter is missing": {"#!/no/such/interpreter\n", "interpreter"},
+		"empty":                  {"", "no program for this kind of computer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.put("bad", c.content)
+			task := b.task()
+			task.Program = "bad"
+			if err := b.Start(task); !errors.Is(err, ErrUnusable) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v", err)
+			}
+			b.start(b.task("upper")) // others go on
+			if e := b.exited(); e.Verdict != Success {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
+
+func TestMissingLibrary(t *testing.T) {
+	b := newBOINCBench(t)
+	// The name of a library in the program's own table becomes one that is not there.
+	name := filepath.Join(b.project, "app_1.0")
+	text := strings.Replace(b.read(name), "libboinc_api.so", "libmissing_.so!", 1)
+	if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.start(b.boincTask("upper"))
+	if e := b.exited(); e.Verdict != ComputeError || e.ExitStatus != 127 || !strings.Contains(e.Stderr, "libmissing_.so") {
+		t.Errorf("got %+v", e)
+	}
+}
+
+// TestSuspendedApplicationOutlivesTheAgent: BOINC's runtime notices that its
+// client has gone, but not while it is suspended. The next agent ends it, its
+// family too, and the slot can be used again.
+func TestSuspendedApplicationOutlivesTheAgent(t *testing.T) {
+	b := newBOINCBench(t)
+	b.start(b.boincTask("family"))
+	b.ticking("child_ticks")
+	b.appears("far")
+	far := b.ticks("far")
+	pid := b.Progress()["r_0"].PID
+	_ = b.Suspend("r_0")
+	b.still("child_ticks")
+	first := b.events
+	b.restart()
+	if err := b.KillLeftovers(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	gone(t, far)
+	gone(t, pid)
+	for ended := false; !ended; { // unlike a killed agent the first one is still there, and tidies up after its run
+		_, ended = (<-first).(Exited)
+	}
+	if b.read(b.slotFile("boinc_lockfile")) == "absent" {
+		t.Error("it left in peace: it was not killed")
+	}
+	b.start(b.boincTask("upper"))
+	if e := b.exited(); e.Verdict != Success {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestLostHeartbeat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	t.Parallel()
+	b := newBOINCBench(t)
+	// As after an agent that was killed: nobody polls, and the process that is
+	// named as the client is not there.
+	b.start(b.boincTask("return"))
+	b.exited()
+	init := strings.Replace(b.read(b.slotFile("init_data.xml")), "<client_pid>", "<client_pid>99999999", 1)
+	if err := os.WriteFile(b.slotFile("init_data.xml"), []byte(init), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := os.StartProcess("../../projects/example.org_p/app_1.0", []string{"app", "tick"}, &os.ProcAttr{Dir: filepath.Dir(b.slotFile("x"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := p.Wait()
+	if err != nil || !st.Success() || st.Sys().(syscall.WaitStatus).Signaled() || b.read(b.slotFile("boinc_finish_called")) != "absent" {
+		t.Errorf("got %v %v", st, err)
+	}
+}

@@ -1,0 +1,113 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// maxTrickle is the longest message to a project's server that is passed on.
+const maxTrickle = 1 << 20
+
+// mail passes on what the application says beside its status, and tells it of
+// what has come for it.
+func (r *run) mail() {
+	if text, ok := r.ipc.Receive(appipc.GraphicsReply); ok {
+		if g, ok := appipc.ParseGraphics(text); ok {
+			r.update(func(p *Progress) { p.Graphics = g })
+		}
+	}
+	if text, ok := r.ipc.Receive(appipc.TrickleUp); ok && strings.Contains(text, strings.TrimSpace(appipc.HaveNewTrickleUp)) {
+		r.trickleUp()
+	}
+	if r.letters && r.ipc.Send(appipc.TrickleDown, appipc.HaveTrickleDown) {
+		r.letters = false
+	}
+}
+
+// trickleUp moves a message for the project's server from the slot into the
+// project's folder, where it stays until the server has it.
+func (r *run) trickleUp() {
+	info, err := r.slot.dir.Lstat(appipc.TrickleUpFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err == nil {
+		err = checkName(r.task.Init.ResultName)
+	}
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxTrickle) {
+		err = fmt.Errorf("%d bytes, %s: not a file of at most %d bytes", info.Size(), info.Mode(), maxTrickle)
+	}
+	if err != nil {
+		r.log.Warn("message of an application is not sent", "error", err)
+		_ = r.slot.dir.RemoveAll(appipc.TrickleUpFile)
+		return
+	}
+	at := time.Now()
+	name := appipc.TrickleName(r.task.Init.ResultName, at)
+	for exists(r.slot.project, name) { // there was one in this second
+		at = at.Add(time.Second)
+		name = appipc.TrickleName(r.task.Init.ResultName, at)
+	}
+	from := path.Join(slotName(r.task.Slot), appipc.TrickleUpFile)
+	if err := r.e.root.Rename(from, path.Join("projects", filepath.Base(r.task.ProjectDir), name)); err != nil {
+		r.log.Warn("message of an application is not sent yet", "error", err)
+		return
+	}
+	r.e.report(TrickledUp{Result: r.task.Result, File: name})
+}
+
+// TrickleDown puts a message of the project's server into the slot of a result,
+// running or not. It returns ErrNotRunning if the slot is not the result's.
+func (e *Executor) TrickleDown(result string, slot int, at time.Time, text string) error {
+	dir, err := e.root.OpenRoot(slotName(slot))
+	if err != nil {
+		return fmt.Errorf("message for %s: %w: %w", result, ErrNotRunning, err)
+	}
+	defer dir.Close()
+	if readSetup(dir).Result != result {
+		return fmt.Errorf("message for %s: %w", result, ErrNotRunning)
+	}
+	for n := at.Unix(); ; n++ {
+		f, err := dir.OpenFile(fmt.Sprint(appipc.TrickleDownPrefix, n), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o664)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("message for %s: %w", result, err)
+		}
+		_, err = f.WriteString(text)
+		if err := errors.Join(err, f.Close()); err != nil {
+			return fmt.Errorf("message for %s: %w", result, err)
+		}
+		break
+	}
+	if err := e.wish(result, func(r *run) { r.letters = true }); !errors.Is(err, ErrNotRunning) {
+		return err
+	}
+	return nil // it finds the message when it starts
+}
+
+// Reread gives a running application new preferences: the period of its
+// checkpoints and the XML of both kinds.
+func (e *Executor) Reread(result string, d appipc.InitData) error {
+	return e.wish(result, func(r *run) {
+		i := &r.task.Init
+		if r.cmd == nil || i.GlobalPreferences == d.GlobalPreferences && i.ProjectPreferences == d.ProjectPreferences && i.CheckpointPeriod == d.CheckpointPeriod {
+			return
+		}
+		i.GlobalPreferences, i.ProjectPreferences, i.CheckpointPeriod = d.GlobalPreferences, d.ProjectPreferences, d.CheckpointPeriod
+		if err := r.slot.replace(appipc.InitDataFile, r.e.initData(r.task).Encode()); err != nil {
+			r.log.Warn("cannot tell an application of new preferences", "error", err)
+			return
+		}
+		r.control.push(appipc.Reread)
+	})
+}
