@@ -135,10 +135,9 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request, port string) {
 		s.ask(w, http.StatusUnauthorized, said)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // not Secure: browsers differ on that over HTTP to loopback
 		Name: cookie(port), Value: token, Path: "/", MaxAge: 90 * 24 * 3600,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: false, //nolint:gosec // loopback; browsers differ on secure cookies there
 	})
 	// A page rather than a redirect: after a link from elsewhere browsers would not
 	// send the strict cookie along a redirect.

@@ -89,9 +89,17 @@ func site(t *testing.T, a *agent) (port string, login *url.URL) {
 	return port, login
 }
 
+// A reply is what came, without its body.
+type reply struct {
+	Status     string
+	StatusCode int
+	Header     http.Header
+	Cookies    []*http.Cookie
+}
+
 // ask sends a request, with headers as pairs of name and value, and returns what
 // came.
-func ask(t *testing.T, method, u, body string, headers ...string) (*http.Response, string) {
+func ask(t *testing.T, method, u, body string, headers ...string) (reply, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, u, strings.NewReader(body))
 	if err != nil {
@@ -112,17 +120,17 @@ func ask(t *testing.T, method, u, body string, headers ...string) (*http.Respons
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp, string(b)
+	return reply{resp.Status, resp.StatusCode, resp.Header, resp.Cookies()}, string(b)
 }
 
 // enter logs in and returns the cookie.
 func enter(t *testing.T, login *url.URL) string {
 	t.Helper()
 	resp, _ := ask(t, http.MethodGet, login.String(), "")
-	if len(resp.Cookies()) != 1 {
-		t.Fatalf("%s: %v", resp.Status, resp.Cookies())
+	if len(resp.Cookies) != 1 {
+		t.Fatalf("%s: %v", resp.Status, resp.Cookies)
 	}
-	c := resp.Cookies()[0]
+	c := resp.Cookies[0]
 	if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode {
 		t.Errorf("the cookie is open to scripts or other sites: %v", c)
 	}
@@ -147,8 +155,8 @@ func TestToken(t *testing.T) {
 		{"no token", http.MethodGet, "/login?token=", "", ""},
 	} {
 		resp, body := ask(t, tt.method, base+tt.path, tt.body, "Cookie", tt.cookie)
-		if resp.StatusCode != http.StatusUnauthorized || len(resp.Cookies()) > 0 || !strings.Contains(body, "starling dashboard") {
-			t.Errorf("%s: %s %v: %s", tt.name, resp.Status, resp.Cookies(), body)
+		if resp.StatusCode != http.StatusUnauthorized || len(resp.Cookies) > 0 || !strings.Contains(body, "starling dashboard") {
+			t.Errorf("%s: %s %v: %s", tt.name, resp.Status, resp.Cookies, body)
 		}
 	}
 	cookie := enter(t, login)
@@ -166,7 +174,7 @@ func TestToken(t *testing.T) {
 	}
 	// The form takes the whole address as well.
 	form := url.Values{"token": {login.String()}}.Encode()
-	if resp, _ := ask(t, http.MethodPost, base+"/login", form, "Content-Type", "application/x-www-form-urlencoded"); resp.StatusCode != http.StatusOK || len(resp.Cookies()) != 1 {
+	if resp, _ := ask(t, http.MethodPost, base+"/login", form, "Content-Type", "application/x-www-form-urlencoded"); resp.StatusCode != http.StatusOK || len(resp.Cookies) != 1 {
 		t.Errorf("form: %s", resp.Status)
 	}
 }
@@ -196,7 +204,7 @@ func TestOtherSites(t *testing.T) {
 		{"no port", http.MethodGet, "/api/prefs", []string{"Host", "localhost"}},
 	} {
 		resp, body := ask(t, tt.method, base+tt.path, post, append(tt.headers, "Cookie", cookie)...)
-		if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusMisdirectedRequest || len(resp.Cookies()) > 0 {
+		if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusMisdirectedRequest || len(resp.Cookies) > 0 {
 			t.Errorf("%s: %s: %s", tt.name, resp.Status, body)
 		}
 		if resp.Header.Get("Access-Control-Allow-Origin") != "" {
