@@ -8,7 +8,7 @@ PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 .PHONY: help build demo test model bench check lint fmt cross fuzz scenarios clean
 
 help:
-	@echo "make demo [N=8]  a project, its server and two agents compute N workunits"
+	@echo "make demo [N=8] [APP=wasm]  a project, its server and two agents compute N workunits"
 	@echo "make build       the programs, in bin/"
 	@echo "make test        install what the tests need and run them all"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1)"
@@ -21,7 +21,8 @@ build:
 	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/... ./examples/...
 
 demo: build
-	@exec bin/demo -bin bin -n $(N)
+	@[ "$(APP)" != wasm ] || GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $(GO) build -o bin/mersenne.wasm ./examples/mersenne
+	@exec bin/demo -bin bin -n $(N) -app "$(APP)"
 
 test:
 	tools/install-test-deps

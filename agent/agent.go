@@ -7,15 +7,22 @@
 //
 //	look.go       what the policies are shown
 //	pass.go       having them decide, and doing as they say
-//	contact.go    conversations with projects, and what an answer changes
+//	contact.go    conversations with projects: request.go, reply.go
 //	transfers.go  which files are fetched and sent
 //	advance.go    how results move from state to state
 //	compute.go    starting applications and taking in how they ended
 //	debts.go      what each project got and is owed
 //	trickles.go   messages between applications and their projects
 //	disk.go       how much disk is used, and whether that is too much
-//	joblog.go     what was computed, for people's tools
 //	collect.go    forgetting what nobody needs any more
+//
+// what it goes by:
+//
+//	accounts.go, prefs.go, watch.go   the files that people edit
+//	presence.go, uptime.go            what the computer is like, and was
+//
+// and how it is seen and steered: status.go, offline.go, tools.go, steer.go,
+// messages.go, joblog.go, decisions.go.
 package agent
 
 import (
@@ -36,6 +43,7 @@ import (
 	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/httpclient"
@@ -69,6 +77,9 @@ type Config struct {
 	// Confine keeps applications away from what is not theirs. The program must
 	// call sandbox.Main first of all.
 	Confine bool
+	// Modules has WebAssembly applications run. The program must call
+	// wasmhost.Main early.
+	Modules bool
 	// Watch has files that people edit read again when they change.
 	Watch bool
 }
@@ -327,6 +338,15 @@ func (a *Agent) shutdown() error {
 func (a *Agent) Close() error {
 	a.end()
 	return a.db.Close()
+}
+
+// platforms are those whose programs can be run here, the computer's own first.
+func (a *Agent) platforms() (primary string, others []string) {
+	primary, others = hostinfo.Platform()
+	if a.cfg.Modules {
+		others = append(others, wasmhost.Platform)
+	}
+	return primary, others
 }
 
 // cpus is how many CPUs may be used while the computer is in use.

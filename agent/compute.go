@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
@@ -165,6 +166,13 @@ func (a *Agent) task(r state.Result) (executor.Task, error) {
 	}
 	if t.Program == "" {
 		return t, errors.New("the app version names no main program")
+	}
+	if v.Platform == wasmhost.Platform {
+		self, err := os.Executable()
+		if err != nil {
+			return t, err
+		}
+		t.Runner = append([]string{self}, wasmhost.Args...)
 	}
 	for _, ref := range u.FileRefs {
 		t.Files = append(t.Files, executor.File{Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile})

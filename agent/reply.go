@@ -366,7 +366,7 @@ func (r *replier) version(res protocol.Result) (state.AppVersion, error) {
 	if best.Project == "" {
 		return best, fmt.Errorf("the project sent no version %d of application %.100q for %s", res.VersionNum, wu.AppName, res.Platform)
 	}
-	primary, alternatives := hostinfo.Platform()
+	primary, alternatives := r.a.platforms()
 	if slices.Contains(append(alternatives, primary), best.Platform) {
 		return best, nil
 	}

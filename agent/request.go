@@ -11,7 +11,7 @@ import (
 
 // request says to a project's scheduler how things stand here.
 func (a *Agent) request(p state.Project, fetch workfetch.Reason, busy time.Duration, now time.Time) *protocol.SchedulerRequest {
-	platform, alternatives := hostinfo.Platform()
+	platform, alternatives := a.platforms()
 	if free, ok := hostinfo.DiskFree(a.cfg.DataDir); ok {
 		a.host.DiskFree = free
 	}

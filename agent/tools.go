@@ -39,7 +39,7 @@ func (a *Agent) View(ctx context.Context) (v guirpc.View, err error) {
 }
 
 func (a *Agent) view(now time.Time) guirpc.View {
-	primary, others := hostinfo.Platform()
+	primary, others := a.platforms()
 	h, _ := a.db.Hosts.Get(state.Self)
 	v := guirpc.View{
 		Now: now, Version: a.cfg.Version, Platforms: append([]string{primary}, others...), DataDir: a.cfg.DataDir, Since: a.since,

@@ -1,3 +1,5 @@
+//go:build !wasip1
+
 // Package boincapi is the application's side of BOINC's runtime: with it a
 // scientist writes an application in pure Go that any BOINC client can run,
 // suspend, checkpoint and stop.

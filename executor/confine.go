@@ -35,6 +35,9 @@ func (e *Executor) launch(cmd *exec.Cmd, t Task) error {
 	p.Network = e.walls.Network
 	p.Read = append(p.Read, e.walls.Read...)
 	p.Write = append(append(p.Write, e.walls.Write...), cmd.Dir, filepath.Clean(t.ProjectDir))
+	if len(t.Runner) > 0 {
+		p.Read = append(p.Read, t.Runner[0])
+	}
 	cmd.Env = append(cmd.Env, "TMPDIR="+cmd.Dir, "HOME="+cmd.Dir)
 	return sandbox.Start(cmd, p)
 }

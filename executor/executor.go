@@ -36,6 +36,7 @@ type Task struct {
 	Slot       int
 	ProjectDir string   // absolute path of projects/<escaped url> in the data directory
 	Program    string   // file name of the main program in ProjectDir
+	Runner     []string // what runs the main program, if that is none of this computer's; it gets its path as the next argument
 	Args       []string // see SplitCommandLine
 	Files      []File   // inputs, outputs and the app version's files
 	FLOPS      float64  // that the app version is expected to do a second; with Init.RscFPOpsBound it limits the elapsed time; 0: no such limit

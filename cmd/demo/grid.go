@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
@@ -20,6 +21,7 @@ const hosts = 2
 type grid struct {
 	bin     testhost.Bin
 	dir     string
+	wasm    bool // the application is a WebAssembly module
 	project *testhost.Project
 	agents  []*testhost.Agent
 	revived int
@@ -34,6 +36,10 @@ func (g *grid) start(ctx context.Context, n int) (err error) {
 	say := func(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 	g.total = n
 	platform, _ := hostinfo.Platform()
+	program := g.bin.Path(testhost.Mersenne)
+	if g.wasm {
+		platform, program = wasmhost.Platform, g.bin.Path("mersenne.wasm")
+	}
 
 	say("Creating a project in %s", filepath.Join(g.dir, "project"))
 	g.project, err = testhost.NewProject(ctx, g.bin, filepath.Join(g.dir, "project"), "demo")
@@ -44,7 +50,7 @@ func (g *grid) start(ctx context.Context, n int) (err error) {
 	if _, err := p.Run(ctx, "app", "add", p.Dir, "mersenne"); err != nil {
 		return err
 	}
-	if _, err := p.Run(ctx, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", g.bin.Path(testhost.Mersenne)); err != nil {
+	if _, err := p.Run(ctx, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", program); err != nil {
 		return err
 	}
 	say("Making %d workunits, each to be computed on %d hosts", n, hosts)
@@ -79,7 +85,7 @@ func (g *grid) makeWork(ctx context.Context, n int) error {
 		return err
 	}
 	var lines strings.Builder
-	for i, exponents := range plan(n) {
+	for i, exponents := range plan(n, g.wasm) {
 		name := fmt.Sprintf("lucas_lehmer_%d", exponents[0])
 		file := filepath.Join(inputs, fmt.Sprintf("exponents_%d", exponents[0]))
 		text := []byte("# exponents of Mersenne numbers to be tested\n")

@@ -20,11 +20,12 @@ import (
 func main() {
 	bin := flag.String("bin", "bin", "folder with the built programs")
 	n := flag.Int("n", 8, "number of workunits")
+	app := flag.String("app", "", "native (the default), or wasm for the same application as a WebAssembly module")
 	dir := flag.String("dir", "", "folder for all data, made if need be; a temporary one if empty")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, testhost.Bin(*bin), *dir, *n)
+	err := run(ctx, testhost.Bin(*bin), *dir, *app, *n)
 	if ctx.Err() != nil {
 		fmt.Println("\nInterrupted; everything has been stopped.")
 		os.Exit(130)
@@ -35,7 +36,10 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, bin testhost.Bin, dir string, n int) (err error) {
+func run(ctx context.Context, bin testhost.Bin, dir, app string, n int) (err error) {
+	if app != "" && app != "native" && app != "wasm" {
+		return fmt.Errorf("application %q: want native or wasm (APP=…)", app)
+	}
 	if n < 1 {
 		return errors.New("at least one workunit is needed (N=…)")
 	}
@@ -52,7 +56,7 @@ func run(ctx context.Context, bin testhost.Bin, dir string, n int) (err error) {
 		return err
 	}
 	began := time.Now()
-	g := grid{bin: testhost.Bin(abs), dir: dir}
+	g := grid{bin: testhost.Bin(abs), dir: dir, wasm: app == "wasm"}
 	defer func() { err = errors.Join(err, g.stop()) }()
 	if err := g.start(ctx, n); err != nil {
 		return err

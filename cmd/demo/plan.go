@@ -19,10 +19,13 @@ func cost(p int) float64 {
 
 // plan returns the exponents of n workunits of about the same size: each begins
 // with the exponent of a Mersenne prime while there are some, and goes on with
-// the prime numbers that follow it.
-func plan(n int) [][]int {
+// the prime numbers that follow it. A slow application gets less to do.
+func plan(n int, slow bool) [][]int {
+	known, budget, next := known, budget, 30000
+	if slow { // WebAssembly has no wide multiplication
+		known, budget, next = known[4:], budget/25, 9000
+	}
 	units := make([][]int, n)
-	next := 30000
 	for i := range units {
 		p := 0
 		if i < len(known) {

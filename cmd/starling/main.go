@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor/sandbox"
 )
 
@@ -22,6 +23,7 @@ var version = "0.1.0-dev"
 
 func main() {
 	sandbox.Main()
+	wasmhost.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {

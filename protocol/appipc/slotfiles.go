@@ -25,6 +25,16 @@ const (
 	TrickleDownPrefix = "trickle_down_" // of the names of messages from the server
 )
 
+// Own reports whether a file in a slot is the interface's own, rather than the
+// task's.
+func Own(name string) bool {
+	switch name {
+	case InitDataFile, MmapFile, LockFile, StderrFile, StdoutFile, FinishFile, TemporaryExitFile, TaskStateFile, SetupFile, TrickleUpFile:
+		return true
+	}
+	return false
+}
+
 // TrickleName returns the name that an application's message has in the
 // project's folder until the server has it.
 func TrickleName(result string, at time.Time) string {

@@ -1,0 +1,67 @@
+//go:build wasip1
+
+// Package boincapi, built for WebAssembly (GOOS=wasip1), is the same interface for
+// a module that Starling's agent runs: its methods call the host module
+// "starling", see package wasmhost. Files are opened by their logical names.
+package boincapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// ErrQuit is what Yield returns when the module is to leave.
+var ErrQuit = errors.New("client asked to quit")
+
+//go:wasmimport starling fraction_done
+func hostFractionDone(f float64)
+
+//go:wasmimport starling yield
+func hostYield() int32
+
+//go:wasmimport starling time_to_checkpoint
+func hostTimeToCheckpoint() int32
+
+//go:wasmimport starling checkpoint_completed
+func hostCheckpointCompleted()
+
+// An App is the running application.
+type App struct{}
+
+// Run runs work and ends the module as its error says.
+func Run(work func(*App) error) {
+	if err := work(new(App)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// Standalone reports whether there is no client; here there is always one.
+func (*App) Standalone() bool { return false }
+
+// Context never ends here: the module as a whole is ended.
+func (*App) Context() context.Context { return context.Background() }
+
+// Resolve returns a file's path, which is its logical name here.
+func (*App) Resolve(logical string) (string, error) { return logical, nil }
+
+// FractionDone says how much is done, from 0 to 1.
+func (*App) FractionDone(f float64) { hostFractionDone(f) }
+
+// Yield returns at once or, while the task is suspended, when it goes on. With
+// ErrQuit the module is to leave.
+func (*App) Yield() error {
+	if hostYield() != 0 {
+		return ErrQuit
+	}
+	return nil
+}
+
+// TimeToCheckpoint reports whether a checkpoint may be written now.
+func (*App) TimeToCheckpoint() bool { return hostTimeToCheckpoint() != 0 }
+
+// CheckpointCompleted says that one has been written.
+func (*App) CheckpointCompleted() { hostCheckpointCompleted() }

@@ -1,0 +1,57 @@
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// TestWebAssembly has two agents compute with a WebAssembly application: their
+// results agree bit by bit, and one that is killed goes on from its checkpoint.
+func TestWebAssembly(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "project"), "wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module := buildModule(t, ctx)
+	run(t, ctx, p, "app", "add", p.Dir, "mersenne")
+	run(t, ctx, p, "version", "add", p.Dir, "mersenne", "--platform", "wasm32-wasip1", "--version", "1.00", "--main", module)
+	exponents := []int{9689, 11213}
+	work(t, ctx, p, 2, exponents...)
+	serve(t, ctx, p)
+	killed := newAgent(t, "a1")
+	startAgent(t, ctx, killed, p)
+	startAgent(t, ctx, newAgent(t, "a2"), p)
+	await(t, ctx, killed, "a result under way", func(s control.Status) bool {
+		for _, k := range s.Tasks {
+			if k.Running && k.Fraction > 0.1 {
+				return true
+			}
+		}
+		return false
+	})
+	killed.Process().Kill()
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	creditedOnce(t, ctx, p, 2, exponents...)
+}
+
+// buildModule builds the example application for WebAssembly.
+func buildModule(t *testing.T, ctx context.Context) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "mersenne.wasm")
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/starling-grid/starling/examples/mersenne")
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return path
+}
