@@ -2,6 +2,7 @@ package hostinfo
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,6 +85,7 @@ func idleX11(time.Time) (time.Duration, error) {
 	if os.Getenv("DISPLAY") == "" {
 		return 0, errors.New("no DISPLAY")
 	}
+	xgb.Logger.SetOutput(io.Discard) // it writes to standard error what is returned as well
 	x, err := xgb.NewConn()
 	if err != nil {
 		return 0, err

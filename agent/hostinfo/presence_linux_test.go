@@ -16,7 +16,7 @@ func TestIdleByARealXServer(t *testing.T) {
 		t.Skip("Xvfb is not installed; tools/install-test-deps installs it")
 	}
 	const display = ":94"
-	x := exec.CommandContext(t.Context(), xvfb, display, "-screen", "0", "320x240x24", "-nolisten", "tcp")
+	x := exec.CommandContext(t.Context(), xvfb, display, "-screen", "0", "320x240x24", "-nolisten", "tcp", "-noreset") // or it begins anew when a client leaves
 	if err := x.Start(); err != nil {
 		t.Fatal(err)
 	}

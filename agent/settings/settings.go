@@ -65,6 +65,9 @@ type Settings struct {
 	SandboxWrite []string `toml:"sandbox_write"`
 	// GUIRPCPort is where BOINC's tools connect; 0: nowhere.
 	GUIRPCPort int `toml:"gui_rpc_port"`
+	// DashboardPort is where a browser on this computer finds the dashboard; 0:
+	// nowhere.
+	DashboardPort int `toml:"dashboard_port"`
 	// LogFlags are what else is written down, with BOINC's names.
 	LogFlags LogFlags `toml:"log_flags"`
 }
@@ -78,7 +81,7 @@ type LogFlags struct {
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, Sandbox: true, SandboxNetwork: true}
+	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true}
 }
 
 // Load reads starling.toml in the data directory; a missing file means the
@@ -105,6 +108,9 @@ func Load(dataDir string) (Settings, error) {
 	}
 	if s.GUIRPCPort < 0 || s.GUIRPCPort > 65535 {
 		errs = append(errs, lines.Errorf("gui_rpc_port", "%d is no port; 0 means none", s.GUIRPCPort))
+	}
+	if s.DashboardPort < 0 || s.DashboardPort > 65535 {
+		errs = append(errs, lines.Errorf("dashboard_port", "%d is no port; 0 means none", s.DashboardPort))
 	}
 	for _, v := range []struct {
 		key string

@@ -50,7 +50,7 @@ func root() *cobra.Command {
 	}
 	cmd.PersistentFlags().StringVar(&o.data, "data", defaultData(), "data directory (also STARLING_DATA)")
 	cmd.AddCommand(runCmd(&o), attachCmd(&o), detachCmd(&o), statusCmd(&o), projectsCmd(&o), tasksCmd(&o), transfersCmd(&o))
-	cmd.AddCommand(whyCmd(&o), taskCmd(&o), modeCmd(&o), prefsCmd(&o), importCmd(&o), serviceCmd(&o), doctorCmd(&o), simulateCmd())
+	cmd.AddCommand(whyCmd(&o), taskCmd(&o), modeCmd(&o), prefsCmd(&o), importCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd())
 	cmd.AddCommand(projectCmds(&o)...)
 	return cmd
 }

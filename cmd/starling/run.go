@@ -21,7 +21,7 @@ import (
 
 func runCmd(o *options) *cobra.Command {
 	var whenIdle bool
-	var port int
+	var port, dashboardPort int
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the agent in the foreground",
@@ -58,10 +58,21 @@ func runCmd(o *options) *cobra.Command {
 				}
 				log.Error("BOINC's tools cannot reach this agent; computing goes on", "error", err)
 			}
+			asked = cmd.Flags().Changed("dashboard-port")
+			if !asked {
+				dashboardPort = s.DashboardPort
+			}
+			if err := serveDashboard(ctx, o.data, a, dashboardPort, log); err != nil {
+				if asked {
+					return errors.Join(err, a.Close())
+				}
+				log.Error("there is no dashboard; computing goes on", "error", err)
+			}
 			return installer.Run(cmd.Context(), a.Run)
 		},
 	}
 	cmd.Flags().IntVar(&port, "gui-rpc-port", 0, "port for BOINC's tools, 0 for none (default: gui_rpc_port in starling.toml, else 31416)")
+	cmd.Flags().IntVar(&dashboardPort, "dashboard-port", 0, "port for the dashboard, 0 for none (default: dashboard_port in starling.toml, else 31418)")
 	cmd.Flags().BoolVar(&whenIdle, "exit-when-idle", false, "end when no project has work and everything is reported")
 	return cmd
 }

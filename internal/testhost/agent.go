@@ -85,11 +85,13 @@ func (a *Agent) Attach(ctx context.Context, p *Project) error {
 	return err
 }
 
-// noTools keeps an agent from taking the port of BOINC's tools, unless its
-// settings name one.
-func noTools(settings string) string {
-	if strings.Contains(settings, "gui_rpc_port") {
-		return ""
+// noTools keeps an agent from taking the ports of BOINC's tools and the
+// dashboard, unless its settings name them.
+func noTools(settings string) (text string) {
+	for _, key := range []string{"gui_rpc_port", "dashboard_port"} {
+		if !strings.Contains(settings, key) {
+			text += key + " = 0\n"
+		}
 	}
-	return "gui_rpc_port = 0\n"
+	return text
 }

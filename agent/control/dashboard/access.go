@@ -1,0 +1,167 @@
+package dashboard
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+)
+
+// URLFile lies in the data directory, readable by its owner only. It holds the
+// dashboard's address with the token.
+const URLFile = "dashboard_url"
+
+// tokenSize is in bytes.
+const tokenSize = 16
+
+// Announce writes the address with the token for a port into the data directory,
+// and returns the token: the one that is there for this port, so that browsers
+// stay known across restarts, or else a new one.
+func Announce(dataDir, port string) (token string, err error) {
+	if u, err := Address(dataDir); err == nil && u.Port() == port {
+		if t := u.Query().Get("token"); len(t) == 2*tokenSize {
+			return t, nil
+		}
+	}
+	var random [tokenSize]byte
+	_, _ = rand.Read(random[:])
+	token = hex.EncodeToString(random[:])
+	path := filepath.Join(dataDir, URLFile)
+	return token, atomicfile.Write(path, []byte("http://127.0.0.1:"+port+"/login?token="+token+"\n"), 0o600)
+}
+
+// Retract removes the address, since nothing of ours answers there: a token must
+// not be shown to whoever does.
+func Retract(dataDir string) error {
+	if err := os.Remove(filepath.Join(dataDir, URLFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Address reads the address with the token. The error wraps fs.ErrNotExist when
+// no dashboard is served.
+func Address(dataDir string) (*url.URL, error) {
+	path := filepath.Join(dataDir, URLFile)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	u, err := url.Parse(string(bytes.TrimSpace(b)))
+	if err != nil {
+		return nil, fmt.Errorf("%s holds no address; delete it and start the agent again", path)
+	}
+	return u, nil
+}
+
+// policy lets the page load its own files and nothing else, and nobody frame it.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// guard refuses what other sites' pages have a browser send: by the Host header,
+// which names the site when its name was pointed at this computer (DNS rebinding),
+// and by what the browser says of the origin.
+func guard(port string, next http.Handler) http.Handler {
+	hosts := []string{"127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port}
+	next = http.NewCrossOriginProtection().Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if !slices.Contains(hosts, strings.ToLower(r.Host)) {
+			http.Error(w, fmt.Sprintf("This dashboard is reached as http://127.0.0.1:%s/ only, not as %q.", port, r.Host), http.StatusMisdirectedRequest)
+			return
+		}
+		// Other programs' pages on this computer count as the same site.
+		site := r.Header.Get("Sec-Fetch-Site")
+		if strings.HasPrefix(r.URL.Path, "/api/") && site != "" && site != "same-origin" && site != "none" {
+			http.Error(w, "This is for the dashboard's own page only.", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// cookie is the name of what a browser keeps; cookies know no ports.
+func cookie(port string) string { return "starling_" + port }
+
+func (s *Server) right(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(s.Token)) == 1
+}
+
+// known lets through who has the token.
+func (s *Server) known(port string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := r.Cookie(cookie(port))
+		switch {
+		case err == nil && s.right(c.Value):
+			next.ServeHTTP(w, r)
+		case strings.HasPrefix(r.URL.Path, "/api/"):
+			refuse(w, http.StatusUnauthorized, errors.New("this browser is not let in any more; run: starling dashboard"))
+		default:
+			s.ask(w, http.StatusUnauthorized, "")
+		}
+	})
+}
+
+// login takes the token from the address that is printed, or from the form, and
+// has the browser keep it.
+func (s *Server) login(w http.ResponseWriter, r *http.Request, port string) {
+	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
+	token := strings.TrimSpace(r.FormValue("token"))
+	if _, after, ok := strings.Cut(token, "token="); ok { // somebody pasted the whole address
+		token = after
+	}
+	if !s.right(token) {
+		said := ""
+		if token != "" {
+			said = "That is not the token of this agent."
+		}
+		s.ask(w, http.StatusUnauthorized, said)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{ //nolint:gosec // not Secure: browsers differ on that over HTTP to loopback
+		Name: cookie(port), Value: token, Path: "/", MaxAge: 90 * 24 * 3600,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
+	// A page rather than a redirect: after a link from elsewhere browsers would not
+	// send the strict cookie along a redirect.
+	page(w, http.StatusOK, `<meta http-equiv="refresh" content="0;url=/">`, `<p><a href="/">To the dashboard</a></p>`)
+}
+
+// ask asks for the token; said must be text without markup.
+func (s *Server) ask(w http.ResponseWriter, status int, said string) {
+	page(w, status, "", `<h1>Starling</h1>
+<p>This page steers the agent, so it wants to know that you may. On this computer run</p>
+<pre>starling dashboard</pre>
+<p>and open the address that it prints, or paste that here.</p>
+<form method="post" action="/login">
+<p role="alert" class="bad">`+said+`</p>
+<label for="token">Address or token</label>
+<input id="token" name="token" type="password" autocomplete="off" required autofocus>
+<button class="primary">Open</button>
+</form>`)
+}
+
+func page(w http.ResponseWriter, status int, head, body string) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Starling</title><link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/style.css">%s
+<main class="door">%s</main></html>`, head, body)
+}

@@ -1,0 +1,147 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	every     = time.Second      // the page is told what changed
+	stillHere = 15 * time.Second // between signs of life when nothing does
+	sendTime  = 10 * time.Second // for one event
+	maxPages  = 32               // open at once
+)
+
+// looks shares one look at the agent among all open pages.
+type looks struct {
+	mu    sync.Mutex
+	pages int
+	at    time.Time
+	view  []byte // JSON
+	err   error
+}
+
+// open counts a page, unless there are too many.
+func (l *looks) open() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pages >= maxPages {
+		return false
+	}
+	l.pages++
+	return true
+}
+
+func (l *looks) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pages--
+}
+
+// look returns what the page shows, as JSON; it may be as old as half of every.
+func (s *Server) look(ctx context.Context) ([]byte, error) {
+	l := &s.looks
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.at.IsZero() && time.Since(l.at) < every/2 {
+		return l.view, l.err
+	}
+	v, err := s.Agent.Dashboard(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // one page's end is nothing to the others
+	}
+	if err == nil {
+		l.view, err = json.Marshal(v)
+	}
+	l.at, l.err = time.Now(), err
+	return l.view, err
+}
+
+// A message is a line of the agent's log.
+type message struct {
+	Seqno    int       `json:"seqno"`
+	Time     time.Time `json:"time"`
+	Project  string    `json:"project,omitempty"`
+	Priority int       `json:"priority"` // 1 information, 2 for the volunteer to act on
+	Text     string    `json:"text"`
+}
+
+// keptMessages is how many lines a page gets when it opens.
+const keptMessages = 200
+
+// messages are the lines after a number, the last ones only.
+func (s *Server) messages(after int) (lines []message, last int) {
+	kept := s.Agent.Messages(after)
+	for _, m := range kept[max(0, len(kept)-keptMessages):] {
+		lines = append(lines, message(m))
+		after = m.Seqno
+	}
+	return lines, after
+}
+
+// events tells a page, as server-sent events, what is to be seen: "view" whenever
+// that changes, "messages" with further lines of the log.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	if !s.looks.open() {
+		refuse(w, http.StatusTooManyRequests, fmt.Errorf("%d pages of this dashboard are open; close some", maxPages))
+		return
+	}
+	defer s.looks.close()
+	w.Header().Set("Content-Type", "text/event-stream")
+	c := http.NewResponseController(w)
+	if err := c.SetReadDeadline(time.Time{}); err != nil { // the page has asked; now it listens
+		return
+	}
+	send := func(text string) bool {
+		if err := c.SetWriteDeadline(time.Now().Add(sendTime)); err != nil {
+			return false
+		}
+		if _, err := w.Write([]byte(text)); err != nil {
+			return false
+		}
+		return c.Flush() == nil
+	}
+	var shown []byte
+	said, seen := time.Now(), 0
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		text := ""
+		view, err := s.look(r.Context())
+		if err != nil {
+			return // the browser comes back, and the agent perhaps as well
+		}
+		if !bytes.Equal(view, shown) {
+			shown = view
+			text += "event: view\ndata: " + string(view) + "\n\n"
+		}
+		lines, last := s.messages(seen)
+		if len(lines) > 0 {
+			b, err := json.Marshal(lines)
+			if err != nil {
+				return
+			}
+			seen = last
+			text += "event: messages\ndata: " + string(b) + "\n\n"
+		}
+		if text == "" && time.Since(said) > stillHere {
+			text = ": still here\n\n"
+		}
+		if text != "" {
+			if !send(text) {
+				return
+			}
+			said = time.Now()
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}

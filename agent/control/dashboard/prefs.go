@@ -1,0 +1,89 @@
+package dashboard
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/prefs"
+)
+
+// A preference is one line of the form.
+type preference struct {
+	Name   string   `json:"name"`
+	About  string   `json:"about"`
+	Unit   string   `json:"unit,omitempty"`
+	Bool   bool     `json:"bool,omitempty"`
+	Least  float64  `json:"least"`
+	Most   float64  `json:"most"`
+	Value  float64  `json:"value"`         // in force
+	Origin string   `json:"origin"`        // where that comes from
+	Own    *float64 `json:"own,omitempty"` // set here; nil: not
+}
+
+func (s *Server) prefs(w http.ResponseWriter, r *http.Request) {
+	p, err := s.Agent.Prefs(r.Context())
+	var own prefs.Layer
+	if err == nil {
+		own, err = s.Agent.PrefsOverride(r.Context())
+	}
+	form := struct {
+		File string       `json:"file"`
+		TOML string       `json:"toml"`
+		Keys []preference `json:"keys"`
+	}{settings.PrefsOverrideFile, own.TOML(), nil}
+	for _, k := range prefs.Keys() {
+		f := preference{
+			Name: k.Name, About: k.About, Unit: k.Unit, Bool: k.Bool(), Least: k.Least, Most: k.Most,
+			Value: k.Get(&p.Prefs), Origin: p.Origin[k.Name],
+		}
+		if filepath.IsAbs(f.Origin) {
+			f.Origin = filepath.Base(f.Origin)
+		}
+		if v, ok := own.Values[k.Name]; ok {
+			f.Own = &v
+		}
+		form.Keys = append(form.Keys, f)
+	}
+	answer(w, form, err)
+}
+
+// layer reads the form: what is set here, by name. Windows of weekdays that tools
+// have set stay.
+func (s *Server) layer(w http.ResponseWriter, r *http.Request) (l prefs.Layer, ok bool) {
+	var q struct {
+		Values map[string]float64 `json:"values"`
+	}
+	if !read(w, r, &q) {
+		return l, false
+	}
+	now, err := s.Agent.PrefsOverride(r.Context())
+	l = prefs.Layer{Values: q.Values, Days: now.Days}
+	for name := range q.Values {
+		if !slices.ContainsFunc(prefs.Keys(), func(k prefs.Key) bool { return k.Name == name }) {
+			err = errors.Join(err, fmt.Errorf("%s: unknown key", name))
+		}
+	}
+	if err == nil { // the file's own reader knows what is allowed
+		_, err = prefs.Parse(settings.PrefsOverrideFile, []byte(l.TOML()), "")
+	}
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err)
+	}
+	return l, err == nil
+}
+
+func (s *Server) previewPrefs(w http.ResponseWriter, r *http.Request) {
+	if l, ok := s.layer(w, r); ok {
+		answer(w, map[string]string{"toml": l.TOML()}, nil)
+	}
+}
+
+func (s *Server) setPrefs(w http.ResponseWriter, r *http.Request) {
+	if l, ok := s.layer(w, r); ok {
+		answer(w, map[string]string{"toml": l.TOML()}, s.Agent.SetPrefsOverride(r.Context(), l))
+	}
+}
