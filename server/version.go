@@ -116,6 +116,14 @@ func (p *Project) AddVersion(ctx context.Context, v NewVersion, now time.Time) e
 	})
 }
 
+// apiVersion is told to clients as that of an application's BOINC library. From 6.0
+// on they share memory with it through a file in the slot, as all libraries of the
+// last fifteen years and package boincapi do; without it BOINC's client offers
+// System V memory alone, and hears and says nothing.
+//
+// Source: BOINC client/app_start.cpp.
+const apiVersion = "7.20.0"
+
 // check returns the version's number, 100·major + minor.
 func (v *NewVersion) check() (int, error) {
 	var errs []error
@@ -179,6 +187,7 @@ func (p *Project) describeVersion(v NewVersion, number int, key *protocol.Privat
 	}
 	wire := protocol.AppVersion{
 		AppName: v.App, VersionNum: number, Platform: v.Platform, PlanClass: v.PlanClass, Cmdline: v.Cmdline, AvgNCPUs: 1,
+		APIVersion: apiVersion,
 	}
 	var doc strings.Builder
 	logical := make(map[string]bool)
