@@ -26,7 +26,7 @@ demo: build
 
 test:
 	tools/install-test-deps
-	$(GO) test -count=1 $$(command -v cc >/dev/null && echo -race) ./...
+	$(GO) test -count=1 -timeout 15m $$(command -v cc >/dev/null && echo -race) ./...
 
 STEPS ?= 200000
 SEED ?= 1
