@@ -208,7 +208,7 @@ func TestCriticalSectionIsNotInterrupted(t *testing.T) {
 	b.timing.deaf = 0
 	b.start(b.boincTask("critical"))
 	b.appears("working")
-	b.progress(func(p Progress) bool { return p.CPUTime > 0 })
+	b.progress(func(p Progress) bool { return p.Listens })
 	_ = b.Suspend("r_0")
 	for range 100 {
 		b.ticking("ticks")

@@ -98,5 +98,6 @@ type Progress struct {
 	PeakDisk          int64
 	Graphics          string // where its graphics can be seen: a web address or that of a remote desktop
 	Suspended         bool
+	Listens           bool // it has given a sign of knowing BOINC's interface
 	WithoutCheckpoint bool // it has never written one: quitting it loses all its work
 }

@@ -194,7 +194,9 @@ func (r *run) poll() {
 	})
 	beat := appipc.Heartbeat{WorkingSet: rss, MaxWorkingSet: allowed.Memory, NetworkSuspended: allowed.NetworkSuspended}
 	if r.ipc.Send(appipc.Heartbeats, beat.Encode()) {
-		r.listens = r.listens || r.beats > 0 // it has read the last one
+		if r.beats > 0 { // it has read the last one
+			r.listened()
+		}
 		r.beats++
 	}
 	r.readStatus()
@@ -240,7 +242,7 @@ func (r *run) readStatus() {
 	if !ok {
 		return
 	}
-	r.listens = true
+	r.listened()
 	st := appipc.ParseStatus(text)
 	var saved bool
 	r.update(func(p *Progress) {
@@ -300,4 +302,12 @@ func (r *run) update(f func(*Progress)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f(&r.progress)
+}
+
+// listened notes that the application knows the interface.
+func (r *run) listened() {
+	if !r.listens {
+		r.listens = true
+		r.update(func(p *Progress) { p.Listens = true })
+	}
 }
