@@ -178,7 +178,7 @@ func New(cfg Config) (*Agent, error) {
 	client := httpclient.New(cfg.Transport)
 	agent := fmt.Sprintf("BOINC client (%s %d.%d.%d) (Starling %s)", primary,
 		protocol.CompatVersion.Major, protocol.CompatVersion.Minor, protocol.CompatVersion.Release, cfg.Version)
-	a.xfer = &filexfer.Client{HTTP: client, UserAgent: agent}
+	a.xfer = &filexfer.Client{HTTP: client, UserAgent: agent, Down: filexfer.NewPace(), Up: filexfer.NewPace()}
 	a.sched = &schedulerop.Client{HTTP: client, UserAgent: agent}
 	return a, nil
 }

@@ -47,6 +47,10 @@ func (a *Agent) mergePrefs() {
 		}
 	}
 	a.prefs = prefs.Merge(append(layers, a.layers...)...)
+	if a.xfer != nil {
+		a.xfer.Down.Set(a.prefs.MaxBytesSecDown)
+		a.xfer.Up.Set(a.prefs.MaxBytesSecUp)
+	}
 	a.reread()
 }
 

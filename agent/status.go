@@ -134,6 +134,9 @@ func (a *Agent) why(key string, r state.Result, t control.Task) string {
 
 // trouble tells what is wrong with the transfers of a result's files.
 func (a *Agent) trouble(r state.Result, refs []protocol.FileRef) string {
+	if n := a.last.Snapshot.Network; n.Denied() {
+		return " " + n.Why
+	}
 	for _, ref := range refs {
 		f, _ := a.db.Files.Get(state.Key(r.Project, ref.FileName))
 		if f.Error != "" && f.NextTry.After(time.Now()) {

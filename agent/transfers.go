@@ -33,8 +33,16 @@ type transfer struct {
 }
 
 // startTransfers begins what may be begun: files that a result waits for, within
-// the limits on how many move at once.
+// the limits on how many move at once. While the network is not to be used it
+// breaks off what moves; downloads go on from there later.
 func (a *Agent) startTransfers(now time.Time, w *waker) {
+	h, _ := a.db.Hosts.Get(state.Self)
+	if a.prefs.MayTransfer(a.conditions(now), h.NetMode).Denied() {
+		for _, t := range a.moving {
+			t.cancel()
+		}
+		return
+	}
 	perProject := make(map[string]int)
 	for _, t := range a.moving {
 		perProject[t.file.Project]++

@@ -136,7 +136,7 @@ func (c *Client) fetch(ctx context.Context, d Download, url string, progress fun
 
 func (c *Client) get(ctx context.Context, d Download, url string, have int64, progress func(int64)) *Error {
 	part := partName(d.Name)
-	ctx, body, stop := watch(ctx, progress)
+	ctx, body, stop := watch(ctx, c.Down, progress)
 	defer stop()
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

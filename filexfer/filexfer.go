@@ -28,6 +28,7 @@ const Stall = 5 * time.Minute
 type Client struct {
 	HTTP      *retryablehttp.Client
 	UserAgent string
+	Down, Up  *Pace // how fast downloads and uploads may go; nil: as fast as can be
 }
 
 // An Error is a transfer that did not succeed.
@@ -62,6 +63,8 @@ var errStalled = errors.New("no data for 5 minutes")
 
 // A watcher cancels a request whose bodies stall.
 type watcher struct {
+	ctx      context.Context
+	pace     *Pace
 	timer    *time.Timer
 	progress func(n int64)
 }
@@ -77,9 +80,12 @@ type watched struct {
 func (w *watcher) of(r io.Reader) io.Reader { return watched{r, w} }
 
 func (w watched) Read(p []byte) (int, error) {
-	n, err := w.Reader.Read(p)
+	n, err := w.Reader.Read(p[:w.pace.most(len(p))])
 	if n > 0 {
 		w.timer.Reset(Stall)
+		if late := w.pace.wait(w.ctx, n); late != nil && err == nil {
+			err = late
+		}
 		if w.progress != nil {
 			w.progress(int64(n))
 		}
@@ -88,10 +94,10 @@ func (w watched) Read(p []byte) (int, error) {
 }
 
 // watch returns a context that ends when no body of the watcher moves any more,
-// and a stop function that must be called.
-func watch(ctx context.Context, progress func(int64)) (context.Context, *watcher, func()) {
+// and a stop function that must be called. The bodies keep the pace.
+func watch(ctx context.Context, pace *Pace, progress func(int64)) (context.Context, *watcher, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &watcher{progress: progress, timer: time.AfterFunc(Stall, func() { cancel(errStalled) })}
+	w := &watcher{ctx: ctx, pace: pace, progress: progress, timer: time.AfterFunc(Stall, func() { cancel(errStalled) })}
 	return ctx, w, func() {
 		w.timer.Stop()
 		cancel(nil)

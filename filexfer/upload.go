@@ -105,7 +105,7 @@ func (u Upload) judge(url string, r protocol.UploadReply) *Error {
 
 // ask posts a request that has no data.
 func (c *Client) ask(ctx context.Context, url string, r protocol.UploadRequest) (protocol.UploadReply, error) {
-	ctx, _, stop := watch(ctx, nil)
+	ctx, _, stop := watch(ctx, nil, nil)
 	defer stop()
 	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, url, r.Encode())
 	if err != nil {
@@ -117,7 +117,7 @@ func (c *Client) ask(ctx context.Context, url string, r protocol.UploadRequest) 
 // post sends the file from head.Offset on. Each of the short retries reads the
 // file anew.
 func (c *Client) post(ctx context.Context, u Upload, url string, head protocol.UploadRequest, progress func(int64)) (protocol.UploadReply, error) {
-	ctx, body, stop := watch(ctx, progress)
+	ctx, body, stop := watch(ctx, c.Up, progress)
 	defer stop()
 	f, err := u.Dir.Open(u.Name)
 	if err != nil {

@@ -92,8 +92,6 @@ var keys = []Key{
 		func(p *Prefs) *float64 { return &p.RAMMaxUsedBusyPct }),
 	number("ram_max_used_idle_pct", "percent", 90, 0, 100, "the same while nobody does",
 		func(p *Prefs) *float64 { return &p.RAMMaxUsedIdlePct }),
-	number("vm_max_used_pct", "percent", 75, 0, 100, "use at most this part of the swap space",
-		func(p *Prefs) *float64 { return &p.VMMaxUsedPct }),
 	yesNo("leave_apps_in_memory", 0, "suspended tasks stay in memory, rather than end and go on from their last checkpoint",
 		func(p *Prefs) *bool { return &p.LeaveAppsInMemory }),
 	number("disk_max_used_gb", "GB", 0, 0, 1e6, "take at most so much of the disk; 0: no limit",

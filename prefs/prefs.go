@@ -30,7 +30,6 @@ type Prefs struct {
 	NiuCPUUsageLimit   float64 `toml:"niu_cpu_usage_limit"`
 	RAMMaxUsedBusyPct  float64 `toml:"ram_max_used_busy_pct"`
 	RAMMaxUsedIdlePct  float64 `toml:"ram_max_used_idle_pct"`
-	VMMaxUsedPct       float64 `toml:"vm_max_used_pct"`
 	LeaveAppsInMemory  bool    `toml:"leave_apps_in_memory"`
 	DiskMaxUsedGB      float64 `toml:"disk_max_used_gb"`
 	DiskMaxUsedPct     float64 `toml:"disk_max_used_pct"`

@@ -29,14 +29,13 @@ import (
 
 // Bounds on what peers may do.
 const (
-	maxRequest  = 100000
-	maxPeers    = 50
-	maxWait     = time.Hour        // between two requests
-	readTime    = 30 * time.Second // for one request, once it has begun
-	replyTime   = 60 * time.Second
-	guessDelay  = time.Second // after a wrong password
-	endOfText   = 3           // the byte that ends a message
-	anyPassword = ""
+	maxRequest = 100000
+	maxPeers   = 50
+	maxWait    = time.Hour        // between two requests
+	readTime   = 30 * time.Second // for one request, once it has begun
+	replyTime  = 60 * time.Second
+	guessDelay = time.Second // after a wrong password
+	endOfText  = 3           // the byte that ends a message
 )
 
 // A Server answers GUI RPCs. Its methods may be called concurrently.
@@ -87,7 +86,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 		s.peers.Go(func() {
 			defer func() { <-s.slots }()
-			p := peer{Server: s, conn: c, local: local, authorized: s.Password == anyPassword}
+			p := peer{Server: s, conn: c, local: local, authorized: s.Password == ""}
 			p.talk(ctx)
 		})
 	}

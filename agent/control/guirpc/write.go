@@ -259,12 +259,12 @@ func writeResult(w *bxml.Writer, v View, p Project, r Result) {
 		w.Text("scheduler_wait_reason", flat("%s", r.Why))
 	}
 	if r.Active {
-		writeTask(w, r, v.DataDir)
+		writeTask(w, r)
 	}
 	w.Close("result")
 }
 
-func writeTask(w *bxml.Writer, r Result, _ string) {
+func writeTask(w *bxml.Writer, r Result) {
 	taskState, schedState := taskUninitialized, preempted
 	switch {
 	case r.Scheduled:
