@@ -88,3 +88,34 @@ func TestNamesStayInside(t *testing.T) {
 		}
 	}
 }
+
+// What was copied stays when the file goes, and what stood there is replaced.
+func TestCopyTo(t *testing.T) {
+	d, _ := open(t)
+	for _, name := range []string{"one", "two"} {
+		if _, err := d.Put(name, strings.NewReader("content of "+name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := filepath.Join(t.TempDir(), "out")
+	for _, name := range []string{"one", "one", "two"} {
+		if err := d.CopyTo(name, to); err != nil {
+			t.Errorf("copy of %s: %v", name, err)
+		}
+		if got, err := os.ReadFile(to); err != nil || string(got) != "content of "+name {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+	if err := d.Remove("two"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(to); err != nil || string(got) != "content of two" {
+		t.Errorf("after the file went: %q, %v", got, err)
+	}
+	if err := d.CopyTo("two", to); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+	if list, err := os.ReadDir(filepath.Dir(to)); err != nil || len(list) != 1 {
+		t.Errorf("%d files beside the copy, %v", len(list), err)
+	}
+}
