@@ -41,7 +41,7 @@ func newBench(b *testing.B) *bench {
 	b.Helper()
 	x := &bench{b: b, now: time.Now()}
 	dir, ctx := filepath.Join(b.TempDir(), "p"), b.Context()
-	x.check(server.Init(ctx, dir, "Bench", master, database(b)))
+	x.check(server.Init(ctx, dir, server.NewProject{Name: "Bench", MasterURL: master, Database: database(b)}))
 	var err error
 	x.p, err = server.Open(ctx, dir, slog.New(slog.DiscardHandler))
 	x.check(err)

@@ -22,7 +22,7 @@ import (
 // result.json comes last, so where it is, all is.
 type Copy struct {
 	Dir   string    // the folder that holds those of the workunits
-	Files *blob.Dir // output files
+	Files blob.Tree // output files
 	App   string    // the application's name
 }
 

@@ -8,11 +8,8 @@ import (
 	"path/filepath"
 )
 
-// CopyTo gives a file's content the path to, outside of the tree, in place of what
-// may be there. Where the file system can, it is one more link to the same content,
-// which nobody may change; otherwise a copy. The content is durable when CopyTo
-// returns, its new name once its folder is synced. A file that is not there gives
-// fs.ErrNotExist.
+// CopyTo implements Tree. Where the file system can, the copy is one more link to the
+// same content.
 func (d *Dir) CopyTo(name, to string) error {
 	from, err := d.Locate(name)
 	if err != nil {
@@ -25,7 +22,12 @@ func (d *Dir) CopyTo(name, to string) error {
 	case errors.Is(err, fs.ErrExist) && same(from, to):
 		return nil // linked before a crash
 	}
-	return copyFile(from, to)
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return write(f, to)
 }
 
 // same reports whether two names are links to one content.
@@ -38,12 +40,8 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-func copyFile(from, to string) (err error) {
-	src, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer src.Close()
+// write puts what r yields into the file to, whole and durable or not at all.
+func write(r io.Reader, to string) (err error) {
 	tmp, err := os.CreateTemp(filepath.Dir(to), ".*.tmp")
 	if err != nil {
 		return err
@@ -54,7 +52,7 @@ func copyFile(from, to string) (err error) {
 			_ = os.Remove(tmp.Name())
 		}
 	}()
-	if _, err = io.Copy(tmp, src); err != nil {
+	if _, err = io.Copy(tmp, r); err != nil {
 		return err
 	}
 	if err = tmp.Chmod(0o644); err != nil {
