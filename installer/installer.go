@@ -18,6 +18,9 @@ type Service struct {
 	PerUser    bool   // for the user who asks, without the administrator's rights
 }
 
+// Packaged is the service that packages bring.
+var Packaged = Service{Executable: "/usr/bin/starling", DataDir: stateRoot + "/starling"}
+
 // A Verb is something that can be done with a service.
 type Verb string
 

@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"golang.org/x/term"
@@ -67,7 +68,7 @@ func lookup(ctx context.Context, masterURL, email, password string) (string, err
 		}
 		password = string(b)
 	}
-	c := schedulerop.Client{HTTP: httpclient.New(nil), UserAgent: "Starling " + version}
+	c := schedulerop.Client{HTTP: httpclient.New(nil), UserAgent: "Starling " + version.Version}
 	key, err := c.Lookup(ctx, masterURL, email, password)
 	return string(key), err
 }

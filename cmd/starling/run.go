@@ -16,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/installer"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -37,7 +38,7 @@ func runCmd(o *options) *cobra.Command {
 				return err
 			}
 			log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
-			a, err := agent.New(agent.Config{DataDir: o.data, Log: log, ExitWhenIdle: whenIdle, Version: version, Sensors: new(hostinfo.Presence), Watch: true, Confine: true, Modules: true})
+			a, err := agent.New(agent.Config{DataDir: o.data, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: new(hostinfo.Presence), Watch: true, Confine: true, Modules: true})
 			if errors.Is(err, state.ErrInUse) {
 				return fmt.Errorf("an agent is already running in %s", o.data)
 			} else if err != nil {

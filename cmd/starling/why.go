@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -29,7 +30,7 @@ func whyCmd(o *options) *cobra.Command {
 			r, err := control.NewClient(o.data).Decision(cmd.Context())
 			if errors.Is(err, control.ErrNotRunning) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running, so nothing is done at all; start it with: starling run")
-				r, err = agent.OfflineDecision(o.data, version)
+				r, err = agent.OfflineDecision(o.data, version.Version)
 				if errors.Is(err, state.ErrInUse) {
 					return fmt.Errorf("an agent runs in %s but does not answer", o.data)
 				}
