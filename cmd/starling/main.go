@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor/sandbox"
 	"github.com/starling-grid/starling/internal/version"
@@ -43,12 +44,23 @@ func root() *cobra.Command {
 		Version:       version.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return o.find(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmd.Help(); err != nil {
+				return err
+			}
+			err := o.reached(control.NewClient(o.data).Reach(cmd.Context()))
+			if err == nil {
+				err = errors.New("an agent is running; see: starling status")
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "\nNow: %v\n", err)
+			return nil
+		},
 	}
-	cmd.PersistentFlags().StringVar(&o.data, "data", defaultData(), "data directory (also STARLING_DATA)")
+	cmd.PersistentFlags().StringVar(&o.data, "data", "", "data directory (also STARLING_DATA; default: your own, or the computer's where a service runs)")
 	cmd.AddCommand(runCmd(&o), attachCmd(&o), detachCmd(&o), statusCmd(&o), projectsCmd(&o), tasksCmd(&o), transfersCmd(&o))
 	cmd.AddCommand(whyCmd(&o), taskCmd(&o), modeCmd(&o), prefsCmd(&o), importCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd(), docsCmd())
 	cmd.AddCommand(projectCmds(&o)...)
 	return cmd
 }
-
-var errNoAgent = errors.New("no agent is running; start it with: starling run")

@@ -28,6 +28,8 @@ func runCmd(o *options) *cobra.Command {
 		Short: "Run the agent in the foreground",
 		Long:  "Run the agent in the foreground until it is interrupted. Applications are asked to stop and go on from their last checkpoint the next time.",
 		Args:  cobra.NoArgs,
+
+		Annotations: map[string]string{ownData: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := settings.Load(o.data)
 			if err != nil {
@@ -46,7 +48,7 @@ func runCmd(o *options) *cobra.Command {
 			}
 			ctx, stop := context.WithCancel(context.Background()) // people may look until the very end
 			defer stop()
-			if err := control.Serve(ctx, o.data, a, log); err != nil {
+			if err := control.Serve(ctx, o.data, installer.Group(), a, log); err != nil {
 				return errors.Join(err, a.Close())
 			}
 			asked := cmd.Flags().Changed("gui-rpc-port")

@@ -172,7 +172,7 @@ func show(cmd *cobra.Command, o *options, human func(io.Writer, control.Status))
 		return e.Encode(s)
 	}
 	if !s.Running {
-		fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running; start it with: starling run")
+		fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running; "+o.start())
 	}
 	human(cmd.OutOrStdout(), s)
 	return nil
