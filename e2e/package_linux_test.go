@@ -165,7 +165,9 @@ func TestDebianPackage(t *testing.T) {
 		t.Error(err)
 	}
 	s.run("dpkg", "--install", upgraded)
-	s.awaitStatus("what was known before removal", func(st control.Status) bool { return !st.Running && len(st.Projects) == 1 && st.Projects[0].Name == "e2e" })
+	s.awaitStatus("what was known before removal", func(st control.Status) bool {
+		return !st.Running && len(st.Projects) == 1 && st.Projects[0].Name == "e2e"
+	})
 	s.run("dpkg", "--purge", "starling")
 	if _, err := os.Stat(s.root + systemData); err == nil {
 		t.Error("data is left after purging")

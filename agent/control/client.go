@@ -99,6 +99,13 @@ func (c *Client) SetMode(ctx context.Context, network bool, kind prefs.ModeKind,
 	}, nil)
 }
 
+// Log asks for what was logged since the agent's start, with numbers above after.
+func (c *Client) Log(ctx context.Context, after int) (Log, error) {
+	var l Log
+	err := c.call(ctx, http.MethodGet, "log/"+strconv.Itoa(after), nil, &l)
+	return l, err
+}
+
 // Attach has the agent attach to a project.
 func (c *Client) Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error {
 	return c.call(ctx, http.MethodPost, "attach", url.Values{"project": {masterURL}, "key": {string(key)}}, nil)

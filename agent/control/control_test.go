@@ -57,6 +57,10 @@ func (a *agent) SetMode(_ context.Context, network bool, kind prefs.ModeKind, d 
 	return a.err
 }
 
+func (a *agent) Log(_ context.Context, after int) (control.Log, error) {
+	return control.Log{Messages: []control.Message{{Seqno: after + 1, Level: "INFO", Project: "p", Text: "<t>"}}}, a.err
+}
+
 func (a *agent) Attach(_ context.Context, masterURL string, key protocol.Authenticator) error {
 	a.steered = append(a.steered, "attach "+masterURL+" "+string(key))
 	return a.err
@@ -126,6 +130,9 @@ func TestClientAndServer(t *testing.T) {
 	}
 	if d, err := c.Decision(t.Context()); err != nil || d.Snapshot.CPUs != 3 {
 		t.Errorf("decision: %+v, %v", d, err)
+	}
+	if l, err := c.Log(t.Context(), 7); err != nil || len(l.Messages) != 1 || l.Messages[0] != (control.Message{Seqno: 8, Level: "INFO", Project: "p", Text: "<t>"}) {
+		t.Errorf("log: %+v, %v", l, err)
 	}
 	if p, err := c.Prefs(t.Context()); err != nil || p.Prefs != prefs.Default() {
 		t.Errorf("preferences: %+v, %v", p, err)

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/starling-grid/starling/decide"
@@ -45,6 +46,8 @@ type Agent interface {
 	// SetMode sets the mode of computing or of the network, for good or for a
 	// time.
 	SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error
+	// Log returns what was logged since the start, with numbers above after.
+	Log(ctx context.Context, after int) (Log, error)
 	// Attach makes an account file, Detach removes it.
 	Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error
 	Detach(ctx context.Context, masterURL string) error
@@ -123,6 +126,14 @@ func routes(a Agent) http.Handler {
 	mux.HandleFunc("GET /v1/prefs", func(w http.ResponseWriter, r *http.Request) {
 		p, err := a.Prefs(r.Context())
 		answer(w, p, err)
+	})
+	mux.HandleFunc("GET /v1/log/{after}", func(w http.ResponseWriter, r *http.Request) {
+		after, err := strconv.Atoi(r.PathValue("after"))
+		var l Log
+		if err == nil {
+			l, err = a.Log(r.Context(), max(0, after))
+		}
+		answer(w, l, err)
 	})
 	mux.HandleFunc("POST /v1/project", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, a.SteerProject(r.Context(), r.PostFormValue("project"), ProjectAction(r.PostFormValue("action"))))

@@ -32,6 +32,8 @@ const (
 // Reference shows them to people.
 type Settings struct {
 	LogLevel                 string   `toml:"log_level" about:"how much is logged: debug, info, warn or error"`
+	LogMaxMB                 int      `toml:"log_max_mb" unit:"MB" about:"stdout.log begins anew at this size; 0: there is no such file, nor where systemd's journal has the log"`
+	LogKeep                  int      `toml:"log_keep" unit:"files" about:"how many full ones are kept"`
 	NCPUs                    int      `toml:"ncpus" unit:"CPUs" about:"act as if there were so many; 0: those there are"`
 	AllowMultipleClients     bool     `toml:"allow_multiple_clients" about:"several agents share this computer: projects are told, not to take them for one"`
 	NoPriorityChange         bool     `toml:"no_priority_change" about:"run applications at the agent's own priority instead of the lowest"`
@@ -57,7 +59,7 @@ type LogFlags struct {
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true}
+	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true}
 }
 
 // Load reads starling.toml in the data directory; a missing file means the
@@ -89,14 +91,16 @@ func Load(dataDir string) (Settings, error) {
 		errs = append(errs, lines.Errorf("dashboard_port", "%d is no port; 0 means none", s.DashboardPort))
 	}
 	for _, v := range []struct {
-		key string
-		n   int
+		key            string
+		n, least, most int
 	}{
-		{"max_file_xfers", s.MaxFileXfers},
-		{"max_file_xfers_per_project", s.MaxFileXfersPerProject},
+		{"max_file_xfers", s.MaxFileXfers, 1, 100},
+		{"max_file_xfers_per_project", s.MaxFileXfersPerProject, 1, 100},
+		{"log_max_mb", s.LogMaxMB, 0, 10000},
+		{"log_keep", s.LogKeep, 1, 1000}, // lumberjack takes 0 for all
 	} {
-		if v.n < 1 || v.n > 100 {
-			errs = append(errs, lines.Errorf(v.key, "%d is not within 1 and 100", v.n))
+		if v.n < v.least || v.n > v.most {
+			errs = append(errs, lines.Errorf(v.key, "%d is not within %d and %d", v.n, v.least, v.most))
 		}
 	}
 	return s, errors.Join(errs...)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -30,16 +29,16 @@ func runCmd(o *options) *cobra.Command {
 		Args:  cobra.NoArgs,
 
 		Annotations: map[string]string{ownData: "yes"},
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			s, err := settings.Load(o.data)
 			if err != nil {
 				return err
 			}
-			var level slog.Level
-			if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {
+			log, closeLog, err := openLog(o.data, s)
+			if err != nil {
 				return err
 			}
-			log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+			defer func() { err = errors.Join(err, closeLog()) }()
 			a, err := agent.New(agent.Config{DataDir: o.data, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: new(hostinfo.Presence), Watch: true, Confine: true, Modules: true})
 			if errors.Is(err, state.ErrInUse) {
 				return fmt.Errorf("an agent is already running in %s", o.data)
