@@ -1,14 +1,15 @@
 package e2e_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,15 +23,40 @@ const (
 	systemData = "/var/lib/starling"
 )
 
-// buildPackage makes the agent's Debian package of a version.
-func buildPackage(t *testing.T, ctx context.Context, version, dir string) string {
-	t.Helper()
-	cmd := exec.CommandContext(ctx, "../tools/packages/build", version, dir, "deb")
-	cmd.Env = append(os.Environ(), "PACKAGES=starling", "PLATFORMS=linux/"+runtime.GOARCH, "TRIMPATH=") // compiled already
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", cmd, err, out)
+// packages makes the agent's Debian packages of two versions, once for all tests.
+var packages = sync.OnceValues(func() (files [2]string, err error) {
+	for i, version := range []string{"0.9.1", "0.9.2"} {
+		dir := filepath.Join(string(bin), "packages")
+		cmd := exec.Command("../tools/packages/build", version, dir, "deb")
+		cmd.Env = append(os.Environ(), "PACKAGES=starling", "PLATFORMS=linux/"+runtime.GOARCH, "TRIMPATH=") // compiled already
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return files, fmt.Errorf("%v: %w\n%s", cmd, err, out)
+		}
+		files[i] = filepath.Join(dir, "starling_"+version+"_"+runtime.GOARCH+".deb")
 	}
-	return filepath.Join(dir, "starling_"+version+"_"+runtime.GOARCH+".deb")
+	return files, nil
+})
+
+func buildPackages(t *testing.T) (old, upgrade string) {
+	t.Helper()
+	files, err := packages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files[0], files[1]
+}
+
+// configure writes the files an administrator would; the agent takes no ports.
+func (s *scratch) configure() (settings string) {
+	s.t.Helper()
+	settings = "# mine\nncpus = 1\nno_priority_change = true\nallow_multiple_clients = true\ngui_rpc_port = 0\ndashboard_port = 0\n"
+	prefs := "suspend_cpu_usage = 0\nrun_on_batteries = true\ndisk_interval = 1\n"
+	for name, text := range map[string]string{"starling.toml": settings, "prefs.toml": prefs} {
+		if err := os.WriteFile(filepath.Join(s.root, systemData, name), []byte(text), 0o640); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return settings
 }
 
 // awaitStatus asks for the status inside until it is as wanted.
@@ -72,9 +98,8 @@ func fingerprint(t *testing.T, files ...string) (sum [32]byte) {
 func TestDebianPackage(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
-	dir := t.TempDir()
-	s := newScratch(t, ctx, dir)
-	old, upgraded := buildPackage(t, ctx, "0.9.1", dir), buildPackage(t, ctx, "0.9.2", dir)
+	s := newScratch(t, ctx, string(bin))
+	old, upgraded := buildPackages(t)
 	system := []string{"/etc/passwd", "/etc/group", "/var/lib/dpkg/status"}
 	before := fingerprint(t, system...)
 	const exponent = 86243
@@ -98,14 +123,8 @@ func TestDebianPackage(t *testing.T) {
 	if out, _ := s.try("", "starling", "status"); !strings.Contains(out, "no agent is running; start it with: sudo starling service start") {
 		t.Errorf("without an agent: %q", out)
 	}
-	mine := "# mine\nncpus = 1\nno_priority_change = true\nallow_multiple_clients = true\ngui_rpc_port = 0\ndashboard_port = 0\n"
-	prefs := "suspend_cpu_usage = 0\nrun_on_batteries = true\ndisk_interval = 1\n"
-	for name, text := range map[string]string{"starling.toml": mine, "prefs.toml": prefs} {
-		if err := os.WriteFile(filepath.Join(s.root, systemData, name), []byte(text), 0o640); err != nil {
-			t.Fatal(err)
-		}
-	}
-	log := filepath.Join(dir, "agent.log")
+	mine := s.configure()
+	log := filepath.Join(t.TempDir(), "agent.log")
 	var agent *testhost.Process
 	stop := func() {
 		if agent != nil {
@@ -180,5 +199,74 @@ func TestDebianPackage(t *testing.T) {
 	}
 	if fingerprint(t, system...) != before {
 		t.Error("the computer itself has changed")
+	}
+}
+
+// TestServiceOfSystemd has systemd itself run the installed service: with the unit's
+// restrictions a task is finished and credited, an upgrade restarts the agent, and
+// removal stops it.
+func TestServiceOfSystemd(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	s := bootScratch(t, ctx, string(bin))
+	old, upgraded := buildPackages(t)
+	const exponent = 21701
+	p := newProject(t, ctx)
+	work(t, ctx, p, 1, exponent)
+	serve(t, ctx, p)
+	t.Cleanup(func() {
+		if t.Failed() {
+			out, _ := s.try("", "journalctl", "--no-pager", "--lines=40")
+			t.Log(out)
+		}
+	})
+	active := func() string {
+		out, _ := s.try("", "systemctl", "is-active", "starling")
+		return strings.TrimSpace(out)
+	}
+
+	s.run("dpkg", "--purge", "starling") // should this computer have one
+	s.run("dpkg", "--install", old)
+	s.awaitStatus("the agent", func(st control.Status) bool { return st.Running && st.DataDir == systemData })
+	s.configure()
+	s.run("starling", "service", "restart")
+	s.awaitStatus("the agent again", func(st control.Status) bool { return st.Running && st.CPUs == 1 })
+	s.run("starling", "attach", p.URL, "--key", p.Key)
+	creditedOnce(t, ctx, p, 1, exponent)
+
+	// The unit's restrictions hold.
+	pid := strings.TrimSpace(s.run("systemctl", "show", "--property=MainPID", "--value", "starling"))
+	limits := s.run("cat", "/proc/"+pid+"/status")
+	for _, want := range []string{"CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} {
+		if !strings.Contains(limits, want) {
+			t.Errorf("no %q in\n%s", want, limits)
+		}
+	}
+	if out, err := s.try("", "touch", "/proc/"+pid+"/root/usr/written"); err == nil || !strings.Contains(out, "Read-only") {
+		t.Errorf("the service can write to the system: %v: %s", err, out)
+	}
+	if out := s.run("journalctl", "--unit=starling", "--no-pager"); !strings.Contains(out, "result reported") {
+		t.Errorf("the journal has no log of the agent: %s", out)
+	}
+	if _, err := os.Stat(filepath.Join(s.root, systemData, "stdout.log")); err == nil {
+		t.Error("the log is kept twice")
+	}
+
+	s.run("dpkg", "--install", upgraded)
+	s.awaitStatus("the new version", func(st control.Status) bool { return st.Running && st.Version == "0.9.2" && len(st.Projects) == 1 })
+	s.run("dpkg", "--remove", "starling")
+	if got := active(); got != "inactive" {
+		t.Errorf("after removal the service is %s", got)
+	}
+	s.run("dpkg", "--install", upgraded)
+	if got := active(); got != "active" {
+		t.Errorf("installed again, the service is %s", got)
+	}
+	s.run("dpkg", "--purge", "starling")
+	if out, err := s.try("", "getent", "passwd", "starling"); err == nil {
+		t.Errorf("the user is left after purging: %s", out)
+	}
+	if _, err := os.Stat(s.root + systemData); err == nil {
+		t.Error("data is left after purging")
 	}
 }

@@ -4,60 +4,138 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
 // A scratch is this computer's system as a copy that can be changed: packages are
-// installed and users made there, and nothing of it stays. Its network and its
-// processes are the computer's own. It lasts as long as a process in it does.
+// installed and users made there, and nothing of it stays. Its network is the
+// computer's own.
 type scratch struct {
 	t    *testing.T
 	ctx  context.Context
-	pid  int    // of the process that holds it
-	root string // as others see it: /proc/PID/root
+	into []string // the command that enters it
+	root string   // its root as others see it: /proc/PID/root
 }
 
-// layers lays a copy in memory over the root of the file system and waits there
-// for the end of its input. $1 is an empty folder, $2 one that is the same inside.
-const layers = `set -e
+// overlay lays a copy in memory over the root of the file system, in the empty
+// folder $1, and goes there. $2 is a folder that is the same inside.
+const overlay = `set -e
 mount -t tmpfs none "$1"
 mkdir "$1/up" "$1/work" "$1/root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$1/up,workdir=$1/work" "$1/root"
-for m in /proc /dev /sys "$2"; do
-	mkdir -p "$1/root/$m"
-	mount --rbind "$m" "$1/root/$m"
-done
-mount -t tmpfs none "$1/root/run"
-echo ready
-exec chroot "$1/root" cat`
+cd "$1/root"
+mkdir -p "./$2"
+mount --bind "$2" "./$2"
+mount -t tmpfs -o mode=755 none run
+`
+
+// wait is a scratch without an init: it lasts until the end of its input.
+const wait = overlay + `
+for m in proc dev sys; do mount --rbind /$m $m; done
+echo ready $$
+exec chroot . cat`
+
+// boot is a scratch whose init is systemd, with the units of its core, the journal
+// and what is installed later. Of devices and kernel it has what containers have.
+const boot = overlay + `
+mount -t proc none proc
+mount --bind proc/sys proc/sys
+mount -o remount,bind,ro proc/sys
+mount -t tmpfs -o mode=755 none dev
+for n in null zero full random urandom tty; do touch dev/$n; mount --bind /dev/$n dev/$n; done
+touch dev/console; mount --bind /dev/null dev/console
+mkdir dev/shm dev/pts
+ln -s /proc/self/fd dev/fd
+mount -t sysfs -o ro none sys
+mount -t cgroup2 none sys/fs/cgroup
+rm -rf etc/systemd/system/* etc/fstab usr/lib/systemd/system/*.wants lib/systemd/system/*.wants
+mkdir usr/lib/systemd/system/sockets.target.wants
+ln -s ../systemd-journald.socket usr/lib/systemd/system/sockets.target.wants/
+echo 0123456789abcdef0123456789abcdef >etc/machine-id
+exec chroot . env -i container=other PATH="$PATH" /usr/lib/systemd/systemd --unit=multi-user.target --log-target=null --show-status=0`
+
+// guard runs the script $3 with $1 and $2 as the first process of its kind, in the
+// control group $4, and ends it and all below it at the end of its own input.
+const guard = `mkdir "$4" || exit
+sh -c 'echo $$ >"$4/cgroup.procs" && exec unshare --mount --pid --fork --cgroup --kill-child --propagation private sh -c "$3" boot "$1" "$2"' guard "$@" </dev/null &
+until init=$(pgrep --parent $!) || ! kill -0 $!; do :; done
+echo ready $init
+cat
+kill -KILL $init
+wait $!
+find "$4" -depth -type d -exec rmdir {} +`
 
 // newScratch makes a scratch in which the folder shared is the same as here.
 func newScratch(t *testing.T, ctx context.Context, shared string) *scratch {
 	t.Helper()
-	absent := func(why string) {
-		t.Helper()
-		if os.Getenv("CI") != "" {
-			t.Fatal(why)
-		}
-		t.Skip(why + "; packages are NOT tested")
+	needs(t, "dpkg", "unshare", "nsenter", "setpriv", "chroot", "useradd")
+	pid := hold(t, "unshare", "--mount", "--propagation", "private", "sh", "-c", wait, "scratch", t.TempDir(), shared)
+	return &scratch{
+		t: t, ctx: ctx, root: "/proc/" + pid + "/root",
+		into: []string{"nsenter", "--target", pid, "--mount", "--root", "--wd"},
 	}
+}
+
+// bootScratch makes one in which systemd runs.
+func bootScratch(t *testing.T, ctx context.Context, shared string) *scratch {
+	t.Helper()
+	needs(t, "dpkg", "unshare", "nsenter", "setpriv", "chroot", "useradd", "pgrep", "/usr/lib/systemd/systemd", "systemctl")
+	groups := "/sys/fs/cgroup"
+	if _, err := os.Stat(groups + "/cgroup.procs"); err != nil {
+		groups += "/unified" // beside version 1
+	}
+	pid := hold(t, "sh", "-c", guard, "guard", t.TempDir(), shared, boot, groups+"/starling-test-"+strconv.Itoa(os.Getpid()))
+	s := &scratch{
+		t: t, ctx: ctx, root: "/proc/" + pid + "/root",
+		into: []string{"nsenter", "--target", pid, "--mount", "--pid", "--cgroup", "--root", "--wd"},
+	}
+	for {
+		out, err := s.try("", "systemctl", "is-system-running", "--wait")
+		if err == nil {
+			return s
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("systemd did not come up: %v: %s", err, out)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// needs skips the test where it cannot run, or fails it if $CI is set.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
 	if os.Geteuid() != 0 {
-		absent("installing packages takes root's rights")
+		absent(t, "installing packages takes root's rights")
 	}
-	for _, program := range []string{"dpkg", "unshare", "nsenter", "setpriv", "chroot", "useradd"} {
+	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
-			absent(program + " is not installed")
+			absent(t, program+" is not installed")
 		}
 	}
-	cmd := exec.Command("unshare", "--mount", "--propagation", "private", "sh", "-c", layers, "scratch", t.TempDir(), shared)
+}
+
+func absent(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(why)
+	}
+	t.Skip(why + "; packages are NOT tested")
+}
+
+// hold runs a script that says "ready PID" and lasts until the end of its input,
+// which is the end of the test.
+func hold(t *testing.T, args ...string) (pid string) {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
 	var complaint bytes.Buffer
 	cmd.Stderr = &complaint
 	in, err := cmd.StdinPipe()
@@ -71,23 +149,25 @@ func newScratch(t *testing.T, ctx context.Context, shared string) *scratch {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	end := func() {
 		_ = in.Close()
 		_, _ = io.Copy(io.Discard, out)
 		_ = cmd.Wait()
-	})
-	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
-		_ = in.Close()
-		_ = cmd.Wait()
-		absent("this kernel gives no copy of the file system: " + complaint.String())
 	}
-	return &scratch{t: t, ctx: ctx, pid: cmd.Process.Pid, root: fmt.Sprintf("/proc/%d/root", cmd.Process.Pid)}
+	t.Cleanup(end)
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	pid, ok := strings.CutPrefix(strings.TrimSpace(line), "ready ")
+	if !ok || pid == "" {
+		end()
+		absent(t, "this kernel gives no copy of the system: "+complaint.String())
+	}
+	return pid
 }
 
 // args is the command line that runs a command inside, as a user or, if that is
 // "", as root.
 func (s *scratch) args(asUser string, args ...string) []string {
-	line := []string{"nsenter", "--target", strconv.Itoa(s.pid), "--mount", "--root", "--wd"}
+	line := append([]string(nil), s.into...)
 	if asUser != "" {
 		line = append(line, "setpriv", "--reuid="+asUser, "--regid="+asUser, "--init-groups", "env", "HOME=/home/"+asUser)
 	}
