@@ -150,6 +150,9 @@ func (p *Project) readKeys() error {
 	if p.codeSign, err = protocol.ParsePublicKey(text); err != nil {
 		return fmt.Errorf("code_sign_public: %w", err)
 	}
+	if p.rotating() {
+		return nil // signatures may be of either key
+	}
 	// As in BOINC: old_key_0, old_key_1, … and what each of them signed.
 	for n := 0; ; n++ {
 		old, err := read("old_key_" + strconv.Itoa(n))
@@ -170,6 +173,9 @@ func (p *Project) readKeys() error {
 // Handler returns what answers HTTP requests below the project's URL. reported
 // is called when results were taken in.
 func (p *Project) Handler(reported func()) (http.Handler, error) {
+	if p.rotating() {
+		return nil, errors.New("a rotation of the code signing key was begun and not ended: run starling-server key rotate")
+	}
 	c := p.Config
 	least, err := coreVersion(c.MinCoreVersion)
 	if err != nil {

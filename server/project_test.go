@@ -158,6 +158,7 @@ type client struct {
 	trickles []protocol.Trickle  // sent with each request
 	disk     float64             // bytes free; 0 not told
 	held     []protocol.FileInfo // sticky files
+	codeSign string              // the project's key, as far as it is known
 }
 
 func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *protocol.SchedulerReply {
@@ -165,7 +166,8 @@ func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *proto
 	req := protocol.SchedulerRequest{
 		Authenticator: c.key, HostID: c.host, RPCSeqno: c.seqno, Client: protocol.Version{Major: 7, Minor: 20, Release: 5},
 		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports, Trickles: c.trickles, Files: c.held,
-		Host: protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: 1e9, DiskFree: c.disk},
+		CodeSignKey: c.codeSign,
+		Host:        protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: 1e9, DiskFree: c.disk},
 	}
 	for _, r := range c.have {
 		req.OtherResults = append(req.OtherResults, protocol.OtherResult{Name: r.Name})

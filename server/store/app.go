@@ -154,6 +154,20 @@ FROM   app_version v JOIN platform p ON p.id = v.platformid JOIN app a ON a.id =
 WHERE  v.deprecated = 0 AND a.deprecated = 0 AND p.deprecated = 0
 ORDER  BY v.appid, v.version_num DESC, v.id`
 
+const allAppVersions = `
+SELECT ` + appVersionColumns + ` FROM app_version v JOIN platform p ON p.id = v.platformid ORDER BY v.id`
+
+// AllAppVersions returns every version, those too that are not sent any more.
+func (t *Tx) AllAppVersions() ([]AppVersion, error) { return all(t, scanAppVersion, allAppVersions) }
+
+const setVersionDoc = `UPDATE app_version SET xml_doc = $3 WHERE id = $1 AND xml_doc = $2`
+
+// SetVersionDoc replaces a version's description, or returns ErrLost if it is no
+// longer old.
+func (t *Tx) SetVersionDoc(id int64, old, doc string) error {
+	return t.must(setVersionDoc, id, old, doc)
+}
+
 // AppVersions returns the versions that may be sent, those of an application
 // together and the newest first.
 func (t *Tx) AppVersions() ([]AppVersion, error) { return all(t, scanAppVersion, liveAppVersions) }

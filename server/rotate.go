@@ -1,0 +1,180 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// nextKey is where a new code signing key lies until all is signed with it.
+const nextKey = "next_code_sign"
+
+// RotateKey replaces the project's code signing key by a new one and signs the files
+// of all app versions with it. Each former key signs the new one, so that hosts which
+// know any of them accept it; their private keys must be there for that, in keys/. No
+// server may run meanwhile, as it knows the key from its start. After a crash
+// RotateKey, called again, goes on where it was; until then the project is not served.
+func (p *Project) RotateKey(ctx context.Context) error {
+	keys := filepath.Join(p.Dir, keysDir)
+	next, present := filepath.Join(keys, nextKey), filepath.Join(keys, "code_sign")
+	if !p.rotating() {
+		if err := makeKeys(next); err != nil {
+			return err
+		}
+	}
+	key, err := readPrivate(next + "_private")
+	if errors.Is(err, fs.ErrNotExist) {
+		key, err = readPrivate(present + "_private") // it was put into place
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.signAgain(ctx, key); err != nil {
+		return err
+	}
+	if err := endorse(keys, key.Public().Text()); err != nil {
+		return err
+	}
+	for _, kind := range []string{"_private", "_public"} { // the last sign that this goes on is the public one
+		if err := os.Rename(next+kind, present+kind); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := atomicfile.SyncDir(keys); err != nil {
+		return err
+	}
+	p.oldKeys = nil
+	return p.readKeys()
+}
+
+// rotating reports whether a rotation was begun and not ended.
+func (p *Project) rotating() bool {
+	_, err := os.Stat(filepath.Join(p.Dir, keysDir, nextKey+"_public"))
+	return err == nil
+}
+
+// endorse makes the present key the last of the former ones, and has all of them sign
+// the one that is offered.
+func endorse(keys, offered string) error {
+	file := func(name string, n int) string { return filepath.Join(keys, name+"_"+strconv.Itoa(n)) }
+	present, err := readPrivate(filepath.Join(keys, "code_sign_private"))
+	if err != nil {
+		return err
+	}
+	last := 0
+	for ; ; last++ {
+		if _, err := os.Stat(file("old_key", last)); errors.Is(err, fs.ErrNotExist) {
+			break
+		} else if err != nil {
+			return err
+		}
+	}
+	saved := present.Public().Text() == offered
+	if last > 0 {
+		text, err := os.ReadFile(file("old_key", last-1))
+		if err != nil {
+			return err
+		}
+		saved = saved || string(text) == present.Public().Text()
+	}
+	if !saved {
+		if err := atomicfile.Write(file("old_key_private", last), []byte(present.Text()), 0o600); err != nil {
+			return err
+		}
+		if err := atomicfile.Write(file("old_key", last), []byte(present.Public().Text()), 0o600); err != nil {
+			return err
+		}
+		last++
+	}
+	for n := range last {
+		old, err := readPrivate(file("old_key_private", n))
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is not there: it must sign the new key, or hosts that know only its key cannot trust the new one; bring it back and run this again", file("old_key_private", n))
+		}
+		if err != nil {
+			return err
+		}
+		sig, err := old.SignText(strings.TrimSpace(offered))
+		if err != nil {
+			return err
+		}
+		if err := atomicfile.Write(file("signature", n), []byte(sig), 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readPrivate(path string) (*protocol.PrivateKey, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := protocol.ParsePrivateKey(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
+}
+
+// signAgain signs the files of all app versions.
+func (p *Project) signAgain(ctx context.Context, key *protocol.PrivateKey) error {
+	var versions []store.AppVersion
+	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+		versions, err = tx.AllAppVersions()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	docs := make(map[int64]string, len(versions))
+	for _, v := range versions {
+		if docs[v.ID], err = p.signDoc(v.XMLDoc, key); err != nil {
+			return fmt.Errorf("app version %d: %w", v.ID, err)
+		}
+	}
+	return p.Store.Update(ctx, func(tx *store.Tx) error {
+		for _, v := range versions {
+			if err := tx.SetVersionDoc(v.ID, v.XMLDoc, docs[v.ID]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// signDoc replaces the signatures in the description of an app version.
+func (p *Project) signDoc(doc string, key *protocol.PrivateKey) (string, error) {
+	e, err := protocol.ParseElements([]byte(doc))
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, f := range e.Files {
+		if f.Signature != "" {
+			content, err := p.Download.Open(f.Name)
+			if err != nil {
+				return "", err
+			}
+			f.Signature, err = key.Sign(content)
+			_ = content.Close()
+			if err != nil {
+				return "", fmt.Errorf("file %s: %w", f.Name, err)
+			}
+		}
+		b.WriteString(f.XML())
+	}
+	for _, v := range e.AppVersions {
+		b.WriteString(v.XML())
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,101 @@
+package server_test
+
+import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// Hosts that know a former key accept the new one, and the programs are signed with it;
+// a rotation that was broken off goes on.
+func TestRotateKey(t *testing.T) {
+	w := newWorld(t)
+	w.setUp()
+	reopen := func() {
+		t.Helper()
+		w.must(w.p.Close())
+		p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+		w.must(err)
+		t.Cleanup(func() { _ = p.Close() })
+		w.p = p
+	}
+	serve := func() (err error) {
+		w.web, err = w.p.Handler(func() {})
+		return err
+	}
+	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	learn := func() {
+		t.Helper()
+		w.create(workgen.Params{}, "hello")
+		reply := c.fetch()
+		if len(reply.Results) != 1 {
+			t.Fatalf("%d results, %+v", len(reply.Results), reply.Messages)
+		}
+		if c.codeSign != "" {
+			w.must(protocol.AcceptNewKey(c.codeSign, reply.CodeSignKey, reply.CodeSignKeySignature))
+		}
+		key, err := protocol.ParsePublicKey(reply.CodeSignKey)
+		w.must(err)
+		for _, f := range reply.Files {
+			if f.Signature == "" {
+				continue
+			}
+			if err := key.Verify(strings.NewReader(c.download(f)), f.Signature); err != nil {
+				t.Errorf("%s: %v", f.Name, err)
+			}
+		}
+		if c.codeSign == "" {
+			c.codeSign = reply.CodeSignKey // and never learns another
+		}
+		c.compute(reply)
+	}
+	learn()
+
+	var name string
+	w.must(filepath.WalkDir(filepath.Join(w.dir, "download"), func(path string, d os.DirEntry, err error) error {
+		if err == nil && strings.HasPrefix(d.Name(), "upper_") {
+			name = path
+		}
+		return err
+	}))
+	w.must(os.Rename(name, name+".away"))
+	if err := w.p.RotateKey(t.Context()); err == nil {
+		t.Fatal("programs that are not there were signed")
+	}
+	reopen()
+	if err := serve(); err == nil || !strings.Contains(err.Error(), "key rotate") {
+		t.Errorf("served amid a rotation: %v", err)
+	}
+	w.must(os.Rename(name+".away", name))
+	w.must(w.p.RotateKey(t.Context()))
+	reopen()
+	w.must(serve())
+	learn()
+
+	w.must(w.p.RotateKey(t.Context()))
+	reopen()
+	w.must(serve())
+	learn()
+
+	away := filepath.Join(w.dir, "keys", "old_key_private_0")
+	w.must(os.Rename(away, away+".away"))
+	if err := w.p.RotateKey(t.Context()); err == nil || !strings.Contains(err.Error(), "old_key_private_0 is not there") {
+		t.Errorf("without a former key: %v", err)
+	}
+	w.must(os.Rename(away+".away", away))
+	w.must(w.p.RotateKey(t.Context()))
+	reopen()
+	w.must(serve())
+	learn()
+	for _, left := range []string{"next_code_sign_public", "next_code_sign_private", "old_key_3"} {
+		if _, err := os.Stat(filepath.Join(w.dir, "keys", left)); err == nil {
+			t.Errorf("keys/%s is there", left)
+		}
+	}
+}
