@@ -69,7 +69,7 @@ type Config struct {
 	Log          *slog.Logger
 	ExitWhenIdle bool   // Run returns when nothing is left to do
 	Version      string // of the program, for people
-	// Transport carries HTTP; nil means the net/http package's own.
+	// Transport carries HTTP; nil means one by the settings' proxy.
 	Transport http.RoundTripper
 	// Sensors are asked now and then whether the computer is in use and so on; nil
 	// means that nothing of the kind is known.
@@ -128,6 +128,7 @@ type Agent struct {
 	old     []guirpc.OldResult
 	up      uptime
 	disk    diskUse
+	newer   newer
 	stale   bool // something may be left that nobody needs
 }
 
@@ -159,6 +160,11 @@ func New(cfg Config) (*Agent, error) {
 	}
 	if a.settings, err = settings.Load(dir); err != nil {
 		return nil, err
+	}
+	if cfg.Transport == nil {
+		if cfg.Transport, err = httpclient.Transport(a.settings.Proxy, a.settings.NoProxy); err != nil {
+			return nil, err
+		}
 	}
 	if a.db, err = state.Open(filepath.Join(dir, stateFile)); err != nil {
 		return nil, err
@@ -278,6 +284,7 @@ func (a *Agent) step(now time.Time) time.Time {
 	a.act(d, now)
 	a.keepDebts(now)
 	a.collect()
+	a.askNewer(now, &w)
 	w.by(d.Plan.Again)
 	return w.at
 }

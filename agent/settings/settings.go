@@ -7,13 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -40,6 +43,9 @@ type Settings struct {
 	ReportResultsImmediately bool     `toml:"report_results_immediately" about:"report each result as soon as it is ready"`
 	MaxFileXfers             int      `toml:"max_file_xfers" unit:"files" about:"how many are transferred at once"`
 	MaxFileXfersPerProject   int      `toml:"max_file_xfers_per_project" unit:"files" about:"how many of those belong to one project"`
+	Proxy                    string   `toml:"proxy" about:"how projects are reached: http://HOST:PORT, https:// or socks5://, with USER:PASSWORD@ before HOST if it asks; direct: by none; empty: as HTTP_PROXY and HTTPS_PROXY in the environment say"`
+	NoProxy                  []string `toml:"no_proxy" about:"hosts, domains (with a dot before them) and networks that are reached without the proxy"`
+	ReleaseURL               string   `toml:"release_url" about:"asked once a day which version of Starling is the newest; the agent tells of it and never replaces itself; empty: not asked, as where a package manager is in charge"`
 	DeviceName               string   `toml:"device_name" about:"told to projects in place of the host's name"`
 	Venue                    string   `toml:"venue" about:"home, work or school: which section of preferences holds here; empty: as the projects' web sites say"`
 	ExclusiveApps            []string `toml:"exclusive_apps" about:"programs that want the computer for themselves: while one runs, tasks do not"`
@@ -59,7 +65,7 @@ type LogFlags struct {
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true}
+	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, ReleaseURL: version.ReleaseURL}
 }
 
 // Load reads starling.toml in the data directory; a missing file means the
@@ -80,6 +86,12 @@ func Load(dataDir string) (Settings, error) {
 	}
 	if !slices.Contains([]string{"", "home", "work", "school"}, s.Venue) {
 		errs = append(errs, lines.Errorf("venue", "%q is not home, work or school", s.Venue))
+	}
+	if err := httpclient.CheckProxy(s.Proxy); err != nil {
+		errs = append(errs, lines.Errorf("proxy", "%v", err))
+	}
+	if u, err := url.Parse(s.ReleaseURL); s.ReleaseURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
+		errs = append(errs, lines.Errorf("release_url", "%q is no address", s.ReleaseURL))
 	}
 	if s.NCPUs < 0 {
 		errs = append(errs, lines.Errorf("ncpus", "%d is negative; 0 means those there are", s.NCPUs))
