@@ -199,7 +199,7 @@ func TestDebianPackage(t *testing.T) {
 	if out, err := s.try("ada", "starling", "status"); err != nil || !strings.Contains(out, p.URL) {
 		t.Errorf("status for a member: %v: %s", err, out)
 	}
-	if out, err := s.try("ada", "sh", "-c", "cat "+systemData+"/accounts/* || head -c1 "+systemData+"/state.db"); err == nil {
+	if out, err := s.try("ada", "sh", "-c", "cd "+systemData+" && (cat accounts/* || cat starling.toml || head -c1 state.db)"); err == nil {
 		t.Errorf("members of the group read what they need not: %s", out)
 	}
 
