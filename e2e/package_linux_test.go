@@ -27,7 +27,11 @@ const (
 var packages = sync.OnceValues(func() (files [2]string, err error) {
 	for i, version := range []string{"0.9.1", "0.9.2"} {
 		dir := filepath.Join(string(bin), "packages")
-		cmd := exec.Command("../tools/packages/build", version, dir, "deb")
+		formats := "deb"
+		if i == 0 {
+			formats = "deb rpm archive"
+		}
+		cmd := exec.Command("../tools/packages/build", append([]string{version, dir}, strings.Fields(formats)...)...)
 		cmd.Env = append(os.Environ(), "PACKAGES=starling", "PLATFORMS=linux/"+runtime.GOARCH, "TRIMPATH=") // compiled already
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return files, fmt.Errorf("%v: %w\n%s", cmd, err, out)
@@ -44,6 +48,48 @@ func buildPackages(t *testing.T) (old, upgrade string) {
 		t.Fatal(err)
 	}
 	return files[0], files[1]
+}
+
+// TestArchiveAndRPM looks into what is not installed in the other tests: all of it
+// has the program, its pages and its completions.
+func TestArchiveAndRPM(t *testing.T) {
+	t.Parallel()
+	needs(t, "rpm", "tar")
+	ctx := patience(t)
+	deb, _ := buildPackages(t)
+	dir := t.TempDir()
+	output := func(name string, args ...string) string {
+		t.Helper()
+		out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %v: %v: %s", name, args, err, out)
+		}
+		return string(out)
+	}
+	archive := "starling-0.9.1-linux-" + runtime.GOARCH
+	output("tar", "-C", dir, "-xzf", filepath.Join(filepath.Dir(deb), archive+".tar.gz"))
+	if got := output(filepath.Join(dir, archive, "starling"), "--version"); got != "starling version 0.9.1\n" {
+		t.Errorf("the archive's program says %q", got)
+	}
+	for _, file := range []string{"LICENSE", "share/starling/man/starling.1.gz", "share/starling/starling.fish", "share/starling/starling.toml"} {
+		if _, err := os.Stat(filepath.Join(dir, archive, file)); err != nil {
+			t.Error(err)
+		}
+	}
+	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	rpm := filepath.Join(filepath.Dir(deb), "starling-0.9.1-1."+arch+".rpm")
+	if got := output("rpm", "-qp", "--qf", "%{name} %{version} %{arch} %{license}", rpm); got != "starling 0.9.1 "+arch+" Apache-2.0" {
+		t.Errorf("the package says it is %q", got)
+	}
+	files := output("rpm", "-qpl", rpm)
+	for _, want := range []string{"/usr/bin/starling\n", unitFile, "/usr/share/man/man1/starling-task-suspend.1.gz", "/usr/share/zsh/site-functions/_starling", "/usr/share/starling/prefs.toml"} {
+		if !strings.Contains(files, want) {
+			t.Errorf("no %s in %s", want, files)
+		}
+	}
+	if scripts := output("rpm", "-qp", "--scripts", rpm); !strings.Contains(scripts, "useradd --system") {
+		t.Errorf("the package makes no user: %s", scripts)
+	}
 }
 
 // configure writes the files an administrator would; the agent takes no ports.
@@ -153,7 +199,7 @@ func TestDebianPackage(t *testing.T) {
 	if out, err := s.try("ada", "starling", "status"); err != nil || !strings.Contains(out, p.URL) {
 		t.Errorf("status for a member: %v: %s", err, out)
 	}
-	if out, err := s.try("ada", "sh", "-c", "cat "+systemData+"/accounts/* || head -c1 "+systemData+"/state.db"); err == nil {
+	if out, err := s.try("ada", "sh", "-c", "cd "+systemData+" && (cat accounts/* || cat starling.toml || head -c1 state.db)"); err == nil {
 		t.Errorf("members of the group read what they need not: %s", out)
 	}
 

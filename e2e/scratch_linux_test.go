@@ -76,7 +76,7 @@ find "$4" -depth -type d -exec rmdir {} +`
 // newScratch makes a scratch in which the folder shared is the same as here.
 func newScratch(t *testing.T, ctx context.Context, shared string) *scratch {
 	t.Helper()
-	needs(t, "dpkg", "unshare", "nsenter", "setpriv", "chroot", "useradd")
+	needsRoot(t)
 	pid := hold(t, "unshare", "--mount", "--propagation", "private", "sh", "-c", wait, "scratch", t.TempDir(), shared)
 	return &scratch{
 		t: t, ctx: ctx, root: "/proc/" + pid + "/root",
@@ -87,7 +87,8 @@ func newScratch(t *testing.T, ctx context.Context, shared string) *scratch {
 // bootScratch makes one in which systemd runs.
 func bootScratch(t *testing.T, ctx context.Context, shared string) *scratch {
 	t.Helper()
-	needs(t, "dpkg", "unshare", "nsenter", "setpriv", "chroot", "useradd", "pgrep", "/usr/lib/systemd/systemd", "systemctl")
+	needsRoot(t)
+	needs(t, "pgrep", "/usr/lib/systemd/systemd", "systemctl")
 	groups := "/sys/fs/cgroup"
 	if _, err := os.Stat(groups + "/cgroup.procs"); err != nil {
 		groups += "/unified" // beside version 1
@@ -110,12 +111,17 @@ func bootScratch(t *testing.T, ctx context.Context, shared string) *scratch {
 	}
 }
 
-// needs skips the test where it cannot run, or fails it if $CI is set.
-func needs(t *testing.T, programs ...string) {
+func needsRoot(t *testing.T) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		absent(t, "installing packages takes root's rights")
 	}
+	needs(t, "dpkg", "unshare", "nsenter", "setpriv", "chroot", "useradd")
+}
+
+// needs skips the test where it cannot run, or fails it if $CI is set.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
 	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
 			absent(t, program+" is not installed")

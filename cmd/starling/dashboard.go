@@ -35,6 +35,8 @@ func dashboardCmd(o *options) *cobra.Command {
 			u, err := dashboard.Address(o.data)
 			if errors.Is(err, fs.ErrNotExist) {
 				return errors.New("the agent serves no dashboard: its port is 0 or was taken, see the log; choose another with dashboard_port in starling.toml")
+			} else if errors.Is(err, fs.ErrPermission) {
+				return fmt.Errorf("%w; the address is for the agent's user and root alone: sudo starling dashboard --no-browser", err)
 			} else if err != nil {
 				return err
 			}
