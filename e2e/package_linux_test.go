@@ -76,6 +76,9 @@ func TestArchiveAndRPM(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if got := output(filepath.Join(dir, archive, "starling"), "reference", "starling.toml"); !strings.Contains(got, "releases/latest") {
+		t.Errorf("the archive's program does not ask for newer versions: %s", got)
+	}
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	rpm := filepath.Join(filepath.Dir(deb), "starling-0.9.1-1."+arch+".rpm")
 	if got := output("rpm", "-qp", "--qf", "%{name} %{version} %{arch} %{license}", rpm); got != "starling 0.9.1 "+arch+" Apache-2.0" {
