@@ -164,6 +164,9 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.exec, err = executor.New(dir, cfg.Log, func(e executor.Event) { a.post(func() { a.applyRun(e) }) })
+	if err == nil {
+		a.exec.PassEnvironment(a.settings.PassEnvironment)
+	}
 	if err == nil && cfg.Confine && a.settings.Sandbox {
 		a.exec.Confine(executor.Walls{Network: a.settings.SandboxNetwork, Read: a.settings.SandboxRead, Write: a.settings.SandboxWrite})
 	}

@@ -38,6 +38,5 @@ func (e *Executor) launch(cmd *exec.Cmd, t Task) error {
 	if len(t.Runner) > 0 {
 		p.Read = append(p.Read, t.Runner[0])
 	}
-	cmd.Env = append(cmd.Env, "TMPDIR="+cmd.Dir, "HOME="+cmd.Dir)
 	return sandbox.Start(cmd, p)
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -75,6 +76,10 @@ func application(what string, args []string) {
 		// Go's runtime would turn the signal into an exit status.
 		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -ABRT $$"}, nil)
 	case "leave": // premature
+		os.Exit(0)
+	case "environment":
+		_ = os.WriteFile("out", []byte(strings.Join(os.Environ(), "\n")), 0o600)
+		_ = os.WriteFile("boinc_finish_called", []byte("0\n"), 0o600)
 		os.Exit(0)
 	case "plain": // knows BOINC's finish file, not its runtime; prints how it was started
 		report := fmt.Sprintf("%q\n%s\n%s\n", args, os.Args[0], os.Getenv("LD_LIBRARY_PATH"))

@@ -63,6 +63,9 @@ type Settings struct {
 	// applications may read, or change as well.
 	SandboxRead  []string `toml:"sandbox_read"`
 	SandboxWrite []string `toml:"sandbox_write"`
+	// PassEnvironment names variables of the agent's environment that applications
+	// get; beside these it is only the few that every program needs.
+	PassEnvironment []string `toml:"pass_environment"`
 	// GUIRPCPort is where BOINC's tools connect; 0: nowhere.
 	GUIRPCPort int `toml:"gui_rpc_port"`
 	// DashboardPort is where a browser on this computer finds the dashboard; 0:
