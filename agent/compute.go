@@ -212,6 +212,7 @@ func (a *Agent) allow(d decision) {
 	inUse := a.prefs.InUse(a.conditions(s.Now))
 	a.exec.Allow(executor.Allowance{
 		CPU: a.prefs.Throttle(inUse), Memory: s.Memory, MostMemory: most, NetworkSuspended: s.Network.Denied(),
+		Processes: a.settings.MaxProcesses,
 	})
 }
 

@@ -249,11 +249,8 @@ func TestWholeTree(t *testing.T) {
 func TestProgramThatKnowsNoInterface(t *testing.T) {
 	b := newBench(t)
 	b.timing.deaf = 20 * time.Millisecond
-	if err := os.Remove(filepath.Join(b.project, "app_1.0")); err != nil {
-		t.Fatal(err)
-	}
 	script := "#!/bin/sh\n(i=0; while :; do i=$((i+1)); echo $i >c; mv c child_ticks; done) &\ni=0; while :; do i=$((i+1)); echo $i >t; mv t ticks; done\n"
-	b.put("app_1.0", script)
+	b.program(script)
 	b.start(b.boincTask())
 	b.ticking("child_ticks")
 	_ = b.Suspend("r_0")

@@ -73,6 +73,15 @@ func (b *bench) put(name, text string) {
 	}
 }
 
+// program makes a script the main program.
+func (b *bench) program(script string) {
+	b.t.Helper()
+	if err := os.Remove(filepath.Join(b.project, "app_1.0")); err != nil {
+		b.t.Fatal(err)
+	}
+	b.put("app_1.0", script)
+}
+
 func (b *bench) slotFile(name string) string { return filepath.Join(b.data, "slots", "0", name) }
 
 func (b *bench) read(name string) string {

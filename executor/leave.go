@@ -46,13 +46,15 @@ func (r *run) kill() int {
 		kill(pid)
 	}
 	// Whoever has hidden from these is known by the mark it was given.
-	dir := filepath.Join(r.e.dir, filepath.FromSlash(slotName(r.task.Slot)))
-	marked := r.e.inhabitants(dir)
+	marked := r.e.inhabitants(r.dir())
 	for _, pid := range marked {
 		kill(pid)
 	}
 	return max(len(r.kin), len(marked))
 }
+
+// dir is the slot's path.
+func (r *run) dir() string { return filepath.Join(r.e.dir, filepath.FromSlash(slotName(r.task.Slot))) }
 
 // clean returns when nothing is left of a process that has exited, or when
 // something cannot be ended: whoever gets the slot next must be alone in it.

@@ -21,6 +21,7 @@ type Allowance struct {
 	Memory           int64   // bytes that all may use now, told to them; 0: not known
 	MostMemory       int64   // bytes that all may ever use: one alone that uses more is aborted; 0: no limit
 	NetworkSuspended bool    // told to them
+	Processes        int     // that one may consist of, where they can be counted; 0: no limit
 }
 
 // Allow sets what runs are held to from their next poll on.
@@ -64,6 +65,11 @@ func (t Task) timeLimit() time.Duration {
 // client/app_control.cpp, ACTIVE_TASK_SET::check_rsc_limits_exceeded.
 func (r *run) limit(now time.Time, a Allowance) {
 	if !r.deadline.IsZero() {
+		return
+	}
+	if n := 1 + len(r.kin); a.Processes > 0 && n > a.Processes {
+		r.abort(exitAbortedByClient, fmt.Sprintf("exceeded process limit: %d processes > %d (max_processes)", n, a.Processes))
+		r.kill() // it grows while we wait for it to obey
 		return
 	}
 	p, d := r.snapshot(), r.task.Init

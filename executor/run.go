@@ -34,6 +34,7 @@ type run struct {
 	polled   time.Time
 	unread   time.Time // since when the application has not read a control message; zero: it has
 	measured time.Time // when the disk was
+	sought   time.Time // when processes that hide were
 	finished time.Time // when the finish file was first seen
 	deadline time.Time // when a process that was told to leave is killed; zero: it was not
 	ending   ending
@@ -186,6 +187,7 @@ func (r *run) poll() {
 	allowed := r.e.allowance()
 	r.count(now)
 	all := r.e.tree.look(false)
+	r.seek(all, now)
 	r.kin = all.relatives(r.cmd.Process.Pid, r.kin)
 	rss, cpu := all.usage(r.cmd.Process.Pid, r.kin)
 	r.update(func(p *Progress) {

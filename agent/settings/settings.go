@@ -66,6 +66,9 @@ type Settings struct {
 	// PassEnvironment names variables of the agent's environment that applications
 	// get; beside these it is only the few that every program needs.
 	PassEnvironment []string `toml:"pass_environment"`
+	// MaxProcesses is how many processes a task may have; one that has more is
+	// aborted.
+	MaxProcesses int `toml:"max_processes"`
 	// GUIRPCPort is where BOINC's tools connect; 0: nowhere.
 	GUIRPCPort int `toml:"gui_rpc_port"`
 	// DashboardPort is where a browser on this computer finds the dashboard; 0:
@@ -84,7 +87,7 @@ type LogFlags struct {
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true}
+	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, MaxProcesses: 256}
 }
 
 // Load reads starling.toml in the data directory; a missing file means the
@@ -114,6 +117,9 @@ func Load(dataDir string) (Settings, error) {
 	}
 	if s.DashboardPort < 0 || s.DashboardPort > 65535 {
 		errs = append(errs, lines.Errorf("dashboard_port", "%d is no port; 0 means none", s.DashboardPort))
+	}
+	if s.MaxProcesses < 4 {
+		errs = append(errs, lines.Errorf("max_processes", "%d is too few: wrappers need some for themselves; want 4 or more", s.MaxProcesses))
 	}
 	for _, v := range []struct {
 		key string

@@ -52,11 +52,14 @@ allow_multiple_clients = true
 report_results_immediately = true
 max_file_xfers = 4
 max_file_xfers_per_project = 1
-device_name = "d"`, ""},
+device_name = "d"
+pass_environment = ["A"]
+max_processes = 4`, ""},
 		{"unknown keys", "ncpu = 3\n\n[log_level]\nx = 1\n", "DIR/starling.toml:1: ncpu: unknown key, did you mean ncpus?\n" +
 			"DIR/starling.toml:3: log_level: map[x:1] is not a text in quotes"},
 		{"wrong kinds", "ncpus = \"all\"\nallow_multiple_clients = 1", "DIR/starling.toml:1: ncpus: \"all\" is not a whole number\n" +
 			"DIR/starling.toml:2: allow_multiple_clients: 1 is not true or false"},
+		{"bad processes", "max_processes = 1", "DIR/starling.toml:1: max_processes: 1 is too few: wrappers need some for themselves; want 4 or more"},
 		{"bad values", "max_file_xfers_per_project = 0\nmax_file_xfers = 101\nncpus = -1\nlog_level = \"loud\"", "DIR/starling.toml:4: log_level: \"loud\" is not debug, info, warn or error\n" +
 			"DIR/starling.toml:3: ncpus: -1 is negative; 0 means those there are\n" +
 			"DIR/starling.toml:2: max_file_xfers: 101 is not within 1 and 100\n" +

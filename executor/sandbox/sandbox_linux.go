@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -60,6 +61,11 @@ func restrict(p Policy) error {
 			return fmt.Errorf("file size: %w", err)
 		}
 	}
+	if p.MoreTasks > 0 {
+		if err := boundTasks(p.MoreTasks); err != nil {
+			return fmt.Errorf("number of processes: %w", err)
+		}
+	}
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("core files: %w", err)
 	}
@@ -78,6 +84,29 @@ func restrict(p Policy) error {
 		return errors.Join(c.RestrictPaths(rules...), c.RestrictScoped())
 	}
 	return c.Restrict(rules...)
+}
+
+// boundTasks has this process and its children start no others while their user
+// has so many more processes and threads than now.
+func boundTasks(more int) error {
+	n := uint64(more)
+	threads, err := filepath.Glob("/proc/[0-9]*/task/*")
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		var st unix.Stat_t
+		if unix.Stat(t, &st) == nil && int(st.Uid) == os.Getuid() {
+			n++
+		}
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &limit); err != nil {
+		return err
+	}
+	limit.Max = min(limit.Max, n)
+	limit.Cur = min(limit.Cur, limit.Max)
+	return unix.Setrlimit(unix.RLIMIT_NPROC, &limit)
 }
 
 // rule gives access to a path, if it is there.

@@ -101,6 +101,22 @@ func TestHostileApplication(t *testing.T) {
 	}
 }
 
+func TestForkBomb(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("the system does not bound root; make test-unprivileged runs this as another user")
+	}
+	c := newCell(t)
+	c.policy.MoreTasks = 20
+	const bomb = `for i in $(seq 100); do sleep 5 >/dev/null 2>&1 & done; echo all`
+	if out, err := c.sh(bomb); err == nil {
+		t.Errorf("it made all its processes: %q", out)
+	}
+	c.policy.MoreTasks = 1000
+	if out, err := c.sh(bomb); err != nil {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
+
 func TestNetwork(t *testing.T) {
 	c := newCell(t)
 	if words, _ := sandbox.Level(); !strings.Contains(words, "TCP") {
