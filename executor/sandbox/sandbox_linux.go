@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -26,6 +28,7 @@ func Main() {
 	if len(os.Args) < 3 || os.Args[1] != marker {
 		return
 	}
+	runtime.LockOSThread() // what it keeps of root's rights is the thread's
 	unix.CloseOnExec(pipe)
 	what, err := become(os.Args[2], os.Args[3:])
 	number := 0
@@ -50,6 +53,9 @@ func become(program string, args []string) (what string, err error) {
 	if err := restrict(p); err != nil {
 		return "sandbox", err
 	}
+	if err := restrictSyscalls(p.Network); err != nil {
+		return "sandbox: system calls", err
+	}
 	return program, unix.Exec(program, append([]string{program}, args...), os.Environ())
 }
 
@@ -69,6 +75,9 @@ func restrict(p Policy) error {
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("core files: %w", err)
 	}
+	if err := dropCapabilities(); err != nil {
+		return fmt.Errorf("capabilities: %w", err)
+	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
 	}
@@ -84,6 +93,33 @@ func restrict(p Policy) error {
 		return errors.Join(c.RestrictPaths(rules...), c.RestrictScoped())
 	}
 	return c.Restrict(rules...)
+}
+
+// dropCapabilities leaves to root's programs what concerns files and their own
+// processes. It acts on this thread and on what it becomes.
+func dropCapabilities() error {
+	kept := []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL}
+	for c := uintptr(0); c < 64; c++ {
+		if slices.Contains(kept, c) {
+			continue
+		}
+		switch has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); {
+		case errors.Is(err, unix.EINVAL): // there are no more
+			return nil
+		case err != nil:
+			return err
+		case has == 0:
+			continue
+		}
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		if errors.Is(err, unix.EPERM) {
+			return nil // an ordinary user has none to drop, and with no_new_privs gains none
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // boundTasks has this process and its children start no others while their user
@@ -139,5 +175,9 @@ func Level() (words string, enforced bool) {
 	if v >= 6 {
 		can = append(can, "signals to other programs")
 	}
-	return fmt.Sprintf("Landlock, version %d: %s", v, strings.Join(can, ", ")), true
+	words = fmt.Sprintf("Landlock, version %d: %s", v, strings.Join(can, ", "))
+	if filtered {
+		words += "; seccomp: system calls, sockets, what is typed at terminals"
+	}
+	return words, true
 }

@@ -83,6 +83,7 @@ func TestHostileApplication(t *testing.T) {
 		"gains rights":              `grep -q 'NoNewPrivs:.*0' /proc/self/status`,
 		"reads the shadow file":     `cat /etc/shadow`,
 		"mounts":                    `mount -t tmpfs none .`,
+		"makes a device":            `mknod device c 1 3`,
 		"becomes another in a fork": `(sh -c 'cat "$SECRET"')`,
 	} {
 		c.policy.FileBytes = 1 << 20
