@@ -108,6 +108,8 @@ type Agent struct {
 	sizes   *folderSizes
 	quit    func() // ends Run
 
+	bounded string // what the system bounds of each task
+
 	quitting <-chan struct{}
 
 	events chan func()     // each runs in the loop
@@ -167,6 +169,9 @@ func New(cfg Config) (*Agent, error) {
 	if err == nil {
 		a.exec.PassEnvironment(a.settings.PassEnvironment)
 	}
+	if err == nil && cfg.Confine {
+		a.group()
+	}
 	if err == nil && cfg.Confine && a.settings.Sandbox {
 		a.exec.Confine(executor.Walls{Network: a.settings.SandboxNetwork, Read: a.settings.SandboxRead, Write: a.settings.SandboxWrite})
 	}
@@ -184,6 +189,17 @@ func New(cfg Config) (*Agent, error) {
 	a.xfer = &filexfer.Client{HTTP: client, UserAgent: agent, Down: filexfer.NewPace(), Up: filexfer.NewPace()}
 	a.sched = &schedulerop.Client{HTTP: client, UserAgent: agent}
 	return a, nil
+}
+
+// group has applications run in control groups of their own, where that can be.
+func (a *Agent) group() {
+	bounded, err := a.exec.UseControlGroups()
+	if err != nil {
+		a.log.Warn("applications have no control groups: their bounds are kept by looking", "error", err)
+	} else if bounded != "" {
+		a.log.Info("each application has a control group", "bounded", bounded)
+	}
+	a.bounded = bounded
 }
 
 // knowHost looks at the computer, and gives it an identity and measured speeds

@@ -92,6 +92,7 @@ type Executor struct {
 	walls  *Walls
 	named  []string // see PassEnvironment
 	tree   processTree
+	groups groups
 
 	mu      sync.Mutex
 	runs    map[string]*run

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"fmt"
 	"path/filepath"
 	"time"
 
@@ -40,6 +41,7 @@ func (r *run) ask(c appipc.Control) {
 // kill ends the process and all that belongs to it, and returns how many others
 // it found.
 func (r *run) kill() int {
+	n := r.group.kill()
 	r.kin = r.e.tree.look(true).relatives(r.cmd.Process.Pid, r.kin)
 	killGroup(r.cmd.Process.Pid)
 	for pid := range r.kin {
@@ -50,7 +52,7 @@ func (r *run) kill() int {
 	for _, pid := range marked {
 		kill(pid)
 	}
-	return max(len(r.kin), len(marked))
+	return max(n, len(r.kin), len(marked))
 }
 
 // dir is the slot's path.
@@ -79,7 +81,11 @@ func (r *run) end() Exited {
 		r.trickleUp()
 		r.clean() // what the main process has left behind
 		e.exitOf(r.cmd.ProcessState)
-		used = r.cmd.ProcessState.UserTime() + r.cmd.ProcessState.SystemTime()
+		used = max(r.cmd.ProcessState.UserTime()+r.cmd.ProcessState.SystemTime(), r.group.cpu())
+		if r.group.outOfMemory() && !e.Abort {
+			e.Abort, e.AbortStatus = true, exitMemoryLimit
+			e.AbortReason = fmt.Sprintf("working set size > client RAM limit: ended by the system at %.2fMB", float64(r.bounded.MostMemory)/megabyte)
+		}
 	}
 	p := r.snapshot()
 	// An application that does not use the interface reports no CPU time.

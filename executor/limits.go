@@ -78,6 +78,7 @@ func (r *run) limit(now time.Time, a Allowance) {
 			most.Seconds(), d.RscFPOpsBound/gigaop, r.task.FLOPS/gigaop))
 		return
 	}
+	r.bound(a)
 	// Half of what is measured counts after ten polls, as upstream: a peak is
 	// no reason to lose the work.
 	const weight = 0.067
@@ -101,6 +102,15 @@ func (r *run) limit(now time.Time, a Allowance) {
 		r.abort(exitDiskLimit, fmt.Sprintf("exceeded disk limit: %.2fMB > %.2fMB",
 			float64(used)/megabyte, float64(d.RscDiskBound)/megabyte))
 	}
+}
+
+// bound has the system hold the run to what it may use at most, where it can.
+func (r *run) bound(a Allowance) {
+	if r.cmd != nil && a == r.bounded {
+		return
+	}
+	r.bounded = a
+	r.group.bound(a.MostMemory, moreTasks*a.Processes, !r.task.Init.NoPriorityChange)
 }
 
 // diskUsage is what the run has written: its slot and, outside of it, its outputs.

@@ -77,6 +77,11 @@ func application(what string, args []string) {
 		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -ABRT $$"}, nil)
 	case "leave": // premature
 		os.Exit(0)
+	case "memory": // takes more and more of it
+		for all := [][]byte(nil); len(all) < 500; time.Sleep(time.Millisecond) {
+			all = append(all, bytes.Repeat([]byte("x"), 1<<20))
+		}
+		os.Exit(1)
 	case "environment":
 		_ = os.WriteFile("out", []byte(strings.Join(os.Environ(), "\n")), 0o600)
 		_ = os.WriteFile("boinc_finish_called", []byte("0\n"), 0o600)

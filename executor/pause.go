@@ -53,6 +53,9 @@ func (r *run) follow(now time.Time) {
 		}
 	case r.held() && !r.stopped && (heard || deaf) && !r.virtual():
 		r.stopped = true
+		if deaf && r.group.freeze(true) {
+			return
+		}
 		if deaf {
 			signalAll([]int{r.cmd.Process.Pid}, stop)
 		}
@@ -69,6 +72,7 @@ func (r *run) wake() {
 		return
 	}
 	r.stopped = false
+	r.group.freeze(false)
 	signalAll(append(r.relatives(), r.cmd.Process.Pid), resume)
 }
 

@@ -25,6 +25,7 @@ type run struct {
 	done   chan struct{} // closed when the run has left Executor.runs
 
 	slot    *slot
+	group   *group
 	cmd     *exec.Cmd // nil: it had finished already, see adopt
 	ipc     appipc.Channels
 	mem     []byte
@@ -47,6 +48,7 @@ type run struct {
 	throttled  bool          // held for now, to use less than all of the CPU
 	stopped    bool          // some of its processes were stopped by signal
 	terminated bool          // asked to leave by signal
+	bounded    Allowance     // that the system holds it to
 	smoothed   float64       // working set, bytes
 	kin        map[int]int64 // its other processes as of the last look, with their start times
 
@@ -88,6 +90,11 @@ func (r *run) start() (err error) {
 		return err
 	}
 	defer stderr.Close()
+	if r.group, err = r.e.groups.make(t.Slot); err != nil {
+		return err
+	}
+	r.group.enter(cmd.SysProcAttr)
+	r.bound(r.e.allowance())
 	if err := r.e.launch(cmd, *t); err != nil {
 		return startError(err)
 	}
@@ -127,6 +134,10 @@ func (r *run) restore(resumed bool) {
 
 func (r *run) closeSlot() {
 	r.slot.close()
+	if err := r.group.remove(); err != nil {
+		r.log.Warn("cannot tidy up after an application", "error", err)
+	}
+	r.group = nil
 	if r.mem != nil {
 		_ = mmapfile.Unmap(r.mem)
 		r.mem, r.ipc = nil, appipc.Channels{}
@@ -190,6 +201,7 @@ func (r *run) poll() {
 	r.seek(all, now)
 	r.kin = all.relatives(r.cmd.Process.Pid, r.kin)
 	rss, cpu := all.usage(r.cmd.Process.Pid, r.kin)
+	cpu = max(cpu, r.group.cpu())
 	r.update(func(p *Progress) {
 		p.WorkingSet, p.PeakWorkingSet = rss, max(p.PeakWorkingSet, rss)
 		p.CPUTime = max(p.CPUTime, r.task.Init.WUCPUTime+cpu)

@@ -15,6 +15,7 @@ const stateRoot = "/var/lib"
 // with. System calls are not filtered and memory may become code: the programs are
 // other people's, and some compile while they run. Devices stay visible, since
 // the age of the last input at a terminal tells whether the computer is in use.
+// The control group is the agent's, which gives each application its part of it.
 func (s Service) Unit() string {
 	var b strings.Builder
 	line := func(lines ...string) { b.WriteString(strings.Join(lines, "\n") + "\n") }
@@ -32,6 +33,7 @@ func (s Service) Unit() string {
 		"KillMode=mixed",
 		"TimeoutStopSec=90",
 		"CPUWeight=idle",
+		"Delegate=yes",
 		"NoNewPrivileges=yes")
 	if s.PerUser {
 		line("", "[Install]", "WantedBy=default.target")
@@ -50,7 +52,6 @@ func (s Service) Unit() string {
 		"PrivateTmp=yes",
 		"DevicePolicy=closed",
 		"ProtectClock=yes",
-		"ProtectControlGroups=yes",
 		"ProtectHostname=yes",
 		"ProtectKernelLogs=yes",
 		"ProtectKernelModules=yes",
