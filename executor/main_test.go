@@ -103,7 +103,8 @@ func application(what string, args []string) {
 			_ = os.Rename("child.new", "child")
 		}
 		_ = os.WriteFile("working", nil, 0o600)
-		select {}
+		time.Sleep(time.Hour)
+		os.Exit(1)
 	}
 }
 
