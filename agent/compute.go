@@ -236,6 +236,8 @@ func (a *Agent) applyRun(e executor.Event) {
 		a.checkpointed(e)
 	case executor.TrickledUp:
 		a.trickledUp(e)
+	case executor.UploadRequested:
+		a.uploadRequested(e)
 	case executor.Exited:
 		a.exited(e, time.Now())
 	}
@@ -312,8 +314,9 @@ func (a *Agent) finished(key string, r state.Result, outputs []executor.Output, 
 			if !known {
 				continue
 			}
+			sent := f.Done && f.MD5 == o.MD5 // while it ran
 			f.NBytes, f.MD5, f.Local = o.NBytes, o.MD5, state.FilePresent
-			f.Done = o.Missing || len(f.UploadURLs) == 0
+			f.Done = sent || o.Missing || len(f.UploadURLs) == 0
 			if o.Missing {
 				f.Local = state.FileAbsent
 			}

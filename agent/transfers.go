@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/backoff"
 	"github.com/starling-grid/starling/protocol"
@@ -78,7 +80,7 @@ func (a *Agent) wantedFiles() map[string]state.File {
 			for _, ref := range a.inputs(r) {
 				want(r, ref.FileName, state.FileAbsent)
 			}
-		case r.State == protocol.ClientUploading:
+		case r.State == protocol.ClientUploading || r.State == protocol.ClientDownloaded: // see uploadRequested
 			for _, ref := range r.FileRefs {
 				want(r, ref.FileName, state.FilePresent)
 			}
@@ -149,7 +151,7 @@ func (a *Agent) transferred(key string, t *transfer, err error, now time.Time) {
 	case err == nil:
 		f.Retry, f.Error, f.ErrNum = state.Retry{}, "", 0
 		if f.Output {
-			f.Done = true
+			f.Done = f.MD5 == t.file.MD5 // or it was written anew meanwhile
 		} else {
 			f.Local = state.FilePresent
 		}
@@ -170,4 +172,49 @@ func (a *Agent) transferred(key string, t *transfer, err error, now time.Time) {
 		a.db.Files.Put(tx, key, f)
 		a.countTraffic(tx, t.bytes.Load(), f.Output, now)
 	})
+	a.tellUpload(f)
+}
+
+// uploadRequested has an output of a running application sent.
+func (a *Agent) uploadRequested(e executor.UploadRequested) {
+	run := a.running[e.Result]
+	if run == nil {
+		return
+	}
+	r, _ := a.db.Results.Get(run.key)
+	key := state.Key(r.Project, e.Output.Physical)
+	f, ok := a.db.Files.Get(key)
+	if !ok || len(f.UploadURLs) == 0 {
+		return
+	}
+	if !f.Done || f.MD5 != e.Output.MD5 {
+		f.NBytes, f.MD5, f.Local, f.Done = e.Output.NBytes, e.Output.MD5, state.FilePresent, false
+		f.Retry, f.FirstTry, f.Error, f.ErrNum = state.Retry{}, time.Time{}, "", 0
+		a.log.Info("application wants a file to be sent now", "project", r.Project, "result", r.Name, "file", f.Name)
+		a.save(func(tx *state.Tx) { a.db.Files.Put(tx, key, f) })
+	}
+	a.tellUpload(f)
+}
+
+// tellUpload tells the application that wanted an output to be sent what has
+// become of it, if it still runs and that has come to an end.
+func (a *Agent) tellUpload(f state.File) {
+	status := 0
+	switch {
+	case !f.Output || !f.Done && f.Local != state.FileFailed:
+		return
+	case !f.Done:
+		status = f.ErrNum
+	}
+	for task, run := range a.running {
+		r, _ := a.db.Results.Get(run.key)
+		if r.Project != f.Project {
+			continue
+		}
+		for _, ref := range r.FileRefs {
+			if ref.FileName == f.Name {
+				_ = a.exec.UploadEnded(task, cmp.Or(ref.OpenName, ref.FileName), status) // one that has just ended needs it no more
+			}
+		}
+	}
 }

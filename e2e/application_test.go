@@ -51,10 +51,11 @@ func TestBOINCApplications(t *testing.T) {
 	addApp(t, ctx, p, "trickle", exe, "--rsc-fpops-bound", "1e15")
 	addApp(t, ctx, p, "chatter", exe, "--rsc-fpops-bound", "1e15", "--rsc-disk-bound", "5e6")
 	addApp(t, ctx, p, "abort", exe, "--rsc-fpops-bound", "1e15")
+	addApp(t, ctx, p, "upload", exe, "--rsc-fpops-bound", "1e15")
 	addApp(t, ctx, p, "none", text, "--rsc-fpops-bound", "1e15")
 	addApp(t, ctx, p, "upper", exe, "--rsc-fpops-bound", "1e15")
 	serve(t, ctx, p)
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "disk_interval = 1\n", "ncpus = 5\nlog_level = \"debug\"\nreport_results_immediately = true\n")
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "disk_interval = 1\n", "ncpus = 6\nlog_level = \"debug\"\nreport_results_immediately = true\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +85,10 @@ func TestBOINCApplications(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(p.Dir, "results", "wu_upper", "out")); string(b) != "HELLO" {
 		t.Errorf("upper: %q %v", b, err)
 	}
+	// It ends only when it has heard that the file was sent.
+	if b, err := os.ReadFile(filepath.Join(p.Dir, "results", "wu_upload", "out")); string(b) != "early" {
+		t.Errorf("upload: %q %v", b, err)
+	}
 	logs, _ := filepath.Glob(filepath.Join(a.Dir, "job_log_*.txt"))
 	if len(logs) != 1 {
 		t.Fatalf("job logs: %v", logs)
@@ -95,7 +100,7 @@ func TestBOINCApplications(t *testing.T) {
 		}
 	}
 	log, _ := os.ReadFile(a.Log())
-	for _, want := range []string{"no program for this kind of computer", "exceeded disk limit: "} {
+	for _, want := range []string{"no program for this kind of computer", "exceeded disk limit: ", "application wants a file to be sent now"} {
 		if !strings.Contains(string(log), want) {
 			t.Errorf("the log does not say %q", want)
 		}

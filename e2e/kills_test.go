@@ -79,7 +79,7 @@ func TestKills(t *testing.T) {
 		select { // some moment
 		case <-ctx.Done():
 			t.Fatal(ctx.Err())
-		case <-time.After(time.Duration(chance.Int64N(int64(2*time.Second)))):
+		case <-time.After(time.Duration(chance.Int64N(int64(2 * time.Second)))):
 		}
 		before, err := a.Status(ctx)
 		if err != nil {

@@ -324,6 +324,35 @@ func TestTrickles(t *testing.T) {
 	}
 }
 
+// An application has an output sent while it goes on, and hears of the end of that.
+func TestUploadWhileItRuns(t *testing.T) {
+	b := newBOINCBench(t)
+	b.start(b.boincTask("upload"))
+	ev := <-b.events
+	up, ok := ev.(UploadRequested)
+	if !ok || up.Result != "r_0" || up.Output.Physical != "r_0_0" || up.Output.Logical != "out" || up.Output.NBytes != 5 || up.Output.MD5 != "2b3de800b4576343a07e86b8c420e448" {
+		t.Fatalf("got %+v", ev)
+	}
+	if err := b.UploadEnded("r_0", "out", 0); err != nil {
+		t.Fatal(err)
+	}
+	if e := b.exited(); e.Verdict != Success || e.Outputs[0].MD5 != up.Output.MD5 || b.read(b.slotFile("told")) == "absent" {
+		t.Errorf("got %+v", e)
+	}
+	// What is no output is refused at once.
+	if err := b.Clear(0); err != nil {
+		t.Fatal(err)
+	}
+	task := b.boincTask("upload")
+	task.Files[1].Logical = "other"
+	b.start(task)
+	for !strings.Contains(b.read(b.slotFile("boinc_ufs_out")), "<status>-161</status>") {
+		time.Sleep(time.Millisecond)
+	}
+	_ = b.Abort("r_0", 203, "")
+	b.exited()
+}
+
 func TestGraphicsAddress(t *testing.T) {
 	b := newBOINCBench(t)
 	b.start(b.boincTask("graphics"))

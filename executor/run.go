@@ -43,6 +43,7 @@ type run struct {
 	timeLimit  time.Duration // 0: none
 	beats      int           // heartbeats sent
 	listens    bool          // it has given a sign of knowing the interface
+	uploads    bool          // what became of uploads is in the slot, to be told
 	letters    bool          // messages of the server are in the slot, to be told
 	credit     float64       // polls that it may still compute in, under throttling
 	throttled  bool          // held for now, to use less than all of the CPU
