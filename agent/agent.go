@@ -47,6 +47,7 @@ import (
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
@@ -146,8 +147,15 @@ func New(cfg Config) (*Agent, error) {
 			return nil, fmt.Errorf("data directory: %w", err)
 		}
 	}
+	set, err := settings.Load(dir)
+	if err != nil {
+		return nil, err
+	}
 	j := newJournal(cfg.Log.Handler())
-	cfg.Log = slog.New(j)
+	cfg.Log = slog.New(logflag.Handler(j, set.LogFlags))
+	if idle := set.IdleFlags(); len(idle) > 0 {
+		cfg.Log.Warn("log flags of BOINC's that have no effect here", "flags", idle)
+	}
 	quit := make(chan struct{})
 	a := &Agent{
 		cfg: cfg, log: cfg.Log, since: time.Now(), journal: j, sizes: newFolderSizes(),
@@ -157,10 +165,7 @@ func New(cfg Config) (*Agent, error) {
 		talking: make(map[string]string), moving: make(map[string]*transfer),
 		running: make(map[string]*process), asked: make(map[string]bool), letters: make(map[string]bool),
 		leaving: make(map[string]bool), again: make(map[string]bool),
-		stale: true,
-	}
-	if a.settings, err = settings.Load(dir); err != nil {
-		return nil, err
+		stale: true, settings: set,
 	}
 	if a.db, err = state.Open(filepath.Join(dir, stateFile)); err != nil {
 		return nil, err
@@ -183,7 +188,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	primary, _ := hostinfo.Platform()
 	a.ctx, a.end = context.WithCancel(context.Background())
-	client := httpclient.New(cfg.Transport)
+	client := httpclient.New(logged(cfg.Transport, cfg.Log))
 	agent := fmt.Sprintf("BOINC client (%s %d.%d.%d) (Starling %s)", primary,
 		protocol.CompatVersion.Major, protocol.CompatVersion.Minor, protocol.CompatVersion.Release, cfg.Version)
 	a.xfer = &filexfer.Client{HTTP: client, UserAgent: agent, Down: filexfer.NewPace(), Up: filexfer.NewPace()}

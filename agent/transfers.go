@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/backoff"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -97,7 +98,7 @@ func (a *Agent) startTransfer(key string, f state.File) {
 	ctx, cancel := context.WithCancel(a.ctx)
 	t := &transfer{file: f, since: time.Now(), cancel: cancel}
 	a.moving[key] = t
-	a.log.Debug("transfer started", "project", f.Project, "file", f.Name, "upload", f.Output)
+	a.log.Info("transfer started", logflag.Key, logflag.FileXfer, "project", f.Project, "file", f.Name, "upload", f.Output)
 	go func() {
 		defer cancel()
 		err := a.transfer(ctx, t, p.CodeSignKey)
@@ -146,6 +147,7 @@ func (a *Agent) transferred(key string, t *transfer, err error, now time.Time) {
 		f.FirstTry = now
 	}
 	log := a.log.With("project", f.Project, "file", f.Name)
+	log.Debug("transfer ended", logflag.Key, logflag.FileXferDebug, "bytes", t.bytes.Load(), "took", now.Sub(t.since), "failures", f.Failures, "error", err)
 	var failure *filexfer.Error
 	switch {
 	case err == nil:
@@ -155,7 +157,7 @@ func (a *Agent) transferred(key string, t *transfer, err error, now time.Time) {
 		} else {
 			f.Local = state.FilePresent
 		}
-		log.Info("transfer done", "upload", f.Output, "bytes", t.bytes.Load())
+		log.Info("transfer done", logflag.Key, logflag.FileXfer, "upload", f.Output, "bytes", t.bytes.Load())
 	case errors.As(err, &failure) && !failure.Temporary():
 		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error(), failure.Num
 		log.Warn("transfer given up", "error", err)
@@ -190,7 +192,7 @@ func (a *Agent) uploadRequested(e executor.UploadRequested) {
 	if !f.Done || f.MD5 != e.Output.MD5 {
 		f.NBytes, f.MD5, f.Local, f.Done = e.Output.NBytes, e.Output.MD5, state.FilePresent, false
 		f.Retry, f.FirstTry, f.Error, f.ErrNum = state.Retry{}, time.Time{}, "", 0
-		a.log.Info("application wants a file to be sent now", "project", r.Project, "result", r.Name, "file", f.Name)
+		a.log.Info("application wants a file to be sent now", logflag.Key, logflag.FileXfer, "project", r.Project, "result", r.Name, "file", f.Name)
 		a.save(func(tx *state.Tx) { a.db.Files.Put(tx, key, f) })
 	}
 	a.tellUpload(f)

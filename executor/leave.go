@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -100,6 +101,7 @@ func (r *run) end() Exited {
 			e.Temporary = &t
 		}
 	}
+	r.log.Debug("process ended", logflag.Key, logflag.TaskDebug, "code", e.Code, "signal", e.Signal, "quit", e.Quit, "abort", e.Abort, "premature_exits", e.PrematureExits)
 	j := judge(*e)
 	switch {
 	case j.Premature:
@@ -115,6 +117,6 @@ func (r *run) end() Exited {
 	}
 	ev.Verdict, ev.ExitStatus, ev.Message, ev.Delay = j.Verdict, j.ExitStatus, j.Message, j.Delay
 	r.closeSlot()
-	r.log.Info("result exited", "verdict", ev.Verdict.String(), "exit_status", ev.ExitStatus, "message", ev.Message)
+	r.log.Info("result exited", logflag.Key, logflag.Task, "verdict", ev.Verdict.String(), "exit_status", ev.ExitStatus, "message", ev.Message)
 	return ev
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -34,6 +35,7 @@ func (r *run) mail() {
 	}
 	if r.letters && r.ipc.Send(appipc.TrickleDown, appipc.HaveTrickleDown) {
 		r.letters = false
+		r.log.Debug("told application of a message", logflag.Key, logflag.AppMsgSend)
 	}
 	if r.uploads && r.ipc.Send(appipc.TrickleDown, appipc.UploadFileStatus) {
 		r.uploads = false

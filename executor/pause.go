@@ -3,6 +3,7 @@ package executor
 import (
 	"time"
 
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -48,7 +49,7 @@ func (r *run) follow(now time.Time) {
 	case !r.deadline.IsZero():
 		if deaf && !r.terminated {
 			r.terminated = true
-			r.log.Debug("program does not know the interface, terminating it")
+			r.log.Debug("program does not know the interface, terminating it", logflag.Key, logflag.TaskDebug)
 			signalAll(append(r.relatives(), r.cmd.Process.Pid), terminate)
 		}
 	case r.held() && !r.stopped && (heard || deaf) && !r.virtual():

@@ -1,12 +1,14 @@
 package executor
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os/exec"
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/internal/mmapfile"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -105,7 +107,7 @@ func (r *run) start() (err error) {
 	r.cmd, r.exited, r.polled, r.credit = cmd, make(chan struct{}), time.Now(), 1
 	r.timeLimit, r.letters = t.timeLimit(), s.has(appipc.TrickleDownPrefix)
 	r.update(func(p *Progress) { p.PID = cmd.Process.Pid })
-	r.log.Info("result started", "pid", cmd.Process.Pid, "resumed", resumed)
+	r.log.Info("result started", logflag.Key, logflag.Task, "pid", cmd.Process.Pid, "resumed", resumed)
 	go func() {
 		_ = cmd.Wait() // says no more than cmd.ProcessState
 		close(r.exited)
@@ -185,8 +187,13 @@ func (r *run) watch() {
 
 // tell hands over control messages.
 func (r *run) tell() {
+	waiting := len(r.control.waiting)
+	read := r.control.flush(r.ipc)
+	if n := len(r.control.waiting); n != waiting {
+		r.log.Debug("told application", logflag.Key, logflag.AppMsgSend, "messages", waiting-n, "waiting", n)
+	}
 	switch {
-	case r.control.flush(r.ipc):
+	case read:
 		r.unread = time.Time{}
 	case r.unread.IsZero():
 		r.unread = time.Now()
@@ -201,6 +208,7 @@ func (r *run) poll() {
 	all := r.e.tree.look(false)
 	r.seek(all, now)
 	r.kin = all.relatives(r.cmd.Process.Pid, r.kin)
+	r.log.Log(context.Background(), logflag.Detail, "memory", logflag.Key, logflag.MemUsage, "working_set", r.snapshot().WorkingSet, "smoothed", int64(r.smoothed), "others", len(r.kin))
 	rss, cpu := all.usage(r.cmd.Process.Pid, r.kin)
 	cpu = max(cpu, r.group.cpu())
 	r.update(func(p *Progress) {
@@ -213,6 +221,7 @@ func (r *run) poll() {
 			r.listened()
 		}
 		r.beats++
+		r.log.Log(context.Background(), logflag.Detail, "heartbeat", logflag.Key, logflag.Heartbeat, "text", beat.Encode())
 	}
 	r.readStatus()
 	r.mail()
@@ -258,6 +267,7 @@ func (r *run) readStatus() {
 		return
 	}
 	r.listened()
+	r.log.Log(context.Background(), logflag.Detail, "told by application", logflag.Key, logflag.AppMsgReceive, "text", text)
 	st := appipc.ParseStatus(text)
 	var saved bool
 	r.update(func(p *Progress) {
@@ -282,6 +292,7 @@ func (r *run) checkpointed() {
 	p := r.snapshot()
 	r.saveState(p, p.CheckpointCPUTime, p.CheckpointElapsed)
 	r.countExits(0)
+	r.log.Debug("checkpoint", logflag.Key, logflag.Checkpoint, "cpu", p.CheckpointCPUTime, "elapsed", p.CheckpointElapsed, "fraction", p.Fraction)
 	r.e.report(Checkpointed{Result: r.task.Result, CPUTime: p.CheckpointCPUTime, Elapsed: p.CheckpointElapsed, Fraction: p.Fraction})
 }
 

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -74,15 +76,14 @@ type Settings struct {
 	// DashboardPort is where a browser on this computer finds the dashboard; 0:
 	// nowhere.
 	DashboardPort int `toml:"dashboard_port"`
-	// LogFlags are what else is written down, with BOINC's names.
-	LogFlags LogFlags `toml:"log_flags"`
+	// LogFlags switch kinds of lines in the log on and off, with BOINC's names: see
+	// package logflag.
+	LogFlags map[string]bool `toml:"log_flags"`
 }
 
-// LogFlags say what else is written down.
-type LogFlags struct {
-	// SchedDecision keeps every pass of the policies in decisions.jsonl, for
-	// starling simulate --replay. Not one of BOINC's.
-	SchedDecision bool `toml:"sched_decision"`
+// IdleFlags are the log flags that are set and have no effect here, in order.
+func (s Settings) IdleFlags() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.LogFlags)), func(name string) bool { return !slices.Contains(logflag.Idle, name) })
 }
 
 // Default returns what holds without a file.
@@ -120,6 +121,11 @@ func Load(dataDir string) (Settings, error) {
 	}
 	if s.MaxProcesses < 4 {
 		errs = append(errs, lines.Errorf("max_processes", "%d is too few: wrappers need some for themselves; want 4 or more", s.MaxProcesses))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.LogFlags)) {
+		if !slices.Contains(logflag.Effective, name) && !slices.Contains(logflag.Idle, name) {
+			errs = append(errs, lines.Unknown("log_flags."+name, logflag.Effective))
+		}
 	}
 	for _, v := range []struct {
 		key string

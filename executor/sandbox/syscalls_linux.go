@@ -58,7 +58,9 @@ func filter(network bool) ([]bpf.RawInstruction, error) {
 	load := func(at uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: at, Size: 4} }
 	p := []bpf.Instruction{
 		// Programs for another kind of processor have other numbers.
-		load(atArch), bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1}, refuse(unix.ENOSYS),
+		load(atArch),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: arch, SkipTrue: 1},
+		refuse(unix.ENOSYS),
 		load(atNumber),
 	}
 	when := func(cond bpf.JumpTest, val uint32, then ...bpf.Instruction) {
