@@ -39,7 +39,7 @@ func environment(env, named []string, link, dir string) []string {
 		}
 		return m[""]
 	}
-	path := link + ":.:../.."
+	libraries := []string{link, ".", "../.."}
 	got := make([]string, 0, 16)
 	for _, name := range of(own) {
 		if !slices.Contains(named, name) {
@@ -53,10 +53,10 @@ func environment(env, named []string, link, dir string) []string {
 		}
 		switch {
 		case name == "LD_LIBRARY_PATH" && value != "":
-			path += ":" + value
+			libraries = append(libraries, value)
 		case slices.Contains(named, name), slices.Contains(of(passed), name), strings.HasPrefix(name, "LC_"):
 			got = append(got, v)
 		}
 	}
-	return append(got, "LD_LIBRARY_PATH="+path, slotMark+"="+dir)
+	return append(got, "LD_LIBRARY_PATH="+strings.Join(libraries, ":"), slotMark+"="+dir)
 }

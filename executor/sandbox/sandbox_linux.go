@@ -99,7 +99,7 @@ func restrict(p Policy) error {
 // processes. It acts on this thread and on what it becomes.
 func dropCapabilities() error {
 	kept := []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL}
-	for c := uintptr(0); c < 64; c++ {
+	for c := range uintptr(64) {
 		if slices.Contains(kept, c) {
 			continue
 		}
@@ -125,7 +125,7 @@ func dropCapabilities() error {
 // boundTasks has this process and its children start no others while their user
 // has so many more processes and threads than now.
 func boundTasks(more int) error {
-	n := uint64(more)
+	n := uint64(max(0, more))
 	threads, err := filepath.Glob("/proc/[0-9]*/task/*")
 	if err != nil {
 		return err

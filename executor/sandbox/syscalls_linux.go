@@ -53,7 +53,7 @@ func filter(network bool) ([]bpf.RawInstruction, error) {
 	}
 	allow := bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 	refuse := func(err unix.Errno) bpf.RetConstant {
-		return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(err)}
+		return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(err)} //nolint:gosec // some hundred
 	}
 	load := func(at uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: at, Size: 4} }
 	p := []bpf.Instruction{
