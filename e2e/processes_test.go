@@ -42,7 +42,7 @@ func newCluster(t *testing.T, database string) *cluster {
 	dir := filepath.Join(t.TempDir(), "p")
 	ctx, now := t.Context(), time.Now()
 	c := &cluster{t: t, ports: make(map[string]int), procs: make(map[string]*testhost.Process)}
-	c.must(server.Init(ctx, dir, "Cluster", masterURL, database))
+	c.must(server.Init(ctx, dir, server.NewProject{Name: "Cluster", MasterURL: masterURL, Database: database}))
 	settings := filepath.Join(dir, "server.toml")
 	text, err := os.ReadFile(settings)
 	c.must(err)

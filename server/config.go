@@ -25,6 +25,7 @@ type Config struct {
 	MasterURL string `toml:"master_url"`
 	Listen    string `toml:"listen"`
 	Database  string `toml:"database"`
+	Files     string `toml:"files"`
 
 	MinCoreVersion        string  `toml:"min_core_version"`
 	DailyResultQuota      int     `toml:"daily_result_quota"`
@@ -87,6 +88,13 @@ listen = ""
 # The database: "" is the file project.db beside this one (SQLite); a URL such as
 # postgres://user:password@host/name is a database of a PostgreSQL server.
 database = %q
+
+# Where input and output files lie: "" is the folders download and upload beside this
+# file; s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION is a bucket of an S3
+# service (with &tls=false, one that speaks HTTP without TLS). The keys come from
+# AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the server's environment, from
+# ~/.aws/credentials, or from the machine's role.
+files = %q
 
 # The oldest version of BOINC's client that gets work, such as "7.4.22"; "" takes
 # all. Starling's agent counts as the version of BOINC whose ways it follows.
@@ -159,7 +167,7 @@ mail_from = %q
 # cpu_feature = ["avx2"]   # what the processor must have, as it says itself
 # min_memory_mb = 4096     # of the computer
 # projected_flops_scale = 1.5  # speed, over that of the benchmark times CPUs
-`, c.LongName, c.MasterURL, c.Database, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
+`, c.LongName, c.MasterURL, c.Database, c.Files, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
 		c.SendResultAbort, c.AffinityHours, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength,
 		c.Mail, c.MailFrom)

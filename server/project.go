@@ -56,8 +56,8 @@ type Project struct {
 	Dir      string
 	Config   Config
 	Store    *store.Store
-	Download *blob.Dir
-	Upload   *blob.Dir
+	Download blob.Tree
+	Upload   blob.Tree
 
 	part      Part
 	log       *slog.Logger
@@ -91,14 +91,31 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
 }
 
 func (p *Project) open(ctx context.Context) (err error) {
-	if p.Download, err = blob.Open(filepath.Join(p.Dir, downloadDir)); err != nil {
+	if p.Download, err = p.tree(ctx, downloadDir); err != nil {
 		return err
 	}
-	if p.Upload, err = blob.Open(filepath.Join(p.Dir, uploadDir)); err != nil {
+	if p.Upload, err = p.tree(ctx, uploadDir); err != nil {
 		return err
 	}
 	p.Store, err = store.Open(ctx, cmp.Or(p.Config.Database, filepath.Join(p.Dir, databaseFile)))
 	return err
+}
+
+// tree opens the files of one kind.
+func (p *Project) tree(ctx context.Context, name string) (blob.Tree, error) {
+	local := filepath.Join(p.Dir, name)
+	if p.Config.Files != "" {
+		b, err := blob.OpenBucket(ctx, p.Config.Files, name, local)
+		if err != nil {
+			return nil, err
+		}
+		return b, nil
+	}
+	d, err := blob.Open(local)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
 }
 
 // Close closes database and files.
@@ -107,7 +124,7 @@ func (p *Project) Close() error {
 	if p.Store != nil {
 		errs = append(errs, p.Store.Close())
 	}
-	for _, d := range []*blob.Dir{p.Download, p.Upload} {
+	for _, d := range []blob.Tree{p.Download, p.Upload} {
 		if d != nil {
 			errs = append(errs, d.Close())
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -38,14 +39,15 @@ type world struct {
 // database is where a world's database is: "" beside its settings.
 var database = func(testing.TB) string { return "" }
 
+// place is where a world's files are: "" in folders beside its settings.
+var place = func(testing.TB) string { return "" }
+
 func (w *world) now() time.Time { return time.Now().Add(w.ahead) }
 
 func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
 	w := &world{t: t, dir: filepath.Join(t.TempDir(), "p")}
-	if err := server.Init(t.Context(), w.dir, "Demo", master, database(t)); err != nil {
-		t.Fatal(err)
-	}
+	w.must(server.Init(t.Context(), w.dir, server.NewProject{Name: "Demo", MasterURL: master, Database: database(t), Files: place(t)}))
 	w.edit(append([]string{"min_sendwork_interval = 6", "min_sendwork_interval = 0"}, settings...)...)
 	p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -263,14 +265,9 @@ func (w *world) status() (st store.Status) {
 }
 
 // files counts what is left in a tree of files.
-func (w *world) files(dir string) (n int) {
+func (w *world) files(t blob.Tree) (n int) {
 	w.t.Helper()
-	w.must(filepath.WalkDir(filepath.Join(w.dir, dir), func(_ string, d os.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			n++
-		}
-		return err
-	}))
+	w.must(t.Walk(func(string, time.Time) error { n++; return nil }))
 	return n
 }
 
@@ -326,10 +323,10 @@ func TestFromWorkunitToCredit(t *testing.T) {
 	if text != "HELLO" || info.Canonical.Result != "wu_0" || info.Canonical.Credit < 99.999 {
 		t.Errorf("outcome %q, %+v", text, info)
 	}
-	if n := w.files("upload"); n != 0 {
+	if n := w.files(w.p.Upload); n != 0 {
 		t.Errorf("%d output files are left", n)
 	}
-	if n := w.files("download"); n != 1 {
+	if n := w.files(w.p.Download); n != 1 {
 		t.Errorf("%d files are left to download, want the program", n)
 	}
 	if got := a.rpc(0).User.TotalCredit; got < 99.999 {
@@ -375,11 +372,11 @@ func TestALateResultIsComparedAndRewarded(t *testing.T) {
 	b := &client{w: w, key: w.user("b@example.org"), name: "b"}
 	early, late := a.fetch(), b.fetch()
 	a.compute(early)
-	if st := w.status(); !st.Done || st.Results.ByServerState["in_progress"] != 1 || w.files("upload") != 1 {
+	if st := w.status(); !st.Done || st.Results.ByServerState["in_progress"] != 1 || w.files(w.p.Upload) != 1 {
 		t.Errorf("the canonical output must stay for the result that is out: %+v", st)
 	}
 	b.compute(late)
-	if st := w.status(); st.Results.Granted != 2 || st.Workunits.FilesDeleted != 1 || w.files("upload") != 0 {
+	if st := w.status(); st.Results.Granted != 2 || st.Workunits.FilesDeleted != 1 || w.files(w.p.Upload) != 0 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -427,11 +424,11 @@ func TestSharedInputsStayForTheLast(t *testing.T) {
 		t.Fatalf("%d results", len(work.Results))
 	}
 	c.compute(work)
-	if n := w.files("download"); n != 2 {
+	if n := w.files(w.p.Download); n != 2 {
 		t.Errorf("%d files, want program and input", n)
 	}
 	c.compute(c.fetch())
-	if n := w.files("download"); n != 1 {
+	if n := w.files(w.p.Download); n != 1 {
 		t.Errorf("%d files, want the program", n)
 	}
 }
@@ -569,19 +566,19 @@ func TestSettings(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	dir := t.TempDir()
-	if err := server.Init(t.Context(), dir, "X", "http://localhost:8080/", ""); err == nil || !strings.Contains(err.Error(), "dot") {
+	if err := server.Init(t.Context(), dir, server.NewProject{Name: "X", MasterURL: "http://localhost:8080/"}); err == nil || !strings.Contains(err.Error(), "dot") {
 		t.Errorf("a URL that clients refuse: got %v", err)
 	}
-	if err := server.Init(t.Context(), dir, " ", master, ""); err == nil {
+	if err := server.Init(t.Context(), dir, server.NewProject{Name: " ", MasterURL: master}); err == nil {
 		t.Error("a project without a name was made")
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 		t.Errorf("a refused project left %d files", len(entries))
 	}
-	if err := server.Init(t.Context(), dir, "X", master, ""); err != nil {
+	if err := server.Init(t.Context(), dir, server.NewProject{Name: "X", MasterURL: master}); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Init(t.Context(), dir, "X", master, ""); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if err := server.Init(t.Context(), dir, server.NewProject{Name: "X", MasterURL: master}); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("made twice: got %v", err)
 	}
 	for _, name := range []string{"keys/code_sign_private", "keys/upload_private", "project.db"} {

@@ -75,12 +75,12 @@ func TestFinishedWorkIsArchived(t *testing.T) {
 			c.upload(f, "LATE")
 		}
 	}
-	if n := w.files("upload"); n != 1 {
+	if n := w.files(w.p.Upload); n != 1 {
 		t.Errorf("%d files uploaded late, want 1", n)
 	}
 	w.ahead += 73 * time.Hour
 	w.step()
-	if n := w.files("upload"); n != 0 {
+	if n := w.files(w.p.Upload); n != 0 {
 		t.Errorf("%d files are left", n)
 	}
 }

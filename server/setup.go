@@ -14,20 +14,28 @@ import (
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/validator"
 	"github.com/starling-grid/starling/server/web"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// Init makes a new project in dir, which must not exist or be empty. database
-// is the URL of an empty PostgreSQL database, or "" for SQLite.
-func Init(ctx context.Context, dir, name, masterURL, database string) error {
+// A NewProject says what a project is to be.
+type NewProject struct {
+	Name      string // as volunteers see it
+	MasterURL string // to which they attach
+	Database  string // URL of an empty PostgreSQL database; "": SQLite
+	Files     string // place of a bucket, see blob.OpenBucket; "": folders
+}
+
+// Init makes a new project in dir, which must not exist or be empty.
+func Init(ctx context.Context, dir string, n NewProject) error {
 	c := DefaultConfig()
-	c.Database = database
-	c.LongName = strings.TrimSpace(name)
+	c.Database, c.Files = n.Database, n.Files
+	c.LongName = strings.TrimSpace(n.Name)
 	var err error
-	if c.MasterURL, err = MasterURL(masterURL); err != nil {
+	if c.MasterURL, err = MasterURL(n.MasterURL); err != nil {
 		return err
 	}
 	if _, err := parseConfig("settings", []byte(configText(c))); err != nil {
@@ -40,8 +48,13 @@ func Init(ctx context.Context, dir, name, masterURL, database string) error {
 	case len(entries) > 0:
 		return fmt.Errorf("%s is not empty: a project needs a directory of its own", dir)
 	}
-	if err := unused(ctx, database); err != nil {
+	if err := unused(ctx, c.Database); err != nil {
 		return err
+	}
+	if c.Files != "" {
+		if err := blob.Reach(ctx, c.Files); err != nil {
+			return err
+		}
 	}
 	for _, sub := range []string{"", downloadDir, uploadDir, templatesDir, resultsDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o750); err != nil {
@@ -57,13 +70,13 @@ func Init(ctx context.Context, dir, name, masterURL, database string) error {
 		}
 	}
 	// The database holds account keys; SQLite gives its other files the same mode.
-	if database == "" {
+	if c.Database == "" {
 		if err := os.WriteFile(filepath.Join(dir, databaseFile), nil, 0o600); err != nil {
 			return err
 		}
 	}
 	mode := fs.FileMode(0o644)
-	if database != "" {
+	if c.Database != "" {
 		mode = 0o600 // the URL may hold a password
 	}
 	// The settings come last but for the database, which Open makes: a directory

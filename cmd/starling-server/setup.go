@@ -19,23 +19,24 @@ import (
 )
 
 func initCmd() *cobra.Command {
-	var name, url, db string
+	var n server.NewProject
 	cmd := &cobra.Command{
 		Use:     "init DIR --name NAME --url http://HOST:PORT/PATH/",
 		Short:   "Make a new project",
 		Example: "  starling-server init demo --name \"Demo project\" --url http://127.0.0.1:8080/demo/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := server.Init(cmd.Context(), args[0], name, url, db); err != nil {
+			if err := server.Init(cmd.Context(), args[0], n); err != nil {
 				return err
 			}
-			cmd.Printf("project %s made in %s; its settings are in %s\n", name, args[0], filepath.Join(args[0], "server.toml"))
+			cmd.Printf("project %s made in %s; its settings are in %s\n", n.Name, args[0], filepath.Join(args[0], "server.toml"))
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "the project's name, as volunteers see it")
-	cmd.Flags().StringVar(&url, "url", "", "the address to which volunteers attach; the host needs a dot")
-	cmd.Flags().StringVar(&db, "db", "", "an empty PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME (default: SQLite, a file in DIR)")
+	cmd.Flags().StringVar(&n.Name, "name", "", "the project's name, as volunteers see it")
+	cmd.Flags().StringVar(&n.MasterURL, "url", "", "the address to which volunteers attach; the host needs a dot")
+	cmd.Flags().StringVar(&n.Database, "db", "", "an empty PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME (default: SQLite, a file in DIR)")
+	cmd.Flags().StringVar(&n.Files, "files", "", "a bucket of an S3 service, s3://BUCKET/PREFIX?endpoint=HOST:PORT (default: folders in DIR)")
 	require(cmd, "name", "url")
 	cmd.SetOut(os.Stdout)
 	return cmd

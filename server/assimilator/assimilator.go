@@ -35,10 +35,11 @@ type Handler interface {
 	Assimilate(ctx context.Context, wu store.Workunit, results []store.Result, canonical *store.Result) error
 }
 
-// A Concurrent handler may be called for several workunits at a time.
-type Concurrent interface {
+// A Batched handler may be called for several workunits at a time. They count as
+// taken only when Flush has returned nil, which is called once after all of them.
+type Batched interface {
 	Handler
-	Concurrent()
+	Flush() error
 }
 
 // An Assimilator handles the workunits that are ready.
@@ -103,17 +104,15 @@ type outgoing struct {
 }
 
 func (a *Assimilator) load(tx *store.Tx, ids []int64, now time.Time) (out []*outgoing, err error) {
+	jobs, err := tx.Jobs(ids)
+	if err != nil {
+		return nil, err
+	}
 	for _, id := range ids {
 		if now.Before(a.later[id].until) {
 			continue
 		}
-		var o outgoing
-		if o.wu, err = tx.Workunit(id); err != nil {
-			return nil, err
-		}
-		if o.results, err = tx.ResultsOf(id); err != nil {
-			return nil, err
-		}
+		o := outgoing{wu: jobs[id].Workunit, results: jobs[id].Results}
 		for i := range o.results {
 			if o.results[i].ID == o.wu.CanonicalResultID {
 				o.canonical = &o.results[i]
@@ -130,23 +129,25 @@ func (a *Assimilator) load(tx *store.Tx, ids []int64, now time.Time) (out []*out
 // hand gives workunits to their handlers, several at a time where these allow it.
 func (a *Assimilator) hand(ctx context.Context, list []*outgoing) {
 	var wg sync.WaitGroup
-	defer wg.Wait()
 	slots := make(chan struct{}, atOnce)
+	handlers := make(map[int64]Handler) // by application
 	for _, o := range list {
 		if o.err = context.Cause(ctx); o.err != nil {
 			continue
 		}
-		h, err := a.Handler(o.wu.AppID)
-		if err != nil {
-			o.err = err
-			continue
+		h, ok := handlers[o.wu.AppID]
+		if !ok {
+			if h, o.err = a.Handler(o.wu.AppID); o.err != nil {
+				continue
+			}
+			handlers[o.wu.AppID] = h
 		}
 		take := func() {
 			if err := h.Assimilate(ctx, o.wu, o.results, o.canonical); err != nil {
 				o.err = fmt.Errorf("workunit %s: %w", o.wu.Name, err)
 			}
 		}
-		if _, ok := h.(Concurrent); !ok {
+		if _, ok := h.(Batched); !ok {
 			take()
 			continue
 		}
@@ -155,6 +156,20 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing) {
 			defer func() { <-slots }()
 			take()
 		})
+	}
+	wg.Wait()
+	flushed := make(map[int64]error)
+	for _, o := range list {
+		h, ok := handlers[o.wu.AppID].(Batched)
+		if !ok || o.err != nil {
+			continue
+		}
+		err, done := flushed[o.wu.AppID]
+		if !done {
+			err = h.Flush()
+			flushed[o.wu.AppID] = err
+		}
+		o.err = err
 	}
 }
 
@@ -174,11 +189,12 @@ func (a *Assimilator) record(ctx context.Context, ids []int64, now time.Time) er
 	}
 	return a.Store.Update(ctx, func(tx *store.Tx) error {
 		tx.Because(now, "assimilator", "the project has taken its outcome")
+		wus, err := tx.Workunits(ids)
+		if err != nil {
+			return err
+		}
 		for _, id := range ids {
-			old, err := tx.Workunit(id)
-			if err != nil {
-				return err
-			}
+			old := wus[id]
 			if old.AssimilateState != store.AssimilateReady {
 				continue
 			}

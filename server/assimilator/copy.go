@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -23,7 +22,7 @@ import (
 // result.json comes last, so where it is, all is.
 type Copy struct {
 	Dir   string    // the folder that holds those of the workunits
-	Files *blob.Dir // output files
+	Files blob.Tree // output files
 	App   string    // the application's name
 }
 
@@ -57,8 +56,8 @@ type instance struct {
 	ReceivedTime  time.Time `json:"received_time,omitzero"`
 }
 
-// Concurrent lets several workunits be copied at a time.
-func (c Copy) Concurrent() {}
+// Flush makes the folders of workunits durable; each saw to what it holds.
+func (c Copy) Flush() error { return atomicfile.SyncDir(c.Dir) }
 
 // Assimilate does what the type says.
 func (c Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
@@ -66,10 +65,11 @@ func (c Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.R
 		return err
 	}
 	dir := filepath.Join(c.Dir, wu.Name)
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return err
+	err := os.Mkdir(dir, 0o750)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(dir, 0o750) // somebody has moved all results away
 	}
-	if err := atomicfile.SyncDir(c.Dir); err != nil {
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	out := outcome{Workunit: wu.Name, App: c.App, Batch: wu.Batch, Errors: wu.ErrorMask.Reasons(), Files: []string{}}
@@ -80,7 +80,7 @@ func (c Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.R
 			return err
 		}
 		for _, ref := range refs {
-			err := c.copy(dir, ref)
+			err := c.put(dir, ref)
 			if ref.Optional && errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -104,37 +104,14 @@ func (c Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.R
 	return atomicfile.Write(filepath.Join(dir, "result.json"), append(text, '\n'), 0o644)
 }
 
-// copy puts one output file under its logical name.
-func (c Copy) copy(dir string, ref protocol.FileRef) (err error) {
+// put gives one output file its logical name in a workunit's folder.
+func (c Copy) put(dir string, ref protocol.FileRef) error {
 	if err := protocol.ValidFileName(ref.Logical()); err != nil {
 		return err
 	}
-	from, err := c.Files.Open(ref.FileName)
+	err := c.Files.CopyTo(ref.FileName, filepath.Join(dir, ref.Logical()))
 	if err != nil {
 		return fmt.Errorf("output file %s: %w", ref.FileName, err)
 	}
-	defer from.Close()
-	tmp, err := os.CreateTemp(dir, ".*.tmp")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close()
-			_ = os.Remove(tmp.Name())
-		}
-	}()
-	if _, err := io.Copy(tmp, from); err != nil {
-		return err
-	}
-	if err := tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err := tmp.Sync(); err != nil {
-		return err
-	}
-	if err := tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), filepath.Join(dir, ref.Logical()))
+	return nil
 }

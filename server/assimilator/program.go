@@ -23,7 +23,7 @@ import (
 type Program struct {
 	Command hook.Command
 	App     string    // the application's name
-	Files   *blob.Dir // output files
+	Files   blob.Tree // output files
 }
 
 // handed is what the program reads.

@@ -2,10 +2,10 @@
 // has a physical name, unique and immutable; its content appears whole and
 // durable or not at all.
 //
-// Files lie in a directory tree that spreads them as BOINC does, by a hash of
-// their names, so that no folder grows too large and URLs can be computed.
-// Names never lead out of the tree. The package does not know what a file is
-// for, nor who may have it.
+// Files lie in a directory tree (Dir) that spreads them as BOINC does, by a hash of
+// their names, so that no folder grows too large and URLs can be computed; or in a
+// bucket of an S3 service (Bucket). Names never lead out of the tree. The package
+// does not know what a file is for, nor who may have it.
 package blob
 
 import (
@@ -36,8 +36,7 @@ const (
 	partDir = ".part"
 )
 
-// A Dir is a tree of files. It is safe for concurrent use; two Dirs may be open
-// on the same tree.
+// A Dir is a Tree in a folder.
 type Dir struct{ root *os.Root }
 
 // Info is what is known of a file's content.
@@ -78,18 +77,25 @@ func place(name string) (string, error) {
 	return filepath.FromSlash(Path(name)), nil
 }
 
-// Open opens a file for reading; the caller closes it. A file that is not there
-// gives fs.ErrNotExist.
-func (d *Dir) Open(name string) (*os.File, error) {
+// Open implements Tree.
+func (d *Dir) Open(name string) (*File, error) {
 	p, err := place(name)
 	if err != nil {
 		return nil, err
 	}
-	return d.root.Open(p)
+	f, err := d.root.Open(p)
+	if err != nil {
+		return nil, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return &File{f, st.Size(), st.ModTime()}, nil
 }
 
-// Locate returns the absolute path of a file, whether it is there or not, for
-// programs outside of this one that read it.
+// Locate implements Tree: the path is absolute, whether the file is there or not.
 func (d *Dir) Locate(name string) (string, error) {
 	p, err := place(name)
 	if err != nil {
@@ -98,7 +104,7 @@ func (d *Dir) Locate(name string) (string, error) {
 	return filepath.Abs(filepath.Join(d.root.Name(), p))
 }
 
-// Size returns a file's size, or fs.ErrNotExist.
+// Size implements Tree.
 func (d *Dir) Size(name string) (int64, error) {
 	p, err := place(name)
 	if err != nil {
@@ -111,7 +117,7 @@ func (d *Dir) Size(name string) (int64, error) {
 	return st.Size(), nil
 }
 
-// Sum reads a file and returns its size and checksum.
+// Sum implements Tree. It reads the file.
 func (d *Dir) Sum(name string) (Info, error) {
 	f, err := d.Open(name)
 	if err != nil {
@@ -131,9 +137,7 @@ func SumReader(r io.Reader) (Info, error) {
 	return Info{NBytes: n, MD5: hex.EncodeToString(h.Sum(nil))}, nil
 }
 
-// Put stores what r yields under name. When Put returns, the file is durable.
-// If the name is taken, the same content is no error and other content gives
-// ErrDifferent.
+// Put implements Tree.
 func (d *Dir) Put(name string, r io.Reader) (Info, error) {
 	info, err := d.put(name, r)
 	if err != nil {
@@ -204,8 +208,7 @@ func (d *Dir) move(from, to string) error {
 	return atomicfile.SyncDir(filepath.Join(d.root.Name(), dir))
 }
 
-// Remove deletes a file and what arrived of it so far. A file that is not there
-// is fine.
+// Remove implements Tree.
 func (d *Dir) Remove(name string) error {
 	p, err := place(name)
 	if err != nil {

@@ -14,16 +14,15 @@ import (
 // partName is where a file lies that has not arrived whole.
 func partName(name string) string { return filepath.Join(partDir, name) }
 
-// OpenPart opens what has arrived of a file for reading and writing, empty if
-// nothing has. The caller closes it.
-func (d *Dir) OpenPart(name string) (*os.File, error) {
+// OpenPart implements Parts.
+func (d *Dir) OpenPart(name string) (Part, error) {
 	if err := protocol.ValidFileName(name); err != nil {
 		return nil, err
 	}
 	return d.root.OpenFile(partName(name), os.O_RDWR|os.O_CREATE, 0o644)
 }
 
-// PartSize returns how much of a file has arrived, 0 if nothing has.
+// PartSize implements Parts.
 func (d *Dir) PartSize(name string) (int64, error) {
 	if err := protocol.ValidFileName(name); err != nil {
 		return 0, err
@@ -38,8 +37,7 @@ func (d *Dir) PartSize(name string) (int64, error) {
 	return st.Size(), nil
 }
 
-// CommitPart makes a part, which its caller has synced and closed, the file of
-// that name. The file is durable when CommitPart returns.
+// CommitPart implements Parts.
 func (d *Dir) CommitPart(name string) error {
 	p, err := place(name)
 	if err != nil {
@@ -48,7 +46,7 @@ func (d *Dir) CommitPart(name string) error {
 	return d.move(partName(name), p)
 }
 
-// RemovePart throws away what has arrived of a file.
+// RemovePart implements Parts.
 func (d *Dir) RemovePart(name string) error {
 	if err := protocol.ValidFileName(name); err != nil {
 		return err
@@ -56,9 +54,7 @@ func (d *Dir) RemovePart(name string) error {
 	return d.root.Remove(partName(name))
 }
 
-// Walk calls fn for every file, whole or in part, with its name and when it was
-// changed last, in no particular order. fn may not remove files; an error of fn
-// ends the walk and is returned. Files that come or go meanwhile may be missed.
+// Walk implements Tree.
 func (d *Dir) Walk(fn func(name string, modified time.Time) error) error {
 	return fs.WalkDir(d.root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

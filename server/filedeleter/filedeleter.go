@@ -37,21 +37,17 @@ func (d *Deleter) Pass(ctx context.Context, now time.Time) (int, error) {
 	if err := d.again(ctx, now); err != nil {
 		return 0, err
 	}
-	inputs, err := d.pass(ctx, now, (*store.Tx).WorkunitsToDelete, (*store.Tx).LockFiles, func(tx *store.Tx, id int64) error {
-		return d.inputs(tx, id, now)
-	})
+	inputs, err := d.each(ctx, (*store.Tx).WorkunitsToDelete, func(ids []int64) error { return d.inputs(ctx, ids, now) })
 	if err != nil {
 		return inputs, err
 	}
-	outputs, err := d.pass(ctx, now, (*store.Tx).ResultsToDelete, func(*store.Tx) error { return nil }, d.outputs)
+	outputs, err := d.each(ctx, (*store.Tx).ResultsToDelete, func(ids []int64) error { return d.outputs(ctx, ids, now) })
 	return inputs + outputs, err
 }
 
-// pass runs one on a queue, a batch a transaction. Files are removed within the
-// transaction: so long as it is open, nobody adds a workunit that shares them.
-func (d *Deleter) pass(ctx context.Context, now time.Time, queue func(*store.Tx, int64, int) ([]int64, error),
-	lock func(*store.Tx) error, one func(*store.Tx, int64) error,
-) (int, error) {
+// each calls take with batches of a queue until that is empty, and returns how many
+// ids there were.
+func (d *Deleter) each(ctx context.Context, queue func(*store.Tx, int64, int) ([]int64, error), take func([]int64) error) (int, error) {
 	n := 0
 	for {
 		var ids []int64
@@ -62,30 +58,35 @@ func (d *Deleter) pass(ctx context.Context, now time.Time, queue func(*store.Tx,
 		if err != nil || len(ids) == 0 {
 			return n, err
 		}
-		err = d.Store.Update(ctx, func(tx *store.Tx) error {
-			tx.Because(now, "file_deleter", "")
-			if err := lock(tx); err != nil {
-				return err
-			}
-			for _, id := range ids {
-				if err := one(tx, id); err != nil && !errors.Is(err, store.ErrLost) {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
+		if err := take(ids); err != nil {
 			return n, err
 		}
 		n += len(ids)
 	}
 }
 
-func (d *Deleter) inputs(tx *store.Tx, id int64, now time.Time) error {
-	old, err := tx.Workunit(id)
-	if err != nil {
-		return err
-	}
+// inputs removes the input files of workunits, within a transaction: so long as it
+// is open, nobody adds a workunit that shares them.
+func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error {
+	return d.Store.Update(ctx, func(tx *store.Tx) error {
+		tx.Because(now, "file_deleter", "")
+		if err := tx.LockFiles(); err != nil {
+			return err
+		}
+		wus, err := tx.Workunits(ids)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := d.inputsOf(tx, wus[id], now); err != nil && !errors.Is(err, store.ErrLost) {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (d *Deleter) inputsOf(tx *store.Tx, old store.Workunit, now time.Time) error {
 	if old.FileDeleteState != store.DeleteReady {
 		return nil
 	}
@@ -98,7 +99,7 @@ func (d *Deleter) inputs(tx *store.Tx, id int64, now time.Time) error {
 	if err := tx.SaveWorkunit(old, wu); err != nil {
 		return err
 	}
-	return tx.FilesGone(id, now)
+	return tx.FilesGone(old.ID, now)
 }
 
 func (d *Deleter) removeInputs(tx *store.Tx, wu store.Workunit) error {
@@ -124,21 +125,40 @@ func (d *Deleter) removeInputs(tx *store.Tx, wu store.Workunit) error {
 	return nil
 }
 
-func (d *Deleter) outputs(tx *store.Tx, id int64) error {
-	old, err := tx.Result(id)
+// outputs removes the output files of results. Nobody shares them; a result that
+// is reported late meanwhile is found changed and comes again, with its files.
+func (d *Deleter) outputs(ctx context.Context, ids []int64, now time.Time) error {
+	var results map[int64]store.Result
+	err := d.Store.View(ctx, func(tx *store.Tx) (err error) {
+		results, err = tx.Results(ids)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	if old.FileDeleteState != store.DeleteReady {
+	after := make(map[int64]store.FileDeleteState, len(ids))
+	for id, r := range results {
+		after[id] = store.DeleteDone
+		if err := d.removeOutputs(r); err != nil {
+			after[id] = store.DeleteError
+			d.Log.Error("can't delete output files", "result", r.Name, "err", err)
+		}
+	}
+	return d.Store.Update(ctx, func(tx *store.Tx) error {
+		tx.Because(now, "file_deleter", "")
+		for _, id := range ids {
+			old, ok := results[id]
+			if !ok || old.FileDeleteState != store.DeleteReady {
+				continue
+			}
+			r := old
+			r.FileDeleteState = after[id]
+			if err := tx.SaveResult(old, r); err != nil && !errors.Is(err, store.ErrLost) {
+				return err
+			}
+		}
 		return nil
-	}
-	r := old
-	r.FileDeleteState = store.DeleteDone
-	if err := d.removeOutputs(old); err != nil {
-		r.FileDeleteState = store.DeleteError
-		d.Log.Error("can't delete output files", "result", r.Name, "err", err)
-	}
-	return tx.SaveResult(old, r)
+	})
 }
 
 func (d *Deleter) removeOutputs(r store.Result) error {

@@ -79,3 +79,75 @@ func TestRetry(t *testing.T) {
 	now = now.Add(time.Hour)
 	pass(1, store.DeleteDone)
 }
+
+// A result that is reported while its files are removed comes again: what its host
+// sent meanwhile goes too.
+func TestALateReportWhileFilesGo(t *testing.T) {
+	st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	w := storetest.Fill(t, st)
+	wu, _ := storetest.Add(t, st, w.Workunit("wu"), 0)
+	save := func(change func(*store.Result)) {
+		t.Helper()
+		err := st.Update(t.Context(), func(tx *store.Tx) error {
+			old, err := tx.ResultByName("wu_0")
+			if err != nil {
+				return err
+			}
+			r := old
+			change(&r)
+			return tx.SaveResult(old, r)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = st.Update(t.Context(), func(tx *store.Tx) (err error) {
+		r := store.Result{
+			WorkunitID: wu.ID, AppID: wu.AppID, Name: "wu_0", ServerState: store.Unsent,
+			XMLDocIn: protocol.FileInfo{Name: "out", GeneratedLocally: true}.XML(),
+		}
+		if r.ID, err = tx.InsertResult(r); err != nil {
+			return err
+		}
+		r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.User.ID, storetest.T0, storetest.T0.Add(time.Hour)
+		return tx.Send(r)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	save(func(r *store.Result) {
+		r.ServerState, r.Outcome, r.FileDeleteState = store.Over, store.NoReply, store.DeleteReady
+	})
+	removals := 0
+	d := &filedeleter.Deleter{Store: st, Log: slog.New(slog.DiscardHandler), Download: remover(func() {})}
+	d.Upload = remover(func() {
+		if removals++; removals == 1 {
+			save(func(r *store.Result) { r.Outcome = store.ClientError })
+		}
+	})
+	if _, err := d.Pass(t.Context(), storetest.T0); err != nil {
+		t.Fatal(err)
+	}
+	err = st.View(t.Context(), func(tx *store.Tx) error {
+		j, err := tx.Job(wu.ID)
+		if r := j.Results[0]; r.Outcome != store.ClientError || r.FileDeleteState != store.DeleteDone || removals != 2 {
+			t.Errorf("%v, %v after %d removals, want 2", r.Outcome, r.FileDeleteState, removals)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A remover is a tree of files that says when one goes.
+type remover func()
+
+func (r remover) Remove(string) error {
+	r()
+	return nil
+}

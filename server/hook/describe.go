@@ -66,7 +66,7 @@ func DescribeWorkunit(wu store.Workunit, app string) Workunit {
 
 // DescribeResult returns what programs are told of a result: with files its
 // output files too, nil leaves them out.
-func DescribeResult(r store.Result, files *blob.Dir) (Result, error) {
+func DescribeResult(r store.Result, files blob.Tree) (Result, error) {
 	d := Result{
 		ID: r.ID, Name: r.Name, HostID: r.HostID, UserID: r.UserID, Outcome: r.Outcome.String(),
 		ValidateState: r.ValidateState.String(), ExitStatus: r.ExitStatus, CPUTime: r.CPUTime,

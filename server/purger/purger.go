@@ -38,7 +38,7 @@ type Purger struct {
 	Store  *store.Store
 	Log    *slog.Logger
 	Dir    string    // of the archives; made when needed
-	Upload *blob.Dir // output files
+	Upload blob.Tree // output files
 	After  time.Duration
 
 	swept time.Time

@@ -25,11 +25,12 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		"result_in_progress":     inProgressOf,
 		"msg_from_host_handled":  msgsToHandle,
 		"msg_to_host_hostid":     msgsToHost,
+		"result_workunitid":      resultsOfAll,
 	} {
 		err := st.View(t.Context(), func(tx *Tx) error {
 			args := make([]any, strings.Count(query, "$"))
 			for i := range args {
-				args[i] = 1
+				args[i] = "1" // a number, or a list of ids
 			}
 			plan, err := all(tx, func(r row) (s string, err error) {
 				var n int64

@@ -241,6 +241,12 @@ func (s *pgSession) lockFiles(ctx context.Context) error {
 	return err
 }
 
+// dialect turns queries, which are written for SQLite, into PostgreSQL's words.
+var dialect = strings.NewReplacer(
+	"+$", "$", // see saveWorkunit
+	"SELECT value FROM json_each($1)", "SELECT value::bigint FROM json_array_elements_text($1::json)",
+)
+
 // prepared is a query as PostgreSQL wants it.
 type prepared struct{ query, insert string }
 
@@ -248,7 +254,7 @@ func (p *postgres) prepare(query string) prepared {
 	if q, ok := p.queries.Load(query); ok {
 		return q.(prepared)
 	}
-	text := strings.ReplaceAll(query, "+$", "$") // see saveWorkunit
+	text := dialect.Replace(query)
 	q := prepared{text, text + " ON CONFLICT DO NOTHING RETURNING id"}
 	p.queries.Store(query, q)
 	return q

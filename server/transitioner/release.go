@@ -19,7 +19,7 @@ import (
 type Releaser struct {
 	Store *store.Store
 	Log   *slog.Logger
-	Files *blob.Dir // input files
+	Files blob.Tree // input files
 }
 
 // Pass looks for awaited files and returns how many workunits it released.

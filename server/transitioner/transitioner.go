@@ -55,13 +55,14 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 		if err != nil {
 			return err
 		}
+		jobs, err := tx.Jobs(ids)
+		if err != nil {
+			return err
+		}
 		for _, id := range ids {
-			wu, results, err := load(tx, id)
-			if err != nil {
-				return err
-			}
-			w := &work{wu: wu, plan: Decide(wu, results, now, t.DeleteDelay)}
-			w.made = t.outline(wu, results, w.plan.NewResults, now)
+			j := jobs[id]
+			w := &work{wu: j.Workunit, plan: Decide(j.Workunit, j.Results, now, t.DeleteDelay)}
+			w.made = t.outline(j.Workunit, j.Results, w.plan.NewResults, now)
 			due = append(due, w)
 		}
 		return nil
@@ -70,14 +71,7 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 		return 0, err
 	}
 	t.describe(due)
-	err = t.Store.Update(ctx, func(tx *store.Tx) error {
-		for _, w := range due {
-			if err := t.handle(tx, w, now); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err = t.Store.Update(ctx, func(tx *store.Tx) error { return t.handleAll(tx, due, now) })
 	if err != nil && ctx.Err() == nil {
 		err = t.oneByOne(ctx, due, now)
 	}
@@ -91,7 +85,7 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 // does not hold up the others.
 func (t *Transitioner) oneByOne(ctx context.Context, due []*work, now time.Time) error {
 	for _, w := range due {
-		err := t.Store.Update(ctx, func(tx *store.Tx) error { return t.handle(tx, w, now) })
+		err := t.Store.Update(ctx, func(tx *store.Tx) error { return t.handleAll(tx, []*work{w}, now) })
 		if err == nil {
 			continue
 		}
@@ -102,15 +96,6 @@ func (t *Transitioner) oneByOne(ctx context.Context, due []*work, now time.Time)
 		}
 	}
 	return nil
-}
-
-func load(tx *store.Tx, id int64) (store.Workunit, []store.Result, error) {
-	wu, err := tx.Workunit(id)
-	if err != nil {
-		return wu, nil, err
-	}
-	results, err := tx.ResultsOf(id)
-	return wu, results, err
 }
 
 // outline makes n further results but for their descriptions.
@@ -168,14 +153,46 @@ func (t *Transitioner) describe(due []*work) {
 	wg.Wait()
 }
 
-// handle decides again on what the transaction sees and applies the plan. If
-// the workunit has changed so that the results made ready do not fit, it is
-// left as it is; being due, it comes again at once.
-func (t *Transitioner) handle(tx *store.Tx, w *work, now time.Time) error {
-	wu, results, err := load(tx, w.wu.ID)
+// handleAll handles workunits in one transaction. Those whose plan changes other
+// workunits come last, one by one, as the others may be among these.
+func (t *Transitioner) handleAll(tx *store.Tx, due []*work, now time.Time) error {
+	ids := make([]int64, 0, len(due))
+	for _, w := range due {
+		ids = append(ids, w.wu.ID)
+	}
+	jobs, err := tx.Jobs(ids)
 	if err != nil {
 		return err
 	}
+	for _, w := range due {
+		j, ok := jobs[w.wu.ID]
+		if !ok || w.plan.FreeSuccessors {
+			continue
+		}
+		if err := t.handle(tx, w, j, now); err != nil {
+			return err
+		}
+	}
+	for _, w := range due {
+		if !w.plan.FreeSuccessors {
+			continue
+		}
+		j, err := tx.Job(w.wu.ID)
+		if err != nil {
+			return err
+		}
+		if err := t.handle(tx, w, j, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// handle decides again on what the transaction sees and applies the plan. If
+// the workunit has changed so that the results made ready do not fit, it is
+// left as it is; being due, it comes again at once.
+func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time) error {
+	wu, results := j.Workunit, j.Results
 	plan := Decide(wu, results, now, t.DeleteDelay)
 	switch {
 	case wu.TransitionTime.After(now):
@@ -187,7 +204,7 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, now time.Time) error {
 		return nil
 	}
 	tx.Because(now, "transitioner", plan.why())
-	err = apply(tx, wu, results, plan, w.made)
+	err := apply(tx, wu, results, plan, w.made)
 	if err == nil && plan.FreeSuccessors {
 		err = freeSuccessors(tx, wu, results, now, now.Add(t.Affinity))
 	}

@@ -20,7 +20,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -39,7 +38,7 @@ const (
 
 // A Handler answers POST requests to file_upload_handler.
 type Handler struct {
-	Files *blob.Dir
+	Files blob.Tree
 	Key   *protocol.PublicKey // verifies upload certificates
 	Log   *slog.Logger
 
@@ -152,13 +151,16 @@ var errChecksum = errors.New("checksum mismatch")
 
 // store writes the body's data at the request's offset and, when all are there,
 // checks the whole and closes it, synced.
-func store(f *os.File, req protocol.UploadRequest, body io.Reader) error {
-	st, err := f.Stat()
+func store(f blob.Part, req protocol.UploadRequest, body io.Reader) error {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
 	if err != nil {
 		return fmt.Errorf("can't look at file: %w", err)
 	}
-	if st.Size() < req.Offset {
-		return fmt.Errorf("length of file %d bytes, expected at least %d", st.Size(), req.Offset)
+	if size < req.Offset {
+		return fmt.Errorf("length of file %d bytes, expected at least %d", size, req.Offset)
 	}
 	offset := min(req.Offset, req.NBytes)
 	if err := f.Truncate(offset); err != nil {

@@ -42,7 +42,7 @@ type Checker interface {
 type Env struct {
 	Dir   string    // the project's directory, in which programs run
 	App   string    // name of the application
-	Files *blob.Dir // output files
+	Files blob.Tree // output files
 }
 
 // New returns the validator called name: "bitwise", "trivial",

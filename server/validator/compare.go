@@ -26,7 +26,7 @@ type Comparator interface {
 var ErrOutput = errors.New("bad output")
 
 // bitwise takes outputs as equivalent if each file is, byte for byte.
-type bitwise struct{ files *blob.Dir }
+type bitwise struct{ files blob.Tree }
 
 func (b bitwise) Load(r store.Result) (any, error) {
 	refs, err := hook.Outputs(r)
@@ -71,13 +71,13 @@ func (bitwise) Match(x, y any) bool {
 }
 
 // trivial takes every output as valid that is there.
-type trivial struct{ files *blob.Dir }
+type trivial struct{ files blob.Tree }
 
 func (t trivial) Load(r store.Result) (any, error) { return nil, arrived(r, t.files) }
 
 // arrived returns ErrOutput if a file that a result must have put out is not
 // there.
-func arrived(r store.Result, files *blob.Dir) error {
+func arrived(r store.Result, files blob.Tree) error {
 	refs, err := hook.Outputs(r)
 	if err != nil {
 		return err

@@ -33,7 +33,7 @@ import (
 // Outputs are compared in memory; the output template's max_nbytes bounds them.
 type numeric struct {
 	abs, rel float64
-	files    *blob.Dir
+	files    blob.Tree
 }
 
 // parseNumeric reads ABS[,REL].

@@ -10,7 +10,7 @@ import (
 // save stores what a look found.
 //
 // Source for what follows from a check: BOINC sched/validator.cpp, handle_wu.
-func (v *Validator) save(tx *store.Tx, l *look, now time.Time) error {
+func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) error {
 	wu := l.wu
 	tx.Because(now, "validator", l.why())
 	wu.NeedValidate = false
@@ -31,10 +31,10 @@ func (v *Validator) save(tx *store.Tx, l *look, now time.Time) error {
 		case valid:
 			if r.ValidateState != store.Valid {
 				r.ValidateState, r.ClaimedCredit, r.GrantedCredit = store.Valid, claim(wu), credit
-				if err := v.grant(tx, r, credit, now); err != nil {
+				if err := earned.grant(r, credit, now); err != nil {
 					return err
 				}
-				err := tx.ChangeHostAppVersion(r, func(h store.HostAppVersion) store.HostAppVersion {
+				err := earned.version(r, func(h store.HostAppVersion) store.HostAppVersion {
 					return hostversion.Valid(h, l.wu.MinQuorum > 1, v.DailyQuota)
 				})
 				if err != nil {
@@ -45,13 +45,13 @@ func (v *Validator) save(tx *store.Tx, l *look, now time.Time) error {
 		case invalid:
 			r.ValidateState = store.Invalid
 			transition = true
-			if err := tx.ChangeHostAppVersion(r, hostversion.Invalid); err != nil {
+			if err := earned.version(r, hostversion.Invalid); err != nil {
 				return err
 			}
 		case broken:
 			r.Outcome, r.ValidateState = store.ValidateError, store.Invalid
 			transition = true
-			if err := tx.ChangeHostAppVersion(r, hostversion.Failed); err != nil {
+			if err := earned.version(r, hostversion.Failed); err != nil {
 				return err
 			}
 		case undecided:
@@ -149,25 +149,4 @@ func dismissUnsent(tx *store.Tx, results []store.Result) error {
 		}
 	}
 	return nil
-}
-
-// grant adds the credit of a result that was found valid to host and user.
-// SaveResult sees to it that this happens once a result.
-func (v *Validator) grant(tx *store.Tx, r store.Result, credit float64, now time.Time) error {
-	h, err := tx.Host(r.HostID)
-	if err != nil {
-		return err
-	}
-	turnaround := r.ReceivedTime.Sub(r.SentTime).Seconds()
-	if h.AvgTurnaround > 0 {
-		turnaround = 0.7*h.AvgTurnaround + 0.3*turnaround
-	}
-	if err := tx.AddHostCredit(h.ID, credit, average(h.ExpavgCredit, h.ExpavgTime, now, credit), now, turnaround); err != nil {
-		return err
-	}
-	u, err := tx.User(r.UserID)
-	if err != nil {
-		return err
-	}
-	return tx.AddUserCredit(u.ID, credit, average(u.ExpavgCredit, u.ExpavgTime, now, credit), now)
 }

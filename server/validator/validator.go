@@ -85,18 +85,14 @@ type look struct {
 }
 
 func (v *Validator) load(tx *store.Tx, ids []int64, now time.Time) (out []*look, err error) {
+	jobs, err := tx.Jobs(ids)
+	if err != nil {
+		return nil, err
+	}
 	for _, id := range ids {
-		if now.Before(v.later[id]) {
-			continue
+		if !now.Before(v.later[id]) {
+			out = append(out, &look{wu: jobs[id].Workunit, results: jobs[id].Results})
 		}
-		var l look
-		if l.wu, err = tx.Workunit(id); err != nil {
-			return nil, err
-		}
-		if l.results, err = tx.ResultsOf(id); err != nil {
-			return nil, err
-		}
-		out = append(out, &l)
 	}
 	return out, nil
 }
@@ -119,20 +115,13 @@ func (v *Validator) checkSome(ctx context.Context, looks []*look) int {
 // store stores what looks found, in one transaction, and returns for how many. If
 // that fails, each gets its own, so that one does not hold up the others.
 func (v *Validator) store(ctx context.Context, looks []*look, now time.Time) (int, error) {
-	err := v.Store.Update(ctx, func(tx *store.Tx) error {
-		for _, l := range looks {
-			if err := v.conclusion(tx, l, now); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := v.Store.Update(ctx, func(tx *store.Tx) error { return v.conclusions(tx, looks, now) })
 	if err == nil {
 		return len(looks), nil
 	}
 	n := 0
 	for _, l := range looks {
-		err := v.Store.Update(ctx, func(tx *store.Tx) error { return v.conclusion(tx, l, now) })
+		err := v.Store.Update(ctx, func(tx *store.Tx) error { return v.conclusions(tx, []*look{l}, now) })
 		switch {
 		case ctx.Err() != nil:
 			return n, err
@@ -150,21 +139,31 @@ func (v *Validator) store(ctx context.Context, looks []*look, now time.Time) (in
 	return n, nil
 }
 
-// conclusion stores what a look found if nothing has changed since. If something
-// has, the workunit still needs validation, and the next pass sees the change.
-func (v *Validator) conclusion(tx *store.Tx, l *look, now time.Time) error {
-	wu, err := tx.Workunit(l.wu.ID)
+// conclusions stores what looks found of workunits that have not changed since. One
+// that has still needs validation, and the next pass sees the change.
+func (v *Validator) conclusions(tx *store.Tx, looks []*look, now time.Time) error {
+	ids := make([]int64, 0, len(looks))
+	for _, l := range looks {
+		ids = append(ids, l.wu.ID)
+	}
+	jobs, err := tx.Jobs(ids)
 	if err != nil {
 		return err
 	}
-	results, err := tx.ResultsOf(wu.ID)
-	if err != nil || wu != l.wu || !slices.Equal(results, l.results) {
-		return err
+	earned := newLedger(tx)
+	for _, l := range looks {
+		switch j := jobs[l.wu.ID]; {
+		case j.Workunit != l.wu || !slices.Equal(j.Results, l.results):
+		case l.wu.ErrorMask != 0:
+			err = dismiss(tx, l.wu, now)
+		default:
+			err = v.save(tx, earned, l, now)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if wu.ErrorMask != 0 {
-		return dismiss(tx, wu, now)
-	}
-	return v.save(tx, l, now)
+	return earned.save()
 }
 
 // dismiss leaves a workunit that was given up to the transitioner: an outcome

@@ -283,3 +283,41 @@ func TestLateResults(t *testing.T) {
 		t.Errorf("got %s, transition at %v", got, w.wu.TransitionTime)
 	}
 }
+
+// Several results of one host in one transaction earn what they would earn one by one.
+func TestCreditAddsUp(t *testing.T) {
+	w := newWorld(t, 2, "a", "a", "a")
+	if got := w.pass(); got != "VVV" {
+		t.Fatalf("got %s", got)
+	}
+	err := w.v.Store.View(t.Context(), func(tx *store.Tx) error {
+		results, err := tx.ResultsOf(w.wu.ID)
+		if err != nil {
+			return err
+		}
+		h, err := tx.Host(results[0].HostID)
+		if err != nil {
+			return err
+		}
+		u, err := tx.User(results[0].UserID)
+		sum, recent := 0.0, 0.0
+		for i, r := range results {
+			sum += r.GrantedCredit
+			last := w.now
+			if i == 0 {
+				last = time.Time{}
+			}
+			recent = average(recent, last, w.now, r.GrantedCredit)
+		}
+		if sum <= 0 || h.TotalCredit != sum || u.TotalCredit != sum {
+			t.Errorf("host has %v, user %v, results %v", h.TotalCredit, u.TotalCredit, sum)
+		}
+		if h.ExpavgCredit != recent || u.ExpavgCredit != recent {
+			t.Errorf("recent average of host %v, of user %v, want %v", h.ExpavgCredit, u.ExpavgCredit, recent)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

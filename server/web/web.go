@@ -37,7 +37,7 @@ type Site struct {
 
 	Store     *store.Store
 	Log       *slog.Logger
-	Download  *blob.Dir
+	Download  blob.Tree
 	Scheduler http.Handler
 	Upload    http.Handler
 
@@ -157,17 +157,12 @@ func (s *Site) download(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		http.Error(w, "the file cannot be read now", http.StatusServiceUnavailable)
-		return
-	}
 	h := w.Header()
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Etag", `"`+name+`"`)
 	control := http.NewResponseController(w)
-	http.ServeContent(&patientWriter{w, control}, r, "", st.ModTime(), f)
+	http.ServeContent(&patientWriter{w, control}, r, "", f.Modified, f)
 }
 
 // patientWriter lets a download take as long as it moves.

@@ -55,7 +55,7 @@ const (
 // use; several generators are.
 type Generator struct {
 	store    *store.Store
-	download *blob.Dir
+	download blob.Tree
 	app      store.App
 	input    *Input // nil: no template
 	output   string // file name of the output template, below the project
@@ -75,7 +75,7 @@ type staged struct {
 
 // New prepares to make workunits of app. It reads the templates in the project's
 // directory: templates/<app>_out must be there, templates/<app>_in may be.
-func New(st *store.Store, download *blob.Dir, dir string, app store.App, now time.Time) (*Generator, error) {
+func New(st *store.Store, download blob.Tree, dir string, app store.App, now time.Time) (*Generator, error) {
 	g := &Generator{
 		store: st, download: download, app: app,
 		output: "templates/" + app.Name + "_out",
@@ -383,7 +383,7 @@ func (g *Generator) stage(path string) (protocol.FileInfo, error) {
 	return protocol.FileInfo{Name: s.name, NBytes: s.info.NBytes, MD5: s.info.MD5}, nil
 }
 
-func stage(d *blob.Dir, name, path string) (blob.Info, error) {
+func stage(d blob.Tree, name, path string) (blob.Info, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return blob.Info{}, err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -39,6 +40,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"queues hold what waits", queues},
 		{"unsent results come by priority and age", unsent},
 		{"shared files are seen", shared},
+		{"jobs come by their workunits' ids", jobs},
 		{"rows come back as they were stored", roundTrip},
 		{"work waits for files and its predecessor", waiting},
 		{"files of hosts and orders about them", hostFiles},
@@ -342,6 +344,31 @@ func unsent(t *testing.T, s *store.Store) {
 	if want := []int64{2, 4, 1, 3}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
+}
+
+func jobs(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	a, of := Add(t, s, w.Workunit("a"), 2)
+	b, _ := Add(t, s, w.Workunit("b"), 0)
+	_, others := Add(t, s, w.Workunit("c"), 1)
+	view(t, s, func(tx *store.Tx) error {
+		got, err := tx.Jobs([]int64{b.ID, a.ID, 99})
+		want := map[int64]store.Job{a.ID: {Workunit: a, Results: of}, b.ID: {Workunit: b}}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+		}
+		if got, err := tx.Jobs(nil); err != nil || len(got) != 0 {
+			t.Errorf("none: got %+v, %v", got, err)
+		}
+		if _, err := tx.Job(99); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("one that is not there: %v", err)
+		}
+		results, err := tx.Results([]int64{others[0].ID, of[1].ID})
+		if err != nil || len(results) != 2 || results[of[1].ID] != of[1] || results[others[0].ID] != others[0] {
+			t.Errorf("got %+v, %v", results, err)
+		}
+		return nil
+	})
 }
 
 func shared(t *testing.T, s *store.Store) {

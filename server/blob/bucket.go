@@ -1,0 +1,284 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// A Bucket is a Tree in a bucket of an S3 service. What has not arrived whole, and
+// what programs read, lies in a folder of this machine meanwhile.
+type Bucket struct {
+	*Dir // parts and copies for programs
+
+	client *minio.Client
+	bucket string
+	prefix string // of keys, with a final slash
+	cache  cache
+}
+
+// metaMD5 is the object's own metadata that holds the checksum of its content,
+// which an ETag is not always.
+const metaMD5 = "Md5"
+
+// Reach sees whether the bucket of a place is there, see OpenBucket.
+func Reach(ctx context.Context, where string) error {
+	_, err := reach(ctx, where)
+	return err
+}
+
+// OpenBucket opens the tree called name at the place
+//
+//	s3://BUCKET[/PREFIX]?endpoint=HOST[:PORT][&region=REGION][&tls=false]
+//
+// with the folder local for what is on its way. The keys come from the environment
+// (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), from ~/.aws/credentials, or from the
+// machine's role. The bucket must exist.
+func OpenBucket(ctx context.Context, where, name, local string) (*Bucket, error) {
+	b, err := reach(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	if b.Dir, err = Open(local); err != nil {
+		return nil, err
+	}
+	b.prefix += name + "/"
+	b.cache.dir = filepath.Join(local, cacheDir)
+	return b, nil
+}
+
+func reach(ctx context.Context, where string) (*Bucket, error) {
+	u, err := url.Parse(where)
+	if err != nil || u.Scheme != "s3" || u.Host == "" {
+		return nil, fmt.Errorf("place of files %q, want s3://BUCKET/PREFIX?endpoint=HOST:PORT", where)
+	}
+	q := u.Query()
+	for key := range q {
+		if key != "endpoint" && key != "region" && key != "tls" {
+			return nil, fmt.Errorf("place of files %q: unknown %q, there are endpoint, region and tls", where, key)
+		}
+	}
+	endpoint := q.Get("endpoint")
+	if endpoint == "" {
+		endpoint = "s3.amazonaws.com"
+	}
+	client, err := minio.New(endpoint, &minio.Options{
+		Creds: credentials.NewChainCredentials([]credentials.Provider{
+			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{},
+		}),
+		Secure: q.Get("tls") != "false",
+		Region: q.Get("region"),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("place of files %q: %w", where, err)
+	}
+	there, err := client.BucketExists(ctx, u.Host)
+	if err == nil && !there {
+		err = errors.New("there is no such bucket; make it first")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s at %s: %w", u.Host, endpoint, err)
+	}
+	prefix := strings.TrimPrefix(u.Path, "/")
+	if prefix != "" && !strings.HasSuffix(prefix, "/") {
+		prefix += "/"
+	}
+	return &Bucket{client: client, bucket: u.Host, prefix: prefix}, nil
+}
+
+func (b *Bucket) key(name string) (string, error) {
+	if err := protocol.ValidFileName(name); err != nil {
+		return "", err
+	}
+	return b.prefix + name, nil
+}
+
+// missing turns the service's words for a file that is not there into fs.ErrNotExist.
+func missing(name string, err error) error {
+	if err != nil && minio.ToErrorResponse(err).StatusCode == http.StatusNotFound {
+		return &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return err
+}
+
+func (b *Bucket) stat(name string) (minio.ObjectInfo, error) {
+	key, err := b.key(name)
+	if err != nil {
+		return minio.ObjectInfo{}, err
+	}
+	st, err := b.client.StatObject(context.Background(), b.bucket, key, minio.StatObjectOptions{})
+	return st, missing(name, err)
+}
+
+// Size implements Tree.
+func (b *Bucket) Size(name string) (int64, error) {
+	st, err := b.stat(name)
+	return st.Size, err
+}
+
+// Sum implements Tree.
+func (b *Bucket) Sum(name string) (Info, error) {
+	st, err := b.stat(name)
+	if err != nil {
+		return Info{}, err
+	}
+	if sum := st.UserMetadata[metaMD5]; sum != "" {
+		return Info{NBytes: st.Size, MD5: sum}, nil
+	}
+	f, err := b.Open(name) // someone else put it there
+	if err != nil {
+		return Info{}, err
+	}
+	defer f.Close()
+	return SumReader(f)
+}
+
+// Open implements Tree.
+func (b *Bucket) Open(name string) (*File, error) {
+	key, err := b.key(name)
+	if err != nil {
+		return nil, err
+	}
+	o, err := b.client.GetObject(context.Background(), b.bucket, key, minio.GetObjectOptions{})
+	if err != nil {
+		return nil, missing(name, err)
+	}
+	st, err := o.Stat()
+	if err != nil {
+		_ = o.Close()
+		return nil, missing(name, err)
+	}
+	return &File{o, st.Size, st.LastModified}, nil
+}
+
+// Put implements Tree. Of two that store different content under one name at the
+// same moment the later one wins: names are made so that this does not happen.
+func (b *Bucket) Put(name string, r io.Reader) (Info, error) {
+	info, err := b.put(name, r)
+	if err != nil {
+		return Info{}, fmt.Errorf("store file %s: %w", name, err)
+	}
+	return info, nil
+}
+
+func (b *Bucket) put(name string, r io.Reader) (Info, error) {
+	if _, err := b.key(name); err != nil {
+		return Info{}, err
+	}
+	tmp, err := os.CreateTemp(filepath.Join(b.root.Name(), tmpDir), "")
+	if err != nil {
+		return Info{}, err
+	}
+	defer func() {
+		_ = tmp.Close()
+		_ = os.Remove(tmp.Name())
+	}()
+	info, err := SumReader(io.TeeReader(r, tmp))
+	if err != nil {
+		return Info{}, err
+	}
+	switch old, err := b.Sum(name); {
+	case err == nil && old == info:
+		return info, nil
+	case err == nil:
+		return Info{}, ErrDifferent
+	case !errors.Is(err, fs.ErrNotExist):
+		return Info{}, err
+	}
+	return info, b.send(name, tmp, info)
+}
+
+// send makes a local file an object.
+func (b *Bucket) send(name string, f *os.File, info Info) error {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	_, err := b.client.PutObject(context.Background(), b.bucket, b.prefix+name, f, info.NBytes, minio.PutObjectOptions{
+		ContentType: "application/octet-stream", UserMetadata: map[string]string{metaMD5: info.MD5},
+	})
+	return err
+}
+
+// CommitPart implements Parts.
+func (b *Bucket) CommitPart(name string) error {
+	if _, err := b.key(name); err != nil {
+		return err
+	}
+	f, err := b.root.Open(partName(name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := SumReader(f)
+	if err != nil {
+		return err
+	}
+	if err := b.send(name, f, info); err != nil {
+		return err
+	}
+	return b.RemovePart(name)
+}
+
+// Remove implements Tree.
+func (b *Bucket) Remove(name string) error {
+	key, err := b.key(name)
+	if err != nil {
+		return err
+	}
+	err = b.client.RemoveObject(context.Background(), b.bucket, key, minio.RemoveObjectOptions{})
+	if err = missing(name, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	b.cache.remove(name)
+	return b.Dir.Remove(name)
+}
+
+// Walk implements Tree.
+func (b *Bucket) Walk(fn func(name string, modified time.Time) error) error {
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	for o := range b.client.ListObjects(ctx, b.bucket, minio.ListObjectsOptions{Prefix: b.prefix}) {
+		if o.Err != nil {
+			return o.Err
+		}
+		name := strings.TrimPrefix(o.Key, b.prefix)
+		if protocol.ValidFileName(name) != nil {
+			continue // not of our making
+		}
+		if err := fn(name, o.LastModified); err != nil {
+			return err
+		}
+	}
+	return b.Dir.Walk(fn)
+}
+
+// CopyTo implements Tree.
+func (b *Bucket) CopyTo(name, to string) error {
+	f, err := b.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return write(f, to)
+}
+
+// Locate implements Tree: it fetches the file, unless it did within the last hour.
+func (b *Bucket) Locate(name string) (string, error) {
+	if _, err := b.key(name); err != nil {
+		return "", err
+	}
+	return b.cache.get(name, func(to string) error { return b.CopyTo(name, to) })
+}

@@ -1,0 +1,67 @@
+package blob
+
+import (
+	"io"
+	"time"
+)
+
+// A Tree is where files lie: a Dir, or a Bucket. It is safe for concurrent use, and
+// several may be open on the same files. Names that are no file names give
+// protocol.ErrFileName, files that are not there fs.ErrNotExist.
+type Tree interface {
+	// Open opens a file for reading.
+	Open(name string) (*File, error)
+	// Size returns a file's size, bytes.
+	Size(name string) (int64, error)
+	// Sum returns a file's size and checksum.
+	Sum(name string) (Info, error)
+	// Put stores what r yields. When it returns, the file is durable. If the name is
+	// taken, the same content is no error and other content gives ErrDifferent.
+	Put(name string, r io.Reader) (Info, error)
+	// Remove deletes a file and what arrived of it so far. A file that is not there
+	// is fine.
+	Remove(name string) error
+	// Walk calls fn for every file, whole or in part, with its name and when it was
+	// changed last, in no particular order. fn may not remove files; an error of fn
+	// ends the walk and is returned. Files that come or go meanwhile may be missed.
+	Walk(fn func(name string, modified time.Time) error) error
+	// CopyTo gives a file's content the path to, outside of the tree, in place of what
+	// may be there. The content is durable when CopyTo returns, its name once the
+	// folder is synced. Nobody may change the copy in place: it may be the file.
+	CopyTo(name, to string) error
+	// Locate returns the path of a file, for programs that read it. It is good for
+	// as long as the file is there, but at least an hour.
+	Locate(name string) (string, error)
+	// Close closes the tree; its files stay.
+	Close() error
+
+	Parts
+}
+
+// Parts are what has arrived of files that are not whole.
+type Parts interface {
+	// OpenPart opens what has arrived for reading and writing, empty if nothing has.
+	OpenPart(name string) (Part, error)
+	// PartSize returns how much has arrived, 0 if nothing has.
+	PartSize(name string) (int64, error)
+	// CommitPart makes a part, which its caller has synced and closed, the file of
+	// that name. The file is durable when it returns.
+	CommitPart(name string) error
+	// RemovePart throws away what has arrived.
+	RemovePart(name string) error
+}
+
+// A Part is an open part.
+type Part interface {
+	io.ReadWriteSeeker
+	io.Closer
+	Truncate(n int64) error
+	Sync() error
+}
+
+// A File is an open file, which its user closes.
+type File struct {
+	io.ReadSeekCloser
+	NBytes   int64
+	Modified time.Time
+}

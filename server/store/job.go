@@ -1,0 +1,88 @@
+package store
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// A Job is a workunit with its results, oldest first.
+type Job struct {
+	Workunit Workunit
+	Results  []Result
+}
+
+// Rows by a list of ids, which comes as JSON: one query for a batch costs little
+// more than one for a row.
+const (
+	ids           = `(SELECT value FROM json_each($1))`
+	workunitsByID = `SELECT ` + workunitColumns + ` FROM workunit WHERE id IN ` + ids
+	resultsByID   = `SELECT ` + resultColumns + ` FROM result WHERE id IN ` + ids
+	resultsOfAll  = `SELECT ` + resultColumns + ` FROM result WHERE workunitid IN ` + ids + ` ORDER BY id`
+)
+
+// Job returns a workunit with its results, or ErrNotFound.
+func (t *Tx) Job(id int64) (Job, error) {
+	jobs, err := t.Jobs([]int64{id})
+	if err != nil {
+		return Job{}, err
+	}
+	j, ok := jobs[id]
+	if !ok {
+		return j, fmt.Errorf("workunit %d: %w", id, ErrNotFound)
+	}
+	return j, nil
+}
+
+// Jobs returns workunits with their results by the workunits' ids. One that is
+// not there is left out.
+func (t *Tx) Jobs(list []int64) (map[int64]Job, error) {
+	jobs := make(map[int64]Job, len(list))
+	wus, err := t.Workunits(list)
+	if err != nil {
+		return nil, err
+	}
+	for id, wu := range wus {
+		jobs[id] = Job{Workunit: wu}
+	}
+	results, err := all(t, scanResult, resultsOfAll, jsonList(list))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		j := jobs[r.WorkunitID]
+		j.Results = append(j.Results, r)
+		jobs[r.WorkunitID] = j
+	}
+	return jobs, nil
+}
+
+// Workunits returns workunits by their ids. One that is not there is left out.
+func (t *Tx) Workunits(list []int64) (map[int64]Workunit, error) {
+	wus, err := all(t, scanWorkunit, workunitsByID, jsonList(list))
+	out := make(map[int64]Workunit, len(wus))
+	for _, wu := range wus {
+		out[wu.ID] = wu
+	}
+	return out, err
+}
+
+// Results returns results by their ids. One that is not there is left out.
+func (t *Tx) Results(list []int64) (map[int64]Result, error) {
+	results, err := all(t, scanResult, resultsByID, jsonList(list))
+	out := make(map[int64]Result, len(results))
+	for _, r := range results {
+		out[r.ID] = r
+	}
+	return out, err
+}
+
+func jsonList(list []int64) string {
+	b := []byte{'['}
+	for i, id := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendInt(b, id, 10)
+	}
+	return string(append(b, ']'))
+}
