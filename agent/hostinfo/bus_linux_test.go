@@ -69,7 +69,7 @@ func TestMeteredNetwork(t *testing.T) {
 	}
 	set := bus.Properties("org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager", "org.freedesktop.NetworkManager", map[string]any{"Metered": uint32(0)})
 	for n, want := range []prefs.Sense{prefs.Unknown, prefs.Yes, prefs.No, prefs.Yes, prefs.No} {
-		set("Metered", uint32(n)) //nolint:gosec // four of them
+		set("Metered", uint32(n))
 		if got := metered(); got != want {
 			t.Errorf("%d: got %v, want %v", n, got, want)
 		}

@@ -22,8 +22,8 @@ const (
 func canonicalNaNs(module []byte) ([]byte, error) {
 	r := &reader{b: module}
 	out := append([]byte(nil), r.bytes(8)...)
-	var params []int // of each type
-	var types []int  // of each function
+	var params []uint64 // of each type
+	var types []uint64  // of each function
 	for r.err == nil && len(r.b) > 0 {
 		id := r.byte()
 		content := r.bytes(r.u32())
@@ -52,7 +52,7 @@ func canonicalNaNs(module []byte) ([]byte, error) {
 }
 
 // types reads the type section: how many parameters each type of function has.
-func (r *reader) types() (params []int) {
+func (r *reader) types() (params []uint64) {
 	for n := r.u32(); n > 0 && r.err == nil; n-- {
 		if form := r.byte(); form != 0x60 && r.err == nil {
 			r.fail("type 0x%x is not known", form)
@@ -65,15 +65,15 @@ func (r *reader) types() (params []int) {
 	return params
 }
 
-func rewriteCode(r *reader, params, types []int) ([]byte, error) {
+func rewriteCode(r *reader, params, types []uint64) ([]byte, error) {
 	n := r.u32()
-	out := binary.AppendUvarint(nil, uint64(n))
+	out := binary.AppendUvarint(nil, n)
 	for i := range n {
 		body := &reader{b: r.bytes(r.u32())}
 		if r.err != nil {
 			return nil, r.err
 		}
-		if i >= len(types) || types[i] >= len(params) {
+		if i >= uint64(len(types)) || types[i] >= uint64(len(params)) {
 			return nil, errors.New("a function has no type")
 		}
 		text, err := rewriteBody(body, params[types[i]])
@@ -87,13 +87,13 @@ func rewriteCode(r *reader, params, types []int) ([]byte, error) {
 }
 
 // rewriteBody rewrites a function with so many parameters.
-func rewriteBody(r *reader, params int) ([]byte, error) {
+func rewriteBody(r *reader, params uint64) ([]byte, error) {
 	whole := r.b
 	var locals []byte // their groups, as they stand
-	groups, next := r.u32(), uint64(params)
+	groups, next := r.u32(), params
 	start := r.b
 	for range groups {
-		next += uint64(r.u32())
+		next += r.u32()
 		r.byte()
 		if r.err != nil {
 			return nil, r.err
@@ -117,7 +117,7 @@ func rewriteBody(r *reader, params int) ([]byte, error) {
 	if !added {
 		return whole, nil
 	}
-	out := binary.AppendUvarint(nil, uint64(groups+len(kinds)))
+	out := binary.AppendUvarint(nil, groups+uint64(len(kinds)))
 	out = append(out, locals...)
 	for _, k := range kinds {
 		out = append(out, 1, k.valtype)
@@ -180,8 +180,8 @@ func (r *reader) fail(format string, args ...any) {
 	r.b = nil
 }
 
-func (r *reader) bytes(n int) []byte {
-	if n < 0 || n > len(r.b) {
+func (r *reader) bytes(n uint64) []byte {
+	if n > uint64(len(r.b)) {
 		r.fail("it ends too early")
 		return nil
 	}
@@ -197,14 +197,14 @@ func (r *reader) byte() byte {
 	return 0
 }
 
-func (r *reader) u32() int {
+func (r *reader) u32() uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > 1<<32-1 {
 		r.fail("a number is not one")
 		return 0
 	}
 	r.b = r.b[n:]
-	return int(v) //nolint:gosec // checked
+	return v
 }
 
 // leb passes over a number of any size and sign.
@@ -222,7 +222,7 @@ func (r *reader) instruction() *kind {
 	case op == 0x0c, op == 0x0d, op == 0x10, op >= 0x20 && op <= 0x26, op == 0x3f, op == 0x40, op == 0xd2:
 		r.u32()
 	case op == 0x0e:
-		for n := r.u32(); n >= 0 && r.err == nil; n-- { // and the default
+		for n := r.u32() + 1; n > 0 && r.err == nil; n-- { // with the default
 			r.u32()
 		}
 	case op == 0x11, op >= 0x28 && op <= 0x3e:

@@ -37,7 +37,7 @@ func call(t *testing.T, m []byte, args ...uint64) uint64 {
 	t.Helper()
 	ctx := context.Background()
 	r := wazero.NewRuntime(ctx)
-	defer r.Close(ctx)
+	defer func() { _ = r.Close(ctx) }()
 	mod, err := r.Instantiate(ctx, m)
 	if err != nil {
 		t.Fatal(err)
@@ -199,7 +199,7 @@ func TestWholeModule(t *testing.T) {
 		t.Fatalf("%d bytes became %d, %v", len(plain), len(got), err)
 	}
 	r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
-	defer r.Close(context.Background())
+	defer func() { _ = r.Close(context.Background()) }()
 	if _, err := r.CompileModule(t.Context(), got); err != nil {
 		t.Error(err)
 	}

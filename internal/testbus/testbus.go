@@ -32,12 +32,7 @@ func Start(t testing.TB) *Bus {
 		}
 		t.Skip("dbus-daemon is not installed; tools/install-test-deps installs it")
 	}
-	dir, err := os.MkdirTemp("", "bus-") // a test's own folder may be too long a name for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	cmd := exec.Command(program, "--session", "--nofork", "--nopidfile", "--print-address", "--address=unix:path="+filepath.Join(dir, "bus"))
+	cmd := exec.Command(program, "--session", "--nofork", "--nopidfile", "--print-address", "--address=unix:path="+filepath.Join(t.TempDir(), "bus"))
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
