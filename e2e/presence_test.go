@@ -45,7 +45,7 @@ func TestTheComputerComesFirst(t *testing.T) {
 	p := newProject(t, ctx)
 	work(t, ctx, p, 1, 216091) // takes longer than this test
 	serve(t, ctx, p)
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "max_cpu_temperature = 80\nnetwork_wifi_only = true\n",
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "cpu_usage_limit = 10\nmax_cpu_temperature = 80\nnetwork_wifi_only = true\n",
 		"ncpus = 1\nexclusive_apps = [\"starling-game\"]\n")
 	if err != nil {
 		t.Fatal(err)

@@ -9,20 +9,50 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // inside names the variable that a test finds itself in a virtual machine by.
 const inside = "STARLING_TEST_INSIDE"
 
-// TestControlGroups boots a Linux of its own, as a process of this one, where
-// control groups can be had whatever this computer's are like, and runs
-// TestControlGroupsInside there.
+// boot is the first program of a Linux with a systemd that does nothing but start a
+// service, as a user without rights to whom its control group is delegated. What
+// is tested runs once before that, where nothing is delegated.
+const boot = `#!/bin/sh
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/run HOME=/run
+mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t cgroup2 cgroup /sys/fs/cgroup && mount -t tmpfs tmp /run
+mkdir -p /run/systemd/system /run/test && chown nobody /run/test && cp %[2]s /run/executor.test && cd /run
+%[1]s=alone ./executor.test -test.v -test.run '^TestNothingDelegatedInside$'
+cat >/run/systemd/system/test.service <<END
+[Unit]
+DefaultDependencies=no
+SuccessAction=poweroff-force
+FailureAction=poweroff-force
+[Service]
+User=nobody
+Delegate=yes
+NoNewPrivileges=yes
+CapabilityBoundingSet=
+Environment=%[1]s=delegated HOME=/run/test TMPDIR=/run/test PATH=/usr/bin:/bin
+WorkingDirectory=/run/test
+ExecStart=/run/executor.test -test.v -test.timeout 2m -test.run ^TestControlGroupsInside
+StandardOutput=tty
+StandardError=tty
+TTYPath=/dev/console
+END
+exec %[3]s --system --unit=test.service --show-status=0 --log-level=err
+`
+
+// TestControlGroups boots a Linux of its own, as a process of this one: what this
+// computer's control groups are like does not matter, and nothing here is touched.
 func TestControlGroups(t *testing.T) {
+	t.Parallel()
+	const systemd = "/lib/systemd/systemd"
 	kernel, err := exec.LookPath("linux.uml")
 	if err != nil {
 		missing(t, "linux.uml is not installed (Debian: user-mode-linux); control groups are NOT tested")
+	}
+	if _, err := os.Stat(systemd); err != nil {
+		missing(t, "systemd is not installed; control groups are NOT tested")
 	}
 	dir := t.TempDir()
 	self := filepath.Join(dir, "executor.test")
@@ -32,21 +62,16 @@ func TestControlGroups(t *testing.T) {
 		t.Skipf("needs the go command: %v: %s", err, out)
 	}
 	init := filepath.Join(dir, "init")
-	script := fmt.Sprintf(`#!/bin/sh
-export PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/run HOME=/run %s=1
-mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t cgroup2 cgroup /sys/fs/cgroup && mount -t tmpfs tmp /run
-cd /run && %s -test.v -test.timeout 2m -test.run '^TestControlGroupsInside$'
-echo o >/proc/sysrq-trigger
-sleep 10
-`, inside, self)
-	if err := os.WriteFile(init, []byte(script), 0o700); err != nil {
+	if err := os.WriteFile(init, fmt.Appendf(nil, boot, inside, self, systemd), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), kernel, "mem=512M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "con=null", "con0=null,fd:1", "init="+init)
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "--- PASS: TestControlGroupsInside") {
-		t.Errorf("%v\n%s", err, out)
+	for _, test := range []string{"TestNothingDelegatedInside", "TestControlGroupsInside"} {
+		if err != nil || !strings.Contains(string(out), "--- PASS: "+test) {
+			t.Fatalf("%s: %v\n%s", test, err, out)
+		}
 	}
 }
 
@@ -59,28 +84,22 @@ func missing(t *testing.T, why string) {
 	t.Skip(why)
 }
 
-// TestControlGroupsInside has a kernel to itself.
-func TestControlGroupsInside(t *testing.T) {
-	if os.Getenv(inside) == "" {
+// What may be written to is not therefore one's own.
+func TestNothingDelegatedInside(t *testing.T) {
+	if os.Getenv(inside) != "alone" {
 		t.Skip("runs in the virtual machine of TestControlGroups")
 	}
-	const root = "/sys/fs/cgroup"
-	service := filepath.Join(root, "service")
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+	if bounded, err := newBench(t).UseControlGroups(); bounded != "" || err != nil {
+		t.Errorf("got %q, %v", bounded, err)
 	}
-	b := newBench(t)
-	if bounded, err := b.UseControlGroups(); bounded != "" || err != nil {
-		t.Errorf("what is not delegated is used: %q, %v", bounded, err)
+}
+
+func TestControlGroupsInside(t *testing.T) {
+	if os.Getenv(inside) != "delegated" {
+		t.Skip("runs in the virtual machine of TestControlGroups")
 	}
-	// As systemd does for a service with Delegate=yes.
-	must(write(root, "cgroup.subtree_control", "+cpu +memory +pids"))
-	must(os.Mkdir(service, 0o755))
-	must(write(service, "cgroup.procs", "0"))
-	must(unix.Setxattr(service, "user.delegate", []byte("1"), 0))
+	const service = "/sys/fs/cgroup/system.slice/test.service"
+	var b *bench
 	use := func(b *bench) {
 		t.Helper()
 		if bounded, err := b.UseControlGroups(); bounded != "processes cpu memory pids" || err != nil {
