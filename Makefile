@@ -3,13 +3,16 @@
 N ?= 8
 GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
+VERSION ?= $(shell tools/version)
+LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSION)
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build demo test test-unprivileged model bench check lint fmt cross fuzz scenarios clean
+.PHONY: help build packages demo test test-unprivileged model bench check lint fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm]  a project, its server and two agents compute N workunits"
 	@echo "make build       the programs, in bin/"
+	@echo "make packages    what is handed out, in dist/: .deb, .rpm, .tar.gz, .zip (VERSION=1.2.3)"
 	@echo "make test        install what the tests need and run them all"
 	@echo "make test-unprivileged  as root: tests of running applications, as another user"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1)"
@@ -19,7 +22,10 @@ help:
 	@echo "make fuzz        run each fuzz test for a while (FUZZTIME=30s)"
 
 build:
-	CGO_ENABLED=0 $(GO) build -o bin/ ./cmd/... ./examples/...
+	CGO_ENABLED=0 $(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/... ./examples/...
+
+packages:
+	tools/packages/build $(VERSION) dist
 
 demo: build
 	@[ "$(APP)" != wasm ] || GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $(GO) build -o bin/mersenne.wasm ./examples/mersenne
@@ -70,4 +76,4 @@ fuzz:
 	done
 
 clean:
-	rm -rf bin
+	rm -rf bin dist

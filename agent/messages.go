@@ -3,9 +3,9 @@ package agent
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"sync"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/guirpc"
 )
 
@@ -18,7 +18,7 @@ type journal struct {
 
 type kept struct {
 	mu    sync.Mutex
-	lines []guirpc.Message
+	lines []control.Message
 	seqno int
 }
 
@@ -52,25 +52,7 @@ func (j *journal) WithGroup(name string) slog.Handler {
 }
 
 func (j *journal) keep(r slog.Record) {
-	m := guirpc.Message{Time: r.Time, Priority: 1}
-	if r.Level >= slog.LevelWarn {
-		m.Priority = 2
-	}
-	var b strings.Builder
-	b.WriteString(r.Message)
-	add := func(a slog.Attr) bool {
-		if a.Key == "project" {
-			m.Project = a.Value.String()
-		} else {
-			b.WriteString(" " + a.Key + "=" + a.Value.String())
-		}
-		return true
-	}
-	for _, a := range j.own {
-		add(a)
-	}
-	r.Attrs(add)
-	m.Text = b.String()
+	m := control.NewMessage(r, j.own)
 	k := j.kept
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -82,18 +64,31 @@ func (j *journal) keep(r slog.Record) {
 	}
 }
 
-// Messages returns the kept lines of the log with numbers above after; a negative
-// one returns the last line alone.
-func (a *Agent) Messages(after int) []guirpc.Message {
+// Log returns the kept lines of the log with numbers above after; a negative one
+// returns the last line alone.
+func (a *Agent) Log(_ context.Context, after int) (control.Log, error) {
 	k := a.journal.kept
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if after < 0 {
-		return append([]guirpc.Message(nil), k.lines[max(0, len(k.lines)-1):]...)
-	}
 	i := 0
+	if after < 0 {
+		i = max(0, len(k.lines)-1)
+	}
 	for i < len(k.lines) && k.lines[i].Seqno <= after {
 		i++
 	}
-	return append([]guirpc.Message(nil), k.lines[i:]...)
+	return control.Log{Since: a.since, Messages: append([]control.Message(nil), k.lines[i:]...)}, nil
+}
+
+// Messages returns the same for BOINC's tools.
+func (a *Agent) Messages(after int) []guirpc.Message {
+	l, _ := a.Log(context.Background(), after)
+	lines := make([]guirpc.Message, len(l.Messages))
+	for i, m := range l.Messages {
+		lines[i] = guirpc.Message{Seqno: m.Seqno, Time: m.Time, Project: m.Project, Priority: 1, Text: m.Text}
+		if m.Level != slog.LevelInfo.String() {
+			lines[i].Priority = 2
+		}
+	}
+	return lines
 }

@@ -124,7 +124,8 @@ func (a *Agent) Attach(ctx context.Context, masterURL string, key protocol.Authe
 	if err := settings.WriteAccount(a.cfg.DataDir, acc); err != nil {
 		return err
 	}
-	return a.Reload(ctx)
+	_ = a.Reload(ctx) // what is wrong with other files is logged, and in Status
+	return nil
 }
 
 // Detach removes an account file; its tasks are given up.
@@ -132,7 +133,8 @@ func (a *Agent) Detach(ctx context.Context, masterURL string) error {
 	if err := settings.RemoveAccount(a.cfg.DataDir, masterURL); err != nil {
 		return err
 	}
-	return a.Reload(ctx)
+	_ = a.Reload(ctx) // what is wrong with other files is logged, and in Status
+	return nil
 }
 
 // ProjectConfig asks a project about itself.

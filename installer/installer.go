@@ -5,7 +5,9 @@ package installer
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
+	"strconv"
 )
 
 // Name is the service's, and that of the user it runs as.
@@ -17,6 +19,9 @@ type Service struct {
 	DataDir    string // absolute
 	PerUser    bool   // for the user who asks, without the administrator's rights
 }
+
+// Packaged is the service that packages bring.
+var Packaged = Service{Executable: "/usr/bin/starling", DataDir: stateRoot + "/starling"}
 
 // A Verb is something that can be done with a service.
 type Verb string
@@ -30,6 +35,15 @@ const (
 	Restart   Verb = "restart"
 	Status    Verb = "status"
 )
+
+// Group returns the group whose members may steer the agent of this process:
+// that of the service when this is the service, else "".
+func Group() string {
+	if g, err := user.LookupGroupId(strconv.Itoa(os.Getegid())); err == nil && g.Name == Name {
+		return Name
+	}
+	return ""
+}
 
 // Own describes the service of the program that runs.
 func Own(dataDir string, perUser bool) (Service, error) {

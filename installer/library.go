@@ -22,6 +22,9 @@ func (s Service) config() *service.Config {
 	return c
 }
 
+// Installed reports whether there is a service for the whole computer.
+func Installed() bool { return false } // Windows' is found by Status
+
 // Do does it and returns what there is to tell.
 func (s Service) Do(v Verb) (string, error) {
 	if s.PerUser && runtime.GOOS == "windows" {

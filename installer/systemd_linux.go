@@ -26,6 +26,13 @@ func (s Service) Do(v Verb) (string, error) {
 	return systemd{Service: s, root: "/", config: config, run: command, account: account}.do(v)
 }
 
+// Installed reports whether there is a service for the whole computer.
+func Installed() bool {
+	s := systemd{root: "/"}
+	_, err := os.Stat(s.unitFile())
+	return err == nil || s.packaged() != ""
+}
+
 // systemd steers a service. Tests have it work below another root.
 type systemd struct {
 	Service
@@ -143,6 +150,9 @@ func (s systemd) makeData() error {
 	}
 	dir := filepath.Join(s.root, s.DataDir)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	if err := os.Chmod(dir, 0o751); err != nil { //nolint:gosec // see Unit
 		return err
 	}
 	return owner.Give(dir, uid, gid)

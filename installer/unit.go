@@ -16,6 +16,8 @@ const stateRoot = "/var/lib"
 // other people's, and some compile while they run. Devices stay visible, since
 // the age of the last input at a terminal tells whether the computer is in use.
 // The control group is the agent's, which gives each application its part of it.
+// Others may pass through the data directory, to the control socket, where they are
+// told whether they may steer; all else in it is closed to them.
 func (s Service) Unit() string {
 	var b strings.Builder
 	line := func(lines ...string) { b.WriteString(strings.Join(lines, "\n") + "\n") }
@@ -41,7 +43,7 @@ func (s Service) Unit() string {
 	}
 	line("User=" + Name)
 	if filepath.Dir(s.DataDir) == stateRoot {
-		line("StateDirectory="+filepath.Base(s.DataDir), "StateDirectoryMode=0750")
+		line("StateDirectory="+filepath.Base(s.DataDir), "StateDirectoryMode=0751")
 	} else {
 		line("ReadWritePaths=" + quote(s.DataDir))
 	}

@@ -5,22 +5,30 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
 )
 
 // ErrNotRunning says that no agent answers in the data directory.
 var ErrNotRunning = errors.New("no agent is running")
 
+// ErrForbidden says that there is an agent, or may be one, that this user may not
+// use.
+var ErrForbidden = errors.New("not allowed")
+
 // A Client talks to the agent of a data directory. Its methods may be called
-// concurrently; each returns ErrNotRunning when there is no agent.
+// concurrently; each returns ErrNotRunning when there is no agent and ErrForbidden
+// when it is for others.
 type Client struct{ http *http.Client }
 
 // NewClient makes a client; it does not connect yet.
@@ -28,7 +36,9 @@ func NewClient(dataDir string) *Client {
 	path := filepath.Join(dataDir, SocketName)
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
-		if err != nil {
+		if errors.Is(err, fs.ErrPermission) {
+			return nil, fmt.Errorf("%w: %s is another user's; try again with sudo", ErrForbidden, dataDir)
+		} else if err != nil {
 			return nil, fmt.Errorf("%w in %s", ErrNotRunning, dataDir)
 		}
 		return c, nil
@@ -37,6 +47,11 @@ func NewClient(dataDir string) *Client {
 		Timeout:   30 * time.Second,
 		Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true},
 	}}
+}
+
+// Reach returns nil when an agent answers that this user may use.
+func (c *Client) Reach(ctx context.Context) error {
+	return c.call(ctx, http.MethodGet, "", nil, nil)
 }
 
 // Status asks for everything there is to see.
@@ -84,11 +99,29 @@ func (c *Client) SetMode(ctx context.Context, network bool, kind prefs.ModeKind,
 	}, nil)
 }
 
+// Log asks for what was logged since the agent's start, with numbers above after.
+func (c *Client) Log(ctx context.Context, after int) (Log, error) {
+	var l Log
+	err := c.call(ctx, http.MethodGet, "log/"+strconv.Itoa(after), nil, &l)
+	return l, err
+}
+
+// Attach has the agent attach to a project.
+func (c *Client) Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error {
+	return c.call(ctx, http.MethodPost, "attach", url.Values{"project": {masterURL}, "key": {string(key)}}, nil)
+}
+
+// Detach has the agent detach from a project.
+func (c *Client) Detach(ctx context.Context, masterURL string) error {
+	return c.call(ctx, http.MethodPost, "detach", url.Values{"project": {masterURL}}, nil)
+}
+
 func (c *Client) call(ctx context.Context, method, name string, q url.Values, into any) error {
-	req, err := http.NewRequestWithContext(ctx, method, "http://agent/v1/"+name+"?"+q.Encode(), nil)
+	req, err := http.NewRequestWithContext(ctx, method, "http://agent/v1/"+name, strings.NewReader(q.Encode()))
 	if err != nil {
 		return err
 	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := c.http.Do(req)
 	if err != nil {
 		if ue, ok := errors.AsType[*url.Error](err); ok {
@@ -101,6 +134,9 @@ func (c *Client) call(ctx context.Context, method, name string, q url.Values, in
 		var refusal struct{ Error string }
 		if err := json.NewDecoder(resp.Body).Decode(&refusal); err != nil || refusal.Error == "" {
 			return fmt.Errorf("agent: HTTP %d", resp.StatusCode)
+		}
+		if resp.StatusCode == http.StatusForbidden {
+			return fmt.Errorf("%w: %s", ErrForbidden, refusal.Error)
 		}
 		return errors.New(refusal.Error)
 	}

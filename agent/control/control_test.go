@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
 )
 
 // An agent answers with what it was given.
@@ -55,6 +57,20 @@ func (a *agent) SetMode(_ context.Context, network bool, kind prefs.ModeKind, d 
 	return a.err
 }
 
+func (a *agent) Log(_ context.Context, after int) (control.Log, error) {
+	return control.Log{Messages: []control.Message{{Seqno: after + 1, Level: "INFO", Project: "p", Text: "<t>"}}}, a.err
+}
+
+func (a *agent) Attach(_ context.Context, masterURL string, key protocol.Authenticator) error {
+	a.steered = append(a.steered, "attach "+masterURL+" "+string(key))
+	return a.err
+}
+
+func (a *agent) Detach(_ context.Context, masterURL string) error {
+	a.steered = append(a.steered, "detach "+masterURL)
+	return a.err
+}
+
 // dataDir makes a folder whose path is short enough for a socket.
 func dataDir(t *testing.T) string {
 	t.Helper()
@@ -70,7 +86,7 @@ func serve(t *testing.T, dir string, a control.Agent) (stop context.CancelFunc) 
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	if err := control.Serve(ctx, dir, a, slog.New(slog.DiscardHandler)); err != nil {
+	if err := control.Serve(ctx, dir, "", a, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	return cancel
@@ -103,14 +119,20 @@ func TestClientAndServer(t *testing.T) {
 		c.SteerProject(t.Context(), odd, control.UpdateProject),
 		c.SteerTask(t.Context(), odd, "r&0", control.AbortTask),
 		c.SetMode(t.Context(), true, prefs.Never, 90*time.Minute),
+		c.Attach(t.Context(), odd, "k&y"),
+		c.Detach(t.Context(), odd),
+		c.Reach(t.Context()),
 	); err != nil {
 		t.Error(err)
 	}
-	if want := []string{odd + " update", odd + " r&0 abort", "true 2 1h30m0s"}; !slices.Equal(a.steered, want) {
+	if want := []string{odd + " update", odd + " r&0 abort", "true 2 1h30m0s", "attach " + odd + " k&y", "detach " + odd}; !slices.Equal(a.steered, want) {
 		t.Errorf("got %q, want %q", a.steered, want)
 	}
 	if d, err := c.Decision(t.Context()); err != nil || d.Snapshot.CPUs != 3 {
 		t.Errorf("decision: %+v, %v", d, err)
+	}
+	if l, err := c.Log(t.Context(), 7); err != nil || len(l.Messages) != 1 || l.Messages[0] != (control.Message{Seqno: 8, Level: "INFO", Project: "p", Text: "<t>"}) {
+		t.Errorf("log: %+v, %v", l, err)
 	}
 	if p, err := c.Prefs(t.Context()); err != nil || p.Prefs != prefs.Default() {
 		t.Errorf("preferences: %+v, %v", p, err)
@@ -126,12 +148,23 @@ func TestClientAndServer(t *testing.T) {
 	}
 }
 
-func TestOnlyTheAgentsUserMayOpenTheSocket(t *testing.T) {
-	dir := dataDir(t)
-	serve(t, dir, &agent{})
-	st, err := os.Stat(filepath.Join(dir, control.SocketName))
-	if err != nil || st.Mode()&os.ModeSocket == 0 || st.Mode().Perm() != 0o600 {
-		t.Errorf("got %v, %v; want a socket with 0600", st.Mode(), err)
+func TestWhoMayOpenTheSocket(t *testing.T) {
+	forAll := os.FileMode(0o600)
+	if runtime.GOOS == "linux" {
+		forAll = 0o666 // who asks is told by the system
+	}
+	for group, want := range map[string]os.FileMode{"": 0o600, "starling": forAll} {
+		dir := dataDir(t)
+		if err := control.Serve(t.Context(), dir, group, &agent{}, slog.New(slog.DiscardHandler)); err != nil {
+			t.Fatal(err)
+		}
+		st, err := os.Stat(filepath.Join(dir, control.SocketName))
+		if err != nil || st.Mode()&os.ModeSocket == 0 || st.Mode().Perm() != want {
+			t.Errorf("for group %q: got %v, %v; want a socket with %v", group, st.Mode(), err, want)
+		}
+		if err := control.NewClient(dir).Reach(t.Context()); err != nil {
+			t.Errorf("the agent's own user: %v", err)
+		}
 	}
 }
 
@@ -200,7 +233,7 @@ func (h *holding) Reload(context.Context) error {
 
 func TestPathTooLongForASocket(t *testing.T) {
 	dir := filepath.Join(dataDir(t), strings.Repeat("d", 100))
-	err := control.Serve(t.Context(), dir, &agent{}, slog.New(slog.DiscardHandler))
+	err := control.Serve(t.Context(), dir, "", &agent{}, slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "choose a shorter --data") {
 		t.Errorf("got %v, want advice", err)
 	}

@@ -1,6 +1,6 @@
-// Package control is how people and tools reach a running agent: today a JSON
-// interface on a socket in the data directory, which only the agent's own user
-// can open.
+// Package control is how people and tools reach a running agent: a JSON interface
+// on a socket in the data directory. The agent's own user and root are let in, and
+// the members of a group where the agent serves the whole computer.
 //
 // It shows what the agent tells it and passes requests on; it decides nothing.
 package control
@@ -15,10 +15,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
 )
 
 // SocketName is the socket's name in the data directory.
@@ -44,6 +46,11 @@ type Agent interface {
 	// SetMode sets the mode of computing or of the network, for good or for a
 	// time.
 	SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error
+	// Log returns what was logged since the start, with numbers above after.
+	Log(ctx context.Context, after int) (Log, error)
+	// Attach makes an account file, Detach removes it.
+	Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error
+	Detach(ctx context.Context, masterURL string) error
 }
 
 // A ProjectAction is what a person can have done to a project.
@@ -70,9 +77,10 @@ const (
 )
 
 // Serve answers on the socket in the data directory, in the background, until
-// ctx ends. A socket that an earlier agent left behind is replaced; the caller
-// holds the state file and so knows that none is running.
-func Serve(ctx context.Context, dataDir string, a Agent, log *slog.Logger) error {
+// ctx ends. Members of group are let in as well; "" is none. A socket that an
+// earlier agent left behind is replaced; the caller holds the state file and so
+// knows that none is running.
+func Serve(ctx context.Context, dataDir, group string, a Agent, log *slog.Logger) error {
 	path := filepath.Join(dataDir, SocketName)
 	if len(path) > maxSocketPath {
 		return fmt.Errorf("control socket %s: the path is longer than %d bytes; choose a shorter --data", path, maxSocketPath)
@@ -84,10 +92,14 @@ func Serve(ctx context.Context, dataDir string, a Agent, log *slog.Logger) error
 	if err != nil {
 		return fmt.Errorf("control socket: %w", err)
 	}
-	if err := os.Chmod(path, 0o600); err != nil {
+	mode := os.FileMode(0o600)
+	if group != "" && peersAreKnown {
+		mode = 0o666 // all may knock; who may come in, and why others may not, is said inside
+	}
+	if err := os.Chmod(path, mode); err != nil {
 		return fmt.Errorf("control socket: %w", errors.Join(err, l.Close()))
 	}
-	srv := &http.Server{Handler: routes(a), ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{Handler: admit(group, routes(a)), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("the agent cannot be reached any more; computing continues", "error", err)
@@ -99,6 +111,7 @@ func Serve(ctx context.Context, dataDir string, a Agent, log *slog.Logger) error
 
 func routes(a Agent) http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/{$}", func(w http.ResponseWriter, _ *http.Request) { answer(w, struct{}{}, nil) })
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, r *http.Request) {
 		s, err := a.Status(r.Context())
 		answer(w, s, err)
@@ -114,23 +127,34 @@ func routes(a Agent) http.Handler {
 		p, err := a.Prefs(r.Context())
 		answer(w, p, err)
 	})
+	mux.HandleFunc("GET /v1/log/{after}", func(w http.ResponseWriter, r *http.Request) {
+		after, err := strconv.Atoi(r.PathValue("after"))
+		var l Log
+		if err == nil {
+			l, err = a.Log(r.Context(), max(0, after))
+		}
+		answer(w, l, err)
+	})
 	mux.HandleFunc("POST /v1/project", func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		answer(w, struct{}{}, a.SteerProject(r.Context(), q.Get("project"), ProjectAction(q.Get("action"))))
+		answer(w, struct{}{}, a.SteerProject(r.Context(), r.PostFormValue("project"), ProjectAction(r.PostFormValue("action"))))
 	})
 	mux.HandleFunc("POST /v1/task", func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		answer(w, struct{}{}, a.SteerTask(r.Context(), q.Get("project"), q.Get("task"), TaskAction(q.Get("action"))))
+		answer(w, struct{}{}, a.SteerTask(r.Context(), r.PostFormValue("project"), r.PostFormValue("task"), TaskAction(r.PostFormValue("action"))))
 	})
 	mux.HandleFunc("POST /v1/mode", func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		kind, errKind := ParseMode(q.Get("mode"))
-		d, errTime := time.ParseDuration(q.Get("for"))
+		kind, errKind := ParseMode(r.PostFormValue("mode"))
+		d, errTime := time.ParseDuration(r.PostFormValue("for"))
 		err := errors.Join(errKind, errTime)
 		if err == nil {
-			err = a.SetMode(r.Context(), q.Get("network") == "true", kind, d)
+			err = a.SetMode(r.Context(), r.PostFormValue("network") == "true", kind, d)
 		}
 		answer(w, struct{}{}, err)
+	})
+	mux.HandleFunc("POST /v1/attach", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, struct{}{}, a.Attach(r.Context(), r.PostFormValue("project"), protocol.Authenticator(r.PostFormValue("key"))))
+	})
+	mux.HandleFunc("POST /v1/detach", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, struct{}{}, a.Detach(r.Context(), r.PostFormValue("project")))
 	})
 	return mux
 }

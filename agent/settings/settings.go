@@ -30,55 +30,30 @@ const (
 )
 
 // Settings are the agent's own settings, not preferences about computing. Names
-// are those of BOINC's cc_config.xml where it has one.
+// are those of BOINC's cc_config.xml where it has one. The tags say what each means;
+// Reference shows them to people.
 type Settings struct {
-	// LogLevel is debug, info, warn or error.
-	LogLevel string `toml:"log_level"`
-	// NCPUs is the number of CPUs to act as if there were; 0: those there are.
-	NCPUs int `toml:"ncpus"`
-	// AllowMultipleClients tells projects that several agents share this
-	// computer, so that they are not taken for one.
-	AllowMultipleClients bool `toml:"allow_multiple_clients"`
-	// NoPriorityChange runs applications at the agent's own priority instead of the
-	// lowest.
-	NoPriorityChange bool `toml:"no_priority_change"`
-	// ReportResultsImmediately reports each result as soon as it is ready.
-	ReportResultsImmediately bool `toml:"report_results_immediately"`
-	// MaxFileXfers is how many files are transferred at once.
-	MaxFileXfers int `toml:"max_file_xfers"`
-	// MaxFileXfersPerProject is how many of those belong to one project.
-	MaxFileXfersPerProject int `toml:"max_file_xfers_per_project"`
-	// DeviceName is told to projects in place of the host's name.
-	DeviceName string `toml:"device_name"`
-	// Venue is home, work or school: which section of preferences holds here,
-	// whatever the projects' web sites say. "": as they say.
-	Venue string `toml:"venue"`
-	// ExclusiveApps are programs that want the computer for themselves: while one
-	// runs, tasks do not.
-	ExclusiveApps []string `toml:"exclusive_apps"`
-	// Sandbox keeps what projects send away from your files and from other
-	// projects', where the system can.
-	Sandbox bool `toml:"sandbox"`
-	// SandboxNetwork lets applications use the network.
-	SandboxNetwork bool `toml:"sandbox_network"`
-	// SandboxRead and SandboxWrite are further folders and files that
-	// applications may read, or change as well.
-	SandboxRead  []string `toml:"sandbox_read"`
-	SandboxWrite []string `toml:"sandbox_write"`
-	// PassEnvironment names variables of the agent's environment that applications
-	// get; beside these it is only the few that every program needs.
-	PassEnvironment []string `toml:"pass_environment"`
-	// MaxProcesses is how many processes a task may have; one that has more is
-	// aborted.
-	MaxProcesses int `toml:"max_processes"`
-	// GUIRPCPort is where BOINC's tools connect; 0: nowhere.
-	GUIRPCPort int `toml:"gui_rpc_port"`
-	// DashboardPort is where a browser on this computer finds the dashboard; 0:
-	// nowhere.
-	DashboardPort int `toml:"dashboard_port"`
-	// LogFlags switch kinds of lines in the log on and off, with BOINC's names: see
-	// package logflag.
-	LogFlags map[string]bool `toml:"log_flags"`
+	LogLevel                 string          `toml:"log_level" about:"how much is logged: debug, info, warn or error"`
+	LogMaxMB                 int             `toml:"log_max_mb" unit:"MB" about:"stdout.log begins anew at this size; 0: there is no such file, nor where systemd's journal has the log"`
+	LogKeep                  int             `toml:"log_keep" unit:"files" about:"how many full ones are kept"`
+	NCPUs                    int             `toml:"ncpus" unit:"CPUs" about:"act as if there were so many; 0: those there are"`
+	AllowMultipleClients     bool            `toml:"allow_multiple_clients" about:"several agents share this computer: projects are told, not to take them for one"`
+	NoPriorityChange         bool            `toml:"no_priority_change" about:"run applications at the agent's own priority instead of the lowest"`
+	ReportResultsImmediately bool            `toml:"report_results_immediately" about:"report each result as soon as it is ready"`
+	MaxFileXfers             int             `toml:"max_file_xfers" unit:"files" about:"how many are transferred at once"`
+	MaxFileXfersPerProject   int             `toml:"max_file_xfers_per_project" unit:"files" about:"how many of those belong to one project"`
+	DeviceName               string          `toml:"device_name" about:"told to projects in place of the host's name"`
+	Venue                    string          `toml:"venue" about:"home, work or school: which section of preferences holds here; empty: as the projects' web sites say"`
+	ExclusiveApps            []string        `toml:"exclusive_apps" about:"programs that want the computer for themselves: while one runs, tasks do not"`
+	Sandbox                  bool            `toml:"sandbox" about:"keep what projects send away from your files and from other projects', where the system can"`
+	SandboxNetwork           bool            `toml:"sandbox_network" about:"let applications use the network"`
+	SandboxRead              []string        `toml:"sandbox_read" about:"further folders and files that applications may read"`
+	SandboxWrite             []string        `toml:"sandbox_write" about:"further folders and files that applications may change"`
+	PassEnvironment          []string        `toml:"pass_environment" about:"variables of the agent's environment that applications get, beside the few that every program needs"`
+	MaxProcesses             int             `toml:"max_processes" unit:"processes" about:"a task that consists of more is aborted"`
+	GUIRPCPort               int             `toml:"gui_rpc_port" about:"where BOINC's tools connect; 0: nowhere"`
+	DashboardPort            int             `toml:"dashboard_port" about:"where a browser on this computer finds the dashboard; 0: nowhere"`
+	LogFlags                 map[string]bool `toml:"log_flags" about:"kinds of lines in the log that are written or not, by BOINC's names"`
 }
 
 // IdleFlags are the log flags that are set and have no effect here, in order.
@@ -88,7 +63,7 @@ func (s Settings) IdleFlags() []string {
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, MaxProcesses: 256}
+	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, MaxProcesses: 256, LogFlags: logflag.Defaults()}
 }
 
 // Load reads starling.toml in the data directory; a missing file means the
@@ -128,14 +103,16 @@ func Load(dataDir string) (Settings, error) {
 		}
 	}
 	for _, v := range []struct {
-		key string
-		n   int
+		key            string
+		n, least, most int
 	}{
-		{"max_file_xfers", s.MaxFileXfers},
-		{"max_file_xfers_per_project", s.MaxFileXfersPerProject},
+		{"max_file_xfers", s.MaxFileXfers, 1, 100},
+		{"max_file_xfers_per_project", s.MaxFileXfersPerProject, 1, 100},
+		{"log_max_mb", s.LogMaxMB, 0, 10000},
+		{"log_keep", s.LogKeep, 1, 1000}, // lumberjack takes 0 for all
 	} {
-		if v.n < 1 || v.n > 100 {
-			errs = append(errs, lines.Errorf(v.key, "%d is not within 1 and 100", v.n))
+		if v.n < v.least || v.n > v.most {
+			errs = append(errs, lines.Errorf(v.key, "%d is not within %d and %d", v.n, v.least, v.most))
 		}
 	}
 	return s, errors.Join(errs...)
@@ -143,33 +120,23 @@ func Load(dataDir string) (Settings, error) {
 
 // An Account is a project that the volunteer chose, from its account file.
 type Account struct {
-	// MasterURL is the project's address.
-	MasterURL string `toml:"master_url"`
-	// Authenticator is the account key.
-	Authenticator protocol.Authenticator `toml:"authenticator"`
-	// ResourceShare is the project's share of the computer relative to the
-	// others'. Projects with 0 get work only when no other has any.
-	ResourceShare float64 `toml:"resource_share"`
-	// NoMoreWork stops fetching; what is there is finished and reported.
-	NoMoreWork bool `toml:"no_more_work"`
-	// Suspended stops computing for the project, and fetching.
-	Suspended bool `toml:"suspended"`
-	// Venue is home, work or school, in place of what the project's web site says.
-	Venue string `toml:"venue"`
-	// MaxConcurrent is how many of its tasks run at once; 0: no limit.
-	MaxConcurrent int `toml:"max_concurrent"`
-	// Apps are settings for single applications, as in BOINC's app_config.xml.
-	Apps []App `toml:"app"`
+	MasterURL     string                 `toml:"master_url" example:"https://project.example/" about:"the project's address"`
+	Authenticator protocol.Authenticator `toml:"authenticator" example:"0123456789abcdef0123456789abcdef" about:"the account key that the project's web site shows"`
+	ResourceShare float64                `toml:"resource_share" about:"share of the computer, relative to the other projects'; 0: only when no other has work"`
+	NoMoreWork    bool                   `toml:"no_more_work" about:"finish and report what is here, fetch no more"`
+	Suspended     bool                   `toml:"suspended" about:"compute nothing for the project and fetch nothing"`
+	Venue         string                 `toml:"venue" about:"home, work or school, in place of what the project's web site says"`
+	MaxConcurrent int                    `toml:"max_concurrent" unit:"tasks" about:"how many run at once; 0: no limit"`
+	Apps          []App                  `toml:"app" about:"settings for one application, as in BOINC's app_config.xml; repeat for others"`
 }
 
 // App is what the volunteer sets for one application of a project.
 type App struct {
-	Name          string  `toml:"name"`
-	MaxConcurrent int     `toml:"max_concurrent"` // how many of its tasks run at once; 0: no limit
-	AvgNCPUs      float64 `toml:"avg_ncpus"`      // CPUs that a task is taken to use; 0: as the project says
-	Cmdline       string  `toml:"cmdline"`        // further arguments
-	// ReportImmediately reports its results as soon as they are ready.
-	ReportImmediately bool `toml:"report_results_immediately"`
+	Name              string  `toml:"name" about:"the application's short name"`
+	MaxConcurrent     int     `toml:"max_concurrent" unit:"tasks" about:"how many run at once; 0: no limit"`
+	AvgNCPUs          float64 `toml:"avg_ncpus" unit:"CPUs" about:"that a task is taken to use; 0: as the project says"`
+	Cmdline           string  `toml:"cmdline" about:"further arguments"`
+	ReportImmediately bool    `toml:"report_results_immediately" about:"report its results as soon as they are ready"`
 }
 
 // App returns the settings for an application.
@@ -229,8 +196,11 @@ func accountFiles(dataDir string) ([]string, error) {
 	return paths, nil
 }
 
+// DefaultAccount returns what holds where an account file says nothing.
+func DefaultAccount() Account { return Account{ResourceShare: 100} }
+
 func loadAccount(path string) (Account, error) {
-	a := Account{ResourceShare: 100}
+	a := DefaultAccount()
 	src, err := os.ReadFile(path)
 	if err != nil {
 		return a, err

@@ -13,11 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/internal/clidocs"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/server"
 )
-
-// version is set by the release build.
-var version = "0.1.0-dev"
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -34,11 +33,11 @@ func root() *cobra.Command {
 		Short: "Run a volunteer-computing project",
 		Long: "Starling's server runs a volunteer-computing project for BOINC's clients and Starling's own.\n\n" +
 			"DIR is the project's directory, made by \"starling-server init\".",
-		Version:       version,
+		Version:       version.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), fileCmd(), trickleCmd(), serveCmd(), statusCmd(), doctorCmd())
+	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), fileCmd(), trickleCmd(), serveCmd(), statusCmd(), doctorCmd(), clidocs.Command(nil))
 	return cmd
 }
 

@@ -186,7 +186,7 @@ func versionCmd() *cobra.Command {
 	f.StringVar(&v.MaxCore, "max-core-version", "", "the newest")
 	f.StringVar(&v.Cmdline, "cmdline", "", "arguments added to those of each workunit")
 	f.BoolVar(&v.Plain, "plain", false, "the program knows nothing of BOINC: wrap it, and put its files into its folder")
-	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain (default: starling-wrap-PLATFORM or starling-wrap beside this program)")
+	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain (default: starling-wrap-PLATFORM or starling-wrap beside this program, or in ../lib/starling)")
 	require(add, "platform", "version", "main")
 	return group("version", "Versions of applications", add)
 }
@@ -199,7 +199,8 @@ func given(s string) workgen.Given {
 	return workgen.Given{Path: s}
 }
 
-// findWrapper looks for the wrapper of a platform beside this program.
+// findWrapper looks for the wrapper of a platform beside this program, and where
+// packages put those of all platforms.
 func findWrapper(platform string) (string, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -213,7 +214,8 @@ func findWrapper(platform string) (string, error) {
 		ext = ".exe"
 	}
 	dir := filepath.Dir(self)
-	names := []string{filepath.Join(dir, "starling-wrap-"+platform+ext)}
+	name := "starling-wrap-" + platform + ext
+	names := []string{filepath.Join(dir, name), filepath.Join(dir, "..", "lib", "starling", name)}
 	if native(platform) {
 		names = append(names, filepath.Join(dir, "starling-wrap"+ext))
 	}
@@ -222,7 +224,7 @@ func findWrapper(platform string) (string, error) {
 			return n, nil
 		}
 	}
-	return "", errors.New("no wrapper for " + platform + ": looked for " + strings.Join(names, " and ") + "; name it with --wrapper")
+	return "", errors.New("no wrapper for " + platform + ": looked for " + strings.Join(names, ", ") + "; name it with --wrapper")
 }
 
 // native reports whether a program built like this one runs on a platform.

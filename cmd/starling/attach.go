@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"golang.org/x/term"
@@ -40,11 +41,19 @@ func attachCmd(o *options) *cobra.Command {
 					return err
 				}
 			}
+			client := control.NewClient(o.data)
+			err = client.Attach(cmd.Context(), u, protocol.Authenticator(key))
+			if err == nil {
+				return watchAttach(cmd, client, u)
+			} else if !errors.Is(err, control.ErrNotRunning) {
+				return err
+			}
 			acc := settings.Account{MasterURL: u, Authenticator: protocol.Authenticator(key), ResourceShare: 100}
 			if err := settings.WriteAccount(o.data, acc); err != nil {
 				return err
 			}
-			return watchAttach(cmd, o, u)
+			fmt.Fprintf(cmd.OutOrStdout(), "Attached to %s. No agent is running; %s\n", u, o.start())
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&key, "key", "", "account key")
@@ -67,20 +76,14 @@ func lookup(ctx context.Context, masterURL, email, password string) (string, err
 		}
 		password = string(b)
 	}
-	c := schedulerop.Client{HTTP: httpclient.New(nil), UserAgent: "Starling " + version}
+	c := schedulerop.Client{HTTP: httpclient.New(nil), UserAgent: "Starling " + version.Version}
 	key, err := c.Lookup(ctx, masterURL, email, password)
 	return string(key), err
 }
 
-// watchAttach tells a running agent and waits for the project's first answer.
-func watchAttach(cmd *cobra.Command, o *options, u string) error {
+// watchAttach waits for the project's first answer to a running agent.
+func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 	ctx, out := cmd.Context(), cmd.OutOrStdout()
-	client := control.NewClient(o.data)
-	err := client.Reload(ctx)
-	if errors.Is(err, control.ErrNotRunning) {
-		fmt.Fprintf(out, "Attached to %s. No agent is running; start it with: starling run\n", u)
-		return nil
-	}
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
 		s, err := client.Status(ctx)
 		if err != nil {
@@ -91,9 +94,7 @@ func watchAttach(cmd *cobra.Command, o *options, u string) error {
 			case p.MasterURL != u:
 			case p.Initialized && p.HostID == 0:
 				// The project answered, but knows no such account.
-				_ = settings.RemoveAccount(o.data, u)
-				_ = client.Reload(ctx)
-				return fmt.Errorf("attach %s: refused: %s", u, strings.Join(p.Notices, "; "))
+				return errors.Join(fmt.Errorf("attach %s: refused: %s", u, strings.Join(p.Notices, "; ")), client.Detach(ctx, u))
 			case p.Initialized:
 				fmt.Fprintf(out, "Attached to %s as %s (computer %d).\n", name(p), p.UserName, p.HostID)
 				return nil
@@ -117,19 +118,20 @@ func detachCmd(o *options) *cobra.Command {
 		Use:   "detach URL",
 		Short: "Detach from a project; its tasks on this computer are given up",
 		Args:  cobra.ExactArgs(1),
+
+		ValidArgsFunction: o.urls,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u, err := protocol.CanonicalMasterURL(args[0])
 			if err != nil {
 				return err
 			}
-			if err := settings.RemoveAccount(o.data, u); err != nil {
-				return err
-			}
-			err = control.NewClient(o.data).Reload(cmd.Context())
+			err = control.NewClient(o.data).Detach(cmd.Context(), u)
 			if errors.Is(err, control.ErrNotRunning) {
-				err = nil // the next agent removes what is left
+				err = settings.RemoveAccount(o.data, u) // the next agent removes what is left
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "Detached from %s.\n", u)
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "Detached from %s.\n", u)
+			}
 			return err
 		},
 	}

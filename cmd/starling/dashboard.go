@@ -30,7 +30,7 @@ func dashboardCmd(o *options) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := control.NewClient(o.data).Status(cmd.Context()); err != nil {
-				return reached(err)
+				return o.reached(err)
 			}
 			u, err := dashboard.Address(o.data)
 			if errors.Is(err, fs.ErrNotExist) {

@@ -16,6 +16,8 @@ func importCmd(o *options) *cobra.Command {
 		Long: "Take over the projects, preferences, host identity, files and tasks of a BOINC client that is stopped; begun tasks go on from their last checkpoint. " +
 			"Its folder, often /var/lib/boinc-client, is only read. The agent must not run meanwhile.",
 		Args: cobra.ExactArgs(1),
+
+		Annotations: map[string]string{ownData: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := boincimport.Import(args[0], o.data, only)
 			if o.json && err == nil {

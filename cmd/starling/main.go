@@ -8,18 +8,15 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor/sandbox"
+	"github.com/starling-grid/starling/internal/version"
 )
-
-// version is set by the release build.
-var version = "0.1.0-dev"
 
 func main() {
 	sandbox.Main()
@@ -44,40 +41,26 @@ func root() *cobra.Command {
 		Use:           "starling",
 		Short:         "Lend this computer to science",
 		Long:          "Starling runs scientific computations for the projects you choose, those of BOINC among them.\n\nStart with \"starling attach URL --email YOU\", then \"starling run\".",
-		Version:       version,
+		Version:       version.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return o.find(cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmd.Help(); err != nil {
+				return err
+			}
+			err := o.reached(control.NewClient(o.data).Reach(cmd.Context()))
+			if err == nil {
+				err = errors.New("an agent is running; see: starling status")
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "\nNow: %v\n", err)
+			return nil
+		},
 	}
-	cmd.PersistentFlags().StringVar(&o.data, "data", defaultData(), "data directory (also STARLING_DATA)")
-	cmd.AddCommand(runCmd(&o), attachCmd(&o), detachCmd(&o), statusCmd(&o), projectsCmd(&o), tasksCmd(&o), transfersCmd(&o))
-	cmd.AddCommand(whyCmd(&o), taskCmd(&o), modeCmd(&o), prefsCmd(&o), importCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd())
+	cmd.PersistentFlags().StringVar(&o.data, "data", "", "data directory (also STARLING_DATA; default: your own, or the computer's where a service runs)")
+	cmd.AddCommand(runCmd(&o), attachCmd(&o), detachCmd(&o), statusCmd(&o), projectsCmd(&o), tasksCmd(&o), transfersCmd(&o), logCmd(&o))
+	cmd.AddCommand(whyCmd(&o), taskCmd(&o), modeCmd(&o), prefsCmd(&o), importCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd(), referenceCmd(), docsCmd())
 	cmd.AddCommand(projectCmds(&o)...)
 	return cmd
 }
-
-// defaultData is where the agent keeps its files unless told otherwise: the
-// system's place for services when run as the administrator, else the user's.
-func defaultData() string {
-	if d := os.Getenv("STARLING_DATA"); d != "" {
-		return d
-	}
-	home, _ := os.UserHomeDir()
-	switch runtime.GOOS {
-	case "windows":
-		return filepath.Join(os.Getenv("ProgramData"), "Starling")
-	case "darwin":
-		if os.Geteuid() == 0 {
-			return "/Library/Application Support/Starling"
-		}
-		return filepath.Join(home, "Library", "Application Support", "Starling")
-	}
-	if os.Geteuid() == 0 {
-		return "/var/lib/starling"
-	}
-	if d := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(d) {
-		return filepath.Join(d, "starling")
-	}
-	return filepath.Join(home, ".local", "share", "starling")
-}
-
-var errNoAgent = errors.New("no agent is running; start it with: starling run")

@@ -10,6 +10,7 @@ import (
 	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -22,7 +23,7 @@ func prefsCmd(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := control.NewClient(o.data).Prefs(cmd.Context())
 			if errors.Is(err, control.ErrNotRunning) {
-				p, err = agent.OfflinePrefs(o.data, version)
+				p, err = agent.OfflinePrefs(o.data, version.Version)
 			}
 			if err != nil {
 				return err

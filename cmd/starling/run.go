@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -16,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/installer"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -27,17 +27,19 @@ func runCmd(o *options) *cobra.Command {
 		Short: "Run the agent in the foreground",
 		Long:  "Run the agent in the foreground until it is interrupted. Applications are asked to stop and go on from their last checkpoint the next time.",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+
+		Annotations: map[string]string{ownData: "yes"},
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			s, err := settings.Load(o.data)
 			if err != nil {
 				return err
 			}
-			var level slog.Level
-			if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {
+			log, closeLog, err := openLog(o.data, s)
+			if err != nil {
 				return err
 			}
-			log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
-			a, err := agent.New(agent.Config{DataDir: o.data, Log: log, ExitWhenIdle: whenIdle, Version: version, Sensors: new(hostinfo.Presence), Watch: true, Confine: true, Modules: true})
+			defer func() { err = errors.Join(err, closeLog()) }()
+			a, err := agent.New(agent.Config{DataDir: o.data, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: new(hostinfo.Presence), Watch: true, Confine: true, Modules: true})
 			if errors.Is(err, state.ErrInUse) {
 				return fmt.Errorf("an agent is already running in %s", o.data)
 			} else if err != nil {
@@ -45,7 +47,7 @@ func runCmd(o *options) *cobra.Command {
 			}
 			ctx, stop := context.WithCancel(context.Background()) // people may look until the very end
 			defer stop()
-			if err := control.Serve(ctx, o.data, a, log); err != nil {
+			if err := control.Serve(ctx, o.data, installer.Group(), a, log); err != nil {
 				return errors.Join(err, a.Close())
 			}
 			asked := cmd.Flags().Changed("gui-rpc-port")

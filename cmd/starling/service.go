@@ -14,6 +14,8 @@ func serviceCmd(o *options) *cobra.Command {
 		Short: "Have the system run the agent, from its start on",
 		Long: "Have the operating system run the agent as a service: of systemd, launchd or Windows. For the whole computer it takes the administrator's rights, and on Linux the agent then runs as the user starling, " +
 			"with its data in /var/lib/starling. With --user it takes no rights and the agent runs as you.",
+
+		Annotations: map[string]string{ownData: "yes"},
 	}
 	cmd.PersistentFlags().BoolVar(&perUser, "user", false, "a service of your own, without the administrator's rights")
 	for _, c := range []struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -171,7 +172,7 @@ func show(cmd *cobra.Command, o *options, human func(io.Writer, control.Status))
 		return e.Encode(s)
 	}
 	if !s.Running {
-		fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running; start it with: starling run")
+		fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running; "+o.start())
 	}
 	human(cmd.OutOrStdout(), s)
 	return nil
@@ -182,7 +183,7 @@ func fetchStatus(ctx context.Context, data string) (control.Status, error) {
 	if !errors.Is(err, control.ErrNotRunning) {
 		return s, err
 	}
-	s, err = agent.Offline(data, version)
+	s, err = agent.Offline(data, version.Version)
 	if errors.Is(err, state.ErrInUse) {
 		return s, fmt.Errorf("an agent runs in %s but does not answer", data)
 	}

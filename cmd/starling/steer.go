@@ -1,21 +1,12 @@
 package main
 
 import (
-	"errors"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/protocol"
 )
-
-// reached turns a client's error into what to do about it.
-func reached(err error) error {
-	if errors.Is(err, control.ErrNotRunning) {
-		return errNoAgent
-	}
-	return err
-}
 
 // projectCmds are the commands that do something to a project.
 func projectCmds(o *options) []*cobra.Command {
@@ -35,12 +26,14 @@ func projectCmds(o *options) []*cobra.Command {
 			Use:   string(c.what) + " URL",
 			Short: c.short,
 			Args:  cobra.ExactArgs(1),
+
+			ValidArgsFunction: o.urls,
 			RunE: func(cmd *cobra.Command, args []string) error {
 				u, err := protocol.CanonicalMasterURL(args[0])
 				if err != nil {
 					return err
 				}
-				return reached(control.NewClient(o.data).SteerProject(cmd.Context(), u, c.what))
+				return o.reached(control.NewClient(o.data).SteerProject(cmd.Context(), u, c.what))
 			},
 		})
 	}
@@ -62,12 +55,15 @@ func taskCmd(o *options) *cobra.Command {
 			Use:   string(c.what) + " RESULT",
 			Short: c.short,
 			Args:  cobra.ExactArgs(1),
+
+			ValidArgsFunction: o.results,
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return reached(control.NewClient(o.data).SteerTask(cmd.Context(), project, args[0], c.what))
+				return o.reached(control.NewClient(o.data).SteerTask(cmd.Context(), project, args[0], c.what))
 			},
 		})
 	}
 	cmd.PersistentFlags().StringVar(&project, "project", "", "address of the task's project, if several have one of that name")
+	_ = cmd.RegisterFlagCompletionFunc("project", o.projectFlag)
 	return cmd
 }
 
@@ -85,7 +81,7 @@ func modeCmd(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return reached(control.NewClient(o.data).SetMode(cmd.Context(), network, kind, d))
+			return o.reached(control.NewClient(o.data).SetMode(cmd.Context(), network, kind, d))
 		},
 	}
 	cmd.Flags().BoolVar(&network, "network", false, "of the network rather than of computing")

@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -25,11 +26,13 @@ func whyCmd(o *options) *cobra.Command {
 		Short: "Say why things are not done, and what would change it",
 		Long:  "Say of every project and every task what was decided and why not something else, by the numbers it was decided on. With --save the decision and all that it was made on go to a file, without keys and names of people; starling simulate --replay decides it again.",
 		Args:  cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: o.both,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := control.NewClient(o.data).Decision(cmd.Context())
 			if errors.Is(err, control.ErrNotRunning) {
-				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running, so nothing is done at all; start it with: starling run")
-				r, err = agent.OfflineDecision(o.data, version)
+				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running, so nothing is done at all; "+o.start())
+				r, err = agent.OfflineDecision(o.data, version.Version)
 				if errors.Is(err, state.ErrInUse) {
 					return fmt.Errorf("an agent runs in %s but does not answer", o.data)
 				}

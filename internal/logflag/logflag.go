@@ -59,13 +59,25 @@ var Idle = []string{
 	"scrsave_debug", "sporadic_debug", "statefile_debug", "time_debug", "unparsed_xml",
 }
 
+// Defaults are the flags that have an effect, and which of them are on.
+func Defaults() map[string]bool {
+	all := make(map[string]bool, len(Effective))
+	for _, name := range Effective {
+		all[name] = usual(name)
+	}
+	return all
+}
+
+// usual reports whether a flag is on unless switched off.
+func usual(name string) bool { return name == Task || name == FileXfer || name == SchedOps }
+
 // Handler passes on lines whose flag is on, as ordinary ones whatever their level
-// is, and none but warnings of those whose flag is off. What bears no flag, or one
-// that is not among flags, goes by its level.
+// is. Lines whose flag is off are no ordinary ones: warnings and details go by their
+// level, as does all that bears no flag.
 func Handler(next slog.Handler, flags map[string]bool) slog.Handler {
 	h := handler{next: next, flags: flags}
-	for _, on := range flags {
-		h.some = h.some || on
+	for name, on := range flags {
+		h.some = h.some || on && !usual(name)
 	}
 	return h
 }
@@ -73,7 +85,7 @@ func Handler(next slog.Handler, flags map[string]bool) slog.Handler {
 type handler struct {
 	next  slog.Handler
 	flags map[string]bool
-	some  bool   // some flag is on
+	some  bool   // some flag is on that usually is not
 	own   string // the flag of all lines of this logger
 }
 
@@ -92,7 +104,7 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	switch on, set := h.flags[flag]; {
 	case on:
 		r.Level = max(r.Level, slog.LevelInfo)
-	case set && r.Level < slog.LevelWarn, !h.next.Enabled(ctx, r.Level):
+	case set && r.Level == slog.LevelInfo, !h.next.Enabled(ctx, r.Level):
 		return nil
 	}
 	return h.next.Handle(ctx, r)

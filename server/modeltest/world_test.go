@@ -363,7 +363,8 @@ func (w *world) checkGone() {
 type outputs struct{ w *world }
 
 func (d outputs) Remove(name string) error {
-	if d.w.fault(0.02) {
+	d.w.meanwhile() // no transaction is open
+	if _, there := d.w.files[name]; there && d.w.fault(0.02) {
 		d.w.undeleted[name] = true
 		return errors.New("disk trouble")
 	}

@@ -41,6 +41,11 @@ func (r *rpc) canRun(id int64) *version {
 	return nil
 }
 
+// commits reports whether sending a result of an application may change its workunit.
+func commits(app store.App) bool {
+	return app.HomogeneousRedundancy != hrNone || app.HomogeneousAppVersion || app.TargetNResults > 1
+}
+
 // commit returns what a workunit is after a result of it goes to this host with
 // version v: committed to the host's class and version, and, with adaptive
 // replication, replicated unless the host is trusted. It returns nil for v if the

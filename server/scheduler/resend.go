@@ -42,7 +42,7 @@ func (r *rpc) resendLost() (int, error) {
 			x.ReportDeadline = r.now.Add(-time.Second)
 		} else {
 			x.ReportDeadline = resendDeadline(old, wu.DelayBound, r.now)
-			if err := r.add(wu, x, v); err != nil {
+			if err := r.add(wu.Name, wu.XMLDoc, x, v); err != nil {
 				r.s.Log.Error("result cannot be sent again", "result", x.Name, "err", err)
 				continue
 			}

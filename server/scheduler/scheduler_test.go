@@ -483,7 +483,7 @@ func TestWhyNoWork(t *testing.T) {
 		},
 		{
 			"a workunit that is done", func(w *world) { w.addWork("a", 1); w.cancel("a") }, nil,
-			"low: No tasks sent\nlow: Tasks are committed to other computers", 0, 0,
+			"low: No tasks sent\nlow: Project has no tasks available", 0, 0,
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -258,27 +258,25 @@ func (r *rpc) flops() float64 {
 	return unmeasured
 }
 
-// give sends one result, unless it is gone or its workunit needs it no more.
+// give sends one result, unless its workunit was committed to others meanwhile.
 func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
-	wu, err := r.tx.Workunit(c.WorkunitID)
-	if err != nil {
-		return false, err
+	var wu, committed store.Workunit // where sending it changes the workunit
+	if commits(r.catalog.apps[c.AppID]) {
+		var err error
+		if wu, err = r.tx.Workunit(c.WorkunitID); err != nil {
+			return false, err
+		}
+		if committed, v, err = r.commit(wu, v); err != nil || v == nil {
+			return false, err
+		}
 	}
-	if wu.ErrorMask != 0 || wu.CanonicalResultID != 0 || wu.TransitionerFlags != 0 {
-		return false, nil // the transitioner will clear it away
-	}
-	committed, v, err := r.commit(wu, v)
-	if err != nil || v == nil {
-		return false, err
-	}
-	x, err := r.tx.Result(c.ID)
-	if err != nil {
-		return false, err
-	}
-	x.HostID, x.UserID, x.SentTime, x.ReportDeadline = r.host.ID, r.user.ID, r.now, r.now.Add(wu.DelayBound)
 	u, _ := r.usage(v)
-	x.AppVersionID, x.VersionNum, x.FlopsEstimate = v.ID, int64(v.VersionNum), u.flops
-	if err := r.add(wu, x, v); err != nil {
+	x := store.Result{
+		ID: c.ID, Name: c.Name, XMLDocIn: c.XMLDocIn,
+		HostID: r.host.ID, UserID: r.user.ID, SentTime: r.now, ReportDeadline: r.now.Add(c.DelayBound),
+		AppVersionID: v.ID, VersionNum: int64(v.VersionNum), FlopsEstimate: u.flops,
+	}
+	if err := r.add(c.WorkunitName, c.XMLDoc, x, v); err != nil {
 		r.s.Log.Error("result cannot be sent", "result", x.Name, "err", err)
 		return false, nil
 	}
@@ -299,14 +297,15 @@ func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
 		return false, err
 	}
 	r.s.infeasible.forget(x.ID)
-	return true, r.tx.TransitionBy(wu.ID, x.ReportDeadline)
+	return true, r.tx.TransitionBy(c.WorkunitID, x.ReportDeadline)
 }
 
 // add puts a result and all that it refers to into the reply, each thing once.
-func (r *rpc) add(wu store.Workunit, x store.Result, v *version) error {
-	we, err := protocol.ParseElements([]byte(wu.XMLDoc))
+// workunit is its workunit's name, doc that one's description.
+func (r *rpc) add(workunit, doc string, x store.Result, v *version) error {
+	we, err := protocol.ParseElements([]byte(doc))
 	if err != nil || len(we.Workunits) != 1 {
-		return fmt.Errorf("description of workunit %s: %d workunits in it, %w", wu.Name, len(we.Workunits), err)
+		return fmt.Errorf("description of workunit %s: %d workunits in it, %w", workunit, len(we.Workunits), err)
 	}
 	xe, err := protocol.ParseElements([]byte(x.XMLDocIn))
 	if err != nil || len(xe.Results) != 1 {
@@ -342,7 +341,7 @@ func (r *rpc) add(wu store.Workunit, x store.Result, v *version) error {
 		}
 	}
 	r.addFiles(xe.Files)
-	res.Name, res.WorkunitName, res.ReportDeadline = x.Name, wu.Name, x.ReportDeadline
+	res.Name, res.WorkunitName, res.ReportDeadline = x.Name, workunit, x.ReportDeadline
 	res.Platform, res.VersionNum, res.PlanClass = v.Platform.Name, v.VersionNum, v.PlanClass
 	r.reply.Results = append(r.reply.Results, res)
 	return nil

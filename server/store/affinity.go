@@ -25,7 +25,7 @@ WHERE  id = $1 AND NOT EXISTS (SELECT 1 FROM affinity a WHERE a.workunitid = $1)
 	keptFor = `
 SELECT a.resultid, ` + candidateColumns + `
 FROM   affinity a JOIN result r ON r.workunitid = a.workunitid JOIN workunit w ON w.id = r.workunitid
-WHERE  a.host_id = $1 AND r.server_state = 2
+WHERE  a.host_id = $1 AND r.server_state = 2 AND ` + stillNeeded + `
 ORDER  BY r.priority DESC, r.id LIMIT 0 + $2`
 )
 

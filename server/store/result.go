@@ -167,7 +167,11 @@ func (t *Tx) ResultsToDelete(after int64, limit int) ([]int64, error) {
 // A Candidate is an Unsent result that a scheduler may think of sending.
 type Candidate struct {
 	ID             int64
+	Name           string
+	XMLDocIn       string // as in Result
 	WorkunitID     int64
+	WorkunitName   string
+	XMLDoc         string // as in Workunit
 	AppID          int64
 	Priority       int64
 	RscFpopsEst    float64
@@ -182,21 +186,25 @@ type Candidate struct {
 }
 
 func scanCandidate(r row) (c Candidate, err error) {
-	return c, r.Scan(&c.ID, &c.WorkunitID, &c.AppID, &c.Priority, &c.RscFpopsEst, &c.RscMemoryBound,
+	return c, r.Scan(&c.ID, &c.Name, &c.XMLDocIn, &c.WorkunitID, &c.WorkunitName, &c.XMLDoc, &c.AppID, &c.Priority, &c.RscFpopsEst, &c.RscMemoryBound,
 		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound,
 		timeAt{&c.ReservedUntil})
 }
 
-const candidateColumns = `r.id, r.workunitid, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
+const candidateColumns = `r.id, r.name, r.xml_doc_in, r.workunitid, w.name, w.xml_doc, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
 	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.reserved_until`
+
+// candidates are for workunits that still need results; the transitioner clears the
+// others away.
+const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transitioner_flags = 0`
 
 const unsent = `
 SELECT ` + candidateColumns + `
 FROM   result r JOIN workunit w ON w.id = r.workunitid
-WHERE  r.server_state = 2 AND (r.priority < $1 OR (r.priority = $1 AND r.id > $2))
+WHERE  r.server_state = 2 AND (r.priority < $1 OR (r.priority = $1 AND r.id > $2)) AND ` + stillNeeded + `
 ORDER  BY r.priority DESC, r.id LIMIT 0 + $3`
 
-// Unsent returns results to send in the order in which they should go: by
+// Unsent returns results of workunits that still need them, in the order in which they should go: by
 // priority, then oldest first. It begins behind the result with the given
 // priority and id; math.MaxInt64 and 0 begin at the first. Results that another
 // Update of this process has before it are left out.

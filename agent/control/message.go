@@ -1,0 +1,44 @@
+package control
+
+import (
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// A Message is a line of the agent's log.
+type Message struct {
+	Seqno   int       `json:"seqno,omitempty"` // counts from 1 since the agent's start
+	Time    time.Time `json:"time"`
+	Level   string    `json:"level"` // DEBUG, INFO, WARN or ERROR
+	Project string    `json:"project,omitempty"`
+	Text    string    `json:"text"`
+}
+
+// A Log is what an agent has said since it started.
+type Log struct {
+	Since    time.Time `json:"since"` // the agent's start
+	Messages []Message `json:"messages"`
+}
+
+// NewMessage makes a message of a record of a logger that has attributes of its own.
+func NewMessage(r slog.Record, own []slog.Attr) Message {
+	m := Message{Time: r.Time, Level: r.Level.String()}
+	var b strings.Builder
+	b.WriteString(r.Message)
+	add := func(a slog.Attr) bool {
+		v := a.Value.Resolve().String() // what is secret hides itself
+		if a.Key == "project" {
+			m.Project = v
+		} else {
+			b.WriteString(" " + a.Key + "=" + v)
+		}
+		return true
+	}
+	for _, a := range own {
+		add(a)
+	}
+	r.Attrs(add)
+	m.Text = b.String()
+	return m
+}

@@ -1,0 +1,79 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/user"
+	"slices"
+	"strconv"
+)
+
+// A peer is the user at the other end of the socket, as the system tells it.
+type peer struct{ uid, gid int }
+
+type peerKey struct{}
+
+// notePeer keeps with a connection who is at its other end.
+func notePeer(ctx context.Context, c net.Conn) context.Context {
+	if p, ok := peerOf(c); ok {
+		return context.WithValue(ctx, peerKey{}, p)
+	}
+	return ctx
+}
+
+// admit lets in root, the agent's own user and the members of group, and tells
+// others whom to ask.
+func admit(group string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, known := r.Context().Value(peerKey{}).(peer)
+		if !peersAreKnown || known && p.may(group) { // elsewhere the socket's mode keeps others out
+			next.ServeHTTP(w, r)
+			return
+		}
+		text := "who asks cannot be told"
+		if known {
+			text = p.refusal(group)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_ = json.NewEncoder(w).Encode(map[string]string{"error": text})
+	})
+}
+
+func (p peer) may(group string) bool {
+	return p.uid == 0 || p.uid == os.Geteuid() || group != "" && p.in(group)
+}
+
+// in looks into the system's list of groups, so that who was just made a member
+// need not log in again.
+func (p peer) in(group string) bool {
+	g, err := user.LookupGroup(group)
+	if err != nil {
+		return false
+	}
+	if g.Gid == strconv.Itoa(p.gid) {
+		return true
+	}
+	u, err := user.LookupId(strconv.Itoa(p.uid))
+	if err != nil {
+		return false
+	}
+	all, err := u.GroupIds()
+	return err == nil && slices.Contains(all, g.Gid)
+}
+
+func (p peer) refusal(group string) string {
+	name := "user " + strconv.Itoa(p.uid)
+	if u, err := user.LookupId(strconv.Itoa(p.uid)); err == nil {
+		name = u.Username
+	}
+	if group == "" {
+		return fmt.Sprintf("this agent is another user's, not %s's", name)
+	}
+	return fmt.Sprintf("this computer's agent obeys root and members of the group %s, and %s is not one; "+
+		"an administrator can change that with: sudo usermod -aG %s %s. An agent of your own starts with: starling run", group, name, group, name)
+}

@@ -1,0 +1,16 @@
+package settings
+
+import "github.com/starling-grid/starling/internal/tomlfile"
+
+// Reference returns a starling.toml that sets nothing: every key with its meaning
+// and default, in comments.
+func Reference() string {
+	return tomlfile.Reference("Settings of the agent. It reads this file when it starts and never writes it.\n"+
+		"What is commented out holds anyway.\n", Default())
+}
+
+// AccountReference returns an account file with every key.
+func AccountReference() string {
+	return tomlfile.Reference("One project: accounts/NAME.toml, as \"starling attach\" makes it. The agent rereads\n"+
+		"this file when it changes and never rewrites it. What is commented out holds anyway.\n", DefaultAccount())
+}

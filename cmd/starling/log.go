@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/logfile"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/installer"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// lookEvery is how often log --follow looks for something new.
+const lookEvery = 300 * time.Millisecond
+
+// openLog returns where the agent's log goes: to standard error, and into the data
+// directory unless that is the system's journal. The caller calls done in the end.
+func openLog(dataDir string, s settings.Settings) (log *slog.Logger, done func() error, err error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {
+		return nil, nil, err
+	}
+	var h slog.Handler = slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})
+	if s.LogMaxMB == 0 || installer.Journal() {
+		return slog.New(h), func() error { return nil }, nil
+	}
+	f := logfile.Open(dataDir, s.LogMaxMB, s.LogKeep)
+	return slog.New(slog.NewMultiHandler(h, f.Handler(level))), f.Close, nil
+}
+
+func logCmd(o *options) *cobra.Command {
+	var follow bool
+	var n int
+	var project string
+	cmd := &cobra.Command{
+		Use:   "log",
+		Short: "Show what the agent has written down",
+		Long: "Show the last lines of the log: what the running agent has said since it started, or what an agent that is not running left in " + logfile.Name +
+			". Where systemd runs the agent the journal has it all: journalctl -u " + installer.Name + ".",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if n < 0 {
+				return fmt.Errorf("log: -n %d is negative", n)
+			}
+			if project != "" {
+				var err error
+				if project, err = protocol.CanonicalMasterURL(project); err != nil {
+					return err
+				}
+			}
+			l := logView{client: control.NewClient(o.data), out: cmd.OutOrStdout(), json: o.json, project: project}
+			last, err := l.next(cmd.Context())
+			if errors.Is(err, control.ErrNotRunning) {
+				last, err = logfile.Last(o.data, n, l.wants)
+				if errors.Is(err, fs.ErrNotExist) && !follow {
+					return fmt.Errorf("no agent is running, and there is no %s in %s; where systemd ran it, see: journalctl -u %s", logfile.Name, o.data, installer.Name)
+				} else if errors.Is(err, fs.ErrNotExist) {
+					err = nil
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if err := l.print(last[max(0, len(last)-n):]); err != nil || !follow {
+				return err
+			}
+			return l.follow(cmd.Context())
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what is written from now on")
+	cmd.Flags().IntVarP(&n, "lines", "n", 50, "how many lines")
+	cmd.Flags().StringVar(&project, "project", "", "only what is about the project with this address")
+	_ = cmd.RegisterFlagCompletionFunc("project", o.projectFlag)
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line")
+	return cmd
+}
+
+// A logView shows the log of an agent.
+type logView struct {
+	client  *control.Client
+	out     io.Writer
+	json    bool
+	project string // "" for all
+
+	since time.Time // the agent whose messages
+	seen  int       // up to this number were had
+}
+
+func (l *logView) wants(m control.Message) bool { return l.project == "" || m.Project == l.project }
+
+// next asks the agent for what is new and wanted.
+func (l *logView) next(ctx context.Context) ([]control.Message, error) {
+	all, err := l.client.Log(ctx, l.seen)
+	if err == nil && !all.Since.Equal(l.since) { // another agent's numbers
+		l.since = all.Since
+		if l.seen > 0 {
+			all, err = l.client.Log(ctx, 0)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var wanted []control.Message
+	for _, m := range all.Messages {
+		l.seen = m.Seqno
+		if l.wants(m) {
+			wanted = append(wanted, m)
+		}
+	}
+	return wanted, nil
+}
+
+// follow prints what is new until it is interrupted, over restarts of the agent too.
+func (l *logView) follow(ctx context.Context) error {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		more, err := l.next(ctx)
+		if err == nil {
+			err = l.print(more)
+		}
+		if err != nil && !errors.Is(err, control.ErrNotRunning) && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+func (l *logView) print(messages []control.Message) error {
+	e := json.NewEncoder(l.out)
+	for _, m := range messages {
+		var err error
+		if l.json {
+			err = e.Encode(m)
+		} else {
+			about := ""
+			if m.Project != "" {
+				about = " [" + m.Project + "]"
+			}
+			_, err = fmt.Fprintf(l.out, "%s %-5s%s %s\n", m.Time.Local().Format(time.DateTime), m.Level, about, strings.ReplaceAll(m.Text, "\n", "\n\t"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

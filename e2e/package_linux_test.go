@@ -1,0 +1,272 @@
+package e2e_test
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/installer"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+const (
+	unitFile   = "/usr/lib/systemd/system/starling.service"
+	systemData = "/var/lib/starling"
+)
+
+// packages makes the agent's Debian packages of two versions, once for all tests.
+var packages = sync.OnceValues(func() (files [2]string, err error) {
+	for i, version := range []string{"0.9.1", "0.9.2"} {
+		dir := filepath.Join(string(bin), "packages")
+		cmd := exec.Command("../tools/packages/build", version, dir, "deb")
+		cmd.Env = append(os.Environ(), "PACKAGES=starling", "PLATFORMS=linux/"+runtime.GOARCH, "TRIMPATH=") // compiled already
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return files, fmt.Errorf("%v: %w\n%s", cmd, err, out)
+		}
+		files[i] = filepath.Join(dir, "starling_"+version+"_"+runtime.GOARCH+".deb")
+	}
+	return files, nil
+})
+
+func buildPackages(t *testing.T) (old, upgrade string) {
+	t.Helper()
+	files, err := packages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files[0], files[1]
+}
+
+// configure writes the files an administrator would; the agent takes no ports.
+func (s *scratch) configure() (settings string) {
+	s.t.Helper()
+	settings = "# mine\nncpus = 1\nno_priority_change = true\nallow_multiple_clients = true\ngui_rpc_port = 0\ndashboard_port = 0\n"
+	prefs := "suspend_cpu_usage = 0\nrun_on_batteries = true\ndisk_interval = 1\n"
+	for name, text := range map[string]string{"starling.toml": settings, "prefs.toml": prefs} {
+		if err := os.WriteFile(filepath.Join(s.root, systemData, name), []byte(text), 0o640); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return settings
+}
+
+// awaitStatus asks for the status inside until it is as wanted.
+func (s *scratch) awaitStatus(what string, ok func(control.Status) bool) control.Status {
+	s.t.Helper()
+	for {
+		var st control.Status
+		out, err := s.try("", "starling", "status", "--json")
+		if err == nil {
+			err = json.Unmarshal([]byte(out), &st)
+		}
+		if err == nil && ok(st) {
+			return st
+		}
+		select {
+		case <-s.ctx.Done():
+			s.t.Fatalf("waiting for %s: %v: %s", what, err, out)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+func fingerprint(t *testing.T, files ...string) (sum [32]byte) {
+	t.Helper()
+	h := sha256.New()
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Write(b)
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// TestDebianPackage has dpkg install the agent, upgrade it while a task runs, and
+// remove it. The task is finished by the new version and credited once; ordinary
+// users steer the agent if they are in its group.
+func TestDebianPackage(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	s := newScratch(t, ctx, string(bin))
+	old, upgraded := buildPackages(t)
+	system := []string{"/etc/passwd", "/etc/group", "/var/lib/dpkg/status"}
+	before := fingerprint(t, system...)
+	const exponent = 86243
+	p := newProject(t, ctx)
+	work(t, ctx, p, 1, exponent)
+	serve(t, ctx, p)
+
+	s.run("dpkg", "--purge", "starling") // should this computer have one
+	s.run("dpkg", "--install", old)
+	if b, err := os.ReadFile(s.root + unitFile); err != nil || string(b) != installer.Packaged.Unit() {
+		t.Errorf("the unit is %q, %v", b, err)
+	}
+	for _, file := range []string{"/usr/share/man/man1/starling-attach.1.gz", "/usr/share/bash-completion/completions/starling", systemData + "/prefs.toml"} {
+		if _, err := os.Stat(s.root + file); err != nil {
+			t.Error(err)
+		}
+	}
+	if out := s.run("starling", "--version"); !strings.Contains(out, "0.9.1") {
+		t.Errorf("the version is %q", out)
+	}
+	if out, _ := s.try("", "starling", "status"); !strings.Contains(out, "no agent is running; start it with: sudo starling service start") {
+		t.Errorf("without an agent: %q", out)
+	}
+	mine := s.configure()
+	log := filepath.Join(t.TempDir(), "agent.log")
+	var agent *testhost.Process
+	stop := func() {
+		if agent != nil {
+			if err := agent.Stop(time.Minute); err != nil {
+				t.Error(err)
+			}
+			agent = nil
+		}
+	}
+	t.Cleanup(func() {
+		stop()
+		showLog(t, log)
+	})
+	agent = s.service(unitFile, log)
+	s.awaitStatus("the agent", func(st control.Status) bool { return st.Running && st.Version == "0.9.1" })
+
+	// Who is in the group steers it, at once; who is not is told how to get in.
+	s.run("useradd", "--create-home", "--user-group", "ada")
+	if out, err := s.try("ada", "starling", "attach", p.URL, "--key", p.Key); err == nil || !strings.Contains(out, "members of the group starling") || !strings.Contains(out, "sudo usermod -aG starling ada") {
+		t.Errorf("a user of no group: %v: %s", err, out)
+	}
+	s.run("usermod", "-aG", "starling", "ada")
+	if out, err := s.try("ada", "starling", "attach", p.URL, "--key", p.Key); err != nil || !strings.Contains(out, "Attached to e2e as") {
+		t.Errorf("attach by a member: %v: %s", err, out)
+	}
+	if out, err := s.try("ada", "starling", "status"); err != nil || !strings.Contains(out, p.URL) {
+		t.Errorf("status for a member: %v: %s", err, out)
+	}
+	if out, err := s.try("ada", "sh", "-c", "cat "+systemData+"/accounts/* || head -c1 "+systemData+"/state.db"); err == nil {
+		t.Errorf("members of the group read what they need not: %s", out)
+	}
+
+	// The agent works on through the upgrade, and the service's manager starts it anew.
+	s.awaitStatus("a task with a checkpoint", func(st control.Status) bool {
+		return len(st.Tasks) == 1 && st.Tasks[0].Running && st.Tasks[0].Fraction > 0
+	})
+	s.run("dpkg", "--install", upgraded)
+	s.awaitStatus("the agent to work on", func(st control.Status) bool { return st.Version == "0.9.1" && len(st.Tasks) == 1 })
+	stop()
+	agent = s.service(unitFile, log)
+	s.awaitStatus("the new version", func(st control.Status) bool { return st.Running && st.Version == "0.9.2" })
+	creditedOnce(t, ctx, p, 1, exponent)
+	if b, err := os.ReadFile(log); err != nil || !strings.Contains(string(b), "resumed=true") {
+		t.Errorf("the task did not go on from its checkpoint: %v", err)
+	}
+	if b, err := os.ReadFile(filepath.Join(s.root, systemData, "starling.toml")); err != nil || string(b) != mine {
+		t.Errorf("settings after an upgrade: %q, %v", b, err)
+	}
+	stop()
+
+	// Removal keeps what is the volunteer's, purging does not.
+	s.run("dpkg", "--remove", "starling")
+	if _, err := os.Stat(s.root + "/usr/bin/starling"); err == nil {
+		t.Error("the program is left after removal")
+	}
+	if _, err := os.Stat(filepath.Join(s.root, systemData, "state.db")); err != nil {
+		t.Error(err)
+	}
+	s.run("dpkg", "--install", upgraded)
+	s.awaitStatus("what was known before removal", func(st control.Status) bool {
+		return !st.Running && len(st.Projects) == 1 && st.Projects[0].Name == "e2e"
+	})
+	s.run("dpkg", "--purge", "starling")
+	if _, err := os.Stat(s.root + systemData); err == nil {
+		t.Error("data is left after purging")
+	}
+	if out, err := s.try("", "getent", "passwd", "starling"); err == nil {
+		t.Errorf("the user is left after purging: %s", out)
+	}
+	if out, err := s.try("", "getent", "group", "starling"); err == nil {
+		t.Errorf("the group is left after purging: %s", out)
+	}
+	if fingerprint(t, system...) != before {
+		t.Error("the computer itself has changed")
+	}
+}
+
+// TestServiceOfSystemd has systemd itself run the installed service: with the unit's
+// restrictions a task is finished and credited, an upgrade restarts the agent, and
+// removal stops it.
+func TestServiceOfSystemd(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	s := bootScratch(t, ctx, string(bin))
+	old, upgraded := buildPackages(t)
+	const exponent = 21701
+	p := newProject(t, ctx)
+	work(t, ctx, p, 1, exponent)
+	serve(t, ctx, p)
+	t.Cleanup(func() {
+		if t.Failed() {
+			out, _ := s.try("", "journalctl", "--no-pager", "--lines=40")
+			t.Log(out)
+		}
+	})
+	active := func() string {
+		out, _ := s.try("", "systemctl", "is-active", "starling")
+		return strings.TrimSpace(out)
+	}
+
+	s.run("dpkg", "--purge", "starling") // should this computer have one
+	s.run("dpkg", "--install", old)
+	s.awaitStatus("the agent", func(st control.Status) bool { return st.Running && st.DataDir == systemData })
+	s.configure()
+	s.run("starling", "service", "restart")
+	s.awaitStatus("the agent again", func(st control.Status) bool { return st.Running && st.CPUs == 1 })
+	s.run("starling", "attach", p.URL, "--key", p.Key)
+	creditedOnce(t, ctx, p, 1, exponent)
+
+	// The unit's restrictions hold.
+	pid := strings.TrimSpace(s.run("systemctl", "show", "--property=MainPID", "--value", "starling"))
+	limits := s.run("cat", "/proc/"+pid+"/status")
+	for _, want := range []string{"CapBnd:\t0000000000000000", "NoNewPrivs:\t1"} {
+		if !strings.Contains(limits, want) {
+			t.Errorf("no %q in\n%s", want, limits)
+		}
+	}
+	if out, err := s.try("", "touch", "/proc/"+pid+"/root/usr/written"); err == nil || !strings.Contains(out, "Read-only") {
+		t.Errorf("the service can write to the system: %v: %s", err, out)
+	}
+	if out := s.run("journalctl", "--unit=starling", "--no-pager"); !strings.Contains(out, "result reported") {
+		t.Errorf("the journal has no log of the agent: %s", out)
+	}
+	if _, err := os.Stat(filepath.Join(s.root, systemData, "stdout.log")); err == nil {
+		t.Error("the log is kept twice")
+	}
+
+	s.run("dpkg", "--install", upgraded)
+	s.awaitStatus("the new version", func(st control.Status) bool { return st.Running && st.Version == "0.9.2" && len(st.Projects) == 1 })
+	s.run("dpkg", "--remove", "starling")
+	if got := active(); got != "inactive" {
+		t.Errorf("after removal the service is %s", got)
+	}
+	s.run("dpkg", "--install", upgraded)
+	if got := active(); got != "active" {
+		t.Errorf("installed again, the service is %s", got)
+	}
+	s.run("dpkg", "--purge", "starling")
+	if out, err := s.try("", "getent", "passwd", "starling"); err == nil {
+		t.Errorf("the user is left after purging: %s", out)
+	}
+	if _, err := os.Stat(s.root + systemData); err == nil {
+		t.Error("data is left after purging")
+	}
+}

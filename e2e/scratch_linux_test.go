@@ -1,0 +1,219 @@
+package e2e_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// A scratch is this computer's system as a copy that can be changed: packages are
+// installed and users made there, and nothing of it stays. Its network is the
+// computer's own.
+type scratch struct {
+	t    *testing.T
+	ctx  context.Context
+	into []string // the command that enters it
+	root string   // its root as others see it: /proc/PID/root
+}
+
+// overlay lays a copy in memory over the root of the file system, in the empty
+// folder $1, and goes there. $2 is a folder that is the same inside.
+const overlay = `set -e
+mount -t tmpfs none "$1"
+mkdir "$1/up" "$1/work" "$1/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/up,workdir=$1/work" "$1/root"
+cd "$1/root"
+mkdir -p "./$2"
+mount --bind "$2" "./$2"
+mount -t tmpfs -o mode=755 none run
+`
+
+// wait is a scratch without an init: it lasts until the end of its input.
+const wait = overlay + `
+for m in proc dev sys; do mount --rbind /$m $m; done
+echo ready $$
+exec chroot . cat`
+
+// boot is a scratch whose init is systemd, with the units of its core, the journal
+// and what is installed later. Of devices and kernel it has what containers have.
+const boot = overlay + `
+mount -t proc none proc
+mount --bind proc/sys proc/sys
+mount -o remount,bind,ro proc/sys
+mount -t tmpfs -o mode=755 none dev
+for n in null zero full random urandom tty; do touch dev/$n; mount --bind /dev/$n dev/$n; done
+touch dev/console; mount --bind /dev/null dev/console
+mkdir dev/shm dev/pts
+ln -s /proc/self/fd dev/fd
+mount -t sysfs -o ro none sys
+mount -t cgroup2 none sys/fs/cgroup
+rm -rf etc/systemd/system/* etc/fstab usr/lib/systemd/system/*.wants lib/systemd/system/*.wants
+mkdir usr/lib/systemd/system/sockets.target.wants
+ln -s ../systemd-journald.socket usr/lib/systemd/system/sockets.target.wants/
+echo 0123456789abcdef0123456789abcdef >etc/machine-id
+exec chroot . env -i container=other PATH="$PATH" /usr/lib/systemd/systemd --unit=multi-user.target --log-target=null --show-status=0`
+
+// guard runs the script $3 with $1 and $2 as the first process of its kind, in the
+// control group $4, and ends it and all below it at the end of its own input.
+const guard = `mkdir "$4" || exit
+sh -c 'echo $$ >"$4/cgroup.procs" && exec unshare --mount --pid --fork --cgroup --kill-child --propagation private sh -c "$3" boot "$1" "$2"' guard "$@" </dev/null &
+until init=$(pgrep --parent $!) || ! kill -0 $!; do :; done
+echo ready $init
+cat
+kill -KILL $init
+wait $!
+find "$4" -depth -type d -exec rmdir {} +`
+
+// newScratch makes a scratch in which the folder shared is the same as here.
+func newScratch(t *testing.T, ctx context.Context, shared string) *scratch {
+	t.Helper()
+	needs(t, "dpkg", "unshare", "nsenter", "setpriv", "chroot", "useradd")
+	pid := hold(t, "unshare", "--mount", "--propagation", "private", "sh", "-c", wait, "scratch", t.TempDir(), shared)
+	return &scratch{
+		t: t, ctx: ctx, root: "/proc/" + pid + "/root",
+		into: []string{"nsenter", "--target", pid, "--mount", "--root", "--wd"},
+	}
+}
+
+// bootScratch makes one in which systemd runs.
+func bootScratch(t *testing.T, ctx context.Context, shared string) *scratch {
+	t.Helper()
+	needs(t, "dpkg", "unshare", "nsenter", "setpriv", "chroot", "useradd", "pgrep", "/usr/lib/systemd/systemd", "systemctl")
+	groups := "/sys/fs/cgroup"
+	if _, err := os.Stat(groups + "/cgroup.procs"); err != nil {
+		groups += "/unified" // beside version 1
+	}
+	pid := hold(t, "sh", "-c", guard, "guard", t.TempDir(), shared, boot, groups+"/starling-test-"+strconv.Itoa(os.Getpid()))
+	s := &scratch{
+		t: t, ctx: ctx, root: "/proc/" + pid + "/root",
+		into: []string{"nsenter", "--target", pid, "--mount", "--pid", "--cgroup", "--root", "--wd"},
+	}
+	for {
+		out, err := s.try("", "systemctl", "is-system-running", "--wait")
+		if err == nil {
+			return s
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("systemd did not come up: %v: %s", err, out)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// needs skips the test where it cannot run, or fails it if $CI is set.
+func needs(t *testing.T, programs ...string) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		absent(t, "installing packages takes root's rights")
+	}
+	for _, program := range programs {
+		if _, err := exec.LookPath(program); err != nil {
+			absent(t, program+" is not installed")
+		}
+	}
+}
+
+func absent(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(why)
+	}
+	t.Skip(why + "; packages are NOT tested")
+}
+
+// hold runs a script that says "ready PID" and lasts until the end of its input,
+// which is the end of the test.
+func hold(t *testing.T, args ...string) (pid string) {
+	t.Helper()
+	cmd := exec.Command(args[0], args[1:]...)
+	var complaint bytes.Buffer
+	cmd.Stderr = &complaint
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end := func() {
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+	}
+	t.Cleanup(end)
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	pid, ok := strings.CutPrefix(strings.TrimSpace(line), "ready ")
+	if !ok || pid == "" {
+		end()
+		absent(t, "this kernel gives no copy of the system: "+complaint.String())
+	}
+	return pid
+}
+
+// args is the command line that runs a command inside, as a user or, if that is
+// "", as root.
+func (s *scratch) args(asUser string, args ...string) []string {
+	line := append([]string(nil), s.into...)
+	if asUser != "" {
+		line = append(line, "setpriv", "--reuid="+asUser, "--regid="+asUser, "--init-groups", "env", "HOME=/home/"+asUser)
+	}
+	return append(append(line, "env", "-u", "XDG_DATA_HOME", "-u", "STARLING_DATA", "DEBIAN_FRONTEND=noninteractive"), args...)
+}
+
+// try runs a command inside and returns all that it printed.
+func (s *scratch) try(asUser string, args ...string) (string, error) {
+	line := s.args(asUser, args...)
+	out, err := exec.CommandContext(s.ctx, line[0], line[1:]...).CombinedOutput()
+	return string(out), err
+}
+
+// run is try for commands that have to succeed, as root.
+func (s *scratch) run(args ...string) string {
+	s.t.Helper()
+	out, err := s.try("", args...)
+	if err != nil {
+		s.t.Fatalf("%v: %v: %s", args, err, out)
+	}
+	return out
+}
+
+// service starts what an installed unit of systemd says, as systemd would as far as
+// user, umask and command go.
+func (s *scratch) service(unit, log string) *testhost.Process {
+	s.t.Helper()
+	b, err := os.ReadFile(s.root + unit)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	key := make(map[string]string)
+	for line := range strings.Lines(string(b)) {
+		if k, v, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+			key[k] = v
+		}
+	}
+	if key["User"] == "" || key["ExecStart"] == "" || key["StateDirectory"] == "" {
+		s.t.Fatalf("%s: %v", unit, key)
+	}
+	data := "/var/lib/" + key["StateDirectory"]
+	s.run("install", "-d", "-o", key["User"], "-g", key["User"], "-m", key["StateDirectoryMode"], data)
+	line := s.args(key["User"], "sh", "-c", "umask "+key["UMask"]+" && cd / && exec "+key["ExecStart"])
+	p, err := testhost.Start(log, line[0], line[1:]...)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return p
+}

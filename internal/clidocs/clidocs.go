@@ -1,0 +1,58 @@
+// Package clidocs makes man pages and shell completions of a command line, for
+// packages. It says nothing that the command line does not say of itself.
+package clidocs
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+// Command returns a hidden command "docs DIR" that writes into DIR
+//
+//	man/NAME[-SUB…].1   a page for each command
+//	NAME.bash, NAME.zsh, NAME.fish
+//
+// of the program that it is added to, and then calls more with DIR, if not nil,
+// for what else the program has to write. Pages bear the date in
+// SOURCE_DATE_EPOCH, so that two builds of one version are the same.
+func Command(more func(dir string) error) *cobra.Command {
+	return &cobra.Command{
+		Use:    "docs DIR",
+		Short:  "Write man pages, shell completions and reference files, for packages",
+		Args:   cobra.ExactArgs(1),
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := write(cmd.Root(), args[0]); err != nil || more == nil {
+				return err
+			}
+			return more(args[0])
+		},
+	}
+}
+
+func write(root *cobra.Command, dir string) error {
+	man := filepath.Join(dir, "man")
+	if err := os.MkdirAll(man, 0o755); err != nil { //nolint:gosec // for all to read
+		return err
+	}
+	root.DisableAutoGenTag = true
+	root.InitDefaultCompletionCmd()
+	header := doc.GenManHeader{Section: "1", Source: root.Name() + " " + root.Version, Manual: "Starling"}
+	if s, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		date := time.Unix(s, 0).UTC()
+		header.Date = &date
+	}
+	name := filepath.Join(dir, root.Name())
+	return errors.Join(
+		doc.GenManTree(root, &header, man),
+		root.GenBashCompletionFileV2(name+".bash", true),
+		root.GenZshCompletionFile(name+".zsh"),
+		root.GenFishCompletionFile(name+".fish", true),
+	)
+}

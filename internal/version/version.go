@@ -1,0 +1,5 @@
+// Package version knows which version of Starling this is.
+package version
+
+// Version is that of all programs here. A release build sets it; see Makefile.
+var Version = "0.1.0-dev"
