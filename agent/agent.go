@@ -70,7 +70,7 @@ type Config struct {
 	Log          *slog.Logger
 	ExitWhenIdle bool   // Run returns when nothing is left to do
 	Version      string // of the program, for people
-	// Transport carries HTTP; nil means the net/http package's own.
+	// Transport carries HTTP; nil means one by the settings' proxy.
 	Transport http.RoundTripper
 	// Sensors are asked now and then whether the computer is in use and so on; nil
 	// means that nothing of the kind is known.
@@ -131,6 +131,7 @@ type Agent struct {
 	old     []guirpc.OldResult
 	up      uptime
 	disk    diskUse
+	newer   newer
 	stale   bool // something may be left that nobody needs
 }
 
@@ -166,6 +167,11 @@ func New(cfg Config) (*Agent, error) {
 		running: make(map[string]*process), asked: make(map[string]bool), letters: make(map[string]bool),
 		leaving: make(map[string]bool), again: make(map[string]bool),
 		stale: true, settings: set,
+	}
+	if cfg.Transport == nil {
+		if cfg.Transport, err = httpclient.Transport(a.settings.Proxy, a.settings.NoProxy); err != nil {
+			return nil, err
+		}
 	}
 	if a.db, err = state.Open(filepath.Join(dir, stateFile)); err != nil {
 		return nil, err
@@ -302,6 +308,7 @@ func (a *Agent) step(now time.Time) time.Time {
 	a.act(d, now)
 	a.keepDebts(now)
 	a.collect()
+	a.askNewer(now, &w)
 	w.by(d.Plan.Again)
 	return w.at
 }

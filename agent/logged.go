@@ -9,14 +9,10 @@ import (
 	"github.com/starling-grid/starling/internal/logflag"
 )
 
-// logged writes HTTP requests down, if that is wanted. nil stands for the usual
-// transport.
+// logged writes HTTP requests down, if that is wanted.
 func logged(next http.RoundTripper, log *slog.Logger) http.RoundTripper {
 	if !log.Enabled(context.Background(), slog.LevelDebug) {
 		return next
-	}
-	if next == nil {
-		next = http.DefaultTransport
 	}
 	return loggedTransport{next, log.With(logflag.Key, logflag.HTTP)}
 }

@@ -31,6 +31,9 @@ func (a *Agent) status(progress map[string]executor.Progress) control.Status {
 	if a.faults != nil {
 		s.Complaints = strings.Split(a.faults.Error(), "\n")
 	}
+	if r := a.newer.found; r != nil {
+		s.Newer = &control.Release{Version: r.Version, URL: r.URL}
+	}
 	seen := a.last.Snapshot
 	s.Compute, s.Network = seen.Compute.Why, seen.Network.Why
 	h, _ := a.db.Hosts.Get(state.Self)

@@ -20,6 +20,13 @@ type Status struct {
 	Tasks      []Task    `json:"tasks"`
 	Transfers  []Xfer    `json:"transfers"`
 	Complaints []string  `json:"complaints,omitempty"` // what is wrong with the files people write
+	Newer      *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
+}
+
+// A Release is a version of the program.
+type Release struct {
+	Version string `json:"version"`
+	URL     string `json:"url"` // of a page that says how to get it
 }
 
 // Times are parts of the time, averaged over some ten days.

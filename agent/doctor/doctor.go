@@ -19,6 +19,7 @@ import (
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor/sandbox"
+	"github.com/starling-grid/starling/internal/httpclient"
 )
 
 // A Grade says how bad a finding is.
@@ -59,8 +60,12 @@ func Examine(ctx context.Context, dataDir string) []Finding {
 	if len(accounts) == 0 {
 		all = append(all, Finding{"projects", Note, "attached to none", "attach to one with: starling attach URL --email YOU"})
 	}
+	way, err := httpclient.Transport(s.Proxy, s.NoProxy)
+	if err != nil {
+		return all // told of as settings
+	}
 	for _, a := range accounts {
-		all = append(all, server(ctx, a.MasterURL, time.Now)...)
+		all = append(all, server(ctx, way, a.MasterURL, time.Now)...)
 	}
 	return all
 }

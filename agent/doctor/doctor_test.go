@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/httpclient"
 )
 
 func of(t *testing.T, all []Finding, check string) Finding {
@@ -38,14 +39,20 @@ func TestServers(t *testing.T) {
 		url, check, text, fix string
 		grade                 Grade
 		now                   func() time.Time
+		proxy                 string
 	}{
-		{fine.URL, fine.URL, "200", "", Good, time.Now},
-		{fine.URL, "clock", "1h0m", "NTP", Wrong, ahead},
-		{good.URL, good.URL, "404", "address has changed", Wrong, time.Now},
-		{untrusted.URL, untrusted.URL, "certificate", "not to be trusted", Wrong, time.Now},
-		{down.URL, down.URL, "refused", "down", Wrong, time.Now},
+		{fine.URL, fine.URL, "200", "", Good, time.Now, ""},
+		{"http://project.example/", "http://project.example/", "refused", "the proxy " + down.Listener.Addr().String(), Wrong, time.Now, down.URL},
+		{fine.URL, "clock", "1h0m", "NTP", Wrong, ahead, ""},
+		{good.URL, good.URL, "404", "address has changed", Wrong, time.Now, ""},
+		{untrusted.URL, untrusted.URL, "certificate", "not to be trusted", Wrong, time.Now, ""},
+		{down.URL, down.URL, "refused", "down", Wrong, time.Now, ""},
 	} {
-		f := of(t, server(t.Context(), c.url, c.now), c.check)
+		way, err := httpclient.Transport(c.proxy, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := of(t, server(t.Context(), way, c.url, c.now), c.check)
 		if f.Grade != c.grade || !strings.Contains(f.Text, c.text) || !strings.Contains(f.Fix, c.fix) {
 			t.Errorf("%s: %+v", c.url, f)
 		}

@@ -17,7 +17,7 @@ import (
 const clockSlack = 5 * time.Minute
 
 // server asks a project for its main page, and compares the clocks.
-func server(ctx context.Context, masterURL string, now func() time.Time) []Finding {
+func server(ctx context.Context, way *http.Transport, masterURL string, now func() time.Time) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	f := Finding{Check: masterURL, Grade: Good}
@@ -25,9 +25,9 @@ func server(ctx context.Context, masterURL string, now func() time.Time) []Findi
 	if err != nil {
 		return []Finding{{masterURL, Wrong, err.Error(), "put the account file right"}}
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := (&http.Client{Transport: way}).Do(req)
 	if err != nil {
-		f.Grade, f.Text, f.Fix = Wrong, err.Error(), cure(req, err)
+		f.Grade, f.Text, f.Fix = Wrong, err.Error(), cure(way, req, err)
 		return []Finding{f}
 	}
 	defer resp.Body.Close()
@@ -44,7 +44,7 @@ func server(ctx context.Context, masterURL string, now func() time.Time) []Findi
 }
 
 // cure says what to do about an error.
-func cure(req *http.Request, err error) string {
+func cure(way *http.Transport, req *http.Request, err error) string {
 	var invalid x509.CertificateInvalidError
 	switch {
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
@@ -52,8 +52,10 @@ func cure(req *http.Request, err error) string {
 	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(x509.UnknownAuthorityError)), errors.As(err, new(x509.HostnameError)):
 		return "its certificate is not to be trusted: a proxy in between, or missing root certificates (Debian: ca-certificates)"
 	}
-	if proxy, e := http.ProxyFromEnvironment(req); e != nil || proxy != nil {
-		return "the proxy " + hostOf(proxy) + " is used, by the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY); see that it is right"
+	if way.Proxy != nil {
+		if proxy, e := way.Proxy(req); e != nil || proxy != nil {
+			return "the proxy " + hostOf(proxy) + " is used, by proxy in starling.toml or else by the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY); see that it is right"
+		}
 	}
 	if _, ok := errors.AsType[*net.DNSError](err); ok {
 		return "its name cannot be found: is this computer online, and the address right?"

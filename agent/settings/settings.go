@@ -8,14 +8,17 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -33,28 +36,34 @@ const (
 // are those of BOINC's cc_config.xml where it has one. The tags say what each means;
 // Reference shows them to people.
 type Settings struct {
-	LogLevel                 string          `toml:"log_level" about:"how much is logged: debug, info, warn or error"`
-	LogMaxMB                 int             `toml:"log_max_mb" unit:"MB" about:"stdout.log begins anew at this size; 0: there is no such file, nor where systemd's journal has the log"`
-	LogKeep                  int             `toml:"log_keep" unit:"files" about:"how many full ones are kept"`
-	NCPUs                    int             `toml:"ncpus" unit:"CPUs" about:"act as if there were so many; 0: those there are"`
-	AllowMultipleClients     bool            `toml:"allow_multiple_clients" about:"several agents share this computer: projects are told, not to take them for one"`
-	NoPriorityChange         bool            `toml:"no_priority_change" about:"run applications at the agent's own priority instead of the lowest"`
-	ReportResultsImmediately bool            `toml:"report_results_immediately" about:"report each result as soon as it is ready"`
-	MaxFileXfers             int             `toml:"max_file_xfers" unit:"files" about:"how many are transferred at once"`
-	MaxFileXfersPerProject   int             `toml:"max_file_xfers_per_project" unit:"files" about:"how many of those belong to one project"`
-	DeviceName               string          `toml:"device_name" about:"told to projects in place of the host's name"`
-	Venue                    string          `toml:"venue" about:"home, work or school: which section of preferences holds here; empty: as the projects' web sites say"`
-	ExclusiveApps            []string        `toml:"exclusive_apps" about:"programs that want the computer for themselves: while one runs, tasks do not"`
-	Sandbox                  bool            `toml:"sandbox" about:"keep what projects send away from your files and from other projects', where the system can"`
-	SandboxNetwork           bool            `toml:"sandbox_network" about:"let applications use the network"`
-	SandboxRead              []string        `toml:"sandbox_read" about:"further folders and files that applications may read"`
-	SandboxWrite             []string        `toml:"sandbox_write" about:"further folders and files that applications may change"`
-	PassEnvironment          []string        `toml:"pass_environment" about:"variables of the agent's environment that applications get, beside the few that every program needs"`
-	MaxProcesses             int             `toml:"max_processes" unit:"processes" about:"a task that consists of more is aborted"`
-	GUIRPCPort               int             `toml:"gui_rpc_port" about:"where BOINC's tools connect; 0: nowhere"`
-	DashboardPort            int             `toml:"dashboard_port" about:"where a browser on this computer finds the dashboard; 0: nowhere"`
-	LogFlags                 map[string]bool `toml:"log_flags" about:"kinds of lines in the log that are written or not, by BOINC's names"`
+	LogLevel                 string   `toml:"log_level" about:"how much is logged: debug, info, warn or error"`
+	LogMaxMB                 int      `toml:"log_max_mb" unit:"MB" about:"stdout.log begins anew at this size; 0: there is no such file, nor where systemd's journal has the log"`
+	LogKeep                  int      `toml:"log_keep" unit:"files" about:"how many full ones are kept"`
+	NCPUs                    int      `toml:"ncpus" unit:"CPUs" about:"act as if there were so many; 0: those there are"`
+	AllowMultipleClients     bool     `toml:"allow_multiple_clients" about:"several agents share this computer: projects are told, not to take them for one"`
+	NoPriorityChange         bool     `toml:"no_priority_change" about:"run applications at the agent's own priority instead of the lowest"`
+	ReportResultsImmediately bool     `toml:"report_results_immediately" about:"report each result as soon as it is ready"`
+	MaxFileXfers             int      `toml:"max_file_xfers" unit:"files" about:"how many are transferred at once"`
+	MaxFileXfersPerProject   int      `toml:"max_file_xfers_per_project" unit:"files" about:"how many of those belong to one project"`
+	Proxy                    string   `toml:"proxy" about:"how projects are reached: http://HOST:PORT, https:// or socks5://, with USER:PASSWORD@ before HOST if it asks; direct: by none; empty: as HTTP_PROXY and HTTPS_PROXY in the environment say"`
+	NoProxy                  []string `toml:"no_proxy" about:"hosts, domains (with a dot before them) and networks that are reached without the proxy"`
+	ReleaseURL               string   `toml:"release_url" about:"asked once a day which version of Starling is the newest; the agent tells of it and never replaces itself; empty: not asked, as where a package manager is in charge"`
+	DeviceName               string   `toml:"device_name" about:"told to projects in place of the host's name"`
+	Venue                    string   `toml:"venue" about:"home, work or school: which section of preferences holds here; empty: as the projects' web sites say"`
+	ExclusiveApps            []string `toml:"exclusive_apps" about:"programs that want the computer for themselves: while one runs, tasks do not"`
+	Sandbox                  bool     `toml:"sandbox" about:"keep what projects send away from your files and from other projects', where the system can"`
+	SandboxNetwork           bool     `toml:"sandbox_network" about:"let applications use the network"`
+	SandboxRead              []string `toml:"sandbox_read" about:"further folders and files that applications may read"`
+	SandboxWrite             []string `toml:"sandbox_write" about:"further folders and files that applications may change"`
+	PassEnvironment          []string `toml:"pass_environment" about:"variables of the agent's environment that applications get, beside the few that every program needs"`
+	MaxProcesses             int      `toml:"max_processes" unit:"processes" about:"a task that consists of more is aborted"`
+	GUIRPCPort               int      `toml:"gui_rpc_port" about:"where BOINC's tools connect; 0: nowhere"`
+	DashboardPort            int      `toml:"dashboard_port" about:"where a browser on this computer finds the dashboard; 0: nowhere"`
+	LogFlags                 LogFlags `toml:"log_flags" about:"kinds of lines in the log that are written or not, by BOINC's names"`
 }
+
+// LogFlags are those of package logflag by their names, and whether they are on.
+type LogFlags map[string]bool
 
 // IdleFlags are the log flags that are set and have no effect here, in order.
 func (s Settings) IdleFlags() []string {
@@ -63,7 +72,7 @@ func (s Settings) IdleFlags() []string {
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, MaxProcesses: 256, LogFlags: logflag.Defaults()}
+	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, ReleaseURL: version.ReleaseURL, MaxProcesses: 256, LogFlags: logflag.Defaults()}
 }
 
 // Load reads starling.toml in the data directory; a missing file means the
@@ -84,6 +93,12 @@ func Load(dataDir string) (Settings, error) {
 	}
 	if !slices.Contains([]string{"", "home", "work", "school"}, s.Venue) {
 		errs = append(errs, lines.Errorf("venue", "%q is not home, work or school", s.Venue))
+	}
+	if err := httpclient.CheckProxy(s.Proxy); err != nil {
+		errs = append(errs, lines.Errorf("proxy", "%v", err))
+	}
+	if u, err := url.Parse(s.ReleaseURL); s.ReleaseURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
+		errs = append(errs, lines.Errorf("release_url", "%q is no address", s.ReleaseURL))
 	}
 	if s.NCPUs < 0 {
 		errs = append(errs, lines.Errorf("ncpus", "%d is negative; 0 means those there are", s.NCPUs))

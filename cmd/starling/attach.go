@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -37,7 +38,7 @@ func attachCmd(o *options) *cobra.Command {
 				return errors.New("attach: which account? Give --key, or --email and --password")
 			}
 			if key == "" {
-				if key, err = lookup(cmd.Context(), u, email, password); err != nil {
+				if key, err = lookup(cmd.Context(), o.data, u, email, password); err != nil {
 					return err
 				}
 			}
@@ -63,7 +64,7 @@ func attachCmd(o *options) *cobra.Command {
 }
 
 // lookup gets the account key for an e-mail address and a password.
-func lookup(ctx context.Context, masterURL, email, password string) (string, error) {
+func lookup(ctx context.Context, dataDir, masterURL, email, password string) (string, error) {
 	if password == "" {
 		if !term.IsTerminal(int(os.Stdin.Fd())) {
 			return "", errors.New("attach: --password is missing, and there is no terminal to ask for it")
@@ -76,7 +77,15 @@ func lookup(ctx context.Context, masterURL, email, password string) (string, err
 		}
 		password = string(b)
 	}
-	c := schedulerop.Client{HTTP: httpclient.New(nil), UserAgent: "Starling " + version.Version}
+	s, err := settings.Load(dataDir)
+	if err != nil && !errors.Is(err, fs.ErrPermission) { // another user's agent
+		return "", err
+	}
+	way, err := httpclient.Transport(s.Proxy, s.NoProxy)
+	if err != nil {
+		return "", err
+	}
+	c := schedulerop.Client{HTTP: httpclient.New(way), UserAgent: "Starling " + version.Version}
 	key, err := c.Lookup(ctx, masterURL, email, password)
 	return string(key), err
 }

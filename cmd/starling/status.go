@@ -26,6 +26,9 @@ func statusCmd(o *options) *cobra.Command {
 				for _, c := range s.Complaints {
 					fmt.Fprintf(w, "Settings: %s\n", c)
 				}
+				if r := s.Newer; r != nil {
+					fmt.Fprintf(w, "Starling %s is out, this is %s. See %s\n", r.Version, s.Version, r.URL)
+				}
 				if len(s.Projects) == 0 {
 					fmt.Fprintln(w, "Attached to no project. Attach with: starling attach URL --email YOU")
 				}

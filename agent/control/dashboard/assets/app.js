@@ -25,6 +25,8 @@ function showNow(v) {
 
   const whys = [];
   for (const c of v.status.complaints ?? []) whys.push({ key: c, stop: true, text: c });
+  const newer = v.status.newer;
+  if (newer) whys.push({ key: 'newer', text: `Starling ${newer.version} is out, this is ${v.status.version}. See ${newer.url}` });
   if (v.compute.why) whys.push({ key: 'compute', stop: true, text: reason(v.compute.why, v.compute.until) });
   if (v.network.why) whys.push({ key: 'network', stop: true, text: reason(`The network is not used. ${v.network.why}`, v.network.until) });
   for (const p of projects) {

@@ -1,0 +1,51 @@
+package release_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/internal/release"
+)
+
+func TestRead(t *testing.T) {
+	for _, tt := range []struct {
+		status     int
+		body       string
+		want, fail string
+	}{
+		{200, `{"tag_name": "v1.2.3", "html_url": "https://e.example/1.2.3", "assets": []}`, "1.2.3", ""},
+		{200, `{"tag_name": "1.10.0", "html_url": "http://e.example/x"}`, "1.10.0", ""},
+		{404, `{}`, "", "404"},
+		{200, `<html>`, "", "no description"},
+		{200, `{"tag_name": "latest", "html_url": "https://e.example/"}`, "", `"latest" is no version`},
+		{200, `{"tag_name": "1.2.3\u001b[31m", "html_url": "https://e.example/"}`, "", "is no version"},
+		{200, `{"tag_name": "1.2.3", "html_url": "javascript:alert(1)"}`, "", "is no address"},
+		{200, strings.Repeat(" ", 2<<20) + `{"tag_name": "1.2.3"}`, "", "no description"},
+	} {
+		r, err := release.Read(&http.Response{StatusCode: tt.status, Status: "404 Not Found", Body: io.NopCloser(strings.NewReader(tt.body))})
+		if r.Version != tt.want || (err == nil) != (tt.fail == "") || err != nil && !strings.Contains(err.Error(), tt.fail) {
+			t.Errorf("%.60s: got %+v, %v; want %q, %q", tt.body, r, err, tt.want, tt.fail)
+		}
+	}
+}
+
+func TestAfter(t *testing.T) {
+	for _, tt := range []struct {
+		newest, have string
+		want         bool
+	}{
+		{"1.2.3", "1.2.3", false},
+		{"1.2.4", "1.2.3", true},
+		{"1.10.0", "1.9.9", true},
+		{"1.2.2", "1.2.3", false},
+		{"1.2.3", "1.2.3-dev", true},
+		{"1.3.0-rc1", "1.2.3", false},
+		{"0.2.0", "0.1.0-5-gabcdef", true},
+	} {
+		if got := (release.Release{Version: tt.newest}).After(tt.have); got != tt.want {
+			t.Errorf("%s after %s: %v", tt.newest, tt.have, got)
+		}
+	}
+}
