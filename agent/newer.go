@@ -67,6 +67,6 @@ func (a *Agent) tellNewer(r release.Release, err error) {
 		a.newer.found = nil
 	case a.newer.found == nil || *a.newer.found != r:
 		a.newer.found = &r
-		a.log.Info(fmt.Sprintf("Starling %s is out, this is %s; see %s", r.Version, a.cfg.Version, r.URL))
+		a.log.Info("a newer Starling is out", "version", r.Version, "this", a.cfg.Version, "see", r.URL)
 	}
 }

@@ -59,6 +59,7 @@ type Settings struct {
 	MaxProcesses             int      `toml:"max_processes" unit:"processes" about:"a task that consists of more is aborted"`
 	GUIRPCPort               int      `toml:"gui_rpc_port" about:"where BOINC's tools connect; 0: nowhere"`
 	DashboardPort            int      `toml:"dashboard_port" about:"where a browser on this computer finds the dashboard; 0: nowhere"`
+	MetricsPort              int      `toml:"metrics_port" about:"where Prometheus on this computer finds /metrics; 0: nowhere"`
 	LogFlags                 LogFlags `toml:"log_flags" about:"kinds of lines in the log that are written or not, by BOINC's names"`
 }
 
@@ -122,6 +123,7 @@ func Load(dataDir string) (Settings, error) {
 		n, least, most int
 	}{
 		{"max_file_xfers", s.MaxFileXfers, 1, 100},
+		{"metrics_port", s.MetricsPort, 0, 65535},
 		{"max_file_xfers_per_project", s.MaxFileXfersPerProject, 1, 100},
 		{"log_max_mb", s.LogMaxMB, 0, 10000},
 		{"log_keep", s.LogKeep, 1, 1000}, // lumberjack takes 0 for all

@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/guirpc"
+	"github.com/starling-grid/starling/agent/control/metrics"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/installer"
@@ -70,6 +71,9 @@ func runCmd(o *options) *cobra.Command {
 				}
 				log.Error("there is no dashboard; computing goes on", "error", err)
 			}
+			if err := serveMetrics(ctx, a, s.MetricsPort, log); err != nil {
+				log.Error("there are no metrics; computing goes on", "error", err)
+			}
 			return installer.Run(cmd.Context(), a.Run)
 		},
 	}
@@ -77,6 +81,23 @@ func runCmd(o *options) *cobra.Command {
 	cmd.Flags().IntVar(&dashboardPort, "dashboard-port", 0, "port for the dashboard, 0 for none (default: dashboard_port in starling.toml, else 31418)")
 	cmd.Flags().BoolVar(&whenIdle, "exit-when-idle", false, "end when no project has work and everything is reported")
 	return cmd
+}
+
+// serveMetrics answers Prometheus on this computer until ctx ends.
+func serveMetrics(ctx context.Context, a *agent.Agent, port int, log *slog.Logger) error {
+	if port == 0 {
+		return nil
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if err != nil {
+		return fmt.Errorf("%w; choose another port with metrics_port in starling.toml", err)
+	}
+	go func() {
+		if err := metrics.Serve(ctx, l, a); err != nil {
+			log.Error("there are no metrics any more; computing goes on", "error", err)
+		}
+	}()
+	return nil
 }
 
 // serveTools answers BOINC's tools until ctx ends: from this computer only, unless
