@@ -27,7 +27,7 @@ func (a *Agent) Status(ctx context.Context) (s control.Status, err error) {
 }
 
 func (a *Agent) status(progress map[string]executor.Progress) control.Status {
-	s := control.Status{Version: a.cfg.Version, DataDir: a.cfg.DataDir, CPUs: a.cpus()}
+	s := control.Status{Version: a.cfg.Version, DataDir: a.cfg.DataDir, CPUs: a.cpus(), Bounded: a.bounded}
 	if a.faults != nil {
 		s.Complaints = strings.Split(a.faults.Error(), "\n")
 	}

@@ -280,6 +280,7 @@ func TestServiceOfSystemd(t *testing.T) {
 	s.configure()
 	s.run("starling", "service", "restart")
 	s.awaitStatus("the agent again", func(st control.Status) bool { return st.Running && st.CPUs == 1 })
+	s.awaitStatus("control groups for its tasks", func(st control.Status) bool { return strings.HasPrefix(st.Bounded, "processes") })
 	s.run("starling", "attach", p.URL, "--key", p.Key)
 	creditedOnce(t, ctx, p, 1, exponent)
 
