@@ -1,0 +1,82 @@
+package guirpc
+
+import (
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// suspendReason is BOINC's number for why something does not go on.
+func suspendReason(p prefs.Permission) int {
+	switch p.Code {
+	case "":
+		return 0
+	case prefs.OnBattery:
+		return 1
+	case prefs.UserActive:
+		return 2
+	case prefs.ByUser:
+		return 4
+	case prefs.TimeOfDay:
+		return 8
+	case prefs.NoRecentInput:
+		return 128
+	case prefs.Exclusive:
+		return 512
+	case prefs.CPUBusy:
+		return 1024
+	case prefs.XferLimit:
+		return 2048
+	case prefs.Metered:
+		return 4097
+	case prefs.TooHot:
+		return 4099
+	}
+	return 4096
+}
+
+// modeNumber is BOINC's number for a mode.
+func modeNumber(k prefs.ModeKind) int64 {
+	switch k {
+	case prefs.Always:
+		return 1
+	case prefs.Never:
+		return 3
+	case prefs.Auto:
+	}
+	return 2
+}
+
+func writeStatus(w *bxml.Writer, v View) {
+	w.Open("cc_status")
+	online := int64(2) // nothing to do there
+	for _, p := range v.Projects {
+		if p.Talking != "" {
+			online = 0
+		}
+	}
+	for _, t := range v.Transfers {
+		if t.Active {
+			online = 0
+		}
+	}
+	w.Int("network_status", online)
+	w.Int("ams_password_error", 0)
+	m := func(prefix string, p prefs.Permission, mode prefs.Mode) {
+		now := mode.At(v.Now)
+		left, perm := 0.0, now
+		if now != prefs.Auto && !mode.Until.IsZero() {
+			left, perm = mode.Until.Sub(v.Now).Seconds(), prefs.Auto
+		}
+		w.Int(prefix+"_suspend_reason", int64(suspendReason(p)))
+		w.Int(prefix+"_mode", modeNumber(now))
+		w.Int(prefix+"_mode_perm", modeNumber(perm))
+		w.Float(prefix+"_mode_delay", left)
+	}
+	m("task", v.Compute, v.RunMode)
+	m("gpu", v.Compute, v.RunMode)
+	m("network", v.Network, v.NetMode)
+	w.Int("disallow_attach", 0)
+	w.Int("simple_gui_only", 0)
+	w.Int("max_event_log_lines", MaxMessages)
+	w.Close("cc_status")
+}
