@@ -171,22 +171,6 @@ func scanHeldResult(s *bxml.Scanner) (r HeldResult) {
 	var peak float64
 	for name := range s.Children() {
 		switch name {
-		case "name":
-			r.Name = s.Text()
-		case "wu_name":
-			r.WorkunitName = s.Text()
-		case "report_deadline":
-			scanTime(s, &r.ReportDeadline)
-		case "platform":
-			r.Platform = s.Text()
-		case "version_num":
-			scanInt(s, &r.VersionNum)
-		case "plan_class":
-			r.PlanClass = s.Text()
-		case "file_ref":
-			r.FileRefs = appendTo(r.FileRefs, scanFileRef(s))
-		case "report_immediately":
-			r.ReportImmediately = s.Flag()
 		case "state":
 			var n int
 			scanInt(s, &n)
@@ -212,6 +196,8 @@ func scanHeldResult(s *bxml.Scanner) (r HeldResult) {
 			r.Acknowledged = s.Flag()
 		case "suspended_via_gui":
 			r.Suspended = s.Flag()
+		default:
+			r.scan(s, name)
 		}
 	}
 	return r

@@ -211,24 +211,29 @@ func scanWorkunit(s *bxml.Scanner) Workunit {
 
 func scanResult(s *bxml.Scanner) (r Result) {
 	for name := range s.Children() {
-		switch name {
-		case "name":
-			r.Name = s.Text()
-		case "wu_name":
-			r.WorkunitName = s.Text()
-		case "report_deadline":
-			scanTime(s, &r.ReportDeadline)
-		case "platform":
-			r.Platform = s.Text()
-		case "version_num":
-			scanInt(s, &r.VersionNum)
-		case "plan_class":
-			r.PlanClass = s.Text()
-		case "report_immediately":
-			r.ReportImmediately = s.Flag()
-		case "file_ref":
-			r.FileRefs = appendTo(r.FileRefs, scanFileRef(s))
-		}
+		r.scan(s, name)
 	}
 	return r
+}
+
+// scan takes in one element of a result.
+func (r *Result) scan(s *bxml.Scanner, name string) {
+	switch name {
+	case "name":
+		r.Name = s.Text()
+	case "wu_name":
+		r.WorkunitName = s.Text()
+	case "report_deadline":
+		scanTime(s, &r.ReportDeadline)
+	case "platform":
+		r.Platform = s.Text()
+	case "version_num":
+		scanInt(s, &r.VersionNum)
+	case "plan_class":
+		r.PlanClass = s.Text()
+	case "report_immediately":
+		r.ReportImmediately = s.Flag()
+	case "file_ref":
+		r.FileRefs = appendTo(r.FileRefs, scanFileRef(s))
+	}
 }
