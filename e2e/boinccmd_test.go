@@ -79,20 +79,7 @@ func TestBoinccmd(t *testing.T) {
 	p := newProject(t, ctx)
 	work(t, ctx, p, 1, 86243)
 	serve(t, ctx, p)
-	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "disk_interval = 1\n", fmt.Sprintf("ncpus = 1\ngui_rpc_port = %d\n", port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Stop(); err != nil {
-			t.Error(err)
-		}
-		showLog(t, a.Log())
-	})
+	a, port := newSteered(t, "a")
 	if err := a.Start(); err != nil {
 		t.Fatal(err)
 	}

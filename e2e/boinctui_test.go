@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/internal/testhost"
 )
 
 // TestBoinctui looks at Debian's boinctui in a terminal while our agent computes.
@@ -26,20 +25,7 @@ func TestBoinctui(t *testing.T) {
 	p := newProject(t, ctx)
 	work(t, ctx, p, 1, 86243)
 	serve(t, ctx, p)
-	port, err := testhost.FreePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "disk_interval = 1\n", fmt.Sprintf("ncpus = 1\ngui_rpc_port = %d\n", port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Stop(); err != nil {
-			t.Error(err)
-		}
-		showLog(t, a.Log())
-	})
+	a, port := newSteered(t, "a")
 	startAgent(t, ctx, a, p)
 	await(t, ctx, a, "a running task", func(s control.Status) bool {
 		return len(s.Tasks) == 1 && s.Tasks[0].Running && s.Tasks[0].Fraction > 0.02

@@ -75,7 +75,22 @@ func run(t *testing.T, ctx context.Context, p *testhost.Project, args ...string)
 // newAgent makes an agent that uses one CPU and writes checkpoints often.
 func newAgent(t *testing.T, name string) *testhost.Agent {
 	t.Helper()
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), name), "disk_interval = 1\n", "ncpus = 1\nlog_level = \"debug\"\n")
+	return newAgentWith(t, name, "log_level = \"debug\"\n")
+}
+
+// newSteered makes one that BOINC's tools can reach, at the port it returns.
+func newSteered(t *testing.T, name string) (a *testhost.Agent, port int) {
+	t.Helper()
+	port, err := testhost.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newAgentWith(t, name, fmt.Sprintf("gui_rpc_port = %d\n", port)), port
+}
+
+func newAgentWith(t *testing.T, name, settings string) *testhost.Agent {
+	t.Helper()
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), name), "disk_interval = 1\n", "ncpus = 1\n"+settings)
 	if err != nil {
 		t.Fatal(err)
 	}
