@@ -64,6 +64,9 @@ func (j *journal) keep(r slog.Record) {
 	}
 }
 
+// Logger writes to the agent's log: by the log flags, and kept for tools.
+func (a *Agent) Logger() *slog.Logger { return a.log }
+
 // Log returns the kept lines of the log with numbers above after; a negative one
 // returns the last line alone.
 func (a *Agent) Log(_ context.Context, after int) (control.Log, error) {
