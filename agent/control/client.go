@@ -43,10 +43,13 @@ func NewClient(dataDir string) *Client {
 		}
 		return c, nil
 	}
-	return &Client{&http.Client{
-		Timeout:   30 * time.Second,
-		Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true},
-	}}
+	return NewClientOver(&http.Transport{DialContext: dial, DisableKeepAlives: true})
+}
+
+// NewClientOver makes a client whose requests are carried by t to one agent, wherever
+// it is.
+func NewClientOver(t http.RoundTripper) *Client {
+	return &Client{&http.Client{Timeout: 30 * time.Second, Transport: t}}
 }
 
 // Reach returns nil when an agent answers that this user may use.

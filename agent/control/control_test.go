@@ -86,7 +86,7 @@ func serve(t *testing.T, dir string, a control.Agent) (stop context.CancelFunc) 
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	if err := control.Serve(ctx, dir, "", a, slog.New(slog.DiscardHandler)); err != nil {
+	if err := control.Serve(ctx, dir, "", a, nil, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	return cancel
@@ -155,7 +155,7 @@ func TestWhoMayOpenTheSocket(t *testing.T) {
 	}
 	for group, want := range map[string]os.FileMode{"": 0o600, "starling": forAll} {
 		dir := dataDir(t)
-		if err := control.Serve(t.Context(), dir, group, &agent{}, slog.New(slog.DiscardHandler)); err != nil {
+		if err := control.Serve(t.Context(), dir, group, &agent{}, nil, slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
 		st, err := os.Stat(filepath.Join(dir, control.SocketName))
@@ -233,7 +233,7 @@ func (h *holding) Reload(context.Context) error {
 
 func TestPathTooLongForASocket(t *testing.T) {
 	dir := filepath.Join(dataDir(t), strings.Repeat("d", 100))
-	err := control.Serve(t.Context(), dir, "", &agent{}, slog.New(slog.DiscardHandler))
+	err := control.Serve(t.Context(), dir, "", &agent{}, nil, slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "choose a shorter --data") {
 		t.Errorf("got %v, want advice", err)
 	}

@@ -77,10 +77,11 @@ const (
 )
 
 // Serve answers on the socket in the data directory, in the background, until
-// ctx ends. Members of group are let in as well; "" is none. A socket that an
+// ctx ends. Members of group are let in as well; "" is none. door is steered there
+// as well; nil is none. A socket that an
 // earlier agent left behind is replaced; the caller holds the state file and so
 // knows that none is running.
-func Serve(ctx context.Context, dataDir, group string, a Agent, log *slog.Logger) error {
+func Serve(ctx context.Context, dataDir, group string, a Agent, door Remote, log *slog.Logger) error {
 	path := filepath.Join(dataDir, SocketName)
 	if len(path) > maxSocketPath {
 		return fmt.Errorf("control socket %s: the path is longer than %d bytes; choose a shorter --data", path, maxSocketPath)
@@ -99,7 +100,9 @@ func Serve(ctx context.Context, dataDir, group string, a Agent, log *slog.Logger
 	if err := os.Chmod(path, mode); err != nil {
 		return fmt.Errorf("control socket: %w", errors.Join(err, l.Close()))
 	}
-	srv := &http.Server{Handler: admit(group, routes(a)), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second}
+	mux := routes(a)
+	remoteRoutes(mux, door)
+	srv := &http.Server{Handler: admit(group, mux), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("the agent cannot be reached any more; computing continues", "error", err)
@@ -109,7 +112,11 @@ func Serve(ctx context.Context, dataDir, group string, a Agent, log *slog.Logger
 	return nil
 }
 
-func routes(a Agent) http.Handler {
+// Handler answers all that is answered on the socket but for what opens doors to
+// others. It lets in everybody: who may come is the caller's business.
+func Handler(a Agent) http.Handler { return routes(a) }
+
+func routes(a Agent) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/{$}", func(w http.ResponseWriter, _ *http.Request) { answer(w, struct{}{}, nil) })
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, r *http.Request) {

@@ -60,6 +60,7 @@ type Settings struct {
 	GUIRPCPort               int      `toml:"gui_rpc_port" about:"where BOINC's tools connect; 0: nowhere"`
 	DashboardPort            int      `toml:"dashboard_port" about:"where a browser on this computer finds the dashboard; 0: nowhere"`
 	MetricsPort              int      `toml:"metrics_port" about:"where Prometheus on this computer finds /metrics; 0: nowhere"`
+	RemotePort               int      `toml:"remote_port" about:"where computers that are paired with this one steer the agent, by TLS (starling remote pair); 31419 is usual; 0: nowhere"`
 	LogFlags                 LogFlags `toml:"log_flags" about:"kinds of lines in the log that are written or not, by BOINC's names"`
 }
 
@@ -124,6 +125,7 @@ func Load(dataDir string) (Settings, error) {
 	}{
 		{"max_file_xfers", s.MaxFileXfers, 1, 100},
 		{"metrics_port", s.MetricsPort, 0, 65535},
+		{"remote_port", s.RemotePort, 0, 65535},
 		{"max_file_xfers_per_project", s.MaxFileXfersPerProject, 1, 100},
 		{"log_max_mb", s.LogMaxMB, 0, 10000},
 		{"log_keep", s.LogKeep, 1, 1000}, // lumberjack takes 0 for all

@@ -42,7 +42,7 @@ func attachCmd(o *options) *cobra.Command {
 					return err
 				}
 			}
-			client := control.NewClient(o.data)
+			client := o.client()
 			err = client.Attach(cmd.Context(), u, protocol.Authenticator(key))
 			if err == nil {
 				return watchAttach(cmd, client, u)
@@ -134,7 +134,7 @@ func detachCmd(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = control.NewClient(o.data).Detach(cmd.Context(), u)
+			err = o.client().Detach(cmd.Context(), u)
 			if errors.Is(err, control.ErrNotRunning) {
 				err = settings.RemoveAccount(o.data, u) // the next agent removes what is left
 			}

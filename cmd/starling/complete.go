@@ -43,7 +43,7 @@ func (o *options) offer(cmd *cobra.Command, args []string, words func(control.St
 	if len(args) > 0 || o.find(cmd) != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	s, err := fetchStatus(cmd.Context(), o.data)
+	s, err := o.status(cmd.Context())
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

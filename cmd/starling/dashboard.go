@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/starling-grid/starling/agent"
-	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/dashboard"
 	"github.com/starling-grid/starling/internal/atomicfile"
 )
@@ -29,7 +28,7 @@ func dashboardCmd(o *options) *cobra.Command {
 		Long:  "Print the address of the running agent's page, and open it in the browser where there is one. Who has the address can steer the agent; it works on this computer only.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := control.NewClient(o.data).Status(cmd.Context()); err != nil {
+			if _, err := o.client().Status(cmd.Context()); err != nil {
 				return o.reached(err)
 			}
 			u, err := dashboard.Address(o.data)

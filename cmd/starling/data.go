@@ -20,6 +20,9 @@ const ownData = "own data"
 // or else one's own; or, when no agent runs in that, the one of the agent that
 // serves the whole computer.
 func (o *options) find(cmd *cobra.Command) error {
+	if o.host != "" {
+		return o.reachOut(cmd)
+	}
 	if o.data != "" {
 		return nil
 	}

@@ -58,7 +58,7 @@ func logCmd(o *options) *cobra.Command {
 					return err
 				}
 			}
-			l := logView{client: control.NewClient(o.data), out: cmd.OutOrStdout(), json: o.json, project: project}
+			l := logView{client: o.client(), out: cmd.OutOrStdout(), json: o.json, project: project}
 			last, err := l.next(cmd.Context())
 			if errors.Is(err, control.ErrNotRunning) {
 				last, err = logfile.Last(o.data, n, l.wants)

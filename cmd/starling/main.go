@@ -31,12 +31,15 @@ func main() {
 
 // options are the flags of all commands.
 type options struct {
-	data string
-	json bool
+	data  string
+	json  bool
+	host  string
+	agent *control.Client // of another computer; nil: of this one
 }
 
 func root() *cobra.Command {
 	var o options
+	var code string
 	cmd := &cobra.Command{
 		Use:           "starling",
 		Short:         "Lend this computer to science",
@@ -47,10 +50,13 @@ func root() *cobra.Command {
 
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return o.find(cmd) },
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if code != "" {
+				return o.pair(cmd, code)
+			}
 			if err := cmd.Help(); err != nil {
 				return err
 			}
-			err := o.reached(control.NewClient(o.data).Reach(cmd.Context()))
+			err := o.reached(o.client().Reach(cmd.Context()))
 			if err == nil {
 				err = errors.New("an agent is running; see: starling status")
 			}
@@ -59,8 +65,10 @@ func root() *cobra.Command {
 		},
 	}
 	cmd.PersistentFlags().StringVar(&o.data, "data", "", "data directory (also STARLING_DATA; default: your own, or the computer's where a service runs)")
-	cmd.AddCommand(runCmd(&o), attachCmd(&o), detachCmd(&o), statusCmd(&o), projectsCmd(&o), tasksCmd(&o), transfersCmd(&o), logCmd(&o))
-	cmd.AddCommand(whyCmd(&o), taskCmd(&o), modeCmd(&o), prefsCmd(&o), importCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd(), referenceCmd(), docsCmd())
-	cmd.AddCommand(projectCmds(&o)...)
+	cmd.PersistentFlags().StringVar(&o.host, "host", "", "HOST or HOST:PORT of another computer, whose agent this is about; pair with it first, see: starling remote --help")
+	cmd.Flags().StringVar(&code, "pair", "", "with --host: pair with that computer by the code that starling remote pair shows there")
+	cmd.AddCommand(anywhere(attachCmd(&o), detachCmd(&o), statusCmd(&o), projectsCmd(&o), tasksCmd(&o), transfersCmd(&o), logCmd(&o), whyCmd(&o), taskCmd(&o), modeCmd(&o))...)
+	cmd.AddCommand(anywhere(projectCmds(&o)...)...)
+	cmd.AddCommand(runCmd(&o), prefsCmd(&o), remoteCmd(&o), importCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd(), referenceCmd(), docsCmd())
 	return cmd
 }

@@ -21,7 +21,7 @@ func prefsCmd(o *options) *cobra.Command {
 		Short: "Show each preference with its value and where that comes from",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := control.NewClient(o.data).Prefs(cmd.Context())
+			p, err := o.client().Prefs(cmd.Context())
 			if errors.Is(err, control.ErrNotRunning) {
 				p, err = agent.OfflinePrefs(o.data, version.Version)
 			}
@@ -63,6 +63,6 @@ func prefsCmd(o *options) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.AddCommand(show, check, reference)
+	cmd.AddCommand(anywhere(show)[0], check, reference)
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/control/metrics"
+	"github.com/starling-grid/starling/agent/control/remote"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/installer"
@@ -46,9 +47,14 @@ func runCmd(o *options) *cobra.Command {
 			} else if err != nil {
 				return err
 			}
+			log = a.Logger()
 			ctx, stop := context.WithCancel(context.Background()) // people may look until the very end
 			defer stop()
-			if err := control.Serve(ctx, o.data, installer.Group(), a, log); err != nil {
+			door, err := serveRemote(ctx, o.data, a, s.RemotePort, log)
+			if err != nil {
+				log.Error("other computers cannot steer this agent; computing goes on", "error", err)
+			}
+			if err := control.Serve(ctx, o.data, installer.Group(), a, door, log); err != nil {
 				return errors.Join(err, a.Close())
 			}
 			asked := cmd.Flags().Changed("gui-rpc-port")
@@ -81,6 +87,27 @@ func runCmd(o *options) *cobra.Command {
 	cmd.Flags().IntVar(&dashboardPort, "dashboard-port", 0, "port for the dashboard, 0 for none (default: dashboard_port in starling.toml, else 31418)")
 	cmd.Flags().BoolVar(&whenIdle, "exit-when-idle", false, "end when no project has work and everything is reported")
 	return cmd
+}
+
+// serveRemote answers paired computers until ctx ends.
+func serveRemote(ctx context.Context, dataDir string, a *agent.Agent, port int, log *slog.Logger) (control.Remote, error) {
+	if port == 0 {
+		return nil, nil
+	}
+	srv, err := remote.New(dataDir, port, control.Handler(a), log)
+	if err != nil {
+		return nil, err
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("", strconv.Itoa(port)))
+	if err != nil {
+		return nil, fmt.Errorf("%w; choose another port with remote_port in starling.toml", err)
+	}
+	go func() {
+		if err := srv.Serve(ctx, l); err != nil {
+			log.Error("other computers cannot steer this agent any more; computing goes on", "error", err)
+		}
+	}()
+	return srv, nil
 }
 
 // serveMetrics answers Prometheus on this computer until ctx ends.

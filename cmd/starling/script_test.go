@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testhost"
 )
 
 func TestMain(m *testing.M) {
@@ -25,6 +27,11 @@ func TestScripts(t *testing.T) {
 			}
 			env.Defer(func() { _ = os.RemoveAll(dir) })
 			env.Setenv("STARLING_DATA", dir+"/d")
+			port, err := testhost.FreePort()
+			if err != nil {
+				return err
+			}
+			env.Setenv("PORT", strconv.Itoa(port))
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program built with -race ends with a second of sleep
 			return nil
 		},

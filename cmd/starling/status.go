@@ -165,7 +165,7 @@ func transfersCmd(o *options) *cobra.Command {
 
 // show prints the status of the running agent, or of its files when none runs.
 func show(cmd *cobra.Command, o *options, human func(io.Writer, control.Status)) error {
-	s, err := fetchStatus(cmd.Context(), o.data)
+	s, err := o.status(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -181,14 +181,15 @@ func show(cmd *cobra.Command, o *options, human func(io.Writer, control.Status))
 	return nil
 }
 
-func fetchStatus(ctx context.Context, data string) (control.Status, error) {
-	s, err := control.NewClient(data).Status(ctx)
+// status asks the agent, or its files when none runs.
+func (o *options) status(ctx context.Context) (control.Status, error) {
+	s, err := o.client().Status(ctx)
 	if !errors.Is(err, control.ErrNotRunning) {
 		return s, err
 	}
-	s, err = agent.Offline(data, version.Version)
+	s, err = agent.Offline(o.data, version.Version)
 	if errors.Is(err, state.ErrInUse) {
-		return s, fmt.Errorf("an agent runs in %s but does not answer", data)
+		return s, fmt.Errorf("an agent runs in %s but does not answer", o.data)
 	}
 	return s, err
 }

@@ -33,7 +33,7 @@ func projectCmds(o *options) []*cobra.Command {
 				if err != nil {
 					return err
 				}
-				return o.reached(control.NewClient(o.data).SteerProject(cmd.Context(), u, c.what))
+				return o.reached(o.client().SteerProject(cmd.Context(), u, c.what))
 			},
 		})
 	}
@@ -58,7 +58,7 @@ func taskCmd(o *options) *cobra.Command {
 
 			ValidArgsFunction: o.results,
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return o.reached(control.NewClient(o.data).SteerTask(cmd.Context(), project, args[0], c.what))
+				return o.reached(o.client().SteerTask(cmd.Context(), project, args[0], c.what))
 			},
 		})
 	}
@@ -81,7 +81,7 @@ func modeCmd(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return o.reached(control.NewClient(o.data).SetMode(cmd.Context(), network, kind, d))
+			return o.reached(o.client().SetMode(cmd.Context(), network, kind, d))
 		},
 	}
 	cmd.Flags().BoolVar(&network, "network", false, "of the network rather than of computing")

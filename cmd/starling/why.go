@@ -29,7 +29,7 @@ func whyCmd(o *options) *cobra.Command {
 
 		ValidArgsFunction: o.both,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := control.NewClient(o.data).Decision(cmd.Context())
+			r, err := o.client().Decision(cmd.Context())
 			if errors.Is(err, control.ErrNotRunning) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running, so nothing is done at all; "+o.start())
 				r, err = agent.OfflineDecision(o.data, version.Version)

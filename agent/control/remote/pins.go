@@ -1,0 +1,97 @@
+package remote
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/atomicfile"
+)
+
+// pins are the other computers that one is paired with, in a file that people may
+// look at and delete from. It is read whenever it matters, so that what is revoked
+// has no further effect.
+type pins struct{ path string }
+
+type pinFile struct {
+	Computers []control.Paired `toml:"computer"`
+}
+
+func pinsIn(dir string) pins { return pins{filepath.Join(dir, "paired.toml")} }
+
+func (p pins) all() ([]control.Paired, error) {
+	src, err := os.ReadFile(p.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var f pinFile
+	if err := toml.Unmarshal(src, &f); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.path, err)
+	}
+	return f.Computers, nil
+}
+
+// named returns the fingerprint of a computer, "" if there is none of that name.
+func (p pins) named(name string) (string, error) {
+	all, err := p.all()
+	for _, c := range all {
+		if c.Name == name {
+			return c.Fingerprint, err
+		}
+	}
+	return "", err
+}
+
+// by returns the name of the computer with a fingerprint, "" if there is none.
+func (p pins) by(fingerprint string) (string, error) {
+	all, err := p.all()
+	for _, c := range all {
+		if c.Fingerprint == fingerprint {
+			return c.Name, err
+		}
+	}
+	return "", err
+}
+
+// add puts a computer in the place of what was known by its name or fingerprint.
+func (p pins) add(c control.Paired) error {
+	all, err := p.all()
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(o control.Paired) bool { return o.Name == c.Name || o.Fingerprint == c.Fingerprint })
+	return p.write(append(all, c))
+}
+
+func (p pins) remove(name string) error {
+	all, err := p.all()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(c control.Paired) bool { return c.Name == name })
+	if i < 0 {
+		return fmt.Errorf("no computer called %q is paired; starling remote list names them", name)
+	}
+	return p.write(slices.Delete(all, i, i+1))
+}
+
+func (p pins) write(all []control.Paired) error {
+	var b bytes.Buffer
+	b.WriteString("# Computers that this one is paired with for remote control. What is deleted here is\n# not paired any more.\n")
+	if err := toml.NewEncoder(&b).Encode(pinFile{all}); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(p.path), 0o700); err != nil {
+		return err
+	}
+	return atomicfile.Write(p.path, b.Bytes(), 0o600)
+}
