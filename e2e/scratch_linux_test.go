@@ -124,7 +124,7 @@ func needs(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
 		if _, err := exec.LookPath(program); err != nil {
-			absent(t, program+" is not installed")
+			absent(t, program+" is not installed; tools/install-test-deps installs it")
 		}
 	}
 }
@@ -134,7 +134,7 @@ func absent(t *testing.T, why string) {
 	if os.Getenv("CI") != "" {
 		t.Fatal(why)
 	}
-	t.Skip(why + "; packages are NOT tested")
+	t.Skip(why + "; this is NOT tested")
 }
 
 // hold runs a script that says "ready PID" and lasts until the end of its input,
