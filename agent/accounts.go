@@ -63,6 +63,31 @@ func (a *Agent) meet(complete bool) {
 	}
 }
 
+// detachDone detaches projects that are to be left once everything is reported.
+func (a *Agent) detachDone() {
+	for u, acc := range a.accounts {
+		if !acc.DetachWhenDone || a.leaving[u] || a.talking[u] != "" || a.holds(u) {
+			continue
+		}
+		a.log.Info("everything is reported: the project is detached, as you asked", "project", u)
+		err := settings.RemoveAccount(a.cfg.DataDir, u)
+		if err == nil {
+			err = a.readFiles()
+		}
+		if err != nil {
+			a.log.Error("cannot detach", "project", u, "error", err)
+		}
+	}
+}
+
+// holds reports whether there are results of a project.
+func (a *Agent) holds(project string) bool {
+	for range a.db.Results.Of(project) {
+		return true
+	}
+	return false
+}
+
 // leave detaches projects that have no account any more: what runs is aborted,
 // then everything of theirs is removed.
 func (a *Agent) leave() {

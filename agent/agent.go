@@ -91,7 +91,11 @@ type Agent struct {
 	cfg   Config
 	log   *slog.Logger
 	since time.Time
-	rng   *mrand.Rand
+
+	logFlags *logflag.Switches
+	way      proxied           // how projects are reached
+	probed   protocol.HostInfo // what the computer is, whatever the settings say
+	rng      *mrand.Rand
 
 	db    *state.DB
 	exec  *executor.Executor
@@ -153,13 +157,14 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	j := newJournal(cfg.Log.Handler())
-	cfg.Log = slog.New(logflag.Handler(j, set.LogFlags))
+	flags := logflag.New(set.LogFlags)
+	cfg.Log = slog.New(logflag.Handler(j, flags))
 	if idle := set.IdleFlags(); len(idle) > 0 {
 		cfg.Log.Warn("log flags of BOINC's that have no effect here", "flags", idle)
 	}
 	quit := make(chan struct{})
 	a := &Agent{
-		cfg: cfg, log: cfg.Log, since: time.Now(), journal: j, sizes: newFolderSizes(),
+		cfg: cfg, log: cfg.Log, logFlags: flags, since: time.Now(), journal: j, sizes: newFolderSizes(),
 		quitting: quit, quit: sync.OnceFunc(func() { close(quit) }),
 		rng:     mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64())),
 		events:  make(chan func(), 256),
@@ -169,9 +174,10 @@ func New(cfg Config) (*Agent, error) {
 		stale: true, settings: set,
 	}
 	if cfg.Transport == nil {
-		if cfg.Transport, err = httpclient.Transport(a.settings.Proxy, a.settings.NoProxy); err != nil {
+		if err := a.way.set(set); err != nil {
 			return nil, err
 		}
+		cfg.Transport = &a.way
 	}
 	if a.db, err = state.Open(filepath.Join(dir, stateFile)); err != nil {
 		return nil, err
@@ -230,12 +236,8 @@ func (a *Agent) knowHost() error {
 	}
 	a.host.HostCPID, a.host.Fpops, a.host.Iops, a.host.Calculated = h.CPID, h.Fpops, h.Iops, h.Measured
 	a.host.Membw = 1e9 // what BOINC's clients send; nothing reads it
-	if a.settings.NCPUs > 0 {
-		a.host.NCPUs = a.settings.NCPUs
-	}
-	if a.settings.DeviceName != "" {
-		a.host.DomainName = a.settings.DeviceName
-	}
+	a.probed = a.host
+	a.nameHost()
 	return a.db.Update(func(tx *state.Tx) { a.db.Hosts.Put(tx, state.Self, h) })
 }
 
@@ -300,6 +302,7 @@ func (a *Agent) drain() {
 // step does all that can be done now and returns when to look again.
 func (a *Agent) step(now time.Time) time.Time {
 	w := waker{now.Add(tick)}
+	a.detachDone()
 	a.leave()
 	a.measureDisk(now, &w)
 	a.advance(now)

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -11,9 +10,6 @@ import (
 
 // logged writes HTTP requests down, if that is wanted.
 func logged(next http.RoundTripper, log *slog.Logger) http.RoundTripper {
-	if !log.Enabled(context.Background(), slog.LevelDebug) {
-		return next
-	}
 	return loggedTransport{next, log.With(logflag.Key, logflag.HTTP)}
 }
 
@@ -24,6 +20,9 @@ type loggedTransport struct {
 
 // RoundTrip tells nothing behind the path: that may hold a password.
 func (t loggedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !t.log.Enabled(r.Context(), slog.LevelDebug) {
+		return t.next.RoundTrip(r)
+	}
 	began := time.Now()
 	resp, err := t.next.RoundTrip(r)
 	log := t.log.With("method", r.Method, "url", r.URL.Scheme+"://"+r.URL.Host+r.URL.Path, "took", time.Since(began))

@@ -19,8 +19,9 @@ type Sensors interface {
 
 // sensing is what the sensors and the loop share.
 type sensing struct {
-	last  atomic.Pointer[prefs.Conditions] // as last sensed
-	prefs atomic.Pointer[prefs.Effective]  // what to compare by
+	last     atomic.Pointer[prefs.Conditions] // as last sensed
+	prefs    atomic.Pointer[prefs.Effective]  // what to compare by
+	programs atomic.Pointer[[]string]         // that want the computer for themselves
 }
 
 // sense samples in the background, and has the loop look when that changes what
@@ -30,7 +31,7 @@ func (a *Agent) sense(ctx context.Context) {
 	defer ticker.Stop()
 	before := ""
 	for {
-		c := a.cfg.Sensors.Sample(time.Now(), a.settings.ExclusiveApps)
+		c := a.cfg.Sensors.Sample(time.Now(), *a.sensed.programs.Load())
 		a.sensed.last.Store(&c)
 		if p := a.sensed.prefs.Load(); p != nil {
 			does := p.MayCompute(c, prefs.Mode{}).Code + p.MayTransfer(c, prefs.Mode{}).Code

@@ -39,6 +39,10 @@ func (a *Agent) SteerProject(ctx context.Context, masterURL string, what control
 			return override(func(o *settings.Override) { o.NoMoreWork = &yes })
 		case control.AllowMoreWork:
 			return override(func(o *settings.Override) { o.NoMoreWork = &no })
+		case control.DetachDone:
+			return override(func(o *settings.Override) { o.DetachWhenDone = &yes })
+		case control.StayAttached:
+			return override(func(o *settings.Override) { o.DetachWhenDone = &no })
 		case control.ResetProject:
 			a.leaving[masterURL], a.again[masterURL] = true, true
 		default:

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
@@ -42,9 +43,12 @@ func (a *Agent) view(now time.Time) guirpc.View {
 	primary, others := a.platforms()
 	h, _ := a.db.Hosts.Get(state.Self)
 	v := guirpc.View{
-		Now: now, Version: a.cfg.Version, Platforms: append([]string{primary}, others...), DataDir: a.cfg.DataDir, Since: a.since,
+		Now: now, Settings: a.settings, Version: a.cfg.Version, Platforms: append([]string{primary}, others...), DataDir: a.cfg.DataDir, Since: a.since,
 		Host: a.host, Times: a.timeStats(now), Prefs: a.prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode,
 		Compute: a.last.Snapshot.Compute, Network: a.last.Snapshot.Network, Traffic: h.Traffic,
+	}
+	if r := a.newer.found; r != nil {
+		v.Newer = control.Release{Version: r.Version, URL: r.URL}
 	}
 	for _, l := range a.layers {
 		if filepath.Base(l.Origin) == settings.PrefsOverrideFile {

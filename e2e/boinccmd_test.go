@@ -147,7 +147,16 @@ func TestBoinccmd(t *testing.T) {
 	c.wants([]string{"--network_available"})
 	c.wants([]string{"--run_benchmarks"})
 	c.wants([]string{"--reset_host_info"})
+	own := filepath.Join(a.Dir, "starling.toml")
+	text, err := os.ReadFile(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, []byte(strings.Replace(string(text), "ncpus = 1\n", "ncpus = 2\n", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	c.wants([]string{"--read_cc_config"})
+	c.wants([]string{"--get_host_info"}, `#CPUS: 2`)
 	c.wants([]string{"--read_global_prefs_override"})
 	c.wants([]string{"--set_host_info", "a phone"})
 
@@ -168,9 +177,13 @@ func TestBoinccmd(t *testing.T) {
 
 	c.wants([]string{"--task", p.URL, task, "abort"})
 	c.until([]string{"--get_old_tasks"}, task)
+	gone := func(s control.Status) bool { return len(s.Projects) == 0 }
+	c.wants([]string{"--project", p.URL, "detach_when_done"})
+	await(t, ctx, a, "the project to be done and gone", gone)
+	c.wants([]string{"--project_attach", p.URL, p.Key})
 	c.wants([]string{"--project", p.URL, "reset"})
 	c.wants([]string{"--project", p.URL, "detach"})
-	await(t, ctx, a, "the project to be gone", func(s control.Status) bool { return len(s.Projects) == 0 })
+	await(t, ctx, a, "the project to be gone", gone)
 	if left, err := os.ReadDir(filepath.Join(a.Dir, "accounts")); err != nil || len(left) != 0 {
 		t.Errorf("accounts left: %v, %v", left, err)
 	}

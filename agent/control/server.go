@@ -63,7 +63,9 @@ const (
 	ResumeProject  ProjectAction = "resume"
 	NoMoreWork     ProjectAction = "nomorework"
 	AllowMoreWork  ProjectAction = "allowmorework"
-	ResetProject   ProjectAction = "reset" // give up its tasks and files and start anew
+	DetachDone     ProjectAction = "detach when done" // fetch no more, and detach when everything is reported
+	StayAttached   ProjectAction = "stay attached"    // undo that
+	ResetProject   ProjectAction = "reset"            // give up its tasks and files and start anew
 )
 
 // A TaskAction is what a person can have done to a task.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/BurntSushi/toml"
+
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/prefs"
@@ -23,9 +25,12 @@ func overridePath(account string) string {
 
 // An Override is what tools changed about an account. What is nil they did not.
 type Override struct {
-	ResourceShare *float64 `toml:"resource_share"`
-	NoMoreWork    *bool    `toml:"no_more_work"`
-	Suspended     *bool    `toml:"suspended"`
+	ResourceShare  *float64 `toml:"resource_share"`
+	NoMoreWork     *bool    `toml:"no_more_work"`
+	Suspended      *bool    `toml:"suspended"`
+	DetachWhenDone *bool    `toml:"detach_when_done"`
+	MaxConcurrent  *int     `toml:"max_concurrent"`
+	Apps           []App    `toml:"app,omitempty"` // in place of all in the account file, if there are any
 }
 
 // override lays what tools changed over an account.
@@ -42,6 +47,15 @@ func (a *Account) override(account string) error {
 	}
 	if o.Suspended != nil {
 		a.Suspended = *o.Suspended
+	}
+	if o.DetachWhenDone != nil {
+		a.DetachWhenDone = *o.DetachWhenDone
+	}
+	if o.MaxConcurrent != nil {
+		a.MaxConcurrent = *o.MaxConcurrent
+	}
+	if o.Apps != nil {
+		a.Apps = o.Apps
 	}
 	return nil
 }
@@ -60,7 +74,7 @@ func loadOverride(path string) (o Override, err error) {
 	if s := o.ResourceShare; s != nil && !(*s >= 0 && *s <= 1e6) {
 		return o, lines.Errorf("resource_share", "%v is not within 0 and 1000000", *s)
 	}
-	return o, nil
+	return o, checkApps(lines, o.MaxConcurrent, o.Apps)
 }
 
 // ChangeAccount changes what tools may of an account, in its override file.
@@ -78,16 +92,13 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 		return err
 	}
 	change(&o)
+	if err := checkApps(tomlfile.Lines{}, o.MaxConcurrent, o.Apps); err != nil {
+		return err
+	}
 	var b strings.Builder
 	b.WriteString("# What tools changed about the account beside this file. It wins over that;\n# delete a line to go back to what stands there.\n")
-	if o.ResourceShare != nil {
-		fmt.Fprintf(&b, "resource_share = %v\n", *o.ResourceShare)
-	}
-	if o.NoMoreWork != nil {
-		fmt.Fprintf(&b, "no_more_work = %v\n", *o.NoMoreWork)
-	}
-	if o.Suspended != nil {
-		fmt.Fprintf(&b, "suspended = %v\n", *o.Suspended)
+	if err := toml.NewEncoder(&b).Encode(o); err != nil {
+		return err
 	}
 	return atomicfile.Write(path, []byte(b.String()), 0o600)
 }

@@ -5,7 +5,8 @@ import "github.com/starling-grid/starling/internal/tomlfile"
 // Reference returns a starling.toml that sets nothing: every key with its meaning
 // and default, in comments.
 func Reference() string {
-	return tomlfile.Reference("Settings of the agent. It reads this file when it starts and never writes it.\n"+
+	return tomlfile.Reference("Settings of the agent. It reads this file when it starts, and some keys of\n"+
+		"it when a tool says so (boinccmd --read_cc_config), and never writes it.\n"+
 		"What is commented out holds anyway.\n", Default())
 }
 

@@ -30,6 +30,8 @@ const (
 
 	// PrefsOverrideFile holds what tools changed, laid over PrefsFile.
 	PrefsOverrideFile = "prefs_override.toml"
+	// OverrideFile holds what they changed of the settings, laid over File.
+	OverrideFile = "starling_override.toml"
 )
 
 // Settings are the agent's own settings, not preferences about computing. Names
@@ -77,19 +79,56 @@ func Default() Settings {
 	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, ReleaseURL: version.ReleaseURL, MaxProcesses: 256, LogFlags: logflag.Defaults()}
 }
 
-// Load reads starling.toml in the data directory; a missing file means the
-// defaults.
+// Load reads starling.toml in the data directory and what tools changed of it; a
+// missing file means the defaults.
 func Load(dataDir string) (Settings, error) {
-	s := Default()
-	name := filepath.Join(dataDir, File)
-	src, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	} else if err != nil {
+	s, own, err := loadFile(Default(), filepath.Join(dataDir, File))
+	if err != nil && !isFault(err) {
 		return s, err
 	}
+	s, tools, errTools := loadFile(s, filepath.Join(dataDir, OverrideFile))
+	return s, errors.Join(err, errTools, s.check(own, tools))
+}
+
+// loadFile lays a file over s.
+func loadFile(s Settings, name string) (Settings, tomlfile.Lines, error) {
+	src, err := os.ReadFile(name)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return s, tomlfile.Lines{}, err
+	}
 	lines, err := tomlfile.Decode(name, src, &s)
-	errs := []error{err}
+	return s, lines, err
+}
+
+// isFault reports whether an error is about what a file says, not about the file.
+func isFault(err error) bool {
+	_, isPath := errors.AsType[*fs.PathError](err)
+	return !isPath
+}
+
+// faults places what is wrong with a key where that was set last.
+type faults struct{ own, tools tomlfile.Lines }
+
+func (f faults) of(key string) tomlfile.Lines {
+	if f.tools.Has(key) {
+		return f.tools
+	}
+	return f.own
+}
+
+func (f faults) Errorf(key, format string, args ...any) error {
+	return f.of(key).Errorf(key, format, args...)
+}
+
+func (f faults) Unknown(key string, names []string) error { return f.of(key).Unknown(key, names) }
+
+// check returns what is wrong with the values.
+func (s Settings) check(own, tools tomlfile.Lines) error {
+	lines := faults{own, tools}
+	var errs []error
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, s.LogLevel) {
 		errs = append(errs, lines.Errorf("log_level", "%q is not debug, info, warn or error", s.LogLevel))
 	}
@@ -134,19 +173,20 @@ func Load(dataDir string) (Settings, error) {
 			errs = append(errs, lines.Errorf(v.key, "%d is not within %d and %d", v.n, v.least, v.most))
 		}
 	}
-	return s, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // An Account is a project that the volunteer chose, from its account file.
 type Account struct {
-	MasterURL     string                 `toml:"master_url" example:"https://project.example/" about:"the project's address"`
-	Authenticator protocol.Authenticator `toml:"authenticator" example:"0123456789abcdef0123456789abcdef" about:"the account key that the project's web site shows"`
-	ResourceShare float64                `toml:"resource_share" about:"share of the computer, relative to the other projects'; 0: only when no other has work"`
-	NoMoreWork    bool                   `toml:"no_more_work" about:"finish and report what is here, fetch no more"`
-	Suspended     bool                   `toml:"suspended" about:"compute nothing for the project and fetch nothing"`
-	Venue         string                 `toml:"venue" about:"home, work or school, in place of what the project's web site says"`
-	MaxConcurrent int                    `toml:"max_concurrent" unit:"tasks" about:"how many run at once; 0: no limit"`
-	Apps          []App                  `toml:"app" about:"settings for one application, as in BOINC's app_config.xml; repeat for others"`
+	MasterURL      string                 `toml:"master_url" example:"https://project.example/" about:"the project's address"`
+	Authenticator  protocol.Authenticator `toml:"authenticator" example:"0123456789abcdef0123456789abcdef" about:"the account key that the project's web site shows"`
+	ResourceShare  float64                `toml:"resource_share" about:"share of the computer, relative to the other projects'; 0: only when no other has work"`
+	NoMoreWork     bool                   `toml:"no_more_work" about:"finish and report what is here, fetch no more"`
+	Suspended      bool                   `toml:"suspended" about:"compute nothing for the project and fetch nothing"`
+	DetachWhenDone bool                   `toml:"detach_when_done" about:"fetch no more, and detach when everything is reported"`
+	Venue          string                 `toml:"venue" about:"home, work or school, in place of what the project's web site says"`
+	MaxConcurrent  int                    `toml:"max_concurrent" unit:"tasks" about:"how many run at once; 0: no limit"`
+	Apps           []App                  `toml:"app" about:"settings for one application, as in BOINC's app_config.xml; repeat for others"`
 }
 
 // App is what the volunteer sets for one application of a project.
@@ -241,10 +281,19 @@ func loadAccount(path string) (Account, error) {
 	if !slices.Contains([]string{"", "home", "work", "school"}, a.Venue) {
 		errs = append(errs, lines.Errorf("venue", "%q is not home, work or school", a.Venue))
 	}
-	if a.MaxConcurrent < 0 {
-		errs = append(errs, lines.Errorf("max_concurrent", "%d is negative; 0 means no limit", a.MaxConcurrent))
+	errs = append(errs, checkApps(lines, &a.MaxConcurrent, a.Apps))
+	errs = append(errs, a.override(path))
+	a.NoMoreWork = a.NoMoreWork || a.DetachWhenDone
+	return a, errors.Join(errs...)
+}
+
+// checkApps returns what is wrong with the limits of a project and its applications.
+func checkApps(lines tomlfile.Lines, most *int, apps []App) error {
+	var errs []error
+	if most != nil && *most < 0 {
+		errs = append(errs, lines.Errorf("max_concurrent", "%d is negative; 0 means no limit", *most))
 	}
-	for i, app := range a.Apps {
+	for i, app := range apps {
 		key := fmt.Sprintf("app[%d].", i)
 		if app.Name == "" {
 			errs = append(errs, lines.Errorf(key+"name", "want the short name of an application"))
@@ -256,8 +305,7 @@ func loadAccount(path string) (Account, error) {
 			errs = append(errs, lines.Errorf(key+"avg_ncpus", "%v is not within 0 and 10000", app.AvgNCPUs))
 		}
 	}
-	errs = append(errs, a.override(path))
-	return a, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
 // validKey reports whether a text can be an account key: visible ASCII that

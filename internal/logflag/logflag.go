@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 )
 
 // Key is the key of the attribute that names the kind of a line.
@@ -72,26 +73,43 @@ func Defaults() map[string]bool {
 // usual reports whether a flag is on unless switched off.
 func usual(name string) bool { return name == Task || name == FileXfer || name == SchedOps }
 
+// Switches are the flags that are on just now. They may be used concurrently.
+type Switches struct{ now atomic.Pointer[switches] }
+
+type switches struct {
+	flags map[string]bool
+	some  bool // some flag is on that usually is not
+}
+
+// New makes switches of flags, which are not changed any more.
+func New(flags map[string]bool) *Switches {
+	s := new(Switches)
+	s.Set(flags)
+	return s
+}
+
+// Set replaces all of them.
+func (s *Switches) Set(flags map[string]bool) {
+	now := &switches{flags: flags}
+	for name, on := range flags {
+		now.some = now.some || on && !usual(name)
+	}
+	s.now.Store(now)
+}
+
 // Handler passes on lines whose flag is on, as ordinary ones whatever their level
 // is. Lines whose flag is off are no ordinary ones: warnings and details go by their
 // level, as does all that bears no flag.
-func Handler(next slog.Handler, flags map[string]bool) slog.Handler {
-	h := handler{next: next, flags: flags}
-	for name, on := range flags {
-		h.some = h.some || on && !usual(name)
-	}
-	return h
-}
+func Handler(next slog.Handler, s *Switches) slog.Handler { return handler{next: next, switches: s} }
 
 type handler struct {
-	next  slog.Handler
-	flags map[string]bool
-	some  bool   // some flag is on that usually is not
-	own   string // the flag of all lines of this logger
+	next     slog.Handler
+	switches *Switches
+	own      string // the flag of all lines of this logger
 }
 
 func (h handler) Enabled(ctx context.Context, l slog.Level) bool {
-	return h.some || h.next.Enabled(ctx, l)
+	return h.switches.now.Load().some || h.next.Enabled(ctx, l)
 }
 
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
@@ -102,7 +120,7 @@ func (h handler) Handle(ctx context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	switch on, set := h.flags[flag]; {
+	switch on, set := h.switches.now.Load().flags[flag]; {
 	case on:
 		r.Level = max(r.Level, slog.LevelInfo)
 	case set && r.Level == slog.LevelInfo, !h.next.Enabled(ctx, r.Level):

@@ -22,7 +22,7 @@ func TestHandler(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var out bytes.Buffer
-			log := slog.New(logflag.Handler(slog.NewTextHandler(&out, nil), c.flags))
+			log := slog.New(logflag.Handler(slog.NewTextHandler(&out, nil), logflag.New(c.flags)))
 			log.Debug("d")
 			log.Info("i")
 			log.Info("task", logflag.Key, logflag.Task)
@@ -38,7 +38,7 @@ func TestHandler(t *testing.T) {
 		})
 	}
 	var out bytes.Buffer
-	slog.New(logflag.Handler(slog.NewTextHandler(&out, nil), map[string]bool{"task": false})).Warn("trouble", logflag.Key, logflag.Task)
+	slog.New(logflag.Handler(slog.NewTextHandler(&out, nil), logflag.New(map[string]bool{"task": false}))).Warn("trouble", logflag.Key, logflag.Task)
 	if !strings.Contains(out.String(), "trouble") {
 		t.Error("a warning was kept back")
 	}

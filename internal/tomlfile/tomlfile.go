@@ -51,6 +51,9 @@ func (l Lines) at(key string) string {
 	if n := l.lines[key]; n > 0 {
 		return fmt.Sprintf("%s:%d: ", l.name, n)
 	}
+	if l.name == "" {
+		return "" // not from a file
+	}
 	return l.name + ": "
 }
 

@@ -1,6 +1,8 @@
 package guirpc
 
 import (
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
@@ -28,4 +30,94 @@ func writeAppConfig(w *bxml.Writer, p Project) {
 		w.Int("project_max_concurrent", int64(p.Account.MaxConcurrent))
 	}
 	w.Close("app_config")
+}
+
+func (r *request) appConfig() string {
+	v, err := r.srv.Agent.View(r.ctx)
+	if err != nil {
+		return errorText(err.Error())
+	}
+	url, _ := protocol.CanonicalMasterURL(r.arg("url"))
+	for _, p := range v.Projects {
+		if p.MasterURL == url {
+			var w bxml.Writer
+			writeAppConfig(&w, p)
+			return string(w.Bytes())
+		}
+	}
+	return errorText("no such project")
+}
+
+// setAppConfig takes an app_config as what tools changed of the account: what it
+// does not name it does not limit.
+func (r *request) setAppConfig() string {
+	url, ok := r.known("url")
+	if !ok {
+		return errorText("no such project")
+	}
+	src, ok := r.block("app_config")
+	if !ok {
+		return errorText("XML parse failed")
+	}
+	most, apps, err := parseAppConfig(src)
+	if err != nil {
+		return errorText(err.Error())
+	}
+	return outcome(r.srv.Agent.ChangeAccount(r.ctx, url, func(o *settings.Override) { o.MaxConcurrent, o.Apps = &most, apps }))
+}
+
+func parseAppConfig(src string) (most int, apps []settings.App, err error) {
+	apps = []settings.App{}
+	app := func(name string) *settings.App {
+		for i := range apps {
+			if apps[i].Name == name {
+				return &apps[i]
+			}
+		}
+		apps = append(apps, settings.App{Name: name})
+		return &apps[len(apps)-1]
+	}
+	s := bxml.NewScanner([]byte("<app_config>" + src + "</app_config>"))
+	if err := s.Find("app_config"); err != nil {
+		return 0, nil, err
+	}
+	number := func(n *int) {
+		v := int64(*n)
+		s.Int(&v)
+		*n = int(v)
+	}
+	for name := range s.Children() {
+		var x settings.App
+		switch name {
+		case "project_max_concurrent":
+			number(&most)
+		case "app":
+			for name := range s.Children() {
+				switch name {
+				case "name":
+					x.Name = s.Text()
+				case "max_concurrent":
+					number(&x.MaxConcurrent)
+				case "report_results_immediately":
+					x.ReportImmediately = s.Flag()
+				}
+			}
+			a := app(x.Name)
+			a.MaxConcurrent, a.ReportImmediately = x.MaxConcurrent, x.ReportImmediately
+		case "app_version":
+			for name := range s.Children() {
+				switch name {
+				case "app_name":
+					x.Name = s.Text()
+				case "avg_ncpus":
+					s.Float(&x.AvgNCPUs)
+				case "cmdline":
+					x.Cmdline = s.Text()
+				}
+			}
+			a := app(x.Name)
+			a.AvgNCPUs, a.Cmdline = x.AvgNCPUs, x.Cmdline
+		}
+	}
+	return most, apps, s.Err()
 }

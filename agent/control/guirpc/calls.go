@@ -25,21 +25,21 @@ func table() map[string]call {
 		"get_host_info": view(writeHost), "get_messages": (*request).messages, "get_message_count": (*request).messageCount,
 		"get_notices_public": (*request).notices, "get_file_transfers": view(writeTransfers), "get_disk_usage": view(writeDisk),
 		"get_statistics": view(writeStatistics), "get_daily_xfer_history": view(writeTraffic), "get_old_results": view(writeOld),
-		"get_screensaver_tasks": view(writeScreensaver), "get_newer_version": text("<newer_version></newer_version>\n<download_url></download_url>\n"),
-		"get_all_projects_list": text(""),
+		"get_screensaver_tasks": view(writeScreensaver), "get_newer_version": view(writeNewer),
+		"get_all_projects_list": (*request).allProjects,
 	} {
 		t[name] = call{true, do}
 	}
 	for name, do := range map[string]func(*request) string{
 		"get_notices": (*request).notices, "acct_mgr_info": text(noManager), "get_project_init_status": text("<get_project_init_status>\n</get_project_init_status>\n"),
-		"get_proxy_settings": text(noProxy), "get_global_prefs_file": view(writePrefsFile),
+		"get_proxy_settings": view(writeProxy), "get_global_prefs_file": view(writePrefsFile),
 		"get_global_prefs_working": view(writePrefsWorking), "get_global_prefs_override": view(writePrefsOverride),
-		"get_cc_config": text(""), "get_app_config": (*request).appConfig,
-		"set_language": text(success), "network_available": reload, "read_cc_config": reload, "read_global_prefs_override": reload,
+		"get_cc_config": view(writeConfig), "get_app_config": (*request).appConfig,
+		"set_language": text(success), "network_available": reload, "read_cc_config": (*request).readConfig, "read_global_prefs_override": reload,
 		"set_global_prefs_override": (*request).setOverride,
-		"set_cc_config":             refused("settings are in starling.toml, which tools do not change"),
-		"set_app_config":            refused("limits for applications are in the project's account file, [[app]]"),
-		"set_proxy_settings":        refused("proxies are taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)"),
+		"set_cc_config":             (*request).setConfig,
+		"set_app_config":            (*request).setAppConfig,
+		"set_proxy_settings":        (*request).setProxy,
 		"set_host_info":             text(success), "reset_host_info": benchmark, "run_benchmarks": benchmark,
 		"run_graphics_app": refused("graphics are not shown"), "acct_mgr_rpc": refused("account managers are not supported"),
 		"acct_mgr_rpc_poll": text("<acct_mgr_rpc_reply>\n<error_num>-1</error_num>\n<message>account managers are not supported</message>\n</acct_mgr_rpc_reply>\n"),
@@ -47,7 +47,7 @@ func table() map[string]call {
 		"project_update": project(control.UpdateProject), "project_suspend": project(control.SuspendProject),
 		"project_resume": project(control.ResumeProject), "project_nomorework": project(control.NoMoreWork),
 		"project_allowmorework": project(control.AllowMoreWork), "project_reset": project(control.ResetProject),
-		"project_detach_when_done": project(control.NoMoreWork), "project_dont_detach_when_done": project(control.AllowMoreWork),
+		"project_detach_when_done": project(control.DetachDone), "project_dont_detach_when_done": project(control.StayAttached),
 		"project_detach": (*request).detach,
 		"suspend_result": task(control.SuspendTask), "resume_result": task(control.ResumeTask), "abort_result": task(control.AbortTask),
 		"retry_file_transfer": transfer(false), "abort_file_transfer": transfer(true),
@@ -64,12 +64,7 @@ func table() map[string]call {
 	return t
 }
 
-const (
-	noManager = "<acct_mgr_info>\n<acct_mgr_url></acct_mgr_url>\n<acct_mgr_name></acct_mgr_name>\n</acct_mgr_info>\n"
-	noProxy   = "<proxy_info>\n<http_server_name></http_server_name>\n<http_server_port>80</http_server_port>\n<http_user_name></http_user_name>\n<http_user_passwd></http_user_passwd>\n" +
-		"<socks_server_name></socks_server_name>\n<socks_server_port>80</socks_server_port>\n<socks5_user_name></socks5_user_name>\n<socks5_user_passwd></socks5_user_passwd>\n" +
-		"<socks5_remote_dns>0</socks5_remote_dns>\n<no_proxy></no_proxy>\n<no_autodetect>0</no_autodetect>\n</proxy_info>\n"
-)
+const noManager = "<acct_mgr_info>\n<acct_mgr_url></acct_mgr_url>\n<acct_mgr_name></acct_mgr_name>\n</acct_mgr_info>\n"
 
 func text(s string) func(*request) string { return func(*request) string { return s } }
 
@@ -118,20 +113,12 @@ func (r *request) notices() string {
 	return view(func(w *bxml.Writer, v View) { writeNotices(w, v, after) })(r)
 }
 
-func (r *request) appConfig() string {
-	v, err := r.srv.Agent.View(r.ctx)
-	if err != nil {
+// readConfig has settings read again and, as BOINC does, what stands beside them.
+func (r *request) readConfig() string {
+	if err := r.srv.Agent.ReloadSettings(r.ctx); err != nil {
 		return errorText(err.Error())
 	}
-	url, _ := protocol.CanonicalMasterURL(r.arg("url"))
-	for _, p := range v.Projects {
-		if p.MasterURL == url {
-			var w bxml.Writer
-			writeAppConfig(&w, p)
-			return string(w.Bytes())
-		}
-	}
-	return errorText("no such project")
+	return reload(r)
 }
 
 func reload(r *request) string { return outcome(r.srv.Agent.Reload(r.ctx)) }

@@ -30,13 +30,18 @@ func (agent) Messages(int) []guirpc.Message {
 
 func serve(t *testing.T, password string) string {
 	t.Helper()
+	return serveAgent(t, agent{}, password)
+}
+
+func serveAgent(t *testing.T, a guirpc.Agent, password string) string {
+	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	s := &guirpc.Server{Agent: agent{}, Log: slog.New(slog.DiscardHandler), Password: password}
+	s := &guirpc.Server{Agent: a, Log: slog.New(slog.DiscardHandler), Password: password}
 	go func() { done <- s.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		cancel()

@@ -57,6 +57,7 @@ func writeProject(w *bxml.Writer, v View, p Project) {
 	w.Flag("master_url_fetch_pending", p.Contact.FetchMaster || len(p.SchedulerURLs) == 0)
 	w.Flag("suspended_via_gui", p.Account.Suspended)
 	w.Flag("dont_request_more_work", p.Account.NoMoreWork)
+	w.Flag("detach_when_done", p.Account.DetachWhenDone)
 	w.Flag("ended", p.Leaving)
 	w.Flag("scheduler_rpc_in_progress", p.Talking != "")
 	w.Open("rsc_backoff_time")

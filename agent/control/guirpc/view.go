@@ -27,6 +27,11 @@ type Agent interface {
 	// LookupAccount and CreateAccount take BOINC's hash of a password.
 	LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error)
 	CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string) (protocol.Authenticator, error)
+	// ChangeSettings and ChangeAccount write down what tools may change; the former
+	// takes effect with ReloadSettings.
+	ChangeSettings(ctx context.Context, change func(*settings.Settings)) error
+	ReloadSettings(ctx context.Context) error
+	ChangeAccount(ctx context.Context, masterURL string, change func(*settings.Override)) error
 	SetPrefsOverride(ctx context.Context, l prefs.Layer) error
 	Reload(ctx context.Context) error
 	Benchmark(ctx context.Context) error
@@ -40,6 +45,9 @@ type View struct {
 	Platforms []string // the first is the primary one
 	DataDir   string
 	Since     time.Time
+
+	Settings settings.Settings
+	Newer    control.Release // "" if none is known
 
 	Host     protocol.HostInfo
 	Times    protocol.TimeStats

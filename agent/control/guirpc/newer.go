@@ -1,0 +1,31 @@
+package guirpc
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// writeNewer tells of a newer version of this program, and where to get it.
+func writeNewer(w *bxml.Writer, v View) {
+	w.Text("newer_version", v.Newer.Version)
+	w.Text("download_url", v.Newer.URL)
+}
+
+// projectsFile is a list of projects that are known to all, as BOINC's client keeps
+// it. The agent does not fetch it; who wants tools to offer projects puts it there.
+const projectsFile = "all_projects_list.xml"
+
+func (r *request) allProjects() string {
+	v, err := r.srv.Agent.View(r.ctx)
+	if err != nil {
+		return errorText(err.Error())
+	}
+	b, err := os.ReadFile(filepath.Join(v.DataDir, projectsFile))
+	if err != nil {
+		return "" // as BOINC's client answers without one
+	}
+	return strings.TrimSpace(string(b)) + "\n"
+}

@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/httpclient"
+)
+
+// ReloadSettings reads starling.toml and what tools changed of it again, and has
+// those settings take effect that may while the agent runs.
+func (a *Agent) ReloadSettings(ctx context.Context) error {
+	return a.do(ctx, func() error {
+		s, err := settings.Load(a.cfg.DataDir)
+		if err != nil {
+			a.log.Error("settings are not all usable; what held before goes on", "error", err)
+			return err
+		}
+		if err := a.way.set(s); err != nil {
+			return err
+		}
+		a.settings.Adopt(s)
+		a.logFlags.Set(a.settings.LogFlags)
+		a.nameHost()
+		a.log.Info("settings are read again")
+		return nil
+	})
+}
+
+// ChangeSettings has change alter the settings, as far as tools may; they take
+// effect when they are reloaded.
+func (a *Agent) ChangeSettings(ctx context.Context, change func(*settings.Settings)) error {
+	return a.do(ctx, func() error { return settings.ChangeSettings(a.cfg.DataDir, change) })
+}
+
+// ChangeAccount changes what tools may of an account, at once.
+func (a *Agent) ChangeAccount(ctx context.Context, masterURL string, change func(*settings.Override)) error {
+	return a.do(ctx, func() error {
+		if err := settings.ChangeAccount(a.cfg.DataDir, masterURL, change); err != nil {
+			return err
+		}
+		return a.readFiles()
+	})
+}
+
+// nameHost makes the computer what the settings want it to be.
+func (a *Agent) nameHost() {
+	a.host.NCPUs = cmp.Or(a.settings.NCPUs, a.probed.NCPUs)
+	a.host.DomainName = cmp.Or(a.settings.DeviceName, a.probed.DomainName)
+	programs := a.settings.ExclusiveApps
+	a.sensed.programs.Store(&programs)
+}
+
+// proxied carries requests by the proxy that is set just now.
+type proxied struct {
+	by atomic.Pointer[http.Transport]
+}
+
+func (p *proxied) set(s settings.Settings) error {
+	t, err := httpclient.Transport(s.Proxy, s.NoProxy)
+	if err != nil {
+		return err
+	}
+	if old := p.by.Swap(t); old != nil {
+		old.CloseIdleConnections()
+	}
+	return nil
+}
+
+// RoundTrip carries one request.
+func (p *proxied) RoundTrip(r *http.Request) (*http.Response, error) { return p.by.Load().RoundTrip(r) }

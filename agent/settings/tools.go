@@ -1,0 +1,110 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/tomlfile"
+)
+
+// toolKeys are the settings that tools may change, and that take effect without a
+// restart.
+type toolKeys struct {
+	NCPUs                    *int            `toml:"ncpus"`
+	AllowMultipleClients     *bool           `toml:"allow_multiple_clients"`
+	NoPriorityChange         *bool           `toml:"no_priority_change"`
+	ReportResultsImmediately *bool           `toml:"report_results_immediately"`
+	MaxFileXfers             *int            `toml:"max_file_xfers"`
+	MaxFileXfersPerProject   *int            `toml:"max_file_xfers_per_project"`
+	Proxy                    *string         `toml:"proxy"`
+	NoProxy                  []string        `toml:"no_proxy"`
+	DeviceName               *string         `toml:"device_name"`
+	ExclusiveApps            []string        `toml:"exclusive_apps"`
+	LogFlags                 map[string]bool `toml:"log_flags,omitempty"`
+}
+
+// Adopt takes over from n what tools may change; the rest needs a restart.
+func (s *Settings) Adopt(n Settings) {
+	s.NCPUs, s.AllowMultipleClients, s.NoPriorityChange = n.NCPUs, n.AllowMultipleClients, n.NoPriorityChange
+	s.ReportResultsImmediately, s.MaxFileXfers, s.MaxFileXfersPerProject = n.ReportResultsImmediately, n.MaxFileXfers, n.MaxFileXfersPerProject
+	s.Proxy, s.NoProxy, s.DeviceName, s.ExclusiveApps, s.LogFlags = n.Proxy, n.NoProxy, n.DeviceName, n.ExclusiveApps, n.LogFlags
+}
+
+// ChangeSettings has change alter the settings in force, and writes down what is
+// different from the volunteer's own file. Other keys than tools may change are
+// left alone; nil takes back all that tools changed. A value that is wrong is refused
+// and nothing changes.
+func ChangeSettings(dataDir string, change func(*Settings)) error {
+	own, _, err := loadFile(Default(), filepath.Join(dataDir, File))
+	if err != nil {
+		return err
+	}
+	wanted, err := Load(dataDir)
+	if err != nil {
+		return err
+	}
+	wanted.LogFlags = maps.Clone(wanted.LogFlags)
+	if change == nil {
+		wanted = own
+	} else {
+		change(&wanted)
+	}
+	if err := wanted.check(tomlfile.Lines{}, tomlfile.Lines{}); err != nil {
+		return err
+	}
+	o := difference(own, wanted)
+	path := filepath.Join(dataDir, OverrideFile)
+	var b bytes.Buffer
+	if err := toml.NewEncoder(&b).Encode(o); err != nil {
+		return err
+	}
+	if b.Len() == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	text := fmt.Sprintf("# What tools changed of the settings. It wins over %s; delete a line to go back to\n# what stands there.\n%s", File, &b)
+	return atomicfile.Write(path, []byte(text), 0o600)
+}
+
+func difference(own, wanted Settings) (o toolKeys) {
+	o.NCPUs = changed(own.NCPUs, wanted.NCPUs)
+	o.AllowMultipleClients = changed(own.AllowMultipleClients, wanted.AllowMultipleClients)
+	o.NoPriorityChange = changed(own.NoPriorityChange, wanted.NoPriorityChange)
+	o.ReportResultsImmediately = changed(own.ReportResultsImmediately, wanted.ReportResultsImmediately)
+	o.MaxFileXfers = changed(own.MaxFileXfers, wanted.MaxFileXfers)
+	o.MaxFileXfersPerProject = changed(own.MaxFileXfersPerProject, wanted.MaxFileXfersPerProject)
+	o.Proxy, o.DeviceName = changed(own.Proxy, wanted.Proxy), changed(own.DeviceName, wanted.DeviceName)
+	if !slices.Equal(own.NoProxy, wanted.NoProxy) {
+		o.NoProxy = append([]string{}, wanted.NoProxy...) // even if there is none
+	}
+	if !slices.Equal(own.ExclusiveApps, wanted.ExclusiveApps) {
+		o.ExclusiveApps = append([]string{}, wanted.ExclusiveApps...)
+	}
+	for name, on := range wanted.LogFlags {
+		if before, known := own.LogFlags[name]; before != on || !known {
+			if o.LogFlags == nil {
+				o.LogFlags = make(map[string]bool)
+			}
+			o.LogFlags[name] = on
+		}
+	}
+	return o
+}
+
+func changed[T comparable](own, wanted T) *T {
+	if own == wanted {
+		return nil
+	}
+	return &wanted
+}
