@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	batch = 100
+	batch = 250
 	// again is how long a workunit waits that could not be checked. Each further
 	// failure doubles it up to maxAgain, which is BOINC's delay.
 	again    = 10 * time.Minute
