@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	batch = 250
+	batch = 100
 	// again is how long a workunit waits that could not be checked. Each further
 	// failure doubles it up to maxAgain, which is BOINC's delay.
 	again    = 10 * time.Minute
@@ -129,6 +129,9 @@ func (v *Validator) store(ctx context.Context, looks []*look, now time.Time) (in
 			delete(v.later, l.wu.ID)
 			n++
 			continue
+		case errors.Is(err, store.ErrBusy):
+			v.Log.Info("workunit waits, its hosts are busy", "workunit", l.wu.Name, "err", err)
+			continue // the next pass tries again
 		}
 		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err, "retry_in", again)
 		if v.later == nil {
