@@ -35,6 +35,9 @@ func (a *Agent) status(progress map[string]executor.Progress) control.Status {
 		s.Newer = &control.Release{Version: r.Version, URL: r.URL}
 	}
 	seen := a.last.Snapshot
+	if seen.CPUs > 0 { // fewer perhaps than while the computer is in use, or more
+		s.CPUs = seen.CPUs
+	}
 	s.Compute, s.Network = seen.Compute.Why, seen.Network.Why
 	h, _ := a.db.Hosts.Get(state.Self)
 	s.RunMode, s.NetMode = control.ModeName(h.RunMode.At(time.Now())), control.ModeName(h.NetMode.At(time.Now()))

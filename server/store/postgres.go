@@ -124,7 +124,7 @@ func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 		case lost(again) && try >= lostTries:
 			return fmt.Errorf("the database is out of reach, nothing was changed: %w", errors.Join(again, err))
 		case try >= conflictTries:
-			return fmt.Errorf("given up after %d conflicts with other transactions, nothing was changed: %w", try, again)
+			return fmt.Errorf("%w: %w", ErrBusy, again)
 		}
 		pause := min(time.Millisecond<<min(try, 10), maxPause)
 		time.Sleep(rand.N(pause)) //nolint:forbidigo // two that met are not to meet again

@@ -90,3 +90,35 @@ func TestManyFirstViewsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A change that meets others each time is given up in the end, and may be tried again.
+func TestPostgresGivesUpWhatMeetsOthersEachTime(t *testing.T) {
+	s, _ := open(t, testpg.Start(t).Database(t), "pgx", "")
+	defer func() { _ = s.Close() }()
+	w := storetest.Fill(t, s)
+	earn := func(tx *store.Tx) error { return tx.AddHostCredit(w.Host.ID, 1, 0, storetest.T0, 0) }
+	tries := 0
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		tries++
+		if _, err := tx.Host(w.Host.ID); err != nil {
+			return err
+		}
+		if err := s.Update(t.Context(), earn); err != nil { // another process
+			return err
+		}
+		return earn(tx)
+	})
+	if !errors.Is(err, store.ErrBusy) || tries < 2 {
+		t.Errorf("after %d tries: %v, want ErrBusy", tries, err)
+	}
+	err = s.View(t.Context(), func(tx *store.Tx) error {
+		h, err := tx.Host(w.Host.ID)
+		if h.TotalCredit != float64(tries) {
+			t.Errorf("credit %v, want that of the %d others", h.TotalCredit, tries)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -129,6 +129,9 @@ func (v *Validator) store(ctx context.Context, looks []*look, now time.Time) (in
 			delete(v.later, l.wu.ID)
 			n++
 			continue
+		case errors.Is(err, store.ErrBusy):
+			v.Log.Info("workunit waits, its hosts are busy", "workunit", l.wu.Name, "err", err)
+			continue // the next pass tries again
 		}
 		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err, "retry_in", again)
 		if v.later == nil {
