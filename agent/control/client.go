@@ -36,6 +36,8 @@ func NewClient(dataDir string) *Client {
 		c, err := dial(ctx, dataDir)
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, fmt.Errorf("%w: %s is another user's; try again with sudo", ErrForbidden, dataDir)
+		} else if errors.Is(err, ErrForbidden) {
+			return nil, err
 		} else if err != nil {
 			return nil, fmt.Errorf("%w in %s", ErrNotRunning, dataDir)
 		}

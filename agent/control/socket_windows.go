@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
 	"strings"
 
 	"github.com/Microsoft/go-winio"
+	"golang.org/x/sys/windows"
 )
 
 // admitted lets in whoever runs the agent, the system and administrators, and
@@ -31,7 +33,41 @@ func dial(ctx context.Context, dataDir string) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return winio.DialPipeContext(ctx, name)
+	c, err := winio.DialPipeContext(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := trusted(c); err != nil {
+		_ = c.Close()
+		return nil, fmt.Errorf("%w: control pipe %s: %w", ErrForbidden, name, err)
+	}
+	return c, nil
+}
+
+// trusted returns an error unless the pipe is this user's own, an administrator's or
+// the system's: whoever makes a pipe first has its name, and could take requests in
+// place of the agent.
+func trusted(c net.Conn) error {
+	f, ok := c.(interface{ Fd() uintptr })
+	if !ok {
+		return errors.New("it cannot be told whose it is")
+	}
+	sd, err := windows.GetSecurityInfo(windows.Handle(f.Fd()), windows.SE_KERNEL_OBJECT, windows.OWNER_SECURITY_INFORMATION)
+	if err != nil {
+		return fmt.Errorf("whose it is: %w", err)
+	}
+	owner, _, err := sd.Owner()
+	if err != nil {
+		return fmt.Errorf("whose it is: %w", err)
+	}
+	me, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return fmt.Errorf("who asks: %w", err)
+	}
+	if owner.Equals(me.User.Sid) || owner.IsWellKnown(windows.WinLocalSystemSid) || owner.IsWellKnown(windows.WinBuiltinAdministratorsSid) {
+		return nil
+	}
+	return fmt.Errorf("it belongs to %s, who is neither you nor an administrator", owner)
 }
 
 // listen makes the pipe; the first to do so has the name to itself.
