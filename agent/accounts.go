@@ -114,7 +114,7 @@ func (a *Agent) leave() {
 		a.save(func(tx *state.Tx) {
 			a.db.Projects.Put(tx, u, state.Project{
 				MasterURL: u, Name: p.Name, AttachedAt: p.AttachedAt, SchedulerURLs: p.SchedulerURLs, CodeSignKey: p.CodeSignKey,
-				HostID: p.HostID, RPCSeqno: p.RPCSeqno, Debt: p.Debt, Contact: p.Contact,
+				HostID: p.HostID, RPCSeqno: p.RPCSeqno, Debt: p.Debt, CPUTime: p.CPUTime, Contact: p.Contact,
 			})
 		})
 	}

@@ -206,6 +206,7 @@ func (r *replier) acknowledged(tx *state.Tx) {
 		}
 		r.acked++
 		r.done = append(r.done, res)
+		r.project.CPUTime += res.CPUTime
 		r.a.db.Results.Delete(tx, key)
 		r.say(false, "result reported", logflag.Key, logflag.SchedOps, "result", name)
 	}

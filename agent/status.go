@@ -42,13 +42,17 @@ func (a *Agent) status(progress map[string]executor.Progress) control.Status {
 	h, _ := a.db.Hosts.Get(state.Self)
 	s.RunMode, s.NetMode = control.ModeName(h.RunMode.At(time.Now())), control.ModeName(h.NetMode.At(time.Now()))
 	s.Times = control.Times(a.up.times)
-	count := make(map[string]int)
+	count, took := make(map[string]int), make(map[string]float64)
 	for key, r := range a.db.Results.All() {
 		count[r.Project]++
-		s.Tasks = append(s.Tasks, a.showTask(key, r, progress))
+		t := a.showTask(key, r, progress)
+		took[r.Project] += t.CPUTime
+		s.Tasks = append(s.Tasks, t)
 	}
 	for u, p := range a.db.Projects.All() {
-		s.Projects = append(s.Projects, a.showProject(u, p, count[u]))
+		v := a.showProject(u, p, count[u])
+		v.CPUTime = p.CPUTime.Seconds() + took[u]
+		s.Projects = append(s.Projects, v)
 	}
 	for key, f := range a.wantedFiles() {
 		x := control.Xfer{

@@ -107,12 +107,21 @@ func TestDashboard(t *testing.T) {
 		t.Errorf("the file holds %q, %v", text, err)
 	}
 
+	b.do("choose hours for a day", chromedp.Click("#prefs-keys summary"), chromedp.SendKeys(`input[name="saturday.start_hour"]`, "0"), chromedp.SendKeys(`input[name="saturday.end_hour"]`, "24"))
+	b.see("what will be written for it", `document.getElementById('prefs-toml').textContent.includes('[day.saturday]\nstart_hour = 0\nend_hour = 24\n') && !document.getElementById('prefs-save').disabled`)
+	b.do("save it", press("#prefs-save"))
+	b.see("it is there", `document.getElementById('prefs-save').disabled && document.querySelector('input[name="saturday.end_hour"]').value === '24'`)
+	if text, err := os.ReadFile(filepath.Join(a.Dir, "prefs_override.toml")); err != nil || !strings.Contains(string(text), "\n[day.saturday]\nstart_hour = 0\nend_hour = 24\n") {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+
 	b.do("let the others rest", press(`button[aria-label="Suspend m86243_0"]`), press(`button[aria-label="Suspend m110503_0"]`))
 	b.do("resume by keyboard", press(`button[aria-label="Resume m44497_0"]`))
 	b.see("it runs", short+`.querySelector('.pill').textContent === 'running'`)
 	b.see("it is computed", `document.getElementById('said').textContent === 'm44497_0 is computed.'`)
 	b.do("report it", press(`button[aria-label^="Update"]`))
 	b.see("it is reported", `!`+short)
+	b.see("what the project got", `parseInt([...document.querySelectorAll('#projects-list dt')].find(e => e.textContent === 'CPU time').nextSibling.textContent) > 0`)
 	for granted := int64(0); granted == 0; {
 		c, err := p.Count(ctx)
 		if err != nil {

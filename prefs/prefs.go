@@ -74,10 +74,10 @@ func (d *Days) of(w time.Weekday) *Day {
 // A Day holds the windows of one weekday. A window whose hours are equal is none
 // of its own: the general one holds.
 type Day struct {
-	StartHour    float64 `toml:"start_hour"`
-	EndHour      float64 `toml:"end_hour"`
-	NetStartHour float64 `toml:"net_start_hour"`
-	NetEndHour   float64 `toml:"net_end_hour"`
+	StartHour    float64 `toml:"start_hour" json:"start_hour"`
+	EndHour      float64 `toml:"end_hour" json:"end_hour"`
+	NetStartHour float64 `toml:"net_start_hour" json:"net_start_hour"`
+	NetEndHour   float64 `toml:"net_end_hour" json:"net_end_hour"`
 }
 
 // Default returns what holds when nobody says anything.

@@ -77,6 +77,8 @@ type Project struct {
 	Latency    time.Duration
 	Estimates  Estimates
 
+	CPUTime time.Duration // that its reported results took here
+
 	Contact Contact
 	Fetch   WorkFetch
 	Notices []Notice // messages of the last reply, for people

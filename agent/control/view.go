@@ -46,6 +46,7 @@ type Project struct {
 	Debt         float64   `json:"debt_cpu_seconds"` // owed to it; below 0 it owes
 	UserCredit   float64   `json:"user_total_credit"`
 	HostCredit   float64   `json:"host_total_credit"`
+	CPUTime      float64   `json:"cpu_seconds"` // that it got here, of tasks gone and at hand
 	Tasks        int       `json:"tasks"`
 	LastContact  time.Time `json:"last_contact,omitzero"`
 	NextContact  time.Time `json:"next_contact,omitzero"` // not before

@@ -294,6 +294,30 @@ func TestPreferences(t *testing.T) {
 	if _, got := ask(t, http.MethodGet, base+"/api/prefs", "", "Cookie", cookie); !strings.Contains(got, `"own":50`) {
 		t.Error(got)
 	}
+	for _, tt := range []struct{ days, want string }{
+		{`{"monday":{"start_hour":22,"end_hour":6}}`, `[day.monday]\nstart_hour = 22\nend_hour = 6\n`},
+		{`{"monday":{"start_hour":22,"end_hour":25}}`, "day.monday.end_hour: 25 is not within 0 and 24"},
+		{`{"someday":{}}`, "someday: no day of the week"},
+	} {
+		if _, got := ask(t, http.MethodPost, base+"/api/prefs/preview", `{"days":`+tt.days+`}`, "Cookie", cookie); !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s, want %s", tt.days, got, tt.want)
+		}
+	}
+	save := func(body string) string {
+		_, _ = ask(t, http.MethodPost, base+"/api/prefs", body, "Cookie", cookie)
+		_, got := ask(t, http.MethodGet, base+"/api/prefs", "", "Cookie", cookie)
+		return got
+	}
+	const monday = `"days":{"monday":{"start_hour":22,"end_hour":6,"net_start_hour":0,"net_end_hour":0}}`
+	if got := save(`{"days":{"monday":{"start_hour":22,"end_hour":6}}}`); !strings.Contains(got, monday) {
+		t.Errorf("set: %s", got)
+	}
+	if got := save(`{"values":{}}`); !strings.Contains(got, monday) {
+		t.Errorf("not spoken of: %s", got)
+	}
+	if got := save(`{"days":{}}`); !strings.Contains(got, `"days":{}`) {
+		t.Errorf("taken back: %s", got)
+	}
 }
 
 func TestAttach(t *testing.T) {

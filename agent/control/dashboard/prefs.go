@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/prefs"
@@ -31,10 +33,14 @@ func (s *Server) prefs(w http.ResponseWriter, r *http.Request) {
 		own, err = s.Agent.PrefsOverride(r.Context())
 	}
 	form := struct {
-		File string       `json:"file"`
-		TOML string       `json:"toml"`
-		Keys []preference `json:"keys"`
-	}{settings.PrefsOverrideFile, own.TOML(), nil}
+		File string               `json:"file"`
+		TOML string               `json:"toml"`
+		Keys []preference         `json:"keys"`
+		Days map[string]prefs.Day `json:"days"` // windows of weekdays that are set here
+	}{settings.PrefsOverrideFile, own.TOML(), nil, make(map[string]prefs.Day)}
+	for w, d := range own.Days {
+		form.Days[weekday(w)] = d
+	}
 	for _, k := range prefs.Keys() {
 		f := preference{
 			Name: k.Name, About: k.About, Unit: k.Unit, Bool: k.Bool(), Least: k.Least, Most: k.Most,
@@ -51,17 +57,33 @@ func (s *Server) prefs(w http.ResponseWriter, r *http.Request) {
 	answer(w, form, err)
 }
 
-// layer reads the form: what is set here, by name. Windows of weekdays that tools
-// have set stay.
+// weekday is a day's name in preference files.
+func weekday(w time.Weekday) string { return strings.ToLower(w.String()) }
+
+// layer reads the form: what is set here, by name. Windows of weekdays stay if the
+// form has none.
 func (s *Server) layer(w http.ResponseWriter, r *http.Request) (l prefs.Layer, ok bool) {
 	var q struct {
-		Values map[string]float64 `json:"values"`
+		Values map[string]float64   `json:"values"`
+		Days   map[string]prefs.Day `json:"days"`
 	}
 	if !read(w, r, &q) {
 		return l, false
 	}
 	now, err := s.Agent.PrefsOverride(r.Context())
 	l = prefs.Layer{Values: q.Values, Days: now.Days}
+	if q.Days != nil {
+		l.Days = make(map[time.Weekday]prefs.Day)
+		for w := time.Sunday; w <= time.Saturday; w++ {
+			if d, ok := q.Days[weekday(w)]; ok {
+				l.Days[w] = d
+				delete(q.Days, weekday(w))
+			}
+		}
+		for name := range q.Days {
+			err = errors.Join(err, fmt.Errorf("%s: no day of the week", name))
+		}
+	}
 	for name := range q.Values {
 		if !slices.ContainsFunc(prefs.Keys(), func(k prefs.Key) bool { return k.Name == name }) {
 			err = errors.Join(err, fmt.Errorf("%s: unknown key", name))

@@ -65,9 +65,11 @@ func (desk) SetMode(context.Context, bool, prefs.ModeKind, time.Duration) error 
 func (desk) ProjectConfig(context.Context, string) (*protocol.ProjectConfig, error) {
 	return nil, os.ErrDeadlineExceeded
 }
+
 func (desk) LookupAccount(_ context.Context, _, _, _ string) (protocol.Authenticator, error) {
 	return accountKey, nil
 }
+
 func (desk) CreateAccount(_ context.Context, _, _, _, _ string) (protocol.Authenticator, error) {
 	return accountKey, nil
 }

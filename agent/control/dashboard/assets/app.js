@@ -116,7 +116,7 @@ function projectCard(p) {
   const u = p.master_url;
   const title = make('h3');
   const state = make('span', { class: 'pill' });
-  const owed = make('dd'); const account = make('dd'); const contact = make('dd');
+  const owed = make('dd'); const took = make('dd'); const account = make('dd'); const contact = make('dd');
   const bar = make('progress', { max: 1, 'aria-label': 'Resource share' });
   const why = make('p', { class: 'why' });
   const next = make('p', { class: 'small' });
@@ -138,7 +138,7 @@ function projectCard(p) {
   });
   const buttons = make('div', { class: 'actions' }, update, suspend, resume, finish, more, reset, detach);
   const e = make('li', {}, make('div', { class: 'top' }, title, state), make('p', { class: 'small' }, u), bar,
-    make('dl', {}, make('dt', {}, 'Share'), owed, make('dt', {}, 'Account'), account, make('dt', {}, 'Contact'), contact), why, next, notices, buttons);
+    make('dl', {}, make('dt', {}, 'Share'), owed, make('dt', {}, 'CPU time'), took, make('dt', {}, 'Account'), account, make('dt', {}, 'Contact'), contact), why, next, notices, buttons);
   e.update = (p) => {
     text(title, name(p));
     for (const b of buttons.children) b.setAttribute('aria-label', `${b.textContent}: ${name(p)}`);
@@ -152,6 +152,7 @@ function projectCard(p) {
     const debt = p.debt_cpu_seconds;
     const balance = debt >= 60 ? `owed ${span(debt)} of CPU time` : debt <= -60 ? `${span(-debt)} of CPU time ahead` : 'got what it is owed';
     text(owed, `${Math.round(100 * share)} % (${p.resource_share}), ${balance}`);
+    text(took, span(p.cpu_seconds));
     text(account, p.user_name ? `${p.user_name}, credit ${number(p.user_total_credit)} (this computer ${number(p.host_total_credit)})` : '–');
     text(contact, (p.last_contact ? `last ${when(p.last_contact)}` : 'not yet') + (p.next_contact ? `, next not before ${when(p.next_contact)}` : ''));
     text(why, [p.trouble, work(view, p)].filter(Boolean).join(' '));

@@ -5,12 +5,26 @@ import { $, make, text, say, call } from './dom.js';
 let written = {}; // what is set here, by name, as it stands in the file
 let asked = 0;
 
-// values are what the form sets.
+const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
+const hours = { start_hour: 'compute from', end_hour: 'until', net_start_hour: 'network from', net_end_hour: 'until' };
+
+// values are what the form sets, those of weekdays by names like monday.start_hour.
 function values() {
   const out = {};
   for (const e of $('prefs-keys').querySelectorAll('input, select')) {
     if (e.validity.badInput) throw new Error(`${e.name}: that is no number`);
     if (e.value !== '') out[e.name] = Number(e.value);
+  }
+  return out;
+}
+
+// sent is how the agent takes them.
+function sent(all) {
+  const out = { values: {}, days: {} };
+  for (const [name, v] of Object.entries(all)) {
+    const [day, hour] = name.split('.');
+    if (hour) (out.days[day] ??= {})[hour] = v;
+    else out.values[name] = v;
   }
   return out;
 }
@@ -27,7 +41,7 @@ async function preview() {
   try {
     const v = values();
     changed = !same(v, written);
-    const { toml } = await call('/api/prefs/preview', { values: v });
+    const { toml } = await call('/api/prefs/preview', sent(v));
     if (mine === asked) text($('prefs-toml'), toml || '# nothing is set here');
   } catch (e) {
     fault = e.message;
@@ -54,13 +68,32 @@ function line(k) {
     make('p', { class: 'small', id: `${id}-now` }, make('code', {}, k.name), ` is ${shown}, from ${k.origin}`));
 }
 
+// week is a table of hours for single days of the week.
+function week(days) {
+  const row = (day) => make('tr', {}, make('th', { scope: 'row' }, day[0].toUpperCase() + day.slice(1)), ...Object.keys(hours).map((hour) => {
+    const set = written[`${day}.${hour}`];
+    const field = make('input', { name: `${day}.${hour}`, type: 'number', step: 'any', min: 0, max: 24, inputmode: 'decimal', 'aria-label': `${day}, ${hour.startsWith('net') ? 'network' : 'computing'} ${hour.endsWith('start_hour') ? 'from' : 'until'} hour` });
+    field.value = set === undefined ? '' : String(set);
+    return make('td', {}, field);
+  }));
+  const table = make('table', { id: 'prefs-week' }, make('tr', {}, make('td'), ...Object.values(hours).map((h) => make('th', { scope: 'col' }, h))), ...weekdays.map(row));
+  const all = make('details', {}, make('summary', {}, 'Other hours on single days of the week'), make('div', { class: 'scroll' }, table));
+  all.open = Object.keys(days).length > 0;
+  return all;
+}
+
 // loadPrefs fills the form with what holds now.
 export async function loadPrefs() {
   const form = await call('/api/prefs');
   written = {};
   for (const k of form.keys) if (k.own !== undefined) written[k.name] = k.own;
+  for (const [day, d] of Object.entries(form.days)) {
+    for (const [from, to] of [['start_hour', 'end_hour'], ['net_start_hour', 'net_end_hour']]) {
+      if (d[from] !== d[to]) Object.assign(written, { [`${day}.${from}`]: d[from], [`${day}.${to}`]: d[to] });
+    }
+  }
   text($('prefs-file'), form.file);
-  $('prefs-keys').replaceChildren(...form.keys.map(line));
+  $('prefs-keys').replaceChildren(...form.keys.map(line), week(form.days));
   await preview();
 }
 
@@ -69,7 +102,7 @@ $('prefs-undo').addEventListener('click', () => loadPrefs().catch((e) => text($(
 $('prefs-form').addEventListener('submit', async (e) => {
   e.preventDefault();
   try {
-    await call('/api/prefs', { values: values() });
+    await call('/api/prefs', sent(values()));
     await loadPrefs();
     say('Preferences are saved and hold from now on.');
   } catch (err) {
