@@ -33,7 +33,7 @@ demo: build
 
 test:
 	tools/install-test-deps
-	$(GO) test -count=1 -timeout 15m $$(command -v cc >/dev/null && echo -race) ./...
+	$(GO) test -count=1 -timeout 25m $$(command -v cc >/dev/null && echo -race) ./...
 
 # As root much is allowed that is refused to the users whom most agents run as.
 test-unprivileged:

@@ -17,7 +17,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-const batch = 250
+const batch = 100
 
 // A Deleter handles workunits and results whose files may go.
 type Deleter struct {

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	batch = 250
+	batch = 100
 	// retry is how long a workunit waits whose results cannot be made, for
 	// example because its template is gone.
 	retry = 10 * time.Minute

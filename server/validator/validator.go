@@ -149,11 +149,14 @@ func (v *Validator) conclusions(tx *store.Tx, looks []*look, now time.Time) erro
 	for _, l := range looks {
 		ids = append(ids, l.wu.ID)
 	}
+	earned, err := newLedger(tx, looks)
+	if err != nil {
+		return err
+	}
 	jobs, err := tx.Jobs(ids)
 	if err != nil {
 		return err
 	}
-	earned := newLedger(tx)
 	for _, l := range looks {
 		switch j := jobs[l.wu.ID]; {
 		case j.Workunit != l.wu || !slices.Equal(j.Results, l.results):
