@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -96,7 +97,7 @@ func (a *Agent) viewProject(u string, p state.Project) guirpc.Project {
 		}
 		if plan, ok := a.last.result(key); ok {
 			x.Remaining, x.Why = plan.Remaining, plan.Text
-			x.Waiting = a.last.Snapshot.Results[a.last.results[key]].Phase == decide.Runnable
+			x.Waiting = a.last.Snapshot.Results[a.last.results[key]].Phase == decide.Runnable && plan.Code != jobsched.NoCPU && plan.Code != jobsched.Stopped
 		}
 		v.Results = append(v.Results, x)
 	}

@@ -159,7 +159,7 @@ func newManager(t *testing.T, ctx context.Context, a *testhost.Agent, port int) 
 	screen := exec.Command("Xvfb", "-displayfd", "3", "-nolisten", "tcp", "-screen", "0", "1024x768x24")
 	screen.ExtraFiles = []*os.File{w}
 	start(t, screen)
-	w.Close()
+	_ = w.Close()
 	number := make([]byte, 16)
 	n, err := r.Read(number)
 	if err != nil {

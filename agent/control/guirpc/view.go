@@ -90,7 +90,7 @@ type Result struct {
 	Progress  executor.Progress
 	Remaining time.Duration
 	Why       string // why it does not run
-	Waiting   bool   // Why is about now: it could run otherwise
+	Waiting   bool   // for something of its own, which Why tells: not for a CPU, nor for computing to go on
 }
 
 // A Transfer is a file on its way.
