@@ -3,6 +3,7 @@
 package e2e_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -160,12 +161,11 @@ func newManager(t *testing.T, ctx context.Context, a *testhost.Agent, port int) 
 	screen.ExtraFiles = []*os.File{w}
 	start(t, screen)
 	_ = w.Close()
-	number := make([]byte, 16)
-	n, err := r.Read(number)
+	number, err := bufio.NewReader(r).ReadString('\n') // all of it: it dies if it cannot write
 	if err != nil {
 		t.Fatal("Xvfb: ", err)
 	}
-	m := manager{t, ctx, append(os.Environ(), "HOME="+dir, "LC_ALL=C.UTF-8", "DISPLAY=:"+string(bytes.TrimSpace(number[:n]))), a}
+	m := manager{t, ctx, append(os.Environ(), "HOME="+dir, "LC_ALL=C.UTF-8", "DISPLAY=:"+strings.TrimSpace(number)), a}
 	program := exec.Command("boincmgr", "--no-daemon", "--datadir", a.Dir, "--gui_rpc_port", fmt.Sprint(port))
 	program.Env = m.env
 	start(t, program)
