@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -149,7 +150,7 @@ func (a *Agent) LookupAccount(ctx context.Context, masterURL, email, passwdHash 
 
 // CreateAccount makes an account at a project.
 func (a *Agent) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string) (protocol.Authenticator, error) {
-	return a.sched.CreateAccount(ctx, masterURL, email, passwdHash, name)
+	return a.sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name})
 }
 
 // SetPrefsOverride makes l what tools changed of the preferences, and has them

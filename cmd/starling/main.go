@@ -40,7 +40,7 @@ func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "starling",
 		Short:         "Lend this computer to science",
-		Long:          "Starling runs scientific computations for the projects you choose, those of BOINC among them.\n\nStart with \"starling attach URL --email YOU\", then \"starling run\".",
+		Long:          "Starling runs scientific computations for the projects you choose, those of BOINC among them.\n\nStart with \"starling attach\", then \"starling run\".",
 		Version:       version.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,

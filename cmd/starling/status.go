@@ -30,7 +30,7 @@ func statusCmd(o *options) *cobra.Command {
 					fmt.Fprintf(w, "Starling %s is out, this is %s. See %s\n", r.Version, s.Version, r.URL)
 				}
 				if len(s.Projects) == 0 {
-					fmt.Fprintln(w, "Attached to no project. Attach with: starling attach URL --email YOU")
+					fmt.Fprintln(w, "Attached to no project. Choose one with: starling attach")
 				}
 				for _, p := range s.Projects {
 					showProject(w, p)
