@@ -34,6 +34,7 @@ func (a *Agent) status(progress map[string]executor.Progress) control.Status {
 	if r := a.newer.found; r != nil {
 		s.Newer = &control.Release{Version: r.Version, URL: r.URL}
 	}
+	s.Manager = a.showManager()
 	seen := a.last.Snapshot
 	s.Compute, s.Network = seen.Compute.Why, seen.Network.Why
 	h, _ := a.db.Hosts.Get(state.Self)
@@ -74,6 +75,9 @@ func (a *Agent) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	for _, n := range p.Notices {
 		v.Notices = append(v.Notices, n.Text)
+	}
+	if acc.Manager != nil {
+		v.Manager = acc.Manager.URL
 	}
 	v.Debt = p.Debt
 	if d, ok := a.debts.of[u]; ok {

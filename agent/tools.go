@@ -47,6 +47,7 @@ func (a *Agent) view(now time.Time) guirpc.View {
 		Host: a.host, Times: a.timeStats(now), Prefs: a.prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode,
 		Compute: a.last.Snapshot.Compute, Network: a.last.Snapshot.Network, Traffic: h.Traffic,
 	}
+	v.Manager, _ = a.db.Managers.Get(state.Self)
 	for _, l := range a.layers {
 		if filepath.Base(l.Origin) == settings.PrefsOverrideFile {
 			v.Override = l

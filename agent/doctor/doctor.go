@@ -55,7 +55,7 @@ func Examine(ctx context.Context, dataDir string) []Finding {
 	running := err == nil
 	all = append(all, agentRuns(err), port(ctx, s.GUIRPCPort, running), tools(dataDir, s.GUIRPCPort), box(), idle())
 	if len(accounts) == 0 {
-		all = append(all, Finding{"projects", Note, "attached to none", "attach to one with: starling attach URL --email YOU"})
+		all = append(all, Finding{"projects", Note, "attached to none", "attach to one with: starling attach"})
 	}
 	way, err := httpclient.Transport(s.Proxy, s.NoProxy)
 	if err != nil {

@@ -26,6 +26,7 @@ type Override struct {
 	ResourceShare *float64 `toml:"resource_share"`
 	NoMoreWork    *bool    `toml:"no_more_work"`
 	Suspended     *bool    `toml:"suspended"`
+	Manager       *Managed `toml:"manager"`
 }
 
 // override lays what tools changed over an account.
@@ -33,6 +34,9 @@ func (a *Account) override(account string) error {
 	o, err := loadOverride(overridePath(account))
 	if err != nil {
 		return err
+	}
+	if m := o.Manager; m != nil {
+		m.override(a)
 	}
 	if o.ResourceShare != nil {
 		a.ResourceShare = *o.ResourceShare
@@ -57,8 +61,11 @@ func loadOverride(path string) (o Override, err error) {
 	if err != nil {
 		return o, err
 	}
-	if s := o.ResourceShare; s != nil && !(*s >= 0 && *s <= 1e6) {
+	if s := o.ResourceShare; s != nil && !validShare(*s) {
 		return o, lines.Errorf("resource_share", "%v is not within 0 and 1000000", *s)
+	}
+	if m := o.Manager; m != nil && m.ResourceShare != nil && !validShare(*m.ResourceShare) {
+		return o, lines.Errorf("manager.resource_share", "%v is not within 0 and 1000000", *m.ResourceShare)
 	}
 	return o, nil
 }
@@ -88,6 +95,9 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 	}
 	if o.Suspended != nil {
 		fmt.Fprintf(&b, "suspended = %v\n", *o.Suspended)
+	}
+	if o.Manager != nil {
+		o.Manager.write(&b)
 	}
 	return atomicfile.Write(path, []byte(b.String()), 0o600)
 }

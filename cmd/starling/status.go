@@ -61,6 +61,9 @@ func showProject(w io.Writer, p control.Project) {
 		fmt.Fprintf(w, "  %-13s %s\n", label, fmt.Sprintf(format, args...))
 	}
 	line("address", "%s", p.MasterURL)
+	if p.Manager != "" {
+		line("manager", "%s", p.Manager)
+	}
 	if p.UserName != "" {
 		line("account", "%s, credit %.2f (this computer %.2f)", p.UserName, p.UserCredit, p.HostCredit)
 	}

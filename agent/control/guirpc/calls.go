@@ -34,7 +34,7 @@ func table() map[string]call {
 		t[name] = call{true, do}
 	}
 	for name, do := range map[string]func(*request) string{
-		"get_notices": (*request).notices, "acct_mgr_info": text(noManager), "get_project_init_status": text("<get_project_init_status>\n</get_project_init_status>\n"),
+		"get_notices": (*request).notices, "acct_mgr_info": view(writeManager), "get_project_init_status": text("<get_project_init_status>\n</get_project_init_status>\n"),
 		"get_proxy_settings": text(noProxy), "get_global_prefs_file": view(writePrefsFile),
 		"get_global_prefs_working": view(writePrefsWorking), "get_global_prefs_override": view(writePrefsOverride),
 		"get_cc_config": text(""), "get_app_config": (*request).appConfig,
@@ -44,8 +44,8 @@ func table() map[string]call {
 		"set_app_config":            refused("limits for applications are in the project's account file, [[app]]"),
 		"set_proxy_settings":        refused("proxies are taken from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY)"),
 		"set_host_info":             text(success), "reset_host_info": benchmark, "run_benchmarks": benchmark,
-		"run_graphics_app": refused("graphics are not shown"), "acct_mgr_rpc": refused("account managers are not supported"),
-		"acct_mgr_rpc_poll": text("<acct_mgr_rpc_reply>\n<error_num>-1</error_num>\n<message>account managers are not supported</message>\n</acct_mgr_rpc_reply>\n"),
+		"run_graphics_app": refused("graphics are not shown"),
+		"acct_mgr_rpc":     (*request).manager, "acct_mgr_rpc_poll": poll("acct_mgr_rpc"),
 
 		"project_update": project(control.UpdateProject), "project_suspend": project(control.SuspendProject),
 		"project_resume": project(control.ResumeProject), "project_nomorework": project(control.NoMoreWork),
@@ -68,8 +68,7 @@ func table() map[string]call {
 }
 
 const (
-	noManager = "<acct_mgr_info>\n<acct_mgr_url></acct_mgr_url>\n<acct_mgr_name></acct_mgr_name>\n</acct_mgr_info>\n"
-	noProxy   = "<proxy_info>\n<http_server_name></http_server_name>\n<http_server_port>80</http_server_port>\n<http_user_name></http_user_name>\n<http_user_passwd></http_user_passwd>\n" +
+	noProxy = "<proxy_info>\n<http_server_name></http_server_name>\n<http_server_port>80</http_server_port>\n<http_user_name></http_user_name>\n<http_user_passwd></http_user_passwd>\n" +
 		"<socks_server_name></socks_server_name>\n<socks_server_port>80</socks_server_port>\n<socks5_user_name></socks5_user_name>\n<socks5_user_passwd></socks5_user_passwd>\n" +
 		"<socks5_remote_dns>0</socks5_remote_dns>\n<no_proxy></no_proxy>\n<no_autodetect>0</no_autodetect>\n</proxy_info>\n"
 )

@@ -28,6 +28,10 @@ type Agent interface {
 	LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error)
 	CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string) (protocol.Authenticator, error)
 	SetPrefsOverride(ctx context.Context, l prefs.Layer) error
+	// JoinManager takes BOINC's hash of a password; see package agent for the errors.
+	JoinManager(ctx context.Context, managerURL, login, passwdHash string) error
+	SyncManager(ctx context.Context) error
+	LeaveManager(ctx context.Context, detach bool) error
 	Reload(ctx context.Context) error
 	Benchmark(ctx context.Context) error
 	Quit()
@@ -51,6 +55,7 @@ type View struct {
 	RunMode  prefs.Mode
 	NetMode  prefs.Mode
 
+	Manager   state.Manager
 	Projects  []Project
 	Transfers []Transfer
 	Old       []OldResult

@@ -142,6 +142,8 @@ func writeProject(w *bxml.Writer, v View, p Project) {
 	w.Flag("master_url_fetch_pending", p.Contact.FetchMaster || len(p.SchedulerURLs) == 0)
 	w.Flag("suspended_via_gui", p.Account.Suspended)
 	w.Flag("dont_request_more_work", p.Account.NoMoreWork)
+	w.Flag("attached_via_acct_mgr", p.Account.Manager != nil)
+	w.Flag("detach_when_done", p.Account.Manager != nil && p.Account.Manager.DetachWhenDone)
 	w.Flag("ended", p.Leaving)
 	w.Flag("scheduler_rpc_in_progress", p.Talking != "")
 	w.Open("rsc_backoff_time")
@@ -378,7 +380,7 @@ func writeStatus(w *bxml.Writer, v View) {
 		}
 	}
 	w.Int("network_status", online)
-	w.Int("ams_password_error", 0)
+	w.Bool("ams_password_error", v.Manager.WrongPassword)
 	m := func(prefix string, p prefs.Permission, mode prefs.Mode) {
 		now := mode.At(v.Now)
 		left, perm := 0.0, now
