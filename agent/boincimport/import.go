@@ -58,7 +58,7 @@ type importer struct {
 // finish. Projects are taken over one after the other, each wholly or not at all;
 // after a crash the same import of those that are left goes on.
 func Import(from, to string, only []string) (_ Report, err error) {
-	release, err := hold(from)
+	release, err := Hold(from)
 	if err != nil {
 		return Report{}, err
 	}

@@ -60,7 +60,7 @@ func root() *cobra.Command {
 	}
 	cmd.PersistentFlags().StringVar(&o.data, "data", "", "data directory (also STARLING_DATA; default: your own, or the computer's where a service runs)")
 	cmd.AddCommand(runCmd(&o), attachCmd(&o), detachCmd(&o), statusCmd(&o), projectsCmd(&o), tasksCmd(&o), transfersCmd(&o), logCmd(&o))
-	cmd.AddCommand(whyCmd(&o), taskCmd(&o), modeCmd(&o), prefsCmd(&o), managerCmd(&o), importCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd(), referenceCmd(), docsCmd())
+	cmd.AddCommand(whyCmd(&o), taskCmd(&o), modeCmd(&o), prefsCmd(&o), managerCmd(&o), importCmd(&o), exportCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd(), referenceCmd(), docsCmd())
 	cmd.AddCommand(projectCmds(&o)...)
 	return cmd
 }
