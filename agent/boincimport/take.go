@@ -33,6 +33,7 @@ func (m *importer) take(j job) error {
 	if err := m.slots(t); err != nil {
 		return err
 	}
+	m.history(&t.Project)
 	log := "job_log_" + folder + ".txt"
 	if b, err := os.ReadFile(filepath.Join(m.from, log)); err == nil {
 		if err := atomicfile.Write(filepath.Join(m.to, log), b, 0o644); err != nil {
