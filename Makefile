@@ -7,13 +7,14 @@ VERSION ?= $(shell tools/version)
 LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSION)
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages demo test model bench check lint fmt cross fuzz scenarios clean
+.PHONY: help build packages demo test test-unprivileged model bench check lint fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm]  a project, its server and two agents compute N workunits"
 	@echo "make build       the programs, in bin/"
 	@echo "make packages    what is handed out, in dist/: .deb, .rpm, .tar.gz, .zip (VERSION=1.2.3)"
 	@echo "make test        install what the tests need and run them all"
+	@echo "make test-unprivileged  as root: tests of running applications, as another user"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1)"
 	@echo "make bench       how fast the server is (BENCHTIME=3x)"
 	@echo "make check       formatting, lint and builds for all platforms"
@@ -32,7 +33,11 @@ demo: build
 
 test:
 	tools/install-test-deps
-	$(GO) test -count=1 -timeout 15m $$(command -v cc >/dev/null && echo -race) ./...
+	$(GO) test -count=1 -timeout 25m $$(command -v cc >/dev/null && echo -race) ./...
+
+# As root much is allowed that is refused to the users whom most agents run as.
+test-unprivileged:
+	tools/test-unprivileged ./executor ./executor/sandbox
 
 STEPS ?= 200000
 SEED ?= 1

@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/backoff"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -99,7 +100,7 @@ func (a *Agent) move(key string, r state.Result, e state.Event, change func(*sta
 	if failed {
 		a.log.Warn("result failed", "project", r.Project, "result", r.Name, "state", next, "exit_status", r.ExitStatus, "error", r.Message)
 	} else {
-		a.log.Debug("result moved", "project", r.Project, "result", r.Name, "event", e, "from", was, "to", next)
+		a.log.Debug("result moved", logflag.Key, logflag.State, "project", r.Project, "result", r.Name, "event", e, "from", was, "to", next)
 	}
 	return true
 }

@@ -48,6 +48,7 @@ import (
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
@@ -109,6 +110,8 @@ type Agent struct {
 	sizes   *folderSizes
 	quit    func() // ends Run
 
+	bounded string // what the system bounds of each task
+
 	quitting <-chan struct{}
 
 	events chan func()     // each runs in the loop
@@ -147,8 +150,15 @@ func New(cfg Config) (*Agent, error) {
 			return nil, fmt.Errorf("data directory: %w", err)
 		}
 	}
+	set, err := settings.Load(dir)
+	if err != nil {
+		return nil, err
+	}
 	j := newJournal(cfg.Log.Handler())
-	cfg.Log = slog.New(j)
+	cfg.Log = slog.New(logflag.Handler(j, set.LogFlags))
+	if idle := set.IdleFlags(); len(idle) > 0 {
+		cfg.Log.Warn("log flags of BOINC's that have no effect here", "flags", idle)
+	}
 	quit := make(chan struct{})
 	a := &Agent{
 		cfg: cfg, log: cfg.Log, since: time.Now(), journal: j, sizes: newFolderSizes(),
@@ -158,10 +168,7 @@ func New(cfg Config) (*Agent, error) {
 		talking: make(map[string]string), moving: make(map[string]*transfer),
 		running: make(map[string]*process), asked: make(map[string]bool), letters: make(map[string]bool),
 		leaving: make(map[string]bool), again: make(map[string]bool),
-		stale: true,
-	}
-	if a.settings, err = settings.Load(dir); err != nil {
-		return nil, err
+		stale: true, settings: set,
 	}
 	if cfg.Transport == nil {
 		if cfg.Transport, err = httpclient.Transport(a.settings.Proxy, a.settings.NoProxy); err != nil {
@@ -172,6 +179,12 @@ func New(cfg Config) (*Agent, error) {
 		return nil, err
 	}
 	a.exec, err = executor.New(dir, cfg.Log, func(e executor.Event) { a.post(func() { a.applyRun(e) }) })
+	if err == nil {
+		a.exec.PassEnvironment(a.settings.PassEnvironment)
+	}
+	if err == nil && cfg.Confine {
+		a.group()
+	}
 	if err == nil && cfg.Confine && a.settings.Sandbox {
 		a.exec.Confine(executor.Walls{Network: a.settings.SandboxNetwork, Read: a.settings.SandboxRead, Write: a.settings.SandboxWrite})
 	}
@@ -183,12 +196,23 @@ func New(cfg Config) (*Agent, error) {
 	}
 	primary, _ := hostinfo.Platform()
 	a.ctx, a.end = context.WithCancel(context.Background())
-	client := httpclient.New(cfg.Transport)
+	client := httpclient.New(logged(cfg.Transport, cfg.Log))
 	agent := fmt.Sprintf("BOINC client (%s %d.%d.%d) (Starling %s)", primary,
 		protocol.CompatVersion.Major, protocol.CompatVersion.Minor, protocol.CompatVersion.Release, cfg.Version)
 	a.xfer = &filexfer.Client{HTTP: client, UserAgent: agent, Down: filexfer.NewPace(), Up: filexfer.NewPace()}
 	a.sched = &schedulerop.Client{HTTP: client, UserAgent: agent}
 	return a, nil
+}
+
+// group has applications run in control groups of their own, where that can be.
+func (a *Agent) group() {
+	bounded, err := a.exec.UseControlGroups()
+	if err != nil {
+		a.log.Warn("applications have no control groups: their bounds are kept by looking", "error", err)
+	} else if bounded != "" {
+		a.log.Info("each application has a control group", "bounded", bounded)
+	}
+	a.bounded = bounded
 }
 
 // knowHost looks at the computer, and gives it an identity and measured speeds

@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/state"
@@ -52,6 +53,7 @@ func (a *Agent) start(key string, r state.Result, now time.Time) {
 	}
 	if r.Slot == state.NoSlot {
 		r.Slot = a.freeSlot()
+		a.log.Debug("slot taken", logflag.Key, logflag.Slot, "slot", r.Slot, "result", r.Name)
 	}
 	if r.Started.IsZero() {
 		r.Started = now
@@ -61,7 +63,7 @@ func (a *Agent) start(key string, r state.Result, now time.Time) {
 	}
 	task.Slot = r.Slot
 	a.running[task.Result] = &process{key: key, since: now}
-	a.log.Debug("starting result", "project", r.Project, "result", r.Name, "slot", r.Slot)
+	a.log.Debug("starting result", logflag.Key, logflag.CPUSched, "project", r.Project, "result", r.Name, "slot", r.Slot)
 	go func() {
 		if err := a.exec.Start(task); err != nil {
 			a.post(func() { a.notStarted(task.Result, err) })
@@ -212,6 +214,7 @@ func (a *Agent) allow(d decision) {
 	inUse := a.prefs.InUse(a.conditions(s.Now))
 	a.exec.Allow(executor.Allowance{
 		CPU: a.prefs.Throttle(inUse), Memory: s.Memory, MostMemory: most, NetworkSuspended: s.Network.Denied(),
+		Processes: a.settings.MaxProcesses,
 	})
 }
 
@@ -235,6 +238,8 @@ func (a *Agent) applyRun(e executor.Event) {
 		a.checkpointed(e)
 	case executor.TrickledUp:
 		a.trickledUp(e)
+	case executor.UploadRequested:
+		a.uploadRequested(e)
 	case executor.Exited:
 		a.exited(e, time.Now())
 	}
@@ -266,7 +271,7 @@ func (a *Agent) exited(e executor.Exited, now time.Time) {
 	log := a.log.With("project", r.Project, "result", r.Name)
 	switch e.Verdict {
 	case executor.Success:
-		log.Info("result finished", "cpu_seconds", e.CPUTime.Seconds(), "elapsed_seconds", e.Elapsed.Seconds())
+		log.Info("result finished", logflag.Key, logflag.Task, "cpu_seconds", e.CPUTime.Seconds(), "elapsed_seconds", e.Elapsed.Seconds())
 		r.Stderr = errorReport("", e.Stderr)
 		a.finished(key, r, e.Outputs, now)
 	case executor.ComputeError, executor.Aborted:
@@ -283,11 +288,11 @@ func (a *Agent) exited(e executor.Exited, now time.Time) {
 			r.Ready(now)
 		})
 	case executor.Postponed:
-		log.Info("result postponed by its application", "for", e.Delay, "why", e.Message)
+		log.Info("result postponed by its application", logflag.Key, logflag.Task, "for", e.Delay, "why", e.Message)
 		r.NotBefore = now.Add(e.Delay)
 		a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
 	case executor.WillRestart:
-		log.Debug("result stopped, to be continued", "why", e.Message)
+		log.Debug("result stopped, to be continued", logflag.Key, logflag.Task, "why", e.Message)
 	}
 	if e.Verdict.Over() {
 		if r, _ := a.db.Results.Get(key); r.Slot == state.NoSlot {
@@ -311,8 +316,9 @@ func (a *Agent) finished(key string, r state.Result, outputs []executor.Output, 
 			if !known {
 				continue
 			}
+			sent := f.Done && f.MD5 == o.MD5 // while it ran
 			f.NBytes, f.MD5, f.Local = o.NBytes, o.MD5, state.FilePresent
-			f.Done = o.Missing || len(f.UploadURLs) == 0
+			f.Done = sent || o.Missing || len(f.UploadURLs) == 0
 			if o.Missing {
 				f.Local = state.FileAbsent
 			}
@@ -336,7 +342,9 @@ func (a *Agent) finished(key string, r state.Result, outputs []executor.Output, 
 func (a *Agent) clear(slot int) {
 	if err := a.exec.Clear(slot); err != nil && !errors.Is(err, executor.ErrBusy) {
 		a.log.Warn("cannot empty a slot", "slot", slot, "error", err)
+		return
 	}
+	a.log.Debug("slot emptied", logflag.Key, logflag.Slot, "slot", slot)
 }
 
 // clearSlots empties the slots that no result has, left by a crash between the

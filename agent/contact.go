@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -13,7 +14,7 @@ func (a *Agent) fetchMaster(p state.Project) {
 	u := p.MasterURL
 	a.talking[u] = "fetching the master page"
 	delete(a.asked, u)
-	a.log.Info("fetching master page", "project", u)
+	a.log.Info("fetching master page", logflag.Key, logflag.SchedOps, "project", u)
 	go func() {
 		urls, err := a.sched.MasterPage(a.ctx, u)
 		a.post(func() { a.masterFetched(u, urls, err, time.Now()) })
@@ -55,7 +56,7 @@ func (a *Agent) session(p state.Project, reason string, d decision, now time.Tim
 		return
 	}
 	a.talking[u] = reason
-	a.log.Info("contacting scheduler", "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds)
+	a.log.Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds)
 	first := a.rng.IntN(len(p.SchedulerURLs))
 	go func() {
 		reply, err := a.sched.Session(a.ctx, p.SchedulerURLs, first, req)
@@ -78,6 +79,8 @@ func (a *Agent) answered(u string, req *protocol.SchedulerRequest, reply *protoc
 		a.save(func(tx *state.Tx) { a.db.Projects.Put(tx, u, p) })
 		return
 	}
+	a.log.Debug("scheduler answered", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
+		"acknowledged", len(reply.ResultAcks), "aborts", len(reply.ResultAborts), "request_delay", reply.RequestDelay)
 	r := replier{a: a, project: p, req: req, reply: reply, now: now}
 	a.tricklesDown(u, reply.TrickleDowns) // may come twice, must not be lost
 	if !a.save(r.apply) {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+
+	"github.com/starling-grid/starling/internal/logflag"
 )
 
 // decisionsFile holds the passes, one a line, when the log flag sched_decision is
@@ -15,7 +17,7 @@ const (
 
 // record appends a pass to the journal of decisions.
 func (a *Agent) record(d decision) {
-	if !a.settings.LogFlags.SchedDecision {
+	if !a.settings.LogFlags[logflag.SchedDecision] {
 		return
 	}
 	path := filepath.Join(a.cfg.DataDir, decisionsFile)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -38,6 +39,7 @@ func (a *Agent) measureDisk(now time.Time, w *waker) {
 		a.post(func() {
 			d.measured = time.Now()
 			a.disk = d
+			a.log.Debug("disk measured", logflag.Key, logflag.DiskUsage, "bytes", d.total)
 		})
 	}()
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -170,7 +172,9 @@ func (a *Agent) learn(p state.Project, r state.Result) state.Estimates {
 	if whole <= 0 {
 		return p.Estimates
 	}
-	return state.Estimates(jobsched.Estimator(p.Estimates).Finished(r.Elapsed.Seconds() / whole.Seconds()))
+	learnt := jobsched.Estimator(p.Estimates).Finished(r.Elapsed.Seconds() / whole.Seconds())
+	a.log.Debug("estimate compared", logflag.Key, logflag.DCF, "result", r.Name, "stated", whole, "took", r.Elapsed, "before", fmt.Sprintf("%+v", p.Estimates), "now", fmt.Sprintf("%+v", learnt))
+	return state.Estimates(learnt)
 }
 
 // contactOf and setContact carry what package contact decides on to and from the

@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -54,6 +55,7 @@ func (a *Agent) decide(now time.Time) decision {
 	}
 	a.debts.settled = now
 	clear(a.debts.used)
+	a.log.Log(a.ctx, logflag.Detail, "debts", logflag.Key, logflag.Priority, "cpu_seconds", a.debts.of)
 	a.tell(a.last, d)
 	a.record(d)
 	a.last = d
@@ -62,15 +64,22 @@ func (a *Agent) decide(now time.Time) decision {
 
 // tell logs what was decided differently from the last time.
 func (a *Agent) tell(before, d decision) {
+	first := before.Snapshot.Now.IsZero()
+	if now := d.Snapshot.Compute; first || now.Code != before.Snapshot.Compute.Code {
+		a.log.Debug("computing", logflag.Key, logflag.Suspend, "allowed", !now.Denied(), "why", now.Why)
+	}
+	if now := d.Snapshot.Network; first || now.Code != before.Snapshot.Network.Code {
+		a.log.Debug("network", logflag.Key, logflag.NetworkStatus, "allowed", !now.Denied(), "why", now.Why)
+	}
 	for i, u := range d.urls {
 		if f := d.Plan.Projects[i].Fetch; before.project(u).Fetch.Code != f.Code {
-			a.log.Debug("work fetch", "project", u, "decision", f.Code, "why", f.Text)
+			a.log.Debug("work fetch", logflag.Key, logflag.WorkFetch, "project", u, "decision", f.Code, "why", f.Text)
 		}
 	}
 	for i, key := range d.keys {
 		r := d.Plan.Results[i]
 		if was, _ := before.result(key); was.Code != r.Code {
-			a.log.Debug("scheduling", "result", a.name(key), "decision", r.Code, "why", r.Text)
+			a.log.Debug("scheduling", logflag.Key, logflag.CPUSchedDebug, "result", a.name(key), "decision", r.Code, "why", r.Text)
 		}
 	}
 }
@@ -134,6 +143,7 @@ func (a *Agent) actOn(key string, r state.Result, seen decide.Result, plan decid
 func (a *Agent) halt(r state.Result, now time.Time) {
 	task := taskID(r)
 	stop := a.exec.Quit
+	a.log.Debug("stopping result", logflag.Key, logflag.CPUSched, "project", r.Project, "result", r.Name)
 	if p := a.exec.Progress()[task]; a.prefs.LeaveAppsInMemory || p.WithoutCheckpoint && p.CPUTime > 0 {
 		a.account(now)
 		a.running[task].paused = true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
@@ -206,7 +207,7 @@ func (r *replier) acknowledged(tx *state.Tx) {
 		r.acked++
 		r.done = append(r.done, res)
 		r.a.db.Results.Delete(tx, key)
-		r.say(false, "result reported", "result", name)
+		r.say(false, "result reported", logflag.Key, logflag.SchedOps, "result", name)
 	}
 }
 

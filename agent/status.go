@@ -27,7 +27,7 @@ func (a *Agent) Status(ctx context.Context) (s control.Status, err error) {
 }
 
 func (a *Agent) status(progress map[string]executor.Progress) control.Status {
-	s := control.Status{Version: a.cfg.Version, DataDir: a.cfg.DataDir, CPUs: a.cpus()}
+	s := control.Status{Version: a.cfg.Version, DataDir: a.cfg.DataDir, CPUs: a.cpus(), Bounded: a.bounded}
 	if a.faults != nil {
 		s.Complaints = strings.Split(a.faults.Error(), "\n")
 	}
@@ -36,6 +36,9 @@ func (a *Agent) status(progress map[string]executor.Progress) control.Status {
 	}
 	s.Manager = a.showManager()
 	seen := a.last.Snapshot
+	if seen.CPUs > 0 { // fewer perhaps than while the computer is in use, or more
+		s.CPUs = seen.CPUs
+	}
 	s.Compute, s.Network = seen.Compute.Why, seen.Network.Why
 	h, _ := a.db.Hosts.Get(state.Self)
 	s.RunMode, s.NetMode = control.ModeName(h.RunMode.At(time.Now())), control.ModeName(h.NetMode.At(time.Now()))

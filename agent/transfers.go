@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -9,8 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/backoff"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -78,7 +81,7 @@ func (a *Agent) wantedFiles() map[string]state.File {
 			for _, ref := range a.inputs(r) {
 				want(r, ref.FileName, state.FileAbsent)
 			}
-		case r.State == protocol.ClientUploading:
+		case r.State == protocol.ClientUploading || r.State == protocol.ClientDownloaded: // see uploadRequested
 			for _, ref := range r.FileRefs {
 				want(r, ref.FileName, state.FilePresent)
 			}
@@ -95,7 +98,7 @@ func (a *Agent) startTransfer(key string, f state.File) {
 	ctx, cancel := context.WithCancel(a.ctx)
 	t := &transfer{file: f, since: time.Now(), cancel: cancel}
 	a.moving[key] = t
-	a.log.Debug("transfer started", "project", f.Project, "file", f.Name, "upload", f.Output)
+	a.log.Info("transfer started", logflag.Key, logflag.FileXfer, "project", f.Project, "file", f.Name, "upload", f.Output)
 	go func() {
 		defer cancel()
 		err := a.transfer(ctx, t, p.CodeSignKey)
@@ -144,16 +147,17 @@ func (a *Agent) transferred(key string, t *transfer, err error, now time.Time) {
 		f.FirstTry = now
 	}
 	log := a.log.With("project", f.Project, "file", f.Name)
+	log.Debug("transfer ended", logflag.Key, logflag.FileXferDebug, "bytes", t.bytes.Load(), "took", now.Sub(t.since), "failures", f.Failures, "error", err)
 	var failure *filexfer.Error
 	switch {
 	case err == nil:
 		f.Retry, f.Error, f.ErrNum = state.Retry{}, "", 0
 		if f.Output {
-			f.Done = true
+			f.Done = f.MD5 == t.file.MD5 // or it was written anew meanwhile
 		} else {
 			f.Local = state.FilePresent
 		}
-		log.Info("transfer done", "upload", f.Output, "bytes", t.bytes.Load())
+		log.Info("transfer done", logflag.Key, logflag.FileXfer, "upload", f.Output, "bytes", t.bytes.Load())
 	case errors.As(err, &failure) && !failure.Temporary():
 		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error(), failure.Num
 		log.Warn("transfer given up", "error", err)
@@ -170,4 +174,49 @@ func (a *Agent) transferred(key string, t *transfer, err error, now time.Time) {
 		a.db.Files.Put(tx, key, f)
 		a.countTraffic(tx, t.bytes.Load(), f.Output, now)
 	})
+	a.tellUpload(f)
+}
+
+// uploadRequested has an output of a running application sent.
+func (a *Agent) uploadRequested(e executor.UploadRequested) {
+	run := a.running[e.Result]
+	if run == nil {
+		return
+	}
+	r, _ := a.db.Results.Get(run.key)
+	key := state.Key(r.Project, e.Output.Physical)
+	f, ok := a.db.Files.Get(key)
+	if !ok || len(f.UploadURLs) == 0 {
+		return
+	}
+	if !f.Done || f.MD5 != e.Output.MD5 {
+		f.NBytes, f.MD5, f.Local, f.Done = e.Output.NBytes, e.Output.MD5, state.FilePresent, false
+		f.Retry, f.FirstTry, f.Error, f.ErrNum = state.Retry{}, time.Time{}, "", 0
+		a.log.Info("application wants a file to be sent now", logflag.Key, logflag.FileXfer, "project", r.Project, "result", r.Name, "file", f.Name)
+		a.save(func(tx *state.Tx) { a.db.Files.Put(tx, key, f) })
+	}
+	a.tellUpload(f)
+}
+
+// tellUpload tells the application that wanted an output to be sent what has
+// become of it, if it still runs and that has come to an end.
+func (a *Agent) tellUpload(f state.File) {
+	status := 0
+	switch {
+	case !f.Output || !f.Done && f.Local != state.FileFailed:
+		return
+	case !f.Done:
+		status = f.ErrNum
+	}
+	for task, run := range a.running {
+		r, _ := a.db.Results.Get(run.key)
+		if r.Project != f.Project {
+			continue
+		}
+		for _, ref := range r.FileRefs {
+			if ref.FileName == f.Name {
+				_ = a.exec.UploadEnded(task, cmp.Or(ref.OpenName, ref.FileName), status) // one that has just ended needs it no more
+			}
+		}
+	}
 }

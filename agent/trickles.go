@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/state"
@@ -42,7 +43,7 @@ func (a *Agent) trickles(project string) (found []protocol.Trickle) {
 func (a *Agent) trickledUp(e executor.TrickledUp) {
 	if run := a.running[e.Result]; run != nil {
 		if r, ok := a.db.Results.Get(run.key); ok {
-			a.log.Info("application has a message for its project", "project", r.Project, "result", r.Name)
+			a.log.Info("application has a message for its project", logflag.Key, logflag.Trickle, "project", r.Project, "result", r.Name)
 			a.letters[r.Project] = true
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/internal/testapp"
 	"github.com/starling-grid/starling/internal/testhost"
 )
@@ -51,10 +52,12 @@ func TestBOINCApplications(t *testing.T) {
 	addApp(t, ctx, p, "trickle", exe, "--rsc-fpops-bound", "1e15")
 	addApp(t, ctx, p, "chatter", exe, "--rsc-fpops-bound", "1e15", "--rsc-disk-bound", "5e6")
 	addApp(t, ctx, p, "abort", exe, "--rsc-fpops-bound", "1e15")
+	addApp(t, ctx, p, "upload", exe, "--rsc-fpops-bound", "1e15")
+	work(t, ctx, p, 1, 44497) // writes checkpoints
 	addApp(t, ctx, p, "none", text, "--rsc-fpops-bound", "1e15")
 	addApp(t, ctx, p, "upper", exe, "--rsc-fpops-bound", "1e15")
 	serve(t, ctx, p)
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "disk_interval = 1\n", "ncpus = 5\nlog_level = \"debug\"\nreport_results_immediately = true\n")
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "disk_interval = 1\n", "ncpus = 7\nreport_results_immediately = true\n"+allFlags())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +87,10 @@ func TestBOINCApplications(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(p.Dir, "results", "wu_upper", "out")); string(b) != "HELLO" {
 		t.Errorf("upper: %q %v", b, err)
 	}
+	// It ends only when it has heard that the file was sent.
+	if b, err := os.ReadFile(filepath.Join(p.Dir, "results", "wu_upload", "out")); string(b) != "early" {
+		t.Errorf("upload: %q %v", b, err)
+	}
 	logs, _ := filepath.Glob(filepath.Join(a.Dir, "job_log_*.txt"))
 	if len(logs) != 1 {
 		t.Fatalf("job logs: %v", logs)
@@ -95,16 +102,33 @@ func TestBOINCApplications(t *testing.T) {
 		}
 	}
 	log, _ := os.ReadFile(a.Log())
-	for _, want := range []string{"no program for this kind of computer", "exceeded disk limit: "} {
+	for _, want := range []string{"no program for this kind of computer", "exceeded disk limit: ", "application wants a file to be sent now"} {
 		if !strings.Contains(string(log), want) {
 			t.Errorf("the log does not say %q", want)
 		}
+	}
+	for _, flag := range logflag.Effective {
+		if flag != logflag.SchedDecision && !strings.Contains(string(log), " "+logflag.Key+"="+flag+" ") {
+			t.Errorf("the log flag %s has no effect", flag)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(a.Dir, "decisions.jsonl")); err != nil {
+		t.Errorf("the log flag sched_decision has no effect: %v", err)
 	}
 	left, _ := filepath.Glob(filepath.Join(a.Dir, "slots", "*"))
 	more, _ := filepath.Glob(filepath.Join(a.Dir, "projects", "*", "trickle_up_*"))
 	if len(left)+len(more) > 0 {
 		t.Errorf("left behind: %v %v", left, more)
 	}
+}
+
+// allFlags are settings that switch on all kinds of lines in the log.
+func allFlags() string {
+	text := "[log_flags]\n"
+	for _, flag := range logflag.Effective {
+		text += flag + " = true\n"
+	}
+	return text
 }
 
 // until asks now and then.

@@ -76,6 +76,9 @@ func TestArchiveAndRPM(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if got := output(filepath.Join(dir, archive, "starling"), "reference", "starling.toml"); !strings.Contains(got, "releases/latest") {
+		t.Errorf("the archive's program does not ask for newer versions: %s", got)
+	}
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
 	rpm := filepath.Join(filepath.Dir(deb), "starling-0.9.1-1."+arch+".rpm")
 	if got := output("rpm", "-qp", "--qf", "%{name} %{version} %{arch} %{license}", rpm); got != "starling 0.9.1 "+arch+" Apache-2.0" {
@@ -277,6 +280,7 @@ func TestServiceOfSystemd(t *testing.T) {
 	s.configure()
 	s.run("starling", "service", "restart")
 	s.awaitStatus("the agent again", func(st control.Status) bool { return st.Running && st.CPUs == 1 })
+	s.awaitStatus("control groups for its tasks", func(st control.Status) bool { return strings.HasPrefix(st.Bounded, "processes") })
 	s.run("starling", "attach", p.URL, "--key", p.Key)
 	creditedOnce(t, ctx, p, 1, exponent)
 

@@ -249,11 +249,8 @@ func TestWholeTree(t *testing.T) {
 func TestProgramThatKnowsNoInterface(t *testing.T) {
 	b := newBench(t)
 	b.timing.deaf = 20 * time.Millisecond
-	if err := os.Remove(filepath.Join(b.project, "app_1.0")); err != nil {
-		t.Fatal(err)
-	}
 	script := "#!/bin/sh\n(i=0; while :; do i=$((i+1)); echo $i >c; mv c child_ticks; done) &\ni=0; while :; do i=$((i+1)); echo $i >t; mv t ticks; done\n"
-	b.put("app_1.0", script)
+	b.program(script)
 	b.start(b.boincTask())
 	b.ticking("child_ticks")
 	_ = b.Suspend("r_0")
@@ -325,6 +322,35 @@ func TestTrickles(t *testing.T) {
 	if e := b.exited(); e.Verdict != Success || b.read(filepath.Join(b.project, "r_0_0")) != "<go_on/>" {
 		t.Errorf("got %+v", e)
 	}
+}
+
+// An application has an output sent while it goes on, and hears of the end of that.
+func TestUploadWhileItRuns(t *testing.T) {
+	b := newBOINCBench(t)
+	b.start(b.boincTask("upload"))
+	ev := <-b.events
+	up, ok := ev.(UploadRequested)
+	if !ok || up.Result != "r_0" || up.Output.Physical != "r_0_0" || up.Output.Logical != "out" || up.Output.NBytes != 5 || up.Output.MD5 != "2b3de800b4576343a07e86b8c420e448" {
+		t.Fatalf("got %+v", ev)
+	}
+	if err := b.UploadEnded("r_0", "out", 0); err != nil {
+		t.Fatal(err)
+	}
+	if e := b.exited(); e.Verdict != Success || e.Outputs[0].MD5 != up.Output.MD5 || b.read(b.slotFile("told")) == "absent" {
+		t.Errorf("got %+v", e)
+	}
+	// What is no output is refused at once.
+	if err := b.Clear(0); err != nil {
+		t.Fatal(err)
+	}
+	task := b.boincTask("upload")
+	task.Files[1].Logical = "other"
+	b.start(task)
+	for !strings.Contains(b.read(b.slotFile("boinc_ufs_out")), "<status>-161</status>") {
+		time.Sleep(time.Millisecond)
+	}
+	_ = b.Abort("r_0", 203, "")
+	b.exited()
 }
 
 func TestGraphicsAddress(t *testing.T) {

@@ -24,6 +24,11 @@ func (e *Executor) Confine(w Walls) {
 	}
 }
 
+// moreTasks is how many processes and threads all applications of this user may
+// have for each process that one is allowed. The system counts them in one, and
+// only stops what grows too fast to be counted here.
+const moreTasks = 16
+
 // launch starts an application, behind the walls if there are any: there it can
 // read the system's programs and libraries, and change its slot and its project's
 // folder.
@@ -33,11 +38,11 @@ func (e *Executor) launch(cmd *exec.Cmd, t Task) error {
 	}
 	p := sandbox.System()
 	p.Network = e.walls.Network
+	p.MoreTasks = moreTasks * e.allowance().Processes
 	p.Read = append(p.Read, e.walls.Read...)
 	p.Write = append(append(p.Write, e.walls.Write...), cmd.Dir, filepath.Clean(t.ProjectDir))
 	if len(t.Runner) > 0 {
 		p.Read = append(p.Read, t.Runner[0])
 	}
-	cmd.Env = append(cmd.Env, "TMPDIR="+cmd.Dir, "HOME="+cmd.Dir)
 	return sandbox.Start(cmd, p)
 }

@@ -38,7 +38,7 @@ func (v Verdict) String() string {
 // Over reports whether the result will not run again.
 func (v Verdict) Over() bool { return v == Success || v == ComputeError || v == Aborted }
 
-// An Event is an Exited, a Checkpointed or a TrickledUp.
+// An Event is an Exited, a Checkpointed, a TrickledUp or an UploadRequested.
 type Event interface{ event() }
 
 // Exited is the last event of each successful Start.
@@ -71,9 +71,17 @@ type TrickledUp struct {
 	File   string // in the project's folder; the message as it stands in the request
 }
 
-func (TrickledUp) event()   {}
-func (Exited) event()       {}
-func (Checkpointed) event() {}
+// UploadRequested says that the application wants an output to be sent while it
+// goes on. It is told with UploadEnded.
+type UploadRequested struct {
+	Result string
+	Output Output
+}
+
+func (TrickledUp) event()      {}
+func (UploadRequested) event() {}
+func (Exited) event()          {}
+func (Checkpointed) event()    {}
 
 // An Output is an output file as found at the end.
 type Output struct {

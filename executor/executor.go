@@ -90,7 +90,9 @@ type Executor struct {
 	report func(Event)
 	timing timing
 	walls  *Walls
+	named  []string // see PassEnvironment
 	tree   processTree
+	groups groups
 
 	mu      sync.Mutex
 	runs    map[string]*run
@@ -135,6 +137,10 @@ func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error
 	}
 	return &Executor{dir: dir, root: root, log: log, report: report, timing: standardTiming, runs: make(map[string]*run)}, nil
 }
+
+// PassEnvironment names variables of this process that applications get beside
+// the few that they always get. It must be called before the first Start.
+func (e *Executor) PassEnvironment(names []string) { e.named = names }
 
 // Start prepares the task's slot and starts its program. A slot that the same
 // result left behind is gone on with; any other content is removed. Start may

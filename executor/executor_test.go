@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -55,6 +56,7 @@ func (b *bench) restart() {
 		b.t.Fatal(err)
 	}
 	e.timing = timing{poll: 5 * time.Millisecond, leave: 10 * time.Second, unread: time.Minute, afterFinish: time.Minute, deaf: time.Minute, disk: 20 * time.Millisecond}
+	e.PassEnvironment([]string{"GORACE", "NAMED"})
 	e.Confine(Walls{}) // as in an agent: what works here works behind walls
 	b.Executor, b.events = e, events
 	b.t.Cleanup(func() {
@@ -69,6 +71,15 @@ func (b *bench) put(name, text string) {
 	if err := os.WriteFile(filepath.Join(b.project, name), []byte(text), 0o600); err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// program makes a script the main program.
+func (b *bench) program(script string) {
+	b.t.Helper()
+	if err := os.Remove(filepath.Join(b.project, "app_1.0")); err != nil {
+		b.t.Fatal(err)
+	}
+	b.put("app_1.0", script)
 }
 
 func (b *bench) slotFile(name string) string { return filepath.Join(b.data, "slots", "0", name) }
@@ -192,6 +203,37 @@ func TestHowTheProgramIsStarted(t *testing.T) {
 	}
 	if b.read(b.slotFile("app_1.0")) == "absent" {
 		t.Error("no link to the main program")
+	}
+}
+
+// An application gets nothing of the agent's environment but what it needs.
+func TestEnvironment(t *testing.T) {
+	for name, value := range map[string]string{
+		"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "LC_ALL": "C", "TZ": "UTC", "GORACE": "atexit_sleep_ms=0", "HOME": "/home/ada",
+		"NAMED": "by the volunteer", "AWS_SECRET_ACCESS_KEY": "secret", "http_proxy": "http://ada:secret@proxy/", "STARLING_DATA": "/data",
+	} {
+		t.Setenv(name, value)
+	}
+	b := newBench(t)
+	task := b.task("environment")
+	task.Files[1].Copy = true
+	b.start(task)
+	if e := b.exited(); e.Verdict != Success {
+		t.Fatalf("got %+v", e)
+	}
+	got := strings.Split(b.read(filepath.Join(b.project, "r_0_0")), "\n")
+	slot := filepath.Dir(b.slotFile("x"))
+	want := []string{
+		"GORACE=atexit_sleep_ms=0", "HOME=" + slot, "LANG=C.UTF-8", "LC_ALL=C", "LD_LIBRARY_PATH=../../projects/example.org_p:.:../..",
+		"NAMED=by the volunteer", "PATH=/usr/bin:/bin", "STARLING_SLOT=" + slot, "TMPDIR=" + slot, "TZ=UTC",
+	}
+	slices.Sort(got)
+	got = slices.DeleteFunc(got, func(v string) bool { // what else the machine that tests has of these
+		name, _, _ := strings.Cut(v, "=")
+		return name == "LANGUAGE" || name == "TZDIR" || strings.HasPrefix(name, "LC_") && name != "LC_ALL"
+	})
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -420,7 +462,7 @@ func TestKillLeftovers(t *testing.T) {
 	b.exited()
 	cmd := exec.Command(filepath.Join(b.project, "app_1.0"), "application", "wait")
 	cmd.Dir = filepath.Dir(b.slotFile("x"))
-	cmd.Env = environment(os.Environ(), "", cmd.Dir)
+	cmd.Env = environment(os.Environ(), nil, "", cmd.Dir)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -8,15 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/starling-grid/starling/internal/mmapfile"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
-
-// slotMark is set in every application's environment. It tells a process that
-// an application left behind from one that a person started in a slot.
-const slotMark = "STARLING_SLOT"
 
 // channels makes new shared memory, zeroed. A file that an earlier run has
 // mapped is not reused.
@@ -77,22 +72,8 @@ func (e *Executor) command(t Task, s *slot) (*exec.Cmd, *os.File, error) {
 		cmd = exec.Command(t.Runner[0], slices.Concat(t.Runner[1:], []string{filepath.FromSlash(s.link + "/" + t.Program)}, t.Args)...)
 	}
 	cmd.Dir = filepath.Join(e.dir, filepath.FromSlash(slotName(t.Slot)))
-	cmd.Env = environment(os.Environ(), s.link, cmd.Dir)
+	cmd.Env = environment(os.Environ(), e.named, s.link, cmd.Dir)
 	cmd.Stderr = stderr
 	ownGroup(cmd)
 	return cmd, stderr, nil
-}
-
-// environment returns that of an application: ours, with the places where
-// BOINC's applications find shared libraries.
-func environment(env []string, link, dir string) []string {
-	path := link + ":.:../.."
-	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool {
-		old, found := strings.CutPrefix(v, "LD_LIBRARY_PATH=")
-		if found && old != "" {
-			path += ":" + old
-		}
-		return found
-	})
-	return append(env, "LD_LIBRARY_PATH="+path, slotMark+"="+dir)
 }

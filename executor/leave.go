@@ -1,9 +1,11 @@
 package executor
 
 import (
+	"fmt"
 	"path/filepath"
 	"time"
 
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -40,19 +42,22 @@ func (r *run) ask(c appipc.Control) {
 // kill ends the process and all that belongs to it, and returns how many others
 // it found.
 func (r *run) kill() int {
+	n := r.group.kill()
 	r.kin = r.e.tree.look(true).relatives(r.cmd.Process.Pid, r.kin)
 	killGroup(r.cmd.Process.Pid)
 	for pid := range r.kin {
 		kill(pid)
 	}
 	// Whoever has hidden from these is known by the mark it was given.
-	dir := filepath.Join(r.e.dir, filepath.FromSlash(slotName(r.task.Slot)))
-	marked := r.e.inhabitants(dir)
+	marked := r.e.inhabitants(r.dir())
 	for _, pid := range marked {
 		kill(pid)
 	}
-	return max(len(r.kin), len(marked))
+	return max(n, len(r.kin), len(marked))
 }
+
+// dir is the slot's path.
+func (r *run) dir() string { return filepath.Join(r.e.dir, filepath.FromSlash(slotName(r.task.Slot))) }
 
 // clean returns when nothing is left of a process that has exited, or when
 // something cannot be ended: whoever gets the slot next must be alone in it.
@@ -77,7 +82,11 @@ func (r *run) end() Exited {
 		r.trickleUp()
 		r.clean() // what the main process has left behind
 		e.exitOf(r.cmd.ProcessState)
-		used = r.cmd.ProcessState.UserTime() + r.cmd.ProcessState.SystemTime()
+		used = max(r.cmd.ProcessState.UserTime()+r.cmd.ProcessState.SystemTime(), r.group.cpu())
+		if r.group.outOfMemory() && !e.Abort {
+			e.Abort, e.AbortStatus = true, exitMemoryLimit
+			e.AbortReason = fmt.Sprintf("working set size > client RAM limit: ended by the system at %.2fMB", float64(r.bounded.MostMemory)/megabyte)
+		}
 	}
 	p := r.snapshot()
 	// An application that does not use the interface reports no CPU time.
@@ -92,6 +101,7 @@ func (r *run) end() Exited {
 			e.Temporary = &t
 		}
 	}
+	r.log.Debug("process ended", logflag.Key, logflag.TaskDebug, "code", e.Code, "signal", e.Signal, "quit", e.Quit, "abort", e.Abort, "premature_exits", e.PrematureExits)
 	j := judge(*e)
 	switch {
 	case j.Premature:
@@ -107,6 +117,6 @@ func (r *run) end() Exited {
 	}
 	ev.Verdict, ev.ExitStatus, ev.Message, ev.Delay = j.Verdict, j.ExitStatus, j.Message, j.Delay
 	r.closeSlot()
-	r.log.Info("result exited", "verdict", ev.Verdict.String(), "exit_status", ev.ExitStatus, "message", ev.Message)
+	r.log.Info("result exited", logflag.Key, logflag.Task, "verdict", ev.Verdict.String(), "exit_status", ev.ExitStatus, "message", ev.Message)
 	return ev
 }

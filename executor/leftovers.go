@@ -71,6 +71,16 @@ func (e *Executor) inhabitants(dir string) []int {
 	return found
 }
 
+// seek now and then counts those processes to a run that have become nobody's
+// children before anybody looked.
+func (r *run) seek(all family, now time.Time) {
+	if now.Sub(r.sought) < r.e.timing.disk {
+		return
+	}
+	r.sought = now
+	r.kin = all.adopt(r.e.inhabitants(r.dir()), r.kin)
+}
+
 // lockHolders returns the processes that hold the lock of a slot.
 func (e *Executor) lockHolders() []int {
 	slots, err := fs.ReadDir(e.root.FS(), "slots")

@@ -21,6 +21,7 @@ type Allowance struct {
 	Memory           int64   // bytes that all may use now, told to them; 0: not known
 	MostMemory       int64   // bytes that all may ever use: one alone that uses more is aborted; 0: no limit
 	NetworkSuspended bool    // told to them
+	Processes        int     // that one may consist of, where they can be counted; 0: no limit
 }
 
 // Allow sets what runs are held to from their next poll on.
@@ -66,12 +67,18 @@ func (r *run) limit(now time.Time, a Allowance) {
 	if !r.deadline.IsZero() {
 		return
 	}
+	if n := 1 + len(r.kin); a.Processes > 0 && n > a.Processes {
+		r.abort(exitAbortedByClient, fmt.Sprintf("exceeded process limit: %d processes > %d (max_processes)", n, a.Processes))
+		r.kill() // it grows while we wait for it to obey
+		return
+	}
 	p, d := r.snapshot(), r.task.Init
 	if most := r.timeLimit; most > 0 && p.Elapsed > most {
 		r.abort(exitTimeLimit, fmt.Sprintf("exceeded elapsed time limit %.2f (%.2fG/%.2fG)",
 			most.Seconds(), d.RscFPOpsBound/gigaop, r.task.FLOPS/gigaop))
 		return
 	}
+	r.bound(a)
 	// Half of what is measured counts after ten polls, as upstream: a peak is
 	// no reason to lose the work.
 	const weight = 0.067
@@ -95,6 +102,15 @@ func (r *run) limit(now time.Time, a Allowance) {
 		r.abort(exitDiskLimit, fmt.Sprintf("exceeded disk limit: %.2fMB > %.2fMB",
 			float64(used)/megabyte, float64(d.RscDiskBound)/megabyte))
 	}
+}
+
+// bound has the system hold the run to what it may use at most, where it can.
+func (r *run) bound(a Allowance) {
+	if r.cmd != nil && a == r.bounded {
+		return
+	}
+	r.bounded = a
+	r.group.bound(a.MostMemory, moreTasks*a.Processes, !r.task.Init.NoPriorityChange)
 }
 
 // diskUsage is what the run has written: its slot and, outside of it, its outputs.

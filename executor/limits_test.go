@@ -56,6 +56,29 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestForkBomb starts what multiplies, as often as it can before it is stopped but
+// no more than sixty times.
+func TestForkBomb(t *testing.T) {
+	for name, script := range map[string]string{
+		"children in sessions of their own": "setsid sleep 60 &",
+		"nobody's children":                 "(setsid sh -c 'sleep 60 &')",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.Allow(Allowance{Processes: 16})
+			b.program("#!/bin/sh\nfor i in $(seq 60); do " + script + " done\nsleep 60\n")
+			b.start(b.task())
+			e := b.exited()
+			if e.Verdict != Aborted || e.ExitStatus != 194 || !strings.Contains(e.Message, "processes > 16 (max_processes)") {
+				t.Errorf("got %+v", e)
+			}
+			if left := b.inhabitants(filepath.Join(b.data, "slots")); len(left) > 0 {
+				t.Errorf("processes left: %v", left)
+			}
+		})
+	}
+}
+
 func TestTimeLimit(t *testing.T) {
 	for _, c := range []struct {
 		flops, bound float64

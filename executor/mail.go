@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -24,11 +25,20 @@ func (r *run) mail() {
 			r.update(func(p *Progress) { p.Graphics = g })
 		}
 	}
-	if text, ok := r.ipc.Receive(appipc.TrickleUp); ok && strings.Contains(text, strings.TrimSpace(appipc.HaveNewTrickleUp)) {
-		r.trickleUp()
+	if text, ok := r.ipc.Receive(appipc.TrickleUp); ok {
+		if strings.Contains(text, strings.TrimSpace(appipc.HaveNewTrickleUp)) {
+			r.trickleUp()
+		}
+		if strings.Contains(text, strings.TrimSpace(appipc.HaveNewUploadFile)) {
+			r.uploadRequests()
+		}
 	}
 	if r.letters && r.ipc.Send(appipc.TrickleDown, appipc.HaveTrickleDown) {
 		r.letters = false
+		r.log.Debug("told application of a message", logflag.Key, logflag.AppMsgSend)
+	}
+	if r.uploads && r.ipc.Send(appipc.TrickleDown, appipc.UploadFileStatus) {
+		r.uploads = false
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -76,6 +77,15 @@ func application(what string, args []string) {
 		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -ABRT $$"}, nil)
 	case "leave": // premature
 		os.Exit(0)
+	case "memory": // takes more and more of it
+		for all := [][]byte(nil); len(all) < 500; time.Sleep(time.Millisecond) {
+			all = append(all, bytes.Repeat([]byte("x"), 1<<20))
+		}
+		os.Exit(1)
+	case "environment":
+		_ = os.WriteFile("out", []byte(strings.Join(os.Environ(), "\n")), 0o600)
+		_ = os.WriteFile("boinc_finish_called", []byte("0\n"), 0o600)
+		os.Exit(0)
 	case "plain": // knows BOINC's finish file, not its runtime; prints how it was started
 		report := fmt.Sprintf("%q\n%s\n%s\n", args, os.Args[0], os.Getenv("LD_LIBRARY_PATH"))
 		_ = os.WriteFile("out", []byte(report), 0o600)
@@ -93,7 +103,8 @@ func application(what string, args []string) {
 			_ = os.Rename("child.new", "child")
 		}
 		_ = os.WriteFile("working", nil, 0o600)
-		select {}
+		time.Sleep(time.Hour)
+		os.Exit(1)
 	}
 }
 

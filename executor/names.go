@@ -19,6 +19,7 @@ var reserved = map[string]bool{
 	appipc.TaskStateFile:     true,
 	appipc.SetupFile:         true,
 	partialCopy:              true,
+	partialStatus:            true,
 }
 
 // checkName refuses what is not the name of one file in one folder. os.Root

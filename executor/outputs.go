@@ -76,7 +76,7 @@ func (s *slot) measure(f File, o *Output) error {
 		}
 		return &OutputError{File: f.Physical, Code: errFileTooBig, Text: "file size too big"}
 	}
-	file, err := s.project.Open(f.Physical)
+	file, err := s.project.OpenFile(f.Physical, openToSync, 0)
 	if err != nil {
 		return err
 	}

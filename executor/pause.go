@@ -3,6 +3,7 @@ package executor
 import (
 	"time"
 
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -48,11 +49,14 @@ func (r *run) follow(now time.Time) {
 	case !r.deadline.IsZero():
 		if deaf && !r.terminated {
 			r.terminated = true
-			r.log.Debug("program does not know the interface, terminating it")
+			r.log.Debug("program does not know the interface, terminating it", logflag.Key, logflag.TaskDebug)
 			signalAll(append(r.relatives(), r.cmd.Process.Pid), terminate)
 		}
 	case r.held() && !r.stopped && (heard || deaf) && !r.virtual():
 		r.stopped = true
+		if deaf && r.group.freeze(true) {
+			return
+		}
 		if deaf {
 			signalAll([]int{r.cmd.Process.Pid}, stop)
 		}
@@ -69,6 +73,7 @@ func (r *run) wake() {
 		return
 	}
 	r.stopped = false
+	r.group.freeze(false)
 	signalAll(append(r.relatives(), r.cmd.Process.Pid), resume)
 }
 

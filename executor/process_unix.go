@@ -14,6 +14,9 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
+// openToSync is how a file is opened that is read and then made durable.
+const openToSync = os.O_RDONLY
+
 // ownGroup makes the process lead a process group, so that all that belongs to
 // it can be killed at once.
 func ownGroup(cmd *exec.Cmd) {

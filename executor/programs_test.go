@@ -95,8 +95,18 @@ func TestWrappedProgram(t *testing.T) {
 	if err := b.Clear(0); err != nil {
 		t.Fatal(err)
 	}
-	b.start(task("forever.sh"))
+	long := task("forever.sh")
+	long.Init.RscFPOpsEst, long.Init.HostInfo = 1e11, "<p_fpops>1e9</p_fpops>" // 100 s
+	b.start(long)
 	b.appears("working")
+	// It tells nothing of its progress, so that is guessed from the time.
+	for before, rises := 0.0, 0; rises < 2; {
+		b.progress(func(p Progress) bool { return p.Fraction > before })
+		if before = b.Progress()["r_0"].Fraction; before > 0.5 {
+			t.Errorf("%v is done after a moment", before)
+		}
+		rises++
+	}
 	_ = b.Suspend("r_0")
 	_ = b.Abort("r_0", 203, "aborted by user")
 	if e := b.exited(); e.Verdict != Aborted || e.CPUTime == 0 {

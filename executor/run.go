@@ -1,12 +1,14 @@
 package executor
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os/exec"
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/internal/mmapfile"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -25,6 +27,7 @@ type run struct {
 	done   chan struct{} // closed when the run has left Executor.runs
 
 	slot    *slot
+	group   *group
 	cmd     *exec.Cmd // nil: it had finished already, see adopt
 	ipc     appipc.Channels
 	mem     []byte
@@ -34,6 +37,7 @@ type run struct {
 	polled   time.Time
 	unread   time.Time // since when the application has not read a control message; zero: it has
 	measured time.Time // when the disk was
+	sought   time.Time // when processes that hide were
 	finished time.Time // when the finish file was first seen
 	deadline time.Time // when a process that was told to leave is killed; zero: it was not
 	ending   ending
@@ -41,11 +45,13 @@ type run struct {
 	timeLimit  time.Duration // 0: none
 	beats      int           // heartbeats sent
 	listens    bool          // it has given a sign of knowing the interface
+	uploads    bool          // what became of uploads is in the slot, to be told
 	letters    bool          // messages of the server are in the slot, to be told
 	credit     float64       // polls that it may still compute in, under throttling
 	throttled  bool          // held for now, to use less than all of the CPU
 	stopped    bool          // some of its processes were stopped by signal
 	terminated bool          // asked to leave by signal
+	bounded    Allowance     // that the system holds it to
 	smoothed   float64       // working set, bytes
 	kin        map[int]int64 // its other processes as of the last look, with their start times
 
@@ -87,6 +93,11 @@ func (r *run) start() (err error) {
 		return err
 	}
 	defer stderr.Close()
+	if r.group, err = r.e.groups.make(t.Slot); err != nil {
+		return err
+	}
+	r.group.enter(cmd.SysProcAttr)
+	r.bound(r.e.allowance())
 	if err := r.e.launch(cmd, *t); err != nil {
 		return startError(err)
 	}
@@ -96,7 +107,7 @@ func (r *run) start() (err error) {
 	r.cmd, r.exited, r.polled, r.credit = cmd, make(chan struct{}), time.Now(), 1
 	r.timeLimit, r.letters = t.timeLimit(), s.has(appipc.TrickleDownPrefix)
 	r.update(func(p *Progress) { p.PID = cmd.Process.Pid })
-	r.log.Info("result started", "pid", cmd.Process.Pid, "resumed", resumed)
+	r.log.Info("result started", logflag.Key, logflag.Task, "pid", cmd.Process.Pid, "resumed", resumed)
 	go func() {
 		_ = cmd.Wait() // says no more than cmd.ProcessState
 		close(r.exited)
@@ -126,6 +137,10 @@ func (r *run) restore(resumed bool) {
 
 func (r *run) closeSlot() {
 	r.slot.close()
+	if err := r.group.remove(); err != nil {
+		r.log.Warn("cannot tidy up after an application", "error", err)
+	}
+	r.group = nil
 	if r.mem != nil {
 		_ = mmapfile.Unmap(r.mem)
 		r.mem, r.ipc = nil, appipc.Channels{}
@@ -172,8 +187,13 @@ func (r *run) watch() {
 
 // tell hands over control messages.
 func (r *run) tell() {
+	waiting := len(r.control.waiting)
+	read := r.control.flush(r.ipc)
+	if n := len(r.control.waiting); n != waiting {
+		r.log.Debug("told application", logflag.Key, logflag.AppMsgSend, "messages", waiting-n, "waiting", n)
+	}
 	switch {
-	case r.control.flush(r.ipc):
+	case read:
 		r.unread = time.Time{}
 	case r.unread.IsZero():
 		r.unread = time.Now()
@@ -186,8 +206,11 @@ func (r *run) poll() {
 	allowed := r.e.allowance()
 	r.count(now)
 	all := r.e.tree.look(false)
+	r.seek(all, now)
 	r.kin = all.relatives(r.cmd.Process.Pid, r.kin)
+	r.log.Log(context.Background(), logflag.Detail, "memory", logflag.Key, logflag.MemUsage, "working_set", r.snapshot().WorkingSet, "smoothed", int64(r.smoothed), "others", len(r.kin))
 	rss, cpu := all.usage(r.cmd.Process.Pid, r.kin)
+	cpu = max(cpu, r.group.cpu())
 	r.update(func(p *Progress) {
 		p.WorkingSet, p.PeakWorkingSet = rss, max(p.PeakWorkingSet, rss)
 		p.CPUTime = max(p.CPUTime, r.task.Init.WUCPUTime+cpu)
@@ -198,6 +221,7 @@ func (r *run) poll() {
 			r.listened()
 		}
 		r.beats++
+		r.log.Log(context.Background(), logflag.Detail, "heartbeat", logflag.Key, logflag.Heartbeat, "text", beat.Encode())
 	}
 	r.readStatus()
 	r.mail()
@@ -236,62 +260,6 @@ func (r *run) count(now time.Time) {
 	})
 }
 
-// readStatus takes the application's report, if there is a new one.
-func (r *run) readStatus() {
-	text, ok := r.ipc.Receive(appipc.AppStatus)
-	if !ok {
-		return
-	}
-	r.listened()
-	st := appipc.ParseStatus(text)
-	var saved bool
-	r.update(func(p *Progress) {
-		p.CPUTime = max(p.CPUTime, st.CPUTime) // an application may not count its children
-		if st.FractionDone > 0 {
-			p.Fraction = st.FractionDone
-		}
-		if st.WorkingSet > 0 {
-			p.WorkingSet, p.PeakWorkingSet = st.WorkingSet, max(p.PeakWorkingSet, st.WorkingSet)
-		}
-		if saved = st.CheckpointCPUTime != p.CheckpointCPUTime && st.CheckpointCPUTime > 0; saved {
-			p.CheckpointCPUTime, p.CheckpointElapsed, p.WithoutCheckpoint = st.CheckpointCPUTime, p.Elapsed, false
-		}
-	})
-	if saved {
-		r.checkpointed()
-	}
-}
-
-// checkpointed keeps what the next run starts from.
-func (r *run) checkpointed() {
-	p := r.snapshot()
-	r.saveState(p, p.CheckpointCPUTime, p.CheckpointElapsed)
-	r.countExits(0)
-	r.e.report(Checkpointed{Result: r.task.Result, CPUTime: p.CheckpointCPUTime, Elapsed: p.CheckpointElapsed, Fraction: p.Fraction})
-}
-
-func (r *run) saveState(p Progress, cpu, elapsed time.Duration) {
-	st := appipc.TaskState{
-		ProjectURL: r.task.ProjectURL, ResultName: r.task.Init.ResultName,
-		CPUTime: cpu, Elapsed: elapsed,
-		FractionDone: p.Fraction, PeakWorkingSet: p.PeakWorkingSet, PeakDisk: p.PeakDisk,
-	}
-	if err := r.slot.replace(appipc.TaskStateFile, st.Encode()); err != nil {
-		r.log.Warn("cannot write task state", "error", err)
-	}
-}
-
-// countExits keeps the number of premature exits over restarts of the agent.
-func (r *run) countExits(n int) {
-	if r.slot.state.PrematureExits == n {
-		return
-	}
-	r.slot.state.PrematureExits = n
-	if err := r.slot.save(); err != nil {
-		r.log.Warn("cannot write slot state", "error", err)
-	}
-}
-
 func (r *run) snapshot() Progress {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -302,12 +270,4 @@ func (r *run) update(f func(*Progress)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f(&r.progress)
-}
-
-// listened notes that the application knows the interface.
-func (r *run) listened() {
-	if !r.listens {
-		r.listens = true
-		r.update(func(p *Progress) { p.Listens = true })
-	}
 }

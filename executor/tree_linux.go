@@ -56,6 +56,19 @@ func (f family) relatives(pid int, earlier map[int]int64) map[int]int64 {
 	return found
 }
 
+// adopt adds processes to earlier relatives and returns those.
+func (f family) adopt(pids []int, earlier map[int]int64) map[int]int64 {
+	if earlier == nil {
+		earlier = make(map[int]int64)
+	}
+	for _, pid := range pids {
+		if r, ok := f[pid]; ok {
+			earlier[pid] = r.start
+		}
+	}
+	return earlier
+}
+
 func (f family) related(p, pid int, earlier map[int]int64) bool {
 	for range 64 { // parents change while we read: there may be a loop
 		r, ok := f[p]

@@ -15,6 +15,7 @@ const stateRoot = "/var/lib"
 // with. System calls are not filtered and memory may become code: the programs are
 // other people's, and some compile while they run. Devices stay visible, since
 // the age of the last input at a terminal tells whether the computer is in use.
+// The control group is the agent's, which gives each application its part of it.
 // Others may pass through the data directory, to the control socket, where they are
 // told whether they may steer; all else in it is closed to them.
 func (s Service) Unit() string {
@@ -34,6 +35,7 @@ func (s Service) Unit() string {
 		"KillMode=mixed",
 		"TimeoutStopSec=90",
 		"CPUWeight=idle",
+		"Delegate=yes",
 		"NoNewPrivileges=yes")
 	if s.PerUser {
 		line("", "[Install]", "WantedBy=default.target")
@@ -52,7 +54,6 @@ func (s Service) Unit() string {
 		"PrivateTmp=yes",
 		"DevicePolicy=closed",
 		"ProtectClock=yes",
-		"ProtectControlGroups=yes",
 		"ProtectHostname=yes",
 		"ProtectKernelLogs=yes",
 		"ProtectKernelModules=yes",

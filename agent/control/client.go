@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -33,9 +32,8 @@ type Client struct{ http *http.Client }
 
 // NewClient makes a client; it does not connect yet.
 func NewClient(dataDir string) *Client {
-	path := filepath.Join(dataDir, SocketName)
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		c, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	connect := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		c, err := dial(ctx, dataDir)
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, fmt.Errorf("%w: %s is another user's; try again with sudo", ErrForbidden, dataDir)
 		} else if err != nil {
@@ -45,7 +43,7 @@ func NewClient(dataDir string) *Client {
 	}
 	return &Client{&http.Client{
 		Timeout:   30 * time.Second,
-		Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true},
+		Transport: &http.Transport{DialContext: connect, DisableKeepAlives: true},
 	}}
 }
 

@@ -1,5 +1,5 @@
 // Package control is how people and tools reach a running agent: a JSON interface
-// on a socket in the data directory. The agent's own user and root are let in, and
+// on a socket in the data directory, on Windows a named pipe. The agent's own user and root are let in, and
 // the members of a group where the agent serves the whole computer.
 //
 // It shows what the agent tells it and passes requests on; it decides nothing.
@@ -11,10 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -22,12 +19,6 @@ import (
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
-
-// SocketName is the socket's name in the data directory.
-const SocketName = "control.sock"
-
-// maxSocketPath is what the least system allows for a socket's path.
-const maxSocketPath = 103
 
 // An Agent is what the interface needs of the agent. Its methods may be called
 // concurrently.
@@ -86,23 +77,9 @@ const (
 // earlier agent left behind is replaced; the caller holds the state file and so
 // knows that none is running.
 func Serve(ctx context.Context, dataDir, group string, a Agent, log *slog.Logger) error {
-	path := filepath.Join(dataDir, SocketName)
-	if len(path) > maxSocketPath {
-		return fmt.Errorf("control socket %s: the path is longer than %d bytes; choose a shorter --data", path, maxSocketPath)
-	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("control socket: %w", err)
-	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	l, err := listen(ctx, dataDir, group != "" && peersAreKnown)
 	if err != nil {
-		return fmt.Errorf("control socket: %w", err)
-	}
-	mode := os.FileMode(0o600)
-	if group != "" && peersAreKnown {
-		mode = 0o666 // all may knock; who may come in, and why others may not, is said inside
-	}
-	if err := os.Chmod(path, mode); err != nil {
-		return fmt.Errorf("control socket: %w", errors.Join(err, l.Close()))
+		return err
 	}
 	srv := &http.Server{Handler: admit(group, routes(a)), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second}
 	go func() {

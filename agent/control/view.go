@@ -10,6 +10,7 @@ type Status struct {
 	Since      time.Time `json:"since,omitzero"`
 	DataDir    string    `json:"data_dir"`
 	CPUs       int       `json:"cpus"`              // that may be used
+	Bounded    string    `json:"bounded,omitempty"` // what the system itself bounds of each task, by control groups
 	Compute    string    `json:"compute,omitempty"` // why tasks may not run now; "" if they may
 	Network    string    `json:"network,omitempty"` // why the network is not used now
 	RunMode    string    `json:"run_mode"`          // always, auto or never

@@ -51,9 +51,12 @@ func Examine(ctx context.Context, dataDir string) []Finding {
 	all = append(all, text("settings", err))
 	accounts, _, err := settings.LoadAccounts(dataDir)
 	all = append(all, text("accounts", err))
-	_, err = control.NewClient(dataDir).Status(ctx)
+	status, err := control.NewClient(dataDir).Status(ctx)
 	running := err == nil
-	all = append(all, agentRuns(err), port(ctx, s.GUIRPCPort, running), tools(dataDir, s.GUIRPCPort), box(), idle())
+	all = append(all, agentRuns(err), port(ctx, s.GUIRPCPort, running), tools(dataDir, s.GUIRPCPort), box(s.Sandbox), idle())
+	if running {
+		all = append(all, groups(status.Bounded))
+	}
 	if len(accounts) == 0 {
 		all = append(all, Finding{"projects", Note, "attached to none", "attach to one with: starling attach"})
 	}
@@ -165,12 +168,23 @@ func tools(dir string, port int) Finding {
 	return Finding{Check: "who can steer", Grade: Good, Text: who}
 }
 
-func box() Finding {
+func box(wanted bool) Finding {
+	if !wanted {
+		return Finding{"sandbox", Note, "switched off in starling.toml", "remove the line sandbox = false unless a program needs it"}
+	}
 	words, enforced := sandbox.Level()
 	if !enforced {
 		return Finding{"sandbox", Note, words, "attach only to projects that you trust"}
 	}
 	return Finding{Check: "sandbox", Grade: Good, Text: words}
+}
+
+// groups tells what of a task's bounds the system keeps.
+func groups(bounded string) Finding {
+	if bounded == "" {
+		return Finding{"bounds of tasks", Note, "kept by the agent, which looks every second", "as a service of systemd with Delegate=yes (starling service install) the system keeps them"}
+	}
+	return Finding{Check: "bounds of tasks", Grade: Good, Text: "kept by the system in control groups: " + bounded}
 }
 
 func idle() Finding {

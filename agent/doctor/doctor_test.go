@@ -74,6 +74,22 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
+func TestHowTasksAreConfined(t *testing.T) {
+	for _, c := range []struct {
+		got   Finding
+		grade Grade
+		text  string
+	}{
+		{box(false), Note, "switched off"},
+		{groups(""), Note, "looks every second"},
+		{groups("processes memory"), Good, "control groups: processes memory"},
+	} {
+		if c.got.Grade != c.grade || !strings.Contains(c.got.Text, c.text) || c.got.Grade == Note && c.got.Fix == "" {
+			t.Errorf("got %+v, want %s: %s", c.got, c.grade, c.text)
+		}
+	}
+}
+
 func TestExamine(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, settings.File), []byte("gui_rpc_port = 0\nloglevel = \"info\"\n"), 0o600); err != nil {

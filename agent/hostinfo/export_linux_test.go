@@ -9,7 +9,10 @@ import (
 )
 
 // What tests see of the package's inside.
-var IdleX11 = idleX11
+var (
+	IdleX11 = idleX11
+	AskIdle = askIdle
+)
 
 // ForgetFailures has sources that failed be asked again.
 func ForgetFailures() {

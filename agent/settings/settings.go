@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/protocol"
@@ -53,20 +55,25 @@ type Settings struct {
 	SandboxNetwork           bool     `toml:"sandbox_network" about:"let applications use the network"`
 	SandboxRead              []string `toml:"sandbox_read" about:"further folders and files that applications may read"`
 	SandboxWrite             []string `toml:"sandbox_write" about:"further folders and files that applications may change"`
+	PassEnvironment          []string `toml:"pass_environment" about:"variables of the agent's environment that applications get, beside the few that every program needs"`
+	MaxProcesses             int      `toml:"max_processes" unit:"processes" about:"a task that consists of more is aborted"`
 	GUIRPCPort               int      `toml:"gui_rpc_port" about:"where BOINC's tools connect; 0: nowhere"`
 	DashboardPort            int      `toml:"dashboard_port" about:"where a browser on this computer finds the dashboard; 0: nowhere"`
 	MetricsPort              int      `toml:"metrics_port" about:"where Prometheus on this computer finds /metrics; 0: nowhere"`
-	LogFlags                 LogFlags `toml:"log_flags" about:"what else is written down"`
+	LogFlags                 LogFlags `toml:"log_flags" about:"kinds of lines in the log that are written or not, by BOINC's names"`
 }
 
-// LogFlags say what else is written down, with BOINC's names where it has one.
-type LogFlags struct {
-	SchedDecision bool `toml:"sched_decision" about:"keep every pass of the policies in decisions.jsonl, for starling simulate --replay"`
+// LogFlags are those of package logflag by their names, and whether they are on.
+type LogFlags map[string]bool
+
+// IdleFlags are the log flags that are set and have no effect here, in order.
+func (s Settings) IdleFlags() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.LogFlags)), func(name string) bool { return !slices.Contains(logflag.Idle, name) })
 }
 
 // Default returns what holds without a file.
 func Default() Settings {
-	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, ReleaseURL: version.ReleaseURL}
+	return Settings{LogLevel: "info", LogMaxMB: 10, LogKeep: 3, MaxFileXfers: 8, MaxFileXfersPerProject: 2, GUIRPCPort: 31416, DashboardPort: 31418, Sandbox: true, SandboxNetwork: true, ReleaseURL: version.ReleaseURL, MaxProcesses: 256, LogFlags: logflag.Defaults()}
 }
 
 // Load reads starling.toml in the data directory; a missing file means the
@@ -102,6 +109,14 @@ func Load(dataDir string) (Settings, error) {
 	}
 	if s.DashboardPort < 0 || s.DashboardPort > 65535 {
 		errs = append(errs, lines.Errorf("dashboard_port", "%d is no port; 0 means none", s.DashboardPort))
+	}
+	if s.MaxProcesses < 4 {
+		errs = append(errs, lines.Errorf("max_processes", "%d is too few: wrappers need some for themselves; want 4 or more", s.MaxProcesses))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.LogFlags)) {
+		if !slices.Contains(logflag.Effective, name) && !slices.Contains(logflag.Idle, name) {
+			errs = append(errs, lines.Unknown("log_flags."+name, logflag.Effective))
+		}
 	}
 	for _, v := range []struct {
 		key            string

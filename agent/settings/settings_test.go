@@ -52,11 +52,16 @@ allow_multiple_clients = true
 report_results_immediately = true
 max_file_xfers = 4
 max_file_xfers_per_project = 1
-device_name = "d"`, ""},
+device_name = "d"
+pass_environment = ["A"]
+max_processes = 4`, ""},
 		{"unknown keys", "ncpu = 3\n\n[log_level]\nx = 1\n", "DIR/starling.toml:1: ncpu: unknown key, did you mean ncpus?\n" +
 			"DIR/starling.toml:3: log_level: map[x:1] is not a text in quotes"},
 		{"wrong kinds", "ncpus = \"all\"\nallow_multiple_clients = 1", "DIR/starling.toml:1: ncpus: \"all\" is not a whole number\n" +
 			"DIR/starling.toml:2: allow_multiple_clients: 1 is not true or false"},
+		{"log flags", "[log_flags]\ncpu_sched = true\nrr_simulation = true\ncpu_schd = true", "DIR/starling.toml:4: log_flags.cpu_schd: unknown key, did you mean cpu_sched?"},
+		{"log flag of the wrong kind", "[log_flags]\ntask = 1", "DIR/starling.toml:2: log_flags.task: 1 is not true or false"},
+		{"bad processes", "max_processes = 1", "DIR/starling.toml:1: max_processes: 1 is too few: wrappers need some for themselves; want 4 or more"},
 		{"bad values", "max_file_xfers_per_project = 0\nmax_file_xfers = 101\nncpus = -1\nlog_level = \"loud\"", "DIR/starling.toml:4: log_level: \"loud\" is not debug, info, warn or error\n" +
 			"DIR/starling.toml:3: ncpus: -1 is negative; 0 means those there are\n" +
 			"DIR/starling.toml:2: max_file_xfers: 101 is not within 1 and 100\n" +
@@ -258,4 +263,11 @@ func read(t *testing.T, path string) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+func TestIdleFlags(t *testing.T) {
+	s, err := settings.Load(dir(t, map[string]string{settings.File: "[log_flags]\ntask = false\nrr_simulation = true\ncoproc_debug = true\n"}))
+	if got := s.IdleFlags(); err != nil || !reflect.DeepEqual(got, []string{"coproc_debug", "rr_simulation"}) || s.LogFlags["task"] {
+		t.Errorf("got %v, %v", got, err)
+	}
 }

@@ -6,9 +6,8 @@
 // what it writes there under the logical name of an output is that output, and
 // everything else stays for the next start, such as checkpoints. It has no
 // network, no other files, no true clock and no true randomness: both give the
-// same values on every computer, so that results can agree bit for bit. (The bits
-// of a NaN that arithmetic makes are the processor's own: a module that writes
-// them out must make them canonical itself.)
+// same values on every computer, and NaNs that arithmetic makes have the canonical
+// bits instead of the processor's own, so that results agree bit for bit.
 //
 // The host module "starling" is the module's side of BOINC's interface:
 //
@@ -166,6 +165,10 @@ func deliver(outputs map[string]string) error {
 // execute runs the module's code to its end.
 func execute(app runtime, code []byte, args []string) error {
 	ctx := app.Context()
+	code, err := canonicalNaNs(code)
+	if err != nil {
+		return err
+	}
 	r := wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(pages))
 	defer func() { _ = r.Close(context.WithoutCancel(ctx)) }() // the process ends anyway
 	if _, err := wasi_snapshot_preview1.Instantiate(ctx, r); err != nil {
@@ -178,7 +181,7 @@ func execute(app runtime, code []byte, args []string) error {
 		}
 		return 0
 	}
-	_, err := r.NewHostModuleBuilder("starling").
+	_, err = r.NewHostModuleBuilder("starling").
 		NewFunctionBuilder().WithFunc(app.FractionDone).Export("fraction_done").
 		NewFunctionBuilder().WithFunc(func() uint32 {
 		left = app.Yield()

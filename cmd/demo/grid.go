@@ -95,7 +95,7 @@ func (g *grid) makeWork(ctx context.Context, n int) error {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			return err
 		}
-		fmt.Fprintf(&lines, "--name %s --input %s=in --priority %d\n", name, file, n-i)
+		fmt.Fprintf(&lines, "--name %s --input '%s=in' --priority %d\n", name, file, n-i)
 	}
 	_, err := g.bin.Run(ctx, strings.NewReader(lines.String()), testhost.Server,
 		"work", "create", g.project.Dir, "mersenne", "--stdin",

@@ -27,6 +27,10 @@ type Policy struct {
 	Write []string `json:"write,omitempty"`
 	// Network lets it open TCP connections and ports.
 	Network bool `json:"network,omitempty"`
+	// MoreTasks bounds how many processes and threads its user may have while it
+	// starts another: these over those that there are when it begins. Root is not
+	// bound. 0: no bound.
+	MoreTasks int `json:"more_tasks,omitempty"`
 	// FileBytes bounds each file that it writes; 0: no bound.
 	FileBytes int64 `json:"file_bytes,omitempty"`
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -25,6 +28,7 @@ func Main() {
 	if len(os.Args) < 3 || os.Args[1] != marker {
 		return
 	}
+	runtime.LockOSThread() // what it keeps of root's rights is the thread's
 	unix.CloseOnExec(pipe)
 	what, err := become(os.Args[2], os.Args[3:])
 	number := 0
@@ -49,6 +53,9 @@ func become(program string, args []string) (what string, err error) {
 	if err := restrict(p); err != nil {
 		return "sandbox", err
 	}
+	if err := restrictSyscalls(p.Network); err != nil {
+		return "sandbox: system calls", err
+	}
 	return program, unix.Exec(program, append([]string{program}, args...), os.Environ())
 }
 
@@ -60,8 +67,16 @@ func restrict(p Policy) error {
 			return fmt.Errorf("file size: %w", err)
 		}
 	}
+	if p.MoreTasks > 0 {
+		if err := boundTasks(p.MoreTasks); err != nil {
+			return fmt.Errorf("number of processes: %w", err)
+		}
+	}
 	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
 		return fmt.Errorf("core files: %w", err)
+	}
+	if err := dropCapabilities(); err != nil {
+		return fmt.Errorf("capabilities: %w", err)
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
@@ -78,6 +93,56 @@ func restrict(p Policy) error {
 		return errors.Join(c.RestrictPaths(rules...), c.RestrictScoped())
 	}
 	return c.Restrict(rules...)
+}
+
+// dropCapabilities leaves to root's programs what concerns files and their own
+// processes. It acts on this thread and on what it becomes.
+func dropCapabilities() error {
+	kept := []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL}
+	for c := range uintptr(64) {
+		if slices.Contains(kept, c) {
+			continue
+		}
+		switch has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); {
+		case errors.Is(err, unix.EINVAL): // there are no more
+			return nil
+		case err != nil:
+			return err
+		case has == 0:
+			continue
+		}
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		if errors.Is(err, unix.EPERM) {
+			return nil // an ordinary user has none to drop, and with no_new_privs gains none
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// boundTasks has this process and its children start no others while their user
+// has so many more processes and threads than now.
+func boundTasks(more int) error {
+	n := uint64(max(0, more))
+	threads, err := filepath.Glob("/proc/[0-9]*/task/*")
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		var st unix.Stat_t
+		if unix.Stat(t, &st) == nil && int(st.Uid) == os.Getuid() {
+			n++
+		}
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &limit); err != nil {
+		return err
+	}
+	limit.Max = min(limit.Max, n)
+	limit.Cur = min(limit.Cur, limit.Max)
+	return unix.Setrlimit(unix.RLIMIT_NPROC, &limit)
 }
 
 // rule gives access to a path, if it is there.
@@ -110,5 +175,9 @@ func Level() (words string, enforced bool) {
 	if v >= 6 {
 		can = append(can, "signals to other programs")
 	}
-	return fmt.Sprintf("Landlock, version %d: %s", v, strings.Join(can, ", ")), true
+	words = fmt.Sprintf("Landlock, version %d: %s", v, strings.Join(can, ", "))
+	if filtered {
+		words += "; seccomp: system calls, sockets, what is typed at terminals"
+	}
+	return words, true
 }

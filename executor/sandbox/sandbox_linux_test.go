@@ -83,6 +83,7 @@ func TestHostileApplication(t *testing.T) {
 		"gains rights":              `grep -q 'NoNewPrivs:.*0' /proc/self/status`,
 		"reads the shadow file":     `cat /etc/shadow`,
 		"mounts":                    `mount -t tmpfs none .`,
+		"makes a device":            `mknod device c 1 3`,
 		"becomes another in a fork": `(sh -c 'cat "$SECRET"')`,
 	} {
 		c.policy.FileBytes = 1 << 20
@@ -98,6 +99,22 @@ func TestHostileApplication(t *testing.T) {
 	}
 	if st, err := os.Stat(filepath.Join(c.slot, "big")); err != nil || st.Size() > 1<<20 {
 		t.Errorf("got %v, %v", st, err)
+	}
+}
+
+func TestForkBomb(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("the system does not bound root; make test-unprivileged runs this as another user")
+	}
+	c := newCell(t)
+	c.policy.MoreTasks = 20
+	const bomb = `for i in $(seq 100); do sleep 5 >/dev/null 2>&1 & done; echo all`
+	if out, err := c.sh(bomb); err == nil {
+		t.Errorf("it made all its processes: %q", out)
+	}
+	c.policy.MoreTasks = 1000
+	if out, err := c.sh(bomb); err != nil {
+		t.Errorf("got %q, %v", out, err)
 	}
 }
 

@@ -16,6 +16,7 @@ type Agent struct {
 	*control.Client
 	Bin Bin
 	Dir string
+	Env []string // beside this process's own
 
 	running *Process
 }
@@ -46,7 +47,7 @@ func (a *Agent) Run(ctx context.Context, args ...string) (string, error) {
 // Start starts the agent; args go to "starling run".
 func (a *Agent) Start(args ...string) error {
 	var err error
-	a.running, err = Start(a.Log(), a.Bin.Path(Starling), append([]string{"--data", a.Dir, "run"}, args...)...)
+	a.running, err = StartWith(a.Env, a.Log(), a.Bin.Path(Starling), append([]string{"--data", a.Dir, "run"}, args...)...)
 	return err
 }
 

@@ -88,12 +88,18 @@ type Process struct {
 // program gets a process group of its own, so that a Ctrl-C in the terminal
 // reaches only the caller, who then ends it in order.
 func Start(log, program string, args ...string) (*Process, error) {
+	return StartWith(nil, log, program, args...)
+}
+
+// StartWith is Start with further variables of the environment.
+func StartWith(env []string, log, program string, args ...string) (*Process, error) {
 	f, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	p := &Process{cmd: exec.Command(program, args...), log: f, done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = f, f
+	p.cmd.Env = append(os.Environ(), env...)
 	detach(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		return nil, errors.Join(err, f.Close())

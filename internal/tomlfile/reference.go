@@ -3,6 +3,7 @@ package tomlfile
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,7 +30,7 @@ func reference(b *strings.Builder, v reflect.Value) {
 	var tables []reflect.StructField
 	for f := range v.Type().Fields() {
 		t := f.Type
-		if t.Kind() == reflect.Struct || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+		if t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
 			tables = append(tables, f) // keys after a table's head are the table's
 			continue
 		}
@@ -42,13 +43,26 @@ func reference(b *strings.Builder, v reflect.Value) {
 	}
 	for _, f := range tables {
 		describe(b, f)
-		if f.Type.Kind() == reflect.Struct {
+		switch f.Type.Kind() {
+		case reflect.Struct:
 			fmt.Fprintf(b, "#[%s]\n", key(f))
 			reference(b, v.FieldByIndex(f.Index))
-		} else {
+		case reflect.Map:
+			fmt.Fprintf(b, "#[%s]\n", key(f))
+			entries(b, v.FieldByIndex(f.Index))
+		default:
 			fmt.Fprintf(b, "#[[%s]]\n", key(f))
 			reference(b, reflect.Zero(f.Type.Elem()))
 		}
+	}
+}
+
+// entries are those of a table with names of its own.
+func entries(b *strings.Builder, v reflect.Value) {
+	names := v.MapKeys()
+	slices.SortFunc(names, func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) })
+	for _, name := range names {
+		fmt.Fprintf(b, "#%s = %s\n", name, literal(v.MapIndex(name)))
 	}
 }
 

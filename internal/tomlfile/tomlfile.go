@@ -30,6 +30,20 @@ func (l Lines) Errorf(key, format string, args ...any) error {
 	return fmt.Errorf("%s%s: %s", l.at(key), key, fmt.Sprintf(format, args...))
 }
 
+// Unknown returns an error about a key in a table with names of the user's own,
+// of which these alone mean something.
+func (l Lines) Unknown(key string, names []string) error {
+	table, name := "", key
+	if i := strings.LastIndexByte(key, '.'); i >= 0 {
+		table, name = key[:i+1], key[i+1:]
+	}
+	known := make(map[string]reflect.Type, len(names))
+	for _, n := range names {
+		known[n] = nil
+	}
+	return l.Errorf(table+name, "unknown key%s", nearest(name, known))
+}
+
 // Has reports whether the file sets key.
 func (l Lines) Has(key string) bool { return l.lines[key] > 0 }
 
@@ -96,6 +110,14 @@ func checkValue(errs *[]error, lines Lines, t reflect.Type, v any, key string) (
 	case t.Kind() == reflect.Struct:
 		if sub, ok := v.(map[string]any); ok {
 			return check(errs, lines, t, sub, key+".")
+		}
+	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Bool: // names of the user's own
+		if table, ok := v.(map[string]any); ok {
+			fit = true
+			for _, name := range slices.Sorted(maps.Keys(table)) {
+				fit = checkValue(errs, lines, t.Elem(), table[name], key+"."+name) && fit
+			}
+			return fit
 		}
 	case t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Struct: // tables with names of the user's own
 		if tables, ok := v.(map[string]any); ok {

@@ -22,6 +22,8 @@ const (
 	TaskStateFile     = "boinc_task_state.xml"
 	SetupFile         = "boinc_setup_complete"
 	TrickleUpFile     = "trickle_up.xml"
+	UploadRequest     = "boinc_ufr_"    // of names that tell which output is to be sent now
+	UploadStatus      = "boinc_ufs_"    // of names that tell what has become of it
 	TrickleDownPrefix = "trickle_down_" // of the names of messages from the server
 )
 

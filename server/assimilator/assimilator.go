@@ -62,6 +62,8 @@ type wait struct {
 // goroutine.
 func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 	handled := 0
+	// One batch is recorded while the next is handed over.
+	recorded := func() error { return nil }
 	for after := int64(0); ; {
 		var ids []int64
 		var list []*outgoing
@@ -73,9 +75,12 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 			return err
 		})
 		if err != nil || len(ids) == 0 {
-			return handled, err
+			return handled, errors.Join(err, recorded())
 		}
 		a.hand(ctx, list)
+		if err := recorded(); err != nil {
+			return handled, err
+		}
 		var done []int64
 		for _, o := range list {
 			switch {
@@ -86,9 +91,11 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 				a.putOff(o.wu.ID, now, o.err)
 			}
 		}
-		// Stopped or not, what was taken is recorded.
-		if err := a.record(context.WithoutCancel(ctx), done, now); err != nil || ctx.Err() != nil {
-			return handled, errors.Join(context.Cause(ctx), err)
+		end := make(chan error, 1)
+		recorded = sync.OnceValue(func() error { return <-end })
+		go func() { end <- a.record(context.WithoutCancel(ctx), done, now) }()
+		if ctx.Err() != nil { // what was taken is recorded all the same
+			return handled, errors.Join(context.Cause(ctx), recorded())
 		}
 		handled += len(done)
 		after = ids[len(ids)-1]

@@ -26,6 +26,10 @@ type Copy struct {
 	App   string    // the application's name
 }
 
+// tmpDir is where files are written before they get their place. No workunit's name
+// begins with a dot.
+const tmpDir = ".tmp"
+
 // outcome is what result.json holds.
 type outcome struct {
 	Workunit  string     `json:"workunit"`
@@ -101,7 +105,11 @@ func (c Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.R
 	if err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(dir, "result.json"), append(text, '\n'), 0o644)
+	tmp := filepath.Join(c.Dir, tmpDir)
+	if err := os.Mkdir(tmp, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return atomicfile.WriteVia(tmp, filepath.Join(dir, "result.json"), append(text, '\n'), 0o644)
 }
 
 // put gives one output file its logical name in a workunit's folder.

@@ -363,6 +363,7 @@ func (w *world) checkGone() {
 type outputs struct{ w *world }
 
 func (d outputs) Remove(name string) error {
+	d.w.checkGone() // before others come that need such inputs
 	d.w.meanwhile() // no transaction is open
 	if _, there := d.w.files[name]; there && d.w.fault(0.02) {
 		d.w.undeleted[name] = true

@@ -97,6 +97,19 @@ const hostByID = `SELECT ` + hostColumns + ` FROM host WHERE id = $1`
 // Host returns a host, or ErrNotFound.
 func (t *Tx) Host(id int64) (Host, error) { return one(t, scanHost, hostByID, id) }
 
+const hostsToChange = `SELECT ` + hostColumns + ` FROM host WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
+
+// HostsToChange returns hosts by their ids and keeps other transactions from changing
+// them until this one ends. Early in a transaction it meets fewer others.
+func (t *Tx) HostsToChange(list []int64) (map[int64]Host, error) {
+	hosts, err := all(t, scanHost, hostsToChange, jsonList(list))
+	out := make(map[int64]Host, len(hosts))
+	for _, h := range hosts {
+		out[h.ID] = h
+	}
+	return out, err
+}
+
 const hostsOfUser = `SELECT ` + hostColumns + ` FROM host WHERE userid = $1 ORDER BY id DESC LIMIT 0 + $2`
 
 // HostsOfUser returns the newest hosts of an account, newest first.

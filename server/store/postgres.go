@@ -124,7 +124,7 @@ func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 		case lost(again) && try >= lostTries:
 			return fmt.Errorf("the database is out of reach, nothing was changed: %w", errors.Join(again, err))
 		case try >= conflictTries:
-			return fmt.Errorf("given up after %d conflicts with other transactions, nothing was changed: %w", try, again)
+			return fmt.Errorf("%w: %w", ErrBusy, again)
 		}
 		pause := min(time.Millisecond<<min(try, 10), maxPause)
 		time.Sleep(rand.N(pause)) //nolint:forbidigo // two that met are not to meet again
@@ -146,6 +146,7 @@ func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error) (err, aga
 	c := &claims{of: &p.unsent}
 	defer c.end()
 	err = protect(&Tx{ctx: context.WithoutCancel(ctx), q: s, claims: c}, fn)
+	_ = s.note(err) // what a query fails of may show when its rows are read
 	switch {
 	case s.failed != nil: // even if fn made light of it
 		return err, s.failed
@@ -244,7 +245,9 @@ func (s *pgSession) lockFiles(ctx context.Context) error {
 // dialect turns queries, which are written for SQLite, into PostgreSQL's words.
 var dialect = strings.NewReplacer(
 	"+$", "$", // see saveWorkunit
-	"SELECT value FROM json_each($1)", "SELECT value::bigint FROM json_array_elements_text($1::json)",
+	"/* FOR UPDATE */", "FOR UPDATE",
+	// An array is looked up by the index, whatever the planner believes of the table.
+	"IN (SELECT value FROM json_each($1))", "= ANY (translate($1, '[]', '{}')::bigint[])",
 )
 
 // prepared is a query as PostgreSQL wants it.

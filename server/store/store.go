@@ -31,6 +31,9 @@ var (
 	ErrLost = errors.New("changed by another process")
 	// ErrExists is returned when a row with the same unique name is there.
 	ErrExists = errors.New("already exists")
+	// ErrBusy is returned by Update when it met other transactions again and again.
+	// Nothing was changed; later it may go through.
+	ErrBusy = errors.New("given up after conflicts with other transactions, nothing was changed")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("store is closed")
 )

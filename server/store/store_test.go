@@ -90,3 +90,63 @@ func TestManyFirstViewsAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// A change that meets others each time is given up in the end, and may be tried again.
+func TestPostgresGivesUpWhatMeetsOthersEachTime(t *testing.T) {
+	s, _ := open(t, testpg.Start(t).Database(t), "pgx", "")
+	defer func() { _ = s.Close() }()
+	w := storetest.Fill(t, s)
+	earn := func(tx *store.Tx) error { return tx.AddHostCredit(w.Host.ID, 1, 0, storetest.T0, 0) }
+	tries := 0
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		tries++
+		if _, err := tx.Host(w.Host.ID); err != nil {
+			return err
+		}
+		if err := s.Update(t.Context(), earn); err != nil { // another process
+			return err
+		}
+		return earn(tx)
+	})
+	if !errors.Is(err, store.ErrBusy) || tries < 2 {
+		t.Errorf("after %d tries: %v, want ErrBusy", tries, err)
+	}
+	err = s.View(t.Context(), func(tx *store.Tx) error {
+		h, err := tx.Host(w.Host.ID)
+		if h.TotalCredit != float64(tries) {
+			t.Errorf("credit %v, want that of the %d others", h.TotalCredit, tries)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Rows that are to be changed are kept for the transaction that asked for them; one
+// that comes too late to have them as it saw them runs again.
+func TestPostgresKeepsRowsToChange(t *testing.T) {
+	s, _ := open(t, testpg.Start(t).Database(t), "pgx", "")
+	defer func() { _ = s.Close() }()
+	w := storetest.Fill(t, s)
+	tries := 0
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		if tries++; tries == 1 {
+			if _, err := tx.Host(w.Host.ID); err != nil { // what it sees from here on
+				return err
+			}
+			earn := func(tx *store.Tx) error { return tx.AddHostCredit(w.Host.ID, 1, 0, storetest.T0, 0) }
+			if err := s.Update(t.Context(), earn); err != nil { // another process
+				return err
+			}
+		}
+		hosts, err := tx.HostsToChange([]int64{w.Host.ID})
+		if err == nil && hosts[w.Host.ID].TotalCredit != 1 {
+			t.Errorf("got %+v, want the credit that the other added", hosts[w.Host.ID])
+		}
+		return err
+	})
+	if err != nil || tries != 2 {
+		t.Errorf("after %d tries: %v, want success at the second", tries, err)
+	}
+}

@@ -67,6 +67,18 @@ func (t *Tx) UserByKey(key protocol.Authenticator) (User, error) {
 	return one(t, scanUser, userByKey, string(key))
 }
 
+const usersToChange = `SELECT ` + userColumns + ` FROM "user" WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
+
+// UsersToChange is for accounts what HostsToChange is for hosts.
+func (t *Tx) UsersToChange(list []int64) (map[int64]User, error) {
+	users, err := all(t, scanUser, usersToChange, jsonList(list))
+	out := make(map[int64]User, len(users))
+	for _, u := range users {
+		out[u.ID] = u
+	}
+	return out, err
+}
+
 const addUserCredit = `
 UPDATE "user" SET total_credit = total_credit + $2, expavg_credit = $3, expavg_time = $4 WHERE id = $1`
 

@@ -86,7 +86,7 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 func (t *Transitioner) oneByOne(ctx context.Context, due []*work, now time.Time) error {
 	for _, w := range due {
 		err := t.Store.Update(ctx, func(tx *store.Tx) error { return t.handleAll(tx, []*work{w}, now) })
-		if err == nil {
+		if err == nil || errors.Is(err, store.ErrBusy) { // it stays due
 			continue
 		}
 		t.Log.Error("can't handle workunit", "workunit", w.wu.Name, "err", err, "retry_in", retry)

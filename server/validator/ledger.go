@@ -1,6 +1,7 @@
 package validator
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
@@ -13,38 +14,76 @@ type ledger struct {
 	hosts    map[int64]*hostEarning
 	users    map[int64]*userEarning
 	versions map[hostVersion]*versionEarning
-	// In the order in which they were met first, so that transactions of several
-	// processes take rows in one order as far as the workunits are in one.
-	order []interface{ save(tx *store.Tx) error }
 }
 
 type hostVersion struct{ host, version int64 }
 
-func newLedger(tx *store.Tx) *ledger {
-	return &ledger{
+// newLedger begins the transaction in which looks are stored: hosts and users are the
+// busiest rows, so their part comes first, before others change them.
+func newLedger(tx *store.Tx, looks []*look) (*ledger, error) {
+	l := &ledger{
 		tx: tx, hosts: make(map[int64]*hostEarning), users: make(map[int64]*userEarning),
 		versions: make(map[hostVersion]*versionEarning),
 	}
+	var hostIDs, userIDs []int64
+	for _, k := range looks {
+		for _, s := range k.samples {
+			if s.verdict == valid && s.result.ValidateState != store.Valid {
+				hostIDs, userIDs = append(hostIDs, s.result.HostID), append(userIDs, s.result.UserID)
+			}
+		}
+	}
+	hosts, err := tx.HostsToChange(hostIDs)
+	if err != nil {
+		return nil, err
+	}
+	users, err := tx.UsersToChange(userIDs)
+	if err != nil {
+		return nil, err
+	}
+	for id, h := range hosts {
+		l.hosts[id] = &hostEarning{host: h}
+	}
+	for id, u := range users {
+		l.users[id] = &userEarning{user: u}
+	}
+	return l, nil
 }
 
 // save stores everything. The ledger is closed then.
 func (l *ledger) save() error {
-	for _, e := range l.order {
-		if err := e.save(l.tx); err != nil {
+	for id, e := range l.hosts {
+		if e.now.IsZero() {
+			continue
+		}
+		if err := l.tx.AddHostCredit(id, e.credit, e.host.ExpavgCredit, e.now, e.host.AvgTurnaround); err != nil {
+			return err
+		}
+	}
+	for id, e := range l.users {
+		if e.now.IsZero() {
+			continue
+		}
+		if err := l.tx.AddUserCredit(id, e.credit, e.user.ExpavgCredit, e.now); err != nil {
+			return err
+		}
+	}
+	for _, e := range l.versions {
+		if e.now == e.old {
+			continue
+		}
+		if err := l.tx.SaveHostAppVersion(e.now); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// An earning has a zero time so long as there is none.
 type hostEarning struct {
 	host   store.Host
 	credit float64
 	now    time.Time
-}
-
-func (e *hostEarning) save(tx *store.Tx) error {
-	return tx.AddHostCredit(e.host.ID, e.credit, e.host.ExpavgCredit, e.now, e.host.AvgTurnaround)
 }
 
 type userEarning struct {
@@ -53,21 +92,12 @@ type userEarning struct {
 	now    time.Time
 }
 
-func (e *userEarning) save(tx *store.Tx) error {
-	return tx.AddUserCredit(e.user.ID, e.credit, e.user.ExpavgCredit, e.now)
-}
-
 // grant adds the credit of a result that was found valid to host and user. That
 // this happens once a result is seen to by SaveResult.
 func (l *ledger) grant(r store.Result, credit float64, now time.Time) error {
-	h, ok := l.hosts[r.HostID]
-	if !ok {
-		host, err := l.tx.Host(r.HostID)
-		if err != nil {
-			return err
-		}
-		h = &hostEarning{host: host}
-		l.hosts[r.HostID], l.order = h, append(l.order, h)
+	h, u := l.hosts[r.HostID], l.users[r.UserID]
+	if h == nil || u == nil {
+		return fmt.Errorf("result %s: its host or user is gone: %w", r.Name, store.ErrNotFound)
 	}
 	turnaround := r.ReceivedTime.Sub(r.SentTime).Seconds()
 	if h.host.AvgTurnaround > 0 {
@@ -77,28 +107,12 @@ func (l *ledger) grant(r store.Result, credit float64, now time.Time) error {
 	h.host.ExpavgCredit = average(h.host.ExpavgCredit, h.host.ExpavgTime, now, credit)
 	h.host.ExpavgTime, h.now, h.credit = now, now, h.credit+credit
 
-	u, ok := l.users[r.UserID]
-	if !ok {
-		user, err := l.tx.User(r.UserID)
-		if err != nil {
-			return err
-		}
-		u = &userEarning{user: user}
-		l.users[r.UserID], l.order = u, append(l.order, u)
-	}
 	u.user.ExpavgCredit = average(u.user.ExpavgCredit, u.user.ExpavgTime, now, credit)
 	u.user.ExpavgTime, u.now, u.credit = now, now, u.credit+credit
 	return nil
 }
 
 type versionEarning struct{ old, now store.HostAppVersion }
-
-func (e *versionEarning) save(tx *store.Tx) error {
-	if e.now == e.old {
-		return nil
-	}
-	return tx.SaveHostAppVersion(e.now)
-}
 
 // version applies change to what the host of a result has earned with its app
 // version. Results without a version are passed over.
@@ -114,7 +128,7 @@ func (l *ledger) version(r store.Result, change func(store.HostAppVersion) store
 			return err
 		}
 		v = &versionEarning{old, old}
-		l.versions[key], l.order = v, append(l.order, v)
+		l.versions[key] = v
 	}
 	v.now = change(v.now)
 	return nil

@@ -129,6 +129,9 @@ func (v *Validator) store(ctx context.Context, looks []*look, now time.Time) (in
 			delete(v.later, l.wu.ID)
 			n++
 			continue
+		case errors.Is(err, store.ErrBusy):
+			v.Log.Info("workunit waits, its hosts are busy", "workunit", l.wu.Name, "err", err)
+			continue // the next pass tries again
 		}
 		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err, "retry_in", again)
 		if v.later == nil {
@@ -146,11 +149,14 @@ func (v *Validator) conclusions(tx *store.Tx, looks []*look, now time.Time) erro
 	for _, l := range looks {
 		ids = append(ids, l.wu.ID)
 	}
+	earned, err := newLedger(tx, looks)
+	if err != nil {
+		return err
+	}
 	jobs, err := tx.Jobs(ids)
 	if err != nil {
 		return err
 	}
-	earned := newLedger(tx)
 	for _, l := range looks {
 		switch j := jobs[l.wu.ID]; {
 		case j.Workunit != l.wu || !slices.Equal(j.Results, l.results):

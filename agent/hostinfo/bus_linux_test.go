@@ -1,0 +1,77 @@
+package hostinfo_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testbus"
+	"github.com/starling-grid/starling/prefs"
+)
+
+type mutter struct{}
+
+// GetIdletime answers in milliseconds.
+func (mutter) GetIdletime() (uint64, *dbus.Error) { return 61_000, nil }
+
+type saver struct{}
+
+// GetSessionIdleTime answers in milliseconds.
+func (saver) GetSessionIdleTime() (uint32, *dbus.Error) { return 62_000, nil }
+
+// What the desktop and the system tell over a real bus.
+func TestBusesTellOfUse(t *testing.T) {
+	session, system := testbus.Start(t), testbus.Start(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", session.Address)
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", system.Address)
+	t.Setenv("DISPLAY", "")
+	const gnome, freedesktop, logind = "GNOME (Mutter) idle monitor", "freedesktop screen saver", "logind"
+	now := time.Now()
+	expect := func(want map[string]time.Duration) {
+		t.Helper()
+		hostinfo.ForgetFailures()
+		got := hostinfo.AskIdle(now)
+		for _, name := range []string{gnome, freedesktop, logind} {
+			d, told := got[name]
+			if w, ok := want[name]; told != ok || d.Round(time.Millisecond) != w {
+				t.Errorf("%s: got %v %v, want %v %v", name, d, told, w, ok)
+			}
+		}
+	}
+	expect(nil) // nobody is there
+	session.Serve("org.gnome.Mutter.IdleMonitor", "/org/gnome/Mutter/IdleMonitor/Core", "org.gnome.Mutter.IdleMonitor", mutter{})
+	session.Serve("org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver", "org.freedesktop.ScreenSaver", saver{})
+	set := system.Properties("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", map[string]any{
+		"IdleHint": false, "IdleSinceHint": uint64(0),
+	})
+	want := map[string]time.Duration{gnome: 61 * time.Second, freedesktop: 62 * time.Second, logind: 0}
+	expect(want)
+	set("IdleSinceHint", uint64(now.Add(-time.Hour).UnixMicro()))
+	set("IdleHint", true)
+	want[logind] = time.Hour
+	expect(want)
+	set("IdleSinceHint", uint64(0)) // nobody is logged in
+	delete(want, logind)
+	expect(want)
+}
+
+func TestMeteredNetwork(t *testing.T) {
+	bus := testbus.Start(t)
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.Address)
+	metered := func() prefs.Sense {
+		var p hostinfo.Presence
+		return p.Sample(time.Now(), nil).Metered
+	}
+	if got := metered(); got != prefs.Unknown {
+		t.Errorf("without NetworkManager: %v", got)
+	}
+	set := bus.Properties("org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager", "org.freedesktop.NetworkManager", map[string]any{"Metered": uint32(0)})
+	for n, want := range []prefs.Sense{prefs.Unknown, prefs.Yes, prefs.No, prefs.Yes, prefs.No} {
+		set("Metered", uint32(n))
+		if got := metered(); got != want {
+			t.Errorf("%d: got %v, want %v", n, got, want)
+		}
+	}
+}

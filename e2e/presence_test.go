@@ -1,0 +1,83 @@
+//go:build linux
+
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testbus"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// TestTheComputerComesFirst has a whole agent stop its task while the CPU is too
+// hot and while a program wants the computer for itself, leave the network alone
+// while it is metered, and go on afterwards. What it senses is the real thing but
+// for the sensor's files and NetworkManager, which are the test's.
+func TestTheComputerComesFirst(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	sys, game := t.TempDir(), filepath.Join(t.TempDir(), "starling-game")
+	put := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	heat := func(milli string) { put(filepath.Join(sys, "class/hwmon/hwmon0/temp1_input"), milli+"\n") }
+	put(filepath.Join(sys, "class/hwmon/hwmon0/name"), "coretemp\n")
+	heat("95000")
+	sleep, err := os.ReadFile("/bin/sleep")
+	if err != nil {
+		t.Skip(err)
+	}
+	put(game, string(sleep))
+	bus := testbus.Start(t)
+	meter := bus.Properties("org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager", "org.freedesktop.NetworkManager", map[string]any{"Metered": uint32(2)})
+
+	p := newProject(t, ctx)
+	work(t, ctx, p, 1, 216091) // takes longer than this test
+	serve(t, ctx, p)
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "cpu_usage_limit = 10\nmax_cpu_temperature = 80\nnetwork_wifi_only = true\n",
+		"ncpus = 1\nexclusive_apps = [\"starling-game\"]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Env = []string{"HOST_SYS=" + sys, "DBUS_SYSTEM_BUS_ADDRESS=" + bus.Address}
+	t.Cleanup(func() {
+		if err := a.Stop(); err != nil {
+			t.Error(err)
+		}
+		showLog(t, a.Log())
+	})
+	startAgent(t, ctx, a, p)
+	runs := func(s control.Status) bool { return len(s.Tasks) == 1 && s.Tasks[0].Running && s.Tasks[0].PID > 0 }
+	stopped := func(why string) func(control.Status) bool {
+		return func(s control.Status) bool {
+			return len(s.Tasks) == 1 && !s.Tasks[0].Running && strings.Contains(s.Compute, why)
+		}
+	}
+	await(t, ctx, a, "the heat to stop it", stopped("95 °C, more than 80 (max_cpu_temperature)"))
+	heat("40000")
+	await(t, ctx, a, "it to run", runs)
+	play := exec.CommandContext(ctx, game, "1000")
+	if err := play.Start(); err != nil {
+		t.Fatal(err)
+	}
+	meter("Metered", uint32(1))
+	await(t, ctx, a, "the game to stop it", stopped("starling-game is running (exclusive_app)"))
+	_ = play.Process.Kill()
+	_ = play.Wait()
+	await(t, ctx, a, "it to run in spite of the metered network", func(s control.Status) bool {
+		return runs(s) && strings.Contains(s.Network, "metered (network_wifi_only)")
+	})
+	meter("Metered", uint32(2))
+	await(t, ctx, a, "the network to be used", func(s control.Status) bool { return s.Network == "" && runs(s) })
+}

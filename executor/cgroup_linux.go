@@ -1,0 +1,219 @@
+package executor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// agentGroup is the control group of the agent itself: one that has others below
+// it cannot hold processes.
+const agentGroup = "agent"
+
+// groups are the control groups of all applications, below one that was given to
+// the agent. The zero value has none.
+type groups struct {
+	dir     string
+	bounded string // what can be bounded: "cpu memory pids", or some of it
+}
+
+// A group is the control group of one run. A nil one does nothing and knows
+// nothing.
+type group struct {
+	dir  string
+	open *os.File
+}
+
+// UseControlGroups puts each application into a control group of its own, where
+// the system's service manager has delegated the agent's group to the agent
+// (Delegate=yes); this process moves into one of these as well. It returns what
+// the kernel can bound there, "" where nothing is delegated, and must be called
+// before the first Start.
+func (e *Executor) UseControlGroups() (bounded string, err error) {
+	dir, err := delegated()
+	if err != nil || dir == "" {
+		return "", err
+	}
+	g := groups{dir: dir}
+	old, _ := filepath.Glob(filepath.Join(dir, "slot-*"))
+	for _, dir := range old { // an earlier agent's
+		if err := (&group{dir: dir}).remove(); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, agentGroup), 0o755); err != nil && !errors.Is(err, fs.ErrExist) { //nolint:gosec // as all are
+		return "", err
+	}
+	if err := write(dir, agentGroup+"/cgroup.procs", "0"); err != nil {
+		return "", err
+	}
+	var can []string
+	for _, controller := range []string{"cpu", "memory", "pids"} {
+		if write(dir, "cgroup.subtree_control", "+"+controller) == nil {
+			can = append(can, controller)
+		}
+	}
+	g.bounded = strings.Join(can, " ")
+	e.groups = g
+	return strings.TrimSpace("processes " + g.bounded), nil
+}
+
+// delegated returns the folder of the agent's control group, "" if it was not
+// given to the agent. Others may look writable; they are the service manager's.
+func delegated() (string, error) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", nil //nolint:nilerr // a kernel without
+	}
+	for line := range strings.Lines(string(text)) {
+		name, ok := strings.CutPrefix(strings.TrimSpace(line), "0::/")
+		if !ok {
+			continue
+		}
+		if path.Base(name) == agentGroup { // this process has moved already
+			name = path.Dir(name)
+		}
+		for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
+			var st unix.Statfs_t
+			if unix.Statfs(root, &st) != nil || st.Type != unix.CGROUP2_SUPER_MAGIC {
+				continue
+			}
+			dir := filepath.Join(root, name)
+			mark := make([]byte, 1)
+			for _, attr := range []string{"user.delegate", "trusted.delegate"} { // set by systemd
+				if n, err := unix.Getxattr(dir, attr, mark); err == nil && n == 1 && mark[0] == '1' {
+					if _, err := os.Stat(filepath.Join(dir, "cgroup.kill")); err != nil {
+						return "", errors.New("control groups of this kernel cannot be ended as a whole (Linux 5.14 and later)")
+					}
+					return dir, nil
+				}
+			}
+		}
+	}
+	return "", nil
+}
+
+func write(dir, name, text string) error {
+	return os.WriteFile(filepath.Join(dir, name), []byte(text), 0)
+}
+
+// make returns the group of a slot; nil if there are none.
+func (g groups) make(slot int) (*group, error) {
+	if g.dir == "" {
+		return nil, nil
+	}
+	c := &group{dir: filepath.Join(g.dir, "slot-"+strconv.Itoa(slot))}
+	if err := c.remove(); err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(c.dir, 0o755); err != nil { //nolint:gosec // as all are
+		return nil, err
+	}
+	var err error
+	c.open, err = os.Open(c.dir)
+	return c, err
+}
+
+// enter has a command start in the group.
+func (c *group) enter(attr *syscall.SysProcAttr) {
+	if c != nil {
+		attr.UseCgroupFD, attr.CgroupFD = true, int(c.open.Fd())
+	}
+}
+
+// bound holds the group to so many bytes of memory and so many processes and
+// threads, 0 for no bound, and has it give way to the agent. What cannot be
+// bounded here is not.
+func (c *group) bound(memory int64, tasks int, idle bool) {
+	if c == nil {
+		return
+	}
+	most := func(n int64) string {
+		if n <= 0 {
+			return "max"
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	_ = write(c.dir, "memory.max", most(memory))
+	_ = write(c.dir, "memory.oom.group", "1") // half a task is none
+	_ = write(c.dir, "pids.max", most(int64(tasks)))
+	if idle {
+		_ = write(c.dir, "cpu.weight", "1")
+	}
+}
+
+// freeze stops all processes of the group or lets them go on, and reports whether
+// it could.
+func (c *group) freeze(v bool) bool {
+	if c == nil {
+		return false
+	}
+	text := "0"
+	if v {
+		text = "1"
+	}
+	return write(c.dir, "cgroup.freeze", text) == nil
+}
+
+// kill ends all processes of the group and returns how many there were.
+func (c *group) kill() int {
+	if c == nil {
+		return 0
+	}
+	pids, _ := os.ReadFile(filepath.Join(c.dir, "cgroup.procs"))
+	_ = write(c.dir, "cgroup.kill", "1")
+	return bytes.Count(pids, []byte("\n"))
+}
+
+// cpu is how long the group's processes, those that have ended too, have computed.
+func (c *group) cpu() time.Duration {
+	return time.Duration(c.number("cpu.stat", "usage_usec")) * time.Microsecond
+}
+
+// outOfMemory reports whether the kernel has ended processes for taking more
+// memory than the bound.
+func (c *group) outOfMemory() bool { return c.number("memory.events", "oom_kill") > 0 }
+
+// number returns a value of a file with names and values; 0 if it is not there.
+func (c *group) number(file, name string) int64 {
+	if c == nil {
+		return 0
+	}
+	text, _ := os.ReadFile(filepath.Join(c.dir, file))
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, name+" "); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+			return n
+		}
+	}
+	return 0
+}
+
+// remove ends what is left in the group, and it.
+func (c *group) remove() error {
+	if c == nil {
+		return nil
+	}
+	if c.open != nil {
+		_ = c.open.Close()
+	}
+	var err error
+	for range 250 {
+		c.kill()
+		if err = unix.Rmdir(c.dir); err == nil || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return fmt.Errorf("remove control group %s: %w", c.dir, err)
+}

@@ -1,0 +1,201 @@
+package executor
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// inside names the variable that a test finds itself in a virtual machine by.
+const inside = "STARLING_TEST_INSIDE"
+
+// boot is the first program of a Linux with a systemd that does nothing but start a
+// service, as a user without rights to whom its control group is delegated. What
+// is tested runs once before that, where nothing is delegated.
+const boot = `#!/bin/sh
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/run HOME=/run
+mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t cgroup2 cgroup /sys/fs/cgroup && mount -t tmpfs tmp /run
+mkdir -p /run/systemd/system /run/test && chown nobody /run/test && cp %[2]s /run/executor.test && cd /run
+%[1]s=alone ./executor.test -test.v -test.run '^TestNothingDelegatedInside$'
+cat >/run/systemd/system/test.service <<END
+[Unit]
+DefaultDependencies=no
+SuccessAction=poweroff-force
+FailureAction=poweroff-force
+[Service]
+User=nobody
+Delegate=yes
+NoNewPrivileges=yes
+CapabilityBoundingSet=
+Environment=%[1]s=delegated HOME=/run/test TMPDIR=/run/test PATH=/usr/bin:/bin
+WorkingDirectory=/run/test
+ExecStart=/run/executor.test -test.v -test.timeout 2m -test.run ^TestControlGroupsInside
+StandardOutput=tty
+StandardError=tty
+TTYPath=/dev/console
+END
+exec %[3]s --system --unit=test.service --show-status=0 --log-level=err
+`
+
+// TestControlGroups boots a Linux of its own, as a process of this one: what this
+// computer's control groups are like does not matter, and nothing here is touched.
+func TestControlGroups(t *testing.T) {
+	t.Parallel()
+	const systemd = "/lib/systemd/systemd"
+	kernel, err := exec.LookPath("linux.uml")
+	if err != nil {
+		missing(t, "linux.uml is not installed (Debian: user-mode-linux); control groups are NOT tested")
+	}
+	if _, err := os.Stat(systemd); err != nil {
+		missing(t, "systemd is not installed; control groups are NOT tested")
+	}
+	dir := t.TempDir()
+	self := filepath.Join(dir, "executor.test")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-o", self, ".") // the race detector does not run there
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Skipf("needs the go command: %v: %s", err, out)
+	}
+	init := filepath.Join(dir, "init")
+	if err := os.WriteFile(init, fmt.Appendf(nil, boot, inside, self, systemd), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), kernel, "mem=512M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "con=null", "con0=null,fd:1", "init="+init)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
+	out, err := cmd.CombinedOutput()
+	for _, test := range []string{"TestNothingDelegatedInside", "TestControlGroupsInside"} {
+		if err != nil || !strings.Contains(string(out), "--- PASS: "+test) {
+			t.Fatalf("%s: %v\n%s", test, err, out)
+		}
+	}
+}
+
+// missing skips a test, or fails it where everything ought to be there.
+func missing(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
+// What may be written to is not therefore one's own.
+func TestNothingDelegatedInside(t *testing.T) {
+	if os.Getenv(inside) != "alone" {
+		t.Skip("runs in the virtual machine of TestControlGroups")
+	}
+	if bounded, err := newBench(t).UseControlGroups(); bounded != "" || err != nil {
+		t.Errorf("got %q, %v", bounded, err)
+	}
+}
+
+func TestControlGroupsInside(t *testing.T) {
+	if os.Getenv(inside) != "delegated" {
+		t.Skip("runs in the virtual machine of TestControlGroups")
+	}
+	const service = "/sys/fs/cgroup/system.slice/test.service"
+	var b *bench
+	use := func(b *bench) {
+		t.Helper()
+		if bounded, err := b.UseControlGroups(); bounded != "processes cpu memory pids" || err != nil {
+			t.Fatalf("got %q, %v", bounded, err)
+		}
+	}
+	slot := filepath.Join(service, "slot-0")
+	file := func(name string) string { return strings.TrimSpace(b.read(filepath.Join(slot, name))) }
+
+	t.Run("bounds", func(t *testing.T) {
+		b = newBench(t)
+		use(b)
+		b.Allow(Allowance{MostMemory: 100 << 20, Processes: 10})
+		task := b.task("wait")
+		task.Init.NoPriorityChange = false
+		b.start(task)
+		b.appears("working")
+		if got, want := file("cgroup.procs"), strconv.Itoa(b.Progress()["r_0"].PID); got != want {
+			t.Errorf("processes %q, want %s", got, want)
+		}
+		for name, want := range map[string]string{"memory.max": "104857600", "memory.oom.group": "1", "pids.max": "160", "cpu.weight": "1"} {
+			if got := file(name); got != want {
+				t.Errorf("%s is %s, want %s", name, got, want)
+			}
+		}
+		b.Allow(Allowance{MostMemory: 200 << 20, Processes: 10})
+		for file("memory.max") != "209715200" {
+			time.Sleep(time.Millisecond)
+		}
+		_ = b.Quit("r_0")
+		if e := b.exited(); e.Verdict != WillRestart || file("cgroup.procs") != "absent" {
+			t.Errorf("got %+v, left %s", e, file("cgroup.procs"))
+		}
+	})
+	t.Run("memory", func(t *testing.T) {
+		b = newBench(t)
+		b.timing.poll = time.Hour // the agent sees nothing
+		use(b)
+		b.Allow(Allowance{MostMemory: 64 << 20})
+		b.start(b.task("memory"))
+		if e := b.exited(); e.Verdict != Aborted || e.ExitStatus != 198 || !strings.Contains(e.Message, "ended by the system at 64.00MB") {
+			t.Errorf("got %+v", e)
+		}
+	})
+	t.Run("processes", func(t *testing.T) {
+		b = newBench(t)
+		b.timing.poll = time.Hour
+		use(b)
+		b.Allow(Allowance{Processes: 4})
+		b.program("#!/bin/sh\nfor i in $(seq 200); do sleep 60 & done\n")
+		b.start(b.task())
+		if e := b.exited(); e.Verdict != ComputeError || !strings.Contains(e.Stderr, "fork") {
+			t.Errorf("got %+v", e)
+		}
+	})
+	t.Run("suspended and resumed", func(t *testing.T) {
+		b = newBench(t)
+		b.timing.deaf = 20 * time.Millisecond
+		use(b)
+		b.program("#!/bin/sh\n(i=0; while :; do i=$((i+1)); echo $i >c; mv c child_ticks; done) &\ni=0; while :; do i=$((i+1)); echo $i >t; mv t ticks; done\n")
+		b.start(b.task())
+		b.ticking("child_ticks")
+		_ = b.Suspend("r_0")
+		for !strings.Contains(file("cgroup.events"), "frozen 1") {
+			time.Sleep(time.Millisecond)
+		}
+		b.still("ticks")
+		_ = b.Resume("r_0")
+		b.ticking("ticks")
+		b.ticking("child_ticks")
+		_ = b.Suspend("r_0")
+		_ = b.Quit("r_0")
+		if e := b.exited(); e.Verdict != WillRestart || file("cgroup.procs") != "absent" {
+			t.Errorf("got %+v", e)
+		}
+	})
+	t.Run("processor time of what has gone", func(t *testing.T) {
+		b = newBench(t)
+		use(b)
+		b.program("#!/bin/sh\n(setsid sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; >done' &)\nwhile [ ! -e done ]; do sleep 0.01; done\necho 0 >boinc_finish_called; echo >out\n")
+		task := b.task()
+		task.Files[1].Copy = true
+		b.start(task)
+		if e := b.exited(); e.Verdict != Success || e.CPUTime < 100*time.Millisecond {
+			t.Errorf("got %+v", e)
+		}
+	})
+	t.Run("left by an agent that was killed", func(t *testing.T) {
+		b = newBench(t)
+		use(b)
+		b.start(b.task("wait"))
+		b.appears("working")
+		pid := b.Progress()["r_0"].PID
+		next := newBench(t)
+		use(next)
+		gone(t, pid)
+		b.exited()
+	})
+}

@@ -1,0 +1,25 @@
+//go:build !linux
+
+package executor
+
+import (
+	"syscall"
+	"time"
+)
+
+type groups struct{}
+
+// A group is nothing here.
+type group struct{}
+
+// UseControlGroups does nothing on this system.
+func (*Executor) UseControlGroups() (bounded string, err error) { return "", nil }
+
+func (groups) make(int) (*group, error)   { return nil, nil }
+func (*group) enter(*syscall.SysProcAttr) {}
+func (*group) bound(int64, int, bool)     {}
+func (*group) freeze(bool) bool           { return false }
+func (*group) kill() int                  { return 0 }
+func (*group) cpu() time.Duration         { return 0 }
+func (*group) outOfMemory() bool          { return false }
+func (*group) remove() error              { return nil }

@@ -1,0 +1,75 @@
+package executor
+
+import (
+	"context"
+	"time"
+
+	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// listened notes that the application knows the interface.
+func (r *run) listened() {
+	if !r.listens {
+		r.listens = true
+		r.update(func(p *Progress) { p.Listens = true })
+	}
+}
+
+// readStatus takes the application's report, if there is a new one.
+func (r *run) readStatus() {
+	text, ok := r.ipc.Receive(appipc.AppStatus)
+	if !ok {
+		return
+	}
+	r.listened()
+	r.log.Log(context.Background(), logflag.Detail, "told by application", logflag.Key, logflag.AppMsgReceive, "text", text)
+	st := appipc.ParseStatus(text)
+	var saved bool
+	r.update(func(p *Progress) {
+		p.CPUTime = max(p.CPUTime, st.CPUTime) // an application may not count its children
+		if st.FractionDone > 0 {
+			p.Fraction = st.FractionDone
+		}
+		if st.WorkingSet > 0 {
+			p.WorkingSet, p.PeakWorkingSet = st.WorkingSet, max(p.PeakWorkingSet, st.WorkingSet)
+		}
+		if saved = st.CheckpointCPUTime != p.CheckpointCPUTime && st.CheckpointCPUTime > 0; saved {
+			p.CheckpointCPUTime, p.CheckpointElapsed, p.WithoutCheckpoint = st.CheckpointCPUTime, p.Elapsed, false
+		}
+	})
+	if saved {
+		r.checkpointed()
+	}
+}
+
+// checkpointed keeps what the next run starts from.
+func (r *run) checkpointed() {
+	p := r.snapshot()
+	r.saveState(p, p.CheckpointCPUTime, p.CheckpointElapsed)
+	r.countExits(0)
+	r.log.Debug("checkpoint", logflag.Key, logflag.Checkpoint, "cpu", p.CheckpointCPUTime, "elapsed", p.CheckpointElapsed, "fraction", p.Fraction)
+	r.e.report(Checkpointed{Result: r.task.Result, CPUTime: p.CheckpointCPUTime, Elapsed: p.CheckpointElapsed, Fraction: p.Fraction})
+}
+
+func (r *run) saveState(p Progress, cpu, elapsed time.Duration) {
+	st := appipc.TaskState{
+		ProjectURL: r.task.ProjectURL, ResultName: r.task.Init.ResultName,
+		CPUTime: cpu, Elapsed: elapsed,
+		FractionDone: p.Fraction, PeakWorkingSet: p.PeakWorkingSet, PeakDisk: p.PeakDisk,
+	}
+	if err := r.slot.replace(appipc.TaskStateFile, st.Encode()); err != nil {
+		r.log.Warn("cannot write task state", "error", err)
+	}
+}
+
+// countExits keeps the number of premature exits over restarts of the agent.
+func (r *run) countExits(n int) {
+	if r.slot.state.PrematureExits == n {
+		return
+	}
+	r.slot.state.PrematureExits = n
+	if err := r.slot.save(); err != nil {
+		r.log.Warn("cannot write slot state", "error", err)
+	}
+}

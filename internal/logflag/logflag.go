@@ -1,0 +1,124 @@
+// Package logflag has kinds of lines in a log switched on and off by the names of
+// BOINC's log flags. A line tells its kind by an attribute with the key Key.
+package logflag
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+)
+
+// Key is the key of the attribute that names the kind of a line.
+const Key = "flag"
+
+// Detail is the level of lines that come every second: they are written for their
+// flag only.
+const Detail = slog.LevelDebug - 4
+
+// Flags that have an effect. The first three are on unless switched off.
+const (
+	Task          = "task"
+	FileXfer      = "file_xfer"
+	SchedOps      = "sched_ops"
+	AppMsgReceive = "app_msg_receive"
+	AppMsgSend    = "app_msg_send"
+	Checkpoint    = "checkpoint_debug"
+	CPUSched      = "cpu_sched"
+	CPUSchedDebug = "cpu_sched_debug"
+	DCF           = "dcf_debug"
+	DiskUsage     = "disk_usage_debug"
+	FileXferDebug = "file_xfer_debug"
+	Heartbeat     = "heartbeat_debug"
+	HTTP          = "http_debug"
+	MemUsage      = "mem_usage_debug"
+	NetworkStatus = "network_status_debug"
+	Priority      = "priority_debug"
+	SchedOpDebug  = "sched_op_debug"
+	Slot          = "slot_debug"
+	State         = "state_debug"
+	Suspend       = "suspend_debug"
+	TaskDebug     = "task_debug"
+	Trickle       = "trickle_debug"
+	WorkFetch     = "work_fetch_debug"
+
+	// SchedDecision keeps every pass of the policies in a file, for starling
+	// simulate --replay. It is not one of BOINC's.
+	SchedDecision = "sched_decision"
+)
+
+// Effective are the flags that have an effect.
+var Effective = []string{
+	Task, FileXfer, SchedOps, AppMsgReceive, AppMsgSend, Checkpoint, CPUSched, CPUSchedDebug, DCF, DiskUsage, FileXferDebug, Heartbeat,
+	HTTP, MemUsage, NetworkStatus, Priority, SchedOpDebug, Slot, State, Suspend, TaskDebug, Trickle, WorkFetch, SchedDecision,
+}
+
+// Idle are further flags of BOINC's, which have nothing to switch here.
+var Idle = []string{
+	"android_debug", "async_file_debug", "benchmark_debug", "coproc_debug", "cpu_sched_status", "gui_rpc_debug", "gui_rpc_msg_debug",
+	"http_xfer_debug", "idle_detection_debug", "notice_debug", "poll_debug", "proxy_debug", "rr_simulation", "rrsim_detail",
+	"scrsave_debug", "sporadic_debug", "statefile_debug", "time_debug", "unparsed_xml",
+}
+
+// Defaults are the flags that have an effect, and which of them are on.
+func Defaults() map[string]bool {
+	all := make(map[string]bool, len(Effective))
+	for _, name := range Effective {
+		all[name] = usual(name)
+	}
+	return all
+}
+
+// usual reports whether a flag is on unless switched off.
+func usual(name string) bool { return name == Task || name == FileXfer || name == SchedOps }
+
+// Handler passes on lines whose flag is on, as ordinary ones whatever their level
+// is. Lines whose flag is off are no ordinary ones: warnings and details go by their
+// level, as does all that bears no flag.
+func Handler(next slog.Handler, flags map[string]bool) slog.Handler {
+	h := handler{next: next, flags: flags}
+	for name, on := range flags {
+		h.some = h.some || on && !usual(name)
+	}
+	return h
+}
+
+type handler struct {
+	next  slog.Handler
+	flags map[string]bool
+	some  bool   // some flag is on that usually is not
+	own   string // the flag of all lines of this logger
+}
+
+func (h handler) Enabled(ctx context.Context, l slog.Level) bool {
+	return h.some || h.next.Enabled(ctx, l)
+}
+
+func (h handler) Handle(ctx context.Context, r slog.Record) error {
+	flag := h.own
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == Key {
+			flag = a.Value.String()
+		}
+		return true
+	})
+	switch on, set := h.flags[flag]; {
+	case on:
+		r.Level = max(r.Level, slog.LevelInfo)
+	case set && r.Level == slog.LevelInfo, !h.next.Enabled(ctx, r.Level):
+		return nil
+	}
+	return h.next.Handle(ctx, r)
+}
+
+func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	if i := slices.IndexFunc(attrs, func(a slog.Attr) bool { return a.Key == Key }); i >= 0 {
+		h.own = attrs[i].Value.String()
+	}
+	h.next = h.next.WithAttrs(attrs)
+	return h
+}
+
+func (h handler) WithGroup(name string) slog.Handler {
+	h.next = h.next.WithGroup(name)
+	return h
+}
