@@ -148,7 +148,7 @@ func TestLeaveManager(t *testing.T) {
 	for _, detach := range []bool{false, true} {
 		t.Run(fmt.Sprint("detach=", detach), func(t *testing.T) {
 			answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
-			prefs := "<global_preferences><mod_time>1</mod_time><max_ncpus_pct>40</max_ncpus_pct></global_preferences>"
+			prefs := "<global_preferences><mod_time>1</mod_time><max_ncpus_pct>40</max_ncpus_pct></global_preferences><repeat_sec>3600</repeat_sec>"
 			answers[manage] = []answer{
 				managerReply(t, key, chosenURL, "<authenticator>0abc</authenticator>", prefs),
 				managerReply(t, key, demoURL, "<resource_share>7</resource_share>", prefs),
@@ -181,7 +181,7 @@ func TestLeaveManager(t *testing.T) {
 				if accounts, _, err := settings.LoadAccounts(w.dir); err != nil || len(accounts) != len(s.Projects) {
 					t.Errorf("accounts %+v, %v", accounts, err)
 				}
-				w.after(t, 25*time.Hour)
+				w.after(t, 2*time.Hour)
 				if n := w.count(manage); n != 2 {
 					t.Errorf("asked %d times, want not after it was left", n)
 				}
