@@ -8,6 +8,7 @@
 //	look.go       what the policies are shown
 //	pass.go       having them decide, and doing as they say
 //	contact.go    conversations with projects: request.go, reply.go
+//	manager.go    conversations with an account manager: managed.go
 //	transfers.go  which files are fetched and sent
 //	advance.go    how results move from state to state
 //	compute.go    starting applications and taking in how they ended
@@ -136,6 +137,7 @@ type Agent struct {
 	up      uptime
 	disk    diskUse
 	newer   newer
+	manages bool // an account manager is being contacted
 	stale   bool // something may be left that nobody needs
 }
 
@@ -312,6 +314,7 @@ func (a *Agent) step(now time.Time) time.Time {
 	a.keepDebts(now)
 	a.collect()
 	a.askNewer(now, &w)
+	a.followManager(now, &w)
 	w.by(d.Plan.Again)
 	return w.at
 }

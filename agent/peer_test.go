@@ -56,6 +56,7 @@ type peer struct {
 	answers  map[string][]answer
 	requests []*protocol.SchedulerRequest
 	asked    map[string]int
+	told     []string // what the account manager was told
 }
 
 // kinds of requests; downloads go by file name
@@ -63,12 +64,15 @@ const (
 	master = "master"
 	sched  = "scheduler"
 	upload = "upload"
+	manage = "account manager"
 )
 
 func kindOf(r *http.Request) string {
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/cgi"):
 		return sched
+	case strings.HasSuffix(r.URL.Path, "/rpc.php"):
+		return manage
 	case strings.HasSuffix(r.URL.Path, "/file_upload_handler"):
 		return upload
 	case strings.Contains(r.URL.Path, "/download/"):
@@ -90,6 +94,9 @@ func (p *peer) RoundTrip(r *http.Request) (*http.Response, error) {
 		if req, err := protocol.ParseSchedulerRequest(body); err == nil {
 			p.requests = append(p.requests, req)
 		}
+	}
+	if kind == manage {
+		p.told = append(p.told, string(body))
 	}
 	list := p.answers[kind]
 	if len(list) == 0 {
@@ -191,7 +198,7 @@ func (w *world) run(f func(t *testing.T)) {
 	w.t.Helper()
 	synctest.Test(w.t, func(t *testing.T) {
 		w.start(t)
-		defer w.stop()
+		defer func() { w.stop() }()
 		f(t)
 	})
 }

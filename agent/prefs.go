@@ -64,11 +64,14 @@ func (a *Agent) venue() string {
 	if acc := a.accounts[h.Prefs.Project]; acc.Venue != "" {
 		return acc.Venue
 	}
+	if m, _ := a.db.Managers.Get(state.Self); m.Venue != "" {
+		return m.Venue
+	}
 	p, _ := a.db.Projects.Get(h.Prefs.Project)
 	return p.Venue
 }
 
-// takePrefs takes over preferences that a project sent, unless they are no newer
+// takePrefs takes over preferences that a project or manager sent, unless they are no newer
 // than those that are known. It returns whether it did.
 func (a *Agent) takePrefs(tx *state.Tx, project, xml string, now time.Time) bool {
 	if xml == "" {
@@ -76,7 +79,9 @@ func (a *Agent) takePrefs(tx *state.Tx, project, xml string, now time.Time) bool
 	}
 	_, changed, err := prefs.ParseXML(project, xml, "", true)
 	h, ok := a.db.Hosts.Get(state.Self)
-	if err != nil || !ok || !changed.After(h.Prefs.Changed) || changed.After(now.Add(24*time.Hour)) {
+	m, _ := a.db.Managers.Get(state.Self)
+	rules := m.Dynamic && m.URL != "" // then nobody else's count
+	if err != nil || !ok || rules && project != m.URL || !rules && !changed.After(h.Prefs.Changed) || changed.After(now.Add(24*time.Hour)) {
 		return false
 	}
 	h.Prefs = state.AccountPrefs{Project: project, Changed: changed, XML: xml}

@@ -34,6 +34,7 @@ func (a *Agent) status(progress map[string]executor.Progress) control.Status {
 	if r := a.newer.found; r != nil {
 		s.Newer = &control.Release{Version: r.Version, URL: r.URL}
 	}
+	s.Manager = a.showManager()
 	seen := a.last.Snapshot
 	if seen.CPUs > 0 { // fewer perhaps than while the computer is in use, or more
 		s.CPUs = seen.CPUs
@@ -81,6 +82,9 @@ func (a *Agent) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	for _, n := range p.Notices {
 		v.Notices = append(v.Notices, n.Text)
+	}
+	if acc.Manager != nil {
+		v.Manager = acc.Manager.URL
 	}
 	v.Debt = p.Debt
 	if d, ok := a.debts.of[u]; ok {

@@ -69,22 +69,27 @@ func (a *Agent) SteerTask(ctx context.Context, project, name string, what contro
 			r.Suspended = what == control.SuspendTask
 			return a.db.Update(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
 		case control.AbortTask:
-			if a.running[taskID(r)] != nil {
-				return a.exec.Abort(taskID(r), protocol.ExitAbortedByUser, "aborted by user")
-			}
-			slot := r.Slot
-			a.move(key, r, state.AbortRequested, func(r *state.Result) {
-				r.ExitStatus, r.Message, r.Slot = protocol.ExitAbortedByUser, "aborted by user", state.NoSlot
-				r.Stderr = errorReport(r.Message, r.Stderr)
-				r.Ready(time.Now())
-			})
-			if slot != state.NoSlot {
-				a.clear(slot)
-			}
-			return nil
+			return a.abort(key, r, "aborted by user")
 		}
 		return fmt.Errorf("%q is nothing that can be done to a task", what)
 	})
+}
+
+// abort gives up a result that is not computed yet.
+func (a *Agent) abort(key string, r state.Result, why string) error {
+	if a.running[taskID(r)] != nil {
+		return a.exec.Abort(taskID(r), protocol.ExitAbortedByUser, why)
+	}
+	slot := r.Slot
+	a.move(key, r, state.AbortRequested, func(r *state.Result) {
+		r.ExitStatus, r.Message, r.Slot = protocol.ExitAbortedByUser, why, state.NoSlot
+		r.Stderr = errorReport(r.Message, r.Stderr)
+		r.Ready(time.Now())
+	})
+	if slot != state.NoSlot {
+		a.clear(slot)
+	}
+	return nil
 }
 
 func (a *Agent) findTask(project, name string) (key string, r state.Result, err error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -51,6 +52,7 @@ func (a *Agent) view(now time.Time) guirpc.View {
 	if r := a.newer.found; r != nil {
 		v.Newer = control.Release{Version: r.Version, URL: r.URL}
 	}
+	v.Manager, _ = a.db.Managers.Get(state.Self)
 	for _, l := range a.layers {
 		if filepath.Base(l.Origin) == settings.PrefsOverrideFile {
 			v.Override = l
@@ -154,7 +156,7 @@ func (a *Agent) LookupAccount(ctx context.Context, masterURL, email, passwdHash 
 
 // CreateAccount makes an account at a project.
 func (a *Agent) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string) (protocol.Authenticator, error) {
-	return a.sched.CreateAccount(ctx, masterURL, email, passwdHash, name)
+	return a.sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name})
 }
 
 // SetPrefsOverride makes l what tools changed of the preferences, and has them

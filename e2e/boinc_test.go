@@ -22,8 +22,14 @@ type boincClient struct {
 	proc *testhost.Process
 }
 
-// startBOINC starts the client of the system's package.
+// startBOINC starts the client of the system's package in a new folder.
 func startBOINC(t *testing.T, ctx context.Context) *boincClient {
+	t.Helper()
+	return startBOINCIn(t, ctx, t.TempDir())
+}
+
+// startBOINCIn starts it in a folder, whose files it takes as they are.
+func startBOINCIn(t *testing.T, ctx context.Context, dir string) *boincClient {
 	t.Helper()
 	for _, program := range []string{"boinc", "boinccmd"} {
 		if _, err := exec.LookPath(program); err != nil {
@@ -34,7 +40,7 @@ func startBOINC(t *testing.T, ctx context.Context) *boincClient {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &boincClient{t: t, dir: t.TempDir(), port: port}
+	c := &boincClient{t: t, dir: dir, port: port}
 	files := map[string]string{
 		"gui_rpc_auth.cfg": "secret\n",
 		"cc_config.xml":    "<cc_config><log_flags><sched_op_debug>1</sched_op_debug><file_xfer_debug>1</file_xfer_debug></log_flags><options><allow_multiple_clients>1</allow_multiple_clients><dont_contact_ref_site>1</dont_contact_ref_site><no_gpus>1</no_gpus><skip_cpu_benchmarks>1</skip_cpu_benchmarks><report_results_immediately>1</report_results_immediately><ncpus>1</ncpus></options></cc_config>\n",
@@ -42,6 +48,9 @@ func startBOINC(t *testing.T, ctx context.Context) *boincClient {
 		"global_prefs_override.xml": "<global_preferences><run_if_user_active>1</run_if_user_active><run_on_batteries>1</run_on_batteries><suspend_cpu_usage>0</suspend_cpu_usage><max_ncpus_pct>100</max_ncpus_pct></global_preferences>\n",
 	}
 	for name, text := range files {
+		if _, err := os.Stat(filepath.Join(c.dir, name)); err == nil {
+			continue
+		}
 		if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

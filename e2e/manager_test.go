@@ -1,239 +1,146 @@
-//go:build linux
-
 package e2e_test
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"fmt"
-	"os"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/protocol"
 )
 
-// A manager is Debian's BOINC Manager on a screen of its own, with somebody at the
-// keyboard. It shows our agent, whose log tells what it asks for.
-type manager struct {
-	t     *testing.T
-	ctx   context.Context
-	env   []string
-	agent *testhost.Agent
+// An accountManager is a web site that chooses one project for its only user.
+type accountManager struct {
+	*httptest.Server
+	key *protocol.PrivateKey
+
+	mu      sync.Mutex
+	account string // what it says of the project
+	asked   []string
 }
 
-// command runs a program that can see the screen.
-func (m manager) command(name string, args ...string) string {
-	cmd := exec.CommandContext(m.ctx, name, args...)
-	cmd.Env = m.env
-	out, _ := cmd.Output() // a window that has gone is no failure
-	return strings.TrimSpace(string(out))
-}
-
-// window returns the newest window with such a title, "" if there is none.
-func (m manager) window(title string) string {
-	all := strings.Fields(m.command("xdotool", "search", "--onlyvisible", "--name", title))
-	if len(all) == 0 {
-		return ""
-	}
-	return all[len(all)-1]
-}
-
-// agree says yes to the Manager's questions, and OK to its complaints of what was
-// typed too early.
-func (m manager) agree() {
-	for _, key := range []string{"alt+y", "Return"} {
-		w := m.window(".")
-		if _, height := m.size(w); height > 50 && height < 200 { // a wizard is larger
-			m.command("xdotool", "windowfocus", "--sync", w, "key", key)
-		}
-	}
-}
-
-// size returns how large a window is.
-func (m manager) size(window string) (width, height int) {
-	_, geometry, _ := strings.Cut(m.command("xdotool", "getwindowgeometry", window), "Geometry: ")
-	_, _ = fmt.Sscanf(geometry, "%dx%d", &width, &height)
-	return width, height
-}
-
-// Titles of the Manager's windows.
-const (
-	mainWindow = "^BOINC Manager .*"
-	dialog     = "^BOINC Manager$"
-)
-
-// typed begins what is typed as text, not as a key. next is a click on a wizard's
-// button, which does nothing while the wizard is busy; keys would cancel it.
-const (
-	typed = "type:"
-	next  = "next"
-)
-
-// does types in the newest window with a title until something is so: what is
-// typed before a window is ready for it is lost.
-func (m manager) does(what, title string, keys []string, so func() bool) {
-	m.t.Helper()
-	for {
-		m.agree()
-		if w := m.window(title); w != "" && !so() {
-			m.command("xdotool", "windowfocus", "--sync", w)
-			for _, key := range keys {
-				text, isText := strings.CutPrefix(key, typed)
-				switch {
-				case isText:
-					m.command("xdotool", "type", text)
-				case key == next:
-					width, height := m.size(w)
-					m.command("xdotool", "mousemove", "--window", w, fmt.Sprint(width-148), fmt.Sprint(height-28), "click", "1")
-				default:
-					m.command("xdotool", "key", key)
-				}
-			}
-		}
-		for range 10 {
-			if so() {
-				return
-			}
-			select {
-			case <-m.ctx.Done():
-				m.picture("failed")
-				m.t.Fatalf("%s: it never happened; the Manager asked for: %s", what, m.asked())
-			case <-time.After(200 * time.Millisecond):
-			}
-		}
-	}
-}
-
-var asksFor = regexp.MustCompile(`"a tool calls".* call=(\w+)`)
-
-// asked lists the calls that the Manager has made.
-func (m manager) asked() (calls []string) {
-	b, err := os.ReadFile(m.agent.Log())
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	for _, line := range asksFor.FindAllStringSubmatch(string(b), -1) {
-		calls = append(calls, line[1])
-	}
-	return calls
-}
-
-// calls reports whether the Manager makes a call from now on.
-func (m manager) calls(name string) func() bool {
-	count := func() (n int) {
-		for _, c := range m.asked() {
-			if c == name {
-				n++
-			}
-		}
-		return n
-	}
-	before := count()
-	return func() bool { return count() > before }
-}
-
-// picture keeps what is on the screen, for docs/screenshots.
-func (m manager) picture(name string) {
-	if dir := os.Getenv(screenshots); dir != "" {
-		m.ctx = context.WithoutCancel(m.ctx)
-		m.command("import", "-window", "root", "-trim", filepath.Join(dir, "manager-"+name+".png"))
-	}
-}
-
-// newManager starts the Manager as the documentation says.
-func newManager(t *testing.T, ctx context.Context, a *testhost.Agent, port int) manager {
+func newAccountManager(t *testing.T, project, account string) *accountManager {
 	t.Helper()
-	dir := t.TempDir()
-	r, w, err := os.Pipe()
+	key, err := protocol.GenerateKey()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
-	screen := exec.Command("Xvfb", "-displayfd", "3", "-nolisten", "tcp", "-screen", "0", "1024x768x24")
-	screen.ExtraFiles = []*os.File{w}
-	start(t, screen)
-	_ = w.Close()
-	number, err := bufio.NewReader(r).ReadString('\n') // all of it: it dies if it cannot write
-	if err != nil {
-		t.Fatal("Xvfb: ", err)
-	}
-	m := manager{t, ctx, append(os.Environ(), "HOME="+dir, "LC_ALL=C.UTF-8", "DISPLAY=:"+strings.TrimSpace(number)), a}
-	program := exec.Command("boincmgr", "--no-daemon", "--datadir", a.Dir, "--gui_rpc_port", fmt.Sprint(port))
-	program.Env = m.env
-	start(t, program)
+	m := &accountManager{key: key, account: account}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /get_project_config.php", func(w http.ResponseWriter, _ *http.Request) {
+		c := protocol.ProjectConfig{Name: "Chooser", AccountManager: true}
+		_, _ = w.Write(c.Encode())
+	})
+	mux.HandleFunc("POST /rpc.php", func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.asked = append(m.asked, string(b))
+		if !strings.Contains(string(b), "<password_hash>"+protocol.PasswordHash("secret", "Ann")+"</password_hash>") {
+			fmt.Fprint(w, "<acct_mgr_reply><error_num>-206</error_num><error>No such name, or another password</error></acct_mgr_reply>")
+			return
+		}
+		sig, _ := key.SignText(project)
+		fmt.Fprintf(w, "<?xml version=\"1.0\"?>\n<acct_mgr_reply>\n<name>Chooser</name>\n<signing_key>\n%s</signing_key>\n<repeat_sec>86400</repeat_sec>\n<account>\n<url>%s</url>\n<url_signature>\n%s</url_signature>\n%s\n</account>\n</acct_mgr_reply>\n",
+			key.Public().Text(), project, sig, m.account)
+	})
+	m.Server = httptest.NewServer(mux)
+	t.Cleanup(m.Close)
 	return m
 }
 
-// start runs a program until the test ends.
-func start(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		if err := cmd.Wait(); t.Failed() {
-			t.Logf("%v: %v: %s", cmd.Args, err, &out)
-		}
-	})
+// says changes what the manager says of the project.
+func (m *accountManager) says(account string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.account = account
 }
 
-// TestManager attaches to a project in BOINC Manager, sees a task run, and
-// suspends computing, in both of its views.
-func TestManager(t *testing.T) {
+// TestAccountManager has Debian's boinccmd, and then our own command line, have the
+// agent follow an account manager.
+func TestAccountManager(t *testing.T) {
 	t.Parallel()
-	needs(t, "boincmgr", "Xvfb", "xdotool")
+	if _, err := exec.LookPath("boinccmd"); err != nil {
+		t.Skip("boinccmd is not installed; tools/install-test-deps installs it")
+	}
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, 216091) // takes longer than this test
 	serve(t, ctx, p)
+	m := newAccountManager(t, p.URL, "<authenticator>"+p.Key+"</authenticator><resource_share>30</resource_share>")
 	port, err := testhost.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newAgentWith(t, "a", fmt.Sprintf("gui_rpc_port = %d\n[log_flags]\ngui_rpc_debug = true\n", port))
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "", fmt.Sprintf("ncpus = 1\ngui_rpc_port = %d\n", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Stop(); err != nil {
+			t.Error(err)
+		}
+		showLog(t, a.Log())
+	})
 	if err := a.Start(); err != nil {
 		t.Fatal(err)
 	}
-	await(t, ctx, a, "the agent", func(control.Status) bool { return true })
-	m := newManager(t, ctx, a, port)
+	c := tool{t, ctx, a.Dir, port}
+	c.until([]string{"--client_version"}, `^Client version: `)
 
-	// It finds itself without a project and offers to attach to one.
-	m.does("choose a project", dialog, []string{"alt+u", "ctrl+a", typed + p.URL, next}, m.calls("get_project_config"))
-	m.does("log in", dialog, []string{"alt+y", "alt+e", "ctrl+a", typed + testhost.Email, "Tab", "ctrl+a", typed + testhost.Password, next}, m.calls("lookup_account"))
-	await(t, ctx, a, "a running task", func(s control.Status) bool {
-		return len(s.Tasks) == 1 && s.Tasks[0].Running && s.Tasks[0].Fraction > 0
+	c.wants([]string{"--acct_mgr", "info"}, `^Account manager info:`)
+	if out, _ := c.run("--acct_mgr", "attach", m.URL, "Ann", "wrong"); !strings.Contains(out, "poll status: wrong password") && !strings.Contains(out, "bad password") {
+		t.Errorf("with a wrong password: %s", out)
+	}
+	c.wants([]string{"--acct_mgr", "attach", m.URL, "Ann", "secret"}, `polling for reply`)
+	c.wants([]string{"--acct_mgr", "info"}, `Name: Chooser`, `URL: `+m.URL)
+	s := await(t, ctx, a, "the chosen project", func(s control.Status) bool {
+		return len(s.Projects) == 1 && s.Projects[0].Initialized
 	})
-	m.does("finish", dialog, []string{next}, func() bool {
-		return slices.Contains(m.asked(), "project_attach_poll") && m.window(dialog) == ""
-	})
-	m.picture("simple")
+	if v := s.Projects[0]; v.MasterURL != p.URL || v.UserName != "ada" || v.Share != 30 || v.Manager != m.URL+"/" {
+		t.Errorf("attached to %+v", v)
+	}
+	if out, code := c.run("--acct_mgr", "attach", "http://127.0.0.1:1/other/", "Ann", "secret"); code == 0 && !strings.Contains(out, "different AM") {
+		t.Errorf("attached to another as well: %d %s", code, out)
+	}
+	m.says("<dont_request_more_work>1</dont_request_more_work>")
+	c.wants([]string{"--acct_mgr", "sync"}, `polling for reply`)
+	c.wants([]string{"--get_project_status"}, `don't request more work: yes`, `resource share: 100`)
+	c.wants([]string{"--acct_mgr", "detach"})
+	c.wants([]string{"--get_project_status"}, `don't request more work: no`)
 
-	m.does("look at the advanced view", mainWindow, []string{"ctrl+shift+a", "ctrl+shift+s"}, m.calls("get_statistics"))
-	m.does("look at the disk", mainWindow, []string{"ctrl+shift+d"}, m.calls("get_disk_usage"))
-	m.does("look at transfers", mainWindow, []string{"ctrl+shift+x"}, m.calls("get_file_transfers"))
-	m.does("look at tasks", mainWindow, []string{"ctrl+shift+t"}, m.calls("get_results"))
-	m.picture("advanced")
-	mode := func(want string) func() bool {
-		return func() bool {
-			s, err := a.Status(ctx)
-			return err == nil && s.RunMode == want
+	// The same by our own commands.
+	if _, err := a.Run(ctx, "manager", "sync"); err == nil || !strings.Contains(err.Error(), "no account manager is followed") {
+		t.Errorf("asked without one: %v", err)
+	}
+	if _, err := a.Run(ctx, "manager", "join", m.URL, "--name", "Ann", "--password", "wrong"); err == nil || !strings.Contains(err.Error(), "No such name, or another password") {
+		t.Errorf("with a wrong password: %v", err)
+	}
+	if _, err := a.Run(ctx, "manager", "join", p.URL, "--name", "Ann", "--password", "secret"); err == nil || !strings.Contains(err.Error(), "is a project, not an account manager") {
+		t.Errorf("joined a project: %v", err)
+	}
+	if _, err := a.Run(ctx, "attach", m.URL, "--email", "ann@example.org", "--password", "secret9", "--create"); err == nil || !strings.Contains(err.Error(), "is an account manager, not a project") {
+		t.Errorf("attached to a manager: %v", err)
+	}
+	m.says("<resource_share>20</resource_share>")
+	for _, args := range [][]string{{"join", m.URL, "--name", "Ann", "--password", "secret"}, {"sync"}, {"status"}} {
+		out, err := a.Run(ctx, append([]string{"manager"}, args...)...)
+		if err != nil || !strings.Contains(out, "Chooser\n") || !strings.Contains(out, "e2e, share 20") {
+			t.Errorf("manager %v: %v, %s", args, err, out)
 		}
 	}
-	m.does("suspend computing", mainWindow, []string{"Escape", "alt+a", "s"}, mode("never"))
-	m.does("go on", mainWindow, []string{"Escape", "alt+a", "r"}, mode("always"))
-	m.does("go back to the simple view", mainWindow, []string{"ctrl+shift+v"}, func() bool {
-		width, height := m.size(m.window(mainWindow))
-		return width < height
-	})
+	m.says("<detach>1</detach>")
+	if _, err := a.Run(ctx, "manager", "sync"); err != nil {
+		t.Error(err)
+	}
+	await(t, ctx, a, "the project to be gone", func(s control.Status) bool { return len(s.Projects) == 0 })
+	if out, err := a.Run(ctx, "manager", "leave"); err != nil || !strings.Contains(out, "not followed any more") {
+		t.Errorf("leave: %v, %s", err, out)
+	}
 }

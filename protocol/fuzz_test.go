@@ -143,3 +143,15 @@ func FuzzMasterURL(f *testing.F) {
 		}
 	})
 }
+
+func FuzzStatistics(f *testing.F) {
+	f.Add([]byte("<project_statistics><master_url>http://p.example/</master_url><daily_statistics><day>1</day></daily_statistics></project_statistics>"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		_, days, err := protocol.ParseStatistics(b)
+		for i := range days {
+			if err != nil || i > 0 && days[i].Day.Before(days[i-1].Day) {
+				t.Errorf("days %v, %v", days, err)
+			}
+		}
+	})
+}

@@ -36,11 +36,22 @@ func (c *Client) LookupHash(ctx context.Context, masterURL, email, passwdHash st
 	})
 }
 
+// A NewAccount is what a project is told of an account to be made.
+type NewAccount struct {
+	Email      string
+	PasswdHash string // see protocol.PasswordHash
+	Name       string // that others see
+	Consent    bool   // its owner accepted the project's terms of use
+}
+
 // CreateAccount makes an account and returns its authenticator.
-func (c *Client) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string) (protocol.Authenticator, error) {
-	return c.account(ctx, masterURL+"create_account.php", url.Values{
-		"email_addr": {strings.ToLower(email)}, "passwd_hash": {passwdHash}, "user_name": {name},
-	})
+func (c *Client) CreateAccount(ctx context.Context, masterURL string, n NewAccount) (protocol.Authenticator, error) {
+	q := url.Values{"email_addr": {strings.ToLower(n.Email)}, "passwd_hash": {n.PasswdHash}, "user_name": {n.Name}}
+	if n.Consent {
+		q.Set("consent_flag", "1")
+		q.Set("source", "Starling")
+	}
+	return c.account(ctx, masterURL+"create_account.php", q)
 }
 
 func (c *Client) account(ctx context.Context, u string, q url.Values) (protocol.Authenticator, error) {

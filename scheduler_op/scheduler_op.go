@@ -37,7 +37,7 @@ type Client struct {
 
 // An Error is an exchange with a project that gave nothing usable.
 type Error struct {
-	Op  string // "master page", "scheduler", "account"
+	Op  string // "master page", "scheduler", "account", "account manager"
 	URL string
 	Err error
 }
@@ -80,14 +80,7 @@ func (c *Client) Session(ctx context.Context, urls []string, first int, req *pro
 }
 
 func (c *Client) rpc(ctx context.Context, u string, body []byte) (*protocol.SchedulerReply, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, u, body)
-	if err != nil {
-		return nil, plain(err)
-	}
-	req.Header.Set("Content-Type", "text/xml")
-	b, err := c.do(req, maxReply)
+	b, err := c.post(ctx, u, body)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +89,17 @@ func (c *Client) rpc(ctx context.Context, u string, body []byte) (*protocol.Sche
 		return nil, fmt.Errorf("%w%s", err, looksLike(b))
 	}
 	return reply, nil
+}
+
+func (c *Client) post(ctx context.Context, u string, body []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodPost, u, body)
+	if err != nil {
+		return nil, plain(err)
+	}
+	req.Header.Set("Content-Type", "text/xml")
+	return c.do(req, maxReply)
 }
 
 func (c *Client) get(ctx context.Context, u string, limit int64) ([]byte, error) {

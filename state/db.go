@@ -35,9 +35,10 @@ type DB struct {
 	Versions Table[AppVersion]
 	Units    Table[Workunit]
 	Results  Table[Result]
+	Managers Table[Manager] // one record, Self, if an account manager is followed
 }
 
-// Self is the key of this computer's record in Hosts.
+// Self is the key of this computer's record in Hosts, and of its manager's.
 const Self = "self"
 
 // Open opens or makes the state file and reads all of it. It returns ErrInUse
@@ -70,6 +71,7 @@ func open(path string, readOnly bool) (*DB, error) {
 		Projects: Table[Project]{bucket: "project"}, Files: Table[File]{bucket: "file"},
 		Apps: Table[App]{bucket: "app"}, Versions: Table[AppVersion]{bucket: "app_version"},
 		Units: Table[Workunit]{bucket: "workunit"}, Results: Table[Result]{bucket: "result"},
+		Managers: Table[Manager]{bucket: "account_manager"},
 	}
 	if err := db.load(path); err != nil {
 		_ = b.Close()
@@ -88,7 +90,7 @@ func (db *DB) load(path string) error {
 	err := db.bolt.View(func(b *bbolt.Tx) error {
 		return errors.Join(
 			db.Meta.load(b), db.Hosts.load(b), db.Projects.load(b), db.Files.load(b),
-			db.Apps.load(b), db.Versions.load(b), db.Units.load(b), db.Results.load(b),
+			db.Apps.load(b), db.Versions.load(b), db.Units.load(b), db.Results.load(b), db.Managers.load(b),
 		)
 	})
 	if err != nil {

@@ -31,6 +31,7 @@ const clientState = `<client_state>
     <hostid>42</hostid>
     <rpc_seqno>17</rpc_seqno>
     <resource_share>30</resource_share>
+    <duration_correction_factor>2.5</duration_correction_factor>
     <suspended_via_gui/>
 </project>
 <app><name>a</name></app>
@@ -55,11 +56,15 @@ func folder(t *testing.T, state string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"client_state.xml":                     state,
-		"account_127.0.0.1_8090_proj.xml":      "<account><master_url>" + url + "</master_url><authenticator>0123abcd</authenticator></account>",
-		"global_prefs.xml":                     "<global_preferences><source_project>" + url + "</source_project><mod_time>1700000000</mod_time><run_on_batteries>1</run_on_batteries></global_preferences>",
-		"global_prefs_override.xml":            "<global_preferences><max_ncpus_pct>50</max_ncpus_pct></global_preferences>",
-		"lockfile":                             "",
+		"client_state.xml":                state,
+		"account_127.0.0.1_8090_proj.xml": "<account><master_url>" + url + "</master_url><authenticator>0123abcd</authenticator></account>",
+		"global_prefs.xml":                "<global_preferences><source_project>" + url + "</source_project><mod_time>1700000000</mod_time><run_on_batteries>1</run_on_batteries></global_preferences>",
+		"global_prefs_override.xml":       "<global_preferences><max_ncpus_pct>50</max_ncpus_pct></global_preferences>",
+		"lockfile":                        "",
+		"statistics_127.0.0.1_8090_proj.xml": "<project_statistics><master_url>" + url + "</master_url>" +
+			"<daily_statistics><day>1700006400</day><user_total_credit>9</user_total_credit><host_total_credit>5</host_total_credit></daily_statistics>" +
+			"<daily_statistics><day>1699920000</day><user_total_credit>8</user_total_credit></daily_statistics>" +
+			"<daily_statistics><day>1600000000</day><user_total_credit>1</user_total_credit></daily_statistics></project_statistics>",
 		"projects/127.0.0.1_8090_proj/in":      "hello",
 		"projects/127.0.0.1_8090_proj/bad":     "torn!",
 		"projects/127.0.0.1_8090_proj/out":     "hello",
@@ -101,6 +106,12 @@ func TestImport(t *testing.T) {
 	p, _ := db.Projects.Get(url)
 	if p.HostID != 42 || p.RPCSeqno <= 17 || !p.Contact.Initialized {
 		t.Errorf("project %+v", p)
+	}
+	if s := p.Statistics; len(s) != 2 || s[0].UserTotal != 8 || s[1].HostTotal != 5 || s[1].Day.Unix() != 1700006400 {
+		t.Errorf("credit of past days %+v; want the two of the last 60 days", s)
+	}
+	if p.Estimates != (state.Estimates{Results: 1, Ratio: 2.5}) {
+		t.Errorf("estimates %+v", p.Estimates)
 	}
 	h, _ := db.Hosts.Get(state.Self)
 	if h.CPID != "6b868508ea8d1b854eff3067366fdcf3" || h.Fpops != 2e9 || h.Times.On != 0.5 || h.Times.Active != 0.25 ||
@@ -172,6 +183,19 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("accounts %+v, %v", accounts, err)
 			}
 		})
+	}
+}
+
+// TestTornHistory checks that credit of past days, which is only looked at, stops
+// no import.
+func TestTornHistory(t *testing.T) {
+	from, to := folder(t, clientState), t.TempDir()
+	if err := os.WriteFile(filepath.Join(from, "statistics_127.0.0.1_8090_proj.xml"), []byte("<project_statistics><daily"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := boincimport.Import(from, to, nil)
+	if err != nil || !strings.Contains(strings.Join(r.Notes, "\n"), "credit of past days is not taken over") {
+		t.Errorf("%v, %+v", err, r.Notes)
 	}
 }
 

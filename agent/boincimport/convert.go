@@ -92,7 +92,8 @@ func project(p protocol.ClientProject, now time.Time) state.Project {
 		UserID: p.UserID, UserName: p.UserName, TeamName: p.TeamName, EmailHash: p.EmailHash, Venue: p.HostVenue,
 		UserTotalCredit: p.UserTotalCredit, UserExpavgCredit: p.UserExpavgCredit,
 		HostTotalCredit: p.HostTotalCredit, HostExpavgCredit: p.HostExpavgCredit,
-		Contact: state.Contact{NRPCFailures: p.NRPCFailures, MinRPCTime: p.MinRPCTime, Initialized: p.HostID != 0},
+		Estimates: estimates(p.DurationCorrectionFactor),
+		Contact:   state.Contact{NRPCFailures: p.NRPCFailures, MinRPCTime: p.MinRPCTime, Initialized: p.HostID != 0},
 	}
 }
 

@@ -13,11 +13,11 @@ import (
 // ErrRunning says that something still works in BOINC's folder.
 var ErrRunning = errors.New("BOINC's client is running; stop it first (systemctl stop boinc-client, or quit BOINC Manager with its tasks)")
 
-// hold makes sure that no client works in the folder, and that none starts until
+// Hold makes sure that no client works in the folder, and that none starts until
 // release is called. A client that was told to allow several takes no lock, so
 // processes are looked at as well; their applications may outlive a client that
 // was killed.
-func hold(dir string) (release func(), err error) {
+func Hold(dir string) (release func(), err error) {
 	if release, err = lock(filepath.Join(dir, "lockfile")); err != nil {
 		return nil, err
 	}

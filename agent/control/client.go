@@ -119,6 +119,22 @@ func (c *Client) Detach(ctx context.Context, masterURL string) error {
 	return c.call(ctx, http.MethodPost, "detach", url.Values{"project": {masterURL}}, nil)
 }
 
+// JoinManager has the agent follow an account manager. The hash is that of
+// protocol.PasswordHash, of the password and the login.
+func (c *Client) JoinManager(ctx context.Context, managerURL, login, passwdHash string) error {
+	return c.call(ctx, http.MethodPost, "manager/join", url.Values{"url": {managerURL}, "login": {login}, "passwd_hash": {passwdHash}}, nil)
+}
+
+// SyncManager has the agent ask its account manager now.
+func (c *Client) SyncManager(ctx context.Context) error {
+	return c.call(ctx, http.MethodPost, "manager/sync", nil, nil)
+}
+
+// LeaveManager has the agent follow no account manager any more.
+func (c *Client) LeaveManager(ctx context.Context, detach bool) error {
+	return c.call(ctx, http.MethodPost, "manager/leave", url.Values{"detach": {strconv.FormatBool(detach)}}, nil)
+}
+
 func (c *Client) call(ctx context.Context, method, name string, q url.Values, into any) error {
 	req, err := http.NewRequestWithContext(ctx, method, "http://agent/v1/"+name, strings.NewReader(q.Encode()))
 	if err != nil {

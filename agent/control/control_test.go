@@ -59,6 +59,10 @@ func (a *agent) Log(_ context.Context, after int) (control.Log, error) {
 	return control.Log{Messages: []control.Message{{Seqno: after + 1, Level: "INFO", Project: "p", Text: "<t>"}}}, a.err
 }
 
+func (*agent) JoinManager(context.Context, string, string, string) error { return nil }
+func (*agent) SyncManager(context.Context) error                         { return nil }
+func (*agent) LeaveManager(context.Context, bool) error                  { return nil }
+
 func (a *agent) Attach(_ context.Context, masterURL string, key protocol.Authenticator) error {
 	a.steered = append(a.steered, "attach "+masterURL+" "+string(key))
 	return a.err

@@ -42,6 +42,11 @@ type Agent interface {
 	// Attach makes an account file, Detach removes it.
 	Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error
 	Detach(ctx context.Context, masterURL string) error
+	// JoinManager follows an account manager, SyncManager asks it now; LeaveManager
+	// follows it no more, and with detach set detaches the projects that it attached.
+	JoinManager(ctx context.Context, managerURL, login, passwdHash string) error
+	SyncManager(ctx context.Context) error
+	LeaveManager(ctx context.Context, detach bool) error
 }
 
 // A ProjectAction is what a person can have done to a project.
@@ -142,8 +147,25 @@ func routes(a Agent) *http.ServeMux {
 	mux.HandleFunc("POST /v1/detach", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, a.Detach(r.Context(), r.PostFormValue("project")))
 	})
+	mux.HandleFunc("POST /v1/manager/join", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), managerPatience)
+		defer cancel()
+		answer(w, struct{}{}, a.JoinManager(ctx, r.PostFormValue("url"), r.PostFormValue("login"), r.PostFormValue("passwd_hash")))
+	})
+	mux.HandleFunc("POST /v1/manager/sync", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), managerPatience)
+		defer cancel()
+		answer(w, struct{}{}, a.SyncManager(ctx))
+	})
+	mux.HandleFunc("POST /v1/manager/leave", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, struct{}{}, a.LeaveManager(r.Context(), r.PostFormValue("detach") == "true"))
+	})
 	return mux
 }
+
+// managerPatience is how long people wait for an account manager's answer, less
+// than a Client waits for the agent's.
+const managerPatience = 25 * time.Second
 
 // ParseMode reads a mode's name.
 func ParseMode(s string) (prefs.ModeKind, error) {

@@ -21,6 +21,19 @@ type Status struct {
 	Transfers  []Xfer    `json:"transfers"`
 	Complaints []string  `json:"complaints,omitempty"` // what is wrong with the files people write
 	Newer      *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
+	Manager    *Manager  `json:"manager,omitempty"`    // the account manager that is followed
+}
+
+// A Manager is the account manager that the agent follows.
+type Manager struct {
+	URL         string    `json:"url"`
+	Name        string    `json:"name"`
+	Login       string    `json:"login"`
+	UserName    string    `json:"user_name,omitempty"`
+	LastContact time.Time `json:"last_contact,omitzero"`
+	NextContact time.Time `json:"next_contact,omitzero"`
+	Trouble     string    `json:"trouble,omitempty"`  // why the last contact failed
+	Messages    []string  `json:"messages,omitempty"` // of the last reply
 }
 
 // A Release is a version of the program.
@@ -59,6 +72,7 @@ type Project struct {
 	Disconnected bool      `json:"detaching,omitempty"`
 	Suspended    bool      `json:"suspended,omitempty"`
 	NoMoreWork   bool      `json:"no_more_work,omitempty"`
+	Manager      string    `json:"manager,omitempty"` // address of the account manager that it is of
 }
 
 // A Task is a result on this host.

@@ -58,7 +58,7 @@ func Examine(ctx context.Context, dataDir string) []Finding {
 		all = append(all, groups(status.Bounded))
 	}
 	if len(accounts) == 0 {
-		all = append(all, Finding{"projects", Note, "attached to none", "attach to one with: starling attach URL --email YOU"})
+		all = append(all, Finding{"projects", Note, "attached to none", "attach to one with: starling attach"})
 	}
 	way, err := httpclient.Transport(s.Proxy, s.NoProxy)
 	if err != nil {

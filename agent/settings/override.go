@@ -31,6 +31,7 @@ type Override struct {
 	DetachWhenDone *bool    `toml:"detach_when_done"`
 	MaxConcurrent  *int     `toml:"max_concurrent"`
 	Apps           []App    `toml:"app,omitempty"` // in place of all in the account file, if there are any
+	Manager        *Managed `toml:"manager"`
 }
 
 // override lays what tools changed over an account.
@@ -38,6 +39,9 @@ func (a *Account) override(account string) error {
 	o, err := loadOverride(overridePath(account))
 	if err != nil {
 		return err
+	}
+	if m := o.Manager; m != nil {
+		m.override(a)
 	}
 	if o.ResourceShare != nil {
 		a.ResourceShare = *o.ResourceShare
@@ -71,8 +75,11 @@ func loadOverride(path string) (o Override, err error) {
 	if err != nil {
 		return o, err
 	}
-	if s := o.ResourceShare; s != nil && !(*s >= 0 && *s <= 1e6) {
+	if s := o.ResourceShare; s != nil && !validShare(*s) {
 		return o, lines.Errorf("resource_share", "%v is not within 0 and 1000000", *s)
+	}
+	if m := o.Manager; m != nil && m.ResourceShare != nil && !validShare(*m.ResourceShare) {
+		return o, lines.Errorf("manager.resource_share", "%v is not within 0 and 1000000", *m.ResourceShare)
 	}
 	return o, checkApps(lines, o.MaxConcurrent, o.Apps)
 }

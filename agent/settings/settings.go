@@ -187,6 +187,8 @@ type Account struct {
 	Venue          string                 `toml:"venue" about:"home, work or school, in place of what the project's web site says"`
 	MaxConcurrent  int                    `toml:"max_concurrent" unit:"tasks" about:"how many run at once; 0: no limit"`
 	Apps           []App                  `toml:"app" about:"settings for one application, as in BOINC's app_config.xml; repeat for others"`
+	// Manager is what an account manager says of the project; nil if none does.
+	Manager *Managed `toml:"-"`
 }
 
 // App is what the volunteer sets for one application of a project.
@@ -275,7 +277,7 @@ func loadAccount(path string) (Account, error) {
 	if !validKey(a.Authenticator) {
 		errs = append(errs, lines.Errorf("authenticator", "want the account key that the project's web site shows"))
 	}
-	if !(a.ResourceShare >= 0 && a.ResourceShare <= 1e6) {
+	if !validShare(a.ResourceShare) {
 		errs = append(errs, lines.Errorf("resource_share", "%v is not within 0 and 1000000", a.ResourceShare))
 	}
 	if !slices.Contains([]string{"", "home", "work", "school"}, a.Venue) {
@@ -307,6 +309,8 @@ func checkApps(lines tomlfile.Lines, most *int, apps []App) error {
 	}
 	return errors.Join(errs...)
 }
+
+func validShare(share float64) bool { return share >= 0 && share <= 1e6 }
 
 // validKey reports whether a text can be an account key: visible ASCII that
 // means nothing in XML.

@@ -78,13 +78,13 @@ func ChangeSettings(dataDir string, change func(*Settings)) error {
 }
 
 func difference(own, wanted Settings) (o toolKeys) {
-	o.NCPUs = changed(own.NCPUs, wanted.NCPUs)
-	o.AllowMultipleClients = changed(own.AllowMultipleClients, wanted.AllowMultipleClients)
-	o.NoPriorityChange = changed(own.NoPriorityChange, wanted.NoPriorityChange)
-	o.ReportResultsImmediately = changed(own.ReportResultsImmediately, wanted.ReportResultsImmediately)
-	o.MaxFileXfers = changed(own.MaxFileXfers, wanted.MaxFileXfers)
-	o.MaxFileXfersPerProject = changed(own.MaxFileXfersPerProject, wanted.MaxFileXfersPerProject)
-	o.Proxy, o.DeviceName = changed(own.Proxy, wanted.Proxy), changed(own.DeviceName, wanted.DeviceName)
+	o.NCPUs = unlike(own.NCPUs, wanted.NCPUs)
+	o.AllowMultipleClients = unlike(own.AllowMultipleClients, wanted.AllowMultipleClients)
+	o.NoPriorityChange = unlike(own.NoPriorityChange, wanted.NoPriorityChange)
+	o.ReportResultsImmediately = unlike(own.ReportResultsImmediately, wanted.ReportResultsImmediately)
+	o.MaxFileXfers = unlike(own.MaxFileXfers, wanted.MaxFileXfers)
+	o.MaxFileXfersPerProject = unlike(own.MaxFileXfersPerProject, wanted.MaxFileXfersPerProject)
+	o.Proxy, o.DeviceName = unlike(own.Proxy, wanted.Proxy), unlike(own.DeviceName, wanted.DeviceName)
 	if !slices.Equal(own.NoProxy, wanted.NoProxy) {
 		o.NoProxy = append([]string{}, wanted.NoProxy...) // even if there is none
 	}
@@ -102,7 +102,7 @@ func difference(own, wanted Settings) (o toolKeys) {
 	return o
 }
 
-func changed[T comparable](own, wanted T) *T {
+func unlike[T comparable](own, wanted T) *T {
 	if own == wanted {
 		return nil
 	}

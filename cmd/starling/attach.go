@@ -1,11 +1,11 @@
 package main
 
 import (
-	"context"
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"strings"
 	"time"
 
@@ -16,78 +16,98 @@ import (
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
-	"golang.org/x/term"
 )
 
 // patience is how long attach watches a running agent make contact.
 const patience = 30 * time.Second
 
 func attachCmd(o *options) *cobra.Command {
-	var key, email, password string
+	var s signup
+	var stdin bool
 	cmd := &cobra.Command{
-		Use:   "attach URL (--key ACCOUNT_KEY | --email E [--password P])",
+		Use:   "attach [URL] [--key ACCOUNT_KEY | --email E [--password P] [--create]]",
 		Short: "Attach to a project",
-		Long:  "Attach to a project, with the account key that its web site shows, or with the e-mail address and password of the account there. It works with the agent running and without it.",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			u, err := protocol.CanonicalMasterURL(args[0])
-			if err != nil {
-				return err
-			}
-			if key == "" && email == "" {
-				return errors.New("attach: which account? Give --key, or --email and --password")
-			}
-			if key == "" {
-				if key, err = lookup(cmd.Context(), o.data, u, email, password); err != nil {
+		Long: "Attach to a project, with the account key that its web site shows, or with the e-mail address and password of an account there, or with --create of a new one. " +
+			"What is left open is asked for, if there is a terminal: \"starling attach\" alone lists projects to choose from. It works with the agent running and without it.",
+		Example: "  starling attach\n  starling attach https://einstein.phys.uwm.edu/ --email you@example.org\n  starling attach https://project.example/ --email you@example.org --password-stdin --create <password.txt",
+		Args:    cobra.MaximumNArgs(1),
+
+		ValidArgsFunction: offerKnown,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if len(args) > 0 {
+				if s.url, err = protocol.CanonicalMasterURL(args[0]); err != nil {
 					return err
 				}
 			}
-			client := o.client()
-			err = client.Attach(cmd.Context(), u, protocol.Authenticator(key))
-			if err == nil {
-				return watchAttach(cmd, client, u)
-			} else if !errors.Is(err, control.ErrNotRunning) {
+			if stdin {
+				if s.password, err = passwordFrom(cmd.InOrStdin()); err != nil {
+					return err
+				}
+			} else {
+				s.ask = openTerminal()
+			}
+			if s.client, err = serverClient(o.data); err != nil {
 				return err
 			}
-			acc := settings.Account{MasterURL: u, Authenticator: protocol.Authenticator(key), ResourceShare: 100}
-			if err := settings.WriteAccount(o.data, acc); err != nil {
+			if err := s.complete(cmd.Context()); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "Attached to %s. No agent is running; %s\n", u, o.start())
-			return nil
+			return attach(cmd, o, s.url, protocol.Authenticator(s.key))
 		},
 	}
-	cmd.Flags().StringVar(&key, "key", "", "account key")
-	cmd.Flags().StringVar(&email, "email", "", "e-mail address of the account")
-	cmd.Flags().StringVar(&password, "password", "", "password of the account; asked for if it is not given")
+	cmd.Flags().StringVar(&s.key, "key", "", "account key")
+	cmd.Flags().StringVar(&s.email, "email", "", "e-mail address of the account")
+	cmd.Flags().StringVar(&s.password, "password", "", "password of the account; asked for if it is not given")
+	cmd.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of the standard input")
+	cmd.Flags().BoolVar(&s.create, "create", false, "make the account")
+	cmd.Flags().StringVar(&s.name, "name", "", "name of the new account that others see (default: the e-mail address up to the @)")
+	cmd.Flags().BoolVar(&s.accept, "accept-terms", false, "accept the project's terms of use")
+	cmd.MarkFlagsMutuallyExclusive("password", "password-stdin")
+	cmd.MarkFlagsMutuallyExclusive("key", "email")
+	cmd.MarkFlagsMutuallyExclusive("key", "create")
 	return cmd
 }
 
-// lookup gets the account key for an e-mail address and a password.
-func lookup(ctx context.Context, dataDir, masterURL, email, password string) (string, error) {
-	if password == "" {
-		if !term.IsTerminal(int(os.Stdin.Fd())) {
-			return "", errors.New("attach: --password is missing, and there is no terminal to ask for it")
-		}
-		fmt.Fprintf(os.Stderr, "Password of %s at %s: ", email, masterURL)
-		b, err := term.ReadPassword(int(os.Stdin.Fd()))
-		fmt.Fprintln(os.Stderr)
-		if err != nil {
-			return "", err
-		}
-		password = string(b)
+// attach has the agent attach, or leaves word for the next one.
+func attach(cmd *cobra.Command, o *options, u string, key protocol.Authenticator) error {
+	client := o.client()
+	err := client.Attach(cmd.Context(), u, key)
+	if err == nil {
+		return watchAttach(cmd, client, u)
+	} else if !errors.Is(err, control.ErrNotRunning) {
+		return err
 	}
+	acc := settings.Account{MasterURL: u, Authenticator: key, ResourceShare: 100}
+	if err := settings.WriteAccount(o.data, acc); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Attached to %s. No agent is running; %s\n", u, o.start())
+	return nil
+}
+
+// passwordFrom reads a password from the first line of r.
+func passwordFrom(r io.Reader) (string, error) {
+	line, err := bufio.NewReader(io.LimitReader(r, 4096)).ReadString('\n')
+	if line = strings.TrimRight(line, "\r\n"); line != "" {
+		return line, nil
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		err = errors.New("its first line is empty")
+	}
+	return "", fmt.Errorf("--password-stdin: %w", err)
+}
+
+// serverClient asks projects' servers the way the agent does.
+func serverClient(dataDir string) (*schedulerop.Client, error) {
 	s, err := settings.Load(dataDir)
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // another user's agent
-		return "", err
+		return nil, err
 	}
 	way, err := httpclient.Transport(s.Proxy, s.NoProxy)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	c := schedulerop.Client{HTTP: httpclient.New(way), UserAgent: "Starling " + version.Version}
-	key, err := c.Lookup(ctx, masterURL, email, password)
-	return string(key), err
+	return &schedulerop.Client{HTTP: httpclient.New(way), UserAgent: "Starling " + version.Version}, nil
 }
 
 // watchAttach waits for the project's first answer to a running agent.

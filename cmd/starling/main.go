@@ -43,7 +43,7 @@ func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "starling",
 		Short:         "Lend this computer to science",
-		Long:          "Starling runs scientific computations for the projects you choose, those of BOINC among them.\n\nStart with \"starling attach URL --email YOU\", then \"starling run\".",
+		Long:          "Starling runs scientific computations for the projects you choose, those of BOINC among them.\n\nStart with \"starling attach\", then \"starling run\".",
 		Version:       version.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -69,6 +69,6 @@ func root() *cobra.Command {
 	cmd.Flags().StringVar(&code, "pair", "", "with --host: pair with that computer by the code that starling remote pair shows there")
 	cmd.AddCommand(anywhere(attachCmd(&o), detachCmd(&o), statusCmd(&o), projectsCmd(&o), tasksCmd(&o), transfersCmd(&o), logCmd(&o), whyCmd(&o), taskCmd(&o), modeCmd(&o))...)
 	cmd.AddCommand(anywhere(projectCmds(&o)...)...)
-	cmd.AddCommand(runCmd(&o), prefsCmd(&o), remoteCmd(&o), importCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd(), referenceCmd(), docsCmd())
+	cmd.AddCommand(runCmd(&o), prefsCmd(&o), remoteCmd(&o), managerCmd(&o), importCmd(&o), exportCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd(), referenceCmd(), docsCmd())
 	return cmd
 }

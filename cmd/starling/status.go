@@ -1,66 +1,77 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"text/tabwriter"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/internal/version"
-	"github.com/starling-grid/starling/state"
 )
 
 func statusCmd(o *options) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "Show what the agent does, and why nothing else",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return show(cmd, o, func(w io.Writer, s control.Status) {
-				for _, c := range s.Complaints {
-					fmt.Fprintf(w, "Settings: %s\n", c)
-				}
-				if r := s.Newer; r != nil {
-					fmt.Fprintf(w, "Starling %s is out, this is %s. See %s\n", r.Version, s.Version, r.URL)
-				}
-				if len(s.Projects) == 0 {
-					fmt.Fprintln(w, "Attached to no project. Attach with: starling attach URL --email YOU")
-				}
-				for _, p := range s.Projects {
-					showProject(w, p)
-				}
-				if s.Compute != "" {
-					fmt.Fprintf(w, "Computing is suspended. %s\n", s.Compute)
-				}
-				if s.Network != "" {
-					fmt.Fprintf(w, "The network is not used. %s\n", s.Network)
-				}
-				running := 0
-				for _, t := range s.Tasks {
-					if t.Running {
-						running++
-					}
-				}
-				fmt.Fprintf(w, "%d tasks, %d running on %d CPUs, %d transfers.\n", len(s.Tasks), running, s.CPUs, len(s.Transfers))
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	return cmd
+	return viewCmd(o, "status", "Show what the agent does, and why nothing else", func(w display, s control.Status) {
+		for _, c := range s.Complaints {
+			fmt.Fprintln(w, w.paint(yellow, "Settings: "+c))
+		}
+		if r := s.Newer; r != nil {
+			fmt.Fprintf(w, "Starling %s is out, this is %s. See %s\n", r.Version, s.Version, r.URL)
+		}
+		if m := s.Manager; m != nil && m.Trouble != "" {
+			fmt.Fprintln(w, w.paint(yellow, "Account manager: "+printable(m.Trouble)))
+		}
+		if len(s.Projects) == 0 {
+			fmt.Fprintln(w, "Attached to no project. Choose one with: starling attach")
+		}
+		for _, p := range s.Projects {
+			showProject(w, p)
+		}
+		if s.Compute != "" {
+			fmt.Fprintf(w, "Computing is suspended. %s\n", s.Compute)
+		}
+		if s.Network != "" {
+			fmt.Fprintf(w, "The network is not used. %s\n", s.Network)
+		}
+		running := 0
+		for _, t := range s.Tasks {
+			if t.Running {
+				running++
+			}
+		}
+		fmt.Fprintf(w, "%d tasks, %d running on %d CPUs, %d transfers.\n", len(s.Tasks), running, s.CPUs, len(s.Transfers))
+		if w.live {
+			showProgress(w, s)
+		}
+	})
 }
 
-func showProject(w io.Writer, p control.Project) {
-	fmt.Fprintf(w, "%s\n", name(p))
+// showProgress draws what moves: tasks that run, and files under way.
+func showProgress(w display, s control.Status) {
+	t := table{columns: []column{{name: "", least: 12}, {}, {name: "", least: 8}}}
+	for _, k := range s.Tasks {
+		if k.Running {
+			t.add(green, k.Name, bar(k.Fraction, 30), span(k.Remaining)+" left")
+		}
+	}
+	for _, x := range s.Transfers {
+		if x.Active {
+			t.add(plain, x.Name, bar(part(x), 30), direction(x))
+		}
+	}
+	if len(t.rows) > 0 {
+		t.show(w)
+	}
+}
+
+func showProject(w display, p control.Project) {
+	fmt.Fprintln(w, w.paint(bold, name(p)))
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(w, "  %-13s %s\n", label, fmt.Sprintf(format, args...))
 	}
 	line("address", "%s", p.MasterURL)
+	if p.Manager != "" {
+		line("manager", "%s", p.Manager)
+	}
 	if p.UserName != "" {
 		line("account", "%s, credit %.2f (this computer %.2f)", p.UserName, p.UserCredit, p.HostCredit)
 	}
@@ -89,109 +100,69 @@ func showProject(w io.Writer, p control.Project) {
 }
 
 func tasksCmd(o *options) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "tasks",
-		Short: "List the tasks on this computer",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return show(cmd, o, func(w io.Writer, s control.Status) {
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(t, "TASK\tAPP\tSTATE\tDONE\tELAPSED\tLEFT\tDEADLINE\tWHY")
-				for _, k := range s.Tasks {
-					st := k.State
-					if k.Running {
-						st = "running"
-					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%.1f%%\t%s\t%s\t%s\t%s\n", k.Name, k.App, st, 100*k.Fraction,
-						span(k.Elapsed), span(k.Remaining), when(k.Deadline), k.Why)
+	return viewCmd(o, "tasks", "List the tasks on this computer", func(w display, s control.Status) {
+		t := table{columns: []column{{name: "TASK", least: 16}, {name: "APP", least: 8}, {name: "STATE"}, {name: "DONE"}, {name: "ELAPSED"}, {name: "LEFT"}, {name: "DEADLINE"}, {name: "WHY", least: 8, end: true}}}
+		for _, k := range s.Tasks {
+			st, colour, done := k.State, plain, fmt.Sprintf("%.1f%%", 100*k.Fraction)
+			if k.Running {
+				st, colour = "running", green
+				if w.live {
+					done = bar(k.Fraction, 12)
 				}
-				_ = t.Flush()
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	return cmd
+			}
+			t.add(colour, k.Name, k.App, st, done, span(k.Elapsed), span(k.Remaining), when(k.Deadline), k.Why)
+		}
+		t.show(w)
+	})
 }
 
 func projectsCmd(o *options) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "projects",
-		Short: "List the projects",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return show(cmd, o, func(w io.Writer, s control.Status) {
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(t, "PROJECT\tADDRESS\tSHARE\tOWED\tTASKS\tCREDIT\tWORK")
-				for _, p := range s.Projects {
-					fmt.Fprintf(t, "%s\t%s\t%v\t%s\t%d\t%.2f\t%s\n", name(p), p.MasterURL, p.Share, span(p.Debt), p.Tasks, p.UserCredit, p.Work)
-				}
-				_ = t.Flush()
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	return cmd
+	return viewCmd(o, "projects", "List the projects", func(w display, s control.Status) {
+		t := table{columns: []column{{name: "PROJECT", least: 12}, {name: "ADDRESS", least: 16}, {name: "SHARE"}, {name: "OWED"}, {name: "TASKS"}, {name: "CREDIT"}, {name: "WORK", least: 12, end: true}}}
+		for _, p := range s.Projects {
+			colour := plain
+			if p.Trouble != "" {
+				colour = yellow
+			}
+			t.add(colour, name(p), p.MasterURL, fmt.Sprint(p.Share), span(p.Debt), strconv.Itoa(p.Tasks), fmt.Sprintf("%.2f", p.UserCredit), p.Work)
+		}
+		t.show(w)
+	})
 }
 
 func transfersCmd(o *options) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "transfers",
-		Short: "List the files on their way",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return show(cmd, o, func(w io.Writer, s control.Status) {
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-				fmt.Fprintln(t, "FILE\tDIRECTION\tBYTES\tSIZE\tSTATE")
-				for _, x := range s.Transfers {
-					dir, st := "download", "waiting"
-					if x.Upload {
-						dir = "upload"
-					}
-					switch {
-					case x.Active:
-						st = "under way"
-					case x.Trouble != "":
-						st = x.Trouble + "; again " + when(x.NextTry)
-					}
-					fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\n", x.Name, dir, x.Bytes, x.Size, st)
+	return viewCmd(o, "transfers", "List the files on their way", func(w display, s control.Status) {
+		t := table{columns: []column{{name: "FILE", least: 16}, {name: "DIRECTION"}, {name: "BYTES"}, {name: "SIZE"}, {name: "STATE", least: 12, end: true}}}
+		for _, x := range s.Transfers {
+			st, colour := "waiting", plain
+			switch {
+			case x.Active:
+				st, colour = "under way", green
+				if w.live {
+					st = bar(part(x), 20)
 				}
-				_ = t.Flush()
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	return cmd
+			case x.Trouble != "":
+				st, colour = x.Trouble+"; again "+when(x.NextTry), yellow
+			}
+			t.add(colour, x.Name, direction(x), strconv.FormatInt(x.Bytes, 10), strconv.FormatInt(x.Size, 10), st)
+		}
+		t.show(w)
+	})
 }
 
-// show prints the status of the running agent, or of its files when none runs.
-func show(cmd *cobra.Command, o *options, human func(io.Writer, control.Status)) error {
-	s, err := o.status(cmd.Context())
-	if err != nil {
-		return err
+func direction(x control.Xfer) string {
+	if x.Upload {
+		return "upload"
 	}
-	if o.json {
-		e := json.NewEncoder(cmd.OutOrStdout())
-		e.SetIndent("", "  ")
-		return e.Encode(s)
-	}
-	if !s.Running {
-		fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running; "+o.start())
-	}
-	human(cmd.OutOrStdout(), s)
-	return nil
+	return "download"
 }
 
-// status asks the agent, or its files when none runs.
-func (o *options) status(ctx context.Context) (control.Status, error) {
-	s, err := o.client().Status(ctx)
-	if !errors.Is(err, control.ErrNotRunning) {
-		return s, err
+// part is how much of a file has been moved; nothing of one of unknown size.
+func part(x control.Xfer) float64 {
+	if x.Size <= 0 {
+		return 0
 	}
-	s, err = agent.Offline(o.data, version.Version)
-	if errors.Is(err, state.ErrInUse) {
-		return s, fmt.Errorf("an agent runs in %s but does not answer", o.data)
-	}
-	return s, err
+	return float64(x.Bytes) / float64(x.Size)
 }
 
 func name(p control.Project) string {

@@ -116,7 +116,7 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 		fmt.Fprintf(w, "The network is not used. %s%s\n", s.Network.Why, changes(s.Network.Until, s.Now))
 	}
 	if len(s.Projects) == 0 {
-		fmt.Fprintln(w, "No project is attached. Attach with: starling attach URL --email YOU")
+		fmt.Fprintln(w, "No project is attached. Choose one with: starling attach")
 	}
 }
 

@@ -31,7 +31,7 @@ func table() map[string]call {
 		t[name] = call{true, do}
 	}
 	for name, do := range map[string]func(*request) string{
-		"get_notices": (*request).notices, "acct_mgr_info": text(noManager), "get_project_init_status": text("<get_project_init_status>\n</get_project_init_status>\n"),
+		"get_notices": (*request).notices, "acct_mgr_info": view(writeManager), "get_project_init_status": text("<get_project_init_status>\n</get_project_init_status>\n"),
 		"get_proxy_settings": view(writeProxy), "get_global_prefs_file": view(writePrefsFile),
 		"get_global_prefs_working": view(writePrefsWorking), "get_global_prefs_override": view(writePrefsOverride),
 		"get_cc_config": view(writeConfig), "get_app_config": (*request).appConfig,
@@ -41,8 +41,8 @@ func table() map[string]call {
 		"set_app_config":            (*request).setAppConfig,
 		"set_proxy_settings":        (*request).setProxy,
 		"set_host_info":             text(success), "reset_host_info": benchmark, "run_benchmarks": benchmark,
-		"run_graphics_app": refused("graphics are not shown"), "acct_mgr_rpc": refused("account managers are not supported"),
-		"acct_mgr_rpc_poll": text("<acct_mgr_rpc_reply>\n<error_num>-1</error_num>\n<message>account managers are not supported</message>\n</acct_mgr_rpc_reply>\n"),
+		"run_graphics_app": refused("graphics are not shown"),
+		"acct_mgr_rpc":     (*request).manager, "acct_mgr_rpc_poll": poll("acct_mgr_rpc"),
 
 		"project_update": project(control.UpdateProject), "project_suspend": project(control.SuspendProject),
 		"project_resume": project(control.ResumeProject), "project_nomorework": project(control.NoMoreWork),
@@ -64,7 +64,6 @@ func table() map[string]call {
 	return t
 }
 
-const noManager = "<acct_mgr_info>\n<acct_mgr_url></acct_mgr_url>\n<acct_mgr_name></acct_mgr_name>\n</acct_mgr_info>\n"
 
 func text(s string) func(*request) string { return func(*request) string { return s } }
 

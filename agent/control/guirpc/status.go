@@ -60,7 +60,7 @@ func writeStatus(w *bxml.Writer, v View) {
 		}
 	}
 	w.Int("network_status", online)
-	w.Int("ams_password_error", 0)
+	w.Bool("ams_password_error", v.Manager.WrongPassword)
 	m := func(prefix string, p prefs.Permission, mode prefs.Mode) {
 		now := mode.At(v.Now)
 		left, perm := 0.0, now

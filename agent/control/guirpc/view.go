@@ -33,6 +33,10 @@ type Agent interface {
 	ReloadSettings(ctx context.Context) error
 	ChangeAccount(ctx context.Context, masterURL string, change func(*settings.Override)) error
 	SetPrefsOverride(ctx context.Context, l prefs.Layer) error
+	// JoinManager takes BOINC's hash of a password; see package agent for the errors.
+	JoinManager(ctx context.Context, managerURL, login, passwdHash string) error
+	SyncManager(ctx context.Context) error
+	LeaveManager(ctx context.Context, detach bool) error
 	Reload(ctx context.Context) error
 	Benchmark(ctx context.Context) error
 	Quit()
@@ -59,6 +63,7 @@ type View struct {
 	RunMode  prefs.Mode
 	NetMode  prefs.Mode
 
+	Manager   state.Manager
 	Projects  []Project
 	Transfers []Transfer
 	Old       []OldResult

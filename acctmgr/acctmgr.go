@@ -1,0 +1,145 @@
+// Package acctmgr decides what comes of an account manager's reply: which projects
+// are attached, changed and detached, and when the manager is asked again. It is
+// policy: values in, a plan and reasons out. It contacts nobody.
+//
+// Source of the rules: BOINC client/acct_mgr.cpp, ACCT_MGR_OP::handle_reply.
+package acctmgr
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Reply is what a manager says that is not an error.
+type Reply struct {
+	SigningKey string
+	Accounts   []Account
+}
+
+// An Account is what a manager says about a project. What is nil it does not say.
+type Account struct {
+	URL            string // master URL
+	Forged         error  // why the URL's signature is not good; nil if it is
+	Authenticator  string
+	Detach         bool
+	DetachWhenDone bool
+	Update         bool
+	Abort          bool // what is not begun
+	Terms          Terms
+}
+
+// Terms are what a manager wants of a project that this host is attached to.
+type Terms struct {
+	Share      *float64
+	NoMoreWork *bool
+	Suspended  *bool
+	// DetachWhenDone has the project finish what is here and be detached then.
+	DetachWhenDone bool
+}
+
+// A Project is one that this host is attached to.
+type Project struct {
+	URL           string
+	Authenticator string
+	Managed       bool // a manager named it before
+	Tasks         int
+}
+
+// A Plan is what to do about a reply. Projects that are in none of its lists stay
+// as they are.
+type Plan struct {
+	// Refused says why nothing that the reply says of projects counts; "" if it
+	// does. The manager is asked again all the same.
+	Refused string
+	Attach  []Attachment
+	Keep    []Kept
+	Detach  []Detachment
+	Notes   []string // what of the reply is not done, and why
+}
+
+// An Attachment is a project to be attached.
+type Attachment struct {
+	URL, Authenticator string
+	Terms              Terms
+}
+
+// A Kept is a project that is attached already.
+type Kept struct {
+	URL           string
+	Authenticator string // to be used from now on; "" as before
+	Terms         Terms
+	Update        bool // contact it now
+	Abort         bool // give up what is not begun
+}
+
+// A Detachment is a project to be detached.
+type Detachment struct{ URL, Why string }
+
+// Decide judges a reply. known is the signing key of the manager's first reply, ""
+// if this is the first.
+func Decide(known string, r Reply, projects []Project) Plan {
+	switch key := strings.TrimSpace(r.SigningKey); {
+	case key == "":
+		return Plan{Refused: "its reply has no signing key, so nothing tells its projects from somebody else's"}
+	case known != "" && key != strings.TrimSpace(known):
+		return Plan{Refused: "its signing key is not the one it had when you joined it; if it tells you that it has changed, leave it and join it again"}
+	}
+	attached := make(map[string]Project)
+	for _, p := range projects {
+		attached[p.URL] = p
+	}
+	var plan Plan
+	for _, a := range r.Accounts {
+		p, here := attached[a.URL]
+		switch {
+		case here && a.Detach && p.Managed:
+			plan.Detach = append(plan.Detach, Detachment{a.URL, "the account manager no longer wants it"})
+		case here && a.Detach:
+			plan.note("%s stays attached: you attached it yourself, not the account manager", a.URL)
+		case here && a.DetachWhenDone && p.Tasks == 0:
+			plan.Detach = append(plan.Detach, Detachment{a.URL, "the account manager no longer wants it, and its tasks are done"})
+		case here:
+			plan.Keep = append(plan.Keep, plan.keep(a, p))
+		case a.Detach, a.DetachWhenDone: // it is gone already
+		case a.Forged != nil:
+			plan.note("%s is not attached: the signature of its address: %v", a.URL, a.Forged)
+		case a.Authenticator == "":
+			plan.note("%s is not attached: the account manager sent no account key", a.URL)
+		default:
+			plan.Attach = append(plan.Attach, Attachment{a.URL, a.Authenticator, a.terms()})
+			attached[a.URL] = Project{URL: a.URL, Authenticator: a.Authenticator, Managed: true}
+		}
+	}
+	return plan
+}
+
+func (plan *Plan) note(format string, args ...any) {
+	plan.Notes = append(plan.Notes, fmt.Sprintf(format, args...))
+}
+
+// keep takes a new account key only in place of one of the same account: weak keys
+// change with the password, others belong to somebody else.
+func (plan *Plan) keep(a Account, p Project) Kept {
+	k := Kept{URL: a.URL, Terms: a.terms(), Update: a.Update, Abort: a.Abort}
+	switch {
+	case a.Authenticator == "" || a.Authenticator == p.Authenticator:
+	case weak(a.Authenticator) && weak(p.Authenticator):
+		k.Authenticator = a.Authenticator
+	default:
+		plan.note("%s goes on with the account it has here, which is not the account manager's", a.URL)
+	}
+	return k
+}
+
+// terms are an account's terms, with what one implies for another.
+func (a Account) terms() Terms {
+	t := a.Terms
+	if a.DetachWhenDone {
+		yes := true
+		t.DetachWhenDone, t.NoMoreWork = true, &yes
+	}
+	return t
+}
+
+// weak reports whether a key lets a host compute for an account and nothing else.
+func weak(authenticator string) bool { return strings.Contains(authenticator, "_") }

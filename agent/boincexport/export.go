@@ -1,0 +1,183 @@
+// Package boincexport writes what BOINC's client needs to work for the same
+// accounts: the way back from package boincimport. Tasks and files stay with the
+// agent, which is only read.
+package boincexport
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/starling-grid/starling/agent/boincimport"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/owner"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/state"
+)
+
+// A Report says what was written.
+type Report struct {
+	Projects []string `json:"projects"` // master URLs
+	Files    []string `json:"files"`    // names in the folder
+	Notes    []string `json:"notes,omitempty"`
+}
+
+func (r *Report) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// A file is one to be written.
+type file struct{ name, text string }
+
+// Export writes the accounts and preferences of the agent in dataDir, which must
+// not run, into the data directory to of BOINC's client, which must not run
+// either. The folder is made if it is not there. Nothing is written when an account
+// of the same project is there already.
+func Export(dataDir, to string) (r Report, err error) {
+	accounts, _, err := settings.LoadAccounts(dataDir)
+	if err != nil {
+		return r, err
+	}
+	if len(accounts) == 0 {
+		return r, fmt.Errorf("%s: attached to no project, so there is nothing to export", dataDir)
+	}
+	db, err := state.OpenReadOnly(filepath.Join(dataDir, "state.db"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		db = new(state.DB) // no agent has run here yet
+	case errors.Is(err, state.ErrInUse):
+		return r, fmt.Errorf("an agent is running in %s; stop it first, or it and BOINC's client would both work for the same accounts", dataDir)
+	case err != nil:
+		return r, err
+	}
+	defer db.Close()
+	if err := os.MkdirAll(to, 0o755); err != nil { //nolint:gosec // as BOINC's own
+		return r, err
+	}
+	release, err := boincimport.Hold(to)
+	if err != nil {
+		return r, err
+	}
+	defer release()
+
+	var files []file
+	for _, acc := range accounts {
+		p, _ := db.Projects.Get(acc.MasterURL)
+		f := file{"account_" + protocol.EscapeURL(acc.MasterURL) + ".xml", accountFile(acc, p)}
+		if _, err := os.Lstat(filepath.Join(to, f.name)); err == nil {
+			return Report{}, fmt.Errorf("%s: BOINC's client has an account of %s there already (%s); nothing was exported", to, acc.MasterURL, f.name)
+		}
+		files = append(files, f)
+		r.Projects = append(r.Projects, acc.MasterURL)
+		r.explain(acc, db)
+	}
+	wanted, err := preferences(dataDir, db)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, f := range wanted {
+		if _, err := os.Lstat(filepath.Join(to, f.name)); err == nil {
+			r.note("%s is there already and left as it is; remove it and export again to have these preferences", f.name)
+			continue
+		}
+		files = append(files, f)
+	}
+	defer func() { err = errors.Join(err, owner.Inherit(to)) }()
+	for _, f := range files {
+		if err := atomicfile.Write(filepath.Join(to, f.name), []byte(f.text), 0o640); err != nil {
+			return r, err
+		}
+		r.Files = append(r.Files, f.name)
+	}
+	return r, nil
+}
+
+// accountFile is an account as BOINC's client keeps it.
+func accountFile(acc settings.Account, p state.Project) string {
+	var w bxml.Writer
+	w.Open("account")
+	w.Text("master_url", acc.MasterURL)
+	w.Text("authenticator", string(acc.Authenticator))
+	w.TextIf("project_name", p.Name)
+	w.Open("project_preferences")
+	if p.ProjectPrefs != "" {
+		w.Raw(p.ProjectPrefs)
+	} else {
+		w.Float("resource_share", acc.ResourceShare)
+	}
+	w.Close("project_preferences")
+	w.Close("account")
+	return string(w.Bytes())
+}
+
+// explain notes what of an account BOINC's files have no place for.
+func (r *Report) explain(acc settings.Account, db *state.DB) {
+	u, left := acc.MasterURL, 0
+	for _, res := range db.Results.Of(u) {
+		if res.Computing() || !res.ReadyToReport {
+			left++
+		}
+	}
+	if left > 0 {
+		r.note("%s: %d unfinished tasks stay with Starling; to lose none, let it finish them first (starling nomorework %s), then report and export", u, left, u)
+	}
+	if p, ok := db.Projects.Get(u); ok && p.ProjectPrefs != "" {
+		r.note("%s: the resource share is that of the project's web site; here it was %v", u, acc.ResourceShare)
+	}
+	if acc.Suspended {
+		r.note("%s is suspended here; in BOINC: boinccmd --project %s suspend", u, u)
+	}
+	if acc.NoMoreWork {
+		r.note("%s fetches no more work here; in BOINC: boinccmd --project %s nomorework", u, u)
+	}
+	if acc.MaxConcurrent > 0 || len(acc.Apps) > 0 {
+		r.note("%s: limits for its applications go into BOINC's app_config.xml by hand", u)
+	}
+	if acc.Manager != nil {
+		r.note("%s was chosen by the account manager %s; join that in BOINC as well", u, acc.Manager.URL)
+	}
+}
+
+// preferences are what people said of computing, on this computer and on a
+// project's web site.
+func preferences(dataDir string, db *state.DB) (files []file, err error) {
+	s, err := settings.Load(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	all := prefs.Layer{Values: make(map[string]float64), Days: make(map[time.Weekday]prefs.Day)}
+	for _, name := range []string{settings.PrefsFile, settings.PrefsOverrideFile} {
+		path := filepath.Join(dataDir, name)
+		src, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			return nil, err
+		}
+		l, err := prefs.Parse(path, src, s.Venue)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all.Values, l.Values)
+		maps.Copy(all.Days, l.Days)
+	}
+	block := func(text string) string {
+		var w bxml.Writer
+		w.Block("global_preferences", text)
+		return string(w.Bytes())
+	}
+	if h, _ := db.Hosts.Get(state.Self); h.Prefs.XML != "" {
+		files = append(files, file{"global_prefs.xml", block(h.Prefs.XML)})
+	}
+	if text := all.XML(); text != "" {
+		files = append(files, file{"global_prefs_override.xml", block(text)})
+	}
+	return files, nil
+}

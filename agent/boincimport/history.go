@@ -1,0 +1,45 @@
+package boincimport
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// history takes over what credit the project has given on which day. It is for
+// people to look at: without it, or where it is not whole, the import goes on.
+func (m *importer) history(p *state.Project) {
+	name := "statistics_" + protocol.EscapeURL(p.MasterURL) + ".xml"
+	b, err := os.ReadFile(filepath.Join(m.from, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	var days []protocol.DailyStatistic
+	if err == nil {
+		_, days, err = protocol.ParseStatistics(b)
+	}
+	if err != nil {
+		m.note("the credit of past days is not taken over: %s: %v", name, err)
+		return
+	}
+	for _, d := range days {
+		if d.Day.Before(m.now) {
+			p.Statistics = state.AddCredit(p.Statistics, d.Day, state.DailyCredit{
+				UserTotal: d.UserTotal, UserExpavg: d.UserExpavg, HostTotal: d.HostTotal, HostExpavg: d.HostExpavg,
+			})
+		}
+	}
+}
+
+// estimates is what the client had learnt of how long results really take. A
+// factor of 1 is where it begins, and what it keeps for projects that want none.
+func estimates(correction float64) state.Estimates {
+	if !(correction > 0) || correction == 1 {
+		return state.Estimates{}
+	}
+	return state.Estimates{Results: 1, Ratio: min(max(correction, 0.01), 100)} // BOINC's own bounds
+}

@@ -1,0 +1,89 @@
+package boincimport
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/state"
+)
+
+// host takes over who this computer is, unless the agent has computed before.
+func (m *importer) host() error {
+	h, _ := m.db.Hosts.Get(state.Self)
+	if h.CPID != "" && m.db.Projects.Len() > 0 {
+		m.note("the agent keeps its own identity, since it has projects already")
+		return nil
+	}
+	if h.InstalledAt.IsZero() {
+		h.InstalledAt = m.now
+	}
+	b := m.client
+	h.CPID = b.Host.HostCPID
+	h.Fpops, h.Iops, h.Measured = b.Host.Fpops, b.Host.Iops, b.Host.Calculated
+	if t := b.Times; t.OnFrac > 0 {
+		h.Times = state.Times{On: within(t.OnFrac), Active: within(t.ActiveFrac), Connected: 1}
+		if t.ConnectedFrac >= 0 {
+			h.Times.Connected = within(t.ConnectedFrac)
+		}
+	}
+	modes := map[int]prefs.ModeKind{1: prefs.Always, 3: prefs.Never}
+	h.RunMode.Kind, h.NetMode.Kind = modes[b.RunMode], modes[b.NetMode]
+	return m.db.Update(func(tx *state.Tx) { m.db.Hosts.Put(tx, state.Self, h) })
+}
+
+func within(x float64) float64 { return max(0, min(x, 1)) }
+
+// prefs takes over the computing preferences: those of a project's web site, and
+// what was changed on this computer.
+func (m *importer) prefs() error {
+	if b, err := os.ReadFile(filepath.Join(m.from, "global_prefs.xml")); err == nil {
+		if err := m.webPrefs(b); err != nil {
+			return err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	name := filepath.Join(m.from, "global_prefs_override.xml")
+	b, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(m.to, settings.PrefsOverrideFile)); err == nil {
+		m.note("%s is not taken over, since %s is there already", filepath.Base(name), settings.PrefsOverrideFile)
+		return nil
+	}
+	l, err := prefs.ParseFile(name, b, m.client.HostVenue, false)
+	if err != nil {
+		return err
+	}
+	return settings.WritePrefsOverride(m.to, l)
+}
+
+func (m *importer) webPrefs(b []byte) error {
+	s := bxml.NewScanner(b)
+	if err := s.Find("global_preferences"); err != nil {
+		return fmt.Errorf("global_prefs.xml: %w", err)
+	}
+	p := state.AccountPrefs{XML: s.Raw()}
+	var err error
+	if _, p.Changed, err = prefs.ParseXML("global_prefs.xml", p.XML, "", true); err != nil {
+		return err
+	}
+	for s, found := bxml.NewScanner(b), false; !found && s.Find("source_project") == nil; found = true {
+		p.Project = s.Text()
+	}
+	h, _ := m.db.Hosts.Get(state.Self)
+	if h.Prefs.XML != "" && !p.Changed.After(h.Prefs.Changed) {
+		return nil
+	}
+	h.Prefs = p
+	return m.db.Update(func(tx *state.Tx) { m.db.Hosts.Put(tx, state.Self, h) })
+}

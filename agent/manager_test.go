@@ -1,0 +1,214 @@
+package agent_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol"
+)
+
+const (
+	managerURL = "http://127.0.0.1:18090/am/"
+	chosenURL  = "http://127.0.0.1:18091/chosen/"
+)
+
+// managerReply is a reply with one account.
+func managerReply(t *testing.T, key *protocol.PrivateKey, url, account, rest string) answer {
+	t.Helper()
+	sig, err := key.SignText(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{code: 200, body: fmt.Appendf(nil, `<?xml version="1.0"?>
+<acct_mgr_reply>
+<name>Chooser</name>
+<signing_key>
+%s</signing_key>
+<account>
+<url>%s</url>
+<url_signature>
+%s</url_signature>
+%s
+</account>
+%s
+</acct_mgr_reply>`, key.Public().Text(), url, sig, account, rest)}
+}
+
+func signingKey(t *testing.T, name string) *protocol.PrivateKey {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("..", "protocol", "testdata", "vectors", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := protocol.ParsePrivateKey(string(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// find returns what is shown of a project, false if it is not there.
+func find(s control.Status, url string) (control.Project, bool) {
+	for _, p := range s.Projects {
+		if p.MasterURL == url && !p.Disconnected {
+			return p, true
+		}
+	}
+	return control.Project{}, false
+}
+
+// TestManager follows an account manager through its word, its silence, a restart
+// and its change of mind.
+func TestManager(t *testing.T) {
+	key := signingKey(t, "code_sign_private")
+	answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
+	hourly := "<opaque><mark>7</mark></opaque><repeat_sec>3600</repeat_sec>"
+	answers[manage] = []answer{
+		managerReply(t, key, chosenURL, "<authenticator>0abc</authenticator><resource_share>30</resource_share><suspend>1</suspend>", hourly),
+		{code: 404},
+		managerReply(t, signingKey(t, "code_sign_new_private"), "http://127.0.0.1:1/evil/", "<authenticator>1</authenticator>", hourly),
+		managerReply(t, key, chosenURL, "<dont_request_more_work>1</dont_request_more_work><suspend>1</suspend>", hourly),
+		managerReply(t, key, chosenURL, "<detach>1</detach>", hourly),
+	}
+	w := newWorld(t, demoURL, answers, nil)
+	w.run(func(t *testing.T) {
+		if err := w.a.SyncManager(t.Context()); err == nil || !strings.Contains(err.Error(), "no account manager is followed") {
+			t.Errorf("asked without one: %v", err)
+		}
+		if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err != nil {
+			t.Fatal(err)
+		}
+		s := w.after(t, time.Second)
+		p, ok := find(s, chosenURL)
+		if !ok || p.Share != 30 || !p.Suspended || p.Manager != managerURL || s.Manager == nil || s.Manager.Name != "Chooser" {
+			t.Fatalf("after joining: %+v, manager %+v", s.Projects, s.Manager)
+		}
+		if own, ok := find(s, demoURL); !ok || own.Manager != "" {
+			t.Errorf("the volunteer's own project: %+v", own)
+		}
+		if !strings.Contains(w.told[0], "<name>Ann</name>\n<password_hash>hash</password_hash>") || strings.Contains(w.told[0], "account_key") {
+			t.Errorf("told at first: %s", w.told[0])
+		}
+		// A person's word holds over the manager's until that changes its mind.
+		if err := w.a.SteerProject(t.Context(), chosenURL, control.ResumeProject); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.a.JoinManager(t.Context(), "http://127.0.0.1:18092/other/", "Ann", "hash"); err == nil || !strings.Contains(err.Error(), "leave it first") {
+			t.Errorf("joined another: %v", err)
+		}
+		// It is asked again after its hour, fails, and is left alone for a while.
+		s = w.after(t, time.Hour)
+		if w.count(manage) != 2 || s.Manager.Trouble == "" || !s.Manager.NextContact.After(time.Now()) {
+			t.Errorf("after an hour: asked %d times, %+v", w.count(manage), s.Manager)
+		}
+		if told := w.told[1]; !strings.Contains(told, "<opaque>\n<mark>7</mark>") || !strings.Contains(told, "<account_key>0abc</account_key>") || !strings.Contains(told, "<previous_host_cpid>"+strings.Repeat("c", 32)) {
+			t.Errorf("told then: %s", told)
+		}
+		due := s.Manager.NextContact
+		w.stop()
+		w.start(t)
+		if s = w.after(t, time.Second); w.count(manage) != 2 || !s.Manager.NextContact.Equal(due) {
+			t.Errorf("a restart forgot the backoff: asked %d times, next %v, want %v", w.count(manage), s.Manager.NextContact, due)
+		}
+		s = w.after(t, time.Until(due)+time.Second)
+		if n := w.count(manage); n != 3 || !strings.Contains(s.Manager.Trouble, "signing key") {
+			t.Fatalf("asked %d times, trouble %q", n, s.Manager.Trouble)
+		}
+		if _, ok := find(s, "http://127.0.0.1:1/evil/"); ok {
+			t.Error("attached to a project of somebody else's key")
+		}
+		if err := w.a.SyncManager(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if p, _ = find(w.after(t, time.Second), chosenURL); p.Suspended || !p.NoMoreWork || p.Share != 100 {
+			t.Errorf("after its word: %+v; want it resumed as the person said, with no more work", p)
+		}
+		if err := w.a.SyncManager(t.Context()); err != nil {
+			t.Error(err)
+		}
+		s = w.after(t, time.Minute)
+		if _, ok := find(s, chosenURL); ok {
+			t.Error("not detached")
+		}
+		if _, ok := find(s, demoURL); !ok {
+			t.Error("the volunteer's own project has gone")
+		}
+	})
+}
+
+// TestLeaveManager checks what is left of a manager that is left.
+func TestLeaveManager(t *testing.T) {
+	key := signingKey(t, "code_sign_private")
+	for _, detach := range []bool{false, true} {
+		t.Run(fmt.Sprint("detach=", detach), func(t *testing.T) {
+			answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
+			prefs := "<global_preferences><mod_time>1</mod_time><max_ncpus_pct>40</max_ncpus_pct></global_preferences><repeat_sec>3600</repeat_sec>"
+			answers[manage] = []answer{
+				managerReply(t, key, chosenURL, "<authenticator>0abc</authenticator>", prefs),
+				managerReply(t, key, demoURL, "<resource_share>7</resource_share>", prefs),
+			}
+			w := newWorld(t, demoURL, answers, nil)
+			w.run(func(t *testing.T) {
+				if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err != nil {
+					t.Fatal(err)
+				}
+				if err := w.a.SyncManager(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if p, _ := find(w.after(t, time.Second), demoURL); p.Share != 7 {
+					t.Errorf("share %v, want the manager's", p.Share)
+				}
+				if p, err := w.a.Prefs(t.Context()); err != nil || p.MaxNCPUsPct != 40 || p.Origin["max_ncpus_pct"] != managerURL {
+					t.Errorf("preferences %v from %q, %v; want the manager's", p.MaxNCPUsPct, p.Origin["max_ncpus_pct"], err)
+				}
+				if err := w.a.LeaveManager(t.Context(), detach); err != nil {
+					t.Fatal(err)
+				}
+				s := w.after(t, time.Minute)
+				p, ok := find(s, demoURL)
+				if !ok || p.Share != 100 || p.Manager != "" || s.Manager != nil {
+					t.Errorf("own project %v %+v, manager %+v", ok, p, s.Manager)
+				}
+				if _, ok := find(s, chosenURL); ok == detach {
+					t.Errorf("the manager's project is there: %v", ok)
+				}
+				if accounts, _, err := settings.LoadAccounts(w.dir); err != nil || len(accounts) != len(s.Projects) {
+					t.Errorf("accounts %+v, %v", accounts, err)
+				}
+				w.after(t, 2*time.Hour)
+				if n := w.count(manage); n != 2 {
+					t.Errorf("asked %d times, want not after it was left", n)
+				}
+			})
+		})
+	}
+}
+
+// TestManagerRefuses checks that nothing is kept of a manager that would not have
+// the account, and that its reason is told.
+func TestManagerRefuses(t *testing.T) {
+	answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
+	answers[manage] = []answer{
+		{code: 200, body: []byte("<acct_mgr_reply><error_num>-206</error_num></acct_mgr_reply>")},
+		{code: 200, body: []byte("<acct_mgr_reply><error>come back tomorrow</error></acct_mgr_reply>")},
+		{code: 200, body: []byte("<acct_mgr_reply></acct_mgr_reply>")},
+		{code: 200, body: []byte("<html>Log in to the hotel</html>")},
+	}
+	w := newWorld(t, demoURL, answers, nil)
+	w.run(func(t *testing.T) {
+		for _, want := range []string{"wrong password", "come back tomorrow", "no signing key", "the answer is a web page"} {
+			if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		}
+		if s := w.after(t, 3*time.Hour); s.Manager != nil || w.count(manage) != 4 {
+			t.Errorf("manager %+v, asked %d times", s.Manager, w.count(manage))
+		}
+	})
+}

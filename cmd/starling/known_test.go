@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// TestKnownProjects checks that each can be attached to as it stands there, and
+// fits its line.
+func TestKnownProjects(t *testing.T) {
+	known, err := knownProjects()
+	if err != nil || len(known) == 0 {
+		t.Fatalf("%d projects, %v", len(known), err)
+	}
+	seen := make(map[string]bool)
+	for _, p := range known {
+		u, err := protocol.CanonicalMasterURL(p.URL)
+		if err != nil || u != p.URL || !strings.HasPrefix(u, "https://") || seen[u] {
+			t.Errorf("%s: address %s (%s, %v)", p.Name, p.URL, u, err)
+		}
+		seen[u] = true
+		if p.Name == "" || p.Area == "" || p.About == "" || len(p.Name) > 22 || len(p.Area) > 12 || len(p.About) > 60 {
+			t.Errorf("%s: does not fit its line: %+v", u, p)
+		}
+	}
+}

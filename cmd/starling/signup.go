@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
+)
+
+// A signup finds out at which project, and by which account there, this computer
+// is to work. What the flags leave open the person is asked, if there is one.
+type signup struct {
+	url, key, email, password, name string
+
+	create bool // a new account rather than one that exists
+	accept bool // the project's terms of use
+
+	ask    *terminal // nil: nobody
+	client *schedulerop.Client
+}
+
+// complete finds url and key.
+func (s *signup) complete(ctx context.Context) (err error) {
+	if s.url == "" {
+		if err := s.chooseProject(ctx); err != nil {
+			return err
+		}
+	}
+	if s.url, err = protocol.CanonicalMasterURL(s.url); err != nil || s.key != "" {
+		return err
+	}
+	switch {
+	case s.email == "" && s.ask == nil:
+		return errors.New("attach: which account? Give --key, or --email and --password, and --create with these for a new one")
+	case s.email != "" && !s.create:
+		return s.logIn(ctx)
+	}
+	c, err := s.client.ProjectConfig(ctx, s.url)
+	if err != nil {
+		return err
+	}
+	if c.AccountManager {
+		return fmt.Errorf("%s is an account manager, not a project; join it with: starling manager join %s", s.url, s.url)
+	}
+	downgrade := strings.HasPrefix(s.url, "https:") && !strings.HasPrefix(c.MasterURL, "https:")
+	if u, err := protocol.CanonicalMasterURL(c.MasterURL); err == nil && u != s.url && !downgrade {
+		s.say("%s has the address %s.", c.Name, u)
+		s.url = u
+	}
+	if s.email == "" && !s.create {
+		if err := s.chooseAccount(ctx, c); err != nil || s.key != "" {
+			return err
+		}
+	}
+	if s.create {
+		return s.makeAccount(ctx, c)
+	}
+	return s.logIn(ctx)
+}
+
+// say tells the person something, if there is one.
+func (s *signup) say(format string, args ...any) {
+	if s.ask != nil {
+		s.ask.say(format, args...)
+	}
+}
+
+func (s *signup) chooseProject(ctx context.Context) error {
+	if s.ask == nil {
+		return errors.New("attach: which project? Give its address, as in: starling attach https://einstein.phys.uwm.edu/ --email YOU")
+	}
+	known, err := knownProjects()
+	if err != nil {
+		return err
+	}
+	s.say("Projects that you can work for:\n")
+	for i, p := range known {
+		s.say("  %2d  %-22s %-12s %s", i+1, p.Name, p.Area, p.About)
+	}
+	s.say("  %2d  another, by its address\n", len(known)+1)
+	n, err := s.ask.number(ctx, "Which one?", len(known)+1)
+	if err != nil {
+		return err
+	}
+	if n <= len(known) {
+		s.url = known[n-1].URL
+		return nil
+	}
+	s.url, err = s.ask.need(ctx, "Address of the project's web site")
+	return err
+}
+
+// chooseAccount asks by which account. It finds the key, or an e-mail address.
+func (s *signup) chooseAccount(ctx context.Context, c *protocol.ProjectConfig) error {
+	s.say("%s. Do you have an account there?", c.Name)
+	ways := []string{"yes: log in with e-mail address and password", "yes: by its account key, which the web site shows", "no: make one"}
+	if closed(c) {
+		ways = ways[:2]
+		s.say("(It lets accounts be made on its web site only: %s)", s.url)
+	}
+	for i, w := range ways {
+		s.say("  %d  %s", i+1, w)
+	}
+	n, err := s.ask.number(ctx, "Which?", len(ways))
+	if err != nil {
+		return err
+	}
+	if n == 2 {
+		s.key, err = s.ask.password(ctx, "Account key (it is not shown)")
+		if s.key = strings.TrimSpace(s.key); err == nil && s.key == "" {
+			err = errors.New("attach: no account key was given")
+		}
+		return err
+	}
+	s.create = n == 3
+	what := "E-mail address"
+	if c.UsesUsername {
+		what = "User name"
+	}
+	s.email, err = s.ask.need(ctx, what)
+	return err
+}
+
+// logIn gets the key of an account that exists.
+func (s *signup) logIn(ctx context.Context) error {
+	if s.password == "" {
+		if s.ask == nil {
+			return errors.New("attach: --password is missing, and there is no terminal to ask for it; --password-stdin reads it")
+		}
+		var err error
+		if s.password, err = s.ask.password(ctx, fmt.Sprintf("Password of %s at %s", s.email, s.url)); err != nil {
+			return err
+		}
+	}
+	key, err := s.client.Lookup(ctx, s.url, s.email, s.password)
+	s.key = string(key)
+	return err
+}
+
+// closed reports whether a project lets nobody make an account from here.
+func closed(c *protocol.ProjectConfig) bool {
+	return c.AccountCreationDisabled || c.ClientCreationDisabled
+}
+
+// makeAccount makes an account and gets its key.
+func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (err error) {
+	if closed(c) {
+		return fmt.Errorf("attach: %s lets accounts be made on its web site only; make one at %s, then attach without --create", c.Name, s.url)
+	}
+	if err := s.terms(ctx, c); err != nil {
+		return err
+	}
+	who, _, _ := strings.Cut(s.email, "@")
+	least := max(c.MinPasswordLength, 1)
+	switch {
+	case s.ask == nil && s.email == "":
+		return errors.New("attach: --create needs --email")
+	case s.ask == nil && s.password == "":
+		return fmt.Errorf("attach: --create needs --password or --password-stdin, with %d characters at least", least)
+	case s.email == "":
+		if s.email, err = s.ask.need(ctx, "E-mail address"); err != nil {
+			return err
+		}
+		who, _, _ = strings.Cut(s.email, "@")
+	}
+	if s.name == "" {
+		s.name = who
+		if s.ask != nil {
+			if s.name, err = s.ask.line(ctx, "Name that others see", who); err != nil {
+				return err
+			}
+		}
+	}
+	if s.password == "" {
+		if s.password, err = s.ask.newPassword(ctx, least); err != nil {
+			return err
+		}
+	} else if len(s.password) < least {
+		return fmt.Errorf("attach: the password has %d characters; %s wants %d at least", len(s.password), c.Name, least)
+	}
+	key, err := s.client.CreateAccount(ctx, s.url, schedulerop.NewAccount{
+		Email: s.email, PasswdHash: protocol.PasswordHash(s.password, s.email), Name: s.name, Consent: c.TermsOfUse != "",
+	})
+	if err == nil {
+		s.key = string(key)
+		s.say("%s has the new account %s.", c.Name, s.email)
+	}
+	return err
+}
+
+// terms has the person accept the project's terms of use, if it has any.
+func (s *signup) terms(ctx context.Context, c *protocol.ProjectConfig) error {
+	if c.TermsOfUse == "" || s.accept {
+		return nil
+	}
+	if s.ask == nil {
+		return fmt.Errorf("attach: %s has terms of use that must be accepted; read them at %s, then give --accept-terms", c.Name, s.url)
+	}
+	s.say("\nTerms of use of %s:\n\n%s\n", c.Name, strings.TrimSpace(printable(c.TermsOfUse)))
+	yes, err := s.ask.yes(ctx, "Do you accept them?")
+	if err == nil && !yes {
+		err = errors.New("attach: no account was made, since the terms of use were not accepted")
+	}
+	return err
+}
+
+// printable takes what could steer a terminal out of a text from a server.
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0 {
+			return -1
+		}
+		return c
+	}, text)
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// A display is where output goes, and what can be shown there.
+type display struct {
+	io.Writer
+	width  int  // columns; 0: as many as it takes
+	colour bool // and no NO_COLOR in the environment
+	live   bool // it is drawn again and again
+}
+
+// displayOn looks at what w is.
+func displayOn(w io.Writer) display {
+	d := display{Writer: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		d.width, _, _ = term.GetSize(int(f.Fd()))
+		d.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	}
+	return d
+}
+
+// Colours of lines.
+const (
+	plain  = ""
+	bold   = "\x1b[1m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[33m"
+)
+
+// paint colours a line, where colours are shown.
+func (d display) paint(colour, line string) string {
+	if !d.colour || colour == plain {
+		return line
+	}
+	return colour + line + "\x1b[0m"
+}
+
+// bar draws how far something is.
+func bar(fraction float64, width int) string {
+	fraction = min(max(fraction, 0), 1)
+	n := int(fraction * float64(width))
+	head := ""
+	if n < width {
+		head = ">"
+	}
+	return fmt.Sprintf("[%-*s] %3.0f %%", width, strings.Repeat("=", n)+head, 100*fraction)
+}
+
+// A column of a table. On a terminal that is too narrow, cells are cut down to
+// least characters; 0 is never.
+type column struct {
+	name  string
+	least int
+	end   bool // at their end, as sentences are, rather than in the middle, as names
+}
+
+// A table is lines of cells under a headline.
+type table struct {
+	columns []column
+	rows    [][]string
+	colours []string
+}
+
+func (t *table) add(colour string, cells ...string) {
+	for i, c := range cells {
+		cells[i] = strings.Join(strings.Fields(printable(c)), " ")
+	}
+	t.rows, t.colours = append(t.rows, cells), append(t.colours, colour)
+}
+
+// show writes the table as narrow as d is, if its columns can be cut so far.
+func (t *table) show(d display) {
+	widths := t.fit(d.width)
+	head := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		head[i] = c.name
+	}
+	fmt.Fprintln(d, d.paint(bold, t.line(head, widths)))
+	for i, cells := range t.rows {
+		fmt.Fprintln(d, d.paint(t.colours[i], t.line(cells, widths)))
+	}
+}
+
+// fit finds how wide the columns are: the widest that may be cut gives first.
+func (t *table) fit(most int) []int {
+	widths, sum := make([]int, len(t.columns)), 2*(len(t.columns)-1)
+	for i, c := range t.columns {
+		widths[i] = len(c.name)
+		for _, cells := range t.rows {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cells[i]))
+		}
+		sum += widths[i]
+	}
+	for ; most > 0 && sum > most; sum-- {
+		widest := -1
+		for i, c := range t.columns {
+			if c.least > 0 && widths[i] > max(c.least, len(c.name)) && (widest < 0 || widths[i] > widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			break
+		}
+		widths[widest]--
+	}
+	return widths
+}
+
+func (t *table) line(cells []string, widths []int) string {
+	var b strings.Builder
+	for i, c := range cells {
+		if n := utf8.RuneCountInString(c); n > widths[i] {
+			c = cut(c, widths[i], t.columns[i].end)
+		}
+		fmt.Fprintf(&b, "%-*s  ", widths[i], c)
+	}
+	return strings.TrimRight(b.String(), " ")
+}
+
+// cut shortens a text to n characters.
+func cut(s string, n int, end bool) string {
+	r := []rune(s)
+	if end {
+		return string(r[:n-1]) + "…"
+	}
+	tail := (n - 1) / 2
+	return string(r[:n-1-tail]) + "…" + string(r[len(r)-tail:])
+}

@@ -1,0 +1,100 @@
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A screen is a terminal in which a program runs, as a person has it before them.
+type screen struct {
+	t      *testing.T
+	ctx    context.Context
+	socket string
+	env    []string
+}
+
+// openScreen starts a program in a terminal of the given size. The screen is left
+// as it is when the program ends.
+func openScreen(t *testing.T, ctx context.Context, width, height int, program string, args ...string) *screen {
+	t.Helper()
+	if _, err := exec.LookPath("tmux"); err != nil {
+		t.Skip("tmux is not installed; tools/install-test-deps installs it")
+	}
+	dir, err := os.MkdirTemp("", "tmux") //nolint:usetesting // the socket in it needs a short path
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &screen{t: t, ctx: ctx, socket: filepath.Join(dir, "s"), env: append(os.Environ(), "HOME="+dir, "TERM=screen-256color", "LC_ALL=C.UTF-8")}
+	if err := os.WriteFile(filepath.Join(dir, ".tmux.conf"), []byte("set -g remain-on-exit on\nset -g status off\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = exec.CommandContext(context.WithoutCancel(ctx), "tmux", "-S", s.socket, "kill-server").Run()
+		_ = os.RemoveAll(dir)
+	})
+	s.tmux(append([]string{"new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), program}, args...)...)
+	return s
+}
+
+func (s *screen) tmux(args ...string) string {
+	s.t.Helper()
+	cmd := exec.CommandContext(s.ctx, "tmux", append([]string{"-S", s.socket}, args...)...)
+	cmd.Env = s.env
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("tmux %v: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// text is what the screen shows, lines that were broken joined again.
+func (s *screen) text() string { return s.tmux("capture-pane", "-p", "-J", "-S", "-") }
+
+// colours is what it shows, with the sequences that colour it.
+func (s *screen) colours() string { return s.tmux("capture-pane", "-p", "-e") }
+
+// until waits until the screen shows all of that.
+func (s *screen) until(wants ...string) string {
+	s.t.Helper()
+	return s.wait(wants, func(text string) bool {
+		for _, w := range wants {
+			if !strings.Contains(text, w) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// typed types a line when the last line of the screen asks for it.
+func (s *screen) typed(prompt, line string) {
+	s.t.Helper()
+	s.wait([]string{prompt}, func(text string) bool {
+		text = strings.TrimRight(text, " \n")
+		return strings.Contains(text[strings.LastIndexByte(text, '\n')+1:], prompt)
+	})
+	s.tmux("send-keys", "-l", line)
+	s.tmux("send-keys", "Enter")
+}
+
+func (s *screen) wait(wants []string, ok func(text string) bool) string {
+	s.t.Helper()
+	patience := time.After(time.Minute)
+	for {
+		text := s.text()
+		if ok(text) {
+			return text
+		}
+		select {
+		case <-patience:
+			s.t.Fatalf("the screen never showed %q:\n%s", wants, text)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}

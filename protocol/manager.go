@@ -1,0 +1,236 @@
+package protocol
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// A ManagerRequest is what an account manager is told by a host that works as it
+// says. It goes to rpc.php below the manager's address.
+//
+// Source: BOINC client/acct_mgr.cpp, ACCT_MGR_OP::do_rpc.
+type ManagerRequest struct {
+	Name          string        // of the account there
+	PasswordHash  string        // see PasswordHash, with the name for the e-mail address
+	Authenticator Authenticator // if the manager gave one; then name and hash are not sent
+
+	HostCPID, PreviousCPID string
+	DomainName             string
+	Client                 Version
+	RunMode                string // always, auto or never
+	Platform               string
+	AltPlatforms           []string
+	Projects               []ManagedProject
+	WorkingPrefs           string // content of <global_preferences>
+	GlobalPrefs            string // likewise, as the manager or a project sent them
+	Opaque                 string // from the manager's last reply
+	Host                   HostInfo
+	TimeStats              TimeStats
+	NetStats               NetStats
+}
+
+// A ManagedProject is what a manager is told of a project, whether it is the
+// manager's or the volunteer's own.
+type ManagedProject struct {
+	URL, Name        string
+	AccountKey       Authenticator // told of the manager's own projects only
+	Managed          bool          // attached by the manager
+	HostID           int64
+	NotStarted       time.Duration // of computing
+	InProgress       time.Duration
+	Suspended        bool
+	NoMoreWork       bool
+	DetachWhenDone   bool
+	Ended            bool
+	ResourceShare    float64
+	DiskUsage        float64
+	Failures         int // of RPCs since the last answer
+	Succeeded, Wrong int // results
+}
+
+// Encode returns the request's body.
+func (r *ManagerRequest) Encode() []byte {
+	var w bxml.Writer
+	w.Open("acct_mgr_request")
+	if r.Authenticator != "" {
+		w.Text("authenticator", string(r.Authenticator))
+	} else {
+		w.Text("name", r.Name)
+		w.Text("password_hash", r.PasswordHash)
+	}
+	w.Text("host_cpid", r.HostCPID)
+	w.Text("domain_name", r.DomainName)
+	w.Text("client_version", fmt.Sprintf("%d.%d.%d", r.Client.Major, r.Client.Minor, r.Client.Release))
+	w.Text("run_mode", r.RunMode)
+	w.Text("platform_name", r.Platform)
+	writeNames(&w, "alt_platform", r.AltPlatforms)
+	w.TextIf("previous_host_cpid", r.PreviousCPID)
+	for _, p := range r.Projects {
+		p.write(&w)
+	}
+	w.Open("working_global_preferences")
+	w.Block("global_preferences", r.WorkingPrefs)
+	w.Close("working_global_preferences")
+	if r.GlobalPrefs != "" {
+		w.Block("global_preferences", r.GlobalPrefs)
+	}
+	r.Host.write(&w)
+	if r.Opaque != "" {
+		w.Block("opaque", r.Opaque)
+	}
+	r.TimeStats.write(&w)
+	r.NetStats.write(&w)
+	w.Close("acct_mgr_request")
+	return w.Bytes()
+}
+
+func (p ManagedProject) write(w *bxml.Writer) {
+	w.Open("project")
+	w.Text("url", p.URL)
+	w.Text("project_name", p.Name)
+	w.Bool("suspended_via_gui", p.Suspended)
+	w.Int("hostid", p.HostID)
+	w.Float("not_started_dur", p.NotStarted.Seconds())
+	w.Float("in_progress_dur", p.InProgress.Seconds())
+	w.Bool("attached_via_acct_mgr", p.Managed)
+	w.Bool("dont_request_more_work", p.NoMoreWork)
+	w.Bool("detach_when_done", p.DetachWhenDone)
+	w.Bool("ended", p.Ended)
+	w.Float("resource_share", p.ResourceShare)
+	w.Float("disk_usage", p.DiskUsage)
+	w.Float("disk_share", p.DiskUsage)
+	w.Int("nrpc_failures", int64(p.Failures))
+	w.Int("njobs_success", int64(p.Succeeded))
+	w.Int("njobs_error", int64(p.Wrong))
+	if p.Managed {
+		w.Text("account_key", string(p.AccountKey))
+	}
+	w.Close("project")
+}
+
+// A ManagerReply is what an account manager answers.
+//
+// Source: BOINC client/acct_mgr.cpp, ACCT_MGR_OP::parse.
+type ManagerReply struct {
+	ErrorNum      int
+	Error         string   // why it refuses, in words
+	Messages      []string // for the volunteer
+	Name          string   // of the manager
+	UserName      string
+	TeamName      string
+	Authenticator Authenticator // to be used from now on in place of name and password
+	SigningKey    string
+	Opaque        string
+	Repeat        time.Duration // until the next contact; 0: not said
+	Dynamic       bool          // it chooses projects by itself, and its preferences hold over the projects'
+	Venue         string
+	GlobalPrefs   string // content of <global_preferences>
+	Accounts      []ManagerAccount
+}
+
+// A ManagerAccount is a project that the manager wants, or no longer wants, this
+// host to work for. What is nil it does not say.
+type ManagerAccount struct {
+	URL             string
+	URLSignature    string // of the URL, by the manager's signing key
+	Authenticator   Authenticator
+	Detach          bool
+	Update          bool // contact it now
+	NoCPU           bool // do not use the CPU for it
+	NoMoreWork      *bool
+	DetachWhenDone  *bool
+	Suspend         *bool
+	AbortNotStarted bool
+	ResourceShare   *float64
+}
+
+// ParseManagerReply reads an account manager's reply. Accounts without a URL are
+// left out.
+func ParseManagerReply(b []byte) (*ManagerReply, error) {
+	s := bxml.NewScanner(b)
+	if err := s.Find("acct_mgr_reply"); err != nil {
+		return nil, fmt.Errorf("account manager's reply: %w", err)
+	}
+	var r ManagerReply
+	for name := range s.Children() {
+		switch name {
+		case "error_num":
+			scanInt(s, &r.ErrorNum)
+		case "error", "error_msg":
+			r.Error = s.Text()
+		case "message":
+			if len(r.Messages) < 100 {
+				r.Messages = append(r.Messages, s.Text())
+			}
+		case "name":
+			r.Name = s.Text()
+		case "user_name":
+			r.UserName = s.Text()
+		case "team_name":
+			r.TeamName = s.Text()
+		case "authenticator":
+			r.Authenticator = Authenticator(s.Text())
+		case "signing_key":
+			r.SigningKey = s.Raw()
+		case "opaque":
+			r.Opaque = s.Raw()
+		case "repeat_sec":
+			scanSpan(s, &r.Repeat)
+		case "dynamic":
+			r.Dynamic = s.Flag()
+		case "host_venue":
+			r.Venue = s.Text()
+		case "global_preferences":
+			r.GlobalPrefs = s.Raw()
+		case "account":
+			if a := scanManagerAccount(s); a.URL != "" && len(r.Accounts) < maxList {
+				r.Accounts = append(r.Accounts, a)
+			}
+		}
+	}
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("account manager's reply: %w", err)
+	}
+	return &r, nil
+}
+
+func scanManagerAccount(s *bxml.Scanner) (a ManagerAccount) {
+	flag := func() *bool {
+		v := s.Flag()
+		return &v
+	}
+	for name := range s.Children() {
+		switch name {
+		case "url":
+			a.URL = s.Text()
+		case "url_signature":
+			a.URLSignature = s.Raw()
+		case "authenticator":
+			a.Authenticator = Authenticator(s.Text())
+		case "detach":
+			a.Detach = s.Flag()
+		case "update":
+			a.Update = s.Flag()
+		case "no_cpu":
+			a.NoCPU = s.Flag()
+		case "no_rsc":
+			a.NoCPU = s.Text() == "CPU" || a.NoCPU
+		case "dont_request_more_work":
+			a.NoMoreWork = flag()
+		case "detach_when_done":
+			a.DetachWhenDone = flag()
+		case "suspend":
+			a.Suspend = flag()
+		case "abort_not_started":
+			a.AbortNotStarted = s.Flag()
+		case "resource_share":
+			share := -1.0
+			if s.Float(&share); share >= 0 {
+				a.ResourceShare = &share
+			}
+		}
+	}
+	return a
+}

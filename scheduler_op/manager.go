@@ -1,0 +1,26 @@
+package schedulerop
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Manager tells an account manager how things stand and returns what it wants. A
+// refusal is a *protocol.AccountError.
+func (c *Client) Manager(ctx context.Context, managerURL string, req *protocol.ManagerRequest) (*protocol.ManagerReply, error) {
+	u := managerURL + "rpc.php"
+	b, err := c.post(ctx, u, req.Encode())
+	if err != nil {
+		return nil, &Error{"account manager", u, err}
+	}
+	reply, err := protocol.ParseManagerReply(b)
+	switch {
+	case err != nil:
+		return nil, &Error{"account manager", u, fmt.Errorf("%w%s", err, looksLike(b))}
+	case reply.ErrorNum != 0 || reply.Error != "":
+		return nil, &Error{"account manager", u, &protocol.AccountError{Num: reply.ErrorNum, Msg: reply.Error}}
+	}
+	return reply, nil
+}
