@@ -64,7 +64,6 @@ func table() map[string]call {
 	return t
 }
 
-
 func text(s string) func(*request) string { return func(*request) string { return s } }
 
 func refused(why string) func(*request) string { return text(errorText(why)) }
