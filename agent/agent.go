@@ -16,14 +16,16 @@
 //	trickles.go   messages between applications and their projects
 //	disk.go       how much disk is used, and whether that is too much
 //	collect.go    forgetting what nobody needs any more
+//	idle.go       whether nothing is left to do
 //
 // what it goes by:
 //
 //	accounts.go, prefs.go, watch.go   the files that people edit
 //	presence.go, uptime.go            what the computer is like, and was
+//	newer.go                          whether there is a newer version of the program
 //
-// and how it is seen and steered: status.go, offline.go, tools.go, steer.go,
-// messages.go, joblog.go, decisions.go.
+// and how it is seen and steered: status.go, offline.go, dashboard.go, tools.go,
+// steer.go, messages.go, logged.go, joblog.go, decisions.go.
 package agent
 
 import (
