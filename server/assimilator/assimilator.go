@@ -78,9 +78,7 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 			return handled, errors.Join(err, recorded())
 		}
 		a.hand(ctx, list)
-		if err := recorded(); err != nil {
-			return handled, err
-		}
+		err = recorded() // the batch before
 		var done []int64
 		for _, o := range list {
 			switch {
@@ -94,8 +92,8 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 		end := make(chan error, 1)
 		recorded = sync.OnceValue(func() error { return <-end })
 		go func() { end <- a.record(context.WithoutCancel(ctx), done, now) }()
-		if ctx.Err() != nil { // what was taken is recorded all the same
-			return handled, errors.Join(context.Cause(ctx), recorded())
+		if err != nil || ctx.Err() != nil { // what was taken is recorded all the same
+			return handled, errors.Join(err, context.Cause(ctx), recorded())
 		}
 		handled += len(done)
 		after = ids[len(ids)-1]
