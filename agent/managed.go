@@ -33,8 +33,8 @@ func (a *Agent) managerRequest(m state.Manager, now time.Time) *protocol.Manager
 		if acc.Manager != nil {
 			v.Managed, v.AccountKey, v.DetachWhenDone = true, acc.Authenticator, acc.Manager.DetachWhenDone
 		}
-		for key, res := range a.db.Results.Of(u) {
-			switch plan, ok := a.last.result(key); {
+		for _, res := range a.db.Results.Of(u) {
+			switch _, plan, ok := a.last.Result(u, res.Name); {
 			case !ok:
 			case res.Started.IsZero():
 				v.NotStarted += plan.Remaining

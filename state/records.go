@@ -166,6 +166,22 @@ type AppVersion struct {
 // ID returns the version's key.
 func (v AppVersion) ID() string { return VersionKey(v.Project, v.AppVersion) }
 
+// Speed is how many operations a second the version is expected to do on a
+// computer of which one CPU does so many.
+func (v AppVersion) Speed(cpu float64) float64 {
+	flops := v.Flops
+	if flops <= 0 {
+		flops = cpu * max(v.AvgNCPUs, 1)
+	}
+	return max(flops, 1e6)
+}
+
+// Stated is how long the version computes so many operations there, by the
+// server's word.
+func (v AppVersion) Stated(fpops, cpu float64) time.Duration {
+	return protocol.Seconds(fpops / v.Speed(cpu))
+}
+
 // VersionKey is the key of an app version: those four tell it from any other.
 func VersionKey(project string, v protocol.AppVersion) string {
 	return Key(project, v.AppName, v.Platform, itoa(v.VersionNum), v.PlanClass)
