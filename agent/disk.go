@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -61,15 +62,22 @@ func walk(dir string) diskUse {
 	return d
 }
 
-// diskReport is what a project's server is told.
+// diskReport is what a project's server is told. Before the disk is measured the
+// projects count as taking nothing.
 func (a *Agent) diskReport(project string) protocol.DiskUsage {
-	d := protocol.DiskUsage{ProjectShare: a.host.DiskFree}
-	if !a.disk.measured.IsZero() {
-		d.UsedTotal, d.UsedProject = float64(a.disk.total), float64(a.disk.projects[protocol.EscapeURL(project)])
-		allowed := a.prefs.Disk(int64(a.host.DiskTotal), int64(a.host.DiskFree), a.disk.total)
-		d.ProjectShare = min(a.host.DiskFree, max(0, float64(allowed-a.disk.total)))
+	var users []prefs.DiskUser
+	self := 0
+	for u := range a.db.Projects.All() {
+		if u == project {
+			self = len(users)
+		}
+		users = append(users, prefs.DiskUser{Share: a.accounts[u].ResourceShare, Used: a.disk.projects[protocol.EscapeURL(u)]})
 	}
-	return d
+	allowed := a.prefs.Disk(int64(a.host.DiskTotal), int64(a.host.DiskFree), a.disk.total)
+	return protocol.DiskUsage{
+		UsedTotal: float64(a.disk.total), UsedProject: float64(users[self].Used),
+		ProjectShare: float64(prefs.DiskShares(allowed, users)[self]),
+	}
 }
 
 // folderSizes remembers how large folders are, since tools ask often.

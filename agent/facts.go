@@ -85,6 +85,13 @@ func (a *Agent) View(ctx context.Context) (guirpc.View, error) {
 	}
 	v.DiskUsed = max(0, a.sizes.of(a.cfg.DataDir)-used)
 	v.DiskMay = v.Prefs.Disk(int64(v.Host.DiskTotal), int64(v.Host.DiskFree), v.DiskUsed+used)
+	users := make([]prefs.DiskUser, len(v.Projects))
+	for i, p := range v.Projects {
+		users[i] = prefs.DiskUser{Share: p.Account.ResourceShare, Used: p.DiskUsed}
+	}
+	for i, share := range prefs.DiskShares(v.DiskMay, users) {
+		v.Projects[i].DiskShare = share
+	}
 	return v, nil
 }
 

@@ -24,10 +24,10 @@ func (a *Agent) managerRequest(m state.Manager, now time.Time) *protocol.Manager
 		Host: a.host, TimeStats: a.timeStats(now),
 	}
 	for u, p := range a.db.Projects.All() {
-		acc := a.accounts[u]
+		acc, disk := a.accounts[u], a.diskReport(u)
 		v := protocol.ManagedProject{
 			URL: u, Name: p.Name, HostID: p.HostID, Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork, Ended: a.leaving[u],
-			ResourceShare: acc.ResourceShare, DiskUsage: a.diskReport(u).UsedProject,
+			ResourceShare: acc.ResourceShare, DiskUsage: disk.UsedProject, DiskShare: disk.ProjectShare,
 			Failures: p.Contact.NRPCFailures, Succeeded: p.Estimates.Results, Wrong: p.Fetch.Errors,
 		}
 		if acc.Manager != nil {

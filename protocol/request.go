@@ -149,7 +149,8 @@ type HostInfo struct {
 	OSVersion  string
 }
 
-// DiskUsage is what BOINC holds of the disk, in bytes.
+// DiskUsage is what BOINC holds of the disk, in bytes: all of it, the project, and
+// what the project may take.
 type DiskUsage struct {
 	UsedTotal, UsedProject, ProjectShare float64
 }

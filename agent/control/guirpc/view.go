@@ -75,15 +75,16 @@ type View struct {
 // A Project is a project with all that belongs to it.
 type Project struct {
 	state.Project
-	Account  settings.Account
-	Leaving  bool
-	Talking  string // with the project just now, what about; "" not
-	Dir      string
-	DiskUsed int64
-	Apps     []protocol.App
-	Versions []protocol.AppVersion
-	Units    []protocol.Workunit
-	Results  []Result
+	Account   settings.Account
+	Leaving   bool
+	Talking   string // with the project just now, what about; "" not
+	Dir       string
+	DiskUsed  int64 // bytes
+	DiskShare int64 // bytes that it may take
+	Apps      []protocol.App
+	Versions  []protocol.AppVersion
+	Units     []protocol.Workunit
+	Results   []Result
 }
 
 // A Result is a result with what goes on with it.
