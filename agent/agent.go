@@ -41,6 +41,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -98,8 +99,9 @@ type Agent struct {
 	since time.Time
 
 	logFlags *logflag.Switches
-	way      proxied           // how projects are reached
-	probed   protocol.HostInfo // what the computer is, whatever the settings say
+	way      proxied                // how projects are reached
+	language atomic.Pointer[string] // in which they are asked to answer
+	probed   protocol.HostInfo      // what the computer is, whatever the settings say
 	rng      *mrand.Rand
 
 	db    *state.DB
@@ -206,7 +208,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	primary, _ := hostinfo.Platform()
 	a.ctx, a.end = context.WithCancel(context.Background())
-	client := httpclient.New(httpclient.Logged(cfg.Transport, cfg.Log))
+	client := httpclient.New(httpclient.Logged(speaking{cfg.Transport, &a.language}, cfg.Log))
 	agent := fmt.Sprintf("BOINC client (%s %d.%d.%d) (Starling %s)", primary,
 		protocol.CompatVersion.Major, protocol.CompatVersion.Minor, protocol.CompatVersion.Release, cfg.Version)
 	a.xfer = &filexfer.Client{HTTP: client, UserAgent: agent, Down: filexfer.NewPace(), Up: filexfer.NewPace()}

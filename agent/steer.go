@@ -116,10 +116,7 @@ func (a *Agent) findTask(project, name string) (key string, r state.Result, err 
 // again.
 func (a *Agent) SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error {
 	return a.do(ctx, func() error {
-		m := prefs.Mode{Kind: kind}
-		if d > 0 && kind != prefs.Auto {
-			m.Until = time.Now().Add(d).Round(0)
-		}
+		m := prefs.ModeFor(kind, d, time.Now())
 		h, _ := a.db.Hosts.Get(state.Self)
 		if network {
 			h.NetMode = m

@@ -23,11 +23,14 @@ type Host struct {
 	InstalledAt  time.Time // first start with this data directory
 	LastSeen     time.Time // the agent was alive then; kept to know how long it was not
 	CrossProject string    // the user's cross-project id, if a project told one
+	Product      string    // what the computer is, if a tool told
+	Language     string    // in which projects are asked to answer, as de or pt-BR; "" none
 
 	Prefs   AccountPrefs
 	Times   Times
 	RunMode prefs.Mode // what a person wants for now
 	NetMode prefs.Mode
+	GPUMode prefs.Mode // only told back
 	Traffic []Traffic // of the last days
 }
 

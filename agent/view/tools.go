@@ -20,7 +20,7 @@ func (f *Facts) Tools() guirpc.View {
 	h := f.host()
 	v := guirpc.View{
 		Now: f.Now, Settings: f.Settings, Version: f.Version, Platforms: f.Platforms, DataDir: f.DataDir, Since: f.Since,
-		Host: f.Host, Times: f.Times, Prefs: f.Prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode,
+		Host: f.Host, Times: f.Times, Prefs: f.Prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode, GPUMode: h.GPUMode,
 		Compute: f.Last.Snapshot.Compute, Network: f.Last.Snapshot.Network, Traffic: h.Traffic, Override: f.Override(),
 	}
 	if f.Newer != nil {
