@@ -31,7 +31,7 @@ type Host struct {
 	RunMode prefs.Mode // what a person wants for now
 	NetMode prefs.Mode
 	GPUMode prefs.Mode // only told back
-	Traffic []Traffic // of the last days
+	Traffic []Traffic  // of the last days
 }
 
 // AccountPrefs are computing preferences from a project's web site.
