@@ -184,6 +184,14 @@ func (a *Agent) Reload(ctx context.Context) error {
 	})
 }
 
+// changed has the files that people edit read again.
+func (a *Agent) changed() {
+	a.log.Info("preferences or accounts have changed and are read again")
+	if err := a.readFiles(); err != nil {
+		a.log.Error("settings are not all usable; what held before goes on", "error", err)
+	}
+}
+
 // do runs f in the loop and waits for it.
 func (a *Agent) do(ctx context.Context, f func() error) error {
 	done := make(chan error, 1)

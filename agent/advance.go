@@ -30,7 +30,7 @@ func (a *Agent) advance(now time.Time) {
 
 func (a *Agent) advanceDownload(key string, r state.Result, now time.Time) {
 	missing := false
-	for _, ref := range a.inputs(r) {
+	for _, ref := range a.db.Inputs(r) {
 		f, ok := a.db.Files.Get(state.Key(r.Project, ref.FileName))
 		switch {
 		case ok && f.Local == state.FilePresent:
@@ -119,21 +119,6 @@ func (a *Agent) restrain(tx *state.Tx, project string, now time.Time) {
 		p.Fetch.Why = fmt.Sprintf("%d results in a row failed here", p.Fetch.Errors)
 	}
 	a.db.Projects.Put(tx, project, p)
-}
-
-// inputs lists the files without which a result cannot run.
-func (a *Agent) inputs(r state.Result) []protocol.FileRef {
-	v, _ := a.db.Versions.Get(r.Version)
-	u, _ := a.db.Units.Get(state.Key(r.Project, r.WorkunitName))
-	refs := make([]protocol.FileRef, 0, len(v.FileRefs)+len(u.FileRefs))
-	refs = append(refs, v.FileRefs...)
-	for _, ref := range u.FileRefs {
-		f, _ := a.db.Files.Get(state.Key(r.Project, ref.FileName))
-		if !f.GeneratedLocally {
-			refs = append(refs, ref)
-		}
-	}
-	return refs
 }
 
 // errorReport is the text that goes with a result that failed, in the form that

@@ -5,8 +5,8 @@
 // Deciding is left to the policy packages, input and output to the shells; here
 // stands what happens between them in the life of a result:
 //
-//	look.go       what the policies are shown
-//	pass.go       having them decide, and doing as they say
+//	facts.go      what there is to see, and showing it: package view
+//	pass.go       having the policies decide, and doing as they say
 //	contact.go    conversations with projects: request.go, reply.go
 //	manager.go    conversations with an account manager: managed.go
 //	transfers.go  which files are fetched and sent
@@ -20,12 +20,12 @@
 //
 // what it goes by:
 //
-//	accounts.go, prefs.go, watch.go   the files that people edit
-//	presence.go, uptime.go            what the computer is like, and was
-//	newer.go                          whether there is a newer version of the program
+//	accounts.go, prefs.go, settings.go   the files that people edit
+//	presence.go, uptime.go               what the computer is like, and was
+//	newer.go                             whether there is a newer version of the program
 //
-// and how it is seen and steered: status.go, offline.go, dashboard.go, tools.go,
-// steer.go, messages.go, logged.go, joblog.go, decisions.go.
+// and what people do: steer.go has what they and their tools ask of the agent,
+// offline.go is for when none runs, and joblog.go leaves them a record.
 package agent
 
 import (
@@ -41,12 +41,15 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/boincapi/wasmhost"
+	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/httpclient"
@@ -96,8 +99,9 @@ type Agent struct {
 	since time.Time
 
 	logFlags *logflag.Switches
-	way      proxied           // how projects are reached
-	probed   protocol.HostInfo // what the computer is, whatever the settings say
+	way      proxied                // how projects are reached
+	language atomic.Pointer[string] // in which they are asked to answer
+	probed   protocol.HostInfo      // what the computer is, whatever the settings say
 	rng      *mrand.Rand
 
 	db    *state.DB
@@ -112,7 +116,7 @@ type Agent struct {
 	accounts map[string]settings.Account // by master URL
 	faults   error                       // of the files people write
 
-	journal *journal
+	journal *control.Journal
 	sizes   *folderSizes
 	quit    func() // ends Run
 
@@ -132,7 +136,7 @@ type Agent struct {
 	asked   map[string]bool      // project → the user wants it contacted now
 	leaving map[string]bool      // project → all of its is being removed
 	again   map[string]bool      // of those → it stays attached, and starts anew
-	last    decision
+	last    decide.Decision
 	sensed  sensing
 	debts   ledger
 	old     []guirpc.OldResult
@@ -160,7 +164,7 @@ func New(cfg Config) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := newJournal(cfg.Log.Handler())
+	j := control.NewJournal(cfg.Log.Handler(), guirpc.MaxMessages)
 	flags := logflag.New(set.LogFlags)
 	cfg.Log = slog.New(logflag.Handler(j, flags))
 	if idle := set.IdleFlags(); len(idle) > 0 {
@@ -204,7 +208,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	primary, _ := hostinfo.Platform()
 	a.ctx, a.end = context.WithCancel(context.Background())
-	client := httpclient.New(logged(cfg.Transport, cfg.Log))
+	client := httpclient.New(httpclient.Logged(speaking{cfg.Transport, &a.language}, cfg.Log))
 	agent := fmt.Sprintf("BOINC client (%s %d.%d.%d) (Starling %s)", primary,
 		protocol.CompatVersion.Major, protocol.CompatVersion.Minor, protocol.CompatVersion.Release, cfg.Version)
 	a.xfer = &filexfer.Client{HTTP: client, UserAgent: agent, Down: filexfer.NewPace(), Up: filexfer.NewPace()}
@@ -263,7 +267,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	a.openUptime(time.Now())
 	a.findTrickles()
 	if a.cfg.Watch {
-		go a.watch(a.ctx)
+		go settings.Watch(a.ctx, a.cfg.DataDir, func() { a.post(a.changed) })
 	}
 	if a.cfg.Sensors != nil {
 		go a.sense(a.ctx)

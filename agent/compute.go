@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,8 +11,10 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/boincapi/wasmhost"
+	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/state"
@@ -104,7 +107,7 @@ func (a *Agent) notStarted(task string, err error) {
 // is missing is fetched again.
 func (a *Agent) filesStand(key string, r state.Result) bool {
 	var gone []string
-	for _, ref := range a.inputs(r) {
+	for _, ref := range a.db.Inputs(r) {
 		k := state.Key(r.Project, ref.FileName)
 		f, _ := a.db.Files.Get(k)
 		st, err := os.Lstat(filepath.Join(a.projectDir(r.Project), ref.FileName))
@@ -152,7 +155,7 @@ func (a *Agent) task(r state.Result) (executor.Task, error) {
 	}
 	app := a.accounts[r.Project].App(u.AppName)
 	t := executor.Task{
-		Result: taskID(r), ProjectURL: r.Project, ProjectDir: a.projectDir(r.Project), FLOPS: a.speed(r.Version),
+		Result: taskID(r), ProjectURL: r.Project, ProjectDir: a.projectDir(r.Project), FLOPS: v.Speed(a.host.Fpops),
 		Args: slices.Concat(executor.SplitCommandLine(u.CommandLine), executor.SplitCommandLine(v.Cmdline), executor.SplitCommandLine(app.Cmdline)),
 	}
 	init := appipc.DefaultInitData()
@@ -207,7 +210,7 @@ func (a *Agent) task(r state.Result) (executor.Task, error) {
 }
 
 // allow tells the executor and the applications what the preferences grant now.
-func (a *Agent) allow(d decision) {
+func (a *Agent) allow(d decide.Decision) {
 	s := d.Snapshot
 	total := int64(a.host.MemBytes)
 	most := max(a.prefs.Memory(total, true), a.prefs.Memory(total, false))
@@ -364,4 +367,23 @@ func (a *Agent) clearSlots() {
 			a.clear(n)
 		}
 	}
+}
+
+// stated is how long a result of so many operations computes, by the server's
+// word and the speed of this computer.
+func (a *Agent) stated(version string, fpops float64) time.Duration {
+	v, _ := a.db.Versions.Get(version)
+	return v.Stated(fpops, a.host.Fpops)
+}
+
+// learn is what is known of a project's estimates after a result is finished.
+func (a *Agent) learn(p state.Project, r state.Result) state.Estimates {
+	u, _ := a.db.Units.Get(state.Key(r.Project, r.WorkunitName))
+	whole := a.stated(r.Version, u.RscFpopsEst)
+	if whole <= 0 {
+		return p.Estimates
+	}
+	learnt := jobsched.Estimator(p.Estimates).Finished(r.Elapsed.Seconds() / whole.Seconds())
+	a.log.Debug("estimate compared", logflag.Key, logflag.DCF, "result", r.Name, "stated", whole, "took", r.Elapsed, "before", fmt.Sprintf("%+v", p.Estimates), "now", fmt.Sprintf("%+v", learnt))
+	return state.Estimates(learnt)
 }

@@ -4,6 +4,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -27,7 +30,7 @@ func (a *Agent) masterFetched(u string, urls []string, err error, now time.Time)
 	if !ok {
 		return
 	}
-	c := contactOf(p)
+	c := view.Contact(p)
 	if err != nil {
 		c = c.MasterFailed(now, a.rng)
 		p.Contact.LastError = err.Error()
@@ -44,9 +47,9 @@ func (a *Agent) masterFetched(u string, urls []string, err error, now time.Time)
 
 // session begins a scheduler RPC. The sequence number is used up before the
 // request leaves, so that no two requests ever carry the same.
-func (a *Agent) session(p state.Project, reason string, d decision, now time.Time) {
+func (a *Agent) session(p state.Project, reason string, d decide.Decision, now time.Time) {
 	u := p.MasterURL
-	req := a.request(p, d.project(u).Fetch, d.Plan.Busy, now)
+	req := a.request(p, d.Project(u).Fetch, d.Plan.Busy, now)
 	delete(a.asked, u)
 	if p.HostID != 0 {
 		p.RPCSeqno++
@@ -72,7 +75,7 @@ func (a *Agent) answered(u string, req *protocol.SchedulerRequest, reply *protoc
 		return
 	}
 	if err != nil {
-		c := contactOf(p).Failed(now, a.rng)
+		c := view.Contact(p).Failed(now, a.rng)
 		setContact(&p, c)
 		p.Contact.LastError = err.Error()
 		a.log.Warn("no scheduler answered usably, trying again; computing continues", "project", u, "at", c.MinRPCTime, "failures", c.Failures, "error", err)
@@ -90,4 +93,10 @@ func (a *Agent) answered(u string, req *protocol.SchedulerRequest, reply *protoc
 	if reply.MessageAck {
 		a.tricklesTaken(u, req.Trickles)
 	}
+}
+
+// setContact puts what package contact decided into the durable record.
+func setContact(p *state.Project, c contact.State) {
+	p.Contact.NRPCFailures, p.Contact.MasterFailures = c.Failures, c.MasterFailures
+	p.Contact.FetchMaster, p.Contact.MinRPCTime = c.FetchMaster, c.MinRPCTime
 }

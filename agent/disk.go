@@ -1,13 +1,11 @@
 package agent
 
 import (
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -64,34 +62,62 @@ func walk(dir string) diskUse {
 	return d
 }
 
-// DiskFull is the code of computing being denied since the preferences grant no
-// more disk.
-const DiskFull = "disk_full"
-
-// diskPermission denies computing while more disk is used than the preferences
-// allow.
-func (a *Agent) diskPermission(p prefs.Permission) prefs.Permission {
-	free, ok := hostinfo.DiskFree(a.cfg.DataDir)
-	if p.Denied() || !ok || a.disk.measured.IsZero() {
-		return p
+// diskReport is what a project's server is told. Before the disk is measured the
+// projects count as taking nothing.
+func (a *Agent) diskReport(project string) protocol.DiskUsage {
+	var users []prefs.DiskUser
+	self := 0
+	for u := range a.db.Projects.All() {
+		if u == project {
+			self = len(users)
+		}
+		users = append(users, prefs.DiskUser{Share: a.accounts[u].ResourceShare, Used: a.disk.projects[protocol.EscapeURL(u)]})
 	}
-	allowed := a.prefs.Disk(int64(a.host.DiskTotal), int64(free), a.disk.total)
-	if a.disk.total <= allowed {
-		return p
+	allowed := a.prefs.Disk(int64(a.host.DiskTotal), int64(a.host.DiskFree), a.disk.total)
+	return protocol.DiskUsage{
+		UsedTotal: float64(a.disk.total), UsedProject: float64(users[self].Used),
+		ProjectShare: float64(prefs.DiskShares(allowed, users)[self]),
 	}
-	const mb = 1 << 20
-	return prefs.Permission{Code: DiskFull, Why: fmt.Sprintf(
-		"The projects' files take %.1f MB of disk and the preferences allow %.1f MB (disk_max_used_gb, disk_max_used_pct, disk_min_free_gb).",
-		float64(a.disk.total)/mb, float64(allowed)/mb)}
 }
 
-// diskReport is what a project's server is told.
-func (a *Agent) diskReport(project string) protocol.DiskUsage {
-	d := protocol.DiskUsage{ProjectShare: a.host.DiskFree}
-	if !a.disk.measured.IsZero() {
-		d.UsedTotal, d.UsedProject = float64(a.disk.total), float64(a.disk.projects[protocol.EscapeURL(project)])
-		allowed := a.prefs.Disk(int64(a.host.DiskTotal), int64(a.host.DiskFree), a.disk.total)
-		d.ProjectShare = min(a.host.DiskFree, max(0, float64(allowed-a.disk.total)))
+// folderSizes remembers how large folders are, since tools ask often.
+type folderSizes struct {
+	guard chan struct{} // holds one token
+	known map[string]folderSize
+}
+
+type folderSize struct {
+	bytes int64
+	at    time.Time
+}
+
+// sizeAge is how old an answer may be.
+const sizeAge = 30 * time.Second
+
+func newFolderSizes() *folderSizes {
+	f := &folderSizes{make(chan struct{}, 1), make(map[string]folderSize)}
+	f.guard <- struct{}{}
+	return f
+}
+
+// of returns how many bytes the files below a folder take, as of half a minute
+// ago at most.
+func (f *folderSizes) of(dir string) int64 {
+	<-f.guard
+	defer func() { f.guard <- struct{}{} }()
+	if s := f.known[dir]; time.Since(s.at) < sizeAge {
+		return s.bytes
 	}
-	return d
+	var sum int64
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // what has gone meanwhile takes nothing
+		}
+		if info, err := d.Info(); err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+		return nil
+	})
+	f.known[dir] = folderSize{sum, time.Now()}
+	return sum
 }

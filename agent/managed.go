@@ -24,17 +24,17 @@ func (a *Agent) managerRequest(m state.Manager, now time.Time) *protocol.Manager
 		Host: a.host, TimeStats: a.timeStats(now),
 	}
 	for u, p := range a.db.Projects.All() {
-		acc := a.accounts[u]
+		acc, disk := a.accounts[u], a.diskReport(u)
 		v := protocol.ManagedProject{
 			URL: u, Name: p.Name, HostID: p.HostID, Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork, Ended: a.leaving[u],
-			ResourceShare: acc.ResourceShare, DiskUsage: a.diskReport(u).UsedProject,
+			ResourceShare: acc.ResourceShare, DiskUsage: disk.UsedProject, DiskShare: disk.ProjectShare,
 			Failures: p.Contact.NRPCFailures, Succeeded: p.Estimates.Results, Wrong: p.Fetch.Errors,
 		}
 		if acc.Manager != nil {
 			v.Managed, v.AccountKey, v.DetachWhenDone = true, acc.Authenticator, acc.Manager.DetachWhenDone
 		}
-		for key, res := range a.db.Results.Of(u) {
-			switch plan, ok := a.last.result(key); {
+		for _, res := range a.db.Results.Of(u) {
+			switch _, plan, ok := a.last.Result(u, res.Name); {
 			case !ok:
 			case res.Started.IsZero():
 				v.NotStarted += plan.Remaining

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/acctmgr"
-	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -197,16 +196,4 @@ func accepted(m state.Manager, r *protocol.ManagerReply, refused string, now tim
 		m.Authenticator = r.Authenticator
 	}
 	return m
-}
-
-// showManager is what people are shown of the account manager.
-func (a *Agent) showManager() *control.Manager {
-	m, ok := a.db.Managers.Get(state.Self)
-	if !ok {
-		return nil
-	}
-	return &control.Manager{
-		URL: m.URL, Name: m.Name, Login: m.Login, UserName: m.UserName, LastContact: m.Last, NextContact: m.NextTry,
-		Trouble: m.Trouble, Messages: m.Messages,
-	}
 }

@@ -1,9 +1,12 @@
 package agent_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -209,6 +212,36 @@ func TestManagerRefuses(t *testing.T) {
 		}
 		if s := w.after(t, 3*time.Hour); s.Manager != nil || w.count(manage) != 4 {
 			t.Errorf("manager %+v, asked %d times", s.Manager, w.count(manage))
+		}
+	})
+}
+
+// TestDiskShare checks that account managers and tools hear the same of
+// how much disk a project may take.
+func TestDiskShare(t *testing.T) {
+	answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
+	answers[manage] = []answer{managerReply(t, signingKey(t, "code_sign_private"), chosenURL, "<authenticator>0abc</authenticator><resource_share>0</resource_share>", "")}
+	answers[manage] = append(answers[manage], answers[manage][0])
+	w := newWorld(t, demoURL, answers, nil)
+	w.run(func(t *testing.T) {
+		if err := errors.Join(w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"), w.a.SyncManager(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		v, err := w.a.View(t.Context())
+		if err != nil || len(v.Projects) != 2 {
+			t.Fatalf("%d projects, %v", len(v.Projects), err)
+		}
+		for _, p := range v.Projects {
+			part := map[string]float64{demoURL: 110, chosenURL: 10}[p.MasterURL] / 120
+			if want := float64(v.DiskMay) * part; want == 0 || math.Abs(float64(p.DiskShare)-want) > 1 {
+				t.Errorf("tools see a share of %d for %s, want %.0f of %d", p.DiskShare, p.MasterURL, want, v.DiskMay)
+			}
+		}
+		_, told, _ := strings.Cut(w.told[1], "<url>"+demoURL)
+		_, told, _ = strings.Cut(told, "<disk_share>")
+		told, _, _ = strings.Cut(told, "</disk_share>")
+		if share, err := strconv.ParseFloat(told, 64); err != nil || math.Abs(share/float64(v.DiskMay)-110.0/120) > 0.01 {
+			t.Errorf("the manager is told %q of %d, %v", told, v.DiskMay, err)
 		}
 	})
 }

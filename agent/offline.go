@@ -2,7 +2,6 @@ package agent
 
 import (
 	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -10,58 +9,68 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
 
-// offline is an agent that only looks: what the files hold of one that is not
-// running. It returns state.ErrInUse when one is. The caller closes its db.
-func offline(dataDir, version string) (*Agent, error) {
+// offline are the facts of an agent that is not running, from its files. It
+// returns state.ErrInUse when one is. The caller closes the DB.
+func offline(dataDir, version string) (*view.Facts, error) {
 	dir, err := filepath.Abs(dataDir)
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{
-		cfg: Config{DataDir: dir, Version: version}, log: slog.New(slog.DiscardHandler),
-		accounts: make(map[string]settings.Account),
+	now := time.Now()
+	f := &view.Facts{
+		Now: now, Version: version, DataDir: dir,
+		Host: hostinfo.Probe(dir), Disk: view.Disk{Free: -1, Used: -1},
+		Accounts: make(map[string]settings.Account), Debts: make(map[string]float64),
 	}
 	accounts, _, faults := settings.LoadAccounts(dir)
 	for _, acc := range accounts {
-		a.accounts[acc.MasterURL] = acc
+		f.Accounts[acc.MasterURL] = acc
 	}
-	s, err := settings.Load(dir)
-	a.settings, faults = s, errors.Join(faults, err)
+	f.Settings, err = settings.Load(dir)
+	faults = errors.Join(faults, err)
 
-	a.db, err = state.OpenReadOnly(filepath.Join(dir, stateFile))
+	f.DB, err = state.OpenReadOnly(filepath.Join(dir, stateFile))
 	if errors.Is(err, os.ErrNotExist) {
-		a.db = new(state.DB) // no agent has run here yet
+		f.DB = new(state.DB) // no agent has run here yet
 	} else if err != nil {
 		return nil, err
 	}
-	h, _ := a.db.Hosts.Get(state.Self)
-	a.host = hostinfo.Probe(dir)
-	a.host.Fpops = h.Fpops
-	a.layers, err = readPrefs(dir, a.venue())
-	a.faults = errors.Join(faults, err)
-	a.mergePrefs()
-	a.openLedger(time.Now())
-	a.up = uptime{last: time.Now(), times: h.Times, saved: time.Now()}
-	a.decide(time.Now())
-	return a, nil
+	venue := venueOf(f.Settings, f.Accounts, f.DB)
+	f.Layers, err = readPrefs(dir, venue)
+	f.Faults = errors.Join(faults, err)
+	f.Prefs, _ = merge(f.DB, f.Layers, venue) // a running agent tells what is wrong with a web site's
+	for u, p := range f.DB.Projects.All() {
+		f.Debts[u] = p.Debt
+	}
+	h, _ := f.DB.Hosts.Get(state.Self)
+	f.Host.Fpops = h.Fpops
+	f.Times = protocol.TimeStats{OnFrac: h.Times.On, ActiveFrac: h.Times.Active, ConnectedFrac: h.Times.Connected}
+	f.Conditions = prefs.Conditions{Now: now.Round(0), OtherCPU: -1, Transferred: transferredMB(h, f.Prefs, now)}
+	f.Last = decide.Decide(f.Snapshot())
+	for i, p := range f.Last.Snapshot.Projects {
+		f.Debts[p.URL] = f.Last.Plan.Projects[i].Debt
+	}
+	return f, nil
 }
 
 // Offline shows what the files of an agent that is not running hold. It returns
 // state.ErrInUse when one is.
 func Offline(dataDir, version string) (control.Status, error) {
-	a, err := offline(dataDir, version)
+	f, err := offline(dataDir, version)
 	if err != nil {
 		return control.Status{}, err
 	}
-	defer a.db.Close()
-	s := a.status(nil)
-	for u, acc := range a.accounts {
-		if _, known := a.db.Projects.Get(u); !known {
+	defer f.DB.Close()
+	s := f.Status()
+	for u, acc := range f.Accounts {
+		if _, known := f.DB.Projects.Get(u); !known {
 			s.Projects = append(s.Projects, control.Project{
 				MasterURL: u, Share: acc.ResourceShare, Work: "Contact is made when the agent runs.",
 			})
@@ -72,22 +81,22 @@ func Offline(dataDir, version string) (control.Status, error) {
 
 // OfflineDecision is what an agent that is not running would decide now.
 func OfflineDecision(dataDir, version string) (decide.Record, error) {
-	a, err := offline(dataDir, version)
+	f, err := offline(dataDir, version)
 	if err != nil {
 		return decide.Record{}, err
 	}
-	defer a.db.Close()
-	return a.last.Record, nil
+	defer f.DB.Close()
+	return f.Last.Record, nil
 }
 
 // OfflinePrefs are the computing preferences of an agent that is not running.
 func OfflinePrefs(dataDir, version string) (prefs.Effective, error) {
-	a, err := offline(dataDir, version)
+	f, err := offline(dataDir, version)
 	if err != nil {
 		return prefs.Effective{}, err
 	}
-	defer a.db.Close()
-	return a.prefs, a.faults
+	defer f.DB.Close()
+	return f.Prefs, f.Faults
 }
 
 // Check reads all files that people may edit and returns everything that is wrong

@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/starling-grid/starling/decide"
@@ -11,47 +14,15 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A decision is the last pass: what was looked at and what was decided.
-type decision struct {
-	decide.Record
-	urls     []string       // of Snapshot.Projects
-	keys     []string       // of Snapshot.Results
-	projects map[string]int // index by master URL
-	results  map[string]int // by key
-}
-
-// project returns what was decided for a project; nothing if it came later.
-func (d decision) project(u string) decide.ProjectPlan {
-	if i, ok := d.projects[u]; ok {
-		return d.Plan.Projects[i]
-	}
-	return decide.ProjectPlan{}
-}
-
-// result returns what was decided for a result, and whether anything was.
-func (d decision) result(key string) (decide.ResultPlan, bool) {
-	if i, ok := d.results[key]; ok {
-		return d.Plan.Results[i], true
-	}
-	return decide.ResultPlan{}, false
-}
-
 // decide makes a pass: the policies look and say what to do. Debts are taken over
 // at once; the rest is for act.
-func (a *Agent) decide(now time.Time) decision {
+func (a *Agent) decide(now time.Time) decide.Decision {
 	a.account(now)
-	s, urls, keys := a.look(now)
+	d := decide.Decide(a.facts(now).Snapshot())
+	s := d.Snapshot
 	a.tickUptime(now, !s.Compute.Denied(), !s.Network.Denied())
-	d := decision{
-		Record: decide.Record{Snapshot: s, Plan: decide.Pass(s)}, urls: urls, keys: keys,
-		projects: make(map[string]int, len(urls)), results: make(map[string]int, len(keys)),
-	}
-	for i, u := range urls {
-		d.projects[u] = i
-		a.debts.of[u] = d.Plan.Projects[i].Debt
-	}
-	for i, key := range keys {
-		d.results[key] = i
+	for i, p := range s.Projects {
+		a.debts.of[p.URL] = d.Plan.Projects[i].Debt
 	}
 	a.debts.settled = now
 	clear(a.debts.used)
@@ -63,7 +34,7 @@ func (a *Agent) decide(now time.Time) decision {
 }
 
 // tell logs what was decided differently from the last time.
-func (a *Agent) tell(before, d decision) {
+func (a *Agent) tell(before, d decide.Decision) {
 	first := before.Snapshot.Now.IsZero()
 	if now := d.Snapshot.Compute; first || now.Code != before.Snapshot.Compute.Code {
 		a.log.Debug("computing", logflag.Key, logflag.Suspend, "allowed", !now.Denied(), "why", now.Why)
@@ -71,35 +42,30 @@ func (a *Agent) tell(before, d decision) {
 	if now := d.Snapshot.Network; first || now.Code != before.Snapshot.Network.Code {
 		a.log.Debug("network", logflag.Key, logflag.NetworkStatus, "allowed", !now.Denied(), "why", now.Why)
 	}
-	for i, u := range d.urls {
-		if f := d.Plan.Projects[i].Fetch; before.project(u).Fetch.Code != f.Code {
-			a.log.Debug("work fetch", logflag.Key, logflag.WorkFetch, "project", u, "decision", f.Code, "why", f.Text)
+	for i, p := range d.Snapshot.Projects {
+		if f := d.Plan.Projects[i].Fetch; before.Project(p.URL).Fetch.Code != f.Code {
+			a.log.Debug("work fetch", logflag.Key, logflag.WorkFetch, "project", p.URL, "decision", f.Code, "why", f.Text)
 		}
 	}
-	for i, key := range d.keys {
+	for i, seen := range d.Snapshot.Results {
 		r := d.Plan.Results[i]
-		if was, _ := before.result(key); was.Code != r.Code {
-			a.log.Debug("scheduling", logflag.Key, logflag.CPUSchedDebug, "result", a.name(key), "decision", r.Code, "why", r.Text)
+		if _, was, _ := before.Result(d.Snapshot.URL(seen), seen.ID); was.Code != r.Code {
+			a.log.Debug("scheduling", logflag.Key, logflag.CPUSchedDebug, "result", seen.ID, "decision", r.Code, "why", r.Text)
 		}
 	}
-}
-
-// name is a result's name, for the log.
-func (a *Agent) name(key string) string {
-	r, _ := a.db.Results.Get(key)
-	return r.Name
 }
 
 // act starts and stops applications and begins sessions as a pass decided.
-func (a *Agent) act(d decision, now time.Time) {
+func (a *Agent) act(d decide.Decision, now time.Time) {
 	a.allow(d)
-	for i, key := range d.keys {
+	for i, seen := range d.Snapshot.Results {
+		key := state.Key(d.Snapshot.URL(seen), seen.ID)
 		if r, ok := a.db.Results.Get(key); ok {
-			a.actOn(key, r, d.Snapshot.Results[i], d.Plan.Results[i], now)
+			a.actOn(key, r, seen, d.Plan.Results[i], now)
 		}
 	}
-	for i, u := range d.urls {
-		p, ok := a.db.Projects.Get(u)
+	for i, seen := range d.Snapshot.Projects {
+		p, ok := a.db.Projects.Get(seen.URL)
 		if !ok {
 			continue
 		}
@@ -168,4 +134,33 @@ func (a *Agent) unpause(r state.Result, now time.Time) bool {
 		}
 	}
 	return true
+}
+
+// decisionsFile holds the passes, one a line, when the log flag sched_decision is
+// set. starling simulate --replay reads it.
+const (
+	decisionsFile    = "decisions.jsonl"
+	maxDecisionsFile = 64 << 20 // bytes; then the file before is replaced
+)
+
+// record appends a pass to the journal of decisions.
+func (a *Agent) record(d decide.Decision) {
+	if !a.settings.LogFlags[logflag.SchedDecision] {
+		return
+	}
+	path := filepath.Join(a.cfg.DataDir, decisionsFile)
+	if st, err := os.Stat(path); err == nil && st.Size() > maxDecisionsFile {
+		_ = os.Rename(path, path+".1") // else it grows on
+	}
+	line, err := json.Marshal(d.Record)
+	if err == nil {
+		var f *os.File
+		if f, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+			_, err = f.Write(append(line, '\n'))
+			_ = f.Close()
+		}
+	}
+	if err != nil {
+		a.log.Warn("a decision could not be recorded", "error", err)
+	}
 }

@@ -55,6 +55,7 @@ type peer struct {
 	mu       sync.Mutex
 	answers  map[string][]answer
 	requests []*protocol.SchedulerRequest
+	language string // of the last of them
 	asked    map[string]int
 	told     []string // what the account manager was told
 }
@@ -91,6 +92,7 @@ func (p *peer) RoundTrip(r *http.Request) (*http.Response, error) {
 	defer p.mu.Unlock()
 	kind := kindOf(r)
 	if kind == sched {
+		p.language = r.Header.Get("Accept-Language")
 		if req, err := protocol.ParseSchedulerRequest(body); err == nil {
 			p.requests = append(p.requests, req)
 		}
@@ -130,6 +132,13 @@ func (p *peer) request(t *testing.T, n int) *protocol.SchedulerRequest {
 		t.Fatalf("the scheduler was asked %d times, want more than %d", len(p.requests), n)
 	}
 	return p.requests[n]
+}
+
+// spoken returns the language in which the scheduler was asked to answer at last.
+func (p *peer) spoken() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.language
 }
 
 func (p *peer) count(kind string) int {

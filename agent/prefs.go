@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
@@ -33,41 +34,48 @@ func readPrefs(dataDir, venue string) ([]prefs.Layer, error) {
 	return layers, errors.Join(errs...)
 }
 
-// mergePrefs makes the preferences those of the projects' web sites, under those
-// of the files.
+// mergePrefs takes over the preferences in force.
 func (a *Agent) mergePrefs() {
-	h, _ := a.db.Hosts.Get(state.Self)
-	layers := make([]prefs.Layer, 0, 1+len(a.layers))
-	if h.Prefs.XML != "" {
-		l, _, err := prefs.ParseXML(h.Prefs.Project, h.Prefs.XML, a.venue(), true)
-		if err == nil {
-			layers = append(layers, l)
-		} else {
-			a.log.Warn("a project's preferences cannot be read and do not count", "error", err)
-		}
+	p, err := merge(a.db, a.layers, a.venue())
+	if err != nil {
+		a.log.Warn("a project's preferences cannot be read and do not count", "error", err)
 	}
-	a.prefs = prefs.Merge(append(layers, a.layers...)...)
-	if a.xfer != nil {
-		a.xfer.Down.Set(a.prefs.MaxBytesSecDown)
-		a.xfer.Up.Set(a.prefs.MaxBytesSecUp)
-	}
+	a.prefs = p
+	a.xfer.Down.Set(p.MaxBytesSecDown)
+	a.xfer.Up.Set(p.MaxBytesSecUp)
 	a.reread()
 }
 
-// venue is where this computer stands: the volunteer's word, or else that of the
-// project whose preferences hold.
-func (a *Agent) venue() string {
-	if a.settings.Venue != "" {
-		return a.settings.Venue
+// merge makes preferences of those of the projects' web sites, under those of the
+// files. The error says why the former do not count.
+func merge(db *state.DB, files []prefs.Layer, venue string) (prefs.Effective, error) {
+	h, _ := db.Hosts.Get(state.Self)
+	if h.Prefs.XML == "" {
+		return prefs.Merge(files...), nil
 	}
-	h, _ := a.db.Hosts.Get(state.Self)
-	if acc := a.accounts[h.Prefs.Project]; acc.Venue != "" {
+	web, _, err := prefs.ParseXML(h.Prefs.Project, h.Prefs.XML, venue, true)
+	if err != nil {
+		return prefs.Merge(files...), err
+	}
+	return prefs.Merge(slices.Concat([]prefs.Layer{web}, files)...), nil
+}
+
+func (a *Agent) venue() string { return venueOf(a.settings, a.accounts, a.db) }
+
+// venueOf is where this computer stands: the volunteer's word, or else that of the
+// project whose preferences hold.
+func venueOf(s settings.Settings, accounts map[string]settings.Account, db *state.DB) string {
+	if s.Venue != "" {
+		return s.Venue
+	}
+	h, _ := db.Hosts.Get(state.Self)
+	if acc := accounts[h.Prefs.Project]; acc.Venue != "" {
 		return acc.Venue
 	}
-	if m, _ := a.db.Managers.Get(state.Self); m.Venue != "" {
+	if m, _ := db.Managers.Get(state.Self); m.Venue != "" {
 		return m.Venue
 	}
-	p, _ := a.db.Projects.Get(h.Prefs.Project)
+	p, _ := db.Projects.Get(h.Prefs.Project)
 	return p.Venue
 }
 
@@ -90,11 +98,6 @@ func (a *Agent) takePrefs(tx *state.Tx, project, xml string, now time.Time) bool
 }
 
 // transferredMB is what was transferred in the period of the preferences' limit.
-func (a *Agent) transferredMB(now time.Time) float64 {
-	d := a.prefs.DailyXferPeriodDays
-	if d <= 0 {
-		return 0
-	}
-	h, _ := a.db.Hosts.Get(state.Self)
-	return state.TrafficSince(h.Traffic, now, int(d)) / 1e6
+func transferredMB(h state.Host, p prefs.Effective, now time.Time) float64 {
+	return state.TrafficSince(h.Traffic, now, int(p.DailyXferPeriodDays)) / 1e6
 }

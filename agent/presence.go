@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/state"
 )
 
 // senseEvery is how often the computer is sensed.
@@ -61,8 +62,9 @@ func (a *Agent) conditions(now time.Time) prefs.Conditions {
 		}
 	}
 	c.Now = now.Round(0)
-	c.Transferred = a.transferredMB(now)
+	h, _ := a.db.Hosts.Get(state.Self)
 	p := a.prefs
+	c.Transferred = transferredMB(h, p, now)
 	a.sensed.prefs.Store(&p)
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
@@ -44,7 +45,7 @@ func (r *replier) apply(tx *state.Tx) {
 	r.messages()
 	if r.reply.ProjectIsDown {
 		// Nothing else in such a reply counts.
-		c := contactOf(*p).Failed(r.now, r.a.rng)
+		c := view.Contact(*p).Failed(r.now, r.a.rng)
 		if t := r.now.Add(min(r.reply.RequestDelay, contact.MaxRequestDelay)); t.After(c.MinRPCTime) {
 			c.MinRPCTime = t
 		}
@@ -54,7 +55,7 @@ func (r *replier) apply(tx *state.Tx) {
 		return
 	}
 	p.Contact.LastError, p.Contact.Initialized = "", true
-	setContact(p, contactOf(*p).Succeeded(r.now, r.reply.RequestDelay))
+	setContact(p, view.Contact(*p).Succeeded(r.now, r.reply.RequestDelay))
 	if d := r.reply.NextRPCDelay; d > 0 {
 		p.Contact.NextRPCTime = r.now.Add(d)
 	}
@@ -63,7 +64,7 @@ func (r *replier) apply(tx *state.Tx) {
 	if r.acknowledged(tx); len(r.req.Results) > 0 && r.acked == 0 {
 		// A server that takes nothing is not pressed: its answer counts, but the
 		// next contact waits as if there had been none.
-		setContact(p, contactOf(before).Failed(r.now, r.a.rng))
+		setContact(p, view.Contact(before).Failed(r.now, r.a.rng))
 		p.Contact.LastError = "the server acknowledged none of the results that were reported"
 	}
 	r.aborts(tx)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/state"
 )
 
 // ReloadSettings reads starling.toml and what tools changed of it again, and has
@@ -46,12 +47,42 @@ func (a *Agent) ChangeAccount(ctx context.Context, masterURL string, change func
 	})
 }
 
-// nameHost makes the computer what the settings want it to be.
+// ChangeHost changes what tools may of what is remembered of the computer, at once:
+// Product, Language and GPUMode.
+func (a *Agent) ChangeHost(ctx context.Context, change func(*state.Host)) error {
+	return a.do(ctx, func() error {
+		h, _ := a.db.Hosts.Get(state.Self)
+		change(&h)
+		err := a.db.Update(func(tx *state.Tx) { a.db.Hosts.Put(tx, state.Self, h) })
+		a.nameHost()
+		return err
+	})
+}
+
+// nameHost makes the computer what the settings and tools want it to be.
 func (a *Agent) nameHost() {
+	h, _ := a.db.Hosts.Get(state.Self)
+	a.host.ProductName = h.Product
+	a.language.Store(&h.Language)
 	a.host.NCPUs = cmp.Or(a.settings.NCPUs, a.probed.NCPUs)
 	a.host.DomainName = cmp.Or(a.settings.DeviceName, a.probed.DomainName)
 	programs := a.settings.ExclusiveApps
 	a.sensed.programs.Store(&programs)
+}
+
+// speaking asks for answers in a language; nil or "" is none.
+type speaking struct {
+	next     http.RoundTripper
+	language *atomic.Pointer[string]
+}
+
+// RoundTrip carries one request.
+func (s speaking) RoundTrip(r *http.Request) (*http.Response, error) {
+	if l := s.language.Load(); l != nil && *l != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Accept-Language", *l)
+	}
+	return s.next.RoundTrip(r)
 }
 
 // proxied carries requests by the proxy that is set just now.

@@ -2,14 +2,16 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -114,10 +116,7 @@ func (a *Agent) findTask(project, name string) (key string, r state.Result, err 
 // again.
 func (a *Agent) SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error {
 	return a.do(ctx, func() error {
-		m := prefs.Mode{Kind: kind}
-		if d > 0 && kind != prefs.Auto {
-			m.Until = time.Now().Add(d).Round(0)
-		}
+		m := prefs.ModeFor(kind, d, time.Now())
 		h, _ := a.db.Hosts.Get(state.Self)
 		if network {
 			h.NetMode = m
@@ -128,22 +127,82 @@ func (a *Agent) SetMode(ctx context.Context, network bool, kind prefs.ModeKind, 
 	})
 }
 
-// Decision returns the last pass: what was looked at, what was decided, and why
-// everything else was not.
-func (a *Agent) Decision(ctx context.Context) (r decide.Record, err error) {
-	err = a.do(ctx, func() error {
-		a.decide(time.Now())
-		r = a.last.Record
-		return nil
+// SteerTransfer tries a transfer again now, or gives its file up.
+func (a *Agent) SteerTransfer(ctx context.Context, project, name string, abort bool) error {
+	return a.do(ctx, func() error {
+		key := state.Key(project, name)
+		f, ok := a.db.Wanted()[key]
+		if !ok {
+			return errors.New("No such file") //nolint:staticcheck // tools compare the text
+		}
+		if t := a.moving[key]; t != nil && abort {
+			t.cancel()
+		}
+		f.NextTry = time.Time{}
+		if abort {
+			f.Local, f.Error = state.FileFailed, "aborted by user"
+		}
+		return a.db.Update(func(tx *state.Tx) { a.db.Files.Put(tx, key, f) })
 	})
-	return r, err
 }
 
-// Prefs returns the computing preferences in force, with the origin of each.
-func (a *Agent) Prefs(ctx context.Context) (p prefs.Effective, err error) {
-	err = a.do(ctx, func() error {
-		p = a.prefs
-		return nil
+// Attach makes an account file and makes contact.
+func (a *Agent) Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error {
+	acc := settings.Account{MasterURL: masterURL, Authenticator: key, ResourceShare: 100}
+	if err := settings.WriteAccount(a.cfg.DataDir, acc); err != nil {
+		return err
+	}
+	_ = a.Reload(ctx) // what is wrong with other files is logged, and in Status
+	return nil
+}
+
+// Detach removes an account file; its tasks are given up.
+func (a *Agent) Detach(ctx context.Context, masterURL string) error {
+	if err := settings.RemoveAccount(a.cfg.DataDir, masterURL); err != nil {
+		return err
+	}
+	_ = a.Reload(ctx) // what is wrong with other files is logged, and in Status
+	return nil
+}
+
+// ProjectConfig asks a project about itself.
+func (a *Agent) ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error) {
+	return a.sched.ProjectConfig(ctx, masterURL)
+}
+
+// LookupAccount asks a project for the key of an account.
+func (a *Agent) LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error) {
+	return a.sched.LookupHash(ctx, masterURL, email, passwdHash)
+}
+
+// CreateAccount makes an account at a project.
+func (a *Agent) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string) (protocol.Authenticator, error) {
+	return a.sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name})
+}
+
+// SetPrefsOverride makes l what tools changed of the preferences, and has them
+// read again.
+func (a *Agent) SetPrefsOverride(ctx context.Context, l prefs.Layer) error {
+	if err := settings.WritePrefsOverride(a.cfg.DataDir, l); err != nil {
+		return err
+	}
+	return a.Reload(ctx)
+}
+
+// Benchmark measures the computer again, while tasks go on.
+func (a *Agent) Benchmark(ctx context.Context) error {
+	s := hostinfo.Measure()
+	return a.do(ctx, func() error {
+		h, _ := a.db.Hosts.Get(state.Self)
+		h.Fpops, h.Iops, h.Measured = s.Fpops, s.Iops, time.Now()
+		a.host.Fpops, a.host.Iops, a.host.Calculated = h.Fpops, h.Iops, h.Measured
+		a.log.Info("computer measured", "gflops_per_cpu", s.Fpops/1e9, "giops_per_cpu", s.Iops/1e9)
+		return a.db.Update(func(tx *state.Tx) { a.db.Hosts.Put(tx, state.Self, h) })
 	})
-	return p, err
+}
+
+// Quit ends Run.
+func (a *Agent) Quit() {
+	a.log.Info("a tool asked the agent to end")
+	a.quit()
 }

@@ -50,7 +50,7 @@ func (a *Agent) startTransfers(now time.Time, w *waker) {
 	for _, t := range a.moving {
 		perProject[t.file.Project]++
 	}
-	wanted := a.wantedFiles()
+	wanted := a.db.Wanted()
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		f := wanted[key]
 		switch {
@@ -63,31 +63,6 @@ func (a *Agent) startTransfers(now time.Time, w *waker) {
 			a.startTransfer(key, f)
 		}
 	}
-}
-
-// wantedFiles lists the files that some result waits for.
-func (a *Agent) wantedFiles() map[string]state.File {
-	wanted := make(map[string]state.File)
-	want := func(r state.Result, name string, local state.FileStatus) {
-		key := state.Key(r.Project, name)
-		if f, ok := a.db.Files.Get(key); ok && f.Local == local && !f.Done {
-			wanted[key] = f
-		}
-	}
-	for _, r := range a.db.Results.All() {
-		switch {
-		case r.ReadyToReport:
-		case r.State == protocol.ClientDownloading:
-			for _, ref := range a.inputs(r) {
-				want(r, ref.FileName, state.FileAbsent)
-			}
-		case r.State == protocol.ClientUploading || r.State == protocol.ClientDownloaded: // see uploadRequested
-			for _, ref := range r.FileRefs {
-				want(r, ref.FileName, state.FilePresent)
-			}
-		}
-	}
-	return wanted
 }
 
 func (a *Agent) startTransfer(key string, f state.File) {
@@ -219,4 +194,14 @@ func (a *Agent) tellUpload(f state.File) {
 			}
 		}
 	}
+}
+
+// countTraffic adds to the bytes of the day.
+func (a *Agent) countTraffic(tx *state.Tx, bytes int64, upload bool, now time.Time) {
+	h, ok := a.db.Hosts.Get(state.Self)
+	if !ok || bytes == 0 {
+		return
+	}
+	h.Traffic = state.AddTraffic(h.Traffic, now, float64(bytes), upload)
+	a.db.Hosts.Put(tx, state.Self, h)
 }

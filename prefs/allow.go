@@ -47,6 +47,15 @@ const (
 	Never
 )
 
+// ModeFor is a mode from now on, for a while or, if d is 0, for good.
+func ModeFor(kind ModeKind, d time.Duration, now time.Time) Mode {
+	m := Mode{Kind: kind}
+	if d > 0 && kind != Auto {
+		m.Until = now.Add(d).Round(0)
+	}
+	return m
+}
+
 // At is the mode as of a time.
 func (m Mode) At(now time.Time) ModeKind {
 	if !m.Until.IsZero() && !now.Before(m.Until) {

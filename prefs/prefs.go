@@ -146,17 +146,4 @@ func (p Prefs) Memory(total int64, inUse bool) int64 {
 	return int64(float64(total) * pct / 100)
 }
 
-// Disk returns how many bytes the agent and all projects may take, of a disk of
-// total bytes with free ones, used of which they have taken.
-//
-// Source: BOINC client/cs_prefs.cpp, allowed_disk_usage.
-func (p Prefs) Disk(total, free, used int64) int64 {
-	allowed := float64(used+free) - p.DiskMinFreeGB*1e9
-	allowed = min(allowed, float64(total)*p.DiskMaxUsedPct/100)
-	if p.DiskMaxUsedGB > 0 {
-		allowed = min(allowed, p.DiskMaxUsedGB*1e9)
-	}
-	return int64(max(0, allowed))
-}
-
 func days(d float64) time.Duration { return time.Duration(d * 24 * float64(time.Hour)) }

@@ -44,6 +44,8 @@ func scanHostInfo(s *bxml.Scanner) HostInfo {
 			h.OSName = s.Text()
 		case "os_version":
 			h.OSVersion = s.Text()
+		case "product_name":
+			h.ProductName = s.Text()
 		}
 	}
 	return h
@@ -80,6 +82,7 @@ func (h HostInfo) writeInner(w *bxml.Writer) {
 	w.Float("d_free", h.DiskFree)
 	w.Text("os_name", h.OSName)
 	w.Text("os_version", h.OSVersion)
+	w.TextIf("product_name", h.ProductName)
 	w.Int("n_usable_coprocs", 0)
 }
 

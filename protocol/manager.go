@@ -45,9 +45,10 @@ type ManagedProject struct {
 	DetachWhenDone   bool
 	Ended            bool
 	ResourceShare    float64
-	DiskUsage        float64
-	Failures         int // of RPCs since the last answer
-	Succeeded, Wrong int // results
+	DiskUsage        float64 // bytes
+	DiskShare        float64 // bytes that it may take
+	Failures         int     // of RPCs since the last answer
+	Succeeded, Wrong int     // results
 }
 
 // Encode returns the request's body.
@@ -100,7 +101,7 @@ func (p ManagedProject) write(w *bxml.Writer) {
 	w.Bool("ended", p.Ended)
 	w.Float("resource_share", p.ResourceShare)
 	w.Float("disk_usage", p.DiskUsage)
-	w.Float("disk_share", p.DiskUsage)
+	w.Float("disk_share", p.DiskShare)
 	w.Int("nrpc_failures", int64(p.Failures))
 	w.Int("njobs_success", int64(p.Succeeded))
 	w.Int("njobs_error", int64(p.Wrong))

@@ -67,10 +67,10 @@ func TestManagerReply(t *testing.T) {
 
 func TestManagerRequestHoldsWhatBOINCsDoes(t *testing.T) {
 	r := protocol.ManagerRequest{Name: "Ann", PasswordHash: "ff", HostCPID: "cc", RunMode: "auto", Opaque: "<mark>7</mark>", Projects: []protocol.ManagedProject{
-		{URL: "https://p.example/", AccountKey: "secret", Managed: true}, {URL: "https://q.example/", AccountKey: "own"},
+		{URL: "https://p.example/", AccountKey: "secret", Managed: true, DiskUsage: 2, DiskShare: 5}, {URL: "https://q.example/", AccountKey: "own"},
 	}}
 	text := string(r.Encode())
-	for _, want := range []string{"<name>Ann</name>", "<password_hash>ff</password_hash>", "<host_cpid>cc</host_cpid>", "<account_key>secret</account_key>", "<opaque>\n<mark>7</mark>", "<host_info>", "<time_stats>", "<attached_via_acct_mgr>1"} {
+	for _, want := range []string{"<name>Ann</name>", "<password_hash>ff</password_hash>", "<host_cpid>cc</host_cpid>", "<account_key>secret</account_key>", "<opaque>\n<mark>7</mark>", "<host_info>", "<time_stats>", "<attached_via_acct_mgr>1", "<disk_usage>2.000000</disk_usage>\n<disk_share>5.000000</disk_share>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %s in %s", want, text)
 		}

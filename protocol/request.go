@@ -128,28 +128,30 @@ type NetStats struct {
 
 // HostInfo describes a computer.
 type HostInfo struct {
-	Timezone   int64 // seconds east of UTC
-	DomainName string
-	IPAddr     string
-	HostCPID   string
-	NCPUs      int
-	Vendor     string
-	Model      string
-	Features   string
-	Fpops      float64 // floating point operations a second and CPU; exactly 1e9: not measured
-	Iops       float64
-	Membw      float64
-	Calculated time.Time // when those were measured
-	MemBytes   float64
-	CacheBytes float64
-	SwapBytes  float64
-	DiskTotal  float64
-	DiskFree   float64
-	OSName     string
-	OSVersion  string
+	Timezone    int64 // seconds east of UTC
+	DomainName  string
+	IPAddr      string
+	HostCPID    string
+	NCPUs       int
+	Vendor      string
+	Model       string
+	Features    string
+	Fpops       float64 // floating point operations a second and CPU; exactly 1e9: not measured
+	Iops        float64
+	Membw       float64
+	Calculated  time.Time // when those were measured
+	MemBytes    float64
+	CacheBytes  float64
+	SwapBytes   float64
+	DiskTotal   float64
+	DiskFree    float64
+	OSName      string
+	OSVersion   string
+	ProductName string // "" if it is not known
 }
 
-// DiskUsage is what BOINC holds of the disk, in bytes.
+// DiskUsage is what BOINC holds of the disk, in bytes: all of it, the project, and
+// what the project may take.
 type DiskUsage struct {
 	UsedTotal, UsedProject, ProjectShare float64
 }

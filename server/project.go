@@ -153,6 +153,7 @@ func (p *Project) readKeys() error {
 	if p.rotating() {
 		return nil // signatures may be of either key
 	}
+	p.oldKeys = nil
 	// As in BOINC: old_key_0, old_key_1, … and what each of them signed.
 	for n := 0; ; n++ {
 		old, err := read("old_key_" + strconv.Itoa(n))

@@ -21,9 +21,15 @@ const nextKey = "next_code_sign"
 // RotateKey replaces the project's code signing key by a new one and signs the files
 // of all app versions with it. Each former key signs the new one, so that hosts which
 // know any of them accept it; their private keys must be there for that, in keys/. No
-// server may run meanwhile, as it knows the key from its start. After a crash
+// server may run meanwhile, as it knows the key from its start: RotateKey returns
+// ErrServed if one does on this computer; others it cannot see. After a crash
 // RotateKey, called again, goes on where it was; until then the project is not served.
-func (p *Project) RotateKey(ctx context.Context) error {
+func (p *Project) RotateKey(ctx context.Context) (err error) {
+	done, err := p.alone()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
 	keys := filepath.Join(p.Dir, keysDir)
 	next, present := filepath.Join(keys, nextKey), filepath.Join(keys, "code_sign")
 	if !p.rotating() {
@@ -52,7 +58,6 @@ func (p *Project) RotateKey(ctx context.Context) error {
 	if err := atomicfile.SyncDir(keys); err != nil {
 		return err
 	}
-	p.oldKeys = nil
 	return p.readKeys()
 }
 

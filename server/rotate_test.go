@@ -1,11 +1,19 @@
 package server_test
 
 import (
+	"context"
+	"errors"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gofrs/flock"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
@@ -97,5 +105,67 @@ func TestRotateKey(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(w.dir, "keys", left)); err == nil {
 			t.Errorf("keys/%s is there", left)
 		}
+	}
+}
+
+// The key is not rotated under a running server, nor a server begun amid a rotation.
+// Several servers, each with a part of the work, do not stand in each other's way.
+func TestRotateKeyAndServersExcludeEachOther(t *testing.T) {
+	w := newWorld(t)
+	before, err := os.ReadFile(filepath.Join(w.dir, "keys", "code_sign_public"))
+	w.must(err)
+	open := func() *server.Project {
+		p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+		w.must(err)
+		t.Cleanup(func() { _ = p.Close() })
+		return p
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 2)
+	addresses := make([]string, 2)
+	for i := range addresses {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+		w.must(err)
+		addresses[i] = "http://" + l.Addr().String() + "/"
+		go func() { ended <- open().Serve(ctx, l, server.Part{}) }()
+	}
+	for _, a := range addresses { // both answer
+		resp, err := http.Get(a)
+		w.must(err)
+		w.must(resp.Body.Close())
+	}
+	if err := w.p.RotateKey(t.Context()); !errors.Is(err, server.ErrServed) {
+		t.Errorf("with a server: %v", err)
+	}
+	stop()
+	w.must(errors.Join(<-ended, <-ended))
+	if is, err := os.ReadFile(filepath.Join(w.dir, "keys", "code_sign_public")); err != nil || string(is) != string(before) {
+		t.Errorf("the key was touched: %v", err)
+	}
+
+	late := open() // it knows the key from before
+	w.must(w.p.RotateKey(t.Context()))
+	ctx, stop = context.WithCancel(t.Context())
+	defer stop()
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	w.must(err)
+	go func() { ended <- late.Serve(ctx, l, server.Part{}) }()
+	w.web = httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: l.Addr().String()})
+	reply := (&client{w: w, key: w.user("a@example.org"), name: "a"}).rpc(1)
+	if is, err := os.ReadFile(filepath.Join(w.dir, "keys", "code_sign_public")); err != nil || reply.CodeSignKey != strings.TrimSpace(string(is)) || string(is) == string(before) {
+		t.Errorf("it tells the key %q, want the new one, %q", reply.CodeSignKey, is)
+	}
+	stop()
+	w.must(<-ended)
+
+	rotating := flock.New(filepath.Join(w.dir, "served.lock"))
+	ok, err := rotating.TryLock()
+	w.must(err)
+	if !ok {
+		t.Fatal("a server that has ended is still seen")
+	}
+	defer rotating.Close()
+	if err := open().Serve(t.Context(), nil, server.Part{}); !errors.Is(err, server.ErrRotating) {
+		t.Errorf("a server amid a rotation: %v", err)
 	}
 }

@@ -22,8 +22,24 @@ const (
 
 // Serve runs the project, or a part of it, until ctx ends, then lets requests
 // under way finish. It listens on l, and closes it; l is nil if the part answers
-// no requests. Serve is called once.
+// no requests. Serve is called once. It returns ErrRotating while the project's
+// code signing key is being rotated.
 func (p *Project) Serve(ctx context.Context, l net.Listener, part Part) error {
+	done, err := p.serving()
+	switch {
+	case err == nil:
+		defer func() { _ = done() }() // the process ends
+		err = p.readKeys()            // they may have been rotated since the project was opened
+	case !errors.Is(err, ErrRotating):
+		p.log.Warn("key rotate cannot see that this server runs", "err", err)
+		err = nil
+	}
+	if err != nil {
+		if l != nil {
+			_ = l.Close()
+		}
+		return err
+	}
 	p.part = part
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -55,8 +71,8 @@ func (p *Project) Serve(ctx context.Context, l net.Listener, part Part) error {
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		stop, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
-		defer done()
+		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+		defer cancel()
 		if err = srv.Shutdown(stop); err != nil {
 			err = errors.Join(fmt.Errorf("requests did not end within %v", grace), srv.Close())
 		}

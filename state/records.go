@@ -23,12 +23,15 @@ type Host struct {
 	InstalledAt  time.Time // first start with this data directory
 	LastSeen     time.Time // the agent was alive then; kept to know how long it was not
 	CrossProject string    // the user's cross-project id, if a project told one
+	Product      string    // what the computer is, if a tool told
+	Language     string    // in which projects are asked to answer, as de or pt-BR; "" none
 
 	Prefs   AccountPrefs
 	Times   Times
 	RunMode prefs.Mode // what a person wants for now
 	NetMode prefs.Mode
-	Traffic []Traffic // of the last days
+	GPUMode prefs.Mode // only told back
+	Traffic []Traffic  // of the last days
 }
 
 // AccountPrefs are computing preferences from a project's web site.
@@ -165,6 +168,22 @@ type AppVersion struct {
 
 // ID returns the version's key.
 func (v AppVersion) ID() string { return VersionKey(v.Project, v.AppVersion) }
+
+// Speed is how many operations a second the version is expected to do on a
+// computer of which one CPU does so many.
+func (v AppVersion) Speed(cpu float64) float64 {
+	flops := v.Flops
+	if flops <= 0 {
+		flops = cpu * max(v.AvgNCPUs, 1)
+	}
+	return max(flops, 1e6)
+}
+
+// Stated is how long the version computes so many operations there, by the
+// server's word.
+func (v AppVersion) Stated(fpops, cpu float64) time.Duration {
+	return protocol.Seconds(fpops / v.Speed(cpu))
+}
 
 // VersionKey is the key of an app version: those four tell it from any other.
 func VersionKey(project string, v protocol.AppVersion) string {

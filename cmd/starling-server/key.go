@@ -13,7 +13,8 @@ func keyCmd() *cobra.Command {
 	rotate := &cobra.Command{
 		Use:   "rotate DIR",
 		Short: "Replace the code signing key and sign all programs with the new one",
-		Long: "Replace the code signing key and sign the programs of all app versions with the new one. Stop the server first. " +
+		Long: "Replace the code signing key and sign the programs of all app versions with the new one. The server must be stopped; while one runs on this computer this is refused, " +
+			"but servers on other computers that share the project are not seen: stop them all. " +
 			"Computers that know the old key, or one before it, learn the new one at their next contact, as each old key signs it. " +
 			"The old private keys stay in keys/ as old_key_private_N: keep copies in a safe place, the next rotation needs them. " +
 			"If a key has been stolen, computers still trust what it signs until they were in contact.",

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
 )
 
 // A quota is of an app version, and ends with the day.
@@ -30,5 +31,25 @@ func TestDailyQuota(t *testing.T) {
 	w.now = w.now.Add(24 * time.Hour)
 	if got := ask(); len(got.Results) != 1 {
 		t.Errorf("the next day: %d results, %s", len(got.Results), texts(got))
+	}
+}
+
+func TestErrorsLowerTheQuota(t *testing.T) {
+	w := newWorld(t)
+	w.s.Config.DailyResultQuota = 4
+	w.addWork("tt_1118", 1)
+	host := w.first().HostID
+	version := w.result("tt_1118_0").AppVersionID
+	quota := func() (n int) {
+		w.update(func(tx *store.Tx) error {
+			h, err := tx.HostAppVersion(host, version)
+			n = h.MaxJobsPerDay
+			return err
+		})
+		return n
+	}
+	w.as(host, 1, "08-report-error")
+	if got := quota(); got != 3 {
+		t.Errorf("after an error: %d, want 3", got)
 	}
 }

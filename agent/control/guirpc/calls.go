@@ -35,12 +35,12 @@ func table() map[string]call {
 		"get_proxy_settings": view(writeProxy), "get_global_prefs_file": view(writePrefsFile),
 		"get_global_prefs_working": view(writePrefsWorking), "get_global_prefs_override": view(writePrefsOverride),
 		"get_cc_config": view(writeConfig), "get_app_config": (*request).appConfig,
-		"set_language": text(success), "network_available": reload, "read_cc_config": (*request).readConfig, "read_global_prefs_override": reload,
+		"set_language": (*request).setLanguage, "network_available": reload, "read_cc_config": (*request).readConfig, "read_global_prefs_override": reload,
 		"set_global_prefs_override": (*request).setOverride,
 		"set_cc_config":             (*request).setConfig,
 		"set_app_config":            (*request).setAppConfig,
 		"set_proxy_settings":        (*request).setProxy,
-		"set_host_info":             text(success), "reset_host_info": benchmark, "run_benchmarks": benchmark,
+		"set_host_info":             (*request).setHost, "reset_host_info": benchmark, "run_benchmarks": benchmark,
 		"run_graphics_app": refused("graphics are not shown"),
 		"acct_mgr_rpc":     (*request).manager, "acct_mgr_rpc_poll": poll("acct_mgr_rpc"),
 
@@ -51,7 +51,7 @@ func table() map[string]call {
 		"project_detach": (*request).detach,
 		"suspend_result": task(control.SuspendTask), "resume_result": task(control.ResumeTask), "abort_result": task(control.AbortTask),
 		"retry_file_transfer": transfer(false), "abort_file_transfer": transfer(true),
-		"set_run_mode": mode(false), "set_network_mode": mode(true), "set_gpu_mode": (*request).gpuMode,
+		"set_run_mode": setMode(false), "set_network_mode": setMode(true), "set_gpu_mode": (*request).setGPUMode,
 
 		"project_attach": (*request).attach, "project_attach_poll": (*request).attachPoll,
 		"get_project_config": (*request).projectConfig, "get_project_config_poll": poll("get_project_config"),
@@ -206,31 +206,6 @@ func transfer(abort bool) func(*request) string {
 		}
 		return outcome(r.srv.Agent.SteerTransfer(r.ctx, url, r.arg("filename"), abort))
 	}
-}
-
-func mode(network bool) func(*request) string {
-	return func(r *request) string {
-		kind := prefs.Auto
-		switch {
-		case r.has("always"):
-			kind = prefs.Always
-		case r.has("never"):
-			kind = prefs.Never
-		case r.has("auto"), r.has("restore"):
-		default:
-			return errorText("Missing mode")
-		}
-		seconds, _ := strconv.ParseFloat(r.arg("duration"), 64)
-		return outcome(r.srv.Agent.SetMode(r.ctx, network, kind, protocol.Seconds(max(0, seconds))))
-	}
-}
-
-// gpuMode is taken for its word: no GPU is used in any mode.
-func (r *request) gpuMode() string {
-	if r.has("always") || r.has("never") || r.has("auto") || r.has("restore") {
-		return success
-	}
-	return errorText("Missing mode")
 }
 
 func (r *request) attach() string {

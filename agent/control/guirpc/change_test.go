@@ -25,14 +25,15 @@ const (
 // again, and nothing is computed.
 type desk struct {
 	agent
-	dir string
+	dir  string
+	host *state.Host
 }
 
 func (d desk) View(context.Context) (guirpc.View, error) {
 	s, err := settings.Load(d.dir)
 	v := guirpc.View{
 		Platforms: []string{"x86_64-pc-linux-gnu"}, Prefs: prefs.Merge(), Now: time.Now(), DataDir: d.dir, Settings: s,
-		Newer: control.Release{Version: "9.9.9", URL: "https://starling.example/"},
+		Newer: control.Release{Version: "9.9.9", URL: "https://starling.example/"}, GPUMode: d.host.GPUMode,
 	}
 	good, _, errAccounts := settings.LoadAccounts(d.dir)
 	if err == nil {
@@ -50,6 +51,11 @@ func (d desk) ChangeSettings(_ context.Context, change func(*settings.Settings))
 
 func (d desk) ChangeAccount(_ context.Context, masterURL string, change func(*settings.Override)) error {
 	return settings.ChangeAccount(d.dir, masterURL, change)
+}
+
+func (d desk) ChangeHost(_ context.Context, change func(*state.Host)) error {
+	change(d.host)
+	return nil
 }
 
 func (desk) ReloadSettings(context.Context) error                               { return nil }
@@ -77,6 +83,12 @@ func (desk) CreateAccount(_ context.Context, _, _, _, _ string) (protocol.Authen
 // newDesk is one that is attached to a project, with a peer that talks to it.
 func newDesk(t *testing.T, own string) (*peer, string) {
 	t.Helper()
+	p, d := sitDown(t, own)
+	return p, d.dir
+}
+
+func sitDown(t *testing.T, own string) (*peer, desk) {
+	t.Helper()
 	dir := t.TempDir()
 	if err := settings.WriteAccount(dir, settings.Account{MasterURL: projectURL, Authenticator: accountKey, ResourceShare: 100}); err != nil {
 		t.Fatal(err)
@@ -84,7 +96,8 @@ func newDesk(t *testing.T, own string) (*peer, string) {
 	if err := os.WriteFile(filepath.Join(dir, settings.File), []byte(own), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return dial(t, serveAgent(t, desk{dir: dir}, "")), dir
+	d := desk{dir: dir, host: new(state.Host)}
+	return dial(t, serveAgent(t, d, "")), d
 }
 
 // Every call that BOINC's client knows, from the table in its gui_rpc_server_ops.cpp,

@@ -44,7 +44,7 @@ func writeProject(w *bxml.Writer, v View, p Project) {
 	w.Float("rec_time", 0)
 	w.Float("resource_share", p.Account.ResourceShare)
 	w.Float("disk_usage", float64(p.DiskUsed))
-	w.Float("disk_share", 0)
+	w.Float("disk_share", float64(p.DiskShare))
 	w.Float("desired_disk_usage", 0)
 	w.Float("duration_correction_factor", max(p.Estimates.Ratio, 1e-9))
 	w.Int("sched_rpc_pending", 0)

@@ -46,6 +46,14 @@ func modeNumber(k prefs.ModeKind) int64 {
 	return 2
 }
 
+// gpus says whether GPUs might compute, if there were any for the agent.
+func gpus(v View) prefs.Permission {
+	if !v.Compute.Denied() && v.GPUMode.At(v.Now) == prefs.Never {
+		return prefs.Permission{Code: prefs.ByUser, Why: "You have told GPUs not to compute."}
+	}
+	return v.Compute
+}
+
 func writeStatus(w *bxml.Writer, v View) {
 	w.Open("cc_status")
 	online := int64(2) // nothing to do there
@@ -73,7 +81,7 @@ func writeStatus(w *bxml.Writer, v View) {
 		w.Float(prefix+"_mode_delay", left)
 	}
 	m("task", v.Compute, v.RunMode)
-	m("gpu", v.Compute, v.RunMode)
+	m("gpu", gpus(v), v.GPUMode)
 	m("network", v.Network, v.NetMode)
 	w.Int("disallow_attach", 0)
 	w.Int("simple_gui_only", 0)

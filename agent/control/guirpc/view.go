@@ -32,6 +32,9 @@ type Agent interface {
 	ChangeSettings(ctx context.Context, change func(*settings.Settings)) error
 	ReloadSettings(ctx context.Context) error
 	ChangeAccount(ctx context.Context, masterURL string, change func(*settings.Override)) error
+	// ChangeHost changes what tools may of what is remembered of the computer, at
+	// once: Product, Language and GPUMode.
+	ChangeHost(ctx context.Context, change func(*state.Host)) error
 	SetPrefsOverride(ctx context.Context, l prefs.Layer) error
 	// JoinManager takes BOINC's hash of a password; see package agent for the errors.
 	JoinManager(ctx context.Context, managerURL, login, passwdHash string) error
@@ -62,6 +65,7 @@ type View struct {
 	Network  prefs.Permission
 	RunMode  prefs.Mode
 	NetMode  prefs.Mode
+	GPUMode  prefs.Mode
 
 	Manager   state.Manager
 	Projects  []Project
@@ -75,15 +79,16 @@ type View struct {
 // A Project is a project with all that belongs to it.
 type Project struct {
 	state.Project
-	Account  settings.Account
-	Leaving  bool
-	Talking  string // with the project just now, what about; "" not
-	Dir      string
-	DiskUsed int64
-	Apps     []protocol.App
-	Versions []protocol.AppVersion
-	Units    []protocol.Workunit
-	Results  []Result
+	Account   settings.Account
+	Leaving   bool
+	Talking   string // with the project just now, what about; "" not
+	Dir       string
+	DiskUsed  int64 // bytes
+	DiskShare int64 // bytes that it may take
+	Apps      []protocol.App
+	Versions  []protocol.AppVersion
+	Units     []protocol.Workunit
+	Results   []Result
 }
 
 // A Result is a result with what goes on with it.

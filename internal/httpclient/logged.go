@@ -1,4 +1,4 @@
-package agent
+package httpclient
 
 import (
 	"log/slog"
@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/internal/logflag"
 )
 
-// logged writes HTTP requests down, if that is wanted.
-func logged(next http.RoundTripper, log *slog.Logger) http.RoundTripper {
+// Logged writes the requests that next carries down, if log's flags want that.
+func Logged(next http.RoundTripper, log *slog.Logger) http.RoundTripper {
 	return loggedTransport{next, log.With(logflag.Key, logflag.HTTP)}
 }
 

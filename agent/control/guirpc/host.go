@@ -1,0 +1,98 @@
+package guirpc
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/state"
+)
+
+// maxHostText is how long a name of the computer may be, in bytes, as in BOINC.
+const maxHostText = 255
+
+// setHost takes what a tool knows of the computer: what product it is, and what it
+// is called. The rest is known better here.
+func (r *request) setHost() string {
+	src, ok := r.block("host_info")
+	if !ok {
+		return errorText("Missing host_info")
+	}
+	s := bxml.NewScanner([]byte("<host_info>" + src + "</host_info>"))
+	err := s.Find("host_info")
+	product, name := "", ""
+	for element := range s.Children() {
+		switch element {
+		case "product_name":
+			product = strings.TrimSpace(s.Text())
+		case "domain_name":
+			name = strings.TrimSpace(s.Text())
+		}
+	}
+	if err != nil || s.Err() != nil || len(product) > maxHostText || len(name) > maxHostText {
+		return errorText("host_info parse error")
+	}
+	if product != "" {
+		err = r.srv.Agent.ChangeHost(r.ctx, func(h *state.Host) { h.Product = product })
+	}
+	if err == nil && name != "" {
+		err = r.srv.Agent.ChangeSettings(r.ctx, func(o *settings.Settings) { o.DeviceName = name })
+		if err == nil {
+			err = r.srv.Agent.ReloadSettings(r.ctx)
+		}
+	}
+	return outcome(err)
+}
+
+// language matches what may be asked for: de, pt_BR, zh-Hant.
+var language = regexp.MustCompile(`^[A-Za-z]{2,8}([_-][A-Za-z0-9]{1,8})*$`)
+
+// setLanguage has projects asked for answers in the language of the tool; none if it
+// is empty.
+func (r *request) setLanguage() string {
+	l := strings.TrimSpace(r.arg("language"))
+	if !r.has("language") || l != "" && !language.MatchString(l) {
+		return errorText("no language found")
+	}
+	return outcome(r.srv.Agent.ChangeHost(r.ctx, func(h *state.Host) { h.Language = strings.ReplaceAll(l, "_", "-") }))
+}
+
+// setGPUMode keeps the mode and tells of it. No GPU is used in any.
+func (r *request) setGPUMode() string {
+	kind, d, ok := r.mode()
+	if !ok {
+		return errorText("Missing mode")
+	}
+	return outcome(r.srv.Agent.ChangeHost(r.ctx, func(h *state.Host) { h.GPUMode = prefs.ModeFor(kind, d, time.Now()) }))
+}
+
+func setMode(network bool) func(*request) string {
+	return func(r *request) string {
+		kind, d, ok := r.mode()
+		if !ok {
+			return errorText("Missing mode")
+		}
+		return outcome(r.srv.Agent.SetMode(r.ctx, network, kind, d))
+	}
+}
+
+// mode is the mode that a tool sets and for how long, 0 for good; not ok if it named
+// none.
+func (r *request) mode() (kind prefs.ModeKind, d time.Duration, ok bool) {
+	switch {
+	case r.has("always"):
+		kind = prefs.Always
+	case r.has("never"):
+		kind = prefs.Never
+	case r.has("auto"), r.has("restore"):
+	default:
+		return kind, 0, false
+	}
+	seconds, _ := strconv.ParseFloat(r.arg("duration"), 64)
+	return kind, protocol.Seconds(max(0, seconds)), true
+}

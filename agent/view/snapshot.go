@@ -1,0 +1,164 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// unsaved is how much computing since the last checkpoint is worth waiting for
+// the next one.
+const unsaved = 30 * time.Second
+
+// Snapshot is what the policies are shown. Projects and results stand in the order
+// of their keys.
+func (f *Facts) Snapshot() decide.Snapshot {
+	c, h := f.Conditions, f.host()
+	inUse := f.Prefs.InUse(c)
+	s := decide.Snapshot{
+		Now: f.Now.Round(0), Elapsed: f.Elapsed, Version: f.Version,
+		CPUs: f.Prefs.CPUs(f.Host.NCPUs, inUse), AllCPUs: f.Host.NCPUs,
+		Memory: f.Prefs.Memory(int64(f.Host.MemBytes), inUse), OnFrac: f.Times.OnFrac * f.Times.ActiveFrac,
+		Low: f.Prefs.LowWater(), High: f.Prefs.HighWater(), Slice: f.Prefs.Slice(),
+		Eager:   f.Settings.ReportResultsImmediately,
+		Compute: f.Prefs.MayCompute(c, h.RunMode), Network: f.Prefs.MayTransfer(c, h.NetMode),
+	}
+	s.Compute = f.disk(s.Compute)
+	limits := f.limits(&s)
+	index := make(map[string]int)
+	for u, p := range f.DB.Projects.All() {
+		index[u] = len(s.Projects)
+		s.Projects = append(s.Projects, f.project(p))
+	}
+	for key, r := range f.DB.Results.All() {
+		v := f.result(key, r, index[r.Project])
+		v.Under = limits(r)
+		s.Results = append(s.Results, v)
+	}
+	return s
+}
+
+// limits puts the volunteer's limits on tasks at once into a snapshot, and returns
+// which of them a result is under.
+func (f *Facts) limits(s *decide.Snapshot) func(state.Result) []int {
+	index := make(map[string]int)
+	add := func(key, name string, most int) {
+		if most > 0 {
+			index[key] = len(s.Limits)
+			s.Limits = append(s.Limits, jobsched.Limit{Name: name, Max: most})
+		}
+	}
+	for _, u := range slices.Sorted(maps.Keys(f.Accounts)) {
+		acc := f.Accounts[u]
+		add(u, "max_concurrent for "+u, acc.MaxConcurrent)
+		for _, app := range acc.Apps {
+			add(state.Key(u, app.Name), "max_concurrent for application "+app.Name+" of "+u, app.MaxConcurrent)
+		}
+	}
+	return func(r state.Result) (under []int) {
+		if len(index) == 0 {
+			return nil
+		}
+		unit := f.unit(r)
+		for _, key := range []string{r.Project, state.Key(r.Project, unit.AppName)} {
+			if i, ok := index[key]; ok {
+				under = append(under, i)
+			}
+		}
+		return under
+	}
+}
+
+func (f *Facts) project(p state.Project) decide.Project {
+	u := p.MasterURL
+	acc := f.Accounts[u]
+	v := decide.Project{
+		URL: u, Share: acc.ResourceShare, Debt: f.Debts[u], Used: f.Used[u],
+		Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork, Leaving: f.Leaving[u],
+		Contact: Contact(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
+		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.Letters[u], Talking: f.Talking[u] != "",
+		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
+		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
+	}
+	for _, t := range f.Transfers {
+		if t.File.Project == u && t.File.Output && t.Since.After(v.Uploading) {
+			v.Uploading = t.Since.Round(0)
+		}
+	}
+	return v
+}
+
+func (f *Facts) result(key string, r state.Result, project int) decide.Result {
+	version, _ := f.DB.Versions.Get(r.Version)
+	unit := f.unit(r)
+	app := f.Accounts[r.Project].App(unit.AppName)
+	v := decide.Result{
+		ID: r.Name, Project: project, Phase: phase(r), CPUs: cmp.Or(app.AvgNCPUs, version.AvgNCPUs), Memory: int64(unit.RscMemoryBound),
+		Stated: f.stated(r.Version, unit.RscFpopsEst), Elapsed: r.Checkpoint.Elapsed, Fraction: r.Checkpoint.Fraction,
+		Received: r.Received, Deadline: r.ReportDeadline, Completed: r.Completed,
+		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended,
+		Started: !r.Started.IsZero(), Urgent: r.Urgent, NotBefore: r.NotBefore,
+	}
+	run, runs := f.Processes[key]
+	if p := run.Progress; p != nil {
+		v.Elapsed, v.Fraction = max(v.Elapsed, p.Elapsed), max(v.Fraction, p.Fraction)
+		if p.WorkingSet > 0 {
+			v.Memory = p.WorkingSet
+		}
+		v.Unsaved = p.CPUTime-p.CheckpointCPUTime > unsaved
+	}
+	if runs && !run.Paused {
+		v.Running, v.Ran = true, f.Now.Sub(run.Since)
+	}
+	return v
+}
+
+func phase(r state.Result) decide.Phase {
+	switch {
+	case r.ReadyToReport:
+		return decide.Ready
+	case r.State == protocol.ClientDownloaded:
+		return decide.Runnable
+	case r.Computing():
+		return decide.Fetching
+	default:
+		return decide.Sending
+	}
+}
+
+// DiskFull is the code of computing being denied since the preferences grant no
+// more disk.
+const DiskFull = "disk_full"
+
+// disk denies computing while more disk is used than the preferences allow.
+func (f *Facts) disk(p prefs.Permission) prefs.Permission {
+	if p.Denied() || f.Disk.Free < 0 || f.Disk.Used < 0 {
+		return p
+	}
+	allowed := f.Prefs.Disk(int64(f.Host.DiskTotal), f.Disk.Free, f.Disk.Used)
+	if f.Disk.Used <= allowed {
+		return p
+	}
+	const mb = 1 << 20
+	return prefs.Permission{Code: DiskFull, Why: fmt.Sprintf(
+		"The projects' files take %.1f MB of disk and the preferences allow %.1f MB (disk_max_used_gb, disk_max_used_pct, disk_min_free_gb).",
+		float64(f.Disk.Used)/mb, float64(allowed)/mb)}
+}
+
+// Contact is what package contact decides on, from the durable record.
+func Contact(p state.Project) contact.State {
+	c := p.Contact
+	return contact.State{
+		Failures: c.NRPCFailures, MasterFailures: c.MasterFailures,
+		FetchMaster: c.FetchMaster, MinRPCTime: c.MinRPCTime,
+	}
+}

@@ -1,0 +1,88 @@
+package view
+
+import (
+	"path/filepath"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control/guirpc"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/state"
+)
+
+// OldKept is for how long reported results are shown.
+const OldKept = time.Hour
+
+// Tools is what BOINC's tools are shown, but for folders and what they take.
+func (f *Facts) Tools() guirpc.View {
+	h := f.host()
+	v := guirpc.View{
+		Now: f.Now, Settings: f.Settings, Version: f.Version, Platforms: f.Platforms, DataDir: f.DataDir, Since: f.Since,
+		Host: f.Host, Times: f.Times, Prefs: f.Prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode, GPUMode: h.GPUMode,
+		Compute: f.Last.Snapshot.Compute, Network: f.Last.Snapshot.Network, Traffic: h.Traffic, Override: f.Override(),
+	}
+	if f.Newer != nil {
+		v.Newer = *f.Newer
+	}
+	v.Manager, _ = f.DB.Managers.Get(state.Self)
+	for u, p := range f.DB.Projects.All() {
+		v.Projects = append(v.Projects, f.toolsProject(u, p))
+	}
+	for key, w := range f.DB.Wanted() {
+		p, _ := f.DB.Projects.Get(w.Project)
+		x := guirpc.Transfer{File: w, ProjectName: p.Name}
+		if t, moves := f.Transfers[key]; moves {
+			x.Active, x.Bytes, x.Since = true, t.Bytes, t.Since
+		}
+		v.Transfers = append(v.Transfers, x)
+	}
+	for _, o := range f.Old {
+		if f.Now.Sub(o.Created) < OldKept {
+			v.Old = append(v.Old, o)
+		}
+	}
+	return v
+}
+
+// Override is what tools changed of the preferences.
+func (f *Facts) Override() (l prefs.Layer) {
+	for _, layer := range f.Layers {
+		if filepath.Base(layer.Origin) == settings.PrefsOverrideFile {
+			l = layer
+		}
+	}
+	return l
+}
+
+func (f *Facts) toolsProject(u string, p state.Project) guirpc.Project {
+	v := guirpc.Project{
+		Project: p, Account: f.Accounts[u], Leaving: f.Leaving[u], Talking: f.Talking[u],
+	}
+	v.Debt = f.Debts[u]
+	for _, x := range f.DB.Apps.Of(u) {
+		v.Apps = append(v.Apps, x.App)
+	}
+	for _, x := range f.DB.Versions.Of(u) {
+		v.Versions = append(v.Versions, x.AppVersion)
+	}
+	for _, x := range f.DB.Units.Of(u) {
+		v.Units = append(v.Units, x.Workunit)
+	}
+	for key, r := range f.DB.Results.Of(u) {
+		x := guirpc.Result{Result: r, Active: r.Slot != state.NoSlot}
+		if run, ok := f.Processes[key]; ok {
+			x.Process, x.Scheduled = true, !run.Paused
+			if run.Progress != nil {
+				x.Progress = *run.Progress
+			}
+		}
+		if seen, plan, ok := f.Last.Result(r.Project, r.Name); ok {
+			x.Remaining, x.Why = plan.Remaining, plan.Text
+			x.Waiting = seen.Phase == decide.Runnable && plan.Code != jobsched.NoCPU && plan.Code != jobsched.Stopped
+		}
+		v.Results = append(v.Results, x)
+	}
+	return v
+}

@@ -1,0 +1,95 @@
+// Package view is what others see of an agent: the policies, people, the dashboard
+// and BOINC's tools. Each view is a pure function of the same Facts: it reads no
+// clock, no files and no network, and changes nothing.
+package view
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/control/guirpc"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// Facts are all that there is to see of an agent at one instant. What they refer
+// to is the agent's own: views read it while the agent waits, and keep none of it.
+type Facts struct {
+	Now       time.Time
+	Version   string // of the program
+	DataDir   string
+	Since     time.Time // the agent's start
+	PID       int       // 0: no agent runs, its files are looked at
+	Platforms []string  // whose programs can be run here, the computer's own first
+	Bounded   string    // what the system bounds of each task
+	Newer     *control.Release
+
+	// What people wrote.
+	Settings settings.Settings
+	Layers   []prefs.Layer // of the preference files
+	Prefs    prefs.Effective
+	Accounts map[string]settings.Account // by master URL
+	Faults   error                       // of those files
+
+	// What the computer is like.
+	Host       protocol.HostInfo
+	Conditions prefs.Conditions
+	Times      protocol.TimeStats
+	Disk       Disk
+
+	DB      *state.DB          // what is durable
+	Debts   map[string]float64 // by project, CPU-seconds, as of the last pass
+	Used    map[string]float64 // CPU-seconds that each project got since
+	Elapsed time.Duration      // since the last pass, by a clock that does not jump
+	Last    decide.Decision    // the last pass
+
+	// What goes on.
+	Talking   map[string]string   // project → reason of the session under way
+	Transfers map[string]Transfer // by file key, those under way
+	Processes map[string]Process  // by result key
+	Letters   map[string]bool     // project → applications have messages for it
+	Asked     map[string]bool     // project → the user wants it contacted now
+	Leaving   map[string]bool     // project → all of its is being removed
+	Old       []guirpc.OldResult  // reported of late
+}
+
+// Disk is how much disk there is and is used, in bytes.
+type Disk struct {
+	Free int64 // negative: not known
+	Used int64 // by the agent and its projects; negative: not measured yet
+}
+
+// A Transfer is a file on its way.
+type Transfer struct {
+	File  state.File
+	Since time.Time
+	Bytes int64 // moved so far
+}
+
+// A Process is a result's application that was started.
+type Process struct {
+	Since    time.Time // it started or was resumed
+	Paused   bool      // it stays in memory and does nothing
+	Progress *executor.Progress
+}
+
+func (f *Facts) host() state.Host {
+	h, _ := f.DB.Hosts.Get(state.Self)
+	return h
+}
+
+func (f *Facts) unit(r state.Result) state.Workunit {
+	u, _ := f.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
+	return u
+}
+
+// stated is how long a result of so many operations computes, by the server's
+// word and the speed of this computer.
+func (f *Facts) stated(version string, fpops float64) time.Duration {
+	v, _ := f.DB.Versions.Get(version)
+	return v.Stated(fpops, f.Host.Fpops)
+}

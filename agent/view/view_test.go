@@ -1,0 +1,129 @@
+package view_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+const project = "http://p.example/"
+
+var (
+	now  = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	unit = state.Key(project, "w")
+	key  = state.Key(project, "r")
+)
+
+// facts are those of an agent that holds one result, r of workunit w, whose input
+// is a file in.
+func facts(t *testing.T, r state.Result, in state.File) *view.Facts {
+	t.Helper()
+	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	r.Project, r.Name, r.WorkunitName = project, "r", "w"
+	in.Project, in.Name = project, "in"
+	u := state.Workunit{Project: project, Workunit: protocol.Workunit{Name: "w", AppName: "app", RscFpopsEst: 1e12, FileRefs: []protocol.FileRef{{FileName: "in"}}}}
+	if err := db.Update(func(tx *state.Tx) {
+		db.Projects.Put(tx, project, state.Project{MasterURL: project, Name: "P"})
+		db.Units.Put(tx, unit, u)
+		db.Results.Put(tx, key, r)
+		db.Files.Put(tx, state.Key(project, "in"), in)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	f := &view.Facts{
+		Now: now, PID: 7, DB: db, Prefs: prefs.Merge(), Disk: view.Disk{Free: -1, Used: -1},
+		Host:     protocol.HostInfo{NCPUs: 4, Fpops: 1e9},
+		Accounts: map[string]settings.Account{project: {MasterURL: project, ResourceShare: 100}},
+	}
+	f.Last = decide.Decide(f.Snapshot())
+	return f
+}
+
+func TestStatusSaysWhyATaskIsNotFurther(t *testing.T) {
+	waiting := state.Retry{NextTry: now.Add(time.Hour)}
+	for _, c := range []struct {
+		name string
+		r    state.Result
+		in   state.File
+		run  view.Process
+		want string
+	}{
+		{
+			name: "a file has to be waited for", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
+			in: state.File{Error: "no route to host", Retry: waiting}, want: "Waiting for its files. no route to host; trying again at 13:00:00.",
+		},
+		{
+			name: "a file whose time has come is no trouble", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
+			in: state.File{Error: "no route to host", Retry: state.Retry{NextTry: now}}, want: "Waiting for its files.",
+		},
+		{
+			name: "one that failed is reported", r: state.Result{State: protocol.ClientComputeError, Slot: state.NoSlot, ReadyToReport: true, Message: "exit status 3"},
+			want: "Failed: exit status 3. It is reported at the next contact.",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := facts(t, c.r, c.in).Status()
+			if len(s.Tasks) != 1 || s.Tasks[0].Why != c.want {
+				t.Errorf("got %+v, want why %q", s.Tasks, c.want)
+			}
+			if !s.Running || s.PID != 7 || len(s.Projects) != 1 || s.Projects[0].Tasks != 1 {
+				t.Errorf("got %+v", s)
+			}
+		})
+	}
+}
+
+// All views say the same of a task that runs.
+func TestViewsAgreeOnARunningTask(t *testing.T) {
+	f := facts(t, state.Result{State: protocol.ClientDownloaded}, state.File{Local: state.FilePresent})
+	f.Processes = map[string]view.Process{key: {
+		Since:    now.Add(-time.Minute),
+		Progress: &executor.Progress{PID: 42, Fraction: 0.25, Elapsed: time.Minute, CPUTime: 50 * time.Second},
+	}}
+	s := f.Snapshot().Results[0]
+	if !s.Running || s.Ran != time.Minute || s.Fraction != 0.25 || !s.Unsaved || s.Stated != 1000*time.Second {
+		t.Errorf("policies see %+v", s)
+	}
+	if task := f.Status().Tasks[0]; !task.Running || task.PID != 42 || task.Fraction != 0.25 || task.CPUTime != 50 {
+		t.Errorf("people see %+v", task)
+	}
+	if r := f.Tools().Projects[0].Results[0]; !r.Process || !r.Scheduled || r.Progress.PID != 42 {
+		t.Errorf("tools see %+v", r)
+	}
+	f.Processes[key] = view.Process{Since: now, Paused: true, Progress: &executor.Progress{PID: 42, Suspended: true}}
+	if f.Snapshot().Results[0].Running || f.Status().Tasks[0].Running || f.Tools().Projects[0].Results[0].Scheduled {
+		t.Error("a paused task is seen to run")
+	}
+}
+
+func TestNothingIsComputedOnAFullDisk(t *testing.T) {
+	f := facts(t, state.Result{State: protocol.ClientDownloaded}, state.File{Local: state.FilePresent})
+	f.Host.DiskTotal = 100e9
+	for _, c := range []struct {
+		name string
+		disk view.Disk
+		want string
+	}{
+		{"nothing is known", view.Disk{Free: -1, Used: -1}, ""},
+		{"not measured yet", view.Disk{Free: 0, Used: -1}, ""},
+		{"there is room", view.Disk{Free: 90e9, Used: 1e9}, ""},
+		{"there is none", view.Disk{Free: 0, Used: 1e9}, view.DiskFull},
+	} {
+		f.Disk = c.disk
+		if got := f.Snapshot().Compute.Code; got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+	}
+}

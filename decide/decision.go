@@ -1,0 +1,43 @@
+package decide
+
+// A Decision is a pass whose plans are found by name. The zero value is none.
+type Decision struct {
+	Record
+	projects map[string]int    // index by master URL
+	results  map[[2]string]int // index by master URL and name
+}
+
+// Decide makes a pass.
+func Decide(s Snapshot) Decision {
+	d := Decision{
+		Record:   Record{Snapshot: s, Plan: Pass(s)},
+		projects: make(map[string]int, len(s.Projects)), results: make(map[[2]string]int, len(s.Results)),
+	}
+	for i, p := range s.Projects {
+		d.projects[p.URL] = i
+	}
+	for i, r := range s.Results {
+		d.results[[2]string{s.URL(r), r.ID}] = i
+	}
+	return d
+}
+
+// URL is the master URL of a result's project.
+func (s Snapshot) URL(r Result) string { return s.Projects[r.Project].URL }
+
+// Project returns what was decided for a project; nothing if it came later.
+func (d Decision) Project(url string) ProjectPlan {
+	if i, ok := d.projects[url]; ok {
+		return d.Plan.Projects[i]
+	}
+	return ProjectPlan{}
+}
+
+// Result returns what was seen of a result and decided for it, and whether
+// anything was.
+func (d Decision) Result(url, name string) (seen Result, plan ResultPlan, ok bool) {
+	if i, ok := d.results[[2]string{url, name}]; ok {
+		return d.Snapshot.Results[i], d.Plan.Results[i], true
+	}
+	return Result{}, ResultPlan{}, false
+}

@@ -1,0 +1,157 @@
+//go:build unix
+
+package executor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestSuspend(t *testing.T) {
+	for name, end := range map[string]func(*bench) Verdict{
+		"quit": func(b *bench) Verdict { _ = b.Quit("r_0"); return WillRestart },
+		"abort": func(b *bench) Verdict {
+			_ = b.Abort("r_0", 203, "aborted by user")
+			return Aborted
+		},
+		"resume and quit": func(b *bench) Verdict {
+			_ = b.Resume("r_0")
+			_ = b.Quit("r_0")
+			return WillRestart
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.start(b.task("wait"))
+			b.appears("working")
+			if err := b.Suspend("r_0"); err != nil {
+				t.Fatal(err)
+			}
+			b.progress(func(p Progress) bool { return p.Suspended })
+			want := end(b)
+			e := b.exited()
+			if e.Verdict != want || want == Aborted && (e.ExitStatus != 203 || e.Message != "aborted by user") {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+}
+
+func TestStubbornApplicationIsKilled(t *testing.T) {
+	b := newBench(t)
+	b.timing.leave = 20 * time.Millisecond
+	b.start(b.task("stubborn"))
+	b.appears("working")
+	_ = b.Quit("r_0")
+	if e := b.exited(); e.Verdict != WillRestart {
+		t.Errorf("got %+v", e)
+	}
+	b.start(b.task("stubborn"))
+	_ = b.Abort("r_0", 197, "too long")
+	if e := b.exited(); e.Verdict != Aborted || e.ExitStatus != 197 {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestFinishedProcessThatDoesNotEnd(t *testing.T) {
+	b := newBench(t)
+	b.timing.leave, b.timing.afterFinish = 20*time.Millisecond, 20*time.Millisecond
+	b.start(b.task("stubborn"))
+	b.appears("working")
+	if err := os.WriteFile(b.slotFile("boinc_finish_called"), []byte("0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if e := b.exited(); e.Verdict != Aborted || e.ExitStatus != 194 {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestChildOutsideTheGroupIsKilledToo(t *testing.T) {
+	b := newBench(t)
+	b.timing.leave = 20 * time.Millisecond
+	b.start(b.task("escape"))
+	b.appears("working")
+	pid, err := strconv.Atoi(b.read(b.slotFile("child")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = b.Quit("r_0")
+	b.exited()
+	gone(t, pid)
+}
+
+func TestKillLeftovers(t *testing.T) {
+	b := newBench(t)
+	// The earlier agent and its application: the test binary itself, run in a
+	// slot by nobody who looks after it.
+	b.start(b.task("leave"))
+	b.exited()
+	cmd := exec.Command(filepath.Join(b.project, "app_1.0"), "application", "wait")
+	cmd.Dir = filepath.Dir(b.slotFile("x"))
+	cmd.Env = environment(os.Environ(), nil, "", cmd.Dir)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	b.appears("working")
+	// A person who looks around in a slot is no leftover.
+	shell := exec.Command("sleep", "1000")
+	shell.Dir = cmd.Dir
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = shell.Process.Kill(); _ = shell.Wait() }()
+	if err := b.KillLeftovers(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != -1 {
+		t.Errorf("leftover ended with %v", err)
+	}
+	if err := shell.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Errorf("the person's process was killed: %v", err)
+	}
+	b.start(b.task("upper"))
+	if e := b.exited(); e.Verdict != Success {
+		t.Errorf("got %+v", e)
+	}
+}
+
+func TestStop(t *testing.T) {
+	b := newBench(t)
+	b.start(b.task("wait"))
+	b.appears("working")
+	other := b.task("wait")
+	other.Result, other.Slot = "r_1", 1
+	b.start(other)
+	if err := b.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if e := b.exited(); e.Verdict != WillRestart {
+			t.Errorf("got %+v", e)
+		}
+	}
+	if err := b.Start(b.task("wait")); !errors.Is(err, ErrStopped) {
+		t.Errorf("start after stop: %v", err)
+	}
+}
+
+func TestStopKillsWhenItsTimeIsOver(t *testing.T) {
+	b := newBench(t)
+	b.start(b.task("stubborn"))
+	b.appears("working")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := b.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if e := b.exited(); e.Verdict != WillRestart {
+		t.Errorf("got %+v", e)
+	}
+}

@@ -1,0 +1,92 @@
+//go:build unix
+
+package executor
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+func TestDiskUsage(t *testing.T) {
+	b := newBench(t)
+	b.start(b.task("wait"))
+	b.appears("working")
+	before := b.DiskUsage(0)
+	if before < appipc.MmapSize {
+		t.Errorf("got %d bytes, want at least those of the shared memory", before)
+	}
+	if err := os.WriteFile(b.slotFile("big"), make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.DiskUsage(0) - before; got != 1<<20 {
+		t.Errorf("a megabyte more counts as %d bytes", got)
+	}
+	if got := b.DiskUsage(7); got != 0 {
+		t.Errorf("no slot uses %d bytes", got)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	b := newBench(t)
+	for name, change := range map[string]func(*Task){
+		"program outside":           func(t *Task) { t.Program = "../../etc/passwd" },
+		"program missing":           func(t *Task) { t.Program = "nothing" },
+		"program is a folder":       func(t *Task) { t.Program = "." },
+		"physical name outside":     func(t *Task) { t.Files[0].Physical = "../in_1" },
+		"physical name empty":       func(t *Task) { t.Files[0].Physical = "" },
+		"logical name outside":      func(t *Task) { t.Files[0].Logical = "../in" },
+		"logical name in folder":    func(t *Task) { t.Files[0].Logical = "a/b" },
+		"line end in a name":        func(t *Task) { t.Files[0].Physical = "a\nb" },
+		"reserved name in capitals": func(t *Task) { t.Files[0].Logical = "Init_Data.XML" },
+		"reserved name":             func(t *Task) { t.Files[0].Logical = "init_data.xml" },
+		"two files of a name":       func(t *Task) { t.Files[1].Logical = "in" },
+		"input missing":             func(t *Task) { t.Files[0].Physical = "in_2" },
+		"project folder":            func(t *Task) { t.ProjectDir = "/tmp" },
+		"slot":                      func(t *Task) { t.Slot = -1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			task := b.task("upper")
+			change(&task)
+			if err := b.Start(task); err == nil {
+				t.Error("started")
+			}
+		})
+	}
+	b.start(b.task("wait"))
+	if err := b.Start(b.task("wait")); !errors.Is(err, ErrBusy) {
+		t.Errorf("started twice: %v", err)
+	}
+	if err := b.Clear(0); !errors.Is(err, ErrBusy) {
+		t.Errorf("slot in use: %v", err)
+	}
+	if err := b.Suspend("r_9"); !errors.Is(err, ErrNotRunning) {
+		t.Errorf("unknown result: %v", err)
+	}
+}
+
+func TestLinksOutOfTheProjectAreNotFollowed(t *testing.T) {
+	b := newBench(t)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(secret, filepath.Join(b.project, "in_2")); err != nil {
+		t.Fatal(err)
+	}
+	task := b.task("upper")
+	task.Files[0] = File{Physical: "in_2", Logical: "in", Copy: true}
+	if err := b.Start(task); err == nil {
+		t.Error("an input outside the project was copied")
+	}
+	if err := os.Symlink(secret, filepath.Join(b.project, "r_0_0")); err != nil {
+		t.Fatal(err)
+	}
+	b.start(b.task("plain"))
+	if e := b.exited(); e.Verdict != ComputeError || e.Outputs[0].MD5 != "" {
+		t.Errorf("got %+v", e)
+	}
+}

@@ -1,0 +1,159 @@
+//go:build unix
+
+package executor
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// A bench is an executor with its data directory and one project.
+type bench struct {
+	*Executor
+	t       *testing.T
+	data    string
+	project string
+	events  chan Event
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	data, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, data: data, project: filepath.Join(data, "projects", "example.org_p")}
+	if err := os.MkdirAll(b.project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := install(b.project, "app_1.0"); err != nil {
+		t.Fatal(err)
+	}
+	b.put("in_1", "hello")
+	b.restart()
+	return b
+}
+
+// restart replaces the executor by a new one, as when the agent is killed.
+func (b *bench) restart() {
+	b.t.Helper()
+	events := make(chan Event, 100)
+	e, err := New(b.data, slog.New(slog.NewTextHandler(b.t.Output(), nil)), func(ev Event) { events <- ev })
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	e.timing = timing{poll: 5 * time.Millisecond, leave: 10 * time.Second, unread: time.Minute, afterFinish: time.Minute, deaf: time.Minute, disk: 20 * time.Millisecond}
+	e.PassEnvironment([]string{"GORACE", "NAMED"})
+	e.Confine(Walls{}) // as in an agent: what works here works behind walls
+	b.Executor, b.events = e, events
+	b.t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		_ = e.Stop(ctx)
+	})
+}
+
+func (b *bench) put(name, text string) {
+	b.t.Helper()
+	if err := os.WriteFile(filepath.Join(b.project, name), []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// program makes a script the main program.
+func (b *bench) program(script string) {
+	b.t.Helper()
+	if err := os.Remove(filepath.Join(b.project, "app_1.0")); err != nil {
+		b.t.Fatal(err)
+	}
+	b.put("app_1.0", script)
+}
+
+func (b *bench) slotFile(name string) string { return filepath.Join(b.data, "slots", "0", name) }
+
+func (b *bench) read(name string) string {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "absent"
+	}
+	return string(text)
+}
+
+func (b *bench) task(args ...string) Task {
+	init := appipc.DefaultInitData()
+	init.NoPriorityChange = true // or tests starve where others compute
+	return Task{
+		Result: "r_0", ProjectURL: "http://example.org/p/", Slot: 0, ProjectDir: b.project, Program: "app_1.0",
+		Args: append([]string{"application"}, args...),
+		Files: []File{
+			{Physical: "in_1", Logical: "in"},
+			{Physical: "r_0_0", Logical: "out", Output: true, MaxBytes: 1000},
+		},
+		Init: init,
+	}
+}
+
+func (b *bench) start(t Task) {
+	b.t.Helper()
+	if err := b.Start(t); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// exited waits for the end of the run.
+func (b *bench) exited() Exited {
+	for ev := range b.events {
+		if e, ok := ev.(Exited); ok {
+			return e
+		}
+	}
+	panic("unreachable")
+}
+
+// appears waits until the application has made a file in its slot.
+func (b *bench) appears(name string) {
+	b.t.Helper()
+	for {
+		if _, err := os.Stat(b.slotFile(name)); err == nil {
+			return
+		}
+		select {
+		case ev := <-b.events:
+			b.t.Fatalf("waiting for %s: %+v", name, ev)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// progress waits until the run's progress satisfies f.
+func (b *bench) progress(f func(Progress) bool) {
+	b.t.Helper()
+	for !f(b.Progress()["r_0"]) {
+		select {
+		case ev := <-b.events:
+			b.t.Fatalf("waiting for progress: %+v", ev)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// gone waits until a process has ended; nobody may reap it but init.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil && syscall.Kill(pid, 0) != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

@@ -1,0 +1,47 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
+)
+
+// servedFile is locked in the project's directory: by every process that serves
+// the project, and alone by what none may run beside. The system takes a lock back
+// from a process that dies, and knows only of those on this computer.
+const servedFile = "served.lock"
+
+// Errors of Serve and RotateKey, which exclude each other.
+var (
+	ErrServed   = errors.New("a server runs on this project; stop it first")
+	ErrRotating = errors.New("the project's code signing key is being rotated just now")
+)
+
+// serving notes that this process serves the project, until done is called.
+func (p *Project) serving() (done func() error, err error) {
+	l := p.servedLock()
+	return l.Unlock, locked(l.TryRLock, ErrRotating)
+}
+
+// alone makes sure that no process serves the project, until done is called.
+func (p *Project) alone() (done func() error, err error) {
+	l := p.servedLock()
+	return l.Unlock, locked(l.TryLock, ErrServed)
+}
+
+func (p *Project) servedLock() *flock.Flock {
+	return flock.New(filepath.Join(p.Dir, servedFile), flock.SetPermissions(0o644)) // operator and server may be different users
+}
+
+func locked(try func() (bool, error), taken error) error {
+	ok, err := try()
+	if err != nil {
+		return fmt.Errorf("lock: %w", err)
+	}
+	if !ok {
+		return taken
+	}
+	return nil
+}

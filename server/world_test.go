@@ -1,0 +1,301 @@
+package server_test
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+const master = "http://127.0.0.1:8080/demo/"
+
+// A world is a project with an application whose clients are the test itself.
+type world struct {
+	t     *testing.T
+	dir   string
+	p     *server.Project
+	web   http.Handler
+	ahead time.Duration // of the real clock, by which the handlers go
+}
+
+// database is where a world's database is: "" beside its settings.
+var database = func(testing.TB) string { return "" }
+
+// place is where a world's files are: "" in folders beside its settings.
+var place = func(testing.TB) string { return "" }
+
+func (w *world) now() time.Time { return time.Now().Add(w.ahead) }
+
+func newWorld(t *testing.T, settings ...string) *world {
+	t.Helper()
+	w := &world{t: t, dir: filepath.Join(t.TempDir(), "p")}
+	w.must(server.Init(t.Context(), w.dir, server.NewProject{Name: "Demo", MasterURL: master, Database: database(t), Files: place(t)}))
+	w.edit(append([]string{"min_sendwork_interval = 6", "min_sendwork_interval = 0"}, settings...)...)
+	p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	w.p = p
+	if w.web, err = p.Handler(func() {}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// edit changes server.toml, in pairs of old and new text.
+func (w *world) edit(pairs ...string) {
+	w.t.Helper()
+	name := filepath.Join(w.dir, "server.toml")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(strings.NewReplacer(pairs...).Replace(string(text))), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) file(name, text string) string {
+	w.t.Helper()
+	path := filepath.Join(w.t.TempDir(), name)
+	w.must(os.WriteFile(path, []byte(text), 0o755))
+	return path
+}
+
+// setUp adds an application with one version.
+func (w *world) setUp() {
+	w.t.Helper()
+	w.must(w.p.AddApp(w.t.Context(), server.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy"}, w.now()))
+	w.must(w.p.AddVersion(w.t.Context(), server.NewVersion{
+		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: w.file("upper", "program"),
+	}, w.now()))
+}
+
+func (w *world) user(email string) protocol.Authenticator {
+	w.t.Helper()
+	key, err := w.p.AddUser(w.t.Context(), email, "", "", w.now())
+	w.must(err)
+	return key
+}
+
+func (w *world) create(params workgen.Params, input string) {
+	w.t.Helper()
+	g, err := w.p.Generator(w.t.Context(), "upper", w.now())
+	w.must(err)
+	spec := workgen.Spec{Params: params}
+	if input != "" {
+		spec.Inputs = []workgen.Given{{Path: w.file("in", input), Logical: "in"}}
+	}
+	_, err = g.Create(w.t.Context(), []workgen.Spec{spec}, w.now())
+	w.must(err)
+	w.step()
+}
+
+// step lets the daemons work.
+func (w *world) step() {
+	w.t.Helper()
+	w.must(w.p.RunOnce(w.t.Context(), w.now()))
+}
+
+func (w *world) do(method, target string, body io.Reader, header ...string) *http.Response {
+	w.t.Helper()
+	req := httptest.NewRequest(method, target, body)
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	rec := httptest.NewRecorder()
+	w.web.ServeHTTP(rec, req)
+	return rec.Result()
+}
+
+func (w *world) get(target string, header ...string) (int, string) {
+	w.t.Helper()
+	res := w.do("GET", master+target, nil, header...)
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	w.must(err)
+	return res.StatusCode, string(b)
+}
+
+// A client computes for an account: outputs are the inputs in capitals, or
+// what wrong says.
+type client struct {
+	w     *world
+	key   protocol.Authenticator
+	host  int64
+	seqno int64
+	name  string
+	wrong string
+	lazy  bool // does not upload
+	have  []protocol.Result
+
+	trickles []protocol.Trickle  // sent with each request
+	disk     float64             // bytes free; 0 not told
+	held     []protocol.FileInfo // sticky files
+	codeSign string              // the project's key, as far as it is known
+}
+
+func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *protocol.SchedulerReply {
+	c.w.t.Helper()
+	req := protocol.SchedulerRequest{
+		Authenticator: c.key, HostID: c.host, RPCSeqno: c.seqno, Client: protocol.Version{Major: 7, Minor: 20, Release: 5},
+		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports, Trickles: c.trickles, Files: c.held,
+		CodeSignKey: c.codeSign,
+		Host:        protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: 1e9, DiskFree: c.disk},
+	}
+	for _, r := range c.have {
+		req.OtherResults = append(req.OtherResults, protocol.OtherResult{Name: r.Name})
+	}
+	res := c.w.do("POST", master+"cgi", bytes.NewReader(req.Encode()))
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	c.w.must(err)
+	reply, err := protocol.ParseSchedulerReply(b)
+	c.w.must(err)
+	c.seqno++
+	if reply.HostID != 0 {
+		c.host, c.seqno = reply.HostID, 1
+	}
+	return reply
+}
+
+// fetch asks for work and returns what came.
+func (c *client) fetch() *protocol.SchedulerReply {
+	c.w.t.Helper()
+	reply := c.rpc(1)
+	c.have = append(c.have, reply.Results...)
+	return reply
+}
+
+// download gets a file as a client does and checks it.
+func (c *client) download(f protocol.FileInfo) string {
+	c.w.t.Helper()
+	code, text := c.w.get(strings.TrimPrefix(f.DownloadURLs[0], master))
+	if code != 200 || int64(len(text)) != f.NBytes {
+		c.w.t.Fatalf("%s: HTTP %d, %d bytes, want %d", f.Name, code, len(text), f.NBytes)
+	}
+	return text
+}
+
+// compute does what a reply brought and reports it.
+func (c *client) compute(reply *protocol.SchedulerReply) {
+	c.w.t.Helper()
+	files := make(map[string]protocol.FileInfo)
+	for _, f := range reply.Files {
+		files[f.Name] = f
+	}
+	var reports []protocol.ReportedResult
+	for _, r := range reply.Results {
+		out := "NOTHING"
+		for _, wu := range reply.Workunits {
+			if wu.Name == r.WorkunitName && len(wu.FileRefs) > 0 {
+				out = strings.ToUpper(c.download(files[wu.FileRefs[0].FileName]))
+			}
+		}
+		if c.wrong != "" {
+			out = c.wrong
+		}
+		if !c.lazy {
+			c.upload(files[r.FileRefs[0].FileName], out)
+		}
+		reports = append(reports, protocol.ReportedResult{
+			Name: r.Name, State: protocol.ClientUploaded, FinalCPUTime: time.Second, FinalElapsedTime: 2 * time.Second,
+		})
+	}
+	c.have = nil
+	if acks := c.rpc(0, reports...).ResultAcks; len(acks) != len(reports) {
+		c.w.t.Fatalf("acknowledged: %v", acks)
+	}
+	c.w.step()
+}
+
+func (c *client) upload(f protocol.FileInfo, data string) {
+	c.w.t.Helper()
+	sum := md5.Sum([]byte(data))
+	head := protocol.UploadRequest{
+		Name: f.Name, XMLSignature: f.XMLSignature, MaxNBytes: f.MaxNBytes, NBytes: int64(len(data)),
+		MD5: hex.EncodeToString(sum[:]),
+	}.Encode()
+	res := c.w.do("POST", f.UploadURLs[0], io.MultiReader(bytes.NewReader(head), strings.NewReader(data)))
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	c.w.must(err)
+	if reply, err := protocol.ParseUploadReply(b); err != nil || reply.Status != 0 {
+		c.w.t.Fatalf("upload: %+v, %v", reply, err)
+	}
+}
+
+func (w *world) status() (st store.Status) {
+	w.t.Helper()
+	w.must(w.p.Store.View(w.t.Context(), func(tx *store.Tx) (err error) {
+		if st, err = tx.Status(w.now().Unix()); err != nil {
+			return err
+		}
+		wrong, err := tx.Doctor()
+		for _, s := range wrong {
+			w.t.Error(s)
+		}
+		return err
+	}))
+	return st
+}
+
+// files counts what is left in a tree of files.
+func (w *world) files(t blob.Tree) (n int) {
+	w.t.Helper()
+	w.must(t.Walk(func(string, time.Time) error { n++; return nil }))
+	return n
+}
+
+func (w *world) outcome(workunit string) (text string, info struct {
+	Canonical struct {
+		Result string  `json:"result"`
+		Credit float64 `json:"credit"`
+	} `json:"canonical"`
+	Errors []string `json:"errors"`
+	Files  []string `json:"files"`
+},
+) {
+	w.t.Helper()
+	b, err := os.ReadFile(filepath.Join(w.dir, "results", workunit, "result.json"))
+	w.must(err)
+	w.must(json.Unmarshal(b, &info))
+	if len(info.Files) > 0 {
+		b, err = os.ReadFile(filepath.Join(w.dir, "results", workunit, info.Files[0]))
+		w.must(err)
+		text = string(b)
+	}
+	return text, info
+}
+
+func publicKey(t *testing.T, w *world) *protocol.PublicKey {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(w.dir, "keys", "code_sign_public"))
+	w.must(err)
+	key, err := protocol.ParsePublicKey(string(text))
+	w.must(err)
+	return key
+}

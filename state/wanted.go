@@ -1,0 +1,45 @@
+package state
+
+import "github.com/starling-grid/starling/protocol"
+
+// Inputs lists the files without which a result cannot run.
+func (db *DB) Inputs(r Result) []protocol.FileRef {
+	v, _ := db.Versions.Get(r.Version)
+	u, _ := db.Units.Get(Key(r.Project, r.WorkunitName))
+	refs := make([]protocol.FileRef, 0, len(v.FileRefs)+len(u.FileRefs))
+	refs = append(refs, v.FileRefs...)
+	for _, ref := range u.FileRefs {
+		f, _ := db.Files.Get(Key(r.Project, ref.FileName))
+		if !f.GeneratedLocally {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// Wanted lists the files that some result waits for, by key: those to be fetched,
+// and those to be sent. An output of a result that still runs is to be sent when
+// its application asked for that.
+func (db *DB) Wanted() map[string]File {
+	wanted := make(map[string]File)
+	want := func(r Result, name string, local FileStatus) {
+		key := Key(r.Project, name)
+		if f, ok := db.Files.Get(key); ok && f.Local == local && !f.Done {
+			wanted[key] = f
+		}
+	}
+	for _, r := range db.Results.All() {
+		switch {
+		case r.ReadyToReport:
+		case r.State == protocol.ClientDownloading:
+			for _, ref := range db.Inputs(r) {
+				want(r, ref.FileName, FileAbsent)
+			}
+		case r.State == protocol.ClientUploading || r.State == protocol.ClientDownloaded:
+			for _, ref := range r.FileRefs {
+				want(r, ref.FileName, FilePresent)
+			}
+		}
+	}
+	return wanted
+}
