@@ -312,7 +312,7 @@ func (p *Project) assimilation(appID int64) (assimilator.Handler, error) {
 // newHandler returns the assimilator that an application names.
 func (p *Project) newHandler(app store.App) (assimilator.Handler, error) {
 	if app.Assimilator == "copy" {
-		return assimilator.Copy{Dir: filepath.Join(p.Dir, resultsDir), Files: p.Upload, App: app.Name}, nil
+		return &assimilator.Copy{Dir: filepath.Join(p.Dir, resultsDir), Files: p.Upload, App: app.Name}, nil
 	}
 	text, ok := strings.CutPrefix(app.Assimilator, hook.Prefix)
 	if !ok {

@@ -22,7 +22,11 @@ func TestMain(m *testing.M) {
 	if dir, ok := os.LookupEnv("HANDLER_DIR"); ok {
 		os.Exit(handle(dir))
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	for _, dir := range benchDirs {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
 }
 
 func handle(dir string) int {

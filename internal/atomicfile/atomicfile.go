@@ -14,16 +14,9 @@ import (
 // temporary file beside it, syncs that, renames it, and syncs the folder. What
 // stood there before stays until the new content is safe. What root writes belongs
 // to whoever owns the folder, often the service's user.
-func Write(name string, data []byte, perm os.FileMode) error {
-	return WriteVia(filepath.Dir(name), name, data, perm)
-}
-
-// WriteVia is Write with the temporary file in the folder tmp, on the same file
-// system. One folder for the temporary files of many spares ext4 a search for room
-// near each of them.
-func WriteVia(tmp, name string, data []byte, perm os.FileMode) (err error) {
+func Write(name string, data []byte, perm os.FileMode) (err error) {
 	dir := filepath.Dir(name)
-	f, err := os.CreateTemp(tmp, "."+filepath.Base(name)+".*.tmp")
+	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*.tmp")
 	if err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}

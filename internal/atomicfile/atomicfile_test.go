@@ -3,6 +3,7 @@ package atomicfile_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
@@ -25,5 +26,39 @@ func TestWriteReplacesAndLeavesNothingBehind(t *testing.T) {
 	}
 	if err := atomicfile.Write(filepath.Join(name, "x"), nil, 0o600); err == nil {
 		t.Error("a file was written below a file")
+	}
+}
+
+// That a Group makes files durable shows with the next power cut only; that it does
+// not pass over one that is gone shows here.
+func TestGroup(t *testing.T) {
+	for _, n := range []int{1, 20} {
+		dir := t.TempDir()
+		g, err := atomicfile.NewGroup(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		var names []string
+		for i := range n {
+			names = append(names, filepath.Join(dir, strconv.Itoa(i)))
+			if err := os.WriteFile(names[i], []byte("x"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := g.Sync(names, []string{dir}); err != nil {
+			t.Errorf("%d files: %v", n, err)
+		}
+	}
+	g, err := atomicfile.NewGroup(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if err := g.Sync([]string{filepath.Join(t.TempDir(), "gone")}, nil); err == nil {
+		t.Error("a file that is not there was made durable")
+	}
+	if _, err := atomicfile.NewGroup(filepath.Join(t.TempDir(), "gone")); err == nil {
+		t.Error("a group began in a folder that is not there")
 	}
 }

@@ -19,9 +19,9 @@ import (
 
 const (
 	batch = 100
-	// atOnce is how many workunits are handed over at a time: files that are made
-	// durable together wait for the disk together.
-	atOnce = 32
+	// atOnce is how many workunits are handed over at a time, where that is allowed:
+	// a bucket's files take their time.
+	atOnce = 8
 	// again is how long a workunit waits whose Handler failed. Each further
 	// failure doubles it, up to maxAgain.
 	again    = time.Minute
@@ -36,7 +36,8 @@ type Handler interface {
 }
 
 // A Batched handler may be called for several workunits at a time. They count as
-// taken only when Flush has returned nil, which is called once after all of them.
+// taken only when Flush has returned nil, which is called once after all of them,
+// also when none went well.
 type Batched interface {
 	Handler
 	Flush() error
@@ -163,18 +164,23 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing) {
 		})
 	}
 	wg.Wait()
-	flushed := make(map[int64]error)
-	for _, o := range list {
-		h, ok := handlers[o.wu.AppID].(Batched)
-		if !ok || o.err != nil {
+	for app, h := range handlers {
+		b, ok := h.(Batched)
+		if !ok {
 			continue
 		}
-		err, done := flushed[o.wu.AppID]
-		if !done {
-			err = h.Flush()
-			flushed[o.wu.AppID] = err
+		if err := b.Flush(); err != nil {
+			fail(list, app, err)
 		}
-		o.err = err
+	}
+}
+
+// fail says of an application's workunits that they were not taken after all.
+func fail(list []*outgoing, app int64, err error) {
+	for _, o := range list {
+		if o.wu.AppID == app && o.err == nil {
+			o.err = err
+		}
 	}
 }
 

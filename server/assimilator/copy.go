@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
@@ -18,17 +19,24 @@ import (
 )
 
 // Copy puts each workunit's outcome into a folder of its own: the canonical
-// output files under their logical names, and result.json. Files appear whole;
-// result.json comes last, so where it is, all is.
+// output files under their logical names, and result.json. A folder appears whole:
+// it is made aside, and gets its place when all that it holds is durable. It is safe
+// for concurrent use but for Flush.
 type Copy struct {
 	Dir   string    // the folder that holds those of the workunits
 	Files blob.Tree // output files
 	App   string    // the application's name
+
+	mu    sync.Mutex
+	group *atomicfile.Group // begun before the first of made
+	made  []string          // workunits whose folders wait aside
 }
 
-// tmpDir is where files are written before they get their place. No workunit's name
+// aside is where folders are made before they get their place. No workunit's name
 // begins with a dot.
-const tmpDir = ".tmp"
+const aside = ".tmp"
+
+const summary = "result.json"
 
 // outcome is what result.json holds.
 type outcome struct {
@@ -60,40 +68,109 @@ type instance struct {
 	ReceivedTime  time.Time `json:"received_time,omitzero"`
 }
 
-// Flush makes the folders of workunits durable; each saw to what it holds.
-func (c Copy) Flush() error { return atomicfile.SyncDir(c.Dir) }
-
-// Assimilate does what the type says.
-func (c Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
+// Assimilate makes a folder aside. A second time, as after a crash, it begins anew.
+func (c *Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
 	if err := protocol.ValidFileName(wu.Name); err != nil {
 		return err
 	}
-	dir := filepath.Join(c.Dir, wu.Name)
-	err := os.Mkdir(dir, 0o750)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = os.MkdirAll(dir, 0o750) // somebody has moved all results away
-	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := c.begin(); err != nil {
 		return err
 	}
-	out := outcome{Workunit: wu.Name, App: c.App, Batch: wu.Batch, Errors: wu.ErrorMask.Reasons(), Files: []string{}}
-	if canon != nil {
-		out.Canonical = &canonical{Result: canon.Name, HostID: canon.HostID, UserID: canon.UserID, Credit: wu.CanonicalCredit}
-		refs, err := hook.Outputs(*canon)
-		if err != nil {
-			return err
-		}
-		for _, ref := range refs {
-			err := c.put(dir, ref)
-			if ref.Optional && errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			out.Files = append(out.Files, ref.Logical())
+	dir := c.aside(wu.Name)
+	err := os.Mkdir(dir, 0o750)
+	if errors.Is(err, fs.ErrExist) {
+		if err = os.RemoveAll(dir); err == nil {
+			err = os.Mkdir(dir, 0o750)
 		}
 	}
+	if err != nil {
+		return err
+	}
+	out := c.outcome(wu, results)
+	if canon != nil {
+		out.Canonical = &canonical{Result: canon.Name, HostID: canon.HostID, UserID: canon.UserID, Credit: wu.CanonicalCredit}
+		if out.Files, err = c.outputs(dir, *canon); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(out, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, summary), append(text, '\n'), 0o644); err != nil { //nolint:gosec // for all to read
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.made = append(c.made, wu.Name)
+	return nil
+}
+
+func (c *Copy) aside(workunit string) string { return filepath.Join(c.Dir, aside, workunit) }
+
+// begin sees to it that there is a group, and a place for its folders.
+func (c *Copy) begin() (err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.group != nil {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Join(c.Dir, aside), 0o750); err != nil {
+		return err
+	}
+	c.group, err = atomicfile.NewGroup(c.Dir)
+	return err
+}
+
+// Flush gives the folders that were made their places, durably.
+func (c *Copy) Flush() error {
+	made, group := c.made, c.group
+	c.made, c.group = nil, nil
+	if group == nil {
+		return nil
+	}
+	defer group.Close()
+	var files, folders []string
+	for _, wu := range made {
+		files, folders = append(files, filepath.Join(c.aside(wu), summary)), append(folders, c.aside(wu))
+	}
+	if err := group.Sync(files, folders); err != nil {
+		return err
+	}
+	for _, wu := range made {
+		if err := c.place(wu); err != nil {
+			return err
+		}
+	}
+	return atomicfile.SyncDir(c.Dir)
+}
+
+// place puts a folder where people look for it, instead of what is there.
+func (c *Copy) place(workunit string) error {
+	from, to := c.aside(workunit), filepath.Join(c.Dir, workunit)
+	err := os.Rename(from, to)
+	if err == nil {
+		return nil
+	}
+	if _, there := os.Stat(to); there != nil {
+		return err
+	}
+	old := from + ".old"
+	if err := os.RemoveAll(old); err != nil {
+		return err
+	}
+	if err := os.Rename(to, old); err != nil {
+		return err
+	}
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return os.RemoveAll(old)
+}
+
+// outcome tells of a workunit all but of its canonical result.
+func (c *Copy) outcome(wu store.Workunit, results []store.Result) outcome {
+	out := outcome{Workunit: wu.Name, App: c.App, Batch: wu.Batch, Errors: wu.ErrorMask.Reasons(), Files: []string{}}
 	for _, r := range results {
 		out.Results = append(out.Results, instance{
 			Name: r.Name, HostID: r.HostID, Outcome: r.Outcome.String(), ValidateState: r.ValidateState.String(),
@@ -101,19 +178,31 @@ func (c Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.R
 			ElapsedTime: r.ElapsedTime, ReceivedTime: r.ReceivedTime.UTC(),
 		})
 	}
-	text, err := json.MarshalIndent(out, "", "  ")
+	return out
+}
+
+// outputs puts the canonical outputs into a folder and returns their names there.
+func (c *Copy) outputs(dir string, canon store.Result) ([]string, error) {
+	refs, err := hook.Outputs(canon)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	tmp := filepath.Join(c.Dir, tmpDir)
-	if err := os.Mkdir(tmp, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
+	names := []string{}
+	for _, ref := range refs {
+		err := c.put(dir, ref)
+		if ref.Optional && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, ref.Logical())
 	}
-	return atomicfile.WriteVia(tmp, filepath.Join(dir, "result.json"), append(text, '\n'), 0o644)
+	return names, nil
 }
 
 // put gives one output file its logical name in a workunit's folder.
-func (c Copy) put(dir string, ref protocol.FileRef) error {
+func (c *Copy) put(dir string, ref protocol.FileRef) error {
 	if err := protocol.ValidFileName(ref.Logical()); err != nil {
 		return err
 	}

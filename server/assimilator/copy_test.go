@@ -2,6 +2,7 @@ package assimilator_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,31 +14,65 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-func TestCopyTwiceIsCopyOnce(t *testing.T) {
-	dir := t.TempDir()
+// finished returns a result with an output file out, which is in files, and a log
+// that was not made.
+func finished(t *testing.T, files *blob.Dir) store.Result {
+	t.Helper()
+	if _, err := files.Put("wu_0_r1_0", strings.NewReader("data")); err != nil {
+		t.Fatal(err)
+	}
+	return store.Result{ID: 7, Name: "wu_0", Outcome: store.Success, XMLDocIn: protocol.Result{Name: "wu_0", FileRefs: []protocol.FileRef{
+		{FileName: "wu_0_r1_0", OpenName: "out"}, {FileName: "wu_0_r1_1", OpenName: "log", Optional: true},
+	}}.XML()}
+}
+
+func openFiles(t *testing.T, dir string) *blob.Dir {
+	t.Helper()
 	files, err := blob.Open(filepath.Join(dir, "upload"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	if _, err := files.Put("wu_0_r1_0", strings.NewReader("data")); err != nil {
-		t.Fatal(err)
-	}
-	canonical := store.Result{ID: 7, Name: "wu_0", Outcome: store.Success, XMLDocIn: protocol.Result{Name: "wu_0", FileRefs: []protocol.FileRef{
-		{FileName: "wu_0_r1_0", OpenName: "out"}, {FileName: "wu_0_r1_1", OpenName: "log", Optional: true},
-	}}.XML()}
+	return files
+}
+
+func TestCopyTwiceIsCopyOnce(t *testing.T) {
+	dir := t.TempDir()
+	files := openFiles(t, t.TempDir())
+	canonical := finished(t, files)
 	wu := store.Workunit{Name: "wu", CanonicalResultID: 7, CanonicalCredit: 2}
-	c := assimilator.Copy{Dir: dir, Files: files, App: "upper"}
-	for range 2 { // the second time as after a crash
+	c := &assimilator.Copy{Dir: dir, Files: files, App: "upper"}
+	hand := func() {
 		if err := c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical); err != nil {
 			t.Fatal(err)
 		}
 	}
+	flush := func() {
+		if err := c.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hand()
+	if _, err := os.Stat(filepath.Join(dir, "wu")); err == nil {
+		t.Error("an outcome is there before it is durable")
+	}
+	c = &assimilator.Copy{Dir: dir, Files: files, App: "upper"} // as after a crash
+	hand()
+	flush()
+	// What lies there from another time makes room.
+	if err := os.WriteFile(filepath.Join(dir, "wu", "old"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hand()
+	flush()
 	if b, err := os.ReadFile(filepath.Join(dir, "wu", "out")); err != nil || string(b) != "data" {
 		t.Errorf("got %q, %v", b, err)
 	}
 	if entries, err := os.ReadDir(filepath.Join(dir, "wu")); err != nil || len(entries) != 2 {
 		t.Errorf("%d files, want out and result.json (%v)", len(entries), err)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, ".tmp")); err != nil || len(left) > 0 {
+		t.Errorf("left aside: %v, %v", left, err)
 	}
 	var got struct {
 		Workunit  string
@@ -55,8 +90,11 @@ func TestCopyTwiceIsCopyOnce(t *testing.T) {
 
 func TestGivenUp(t *testing.T) {
 	dir := t.TempDir()
-	c := assimilator.Copy{Dir: dir, App: "upper"}
+	c := &assimilator.Copy{Dir: dir, App: "upper"}
 	if err := c.Assimilate(t.Context(), store.Workunit{Name: "wu", ErrorMask: store.ErrorTooManyErrors | store.ErrorCancelled}, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "wu", "result.json"))
@@ -65,5 +103,55 @@ func TestGivenUp(t *testing.T) {
 	}
 	if err := c.Assimilate(t.Context(), store.Workunit{Name: "../wu"}, nil, nil); err == nil {
 		t.Error("a name led out of the folder")
+	}
+}
+
+// More than a few are made durable together.
+func TestMany(t *testing.T) {
+	dir := t.TempDir()
+	files := openFiles(t, t.TempDir())
+	canonical := finished(t, files)
+	c := &assimilator.Copy{Dir: dir, Files: files, App: "upper"}
+	const n = 50
+	for i := range n {
+		wu := store.Workunit{Name: fmt.Sprint("wu", i), CanonicalResultID: 7}
+		if err := c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for _, name := range []string{"out", "result.json"} {
+			if st, err := os.Stat(filepath.Join(dir, fmt.Sprint("wu", i), name)); err != nil || st.Size() == 0 {
+				t.Errorf("workunit %d: %s: %v", i, name, err)
+			}
+		}
+	}
+}
+
+// One whose outputs are not there must not hold up the others.
+func TestOneOfTwoFails(t *testing.T) {
+	dir := t.TempDir()
+	files := openFiles(t, t.TempDir())
+	canonical := finished(t, files)
+	gone := canonical
+	gone.XMLDocIn = strings.ReplaceAll(gone.XMLDocIn, "wu_0_r1_0", "nowhere")
+	c := &assimilator.Copy{Dir: dir, Files: files, App: "upper"}
+	if err := c.Assimilate(t.Context(), store.Workunit{Name: "bad", CanonicalResultID: 7}, nil, &gone); err == nil {
+		t.Error("an outcome without its outputs was taken")
+	}
+	if err := c.Assimilate(t.Context(), store.Workunit{Name: "good", CanonicalResultID: 7}, nil, &canonical); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "bad")); err == nil {
+		t.Error("half an outcome is there")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "good", "out")); err != nil {
+		t.Error(err)
 	}
 }

@@ -78,7 +78,7 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 			return err
 		}
 		for _, id := range ids {
-			if err := d.inputsOf(tx, wus[id], now); err != nil && !errors.Is(err, store.ErrLost) {
+			if err := d.inputsOf(tx, wus[id]); err != nil && !errors.Is(err, store.ErrLost) {
 				return err
 			}
 		}
@@ -86,7 +86,7 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 	})
 }
 
-func (d *Deleter) inputsOf(tx *store.Tx, old store.Workunit, now time.Time) error {
+func (d *Deleter) inputsOf(tx *store.Tx, old store.Workunit) error {
 	if old.FileDeleteState != store.DeleteReady {
 		return nil
 	}
@@ -96,10 +96,7 @@ func (d *Deleter) inputsOf(tx *store.Tx, old store.Workunit, now time.Time) erro
 		wu.FileDeleteState = store.DeleteError
 		d.Log.Error("can't delete input files", "workunit", wu.Name, "err", err)
 	}
-	if err := tx.SaveWorkunit(old, wu); err != nil {
-		return err
-	}
-	return tx.FilesGone(old.ID, now)
+	return tx.SaveWorkunit(old, wu)
 }
 
 func (d *Deleter) removeInputs(tx *store.Tx, wu store.Workunit) error {

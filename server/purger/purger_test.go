@@ -65,10 +65,8 @@ func (w *world) finished(name string, change ...func(wu *store.Workunit, r *stor
 		if err := storetest.SaveResult(tx, results[0], r); err != nil {
 			return err
 		}
-		if err := storetest.SaveWorkunit(tx, wu, after); err != nil {
-			return err
-		}
-		return tx.FilesGone(wu.ID, w.now)
+		tx.Because(w.now, "test", "")
+		return storetest.SaveWorkunit(tx, wu, after)
 	})
 }
 

@@ -91,11 +91,6 @@ func (t *Tx) Purge(id int64) error {
 	return nil
 }
 
-const touchWorkunit = `UPDATE workunit SET mod_time = $2 WHERE id = $1`
-
-// FilesGone notes when the files of a workunit were deleted.
-func (t *Tx) FilesGone(id int64, at time.Time) error { return t.must(touchWorkunit, id, unix(at)) }
-
 const (
 	retryInputs  = `UPDATE workunit SET file_delete_state = 1 WHERE file_delete_state = 3`
 	retryOutputs = `UPDATE result SET file_delete_state = 1 WHERE file_delete_state = 3`

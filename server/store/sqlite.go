@@ -21,7 +21,7 @@ type sqlite struct {
 }
 
 func openSQLite(ctx context.Context, path string) (*sqlite, error) {
-	w, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)"))
+	w, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)"))
 	if err != nil {
 		return nil, err
 	}

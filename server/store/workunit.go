@@ -121,12 +121,14 @@ const saveWorkunit = `
 UPDATE workunit
 SET    need_validate = $2, canonical_resultid = $3, canonical_credit = $4, transition_time = $5,
        error_mask = $6, file_delete_state = $7, assimilate_state = $8, hr_class = $9, app_version_id = $10,
-       target_nresults = $11, min_quorum = $12, history = history || $22
+       target_nresults = $11, min_quorum = $12, history = history || $22,
+       mod_time = CASE WHEN $24 = 1 THEN $23 ELSE mod_time END
 WHERE  id = $1 AND need_validate = +$13 AND canonical_resultid = $14 AND transition_time = +$15
   AND  error_mask = $16 AND file_delete_state = +$17 AND assimilate_state = +$18 AND target_nresults = $19
   AND  hr_class = $20 AND app_version_id = $21`
 
-// SaveWorkunit moves a workunit from the state old to w. It returns ErrLost if
+// SaveWorkunit moves a workunit from the state old to w; that its files are deleted is
+// dated by what Because was told. It returns ErrLost if
 // the workunit is no longer as in old, and ErrIllegal for a move that never is
 // right.
 func (t *Tx) SaveWorkunit(old, w Workunit) error {
@@ -134,7 +136,8 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 		unix(w.TransitionTime), w.ErrorMask, w.FileDeleteState, w.AssimilateState, w.HRClass, w.AppVersionID,
 		w.TargetNResults, w.MinQuorum, flag(old.NeedValidate), old.CanonicalResultID, unix(old.TransitionTime),
 		old.ErrorMask, old.FileDeleteState, old.AssimilateState, old.TargetNResults,
-		old.HRClass, old.AppVersionID, t.cause.workunit(old, w))
+		old.HRClass, old.AppVersionID, t.cause.workunit(old, w), unix(t.cause.at),
+		flag(w.FileDeleteState == DeleteDone && old.FileDeleteState != DeleteDone))
 	if err != nil {
 		return fmt.Errorf("workunit %s: %w", old.Name, err)
 	}
