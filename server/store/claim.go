@@ -33,6 +33,9 @@ type claimant struct {
 type claims struct {
 	of        *claimant
 	held, out []int64 // all, and what was sent of them
+	// flush makes the changes that wait. Who reads the queue lets others wait, so he
+	// must not wait himself for a row that one of them has changed.
+	flush func() error
 }
 
 // take claims what nobody has, at least limit if there is so much behind the result
@@ -47,6 +50,7 @@ func (c *claims) take(priority, after int64, limit int, sh Shard, read func(prio
 		of.queue, of.since, of.page = nil, now, 0
 	}
 	var own, others []Candidate
+	flushed := false
 	for i := 0; ; {
 		for ; i < len(of.queue) && len(own)+len(others) < limit; i++ {
 			x := of.queue[i]
@@ -63,6 +67,16 @@ func (c *claims) take(priority, after int64, limit int, sh Shard, read func(prio
 		}
 		if len(own)+len(others) == limit {
 			break
+		}
+		if !flushed {
+			of.mu.Unlock()
+			err := c.flush()
+			of.mu.Lock()
+			if err != nil {
+				return nil, err
+			}
+			flushed, i = true, 0
+			continue
 		}
 		p, a := int64(math.MaxInt64), int64(0)
 		if i > 0 {

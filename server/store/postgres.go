@@ -165,10 +165,10 @@ func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error, atOnce bool) (err, again error) {
 	broken := p.connect(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ", func(s *session) {
 		s.atOnce = atOnce
-		c := &claims{of: &p.unsent}
-		defer c.end()
 		// Once it has begun, the caller's context no longer matters.
 		ctx := context.WithoutCancel(ctx)
+		c := &claims{of: &p.unsent, flush: func() error { return s.flush(ctx) }}
+		defer c.end()
 		if err = protect(&Tx{ctx: ctx, q: s, claims: c}, fn); err == nil {
 			err = s.commit(ctx)
 		}

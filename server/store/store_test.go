@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"math"
@@ -195,6 +196,53 @@ func TestPostgresOffersAResultToOneAtATime(t *testing.T) {
 	}
 	if want := []int64{rs[0].ID, rs[1].ID, rs[0].ID, rs[2].ID, rs[0].ID, rs[2].ID}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// Who reads the queue for others does not wait for a row that one of these holds.
+func TestPostgresReadsTheQueueWithoutWaiting(t *testing.T) {
+	url := testpg.Start(t).Database(t)
+	s, raw := open(t, url, "pgx", url)
+	defer func() { _ = s.Close() }()
+	w := storetest.Fill(t, s)
+	wu, _ := storetest.Add(t, s, w.Workunit("a"), 9)
+	look := func(tx *store.Tx) error {
+		list, err := tx.Unsent(math.MaxInt64, 0, 1)
+		if err == nil && len(list) != 1 {
+			t.Errorf("got %+v", list)
+		}
+		return err
+	}
+	other := make(chan error, 1)
+	begun := false
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		if err := tx.TransitionBy(wu.ID, storetest.T0); err != nil {
+			return err
+		}
+		if _, err := tx.Host(w.Host.ID); err != nil { // now it has the row
+			return err
+		}
+		if !begun {
+			begun = true
+			go func() {
+				other <- s.Update(context.Background(), func(tx *store.Tx) error {
+					if err := tx.TransitionBy(wu.ID, storetest.T0); err != nil {
+						return err
+					}
+					return look(tx)
+				})
+			}()
+		}
+		for waiting := 0; waiting == 0; {
+			err := raw.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'").Scan(&waiting)
+			if err != nil {
+				return err
+			}
+		}
+		return look(tx)
+	})
+	if err := errors.Join(err, <-other); err != nil {
+		t.Error(err)
 	}
 }
 
