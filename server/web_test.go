@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -169,4 +172,38 @@ func (w *world) mailedLink(begin string) string {
 	}
 	w.t.Fatalf("no mail has a link %s: %v", begin, paths)
 	return ""
+}
+
+// Guesses of a password cost the project little and the owner nothing but a wait: the
+// key works all the time.
+func TestGuessesByTheThousand(t *testing.T) {
+	w := newWorld(t)
+	key, err := w.p.AddUser(t.Context(), "ada@example.org", "", "secret7", w.now())
+	w.must(err)
+	lookup := func(password string) error {
+		_, body := w.get("lookup_account.php?email_addr=ada@example.org&passwd_hash=" + protocol.PasswordHash(password, "ada@example.org"))
+		_, err := protocol.ParseAccountReply([]byte(body))
+		return err
+	}
+	w.must(lookup("secret7"))
+	wrong, refused := 0, 0
+	for i := range 1000 {
+		var e *protocol.AccountError
+		if err := lookup(fmt.Sprint("guess ", i)); !errors.As(err, &e) {
+			t.Fatalf("guess %d: %v", i, err)
+		}
+		switch e.Num {
+		case protocol.ErrNumBadPassword:
+			wrong++
+		case protocol.ErrNumProjectDown:
+			refused++
+		}
+	}
+	if wrong < 10 || wrong > 20 || wrong+refused != 1000 { // ten at once, and one a minute
+		t.Errorf("%d were checked, %d refused", wrong, refused)
+	}
+	if err := lookup("secret7"); err == nil || !strings.Contains(err.Error(), "too many wrong passwords") {
+		t.Errorf("got %v", err)
+	}
+	w.must(lookup(string(key)))
 }

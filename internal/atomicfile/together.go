@@ -27,8 +27,8 @@ func (g *Group) Close() error { return g.root.Close() }
 
 // Sync makes files and folders durable as they are now.
 func (g *Group) Sync(files, folders []string) error {
-	if done, err := g.together(len(files) + len(folders)); done {
-		return err
+	if g.together(len(files) + len(folders)) {
+		return nil
 	}
 	return errors.Join(each(files, syncFile), each(folders, SyncDir))
 }

@@ -1,7 +1,6 @@
 package atomicfile
 
 import (
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -21,15 +20,17 @@ const (
 // crowded is until when syncfs is not used, Unix nanoseconds.
 var crowded atomic.Int64
 
-// together makes all of the file system durable, and reports whether it did.
-func (g *Group) together(n int) (bool, error) {
+// together makes all of the file system durable, if that pays for n files, and reports
+// whether it did. If it could not, which of the files are not durable has to be asked
+// one by one: what failed may be another program's.
+func (g *Group) together(n int) bool {
 	begin := time.Now()
 	if n <= few || begin.UnixNano() < crowded.Load() {
-		return false, nil
+		return false
 	}
 	err := unix.Syncfs(int(g.root.Fd()))
 	if time.Since(begin) > time.Duration(n)*dear {
 		crowded.Store(time.Now().Add(while).UnixNano())
 	}
-	return true, os.NewSyscallError("syncfs", err)
+	return err == nil
 }

@@ -6,5 +6,6 @@
 // A history is a function of its seed. Hosts fail, cheat, lie, go away, come
 // back with old state and send garbage; replies are lost, operators cancel,
 // clocks step both ways, daemons die between their acts and do things while
-// others are in the middle of theirs. Some workunits wait for others.
+// others are in the middle of theirs. Some workunits wait for others. The database
+// is SQLite in memory, or with -model.postgres PostgreSQL.
 package modeltest

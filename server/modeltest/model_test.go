@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/transitioner"
@@ -14,6 +15,7 @@ import (
 
 var (
 	seedFlag  = flag.Uint64("model.seed", 1, "seed of the first history")
+	pgFlag    = flag.Bool("model.postgres", false, "on PostgreSQL, which takes much longer")
 	stepsFlag = flag.Int("model.steps", 2_000, "steps in all")
 )
 
@@ -25,6 +27,16 @@ const (
 // A step is one act: a request, a computation, a pass of a daemon, a change of the
 // clock, a cancellation, a restart.
 func TestModel(t *testing.T) {
+	if *pgFlag {
+		pg := testpg.Start(t)
+		inMemory := openStore
+		t.Cleanup(func() { openStore = inMemory })
+		openStore = func(t testing.TB) *store.Store {
+			st, err := store.Open(t.Context(), pg.Database(t))
+			must(t, err)
+			return st
+		}
+	}
 	for i := range max(1, *stepsFlag/whole) {
 		seed, steps := *seedFlag+uint64(i), min(whole, *stepsFlag)
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {

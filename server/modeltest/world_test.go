@@ -103,12 +103,17 @@ func newWorld(t testing.TB, seed uint64) *world {
 	if w.chance(0.3) {
 		w.lag = time.Duration(rng.IntN(7200)) * time.Second
 	}
-	var err error
-	w.st, err = store.OpenMemory(w.ctx)
-	must(t, err)
+	w.st = openStore(t)
 	w.boot()
 	w.populate()
 	return w
+}
+
+// openStore opens a new database.
+var openStore = func(t testing.TB) *store.Store {
+	st, err := store.OpenMemory(t.Context())
+	must(t, err)
+	return st
 }
 
 func must(t testing.TB, err error) {

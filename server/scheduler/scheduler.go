@@ -117,6 +117,7 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 	}
 	reply, err := s.answer(ctx, &rpc{s: s, req: req, now: now, ip: ip})
 	if errors.Is(err, errStranger) {
+		s.Log.Info("scheduler request refused", "err", err, "hostid", req.HostID, "ip", ip)
 		reply = s.nucleus()
 		reply.RequestDelay = delayBadKey
 		reply.message(protocol.PriorityNotice,

@@ -55,18 +55,16 @@ func (t *Tx) NoSuccessors(id int64) error { return t.must(noSuccessors, id) }
 // AddAffinity notes that a host has the files of the result after which a workunit
 // comes.
 func (t *Tx) AddAffinity(hostID, workunitID, resultID int64) error {
-	_, err := t.exec(insertAffinity, hostID, workunitID, resultID)
-	return err
+	return t.run(insertAffinity, hostID, workunitID, resultID)
 }
 
 // DropAffinity notes that a host has them no longer. A workunit that is kept for
 // nobody any more is free for all.
 func (t *Tx) DropAffinity(hostID, workunitID int64) error {
-	if _, err := t.exec(deleteAffinity, hostID, workunitID); err != nil {
+	if err := t.run(deleteAffinity, hostID, workunitID); err != nil {
 		return err
 	}
-	_, err := t.exec(endReservation, workunitID)
-	return err
+	return t.run(endReservation, workunitID)
 }
 
 // EndReservation sets until when a workunit is kept for the hosts of Affinity.

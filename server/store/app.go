@@ -50,9 +50,9 @@ const appColumns = `id, create_time, name, user_friendly_name, deprecated, non_c
 	homogeneous_redundancy, homogeneous_app_version, target_nresults`
 
 func scanApp(r row) (a App, err error) {
-	return a, r.Scan(&a.ID, timeAt{&a.CreateTime}, &a.Name, &a.UserFriendlyName, &a.Deprecated,
-		&a.NonCPUIntensive, &a.FractionDoneExact, &a.Validator, &a.Assimilator, &a.Trickle,
-		&a.HomogeneousRedundancy, &a.HomogeneousAppVersion, &a.TargetNResults)
+	return a, r.Scan(&a.ID, timeAt{&a.CreateTime}, &a.Name, &a.UserFriendlyName, flagged{&a.Deprecated},
+		flagged{&a.NonCPUIntensive}, flagged{&a.FractionDoneExact}, &a.Validator, &a.Assimilator, &a.Trickle,
+		&a.HomogeneousRedundancy, flagged{&a.HomogeneousAppVersion}, &a.TargetNResults)
 }
 
 const insertApp = `
@@ -128,7 +128,7 @@ const appVersionColumns = `v.id, v.create_time, v.appid, v.version_num, p.id, p.
 func scanAppVersion(r row) (v AppVersion, err error) {
 	return v, r.Scan(&v.ID, timeAt{&v.CreateTime}, &v.AppID, &v.VersionNum, &v.Platform.ID, &v.Platform.Name,
 		&v.Platform.UserFriendlyName, &v.PlanClass, &v.XMLDoc, &v.MinCoreVersion, &v.MaxCoreVersion,
-		&v.Deprecated, &v.Plain)
+		flagged{&v.Deprecated}, flagged{&v.Plain})
 }
 
 const insertAppVersion = `

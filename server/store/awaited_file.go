@@ -16,7 +16,7 @@ SELECT count(*) + (SELECT predecessor_pending FROM workunit WHERE id = $1) FROM 
 // AwaitFile notes that a workunit, which was inserted as Awaiting, needs a file
 // that is not there yet.
 func (t *Tx) AwaitFile(workunitID int64, name string) error {
-	if _, err := t.exec(insertAwaited, workunitID, name); err != nil {
+	if err := t.run(insertAwaited, workunitID, name); err != nil {
 		return fmt.Errorf("awaited file %s: %w", name, err)
 	}
 	return nil

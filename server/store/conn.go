@@ -42,25 +42,42 @@ func (c *conn) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
 	return st, nil
 }
 
-func (c *conn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+func (c *conn) exec(ctx context.Context, query string, args []any) (int64, error) {
 	st, err := c.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	return st.ExecContext(ctx, args...)
+	res, err := st.ExecContext(ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
 }
 
-func (c *conn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (c *conn) query(ctx context.Context, query string, args []any, each func(rows) error) error {
 	st, err := c.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return st.QueryContext(ctx, args...)
+	list, err := st.QueryContext(ctx, args...)
+	if err != nil {
+		return err
+	}
+	defer list.Close()
+	for list.Next() {
+		if err := each(list); err != nil {
+			return err
+		}
+	}
+	return list.Err()
 }
 
-// insert runs an INSERT and returns the new row's id, or ErrExists.
-func (c *conn) insert(ctx context.Context, query string, args ...any) (int64, error) {
-	res, err := c.ExecContext(ctx, query, args...)
+func (c *conn) insert(ctx context.Context, query string, args []any) (int64, error) {
+	st, err := c.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
+	if err != nil {
+		return 0, err
+	}
+	res, err := st.ExecContext(ctx, args...)
 	if err != nil && strings.Contains(err.Error(), "UNIQUE constraint failed") {
 		return 0, ErrExists
 	}
@@ -69,6 +86,9 @@ func (c *conn) insert(ctx context.Context, query string, args ...any) (int64, er
 	}
 	return res.LastInsertId()
 }
+
+// later has nothing to gain where there is no way to the database.
+func (c *conn) later(string, []any, bool) bool { return false }
 
 // lockFiles has nothing to do, as there is one writer at a time.
 func (c *conn) lockFiles(context.Context) error { return nil }

@@ -51,7 +51,7 @@ func (t *Tx) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
 
 // SaveHostAppVersion stores h, which was read in this transaction.
 func (t *Tx) SaveHostAppVersion(h HostAppVersion) error {
-	_, err := t.exec(saveHostAppVersion, h.HostID, h.AppVersionID, h.MaxJobsPerDay, h.NJobsToday, h.ConsecutiveValid)
+	err := t.run(saveHostAppVersion, h.HostID, h.AppVersionID, h.MaxJobsPerDay, h.NJobsToday, h.ConsecutiveValid)
 	if err != nil {
 		return fmt.Errorf("host %d with app version %d: %w", h.HostID, h.AppVersionID, err)
 	}
@@ -77,6 +77,5 @@ func (t *Tx) ChangeHostAppVersion(r Result, change func(HostAppVersion) HostAppV
 
 // NewDay begins a host's daily counts anew.
 func (t *Tx) NewDay(hostID int64) error {
-	_, err := t.exec(newDay, hostID)
-	return err
+	return t.run(newDay, hostID)
 }

@@ -21,11 +21,11 @@ const (
 
 // SetHostFiles replaces what is known of the sticky files of a host.
 func (t *Tx) SetHostFiles(hostID int64, files []HostFile) error {
-	if _, err := t.exec(forgetHostFiles, hostID); err != nil {
+	if err := t.run(forgetHostFiles, hostID); err != nil {
 		return err
 	}
 	for _, f := range files {
-		if _, err := t.exec(insertHostFile, hostID, f.Name, f.NBytes); err != nil {
+		if err := t.run(insertHostFile, hostID, f.Name, f.NBytes); err != nil {
 			return fmt.Errorf("file %s of host %d: %w", f.Name, hostID, err)
 		}
 	}

@@ -57,7 +57,7 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTime
 	}
-	db := stdlib.OpenDB(*c)
+	db := stdlib.OpenDB(*c, stdlib.OptionAfterConnect(plan))
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	db.SetConnMaxIdleTime(idle)
@@ -76,6 +76,22 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	return &postgres{db: db, unsent: claimant{held: make(map[int64]struct{})}}, nil
 }
 
+// plan keeps the planner from guessing. It plans each query once a connection,
+// maybe while tables are still empty, and would go on to read them from end to end
+// when they are not; each query that is asked often has an index made for it. To
+// the planner that looks costly, so that it would compile each query.
+func plan(ctx context.Context, c *pgx.Conn) error {
+	_, err := c.Exec(ctx, `
+SET plan_cache_mode = force_generic_plan;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SET jit = off`)
+	return err
+}
+
+// postgresTriggers leave the whole condition to the function, which a connection
+// compiles once: that of a trigger is read anew for each statement, which takes
+// longer than all the rest of a change.
 func postgresTriggers() (out []string) {
 	for _, g := range guards() {
 		var body strings.Builder
@@ -83,10 +99,11 @@ func postgresTriggers() (out []string) {
 			fmt.Fprintf(&body, "IF %s THEN RAISE EXCEPTION '%s'; END IF; ", r.illegal, r.message)
 		}
 		out = append(out,
-			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s_moves() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %sRETURN NEW; END$$", g.table, body.String()),
+			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s_moves() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF %s THEN %sEND IF; RETURN NEW; END$$",
+				g.table, g.illegal, body.String()),
 			fmt.Sprintf("DROP TRIGGER IF EXISTS %s_moves ON %[1]s", g.table),
-			fmt.Sprintf("CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s FOR EACH ROW WHEN (%[3]s) EXECUTE FUNCTION %[1]s_moves()",
-				g.table, g.columns, g.illegal))
+			fmt.Sprintf("CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s FOR EACH ROW EXECUTE FUNCTION %[1]s_moves()",
+				g.table, g.columns))
 	}
 	return out
 }
@@ -102,13 +119,20 @@ func (p *postgres) view(ctx context.Context, fn func(tx *Tx) error) error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	for try := 1; ; try++ {
-		s, err := p.begin(ctx, true)
+		var err error
+		var s *session
+		broken := p.connect(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", func(new *session) {
+			s = new
+			err = fn(&Tx{ctx: ctx, q: s})
+		})
+		if s != nil && s.blank && lost(s.failed) {
+			broken = s.failed // fn has seen nothing yet
+		}
 		switch {
-		case err == nil:
-			defer s.end()
-			return fn(&Tx{ctx: ctx, q: s})
-		case try == lostTries || !lost(err):
-			return fmt.Errorf("read database: %w", err)
+		case broken == nil:
+			return err
+		case try == lostTries || !lost(broken):
+			return fmt.Errorf("read database: %w", broken)
 		}
 	}
 }
@@ -116,11 +140,15 @@ func (p *postgres) view(ctx context.Context, fn func(tx *Tx) error) error {
 func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
+	atOnce := false
 	for try := 1; ; try++ {
-		err, again := p.attempt(ctx, fn)
+		err, again := p.attempt(ctx, fn, atOnce)
 		switch {
 		case again == nil:
 			return err
+		case !conflict(again) && !lost(again):
+			atOnce = true
+			continue
 		case lost(again) && try >= lostTries:
 			return fmt.Errorf("the database is out of reach, nothing was changed: %w", errors.Join(again, err))
 		case try >= conflictTries:
@@ -132,114 +160,49 @@ func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 }
 
 // attempt runs fn once. again is why it should run once more; nothing was
-// changed then.
-func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error) (err, again error) {
-	s, err := p.begin(ctx, false)
-	if err != nil {
-		if lost(err) {
-			return nil, err
+// changed then. It is a conflict, a lost connection, or what a change failed of
+// that was not made at once.
+func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error, atOnce bool) (err, again error) {
+	broken := p.connect(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ", func(s *session) {
+		s.atOnce = atOnce
+		// Once it has begun, the caller's context no longer matters.
+		ctx := context.WithoutCancel(ctx)
+		c := &claims{of: &p.unsent, flush: func() error { return s.flush(ctx) }}
+		defer c.end()
+		if err = protect(&Tx{ctx: ctx, q: s, claims: c}, fn); err == nil {
+			err = s.commit(ctx)
 		}
-		return err, nil
+		again = s.again
+	})
+	if lost(broken) {
+		return nil, broken
 	}
-	defer s.end()
-	// Once it has begun, the caller's context no longer matters.
-	c := &claims{of: &p.unsent}
-	defer c.end()
-	err = protect(&Tx{ctx: context.WithoutCancel(ctx), q: s, claims: c}, fn)
-	_ = s.note(err) // what a query fails of may show when its rows are read
-	switch {
-	case s.failed != nil: // even if fn made light of it
-		return err, s.failed
-	case err != nil:
-		return err, nil
+	if broken != nil {
+		return broken, nil
 	}
-	if err = s.tx.Commit(); conflict(err) {
-		return nil, err
-	}
-	if err != nil && lost(err) {
-		err = fmt.Errorf("commit: the connection broke, so the change may have been made or not: %w", err)
-	} else if err != nil {
-		err = fmt.Errorf("commit: %w", err)
-	}
-	return err, nil
+	return err, again
 }
 
-// A pgSession is one transaction on its connection.
-type pgSession struct {
-	p      *postgres
-	conn   *sql.Conn
-	tx     *sql.Tx
-	failed error // why the transaction has to run again
-}
-
-func (p *postgres) begin(ctx context.Context, readOnly bool) (*pgSession, error) {
+// connect runs fn with a transaction, which begins with its first query. What
+// it has not committed is undone.
+func (p *postgres) connect(ctx context.Context, begin string, fn func(s *session)) error {
 	if p.closed {
-		return nil, ErrClosed
+		return ErrClosed
 	}
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	c, err := p.db.Conn(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	tx, err := c.BeginTx(context.WithoutCancel(ctx), &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: readOnly})
-	if err != nil {
-		_ = c.Close()
-		return nil, err
-	}
-	return &pgSession{p: p, conn: c, tx: tx}, nil
-}
-
-// end undoes what was not committed.
-func (s *pgSession) end() {
-	_ = s.tx.Rollback()
-	_ = s.conn.Close()
-}
-
-// note remembers an error after which the transaction has to run again.
-func (s *pgSession) note(err error) error {
-	if err != nil && s.failed == nil && (conflict(err) || lost(err)) {
-		s.failed = err
-	}
-	return err
-}
-
-func (s *pgSession) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	res, err := s.tx.ExecContext(ctx, s.p.prepare(query).query, clean(args)...)
-	return res, s.note(err)
-}
-
-func (s *pgSession) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	return s.rows(ctx, s.p.prepare(query).query, args)
-}
-
-func (s *pgSession) rows(ctx context.Context, query string, args []any) (*sql.Rows, error) {
-	rows, err := s.tx.QueryContext(ctx, query, clean(args)...)
-	return rows, s.note(err)
-}
-
-// insert does not let a name that is taken fail, since nothing could follow in
-// a transaction after that.
-func (s *pgSession) insert(ctx context.Context, query string, args ...any) (id int64, err error) {
-	rows, err := s.rows(ctx, s.p.prepare(query).insert, args)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	if !rows.Next() {
-		if err := rows.Err(); err != nil {
-			return 0, s.note(err)
-		}
-		return 0, ErrExists
-	}
-	return id, rows.Scan(&id)
-}
-
-// lockFiles comes before the transaction's snapshot is taken.
-func (s *pgSession) lockFiles(ctx context.Context) error {
-	_, err := s.ExecContext(ctx, "LOCK TABLE workunit_file IN SHARE ROW EXCLUSIVE MODE")
-	return err
+	defer c.Close()
+	return c.Raw(func(driver any) error {
+		s := newSession(p, driver.(*stdlib.Conn).Conn(), begin)
+		defer s.end()
+		fn(s)
+		return nil
+	})
 }
 
 // dialect turns queries, which are written for SQLite, into PostgreSQL's words.
@@ -251,14 +214,21 @@ var dialect = strings.NewReplacer(
 )
 
 // prepared is a query as PostgreSQL wants it.
-type prepared struct{ query, insert string }
+type prepared struct{ query, insert, must string }
 
 func (p *postgres) prepare(query string) prepared {
 	if q, ok := p.queries.Load(query); ok {
 		return q.(prepared)
 	}
 	text := dialect.Replace(query)
-	q := prepared{text, text + " ON CONFLICT DO NOTHING RETURNING id"}
+	q := prepared{
+		query: text,
+		// A name that is taken must not let it fail, since nothing could follow in a
+		// transaction after that.
+		insert: text + " ON CONFLICT DO NOTHING RETURNING id",
+		// A change that meets no row divides by zero, which ends the transaction.
+		must: "WITH changed AS (" + text + " RETURNING 1) SELECT 1 / count(*) FROM changed",
+	}
 	p.queries.Store(query, q)
 	return q
 }

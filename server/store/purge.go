@@ -46,31 +46,27 @@ func (t *Tx) Record(id int64) (rec Record, err error) {
 
 // maps returns rows by the names of their columns, whatever those are.
 func (t *Tx) maps(query string, args ...any) (out []map[string]any, err error) {
-	rows, err := t.q.QueryContext(t.ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
 	out = []map[string]any{}
-	for rows.Next() {
+	err = t.q.query(t.ctx, query, args, func(r rows) error {
+		names, err := r.Columns()
+		if err != nil {
+			return err
+		}
 		values, into := make([]any, len(names)), make([]any, len(names))
 		for i := range values {
 			into[i] = &values[i]
 		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
+		if err := r.Scan(into...); err != nil {
+			return err
 		}
 		m := make(map[string]any, len(names))
 		for i, n := range names {
 			m[n] = values[i]
 		}
 		out = append(out, m)
-	}
-	return out, rows.Err()
+		return nil
+	})
+	return out, err
 }
 
 const (
@@ -85,7 +81,7 @@ WHERE  id IN (SELECT r.userid FROM result r WHERE r.workunitid = $1 AND r.grante
 // Purge deletes a workunit with its results. Users keep the credit.
 func (t *Tx) Purge(id int64) error {
 	for _, query := range []string{keepCredit, purgeResults} {
-		if _, err := t.exec(query, id); err != nil {
+		if err := t.run(query, id); err != nil {
 			return fmt.Errorf("purge workunit %d: %w", id, err)
 		}
 	}

@@ -66,12 +66,26 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 // InsertResult adds a result that is Inactive or Unsent, and returns its id, or
 // ErrExists when the name is taken.
 func (t *Tx) InsertResult(r Result) (int64, error) {
-	id, err := t.insert(insertResult, unix(r.CreateTime), r.WorkunitID, r.AppID, r.Name, r.XMLDocIn, r.Batch,
-		r.Priority, r.Random, r.ServerState, t.cause.line("created "+r.ServerState.String()))
+	id, err := t.insert(insertResult, t.newResult(r)...)
 	if err != nil {
 		return 0, fmt.Errorf("result %s: %w", r.Name, err)
 	}
 	return id, nil
+}
+
+// AddResult is InsertResult for those who have no use for the id.
+func (t *Tx) AddResult(r Result) error {
+	if err := t.add(insertResult, t.newResult(r)...); err != nil {
+		return fmt.Errorf("result %s: %w", r.Name, err)
+	}
+	return nil
+}
+
+func (t *Tx) newResult(r Result) []any {
+	return []any{
+		unix(r.CreateTime), r.WorkunitID, r.AppID, r.Name, r.XMLDocIn, r.Batch,
+		r.Priority, r.Random, r.ServerState, t.cause.line("created " + r.ServerState.String()),
+	}
 }
 
 const (
@@ -209,20 +223,13 @@ ORDER  BY r.priority DESC, r.id LIMIT 0 + $3`
 // priority and id; math.MaxInt64 and 0 begin at the first. Results that another
 // Update of this process has before it are left out.
 func (t *Tx) Unsent(priority, after int64, limit int) ([]Candidate, error) {
-	if t.claims == nil {
+	read := func(priority, after int64, limit int) ([]Candidate, error) {
 		return all(t, scanCandidate, unsent, priority, after, limit)
 	}
-	for page := limit * int(max(t.shard.Count, 1)); ; {
-		list, err := all(t, scanCandidate, unsent, priority, after, page)
-		if err != nil {
-			return nil, err
-		}
-		out := t.claims.take(list, t.shard)
-		if len(out) >= limit || len(list) < page {
-			return out, nil
-		}
-		priority, after = list[len(list)-1].Priority, list[len(list)-1].ID
+	if t.claims == nil {
+		return read(priority, after, limit)
 	}
+	return t.claims.take(priority, after, limit, t.shard, read)
 }
 
 const (

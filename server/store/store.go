@@ -95,7 +95,8 @@ type Shard struct{ Index, Count int64 }
 func (s *Store) Shard(sh Shard) *Store { return &Store{db: s.db, shard: sh} }
 
 // View runs fn on one consistent state of the database. fn must not keep tx,
-// and must not call View or Update.
+// and must not call View or Update. It is run again if there was no connection at its
+// first query.
 func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
 	return s.db.view(ctx, s.sharded(fn))
 }
@@ -104,8 +105,9 @@ func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
 // fn returns an error, nothing that it did remains and Update returns that
 // error. fn must not keep tx, must not call Update, and should be quick: on
 // SQLite all other changes wait for it, on PostgreSQL those of the same rows.
-// It may be run again from its beginning when it met another transaction, so
-// what it sets outside must be set anew each time. Once it has begun, ctx no
+// It may be run again from its beginning when it met another transaction or a
+// change failed that it did not wait for, so what it sets outside must be set anew
+// each time, and an error that it meets may be one of a run that does not count. Once it has begun, ctx no
 // longer matters.
 func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	if ctx.Err() != nil {

@@ -41,7 +41,7 @@ const msgFromHostColumns = `m.id, m.create_time, m.hostid, m.resultid, m.appid, 
 
 func scanMsgFromHost(r row) (m MsgFromHost, err error) {
 	return m, r.Scan(&m.ID, timeAt{&m.CreateTime}, &m.HostID, &m.ResultID, &m.AppID, &m.ResultName,
-		timeAt{&m.SentTime}, &m.Variety, &m.Handled, &m.XML)
+		timeAt{&m.SentTime}, &m.Variety, flagged{&m.Handled}, &m.XML)
 }
 
 const (

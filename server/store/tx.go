@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"fmt"
 	"time"
@@ -11,31 +10,51 @@ import (
 // A Tx is a transaction in which the queries run. It belongs to the function
 // that Update or View called and is not safe for concurrent use.
 type Tx struct {
-	ctx context.Context
-	q   interface {
-		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
-		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-		insert(ctx context.Context, query string, args ...any) (int64, error)
-		lockFiles(ctx context.Context) error
-	}
+	ctx    context.Context
+	q      queries
 	cause  cause // of the moves made in it
 	shard  Shard
 	claims *claims // of unsent results, where transactions run side by side
 }
 
-// exec runs a change and returns how many rows it met.
-func (t *Tx) exec(query string, args ...any) (int64, error) {
-	res, err := t.q.ExecContext(t.ctx, query, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
+// queries run within a transaction, on SQLite or PostgreSQL.
+type queries interface {
+	// exec runs a change and returns how many rows it met.
+	exec(ctx context.Context, query string, args []any) (int64, error)
+	// query calls each for every row.
+	query(ctx context.Context, query string, args []any, each func(rows) error) error
+	// insert runs an INSERT and returns the new row's id, or ErrExists.
+	insert(ctx context.Context, query string, args []any) (int64, error)
+	// later takes a change whose outcome the transaction can do without, so that it
+	// is made at some time before whatever comes next is seen. one demands that it
+	// meets exactly one row. It returns false if the change is to be made now.
+	later(query string, args []any, one bool) bool
+	lockFiles(ctx context.Context) error
 }
+
+// exec runs a change and returns how many rows it met.
+func (t *Tx) exec(query string, args ...any) (int64, error) { return t.q.exec(t.ctx, query, args) }
 
 // insert runs an INSERT and returns the new row's id, or ErrExists when its name
 // is taken.
-func (t *Tx) insert(query string, args ...any) (int64, error) {
-	return t.q.insert(t.ctx, query, args...)
+func (t *Tx) insert(query string, args ...any) (int64, error) { return t.q.insert(t.ctx, query, args) }
+
+// add is insert where the id is of no interest.
+func (t *Tx) add(query string, args ...any) error {
+	if t.q.later(query, args, false) {
+		return nil
+	}
+	_, err := t.insert(query, args...)
+	return err
+}
+
+// run is exec where it is of no interest how many rows the change meets.
+func (t *Tx) run(query string, args ...any) error {
+	if t.q.later(query, args, false) {
+		return nil
+	}
+	_, err := t.exec(query, args...)
+	return err
 }
 
 // queue runs a query for ids that wait. Its first two parameters are the shard.
@@ -47,6 +66,9 @@ func (s Shard) args() []any { return []any{max(s.Count, 1), s.Index} }
 
 // must runs a compare-and-set that has to meet exactly one row.
 func (t *Tx) must(query string, args ...any) error {
+	if t.q.later(query, args, true) {
+		return nil
+	}
 	switch n, err := t.exec(query, args...); {
 	case err != nil:
 		return refused(err)
@@ -58,19 +80,15 @@ func (t *Tx) must(query string, args ...any) error {
 
 // all runs a query and returns what scan makes of each row.
 func all[T any](t *Tx, scan func(row) (T, error), query string, args ...any) (out []T, err error) {
-	rows, err := t.q.QueryContext(t.ctx, query, args...)
+	err = t.q.query(t.ctx, query, args, func(r rows) error {
+		v, err := scan(r)
+		out = append(out, v)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		v, err := scan(rows)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	return out, rows.Err()
+	return out, nil
 }
 
 // one is all for a query of one row; without a row it returns ErrNotFound.
@@ -87,6 +105,12 @@ func one[T any](t *Tx, scan func(row) (T, error), query string, args ...any) (T,
 }
 
 type row interface{ Scan(dest ...any) error }
+
+// rows are at one of the rows of a query.
+type rows interface {
+	row
+	Columns() ([]string, error)
+}
 
 func scanID(r row) (id int64, err error) { return id, r.Scan(&id) }
 
@@ -131,6 +155,18 @@ func (s span) Scan(src any) error {
 	default:
 		return fmt.Errorf("duration is a %T", src)
 	}
+	return nil
+}
+
+// flagged lets a flag be scanned.
+type flagged struct{ b *bool }
+
+func (f flagged) Scan(src any) error {
+	n, ok := src.(int64)
+	if !ok {
+		return fmt.Errorf("flag is a %T", src)
+	}
+	*f.b = n != 0
 	return nil
 }
 

@@ -55,10 +55,10 @@ func scanWorkunit(r row) (w Workunit, err error) {
 	return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.AppID, &w.Name, &w.XMLDoc, &w.Batch, &w.Priority,
 		&w.RscFpopsEst, &w.RscFpopsBound, &w.RscMemoryBound, &w.RscDiskBound, span{&w.DelayBound},
 		&w.MinQuorum, &w.TargetNResults, &w.MaxErrorResults, &w.MaxTotalResults, &w.MaxSuccessResults,
-		&w.ResultTemplateFile, &w.NeedValidate, &w.CanonicalResultID, &w.CanonicalCredit,
+		&w.ResultTemplateFile, flagged{&w.NeedValidate}, &w.CanonicalResultID, &w.CanonicalCredit,
 		timeAt{&w.TransitionTime}, &w.ErrorMask, &w.FileDeleteState, &w.AssimilateState, &w.HRClass,
-		&w.AppVersionID, &w.TransitionerFlags, &w.RscBandwidthBound, &w.Awaiting, &w.Predecessor,
-		&w.PredecessorPending, &w.HasSuccessor)
+		&w.AppVersionID, &w.TransitionerFlags, &w.RscBandwidthBound, flagged{&w.Awaiting}, &w.Predecessor,
+		flagged{&w.PredecessorPending}, flagged{&w.HasSuccessor})
 }
 
 const insertWorkunit = `
@@ -84,7 +84,7 @@ func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
 		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
 	}
 	for _, f := range files {
-		if _, err := t.exec(insertWorkunitFile, id, f); err != nil {
+		if err := t.run(insertWorkunitFile, id, f); err != nil {
 			return 0, fmt.Errorf("workunit %s: file %s: %w", w.Name, f, err)
 		}
 	}
@@ -150,8 +150,7 @@ UPDATE workunit SET transition_time = CASE WHEN transition_time < $2 THEN transi
 // TransitionBy makes the transitioner look at a workunit at the given time at
 // the latest.
 func (t *Tx) TransitionBy(id int64, at time.Time) error {
-	_, err := t.exec(transitionBy, id, unix(at))
-	return err
+	return t.run(transitionBy, id, unix(at))
 }
 
 const putOffTransition = `UPDATE workunit SET transition_time = $2 WHERE id = $1`
@@ -159,8 +158,7 @@ const putOffTransition = `UPDATE workunit SET transition_time = $2 WHERE id = $1
 // PutOffTransition sets when the transitioner next looks at a workunit with
 // which it cannot go on now.
 func (t *Tx) PutOffTransition(id int64, at time.Time) error {
-	_, err := t.exec(putOffTransition, id, unix(at))
-	return err
+	return t.run(putOffTransition, id, unix(at))
 }
 
 // The queues of the daemons, for a shard. Each query repeats the condition of its

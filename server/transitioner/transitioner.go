@@ -254,7 +254,7 @@ func apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made
 		if wu.Awaiting {
 			r.ServerState = store.Inactive
 		}
-		if _, err := tx.InsertResult(r); err != nil {
+		if err := tx.AddResult(r); err != nil {
 			return err
 		}
 	}

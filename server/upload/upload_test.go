@@ -70,6 +70,24 @@ func (w *world) request(name string, data string) protocol.UploadRequest {
 	return protocol.UploadRequest{Name: name, XMLSignature: sig, MaxNBytes: 100, NBytes: int64(len(data)), MD5: hex.EncodeToString(sum[:])}
 }
 
+// forge certifies a name with a key that is not the project's.
+func forge(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(vectors + "code_sign_private")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := protocol.ParsePrivateKey(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sig, err := key.SignText(protocol.CertificateText(name, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sig
+}
+
 func (w *world) upload(r protocol.UploadRequest, data string) protocol.UploadReply {
 	w.t.Helper()
 	return w.post(bytes.NewReader(append(r.Encode(), data...)))
@@ -117,6 +135,8 @@ func TestUpload(t *testing.T) {
 		{"no certificate", func(r *protocol.UploadRequest) { r.XMLSignature = "" }, data, -1, "(none)", 0},
 		{"another limit than certified", func(r *protocol.UploadRequest) { r.MaxNBytes++ }, data, -1, "(none)", 0},
 		{"a certificate that is none", func(r *protocol.UploadRequest) { r.XMLSignature = "zz" }, data, -1, "(none)", 0},
+		{"a forged certificate", func(r *protocol.UploadRequest) { r.XMLSignature = forge(t, r.Name) }, data, -1, "(none)", 0},
+		{"a certificate for another name", func(r *protocol.UploadRequest) { r.Name = "out_1_more" }, data, -1, "(none)", 0},
 		{"too big", func(r *protocol.UploadRequest) { r.NBytes = 101 }, data, -1, "(none)", 0},
 		{"a gap before the data", func(r *protocol.UploadRequest) { r.Offset = 5 }, data[5:], 1, "(none)", 0},
 	} {

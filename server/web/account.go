@@ -67,13 +67,48 @@ func randomHex() string {
 	return hex.EncodeToString(b[:])
 }
 
-// mayLogIn reports whether passwdHash proves that its sender owns the account:
-// by the password, or by the key as BOINC also allows.
-func mayLogIn(u store.User, passwdHash string) bool {
+// errGuesses says that an account's password was tried too often. Clients take the
+// number for a trouble that passes.
+var errGuesses = &protocol.AccountError{
+	Num: protocol.ErrNumProjectDown, Msg: "too many wrong passwords for this account: wait some minutes, or use the account key",
+}
+
+// prove returns nil if passwdHash proves that its sender owns the account: by the
+// password, or by the key as BOINC also allows. Passwords are checked a few at a time
+// and their guesses are rationed, as each takes a processor for a while.
+func (s *Site) prove(ctx context.Context, u store.User, passwdHash string) error {
+	passwdHash = strings.ToLower(passwdHash)
 	if passwdHash == protocol.PasswordHash(string(u.Authenticator), u.EmailAddr) {
-		return true
+		return nil
 	}
-	return u.PasswdHash != "" && bcrypt.CompareHashAndPassword([]byte(u.PasswdHash), []byte(passwdHash)) == nil
+	wrong := &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "Invalid password"}
+	if u.PasswdHash == "" {
+		return wrong
+	}
+	done, err := s.hash(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if !s.guesses.take(u.ID, time.Now()) {
+		s.Log.Warn("too many wrong passwords", "userid", u.ID)
+		return errGuesses
+	}
+	if bcrypt.CompareHashAndPassword([]byte(u.PasswdHash), []byte(passwdHash)) != nil {
+		return wrong
+	}
+	s.guesses.renew(u.ID)
+	return nil
+}
+
+// hash waits until a password may be hashed; done must be called after that.
+func (s *Site) hash(ctx context.Context) (done func(), err error) {
+	select {
+	case s.hashing <- struct{}{}:
+		return func() { <-s.hashing }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 // lookupAccount tells the key of an account to whoever knows its password.
@@ -90,8 +125,9 @@ func (s *Site) lookup(ctx context.Context, email, passwdHash string) (protocol.A
 		return "", err
 	case passwdHash == "":
 		return "", nil // only asks whether there is such an account
-	case !mayLogIn(u, strings.ToLower(passwdHash)):
-		return "", &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "Invalid password"}
+	}
+	if err := s.prove(ctx, u, passwdHash); err != nil {
+		return "", err
 	}
 	return u.Authenticator, nil
 }
@@ -125,15 +161,24 @@ func (s *Site) create(ctx context.Context, email, name, passwdHash string) (prot
 		return "", &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password hash"}
 	}
 	taken := func(u store.User) (protocol.Authenticator, error) {
-		if !mayLogIn(u, strings.ToLower(passwdHash)) {
-			return "", &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "There's already an account with that email address"}
+		err := s.prove(ctx, u, passwdHash)
+		if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumBadPassword {
+			err = &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "There's already an account with that email address"}
+		}
+		if err != nil {
+			return "", err
 		}
 		return u.Authenticator, nil
 	}
 	if u, err := s.user(ctx, email); err == nil {
 		return taken(u)
 	}
+	done, err := s.hash(ctx)
+	if err != nil {
+		return "", err
+	}
 	u, err := NewUser(email, name, passwdHash, time.Now())
+	done()
 	if err != nil {
 		return "", err
 	}

@@ -102,8 +102,8 @@ func (s *Site) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	u, err := s.user(r.Context(), r.PostFormValue("email"))
-	if err == nil && !mayLogIn(u, protocol.PasswordHash(r.PostFormValue("password"), u.EmailAddr)) {
-		err = &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password"}
+	if err == nil {
+		err = s.prove(r.Context(), u, protocol.PasswordHash(r.PostFormValue("password"), u.EmailAddr))
 	}
 	if err != nil {
 		s.refuse(w, "login.html", r, err)
@@ -162,8 +162,8 @@ func (s *Site) change(w http.ResponseWriter, r *http.Request, u *store.User) (sa
 		}
 		return "The preferences are kept; your computers get them at their next contact.", err
 	case "password":
-		if !mayLogIn(*u, protocol.PasswordHash(r.PostFormValue("old"), u.EmailAddr)) {
-			return "", &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password"}
+		if err := s.prove(r.Context(), *u, protocol.PasswordHash(r.PostFormValue("old"), u.EmailAddr)); err != nil {
+			return "", err
 		}
 		if err := s.setPassword(r, u, r.PostFormValue("password")); err != nil {
 			return "", err
@@ -196,7 +196,7 @@ func (s *Site) forgot(w http.ResponseWriter, r *http.Request) {
 		s.show(w, http.StatusOK, "forgot.html", map[string]any{})
 		return
 	}
-	if u, err := s.user(r.Context(), r.PostFormValue("email")); err == nil {
+	if u, err := s.user(r.Context(), r.PostFormValue("email")); err == nil && s.links.take(u.ID, time.Now()) {
 		link := s.MasterURL + "reset?token=" + url.QueryEscape(s.token("reset", u, time.Now().Add(resetTime)))
 		s.mail(r, u.EmailAddr, "A new password for "+s.Name, "Somebody, you perhaps, wants to set a new password for your account at "+s.Name+".\nThis link does it, within an hour:\n\n"+link+"\n\nOtherwise do nothing.\n")
 	}

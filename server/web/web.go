@@ -2,7 +2,8 @@
 // the account calls of BOINC's clients, downloads, the status page, and the
 // table of routes under which the scheduler and the upload handler live too.
 //
-// It decides nothing about work, and its only state is a second's memory of counts.
+// It decides nothing about work. It remembers counts for a second, and how often
+// passwords were guessed.
 package web
 
 import (
@@ -13,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"runtime"
 	"strings"
 	"time"
 
@@ -41,15 +43,20 @@ type Site struct {
 	Scheduler http.Handler
 	Upload    http.Handler
 
-	cache cache
+	cache   cache
+	guesses ration        // of passwords
+	links   ration        // mailed to who forgot his password
+	hashing chan struct{} // a place for each password that may be hashed at a time
 }
 
-// Handler returns the handler of everything below the project's URL.
+// Handler returns the handler of everything below the project's URL. It is called once.
 func (s *Site) Handler() (http.Handler, error) {
 	u, err := url.Parse(s.MasterURL)
 	if err != nil {
 		return nil, err
 	}
+	s.guesses, s.links = ration{burst: 10, every: time.Minute}, ration{burst: 3, every: time.Hour}
+	s.hashing = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	base := u.Path
 	mux := http.NewServeMux()
 	foreign := http.NewCrossOriginProtection() // other sites' pages cannot act for a visitor

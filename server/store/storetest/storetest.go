@@ -36,6 +36,8 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"names are unique", unique},
 		{"a result is sent once", sendOnce},
 		{"a stale save is lost", stale},
+		{"who makes light of a loss goes on", lightLoss},
+		{"what fails late fails as at once", late},
 		{"illegal moves are refused", illegal},
 		{"queues hold what waits", queues},
 		{"unsent results come by priority and age", unsent},
@@ -242,6 +244,105 @@ func stale(t *testing.T, s *store.Store) {
 	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) }); !errors.Is(err, store.ErrLost) {
 		t.Errorf("result: got %v, want ErrLost", err)
 	}
+}
+
+// lost demands that an update fails with an error.
+func lost(t *testing.T, s *store.Store, fn func(*store.Tx) error, want error) {
+	t.Helper()
+	if err := s.Update(t.Context(), fn); !errors.Is(err, want) {
+		t.Errorf("got %v, want %v", err, want)
+	}
+}
+
+// A change whose loss shows only when the next query is asked, or at the commit, is
+// lost to its caller none the less, and what he does then is kept.
+func lightLoss(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	_, rs := Add(t, s, w.Workunit("a"), 2)
+	over := rs[0]
+	over.ServerState, over.Outcome = store.Over, store.DidntNeed
+	update(t, s, func(tx *store.Tx) error { return tx.SaveResult(rs[0], over) })
+	for name, ask := range map[string]bool{"at the next query": true, "at the commit": false} {
+		losses := 0
+		update(t, s, func(tx *store.Tx) error {
+			losses = 0
+			if err := tx.AddHostCredit(w.Host.ID, 1, 0, T0, 0); err != nil {
+				return err
+			}
+			if err := tx.SaveResult(rs[0], over); errors.Is(err, store.ErrLost) {
+				losses++
+			} else if err != nil {
+				return err
+			}
+			if ask {
+				if _, err := tx.Host(w.Host.ID); err != nil {
+					return err
+				}
+			}
+			return tx.AddUserCredit(w.User.ID, 1, 0, T0)
+		})
+		if losses != 1 {
+			t.Errorf("%s: %d losses, want 1", name, losses)
+		}
+	}
+	view(t, s, func(tx *store.Tx) error {
+		h, err := tx.Host(w.Host.ID)
+		if err != nil {
+			return err
+		}
+		u, err := tx.User(w.User.ID)
+		if h.TotalCredit != 2 || u.TotalCredit != 2 {
+			t.Errorf("the host has %v, the user %v; want 2 each", h.TotalCredit, u.TotalCredit)
+		}
+		return err
+	})
+}
+
+// A change that nobody waited for fails its transaction, with the error that it
+// would have failed with at once.
+func late(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	wu, rs := Add(t, s, w.Workunit("a"), 1)
+	none, sent := wu, rs[0]
+	none.MinQuorum = -1
+	sent.HostID, sent.UserID, sent.SentTime, sent.ReportDeadline = w.Host.ID, w.User.ID, T0, T0
+	update(t, s, func(tx *store.Tx) error { return tx.Send(sent) })
+	for _, c := range []struct {
+		name string
+		want error
+		fn   func(tx *store.Tx) error
+	}{
+		{"a name is taken", store.ErrExists, func(tx *store.Tx) error { return tx.AddResult(rs[0]) }},
+		{"a row is not as it must be", store.ErrIllegal, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, none) }},
+		{"a result was sent", store.ErrLost, func(tx *store.Tx) error { return tx.Send(sent) }},
+	} {
+		for _, ask := range []bool{false, true} {
+			err := s.Update(t.Context(), func(tx *store.Tx) error {
+				if err := tx.AddHostCredit(w.Host.ID, 1, 0, T0, 0); err != nil {
+					return err
+				}
+				if err := c.fn(tx); err != nil {
+					return err
+				}
+				if ask {
+					if _, err := tx.Host(w.Host.ID); err != nil {
+						return err
+					}
+				}
+				return tx.TransitionBy(wu.ID, T0)
+			})
+			if !errors.Is(err, c.want) {
+				t.Errorf("%s, asked %v: got %v, want %v", c.name, ask, err, c.want)
+			}
+		}
+	}
+	view(t, s, func(tx *store.Tx) error {
+		h, err := tx.Host(w.Host.ID)
+		if h.TotalCredit != 0 {
+			t.Errorf("what came before stayed: %v", h.TotalCredit)
+		}
+		return err
+	})
 }
 
 func illegal(t *testing.T, s *store.Store) {

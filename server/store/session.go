@@ -1,0 +1,170 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// A session is one transaction on a connection to PostgreSQL. As each way to the
+// server and back takes longer than most queries, changes wait until one is asked
+// whose answer is needed, and go with it; the last go with the COMMIT.
+//
+// That such a change failed, or met no row, shows only after its caller went on,
+// who might have gone another way. So the transaction is undone then and runs
+// again with each change made at once.
+type session struct {
+	p      *postgres
+	conn   *pgx.Conn
+	queue  *pgx.Batch // what waits, BEGIN at first
+	atOnce bool       // nothing waits
+	blank  bool       // nothing was read or changed yet
+	failed error      // what ended the transaction
+	again  error      // why it should run again
+}
+
+func newSession(p *postgres, c *pgx.Conn, begin string) *session {
+	s := &session{p: p, conn: c, queue: new(pgx.Batch), blank: true}
+	s.queue.Queue(begin)
+	return s
+}
+
+// end undoes what was not committed.
+func (s *session) end() {
+	if s.conn.IsClosed() || s.conn.PgConn().TxStatus() == 'I' {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), connectTime)
+	defer cancel()
+	if _, err := s.conn.Exec(ctx, "ROLLBACK"); err != nil {
+		_ = s.conn.Close(ctx)
+	}
+}
+
+// flush sends what waits.
+func (s *session) flush(ctx context.Context) error {
+	if s.queue.Len() == 0 || s.blank && s.queue.Len() == 1 {
+		return s.failed
+	}
+	_, err := s.exec(ctx, "SELECT 1", nil)
+	return err
+}
+
+// send sends what waits and then a query, of which each is given every row.
+func (s *session) send(ctx context.Context, query string, args []any, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
+	if s.failed != nil {
+		return tag, s.failed
+	}
+	b := s.queue
+	s.queue = new(pgx.Batch)
+	waited := b.Len()
+	b.Queue(query, args...)
+	answers := s.conn.SendBatch(ctx, b)
+	for ; waited > 0 && err == nil; waited-- {
+		_, err = answers.Exec()
+	}
+	late := err != nil && !s.atOnce
+	if err == nil {
+		tag, err = read(answers, each)
+	}
+	if closing := answers.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		s.blank = false
+		return tag, nil
+	}
+	// PostgreSQL takes nothing more in a transaction after an error but its end.
+	s.failed = err
+	if late || conflict(err) || lost(err) {
+		s.again = err
+	}
+	return tag, err
+}
+
+func read(answers pgx.BatchResults, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
+	rows, err := answers.Query()
+	if err != nil {
+		return tag, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return tag, err
+		}
+	}
+	return rows.CommandTag(), rows.Err()
+}
+
+// commit makes everything durable.
+func (s *session) commit(ctx context.Context) error {
+	if s.failed != nil { // and fn made light of it
+		return fmt.Errorf("commit: %w", s.failed)
+	}
+	if s.blank && s.queue.Len() == 1 {
+		return nil // fn did nothing
+	}
+	tag, err := s.send(ctx, "COMMIT", nil, nil)
+	switch {
+	case err == nil && tag.String() == "COMMIT":
+		return nil
+	case err == nil:
+		return fmt.Errorf("commit: the server answers %s", tag)
+	case lost(err) && !pgconn.SafeToRetry(err):
+		s.again = nil
+		return fmt.Errorf("commit: the connection broke, so the change may have been made or not: %w", err)
+	}
+	return fmt.Errorf("commit: %w", err)
+}
+
+func (s *session) later(query string, args []any, one bool) bool {
+	if s.atOnce {
+		return false
+	}
+	q := s.p.prepare(query)
+	text := q.query
+	if one {
+		text = q.must
+	}
+	s.queue.Queue(text, clean(args)...)
+	return true
+}
+
+func (s *session) exec(ctx context.Context, query string, args []any) (int64, error) {
+	tag, err := s.send(ctx, s.p.prepare(query).query, clean(args), func(pgx.Rows) error { return nil })
+	return tag.RowsAffected(), err
+}
+
+func (s *session) query(ctx context.Context, query string, args []any, each func(rows) error) error {
+	_, err := s.send(ctx, s.p.prepare(query).query, clean(args), func(r pgx.Rows) error { return each(pgRows{r}) })
+	return err
+}
+
+func (s *session) insert(ctx context.Context, query string, args []any) (id int64, err error) {
+	exists := true
+	_, err = s.send(ctx, s.p.prepare(query).insert, clean(args), func(r pgx.Rows) error {
+		exists = false
+		return r.Scan(&id)
+	})
+	if err == nil && exists {
+		err = ErrExists
+	}
+	return id, err
+}
+
+// lockFiles comes before the transaction's snapshot is taken.
+func (s *session) lockFiles(ctx context.Context) error {
+	_, err := s.exec(ctx, "LOCK TABLE workunit_file IN SHARE ROW EXCLUSIVE MODE", nil)
+	return err
+}
+
+type pgRows struct{ pgx.Rows }
+
+func (r pgRows) Columns() (names []string, err error) {
+	for _, f := range r.FieldDescriptions() {
+		names = append(names, f.Name)
+	}
+	return names, nil
+}
