@@ -44,6 +44,7 @@ var benchDirs []string
 
 func newBench(b *testing.B) *bench {
 	b.Helper()
+	server.RareGC()
 	x := &bench{b: b, now: time.Now()}
 	tmp, err := os.MkdirTemp("", "starling-bench-*") //nolint:usetesting // see benchDirs
 	x.check(err)

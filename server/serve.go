@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -19,6 +21,15 @@ const (
 	// grace is how long requests under way may take when the server stops.
 	grace = 30 * time.Second
 )
+
+// RareGC lets the garbage collector wait until the heap is five times what it holds,
+// for the whole process: a server holds little, some ten megabytes, and makes and
+// forgets much. GOGC in the environment goes first.
+func RareGC() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
+}
 
 // Serve runs the project, or a part of it, until ctx ends, then lets requests
 // under way finish. It listens on l, and closes it; l is nil if the part answers

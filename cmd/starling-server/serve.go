@@ -53,6 +53,7 @@ func serve(ctx context.Context, p *server.Project, part server.Part, listen stri
 		at = l.Addr().String()
 	}
 	log.Info("serving", "project", p.Config.LongName, "master_url", p.Config.MasterURL, "listen", at)
+	server.RareGC()
 	err := p.Serve(ctx, l, part)
 	log.Info("stopped")
 	return err
