@@ -215,7 +215,7 @@ const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transit
 const unsent = `
 SELECT ` + candidateColumns + `
 FROM   result r JOIN workunit w ON w.id = r.workunitid
-WHERE  r.server_state = 2 AND (r.priority < $1 OR (r.priority = $1 AND r.id > $2)) AND ` + stillNeeded + `
+WHERE  r.server_state = 2 AND (r.priority < +$1 OR (r.priority = +$1 AND r.id > +$2)) AND ` + stillNeeded + `
 ORDER  BY r.priority DESC, r.id LIMIT 0 + $3`
 
 // Unsent returns results of workunits that still need them, in the order in which they should go: by
@@ -233,8 +233,8 @@ func (t *Tx) Unsent(priority, after int64, limit int) ([]Candidate, error) {
 }
 
 const (
-	userHasResult = `SELECT count(*) FROM result WHERE workunitid = $1 AND userid = $2`
-	hostHasResult = `SELECT count(*) FROM result WHERE workunitid = $1 AND hostid = $2`
+	userHasResult = `SELECT count(*) FROM result WHERE workunitid = +$1 AND userid = +$2`
+	hostHasResult = `SELECT count(*) FROM result WHERE workunitid = +$1 AND hostid = +$2`
 )
 
 // UserHas reports whether a user was ever sent a result of a workunit.

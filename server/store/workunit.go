@@ -114,9 +114,10 @@ func (t *Tx) WorkunitByName(name string) (Workunit, error) {
 	return w, nil
 }
 
-// Where a column of a partial index is compared with a parameter, SQLite prepares
-// the query anew for each value, to see whether that index would do. The plus
-// signs keep it from that, and in all queries the 0 + from the same for LIMIT.
+// Where a column of a partial index is compared with a parameter, or after ANALYZE of
+// any index but a unique one, SQLite prepares the query anew for each value, to see
+// whether that index would do. The plus signs keep it from that, here and where
+// queries are many, and in all queries the 0 + from the same for LIMIT.
 const saveWorkunit = `
 UPDATE workunit
 SET    need_validate = $2, canonical_resultid = $3, canonical_credit = $4, transition_time = $5,
