@@ -193,13 +193,17 @@ func (r *rpc) admit(id identity) error {
 	return nil
 }
 
-// detachAll gives up what a host was computing before it lost its state.
+// detachAll gives up what a host was computing before it lost its state, but for what
+// it reports now.
 func (r *rpc) detachAll() error {
 	results, err := r.tx.InProgressOf(r.host.ID)
 	if err != nil {
 		return err
 	}
 	for _, old := range results {
+		if _, reported := r.look.reported[old.Name]; reported {
+			continue
+		}
 		x := old
 		x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.ClientDetached, r.now
 		r.because("the host has started anew")

@@ -149,3 +149,28 @@ func TestReattach(t *testing.T) {
 		t.Errorf("outcome %v, want client_detached", r.Outcome)
 	}
 }
+
+// A host that has lost its id, but not a result that it has finished, is rewarded for
+// that.
+func TestReattachWithAReport(t *testing.T) {
+	w := newWorld(t)
+	w.addWork("a", 1)
+	w.addWork("b", 1)
+	host := w.first().HostID
+	sent := w.result("a_0")
+	if sent.HostID != host {
+		t.Fatalf("a_0 was not sent: %+v", sent)
+	}
+	first, err := protocol.ParseSchedulerRequest(capture(t, "01-first-contact-with-work"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Results = []protocol.ReportedResult{{Name: "a_0", State: protocol.ClientUploaded}}
+	again := w.send(first.Encode())
+	if again.HostID != host || len(again.ResultAcks) != 1 {
+		t.Errorf("hostid %d, want %d again; acknowledged %v", again.HostID, host, again.ResultAcks)
+	}
+	if r := w.result("a_0"); r.Outcome != store.Success {
+		t.Errorf("outcome %v, want success", r.Outcome)
+	}
+}
