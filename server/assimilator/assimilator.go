@@ -63,7 +63,7 @@ type wait struct {
 // goroutine.
 func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 	handled := 0
-	// One batch is recorded while the next is handed over.
+	// What batched handlers took is recorded while they take the next.
 	recorded := func() error { return nil }
 	for after := int64(0); ; {
 		var ids []int64
@@ -78,7 +78,7 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 		if err != nil || len(ids) == 0 {
 			return handled, errors.Join(err, recorded())
 		}
-		a.hand(ctx, list)
+		batched := a.hand(ctx, list)
 		err = recorded() // the batch before
 		var done []int64
 		for _, o := range list {
@@ -95,6 +95,11 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 		go func() { end <- a.record(context.WithoutCancel(ctx), done, now) }()
 		if err != nil || ctx.Err() != nil { // what was taken is recorded all the same
 			return handled, errors.Join(err, context.Cause(ctx), recorded())
+		}
+		if !batched { // a crash is to repeat as few of a program's calls as can be
+			if err := recorded(); err != nil {
+				return handled, err
+			}
 		}
 		handled += len(done)
 		after = ids[len(ids)-1]
@@ -132,8 +137,10 @@ func (a *Assimilator) load(tx *store.Tx, ids []int64, now time.Time) (out []*out
 	return out, nil
 }
 
-// hand gives workunits to their handlers, several at a time where these allow it.
-func (a *Assimilator) hand(ctx context.Context, list []*outgoing) {
+// hand gives workunits to their handlers, several at a time where these allow it, and
+// reports whether all did.
+func (a *Assimilator) hand(ctx context.Context, list []*outgoing) (batched bool) {
+	batched = true
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
 	handlers := make(map[int64]Handler) // by application
@@ -154,6 +161,7 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing) {
 			}
 		}
 		if _, ok := h.(Batched); !ok {
+			batched = false
 			take()
 			continue
 		}
@@ -173,6 +181,7 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing) {
 			fail(list, app, err)
 		}
 	}
+	return batched
 }
 
 // fail says of an application's workunits that they were not taken after all.

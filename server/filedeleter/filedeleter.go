@@ -134,7 +134,11 @@ func (d *Deleter) outputs(ctx context.Context, ids []int64, now time.Time) error
 		return err
 	}
 	after := make(map[int64]store.FileDeleteState, len(ids))
-	for id, r := range results {
+	for _, id := range ids {
+		r, ok := results[id]
+		if !ok {
+			continue
+		}
 		after[id] = store.DeleteDone
 		if err := d.removeOutputs(r); err != nil {
 			after[id] = store.DeleteError
