@@ -42,7 +42,7 @@ test-unprivileged:
 STEPS ?= 200000
 SEED ?= 1
 model:
-	$(GO) test ./server/modeltest -count=1 -timeout 0 -run TestModel -model.seed=$(SEED) -model.steps=$(STEPS)
+	$(GO) test ./server/modeltest -count=1 -timeout 0 -run 'TestModel|TestReplay' -model.seed=$(SEED) -model.steps=$(STEPS)
 
 BENCHTIME ?= 3x
 bench:

@@ -21,9 +21,9 @@ func (w *world) rest() {
 				busy = w.pass(0, d) > 0 || busy
 			}
 		}
-		next, unsent, waiting := w.outlook()
+		o := w.outlook()
 		switch {
-		case unsent:
+		case o.unsent:
 			// New computers of new people take what is there.
 			h := w.addHost(w.addUser(), manner{})
 			for range 3 {
@@ -34,11 +34,11 @@ func (w *world) rest() {
 				w.now = w.now.Add(10 * time.Second)
 			}
 			w.rpc(h, 0)
-		case waiting:
+		case o.waiting != "":
 			w.now = w.now.Add(time.Hour)
-		case next.Before(store.Never):
-			if next.After(w.now) {
-				w.now = next
+		case o.next.Before(store.Never):
+			if o.next.After(w.now) {
+				w.now = o.next
 			}
 			w.now = w.now.Add(time.Second)
 		default:
@@ -46,15 +46,20 @@ func (w *world) rest() {
 			return
 		}
 		if round > 1000 {
-			w.failf("stalled: unsent %v, next transition %v, now %v, waiting %v", unsent, next, w.now, waiting)
+			w.failf("stalled at %v: %+v", w.now, o)
 		}
 	}
 }
 
-// outlook says what is left to do: when the transitioner looks next, how much
-// is to be sent, and whether some daemon has put something off.
-func (w *world) outlook() (next time.Time, unsent, waiting bool) {
-	next, waiting = store.Never, len(w.undeleted) > 0
+// An outlook is what is left to do.
+type outlook struct {
+	next    time.Time // when the transitioner looks
+	unsent  bool      // there are results to send
+	waiting string    // what some daemon has put off, "" if nothing
+}
+
+func (w *world) outlook() (o outlook) {
+	o.next = store.Never
 	w.view(func(tx *store.Tx) error {
 		due, err := tx.Due(store.Never.Add(-time.Second), 1)
 		if err != nil {
@@ -65,25 +70,55 @@ func (w *world) outlook() (next time.Time, unsent, waiting bool) {
 			if err != nil {
 				return err
 			}
-			next = wu.TransitionTime
+			o.next = wu.TransitionTime
 		}
 		list, err := tx.Unsent(math.MaxInt64, 0, 1)
 		if err != nil {
 			return err
 		}
-		unsent = len(list) > 0
-		for _, queue := range []func(*store.Tx, int64, int) ([]int64, error){
-			(*store.Tx).NeedValidate, (*store.Tx).ToAssimilate, (*store.Tx).WorkunitsToDelete, (*store.Tx).ResultsToDelete,
+		o.unsent = len(list) > 0
+		for _, queue := range []struct {
+			what string
+			ids  func(*store.Tx, int64, int) ([]int64, error)
+		}{
+			{"validation of workunit", (*store.Tx).NeedValidate}, {"assimilation of workunit", (*store.Tx).ToAssimilate},
+			{"inputs of workunit", (*store.Tx).WorkunitsToDelete}, {"outputs of result", (*store.Tx).ResultsToDelete},
 		} {
-			ids, err := queue(tx, 0, 1)
+			ids, err := queue.ids(tx, 0, 1)
 			if err != nil {
 				return err
 			}
-			waiting = waiting || len(ids) > 0
+			if len(ids) > 0 {
+				o.waiting = fmt.Sprint(queue.what, " ", ids[0])
+			}
 		}
-		return nil
+		if o.unsent || o.waiting != "" || o.next.Before(store.Never) {
+			return nil
+		}
+		o.waiting, err = w.undeleted(tx)
+		return err
 	})
-	return next, unsent, waiting
+	return o
+}
+
+// undeleted names a row whose files could not be deleted yet, "" if there is none.
+func (w *world) undeleted(tx *store.Tx) (string, error) {
+	ids := make([]int64, 0, len(w.wus))
+	for _, name := range w.names {
+		ids = append(ids, w.wus[name].id)
+	}
+	jobs, err := tx.Jobs(ids)
+	for _, id := range ids {
+		if wu := jobs[id].Workunit; wu.FileDeleteState == store.DeleteError {
+			return wu.Name, err
+		}
+		for _, r := range jobs[id].Results {
+			if r.FileDeleteState == store.DeleteError {
+				return r.Name, err
+			}
+		}
+	}
+	return "", err
 }
 
 // check sees that all that must hold at rest does.

@@ -43,18 +43,41 @@ func TestModel(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, seed)
 			defer w.close()
-			for w.steps < steps && !w.failed {
-				for end := w.steps + length; w.steps < end && !w.failed; {
-					w.event()
-				}
-				if !w.failed {
-					w.rest()
-				}
-			}
-			if w.failed {
+			if w.live(steps); w.failed {
 				t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, steps)
 			}
 		})
+	}
+}
+
+// A seed tells all of a history, or a failure could not be replayed.
+func TestReplay(t *testing.T) {
+	for seed := range uint64(1 + *stepsFlag/20_000) {
+		var stories [2]string
+		for i := range stories {
+			w := newWorld(t, seed)
+			w.live(length / 2)
+			for _, name := range w.names {
+				stories[i] += w.tell(name)
+			}
+			stories[i] += fmt.Sprint(w.now, w.steps, w.rng.Uint64())
+			w.close()
+		}
+		if stories[0] != stories[1] {
+			t.Errorf("seed %d has two histories:\n%s\n\n%s", seed, stories[0], stories[1])
+		}
+	}
+}
+
+// live goes through so many steps, and from time to time to rest.
+func (w *world) live(steps int) {
+	for w.steps < steps && !w.failed {
+		for end := min(steps, w.steps+length); w.steps < end && !w.failed; {
+			w.event()
+		}
+		if !w.failed {
+			w.rest()
+		}
 	}
 }
 

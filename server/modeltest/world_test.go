@@ -51,19 +51,21 @@ type world struct {
 	once    [2]*sync.Once // a process's transitioner lets time pass once a pass
 	drain   bool          // chance is over: no more failures of the server
 
-	app       int64
-	users     []*user
-	hosts     []*host
-	wus       map[string]*truth
-	names     []string
-	files     map[string]string // uploaded
-	input     map[string]bool   // in download/
-	strays    map[string]bool   // uploaded by hosts that were not to report any more
-	gone      []string          // inputs that were deleted in this pass
-	undeleted map[string]bool   // files, for trouble with the disk
-	steps     int
-	failed    bool
-	owners    map[string][]string // of an input file: the workunits that need it
+	eventful, crashes, troubled float64 // chances, within each act of a daemon
+
+	adaptive int // results of a workunit of quorum 1 whose host is not trusted
+	app      int64
+	users    []*user
+	hosts    []*host
+	wus      map[string]*truth
+	names    []string
+	files    map[string]string // uploaded
+	input    map[string]bool   // in download/
+	strays   map[string]bool   // uploaded by hosts that were not to report any more
+	gone     []string          // inputs that were deleted in this pass
+	steps    int
+	failed   bool
+	owners   map[string][]string // of an input file: the workunits that need it
 }
 
 // running is a daemon's pass.
@@ -90,7 +92,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 0x5374_6172))
 	w := &world{
 		t: t, ctx: t.Context(), rng: rng, now: time.Unix(1_800_000_000, 0),
-		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string), undeleted: make(map[string]bool),
+		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string),
 	}
 	w.cfg = scheduler.Config{
 		Name: "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
@@ -104,6 +106,11 @@ func newWorld(t testing.TB, seed uint64) *world {
 		w.lag = time.Duration(rng.IntN(7200)) * time.Second
 	}
 	w.st = openStore(t)
+	w.adaptive = 2 * w.rng.IntN(2)
+	w.eventful, w.crashes, w.troubled = 0.1, 0.01, 0.02
+	if w.chance(0.2) { // a bad day
+		w.eventful, w.crashes, w.troubled = 0.5, 0.1, 0.2
+	}
 	w.boot()
 	w.populate()
 	return w
@@ -128,10 +135,13 @@ func (w *world) chance(p float64) bool { return w.rng.Float64() < p }
 // fault is chance for what must not go on for ever.
 func (w *world) fault(p float64) bool { return !w.drain && w.chance(p) }
 
+// trouble reports whether a disk fails now.
+func (w *world) trouble() bool { return w.fault(w.troubled) }
+
 // boot starts the server's processes on the database.
 func (w *world) boot() {
 	log := slog.New(slog.DiscardHandler)
-	w.sched = &scheduler.Scheduler{Store: w.st, Log: log, Config: w.cfg}
+	w.sched = &scheduler.Scheduler{Store: w.st, Log: log, Config: w.cfg, Rand: rand.New(rand.NewPCG(w.rng.Uint64(), 0))}
 	for i := range w.daemons {
 		w.start(i)
 	}
@@ -145,6 +155,7 @@ func (w *world) start(i int) {
 		v := &validator.Validator{
 			Store: w.st, Log: log, DailyQuota: w.cfg.DailyResultQuota,
 			Checker: func(int64) (validator.Checker, error) { return validator.Comparing(comparator{w}), nil },
+			Clock:   func() time.Time { return w.now },
 		}
 		a := &assimilator.Assimilator{
 			Store: w.st, Log: log, Handler: func(int64) (assimilator.Handler, error) { return handler{w}, nil },
@@ -160,7 +171,7 @@ func (w *world) populate() {
 	main := protocol.FileInfo{Name: "program", NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
 		protocol.AppVersion{FileRefs: []protocol.FileRef{{FileName: "program", MainProgram: true}}}.XML()
 	w.update(func(tx *store.Tx) (err error) {
-		w.app, err = tx.InsertApp(store.App{CreateTime: w.now, Name: "a", UserFriendlyName: "A", Validator: "bitwise", Assimilator: "copy"})
+		w.app, err = tx.InsertApp(store.App{CreateTime: w.now, Name: "a", UserFriendlyName: "A", Validator: "bitwise", Assimilator: "copy", TargetNResults: w.adaptive})
 		if err != nil {
 			return err
 		}
@@ -219,12 +230,12 @@ func (w *world) meanwhile() {
 		return
 	}
 	r := w.running
-	if w.chance(0.1) {
+	if w.chance(w.eventful) {
 		for range 1 + w.rng.IntN(3) {
 			w.event()
 		}
 	}
-	if w.chance(0.01) {
+	if w.chance(w.crashes) {
 		r.crash()
 	}
 }
@@ -285,7 +296,7 @@ type comparator struct{ w *world }
 
 func (c comparator) Load(r store.Result) (any, error) {
 	c.w.meanwhile()
-	if c.w.fault(0.02) {
+	if c.w.trouble() {
 		return nil, errors.New("disk trouble")
 	}
 	out, ok := c.w.files[r.Name+"_0"]
@@ -302,7 +313,7 @@ type handler struct{ w *world }
 
 func (h handler) Assimilate(_ context.Context, wu store.Workunit, _ []store.Result, canonical *store.Result) error {
 	w := h.w
-	if w.fault(0.02) {
+	if w.trouble() {
 		return errors.New("disk trouble")
 	}
 	k := w.wus[wu.Name]
@@ -329,12 +340,10 @@ type inputs struct{ w *world }
 
 func (d inputs) Remove(name string) error {
 	w := d.w
-	if w.fault(0.02) {
-		w.undeleted[name] = true
+	if w.trouble() {
 		return errors.New("disk trouble")
 	}
 	w.gone = append(w.gone, name)
-	delete(w.undeleted, name)
 	delete(w.input, name)
 	return nil
 }
@@ -370,11 +379,9 @@ type outputs struct{ w *world }
 func (d outputs) Remove(name string) error {
 	d.w.checkGone() // before others come that need such inputs
 	d.w.meanwhile() // no transaction is open
-	if _, there := d.w.files[name]; there && d.w.fault(0.02) {
-		d.w.undeleted[name] = true
+	if _, there := d.w.files[name]; there && d.w.trouble() {
 		return errors.New("disk trouble")
 	}
-	delete(d.w.undeleted, name)
 	delete(d.w.files, name)
 	return nil
 }
