@@ -81,8 +81,10 @@ func (w *world) outlook() (o outlook) {
 			what string
 			ids  func(*store.Tx, int64, int) ([]int64, error)
 		}{
-			{"validation of workunit", (*store.Tx).NeedValidate}, {"assimilation of workunit", (*store.Tx).ToAssimilate},
-			{"inputs of workunit", (*store.Tx).WorkunitsToDelete}, {"outputs of result", (*store.Tx).ResultsToDelete},
+			{"validation of workunit", (*store.Tx).NeedValidate},
+			{"assimilation of workunit", (*store.Tx).ToAssimilate},
+			{"inputs of workunit", (*store.Tx).WorkunitsToDelete},
+			{"outputs of result", (*store.Tx).ResultsToDelete},
 		} {
 			ids, err := queue.ids(tx, 0, 1)
 			if err != nil {
