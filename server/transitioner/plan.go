@@ -28,7 +28,7 @@ const (
 type Plan struct {
 	TimedOut     []int64 // in progress → over, no reply
 	TooLate      []int64 // success that came after the canonical files were deleted
-	DidntNeed    []int64 // unsent → over, as the workunit is given up
+	DidntNeed    []int64 // unsent → over, as the workunit has its outcome
 	NoCheck      []int64 // successes of a workunit that is given up
 	DeleteOutput []int64 // output files may go
 
@@ -51,6 +51,7 @@ func (p Plan) why() string {
 		}
 	}
 	say(len(p.TimedOut) > 0, "the deadline has passed")
+	say(len(p.DidntNeed) > 0 && p.ErrorMask == 0, "it has its canonical result")
 	say(p.ErrorMask != 0, strings.Join(p.ErrorMask.Reasons(), " and "))
 	say(len(p.TooLate) > 0, "the canonical files are gone")
 	say(p.NewResults > 0, "more results are needed")
@@ -76,6 +77,9 @@ func Decide(wu store.Workunit, results []store.Result, now time.Time, deleteDela
 	d.timeOut()
 	d.look()
 	d.judge()
+	if wu.CanonicalResultID != 0 || d.plan.ErrorMask != 0 {
+		d.dropUnsent()
+	}
 	if d.plan.ErrorMask != 0 {
 		d.giveUp()
 	}
@@ -192,16 +196,24 @@ func (d *decision) judge() {
 	}
 }
 
+// dropUnsent ends what need not be sent any more. The validator has done so when it
+// found the canonical result.
+func (d *decision) dropUnsent() {
+	for i := range d.results {
+		r := &d.results[i]
+		if r.ServerState == store.Unsent || r.ServerState == store.Inactive {
+			r.ServerState, r.Outcome = store.Over, store.DidntNeed
+			d.plan.DidntNeed = append(d.plan.DidntNeed, r.ID)
+		}
+	}
+}
+
 func (d *decision) giveUp() {
 	d.plan.NeedValidate = false
 	for i := range d.results {
 		r := &d.results[i]
-		switch {
-		case r.ServerState == store.Unsent || r.ServerState == store.Inactive:
-			r.ServerState, r.Outcome = store.Over, store.DidntNeed
-			d.plan.DidntNeed = append(d.plan.DidntNeed, r.ID)
-		case r.ServerState == store.Over && r.Outcome == store.Success &&
-			(r.ValidateState == store.ValidateInit || r.ValidateState == store.Inconclusive):
+		if r.ServerState == store.Over && r.Outcome == store.Success &&
+			(r.ValidateState == store.ValidateInit || r.ValidateState == store.Inconclusive) {
 			r.ValidateState = store.NoCheck
 			d.plan.NoCheck = append(d.plan.NoCheck, r.ID)
 		}

@@ -169,6 +169,11 @@ func TestDecide(t *testing.T) {
 			plan{TooLate: []int64{3}, DeleteOutput: []int64{3}, TransitionTime: store.Never},
 		},
 		{
+			"what is unsent beside a canonical result is dropped", canonical(store.AssimilateReady),
+			[]store.Result{valid, unsent, with(unsent, func(r *store.Result) { r.ServerState = store.Inactive })},
+			plan{DidntNeed: []int64{2, 3}, TransitionTime: store.Never},
+		},
+		{
 			"deferred assimilation waits for all results", canonical(store.AssimilateInit),
 			[]store.Result{valid, valid, inProgress},
 			plan{TransitionTime: due.Add(time.Second)},
