@@ -27,6 +27,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/doctor"
 	"github.com/starling-grid/starling/server/filedeleter"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/purger"
@@ -116,6 +117,11 @@ func (p *Project) tree(ctx context.Context, name string) (blob.Tree, error) {
 		return nil, err
 	}
 	return d, nil
+}
+
+// Doctor returns what examines the project.
+func (p *Project) Doctor() *doctor.Project {
+	return &doctor.Project{Store: p.Store, Download: p.Download, Upload: p.Upload, CodeSign: p.codeSign}
 }
 
 // Close closes database and files.

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"syscall"
 	"testing"
@@ -43,8 +45,21 @@ func run(t *testing.T, dir string, database func() string) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program built with -race ends with a second of sleep
 			return l.Close()
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"get": get},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"get": get, "lose": lose},
 	})
+}
+
+// lose TREE NAME removes a file from a tree of files, as a disk might.
+func lose(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: lose TREE NAME")
+	}
+	found, err := filepath.Glob(filepath.Join(ts.MkAbs(args[0]), "*", args[1]))
+	ts.Check(err)
+	if len(found) != 1 {
+		ts.Fatalf("%s is %d times in %s", args[1], len(found), args[0])
+	}
+	ts.Check(os.Remove(found[0]))
 }
 
 // get URL PATTERN fetches a page again and again until it matches.

@@ -128,31 +128,3 @@ func printStatus(st projectStatus) {
 		fmt.Printf("  %s  %s  %d results  %v\n", wu.Name, wu.State, wu.Results, wu.Errors)
 	}
 }
-
-func doctorCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:   "doctor DIR",
-		Short: "Check that the project's records agree with each other",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
-				var wrong []string
-				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
-					wrong, err = tx.Doctor()
-					return err
-				})
-				if err != nil {
-					return err
-				}
-				for _, s := range wrong {
-					fmt.Println(s)
-				}
-				if len(wrong) > 0 {
-					return fmt.Errorf("%d things are wrong", len(wrong))
-				}
-				fmt.Println("all is well")
-				return nil
-			})
-		},
-	}
-}

@@ -123,14 +123,22 @@ func (w *world) undeleted(tx *store.Tx) (string, error) {
 	return "", err
 }
 
+// doctor checks what holds at any time.
+func (w *world) doctor() {
+	w.view(func(tx *store.Tx) error {
+		wrong, err := tx.Doctor()
+		for _, v := range wrong {
+			w.failf("%v", v)
+		}
+		return err
+	})
+}
+
 // check sees that all that must hold at rest does.
 func (w *world) check() {
 	granted := make(map[int64]float64) // by host
-	w.view(func(tx *store.Tx) error {
-		wrong, err := tx.Doctor()
-		for _, s := range wrong {
-			w.failf("%s", s)
-		}
+	w.doctor()
+	w.view(func(tx *store.Tx) (err error) {
 		for _, name := range w.names {
 			w.checkWorkunit(tx, name, granted)
 		}

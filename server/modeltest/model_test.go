@@ -86,6 +86,9 @@ func (w *world) event() {
 	if w.failed {
 		return
 	}
+	if w.depth == 0 && w.chance(0.002) {
+		w.doctor()
+	}
 	if w.chance(0.3) {
 		w.now = w.now.Add(time.Duration(w.rng.IntN(60)) * time.Second)
 	}

@@ -93,6 +93,23 @@ func (c *conn) later(string, []any, bool) bool { return false }
 // lockFiles has nothing to do, as there is one writer at a time.
 func (c *conn) lockFiles(context.Context) error { return nil }
 
+func (c *conn) trigger(ctx context.Context, name string) (there bool, err error) {
+	err = c.query(ctx, "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = $1", []any{name},
+		func(rows) error { there = true; return nil })
+	return there, err
+}
+
+func (c *conn) damage(ctx context.Context) (found []string, err error) {
+	err = c.query(ctx, "PRAGMA quick_check(5)", nil, func(r rows) error {
+		s, err := scanString(r)
+		if s != "ok" {
+			found = append(found, s)
+		}
+		return err
+	})
+	return found, err
+}
+
 // readers are the connections for looking. Whoever holds one needs no second,
 // so that any number of looks at a time gets on.
 type readers struct {

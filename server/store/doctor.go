@@ -1,63 +1,195 @@
 package store
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
-// What always holds, as queries for rows for which it does not. Each yields the
-// name of what is wrong.
-var invariants = []struct{ rule, query string }{
+// A Violation is something that should always hold and does not.
+type Violation struct {
+	Rule  string   `json:"rule"`  // what should hold
+	Count int      `json:"count"` // of the rows for which it does not
+	Rows  []string `json:"rows"`  // the names of some of them
+	Mend  string   `json:"mend"`  // what the operator can do about it
+}
+
+// String is for logs: a line without what to do.
+func (v Violation) String() string {
+	more := ""
+	if v.Count > len(v.Rows) {
+		more = ", …"
+	}
+	return fmt.Sprintf("%s: not so for %d: %s%s", v.Rule, v.Count, strings.Join(v.Rows, ", "), more)
+}
+
+// How violations are mended.
+const (
+	byLook   = "starling-server doctor DIR --mend: the transitioner looks at it again"
+	bySum    = "starling-server doctor DIR --mend: the sum is made anew"
+	byGuard  = "starling-server doctor DIR --mend: they are made anew when the project is next opened"
+	byHand   = "no part of Starling does this and none undoes it; `show` tells the row's story: set it right with the database's own tools, or restore a backup"
+	byBackup = "stop the server, keep a copy of project.db, and restore a backup"
+	byOwner  = "starling-server work cancel DIR --name NAME gives it up; then create it again"
+)
+
+// An invariant is what always holds of each row: a query for rows for which it does
+// not, with a name and the workunit's id.
+type invariant struct{ rule, query, mend string }
+
+const never = "253402300799"
+
+var invariants = []invariant{
 	{
 		"an assimilated workunit has a canonical result or was given up",
-		`SELECT name FROM workunit WHERE assimilate_state = 2 AND canonical_resultid = 0 AND error_mask = 0`,
+		`SELECT name, id FROM workunit WHERE assimilate_state = 2 AND canonical_resultid = 0 AND error_mask = 0`, byOwner,
 	}, {
 		"a canonical result is a valid success of its workunit",
-		`SELECT w.name FROM workunit w LEFT JOIN result r ON r.id = w.canonical_resultid AND r.workunitid = w.id
-		 WHERE w.canonical_resultid <> 0 AND (r.id IS NULL OR r.outcome <> 1 OR r.validate_state <> 1)`,
-	}, {
-		"input files go only when all results are over",
-		`SELECT DISTINCT w.name FROM workunit w JOIN result r ON r.workunitid = w.id
-		 WHERE w.file_delete_state <> 0 AND r.server_state <> 5`,
-	}, {
-		"an unfinished workunit will be looked at again",
-		`SELECT name FROM workunit
-		 WHERE canonical_resultid = 0 AND error_mask = 0 AND need_validate = 0 AND transition_time >= 253402300799`,
-	}, {
-		"a finished workunit is handed to the assimilator",
-		`SELECT name FROM workunit
-		 WHERE (canonical_resultid <> 0 OR error_mask <> 0) AND assimilate_state = 0 AND transition_time >= 253402300799`,
-	}, {
-		"results are inactive only while input files are awaited",
-		`SELECT r.name FROM result r JOIN workunit w ON w.id = r.workunitid WHERE r.server_state = 1 AND w.awaiting = 0`,
-	}, {
-		"a workunit awaits files that are known, or its predecessor",
-		`SELECT name FROM workunit w
-		 WHERE awaiting = 1 AND predecessor_pending = 0 AND NOT EXISTS (SELECT 1 FROM awaited_file f WHERE f.workunitid = w.id)`,
-	}, {
-		"credit is granted for valid results only",
-		`SELECT name FROM result WHERE granted_credit > 0 AND validate_state <> 1`,
-	}, {
-		"a user's credit is the sum of what the results were granted, those of old included",
-		`SELECT u.email_addr
-		 FROM   "user" u LEFT JOIN (SELECT userid, sum(granted_credit) AS granted FROM result GROUP BY userid) r ON r.userid = u.id
-		 WHERE  abs(u.total_credit - u.purged_credit - COALESCE(r.granted, 0)) > 1e-6 * (1 + u.total_credit)`,
+		`SELECT w.name, w.id FROM workunit w LEFT JOIN result r ON r.id = w.canonical_resultid AND r.workunitid = w.id
+		 WHERE w.canonical_resultid <> 0 AND (r.id IS NULL OR r.outcome <> 1 OR r.validate_state <> 1)`, byHand,
 	}, {
 		"a valid result belongs to a workunit with a canonical result",
-		`SELECT r.name FROM result r JOIN workunit w ON w.id = r.workunitid
-		 WHERE r.validate_state = 1 AND w.canonical_resultid = 0`,
+		`SELECT r.name, w.id FROM result r JOIN workunit w ON w.id = r.workunitid
+		 WHERE r.validate_state = 1 AND w.canonical_resultid = 0`, byHand,
+	}, {
+		"input files go only when all results are over",
+		`SELECT w.name, w.id FROM workunit w
+		 WHERE w.file_delete_state <> 0 AND EXISTS (SELECT 1 FROM result r WHERE r.workunitid = w.id AND r.server_state <> 5)`, byHand,
+	}, {
+		"a result in progress belongs to a computer",
+		`SELECT r.name, r.workunitid FROM result r
+		 WHERE r.server_state = 4 AND NOT EXISTS (SELECT 1 FROM host h WHERE h.id = r.hostid)`, byHand,
+	}, {
+		"an unfinished workunit will be looked at again",
+		`SELECT name, id FROM workunit
+		 WHERE canonical_resultid = 0 AND error_mask = 0 AND need_validate = 0 AND transition_time >= ` + never, byLook,
+	}, {
+		"a result in progress is looked at within a day after its deadline",
+		`SELECT r.name, w.id FROM result r JOIN workunit w ON w.id = r.workunitid
+		 WHERE r.server_state = 4 AND w.transition_time > r.report_deadline + 86400`, byLook,
+	}, {
+		"nothing is left to send of a workunit that has its outcome",
+		`SELECT r.name, w.id FROM result r JOIN workunit w ON w.id = r.workunitid
+		 WHERE r.server_state IN (1, 2) AND (w.canonical_resultid <> 0 OR w.error_mask <> 0) AND w.transition_time >= ` + never, byLook,
+	}, {
+		"a finished workunit is handed to the assimilator when all its results are over",
+		`SELECT w.name, w.id FROM workunit w
+		 WHERE (w.canonical_resultid <> 0 OR w.error_mask <> 0) AND w.assimilate_state = 0 AND w.need_validate = 0
+		   AND w.transition_time >= ` + never, byLook,
+	}, {
+		"the files of an assimilated workunit go",
+		`SELECT name, id FROM workunit
+		 WHERE assimilate_state = 2 AND file_delete_state = 0 AND need_validate = 0 AND transition_time >= ` + never, byLook,
+	}, {
+		"the output files of an assimilated workunit go",
+		`SELECT r.name, w.id FROM result r JOIN workunit w ON w.id = r.workunitid
+		 WHERE w.assimilate_state = 2 AND w.file_delete_state <> 0 AND w.need_validate = 0 AND w.transition_time >= ` + never + `
+		   AND r.file_delete_state = 0 AND r.outcome IN (1, 3, 4, 6, 7)`, byLook,
+	}, {
+		"results are inactive only while their workunit awaits something",
+		`SELECT r.name, w.id FROM result r JOIN workunit w ON w.id = r.workunitid
+		 WHERE r.server_state = 1 AND w.awaiting = 0`, byOwner,
+	}, {
+		"a workunit awaits files that are known, or its predecessor",
+		`SELECT name, id FROM workunit w
+		 WHERE awaiting = 1 AND predecessor_pending = 0 AND NOT EXISTS (SELECT 1 FROM awaited_file f WHERE f.workunitid = w.id)`, byOwner,
+	}, {
+		"credit is granted for valid results only",
+		`SELECT name, workunitid FROM result WHERE granted_credit > 0 AND validate_state <> 1`, byHand,
+	}, {
+		"a user's credit is the sum of what the results were granted, those of old included",
+		`SELECT u.email_addr, 0
+		 FROM   "user" u LEFT JOIN (SELECT userid, sum(granted_credit) AS granted FROM result GROUP BY userid) r ON r.userid = u.id
+		 WHERE  abs(u.total_credit - u.purged_credit - COALESCE(r.granted, 0)) > 1e-6 * (1 + u.total_credit)`, bySum,
 	},
 }
 
 // Doctor returns what is wrong with the database's content, nothing if all is
-// well. Of each kind it names a few rows.
-func (t *Tx) Doctor() ([]string, error) {
-	var out []string
+// well. It reads whole tables, and may be called at any time.
+func (t *Tx) Doctor() ([]Violation, error) {
+	var out []Violation
 	for _, inv := range invariants {
-		names, err := all(t, scanString, inv.query+" LIMIT 5")
+		n, err := one(t, scanID, `SELECT count(*) FROM (`+inv.query+`) AS q`)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", inv.rule, err)
 		}
-		for _, n := range names {
-			out = append(out, fmt.Sprintf("%s: not so for %s", inv.rule, n))
+		if n == 0 {
+			continue
 		}
+		v := Violation{Rule: inv.rule, Count: int(n), Mend: inv.mend}
+		if v.Rows, err = all(t, scanName, inv.query+` ORDER BY 2 LIMIT 5`); err != nil {
+			return nil, fmt.Errorf("%s: %w", inv.rule, err)
+		}
+		out = append(out, v)
+	}
+	tables, err := t.guarded()
+	if err != nil {
+		return nil, err
+	}
+	if len(tables) > 0 {
+		out = append(out, Violation{"a trigger refuses illegal moves in each table", len(tables), tables, byGuard})
+	}
+	damage, err := t.q.damage(t.ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(damage) > 0 {
+		out = append(out, Violation{"the database's file is whole", len(damage), damage, byBackup})
 	}
 	return out, nil
+}
+
+func scanName(r row) (name string, err error) {
+	var id int64
+	return name, r.Scan(&name, &id)
+}
+
+// guarded returns the tables whose trigger is missing.
+func (t *Tx) guarded() (missing []string, err error) {
+	for _, g := range guards() {
+		there, err := t.q.trigger(t.ctx, g.table+"_moves")
+		if err != nil {
+			return nil, err
+		}
+		if !there {
+			missing = append(missing, g.table)
+		}
+	}
+	return missing, nil
+}
+
+const creditAnew = `
+UPDATE "user"
+SET    total_credit = purged_credit + (SELECT COALESCE(sum(granted_credit), 0) FROM result WHERE userid = "user".id)
+WHERE  abs(total_credit - purged_credit - (SELECT COALESCE(sum(granted_credit), 0) FROM result WHERE userid = "user".id))
+       > 1e-6 * (1 + total_credit)`
+
+// Mend mends what Doctor finds and says it can: nothing that has an outcome gets
+// another, and no file goes.
+func (t *Tx) Mend(now time.Time) error {
+	for _, inv := range invariants {
+		if inv.mend != byLook {
+			continue
+		}
+		ids, err := all(t, func(r row) (id int64, err error) {
+			var name string
+			return id, r.Scan(&name, &id)
+		}, inv.query)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := t.TransitionBy(id, now); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.run(creditAnew); err != nil {
+		return err
+	}
+	missing, err := t.guarded()
+	if err != nil || len(missing) == 0 {
+		return err
+	}
+	return t.run("DELETE FROM legal_moves")
 }

@@ -160,6 +160,15 @@ func (s *session) lockFiles(ctx context.Context) error {
 	return err
 }
 
+func (s *session) trigger(ctx context.Context, name string) (there bool, err error) {
+	err = s.query(ctx, "SELECT 1 FROM pg_trigger WHERE tgname = $1 AND tgenabled <> 'D'", []any{name},
+		func(rows) error { there = true; return nil })
+	return there, err
+}
+
+// damage is the server's business.
+func (s *session) damage(context.Context) ([]string, error) { return nil, nil }
+
 type pgRows struct{ pgx.Rows }
 
 func (r pgRows) Columns() (names []string, err error) {

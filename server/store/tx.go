@@ -30,6 +30,10 @@ type queries interface {
 	// meets exactly one row. It returns false if the change is to be made now.
 	later(query string, args []any, one bool) bool
 	lockFiles(ctx context.Context) error
+	// trigger reports whether a trigger is there and works.
+	trigger(ctx context.Context, name string) (bool, error)
+	// damage returns what is wrong with the database's file, if it is ours.
+	damage(ctx context.Context) ([]string, error)
 }
 
 // exec runs a change and returns how many rows it met.

@@ -194,6 +194,29 @@ func (t *Tx) WorkunitsToDelete(after int64, limit int) ([]int64, error) {
 	return t.queue(toDelete, after, limit)
 }
 
+const (
+	needInputs = `
+SELECT id FROM workunit w
+WHERE  id > $3 AND id % $1 = $2 AND file_delete_state = 0 AND awaiting = 0
+  AND  (canonical_resultid = 0 AND error_mask = 0 OR EXISTS (SELECT 1 FROM result r WHERE r.workunitid = w.id AND r.server_state = 4))
+ORDER  BY id LIMIT 0 + $4`
+	canonicalToTake = `
+SELECT canonical_resultid FROM workunit
+WHERE  canonical_resultid > $3 AND id % $1 = $2 AND assimilate_state <> 2 ORDER BY canonical_resultid LIMIT 0 + $4`
+)
+
+// NeedInputs returns workunits with ids above after whose input files computers are
+// to get or, with a result in progress, may get still.
+func (t *Tx) NeedInputs(after int64, limit int) ([]int64, error) {
+	return t.queue(needInputs, after, limit)
+}
+
+// CanonicalToTake returns canonical results with ids above after whose outcome was
+// not taken yet.
+func (t *Tx) CanonicalToTake(after int64, limit int) ([]int64, error) {
+	return t.queue(canonicalToTake, after, limit)
+}
+
 // LockFiles keeps other transactions from adding workunits and from deleting
 // their input files, until this one ends: a file that was seen stays, or stays
 // away. It must come first in an Update.

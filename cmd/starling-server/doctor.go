@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/server"
+)
+
+func doctorCmd() *cobra.Command {
+	var asJSON, mend bool
+	cmd := &cobra.Command{
+		Use:   "doctor DIR",
+		Short: "Check that the project's records and files agree with each other",
+		Long: "Check what must always hold of the project: that every workunit comes to its end, that credit adds up, that\n" +
+			"the files of unfinished work are there and programs are signed, that the database is whole. It says what is\n" +
+			"wrong and how to mend it, and changes nothing without --mend. It may run beside the server.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				d := p.Doctor()
+				if mend {
+					if err := d.Mend(ctx, time.Now()); err != nil {
+						return err
+					}
+				}
+				wrong, err := d.Examine(ctx)
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					if err := printJSON(wrong); err != nil {
+						return err
+					}
+				} else {
+					for _, v := range wrong {
+						fmt.Printf("%v\n  to mend it: %s\n", v, v.Mend)
+					}
+				}
+				if len(wrong) > 0 {
+					return fmt.Errorf("%d things are wrong", len(wrong))
+				}
+				if !asJSON {
+					fmt.Println("all is well")
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&mend, "mend", false, "first mend what can be mended without loss")
+	return cmd
+}

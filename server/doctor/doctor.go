@@ -1,0 +1,226 @@
+// Package doctor finds what is wrong with a project, in its database and among its
+// files, and says what its operator can do about it.
+//
+// It changes nothing but what Mend is asked to, and works beside a server that runs.
+// Which rows are wrong is the store's knowledge; how files belong to them is its own.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// batch is how many rows are looked at a time.
+const batch = 1000
+
+// A Project is what is examined.
+type Project struct {
+	Store            *store.Store
+	Download, Upload blob.Tree
+	CodeSign         *protocol.PublicKey // with which programs must be signed
+}
+
+// Examine returns what should hold and does not. It reads the whole database and all
+// programs; of other files it asks for the size.
+func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
+	all := []store.Violation{}
+	err := p.Store.View(ctx, func(tx *store.Tx) error {
+		wrong, err := tx.Doctor()
+		all = append(all, wrong...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, look := range []func(context.Context, *found) error{p.programs, p.inputs, p.outcomes} {
+		var f found
+		if err := look(ctx, &f); err != nil {
+			return nil, err
+		}
+		if f.Count > 0 {
+			all = append(all, f.Violation)
+		}
+	}
+	return all, nil
+}
+
+// Mend mends what can be mended without loss, and leaves the rest.
+func (p *Project) Mend(ctx context.Context, now time.Time) error {
+	return p.Store.Update(ctx, func(tx *store.Tx) error {
+		tx.Because(now, "operator", "doctor --mend")
+		return tx.Mend(now)
+	})
+}
+
+// found is a Violation that grows.
+type found struct{ store.Violation }
+
+func (f *found) add(format string, args ...any) {
+	if f.Count++; f.Count <= 5 {
+		f.Rows = append(f.Rows, fmt.Sprintf(format, args...))
+	}
+}
+
+// programs looks at the files of app versions.
+func (p *Project) programs(ctx context.Context, f *found) error {
+	f.Rule = "the files of app versions are there, whole and signed with the project's key"
+	f.Mend = "starling-server file stage DIR FILE --name NAME puts back one that is missing, and one with another content when that is out of download/; if it is lost, starling-server version add with a higher number"
+	var versions []store.AppVersion
+	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+		versions, err = tx.AllAppVersions()
+		return err
+	})
+	for _, v := range versions {
+		e, err := protocol.ParseElements([]byte(v.XMLDoc))
+		if err != nil {
+			return fmt.Errorf("app version %d: %w", v.ID, err)
+		}
+		for _, file := range e.Files {
+			if len(file.DownloadURLs) > 0 {
+				continue // on other servers
+			}
+			if err := p.program(file); err != nil {
+				f.add("%s (%v)", file.Name, err)
+			}
+		}
+	}
+	return err
+}
+
+func (p *Project) program(want protocol.FileInfo) error {
+	switch is, err := p.Download.Sum(want.Name); {
+	case err != nil:
+		return plain(err)
+	case is.NBytes != want.NBytes || is.MD5 != want.MD5:
+		return errors.New("another content")
+	}
+	content, err := p.Download.Open(want.Name)
+	if err != nil {
+		return plain(err)
+	}
+	defer content.Close()
+	if err := p.CodeSign.Verify(content, want.Signature); err != nil {
+		return errors.New("its signature is not of this key")
+	}
+	return nil
+}
+
+// A queue returns ids above after, in their order.
+type queue func(tx *store.Tx, after int64, limit int) ([]int64, error)
+
+// each calls look with batches of a queue, and then tells what is still missing of ids
+// that are still in it: a server may have finished with them meanwhile.
+func (p *Project) each(ctx context.Context, next queue, f *found, look func(tx *store.Tx, ids []int64) (func(id int64) []string, error)) error {
+	for after := int64(0); ; {
+		var ids []int64
+		var missing func(id int64) []string
+		err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+			if ids, err = next(tx, after, batch); err != nil {
+				return err
+			}
+			missing, err = look(tx, ids)
+			return err
+		})
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		for _, id := range ids {
+			files := missing(id)
+			if len(files) == 0 {
+				continue
+			}
+			err := p.Store.View(ctx, func(tx *store.Tx) error {
+				still, err := next(tx, id-1, 1)
+				if len(still) == 1 && still[0] == id {
+					for _, file := range files {
+						f.add("%s", file)
+					}
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		after = ids[len(ids)-1]
+	}
+}
+
+// inputs looks at the input files of workunits that computers are to get, or have.
+func (p *Project) inputs(ctx context.Context, f *found) error {
+	f.Rule = "the input files of unfinished workunits are there"
+	f.Mend = "starling-server file stage DIR FILE --name NAME puts one back; without it, starling-server work cancel"
+	seen := make(map[string]bool) // files that are there
+	return p.each(ctx, (*store.Tx).NeedInputs, f, func(tx *store.Tx, ids []int64) (func(int64) []string, error) {
+		wus, err := tx.Workunits(ids)
+		return func(id int64) (missing []string) {
+			e, err := protocol.ParseElements([]byte(wus[id].XMLDoc))
+			if err != nil {
+				return []string{fmt.Sprintf("%s (%v)", wus[id].Name, err)}
+			}
+			for _, file := range e.Files {
+				if seen[file.Name] || file.GeneratedLocally || len(file.DownloadURLs) > 0 {
+					continue
+				}
+				if err := there(p.Download, file.Name, file.NBytes); err != nil {
+					missing = append(missing, fmt.Sprintf("%s of %s (%v)", file.Name, wus[id].Name, err))
+					continue
+				}
+				seen[file.Name] = true
+			}
+			return missing
+		}, err
+	})
+}
+
+// outcomes looks at canonical outputs that the project has not taken yet.
+func (p *Project) outcomes(ctx context.Context, f *found) error {
+	f.Rule = "the output files of a canonical result are there until they are assimilated"
+	f.Mend = "put the file back into upload/ from a backup; the assimilator tries again every six hours at the latest, or when the server starts"
+	return p.each(ctx, (*store.Tx).CanonicalToTake, f, func(tx *store.Tx, ids []int64) (func(int64) []string, error) {
+		results, err := tx.Results(ids)
+		return func(id int64) (missing []string) {
+			r, ok := results[id]
+			if !ok {
+				return nil // the store says so
+			}
+			refs, err := hook.Outputs(r)
+			if err != nil {
+				return []string{err.Error()}
+			}
+			for _, ref := range refs {
+				if _, err := p.Upload.Size(ref.FileName); err != nil && !ref.Optional {
+					missing = append(missing, fmt.Sprintf("%s (%v)", ref.FileName, plain(err)))
+				}
+			}
+			return missing
+		}, err
+	})
+}
+
+// there says why a file of nbytes is not.
+func there(tree blob.Tree, name string, nbytes int64) error {
+	switch n, err := tree.Size(name); {
+	case err != nil:
+		return plain(err)
+	case n != nbytes:
+		return fmt.Errorf("%d bytes, want %d", n, nbytes)
+	}
+	return nil
+}
+
+// plain leaves out where a missing file is not.
+func plain(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("missing")
+	}
+	return err
+}

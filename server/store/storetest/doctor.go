@@ -1,0 +1,119 @@
+package storetest
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A harm is what someone did to a workunit with result NAME_0 by hand.
+type harm struct {
+	columns  string // of the workunit
+	result   string // columns of the result
+	rule     string // that is violated then
+	ofResult bool   // the rule is about the result
+	mended   bool   // by Mend
+}
+
+const (
+	nobodyLooks = "transition_time = 253402300799"
+	isOver      = "server_state = 5, outcome = 1"
+	isOut       = "server_state = 4, sent_time = 1, report_deadline = 1800003600"
+	isFinal     = "error_mask = 16, assimilate_state = 2"
+)
+
+var harms = []harm{
+	{"assimilate_state = 2", isOver, "an assimilated workunit has a canonical result or was given up", false, false},
+	{"canonical_resultid = 999", isOver, "a canonical result is a valid success of its workunit", false, false},
+	{"", isOver + ", validate_state = 1", "a valid result belongs to a workunit with a canonical result", true, false},
+	{isFinal + ", file_delete_state = 1", isOut + ", hostid = HOST", "input files go only when all results are over", false, false},
+	{"", isOut + ", hostid = 999", "a result in progress belongs to a computer", true, false},
+	{nobodyLooks, "", "an unfinished workunit will be looked at again", false, true},
+	{nobodyLooks, isOut + ", hostid = HOST", "a result in progress is looked at within a day after its deadline", true, true},
+	{"error_mask = 16, " + nobodyLooks, "", "nothing is left to send of a workunit that has its outcome", true, true},
+	{"error_mask = 16, " + nobodyLooks, isOver, "a finished workunit is handed to the assimilator when all its results are over", false, true},
+	{isFinal + ", " + nobodyLooks, isOver, "the files of an assimilated workunit go", false, true},
+	{isFinal + ", file_delete_state = 2, " + nobodyLooks, isOver, "the output files of an assimilated workunit go", true, true},
+	{"", "server_state = 1", "results are inactive only while their workunit awaits something", true, false},
+	{"awaiting = 1", "", "a workunit awaits files that are known, or its predecessor", false, false},
+	{"", isOver + ", granted_credit = 1", "credit is granted for valid results only", true, false},
+}
+
+// doctor sees that each kind of harm is found, and that Mend mends what it says.
+func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
+	w := Fill(t, s)
+	exec := func(query string) error {
+		_, err := raw.ExecContext(t.Context(), query)
+		return err
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	broken := func() map[string][]string {
+		rows := make(map[string][]string)
+		view(t, s, func(tx *store.Tx) error {
+			wrong, err := tx.Doctor()
+			for _, v := range wrong {
+				if v.Mend == "" || v.Count < len(v.Rows) {
+					t.Errorf("%+v", v)
+				}
+				rows[v.Rule] = v.Rows
+			}
+			return err
+		})
+		return rows
+	}
+	if wrong := broken(); len(wrong) > 0 {
+		t.Fatalf("of a project without fault it says %v", wrong)
+	}
+	expect := func(rule, row string) {
+		t.Helper()
+		if now := broken()[rule]; !slices.Contains(now, row) {
+			t.Errorf("%q: not so for %q, want %s", rule, now, row)
+		}
+	}
+	for _, table := range []string{"workunit", "result"} {
+		if exec(fmt.Sprintf("DROP TRIGGER %s_moves", table)) != nil {
+			must(exec(fmt.Sprintf("DROP TRIGGER %s_moves ON %[1]s", table)))
+		}
+		expect("a trigger refuses illegal moves in each table", table)
+	}
+	for i, h := range harms {
+		wu, _ := Add(t, s, w.Workunit(fmt.Sprintf("wu%d", i)), 1)
+		row := wu.Name
+		if h.columns != "" {
+			must(exec(fmt.Sprintf("UPDATE workunit SET %s WHERE id = %d", h.columns, wu.ID)))
+		}
+		if h.result != "" {
+			columns := strings.ReplaceAll(h.result, "HOST", fmt.Sprint(w.Host.ID))
+			must(exec(fmt.Sprintf("UPDATE result SET %s WHERE workunitid = %d", columns, wu.ID)))
+		}
+		if h.ofResult {
+			row += "_0"
+		}
+		expect(h.rule, row)
+	}
+	const sum = "a user's credit is the sum of what the results were granted, those of old included"
+	must(exec(fmt.Sprintf(`UPDATE "user" SET total_credit = 7 WHERE id = %d`, w.User.ID)))
+	expect(sum, w.User.EmailAddr)
+
+	update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
+	left := broken()
+	for _, h := range append(slices.Clone(harms), harm{rule: sum, mended: true}) {
+		if _, still := left[h.rule]; still == h.mended {
+			t.Errorf("%q: mended %v, want %v", h.rule, !still, h.mended)
+		}
+	}
+	var kept string
+	must(raw.QueryRowContext(t.Context(), "SELECT COALESCE((SELECT sql FROM legal_moves), '')").Scan(&kept))
+	if kept != "" {
+		t.Error("the triggers will not be made anew")
+	}
+}

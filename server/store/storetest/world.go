@@ -1,0 +1,85 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// World is a small project in a store.
+type World struct {
+	App  store.App
+	User store.User
+	Host store.Host
+}
+
+// Fill adds an application, a user and a host.
+func Fill(t *testing.T, s *store.Store) World {
+	t.Helper()
+	w := World{
+		App:  store.App{CreateTime: T0, Name: "upper", UserFriendlyName: "Upper", Validator: "bitwise", Assimilator: "copy"},
+		User: store.User{CreateTime: T0, EmailAddr: "a@example.org", Name: "Ada", Authenticator: "00000000000000000000000000000001", CrossProjectID: "c"},
+	}
+	update(t, s, func(tx *store.Tx) (err error) {
+		if w.App.ID, err = tx.InsertApp(w.App); err != nil {
+			return err
+		}
+		if w.User.ID, err = tx.InsertUser(w.User); err != nil {
+			return err
+		}
+		w.Host = store.Host{CreateTime: T0, UserID: w.User.ID}
+		w.Host.ID, err = tx.InsertHost(w.Host)
+		return err
+	})
+	return w
+}
+
+// Workunit returns a workunit of the world's application, not yet stored.
+func (w World) Workunit(name string) store.Workunit {
+	return store.Workunit{
+		CreateTime: T0, AppID: w.App.ID, Name: name, XMLDoc: "<workunit>\n</workunit>\n", RscFpopsEst: 1e9, RscFpopsBound: 1e12,
+		RscMemoryBound: 1e6, RscDiskBound: 1e6, DelayBound: time.Hour, MinQuorum: 1, TargetNResults: 1,
+		MaxErrorResults: 3, MaxTotalResults: 10, MaxSuccessResults: 6, ResultTemplateFile: "templates/upper_out", TransitionTime: T0,
+	}
+}
+
+// Add stores a workunit and n unsent results of it.
+func Add(t *testing.T, s *store.Store, wu store.Workunit, n int, files ...string) (store.Workunit, []store.Result) {
+	t.Helper()
+	var results []store.Result
+	update(t, s, func(tx *store.Tx) error {
+		id, err := tx.InsertWorkunit(wu, files)
+		if err != nil {
+			return err
+		}
+		wu.ID = id
+		for i := range n {
+			_, err := tx.InsertResult(store.Result{
+				CreateTime: T0, WorkunitID: id, AppID: wu.AppID, Name: fmt.Sprintf("%s_%d", wu.Name, i),
+				XMLDocIn: "<result>\n</result>\n", Priority: wu.Priority, ServerState: store.Unsent,
+			})
+			if err != nil {
+				return err
+			}
+		}
+		results, err = tx.ResultsOf(id)
+		return err
+	})
+	return wu, results
+}
+
+func update(t *testing.T, s *store.Store, fn func(*store.Tx) error) {
+	t.Helper()
+	if err := s.Update(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func view(t *testing.T, s *store.Store, fn func(*store.Tx) error) {
+	t.Helper()
+	if err := s.View(t.Context(), fn); err != nil {
+		t.Fatal(err)
+	}
+}
