@@ -3,11 +3,8 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"html/template"
-	"maps"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,37 +12,65 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// fresh is how old counts may be: they read whole tables, and anyone may ask.
-const fresh = time.Second
+// To count reads whole tables, and anyone may ask: for each time that it takes, nobody
+// makes it begin again for rest times as long.
+const (
+	fresh = time.Second
+	rest  = 20
+	// homely is how old the numbers on the home page may be, which clients fetch for its
+	// tags alone.
+	homely = 10 * time.Minute
+)
 
 // A cache keeps the last counts.
 type cache struct {
+	counting sync.Mutex // held by who counts
+
 	mu     sync.Mutex
 	taken  time.Time
+	took   time.Duration
 	status store.Status
 }
 
-func (s *Site) counts(r *http.Request) (store.Status, error) {
-	c := &s.cache
+// last returns the last counts, if they are not older than age or were dear.
+func (c *cache) last(age time.Duration) (store.Status, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if age := time.Since(c.taken); age >= 0 && age < fresh {
-		return c.status, nil
+	since := time.Since(c.taken)
+	return c.status, since >= 0 && since < max(age, rest*c.took)
+}
+
+// counts returns how much there is of everything, as it was at most age ago, or when it
+// was last counted if that takes long.
+func (s *Site) counts(ctx context.Context, age time.Duration) (store.Status, error) {
+	c := &s.cache
+	if st, ok := c.last(age); ok {
+		return st, nil
 	}
-	err := s.Store.View(context.WithoutCancel(r.Context()), func(tx *store.Tx) (err error) {
-		c.status, err = tx.Status(time.Now().Unix())
+	c.counting.Lock()
+	defer c.counting.Unlock()
+	if st, ok := c.last(age); ok { // another has counted meanwhile
+		return st, nil
+	}
+	begin := time.Now()
+	var st store.Status
+	err := s.Store.View(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+		st, err = tx.Status(begin.Unix())
 		return err
 	})
-	if err == nil {
-		c.taken = time.Now()
+	if err != nil {
+		return st, err
 	}
-	return c.status, err
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.taken, c.took, c.status = begin, time.Since(begin), st
+	return st, nil
 }
 
 // status shows how far the work has come: as a page, with ?xml=1 in the manner
 // of BOINC's server_status.php, or with ?json=1 as `status --json` prints it.
 func (s *Site) status(w http.ResponseWriter, r *http.Request) {
-	st, err := s.counts(r)
+	st, err := s.counts(r.Context(), fresh)
 	if err != nil {
 		s.Log.Error("status page", "err", err)
 		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
@@ -80,49 +105,6 @@ func statusXML(st store.Status) []byte {
 	w.Close("database_file_states")
 	w.Close("server_status")
 	return w.Bytes()
-}
-
-// metrics is the Prometheus text format, which is simple enough to print.
-func (s *Site) metrics(w http.ResponseWriter, r *http.Request) {
-	st, err := s.counts(r)
-	if err != nil {
-		s.Log.Error("metrics", "err", err)
-		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
-		return
-	}
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-	gauge := func(name, help string) {
-		_, _ = fmt.Fprintf(w, "# HELP starling_%s %s\n# TYPE starling_%s gauge\n", name, help, name)
-	}
-	labelled := func(name, label string, values map[string]int64) {
-		for _, k := range slices.Sorted(maps.Keys(values)) {
-			_, _ = fmt.Fprintf(w, "starling_%s{%s=%q} %d\n", name, label, k, values[k])
-		}
-	}
-	gauge("results", "Results by server state.")
-	labelled("results", "server_state", st.Results.ByServerState)
-	gauge("results_over", "Results that are over, by outcome.")
-	labelled("results_over", "outcome", st.Results.ByOutcome)
-	gauge("workunits", "Workunits by what they wait for or have become.")
-	u := st.Workunits
-	labelled("workunits", "stage", map[string]int64{
-		"total": u.Total, "unfinished": u.Unfinished, "canonical": u.Canonical, "error": u.Error,
-		"need_validate": u.NeedValidate, "waiting_assimilation": u.WaitingAssimilate, "assimilated": u.Assimilated,
-		"waiting_file_deletion": u.WaitingFileDelete, "transition_due": u.TransitionsPending,
-	})
-	gauge("oldest_age_seconds", "How long the oldest has waited, by what for.")
-	labelled("oldest_age_seconds", "stage", st.OldestAge)
-	for _, x := range []struct {
-		name, help string
-		v          any
-	}{
-		{"users", "Accounts.", st.Users},
-		{"hosts", "Host records.", st.Hosts},
-		{"credit", "Credit granted to users, in cobblestones.", st.Credit},
-	} {
-		gauge(x.name, x.help)
-		_, _ = fmt.Fprintf(w, "starling_%s %v\n", x.name, x.v)
-	}
 }
 
 const style = `<style>body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:3rem auto;padding:0 1rem;color:#222}

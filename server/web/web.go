@@ -2,7 +2,7 @@
 // the account calls of BOINC's clients, downloads, the status page, and the
 // table of routes under which the scheduler and the upload handler live too.
 //
-// It decides nothing about work. It remembers counts for a second, and how often
+// It decides nothing about work. It remembers counts for a while, and how often
 // passwords were guessed.
 package web
 
@@ -59,6 +59,7 @@ func (s *Site) Handler() (http.Handler, error) {
 	s.hashing = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	base := u.Path
 	mux := http.NewServeMux()
+	m := newMetrics(s)
 	foreign := http.NewCrossOriginProtection() // other sites' pages cannot act for a visitor
 	for _, r := range []struct {
 		role, pattern string
@@ -79,7 +80,7 @@ func (s *Site) Handler() (http.Handler, error) {
 		{"web", "%sreset", http.HandlerFunc(s.reset)},
 		{"web", "GET %sstatus", http.HandlerFunc(s.status)},
 		{"web", "GET %sserver_status.php", http.HandlerFunc(s.status)}, // where BOINC's tools look for it
-		{"web", "GET %smetrics", http.HandlerFunc(s.metrics)},
+		{"web", "GET %smetrics", m.page()},
 	} {
 		if !s.Serves(r.role) {
 			r.h = http.HandlerFunc(elsewhere)
@@ -87,7 +88,7 @@ func (s *Site) Handler() (http.Handler, error) {
 		if r.role == "web" {
 			r.h = http.MaxBytesHandler(foreign.Handler(r.h), maxForm)
 		}
-		mux.Handle(strings.Replace(r.pattern, "%s", base, 1), r.h)
+		mux.Handle(strings.Replace(r.pattern, "%s", base, 1), m.timed(r.role, r.h))
 	}
 	return mux, nil
 }
@@ -102,7 +103,7 @@ func elsewhere(w http.ResponseWriter, _ *http.Request) {
 // line, 255 bytes at a time, and match the tags to the letter.
 func (s *Site) home(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	st, err := s.counts(r)
+	st, err := s.counts(r.Context(), homely)
 	if err != nil {
 		s.Log.Error("can't count for the home page", "err", err) // clients need the page all the same
 	}
