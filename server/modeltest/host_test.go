@@ -37,10 +37,14 @@ var manners = []manner{
 	{late: 0.3, wrong: 0.2, fails: 0.1},
 }
 
+// systems are two classes of homogeneous redundancy.
+var systems = []string{"Linux", "Microsoft Windows 11"}
+
 // A host is a client with its state.
 type host struct {
 	user  *user
 	name  string
+	os    string
 	m     manner
 	id    int64
 	seqno int64
@@ -56,7 +60,7 @@ type task struct {
 }
 
 func (w *world) addHost(u *user, m manner) *host {
-	h := &host{user: u, m: m, name: "host" + string(rune('a'+len(w.hosts)%26)) + time.Duration(len(w.hosts)).String()}
+	h := &host{user: u, m: m, os: systems[w.rng.IntN(len(systems))], name: "host" + string(rune('a'+len(w.hosts)%26)) + time.Duration(len(w.hosts)).String()}
 	w.hosts = append(w.hosts, h)
 	return h
 }
@@ -66,7 +70,7 @@ func (h *host) request(seconds float64) []byte {
 	req := protocol.SchedulerRequest{
 		Authenticator: h.user.key, HostID: h.id, RPCSeqno: h.seqno, Client: protocol.Version{Major: 7, Minor: 20},
 		CPUReqSeconds: seconds, Platform: platform,
-		Host: protocol.HostInfo{DomainName: h.name, HostCPID: h.name, NCPUs: 2, Fpops: 1e9},
+		Host: protocol.HostInfo{DomainName: h.name, HostCPID: h.name, OSName: h.os, Vendor: "GenuineIntel", NCPUs: 2, Fpops: 1e9},
 	}
 	for _, t := range h.have {
 		if t.ready != nil {
@@ -94,6 +98,9 @@ func (w *world) rpc(h *host, seconds float64) {
 		return
 	}
 	h.take(reply)
+	for _, x := range reply.Results {
+		w.sentTo[x.Name] = h.os
+	}
 }
 
 // send hands a request to the scheduler and reads the reply as a client does.

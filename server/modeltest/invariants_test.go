@@ -25,15 +25,11 @@ func (w *world) rest() {
 		switch {
 		case o.unsent:
 			// New computers of new people take what is there.
-			h := w.addHost(w.addUser(), manner{})
-			for range 3 {
-				w.rpc(h, 1e6)
-				for range 4 * len(h.have) {
-					w.compute(h)
-				}
-				w.now = w.now.Add(10 * time.Second)
+			for _, os := range systems {
+				h := w.addHost(w.addUser(), manner{})
+				h.os = os
+				w.finish(h)
 			}
-			w.rpc(h, 0)
 		case o.waiting != "":
 			w.now = w.now.Add(time.Hour)
 		case o.next.Before(store.Never):
@@ -49,6 +45,18 @@ func (w *world) rest() {
 			w.failf("stalled at %v: %+v", w.now, o)
 		}
 	}
+}
+
+// finish lets a good host take and do what it can.
+func (w *world) finish(h *host) {
+	for range 3 {
+		w.rpc(h, 1e6)
+		for range 4 * len(h.have) {
+			w.compute(h)
+		}
+		w.now = w.now.Add(10 * time.Second)
+	}
+	w.rpc(h, 0)
 }
 
 // An outlook is what is left to do.
@@ -163,7 +171,7 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 	before := w.failed
 	defer func() {
 		if w.failed && !before {
-			w.t.Log(w.tell(name))
+			w.t.Log(tell(tx, name))
 		}
 	}()
 	wu, err := tx.WorkunitByName(name)
@@ -185,7 +193,7 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 		w.failf("%v", err)
 	}
 	agreed := 0
-	users, hosts := map[int64]bool{}, map[int64]bool{}
+	users, classes := map[int64]bool{}, map[string]bool{}
 	for _, r := range results {
 		if r.ServerState != store.Over || r.Outcome == store.OutcomeInit {
 			w.failf("%s ends %v", r.Name, r.ServerState)
@@ -204,7 +212,13 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 			if w.cfg.OneResultPerUserPerWU && users[r.UserID] {
 				w.failf("user %d has two results of %s", r.UserID, name)
 			}
-			users[r.UserID], hosts[r.HostID] = true, true
+			users[r.UserID] = true
+		}
+		// Who reported it may be another computer of the same user.
+		if os, known := w.sentTo[r.Name]; known && r.Outcome == store.Success {
+			if classes[os] = true; w.hr != 0 && len(classes) > 1 {
+				w.failf("%s: computers of several classes compute %s: %v", r.Name, name, classes)
+			}
 		}
 		if _, left := w.files[r.Name+"_0"]; left && !w.strays[r.Name] && !givenUp(r) {
 			w.failf("output of %s is left: %v, %v, %v", r.Name, r.Outcome, r.ValidateState, r.FileDeleteState)
@@ -222,20 +236,20 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 }
 
 // tell describes a workunit and its results.
-func (w *world) tell(name string) (s string) {
-	w.view(func(tx *store.Tx) error {
-		wu, err := tx.WorkunitByName(name)
-		if err != nil {
-			return err
-		}
-		results, err := tx.ResultsOf(wu.ID)
-		wu.XMLDoc = ""
-		s = fmt.Sprintf("%+v\n", wu)
-		for _, r := range results {
-			s += fmt.Sprintf("  %s %v %v %v files %v, received %v, deadline %v\n", r.Name, r.ServerState, r.Outcome, r.ValidateState,
-				r.FileDeleteState, r.ReceivedTime.Unix(), r.ReportDeadline.Unix())
-		}
-		return err
-	})
+func tell(tx *store.Tx, name string) string {
+	wu, err := tx.WorkunitByName(name)
+	if err != nil {
+		return err.Error()
+	}
+	results, err := tx.ResultsOf(wu.ID)
+	if err != nil {
+		return err.Error()
+	}
+	wu.XMLDoc = ""
+	s := fmt.Sprintf("%+v\n", wu)
+	for _, r := range results {
+		s += fmt.Sprintf("  %s %v %v %v files %v, host %d, received %v, deadline %v\n", r.Name, r.ServerState, r.Outcome, r.ValidateState,
+			r.FileDeleteState, r.HostID, r.ReceivedTime.Unix(), r.ReportDeadline.Unix())
+	}
 	return s
 }

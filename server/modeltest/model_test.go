@@ -57,9 +57,12 @@ func TestReplay(t *testing.T) {
 		for i := range stories {
 			w := newWorld(t, seed)
 			w.live(length / 2)
-			for _, name := range w.names {
-				stories[i] += w.tell(name)
-			}
+			w.view(func(tx *store.Tx) error {
+				for _, name := range w.names {
+					stories[i] += tell(tx, name)
+				}
+				return nil
+			})
 			stories[i] += fmt.Sprint(w.now, w.steps, w.rng.Uint64())
 			w.close()
 		}

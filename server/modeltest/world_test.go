@@ -53,6 +53,7 @@ type world struct {
 
 	eventful, crashes, troubled float64 // chances, within each act of a daemon
 
+	hr       int // homogeneous redundancy, by BOINC's number
 	adaptive int // results of a workunit of quorum 1 whose host is not trusted
 	app      int64
 	users    []*user
@@ -61,6 +62,7 @@ type world struct {
 	names    []string
 	files    map[string]string // uploaded
 	input    map[string]bool   // in download/
+	sentTo   map[string]string // of a result: the system of the computer
 	strays   map[string]bool   // uploaded by hosts that were not to report any more
 	gone     []string          // inputs that were deleted in this pass
 	steps    int
@@ -92,7 +94,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 0x5374_6172))
 	w := &world{
 		t: t, ctx: t.Context(), rng: rng, now: time.Unix(1_800_000_000, 0),
-		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string),
+		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string), sentTo: make(map[string]string),
 	}
 	w.cfg = scheduler.Config{
 		Name: "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
@@ -106,7 +108,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 		w.lag = time.Duration(rng.IntN(7200)) * time.Second
 	}
 	w.st = openStore(t)
-	w.adaptive = 2 * w.rng.IntN(2)
+	w.adaptive, w.hr = 2*w.rng.IntN(2), []int{0, 0, 2}[w.rng.IntN(3)]
 	w.eventful, w.crashes, w.troubled = 0.1, 0.01, 0.02
 	if w.chance(0.2) { // a bad day
 		w.eventful, w.crashes, w.troubled = 0.5, 0.1, 0.2
@@ -171,7 +173,7 @@ func (w *world) populate() {
 	main := protocol.FileInfo{Name: "program", NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
 		protocol.AppVersion{FileRefs: []protocol.FileRef{{FileName: "program", MainProgram: true}}}.XML()
 	w.update(func(tx *store.Tx) (err error) {
-		w.app, err = tx.InsertApp(store.App{CreateTime: w.now, Name: "a", UserFriendlyName: "A", Validator: "bitwise", Assimilator: "copy", TargetNResults: w.adaptive})
+		w.app, err = tx.InsertApp(store.App{CreateTime: w.now, Name: "a", UserFriendlyName: "A", Validator: "bitwise", Assimilator: "copy", TargetNResults: w.adaptive, HomogeneousRedundancy: w.hr})
 		if err != nil {
 			return err
 		}
