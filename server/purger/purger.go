@@ -4,10 +4,11 @@
 //
 // An archive is a text of one JSON object a line, a workunit with its results,
 // compressed with gzip: archive/wu_FIRST-LAST.jsonl.gz, where FIRST and LAST are
-// the least and the greatest number of a workunit in it. Rows are deleted only
-// after the archive that holds them is on disk. A crash in between leaves both,
-// and the next pass writes the same file again; should a workunit ever be in two
-// files, the newer is right.
+// the least and the greatest number of a workunit in it; a second one of that name
+// is wu_FIRST-LAST.2.jsonl.gz, and so on, since the first may hold what is nowhere
+// else any more. Rows are deleted only after the archive that holds them is on disk.
+// A crash in between leaves both. Should a workunit be in two files, the newer is
+// right.
 //
 // Which workunits are finished is known by the file deleter and the transitioner.
 package purger
@@ -19,6 +20,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -145,6 +147,19 @@ func (p *Purger) write(ids []int64, records []store.Record) (string, error) {
 	if err := atomicfile.SyncDir(filepath.Dir(p.Dir)); err != nil {
 		return "", err
 	}
-	name := fmt.Sprintf("wu_%d-%d.jsonl.gz", first, last)
-	return name, atomicfile.Write(filepath.Join(p.Dir, name), b.Bytes(), 0o640)
+	for n := 1; ; n++ {
+		name := fmt.Sprintf("wu_%d-%d.jsonl.gz", first, last)
+		if n > 1 {
+			name = fmt.Sprintf("wu_%d-%d.%d.jsonl.gz", first, last, n)
+		}
+		path := filepath.Join(p.Dir, name)
+		switch old, err := os.ReadFile(path); {
+		case errors.Is(err, fs.ErrNotExist):
+			return name, atomicfile.Write(path, b.Bytes(), 0o640)
+		case err != nil:
+			return "", err
+		case bytes.Equal(old, b.Bytes()): // its rows could not be deleted then
+			return name, nil
+		}
+	}
 }

@@ -3,6 +3,7 @@ package purger_test
 import (
 	"bufio"
 	"compress/gzip"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -20,9 +21,10 @@ import (
 
 type world struct {
 	storetest.World
-	t   *testing.T
-	p   *purger.Purger
-	now time.Time
+	t    *testing.T
+	p    *purger.Purger
+	path string // of the database
+	now  time.Time
 }
 
 func newWorld(t *testing.T) *world {
@@ -38,7 +40,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	return &world{World: storetest.Fill(t, st), t: t, now: storetest.T0, p: &purger.Purger{
+	return &world{World: storetest.Fill(t, st), t: t, path: filepath.Join(dir, "project.db"), now: storetest.T0, p: &purger.Purger{
 		Store: st, Log: slog.New(slog.DiscardHandler), Dir: filepath.Join(dir, "archive"), Upload: files, After: 48 * time.Hour,
 	}}
 }
@@ -137,6 +139,44 @@ func TestPurge(t *testing.T) {
 		t.Errorf("archived %+v", lines)
 	}
 	w.pass(0)
+}
+
+// An archive is not written over: what is in it may be nowhere else.
+func TestArchivesStay(t *testing.T) {
+	w := newWorld(t)
+	stay := errors.New("kept for the test")
+	for _, name := range []string{"a", "b", "c"} {
+		w.finished(name)
+	}
+	w.now = w.now.Add(72 * time.Hour)
+	raw, err := sql.Open("sqlite", "file:"+filepath.ToSlash(w.path)+"?_pragma=busy_timeout(60000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	exec := func(query string) {
+		t.Helper()
+		if _, err := raw.ExecContext(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(`CREATE TRIGGER no_purge BEFORE DELETE ON workunit BEGIN SELECT RAISE(ABORT, '` + stay.Error() + `'); END`)
+	for range 3 {
+		if _, err := w.p.Pass(t.Context(), w.now); err == nil || !strings.Contains(err.Error(), stay.Error()) {
+			t.Fatalf("got %v, want %v", err, stay)
+		}
+	}
+	if files, err := os.ReadDir(w.p.Dir); err != nil || len(files) != 1 {
+		t.Errorf("three tries at the same left %v, %v", files, err)
+	}
+	exec("DROP TRIGGER no_purge")
+	exec("UPDATE workunit SET priority = 7 WHERE name <> 'b'")
+	exec("UPDATE workunit SET transition_time = 1 WHERE name = 'b'")
+	w.pass(2)
+	first, second := w.archive("wu_1-3.jsonl.gz"), w.archive("wu_1-3.2.jsonl.gz")
+	if len(first) != 3 || len(second) != 2 || second[0].Workunit["priority"] != 7.0 {
+		t.Errorf("archived %+v and %+v", first, second)
+	}
 }
 
 func TestCreditOutlivesItsResult(t *testing.T) {
