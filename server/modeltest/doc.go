@@ -1,5 +1,5 @@
 // Package modeltest drives a project's real parts, scheduler, transitioner,
-// validator, assimilator and file deleter on a real database, through random
+// validator, assimilator, file deleter and purger on a real database, through random
 // histories in virtual time, and checks after each that what must always hold
 // does. It holds nothing but tests; make model runs many of them.
 //

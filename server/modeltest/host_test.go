@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"bytes"
+	"errors"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -183,13 +184,16 @@ func honest(wu string) string { return "right " + wu }
 
 // upload stores an output as the upload handler does: the first stays.
 func (w *world) upload(result, out string) {
-	name := result + "_0"
+	name := output(result)
 	if _, taken := w.files[name]; taken {
 		return
 	}
-	w.files[name] = out
+	w.files[name], w.arrived[name] = out, w.now
 	w.view(func(tx *store.Tx) error {
 		r, err := tx.ResultByName(result)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil // purged; the purger finds it
+		}
 		w.strays[result] = r.ServerState == store.Over && !givenUp(r)
 		return err
 	})

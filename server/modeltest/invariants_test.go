@@ -2,6 +2,7 @@ package modeltest
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -17,7 +18,7 @@ func (w *world) rest() {
 	for round := 0; !w.failed; round++ {
 		for busy := true; busy && !w.failed; {
 			busy = false
-			for d := range daemons {
+			for d := range purging {
 				busy = w.pass(0, d) > 0 || busy
 			}
 		}
@@ -39,6 +40,7 @@ func (w *world) rest() {
 			w.now = w.now.Add(time.Second)
 		default:
 			w.check()
+			w.clear()
 			return
 		}
 		if round > 1000 {
@@ -144,7 +146,7 @@ func (w *world) doctor() {
 
 // check sees that all that must hold at rest does.
 func (w *world) check() {
-	granted := make(map[int64]float64) // by host
+	granted := maps.Clone(w.kept) // by host
 	w.doctor()
 	w.view(func(tx *store.Tx) (err error) {
 		for _, name := range w.names {
@@ -220,7 +222,7 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 				w.failf("%s: computers of several classes compute %s: %v", r.Name, name, classes)
 			}
 		}
-		if _, left := w.files[r.Name+"_0"]; left && !w.strays[r.Name] && !givenUp(r) {
+		if _, left := w.files[output(r.Name)]; left && !w.strays[r.Name] && !givenUp(r) {
 			w.failf("output of %s is left: %v, %v, %v", r.Name, r.Outcome, r.ValidateState, r.FileDeleteState)
 		}
 		if len(results) > wu.MaxTotalResults {

@@ -1,6 +1,7 @@
 package modeltest
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"strconv"
@@ -137,6 +138,8 @@ func (w *world) daemon(d int) {
 	case w.depth > 1:
 	case w.depth == 1 && (d == assimilation && w.assim > 0):
 		// Two assimilators at a time would hand an outcome over twice.
+	case d == purging:
+		w.purge(w.depth)
 	default:
 		w.pass(w.depth, d)
 	}
@@ -159,6 +162,13 @@ func (w *world) create() {
 	after := ""
 	if len(w.names) > 0 && w.chance(0.2) {
 		after = w.names[max(0, len(w.names)-1-w.rng.IntN(20))]
+		w.view(func(tx *store.Tx) error {
+			_, err := tx.WorkunitByName(after)
+			if errors.Is(err, store.ErrNotFound) {
+				after, err = "", nil // just purged
+			}
+			return err
+		})
 	}
 	w.insert(m, n, c, b, 1+w.rng.IntN(4), time.Duration(60+w.rng.IntN(20_000))*time.Second, int64(w.rng.IntN(3)), after)
 }
@@ -166,7 +176,8 @@ func (w *world) create() {
 // insert adds a workunit with quorum m, target n, at most c successes, b
 // results and a errors. It comes after another workunit, if that has a name.
 func (w *world) insert(m, n, c, b, a int, delay time.Duration, priority int64, after string) {
-	name := fmt.Sprintf("wu%d", len(w.names))
+	name := fmt.Sprintf("wu%d", w.made)
+	w.made++
 	wu := store.Workunit{
 		CreateTime: w.now, AppID: w.app, Name: name, RscFpopsEst: 1e12, RscFpopsBound: 1e14, RscMemoryBound: 1e6, RscDiskBound: 1e6,
 		DelayBound: delay, MinQuorum: m, TargetNResults: n, MaxErrorResults: a, MaxTotalResults: b, MaxSuccessResults: c, Priority: priority,
@@ -217,6 +228,9 @@ func (w *world) cancel() {
 	k := w.wus[w.names[w.rng.IntN(len(w.names))]]
 	w.update(func(tx *store.Tx) error {
 		_, err := transitioner.Cancel(tx, k.id, w.now)
+		if errors.Is(err, store.ErrNotFound) {
+			err = nil // just purged
+		}
 		return err
 	})
 }

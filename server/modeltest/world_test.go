@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,7 +16,9 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/assimilator"
+	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/filedeleter"
+	"github.com/starling-grid/starling/server/purger"
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/transitioner"
@@ -28,22 +33,23 @@ const (
 	validation
 	assimilation
 	deletion
+	purging
 	daemons
 )
 
 // A world is a project with its hosts.
 type world struct {
-	t   testing.TB
-	ctx context.Context
-	rng *rand.Rand
-	now time.Time
-	cfg scheduler.Config
-	lag time.Duration // delete_delay
+	t    testing.TB
+	ctx  context.Context
+	rng  *rand.Rand
+	now  time.Time
+	cfg  scheduler.Config
+	lag  time.Duration // delete_delay
+	keep time.Duration // purge_after_days
 
 	st    *store.Store
 	sched *scheduler.Scheduler
-	// Two processes' daemons, in the order transitioner, validator, assimilator,
-	// file deleter.
+	// Two processes' daemons, in the order of the constants.
 	daemons [2][]func(context.Context, time.Time) (int, error)
 	depth   int // daemons at work, one within an act of the other
 	assim   int // of these, assimilators
@@ -60,11 +66,16 @@ type world struct {
 	hosts    []*host
 	wus      map[string]*truth
 	names    []string
-	files    map[string]string // uploaded
-	input    map[string]bool   // in download/
-	sentTo   map[string]string // of a result: the system of the computer
-	strays   map[string]bool   // uploaded by hosts that were not to report any more
-	gone     []string          // inputs that were deleted in this pass
+	made     int                  // workunits ever
+	archive  string               // folder of what was purged
+	purged   map[string]bool      // workunits to be found there
+	kept     map[int64]float64    // credit of hosts for these
+	arrived  map[string]time.Time // of files
+	files    map[string]string    // uploaded
+	input    map[string]bool      // in download/
+	sentTo   map[string]string    // of a result: the system of the computer
+	strays   map[string]bool      // uploaded by hosts that were not to report any more
+	gone     []string             // inputs that were deleted in this pass
 	steps    int
 	failed   bool
 	owners   map[string][]string // of an input file: the workunits that need it
@@ -94,7 +105,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 0x5374_6172))
 	w := &world{
 		t: t, ctx: t.Context(), rng: rng, now: time.Unix(1_800_000_000, 0),
-		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string), sentTo: make(map[string]string),
+		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string), sentTo: make(map[string]string), arrived: make(map[string]time.Time), purged: make(map[string]bool), kept: make(map[int64]float64),
 	}
 	w.cfg = scheduler.Config{
 		Name: "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
@@ -107,6 +118,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 	if w.chance(0.3) {
 		w.lag = time.Duration(rng.IntN(7200)) * time.Second
 	}
+	w.keep, w.archive = time.Duration(1+w.rng.IntN(48))*time.Hour, filepath.Join(t.TempDir(), "archive")
 	w.st = openStore(t)
 	w.adaptive, w.hr = 2*w.rng.IntN(2), []int{0, 0, 2}[w.rng.IntN(3)]
 	w.eventful, w.crashes, w.troubled = 0.1, 0.01, 0.02
@@ -162,8 +174,9 @@ func (w *world) start(i int) {
 		a := &assimilator.Assimilator{
 			Store: w.st, Log: log, Handler: func(int64) (assimilator.Handler, error) { return handler{w}, nil },
 		}
-		d := &filedeleter.Deleter{Store: w.st, Log: log, Download: inputs{w}, Upload: outputs{w}}
-		w.daemons[i] = []func(context.Context, time.Time) (int, error){t.Pass, v.Pass, a.Pass, d.Pass}
+		d := &filedeleter.Deleter{Store: w.st, Log: log, Download: inputs{w}, Upload: outputs{w: w}}
+		p := &purger.Purger{Store: w.st, Log: log, Dir: w.archive, Upload: outputs{w: w}, After: w.keep}
+		w.daemons[i] = []func(context.Context, time.Time) (int, error){t.Pass, v.Pass, a.Pass, d.Pass, p.Pass}
 	}
 }
 
@@ -247,8 +260,8 @@ func (w *world) meanwhile() {
 func (w *world) describe(process int) func(store.Workunit, string, int64) (string, error) {
 	return func(_ store.Workunit, result string, _ int64) (string, error) {
 		w.once[process].Do(w.meanwhile)
-		return protocol.FileInfo{Name: result + "_0", GeneratedLocally: true, MaxNBytes: 99, XMLSignature: "bb\n."}.XML() +
-			protocol.Result{Name: result, FileRefs: []protocol.FileRef{{FileName: result + "_0", OpenName: "out"}}}.XML(), nil
+		return protocol.FileInfo{Name: output(result), GeneratedLocally: true, MaxNBytes: 99, XMLSignature: "bb\n."}.XML() +
+			protocol.Result{Name: result, FileRefs: []protocol.FileRef{{FileName: output(result), OpenName: "out"}}}.XML(), nil
 	}
 }
 
@@ -272,6 +285,9 @@ func (w *world) pass(process, daemon int) int {
 		w.view(func(tx *store.Tx) error {
 			for _, k := range w.running.calls {
 				wu, err := tx.Workunit(k.id)
+				if errors.Is(err, store.ErrNotFound) {
+					continue // purged meanwhile
+				}
 				if err != nil {
 					return err
 				}
@@ -301,7 +317,7 @@ func (c comparator) Load(r store.Result) (any, error) {
 	if c.w.trouble() {
 		return nil, errors.New("disk trouble")
 	}
-	out, ok := c.w.files[r.Name+"_0"]
+	out, ok := c.w.files[output(r.Name)]
 	if !ok {
 		return nil, fmt.Errorf("%w: never arrived", validator.ErrOutput)
 	}
@@ -321,7 +337,7 @@ func (h handler) Assimilate(_ context.Context, wu store.Workunit, _ []store.Resu
 	k := w.wus[wu.Name]
 	outcome := "given up: " + strings.Join(wu.ErrorMask.Reasons(), ", ")
 	if canonical != nil {
-		out, ok := w.files[canonical.Name+"_0"]
+		out, ok := w.files[output(canonical.Name)]
 		if !ok {
 			w.failf("%s is assimilated without its canonical output", wu.Name)
 		}
@@ -356,6 +372,9 @@ func (w *world) checkGone() {
 		for _, wu := range w.owners[name] {
 			w.view(func(tx *store.Tx) error {
 				row, err := tx.WorkunitByName(wu)
+				if errors.Is(err, store.ErrNotFound) {
+					return nil // purged
+				}
 				if err != nil {
 					return err
 				}
@@ -376,7 +395,24 @@ func (w *world) checkGone() {
 }
 
 // outputs is upload/.
-type outputs struct{ w *world }
+type outputs struct {
+	blob.Tree // what nobody asks for
+	w         *world
+}
+
+// output is the name of a result's output file.
+func output(result string) string { return result + "_r1_0" }
+
+// Walk lets others go on between two files.
+func (d outputs) Walk(fn func(name string, modified time.Time) error) error {
+	for _, name := range slices.Sorted(maps.Keys(d.w.files)) {
+		d.w.meanwhile()
+		if err := fn(name, d.w.arrived[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (d outputs) Remove(name string) error {
 	d.w.checkGone() // before others come that need such inputs
