@@ -41,7 +41,7 @@ func doctorCmd() *cobra.Command {
 					}
 				}
 				if len(wrong) > 0 {
-					return fmt.Errorf("%d things are wrong", len(wrong))
+					return fmt.Errorf("rules that do not hold: %d", len(wrong))
 				}
 				if !asJSON {
 					fmt.Println("all is well")
