@@ -157,7 +157,7 @@ func newManager(t *testing.T, ctx context.Context, a *testhost.Agent, port int) 
 		t.Fatal(err)
 	}
 	defer r.Close()
-	screen := exec.Command("Xvfb", "-displayfd", "3", "-nolisten", "tcp", "-screen", "0", "1024x768x24")
+	screen := exec.Command("Xvfb", "-displayfd", "3", "-nolisten", "tcp", "-noreset", "-screen", "0", "1024x768x24") // a reset, when xdotool leaves, throws out the Manager that just comes
 	screen.ExtraFiles = []*os.File{w}
 	start(t, screen)
 	_ = w.Close()
