@@ -13,8 +13,11 @@ import (
 // quiet returns a world in which nothing happens by chance.
 func quiet(t *testing.T) *world {
 	t.Helper()
-	w := newWorld(t, 1)
+	w := emptyWorld(t, 1)
 	t.Cleanup(func() { w.close() })
+	w.hr, w.adaptive = 0, 0
+	w.boot()
+	w.populate()
 	w.drain, w.hosts = true, nil
 	w.sched.Config.MaxWusToSend, w.sched.Config.MaxWusInProgress, w.sched.Config.DailyResultQuota = 0, 0, 0
 	w.sched.Config.MinSendworkInterval = 0

@@ -102,6 +102,14 @@ type truth struct {
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
+	w := emptyWorld(t, seed)
+	w.boot()
+	w.populate()
+	return w
+}
+
+// emptyWorld draws what a world is like.
+func emptyWorld(t testing.TB, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 0x5374_6172))
 	w := &world{
 		t: t, ctx: t.Context(), rng: rng, now: time.Unix(1_800_000_000, 0),
@@ -125,8 +133,6 @@ func newWorld(t testing.TB, seed uint64) *world {
 	if w.chance(0.2) { // a bad day
 		w.eventful, w.crashes, w.troubled = 0.5, 0.1, 0.2
 	}
-	w.boot()
-	w.populate()
 	return w
 }
 
