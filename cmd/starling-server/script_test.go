@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testpg"
 )
 
@@ -35,15 +35,14 @@ func run(t *testing.T, dir string, database func() string) {
 	testscript.Run(t, testscript.Params{
 		Dir: dir,
 		Setup: func(env *testscript.Env) error {
-			// A port that is free now; the script's server takes it.
-			l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+			port, err := testhost.FreePort()
 			if err != nil {
 				return err
 			}
-			env.Setenv("ADDR", l.Addr().String())
+			env.Setenv("ADDR", fmt.Sprint("127.0.0.1:", port))
 			env.Setenv("DATABASE", database())
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program built with -race ends with a second of sleep
-			return l.Close()
+			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"get": get, "lose": lose},
 	})

@@ -16,7 +16,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -66,14 +68,21 @@ func (b Bin) Run(ctx context.Context, stdin io.Reader, program string, args ...s
 	return out.String(), nil
 }
 
-// FreePort returns a TCP port on loopback that nobody listens on.
+// ports counts those that FreePort has looked at.
+var ports atomic.Int64
+
+// FreePort returns a TCP port on loopback that nobody listens on, another one each
+// time. It is below those that systems choose themselves (from 32768 on), so that
+// nobody's outgoing connection takes it before it is used; processes begin at
+// different ones.
 func FreePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+	for range 100 {
+		port := 10_000 + (251*os.Getpid()+int(ports.Add(1)))%20_000
+		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			return port, l.Close()
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return 0, errors.New("no free port found")
 }
 
 // A Process is a program that keeps running.
