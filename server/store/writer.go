@@ -51,6 +51,9 @@ func (w *writer) close() error {
 }
 
 func (w *writer) update(ctx context.Context, fn func(tx *Tx) error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // select would toss for it
+	}
 	j := job{fn: fn, done: make(chan error, 1)}
 	select {
 	case w.jobs <- j:
