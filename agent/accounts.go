@@ -164,7 +164,7 @@ func (a *Agent) forget(project string) bool {
 		return false
 	}
 	for _, n := range slots {
-		a.clear(n)
+		go a.clear(n)
 	}
 	if err := os.RemoveAll(a.projectDir(project)); err != nil {
 		a.log.Warn("files of a detached project are left", "project", project, "error", err)

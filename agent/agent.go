@@ -198,7 +198,7 @@ func New(cfg Config) (*Agent, error) {
 		a.group()
 	}
 	if err == nil && cfg.Confine && a.settings.Sandbox {
-		a.exec.Confine(executor.Walls{Network: a.settings.SandboxNetwork, Read: a.settings.SandboxRead, Write: a.settings.SandboxWrite})
+		err = a.exec.Confine(executor.Walls{Network: a.settings.SandboxNetwork, Read: a.settings.SandboxRead, Write: a.settings.SandboxWrite})
 	}
 	if err == nil {
 		err = a.knowHost()

@@ -95,7 +95,7 @@ func (a *Agent) notStarted(task string, err error) {
 		slot := r.Slot
 		r.Slot = state.NoSlot
 		a.cannotRun(key, r, err, time.Now())
-		a.clear(slot)
+		go a.clear(slot)
 		return
 	}
 	a.log.Error("cannot start a result, trying again in a minute", "result", r.Name, "error", err)
@@ -299,7 +299,7 @@ func (a *Agent) exited(e executor.Exited, now time.Time) {
 	}
 	if e.Verdict.Over() {
 		if r, _ := a.db.Results.Get(key); r.Slot == state.NoSlot {
-			a.clear(slot)
+			go a.clear(slot)
 		}
 	}
 }
@@ -340,10 +340,13 @@ func (a *Agent) finished(key string, r state.Result, outputs []executor.Output, 
 	}
 }
 
-// clear empties a slot; trouble is for the log, since a slot is emptied again
-// before it is used.
+// clear empties a slot, which may take long; trouble is for the log, since a slot
+// is emptied again before it is used.
 func (a *Agent) clear(slot int) {
-	if err := a.exec.Clear(slot); err != nil && !errors.Is(err, executor.ErrBusy) {
+	switch err := a.exec.Clear(slot); {
+	case errors.Is(err, executor.ErrBusy), errors.Is(err, executor.ErrStopped):
+		return
+	case err != nil:
 		a.log.Warn("cannot empty a slot", "slot", slot, "error", err)
 		return
 	}

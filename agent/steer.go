@@ -89,7 +89,7 @@ func (a *Agent) abort(key string, r state.Result, why string) error {
 		r.Ready(time.Now())
 	})
 	if slot != state.NoSlot {
-		a.clear(slot)
+		go a.clear(slot)
 	}
 	return nil
 }

@@ -1,12 +1,12 @@
 package agent
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
@@ -25,16 +25,15 @@ func (a *Agent) trickles(project string) (found []protocol.Trickle) {
 		return nil
 	}
 	defer dir.Close()
-	entries, _ := fs.ReadDir(dir.FS(), ".")
-	for _, e := range entries {
-		result, at, ok := appipc.ParseTrickleName(e.Name())
-		if !ok {
-			continue
+	_ = foreigndir.Names(dir, ".", func(name string) bool {
+		if result, at, ok := appipc.ParseTrickleName(name); ok {
+			// The application that wrote it may still have it open.
+			if text, err := foreigndir.Read(dir, name, executor.MaxTrickle); err == nil {
+				found = append(found, protocol.Trickle{ResultName: result, Time: at, Text: string(text)})
+			}
 		}
-		if text, err := dir.ReadFile(e.Name()); err == nil {
-			found = append(found, protocol.Trickle{ResultName: result, Time: at, Text: string(text)})
-		}
-	}
+		return true
+	}) // a folder that cannot be read has none
 	slices.SortStableFunc(found, func(x, y protocol.Trickle) int { return x.Time.Compare(y.Time) })
 	return found
 }

@@ -14,7 +14,7 @@ import (
 //
 // Upstream starts the application again.
 func (r *run) adopt() bool {
-	b, err := r.slot.dir.ReadFile(appipc.FinishFile)
+	b, err := r.slot.read(appipc.FinishFile)
 	if err != nil || appipc.ParseFinish(b).Status != 0 {
 		return false
 	}
@@ -31,7 +31,7 @@ func (r *run) adopt() bool {
 // lastCPUTime is what the application told last. Its message stays in the
 // shared memory after it was read.
 func (s *slot) lastCPUTime() time.Duration {
-	mem, err := s.dir.ReadFile(appipc.MmapFile)
+	mem, err := s.read(appipc.MmapFile)
 	if err != nil || len(mem) < appipc.MmapSize {
 		return 0
 	}

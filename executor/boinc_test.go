@@ -261,7 +261,7 @@ func TestProgramThatKnowsNoInterface(t *testing.T) {
 	if e := b.exited(); e.Verdict != WillRestart || e.CPUTime == 0 {
 		t.Errorf("got %+v", e)
 	}
-	if left := b.inhabitants(filepath.Join(b.data, "slots")); len(left) > 0 {
+	if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
 		t.Errorf("processes left: %v", left)
 	}
 }
@@ -376,7 +376,7 @@ func TestWrapperApplication(t *testing.T) {
 	if e := b.exited(); e.Verdict != WillRestart {
 		t.Errorf("got %+v", e)
 	}
-	if left := b.inhabitants(filepath.Join(b.data, "slots")); len(left) > 0 {
+	if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
 		t.Errorf("processes left: %v", left)
 	}
 	if err := b.Clear(0); err != nil {

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"fmt"
+	"hash/fnv"
 	"os/exec"
 	"path/filepath"
 
@@ -15,13 +17,48 @@ type Walls struct {
 	Write   []string // further ones that they may change
 }
 
-// Confine puts walls around all applications that are started from now on. It
-// must be called before the first; where the system has no sandbox it does
-// nothing, see sandbox.Level.
-func (e *Executor) Confine(w Walls) {
-	if _, ok := sandbox.Level(); ok {
-		e.walls = &w
+// Confine puts walls around all applications that are started from now on, and has
+// each of a root's agent be a user of its own, without rights. It must be called
+// before the first. The error says why that is not possible here and what to do.
+func (e *Executor) Confine(w Walls) error {
+	e.walls = &w
+	user, err := sandbox.TaskUser(0)
+	if err == nil && user != 0 {
+		err = e.openWay()
+		if err == nil {
+			err = sandbox.Try(sandbox.Policy{User: user, Reach: e.dir})
+		}
 	}
+	if err != nil {
+		return fmt.Errorf("the agent runs as root and cannot run tasks as users without rights here: %w\n"+
+			"You can: run it as an ordinary user, such as that of: starling service install", err)
+	}
+	return nil
+}
+
+// openWay lets the users of tasks pass through our folders to their own.
+func (e *Executor) openWay() error {
+	for _, dir := range []string{".", "slots", "projects"} {
+		if err := e.root.MkdirAll(dir, 0o711); err != nil {
+			return err
+		}
+		info, err := e.root.Stat(dir)
+		if err == nil && info.Mode()&0o011 != 0o011 {
+			err = e.root.Chmod(dir, info.Mode().Perm()|0o011)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// taskUser is the id of the user as whom the task in a slot runs; 0 is the agent's.
+func (e *Executor) taskUser(slot int) (int, error) {
+	if e.walls == nil {
+		return 0, nil
+	}
+	return sandbox.TaskUser(slot)
 }
 
 // moreTasks is how many processes and threads all applications of this user may
@@ -29,20 +66,48 @@ func (e *Executor) Confine(w Walls) {
 // only stops what grows too fast to be counted here.
 const moreTasks = 16
 
+// roomForMessage is by how much a file may exceed the disk bound, so that the
+// agent can end its writer with a message before the system does.
+const roomForMessage = 1 << 20
+
 // launch starts an application, behind the walls if there are any: there it can
-// read the system's programs and libraries, and change its slot and its project's
-// folder.
+// read the system's programs and libraries and its project's folder, and change
+// its slot.
 func (e *Executor) launch(cmd *exec.Cmd, t Task) error {
 	if e.walls == nil {
 		return cmd.Start()
 	}
+	user, err := e.taskUser(t.Slot)
+	if err != nil {
+		return err
+	}
 	p := sandbox.System()
+	p.User, p.Reach, p.Own, p.Mark = user, e.dir, cmd.Dir, e.mark(t.Slot)
 	p.Network = e.walls.Network
 	p.MoreTasks = moreTasks * e.allowance().Processes
-	p.Read = append(p.Read, e.walls.Read...)
-	p.Write = append(append(p.Write, e.walls.Write...), cmd.Dir, filepath.Clean(t.ProjectDir))
+	if t.Init.RscDiskBound > 0 {
+		p.FileBytes = t.Init.RscDiskBound + roomForMessage
+	}
+	p.Read = append(append(p.Read, e.walls.Read...), filepath.Clean(t.ProjectDir))
+	p.Write = append(append(p.Write, e.walls.Write...), cmd.Dir)
 	if len(t.Runner) > 0 {
 		p.Read = append(p.Read, t.Runner[0])
 	}
 	return sandbox.Start(cmd, p)
+}
+
+// slotBits is how many bits of a mark name the slot; the others are those of the
+// data directory.
+const slotBits = 16
+
+// mark is what tells the processes of a slot of ours from all others.
+func (e *Executor) mark(slot int) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(e.dir))
+	return h.Sum64()>>(slotBits+1)<<slotBits | uint64(slot+1)&(1<<slotBits-1) //nolint:gosec // slots are few
+}
+
+// ours reports whether a mark is that of any slot of ours.
+func (e *Executor) ours(mark uint64) bool {
+	return mark != 0 && mark>>slotBits == e.mark(0)>>slotBits
 }

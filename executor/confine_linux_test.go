@@ -30,7 +30,7 @@ for f in ../../state.db ../../gui_rpc_auth.cfg ../../accounts/a.toml ../../proje
 	echo x >>$f && echo "wrote $f" >>leaks
 	rm -f $f
 done
-echo fine >../../projects/example.org_p/r_0_0
+echo fine >starling_outputs/r_0_0
 echo 0 >boinc_finish_called
 `)
 	task := b.task()

@@ -51,9 +51,15 @@ func (q *controlQueue) leaving() bool {
 	return n > 0 && (q.waiting[n-1] == appipc.Quit || q.waiting[n-1] == appipc.Abort)
 }
 
+// A mailbox takes one message at a time on each of its channels.
+type mailbox interface {
+	Send(ch appipc.Channel, text string) bool
+	Pending(ch appipc.Channel) bool
+}
+
 // flush hands over what the channel takes, and reports whether all is said and
 // read.
-func (q *controlQueue) flush(ipc appipc.Channels) bool {
+func (q *controlQueue) flush(ipc mailbox) bool {
 	for len(q.waiting) > 0 && ipc.Send(appipc.ControlRequest, string(q.waiting[0])) {
 		q.waiting = q.waiting[1:]
 	}

@@ -22,6 +22,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -94,8 +95,12 @@ type Executor struct {
 	tree   processTree
 	groups groups
 
+	ctx    context.Context // ends when nothing may take long any more
+	cancel context.CancelFunc
+
 	mu      sync.Mutex
 	runs    map[string]*run
+	clears  map[int]chan struct{} // slots that are being emptied; closed at the end
 	allowed Allowance
 	stopped bool
 	ended   sync.WaitGroup
@@ -135,7 +140,15 @@ func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error
 	if err != nil {
 		return nil, fmt.Errorf("open data directory: %w", err)
 	}
-	return &Executor{dir: dir, root: root, log: log, report: report, timing: standardTiming, runs: make(map[string]*run)}, nil
+	if err := adoptOrphans(); err != nil {
+		log.Debug("processes that applications leave behind are looked for by their mark only", "error", err)
+	}
+	e := &Executor{
+		dir: dir, root: root, log: log, report: report, timing: standardTiming,
+		runs: make(map[string]*run), clears: make(map[int]chan struct{}),
+	}
+	e.ctx, e.cancel = context.WithCancel(context.Background())
+	return e, nil
 }
 
 // PassEnvironment names variables of this process that applications get beside
@@ -173,6 +186,12 @@ func (e *Executor) Start(t Task) error {
 func (e *Executor) reserve(t Task) (*run, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	for !e.stopped && e.clears[t.Slot] != nil {
+		cleared := e.clears[t.Slot]
+		e.mu.Unlock()
+		<-cleared
+		e.mu.Lock()
+	}
 	if e.stopped {
 		return nil, ErrStopped
 	}
@@ -251,19 +270,44 @@ func (e *Executor) Progress() map[string]Progress {
 }
 
 // Clear removes slots/N with all that is in it; that it is not there is no
-// error. A slot in use gives ErrBusy.
+// error. A slot in use gives ErrBusy; a Start in it waits meanwhile. It may take
+// long.
 func (e *Executor) Clear(slot int) error {
-	e.mu.Lock()
-	defer e.mu.Unlock() // nothing may start in it meanwhile
-	for _, r := range e.runs {
-		if r.task.Slot == slot {
-			return fmt.Errorf("clear slot %d: %w", slot, ErrBusy)
-		}
+	cleared, err := e.reserveToClear(slot)
+	if err != nil {
+		return fmt.Errorf("clear slot %d: %w", slot, err)
 	}
-	if err := e.root.RemoveAll(slotName(slot)); err != nil {
+	defer func() {
+		e.mu.Lock()
+		delete(e.clears, slot)
+		e.mu.Unlock()
+		close(cleared)
+		e.ended.Done()
+	}()
+	if err := foreigndir.RemoveAll(e.root, slotName(slot)); err != nil {
 		return fmt.Errorf("clear slot %d: %w", slot, err)
 	}
 	return nil
+}
+
+func (e *Executor) reserveToClear(slot int) (chan struct{}, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stopped {
+		return nil, ErrStopped
+	}
+	for _, r := range e.runs {
+		if r.task.Slot == slot {
+			return nil, ErrBusy
+		}
+	}
+	if e.clears[slot] != nil {
+		return nil, ErrBusy
+	}
+	cleared := make(chan struct{})
+	e.clears[slot] = cleared
+	e.ended.Add(1)
+	return cleared, nil
 }
 
 // Stop asks every application to quit, kills those that are still there after
@@ -294,8 +338,10 @@ func (e *Executor) Stop(ctx context.Context) error {
 	select {
 	case <-ended:
 	case <-ctx.Done():
+		e.cancel()
 		tell(func(r *run) { r.kill() })
 		<-ended
 	}
+	e.cancel()
 	return e.root.Close()
 }

@@ -25,9 +25,10 @@ type ending struct {
 	AbortStatus int
 	AbortReason string
 
-	Code       int // exit status, if Signal is 0
-	Signal     int // that ended it, or 0
-	WaitStatus int // both, as the system encodes them
+	Code       int  // exit status, if Signal is 0
+	Signal     int  // that ended it, or 0
+	WaitStatus int  // both, as the system encodes them
+	FileTooBig bool // the system ended it for writing beyond the disk bound
 
 	Finish    *appipc.Finish        // the finish file, if there is one
 	Temporary *appipc.TemporaryExit // the temporary-exit file, if it is valid

@@ -1,39 +1,15 @@
 package executor
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 
-	"github.com/starling-grid/starling/internal/mmapfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
-
-// channels makes new shared memory, zeroed. A file that an earlier run has
-// mapped is not reused.
-func (s *slot) channels() (appipc.Channels, []byte, error) {
-	if err := s.dir.Remove(appipc.MmapFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return appipc.Channels{}, nil, err
-	}
-	f, err := s.dir.OpenFile(appipc.MmapFile, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o660)
-	if err != nil {
-		return appipc.Channels{}, nil, err
-	}
-	defer f.Close()
-	if err := f.Truncate(appipc.MmapSize); err != nil {
-		return appipc.Channels{}, nil, err
-	}
-	mem, err := mmapfile.Map(f, appipc.MmapSize)
-	if err != nil {
-		return appipc.Channels{}, nil, err
-	}
-	ipc, err := appipc.NewChannels(mem)
-	return ipc, mem, err
-}
 
 // initData completes what the application is told.
 func (e *Executor) initData(t Task) appipc.InitData {
@@ -53,6 +29,11 @@ func (e *Executor) command(t Task, s *slot) (*exec.Cmd, *os.File, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if s.user != 0 && info.Mode()&0o055 != 0o055 {
+		if err := s.project.Chmod(t.Program, info.Mode().Perm()|0o755); err != nil {
+			return nil, nil, err
+		}
+	}
 	if !info.Mode().IsRegular() {
 		return nil, nil, fmt.Errorf("%w: %s is not a file", ErrUnusable, t.Program)
 	}
@@ -61,8 +42,12 @@ func (e *Executor) command(t Task, s *slot) (*exec.Cmd, *os.File, error) {
 			return nil, nil, err
 		}
 	}
-	stderr, err := s.dir.OpenFile(appipc.StderrFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o664)
+	stderr, err := foreigndir.Append(s.dir, appipc.StderrFile, 0o664)
 	if err != nil {
+		return nil, nil, err
+	}
+	if err := s.give(stderr); err != nil {
+		_ = stderr.Close()
 		return nil, nil, err
 	}
 	// The program starts by its path in the project's folder, seen from the

@@ -30,7 +30,7 @@ func (r *run) abort(status int, reason string) {
 // ask tells the application to leave and sets a limit to its patience with us.
 func (r *run) ask(c appipc.Control) {
 	r.deadline = time.Now().Add(r.e.timing.leave)
-	if r.mem == nil {
+	if !r.ipc.Open() {
 		r.kill()
 		return
 	}
@@ -49,7 +49,7 @@ func (r *run) kill() int {
 		kill(pid)
 	}
 	// Whoever has hidden from these is known by the mark it was given.
-	marked := r.e.inhabitants(r.dir())
+	marked := r.inhabitants()
 	for _, pid := range marked {
 		kill(pid)
 	}
@@ -83,6 +83,10 @@ func (r *run) end() Exited {
 		r.clean() // what the main process has left behind
 		e.exitOf(r.cmd.ProcessState)
 		used = max(r.cmd.ProcessState.UserTime()+r.cmd.ProcessState.SystemTime(), r.group.cpu())
+		if e.FileTooBig && !e.Abort {
+			e.Abort, e.AbortStatus = true, exitDiskLimit
+			e.AbortReason = diskExceeded(r.task.Init.RscDiskBound+roomForMessage, r.task.Init.RscDiskBound)
+		}
 		if r.group.outOfMemory() && !e.Abort {
 			e.Abort, e.AbortStatus = true, exitMemoryLimit
 			e.AbortReason = fmt.Sprintf("working set size > client RAM limit: ended by the system at %.2fMB", float64(r.bounded.MostMemory)/megabyte)
@@ -92,11 +96,11 @@ func (r *run) end() Exited {
 	// An application that does not use the interface reports no CPU time.
 	p.CPUTime = max(p.CPUTime, r.task.Init.WUCPUTime+used)
 	e.PrematureExits = r.slot.state.PrematureExits
-	if b, err := r.slot.dir.ReadFile(appipc.FinishFile); err == nil {
+	if b, err := r.slot.read(appipc.FinishFile); err == nil {
 		f := appipc.ParseFinish(b)
 		e.Finish = &f
 	}
-	if b, err := r.slot.dir.ReadFile(appipc.TemporaryExitFile); err == nil {
+	if b, err := r.slot.read(appipc.TemporaryExitFile); err == nil {
 		if t, ok := appipc.ParseTemporaryExit(b); ok {
 			e.Temporary = &t
 		}
@@ -114,6 +118,9 @@ func (r *run) end() Exited {
 		ev.Outputs = r.e.outputs(r.task, r.slot)
 		ev.Stderr = r.slot.tail(appipc.StderrFile, maxStderr)
 		j = judgeOutputs(j, ev.Outputs)
+		if r.e.ctx.Err() != nil && j.Verdict != Aborted {
+			j = judgement{Verdict: WillRestart, Message: "stopped while its files were looked at"} // see adopt
+		}
 	}
 	ev.Verdict, ev.ExitStatus, ev.Message, ev.Delay = j.Verdict, j.ExitStatus, j.Message, j.Delay
 	r.closeSlot()

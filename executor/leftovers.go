@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/shirou/gopsutil/v3/process"
 
+	"github.com/starling-grid/starling/executor/sandbox"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -22,7 +23,7 @@ import (
 // there when ctx ends.
 func (e *Executor) KillLeftovers(ctx context.Context) error {
 	for {
-		pids := append(e.inhabitants(filepath.Join(e.dir, "slots")), e.lockHolders()...)
+		pids := append(e.inhabitants(filepath.Join(e.dir, "slots"), e.ours), e.lockHolders()...)
 		if len(pids) == 0 {
 			return nil
 		}
@@ -39,10 +40,11 @@ func (e *Executor) KillLeftovers(ctx context.Context) error {
 }
 
 // inhabitants returns the processes of applications whose slot is dir or below
-// it. They are known by our mark, wherever they have gone; a process without it,
-// such as a person's shell that stands in a slot, is none. Where environments
-// cannot be read the working directory tells.
-func (e *Executor) inhabitants(dir string) []int {
+// it. They are known by a mark that they cannot take off, see sandbox.Marked; where
+// there are no walls by one in their environment, or where that cannot be read by
+// their working directory. A process without it, such as a person's shell that
+// stands in a slot, is none.
+func (e *Executor) inhabitants(dir string, mark func(uint64) bool) []int {
 	pids, err := process.Pids()
 	if err != nil {
 		e.log.Warn("cannot list processes", "error", err)
@@ -55,10 +57,16 @@ func (e *Executor) inhabitants(dir string) []int {
 		}
 		p := &process.Process{Pid: pid}
 		in := ""
-		if env, err := p.Environ(); err == nil {
-			in = slotOf(env)
-		} else if cwd, err := p.Cwd(); err == nil {
-			in = strings.TrimSuffix(cwd, " (deleted)")
+		switch m := sandbox.Marked(int(pid)); {
+		case mark(m):
+			in = dir
+		case m != 0: // another slot's
+		default:
+			if env, err := p.Environ(); err == nil {
+				in = slotOf(env)
+			} else if cwd, err := p.Cwd(); err == nil {
+				in = strings.TrimSuffix(cwd, " (deleted)")
+			}
 		}
 		if !below(in, dir) {
 			continue
@@ -71,6 +79,12 @@ func (e *Executor) inhabitants(dir string) []int {
 	return found
 }
 
+// inhabitants are the processes in the run's slot, wherever they have gone.
+func (r *run) inhabitants() []int {
+	mark := r.e.mark(r.task.Slot)
+	return r.e.inhabitants(r.dir(), func(m uint64) bool { return m == mark })
+}
+
 // seek now and then counts those processes to a run that have become nobody's
 // children before anybody looked.
 func (r *run) seek(all family, now time.Time) {
@@ -78,26 +92,23 @@ func (r *run) seek(all family, now time.Time) {
 		return
 	}
 	r.sought = now
-	r.kin = all.adopt(r.e.inhabitants(r.dir()), r.kin)
+	r.kin = all.adopt(r.inhabitants(), r.kin)
 }
 
 // lockHolders returns the processes that hold the lock of a slot.
 func (e *Executor) lockHolders() []int {
-	slots, err := fs.ReadDir(e.root.FS(), "slots")
-	if err != nil {
-		return nil
-	}
 	var found []int
-	for _, s := range slots {
-		f, err := e.root.OpenFile(path.Join("slots", s.Name(), appipc.LockFile), os.O_RDWR, 0)
+	_ = foreigndir.Names(e.root, "slots", func(name string) bool {
+		f, err := foreigndir.Open(e.root, path.Join("slots", name, appipc.LockFile))
 		if err != nil {
-			continue
+			return true
 		}
 		if pid := lockHolder(f); pid > 1 && pid != os.Getpid() {
 			found = append(found, pid)
 		}
 		_ = f.Close()
-	}
+		return true
+	}) // no slots: nobody holds a lock
 	return found
 }
 

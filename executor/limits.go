@@ -1,10 +1,12 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -88,20 +90,24 @@ func (r *run) limit(now time.Time, a Allowance) {
 			r.smoothed/megabyte, float64(a.MostMemory)/megabyte))
 		return
 	}
-	if d.RscDiskBound <= 0 {
-		return
-	}
 	// What an application writes to stderr grows fastest and is cheap to see.
 	used := r.slot.size(appipc.StderrFile)
 	if now.Sub(r.measured) >= r.e.timing.disk {
 		r.measured = now
-		used = r.diskUsage()
+		var err error
+		if used, err = r.diskUsage(); errors.Is(err, foreigndir.ErrTooDeep) {
+			r.abort(exitDiskLimit, fmt.Sprintf("exceeded disk limit: folders nested more than %d deep", foreigndir.MaxDepth))
+			return
+		}
 		r.update(func(p *Progress) { p.Disk, p.PeakDisk = used, max(p.PeakDisk, used) })
 	}
-	if used > d.RscDiskBound {
-		r.abort(exitDiskLimit, fmt.Sprintf("exceeded disk limit: %.2fMB > %.2fMB",
-			float64(used)/megabyte, float64(d.RscDiskBound)/megabyte))
+	if d.RscDiskBound > 0 && used > d.RscDiskBound {
+		r.abort(exitDiskLimit, diskExceeded(used, d.RscDiskBound))
 	}
+}
+
+func diskExceeded(used, bound int64) string {
+	return fmt.Sprintf("exceeded disk limit: %.2fMB > %.2fMB", float64(used)/megabyte, float64(bound)/megabyte)
 }
 
 // bound has the system hold the run to what it may use at most, where it can.
@@ -113,18 +119,14 @@ func (r *run) bound(a Allowance) {
 	r.group.bound(a.MostMemory, moreTasks*a.Processes, !r.task.Init.NoPriorityChange)
 }
 
-// diskUsage is what the run has written: its slot and, outside of it, its outputs.
-func (r *run) diskUsage() int64 {
-	sum := r.e.DiskUsage(r.task.Slot)
-	for _, f := range r.task.Files {
-		if !f.Output || f.Copy {
-			continue
-		}
-		if info, err := r.slot.project.Lstat(f.Physical); err == nil && info.Mode().IsRegular() {
-			sum += info.Size()
-		}
+// diskUsage is what the run has written: its slot, its outputs in it, and files
+// that no longer have a name.
+func (r *run) diskUsage() (int64, error) {
+	sum, err := foreigndir.Usage(r.e.root, slotName(r.task.Slot))
+	if r.cmd != nil {
+		sum += unlinked(append(r.relatives(), r.cmd.Process.Pid))
 	}
-	return sum
+	return sum, err
 }
 
 // throttle has a run compute part of the time only, in whole polls. A GPU would

@@ -49,7 +49,7 @@ func TestLimits(t *testing.T) {
 			if len(e.Stderr) > maxStderr {
 				t.Errorf("%d bytes of stderr", len(e.Stderr))
 			}
-			if left := b.inhabitants(filepath.Join(b.data, "slots")); len(left) > 0 {
+			if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
 				t.Errorf("processes left: %v", left)
 			}
 		})
@@ -72,7 +72,7 @@ func TestForkBomb(t *testing.T) {
 			if e.Verdict != Aborted || e.ExitStatus != 194 || !strings.Contains(e.Message, "processes > 16 (max_processes)") {
 				t.Errorf("got %+v", e)
 			}
-			if left := b.inhabitants(filepath.Join(b.data, "slots")); len(left) > 0 {
+			if left := b.inhabitants(filepath.Join(b.data, "slots"), b.ours); len(left) > 0 {
 				t.Errorf("processes left: %v", left)
 			}
 		})

@@ -5,17 +5,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// maxTrickle is the longest message to a project's server that is passed on.
-const maxTrickle = 1 << 20
+// MaxTrickle is the longest message to a project's server that is passed on, in
+// bytes.
+const MaxTrickle = 1 << 20
 
 // mail passes on what the application says beside its status, and tells it of
 // what has come for it.
@@ -52,12 +52,12 @@ func (r *run) trickleUp() {
 	if err == nil {
 		err = checkName(r.task.Init.ResultName)
 	}
-	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxTrickle) {
-		err = fmt.Errorf("%d bytes, %s: not a file of at most %d bytes", info.Size(), info.Mode(), maxTrickle)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > MaxTrickle) {
+		err = fmt.Errorf("%d bytes, %s: not a file of at most %d bytes", info.Size(), info.Mode(), MaxTrickle)
 	}
 	if err != nil {
 		r.log.Warn("message of an application is not sent", "error", err)
-		_ = r.slot.dir.RemoveAll(appipc.TrickleUpFile)
+		_ = foreigndir.RemoveAll(r.slot.dir, appipc.TrickleUpFile)
 		return
 	}
 	at := time.Now()
@@ -66,8 +66,7 @@ func (r *run) trickleUp() {
 		at = at.Add(time.Second)
 		name = appipc.TrickleName(r.task.Init.ResultName, at)
 	}
-	from := path.Join(slotName(r.task.Slot), appipc.TrickleUpFile)
-	if err := r.e.root.Rename(from, path.Join("projects", filepath.Base(r.task.ProjectDir), name)); err != nil {
+	if err := r.e.take(r.task, appipc.TrickleUpFile, name); err != nil {
 		r.log.Warn("message of an application is not sent yet", "error", err)
 		return
 	}
@@ -94,6 +93,9 @@ func (e *Executor) TrickleDown(result string, slot int, at time.Time, text strin
 			return fmt.Errorf("message for %s: %w", result, err)
 		}
 		_, err = f.WriteString(text)
+		if user, e := e.taskUser(slot); e == nil && user != 0 {
+			err = errors.Join(err, f.Chown(user, user))
+		}
 		if err := errors.Join(err, f.Close()); err != nil {
 			return fmt.Errorf("message for %s: %w", result, err)
 		}

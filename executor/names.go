@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -19,7 +20,8 @@ var reserved = map[string]bool{
 	appipc.TaskStateFile:     true,
 	appipc.SetupFile:         true,
 	partialCopy:              true,
-	partialStatus:            true,
+	foreigndir.Temp:          true,
+	outputsDir:               true,
 }
 
 // checkName refuses what is not the name of one file in one folder. os.Root

@@ -1,21 +1,88 @@
 package executor
 
 import (
+	"context"
 	"crypto/md5"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/protocol/appipc"
 )
+
+// outputsDir is the folder in a slot that output files are written to. BOINC's
+// client has them written to the project's folder; there a task could change
+// what other tasks read, and fill the disk unseen.
+const outputsDir = "starling_outputs"
+
+// makeOutputs makes the folder, unless it is there.
+func (s *slot) makeOutputs() error {
+	if info, err := s.dir.Lstat(outputsDir); err == nil && info.IsDir() {
+		return foreigndir.Repair(s.dir, outputsDir)
+	}
+	if err := foreigndir.RemoveAll(s.dir, outputsDir); err != nil {
+		return err
+	}
+	if err := s.dir.Mkdir(outputsDir, 0o700); err != nil {
+		return err
+	}
+	return s.own(s.dir, outputsDir)
+}
+
+// placeOutput has the application write an output to the slot. One that lies in
+// the project's folder, from a slot that BOINC's client made, goes with it.
+func (s *slot) placeOutput(f File) error {
+	head, err := foreigndir.Read(s.dir, f.logical(), 512)
+	if err == nil {
+		target, ok := appipc.ParseSoftLink(head)
+		if !ok && len(head) > 0 || target == outputsDir+"/"+f.Physical {
+			return nil
+		}
+		if err := s.fetch(f); err != nil {
+			return err
+		}
+	}
+	return s.replace(f.logical(), appipc.SoftLink(outputsDir+"/"+f.Physical))
+}
+
+// fetch copies an output from the project's folder into the slot.
+func (s *slot) fetch(f File) error {
+	src, err := foreigndir.Open(s.project, f.Physical)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := foreigndir.Create(s.dir, partialCopy, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(dst, src)
+	if err == nil {
+		err = s.give(dst)
+	}
+	if err := errors.Join(err, dst.Close()); err != nil {
+		return err
+	}
+	if err := s.dir.Rename(partialCopy, path.Join(outputsDir, f.Physical)); err != nil {
+		return err
+	}
+	return s.project.Remove(f.Physical)
+}
 
 // maxStderr is how much of stderr.txt BOINC's clients send.
 const maxStderr = 63 << 10
 
-// outputs moves copied outputs into the project's folder and looks at all of
-// them. A file that is too big is deleted.
+// outputs moves outputs into the project's folder and looks at all of them. A file
+// that is too big is deleted.
 func (e *Executor) outputs(t Task, s *slot) []Output {
 	var all []Output
 	for _, f := range t.Files {
@@ -23,21 +90,26 @@ func (e *Executor) outputs(t Task, s *slot) []Output {
 			continue
 		}
 		o := Output{Physical: f.Physical, Logical: f.logical()}
-		if f.Copy {
-			o.Err = e.moveOut(t, s, f)
-		}
-		if o.Err == nil {
-			o.Err = s.measure(f, &o)
+		if o.Err = e.moveOut(t, s, f); o.Err == nil {
+			o.Err = s.measure(e.ctx, f, &o)
 		}
 		all = append(all, o)
 	}
 	return all
 }
 
+// inSlot is where an output lies in the slot.
+func (f File) inSlot() string {
+	if f.Copy {
+		return f.logical()
+	}
+	return path.Join(outputsDir, f.Physical)
+}
+
 // moveOut moves an output from the slot, if it is there and is a file; a link
 // would make us upload what it points to.
 func (e *Executor) moveOut(t Task, s *slot, f File) error {
-	info, err := s.dir.Lstat(f.logical())
+	info, err := s.dir.Lstat(f.inSlot())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -47,15 +119,30 @@ func (e *Executor) moveOut(t Task, s *slot, f File) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("output %s is not a file", f.logical())
 	}
-	project := path.Join("projects", filepath.Base(t.ProjectDir))
-	return e.root.Rename(path.Join(slotName(t.Slot), f.logical()), path.Join(project, f.Physical))
+	return e.take(t, f.inSlot(), f.Physical)
+}
+
+// take moves a file from the task's slot to the project's folder, where it is the
+// agent's.
+func (e *Executor) take(t Task, from, to string) error {
+	from = path.Join(slotName(t.Slot), from)
+	to = path.Join("projects", filepath.Base(t.ProjectDir), to)
+	if err := foreigndir.Rename(e.root, from, to); err != nil {
+		return err
+	}
+	if os.Geteuid() == 0 {
+		if err := e.root.Lchown(to, os.Geteuid(), os.Getegid()); err != nil {
+			return err
+		}
+	}
+	return e.root.Chmod(to, 0o644)
 }
 
 // measure fills in what there is to know of the output in the project's folder.
 //
 // Source: BOINC client/cs_apps.cpp, CLIENT_STATE::app_finished.
-func (s *slot) measure(f File, o *Output) error {
-	info, err := s.project.Lstat(f.Physical)
+func (s *slot) measure(ctx context.Context, f File, o *Output) error {
+	file, err := foreigndir.OpenToSync(s.project, f.Physical)
 	if errors.Is(err, fs.ErrNotExist) {
 		o.Missing = true
 		if f.Optional {
@@ -63,44 +150,43 @@ func (s *slot) measure(f File, o *Output) error {
 		}
 		return &OutputError{File: f.Physical, Code: errNotFound, Text: "not found"}
 	}
+	if errors.Is(err, foreigndir.ErrIrregular) {
+		return fmt.Errorf("output %s is not a file", f.Physical)
+	}
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		return fmt.Errorf("output %s is not a file", f.Physical)
+	defer file.Close()
+	sum := md5.New()
+	if o.NBytes, err = io.Copy(sum, io.LimitReader(reader{ctx, file}, max(f.MaxBytes, f.MaxBytes+1))); err != nil {
+		return err
 	}
-	o.NBytes = info.Size()
 	if o.NBytes > f.MaxBytes {
 		if err := s.project.Remove(f.Physical); err != nil {
 			return err
 		}
 		return &OutputError{File: f.Physical, Code: errFileTooBig, Text: "file size too big"}
 	}
-	file, err := s.project.OpenFile(f.Physical, openToSync, 0)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	sum := md5.New()
-	if o.NBytes, err = io.Copy(sum, file); err != nil {
-		return err
-	}
 	o.MD5 = hex.EncodeToString(sum.Sum(nil))
 	return file.Sync() // before anybody notes down that the result is done
 }
 
-// tail returns the end of a file in the slot, at most n bytes.
+// A reader reads until its context ends.
+type reader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r reader) Read(b []byte) (int, error) {
+	if err := context.Cause(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(b)
+}
+
+// tail returns the end of a file in the slot, at most n bytes; "" if it cannot be
+// read.
 func (s *slot) tail(name string, n int64) string {
-	f, err := s.dir.Open(name)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Size() > n {
-		if _, err := f.Seek(-n, io.SeekEnd); err != nil {
-			return ""
-		}
-	}
-	b, _ := io.ReadAll(io.LimitReader(f, n))
+	b, _ := foreigndir.Tail(s.dir, name, n)
 	return string(b)
 }

@@ -30,7 +30,7 @@ func (r *run) hold(change func()) {
 
 // pause suspends or resumes.
 func (r *run) pause(v bool) {
-	if r.mem == nil {
+	if !r.ipc.Open() {
 		r.log.Warn("application cannot be suspended on this system")
 		return
 	}
@@ -45,7 +45,7 @@ func (r *run) follow(now time.Time) {
 	heard := r.unread.IsZero()
 	deaf := !heard && !r.listens && now.Sub(r.unread) >= r.e.timing.deaf
 	switch {
-	case r.mem == nil:
+	case !r.ipc.Open():
 	case !r.deadline.IsZero():
 		if deaf && !r.terminated {
 			r.terminated = true

@@ -14,13 +14,11 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// openToSync is how a file is opened that is read and then made durable.
-const openToSync = os.O_RDONLY
-
-// ownGroup makes the process lead a process group, so that all that belongs to
-// it can be killed at once.
+// ownGroup makes the process lead a session and a process group, so that all that
+// belongs to it can be killed at once, and it does not write to the terminal that
+// the agent was started at.
 func ownGroup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }
 
 // niceness of the values of process_priority.
@@ -97,7 +95,7 @@ func (e *ending) exitOf(st *os.ProcessState) {
 	}
 	e.WaitStatus = int(ws)
 	if ws.Signaled() {
-		e.Signal = int(ws.Signal())
+		e.Signal, e.FileTooBig = int(ws.Signal()), ws.Signal() == unix.SIGXFSZ
 		return
 	}
 	e.Code = ws.ExitStatus()

@@ -12,10 +12,6 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// openToSync is how a file is opened that is read and then made durable; Windows does
-// the latter for writers only.
-const openToSync = os.O_RDWR
-
 // ownGroup keeps a Ctrl-C meant for us from the application, and gives it the
 // lowest priority.
 func ownGroup(cmd *exec.Cmd) {

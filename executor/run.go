@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"os/exec"
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
-	"github.com/starling-grid/starling/internal/mmapfile"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -29,8 +30,8 @@ type run struct {
 	slot    *slot
 	group   *group
 	cmd     *exec.Cmd // nil: it had finished already, see adopt
-	ipc     appipc.Channels
-	mem     []byte
+	ipc     appipc.FileChannels
+	shared  *os.File // that ipc uses; nil: none
 	control controlQueue
 	exited  chan struct{}
 
@@ -77,16 +78,20 @@ func (r *run) start() (err error) {
 		return nil
 	}
 	for _, stale := range []string{appipc.FinishFile, appipc.TemporaryExitFile} {
-		_ = s.dir.Remove(stale)
+		if err := foreigndir.RemoveAll(s.dir, stale); err != nil {
+			return err
+		}
 	}
 	if err := s.replace(appipc.InitDataFile, r.e.initData(*t).Encode()); err != nil {
 		return err
 	}
-	r.ipc, r.mem, err = s.channels()
+	r.shared, err = s.channels()
 	if errors.Is(err, errors.ErrUnsupported) {
 		r.log.Warn("application cannot be suspended and reports no progress", "error", err)
 	} else if err != nil {
 		return err
+	} else {
+		r.ipc = appipc.NewFileChannels(r.shared)
 	}
 	cmd, stderr, err := r.e.command(*t, s)
 	if err != nil {
@@ -98,7 +103,7 @@ func (r *run) start() (err error) {
 	}
 	r.group.enter(cmd.SysProcAttr)
 	r.bound(r.e.allowance())
-	if err := r.e.launch(cmd, *t); err != nil {
+	if err := begin(cmd, func() error { return r.e.launch(cmd, *t) }); err != nil {
 		return startError(err)
 	}
 	if err := lowerPriority(cmd.Process.Pid, t.Init); err != nil {
@@ -110,6 +115,7 @@ func (r *run) start() (err error) {
 	r.log.Info("result started", logflag.Key, logflag.Task, "pid", cmd.Process.Pid, "resumed", resumed)
 	go func() {
 		_ = cmd.Wait() // says no more than cmd.ProcessState
+		ended(cmd.Process.Pid)
 		close(r.exited)
 	}()
 	return nil
@@ -122,7 +128,7 @@ func (r *run) restore(resumed bool) {
 	p := Progress{WithoutCheckpoint: true}
 	if !resumed {
 		d.WUCPUTime, d.StartingElapsedTime = 0, 0
-	} else if b, err := r.slot.dir.ReadFile(appipc.TaskStateFile); err == nil {
+	} else if b, err := r.slot.read(appipc.TaskStateFile); err == nil {
 		st, err := appipc.ParseTaskState(b)
 		if err == nil && st.ResultName == d.ResultName && (st.ProjectURL == r.task.ProjectURL || r.task.ProjectURL == "") {
 			d.WUCPUTime = max(d.WUCPUTime, st.CPUTime)
@@ -141,9 +147,9 @@ func (r *run) closeSlot() {
 		r.log.Warn("cannot tidy up after an application", "error", err)
 	}
 	r.group = nil
-	if r.mem != nil {
-		_ = mmapfile.Unmap(r.mem)
-		r.mem, r.ipc = nil, appipc.Channels{}
+	if r.shared != nil {
+		_ = r.shared.Close()
+		r.shared, r.ipc = nil, appipc.FileChannels{}
 	}
 }
 

@@ -8,10 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
@@ -22,6 +22,7 @@ type slot struct {
 	dir     *os.Root
 	project *os.Root
 	link    string // the project's folder as seen from the slot, with slashes
+	user    int    // whose the slot is; 0: the agent's
 	state   setup
 }
 
@@ -43,6 +44,9 @@ func (e *Executor) openSlot(t Task) (_ *slot, resumed bool, err error) {
 		return nil, false, fmt.Errorf("project folder %s is not in %s", t.ProjectDir, filepath.Join(e.dir, "projects"))
 	}
 	s := &slot{link: "../../" + filepath.ToSlash(rel)}
+	if s.user, err = e.taskUser(t.Slot); err != nil {
+		return nil, false, err
+	}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -51,25 +55,43 @@ func (e *Executor) openSlot(t Task) (_ *slot, resumed bool, err error) {
 	if s.project, err = e.root.OpenRoot(rel); err != nil {
 		return nil, false, fmt.Errorf("open project folder: %w", err)
 	}
+	if err = s.open("."); err != nil {
+		return nil, false, fmt.Errorf("open project folder to the slot's user: %w", err)
+	}
 	name := slotName(t.Slot)
+	_ = foreigndir.Repair(e.root, name) // there may be none yet
 	if s.dir, err = e.root.OpenRoot(name); err == nil {
 		s.state = readSetup(s.dir)
 		resumed = s.state.Result == t.Result
+	}
+	if resumed && s.user != 0 {
+		if err = foreigndir.Give(e.root, name, s.user); err != nil { // an agent of another user may have left it
+			return nil, false, fmt.Errorf("give slot %d to its user: %w", t.Slot, err)
+		}
 	}
 	if !resumed {
 		if s.dir != nil {
 			_ = s.dir.Close()
 		}
-		if err = e.root.RemoveAll(name); err != nil {
+		if err = foreigndir.RemoveAll(e.root, name); err != nil {
 			return nil, false, fmt.Errorf("empty slot %d: %w", t.Slot, err)
 		}
-		if err = e.root.MkdirAll(name, 0o771); err != nil { // as BOINC's: a service's applications may be another user
+		if err = e.root.MkdirAll(path.Dir(name), 0o711); err != nil {
+			return nil, false, fmt.Errorf("make the folder of slots: %w", err)
+		}
+		if err = e.root.Mkdir(name, 0o700); err != nil { // what applications are told holds keys
+			return nil, false, fmt.Errorf("make slot %d: %w", t.Slot, err)
+		}
+		if err = s.own(e.root, name); err != nil {
 			return nil, false, fmt.Errorf("make slot %d: %w", t.Slot, err)
 		}
 		if s.dir, err = e.root.OpenRoot(name); err != nil {
 			return nil, false, fmt.Errorf("open slot %d: %w", t.Slot, err)
 		}
 		s.state = setup{Result: t.Result}
+	}
+	if err = s.makeOutputs(); err != nil {
+		return nil, false, fmt.Errorf("set up slot %d: %w", t.Slot, err)
 	}
 	for _, f := range t.files() {
 		if err = s.place(f); err != nil {
@@ -92,10 +114,52 @@ func (s *slot) close() {
 	}
 }
 
+// own gives a folder to the slot's user.
+func (s *slot) own(root *os.Root, name string) error {
+	if s.user == 0 {
+		return nil
+	}
+	return root.Lchown(name, s.user, s.user)
+}
+
+// give gives a file to the slot's user.
+func (s *slot) give(f *os.File) error {
+	if s.user == 0 {
+		return nil
+	}
+	return f.Chown(s.user, s.user)
+}
+
+// open lets the slot's user read a file in the project's folder, and run it if it
+// is a program.
+func (s *slot) open(name string) error {
+	if s.user == 0 {
+		return nil
+	}
+	info, err := s.project.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // it may be optional; who needs it says so
+	}
+	if err != nil {
+		return err
+	}
+	perm := info.Mode().Perm()
+	if need := perm | 0o044 | perm&0o100>>3 | perm&0o100>>6; need != perm { // a folder's or a program's x too
+		return s.project.Chmod(name, need)
+	}
+	return nil
+}
+
 // place puts a file into the slot unless it is there. An empty file in place
 // of a link is one that a crash of the host has left.
 func (s *slot) place(f File) error {
+	if f.Output && !f.Copy {
+		return s.placeOutput(f)
+	}
 	name := f.logical()
+	if err := s.open(f.Physical); err != nil {
+		return err
+	}
 	if info, err := s.dir.Lstat(name); err == nil && (info.Size() > 0 || f.Copy) {
 		return nil
 	}
@@ -105,12 +169,12 @@ func (s *slot) place(f File) error {
 		}
 		return s.copyIn(f)
 	}
-	if !f.Output && !f.Optional {
+	if !f.Optional {
 		if _, err := s.project.Stat(f.Physical); err != nil {
 			return err
 		}
 	}
-	return s.dir.WriteFile(name, appipc.SoftLink(s.link+"/"+f.Physical), 0o664)
+	return s.replace(name, appipc.SoftLink(s.link+"/"+f.Physical))
 }
 
 // partialCopy is the name of an input that is being copied.
@@ -134,11 +198,14 @@ func (s *slot) copyIn(f File) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a file", f.Physical)
 	}
-	dst, err := s.dir.OpenFile(partialCopy, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, info.Mode().Perm()|0o600)
+	dst, err := foreigndir.Create(s.dir, partialCopy, info.Mode().Perm()|0o600)
 	if err != nil {
 		return err
 	}
 	_, err = io.Copy(dst, src)
+	if err == nil {
+		err = s.give(dst)
+	}
 	if err == nil {
 		err = dst.Sync()
 	}
@@ -160,17 +227,13 @@ func (s *slot) save() error {
 
 // replace writes a file such that a reader finds the old one or the new one.
 func (s *slot) replace(name string, content []byte) error {
-	temp := name + ".new"
-	if err := s.dir.WriteFile(temp, content, 0o664); err != nil {
-		return err
-	}
-	return s.dir.Rename(temp, name)
+	return foreigndir.Replace(s.dir, name, content, 0o664, s.give)
 }
 
 // readSetup returns the zero setup if there is none, or only half of it.
 func readSetup(dir *os.Root) setup {
 	var st setup
-	b, err := dir.ReadFile(appipc.SetupFile)
+	b, err := foreigndir.Read(dir, appipc.SetupFile, maxFormat)
 	if err != nil {
 		return st
 	}
@@ -194,10 +257,21 @@ func readSetup(dir *os.Root) setup {
 	return st
 }
 
+// maxFormat is how much of a file of the interface is read; none is longer that
+// is one.
+const maxFormat = 64 << 10
+
+// read returns the content of a file of the interface.
+func (s *slot) read(name string) ([]byte, error) { return foreigndir.Read(s.dir, name, maxFormat) }
+
 // has reports whether a file of that prefix is in the slot.
 func (s *slot) has(prefix string) bool {
-	entries, _ := fs.ReadDir(s.dir.FS(), ".")
-	return slices.ContainsFunc(entries, func(d fs.DirEntry) bool { return strings.HasPrefix(d.Name(), prefix) })
+	found := false
+	_ = foreigndir.Names(s.dir, ".", func(name string) bool {
+		found = strings.HasPrefix(name, prefix)
+		return !found
+	}) // a slot that cannot be read has none
+	return found
 }
 
 // size returns that of a file in the slot; 0 if it is not there.

@@ -21,6 +21,7 @@ type family map[int]relative
 
 type relative struct {
 	parent, group int
+	session       int
 	cpu           int64 // clock ticks, with those of its children that were waited for
 	start         int64 // clock ticks since boot: with the id it names a process for good
 	resident      int64 // pages
@@ -38,7 +39,10 @@ func (t *processTree) look(fresh bool) family {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now := time.Now(); fresh || now.Sub(t.taken) > treeAge {
-		t.all, t.taken = processes(), now
+		var zombies map[int]relative
+		t.all, zombies = processes()
+		t.taken = now
+		reap(zombies)
 	}
 	return t.all
 }
@@ -94,11 +98,13 @@ func (f family) usage(pid int, kin map[int]int64) (resident int64, cpu time.Dura
 	return sum.resident * int64(os.Getpagesize()), time.Duration(sum.cpu) * clockTick
 }
 
-func processes() family {
-	all := make(family)
+// processes returns those that there are, and those that have ended and that
+// nobody has waited for.
+func processes() (all family, zombies map[int]relative) {
+	all, zombies = make(family), make(map[int]relative)
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return all
+		return all, zombies
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
@@ -113,17 +119,22 @@ func processes() family {
 		}
 		// The command's name, in parentheses, may hold anything.
 		fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-		if len(fields) < 22 || fields[0][0] == 'Z' {
+		if len(fields) < 22 {
 			continue
 		}
 		number := func(i int) int64 {
 			n, _ := strconv.ParseInt(string(fields[i]), 10, 64)
 			return n
 		}
-		all[pid] = relative{
-			parent: int(number(1)), group: int(number(2)),
+		r := relative{
+			parent: int(number(1)), group: int(number(2)), session: int(number(3)),
 			cpu: number(11) + number(12) + number(13) + number(14), start: number(19), resident: number(21),
 		}
+		if fields[0][0] == 'Z' {
+			zombies[pid] = r
+		} else {
+			all[pid] = r
+		}
 	}
-	return all
+	return all, zombies
 }

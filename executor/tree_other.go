@@ -3,6 +3,7 @@
 package executor
 
 import (
+	"os/exec"
 	"time"
 
 	"github.com/shirou/gopsutil/v3/process"
@@ -13,6 +14,12 @@ import (
 type processTree struct{}
 
 type family struct{}
+
+func adoptOrphans() error { return nil }
+
+func begin(_ *exec.Cmd, f func() error) error { return f() }
+
+func ended(int) {}
 
 func (*processTree) look(bool) family { return family{} }
 

@@ -3,22 +3,26 @@ package executor
 import (
 	"errors"
 	"fmt"
-	"io/fs"
+	"path"
+	"path/filepath"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
 // uploadRequests passes on which outputs the application wants to be sent now.
 // One that cannot be sent it is told of at once.
 func (r *run) uploadRequests() {
-	entries, _ := fs.ReadDir(r.slot.dir.FS(), ".")
-	for _, entry := range entries {
-		logical, ok := strings.CutPrefix(entry.Name(), appipc.UploadRequest)
-		if !ok {
-			continue
+	var wanted []string
+	_ = foreigndir.Names(r.slot.dir, ".", func(name string) bool {
+		if logical, ok := strings.CutPrefix(name, appipc.UploadRequest); ok {
+			wanted = append(wanted, logical)
 		}
-		_ = r.slot.dir.Remove(entry.Name())
+		return len(wanted) <= len(r.task.Files)
+	}) // what cannot be read now is seen with the next request
+	for _, logical := range wanted {
+		_ = foreigndir.RemoveAll(r.slot.dir, appipc.UploadRequest+logical)
 		o, err := r.output(logical)
 		if err != nil {
 			r.log.Warn("application asks for an upload that cannot be", "file", logical, "error", err)
@@ -38,12 +42,30 @@ func (r *run) output(logical string) (Output, error) {
 		if f.Copy {
 			return Output{}, errors.New("it lies in the slot until the end (copy_file)")
 		}
+		if err := r.e.show(r.task, f); err != nil {
+			return Output{}, err
+		}
 		o := Output{Physical: f.Physical, Logical: logical}
 		f.Optional = false
-		err := r.slot.measure(f, &o)
+		err := r.slot.measure(r.e.ctx, f, &o)
 		return o, err
 	}
 	return Output{}, errors.New("it is no output of this result")
+}
+
+// show links an output of a running application into the project's folder, to be
+// sent from there.
+func (e *Executor) show(t Task, f File) error {
+	from, to := path.Join(slotName(t.Slot), f.inSlot()), path.Join("projects", filepath.Base(t.ProjectDir), f.Physical)
+	if info, err := e.root.Lstat(from); err != nil {
+		return nil //nolint:nilerr // what is not there is missed where it is looked for
+	} else if !info.Mode().IsRegular() {
+		return errors.New("it is not a file")
+	}
+	if err := foreigndir.RemoveAll(e.root, to); err != nil {
+		return err
+	}
+	return e.root.Link(from, to)
 }
 
 // UploadEnded tells the application of a result what has become of an upload that
@@ -53,18 +75,11 @@ func (e *Executor) UploadEnded(result, logical string, status int) error {
 	return e.wish(result, func(r *run) { r.uploadEnded(logical, status) })
 }
 
-// partialStatus is the name of a status that is being written.
-const partialStatus = "starling_status"
-
 func (r *run) uploadEnded(logical string, status int) {
 	if checkName(logical) != nil {
 		return
 	}
-	err := r.slot.dir.WriteFile(partialStatus, fmt.Appendf(nil, "<status>%d</status>\n", status), 0o664)
-	if err == nil {
-		err = r.slot.dir.Rename(partialStatus, appipc.UploadStatus+logical)
-	}
-	if err != nil {
+	if err := r.slot.replace(appipc.UploadStatus+logical, fmt.Appendf(nil, "<status>%d</status>\n", status)); err != nil {
 		r.log.Warn("cannot tell an application of its upload", "file", logical, "error", err)
 		return
 	}

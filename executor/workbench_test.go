@@ -53,7 +53,9 @@ func (b *bench) restart() {
 	}
 	e.timing = timing{poll: 5 * time.Millisecond, leave: 10 * time.Second, unread: time.Minute, afterFinish: time.Minute, deaf: time.Minute, disk: 20 * time.Millisecond}
 	e.PassEnvironment([]string{"GORACE", "NAMED"})
-	e.Confine(Walls{}) // as in an agent: what works here works behind walls
+	if err := e.Confine(Walls{}); err != nil { // as in an agent: what works here works behind walls
+		b.t.Fatal(err)
+	}
 	b.Executor, b.events = e, events
 	b.t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())

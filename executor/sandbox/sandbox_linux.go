@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -19,8 +17,8 @@ import (
 // shells have it.
 const exitNotStarted = 127
 
-// pipe is the file descriptor through which a failure is told.
-const pipe = 3
+// wire is the file descriptor of the connection to the agent.
+const wire = 3
 
 // Main must be called first in a program that wraps others. It returns at once
 // unless the process is to become another program, and then it does not return.
@@ -28,20 +26,19 @@ func Main() {
 	if len(os.Args) < 3 || os.Args[1] != marker {
 		return
 	}
-	runtime.LockOSThread() // what it keeps of root's rights is the thread's
-	unix.CloseOnExec(pipe)
+	runtime.LockOSThread() // capabilities and mounts are the thread's
+	unix.CloseOnExec(wire)
 	what, err := become(os.Args[2], os.Args[3:])
-	number := 0
-	if e, ok := errors.AsType[unix.Errno](err); ok {
-		number = int(e)
-	} else {
-		what += ": " + err.Error()
+	number, text := 0, what+": "+err.Error()
+	if e, ok := errors.AsType[unix.Errno](err); ok { // the other side adds its words
+		number, text = int(e), strings.TrimSuffix(text, ": "+e.Error())
 	}
-	_, _ = unix.Write(pipe, fmt.Appendf(nil, "%d %s", number, what))
+	_, _ = unix.Write(wire, fmt.Appendf(nil, "%d %s", number, text))
 	os.Exit(exitNotStarted)
 }
 
-// become returns only when something failed: what, and how.
+// become returns only when something failed: what, and how. With an empty program
+// it ends the process when nothing did.
 func become(program string, args []string) (what string, err error) {
 	var p Policy
 	if err := json.Unmarshal([]byte(os.Getenv(variable)), &p); err != nil {
@@ -53,27 +50,34 @@ func become(program string, args []string) (what string, err error) {
 	if err := restrict(p); err != nil {
 		return "sandbox", err
 	}
-	if err := restrictSyscalls(p.Network); err != nil {
+	listener, err := restrictSyscalls(p.Network, p.User != 0)
+	if err != nil {
 		return "sandbox: system calls", err
+	}
+	if listener >= 0 {
+		if err := unix.Sendmsg(wire, []byte(listening), unix.UnixRights(listener), nil, 0); err != nil {
+			return "sandbox: listener", err
+		}
+		_ = unix.Close(listener)
+	}
+	if program == nothing {
+		os.Exit(0)
 	}
 	return program, unix.Exec(program, append([]string{program}, args...), os.Environ())
 }
 
+// nothing is the program that a trial becomes.
+const nothing = "-"
+
 // restrict takes away from this process, for good, what the policy does not give.
 func restrict(p Policy) error {
-	if p.FileBytes > 0 {
-		limit := unix.Rlimit{Cur: uint64(p.FileBytes), Max: uint64(p.FileBytes)}
-		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
-			return fmt.Errorf("file size: %w", err)
-		}
+	if err := limit(p); err != nil {
+		return err
 	}
-	if p.MoreTasks > 0 {
-		if err := boundTasks(p.MoreTasks); err != nil {
-			return fmt.Errorf("number of processes: %w", err)
+	if p.User != 0 && p.Reach != "" {
+		if err := openWay(p); err != nil {
+			return err
 		}
-	}
-	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
-		return fmt.Errorf("core files: %w", err)
 	}
 	if err := dropCapabilities(); err != nil {
 		return fmt.Errorf("capabilities: %w", err)
@@ -89,60 +93,16 @@ func restrict(p Policy) error {
 		rules = append(rules, rule(path, true)...)
 	}
 	c := landlock.V6.BestEffort()
+	var err error
 	if p.Network {
-		return errors.Join(c.RestrictPaths(rules...), c.RestrictScoped())
+		err = errors.Join(c.RestrictPaths(rules...), c.RestrictScoped())
+	} else {
+		err = c.Restrict(rules...)
 	}
-	return c.Restrict(rules...)
-}
-
-// dropCapabilities leaves to root's programs what concerns files and their own
-// processes. It acts on this thread and on what it becomes.
-func dropCapabilities() error {
-	kept := []uintptr{unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_FSETID, unix.CAP_KILL}
-	for c := range uintptr(64) {
-		if slices.Contains(kept, c) {
-			continue
-		}
-		switch has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); {
-		case errors.Is(err, unix.EINVAL): // there are no more
-			return nil
-		case err != nil:
-			return err
-		case has == 0:
-			continue
-		}
-		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
-		if errors.Is(err, unix.EPERM) {
-			return nil // an ordinary user has none to drop, and with no_new_privs gains none
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// boundTasks has this process and its children start no others while their user
-// has so many more processes and threads than now.
-func boundTasks(more int) error {
-	n := uint64(max(0, more))
-	threads, err := filepath.Glob("/proc/[0-9]*/task/*")
-	if err != nil {
+	if err != nil || p.User == 0 {
 		return err
 	}
-	for _, t := range threads {
-		var st unix.Stat_t
-		if unix.Stat(t, &st) == nil && int(st.Uid) == os.Getuid() {
-			n++
-		}
-	}
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &limit); err != nil {
-		return err
-	}
-	limit.Max = min(limit.Max, n)
-	limit.Cur = min(limit.Cur, limit.Max)
-	return unix.Setrlimit(unix.RLIMIT_NPROC, &limit)
+	return becomeUser(p.User)
 }
 
 // rule gives access to a path, if it is there.
@@ -161,8 +121,7 @@ func rule(path string, write bool) []landlock.Rule {
 	return []landlock.Rule{landlock.ROFiles(path)}
 }
 
-// Level tells what is enforced here, in words for people, and whether that is
-// anything.
+// Level tells what is enforced here, in words for people, and whether files are.
 func Level() (words string, enforced bool) {
 	v, err := llsys.LandlockGetABIVersion()
 	if err != nil || v <= 0 {

@@ -3,7 +3,10 @@
 package sandbox
 
 import (
+	"errors"
+	"maps"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/net/bpf"
@@ -26,10 +29,35 @@ var denied = []uint32{
 	unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME,
 	unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
 	// other programs
-	unix.SYS_PTRACE, unix.SYS_PIDFD_GETFD, unix.SYS_SETNS, unix.SYS_UNSHARE, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
+	unix.SYS_PTRACE, unix.SYS_PIDFD_GETFD, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_KCMP,
+	unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES, unix.SYS_SETNS, unix.SYS_UNSHARE, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL,
+	// what programs of one user share by a name that is no file's
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
+	unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	// what goes on in folders that it cannot read
+	unix.SYS_INOTIFY_ADD_WATCH, unix.SYS_FANOTIFY_MARK,
+	// whose a file is, of any that its user may open or name
+	unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_FILE_SETATTR,
 	// large parts of the kernel with a history of holes; a ring would also open
 	// sockets past this filter
 	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER,
+}
+
+// unsupported are those that programs do without where a file system lacks them.
+// Like the following they change files that are named, or that may only be read.
+var unsupported = []uint32{
+	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
+}
+
+// ofFiles change permissions and times. A user's program may do that to all files
+// of the user, Landlock or not.
+var ofFiles = append([]uint32{unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_UTIMENSAT}, oldFileCalls...)
+
+// ofProcesses name a process or thread in an argument; 0 is the caller.
+var ofProcesses = map[uint32]uint32{
+	unix.SYS_PRLIMIT64: 0, unix.SYS_SCHED_SETAFFINITY: 0, unix.SYS_SCHED_SETSCHEDULER: 0, unix.SYS_SCHED_SETPARAM: 0, unix.SYS_SCHED_SETATTR: 0,
+	unix.SYS_SETPRIORITY: 1, unix.SYS_IOPRIO_SET: 1, // argument 0 is of what kind
 }
 
 // namespaces are the flags with which a new process gets a world of its own, in
@@ -45,8 +73,11 @@ const (
 	atArgument = 16 // 8 bytes each, the low half first
 )
 
-// filter returns the program that judges each system call.
-func filter(network bool) ([]bpf.RawInstruction, error) {
+// filter returns the program that judges each system call. With alone the user is
+// the program's own, and the kernel keeps it from other users' files and processes;
+// else such calls are held for us to judge, or if they cannot be, refused: those of
+// files with success, since many programs would give up.
+func filter(network, alone, held bool) ([]bpf.RawInstruction, error) {
 	arch, foreign := uint32(unix.AUDIT_ARCH_X86_64), uint32(0x40000000) // numbers of the x32 kind have this bit
 	if runtime.GOARCH == "arm64" {
 		arch, foreign = unix.AUDIT_ARCH_AARCH64, 0
@@ -71,54 +102,128 @@ func filter(network bool) ([]bpf.RawInstruction, error) {
 		when(bpf.JumpGreaterOrEqual, foreign, refuse(unix.ENOSYS))
 	}
 	if runtime.GOARCH == "amd64" {
-		const iopl, ioperm = 172, 173
-		when(bpf.JumpEqual, iopl, refuse(unix.EPERM))
-		when(bpf.JumpEqual, ioperm, refuse(unix.EPERM))
+		const iopl, ioperm, chown, lchown = 172, 173, 92, 94
+		for _, n := range []uint32{iopl, ioperm, chown, lchown} {
+			when(bpf.JumpEqual, n, refuse(unix.EPERM))
+		}
 	}
 	for _, n := range denied {
 		when(bpf.JumpEqual, n, refuse(unix.EPERM))
+	}
+	for _, n := range unsupported {
+		when(bpf.JumpEqual, n, refuse(unix.EOPNOTSUPP))
+	}
+	argument := func(n uint32) bpf.Instruction { return load(atArgument + 8*n) }
+	// The limit of file locks is our mark.
+	when(bpf.JumpEqual, unix.SYS_SETRLIMIT, argument(0),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.RLIMIT_LOCKS, SkipFalse: 1}, refuse(unix.EPERM), allow)
+	when(bpf.JumpEqual, unix.SYS_PRLIMIT64, argument(1),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.RLIMIT_LOCKS, SkipFalse: 5}, argument(2),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipFalse: 2}, load(atArgument+8*2+4),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, refuse(unix.EPERM), load(atNumber))
+	if !alone {
+		file, process := bpf.Instruction(refuse(0)), bpf.Instruction(refuse(unix.EPERM))
+		if held {
+			file = bpf.RetConstant{Val: unix.SECCOMP_RET_USER_NOTIF}
+			process = file
+		}
+		for _, n := range ofFiles {
+			when(bpf.JumpEqual, n, file)
+		}
+		// All processes of the user are not the program's own.
+		when(bpf.JumpEqual, unix.SYS_SETPRIORITY, argument(0),
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.PRIO_USER, SkipFalse: 1}, refuse(unix.EPERM), load(atNumber))
+		when(bpf.JumpEqual, unix.SYS_IOPRIO_SET, argument(0),
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: ioprioUser, SkipFalse: 1}, refuse(unix.EPERM), load(atNumber))
+		for _, n := range slices.Sorted(maps.Keys(ofProcesses)) {
+			when(bpf.JumpEqual, n, argument(ofProcesses[n]), bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0, SkipTrue: 1}, process, allow)
+		}
+		// A process that cannot be looked at could hide what it has open.
+		when(bpf.JumpEqual, unix.SYS_PRCTL, argument(0),
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.PR_SET_DUMPABLE, SkipFalse: 1}, refuse(0), allow)
 	}
 	// The flags of clone3 lie in memory, where a filter cannot look; without it the
 	// C library takes clone.
 	when(bpf.JumpEqual, unix.SYS_CLONE3, refuse(unix.ENOSYS))
 	when(bpf.JumpEqual, unix.SYS_CLONE, load(atArgument),
 		bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: namespaces, SkipTrue: 1}, allow, refuse(unix.EPERM))
-	// What is typed at a terminal is the volunteer's word.
+	// What is typed at a terminal is the volunteer's word. Others change what may be
+	// done with a file.
 	when(bpf.JumpEqual, unix.SYS_IOCTL, load(atArgument+8),
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 2},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: tioclinux, SkipTrue: 1}, allow, refuse(unix.EPERM))
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.TIOCSTI, SkipTrue: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: tioclinux, SkipTrue: 3},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.FS_IOC_SETFLAGS, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: fsSetXattr, SkipTrue: 1}, allow, refuse(unix.EPERM))
 	// Behind local sockets other programs wait to be told what to do: the desktop's
-	// bus, Docker. Pairs of sockets for a program's own use are another call.
-	socket := []bpf.Instruction{load(atArgument)}
+	// bus, Docker, the system's log. Pairs of sockets for a program's own use are
+	// another call; one of them must not be sent from to any name.
+	when(bpf.JumpEqual, unix.SYS_SOCKETPAIR, argument(0),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_UNIX, SkipFalse: 4}, argument(1),
+		bpf.ALUOpConstant{Op: bpf.ALUOpAnd, Val: socketType},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_STREAM, SkipTrue: 2},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.SOCK_SEQPACKET, SkipTrue: 1}, refuse(unix.EPERM), allow)
 	if network {
-		socket = append(socket,
-			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET, SkipTrue: 3},
-			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET6, SkipTrue: 2},
-			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_NETLINK, SkipTrue: 1}) // to learn the computer's addresses
+		when(bpf.JumpEqual, unix.SYS_SOCKET, argument(0),
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET, SkipTrue: 5},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_INET6, SkipTrue: 4},
+			bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AF_NETLINK, SkipFalse: 2}, // to learn the computer's addresses
+			argument(2), bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.NETLINK_ROUTE, SkipTrue: 1}, refuse(unix.EPERM), allow)
+	} else {
+		when(bpf.JumpEqual, unix.SYS_SOCKET, refuse(unix.EPERM))
 	}
-	socket = append(socket, refuse(unix.EPERM))
-	when(bpf.JumpEqual, unix.SYS_SOCKET, append(socket, allow)...)
 	return bpf.Assemble(append(p, allow))
 }
+
+// ioprioUser says that all processes of a user are meant.
+//
+// Source: IOPRIO_WHO_USER, linux/ioprio.h.
+const ioprioUser = 3
+
+// socketType is what of a socket's type is no flag.
+const socketType = 0xf
+
+// fsSetXattr sets flags of a file.
+//
+// Source: FS_IOC_FSSETXATTR, linux/fs.h.
+const fsSetXattr = 0x401c5820
 
 // tioclinux, among others, types at a console.
 const tioclinux = 0x541c
 
 // restrictSyscalls has this process, for good, do without the system calls that
-// the filter refuses.
-func restrictSyscalls(network bool) error {
-	raw, err := filter(network)
+// the filter refuses. The listener is where calls come that are held for another
+// process to judge; -1: there are none.
+func restrictSyscalls(network, alone bool) (listener int, err error) {
+	if alone {
+		_, err := install(network, true, false)
+		return -1, err
+	}
+	listener, err = install(network, false, true)
+	// There may be a listener already, of who runs us, or the kernel is too old.
+	if errors.Is(err, unix.EBUSY) || errors.Is(err, unix.EINVAL) {
+		_, err = install(network, false, false)
+		return -1, err
+	}
+	return listener, err
+}
+
+func install(network, alone, held bool) (listener int, err error) {
+	raw, err := filter(network, alone, held)
 	if err != nil {
-		return err
+		return -1, err
 	}
 	program := make([]unix.SockFilter, len(raw))
 	for i, r := range raw {
 		program[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
 	}
-	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}                                                                      //nolint:gosec // some hundred
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog))) //nolint:gosec // as the call wants it
-	if errno != 0 {
-		return errno
+	flags := uintptr(unix.SECCOMP_FILTER_FLAG_TSYNC)
+	if held {
+		flags |= unix.SECCOMP_FILTER_FLAG_TSYNC_ESRCH | unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
 	}
-	return nil
+	prog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}                                              //nolint:gosec // some hundred
+	fd, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&prog))) //nolint:gosec // as the call wants it
+	if errno != 0 {
+		return -1, errno
+	}
+	return int(fd), nil
 }

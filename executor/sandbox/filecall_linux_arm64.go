@@ -1,0 +1,10 @@
+package sandbox
+
+import "golang.org/x/sys/unix"
+
+// oldFileCalls: there are none here.
+var oldFileCalls []uint32
+
+func oldFileCall(*notification, *fileRequest) (path, times uint64, decode func([]byte) []unix.Timespec, err error) {
+	return 0, 0, nil, unix.ENOSYS
+}

@@ -1,0 +1,85 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// limit sets the bounds that this process and its children cannot raise.
+func limit(p Policy) error {
+	if p.FileBytes > 0 {
+		limit := unix.Rlimit{Cur: uint64(p.FileBytes), Max: uint64(p.FileBytes)}
+		if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &limit); err != nil {
+			return fmt.Errorf("file size: %w", err)
+		}
+	}
+	if p.MoreTasks > 0 {
+		user := p.User
+		if user == 0 {
+			user = os.Getuid()
+		}
+		if err := boundTasks(user, p.MoreTasks); err != nil {
+			return fmt.Errorf("number of processes: %w", err)
+		}
+	}
+	if err := unix.Setrlimit(unix.RLIMIT_CORE, &unix.Rlimit{}); err != nil {
+		return fmt.Errorf("core files: %w", err)
+	}
+	if p.Mark != 0 {
+		if err := setMark(p.Mark); err != nil {
+			return fmt.Errorf("mark: %w", err)
+		}
+	}
+	return nil
+}
+
+// dropCapabilities leaves no right of root's to what this process becomes. It
+// acts on this thread.
+func dropCapabilities() error {
+	_ = unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) // before Linux 4.3 there are none
+	for c := range uintptr(64) {
+		switch has, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0); {
+		case errors.Is(err, unix.EINVAL): // there are no more
+			return nil
+		case err != nil:
+			return err
+		case has == 0:
+			continue
+		}
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		if errors.Is(err, unix.EPERM) {
+			return nil // an ordinary user has none to drop, and with no_new_privs gains none
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// boundTasks has this process and its children start no others while their user
+// has so many more processes and threads than now.
+func boundTasks(user, more int) error {
+	n := uint64(max(0, more))
+	threads, err := filepath.Glob("/proc/[0-9]*/task/*")
+	if err != nil {
+		return err
+	}
+	for _, t := range threads {
+		var st unix.Stat_t
+		if unix.Stat(t, &st) == nil && int(st.Uid) == user {
+			n++
+		}
+	}
+	var limit unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &limit); err != nil {
+		return err
+	}
+	limit.Max = min(limit.Max, n)
+	limit.Cur = min(limit.Cur, limit.Max)
+	return unix.Setrlimit(unix.RLIMIT_NPROC, &limit)
+}

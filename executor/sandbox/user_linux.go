@@ -1,0 +1,153 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A range of user ids of which nobody else's program runs.
+type idRange struct{ first, n int }
+
+// ranges are tried in turn. The first is what no distribution gives to anybody;
+// a container of which root is an ordinary user outside has only ids below 65536,
+// of which systemd keeps the second for users that come and go as ours do.
+//
+// Source: https://systemd.io/UIDS-GIDS
+var ranges = []idRange{{364544, 4096}, {61184, 4096}}
+
+// TaskUser returns the id of the user, and of the group, as whom the task in a slot
+// runs: 0, this process's own, unless that is root.
+func TaskUser(slot int) (int, error) {
+	if os.Geteuid() != 0 {
+		return 0, nil
+	}
+	r, err := available()
+	if err != nil {
+		return 0, err
+	}
+	if slot < 0 || slot >= r.n {
+		return 0, fmt.Errorf("slot %d has no user: there are %d", slot, r.n)
+	}
+	return r.first + slot, nil
+}
+
+// available returns the first range that this system knows.
+var available = sync.OnceValues(func() (idRange, error) {
+	for _, r := range ranges {
+		if mapped("/proc/self/uid_map", r) && mapped("/proc/self/gid_map", r) {
+			return r, nil
+		}
+	}
+	return idRange{}, errors.New("this container has too few users (its uid_map ends below 65280)")
+})
+
+// mapped reports whether a map of the ids of a container has the range.
+func mapped(file string, r idRange) bool {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return true // a kernel without containers
+	}
+	for line := range strings.Lines(string(text)) {
+		var first, outside, n int
+		if _, err := fmt.Sscan(line, &first, &outside, &n); err == nil && first <= r.first && r.first-first <= n-r.n {
+			return true
+		}
+	}
+	return false
+}
+
+// Try starts a program that does nothing under a policy and returns what keeps it
+// from starting.
+func Try(p Policy) error {
+	cmd := exec.Command(nothing) //nolint:noctx // it ends at once
+	cmd.Path, cmd.Err, cmd.Dir = nothing, nil, p.Reach
+	if err := Start(cmd, p); err != nil {
+		return err
+	}
+	return cmd.Wait()
+}
+
+// becomeUser gives up being root, for good.
+func becomeUser(id int) error {
+	if err := syscall.Setgroups(nil); err != nil {
+		return fmt.Errorf("leave groups: %w", err)
+	}
+	if err := syscall.Setresgid(id, id, id); err != nil {
+		return fmt.Errorf("become group %d: %w", id, err)
+	}
+	if err := syscall.Setresuid(id, id, id); err != nil {
+		return fmt.Errorf("become user %d: %w", id, err)
+	}
+	return nil
+}
+
+// openWay sees to it that the policy's user gets to its folder by the path. If a
+// folder above is closed, this process and what it becomes see a file system of
+// their own, where that folder holds the way and nothing else.
+func openWay(p Policy) error {
+	closed, err := closedAbove(p.Reach, p.User)
+	if err != nil || closed == "" {
+		return err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
+		return fmt.Errorf("%s is closed to other users, and a file system of its own cannot be made (%w): choose a data directory that others may pass, such as /var/lib/starling, or open the way with chmod o+x", closed, err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("keep mounts to itself: %w", err)
+	}
+	folder, err := unix.Open(p.Reach, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(folder) }()
+	if err := unix.Mount("starling", closed, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=0755,size=64k"); err != nil {
+		return fmt.Errorf("cover %s: %w", closed, err)
+	}
+	if err := os.MkdirAll(p.Reach, 0o755); err != nil { //nolint:gosec // nothing but the way is in it
+		return err
+	}
+	if err := unix.Mount(fmt.Sprint("/proc/self/fd/", folder), p.Reach, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return fmt.Errorf("show %s: %w", p.Reach, err)
+	}
+	return unix.Chdir(cwd)
+}
+
+// closedAbove returns the first folder on the way to dir that the user cannot
+// pass; "" if there is none.
+func closedAbove(dir string, user int) (string, error) {
+	if _, err := unix.SetfsgidRetGid(user); err != nil {
+		return "", err
+	}
+	if _, err := unix.SetfsuidRetUid(user); err != nil { // and so without root's rights over files
+		return "", err
+	}
+	defer func() {
+		_, _ = unix.SetfsuidRetUid(os.Geteuid())
+		_, _ = unix.SetfsgidRetGid(os.Getegid())
+	}()
+	at := "/"
+	for name := range strings.SplitSeq(strings.Trim(filepath.Clean(dir), "/"), "/") {
+		next := filepath.Join(at, name)
+		var st unix.Stat_t
+		switch err := unix.Lstat(next, &st); {
+		case errors.Is(err, unix.EACCES):
+			return at, nil
+		case err != nil:
+			return "", err
+		}
+		at = next
+	}
+	return "", nil
+}
