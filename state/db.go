@@ -23,9 +23,18 @@ const format = 1
 // ErrInUse says that another process, an agent that runs, holds the file.
 var ErrInUse = errors.New("state is in use by a running agent")
 
+// metaBucket is that of the table Meta.
+const metaBucket = "meta"
+
 // A DB is an open state file.
 type DB struct {
-	bolt *bbolt.DB
+	bolt   *bbolt.DB
+	path   string
+	file   os.FileInfo // of the open file
+	digest digest
+
+	// Repaired is what was done about a damaged file; nil if it was whole.
+	Repaired *Repair
 
 	Meta     Table[int]
 	Hosts    Table[Host] // one record, Self
@@ -41,58 +50,130 @@ type DB struct {
 // Self is the key of this computer's record in Hosts, and of its manager's.
 const Self = "self"
 
-// Open opens or makes the state file and reads all of it. It returns ErrInUse
-// when an agent is running on it.
-func Open(path string) (*DB, error) { return open(path, false) }
+// tables are those of the state, in the order in which they are read.
+func (db *DB) tables() []interface {
+	load(*bbolt.Tx) error
+	rewrite(*Tx)
+} {
+	return []interface {
+		load(*bbolt.Tx) error
+		rewrite(*Tx)
+	}{&db.Meta, &db.Hosts, &db.Projects, &db.Files, &db.Apps, &db.Versions, &db.Units, &db.Results, &db.Managers}
+}
 
-// OpenReadOnly opens an existing state file to look at it.
+// Open opens or makes the state file and reads all of it. It returns ErrInUse
+// when an agent is running on it. A file that is damaged, or has gone although
+// there is a copy of it, is repaired, see [DB.Repaired].
+func Open(path string) (*DB, error) {
+	if missing(path) {
+		return repair(path, fmt.Errorf("%w: %s is gone or empty", ErrDamaged, path))
+	}
+	db, err := open(path, false)
+	if errors.Is(err, ErrDamaged) {
+		return repair(path, err)
+	}
+	return db, err
+}
+
+// OpenReadOnly opens an existing state file to look at it. It returns ErrInUse when
+// an agent is running on it, and ErrDamaged when it cannot be read as it was
+// written.
 func OpenReadOnly(path string) (*DB, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, fmt.Errorf("state: %w", err)
 	}
+	if missing(path) {
+		return nil, fmt.Errorf("%w: %s is empty", ErrDamaged, path)
+	}
 	return open(path, true)
 }
 
-func open(path string, readOnly bool) (*DB, error) {
+func open(path string, readOnly bool) (db *DB, err error) {
 	patience := 3 * time.Second // longer than anybody looks at a stopped agent's state
 	if readOnly {
 		patience = 100 * time.Millisecond
 	}
-	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: patience, ReadOnly: readOnly})
-	switch {
-	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, ErrInUse
-	case err != nil:
-		return nil, fmt.Errorf("state %s: %w", path, err)
+	if err := verifyAlone(path, patience); err != nil {
+		return nil, err
 	}
-	db := &DB{
-		bolt: b,
-		Meta: Table[int]{bucket: "meta"}, Hosts: Table[Host]{bucket: "host"},
-		Projects: Table[Project]{bucket: "project"}, Files: Table[File]{bucket: "file"},
-		Apps: Table[App]{bucket: "app"}, Versions: Table[AppVersion]{bucket: "app_version"},
-		Units: Table[Workunit]{bucket: "workunit"}, Results: Table[Result]{bucket: "result"},
-		Managers: Table[Manager]{bucket: "account_manager"},
-	}
-	if err := db.load(path); err != nil {
-		_ = b.Close()
+	db = newDB()
+	db.path = path
+	err = guard(func() (err error) {
+		db.bolt, err = openBolt(path, patience, readOnly)
+		if err != nil {
+			return err
+		}
+		return db.load(path)
+	})
+	if err != nil {
+		if db.bolt != nil {
+			_ = guard(db.bolt.Close)
+		}
 		return nil, err
 	}
 	if !readOnly && db.Meta.Len() == 0 {
 		if err := db.Update(func(tx *Tx) { db.Meta.Put(tx, "format", format) }); err != nil {
-			_ = b.Close()
+			_ = db.bolt.Close()
 			return nil, err
 		}
 	}
 	return db, nil
 }
 
+func newDB() *DB {
+	return &DB{
+		Meta: Table[int]{bucket: metaBucket}, Hosts: Table[Host]{bucket: "host"},
+		Projects: Table[Project]{bucket: "project"}, Files: Table[File]{bucket: "file"},
+		Apps: Table[App]{bucket: "app"}, Versions: Table[AppVersion]{bucket: "app_version"},
+		Units: Table[Workunit]{bucket: "workunit"}, Results: Table[Result]{bucket: "result"},
+		Managers: Table[Manager]{bucket: "account_manager"},
+	}
+}
+
+// openBolt opens the file, which was verified.
+func openBolt(path string, patience time.Duration, readOnly bool) (*bbolt.DB, error) {
+	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: patience, ReadOnly: readOnly})
+	switch {
+	case errors.Is(err, bolterrors.ErrTimeout):
+		return nil, ErrInUse
+	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
+		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+	case err != nil:
+		return nil, fmt.Errorf("state %s: %w", path, err)
+	}
+	return b, nil
+}
+
+// verifyAlone checks the file while no agent writes to it.
+func verifyAlone(path string, patience time.Duration) error {
+	unlock, err := lockFile(path, patience)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // it is made
+	}
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := verify(path); err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+	}
+	return nil
+}
+
 func (db *DB) load(path string) error {
 	err := db.bolt.View(func(b *bbolt.Tx) error {
-		return errors.Join(
-			db.Meta.load(b), db.Hosts.load(b), db.Projects.load(b), db.Files.load(b),
-			db.Apps.load(b), db.Versions.load(b), db.Units.load(b), db.Results.load(b), db.Managers.load(b),
-		)
+		if err := db.check(b); err != nil {
+			return fmt.Errorf("%w: %w", ErrDamaged, err)
+		}
+		var err error
+		for _, t := range db.tables() {
+			err = errors.Join(err, t.load(b))
+		}
+		return err
 	})
+	if err == nil {
+		db.file, err = os.Stat(path)
+	}
 	if err != nil {
 		return fmt.Errorf("state %s: %w", path, err)
 	}
@@ -105,16 +186,67 @@ func (db *DB) load(path string) error {
 // Update runs fn and makes what it put and deleted durable. When that fails,
 // a full disk say, memory is as before and the error says why.
 func (db *DB) Update(fn func(tx *Tx)) error {
-	tx := &Tx{writes: make(map[change]func() ([]byte, error))}
+	tx := &Tx{writes: make(map[change]func() ([]byte, error)), digest: db.digest}
 	fn(tx)
 	if len(tx.writes) == 0 {
 		return nil
 	}
-	if err := db.bolt.Update(tx.write); err != nil {
+	err := db.displaced()
+	if err == nil {
+		err = guard(func() error { return db.bolt.Update(tx.write) })
+	}
+	if errors.Is(err, ErrDamaged) {
+		if err = db.rebuild(err); err == nil {
+			return nil
+		}
+	}
+	if err != nil {
 		tx.rollback()
 		return fmt.Errorf("save state: %w", err)
 	}
+	db.digest = tx.digest
 	return nil
+}
+
+// displaced reports, as an ErrDamaged, that the open file is not the one that the
+// next start will find, or was cut off.
+func (db *DB) displaced() error {
+	now, err := os.Stat(db.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%w: it was removed", ErrDamaged)
+	case err != nil:
+		return nil //nolint:nilerr // writing tells whether there is a disk
+	case !os.SameFile(now, db.file):
+		return fmt.Errorf("%w: another file took its place", ErrDamaged)
+	case now.Size() < db.file.Size():
+		return fmt.Errorf("%w: it was cut off", ErrDamaged)
+	}
+	return nil
+}
+
+// rebuild writes all that is in memory to a new file, when the file was damaged
+// while it was in use. The old one is left open: closing it might never end.
+func (db *DB) rebuild(cause error) error {
+	path := db.path
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
+	}
+	b, err := openBolt(path, time.Second, false)
+	if err != nil {
+		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
+	}
+	db.bolt = b
+	tx := &Tx{writes: make(map[change]func() ([]byte, error))}
+	for _, t := range db.tables() {
+		t.rewrite(tx)
+	}
+	if err := guard(func() error { return b.Update(tx.write) }); err != nil {
+		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
+	}
+	db.digest = tx.digest
+	db.file, err = os.Stat(path)
+	return err
 }
 
 // Close closes the file.

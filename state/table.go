@@ -78,6 +78,13 @@ func (t *Table[V]) remember(tx *Tx, key string) {
 	})
 }
 
+// rewrite has tx write all records, as they are.
+func (t *Table[V]) rewrite(tx *Tx) {
+	for k, v := range t.rows {
+		tx.writes[change{t.bucket, k}] = func() ([]byte, error) { return json.Marshal(v) }
+	}
+}
+
 func (t *Table[V]) load(b *bbolt.Tx) error {
 	t.rows = make(map[string]V)
 	bucket := b.Bucket([]byte(t.bucket))
@@ -85,6 +92,9 @@ func (t *Table[V]) load(b *bbolt.Tx) error {
 		return nil
 	}
 	return bucket.ForEach(func(k, data []byte) error {
+		if t.bucket == metaBucket && string(k) == digestKey {
+			return nil
+		}
 		var v V
 		if err := json.Unmarshal(data, &v); err != nil {
 			return fmt.Errorf("%s %q: %w", t.bucket, k, err)
@@ -98,6 +108,7 @@ func (t *Table[V]) load(b *bbolt.Tx) error {
 type Tx struct {
 	writes map[change]func() ([]byte, error) // nil: delete
 	undo   []func()
+	digest digest // of all records, with what was written
 }
 
 type change struct{ bucket, key string }
@@ -114,11 +125,13 @@ func (tx *Tx) write(b *bbolt.Tx) error {
 		if err != nil {
 			return err
 		}
+		tx.digest -= tx.digest.of(c.bucket, c.key, bucket.Get([]byte(c.key)))
 		if encode == nil {
 			err = bucket.Delete([]byte(c.key))
 		} else {
 			var data []byte
 			if data, err = encode(); err == nil {
+				tx.digest += tx.digest.of(c.bucket, c.key, data)
 				err = bucket.Put([]byte(c.key), data)
 			}
 		}
@@ -126,7 +139,7 @@ func (tx *Tx) write(b *bbolt.Tx) error {
 			return fmt.Errorf("%s %q: %w", c.bucket, c.key, err)
 		}
 	}
-	return nil
+	return tx.digest.put(b)
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

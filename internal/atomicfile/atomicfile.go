@@ -49,3 +49,19 @@ func Write(name string, data []byte, perm os.FileMode) (err error) {
 	}
 	return SyncDir(dir)
 }
+
+// Rename makes a file that was written under another name durable and gives it its
+// own, in place of what has that.
+func Rename(from, to string) error {
+	err := syncFile(from)
+	if err == nil {
+		err = os.Rename(from, to)
+	}
+	if err == nil {
+		err = SyncDir(filepath.Dir(to))
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", to, err)
+	}
+	return nil
+}

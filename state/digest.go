@@ -1,0 +1,75 @@
+package state
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+
+	"go.etcd.io/bbolt"
+)
+
+// A digest is of all records, in any order: the sum of a hash of each. It changes
+// with each change of a record, in the same transaction, so that one that is lost,
+// altered or from another time is noticed when the file is read.
+type digest uint64
+
+// digestKey is its key in the meta table; it is no part of itself.
+const digestKey = "digest"
+
+// of returns the hash of one record; 0 for none.
+func (digest) of(bucket, key string, value []byte) digest {
+	if value == nil {
+		return 0
+	}
+	h := fnv.New64a()
+	var length [8]byte
+	for _, part := range [][]byte{[]byte(bucket), []byte(key), value} {
+		binary.LittleEndian.PutUint64(length[:], uint64(len(part)))
+		_, _ = h.Write(length[:])
+		_, _ = h.Write(part)
+	}
+	return digest(h.Sum64())
+}
+
+// digestOf returns the digest of all records in a file, and the one that it says
+// it has; known is false if an older version wrote it, without one.
+func digestOf(b *bbolt.Tx) (d, said digest, known bool, err error) {
+	err = b.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+		return bucket.ForEach(func(k, v []byte) error {
+			if string(name) == metaBucket && string(k) == digestKey {
+				known = true
+				return json.Unmarshal(v, &said)
+			}
+			d += d.of(string(name), string(k), v)
+			return nil
+		})
+	})
+	return d, said, known, err
+}
+
+// check compares the digest of what is read with the one that was written.
+func (db *DB) check(b *bbolt.Tx) error {
+	d, said, known, err := digestOf(b)
+	if err != nil {
+		return err
+	}
+	if known && d != said {
+		return errors.New("its records are not those that were written")
+	}
+	db.digest = d
+	return nil
+}
+
+// put writes the digest.
+func (d digest) put(b *bbolt.Tx) error {
+	bucket, err := b.CreateBucketIfNotExists([]byte(metaBucket))
+	if err != nil {
+		return err
+	}
+	if err := bucket.Put([]byte(digestKey), fmt.Append(nil, uint64(d))); err != nil {
+		return fmt.Errorf("digest: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+//go:build unix
+
+package state
+
+import (
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockFile waits for the lock by which an agent keeps others from its file, and
+// returns what gives it back. It returns ErrInUse when it cannot be had in time.
+func lockFile(path string, patience time.Duration) (unlock func(), err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
+			break
+		}
+	}
+	_ = f.Close()
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return nil, ErrInUse
+	}
+	return nil, os.NewSyscallError("flock", err)
+}
