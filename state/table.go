@@ -17,6 +17,9 @@ import (
 type Table[V any] struct {
 	bucket string
 	rows   map[string]V
+	// keys of rows in their order; nil: to be made anew, since a record came or
+	// went. What is there is never changed, so that loops may go on over it.
+	keys []string
 }
 
 // Get returns the record with the given key.
@@ -31,30 +34,43 @@ func (t *Table[V]) Len() int { return len(t.rows) }
 // All yields the records in the order of their keys. The body may change the
 // table; it sees the records that were there when the loop began.
 func (t *Table[V]) All() iter.Seq2[string, V] {
-	return func(yield func(string, V) bool) {
-		for _, k := range slices.Sorted(maps.Keys(t.rows)) {
-			if v, ok := t.rows[k]; ok && !yield(k, v) {
-				return
-			}
-		}
-	}
+	return func(yield func(string, V) bool) { t.each(t.sorted(), yield) }
 }
 
-// Of yields the records of one project in the order of their keys.
+// Of yields the records of one project in the order of their keys, as All does.
 func (t *Table[V]) Of(project string) iter.Seq2[string, V] {
 	prefix := Key(project)
 	return func(yield func(string, V) bool) {
-		for k, v := range t.All() {
-			if strings.HasPrefix(k, prefix) && !yield(k, v) {
-				return
-			}
+		keys := t.sorted()
+		first, _ := slices.BinarySearch(keys, prefix)
+		keys = keys[first:]
+		if end := slices.IndexFunc(keys, func(k string) bool { return !strings.HasPrefix(k, prefix) }); end >= 0 {
+			keys = keys[:end]
+		}
+		t.each(keys, yield)
+	}
+}
+
+func (t *Table[V]) sorted() []string {
+	if t.keys == nil {
+		t.keys = slices.Sorted(maps.Keys(t.rows))
+	}
+	return t.keys
+}
+
+func (t *Table[V]) each(keys []string, yield func(string, V) bool) {
+	for _, k := range keys {
+		if v, ok := t.rows[k]; ok && !yield(k, v) {
+			return
 		}
 	}
 }
 
 // Put sets a record as part of tx.
 func (t *Table[V]) Put(tx *Tx, key string, v V) {
-	t.remember(tx, key)
+	if !t.remember(tx, key) {
+		t.keys = nil
+	}
 	t.rows[key] = v
 	tx.writes[change{t.bucket, key}] = func() ([]byte, error) { return json.Marshal(v) }
 }
@@ -62,20 +78,23 @@ func (t *Table[V]) Put(tx *Tx, key string, v V) {
 // Delete removes a record, if it is there, as part of tx.
 func (t *Table[V]) Delete(tx *Tx, key string) {
 	t.remember(tx, key)
-	delete(t.rows, key)
+	delete(t.rows, key) // its key may stay among the others: each finds no record for it
 	tx.writes[change{t.bucket, key}] = nil
 }
 
-// remember notes how to undo what tx does to a record.
-func (t *Table[V]) remember(tx *Tx, key string) {
+// remember notes how to undo what tx does to a record, and reports whether there
+// is one.
+func (t *Table[V]) remember(tx *Tx, key string) (had bool) {
 	old, had := t.rows[key]
 	tx.undo = append(tx.undo, func() {
+		t.keys = nil
 		if had {
 			t.rows[key] = old
 		} else {
 			delete(t.rows, key)
 		}
 	})
+	return had
 }
 
 // rewrite has tx write all records, as they are.
