@@ -11,99 +11,143 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// advance moves results whose files have come, gone or failed.
-func (a *Agent) advance(now time.Time) {
-	for key, r := range a.db.Results.All() {
-		if r.ReadyToReport {
-			continue
-		}
-		switch r.State {
-		case protocol.ClientNew:
-			a.move(key, r, state.FilesNeeded, nil)
-		case protocol.ClientDownloading:
-			a.advanceDownload(key, r, now)
-		case protocol.ClientUploading:
-			a.advanceUpload(key, r, now)
-		}
-	}
+// A move takes a result to another state.
+type move struct {
+	key    string
+	r      state.Result
+	event  state.Event
+	change func(*state.Result) // what else changes along with it; may be nil
 }
 
-func (a *Agent) advanceDownload(key string, r state.Result, now time.Time) {
+// advance moves results whose files have come, gone or failed: each as far as it
+// goes, and all of them at once.
+func (a *Agent) advance(now time.Time) {
+	var moves []move
+	for key, r := range a.db.Results.All() {
+		for !r.ReadyToReport {
+			m := move{key: key, r: r}
+			if m.event, m.change = a.due(r, now); m.event == 0 {
+				break
+			}
+			moves = append(moves, m)
+			r, _ = m.moved()
+		}
+	}
+	a.moveAll(moves)
+}
+
+// due is what has happened to a result's files since it came into its state; 0:
+// nothing that moves it.
+func (a *Agent) due(r state.Result, now time.Time) (state.Event, func(*state.Result)) {
+	switch r.State {
+	case protocol.ClientNew:
+		return state.FilesNeeded, nil
+	case protocol.ClientDownloading:
+		return a.dueDownload(r, now)
+	case protocol.ClientUploading:
+		return a.dueUpload(r, now)
+	}
+	return 0, nil
+}
+
+func (a *Agent) dueDownload(r state.Result, now time.Time) (state.Event, func(*state.Result)) {
 	missing := false
 	for _, ref := range a.db.Inputs(r) {
 		f, ok := a.db.Files.Get(state.Key(r.Project, ref.FileName))
 		switch {
 		case ok && f.Local == state.FilePresent:
 		case ok && f.Local == state.FileFailed:
-			a.move(key, r, state.DownloadFailed, func(r *state.Result) {
+			return state.DownloadFailed, func(r *state.Result) {
 				r.ExitStatus = protocol.ExitDownloadFailed
 				r.Message = f.Error
 				r.Stderr = errorReport(fmt.Sprintf("download error: %s (%d)", f.Error, f.ErrNum), "")
 				r.Ready(now)
-			})
-			return
+			}
 		default:
 			missing = true
 		}
 	}
-	if !missing {
-		a.move(key, r, state.DownloadsDone, nil)
+	if missing {
+		return 0, nil
 	}
+	return state.DownloadsDone, nil
 }
 
-func (a *Agent) advanceUpload(key string, r state.Result, now time.Time) {
+func (a *Agent) dueUpload(r state.Result, now time.Time) (state.Event, func(*state.Result)) {
 	for _, ref := range r.FileRefs {
 		f, ok := a.db.Files.Get(state.Key(r.Project, ref.FileName))
 		switch {
 		case !ok || f.Done:
 		case f.Local == state.FileFailed:
-			a.move(key, r, state.UploadGivenUp, func(r *state.Result) {
+			return state.UploadGivenUp, func(r *state.Result) {
 				r.ExitStatus = protocol.ExitUploadFailed
 				r.Message = f.Error
 				r.Stderr = errorReport("upload failure: "+f.Error, r.Stderr)
 				r.Ready(now)
-			})
-			return
+			}
 		default:
-			return
+			return 0, nil
 		}
 	}
-	a.move(key, r, state.UploadsDone, func(r *state.Result) { r.Ready(now) })
+	return state.UploadsDone, func(r *state.Result) { r.Ready(now) }
 }
 
-// move takes a result through a legal move and saves it, with what else changes
-// along with it.
-func (a *Agent) move(key string, r state.Result, e state.Event, change func(*state.Result)) bool {
-	next, ok := state.Next(r.State, e)
+// moved is the result after the move; false if the move is not a legal one.
+func (m move) moved() (state.Result, bool) {
+	r := m.r
+	next, ok := state.Next(r.State, m.event)
 	if !ok {
-		return false
+		return r, false
 	}
-	before := r
-	was := r.State
 	r.State = next
-	if change != nil {
-		change(&r)
+	if m.change != nil {
+		m.change(&r)
 	}
-	done := r.ReadyToReport && !before.ReadyToReport
-	failed := r.ReadyToReport && r.Message != ""
+	return r, true
+}
+
+// move takes a result through a legal move and saves it.
+func (a *Agent) move(key string, r state.Result, e state.Event, change func(*state.Result)) bool {
+	return a.moveAll([]move{{key, r, e, change}})
+}
+
+// moveAll takes results through moves and saves all of it at once, however many
+// there are: each saving waits for the disk. It reports whether all were legal
+// and could be saved; the illegal ones change nothing.
+func (a *Agent) moveAll(moves []move) bool {
+	now := time.Now()
+	var made []move
+	var after []state.Result
 	if !a.save(func(tx *state.Tx) {
-		a.db.Results.Put(tx, key, r)
-		if failed {
-			a.restrain(tx, r.Project, time.Now())
+		for _, m := range moves {
+			r, legal := m.moved()
+			if !legal {
+				continue
+			}
+			made, after = append(made, m), append(after, r)
+			a.db.Results.Put(tx, m.key, r)
+			if failed(r) {
+				a.restrain(tx, r.Project, now)
+			}
 		}
 	}) {
 		return false
 	}
-	if done && !r.Started.IsZero() {
-		a.logJob(r, time.Now())
+	for i, m := range made {
+		r := after[i]
+		if r.ReadyToReport && !m.r.ReadyToReport && !r.Started.IsZero() {
+			a.logJob(r, now)
+		}
+		if failed(r) {
+			a.log.Warn("result failed", "project", r.Project, "result", r.Name, "state", r.State, "exit_status", r.ExitStatus, "error", r.Message)
+		} else {
+			a.log.Debug("result moved", logflag.Key, logflag.State, "project", r.Project, "result", r.Name, "event", m.event, "from", m.r.State, "to", r.State)
+		}
 	}
-	if failed {
-		a.log.Warn("result failed", "project", r.Project, "result", r.Name, "state", next, "exit_status", r.ExitStatus, "error", r.Message)
-	} else {
-		a.log.Debug("result moved", logflag.Key, logflag.State, "project", r.Project, "result", r.Name, "event", e, "from", was, "to", next)
-	}
-	return true
+	return len(made) == len(moves)
 }
+
+func failed(r state.Result) bool { return r.ReadyToReport && r.Message != "" }
 
 // restrain puts off fetching more work of a project whose results fail here, so
 // that a broken application is not fed with ever more of them.

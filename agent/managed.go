@@ -89,6 +89,7 @@ func (a *Agent) managedProjects() (all []acctmgr.Project) {
 // obey does what a reply comes to. Each step may be done again.
 func (a *Agent) obey(m state.Manager, plan acctmgr.Plan) error {
 	var errs []error
+	var unwanted []move
 	dir := a.cfg.DataDir
 	manage := func(u string, attached bool, key string, t acctmgr.Terms) {
 		errs = append(errs, settings.ChangeAccount(dir, u, func(o *settings.Override) {
@@ -121,10 +122,11 @@ func (a *Agent) obey(m state.Manager, plan acctmgr.Plan) error {
 		}
 		for key, r := range a.db.Results.Of(x.URL) {
 			if x.Abort && r.Started.IsZero() && r.Computing() && !r.ReadyToReport {
-				errs = append(errs, a.abort(key, r, "aborted by the account manager"))
+				unwanted = append(unwanted, aborted(key, r, "aborted by the account manager"))
 			}
 		}
 	}
+	a.moveAll(unwanted)
 	return errors.Join(append(errs, a.readFiles())...)
 }
 

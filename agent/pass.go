@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -47,6 +48,9 @@ func (a *Agent) tell(before, d decide.Decision) {
 			a.log.Debug("work fetch", logflag.Key, logflag.WorkFetch, "project", p.URL, "decision", f.Code, "why", f.Text)
 		}
 	}
+	if !a.log.Enabled(a.ctx, slog.LevelDebug) {
+		return
+	}
 	for i, seen := range d.Snapshot.Results {
 		r := d.Plan.Results[i]
 		if _, was, _ := before.Result(d.Snapshot.URL(seen), seen.ID); was.Code != r.Code {
@@ -58,10 +62,10 @@ func (a *Agent) tell(before, d decide.Decision) {
 // act starts and stops applications and begins sessions as a pass decided.
 func (a *Agent) act(d decide.Decision, now time.Time) {
 	a.allow(d)
+	a.settle(d, now)
 	for i, seen := range d.Snapshot.Results {
-		key := state.Key(d.Snapshot.URL(seen), seen.ID)
-		if r, ok := a.db.Results.Get(key); ok {
-			a.actOn(key, r, seen, d.Plan.Results[i], now)
+		if plan := d.Plan.Results[i]; plan.Run() != seen.Running && seen.Phase == decide.Runnable {
+			a.actOn(d.Snapshot.URL(seen), seen, plan, now)
 		}
 	}
 	for i, seen := range d.Snapshot.Projects {
@@ -79,26 +83,48 @@ func (a *Agent) act(d decide.Decision, now time.Time) {
 	}
 }
 
-func (a *Agent) actOn(key string, r state.Result, seen decide.Result, plan decide.ResultPlan, now time.Time) {
-	if plan.GiveUp {
-		a.move(key, r, state.AbortRequested, func(r *state.Result) {
-			r.ExitStatus, r.Message = protocol.ExitUnstartedLate, "not started by its deadline"
-			r.Stderr = errorReport(r.Message, "")
-			r.Ready(now)
-		})
-		return
+// settle makes durable, all at once, what a pass decided of results that neither
+// start nor stop.
+func (a *Agent) settle(d decide.Decision, now time.Time) {
+	var late []move
+	urgent := make(map[string]state.Result)
+	for i, seen := range d.Snapshot.Results {
+		plan := d.Plan.Results[i]
+		if !plan.GiveUp && (seen.Phase != decide.Runnable || plan.Urgent == seen.Urgent) {
+			continue
+		}
+		key := state.Key(d.Snapshot.URL(seen), seen.ID)
+		r, ok := a.db.Results.Get(key)
+		switch {
+		case !ok:
+		case plan.GiveUp:
+			late = append(late, move{key, r, state.AbortRequested, func(r *state.Result) {
+				r.ExitStatus, r.Message = protocol.ExitUnstartedLate, "not started by its deadline"
+				r.Stderr = errorReport(r.Message, "")
+				r.Ready(now)
+			}})
+		case !a.leaving[r.Project]:
+			r.Urgent = plan.Urgent
+			urgent[key] = r
+		}
 	}
-	if seen.Phase != decide.Runnable || a.leaving[r.Project] {
-		return
-	}
-	if plan.Urgent != r.Urgent {
-		r.Urgent = plan.Urgent
-		a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
-	}
+	a.moveAll(late)
+	a.save(func(tx *state.Tx) {
+		for key, r := range urgent {
+			a.db.Results.Put(tx, key, r)
+		}
+	})
+}
+
+// actOn starts or stops a result's application.
+func (a *Agent) actOn(project string, seen decide.Result, plan decide.ResultPlan, now time.Time) {
+	key := state.Key(project, seen.ID)
+	r, ok := a.db.Results.Get(key)
 	switch {
-	case plan.Run() && !seen.Running:
+	case !ok || r.ReadyToReport || a.leaving[project]:
+	case plan.Run():
 		a.start(key, r, now)
-	case !plan.Run() && seen.Running:
+	default:
 		a.halt(r, now)
 	}
 }

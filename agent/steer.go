@@ -83,15 +83,20 @@ func (a *Agent) abort(key string, r state.Result, why string) error {
 		return a.exec.Abort(taskID(r), protocol.ExitAbortedByUser, why)
 	}
 	slot := r.Slot
-	a.move(key, r, state.AbortRequested, func(r *state.Result) {
-		r.ExitStatus, r.Message, r.Slot = protocol.ExitAbortedByUser, why, state.NoSlot
-		r.Stderr = errorReport(r.Message, r.Stderr)
-		r.Ready(time.Now())
-	})
+	a.moveAll([]move{aborted(key, r, why)})
 	if slot != state.NoSlot {
 		go a.clear(slot)
 	}
 	return nil
+}
+
+// aborted gives up a result that has no process.
+func aborted(key string, r state.Result, why string) move {
+	return move{key, r, state.AbortRequested, func(r *state.Result) {
+		r.ExitStatus, r.Message, r.Slot = protocol.ExitAbortedByUser, why, state.NoSlot
+		r.Stderr = errorReport(r.Message, r.Stderr)
+		r.Ready(time.Now())
+	}}
 }
 
 func (a *Agent) findTask(project, name string) (key string, r state.Result, err error) {
