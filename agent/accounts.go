@@ -193,10 +193,12 @@ func (a *Agent) changed() {
 }
 
 // do runs f in the loop and waits for it.
-func (a *Agent) do(ctx context.Context, f func() error) error {
+func (a *Agent) do(ctx context.Context, f func() error) error { return a.through(ctx, a.events, f) }
+
+func (a *Agent) through(ctx context.Context, loop chan<- func(), f func() error) error {
 	done := make(chan error, 1)
 	select {
-	case a.events <- func() { done <- f() }:
+	case loop <- func() { done <- f() }:
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-a.ctx.Done():

@@ -22,6 +22,9 @@ type move struct {
 // advance moves results whose files have come, gone or failed: each as far as it
 // goes, and all of them at once.
 func (a *Agent) advance(now time.Time) {
+	if a.advanced == a.db.Changes() {
+		return // they did all that they could
+	}
 	var moves []move
 	for key, r := range a.db.Results.All() {
 		for !r.ReadyToReport {
@@ -33,7 +36,9 @@ func (a *Agent) advance(now time.Time) {
 			r, _ = m.moved()
 		}
 	}
-	a.moveAll(moves)
+	if a.moveAll(moves) {
+		a.advanced = a.db.Changes()
+	}
 }
 
 // due is what has happened to a result's files since it came into its state; 0:

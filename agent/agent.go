@@ -125,6 +125,7 @@ type Agent struct {
 	quitting <-chan struct{}
 
 	events chan func()     // each runs in the loop
+	looks  chan func()     // likewise, and changes nothing
 	ctx    context.Context // ends with the loop
 	end    context.CancelFunc
 
@@ -145,6 +146,8 @@ type Agent struct {
 	newer   newer
 	manages bool // an account manager is being contacted
 	stale   bool // something may be left that nobody needs
+	// advanced is db.Changes() when no result could go further.
+	advanced uint64
 }
 
 // New opens the data directory, making it if it is not there. It returns
@@ -174,8 +177,8 @@ func New(cfg Config) (*Agent, error) {
 	a := &Agent{
 		cfg: cfg, log: cfg.Log, logFlags: flags, since: time.Now(), journal: j, sizes: newFolderSizes(),
 		quitting: quit, quit: sync.OnceFunc(func() { close(quit) }),
-		rng:     mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64())),
-		events:  make(chan func(), 256),
+		rng:    mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64())),
+		events: make(chan func(), 256), looks: make(chan func()),
 		talking: make(map[string]string), moving: make(map[string]*transfer),
 		running: make(map[string]*process), asked: make(map[string]bool), letters: make(map[string]bool),
 		leaving: make(map[string]bool), again: make(map[string]bool),
@@ -280,6 +283,9 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 			return nil
 		case <-a.quitting:
 			return nil
+		case look := <-a.looks:
+			look()
+			continue
 		case event := <-a.events:
 			event()
 			a.drain()
@@ -361,6 +367,8 @@ func (a *Agent) shutdown() error {
 	var err error
 	for waiting := true; waiting; { // applications that end now are not run again
 		select {
+		case look := <-a.looks:
+			look()
 		case event := <-a.events:
 			event()
 		case err = <-stopped:

@@ -12,6 +12,7 @@ func (a *Agent) collect() {
 		return
 	}
 	var units, versions, files []string
+	newest := a.newestVersions()
 	unitUsed, versionUsed := make(map[string]bool), make(map[string]bool)
 	fileUsed := make(map[string]bool)
 	for _, r := range a.db.Results.All() {
@@ -31,7 +32,7 @@ func (a *Agent) collect() {
 		}
 	}
 	for key, v := range a.db.Versions.All() {
-		if !versionUsed[key] && a.replaced(v) {
+		if !versionUsed[key] && v.VersionNum < newest[lineOf(v)] {
 			versions = append(versions, key)
 			continue
 		}
@@ -64,14 +65,19 @@ func (a *Agent) collect() {
 	})
 }
 
-// replaced reports whether a newer version stands in for v.
-func (a *Agent) replaced(v state.AppVersion) bool {
-	for _, other := range a.db.Versions.Of(v.Project) {
-		if other.AppName == v.AppName && other.Platform == v.Platform && other.PlanClass == v.PlanClass && other.VersionNum > v.VersionNum {
-			return true
-		}
+// A line is the app versions that stand in for each other: the newest is used.
+type line struct{ project, app, platform, planClass string }
+
+func lineOf(v state.AppVersion) line {
+	return line{v.Project, v.AppName, v.Platform, v.PlanClass}
+}
+
+func (a *Agent) newestVersions() map[line]int {
+	newest := make(map[line]int)
+	for _, v := range a.db.Versions.All() {
+		newest[lineOf(v)] = max(newest[lineOf(v)], v.VersionNum)
 	}
-	return false
+	return newest
 }
 
 func (a *Agent) remove(f state.File) {

@@ -84,8 +84,12 @@ func (a *Agent) answered(u string, req *protocol.SchedulerRequest, reply *protoc
 	}
 	a.log.Debug("scheduler answered", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
 		"acknowledged", len(reply.ResultAcks), "aborts", len(reply.ResultAborts), "request_delay", reply.RequestDelay)
-	r := replier{a: a, project: p, req: req, reply: reply, now: now}
-	a.tricklesDown(u, reply.TrickleDowns) // may come twice, must not be lost
+	kept, left := bounded(a.db, u, *reply)
+	r := replier{a: a, project: p, req: req, reply: &kept, now: now}
+	if r.project.LeftOut = left; left != "" {
+		a.log.Warn("not all of the project's answer is taken", "project", u, "why", left)
+	}
+	a.tricklesDown(u, kept.TrickleDowns) // may come twice, must not be lost
 	if !a.save(r.apply) {
 		return
 	}

@@ -53,7 +53,7 @@ func (a *Agent) facts(now time.Time) *view.Facts {
 
 // see shows what there is to see, as of one instant between two steps of the loop.
 func see[V any](ctx context.Context, a *Agent, show func(*view.Facts) V) (v V, err error) {
-	err = a.do(ctx, func() error {
+	err = a.through(ctx, a.looks, func() error {
 		v = show(a.facts(time.Now()))
 		return nil
 	})

@@ -167,6 +167,13 @@ const (
 func newWorld(t *testing.T, masterURL string, answers map[string][]answer, fill func(*state.DB, *state.Tx)) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), url: masterURL, peer: &peer{answers: answers, asked: make(map[string]int)}}
+	w.fill(t, fill)
+	return w
+}
+
+// fill makes the data directory.
+func (w *world) fill(t testing.TB, fill func(*state.DB, *state.Tx)) {
+	t.Helper()
 	db, err := state.Open(filepath.Join(w.dir, "state.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -181,12 +188,11 @@ func newWorld(t *testing.T, masterURL string, answers map[string][]answer, fill 
 		err = db.Close()
 	}
 	if err == nil {
-		err = settings.WriteAccount(w.dir, settings.Account{MasterURL: masterURL, Authenticator: "00000000000000000000000000000001", ResourceShare: 100})
+		err = settings.WriteAccount(w.dir, settings.Account{MasterURL: w.url, Authenticator: "00000000000000000000000000000001", ResourceShare: 100})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w
 }
 
 // file puts a file into the project's folder.

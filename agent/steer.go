@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -136,10 +137,12 @@ func (a *Agent) SetMode(ctx context.Context, network bool, kind prefs.ModeKind, 
 func (a *Agent) SteerTransfer(ctx context.Context, project, name string, abort bool) error {
 	return a.do(ctx, func() error {
 		key := state.Key(project, name)
-		f, ok := a.db.Wanted()[key]
-		if !ok {
+		all := a.db.Wanted()
+		i := slices.IndexFunc(all, func(w state.WantedFile) bool { return w.Key == key })
+		if i < 0 {
 			return errors.New("No such file") //nolint:staticcheck // tools compare the text
 		}
+		f := all[i].File
 		if t := a.moving[key]; t != nil && abort {
 			t.cancel()
 		}

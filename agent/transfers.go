@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"os"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -50,9 +48,8 @@ func (a *Agent) startTransfers(now time.Time, w *waker) {
 	for _, t := range a.moving {
 		perProject[t.file.Project]++
 	}
-	wanted := a.db.Wanted()
-	for _, key := range slices.Sorted(maps.Keys(wanted)) {
-		f := wanted[key]
+	for _, wanted := range a.db.Wanted() {
+		key, f := wanted.Key, wanted.File
 		switch {
 		case a.moving[key] != nil || a.leaving[f.Project]:
 		case now.Before(f.NextTry):

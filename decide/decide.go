@@ -9,6 +9,8 @@
 package decide
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/contact"
@@ -58,6 +60,7 @@ func Pass(s Snapshot) Plan {
 		Projects: make([]ProjectPlan, len(s.Projects)), Results: make([]ResultPlan, len(s.Results)),
 		Again: s.Now.Add(time.Hour),
 	}}
+	p.sort()
 	p.settle()
 	p.estimate()
 	p.run()
@@ -69,6 +72,7 @@ func Pass(s Snapshot) Plan {
 type pass struct {
 	Snapshot
 	plan       Plan
+	order      []int     // of the results: nearest deadline first
 	correction []float64 // of each project's stated times
 	proved     []bool    // whether a project's estimates have met a real result
 }
@@ -76,6 +80,29 @@ type pass struct {
 func (p *pass) wake(t time.Time) {
 	if t.After(p.Now) && t.Before(p.plan.Again) {
 		p.plan.Again = t
+	}
+}
+
+// sort puts the results in the order in which all policies want them, once.
+func (p *pass) sort() {
+	type place struct {
+		deadline int64 // cheap to compare
+		i        int
+	}
+	places := make([]place, len(p.Results))
+	for i := range p.Results {
+		places[i] = place{p.Results[i].Deadline.Unix(), i}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if d := cmp.Compare(a.deadline, b.deadline); d != 0 {
+			return d
+		}
+		x, y := &p.Results[a.i], &p.Results[b.i]
+		return cmp.Or(x.Deadline.Compare(y.Deadline), x.Received.Compare(y.Received), cmp.Compare(x.ID, y.ID), cmp.Compare(a.i, b.i))
+	})
+	p.order = make([]int, len(places))
+	for n, at := range places {
+		p.order[n] = at.i
 	}
 }
 
@@ -119,10 +146,12 @@ func (p *pass) estimate() {
 
 // jobs describes results to jobsched and workfetch, with their indices.
 func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
-	for i, r := range p.Results {
+	jobs, index = make([]jobsched.Job, 0, len(p.Results)), make([]int, 0, len(p.Results))
+	for _, i := range p.order {
 		if !want(i) {
 			continue
 		}
+		r := &p.Results[i]
 		jobs = append(jobs, jobsched.Job{
 			ID: r.ID, Project: r.Project, CPUs: r.CPUs, Memory: r.Memory, Under: r.Under,
 			Remaining: p.plan.Results[i].Remaining, Deadline: r.Deadline, Received: r.Received,
@@ -193,6 +222,7 @@ func (p *pass) fetch() {
 		}
 	}
 	for _, r := range p.Results {
+		s.Projects[r.Project].Held++
 		if r.Phase == Sending {
 			s.Projects[r.Project].Uploads++
 		}
@@ -225,9 +255,10 @@ func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
 // contact says with which projects a session is held, at most one with each; no
 // project waits for another's slow server.
 func (p *pass) contact() {
+	backlogs := p.backlogs()
 	for i := range p.Projects {
 		plan := &p.plan.Projects[i]
-		plan.Session = p.session(i)
+		plan.Session = p.session(i, backlogs[i])
 		if plan.Session.Kind == None {
 			p.wake(plan.Session.Until)
 		}
@@ -237,22 +268,25 @@ func (p *pass) contact() {
 	p.wake(p.Compute.Until)
 }
 
-// backlog gathers what the decision to report looks at.
-func (p *pass) backlog(project int) contact.Backlog {
-	pr := p.Projects[project]
-	b := contact.Backlog{NoMoreWork: pr.NoMoreWork, Eager: p.Eager, NothingElse: true, OnFrac: p.OnFrac, LastUpload: pr.Uploading}
-	for _, r := range p.Results {
-		switch {
-		case r.Phase != Ready:
-			b.NothingElse = false
-			if r.Project == project {
-				b.Unfinished++
-			}
-		case r.Project == project:
-			b.Ready = append(b.Ready, contact.Finished{
-				Deadline: r.Deadline, Completed: r.Completed, Received: r.Received, Immediately: r.Immediately,
-			})
+// backlogs gathers what the decisions to report look at.
+func (p *pass) backlogs() []contact.Backlog {
+	all := make([]contact.Backlog, len(p.Projects))
+	nothing := true
+	for i := range p.Results {
+		r := &p.Results[i]
+		b := &all[r.Project]
+		if r.Phase != Ready {
+			nothing = false
+			b.Unfinished++
+			continue
 		}
+		b.Ready = append(b.Ready, contact.Finished{
+			Deadline: r.Deadline, Completed: r.Completed, Received: r.Received, Immediately: r.Immediately,
+		})
 	}
-	return b
+	for i, pr := range p.Projects {
+		b := &all[i]
+		b.NoMoreWork, b.Eager, b.NothingElse, b.OnFrac, b.LastUpload = pr.NoMoreWork, p.Eager, nothing, p.OnFrac, pr.Uploading
+	}
+	return all
 }

@@ -1,24 +1,30 @@
 package decide
 
+import "sync"
+
 // A Decision is a pass whose plans are found by name. The zero value is none.
 type Decision struct {
 	Record
-	projects map[string]int    // index by master URL
-	results  map[[2]string]int // index by master URL and name
+	projects map[string]int           // index by master URL
+	results  func() map[[2]string]int // likewise by master URL and name; made when first asked for
 }
 
 // Decide makes a pass.
 func Decide(s Snapshot) Decision {
 	d := Decision{
 		Record:   Record{Snapshot: s, Plan: Pass(s)},
-		projects: make(map[string]int, len(s.Projects)), results: make(map[[2]string]int, len(s.Results)),
+		projects: make(map[string]int, len(s.Projects)),
 	}
 	for i, p := range s.Projects {
 		d.projects[p.URL] = i
 	}
-	for i, r := range s.Results {
-		d.results[[2]string{s.URL(r), r.ID}] = i
-	}
+	d.results = sync.OnceValue(func() map[[2]string]int {
+		index := make(map[[2]string]int, len(s.Results))
+		for i, r := range s.Results {
+			index[[2]string{s.URL(r), r.ID}] = i
+		}
+		return index
+	})
 	return d
 }
 
@@ -36,7 +42,10 @@ func (d Decision) Project(url string) ProjectPlan {
 // Result returns what was seen of a result and decided for it, and whether
 // anything was.
 func (d Decision) Result(url, name string) (seen Result, plan ResultPlan, ok bool) {
-	if i, ok := d.results[[2]string{url, name}]; ok {
+	if d.results == nil {
+		return Result{}, ResultPlan{}, false
+	}
+	if i, ok := d.results()[[2]string{url, name}]; ok {
 		return d.Snapshot.Results[i], d.Plan.Results[i], true
 	}
 	return Result{}, ResultPlan{}, false

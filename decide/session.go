@@ -25,7 +25,7 @@ const (
 )
 
 // session decides for one project.
-func (p *pass) session(i int) Session {
+func (p *pass) session(i int, b contact.Backlog) Session {
 	pr := p.Projects[i]
 	switch c := pr.Contact; {
 	case pr.Leaving:
@@ -45,7 +45,7 @@ func (p *pass) session(i int) Session {
 	case !pr.Known:
 		return Session{Kind: RPC, Why: "first contact"}
 	}
-	if why, due := contact.Due(p.backlog(i), p.Now); due {
+	if why, due := contact.Due(b, p.Now); due {
 		return Session{Kind: RPC, Why: "to report results: " + why}
 	}
 	if pr.Trickles {

@@ -55,6 +55,7 @@ type Project struct {
 	Latency    time.Duration      `json:"latency,omitempty"`         // from sending to the deadline of what it sent last
 	Estimates  jobsched.Estimator `json:"estimates,omitzero"`        // what has been learnt of stated times
 	Corrects   bool               `json:"server_corrects,omitempty"` // its server makes its estimates with our correction
+	LeftOut    string             `json:"left_out,omitempty"`        // what of its last answer was not taken and why, for people
 	Uploading  time.Time          `json:"uploading,omitzero"`        // start of the youngest upload under way; zero: none
 }
 

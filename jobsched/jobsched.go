@@ -97,6 +97,7 @@ func Choose(s Snapshot) (reasons []Reason, again time.Time) {
 	c := chooser{
 		Snapshot: s, reasons: make([]Reason, len(s.Jobs)), free: float64(s.CPUs), memory: s.Memory,
 		again: s.Now.Add(time.Hour), charge: make([]float64, len(s.Projects)), under: make([]int, len(s.Limits)),
+		waiting: make([]int, 0, len(s.Jobs)), texts: make(map[want]string),
 	}
 	for i := range s.Jobs {
 		if r := c.barred(i); r.Code != "" {
@@ -111,10 +112,14 @@ func Choose(s Snapshot) (reasons []Reason, again time.Time) {
 	c.keepRunning()
 	c.runByDebt()
 	for _, i := range c.waiting {
-		c.reasons[i] = c.whyNot(i)
+		if c.undecided(i) {
+			c.reasons[i] = c.whyNot(i)
+		}
 	}
 	return c.reasons, c.again
 }
+
+func (c *chooser) undecided(i int) bool { return c.reasons[i].Code == "" }
 
 // barred tells why a job cannot run whatever else does; its code is "" if it can.
 func (c *chooser) barred(i int) Reason {
@@ -135,11 +140,12 @@ func (c *chooser) barred(i int) Reason {
 type chooser struct {
 	Snapshot
 	reasons []Reason
-	waiting []int // jobs not decided yet
+	waiting []int // jobs that may run; those with a code are decided
 	free    float64
 	memory  int64     // bytes not promised yet, if there is a limit
 	under   []int     // jobs that run under each limit
 	charge  []float64 // CPU-seconds that this pass has promised each project
+	texts   map[want]string
 	again   time.Time
 }
 
@@ -172,13 +178,15 @@ func (c *chooser) run(i int, code Code, text string) bool {
 	}
 	c.charge[c.Jobs[i].Project] += need * c.turn(i)
 	c.reasons[i] = Reason{Code: code, Text: text, Urgent: c.reasons[i].Urgent}
-	c.waiting = slices.DeleteFunc(c.waiting, func(k int) bool { return k == i })
 	return true
 }
 
 // misses tells what a job cannot run for want of, "" if of nothing, and the limit
 // if it is one.
 func (c *chooser) misses(i int) (code Code, limit int) {
+	if c.free <= 0 && len(c.Jobs[i].Under) == 0 {
+		return NoCPU, 0
+	}
 	j := &c.Jobs[i]
 	for _, l := range j.Under {
 		if c.under[l] >= c.Limits[l].Max {
@@ -196,23 +204,21 @@ func (c *chooser) misses(i int) (code Code, limit int) {
 
 // markDanger marks the jobs that must run for deadlines to be kept.
 func (c *chooser) markDanger() {
-	jobs := make([]Job, 0, len(c.waiting))
 	index := make([]int, 0, len(c.waiting))
 	for _, i := range c.waiting {
 		if !c.Projects[c.Jobs[i].Project].Unreachable && !c.hopeless(i) {
-			jobs = append(jobs, c.Jobs[i])
 			index = append(index, i)
 		}
 	}
-	all := Laxities(c.Now, c.CPUs, c.OnFrac, jobs)
+	all := laxities(c.Now, c.CPUs, c.OnFrac, c.Jobs, index)
 	for k, l := range all {
-		j := jobs[k]
+		j := &c.Jobs[index[k]]
 		limit := c.Slice
 		if j.Urgent {
 			limit += c.Slice // once in danger, a job is not let go at the first sign of relief
 		}
 		if l.Slack < limit {
-			for m := k; m >= 0; m = all[m].Behind {
+			for m := k; m >= 0 && !c.reasons[index[m]].Urgent; m = all[m].Behind {
 				c.reasons[index[m]].Urgent = true
 			}
 			continue
@@ -228,33 +234,56 @@ func (c *chooser) runUrgent() {
 			urgent = append(urgent, i)
 		}
 	}
-	slices.SortStableFunc(urgent, func(a, b int) int { return byDeadline(&c.Jobs[a], &c.Jobs[b]) })
+	slices.SortFunc(urgent, func(a, b int) int { return byDeadline(&c.Jobs[a], &c.Jobs[b]) })
 	for _, i := range urgent {
+		if c.lacks(i) {
+			continue
+		}
 		c.run(i, RunDeadline, "Running, because its deadline "+clock(c.Jobs[i].Deadline)+" is near.")
 	}
 }
 
 // keepRunning lets jobs finish their time slice.
 func (c *chooser) keepRunning() {
-	for _, i := range slices.Clone(c.waiting) {
-		j := c.Jobs[i]
+	for _, i := range c.waiting {
+		j := &c.Jobs[i]
+		if !j.Running || !c.undecided(i) {
+			continue
+		}
 		end := c.Now.Add(c.Slice - j.Ran)
 		if j.Unsaved && !c.Now.Before(end) {
 			end = end.Add(c.Slice) // wait for a checkpoint, but not for ever
 		}
-		if j.Running && c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, RunDebt, "Running.") {
+		if c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, RunDebt, "Running.") {
 			c.wake(end)
 		}
 	}
 }
 
-// runByDebt gives what is left to the projects that are owed most.
+// runByDebt gives what is left to the projects that are owed most, each of which
+// runs its own jobs in their order.
 func (c *chooser) runByDebt() {
+	if c.free <= 0 {
+		return
+	}
+	queues := make([][]int, len(c.Projects))
+	for _, i := range c.waiting {
+		if p := c.Jobs[i].Project; c.undecided(i) {
+			queues[p] = append(queues[p], i)
+		}
+	}
+	for _, q := range queues {
+		slices.SortFunc(q, c.compareOwn)
+	}
 	for {
 		best := -1
-		for _, i := range c.waiting {
-			if code, _ := c.misses(i); code == "" && (best < 0 || c.better(i, best)) {
-				best = i
+		for p, q := range queues {
+			// What a job misses now it will not have later in this pass.
+			for len(q) > 0 && c.lacks(q[0]) {
+				q = q[1:]
+			}
+			if queues[p] = q; len(q) > 0 && (best < 0 || c.better(q[0], best)) {
+				best = q[0]
 			}
 		}
 		if best < 0 {
@@ -262,7 +291,13 @@ func (c *chooser) runByDebt() {
 		}
 		c.run(best, RunDebt, "Running.")
 		c.wake(c.Now.Add(c.Slice))
+		queues[c.Jobs[best].Project] = queues[c.Jobs[best].Project][1:]
 	}
+}
+
+func (c *chooser) lacks(i int) bool {
+	code, _ := c.misses(i)
+	return code != ""
 }
 
 // hopeless reports whether a job cannot be in time whatever is done. It is
@@ -271,25 +306,30 @@ func (c *chooser) hopeless(i int) bool {
 	return c.Now.Add(c.Jobs[i].Remaining).After(c.Jobs[i].Deadline)
 }
 
-// better reports whether job a goes before job b.
+// better reports whether job a goes before job b of another project.
 func (c *chooser) better(a, b int) bool {
-	x, y := c.Jobs[a], c.Jobs[b]
 	if h := c.hopeless(a); h != c.hopeless(b) {
 		return !h
 	}
-	if x.Project != y.Project {
-		p, q := c.Projects[x.Project], c.Projects[y.Project]
-		if p.Unreachable != q.Unreachable {
-			return q.Unreachable
-		}
-		if d := c.claim(a) - c.claim(b); d != 0 {
-			return d > 0
-		}
+	x, y := &c.Jobs[a], &c.Jobs[b]
+	p, q := c.Projects[x.Project], c.Projects[y.Project]
+	if p.Unreachable != q.Unreachable {
+		return q.Unreachable
 	}
+	if d := c.claim(a) - c.claim(b); d != 0 {
+		return d > 0
+	}
+	return c.compareOwn(a, b) < 0
+}
+
+// compareOwn is the order in which a project's jobs run.
+func (c *chooser) compareOwn(a, b int) int {
+	x, y := &c.Jobs[a], &c.Jobs[b]
 	return cmp.Or(
+		compareBool(c.hopeless(a), c.hopeless(b)),
 		-compareBool(x.Running, y.Running), -compareBool(x.Started, y.Started),
-		byDeadline(&x, &y),
-	) < 0
+		byDeadline(x, y),
+	)
 }
 
 // claim is what a job's project is owed after what this pass has promised it. A
@@ -309,27 +349,48 @@ func (c *chooser) turn(i int) float64 {
 	return min(c.Slice, max(c.Jobs[i].Remaining, time.Second)).Seconds()
 }
 
+// A want is what keeps a job from running: all jobs with the same want wait for
+// the same reason.
+type want struct {
+	code        Code
+	limit       int
+	memory      int64
+	unreachable bool
+}
+
 func (c *chooser) whyNot(i int) Reason {
-	j := c.Jobs[i]
-	code, limit := c.misses(i)
-	r := Reason{Code: code, Urgent: c.reasons[i].Urgent}
-	switch {
-	case code == Limited:
-		r.Text = fmt.Sprintf("%d run already: the limit of %s.", c.Limits[limit].Max, c.Limits[limit].Name)
-	case code == NoMemory:
-		r.Text = fmt.Sprintf(
-			"It needs %d MB of memory; of the %d MB that tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct) %d are free.",
-			j.Memory>>20, c.Memory>>20, max(0, c.memory)>>20)
-	case c.Projects[j.Project].Unreachable:
-		r.Text = "Its project cannot be reached, so others' tasks run first."
-	default:
-		r.Text = fmt.Sprintf("All %d CPUs that may be used (max_ncpus_pct) run tasks with nearer deadlines or of projects that are owed more.", c.CPUs)
+	j := &c.Jobs[i]
+	w := want{unreachable: c.Projects[j.Project].Unreachable}
+	if w.code, w.limit = c.misses(i); w.code == NoMemory {
+		w.memory = j.Memory
 	}
-	return r
+	text, known := c.texts[w]
+	if !known {
+		text = c.inWords(w)
+		c.texts[w] = text
+	}
+	return Reason{Code: w.code, Text: text, Urgent: c.reasons[i].Urgent}
+}
+
+func (c *chooser) inWords(w want) string {
+	switch {
+	case w.code == Limited:
+		return fmt.Sprintf("%d run already: the limit of %s.", c.Limits[w.limit].Max, c.Limits[w.limit].Name)
+	case w.code == NoMemory:
+		return fmt.Sprintf(
+			"It needs %d MB of memory; of the %d MB that tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct) %d are free.",
+			w.memory>>20, c.Memory>>20, max(0, c.memory)>>20)
+	case w.unreachable:
+		return "Its project cannot be reached, so others' tasks run first."
+	}
+	return fmt.Sprintf("All %d CPUs that may be used (max_ncpus_pct) run tasks with nearer deadlines or of projects that are owed more.", c.CPUs)
 }
 
 func byDeadline(x, y *Job) int {
-	return cmp.Or(x.Deadline.Compare(y.Deadline), x.Received.Compare(y.Received), cmp.Compare(x.ID, y.ID))
+	if d := x.Deadline.Compare(y.Deadline); d != 0 {
+		return d
+	}
+	return cmp.Or(x.Received.Compare(y.Received), cmp.Compare(x.ID, y.ID))
 }
 
 func compareBool(a, b bool) int {

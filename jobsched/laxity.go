@@ -22,15 +22,25 @@ type Laxity struct {
 // With one-CPU jobs and exact estimates that schedule meets every deadline that
 // can be met by list scheduling in that order.
 func Laxities(now time.Time, cpus int, onFrac float64, jobs []Job) []Laxity {
-	order := make([]int, len(jobs))
-	for i := range order {
-		order[i] = i
+	all := make([]int, len(jobs))
+	for i := range all {
+		all[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return byDeadline(&jobs[a], &jobs[b]) })
-	out := make([]Laxity, len(jobs))
+	return laxities(now, cpus, onFrac, jobs, all)
+}
+
+// laxities are those of the jobs with the given indices. What it returns, and
+// Behind in it, goes by their place in index.
+func laxities(now time.Time, cpus int, onFrac float64, jobs []Job, index []int) []Laxity {
+	order := make([]int, len(index))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortFunc(order, func(a, b int) int { return byDeadline(&jobs[index[a]], &jobs[index[b]]) })
+	out := make([]Laxity, len(index))
 	e := newEDF(now, cpus, onFrac)
-	for _, i := range order {
-		out[i].Slack, out[i].Behind = e.add(&jobs[i], i)
+	for _, k := range order {
+		out[k].Slack, out[k].Behind = e.add(&jobs[index[k]], k)
 	}
 	return out
 }
@@ -54,6 +64,12 @@ func newEDF(now time.Time, cpus int, onFrac float64) *edf {
 	return e
 }
 
+func (e *edf) clone() *edf {
+	c := *e
+	c.busy, c.last = slices.Clone(e.busy), slices.Clone(e.last)
+	return &c
+}
+
 // add appends a job, which must not have an earlier deadline than those before.
 func (e *edf) add(j *Job, index int) (slack time.Duration, behind int) {
 	first := 0
@@ -72,30 +88,31 @@ func (e *edf) add(j *Job, index int) (slack time.Duration, behind int) {
 // that each of them has at least spare to spare and none of jobs that would be in
 // time without them is late for them.
 func Fits(now time.Time, cpus int, onFrac float64, jobs []Job, extra Job, most int, spare time.Duration) int {
-	sorted := slices.Clone(jobs)
-	slices.SortFunc(sorted, func(a, b Job) int { return byDeadline(&a, &b) })
+	sorted := make([]*Job, len(jobs))
+	for i := range sorted {
+		sorted[i] = &jobs[i]
+	}
+	slices.SortFunc(sorted, byDeadline)
 	before := newEDF(now, cpus, onFrac)
 	lost := make([]bool, len(sorted))
-	at := len(sorted)
+	at, ahead := len(sorted), before // of what comes before the extra jobs
 	for i := range sorted {
-		slack, _ := before.add(&sorted[i], i)
-		lost[i] = slack < 0
-		if at == len(sorted) && byDeadline(&extra, &sorted[i]) < 0 {
+		if at == len(sorted) && byDeadline(&extra, sorted[i]) < 0 {
 			at = i
+			ahead = before.clone()
 		}
+		slack, _ := before.add(sorted[i], i)
+		lost[i] = slack < 0
 	}
 	ok := func(n int) bool {
-		e := newEDF(now, cpus, onFrac)
-		for i := range sorted[:at] {
-			e.add(&sorted[i], i)
-		}
+		e := ahead.clone()
 		for range n {
 			if slack, _ := e.add(&extra, 0); slack < spare {
 				return false
 			}
 		}
 		for i := at; i < len(sorted); i++ {
-			if slack, _ := e.add(&sorted[i], i); slack < 0 && !lost[i] {
+			if slack, _ := e.add(sorted[i], i); slack < 0 && !lost[i] {
 				return false
 			}
 		}
@@ -116,10 +133,10 @@ func Fits(now time.Time, cpus int, onFrac float64, jobs []Job, extra Job, most i
 // what servers are told, so that they send no job that would have to wait too
 // long.
 func BusyTime(now time.Time, cpus int, onFrac float64, jobs []Job) time.Duration {
-	var urgent []Job
+	var urgent []time.Duration // how long each computes
 	for i, l := range Laxities(now, cpus, onFrac, jobs) {
 		if l.Slack < time.Hour {
-			urgent = append(urgent, jobs[i])
+			urgent = append(urgent, jobs[i].Remaining)
 		}
 	}
 	cpus = max(cpus, 1)
@@ -127,14 +144,14 @@ func BusyTime(now time.Time, cpus int, onFrac float64, jobs []Job) time.Duration
 		return 0
 	}
 	busy := make([]time.Duration, cpus)
-	for _, j := range urgent {
+	for _, remaining := range urgent {
 		k := 0
 		for i := range busy {
 			if busy[i] < busy[k] {
 				k = i
 			}
 		}
-		busy[k] += j.Remaining
+		busy[k] += remaining
 	}
 	return slices.Min(busy)
 }

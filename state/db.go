@@ -36,6 +36,12 @@ type DB struct {
 	// Repaired is what was done about a damaged file; nil if it was whole.
 	Repaired *Repair
 
+	changes uint64 // counts them
+	wanted  struct {
+		files []WantedFile
+		of    uint64 // changes at the time
+	}
+
 	Meta     Table[int]
 	Hosts    Table[Host] // one record, Self
 	Projects Table[Project]
@@ -191,6 +197,7 @@ func (db *DB) Update(fn func(tx *Tx)) error {
 	if len(tx.writes) == 0 {
 		return nil
 	}
+	db.changes++ // also when all is taken back
 	err := db.displaced()
 	if err == nil {
 		err = guard(func() error { return db.bolt.Update(tx.write) })
@@ -248,6 +255,9 @@ func (db *DB) rebuild(cause error) error {
 	db.file, err = os.Stat(path)
 	return err
 }
+
+// Changes counts the changes since Open: while it stays, all records do.
+func (db *DB) Changes() uint64 { return db.changes }
 
 // Close closes the file.
 func (db *DB) Close() error {

@@ -85,6 +85,7 @@ type Project struct {
 	Contact Contact
 	Fetch   WorkFetch
 	Notices []Notice // messages of the last reply, for people
+	LeftOut string   // what of the last reply was not taken and why, for people; "" nothing
 
 	Statistics []DailyCredit // of the last days
 }

@@ -1,6 +1,11 @@
 package state
 
-import "github.com/starling-grid/starling/protocol"
+import (
+	"slices"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol"
+)
 
 // Inputs lists the files without which a result cannot run.
 func (db *DB) Inputs(r Result) []protocol.FileRef {
@@ -17,15 +22,33 @@ func (db *DB) Inputs(r Result) []protocol.FileRef {
 	return refs
 }
 
-// Wanted lists the files that some result waits for, by key: those to be fetched,
-// and those to be sent. An output of a result that still runs is to be sent when
-// its application asked for that.
-func (db *DB) Wanted() map[string]File {
-	wanted := make(map[string]File)
+// A WantedFile is a file that some result waits for.
+type WantedFile struct {
+	Key string
+	File
+}
+
+// Wanted lists the files that some result waits for, in the order of their keys:
+// those to be fetched, and those to be sent. An output of a result that still runs
+// is to be sent when its application asked for that. The list is not to be changed.
+func (db *DB) Wanted() []WantedFile {
+	if db.wanted.of != db.changes || db.wanted.files == nil {
+		db.wanted.of, db.wanted.files = db.changes, db.findWanted()
+	}
+	return db.wanted.files
+}
+
+func (db *DB) findWanted() []WantedFile {
+	seen := make(map[string]bool)
+	wanted := []WantedFile{}
 	want := func(r Result, name string, local FileStatus) {
 		key := Key(r.Project, name)
+		if seen[key] {
+			return
+		}
+		seen[key] = true
 		if f, ok := db.Files.Get(key); ok && f.Local == local && !f.Done {
-			wanted[key] = f
+			wanted = append(wanted, WantedFile{key, f})
 		}
 	}
 	for _, r := range db.Results.All() {
@@ -41,5 +64,6 @@ func (db *DB) Wanted() map[string]File {
 			}
 		}
 	}
+	slices.SortFunc(wanted, func(a, b WantedFile) int { return strings.Compare(a.Key, b.Key) })
 	return wanted
 }

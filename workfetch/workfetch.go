@@ -37,6 +37,7 @@ type Project struct {
 	NoCPUApps  bool    // it told that it has no applications for the CPU
 	Uploads    int     // results waiting for their files to be uploaded
 	Uploading  bool    // one is being uploaded just now
+	Held       int     // results here, those that are to be reported included
 	MinRPCTime time.Time
 	Backoff    time.Time // no request for work before, since the last brought none
 	BackoffWhy string    // the server's words then
@@ -65,6 +66,7 @@ const (
 	Overserved    Code = "got_more_than_its_share"
 	Deadlines     Code = "deadlines_in_danger"
 	Unproved      Code = "estimates_unproved"
+	TooMany       Code = "too_many_tasks"
 	NoMoreWork    Code = "no_more_work"
 	Suspended     Code = "project_suspended"
 	NoCPUApps     Code = "no_cpu_apps"
@@ -92,9 +94,6 @@ type Reason struct {
 // firstRequest is what an unknown project is asked for: one result, to see what
 // its results are like.
 const firstRequest = 1
-
-// maxAtOnce bounds how many results one request can bring by our own reckoning.
-const maxAtOnce = 1000
 
 // Choose returns a reason for each of s.Projects, in their order; at most one is
 // Ask.
@@ -183,6 +182,10 @@ func (f *fetcher) judge(i int) Reason {
 	if r, barred := p.barred(f.Snapshot); barred {
 		return r
 	}
+	if p.Held >= MaxHeld {
+		return Reason{Code: TooMany, Text: fmt.Sprintf(
+			"%d of its tasks are here, the most that are kept of one project; more are asked for when some are reported.", p.Held)}
+	}
 	if p.Uploading && f.idle == 0 {
 		return Reason{Code: UploadFirst, Text: "A result is being uploaded; the next request reports it."}
 	}
@@ -264,7 +267,7 @@ func (f *fetcher) fits(i int, amount float64) int {
 		return 1
 	}
 	extra := jobsched.Job{Project: i, Remaining: p.JobTime, Received: f.Now, Deadline: f.Now.Add(p.Latency)}
-	most := min(int(amount/p.JobTime.Seconds())+1, maxAtOnce)
+	most := min(int(amount/p.JobTime.Seconds())+1, MaxAtOnce)
 	// Room for error: estimates are wrong, and more urgent work may come.
 	n := jobsched.Fits(f.Now, f.CPUs, f.OnFrac, f.Jobs, extra, most, p.Latency/20)
 	if n == 0 && f.idle > 0 && f.held[i] == 0 {

@@ -88,6 +88,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.Letters[u], Talking: f.Talking[u] != "",
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
+		LeftOut: p.LeftOut,
 	}
 	for _, t := range f.Transfers {
 		if t.File.Project == u && t.File.Output && t.Since.After(v.Uploading) {

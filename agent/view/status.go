@@ -42,12 +42,12 @@ func (f *Facts) Status() control.Status {
 		v.CPUTime = p.CPUTime.Seconds() + took[u]
 		s.Projects = append(s.Projects, v)
 	}
-	for key, w := range f.DB.Wanted() {
+	for _, w := range f.DB.Wanted() {
 		x := control.Xfer{
 			Name: w.Name, Project: w.Project, Upload: w.Output, Size: w.NBytes,
 			NextTry: w.NextTry, Trouble: w.Error,
 		}
-		if t, moves := f.Transfers[key]; moves {
+		if t, moves := f.Transfers[w.Key]; moves {
 			x.Active, x.Bytes = true, t.Bytes
 		}
 		s.Transfers = append(s.Transfers, x)
@@ -66,6 +66,9 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	if p.Contact.MinRPCTime.After(f.Now) {
 		v.NextContact = p.Contact.MinRPCTime
+	}
+	if p.LeftOut != "" {
+		v.Notices = append(v.Notices, p.LeftOut)
 	}
 	for _, n := range p.Notices {
 		v.Notices = append(v.Notices, n.Text)

@@ -30,10 +30,10 @@ func (f *Facts) Tools() guirpc.View {
 	for u, p := range f.DB.Projects.All() {
 		v.Projects = append(v.Projects, f.toolsProject(u, p))
 	}
-	for key, w := range f.DB.Wanted() {
+	for _, w := range f.DB.Wanted() {
 		p, _ := f.DB.Projects.Get(w.Project)
-		x := guirpc.Transfer{File: w, ProjectName: p.Name}
-		if t, moves := f.Transfers[key]; moves {
+		x := guirpc.Transfer{File: w.File, ProjectName: p.Name}
+		if t, moves := f.Transfers[w.Key]; moves {
 			x.Active, x.Bytes, x.Since = true, t.Bytes, t.Since
 		}
 		v.Transfers = append(v.Transfers, x)

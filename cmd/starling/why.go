@@ -123,6 +123,9 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decide.ProjectPlan, numbers bool) {
 	fmt.Fprintf(w, "%s\n", p.URL)
 	fmt.Fprintf(w, "  work     %s%s\n", plan.Fetch.Text, changes(plan.Fetch.Until, s.Now))
+	if p.LeftOut != "" {
+		fmt.Fprintf(w, "  refused  %s\n", p.LeftOut)
+	}
 	if plan.Session.Kind != decide.None {
 		fmt.Fprintf(w, "  contact  now: %s\n", plan.Session.Why)
 	} else if plan.Session.Why != plan.Fetch.Text {
