@@ -66,7 +66,7 @@ func (a *Agent) meet(complete bool) {
 // detachDone detaches projects that are to be left once everything is reported.
 func (a *Agent) detachDone() {
 	for u, acc := range a.accounts {
-		if !acc.DetachWhenDone || a.leaving[u] || a.talking[u] != "" || a.holds(u) {
+		if !acc.DetachWhenDone || a.leaving[u] || a.talks(u) || a.holds(u) {
 			continue
 		}
 		a.log.Info("everything is reported: the project is detached, as you asked", "project", u)
@@ -97,7 +97,11 @@ func (a *Agent) leave() {
 				_ = a.exec.Abort(taskID(r), protocol.ExitAbortedByUser, "project detached or reset")
 			}
 		}
-		if a.talking[u] != "" || a.busy(u) {
+		if t, talks := a.talking[u]; talks {
+			t.cancel() // nobody waits for a slow server to be rid of it
+			continue
+		}
+		if a.busy(u) {
 			continue
 		}
 		p, _ := a.db.Projects.Get(u)

@@ -130,13 +130,13 @@ type Agent struct {
 	end    context.CancelFunc
 
 	// What follows is lost at a restart, and may be.
-	talking map[string]string    // project → reason of the session under way
-	moving  map[string]*transfer // file key → transfer under way
-	running map[string]*process  // by task: results that have a process
-	letters map[string]bool      // project → applications have messages for it
-	asked   map[string]bool      // project → the user wants it contacted now
-	leaving map[string]bool      // project → all of its is being removed
-	again   map[string]bool      // of those → it stays attached, and starts anew
+	talking map[string]conversation // by project, those under way
+	moving  map[string]*transfer    // file key → transfer under way
+	running map[string]*process     // by task: results that have a process
+	letters map[string]bool         // project → applications have messages for it
+	asked   map[string]bool         // project → the user wants it contacted now
+	leaving map[string]bool         // project → all of its is being removed
+	again   map[string]bool         // of those → it stays attached, and starts anew
 	last    decide.Decision
 	sensed  sensing
 	debts   ledger
@@ -179,7 +179,7 @@ func New(cfg Config) (*Agent, error) {
 		quitting: quit, quit: sync.OnceFunc(func() { close(quit) }),
 		rng:    mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64())),
 		events: make(chan func(), 256), looks: make(chan func()),
-		talking: make(map[string]string), moving: make(map[string]*transfer),
+		talking: make(map[string]conversation), moving: make(map[string]*transfer),
 		running: make(map[string]*process), asked: make(map[string]bool), letters: make(map[string]bool),
 		leaving: make(map[string]bool), again: make(map[string]bool),
 		stale: true, settings: set,

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -12,22 +13,50 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
+// A conversation is one that is under way with a project's servers. Those with
+// different projects know nothing of each other, and each has an end.
+type conversation struct {
+	view.Conversation
+	cancel context.CancelFunc
+}
+
+// talk notes that a conversation begins. What it does must run under the context
+// that is returned, and delete the note when it is over.
+func (a *Agent) talk(project string, c view.Conversation) context.Context {
+	ctx, cancel := context.WithCancel(a.ctx)
+	a.talking[project] = conversation{c, cancel}
+	return ctx
+}
+
+func (a *Agent) talks(project string) bool {
+	_, talks := a.talking[project]
+	return talks
+}
+
+// fallSilent notes that a conversation is over.
+func (a *Agent) fallSilent(project string) {
+	if t, talks := a.talking[project]; talks {
+		t.cancel()
+		delete(a.talking, project)
+	}
+}
+
 // fetchMaster fetches a project's master page.
 func (a *Agent) fetchMaster(p state.Project) {
 	u := p.MasterURL
-	a.talking[u] = "fetching the master page"
+	ctx := a.talk(u, view.Conversation{About: "fetching the master page", Since: time.Now()})
 	delete(a.asked, u)
 	a.log.Info("fetching master page", logflag.Key, logflag.SchedOps, "project", u)
 	go func() {
-		urls, err := a.sched.MasterPage(a.ctx, u)
+		urls, err := a.sched.MasterPage(ctx, u)
 		a.post(func() { a.masterFetched(u, urls, err, time.Now()) })
 	}()
 }
 
 func (a *Agent) masterFetched(u string, urls []string, err error, now time.Time) {
-	delete(a.talking, u)
+	a.fallSilent(u)
 	p, ok := a.db.Projects.Get(u)
-	if !ok {
+	if !ok || a.leaving[u] {
 		return
 	}
 	c := view.Contact(p)
@@ -58,18 +87,18 @@ func (a *Agent) session(p state.Project, reason string, d decide.Decision, now t
 	if !a.save(func(tx *state.Tx) { a.db.Projects.Put(tx, u, p) }) {
 		return
 	}
-	a.talking[u] = reason
+	ctx := a.talk(u, view.Conversation{About: reason, Since: now, ForWork: req.WantsWork()})
 	a.log.Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds)
 	first := a.rng.IntN(len(p.SchedulerURLs))
 	go func() {
-		reply, err := a.sched.Session(a.ctx, p.SchedulerURLs, first, req)
+		reply, err := a.sched.Session(ctx, p.SchedulerURLs, first, req)
 		a.post(func() { a.answered(u, req, reply, err, time.Now()) })
 	}()
 }
 
 // answered makes a session's outcome durable, all of it at once.
 func (a *Agent) answered(u string, req *protocol.SchedulerRequest, reply *protocol.SchedulerReply, err error, now time.Time) {
-	delete(a.talking, u)
+	a.fallSilent(u)
 	p, ok := a.db.Projects.Get(u)
 	if !ok || a.leaving[u] {
 		return

@@ -25,7 +25,7 @@ func (a *Agent) facts(now time.Time) *view.Facts {
 		Settings: a.settings, Layers: a.layers, Prefs: a.prefs, Accounts: a.accounts, Faults: a.faults,
 		Host: a.host, Conditions: a.conditions(now), Times: a.timeStats(now), Disk: view.Disk{Free: -1, Used: -1},
 		DB: a.db, Debts: a.debts.of, Used: a.debts.used, Elapsed: now.Sub(a.debts.settled), Last: a.last,
-		Talking: a.talking, Letters: a.letters, Asked: a.asked, Leaving: a.leaving, Old: a.old,
+		Talking: make(map[string]view.Conversation), Letters: a.letters, Asked: a.asked, Leaving: a.leaving, Old: a.old,
 		Transfers: make(map[string]view.Transfer), Processes: make(map[string]view.Process),
 	}
 	if r := a.newer.found; r != nil {
@@ -36,6 +36,9 @@ func (a *Agent) facts(now time.Time) *view.Facts {
 	}
 	if !a.disk.measured.IsZero() {
 		f.Disk.Used = a.disk.total
+	}
+	for u, t := range a.talking {
+		f.Talking[u] = t.Conversation
 	}
 	for key, t := range a.moving {
 		f.Transfers[key] = view.Transfer{File: t.file, Since: t.since, Bytes: t.bytes.Load()}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -41,7 +42,9 @@ func (a *Agent) askNewer(now time.Time, w *waker) {
 }
 
 func (a *Agent) newest(where string) (release.Release, error) {
-	req, err := retryablehttp.NewRequestWithContext(a.ctx, http.MethodGet, where, nil)
+	ctx, cancel := context.WithTimeout(a.ctx, time.Minute)
+	defer cancel()
+	req, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, where, nil)
 	if err != nil {
 		return release.Release{}, err
 	}

@@ -155,6 +155,8 @@ type world struct {
 	url  string
 	stop func()
 	a    *agent.Agent
+	// transport carries requests in place of the peer, if it is not nil.
+	transport http.RoundTripper
 }
 
 const (
@@ -220,7 +222,11 @@ func (w *world) run(f func(t *testing.T)) {
 
 func (w *world) start(t *testing.T) {
 	t.Helper()
-	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Transport: w.peer, Version: "test"})
+	transport := w.transport
+	if transport == nil {
+		transport = w.peer
+	}
+	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Transport: transport, Version: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}

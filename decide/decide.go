@@ -10,6 +10,7 @@ package decide
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -216,6 +217,7 @@ func (p *pass) fetch() {
 			NoCPUApps: pr.NoCPUApps, MinRPCTime: pr.Contact.MinRPCTime, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy,
 			JobTime: time.Duration(float64(pr.JobTime) * p.correction[i]), Latency: pr.Latency,
 			Unreachable: pr.unreachable(), Proved: p.proved[i], Uploading: !pr.Uploading.IsZero(),
+			Talking: pr.Talking, TalkingSince: pr.TalkingSince,
 		}
 		if !pr.Corrects {
 			s.Projects[i].Correction = p.correction[i]
@@ -232,6 +234,11 @@ func (p *pass) fetch() {
 	}
 }
 
+// patience is how long a request for work keeps others from being asked, since its
+// answer changes what is missing. A server that takes longer loses its turn: others
+// are asked as if it brought nothing.
+const patience = 30 * time.Second
+
 // barred is a reason to fetch work, unless nothing may be fetched at all.
 func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
 	switch {
@@ -244,9 +251,9 @@ func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
 		return r
 	}
 	for _, pr := range p.Projects {
-		if pr.Talking {
-			// Its answer changes what is missing.
-			return workfetch.Reason{Code: workfetch.Conversing, Text: "Waiting for the answer of " + pr.URL + "."}
+		if until := pr.TalkingSince.Add(patience); pr.Talking && pr.ForWork && p.Now.Before(until) {
+			return workfetch.Reason{Code: workfetch.Conversing, Until: until, Text: fmt.Sprintf(
+				"Waiting for the answer of %s since %s, at most until %s.", pr.URL, clock(pr.TalkingSince), clock(until))}
 		}
 	}
 	return r

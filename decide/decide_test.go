@@ -81,7 +81,7 @@ func TestSessions(t *testing.T) {
 // changes what is missing; but results are reported.
 func TestOneRequestForWorkAtATime(t *testing.T) {
 	s := snapshot(func(s *decide.Snapshot) {
-		s.Projects[0].Talking = true
+		s.Projects[0].Talking, s.Projects[0].ForWork, s.Projects[0].TalkingSince = true, true, now.Add(-29*time.Second)
 		s.Results = []decide.Result{{ID: "r", Project: 1, Phase: decide.Ready, Deadline: now.Add(time.Minute), Completed: now}}
 	})
 	p := decide.Pass(s).Projects
@@ -90,6 +90,19 @@ func TestOneRequestForWorkAtATime(t *testing.T) {
 	}
 	if p[1].Session.Kind != decide.RPC {
 		t.Errorf("the other one's result is not reported: %s", p[1].Session.Why)
+	}
+	if want := "Waiting for the answer of https://a.example/ since 11:59:31, at most until 12:00:01."; p[1].Fetch.Text != want {
+		t.Errorf("got %q, want %q", p[1].Fetch.Text, want)
+	}
+	// A slow server does not keep others waiting, nor does one that is asked no work.
+	for _, change := range []func(*decide.Project){
+		func(p *decide.Project) { p.TalkingSince = now.Add(-time.Minute) },
+		func(p *decide.Project) { p.ForWork = false },
+	} {
+		change(&s.Projects[0])
+		if p := decide.Pass(s).Projects; p[1].Fetch.Code != workfetch.Ask || p[0].Fetch.Code != workfetch.Conversing {
+			t.Errorf("got %s and %s", p[0].Fetch.Code, p[1].Fetch.Code)
+		}
 	}
 }
 

@@ -47,6 +47,9 @@ type Project struct {
 	Trickles   bool          `json:"trickles,omitempty"`   // its applications have messages for it
 	Asked      bool          `json:"asked,omitempty"`      // a person wants it contacted now
 	Talking    bool          `json:"talking,omitempty"`    // a session is under way
+	// TalkingSince is when it began, and ForWork is set if work is asked for in it.
+	TalkingSince time.Time `json:"talking_since,omitzero"`
+	ForWork      bool      `json:"for_work,omitempty"`
 
 	Backoff    time.Time          `json:"backoff,omitzero"`          // no request for work before
 	BackoffWhy string             `json:"backoff_why,omitempty"`     // the server's words when the last brought none

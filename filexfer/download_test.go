@@ -440,20 +440,24 @@ func TestStalledTransfersAreCutOff(t *testing.T) {
 	}
 }
 
-// dripping gives a byte a minute.
-type dripping struct{ content []byte }
+// dripping gives so many bytes a minute.
+type dripping struct {
+	content []byte
+	bytes   int
+}
 
 func (d dripping) RoundTrip(r *http.Request) (*http.Response, error) {
 	left := bytes.NewReader(d.content)
 	return &http.Response{
 		StatusCode: http.StatusOK, ProtoMajor: 1, ProtoMinor: 1, Header: make(http.Header),
-		Body: io.NopCloser(minutely{r.Context(), left}), ContentLength: -1, Request: r,
+		Body: io.NopCloser(minutely{r.Context(), left, d.bytes}), ContentLength: -1, Request: r,
 	}, nil
 }
 
 type minutely struct {
 	ctx context.Context
 	r   io.Reader
+	n   int
 }
 
 func (m minutely) Read(p []byte) (int, error) {
@@ -461,15 +465,30 @@ func (m minutely) Read(p []byte) (int, error) {
 	case <-m.ctx.Done():
 		return 0, m.ctx.Err()
 	case <-time.After(time.Minute):
-		return m.r.Read(p[:1])
+		return m.r.Read(p[:min(len(p), m.n)])
 	}
 }
 
 func TestSlowIsNotStalled(t *testing.T) {
 	dir := folder(t, nil)
 	synctest.Test(t, func(t *testing.T) {
-		if err := client(dripping{noise(30)}).Download(t.Context(), filexfer.Download{Dir: dir, Name: "f", URLs: []string{"http://p.example/f"}, NBytes: 30}, nil); err != nil {
+		d := filexfer.Download{Dir: dir, Name: "f", URLs: []string{"http://p.example/f"}, NBytes: 15_000}
+		if err := client(dripping{noise(15_000), 500}).Download(t.Context(), d, nil); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// What drips would be done in a year, and hold others up for as long.
+func TestDrippingIsStalled(t *testing.T) {
+	dir := folder(t, nil)
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		d := filexfer.Download{Dir: dir, Name: "f", URLs: []string{"http://p.example/f"}, NBytes: 1e6}
+		err := client(dripping{noise(1e6), 2}).Download(t.Context(), d, nil)
+		failure(t, err, 0)
+		if got := time.Since(begin); got != filexfer.Stall {
+			t.Errorf("%v after %v", err, got)
 		}
 	})
 }

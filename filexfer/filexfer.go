@@ -13,15 +13,20 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
 )
 
-// Stall is how long a transfer may go without a byte before it is cut off.
+// Stall is how long a transfer may go without least bytes before it is cut off: one
+// that drips holds up others as one that stands does.
 //
 // Source: BOINC client, http_transfer_timeout.
-const Stall = 5 * time.Minute
+const (
+	Stall = 5 * time.Minute
+	least = 1 << 10
+)
 
 // A Client transfers files. Its methods may be called concurrently, for
 // different files.
@@ -59,13 +64,14 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("HTTP %d %s", e.Code, http.StatusText(e.Code))
 }
 
-var errStalled = errors.New("no data for 5 minutes")
+var errStalled = errors.New("no data for 5 minutes, or nearly none")
 
 // A watcher cancels a request whose bodies stall.
 type watcher struct {
 	ctx      context.Context
 	pace     *Pace
 	timer    *time.Timer
+	moved    atomic.Int64 // bytes since the timer was set
 	progress func(n int64)
 }
 
@@ -82,7 +88,10 @@ func (w *watcher) of(r io.Reader) io.Reader { return watched{r, w} }
 func (w watched) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p[:w.pace.most(len(p))])
 	if n > 0 {
-		w.timer.Reset(Stall)
+		if w.moved.Add(int64(n)) >= least {
+			w.moved.Store(0)
+			w.timer.Reset(Stall)
+		}
 		if late := w.pace.wait(w.ctx, n); late != nil && err == nil {
 			err = late
 		}

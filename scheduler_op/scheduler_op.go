@@ -20,12 +20,21 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// Bounds on what is read from a project and how long it may take.
+// Bounds on what is read from a project or an account manager and how long it may
+// take.
 const (
 	maxPage  = 4 << 20
 	maxReply = 64 << 20
-	timeout  = 5 * time.Minute
+	timeout  = 5 * time.Minute  // of one exchange, its short retries included
+	session  = 10 * time.Minute // of all schedulers of a project in turn
+
+	// An answer that has begun must go on by so many bytes in each such time: a
+	// server that drips is one that does not answer.
+	leastBytes = 1 << 10
+	leastTime  = 30 * time.Second
 )
+
+var errDrips = fmt.Errorf("the answer comes too slowly: less than %d bytes in %v", leastBytes, leastTime)
 
 // A Client makes RPCs. Its methods may be called concurrently.
 type Client struct {
@@ -63,6 +72,8 @@ func (c *Client) Session(ctx context.Context, urls []string, first int, req *pro
 	if len(urls) == 0 {
 		return nil, errors.New("scheduler: no scheduler URL known")
 	}
+	ctx, cancel := context.WithTimeout(ctx, session)
+	defer cancel()
 	body := req.Encode()
 	var errs []error
 	for i := range urls {
@@ -113,6 +124,9 @@ func (c *Client) get(ctx context.Context, u string, limit int64) ([]byte, error)
 }
 
 func (c *Client) do(req *retryablehttp.Request, limit int64) ([]byte, error) {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	defer cancel(nil)
+	req = req.WithContext(ctx)
 	req.Header.Set("User-Agent", c.UserAgent)
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
@@ -122,14 +136,39 @@ func (c *Client) do(req *retryablehttp.Request, limit int64) ([]byte, error) {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return nil, fmt.Errorf("HTTP %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
+	b, err := io.ReadAll(steady(io.LimitReader(resp.Body, limit+1), cancel))
 	switch {
+	case errors.Is(context.Cause(ctx), errDrips):
+		return nil, errDrips
 	case err != nil:
 		return nil, fmt.Errorf("connection ended in the middle of the answer: %w", err)
 	case int64(len(b)) > limit:
 		return nil, fmt.Errorf("answer longer than %d bytes", limit)
 	}
 	return b, nil
+}
+
+// steady reads r, and ends the exchange by cancel when it comes too slowly.
+func steady(r io.Reader, cancel context.CancelCauseFunc) io.Reader {
+	return &steadyReader{r: r, timer: time.AfterFunc(leastTime, func() { cancel(errDrips) })}
+}
+
+type steadyReader struct {
+	r     io.Reader
+	timer *time.Timer
+	n     int // bytes since the timer was set
+}
+
+func (s *steadyReader) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	if s.n += n; s.n >= leastBytes {
+		s.n = 0
+		s.timer.Reset(leastTime)
+	}
+	if err != nil {
+		s.timer.Stop()
+	}
+	return n, err
 }
 
 // plain takes the URL out of the http package's errors: it stands in front

@@ -198,6 +198,74 @@ func TestSessionEnds(t *testing.T) {
 	})
 }
 
+// dripping answers with a byte a second.
+type dripping struct{}
+
+func (dripping) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: make(http.Header), Body: io.NopCloser(secondly{r.Context()}), Request: r}, nil
+}
+
+type secondly struct{ ctx context.Context }
+
+func (s secondly) Read(p []byte) (int, error) {
+	select {
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	case <-time.After(time.Second):
+		return copy(p, " "), nil
+	}
+}
+
+// Every kind of conversation ends when its answer drips, and says so.
+func TestDrippingAnswers(t *testing.T) {
+	for name, ask := range map[string]func(context.Context, *schedulerop.Client) error{
+		"scheduler": func(ctx context.Context, c *schedulerop.Client) error {
+			_, err := c.Session(ctx, []string{"http://a.example/cgi"}, 0, request)
+			return err
+		},
+		"master page": func(ctx context.Context, c *schedulerop.Client) error {
+			_, err := c.MasterPage(ctx, "http://a.example/")
+			return err
+		},
+		"account manager": func(ctx context.Context, c *schedulerop.Client) error {
+			_, err := c.Manager(ctx, "http://a.example/", new(protocol.ManagerRequest))
+			return err
+		},
+		"project config": func(ctx context.Context, c *schedulerop.Client) error {
+			_, err := c.ProjectConfig(ctx, "http://a.example/")
+			return err
+		},
+		"account": func(ctx context.Context, c *schedulerop.Client) error {
+			_, err := c.LookupHash(ctx, "http://a.example/", "a@b.example", "hash")
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begin := time.Now()
+				err := ask(t.Context(), client(dripping{}))
+				if took := time.Since(begin); err == nil || !strings.Contains(err.Error(), "too slowly: less than 1024 bytes in 30s") || took > time.Minute {
+					t.Errorf("%v after %v", err, took)
+				}
+			})
+		})
+	}
+}
+
+// A project with many schedulers, none of which answers, is given up in time.
+func TestASessionWithManySchedulersEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		urls := make([]string, 30)
+		for i := range urls {
+			urls[i] = "http://a.example/cgi"
+		}
+		if _, err := client(hanging(func() {})).Session(t.Context(), urls, 0, request); err == nil || time.Since(begin) != 10*time.Minute {
+			t.Errorf("%v after %v", err, time.Since(begin))
+		}
+	})
+}
+
 // hanging never answers.
 type hanging func()
 

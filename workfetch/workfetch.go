@@ -29,18 +29,21 @@ type Snapshot struct {
 
 // A Project is what work fetch needs to know of one.
 type Project struct {
-	URL        string
-	Share      float64 // resource share
-	Debt       float64 // CPU-seconds; positive: it is owed
-	Counts     bool    // the volunteer wants work from it
-	Suspended  bool    // the volunteer suspended it
-	NoCPUApps  bool    // it told that it has no applications for the CPU
-	Uploads    int     // results waiting for their files to be uploaded
-	Uploading  bool    // one is being uploaded just now
-	Held       int     // results here, those that are to be reported included
-	MinRPCTime time.Time
-	Backoff    time.Time // no request for work before, since the last brought none
-	BackoffWhy string    // the server's words then
+	URL       string
+	Share     float64 // resource share
+	Debt      float64 // CPU-seconds; positive: it is owed
+	Counts    bool    // the volunteer wants work from it
+	Suspended bool    // the volunteer suspended it
+	NoCPUApps bool    // it told that it has no applications for the CPU
+	Uploads   int     // results waiting for their files to be uploaded
+	Uploading bool    // one is being uploaded just now
+	// Talking: it is being asked something just now, since TalkingSince.
+	Talking      bool
+	TalkingSince time.Time
+	Held         int // results here, those that are to be reported included
+	MinRPCTime   time.Time
+	Backoff      time.Time // no request for work before, since the last brought none
+	BackoffWhy   string    // the server's words then
 
 	// What its results are like, from those it sent; zero: none yet.
 	JobTime time.Duration // estimated computing time of one, corrected
@@ -287,6 +290,8 @@ func (p Project) barred(s Snapshot) (Reason, bool) {
 		return Reason{Code: NoCPUApps, Text: "The project says that it has no applications for this computer's CPU."}, true
 	case p.Uploads > 2*max(s.CPUs, 1):
 		return Reason{Code: TooManyUpload, Text: fmt.Sprintf("%d results wait for their files to be uploaded.", p.Uploads)}, true
+	case p.Talking:
+		return Reason{Code: Conversing, Text: "Waiting for its answer since " + clock(p.TalkingSince) + "."}, true
 	case s.Now.Before(p.MinRPCTime):
 		return Reason{
 			Code: RequestDelay, Until: p.MinRPCTime,

@@ -85,10 +85,13 @@ func (f *Facts) project(p state.Project) decide.Project {
 		URL: u, Share: acc.ResourceShare, Debt: f.Debts[u], Used: f.Used[u],
 		Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork, Leaving: f.Leaving[u],
 		Contact: Contact(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
-		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.Letters[u], Talking: f.Talking[u] != "",
+		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.Letters[u],
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
 		LeftOut: p.LeftOut,
+	}
+	if c, talks := f.Talking[u]; talks {
+		v.Talking, v.TalkingSince, v.ForWork = true, c.Since.Round(0), c.ForWork
 	}
 	for _, t := range f.Transfers {
 		if t.File.Project == u && t.File.Output && t.Since.After(v.Uploading) {

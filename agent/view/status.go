@@ -82,8 +82,8 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	r := f.Last.Project(u).Fetch
 	v.Work, v.WorkCode = r.Text, string(r.Code)
-	if doing := f.Talking[u]; doing != "" {
-		v.Work = "In contact with the project: " + doing + "."
+	if c, talks := f.Talking[u]; talks {
+		v.Work = fmt.Sprintf("In contact with the project since %s: %s.", c.Since.Format("15:04:05"), c.About)
 	}
 	return v
 }

@@ -58,7 +58,7 @@ func (f *Facts) Override() (l prefs.Layer) {
 
 func (f *Facts) toolsProject(u string, p state.Project) guirpc.Project {
 	v := guirpc.Project{
-		Project: p, Account: f.Accounts[u], Leaving: f.Leaving[u], Talking: f.Talking[u],
+		Project: p, Account: f.Accounts[u], Leaving: f.Leaving[u], Talking: f.Talking[u].About,
 	}
 	v.Debt = f.Debts[u]
 	for _, x := range f.DB.Apps.Of(u) {

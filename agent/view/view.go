@@ -48,19 +48,26 @@ type Facts struct {
 	Last    decide.Decision    // the last pass
 
 	// What goes on.
-	Talking   map[string]string   // project → reason of the session under way
-	Transfers map[string]Transfer // by file key, those under way
-	Processes map[string]Process  // by result key
-	Letters   map[string]bool     // project → applications have messages for it
-	Asked     map[string]bool     // project → the user wants it contacted now
-	Leaving   map[string]bool     // project → all of its is being removed
-	Old       []guirpc.OldResult  // reported of late
+	Talking   map[string]Conversation // by project, those under way
+	Transfers map[string]Transfer     // by file key, those under way
+	Processes map[string]Process      // by result key
+	Letters   map[string]bool         // project → applications have messages for it
+	Asked     map[string]bool         // project → the user wants it contacted now
+	Leaving   map[string]bool         // project → all of its is being removed
+	Old       []guirpc.OldResult      // reported of late
 }
 
 // Disk is how much disk there is and is used, in bytes.
 type Disk struct {
 	Free int64 // negative: not known
 	Used int64 // by the agent and its projects; negative: not measured yet
+}
+
+// A Conversation is one with a project's servers.
+type Conversation struct {
+	About   string // why it is held
+	Since   time.Time
+	ForWork bool // work is asked for
 }
 
 // A Transfer is a file on its way.
