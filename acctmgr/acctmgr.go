@@ -28,6 +28,9 @@ type Account struct {
 	Terms          Terms
 }
 
+// MaxShare is the largest resource share that counts, as in account files.
+const MaxShare = 1_000_000
+
 // Terms are what a manager wants of a project that this host is attached to.
 type Terms struct {
 	Share      *float64
@@ -90,6 +93,10 @@ func Decide(known string, r Reply, projects []Project) Plan {
 	}
 	var plan Plan
 	for _, a := range r.Accounts {
+		if s := a.Terms.Share; s != nil && !(*s >= 0 && *s <= MaxShare) {
+			plan.note("the resource share of %s stays as it is: %v is not within 0 and %d", a.URL, *s, MaxShare)
+			a.Terms.Share = nil
+		}
 		p, here := attached[a.URL]
 		switch {
 		case here && a.Detach && p.Managed:

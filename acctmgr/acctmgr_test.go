@@ -17,7 +17,7 @@ const (
 )
 
 func TestDecide(t *testing.T) {
-	yes, no, share := true, false, 50.0
+	yes, no, share, wild := true, false, 50.0, 1e308
 	own := acctmgr.Project{URL: url, Authenticator: "1_a", Tasks: 2}
 	managed := own
 	managed.Managed = true
@@ -33,6 +33,7 @@ func TestDecide(t *testing.T) {
 		note    string
 	}{
 		{name: "new", account: acctmgr.Account{Authenticator: "k", Terms: terms}, want: acctmgr.Plan{Attach: []acctmgr.Attachment{{url, "k", terms}}}},
+		{name: "known, with a share that is none", here: []acctmgr.Project{own}, account: acctmgr.Account{Terms: acctmgr.Terms{Share: &wild}}, want: acctmgr.Plan{Keep: []acctmgr.Kept{{URL: url}}}, note: "1e+308 is not within 0 and 1000000"},
 		{name: "new with a forged address", account: acctmgr.Account{Authenticator: "k", Forged: errors.New("bad")}, note: "signature of its address: bad"},
 		{name: "new without a key", note: "no account key"},
 		{name: "new, but to be detached", account: acctmgr.Account{Authenticator: "k", Detach: true}},

@@ -245,3 +245,50 @@ func TestDiskShare(t *testing.T) {
 		}
 	})
 }
+
+// TestAManagersWildWord has a manager say what no file may hold.
+func TestAManagersWildWord(t *testing.T) {
+	key := signingKey(t, "code_sign_private")
+	for _, share := range []string{"1e308", "-5", "nan", "inf", "1000001"} {
+		answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
+		answers[manage] = []answer{managerReply(t, key, chosenURL, "<authenticator>0abc</authenticator><resource_share>"+share+"</resource_share>", "")}
+		w := newWorld(t, demoURL, answers, nil)
+		w.run(func(t *testing.T) {
+			if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err != nil {
+				t.Fatal(err)
+			}
+			w.stop()
+			w.start(t)
+			s := w.after(t, time.Second)
+			if p, ok := find(s, chosenURL); !ok || p.Share != 100 || len(s.Complaints) > 0 {
+				t.Errorf("share %s: after a restart %+v; complaints %q", share, p, s.Complaints)
+			}
+		})
+	}
+}
+
+// TestPreferencesFromTheFuture has a project send preferences that were changed
+// tomorrow, and more of them later: those of others count all the same.
+func TestPreferencesFromTheFuture(t *testing.T) {
+	reply := func(mod int64, cpus string) answer {
+		return answer{code: 200, body: fmt.Appendf(nil, "<scheduler_reply><hostid>1</hostid><global_preferences><mod_time>%d</mod_time><max_ncpus_pct>%s</max_ncpus_pct></global_preferences></scheduler_reply>", mod, cpus)}
+	}
+	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	answers := withMaster(t, demoURL, reply(start+20*3600, "1"), reply(start+20*3600, "1"), reply(start+900, "50"))
+	w := newWorld(t, demoURL, answers, nil)
+	w.run(func(t *testing.T) {
+		for n, want := range []float64{1, 1, 50} {
+			w.after(t, 10*time.Minute)
+			if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
+				t.Fatal(err)
+			}
+			for w.count(sched) < n+1 {
+				w.after(t, time.Second)
+			}
+			w.after(t, time.Second)
+			if p, err := w.a.Prefs(t.Context()); err != nil || n == 2 && p.MaxNCPUsPct != want {
+				t.Errorf("after answer %d: %v, %v; want %v", n+1, p.MaxNCPUsPct, err, want)
+			}
+		}
+	})
+}

@@ -89,7 +89,13 @@ func (a *Agent) takePrefs(tx *state.Tx, project, xml string, now time.Time) bool
 	h, ok := a.db.Hosts.Get(state.Self)
 	m, _ := a.db.Managers.Get(state.Self)
 	rules := m.Dynamic && m.URL != "" // then nobody else's count
-	if err != nil || !ok || rules && project != m.URL || !rules && !changed.After(h.Prefs.Changed) || changed.After(now.Add(24*time.Hour)) {
+	if err != nil || !ok || rules && project != m.URL || project == h.Prefs.Project && xml == h.Prefs.XML {
+		return false
+	}
+	if changed.After(now) {
+		changed = now // nobody can have changed them later: others that are changed from now on are newer
+	}
+	if !rules && !changed.After(h.Prefs.Changed) {
 		return false
 	}
 	h.Prefs = state.AccountPrefs{Project: project, Changed: changed, XML: xml}

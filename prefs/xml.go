@@ -35,7 +35,7 @@ func parseXML(origin string, src []byte, venue string, complete bool) (l Layer, 
 		case "mod_time":
 			var t float64
 			s.Float(&t)
-			modTime = time.Unix(int64(t), 0)
+			modTime = time.Unix(int64(max(0, min(t, 1e11))), 0)
 		case "venue":
 			v := newSet(complete)
 			sections[s.Attr("name")] = v
@@ -107,6 +107,9 @@ func (v *set) day(s *bxml.Scanner) {
 		case "net_end_hour":
 			s.Float(&d.NetEndHour)
 		}
+	}
+	for _, hour := range []*float64{&d.StartHour, &d.EndHour, &d.NetStartHour, &d.NetEndHour} {
+		*hour = max(0, min(*hour, 24))
 	}
 	if weekday >= 0 && weekday <= 6 {
 		v.days[time.Weekday(weekday)] = d

@@ -54,7 +54,7 @@ func UnixTime(f float64) time.Time {
 	if !(f > 0) {
 		return time.Time{}
 	}
-	f = min(f, 253402300799) // the year 9999
+	f = min(f, 221845392000) // the year 9000: a year with five digits, in whatever zone, cannot be saved
 	sec, frac := math.Modf(f)
 	return time.Unix(int64(sec), int64(frac*1e9))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,17 +72,29 @@ func loadOverride(path string) (o Override, err error) {
 	} else if err != nil {
 		return o, err
 	}
+	return parseOverride(path, src)
+}
+
+func parseOverride(path string, src []byte) (o Override, err error) {
 	lines, err := tomlfile.Decode(path, src, &o)
 	if err != nil {
 		return o, err
 	}
+	return o, o.check(lines)
+}
+
+// check returns what is wrong with the values.
+func (o Override) check(lines tomlfile.Lines) error {
 	if s := o.ResourceShare; s != nil && !validShare(*s) {
-		return o, lines.Errorf("resource_share", "%v is not within 0 and 1000000", *s)
+		return lines.Errorf("resource_share", "%v is not within 0 and 1000000", *s)
 	}
 	if m := o.Manager; m != nil && m.ResourceShare != nil && !validShare(*m.ResourceShare) {
-		return o, lines.Errorf("manager.resource_share", "%v is not within 0 and 1000000", *m.ResourceShare)
+		return lines.Errorf("manager.resource_share", "%v is not within 0 and 1000000", *m.ResourceShare)
 	}
-	return o, checkApps(lines, o.MaxConcurrent, o.Apps)
+	if m := o.Manager; m != nil && m.Authenticator != "" && !validKey(m.Authenticator) {
+		return lines.Errorf("manager.authenticator", "want an account key")
+	}
+	return checkApps(lines, o.MaxConcurrent, o.Apps)
 }
 
 // ChangeAccount changes what tools may of an account, in its override file.
@@ -99,7 +112,7 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 		return err
 	}
 	change(&o)
-	if err := checkApps(tomlfile.Lines{}, o.MaxConcurrent, o.Apps); err != nil {
+	if err := o.check(tomlfile.Lines{}); err != nil {
 		return err
 	}
 	var b strings.Builder
@@ -107,7 +120,28 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 	if err := toml.NewEncoder(&b).Encode(o); err != nil {
 		return err
 	}
+	read, err := parseOverride(masterURL, []byte(b.String()))
+	if err := sameAgain(masterURL, o, read, err); err != nil {
+		return err
+	}
 	return atomicfile.Write(path, []byte(b.String()), 0o600)
+}
+
+// sameAgain is why a file that would hold what was wanted is not written: what is
+// written is read first, and nothing is written that would not be read as the same.
+func sameAgain(about string, wanted, read any, err error) error {
+	if err != nil {
+		return fmt.Errorf("not written, nothing has changed: %w", err)
+	}
+	encode := func(v any) string {
+		var b strings.Builder
+		_ = toml.NewEncoder(&b).Encode(v) // what fails is not the same
+		return b.String()
+	}
+	if encode(wanted) != encode(read) {
+		return fmt.Errorf("%s: not written, nothing has changed: a text in it has characters that its file cannot hold", about)
+	}
+	return nil
 }
 
 // WritePrefsOverride makes l all that tools changed of the computing preferences;
@@ -121,5 +155,12 @@ func WritePrefsOverride(dataDir string, l prefs.Layer) error {
 		return nil
 	}
 	text := "# What tools changed of the computing preferences. It wins over " + PrefsFile + ";\n# delete a line to go back to what stands there.\n" + l.TOML()
+	read, err := prefs.Parse(PrefsOverrideFile, []byte(text), "")
+	if err == nil && (!maps.Equal(read.Values, l.Values) || !maps.Equal(read.Days, l.Days)) {
+		err = fmt.Errorf("%s: some of it is nothing that can be set", PrefsOverrideFile)
+	}
+	if err != nil {
+		return fmt.Errorf("not written, nothing has changed: %w", err)
+	}
 	return atomicfile.Write(path, []byte(text), 0o600)
 }

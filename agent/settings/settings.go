@@ -261,11 +261,21 @@ func accountFiles(dataDir string) ([]string, error) {
 func DefaultAccount() Account { return Account{ResourceShare: 100} }
 
 func loadAccount(path string) (Account, error) {
-	a := DefaultAccount()
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return a, err
+		return Account{}, err
 	}
+	a, err := parseAccount(path, src)
+	if err == nil || a.MasterURL != "" { // all that is wrong is told at once
+		err = errors.Join(err, a.override(path))
+	}
+	a.NoMoreWork = a.NoMoreWork || a.DetachWhenDone
+	return a, err
+}
+
+// parseAccount reads an account file, without what lies over it.
+func parseAccount(path string, src []byte) (Account, error) {
+	a := DefaultAccount()
 	lines, err := tomlfile.Decode(path, src, &a)
 	if err != nil {
 		return a, err
@@ -284,8 +294,6 @@ func loadAccount(path string) (Account, error) {
 		errs = append(errs, lines.Errorf("venue", "%q is not home, work or school", a.Venue))
 	}
 	errs = append(errs, checkApps(lines, &a.MaxConcurrent, a.Apps))
-	errs = append(errs, a.override(path))
-	a.NoMoreWork = a.NoMoreWork || a.DetachWhenDone
 	return a, errors.Join(errs...)
 }
 
@@ -355,6 +363,13 @@ resource_share = %v
 # true: finish and report what is here, fetch no more.
 no_more_work = %v
 `, a.MasterURL, string(a.Authenticator), a.ResourceShare, a.NoMoreWork)
+	read, err := parseAccount(a.MasterURL, []byte(text))
+	if err == nil && (read.MasterURL != a.MasterURL || read.Authenticator != a.Authenticator || read.ResourceShare != a.ResourceShare) {
+		err = fmt.Errorf("%s: its address is not in its usual form, %s", a.MasterURL, read.MasterURL)
+	}
+	if err != nil {
+		return fmt.Errorf("not attached, nothing has changed: %w", err)
+	}
 	return atomicfile.Write(path, []byte(text), 0o600)
 }
 

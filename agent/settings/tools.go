@@ -73,6 +73,14 @@ func ChangeSettings(dataDir string, change func(*Settings)) error {
 		}
 		return nil
 	}
+	read, lines := own, tomlfile.Lines{}
+	read.LogFlags = maps.Clone(own.LogFlags)
+	if lines, err = tomlfile.Decode(OverrideFile, b.Bytes(), &read); err == nil {
+		err = read.check(tomlfile.Lines{}, lines)
+	}
+	if err := sameAgain(OverrideFile, o, difference(own, read), err); err != nil {
+		return err
+	}
 	text := fmt.Sprintf("# What tools changed of the settings. It wins over %s; delete a line to go back to\n# what stands there.\n%s", File, &b)
 	return atomicfile.Write(path, []byte(text), 0o600)
 }
