@@ -20,6 +20,7 @@ func bounded(db *state.DB, project string, r protocol.SchedulerReply) (protocol.
 	r.AppVersions = slices.DeleteFunc(slices.Clone(r.AppVersions), func(v protocol.AppVersion) bool { return b.sprawls("version of application", v.AppName, v.FileRefs) })
 	r.Messages = r.Messages[:min(len(r.Messages), workfetch.MaxMessages)]
 	r.TrickleDowns = r.TrickleDowns[:min(len(r.TrickleDowns), workfetch.MaxMessages)]
+	r.Apps = slices.DeleteFunc(slices.Clone(r.Apps), func(v protocol.App) bool { return b.sprawls("application", v.Name, nil) })
 	r.Apps = b.apps(r.Apps)
 	r.AppVersions = b.versions(r.AppVersions)
 	r.Results = b.results(r.Results)
@@ -41,12 +42,17 @@ func (b *bounder) tell(format string, args ...any) {
 	b.told = append(b.told, fmt.Sprintf(format, args...))
 }
 
-// sprawls reports whether something refers to too many files to be taken.
+// sprawls reports whether something has too long a name or refers to too many files
+// to be taken.
 func (b *bounder) sprawls(what, name string, refs []protocol.FileRef) bool {
-	if len(refs) <= workfetch.MaxRefs {
+	if len(name) <= workfetch.MaxName && len(refs) <= workfetch.MaxRefs {
 		return false
 	}
-	if len(b.told) == 0 { // one of them is enough to know
+	switch {
+	case len(b.told) > 0: // one of them is enough to know
+	case len(name) > workfetch.MaxName:
+		b.tell("Its %s %.60q… and perhaps more was not taken: the name has %d bytes, and %d are the most.", what, name, len(name), workfetch.MaxName)
+	default:
 		b.tell("Its %s %.100q and perhaps more was not taken: it refers to %d files, and %d are the most.", what, name, len(refs), workfetch.MaxRefs)
 	}
 	return true

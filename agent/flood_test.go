@@ -119,6 +119,7 @@ func TestWhatIsDescribedIsBounded(t *testing.T) {
 		fmt.Fprintf(&b, "<app><name>a%d</name></app><app_version><app_name>a%d</app_name><version_num>1</version_num></app_version>", i, i)
 	}
 	b.WriteString("<app_version><app_name>wide</app_name>" + strings.Repeat("<file_ref><file_name>x</file_name></file_ref>", workfetch.MaxRefs+1) + "</app_version>")
+	b.WriteString("<app><name>" + strings.Repeat("n", 300) + "</name></app>")
 	b.WriteString(strings.Repeat(`<message priority="low">hello</message>`, 5000))
 	b.WriteString("</scheduler_reply>")
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 200, body: b.Bytes()}), nil)

@@ -78,7 +78,7 @@ func (c *ProjectConfig) Encode() []byte {
 
 // ParseProjectConfig reads a reply of get_project_config.php.
 func ParseProjectConfig(b []byte) (*ProjectConfig, error) {
-	s := bxml.NewScanner(b)
+	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("project_config"); err != nil {
 		return nil, fmt.Errorf("project config: %w", err)
 	}
@@ -86,11 +86,11 @@ func ParseProjectConfig(b []byte) (*ProjectConfig, error) {
 	for name := range s.Children() {
 		switch name {
 		case "name":
-			c.Name = s.Text()
+			c.Name = s.Line(maxLine)
 		case "master_url":
-			c.MasterURL = s.Text()
+			c.MasterURL = s.Line(maxLine)
 		case "web_rpc_url_base":
-			c.WebRPCURLBase = s.Text()
+			c.WebRPCURLBase = s.Line(maxLine)
 		case "server_version":
 			scanInt(s, &c.ServerVersion)
 		case "error_num":
@@ -131,11 +131,13 @@ func scanConfigPlatform(s *bxml.Scanner) (p ConfigPlatform) {
 	for name := range s.Children() {
 		switch name {
 		case "platform_name":
-			p.Name = s.Text()
+			p.Name = s.Line(maxLine)
 		case "user_friendly_name":
-			p.UserFriendlyName = s.Text()
+			p.UserFriendlyName = s.Line(maxLine)
 		case "plan_class":
-			p.PlanClasses = append(p.PlanClasses, s.Text())
+			if len(p.PlanClasses) < maxClasses {
+				p.PlanClasses = append(p.PlanClasses, s.Line(maxLine))
+			}
 		}
 	}
 	return p
@@ -204,7 +206,7 @@ func accountErrorText(num int) string {
 // ParseAccountReply reads a reply to lookup_account.php or create_account.php:
 // the key, or an *AccountError when the project refused.
 func ParseAccountReply(b []byte) (Authenticator, error) {
-	s := bxml.NewScanner(b)
+	s := bxml.NewScanner(b).Foreign()
 	if s.Find("error") == nil {
 		e := AccountError{Num: -1}
 		for name := range s.Children() {
@@ -212,7 +214,7 @@ func ParseAccountReply(b []byte) (Authenticator, error) {
 			case "error_num":
 				scanInt(s, &e.Num)
 			case "error_msg":
-				e.Msg = s.Text()
+				e.Msg = bxml.Printable(s.Text(), maxProse)
 			}
 		}
 		if err := s.Err(); err != nil {
@@ -220,7 +222,7 @@ func ParseAccountReply(b []byte) (Authenticator, error) {
 		}
 		return "", &e
 	}
-	s = bxml.NewScanner(b)
+	s = bxml.NewScanner(b).Foreign()
 	if err := s.Find("account_out"); err != nil {
 		return "", fmt.Errorf("account reply: %w", err)
 	}

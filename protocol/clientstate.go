@@ -67,7 +67,7 @@ type ActiveTask struct {
 // ParseClientState reads a client_state.xml. Records of a project stand after it,
 // without a name of their own.
 func ParseClientState(b []byte) (*ClientStateFile, error) {
-	s := bxml.NewScanner(b)
+	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("client_state"); err != nil {
 		return nil, fmt.Errorf("client_state.xml: %w", err)
 	}

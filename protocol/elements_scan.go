@@ -57,7 +57,7 @@ func scanApp(s *bxml.Scanner) (a App) {
 		case "name":
 			a.Name = s.Text()
 		case "user_friendly_name":
-			a.UserFriendlyName = s.Text()
+			a.UserFriendlyName = s.Line(maxLine)
 		case "non_cpu_intensive":
 			a.NonCPUIntensive = s.Flag()
 		case "fraction_done_exact":
@@ -112,7 +112,7 @@ func scanFileInfo(s *bxml.Scanner) (f FileInfo) {
 		case "status":
 			scanInt(s, &f.Status)
 		case "error_msg":
-			f.ErrorMsg = s.Text()
+			f.ErrorMsg = bxml.Printable(s.Text(), maxProse)
 		case "uploaded":
 			f.Uploaded = s.Flag()
 		}
@@ -162,6 +162,7 @@ func scanAppVersion(s *bxml.Scanner) (v AppVersion) {
 			v.APIVersion = s.Text()
 		case "avg_ncpus":
 			s.Float(&v.AvgNCPUs)
+			v.AvgNCPUs = max(0, min(v.AvgNCPUs, maxCPUs))
 		case "flops":
 			s.Float(&v.Flops)
 		case "cmdline":
@@ -205,6 +206,11 @@ func scanWorkunit(s *bxml.Scanner) Workunit {
 		case "file_ref":
 			u.FileRefs = appendTo(u.FileRefs, scanFileRef(s))
 		}
+	}
+	for v, most := range map[*float64]float64{
+		&u.RscFpopsEst: maxFpops, &u.RscFpopsBound: maxFpops, &u.RscMemoryBound: maxBytes, &u.RscDiskBound: maxBytes,
+	} {
+		*v = max(0, min(*v, most))
 	}
 	return u
 }

@@ -150,7 +150,7 @@ type ManagerAccount struct {
 // ParseManagerReply reads an account manager's reply. Accounts without a URL are
 // left out.
 func ParseManagerReply(b []byte) (*ManagerReply, error) {
-	s := bxml.NewScanner(b)
+	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("acct_mgr_reply"); err != nil {
 		return nil, fmt.Errorf("account manager's reply: %w", err)
 	}
@@ -160,19 +160,19 @@ func ParseManagerReply(b []byte) (*ManagerReply, error) {
 		case "error_num":
 			scanInt(s, &r.ErrorNum)
 		case "error", "error_msg":
-			r.Error = s.Text()
+			r.Error = bxml.Printable(s.Text(), maxProse)
 		case "message":
 			if len(r.Messages) < 100 {
-				r.Messages = append(r.Messages, s.Text())
+				r.Messages = append(r.Messages, bxml.Printable(s.Text(), maxProse))
 			}
 		case "name":
-			r.Name = s.Text()
+			r.Name = s.Line(maxLine)
 		case "user_name":
-			r.UserName = s.Text()
+			r.UserName = s.Line(maxLine)
 		case "team_name":
-			r.TeamName = s.Text()
+			r.TeamName = s.Line(maxLine)
 		case "authenticator":
-			r.Authenticator = Authenticator(s.Text())
+			r.Authenticator = Authenticator(s.Line(maxLine))
 		case "signing_key":
 			r.SigningKey = s.Raw()
 		case "opaque":
@@ -182,7 +182,7 @@ func ParseManagerReply(b []byte) (*ManagerReply, error) {
 		case "dynamic":
 			r.Dynamic = s.Flag()
 		case "host_venue":
-			r.Venue = s.Text()
+			r.Venue = s.Line(maxLine)
 		case "global_preferences":
 			r.GlobalPrefs = s.Raw()
 		case "account":
@@ -205,11 +205,11 @@ func scanManagerAccount(s *bxml.Scanner) (a ManagerAccount) {
 	for name := range s.Children() {
 		switch name {
 		case "url":
-			a.URL = s.Text()
+			a.URL = s.Line(maxLine)
 		case "url_signature":
 			a.URLSignature = s.Raw()
 		case "authenticator":
-			a.Authenticator = Authenticator(s.Text())
+			a.Authenticator = Authenticator(s.Line(maxLine))
 		case "detach":
 			a.Detach = s.Flag()
 		case "update":

@@ -53,7 +53,7 @@ func SchedulerURLs(page []byte) ([]string, error) {
 }
 
 func validHTTP(u string) bool {
-	if len(u) > maxName || strings.ContainsAny(u, " \t\r\n<>\"") {
+	if len(u) > maxName || strings.ContainsFunc(u, func(c rune) bool { return c <= ' ' || c >= 0x7f || c == '<' || c == '>' || c == '"' }) {
 		return false
 	}
 	return strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://")

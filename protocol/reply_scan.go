@@ -10,7 +10,7 @@ import (
 // ParseSchedulerReply reads a scheduler's answer. It fails when the start or
 // the end tag is missing, since then some of the answer is, too.
 func ParseSchedulerReply(b []byte) (*SchedulerReply, error) {
-	s := bxml.NewScanner(b)
+	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("scheduler_reply"); err != nil {
 		return nil, fmt.Errorf("scheduler reply: %w", err)
 	}
@@ -41,7 +41,7 @@ func (p *replyScan) status(name string) bool {
 	case "dont_use_dcf":
 		r.DontUseDCF = s.Flag()
 	case "master_url":
-		r.MasterURL = s.Text()
+		r.MasterURL = s.Line(maxLine)
 	case "ended":
 		r.Ended = s.Flag()
 	case "request_delay":
@@ -49,7 +49,7 @@ func (p *replyScan) status(name string) bool {
 	case "next_rpc_delay":
 		scanSpan(s, &r.NextRPCDelay)
 	case "message":
-		m := Message{Priority: s.Attr("priority"), Text: s.Text()}
+		m := Message{Priority: bxml.Printable(s.Attr("priority"), maxLine), Text: bxml.Printable(s.Text(), maxProse)}
 		if m.Priority == "high" {
 			m.Priority = PriorityNotice // as old servers call it
 		}
@@ -57,7 +57,7 @@ func (p *replyScan) status(name string) bool {
 	case refusalTag:
 		r.Refusals = appendTo(r.Refusals, scanRefusal(s))
 	case "project_name":
-		r.ProjectName = s.Text()
+		r.ProjectName = s.Line(maxLine)
 	case "project_is_down":
 		r.ProjectIsDown = s.Flag()
 	case "code_sign_key":
@@ -65,7 +65,7 @@ func (p *replyScan) status(name string) bool {
 	case "code_sign_key_signature":
 		r.CodeSignKeySignature = strings.TrimSpace(s.Raw())
 	case "no_rsc_apps":
-		r.NoRscApps = appendTo(r.NoRscApps, s.Text())
+		r.NoRscApps = appendTo(r.NoRscApps, s.Line(maxLine))
 	case "no_cpu_apps":
 		if s.Flag() {
 			r.NoRscApps = appendTo(r.NoRscApps, "CPU")
@@ -93,7 +93,7 @@ func (p *replyScan) account(name string) bool {
 	case "userid":
 		s.Int(&p.user().ID)
 	case "user_name":
-		p.user().Name = s.Text()
+		p.user().Name = s.Line(maxLine)
 	case "user_total_credit":
 		s.Float(&p.user().TotalCredit)
 	case "user_expavg_credit":
@@ -101,13 +101,13 @@ func (p *replyScan) account(name string) bool {
 	case "user_create_time":
 		scanTime(s, &p.user().CreateTime)
 	case "email_hash":
-		p.user().EmailHash = s.Text()
+		p.user().EmailHash = s.Line(maxLine)
 	case "cross_project_id":
-		p.user().CrossProjectID = s.Text()
+		p.user().CrossProjectID = s.Line(maxLine)
 	case "external_cpid":
-		p.user().ExternalCPID = s.Text()
+		p.user().ExternalCPID = s.Line(maxLine)
 	case "team_name":
-		p.user().TeamName = s.Text()
+		p.user().TeamName = s.Line(maxLine)
 	case "hostid":
 		s.Int(&r.HostID)
 	case "host_total_credit":
@@ -117,7 +117,7 @@ func (p *replyScan) account(name string) bool {
 	case "host_create_time":
 		scanTime(s, &p.host().CreateTime)
 	case "host_venue":
-		v := s.Text()
+		v := s.Line(maxLine)
 		p.host().Venue = &v
 	case "global_preferences":
 		r.GlobalPrefs = s.Raw()

@@ -12,6 +12,22 @@ import (
 // own data.
 const maxList = 100_000
 
+// Bounds on texts of peers, in bytes; longer ones are cut.
+const (
+	maxLine  = 256  // names and what else is one line
+	maxProse = 4096 // messages for people
+)
+
+// Bounds on what a task may be said to need, so that sums of them stay numbers.
+const (
+	maxCPUs  = 10_000
+	maxFpops = 1e30
+	maxBytes = 1 << 62
+)
+
+// maxClasses bounds the plan classes of one platform.
+const maxClasses = 1000
+
 // maxSeconds bounds spans of time read from a peer, so that none overflows.
 const maxSeconds = 100 * 365 * 86400
 

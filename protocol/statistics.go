@@ -18,7 +18,7 @@ type DailyStatistic struct {
 // ParseStatistics reads a statistics_*.xml of BOINC's client: the address of its
 // project, and its days in their order.
 func ParseStatistics(b []byte) (masterURL string, days []DailyStatistic, err error) {
-	s := bxml.NewScanner(b)
+	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("project_statistics"); err != nil {
 		return "", nil, fmt.Errorf("statistics: %w", err)
 	}

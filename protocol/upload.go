@@ -154,7 +154,7 @@ func (r UploadReply) Encode() []byte {
 // ParseUploadReply reads a handler's answer. One without a status, such as an
 // error page sent with HTTP 200, is an error; clients treat it as transient.
 func ParseUploadReply(b []byte) (UploadReply, error) {
-	s := bxml.NewScanner(b)
+	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("data_server_reply"); err != nil {
 		return UploadReply{}, fmt.Errorf("upload reply: %w", err)
 	}

@@ -20,6 +20,9 @@ const (
 	MaxVersions = 1000
 	// MaxRefs is to how many files one task, workunit or app version may refer.
 	MaxRefs = 1000
+	// MaxName is how long the name of a task, workunit or application may be, in
+	// bytes, as with BOINC.
+	MaxName = 255
 	// MaxMessages is how many messages of one answer are taken in: those for
 	// people and those for applications.
 	MaxMessages = 100

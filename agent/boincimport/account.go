@@ -17,7 +17,7 @@ func accountKey(dir, masterURL string) (protocol.Authenticator, error) {
 	if err != nil {
 		return "", err
 	}
-	s := bxml.NewScanner(b)
+	s := bxml.NewScanner(b).Foreign()
 	if err := s.Find("account"); err != nil {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}

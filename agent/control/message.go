@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/protocol/bxml"
 )
 
 // A Message is a line of the agent's log.
@@ -20,6 +22,9 @@ type Log struct {
 	Since    time.Time `json:"since"` // the agent's start
 	Messages []Message `json:"messages"`
 }
+
+// maxMessage bounds the text of a message, in bytes.
+const maxMessage = 16 << 10
 
 // NewMessage makes a message of a record of a logger that has attributes of its own.
 func NewMessage(r slog.Record, own []slog.Attr) Message {
@@ -39,6 +44,6 @@ func NewMessage(r slog.Record, own []slog.Attr) Message {
 		add(a)
 	}
 	r.Attrs(add)
-	m.Text = b.String()
+	m.Text, m.Project = bxml.Printable(b.String(), maxMessage), bxml.Printable(m.Project, maxMessage)
 	return m
 }

@@ -24,7 +24,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "starling: "+err.Error())
+		fmt.Fprintln(plainWriter{os.Stderr}, "starling: "+err.Error())
 		os.Exit(1)
 	}
 }
@@ -64,6 +64,8 @@ func root() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.SetOut(plainWriter{os.Stdout})
+	cmd.SetErr(plainWriter{os.Stderr})
 	cmd.PersistentFlags().StringVar(&o.data, "data", "", "data directory (also STARLING_DATA; default: your own, or the computer's where a service runs)")
 	cmd.PersistentFlags().StringVar(&o.host, "host", "", "HOST or HOST:PORT of another computer, whose agent this is about; pair with it first, see: starling remote --help")
 	cmd.Flags().StringVar(&code, "pair", "", "with --host: pair with that computer by the code that starling remote pair shows there")

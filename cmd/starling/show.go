@@ -83,7 +83,7 @@ func watch(ctx context.Context, o *options, human func(display, control.Status))
 			return err
 		}
 		var text bytes.Buffer
-		d.Writer = &text
+		d.Writer = plainWriter{&text}
 		s, err := o.status(ctx)
 		switch {
 		case ctx.Err() != nil:

@@ -206,13 +206,3 @@ func (s *signup) terms(ctx context.Context, c *protocol.ProjectConfig) error {
 	}
 	return err
 }
-
-// printable takes what could steer a terminal out of a text from a server.
-func printable(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' && c != '\n' && c != '\t' || c >= 0x7f && c < 0xa0 {
-			return -1
-		}
-		return c
-	}, text)
-}

@@ -21,6 +21,9 @@ type display struct {
 // displayOn looks at what w is.
 func displayOn(w io.Writer) display {
 	d := display{Writer: w}
+	if p, ok := w.(plainWriter); ok {
+		w = p.under
+	}
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		d.width, _, _ = term.GetSize(int(f.Fd()))
 		d.colour = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
@@ -34,6 +37,7 @@ const (
 	bold   = "\x1b[1m"
 	green  = "\x1b[32m"
 	yellow = "\x1b[33m"
+	reset  = "\x1b[0m"
 )
 
 // paint colours a line, where colours are shown.
@@ -41,7 +45,7 @@ func (d display) paint(colour, line string) string {
 	if !d.colour || colour == plain {
 		return line
 	}
-	return colour + line + "\x1b[0m"
+	return colour + line + reset
 }
 
 // bar draws how far something is.

@@ -25,7 +25,7 @@ func openTerminal() *terminal {
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stderr.Fd())) {
 		return nil
 	}
-	return &terminal{os.Stdin, os.Stderr, term.NewTerminal(struct {
+	return &terminal{os.Stdin, plainWriter{os.Stderr}, term.NewTerminal(struct {
 		io.Reader
 		io.Writer
 	}{os.Stdin, os.Stderr}, "")}

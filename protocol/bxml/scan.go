@@ -33,6 +33,8 @@ type Scanner struct {
 	empty bool // the current tag was <name/>
 	open  bool // the current element's content has not been consumed
 	err   error
+
+	foreign bool
 }
 
 // NewScanner reads from b, which it never changes and whose bytes it may keep.
@@ -126,7 +128,14 @@ func (s *Scanner) Skip() {
 
 // Raw returns the current element's content as it stands, up to its literal
 // end tag, whatever is in between.
-func (s *Scanner) Raw() string { return string(s.raw()) }
+func (s *Scanner) Raw() string {
+	raw := s.raw()
+	if s.foreign && len(raw) > maxRaw {
+		s.fail(fmt.Errorf("<%s> is longer than %d bytes", clip(s.name), maxRaw))
+		return ""
+	}
+	return string(raw)
+}
 
 func (s *Scanner) raw() []byte {
 	if s.err != nil || !s.open {
@@ -152,7 +161,9 @@ func (s *Scanner) raw() []byte {
 
 // Text returns the current element's content as text: entities and CDATA
 // sections resolved, white space around it removed.
-func (s *Scanner) Text() string { return string(bytes.TrimSpace(unescape(s.raw()))) }
+func (s *Scanner) Text() string {
+	return s.shown(string(bytes.TrimSpace(unescape(s.raw()))))
+}
 
 // Int sets *v to the current element's whole number. Like BOINC's reader it
 // takes a base prefix (0x…, 0…), reads an empty element as 0, and leaves *v
@@ -212,7 +223,7 @@ func (s *Scanner) Attr(name string) string {
 		preceded := i == 0 || rest[i-1] == ' ' || rest[i-1] == '\t' || rest[i-1] == '\n'
 		if preceded && len(v) > 1 && (v[0] == '"' || v[0] == '\'') {
 			if n := bytes.IndexByte(v[1:], v[0]); n >= 0 {
-				return string(unescape(v[1 : 1+n]))
+				return s.shown(string(unescape(v[1 : 1+n])))
 			}
 		}
 		rest = v
