@@ -22,6 +22,11 @@ import (
 // short enough for a computer to come back to its shares within weeks.
 const Horizon = 14 * 24 * time.Hour
 
+// Overdraft is what a project may owe, likewise, before its deadlines and its queue
+// stop keeping others waiting: those are its own word, and this is what believing it
+// can cost.
+const Overdraft = Horizon / 2
+
 // maxInterval is the longest interval that counts: in a longer one the computer
 // slept or its clock jumped, and nobody has a claim to that time.
 const maxInterval = time.Hour

@@ -191,7 +191,7 @@ func (p *pass) run() {
 	}
 	for i, pr := range p.Projects {
 		s.Projects = append(s.Projects, jobsched.Project{
-			Debt: p.plan.Projects[i].Debt, Unreachable: pr.unreachable(), Suspended: pr.Suspended,
+			Debt: p.plan.Projects[i].Debt, Unreachable: pr.unreachable(), Suspended: pr.Suspended, Overdrawn: p.overdrawn(i),
 		})
 	}
 	reasons, again := jobsched.Choose(s)
@@ -201,10 +201,34 @@ func (p *pass) run() {
 	p.wake(again)
 }
 
+// overdrawn reports whether a project owes the others so much that neither its
+// deadlines nor its queue keep them from computing and fetching: they may be false.
+func (p *pass) overdrawn(project int) bool {
+	return p.plan.Projects[project].Debt <= -debt.Overdraft.Seconds()*float64(max(p.CPUs, 1))
+}
+
+// stuckAfter is how long a result may wait for its files and count as queued.
+const stuckAfter = 6 * time.Hour
+
+// stuck reports whether a result cannot begin, now or soon: what it would compute
+// keeps no CPU busy, so it keeps nobody from fetching work either.
+func (p *pass) stuck(i int) bool {
+	r := &p.Results[i]
+	switch {
+	case r.Running:
+		return false
+	case r.Phase == Fetching:
+		return p.Now.Sub(r.Received) > stuckAfter
+	case r.Phase == Runnable:
+		return p.Memory > 0 && r.Memory > p.Memory || r.NotBefore.After(p.Now.Add(stuckAfter))
+	}
+	return false
+}
+
 // fetch has workfetch choose whom to ask.
 func (p *pass) fetch() {
 	jobs, _ := p.jobs(func(i int) bool {
-		return p.Results[i].computing() && !p.plan.Results[i].GiveUp && !p.Projects[p.Results[i].Project].Leaving
+		return !p.overdrawn(p.Results[i].Project) && !p.stuck(i) && p.Results[i].computing() && !p.plan.Results[i].GiveUp && !p.Projects[p.Results[i].Project].Leaving
 	})
 	p.plan.Busy = jobsched.BusyTime(p.Now, p.CPUs, p.OnFrac, jobs)
 	s := workfetch.Snapshot{
@@ -217,14 +241,17 @@ func (p *pass) fetch() {
 			NoCPUApps: pr.NoCPUApps, MinRPCTime: pr.Contact.MinRPCTime, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy,
 			JobTime: time.Duration(float64(pr.JobTime) * p.correction[i]), Latency: pr.Latency,
 			Unreachable: pr.unreachable(), Proved: p.proved[i], Uploading: !pr.Uploading.IsZero(),
-			Talking: pr.Talking, TalkingSince: pr.TalkingSince,
+			Overdrawn: p.overdrawn(i), Talking: pr.Talking, TalkingSince: pr.TalkingSince,
 		}
 		if !pr.Corrects {
 			s.Projects[i].Correction = p.correction[i]
 		}
 	}
-	for _, r := range p.Results {
+	for i, r := range p.Results {
 		s.Projects[r.Project].Held++
+		if p.stuck(i) {
+			s.Projects[r.Project].Stuck++
+		}
 		if r.Phase == Sending {
 			s.Projects[r.Project].Uploads++
 		}

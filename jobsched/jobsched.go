@@ -43,6 +43,8 @@ type Project struct {
 	// for it may be lost, so it comes after all others.
 	Unreachable bool
 	Suspended   bool // by the volunteer
+	// Overdrawn: it owes so much that its deadlines do not count any more.
+	Overdrawn bool
 }
 
 // A Job is a result that could run.
@@ -206,7 +208,7 @@ func (c *chooser) misses(i int) (code Code, limit int) {
 func (c *chooser) markDanger() {
 	index := make([]int, 0, len(c.waiting))
 	for _, i := range c.waiting {
-		if !c.Projects[c.Jobs[i].Project].Unreachable && !c.hopeless(i) {
+		if p := c.Projects[c.Jobs[i].Project]; !p.Unreachable && !p.Overdrawn && !c.hopeless(i) {
 			index = append(index, i)
 		}
 	}

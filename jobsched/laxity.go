@@ -70,6 +70,9 @@ func (e *edf) clone() *edf {
 	return &c
 }
 
+// forever is as long as anything is said to take; sums of two of it do not overflow.
+const forever = 100 * 365 * 24 * time.Hour
+
 // add appends a job, which must not have an earlier deadline than those before.
 func (e *edf) add(j *Job, index int) (slack time.Duration, behind int) {
 	first := 0
@@ -78,9 +81,9 @@ func (e *edf) add(j *Job, index int) (slack time.Duration, behind int) {
 			first = k
 		}
 	}
-	e.busy[first] += j.Remaining
+	e.busy[first] = min(e.busy[first]+min(j.Remaining, forever), forever)
 	behind, e.last[first] = e.last[first], index
-	finish := time.Duration(float64(e.busy[first]) / e.onFrac)
+	finish := time.Duration(min(float64(e.busy[first])/e.onFrac, float64(forever)))
 	return j.Deadline.Sub(e.now) - finish - Margin(j.Remaining), behind
 }
 
@@ -151,7 +154,7 @@ func BusyTime(now time.Time, cpus int, onFrac float64, jobs []Job) time.Duration
 				k = i
 			}
 		}
-		busy[k] += remaining
+		busy[k] = min(busy[k]+min(remaining, forever), forever)
 	}
 	return slices.Min(busy)
 }

@@ -37,6 +37,11 @@ type Project struct {
 	NoCPUApps bool    // it told that it has no applications for the CPU
 	Uploads   int     // results waiting for their files to be uploaded
 	Uploading bool    // one is being uploaded just now
+	// Stuck are results that wait for their files for long or cannot begin here. They
+	// are not among the jobs of the Snapshot.
+	Stuck int
+	// Overdrawn: it owes so much that its jobs are not among those of the Snapshot.
+	Overdrawn bool
 	// Talking: it is being asked something just now, since TalkingSince.
 	Talking      bool
 	TalkingSince time.Time
@@ -69,6 +74,7 @@ const (
 	Overserved    Code = "got_more_than_its_share"
 	Deadlines     Code = "deadlines_in_danger"
 	Unproved      Code = "estimates_unproved"
+	Stuck         Code = "tasks_cannot_begin"
 	TooMany       Code = "too_many_tasks"
 	NoMoreWork    Code = "no_more_work"
 	Suspended     Code = "project_suspended"
@@ -147,7 +153,7 @@ func newFetcher(s Snapshot) *fetcher {
 	f.low, f.high = s.Low.Seconds()*cpus, s.High.Seconds()*cpus
 	used := 0.0
 	for _, j := range s.Jobs {
-		c := max(j.CPUs, 1)
+		c := min(max(j.CPUs, 1), float64(max(s.CPUs, 1)))
 		f.of[j.Project] += j.Remaining.Seconds() * c
 		f.queued += j.Remaining.Seconds() * c
 		f.held[j.Project]++
@@ -188,6 +194,13 @@ func (f *fetcher) judge(i int) Reason {
 	if p.Held >= MaxHeld {
 		return Reason{Code: TooMany, Text: fmt.Sprintf(
 			"%d of its tasks are here, the most that are kept of one project; more are asked for when some are reported.", p.Held)}
+	}
+	if p.Stuck > 2*max(f.CPUs, 1) {
+		return Reason{Code: Stuck, Text: fmt.Sprintf(
+			"%d of its tasks cannot begin here: they wait for their files for hours, need more memory than tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct), or want to be started later. More are asked for when these can begin or are gone (starling task abort).", p.Stuck)}
+	}
+	if p.Overdrawn && p.Held > 0 {
+		return Reason{Code: Overserved, Text: fmt.Sprintf("It has got far more than its share: it owes %v.", span(-p.Debt))}
 	}
 	if p.Uploading && f.idle == 0 {
 		return Reason{Code: UploadFirst, Text: "A result is being uploaded; the next request reports it."}

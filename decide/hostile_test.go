@@ -1,0 +1,181 @@
+package decide_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/debt"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// A hostile project sends tasks of which nothing that it says need be true.
+type hostile struct {
+	stated   time.Duration // how long it says that one computes
+	really   time.Duration // and how long it does
+	deadline time.Duration // from sending
+	fraction float64       // what its applications say is done
+	cpus     float64
+	memory   int64
+	each     int // tasks in an answer, wanted or not
+}
+
+func anyHostile(t *rapid.T) hostile {
+	span := func(name string) time.Duration {
+		return rapid.OneOf(
+			rapid.Map(rapid.Float64Range(0, 100), func(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }),
+			rapid.SampledFrom([]time.Duration{0, 1, time.Second, 365 * 24 * time.Hour, 100 * 365 * 24 * time.Hour}),
+		).Draw(t, name)
+	}
+	h := hostile{
+		stated: span("stated"), really: span("really"), deadline: span("deadline"),
+		fraction: rapid.SampledFrom([]float64{0, 1e-9, 0.5, 1, 1e6}).Draw(t, "fraction"),
+		cpus:     rapid.SampledFrom([]float64{0, 1e-6, 1, 2, 10_000}).Draw(t, "cpus"),
+		memory:   rapid.SampledFrom([]int64{0, 1, 1 << 30, 1 << 62}).Draw(t, "memory"),
+		each:     rapid.SampledFrom([]int{1, 10, 50}).Draw(t, "each"),
+	}
+	if rapid.Bool().Draw(t, "just in time") { // always in danger, never late
+		h.deadline = h.stated + h.stated/4 + 30*time.Minute
+	}
+	h.really = max(h.really, time.Second)
+	return h
+}
+
+// task is one that is held, and what only its project knows of it.
+type task struct {
+	decide.Result
+	left time.Duration
+}
+
+// compute plays days of a computer with two CPUs, two honest projects and perhaps
+// a hostile one, and returns the CPU time that each got.
+func compute(days int, h *hostile) []time.Duration {
+	const cpus = 2
+	s := decide.Snapshot{CPUs: cpus, Memory: 4 << 30, Low: 3 * time.Hour, High: 15 * time.Hour, Slice: time.Hour}
+	for i := range 3 {
+		s.Projects = append(s.Projects, decide.Project{
+			URL: fmt.Sprintf("https://%d.example/", i), Share: 100, Known: true, Schedulers: 1, JobTime: time.Hour, Latency: 240 * time.Hour,
+			Estimates: jobsched.Estimator{Results: 9, Ratio: 1},
+		})
+	}
+	if h == nil {
+		s.Projects = s.Projects[:2]
+	}
+	got := make([]time.Duration, len(s.Projects))
+	var tasks []task
+	serial := 0
+	send := func(project int, at time.Time, n int, stated, really, latency time.Duration) {
+		for range n {
+			serial++
+			tasks = append(tasks, task{decide.Result{
+				ID: fmt.Sprint(serial), Project: project, Phase: decide.Runnable, CPUs: 1, Memory: 100 << 20,
+				Stated: stated, Received: at, Deadline: at.Add(latency),
+			}, really})
+		}
+	}
+	start := now
+	for at := start; at.Before(start.Add(time.Duration(days) * 24 * time.Hour)); {
+		s.Now, s.Results = at, s.Results[:0]
+		for _, k := range tasks {
+			s.Results = append(s.Results, k.Result)
+		}
+		plan := decide.Pass(s)
+		next := at.Add(time.Hour)
+		for i := range s.Projects {
+			p := &s.Projects[i]
+			p.Debt, p.Used = plan.Projects[i].Debt, 0
+			if plan.Projects[i].Session.Kind != decide.RPC {
+				continue
+			}
+			p.Contact = contact.State{MinRPCTime: at.Add(time.Minute)}
+			fetch := plan.Projects[i].Fetch
+			next = at.Add(time.Second) // an answer is followed by a pass
+			switch {
+			case i == 2:
+				before := len(tasks)
+				const most = 60
+				send(i, at, min(h.each, most-before), h.stated, h.really, h.deadline)
+				for k := before; k < len(tasks); k++ {
+					tasks[k].CPUs, tasks[k].Memory = h.cpus, h.memory
+				}
+				p.JobTime, p.Latency = h.stated, h.deadline
+				p.NextRPC = at.Add(time.Hour) // it wants to be asked again
+			case fetch.Code == workfetch.Ask:
+				send(i, at, int(fetch.Seconds/3600)+1, time.Hour, time.Hour, 240*time.Hour)
+			}
+		}
+		// Until something happens.
+		running := make(map[string]bool)
+		for i, r := range plan.Results {
+			if r.Run() {
+				running[s.Results[i].ID] = true
+			}
+		}
+		for _, k := range tasks {
+			if running[k.ID] {
+				next = earliest(next, at.Add(max(k.left, 10*time.Minute)))
+			}
+		}
+		took := next.Sub(at)
+		s.Elapsed = took
+		gone := make(map[string]bool)
+		for i, r := range plan.Results {
+			gone[s.Results[i].ID] = r.GiveUp
+		}
+		for n := range tasks {
+			k := &tasks[n]
+			if k.Running = running[k.ID]; !k.Running {
+				k.Ran = 0
+				continue
+			}
+			used := min(cpus, max(k.CPUs, 1))
+			got[k.Project] += time.Duration(float64(took) * used)
+			s.Projects[k.Project].Used += took.Seconds() * used
+			k.Started, k.Ran = true, k.Ran+took
+			k.Elapsed += took
+			k.left -= took
+			k.Fraction = float64(k.Elapsed) / float64(time.Hour)
+			if k.Project == 2 {
+				k.Fraction = h.fraction
+			}
+		}
+		tasks = slices.DeleteFunc(tasks, func(k task) bool { return gone[k.ID] || k.left <= 0 })
+		at = next
+	}
+	return got
+}
+
+func earliest(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// TestAHostileProjectTakesNoMoreThanItsDebt has a project send whatever tasks it
+// likes: the others get their shares, but for the time that it may owe.
+func TestAHostileProjectTakesNoMoreThanItsDebt(t *testing.T) {
+	const days = 24
+	quiet := compute(days, nil)
+	if quiet[0]+quiet[1] < 2*days*23*time.Hour {
+		t.Fatalf("without one they get %v", quiet)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		h := anyHostile(t)
+		got := compute(days, &h)
+		fair := 2 * days * 24 * time.Hour / 3
+		least := 2*fair - 2*debt.Overdraft - 2*24*time.Hour
+		if honest := got[0] + got[1]; honest < least {
+			t.Fatalf("%+v: the honest projects got %v of %v, want %v at least", h, honest, 2*fair, least)
+		}
+		if a, b := got[0], got[1]; min(a, b) < fair-2*debt.Overdraft {
+			t.Fatalf("%+v: the honest projects got %v and %v", h, a, b)
+		}
+	})
+}
