@@ -87,7 +87,7 @@ func newDesk(t *testing.T, own string) (*peer, string) {
 	return p, d.dir
 }
 
-func sitDown(t *testing.T, own string) (*peer, desk) {
+func sitDown(t testing.TB, own string) (*peer, desk) {
 	t.Helper()
 	dir := t.TempDir()
 	if err := settings.WriteAccount(dir, settings.Account{MasterURL: projectURL, Authenticator: accountKey, ResourceShare: 100}); err != nil {

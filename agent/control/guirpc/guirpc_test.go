@@ -33,7 +33,7 @@ func serve(t *testing.T, password string) string {
 	return serveAgent(t, agent{}, password)
 }
 
-func serveAgent(t *testing.T, a guirpc.Agent, password string) string {
+func serveAgent(t testing.TB, a guirpc.Agent, password string) string {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -54,12 +54,12 @@ func serveAgent(t *testing.T, a guirpc.Agent, password string) string {
 
 // A peer is a tool's connection.
 type peer struct {
-	t *testing.T
+	t testing.TB
 	net.Conn
 	r *bufio.Reader
 }
 
-func dial(t *testing.T, addr string) *peer {
+func dial(t testing.TB, addr string) *peer {
 	t.Helper()
 	c, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
 	if err != nil {
