@@ -3,7 +3,6 @@ package agent_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"runtime"
 	"testing"
@@ -44,7 +43,7 @@ func crowded(b *testing.B) *agent.Agent {
 			db.Units.Put(tx, state.Key(benchURL, unit), state.Workunit{Project: benchURL, Workunit: protocol.Workunit{Name: unit, AppName: "app", RscFpopsEst: 1e12, RscMemoryBound: 1e8, FileRefs: []protocol.FileRef{in}}})
 		}
 	})
-	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Transport: &peer{asked: make(map[string]int)}, Version: "test"})
+	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.DiscardHandler), Transport: &peer{asked: make(map[string]int)}, Version: "test"})
 	if err != nil {
 		b.Fatal(err)
 	}

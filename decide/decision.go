@@ -1,8 +1,7 @@
 package decide
 
-import "sync"
-
-// A Decision is a pass whose plans are found by name. The zero value is none.
+// A Decision is a pass whose plans are found by name. The zero value is none. It is
+// for one goroutine.
 type Decision struct {
 	Record
 	projects map[string]int           // index by master URL
@@ -18,13 +17,16 @@ func Decide(s Snapshot) Decision {
 	for i, p := range s.Projects {
 		d.projects[p.URL] = i
 	}
-	d.results = sync.OnceValue(func() map[[2]string]int {
-		index := make(map[[2]string]int, len(s.Results))
-		for i, r := range s.Results {
-			index[[2]string{s.URL(r), r.ID}] = i
+	var index map[[2]string]int
+	d.results = func() map[[2]string]int {
+		if index == nil {
+			index = make(map[[2]string]int, len(s.Results))
+			for i, r := range s.Results {
+				index[[2]string{s.URL(r), r.ID}] = i
+			}
 		}
 		return index
-	})
+	}
 	return d
 }
 

@@ -73,9 +73,10 @@ func ChangeSettings(dataDir string, change func(*Settings)) error {
 		}
 		return nil
 	}
-	read, lines := own, tomlfile.Lines{}
+	read := own
 	read.LogFlags = maps.Clone(own.LogFlags)
-	if lines, err = tomlfile.Decode(OverrideFile, b.Bytes(), &read); err == nil {
+	lines, err := tomlfile.Decode(OverrideFile, b.Bytes(), &read)
+	if err == nil {
 		err = read.check(tomlfile.Lines{}, lines)
 	}
 	if err := sameAgain(OverrideFile, o, difference(own, read), err); err != nil {
