@@ -58,7 +58,6 @@ func DefaultConfig() Config {
 		MinSendworkInterval:   6,
 		MaxWusToSend:          10,
 		MaxNCPUs:              64,
-		MaxInfeasible:         100,
 		OneResultPerHostPerWU: true,
 		ResendLostResults:     true,
 		SendResultAbort:       true,
@@ -119,8 +118,10 @@ max_wus_in_progress = %d
 # CPUs of a computer that count for these limits.
 max_ncpus = %d
 
-# Computers that cannot be sent a result, for their memory, disk or kind, before
-# its workunit is given up.
+# Different computers with too little memory, disk or bandwidth for a result before its
+# workunit is given up; 0 gives nothing up. Anyone can make up that many computers, so
+# set this only where you know your volunteers. Computers for which the application
+# has no version do not count.
 max_infeasible = %d
 
 # Whether a volunteer, or a computer, gets at most one result of a workunit.

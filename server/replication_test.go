@@ -31,9 +31,9 @@ func TestAdaptiveReplication(t *testing.T) {
 	}
 }
 
-// Work that no computer can have is given up.
+// Work that no computer can have is given up, if the project says so.
 func TestNobodyCanComputeIt(t *testing.T) {
-	w := newWorld(t, "max_infeasible = 100", "max_infeasible = 2")
+	w := newWorld(t, "max_infeasible = 0", "max_infeasible = 2")
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", RscDiskBound: 1e15}, "hello")
 	for _, name := range []string{"a", "b"} {

@@ -12,9 +12,12 @@ import (
 const maxInfeasible = 10_000
 
 // infeasible counts the hosts that could not be sent a result for what they are:
-// too little memory, disk or bandwidth, or no version of the application for them. That a
-// host has enough to do, or has a result of the workunit, does not count, for
-// this passes.
+// too little memory, disk or bandwidth. A host without a version of the application
+// does not count, since others may have one. Neither does a host that has enough to
+// do, or has a result of the workunit, since this passes.
+//
+// The limit is off unless the project sets it: hosts cost nothing to make up, so
+// anyone with an account can reach any limit.
 //
 // The counts are in memory. Other than BOINC's old count of refusals in shared
 // memory, a host counts once a result, so that one host that asks every minute

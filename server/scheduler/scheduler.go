@@ -42,7 +42,7 @@ type Config struct {
 	MaxWusInProgress      int // a CPU
 	DailyResultQuota      int // a day and CPU
 	MaxNCPUs              int // CPUs that count
-	MaxInfeasible         int // hosts that cannot compute a result before it is given up
+	MaxInfeasible         int // hosts too small for a result before it is given up
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
 	ResendLostResults     bool

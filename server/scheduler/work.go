@@ -166,8 +166,10 @@ func (r *rpc) fit(c store.Candidate) (*version, error) {
 	}
 	v := r.version(c.AppID)
 	if v == nil {
+		// Other hosts may have a version, and the project may add one: that this host
+		// has none says nothing about the result.
 		r.passOver(c.AppID, *r.noVersion(c.AppID))
-		return nil, r.infeasible(c)
+		return nil, nil
 	}
 	if v = r.commitment(r.catalog.apps[c.AppID], c.HRClass, c.AppVersionID, v); v == nil {
 		r.passOver(c.AppID, lack{code: protocol.RefusedCommitted})
