@@ -8,7 +8,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -75,8 +74,19 @@ type template struct {
 	output   *workgen.Output
 }
 
-// Open opens the project in dir. The caller closes it.
+// Open opens the project in dir. It returns an error that says what to do if the
+// database is gone, empty or another project's. The caller closes it.
 func Open(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
+	return open(ctx, dir, log, false)
+}
+
+// Adopt is Open for an operator who has decided that the database that is there is to
+// be this project's, whatever it was before. One that is gone or empty is made anew.
+func Adopt(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
+	return open(ctx, dir, log, true)
+}
+
+func open(ctx context.Context, dir string, log *slog.Logger, adopt bool) (*Project, error) {
 	c, err := readConfig(dir)
 	if err != nil {
 		return nil, err
@@ -85,21 +95,20 @@ func Open(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
 	if err := p.readKeys(); err != nil {
 		return nil, err
 	}
-	if err := p.open(ctx); err != nil {
+	if err := p.open(ctx, adopt); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-func (p *Project) open(ctx context.Context) (err error) {
+func (p *Project) open(ctx context.Context, adopt bool) (err error) {
 	if p.Download, err = p.tree(ctx, downloadDir); err != nil {
 		return err
 	}
 	if p.Upload, err = p.tree(ctx, uploadDir); err != nil {
 		return err
 	}
-	p.Store, err = store.Open(ctx, cmp.Or(p.Config.Database, filepath.Join(p.Dir, databaseFile)))
-	return err
+	return p.openDatabase(ctx, adopt)
 }
 
 // tree opens the files of one kind.

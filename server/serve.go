@@ -51,6 +51,12 @@ func (p *Project) Serve(ctx context.Context, l net.Listener, part Part) error {
 		}
 		return err
 	}
+	if err := p.Store.Check(ctx); err != nil && ctx.Err() == nil {
+		if l != nil {
+			_ = l.Close()
+		}
+		return err
+	}
 	p.part = part
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -69,12 +69,6 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 			return err
 		}
 	}
-	// The database holds account keys; SQLite gives its other files the same mode.
-	if c.Database == "" {
-		if err := os.WriteFile(filepath.Join(dir, databaseFile), nil, 0o600); err != nil {
-			return err
-		}
-	}
 	mode := fs.FileMode(0o644)
 	if c.Database != "" {
 		mode = 0o600 // the URL may hold a password
@@ -84,7 +78,7 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 	if err := atomicfile.Write(filepath.Join(dir, "server.toml"), []byte(configText(c)), mode); err != nil {
 		return err
 	}
-	p, err := Open(ctx, dir, slog.New(slog.DiscardHandler))
+	p, err := Adopt(ctx, dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -96,6 +90,14 @@ func unused(ctx context.Context, database string) error {
 	if database == "" {
 		return nil
 	}
+	taken := errors.New("the database holds a project already: a project needs a database of its own")
+	found, err := store.Inspect(ctx, database)
+	if err != nil || found.Empty {
+		return err
+	}
+	if found.Identity != "" {
+		return taken
+	}
 	s, err := store.Open(ctx, database)
 	if err != nil {
 		return err
@@ -104,7 +106,7 @@ func unused(ctx context.Context, database string) error {
 	return s.View(ctx, func(tx *store.Tx) error {
 		st, err := tx.Status(0)
 		if err == nil && st.Apps+st.Users+st.Workunits.Total > 0 {
-			err = errors.New("the database holds a project already: a project needs a database of its own")
+			err = taken
 		}
 		return err
 	})

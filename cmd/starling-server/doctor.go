@@ -11,7 +11,7 @@ import (
 )
 
 func doctorCmd() *cobra.Command {
-	var asJSON, mend bool
+	var asJSON, mend, adopt bool
 	cmd := &cobra.Command{
 		Use:   "doctor DIR",
 		Short: "Check that the project's records and files agree with each other",
@@ -20,7 +20,11 @@ func doctorCmd() *cobra.Command {
 			"wrong and how to mend it, and changes nothing without --mend. It may run beside the server.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+			open := server.Open
+			if adopt {
+				open = server.Adopt
+			}
+			return withOpened(cmd, args[0], open, func(ctx context.Context, p *server.Project) error {
 				d := p.Doctor()
 				if mend {
 					if err := d.Mend(ctx, time.Now()); err != nil {
@@ -52,5 +56,6 @@ func doctorCmd() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&mend, "mend", false, "first mend what can be mended without loss")
+	cmd.Flags().BoolVar(&adopt, "adopt", false, "first make the database that is there this project's own, though it is empty or another project's; one that is gone is made anew, without accounts and work")
 	return cmd
 }

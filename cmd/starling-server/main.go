@@ -52,7 +52,12 @@ func group(use, short string, sub ...*cobra.Command) *cobra.Command {
 
 // withProject opens the project for a command that changes or shows it.
 func withProject(cmd *cobra.Command, dir string, fn func(ctx context.Context, p *server.Project) error) (err error) {
-	p, err := server.Open(cmd.Context(), dir, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	return withOpened(cmd, dir, server.Open, fn)
+}
+
+// withOpened is withProject with another way to open it.
+func withOpened(cmd *cobra.Command, dir string, open func(context.Context, string, *slog.Logger) (*server.Project, error), fn func(ctx context.Context, p *server.Project) error) (err error) {
+	p, err := open(cmd.Context(), dir, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
 		return err
 	}

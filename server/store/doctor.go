@@ -108,6 +108,13 @@ var invariants = []invariant{
 // well. It reads whole tables, and may be called at any time.
 func (t *Tx) Doctor() ([]Violation, error) {
 	var out []Violation
+	damage, err := t.q.damage(t.ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(damage) > 0 { // what else it holds is not worth a look
+		return []Violation{{"the database's file is whole", len(damage), damage, byBackup}}, nil
+	}
 	for _, inv := range invariants {
 		n, err := one(t, scanID, `SELECT count(*) FROM (`+inv.query+`) AS q`)
 		if err != nil {
@@ -128,13 +135,6 @@ func (t *Tx) Doctor() ([]Violation, error) {
 	}
 	if len(tables) > 0 {
 		out = append(out, Violation{"a trigger refuses illegal moves in each table", len(tables), tables, byGuard})
-	}
-	damage, err := t.q.damage(t.ctx)
-	if err != nil {
-		return nil, err
-	}
-	if len(damage) > 0 {
-		out = append(out, Violation{"the database's file is whole", len(damage), damage, byBackup})
 	}
 	return out, nil
 }

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/pressly/goose/v3"
-	_ "modernc.org/sqlite" // the driver
 )
 
 // sqlite is a database in a file. One connection writes, several read.

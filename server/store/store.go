@@ -73,7 +73,7 @@ func Open(ctx context.Context, where string) (*Store, error) {
 	}
 	db, err := openSQLite(ctx, where)
 	if err != nil {
-		return nil, fmt.Errorf("open database %s: %w", where, err)
+		return nil, fmt.Errorf("open database %s: %w", where, explain(err))
 	}
 	return &Store{db: db}, nil
 }
@@ -98,7 +98,7 @@ func (s *Store) Shard(sh Shard) *Store { return &Store{db: s.db, shard: sh} }
 // and must not call View or Update. It is run again if there was no connection at its
 // first query.
 func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
-	return s.db.view(ctx, s.sharded(fn))
+	return explain(s.db.view(ctx, s.sharded(fn)))
 }
 
 // Update runs fn in a transaction that is durable when Update returns nil. If
@@ -113,7 +113,7 @@ func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return s.db.update(ctx, s.sharded(fn))
+	return explain(s.db.update(ctx, s.sharded(fn)))
 }
 
 func (s *Store) sharded(fn func(tx *Tx) error) func(tx *Tx) error {

@@ -1,0 +1,111 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// identityFile, among the keys, says to which database they belong: the database
+// holds the same text. A project that is older than the file gets one when it is
+// first opened.
+const identityFile = "project_id"
+
+// openDatabase opens the database if it is this project's. A database that is gone,
+// empty or another one's would silently start the project over, with no accounts and
+// no work, under keys that volunteers know. adopt takes it nevertheless.
+func (p *Project) openDatabase(ctx context.Context, adopt bool) error {
+	where := cmp.Or(p.Config.Database, filepath.Join(p.Dir, databaseFile))
+	path := filepath.Join(p.Dir, keysDir, identityFile)
+	ours, err := readIdentity(path)
+	if err != nil {
+		return err
+	}
+	found, err := store.Inspect(ctx, where)
+	if err != nil {
+		return err
+	}
+	made := p.newIdentity()
+	if !adopt {
+		if why := mismatch(ours, made, found); why != "" {
+			return p.foreign(why)
+		}
+	}
+	if p.Config.Database == "" && found.Empty {
+		// It holds account keys; SQLite gives its other files the same mode.
+		f, err := os.OpenFile(where, os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		_ = f.Close()
+	}
+	if p.Store, err = store.Open(ctx, where); err != nil {
+		return err
+	}
+	id := cmp.Or(ours, made)
+	if found.Identity != id {
+		err := p.Store.Update(ctx, func(tx *store.Tx) error { return tx.SetIdentity(id) })
+		if err != nil {
+			return err
+		}
+	}
+	if ours != id {
+		return atomicfile.Write(path, []byte(id+"\n"), 0o600)
+	}
+	return nil
+}
+
+// mismatch says why a database is not the project's, or "". ours is what the keys
+// say, made what they would, if the project is older than that.
+func mismatch(ours, made string, found store.Found) string {
+	switch {
+	case found.Empty:
+		return "is gone or empty"
+	case ours == "" && found.Identity == "": // both older
+		return ""
+	case found.Identity == cmp.Or(ours, made):
+		return ""
+	case found.Identity == "":
+		return "does not say that it is this project's"
+	}
+	return "is another project's"
+}
+
+func (p *Project) foreign(why string) error {
+	what := "the database " + filepath.Join(p.Dir, databaseFile)
+	if p.Config.Database != "" {
+		what = "the database that server.toml names"
+	}
+	return fmt.Errorf(`%s %s, but keys/ belongs to a project that has been used. Nothing was changed.
+Restore the database from a backup, or correct "database" in server.toml.
+If you mean to run this project on that database from now on: starling-server doctor %s --adopt
+(an empty one has no accounts and no work)`, what, why, p.Dir)
+}
+
+func readIdentity(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err == nil && strings.TrimSpace(string(text)) == "" {
+		err = fmt.Errorf("%s is empty: restore it from a backup, or remove it", path)
+	}
+	return strings.TrimSpace(string(text)), err
+}
+
+// newIdentity is made of the key that is never rotated, so that processes which open
+// an old project at the same time agree, and one that dies halfway does no harm.
+func (p *Project) newIdentity() string {
+	sum := sha256.Sum256([]byte("project identity\x00" + p.uploadKey.Public().Text()))
+	return hex.EncodeToString(sum[:16])
+}

@@ -1,0 +1,221 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// used makes a project with work in its database, and closes it.
+func used(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.setUp()
+	w.user("ada@example.org")
+	for range 40 { // some dozens of pages
+		w.create(workgen.Params{CommandLine: strings.Repeat("x", 2000)}, "text")
+	}
+	w.must(w.p.Close())
+	return w
+}
+
+// serve runs the project as serve does, and returns what came of it.
+func serve(t *testing.T, dir string) error {
+	t.Helper()
+	p, err := server.Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { // it stops when it has answered, or shut the door
+		defer cancel()
+		if res, err := http.Get("http://" + l.Addr().String()); err == nil { //nolint:noctx // on loopback
+			_ = res.Body.Close()
+		}
+	}()
+	return p.Serve(ctx, l, server.Part{Roles: []string{"web"}})
+}
+
+// examine is what doctor does.
+func examine(t *testing.T, dir string) error {
+	t.Helper()
+	p, err := server.Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	wrong, err := p.Doctor().Examine(t.Context())
+	if len(wrong) > 0 {
+		err = errors.Join(err, errors.New(wrong[0].String()+wrong[0].Mend))
+	}
+	return err
+}
+
+// A project is not served from a database that is not its own, or damaged.
+func TestNoOtherDatabase(t *testing.T) {
+	db := func(w *world) string { return filepath.Join(w.dir, "project.db") }
+	keys := func(w *world) string { return filepath.Join(w.dir, "keys", "project_id") }
+	rewrite := func(t *testing.T, path string, change func(b []byte) []byte) {
+		t.Helper()
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, change(b), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const restore = "Restore the database from a backup"
+	for _, tt := range []struct {
+		name   string
+		harm   func(t *testing.T, w *world)
+		opens  bool // for commands that do not meet the damage
+		wants  string
+		cures  string
+		serves bool
+	}{
+		{"untouched", func(*testing.T, *world) {}, true, "", "", true},
+		{"gone", func(t *testing.T, w *world) { w.must(os.Remove(db(w))) }, false, "is gone or empty", restore, false},
+		{"emptied", func(t *testing.T, w *world) { w.must(os.Truncate(db(w), 0)) }, false, "is gone or empty", restore, false},
+		{"a file of SQLite's without tables", func(t *testing.T, w *world) {
+			w.must(os.Remove(db(w)))
+			s, err := store.Open(t.Context(), db(w))
+			w.must(err)
+			w.must(s.Close())
+		}, false, "does not say that it is this project's", restore, false},
+		{"cut off", func(t *testing.T, w *world) {
+			st, err := os.Stat(db(w))
+			w.must(err)
+			w.must(os.Truncate(db(w), st.Size()/2/4096*4096))
+		}, false, store.ErrDamaged.Error(), "restore a backup", false},
+		{"another kind of file", func(t *testing.T, w *world) {
+			rewrite(t, db(w), func(b []byte) []byte { return bytes.Repeat([]byte("text\n"), 10_000) })
+		}, false, store.ErrDamaged.Error(), "restore a backup", false},
+		{"pages of noise", func(t *testing.T, w *world) {
+			rewrite(t, db(w), func(b []byte) []byte {
+				for page := len(b)/4096 - 8; page < len(b)/4096; page++ {
+					for i := range 4096 {
+						b[page*4096+i] = byte(i*31 + page)
+					}
+				}
+				return b
+			})
+		}, true, "", "restore a backup", false},
+		{"of another project", func(t *testing.T, w *world) {
+			b, err := os.ReadFile(db(used(t)))
+			w.must(err)
+			rewrite(t, db(w), func([]byte) []byte { return b })
+		}, false, "is another project's", restore, false},
+		{"of another project, though this one is older than identities", func(t *testing.T, w *world) {
+			b, err := os.ReadFile(db(used(t)))
+			w.must(err)
+			rewrite(t, db(w), func([]byte) []byte { return b })
+			w.must(os.Remove(keys(w)))
+		}, false, "is another project's", restore, false},
+		{"this project is older than identities", func(t *testing.T, w *world) { forget(t, w) }, true, "", "", true},
+		{"a crash while it got its identity", func(t *testing.T, w *world) { w.must(os.Remove(keys(w))) }, true, "", "", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := used(t)
+			tt.harm(t, w)
+			before, _ := os.ReadFile(db(w))
+			for who, do := range map[string]func(*testing.T, string) error{"serve": serve, "doctor": examine} {
+				err := do(t, w.dir)
+				if tt.serves {
+					w.must(err)
+					continue
+				}
+				if err == nil {
+					t.Errorf("%s finds nothing", who)
+				} else if !strings.Contains(err.Error(), tt.wants) || !strings.Contains(err.Error(), tt.cures) {
+					t.Errorf("%s: got %v", who, err)
+				}
+			}
+			p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+			if err == nil {
+				_ = p.Close()
+			}
+			if (err == nil) != tt.opens {
+				t.Errorf("another command: %v", err)
+			}
+			if after, _ := os.ReadFile(db(w)); !tt.opens && !bytes.Equal(before, after) {
+				t.Error("the database was changed")
+			}
+			if id, err := os.ReadFile(keys(w)); tt.serves && (err != nil || len(id) != 33) {
+				t.Errorf("identity %q, %v", id, err)
+			}
+		})
+	}
+}
+
+// forget makes a project what it was before it had an identity.
+func forget(t *testing.T, w *world) {
+	t.Helper()
+	w.must(os.Remove(filepath.Join(w.dir, "keys", "project_id")))
+	db, err := sql.Open("sqlite", filepath.Join(w.dir, "project.db"))
+	w.must(err)
+	defer db.Close()
+	for _, query := range []string{"DROP TABLE project", "DELETE FROM goose_db_version WHERE version_id >= 17"} {
+		_, err := db.ExecContext(t.Context(), query)
+		w.must(err)
+	}
+}
+
+// An operator who has lost the database starts over under the same keys, and says so.
+func TestADatabaseIsAdopted(t *testing.T) {
+	w := used(t)
+	w.must(os.Remove(filepath.Join(w.dir, "project.db")))
+	if err := serve(t, w.dir); err == nil {
+		t.Fatal("served without a database")
+	}
+	p, err := server.Adopt(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+	w.must(err)
+	w.must(p.Close())
+	w.must(serve(t, w.dir))
+	if st, err := os.Stat(filepath.Join(w.dir, "project.db")); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("project.db: %v, %v", st.Mode(), err)
+	}
+}
+
+// The same holds of a database on PostgreSQL.
+func TestNoOtherDatabaseOnPostgres(t *testing.T) {
+	pg := onPostgres(t)
+	w := used(t)
+	w.must(serve(t, w.dir))
+	ours := w.p.Config.Database
+	other := used(t).p.Config.Database
+	for _, tt := range []struct{ name, url, want string }{
+		{"made anew", pg.Database(t), "is gone or empty"},
+		{"another project's", other, "is another project's"},
+	} {
+		w.edit(ours, tt.url)
+		for who, do := range map[string]func(*testing.T, string) error{"serve": serve, "doctor": examine} {
+			if err := do(t, w.dir); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s, %s: got %v", tt.name, who, err)
+			}
+		}
+		w.edit(tt.url, ours)
+	}
+	w.must(serve(t, w.dir))
+	err := server.Init(t.Context(), filepath.Join(t.TempDir(), "q"), server.NewProject{Name: "Q", MasterURL: master, Database: ours})
+	if err == nil || !strings.Contains(err.Error(), "holds a project already") {
+		t.Errorf("a second project in one database: %v", err)
+	}
+}

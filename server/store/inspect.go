@@ -1,0 +1,132 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	driver "modernc.org/sqlite"
+)
+
+// ErrDamaged is returned when the database's file is not what SQLite wrote.
+var ErrDamaged = errors.New("the database is damaged: stop the server, keep a copy of project.db with project.db-wal and project.db-shm if they are there, and restore a backup")
+
+// A Found is what Inspect finds where a database should be.
+type Found struct {
+	Empty    bool   // no file, or no tables
+	Identity string // of the project, see Tx.Identity; "" if the database holds none
+}
+
+// Inspect looks at a database and changes nothing, neither its content nor its
+// tables. where is as for Open. It returns ErrDamaged if it cannot be read for what
+// it contains; that a large file is whole is seen by Check only.
+func Inspect(ctx context.Context, where string) (Found, error) {
+	if IsURL(where) {
+		f, err := inspectPostgres(ctx, where)
+		if err != nil {
+			return f, fmt.Errorf("open database: %w", err)
+		}
+		return f, nil
+	}
+	f, err := inspectSQLite(ctx, where)
+	if err != nil {
+		return f, fmt.Errorf("open database %s: %w", where, explain(err))
+	}
+	return f, nil
+}
+
+func inspectSQLite(ctx context.Context, path string) (Found, error) {
+	// SQLite would remove the log beside an empty file, which may hold all there is.
+	switch st, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return Found{Empty: true}, nil
+	case err != nil:
+		return Found{}, err
+	case !st.Mode().IsRegular():
+		return Found{}, fmt.Errorf("%s is no file", filepath.Base(path))
+	case st.Size() == 0:
+		return Found{Empty: true}, nil
+	}
+	db, err := sql.Open("sqlite", dsn(path, "query_only(1)")+"&mode=rw")
+	if err != nil {
+		return Found{}, err
+	}
+	defer db.Close()
+	return inspect(ctx, db, `SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = $1`)
+}
+
+func inspectPostgres(ctx context.Context, url string) (Found, error) {
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		return Found{}, err // tells the URL without its password
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectTime
+	}
+	db := stdlib.OpenDB(*c)
+	defer db.Close()
+	return inspect(ctx, db, `SELECT count(*) FROM pg_class WHERE oid = to_regclass($1)`)
+}
+
+// inspect asks for tables with a query that counts those of a name.
+func inspect(ctx context.Context, db *sql.DB, tables string) (f Found, err error) {
+	has := func(table string) (n int, err error) {
+		return n, db.QueryRowContext(ctx, tables, table).Scan(&n)
+	}
+	n, err := has("goose_db_version")
+	if err != nil || n == 0 {
+		return Found{Empty: err == nil}, err
+	}
+	if n, err = has("project"); err != nil || n == 0 {
+		return f, err
+	}
+	return f, db.QueryRowContext(ctx, `SELECT COALESCE((SELECT identity FROM project), '')`).Scan(&f.Identity)
+}
+
+// Check reads the whole database, if it is a file, and returns ErrDamaged if it is
+// not what SQLite wrote. It takes about a second for a few hundred megabytes.
+func (s *Store) Check(ctx context.Context) error {
+	return s.View(ctx, func(tx *Tx) error {
+		damage, err := tx.q.damage(tx.ctx)
+		if err == nil && len(damage) > 0 {
+			err = fmt.Errorf("%w (%s)", ErrDamaged, strings.Join(damage, "; "))
+		}
+		return err
+	})
+}
+
+const identity = `SELECT COALESCE((SELECT identity FROM project), '')`
+
+// Identity returns the mark of the project whose database this is, or "".
+func (t *Tx) Identity() (string, error) { return one(t, scanString, identity) }
+
+// SetIdentity makes the database a project's. id is not "".
+func (t *Tx) SetIdentity(id string) error {
+	if err := t.run(`DELETE FROM project`); err != nil {
+		return err
+	}
+	return t.run(`INSERT INTO project (identity) VALUES ($1)`, id)
+}
+
+// SQLite's codes for a file that is damaged, or none of its own.
+const (
+	sqliteCorrupt = 11
+	sqliteNotADB  = 26
+)
+
+// explain says what can be done about a damaged database.
+func explain(err error) error {
+	if e, ok := errors.AsType[*driver.Error](err); ok && !errors.Is(err, ErrDamaged) {
+		if code := e.Code() & 0xff; code == sqliteCorrupt || code == sqliteNotADB {
+			return fmt.Errorf("%w (%w)", ErrDamaged, err)
+		}
+	}
+	return err
+}
