@@ -86,11 +86,11 @@ func ParseProjectConfig(b []byte) (*ProjectConfig, error) {
 	for name := range s.Children() {
 		switch name {
 		case "name":
-			c.Name = s.Line(maxLine)
+			c.Name = s.Line(maxText)
 		case "master_url":
-			c.MasterURL = s.Line(maxLine)
+			c.MasterURL = s.Line(maxText)
 		case "web_rpc_url_base":
-			c.WebRPCURLBase = s.Line(maxLine)
+			c.WebRPCURLBase = s.Line(maxText)
 		case "server_version":
 			scanInt(s, &c.ServerVersion)
 		case "error_num":
@@ -131,12 +131,12 @@ func scanConfigPlatform(s *bxml.Scanner) (p ConfigPlatform) {
 	for name := range s.Children() {
 		switch name {
 		case "platform_name":
-			p.Name = s.Line(maxLine)
+			p.Name = s.Line(maxText)
 		case "user_friendly_name":
-			p.UserFriendlyName = s.Line(maxLine)
+			p.UserFriendlyName = s.Line(maxText)
 		case "plan_class":
 			if len(p.PlanClasses) < maxClasses {
-				p.PlanClasses = append(p.PlanClasses, s.Line(maxLine))
+				p.PlanClasses = append(p.PlanClasses, s.Line(maxText))
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func scanApp(s *bxml.Scanner) (a App) {
 		case "name":
 			a.Name = s.Text()
 		case "user_friendly_name":
-			a.UserFriendlyName = s.Line(maxLine)
+			a.UserFriendlyName = s.Line(maxText)
 		case "non_cpu_intensive":
 			a.NonCPUIntensive = s.Flag()
 		case "fraction_done_exact":
@@ -71,32 +71,32 @@ func scanFileInfo(s *bxml.Scanner) (f FileInfo) {
 	for name := range s.Children() {
 		switch name {
 		case "name":
-			f.Name = s.Text()
+			f.Name = s.Head(maxLong)
 		case "url":
 			// BOINC's clients tell the direction from the address alone.
-			if u := s.Text(); uploads(u) {
+			if u := s.Head(maxURL); uploads(u) {
 				f.UploadURLs = appendURL(f.UploadURLs, u)
 			} else {
 				f.DownloadURLs = appendURL(f.DownloadURLs, u)
 			}
 		case "download_url":
-			f.DownloadURLs = appendURL(f.DownloadURLs, s.Text())
+			f.DownloadURLs = appendURL(f.DownloadURLs, s.Head(maxURL))
 		case "upload_url":
-			f.UploadURLs = appendURL(f.UploadURLs, s.Text())
+			f.UploadURLs = appendURL(f.UploadURLs, s.Head(maxURL))
 		case "gzipped_url":
-			f.GzippedURLs = appendURL(f.GzippedURLs, s.Text())
+			f.GzippedURLs = appendURL(f.GzippedURLs, s.Head(maxURL))
 		case "nbytes":
 			scanBytes(s, &f.NBytes)
 		case "gzipped_nbytes":
 			scanBytes(s, &f.GzippedNBytes)
 		case "md5_cksum":
-			f.MD5 = s.Text()
+			f.MD5 = s.Head(maxText)
 		case "executable":
 			f.Executable = s.Flag()
 		case "file_signature":
-			f.Signature = s.Raw()
+			f.Signature = s.RawHead(maxKey)
 		case "xml_signature":
-			f.XMLSignature = s.Raw()
+			f.XMLSignature = s.RawHead(maxKey)
 		case "max_nbytes":
 			scanBytes(s, &f.MaxNBytes)
 		case "generated_locally":
@@ -112,7 +112,7 @@ func scanFileInfo(s *bxml.Scanner) (f FileInfo) {
 		case "status":
 			scanInt(s, &f.Status)
 		case "error_msg":
-			f.ErrorMsg = bxml.Printable(s.Text(), maxProse)
+			f.ErrorMsg = bxml.Printable(s.Head(maxBlob), maxProse)
 		case "uploaded":
 			f.Uploaded = s.Flag()
 		}
@@ -151,28 +151,28 @@ func scanAppVersion(s *bxml.Scanner) (v AppVersion) {
 	for name := range s.Children() {
 		switch name {
 		case "app_name":
-			v.AppName = s.Text()
+			v.AppName = s.Head(maxLong)
 		case "version_num":
 			scanInt(s, &v.VersionNum)
 		case "platform":
-			v.Platform = s.Text()
+			v.Platform = s.Head(maxLong)
 		case "plan_class":
-			v.PlanClass = s.Text()
+			v.PlanClass = s.Head(maxLong)
 		case "api_version":
-			v.APIVersion = s.Text()
+			v.APIVersion = s.Head(maxLong)
 		case "avg_ncpus":
 			s.Float(&v.AvgNCPUs)
 			v.AvgNCPUs = max(0, min(v.AvgNCPUs, maxCPUs))
 		case "flops":
 			s.Float(&v.Flops)
 		case "cmdline":
-			v.Cmdline = s.Text()
+			v.Cmdline = s.Head(maxBlob)
 		case "is_wrapper":
 			v.IsWrapper = s.Flag()
 		case "coproc":
 			for name := range s.Children() {
 				if name == "type" {
-					v.Coproc = s.Text()
+					v.Coproc = s.Head(maxLong)
 				}
 			}
 		case "file_ref":

@@ -9,19 +9,19 @@ func scanHostInfo(s *bxml.Scanner) HostInfo {
 		case "timezone":
 			s.Int(&h.Timezone)
 		case "domain_name":
-			h.DomainName = s.Text()
+			h.DomainName = s.Line(maxText)
 		case "ip_addr":
-			h.IPAddr = s.Text()
+			h.IPAddr = s.Line(maxText)
 		case "host_cpid":
-			h.HostCPID = s.Text()
+			h.HostCPID = s.Line(maxText)
 		case "p_ncpus":
 			scanInt(s, &h.NCPUs)
 		case "p_vendor":
-			h.Vendor = s.Text()
+			h.Vendor = s.Line(maxText)
 		case "p_model":
-			h.Model = s.Text()
+			h.Model = s.Line(maxText)
 		case "p_features":
-			h.Features = s.Text()
+			h.Features = s.Line(maxFeatures)
 		case "p_fpops":
 			s.Float(&h.Fpops)
 		case "p_iops":
@@ -41,11 +41,11 @@ func scanHostInfo(s *bxml.Scanner) HostInfo {
 		case "d_free":
 			s.Float(&h.DiskFree)
 		case "os_name":
-			h.OSName = s.Text()
+			h.OSName = s.Line(maxText)
 		case "os_version":
-			h.OSVersion = s.Text()
+			h.OSVersion = s.Line(maxText)
 		case "product_name":
-			h.ProductName = s.Text()
+			h.ProductName = s.Line(maxText)
 		}
 	}
 	return h

@@ -166,13 +166,13 @@ func ParseManagerReply(b []byte) (*ManagerReply, error) {
 				r.Messages = append(r.Messages, bxml.Printable(s.Text(), maxProse))
 			}
 		case "name":
-			r.Name = s.Line(maxLine)
+			r.Name = s.Line(maxText)
 		case "user_name":
-			r.UserName = s.Line(maxLine)
+			r.UserName = s.Line(maxText)
 		case "team_name":
-			r.TeamName = s.Line(maxLine)
+			r.TeamName = s.Line(maxText)
 		case "authenticator":
-			r.Authenticator = Authenticator(s.Line(maxLine))
+			r.Authenticator = Authenticator(s.Line(maxText))
 		case "signing_key":
 			r.SigningKey = s.Raw()
 		case "opaque":
@@ -182,7 +182,7 @@ func ParseManagerReply(b []byte) (*ManagerReply, error) {
 		case "dynamic":
 			r.Dynamic = s.Flag()
 		case "host_venue":
-			r.Venue = s.Line(maxLine)
+			r.Venue = s.Line(maxText)
 		case "global_preferences":
 			r.GlobalPrefs = s.Raw()
 		case "account":
@@ -205,11 +205,11 @@ func scanManagerAccount(s *bxml.Scanner) (a ManagerAccount) {
 	for name := range s.Children() {
 		switch name {
 		case "url":
-			a.URL = s.Line(maxLine)
+			a.URL = s.Line(maxText)
 		case "url_signature":
 			a.URLSignature = s.Raw()
 		case "authenticator":
-			a.Authenticator = Authenticator(s.Line(maxLine))
+			a.Authenticator = Authenticator(s.Line(maxText))
 		case "detach":
 			a.Detach = s.Flag()
 		case "update":

@@ -41,7 +41,7 @@ func (p *replyScan) status(name string) bool {
 	case "dont_use_dcf":
 		r.DontUseDCF = s.Flag()
 	case "master_url":
-		r.MasterURL = s.Line(maxLine)
+		r.MasterURL = s.Line(maxText)
 	case "ended":
 		r.Ended = s.Flag()
 	case "request_delay":
@@ -49,7 +49,7 @@ func (p *replyScan) status(name string) bool {
 	case "next_rpc_delay":
 		scanSpan(s, &r.NextRPCDelay)
 	case "message":
-		m := Message{Priority: bxml.Printable(s.Attr("priority"), maxLine), Text: bxml.Printable(s.Text(), maxProse)}
+		m := Message{Priority: bxml.Printable(s.Attr("priority"), maxText), Text: bxml.Printable(s.Text(), maxProse)}
 		if m.Priority == "high" {
 			m.Priority = PriorityNotice // as old servers call it
 		}
@@ -57,7 +57,7 @@ func (p *replyScan) status(name string) bool {
 	case refusalTag:
 		r.Refusals = appendTo(r.Refusals, scanRefusal(s))
 	case "project_name":
-		r.ProjectName = s.Line(maxLine)
+		r.ProjectName = s.Line(maxText)
 	case "project_is_down":
 		r.ProjectIsDown = s.Flag()
 	case "code_sign_key":
@@ -65,7 +65,7 @@ func (p *replyScan) status(name string) bool {
 	case "code_sign_key_signature":
 		r.CodeSignKeySignature = strings.TrimSpace(s.Raw())
 	case "no_rsc_apps":
-		r.NoRscApps = appendTo(r.NoRscApps, s.Line(maxLine))
+		r.NoRscApps = appendTo(r.NoRscApps, s.Line(maxText))
 	case "no_cpu_apps":
 		if s.Flag() {
 			r.NoRscApps = appendTo(r.NoRscApps, "CPU")
@@ -93,7 +93,7 @@ func (p *replyScan) account(name string) bool {
 	case "userid":
 		s.Int(&p.user().ID)
 	case "user_name":
-		p.user().Name = s.Line(maxLine)
+		p.user().Name = s.Line(maxText)
 	case "user_total_credit":
 		s.Float(&p.user().TotalCredit)
 	case "user_expavg_credit":
@@ -101,13 +101,13 @@ func (p *replyScan) account(name string) bool {
 	case "user_create_time":
 		scanTime(s, &p.user().CreateTime)
 	case "email_hash":
-		p.user().EmailHash = s.Line(maxLine)
+		p.user().EmailHash = s.Line(maxText)
 	case "cross_project_id":
-		p.user().CrossProjectID = s.Line(maxLine)
+		p.user().CrossProjectID = s.Line(maxText)
 	case "external_cpid":
-		p.user().ExternalCPID = s.Line(maxLine)
+		p.user().ExternalCPID = s.Line(maxText)
 	case "team_name":
-		p.user().TeamName = s.Line(maxLine)
+		p.user().TeamName = s.Line(maxText)
 	case "hostid":
 		s.Int(&r.HostID)
 	case "host_total_credit":
@@ -117,7 +117,7 @@ func (p *replyScan) account(name string) bool {
 	case "host_create_time":
 		scanTime(s, &p.host().CreateTime)
 	case "host_venue":
-		v := s.Line(maxLine)
+		v := s.Line(maxText)
 		p.host().Venue = &v
 	case "global_preferences":
 		r.GlobalPrefs = s.Raw()

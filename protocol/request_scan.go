@@ -17,11 +17,12 @@ func ParseSchedulerRequest(b []byte) (*SchedulerRequest, error) {
 	r := &SchedulerRequest{
 		ResourceShareFraction: 1, RRSFraction: 1, PRRSFraction: 1, DurationCorrectionFactor: 1,
 	}
+	files := fileBudget(maxFiles)
 	for name := range s.Children() {
 		switch name {
 		case "authenticator":
 			// Upstream cuts the key at the first quote character.
-			key, _, _ := strings.Cut(s.Text(), "'")
+			key, _, _ := strings.Cut(s.Line(maxText), "'")
 			r.Authenticator = Authenticator(key)
 		case "hostid":
 			s.Int(&r.HostID)
@@ -58,23 +59,25 @@ func ParseSchedulerRequest(b []byte) (*SchedulerRequest, error) {
 		case "estimated_delay":
 			scanSpan(s, &r.EstimatedDelay)
 		case "platform_name":
-			r.Platform = s.Text()
+			r.Platform = s.Line(maxText)
 		case "alt_platform":
-			r.AltPlatforms = appendTo(r.AltPlatforms, scanName(s))
+			if name := scanLine(s); len(r.AltPlatforms) < maxPlatforms {
+				r.AltPlatforms = append(r.AltPlatforms, name)
+			}
 		case "code_sign_key":
-			r.CodeSignKey = strings.TrimSpace(s.Raw())
+			r.CodeSignKey = strings.TrimSpace(s.RawHead(maxKey))
 		case "working_global_preferences":
 			for name := range s.Children() {
 				if name == "global_preferences" {
-					r.WorkingPrefs = s.Raw()
+					r.WorkingPrefs = s.RawUpTo(maxBlob)
 				}
 			}
 		case "global_preferences":
-			r.GlobalPrefs = s.Raw()
+			r.GlobalPrefs = s.RawUpTo(maxBlob)
 		case "global_prefs_source_email_hash":
-			r.PrefsEmailHash = s.Text()
+			r.PrefsEmailHash = s.Line(maxText)
 		case "cross_project_id":
-			r.CrossProjectID = s.Text()
+			r.CrossProjectID = s.Line(maxText)
 		case "time_stats":
 			r.TimeStats = scanTimeStats(s)
 		case "net_stats":
@@ -84,16 +87,18 @@ func ParseSchedulerRequest(b []byte) (*SchedulerRequest, error) {
 		case "disk_usage":
 			r.Disk = scanDiskUsage(s)
 		case "coprocs":
-			r.Coprocs = s.Raw()
+			r.Coprocs = s.RawUpTo(maxBlob)
 		case "result":
-			r.Results = appendTo(r.Results, scanReported(s))
+			if len(r.Results) < maxReports {
+				r.Results = append(r.Results, scanReported(s, &files))
+			}
 		case "msg_from_host":
-			r.Trickles = appendTo(r.Trickles, parseTrickle(s.Raw()))
+			r.Trickles = appendTo(r.Trickles, parseTrickle(s.RawHead(maxBlob+2*maxText)))
 		case "file_info":
-			r.Files = appendTo(r.Files, scanFileInfo(s))
+			r.Files = files.add(r.Files, s)
 		case "app_versions":
 			for name := range s.Children() {
-				if name == "app_version" {
+				if name == "app_version" && len(r.AppVersions) < maxAppVersions {
 					r.AppVersions = appendTo(r.AppVersions, scanAppVersion(s))
 				}
 			}
@@ -117,11 +122,11 @@ func ParseSchedulerRequest(b []byte) (*SchedulerRequest, error) {
 	return r, nil
 }
 
-func scanReported(s *bxml.Scanner) (r ReportedResult) {
+func scanReported(s *bxml.Scanner, files *fileBudget) (r ReportedResult) {
 	for name := range s.Children() {
 		switch name {
 		case "name":
-			r.Name = s.Text()
+			r.Name = s.Line(maxLong)
 		case "final_cpu_time":
 			scanSpan(s, &r.FinalCPUTime)
 		case "final_elapsed_time":
@@ -133,11 +138,11 @@ func scanReported(s *bxml.Scanner) (r ReportedResult) {
 			scanInt(s, &n)
 			r.State = ClientState(n)
 		case "platform":
-			r.Platform = s.Text()
+			r.Platform = s.Line(maxText)
 		case "version_num", "app_version_num":
 			scanInt(s, &r.VersionNum)
 		case "plan_class":
-			r.PlanClass = s.Text()
+			r.PlanClass = s.Line(maxText)
 		case "final_peak_working_set_size":
 			scanBytes(s, &r.PeakWorkingSet)
 		case "final_peak_swap_size":
@@ -145,9 +150,9 @@ func scanReported(s *bxml.Scanner) (r ReportedResult) {
 		case "final_peak_disk_usage":
 			scanBytes(s, &r.PeakDisk)
 		case "stderr_out":
-			r.StderrOut = s.Text()
+			r.StderrOut = s.Tail(maxBlob)
 		case "file_info", "file":
-			r.Files = appendTo(r.Files, scanFileInfo(s))
+			r.Files = files.add(r.Files, s)
 		}
 	}
 	return r
@@ -158,11 +163,11 @@ func scanOther(s *bxml.Scanner) OtherResult {
 	for name := range s.Children() {
 		switch name {
 		case "name":
-			o.Name = s.Text()
+			o.Name = s.Line(maxLong)
 		case "app_version":
 			scanInt(s, &o.AppVersion)
 		case "plan_class":
-			o.PlanClass = s.Text()
+			o.PlanClass = s.Line(maxText)
 		}
 	}
 	return o
@@ -172,7 +177,7 @@ func scanInProgress(s *bxml.Scanner) (p InProgressResult) {
 	for name := range s.Children() {
 		switch name {
 		case "name":
-			p.Name = s.Text()
+			p.Name = s.Line(maxLong)
 		case "report_deadline":
 			scanTime(s, &p.Deadline)
 		case "time_remaining", "cpu_time_remaining":
@@ -182,4 +187,25 @@ func scanInProgress(s *bxml.Scanner) (p InProgressResult) {
 		}
 	}
 	return p
+}
+
+func scanLine(s *bxml.Scanner) (v string) {
+	for name := range s.Children() {
+		if name == "name" {
+			v = s.Line(maxText)
+		}
+	}
+	return v
+}
+
+// A fileBudget is how many files of a request are still taken: each takes many times
+// more memory than the shortest element that makes one.
+type fileBudget int
+
+func (b *fileBudget) add(list []FileInfo, s *bxml.Scanner) []FileInfo {
+	if *b == 0 {
+		return list // the element is passed over
+	}
+	*b--
+	return append(list, scanFileInfo(s))
 }

@@ -12,10 +12,25 @@ import (
 // own data.
 const maxList = 100_000
 
-// Bounds on texts of peers, in bytes; longer ones are cut.
+// What is kept of a peer's texts, in bytes. Columns of BOINC's database have 254 for a
+// text and 64 KiB for a blob.
 const (
-	maxLine  = 256  // names and what else is one line
-	maxProse = 4096 // messages for people
+	maxText     = 254
+	maxProse    = 4 << 10 // messages for people
+	maxFeatures = 8 << 10 // of a processor: BOINC's p_features
+	maxLong     = 1 << 10 // of names: longer than any that is valid
+	maxURL      = 8 << 10
+	maxKey      = 16 << 10 // keys and signatures
+	maxBlob     = 64 << 10
+)
+
+// How many entries of a scheduler request are taken of each kind, beyond maxList for
+// all. Results that do not fit are not acknowledged and come again.
+const (
+	maxReports     = 10_000
+	maxFiles       = 20_000 // of the host and of all reported results together
+	maxAppVersions = 1_000
+	maxPlatforms   = 16
 )
 
 // Bounds on what a task may be said to need, so that sums of them stay numbers.

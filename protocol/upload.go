@@ -111,9 +111,9 @@ func parseUploadHead(head []byte, data bool) (UploadRequest, error) {
 		case "core_client_release":
 			scanInt(s, &r.Client.Release)
 		case "get_file_size":
-			r.SizeQuery, r.Name = true, s.Text()
+			r.SizeQuery, r.Name = true, s.Head(maxLong)
 		case "name":
-			r.Name = s.Text()
+			r.Name = s.Head(maxLong)
 		case "xml_signature":
 			r.XMLSignature = s.Raw()
 		case "max_nbytes":
@@ -123,7 +123,7 @@ func parseUploadHead(head []byte, data bool) (UploadRequest, error) {
 		case "offset":
 			scanBytes(s, &r.Offset)
 		case "md5_cksum":
-			r.MD5 = s.Text()
+			r.MD5 = s.Head(maxText)
 		default:
 			s.Enter()
 		}

@@ -23,7 +23,10 @@ func Printable(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	const mark = "…"
+	mark := "…"
+	if most < len(mark) {
+		mark = ""
+	}
 	cut := max(0, most-len(mark))
 	for cut > 0 && !utf8.RuneStart(text[cut]) {
 		cut--
@@ -42,11 +45,6 @@ const (
 func (s *Scanner) Foreign() *Scanner {
 	s.foreign = true
 	return s
-}
-
-// Line returns Text as one line of at most so many bytes, as names are.
-func (s *Scanner) Line(most int) string {
-	return Printable(strings.Join(strings.Fields(s.Text()), " "), most)
 }
 
 func (s *Scanner) shown(text string) string {
