@@ -14,6 +14,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -48,6 +49,17 @@ type Config struct {
 	Mail                   string  `toml:"mail"`
 	MailFrom               string  `toml:"mail_from"`
 
+	TrustedProxies           []string `toml:"trusted_proxies"`
+	MaxRequestsPerAddress    int      `toml:"max_requests_per_address"`
+	MaxRequestMB             float64  `toml:"max_request_mb"`
+	MaxRequestMBPerAddress   float64  `toml:"max_request_mb_per_address"`
+	MinTransferRate          float64  `toml:"min_transfer_rate"`
+	MaxAccountsPerAddressDay int      `toml:"max_accounts_per_address_day"`
+	MaxHostsPerUserDay       int      `toml:"max_hosts_per_user_day"`
+	MaxWrongPasswords        int      `toml:"max_wrong_passwords"`
+	MetricsAllow             []string `toml:"metrics_allow"`
+	MetricsToken             string   `toml:"metrics_token"`
+
 	PlanClass map[string]scheduler.PlanClass `toml:"plan_class"`
 }
 
@@ -64,6 +76,15 @@ func DefaultConfig() Config {
 		AffinityHours:         24,
 		MinPasswdLength:       6,
 		Mail:                  "mail",
+
+		MaxRequestsPerAddress:    100,
+		MaxRequestMB:             64,
+		MaxRequestMBPerAddress:   16,
+		MinTransferRate:          500,
+		MaxAccountsPerAddressDay: 50,
+		MaxHostsPerUserDay:       500,
+		MaxWrongPasswords:        10,
+		MetricsAllow:             []string{"127.0.0.1", "::1"},
 	}
 }
 
@@ -159,6 +180,38 @@ min_passwd_length = %d
 mail = %q
 mail_from = %q
 
+# Proxies in front of the server, by address or network: what they say in
+# X-Forwarded-For is where a request comes from. Name yours, or the limits below
+# treat all volunteers as one address. By default this computer if master_url begins
+# with https, and otherwise none.
+trusted_proxies = %s
+
+# Requests of one address that are answered at a time.
+max_requests_per_address = %d
+
+# Megabytes that requests to the scheduler take in memory at a time, all together
+# and from one address. What exceeds it waits, and is then told to come again.
+max_request_mb = %v
+max_request_mb_per_address = %v
+
+# Bytes a second at which a client must send its request and take the answer, on
+# average over half a minute; there is no other bound on how long a file may take.
+# 0 asks for any progress within that time.
+min_transfer_rate = %v
+
+# Accounts made from one address a day, and computers added to one account a day.
+max_accounts_per_address_day = %d
+max_hosts_per_user_day = %d
+
+# Wrong passwords for one account from one address; then one more a minute. The owner
+# is not locked out elsewhere, and the account key always works.
+max_wrong_passwords = %d
+
+# Who may read the metrics page: addresses and networks, and whoever sends the token
+# (Authorization: Bearer TOKEN); "" is none.
+metrics_allow = %s
+metrics_token = %q
+
 # Plan classes: on which computers the app versions of a class run. For example
 #
 # [plan_class.mt]
@@ -171,7 +224,25 @@ mail_from = %q
 `, c.LongName, c.MasterURL, c.Database, c.Files, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
 		c.SendResultAbort, c.AffinityHours, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength,
-		c.Mail, c.MailFrom)
+		c.Mail, c.MailFrom, tomlList(c.proxies()), c.MaxRequestsPerAddress, c.MaxRequestMB, c.MaxRequestMBPerAddress, c.MinTransferRate,
+		c.MaxAccountsPerAddressDay, c.MaxHostsPerUserDay, c.MaxWrongPasswords, tomlList(c.MetricsAllow), c.MetricsToken)
+}
+
+func tomlList(list []string) string {
+	quoted := make([]string, len(list))
+	for i, s := range list {
+		quoted[i] = strconv.Quote(s)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+// proxies returns trusted_proxies, or what it is by default: ListenAddr puts a project
+// that is reached by https behind a proxy on the same computer.
+func (c *Config) proxies() []string {
+	if c.TrustedProxies == nil && strings.HasPrefix(c.MasterURL, "https:") {
+		return []string{"127.0.0.1", "::1"}
+	}
+	return c.TrustedProxies
 }
 
 // readConfig reads DIR/server.toml. The error tells all that is wrong with it,
@@ -215,6 +286,15 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 	if c.Database != "" && !store.IsURL(c.Database) {
 		bad("database", "want \"\" or a URL that begins with postgres://")
 	}
+	if _, err := limit.ParseProxies(c.TrustedProxies); err != nil {
+		bad("trusted_proxies", "%v", err)
+	}
+	if _, err := limit.ParseProxies(c.MetricsAllow); err != nil {
+		bad("metrics_allow", "%v", err)
+	}
+	if c.MetricsToken != "" && len(c.MetricsToken) < 16 {
+		bad("metrics_token", "want at least 16 characters, or \"\" for none")
+	}
 	if _, err := coreVersion(c.MinCoreVersion); err != nil {
 		bad("min_core_version", "%v", err)
 	}
@@ -234,6 +314,13 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		{"delete_delay_hours", c.DeleteDelayHours, 24 * 3650},
 		{"purge_after_days", c.PurgeAfterDays, 36500},
 		{"min_passwd_length", float64(c.MinPasswdLength), 100},
+		{"max_requests_per_address", float64(c.MaxRequestsPerAddress), 1e6},
+		{"max_request_mb", c.MaxRequestMB, 1e6},
+		{"max_request_mb_per_address", c.MaxRequestMBPerAddress, 1e6},
+		{"min_transfer_rate", c.MinTransferRate, 1e6},
+		{"max_accounts_per_address_day", float64(c.MaxAccountsPerAddressDay), 1e6},
+		{"max_hosts_per_user_day", float64(c.MaxHostsPerUserDay), 1e5},
+		{"max_wrong_passwords", float64(c.MaxWrongPasswords), 1e6},
 	} {
 		if !(x.value >= 0 && x.value <= x.most) {
 			bad(x.key, "%v is out of range, want 0 to %v", x.value, x.most)

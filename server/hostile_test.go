@@ -3,17 +3,27 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
+	"unicode/utf8"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -150,5 +160,300 @@ func TestUnsuitableHostsEndNoWork(t *testing.T) {
 				t.Errorf("a suitable host gets %s", reply)
 			}
 		})
+	}
+}
+
+// A host may say of itself what it likes: neither the database nor the log nor the
+// answer holds more of it than BOINC's columns are wide, and none of it acts on a
+// terminal.
+func TestTextsOfHostsAreCut(t *testing.T) {
+	b := besiege(t)
+	long := strings.Repeat("\x1b[31m\u202eä\xff<b>", 600_000) // 8 MB
+	b.create(workgen.Params{Name: "wu"}, "text")
+	key := b.user("mallory@example.org")
+	for _, field := range []string{
+		"domain_name", "ip_addr", "host_cpid", "p_vendor", "p_model", "p_features", "os_name", "os_version", "product_name",
+	} {
+		req := string(request(key, field))
+		tag := "<" + field + ">"
+		if i := strings.Index(req, tag); i >= 0 {
+			req = req[:i+len(tag)] + long[:7<<20] + req[i+len(tag):]
+		} else {
+			req = strings.Replace(req, "<host_info>", "<host_info>"+tag+long[:7<<20]+"</"+field+">", 1)
+		}
+		code, reply := b.post("cgi", strings.NewReader(req))
+		if code != http.StatusOK || len(reply) > 64<<10 {
+			t.Errorf("%s: HTTP %d, a reply of %d bytes", field, code, len(reply))
+		}
+	}
+	body := "<platform_name>" + long[:7<<20] + "</platform_name>"
+	_, reply := b.post("cgi", strings.NewReader(strings.Replace(string(request(key, "x")), "<platform_name>x86_64-pc-linux-gnu</platform_name>", body, 1)))
+	if len(reply) > 64<<10 || strings.Contains(reply, "\x1b") {
+		t.Errorf("a platform of 7 MB comes back in %d bytes", len(reply))
+	}
+	b.must(b.p.Store.View(t.Context(), func(tx *store.Tx) error {
+		u, err := tx.UserByEmail("mallory@example.org")
+		b.must(err)
+		hosts, err := tx.HostsOfUser(u.ID, 100)
+		if len(hosts) < 5 {
+			t.Errorf("%d hosts", len(hosts))
+		}
+		for _, h := range hosts {
+			for _, s := range []string{h.DomainName, h.LastIPAddr, h.HostCPID, h.Vendor, h.Model, h.OSName, h.OSVersion} {
+				if len(s) > 254 || !utf8.ValidString(s) || strings.ContainsAny(s, "\x1b\u202e") {
+					t.Errorf("host %d: %d bytes, %.40q", h.ID, len(s), s)
+				}
+			}
+		}
+		return err
+	}))
+	if log := b.log.String(); len(log) > 64<<10 || strings.Contains(log, "\x1b") {
+		t.Errorf("a log of %d bytes", len(log))
+	}
+}
+
+// Many large requests at a time take little memory, and ordinary hosts are served
+// meanwhile.
+func TestLargeRequestsTakeLittleMemory(t *testing.T) {
+	b := besiege(t)
+	key := b.user("mallory@example.org")
+	huge := bytes.Replace(request(key, "big"), []byte("<domain_name>"), []byte("<domain_name>"+strings.Repeat("x", 8<<20-4096)), 1)
+	many := bytes.Replace(request(key, "many"), []byte("</scheduler_request>"), []byte(strings.Repeat("<result><file_info/></result>", 8<<20/29-200)+"</scheduler_request>"), 1)
+	for name, body := range map[string][]byte{"one text": huge, "many elements": many} {
+		runtime.GC()
+		var before, now runtime.MemStats
+		runtime.ReadMemStats(&before)
+		var wg sync.WaitGroup
+		var served, busy atomic.Int64
+		for range 60 {
+			wg.Go(func() {
+				code, _, err := b.try(http.MethodPost, "cgi", bytes.NewReader(body))
+				switch {
+				case err == nil && code == http.StatusOK:
+					served.Add(1)
+				case err != nil || code == http.StatusServiceUnavailable: // put off
+					busy.Add(1)
+				default:
+					t.Errorf("HTTP %d", code)
+				}
+			})
+		}
+		done := make(chan struct{})
+		go func() { wg.Wait(); close(done) }()
+		peak := uint64(0)
+		for open := true; open; {
+			if code, _ := b.post("cgi", bytes.NewReader(request(b.user(fmt.Sprintf("u%d@example.org", time.Now().UnixNano())), "box"))); code != http.StatusOK {
+				t.Errorf("an ordinary host gets HTTP %d", code)
+			}
+			runtime.ReadMemStats(&now)
+			peak = max(peak, now.HeapAlloc-min(before.HeapAlloc, now.HeapAlloc))
+			select {
+			case <-done:
+				open = false
+			default:
+			}
+		}
+		t.Logf("%s: %d served, %d put off, peak %d MB", name, served.Load(), busy.Load(), peak>>20)
+		if served.Load() == 0 || peak > 400<<20 {
+			t.Errorf("%s: %d served, peak %d MB", name, served.Load(), peak>>20)
+		}
+	}
+}
+
+// Connections on which nothing moves are ended, whatever part they came for and whether
+// they send or read; others are served meanwhile.
+func TestSlowClientsAreSentAway(t *testing.T) {
+	server.SetWindow(t, time.Second)
+	b := besiege(t)
+	var conns []net.Conn
+	for i := range 90 {
+		part := []string{"POST /demo/cgi", "POST /demo/file_upload_handler", "POST /demo/login", "POST /demo/nowhere", "GET /demo/", "POST /demo/status"}[i%6]
+		c, err := net.Dial("tcp", b.addr) //nolint:noctx // on loopback
+		b.must(err)
+		defer c.Close()
+		_, err = fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nx", part)
+		b.must(err)
+		conns = append(conns, c)
+	}
+	if code, _ := b.post("cgi", bytes.NewReader(request(b.user("ada@example.org"), "box"))); code != http.StatusOK {
+		t.Errorf("an ordinary host gets HTTP %d", code)
+	}
+	for _, c := range conns {
+		b.must(c.SetReadDeadline(time.Now().Add(time.Minute)))
+		if _, err := io.Copy(io.Discard, c); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal("a connection is open on which nothing moves")
+		}
+	}
+}
+
+// proxied is a server that believes what a proxy on loopback says.
+func proxied(t *testing.T, settings ...string) *besieged {
+	t.Helper()
+	return besiege(t, append(settings, "trusted_proxies = []", `trusted_proxies = ["127.0.0.1"]`)...)
+}
+
+// Strangers who guess do not keep the owner of an account out.
+func TestGuessesDoNotLockTheOwnerOut(t *testing.T) {
+	b := proxied(t)
+	_, err := b.p.AddUser(t.Context(), "ada@example.org", "", "secret7", b.now())
+	b.must(err)
+	lookup := func(password, from string) string {
+		_, body, err := b.try(http.MethodGet, "lookup_account.php?email_addr=ada@example.org&passwd_hash="+
+			protocol.PasswordHash(password, "ada@example.org"), nil, "X-Forwarded-For", from)
+		b.must(err)
+		return body
+	}
+	for i := range 40 {
+		lookup("guess", fmt.Sprint("192.0.2.", i%2))
+	}
+	if got := lookup("secret7", "192.0.2.1"); !strings.Contains(got, "too many wrong passwords") {
+		t.Errorf("the stranger goes on to guess: %s", got)
+	}
+	if got := lookup("secret7", "198.51.100.7"); !strings.Contains(got, "<authenticator>") {
+		t.Errorf("the owner gets %s", got)
+	}
+}
+
+// Accounts and computers cannot be made without end, and nobody talks himself out of it
+// by another address.
+func TestAccountsAndHostsHaveAnEnd(t *testing.T) {
+	b := besiege(t, "max_accounts_per_address_day = 50", "max_accounts_per_address_day = 3",
+		"max_hosts_per_user_day = 500", "max_hosts_per_user_day = 4")
+	made, refused := 0, ""
+	for i := range 6 {
+		email := fmt.Sprintf("u%d@example.org", i)
+		_, body, err := b.try(http.MethodGet, fmt.Sprintf("create_account.php?email_addr=%s&user_name=u&passwd_hash=%032x", email, i), nil,
+			"X-Forwarded-For", fmt.Sprint("192.0.2.", i))
+		b.must(err)
+		if strings.Contains(body, "<authenticator>") {
+			made++
+		} else {
+			refused = body
+		}
+	}
+	if made != 3 || !strings.Contains(refused, "too many accounts were made from your address: try again in") {
+		t.Errorf("%d accounts, then %s", made, refused)
+	}
+	key := b.user("mallory@example.org")
+	for i := range 6 {
+		_, reply := b.post("cgi", bytes.NewReader(request(key, fmt.Sprint("host", i))))
+		if got, want := strings.Contains(reply, "<hostid>"), i < 4; got != want {
+			t.Errorf("host %d: %s", i, reply)
+		}
+		if i >= 4 && (!strings.Contains(reply, "has added 4 computers within a day") || strings.Contains(reply, "<request_delay>0")) {
+			t.Errorf("host %d: %s", i, reply)
+		}
+	}
+	if st := b.status(); st.Hosts != 4 {
+		t.Errorf("%d hosts", st.Hosts)
+	}
+}
+
+// Whoever kept a cookie is out after the log-out, and whoever knows an old key computes
+// for nobody.
+func TestWhatIsEndedStaysEnded(t *testing.T) {
+	b := besiege(t)
+	v := newVisitor(t, b.base)
+	v.wants(200, "eve@example.org")(v.do("POST", "signup", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))
+	base, err := url.Parse(b.base)
+	b.must(err)
+	thief := newVisitor(t, b.base)
+	thief.c.Jar.SetCookies(base, v.c.Jar.Cookies(base))
+	thief.wants(200, "eve@example.org")(thief.do("GET", "account", nil))
+
+	old := b.userByEmail("eve@example.org").Authenticator
+	v.wants(200, "password is not right")(v.do("POST", "account", url.Values{"what": {"key"}, "old": {"wrong"}}))
+	v.wants(200, "is a new one")(v.do("POST", "account", url.Values{"what": {"key"}, "old": {"long enough"}}))
+	renewed := b.userByEmail("eve@example.org").Authenticator
+	if _, reply := b.post("cgi", bytes.NewReader(request(old, "box"))); !strings.Contains(reply, "Invalid or missing account key") {
+		t.Errorf("the old key: %s", reply)
+	}
+	if _, reply := b.post("cgi", bytes.NewReader(request(renewed, "box"))); renewed == old || !strings.Contains(reply, "<hostid>") {
+		t.Errorf("the new key: %s", reply)
+	}
+	last, err := b.p.RenewKey(t.Context(), "Eve@example.org")
+	b.must(err)
+	if got := b.userByEmail("eve@example.org").Authenticator; got != last || got == renewed {
+		t.Errorf("renew-key gave %q, the account has %q", last, got)
+	}
+
+	v.do("POST", "logout", nil)
+	thief.wants(200, "Log in", "forgotten")(thief.do("GET", "account", nil))
+}
+
+// Every answer tells browsers what it is not for.
+func TestEveryAnswerHasItsHeaders(t *testing.T) {
+	b := besiege(t)
+	name, err := b.p.StageFile(b.file("page.html", "<script>"), "page.html")
+	b.must(err)
+	for _, x := range []struct {
+		method, page string
+		code         int
+	}{
+		{"GET", "", 200},
+		{"GET", "status", 200},
+		{"GET", "login", 200},
+		{"GET", "get_project_config.php", 200},
+		{"GET", "nowhere", 404},
+		{"PUT", "cgi", 405},
+		{"POST", "cgi", 200},
+		{"POST", "file_upload_handler", 200},
+		{"GET", "metrics", 200},
+		{"GET", "download/" + path.Dir(blob.Path(name)) + "/" + name, 200},
+		{"GET", "download/0/x", 404},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), x.method, b.base+x.page, nil)
+		b.must(err)
+		res, err := http.DefaultClient.Do(req)
+		b.must(err)
+		_ = res.Body.Close()
+		if res.StatusCode != x.code {
+			t.Errorf("%s %s: HTTP %d, want %d", x.method, x.page, res.StatusCode, x.code)
+		}
+		for head, want := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin", "Content-Security-Policy": "default-src 'none'",
+		} {
+			if got := res.Header.Get(head); !strings.HasPrefix(got, want) {
+				t.Errorf("%s %s: %s is %q", x.method, x.page, head, got)
+			}
+		}
+	}
+}
+
+// Metrics are the operator's.
+func TestMetricsAreNotPublic(t *testing.T) {
+	b := proxied(t, `metrics_token = ""`, `metrics_token = "0123456789abcdef"`)
+	for _, tt := range []struct {
+		name   string
+		header []string
+		want   int
+	}{
+		{"here", nil, 200},
+		{"a stranger", []string{"X-Forwarded-For", "192.0.2.1"}, 403},
+		{"a stranger who says more", []string{"X-Forwarded-For", "127.0.0.1, 192.0.2.1"}, 403},
+		{"a wrong token", []string{"X-Forwarded-For", "192.0.2.1", "Authorization", "Bearer x"}, 403},
+		{"the token", []string{"X-Forwarded-For", "192.0.2.1", "Authorization", "Bearer 0123456789abcdef"}, 200},
+	} {
+		if code, _, err := b.try(http.MethodGet, "metrics", nil, tt.header...); err != nil || code != tt.want {
+			t.Errorf("%s: HTTP %d, %v; want %d", tt.name, code, err, tt.want)
+		}
+	}
+}
+
+// Pages do not tell who has an account.
+func TestPagesTellNobodyWhoHasAnAccount(t *testing.T) {
+	b := besiege(t)
+	_, err := b.p.AddUser(t.Context(), "ada@example.org", "", "secret7", b.now())
+	b.must(err)
+	for _, page := range []string{"login", "forgot"} {
+		answers := make(map[string]int)
+		for _, email := range []string{"ada@example.org", "bob@example.org"} {
+			v := newVisitor(t, b.base)
+			code, text := v.do("POST", page, url.Values{"email": {email}, "password": {"wrong one"}})
+			answers[fmt.Sprint(code, strings.ReplaceAll(text, email, "EMAIL"))]++
+		}
+		if len(answers) != 1 {
+			t.Errorf("%s: %v", page, answers)
+		}
 	}
 }

@@ -172,7 +172,7 @@ func forget(t *testing.T, w *world) {
 	db, err := sql.Open("sqlite", filepath.Join(w.dir, "project.db"))
 	w.must(err)
 	defer db.Close()
-	for _, query := range []string{"DROP TABLE project", "DELETE FROM goose_db_version WHERE version_id >= 17"} {
+	for _, query := range []string{"DROP TABLE project", "DROP TABLE web_session", "DELETE FROM goose_db_version WHERE version_id >= 17"} {
 		_, err := db.ExecContext(t.Context(), query)
 		w.must(err)
 	}

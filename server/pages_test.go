@@ -51,7 +51,7 @@ func TestAccountCalls(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, `metrics_allow = ["127.0.0.1", "::1"]`, `metrics_allow = ["192.0.2.0/24"]`) // whence httptest asks
 	w.setUp()
 	_, home := w.get("")
 	if urls, err := protocol.SchedulerURLs([]byte(home)); err != nil || len(urls) != 1 || urls[0] != master+"cgi" {

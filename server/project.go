@@ -29,6 +29,7 @@ import (
 	"github.com/starling-grid/starling/server/doctor"
 	"github.com/starling-grid/starling/server/filedeleter"
 	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/purger"
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
@@ -202,13 +203,27 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 		return nil, err
 	}
 	secret := sha256.Sum256([]byte("web sessions\x00" + p.uploadKey.Text()))
+	proxies, err := limit.ParseProxies(c.proxies())
+	if err != nil {
+		return nil, err
+	}
+	readers, err := limit.ParseProxies(c.MetricsAllow)
+	if err != nil {
+		return nil, err
+	}
 	site := &web.Site{
+		Limits: web.Limits{
+			Proxies: proxies, RequestsPerAddress: c.MaxRequestsPerAddress, AccountsPerDay: c.MaxAccountsPerAddressDay,
+			Pace:           limit.Pace{Window: window, Bytes: int64(c.MinTransferRate * window.Seconds())},
+			WrongPasswords: c.MaxWrongPasswords, Metrics: readers, MetricsToken: c.MetricsToken,
+		},
 		Secret: secret[:], Mail: post,
 		Serves: p.part.has,
 		Name:   c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
 		MinPasswordLength: c.MinPasswdLength, Store: p.Store, Log: p.log.With("part", "web"), Download: p.Download,
 		Scheduler: &scheduler.Scheduler{
 			Store: p.Store.Shard(p.part.Shard), Log: p.log.With("part", "scheduler"), Reported: reported, Uploaded: p.uploaded,
+			Bodies: limit.Bodies{Total: int64(c.MaxRequestMB * 1e6), PerAddress: int64(c.MaxRequestMBPerAddress * 1e6)},
 			Config: scheduler.Config{
 				Name: c.LongName, MasterURL: c.MasterURL,
 				DownloadURL: c.MasterURL + "download/", UploadURL: c.MasterURL + "file_upload_handler",
@@ -218,6 +233,7 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 				NextRPCDelay:        protocol.Seconds(c.NextRPCDelay),
 				MaxWusToSend:        c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress,
 				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
+				MaxHostsPerDay:        c.MaxHostsPerUserDay,
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
 				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
 				PlanClasses: c.PlanClass,

@@ -20,13 +20,16 @@ func TestSettings(t *testing.T) {
 		{"a version that is none", `min_core_version = ""`, `min_core_version = "7"`, "is not a version, want MAJOR.MINOR.RELEASE"},
 		{"not canonical", master, strings.TrimSuffix(master, "/"), "master_url: "},
 		{
-			"an unknown key of a plan class", `mail_from = ""`, "mail_from = \"\"\n[plan_class.mt]\nmin_cpus = 2",
+			"an unknown key of a plan class", `metrics_token = ""`, "metrics_token = \"\"\n[plan_class.mt]\nmin_cpus = 2",
 			"plan_class.mt.min_cpus: unknown key, did you mean plan_class.mt.min_ncpus?",
 		},
 		{
-			"a plan class for a GPU", `mail_from = ""`, "mail_from = \"\"\n[plan_class.cuda]\ngpu_type = \"nvidia\"",
+			"a plan class for a GPU", `metrics_token = ""`, "metrics_token = \"\"\n[plan_class.cuda]\ngpu_type = \"nvidia\"",
 			"plan_class.cuda.gpu_type: tasks for GPUs are not supported",
 		},
+		{"a proxy that is none", "trusted_proxies = []", `trusted_proxies = ["proxy"]`, `trusted_proxies: "proxy" is neither an address such as 192.0.2.1`},
+		{"a rate below none", "min_transfer_rate = 500", "min_transfer_rate = -1", "min_transfer_rate: -1 is out of range"},
+		{"a token to be guessed", `metrics_token = ""`, `metrics_token = "x"`, "metrics_token: want at least 16 characters"},
 		{"an address that is none", `listen = ""`, `listen = "here"`, "want HOST:PORT or :PORT"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

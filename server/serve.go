@@ -22,6 +22,9 @@ const (
 	grace = 30 * time.Second
 )
 
+// window is the time in which a transfer must have moved, see limit.Pace.
+var window = 30 * time.Second
+
 // RareGC lets the garbage collector wait until the heap is five times what it holds,
 // for the whole process: a server holds little, some ten megabytes, and makes and
 // forgets much. GOGC in the environment goes first.
@@ -80,8 +83,9 @@ func (p *Project) Serve(ctx context.Context, l net.Listener, part Part) error {
 		Handler:           h,
 		ReadHeaderTimeout: 20 * time.Second,
 		IdleTimeout:       2 * time.Minute,
-		// Bodies are bounded in time by their handlers: a large upload over a
-		// slow line may take hours, so long as it moves.
+		MaxHeaderBytes:    32 << 10,
+		// Bodies and answers are bounded by their pace: a large upload over a slow
+		// line may take hours, so long as it moves.
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(l) }()

@@ -147,6 +147,20 @@ func (p *Project) AddUser(ctx context.Context, email, name, password string, now
 	return u.Authenticator, err
 }
 
+// RenewKey gives an account a new key, which it returns. The old one is refused from
+// then on.
+func (p *Project) RenewKey(ctx context.Context, email string) (protocol.Authenticator, error) {
+	key := web.NewKey()
+	err := p.Store.Update(ctx, func(tx *store.Tx) error {
+		u, err := tx.UserByEmail(strings.ToLower(strings.TrimSpace(email)))
+		if err != nil {
+			return fmt.Errorf("account %s: %w", email, err)
+		}
+		return tx.SetAuthenticator(u.ID, key)
+	})
+	return key, err
+}
+
 // A NewApp is what AddApp makes.
 type NewApp struct {
 	Name, FriendlyName     string

@@ -71,7 +71,31 @@ func userCmd() *cobra.Command {
 	add.Flags().StringVar(&password, "password", "", "password, to attach by e-mail")
 	add.Flags().StringVar(&name, "name", "", "name shown to others (default: the address up to the @)")
 	require(add, "email")
-	return group("user", "Accounts", add)
+	return group("user", "Accounts", add, renewCmd())
+}
+
+func renewCmd() *cobra.Command {
+	var email string
+	cmd := &cobra.Command{
+		Use:   "renew-key DIR --email E",
+		Short: "Replace an account's authenticator and print the new one",
+		Long: "Replace an account's authenticator, for example when a stranger knows it, and print the new one.\n" +
+			"Computers that are attached with the old one get no more work until they are attached again.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				key, err := p.RenewKey(ctx, email)
+				if err != nil {
+					return err
+				}
+				fmt.Println(string(key))
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringVar(&email, "email", "", "e-mail address of the account")
+	require(cmd, "email")
+	return cmd
 }
 
 func appCmd() *cobra.Command {

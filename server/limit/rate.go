@@ -1,4 +1,4 @@
-package web
+package limit
 
 import (
 	"sync"
@@ -7,48 +7,57 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A ration bounds how often something may be done for each account: burst times at
-// once, and once more after every. It is kept in memory. It is safe for concurrent use.
-type ration struct {
-	burst int
-	every time.Duration
+// A Rate bounds how often something may be done for each K: Burst times at once, and
+// once more after Every. A Burst of 0 is no limit. It is safe for concurrent use.
+type Rate[K comparable] struct {
+	Burst int
+	Every time.Duration
 
 	mu  sync.Mutex
-	has map[int64]*rate.Limiter // by account; one that is not there has its whole ration
+	has map[K]*rate.Limiter // one that is not there has its whole ration
 }
 
-// many is from how many accounts on it is seen whether some have their whole ration again.
+// many is from how many entries on it is seen whether some have their whole ration again.
 const many = 1000
 
-// take reports whether it may be done for an account at now, and counts that.
-func (r *ration) take(id int64, now time.Time) bool {
+// Take reports whether it may be done for k at now, and counts that. If not, it
+// returns how long until it may.
+func (r *Rate[K]) Take(k K, now time.Time) (wait time.Duration, ok bool) {
+	if r.Burst <= 0 {
+		return 0, true
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.has) >= many {
 		r.forgetWhole(now)
 	}
-	l := r.has[id]
+	l := r.has[k]
 	if l == nil {
-		l = rate.NewLimiter(rate.Every(r.every), r.burst)
+		l = rate.NewLimiter(rate.Every(r.Every), r.Burst)
 		if r.has == nil {
-			r.has = make(map[int64]*rate.Limiter)
+			r.has = make(map[K]*rate.Limiter)
 		}
-		r.has[id] = l
+		r.has[k] = l
 	}
-	return l.AllowN(now, 1)
+	if l.AllowN(now, 1) {
+		return 0, true
+	}
+	return time.Duration((1 - l.TokensAt(now)) * float64(r.Every)), false
 }
 
-func (r *ration) forgetWhole(now time.Time) {
-	for id, l := range r.has {
-		if l.TokensAt(now) >= float64(r.burst) {
-			delete(r.has, id)
+// forgetWhole is called with many entries; what it does not free it looks at again only
+// when there are twice as many.
+func (r *Rate[K]) forgetWhole(now time.Time) {
+	for k, l := range r.has {
+		if l.TokensAt(now) >= float64(r.Burst) {
+			delete(r.has, k)
 		}
 	}
 }
 
-// renew gives an account its whole ration again.
-func (r *ration) renew(id int64) {
+// Renew gives k its whole ration again.
+func (r *Rate[K]) Renew(k K) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.has, id)
+	delete(r.has, k)
 }

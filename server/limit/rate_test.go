@@ -1,34 +1,45 @@
-package web
+package limit
 
 import (
 	"testing"
 	"time"
 )
 
-func TestRation(t *testing.T) {
+func TestRate(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	r := ration{burst: 3, every: time.Minute}
+	r := Rate[int64]{Burst: 3, Every: time.Minute}
+	take := func(k int64) bool {
+		_, ok := r.Take(k, now)
+		return ok
+	}
 	for i := range 5 {
-		if got, want := r.take(1, now), i < 3; got != want {
+		if got, want := take(1), i < 3; got != want {
 			t.Errorf("%d: %v, want %v", i, got, want)
 		}
 	}
-	if !r.take(2, now) {
-		t.Error("an account pays for another")
+	if wait, ok := r.Take(1, now); ok || wait != time.Minute {
+		t.Errorf("wait %v, %v", wait, ok)
 	}
-	if now = now.Add(time.Minute); !r.take(1, now) || r.take(1, now) {
+	if !take(2) {
+		t.Error("one pays for another")
+	}
+	if now = now.Add(time.Minute); !take(1) || take(1) {
 		t.Error("after a minute it is not one more")
 	}
-	r.renew(1)
+	r.Renew(1)
 	for i := range 3 {
-		if !r.take(1, now) {
+		if !take(1) {
 			t.Errorf("%d: the ration is not whole again", i)
 		}
 	}
-	for id := range int64(2 * many) {
-		r.take(id, now.Add(time.Duration(id)*time.Hour))
+	for k := range int64(4 * many) {
+		r.Take(k, now.Add(time.Duration(k)*time.Hour))
 	}
-	if n := len(r.has); n > many {
-		t.Errorf("%d accounts are remembered that have their whole ration", n)
+	if n := len(r.has); n > 2*many {
+		t.Errorf("%d are remembered that have their whole ration", n)
+	}
+	off := Rate[int]{}
+	if _, ok := off.Take(1, now); !ok {
+		t.Error("what has no limit is refused")
 	}
 }

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"crypto/subtle"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -158,6 +159,9 @@ func (r *rpc) admit(id identity) error {
 	}
 	switch {
 	case !id.known:
+		if err := r.crowded(); err != nil {
+			return err
+		}
 		h := store.Host{
 			CreateTime: r.now, UserID: r.user.ID, Venue: r.user.Venue,
 			HostCPID: protocol.HostCPID(r.req.Host.HostCPID, r.user.EmailAddr),
@@ -190,6 +194,35 @@ func (r *rpc) admit(id identity) error {
 	}
 	r.describeHost()
 	r.describeReply()
+	return nil
+}
+
+// A crowdError says that an account has made too many hosts.
+type crowdError struct {
+	userID int64
+	most   int
+	wait   time.Duration
+}
+
+func (e *crowdError) Error() string {
+	return fmt.Sprintf("Account %d has added %d computers within a day, and no more are taken: this one is asked again in %v. If all of them are yours, ask the project to raise max_hosts_per_user_day.",
+		e.userID, e.most, e.wait.Round(time.Minute))
+}
+
+// crowded returns a crowdError if the account may make no further host now. Records
+// cost the sender nothing, and each counts for what hosts may have.
+func (r *rpc) crowded() error {
+	most := r.s.Config.MaxHostsPerDay
+	if most <= 0 {
+		return nil
+	}
+	hosts, err := r.tx.HostsOfUser(r.user.ID, most)
+	if err != nil || len(hosts) < most {
+		return err
+	}
+	if wait := hosts[most-1].CreateTime.Add(24 * time.Hour).Sub(r.now); wait > 0 {
+		return &crowdError{r.user.ID, most, max(wait, time.Minute)}
+	}
 	return nil
 }
 

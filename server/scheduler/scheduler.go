@@ -8,19 +8,19 @@
 package scheduler
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -42,6 +42,7 @@ type Config struct {
 	MaxWusInProgress      int // a CPU
 	DailyResultQuota      int // a day and CPU
 	MaxNCPUs              int // CPUs that count
+	MaxHostsPerDay        int // that an account may add
 	MaxInfeasible         int // hosts too small for a result before it is given up
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
@@ -78,6 +79,8 @@ type Scheduler struct {
 	Reported func()
 	// Uploaded reports whether a file of that name has been uploaded.
 	Uploaded func(name string) bool
+	// Bodies bounds the memory that requests take.
+	Bodies limit.Bodies
 	// Rand draws which results of trusted hosts are checked; nil: seeded anew.
 	Rand *rand.Rand
 
@@ -89,13 +92,35 @@ type Scheduler struct {
 // ServeHTTP answers an RPC that came by HTTP. The content type is ignored, as
 // clients declare whatever they like.
 func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	n := r.ContentLength
+	if n > maxRequest {
+		http.Error(w, fmt.Sprintf("the request has %d bytes, at most %d are taken", n, maxRequest), http.StatusRequestEntityTooLarge)
+		return
+	}
+	if n < 0 { // it does not say
+		n = maxRequest
+	}
+	from := limit.ClientOf(r)
+	release, err := s.Bodies.Hold(r.Context(), from, n)
 	if err != nil {
+		s.Log.Warn("scheduler request put off", "ip", from, "bytes", n, "err", err)
+		limit.Busy(w, err.Error())
+		return
+	}
+	defer release()
+	body := bytes.NewBuffer(make([]byte, 0, min(n, 64<<10)+bytes.MinRead))
+	if r.ContentLength >= 0 {
+		body.Grow(int(n))
+	}
+	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxRequest)); err != nil {
 		http.Error(w, "can't read the request", http.StatusBadRequest)
 		return
 	}
-	ip, _, _ := net.SplitHostPort(r.RemoteAddr)
-	reply, err := s.Handle(r.Context(), body, ip, time.Now())
+	ip := ""
+	if from.IsValid() {
+		ip = from.String()
+	}
+	reply, err := s.Handle(r.Context(), body.Bytes(), ip, time.Now())
 	if err != nil {
 		s.Log.Error("scheduler request failed", "err", err)
 		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
@@ -122,6 +147,13 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 		reply.RequestDelay = delayBadKey
 		reply.message(protocol.PriorityNotice,
 			`_("Invalid or missing account key.  To fix, remove and add this project.")`)
+		return reply.SchedulerReply, nil
+	}
+	if crowd, ok := errors.AsType[*crowdError](err); ok {
+		s.Log.Warn("scheduler request refused", "err", err, "ip", ip)
+		reply = s.nucleus()
+		reply.RequestDelay = crowd.wait
+		reply.message(protocol.PriorityNotice, crowd.Error())
 		return reply.SchedulerReply, nil
 	}
 	if err != nil {

@@ -93,6 +93,14 @@ const setPasswdHash = `UPDATE "user" SET passwd_hash = $2 WHERE id = $1`
 // one end with it.
 func (t *Tx) SetPasswdHash(id int64, hash string) error { return t.must(setPasswdHash, id, hash) }
 
+const setAuthenticator = `UPDATE "user" SET authenticator = $2 WHERE id = $1`
+
+// SetAuthenticator replaces an account's key. Weak keys made from the old one end with
+// it.
+func (t *Tx) SetAuthenticator(id int64, key protocol.Authenticator) error {
+	return t.must(setAuthenticator, id, string(key))
+}
+
 const setGlobalPrefs = `UPDATE "user" SET global_prefs = $3 WHERE id = $1 AND global_prefs = $2`
 
 // SetGlobalPrefs replaces a user's general preferences, or returns ErrLost if

@@ -22,15 +22,12 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
 )
 
 const (
-	// idle is how long a client may send nothing before the connection ends.
-	idle = 2 * time.Minute
 	// drain bounds how much of a body is read only to be thrown away, so that a
 	// client that still sends gets to read the answer.
 	drain = 64 << 20
@@ -59,7 +56,7 @@ func later(format string, args ...any) protocol.UploadReply {
 // HTTP status 200, as BOINC does. The declared content type is ignored: old
 // clients call the body form data, which it is not.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body := bufio.NewReaderSize(&patient{r: r.Body, control: http.NewResponseController(w)}, 32<<10)
+	body := bufio.NewReaderSize(r.Body, 32<<10)
 	req, err := protocol.ReadUploadRequest(body)
 	var reply protocol.UploadReply
 	switch {
@@ -185,15 +182,4 @@ func store(f blob.Part, req protocol.UploadRequest, body io.Reader) error {
 		return fmt.Errorf("can't write file: %w", err)
 	}
 	return f.Close()
-}
-
-// patient reads a body for as long as it keeps coming.
-type patient struct {
-	r       io.Reader
-	control *http.ResponseController
-}
-
-func (p *patient) Read(b []byte) (int, error) {
-	_ = p.control.SetReadDeadline(time.Now().Add(idle)) // not supported in tests, and not needed there
-	return p.r.Read(b)
 }

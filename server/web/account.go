@@ -3,17 +3,22 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/mail"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -27,30 +32,39 @@ const maxName = 254 // bytes in a user's name or address, as in BOINC
 // client sends in place of the password; empty means that nobody can log in
 // with one.
 func NewUser(email, name, passwdHash string, now time.Time) (store.User, error) {
-	email = strings.ToLower(strings.TrimSpace(email))
+	u, err := newUser(email, name, now)
+	if err != nil || passwdHash == "" {
+		return u, err
+	}
+	u.PasswdHash, err = slowHash(passwdHash)
+	return u, err
+}
+
+// newUser returns an account without a password.
+func newUser(email, name string, now time.Time) (store.User, error) {
+	email = account(email)
 	name = strings.TrimSpace(name)
 	switch a, err := mail.ParseAddress(email); {
-	case err != nil || a.Address != email || len(email) > maxName:
+	case err != nil || a.Address != email || len(email) > maxName || !plain(email):
 		return store.User{}, &protocol.AccountError{Num: protocol.ErrNumBadEmail, Msg: "not a valid e-mail address"}
-	case name == "" || len(name) > maxName || strings.ContainsFunc(name, func(c rune) bool {
-		return unicode.IsControl(c) || strings.ContainsRune("<>", c)
-	}):
+	case name == "" || len(name) > maxName || !plain(name) || strings.ContainsAny(name, "<>"):
 		return store.User{}, &protocol.AccountError{Num: protocol.ErrNumBadUserName, Msg: "not a valid user name"}
 	}
-	u := store.User{
-		CreateTime: now, EmailAddr: email, Name: name, Authenticator: protocol.Authenticator(randomHex()),
+	return store.User{
+		CreateTime: now, EmailAddr: email, Name: name, Authenticator: NewKey(),
 		CrossProjectID: randomHex(), ProjectPrefs: defaultPrefs,
-	}
-	if passwdHash == "" {
-		return u, nil
-	}
-	slow, err := slowHash(passwdHash)
-	if err != nil {
-		return store.User{}, err
-	}
-	u.PasswdHash = slow
-	return u, nil
+	}, nil
 }
+
+// plain reports whether a text is UTF-8 that shows on a line as it is.
+func plain(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(c rune) bool {
+		return unicode.IsControl(c) || unicode.Is(unicode.Bidi_Control, c)
+	})
+}
+
+// NewKey returns an account key that nobody has.
+func NewKey() protocol.Authenticator { return protocol.Authenticator(randomHex()) }
 
 // slowHash is what is stored of what clients send in place of a password.
 func slowHash(passwdHash string) (string, error) {
@@ -73,67 +87,92 @@ var errGuesses = &protocol.AccountError{
 	Num: protocol.ErrNumProjectDown, Msg: "too many wrong passwords for this account: wait some minutes, or use the account key",
 }
 
-// prove returns nil if passwdHash proves that its sender owns the account: by the
-// password, or by the key as BOINC also allows. Passwords are checked a few at a time
-// and their guesses are rationed, as each takes a processor for a while.
-func (s *Site) prove(ctx context.Context, u store.User, passwdHash string) error {
-	passwdHash = strings.ToLower(passwdHash)
-	if passwdHash == protocol.PasswordHash(string(u.Authenticator), u.EmailAddr) {
-		return nil
-	}
-	wrong := &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "Invalid password"}
-	if u.PasswdHash == "" {
-		return wrong
-	}
-	done, err := s.hash(ctx)
+// errWrong is the answer to a wrong password, and on pages to an unknown address too.
+var errWrong = &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "Invalid password"}
+
+// nobody is the hash of no password. It is compared where there is no account, so that
+// the answer takes as long.
+var nobody = sync.OnceValue(func() []byte {
+	hash, err := bcrypt.GenerateFromPassword([]byte(randomHex()), bcrypt.DefaultCost)
 	if err != nil {
-		return err
+		panic(err) // the text is short enough
 	}
-	defer done()
-	if !s.guesses.take(u.ID, time.Now()) {
-		s.Log.Warn("too many wrong passwords", "userid", u.ID)
-		return errGuesses
+	return hash
+})
+
+// try counts an account call of an address, and returns an error if it makes too many.
+func (s *Site) try(r *http.Request) error {
+	from := limit.Network(limit.ClientOf(r))
+	if wait, ok := s.tries.Take(from, time.Now()); !ok {
+		s.Log.Warn("too many account calls", "ip", from, "wait", wait)
+		return &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many requests from your address: wait a minute"}
 	}
-	if bcrypt.CompareHashAndPassword([]byte(u.PasswdHash), []byte(passwdHash)) != nil {
-		return wrong
-	}
-	s.guesses.renew(u.ID)
 	return nil
 }
 
-// hash waits until a password may be hashed; done must be called after that.
-func (s *Site) hash(ctx context.Context) (done func(), err error) {
-	select {
-	case s.hashing <- struct{}{}:
-		return func() { <-s.hashing }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+// prove returns the account with this address if passwdHash proves that its sender owns
+// it: by the password, or by the key as BOINC also allows. Passwords are checked a few at
+// a time, as each takes a processor for a while, and guesses are rationed by account and
+// address together: a stranger's do not keep the owner out.
+func (s *Site) prove(r *http.Request, email, passwdHash string) (store.User, error) {
+	email, passwdHash = account(email), strings.ToLower(passwdHash)
+	u, err := s.user(r.Context(), email)
+	unknown, _ := errors.AsType[*protocol.AccountError](err)
+	if err != nil && unknown == nil {
+		return u, err
 	}
+	if unknown == nil && subtle.ConstantTimeCompare([]byte(passwdHash), []byte(protocol.PasswordHash(string(u.Authenticator), u.EmailAddr))) == 1 {
+		return u, nil
+	}
+	g := guess{sha256.Sum256([]byte(email)), limit.Network(limit.ClientOf(r))}
+	if wait, ok := s.guesses.Take(g, time.Now()); !ok {
+		s.Log.Warn("too many wrong passwords", "userid", u.ID, "ip", g.from, "wait", wait)
+		return store.User{}, errGuesses
+	}
+	if err := s.try(r); err != nil {
+		return store.User{}, err
+	}
+	done, err := s.hashing.begin(r.Context(), true)
+	if err != nil {
+		return store.User{}, err
+	}
+	defer done()
+	hash := []byte(u.PasswdHash)
+	if len(hash) == 0 {
+		hash = nobody()
+	}
+	wrong := bcrypt.CompareHashAndPassword(hash, []byte(passwdHash)) != nil
+	switch {
+	case unknown != nil:
+		return store.User{}, unknown
+	case wrong:
+		return store.User{}, errWrong
+	}
+	s.guesses.Renew(g)
+	return u, nil
 }
+
+// account returns the form in which addresses are stored.
+func account(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
 // lookupAccount tells the key of an account to whoever knows its password.
 func (s *Site) lookupAccount(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	key, err := s.lookup(r.Context(), q.Get("email_addr"), q.Get("passwd_hash"))
-	s.answer(w, key, err)
-}
-
-func (s *Site) lookup(ctx context.Context, email, passwdHash string) (protocol.Authenticator, error) {
-	u, err := s.user(ctx, email)
-	switch {
-	case err != nil:
-		return "", err
-	case passwdHash == "":
-		return "", nil // only asks whether there is such an account
+	email, passwdHash := q.Get("email_addr"), q.Get("passwd_hash")
+	if passwdHash == "" { // only asks whether there is such an account
+		err := s.try(r)
+		if err == nil {
+			_, err = s.user(r.Context(), email)
+		}
+		s.answer(w, "", err)
+		return
 	}
-	if err := s.prove(ctx, u, passwdHash); err != nil {
-		return "", err
-	}
-	return u.Authenticator, nil
+	u, err := s.prove(r, email, passwdHash)
+	s.answer(w, u.Authenticator, err)
 }
 
 func (s *Site) user(ctx context.Context, email string) (u store.User, err error) {
-	email = strings.ToLower(strings.TrimSpace(email))
+	email = account(email)
 	err = s.Store.View(ctx, func(tx *store.Tx) (err error) {
 		u, err = tx.UserByEmail(email)
 		return err
@@ -149,51 +188,58 @@ func (s *Site) user(ctx context.Context, email string) (u store.User, err error)
 // first answer.
 func (s *Site) createAccount(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	key, err := s.create(r.Context(), q.Get("email_addr"), q.Get("user_name"), q.Get("passwd_hash"))
-	s.answer(w, key, err)
+	u, err := s.create(r, q.Get("email_addr"), q.Get("user_name"), q.Get("passwd_hash"))
+	s.answer(w, u.Authenticator, err)
 }
 
-func (s *Site) create(ctx context.Context, email, name, passwdHash string) (protocol.Authenticator, error) {
+func (s *Site) create(r *http.Request, email, name, passwdHash string) (store.User, error) {
+	none := store.User{}
 	if s.CreationDisabled {
-		return "", &protocol.AccountError{Num: protocol.ErrNumNoCreation, Msg: "Account creation is disabled"}
+		return none, &protocol.AccountError{Num: protocol.ErrNumNoCreation, Msg: "Account creation is disabled"}
 	}
 	if passwdHash == "" {
-		return "", &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password hash"}
+		return none, &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password hash"}
 	}
-	taken := func(u store.User) (protocol.Authenticator, error) {
-		err := s.prove(ctx, u, passwdHash)
+	ctx := r.Context()
+	taken := func() (store.User, error) {
+		u, err := s.prove(r, email, passwdHash)
 		if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumBadPassword {
 			err = &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "There's already an account with that email address"}
 		}
-		if err != nil {
-			return "", err
-		}
-		return u.Authenticator, nil
+		return u, err
 	}
-	if u, err := s.user(ctx, email); err == nil {
-		return taken(u)
+	if _, err := s.user(ctx, email); err == nil {
+		return taken()
 	}
-	done, err := s.hash(ctx)
+	if err := s.try(r); err != nil {
+		return none, err
+	}
+	u, err := newUser(email, name, time.Now())
 	if err != nil {
-		return "", err
+		return none, err
 	}
-	u, err := NewUser(email, name, passwdHash, time.Now())
+	from := limit.Network(limit.ClientOf(r))
+	if wait, ok := s.accounts.Take(from, time.Now()); !ok {
+		s.Log.Warn("too many new accounts", "ip", from, "wait", wait)
+		return none, &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many accounts were made from your address: try again in " + wait.Round(time.Minute).String() + ", or ask the project for one"}
+	}
+	done, err := s.hashing.begin(ctx, false)
+	if err != nil {
+		return none, err
+	}
+	u.PasswdHash, err = slowHash(passwdHash)
 	done()
 	if err != nil {
-		return "", err
+		return none, err
 	}
-	err = s.Store.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.InsertUser(u)
+	err = s.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		u.ID, err = tx.InsertUser(u)
 		return err
 	})
 	if errors.Is(err, store.ErrExists) { // made by another request just now
-		old, err := s.user(ctx, email)
-		if err != nil {
-			return "", err
-		}
-		return taken(old)
+		return taken()
 	}
-	return u.Authenticator, err
+	return u, err
 }
 
 func (s *Site) answer(w http.ResponseWriter, key protocol.Authenticator, err error) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"errors"
 	"html/template"
@@ -41,7 +42,6 @@ func (s *Site) show(w http.ResponseWriter, code int, name string, data map[strin
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 	w.WriteHeader(code)
 	_, _ = w.Write(b.Bytes())
 }
@@ -60,10 +60,8 @@ func (s *Site) refuse(w http.ResponseWriter, page string, r *http.Request, err e
 // words tells a refusal to a person.
 func words(e *protocol.AccountError) string {
 	switch e.Num {
-	case protocol.ErrNumNotFound:
-		return "There is no account with that e-mail address."
 	case protocol.ErrNumBadPassword:
-		return "The password is not right."
+		return "The e-mail address or the password is not right."
 	}
 	return strings.ToUpper(e.Msg[:1]) + e.Msg[1:] + "."
 }
@@ -82,17 +80,15 @@ func (s *Site) signup(w http.ResponseWriter, r *http.Request) {
 	if name == "" {
 		name, _, _ = strings.Cut(email, "@")
 	}
-	if _, err := s.create(r.Context(), email, name, protocol.PasswordHash(password, email)); err != nil {
-		s.refuse(w, "signup.html", r, err)
-		return
+	u, err := s.create(r, email, name, protocol.PasswordHash(password, account(email)))
+	if err == nil {
+		err = s.admit(w, r, u)
 	}
-	u, err := s.user(r.Context(), email)
 	if err != nil {
 		s.refuse(w, "signup.html", r, err)
 		return
 	}
 	s.mail(r, u.EmailAddr, "Welcome to "+s.Name, "You have an account at "+s.Name+", "+s.MasterURL+"\n\nAttach your computers with this e-mail address and your password:\n\n    starling attach "+s.MasterURL+" --email "+u.EmailAddr+"\n")
-	s.admit(w, &u)
 	http.Redirect(w, r, s.MasterURL+"account", http.StatusSeeOther)
 }
 
@@ -101,20 +97,27 @@ func (s *Site) login(w http.ResponseWriter, r *http.Request) {
 		s.show(w, http.StatusOK, "login.html", map[string]any{"Form": url.Values{}})
 		return
 	}
-	u, err := s.user(r.Context(), r.PostFormValue("email"))
+	email := account(r.PostFormValue("email"))
+	u, err := s.prove(r, email, protocol.PasswordHash(r.PostFormValue("password"), email))
+	if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumNotFound {
+		err = errWrong // which of the two it is nobody else has to know
+	}
 	if err == nil {
-		err = s.prove(r.Context(), u, protocol.PasswordHash(r.PostFormValue("password"), u.EmailAddr))
+		err = s.admit(w, r, u)
 	}
 	if err != nil {
 		s.refuse(w, "login.html", r, err)
 		return
 	}
-	s.admit(w, &u)
 	http.Redirect(w, r, s.MasterURL+"account", http.StatusSeeOther)
 }
 
 func (s *Site) logout(w http.ResponseWriter, r *http.Request) {
-	s.admit(w, nil)
+	if err := s.leave(w, r); err != nil {
+		s.Log.Error("account page", "err", err)
+		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
+		return
+	}
 	http.Redirect(w, r, s.MasterURL, http.StatusSeeOther)
 }
 
@@ -162,14 +165,23 @@ func (s *Site) change(w http.ResponseWriter, r *http.Request, u *store.User) (sa
 		}
 		return "The preferences are kept; your computers get them at their next contact.", err
 	case "password":
-		if err := s.prove(r.Context(), *u, protocol.PasswordHash(r.PostFormValue("old"), u.EmailAddr)); err != nil {
+		if _, err := s.prove(r, u.EmailAddr, protocol.PasswordHash(r.PostFormValue("old"), u.EmailAddr)); err != nil {
 			return "", err
 		}
 		if err := s.setPassword(r, u, r.PostFormValue("password")); err != nil {
 			return "", err
 		}
-		s.admit(w, u)
-		return "The password is changed.", nil
+		return "The password is changed.", s.admit(w, r, *u)
+	case "key":
+		if _, err := s.prove(r, u.EmailAddr, protocol.PasswordHash(r.PostFormValue("old"), u.EmailAddr)); err != nil {
+			return "", err
+		}
+		key := NewKey()
+		if err := s.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.SetAuthenticator(u.ID, key) }); err != nil {
+			return "", err
+		}
+		u.Authenticator = key
+		return "The account key is a new one. Computers that have the old one get no more work: attach them again.", nil
 	}
 	return "", &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "nothing was asked for"}
 }
@@ -178,11 +190,22 @@ func (s *Site) setPassword(r *http.Request, u *store.User, password string) erro
 	if len(password) < s.MinPasswordLength {
 		return &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "the password is too short"}
 	}
-	hash, err := slowHash(protocol.PasswordHash(password, u.EmailAddr))
+	done, err := s.hashing.begin(r.Context(), false)
 	if err != nil {
 		return err
 	}
-	if err := s.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.SetPasswdHash(u.ID, hash) }); err != nil {
+	hash, err := slowHash(protocol.PasswordHash(password, u.EmailAddr))
+	done()
+	if err != nil {
+		return err
+	}
+	err = s.Store.Update(r.Context(), func(tx *store.Tx) error {
+		if err := tx.EndSessions(u.ID); err != nil {
+			return err
+		}
+		return tx.SetPasswdHash(u.ID, hash)
+	})
+	if err != nil {
 		return err
 	}
 	u.PasswdHash = hash
@@ -196,7 +219,18 @@ func (s *Site) forgot(w http.ResponseWriter, r *http.Request) {
 		s.show(w, http.StatusOK, "forgot.html", map[string]any{})
 		return
 	}
-	if u, err := s.user(r.Context(), r.PostFormValue("email")); err == nil && s.links.take(u.ID, time.Now()) {
+	if err := s.try(r); err != nil {
+		s.refuse(w, "forgot.html", r, err)
+		return
+	}
+	u, err := s.user(r.Context(), r.PostFormValue("email"))
+	if err == nil {
+		_, ok := s.links.Take(u.ID, time.Now())
+		if !ok {
+			err = errGuesses
+		}
+	}
+	if err == nil {
 		link := s.MasterURL + "reset?token=" + url.QueryEscape(s.token("reset", u, time.Now().Add(resetTime)))
 		s.mail(r, u.EmailAddr, "A new password for "+s.Name, "Somebody, you perhaps, wants to set a new password for your account at "+s.Name+".\nThis link does it, within an hour:\n\n"+link+"\n\nOtherwise do nothing.\n")
 	}
@@ -215,24 +249,44 @@ func (s *Site) reset(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var refused *protocol.AccountError
-	switch err := s.setPassword(r, &u, r.PostFormValue("password")); {
+	if err = s.setPassword(r, &u, r.PostFormValue("password")); err == nil {
+		err = s.admit(w, r, u)
+	}
+	switch {
 	case errors.As(err, &refused):
 		s.show(w, http.StatusUnprocessableEntity, "reset.html", map[string]any{"Token": token, "Error": words(refused)})
 	case err != nil:
 		s.Log.Error("account page", "err", err)
 		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
 	default:
-		s.admit(w, &u)
 		http.Redirect(w, r, s.MasterURL+"account", http.StatusSeeOther)
 	}
 }
 
-// mail sends a mail; that it failed is the operator's matter.
+// Mails that are being sent at a time, and how long one may take.
+const (
+	maxLetters = 8
+	letterTime = time.Minute
+)
+
+// mail sends a mail, and does not wait for that: how long a page takes must not tell
+// whether there is an account. That it failed is the operator's matter.
 func (s *Site) mail(r *http.Request, to, subject, text string) {
 	if s.Mail == nil {
 		return
 	}
-	if err := s.Mail.Send(r.Context(), to, subject, text); err != nil {
-		s.Log.Error("mail could not be sent; see mail and mail_from in server.toml", "err", err)
+	select {
+	case s.letters <- struct{}{}:
+	default:
+		s.Log.Error("mail was not sent: too many are on their way", "limit", maxLetters)
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), letterTime)
+	go func() {
+		defer func() { <-s.letters }()
+		defer cancel()
+		if err := s.Mail.Send(ctx, to, subject, text); err != nil {
+			s.Log.Error("mail could not be sent; see mail and mail_from in server.toml", "err", err)
+		}
+	}()
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -61,20 +62,50 @@ func (s *Site) bearer(r *http.Request, purpose, token string) (u store.User, err
 }
 
 // visitor returns who is logged in, or errSession.
-func (s *Site) visitor(r *http.Request) (store.User, error) {
+func (s *Site) visitor(r *http.Request) (u store.User, err error) {
 	c, err := r.Cookie(sessionCookie)
 	if err != nil {
-		return store.User{}, errSession
+		return u, errSession
 	}
-	return s.bearer(r, "session", c.Value)
+	err = s.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+		u, err = tx.UserOfSession(sessionHash(c.Value), time.Now())
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		err = errSession
+	}
+	return u, err
 }
 
-// admit logs a user in; without one it logs out.
-func (s *Site) admit(w http.ResponseWriter, u *store.User) {
-	base, _ := url.Parse(s.MasterURL)
-	c := &http.Cookie{Name: sessionCookie, Path: base.Path, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: base.Scheme == "https", MaxAge: -1} //nolint:gosec // a project without TLS has no secure cookies
-	if u != nil {
-		c.Value, c.MaxAge = s.token("session", *u, time.Now().Add(sessionTime)), int(sessionTime/time.Second)
+// sessionHash is what is stored of a session: whoever reads the database cannot use it.
+func sessionHash(cookie string) string {
+	sum := sha256.Sum256([]byte(cookie))
+	return hex.EncodeToString(sum[:])
+}
+
+// admit logs a user in.
+func (s *Site) admit(w http.ResponseWriter, r *http.Request, u store.User) error {
+	cookie, now := rand.Text(), time.Now()
+	err := s.Store.Update(r.Context(), func(tx *store.Tx) error {
+		return tx.AddSession(sessionHash(cookie), u.ID, now, now.Add(sessionTime))
+	})
+	if err == nil {
+		s.setCookie(w, cookie, int(sessionTime/time.Second))
 	}
-	http.SetCookie(w, c)
+	return err
+}
+
+// leave ends a visit, here and in the browser.
+func (s *Site) leave(w http.ResponseWriter, r *http.Request) error {
+	s.setCookie(w, "", -1)
+	c, err := r.Cookie(sessionCookie)
+	if err != nil {
+		return nil
+	}
+	return s.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.EndSession(sessionHash(c.Value)) })
+}
+
+func (s *Site) setCookie(w http.ResponseWriter, value string, age int) {
+	base, _ := url.Parse(s.MasterURL)
+	http.SetCookie(w, &http.Cookie{Name: sessionCookie, Value: value, MaxAge: age, Path: base.Path, HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: base.Scheme == "https"}) //nolint:gosec // a project without TLS has no secure cookies
 }

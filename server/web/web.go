@@ -7,11 +7,14 @@
 package web
 
 import (
+	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"html/template"
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"path"
 	"runtime"
@@ -20,6 +23,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/mail"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -43,11 +47,41 @@ type Site struct {
 	Scheduler http.Handler
 	Upload    http.Handler
 
-	cache   cache
-	guesses ration        // of passwords
-	links   ration        // mailed to who forgot his password
-	hashing chan struct{} // a place for each password that may be hashed at a time
+	Limits Limits
+
+	cache    cache
+	requests limit.Requests
+	guesses  limit.Rate[guess]      // of the password of one account, from one address
+	tries    limit.Rate[netip.Addr] // of account calls and passwords of all accounts
+	accounts limit.Rate[netip.Addr] // made
+	links    limit.Rate[int64]      // mailed to an account whose password was forgotten
+	hashing  hashing
+	letters  chan struct{} // a place for each mail that is being sent
 }
+
+// Limits say how much strangers may take. 0 switches a limit off.
+type Limits struct {
+	Proxies            limit.Proxies // whose X-Forwarded-For counts
+	Pace               limit.Pace
+	RequestsPerAddress int           // at a time
+	AccountsPerDay     int           // made from an address
+	WrongPasswords     int           // for an account, from an address, before they are rationed
+	Metrics            limit.Proxies // who may read them
+	MetricsToken       string        // with which everybody may; "": none
+}
+
+// A guess is at an account's password.
+type guess struct {
+	email [sha256.Size]byte // of what was given, whether there is such an account or not
+	from  netip.Addr
+}
+
+// Account calls and passwords that an address may try for all accounts together: so
+// many at once, and one more after each period.
+const (
+	tryBurst = 120
+	tryEvery = time.Second
+)
 
 // Handler returns the handler of everything below the project's URL. It is called once.
 func (s *Site) Handler() (http.Handler, error) {
@@ -55,8 +89,18 @@ func (s *Site) Handler() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.guesses, s.links = ration{burst: 10, every: time.Minute}, ration{burst: 3, every: time.Hour}
-	s.hashing = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+	l := s.Limits
+	s.requests.PerAddress = l.RequestsPerAddress
+	s.guesses.Burst, s.guesses.Every = l.WrongPasswords, time.Minute
+	s.links.Burst, s.links.Every = 3, time.Hour
+	if l.WrongPasswords > 0 {
+		s.tries.Burst, s.tries.Every = tryBurst, tryEvery
+	}
+	if l.AccountsPerDay > 0 {
+		s.accounts.Burst, s.accounts.Every = l.AccountsPerDay, 24*time.Hour/time.Duration(l.AccountsPerDay)
+	}
+	s.hashing.free = max(1, runtime.GOMAXPROCS(0)/2)
+	s.letters = make(chan struct{}, maxLetters)
 	base := u.Path
 	mux := http.NewServeMux()
 	m := newMetrics(s)
@@ -80,7 +124,7 @@ func (s *Site) Handler() (http.Handler, error) {
 		{"web", "%sreset", http.HandlerFunc(s.reset)},
 		{"web", "GET %sstatus", http.HandlerFunc(s.status)},
 		{"web", "GET %sserver_status.php", http.HandlerFunc(s.status)}, // where BOINC's tools look for it
-		{"web", "GET %smetrics", m.page()},
+		{"web", "GET %smetrics", s.scraped(m.page())},
 	} {
 		if !s.Serves(r.role) {
 			r.h = http.HandlerFunc(elsewhere)
@@ -90,7 +134,42 @@ func (s *Site) Handler() (http.Handler, error) {
 		}
 		mux.Handle(strings.Replace(r.pattern, "%s", base, 1), m.timed(r.role, r.h))
 	}
-	return mux, nil
+	return s.guard(mux), nil
+}
+
+// guard bounds what one address may take, and tells browsers what no answer of the
+// project is for.
+func (s *Site) guard(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := s.Limits.Proxies.Client(r)
+		if s.Limits.Pace.Window > 0 {
+			w, r = s.Limits.Pace.Apply(w, r)
+		}
+		head := w.Header()
+		head.Set("X-Content-Type-Options", "nosniff")
+		head.Set("Referrer-Policy", "same-origin") // without it a form's origin would be unknown, too
+		head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+		end, ok := s.requests.Begin(a)
+		if !ok {
+			limit.Busy(w, "too many requests from your address at a time")
+			return
+		}
+		defer end()
+		h.ServeHTTP(w, limit.WithClient(r, a))
+	})
+}
+
+// scraped shows metrics to those who may see them.
+func (s *Site) scraped(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		known := s.Limits.MetricsToken != "" && subtle.ConstantTimeCompare([]byte(token), []byte(s.Limits.MetricsToken)) == 1
+		if !known && !s.Limits.Metrics.Contain(limit.ClientOf(r)) {
+			http.Error(w, "metrics are for the project's operator: see metrics_allow and metrics_token in server.toml", http.StatusForbidden)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // elsewhere answers what another process of the project does. That it came here
@@ -169,19 +248,5 @@ func (s *Site) download(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	h.Set("Etag", `"`+name+`"`)
-	control := http.NewResponseController(w)
-	http.ServeContent(&patientWriter{w, control}, r, "", f.Modified, f)
-}
-
-// patientWriter lets a download take as long as it moves.
-type patientWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-}
-
-const idle = 2 * time.Minute
-
-func (p *patientWriter) Write(b []byte) (int, error) {
-	_ = p.control.SetWriteDeadline(time.Now().Add(idle)) // not supported in tests
-	return p.ResponseWriter.Write(b)
+	http.ServeContent(w, r, "", f.Modified, f)
 }

@@ -1,0 +1,110 @@
+// Package limit keeps strangers from taking more of a server than their share: of its
+// memory, its connections and its time. It knows addresses and bytes; what an account
+// or a computer is, its callers know.
+//
+// Whatever is counted here is kept in memory, for this process, and forgotten when it
+// no longer matters.
+package limit
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// Proxies are the addresses of proxies in front of the server, which say for whom
+// they ask.
+type Proxies []netip.Prefix
+
+// ParseProxies reads addresses (192.0.2.1) and networks (192.0.2.0/24).
+func ParseProxies(list []string) (Proxies, error) {
+	var out Proxies
+	for _, s := range list {
+		p, err := netip.ParsePrefix(s)
+		if err != nil {
+			a, err := netip.ParseAddr(s)
+			if err != nil {
+				return nil, fmt.Errorf("%q is neither an address such as 192.0.2.1 nor a network such as 192.0.2.0/24", s)
+			}
+			p = netip.PrefixFrom(a, a.BitLen())
+		}
+		out = append(out, p.Masked())
+	}
+	return out, nil
+}
+
+// Contain reports whether a is one of them.
+func (p Proxies) Contain(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	for _, prefix := range p {
+		if prefix.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// Client returns the address from which a request comes. What X-Forwarded-For says
+// counts only as far as proxies said it. It is the zero Addr if there is none, as
+// when a test makes the request.
+func (p Proxies) Client(r *http.Request) netip.Addr {
+	a := parse(r.RemoteAddr)
+	if !p.Contain(a) {
+		return a
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && p.Contain(a); i-- {
+		hop := parse(strings.TrimSpace(hops[i]))
+		if !hop.IsValid() {
+			break
+		}
+		a = hop
+	}
+	return a
+}
+
+// parse reads an address with a port or without.
+func parse(s string) netip.Addr {
+	if ap, err := netip.ParseAddrPort(s); err == nil {
+		return ap.Addr().Unmap().WithZone("")
+	}
+	a, err := netip.ParseAddr(strings.Trim(s, "[]"))
+	if err != nil {
+		return netip.Addr{}
+	}
+	return a.Unmap().WithZone("")
+}
+
+// Network returns what counts as one address: of IPv6 the first half, as a household
+// has all of the other.
+func Network(a netip.Addr) netip.Addr {
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.Addr()
+		}
+	}
+	return a
+}
+
+type key struct{}
+
+// WithClient returns a request that carries the address it came from.
+func WithClient(r *http.Request, a netip.Addr) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), key{}, a))
+}
+
+// ClientOf returns the address that a request carries, or else its peer's.
+func ClientOf(r *http.Request) netip.Addr {
+	if a, ok := r.Context().Value(key{}).(netip.Addr); ok {
+		return a
+	}
+	return parse(r.RemoteAddr)
+}
+
+// Busy answers that the server has too much to do just now. Clients come back.
+func Busy(w http.ResponseWriter, why string) {
+	w.Header().Set("Retry-After", "30")
+	http.Error(w, why+": try again in half a minute", http.StatusServiceUnavailable)
+}

@@ -1,0 +1,31 @@
+package store
+
+import "time"
+
+const (
+	addSession    = `INSERT INTO web_session (hash, userid, expires) VALUES ($1, $2, $3)`
+	userOfSession = `SELECT ` + userColumns + ` FROM "user" WHERE id = (SELECT userid FROM web_session WHERE hash = $1 AND expires > $2)`
+	endSession    = `DELETE FROM web_session WHERE hash = $1`
+	endSessions   = `DELETE FROM web_session WHERE userid = $1`
+	endExpired    = `DELETE FROM web_session WHERE expires <= $1`
+)
+
+// AddSession keeps a visit of a user to the web pages until it expires, under a hash of
+// what the browser holds. Those that have expired at now go.
+func (t *Tx) AddSession(hash string, userID int64, now, expires time.Time) error {
+	if err := t.run(endExpired, unix(now)); err != nil {
+		return err
+	}
+	return t.run(addSession, hash, userID, unix(expires))
+}
+
+// UserOfSession returns whose visit it is at now, or ErrNotFound.
+func (t *Tx) UserOfSession(hash string, now time.Time) (User, error) {
+	return one(t, scanUser, userOfSession, hash, unix(now))
+}
+
+// EndSession ends a visit, if there is one of that hash.
+func (t *Tx) EndSession(hash string) error { return t.run(endSession, hash) }
+
+// EndSessions ends all visits of a user.
+func (t *Tx) EndSessions(userID int64) error { return t.run(endSessions, userID) }
