@@ -71,7 +71,7 @@ FUZZTIME ?= 30s
 fuzz:
 	@for f in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
 		for t in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9]*).*/\1/p' $$f); do \
-			$(GO) test -run '^$$' -fuzz "^$$t\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$f) || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$t\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 5s ./$$(dirname $$f) || exit 1; \
 		done; \
 	done
 

@@ -16,7 +16,7 @@ type World struct {
 }
 
 // Fill adds an application, a user and a host.
-func Fill(t *testing.T, s *store.Store) World {
+func Fill(t testing.TB, s *store.Store) World {
 	t.Helper()
 	w := World{
 		App:  store.App{CreateTime: T0, Name: "upper", UserFriendlyName: "Upper", Validator: "bitwise", Assimilator: "copy"},
@@ -70,7 +70,7 @@ func Add(t *testing.T, s *store.Store, wu store.Workunit, n int, files ...string
 	return wu, results
 }
 
-func update(t *testing.T, s *store.Store, fn func(*store.Tx) error) {
+func update(t testing.TB, s *store.Store, fn func(*store.Tx) error) {
 	t.Helper()
 	if err := s.Update(t.Context(), fn); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,71 @@
+package scheduler_test
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/scheduler"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
+)
+
+// fuzzed is a scheduler with an account, for requests that are not to break it.
+func fuzzed(f *testing.F) (*scheduler.Scheduler, storetest.World) {
+	f.Helper()
+	st, err := store.OpenMemory(f.Context())
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() { _ = st.Close() })
+	w := storetest.Fill(f, st)
+	return &scheduler.Scheduler{
+		Store: st, Log: slog.New(slog.DiscardHandler),
+		Config: scheduler.Config{Name: "Fuzz", MasterURL: "http://127.0.0.1/", ResendLostResults: true, SendResultAbort: true},
+	}, w
+}
+
+// Any request with an account's key gets an answer that clients can read.
+func FuzzHandle(f *testing.F) {
+	s, w := fuzzed(f)
+	names, err := filepath.Glob(captures + "*.request.xml")
+	if err != nil || len(names) == 0 {
+		f.Fatalf("%d captures, %v", len(names), err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(b))
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		// The key stands first, as the rest may hold half an element.
+		body = strings.Replace(body, "<scheduler_request>", fmt.Sprintf("<scheduler_request><authenticator>%s</authenticator>", w.User.Authenticator), 1)
+		reply, err := s.Handle(t.Context(), []byte(body), "192.0.2.1", storetest.T0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := protocol.ParseSchedulerReply(reply.Encode()); err != nil {
+			t.Errorf("%v in %s", err, reply.Encode())
+		}
+	})
+}
+
+// A message of an application is taken, whatever it holds.
+func FuzzTrickle(f *testing.F) {
+	s, w := fuzzed(f)
+	f.Add("<result_name>r</result_name>\n<time>1</time>\n<variety>v</variety>\n<text>hello</text>\n")
+	f.Fuzz(func(t *testing.T, words string) {
+		body := fmt.Sprintf("<scheduler_request><authenticator>%s</authenticator><msg_from_host>%s</msg_from_host></scheduler_request>", w.User.Authenticator, words)
+		reply, err := s.Handle(t.Context(), []byte(body), "192.0.2.1", storetest.T0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = reply.Encode()
+	})
+}
