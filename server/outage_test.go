@@ -3,15 +3,18 @@ package server_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -95,4 +98,88 @@ func TestAServerOutlivesItsDatabase(t *testing.T) {
 	if s := log.String(); strings.Contains(s, "panic") {
 		t.Error(s)
 	}
+}
+
+// PostgreSQL is killed in the middle of requests, twice. Each is answered or told to come
+// again, and what was answered holds.
+func TestTheDatabaseIsKilledInTheMiddle(t *testing.T) {
+	pg := onPostgres(t)
+	b := besiege(t)
+	const tasks = 40
+	g, err := b.p.Generator(t.Context(), "upper", b.now())
+	b.must(err)
+	_, err = g.Create(t.Context(), make([]workgen.Spec, tasks), b.now())
+	b.must(err)
+	b.step()
+	var mu sync.Mutex
+	given := make(map[string]int64) // results that hosts were told of
+	codes := make(map[int]int)
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	for i := range 4 {
+		key, name, host := b.user(fmt.Sprintf("u%d@example.org", i)), fmt.Sprint("host", i), int64(0)
+		wg.Go(func() {
+			for seqno := int64(1); ctx.Err() == nil; seqno++ {
+				code, body, err := b.try(http.MethodPost, "cgi", bytes.NewReader(request(key, name, func(r *protocol.SchedulerRequest) {
+					r.HostID, r.RPCSeqno, r.CPUReqSeconds = host, seqno, 1
+				})))
+				mu.Lock()
+				codes[code]++
+				if reply, perr := protocol.ParseSchedulerReply([]byte(body)); err == nil && code == http.StatusOK && perr == nil {
+					if reply.HostID != 0 {
+						host, seqno = reply.HostID, 0
+					}
+					for _, r := range reply.Results {
+						given[r.Name] = host
+					}
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wait := func(code, more int) {
+		t.Helper()
+		for deadline := time.After(time.Minute); ; {
+			mu.Lock()
+			n := codes[code]
+			mu.Unlock()
+			if n >= more {
+				return
+			}
+			select {
+			case <-deadline:
+				t.Fatalf("got %v", codes)
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}
+	for range 2 {
+		mu.Lock()
+		well, ill := codes[http.StatusOK], codes[http.StatusServiceUnavailable]
+		mu.Unlock()
+		wait(http.StatusOK, well+5)
+		pg.Do(t, "stop -m immediate")
+		wait(http.StatusServiceUnavailable, ill+1)
+		pg.Do(t, "start")
+	}
+	mu.Lock()
+	well := codes[http.StatusOK]
+	mu.Unlock()
+	wait(http.StatusOK, well+5)
+	stop()
+	wg.Wait()
+	if len(codes) != 2 {
+		t.Errorf("answers: %v", codes)
+	}
+	if st := b.status(); st.Results.Total != tasks { // status runs doctor, too
+		t.Errorf("got %+v", st.Results)
+	}
+	b.must(b.p.Store.View(t.Context(), func(tx *store.Tx) error {
+		for name, host := range given {
+			if r, err := tx.ResultByName(name); err != nil || r.ServerState == store.Unsent || r.HostID != host && r.ServerState == store.InProgress {
+				t.Errorf("%s was given to host %d: %+v, %v", name, host, r, err)
+			}
+		}
+		return nil
+	}))
 }

@@ -39,11 +39,14 @@ var database = func(testing.TB) string { return "" }
 // place is where a world's files are: "" in folders beside its settings.
 var place = func(testing.TB) string { return "" }
 
+// folder is where a world's directory is made.
+var folder = func(t *testing.T) string { return t.TempDir() }
+
 func (w *world) now() time.Time { return time.Now().Add(w.ahead) }
 
 func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
-	w := &world{t: t, dir: filepath.Join(t.TempDir(), "p")}
+	w := &world{t: t, dir: filepath.Join(folder(t), "p")}
 	w.must(server.Init(t.Context(), w.dir, server.NewProject{Name: "Demo", MasterURL: master, Database: database(t), Files: place(t)}))
 	w.edit(append([]string{"min_sendwork_interval = 6", "min_sendwork_interval = 0"}, settings...)...)
 	p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))

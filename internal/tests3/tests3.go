@@ -21,8 +21,9 @@ const (
 
 // A Service is a running S3 service.
 type Service struct {
-	addr, dir string
-	buckets   int
+	addr, dir, program string
+	buckets            int
+	stop               func() // nil: it does not run
 }
 
 // Start starts a service that ends with the test, and puts its keys into the test's
@@ -43,8 +44,26 @@ func Start(t *testing.T) *Service {
 		t.Skipf("no S3 service: %v; buckets are NOT tested\n%s", err, out)
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	s := &Service{dir: t.TempDir(), addr: freePort(t)}
-	cmd := exec.CommandContext(t.Context(), lines[len(lines)-1], "--quiet", "--port", s.addr, "--access", access, "--secret", secret, "posix", s.dir)
+	s := &Service{dir: t.TempDir(), addr: freePort(t), program: lines[len(lines)-1]}
+	t.Setenv("AWS_ACCESS_KEY_ID", access)
+	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+	t.Cleanup(func() { s.Stop() })
+	s.Restart(t)
+	return s
+}
+
+// Stop kills the service, as a power cut would. What it holds stays.
+func (s *Service) Stop() {
+	if s.stop != nil {
+		s.stop()
+		s.stop = nil
+	}
+}
+
+// Restart starts the service again after Stop, at the same address.
+func (s *Service) Restart(t *testing.T) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), s.program, "--quiet", "--port", s.addr, "--access", access, "--secret", secret, "posix", s.dir)
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Start(); err != nil {
@@ -55,17 +74,15 @@ func Start(t *testing.T) *Service {
 		_ = cmd.Wait()
 		close(ended)
 	}()
-	t.Cleanup(func() {
+	s.stop = func() {
 		_ = cmd.Process.Kill()
 		<-ended
-	})
-	t.Setenv("AWS_ACCESS_KEY_ID", access)
-	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+	}
 	for {
 		c, err := net.Dial("tcp", s.addr)
 		if err == nil {
 			_ = c.Close()
-			return s
+			return
 		}
 		select {
 		case <-ended:

@@ -91,7 +91,7 @@ func inspect(ctx context.Context, db *sql.DB, tables string) (f Found, err error
 }
 
 // Check reads the whole database, if it is a file, and returns ErrDamaged if it is
-// not what SQLite wrote. It takes about a second for a few hundred megabytes.
+// not what SQLite wrote.
 func (s *Store) Check(ctx context.Context) error {
 	return s.View(ctx, func(tx *Tx) error {
 		damage, err := tx.q.damage(tx.ctx)
@@ -115,18 +115,29 @@ func (t *Tx) SetIdentity(id string) error {
 	return t.run(`INSERT INTO project (identity) VALUES ($1)`, id)
 }
 
-// SQLite's codes for a file that is damaged, or none of its own.
-const (
-	sqliteCorrupt = 11
-	sqliteNotADB  = 26
+// Errors of a database whose place is not as it should be. Nothing was changed.
+var (
+	ErrFull      = errors.New("the disk is full, nothing was changed: make room for the database, and all goes on")
+	ErrUnwritten = errors.New("the database cannot be written, nothing was changed: is the file system read-only, or do the files belong to another user?")
 )
 
-// explain says what can be done about a damaged database.
+// causes are SQLite's codes for what its operator can do something about.
+var causes = map[int]error{
+	8:  ErrUnwritten, // SQLITE_READONLY
+	11: ErrDamaged,   // SQLITE_CORRUPT
+	13: ErrFull,      // SQLITE_FULL
+	14: ErrUnwritten, // SQLITE_CANTOPEN, of the log beside the database
+	26: ErrDamaged,   // SQLITE_NOTADB
+}
+
+// explain says what can be done about an error of SQLite.
 func explain(err error) error {
-	if e, ok := errors.AsType[*driver.Error](err); ok && !errors.Is(err, ErrDamaged) {
-		if code := e.Code() & 0xff; code == sqliteCorrupt || code == sqliteNotADB {
-			return fmt.Errorf("%w (%w)", ErrDamaged, err)
-		}
+	e, ok := errors.AsType[*driver.Error](err)
+	if !ok {
+		return err
+	}
+	if cause := causes[e.Code()&0xff]; cause != nil && !errors.Is(err, cause) {
+		return fmt.Errorf("%w (%w)", cause, err)
 	}
 	return err
 }

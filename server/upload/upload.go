@@ -52,6 +52,13 @@ func later(format string, args ...any) protocol.UploadReply {
 	return protocol.UploadReply{Status: protocol.UploadTransient, Message: fmt.Sprintf(format, args...)}
 }
 
+// trouble is the server's own: the volunteer reads that there is some, and the operator
+// what it is.
+func (h *Handler) trouble(name, what string, err error) protocol.UploadReply {
+	h.Log.Error("upload failed", "file", name, "what", what, "err", err)
+	return later("%s: the project's server has a problem with its disk", what)
+}
+
 // ServeHTTP answers one request. Whatever goes wrong is told in the body with
 // HTTP status 200, as BOINC does. The declared content type is ignored: old
 // clients call the body form data, which it is not.
@@ -85,7 +92,7 @@ func (h *Handler) size(name string) protocol.UploadReply {
 		n, err = h.Files.PartSize(name)
 	}
 	if err != nil {
-		return later("can't look at file: %v", err)
+		return h.trouble(name, "can't look at file", err)
 	}
 	return protocol.UploadReply{HasSize: true, FileSize: n}
 }
@@ -123,7 +130,7 @@ func (h *Handler) receive(req protocol.UploadRequest, body io.Reader) protocol.U
 	}
 	f, err := h.Files.OpenPart(req.Name)
 	if err != nil {
-		return later("can't open file")
+		return h.trouble(req.Name, "can't open file", err)
 	}
 	defer f.Close()
 	switch err := store(f, req, body); {
@@ -132,14 +139,17 @@ func (h *Handler) receive(req protocol.UploadRequest, body io.Reader) protocol.U
 		// the way starts again; the client still has the good one.
 		_ = f.Close()
 		if err := h.Files.RemovePart(req.Name); err != nil {
-			return later("can't remove damaged file")
+			return h.trouble(req.Name, "can't remove damaged file", err)
 		}
 		return later("checksum of the uploaded file doesn't match")
 	case err != nil:
+		if _, ours := errors.AsType[*fs.PathError](err); ours {
+			return h.trouble(req.Name, "can't store file", err)
+		}
 		return later("%v", err)
 	}
 	if err := h.Files.CommitPart(req.Name); err != nil {
-		return later("can't store file")
+		return h.trouble(req.Name, "can't store file", err)
 	}
 	return protocol.UploadReply{}
 }

@@ -19,6 +19,7 @@ import (
 	"path"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -50,6 +51,7 @@ type Site struct {
 	Limits Limits
 
 	cache    cache
+	unnamed  sync.Once // warning
 	requests limit.Requests
 	guesses  limit.Rate[guess]      // of the password of one account, from one address
 	tries    limit.Rate[netip.Addr] // of account calls and passwords of all accounts
@@ -149,6 +151,11 @@ func (s *Site) guard(h http.Handler) http.Handler {
 		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("Referrer-Policy", "same-origin") // without it a form's origin would be unknown, too
 		head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+		if a == limit.ClientOf(r) && r.Header.Get("X-Forwarded-For") != "" {
+			s.unnamed.Do(func() {
+				s.Log.Warn("X-Forwarded-For is ignored: if the sender is your proxy, name it in trusted_proxies, or limits take all volunteers for one", "ip", a)
+			})
+		}
 		end, ok := s.requests.Begin(a)
 		if !ok {
 			limit.Busy(w, "too many requests from your address at a time")
