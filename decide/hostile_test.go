@@ -2,6 +2,7 @@ package decide_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -166,8 +167,12 @@ func TestAHostileProjectTakesNoMoreThanItsDebt(t *testing.T) {
 	if quiet[0]+quiet[1] < 2*days*23*time.Hour {
 		t.Fatalf("without one they get %v", quiet)
 	}
+	runs := 0
 	rapid.Check(t, func(t *rapid.T) {
 		h := anyHostile(t)
+		if runs++; runs > 30 && os.Getenv("HOSTILE_LONG") == "" {
+			return // each is 24 days; HOSTILE_LONG=1 plays them all
+		}
 		got := compute(days, &h)
 		fair := 2 * days * 24 * time.Hour / 3
 		least := 2*fair - 2*debt.Overdraft - 2*24*time.Hour
