@@ -262,6 +262,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		return err
 	}
 	a.clearSlots()
+	a.findCheckpoints()
 	if err := a.readFiles(); err != nil {
 		a.log.Error("settings are not all usable", "error", err)
 	}

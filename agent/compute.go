@@ -353,6 +353,22 @@ func (a *Agent) clear(slot int) {
 	a.log.Debug("slot emptied", logflag.Key, logflag.Slot, "slot", slot)
 }
 
+// findCheckpoints takes note of checkpoints that an agent which was killed had no
+// time to take note of.
+func (a *Agent) findCheckpoints() {
+	a.save(func(tx *state.Tx) {
+		for key, r := range a.db.Results.All() {
+			if r.Slot == state.NoSlot {
+				continue
+			}
+			if c, ok := a.exec.Saved(taskID(r), r.Slot); ok && c.Elapsed > r.Checkpoint.Elapsed {
+				r.Checkpoint = state.Checkpoint{CPUTime: c.CPUTime, Elapsed: c.Elapsed, Fraction: c.Fraction}
+				a.db.Results.Put(tx, key, r)
+			}
+		}
+	})
+}
+
 // clearSlots empties the slots that no result has, left by a crash between the
 // end of a result and the emptying.
 func (a *Agent) clearSlots() {

@@ -111,7 +111,7 @@ func TestBOINCApplications(t *testing.T) {
 		if flag == logflag.SchedDecision || flag == logflag.GUIRPC { // see below, and TestManager
 			continue
 		}
-		if !strings.Contains(string(log), " "+logflag.Key+"="+flag+" ") {
+		if !regexp.MustCompile(` ` + logflag.Key + `=` + flag + `\s`).Match(log) {
 			t.Errorf("the log flag %s has no effect", flag)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -41,6 +42,26 @@ func (r *run) readStatus() {
 	if saved {
 		r.checkpointed()
 	}
+}
+
+// Saved returns the last checkpoint of a result in its slot, which may be newer than
+// the last that was reported: an agent may be killed in between. ok is false if
+// there is none.
+func (e *Executor) Saved(result string, slot int) (c Checkpointed, ok bool) {
+	dir, err := e.root.OpenRoot(slotName(slot))
+	if err != nil {
+		return c, false
+	}
+	defer dir.Close()
+	if readSetup(dir).Result != result {
+		return c, false
+	}
+	b, err := foreigndir.Read(dir, appipc.TaskStateFile, maxFormat)
+	if err != nil {
+		return c, false
+	}
+	st, err := appipc.ParseTaskState(b)
+	return Checkpointed{Result: result, CPUTime: st.CPUTime, Elapsed: st.Elapsed, Fraction: st.FractionDone}, err == nil
 }
 
 // checkpointed keeps what the next run starts from.
