@@ -115,6 +115,9 @@ type Agent struct {
 	prefs    prefs.Effective
 	accounts map[string]settings.Account // by master URL
 	faults   error                       // of the files people write
+	kept     keeping
+	// lastWords are what an earlier agent said when it crashed; "" if it did not.
+	lastWords string
 
 	journal *control.Journal
 	sizes   *folderSizes
@@ -193,6 +196,11 @@ func New(cfg Config) (*Agent, error) {
 	if a.db, err = state.Open(filepath.Join(dir, stateFile)); err != nil {
 		return nil, err
 	}
+	if cfg.Confine {
+		if a.lastWords, err = catchCrashes(dir); err != nil {
+			cfg.Log.Warn("a crash of the agent would not be noticed at the next start", "error", err)
+		}
+	}
 	a.exec, err = executor.New(dir, cfg.Log, func(e executor.Event) { a.post(func() { a.applyRun(e) }) })
 	if err == nil {
 		a.exec.PassEnvironment(a.settings.PassEnvironment)
@@ -261,6 +269,8 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	if err := a.exec.KillLeftovers(ctx); err != nil {
 		return err
 	}
+	a.tellRepair()
+	a.suspect(time.Now())
 	a.clearSlots()
 	a.findCheckpoints()
 	if err := a.readFiles(); err != nil {
@@ -325,6 +335,8 @@ func (a *Agent) step(now time.Time) time.Time {
 	d := a.decide(now)
 	a.act(d, now)
 	a.keepDebts(now)
+	a.keepState(now, &w)
+	a.trust(now)
 	a.collect()
 	a.askNewer(now, &w)
 	a.followManager(now, &w)
@@ -383,6 +395,9 @@ func (a *Agent) shutdown() error {
 		a.putDebts(tx)
 		a.putTimes(tx)
 	})
+	if err := a.db.Keeper()(); err != nil {
+		a.log.Warn("no copy of the state could be made", "error", err)
+	}
 	return errors.Join(err, a.db.Close())
 }
 

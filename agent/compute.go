@@ -61,6 +61,7 @@ func (a *Agent) start(key string, r state.Result, now time.Time) {
 	if r.Started.IsZero() {
 		r.Started = now
 	}
+	r.Live, r.LastStart = true, now
 	if !a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) }) {
 		return
 	}
@@ -99,7 +100,7 @@ func (a *Agent) notStarted(task string, err error) {
 		return
 	}
 	a.log.Error("cannot start a result, trying again in a minute", "result", r.Name, "error", err)
-	r.NotBefore = time.Now().Add(time.Minute)
+	r.NotBefore, r.Live = time.Now().Add(time.Minute), false
 	a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
 }
 
@@ -270,7 +271,7 @@ func (a *Agent) exited(e executor.Exited, now time.Time) {
 		return
 	}
 	slot := r.Slot
-	r.CPUTime, r.Elapsed, r.PeakRSS = e.CPUTime, e.Elapsed, e.PeakWorkingSet
+	r.CPUTime, r.Elapsed, r.PeakRSS, r.Live = e.CPUTime, e.Elapsed, e.PeakWorkingSet, false
 	log := a.log.With("project", r.Project, "result", r.Name)
 	switch e.Verdict {
 	case executor.Success:
@@ -296,6 +297,7 @@ func (a *Agent) exited(e executor.Exited, now time.Time) {
 		a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
 	case executor.WillRestart:
 		log.Debug("result stopped, to be continued", logflag.Key, logflag.Task, "why", e.Message)
+		a.save(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
 	}
 	if e.Verdict.Over() {
 		if r, _ := a.db.Results.Get(key); r.Slot == state.NoSlot {

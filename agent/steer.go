@@ -70,6 +70,9 @@ func (a *Agent) SteerTask(ctx context.Context, project, name string, what contro
 		switch what {
 		case control.SuspendTask, control.ResumeTask:
 			r.Suspended = what == control.SuspendTask
+			if !r.Suspended && r.Crashes > 0 { // a person's word counts for more than a suspicion
+				r.SetAside, r.Crashes, r.NotBefore = false, 0, time.Time{}
+			}
 			return a.db.Update(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
 		case control.AbortTask:
 			return a.abort(key, r, "aborted by user")

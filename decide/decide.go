@@ -157,7 +157,7 @@ func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
 			ID: r.ID, Project: r.Project, CPUs: r.CPUs, Memory: r.Memory, Under: r.Under,
 			Remaining: p.plan.Results[i].Remaining, Deadline: r.Deadline, Received: r.Received,
 			Running: r.Running, Ran: r.Ran, Started: r.Started, Urgent: r.Urgent, Unsaved: r.Unsaved,
-			Suspended: r.Suspended, NotBefore: r.NotBefore,
+			Suspended: r.Suspended, NotBefore: r.NotBefore, Suspect: r.Suspect, SetAside: r.SetAside,
 		})
 		index = append(index, i)
 	}

@@ -110,6 +110,8 @@ type Result struct {
 	Urgent    bool          `json:"urgent,omitempty"` // was in danger at the pass before
 	Suspended bool          `json:"suspended,omitempty"`
 	NotBefore time.Time     `json:"not_before,omitzero"`
+	Suspect   bool          `json:"suspect,omitempty"`   // it ran when the agent crashed
+	SetAside  bool          `json:"set_aside,omitempty"` // more than once
 }
 
 func (r Result) computing() bool { return r.Phase == Fetching || r.Phase == Runnable }

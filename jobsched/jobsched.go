@@ -65,6 +65,8 @@ type Job struct {
 	Unsaved   bool
 	Suspended bool      // by the volunteer
 	NotBefore time.Time // the application asked to be started no earlier
+	Suspect   bool      // it ran when the agent crashed; NotBefore is when it is tried again
+	SetAside  bool      // it did more than once
 }
 
 // A Code tells one reason from another.
@@ -80,6 +82,7 @@ const (
 	Postponed   Code = "postponed"
 	Suspended   Code = "suspended"
 	Stopped     Code = "computing_suspended"
+	SetAside    Code = "set_aside"
 )
 
 // A Reason is what was decided for one job, and why.
@@ -133,6 +136,10 @@ func (c *chooser) barred(i int) Reason {
 		return Reason{Code: Suspended, Text: "You suspended its project."}
 	case c.Stopped != "":
 		return Reason{Code: Stopped, Text: c.Stopped, Until: c.StoppedUntil}
+	case j.SetAside:
+		return Reason{Code: SetAside, Text: "Set aside: the agent crashed twice while this task was running. You can: run it again with starling task resume, or give it up with starling task abort."}
+	case c.Now.Before(j.NotBefore) && j.Suspect:
+		return Reason{Code: Postponed, Text: "The agent crashed while this task was running. Such tasks are started one at a time.", Until: j.NotBefore}
 	case c.Now.Before(j.NotBefore):
 		return Reason{Code: Postponed, Text: "The application asked to be started again later.", Until: j.NotBefore}
 	}

@@ -219,7 +219,12 @@ type Result struct {
 	Checkpoint Checkpoint
 	Suspended  bool      // by the volunteer
 	Urgent     bool      // its deadline was in danger when last looked at
-	NotBefore  time.Time // the application asked to be started again no earlier
+	NotBefore  time.Time // the application asked to be started again no earlier; or a suspect is not to
+
+	Live      bool      // it may have a process
+	LastStart time.Time // of its process
+	Crashes   int       // of the agent while it ran, since it last ran for long
+	SetAside  bool      // until a person resumes it: it may bring the agent down
 
 	ReadyToReport bool
 }

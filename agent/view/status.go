@@ -98,7 +98,9 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 	}
 	if p := f.Processes[key].Progress; p != nil {
 		t.Running, t.PID = !p.Suspended, p.PID
-		t.Fraction, t.CPUTime, t.Elapsed = p.Fraction, p.CPUTime.Seconds(), p.Elapsed.Seconds()
+		if p.PID != 0 { // else its slot is being prepared
+			t.Fraction, t.CPUTime, t.Elapsed = p.Fraction, p.CPUTime.Seconds(), p.Elapsed.Seconds()
+		}
 	}
 	if t.Fraction == 0 && t.Elapsed > 0 { // it does not tell
 		t.Fraction = jobsched.Guess(time.Duration(t.Elapsed*float64(time.Second)), f.stated(r.Version, u.RscFpopsEst))

@@ -140,6 +140,15 @@ func (p *Process) Kill() {
 	<-p.done
 }
 
+// Signal sends the process a signal and waits for its end.
+func (p *Process) Signal(s os.Signal) error {
+	if err := p.cmd.Process.Signal(s); err != nil {
+		return err
+	}
+	<-p.done
+	return nil
+}
+
 // Stop asks the process to end, and kills it when it has not within grace.
 func (p *Process) Stop(grace time.Duration) error {
 	interrupt(p.cmd.Process)
