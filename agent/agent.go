@@ -116,6 +116,8 @@ type Agent struct {
 	accounts map[string]settings.Account // by master URL
 	faults   error                       // of the files people write
 	kept     keeping
+	// saveAgain is until when nothing is started, since the state could not be saved.
+	saveAgain time.Time
 	// lastWords are what an earlier agent said when it crashed; "" if it did not.
 	lastWords string
 
@@ -341,6 +343,9 @@ func (a *Agent) step(now time.Time) time.Time {
 	a.askNewer(now, &w)
 	a.followManager(now, &w)
 	w.by(d.Plan.Again)
+	if a.saveAgain.After(now) {
+		w.by(a.saveAgain)
+	}
 	return w.at
 }
 
@@ -362,11 +367,16 @@ func (a *Agent) post(event func()) {
 	}
 }
 
+// saveAgain is how long after a failed save no task is started: its end could not be
+// recorded either.
+const saveAgain = 10 * time.Second
+
 // save makes a change durable. When it cannot, nothing has changed; the same
 // will be tried again, and the volunteer is told.
 func (a *Agent) save(change func(tx *state.Tx)) bool {
 	if err := a.db.Update(change); err != nil {
 		a.log.Error("cannot save the state; is the disk full? Trying again within a minute, nothing is lost", "error", err)
+		a.saveAgain = time.Now().Add(saveAgain)
 		return false
 	}
 	return true

@@ -46,7 +46,7 @@ func (a *Agent) start(key string, r state.Result, now time.Time) {
 	if a.unpause(r, now) {
 		return
 	}
-	if !a.filesStand(key, r) {
+	if now.Before(a.saveAgain) || !a.filesStand(key, r) {
 		return
 	}
 	task, err := a.task(r)

@@ -131,14 +131,22 @@ func showLog(t *testing.T, name string) {
 // work creates workunits of the given exponents, one each.
 func work(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, exponents ...int) {
 	t.Helper()
+	workWith(t, ctx, p, quorum, nil, exponents...)
+}
+
+// workWith is work with further arguments of the command.
+func workWith(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, more []string, exponents ...int) {
+	t.Helper()
 	for _, e := range exponents {
 		in := filepath.Join(t.TempDir(), fmt.Sprintf("exponent_%d", e))
 		if err := os.WriteFile(in, []byte(fmt.Sprintln(e)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		run(t, ctx, p, "work", "create", p.Dir, "mersenne", "--name", fmt.Sprintf("m%d", e), "--input", in+"=in",
+		run(t, ctx, p, append([]string{
+			"work", "create", p.Dir, "mersenne", "--name", fmt.Sprintf("m%d", e), "--input", in + "=in",
 			"--target-nresults", fmt.Sprint(quorum), "--min-quorum", fmt.Sprint(quorum), "--max-error", "3", "--max-total", "9", "--max-success", "6",
-			"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+			"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400",
+		}, more...)...)
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 // Upstream starts the application again.
 func (r *run) adopt() bool {
 	b, err := r.slot.read(appipc.FinishFile)
-	if err != nil || appipc.ParseFinish(b).Status != 0 {
+	// An empty file is what a full disk makes of any.
+	if err != nil || len(b) == 0 || appipc.ParseFinish(b).Status != 0 {
 		return false
 	}
 	cpu := r.slot.lastCPUTime()

@@ -5,12 +5,17 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
 // exitAbortedByClient is the status of a result that we end on our own.
 const exitAbortedByClient = 194
+
+// untilRoom is after how long a task that failed while the disk was full is tried
+// again.
+const untilRoom = 30 * time.Second
 
 func (r *run) quit() {
 	if r.deadline.IsZero() {
@@ -107,6 +112,12 @@ func (r *run) end() Exited {
 	}
 	r.log.Debug("process ended", logflag.Key, logflag.TaskDebug, "code", e.Code, "signal", e.Signal, "quit", e.Quit, "abort", e.Abort, "premature_exits", e.PrematureExits)
 	j := judge(*e)
+	if j.Verdict == ComputeError && r.e.diskFull() {
+		j = judgement{Verdict: Postponed, Message: "it failed while the disk was full", Delay: untilRoom}
+		if err := foreigndir.RemoveAll(r.slot.dir, appipc.FinishFile); err != nil { // or it would be taken for done
+			r.log.Warn("cannot remove an application's finish file", "error", err)
+		}
+	}
 	switch {
 	case j.Premature:
 		r.countExits(e.PrematureExits + 1)

@@ -141,7 +141,7 @@ func (c *chooser) barred(i int) Reason {
 	case c.Now.Before(j.NotBefore) && j.Suspect:
 		return Reason{Code: Postponed, Text: "The agent crashed while this task was running. Such tasks are started one at a time.", Until: j.NotBefore}
 	case c.Now.Before(j.NotBefore):
-		return Reason{Code: Postponed, Text: "The application asked to be started again later.", Until: j.NotBefore}
+		return Reason{Code: Postponed, Text: "This task could not continue. It is tried again later.", Until: j.NotBefore}
 	}
 	return Reason{}
 }

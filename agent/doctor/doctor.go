@@ -20,6 +20,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor/sandbox"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/state"
 )
 
 // A Grade says how bad a finding is.
@@ -46,7 +47,7 @@ const leastDisk = 200e6
 // Examine looks at an agent's data directory, this computer and the projects'
 // servers. It changes nothing.
 func Examine(ctx context.Context, dataDir string) []Finding {
-	all := []Finding{data(dataDir), disk(dataDir)}
+	all := []Finding{data(dataDir), disk(dataDir), memory(dataDir)}
 	s, err := settings.Load(dataDir)
 	all = append(all, text("settings", err))
 	accounts, _, err := settings.LoadAccounts(dataDir)
@@ -101,6 +102,33 @@ func data(dir string) Finding {
 		}
 	}
 	return Finding{Check: f.Check, Grade: Good, Text: dir}
+}
+
+// memory looks at the agent's durable state.
+func memory(dir string) Finding {
+	path := filepath.Join(dir, "state.db")
+	f := Finding{Check: "state", Grade: Good, Text: "can be read as it was written"}
+	db, err := state.OpenReadOnly(path)
+	switch {
+	case err == nil:
+		_ = db.Close()
+	case errors.Is(err, state.ErrInUse):
+		f.Text = "in use by the agent"
+	case errors.Is(err, fs.ErrNotExist):
+		f.Grade, f.Text = Note, "there is none yet"
+	case errors.Is(err, state.ErrDamaged):
+		f.Grade, f.Text = Wrong, err.Error()
+		f.Fix = "start the agent: it sets the file aside and continues with its last good copy; check the disk"
+		return f
+	default:
+		f.Grade, f.Text, f.Fix = Wrong, err.Error(), "run this as the agent's user, or with sudo"
+		return f
+	}
+	if aside, _ := filepath.Glob(path + ".damaged-*"); len(aside) > 0 {
+		f.Grade, f.Fix = Note, "check the disk, and remove the file when you do not need it"
+		f.Text += "; a damaged one was set aside: " + aside[len(aside)-1]
+	}
+	return f
 }
 
 func disk(dir string) Finding {

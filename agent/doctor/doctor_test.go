@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"bytes"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/state"
 )
 
 func of(t *testing.T, all []Finding, check string) Finding {
@@ -108,5 +110,34 @@ func TestExamine(t *testing.T) {
 	}
 	if f := of(t, Examine(t.Context(), filepath.Join(dir, settings.File)), "data directory"); f.Grade != Wrong {
 		t.Errorf("a file for a folder: %+v", f)
+	}
+}
+
+func TestADamagedStateIsFound(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "state.db")
+	db, err := state.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	find := func() Finding {
+		for _, f := range Examine(t.Context(), dir) {
+			if f.Check == "state" {
+				return f
+			}
+		}
+		return Finding{}
+	}
+	if f := find(); f.Grade != Good {
+		t.Errorf("got %+v", f)
+	}
+	if err := os.WriteFile(path, bytes.Repeat([]byte("noise"), 5000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f := find(); f.Grade != Wrong || f.Fix == "" {
+		t.Errorf("got %+v", f)
 	}
 }

@@ -1,0 +1,159 @@
+package e2e_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// smallDisk mounts a disk of so many bytes on a folder that it returns.
+func smallDisk(t *testing.T, size string) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a disk")
+	}
+	dir := filepath.Join(t.TempDir(), "disk")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("starling-test", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil && !errors.Is(err, unix.EINVAL) {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill writes to a file until nothing fits any more.
+func fill(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		if _, err := f.Write(bytes.Repeat([]byte("x"), size)); err != nil {
+			size /= 2
+		}
+	}
+}
+
+// newAgentIn makes an agent whose data directory is on a disk, and its log is not.
+func newAgentIn(t *testing.T, disk string) *testhost.Agent {
+	t.Helper()
+	home := filepath.Join(t.TempDir(), "a")
+	a, err := testhost.NewAgent(bin, home, "disk_min_free_gb = 0\ndisk_max_used_pct = 100\n", "log_max_mb = 0\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(disk, "a")
+	if err := os.Rename(home, data); err != nil { // another file system
+		if err := os.CopyFS(data, os.DirFS(home)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.RemoveAll(home); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(data, home); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := a.Stop(); err != nil {
+			t.Error(err)
+		}
+		showLog(t, a.Log())
+	})
+	return a
+}
+
+// With a full disk an agent goes on, says what is wrong, and when there is room again
+// nothing is lost: each result is credited once.
+func TestAFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, "64m")
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	exponents := []int{19937, 21701, 23209, 44497}
+	workWith(t, ctx, p, 1, []string{"--rsc-disk-bound", "1e6"}, exponents...)
+	serve(t, ctx, p)
+	a := newAgentIn(t, disk)
+	startAgent(t, ctx, a, p)
+	for n := range 2 {
+		await(t, ctx, a, "a task to run", func(s control.Status) bool {
+			for _, k := range s.Tasks {
+				if k.Running {
+					return true
+				}
+			}
+			return len(s.Tasks) == 0 && n > 0
+		})
+		full := filepath.Join(disk, "full")
+		fill(t, full)
+		time.Sleep(2 * time.Second) // it has to meet it
+		if n == 0 {                 // also one that starts, and one that is killed
+			a.Process().Kill()
+			if err := a.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+		}
+		if err := os.Remove(full); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-a.Process().Done():
+			log, _ := os.ReadFile(a.Log())
+			if !strings.Contains(string(log), "no space left on device") {
+				t.Fatalf("the agent has ended:\n%s", log)
+			}
+			if err := a.Start(); err != nil { // as its service does
+				t.Fatal(err)
+			}
+		default:
+		}
+	}
+	creditedOnce(t, ctx, p, 1, exponents...)
+}
+
+// A data directory that goes away, as a network drive does, and comes back has all
+// that was in it.
+func TestADriveThatGoesAndComesBack(t *testing.T) {
+	t.Parallel()
+	disk := smallDisk(t, "128m")
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	exponents := []int{21701, 44497}
+	workWith(t, ctx, p, 1, []string{"--rsc-disk-bound", "1e6"}, exponents...)
+	serve(t, ctx, p)
+	a := newAgentIn(t, disk)
+	startAgent(t, ctx, a, p)
+	await(t, ctx, a, "a task to run", func(s control.Status) bool { return len(s.Tasks) > 0 && s.Tasks[0].Running })
+	cover := func() {
+		if err := unix.Mount("starling-test", disk, "tmpfs", 0, "size=1m"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cover() // as if nothing was mounted there
+	time.Sleep(3 * time.Second)
+	if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
+		t.Fatal(err)
+	}
+	creditedOnce(t, ctx, p, 1, exponents...)
+	if s := await(t, ctx, a, "the agent to answer", func(control.Status) bool { return true }); len(s.Projects) != 1 {
+		t.Errorf("projects: %+v", s.Projects)
+	}
+}

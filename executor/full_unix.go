@@ -1,0 +1,18 @@
+//go:build unix
+
+package executor
+
+import "golang.org/x/sys/unix"
+
+// leastFree is how much room a disk has that is not full, in bytes.
+const leastFree = 1 << 20
+
+// diskFull reports whether there is hardly room left where slots are: what fails
+// then may well work later.
+func (e *Executor) diskFull() bool {
+	var st unix.Statfs_t
+	if err := unix.Statfs(e.dir, &st); err != nil {
+		return false
+	}
+	return uint64(st.Bavail)*uint64(st.Bsize) < leastFree //nolint:gosec,unconvert // sizes are positive, and of other types elsewhere
+}
