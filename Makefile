@@ -7,7 +7,7 @@ VERSION ?= $(shell tools/version)
 LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSION)
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages demo test test-unprivileged model bench check lint fmt cross fuzz scenarios clean
+.PHONY: help build packages demo test test-unprivileged model kills bench check lint fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm]  a project, its server and two agents compute N workunits"
@@ -16,6 +16,7 @@ help:
 	@echo "make test        install what the tests need and run them all"
 	@echo "make test-unprivileged  as root: tests of running applications, as another user"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1)"
+	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
 	@echo "make bench       how fast the server is (BENCHTIME=3x)"
 	@echo "make check       formatting, lint and builds for all platforms"
 	@echo "make scenarios   what the scheduling policies are worth, mean of five seeds"
@@ -43,6 +44,10 @@ STEPS ?= 200000
 SEED ?= 1
 model:
 	$(GO) test ./server/modeltest -count=1 -timeout 0 -run 'TestModel|TestReplay' -model.seed=$(SEED) -model.steps=$(STEPS)
+
+KILLS ?= 1000
+kills:
+	STARLING_KILLS=$(KILLS) $(GO) test ./e2e -count=1 -timeout 0 -v -run 'TestKills'
 
 BENCHTIME ?= 3x
 bench:

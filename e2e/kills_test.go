@@ -48,8 +48,8 @@ func saved(t *testing.T, a *testhost.Agent) map[string]appipc.TaskState {
 	return all
 }
 
-// TestKills kills agents at arbitrary moments, as a power cut would but for their
-// applications, which live on: nothing of these is left, no work behind a
+// TestKills kills agents and their project's server at arbitrary moments, as a power
+// cut would but for the applications, which live on: nothing of these is left, no work behind a
 // checkpoint is done again, and all of it is credited once. STARLING_KILLS says
 // how often; what was seen is printed.
 func TestKills(t *testing.T) {
@@ -67,15 +67,25 @@ func TestKills(t *testing.T) {
 	if kills > 4 {
 		exponents = append(exponents, 86243, 9689, 4423, 4253, 3217, 2281, 2203)
 	}
+	if kills > 200 { // work for all that time
+		exponents = append(exponents, 110503, 132049)
+	}
 	work(t, ctx, p, 2, exponents...)
 	serve(t, ctx, p)
 	agents := []*testhost.Agent{newAgent(t, "a1"), newAgent(t, "a2")}
 	for _, a := range agents {
 		startAgent(t, ctx, a, p)
 	}
-	var orphans, behind int
+	var orphans, behind, servers int
 	for n := range kills {
 		a := agents[n%len(agents)]
+		if n%4 == 3 {
+			p.Kill()
+			servers++
+			if err := p.Serve(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
 		select { // some moment
 		case <-ctx.Done():
 			t.Fatal(ctx.Err())
@@ -134,6 +144,6 @@ func TestKills(t *testing.T) {
 			t.Errorf("%d jobs have ended well, want %d:\n%s", n, len(exponents), text)
 		}
 	}
-	fmt.Fprintf(t.Output(), "%d kills: %d applications outlived their agent and were ended, %d tasks went on from a checkpoint, %d workunits credited once on each of %d computers\n",
-		kills, orphans, behind, len(exponents), len(agents))
+	fmt.Fprintf(t.Output(), "%d kills of agents and %d of the server: %d applications outlived their agent and were ended, %d tasks went on from a checkpoint, %d workunits credited once on each of %d computers\n",
+		kills, servers, orphans, behind, len(exponents), len(agents))
 }

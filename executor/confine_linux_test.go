@@ -1,8 +1,13 @@
 package executor
 
 import (
+	"errors"
+	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/starling-grid/starling/executor/sandbox"
@@ -47,5 +52,34 @@ echo 0 >boinc_finish_called
 	}
 	if got := b.read(filepath.Join(b.data, "state.db")); got != "secret" {
 		t.Errorf("the agent's state: %q", got)
+	}
+}
+
+// Where root cannot become another user, as in a container with one user only, the
+// agent says so instead of running tasks as root.
+func TestRootWithoutOtherUsersRefuses(t *testing.T) {
+	if os.Getenv("STARLING_TEST_CONFINE") != "" {
+		e, err := New(t.TempDir(), slog.New(slog.DiscardHandler), func(Event) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = e.Confine(Walls{}); err == nil || !strings.Contains(err.Error(), "You can: ") {
+			t.Fatalf("got %v", err)
+		}
+		return
+	}
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestRootWithoutOtherUsersRefuses$")
+	cmd.Env = append(os.Environ(), "STARLING_TEST_CONFINE=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+	}
+	out, err := cmd.CombinedOutput()
+	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
+		t.Skip(err) // no such containers here
+	}
+	if err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
