@@ -82,7 +82,7 @@ func (e *Executor) launch(cmd *exec.Cmd, t Task) error {
 		return err
 	}
 	p := sandbox.System()
-	p.User, p.Reach, p.Own, p.Mark = user, e.dir, cmd.Dir, e.mark(t.Slot)
+	p.User, p.Reach, p.Own, p.Settled, p.Mark = user, e.dir, cmd.Dir, filepath.Clean(t.ProjectDir), e.mark(t.Slot)
 	p.Network = e.walls.Network
 	p.MoreTasks = moreTasks * e.allowance().Processes
 	if t.Init.RscDiskBound > 0 {

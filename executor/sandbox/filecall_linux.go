@@ -109,8 +109,13 @@ func memory(pid uint32, addr uint64, n int) ([]byte, error) {
 	return b[:got], nil
 }
 
-// carryOut makes the change if the file lies below own.
-func (r fileRequest) carryOut(own string) error {
+// below reports whether a path is a folder or lies in it.
+func below(path, folder string) bool {
+	return folder != "" && (path == folder || strings.HasPrefix(path, folder+"/"))
+}
+
+// carryOut makes the change if the file is the program's own.
+func (r fileRequest) carryOut(p Policy) error {
 	fd, err := r.open()
 	if err != nil {
 		return err
@@ -123,8 +128,11 @@ func (r fileRequest) carryOut(own string) error {
 	if err != nil {
 		return err
 	}
-	path := string(target[:n])
-	if own == "" || path != own && !strings.HasPrefix(path, own+"/") {
+	switch path := string(target[:n]); {
+	case below(path, p.Own):
+	case below(path, p.Settled):
+		return nil
+	default:
 		return unix.EPERM
 	}
 	var st unix.Stat_t

@@ -16,6 +16,9 @@ type Policy struct {
 	// Own is the folder in which it may change permissions and times of files;
 	// it must be one of Write. "" is none.
 	Own string `json:"own,omitempty"`
+	// Settled is a folder whose files are as they should be: that it changes their
+	// permissions or times is reported as done, and has no effect. "" is none.
+	Settled string `json:"settled,omitempty"`
 	// User is the id of the user and the group that it becomes; 0 leaves it this
 	// process's. Only root can change it, see TaskUser.
 	User int `json:"user,omitempty"`

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,7 +56,11 @@ func Start(cmd *exec.Cmd, p Policy) error {
 	if err != nil {
 		return err
 	}
+	_ = ours.SetReadDeadline(time.Now().Add(patience))
 	told, listener, err := hear(ours)
+	if err != nil {
+		_ = cmd.Process.Kill()
+	}
 	if err == nil && told == "" {
 		if listener >= 0 {
 			go supervise(listener, p)
@@ -72,6 +77,9 @@ func Start(cmd *exec.Cmd, p Policy) error {
 	}
 	return errors.Join(err, errors.New(words))
 }
+
+// patience is how long a process may take to restrict itself.
+const patience = time.Minute
 
 // itself is this process's program, whatever its path.
 const itself = "/proc/self/exe"

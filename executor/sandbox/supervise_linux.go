@@ -100,7 +100,7 @@ func judge(n *notification, p Policy, valid func() bool) error {
 		if err != nil {
 			return err
 		}
-		return c.carryOut(p.Own)
+		return c.carryOut(p)
 	}
 	return unix.EPERM
 }

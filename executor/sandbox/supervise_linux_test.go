@@ -63,6 +63,11 @@ func TestWhatIsNotItsOwnStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
+	c.policy.Settled = t.TempDir()
+	t.Setenv("SETTLED", c.policy.Settled)
+	if err := os.WriteFile(filepath.Join(c.policy.Settled, "f"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	t.Setenv("OTHER", itoa(other.Process.Pid))
 	home := filepath.Dir(c.secret)
 	before := stat(t, c.secret, home)
@@ -80,6 +85,7 @@ func TestWhatIsNotItsOwnStays(t *testing.T) {
 		"the owner of its own":               `echo x >own; chown nobody own`,
 		"attributes":                         `setfattr -n user.x -v y "$SECRET"`,
 		"set user id":                        `cp /bin/true su; chmod u+s su; test ! -u su && false`,
+		"files that are settled":             `chmod 000 $SETTLED/f && touch -d 2001-01-01 $SETTLED/f || exit 0; test $(stat -c %a $SETTLED/f) = 0`,
 		"limits of another program":          `prlimit --pid $OTHER --nofile=0`,
 		"limits of the agent":                `prlimit --pid $PPID --as=1`,
 		"its mark":                           `prlimit --pid $$ --locks=7 || ulimit -x 7`,
