@@ -3,177 +3,114 @@ package agent
 import (
 	"context"
 	"errors"
-	"os"
 	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
 
-// readFiles reads preferences and accounts. What is wrong with one file leaves
-// in force what held before for it.
+// readFiles reads preferences and accounts. Where a file is missing or has errors,
+// what it last said holds. The error is what is wrong.
 func (a *Agent) readFiles() error {
-	var errs []error
-	accounts, bad, err := settings.LoadAccounts(a.cfg.DataDir)
-	errs = append(errs, err)
-	found := make(map[string]settings.Account)
-	for _, acc := range accounts {
-		found[acc.MasterURL] = acc
+	accounts, errAccounts := settings.ReadAccounts(a.cfg.DataDir)
+	if err := accounts.Keep(a.cfg.DataDir); err != nil {
+		a.log.Warn("account files cannot be copied; a restart while one is missing would not find it", "err", err)
 	}
-	if len(bad) > 0 {
-		// One of them may be an account that is known: a slip in a file must not
-		// look like a wish to detach.
-		for u, acc := range a.accounts {
-			if _, ok := found[u]; !ok {
-				found[u] = acc
-			}
-		}
-	}
-	a.accounts = found
-	if layers, err := readPrefs(a.cfg.DataDir, a.venue()); err == nil {
+	a.accounts = accounts.InForce
+	layers, errPrefs := a.readPrefs()
+	if errPrefs == nil {
 		a.layers = layers
-	} else {
-		errs = append(errs, err)
 	}
 	a.mergePrefs()
-	a.faults = errors.Join(errs...)
-	a.meet(len(bad) == 0)
+	a.syncProjects(accounts, time.Now())
+	a.faults = errors.Join(errAccounts, errPrefs)
 	return a.faults
 }
 
-// meet makes the projects in the state those that have an account.
-func (a *Agent) meet(complete bool) {
-	for u := range a.accounts {
-		if _, known := a.db.Projects.Get(u); known {
-			if !a.again[u] {
-				delete(a.leaving, u)
+// syncProjects makes the projects in the state those that have an account. Nothing
+// is given up at once: see giveUp.
+func (a *Agent) syncProjects(accounts settings.Accounts, now time.Time) {
+	for u, acc := range accounts.InForce {
+		p, known := a.db.Projects.Get(u)
+		if !known {
+			p = state.Project{MasterURL: u, AttachedAt: now}
+			a.log.Info("project attached", "project", u)
+		}
+		was, wasDetached := accounts.Detached[u]
+		if p.Ending.Kind == state.Detaching && wasDetached && was.Authenticator != acc.Authenticator {
+			p.Ending.At = now // attached by another account: what is of the first one goes before that
+			a.putProject(p)
+			continue
+		}
+		before := p.Ending
+		p.Ending = a.presence(p.Ending, accounts.Missing[u], now)
+		if !known || p.Ending != before {
+			a.tellPresence(u, before, p.Ending)
+			a.putProject(p)
+		}
+		if wasDetached {
+			a.forgetAccount(u)
+		}
+	}
+	for u, p := range a.db.Projects.All() {
+		if _, ok := accounts.InForce[u]; ok || p.Ending.Kind == state.Detaching {
+			continue
+		}
+		before := p.Ending
+		if _, asked := accounts.Detached[u]; asked {
+			since := settings.DetachedAt(a.cfg.DataDir, u)
+			if since.After(now) {
+				since = now
 			}
-			continue
+			p.Ending = a.ends(u, state.Detaching, since)
+			a.log.Info("project is being detached", "project", u, "at", p.Ending.At)
+		} else {
+			p.Ending = a.presence(p.Ending, settings.AccountPath(a.cfg.DataDir, u), now)
+			a.tellPresence(u, before, p.Ending)
 		}
-		a.log.Info("project attached", "project", u)
-		a.save(func(tx *state.Tx) {
-			a.db.Projects.Put(tx, u, state.Project{MasterURL: u, AttachedAt: time.Now()})
-		})
-	}
-	for u := range a.db.Projects.All() {
-		if _, ok := a.accounts[u]; !ok && complete {
-			a.leaving[u] = true
+		if p.Ending != before {
+			a.putProject(p)
 		}
 	}
-}
-
-// detachDone detaches projects that are to be left once everything is reported.
-func (a *Agent) detachDone() {
-	for u, acc := range a.accounts {
-		if !acc.DetachWhenDone || a.leaving[u] || a.talks(u) || a.holds(u) {
-			continue
-		}
-		a.log.Info("everything is reported: the project is detached, as you asked", "project", u)
-		err := settings.RemoveAccount(a.cfg.DataDir, u)
-		if err == nil {
-			err = a.readFiles()
-		}
-		if err != nil {
-			a.log.Error("cannot detach", "project", u, "error", err)
+	for u := range accounts.Detached {
+		if _, known := a.db.Projects.Get(u); !known {
+			a.forgetAccount(u)
 		}
 	}
 }
 
-// holds reports whether there are results of a project.
-func (a *Agent) holds(project string) bool {
-	for range a.db.Results.Of(project) {
-		return true
+// presence is what becomes of an ending when the account file is seen, or with
+// missing set is not.
+func (a *Agent) presence(e state.Ending, missing string, now time.Time) state.Ending {
+	switch {
+	case missing == "" && e.Kind != state.Resetting:
+		return state.Ending{}
+	case missing != "" && e.Kind == "":
+		return state.Ending{Kind: state.AccountMissing, Since: now, At: now.Add(missingFor), File: missing}
 	}
-	return false
+	return e
 }
 
-// leave detaches projects that have no account any more: what runs is aborted,
-// then everything of theirs is removed.
-func (a *Agent) leave() {
-	for u := range a.leaving {
-		for _, run := range a.running {
-			if r, ok := a.db.Results.Get(run.key); ok && r.Project == u {
-				_ = a.exec.Abort(taskID(r), protocol.ExitAbortedByUser, "project detached or reset")
-			}
-		}
-		if t, talks := a.talking[u]; talks {
-			t.cancel() // nobody waits for a slow server to be rid of it
-			continue
-		}
-		if a.busy(u) {
-			continue
-		}
-		p, _ := a.db.Projects.Get(u)
-		if !a.forget(u) {
-			continue
-		}
-		delete(a.leaving, u)
-		if !a.again[u] {
-			a.log.Info("project detached", "project", u)
-			continue
-		}
-		delete(a.again, u)
-		a.log.Info("project reset", "project", u)
-		a.save(func(tx *state.Tx) {
-			a.db.Projects.Put(tx, u, state.Project{
-				MasterURL: u, Name: p.Name, AttachedAt: p.AttachedAt, SchedulerURLs: p.SchedulerURLs, CodeSignKey: p.CodeSignKey,
-				HostID: p.HostID, RPCSeqno: p.RPCSeqno, Debt: p.Debt, CPUTime: p.CPUTime, Contact: p.Contact,
-			})
-		})
+func (a *Agent) tellPresence(u string, before, now state.Ending) {
+	switch {
+	case now.Kind == before.Kind:
+	case now.Kind == state.AccountMissing:
+		a.log.Warn("account file is missing; the project continues without new work, and is detached if the file stays away", "project", u, "file", now.File, "at", now.At)
+	case before.Kind == state.AccountMissing:
+		a.log.Info("account file is back; the project continues as before", "project", u, "file", before.File)
+	case before.Kind == state.Detaching:
+		a.log.Info("project attached again; its tasks continue", "project", u)
 	}
 }
 
-// busy reports whether a project still has a process or a transfer.
-func (a *Agent) busy(project string) bool {
-	for _, run := range a.running {
-		if r, ok := a.db.Results.Get(run.key); ok && r.Project == project {
-			return true
-		}
-	}
-	for _, t := range a.moving {
-		if t.file.Project == project {
-			t.cancel()
-			return true
-		}
-	}
-	return false
+func (a *Agent) putProject(p state.Project) bool {
+	return a.save(func(tx *state.Tx) { a.db.Projects.Put(tx, p.MasterURL, p) })
 }
 
-// forget removes all that belongs to a project.
-func (a *Agent) forget(project string) bool {
-	var slots []int
-	ok := a.save(func(tx *state.Tx) {
-		for k, r := range a.db.Results.Of(project) {
-			if r.Slot != state.NoSlot {
-				slots = append(slots, r.Slot)
-			}
-			a.db.Results.Delete(tx, k)
-		}
-		for k := range a.db.Units.Of(project) {
-			a.db.Units.Delete(tx, k)
-		}
-		for k := range a.db.Versions.Of(project) {
-			a.db.Versions.Delete(tx, k)
-		}
-		for k := range a.db.Apps.Of(project) {
-			a.db.Apps.Delete(tx, k)
-		}
-		for k := range a.db.Files.Of(project) {
-			a.db.Files.Delete(tx, k)
-		}
-		a.db.Projects.Delete(tx, project)
-	})
-	if !ok {
-		return false
+func (a *Agent) forgetAccount(u string) {
+	if err := settings.ForgetAccount(a.cfg.DataDir, u); err != nil {
+		a.log.Warn("a removed account file is left", "project", u, "err", err)
 	}
-	for _, n := range slots {
-		go a.clear(n)
-	}
-	if err := os.RemoveAll(a.projectDir(project)); err != nil {
-		a.log.Warn("files of a detached project are left", "project", project, "error", err)
-	}
-	return true
 }
 
 // Reload reads the account and preference files again, as part of the loop, and
@@ -182,7 +119,7 @@ func (a *Agent) Reload(ctx context.Context) error {
 	return a.do(ctx, func() error {
 		err := a.readFiles()
 		if err != nil {
-			a.log.Error("settings are not all usable; what held before goes on", "error", err)
+			a.log.Error("some settings are invalid; the previous values stay in effect", "err", err)
 		}
 		return err
 	})
@@ -192,7 +129,7 @@ func (a *Agent) Reload(ctx context.Context) error {
 func (a *Agent) changed() {
 	a.log.Info("preferences or accounts have changed and are read again")
 	if err := a.readFiles(); err != nil {
-		a.log.Error("settings are not all usable; what held before goes on", "error", err)
+		a.log.Error("some settings are invalid; the previous values stay in effect", "err", err)
 	}
 }
 

@@ -21,6 +21,7 @@
 // what it goes by:
 //
 //	accounts.go, prefs.go, settings.go   the files that people edit
+//	ending.go                            projects that are detached or reset
 //	presence.go, uptime.go               what the computer is like, and was
 //	newer.go                             whether there is a newer version of the program
 //
@@ -140,8 +141,6 @@ type Agent struct {
 	running map[string]*process     // by task: results that have a process
 	letters map[string]bool         // project → applications have messages for it
 	asked   map[string]bool         // project → the user wants it contacted now
-	leaving map[string]bool         // project → all of its is being removed
-	again   map[string]bool         // of those → it stays attached, and starts anew
 	last    decide.Decision
 	sensed  sensing
 	debts   ledger
@@ -186,7 +185,6 @@ func New(cfg Config) (*Agent, error) {
 		events: make(chan func(), 256), looks: make(chan func()),
 		talking: make(map[string]conversation), moving: make(map[string]*transfer),
 		running: make(map[string]*process), asked: make(map[string]bool), letters: make(map[string]bool),
-		leaving: make(map[string]bool), again: make(map[string]bool),
 		stale: true, settings: set,
 	}
 	if cfg.Transport == nil {
@@ -275,15 +273,17 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	a.suspect(time.Now())
 	a.clearSlots()
 	a.findCheckpoints()
+	watch := settings.Watch(a.cfg.DataDir)
 	if err := a.readFiles(); err != nil {
-		a.log.Error("settings are not all usable", "error", err)
+		a.log.Error("some settings are invalid; the previous values stay in effect", "err", err)
 	}
 	a.log.Info("agent started", "version", a.cfg.Version, "data", a.cfg.DataDir, "cpus", a.cpus(), "projects", len(a.accounts))
+	a.announce(time.Now())
 	a.openLedger(time.Now())
 	a.openUptime(time.Now())
 	a.findTrickles()
 	if a.cfg.Watch {
-		go settings.Watch(a.ctx, a.cfg.DataDir, func() { a.post(a.changed) })
+		go watch(a.ctx, func() { a.post(a.changed) })
 	}
 	if a.cfg.Sensors != nil {
 		go a.sense(a.ctx)
@@ -330,7 +330,7 @@ func (a *Agent) drain() {
 func (a *Agent) step(now time.Time) time.Time {
 	w := waker{now.Add(tick)}
 	a.detachDone()
-	a.leave()
+	a.giveUp(now, &w)
 	a.measureDisk(now, &w)
 	a.advance(now)
 	a.startTransfers(now, &w)

@@ -56,7 +56,7 @@ func (a *Agent) fetchMaster(p state.Project) {
 func (a *Agent) masterFetched(u string, urls []string, err error, now time.Time) {
 	a.fallSilent(u)
 	p, ok := a.db.Projects.Get(u)
-	if !ok || a.leaving[u] {
+	if !ok || p.Ending.Due(time.Now()) {
 		return
 	}
 	c := view.Contact(p)
@@ -100,7 +100,7 @@ func (a *Agent) session(p state.Project, reason string, d decide.Decision, now t
 func (a *Agent) answered(u string, req *protocol.SchedulerRequest, reply *protocol.SchedulerReply, err error, now time.Time) {
 	a.fallSilent(u)
 	p, ok := a.db.Projects.Get(u)
-	if !ok || a.leaving[u] {
+	if !ok || p.Ending.Due(time.Now()) {
 		return
 	}
 	if err != nil {

@@ -25,7 +25,7 @@ func (a *Agent) facts(now time.Time) *view.Facts {
 		Settings: a.settings, Layers: a.layers, Prefs: a.prefs, Accounts: a.accounts, Faults: a.faults,
 		Host: a.host, Conditions: a.conditions(now), Times: a.timeStats(now), Disk: view.Disk{Free: -1, Used: -1},
 		DB: a.db, Debts: a.debts.of, Used: a.debts.used, Elapsed: now.Sub(a.debts.settled), Last: a.last,
-		Talking: make(map[string]view.Conversation), Letters: a.letters, Asked: a.asked, Leaving: a.leaving, Old: a.old,
+		Talking: make(map[string]view.Conversation), Letters: a.letters, Asked: a.asked, Old: a.old,
 		Transfers: make(map[string]view.Transfer), Processes: make(map[string]view.Process),
 	}
 	if r := a.newer.found; r != nil {

@@ -4,10 +4,13 @@ package agent
 // conversation is under way, and every project has been asked for work since
 // the agent started and had none, or is not to be asked.
 func (a *Agent) idle() bool {
-	if a.db.Results.Len() > 0 || len(a.talking) > 0 || len(a.moving) > 0 || len(a.running) > 0 || len(a.leaving) > 0 {
+	if a.db.Results.Len() > 0 || len(a.talking) > 0 || len(a.moving) > 0 || len(a.running) > 0 {
 		return false
 	}
 	for u, p := range a.db.Projects.All() {
+		if p.Ending.Leaves() {
+			return false
+		}
 		if !p.Contact.Initialized {
 			return false
 		}

@@ -26,7 +26,7 @@ func (a *Agent) managerRequest(m state.Manager, now time.Time) *protocol.Manager
 	for u, p := range a.db.Projects.All() {
 		acc, disk := a.accounts[u], a.diskReport(u)
 		v := protocol.ManagedProject{
-			URL: u, Name: p.Name, HostID: p.HostID, Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork, Ended: a.leaving[u],
+			URL: u, Name: p.Name, HostID: p.HostID, Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork, Ended: p.Ending.Leaves(),
 			ResourceShare: acc.ResourceShare, DiskUsage: disk.UsedProject, DiskShare: disk.ProjectShare,
 			Failures: p.Contact.NRPCFailures, Succeeded: p.Estimates.Results, Wrong: p.Fetch.Errors,
 		}

@@ -70,7 +70,7 @@ func (a *Agent) act(d decide.Decision, now time.Time) {
 	}
 	for i, seen := range d.Snapshot.Projects {
 		p, ok := a.db.Projects.Get(seen.URL)
-		if !ok {
+		if _, account := a.accounts[seen.URL]; !ok || !account {
 			continue
 		}
 		switch s := d.Plan.Projects[i].Session; s.Kind {
@@ -103,7 +103,7 @@ func (a *Agent) settle(d decide.Decision, now time.Time) {
 				r.Stderr = errorReport(r.Message, "")
 				r.Ready(now)
 			}})
-		case !a.leaving[r.Project]:
+		case !a.ending(r.Project).Leaves():
 			r.Urgent = plan.Urgent
 			urgent[key] = r
 		}
@@ -121,7 +121,7 @@ func (a *Agent) actOn(project string, seen decide.Result, plan decide.ResultPlan
 	key := state.Key(project, seen.ID)
 	r, ok := a.db.Results.Get(key)
 	switch {
-	case !ok || r.ReadyToReport || a.leaving[project]:
+	case !ok || r.ReadyToReport || a.ending(project).Due(now):
 	case plan.Run():
 		a.start(key, r, now)
 	default:

@@ -13,6 +13,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
+func (a *Agent) readPrefs() ([]prefs.Layer, error) { return readPrefs(a.cfg.DataDir, a.venue()) }
+
 // readPrefs reads the volunteer's preference file and what tools laid over it,
 // each in its own layer. A file that is missing says nothing.
 func readPrefs(dataDir, venue string) ([]prefs.Layer, error) {

@@ -20,8 +20,12 @@ import (
 // the account file.
 func (a *Agent) SteerProject(ctx context.Context, masterURL string, what control.ProjectAction) error {
 	return a.do(ctx, func() error {
-		if _, ok := a.db.Projects.Get(masterURL); !ok {
+		p, ok := a.db.Projects.Get(masterURL)
+		if !ok {
 			return fmt.Errorf("%s: not attached", masterURL)
+		}
+		if p.Ending.Leaves() && what != control.UndoProject && what != control.FinishProject {
+			return fmt.Errorf("%s: the project is being %s; take that back first with: starling undo %s", masterURL, map[bool]string{true: "reset", false: "detached"}[p.Ending.Kind == state.Resetting], masterURL)
 		}
 		yes, no := true, false
 		override := func(change func(*settings.Override)) error {
@@ -47,7 +51,11 @@ func (a *Agent) SteerProject(ctx context.Context, masterURL string, what control
 		case control.StayAttached:
 			return override(func(o *settings.Override) { o.DetachWhenDone = &no })
 		case control.ResetProject:
-			a.leaving[masterURL], a.again[masterURL] = true, true
+			return a.reset(p, time.Now())
+		case control.UndoProject:
+			return a.undo(p, time.Now())
+		case control.FinishProject:
+			return a.hasten(p, time.Now())
 		default:
 			return fmt.Errorf("%q is nothing that can be done to a project", what)
 		}
@@ -167,7 +175,8 @@ func (a *Agent) Attach(ctx context.Context, masterURL string, key protocol.Authe
 	return nil
 }
 
-// Detach removes an account file; its tasks are given up.
+// Detach removes an account file; its tasks are given up, if that is not undone
+// in time.
 func (a *Agent) Detach(ctx context.Context, masterURL string) error {
 	if err := settings.RemoveAccount(a.cfg.DataDir, masterURL); err != nil {
 		return err

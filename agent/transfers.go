@@ -51,7 +51,7 @@ func (a *Agent) startTransfers(now time.Time, w *waker) {
 	for _, wanted := range a.db.Wanted() {
 		key, f := wanted.Key, wanted.File
 		switch {
-		case a.moving[key] != nil || a.leaving[f.Project]:
+		case a.moving[key] != nil || a.ending(f.Project).Leaves():
 		case now.Before(f.NextTry):
 			w.by(f.NextTry)
 		case len(a.moving) >= a.settings.MaxFileXfers || perProject[f.Project] >= a.settings.MaxFileXfersPerProject:
@@ -112,7 +112,7 @@ func download(dir *os.Root, f state.File, codeSignKey string) filexfer.Download 
 func (a *Agent) transferred(key string, t *transfer, err error, now time.Time) {
 	delete(a.moving, key)
 	f, ok := a.db.Files.Get(key)
-	if !ok || a.leaving[f.Project] || errors.Is(err, context.Canceled) {
+	if !ok || a.ending(f.Project).Due(now) || errors.Is(err, context.Canceled) {
 		return
 	}
 	if f.FirstTry.IsZero() {

@@ -170,7 +170,7 @@ func (p *pass) run() {
 		plan := &p.plan.Results[i]
 		switch {
 		case p.Projects[r.Project].Leaving:
-			plan.Reason = jobsched.Reason{Code: Detached, Text: "Its project is being detached."}
+			plan.Reason = jobsched.Reason{Code: Detached, Text: "Its project is being " + p.Projects[r.Project].going() + "."}
 		case r.computing() && !r.Started && !r.Deadline.IsZero() && !p.Now.Before(r.Deadline):
 			plan.GiveUp = true
 			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "It is given up: its deadline passed before it was started."}
@@ -237,7 +237,7 @@ func (p *pass) fetch() {
 	}
 	for i, pr := range p.Projects {
 		s.Projects[i] = workfetch.Project{
-			URL: pr.URL, Share: pr.Share, Debt: p.plan.Projects[i].Debt, Suspended: pr.Suspended, Counts: pr.counts(),
+			URL: pr.URL, Share: pr.Share, Debt: p.plan.Projects[i].Debt, Suspended: pr.Suspended, Counts: pr.counts(), NoWorkWhy: pr.noWorkWhy(),
 			NoCPUApps: pr.NoCPUApps, MinRPCTime: pr.Contact.MinRPCTime, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy,
 			JobTime: time.Duration(float64(pr.JobTime) * p.correction[i]), Latency: pr.Latency,
 			Unreachable: pr.unreachable(), Proved: p.proved[i], Uploading: !pr.Uploading.IsZero(),

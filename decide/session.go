@@ -29,7 +29,7 @@ func (p *pass) session(i int, b contact.Backlog) Session {
 	pr := p.Projects[i]
 	switch c := pr.Contact; {
 	case pr.Leaving:
-		return Session{Kind: None, Why: "it is being detached"}
+		return Session{Kind: None, Why: "it is being " + pr.going()}
 	case pr.Talking:
 		return Session{Kind: None, Why: "a session is under way"}
 	case p.Network.Denied():

@@ -38,7 +38,9 @@ type Project struct {
 	Used       float64 `json:"used,omitempty"` // CPU-seconds that it got since
 	Suspended  bool    `json:"suspended,omitempty"`
 	NoMoreWork bool    `json:"no_more_work,omitempty"`
-	Leaving    bool    `json:"leaving,omitempty"` // it is being detached
+	Leaving    bool    `json:"leaving,omitempty"`         // it is being detached or reset: nothing is done for it
+	Resetting  bool    `json:"resetting,omitempty"`       // the latter
+	Missing    bool    `json:"account_missing,omitempty"` // its account file is: it goes on and gets no new work
 
 	Contact    contact.State `json:"contact"`
 	Known      bool          `json:"known,omitempty"`      // a scheduler has answered since the attach
@@ -63,7 +65,26 @@ type Project struct {
 }
 
 // counts reports whether the volunteer wants work from it.
-func (p Project) counts() bool { return !p.Suspended && !p.NoMoreWork && !p.Leaving }
+func (p Project) counts() bool { return !p.Suspended && !p.NoMoreWork && !p.Leaving && !p.Missing }
+
+// noWorkWhy is why it does not count, if that is not the volunteer's wish.
+func (p Project) noWorkWhy() string {
+	switch {
+	case p.Leaving:
+		return "The project is being " + p.going() + "."
+	case p.Missing:
+		return "Its account file is missing; no new work is fetched until it is back."
+	}
+	return ""
+}
+
+// going says what is being done to a project that is leaving.
+func (p Project) going() string {
+	if p.Resetting {
+		return "reset"
+	}
+	return "detached"
+}
 
 // unreachableAfter is how many sessions in a row must fail for a project to be
 // taken for unreachable.

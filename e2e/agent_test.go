@@ -132,7 +132,7 @@ func TestDetachLeavesNothing(t *testing.T) {
 	await(t, ctx, a, "a running result", func(s control.Status) bool {
 		return len(s.Tasks) == 1 && s.Tasks[0].Running && s.Tasks[0].PID > 0
 	})
-	if _, err := a.Run(ctx, "detach", p.URL); err != nil {
+	if _, err := a.Run(ctx, "detach", "--now", p.URL); err != nil {
 		t.Fatal(err)
 	}
 	await(t, ctx, a, "the project to be gone", func(s control.Status) bool {

@@ -82,6 +82,8 @@ type Project struct {
 
 	CPUTime time.Duration // that its reported results took here
 
+	Ending Ending `json:",omitzero"`
+
 	Contact Contact
 	Fetch   WorkFetch
 	Notices []Notice // messages of the last reply, for people

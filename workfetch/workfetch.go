@@ -33,6 +33,7 @@ type Project struct {
 	Share     float64 // resource share
 	Debt      float64 // CPU-seconds; positive: it is owed
 	Counts    bool    // the volunteer wants work from it
+	NoWorkWhy string  // why it does not count, if the volunteer did not ask for that
 	Suspended bool    // the volunteer suspended it
 	NoCPUApps bool    // it told that it has no applications for the CPU
 	Uploads   int     // results waiting for their files to be uploaded
@@ -297,6 +298,8 @@ func (p Project) barred(s Snapshot) (Reason, bool) {
 	switch {
 	case p.Suspended:
 		return Reason{Code: Suspended, Text: "You suspended the project."}, true
+	case !p.Counts && p.NoWorkWhy != "":
+		return Reason{Code: NoMoreWork, Text: p.NoWorkWhy}, true
 	case !p.Counts:
 		return Reason{Code: NoMoreWork, Text: "You asked for no more work from this project."}, true
 	case p.NoCPUApps:

@@ -62,6 +62,8 @@ const (
 	DetachDone     ProjectAction = "detach when done" // fetch no more, and detach when everything is reported
 	StayAttached   ProjectAction = "stay attached"    // undo that
 	ResetProject   ProjectAction = "reset"            // give up its tasks and files and start anew
+	UndoProject    ProjectAction = "undo"             // take a detach or reset back
+	FinishProject  ProjectAction = "finish"           // do not wait any longer with it
 )
 
 // A TaskAction is what a person can have done to a task.

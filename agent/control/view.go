@@ -70,6 +70,7 @@ type Project struct {
 	Notices      []string  `json:"notices,omitempty"`
 	Initialized  bool      `json:"initialized"`
 	Disconnected bool      `json:"detaching,omitempty"`
+	Ending       string    `json:"ending,omitempty"` // that its tasks are going to be given up: why, when, and how to keep them
 	Suspended    bool      `json:"suspended,omitempty"`
 	NoMoreWork   bool      `json:"no_more_work,omitempty"`
 	Manager      string    `json:"manager,omitempty"` // address of the account manager that it is of

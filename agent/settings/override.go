@@ -36,8 +36,8 @@ type Override struct {
 }
 
 // override lays what tools changed over an account.
-func (a *Account) override(account string) error {
-	o, err := loadOverride(overridePath(account))
+func (a *Account) override(path string, src []byte) error {
+	o, err := parseOverride(path, src)
 	if err != nil {
 		return err
 	}
@@ -99,14 +99,17 @@ func (o Override) check(lines tomlfile.Lines) error {
 
 // ChangeAccount changes what tools may of an account, in its override file.
 func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
-	account, err := findAccount(dataDir, masterURL)
+	account, err := findAccountFile(dataDir, masterURL)
 	if err != nil {
 		return err
 	}
-	if account == "" {
+	if account.path == "" {
+		if all, _ := ReadAccounts(dataDir); all.InForce[masterURL].MasterURL != "" {
+			return fmt.Errorf("%s: nothing has changed: its account file is missing or has errors; fix it first, see: starling status", masterURL)
+		}
 		return fmt.Errorf("%s: not attached", masterURL)
 	}
-	path := overridePath(account)
+	path := overridePath(account.path)
 	o, err := loadOverride(path)
 	if err != nil {
 		return err

@@ -210,37 +210,9 @@ func (a Account) App(name string) App {
 	return App{}
 }
 
-// LoadAccounts reads all account files. Each bad one is part of the error and
-// the good ones are returned all the same, so that one slip does not stop the
-// others' work; the paths of bad files come back too. A folder that cannot be
-// read is one of these: unreadable must not look like empty.
-func LoadAccounts(dataDir string) (good []Account, bad []string, err error) {
-	paths, err := accountFiles(dataDir)
-	if err != nil {
-		return nil, []string{filepath.Join(dataDir, AccountsDir)}, err
-	}
-	var errs []error
-	seen := make(map[string]string)
-	for _, path := range paths {
-		a, err := loadAccount(path)
-		if err == nil && seen[protocol.EscapeURL(a.MasterURL)] != "" {
-			err = fmt.Errorf("%s: %s already has the account file %s", path, a.MasterURL, seen[protocol.EscapeURL(a.MasterURL)])
-		}
-		if err != nil {
-			errs = append(errs, err)
-			bad = append(bad, path)
-			continue
-		}
-		seen[protocol.EscapeURL(a.MasterURL)] = path
-		good = append(good, a)
-	}
-	return good, bad, errors.Join(errs...)
-}
-
 // accountFiles lists what may be account files, in order. Hidden ones are
 // editors' own.
-func accountFiles(dataDir string) ([]string, error) {
-	dir := filepath.Join(dataDir, AccountsDir)
+func accountFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -259,19 +231,6 @@ func accountFiles(dataDir string) ([]string, error) {
 
 // DefaultAccount returns what holds where an account file says nothing.
 func DefaultAccount() Account { return Account{ResourceShare: 100} }
-
-func loadAccount(path string) (Account, error) {
-	src, err := os.ReadFile(path)
-	if err != nil {
-		return Account{}, err
-	}
-	a, err := parseAccount(path, src)
-	if err == nil || a.MasterURL != "" { // all that is wrong is told at once
-		err = errors.Join(err, a.override(path))
-	}
-	a.NoMoreWork = a.NoMoreWork || a.DetachWhenDone
-	return a, err
-}
 
 // parseAccount reads an account file, without what lies over it.
 func parseAccount(path string, src []byte) (Account, error) {
@@ -338,7 +297,7 @@ var ErrAttached = errors.New("already attached")
 
 // WriteAccount makes the account file of a project, readable by its owner only.
 // It returns ErrAttached when there is one, whoever wrote it and whatever its
-// name.
+// name. An account that was detached and can still be restored is, as it was.
 func WriteAccount(dataDir string, a Account) error {
 	if !validKey(a.Authenticator) {
 		return fmt.Errorf("%s: the account key is not one; want the key that the project's web site shows", a.MasterURL)
@@ -347,10 +306,13 @@ func WriteAccount(dataDir string, a Account) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: %w (%s)", a.MasterURL, ErrAttached, path)
 	}
-	if other, err := findAccount(dataDir, a.MasterURL); err != nil {
+	if other, err := findAccountFile(dataDir, a.MasterURL); err != nil {
 		return err
-	} else if other != "" {
-		return fmt.Errorf("%s: %w (%s)", a.MasterURL, ErrAttached, other)
+	} else if other.path != "" {
+		return fmt.Errorf("%s: %w (%s)", a.MasterURL, ErrAttached, other.path)
+	}
+	if was, err := readAccountFile(detachedPath(dataDir, a.MasterURL)); err == nil && was.account.Authenticator == a.Authenticator {
+		return RestoreAccount(dataDir, a.MasterURL)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -371,38 +333,4 @@ no_more_work = %v
 		return fmt.Errorf("not attached, nothing has changed: %w", err)
 	}
 	return atomicfile.Write(path, []byte(text), 0o600)
-}
-
-// RemoveAccount deletes the account file of a project, which is how it is
-// detached. The file may have any name; its content counts.
-func RemoveAccount(dataDir, masterURL string) error {
-	path, err := findAccount(dataDir, masterURL)
-	if err != nil {
-		return err
-	}
-	if path == "" {
-		return fmt.Errorf("%s: not attached", masterURL)
-	}
-	if err := os.Remove(path); err != nil {
-		return err
-	}
-	if err := os.Remove(overridePath(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// findAccount returns the path of the good account file of a project, "" if
-// there is none.
-func findAccount(dataDir, masterURL string) (string, error) {
-	paths, err := accountFiles(dataDir)
-	if err != nil {
-		return "", err
-	}
-	for _, path := range paths {
-		if a, err := loadAccount(path); err == nil && a.MasterURL == masterURL {
-			return path, nil
-		}
-	}
-	return "", nil
 }

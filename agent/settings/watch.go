@@ -12,13 +12,18 @@ import (
 // watchEvery is how often the files that people edit are looked at.
 const watchEvery = 2 * time.Second
 
-// Watch calls changed whenever a preference or account file has changed, until ctx
-// ends. It looks by itself now and then, since notifications differ by system and
-// miss what happens on network file systems.
-func Watch(ctx context.Context, dataDir string, changed func()) {
+// Watch notes how the preference and account files are now, and returns a function
+// that calls changed whenever one is different, until ctx ends. Read the files in
+// between, so that no change is missed. It looks by itself now and then, since
+// notifications differ by system and miss what happens on network file systems.
+func Watch(dataDir string) func(ctx context.Context, changed func()) {
+	seen := fingerprint(dataDir)
+	return func(ctx context.Context, changed func()) { watch(ctx, dataDir, seen, changed) }
+}
+
+func watch(ctx context.Context, dataDir, seen string, changed func()) {
 	ticker := time.NewTicker(watchEvery)
 	defer ticker.Stop()
-	seen := fingerprint(dataDir)
 	for {
 		select {
 		case <-ctx.Done():

@@ -83,7 +83,8 @@ func (f *Facts) project(p state.Project) decide.Project {
 	acc := f.Accounts[u]
 	v := decide.Project{
 		URL: u, Share: acc.ResourceShare, Debt: f.Debts[u], Used: f.Used[u],
-		Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork, Leaving: f.Leaving[u],
+		Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
+		Leaving: p.Ending.Leaves(), Resetting: p.Ending.Kind == state.Resetting, Missing: p.Ending.Kind == state.AccountMissing,
 		Contact: Contact(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.Letters[u],
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),

@@ -2,11 +2,13 @@ package view
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -21,6 +23,11 @@ func (f *Facts) Status() control.Status {
 	}
 	if f.Faults != nil {
 		s.Complaints = strings.Split(f.Faults.Error(), "\n")
+	}
+	for _, p := range f.DB.Projects.All() {
+		if text := f.ending(p); p.Ending.Kind == state.AccountMissing {
+			s.Complaints = append(s.Complaints, text)
+		}
 	}
 	s.Manager = f.manager()
 	seen := f.Last.Snapshot
@@ -62,7 +69,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 		MasterURL: u, Name: p.Name, UserName: p.UserName, HostID: p.HostID, Share: acc.ResourceShare,
 		UserCredit: p.UserTotalCredit, HostCredit: p.HostTotalCredit, Tasks: tasks,
 		LastContact: p.Contact.LastRPC, Trouble: p.Contact.LastError, Failures: p.Contact.NRPCFailures,
-		Initialized: p.Contact.Initialized, Disconnected: f.Leaving[u], Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
+		Initialized: p.Contact.Initialized, Disconnected: p.Ending.Kind == state.Detaching, Ending: f.ending(p), Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 	}
 	if p.Contact.MinRPCTime.After(f.Now) {
 		v.NextContact = p.Contact.MinRPCTime
@@ -161,4 +168,35 @@ func (f *Facts) manager() *control.Manager {
 		URL: m.URL, Name: m.Name, Login: m.Login, UserName: m.UserName, LastContact: m.Last, NextContact: m.NextTry,
 		Trouble: m.Trouble, Messages: m.Messages,
 	}
+}
+
+// ending says that a project's tasks are going to be given up: why, when, and how
+// to keep them. It returns "" if they are not.
+func (f *Facts) ending(p state.Project) string {
+	at := clock(p.Ending.At, f.Now)
+	switch p.Ending.Kind {
+	case state.AccountMissing:
+		return fmt.Sprintf("The account file %s is missing since %s. The project will be detached %s unless the file comes back. You can: put it back, or detach now with: starling detach %s",
+			filepath.Join(settings.AccountsDir, filepath.Base(p.Ending.File)), strings.TrimPrefix(strings.TrimPrefix(clock(p.Ending.Since, f.Now), "at "), "on "), at, p.MasterURL)
+	case state.Detaching:
+		return fmt.Sprintf("The project is being detached. Its tasks are suspended and will be given up %s. You can: keep them with: starling undo %s", at, p.MasterURL)
+	case state.Resetting:
+		return fmt.Sprintf("The project is being reset. Its tasks are suspended and will be given up %s. You can: keep them with: starling undo %s", at, p.MasterURL)
+	}
+	return ""
+}
+
+// clock says when something is or was, with the date if that is not today.
+func clock(t, now time.Time) string {
+	t, now = t.Local(), now.Local()
+	day := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 12, 0, 0, 0, time.UTC) }
+	switch day(t).Sub(day(now)) {
+	case 0:
+		return "at " + t.Format("15:04")
+	case 24 * time.Hour:
+		return "tomorrow at " + t.Format("15:04")
+	case -24 * time.Hour:
+		return "yesterday at " + t.Format("15:04")
+	}
+	return "on " + t.Format("2006-01-02 15:04")
 }

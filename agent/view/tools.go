@@ -28,10 +28,16 @@ func (f *Facts) Tools() guirpc.View {
 	}
 	v.Manager, _ = f.DB.Managers.Get(state.Self)
 	for u, p := range f.DB.Projects.All() {
+		if p.Ending.Kind == state.Detaching { // to tools it is gone: they know no way back
+			continue
+		}
 		v.Projects = append(v.Projects, f.toolsProject(u, p))
 	}
 	for _, w := range f.DB.Wanted() {
 		p, _ := f.DB.Projects.Get(w.Project)
+		if p.Ending.Leaves() {
+			continue
+		}
 		x := guirpc.Transfer{File: w.File, ProjectName: p.Name}
 		if t, moves := f.Transfers[w.Key]; moves {
 			x.Active, x.Bytes, x.Since = true, t.Bytes, t.Since
@@ -58,9 +64,12 @@ func (f *Facts) Override() (l prefs.Layer) {
 
 func (f *Facts) toolsProject(u string, p state.Project) guirpc.Project {
 	v := guirpc.Project{
-		Project: p, Account: f.Accounts[u], Leaving: f.Leaving[u], Talking: f.Talking[u].About,
+		Project: p, Account: f.Accounts[u], Talking: f.Talking[u].About,
 	}
 	v.Debt = f.Debts[u]
+	if p.Ending.Leaves() {
+		return v
+	}
 	for _, x := range f.DB.Apps.Of(u) {
 		v.Apps = append(v.Apps, x.App)
 	}

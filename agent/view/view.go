@@ -53,7 +53,6 @@ type Facts struct {
 	Processes map[string]Process      // by result key
 	Letters   map[string]bool         // project → applications have messages for it
 	Asked     map[string]bool         // project → the user wants it contacted now
-	Leaving   map[string]bool         // project → all of its is being removed
 	Old       []guirpc.OldResult      // reported of late
 }
 

@@ -143,10 +143,13 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 }
 
 func detachCmd(o *options) *cobra.Command {
-	return &cobra.Command{
+	var now bool
+	cmd := &cobra.Command{
 		Use:   "detach URL",
-		Short: "Detach from a project; its tasks on this computer are given up",
-		Args:  cobra.ExactArgs(1),
+		Short: "Detach from a project and give up its tasks on this computer",
+		Long: "Detach from a project and give up its tasks on this computer. Tasks are suspended first and given up after 5 minutes; until then \"starling undo URL\" takes it back. " +
+			"To lose no work, use \"starling nomorework URL\" and wait until \"starling tasks\" is empty.",
+		Args: cobra.ExactArgs(1),
 
 		ValidArgsFunction: o.urls,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -154,14 +157,39 @@ func detachCmd(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			err = o.client().Detach(cmd.Context(), u)
+			client := o.client()
+			err = client.Detach(cmd.Context(), u)
 			if errors.Is(err, control.ErrNotRunning) {
-				err = settings.RemoveAccount(o.data, u) // the next agent removes what is left
+				if err = settings.RemoveAccount(o.data, u); err == nil { // the next agent removes what is left
+					fmt.Fprintf(cmd.OutOrStdout(), "Detached from %s.\n", u)
+				}
+				return err
 			}
-			if err == nil {
-				fmt.Fprintf(cmd.OutOrStdout(), "Detached from %s.\n", u)
+			if err != nil {
+				return err
 			}
-			return err
+			fmt.Fprintf(cmd.OutOrStdout(), "Detached from %s.\n", u)
+			return o.ended(cmd, client, u, now)
 		},
 	}
+	cmd.Flags().BoolVar(&now, "now", false, "give up its tasks at once; this cannot be undone")
+	return cmd
+}
+
+// ended says how a detach or reset can be undone, or with now has it happen at once.
+func (o *options) ended(cmd *cobra.Command, client *control.Client, u string, now bool) error {
+	s, err := client.Status(cmd.Context())
+	if err != nil {
+		return err
+	}
+	for _, p := range s.Projects {
+		switch {
+		case p.MasterURL != u || p.Ending == "" || p.Tasks == 0:
+		case now:
+			return client.SteerProject(cmd.Context(), u, control.FinishProject)
+		default:
+			fmt.Fprintln(cmd.OutOrStdout(), p.Ending)
+		}
+	}
+	return nil
 }

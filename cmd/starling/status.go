@@ -85,6 +85,9 @@ func showProject(w display, p control.Project) {
 	if !p.LastContact.IsZero() {
 		line("last contact", "%s", when(p.LastContact))
 	}
+	if p.Ending != "" {
+		line("ending", "%s", p.Ending)
+	}
 	if p.Trouble != "" {
 		line("trouble", "%s", p.Trouble)
 	}

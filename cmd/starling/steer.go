@@ -11,6 +11,7 @@ import (
 // projectCmds are the commands that do something to a project.
 func projectCmds(o *options) []*cobra.Command {
 	var cmds []*cobra.Command
+	var now bool
 	for _, c := range []struct {
 		what  control.ProjectAction
 		short string
@@ -20,9 +21,10 @@ func projectCmds(o *options) []*cobra.Command {
 		{control.ResumeProject, "Undo suspend"},
 		{control.NoMoreWork, "Finish and report what is here of a project, fetch no more"},
 		{control.AllowMoreWork, "Undo nomorework"},
-		{control.ResetProject, "Give up a project's tasks, fetch its files anew"},
+		{control.ResetProject, "Give up a project's tasks and fetch its files again; can be undone for 5 minutes"},
+		{control.UndoProject, "Undo detach or reset, within 5 minutes"},
 	} {
-		cmds = append(cmds, &cobra.Command{
+		cmd := &cobra.Command{
 			Use:   string(c.what) + " URL",
 			Short: c.short,
 			Args:  cobra.ExactArgs(1),
@@ -33,9 +35,18 @@ func projectCmds(o *options) []*cobra.Command {
 				if err != nil {
 					return err
 				}
-				return o.reached(o.client().SteerProject(cmd.Context(), u, c.what))
+				client := o.client()
+				err = o.reached(client.SteerProject(cmd.Context(), u, c.what))
+				if err == nil && c.what == control.ResetProject {
+					err = o.ended(cmd, client, u, now)
+				}
+				return err
 			},
-		})
+		}
+		if c.what == control.ResetProject {
+			cmd.Flags().BoolVar(&now, "now", false, "give up its tasks at once; this cannot be undone")
+		}
+		cmds = append(cmds, cmd)
 	}
 	return cmds
 }

@@ -59,7 +59,6 @@ func writeProject(w *bxml.Writer, v View, p Project) {
 	w.Flag("dont_request_more_work", p.Account.NoMoreWork)
 	w.Flag("attached_via_acct_mgr", p.Account.Manager != nil)
 	w.Flag("detach_when_done", p.Account.DetachWhenDone || p.Account.Manager != nil && p.Account.Manager.DetachWhenDone)
-	w.Flag("ended", p.Leaving)
 	w.Flag("scheduler_rpc_in_progress", p.Talking != "")
 	w.Open("rsc_backoff_time")
 	w.Text("name", "CPU")

@@ -80,7 +80,6 @@ type View struct {
 type Project struct {
 	state.Project
 	Account   settings.Account
-	Leaving   bool
 	Talking   string // with the project just now, what about; "" not
 	Dir       string
 	DiskUsed  int64 // bytes

@@ -1,0 +1,244 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Accounts are what the account files come to.
+type Accounts struct {
+	// InForce are those that hold, by master URL: what their files say, or, where
+	// a file is missing or has errors, what it last said.
+	InForce map[string]Account
+	// Missing are the accounts whose file is not there, although nobody asked to
+	// detach: master URL → the path where it was.
+	Missing map[string]string
+	// Detached are the accounts that were removed on purpose and can be restored,
+	// by master URL. One that is also InForce was attached again.
+	Detached map[string]Account
+
+	files []accountFile // the good ones
+}
+
+// ReadAccounts reads all account files, and what is kept of them. It changes
+// nothing. The error is what is wrong with the files; the accounts are good all the
+// same.
+func ReadAccounts(dataDir string) (Accounts, error) {
+	files, bad, err := readAccountFiles(filepath.Join(dataDir, AccountsDir))
+	errs := []error{err}
+	a := Accounts{InForce: make(map[string]Account), Missing: make(map[string]string), Detached: make(map[string]Account), files: files}
+	for _, f := range files {
+		a.InForce[f.account.MasterURL] = f.account
+	}
+	detached, _, _ := readAccountFiles(detachedDir(dataDir))
+	for _, f := range detached {
+		a.Detached[f.account.MasterURL] = f.account
+	}
+	kept, _, _ := readAccountFiles(keptAccountsDir(dataDir))
+	for _, f := range kept {
+		u := f.account.MasterURL
+		if _, good := a.InForce[u]; good {
+			continue
+		}
+		if _, gone := a.Detached[u]; gone {
+			continue
+		}
+		a.InForce[u] = f.account
+		path := filepath.Join(dataDir, AccountsDir, filepath.Base(f.path))
+		switch {
+		case slices.Contains(bad, path):
+			errs = append(errs, staysInEffect(path, keptAt(f.path)))
+		case len(bad) == 0 || !slices.Contains(bad, filepath.Join(dataDir, AccountsDir)):
+			a.Missing[u] = path
+		}
+	}
+	return a, errors.Join(errs...)
+}
+
+// Keep makes copies of the good account files, so that what they say outlasts a
+// slip. Those of missing and faulty files stay as they are.
+func (a Accounts) Keep(dataDir string) error {
+	dir := keptAccountsDir(dataDir)
+	var errs []error
+	kept, _, _ := readAccountFiles(dir)
+	for _, f := range a.files {
+		name := filepath.Base(f.path)
+		errs = append(errs, keep(filepath.Join(dir, name), f.text), keep(overridePath(filepath.Join(dir, name)), f.override))
+		for _, k := range kept { // the file was renamed
+			if k.account.MasterURL == f.account.MasterURL && filepath.Base(k.path) != name {
+				errs = append(errs, removeBoth(k.path))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// RemoveAccount deletes the account file of a project, which is how it is
+// detached. The file may have any name; its content counts. It can be taken back by
+// RestoreAccount until ForgetAccount.
+func RemoveAccount(dataDir, masterURL string) error {
+	f, err := findAccountFile(dataDir, masterURL)
+	if err != nil {
+		return err
+	}
+	var there []string // what has to go
+	if f.path != "" {
+		there = append(there, f.path)
+	}
+	kept, _, _ := readAccountFiles(keptAccountsDir(dataDir))
+	for _, k := range kept {
+		if k.account.MasterURL != masterURL {
+			continue
+		}
+		there = append(there, k.path)
+		if f.path == "" { // missing or faulty: what it last said is what is detached
+			f = k
+			there = append(there, filepath.Join(dataDir, AccountsDir, filepath.Base(k.path)))
+		}
+	}
+	if f.path == "" {
+		return fmt.Errorf("%s: not attached", masterURL)
+	}
+	to := detachedPath(dataDir, masterURL)
+	if err := errors.Join(keep(to, f.text), keep(overridePath(to), f.override)); err != nil {
+		return err
+	}
+	for _, path := range there {
+		if err := removeBoth(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RestoreAccount takes RemoveAccount back.
+func RestoreAccount(dataDir, masterURL string) error {
+	from := detachedPath(dataDir, masterURL)
+	f, err := readAccountFile(from)
+	if err != nil {
+		return fmt.Errorf("%s: cannot attach again: %w", masterURL, err)
+	}
+	to := AccountPath(dataDir, masterURL)
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("%s: %w (%s)", masterURL, ErrAttached, to)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	if f.override != nil { // first: without it the account would hold for an instant with what tools changed taken back
+		if err := atomicfile.Write(overridePath(to), f.override, 0o600); err != nil {
+			return err
+		}
+	}
+	if err := atomicfile.Write(to, f.text, 0o600); err != nil {
+		return err
+	}
+	return removeBoth(from)
+}
+
+// ForgetAccount drops what RestoreAccount would need.
+func ForgetAccount(dataDir, masterURL string) error {
+	return removeBoth(detachedPath(dataDir, masterURL))
+}
+
+// An accountFile is one that is good, with what lies over it.
+type accountFile struct {
+	path           string
+	text, override []byte // override: nil if there is none
+	account        Account
+}
+
+// readAccountFiles reads the account files of a folder. The good ones come back, the
+// paths of bad ones, and what is wrong with them. A folder that cannot be read is one
+// of these: unreadable must not look like empty.
+func readAccountFiles(dir string) (good []accountFile, bad []string, err error) {
+	paths, err := accountFiles(dir)
+	if err != nil {
+		return nil, []string{dir}, err
+	}
+	var errs []error
+	seen := make(map[string]string)
+	for _, path := range paths {
+		f, err := readAccountFile(path)
+		if _, errStat := os.Lstat(path); err != nil && errors.Is(errStat, fs.ErrNotExist) {
+			continue // an editor's save put it away just now
+		}
+		name := protocol.EscapeURL(f.account.MasterURL)
+		if err == nil && seen[name] != "" {
+			err = fmt.Errorf("%s: %s already has the account file %s", path, f.account.MasterURL, seen[name])
+		}
+		if err != nil {
+			errs = append(errs, err)
+			bad = append(bad, path)
+			continue
+		}
+		seen[name] = path
+		good = append(good, f)
+	}
+	return good, bad, errors.Join(errs...)
+}
+
+func readAccountFile(path string) (accountFile, error) {
+	f := accountFile{path: path}
+	var err error
+	if f.text, err = os.ReadFile(path); err != nil {
+		return f, err
+	}
+	f.account, err = parseAccount(path, f.text)
+	if err == nil || f.account.MasterURL != "" { // all that is wrong is told at once
+		var errOver error
+		f.override, errOver = os.ReadFile(overridePath(path))
+		switch {
+		case errOver == nil:
+			errOver = f.account.override(overridePath(path), f.override)
+		case errors.Is(errOver, fs.ErrNotExist):
+			errOver = nil
+		}
+		err = errors.Join(err, errOver)
+	}
+	f.account.NoMoreWork = f.account.NoMoreWork || f.account.DetachWhenDone
+	return f, err
+}
+
+// findAccountFile returns the good account file of a project; its path is "" if
+// there is none.
+func findAccountFile(dataDir, masterURL string) (accountFile, error) {
+	files, bad, err := readAccountFiles(filepath.Join(dataDir, AccountsDir))
+	if slices.Contains(bad, filepath.Join(dataDir, AccountsDir)) {
+		return accountFile{}, err
+	}
+	for _, f := range files {
+		if f.account.MasterURL == masterURL {
+			return f, nil
+		}
+	}
+	return accountFile{}, nil
+}
+
+// LoadAccounts reads all account files. Each bad one is part of the error and
+// the good ones are returned all the same, so that one slip does not stop the
+// others' work; the paths of bad files come back too.
+func LoadAccounts(dataDir string) (good []Account, bad []string, err error) {
+	files, bad, err := readAccountFiles(filepath.Join(dataDir, AccountsDir))
+	for _, f := range files {
+		good = append(good, f.account)
+	}
+	return good, bad, err
+}
+
+// All lists the accounts in force by their addresses.
+func (a Accounts) All() []Account {
+	var all []Account
+	for _, u := range slices.Sorted(maps.Keys(a.InForce)) {
+		all = append(all, a.InForce[u])
+	}
+	return all
+}

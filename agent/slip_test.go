@@ -1,0 +1,273 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// waiting puts a project into the state whose task waits for a file that nobody has.
+func waiting(db *state.DB, tx *state.Tx) {
+	db.Projects.Put(tx, demoURL, state.Project{
+		MasterURL: demoURL, SchedulerURLs: []string{demoURL}, HostID: 111, RPCSeqno: 1,
+		Contact: state.Contact{Initialized: true, MinRPCTime: time.Unix(math.MaxInt32, 0)},
+	})
+	db.Units.Put(tx, state.Key(demoURL, "w"), state.Workunit{Project: demoURL, Workunit: protocol.Workunit{Name: "w"}})
+	db.Results.Put(tx, state.Key(demoURL, "w_0"), state.Result{
+		Project: demoURL, State: protocol.ClientDownloaded, Slot: state.NoSlot, Suspended: true,
+		Result: protocol.Result{Name: "w_0", WorkunitName: "w", ReportDeadline: time.Unix(math.MaxInt32, 0)},
+	})
+}
+
+// away takes the world's account file away and returns how it comes back.
+func (w *world) away(t *testing.T) (back func()) {
+	t.Helper()
+	path := settings.AccountPath(w.dir, w.url)
+	text, err := os.ReadFile(path)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// keeps checks that the project has its task and host.
+func (w *world) keeps(t *testing.T, s control.Status) control.Project {
+	t.Helper()
+	if len(s.Projects) != 1 || s.Projects[0].HostID != 111 || len(s.Tasks) != 1 || s.Tasks[0].Name != "w_0" || s.Tasks[0].ExitStatus != 0 {
+		t.Fatalf("the project or its task was given up: %+v %+v", s.Projects, s.Tasks)
+	}
+	return s.Projects[0]
+}
+
+// An account file that is missing costs nothing while it is announced, also when the
+// agent is restarted meanwhile, and nothing is left of that when it is back.
+func TestMissingAccountFile(t *testing.T) {
+	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
+	w.run(func(t *testing.T) {
+		w.after(t, time.Second)
+		back := w.away(t)
+		for range 12 {
+			if err := w.a.Reload(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s := w.after(t, time.Hour)
+			p := w.keeps(t, s)
+			if p.Disconnected || p.Share != 100 || !strings.Contains(p.Work, "account file is missing") {
+				t.Fatalf("while it is missing: %+v", p)
+			}
+			told := strings.Join(s.Complaints, "\n")
+			for _, want := range []string{"is missing since", "will be detached", "You can: put it back, or detach now with: starling detach " + demoURL, filepath.Join("accounts", "127.0.0.1_18080_demo.toml")} {
+				if !strings.Contains(told, want) {
+					t.Errorf("status says %q, want %q in it", told, want)
+				}
+			}
+			w.stop()
+			w.start(t)
+			w.keeps(t, w.after(t, time.Second))
+		}
+		back()
+		if err := w.a.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		s := w.after(t, 48*time.Hour)
+		if p := w.keeps(t, s); p.Ending != "" || len(s.Complaints) > 0 {
+			t.Errorf("when it is back: %q, %q", p.Ending, s.Complaints)
+		}
+	})
+}
+
+// A project is detached when its account file has been missing for the time that was
+// announced, and even then not right at the start of an agent.
+func TestAccountFileThatStaysAway(t *testing.T) {
+	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
+	w.run(func(t *testing.T) {
+		w.after(t, time.Second)
+		w.away(t)
+		if err := w.a.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.keeps(t, w.after(t, 23*time.Hour))
+		w.stop()
+		time.Sleep(72 * time.Hour)
+		w.start(t)
+		w.keeps(t, w.after(t, 59*time.Minute))
+		if s := w.after(t, 2*time.Minute); len(s.Projects)+len(s.Tasks) > 0 {
+			t.Errorf("after the announced time: %+v %+v", s.Projects, s.Tasks)
+		}
+		w.stop()
+		w.start(t)
+		if s := w.after(t, time.Minute); len(s.Projects) > 0 {
+			t.Errorf("it came back: %+v", s.Projects)
+		}
+	})
+}
+
+// All account files gone at once, with their folder or without, and a folder that is
+// none are no wish to detach either.
+func TestAccountsFolderIsAway(t *testing.T) {
+	for name, spoil := range map[string]func(dir string) error{
+		"gone":   os.RemoveAll,
+		"a file": func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
+		"another's files": func(dir string) error {
+			return errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "x.toml"), []byte("master_url = 1\n"), 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
+			w.run(func(t *testing.T) {
+				w.after(t, time.Second)
+				if err := spoil(filepath.Join(w.dir, settings.AccountsDir)); err != nil {
+					t.Fatal(err)
+				}
+				_ = w.a.Reload(t.Context())
+				s := w.after(t, time.Hour)
+				w.keeps(t, s)
+				if len(s.Complaints) == 0 {
+					t.Error("status does not say so")
+				}
+			})
+		})
+	}
+}
+
+// What is detached or reset can be taken back for some minutes, and is done after
+// them, also when the agent is restarted meanwhile.
+func TestDetachAndResetCanBeUndone(t *testing.T) {
+	for what, begin := range map[string]func(w *world) error{
+		"detach": func(w *world) error { return w.a.Detach(context.Background(), demoURL) },
+		"reset":  func(w *world) error { return w.a.SteerProject(context.Background(), demoURL, control.ResetProject) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
+			w.run(func(t *testing.T) {
+				w.after(t, time.Second)
+				do := func(err error) {
+					t.Helper()
+					if err != nil {
+						t.Fatal(err)
+					}
+				}
+				do(begin(w))
+				p := w.keeps(t, w.after(t, 4*time.Minute))
+				if !strings.Contains(p.Ending, "starling undo "+demoURL) || !strings.Contains(p.Work, "being "+what) {
+					t.Errorf("told: %q, %q", p.Ending, p.Work)
+				}
+				if v, err := w.a.View(t.Context()); err != nil || len(v.Projects) > 0 && len(v.Projects[0].Results) > 0 {
+					t.Errorf("BOINC's tools still see %+v, %v", v.Projects, err)
+				}
+				w.stop()
+				w.start(t)
+				w.keeps(t, w.after(t, time.Second))
+				do(w.a.SteerProject(t.Context(), demoURL, control.UndoProject))
+				if p := w.keeps(t, w.after(t, time.Hour)); p.Ending != "" || p.Disconnected || p.Share != 100 {
+					t.Errorf("undone: %+v", p)
+				}
+				do(begin(w))
+				w.after(t, 4*time.Minute)
+				w.stop()
+				w.start(t)
+				s := w.after(t, 2*time.Minute)
+				if len(s.Tasks) > 0 || (len(s.Projects) == 1) != (what == "reset") {
+					t.Errorf("afterwards: %+v %+v", s.Projects, s.Tasks)
+				}
+			})
+		})
+	}
+}
+
+// Attached again in time, a project has its tasks; with another account's key the
+// first one's are given up.
+func TestAttachedAgain(t *testing.T) {
+	for key, tasks := range map[protocol.Authenticator]int{"00000000000000000000000000000001": 1, "2": 0} {
+		w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
+		w.run(func(t *testing.T) {
+			w.after(t, time.Second)
+			if err := errors.Join(w.a.Detach(t.Context(), demoURL), w.a.Attach(t.Context(), demoURL, key)); err != nil {
+				t.Fatal(err)
+			}
+			s := w.after(t, time.Minute)
+			if len(s.Projects) != 1 || s.Projects[0].Ending != "" || len(s.Tasks) != tasks {
+				t.Errorf("with key %s: %+v %+v", key, s.Projects, s.Tasks)
+			}
+		})
+	}
+}
+
+// The way that editors and tools save, seen by the real watcher: 12 of 12 times the
+// project keeps its task.
+func TestSavesByRename(t *testing.T) {
+	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
+	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Transport: w.peer, Version: "test", Watch: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	if _, err := a.Status(ctx); err != nil { // it runs
+		t.Fatal(err)
+	}
+	path := settings.AccountPath(w.dir, demoURL)
+	see := func(missing bool) { // as long as it takes the watcher
+		t.Helper()
+		for {
+			s, err := a.Status(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w.keeps(t, s); missing == (len(s.Complaints) > 0) {
+				return
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	move := func(from, to string) {
+		t.Helper()
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hidden := path + "~"
+	for range 2 {
+		move(path, hidden)
+		see(true)
+		move(hidden, path)
+		see(false)
+	}
+	for range 10 { // too short to be seen, but for those who ask at the wrong instant
+		move(path, hidden)
+		if err := a.Reload(ctx); err != nil {
+			t.Fatal(err)
+		}
+		move(hidden, path)
+		if err := a.Reload(ctx); err != nil {
+			t.Fatal(err)
+		}
+		see(false)
+	}
+}
