@@ -17,13 +17,10 @@ func (a *Agent) readFiles() error {
 		a.log.Warn("account files cannot be copied; a restart while one is missing would not find it", "err", err)
 	}
 	a.accounts = accounts.InForce
-	layers, errPrefs := a.readPrefs()
-	if errPrefs == nil {
-		a.layers = layers
-	}
+	errPrefs := a.readPrefs()
 	a.mergePrefs()
 	a.syncProjects(accounts, time.Now())
-	a.faults = errors.Join(errAccounts, errPrefs)
+	a.faults = errors.Join(a.settingsFaults, errAccounts, errPrefs)
 	return a.faults
 }
 

@@ -110,13 +110,14 @@ type Agent struct {
 	xfer  *filexfer.Client
 	sched *schedulerop.Client
 
-	host     protocol.HostInfo
-	settings settings.Settings
-	layers   []prefs.Layer // of the preference files
-	prefs    prefs.Effective
-	accounts map[string]settings.Account // by master URL
-	faults   error                       // of the files people write
-	kept     keeping
+	host           protocol.HostInfo
+	settings       settings.Settings
+	layers         []prefs.Layer // of the preference files
+	prefs          prefs.Effective
+	accounts       map[string]settings.Account // by master URL
+	faults         error                       // of the files people write
+	settingsFaults error                       // of those, starling.toml's
+	kept           keeping
 	// saveAgain is until when nothing is started, since the state could not be saved.
 	saveAgain time.Time
 	// lastWords are what an earlier agent said when it crashed; "" if it did not.
@@ -167,9 +168,12 @@ func New(cfg Config) (*Agent, error) {
 			return nil, fmt.Errorf("data directory: %w", err)
 		}
 	}
-	set, err := settings.Load(dir)
+	set, wrong, err := settings.InForce(dir, time.Now())
 	if err != nil {
 		return nil, err
+	}
+	if wrong != nil {
+		cfg.Log.Error("some settings are invalid; the previous values stay in effect", "err", wrong)
 	}
 	j := control.NewJournal(cfg.Log.Handler(), guirpc.MaxMessages)
 	flags := logflag.New(set.LogFlags)
@@ -185,7 +189,7 @@ func New(cfg Config) (*Agent, error) {
 		events: make(chan func(), 256), looks: make(chan func()),
 		talking: make(map[string]conversation), moving: make(map[string]*transfer),
 		running: make(map[string]*process), asked: make(map[string]bool), letters: make(map[string]bool),
-		stale: true, settings: set,
+		stale: true, settings: set, settingsFaults: wrong,
 	}
 	if cfg.Transport == nil {
 		if err := a.way.set(set); err != nil {
@@ -200,6 +204,9 @@ func New(cfg Config) (*Agent, error) {
 		if a.lastWords, err = catchCrashes(dir); err != nil {
 			cfg.Log.Warn("a crash of the agent would not be noticed at the next start", "error", err)
 		}
+	}
+	if err := settings.KeepSettings(dir, time.Now()); err != nil {
+		a.log.Warn("settings cannot be copied; a start while they have errors would use the defaults", "err", err)
 	}
 	a.exec, err = executor.New(dir, cfg.Log, func(e executor.Event) { a.post(func() { a.applyRun(e) }) })
 	if err == nil {

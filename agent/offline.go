@@ -29,12 +29,10 @@ func offline(dataDir, version string) (*view.Facts, error) {
 		Host: hostinfo.Probe(dir), Disk: view.Disk{Free: -1, Used: -1},
 		Accounts: make(map[string]settings.Account), Debts: make(map[string]float64),
 	}
-	accounts, _, faults := settings.LoadAccounts(dir)
-	for _, acc := range accounts {
-		f.Accounts[acc.MasterURL] = acc
-	}
-	f.Settings, err = settings.Load(dir)
-	faults = errors.Join(faults, err)
+	accounts, faults := settings.ReadAccounts(dir)
+	f.Accounts = accounts.InForce
+	s, wrong, err := settings.InForce(dir, now)
+	f.Settings, faults = s, errors.Join(faults, wrong, err)
 
 	f.DB, err = state.OpenReadOnly(filepath.Join(dir, stateFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -43,7 +41,7 @@ func offline(dataDir, version string) (*view.Facts, error) {
 		return nil, err
 	}
 	venue := venueOf(f.Settings, f.Accounts, f.DB)
-	f.Layers, err = readPrefs(dir, venue)
+	f.Layers, _, err = readPrefs(dir, venue, now)
 	f.Faults = errors.Join(faults, err)
 	f.Prefs, _ = merge(f.DB, f.Layers, venue) // a running agent tells what is wrong with a web site's
 	for u, p := range f.DB.Projects.All() {
@@ -104,6 +102,6 @@ func OfflinePrefs(dataDir, version string) (prefs.Effective, error) {
 func Check(dataDir string) error {
 	_, errSettings := settings.Load(dataDir)
 	_, _, errAccounts := settings.LoadAccounts(dataDir)
-	_, errPrefs := readPrefs(dataDir, "")
+	_, _, errPrefs := readPrefs(dataDir, "", time.Now())
 	return errors.Join(errSettings, errAccounts, errPrefs)
 }

@@ -13,27 +13,54 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-func (a *Agent) readPrefs() ([]prefs.Layer, error) { return readPrefs(a.cfg.DataDir, a.venue()) }
-
 // readPrefs reads the volunteer's preference file and what tools laid over it,
-// each in its own layer. A file that is missing says nothing.
-func readPrefs(dataDir, venue string) ([]prefs.Layer, error) {
-	var layers []prefs.Layer
+// each in its own layer, and keeps those that are in order. A file that is missing
+// says nothing, unless it was there just now; one with errors says what it last did.
+func (a *Agent) readPrefs() error {
+	now := time.Now()
+	layers, good, err := readPrefs(a.cfg.DataDir, a.venue(), now)
+	a.layers = layers
+	for name, src := range good {
+		if err := settings.Keep(a.cfg.DataDir, name, src, now); err != nil {
+			a.log.Warn("preferences cannot be copied; a restart while the file has errors would use the defaults", "file", name, "err", err)
+		}
+	}
+	return err
+}
+
+// readPrefs returns the layers in force, the texts of the files that are in order
+// or, as nil, missing, and what is wrong.
+func readPrefs(dataDir, venue string, now time.Time) (layers []prefs.Layer, good map[string][]byte, err error) {
 	var errs []error
+	good = make(map[string][]byte)
 	for _, name := range []string{settings.PrefsFile, settings.PrefsOverrideFile} {
 		path := filepath.Join(dataDir, name)
 		src, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
+		missing := errors.Is(err, fs.ErrNotExist)
 		var l prefs.Layer
 		if err == nil {
 			l, err = prefs.Parse(path, src, venue)
 		}
-		errs = append(errs, err)
-		layers = append(layers, l)
+		if err == nil {
+			good[name] = append([]byte{}, src...)
+			layers = append(layers, l)
+			continue
+		}
+		note := settings.StaysInEffect(dataDir, name)
+		if missing {
+			good[name], err = nil, nil
+			if note = settings.Missing(dataDir, name, now); note == nil {
+				continue
+			}
+		}
+		errs = append(errs, err, note)
+		if kept, _ := settings.LastGood(dataDir, name); kept != nil {
+			if l, err := prefs.Parse(path, kept, venue); err == nil {
+				layers = append(layers, l)
+			}
+		}
 	}
-	return layers, errors.Join(errs...)
+	return layers, good, errors.Join(errs...)
 }
 
 // mergePrefs takes over the preferences in force.

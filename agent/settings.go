@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/httpclient"
@@ -17,8 +18,15 @@ func (a *Agent) ReloadSettings(ctx context.Context) error {
 	return a.do(ctx, func() error {
 		s, err := settings.Load(a.cfg.DataDir)
 		if err != nil {
-			a.log.Error("settings are not all usable; what held before goes on", "error", err)
+			a.log.Error("some settings are invalid; the previous values stay in effect", "err", err)
+			a.settingsFaults = err
+			_ = a.readFiles() // tells of all that is wrong
 			return err
+		}
+		a.settingsFaults = nil
+		_ = a.readFiles()
+		if err := settings.KeepSettings(a.cfg.DataDir, time.Now()); err != nil {
+			a.log.Warn("settings cannot be copied; a start while they have errors would use the defaults", "err", err)
 		}
 		if err := a.way.set(s); err != nil {
 			return err

@@ -48,9 +48,13 @@ const leastDisk = 200e6
 // servers. It changes nothing.
 func Examine(ctx context.Context, dataDir string) []Finding {
 	all := []Finding{data(dataDir), disk(dataDir), memory(dataDir)}
-	s, err := settings.Load(dataDir)
-	all = append(all, text("settings", err))
-	accounts, _, err := settings.LoadAccounts(dataDir)
+	s, wrong, err := settings.InForce(dataDir, time.Now())
+	all = append(all, text("settings", errors.Join(wrong, err)))
+	inForce, err := settings.ReadAccounts(dataDir)
+	for _, path := range inForce.Missing {
+		err = errors.Join(err, fmt.Errorf("%s is missing: put it back, or detach with: starling detach", path))
+	}
+	accounts := inForce.All()
 	all = append(all, text("accounts", err))
 	status, err := control.NewClient(dataDir).Status(ctx)
 	running := err == nil

@@ -63,10 +63,80 @@ func keptAt(path string) time.Time {
 // DetachedAt is when an account was detached that can be restored.
 func DetachedAt(dataDir, masterURL string) time.Time { return keptAt(detachedPath(dataDir, masterURL)) }
 
-// staysInEffect says what holds in place of a file that has errors.
+// missingFor is how long what a file said holds while it is missing.
+const missingFor = 24 * time.Hour
+
+// LastGood returns what is kept of a file in the data directory, and since when;
+// nil: nothing.
+func LastGood(dataDir, name string) (src []byte, since time.Time) {
+	path := keptPath(dataDir, name)
+	src, err := os.ReadFile(path)
+	if err != nil {
+		return nil, time.Time{}
+	}
+	return src, keptAt(path)
+}
+
+// Keep makes src what is kept of a file in the data directory; nil says that the
+// file is missing, which makes what is kept run out.
+func Keep(dataDir, name string, src []byte, now time.Time) error {
+	path, mark := keptPath(dataDir, name), keptPath(dataDir, name+".missing")
+	if src != nil {
+		return errors.Join(keep(path, src), remove(mark))
+	}
+	switch since, noted := missingSince(dataDir, name); {
+	case keptAt(path).IsZero():
+		return remove(mark)
+	case !noted:
+		return keep(mark, []byte(now.Format(time.RFC3339)+"\n"))
+	case !now.Before(since.Add(missingFor)):
+		return errors.Join(remove(path), remove(mark))
+	}
+	return nil
+}
+
+func missingSince(dataDir, name string) (since time.Time, noted bool) {
+	text, err := os.ReadFile(keptPath(dataDir, name+".missing"))
+	if err != nil {
+		return since, false
+	}
+	since, err = time.Parse(time.RFC3339, string(bytes.TrimSpace(text)))
+	return since, err == nil
+}
+
+// Missing says that what is kept of a missing file holds, and until when; nil: it
+// does not, or there is nothing.
+func Missing(dataDir, name string, now time.Time) error {
+	if _, since := LastGood(dataDir, name); since.IsZero() {
+		return nil
+	}
+	since, noted := missingSince(dataDir, name)
+	if !noted {
+		since = now
+	}
+	until := since.Add(missingFor)
+	if !now.Before(until) {
+		return nil
+	}
+	return fmt.Errorf("%s is missing since %s; its values stay in effect until %s; put it back, or make an empty file to use the defaults now",
+		filepath.Join(dataDir, name), moment(since), moment(until))
+}
+
+// dropKept forgets a file that was removed on purpose.
+func dropKept(dataDir, name string) error {
+	return errors.Join(remove(keptPath(dataDir, name)), remove(keptPath(dataDir, name+".missing")))
+}
+
+func moment(t time.Time) string { return t.Local().Format("Monday, 2006-01-02 15:04") }
+
+// StaysInEffect says what holds in place of a file that has errors.
+func StaysInEffect(dataDir, name string) error {
+	return staysInEffect(filepath.Join(dataDir, name), keptAt(keptPath(dataDir, name)))
+}
+
 func staysInEffect(path string, since time.Time) error {
 	if since.IsZero() {
-		return fmt.Errorf("%s: the defaults are in effect until you fix the file", path)
+		return fmt.Errorf("%s: defaults are in effect for what is wrong until you fix the file", path)
 	}
-	return fmt.Errorf("%s: its values of %s stay in effect until you fix the file", path, since.Local().Format("Monday, 2006-01-02 15:04"))
+	return fmt.Errorf("%s: the values of %s stay in effect until you fix the file", path, moment(since))
 }

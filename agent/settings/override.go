@@ -152,10 +152,7 @@ func sameAgain(about string, wanted, read any, err error) error {
 func WritePrefsOverride(dataDir string, l prefs.Layer) error {
 	path := filepath.Join(dataDir, PrefsOverrideFile)
 	if len(l.Values) == 0 && len(l.Days) == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		return errors.Join(remove(path), dropKept(dataDir, PrefsOverrideFile))
 	}
 	text := "# What tools changed of the computing preferences. It wins over " + PrefsFile + ";\n# delete a line to go back to what stands there.\n" + l.TOML()
 	read, err := prefs.Parse(PrefsOverrideFile, []byte(text), "")

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -68,10 +66,7 @@ func ChangeSettings(dataDir string, change func(*Settings)) error {
 		return err
 	}
 	if b.Len() == 0 {
-		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
+		return errors.Join(remove(path), dropKept(dataDir, OverrideFile))
 	}
 	read := own
 	read.LogFlags = maps.Clone(own.LogFlags)

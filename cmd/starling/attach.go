@@ -99,7 +99,7 @@ func passwordFrom(r io.Reader) (string, error) {
 
 // serverClient asks projects' servers the way the agent does.
 func serverClient(dataDir string) (*schedulerop.Client, error) {
-	s, err := settings.Load(dataDir)
+	s, _, err := settings.InForce(dataDir, time.Now())
 	if err != nil && !errors.Is(err, fs.ErrPermission) { // another user's agent
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/starling-grid/starling/agent"
@@ -32,7 +33,7 @@ func runCmd(o *options) *cobra.Command {
 
 		Annotations: map[string]string{ownData: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			s, err := settings.Load(o.data)
+			s, _, err := settings.InForce(o.data, time.Now()) // what is wrong with them, the agent says
 			if err != nil {
 				return err
 			}
