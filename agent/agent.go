@@ -250,10 +250,21 @@ func (a *Agent) group() {
 func (a *Agent) knowHost() error {
 	a.host = hostinfo.Probe(a.cfg.DataDir)
 	h, known := a.db.Hosts.Get(state.Self)
-	if !known {
+	machine := hostinfo.Machine()
+	copied := h.Machine != "" && machine != "" && machine != h.Machine
+	if !known || copied {
 		var id [16]byte
 		_, _ = rand.Read(id[:])
-		h.CPID, h.InstalledAt = hex.EncodeToString(id[:]), time.Now()
+		h.CPID = hex.EncodeToString(id[:])
+	}
+	if !known {
+		h.InstalledAt = time.Now()
+	}
+	if machine != "" {
+		h.Machine = machine
+	}
+	if copied {
+		a.log.Warn("the data directory was copied from another computer: this one is new to its projects, and tasks that came along are reported by it; if the other computer still runs, both compute them", "data", a.cfg.DataDir)
 	}
 	if h.Fpops == 0 {
 		s := hostinfo.Measure()
@@ -264,7 +275,15 @@ func (a *Agent) knowHost() error {
 	a.host.Membw = 1e9 // what BOINC's clients send; nothing reads it
 	a.probed = a.host
 	a.nameHost()
-	return a.db.Update(func(tx *state.Tx) { a.db.Hosts.Put(tx, state.Self, h) })
+	return a.db.Update(func(tx *state.Tx) {
+		a.db.Hosts.Put(tx, state.Self, h)
+		for u, p := range a.db.Projects.All() {
+			if copied { // the id is the other computer's
+				p.HostID, p.RPCSeqno = 0, 0
+				a.db.Projects.Put(tx, u, p)
+			}
+		}
+	})
 }
 
 // Run works until ctx ends, or until nothing is left to do if so configured. It

@@ -2,10 +2,12 @@ package agent_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/state"
 )
@@ -48,4 +50,43 @@ func TestChangeHost(t *testing.T) {
 			t.Errorf("tools see mode %v, product %q, %v", v.GPUMode, v.Host.ProductName, err)
 		}
 	})
+}
+
+// A data directory that was copied from another computer makes a new host of this
+// one, once, and keeps its tasks; on the same computer nothing changes.
+func TestCopiedDataDirectory(t *testing.T) {
+	if hostinfo.Machine() == "" {
+		t.Skip("nothing tells this computer from others")
+	}
+	for machine, host := range map[string]int64{"": 111, hostinfo.Machine(): 111, "another computer": 0} {
+		w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), func(db *state.DB, tx *state.Tx) {
+			waiting(db, tx)
+			p, _ := db.Projects.Get(demoURL)
+			p.Contact.MinRPCTime = time.Time{}
+			db.Projects.Put(tx, demoURL, p)
+			h, _ := db.Hosts.Get(state.Self)
+			h.Machine = machine
+			db.Hosts.Put(tx, state.Self, h)
+		})
+		w.run(func(t *testing.T) {
+			w.after(t, time.Second)
+			if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
+				t.Fatal(err)
+			}
+			w.after(t, time.Minute)
+			first := w.request(t, 0)
+			if first.HostID != host || (first.Host.HostCPID == strings.Repeat("c", 32)) != (host != 0) || len(first.OtherResults) != 1 {
+				t.Errorf("from %q: host %d, cpid %s, %d tasks", machine, first.HostID, first.Host.HostCPID, len(first.OtherResults))
+			}
+			w.stop()
+			w.start(t)
+			if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
+				t.Fatal(err)
+			}
+			w.after(t, time.Minute)
+			if again := w.request(t, w.count(sched)-1); again.Host.HostCPID != first.Host.HostCPID {
+				t.Errorf("from %q: another cpid after a restart", machine)
+			}
+		})
+	}
 }

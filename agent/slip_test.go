@@ -21,7 +21,7 @@ import (
 // waiting puts a project into the state whose task waits for a file that nobody has.
 func waiting(db *state.DB, tx *state.Tx) {
 	db.Projects.Put(tx, demoURL, state.Project{
-		MasterURL: demoURL, SchedulerURLs: []string{demoURL}, HostID: 111, RPCSeqno: 1,
+		MasterURL: demoURL, SchedulerURLs: []string{demoURL + "cgi"}, HostID: 111, RPCSeqno: 1,
 		Contact: state.Contact{Initialized: true, MinRPCTime: time.Unix(math.MaxInt32, 0)},
 	})
 	db.Units.Put(tx, state.Key(demoURL, "w"), state.Workunit{Project: demoURL, Workunit: protocol.Workunit{Name: "w"}})

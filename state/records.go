@@ -17,6 +17,7 @@ func Key(project string, name ...string) string {
 // A Host is what the agent remembers of its own computer.
 type Host struct {
 	CPID         string    // random, 32 hex digits; tells this installation from others
+	Machine      string    // tells the computer from others, as of the last start; "" not known
 	Fpops        float64   // measured, operations a second and CPU; 0 not yet
 	Iops         float64   // likewise
 	Measured     time.Time // when

@@ -82,6 +82,9 @@ func attach(cmd *cobra.Command, o *options, u string, key protocol.Authenticator
 		return err
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Attached to %s. No agent is running; %s\n", u, o.start())
+	if other := elsewhereRuns(o.data); other != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "starling: "+other)
+	}
 	return nil
 }
 

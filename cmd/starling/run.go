@@ -42,6 +42,11 @@ func runCmd(o *options) *cobra.Command {
 				return err
 			}
 			defer func() { err = errors.Join(err, closeLog()) }()
+			leave, err := enter(cmd.Context(), o.data, s.AllowMultipleClients, log)
+			if err != nil {
+				return err
+			}
+			defer leave()
 			a, err := agent.New(agent.Config{DataDir: o.data, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: new(hostinfo.Presence), Watch: true, Confine: true, Modules: true})
 			if errors.Is(err, state.ErrInUse) {
 				return fmt.Errorf("an agent is already running in %s", o.data)

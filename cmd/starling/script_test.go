@@ -28,6 +28,7 @@ func TestScripts(t *testing.T) {
 			}
 			env.Defer(func() { _ = os.RemoveAll(dir) })
 			env.Setenv("STARLING_DATA", dir+"/d")
+			env.Setenv("STARLING_RUN_DIR", dir) // where this script's agents notice each other
 			port, err := testhost.FreePort()
 			if err != nil {
 				return err

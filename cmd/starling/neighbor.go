@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/starling-grid/starling/installer"
+	"github.com/starling-grid/starling/internal/neighbor"
+)
+
+// enter makes sure that no other agent runs on this computer, unless the settings
+// say that there are several: then another one that does not know is only told of.
+func enter(ctx context.Context, dataDir string, several bool, log *slog.Logger) (leave func(), err error) {
+	dir, err := filepath.Abs(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	leave, where, err := neighbor.Enter(ctx, dir, several)
+	switch {
+	case !errors.Is(err, neighbor.ErrNotAlone):
+		return leave, err
+	case where == dir:
+		return nil, fmt.Errorf("an agent is already running in %s", dataDir)
+	case several:
+		log.Warn("another agent on this computer does not know that there are several; set allow_multiple_clients = true in its starling.toml as well", "data", where)
+		return func() {}, nil
+	}
+	return nil, fmt.Errorf("%s is already running%s. Projects would take the two agents for one computer, and each would lose the other's tasks.\n"+
+		"You can: use that one: starling %sattach URL\n"+
+		"Or run several: set allow_multiple_clients = true in the starling.toml of each data directory, this one being %s",
+		whose(where), in(where), option(where), dir)
+}
+
+// elsewhereRuns says that another agent runs, for those who leave word for their own;
+// "": none does.
+func elsewhereRuns(dataDir string) string {
+	dir, err := filepath.Abs(dataDir)
+	where, running := neighbor.Running()
+	if err != nil || !running || where == dir {
+		return ""
+	}
+	return fmt.Sprintf("%s is running%s, and this is not about it. You can: use that one instead: starling %sattach URL", whose(where), in(where), option(where))
+}
+
+func whose(dir string) string {
+	if dir == installer.Packaged.DataDir {
+		return "the computer's agent"
+	}
+	return "another agent on this computer"
+}
+
+func in(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (data directory %s)", dir)
+}
+
+func option(dir string) string {
+	if dir == "" || dir == installer.Packaged.DataDir {
+		return ""
+	}
+	return "--data " + dir + " "
+}
