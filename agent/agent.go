@@ -51,7 +51,6 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/decide"
-	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/logflag"
@@ -67,9 +66,6 @@ const (
 	projectsDir = "projects"
 	slotsDir    = "slots"
 )
-
-// tick is the longest the loop sleeps: laptops do, and clocks jump.
-const tick = time.Minute
 
 // Config is what an agent is made of.
 type Config struct {
@@ -90,6 +86,8 @@ type Config struct {
 	Modules bool
 	// Watch has files that people edit read again when they change.
 	Watch bool
+	// Computer, if it is not nil, stands in for this one.
+	Computer *Computer
 }
 
 // An Agent runs in one data directory. Only New and Run are for its maker;
@@ -106,7 +104,7 @@ type Agent struct {
 	rng      *mrand.Rand
 
 	db    *state.DB
-	exec  *executor.Executor
+	exec  Applications
 	xfer  *filexfer.Client
 	sched *schedulerop.Client
 
@@ -185,7 +183,7 @@ func New(cfg Config) (*Agent, error) {
 	a := &Agent{
 		cfg: cfg, log: cfg.Log, logFlags: flags, since: time.Now(), journal: j, sizes: newFolderSizes(),
 		quitting: quit, quit: sync.OnceFunc(func() { close(quit) }),
-		rng:    mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64())),
+		rng:    cfg.rand(),
 		events: make(chan func(), 256), looks: make(chan func()),
 		talking: make(map[string]conversation), moving: make(map[string]*transfer),
 		running: make(map[string]*process), asked: make(map[string]bool), letters: make(map[string]bool),
@@ -208,16 +206,7 @@ func New(cfg Config) (*Agent, error) {
 	if err := settings.KeepSettings(dir, time.Now()); err != nil {
 		a.log.Warn("settings cannot be copied; a start while they have errors would use the defaults", "err", err)
 	}
-	a.exec, err = executor.New(dir, cfg.Log, func(e executor.Event) { a.post(func() { a.applyRun(e) }) })
-	if err == nil {
-		a.exec.PassEnvironment(a.settings.PassEnvironment)
-	}
-	if err == nil && cfg.Confine {
-		a.group()
-	}
-	if err == nil && cfg.Confine && a.settings.Sandbox {
-		err = a.exec.Confine(executor.Walls{Network: a.settings.SandboxNetwork, Read: a.settings.SandboxRead, Write: a.settings.SandboxWrite})
-	}
+	a.exec, err = a.applications()
 	if err == nil {
 		err = a.knowHost()
 	}
@@ -234,21 +223,10 @@ func New(cfg Config) (*Agent, error) {
 	return a, nil
 }
 
-// group has applications run in control groups of their own, where that can be.
-func (a *Agent) group() {
-	bounded, err := a.exec.UseControlGroups()
-	if err != nil {
-		a.log.Warn("applications have no control groups: their bounds are kept by looking", "error", err)
-	} else if bounded != "" {
-		a.log.Info("each application has a control group", "bounded", bounded)
-	}
-	a.bounded = bounded
-}
-
 // knowHost looks at the computer, and gives it an identity and measured speeds
 // if it has none yet.
 func (a *Agent) knowHost() error {
-	a.host = hostinfo.Probe(a.cfg.DataDir)
+	a.host = a.cfg.probe()
 	h, known := a.db.Hosts.Get(state.Self)
 	machine := hostinfo.Machine()
 	copied := h.Machine != "" && machine != "" && machine != h.Machine
@@ -336,7 +314,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 			a.log.Info("nothing left to do")
 			return nil
 		}
-		timer.Reset(max(0, min(wake.Sub(now), tick)))
+		timer.Reset(max(0, min(wake.Sub(now), a.cfg.tick())))
 	}
 }
 
@@ -354,7 +332,7 @@ func (a *Agent) drain() {
 
 // step does all that can be done now and returns when to look again.
 func (a *Agent) step(now time.Time) time.Time {
-	w := waker{now.Add(tick)}
+	w := waker{now.Add(a.cfg.tick())}
 	a.detachDone()
 	a.giveUp(now, &w)
 	a.measureDisk(now, &w)

@@ -24,7 +24,7 @@ type diskUse struct {
 
 // measureDisk has the data directory walked over now and then, beside the loop.
 func (a *Agent) measureDisk(now time.Time, w *waker) {
-	if next := a.disk.measured.Add(measureEvery); now.Before(next) {
+	if next := a.disk.measured.Add(max(measureEvery, a.cfg.tick())); now.Before(next) {
 		w.by(next)
 		return
 	}

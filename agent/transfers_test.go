@@ -19,7 +19,7 @@ func TestTransfersStopWithTheNetwork(t *testing.T) {
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	a.moving = map[string]*transfer{"f": {cancel: cancel}}
-	w := waker{time.Now().Add(tick)}
+	w := waker{time.Now().Add(time.Minute)}
 	a.startTransfers(time.Now(), &w)
 	if ctx.Err() == nil {
 		t.Error("a transfer goes on")
