@@ -19,9 +19,9 @@ type Computer struct {
 	// events as an [executor.Executor] does.
 	Applications func(dataDir string, report func(executor.Event)) Applications
 	Rand         *mrand.Rand // the agent's alone from then on
-	// Tick is how long the loop may sleep, and how old may be what is known of the
-	// disk. The agent's own is for laptops that sleep and clocks that jump; virtual
-	// ones cost less with hours.
+	// Tick is how long the loop may sleep, how old may be what is known of the disk,
+	// and how much of debts and uptime a kill may cost. The agent's own minute is for
+	// laptops that sleep and clocks that jump; virtual ones cost less with hours.
 	Tick time.Duration
 }
 
@@ -90,7 +90,8 @@ func (c Config) rand() *mrand.Rand {
 	return mrand.New(mrand.NewPCG(mrand.Uint64(), mrand.Uint64()))
 }
 
-// tick is the longest the loop sleeps: laptops do, and clocks jump.
+// tick is the longest the loop sleeps: laptops do, and clocks jump. What is measured
+// or saved now and then need not be so more often.
 func (c Config) tick() time.Duration {
 	if c.Computer != nil {
 		return c.Computer.Tick

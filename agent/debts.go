@@ -45,7 +45,7 @@ func (a *Agent) account(now time.Time) {
 
 // keepDebts makes debts durable now and then.
 func (a *Agent) keepDebts(now time.Time) {
-	if now.Sub(a.debts.saved).Abs() >= saveDebts && a.save(a.putDebts) {
+	if now.Sub(a.debts.saved).Abs() >= max(saveDebts, a.cfg.tick()) && a.save(a.putDebts) {
 		a.debts.saved = now
 	}
 }

@@ -71,7 +71,7 @@ func (a *Agent) tickUptime(now time.Time, active, online bool) {
 		a.up.busy += dt
 	}
 	a.up.last, a.up.active, a.up.online = now, active, online
-	if now.Sub(a.up.saved) >= saveDebts && a.save(a.putTimes) {
+	if now.Sub(a.up.saved) >= max(saveDebts, a.cfg.tick()) && a.save(a.putTimes) {
 		a.up.saved = now
 	}
 }
