@@ -7,7 +7,7 @@ VERSION ?= $(shell tools/version)
 LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSION)
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages demo test test-unprivileged model kills bench check lint fmt cross fuzz scenarios clean
+.PHONY: help build packages demo test test-unprivileged model world kills bench check lint fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm]  a project, its server and two agents compute N workunits"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-unprivileged  as root: tests of running applications, as another user"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1)"
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
+	@echo "make world       whole projects with many agents in virtual time (WORLD_DAYS=50000 WORLD_SEED=1)"
 	@echo "make bench       how fast the server is (BENCHTIME=3x)"
 	@echo "make check       formatting, lint and builds for all platforms"
 	@echo "make scenarios   what the scheduling policies are worth, mean of five seeds"
@@ -48,6 +49,12 @@ model:
 KILLS ?= 1000
 kills:
 	STARLING_KILLS=$(KILLS) $(GO) test ./e2e -count=1 -timeout 0 -v -run 'TestKills'
+
+# Host-days; a million take a night.
+WORLD_DAYS ?= 50000
+WORLD_SEED ?= 1
+world:
+	$(GO) test ./sim/world -count=1 -timeout 0 -v -run 'TestWorld$$' -world.seed=$(WORLD_SEED) -world.days=$(WORLD_DAYS)
 
 BENCHTIME ?= 3x
 bench:

@@ -1,0 +1,227 @@
+package world
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// patience is how long a world may take to come to rest.
+const patience = 250 * day
+
+// rest lets nothing go wrong any more and time pass until nothing is left to do,
+// then checks what must hold.
+func (w *world) rest() {
+	w.tell("nothing goes wrong any more")
+	w.resting.Store(true)
+	close(w.calmed)
+	began := time.Now()
+	last, why := began, ""
+	for {
+		time.Sleep(day + time.Hour)
+		if why = w.busy(); why == "" {
+			break
+		}
+		if time.Since(began) > patience {
+			w.failf("it does not come to rest: %s", why)
+			break
+		}
+		// Nobody here may take what is there: let others come.
+		if time.Since(last) > 20*day && w.unsent() > 0 {
+			last = time.Now()
+			w.addUser(len(w.keys))
+			i := len(w.hosts)
+			h := w.join(i)
+			_ = h
+		}
+	}
+	w.check()
+	w.purge()
+	w.mu.Lock()
+	for _, h := range w.hosts {
+		if !h.gone {
+			w.lived += time.Since(h.born)
+		}
+	}
+	w.mu.Unlock()
+}
+
+// busy says what is left to do, "" if nothing.
+func (w *world) busy() string {
+	w.server.Lock()
+	var st store.Status
+	w.view(func(tx *store.Tx) (err error) {
+		st, err = tx.Status(time.Now().Unix())
+		return err
+	})
+	w.server.Unlock()
+	if !st.Done || st.Results.ByServerState["in_progress"] > 0 || st.Results.ByServerState["unsent"] > 0 {
+		return fmt.Sprintf("%+v", st)
+	}
+	for _, h := range w.alive() {
+		s, err := h.life.a.Status(w.ctx)
+		if err != nil {
+			return err.Error()
+		}
+		for _, task := range s.Tasks {
+			return fmt.Sprintf("%s has %+v", h.name, task)
+		}
+	}
+	return ""
+}
+
+func (w *world) alive() (list []*host) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, h := range w.hosts {
+		if !h.gone && h.life != nil {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// check sees that all holds that must at rest.
+func (w *world) check() {
+	w.server.Lock()
+	defer w.server.Unlock()
+	wrong, err := w.p.Doctor().Examine(w.ctx)
+	w.must(err)
+	for _, v := range wrong {
+		w.failf("doctor: %v", v)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "project", "project.db")+"?mode=ro")
+	if !w.must(err) {
+		return
+	}
+	defer db.Close()
+	for _, rule := range rules {
+		rows, err := db.QueryContext(w.ctx, rule.query)
+		if !w.must(err) {
+			continue
+		}
+		for rows.Next() {
+			var name string
+			w.must(rows.Scan(&name))
+			w.failf("%s: %s", rule.what, name)
+		}
+		w.must(rows.Err())
+		_ = rows.Close()
+	}
+	w.checkClaims(db)
+	w.checkOutcomes(db)
+}
+
+// rules are queries for the names of what must not be at rest.
+var rules = []struct{ what, query string }{
+	{"a workunit has either a canonical result or an error", `SELECT name FROM workunit WHERE (canonical_resultid = 0) = (error_mask = 0)`},
+	{"a workunit is assimilated", `SELECT name FROM workunit WHERE assimilate_state <> 2`},
+	{"inputs are deleted", `SELECT name FROM workunit WHERE file_delete_state <> 2`},
+	{"a result is over with an outcome", `SELECT name FROM result WHERE server_state <> 5 OR outcome = 0`},
+	{"a success is judged", `SELECT name FROM result WHERE outcome = 1 AND validate_state IN (0, 4)`},
+	{"valid is what has credit", `SELECT name FROM result WHERE (validate_state = 1) <> (granted_credit > 0)`},
+	{"a canonical result has its quorum", `SELECT w.name FROM workunit w WHERE canonical_resultid <> 0 AND
+		(SELECT count(*) FROM result r WHERE r.workunitid = w.id AND r.validate_state = 1) < w.min_quorum`},
+	{"a host's credit is the sum of its results'", `SELECT h.id FROM host h WHERE
+		abs(h.total_credit - (SELECT COALESCE(sum(granted_credit), 0) FROM result r WHERE r.hostid = h.id)) > 1e-6 * (1 + h.total_credit)`},
+}
+
+// checkClaims compares what computers did with what the server knows of it.
+func (w *world) checkClaims(db *sql.DB) {
+	w.mu.Lock()
+	var lost []string
+	for _, h := range w.hosts {
+		if h.gone {
+			continue
+		}
+		for name := range h.kept {
+			if c := w.claim(name); !c.reported && !c.aborted {
+				lost = append(lost, name+" of "+h.name)
+			}
+		}
+	}
+	lies := make(map[string]bool)
+	for name, c := range w.claims {
+		lies[name] = c.lied
+	}
+	w.mu.Unlock()
+	for _, what := range slices.Sorted(slices.Values(lost)) {
+		w.failf("a finished result is lost: %s", what)
+	}
+	rows, err := db.QueryContext(w.ctx, `SELECT r.name, w.min_quorum FROM result r JOIN workunit w ON w.id = r.workunitid WHERE r.granted_credit > 0 OR r.validate_state = 1`)
+	if !w.must(err) {
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var quorum int
+		w.must(rows.Scan(&name, &quorum))
+		if lies[name] && quorum > 1 {
+			w.failf("a liar has credit for %s", name)
+		}
+	}
+	w.must(rows.Err())
+}
+
+// checkOutcomes reads what the scientist got.
+func (w *world) checkOutcomes(db *sql.DB) {
+	rows, err := db.QueryContext(w.ctx, `SELECT name, min_quorum FROM workunit WHERE canonical_resultid <> 0`)
+	if !w.must(err) {
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var quorum int
+		w.must(rows.Scan(&name, &quorum))
+		b, err := os.ReadFile(filepath.Join(w.dir, "project", "results", name, "out"))
+		if !w.must(err) {
+			continue
+		}
+		if got := string(b); got != "right "+name && (quorum > 1 || !strings.HasPrefix(got, "wrong ")) {
+			w.failf("the outcome of %s is %q", name, got)
+		}
+	}
+	w.must(rows.Err())
+}
+
+// purge moves all into the archive, and sees that nothing is left.
+func (w *world) purge() {
+	w.server.Lock()
+	w.p.Config.PurgeAfterDays = 3
+	w.server.Unlock()
+	time.Sleep(12 * day)
+	w.server.Lock()
+	defer w.server.Unlock()
+	w.view(func(tx *store.Tx) error {
+		st, err := tx.Status(time.Now().Unix())
+		if n := st.Workunits.Total + st.Results.Total; n > 0 {
+			w.failf("%d rows are not purged", n)
+		}
+		return err
+	})
+	for _, dir := range []string{"upload", "download"} {
+		w.files(dir)
+	}
+}
+
+// files looks for what should have been deleted.
+func (w *world) files(dir string) {
+	tree := w.p.Upload
+	if dir == "download" {
+		tree = w.p.Download
+	}
+	w.must(tree.Walk(func(name string, _ time.Time) error {
+		if !strings.HasPrefix(name, appName+"_1.00_") {
+			w.failf("a file is left in %s/: %s", dir, name)
+		}
+		return nil
+	}))
+}

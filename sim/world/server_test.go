@@ -1,0 +1,75 @@
+package world
+
+import (
+	"context"
+	"io"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/starling-grid/starling/server/blob"
+)
+
+// A mortal context ends after it has been asked a number of times whether it has,
+// as each transaction does at first: what works under it dies between two of them,
+// which for a database is the same as within one. Its end wakes nobody, since who is
+// woken first would be for no seed to tell.
+type mortal struct {
+	context.Context
+	left *atomic.Int64
+}
+
+func dying(ctx context.Context, asked int64) context.Context {
+	m := mortal{ctx, new(atomic.Int64)}
+	m.left.Store(asked)
+	return m
+}
+
+func (m mortal) Done() <-chan struct{} { return nil }
+
+func (m mortal) Err() error {
+	if m.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return m.Context.Err()
+}
+
+// disk is upload/ on a disk that is full at times and has the world's clock.
+type disk struct {
+	blob.Tree
+	w *world
+}
+
+// change notes that a file changes, unless the disk is full.
+func (d disk) change(name string) error {
+	if d.w.full {
+		return syscall.ENOSPC
+	}
+	d.w.changed[name] = time.Now()
+	return nil
+}
+
+func (d disk) Put(name string, r io.Reader) (blob.Info, error) {
+	if err := d.change(name); err != nil {
+		return blob.Info{}, err
+	}
+	return d.Tree.Put(name, r)
+}
+
+func (d disk) OpenPart(name string) (blob.Part, error) {
+	if err := d.change(name); err != nil {
+		return nil, err
+	}
+	return d.Tree.OpenPart(name)
+}
+
+func (d disk) CommitPart(name string) error {
+	if err := d.change(name); err != nil {
+		return err
+	}
+	return d.Tree.CommitPart(name)
+}
+
+func (d disk) Walk(fn func(name string, modified time.Time) error) error {
+	return d.Tree.Walk(func(name string, _ time.Time) error { return fn(name, d.w.changed[name]) })
+}

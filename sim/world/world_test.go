@@ -1,0 +1,398 @@
+package world
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"log/slog"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+var (
+	seedFlag = flag.Uint64("world.seed", 1, "seed of the first world")
+	daysFlag = flag.Int("world.days", 1000, "host-days in all, before the worlds come to rest")
+	tellFlag = flag.Bool("world.tell", false, "tell the story of each world")
+)
+
+// A world has so many computers for so many days before it comes to rest.
+const (
+	hosts = 60
+	days  = 60
+)
+
+const (
+	masterURL = "http://127.0.0.1/world/"
+	appName   = "echo"
+	day       = 24 * time.Hour
+)
+
+func TestWorld(t *testing.T) {
+	began := time.Now()
+	n := max(1, (*daysFlag+hosts*days-1)/(hosts*days))
+	var mu sync.Mutex
+	lived := 0.0
+	t.Run("worlds", func(t *testing.T) {
+		for i := range n {
+			seed := *seedFlag + uint64(i)
+			t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, seed)
+				defer func() {
+					mu.Lock()
+					lived += w.lived.Hours() / 24
+					mu.Unlock()
+					w.print()
+					if !t.Failed() {
+						return
+					}
+					t.Logf("replay with: go test ./sim/world -count=1 -run 'TestWorld/worlds/%d$' -world.seed=%d -world.tell", seed, seed)
+				}()
+				w.play(t)
+			})
+		}
+	})
+	took := time.Since(began)
+	t.Logf("%d worlds, %.0f host-days in %v, %.0f a second", n, lived, took.Round(time.Second), lived/took.Seconds())
+}
+
+// A world is a project with its computers.
+type world struct {
+	t     *testing.T
+	seed  uint64
+	size  int // computers at first
+	days  int // until nothing goes wrong any more
+	dir   string
+	began time.Time
+	ctx   context.Context // of all that happens in the world
+	wg    sync.WaitGroup
+
+	p     *server.Project
+	keys  []protocol.Authenticator // of the accounts
+	units []string                 // workunits by name
+	bell  chan struct{}
+
+	resting atomic.Bool   // nothing goes wrong any more
+	calmed  chan struct{} // closed then
+
+	server  sync.Mutex // one request or pass of the daemons at a time
+	handler http.Handler
+	full    bool                 // the server's disk is
+	changed map[string]time.Time // files in upload/
+
+	mu      sync.Mutex // for what follows
+	hosts   []*host
+	shares  map[share]string  // names of results
+	claims  map[string]*claim // by name of a result
+	story   []string
+	telling bool
+	lived   time.Duration // of all computers
+}
+
+// A share is what a host gets of a workunit.
+type share struct {
+	host int64
+	unit string
+}
+
+// A claim is what the world knows of a result.
+type claim struct {
+	lied     bool // an application returned a wrong output
+	reported bool // the server took a report of it
+	aborted  bool // the server told a computer to drop it
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
+	return &world{t: t, telling: *tellFlag, seed: seed, dir: folder(t), size: hosts, days: days, shares: make(map[share]string), claims: make(map[string]*claim), changed: make(map[string]time.Time)}
+}
+
+// play lets the world live and come to rest.
+func (w *world) play(t *testing.T) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w.t = t
+		ctx, cancel := context.WithCancel(t.Context())
+		w.ctx = ctx
+		w.began = time.Now()
+		w.bell, w.calmed = make(chan struct{}, 1), make(chan struct{})
+		defer func() {
+			cancel()
+			w.wg.Wait()
+			if w.p != nil {
+				if err := w.p.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+		if !w.found() {
+			return
+		}
+		w.wg.Go(w.daemons)
+		for i := range w.size {
+			w.join(i)
+		}
+		for range w.days {
+			w.feed()
+			time.Sleep(day)
+		}
+		w.rest()
+	})
+}
+
+func (w *world) print() {
+	if !*tellFlag {
+		return
+	}
+	for _, line := range w.story {
+		fmt.Println(line)
+	}
+}
+
+// folder makes a directory, in memory where there is some: all that is written is
+// synced.
+func folder(t *testing.T) string {
+	t.Helper()
+	base := ""
+	if free, ok := hostinfo.DiskFree("/dev/shm"); ok && free > 2<<30 {
+		base = "/dev/shm"
+	}
+	dir, err := os.MkdirTemp(base, "starling-world-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// draw returns chance that depends on nothing but the seed and what it is for, so
+// that no goroutine changes the luck of another.
+func (w *world) draw(what ...any) *rand.Rand {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintln(h, what...)
+	return rand.New(rand.NewPCG(w.seed, h.Sum64()))
+}
+
+func chance(r *rand.Rand, p float64) bool { return r.Float64() < p }
+
+// between draws a time, to the nanosecond: no two events fall together.
+func between(r *rand.Rand, least, most time.Duration) time.Duration {
+	return least + time.Duration(r.Int64N(int64(most-least)))
+}
+
+// tell adds to the story.
+func (w *world) tell(format string, args ...any) {
+	if !w.telling {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.story = append(w.story, fmt.Sprintf("%20.9f ", time.Since(w.began).Seconds())+strings.ReplaceAll(fmt.Sprintf(format, args...), w.dir, ""))
+}
+
+func (w *world) failf(format string, args ...any) {
+	w.tell("FAILED: "+format, args...)
+	w.t.Errorf("after %v: "+format, append([]any{time.Since(w.began).Round(time.Second)}, args...)...)
+}
+
+func (w *world) must(err error) bool {
+	if err != nil {
+		w.failf("%v", err)
+	}
+	return err == nil
+}
+
+// claim returns what is known of a result; w.mu is held.
+func (w *world) claim(name string) *claim {
+	c := w.claims[name]
+	if c == nil {
+		c = new(claim)
+		w.claims[name] = c
+	}
+	return c
+}
+
+// found makes the project.
+func (w *world) found() bool {
+	dir := filepath.Join(w.dir, "project")
+	if !w.must(server.Init(w.ctx, dir, server.NewProject{Name: "World", MasterURL: masterURL})) || !w.open() {
+		return false
+	}
+	program := filepath.Join(w.dir, "program")
+	platform, _ := hostinfo.Platform()
+	err := errors.Join(
+		os.WriteFile(program, []byte("program"), 0o700),
+		w.p.AddApp(w.ctx, server.NewApp{Name: appName, Validator: "bitwise", Assimilator: "copy"}, time.Now()),
+		w.p.AddVersion(w.ctx, server.NewVersion{App: appName, Platform: platform, Number: "1.00", Main: program}, time.Now()),
+	)
+	for i := range 5 {
+		w.addUser(i)
+	}
+	return w.must(err)
+}
+
+func (w *world) addUser(i int) {
+	key, err := w.p.AddUser(w.ctx, fmt.Sprintf("%d@example.org", i), "", "", time.Now())
+	w.must(err)
+	w.keys = append(w.keys, key)
+}
+
+// open starts the server's process.
+func (w *world) open() bool {
+	p, err := server.Open(w.ctx, filepath.Join(w.dir, "project"), slog.New(slog.DiscardHandler))
+	if !w.must(err) {
+		return false
+	}
+	p.Upload = disk{p.Upload, w}
+	w.p = p
+	w.handler, err = p.Handler(func() {
+		select {
+		case w.bell <- struct{}{}:
+		default:
+		}
+	})
+	return w.must(err)
+}
+
+// feed adds workunits, so that there is some work for all, and shortage at times.
+func (w *world) feed() {
+	w.server.Lock()
+	defer w.server.Unlock()
+	r := w.draw("feed", len(w.units), time.Since(w.began))
+	g, err := w.p.Generator(w.ctx, appName, time.Now())
+	if !w.must(err) {
+		return
+	}
+	for range r.IntN(w.size / 4) {
+		name := fmt.Sprintf("wu%04d", len(w.units))
+		path := filepath.Join(w.dir, "in")
+		if !w.must(os.WriteFile(path, []byte(name), 0o600)) {
+			return
+		}
+		quorum := 1 + r.IntN(2)
+		flops := between(r, 12*time.Hour, 4*day).Seconds() * 1e9
+		_, err := g.Create(w.ctx, []workgen.Spec{{
+			Params: workgen.Params{
+				Name: name, MinQuorum: quorum, TargetNResults: quorum, MaxErrorResults: 4, MaxTotalResults: 12, MaxSuccessResults: 8,
+				DelayBound: between(r, 6*day, 18*day).Seconds(), RscFpopsEst: flops, RscFpopsBound: 10 * flops, RscMemoryBound: 1e6, RscDiskBound: 1e6,
+			},
+			Inputs: []workgen.Given{{Path: path, Logical: "in"}},
+		}}, time.Now())
+		if !w.must(err) {
+			return
+		}
+		w.units = append(w.units, name)
+	}
+	w.ring()
+}
+
+func (w *world) ring() {
+	select {
+	case w.bell <- struct{}{}:
+	default:
+	}
+}
+
+// daemons lets the server's daemons work when there is something to do, and every
+// hour. Now and then they are killed in the middle, the server is restarted, or its
+// disk is full.
+func (w *world) daemons() {
+	for n := 0; ; n++ {
+		r := w.draw("daemons", n)
+		select {
+		case <-w.ctx.Done():
+			return
+		case <-w.bell:
+			time.Sleep(between(r, time.Second, 10*time.Minute))
+		case <-time.After(between(r, 2*time.Hour, 5*time.Hour)):
+		}
+		w.server.Lock()
+		w.pass(n, r)
+		w.server.Unlock()
+	}
+}
+
+func (w *world) pass(n int, r *rand.Rand) {
+	if w.ctx.Err() != nil {
+		return
+	}
+	ctx := w.ctx
+	if !w.calm() {
+		w.full = chance(r, 0.02) || w.full && chance(r, 0.7)
+		if chance(r, 0.05) {
+			ctx = dying(ctx, int64(r.IntN(40)))
+		}
+		if chance(r, 0.005) {
+			w.tell("server restarts")
+			if !w.must(w.p.Close()) || !w.open() {
+				return
+			}
+		}
+	} else {
+		w.full = false
+	}
+	err := w.p.RunOnce(ctx, time.Now())
+	if ctx.Err() != nil {
+		w.tell("daemons killed in pass %d", n)
+		w.ring()
+		return
+	}
+	w.must(err)
+}
+
+// calm reports whether nothing goes wrong any more.
+func (w *world) calm() bool { return w.resting.Load() }
+
+// view reads the database.
+func (w *world) view(fn func(tx *store.Tx) error) {
+	w.must(w.p.Store.View(w.ctx, fn))
+}
+
+// unsent counts the results that wait for a computer.
+func (w *world) unsent() (n int) {
+	w.view(func(tx *store.Tx) error {
+		list, err := tx.Unsent(math.MaxInt64, 0, 1000)
+		n = len(list)
+		return err
+	})
+	return n
+}
+
+// A seed tells all of a world, or a failure could not be replayed.
+func TestReplay(t *testing.T) {
+	var stories [2][]string
+	for i := range stories {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			w := newWorld(t, *seedFlag)
+			w.size, w.days, w.telling = 12, 40, true
+			defer w.print()
+			w.play(t)
+			slices.Sort(w.story)
+			stories[i] = w.story
+		})
+	}
+	for n, line := range stories[0] {
+		if n >= len(stories[1]) || stories[1][n] != line {
+			t.Fatalf("two worlds of one seed differ in line %d of %d and %d:\n%s\n\n%s", n, len(stories[0]), len(stories[1]),
+				strings.Join(stories[0][max(0, n-5):n+1], "\n"), strings.Join(stories[1][max(0, n-5):min(n+1, len(stories[1]))], "\n"))
+		}
+	}
+}
