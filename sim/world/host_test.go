@@ -335,9 +335,8 @@ func (l *life) finished(result string, lied bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l.h.fresh[result] = time.Now()
-	if lied {
-		w.claim(result).lied = true
-	}
+	c := w.claim(result)
+	c.lied, c.right = c.lied || lied, c.right || !lied
 }
 
 // luck is the chance for one request.

@@ -76,6 +76,30 @@ func (w *world) busy() string {
 	return ""
 }
 
+// mostQueued is how many results a CPU may have to compute: one that runs, and as many
+// of the shortest as fill a buffer of work_buf_min_days and work_buf_additional_days,
+// 14 hours. How long they take is learnt on the way, so their sum says less.
+const mostQueued = 5
+
+// queues sees that no computer fetches more than it can compute.
+func (w *world) queues() {
+	for _, h := range w.alive() {
+		s, err := h.life.a.Status(w.ctx)
+		if err != nil {
+			continue // it ends just now
+		}
+		n := 0
+		for _, task := range s.Tasks {
+			if task.Remaining > 0 {
+				n++
+			}
+		}
+		if n > mostQueued*h.cpus {
+			w.failf("%s has %d results to compute on %d CPUs: %+v", h.name, n, h.cpus, s.Tasks)
+		}
+	}
+}
+
 func (w *world) alive() (list []*host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,15 +170,15 @@ func (w *world) checkClaims(db *sql.DB) {
 			}
 		}
 	}
-	lies := make(map[string]bool)
+	lies, right := make(map[string]bool), make(map[string]bool)
 	for name, c := range w.claims {
-		lies[name] = c.lied
+		lies[name], right[name] = c.lied, c.right && !c.lied
 	}
 	w.mu.Unlock()
 	for _, what := range slices.Sorted(slices.Values(lost)) {
 		w.failf("a finished result is lost: %s", what)
 	}
-	rows, err := db.QueryContext(w.ctx, `SELECT r.name, w.min_quorum FROM result r JOIN workunit w ON w.id = r.workunitid WHERE r.granted_credit > 0 OR r.validate_state = 1`)
+	rows, err := db.QueryContext(w.ctx, `SELECT r.name, w.min_quorum, r.outcome, r.validate_state FROM result r JOIN workunit w ON w.id = r.workunitid`)
 	if !w.must(err) {
 		return
 	}
@@ -162,9 +186,16 @@ func (w *world) checkClaims(db *sql.DB) {
 	for rows.Next() {
 		var name string
 		var quorum int
-		w.must(rows.Scan(&name, &quorum))
-		if lies[name] && quorum > 1 {
+		var outcome store.Outcome
+		var judged store.ValidateState
+		w.must(rows.Scan(&name, &quorum, &outcome, &judged))
+		switch {
+		case lies[name] && quorum > 1 && judged == store.Valid:
 			w.failf("a liar has credit for %s", name)
+		case right[name] && quorum > 1 && judged == store.Invalid:
+			w.failf("%s is right and counts as wrong", name)
+		case right[name] && outcome == store.ValidateError:
+			w.failf("the output of %s is lost", name)
 		}
 	}
 	w.must(rows.Err())

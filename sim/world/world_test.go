@@ -117,6 +117,7 @@ type share struct {
 // A claim is what the world knows of a result.
 type claim struct {
 	lied     bool // an application returned a wrong output
+	right    bool // or the right one
 	reported bool // the server took a report of it
 	aborted  bool // the server told a computer to drop it
 }
@@ -152,6 +153,7 @@ func (w *world) play(t *testing.T) {
 		}
 		for range w.days {
 			w.feed()
+			w.queues()
 			time.Sleep(day)
 		}
 		w.rest()
