@@ -274,6 +274,7 @@ func (a *apps) Progress() map[string]executor.Progress {
 }
 
 func (a *apps) Clear(slot int) error {
+	time.Sleep(between(a.life.h.w.draw("clear", a.life.h.name, slot, time.Now()), time.Millisecond, time.Second))
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.stopped {

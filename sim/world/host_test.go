@@ -44,6 +44,7 @@ var manners = []manner{
 	{net: 1, kills: 0.3, vanish: 0.15},
 	{net: 1, kills: 0.3, jumps: 0.5},
 	{net: 1, kills: 0.3, full: 0.5},
+	{net: 3, kills: 0.8, fails: 0.1, hangs: 0.05, lies: 0.1, backup: 0.2, restore: 0.1, clone: 0.03, jumps: 0.1, full: 0.3},
 }
 
 // A host is a computer with an agent's data directory.

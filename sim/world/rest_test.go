@@ -192,7 +192,7 @@ func (w *world) checkClaims(db *sql.DB) {
 		switch {
 		case lies[name] && quorum > 1 && judged == store.Valid:
 			w.failf("a liar has credit for %s", name)
-		case right[name] && quorum > 1 && judged == store.Invalid:
+		case right[name] && quorum > 1 && outcome == store.Success && judged == store.Invalid:
 			w.failf("%s is right and counts as wrong", name)
 		case right[name] && outcome == store.ValidateError:
 			w.failf("the output of %s is lost", name)

@@ -66,7 +66,7 @@ func (t wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		h.asks()
 	}
 	luck := h.luck(what)
-	if !sleep(r, between(luck, 20*time.Millisecond, 3*time.Second)) {
+	if !sleep(r, luck, between(luck, 20*time.Millisecond, 3*time.Second)) {
 		return nil, r.Context().Err()
 	}
 	t.l.point()
@@ -74,7 +74,7 @@ func (t wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errLost
 	}
 	calm := w.calm()
-	bad := func(p float64) bool { return chance(luck, p*h.manner.net) && !calm }
+	bad := func(p float64) bool { return chance(luck, p*h.manner.net*w.mood) && !calm }
 	if bad(0.03) || !calm && w.outage() {
 		return nil, errLost
 	}
@@ -100,7 +100,7 @@ func (t wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if bad(0.02) {
 		slow = between(luck, time.Minute, 30*time.Minute) // longer than agents wait
 	}
-	if !sleep(r, slow) {
+	if !sleep(r, luck, slow) {
 		return nil, r.Context().Err()
 	}
 	t.l.point()
@@ -126,12 +126,14 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// sleep reports whether the request still waits afterwards.
-func sleep(r *http.Request, d time.Duration) bool {
+// sleep reports whether the request still waits afterwards. Those that give up at the
+// same time hear of it one after the other.
+func sleep(r *http.Request, luck *rand.Rand, d time.Duration) bool {
 	select {
 	case <-time.After(d):
 		return true
 	case <-r.Context().Done():
+		time.Sleep(between(luck, 0, time.Millisecond))
 		return false
 	}
 }
