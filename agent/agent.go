@@ -335,6 +335,7 @@ func (a *Agent) step(now time.Time) time.Time {
 	w := waker{now.Add(a.cfg.tick())}
 	a.detachDone()
 	a.giveUp(now, &w)
+	a.abortDue(now, &w)
 	a.measureDisk(now, &w)
 	a.advance(now)
 	a.startTransfers(now, &w)

@@ -222,3 +222,18 @@ func (a *Agent) forget(project string) bool {
 	}
 	return true
 }
+
+// abortDue aborts the tasks whose time to take that back is over.
+func (a *Agent) abortDue(now time.Time, w *waker) {
+	for key, r := range a.db.Results.All() {
+		switch {
+		case r.AbortAt.IsZero() || r.ReadyToReport || !r.Computing():
+		case now.Before(r.AbortAt):
+			w.by(r.AbortAt)
+		default:
+			if err := a.abort(key, r, "aborted by user"); err != nil {
+				a.log.Warn("cannot abort a task", "result", r.Name, "err", err)
+			}
+		}
+	}
+}

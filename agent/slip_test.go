@@ -14,6 +14,7 @@ import (
 	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -270,4 +271,38 @@ func TestSavesByRename(t *testing.T) {
 		}
 		see(false)
 	}
+}
+
+// A task that is aborted waits for some minutes, in which it can be resumed, also over
+// a restart.
+func TestAbortCanBeUndone(t *testing.T) {
+	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
+	w.run(func(t *testing.T) {
+		w.after(t, time.Second)
+		do := func(what control.TaskAction) {
+			t.Helper()
+			if err := w.a.SteerTask(t.Context(), "", "w_0", what); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.a.SetMode(t.Context(), false, prefs.Never, 0); err != nil { // it cannot really run
+			t.Fatal(err)
+		}
+		do(control.AbortSoon)
+		s := w.after(t, 4*time.Minute)
+		if w.keeps(t, s); !strings.Contains(s.Tasks[0].Why, "You aborted the task") || !strings.Contains(s.Tasks[0].Why, "starling task resume w_0") {
+			t.Errorf("told: %q", s.Tasks[0].Why)
+		}
+		w.stop()
+		w.start(t)
+		do(control.ResumeTask)
+		w.keeps(t, w.after(t, time.Hour))
+		do(control.AbortSoon)
+		w.after(t, time.Minute)
+		w.stop()
+		w.start(t)
+		if s := w.after(t, 5*time.Minute); len(s.Tasks) != 1 || s.Tasks[0].ExitStatus != protocol.ExitAbortedByUser {
+			t.Errorf("afterwards: %+v", s.Tasks)
+		}
+	})
 }

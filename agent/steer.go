@@ -81,6 +81,10 @@ func (a *Agent) SteerTask(ctx context.Context, project, name string, what contro
 			if !r.Suspended && r.Crashes > 0 { // a person's word counts for more than a suspicion
 				r.SetAside, r.Crashes, r.NotBefore = false, 0, time.Time{}
 			}
+			r.AbortAt = time.Time{}
+			return a.db.Update(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
+		case control.AbortSoon:
+			r.AbortAt = time.Now().Add(undoFor)
 			return a.db.Update(func(tx *state.Tx) { a.db.Results.Put(tx, key, r) })
 		case control.AbortTask:
 			return a.abort(key, r, "aborted by user")

@@ -171,6 +171,8 @@ func (p *pass) run() {
 		switch {
 		case p.Projects[r.Project].Leaving:
 			plan.Reason = jobsched.Reason{Code: Detached, Text: "Its project is being " + p.Projects[r.Project].going() + "."}
+		case !r.AbortAt.IsZero() && r.Phase != Ready:
+			plan.Reason = jobsched.Reason{Code: jobsched.Suspended, Until: r.AbortAt, Text: "You aborted the task. Until then you can keep it with: starling task resume " + r.ID}
 		case r.computing() && !r.Started && !r.Deadline.IsZero() && !p.Now.Before(r.Deadline):
 			plan.GiveUp = true
 			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "It is given up: its deadline passed before it was started."}
@@ -228,7 +230,7 @@ func (p *pass) stuck(i int) bool {
 // fetch has workfetch choose whom to ask.
 func (p *pass) fetch() {
 	jobs, _ := p.jobs(func(i int) bool {
-		return !p.overdrawn(p.Results[i].Project) && !p.stuck(i) && p.Results[i].computing() && !p.plan.Results[i].GiveUp && !p.Projects[p.Results[i].Project].Leaving
+		return !p.overdrawn(p.Results[i].Project) && !p.stuck(i) && p.Results[i].computing() && p.Results[i].AbortAt.IsZero() && !p.plan.Results[i].GiveUp && !p.Projects[p.Results[i].Project].Leaving
 	})
 	p.plan.Busy = jobsched.BusyTime(p.Now, p.CPUs, p.OnFrac, jobs)
 	s := workfetch.Snapshot{

@@ -130,6 +130,7 @@ type Result struct {
 	Started   bool          `json:"started,omitempty"`
 	Urgent    bool          `json:"urgent,omitempty"` // was in danger at the pass before
 	Suspended bool          `json:"suspended,omitempty"`
+	AbortAt   time.Time     `json:"abort_at,omitzero"` // it is going to be aborted; zero: it is not
 	NotBefore time.Time     `json:"not_before,omitzero"`
 	Suspect   bool          `json:"suspect,omitempty"`   // it ran when the agent crashed
 	SetAside  bool          `json:"set_aside,omitempty"` // more than once

@@ -221,6 +221,7 @@ type Result struct {
 
 	Checkpoint Checkpoint
 	Suspended  bool      // by the volunteer
+	AbortAt    time.Time `json:",omitzero"` // it is aborted then, unless that is taken back; zero: not at all
 	Urgent     bool      // its deadline was in danger when last looked at
 	NotBefore  time.Time // the application asked to be started again no earlier; or a suspect is not to
 

@@ -74,6 +74,7 @@ const (
 	SuspendTask TaskAction = "suspend"
 	ResumeTask  TaskAction = "resume"
 	AbortTask   TaskAction = "abort"
+	AbortSoon   TaskAction = "abort soon" // in some minutes; until then resume takes it back
 )
 
 // Serve answers on the socket in the data directory, in the background, until

@@ -25,6 +25,7 @@ func detachedDir(dataDir string) string     { return keptPath(dataDir, "detached
 func detachedPath(dataDir, u string) string {
 	return filepath.Join(detachedDir(dataDir), protocol.EscapeURL(u)+".toml")
 }
+
 func removeBoth(account string) error {
 	return errors.Join(remove(overridePath(account)), remove(account))
 }

@@ -111,7 +111,7 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 		Stated: f.stated(r.Version, unit.RscFpopsEst), Elapsed: r.Checkpoint.Elapsed, Fraction: r.Checkpoint.Fraction,
 		Received: r.Received, Deadline: r.ReportDeadline, Completed: r.Completed,
 		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended,
-		Started: !r.Started.IsZero(), Urgent: r.Urgent, NotBefore: r.NotBefore, Suspect: r.Crashes > 0, SetAside: r.SetAside,
+		Started: !r.Started.IsZero(), Urgent: r.Urgent, NotBefore: r.NotBefore, AbortAt: r.AbortAt, Suspect: r.Crashes > 0, SetAside: r.SetAside,
 	}
 	run, runs := f.Processes[key]
 	if p := run.Progress; p != nil {

@@ -129,6 +129,8 @@ func (f *Facts) why(r state.Result, t control.Task) string {
 		return fmt.Sprintf("Failed: %s. It is reported at the next contact.", r.Message)
 	case r.ReadyToReport:
 		return "Done. It is reported at the next contact."
+	case !r.AbortAt.IsZero():
+		return fmt.Sprintf("You aborted the task. It will be given up %s. You can: keep it with: starling task resume %s", clock(r.AbortAt, f.Now), r.Name)
 	case r.State == protocol.ClientDownloading:
 		return "Waiting for its files." + f.trouble(r, f.DB.Inputs(r))
 	case r.State == protocol.ClientUploading:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,25 +54,38 @@ func projectCmds(o *options) []*cobra.Command {
 
 func taskCmd(o *options) *cobra.Command {
 	var project string
+	var now bool
 	cmd := &cobra.Command{Use: "task", Short: "Suspend, resume or abort one task"}
 	for _, c := range []struct {
 		what  control.TaskAction
 		short string
 	}{
 		{control.SuspendTask, "Let a task rest until it is resumed"},
-		{control.ResumeTask, "Undo suspend"},
-		{control.AbortTask, "Give a task up and report that"},
+		{control.ResumeTask, "Undo suspend or abort"},
+		{control.AbortTask, "Abort a task and report that; can be undone with resume for 5 minutes"},
 	} {
-		cmd.AddCommand(&cobra.Command{
+		sub := &cobra.Command{
 			Use:   string(c.what) + " RESULT",
 			Short: c.short,
 			Args:  cobra.ExactArgs(1),
 
 			ValidArgsFunction: o.results,
 			RunE: func(cmd *cobra.Command, args []string) error {
-				return o.reached(o.client().SteerTask(cmd.Context(), project, args[0], c.what))
+				what := c.what
+				if what == control.AbortTask && !now {
+					what = control.AbortSoon
+				}
+				err := o.reached(o.client().SteerTask(cmd.Context(), project, args[0], what))
+				if err == nil && what == control.AbortSoon {
+					fmt.Fprintf(cmd.OutOrStdout(), "%s will be aborted in 5 minutes. You can: keep it with: starling task resume %s\n", args[0], args[0])
+				}
+				return err
 			},
-		})
+		}
+		if c.what == control.AbortTask {
+			sub.Flags().BoolVar(&now, "now", false, "abort it at once; this cannot be undone")
+		}
+		cmd.AddCommand(sub)
 	}
 	cmd.PersistentFlags().StringVar(&project, "project", "", "address of the task's project, if several have one of that name")
 	_ = cmd.RegisterFlagCompletionFunc("project", o.projectFlag)
