@@ -71,7 +71,7 @@ func Enter(ctx context.Context, dataDir string, several bool) (leave func(), whe
 		return func() {}, "", nil //nolint:nilerr // a system without such locks
 	}
 	if own {
-		_ = os.WriteFile(path, []byte(dataDir+"\n"), 0o644) // for messages only
+		_ = os.WriteFile(path, []byte(dataDir+"\n"), 0o644) //nolint:gosec // other users read it, for messages only
 	}
 	return func() { _ = lock.Unlock() }, "", nil
 }
@@ -98,7 +98,7 @@ func file() (path string, own bool) {
 	path = filepath.Join(Dir(), "starling-agent.lock")
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644)
+		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644) //nolint:gosec // other users lock it too
 	}
 	if err != nil {
 		return "", false
