@@ -135,6 +135,8 @@ func TestDashboard(t *testing.T) {
 	b.do("stop all", chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
 	b.see("all rests", `document.getElementById('now-title').textContent === 'Computing is suspended'`)
 	b.do("detach", press(`button[aria-label^="Detach"]`), press("#sure-yes"))
+	await(t, ctx, a, "the project to be detached", func(s control.Status) bool { return len(s.Projects) == 0 || s.Projects[0].Disconnected })
+	_ = a.SteerProject(ctx, p.URL, control.FinishProject) // one without tasks has gone already
 	await(t, ctx, a, "no project", func(s control.Status) bool { return len(s.Projects) == 0 })
 	b.see("there is no project", `document.querySelectorAll('#projects-list li').length === 0`)
 }
