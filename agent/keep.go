@@ -2,16 +2,18 @@ package agent
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
 // keepState makes copies of the state: at the start, every hour, and when a project
 // gives this computer another id, which nobody else knows.
 func (a *Agent) keepState(now time.Time, w *waker) {
-	ids := ""
+	var list strings.Builder
 	for u, p := range a.db.Projects.All() {
-		ids += fmt.Sprintln(u, p.HostID)
+		fmt.Fprintln(&list, u, p.HostID)
 	}
+	ids := list.String()
 	if due := a.kept.at.Add(keepEvery); now.Before(due) && !now.Before(a.kept.at) && ids == a.kept.ids || a.kept.busy {
 		w.by(due)
 		return

@@ -156,7 +156,7 @@ func (v *verifier) elements(b []byte, name string, from, to []byte) error {
 		} else {
 			kinds[i], pos, ksize, vsize = uint64(order.Uint32(e)), uint64(order.Uint32(e[4:])), uint64(order.Uint32(e[8:])), uint64(order.Uint32(e[12:]))
 		}
-		start := uint64(at) + pos //nolint:gosec // within the page
+		start := uint64(at) + pos
 		if start+ksize+vsize > uint64(len(b)) {
 			return fmt.Errorf("record %d of %s lies outside", i, name)
 		}
