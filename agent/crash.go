@@ -50,7 +50,7 @@ func catchCrashes(dataDir string) (said string, err error) {
 	if err != nil {
 		return said, err
 	}
-	defer f.Close() // the runtime has its own
+	defer func() { _ = f.Close() }() // the runtime has its own
 	return said, debug.SetCrashOutput(f, debug.CrashOptions{})
 }
 
