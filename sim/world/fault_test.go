@@ -62,7 +62,7 @@ func shiftTimes(v reflect.Value, by time.Duration) {
 	if v.Kind() != reflect.Struct {
 		return
 	}
-	if at, ok := v.Interface().(time.Time); ok {
+	if at, ok := reflect.TypeAssert[time.Time](v); ok {
 		if !at.IsZero() {
 			v.Set(reflect.ValueOf(at.Add(by)))
 		}

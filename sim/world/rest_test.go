@@ -126,20 +126,24 @@ func (w *world) check() {
 	}
 	defer db.Close()
 	for _, rule := range rules {
-		rows, err := db.QueryContext(w.ctx, rule.query)
-		if !w.must(err) {
-			continue
-		}
-		for rows.Next() {
-			var name string
-			w.must(rows.Scan(&name))
-			w.failf("%s: %s", rule.what, name)
-		}
-		w.must(rows.Err())
-		_ = rows.Close()
+		w.checkRule(db, rule.what, rule.query)
 	}
 	w.checkClaims(db)
 	w.checkOutcomes(db)
+}
+
+func (w *world) checkRule(db *sql.DB, what, query string) {
+	rows, err := db.QueryContext(w.ctx, query)
+	if !w.must(err) {
+		return
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		w.must(rows.Scan(&name))
+		w.failf("%s: %s", what, name)
+	}
+	w.must(rows.Err())
 }
 
 // rules are queries for the names of what must not be at rest.
@@ -172,7 +176,7 @@ func (w *world) checkClaims(db *sql.DB) {
 	}
 	lies, right := make(map[string]bool), make(map[string]bool)
 	for name, c := range w.claims {
-		lies[name], right[name] = c.lied, c.right && !c.lied
+		lies[name], right[name] = c.lied && !c.right, c.right && !c.lied // a clone may do the other
 	}
 	w.mu.Unlock()
 	for _, what := range slices.Sorted(slices.Values(lost)) {

@@ -166,16 +166,9 @@ func (w *world) serve(h *host, r *http.Request, kind string, body []byte, cut bo
 	req := httptest.NewRequestWithContext(ctx, r.Method, r.URL.String(), content)
 	req.ContentLength, req.RemoteAddr, req.Header = length, h.addr, r.Header.Clone()
 	rec := httptest.NewRecorder()
-	func() {
-		defer func() {
-			if e := recover(); e != nil && e != http.ErrAbortHandler {
-				panic(e)
-			} else if e != nil {
-				rec.Code = 0
-			}
-		}()
-		w.handler.ServeHTTP(rec, req)
-	}()
+	if w.answer(rec, req) {
+		rec.Code = 0
+	}
 	if dies && ctx.Err() != nil {
 		rec.Code = 0
 	}
@@ -184,6 +177,20 @@ func (w *world) serve(h *host, r *http.Request, kind string, body []byte, cut bo
 	}
 	w.tell("%s %s: %d", h.name, kind, rec.Code)
 	return rec.Code, rec.Header(), rec.Body.Bytes()
+}
+
+// answer runs the handler and reports whether it broke the connection off.
+func (w *world) answer(rw http.ResponseWriter, r *http.Request) (broken bool) {
+	defer func() {
+		if e := recover(); e != nil {
+			if err, ok := e.(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
+				panic(e)
+			}
+			broken = true
+		}
+	}()
+	w.handler.ServeHTTP(rw, r)
+	return false
 }
 
 // note keeps what the server says it has taken, and whom it gave what.

@@ -128,7 +128,10 @@ type claim struct {
 
 func newWorld(t *testing.T, seed uint64) *world {
 	mood := []float64{0.3, 1, 1, 4}[seed%4]
-	return &world{t: t, mood: mood, telling: *tellFlag, seed: seed, dir: folder(t), size: hosts, days: days, shares: make(map[share]string), claims: make(map[string]*claim), changed: make(map[string]time.Time)}
+	return &world{
+		t: t, seed: seed, dir: t.TempDir(), size: hosts, days: days, mood: mood, telling: *tellFlag,
+		shares: make(map[share]string), claims: make(map[string]*claim), changed: make(map[string]time.Time),
+	}
 }
 
 // play lets the world live and come to rest.
@@ -172,22 +175,6 @@ func (w *world) print() {
 	for _, line := range w.story {
 		fmt.Println(line)
 	}
-}
-
-// folder makes a directory, in memory where there is some: all that is written is
-// synced.
-func folder(t *testing.T) string {
-	t.Helper()
-	base := ""
-	if free, ok := hostinfo.DiskFree("/dev/shm"); ok && free > 2<<30 {
-		base = "/dev/shm"
-	}
-	dir, err := os.MkdirTemp(base, "starling-world-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
 }
 
 // draw returns chance that depends on nothing but the seed and what it is for, so
