@@ -17,7 +17,7 @@ help:
 	@echo "make test-unprivileged  as root: tests of running applications, as another user"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1)"
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
-	@echo "make world       whole projects with many agents in virtual time (WORLD_DAYS=50000 WORLD_SEED=1)"
+	@echo "make world       whole projects with many agents in virtual time (WORLD_DAYS=60000 WORLD_SEED=1)"
 	@echo "make bench       how fast the server is (BENCHTIME=3x)"
 	@echo "make check       formatting, lint and builds for all platforms"
 	@echo "make scenarios   what the scheduling policies are worth, mean of five seeds"
@@ -50,8 +50,8 @@ KILLS ?= 1000
 kills:
 	STARLING_KILLS=$(KILLS) $(GO) test ./e2e -count=1 -timeout 0 -v -run 'TestKills'
 
-# Host-days; a million take a night.
-WORLD_DAYS ?= 50000
+# Host-days before the worlds come to rest, which takes them as long again or less.
+WORLD_DAYS ?= 60000
 WORLD_SEED ?= 1
 world:
 	$(GO) test ./sim/world -count=1 -timeout 0 -v -run 'TestWorld$$' -world.seed=$(WORLD_SEED) -world.days=$(WORLD_DAYS)
