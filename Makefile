@@ -39,7 +39,7 @@ test:
 
 # As root much is allowed that is refused to the users whom most agents run as.
 test-unprivileged:
-	tools/test-unprivileged ./executor ./executor/sandbox
+	tools/test-unprivileged ./executor ./executor/sandbox ./internal/foreigndir
 
 STEPS ?= 200000
 SEED ?= 1
