@@ -3,11 +3,15 @@ package agent_test
 import (
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -74,6 +78,70 @@ func TestASlowServerIsWaitedForAlone(t *testing.T) {
 		}
 		if len(other.asked) != 1 {
 			t.Errorf("the slow one was asked %d times", len(other.asked))
+		}
+	})
+}
+
+// stalled is a project whose files come in drops, beside one whose files come.
+type stalled struct{ http.RoundTripper }
+
+func (s stalled) RoundTrip(r *http.Request) (*http.Response, error) {
+	content := io.Reader(drops{r})
+	switch {
+	case strings.HasPrefix(r.URL.String(), demoURL+"f"):
+		content = strings.NewReader("hello")
+	case !strings.HasPrefix(r.URL.String(), slowURL+"f"):
+		return nil, io.ErrUnexpectedEOF
+	}
+	return &http.Response{StatusCode: 200, Header: make(http.Header), Body: io.NopCloser(content), ContentLength: -1, Request: r}, nil
+}
+
+// drops are fewer bytes than anybody could want, and more than a line gives that is
+// dead.
+type drops struct{ r *http.Request }
+
+func (d drops) Read(p []byte) (int, error) {
+	select {
+	case <-d.r.Context().Done():
+		return 0, d.r.Context().Err()
+	case <-time.After(time.Minute):
+		return copy(p, strings.Repeat("x", 4<<10)), nil
+	}
+}
+
+// Files that hardly move keep other projects' files from nothing, although all the
+// transfers that may be under way at once are theirs.
+func TestStalledTransfersKeepNobodyWaiting(t *testing.T) {
+	wants := func(db *state.DB, tx *state.Tx, project, md5 string, size float64) {
+		db.Projects.Put(tx, project, state.Project{MasterURL: project, SchedulerURLs: []string{project + "cgi"}, HostID: 1, Contact: state.Contact{Initialized: true, MinRPCTime: time.Date(2000, 1, 1, 5, 0, 0, 0, time.UTC)}})
+		version := protocol.AppVersion{AppName: "app", VersionNum: 1, Platform: "p", FileRefs: []protocol.FileRef{{FileName: "program", MainProgram: true}}}
+		db.Versions.Put(tx, state.VersionKey(project, version), state.AppVersion{Project: project, AppVersion: version})
+		for _, n := range []string{"f1", "f2"} {
+			db.Files.Put(tx, state.Key(project, n), state.File{Project: project, FileInfo: protocol.FileInfo{Name: n, MD5: md5, NBytes: int64(size), DownloadURLs: []string{project + n}}})
+			db.Units.Put(tx, state.Key(project, "w"+n), state.Workunit{Project: project, Workunit: protocol.Workunit{Name: "w" + n, AppName: "app", FileRefs: []protocol.FileRef{{FileName: n}}}})
+			db.Results.Put(tx, state.Key(project, "r"+n), state.Result{
+				Project: project, Version: state.VersionKey(project, version), Slot: state.NoSlot, State: protocol.ClientDownloading,
+				Result: protocol.Result{Name: "r" + n, WorkunitName: "w" + n, ReportDeadline: time.Date(2000, 1, 9, 0, 0, 0, 0, time.UTC)},
+			})
+		}
+	}
+	w := newWorld(t, demoURL, nil, func(db *state.DB, tx *state.Tx) {
+		wants(db, tx, demoURL, "5d41402abc4b2a76b9719d911017c592", 5)
+		wants(db, tx, slowURL, strings.Repeat("0", 32), 1e9)
+	})
+	w.transport = stalled{w.peer}
+	if err := settings.WriteAccount(w.dir, settings.Account{MasterURL: slowURL, Authenticator: "1", ResourceShare: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte("max_file_xfers = 1\nmax_file_xfers_per_project = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.run(func(t *testing.T) {
+		w.after(t, 10*time.Minute)
+		for _, n := range []string{"f1", "f2"} {
+			if b, err := os.ReadFile(filepath.Join(w.dir, "projects", protocol.EscapeURL(demoURL), n)); string(b) != "hello" {
+				t.Errorf("%s of the other project: %q, %v", n, b, err)
+			}
 		}
 	})
 }

@@ -31,6 +31,30 @@ type transfer struct {
 	since  time.Time
 	cancel context.CancelFunc
 	bytes  atomic.Int64
+
+	looked time.Time // when its pace was; zero: not yet
+	seen   int64     // bytes then
+	crawls bool      // it moved next to nothing before
+}
+
+// A transfer that moves fewer bytes a second over so long does not keep the files of
+// other projects waiting: their limit is for what shares the line.
+const (
+	crawlPace = 1 << 10
+	paceSpan  = 30 * time.Second
+)
+
+// pace sees how fast a transfer was lately, and returns when to look again.
+func (t *transfer) pace(now time.Time) time.Time {
+	if t.looked.IsZero() {
+		t.looked = t.since
+	}
+	if span := now.Sub(t.looked); span >= paceSpan || span < 0 {
+		bytes := t.bytes.Load()
+		t.crawls = float64(bytes-t.seen) < crawlPace*span.Seconds()
+		t.looked, t.seen = now, bytes
+	}
+	return t.looked.Add(paceSpan)
 }
 
 // startTransfers begins what may be begun: files that a result waits for, within
@@ -44,9 +68,16 @@ func (a *Agent) startTransfers(now time.Time, w *waker) {
 		}
 		return
 	}
-	perProject := make(map[string]int)
+	perProject, sharing := make(map[string]int), 0
+	var look time.Time // when a transfer may turn out to crawl
 	for _, t := range a.moving {
 		perProject[t.file.Project]++
+		if at := t.pace(now); look.IsZero() || at.Before(look) {
+			look = at
+		}
+		if !t.crawls {
+			sharing++
+		}
 	}
 	for _, wanted := range a.db.Wanted() {
 		key, f := wanted.Key, wanted.File
@@ -54,9 +85,12 @@ func (a *Agent) startTransfers(now time.Time, w *waker) {
 		case a.moving[key] != nil || a.ending(f.Project).Leaves():
 		case now.Before(f.NextTry):
 			w.by(f.NextTry)
-		case len(a.moving) >= a.settings.MaxFileXfers || perProject[f.Project] >= a.settings.MaxFileXfersPerProject:
+		case perProject[f.Project] >= a.settings.MaxFileXfersPerProject:
+		case sharing >= a.settings.MaxFileXfers:
+			w.by(look)
 		default:
 			perProject[f.Project]++
+			sharing++
 			a.startTransfer(key, f)
 		}
 	}
