@@ -3,7 +3,9 @@ package e2e_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -156,4 +158,80 @@ func TestADriveThatGoesAndComesBack(t *testing.T) {
 	if s := await(t, ctx, a, "the agent to answer", func(control.Status) bool { return true }); len(s.Projects) != 1 {
 		t.Errorf("projects: %+v", s.Projects)
 	}
+}
+
+// A disk that fails, with errors of input and output and then read-only, costs nothing
+// that was on it: after its repair the agent resumes.
+func TestADyingDisk(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"mkfs.ext4", "e2fsck", "mount", "umount"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skip(err)
+		}
+	}
+	under := smallDisk(t, "48m")
+	image, disk := filepath.Join(under, "image"), filepath.Join(t.TempDir(), "dying")
+	sh := func(name string, args ...string) error {
+		out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("%s: %w: %s", name, err, out)
+		}
+		return nil
+	}
+	if err := errors.Join(os.Mkdir(disk, 0o755), os.WriteFile(image, nil, 0o600), os.Truncate(image, 256<<20)); err != nil {
+		t.Fatal(err)
+	}
+	mount := func() error { return sh("mount", "-o", "loop,errors=remount-ro", image, disk) }
+	if err := sh("mkfs.ext4", "-q", "-F", image); err != nil {
+		t.Skip(err)
+	}
+	if err := mount(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(disk, unix.MNT_DETACH) })
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	exponents := []int{19937, 21701, 23209, 44497}
+	workWith(t, ctx, p, 1, []string{"--rsc-disk-bound", "1e6"}, exponents...)
+	serve(t, ctx, p)
+	a := newAgentIn(t, disk)
+	startAgent(t, ctx, a, p)
+	await(t, ctx, a, "a task to run", func(s control.Status) bool { return len(s.Tasks) > 0 && s.Tasks[0].Running })
+	fill(t, filepath.Join(under, "full")) // what is written to the disk now has no place
+	big, err := os.Create(filepath.Join(disk, "big"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 200 {
+		if _, err = big.Write(make([]byte, 1<<20)); err != nil {
+			break
+		}
+	}
+	if err = errors.Join(err, big.Sync()); !errors.Is(err, unix.EIO) && !errors.Is(err, unix.EROFS) {
+		t.Fatalf("the disk has not failed: %v", err)
+	}
+	_ = big.Close()
+	time.Sleep(3 * time.Second) // the agent has to meet it
+	select {
+	case <-a.Process().Done():
+		log, _ := os.ReadFile(a.Log())
+		if strings.Contains(string(log), "goroutine ") {
+			t.Errorf("the agent crashed:\n%s", log)
+		}
+	default:
+		if err := a.Stop(); err != nil {
+			t.Logf("the agent ended with: %v", err)
+		}
+	}
+	if err := errors.Join(sh("umount", disk), os.Remove(filepath.Join(under, "full"))); err != nil {
+		t.Fatal(err)
+	}
+	_ = sh("e2fsck", "-fy", image) // says by its status that it mended something
+	if err := mount(); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
+	}
+	creditedOnce(t, ctx, p, 1, exponents...)
 }
