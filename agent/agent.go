@@ -200,7 +200,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	if cfg.Confine {
 		if a.lastWords, err = catchCrashes(dir); err != nil {
-			cfg.Log.Warn("a crash of the agent would not be noticed at the next start", "error", err)
+			cfg.Log.Warn("crashes cannot be recorded; one would not be noticed at the next start", "error", err)
 		}
 	}
 	if err := settings.KeepSettings(dir, time.Now()); err != nil {
@@ -411,7 +411,7 @@ func (a *Agent) shutdown() error {
 		a.putTimes(tx)
 	})
 	if err := a.db.Keeper()(); err != nil {
-		a.log.Warn("no copy of the state could be made", "error", err)
+		a.log.Warn("the state could not be copied", "error", err)
 	}
 	return errors.Join(err, a.db.Close())
 }

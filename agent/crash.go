@@ -88,7 +88,7 @@ func (a *Agent) suspect(now time.Time) {
 		for _, key := range suspects {
 			r, _ := a.db.Results.Get(key)
 			if r.SetAside = r.Crashes > 1; r.SetAside {
-				a.log.Error("a task is set aside: the agent has crashed twice while it ran", "project", r.Project, "result", r.Name)
+				a.log.Error("task set aside after the agent crashed twice while it was running", "project", r.Project, "result", r.Name)
 			} else {
 				r.NotBefore = begin
 				begin = begin.Add(suspectsApart)

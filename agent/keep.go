@@ -25,7 +25,7 @@ func (a *Agent) keepState(now time.Time, w *waker) {
 		a.post(func() {
 			a.kept.busy = false
 			if err != nil {
-				a.log.Warn("no copy of the state could be made; computing goes on", "error", err)
+				a.log.Warn("the state could not be copied; computing continues", "error", err)
 			}
 		})
 	}()
@@ -47,8 +47,8 @@ func (a *Agent) tellRepair() {
 	switch {
 	case r == nil:
 	case r.Copy.IsZero():
-		a.log.Error("the state was damaged, and there is no good copy: the agent starts anew with its accounts; servers send its tasks again", "error", r.Cause, "set_aside", r.Aside)
+		a.log.Error("the state file was damaged and has no good copy: starting over with the accounts; projects will resend tasks", "error", r.Cause, "set_aside", r.Aside)
 	default:
-		a.log.Error("the state was damaged and is now as it was at its last copy", "error", r.Cause, "copy", r.Copy, "set_aside", r.Aside)
+		a.log.Error("the state file was damaged: restored from its last good copy", "error", r.Cause, "copy", r.Copy, "set_aside", r.Aside)
 	}
 }

@@ -30,8 +30,8 @@ func (e *Executor) Confine(w Walls) error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("the agent runs as root and cannot run tasks as users without rights here: %w\n"+
-			"You can: run it as an ordinary user, such as that of: starling service install", err)
+		return fmt.Errorf("the agent runs as root, and tasks cannot run as unprivileged users here: %w\n"+
+			"You can: run it as an ordinary user, or install the service, which has a user of its own: starling service install", err)
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func memory(dir string) Finding {
 		f.Grade, f.Text = Note, "there is none yet"
 	case errors.Is(err, state.ErrDamaged):
 		f.Grade, f.Text = Wrong, err.Error()
-		f.Fix = "start the agent: it sets the file aside and continues with its last good copy; check the disk"
+		f.Fix = "start the agent: it sets the file aside and restores the last good copy; then check the disk"
 		return f
 	default:
 		f.Grade, f.Text, f.Fix = Wrong, err.Error(), "run this as the agent's user, or with sudo"
