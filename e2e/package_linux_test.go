@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -265,7 +266,10 @@ func TestServiceOfSystemd(t *testing.T) {
 	serve(t, ctx, p)
 	t.Cleanup(func() {
 		if t.Failed() {
-			out, _ := s.try("", "journalctl", "--no-pager", "--lines=40")
+			late, cancel := context.WithTimeout(context.Background(), 20*time.Second) // the test's may have ended
+			defer cancel()
+			s.ctx = late
+			out, _ := s.try("", "journalctl", "--no-pager", "--lines=100")
 			t.Log(out)
 		}
 	})

@@ -1,7 +1,10 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/starling-grid/starling/protocol/appipc"
@@ -100,7 +103,8 @@ func (e *OutputError) Error() string {
 	return fmt.Sprintf("upload failure: <file_xfer_error>\n  <file_name>%s</file_name>\n  <error_code>%d (%s)</error_code>\n</file_xfer_error>", e.File, e.Code, e.Text)
 }
 
-// judgeOutputs makes a success with a defective output a compute error.
+// judgeOutputs makes a success with a defective output a compute error. Trouble with
+// the disk passes: what is there is looked at again, see adopt.
 func judgeOutputs(j judgement, outputs []Output) judgement {
 	if j.Verdict != Success {
 		return j
@@ -108,6 +112,11 @@ func judgeOutputs(j judgement, outputs []Output) judgement {
 	for _, o := range outputs {
 		if o.Err == nil {
 			continue
+		}
+		_, file := errors.AsType[*fs.PathError](o.Err)
+		_, move := errors.AsType[*os.LinkError](o.Err)
+		if file || move { // the disk's fault, not the application's
+			return judgement{Verdict: Postponed, Message: o.Err.Error(), Delay: untilRoom}
 		}
 		if j.Verdict == ComputeError {
 			j.Message += "\n" + o.Err.Error()

@@ -104,7 +104,8 @@ func openWay(p Policy) error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("%s is closed to other users, and a file system of its own cannot be made (%w): choose a data directory that others may pass, such as /var/lib/starling, or open the way with chmod o+x", closed, err)
 	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+	// What is unmounted elsewhere is to go here too, or a task would keep a disk busy.
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return fmt.Errorf("keep mounts to itself: %w", err)
 	}
 	folder, err := unix.Open(p.Reach, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
