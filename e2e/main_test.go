@@ -156,6 +156,12 @@ func creditedOnce(t *testing.T, ctx context.Context, p *testhost.Project, quorum
 	t.Helper()
 	c, err := p.AwaitDone(ctx)
 	if err != nil {
+		late, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second) // the test's has ended
+		defer cancel()
+		for _, e := range exponents {
+			story, _ := p.Run(late, "work", "show", p.Dir, fmt.Sprintf("m%d", e))
+			t.Log(story)
+		}
 		t.Fatal(err)
 	}
 	n := int64(len(exponents))
