@@ -3,8 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"syscall"
 	"time"
 
 	"github.com/starling-grid/starling/protocol/appipc"
@@ -113,9 +112,7 @@ func judgeOutputs(j judgement, outputs []Output) judgement {
 		if o.Err == nil {
 			continue
 		}
-		_, file := errors.AsType[*fs.PathError](o.Err)
-		_, move := errors.AsType[*os.LinkError](o.Err)
-		if file || move { // the disk's fault, not the application's
+		if errors.Is(o.Err, syscall.EIO) || errors.Is(o.Err, syscall.ENOSPC) || errors.Is(o.Err, syscall.EROFS) { // the disk's fault, not the application's
 			return judgement{Verdict: Postponed, Message: o.Err.Error(), Delay: untilRoom}
 		}
 		if j.Verdict == ComputeError {
