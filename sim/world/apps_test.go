@@ -312,7 +312,7 @@ func (*apps) TrickleDown(string, int, time.Time, string) error { return nil }
 func (*apps) UploadEnded(string, string, int) error            { return nil }
 func (*apps) Allow(executor.Allowance)                         {}
 
-// Saved finds none: the agent is told of each checkpoint before it can be killed.
+// Saved finds none: the agent then shows the last checkpoint that it was told of.
 func (a *apps) Saved(string, int) (executor.Checkpointed, bool) {
 	return executor.Checkpointed{}, false
 }
