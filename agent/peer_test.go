@@ -134,6 +134,18 @@ func (p *peer) request(t *testing.T, n int) *protocol.SchedulerRequest {
 	return p.requests[n]
 }
 
+// reports returns the scheduler requests that reported results, oldest first.
+func (p *peer) reports() (found []*protocol.SchedulerRequest) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.requests {
+		if len(r.Results) > 0 {
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
 // spoken returns the language in which the scheduler was asked to answer at last.
 func (p *peer) spoken() string {
 	p.mu.Lock()

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 
 // patience bounds a whole test; nothing here waits for time to pass.
 func patience(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -94,13 +94,22 @@ func newAgentWith(t *testing.T, name, settings string) *testhost.Agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := a.Stop(); err != nil {
-			t.Error(err)
-		}
-		showLog(t, a.Log())
-	})
+	t.Cleanup(func() { end(t, a) })
 	return a
+}
+
+// end stops an agent; when its test has failed, it says first why it does what it does.
+func end(t *testing.T, a *testhost.Agent) {
+	if t.Failed() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // the test's has ended
+		defer cancel()
+		why, err := a.Run(ctx, "why")
+		t.Logf("why: %s, %v", why, err)
+	}
+	if err := a.Stop(); err != nil {
+		t.Error(err)
+	}
+	showLog(t, a.Log())
 }
 
 func startAgent(t *testing.T, ctx context.Context, a *testhost.Agent, p *testhost.Project) {

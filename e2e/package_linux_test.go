@@ -56,8 +56,8 @@ func buildPackages(t *testing.T) (old, upgrade string) {
 func TestArchiveAndRPM(t *testing.T) {
 	t.Parallel()
 	needs(t, "rpm", "tar")
-	ctx := patience(t)
 	deb, _ := buildPackages(t)
+	ctx := patience(t)
 	dir := t.TempDir()
 	output := func(name string, args ...string) string {
 		t.Helper()
@@ -147,9 +147,9 @@ func fingerprint(t *testing.T, files ...string) (sum [32]byte) {
 // users steer the agent if they are in its group.
 func TestDebianPackage(t *testing.T) {
 	t.Parallel()
+	old, upgraded := buildPackages(t)
 	ctx := patience(t)
 	s := newScratch(t, ctx, string(bin))
-	old, upgraded := buildPackages(t)
 	system := []string{"/etc/passwd", "/etc/group", "/var/lib/dpkg/status"}
 	before := fingerprint(t, system...)
 	const exponent = 86243
@@ -257,9 +257,9 @@ func TestDebianPackage(t *testing.T) {
 // removal stops it.
 func TestServiceOfSystemd(t *testing.T) {
 	t.Parallel()
+	old, upgraded := buildPackages(t)
 	ctx := patience(t)
 	s := bootScratch(t, ctx, string(bin))
-	old, upgraded := buildPackages(t)
 	const exponent = 21701
 	p := newProject(t, ctx)
 	work(t, ctx, p, 1, exponent)
