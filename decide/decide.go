@@ -124,7 +124,8 @@ func (p *pass) estimate() {
 	for i, pr := range p.Projects {
 		p.proved[i] = pr.Estimates.Results > 0
 	}
-	for _, r := range p.Results {
+	for i := range p.Results {
+		r := &p.Results[i]
 		if !r.computing() {
 			continue
 		}
@@ -137,8 +138,8 @@ func (p *pass) estimate() {
 	for i, pr := range p.Projects {
 		p.correction[i] = pr.Estimates.Correction(p.correction[i])
 	}
-	for i, r := range p.Results {
-		if r.computing() {
+	for i := range p.Results {
+		if r := &p.Results[i]; r.computing() {
 			whole := time.Duration(float64(r.Stated) * p.correction[r.Project])
 			p.plan.Results[i].Remaining = jobsched.Remaining(whole, r.Elapsed, r.Fraction)
 		}
@@ -147,11 +148,14 @@ func (p *pass) estimate() {
 
 // jobs describes results to jobsched and workfetch, with their indices.
 func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
-	jobs, index = make([]jobsched.Job, 0, len(p.Results)), make([]int, 0, len(p.Results))
+	index = make([]int, 0, len(p.order))
 	for _, i := range p.order {
-		if !want(i) {
-			continue
+		if want(i) {
+			index = append(index, i)
 		}
+	}
+	jobs = make([]jobsched.Job, 0, len(index))
+	for _, i := range index {
 		r := &p.Results[i]
 		jobs = append(jobs, jobsched.Job{
 			ID: r.ID, Project: r.Project, CPUs: r.CPUs, Memory: r.Memory, Under: r.Under,
@@ -159,15 +163,14 @@ func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
 			Running: r.Running, Ran: r.Ran, Started: r.Started, Urgent: r.Urgent, Unsaved: r.Unsaved,
 			Suspended: r.Suspended, NotBefore: r.NotBefore, Suspect: r.Suspect, SetAside: r.SetAside,
 		})
-		index = append(index, i)
 	}
 	return jobs, index
 }
 
 // run has jobsched choose what runs.
 func (p *pass) run() {
-	for i, r := range p.Results {
-		plan := &p.plan.Results[i]
+	for i := range p.Results {
+		r, plan := &p.Results[i], &p.plan.Results[i]
 		switch {
 		case p.Projects[r.Project].Leaving:
 			plan.Reason = jobsched.Reason{Code: Detached, Text: "Its project is being " + p.Projects[r.Project].going() + "."}
@@ -230,7 +233,8 @@ func (p *pass) stuck(i int) bool {
 // fetch has workfetch choose whom to ask.
 func (p *pass) fetch() {
 	jobs, _ := p.jobs(func(i int) bool {
-		return !p.overdrawn(p.Results[i].Project) && !p.stuck(i) && p.Results[i].computing() && p.Results[i].AbortAt.IsZero() && !p.plan.Results[i].GiveUp && !p.Projects[p.Results[i].Project].Leaving
+		r := &p.Results[i]
+		return r.computing() && !p.stuck(i) && !p.overdrawn(r.Project) && r.AbortAt.IsZero() && !p.plan.Results[i].GiveUp && !p.Projects[r.Project].Leaving
 	})
 	p.plan.Busy = jobsched.BusyTime(p.Now, p.CPUs, p.OnFrac, jobs)
 	s := workfetch.Snapshot{
@@ -249,7 +253,8 @@ func (p *pass) fetch() {
 			s.Projects[i].Correction = p.correction[i]
 		}
 	}
-	for i, r := range p.Results {
+	for i := range p.Results {
+		r := &p.Results[i]
 		s.Projects[r.Project].Held++
 		if p.stuck(i) {
 			s.Projects[r.Project].Stuck++

@@ -136,4 +136,4 @@ type Result struct {
 	SetAside  bool          `json:"set_aside,omitempty"` // more than once
 }
 
-func (r Result) computing() bool { return r.Phase == Fetching || r.Phase == Runnable }
+func (r *Result) computing() bool { return r.Phase == Fetching || r.Phase == Runnable }

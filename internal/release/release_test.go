@@ -3,8 +3,10 @@ package release_test
 import (
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/starling-grid/starling/internal/release"
 )
@@ -29,6 +31,25 @@ func TestRead(t *testing.T) {
 			t.Errorf("%.60s: got %+v, %v; want %q, %q", tt.body, r, err, tt.want, tt.fail)
 		}
 	}
+}
+
+// FuzzRead has a server answer anything: what is shown is a version and an address.
+func FuzzRead(f *testing.F) {
+	f.Add(`{"tag_name": "v1.2.3", "html_url": "https://e.example/1.2.3"}`)
+	f.Add(`{"tag_name": "1.2.3-rc1+b", "html_url": "http://[::1%25x]/\u001b"}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		r, err := release.Read(&http.Response{StatusCode: 200, Body: io.NopCloser(strings.NewReader(body))})
+		if err != nil {
+			return
+		}
+		if strings.Trim(r.Version, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.+-") != "" {
+			t.Errorf("version %q", r.Version)
+		}
+		if u, err := url.Parse(r.URL); err != nil || u.Host == "" || strings.ContainsFunc(r.URL, unicode.IsControl) {
+			t.Errorf("address %q: %v", r.URL, err)
+		}
+		_ = r.After("1.2.3")
+	})
 }
 
 func TestAfter(t *testing.T) {

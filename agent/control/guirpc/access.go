@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -19,6 +20,9 @@ const (
 	PasswordFile = "gui_rpc_auth.cfg" //nolint:gosec // a name
 	hostsFile    = "remote_hosts.cfg"
 )
+
+// maxHostsFile is how much of the list is read: it is read for each stranger.
+const maxHostsFile = 64 << 10
 
 // Password returns the password of a data directory: the first line of its file,
 // which is made with a random one if it is not there. An empty file means that
@@ -63,7 +67,12 @@ func RemoteHosts(dataDir string) (allowed func(net.IP) bool, any bool) {
 }
 
 func remoteHosts(dataDir string) (hosts []string) {
-	b, err := os.ReadFile(filepath.Join(dataDir, hostsFile))
+	f, err := os.Open(filepath.Join(dataDir, hostsFile))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxHostsFile))
 	if err != nil {
 		return nil
 	}

@@ -2,11 +2,14 @@ package guirpc_test
 
 import (
 	"context"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/prefs"
 )
@@ -18,9 +21,31 @@ func (d writingDesk) SetPrefsOverride(_ context.Context, l prefs.Layer) error {
 	return settings.WritePrefsOverride(d.dir, l)
 }
 
-// setters are the calls by which tools change files.
-var setters = []string{
-	"set_app_config", "set_cc_config", "set_global_prefs_override", "set_proxy_settings", "set_host_info", "set_language", "project_attach", "exchange_versions",
+func (writingDesk) Messages(int) []guirpc.Message { return nil }
+
+func (writingDesk) SteerTask(context.Context, string, string, control.TaskAction) error { return nil }
+
+func (writingDesk) JoinManager(context.Context, string, string, string) error { return nil }
+
+func (writingDesk) SyncManager(context.Context) error { return nil }
+
+func (writingDesk) LeaveManager(context.Context, bool) error { return nil }
+
+// arguments are where a fuzzer begins with the calls that take some.
+var arguments = map[string]string{
+	"set_app_config":            "<url>" + projectURL + "</url><app_config><app><name>a</name><max_concurrent>2</max_concurrent></app></app_config>",
+	"set_cc_config":             "<cc_config><log_flags><task>1</task></log_flags><options><ncpus>2</ncpus><exclusive_app>x</exclusive_app><device_name>d</device_name></options></cc_config>",
+	"set_global_prefs_override": "<max_ncpus_pct>50</max_ncpus_pct><day_prefs><day_of_week>1</day_of_week><start_hour>1</start_hour><end_hour>3</end_hour></day_prefs>",
+	"set_proxy_settings":        "<proxy_info><use_http_proxy/><http_server_name>h</http_server_name><http_server_port>80</http_server_port><no_proxy>a,b</no_proxy></proxy_info>",
+	"set_host_info":             "<host_info><product_name>p</product_name><domain_name>d</domain_name></host_info>",
+	"set_language":              "<language>de</language>",
+	"get_messages":              "<seqno>-3</seqno><translatable/>",
+	"get_results":               "<active_only>1</active_only>",
+	"set_run_mode":              "<always/><duration>1e300</duration>",
+	"project_attach":            "<project_url>" + projectURL + "</project_url><authenticator>" + accountKey + "</authenticator>",
+	"abort_result":              "<project_url>" + projectURL + "</project_url><name>n</name>",
+	"lookup_account":            "<url>" + projectURL + "</url><email_addr>a@b.c</email_addr><passwd_hash>0</passwd_hash><ldap_auth>1</ldap_auth>",
+	"acct_mgr_rpc":              "<url>" + projectURL + "</url><name>n</name><password>p</password>",
 }
 
 // FuzzRequest has tools send anything: each request is answered, and what it changed
@@ -33,31 +58,54 @@ func FuzzRequest(f *testing.F) {
 	_, d := sitDown(f, "")
 	d.dir = dir
 	addr := serveAgent(f, writingDesk{d}, "")
-	f.Add(uint8(0), "<url>"+projectURL+"</url><app_config><app><name>a</name><max_concurrent>2</max_concurrent></app></app_config>")
-	f.Add(uint8(1), "<cc_config><log_flags><task>1</task></log_flags><options><ncpus>2</ncpus><exclusive_app>x</exclusive_app><device_name>d</device_name></options></cc_config>")
-	f.Add(uint8(2), "<max_ncpus_pct>50</max_ncpus_pct><day_prefs><day_of_week>1</day_of_week><start_hour>1</start_hour><end_hour>3</end_hour></day_prefs>")
-	f.Add(uint8(3), "<proxy_info><use_http_proxy/><http_server_name>h</http_server_name><http_server_port>80</http_server_port><no_proxy>a,b</no_proxy></proxy_info>")
-	f.Add(uint8(4), "<host_info><product_name>p</product_name><domain_name>d</domain_name></host_info>")
-	f.Add(uint8(5), "<language>de</language>")
-	f.Fuzz(func(t *testing.T, call uint8, body string) {
-		name := setters[int(call)%len(setters)]
+	for _, name := range everyCall {
+		f.Add("<boinc_gui_rpc_request>\n<" + name + ">" + arguments[name] + "</" + name + ">\n</boinc_gui_rpc_request>\n")
+	}
+	f.Fuzz(func(t *testing.T, request string) {
 		p := dial(t, addr)
-		got := p.call("<" + name + ">" + strings.ReplaceAll(body, "\x03", "") + "</" + name + ">")
-		if !strings.HasPrefix(got, "<boinc_gui_rpc_reply>\n") || !strings.HasSuffix(got, "</boinc_gui_rpc_reply>\n") {
-			t.Errorf("%s: answered %q", name, got)
+		got := p.ask(strings.ReplaceAll(request, "\x03", ""))
+		if !strings.HasPrefix(got, "<boinc_gui_rpc_reply>\n") || !strings.HasSuffix(got, "</boinc_gui_rpc_reply>\n") || strings.Count(got, "boinc_gui_rpc_reply") != 2 {
+			t.Errorf("answered %q", got)
 		}
 		if _, err := settings.Load(dir); err != nil {
-			t.Errorf("%s: settings: %v", name, err)
+			t.Errorf("settings: %v", err)
 		}
 		if good, _, err := settings.LoadAccounts(dir); err != nil || len(good) != 1 {
-			t.Errorf("%s: accounts: %v, %v", name, good, err)
+			t.Errorf("accounts: %v, %v", good, err)
 		}
 		file := filepath.Join(dir, settings.PrefsOverrideFile)
 		if src, err := os.ReadFile(file); err == nil {
 			if _, err := prefs.Parse(file, src, ""); err != nil {
-				t.Errorf("%s: preferences: %v", name, err)
+				t.Errorf("preferences: %v", err)
 			}
 		}
 		_ = p.Close()
+	})
+}
+
+// FuzzRemoteHosts has anything stand in remote_hosts.cfg: an address is let in exactly
+// if a line names it.
+func FuzzRemoteHosts(f *testing.F) {
+	f.Add("192.0.2.1\n# 192.0.2.7\n; x\n\n 192.0.2.9 \r\n")
+	f.Add("::ffff:192.0.2.7\n")
+	f.Fuzz(func(t *testing.T, list string) {
+		peer := net.IPv4(192, 0, 2, 7)
+		named := false
+		for _, line := range strings.Split(list, "\n") {
+			line = strings.TrimSpace(line)
+			ip := net.ParseIP(line)
+			if ip == nil && line != "" && line[0] != '#' && line[0] != ';' {
+				return // a name would be looked up
+			}
+			named = named || peer.Equal(ip)
+		}
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "remote_hosts.cfg"), []byte(list), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		allowed, some := guirpc.RemoteHosts(dir)
+		if got := allowed(peer); got != named || got && !some {
+			t.Errorf("%q: let in %v, want %v; anybody: %v", list, got, named, some)
+		}
 	})
 }
