@@ -43,19 +43,59 @@ func scheduleFull(b *testing.B) {
 	}
 }
 
-// multiply makes n copies of each of the first two workunits with its result: those of
-// the first wait to be sent, those of the second are finished.
-func (x *bench) multiply(n int) {
+// BenchmarkUnsuitable is BenchmarkScheduler with a backlog of results in front that need
+// more memory than any of the hosts has: the rate is to be that without them.
+func BenchmarkUnsuitable(b *testing.B) { onBoth(b, scheduleBehind) }
+
+func scheduleBehind(b *testing.B) {
+	x := newBench(b)
+	x.create(2)
+	x.check(x.p.RunOnce(b.Context(), x.now))
+	x.multiply(backlog)
+	x.exec(`UPDATE workunit SET rsc_memory_bound = 1e15 WHERE canonical_resultid = 0`)
+	x.exec(`UPDATE result SET kind = 7 WHERE server_state = 2`)
+	for _, jobs := range []int{1, 10} {
+		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+			for range b.N {
+				b.StopTimer()
+				x.create(share + clients*jobs)
+				x.check(x.p.RunOnce(b.Context(), x.now))
+				b.StartTimer()
+				x.compute(share, jobs)
+			}
+			b.ReportMetric(share*float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+		})
+	}
+}
+
+// exec changes the database behind the store's back.
+func (x *bench) exec(query string) {
 	x.b.Helper()
-	ctx := x.b.Context()
+	db := x.open()
+	defer db.Close()
+	_, err := db.ExecContext(x.b.Context(), query)
+	x.check(err)
+}
+
+func (x *bench) open() *sql.DB {
+	x.b.Helper()
 	driver, where := "sqlite", filepath.Join(x.p.Dir, "project.db")
 	if store.IsURL(x.p.Config.Database) {
 		driver, where = "pgx", x.p.Config.Database
 	}
 	db, err := sql.Open(driver, where)
 	x.check(err)
-	defer db.Close()
 	db.SetMaxOpenConns(1)
+	return db
+}
+
+// multiply makes n copies of each of the first two workunits with its result: those of
+// the first wait to be sent, those of the second are finished.
+func (x *bench) multiply(n int) {
+	x.b.Helper()
+	ctx := x.b.Context()
+	db := x.open()
+	defer db.Close()
 	exec := func(format string, args ...any) {
 		x.b.Helper()
 		_, err := db.ExecContext(ctx, fmt.Sprintf(format, args...))

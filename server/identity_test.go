@@ -172,7 +172,11 @@ func forget(t *testing.T, w *world) {
 	db, err := sql.Open("sqlite", filepath.Join(w.dir, "project.db"))
 	w.must(err)
 	defer db.Close()
-	for _, query := range []string{"DROP TABLE project", "DROP TABLE web_session", "DELETE FROM goose_db_version WHERE version_id >= 17"} {
+	for _, query := range []string{
+		"DROP TABLE project", "DROP TABLE web_session", "DROP INDEX result_unsent", "ALTER TABLE result DROP COLUMN kind",
+		"CREATE INDEX result_unsent ON result (priority DESC, id) WHERE server_state = 2",
+		"DELETE FROM goose_db_version WHERE version_id >= 17",
+	} {
 		_, err := db.ExecContext(t.Context(), query)
 		w.must(err)
 	}

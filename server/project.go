@@ -27,6 +27,7 @@ import (
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/doctor"
+	"github.com/starling-grid/starling/server/feeder"
 	"github.com/starling-grid/starling/server/filedeleter"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/limit"
@@ -51,6 +52,9 @@ const (
 	resultsDir   = "results"
 	archiveDir   = "archive"
 )
+
+// fresh is how long what was read of the work that can be sent is handed out.
+const fresh = 100 * time.Millisecond
 
 // A Project is an open project directory. It is safe for concurrent use.
 type Project struct {
@@ -202,6 +206,10 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	var own func(id int64) bool
+	if p.part.Shard.Count > 1 {
+		own = p.part.Shard.Has
+	}
 	secret := sha256.Sum256([]byte("web sessions\x00" + p.uploadKey.Text()))
 	proxies, err := limit.ParseProxies(c.proxies())
 	if err != nil {
@@ -223,6 +231,7 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 		MinPasswordLength: c.MinPasswdLength, Store: p.Store, Log: p.log.With("part", "web"), Download: p.Download,
 		Scheduler: &scheduler.Scheduler{
 			Store: p.Store.Shard(p.part.Shard), Log: p.log.With("part", "scheduler"), Reported: reported, Uploaded: p.uploaded,
+			Feeder: feeder.Feeder{Fresh: fresh, Own: own},
 			Bodies: limit.Bodies{Total: int64(c.MaxRequestMB * 1e6), PerAddress: int64(c.MaxRequestMBPerAddress * 1e6)},
 			Config: scheduler.Config{
 				Name: c.LongName, MasterURL: c.MasterURL,

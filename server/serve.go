@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/starling-grid/starling/server/store"
 )
 
 const (
@@ -67,6 +69,7 @@ func (p *Project) Serve(ctx context.Context, l net.Listener, part Part) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
+	wg.Go(func() { p.sortUnsent(ctx) })
 	for _, d := range p.daemons() {
 		wg.Go(func() { p.run(ctx, d, bell) })
 	}
@@ -99,6 +102,25 @@ func (p *Project) Serve(ctx context.Context, l net.Listener, part Part) error {
 		}
 	}
 	return err
+}
+
+// sortUnsent works out what a database lacks that was made before work was sorted by who
+// may have it. What is not sorted yet is sent all the same.
+func (p *Project) sortUnsent(ctx context.Context) {
+	for n := 1; n > 0 && ctx.Err() == nil; {
+		err := p.Store.Update(ctx, func(tx *store.Tx) (err error) {
+			n, err = tx.SortUnsent(1000)
+			return err
+		})
+		if err != nil && ctx.Err() == nil {
+			p.log.Error("work that waits is not sorted yet", "err", err, "retry_in", trouble)
+			select {
+			case <-ctx.Done():
+			case <-time.After(trouble):
+			}
+			n = 1
+		}
+	}
 }
 
 // run lets a daemon work whenever the bell rings, and once a poll.

@@ -82,11 +82,17 @@ func (w *world) outlook() (o outlook) {
 			}
 			o.next = wu.TransitionTime
 		}
-		list, err := tx.Unsent(math.MaxInt64, 0, 1)
+		kinds, err := tx.UnsentKinds()
 		if err != nil {
 			return err
 		}
-		o.unsent = len(list) > 0
+		for _, k := range kinds {
+			list, err := tx.Unsent(k, store.First, 1)
+			if err != nil {
+				return err
+			}
+			o.unsent = o.unsent || len(list) > 0
+		}
 		for _, queue := range []struct {
 			what string
 			ids  func(*store.Tx, int64, int) ([]int64, error)

@@ -162,6 +162,7 @@ func (w *world) trouble() bool { return w.fault(w.troubled) }
 func (w *world) boot() {
 	log := slog.New(slog.DiscardHandler)
 	w.sched = &scheduler.Scheduler{Store: w.st, Log: log, Config: w.cfg, Rand: rand.New(rand.NewPCG(w.rng.Uint64(), 0))}
+	w.sched.Feeder.Fresh = []time.Duration{0, time.Second, 1000 * time.Hour}[w.rng.IntN(3)]
 	for i := range w.daemons {
 		w.start(i)
 	}

@@ -16,13 +16,15 @@ type look struct {
 	reported map[string]store.Result // what the host reports, as far as it is known
 	lost     bool                    // results are on record that the host does not have
 	mail     bool                    // messages wait for the host
+	offer    *offer                  // work for it; nil if it wants none
 
 	aborts, abortsIfNotStarted []string
 }
 
-func (s *Scheduler) look(tx *store.Tx, req *protocol.SchedulerRequest) (*look, error) {
+func (s *Scheduler) look(tx *store.Tx, r *rpc) (*look, error) {
 	var l look
 	var err error
+	req := r.req
 	if l.id, err = identify(tx, req); err != nil {
 		return nil, err
 	}
@@ -37,15 +39,19 @@ func (s *Scheduler) look(tx *store.Tx, req *protocol.SchedulerRequest) (*look, e
 			return nil, err
 		}
 	}
-	if !l.id.known {
-		return &l, nil
+	if l.id.known {
+		mail, err := tx.MsgsToHost(l.id.host.ID, 1)
+		if err != nil {
+			return nil, err
+		}
+		l.mail = len(mail) > 0
+		if err := l.losses(tx, req); err != nil {
+			return nil, err
+		}
 	}
-	mail, err := tx.MsgsToHost(l.id.host.ID, 1)
-	if err != nil {
-		return nil, err
-	}
-	l.mail = len(mail) > 0
-	return &l, l.losses(tx, req)
+	// Last, as it leases what it finds.
+	l.offer, err = s.seek(tx, r, &l)
+	return &l, err
 }
 
 func (l *look) reports(tx *store.Tx, req *protocol.SchedulerRequest) error {

@@ -46,6 +46,9 @@ func (r *rpc) earnings(versionID int64) (*earned, error) {
 	if err != nil {
 		return new(earned), err
 	}
+	if r.newDay {
+		h.NJobsToday = 0
+	}
 	if r.earned == nil {
 		r.earned = make(map[int64]*earned)
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/feeder"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -83,6 +84,8 @@ type Scheduler struct {
 	Bodies limit.Bodies
 	// Rand draws which results of trusted hosts are checked; nil: seeded anew.
 	Rand *rand.Rand
+	// Feeder finds work. It is of this Scheduler alone.
+	Feeder feeder.Feeder
 
 	mu         sync.Mutex
 	catalog    *catalog
@@ -173,11 +176,15 @@ func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 	for try := 1; ; try++ {
 		var l *look
 		err := s.Store.View(ctx, func(tx *store.Tx) (err error) {
-			l, err = s.look(tx, r.req)
+			l, err = s.look(tx, r)
 			return err
 		})
 		if err != nil {
 			return nil, err
+		}
+		if l.offer.hasty() && try < maxLooks && (!l.offer.lease.Crowded || pause(ctx, try)) {
+			l.offer.end(nil, true)
+			continue
 		}
 		var reply *reply
 		err = s.Store.Update(ctx, func(tx *store.Tx) error {
@@ -186,9 +193,25 @@ func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 			one.tx, one.look, one.reply = tx, l, reply
 			return one.run()
 		})
+		if err != nil {
+			l.offer.end(nil, errors.Is(err, store.ErrLost))
+		} else {
+			l.offer.end(reply.sent, false)
+		}
 		if err == nil || try == maxLooks || !errors.Is(err, store.ErrLost) {
 			return reply, err
 		}
+	}
+}
+
+// pause waits a moment, the longer the more often it was tried, for requests under way
+// to end. It returns false if there is no time.
+func pause(ctx context.Context, try int) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(time.Millisecond << try):
+		return true
 	}
 }
 
@@ -198,6 +221,7 @@ type reply struct {
 	host int64
 	took int // reported results that were accepted
 	seen map[string]bool
+	sent []int64 // results that are sent for the first time
 }
 
 func (r *reply) message(priority, text string) {
@@ -252,6 +276,8 @@ type rpc struct {
 	queue    queue
 	held     map[string]bool    // sticky files that the host has
 	declined []protocol.Refusal // why candidates were passed over
+	unfit    []store.Candidate  // that this host is too small for
+	newDay   bool               // its daily counts are yet to be begun anew
 }
 
 // because says why results move.

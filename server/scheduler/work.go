@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,11 +15,6 @@ import (
 const (
 	// maxAsked bounds the seconds that a host may ask for at once, as in BOINC.
 	maxAsked = 28 * 86400
-	// An RPC looks down the queue for results that this host may have, a page at
-	// a time, each larger than the one before: most hosts may have the first.
-	firstPage = 2
-	growth    = 8
-	maxPages  = 5 // 9 362 results in all
 	// unmeasured is the speed BOINC's clients tell before they have measured.
 	unmeasured = 1e9
 )
@@ -70,7 +66,7 @@ func (r *rpc) tooRecent() time.Duration {
 
 // send gives out new results until the request is filled or a limit is met.
 func (r *rpc) send() error {
-	room, err := r.room()
+	room, err := r.room(0)
 	if err != nil {
 		return err
 	}
@@ -78,12 +74,11 @@ func (r *rpc) send() error {
 		r.refuse()
 		return nil
 	}
-	seconds, instances := min(r.req.CPUReqSeconds, maxAsked), r.req.CPUReqInstances
-	r.queue = newQueue(r.req, r.limits.ncpus)
+	bag := r.bag(room)
 	// give sends a candidate if this host may have it, and reports whether the
 	// request is filled.
 	give := func(c store.Candidate) (full bool, err error) {
-		if room == 0 || seconds <= 0 && instances <= 0 {
+		if bag.full() {
 			return true, nil
 		}
 		v, err := r.fit(c)
@@ -98,34 +93,24 @@ func (r *rpc) send() error {
 			r.passOver(c.AppID, lack{code: protocol.RefusedOther})
 			return false, nil
 		}
-		room--
-		u, _ := r.usage(v)
-		d := r.duration(c.RscFpopsEst, u)
-		seconds -= d.Seconds() * u.ncpus
-		instances -= u.ncpus
-		r.queue.add(d, u.ncpus)
-		r.limits.disk -= c.RscDiskBound
+		bag.add(c, v)
 		return false, nil
 	}
 	if full, err := r.sendKept(give); full || err != nil {
 		return err
 	}
-	priority, after := int64(math.MaxInt64), int64(0)
-	for page, n := firstPage, 0; n < maxPages; page, n = page*growth, n+1 {
-		list, err := r.tx.Unsent(priority, after, page)
-		if err != nil {
-			return err
-		}
-		for _, c := range list {
+	if o := r.look.offer; o != nil {
+		r.declined, r.unfit = append(slices.Clone(o.declined), r.declined...), append(slices.Clone(o.unfit), r.unfit...)
+		for _, c := range o.list {
 			if full, err := give(c); full || err != nil {
 				return err
 			}
 		}
-		if len(list) < page {
-			break
+	}
+	for _, c := range r.unfit {
+		if err := r.infeasible(c); err != nil {
+			return err
 		}
-		last := list[len(list)-1]
-		priority, after = last.Priority, last.ID
 	}
 	if len(r.reply.Results) == 0 {
 		if len(r.declined) == 0 {
@@ -136,8 +121,9 @@ func (r *rpc) send() error {
 	return nil
 }
 
-// room returns how many results the host may get now, and notes why, if none.
-func (r *rpc) room() (int, error) {
+// room returns how many results the host may get now, and notes why, if none. back is
+// how many of those that are on record as in progress it is about to report.
+func (r *rpc) room(back int) (int, error) {
 	c, cpus := &r.s.Config, r.ncpus()
 	n := math.MaxInt
 	if c.MaxWusToSend > 0 {
@@ -148,6 +134,7 @@ func (r *rpc) room() (int, error) {
 		if err != nil {
 			return 0, err
 		}
+		have -= back
 		most := c.MaxWusInProgress * cpus
 		if have >= most {
 			r.decline(protocol.Refusal{Code: protocol.RefusedInProgress, Need: float64(have + 1), Have: float64(most)})
@@ -178,10 +165,8 @@ func (r *rpc) fit(c store.Candidate) (*version, error) {
 	u, _ := r.usage(v)
 	if why := r.feasible(c, u); why != nil {
 		r.passOver(c.AppID, *why)
-		if why.code == protocol.RefusedDeadline {
-			return nil, nil
-		}
-		return nil, r.infeasible(c)
+		r.tooSmall(c, *why)
+		return nil, nil
 	}
 	if c.RscDiskBound > r.limits.disk { // once what this reply brings is there
 		r.passOver(c.AppID, lack{code: protocol.RefusedDisk, need: c.RscDiskBound, have: r.limits.disk})
@@ -198,7 +183,7 @@ func (r *rpc) fit(c store.Candidate) (*version, error) {
 	has := false
 	if r.s.Config.OneResultPerUserPerWU {
 		has, err = r.tx.UserHas(c.WorkunitID, r.user.ID)
-	} else if r.s.Config.OneResultPerHostPerWU {
+	} else if r.s.Config.OneResultPerHostPerWU && r.host.ID != 0 {
 		has, err = r.tx.HostHas(c.WorkunitID, r.host.ID)
 	}
 	if err != nil {
@@ -299,6 +284,7 @@ func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
 		return false, err
 	}
 	r.s.infeasible.forget(x.ID)
+	r.reply.sent = append(r.reply.sent, x.ID)
 	return true, r.tx.TransitionBy(c.WorkunitID, x.ReportDeadline)
 }
 

@@ -14,18 +14,21 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	for index, query := range map[string]string{
-		"workunit_transition":    dueWorkunits,
-		"workunit_need_validate": needValidate,
-		"workunit_assimilate":    toAssimilate,
-		"workunit_file_delete":   toDelete,
-		"result_file_delete":     resultsToDelete,
-		"workunit_purge":         purgeable,
-		"result_unsent":          unsent,
-		"result_in_progress":     inProgressOf,
-		"msg_from_host_handled":  msgsToHandle,
-		"msg_to_host_hostid":     msgsToHost,
-		"result_workunitid":      resultsOfAll,
+	for query, index := range map[string]string{
+		dueWorkunits:    "workunit_transition",
+		needValidate:    "workunit_need_validate",
+		toAssimilate:    "workunit_assimilate",
+		toDelete:        "workunit_file_delete",
+		resultsToDelete: "result_file_delete",
+		purgeable:       "workunit_purge",
+		unsent:          "result_unsent",
+		inProgressOf:    "result_in_progress",
+		msgsToHandle:    "msg_from_host_handled",
+		msgsToHost:      "msg_to_host_hostid",
+		resultsOfAll:    "result_workunitid",
+		unsentFits:      "result_unsent",
+		unsentKinds:     "result_unsent",
+		unsorted:        "result_unsent",
 	} {
 		err := st.View(t.Context(), func(tx *Tx) error {
 			args := make([]any, strings.Count(query, "$"))

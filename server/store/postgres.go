@@ -43,7 +43,6 @@ const (
 type postgres struct {
 	db      *sql.DB
 	queries sync.Map // of prepared, by query
-	unsent  claimant
 
 	mu     sync.RWMutex // held for reading by transactions
 	closed bool
@@ -73,7 +72,7 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 		_ = db.Close()
 		return nil, err
 	}
-	return &postgres{db: db, unsent: claimant{held: make(map[int64]struct{})}}, nil
+	return &postgres{db: db}, nil
 }
 
 // plan keeps the planner from guessing. It plans each query once a connection,
@@ -167,9 +166,7 @@ func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error, atOnce bo
 		s.atOnce = atOnce
 		// Once it has begun, the caller's context no longer matters.
 		ctx := context.WithoutCancel(ctx)
-		c := &claims{of: &p.unsent, flush: func() error { return s.flush(ctx) }}
-		defer c.end()
-		if err = protect(&Tx{ctx: ctx, q: s, claims: c}, fn); err == nil {
+		if err = protect(&Tx{ctx: ctx, q: s}, fn); err == nil {
 			err = s.commit(ctx)
 		}
 		again = s.again

@@ -16,6 +16,7 @@ type Result struct {
 	Batch        int64
 	Priority     int64
 	Random       int64
+	Kind         int64 // of its workunit; it is stored and not read
 	ServerState  ServerState
 	Outcome      Outcome
 	ClientState  int64
@@ -60,8 +61,8 @@ func scanResult(r row) (x Result, err error) {
 
 const insertResult = `
 INSERT INTO result (create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state,
-	history)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+	kind, history)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 // InsertResult adds a result that is Inactive or Unsent, and returns its id, or
 // ErrExists when the name is taken.
@@ -84,7 +85,7 @@ func (t *Tx) AddResult(r Result) error {
 func (t *Tx) newResult(r Result) []any {
 	return []any{
 		unix(r.CreateTime), r.WorkunitID, r.AppID, r.Name, r.XMLDocIn, r.Batch,
-		r.Priority, r.Random, r.ServerState, t.cause.line("created " + r.ServerState.String()),
+		r.Priority, r.Random, r.ServerState, r.Kind, t.cause.line("created " + r.ServerState.String()),
 	}
 }
 
@@ -129,12 +130,13 @@ const sendResult = `
 UPDATE result
 SET    server_state = 4, hostid = $2, userid = $3, sent_time = $4, report_deadline = $5,
        app_version_id = $6, app_version_num = $7, flops_estimate = $8, history = history || $9
-WHERE  id = $1 AND server_state = 2` // 0 rows: another scheduler sent it first
+WHERE  id = $1 AND server_state = 2 -- 0 rows: another scheduler sent it first, or it is not needed any more
+  AND  EXISTS (SELECT 1 FROM workunit w WHERE w.id = result.workunitid AND ` + stillNeeded + `)`
 
 // Send gives an Unsent result to a host. Of r, the host, user, times, version
-// and speed are stored. It returns ErrLost if the result is not Unsent now.
+// and speed are stored. It returns ErrLost if the result is not Unsent now, or its
+// workunit needs it no more.
 func (t *Tx) Send(r Result) error {
-	t.claims.sent(r.ID)
 	return t.must(sendResult, r.ID, r.HostID, r.UserID, unix(r.SentTime), unix(r.ReportDeadline),
 		r.AppVersionID, r.VersionNum, r.FlopsEstimate, t.cause.sent(r))
 }
@@ -176,60 +178,6 @@ const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND i
 // ResultsToDelete returns results whose output files may go.
 func (t *Tx) ResultsToDelete(after int64, limit int) ([]int64, error) {
 	return t.queue(resultsToDelete, after, limit)
-}
-
-// A Candidate is an Unsent result that a scheduler may think of sending.
-type Candidate struct {
-	ID             int64
-	Name           string
-	XMLDocIn       string // as in Result
-	WorkunitID     int64
-	WorkunitName   string
-	XMLDoc         string // as in Workunit
-	AppID          int64
-	Priority       int64
-	RscFpopsEst    float64
-	RscMemoryBound float64
-	RscDiskBound   float64
-	DelayBound     time.Duration
-	HRClass        int64 // what the workunit is committed to; 0 nothing yet
-	AppVersionID   int64
-
-	RscBandwidthBound float64
-	ReservedUntil     time.Time // only the hosts of KeptFor may have it before
-}
-
-func scanCandidate(r row) (c Candidate, err error) {
-	return c, r.Scan(&c.ID, &c.Name, &c.XMLDocIn, &c.WorkunitID, &c.WorkunitName, &c.XMLDoc, &c.AppID, &c.Priority, &c.RscFpopsEst, &c.RscMemoryBound,
-		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound,
-		timeAt{&c.ReservedUntil})
-}
-
-const candidateColumns = `r.id, r.name, r.xml_doc_in, r.workunitid, w.name, w.xml_doc, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
-	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.reserved_until`
-
-// candidates are for workunits that still need results; the transitioner clears the
-// others away.
-const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transitioner_flags = 0`
-
-const unsent = `
-SELECT ` + candidateColumns + `
-FROM   result r JOIN workunit w ON w.id = r.workunitid
-WHERE  r.server_state = 2 AND (r.priority < +$1 OR (r.priority = +$1 AND r.id > +$2)) AND ` + stillNeeded + `
-ORDER  BY r.priority DESC, r.id LIMIT 0 + $3`
-
-// Unsent returns results of workunits that still need them, in the order in which they should go: by
-// priority, then oldest first. It begins behind the result with the given
-// priority and id; math.MaxInt64 and 0 begin at the first. Results that another
-// Update of this process has before it are left out.
-func (t *Tx) Unsent(priority, after int64, limit int) ([]Candidate, error) {
-	read := func(priority, after int64, limit int) ([]Candidate, error) {
-		return all(t, scanCandidate, unsent, priority, after, limit)
-	}
-	if t.claims == nil {
-		return read(priority, after, limit)
-	}
-	return t.claims.take(priority, after, limit, t.shard, read)
 }
 
 const (

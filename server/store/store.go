@@ -94,6 +94,9 @@ type Shard struct{ Index, Count int64 }
 // shard wait. Everything else is as before. It is closed with s.
 func (s *Store) Shard(sh Shard) *Store { return &Store{db: s.db, shard: sh} }
 
+// Has reports whether an id is of the shard.
+func (s Shard) Has(id int64) bool { return s.Count <= 1 || id%s.Count == s.Index }
+
 // View runs fn on one consistent state of the database. fn must not keep tx,
 // and must not call View or Update. It is run again if there was no connection at its
 // first query.

@@ -1,12 +1,9 @@
 package store_test
 
 import (
-	"context"
 	"database/sql"
 	"errors"
-	"math"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/starling-grid/starling/internal/testpg"
@@ -147,102 +144,6 @@ func TestPostgresMeetsAnotherAtTheCommit(t *testing.T) {
 	})
 	if err != nil || tries != 2 || h.TotalCredit != 1 {
 		t.Errorf("after %d tries: %v, it saw %v; want success at the second, which sees what the other left", tries, err, h.TotalCredit)
-	}
-}
-
-// Transactions side by side are offered different results; what one has not sent is
-// there for the next, and what was sent is not.
-func TestPostgresOffersAResultToOneAtATime(t *testing.T) {
-	s, _ := open(t, testpg.Start(t).Database(t), "pgx", "")
-	defer func() { _ = s.Close() }()
-	w := storetest.Fill(t, s)
-	_, rs := storetest.Add(t, s, w.Workunit("a"), 3)
-	first := func(tx *store.Tx) int64 {
-		t.Helper()
-		list, err := tx.Unsent(math.MaxInt64, 0, 1)
-		if err != nil || len(list) != 1 {
-			t.Fatalf("got %+v, %v", list, err)
-		}
-		return list[0].ID
-	}
-	var got []int64
-	update := func(fn func(tx *store.Tx) error) {
-		t.Helper()
-		if err := s.Update(t.Context(), fn); err != nil {
-			t.Fatal(err)
-		}
-	}
-	update(func(tx *store.Tx) error {
-		got = []int64{first(tx)}
-		update(func(tx *store.Tx) error {
-			id := first(tx)
-			got = append(got, id)
-			return tx.Send(store.Result{ID: id, HostID: w.Host.ID, UserID: w.User.ID, SentTime: storetest.T0, ReportDeadline: storetest.T0})
-		})
-		return nil
-	})
-	for range 2 {
-		update(func(tx *store.Tx) error {
-			got = append(got, first(tx))
-			list, err := tx.Unsent(math.MaxInt64, 0, 9)
-			if err != nil {
-				return err
-			}
-			for _, c := range list {
-				got = append(got, c.ID)
-			}
-			return nil
-		})
-	}
-	if want := []int64{rs[0].ID, rs[1].ID, rs[0].ID, rs[2].ID, rs[0].ID, rs[2].ID}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
-
-// Who reads the queue for others does not wait for a row that one of these holds.
-func TestPostgresReadsTheQueueWithoutWaiting(t *testing.T) {
-	url := testpg.Start(t).Database(t)
-	s, raw := open(t, url, "pgx", url)
-	defer func() { _ = s.Close() }()
-	w := storetest.Fill(t, s)
-	wu, _ := storetest.Add(t, s, w.Workunit("a"), 9)
-	look := func(tx *store.Tx) error {
-		list, err := tx.Unsent(math.MaxInt64, 0, 1)
-		if err == nil && len(list) != 1 {
-			t.Errorf("got %+v", list)
-		}
-		return err
-	}
-	other := make(chan error, 1)
-	begun := false
-	err := s.Update(t.Context(), func(tx *store.Tx) error {
-		if err := tx.TransitionBy(wu.ID, storetest.T0); err != nil {
-			return err
-		}
-		if _, err := tx.Host(w.Host.ID); err != nil { // now it has the row
-			return err
-		}
-		if !begun {
-			begun = true
-			go func() {
-				other <- s.Update(context.Background(), func(tx *store.Tx) error {
-					if err := tx.TransitionBy(wu.ID, storetest.T0); err != nil {
-						return err
-					}
-					return look(tx)
-				})
-			}()
-		}
-		for waiting := 0; waiting == 0; {
-			err := raw.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'").Scan(&waiting)
-			if err != nil {
-				return err
-			}
-		}
-		return look(tx)
-	})
-	if err := errors.Join(err, <-other); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -10,11 +10,10 @@ import (
 // A Tx is a transaction in which the queries run. It belongs to the function
 // that Update or View called and is not safe for concurrent use.
 type Tx struct {
-	ctx    context.Context
-	q      queries
-	cause  cause // of the moves made in it
-	shard  Shard
-	claims *claims // of unsent results, where transactions run side by side
+	ctx   context.Context
+	q     queries
+	cause cause // of the moves made in it
+	shard Shard
 }
 
 // queries run within a transaction, on SQLite or PostgreSQL.

@@ -139,6 +139,9 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 		old.ErrorMask, old.FileDeleteState, old.AssimilateState, old.TargetNResults,
 		old.HRClass, old.AppVersionID, t.cause.workunit(old, w), unix(t.cause.at),
 		flag(w.FileDeleteState == DeleteDone && old.FileDeleteState != DeleteDone))
+	if err == nil && (w.HRClass != old.HRClass || w.AppVersionID != old.AppVersionID) {
+		err = t.run(setKindOf, old.ID, w.Kind())
+	}
 	if err != nil {
 		return fmt.Errorf("workunit %s: %w", old.Name, err)
 	}

@@ -105,7 +105,7 @@ func (t *Transitioner) outline(wu store.Workunit, results []store.Result, n int,
 	for i := range n {
 		made = append(made, store.Result{
 			CreateTime: now, WorkunitID: wu.ID, AppID: wu.AppID, Name: wu.Name + "_" + strconv.Itoa(first+i),
-			Batch: wu.Batch, Priority: wu.Priority, Random: random(), ServerState: store.Unsent,
+			Batch: wu.Batch, Priority: wu.Priority, Random: random(), ServerState: store.Unsent, Kind: wu.Kind(),
 		})
 	}
 	return made

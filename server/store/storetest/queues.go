@@ -81,19 +81,134 @@ func unsent(t *testing.T, s *store.Store) {
 	}
 	var got []int64
 	view(t, s, func(tx *store.Tx) error {
-		for prio, after := int64(math.MaxInt64), int64(0); ; {
-			list, err := tx.Unsent(prio, after, 3)
+		kinds, err := tx.UnsentKinds()
+		if err != nil || len(kinds) != 1 {
+			t.Errorf("kinds %v, want one", kinds)
+			return err
+		}
+		for after := store.First; ; {
+			list, err := tx.Unsent(kinds[0], after, 3)
 			if err != nil || len(list) == 0 {
 				return err
 			}
 			for _, c := range list {
 				got = append(got, c.WorkunitID)
-				prio, after = c.Priority, c.ID
+				after = c.Place()
 			}
 		}
 	})
 	if want := []int64{2, 4, 1, 3}; fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func unsentFits(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	add := func(name string, change func(*store.Workunit)) store.Result {
+		wu := w.Workunit(name)
+		wu.RscMemoryBound, wu.RscDiskBound, wu.RscBandwidthBound, wu.RscFpopsEst, wu.DelayBound = 600, 600, 600, 600, 600*time.Second
+		change(&wu)
+		_, rs := Add(t, s, wu, 2)
+		return rs[0]
+	}
+	add("memory", func(wu *store.Workunit) { wu.RscMemoryBound = 900 })
+	add("disk", func(wu *store.Workunit) { wu.RscDiskBound = 900 })
+	add("bandwidth", func(wu *store.Workunit) { wu.RscBandwidthBound = 900 })
+	add("late", func(wu *store.Workunit) { wu.RscFpopsEst = 900 })
+	kept := add("kept", func(*store.Workunit) {})
+	had := add("had", func(*store.Workunit) {})
+	fits := add("fits", func(*store.Workunit) {})
+	update(t, s, func(tx *store.Tx) error {
+		had.HostID, had.UserID, had.SentTime, had.ReportDeadline = w.Host.ID, w.User.ID, T0, T0
+		if err := tx.Send(had); err != nil {
+			return err
+		}
+		return tx.EndReservation(kept.WorkunitID, T0.Add(time.Second))
+	})
+	all := store.Fit{Memory: math.Inf(1), Disk: math.Inf(1), Bandwidth: math.Inf(1), Now: T0.Add(time.Hour)}
+	for name, tt := range map[string]struct {
+		change func(*store.Fit)
+		want   int // of the 13 that are left
+	}{
+		"all":         {func(*store.Fit) {}, 13},
+		"memory":      {func(f *store.Fit) { f.Memory = 600 }, 11},
+		"disk":        {func(f *store.Fit) { f.Disk = 899 }, 11},
+		"bandwidth":   {func(f *store.Fit) { f.Bandwidth = 600 }, 11},
+		"deadline":    {func(f *store.Fit) { f.Wait, f.PerFlop = 120, 0.8 }, 11},
+		"reservation": {func(f *store.Fit) { f.Now = T0 }, 11},
+		"user":        {func(f *store.Fit) { f.UserID = w.User.ID }, 12},
+		"host":        {func(f *store.Fit) { f.HostID = w.Host.ID }, 12},
+		"another":     {func(f *store.Fit) { f.HostID = w.Host.ID + 1 }, 13},
+	} {
+		f := all
+		tt.change(&f)
+		view(t, s, func(tx *store.Tx) error {
+			kind := w.Workunit("x")
+			kind.RscMemoryBound, kind.RscDiskBound, kind.RscBandwidthBound, kind.RscFpopsEst, kind.DelayBound = 512, 1023, 700, 800, 999*time.Second
+			list, err := tx.UnsentFits(kind.Kind(), store.First, f, 99)
+			if len(list) != tt.want {
+				t.Errorf("%s: %d fit, want %d", name, len(list), tt.want)
+			}
+			for _, x := range list {
+				if x.ID == fits.ID {
+					return err
+				}
+			}
+			t.Errorf("%s: what fits is not among them", name)
+			return err
+		})
+	}
+}
+
+// Results of a database that is older than kinds are sorted, and what their workunits
+// are committed to sorts them anew.
+func sorted(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	wu := w.Workunit("a")
+	_, rs := Add(t, s, wu, 2)
+	kinds := func() (list []int64) {
+		view(t, s, func(tx *store.Tx) (err error) {
+			list, err = tx.UnsentKinds()
+			return err
+		})
+		return list
+	}
+	wu.ID = rs[0].WorkunitID
+	update(t, s, func(tx *store.Tx) error {
+		for i := range 3 {
+			if err := tx.AddResult(store.Result{WorkunitID: wu.ID, AppID: wu.AppID, Name: fmt.Sprint("old_", i), ServerState: store.Unsent}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if got := kinds(); len(got) != 2 || got[0] != 0 {
+		t.Errorf("kinds %v, want 0 and another", got)
+	}
+	for _, want := range []int{2, 1, 0} {
+		update(t, s, func(tx *store.Tx) error {
+			n, err := tx.SortUnsent(2)
+			if n != want {
+				t.Errorf("sorted %d, want %d", n, want)
+			}
+			return err
+		})
+	}
+	if got := kinds(); len(got) != 1 || got[0] != wu.Kind() {
+		t.Errorf("kinds %v, want %d", got, wu.Kind())
+	}
+	update(t, s, func(tx *store.Tx) error {
+		old, err := tx.Workunit(wu.ID)
+		if err != nil {
+			return err
+		}
+		committed := old
+		committed.HRClass = 7
+		return tx.SaveWorkunit(old, committed)
+	})
+	wu.HRClass = 7
+	if got := kinds(); len(got) != 1 || got[0] != wu.Kind() {
+		t.Errorf("after a commitment: kinds %v, want %d", got, wu.Kind())
 	}
 }
 

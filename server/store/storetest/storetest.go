@@ -44,6 +44,8 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"illegal moves are refused", illegal},
 		{"queues hold what waits", queues},
 		{"unsent results come by priority and age", unsent},
+		{"a host finds what it can do", unsentFits},
+		{"unsent results have a kind", sorted},
 		{"shared files are seen", shared},
 		{"jobs come by their workunits' ids", jobs},
 		{"rows come back as they were stored", roundTrip},

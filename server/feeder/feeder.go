@@ -1,0 +1,245 @@
+// Package feeder keeps the head of what can be sent in memory, sorted by what decides
+// who may have it, so that a request sees only work that it may be given, and costs the
+// same whatever waits for others.
+//
+// A result's kind (store.Workunit.Kind) is its application, what its workunit is
+// committed to, and the order of magnitude of what it needs. Of each kind the first
+// results are read at once for many requests. What a request takes of them is leased to
+// it until it ends, so that requests that run side by side do not all go for the same
+// one. That is a courtesy: what keeps a result from being sent twice, here or by another
+// process, is store.Tx.Send, and a lease that was in vain costs a second look.
+package feeder
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+const (
+	// firstPage is how many results of a kind are read at first; a kind that is emptied
+	// fast is read in larger pages.
+	firstPage = 8
+	maxPage   = 512
+	// sentFor is how long a result that was sent stays leased. The snapshots of
+	// transactions that began before hold it still as unsent.
+	sentFor = time.Second
+)
+
+// A Feeder is safe for concurrent use. Its zero value is ready.
+type Feeder struct {
+	// Fresh is how long what was read is handed out; 0: it is read for each request.
+	// New results of higher priority wait so long at most. No request is refused by
+	// what is in memory.
+	Fresh time.Duration
+	// Own says which results this process goes for first, where several share a
+	// database; nil: all.
+	Own func(id int64) bool
+
+	mu     sync.Mutex
+	heads  map[int64]*head
+	read   time.Time         // when the kinds were
+	leased map[int64]bool    // results, by id; true: sent already
+	given  map[int64]float64 // to each application, in seconds of computing
+}
+
+// A head is the beginning of the queue of a kind.
+type head struct {
+	kind  int64
+	app   int64
+	queue []store.Candidate
+	last  store.Place // read of it
+	since time.Time
+	page  int  // to read next
+	whole bool // there is nothing behind
+}
+
+// A Want is what a request wants to be given.
+type Want struct {
+	// Kind reports whether results of the kind of these may be of use at all. There may
+	// be more of it, which differ in all but the application, the commitments, and the
+	// order of magnitude of what they need.
+	Kind func(head []store.Candidate) bool
+	// Fits reports whether the host may have c, as far as can be known beforehand.
+	Fits func(c *store.Candidate) (bool, error)
+	// Fit says the same to the database for results of the application of c.
+	Fit func(c *store.Candidate) store.Fit
+	// Take is told what fits, in the order in which it should go, and returns how long it
+	// computes, and whether there should be more.
+	Take func(c store.Candidate) (seconds float64, more bool)
+}
+
+// A Lease is what a request has for itself. It has to be ended.
+type Lease struct {
+	of   *Feeder
+	held []int64
+	apps map[int64]float64 // seconds of computing of each result: for Sent
+	by   map[int64]int64   // application of each
+	// Crowded: what would have been of use is leased to others at the moment.
+	Crowded bool
+	// Stale: some of what there is was looked up for others before. Who got nothing ends
+	// the lease with Lost and looks again.
+	Stale bool
+}
+
+// Lease goes through the kinds of use and leases what fits, until Take has enough: by
+// priority, and where that is the same the application that had least computing time
+// lately, then the oldest result. tx sees the database as of now.
+func (f *Feeder) Lease(tx *store.Tx, now time.Time, w Want) (*Lease, error) {
+	l := &Lease{of: f, apps: make(map[int64]float64), by: make(map[int64]int64)}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	streams, err := f.streams(tx, now, w, l)
+	for err == nil && len(streams) > 0 {
+		s := slices.MinFunc(streams, f.order)
+		c := s.next
+		seconds, more := w.Take(c)
+		f.leased[c.ID] = false
+		l.held = append(l.held, c.ID)
+		l.apps[c.ID], l.by[c.ID] = seconds, c.AppID
+		if !more {
+			break
+		}
+		if err = s.advance(); err == nil && !s.ok {
+			streams = slices.DeleteFunc(streams, func(x *stream) bool { return x == s })
+		}
+	}
+	if err != nil {
+		l.release(l.held)
+		return nil, err
+	}
+	return l, nil
+}
+
+// order says which of two kinds goes first.
+func (f *Feeder) order(a, b *stream) int {
+	return cmp.Or(
+		-cmp.Compare(a.next.Priority, b.next.Priority),
+		cmp.Compare(f.given[a.next.AppID], f.given[b.next.AppID]),
+		cmp.Compare(a.next.ID, b.next.ID),
+	)
+}
+
+// streams are the kinds that have something for a request.
+func (f *Feeder) streams(tx *store.Tx, now time.Time, w Want, l *Lease) ([]*stream, error) {
+	if err := f.refresh(tx, now, l); err != nil {
+		return nil, err
+	}
+	var found []*stream
+	for _, h := range f.heads {
+		s := &stream{f: f, tx: tx, now: now, want: w, lease: l, head: h, after: store.First}
+		if err := s.begin(); err != nil {
+			return nil, err
+		}
+		if s.ok {
+			found = append(found, s)
+		}
+	}
+	return found, nil
+}
+
+// refresh sees which kinds there are.
+func (f *Feeder) refresh(tx *store.Tx, now time.Time, l *Lease) error {
+	if f.leased == nil {
+		f.heads, f.leased, f.given = make(map[int64]*head), make(map[int64]bool), make(map[int64]float64)
+	}
+	if f.Fresh > 0 && now.Sub(f.read).Abs() < f.Fresh && len(f.heads) > 0 {
+		l.Stale = true
+		return nil
+	}
+	kinds, err := tx.UnsentKinds()
+	if err != nil {
+		return err
+	}
+	heads := make(map[int64]*head, len(kinds))
+	for _, k := range kinds {
+		if heads[k] = f.heads[k]; heads[k] == nil {
+			heads[k] = &head{kind: k}
+		}
+	}
+	f.heads, f.read = heads, now
+	return nil
+}
+
+// share keeps the account of what applications got: only differences matter, and one
+// that had nothing to send for long has no claim on the past.
+func (f *Feeder) share(app int64, seconds float64) {
+	if len(f.given) > 0 {
+		least := math.Inf(1)
+		for _, h := range f.heads {
+			if g, ok := f.given[h.app]; ok {
+				least = min(least, g)
+			}
+		}
+		if !math.IsInf(least, 1) {
+			f.given[app] = max(f.given[app], least)
+		}
+	}
+	f.given[app] += max(seconds, 1)
+}
+
+// End gives back what was leased. sent is what was sent of it, for good.
+func (l *Lease) End(sent []int64) {
+	f := l.of
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	gone := make(map[int64]struct{}, len(sent))
+	for _, id := range sent {
+		gone[id] = struct{}{}
+		if app, ok := l.by[id]; ok {
+			f.share(app, l.apps[id])
+		}
+	}
+	l.release(slices.DeleteFunc(l.held, func(id int64) bool {
+		_, ok := gone[id]
+		return ok
+	}))
+	l.held = nil
+	if len(sent) == 0 {
+		return
+	}
+	for _, h := range f.heads {
+		h.drop(gone)
+	}
+	for _, id := range sent {
+		f.leased[id] = true
+	}
+	time.AfterFunc(sentFor, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		l.release(sent)
+	})
+}
+
+// Lost ends a lease of which something turned out to be gone: others sent it, or it is
+// not needed any more. What is in memory is read anew.
+func (l *Lease) Lost() {
+	l.End(nil)
+	f := l.of
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.read = time.Time{}
+	for _, h := range f.heads {
+		h.since = time.Time{}
+	}
+}
+
+func (l *Lease) has(id int64) bool { _, ok := l.by[id]; return ok }
+
+// release ends leases; f.mu is held.
+func (l *Lease) release(list []int64) {
+	for _, id := range list {
+		delete(l.of.leased, id)
+	}
+}
+
+func (h *head) drop(gone map[int64]struct{}) {
+	h.queue = slices.DeleteFunc(h.queue, func(c store.Candidate) bool {
+		_, ok := gone[c.ID]
+		return ok
+	})
+}

@@ -1,0 +1,236 @@
+package feeder_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/feeder"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
+)
+
+// A world is a database with work in it.
+type world struct {
+	*testing.T
+	storetest.World
+	st *store.Store
+	f  feeder.Feeder
+}
+
+func newWorld(t *testing.T) *world {
+	st, err := store.OpenMemory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return &world{T: t, World: storetest.Fill(t, st), st: st}
+}
+
+// add makes n workunits with a result each, and returns the results' ids.
+func (w *world) add(name string, n int, change func(*store.Workunit)) (ids []int64) {
+	w.Helper()
+	for i := range n {
+		wu := w.Workunit(fmt.Sprint(name, i))
+		change(&wu)
+		_, rs := storetest.Add(w.T, w.st, wu, 1)
+		ids = append(ids, rs[0].ID)
+	}
+	return ids
+}
+
+// lease leases up to n results that need no more memory than a host has; each counts for
+// a second of computing. It returns their ids, and how many were looked at.
+func (w *world) lease(n int, memory float64) (l *feeder.Lease, got []int64, looked int) {
+	w.Helper()
+	err := w.st.View(w.Context(), func(tx *store.Tx) (err error) {
+		got, looked = nil, 0
+		l, err = w.f.Lease(tx, storetest.T0, feeder.Want{
+			Kind: func(head []store.Candidate) bool { return store.AtLeast(head[0].RscMemoryBound) <= memory },
+			Fits: func(c *store.Candidate) (bool, error) {
+				looked++
+				return c.RscMemoryBound <= memory, nil
+			},
+			Fit: func(*store.Candidate) store.Fit {
+				return store.Fit{Memory: memory, Disk: 1e300, Bandwidth: 1e300, Now: storetest.T0}
+			},
+			Take: func(c store.Candidate) (float64, bool) {
+				got = append(got, c.ID)
+				return 1, len(got) < n
+			},
+		})
+		return err
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return l, got, looked
+}
+
+func (w *world) send(ids ...int64) error {
+	return w.st.Update(w.Context(), func(tx *store.Tx) error {
+		for _, id := range ids {
+			if err := tx.Send(store.Result{ID: id, HostID: w.Host.ID, UserID: w.User.ID, SentTime: storetest.T0, ReportDeadline: storetest.T0}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func nothing(*store.Workunit) {}
+
+// What one request has leased, others are not offered, until it ends; what was sent is
+// never offered again.
+func TestLeases(t *testing.T) {
+	for _, fresh := range []time.Duration{0, time.Hour} {
+		w := newWorld(t)
+		w.f.Fresh = fresh
+		ids := w.add("a", 5, nothing)
+		one, a, _ := w.lease(2, 1e300)
+		two, b, _ := w.lease(9, 1e300)
+		if !slices.Equal(a, ids[:2]) || !slices.Equal(b, ids[2:]) {
+			t.Errorf("got %v and %v of %v", a, b, ids)
+		}
+		three, c, _ := w.lease(1, 1e300)
+		if len(c) != 0 || !three.Crowded {
+			t.Errorf("got %v, crowded %v, while all is leased", c, three.Crowded)
+		}
+		three.End(nil)
+		if err := w.send(a...); err != nil {
+			t.Fatal(err)
+		}
+		one.End(a)
+		two.End(nil)
+		four, d, _ := w.lease(9, 1e300)
+		if !slices.Equal(d, ids[2:]) {
+			t.Errorf("got %v, want what was given back, %v", d, ids[2:])
+		}
+		four.End(nil)
+	}
+}
+
+// What is in memory may be old, and says so; a lease that was lost has it read anew.
+func TestStale(t *testing.T) {
+	w := newWorld(t)
+	w.f.Fresh = time.Hour
+	old := w.add("a", 1, nothing)
+	l, _, _ := w.lease(1, 1e300)
+	l.End(nil)
+	urgent := w.add("b", 1, func(wu *store.Workunit) { wu.Priority = 9 })
+	l, got, _ := w.lease(1, 1e300)
+	if !l.Stale || !slices.Equal(got, old) {
+		t.Fatalf("stale %v, got %v", l.Stale, got)
+	}
+	l.Lost()
+	l, got, _ = w.lease(1, 1e300)
+	if l.Stale || !slices.Equal(got, urgent) {
+		t.Errorf("stale %v, got %v, want %v", l.Stale, got, urgent)
+	}
+	l.End(nil)
+}
+
+// The order is that of priorities; where they are the same, applications take turns, by
+// the computing time that each got, and one with little is not hidden by one with much.
+func TestOrder(t *testing.T) {
+	w := newWorld(t)
+	var other int64
+	if err := w.st.Update(t.Context(), func(tx *store.Tx) (err error) {
+		other, err = tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	much := w.add("much", 50, nothing)
+	little := w.add("little", 5, func(wu *store.Workunit) { wu.AppID = other })
+	high := w.add("high", 1, func(wu *store.Workunit) { wu.AppID, wu.Priority = other, 1 })
+	var got []int64
+	for range 11 {
+		l, ids, _ := w.lease(1, 1e300)
+		if err := w.send(ids...); err != nil {
+			t.Fatal(err)
+		}
+		l.End(ids)
+		got = append(got, ids...)
+	}
+	if got[0] != high[0] {
+		t.Errorf("the first is %d, want %d of high priority", got[0], high[0])
+	}
+	for _, id := range little {
+		if !slices.Contains(got, id) {
+			t.Errorf("%d of the small application is not among the first 11: %v", id, got)
+		}
+	}
+	if mine := slices.DeleteFunc(got, func(id int64) bool { return !slices.Contains(much, id) }); !slices.IsSorted(mine) {
+		t.Errorf("not the oldest first: %v", mine)
+	}
+}
+
+// What a request looks at does not depend on what waits for others.
+func TestCostIsIndependentOfWhatWaits(t *testing.T) {
+	for name, memory := range map[string]float64{"much more": 1e12, "a little more": 1.9e9} {
+		var cost [2]int
+		for i, n := range []int{50, 500} {
+			w := newWorld(t)
+			w.add("front", n, func(wu *store.Workunit) { wu.RscMemoryBound = memory })
+			want := w.add("mine", 3, func(wu *store.Workunit) { wu.RscMemoryBound = 1.2e9 })
+			l, got, looked := w.lease(9, 1.5e9)
+			l.End(nil)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: got %v, want %v", name, got, want)
+			}
+			cost[i] = looked
+		}
+		if cost[1] > cost[0] {
+			t.Errorf("%s memory needed: behind 50 it looks at %d, behind 500 at %d", name, cost[0], cost[1])
+		}
+	}
+}
+
+// Many requests side by side: each result goes to one of them, and all go.
+func TestSideBySide(t *testing.T) {
+	w := newWorld(t)
+	w.f.Fresh = time.Hour
+	w.f.Own = func(id int64) bool { return id%2 == 0 }
+	const n = 200
+	w.add("a", n/2, nothing)
+	w.add("b", n/2, func(wu *store.Workunit) { wu.RscMemoryBound = 1e12 })
+	var mu sync.Mutex
+	sent := make(map[int64]int)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for idle := 0; idle < 3; {
+				l, got, _ := w.lease(3, 1e300)
+				if len(got) == 0 {
+					l.Lost()
+					idle++
+					continue
+				}
+				idle = 0
+				if err := w.send(got...); err != nil {
+					t.Error(err)
+					l.Lost()
+					return
+				}
+				l.End(got)
+				mu.Lock()
+				for _, id := range got {
+					sent[id]++
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if len(sent) != n {
+		t.Errorf("%d results were sent, want %d", len(sent), n)
+	}
+	for id, times := range sent {
+		if times != 1 {
+			t.Errorf("result %d was sent %d times", id, times)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package feeder
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A stream is what one request may have of one kind, in order. It goes through what is
+// in memory; where that does not fit the host it has the database look for what does.
+type stream struct {
+	f     *Feeder
+	tx    *store.Tx
+	now   time.Time
+	want  Want
+	lease *Lease
+	head  *head
+
+	at     int         // in head.queue, the next to look at
+	after  store.Place // own begins behind it
+	misfit bool        // something in memory did not fit
+	own    []store.Candidate
+	ended  bool // there is nothing behind own
+
+	next store.Candidate
+	ok   bool
+}
+
+// begin reads the head of the kind, if it is of use at all, and goes to the first that
+// fits.
+func (s *stream) begin() error {
+	h := s.head
+	if s.f.Fresh <= 0 || s.now.Sub(h.since).Abs() >= s.f.Fresh {
+		h.queue, h.whole, h.since, h.page = nil, false, s.now, firstPage
+	}
+	if len(h.queue) == 0 {
+		if err := s.read(); err != nil || len(h.queue) == 0 {
+			return err
+		}
+	} else {
+		s.lease.Stale = true
+	}
+	h.app = h.queue[0].AppID
+	if h.kind != 0 && !s.want.Kind(h.queue) {
+		return nil
+	}
+	return s.advance()
+}
+
+// read reads more of the kind for all requests.
+func (s *stream) read() error {
+	h := s.head
+	if len(h.queue) == 0 {
+		h.last = store.First
+	}
+	more, err := s.tx.Unsent(h.kind, h.last, h.page)
+	if err != nil {
+		return err
+	}
+	h.whole = len(more) < h.page
+	h.page = min(2*h.page, maxPage)
+	if n := len(more); n > 0 {
+		h.last = more[n-1].Place()
+	}
+	if own := s.f.Own; own != nil {
+		slices.SortStableFunc(more, func(a, b store.Candidate) int {
+			return cmp.Or(-cmp.Compare(a.Priority, b.Priority), rank(own(a.ID))-rank(own(b.ID)))
+		})
+	}
+	h.queue = append(h.queue, more...)
+	return nil
+}
+
+func rank(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+// advance goes to the next result that fits and is leased to nobody.
+func (s *stream) advance() error {
+	s.ok = false
+	for {
+		c, err := s.candidate()
+		if c == nil || err != nil {
+			return err
+		}
+		if sent, taken := s.f.leased[c.ID]; taken {
+			s.lease.Crowded = s.lease.Crowded || !sent && !s.lease.has(c.ID)
+			continue
+		}
+		fits, err := s.want.Fits(c)
+		if err != nil {
+			return err
+		}
+		if fits {
+			s.next, s.ok = *c, true
+			return nil
+		}
+		s.misfit = true
+	}
+}
+
+// candidate returns the next to look at, nil if there is none.
+func (s *stream) candidate() (*store.Candidate, error) {
+	h := s.head
+	for s.own == nil && !s.misfit {
+		if s.at < len(h.queue) {
+			s.at++
+			c := &h.queue[s.at-1]
+			if s.f.Own == nil { // otherwise they are not quite in order
+				s.after = c.Place()
+			}
+			return c, nil
+		}
+		if h.whole {
+			return nil, nil
+		}
+		if err := s.read(); err != nil {
+			return nil, err
+		}
+	}
+	// What is in memory is of other sizes than this host's, or it has the like: it
+	// looks for itself.
+	if len(s.own) == 0 {
+		if s.ended {
+			return nil, nil
+		}
+		var err error
+		if s.own, err = s.tx.UnsentFits(h.kind, s.after, s.want.Fit(&h.queue[0]), firstPage); err != nil {
+			return nil, err
+		}
+		s.ended = len(s.own) < firstPage
+		if len(s.own) == 0 {
+			return nil, nil
+		}
+	}
+	c := &s.own[0]
+	s.own, s.after = s.own[1:], c.Place()
+	return c, nil
+}

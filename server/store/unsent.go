@@ -1,0 +1,178 @@
+package store
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math"
+	"time"
+)
+
+// A Candidate is an Unsent result that a scheduler may think of sending.
+type Candidate struct {
+	ID             int64
+	Name           string
+	XMLDocIn       string // as in Result
+	WorkunitID     int64
+	WorkunitName   string
+	XMLDoc         string // as in Workunit
+	AppID          int64
+	Priority       int64
+	RscFpopsEst    float64
+	RscMemoryBound float64
+	RscDiskBound   float64
+	DelayBound     time.Duration
+	HRClass        int64 // what the workunit is committed to; 0 nothing yet
+	AppVersionID   int64
+
+	RscBandwidthBound float64
+	ReservedUntil     time.Time // only the hosts of KeptFor may have it before
+}
+
+func scanCandidate(r row) (c Candidate, err error) {
+	return c, r.Scan(&c.ID, &c.Name, &c.XMLDocIn, &c.WorkunitID, &c.WorkunitName, &c.XMLDoc, &c.AppID, &c.Priority, &c.RscFpopsEst, &c.RscMemoryBound,
+		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound,
+		timeAt{&c.ReservedUntil})
+}
+
+const candidateColumns = `r.id, r.name, r.xml_doc_in, r.workunitid, w.name, w.xml_doc, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
+	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.reserved_until`
+
+// candidates are for workunits that still need results; the transitioner clears the
+// others away.
+const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transitioner_flags = 0`
+
+// Kind is a number that stands for what decides which hosts may have a result of the
+// workunit: its application, what it is committed to, and what it needs, by orders of
+// magnitude. Workunits that differ in that have different kinds.
+func (w Workunit) Kind() int64 {
+	h := fnv.New64a()
+	var b [8]byte
+	for _, x := range []int64{
+		w.AppID, w.HRClass, w.AppVersionID, class(w.RscMemoryBound), class(w.RscDiskBound), class(w.RscBandwidthBound),
+		class(w.RscFpopsEst), class(w.DelayBound.Seconds()),
+	} {
+		binary.LittleEndian.PutUint64(b[:], uint64(x)) //nolint:gosec // any bits will do
+		_, _ = h.Write(b[:])
+	}
+	return int64(h.Sum64()>>1) | 1 //nolint:gosec // 63 bits; never 0
+}
+
+// class is the order of magnitude of a need: values of one class differ by less than a
+// factor of two.
+func class(x float64) int64 {
+	if !(x > 0) {
+		return -2000
+	}
+	_, exp := math.Frexp(x)
+	return int64(exp)
+}
+
+// AtLeast returns the least value that is of the class of x.
+func AtLeast(x float64) float64 {
+	if !(x > 0) || math.IsInf(x, 1) {
+		return 0
+	}
+	_, exp := math.Frexp(x)
+	return math.Ldexp(0.5, exp)
+}
+
+// A Place is a place in the order in which results should go: by priority, then oldest
+// first.
+type Place struct{ Priority, ID int64 }
+
+// Place returns where the candidate stands.
+func (c *Candidate) Place() Place { return Place{c.Priority, c.ID} }
+
+// Before reports whether p comes before q.
+func (p Place) Before(q Place) bool {
+	return p.Priority > q.Priority || p.Priority == q.Priority && p.ID < q.ID
+}
+
+// First comes before everything.
+var First = Place{Priority: math.MaxInt64}
+
+// Each kind is found by one look into the index, however many results it has.
+const unsentKinds = `
+WITH RECURSIVE k(kind) AS (
+	SELECT (SELECT kind FROM result WHERE server_state = 2 ORDER BY kind LIMIT 1)
+	UNION ALL
+	SELECT (SELECT r.kind FROM result r WHERE r.server_state = 2 AND r.kind > k.kind ORDER BY r.kind LIMIT 1)
+	FROM   k WHERE k.kind IS NOT NULL
+)
+SELECT kind FROM k WHERE kind IS NOT NULL`
+
+// UnsentKinds returns the kinds of which results are Unsent.
+func (t *Tx) UnsentKinds() ([]int64, error) { return all(t, scanID, unsentKinds) }
+
+const (
+	fromUnsent = `
+SELECT ` + candidateColumns + `
+FROM   result r JOIN workunit w ON w.id = r.workunitid
+WHERE  r.server_state = 2 AND r.kind = +$1 AND (r.priority < +$2 OR (r.priority = +$2 AND r.id > +$3)) AND ` + stillNeeded
+	inOrder    = ` ORDER BY r.priority DESC, r.id LIMIT 0 + `
+	unsent     = fromUnsent + inOrder + `$4`
+	unsentFits = fromUnsent + `
+  AND  w.rsc_memory_bound <= $5 AND w.rsc_disk_bound <= $6 AND w.rsc_bandwidth_bound <= $7 AND w.reserved_until <= $8
+  AND  $9 + w.rsc_fpops_est * $10 <= w.delay_bound
+  AND  NOT EXISTS (SELECT 1 FROM result o WHERE o.workunitid = +r.workunitid AND (o.userid = +$11 OR o.hostid = +$12))` + inOrder + `$4`
+)
+
+// Unsent returns results of a kind, of workunits that still need them, which come
+// after a place, in order.
+func (t *Tx) Unsent(kind int64, after Place, limit int) ([]Candidate, error) {
+	return all(t, scanCandidate, unsent, kind, after.Priority, after.ID, limit)
+}
+
+// A Fit is what a host can do, for UnsentFits.
+type Fit struct {
+	Memory, Disk, Bandwidth float64 // that results may need; +Inf: any
+	Now                     time.Time
+	Wait, PerFlop           float64 // seconds before it begins, and for an operation; both 0: deadlines do not matter
+	UserID, HostID          int64   // that must not have one of the workunit; 0: anybody
+}
+
+// UnsentFits is Unsent for one host: it returns what that can do.
+func (t *Tx) UnsentFits(kind int64, after Place, f Fit, limit int) ([]Candidate, error) {
+	none := func(id int64) int64 { // results that nobody has are of user and host 0
+		if id == 0 {
+			return -1
+		}
+		return id
+	}
+	return all(t, scanCandidate, unsentFits, kind, after.Priority, after.ID, limit,
+		finite(f.Memory), finite(f.Disk), finite(f.Bandwidth), unix(f.Now), f.Wait, f.PerFlop, none(f.UserID), none(f.HostID))
+}
+
+func finite(x float64) float64 { return min(x, math.MaxFloat64) }
+
+const (
+	unsorted  = `SELECT r.id, r.workunitid FROM result r WHERE r.server_state = 2 AND r.kind = 0 ORDER BY r.priority DESC, r.id LIMIT 0 + $1`
+	setKind   = `UPDATE result SET kind = $2 WHERE id = $1`
+	setKindOf = `UPDATE result SET kind = $2 WHERE workunitid = $1 AND server_state = 2`
+)
+
+// SortUnsent works out the kind of Unsent results that have none, as those of a
+// database that was made before there were kinds. It returns how many it did, at most
+// limit.
+func (t *Tx) SortUnsent(limit int) (int, error) {
+	var results, workunits []int64
+	err := t.q.query(t.ctx, unsorted, []any{limit}, func(r rows) error {
+		var id, wu int64
+		err := r.Scan(&id, &wu)
+		results, workunits = append(results, id), append(workunits, wu)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	wus, err := t.Workunits(workunits)
+	if err != nil {
+		return 0, err
+	}
+	for i, id := range results {
+		if err := t.run(setKind, id, wus[workunits[i]].Kind()); err != nil {
+			return i, err
+		}
+	}
+	return len(results), nil
+}
