@@ -215,6 +215,17 @@ func (l *Lease) End(sent []int64) {
 	})
 }
 
+// Return gives back some of what was leased, while the rest is kept.
+func (l *Lease) Return(ids []int64) {
+	l.of.mu.Lock()
+	defer l.of.mu.Unlock()
+	l.release(ids)
+	l.held = slices.DeleteFunc(l.held, func(id int64) bool { return slices.Contains(ids, id) })
+	for _, id := range ids {
+		delete(l.by, id)
+	}
+}
+
 // Lost ends a lease of which something turned out to be gone: others sent it, or it is
 // not needed any more. What is in memory is read anew.
 func (l *Lease) Lost() {

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/starling-grid/starling/protocol"
@@ -11,28 +12,31 @@ import (
 // An offer is what was found for a host before its transaction, in the order in which it
 // should go. The transaction gives out of it what still holds then.
 type offer struct {
-	lease    *feeder.Lease
+	leases   []*feeder.Lease
 	list     []store.Candidate
 	declined []protocol.Refusal // why other work is not for it
 	unfit    []store.Candidate  // that the host is too small for, one of a kind
+
+	crowded, stale bool // as in feeder.Lease
 }
 
 // end gives back what was not sent. lost: something of it was gone already.
 func (o *offer) end(sent []int64, lost bool) {
-	switch {
-	case o == nil:
-	case lost:
-		o.lease.Lost()
-	default:
-		o.lease.End(sent)
+	if o == nil {
+		return
+	}
+	for _, l := range o.leases {
+		if lost {
+			l.Lost()
+		} else {
+			l.End(sent)
+		}
 	}
 }
 
 // hasty reports whether there is nothing just because of what other requests are having
 // or have looked up.
-func (o *offer) hasty() bool {
-	return o != nil && len(o.list) == 0 && (o.lease.Crowded || o.lease.Stale)
-}
+func (o *offer) hasty() bool { return o != nil && len(o.list) == 0 && (o.crowded || o.stale) }
 
 // seek finds work for the host of a request, which is read, as it will be after its
 // report is taken in. It changes nothing.
@@ -69,14 +73,26 @@ func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
 	return one.find(room)
 }
 
-// find has the feeder look for work.
+// find has the feeder look for work. What the host has results of already is seen
+// afterwards, for all at once, and other work is looked for instead.
 func (r *rpc) find(room int) (*offer, error) {
-	var o offer
-	bag := r.bag(room)
-	lease, err := r.s.Feeder.Lease(r.tx, r.now, feeder.Want{
-		Kind: r.suits,
+	if err := r.loadEarned(); err != nil {
+		return nil, err
+	}
+	o, bag, had := new(offer), r.bag(room), make(map[int64]bool)
+	want := feeder.Want{
+		Kind: func(head []store.Candidate) bool {
+			if told := r.declined; len(o.leases) > 0 {
+				defer func() { r.declined = told }() // once is enough
+			}
+			return r.suits(head)
+		},
 		Fits: func(c *store.Candidate) (bool, error) {
-			if one := &r.s.Config; bag.workunits[c.WorkunitID] && (one.OneResultPerUserPerWU || one.OneResultPerHostPerWU) {
+			if had[c.WorkunitID] {
+				r.passOver(c.AppID, lack{code: protocol.RefusedHasOne})
+				return false, nil
+			}
+			if once := r.s.Config.OneResultPerUserPerWU || r.s.Config.OneResultPerHostPerWU; once && bag.workunits[c.WorkunitID] {
 				return false, nil
 			}
 			v, err := r.fit(*c)
@@ -88,9 +104,47 @@ func (r *rpc) find(room int) (*offer, error) {
 			seconds = bag.add(c, r.version(c.AppID))
 			return seconds, !bag.full()
 		},
-	})
-	o.lease, o.declined, o.unfit = lease, r.declined, r.unfit
-	return &o, err
+	}
+	for found := 0; !bag.full(); found = len(o.list) {
+		lease, err := r.s.Feeder.Lease(r.tx, r.now, want)
+		if err != nil {
+			o.end(nil, false)
+			return nil, err
+		}
+		o.leases = append(o.leases, lease)
+		o.crowded, o.stale = o.crowded || lease.Crowded, o.stale || lease.Stale
+		fresh := o.list[found:]
+		again, err := r.had(workunitsOf(fresh))
+		if err != nil {
+			o.end(nil, false)
+			return nil, err
+		}
+		if len(again) == 0 {
+			break
+		}
+		maps.Copy(had, again)
+		var back []int64
+		all := o.list
+		o.list, r.limits.disk, bag = nil, r.disk, r.bag(room)
+		for _, c := range all {
+			if again[c.WorkunitID] {
+				back = append(back, c.ID)
+			} else {
+				want.Take(c)
+			}
+		}
+		lease.Return(back)
+	}
+	o.declined, o.unfit = r.declined, r.unfit
+	return o, nil
+}
+
+func workunitsOf(list []store.Candidate) []int64 {
+	ids := make([]int64, len(list))
+	for i, c := range list {
+		ids[i] = c.WorkunitID
+	}
+	return ids
 }
 
 // suits reports whether the host could be given results of the kind of these, and notes

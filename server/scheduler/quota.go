@@ -38,6 +38,32 @@ func (r *rpc) earnedWith(versionID int64) (store.HostAppVersion, error) {
 	return e.now, err
 }
 
+// loadEarned reads what the host has earned with each version that it may get, at once.
+func (r *rpc) loadEarned() error {
+	if r.host.ID == 0 {
+		return nil
+	}
+	list, err := r.tx.HostAppVersions(r.host.ID)
+	if err != nil {
+		return err
+	}
+	known := make(map[int64]store.HostAppVersion, len(list))
+	for _, h := range list {
+		known[h.AppVersionID] = h
+	}
+	for _, v := range r.versions {
+		if r.earned[v.ID] != nil {
+			continue
+		}
+		h, ok := known[v.ID]
+		if !ok {
+			h = store.HostAppVersion{HostID: r.host.ID, AppVersionID: v.ID}
+		}
+		r.keep(h)
+	}
+	return nil
+}
+
 func (r *rpc) earnings(versionID int64) (*earned, error) {
 	if e := r.earned[versionID]; e != nil {
 		return e, nil
@@ -46,14 +72,19 @@ func (r *rpc) earnings(versionID int64) (*earned, error) {
 	if err != nil {
 		return new(earned), err
 	}
+	return r.keep(h), nil
+}
+
+func (r *rpc) keep(h store.HostAppVersion) *earned {
 	if r.newDay {
 		h.NJobsToday = 0
 	}
 	if r.earned == nil {
 		r.earned = make(map[int64]*earned)
 	}
-	r.earned[versionID] = &earned{h, h}
-	return r.earned[versionID], nil
+	e := &earned{h, h}
+	r.earned[h.AppVersionID] = e
+	return e
 }
 
 // saveEarned stores what has changed.

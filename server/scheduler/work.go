@@ -85,6 +85,14 @@ func (r *rpc) send() error {
 		if err != nil || v == nil {
 			return false, err
 		}
+		had, err := r.had([]int64{c.WorkunitID})
+		if err != nil {
+			return false, err
+		}
+		if had[c.WorkunitID] {
+			r.passOver(c.AppID, lack{code: protocol.RefusedHasOne})
+			return false, nil
+		}
 		sent, err := r.give(c, v)
 		if err != nil {
 			return false, err
@@ -180,20 +188,19 @@ func (r *rpc) fit(c store.Candidate) (*version, error) {
 		r.passOver(c.AppID, lack{code: protocol.RefusedQuota, need: float64(r.quota + 1), have: float64(r.quota)})
 		return nil, nil
 	}
-	has := false
-	if r.s.Config.OneResultPerUserPerWU {
-		has, err = r.tx.UserHas(c.WorkunitID, r.user.ID)
-	} else if r.s.Config.OneResultPerHostPerWU && r.host.ID != 0 {
-		has, err = r.tx.HostHas(c.WorkunitID, r.host.ID)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if has {
-		r.passOver(c.AppID, lack{code: protocol.RefusedHasOne})
-		return nil, nil
-	}
 	return v, nil
+}
+
+// had returns of which workunits the host, or its user, was ever sent a result and so may
+// have no other.
+func (r *rpc) had(workunits []int64) (map[int64]bool, error) {
+	switch c := &r.s.Config; {
+	case c.OneResultPerUserPerWU:
+		return r.tx.HadByUser(r.user.ID, workunits)
+	case c.OneResultPerHostPerWU && r.host.ID != 0:
+		return r.tx.HadByHost(r.host.ID, workunits)
+	}
+	return nil, nil
 }
 
 // feasible returns what a candidate needs and this host does not have, or nil if

@@ -181,18 +181,28 @@ func (t *Tx) ResultsToDelete(after int64, limit int) ([]int64, error) {
 }
 
 const (
-	userHasResult = `SELECT count(*) FROM result WHERE workunitid = +$1 AND userid = +$2`
-	hostHasResult = `SELECT count(*) FROM result WHERE workunitid = +$1 AND hostid = +$2`
+	hadByUser = `SELECT workunitid FROM result WHERE workunitid IN ` + ids + ` AND userid = +$2`
+	hadByHost = `SELECT workunitid FROM result WHERE workunitid IN ` + ids + ` AND hostid = +$2`
 )
 
-// UserHas reports whether a user was ever sent a result of a workunit.
-func (t *Tx) UserHas(workunitID, userID int64) (bool, error) {
-	n, err := one(t, scanID, userHasResult, workunitID, userID)
-	return n > 0, err
+// HadByUser returns of which of some workunits a user was ever sent a result.
+func (t *Tx) HadByUser(userID int64, workunits []int64) (map[int64]bool, error) {
+	return t.had(hadByUser, userID, workunits)
 }
 
-// HostHas reports whether a host was ever sent a result of a workunit.
-func (t *Tx) HostHas(workunitID, hostID int64) (bool, error) {
-	n, err := one(t, scanID, hostHasResult, workunitID, hostID)
-	return n > 0, err
+// HadByHost returns of which of some workunits a host was ever sent a result.
+func (t *Tx) HadByHost(hostID int64, workunits []int64) (map[int64]bool, error) {
+	return t.had(hadByHost, hostID, workunits)
+}
+
+func (t *Tx) had(query string, id int64, workunits []int64) (map[int64]bool, error) {
+	if len(workunits) == 0 {
+		return nil, nil
+	}
+	list, err := all(t, scanID, query, jsonList(workunits), id)
+	had := make(map[int64]bool, len(list))
+	for _, wu := range list {
+		had[wu] = true
+	}
+	return had, err
 }

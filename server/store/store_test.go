@@ -77,7 +77,7 @@ func TestManyFirstViewsAtOnce(t *testing.T) {
 		go func() {
 			done <- s.View(t.Context(), func(tx *store.Tx) error {
 				_, err := tx.WorkunitByName("x")
-				if _, again := tx.HostHas(1, 1); again != nil || !errors.Is(err, store.ErrNotFound) {
+				if _, again := tx.HadByHost(1, []int64{1}); again != nil || !errors.Is(err, store.ErrNotFound) {
 					return errors.Join(err, again)
 				}
 				return nil
