@@ -257,7 +257,9 @@ func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
 	var wu, committed store.Workunit // where sending it changes the workunit
 	if commits(r.catalog.apps[c.AppID]) {
 		var err error
-		if wu, err = r.tx.Workunit(c.WorkunitID); err != nil {
+		if wu, err = r.tx.Workunit(c.WorkunitID); errors.Is(err, store.ErrNotFound) {
+			return false, fmt.Errorf("workunit %d was purged meanwhile: %w", c.WorkunitID, store.ErrLost)
+		} else if err != nil {
 			return false, err
 		}
 		if committed, v, err = r.commit(wu, v); err != nil || v == nil {

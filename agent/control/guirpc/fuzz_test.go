@@ -91,7 +91,7 @@ func FuzzRemoteHosts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, list string) {
 		peer := net.IPv4(192, 0, 2, 7)
 		named := false
-		for _, line := range strings.Split(list, "\n") {
+		for line := range strings.SplitSeq(list, "\n") {
 			line = strings.TrimSpace(line)
 			ip := net.ParseIP(line)
 			if ip == nil && line != "" && line[0] != '#' && line[0] != ';' {
