@@ -213,13 +213,9 @@ func showHost(tx *store.Tx, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	versions, err := tx.HostAppVersions(h.ID)
+	earned, err := viewVersions(tx, h.ID)
 	if err != nil {
 		return nil, err
-	}
-	earned := []versionView{}
-	for _, x := range versions {
-		earned = append(earned, versionView(x))
 	}
 	files, err := tx.HostFiles(h.ID)
 	if err != nil {
@@ -256,12 +252,3 @@ func showHost(tx *store.Tx, id string) (any, error) {
 
 // latest is how many results of a host are shown.
 const latest = 20
-
-// A versionView is what a host has earned with an app version.
-type versionView struct {
-	HostID           int64 `json:"-"`
-	AppVersionID     int64 `json:"app_version_id"`
-	MaxJobsPerDay    int   `json:"max_jobs_per_day"`
-	NJobsToday       int   `json:"n_jobs_today"`
-	ConsecutiveValid int   `json:"consecutive_valid"`
-}

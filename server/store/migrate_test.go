@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pressly/goose/v3"
+
+	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/server/speed"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -60,6 +64,62 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 			t.Errorf("got %+v", a)
 		}
 		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What hosts had earned before run times were learnt stays, and is learnt with from
+// then on.
+func TestADatabaseWithoutSpeedsIsBroughtUpToDate(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "project.db")
+		withoutSpeeds(t, path, "sqlite", path, goose.DialectSQLite3)
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		url := testpg.Start(t).Database(t)
+		withoutSpeeds(t, url, "pgx", url, goose.DialectPostgres)
+	})
+}
+
+func withoutSpeeds(t *testing.T, where, driver, name string, dialect goose.Dialect) {
+	t.Helper()
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.MigrateTo(t.Context(), dialect, db, 18); err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.ExecContext(t.Context(), `INSERT INTO host_app_version VALUES (7, 3, 100, 2, 11)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	want := store.HostAppVersion{HostID: 7, AppVersionID: 3, MaxJobsPerDay: 100, NJobsToday: 2, ConsecutiveValid: 11}
+	err = s.Update(t.Context(), func(tx *store.Tx) error {
+		if got, err := tx.HostAppVersion(7, 3); err != nil || got != want {
+			t.Errorf("got %+v, %v; want %+v", got, err, want)
+		}
+		want.Elapsed, want.Vote = speed.Average{N: 1, Mean: 1e-9}, 100
+		return tx.SaveHostAppVersion(want)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.View(t.Context(), func(tx *store.Tx) error {
+		if got, err := tx.HostAppVersion(7, 3); err != nil || got != want {
+			t.Errorf("got %+v, %v; want %+v", got, err, want)
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

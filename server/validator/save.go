@@ -35,7 +35,8 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 					return err
 				}
 				err := earned.version(r, func(h store.HostAppVersion) store.HostAppVersion {
-					return hostversion.Valid(h, l.wu.MinQuorum > 1, v.DailyQuota)
+					h = hostversion.Valid(h, l.wu.MinQuorum > 1, v.DailyQuota)
+					return hostversion.Timed(h, r.ElapsedTime, wu.RscFpopsEst)
 				})
 				if err != nil {
 					return err

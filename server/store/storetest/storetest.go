@@ -46,6 +46,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"unsent results come by priority and age", unsent},
 		{"shared files are seen", shared},
 		{"jobs come by their workunits' ids", jobs},
+		{"votes on versions are counted", speeds},
 		{"rows come back as they were stored", roundTrip},
 		{"work waits for files and its predecessor", waiting},
 		{"files of hosts and orders about them", hostFiles},
