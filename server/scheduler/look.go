@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"time"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
@@ -16,17 +17,22 @@ type look struct {
 	reported map[string]store.Result // what the host reports, as far as it is known
 	lost     bool                    // results are on record that the host does not have
 	mail     bool                    // messages wait for the host
+	speeds   *speeds
+	earned   map[int64]store.HostAppVersion // of the host, by app version; what changes it is read anew
 
 	aborts, abortsIfNotStarted []string
 }
 
-func (s *Scheduler) look(tx *store.Tx, req *protocol.SchedulerRequest) (*look, error) {
+func (s *Scheduler) look(tx *store.Tx, req *protocol.SchedulerRequest, now time.Time) (*look, error) {
 	var l look
 	var err error
 	if l.id, err = identify(tx, req); err != nil {
 		return nil, err
 	}
 	if l.catalog, err = s.load(tx); err != nil {
+		return nil, err
+	}
+	if l.speeds, err = s.learnt(tx, now); err != nil {
 		return nil, err
 	}
 	if err := l.reports(tx, req); err != nil {
@@ -45,6 +51,14 @@ func (s *Scheduler) look(tx *store.Tx, req *protocol.SchedulerRequest) (*look, e
 		return nil, err
 	}
 	l.mail = len(mail) > 0
+	earned, err := tx.HostAppVersions(l.id.host.ID)
+	if err != nil {
+		return nil, err
+	}
+	l.earned = make(map[int64]store.HostAppVersion, len(earned))
+	for _, h := range earned {
+		l.earned[h.AppVersionID] = h
+	}
 	return &l, l.losses(tx, req)
 }
 

@@ -66,13 +66,17 @@ func (r *rpc) saveEarned() error {
 	return nil
 }
 
-// countSent counts a result that is sent.
+// countSent counts a result that is sent, and notes how fast it should be there.
 func (r *rpc) countSent(x store.Result) error {
 	e, err := r.earnings(x.AppVersionID)
 	if err != nil {
 		return err
 	}
 	e.now = hostversion.Sent(e.now, r.s.Config.DailyResultQuota)
+	if v := r.canRun(x.AppVersionID); v != nil {
+		u, _ := r.usage(v)
+		e.now.BenchmarkFlops = u.benchmark
+	}
 	return nil
 }
 

@@ -86,6 +86,7 @@ type Scheduler struct {
 
 	mu         sync.Mutex
 	catalog    *catalog
+	speeds     *speeds
 	infeasible infeasible
 }
 
@@ -173,7 +174,7 @@ func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 	for try := 1; ; try++ {
 		var l *look
 		err := s.Store.View(ctx, func(tx *store.Tx) (err error) {
-			l, err = s.look(tx, r.req)
+			l, err = s.look(tx, r.req, r.now)
 			return err
 		})
 		if err != nil {
