@@ -195,7 +195,7 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 	if old, err := os.ReadFile(path); err == nil {
 		text = string(old)
 	}
-	if _, err := workgen.ParseOutput(name, text); err != nil {
+	if err := workgen.CheckOutput(name, text); err != nil {
 		return err
 	}
 	err := p.Store.Update(ctx, func(tx *store.Tx) error {

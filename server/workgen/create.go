@@ -86,7 +86,7 @@ func New(st *store.Store, download blob.Tree, dir string, app store.App, now tim
 	if err != nil {
 		return nil, fmt.Errorf("output template: %w", err)
 	}
-	if _, err := ParseOutput(g.output, string(text)); err != nil {
+	if err := CheckOutput(g.output, string(text)); err != nil {
 		return nil, err
 	}
 	in := "templates/" + app.Name + "_in"

@@ -34,9 +34,13 @@ func (f InputFile) kind() Kind {
 }
 
 // ParseInput reads an input template. As in BOINC, file references belong to
-// the file infos by number, or by order where there is none.
+// the file infos by number, or by order where there is none. Other than in BOINC, a tag
+// that has no effect is refused.
 func ParseInput(name, text string) (*Input, error) {
 	in, err := parseInput(text)
+	if err == nil {
+		err = checkTags(text, inputTags)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("input template %s: %w", name, err)
 	}
