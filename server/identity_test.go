@@ -174,6 +174,7 @@ func forget(t *testing.T, w *world) {
 	defer db.Close()
 	queries := []string{
 		"DROP TABLE project", "DROP TABLE web_session", "DROP INDEX host_app_version_vote",
+		"ALTER TABLE app DROP COLUMN credit", "ALTER TABLE workunit DROP COLUMN credit",
 		"DELETE FROM goose_db_version WHERE version_id >= 17",
 	}
 	for _, column := range []string{"et_n", "et_avg", "et_var", "et_odd", "et_odd_avg", "benchmark_flops", "vote"} {

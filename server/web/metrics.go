@@ -75,7 +75,7 @@ var (
 	oldest    = desc("oldest_age_seconds", "How long the oldest has waited, by what for.", "stage")
 	users     = desc("users", "Accounts.")
 	hosts     = desc("hosts", "Host records.")
-	credit    = desc("credit", "Credit granted to users, in cobblestones.")
+	granted   = desc("credit", "Credit granted to users, in cobblestones.")
 
 	voters  = desc("app_version_hosts", "Hosts of which it is known how long results of an app version take.", versionLabels...)
 	stretch = desc("app_version_stretch", "How many times as long as by a host's benchmark results take: the median of the hosts.", versionLabels...)
@@ -86,7 +86,7 @@ var versionLabels = []string{"app", "version", "platform", "plan_class"}
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{results, over, workunits, oldest, users, hosts, credit, voters, stretch, spread} {
+	for _, d := range []*prometheus.Desc{results, over, workunits, oldest, users, hosts, granted, voters, stretch, spread} {
 		out <- d
 	}
 }
@@ -119,7 +119,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	each(oldest, st.OldestAge)
 	set(users, float64(st.Users))
 	set(hosts, float64(st.Hosts))
-	set(credit, st.Credit)
+	set(granted, st.Credit)
 	if err := c.speeds(set); err != nil {
 		s.Log.Error("metrics", "err", err)
 		out <- prometheus.NewInvalidMetric(stretch, err)

@@ -223,8 +223,8 @@ func (g *Generator) prepare(spec Spec, now time.Time) (prepared, error) {
 		CreateTime: now, AppID: g.app.ID, Name: params.Name, Batch: params.Batch, Priority: params.Priority,
 		RscFpopsEst: params.RscFpopsEst, RscFpopsBound: params.RscFpopsBound,
 		RscMemoryBound: params.RscMemoryBound, RscDiskBound: params.RscDiskBound, DelayBound: params.Delay(),
-		RscBandwidthBound: params.RscBandwidthBound,
-		MinQuorum:         params.MinQuorum, TargetNResults: params.TargetNResults,
+		RscBandwidthBound: params.RscBandwidthBound, Credit: params.Credit,
+		MinQuorum: params.MinQuorum, TargetNResults: params.TargetNResults,
 		MaxErrorResults: params.MaxErrorResults, MaxTotalResults: params.MaxTotalResults,
 		MaxSuccessResults: params.MaxSuccessResults, ResultTemplateFile: g.output, TransitionTime: now,
 	}}

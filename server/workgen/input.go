@@ -170,6 +170,8 @@ func (in *Input) scanWorkunit(s *bxml.Scanner, byNumber map[int64]int) error {
 			number(func(p *Params, v float64) { p.RscDiskBound = v })
 		case "rsc_bandwidth_bound":
 			number(func(p *Params, v float64) { p.RscBandwidthBound = v })
+		case "credit":
+			number(func(p *Params, v float64) { p.Credit = v })
 		case "batch":
 			number(func(p *Params, v float64) { p.Batch = int64(v) })
 		case "delay_bound":

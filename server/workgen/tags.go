@@ -35,7 +35,7 @@ var (
 			"nbytes", "md5_cksum", "no_delete"),
 		"workunit": values("command_line", "rsc_fpops_est", "rsc_fpops_bound", "rsc_memory_bound", "rsc_disk_bound",
 			"rsc_bandwidth_bound", "batch", "delay_bound", "min_quorum", "target_nresults", "max_error_results",
-			"max_total_results", "max_success_results", "priority").
+			"max_total_results", "max_success_results", "priority", "credit").
 			with("file_ref", values("file_number", "open_name", "copy_file")),
 	}
 	inputTags = inputInner.with("input_template", inputInner)

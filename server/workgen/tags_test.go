@@ -20,7 +20,7 @@ const fullInput = `<input_template>
 <rsc_fpops_est>1e9</rsc_fpops_est><rsc_fpops_bound>1e10</rsc_fpops_bound><rsc_memory_bound>1</rsc_memory_bound>
 <rsc_disk_bound>1</rsc_disk_bound><rsc_bandwidth_bound>1</rsc_bandwidth_bound><batch>1</batch><delay_bound>9</delay_bound>
 <min_quorum>1</min_quorum><target_nresults>1</target_nresults><max_error_results>1</max_error_results>
-<max_total_results>1</max_total_results><max_success_results>1</max_success_results><priority>1</priority>
+<max_total_results>1</max_total_results><max_success_results>1</max_success_results><priority>1</priority><credit>7</credit>
 </workunit>
 </input_template>`
 
