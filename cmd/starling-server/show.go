@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -244,7 +245,8 @@ func showHost(tx *store.Tx, id string) (any, error) {
 		"id": h.ID, "userid": h.UserID, "create_time": utc(h.CreateTime), "rpc_time": utc(h.RPCTime),
 		"rpc_seqno": h.RPCSeqno, "domain_name": h.DomainName, "p_ncpus": h.NCPUs, "p_model": h.Model,
 		"p_fpops": h.Fpops, "m_nbytes": h.MemBytes, "d_free": h.DiskFree, "os_name": h.OSName,
-		"os_version": h.OSVersion, "total_credit": h.TotalCredit, "expavg_credit": h.ExpavgCredit,
+		"os_version": h.OSVersion, "total_credit": h.TotalCredit,
+		"expavg_credit":  credit.Decayed(h.ExpavgCredit, h.ExpavgTime, time.Now()),
 		"avg_turnaround": h.AvgTurnaround, "max_results_day": h.MaxResultsDay, "nresults_today": h.NResultsToday,
 		"app_versions": earned, "files": held, "file_orders": h.FileOrders, "results": list,
 	}, nil
