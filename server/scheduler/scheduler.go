@@ -295,6 +295,7 @@ func (r *rpc) run() error {
 			return err
 		}
 	}
+	r.keepBounds()
 	if err := r.orderFiles(); err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/speed"
 	"github.com/starling-grid/starling/server/store"
@@ -73,4 +75,29 @@ func (r *rpc) trial(list []*version, speeds map[*version]float64, best *version)
 		}
 	}
 	return choice
+}
+
+// keepBounds raises the bounds of workunits in the reply so that learnt speeds make no
+// time limit shorter. A client ends a task after rsc_fpops_bound / flops seconds. Where
+// results are faster than by the benchmark, since most of them end early or the estimate
+// is far too high, one that takes the time that the operator has allowed would be ended.
+//
+// Different from BOINC, whose clients end such tasks as exceeding the elapsed time limit.
+func (r *rpc) keepBounds() {
+	for _, x := range r.reply.Results {
+		i := slices.IndexFunc(r.reply.Workunits, func(w protocol.Workunit) bool { return w.Name == x.WorkunitName })
+		if i < 0 {
+			continue
+		}
+		w := &r.reply.Workunits[i]
+		j := slices.IndexFunc(r.catalog.versions, func(v *version) bool {
+			return v.app.Name == w.AppName && v.Platform.Name == x.Platform && v.VersionNum == x.VersionNum && v.PlanClass == x.PlanClass
+		})
+		if j < 0 || !r.first("bound", w.Name) {
+			continue
+		}
+		if u, lack := r.usage(r.catalog.versions[j]); lack == nil && u.flops > u.benchmark {
+			w.RscFpopsBound *= u.flops / u.benchmark
+		}
+	}
 }

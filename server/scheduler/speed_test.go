@@ -139,3 +139,37 @@ func TestAVersionThatFailsIsNotTried(t *testing.T) {
 		t.Errorf("got %+v", got.AppVersions)
 	}
 }
+
+// What was learnt makes time limits longer, never shorter.
+func TestTimeLimitsAreKept(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		stretch float64
+		want    float64 // of the limit, over that by the benchmark
+	}{
+		{"nothing known", 0, 1}, {"results that take longer", 20, 20}, {"results that mostly end early", 0.001, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.addWork("a", 1)
+			if tt.stretch > 0 {
+				w.teach(w.versions()[""], tt.stretch, 1, 101, 102, 103, 104, 105)
+			}
+			got := w.send(capture(t, "01-first-contact-with-work"))
+			if len(got.Workunits) != 1 {
+				t.Fatalf("no work: %s", texts(got))
+			}
+			var benchmark float64
+			id := w.versions()[""]
+			w.update(func(tx *store.Tx) error {
+				h, err := tx.HostAppVersion(got.HostID, id)
+				benchmark = h.BenchmarkFlops
+				return err
+			})
+			limit := got.Workunits[0].RscFpopsBound / got.AppVersions[0].Flops
+			if want := tt.want * 1e12 / benchmark; math.Abs(limit/want-1) > 0.06 {
+				t.Errorf("limit %v s, want %v s", limit, want)
+			}
+		})
+	}
+}
