@@ -26,6 +26,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/doctor"
 	"github.com/starling-grid/starling/server/feeder"
 	"github.com/starling-grid/starling/server/filedeleter"
@@ -269,7 +270,7 @@ func (p *Project) daemons() []daemon {
 		Affinity:    protocol.Seconds(p.Config.AffinityHours * 3600),
 	}
 	v := &validator.Validator{
-		Store: st, Log: p.log.With("part", "validator"), Checker: p.checker,
+		Store: st, Log: p.log.With("part", "validator"), Checker: p.checker, Credit: p.creditPolicy,
 		DailyQuota: p.Config.DailyResultQuota,
 	}
 	a := &assimilator.Assimilator{Store: st, Log: p.log.With("part", "assimilator"), Handler: p.assimilation}
@@ -340,6 +341,15 @@ func (p *Project) checker(appID int64) (validator.Checker, error) {
 		return nil, err
 	}
 	return validator.New(app.Validator, validator.Env{Dir: p.Dir, App: app.Name, Files: p.Upload})
+}
+
+// creditPolicy returns how an application rewards results.
+func (p *Project) creditPolicy(appID int64) (credit.Policy, error) {
+	app, err := p.app(appID)
+	if err != nil {
+		return credit.Policy{}, err
+	}
+	return credit.Parse(app.Credit)
 }
 
 func (p *Project) assimilation(appID int64) (assimilator.Handler, error) {

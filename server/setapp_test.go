@@ -10,13 +10,16 @@ import (
 func TestSetApp(t *testing.T) {
 	w := newWorld(t)
 	w.must(w.p.AddApp(t.Context(), server.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy", TargetNResults: 3}, w.now()))
-	w.must(w.p.SetApp(t.Context(), "a", func(a *server.NewApp) { a.Validator, a.HomogeneousRedundancy = "bitwise", 1 }))
+	w.must(w.p.SetApp(t.Context(), "a", func(a *server.NewApp) { a.Validator, a.HomogeneousRedundancy, a.Credit = "bitwise", 1, "runtime" }))
 	if err := w.p.SetApp(t.Context(), "a", func(a *server.NewApp) { a.Assimilator = "nobody" }); err == nil {
 		t.Error("an assimilator that is none was taken")
 	}
+	if err := w.p.SetApp(t.Context(), "a", func(a *server.NewApp) { a.Credit = "much" }); err == nil {
+		t.Error("a way to grant credit that is none was taken")
+	}
 	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
 		a, err := tx.AppByName("a")
-		if a.Validator != "bitwise" || a.Assimilator != "copy" || a.TargetNResults != 3 || a.HomogeneousRedundancy != 1 {
+		if a.Validator != "bitwise" || a.Assimilator != "copy" || a.TargetNResults != 3 || a.HomogeneousRedundancy != 1 || a.Credit != "runtime" {
 			t.Errorf("got %+v", a)
 		}
 		return err

@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/validator"
 	"github.com/starling-grid/starling/server/web"
@@ -166,6 +167,7 @@ type NewApp struct {
 	Name, FriendlyName     string
 	Validator, Assimilator string
 	Trickle                string // handler of trickle-up messages; "" keeps them
+	Credit                 string // what a valid result is worth: flops, also "", fixed:N or runtime
 	HomogeneousRedundancy  int    // 0 none, 1 fine, 2 coarse
 	HomogeneousAppVersion  bool
 	TargetNResults         int                  // above 1: adaptive replication
@@ -195,7 +197,7 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 	if old, err := os.ReadFile(path); err == nil {
 		text = string(old)
 	}
-	if _, err := workgen.ParseOutput(name, text); err != nil {
+	if err := workgen.CheckOutput(name, text); err != nil {
 		return err
 	}
 	err := p.Store.Update(ctx, func(tx *store.Tx) error {
@@ -203,7 +205,7 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 			CreateTime: now, Name: a.Name, UserFriendlyName: a.FriendlyName,
 			Validator: a.Validator, Assimilator: a.Assimilator, Trickle: a.Trickle,
 			HomogeneousRedundancy: a.HomogeneousRedundancy, HomogeneousAppVersion: a.HomogeneousAppVersion,
-			TargetNResults: a.TargetNResults,
+			TargetNResults: a.TargetNResults, Credit: a.Credit,
 		})
 		return err
 	})
@@ -219,6 +221,9 @@ func (p *Project) checkApp(a NewApp) error {
 		return err
 	}
 	if _, err := p.newHandler(store.App{Name: a.Name, Assimilator: a.Assimilator}); err != nil {
+		return err
+	}
+	if _, err := credit.Parse(a.Credit); err != nil {
 		return err
 	}
 	switch {
@@ -246,7 +251,7 @@ func (p *Project) SetApp(ctx context.Context, name string, change func(a *NewApp
 		a := NewApp{
 			Name: row.Name, FriendlyName: row.UserFriendlyName, Validator: row.Validator, Assimilator: row.Assimilator,
 			Trickle: row.Trickle, HomogeneousRedundancy: row.HomogeneousRedundancy,
-			HomogeneousAppVersion: row.HomogeneousAppVersion, TargetNResults: row.TargetNResults,
+			HomogeneousAppVersion: row.HomogeneousAppVersion, TargetNResults: row.TargetNResults, Credit: row.Credit,
 		}
 		change(&a)
 		if err := p.checkApp(a); err != nil {
@@ -254,7 +259,7 @@ func (p *Project) SetApp(ctx context.Context, name string, change func(a *NewApp
 		}
 		row.UserFriendlyName, row.Validator, row.Assimilator, row.Trickle = a.FriendlyName, a.Validator, a.Assimilator, a.Trickle
 		row.HomogeneousRedundancy, row.HomogeneousAppVersion = a.HomogeneousRedundancy, a.HomogeneousAppVersion
-		row.TargetNResults = a.TargetNResults
+		row.TargetNResults, row.Credit = a.TargetNResults, a.Credit
 		return tx.SaveApp(row)
 	})
 }

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
@@ -92,8 +93,13 @@ func (w *world) file(name, text string) string {
 func (w *world) setUp() {
 	w.t.Helper()
 	w.must(w.p.AddApp(w.t.Context(), server.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy"}, w.now()))
+	w.version("1.00")
+}
+
+func (w *world) version(number string) {
+	w.t.Helper()
 	w.must(w.p.AddVersion(w.t.Context(), server.NewVersion{
-		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: w.file("upper", "program"),
+		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: number, Main: w.file("upper", "program"),
 	}, w.now()))
 }
 
@@ -154,11 +160,14 @@ type client struct {
 	wrong string
 	lazy  bool // does not upload
 	have  []protocol.Result
+	took  time.Duration // that a result takes; 0: 2 s
+	fpops float64       // its benchmark; 0: 1e9
 
 	trickles []protocol.Trickle  // sent with each request
 	disk     float64             // bytes free; 0 not told
 	held     []protocol.FileInfo // sticky files
 	codeSign string              // the project's key, as far as it is known
+	queued   time.Duration       // that its CPU is busy
 }
 
 func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *protocol.SchedulerReply {
@@ -166,8 +175,8 @@ func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *proto
 	req := protocol.SchedulerRequest{
 		Authenticator: c.key, HostID: c.host, RPCSeqno: c.seqno, Client: protocol.Version{Major: 7, Minor: 20, Release: 5},
 		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports, Trickles: c.trickles, Files: c.held,
-		CodeSignKey: c.codeSign,
-		Host:        protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: 1e9, DiskFree: c.disk},
+		CodeSignKey: c.codeSign, EstimatedDelay: c.queued,
+		Host: protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: cmp.Or(c.fpops, 1e9), DiskFree: c.disk},
 	}
 	for _, r := range c.have {
 		req.OtherResults = append(req.OtherResults, protocol.OtherResult{Name: r.Name})
@@ -225,7 +234,8 @@ func (c *client) compute(reply *protocol.SchedulerReply) {
 			c.upload(files[r.FileRefs[0].FileName], out)
 		}
 		reports = append(reports, protocol.ReportedResult{
-			Name: r.Name, State: protocol.ClientUploaded, FinalCPUTime: time.Second, FinalElapsedTime: 2 * time.Second,
+			Name: r.Name, State: protocol.ClientUploaded, FinalCPUTime: time.Second,
+			FinalElapsedTime: cmp.Or(c.took, 2*time.Second),
 		})
 	}
 	c.have = nil

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -213,13 +214,9 @@ func showHost(tx *store.Tx, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	versions, err := tx.HostAppVersions(h.ID)
+	earned, err := viewVersions(tx, h.ID)
 	if err != nil {
 		return nil, err
-	}
-	earned := []versionView{}
-	for _, x := range versions {
-		earned = append(earned, versionView(x))
 	}
 	files, err := tx.HostFiles(h.ID)
 	if err != nil {
@@ -248,7 +245,8 @@ func showHost(tx *store.Tx, id string) (any, error) {
 		"id": h.ID, "userid": h.UserID, "create_time": utc(h.CreateTime), "rpc_time": utc(h.RPCTime),
 		"rpc_seqno": h.RPCSeqno, "domain_name": h.DomainName, "p_ncpus": h.NCPUs, "p_model": h.Model,
 		"p_fpops": h.Fpops, "m_nbytes": h.MemBytes, "d_free": h.DiskFree, "os_name": h.OSName,
-		"os_version": h.OSVersion, "total_credit": h.TotalCredit, "expavg_credit": h.ExpavgCredit,
+		"os_version": h.OSVersion, "total_credit": h.TotalCredit,
+		"expavg_credit":  credit.Decayed(h.ExpavgCredit, h.ExpavgTime, time.Now()),
 		"avg_turnaround": h.AvgTurnaround, "max_results_day": h.MaxResultsDay, "nresults_today": h.NResultsToday,
 		"app_versions": earned, "files": held, "file_orders": h.FileOrders, "results": list,
 	}, nil
@@ -256,12 +254,3 @@ func showHost(tx *store.Tx, id string) (any, error) {
 
 // latest is how many results of a host are shown.
 const latest = 20
-
-// A versionView is what a host has earned with an app version.
-type versionView struct {
-	HostID           int64 `json:"-"`
-	AppVersionID     int64 `json:"app_version_id"`
-	MaxJobsPerDay    int   `json:"max_jobs_per_day"`
-	NJobsToday       int   `json:"n_jobs_today"`
-	ConsecutiveValid int   `json:"consecutive_valid"`
-}

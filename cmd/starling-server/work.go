@@ -54,6 +54,7 @@ func (w *workFlags) define(fs *pflag.FlagSet) {
 	fs.Float64Var(&w.RscFpopsBound, "rsc-fpops-bound", w.RscFpopsBound, "abort beyond so many (default: 24 times the estimate)")
 	fs.Float64Var(&w.RscMemoryBound, "rsc-memory-bound", w.RscMemoryBound, "bytes of memory needed (default 5e8)")
 	fs.Float64Var(&w.RscDiskBound, "rsc-disk-bound", w.RscDiskBound, "bytes of disk needed (default 1e9)")
+	fs.Float64Var(&w.Credit, "credit", w.Credit, "credit that each valid result is worth (default as the application says, see app set --credit)")
 	fs.Float64Var(&w.RscBandwidthBound, "rsc-bandwidth-bound", w.RscBandwidthBound, "bytes a second that a computer must download at (default any)")
 	fs.Int64Var(&w.Priority, "priority", w.Priority, "higher goes first (default 0)")
 	fs.Int64Var(&w.Batch, "batch", w.Batch, "number of the batch (default none)")

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/starling-grid/starling/internal/nearest"
 )
 
 // Lines tells on which line of a file each key stands. It is what Decode
@@ -37,11 +39,15 @@ func (l Lines) Unknown(key string, names []string) error {
 	if i := strings.LastIndexByte(key, '.'); i >= 0 {
 		table, name = key[:i+1], key[i+1:]
 	}
-	known := make(map[string]reflect.Type, len(names))
-	for _, n := range names {
-		known[n] = nil
+	return l.Errorf(table+name, "unknown key%s", hint(name, names))
+}
+
+// hint names the known key that looks most like key, if any comes close.
+func hint(key string, known []string) string {
+	if best := nearest.Word(key, known); best != "" {
+		return ", did you mean " + best + "?"
 	}
-	return l.Errorf(table+name, "unknown key%s", nearest(name, known))
+	return ""
 }
 
 // Has reports whether the file sets key.
@@ -99,7 +105,7 @@ func check(errs *[]error, lines Lines, t reflect.Type, table map[string]any, pre
 		key, v := prefix+k, table[k]
 		typ, ok := known[key]
 		if !ok {
-			*errs = append(*errs, lines.Errorf(key, "unknown key%s", nearest(key, known)))
+			*errs = append(*errs, lines.Errorf(key, "unknown key%s", hint(key, slices.Collect(maps.Keys(known)))))
 			continue
 		}
 		fit = checkValue(errs, lines, typ, v, key) && fit

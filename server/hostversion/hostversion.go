@@ -1,5 +1,6 @@
 // Package hostversion decides what a host has earned with an app version: how
-// many results it may get a day, and whether one result of it is enough.
+// many results it may get a day, and whether one result of it is enough. It also says
+// what is learnt of how long results take there; package speed has the formulas.
 //
 // It is pure: values in, values out. Scheduler, validator and transitioner store
 // what comes of it in host_app_version.

@@ -92,13 +92,13 @@ func (s *Scheduler) setDownload(f *protocol.FileInfo) {
 }
 
 // choose returns the versions with which this host computes, one an application:
-// that which is the fastest there; among equals that with the highest number, and
-// then that for the platform which the host names first. Of one plan class and
-// platform only the newest counts.
+// that which is the fastest there, by what was learnt; among equals that with the
+// highest number, and then that for the platform which the host names first. Of one
+// plan class and platform only the newest counts. Now and then it is one of which too
+// little is known: see speed.Trial.
 func (r *rpc) choose() []*version {
-	best := make(map[int64]*version)
-	speed := make(map[int64]float64)
-	var out []*version
+	usable := make(map[int64][]*version)
+	speeds := make(map[*version]float64)
 	for _, p := range r.platforms() {
 		newest := make(map[string]int)
 		for _, v := range r.catalog.versions { // the newest first
@@ -114,18 +114,39 @@ func (r *rpc) choose() []*version {
 				continue
 			}
 			newest[class] = v.VersionNum
-			b := best[v.AppID]
-			if b == nil || u.flops > speed[v.AppID] || u.flops == speed[v.AppID] && v.VersionNum > b.VersionNum {
-				best[v.AppID], speed[v.AppID] = v, u.flops
-			}
+			usable[v.AppID] = append(usable[v.AppID], v)
+			speeds[v] = u.flops
 		}
 	}
+	var out []*version
+	best := make(map[int64]*version)
 	for _, v := range r.catalog.versions {
-		if best[v.AppID] == v {
+		list, ok := usable[v.AppID]
+		if !ok {
+			continue
+		}
+		b := best[v.AppID]
+		if b == nil {
+			b = r.trial(list, speeds, fastest(list, speeds))
+			best[v.AppID] = b
+		}
+		if b == v {
 			out = append(out, v)
 		}
 	}
 	return out
+}
+
+// fastest returns the fastest of versions, and among equals that with the highest
+// number.
+func fastest(list []*version, speeds map[*version]float64) *version {
+	best := list[0]
+	for _, v := range list[1:] {
+		if speeds[v] > speeds[best] || speeds[v] == speeds[best] && v.VersionNum > best.VersionNum {
+			best = v
+		}
+	}
+	return best
 }
 
 // noVersion says why this host has no version of an application.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -275,11 +276,14 @@ func (r *rpc) describeReply() {
 	u, h := r.user, r.host
 	r.reply.host = h.ID
 	r.reply.User = &protocol.ReplyUser{
-		ID: u.ID, Name: u.Name, TotalCredit: u.TotalCredit, ExpavgCredit: u.ExpavgCredit, CreateTime: u.CreateTime,
-		EmailHash: protocol.EmailHash(u.EmailAddr), CrossProjectID: u.CrossProjectID,
+		ID: u.ID, Name: u.Name, TotalCredit: u.TotalCredit, CreateTime: u.CreateTime,
+		ExpavgCredit: credit.Decayed(u.ExpavgCredit, u.ExpavgTime, r.now),
+		EmailHash:    protocol.EmailHash(u.EmailAddr), CrossProjectID: u.CrossProjectID,
 		ExternalCPID: protocol.ExternalCPID(u.CrossProjectID, u.EmailAddr),
 	}
-	r.reply.Host = &protocol.ReplyHost{TotalCredit: h.TotalCredit, ExpavgCredit: h.ExpavgCredit, CreateTime: h.CreateTime}
+	r.reply.Host = &protocol.ReplyHost{
+		TotalCredit: h.TotalCredit, CreateTime: h.CreateTime, ExpavgCredit: credit.Decayed(h.ExpavgCredit, h.ExpavgTime, r.now),
+	}
 	if h.Venue != "" {
 		r.reply.Host.Venue = &h.Venue // an empty one would clear what the client has
 	}

@@ -16,7 +16,9 @@ type look struct {
 	reported map[string]store.Result // what the host reports, as far as it is known
 	lost     bool                    // results are on record that the host does not have
 	mail     bool                    // messages wait for the host
-	offer    *offer                  // work for it; nil if it wants none
+	speeds   *speeds
+	earned   map[int64]store.HostAppVersion // of the host, by app version; what changes it is read anew
+	offer    *offer                         // work for it; nil if it wants none
 
 	aborts, abortsIfNotStarted []string
 }
@@ -29,6 +31,9 @@ func (s *Scheduler) look(tx *store.Tx, r *rpc) (*look, error) {
 		return nil, err
 	}
 	if l.catalog, err = s.load(tx); err != nil {
+		return nil, err
+	}
+	if l.speeds, err = s.learnt(tx, r.now); err != nil {
 		return nil, err
 	}
 	if err := l.reports(tx, req); err != nil {
@@ -45,6 +50,14 @@ func (s *Scheduler) look(tx *store.Tx, r *rpc) (*look, error) {
 			return nil, err
 		}
 		l.mail = len(mail) > 0
+		earned, err := tx.HostAppVersions(l.id.host.ID)
+		if err != nil {
+			return nil, err
+		}
+		l.earned = make(map[int64]store.HostAppVersion, len(earned))
+		for _, h := range earned {
+			l.earned[h.AppVersionID] = h
+		}
 		if err := l.losses(tx, req); err != nil {
 			return nil, err
 		}

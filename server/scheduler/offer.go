@@ -50,6 +50,7 @@ func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
 	one.user, one.host = l.id.user, l.id.host
 	one.newDay = day(one.host.RPCTime) != day(r.now)
 	one.describeHost()
+	one.recall()
 	one.limits = hostLimits(r.req)
 	one.disk = one.limits.disk
 	one.versions = one.choose()
@@ -76,9 +77,6 @@ func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
 // find has the feeder look for work. What the host has results of already is seen
 // afterwards, for all at once, and other work is looked for instead.
 func (r *rpc) find(room int) (*offer, error) {
-	if err := r.loadEarned(); err != nil {
-		return nil, err
-	}
 	o, bag, had := new(offer), r.bag(room), make(map[int64]bool)
 	want := feeder.Want{
 		Kind: func(head []store.Candidate) bool {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/speed"
 )
 
 // A PlanClass says on which hosts the app versions of a plan class run, and what
@@ -48,9 +49,10 @@ func (c PlanClass) Check() (errs []PlanClassError) {
 
 // A usage is what an app version does on a host.
 type usage struct {
-	ncpus   float64
-	flops   float64 // operations a second
-	cmdline string  // added to the version's
+	ncpus     float64
+	flops     float64 // operations a second, as learnt
+	benchmark float64 // operations a second, by benchmark and plan class
+	cmdline   string  // added to the version's
 }
 
 // A lack is what keeps a host from running an app version.
@@ -61,7 +63,8 @@ type lack struct {
 }
 
 // apply returns what a version of the class uses on a host of which ncpus CPUs may
-// be used and each makes flops operations a second; or what the host lacks.
+// be used and each makes flops operations a second by its benchmark; or what the host
+// lacks. What was learnt is left to the caller.
 func (c PlanClass) apply(h protocol.HostInfo, ncpus int, flops float64) (usage, *lack) {
 	if ncpus < c.MinNCPUs {
 		return usage{}, &lack{
@@ -78,9 +81,9 @@ func (c PlanClass) apply(h protocol.HostInfo, ncpus int, flops float64) (usage, 
 		}
 	}
 	u := usage{ncpus: float64(max(1, min(c.MaxThreads, ncpus)))}
-	u.flops = flops * u.ncpus
+	u.benchmark = flops * u.ncpus
 	if c.ProjectedFlopsScale > 0 {
-		u.flops *= c.ProjectedFlopsScale
+		u.benchmark *= c.ProjectedFlopsScale
 	}
 	if c.NThreadsCmdline {
 		u.cmdline = "--nthreads " + strconv.Itoa(int(u.ncpus))
@@ -91,6 +94,15 @@ func (c PlanClass) apply(h protocol.HostInfo, ncpus int, flops float64) (usage, 
 // usage returns what an app version does on this host, or what keeps it from
 // running there.
 func (r *rpc) usage(v *version) (usage, *lack) {
+	u, lack := r.projected(v)
+	if lack == nil {
+		u.flops, _ = speed.Flops(r.known(v, u.benchmark))
+	}
+	return u, lack
+}
+
+// projected is usage without what was learnt.
+func (r *rpc) projected(v *version) (usage, *lack) {
 	if n := 100*r.req.Client.Major + r.req.Client.Minor; n < v.MinCoreVersion || v.MaxCoreVersion > 0 && n > v.MaxCoreVersion {
 		need, what := v.MinCoreVersion, "newer"
 		if n > need {
@@ -102,7 +114,7 @@ func (r *rpc) usage(v *version) (usage, *lack) {
 		}
 	}
 	if v.PlanClass == "" {
-		return usage{ncpus: 1, flops: r.flops()}, nil
+		return usage{ncpus: 1, benchmark: r.flops()}, nil
 	}
 	c, ok := r.s.Config.PlanClasses[v.PlanClass]
 	if !ok {

@@ -38,30 +38,15 @@ func (r *rpc) earnedWith(versionID int64) (store.HostAppVersion, error) {
 	return e.now, err
 }
 
-// loadEarned reads what the host has earned with each version that it may get, at once.
-func (r *rpc) loadEarned() error {
-	if r.host.ID == 0 {
-		return nil
-	}
-	list, err := r.tx.HostAppVersions(r.host.ID)
-	if err != nil {
-		return err
-	}
-	known := make(map[int64]store.HostAppVersion, len(list))
-	for _, h := range list {
-		known[h.AppVersionID] = h
-	}
-	for _, v := range r.versions {
-		if r.earned[v.ID] != nil {
-			continue
-		}
-		h, ok := known[v.ID]
+// recall takes what the host has earned from the look, which changes nothing.
+func (r *rpc) recall() {
+	for _, v := range r.catalog.versions {
+		h, ok := r.look.earned[v.ID]
 		if !ok {
 			h = store.HostAppVersion{HostID: r.host.ID, AppVersionID: v.ID}
 		}
 		r.keep(h)
 	}
-	return nil
 }
 
 func (r *rpc) earnings(versionID int64) (*earned, error) {
@@ -100,13 +85,17 @@ func (r *rpc) saveEarned() error {
 	return nil
 }
 
-// countSent counts a result that is sent.
+// countSent counts a result that is sent, and notes how fast it should be there.
 func (r *rpc) countSent(x store.Result) error {
 	e, err := r.earnings(x.AppVersionID)
 	if err != nil {
 		return err
 	}
 	e.now = hostversion.Sent(e.now, r.s.Config.DailyResultQuota)
+	if v := r.canRun(x.AppVersionID); v != nil {
+		u, _ := r.usage(v)
+		e.now.BenchmarkFlops = u.benchmark
+	}
 	return nil
 }
 

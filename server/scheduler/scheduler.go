@@ -89,6 +89,7 @@ type Scheduler struct {
 
 	mu         sync.Mutex
 	catalog    *catalog
+	speeds     *speeds
 	infeasible infeasible
 }
 
@@ -320,6 +321,7 @@ func (r *rpc) run() error {
 			return err
 		}
 	}
+	r.keepBounds()
 	if err := r.orderFiles(); err != nil {
 		return err
 	}

@@ -245,6 +245,7 @@ func (r *rpc) duration(fpops float64, u usage) time.Duration {
 	return protocol.Seconds(fpops / u.flops / available)
 }
 
+// flops returns the operations a second of one CPU by the host's benchmark.
 func (r *rpc) flops() float64 {
 	if f := r.req.Host.Fpops; f > 0 {
 		return f

@@ -24,6 +24,7 @@ type App struct {
 	Validator         string // "bitwise", "trivial"
 	Assimilator       string // "copy"
 	Trickle           string // "exec:CMD"; "" keeps trickle-up messages
+	Credit            string // "flops", also "", "fixed:N" or "runtime"
 
 	HomogeneousRedundancy int // 0 none, 1 fine, 2 coarse
 	HomogeneousAppVersion bool
@@ -47,25 +48,25 @@ type AppVersion struct {
 
 const appColumns = `id, create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
 	fraction_done_exact, validator, assimilator, trickle,
-	homogeneous_redundancy, homogeneous_app_version, target_nresults`
+	homogeneous_redundancy, homogeneous_app_version, target_nresults, credit`
 
 func scanApp(r row) (a App, err error) {
 	return a, r.Scan(&a.ID, timeAt{&a.CreateTime}, &a.Name, &a.UserFriendlyName, flagged{&a.Deprecated},
 		flagged{&a.NonCPUIntensive}, flagged{&a.FractionDoneExact}, &a.Validator, &a.Assimilator, &a.Trickle,
-		&a.HomogeneousRedundancy, flagged{&a.HomogeneousAppVersion}, &a.TargetNResults)
+		&a.HomogeneousRedundancy, flagged{&a.HomogeneousAppVersion}, &a.TargetNResults, &a.Credit)
 }
 
 const insertApp = `
 INSERT INTO app (create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
 	fraction_done_exact, validator, assimilator, trickle, homogeneous_redundancy,
-	homogeneous_app_version, target_nresults)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+	homogeneous_app_version, target_nresults, credit)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 
 // InsertApp adds an application and returns its id, or ErrExists.
 func (t *Tx) InsertApp(a App) (int64, error) {
 	id, err := t.insert(insertApp, unix(a.CreateTime), a.Name, a.UserFriendlyName, flag(a.Deprecated),
 		flag(a.NonCPUIntensive), flag(a.FractionDoneExact), a.Validator, a.Assimilator, a.Trickle,
-		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults)
+		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults, a.Credit)
 	if err != nil {
 		return 0, fmt.Errorf("app %s: %w", a.Name, err)
 	}
@@ -74,13 +75,14 @@ func (t *Tx) InsertApp(a App) (int64, error) {
 
 const saveApp = `
 UPDATE app SET user_friendly_name = $2, validator = $3, assimilator = $4, trickle = $5,
-       homogeneous_redundancy = $6, homogeneous_app_version = $7, target_nresults = $8, deprecated = $9
+       homogeneous_redundancy = $6, homogeneous_app_version = $7, target_nresults = $8, deprecated = $9,
+       credit = $10
 WHERE  id = $1`
 
 // SaveApp stores the settings of an application; its name stays.
 func (t *Tx) SaveApp(a App) error {
 	return t.must(saveApp, a.ID, a.UserFriendlyName, a.Validator, a.Assimilator, a.Trickle,
-		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults, flag(a.Deprecated))
+		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults, flag(a.Deprecated), a.Credit)
 }
 
 const allApps = `SELECT ` + appColumns + ` FROM app ORDER BY id`

@@ -3,6 +3,8 @@ package store
 import (
 	"errors"
 	"fmt"
+
+	"github.com/starling-grid/starling/server/speed"
 )
 
 // A HostAppVersion is what a host has earned with an app version.
@@ -12,26 +14,32 @@ type HostAppVersion struct {
 	MaxJobsPerDay    int // a CPU; 0: not set yet
 	NJobsToday       int
 	ConsecutiveValid int // replicated results found valid since the last that was no good
+
+	Elapsed        speed.Average // of its valid results
+	BenchmarkFlops float64       // operations a second by the host's benchmark, when a result was last sent; 0: not known
+	Vote           speed.Vote    // what it says of the version
 }
 
+const hostAppVersionColumns = `host_id, app_version_id, max_jobs_per_day, n_jobs_today, consecutive_valid,
+	et_n, et_avg, et_var, et_odd, et_odd_avg, benchmark_flops, vote`
+
 const (
-	hostAppVersion = `
-SELECT host_id, app_version_id, max_jobs_per_day, n_jobs_today, consecutive_valid
-FROM   host_app_version WHERE host_id = $1 AND app_version_id = $2`
-	hostAppVersions = `
-SELECT host_id, app_version_id, max_jobs_per_day, n_jobs_today, consecutive_valid
-FROM   host_app_version WHERE host_id = $1 ORDER BY app_version_id`
+	hostAppVersion     = `SELECT ` + hostAppVersionColumns + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
+	hostAppVersions    = `SELECT ` + hostAppVersionColumns + ` FROM host_app_version WHERE host_id = $1 ORDER BY app_version_id`
 	saveHostAppVersion = `
-INSERT INTO host_app_version (host_id, app_version_id, max_jobs_per_day, n_jobs_today, consecutive_valid)
-VALUES ($1, $2, $3, $4, $5)
+INSERT INTO host_app_version (` + hostAppVersionColumns + `)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 ON CONFLICT (host_id, app_version_id) DO UPDATE
 SET    max_jobs_per_day = excluded.max_jobs_per_day, n_jobs_today = excluded.n_jobs_today,
-       consecutive_valid = excluded.consecutive_valid`
+       consecutive_valid = excluded.consecutive_valid, et_n = excluded.et_n, et_avg = excluded.et_avg,
+       et_var = excluded.et_var, et_odd = excluded.et_odd, et_odd_avg = excluded.et_odd_avg,
+       benchmark_flops = excluded.benchmark_flops, vote = excluded.vote`
 	newDay = `UPDATE host_app_version SET n_jobs_today = 0 WHERE host_id = $1 AND n_jobs_today > 0`
 )
 
 func scanHostAppVersion(r row) (h HostAppVersion, err error) {
-	return h, r.Scan(&h.HostID, &h.AppVersionID, &h.MaxJobsPerDay, &h.NJobsToday, &h.ConsecutiveValid)
+	return h, r.Scan(&h.HostID, &h.AppVersionID, &h.MaxJobsPerDay, &h.NJobsToday, &h.ConsecutiveValid,
+		&h.Elapsed.N, &h.Elapsed.Mean, &h.Elapsed.Var, &h.Elapsed.Odd, &h.Elapsed.OddMean, &h.BenchmarkFlops, &h.Vote)
 }
 
 // HostAppVersions returns what a host has earned with each app version.
@@ -51,7 +59,9 @@ func (t *Tx) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
 
 // SaveHostAppVersion stores h, which was read in this transaction.
 func (t *Tx) SaveHostAppVersion(h HostAppVersion) error {
-	err := t.run(saveHostAppVersion, h.HostID, h.AppVersionID, h.MaxJobsPerDay, h.NJobsToday, h.ConsecutiveValid)
+	e := h.Elapsed
+	err := t.run(saveHostAppVersion, h.HostID, h.AppVersionID, h.MaxJobsPerDay, h.NJobsToday, h.ConsecutiveValid,
+		e.N, e.Mean, e.Var, e.Odd, e.OddMean, h.BenchmarkFlops, int64(h.Vote))
 	if err != nil {
 		return fmt.Errorf("host %d with app version %d: %w", h.HostID, h.AppVersionID, err)
 	}
@@ -78,4 +88,40 @@ func (t *Tx) ChangeHostAppVersion(r Result, change func(HostAppVersion) HostAppV
 // NewDay begins a host's daily counts anew.
 func (t *Tx) NewDay(hostID int64) error {
 	return t.run(newDay, hostID)
+}
+
+// VersionVotes are the votes of hosts on an app version.
+type VersionVotes struct {
+	AppVersionID int64
+	AppID        int64
+	Votes        []speed.Count
+}
+
+const versionVotes = `
+SELECT h.app_version_id, v.appid, h.vote, h.hosts
+FROM   (SELECT app_version_id, vote, count(*) AS hosts FROM host_app_version WHERE vote > 0
+        GROUP BY app_version_id, vote) h
+JOIN   app_version v ON v.id = h.app_version_id
+ORDER  BY h.app_version_id, h.vote`
+
+// VersionVotes counts the votes of hosts on app versions, those too that are not sent
+// any more. Versions without votes are left out. It reads an index of all votes, so
+// its answer is to be kept for a while.
+func (t *Tx) VersionVotes() ([]VersionVotes, error) {
+	type line struct {
+		version, app int64
+		count        speed.Count
+	}
+	lines, err := all(t, func(r row) (l line, err error) {
+		return l, r.Scan(&l.version, &l.app, &l.count.Vote, &l.count.Hosts)
+	}, versionVotes)
+	var out []VersionVotes
+	for _, l := range lines {
+		if n := len(out); n == 0 || out[n-1].AppVersionID != l.version {
+			out = append(out, VersionVotes{AppVersionID: l.version, AppID: l.app})
+		}
+		v := &out[len(out)-1]
+		v.Votes = append(v.Votes, l.count)
+	}
+	return out, err
 }

@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pressly/goose/v3"
+
+	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/server/speed"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -60,6 +64,75 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 			t.Errorf("got %+v", a)
 		}
 		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What hosts had earned before run times were learnt stays, and is learnt with from
+// then on. Credit is granted as before.
+func TestADatabaseWithoutSpeedsIsBroughtUpToDate(t *testing.T) {
+	t.Run("SQLite", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "project.db")
+		withoutSpeeds(t, path, "sqlite", path, goose.DialectSQLite3)
+	})
+	t.Run("PostgreSQL", func(t *testing.T) {
+		url := testpg.Start(t).Database(t)
+		withoutSpeeds(t, url, "pgx", url, goose.DialectPostgres)
+	})
+}
+
+func withoutSpeeds(t *testing.T, where, driver, name string, dialect goose.Dialect) {
+	t.Helper()
+	db, err := sql.Open(driver, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.MigrateTo(t.Context(), dialect, db, 18); err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{
+		`INSERT INTO host_app_version VALUES (7, 3, 100, 2, 11)`,
+		`INSERT INTO app (create_time, name, user_friendly_name, validator, assimilator) VALUES (1, 'a', 'A', 'trivial', 'copy')`,
+		`INSERT INTO workunit (create_time, appid, name, xml_doc, rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound,
+		 rsc_disk_bound, transition_time, delay_bound, min_quorum, target_nresults, max_error_results, max_total_results,
+		 max_success_results, result_template_file) VALUES (1000, 1, 'wu', '', 1, 1, 1, 1, 253402300799, 1, 1, 1, 1, 1, 1, '')`,
+	} {
+		if _, err := db.ExecContext(t.Context(), query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	want := store.HostAppVersion{HostID: 7, AppVersionID: 3, MaxJobsPerDay: 100, NJobsToday: 2, ConsecutiveValid: 11}
+	err = s.Update(t.Context(), func(tx *store.Tx) error {
+		if got, err := tx.HostAppVersion(7, 3); err != nil || got != want {
+			t.Errorf("got %+v, %v; want %+v", got, err, want)
+		}
+		want.Elapsed, want.Vote = speed.Average{N: 1, Mean: 1e-9}, 100
+		return tx.SaveHostAppVersion(want)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.View(t.Context(), func(tx *store.Tx) error {
+		if got, err := tx.HostAppVersion(7, 3); err != nil || got != want {
+			t.Errorf("got %+v, %v; want %+v", got, err, want)
+		}
+		if a, err := tx.AppByName("a"); err != nil || a.Credit != "" {
+			t.Errorf("app %+v, %v", a, err)
+		}
+		if wu, err := tx.WorkunitByName("wu"); err != nil || wu.Credit != 0 {
+			t.Errorf("workunit %+v, %v", wu, err)
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -49,3 +49,26 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		}
 	}
 }
+
+// Each scheduler counts the votes every few seconds: that must not read the rows of
+// all hosts.
+func TestVotesAreCountedByTheirIndex(t *testing.T) {
+	st, err := Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	err = st.View(t.Context(), func(tx *Tx) error {
+		plan, err := all(tx, func(r row) (s string, err error) {
+			var n int64
+			return s, r.Scan(&n, &n, &n, &s)
+		}, "EXPLAIN QUERY PLAN "+versionVotes)
+		if text := strings.Join(plan, "; "); !strings.Contains(text, "COVERING INDEX host_app_version_vote") {
+			t.Errorf("plan: %s", text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

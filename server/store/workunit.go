@@ -20,6 +20,7 @@ type Workunit struct {
 	RscDiskBound      float64
 	DelayBound        time.Duration
 	RscBandwidthBound float64 // bytes a second; 0: any
+	Credit            float64 // what each valid result is worth; 0: as the application says
 
 	MinQuorum          int
 	TargetNResults     int
@@ -49,7 +50,7 @@ const workunitColumns = `id, create_time, appid, name, xml_doc, batch, priority,
 	max_total_results, max_success_results, result_template_file, need_validate, canonical_resultid,
 	canonical_credit, transition_time, error_mask, file_delete_state, assimilate_state, hr_class,
 	app_version_id, transitioner_flags, rsc_bandwidth_bound, awaiting,
-	predecessor, predecessor_pending, has_successor`
+	predecessor, predecessor_pending, has_successor, credit`
 
 func scanWorkunit(r row) (w Workunit, err error) {
 	return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.AppID, &w.Name, &w.XMLDoc, &w.Batch, &w.Priority,
@@ -58,16 +59,16 @@ func scanWorkunit(r row) (w Workunit, err error) {
 		&w.ResultTemplateFile, flagged{&w.NeedValidate}, &w.CanonicalResultID, &w.CanonicalCredit,
 		timeAt{&w.TransitionTime}, &w.ErrorMask, &w.FileDeleteState, &w.AssimilateState, &w.HRClass,
 		&w.AppVersionID, &w.TransitionerFlags, &w.RscBandwidthBound, flagged{&w.Awaiting}, &w.Predecessor,
-		flagged{&w.PredecessorPending}, flagged{&w.HasSuccessor})
+		flagged{&w.PredecessorPending}, flagged{&w.HasSuccessor}, &w.Credit)
 }
 
 const insertWorkunit = `
 INSERT INTO workunit (create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
 	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
 	max_total_results, max_success_results, result_template_file, transition_time, transitioner_flags,
-	rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, history)
+	rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, history, credit)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-	$22, $23, $24)`
+	$22, $23, $24, $25)`
 
 const insertWorkunitFile = `INSERT INTO workunit_file (workunitid, name) VALUES ($1, $2)`
 
@@ -79,7 +80,7 @@ func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
 		w.MinQuorum, w.TargetNResults, w.MaxErrorResults, w.MaxTotalResults, w.MaxSuccessResults,
 		w.ResultTemplateFile, unix(w.TransitionTime), w.TransitionerFlags,
 		w.RscBandwidthBound, flag(w.Awaiting), w.Predecessor, flag(w.PredecessorPending),
-		t.cause.line("created"))
+		t.cause.line("created"), w.Credit)
 	if err != nil {
 		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
 	}

@@ -1,11 +1,6 @@
 package validator
 
-import (
-	"fmt"
-	"math"
-	"testing"
-	"time"
-)
+import "testing"
 
 func TestCheckSet(t *testing.T) {
 	for _, tt := range []struct {
@@ -45,24 +40,5 @@ func TestCheckSet(t *testing.T) {
 				t.Errorf("got %q, %d; want %q, %d", got, index, tt.want, tt.index)
 			}
 		})
-	}
-}
-
-// Steady work at a constant rate brings the average to that rate.
-func TestAverageSettles(t *testing.T) {
-	avg, last := 0.0, time.Time{}
-	now := time.Unix(1_800_000_000, 0)
-	for range 1000 {
-		avg = average(avg, last, now, 10)
-		last, now = now, now.Add(6*time.Hour)
-	}
-	if math.Abs(avg-40) > 0.5 {
-		t.Errorf("got %v a day, want 40", avg)
-	}
-	if half := average(avg, last, last.Add(halfLife), 0); math.Abs(half-avg/2) > 1e-9 {
-		t.Errorf("after a half-life without work: got %v, want %v", half, avg/2)
-	}
-	if got := fmt.Sprintf("%.6f", average(1, now, now, 1)); got != fmt.Sprintf("%.6f", 1+math.Ln2/7) {
-		t.Errorf("two at once: got %s", got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -94,7 +95,7 @@ type userEarning struct {
 
 // grant adds the credit of a result that was found valid to host and user. That
 // this happens once a result is seen to by SaveResult.
-func (l *ledger) grant(r store.Result, credit float64, now time.Time) error {
+func (l *ledger) grant(r store.Result, amount float64, now time.Time) error {
 	h, u := l.hosts[r.HostID], l.users[r.UserID]
 	if h == nil || u == nil {
 		return fmt.Errorf("result %s: its host or user is gone: %w", r.Name, store.ErrNotFound)
@@ -104,11 +105,11 @@ func (l *ledger) grant(r store.Result, credit float64, now time.Time) error {
 		turnaround = 0.7*h.host.AvgTurnaround + 0.3*turnaround
 	}
 	h.host.AvgTurnaround = turnaround
-	h.host.ExpavgCredit = average(h.host.ExpavgCredit, h.host.ExpavgTime, now, credit)
-	h.host.ExpavgTime, h.now, h.credit = now, now, h.credit+credit
+	h.host.ExpavgCredit = credit.Average(h.host.ExpavgCredit, h.host.ExpavgTime, now, amount)
+	h.host.ExpavgTime, h.now, h.credit = now, now, h.credit+amount
 
-	u.user.ExpavgCredit = average(u.user.ExpavgCredit, u.user.ExpavgTime, now, credit)
-	u.user.ExpavgTime, u.now, u.credit = now, now, u.credit+credit
+	u.user.ExpavgCredit = credit.Average(u.user.ExpavgCredit, u.user.ExpavgTime, now, amount)
+	u.user.ExpavgTime, u.now, u.credit = now, now, u.credit+amount
 	return nil
 }
 
@@ -120,16 +121,40 @@ func (l *ledger) version(r store.Result, change func(store.HostAppVersion) store
 	if r.HostID == 0 || r.AppVersionID == 0 {
 		return nil
 	}
-	key := hostVersion{r.HostID, r.AppVersionID}
-	v, ok := l.versions[key]
-	if !ok {
-		old, err := l.tx.HostAppVersion(r.HostID, r.AppVersionID)
-		if err != nil {
-			return err
-		}
-		v = &versionEarning{old, old}
-		l.versions[key] = v
+	v, err := l.earning(r)
+	if err != nil {
+		return err
 	}
 	v.now = change(v.now)
 	return nil
+}
+
+func (l *ledger) earning(r store.Result) (*versionEarning, error) {
+	key := hostVersion{r.HostID, r.AppVersionID}
+	if v, ok := l.versions[key]; ok {
+		return v, nil
+	}
+	old, err := l.tx.HostAppVersion(r.HostID, r.AppVersionID)
+	if err != nil {
+		return nil, err
+	}
+	v := &versionEarning{old, old}
+	l.versions[key] = v
+	return v, nil
+}
+
+// benchmark returns the operations a second that a result should be done at by the
+// benchmark of its host; 0 if that is not known.
+func (l *ledger) benchmark(r store.Result) (float64, error) {
+	v, err := l.earning(r)
+	if err != nil {
+		return 0, err
+	}
+	if f := v.now.BenchmarkFlops; f > 0 {
+		return f, nil
+	}
+	if h := l.hosts[r.HostID]; h != nil {
+		return max(0, h.host.Fpops), nil
+	}
+	return 0, nil
 }

@@ -1,8 +1,11 @@
 package validator
 
 import (
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -20,9 +23,13 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 		wu.TransitionTime = earlier(wu.TransitionTime, now.Add(l.retry))
 		return tx.SaveWorkunit(l.wu, wu)
 	}
-	credit := claim(wu)
-	if wu.CanonicalResultID != 0 {
-		credit = wu.CanonicalCredit
+	claims, err := v.claims(tx, earned, l, now)
+	if err != nil {
+		return err
+	}
+	amount := wu.CanonicalCredit
+	if wu.CanonicalResultID == 0 {
+		amount = credit.Grant(slices.Collect(maps.Values(claims)))
 	}
 	viableNow, transition := 0, false
 	for _, s := range l.samples {
@@ -30,12 +37,13 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 		switch s.verdict {
 		case valid:
 			if r.ValidateState != store.Valid {
-				r.ValidateState, r.ClaimedCredit, r.GrantedCredit = store.Valid, claim(wu), credit
-				if err := earned.grant(r, credit, now); err != nil {
+				r.ValidateState, r.ClaimedCredit, r.GrantedCredit = store.Valid, claims[r.ID], amount
+				if err := earned.grant(r, amount, now); err != nil {
 					return err
 				}
 				err := earned.version(r, func(h store.HostAppVersion) store.HostAppVersion {
-					return hostversion.Valid(h, l.wu.MinQuorum > 1, v.DailyQuota)
+					h = hostversion.Valid(h, l.wu.MinQuorum > 1, v.DailyQuota)
+					return hostversion.Timed(h, r.ElapsedTime, wu.RscFpopsEst)
 				})
 				if err != nil {
 					return err
@@ -68,7 +76,7 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 			}
 		}
 	}
-	v.conclude(&wu, l, credit, viableNow, transition, now)
+	v.conclude(&wu, l, amount, viableNow, transition, now)
 	if l.canonical != 0 {
 		if err := dismissUnsent(tx, l.results); err != nil {
 			return err
@@ -76,6 +84,46 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 		v.Log.Debug("canonical result found", "workunit", wu.Name, "result_id", l.canonical)
 	}
 	return tx.SaveWorkunit(l.wu, wu)
+}
+
+// claims returns what the results that are valid are worth by themselves, by id.
+func (v *Validator) claims(tx *store.Tx, earned *ledger, l *look, now time.Time) (map[int64]float64, error) {
+	out := make(map[int64]float64)
+	for _, s := range l.samples {
+		r := s.result
+		if s.verdict != valid {
+			continue
+		}
+		f := credit.Facts{Fixed: l.wu.Credit, FpopsEst: l.wu.RscFpopsEst, FpopsBound: l.wu.RscFpopsBound}
+		if l.policy.ByRuntime() && f.Fixed == 0 {
+			speeds, err := v.learnt(tx, now)
+			if err != nil {
+				return nil, err
+			}
+			if f.Benchmark, err = earned.benchmark(r); err != nil {
+				return nil, err
+			}
+			f.Seconds, f.Version = r.ElapsedTime, speeds.Version(r.AppVersionID)
+		}
+		out[r.ID] = l.policy.Claim(f)
+	}
+	return out, nil
+}
+
+// speedsAge is how old what was learnt of versions may be.
+const speedsAge = time.Minute
+
+// learnt returns what is known of app versions.
+func (v *Validator) learnt(tx *store.Tx, now time.Time) (*hostversion.Speeds, error) {
+	if age := now.Sub(v.speedsAt); v.speeds != nil && age >= 0 && age < speedsAge {
+		return v.speeds, nil
+	}
+	votes, err := tx.VersionVotes()
+	if err != nil {
+		return nil, err
+	}
+	v.speeds, v.speedsAt = hostversion.NewSpeeds(votes), now
+	return v.speeds, nil
 }
 
 // why says what a look found.
@@ -92,12 +140,12 @@ func (l *look) why() string {
 }
 
 // conclude says what becomes of the workunit.
-func (v *Validator) conclude(wu *store.Workunit, l *look, credit float64, viableNow int, transition bool, now time.Time) {
+func (v *Validator) conclude(wu *store.Workunit, l *look, amount float64, viableNow int, transition bool, now time.Time) {
 	switch {
 	case l.wu.CanonicalResultID != 0:
 		transition = true
 	case l.canonical != 0:
-		wu.CanonicalResultID, wu.CanonicalCredit = l.canonical, credit
+		wu.CanonicalResultID, wu.CanonicalCredit = l.canonical, amount
 		wu.AssimilateState = store.AssimilateReady
 		// The assimilator brings it back; until then only deadlines matter, and
 		// the transitioner, once it looks, minds those.

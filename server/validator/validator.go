@@ -15,6 +15,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/server/credit"
+	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -35,6 +37,8 @@ type Validator struct {
 	Log   *slog.Logger
 	// Checker returns the checker of an application.
 	Checker func(appID int64) (Checker, error)
+	// Credit returns how an application rewards results; nil: by flops.
+	Credit func(appID int64) (credit.Policy, error)
 	// DailyQuota is how many results a CPU a good host may get a day.
 	DailyQuota int
 	// Clock tells how long comparing takes; nil: time.Now.
@@ -42,6 +46,9 @@ type Validator struct {
 
 	later  map[int64]time.Time     // workunits that could not be stored, and when to try again
 	waited map[int64]time.Duration // how long workunits wait that could not be checked
+
+	speeds   *hostversion.Speeds
+	speedsAt time.Time
 }
 
 // Pass handles workunits that need validation, and returns how many. It is for
@@ -84,6 +91,7 @@ type look struct {
 	samples   []sample
 	canonical int64         // id of the canonical result found now, 0 if none
 	retry     time.Duration // some could not be checked; do it again after this time
+	policy    credit.Policy
 }
 
 func (v *Validator) load(tx *store.Tx, ids []int64, now time.Time) (out []*look, err error) {
@@ -200,6 +208,9 @@ func (v *Validator) check(ctx context.Context, l *look) {
 		}
 	}
 	f, err := v.find(ctx, c)
+	if err == nil && v.Credit != nil {
+		l.policy, err = v.Credit(l.wu.AppID)
+	}
 	if err == nil && len(f.Verdicts) != len(c.Results) {
 		err = fmt.Errorf("%d verdicts on %d results", len(f.Verdicts), len(c.Results))
 	}

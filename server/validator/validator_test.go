@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/store/storetest"
@@ -307,7 +308,7 @@ func TestCreditAddsUp(t *testing.T) {
 			if i == 0 {
 				last = time.Time{}
 			}
-			recent = average(recent, last, w.now, r.GrantedCredit)
+			recent = credit.Average(recent, last, w.now, r.GrantedCredit)
 		}
 		if sum <= 0 || h.TotalCredit != sum || u.TotalCredit != sum {
 			t.Errorf("host has %v, user %v, results %v", h.TotalCredit, u.TotalCredit, sum)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -9,6 +10,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/store"
 )
 
 // metrics shows this process and the project's state to Prometheus.
@@ -71,12 +75,18 @@ var (
 	oldest    = desc("oldest_age_seconds", "How long the oldest has waited, by what for.", "stage")
 	users     = desc("users", "Accounts.")
 	hosts     = desc("hosts", "Host records.")
-	credit    = desc("credit", "Credit granted to users, in cobblestones.")
+	granted   = desc("credit", "Credit granted to users, in cobblestones.")
+
+	voters  = desc("app_version_hosts", "Hosts of which it is known how long results of an app version take.", versionLabels...)
+	stretch = desc("app_version_stretch", "How many times as long as by a host's benchmark results take: the median of the hosts.", versionLabels...)
+	spread  = desc("app_version_stretch_spread", "Standard deviation of the logarithm of that over the hosts.", versionLabels...)
 )
+
+var versionLabels = []string{"app", "version", "platform", "plan_class"}
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{results, over, workunits, oldest, users, hosts, credit} {
+	for _, d := range []*prometheus.Desc{results, over, workunits, oldest, users, hosts, granted, voters, stretch, spread} {
 		out <- d
 	}
 }
@@ -109,5 +119,44 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	each(oldest, st.OldestAge)
 	set(users, float64(st.Users))
 	set(hosts, float64(st.Hosts))
-	set(credit, st.Credit)
+	set(granted, st.Credit)
+	if err := c.speeds(set); err != nil {
+		s.Log.Error("metrics", "err", err)
+		out <- prometheus.NewInvalidMetric(stretch, err)
+	}
+}
+
+// speeds tells what was learnt of the app versions that are sent.
+func (c *collector) speeds(set func(d *prometheus.Desc, v float64, labels ...string)) error {
+	names := make(map[int64]string)
+	var versions []store.AppVersion
+	var votes []store.VersionVotes
+	err := c.site.Store.View(context.Background(), func(tx *store.Tx) error {
+		apps, err := tx.Apps()
+		if err != nil {
+			return err
+		}
+		for _, a := range apps {
+			names[a.ID] = a.Name
+		}
+		if versions, err = tx.AppVersions(); err != nil {
+			return err
+		}
+		votes, err = tx.VersionVotes()
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	known := hostversion.NewSpeeds(votes)
+	for _, v := range versions {
+		labels := []string{names[v.AppID], fmt.Sprintf("%d.%02d", v.VersionNum/100, v.VersionNum%100), v.Platform.Name, v.PlanClass}
+		x := known.Version(v.ID)
+		set(voters, float64(x.Hosts), labels...)
+		if x.Hosts > 0 {
+			set(stretch, x.Stretch, labels...)
+			set(spread, x.Spread, labels...)
+		}
+	}
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -132,6 +133,7 @@ func (s *Site) account(w http.ResponseWriter, r *http.Request) {
 	if err == nil && r.Method == http.MethodPost {
 		said, err = s.change(w, r, &u)
 	}
+	u.ExpavgCredit = credit.Decayed(u.ExpavgCredit, u.ExpavgTime, time.Now())
 	data := map[string]any{"User": u, "URL": s.MasterURL, "Said": said, "Prefs": prefsForm(u.GlobalPrefs)}
 	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
 		data["Error"], err = words(refused), nil

@@ -86,7 +86,7 @@ func New(st *store.Store, download blob.Tree, dir string, app store.App, now tim
 	if err != nil {
 		return nil, fmt.Errorf("output template: %w", err)
 	}
-	if _, err := ParseOutput(g.output, string(text)); err != nil {
+	if err := CheckOutput(g.output, string(text)); err != nil {
 		return nil, err
 	}
 	in := "templates/" + app.Name + "_in"
@@ -223,8 +223,8 @@ func (g *Generator) prepare(spec Spec, now time.Time) (prepared, error) {
 		CreateTime: now, AppID: g.app.ID, Name: params.Name, Batch: params.Batch, Priority: params.Priority,
 		RscFpopsEst: params.RscFpopsEst, RscFpopsBound: params.RscFpopsBound,
 		RscMemoryBound: params.RscMemoryBound, RscDiskBound: params.RscDiskBound, DelayBound: params.Delay(),
-		RscBandwidthBound: params.RscBandwidthBound,
-		MinQuorum:         params.MinQuorum, TargetNResults: params.TargetNResults,
+		RscBandwidthBound: params.RscBandwidthBound, Credit: params.Credit,
+		MinQuorum: params.MinQuorum, TargetNResults: params.TargetNResults,
 		MaxErrorResults: params.MaxErrorResults, MaxTotalResults: params.MaxTotalResults,
 		MaxSuccessResults: params.MaxSuccessResults, ResultTemplateFile: g.output, TransitionTime: now,
 	}}

@@ -34,9 +34,13 @@ func (f InputFile) kind() Kind {
 }
 
 // ParseInput reads an input template. As in BOINC, file references belong to
-// the file infos by number, or by order where there is none.
+// the file infos by number, or by order where there is none. Other than in BOINC, a tag
+// that has no effect is refused.
 func ParseInput(name, text string) (*Input, error) {
 	in, err := parseInput(text)
+	if err == nil {
+		err = checkTags(text, inputTags)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("input template %s: %w", name, err)
 	}
@@ -166,6 +170,8 @@ func (in *Input) scanWorkunit(s *bxml.Scanner, byNumber map[int64]int) error {
 			number(func(p *Params, v float64) { p.RscDiskBound = v })
 		case "rsc_bandwidth_bound":
 			number(func(p *Params, v float64) { p.RscBandwidthBound = v })
+		case "credit":
+			number(func(p *Params, v float64) { p.Credit = v })
 		case "batch":
 			number(func(p *Params, v float64) { p.Batch = int64(v) })
 		case "delay_bound":

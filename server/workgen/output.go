@@ -47,8 +47,21 @@ func OutputText(files []OutputFile) string {
 	return b.String()
 }
 
-// ParseOutput reads an output template and says why it makes no sense, if it
-// does not. name is the file's, for messages.
+// CheckOutput returns why an output template makes no sense, or nil. It refuses tags
+// that have no effect, too. name is the file's, for messages.
+func CheckOutput(name, text string) error {
+	if _, err := ParseOutput(name, text); err != nil {
+		return err
+	}
+	if err := checkTags(text, outputTags); err != nil {
+		return fmt.Errorf("output template %s: %w", name, err)
+	}
+	return nil
+}
+
+// ParseOutput reads an output template and says why no results can be made with it, if
+// they cannot. It passes over tags that it does not know: workunits that are there
+// already must not come to a halt for them. name is the file's, for messages.
 func ParseOutput(name, text string) (*Output, error) {
 	o := &Output{text}
 	if err := o.check(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/credit"
 )
 
 // Params are what an operator may say about a workunit. Zero means not said,
@@ -31,6 +32,8 @@ type Params struct {
 	RscDiskBound   float64 // bytes
 
 	RscBandwidthBound float64 // bytes a second that a host downloads at, at least; 0: any
+
+	Credit float64 // that each valid result is worth; 0: as the application says
 }
 
 // The defaults. Those for resources are BOINC's. BOINC's tool allows a single
@@ -111,6 +114,7 @@ func (p Params) check() error {
 		{"rsc_memory_bound", p.RscMemoryBound},
 		{"rsc_disk_bound", p.RscDiskBound},
 		{"rsc_bandwidth_bound", p.RscBandwidthBound},
+		{"credit", p.Credit},
 		{"batch", float64(p.Batch)},
 	} {
 		if !(v.value >= 0) || v.value > 1e30 {
@@ -119,6 +123,9 @@ func (p Params) check() error {
 	}
 	if p.DelayBound != 0 && (p.DelayBound < 1 || p.DelayBound > maxDelay) {
 		errs = append(errs, fmt.Errorf("delay_bound is %v, want seconds from 1 to %d", p.DelayBound, maxDelay))
+	}
+	if p.Credit > credit.Max {
+		errs = append(errs, fmt.Errorf("credit is %v, at most %g is granted for a result", p.Credit, credit.Max))
 	}
 	if p.Name != "" {
 		if err := validName(p.Name); err != nil {

@@ -48,6 +48,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"unsent results have a kind", sorted},
 		{"shared files are seen", shared},
 		{"jobs come by their workunits' ids", jobs},
+		{"votes on versions are counted", speeds},
 		{"rows come back as they were stored", roundTrip},
 		{"work waits for files and its predecessor", waiting},
 		{"files of hosts and orders about them", hostFiles},
@@ -293,8 +294,11 @@ func illegal(t *testing.T, s *store.Store) {
 func roundTrip(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	want := w.Workunit("a")
-	want.Batch, want.Priority, want.DelayBound = 7, -3, 90*time.Second
+	want.Batch, want.Priority, want.DelayBound, want.Credit = 7, -3, 90*time.Second, 7.25
 	want, _ = Add(t, s, want, 0)
+	app := w.App
+	app.Credit, app.TargetNResults = "fixed:3", 2
+	update(t, s, func(tx *store.Tx) error { return tx.SaveApp(app) })
 	h := w.Host
 	old := h
 	h.RPCTime, h.NCPUs, h.Fpops, h.DomainName, h.MaxResultsDay = T0, 8, 1.5e9, "box", -1
@@ -305,6 +309,9 @@ func roundTrip(t *testing.T, s *store.Store) {
 	view(t, s, func(tx *store.Tx) error {
 		if got, err := tx.Workunit(want.ID); err != nil || got != want {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+		}
+		if got, err := tx.AppByName(app.Name); err != nil || got != app {
+			t.Errorf("got %+v, %v\nwant %+v", got, err, app)
 		}
 		if got, err := tx.Host(h.ID); err != nil || got != h {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, h)

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/speed"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A versionView is what a host has earned with an app version, and how fast it is with
+// it.
+type versionView struct {
+	AppVersionID     int64  `json:"app_version_id"`
+	App              string `json:"app"`
+	VersionNum       int    `json:"version_num"`
+	Platform         string `json:"platform"`
+	PlanClass        string `json:"plan_class"`
+	MaxJobsPerDay    int    `json:"max_jobs_per_day"`
+	NJobsToday       int    `json:"n_jobs_today"`
+	ConsecutiveValid int    `json:"consecutive_valid"`
+
+	Samples        int64        `json:"et_n"`
+	Elapsed        float64      `json:"et_avg"` // seconds per estimated operation
+	Variance       float64      `json:"et_var"`
+	Vote           float64      `json:"stretch,omitempty"` // over the time by the benchmark, as the host votes
+	BenchmarkFlops float64      `json:"benchmark_flops"`
+	Flops          float64      `json:"flops,omitempty"` // that the host is told
+	From           speed.Source `json:"flops_from,omitempty"`
+	Version        hostsView    `json:"version"`
+}
+
+// A hostsView is what all hosts say of a version.
+type hostsView struct {
+	Hosts   int     `json:"hosts"`
+	Stretch float64 `json:"stretch"`
+	Spread  float64 `json:"spread"`
+}
+
+// viewVersions shows what a host has with each app version.
+func viewVersions(tx *store.Tx, hostID int64) ([]versionView, error) {
+	list, err := tx.HostAppVersions(hostID)
+	if err != nil {
+		return nil, err
+	}
+	votes, err := tx.VersionVotes()
+	if err != nil {
+		return nil, err
+	}
+	apps, err := tx.Apps()
+	if err != nil {
+		return nil, err
+	}
+	all, err := tx.AllAppVersions()
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[int64]string)
+	for _, a := range apps {
+		names[a.ID] = a.Name
+	}
+	versions := make(map[int64]store.AppVersion)
+	for _, v := range all {
+		versions[v.ID] = v
+	}
+	earned := make(map[int64]store.HostAppVersion)
+	for _, h := range list {
+		earned[h.AppVersionID] = h
+	}
+	speeds := hostversion.NewSpeeds(votes)
+	out := []versionView{}
+	for _, h := range list {
+		app := versions[h.AppVersionID]
+		v := versionView{
+			AppVersionID: h.AppVersionID, App: names[app.AppID], VersionNum: app.VersionNum, Platform: app.Platform.Name,
+			PlanClass: app.PlanClass, MaxJobsPerDay: h.MaxJobsPerDay, NJobsToday: h.NJobsToday,
+			ConsecutiveValid: h.ConsecutiveValid, Samples: h.Elapsed.N, Elapsed: h.Elapsed.Mean, Variance: h.Elapsed.Var,
+			BenchmarkFlops: h.BenchmarkFlops, Version: hostsView(speeds.Version(h.AppVersionID)),
+		}
+		if h.Vote > 0 {
+			v.Vote = h.Vote.Stretch()
+		}
+		if h.BenchmarkFlops > 0 {
+			v.Flops, v.From = speed.Flops(speeds.Known(h.AppVersionID, app.AppID, h.BenchmarkFlops, earned))
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
