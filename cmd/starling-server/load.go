@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/internal/load"
+	"github.com/starling-grid/starling/server"
 )
 
 func loadCmd() *cobra.Command {
@@ -27,7 +28,7 @@ func loadCmd() *cobra.Command {
 			"The limits of the project hold here too. To measure the server rather than its limits, set in server.toml:\n" +
 			"  min_sendwork_interval = 0\n  daily_result_quota = 0\n  max_hosts_per_user_day = 0\n  max_requests_per_address = 0\n\n" +
 			"Addresses that are not this computer's own are refused. For a project of yours on another computer, pass --my-own-project.\n\n" +
-			"It ends by itself, after --duration and at most two minutes and a --timeout more.\n\n" +
+			"It ends by itself: when --duration, --requests or --tasks is over, and at most three minutes and four times --timeout after that.\n\n" +
 			"The exit status is 0 if tasks were dispatched and all that were could be reported, else 1.",
 		Example: "  starling-server load http://127.0.0.1:8080/demo/ --key $key --duration 30s\n" +
 			"  starling-server load http://127.0.0.1:8080/demo/ --key $key --jobs 10 --hosts 500 --platforms windows=65,linux=25,mac=10 --upload\n" +
@@ -71,6 +72,7 @@ func loadCmd() *cobra.Command {
 }
 
 func runLoad(cmd *cobra.Command, c load.Config, asJSON bool) error {
+	server.RareGC() // what the generator takes of the processors, a server beside it lacks
 	r, err := load.Run(cmd.Context(), c)
 	if errors.Is(err, load.ErrForeign) {
 		return fmt.Errorf("%w. If the project is yours, pass --my-own-project", err)

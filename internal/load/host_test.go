@@ -277,3 +277,22 @@ func TestMixesAndMemoryThatAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkTurn is what a host costs the generator beside HTTP: it should be little
+// beside what it costs the server.
+func BenchmarkTurn(b *testing.B) {
+	h := newTestHost(nil)
+	answer := work(1e9, "r1").Encode()
+	for b.Loop() {
+		r := h.Request(noon, true)
+		_ = r.Encode()
+		reply, err := protocol.ParseSchedulerReply(answer)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, x := range r.Results {
+			reply.ResultAcks = append(reply.ResultAcks, x.Name)
+		}
+		h.Answer(reply)
+	}
+}

@@ -22,7 +22,7 @@ type Report struct {
 	KeepAlive   bool   `json:"keep_alive"`
 	Upload      bool   `json:"upload"`
 
-	Registration Counts `json:"registration"` // the hosts' first requests
+	Registration Counts `json:"registration"` // the hosts' first requests, before the measurement
 	Measured     Counts `json:"measured"`
 	Settling     Counts `json:"settling"`   // reports of what was left
 	Unreported   int    `json:"unreported"` // tasks that no report was acknowledged of

@@ -17,22 +17,24 @@ const (
 	// tries is how often a host may fail to make itself known, or to report its last
 	// tasks, before it is left out.
 	tries = 3
-	// settling bounds the time that hosts have for that, all together, beside the time-out
-	// of the last request.
+	// settling bounds the time that hosts have for each of these, all together, beside the
+	// time-out of the last request.
 	settling = time.Minute
 )
 
 // ErrNoHost says that the project took none of the hosts.
 var ErrNoHost = errors.New("the project took none of the hosts")
 
-// Run plays the hosts: first each makes itself known, then all ask for work and report
+// Run plays the hosts: first each makes itself known and fetches its first jobs, then all ask for work and report
 // as fast as the connections allow, and this is measured; in the end they report what
-// they have left. It ends by itself after the sum of c.Duration, c.Timeout and two
-// minutes, at latest; when ctx ends it returns what was counted so far.
+// they have left. It ends by itself after the sum of c.Duration, four times
+// c.Timeout and three minutes, at latest; when ctx ends it returns what was counted so far.
 func Run(ctx context.Context, c Config) (Report, error) {
 	if err := c.Check(); err != nil {
 		return Report{}, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.Duration+4*c.Timeout+3*settling) // whatever a server does
+	defer cancel()
 	workers := make([]*worker, c.Connections)
 	for i := range workers {
 		workers[i] = newWorker(&c)
@@ -60,6 +62,13 @@ func Run(ctx context.Context, c Config) (Report, error) {
 	r.Refused = c.Hosts - len(attached)
 	if g.players = attached; len(attached) == 0 {
 		return r, noHost(&r.Registration)
+	}
+	if c.Jobs > 1 {
+		// Now they know how long a job takes. In the measurement each has from the start as
+		// many as it wants, so that as many are reported as are dispatched.
+		again := g.play(ctx, phase{work: true, until: time.Now().Add(settling), tries: tries, once: true})
+		r.Registration.merge(&again)
+		r.Registration.Seconds += again.Seconds
 	}
 	before := sample(c.PIDs)
 	r.Measured = g.play(ctx, phase{work: true, until: time.Now().Add(c.Duration), requests: c.Requests, tasks: c.Tasks})
