@@ -58,7 +58,7 @@ world:
 
 BENCHRUNS ?= 3
 bench:
-	$(GO) test -run '^$$' -bench '^BenchmarkTable$$' -benchtime 1x -bench.runs=$(BENCHRUNS) -timeout 0 ./server
+	$(GO) test ./server -run '^$$' -bench '^BenchmarkTable$$' -benchtime 1x -bench.runs=$(BENCHRUNS) -timeout 0
 
 check: lint cross
 

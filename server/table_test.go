@@ -54,7 +54,7 @@ type line struct {
 // what BOINC's clients send. All lines are run in turn, -bench.runs times.
 func BenchmarkTable(b *testing.B) {
 	bin := filepath.Join(b.TempDir(), "starling-server")
-	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", bin, "../cmd/starling-server").CombinedOutput(); err != nil { //nolint:gosec // a fixed command
+	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", bin, "../cmd/starling-server").CombinedOutput(); err != nil {
 		b.Fatalf("go build: %v\n%s", err, out)
 	}
 	lines, lite := linesOf(b, bin, nil)
@@ -66,6 +66,10 @@ func BenchmarkTable(b *testing.B) {
 			r := l.run()
 			fmt.Fprintf(os.Stderr, "%s, run %d of %d: %.0f tasks/s\n", l.name, i+1, *benchRuns, r.tasks)
 			l.runs = append(l.runs, r)
+		}
+		if left := *benchRuns - i - 1; left > 0 { // for whoever does not want to wait
+			fmt.Fprintf(os.Stderr, "\nSo far, with %d more to come:\n", left)
+			_ = writeTable(os.Stderr, lines)
 		}
 	}
 	lite.stillFull()
@@ -120,7 +124,7 @@ func (x *bench) measure(bin string, pg *testpg.Server, roles string, jobs int, u
 		args = append(args, "--upload")
 	}
 	before := x.syncs()
-	out, err := exec.CommandContext(ctx, bin, args...).Output() //nolint:gosec // what was built
+	out, err := exec.CommandContext(ctx, bin, args...).Output()
 	after := x.syncs()
 	if failed, ok := err.(*exec.ExitError); ok { //nolint:errorlint // as Output returns it
 		x.tb.Fatalf("load: %v\n%s\n%s", err, failed.Stderr, out)
@@ -270,13 +274,15 @@ func TestBound(t *testing.T) {
 	}{
 		{"processors", run{tasks: 1000, server: 1.4, generator: 0.4, busy: 0.95}, "processors: server 70 %, generator 20 %"},
 		{
-			"database", run{tasks: 1000, server: 0.6, db: 1, generator: 0.2, busy: 0.92, syncs: 1000, sync: 1e-3},
+			"database",
+			run{tasks: 1000, server: 0.6, db: 1, generator: 0.2, busy: 0.92, syncs: 1000, sync: 1e-3},
 			"processors: server 30 %, database 50 %, generator 10 %",
 		},
 		{"others", run{tasks: 1000, server: 0.6, generator: 0.2, busy: 1}, "other programs on this computer; server 30 %, generator 10 % of its processors"},
 		{"disk", run{tasks: 200, server: 1, generator: 0.2, busy: 0.3, syncs: 1000, sync: 4e-3}, "the disk: syncs take 80 % of the time"},
 		{
-			"neither", run{tasks: 1000, server: 0.6, generator: 0.2, busy: 0.5, syncs: 500, sync: 2e-4},
+			"neither",
+			run{tasks: 1000, server: 0.6, generator: 0.2, busy: 0.5, syncs: 500, sync: 2e-4},
 			"turns: processors are in use for 50 % (server 30 %, generator 10 %), syncs take 10 %",
 		},
 	} {

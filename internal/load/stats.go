@@ -35,12 +35,12 @@ func (l *Latency) grow(n int) {
 }
 
 func class(d time.Duration) int {
-	us := uint64(max(0, d.Microseconds())) //nolint:gosec // not negative
+	us := uint64(max(0, d.Microseconds()))
 	if us < exact {
-		return int(us) //nolint:gosec // small
+		return int(us)
 	}
 	shift := bits.Len64(us) - bits.Len64(exact-1)
-	return exact + (shift-1)*fine + int(us>>shift) - fine //nolint:gosec // small
+	return exact + (shift-1)*fine + int(us>>shift) - fine
 }
 
 // middle is the middle of a class.

@@ -121,7 +121,7 @@ func (w *worker) do(ctx context.Context, method, to string, body []byte) ([]byte
 	if body != nil {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	res, err := w.http.Do(req) //nolint:gosec // dial sees where it leads
+	res, err := w.http.Do(req)
 	if err != nil {
 		return nil, err
 	}
