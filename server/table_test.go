@@ -234,12 +234,12 @@ func (r run) bound(cpus int) string {
 		ours = fmt.Sprintf("server %.0f %%, database %.0f %%, generator %.0f %%", 100*server, 100*db, 100*generator)
 	}
 	switch sum := server + db + generator; {
-	case r.busy >= 0.9 && sum < 0.7*r.busy:
-		return fmt.Sprintf("other programs on this computer; %s of its processors", ours)
-	case r.busy >= 0.9:
+	case r.busy >= 0.9 && sum >= r.busy-sum:
 		return "processors: " + ours
 	case disk >= 0.6:
 		return fmt.Sprintf("the disk: syncs take %.0f %% of the time", 100*disk)
+	case r.busy-sum > sum:
+		return fmt.Sprintf("other programs on this computer; %s of its processors", ours)
 	default:
 		return fmt.Sprintf("turns: processors are in use for %.0f %% (%s), syncs take %.0f %%", 100*r.busy, ours, 100*disk)
 	}

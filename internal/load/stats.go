@@ -40,7 +40,7 @@ func class(d time.Duration) int {
 		return int(us)
 	}
 	shift := bits.Len64(us) - bits.Len64(exact-1)
-	return exact + (shift-1)*fine + int(us>>shift) - fine
+	return exact + (shift-1)*fine + int(us>>shift) - fine //nolint:gosec // small
 }
 
 // middle is the middle of a class.
