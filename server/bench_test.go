@@ -1,146 +1,133 @@
 package server_test
 
 import (
-	"bytes"
 	"context"
-	"crypto/md5"
-	"encoding/hex"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/load"
+	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// clients is how many computers the benchmarks serve at a time.
-const clients = 32
+// What benchmarks have in common: computers that ask at a time, and their kinds.
+const (
+	clients = 32
+	mix     = "windows=65,linux=25,mac=10"
+)
+
+// Applications of a bench.
+const (
+	silent = "silent" // its tasks have no output file
+	upper  = "upper"  // its tasks have one
+)
 
 // A bench is a project with its database on disk, durable at each commit.
 type bench struct {
-	b    *testing.B
-	p    *server.Project
-	web  http.Handler
-	user protocol.Authenticator
-	gen  *workgen.Generator
-	now  time.Time
-
-	uploads bool // outputs before they are reported
+	tb    testing.TB
+	p     *server.Project
+	user  protocol.Authenticator
+	store string // the database's kind
 }
 
 // benchDirs are removed when all is measured: some file systems look past each file
 // that was deleted in the last minutes when they make a new one.
 var benchDirs []string
 
-func newBench(b *testing.B) *bench {
-	b.Helper()
+func newBench(tb testing.TB) *bench {
+	tb.Helper()
 	server.RareGC()
-	x := &bench{b: b, now: time.Now()}
+	x := &bench{tb: tb, store: "SQLite"}
 	tmp, err := os.MkdirTemp("", "starling-bench-*") //nolint:usetesting // see benchDirs
 	x.check(err)
 	benchDirs = append(benchDirs, tmp)
-	dir, ctx := filepath.Join(tmp, "p"), b.Context()
-	x.check(server.Init(ctx, dir, server.NewProject{Name: "Bench", MasterURL: master, Database: database(b)}))
+	port, err := testhost.FreePort()
+	x.check(err)
+	dir, ctx := filepath.Join(tmp, "p"), tb.Context()
+	x.check(server.Init(ctx, dir, server.NewProject{Name: "Bench", MasterURL: fmt.Sprintf("http://127.0.0.1:%d/bench/", port), Database: database(tb)}))
+	editSettings(tb, dir, "min_sendwork_interval = 6", "min_sendwork_interval = 0", "daily_result_quota = 100", "daily_result_quota = 0",
+		"max_wus_to_send = 10", "max_wus_to_send = 0", "max_requests_per_address = 100", "max_requests_per_address = 0")
 	x.p, err = server.Open(ctx, dir, slog.New(slog.DiscardHandler))
 	x.check(err)
-	b.Cleanup(func() { _ = x.p.Close() })
-	x.p.Config.MinSendworkInterval, x.p.Config.DailyResultQuota, x.p.Config.MaxWusToSend = 0, 0, 0
-	x.web, err = x.p.Handler(func() {})
-	x.check(err)
-	x.check(x.p.AddApp(ctx, server.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy"}, x.now))
-	x.check(x.p.AddVersion(ctx, server.NewVersion{App: "a", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: "bench_test.go"}, x.now))
-	x.user, err = x.p.AddUser(ctx, "a@example.org", "", "", x.now)
-	x.check(err)
-	x.gen, err = x.p.Generator(ctx, "a", x.now)
+	tb.Cleanup(func() { _ = x.p.Close() })
+	if store.IsURL(x.p.Config.Database) {
+		x.store = "PostgreSQL"
+	}
+	x.check(os.WriteFile(filepath.Join(dir, "templates", silent+"_out"), []byte(workgen.OutputText(nil)), 0o600))
+	for _, app := range []string{silent, upper} {
+		x.check(x.p.AddApp(ctx, server.NewApp{Name: app, Validator: "trivial", Assimilator: "copy"}, time.Now()))
+		for _, platform := range []string{"x86_64-pc-linux-gnu", "windows_x86_64", "x86_64-apple-darwin"} {
+			x.check(x.p.AddVersion(ctx, server.NewVersion{App: app, Platform: platform, Number: "1.00", Main: "bench_test.go"}, time.Now()))
+		}
+	}
+	x.user, err = x.p.AddUser(ctx, "a@example.org", "", "", time.Now())
 	x.check(err)
 	return x
 }
 
 func (x *bench) check(err error) {
-	x.b.Helper()
+	x.tb.Helper()
 	if err != nil {
-		x.b.Fatal(err)
+		x.tb.Fatal(err)
 	}
 }
 
-func (x *bench) create(n int) {
-	x.b.Helper()
+// create makes n workunits; those of higher priority are sent first.
+func (x *bench) create(app string, n int, priority int64) {
+	x.tb.Helper()
+	now := time.Now()
+	gen, err := x.p.Generator(x.tb.Context(), app, now)
+	x.check(err)
 	for ; n > 0; n -= 1000 {
-		_, err := x.gen.Create(x.b.Context(), make([]workgen.Spec, min(n, 1000)), x.now)
+		specs := make([]workgen.Spec, min(n, 1000))
+		for i := range specs {
+			specs[i].Priority = priority
+		}
+		_, err := gen.Create(x.tb.Context(), specs, now)
 		x.check(err)
 	}
 }
 
-// compute fetches and reports at least n tasks, up to jobs of them in each RPC.
-func (x *bench) compute(n, jobs int) {
-	var sent atomic.Int64
+// play answers computers that fetch, upload and report some n tasks, with up to jobs of
+// them in each request, in this process.
+func (x *bench) play(n, jobs int) {
+	x.tb.Helper()
+	web, err := x.p.Handler(func() {})
+	x.check(err)
+	l, err := net.Listen("tcp", x.p.Config.ListenAddr())
+	x.check(err)
+	srv := &http.Server{Handler: web, ReadHeaderTimeout: time.Minute}
 	var wg sync.WaitGroup
-	for i := range clients {
-		wg.Go(func() {
-			name := fmt.Sprint(i)
-			req := protocol.SchedulerRequest{
-				Authenticator: x.user, Client: protocol.Version{Major: 7, Minor: 20}, Platform: "x86_64-pc-linux-gnu",
-				CPUReqSeconds: 3600 * (float64(jobs) - 0.5), // a task takes an hour
-				Host:          protocol.HostInfo{DomainName: name, HostCPID: name, NCPUs: 4, Fpops: 1e9},
-			}
-			for more := true; more || len(req.Results) > 0; {
-				if more = sent.Load() < int64(n); !more {
-					req.CPUReqSeconds = 0
-				}
-				rec := httptest.NewRecorder()
-				x.web.ServeHTTP(rec, httptest.NewRequest("POST", master+"cgi", bytes.NewReader(req.Encode())))
-				reply, err := protocol.ParseSchedulerReply(rec.Body.Bytes())
-				if err != nil || more && len(reply.Results) == 0 && sent.Load() < int64(n) {
-					x.b.Errorf("no work: %v, %+v", err, reply)
-					return
-				}
-				if req.RPCSeqno++; reply.HostID != 0 {
-					req.HostID, req.RPCSeqno = reply.HostID, 1
-				}
-				req.Results = req.Results[:0]
-				for _, f := range reply.Files {
-					if x.uploads && len(f.UploadURLs) > 0 {
-						x.upload(f)
-					}
-				}
-				for _, r := range reply.Results {
-					req.Results = append(req.Results, protocol.ReportedResult{Name: r.Name, State: protocol.ClientUploaded})
-				}
-				sent.Add(int64(len(reply.Results)))
-			}
-		})
-	}
+	wg.Go(func() { _ = srv.Serve(l) })
+	kinds, err := load.ParseMix(mix)
+	x.check(err)
+	r, err := load.Run(x.tb.Context(), load.Config{
+		URL: x.p.Config.MasterURL, Key: x.user, Hosts: clients, Connections: clients, Jobs: jobs, Mix: kinds, Seed: 1,
+		Duration: time.Hour, Tasks: int64(n), Timeout: time.Minute, KeepAlive: true, Upload: true, UploadBytes: 1000,
+	})
+	x.check(err)
+	x.check(srv.Close())
 	wg.Wait()
-}
-
-// upload stores a host's output: its name's last character, so that all is one size.
-func (x *bench) upload(f protocol.FileInfo) {
-	data := f.Name[len(f.Name)-1:]
-	sum := md5.Sum([]byte(data))
-	body := protocol.UploadRequest{
-		Name: f.Name, XMLSignature: f.XMLSignature, MaxNBytes: f.MaxNBytes, NBytes: int64(len(data)), MD5: hex.EncodeToString(sum[:]),
-	}.Encode()
-	rec := httptest.NewRecorder()
-	x.web.ServeHTTP(rec, httptest.NewRequest("POST", master+"file_upload_handler", bytes.NewReader(append(body, data...))))
-	if !strings.Contains(rec.Body.String(), "<status>0</status>") {
-		x.b.Errorf("upload: %s", rec.Body)
+	if r.Measured.Dispatched < int64(n) || r.Unreported > 0 {
+		x.tb.Fatalf("%d tasks dispatched, want %d; %d unreported; refused %v, errors %v", r.Measured.Dispatched, n, r.Unreported, r.Measured.Refused, r.Measured.Errors)
 	}
 }
 
-// serve lets the daemons work side by side, as Serve does, until their queues are
+// settle lets the daemons work side by side, as Serve does, until their queues are
 // empty.
-func (x *bench) serve() {
-	ctx, stop := context.WithCancel(x.b.Context())
+func (x *bench) settle() {
+	x.tb.Helper()
+	ctx, stop := context.WithCancel(x.tb.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = x.p.Serve(ctx, nil, server.Part{}) })
 	for waiting := true; waiting; {
@@ -177,34 +164,41 @@ func onBoth(b *testing.B, run func(b *testing.B)) {
 	})
 }
 
-// finished sees that what was reported came to its end.
-func (x *bench) finished() {
-	var s store.Status
-	x.check(x.p.Store.View(x.b.Context(), func(tx *store.Tx) (err error) {
+func (x *bench) status() (s store.Status) {
+	x.tb.Helper()
+	x.check(x.p.Store.View(x.tb.Context(), func(tx *store.Tx) (err error) {
 		s, err = tx.Status(0)
 		return err
 	}))
-	if w := s.Workunits; w.Canonical < share || w.Canonical != w.FilesDeleted || s.Results.WaitingFileDelete > 0 {
-		x.b.Errorf("not all is finished: %+v, %+v", w, s.Results)
-	}
+	return s
 }
 
 const share = 4000 // tasks of one turn
 
-// BenchmarkScheduler measures tasks a second, each sent and reported; every
-// answer is on disk before it leaves.
-func BenchmarkScheduler(b *testing.B) { onBoth(b, schedule) }
+// BenchmarkScheduler measures tasks a second, each sent and reported; every answer is
+// on disk before it leaves. Server and computers are one process, fit for a profile;
+// BenchmarkTable has them apart.
+func BenchmarkScheduler(b *testing.B) {
+	onBoth(b, func(b *testing.B) { schedule(b, func(*bench) {}) })
+}
 
-func schedule(b *testing.B) {
+// BenchmarkUnsuitable is BenchmarkScheduler with a quarter of a million results in front
+// that need more memory than any computer has: the rate is to be that without them.
+func BenchmarkUnsuitable(b *testing.B) {
+	onBoth(b, func(b *testing.B) { schedule(b, func(x *bench) { x.fill(); x.obstruct() }) })
+}
+
+func schedule(b *testing.B, prepare func(x *bench)) {
 	for _, jobs := range []int{1, 10} {
 		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
 			x := newBench(b)
+			prepare(x)
 			for range b.N {
 				b.StopTimer()
-				x.create(share + clients*jobs)
-				x.check(x.p.RunOnce(b.Context(), x.now))
+				x.create(silent, share+2*clients*jobs, 0)
+				x.check(x.p.RunOnce(b.Context(), time.Now()))
 				b.StartTimer()
-				x.compute(share, jobs)
+				x.play(share, jobs)
 			}
 			b.ReportMetric(share*float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
 		})
@@ -212,37 +206,45 @@ func schedule(b *testing.B) {
 }
 
 // BenchmarkTransitioner measures results made a second, with their certificates.
-func BenchmarkTransitioner(b *testing.B) { onBoth(b, makeResults) }
-
-func makeResults(b *testing.B) {
-	x := newBench(b)
-	for range b.N {
-		b.StopTimer()
-		x.create(share)
-		b.StartTimer()
-		x.check(x.p.RunOnce(b.Context(), x.now))
-	}
-	b.ReportMetric(share*float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+func BenchmarkTransitioner(b *testing.B) {
+	onBoth(b, func(b *testing.B) { repeat(b, (*bench).makeResults) })
 }
 
 // BenchmarkOutcome measures tasks a second from their report to the end:
 // transitioner, validator, assimilator, file deleter. Each has an output file, which
 // is read, copied to the project's results and deleted.
-func BenchmarkOutcome(b *testing.B) { onBoth(b, finish) }
+func BenchmarkOutcome(b *testing.B) { onBoth(b, func(b *testing.B) { repeat(b, (*bench).finish) }) }
 
-func finish(b *testing.B) {
-	x := newBench(b)
-	x.uploads = true
+// repeat reports the mean of what one turn with share tasks takes.
+func repeat(b *testing.B, turn func(x *bench) time.Duration) {
+	b.Helper()
+	x, sum := newBench(b), time.Duration(0)
 	for range b.N {
-		b.StopTimer()
-		x.create(share + 10*clients)
-		x.check(x.p.RunOnce(b.Context(), x.now))
-		x.compute(share, 10)
-		b.StartTimer()
-		x.serve()
-		b.StopTimer()
-		x.finished()
-		b.StartTimer()
+		sum += turn(x)
 	}
-	b.ReportMetric(share*float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+	b.ReportMetric(share*float64(b.N)/sum.Seconds(), "tasks/s")
+}
+
+// makeResults returns how long the results of share workunits take to make.
+func (x *bench) makeResults() time.Duration {
+	x.tb.Helper()
+	x.create(upper, share, 0)
+	begin := time.Now()
+	x.check(x.p.RunOnce(x.tb.Context(), time.Now()))
+	return time.Since(begin)
+}
+
+// finish returns how long the outcomes of share tasks take from their report.
+func (x *bench) finish() time.Duration {
+	x.tb.Helper()
+	x.create(upper, share+20*clients, 0)
+	x.check(x.p.RunOnce(x.tb.Context(), time.Now()))
+	x.play(share, 10)
+	begin := time.Now()
+	x.settle()
+	took := time.Since(begin)
+	if s := x.status(); s.Workunits.Canonical < share || s.Workunits.Canonical != s.Workunits.FilesDeleted || s.Results.WaitingFileDelete > 0 {
+		x.tb.Errorf("not all is finished: %+v, %+v", s.Workunits, s.Results)
+	}
+	return took
 }

@@ -65,13 +65,18 @@ func newWorld(t *testing.T, settings ...string) *world {
 // edit changes server.toml, in pairs of old and new text.
 func (w *world) edit(pairs ...string) {
 	w.t.Helper()
-	name := filepath.Join(w.dir, "server.toml")
+	editSettings(w.t, w.dir, pairs...)
+}
+
+func editSettings(tb testing.TB, dir string, pairs ...string) {
+	tb.Helper()
+	name := filepath.Join(dir, "server.toml")
 	text, err := os.ReadFile(name)
 	if err != nil {
-		w.t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if err := os.WriteFile(name, []byte(strings.NewReplacer(pairs...).Replace(string(text))), 0o600); err != nil {
-		w.t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

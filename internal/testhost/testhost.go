@@ -121,6 +121,9 @@ func StartWith(env []string, log, program string, args ...string) (*Process, err
 	return p, nil
 }
 
+// PID returns the process's id.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 

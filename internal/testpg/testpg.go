@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -102,6 +103,17 @@ func (s *Server) Database(t testing.TB) string {
 	_, err = db.ExecContext(context.Background(), "CREATE DATABASE "+name)
 	check(t, err)
 	return s.url(name)
+}
+
+// PID returns the id of the server's first process, whose children the others are.
+func (s *Server) PID(t testing.TB) int {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(s.dir, "data", "postmaster.pid"))
+	check(t, err)
+	first, _, _ := strings.Cut(string(b), "\n")
+	pid, err := strconv.Atoi(first)
+	check(t, err)
+	return pid
 }
 
 func (s *Server) url(database string) string {

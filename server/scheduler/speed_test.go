@@ -135,7 +135,7 @@ func TestAVersionThatFailsIsNotTried(t *testing.T) {
 	w.update(func(tx *store.Tx) error {
 		return tx.SaveHostAppVersion(store.HostAppVersion{HostID: host, AppVersionID: id, MaxJobsPerDay: 7})
 	})
-	if got := w.as(host, 8, "01-first-contact-with-work"); len(got.AppVersions) != 1 || got.AppVersions[0].PlanClass != "" {
+	if got := w.as(host, 7, "01-first-contact-with-work"); len(got.AppVersions) != 1 || got.AppVersions[0].PlanClass != "" {
 		t.Errorf("got %+v", got.AppVersions)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -363,8 +362,14 @@ func (w *world) view(fn func(tx *store.Tx) error) {
 // unsent counts the results that wait for a computer.
 func (w *world) unsent() (n int) {
 	w.view(func(tx *store.Tx) error {
-		list, err := tx.Unsent(math.MaxInt64, 0, 1000)
-		n = len(list)
+		kinds, err := tx.UnsentKinds()
+		for _, k := range kinds {
+			list, err := tx.Unsent(k, store.First, 1000)
+			if err != nil {
+				return err
+			}
+			n += len(list)
+		}
 		return err
 	})
 	return n

@@ -1,0 +1,53 @@
+package server_test
+
+import (
+	"database/sql"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// syncs returns how often the database has waited for the disk so far. Of SQLite these
+// are its transactions, each of which is one sync of the log; of PostgreSQL the syncs of
+// its log.
+func (x *bench) syncs() int64 {
+	x.tb.Helper()
+	if store.IsURL(x.p.Config.Database) {
+		db, err := sql.Open("pgx", x.p.Config.Database)
+		x.check(err)
+		defer db.Close()
+		time.Sleep(1100 * time.Millisecond) // PostgreSQL's processes tell what they did once a second
+		var n int64
+		_ = db.QueryRowContext(x.tb.Context(), "SELECT wal_sync FROM pg_stat_wal").Scan(&n) // PostgreSQL 14 to 17 have it
+		return n
+	}
+	// Source: https://www.sqlite.org/walformat.html, the index's header: byte 8 begins a
+	// counter of transactions.
+	f, err := os.Open(filepath.Join(x.p.Dir, "project.db-shm"))
+	x.check(err)
+	defer f.Close()
+	var b [12]byte
+	_, err = f.ReadAt(b[:], 0)
+	x.check(err)
+	return int64(binary.NativeEndian.Uint32(b[8:]))
+}
+
+// syncTime returns how many seconds the disk takes to make a page safe: the mean of
+// some.
+func (x *bench) syncTime() float64 {
+	x.tb.Helper()
+	f, err := os.Create(filepath.Join(x.p.Dir, "sync"))
+	x.check(err)
+	defer f.Close()
+	const n = 200
+	begin := time.Now()
+	for range n {
+		_, err := f.Write(make([]byte, 4096))
+		x.check(err)
+		x.check(f.Sync())
+	}
+	return time.Since(begin).Seconds() / n
+}
