@@ -43,15 +43,6 @@ func (s *session) end() {
 	}
 }
 
-// flush sends what waits.
-func (s *session) flush(ctx context.Context) error {
-	if s.queue.Len() == 0 || s.blank && s.queue.Len() == 1 {
-		return s.failed
-	}
-	_, err := s.exec(ctx, "SELECT 1", nil)
-	return err
-}
-
 // send sends what waits and then a query, of which each is given every row.
 func (s *session) send(ctx context.Context, query string, args []any, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
 	if s.failed != nil {

@@ -54,7 +54,7 @@ func (w Workunit) Kind() int64 {
 		binary.LittleEndian.PutUint64(b[:], uint64(x)) //nolint:gosec // any bits will do
 		_, _ = h.Write(b[:])
 	}
-	return int64(h.Sum64()>>1) | 1 //nolint:gosec // 63 bits; never 0
+	return int64(h.Sum64()>>1) | 1 // 63 bits, never 0
 }
 
 // class is the order of magnitude of a need: values of one class differ by less than a
