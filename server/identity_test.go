@@ -172,12 +172,18 @@ func forget(t *testing.T, w *world) {
 	db, err := sql.Open("sqlite", filepath.Join(w.dir, "project.db"))
 	w.must(err)
 	defer db.Close()
-	queries := []string{
+	queries := []string{"DELETE FROM legal_moves"} // they are made again
+	for _, table := range []string{"platform", "app", "app_version"} {
+		for _, what := range []string{"insert", "update", "delete"} {
+			queries = append(queries, "DROP TRIGGER "+table+"_"+what+"_stamp")
+		}
+	}
+	queries = append(queries,
 		"DROP TABLE project", "DROP TABLE web_session", "DROP INDEX host_app_version_vote", "DROP INDEX result_unsent", "ALTER TABLE result DROP COLUMN kind",
 		"CREATE INDEX result_unsent ON result (priority DESC, id) WHERE server_state = 2",
-		"ALTER TABLE app DROP COLUMN credit", "ALTER TABLE workunit DROP COLUMN credit",
+		"ALTER TABLE app DROP COLUMN credit", "DROP TABLE catalog", "ALTER TABLE workunit DROP COLUMN credit",
 		"DELETE FROM goose_db_version WHERE version_id >= 17",
-	}
+	)
 	for _, column := range []string{"et_n", "et_avg", "et_var", "et_odd", "et_odd_avg", "benchmark_flops", "vote"} {
 		queries = append(queries, "ALTER TABLE host_app_version DROP COLUMN "+column)
 	}

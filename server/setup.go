@@ -166,9 +166,10 @@ func (p *Project) RenewKey(ctx context.Context, email string) (protocol.Authenti
 type NewApp struct {
 	Name, FriendlyName     string
 	Validator, Assimilator string
-	Trickle                string // handler of trickle-up messages; "" keeps them
-	Credit                 string // what a valid result is worth: flops, also "", fixed:N or runtime
-	HomogeneousRedundancy  int    // 0 none, 1 fine, 2 coarse
+	Trickle                string  // handler of trickle-up messages; "" keeps them
+	Credit                 string  // what a valid result is worth: flops, also "", fixed:N or runtime
+	Weight                 float64 // part of the computing time, against other applications; 0 means 1
+	HomogeneousRedundancy  int     // 0 none, 1 fine, 2 coarse
 	HomogeneousAppVersion  bool
 	TargetNResults         int                  // above 1: adaptive replication
 	Outputs                []workgen.OutputFile // of the template that is written; none: one file, "out"
@@ -205,7 +206,7 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 			CreateTime: now, Name: a.Name, UserFriendlyName: a.FriendlyName,
 			Validator: a.Validator, Assimilator: a.Assimilator, Trickle: a.Trickle,
 			HomogeneousRedundancy: a.HomogeneousRedundancy, HomogeneousAppVersion: a.HomogeneousAppVersion,
-			TargetNResults: a.TargetNResults, Credit: a.Credit,
+			TargetNResults: a.TargetNResults, Credit: a.Credit, Weight: a.Weight,
 		})
 		return err
 	})
@@ -231,6 +232,8 @@ func (p *Project) checkApp(a NewApp) error {
 		return fmt.Errorf("homogeneous redundancy %d, want 0, 1 or 2", a.HomogeneousRedundancy)
 	case a.TargetNResults < 0 || a.TargetNResults > 100:
 		return fmt.Errorf("target_nresults %d, want 0 to 100", a.TargetNResults)
+	case !(a.Weight >= 0 && a.Weight <= 1e6):
+		return fmt.Errorf("weight %v, want up to 1e6; to stop an application, deprecate its versions", a.Weight)
 	}
 	if a.Trickle != "" {
 		if _, err := p.trickleCommand(a.Trickle); err != nil {
@@ -251,7 +254,7 @@ func (p *Project) SetApp(ctx context.Context, name string, change func(a *NewApp
 		a := NewApp{
 			Name: row.Name, FriendlyName: row.UserFriendlyName, Validator: row.Validator, Assimilator: row.Assimilator,
 			Trickle: row.Trickle, HomogeneousRedundancy: row.HomogeneousRedundancy,
-			HomogeneousAppVersion: row.HomogeneousAppVersion, TargetNResults: row.TargetNResults, Credit: row.Credit,
+			HomogeneousAppVersion: row.HomogeneousAppVersion, TargetNResults: row.TargetNResults, Credit: row.Credit, Weight: row.Weight,
 		}
 		change(&a)
 		if err := p.checkApp(a); err != nil {
@@ -259,7 +262,7 @@ func (p *Project) SetApp(ctx context.Context, name string, change func(a *NewApp
 		}
 		row.UserFriendlyName, row.Validator, row.Assimilator, row.Trickle = a.FriendlyName, a.Validator, a.Assimilator, a.Trickle
 		row.HomogeneousRedundancy, row.HomogeneousAppVersion = a.HomogeneousRedundancy, a.HomogeneousAppVersion
-		row.TargetNResults, row.Credit = a.TargetNResults, a.Credit
+		row.TargetNResults, row.Credit, row.Weight = a.TargetNResults, a.Credit, a.Weight
 		return tx.SaveApp(row)
 	})
 }

@@ -134,6 +134,7 @@ func appFlags(f *pflag.FlagSet, a *server.NewApp) {
 	f.IntVar(&a.HomogeneousRedundancy, "homogeneous-redundancy", 0, "results of a workunit go to like computers only: 0 no, 1 alike in system and processor family, 2 in system and kind of processor")
 	f.BoolVar(&a.HomogeneousAppVersion, "homogeneous-app-version", false, "results of a workunit are computed with one version only")
 	f.IntVar(&a.TargetNResults, "target-nresults", 0, "adaptive replication: workunits with a quorum of 1 get so many results when the computer is not trusted yet")
+	f.Float64Var(&a.Weight, "weight", 1, "part of the computing time against that of other applications, where work of the same priority waits")
 	f.StringVar(&a.Credit, "credit", "flops", "what a valid result is worth: flops (of rsc_fpops_est), fixed:N or runtime (see docs/pipeline.md)")
 	f.StringVar(&a.Trickle, "trickle", "", "what handles trickle-up messages: exec:CMD (default: they are kept, see trickle list)")
 }

@@ -44,7 +44,7 @@ type Feeder struct {
 	heads  map[int64]*head
 	read   time.Time         // when the kinds were
 	leased map[int64]bool    // results, by id; true: sent already
-	given  map[int64]float64 // to each application, in seconds of computing
+	given  map[int64]float64 // to each application: the sum of what counts against it
 }
 
 // A head is the beginning of the queue of a kind.
@@ -68,16 +68,17 @@ type Want struct {
 	Fits func(c *store.Candidate) (bool, error)
 	// Fit says the same to the database for results of the application of c.
 	Fit func(c *store.Candidate) store.Fit
-	// Take is told what fits, in the order in which it should go, and returns how long it
-	// computes, and whether there should be more.
-	Take func(c store.Candidate) (seconds float64, more bool)
+	// Take is told what fits, in the order in which it should go. It returns what that
+	// counts for against its application, the computing time over the application's
+	// weight, and whether there should be more.
+	Take func(c store.Candidate) (cost float64, more bool)
 }
 
 // A Lease is what a request has for itself. It has to be ended.
 type Lease struct {
 	of   *Feeder
 	held []int64
-	apps map[int64]float64 // seconds of computing of each result: for Sent
+	cost map[int64]float64 // of each result: for End
 	by   map[int64]int64   // application of each
 	// Crowded: what would have been of use is leased to others at the moment.
 	Crowded bool
@@ -90,17 +91,17 @@ type Lease struct {
 // priority, and where that is the same the application that had least computing time
 // lately, then the oldest result. tx sees the database as of now.
 func (f *Feeder) Lease(tx *store.Tx, now time.Time, w Want) (*Lease, error) {
-	l := &Lease{of: f, apps: make(map[int64]float64), by: make(map[int64]int64)}
+	l := &Lease{of: f, cost: make(map[int64]float64), by: make(map[int64]int64)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	streams, err := f.streams(tx, now, w, l)
 	for err == nil && len(streams) > 0 {
 		s := slices.MinFunc(streams, f.order)
 		c := s.next
-		seconds, more := w.Take(c)
+		cost, more := w.Take(c)
 		f.leased[c.ID] = false
 		l.held = append(l.held, c.ID)
-		l.apps[c.ID], l.by[c.ID] = seconds, c.AppID
+		l.cost[c.ID], l.by[c.ID] = cost, c.AppID
 		if !more {
 			break
 		}
@@ -167,7 +168,7 @@ func (f *Feeder) refresh(tx *store.Tx, now time.Time, l *Lease) error {
 
 // share keeps the account of what applications got: only differences matter, and one
 // that had nothing to send for long has no claim on the past.
-func (f *Feeder) share(app int64, seconds float64) {
+func (f *Feeder) share(app int64, cost float64) {
 	if len(f.given) > 0 {
 		least := math.Inf(1)
 		for _, h := range f.heads {
@@ -179,7 +180,7 @@ func (f *Feeder) share(app int64, seconds float64) {
 			f.given[app] = max(f.given[app], least)
 		}
 	}
-	f.given[app] += max(seconds, 1)
+	f.given[app] += max(cost, 1e-6)
 }
 
 // End gives back what was leased. sent is what was sent of it, for good.
@@ -191,7 +192,7 @@ func (l *Lease) End(sent []int64) {
 	for _, id := range sent {
 		gone[id] = struct{}{}
 		if app, ok := l.by[id]; ok {
-			f.share(app, l.apps[id])
+			f.share(app, l.cost[id])
 		}
 	}
 	l.release(slices.DeleteFunc(l.held, func(id int64) bool {

@@ -186,3 +186,26 @@ func TestReportAndFetchAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// Applications share the computing time by their weights, while each has work.
+func TestWeights(t *testing.T) {
+	w := newWorld(t)
+	for i := range 60 {
+		w.addWork(fmt.Sprint("light", i), 1)
+	}
+	w.choosy(func(a *store.App) { a.Weight = 3 })
+	for i := range 60 {
+		w.addWork(fmt.Sprint("heavy", i), 1)
+	}
+	count := make(map[string]int)
+	for range 40 {
+		got := w.ask(func(r *protocol.SchedulerRequest) { r.CPUReqSeconds = 1 })
+		if len(got.Workunits) != 1 {
+			t.Fatalf("got %d workunits, refused %+v", len(got.Workunits), got.Refusals)
+		}
+		count[got.Workunits[0].Name[:5]]++
+	}
+	if count["heavy"] < 29 || count["heavy"] > 31 {
+		t.Errorf("of 40 tasks %v, want 30 of the application of weight 3", count)
+	}
+}

@@ -97,10 +97,9 @@ func (r *rpc) find(room int) (*offer, error) {
 			return v != nil, err
 		},
 		Fit: r.ability,
-		Take: func(c store.Candidate) (seconds float64, more bool) {
+		Take: func(c store.Candidate) (cost float64, more bool) {
 			o.list = append(o.list, c)
-			seconds = bag.add(c, r.version(c.AppID))
-			return seconds, !bag.full()
+			return bag.add(c, r.version(c.AppID)) / r.weight(c.AppID), !bag.full()
 		},
 	}
 	for found := 0; !bag.full(); found = len(o.list) {
@@ -143,6 +142,14 @@ func workunitsOf(list []store.Candidate) []int64 {
 		ids[i] = c.WorkunitID
 	}
 	return ids
+}
+
+// weight is the part of the computing time that an application is to get.
+func (r *rpc) weight(appID int64) float64 {
+	if w := r.catalog.apps[appID].Weight; w > 0 {
+		return w
+	}
+	return 1
 }
 
 // suits reports whether the host could be given results of the kind of these, and notes

@@ -21,10 +21,11 @@ type App struct {
 	Deprecated        bool
 	NonCPUIntensive   bool
 	FractionDoneExact bool
-	Validator         string // "bitwise", "trivial"
-	Assimilator       string // "copy"
-	Trickle           string // "exec:CMD"; "" keeps trickle-up messages
-	Credit            string // "flops", also "", "fixed:N" or "runtime"
+	Validator         string  // "bitwise", "trivial"
+	Assimilator       string  // "copy"
+	Trickle           string  // "exec:CMD"; "" keeps trickle-up messages
+	Credit            string  // "flops", also "", "fixed:N" or "runtime"
+	Weight            float64 // part of the computing time, against other applications; 0 means 1
 
 	HomogeneousRedundancy int // 0 none, 1 fine, 2 coarse
 	HomogeneousAppVersion bool
@@ -48,25 +49,25 @@ type AppVersion struct {
 
 const appColumns = `id, create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
 	fraction_done_exact, validator, assimilator, trickle,
-	homogeneous_redundancy, homogeneous_app_version, target_nresults, credit`
+	homogeneous_redundancy, homogeneous_app_version, target_nresults, credit, weight`
 
 func scanApp(r row) (a App, err error) {
 	return a, r.Scan(&a.ID, timeAt{&a.CreateTime}, &a.Name, &a.UserFriendlyName, flagged{&a.Deprecated},
 		flagged{&a.NonCPUIntensive}, flagged{&a.FractionDoneExact}, &a.Validator, &a.Assimilator, &a.Trickle,
-		&a.HomogeneousRedundancy, flagged{&a.HomogeneousAppVersion}, &a.TargetNResults, &a.Credit)
+		&a.HomogeneousRedundancy, flagged{&a.HomogeneousAppVersion}, &a.TargetNResults, &a.Credit, &a.Weight)
 }
 
 const insertApp = `
 INSERT INTO app (create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
 	fraction_done_exact, validator, assimilator, trickle, homogeneous_redundancy,
-	homogeneous_app_version, target_nresults, credit)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
+	homogeneous_app_version, target_nresults, credit, weight)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 
 // InsertApp adds an application and returns its id, or ErrExists.
 func (t *Tx) InsertApp(a App) (int64, error) {
 	id, err := t.insert(insertApp, unix(a.CreateTime), a.Name, a.UserFriendlyName, flag(a.Deprecated),
 		flag(a.NonCPUIntensive), flag(a.FractionDoneExact), a.Validator, a.Assimilator, a.Trickle,
-		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults, a.Credit)
+		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults, a.Credit, a.Weight)
 	if err != nil {
 		return 0, fmt.Errorf("app %s: %w", a.Name, err)
 	}
@@ -76,13 +77,13 @@ func (t *Tx) InsertApp(a App) (int64, error) {
 const saveApp = `
 UPDATE app SET user_friendly_name = $2, validator = $3, assimilator = $4, trickle = $5,
        homogeneous_redundancy = $6, homogeneous_app_version = $7, target_nresults = $8, deprecated = $9,
-       credit = $10
+       credit = $10, weight = $11
 WHERE  id = $1`
 
 // SaveApp stores the settings of an application; its name stays.
 func (t *Tx) SaveApp(a App) error {
 	return t.must(saveApp, a.ID, a.UserFriendlyName, a.Validator, a.Assimilator, a.Trickle,
-		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults, flag(a.Deprecated), a.Credit)
+		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults, flag(a.Deprecated), a.Credit, a.Weight)
 }
 
 const allApps = `SELECT ` + appColumns + ` FROM app ORDER BY id`
@@ -174,13 +175,8 @@ func (t *Tx) SetVersionDoc(id int64, old, doc string) error {
 // together and the newest first.
 func (t *Tx) AppVersions() ([]AppVersion, error) { return all(t, scanAppVersion, liveAppVersions) }
 
-const appsChanged = `
-SELECT COALESCE((SELECT max(id) FROM app_version), 0) * 1000003
-     + COALESCE((SELECT max(id) FROM app), 0) * 1009
-     + COALESCE((SELECT sum(deprecated) FROM app_version), 0)
-     + COALESCE((SELECT sum(deprecated) FROM app), 0) * 31
-     + COALESCE((SELECT sum(id * (homogeneous_redundancy * 2 + homogeneous_app_version + target_nresults * 8)) FROM app), 0) * 7919`
+const appsChanged = `SELECT stamp FROM catalog`
 
-// AppsStamp returns a number that changes when an application or version is
-// added or deprecated, so that a copy in memory knows when to be renewed.
+// AppsStamp returns a number that changes with every change of a platform, an application
+// or a version, so that a copy in memory knows when to be renewed.
 func (t *Tx) AppsStamp() (int64, error) { return one(t, scanID, appsChanged) }

@@ -95,6 +95,9 @@ func guards() []guard {
 	return out
 }
 
+// catalogTables are those whose changes advance catalog.stamp.
+var catalogTables = []string{"platform", "app", "app_version"}
+
 // enforce makes the triggers, unless the database has just these. begin starts
 // a transaction that no other process is in.
 func enforce(ctx context.Context, db *sql.DB, begin []string, triggers []string) error {

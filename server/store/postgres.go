@@ -104,6 +104,11 @@ func postgresTriggers() (out []string) {
 			fmt.Sprintf("CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s FOR EACH ROW EXECUTE FUNCTION %[1]s_moves()",
 				g.table, g.columns))
 	}
+	out = append(out, "CREATE OR REPLACE FUNCTION catalog_stamp() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN UPDATE catalog SET stamp = stamp + 1; RETURN NULL; END$$")
+	for _, table := range catalogTables {
+		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_stamp ON %[1]s", table),
+			fmt.Sprintf("CREATE TRIGGER %s_stamp AFTER INSERT OR UPDATE OR DELETE ON %[1]s FOR EACH STATEMENT EXECUTE FUNCTION catalog_stamp()", table))
+	}
 	return out
 }
 

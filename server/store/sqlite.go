@@ -61,6 +61,12 @@ func sqliteTriggers() (out []string) {
 		}
 		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_moves", g.table), text.String()+" END; END")
 	}
+	for _, table := range catalogTables {
+		for _, what := range []string{"INSERT", "UPDATE", "DELETE"} {
+			out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_%s_stamp", table, strings.ToLower(what)),
+				fmt.Sprintf("CREATE TRIGGER %s_%s_stamp AFTER %s ON %[1]s BEGIN UPDATE catalog SET stamp = stamp + 1; END", table, strings.ToLower(what), what))
+		}
+	}
 	return out
 }
 

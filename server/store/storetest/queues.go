@@ -259,3 +259,43 @@ func shared(t *testing.T, s *store.Store) {
 		return nil
 	})
 }
+
+// Whatever changes of what can be sent, a copy in memory hears of it.
+func stamps(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	stamp := func() (n int64) {
+		view(t, s, func(tx *store.Tx) (err error) {
+			n, err = tx.AppsStamp()
+			return err
+		})
+		return n
+	}
+	seen := map[int64]bool{stamp(): true}
+	app := w.App
+	for what, change := range map[string]func(tx *store.Tx) error{
+		"a name": func(tx *store.Tx) error {
+			app.UserFriendlyName += "!"
+			return tx.SaveApp(app)
+		},
+		"a weight": func(tx *store.Tx) error {
+			app.Weight = 2
+			return tx.SaveApp(app)
+		},
+		"an application": func(tx *store.Tx) error {
+			_, err := tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})
+			return err
+		},
+	} {
+		update(t, s, change)
+		n := stamp()
+		if seen[n] {
+			t.Errorf("%s: the stamp %d was there before", what, n)
+		}
+		seen[n] = true
+	}
+	before := stamp()
+	Add(t, s, w.Workunit("a"), 1)
+	if stamp() != before {
+		t.Error("a workunit changes the stamp")
+	}
+}

@@ -46,6 +46,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"unsent results come by priority and age", unsent},
 		{"a host finds what it can do", unsentFits},
 		{"unsent results have a kind", sorted},
+		{"the catalog has a stamp", stamps},
 		{"shared files are seen", shared},
 		{"jobs come by their workunits' ids", jobs},
 		{"votes on versions are counted", speeds},
