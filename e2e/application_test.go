@@ -84,12 +84,13 @@ func TestBOINCApplications(t *testing.T) {
 		return strings.TrimSpace(string(b)) == "<go_on/>"
 	})
 	await(t, ctx, a, "all to be reported", func(s control.Status) bool { return len(s.Projects) == 1 && len(s.Tasks) == 0 })
-	if b, err := os.ReadFile(filepath.Join(p.Dir, "results", "wu_upper", "out")); string(b) != "HELLO" {
-		t.Errorf("upper: %q %v", b, err)
-	}
-	// It ends only when it has heard that the file was sent.
-	if b, err := os.ReadFile(filepath.Join(p.Dir, "results", "wu_upload", "out")); string(b) != "early" {
-		t.Errorf("upload: %q %v", b, err)
+	// wu_upload ends only when it has heard that its file was sent. What was reported has
+	// yet to be validated and assimilated.
+	for wu, want := range map[string]string{"wu_upper": "HELLO", "wu_upload": "early"} {
+		until(t, ctx, a, wu+" to have its outcome", func() bool {
+			b, _ := os.ReadFile(filepath.Join(p.Dir, "results", wu, "out"))
+			return string(b) == want
+		})
 	}
 	logs, _ := filepath.Glob(filepath.Join(a.Dir, "job_log_*.txt"))
 	if len(logs) != 1 {
