@@ -25,6 +25,8 @@ const (
 	// fast is read in larger pages.
 	firstPage = 8
 	maxPage   = 512
+	// halfLife is after how long what an application was given counts for half.
+	halfLife = time.Hour
 	// sentFor is how long a result that was sent stays leased. The snapshots of
 	// transactions that began before hold it still as unsent.
 	sentFor = time.Second
@@ -44,7 +46,8 @@ type Feeder struct {
 	heads  map[int64]*head
 	read   time.Time         // when the kinds were
 	leased map[int64]bool    // results, by id; true: sent already
-	given  map[int64]float64 // to each application: the sum of what counts against it
+	given  map[int64]float64 // to each application lately: the sum of what counts against it
+	faded  time.Time         // when that was last brought up to date
 }
 
 // A head is the beginning of the queue of a kind.
@@ -94,6 +97,7 @@ func (f *Feeder) Lease(tx *store.Tx, now time.Time, w Want) (*Lease, error) {
 	l := &Lease{of: f, cost: make(map[int64]float64), by: make(map[int64]int64)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.fade(now)
 	streams, err := f.streams(tx, now, w, l)
 	for err == nil && len(streams) > 0 {
 		s := slices.MinFunc(streams, f.order)
@@ -166,21 +170,17 @@ func (f *Feeder) refresh(tx *store.Tx, now time.Time, l *Lease) error {
 	return nil
 }
 
-// share keeps the account of what applications got: only differences matter, and one
-// that had nothing to send for long has no claim on the past.
-func (f *Feeder) share(app int64, cost float64) {
-	if len(f.given) > 0 {
-		least := math.Inf(1)
-		for _, h := range f.heads {
-			if g, ok := f.given[h.app]; ok {
-				least = min(least, g)
-			}
-		}
-		if !math.IsInf(least, 1) {
-			f.given[app] = max(f.given[app], least)
-		}
+// fade lets the past count for less, so that an application which had nothing to send for
+// long does not get everything when it has.
+func (f *Feeder) fade(now time.Time) {
+	gone := now.Sub(f.faded)
+	if gone >= 0 && gone < time.Minute {
+		return
 	}
-	f.given[app] += max(cost, 1e-6)
+	f.faded = now
+	for app := range f.given {
+		f.given[app] *= math.Exp2(-max(gone, 0).Hours() / halfLife.Hours())
+	}
 }
 
 // End gives back what was leased. sent is what was sent of it, for good.
@@ -192,7 +192,7 @@ func (l *Lease) End(sent []int64) {
 	for _, id := range sent {
 		gone[id] = struct{}{}
 		if app, ok := l.by[id]; ok {
-			f.share(app, l.cost[id])
+			f.given[app] += l.cost[id]
 		}
 	}
 	l.release(slices.DeleteFunc(l.held, func(id int64) bool {

@@ -18,6 +18,8 @@ type world struct {
 	storetest.World
 	st *store.Store
 	f  feeder.Feeder
+
+	now time.Time
 }
 
 func newWorld(t *testing.T) *world {
@@ -26,7 +28,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	return &world{T: t, World: storetest.Fill(t, st), st: st}
+	return &world{T: t, World: storetest.Fill(t, st), st: st, now: storetest.T0}
 }
 
 // add makes n workunits with a result each, and returns the results' ids.
@@ -47,7 +49,7 @@ func (w *world) lease(n int, memory float64) (l *feeder.Lease, got []int64, look
 	w.Helper()
 	err := w.st.View(w.Context(), func(tx *store.Tx) (err error) {
 		got, looked = nil, 0
-		l, err = w.f.Lease(tx, storetest.T0, feeder.Want{
+		l, err = w.f.Lease(tx, w.now, feeder.Want{
 			Kind: func(head []store.Candidate) bool { return store.AtLeast(head[0].RscMemoryBound) <= memory },
 			Fits: func(c *store.Candidate) (bool, error) {
 				looked++
@@ -147,7 +149,7 @@ func TestOrder(t *testing.T) {
 	little := w.add("little", 5, func(wu *store.Workunit) { wu.AppID = other })
 	high := w.add("high", 1, func(wu *store.Workunit) { wu.AppID, wu.Priority = other, 1 })
 	var got []int64
-	for range 11 {
+	for range 12 {
 		l, ids, _ := w.lease(1, 1e300)
 		if err := w.send(ids...); err != nil {
 			t.Fatal(err)
@@ -160,11 +162,46 @@ func TestOrder(t *testing.T) {
 	}
 	for _, id := range little {
 		if !slices.Contains(got, id) {
-			t.Errorf("%d of the small application is not among the first 11: %v", id, got)
+			t.Errorf("%d of the small application is not among the first 12: %v", id, got)
 		}
 	}
 	if mine := slices.DeleteFunc(got, func(id int64) bool { return !slices.Contains(much, id) }); !slices.IsSorted(mine) {
 		t.Errorf("not the oldest first: %v", mine)
+	}
+}
+
+// An application that had nothing to send for long does not get everything when it has.
+func TestThePastFades(t *testing.T) {
+	w := newWorld(t)
+	var other int64
+	if err := w.st.Update(t.Context(), func(tx *store.Tx) (err error) {
+		other, err = tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	steady := w.add("steady", 300, nothing)
+	take := func(n int) (mine int) {
+		for range n {
+			l, ids, _ := w.lease(1, 1e300)
+			if err := w.send(ids...); err != nil {
+				t.Fatal(err)
+			}
+			l.End(ids)
+			if slices.Contains(steady, ids[0]) {
+				mine++
+			}
+			w.now = w.now.Add(time.Minute)
+		}
+		return mine
+	}
+	if got := take(100); got != 100 {
+		t.Fatalf("it got %d of 100 alone", got)
+	}
+	w.now = w.now.Add(12 * time.Hour)
+	w.add("new", 100, func(wu *store.Workunit) { wu.AppID = other })
+	if got := take(40); got < 19 || got > 21 {
+		t.Errorf("half a day later it got %d of 40, want half", got)
 	}
 }
 
