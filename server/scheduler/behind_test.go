@@ -9,9 +9,9 @@ import (
 )
 
 // Work of which a host may have none stands in front of two results that it may have, in
-// larger numbers than anybody would look through: it gets the two at once.
+// larger numbers than are read at a time: it gets the two at once.
 func TestWorkBehindOthers(t *testing.T) {
-	const many = 12_000
+	const many = 1500
 	huge := func(wu *store.Workunit) { wu.RscMemoryBound = 1e15 }
 	for _, tt := range []struct {
 		name  string
