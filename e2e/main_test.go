@@ -2,9 +2,11 @@ package e2e_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,12 @@ import (
 var bin testhost.Bin
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given { // most of the time they wait for each other's programs
+		_ = flag.Set("test.parallel", fmt.Sprint(2*runtime.GOMAXPROCS(0)))
+	}
 	dir, err := os.MkdirTemp("", "starling-e2e-")
 	if err == nil {
 		bin, err = testhost.Build(context.Background(), dir)
