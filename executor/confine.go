@@ -100,10 +100,12 @@ func (e *Executor) launch(cmd *exec.Cmd, t Task) error {
 // data directory.
 const slotBits = 16
 
-// mark is what tells the processes of a slot of ours from all others.
+// mark is what tells the processes of a slot of ours from all others. The path is not
+// enough: an agent in a container has processes that we may see, and a data directory of
+// its own under the same name.
 func (e *Executor) mark(slot int) uint64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(e.dir))
+	_, _ = h.Write([]byte(e.dir + "\x00" + inode(e.place)))
 	return h.Sum64()>>(slotBits+1)<<slotBits | uint64(slot+1)&(1<<slotBits-1) //nolint:gosec // slots are few
 }
 

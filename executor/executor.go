@@ -87,6 +87,7 @@ var (
 type Executor struct {
 	dir    string // absolute, without symbolic links
 	root   *os.Root
+	place  os.FileInfo // dir itself, whatever its name elsewhere
 	log    *slog.Logger
 	report func(Event)
 	timing timing
@@ -140,11 +141,16 @@ func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error
 	if err != nil {
 		return nil, fmt.Errorf("open data directory: %w", err)
 	}
+	place, err := root.Stat(".")
+	if err != nil {
+		_ = root.Close()
+		return nil, fmt.Errorf("open data directory: %w", err)
+	}
 	if err := adoptOrphans(); err != nil {
 		log.Debug("processes that applications leave behind are looked for by their mark only", "error", err)
 	}
 	e := &Executor{
-		dir: dir, root: root, log: log, report: report, timing: standardTiming,
+		dir: dir, root: root, place: place, log: log, report: report, timing: standardTiming,
 		runs: make(map[string]*run), clears: make(map[int]chan struct{}),
 	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())

@@ -67,6 +67,9 @@ func (e *Executor) inhabitants(dir string, mark func(uint64) bool) []int {
 			} else if cwd, err := p.Cwd(); err == nil {
 				in = strings.TrimSuffix(cwd, " (deleted)")
 			}
+			if below(in, dir) && e.elsewhere(int(pid)) {
+				continue
+			}
 		}
 		if !below(in, dir) {
 			continue
@@ -77,6 +80,13 @@ func (e *Executor) inhabitants(dir string, mark func(uint64) bool) []int {
 		found = append(found, int(pid))
 	}
 	return found
+}
+
+// elsewhere reports whether the path of our data directory leads a process to another
+// one, as in a container.
+func (e *Executor) elsewhere(pid int) bool {
+	there, err := os.Stat(fmt.Sprintf("/proc/%d/root%s", pid, e.dir))
+	return err == nil && !os.SameFile(there, e.place)
 }
 
 // inhabitants are the processes in the run's slot, wherever they have gone.

@@ -21,6 +21,14 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }
 
+// inode names a file or folder on this computer.
+func inode(fi os.FileInfo) string {
+	if s, ok := fi.Sys().(*syscall.Stat_t); ok {
+		return fmt.Sprint(s.Dev, " ", s.Ino)
+	}
+	return ""
+}
+
 // niceness of the values of process_priority.
 var niceness = map[int]int{0: 19, 1: 10, 2: 0, 3: -10, 4: -15, 5: -20}
 
