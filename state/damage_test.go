@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/starling-grid/starling/protocol"
@@ -261,4 +262,26 @@ func FuzzOpen(f *testing.F) {
 			_ = db.Close()
 		}
 	})
+}
+
+// A copy that is being made when the agent stops, and the one that is made then, do not
+// get in each other's way, nor in that of closing the file.
+func TestCopiesBesideTheEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state.db")
+	db := open(t, path)
+	var wg sync.WaitGroup
+	for range 4 {
+		keep := db.Keeper()
+		wg.Go(func() { _ = keep() }) // it may come too late
+	}
+	if err := db.Keeper()(); err != nil {
+		t.Error(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+	wg.Wait()
+	if err := open(t, path).Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -32,6 +33,8 @@ type DB struct {
 	path   string
 	file   os.FileInfo // of the open file
 	digest digest
+
+	copying sync.Mutex // held while a copy is made: two would write to one file
 
 	// Repaired is what was done about a damaged file; nil if it was whole.
 	Repaired *Repair
@@ -259,10 +262,12 @@ func (db *DB) rebuild(cause error) error {
 // Changes counts the changes since Open: while it stays, all records do.
 func (db *DB) Changes() uint64 { return db.changes }
 
-// Close closes the file.
+// Close closes the file, once no copy of it is being made any more.
 func (db *DB) Close() error {
 	if db.bolt == nil { // the zero value, which holds nothing
 		return nil
 	}
+	db.copying.Lock()
+	defer db.copying.Unlock()
 	return db.bolt.Close()
 }

@@ -94,12 +94,15 @@ func (db *DB) afterRepair() error {
 // should it be damaged. The copy before is replaced in one step. Unlike the rest of
 // the DB it may be called from another goroutine.
 func (db *DB) Keeper() func() error {
-	bolt := db.bolt
-	return func() error { return keep(bolt) }
+	bolt, path := db.bolt, copyName(db.bolt.Path())
+	return func() error {
+		db.copying.Lock()
+		defer db.copying.Unlock()
+		return keep(bolt, path)
+	}
 }
 
-func keep(bolt *bbolt.DB) error {
-	path := copyName(bolt.Path())
+func keep(bolt *bbolt.DB, path string) error {
 	temp := path + ".new"
 	err := guard(func() error {
 		return bolt.View(func(b *bbolt.Tx) error { return b.CopyFile(temp, 0o600) })
