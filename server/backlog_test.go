@@ -44,6 +44,20 @@ func (x *bench) obstruct() {
 		_, err := db.ExecContext(x.tb.Context(), query)
 		x.check(err)
 	}
+	x.rest(db)
+}
+
+// rest has the database do now what it would do later, beside what is measured.
+func (x *bench) rest(db *sql.DB) {
+	x.tb.Helper()
+	queries := []string{"VACUUM ANALYZE", "CHECKPOINT"}
+	if !store.IsURL(x.p.Config.Database) {
+		queries = []string{"ANALYZE", "PRAGMA wal_checkpoint(TRUNCATE)"}
+	}
+	for _, query := range queries {
+		_, err := db.ExecContext(x.tb.Context(), query)
+		x.check(err)
+	}
 }
 
 // open opens the database behind the store's back.
@@ -87,14 +101,7 @@ func (x *bench) multiply(n int) {
 		exec(seq+`INSERT INTO result (name, workunitid, %[2]s) SELECT name || '-' || n, n + %[3]d, %[2]s FROM result, seq WHERE id = %[4]d ORDER BY n`,
 			n, rest, base, id)
 	}
-	// What the database would do later, beside what is measured, it does now.
-	if !store.IsURL(x.p.Config.Database) {
-		exec("ANALYZE")
-		exec("PRAGMA wal_checkpoint(TRUNCATE)")
-		return
-	}
-	exec("VACUUM ANALYZE")
-	exec("CHECKPOINT")
+	x.rest(db)
 }
 
 // columns lists the columns of a table but for some.
