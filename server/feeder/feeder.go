@@ -53,7 +53,6 @@ type Feeder struct {
 // A head is the beginning of the queue of a kind.
 type head struct {
 	kind  int64
-	app   int64
 	queue []store.Candidate
 	last  store.Place // read of it
 	since time.Time

@@ -43,6 +43,18 @@ func (w *world) add(name string, n int, change func(*store.Workunit)) (ids []int
 	return ids
 }
 
+// otherApp adds a second application and returns its id.
+func (w *world) otherApp() (id int64) {
+	w.Helper()
+	if err := w.st.Update(w.Context(), func(tx *store.Tx) (err error) {
+		id, err = tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})
+		return err
+	}); err != nil {
+		w.Fatal(err)
+	}
+	return id
+}
+
 // lease leases up to n results that need no more memory than a host has; each counts for
 // a second of computing. It returns their ids, and how many were looked at.
 func (w *world) lease(n int, memory float64) (l *feeder.Lease, got []int64, looked int) {
@@ -138,13 +150,7 @@ func TestStale(t *testing.T) {
 // the computing time that each got, and one with little is not hidden by one with much.
 func TestOrder(t *testing.T) {
 	w := newWorld(t)
-	var other int64
-	if err := w.st.Update(t.Context(), func(tx *store.Tx) (err error) {
-		other, err = tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	other := w.otherApp()
 	much := w.add("much", 50, nothing)
 	little := w.add("little", 5, func(wu *store.Workunit) { wu.AppID = other })
 	high := w.add("high", 1, func(wu *store.Workunit) { wu.AppID, wu.Priority = other, 1 })
@@ -173,13 +179,7 @@ func TestOrder(t *testing.T) {
 // An application that had nothing to send for long does not get everything when it has.
 func TestThePastFades(t *testing.T) {
 	w := newWorld(t)
-	var other int64
-	if err := w.st.Update(t.Context(), func(tx *store.Tx) (err error) {
-		other, err = tx.InsertApp(store.App{Name: "other", Validator: "trivial", Assimilator: "copy"})
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	other := w.otherApp()
 	steady := w.add("steady", 300, nothing)
 	take := func(n int) (mine int) {
 		for range n {

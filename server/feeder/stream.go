@@ -42,7 +42,6 @@ func (s *stream) begin() error {
 	} else {
 		s.lease.Stale = true
 	}
-	h.app = h.queue[0].AppID
 	if h.kind != 0 && !s.want.Kind(h.queue) {
 		return nil
 	}
