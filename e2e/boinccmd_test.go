@@ -77,7 +77,7 @@ func TestBoinccmd(t *testing.T) {
 	}
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, 86243)
+	work(t, ctx, p, 1, lasting)
 	serve(t, ctx, p)
 	a, port := newSteered(t, "a")
 	if err := a.Start(); err != nil {

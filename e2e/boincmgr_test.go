@@ -195,7 +195,7 @@ func TestManager(t *testing.T) {
 	needs(t, "boincmgr", "Xvfb", "xdotool")
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, 216091) // takes longer than this test
+	work(t, ctx, p, 1, lasting)
 	serve(t, ctx, p)
 	port, err := testhost.FreePort()
 	if err != nil {

@@ -19,7 +19,7 @@ func TestBoinctui(t *testing.T) {
 	}
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, 86243)
+	work(t, ctx, p, 1, lasting)
 	serve(t, ctx, p)
 	a, port := newSteered(t, "a")
 	startAgent(t, ctx, a, p)
@@ -32,5 +32,5 @@ func TestBoinctui(t *testing.T) {
 	}
 	screen := openScreen(t, ctx, 180, 45, "boinctui",
 		fmt.Sprintf("--boinchost=127.0.0.1:%d", port), "--pwd="+strings.TrimSpace(string(password)))
-	screen.until("m86243_0", "e2e", "Run")
+	screen.until("m216091_0", "e2e", "Run")
 }

@@ -39,7 +39,7 @@ func TestDashboard(t *testing.T) {
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "mersenne")
 	run(t, ctx, p, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", bin.Path(testhost.Mersenne))
-	work(t, ctx, p, 1, 86243, 110503, 44497)
+	work(t, ctx, p, 1, lasting, 132049, 44497)
 	serve(t, ctx, p)
 	port, err := testhost.FreePort()
 	if err != nil {
@@ -115,7 +115,7 @@ func TestDashboard(t *testing.T) {
 		t.Errorf("the file holds %q, %v", text, err)
 	}
 
-	b.do("let the others rest", press(`button[aria-label="Suspend m86243_0"]`), press(`button[aria-label="Suspend m110503_0"]`))
+	b.do("let the others rest", press(`button[aria-label="Suspend m216091_0"]`), press(`button[aria-label="Suspend m132049_0"]`))
 	b.do("resume by keyboard", press(`button[aria-label="Resume m44497_0"]`))
 	b.see("it runs", short+`.querySelector('.pill').textContent === 'running'`)
 	b.see("it is computed", `document.getElementById('said').textContent === 'm44497_0 is computed.'`)

@@ -151,6 +151,10 @@ func work(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, ex
 	workWith(t, ctx, p, quorum, nil, exponents...)
 }
 
+// lasting is an exponent that takes minutes, for a test of a task that runs: it is over
+// before its task on the quickest computer, and on one that is busy with other tests.
+const lasting = 216091
+
 // workWith is work with further arguments of the command.
 func workWith(t *testing.T, ctx context.Context, p *testhost.Project, quorum int, more []string, exponents ...int) {
 	t.Helper()

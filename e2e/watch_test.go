@@ -14,7 +14,7 @@ func TestWatch(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	work(t, ctx, p, 1, 86243)
+	work(t, ctx, p, 1, lasting)
 	serve(t, ctx, p)
 	a := newAgent(t, "a")
 	startAgent(t, ctx, a, p)
@@ -27,7 +27,7 @@ func TestWatch(t *testing.T) {
 	}
 
 	s := openScreen(t, ctx, 90, 20, starling[0], append(starling[1:], "tasks", "-w")...)
-	s.until("m86243_0", "running", "[")
+	s.until("m216091_0", "running", "[")
 	progress := regexp.MustCompile(`\[=*>? *\] +(\d+) %`)
 	first := progress.FindString(s.text())
 	s.wait([]string{"a bar that moves"}, func(text string) bool {
@@ -44,12 +44,12 @@ func TestWatch(t *testing.T) {
 	}
 	s.tmux("send-keys", "C-c")
 	s.until("Pane is dead")
-	if text := s.text(); strings.Contains(text, "m86243_0") {
+	if text := s.text(); strings.Contains(text, "m216091_0") {
 		t.Errorf("the last picture was left:\n%s", text)
 	}
 
 	s = openScreen(t, ctx, 90, 20, "/usr/bin/env", append(append([]string{"NO_COLOR=1"}, starling...), "status", "-w")...)
-	s.until("m86243_0", "left", "1 running on 1 CPUs")
+	s.until("m216091_0", "left", "1 running on 1 CPUs")
 	if strings.Contains(s.colours(), "\x1b[3") {
 		t.Errorf("colours in spite of NO_COLOR:\n%q", s.colours())
 	}
