@@ -1,7 +1,6 @@
 package state_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -37,13 +36,7 @@ func fill(t testing.TB, db *state.DB, n int) {
 func content(t testing.TB, db *state.DB) string {
 	t.Helper()
 	var b strings.Builder
-	put := func(k string, v any) {
-		j, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintln(&b, k, string(j))
-	}
+	put := func(k string, v any) { fmt.Fprintf(&b, "%s %+v\n", k, v) }
 	for k, p := range db.Projects.All() {
 		p.RPCSeqno = 0
 		put(k, p)

@@ -7,6 +7,8 @@
 package state
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -17,15 +19,8 @@ import (
 	bolterrors "go.etcd.io/bbolt/errors"
 )
 
-// format is the version of what the records mean. A file with a higher one was
-// written by a newer agent and is left alone.
-const format = 1
-
 // ErrInUse says that another process, an agent that runs, holds the file.
 var ErrInUse = errors.New("state is in use by a running agent")
-
-// metaBucket is that of the table Meta.
-const metaBucket = "meta"
 
 // A DB is an open state file.
 type DB struct {
@@ -45,7 +40,6 @@ type DB struct {
 		of    uint64 // changes at the time
 	}
 
-	Meta     Table[int]
 	Hosts    Table[Host] // one record, Self
 	Projects Table[Project]
 	Files    Table[File]
@@ -61,13 +55,13 @@ const Self = "self"
 
 // tables are those of the state, in the order in which they are read.
 func (db *DB) tables() []interface {
-	load(*bbolt.Tx) error
+	load(stored) error
 	rewrite(*Tx)
 } {
 	return []interface {
-		load(*bbolt.Tx) error
+		load(stored) error
 		rewrite(*Tx)
-	}{&db.Meta, &db.Hosts, &db.Projects, &db.Files, &db.Apps, &db.Versions, &db.Units, &db.Results, &db.Managers}
+	}{&db.Hosts, &db.Projects, &db.Files, &db.Apps, &db.Versions, &db.Units, &db.Results, &db.Managers}
 }
 
 // Open opens or makes the state file and reads all of it. It returns ErrInUse
@@ -112,7 +106,7 @@ func open(path string, readOnly bool) (db *DB, err error) {
 		if err != nil {
 			return err
 		}
-		return db.load(path)
+		return db.load(path, readOnly)
 	})
 	if err != nil {
 		if db.bolt != nil {
@@ -120,22 +114,15 @@ func open(path string, readOnly bool) (db *DB, err error) {
 		}
 		return nil, err
 	}
-	if !readOnly && db.Meta.Len() == 0 {
-		if err := db.Update(func(tx *Tx) { db.Meta.Put(tx, "format", format) }); err != nil {
-			_ = db.bolt.Close()
-			return nil, err
-		}
-	}
 	return db, nil
 }
 
 func newDB() *DB {
 	return &DB{
-		Meta: Table[int]{bucket: metaBucket}, Hosts: Table[Host]{bucket: "host"},
-		Projects: Table[Project]{bucket: "project"}, Files: Table[File]{bucket: "file"},
-		Apps: Table[App]{bucket: "app"}, Versions: Table[AppVersion]{bucket: "app_version"},
-		Units: Table[Workunit]{bucket: "workunit"}, Results: Table[Result]{bucket: "result"},
-		Managers: Table[Manager]{bucket: "account_manager"},
+		Hosts: formed("host", formOfHost), Projects: plain[Project]("project"), Files: formed("file", formOfFile),
+		Apps: formed("app", formOfApp), Versions: formed("app_version", formOfVersion),
+		Units: formed("workunit", formOfUnit), Results: formed("result", formOfResult),
+		Managers: plain[Manager]("account_manager"),
 	}
 }
 
@@ -169,25 +156,36 @@ func verifyAlone(path string, patience time.Duration) error {
 	return nil
 }
 
-func (db *DB) load(path string) error {
-	err := db.bolt.View(func(b *bbolt.Tx) error {
-		if err := db.check(b); err != nil {
-			return fmt.Errorf("%w: %w", ErrDamaged, err)
+// load reads all records. Those of an older format are brought to today's, and
+// written so unless the file is only looked at.
+func (db *DB) load(path string, readOnly bool) error {
+	var all stored
+	err := db.bolt.View(func(b *bbolt.Tx) (err error) {
+		if err = db.check(b); err == nil {
+			all, err = readStored(b)
 		}
-		var err error
-		for _, t := range db.tables() {
-			err = errors.Join(err, t.load(b))
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrDamaged, err)
 		}
 		return err
 	})
+	old := format
+	if err == nil {
+		old, err = all.upgrade()
+	}
+	for _, t := range db.tables() {
+		if err == nil {
+			err = t.load(all)
+		}
+	}
+	if err == nil && old != format && !readOnly {
+		err = db.adopt(path, old)
+	}
 	if err == nil {
 		db.file, err = os.Stat(path)
 	}
 	if err != nil {
 		return fmt.Errorf("state %s: %w", path, err)
-	}
-	if v, ok := db.Meta.Get("format"); ok && v > format {
-		return fmt.Errorf("state %s: written by a newer version (format %d, this one knows %d); install that version again", path, v, format)
 	}
 	return nil
 }
@@ -195,7 +193,7 @@ func (db *DB) load(path string) error {
 // Update runs fn and makes what it put and deleted durable. When that fails,
 // a full disk say, memory is as before and the error says why.
 func (db *DB) Update(fn func(tx *Tx)) error {
-	tx := &Tx{writes: make(map[change]func() ([]byte, error)), digest: db.digest}
+	tx := newTx(db.digest)
 	fn(tx)
 	if len(tx.writes) == 0 {
 		return nil
@@ -247,16 +245,48 @@ func (db *DB) rebuild(cause error) error {
 		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
 	}
 	db.bolt = b
-	tx := &Tx{writes: make(map[change]func() ([]byte, error))}
+	if err := guard(db.writeAll); err != nil {
+		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
+	}
+	db.file, err = os.Stat(path)
+	return err
+}
+
+// writeAll writes all that is in memory, in today's format, in the place of all that is
+// in the file.
+func (db *DB) writeAll() error {
+	tx := newTx(0)
+	tx.writes[change{metaBucket, formatKey}] = func() ([]byte, error) { return json.Marshal(format) }
 	for _, t := range db.tables() {
 		t.rewrite(tx)
 	}
-	if err := guard(func() error { return b.Update(tx.write) }); err != nil {
-		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
+	err := db.bolt.Update(func(b *bbolt.Tx) error {
+		if err := empty(b); err != nil {
+			return err
+		}
+		return tx.write(b)
+	})
+	if err == nil {
+		db.digest = tx.digest
 	}
-	db.digest = tx.digest
-	db.file, err = os.Stat(path)
 	return err
+}
+
+// empty removes all records.
+func empty(b *bbolt.Tx) error {
+	var names [][]byte
+	if err := b.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+		names = append(names, bytes.Clone(name))
+		return nil
+	}); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := b.DeleteBucket(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Changes counts the changes since Open: while it stays, all records do.

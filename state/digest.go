@@ -15,8 +15,12 @@ import (
 // altered or from another time is noticed when the file is read.
 type digest uint64
 
-// digestKey is its key in the meta table; it is no part of itself.
-const digestKey = "digest"
+// The bucket of what a file says of itself, and its keys.
+const (
+	metaBucket = "meta"
+	digestKey  = "digest" // it is no part of itself
+	formatKey  = "format"
+)
 
 // of returns the hash of one record; 0 for none.
 func (digest) of(bucket, key string, value []byte) digest {

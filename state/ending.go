@@ -5,10 +5,10 @@ import "time"
 // An Ending is that a project's tasks and files are going to be given up, and when.
 // Until then it can be taken back. The zero value: nothing of the kind.
 type Ending struct {
-	Kind  EndingKind
-	Since time.Time
-	At    time.Time // not before
-	File  string    // AccountMissing: the file that is not there
+	Kind  EndingKind `json:"kind,omitzero"`
+	Since time.Time  `json:"since,omitzero"`
+	At    time.Time  `json:"at,omitzero"`   // not before
+	File  string     `json:"file,omitzero"` // AccountMissing: the file that is not there
 }
 
 // An EndingKind says why.

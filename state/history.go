@@ -9,11 +9,11 @@ const historyDays = 60
 
 // A DailyCredit is the credit as of the last reply of a day.
 type DailyCredit struct {
-	Day        time.Time // its begin, UTC
-	UserTotal  float64
-	UserExpavg float64
-	HostTotal  float64
-	HostExpavg float64
+	Day        time.Time `json:"day,omitzero"` // its begin, UTC
+	UserTotal  float64   `json:"user_total,omitzero"`
+	UserExpavg float64   `json:"user_expavg,omitzero"`
+	HostTotal  float64   `json:"host_total,omitzero"`
+	HostExpavg float64   `json:"host_expavg,omitzero"`
 }
 
 // AddCredit returns a history with the credit as of now.
@@ -30,9 +30,9 @@ func AddCredit(h []DailyCredit, now time.Time, c DailyCredit) []DailyCredit {
 
 // Traffic is what was transferred in a day.
 type Traffic struct {
-	Day  int     // since 1970, UTC
-	Up   float64 // bytes
-	Down float64
+	Day  int     `json:"day,omitzero"` // since 1970, UTC
+	Up   float64 `json:"up,omitzero"`  // bytes
+	Down float64 `json:"down,omitzero"`
 }
 
 // AddTraffic returns a history with some more bytes today.

@@ -14,124 +14,128 @@ func Key(project string, name ...string) string {
 	return project + "\x00" + strings.Join(name, "\x00")
 }
 
+// The names in tags are those of the file's format: they stay what they are, whatever
+// a field is called here. A change of what they mean is a new format, see upgrade.go.
+// Durations are stored in nanoseconds.
+
 // A Host is what the agent remembers of its own computer.
 type Host struct {
-	CPID         string    // random, 32 hex digits; tells this installation from others
-	Machine      string    // tells the computer from others, as of the last start; "" not known
-	Fpops        float64   // measured, operations a second and CPU; 0 not yet
-	Iops         float64   // likewise
-	Measured     time.Time // when
-	InstalledAt  time.Time // first start with this data directory
-	LastSeen     time.Time // the agent was alive then; kept to know how long it was not
-	CrossProject string    // the user's cross-project id, if a project told one
-	Product      string    // what the computer is, if a tool told
-	Language     string    // in which projects are asked to answer, as de or pt-BR; "" none
+	CPID         string    `json:"cpid,omitzero"`          // random, 32 hex digits; tells this installation from others
+	Machine      string    `json:"machine,omitzero"`       // tells the computer from others, as of the last start; "" not known
+	Fpops        float64   `json:"fpops,omitzero"`         // measured, operations a second and CPU; 0 not yet
+	Iops         float64   `json:"iops,omitzero"`          // likewise
+	Measured     time.Time `json:"measured,omitzero"`      // when
+	InstalledAt  time.Time `json:"installed_at,omitzero"`  // first start with this data directory
+	LastSeen     time.Time `json:"last_seen,omitzero"`     // the agent was alive then; kept to know how long it was not
+	CrossProject string    `json:"cross_project,omitzero"` // the user's cross-project id, if a project told one
+	Product      string    `json:"product,omitzero"`       // what the computer is, if a tool told
+	Language     string    `json:"language,omitzero"`      // in which projects are asked to answer, as de or pt-BR; "" none
 
-	Prefs   AccountPrefs
-	Times   Times
-	RunMode prefs.Mode // what a person wants for now
-	NetMode prefs.Mode
-	GPUMode prefs.Mode // only told back
-	Traffic []Traffic  // of the last days
+	Prefs   AccountPrefs `json:"prefs,omitzero"`
+	Times   Times        `json:"times,omitzero"`
+	RunMode prefs.Mode   `json:"-"` // what a person wants for now
+	NetMode prefs.Mode   `json:"-"`
+	GPUMode prefs.Mode   `json:"-"`                // only told back
+	Traffic []Traffic    `json:"traffic,omitzero"` // of the last days
 }
 
 // AccountPrefs are computing preferences from a project's web site.
 type AccountPrefs struct {
-	Project string    // that sent them
-	Changed time.Time // last, there
-	XML     string    // content of <global_preferences>
+	Project string    `json:"project,omitzero"` // that sent them
+	Changed time.Time `json:"changed,omitzero"` // last, there
+	XML     string    `json:"xml,omitzero"`     // content of <global_preferences>
 }
 
 // Times are parts of the time, from 0 to 1, averaged over some ten days.
 type Times struct {
-	On        float64 // the agent ran
-	Active    float64 // of that, computing was allowed
-	Connected float64 // of that, the network could be used
+	On        float64 `json:"on,omitzero"`        // the agent ran
+	Active    float64 `json:"active,omitzero"`    // of that, computing was allowed
+	Connected float64 `json:"connected,omitzero"` // of that, the network could be used
 }
 
 // A Project is what the agent knows of a project it is attached to. What the
 // volunteer chose for it stands in the account file, not here.
 type Project struct {
-	MasterURL     string
-	Name          string // as the project calls itself; "" until the first reply
-	AttachedAt    time.Time
-	SchedulerURLs []string
-	CodeSignKey   string
+	MasterURL     string    `json:"master_url,omitzero"`
+	Name          string    `json:"name,omitzero"` // as the project calls itself; "" until the first reply
+	AttachedAt    time.Time `json:"attached_at,omitzero"`
+	SchedulerURLs []string  `json:"scheduler_urls,omitzero"`
+	CodeSignKey   string    `json:"code_sign_key,omitzero"`
 
-	HostID   int64
-	RPCSeqno int64 // of the next request
+	HostID   int64 `json:"host_id,omitzero"`
+	RPCSeqno int64 `json:"rpc_seqno,omitzero"` // of the next request
 
-	UserID           int64
-	UserName         string
-	TeamName         string
-	UserTotalCredit  float64
-	UserExpavgCredit float64
-	HostTotalCredit  float64
-	HostExpavgCredit float64
-	EmailHash        string
-	Venue            string
-	ProjectPrefs     string   // raw XML from the server
-	NoRscApps        []string // resources for which it has no applications
+	UserID           int64    `json:"user_id,omitzero"`
+	UserName         string   `json:"user_name,omitzero"`
+	TeamName         string   `json:"team_name,omitzero"`
+	UserTotalCredit  float64  `json:"user_total_credit,omitzero"`
+	UserExpavgCredit float64  `json:"user_expavg_credit,omitzero"`
+	HostTotalCredit  float64  `json:"host_total_credit,omitzero"`
+	HostExpavgCredit float64  `json:"host_expavg_credit,omitzero"`
+	EmailHash        string   `json:"email_hash,omitzero"`
+	Venue            string   `json:"venue,omitzero"`
+	ProjectPrefs     string   `json:"project_prefs,omitzero"` // raw XML from the server
+	NoRscApps        []string `json:"no_rsc_apps,omitzero"`   // resources for which it has no applications
 
 	// Debt is the CPU time that the project is owed, in seconds; below 0 it owes.
-	Debt float64
+	Debt float64 `json:"debt,omitzero"`
 	// JobFpops and Latency are those of the results it sent last; zero: none yet.
-	JobFpops   float64 // as stated by the server
-	JobVersion string  // key of their app version
-	Latency    time.Duration
-	Estimates  Estimates
+	JobFpops   float64       `json:"job_fpops,omitzero"`   // as stated by the server
+	JobVersion string        `json:"job_version,omitzero"` // key of their app version
+	Latency    time.Duration `json:"latency,omitzero"`
+	Estimates  Estimates     `json:"estimates,omitzero"`
 
-	CPUTime time.Duration // that its reported results took here
+	CPUTime time.Duration `json:"cpu_time,omitzero"` // that its reported results took here
 
-	Ending Ending `json:",omitzero"`
+	Ending Ending `json:"ending,omitzero"`
 
-	Contact Contact
-	Fetch   WorkFetch
-	Notices []Notice // messages of the last reply, for people
-	LeftOut string   // what of the last reply was not taken and why, for people; "" nothing
+	Contact Contact   `json:"contact,omitzero"`
+	Fetch   WorkFetch `json:"fetch,omitzero"`
+	Notices []Notice  `json:"notices,omitzero"`  // messages of the last reply, for people
+	LeftOut string    `json:"left_out,omitzero"` // what of the last reply was not taken and why, for people; "" nothing
 
-	Statistics []DailyCredit // of the last days
+	Statistics []DailyCredit `json:"statistics,omitzero"` // of the last days
 }
 
 // Estimates are what has been learnt of how long results really take.
 type Estimates struct {
-	Results int     // finished results it was learnt from
-	Ratio   float64 // actual over stated computing time
+	Results int     `json:"results,omitzero"` // finished results it was learnt from
+	Ratio   float64 `json:"ratio,omitzero"`   // actual over stated computing time
 }
 
 // Contact is the state of the conversation with a project's servers. All of it
 // survives a restart: a server that asked to be left alone is.
 type Contact struct {
-	NRPCFailures   int
-	MasterFailures int
-	FetchMaster    bool
-	MinRPCTime     time.Time // no contact before, unless the user asks
-	NextRPCTime    time.Time // contact then even with nothing to do; zero: none
-	LastRPC        time.Time // last answer
-	LastError      string    // why the last contact failed; "" if it did not
-	Initialized    bool      // a scheduler has answered since the attach
+	NRPCFailures   int       `json:"nrpc_failures,omitzero"`
+	MasterFailures int       `json:"master_failures,omitzero"`
+	FetchMaster    bool      `json:"fetch_master,omitzero"`
+	MinRPCTime     time.Time `json:"min_rpc_time,omitzero"`  // no contact before, unless the user asks
+	NextRPCTime    time.Time `json:"next_rpc_time,omitzero"` // contact then even with nothing to do; zero: none
+	LastRPC        time.Time `json:"last_rpc,omitzero"`      // last answer
+	LastError      string    `json:"last_error,omitzero"`    // why the last contact failed; "" if it did not
+	Initialized    bool      `json:"initialized,omitzero"`   // a scheduler has answered since the attach
 }
 
 // Retry is a failure count and the time before which nothing is tried again.
 type Retry struct {
-	Failures int
-	NextTry  time.Time
+	Failures int       `json:"failures,omitzero"`
+	NextTry  time.Time `json:"next_try,omitzero"`
 }
 
 // WorkFetch is what the last work requests brought.
 type WorkFetch struct {
 	Retry
-	AskedAt time.Time // last answered request for work
-	Got     int       // results it brought
-	Why     string    // the server's words when it brought none, or what else is wrong
-	Errors  int       // results that failed since one was good
+	AskedAt time.Time `json:"asked_at,omitzero"` // last answered request for work
+	Got     int       `json:"got,omitzero"`      // results it brought
+	Why     string    `json:"why,omitzero"`      // the server's words when it brought none, or what else is wrong
+	Errors  int       `json:"errors,omitzero"`   // results that failed since one was good
 }
 
 // A Notice is a message from a project to a person.
 type Notice struct {
-	Time     time.Time
-	Priority string
-	Text     string
+	Time     time.Time `json:"time,omitzero"`
+	Priority string    `json:"priority,omitzero"`
+	Text     string    `json:"text,omitzero"`
 }
 
 // FileStatus is where a file stands on this host.
@@ -146,28 +150,28 @@ const (
 
 // A File is a file of a project.
 type File struct {
-	Project string
-	protocol.FileInfo
-	AppFile bool // belongs to an app version: nothing but a good signature will do
-	Output  bool // made here and uploaded, rather than downloaded
-	Local   FileStatus
-	Done    bool // an output: uploaded
-	ErrNum  int  // of BOINC's numbers, when Local is FileFailed
-	Error   string
+	Project           string     `json:"project,omitzero"`
+	protocol.FileInfo `json:"-"` // on disk: see ondisk.go
+	AppFile           bool       `json:"app_file,omitzero"` // belongs to an app version: nothing but a good signature will do
+	Output            bool       `json:"output,omitzero"`   // made here and uploaded, rather than downloaded
+	Local             FileStatus `json:"local,omitzero"`
+	Done              bool       `json:"done,omitzero"`    // an output: uploaded
+	ErrNum            int        `json:"err_num,omitzero"` // of BOINC's numbers, when Local is FileFailed
+	Error             string     `json:"error,omitzero"`
 	Retry
-	FirstTry time.Time
+	FirstTry time.Time `json:"first_try,omitzero"`
 }
 
 // An App is an application of a project.
 type App struct {
-	Project string
-	protocol.App
+	Project      string     `json:"project,omitzero"`
+	protocol.App `json:"-"` // on disk: see ondisk.go
 }
 
 // An AppVersion is a version of an application.
 type AppVersion struct {
-	Project string
-	protocol.AppVersion
+	Project             string     `json:"project,omitzero"`
+	protocol.AppVersion `json:"-"` // on disk: see ondisk.go
 }
 
 // ID returns the version's key.
@@ -196,41 +200,41 @@ func VersionKey(project string, v protocol.AppVersion) string {
 
 // A Workunit is a job of a project.
 type Workunit struct {
-	Project string
-	protocol.Workunit
+	Project           string     `json:"project,omitzero"`
+	protocol.Workunit `json:"-"` // on disk: see ondisk.go
 }
 
 // A Result is a workunit's instance on this host.
 type Result struct {
-	Project string
-	protocol.Result
-	State   protocol.ClientState
-	Version string // key of its app version
-	Slot    int    // NoSlot, or the folder it runs in or will go on in
+	Project         string               `json:"project,omitzero"`
+	protocol.Result `json:"-"`           // on disk: see ondisk.go
+	State           protocol.ClientState `json:"state,omitzero"`
+	Version         string               `json:"version,omitzero"` // key of its app version
+	Slot            int                  `json:"slot,omitzero"`    // NoSlot, or the folder it runs in or will go on in
 
-	Received  time.Time
-	Started   time.Time // first start; zero: never started
-	Completed time.Time // nothing left to compute; zero: not yet
+	Received  time.Time `json:"received,omitzero"`
+	Started   time.Time `json:"started,omitzero"`   // first start; zero: never started
+	Completed time.Time `json:"completed,omitzero"` // nothing left to compute; zero: not yet
 
-	ExitStatus int
-	Message    string // what went wrong, in one line
-	Stderr     string
-	CPUTime    time.Duration
-	Elapsed    time.Duration
-	PeakRSS    int64 // bytes
+	ExitStatus int           `json:"exit_status,omitzero"`
+	Message    string        `json:"message,omitzero"` // what went wrong, in one line
+	Stderr     string        `json:"stderr,omitzero"`
+	CPUTime    time.Duration `json:"cpu_time,omitzero"`
+	Elapsed    time.Duration `json:"elapsed,omitzero"`
+	PeakRSS    int64         `json:"peak_rss,omitzero"` // bytes
 
-	Checkpoint Checkpoint
-	Suspended  bool      // by the volunteer
-	AbortAt    time.Time `json:",omitzero"` // it is aborted then, unless that is taken back; zero: not at all
-	Urgent     bool      // its deadline was in danger when last looked at
-	NotBefore  time.Time // the application asked to be started again no earlier; or a suspect is not to
+	Checkpoint Checkpoint `json:"checkpoint,omitzero"`
+	Suspended  bool       `json:"suspended,omitzero"`  // by the volunteer
+	AbortAt    time.Time  `json:"abort_at,omitzero"`   // it is aborted then, unless that is taken back; zero: not at all
+	Urgent     bool       `json:"urgent,omitzero"`     // its deadline was in danger when last looked at
+	NotBefore  time.Time  `json:"not_before,omitzero"` // the application asked to be started again no earlier; or a suspect is not to
 
-	Live      bool      // it may have a process
-	LastStart time.Time // of its process
-	Crashes   int       // of the agent while it ran, since it last ran for long
-	SetAside  bool      // until a person resumes it: it may bring the agent down
+	Live      bool      `json:"live,omitzero"`       // it may have a process
+	LastStart time.Time `json:"last_start,omitzero"` // of its process
+	Crashes   int       `json:"crashes,omitzero"`    // of the agent while it ran, since it last ran for long
+	SetAside  bool      `json:"set_aside,omitzero"`  // until a person resumes it: it may bring the agent down
 
-	ReadyToReport bool
+	ReadyToReport bool `json:"ready_to_report,omitzero"`
 }
 
 // NoSlot says that a result has no slot.
@@ -238,9 +242,9 @@ const NoSlot = -1
 
 // A Checkpoint is how far a result is certain to be.
 type Checkpoint struct {
-	CPUTime  time.Duration
-	Elapsed  time.Duration
-	Fraction float64
+	CPUTime  time.Duration `json:"cpu_time,omitzero"`
+	Elapsed  time.Duration `json:"elapsed,omitzero"`
+	Fraction float64       `json:"fraction,omitzero"`
 }
 
 // Computing reports whether there is still something to compute.

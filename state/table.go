@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -16,6 +15,8 @@ import (
 // values: what Get returns is the caller's own, and only Put changes the table.
 type Table[V any] struct {
 	bucket string
+	encode func(V) ([]byte, error) // the form of a record on disk
+	decode func([]byte) (V, error)
 	rows   map[string]V
 	// keys of rows in their order; nil: to be made anew, since a record came or
 	// went. What is there is never changed, so that loops may go on over it.
@@ -72,7 +73,7 @@ func (t *Table[V]) Put(tx *Tx, key string, v V) {
 		t.keys = nil
 	}
 	t.rows[key] = v
-	tx.writes[change{t.bucket, key}] = func() ([]byte, error) { return json.Marshal(v) }
+	tx.writes[change{t.bucket, key}] = func() ([]byte, error) { return t.encode(v) }
 }
 
 // Delete removes a record, if it is there, as part of tx.
@@ -100,27 +101,21 @@ func (t *Table[V]) remember(tx *Tx, key string) (had bool) {
 // rewrite has tx write all records, as they are.
 func (t *Table[V]) rewrite(tx *Tx) {
 	for k, v := range t.rows {
-		tx.writes[change{t.bucket, k}] = func() ([]byte, error) { return json.Marshal(v) }
+		tx.writes[change{t.bucket, k}] = func() ([]byte, error) { return t.encode(v) }
 	}
 }
 
-func (t *Table[V]) load(b *bbolt.Tx) error {
-	t.rows = make(map[string]V)
-	bucket := b.Bucket([]byte(t.bucket))
-	if bucket == nil {
-		return nil
-	}
-	return bucket.ForEach(func(k, data []byte) error {
-		if t.bucket == metaBucket && string(k) == digestKey {
-			return nil
-		}
-		var v V
-		if err := json.Unmarshal(data, &v); err != nil {
+// load takes the records of a file.
+func (t *Table[V]) load(all stored) error {
+	t.rows, t.keys = make(map[string]V, len(all[t.bucket])), nil
+	for k, data := range all[t.bucket] {
+		v, err := t.decode(data)
+		if err != nil {
 			return fmt.Errorf("%s %q: %w", t.bucket, k, err)
 		}
-		t.rows[string(k)] = v
-		return nil
-	})
+		t.rows[k] = v
+	}
+	return nil
 }
 
 // A Tx is one change of the state: all of it happens or nothing does.
@@ -131,6 +126,10 @@ type Tx struct {
 }
 
 type change struct{ bucket, key string }
+
+func newTx(d digest) *Tx {
+	return &Tx{writes: make(map[change]func() ([]byte, error)), digest: d}
+}
 
 func (tx *Tx) rollback() {
 	for _, undo := range slices.Backward(tx.undo) {

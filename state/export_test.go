@@ -1,0 +1,19 @@
+package state
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+// Format is the format that this version writes.
+const Format = format
+
+// SetFormat has a file say that it is of another format.
+func SetFormat(t testing.TB, db *DB, n int) {
+	t.Helper()
+	if err := db.Update(func(tx *Tx) {
+		tx.writes[change{metaBucket, formatKey}] = func() ([]byte, error) { return json.Marshal(n) }
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

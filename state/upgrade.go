@@ -1,0 +1,148 @@
+package state
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"unicode"
+
+	"go.etcd.io/bbolt"
+)
+
+// format is that of the records which this version writes. A file of a later one was
+// written by a newer agent and is left alone.
+const format = 2
+
+// upgrades leads from each format to the one after it: upgrades[0] makes 2 of 1. A step
+// knows the names of its two formats and nothing of today's records, so that it stays
+// as it is for good. testdata holds a file of every format.
+var upgrades = [format - 1]func(stored) error{
+	namesOfTheirOwn,
+}
+
+// stored are the records of a file as they stand in it, by bucket and key.
+type stored map[string]map[string][]byte
+
+func readStored(b *bbolt.Tx) (stored, error) {
+	all := make(stored)
+	err := b.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+		rows := make(map[string][]byte)
+		all[string(name)] = rows
+		return bucket.ForEach(func(k, v []byte) error {
+			rows[string(k)] = bytes.Clone(v)
+			return nil
+		})
+	})
+	return all, err
+}
+
+// format returns that of the records; 0 if there is none yet.
+func (all stored) format() (int, error) {
+	text, ok := all[metaBucket][formatKey]
+	if !ok {
+		return 0, nil
+	}
+	var n int
+	if err := json.Unmarshal(text, &n); err != nil || n < 1 {
+		return 0, fmt.Errorf("%w: it is of format %q", ErrDamaged, text)
+	}
+	return n, nil
+}
+
+// upgrade brings the records to today's format, and returns which they had.
+func (all stored) upgrade() (old int, err error) {
+	old, err = all.format()
+	switch {
+	case err != nil || old == 0:
+		return old, err
+	case old > format:
+		return old, fmt.Errorf("written by a newer version (format %d, this one knows %d); install that version again", old, format)
+	}
+	for i, step := range upgrades[old-1:] {
+		if err := step(all); err != nil {
+			return old, fmt.Errorf("from format %d to %d: %w", old+i, old+i+1, err)
+		}
+	}
+	return old, nil
+}
+
+// adopt writes the records, which were upgraded, in one step. The file as it was is
+// kept beside it, for whoever goes back to the version that wrote it.
+func (db *DB) adopt(path string, old int) error {
+	if old > 0 {
+		aside := fmt.Sprintf("%s.format-%d", path, old)
+		if err := db.bolt.View(func(b *bbolt.Tx) error { return b.CopyFile(aside, 0o600) }); err != nil {
+			_ = os.Remove(aside)
+			return fmt.Errorf("keep a copy of the older format: %w", err)
+		}
+	}
+	return db.writeAll()
+}
+
+// each has change work on all records of some buckets.
+func (all stored) each(change func(record map[string]any) map[string]any, buckets ...string) error {
+	for _, bucket := range buckets {
+		for key, text := range all[bucket] {
+			d := json.NewDecoder(bytes.NewReader(text))
+			d.UseNumber() // each digit counts
+			var record map[string]any
+			err := d.Decode(&record)
+			if err == nil {
+				all[bucket][key], err = json.Marshal(change(record))
+			}
+			if err != nil {
+				return fmt.Errorf("%s %q: %w", bucket, key, err)
+			}
+		}
+	}
+	return nil
+}
+
+// namesOfTheirOwn makes format 2. Format 1 stored each field by its name in the program.
+func namesOfTheirOwn(all stored) error {
+	return all.each(func(record map[string]any) map[string]any { return renamed(record).(map[string]any) },
+		"host", "project", "file", "app", "app_version", "workunit", "result", "account_manager")
+}
+
+// renamed returns a value whose keys are those of format 2.
+func renamed(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = renamed(v[i])
+		}
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, field := range v {
+			out[snake(k)] = renamed(field)
+		}
+		return out
+	}
+	return v
+}
+
+// irregular are the names that snake would not take apart as they are read.
+var irregular = map[string]string{
+	"AvgNCPUs": "avg_ncpus", "NBytes": "nbytes", "GzippedNBytes": "gzipped_nbytes", "MaxNBytes": "max_nbytes",
+	"DownloadURLs": "download_urls", "UploadURLs": "upload_urls", "GzippedURLs": "gzipped_urls", "SchedulerURLs": "scheduler_urls",
+}
+
+// snake writes LikeThis like_this; HostID and RPCSeqno are host_id and rpc_seqno.
+func snake(name string) string {
+	if s, ok := irregular[name]; ok {
+		return s
+	}
+	var b strings.Builder
+	letters := []rune(name)
+	for i, c := range letters {
+		begins := i > 0 && unicode.IsUpper(c) &&
+			(unicode.IsLower(letters[i-1]) || unicode.IsUpper(letters[i-1]) && i+1 < len(letters) && unicode.IsLower(letters[i+1]))
+		if begins {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
