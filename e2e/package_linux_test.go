@@ -24,15 +24,27 @@ const (
 	systemData = "/var/lib/starling"
 )
 
-// packages makes the agent's Debian packages of two versions, once for all tests.
+// older is the last commit whose agent keeps its state in format 1.
+const older = "133abd7db200c010633f9dd66df8aa947f326f18"
+
+// packages makes the agent's Debian packages of two versions, once for all tests: 0.9.1
+// of an older commit, and 0.9.2 of what is here, which goes on with what that left.
 var packages = sync.OnceValues(func() (files [2]string, err error) {
+	tree, commit := filepath.Join(string(bin), "older"), older
+	if !hasHistory() {
+		fmt.Fprintln(os.Stderr, "the history is cut off: an upgrade within today's version is tested instead of one from "+older)
+		commit = "HEAD"
+	}
+	if err := checkOut(commit, tree); err != nil {
+		return files, err
+	}
+	dir := filepath.Join(string(bin), "packages")
 	for i, version := range []string{"0.9.1", "0.9.2"} {
-		dir := filepath.Join(string(bin), "packages")
-		formats := "deb"
-		if i == 0 {
-			formats = "deb rpm archive"
+		build, formats := filepath.Join(tree, "tools/packages/build"), "deb"
+		if i == 1 {
+			build, formats = "../tools/packages/build", "deb rpm archive"
 		}
-		cmd := exec.Command("../tools/packages/build", append([]string{version, dir}, strings.Fields(formats)...)...)
+		cmd := exec.Command(build, append([]string{version, dir}, strings.Fields(formats)...)...)
 		cmd.Env = append(os.Environ(), "PACKAGES=starling", "PLATFORMS=linux/"+runtime.GOARCH, "TRIMPATH=") // compiled already
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return files, fmt.Errorf("%v: %w\n%s", cmd, err, out)
@@ -41,6 +53,21 @@ var packages = sync.OnceValues(func() (files [2]string, err error) {
 	}
 	return files, nil
 })
+
+// hasHistory reports whether the older version can be built.
+func hasHistory() bool { return exec.Command("git", "cat-file", "-e", older+"^{commit}").Run() == nil }
+
+// checkOut writes the files of a commit into a folder.
+func checkOut(commit, dir string) error {
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return err
+	}
+	cmd := exec.Command("sh", "-c", `git -C .. archive "$1" | tar -x -C "$2"`, "sh", commit, dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w\n%s", cmd, err, out)
+	}
+	return nil
+}
 
 func buildPackages(t *testing.T) (old, upgrade string) {
 	t.Helper()
@@ -56,7 +83,7 @@ func buildPackages(t *testing.T) (old, upgrade string) {
 func TestArchiveAndRPM(t *testing.T) {
 	t.Parallel()
 	needs(t, "rpm", "tar")
-	deb, _ := buildPackages(t)
+	_, deb := buildPackages(t)
 	ctx := patience(t)
 	dir := t.TempDir()
 	output := func(name string, args ...string) string {
@@ -67,9 +94,9 @@ func TestArchiveAndRPM(t *testing.T) {
 		}
 		return string(out)
 	}
-	archive := "starling-0.9.1-linux-" + runtime.GOARCH
+	archive := "starling-0.9.2-linux-" + runtime.GOARCH
 	output("tar", "-C", dir, "-xzf", filepath.Join(filepath.Dir(deb), archive+".tar.gz"))
-	if got := output(filepath.Join(dir, archive, "starling"), "--version"); got != "starling version 0.9.1\n" {
+	if got := output(filepath.Join(dir, archive, "starling"), "--version"); got != "starling version 0.9.2\n" {
 		t.Errorf("the archive's program says %q", got)
 	}
 	for _, file := range []string{"LICENSE", "share/starling/man/starling.1.gz", "share/starling/starling.fish", "share/starling/starling.toml"} {
@@ -81,8 +108,8 @@ func TestArchiveAndRPM(t *testing.T) {
 		t.Errorf("the archive's program does not ask for newer versions: %s", got)
 	}
 	arch := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
-	rpm := filepath.Join(filepath.Dir(deb), "starling-0.9.1-1."+arch+".rpm")
-	if got := output("rpm", "-qp", "--qf", "%{name} %{version} %{arch} %{license}", rpm); got != "starling 0.9.1 "+arch+" Apache-2.0" {
+	rpm := filepath.Join(filepath.Dir(deb), "starling-0.9.2-1."+arch+".rpm")
+	if got := output("rpm", "-qp", "--qf", "%{name} %{version} %{arch} %{license}", rpm); got != "starling 0.9.2 "+arch+" Apache-2.0" {
 		t.Errorf("the package says it is %q", got)
 	}
 	files := output("rpm", "-qpl", rpm)
@@ -159,14 +186,6 @@ func TestDebianPackage(t *testing.T) {
 
 	s.run("dpkg", "--purge", "starling") // should this computer have one
 	s.run("dpkg", "--install", old)
-	if b, err := os.ReadFile(s.root + unitFile); err != nil || string(b) != installer.Packaged.Unit() {
-		t.Errorf("the unit is %q, %v", b, err)
-	}
-	for _, file := range []string{"/usr/share/man/man1/starling-attach.1.gz", "/usr/share/bash-completion/completions/starling", systemData + "/prefs.toml"} {
-		if _, err := os.Stat(s.root + file); err != nil {
-			t.Error(err)
-		}
-	}
 	if out := s.run("starling", "--version"); !strings.Contains(out, "0.9.1") {
 		t.Errorf("the version is %q", out)
 	}
@@ -212,10 +231,21 @@ func TestDebianPackage(t *testing.T) {
 		return len(st.Tasks) == 1 && st.Tasks[0].Running && st.Tasks[0].Fraction > 0
 	})
 	s.run("dpkg", "--install", upgraded)
+	if b, err := os.ReadFile(s.root + unitFile); err != nil || string(b) != installer.Packaged.Unit() {
+		t.Errorf("the unit is %q, %v", b, err)
+	}
+	for _, file := range []string{"/usr/share/man/man1/starling-attach.1.gz", "/usr/share/bash-completion/completions/starling", systemData + "/prefs.toml"} {
+		if _, err := os.Stat(s.root + file); err != nil {
+			t.Error(err)
+		}
+	}
 	s.awaitStatus("the agent to work on", func(st control.Status) bool { return st.Version == "0.9.1" && len(st.Tasks) == 1 })
 	stop()
 	agent = s.service(unitFile, log)
 	s.awaitStatus("the new version", func(st control.Status) bool { return st.Running && st.Version == "0.9.2" })
+	if _, err := os.Stat(filepath.Join(s.root, systemData, "state.db.format-1")); err != nil && hasHistory() {
+		t.Error(err)
+	}
 	creditedOnce(t, ctx, p, 1, exponent)
 	if b, err := os.ReadFile(log); err != nil || !strings.Contains(string(b), "resumed=true") {
 		t.Errorf("the task did not go on from its checkpoint: %v", err)
@@ -252,9 +282,8 @@ func TestDebianPackage(t *testing.T) {
 	}
 }
 
-// TestServiceOfSystemd has systemd itself run the installed service: with the unit's
-// restrictions a task is finished and credited, an upgrade restarts the agent, and
-// removal stops it.
+// TestServiceOfSystemd has systemd itself run the installed service: an upgrade restarts
+// it, with the unit's restrictions a task is finished and credited, and removal stops it.
 func TestServiceOfSystemd(t *testing.T) {
 	t.Parallel()
 	old, upgraded := buildPackages(t)
@@ -280,7 +309,9 @@ func TestServiceOfSystemd(t *testing.T) {
 
 	s.run("dpkg", "--purge", "starling") // should this computer have one
 	s.run("dpkg", "--install", old)
-	s.awaitStatus("the agent", func(st control.Status) bool { return st.Running && st.DataDir == systemData })
+	s.awaitStatus("the agent", func(st control.Status) bool { return st.Running && st.DataDir == systemData && st.Version == "0.9.1" })
+	s.run("dpkg", "--install", upgraded)
+	s.awaitStatus("the new version", func(st control.Status) bool { return st.Running && st.Version == "0.9.2" })
 	s.configure()
 	s.run("starling", "service", "restart")
 	s.awaitStatus("the agent again", func(st control.Status) bool { return st.Running && st.CPUs == 1 })
@@ -306,8 +337,6 @@ func TestServiceOfSystemd(t *testing.T) {
 		t.Error("the log is kept twice")
 	}
 
-	s.run("dpkg", "--install", upgraded)
-	s.awaitStatus("the new version", func(st control.Status) bool { return st.Running && st.Version == "0.9.2" && len(st.Projects) == 1 })
 	s.run("dpkg", "--remove", "starling")
 	if got := active(); got != "inactive" {
 		t.Errorf("after removal the service is %s", got)
