@@ -46,9 +46,9 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/filexfer"
@@ -143,7 +143,7 @@ type Agent struct {
 	last    decide.Decision
 	sensed  sensing
 	debts   ledger
-	old     []guirpc.OldResult
+	old     []view.OldResult
 	up      uptime
 	disk    diskUse
 	newer   newer
@@ -173,7 +173,7 @@ func New(cfg Config) (*Agent, error) {
 	if wrong != nil {
 		cfg.Log.Error("some settings are invalid; the previous values stay in effect", "err", wrong)
 	}
-	j := control.NewJournal(cfg.Log.Handler(), guirpc.MaxMessages)
+	j := control.NewJournal(cfg.Log.Handler(), control.MaxMessages)
 	flags := logflag.New(set.LogFlags)
 	cfg.Log = slog.New(logflag.Handler(j, flags))
 	if idle := set.IdleFlags(); len(idle) > 0 {

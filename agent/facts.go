@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/control/dashboard"
-	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
@@ -69,12 +67,12 @@ func (a *Agent) Status(ctx context.Context) (control.Status, error) {
 }
 
 // Dashboard is what the dashboard shows.
-func (a *Agent) Dashboard(ctx context.Context) (dashboard.View, error) {
+func (a *Agent) Dashboard(ctx context.Context) (view.Page, error) {
 	return see(ctx, a, (*view.Facts).Dashboard)
 }
 
-// View is what BOINC's tools are shown.
-func (a *Agent) View(ctx context.Context) (guirpc.View, error) {
+// Tools is what BOINC's tools are shown.
+func (a *Agent) Tools(ctx context.Context) (view.Tools, error) {
 	v, err := see(ctx, a, (*view.Facts).Tools)
 	if err != nil {
 		return v, err
@@ -128,26 +126,13 @@ func (a *Agent) Log(_ context.Context, after int) (control.Log, error) {
 	return control.Log{Since: a.since, Messages: a.journal.After(after)}, nil
 }
 
-// Messages returns the same for BOINC's tools.
-func (a *Agent) Messages(after int) []guirpc.Message {
-	kept := a.journal.After(after)
-	lines := make([]guirpc.Message, len(kept))
-	for i, m := range kept {
-		lines[i] = guirpc.Message{Seqno: m.Seqno, Time: m.Time, Project: m.Project, Priority: 1, Text: m.Text}
-		if m.Level != slog.LevelInfo.String() {
-			lines[i].Priority = 2
-		}
-	}
-	return lines
-}
-
 // keepOld remembers a reported result for tools, for a while.
 func (a *Agent) keepOld(r state.Result, now time.Time) {
 	u, _ := a.db.Units.Get(state.Key(r.Project, r.WorkunitName))
 	for len(a.old) > 0 && now.Sub(a.old[0].Created) >= view.OldKept {
 		a.old = a.old[1:]
 	}
-	a.old = append(a.old, guirpc.OldResult{
+	a.old = append(a.old, view.OldResult{
 		Project: r.Project, Name: r.Name, App: u.AppName, ExitStatus: r.ExitStatus,
 		Elapsed: r.Elapsed, CPUTime: r.CPUTime, Completed: r.Completed, Created: now,
 	})

@@ -46,7 +46,7 @@ func TestChangeHost(t *testing.T) {
 		if got := w.request(t, w.count(sched)-1).Host.ProductName; got != "Attic PC" || w.spoken() != "pt-BR" {
 			t.Errorf("after a restart: product %q, language %q", got, w.spoken())
 		}
-		if v, err := w.a.View(t.Context()); err != nil || v.GPUMode.Kind != prefs.Never || v.Host.ProductName != "Attic PC" {
+		if v, err := w.a.Tools(t.Context()); err != nil || v.GPUMode.Kind != prefs.Never || v.Host.ProductName != "Attic PC" {
 			t.Errorf("tools see mode %v, product %q, %v", v.GPUMode, v.Host.ProductName, err)
 		}
 	})

@@ -227,7 +227,7 @@ func TestDiskShare(t *testing.T) {
 		if err := errors.Join(w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"), w.a.SyncManager(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		v, err := w.a.View(t.Context())
+		v, err := w.a.Tools(t.Context())
 		if err != nil || len(v.Projects) != 2 {
 			t.Fatalf("%d projects, %v", len(v.Projects), err)
 		}

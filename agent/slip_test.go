@@ -172,7 +172,7 @@ func TestDetachAndResetCanBeUndone(t *testing.T) {
 				if !strings.Contains(p.Ending, "starling undo "+demoURL) || !strings.Contains(p.Work, "being "+what) {
 					t.Errorf("told: %q, %q", p.Ending, p.Work)
 				}
-				if v, err := w.a.View(t.Context()); err != nil || len(v.Projects) > 0 && len(v.Projects[0].Results) > 0 {
+				if v, err := w.a.Tools(t.Context()); err != nil || len(v.Projects) > 0 && len(v.Projects[0].Results) > 0 {
 					t.Errorf("BOINC's tools still see %+v, %v", v.Projects, err)
 				}
 				w.stop()

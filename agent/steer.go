@@ -22,7 +22,7 @@ func (a *Agent) SteerProject(ctx context.Context, masterURL string, what control
 	return a.do(ctx, func() error {
 		p, ok := a.db.Projects.Get(masterURL)
 		if !ok {
-			return fmt.Errorf("%s: not attached", masterURL)
+			return fmt.Errorf("%s: %w", masterURL, settings.ErrNotAttached)
 		}
 		if p.Ending.Leaves() && what != control.UndoProject && what != control.FinishProject {
 			return fmt.Errorf("%s: the project is being %s; take that back first with: starling undo %s", masterURL, map[bool]string{true: "reset", false: "detached"}[p.Ending.Kind == state.Resetting], masterURL)
@@ -116,6 +116,9 @@ func aborted(key string, r state.Result, why string) move {
 }
 
 func (a *Agent) findTask(project, name string) (key string, r state.Result, err error) {
+	if _, attached := a.db.Projects.Get(project); project != "" && !attached {
+		return "", r, fmt.Errorf("%s: %w", project, settings.ErrNotAttached)
+	}
 	found := 0
 	for k, v := range a.db.Results.All() {
 		if v.Name == name && (project == "" || project == v.Project) {
@@ -125,7 +128,7 @@ func (a *Agent) findTask(project, name string) (key string, r state.Result, err 
 	}
 	switch found {
 	case 0:
-		return "", r, fmt.Errorf("no task is called %s; starling tasks lists them", name)
+		return "", r, fmt.Errorf("%w: %s; starling tasks lists them", control.ErrNoTask, name)
 	case 1:
 		return key, r, nil
 	}
@@ -151,6 +154,9 @@ func (a *Agent) SetMode(ctx context.Context, network bool, kind prefs.ModeKind, 
 // SteerTransfer tries a transfer again now, or gives its file up.
 func (a *Agent) SteerTransfer(ctx context.Context, project, name string, abort bool) error {
 	return a.do(ctx, func() error {
+		if _, attached := a.db.Projects.Get(project); !attached {
+			return fmt.Errorf("%s: %w", project, settings.ErrNotAttached)
+		}
 		key := state.Key(project, name)
 		all := a.db.Wanted()
 		i := slices.IndexFunc(all, func(w state.WantedFile) bool { return w.Key == key })

@@ -6,6 +6,9 @@ import (
 	"sync"
 )
 
+// MaxMessages is how many lines an agent keeps for tools.
+const MaxMessages = 2000
+
 // A Journal keeps the last lines of the log for tools, and passes all on. It may be
 // used concurrently.
 type Journal struct {

@@ -15,39 +15,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
-
-// An Agent is what the interface needs of the agent. Its methods may be called
-// concurrently.
-type Agent interface {
-	Status(ctx context.Context) (Status, error)
-	// Reload reads the account and preference files again and returns what is
-	// wrong with them.
-	Reload(ctx context.Context) error
-	// Decision returns the last pass of the policies, with all their reasons.
-	Decision(ctx context.Context) (decide.Record, error)
-	// Prefs returns the computing preferences in force.
-	Prefs(ctx context.Context) (prefs.Effective, error)
-	SteerProject(ctx context.Context, masterURL string, what ProjectAction) error
-	// SteerTask finds the task by its name alone if project is "".
-	SteerTask(ctx context.Context, project, name string, what TaskAction) error
-	// SetMode sets the mode of computing or of the network, for good or for a
-	// time.
-	SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error
-	// Log returns what was logged since the start, with numbers above after.
-	Log(ctx context.Context, after int) (Log, error)
-	// Attach makes an account file, Detach removes it.
-	Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error
-	Detach(ctx context.Context, masterURL string) error
-	// JoinManager follows an account manager, SyncManager asks it now; LeaveManager
-	// follows it no more, and with detach set detaches the projects that it attached.
-	JoinManager(ctx context.Context, managerURL, login, passwdHash string) error
-	SyncManager(ctx context.Context) error
-	LeaveManager(ctx context.Context, detach bool) error
-}
 
 // A ProjectAction is what a person can have done to a project.
 type ProjectAction string

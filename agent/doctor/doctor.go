@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor/sandbox"
@@ -193,7 +192,7 @@ func tools(dir string, port int) Finding {
 	who := "nobody"
 	if port != 0 {
 		who = "programs on this computer that know the password in gui_rpc_auth.cfg"
-		if _, remote := guirpc.RemoteHosts(dir); remote {
+		if _, remote := settings.RemoteHosts(dir); remote {
 			who = "programs here and on the computers in remote_hosts.cfg that know the password in gui_rpc_auth.cfg"
 		}
 	}

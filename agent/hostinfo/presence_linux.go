@@ -14,6 +14,7 @@ import (
 	"github.com/jezek/xgb"
 	"github.com/jezek/xgb/screensaver"
 	"github.com/jezek/xgb/xproto"
+
 	"github.com/starling-grid/starling/prefs"
 )
 

@@ -16,8 +16,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/starling-grid/starling/agent/control"
 	"gopkg.in/natefinch/lumberjack.v2"
+
+	"github.com/starling-grid/starling/agent/control"
 )
 
 // Name is the file's name in the data directory; older ones have their time in it.

@@ -105,7 +105,7 @@ func RemoveAccount(dataDir, masterURL string) error {
 		}
 	}
 	if f.path == "" {
-		return fmt.Errorf("%s: not attached", masterURL)
+		return fmt.Errorf("%s: %w", masterURL, ErrNotAttached)
 	}
 	to := detachedPath(dataDir, masterURL)
 	if err := errors.Join(keep(to, f.text), keep(overridePath(to), f.override)); err != nil {

@@ -107,7 +107,7 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 		if all, _ := ReadAccounts(dataDir); all.InForce[masterURL].MasterURL != "" {
 			return fmt.Errorf("%s: nothing has changed: its account file is missing or has errors; fix it first, see: starling status", masterURL)
 		}
-		return fmt.Errorf("%s: not attached", masterURL)
+		return fmt.Errorf("%s: %w", masterURL, ErrNotAttached)
 	}
 	path := overridePath(account.path)
 	o, err := loadOverride(path)

@@ -292,8 +292,12 @@ func AccountPath(dataDir, masterURL string) string {
 	return filepath.Join(dataDir, AccountsDir, protocol.EscapeURL(masterURL)+".toml")
 }
 
-// ErrAttached says that there is an account file already.
-var ErrAttached = errors.New("already attached")
+// ErrAttached says that there is an account file already, ErrNotAttached that there
+// is none.
+var (
+	ErrAttached    = errors.New("already attached")
+	ErrNotAttached = errors.New("not attached")
+)
 
 // WriteAccount makes the account file of a project, readable by its owner only.
 // It returns ErrAttached when there is one, whoever wrote it and whatever its

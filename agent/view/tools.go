@@ -4,21 +4,97 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/starling-grid/starling/agent/control/guirpc"
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
 
 // OldKept is for how long reported results are shown.
 const OldKept = time.Hour
 
+// Tools is all that BOINC's tools are shown, as of one instant.
+type Tools struct {
+	Now       time.Time
+	Version   string
+	Platforms []string // the first is the primary one
+	DataDir   string
+	Since     time.Time
+
+	Settings settings.Settings
+	Newer    control.Release // "" if none is known
+
+	Host     protocol.HostInfo
+	Times    protocol.TimeStats
+	Prefs    prefs.Effective
+	Web      string // preferences of a project's web site, raw
+	Override prefs.Layer
+	Compute  prefs.Permission
+	Network  prefs.Permission
+	RunMode  prefs.Mode
+	NetMode  prefs.Mode
+	GPUMode  prefs.Mode
+
+	Manager   state.Manager
+	Projects  []ToolsProject
+	Transfers []ToolsTransfer
+	Old       []OldResult
+	Traffic   []state.Traffic
+	DiskUsed  int64 // bytes, of everything but the projects' folders
+	DiskMay   int64 // bytes that may be used in all
+}
+
+// A ToolsProject is a project with all that belongs to it.
+type ToolsProject struct {
+	state.Project
+	Account   settings.Account
+	Talking   string // with the project just now, what about; "" not
+	Dir       string
+	DiskUsed  int64 // bytes
+	DiskShare int64 // bytes that it may take
+	Apps      []protocol.App
+	Versions  []protocol.AppVersion
+	Units     []protocol.Workunit
+	Results   []ToolsResult
+}
+
+// A ToolsResult is a result with what goes on with it.
+type ToolsResult struct {
+	state.Result
+	Active    bool // it has a slot
+	Process   bool // it has a process
+	Scheduled bool // it runs
+	Progress  executor.Progress
+	Remaining time.Duration
+	Why       string // why it does not run
+	Waiting   bool   // for something of its own, which Why tells: not for a CPU, nor for computing to go on
+}
+
+// A ToolsTransfer is a file on its way.
+type ToolsTransfer struct {
+	state.File
+	ProjectName string
+	Active      bool
+	Bytes       int64
+	Since       time.Time
+}
+
+// An OldResult is a result that was reported within the last hour.
+type OldResult struct {
+	Project, Name, App string
+	ExitStatus         int
+	Elapsed, CPUTime   time.Duration
+	Completed, Created time.Time
+}
+
 // Tools is what BOINC's tools are shown, but for folders and what they take.
-func (f *Facts) Tools() guirpc.View {
+func (f *Facts) Tools() Tools {
 	h := f.host()
-	v := guirpc.View{
+	v := Tools{
 		Now: f.Now, Settings: f.Settings, Version: f.Version, Platforms: f.Platforms, DataDir: f.DataDir, Since: f.Since,
 		Host: f.Host, Times: f.Times, Prefs: f.Prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode, GPUMode: h.GPUMode,
 		Compute: f.Last.Snapshot.Compute, Network: f.Last.Snapshot.Network, Traffic: h.Traffic, Override: f.Override(),
@@ -38,7 +114,7 @@ func (f *Facts) Tools() guirpc.View {
 		if p.Ending.Leaves() {
 			continue
 		}
-		x := guirpc.Transfer{File: w.File, ProjectName: p.Name}
+		x := ToolsTransfer{File: w.File, ProjectName: p.Name}
 		if t, moves := f.Transfers[w.Key]; moves {
 			x.Active, x.Bytes, x.Since = true, t.Bytes, t.Since
 		}
@@ -62,8 +138,8 @@ func (f *Facts) Override() (l prefs.Layer) {
 	return l
 }
 
-func (f *Facts) toolsProject(u string, p state.Project) guirpc.Project {
-	v := guirpc.Project{
+func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
+	v := ToolsProject{
 		Project: p, Account: f.Accounts[u], Talking: f.Talking[u].About,
 	}
 	v.Debt = f.Debts[u]
@@ -80,7 +156,7 @@ func (f *Facts) toolsProject(u string, p state.Project) guirpc.Project {
 		v.Units = append(v.Units, x.Workunit)
 	}
 	for key, r := range f.DB.Results.Of(u) {
-		x := guirpc.Result{Result: r, Active: r.Slot != state.NoSlot}
+		x := ToolsResult{Result: r, Active: r.Slot != state.NoSlot}
 		if run, ok := f.Processes[key]; ok {
 			x.Process, x.Scheduled = true, !run.Paused
 			if run.Progress != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
@@ -53,7 +52,7 @@ type Facts struct {
 	Processes map[string]Process      // by result key
 	Letters   map[string]bool         // project → applications have messages for it
 	Asked     map[string]bool         // project → the user wants it contacted now
-	Old       []guirpc.OldResult      // reported of late
+	Old       []OldResult             // reported of late
 }
 
 // Disk is how much disk there is and is used, in bytes.

@@ -15,6 +15,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
 	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control/dashboard"
 	"github.com/starling-grid/starling/internal/atomicfile"

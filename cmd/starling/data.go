@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/installer"
 )

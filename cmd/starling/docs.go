@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+
 	"github.com/starling-grid/starling/installer"
 	"github.com/starling-grid/starling/internal/clidocs"
 )

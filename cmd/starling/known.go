@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"github.com/spf13/cobra"
+
 	"github.com/starling-grid/starling/internal/tomlfile"
 )
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/logfile"
 	"github.com/starling-grid/starling/agent/settings"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/protocol"
 )

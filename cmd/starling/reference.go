@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/prefs"
 )

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/guirpc"
@@ -139,11 +140,11 @@ func serveTools(ctx context.Context, dataDir string, a *agent.Agent, port int, l
 	if port == 0 {
 		return nil
 	}
-	password, err := guirpc.Password(dataDir)
+	password, err := settings.Password(dataDir)
 	if err != nil {
 		return err
 	}
-	allowed, remote := guirpc.RemoteHosts(dataDir)
+	allowed, remote := settings.RemoteHosts(dataDir)
 	host := "127.0.0.1"
 	if remote {
 		host = ""

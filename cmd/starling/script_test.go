@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
 )

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/sim"

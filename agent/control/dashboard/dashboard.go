@@ -17,10 +17,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/control/guirpc"
-	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/prefs"
-	"github.com/starling-grid/starling/protocol"
 )
 
 //go:embed assets
@@ -29,42 +27,25 @@ var embedded embed.FS
 // An Agent is what the dashboard needs of the agent. Its methods may be called
 // concurrently; errors are sentences that are shown to people.
 type Agent interface {
-	Dashboard(ctx context.Context) (View, error)
-	Messages(after int) []guirpc.Message
+	Shower
+	PrefsKeeper
+	control.Steerer
+	control.TransferSteerer
+	control.Attacher
+	control.Accounts
+	control.Logs
+}
+
+// A Shower shows what the page shows.
+type Shower interface {
+	Dashboard(ctx context.Context) (view.Page, error)
+}
+
+// A PrefsKeeper knows the preferences, and what tools changed of them.
+type PrefsKeeper interface {
 	Prefs(ctx context.Context) (prefs.Effective, error)
-	// PrefsOverride returns what tools changed of the preferences.
 	PrefsOverride(ctx context.Context) (prefs.Layer, error)
 	SetPrefsOverride(ctx context.Context, l prefs.Layer) error
-	SteerProject(ctx context.Context, masterURL string, what control.ProjectAction) error
-	SteerTask(ctx context.Context, project, name string, what control.TaskAction) error
-	SteerTransfer(ctx context.Context, project, name string, abort bool) error
-	SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error
-	Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error
-	Detach(ctx context.Context, masterURL string) error
-	// LookupAccount takes BOINC's hash of a password.
-	LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error)
-}
-
-// A View is what the page shows, as of one instant.
-type View struct {
-	Status      control.Status                `json:"status"`
-	Compute     prefs.Permission              `json:"compute"`
-	Network     prefs.Permission              `json:"network"`
-	RunUntil    time.Time                     `json:"run_until,omitzero"`     // then the mode is auto again; zero: for good
-	NetUntil    time.Time                     `json:"network_until,omitzero"` // likewise
-	CPUs        int                           `json:"cpus"`                   // that may be used now
-	AllCPUs     int                           `json:"all_cpus"`
-	Memory      int64                         `json:"memory"`                    // bytes that tasks may use; 0: no limit
-	Temperature float64                       `json:"cpu_temperature,omitempty"` // °C of the hottest sensor; 0: not known
-	Plans       map[string]decide.ProjectPlan `json:"plans"`                     // by master URL
-	Credit      map[string][]Day              `json:"credit"`                    // by master URL, oldest first
-}
-
-// A Day is the credit that the account and this computer had at its end.
-type Day struct {
-	Day  time.Time `json:"day"` // its begin, UTC
-	User float64   `json:"user"`
-	Host float64   `json:"host"`
 }
 
 // A Server serves the dashboard of one agent.

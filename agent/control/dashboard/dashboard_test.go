@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/control/guirpc"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -27,15 +27,15 @@ type agent struct {
 	asked []string
 }
 
-func (a *agent) Dashboard(context.Context) (View, error) {
-	return View{Status: control.Status{Version: "9"}, AllCPUs: 4}, nil
+func (a *agent) Dashboard(context.Context) (view.Page, error) {
+	return view.Page{Status: control.Status{Version: "9"}, AllCPUs: 4}, nil
 }
 
-func (a *agent) Messages(after int) []guirpc.Message {
+func (a *agent) Log(_ context.Context, after int) (control.Log, error) {
 	if after > 0 {
-		return nil
+		return control.Log{}, nil
 	}
-	return []guirpc.Message{{Seqno: 1, Text: "<hello>", Priority: 1}}
+	return control.Log{Messages: []control.Message{{Seqno: 1, Text: "<hello>", Level: "INFO"}}}, nil
 }
 
 func (a *agent) Prefs(context.Context) (prefs.Effective, error) { return prefs.Merge(a.own), nil }
@@ -258,7 +258,7 @@ func TestEvents(t *testing.T) {
 	for len(got) < 5 && lines.Scan() {
 		got = append(got, lines.Text())
 	}
-	var v View
+	var v view.Page
 	if err := json.Unmarshal([]byte(strings.TrimPrefix(got[1], "data: ")), &v); err != nil || got[0] != "event: view" || v.AllCPUs != 4 {
 		t.Errorf("%q: %v", got, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"sync"
 	"time"
@@ -75,10 +76,17 @@ type message struct {
 const keptMessages = 200
 
 // messages are the lines after a number, the last ones only.
-func (s *Server) messages(after int) (lines []message, last int) {
-	kept := s.Agent.Messages(after)
-	for _, m := range kept[max(0, len(kept)-keptMessages):] {
-		lines = append(lines, message(m))
+func (s *Server) messages(ctx context.Context, after int) (lines []message, last int) {
+	log, err := s.Agent.Log(ctx, after)
+	if err != nil {
+		return nil, after
+	}
+	for _, m := range log.Messages[max(0, len(log.Messages)-keptMessages):] {
+		line := message{Seqno: m.Seqno, Time: m.Time, Project: m.Project, Priority: 1, Text: m.Text}
+		if m.Level != slog.LevelInfo.String() {
+			line.Priority = 2
+		}
+		lines = append(lines, line)
 		after = m.Seqno
 	}
 	return lines, after
@@ -120,7 +128,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			shown = view
 			text += "event: view\ndata: " + string(view) + "\n\n"
 		}
-		lines, last := s.messages(seen)
+		lines, last := s.messages(r.Context(), seen)
 		if len(lines) > 0 {
 			b, err := json.Marshal(lines)
 			if err != nil {

@@ -1,12 +1,14 @@
 package guirpc
 
 import (
+	"errors"
+
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-func writeAppConfig(w *bxml.Writer, p Project) {
+func writeAppConfig(w *bxml.Writer, p view.ToolsProject) {
 	if p.Account.MaxConcurrent == 0 && len(p.Account.Apps) == 0 {
 		w.Text("error", "app_config.xml not found")
 		return
@@ -33,13 +35,12 @@ func writeAppConfig(w *bxml.Writer, p Project) {
 }
 
 func (r *request) appConfig() string {
-	v, err := r.srv.Agent.View(r.ctx)
+	v, err := r.srv.Agent.Tools(r.ctx)
 	if err != nil {
 		return errorText(err.Error())
 	}
-	url, _ := protocol.CanonicalMasterURL(r.arg("url"))
 	for _, p := range v.Projects {
-		if p.MasterURL == url {
+		if p.MasterURL == r.url("url") {
 			var w bxml.Writer
 			writeAppConfig(&w, p)
 			return string(w.Bytes())
@@ -51,10 +52,6 @@ func (r *request) appConfig() string {
 // setAppConfig takes an app_config as what tools changed of the account: what it
 // does not name it does not limit.
 func (r *request) setAppConfig() string {
-	url, ok := r.known("url")
-	if !ok {
-		return errorText("no such project")
-	}
 	src, ok := r.block("app_config")
 	if !ok {
 		return errorText("XML parse failed")
@@ -63,7 +60,11 @@ func (r *request) setAppConfig() string {
 	if err != nil {
 		return errorText(err.Error())
 	}
-	return outcome(r.srv.Agent.ChangeAccount(r.ctx, url, func(o *settings.Override) { o.MaxConcurrent, o.Apps = &most, apps }))
+	err = r.srv.Agent.ChangeAccount(r.ctx, r.url("url"), func(o *settings.Override) { o.MaxConcurrent, o.Apps = &most, apps })
+	if errors.Is(err, settings.ErrNotAttached) {
+		return errorText("no such project") // as these two calls spell it
+	}
+	return outcome(err)
 }
 
 func parseAppConfig(src string) (most int, apps []settings.App, err error) {

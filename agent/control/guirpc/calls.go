@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -20,21 +21,21 @@ type call struct {
 func table() map[string]call {
 	t := make(map[string]call)
 	for name, do := range map[string]func(*request) string{
-		"exchange_versions": (*request).exchangeVersions, "get_state": view(writeState), "get_results": (*request).results,
-		"get_simple_gui_info": view(writeSimple), "get_project_status": view(writeProjects), "get_cc_status": view(writeStatus),
-		"get_host_info": view(writeHost), "get_messages": (*request).messages, "get_message_count": (*request).messageCount,
-		"get_notices_public": (*request).notices, "get_file_transfers": view(writeTransfers), "get_disk_usage": view(writeDisk),
-		"get_statistics": view(writeStatistics), "get_daily_xfer_history": view(writeTraffic), "get_old_results": view(writeOld),
-		"get_screensaver_tasks": view(writeScreensaver), "get_newer_version": view(writeNewer),
+		"exchange_versions": (*request).exchangeVersions, "get_state": shows(writeState), "get_results": (*request).results,
+		"get_simple_gui_info": shows(writeSimple), "get_project_status": shows(writeProjects), "get_cc_status": shows(writeStatus),
+		"get_host_info": shows(writeHost), "get_messages": (*request).messages, "get_message_count": (*request).messageCount,
+		"get_notices_public": (*request).notices, "get_file_transfers": shows(writeTransfers), "get_disk_usage": shows(writeDisk),
+		"get_statistics": shows(writeStatistics), "get_daily_xfer_history": shows(writeTraffic), "get_old_results": shows(writeOld),
+		"get_screensaver_tasks": shows(writeScreensaver), "get_newer_version": shows(writeNewer),
 		"get_all_projects_list": (*request).allProjects,
 	} {
 		t[name] = call{true, do}
 	}
 	for name, do := range map[string]func(*request) string{
-		"get_notices": (*request).notices, "acct_mgr_info": view(writeManager), "get_project_init_status": text("<get_project_init_status>\n</get_project_init_status>\n"),
-		"get_proxy_settings": view(writeProxy), "get_global_prefs_file": view(writePrefsFile),
-		"get_global_prefs_working": view(writePrefsWorking), "get_global_prefs_override": view(writePrefsOverride),
-		"get_cc_config": view(writeConfig), "get_app_config": (*request).appConfig,
+		"get_notices": (*request).notices, "acct_mgr_info": shows(writeManager), "get_project_init_status": text("<get_project_init_status>\n</get_project_init_status>\n"),
+		"get_proxy_settings": shows(writeProxy), "get_global_prefs_file": shows(writePrefsFile),
+		"get_global_prefs_working": shows(writePrefsWorking), "get_global_prefs_override": shows(writePrefsOverride),
+		"get_cc_config": shows(writeConfig), "get_app_config": (*request).appConfig,
 		"set_language": (*request).setLanguage, "network_available": reload, "read_cc_config": (*request).readConfig, "read_global_prefs_override": reload,
 		"set_global_prefs_override": (*request).setOverride,
 		"set_cc_config":             (*request).setConfig,
@@ -69,9 +70,9 @@ func text(s string) func(*request) string { return func(*request) string { retur
 func refused(why string) func(*request) string { return text(errorText(why)) }
 
 // view answers with something of the agent's view.
-func view(write func(*bxml.Writer, View)) func(*request) string {
+func shows(write func(*bxml.Writer, view.Tools)) func(*request) string {
 	return func(r *request) string {
-		v, err := r.srv.Agent.View(r.ctx)
+		v, err := r.srv.Agent.Tools(r.ctx)
 		if err != nil {
 			return errorText(err.Error())
 		}
@@ -88,27 +89,31 @@ func (r *request) exchangeVersions() string {
 
 func (r *request) results() string {
 	active := r.arg("active_only") == "1"
-	return view(func(w *bxml.Writer, v View) { writeResults(w, v, active) })(r)
+	return shows(func(w *bxml.Writer, v view.Tools) { writeResults(w, v, active) })(r)
 }
 
 func (r *request) messages() string {
 	after, _ := strconv.Atoi(r.arg("seqno"))
 	var w bxml.Writer
-	writeMessages(&w, r.srv.Agent.Messages(after))
+	log, err := r.srv.Agent.Log(r.ctx, after)
+	if err != nil {
+		return errorText(err.Error())
+	}
+	writeMessages(&w, log.Messages)
 	return string(w.Bytes())
 }
 
 func (r *request) messageCount() string {
 	last := 0
-	if all := r.srv.Agent.Messages(-1); len(all) > 0 {
-		last = all[len(all)-1].Seqno
+	if log, err := r.srv.Agent.Log(r.ctx, -1); err == nil && len(log.Messages) > 0 {
+		last = log.Messages[len(log.Messages)-1].Seqno
 	}
 	return fmt.Sprintf("<seqno>%d</seqno>\n", last)
 }
 
 func (r *request) notices() string {
 	after, _ := strconv.Atoi(r.arg("seqno"))
-	return view(func(w *bxml.Writer, v View) { writeNotices(w, v, after) })(r)
+	return shows(func(w *bxml.Writer, v view.Tools) { writeNotices(w, v, after) })(r)
 }
 
 // readConfig has settings read again and, as BOINC does, what stands beside them.
@@ -135,76 +140,35 @@ func (r *request) setOverride() string {
 	return outcome(err)
 }
 
-// known returns the canonical URL of a project that is attached.
-func (r *request) known(arg string) (string, bool) {
-	url, err := protocol.CanonicalMasterURL(r.arg(arg))
-	if err != nil {
-		return "", false
-	}
-	v, err := r.srv.Agent.View(r.ctx)
-	if err != nil {
-		return "", false
-	}
-	for _, p := range v.Projects {
-		if p.MasterURL == url {
-			return url, true
-		}
-	}
-	return "", false
+// url returns the canonical form of a project's URL; "" if it is none, which is
+// nobody's.
+func (r *request) url(arg string) string {
+	url, _ := protocol.CanonicalMasterURL(r.arg(arg))
+	return url
 }
 
 func project(what control.ProjectAction) func(*request) string {
 	return func(r *request) string {
-		url, ok := r.known("project_url")
-		if !ok {
-			return errorText("No such project")
-		}
-		return outcome(r.srv.Agent.SteerProject(r.ctx, url, what))
+		return outcome(r.srv.Agent.SteerProject(r.ctx, r.url("project_url"), what))
 	}
 }
 
 func (r *request) detach() string {
-	url, ok := r.known("project_url")
-	if !ok {
-		return errorText("No such project")
-	}
-	return outcome(r.srv.Agent.Detach(r.ctx, url))
+	return outcome(r.srv.Agent.Detach(r.ctx, r.url("project_url")))
 }
 
 func task(what control.TaskAction) func(*request) string {
 	return func(r *request) string {
-		url, ok := r.known("project_url")
-		switch {
-		case !ok:
-			return errorText("No such project")
-		case r.arg("name") == "":
+		if r.arg("name") == "" {
 			return errorText("Missing result name")
 		}
-		if v, err := r.srv.Agent.View(r.ctx); err == nil && !v.holds(url, r.arg("name")) {
-			return errorText("no such result")
-		}
-		return outcome(r.srv.Agent.SteerTask(r.ctx, url, r.arg("name"), what))
+		return outcome(r.srv.Agent.SteerTask(r.ctx, r.url("project_url"), r.arg("name"), what))
 	}
-}
-
-func (v View) holds(url, name string) bool {
-	for _, p := range v.Projects {
-		for _, r := range p.Results {
-			if p.MasterURL == url && r.Name == name {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func transfer(abort bool) func(*request) string {
 	return func(r *request) string {
-		url, ok := r.known("project_url")
-		if !ok {
-			return errorText("No such project")
-		}
-		return outcome(r.srv.Agent.SteerTransfer(r.ctx, url, r.arg("filename"), abort))
+		return outcome(r.srv.Agent.SteerTransfer(r.ctx, r.url("project_url"), r.arg("filename"), abort))
 	}
 }
 
@@ -218,9 +182,6 @@ func (r *request) attach() string {
 		return errorText(err.Error())
 	case key == "":
 		return errorText("Missing authenticator")
-	}
-	if _, there := r.known("project_url"); there {
-		return errorText("Already attached to project")
 	}
 	return outcome(r.srv.Agent.Attach(r.ctx, url, key))
 }

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
 // writeConfig shows the settings in force as a cc_config.xml, as far as they have a
 // name there.
-func writeConfig(w *bxml.Writer, v View) {
+func writeConfig(w *bxml.Writer, v view.Tools) {
 	s := v.Settings
 	w.Open("cc_config")
 	w.Open("log_flags")

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -29,9 +29,9 @@ type desk struct {
 	host *state.Host
 }
 
-func (d desk) View(context.Context) (guirpc.View, error) {
+func (d desk) Tools(context.Context) (view.Tools, error) {
 	s, err := settings.Load(d.dir)
-	v := guirpc.View{
+	v := view.Tools{
 		Platforms: []string{"x86_64-pc-linux-gnu"}, Prefs: prefs.Merge(), Now: time.Now(), DataDir: d.dir, Settings: s,
 		Newer: control.Release{Version: "9.9.9", URL: "https://starling.example/"}, GPUMode: d.host.GPUMode,
 	}
@@ -40,7 +40,7 @@ func (d desk) View(context.Context) (guirpc.View, error) {
 		err = errAccounts
 	}
 	for _, acc := range good {
-		v.Projects = append(v.Projects, guirpc.Project{Project: state.Project{MasterURL: acc.MasterURL}, Account: acc})
+		v.Projects = append(v.Projects, view.ToolsProject{Project: state.Project{MasterURL: acc.MasterURL}, Account: acc})
 	}
 	return v, err
 }

@@ -1,10 +1,11 @@
 package guirpc
 
 import (
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-func writeDisk(w *bxml.Writer, v View) {
+func writeDisk(w *bxml.Writer, v view.Tools) {
 	w.Open("disk_usage_summary")
 	for _, p := range v.Projects {
 		w.Open("project")

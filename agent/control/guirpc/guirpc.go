@@ -24,6 +24,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
@@ -267,11 +269,21 @@ func errorText(text string) string {
 
 // outcome is the reply to a call that does something.
 func outcome(err error) string {
-	if err != nil {
-		return errorText(err.Error())
+	switch {
+	case err == nil:
+		return success
+	case errors.Is(err, settings.ErrNotAttached):
+		return errorText(noProject)
+	case errors.Is(err, settings.ErrAttached):
+		return errorText("Already attached to project")
+	case errors.Is(err, control.ErrNoTask):
+		return errorText("no such result")
 	}
-	return success
+	return errorText(err.Error())
 }
+
+// noProject is what tools know a project by that is not attached.
+const noProject = "No such project"
 
 // flat drops what a line of a reply must not hold.
 func flat(format string, args ...any) string {

@@ -7,25 +7,30 @@ import (
 	"encoding/hex"
 	"log/slog"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/guirpc"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/prefs"
 )
 
 // An agent shows nothing and does nothing; calls that need more panic.
 type agent struct{ guirpc.Agent }
 
-func (agent) View(context.Context) (guirpc.View, error) {
-	return guirpc.View{Platforms: []string{"x86_64-pc-linux-gnu"}, Prefs: prefs.Merge(), Now: time.Now()}, nil
+func (agent) Tools(context.Context) (view.Tools, error) {
+	return view.Tools{Platforms: []string{"x86_64-pc-linux-gnu"}, Prefs: prefs.Merge(), Now: time.Now()}, nil
 }
 
-func (agent) Messages(int) []guirpc.Message {
-	return []guirpc.Message{{Seqno: 7, Time: time.Now(), Priority: 1, Text: "a <b> ]]> c"}}
+func (agent) Log(context.Context, int) (control.Log, error) {
+	return control.Log{Messages: []control.Message{{Seqno: 7, Time: time.Now(), Level: "INFO", Text: "a <b> ]]> c"}}}, nil
+}
+
+func (agent) SteerProject(context.Context, string, control.ProjectAction) error {
+	return settings.ErrNotAttached
 }
 
 func serve(t *testing.T, password string) string {
@@ -168,19 +173,5 @@ func TestHostilePeers(t *testing.T) {
 	}
 	if got := dial(t, addr).call("<exchange_versions/>"); !strings.Contains(got, "<major>") {
 		t.Errorf("another peer: %q", got)
-	}
-}
-
-func TestPasswordFile(t *testing.T) {
-	dir := t.TempDir()
-	first, err := guirpc.Password(dir)
-	if err != nil || len(first) != 32 {
-		t.Fatal(first, err)
-	}
-	if st, err := os.Stat(filepath.Join(dir, guirpc.PasswordFile)); err != nil || st.Mode().Perm() != 0o600 {
-		t.Errorf("got %v, %v", st, err)
-	}
-	if again, err := guirpc.Password(dir); err != nil || again != first {
-		t.Errorf("got %q, %v", again, err)
 	}
 }

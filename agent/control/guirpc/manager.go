@@ -4,12 +4,13 @@ import (
 	"context"
 	"strings"
 
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
 // writeManager tells which account manager is followed.
-func writeManager(w *bxml.Writer, v View) {
+func writeManager(w *bxml.Writer, v view.Tools) {
 	w.Open("acct_mgr_info")
 	w.Text("acct_mgr_url", v.Manager.URL)
 	w.Text("acct_mgr_name", v.Manager.Name)
@@ -21,7 +22,7 @@ func writeManager(w *bxml.Writer, v View) {
 // arguments leaves it. How it went the tool hears by the poll.
 func (r *request) manager() string {
 	if r.has("use_config_file") {
-		if v, err := r.srv.Agent.View(r.ctx); err != nil || v.Manager.URL == "" {
+		if v, err := r.srv.Agent.Tools(r.ctx); err != nil || v.Manager.URL == "" {
 			return errorText("no account manager is followed")
 		}
 		return r.begin(managerReply(inProgress, ""), func(ctx context.Context) string {
@@ -40,7 +41,7 @@ func (r *request) manager() string {
 	if err != nil {
 		return errorText(err.Error())
 	}
-	if v, err := r.srv.Agent.View(r.ctx); err == nil && v.Manager.URL != "" && v.Manager.URL != url {
+	if v, err := r.srv.Agent.Tools(r.ctx); err == nil && v.Manager.URL != "" && v.Manager.URL != url {
 		return errorText("attached to a different AM - detach first")
 	}
 	hash, hashed := strings.CutPrefix(r.arg("password"), "hash:")

@@ -1,21 +1,29 @@
 package guirpc
 
 import (
+	"log/slog"
 	"strings"
 
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// MaxMessages is how many messages are kept for tools.
-const MaxMessages = 2000
+// priority is BOINC's: 1 for information, 2 for the user to act on.
+func priority(m control.Message) int64 {
+	if m.Level == slog.LevelInfo.String() {
+		return 1
+	}
+	return 2
+}
 
-func writeMessages(w *bxml.Writer, all []Message) {
+func writeMessages(w *bxml.Writer, all []control.Message) {
 	w.Open("msgs")
 	for _, m := range all {
 		w.Open("msg")
 		w.Text("project", m.Project)
-		w.Int("pri", int64(m.Priority))
+		w.Int("pri", priority(m))
 		w.Int("seqno", int64(m.Seqno))
 		w.Raw("<body>\n<![CDATA[\n" + cdata(m.Text) + "\n]]>\n</body>\n")
 		w.Int("time", m.Time.Unix())
@@ -26,7 +34,7 @@ func writeMessages(w *bxml.Writer, all []Message) {
 
 func cdata(s string) string { return strings.ReplaceAll(s, "]]>", "]] >") }
 
-func writeNotices(w *bxml.Writer, v View, after int) {
+func writeNotices(w *bxml.Writer, v view.Tools, after int) {
 	w.Open("notices")
 	seqno := 0
 	for _, p := range v.Projects {

@@ -5,11 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
 // writeNewer tells of a newer version of this program, and where to get it.
-func writeNewer(w *bxml.Writer, v View) {
+func writeNewer(w *bxml.Writer, v view.Tools) {
 	w.Text("newer_version", v.Newer.Version)
 	w.Text("download_url", v.Newer.URL)
 }
@@ -19,7 +20,7 @@ func writeNewer(w *bxml.Writer, v View) {
 const projectsFile = "all_projects_list.xml"
 
 func (r *request) allProjects() string {
-	v, err := r.srv.Agent.View(r.ctx)
+	v, err := r.srv.Agent.Tools(r.ctx)
 	if err != nil {
 		return errorText(err.Error())
 	}

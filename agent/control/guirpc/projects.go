@@ -1,11 +1,12 @@
 package guirpc
 
 import (
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-func writeProjects(w *bxml.Writer, v View) {
+func writeProjects(w *bxml.Writer, v view.Tools) {
 	w.Open("projects")
 	for _, p := range v.Projects {
 		writeProject(w, v, p)
@@ -14,7 +15,7 @@ func writeProjects(w *bxml.Writer, v View) {
 }
 
 // project reasons of <sched_rpc_pending>: 0 none, 1 asked for by the user.
-func writeProject(w *bxml.Writer, v View, p Project) {
+func writeProject(w *bxml.Writer, v view.Tools, p view.ToolsProject) {
 	w.Open("project")
 	w.Text("master_url", p.MasterURL)
 	w.Text("project_name", p.Name)
@@ -95,7 +96,7 @@ func writeVersion(w *bxml.Writer, a protocol.AppVersion) {
 	w.Close("app_version")
 }
 
-func writeUnit(w *bxml.Writer, p Project, u protocol.Workunit) {
+func writeUnit(w *bxml.Writer, p view.ToolsProject, u protocol.Workunit) {
 	version := 0
 	for _, r := range p.Results {
 		if r.WorkunitName == u.Name {
@@ -126,7 +127,7 @@ func writeFileRef(w *bxml.Writer, f protocol.FileRef) {
 	w.Close("file_ref")
 }
 
-func writeStatistics(w *bxml.Writer, v View) {
+func writeStatistics(w *bxml.Writer, v view.Tools) {
 	w.Open("statistics")
 	for _, p := range v.Projects {
 		w.Open("project_statistics")

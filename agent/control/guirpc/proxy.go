@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
@@ -17,7 +18,7 @@ const usualProxyPort = "80"
 
 // writeProxy shows the proxy that the settings name; one of the environment is
 // not shown, as it is not the tools' to change.
-func writeProxy(w *bxml.Writer, v View) {
+func writeProxy(w *bxml.Writer, v view.Tools) {
 	u, err := url.Parse(v.Settings.Proxy)
 	if err != nil || u.Host == "" {
 		u = new(url.URL)

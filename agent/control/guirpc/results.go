@@ -1,11 +1,12 @@
 package guirpc
 
 import (
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-func writeResults(w *bxml.Writer, v View, active bool) {
+func writeResults(w *bxml.Writer, v view.Tools, active bool) {
 	w.Open("results")
 	for _, p := range v.Projects {
 		for _, r := range p.Results {
@@ -26,7 +27,7 @@ const (
 	scheduled         = 2
 )
 
-func writeResult(w *bxml.Writer, v View, p Project, r Result) {
+func writeResult(w *bxml.Writer, v view.Tools, p view.ToolsProject, r view.ToolsResult) {
 	w.Open("result")
 	w.Text("name", r.Name)
 	w.Text("wu_name", r.WorkunitName)
@@ -59,7 +60,7 @@ func writeResult(w *bxml.Writer, v View, p Project, r Result) {
 	w.Close("result")
 }
 
-func writeTask(w *bxml.Writer, r Result) {
+func writeTask(w *bxml.Writer, r view.ToolsResult) {
 	taskState, schedState := taskUninitialized, preempted
 	switch {
 	case r.Scheduled:
@@ -90,7 +91,7 @@ func writeTask(w *bxml.Writer, r Result) {
 	w.Close("active_task")
 }
 
-func writeSimple(w *bxml.Writer, v View) {
+func writeSimple(w *bxml.Writer, v view.Tools) {
 	w.Open("simple_gui_info")
 	for _, p := range v.Projects {
 		writeProject(w, v, p)
@@ -105,7 +106,7 @@ func writeSimple(w *bxml.Writer, v View) {
 	w.Close("simple_gui_info")
 }
 
-func writeScreensaver(w *bxml.Writer, v View) {
+func writeScreensaver(w *bxml.Writer, v view.Tools) {
 	w.Open("handle_get_screensaver_tasks")
 	w.Int("suspend_reason", int64(suspendReason(v.Compute)))
 	for _, p := range v.Projects {
@@ -118,7 +119,7 @@ func writeScreensaver(w *bxml.Writer, v View) {
 	w.Close("handle_get_screensaver_tasks")
 }
 
-func writeOld(w *bxml.Writer, v View) {
+func writeOld(w *bxml.Writer, v view.Tools) {
 	w.Open("old_results")
 	for _, o := range v.Old {
 		w.Open("old_result")

@@ -3,13 +3,14 @@ package guirpc
 import (
 	"time"
 
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
 func seconds(d time.Duration) float64 { return d.Seconds() }
 
-func writeState(w *bxml.Writer, v View) {
+func writeState(w *bxml.Writer, v view.Tools) {
 	w.Open("client_state")
 	writeHost(w, v)
 	writeNetStats(w)
@@ -73,7 +74,7 @@ func writeTimes(w *bxml.Writer, t protocol.TimeStats) {
 	w.Close("time_stats")
 }
 
-func writeHost(w *bxml.Writer, v View) {
+func writeHost(w *bxml.Writer, v view.Tools) {
 	w.Open("host_info")
 	w.Raw(v.Host.InnerXML())
 	w.Close("host_info")

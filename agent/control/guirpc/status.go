@@ -1,6 +1,8 @@
 package guirpc
 
 import (
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
@@ -47,14 +49,14 @@ func modeNumber(k prefs.ModeKind) int64 {
 }
 
 // gpus says whether GPUs might compute, if there were any for the agent.
-func gpus(v View) prefs.Permission {
+func gpus(v view.Tools) prefs.Permission {
 	if !v.Compute.Denied() && v.GPUMode.At(v.Now) == prefs.Never {
 		return prefs.Permission{Code: prefs.ByUser, Why: "You have told GPUs not to compute."}
 	}
 	return v.Compute
 }
 
-func writeStatus(w *bxml.Writer, v View) {
+func writeStatus(w *bxml.Writer, v view.Tools) {
 	w.Open("cc_status")
 	online := int64(2) // nothing to do there
 	for _, p := range v.Projects {
@@ -85,6 +87,6 @@ func writeStatus(w *bxml.Writer, v View) {
 	m("network", v.Network, v.NetMode)
 	w.Int("disallow_attach", 0)
 	w.Int("simple_gui_only", 0)
-	w.Int("max_event_log_lines", MaxMessages)
+	w.Int("max_event_log_lines", control.MaxMessages)
 	w.Close("cc_status")
 }

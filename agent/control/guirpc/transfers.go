@@ -1,11 +1,12 @@
 package guirpc
 
 import (
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-func writeTransfers(w *bxml.Writer, v View) {
+func writeTransfers(w *bxml.Writer, v view.Tools) {
 	w.Open("file_transfers")
 	for _, t := range v.Transfers {
 		w.Open("file_transfer")
@@ -49,7 +50,7 @@ func flag(b bool) int64 {
 	return 0
 }
 
-func writeTraffic(w *bxml.Writer, v View) {
+func writeTraffic(w *bxml.Writer, v view.Tools) {
 	w.Open("daily_xfers")
 	for _, t := range v.Traffic {
 		w.Open("dx")

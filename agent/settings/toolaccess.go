@@ -1,4 +1,4 @@
-package guirpc
+package settings
 
 import (
 	"crypto/rand"

@@ -1,0 +1,91 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// ErrNoTask says that there is no task of a name.
+var ErrNoTask = errors.New("no such task")
+
+// An Agent is what the control interface needs of the agent. Its methods, and those of
+// the interfaces it is made of, may be called concurrently; errors are sentences that are
+// shown to people.
+type Agent interface {
+	Shower
+	Reloader
+	Steerer
+	Logs
+	Attacher
+	ManagerFollower
+}
+
+// A Shower shows what goes on and why.
+type Shower interface {
+	Status(ctx context.Context) (Status, error)
+	// Decision makes a pass of the policies now and returns it, with all reasons.
+	Decision(ctx context.Context) (decide.Record, error)
+	// Prefs returns the computing preferences in force.
+	Prefs(ctx context.Context) (prefs.Effective, error)
+}
+
+// A Reloader reads the account and preference files again and returns what is wrong
+// with them.
+type Reloader interface {
+	Reload(ctx context.Context) error
+}
+
+// A Steerer does what a person asks.
+type Steerer interface {
+	// SteerProject returns settings.ErrNotAttached for a project that is not.
+	SteerProject(ctx context.Context, masterURL string, what ProjectAction) error
+	// SteerTask finds the task by its name alone if project is "". It returns ErrNoTask
+	// if there is none.
+	SteerTask(ctx context.Context, project, name string, what TaskAction) error
+	// SetMode sets the mode of computing or of the network, for good or for a
+	// time.
+	SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error
+}
+
+// A TransferSteerer tries a transfer again now, or gives its file up.
+type TransferSteerer interface {
+	SteerTransfer(ctx context.Context, project, name string, abort bool) error
+}
+
+// Logs keep what was logged since the agent's start.
+type Logs interface {
+	// Log returns the kept lines with numbers above after; for a negative one the last
+	// line alone.
+	Log(ctx context.Context, after int) (Log, error)
+}
+
+// An Attacher makes account files and removes them. The errors are
+// settings.ErrAttached and settings.ErrNotAttached.
+type Attacher interface {
+	Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error
+	Detach(ctx context.Context, masterURL string) error
+}
+
+// Accounts are those that projects have of people.
+type Accounts interface {
+	ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error)
+	// LookupAccount and CreateAccount take BOINC's hash of a password.
+	LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error)
+	CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string) (protocol.Authenticator, error)
+}
+
+// A ManagerFollower follows an account manager.
+type ManagerFollower interface {
+	// JoinManager takes BOINC's hash of a password.
+	JoinManager(ctx context.Context, managerURL, login, passwdHash string) error
+	// SyncManager asks the manager now.
+	SyncManager(ctx context.Context) error
+	// LeaveManager follows it no more, and with detach set detaches the projects that it
+	// attached.
+	LeaveManager(ctx context.Context, detach bool) error
+}
