@@ -1,14 +1,13 @@
 package agent
 
 import (
-	"context"
 	mrand "math/rand/v2"
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/protocol/appipc"
 )
 
 // A Computer stands in for the one that the agent runs on, in simulations of many
@@ -17,7 +16,7 @@ type Computer struct {
 	Info protocol.HostInfo // its name, processors, memory and so on; speeds are in the state
 	// Applications returns what runs applications below a data directory and reports
 	// events as an [executor.Executor] does.
-	Applications func(dataDir string, report func(executor.Event)) Applications
+	Applications func(dataDir string, report func(executor.Event)) life.Applications
 	Rand         *mrand.Rand // the agent's alone from then on
 	// Tick is how long the loop may sleep, how old may be what is known of the disk,
 	// and how much of debts and uptime a kill may cost. The agent's own minute is for
@@ -25,39 +24,21 @@ type Computer struct {
 	Tick time.Duration
 }
 
-// Applications run results' applications, as [executor.Executor] describes it.
-type Applications interface {
-	KillLeftovers(ctx context.Context) error
-	Start(t executor.Task) error
-	Suspend(result string) error
-	Resume(result string) error
-	Quit(result string) error
-	Abort(result string, status int, reason string) error
-	Reread(result string, d appipc.InitData) error
-	TrickleDown(result string, slot int, at time.Time, text string) error
-	UploadEnded(result, logical string, status int) error
-	Allow(a executor.Allowance)
-	Progress() map[string]executor.Progress
-	Saved(result string, slot int) (executor.Checkpointed, bool)
-	Clear(slot int) error
-	Stop(ctx context.Context) error
-}
-
 // applications opens what runs applications.
-func (a *Agent) applications() (Applications, error) {
-	report := func(e executor.Event) { a.post(func() { a.applyRun(e) }) }
+func (a *Agent) applications() (life.Applications, error) {
+	report := func(e executor.Event) { a.core.Post(life.Ran{Of: e}) }
 	if c := a.cfg.Computer; c != nil {
-		return c.Applications(a.cfg.DataDir, report), nil
+		return c.Applications(a.core.Dir, report), nil
 	}
-	e, err := executor.New(a.cfg.DataDir, a.cfg.Log, report)
+	e, err := executor.New(a.core.Dir, a.cfg.Log, report)
 	if err != nil {
 		return nil, err
 	}
-	e.PassEnvironment(a.settings.PassEnvironment)
+	e.PassEnvironment(a.core.Settings.PassEnvironment)
 	if a.cfg.Confine {
 		a.group(e)
-		if a.settings.Sandbox {
-			err = e.Confine(executor.Walls{Network: a.settings.SandboxNetwork, Read: a.settings.SandboxRead, Write: a.settings.SandboxWrite})
+		if a.core.Settings.Sandbox {
+			err = e.Confine(executor.Walls{Network: a.core.Settings.SandboxNetwork, Read: a.core.Settings.SandboxRead, Write: a.core.Settings.SandboxWrite})
 		}
 	}
 	return e, err
@@ -67,9 +48,9 @@ func (a *Agent) applications() (Applications, error) {
 func (a *Agent) group(e *executor.Executor) {
 	bounded, err := e.UseControlGroups()
 	if err != nil {
-		a.log.Warn("applications have no control groups: their bounds are kept by looking", "error", err)
+		a.core.Log.Warn("applications have no control groups: their bounds are kept by looking", "error", err)
 	} else if bounded != "" {
-		a.log.Info("each application has a control group", "bounded", bounded)
+		a.core.Log.Info("each application has a control group", "bounded", bounded)
 	}
 	a.bounded = bounded
 }

@@ -4,31 +4,25 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/agent/core"
 )
 
 // keepState makes copies of the state: at the start, every hour, and when a project
 // gives this computer another id, which nobody else knows.
-func (a *Agent) keepState(now time.Time, w *waker) {
+func (a *Agent) keepState(now time.Time, w *core.Waker) {
 	var list strings.Builder
-	for u, p := range a.db.Projects.All() {
+	for u, p := range a.core.DB.Projects.All() {
 		fmt.Fprintln(&list, u, p.HostID)
 	}
 	ids := list.String()
 	if due := a.kept.at.Add(keepEvery); now.Before(due) && !now.Before(a.kept.at) && ids == a.kept.ids || a.kept.busy {
-		w.by(due)
+		w.By(due)
 		return
 	}
 	a.kept.at, a.kept.ids, a.kept.busy = now, ids, true
-	keep := a.db.Keeper()
-	go func() {
-		err := keep()
-		a.post(func() {
-			a.kept.busy = false
-			if err != nil {
-				a.log.Warn("the state could not be copied; computing continues", "error", err)
-			}
-		})
-	}()
+	keep := a.core.DB.Keeper()
+	go func() { a.core.Post(stateCopied{keep()}) }()
 }
 
 // keepEvery is how old the copy of the state may be.
@@ -43,12 +37,25 @@ type keeping struct {
 
 // tellRepair tells what was done about a damaged state file.
 func (a *Agent) tellRepair() {
-	r := a.db.Repaired
+	r := a.core.DB.Repaired
 	switch {
 	case r == nil:
 	case r.Copy.IsZero():
-		a.log.Error("the state file was damaged and has no good copy: starting over with the accounts; projects will resend tasks", "error", r.Cause, "set_aside", r.Aside)
+		a.core.Log.Error("the state file was damaged and has no good copy: starting over with the accounts; projects will resend tasks", "error", r.Cause, "set_aside", r.Aside)
 	default:
-		a.log.Error("the state file was damaged: restored from its last good copy", "error", r.Cause, "copy", r.Copy, "set_aside", r.Aside)
+		a.core.Log.Error("the state file was damaged: restored from its last good copy", "error", r.Cause, "copy", r.Copy, "set_aside", r.Aside)
+	}
+}
+
+// stateCopied is an event: a copy of the state was made, or not.
+type stateCopied struct{ err error }
+
+// Event names it.
+func (stateCopied) Event() string { return "state copied" }
+
+func (a *Agent) copied(e stateCopied) {
+	a.kept.busy = false
+	if e.err != nil {
+		a.core.Log.Warn("the state could not be copied; computing continues", "error", e.err)
 	}
 }

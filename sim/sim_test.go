@@ -8,8 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-grid/starling/sim"
 	"pgregory.net/rapid"
+
+	"github.com/starling-grid/starling/sim"
 )
 
 func load(t testing.TB, name string) sim.Scenario {

@@ -127,7 +127,7 @@ func table[V any](b *strings.Builder, name string, all func(yield func(string, V
 }
 
 func fields(b *strings.Builder, path string, v reflect.Value) {
-	switch s, ok := v.Interface().(fmt.Stringer); {
+	switch s, ok := reflect.TypeAssert[fmt.Stringer](v); {
 	case v.IsZero(): // of a field that this format did not have
 	case ok:
 		fmt.Fprintf(b, "%s: %s\n", path, s)

@@ -225,7 +225,8 @@ func formOfResult(r Result) resultForm {
 }
 
 func (f resultForm) record() Result {
-	f.result.FileRefs = f.Refs.refs()
-	f.Result.Result = protocol.Result(f.result)
-	return f.Result
+	r := f.Result
+	r.Result = protocol.Result(f.result)
+	r.FileRefs = f.Refs.refs()
+	return r
 }

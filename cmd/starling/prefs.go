@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/agent/api"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/version"
@@ -24,7 +24,7 @@ func prefsCmd(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := o.client().Prefs(cmd.Context())
 			if errors.Is(err, control.ErrNotRunning) {
-				p, err = agent.OfflinePrefs(o.data, version.Version)
+				p, err = api.OfflinePrefs(o.data, version.Version)
 			}
 			if err != nil {
 				return err
@@ -48,7 +48,7 @@ func prefsCmd(o *options) *cobra.Command {
 		Short: "Check all files that you may edit, and tell every fault at once",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := agent.Check(o.data); err != nil {
+			if err := api.Check(o.data); err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s, %s and the account files are in order.\n", settings.File, settings.PrefsFile)

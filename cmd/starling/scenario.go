@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/agent/api"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -39,7 +39,7 @@ func scenarioOf(dir string) (sim.Scenario, error) {
 		if _, err := os.Stat(filepath.Join(dir, "state.db")); err != nil {
 			return sim.Scenario{}, fmt.Errorf("%s holds neither client_state.xml of a BOINC client nor state.db of starling", dir)
 		}
-		r, err := agent.OfflineDecision(dir, version.Version)
+		r, err := api.OfflineDecision(dir, version.Version)
 		if err != nil {
 			return sim.Scenario{}, fmt.Errorf("%s: %w; is an agent running there? starling why --save works with one", dir, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/agent/api"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/state"
@@ -115,7 +115,7 @@ func (o *options) status(ctx context.Context) (control.Status, error) {
 	if !errors.Is(err, control.ErrNotRunning) {
 		return s, err
 	}
-	s, err = agent.Offline(o.data, version.Version)
+	s, err = api.Offline(o.data, version.Version)
 	if errors.Is(err, state.ErrInUse) {
 		return s, fmt.Errorf("an agent runs in %s but does not answer", o.data)
 	}

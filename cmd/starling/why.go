@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/agent/api"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/atomicfile"
@@ -33,7 +33,7 @@ func whyCmd(o *options) *cobra.Command {
 			r, err := o.client().Decision(cmd.Context())
 			if errors.Is(err, control.ErrNotRunning) {
 				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running, so nothing is done at all; "+o.start())
-				r, err = agent.OfflineDecision(o.data, version.Version)
+				r, err = api.OfflineDecision(o.data, version.Version)
 				if errors.Is(err, state.ErrInUse) {
 					return fmt.Errorf("an agent runs in %s but does not answer", o.data)
 				}

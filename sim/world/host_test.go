@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent"
+	agentlife "github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
@@ -225,7 +226,7 @@ func (h *host) start(n int, r *rand.Rand) (*life, error) {
 		DataDir: h.dir, Log: slog.New(watch{l}), Transport: wire{l}, Version: "world",
 		Computer: &agent.Computer{
 			Info: protocol.HostInfo{DomainName: h.name, NCPUs: h.cpus, Vendor: "GenuineIntel", OSName: "Linux", MemBytes: 8e9, DiskTotal: 1e12, DiskFree: 5e11},
-			Applications: func(dir string, report func(executor.Event)) agent.Applications {
+			Applications: func(dir string, report func(executor.Event)) agentlife.Applications {
 				return &apps{life: l, dir: dir, report: report, runs: make(map[string]*run)}
 			},
 			Rand: w.draw("agent", h.name, n), Tick: 6 * time.Hour,

@@ -1,0 +1,67 @@
+// Package api is what people and their tools ask of an agent, whichever way they come:
+// the control socket, the page in a browser, BOINC's tools.
+//
+//	facts.go     what there is to see: package view makes something of it
+//	steer.go     what a person wants done
+//	settings.go  what a person wants to be otherwise
+//	offline.go   the same answers, from its files, when no agent runs
+package api
+
+import (
+	"context"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/life"
+	"github.com/starling-grid/starling/agent/rules"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/talk"
+	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/decide"
+)
+
+// An API answers while the agent's loop runs. Its exported methods may be called from
+// anywhere.
+type API struct {
+	parts Parts
+	core  *core.Core
+	talk  *talk.Talk
+	life  *life.Life
+	rules *rules.Rules
+}
+
+// Parts are what an API speaks for.
+type Parts struct {
+	Core     *core.Core
+	Life     *life.Life
+	Talk     *talk.Talk
+	Rules    *rules.Rules
+	Ledger   *usage.Ledger
+	Uptime   *usage.Uptime
+	Disk     *usage.Disk
+	Presence *usage.Presence
+
+	Journal *control.Journal
+	Bounded string                              // what the system bounds of each task
+	Pass    func(now time.Time) decide.Decision // makes one
+	Adopt   func(settings.Settings) error       // has those take effect that may while the agent runs
+	Quit    func()                              // ends the agent
+}
+
+// New returns what speaks for the parts of an agent.
+func New(p Parts) *API {
+	return &API{parts: p, core: p.Core, talk: p.Talk, life: p.Life, rules: p.Rules}
+}
+
+// Reload reads the account and preference files again, as part of the loop, and
+// returns what is wrong with them.
+func (a *API) Reload(ctx context.Context) error {
+	return a.core.Do(ctx, func() error {
+		err := a.rules.ReadFiles()
+		if err != nil {
+			a.core.Log.Error("some settings are invalid; the previous values stay in effect", "err", err)
+		}
+		return err
+	})
+}

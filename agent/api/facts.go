@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/prefs"
+)
+
+// Facts are what there is to see now. They are for use within the loop.
+func (a *API) Facts(now time.Time) *view.Facts {
+	c, p := a.core, a.parts
+	primary, others := c.Platforms()
+	f := &view.Facts{
+		Now: now, Version: c.Version, DataDir: c.Dir, Since: c.Since, PID: os.Getpid(),
+		Platforms: append([]string{primary}, others...), Bounded: p.Bounded,
+		Settings: c.Settings, Layers: c.Layers, Prefs: c.Prefs, Accounts: c.Accounts, Faults: c.Faults,
+		Host: c.Host, Conditions: p.Presence.Conditions(now), Times: p.Uptime.Stats(now), Disk: view.Disk{Free: -1, Used: p.Disk.Total()},
+		DB: c.DB, Debts: p.Ledger.Of, Used: p.Ledger.Used, Elapsed: p.Ledger.Elapsed(now), Last: c.Last,
+		Talking: a.talk.Talking(), Letters: a.life.Letters(), Asked: a.talk.Asked(), Old: a.talk.Old(),
+		Transfers: a.life.Transfers(), Processes: a.life.Processes(),
+	}
+	if r := a.talk.Newer(); r != nil {
+		f.Newer = &control.Release{Version: r.Version, URL: r.URL}
+	}
+	if free, ok := hostinfo.DiskFree(c.Dir); ok {
+		f.Disk.Free = int64(free)
+	}
+	return f
+}
+
+// see shows what there is to see, as of one instant between two steps of the loop.
+func see[V any](ctx context.Context, a *API, show func(*view.Facts) V) (v V, err error) {
+	err = a.core.See(ctx, func() { v = show(a.Facts(time.Now())) })
+	return v, err
+}
+
+// Status shows everything there is to see.
+func (a *API) Status(ctx context.Context) (control.Status, error) {
+	return see(ctx, a, (*view.Facts).Status)
+}
+
+// Dashboard is what the dashboard shows.
+func (a *API) Dashboard(ctx context.Context) (view.Page, error) {
+	return see(ctx, a, (*view.Facts).Dashboard)
+}
+
+// Tools is what BOINC's tools are shown. How much disk is used is as of half a minute
+// ago, once somebody looks.
+func (a *API) Tools(ctx context.Context) (view.Tools, error) {
+	return see(ctx, a, func(f *view.Facts) view.Tools {
+		v, disk := f.Tools(), a.parts.Disk
+		disk.Want()
+		v.DiskUsed, v.DiskMay = max(0, disk.Total()), disk.Allowed()
+		for i := range v.Projects {
+			p := &v.Projects[i]
+			d := disk.Report(p.MasterURL)
+			p.Dir, p.DiskUsed, p.DiskShare = a.core.ProjectDir(p.MasterURL), int64(d.UsedProject), int64(d.ProjectShare)
+			v.DiskUsed -= p.DiskUsed
+		}
+		return v
+	})
+}
+
+// Prefs returns the computing preferences in force, with the origin of each.
+func (a *API) Prefs(ctx context.Context) (prefs.Effective, error) {
+	return see(ctx, a, func(f *view.Facts) prefs.Effective { return f.Prefs })
+}
+
+// PrefsOverride returns what tools changed of the preferences.
+func (a *API) PrefsOverride(ctx context.Context) (prefs.Layer, error) {
+	return see(ctx, a, (*view.Facts).Override)
+}
+
+// Decision makes a pass now and returns it: what was looked at, what was decided,
+// and why everything else was not.
+func (a *API) Decision(ctx context.Context) (r decide.Record, err error) {
+	err = a.core.Do(ctx, func() error {
+		r = a.parts.Pass(time.Now()).Record
+		return nil
+	})
+	return r, err
+}
+
+// Logger writes to the agent's log: by the log flags, and kept for tools.
+func (a *API) Logger() *slog.Logger { return a.core.Log }
+
+// Log returns the kept lines of the log with numbers above after; a negative one
+// returns the last line alone.
+func (a *API) Log(_ context.Context, after int) (control.Log, error) {
+	return control.Log{Since: a.core.Since, Messages: a.parts.Journal.After(after)}, nil
+}

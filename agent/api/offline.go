@@ -1,0 +1,110 @@
+package api
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/rules"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// offline are the facts of an agent that is not running, from its files. It
+// returns state.ErrInUse when one is. The caller closes the DB.
+func offline(dataDir, version string) (*view.Facts, error) {
+	dir, err := filepath.Abs(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	f := &view.Facts{
+		Now: now, Version: version, DataDir: dir,
+		Host: hostinfo.Probe(dir), Disk: view.Disk{Free: -1, Used: -1},
+		Accounts: make(map[string]settings.Account), Debts: make(map[string]float64),
+	}
+	accounts, faults := settings.ReadAccounts(dir)
+	f.Accounts = accounts.InForce
+	s, wrong, err := settings.InForce(dir, now)
+	f.Settings, faults = s, errors.Join(faults, wrong, err)
+
+	f.DB, err = state.OpenReadOnly(filepath.Join(dir, core.StateFile))
+	if errors.Is(err, os.ErrNotExist) {
+		f.DB = new(state.DB) // no agent has run here yet
+	} else if err != nil {
+		return nil, err
+	}
+	venue := rules.Venue(f.Settings, f.Accounts, f.DB)
+	f.Layers, _, err = rules.Layers(dir, venue, now)
+	f.Faults = errors.Join(faults, err)
+	f.Prefs, _ = rules.Merge(f.DB, f.Layers, venue) // a running agent tells what is wrong with a web site's
+	for u, p := range f.DB.Projects.All() {
+		f.Debts[u] = p.Debt
+	}
+	h, _ := f.DB.Hosts.Get(state.Self)
+	f.Host.Fpops = h.Fpops
+	f.Times = protocol.TimeStats{OnFrac: h.Times.On, ActiveFrac: h.Times.Active, ConnectedFrac: h.Times.Connected}
+	f.Conditions = prefs.Conditions{Now: now.Round(0), OtherCPU: -1, Transferred: usage.TransferredMB(h, f.Prefs, now)}
+	f.Last = decide.Decide(f.Snapshot())
+	for i, p := range f.Last.Snapshot.Projects {
+		f.Debts[p.URL] = f.Last.Plan.Projects[i].Debt
+	}
+	return f, nil
+}
+
+// Offline shows what the files of an agent that is not running hold. It returns
+// state.ErrInUse when one is.
+func Offline(dataDir, version string) (control.Status, error) {
+	f, err := offline(dataDir, version)
+	if err != nil {
+		return control.Status{}, err
+	}
+	defer f.DB.Close()
+	s := f.Status()
+	for u, acc := range f.Accounts {
+		if _, known := f.DB.Projects.Get(u); !known {
+			s.Projects = append(s.Projects, control.Project{
+				MasterURL: u, Share: acc.ResourceShare, Work: "Contact is made when the agent runs.",
+			})
+		}
+	}
+	return s, nil
+}
+
+// OfflineDecision is what an agent that is not running would decide now.
+func OfflineDecision(dataDir, version string) (decide.Record, error) {
+	f, err := offline(dataDir, version)
+	if err != nil {
+		return decide.Record{}, err
+	}
+	defer f.DB.Close()
+	return f.Last.Record, nil
+}
+
+// OfflinePrefs are the computing preferences of an agent that is not running.
+func OfflinePrefs(dataDir, version string) (prefs.Effective, error) {
+	f, err := offline(dataDir, version)
+	if err != nil {
+		return prefs.Effective{}, err
+	}
+	defer f.DB.Close()
+	return f.Prefs, f.Faults
+}
+
+// Check reads all files that people may edit and returns everything that is wrong
+// with them.
+func Check(dataDir string) error {
+	_, errSettings := settings.Load(dataDir)
+	_, _, errAccounts := settings.LoadAccounts(dataDir)
+	_, _, errPrefs := rules.Layers(dataDir, "", time.Now())
+	return errors.Join(errSettings, errAccounts, errPrefs)
+}

@@ -1,0 +1,231 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/rules"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
+	"github.com/starling-grid/starling/state"
+)
+
+// SteerProject does to a project what a person asks. What lasts is written beside
+// the account file.
+func (a *API) SteerProject(ctx context.Context, masterURL string, what control.ProjectAction) error {
+	return a.core.Do(ctx, func() error {
+		p, ok := a.core.DB.Projects.Get(masterURL)
+		if !ok {
+			return fmt.Errorf("%s: %w", masterURL, settings.ErrNotAttached)
+		}
+		if p.Ending.Leaves() && what != control.UndoProject && what != control.FinishProject {
+			return fmt.Errorf("%s: the project is being %s; take that back first with: starling undo %s", masterURL, map[bool]string{true: "reset", false: "detached"}[p.Ending.Kind == state.Resetting], masterURL)
+		}
+		yes, no := true, false
+		override := func(change func(*settings.Override)) error {
+			if err := settings.ChangeAccount(a.core.Dir, masterURL, change); err != nil {
+				return err
+			}
+			return a.rules.ReadFiles()
+		}
+		a.core.Log.Info("as you asked", "project", masterURL, "action", what)
+		switch what {
+		case control.UpdateProject:
+			a.talk.Ask(masterURL)
+		case control.SuspendProject:
+			return override(func(o *settings.Override) { o.Suspended = &yes })
+		case control.ResumeProject:
+			return override(func(o *settings.Override) { o.Suspended = &no })
+		case control.NoMoreWork:
+			return override(func(o *settings.Override) { o.NoMoreWork = &yes })
+		case control.AllowMoreWork:
+			return override(func(o *settings.Override) { o.NoMoreWork = &no })
+		case control.DetachDone:
+			return override(func(o *settings.Override) { o.DetachWhenDone = &yes })
+		case control.StayAttached:
+			return override(func(o *settings.Override) { o.DetachWhenDone = &no })
+		case control.ResetProject:
+			return a.rules.Reset(p, time.Now())
+		case control.UndoProject:
+			return a.rules.Undo(p, time.Now())
+		case control.FinishProject:
+			return a.rules.Hasten(p, time.Now())
+		default:
+			return fmt.Errorf("%q is nothing that can be done to a project", what)
+		}
+		return nil
+	})
+}
+
+// SteerTask does to a task what a person asks. The project is its master URL; ""
+// if the name alone tells which task is meant.
+func (a *API) SteerTask(ctx context.Context, project, name string, what control.TaskAction) error {
+	return a.core.Do(ctx, func() error {
+		key, r, err := a.findTask(project, name)
+		if err != nil {
+			return err
+		}
+		if r.ReadyToReport || !r.Computing() {
+			return fmt.Errorf("task %s is computed already", name)
+		}
+		a.core.Log.Info("as you asked", "result", name, "action", what)
+		switch what {
+		case control.SuspendTask, control.ResumeTask:
+			r.Suspended = what == control.SuspendTask
+			if !r.Suspended && r.Crashes > 0 { // a person's word counts for more than a suspicion
+				r.SetAside, r.Crashes, r.NotBefore = false, 0, time.Time{}
+			}
+			r.AbortAt = time.Time{}
+			return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Results.Put(tx, key, r) })
+		case control.AbortSoon:
+			r.AbortAt = time.Now().Add(rules.UndoFor)
+			return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Results.Put(tx, key, r) })
+		case control.AbortTask:
+			return a.life.Abort(key, r, "aborted by user")
+		}
+		return fmt.Errorf("%q is nothing that can be done to a task", what)
+	})
+}
+
+func (a *API) findTask(project, name string) (key string, r state.Result, err error) {
+	if _, attached := a.core.DB.Projects.Get(project); project != "" && !attached {
+		return "", r, fmt.Errorf("%s: %w", project, settings.ErrNotAttached)
+	}
+	found := 0
+	for k, v := range a.core.DB.Results.All() {
+		if v.Name == name && (project == "" || project == v.Project) {
+			key, r = k, v
+			found++
+		}
+	}
+	switch found {
+	case 0:
+		return "", r, fmt.Errorf("%w: %s; starling tasks lists them", control.ErrNoTask, name)
+	case 1:
+		return key, r, nil
+	}
+	return "", r, fmt.Errorf("%d projects have a task called %s; say which project", found, name)
+}
+
+// SetMode sets what a person wants for now: computing, or with network set the
+// use of the network. After the given time, if above 0, the preferences hold
+// again.
+func (a *API) SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error {
+	return a.core.Do(ctx, func() error {
+		m := prefs.ModeFor(kind, d, time.Now())
+		h, _ := a.core.DB.Hosts.Get(state.Self)
+		if network {
+			h.NetMode = m
+		} else {
+			h.RunMode = m
+		}
+		return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Hosts.Put(tx, state.Self, h) })
+	})
+}
+
+// SteerTransfer tries a transfer again now, or gives its file up.
+func (a *API) SteerTransfer(ctx context.Context, project, name string, abort bool) error {
+	return a.core.Do(ctx, func() error {
+		if _, attached := a.core.DB.Projects.Get(project); !attached {
+			return fmt.Errorf("%s: %w", project, settings.ErrNotAttached)
+		}
+		key := state.Key(project, name)
+		all := a.core.DB.Wanted()
+		i := slices.IndexFunc(all, func(w state.WantedFile) bool { return w.Key == key })
+		if i < 0 {
+			return errors.New("No such file") //nolint:staticcheck // tools compare the text
+		}
+		f := all[i].File
+		f.NextTry = time.Time{}
+		if abort {
+			a.life.CancelTransfer(key)
+			f.Local, f.Error = state.FileFailed, "aborted by user"
+		}
+		return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Files.Put(tx, key, f) })
+	})
+}
+
+// Attach makes an account file and makes contact.
+func (a *API) Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error {
+	acc := settings.Account{MasterURL: masterURL, Authenticator: key, ResourceShare: 100}
+	if err := settings.WriteAccount(a.core.Dir, acc); err != nil {
+		return err
+	}
+	_ = a.Reload(ctx) // what is wrong with other files is logged, and in Status
+	return nil
+}
+
+// Detach removes an account file; its tasks are given up, if that is not undone
+// in time.
+func (a *API) Detach(ctx context.Context, masterURL string) error {
+	if err := settings.RemoveAccount(a.core.Dir, masterURL); err != nil {
+		return err
+	}
+	_ = a.Reload(ctx) // what is wrong with other files is logged, and in Status
+	return nil
+}
+
+// ProjectConfig asks a project about itself.
+func (a *API) ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error) {
+	return a.talk.Sched.ProjectConfig(ctx, masterURL)
+}
+
+// LookupAccount asks a project for the key of an account.
+func (a *API) LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error) {
+	return a.talk.Sched.LookupHash(ctx, masterURL, email, passwdHash)
+}
+
+// CreateAccount makes an account at a project.
+func (a *API) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string) (protocol.Authenticator, error) {
+	return a.talk.Sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name})
+}
+
+// SetPrefsOverride makes l what tools changed of the preferences, and has them
+// read again.
+func (a *API) SetPrefsOverride(ctx context.Context, l prefs.Layer) error {
+	if err := settings.WritePrefsOverride(a.core.Dir, l); err != nil {
+		return err
+	}
+	return a.Reload(ctx)
+}
+
+// JoinManager has the agent follow an account manager from now on, if that answers
+// and takes the account. It returns when the projects that it names are attached.
+func (a *API) JoinManager(ctx context.Context, managerURL, login, passwdHash string) error {
+	return a.talk.JoinManager(ctx, managerURL, login, passwdHash)
+}
+
+// SyncManager asks the account manager now.
+func (a *API) SyncManager(ctx context.Context) error { return a.talk.SyncManager(ctx) }
+
+// LeaveManager follows no account manager any more. Projects stay, with what their
+// account files say of them, unless detach is set: then those go that the manager
+// attached.
+func (a *API) LeaveManager(ctx context.Context, detach bool) error {
+	return a.talk.LeaveManager(ctx, detach)
+}
+
+// Benchmark measures the computer again, while tasks go on.
+func (a *API) Benchmark(ctx context.Context) error {
+	s := hostinfo.Measure()
+	return a.core.Do(ctx, func() error {
+		h, _ := a.core.DB.Hosts.Get(state.Self)
+		h.Fpops, h.Iops, h.Measured = s.Fpops, s.Iops, time.Now()
+		a.core.Host.Fpops, a.core.Host.Iops, a.core.Host.Calculated = h.Fpops, h.Iops, h.Measured
+		a.core.Log.Info("computer measured", "gflops_per_cpu", s.Fpops/1e9, "giops_per_cpu", s.Iops/1e9)
+		return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Hosts.Put(tx, state.Self, h) })
+	})
+}
+
+// Quit ends Run.
+func (a *API) Quit() {
+	a.core.Log.Info("a tool asked the agent to end")
+	a.parts.Quit()
+}

@@ -1,0 +1,221 @@
+package life
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// Act starts and stops applications as a pass decided.
+func (l *Life) Act(d decide.Decision, now time.Time) {
+	l.allow(d)
+	l.settle(d, now)
+	for i, seen := range d.Snapshot.Results {
+		if plan := d.Plan.Results[i]; plan.Run() != seen.Running && seen.Phase == decide.Runnable {
+			l.actOn(d.Snapshot.URL(seen), seen, plan, now)
+		}
+	}
+}
+
+// settle makes durable, all at once, what a pass decided of results that neither
+// start nor stop.
+func (l *Life) settle(d decide.Decision, now time.Time) {
+	var late []Move
+	urgent := make(map[string]state.Result)
+	for i, seen := range d.Snapshot.Results {
+		plan := d.Plan.Results[i]
+		if !plan.GiveUp && (seen.Phase != decide.Runnable || plan.Urgent == seen.Urgent) {
+			continue
+		}
+		key := state.Key(d.Snapshot.URL(seen), seen.ID)
+		r, ok := l.DB.Results.Get(key)
+		switch {
+		case !ok:
+		case plan.GiveUp:
+			late = append(late, Move{key, r, state.AbortRequested, func(r *state.Result) {
+				r.ExitStatus, r.Message = protocol.ExitUnstartedLate, "not started by its deadline"
+				r.Stderr = ErrorReport(r.Message, "")
+				r.Ready(now)
+			}})
+		case !l.Ending(r.Project).Leaves():
+			r.Urgent = plan.Urgent
+			urgent[key] = r
+		}
+	}
+	l.MoveAll(late)
+	l.Save(func(tx *state.Tx) {
+		for key, r := range urgent {
+			l.DB.Results.Put(tx, key, r)
+		}
+	})
+}
+
+// actOn starts or stops a result's application.
+func (l *Life) actOn(project string, seen decide.Result, plan decide.ResultPlan, now time.Time) {
+	key := state.Key(project, seen.ID)
+	r, ok := l.DB.Results.Get(key)
+	switch {
+	case !ok || r.ReadyToReport || l.Ending(project).Due(now):
+	case plan.Run():
+		l.start(key, r, now)
+	default:
+		l.halt(r, now)
+	}
+}
+
+// halt stops a running task: it stays in memory where the volunteer wants that,
+// or where it would lose all its work, and otherwise ends, to go on from its last
+// checkpoint.
+func (l *Life) halt(r state.Result, now time.Time) {
+	task := taskID(r)
+	stop := l.Exec.Quit
+	l.Log.Debug("stopping result", logflag.Key, logflag.CPUSched, "project", r.Project, "result", r.Name)
+	if p := l.Exec.Progress()[task]; l.Prefs.LeaveAppsInMemory || p.WithoutCheckpoint && p.CPUTime > 0 {
+		l.Account(now)
+		l.running[task].paused = true
+		stop = l.Exec.Suspend
+	}
+	if err := stop(task); err != nil && !errors.Is(err, executor.ErrNotRunning) {
+		l.Log.Warn("cannot stop a task", "result", r.Name, "error", err)
+	}
+}
+
+// unpause lets a task that stayed in memory go on, and reports whether there was
+// one.
+func (l *Life) unpause(r state.Result, now time.Time) bool {
+	run := l.running[taskID(r)]
+	if run == nil {
+		return false
+	}
+	if run.paused {
+		run.paused, run.since = false, now
+		if err := l.Exec.Resume(taskID(r)); err != nil && !errors.Is(err, executor.ErrNotRunning) {
+			l.Log.Warn("cannot resume a task", "result", r.Name, "error", err)
+		}
+	}
+	return true
+}
+
+// start gives a result a slot, makes that durable and starts its application.
+func (l *Life) start(key string, r state.Result, now time.Time) {
+	if l.unpause(r, now) {
+		return
+	}
+	if now.Before(l.SaveAgain) || !l.filesStand(key, r) {
+		return
+	}
+	task, err := l.task(r)
+	if err != nil {
+		l.cannotRun(key, r, err, now)
+		return
+	}
+	if r.Slot == state.NoSlot {
+		r.Slot = l.freeSlot()
+		l.Log.Debug("slot taken", logflag.Key, logflag.Slot, "slot", r.Slot, "result", r.Name)
+	}
+	if r.Started.IsZero() {
+		r.Started = now
+	}
+	r.Live, r.LastStart = true, now
+	if !l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) }) {
+		return
+	}
+	task.Slot = r.Slot
+	l.running[task.Result] = &process{key: key, since: now}
+	l.Log.Debug("starting result", logflag.Key, logflag.CPUSched, "project", r.Project, "result", r.Name, "slot", r.Slot)
+	go func() {
+		if err := l.Exec.Start(task); err != nil {
+			l.Post(NotStarted{task.Result, err})
+		}
+	}()
+}
+
+// cannotRun gives up a result that cannot be started here, now or later.
+func (l *Life) cannotRun(key string, r state.Result, err error, now time.Time) {
+	l.move(key, r, state.ComputeFailed, func(r *state.Result) {
+		r.ExitStatus, r.Message = protocol.ExitStartFailed, err.Error()
+		r.Stderr = ErrorReport(err.Error(), "")
+		r.Ready(now)
+	})
+}
+
+// notStarted handles a start that failed. Trouble with this computer, such as a
+// full disk, passes, and it is tried again; a program that is none does not.
+func (l *Life) notStarted(task string, err error) {
+	key := l.ended(task)
+	r, ok := l.DB.Results.Get(key)
+	if !ok || errors.Is(err, executor.ErrStopped) {
+		return
+	}
+	if errors.Is(err, executor.ErrUnusable) {
+		slot := r.Slot
+		r.Slot = state.NoSlot
+		l.cannotRun(key, r, err, time.Now())
+		go l.clear(slot)
+		return
+	}
+	l.Log.Error("cannot start a result, trying again in a minute", "result", r.Name, "error", err)
+	r.NotBefore, r.Live = time.Now().Add(time.Minute), false
+	l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
+}
+
+// filesStand makes sure that nobody removed a file since it was fetched; what
+// is missing is fetched again.
+func (l *Life) filesStand(key string, r state.Result) bool {
+	var gone []string
+	for _, ref := range l.DB.Inputs(r) {
+		k := state.Key(r.Project, ref.FileName)
+		f, _ := l.DB.Files.Get(k)
+		st, err := os.Lstat(filepath.Join(l.ProjectDir(r.Project), ref.FileName))
+		if err != nil || !st.Mode().IsRegular() || f.NBytes > 0 && st.Size() != f.NBytes {
+			gone = append(gone, k)
+		}
+	}
+	if len(gone) == 0 {
+		return true
+	}
+	l.Log.Warn("files of a result have gone or changed and are fetched again", "result", r.Name, "files", len(gone))
+	next, _ := state.Next(r.State, state.FilesNeeded)
+	r.State = next
+	l.Save(func(tx *state.Tx) {
+		for _, k := range gone {
+			f, _ := l.DB.Files.Get(k)
+			f.Local = state.FileAbsent
+			l.DB.Files.Put(tx, k, f)
+		}
+		l.DB.Results.Put(tx, key, r)
+	})
+	return false
+}
+
+// freeSlot returns the lowest slot number that no result has.
+func (l *Life) freeSlot() int {
+	taken := make(map[int]bool)
+	for _, r := range l.DB.Results.All() {
+		taken[r.Slot] = true
+	}
+	n := 0
+	for taken[n] {
+		n++
+	}
+	return n
+}
+
+// allow tells the executor and the applications what the preferences grant now.
+func (l *Life) allow(d decide.Decision) {
+	s := d.Snapshot
+	total := int64(l.Host.MemBytes)
+	most := max(l.Prefs.Memory(total, true), l.Prefs.Memory(total, false))
+	inUse := l.Prefs.InUse(l.Presence.Conditions(s.Now))
+	l.Exec.Allow(executor.Allowance{
+		CPU: l.Prefs.Throttle(inUse), Memory: s.Memory, MostMemory: most, NetworkSuspended: s.Network.Denied(),
+		Processes: l.Settings.MaxProcesses,
+	})
+}

@@ -1,0 +1,186 @@
+package life
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/internal/backoff"
+	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// A Move takes a result to another state.
+type Move struct {
+	key    string
+	r      state.Result
+	event  state.Event
+	change func(*state.Result) // what else changes along with it; may be nil
+}
+
+// Advance moves results whose files have come, gone or failed: each as far as it
+// goes, and all of them at once.
+func (l *Life) Advance(now time.Time) {
+	if l.advanced == l.DB.Changes() {
+		return // they did all that they could
+	}
+	var moves []Move
+	for key, r := range l.DB.Results.All() {
+		for !r.ReadyToReport {
+			m := Move{key: key, r: r}
+			if m.event, m.change = l.due(r, now); m.event == 0 {
+				break
+			}
+			moves = append(moves, m)
+			r, _ = m.moved()
+		}
+	}
+	if l.MoveAll(moves) {
+		l.advanced = l.DB.Changes()
+	}
+}
+
+// due is what has happened to a result's files since it came into its state; 0:
+// nothing that moves it.
+func (l *Life) due(r state.Result, now time.Time) (state.Event, func(*state.Result)) {
+	switch r.State {
+	case protocol.ClientNew:
+		return state.FilesNeeded, nil
+	case protocol.ClientDownloading:
+		return l.dueDownload(r, now)
+	case protocol.ClientUploading:
+		return l.dueUpload(r, now)
+	}
+	return 0, nil
+}
+
+func (l *Life) dueDownload(r state.Result, now time.Time) (state.Event, func(*state.Result)) {
+	missing := false
+	for _, ref := range l.DB.Inputs(r) {
+		f, ok := l.DB.Files.Get(state.Key(r.Project, ref.FileName))
+		switch {
+		case ok && f.Local == state.FilePresent:
+		case ok && f.Local == state.FileFailed:
+			return state.DownloadFailed, func(r *state.Result) {
+				r.ExitStatus = protocol.ExitDownloadFailed
+				r.Message = f.Error
+				r.Stderr = ErrorReport(fmt.Sprintf("download error: %s (%d)", f.Error, f.ErrNum), "")
+				r.Ready(now)
+			}
+		default:
+			missing = true
+		}
+	}
+	if missing {
+		return 0, nil
+	}
+	return state.DownloadsDone, nil
+}
+
+func (l *Life) dueUpload(r state.Result, now time.Time) (state.Event, func(*state.Result)) {
+	for _, ref := range r.FileRefs {
+		f, ok := l.DB.Files.Get(state.Key(r.Project, ref.FileName))
+		switch {
+		case !ok || f.Done:
+		case f.Local == state.FileFailed:
+			return state.UploadGivenUp, func(r *state.Result) {
+				r.ExitStatus = protocol.ExitUploadFailed
+				r.Message = f.Error
+				r.Stderr = ErrorReport("upload failure: "+f.Error, r.Stderr)
+				r.Ready(now)
+			}
+		default:
+			return 0, nil
+		}
+	}
+	return state.UploadsDone, func(r *state.Result) { r.Ready(now) }
+}
+
+// moved is the result after the move; false if the move is not a legal one.
+func (m Move) moved() (state.Result, bool) {
+	r := m.r
+	next, ok := state.Next(r.State, m.event)
+	if !ok {
+		return r, false
+	}
+	r.State = next
+	if m.change != nil {
+		m.change(&r)
+	}
+	return r, true
+}
+
+// move takes a result through a legal move and saves it.
+func (l *Life) move(key string, r state.Result, e state.Event, change func(*state.Result)) bool {
+	return l.MoveAll([]Move{{key, r, e, change}})
+}
+
+// MoveAll takes results through moves and saves all of it at once, however many
+// there are: each saving waits for the disk. It reports whether all were legal
+// and could be saved; the illegal ones change nothing.
+func (l *Life) MoveAll(moves []Move) bool {
+	now := time.Now()
+	var made []Move
+	var after []state.Result
+	if !l.Save(func(tx *state.Tx) {
+		for _, m := range moves {
+			r, legal := m.moved()
+			if !legal {
+				continue
+			}
+			made, after = append(made, m), append(after, r)
+			l.DB.Results.Put(tx, m.key, r)
+			if failed(r) {
+				l.restrain(tx, r.Project, now)
+			}
+		}
+	}) {
+		return false
+	}
+	for i, m := range made {
+		r := after[i]
+		if r.ReadyToReport && !m.r.ReadyToReport && !r.Started.IsZero() {
+			l.logJob(r, now)
+		}
+		if failed(r) {
+			l.Log.Warn("result failed", "project", r.Project, "result", r.Name, "state", r.State, "exit_status", r.ExitStatus, "error", r.Message)
+		} else {
+			l.Log.Debug("result moved", logflag.Key, logflag.State, "project", r.Project, "result", r.Name, "event", m.event, "from", m.r.State, "to", r.State)
+		}
+	}
+	return len(made) == len(moves)
+}
+
+func failed(r state.Result) bool { return r.ReadyToReport && r.Message != "" }
+
+// restrain puts off fetching more work of a project whose results fail here, so
+// that a broken application is not fed with ever more of them.
+func (l *Life) restrain(tx *state.Tx, project string, now time.Time) {
+	p, ok := l.DB.Projects.Get(project)
+	if !ok {
+		return
+	}
+	p.Fetch.Errors++
+	wait := backoff.Delay(min(p.Fetch.Errors, contact.RetryCap), contact.RetryDelayMin, contact.RetryDelayMax, l.Rand)
+	if t := now.Add(wait); t.After(p.Fetch.NextTry) {
+		p.Fetch.NextTry = t
+		p.Fetch.Why = fmt.Sprintf("%d results in a row failed here", p.Fetch.Errors)
+	}
+	l.DB.Projects.Put(tx, project, p)
+}
+
+// ErrorReport is the text that goes with a result that failed, in the form that
+// projects' web sites know how to show.
+func ErrorReport(message, stderr string) string {
+	s := "<core_client_version>" + compat() + "</core_client_version>\n<message>\n" + message + "\n</message>\n"
+	if stderr != "" {
+		s += "<stderr_txt>\n" + stderr + "\n</stderr_txt>\n"
+	}
+	return s
+}
+
+func compat() string {
+	v := protocol.CompatVersion
+	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Release)
+}

@@ -1,0 +1,140 @@
+package life
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/state"
+)
+
+// ended forgets a process that has ended and returns its result's key.
+func (l *Life) ended(task string) (key string) {
+	if run := l.running[task]; run != nil {
+		key = run.key
+	}
+	delete(l.running, task)
+	return key
+}
+
+// ran takes what the executor reports.
+func (l *Life) ran(e executor.Event) {
+	switch e := e.(type) {
+	case executor.Checkpointed:
+		l.checkpointed(e)
+	case executor.TrickledUp:
+		l.trickledUp(e)
+	case executor.UploadRequested:
+		l.uploadRequested(e)
+	case executor.Exited:
+		l.exited(e, time.Now())
+	}
+}
+
+func (l *Life) checkpointed(e executor.Checkpointed) {
+	run := l.running[e.Result]
+	if run == nil {
+		return
+	}
+	key := run.key
+	if r, ok := l.DB.Results.Get(key); ok {
+		r.Checkpoint = state.Checkpoint{CPUTime: e.CPUTime, Elapsed: e.Elapsed, Fraction: e.Fraction}
+		l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
+	}
+}
+
+// exited makes the end of a run durable. If that fails the result stays in its
+// slot as it is, and its application is started again to find its work done.
+func (l *Life) exited(e executor.Exited, now time.Time) {
+	l.Account(now)
+	key := l.ended(e.Result)
+	r, ok := l.DB.Results.Get(key)
+	if !ok {
+		return
+	}
+	slot := r.Slot
+	r.CPUTime, r.Elapsed, r.PeakRSS, r.Live = e.CPUTime, e.Elapsed, e.PeakWorkingSet, false
+	log := l.Log.With("project", r.Project, "result", r.Name)
+	switch e.Verdict {
+	case executor.Success:
+		log.Info("result finished", logflag.Key, logflag.Task, "cpu_seconds", e.CPUTime.Seconds(), "elapsed_seconds", e.Elapsed.Seconds())
+		r.Stderr = ErrorReport("", e.Stderr)
+		l.finished(key, r, e.Outputs, now)
+	case executor.ComputeError, executor.Aborted:
+		event := state.ComputeFailed
+		if e.Verdict == executor.Aborted {
+			event = state.AbortRequested
+		}
+		l.move(key, r, event, func(r *state.Result) {
+			r.ExitStatus, r.Message, r.Slot = e.ExitStatus, e.Message, state.NoSlot
+			if r.Message == "" {
+				r.Message = "exit status " + strconv.Itoa(e.ExitStatus)
+			}
+			r.Stderr = ErrorReport(r.Message, e.Stderr)
+			r.Ready(now)
+		})
+	case executor.Postponed:
+		log.Info("result postponed by its application", logflag.Key, logflag.Task, "for", e.Delay, "why", e.Message)
+		r.NotBefore = now.Add(e.Delay)
+		l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
+	case executor.WillRestart:
+		log.Debug("result stopped, to be continued", logflag.Key, logflag.Task, "why", e.Message)
+		l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
+	}
+	if e.Verdict.Over() {
+		if r, _ := l.DB.Results.Get(key); r.Slot == state.NoSlot {
+			go l.clear(slot)
+		}
+	}
+}
+
+// finished records a result's output files, to be uploaded.
+func (l *Life) finished(key string, r state.Result, outputs []executor.Output, now time.Time) {
+	next, ok := state.Next(r.State, state.Finished)
+	if !ok {
+		return
+	}
+	r.State, r.Slot, r.Completed = next, state.NoSlot, now
+	r.Checkpoint.Fraction = 1
+	saved := l.Save(func(tx *state.Tx) {
+		for _, o := range outputs {
+			k := state.Key(r.Project, o.Physical)
+			f, known := l.DB.Files.Get(k)
+			if !known {
+				continue
+			}
+			sent := f.Done && f.MD5 == o.MD5 // while it ran
+			f.NBytes, f.MD5, f.Local = o.NBytes, o.MD5, state.FilePresent
+			f.Done = sent || o.Missing || len(f.UploadURLs) == 0
+			if o.Missing {
+				f.Local = state.FileAbsent
+			}
+			l.DB.Files.Put(tx, k, f)
+		}
+		l.DB.Results.Put(tx, key, r)
+		if p, ok := l.DB.Projects.Get(r.Project); ok {
+			// A finished result frees a CPU: it is worth asking for work again.
+			p.Fetch.Retry, p.Fetch.Errors = state.Retry{}, 0
+			p.Estimates = l.learn(p, r)
+			l.DB.Projects.Put(tx, r.Project, p)
+		}
+	})
+	if !saved {
+		l.Log.Error("a finished result could not be recorded; it is looked at again", "result", r.Name)
+	}
+}
+
+// learn is what is known of a project's estimates after a result is finished.
+func (l *Life) learn(p state.Project, r state.Result) state.Estimates {
+	u, _ := l.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
+	whole := l.Stated(r.Version, u.RscFpopsEst)
+	if whole <= 0 {
+		return p.Estimates
+	}
+	learnt := jobsched.Estimator(p.Estimates).Finished(r.Elapsed.Seconds() / whole.Seconds())
+	l.Log.Debug("estimate compared", logflag.Key, logflag.DCF, "result", r.Name, "stated", whole, "took", r.Elapsed, "before", fmt.Sprintf("%+v", p.Estimates), "now", fmt.Sprintf("%+v", learnt))
+	return state.Estimates(learnt)
+}

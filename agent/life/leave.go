@@ -1,0 +1,120 @@
+package life
+
+import (
+	"os"
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// Abort gives up a result that is not computed yet.
+func (l *Life) Abort(key string, r state.Result, why string) error {
+	if l.running[taskID(r)] != nil {
+		return l.Exec.Abort(taskID(r), protocol.ExitAbortedByUser, why)
+	}
+	slot := r.Slot
+	l.MoveAll([]Move{Aborted(key, r, why)})
+	if slot != state.NoSlot {
+		go l.clear(slot)
+	}
+	return nil
+}
+
+// Aborted gives up a result that has no process.
+func Aborted(key string, r state.Result, why string) Move {
+	return Move{key, r, state.AbortRequested, func(r *state.Result) {
+		r.ExitStatus, r.Message, r.Slot = protocol.ExitAbortedByUser, why, state.NoSlot
+		r.Stderr = ErrorReport(r.Message, r.Stderr)
+		r.Ready(time.Now())
+	}}
+}
+
+// AbortDue aborts the tasks whose time to take that back is over.
+func (l *Life) AbortDue(now time.Time, w *core.Waker) {
+	for key, r := range l.DB.Results.All() {
+		switch {
+		case r.AbortAt.IsZero() || r.ReadyToReport || !r.Computing():
+		case now.Before(r.AbortAt):
+			w.By(r.AbortAt)
+		default:
+			if err := l.Abort(key, r, "aborted by user"); err != nil {
+				l.Log.Warn("cannot abort a task", "result", r.Name, "err", err)
+			}
+		}
+	}
+}
+
+// Busy reports whether a project still has a process or a transfer.
+func (l *Life) Busy(project string) bool {
+	for _, run := range l.running {
+		if r, ok := l.DB.Results.Get(run.key); ok && r.Project == project {
+			return true
+		}
+	}
+	for _, t := range l.moving {
+		if t.file.Project == project {
+			t.cancel()
+			return true
+		}
+	}
+	return false
+}
+
+// Forget removes all that belongs to a project.
+func (l *Life) Forget(project string) bool {
+	var slots []int
+	ok := l.Save(func(tx *state.Tx) {
+		for k, r := range l.DB.Results.Of(project) {
+			if r.Slot != state.NoSlot {
+				slots = append(slots, r.Slot)
+			}
+			l.DB.Results.Delete(tx, k)
+		}
+		for k := range l.DB.Units.Of(project) {
+			l.DB.Units.Delete(tx, k)
+		}
+		for k := range l.DB.Versions.Of(project) {
+			l.DB.Versions.Delete(tx, k)
+		}
+		for k := range l.DB.Apps.Of(project) {
+			l.DB.Apps.Delete(tx, k)
+		}
+		for k := range l.DB.Files.Of(project) {
+			l.DB.Files.Delete(tx, k)
+		}
+		l.DB.Projects.Delete(tx, project)
+	})
+	if !ok {
+		return false
+	}
+	for _, n := range slots {
+		go l.clear(n)
+	}
+	if err := os.RemoveAll(l.ProjectDir(project)); err != nil {
+		l.Log.Warn("files of a detached project are left", "project", project, "error", err)
+	}
+	return true
+}
+
+// AbortAll has the applications of a project end.
+func (l *Life) AbortAll(project, why string) {
+	for _, run := range l.running {
+		if r, ok := l.DB.Results.Get(run.key); ok && r.Project == project {
+			_ = l.Exec.Abort(taskID(r), protocol.ExitAbortedByUser, why)
+		}
+	}
+}
+
+// CancelTransfer breaks a file's transfer off, if one is under way.
+func (l *Life) CancelTransfer(key string) {
+	if t := l.moving[key]; t != nil {
+		t.cancel()
+	}
+}
+
+// AbortByProject has the application of a result end that its project needs no more.
+func (l *Life) AbortByProject(r state.Result) {
+	_ = l.Exec.Abort(taskID(r), protocol.ExitAbortedByProject, "aborted by project")
+}

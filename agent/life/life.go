@@ -1,0 +1,196 @@
+// Package life is what becomes of a result on this computer, from its arrival to its
+// report: its files are fetched, its application runs, its outputs are sent, and what
+// nobody needs any more is forgotten.
+//
+//	advance.go    how results move from state to state
+//	act.go        doing as a pass decided: applications start and stop
+//	compute.go    describing a result to the executor, and taking in how it ended
+//	transfers.go  which files are fetched and sent
+//	trickles.go   messages between applications and their projects
+//	crash.go      tasks that may have brought the agent down
+//	collect.go    forgetting what nobody needs any more
+//	joblog.go     a record for people's tools
+package life
+
+import (
+	"context"
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/filexfer"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/appipc"
+	"github.com/starling-grid/starling/state"
+)
+
+// A Life is that of all results of an agent. It belongs to the loop.
+type Life struct {
+	*core.Core
+	Exec     Applications
+	Xfer     *filexfer.Client
+	Ledger   *usage.Ledger
+	Presence *usage.Presence
+	// LastWords are what an earlier agent said when it crashed; "" if it did not.
+	LastWords string
+
+	// What follows is lost at a restart, and may be.
+	moving  map[string]*transfer // file key → transfer under way
+	running map[string]*process  // by task: results that have a process
+	letters map[string]bool      // project → applications have messages for it
+	stale   bool                 // something may be left that nobody needs
+	// advanced is DB.Changes() when no result could go further.
+	advanced uint64
+}
+
+// Applications run results' applications, as [executor.Executor] describes it.
+type Applications interface {
+	KillLeftovers(ctx context.Context) error
+	Start(t executor.Task) error
+	Suspend(result string) error
+	Resume(result string) error
+	Quit(result string) error
+	Abort(result string, status int, reason string) error
+	Reread(result string, d appipc.InitData) error
+	TrickleDown(result string, slot int, at time.Time, text string) error
+	UploadEnded(result, logical string, status int) error
+	Allow(a executor.Allowance)
+	Progress() map[string]executor.Progress
+	Saved(result string, slot int) (executor.Checkpointed, bool)
+	Clear(slot int) error
+	Stop(ctx context.Context) error
+}
+
+// Open makes ready what goes on: nothing does yet.
+func (l *Life) Open() {
+	l.moving, l.running, l.letters = make(map[string]*transfer), make(map[string]*process), make(map[string]bool)
+	l.stale = true
+}
+
+// Recover puts right what an agent that was killed left behind.
+func (l *Life) Recover(ctx context.Context, now time.Time) error {
+	if err := l.Exec.KillLeftovers(ctx); err != nil {
+		return err
+	}
+	l.suspect(now)
+	l.clearSlots()
+	l.findCheckpoints()
+	l.findTrickles()
+	return nil
+}
+
+// Ran is an event: something happened to an application.
+type Ran struct{ Of executor.Event }
+
+// Event names it.
+func (Ran) Event() string { return "application reported" }
+
+// NotStarted is an event: an application could not be started.
+type NotStarted struct {
+	Task string
+	Err  error
+}
+
+// Event names it.
+func (NotStarted) Event() string { return "application not started" }
+
+// Transferred is an event: a transfer has ended.
+type Transferred struct {
+	Key      string // of the file
+	transfer *transfer
+	Err      error
+}
+
+// Event names it.
+func (Transferred) Event() string { return "transfer ended" }
+
+// Handle takes in an event, if it is one of this component's.
+func (l *Life) Handle(e core.Event) bool {
+	switch e := e.(type) {
+	case Ran:
+		l.ran(e.Of)
+	case NotStarted:
+		l.notStarted(e.Task, e.Err)
+	case Transferred:
+		l.transferred(e.Key, e.transfer, e.Err, time.Now())
+	default:
+		return false
+	}
+	return true
+}
+
+// A process is a result's application that was started.
+type process struct {
+	key   string    // of the result
+	since time.Time // it started or was resumed
+	// paused: it stays in memory and does nothing.
+	paused bool
+}
+
+// taskID names a result's run to the executor: result names are unique within
+// their project only.
+func taskID(r state.Result) string { return protocol.EscapeURL(r.Project) + "/" + r.Name }
+
+// Account has the ledger note what has run.
+func (l *Life) Account(now time.Time) {
+	var runs []usage.Run
+	for _, run := range l.running {
+		if run.paused {
+			continue
+		}
+		if r, ok := l.DB.Results.Get(run.key); ok {
+			v, _ := l.DB.Versions.Get(r.Version)
+			runs = append(runs, usage.Run{Project: r.Project, CPUs: v.AvgNCPUs, Since: run.since})
+		}
+	}
+	l.Ledger.Account(now, runs)
+}
+
+// Idle reports whether no result is held and nothing of one goes on.
+func (l *Life) Idle() bool {
+	return l.DB.Results.Len() == 0 && len(l.moving) == 0 && len(l.running) == 0
+}
+
+// Running is how many results have a process.
+func (l *Life) Running() int { return len(l.running) }
+
+// Runs reports whether a result has a process.
+func (l *Life) Runs(r state.Result) bool { return l.running[taskID(r)] != nil }
+
+// Holds reports whether there are results of a project.
+func (l *Life) Holds(project string) bool {
+	for range l.DB.Results.Of(project) {
+		return true
+	}
+	return false
+}
+
+// Processes are the results that have a process, by their keys.
+func (l *Life) Processes() map[string]view.Process {
+	all, progress := make(map[string]view.Process, len(l.running)), l.Exec.Progress()
+	for task, run := range l.running {
+		p := view.Process{Since: run.since, Paused: run.paused}
+		if far, ok := progress[task]; ok {
+			p.Progress = &far
+		}
+		all[run.key] = p
+	}
+	return all
+}
+
+// Transfers are those under way, by the keys of their files.
+func (l *Life) Transfers() map[string]view.Transfer {
+	all := make(map[string]view.Transfer, len(l.moving))
+	for key, t := range l.moving {
+		all[key] = view.Transfer{File: t.file, Since: t.since, Bytes: t.bytes.Load()}
+	}
+	return all
+}
+
+// Letters are the projects for which applications have messages. It is not to be changed.
+func (l *Life) Letters() map[string]bool { return l.letters }
+
+// Stale has what nobody needs any more looked for: something may be left.
+func (l *Life) Stale() { l.stale = true }

@@ -1,0 +1,61 @@
+package life
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/state"
+)
+
+// clear empties a slot, which may take long; trouble is for the log, since a slot
+// is emptied again before it is used.
+func (l *Life) clear(slot int) {
+	switch err := l.Exec.Clear(slot); {
+	case errors.Is(err, executor.ErrBusy), errors.Is(err, executor.ErrStopped):
+		return
+	case err != nil:
+		l.Log.Warn("cannot empty a slot", "slot", slot, "error", err)
+		return
+	}
+	l.Log.Debug("slot emptied", logflag.Key, logflag.Slot, "slot", slot)
+}
+
+// findCheckpoints takes note of checkpoints that an agent which was killed had no
+// time to take note of.
+func (l *Life) findCheckpoints() {
+	l.Save(func(tx *state.Tx) {
+		for key, r := range l.DB.Results.All() {
+			if r.Slot == state.NoSlot {
+				continue
+			}
+			if c, ok := l.Exec.Saved(taskID(r), r.Slot); ok && c.Elapsed > r.Checkpoint.Elapsed {
+				r.Checkpoint = state.Checkpoint{CPUTime: c.CPUTime, Elapsed: c.Elapsed, Fraction: c.Fraction}
+				l.DB.Results.Put(tx, key, r)
+			}
+		}
+	})
+}
+
+// clearSlots empties the slots that no result has, left by a crash between the
+// end of a result and the emptying.
+func (l *Life) clearSlots() {
+	taken := make(map[string]bool)
+	for _, r := range l.DB.Results.All() {
+		taken[strconv.Itoa(r.Slot)] = true
+	}
+	entries, err := os.ReadDir(filepath.Join(l.Dir, core.SlotsDir))
+	if err != nil {
+		l.Log.Warn("cannot list the slots", "error", err)
+		return
+	}
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil && !taken[e.Name()] {
+			l.clear(n)
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package life
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"slices"
+
+	"github.com/starling-grid/starling/boincapi/wasmhost"
+	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/appipc"
+	"github.com/starling-grid/starling/state"
+)
+
+// task describes a result to the executor.
+func (l *Life) task(r state.Result) (executor.Task, error) {
+	p, _ := l.DB.Projects.Get(r.Project)
+	v, okV := l.DB.Versions.Get(r.Version)
+	u, okU := l.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
+	if !okV || !okU {
+		return executor.Task{}, errors.New("its app version or workunit is not known")
+	}
+	app := l.Accounts[r.Project].App(u.AppName)
+	t := executor.Task{
+		Result: taskID(r), ProjectURL: r.Project, ProjectDir: l.ProjectDir(r.Project), FLOPS: v.Speed(l.Host.Fpops),
+		Args: slices.Concat(executor.SplitCommandLine(u.CommandLine), executor.SplitCommandLine(v.Cmdline), executor.SplitCommandLine(app.Cmdline)),
+	}
+	init := appipc.DefaultInitData()
+	for _, ref := range v.FileRefs {
+		if ref.MainProgram {
+			if t.Program != "" {
+				return t, errors.New("the app version names two main programs")
+			}
+			t.Program = ref.FileName
+		}
+		init.AppFiles = append(init.AppFiles, ref.FileName)
+		t.Files = append(t.Files, executor.File{Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile})
+	}
+	if t.Program == "" {
+		return t, errors.New("the app version names no main program")
+	}
+	if v.Platform == wasmhost.Platform {
+		self, err := os.Executable()
+		if err != nil {
+			return t, err
+		}
+		t.Runner = append([]string{self}, wasmhost.Args...)
+	}
+	for _, ref := range u.FileRefs {
+		t.Files = append(t.Files, executor.File{Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile})
+	}
+	for _, ref := range r.FileRefs {
+		f, _ := l.DB.Files.Get(state.Key(r.Project, ref.FileName))
+		t.Files = append(t.Files, executor.File{
+			Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile,
+			Output: true, Optional: ref.Optional, MaxBytes: f.MaxNBytes,
+		})
+	}
+	c := protocol.CompatVersion
+	init.MajorVersion, init.MinorVersion, init.Release = c.Major, c.Minor, c.Release
+	init.AppVersion, init.AppName, init.PlanClass = v.VersionNum, v.AppName, v.PlanClass
+	init.UserID, init.HostID, init.UserName, init.TeamName = p.UserID, p.HostID, p.UserName, p.TeamName
+	init.ProjectPreferences, init.Authenticator = p.ProjectPrefs, string(l.Accounts[r.Project].Authenticator)
+	init.WUName, init.ResultName = u.Name, r.Name
+	init.UserTotalCredit, init.UserExpavgCredit = p.UserTotalCredit, p.UserExpavgCredit
+	init.HostTotalCredit, init.HostExpavgCredit = p.HostTotalCredit, p.HostExpavgCredit
+	init.ResourceShareFraction = l.ShareFraction(r.Project)
+	init.CheckpointPeriod = l.Prefs.CheckpointPeriod()
+	init.NCPUs = max(cmp.Or(app.AvgNCPUs, v.AvgNCPUs), 1)
+	init.RscFPOpsEst, init.RscFPOpsBound = u.RscFpopsEst, u.RscFpopsBound
+	init.RscMemoryBound, init.RscDiskBound = int64(u.RscMemoryBound), int64(u.RscDiskBound)
+	init.ComputationDeadline = r.ReportDeadline
+	init.HostInfo, init.GlobalPreferences = l.Host.InnerXML(), l.Prefs.XML()
+	init.NoPriorityChange = l.Settings.NoPriorityChange
+	t.Init = init
+	return t, nil
+}
+
+// Reread gives running applications preferences that have changed.
+func (l *Life) Reread() {
+	for id, run := range l.running {
+		r, ok := l.DB.Results.Get(run.key)
+		if !ok {
+			continue
+		}
+		if t, err := l.task(r); err == nil {
+			_ = l.Exec.Reread(id, t.Init) // one that has just ended needs none
+		}
+	}
+}

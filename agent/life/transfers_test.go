@@ -1,0 +1,36 @@
+package life
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/state"
+)
+
+// While the network is not to be used no transfer begins, and those under way are
+// broken off.
+func TestTransfersStopWithTheNetwork(t *testing.T) {
+	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	c := &core.Core{DB: db, Log: slog.New(slog.DiscardHandler), Prefs: prefs.Merge()}
+	l := &Life{Core: c, Presence: &usage.Presence{Core: c}}
+	c.Save(func(tx *state.Tx) {
+		db.Hosts.Put(tx, state.Self, state.Host{NetMode: prefs.Mode{Kind: prefs.Never}})
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	l.moving = map[string]*transfer{"f": {cancel: cancel}}
+	w := core.Waker{At: time.Now().Add(time.Minute)}
+	l.StartTransfers(time.Now(), &w)
+	if ctx.Err() == nil {
+		t.Error("a transfer goes on")
+	}
+}

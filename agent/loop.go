@@ -1,0 +1,164 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/rules"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/state"
+)
+
+// Run works until ctx ends, or until nothing is left to do if so configured. It
+// then stops the applications, so that they may write a checkpoint, and closes
+// the data directory.
+func (a *Agent) Run(ctx context.Context) (err error) {
+	defer func() { err = errors.Join(err, a.shutdown()) }()
+
+	c, now := a.core, time.Now()
+	a.tellRepair()
+	if err := a.life.Recover(ctx, now); err != nil {
+		return err
+	}
+	watch := settings.Watch(c.Dir)
+	if err := a.rules.ReadFiles(); err != nil {
+		c.Log.Error("some settings are invalid; the previous values stay in effect", "err", err)
+	}
+	c.Log.Info("agent started", "version", c.Version, "data", c.Dir, "cpus", c.CPUs(), "projects", len(c.Accounts))
+	now = time.Now()
+	a.rules.Announce(now)
+	a.ledger.Open(now)
+	a.uptime.Open(now)
+	if a.cfg.Watch {
+		go watch(c.Ctx, func() { c.Post(rules.FilesChanged{}) })
+	}
+	if a.cfg.Sensors != nil {
+		go a.presence.Sense(c.Ctx)
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-a.quitting:
+			return nil
+		case look := <-c.Looks():
+			look()
+			continue
+		case event := <-c.Events():
+			a.handle(event)
+			a.drain()
+		case <-timer.C:
+		}
+		now := time.Now()
+		wake := a.step(now)
+		if a.cfg.ExitWhenIdle && a.idle() {
+			c.Log.Info("nothing left to do")
+			return nil
+		}
+		timer.Reset(max(0, min(wake.Sub(now), c.Tick)))
+	}
+}
+
+// handle has the component take in an event whose it is.
+func (a *Agent) handle(e core.Event) {
+	switch e := e.(type) {
+	case core.Asked:
+		e.Answer()
+	case stateCopied:
+		a.copied(e)
+	case usage.Sensed: // the step that follows takes a look
+	default:
+		_ = a.life.Handle(e) || a.talk.Handle(e) || a.rules.Handle(e) || a.disk.Handle(e)
+	}
+}
+
+// drain applies what else has been reported, so that a burst costs one pass.
+func (a *Agent) drain() {
+	for {
+		select {
+		case event := <-a.core.Events():
+			a.handle(event)
+		default:
+			return
+		}
+	}
+}
+
+// step does all that can be done now and returns when to look again.
+func (a *Agent) step(now time.Time) time.Time {
+	w := core.Waker{At: now.Add(a.core.Tick)}
+	a.rules.DetachDone()
+	a.rules.GiveUp(now, &w)
+	a.life.AbortDue(now, &w)
+	a.disk.Measure(now, &w)
+	a.life.Advance(now)
+	a.life.StartTransfers(now, &w)
+	d := a.decide(now)
+	a.life.Act(d, now)
+	a.talk.Act(d, now)
+	a.ledger.Keep(now)
+	a.keepState(now, &w)
+	a.life.Trust(now)
+	a.life.Collect()
+	a.talk.AskNewer(now, &w)
+	a.talk.FollowManager(now, &w)
+	w.By(d.Plan.Again)
+	if a.core.SaveAgain.After(now) {
+		w.By(a.core.SaveAgain)
+	}
+	return w.At
+}
+
+// idle reports whether nothing is left to do: no result is held, no
+// conversation is under way, and every project has been asked for work since
+// the agent started and had none, or is not to be asked.
+func (a *Agent) idle() bool {
+	if !a.life.Idle() || !a.talk.Idle() {
+		return false
+	}
+	for u, p := range a.core.DB.Projects.All() {
+		switch {
+		case p.Ending.Leaves() || !p.Contact.Initialized:
+			return false
+		case a.core.Accounts[u].NoMoreWork:
+		case p.Fetch.AskedAt.Before(a.core.Since) || p.Fetch.Got > 0:
+			return false
+		}
+	}
+	return true
+}
+
+// shutdown stops what runs and closes the state.
+func (a *Agent) shutdown() error {
+	c := a.core
+	c.Log.Info("agent stopping", "running", a.life.Running())
+	stopped := make(chan error, 1)
+	go func() { stopped <- a.life.Exec.Stop(context.Background()) }()
+	var err error
+	for waiting := true; waiting; { // applications that end now are not run again
+		select {
+		case look := <-c.Looks():
+			look()
+		case event := <-c.Events():
+			a.handle(event)
+		case err = <-stopped:
+			waiting = false
+		}
+	}
+	a.drain()
+	c.End()
+	a.decide(time.Now())
+	c.Save(func(tx *state.Tx) {
+		a.ledger.Put(tx)
+		a.uptime.Put(tx)
+	})
+	if err := c.DB.Keeper()(); err != nil {
+		c.Log.Warn("the state could not be copied", "error", err)
+	}
+	return errors.Join(err, c.DB.Close())
+}

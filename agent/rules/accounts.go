@@ -1,0 +1,114 @@
+package rules
+
+import (
+	"errors"
+	"time"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/state"
+)
+
+// ReadFiles reads preferences and accounts. Where a file is missing or has errors,
+// what it last said holds. The error is what is wrong.
+func (ru *Rules) ReadFiles() error {
+	accounts, errAccounts := settings.ReadAccounts(ru.Dir)
+	if err := accounts.Keep(ru.Dir); err != nil {
+		ru.Log.Warn("account files cannot be copied; a restart while one is missing would not find it", "err", err)
+	}
+	ru.Accounts = accounts.InForce
+	errPrefs := ru.readPrefs()
+	ru.MergePrefs()
+	ru.syncProjects(accounts, time.Now())
+	ru.Faults = errors.Join(ru.SettingsFaults, errAccounts, errPrefs)
+	return ru.Faults
+}
+
+// syncProjects makes the projects in the state those that have an account. Nothing
+// is given up at once: see GiveUp.
+func (ru *Rules) syncProjects(accounts settings.Accounts, now time.Time) {
+	for u, acc := range accounts.InForce {
+		p, known := ru.DB.Projects.Get(u)
+		if !known {
+			p = state.Project{MasterURL: u, AttachedAt: now}
+			ru.Log.Info("project attached", "project", u)
+		}
+		was, wasDetached := accounts.Detached[u]
+		if p.Ending.Kind == state.Detaching && wasDetached && was.Authenticator != acc.Authenticator {
+			p.Ending.At = now // attached by another account: what is of the first one goes before that
+			ru.PutProject(p)
+			continue
+		}
+		before := p.Ending
+		p.Ending = ru.presence(p.Ending, accounts.Missing[u], now)
+		if !known || p.Ending != before {
+			ru.tellPresence(u, before, p.Ending)
+			ru.PutProject(p)
+		}
+		if wasDetached {
+			ru.forgetAccount(u)
+		}
+	}
+	for u, p := range ru.DB.Projects.All() {
+		if _, ok := accounts.InForce[u]; ok || p.Ending.Kind == state.Detaching {
+			continue
+		}
+		before := p.Ending
+		if _, asked := accounts.Detached[u]; asked {
+			since := settings.DetachedAt(ru.Dir, u)
+			if since.After(now) {
+				since = now
+			}
+			p.Ending = ru.ends(u, state.Detaching, since)
+			ru.Log.Info("project is being detached", "project", u, "at", p.Ending.At)
+		} else {
+			p.Ending = ru.presence(p.Ending, settings.AccountPath(ru.Dir, u), now)
+			ru.tellPresence(u, before, p.Ending)
+		}
+		if p.Ending != before {
+			ru.PutProject(p)
+		}
+	}
+	for u := range accounts.Detached {
+		if _, known := ru.DB.Projects.Get(u); !known {
+			ru.forgetAccount(u)
+		}
+	}
+}
+
+// presence is what becomes of an ending when the account file is seen, or with
+// missing set is not.
+func (ru *Rules) presence(e state.Ending, missing string, now time.Time) state.Ending {
+	switch {
+	case missing == "" && e.Kind != state.Resetting:
+		return state.Ending{}
+	case missing != "" && e.Kind == "":
+		return state.Ending{Kind: state.AccountMissing, Since: now, At: now.Add(missingFor), File: missing}
+	}
+	return e
+}
+
+func (ru *Rules) tellPresence(u string, before, now state.Ending) {
+	switch {
+	case now.Kind == before.Kind:
+	case now.Kind == state.AccountMissing:
+		ru.Log.Warn("account file is missing; the project continues without new work, and is detached if the file stays away", "project", u, "file", now.File, "at", now.At)
+	case before.Kind == state.AccountMissing:
+		ru.Log.Info("account file is back; the project continues as before", "project", u, "file", before.File)
+	case before.Kind == state.Detaching:
+		ru.Log.Info("project attached again; its tasks continue", "project", u)
+	}
+}
+
+func (ru *Rules) forgetAccount(u string) {
+	if err := settings.ForgetAccount(ru.Dir, u); err != nil {
+		ru.Log.Warn("a removed account file is left", "project", u, "err", err)
+	}
+}
+
+// Changed has the files that people edit read again.
+func (ru *Rules) Changed() {
+	ru.Log.Info("preferences or accounts have changed and are read again")
+	if err := ru.ReadFiles(); err != nil {
+		ru.Log.Error("some settings are invalid; the previous values stay in effect", "err", err)
+	}
+}

@@ -1,0 +1,152 @@
+package rules
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/state"
+)
+
+const (
+	// UndoFor is how long a detach or reset can be taken back: tasks wait
+	// suspended, and nothing of theirs is lost.
+	UndoFor = 5 * time.Minute
+	// missingFor is how long an account file must be missing for the project to be
+	// detached, and leastNotice how long an agent says so after its start before it
+	// does.
+	missingFor  = 24 * time.Hour
+	leastNotice = time.Hour
+)
+
+// ends is how a project ends that is to be detached or reset: soon, or now if it has
+// no tasks that could be missed.
+func (ru *Rules) ends(project string, kind state.EndingKind, since time.Time) state.Ending {
+	e := state.Ending{Kind: kind, Since: since, At: since}
+	if ru.Life.Holds(project) {
+		e.At = since.Add(UndoFor)
+	}
+	return e
+}
+
+// Reset has a project start anew.
+func (ru *Rules) Reset(p state.Project, now time.Time) error {
+	p.Ending = ru.ends(p.MasterURL, state.Resetting, now)
+	return ru.DB.Update(func(tx *state.Tx) { ru.DB.Projects.Put(tx, p.MasterURL, p) })
+}
+
+// Undo takes a detach or reset back.
+func (ru *Rules) Undo(p state.Project, now time.Time) error {
+	switch {
+	case !p.Ending.Leaves():
+		return fmt.Errorf("%s: nothing to undo: the project is neither being detached nor reset", p.MasterURL)
+	case p.Ending.Due(now):
+		return fmt.Errorf("%s: too late: its tasks are being given up", p.MasterURL)
+	case p.Ending.Kind == state.Detaching:
+		if err := settings.RestoreAccount(ru.Dir, p.MasterURL); err != nil {
+			return err
+		}
+		_ = ru.ReadFiles() // what is wrong with other files is in Status
+		return nil
+	}
+	p.Ending = state.Ending{}
+	return ru.DB.Update(func(tx *state.Tx) { ru.DB.Projects.Put(tx, p.MasterURL, p) })
+}
+
+// Hasten ends a project now that is being detached or reset.
+func (ru *Rules) Hasten(p state.Project, now time.Time) error {
+	if !p.Ending.Leaves() {
+		return fmt.Errorf("%s: the project is neither being detached nor reset", p.MasterURL)
+	}
+	p.Ending.At = now
+	return ru.DB.Update(func(tx *state.Tx) { ru.DB.Projects.Put(tx, p.MasterURL, p) })
+}
+
+// Announce makes sure that a missing account file is told of for a while after a
+// start, however long it has been missing.
+func (ru *Rules) Announce(now time.Time) {
+	for _, p := range ru.DB.Projects.All() {
+		if e := &p.Ending; e.Kind == state.AccountMissing && e.At.Before(now.Add(leastNotice)) {
+			e.At = now.Add(leastNotice)
+			ru.PutProject(p)
+		}
+	}
+}
+
+// DetachDone detaches projects that are to be left once everything is reported.
+func (ru *Rules) DetachDone() {
+	for u, acc := range ru.Accounts {
+		if !acc.DetachWhenDone || ru.Ending(u).Leaves() || ru.Talk.Talks(u) || ru.Life.Holds(u) {
+			continue
+		}
+		ru.Log.Info("everything is reported; the project is detached, as requested", "project", u)
+		err := settings.RemoveAccount(ru.Dir, u)
+		if err == nil {
+			err = ru.ReadFiles()
+		}
+		if err != nil {
+			ru.Log.Error("cannot detach", "project", u, "err", err)
+		}
+	}
+}
+
+// GiveUp removes what is left of projects whose time has come: those being detached
+// or reset, and those whose account file stayed away.
+func (ru *Rules) GiveUp(now time.Time, w *core.Waker) {
+	for u, p := range ru.DB.Projects.All() {
+		switch {
+		case p.Ending.Kind == "":
+			continue
+		case now.Before(p.Ending.At):
+			w.By(p.Ending.At)
+			continue
+		case p.Ending.Kind == state.AccountMissing && !ru.stayedAway(u, now):
+			continue
+		}
+		ru.Life.AbortAll(u, "project detached or reset")
+		if ru.Talk.Cancel(u) { // nobody waits for a slow server to be rid of it
+			continue
+		}
+		if !ru.Life.Busy(u) {
+			ru.finish(u)
+		}
+	}
+}
+
+// stayedAway reports whether an account file is missing even now, and makes that a
+// detach.
+func (ru *Rules) stayedAway(u string, now time.Time) bool {
+	_ = ru.ReadFiles()
+	p, ok := ru.DB.Projects.Get(u)
+	if !ok || p.Ending.Kind != state.AccountMissing {
+		return false
+	}
+	ru.Log.Warn("account file stayed away: the project is detached", "project", u, "file", p.Ending.File, "since", p.Ending.Since)
+	if err := settings.RemoveAccount(ru.Dir, u); err != nil {
+		ru.Log.Debug("nothing is kept of an account", "project", u, "err", err)
+	}
+	p.Ending = state.Ending{Kind: state.Detaching, Since: now, At: now}
+	return ru.PutProject(p)
+}
+
+// finish forgets a project that has nothing under way any more; one that is being
+// Reset starts anew.
+func (ru *Rules) finish(u string) {
+	p, _ := ru.DB.Projects.Get(u)
+	if !ru.Life.Forget(u) {
+		return
+	}
+	if p.Ending.Kind != state.Resetting {
+		ru.Log.Info("project detached", "project", u)
+		ru.forgetAccount(u)
+		_ = ru.ReadFiles() // it may have been attached by another account
+		return
+	}
+	ru.Log.Info("project reset", "project", u)
+	ru.PutProject(state.Project{
+		MasterURL: u, Name: p.Name, AttachedAt: p.AttachedAt, SchedulerURLs: p.SchedulerURLs, CodeSignKey: p.CodeSignKey,
+		HostID: p.HostID, RPCSeqno: p.RPCSeqno, Debt: p.Debt, CPUTime: p.CPUTime, Contact: p.Contact,
+	})
+	_ = ru.ReadFiles() // its account file may be missing
+}

@@ -1,0 +1,39 @@
+package rules
+
+import (
+	"cmp"
+	"net/http"
+	"sync/atomic"
+
+	"github.com/starling-grid/starling/state"
+)
+
+// NameHost makes the computer what the settings and tools want it to be.
+func (ru *Rules) NameHost() {
+	h, _ := ru.DB.Hosts.Get(state.Self)
+	ru.Host.ProductName = h.Product
+	ru.language.Store(&h.Language)
+	ru.Host.NCPUs = cmp.Or(ru.Settings.NCPUs, ru.Probed.NCPUs)
+	ru.Host.DomainName = cmp.Or(ru.Settings.DeviceName, ru.Probed.DomainName)
+	ru.Presence.Watch(ru.Settings.ExclusiveApps)
+}
+
+// Speaking has requests ask for answers in the language that tools chose.
+func (ru *Rules) Speaking(next http.RoundTripper) http.RoundTripper {
+	return speaking{next, &ru.language}
+}
+
+// speaking asks for answers in a language; nil or "" is none.
+type speaking struct {
+	next     http.RoundTripper
+	language *atomic.Pointer[string]
+}
+
+// RoundTrip carries one request.
+func (s speaking) RoundTrip(r *http.Request) (*http.Response, error) {
+	if l := s.language.Load(); l != nil && *l != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Accept-Language", *l)
+	}
+	return s.next.RoundTrip(r)
+}

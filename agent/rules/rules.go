@@ -1,0 +1,51 @@
+// Package rules is what an agent goes by: the files that people edit, the projects that
+// they attach it to, and how it leaves one.
+//
+//	accounts.go  reading the files; which projects there are
+//	prefs.go     the preferences in force, those of projects' web sites among them
+//	ending.go    projects that are detached or reset, and how that is taken back
+//	host.go      what the settings make of the computer
+package rules
+
+import (
+	"sync/atomic"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/life"
+	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Rules are those of one agent. They belong to its loop.
+type Rules struct {
+	*core.Core
+	Life     *life.Life
+	Presence *usage.Presence
+	Talk     Conversations
+	Probed   protocol.HostInfo // what the computer is, whatever the settings say
+
+	language atomic.Pointer[string] // in which projects are asked to answer
+}
+
+// Conversations are those under way with projects.
+type Conversations interface {
+	// Talks reports whether there is one with a project.
+	Talks(project string) bool
+	// Cancel breaks it off, and reports whether there was one.
+	Cancel(project string) bool
+}
+
+// FilesChanged is an event: files that people edit have changed.
+type FilesChanged struct{}
+
+// Event names it.
+func (FilesChanged) Event() string { return "files changed" }
+
+// Handle takes in an event, if it is one of this component's.
+func (ru *Rules) Handle(e core.Event) bool {
+	_, ok := e.(FilesChanged)
+	if ok {
+		ru.Changed()
+	}
+	return ok
+}

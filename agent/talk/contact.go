@@ -1,0 +1,157 @@
+package talk
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// A conversation is one that is under way with a project's servers. Those with
+// different projects know nothing of each other, and each has an end.
+type conversation struct {
+	view.Conversation
+	cancel context.CancelFunc
+}
+
+// talk notes that a conversation begins. What it does must run under the context
+// that is returned, and delete the note when it is over.
+func (t *Talk) talk(project string, c view.Conversation) context.Context {
+	ctx, cancel := context.WithCancel(t.Ctx)
+	t.talking[project] = conversation{c, cancel}
+	return ctx
+}
+
+// Talks reports whether there is a conversation with a project.
+func (t *Talk) Talks(project string) bool {
+	_, talks := t.talking[project]
+	return talks
+}
+
+// fallSilent notes that a conversation is over.
+func (t *Talk) fallSilent(project string) {
+	if c, talks := t.talking[project]; talks {
+		c.cancel()
+		delete(t.talking, project)
+	}
+}
+
+// Cancel breaks a conversation off, and reports whether there was one.
+func (t *Talk) Cancel(project string) bool {
+	c, talks := t.talking[project]
+	if talks {
+		c.cancel()
+	}
+	return talks
+}
+
+// fetchMaster fetches a project's master page.
+func (t *Talk) fetchMaster(p state.Project) {
+	u := p.MasterURL
+	ctx := t.talk(u, view.Conversation{About: "fetching the master page", Since: time.Now()})
+	delete(t.asked, u)
+	t.Log.Info("fetching master page", logflag.Key, logflag.SchedOps, "project", u)
+	go func() {
+		urls, err := t.Sched.MasterPage(ctx, u)
+		t.Post(MasterFetched{u, urls, err})
+	}()
+}
+
+func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) {
+	t.fallSilent(u)
+	p, ok := t.DB.Projects.Get(u)
+	if !ok || p.Ending.Due(time.Now()) {
+		return
+	}
+	c := view.Contact(p)
+	if err != nil {
+		c = c.MasterFailed(now, t.Rand)
+		p.Contact.LastError = err.Error()
+		t.Log.Warn("master page not usable, trying again", "project", u, "at", c.MinRPCTime, "error", err)
+	} else {
+		isNew := slices.ContainsFunc(urls, func(s string) bool { return !slices.Contains(p.SchedulerURLs, s) })
+		c = c.MasterFetched(isNew)
+		p.SchedulerURLs = urls
+		p.Contact.LastError = ""
+	}
+	setContact(&p, c)
+	t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) })
+}
+
+// session begins a scheduler RPC. The sequence number is used up before the
+// request leaves, so that no two requests ever carry the same.
+func (t *Talk) session(p state.Project, reason string, d decide.Decision, now time.Time) {
+	u := p.MasterURL
+	req := t.request(p, d.Project(u).Fetch, d.Plan.Busy, now)
+	delete(t.asked, u)
+	if p.HostID != 0 {
+		p.RPCSeqno++
+	}
+	p.Contact.NextRPCTime = time.Time{}
+	if !t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) }) {
+		return
+	}
+	ctx := t.talk(u, view.Conversation{About: reason, Since: now, ForWork: req.WantsWork()})
+	t.Log.Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds)
+	first := t.Rand.IntN(len(p.SchedulerURLs))
+	go func() {
+		reply, err := t.Sched.Session(ctx, p.SchedulerURLs, first, req)
+		t.Post(Answered{u, req, reply, err})
+	}()
+}
+
+// answered makes a session's outcome durable, all of it at once.
+func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protocol.SchedulerReply, err error, now time.Time) {
+	t.fallSilent(u)
+	p, ok := t.DB.Projects.Get(u)
+	if !ok || p.Ending.Due(time.Now()) {
+		return
+	}
+	if err != nil {
+		c := view.Contact(p).Failed(now, t.Rand)
+		setContact(&p, c)
+		p.Contact.LastError = err.Error()
+		t.Log.Warn("no scheduler answered usably, trying again; computing continues", "project", u, "at", c.MinRPCTime, "failures", c.Failures, "error", err)
+		t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) })
+		return
+	}
+	t.Log.Debug("scheduler answered", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
+		"acknowledged", len(reply.ResultAcks), "aborts", len(reply.ResultAborts), "request_delay", reply.RequestDelay)
+	kept, left := bounded(t.DB, u, *reply)
+	r := replier{t: t, project: p, req: req, reply: &kept, now: now}
+	if r.project.LeftOut = left; left != "" {
+		t.Log.Warn("not all of the project's answer is taken", "project", u, "why", left)
+	}
+	t.Life.TricklesDown(u, kept.TrickleDowns) // may come twice, must not be lost
+	if !t.Save(r.apply) {
+		return
+	}
+	r.after()
+	if reply.MessageAck {
+		t.Life.TricklesTaken(u, req.Trickles)
+	}
+}
+
+// setContact puts what package contact decided into the durable record.
+func setContact(p *state.Project, c contact.State) {
+	p.Contact.NRPCFailures, p.Contact.MasterFailures = c.Failures, c.MasterFailures
+	p.Contact.FetchMaster, p.Contact.MinRPCTime = c.FetchMaster, c.MinRPCTime
+}
+
+// keepOld remembers a reported result for tools, for a while.
+func (t *Talk) keepOld(r state.Result, now time.Time) {
+	u, _ := t.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
+	for len(t.old) > 0 && now.Sub(t.old[0].Created) >= view.OldKept {
+		t.old = t.old[1:]
+	}
+	t.old = append(t.old, view.OldResult{
+		Project: r.Project, Name: r.Name, App: u.AppName, ExitStatus: r.ExitStatus,
+		Elapsed: r.Elapsed, CPUTime: r.CPUTime, Completed: r.Completed, Created: now,
+	})
+}

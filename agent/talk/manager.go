@@ -1,0 +1,204 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/starling-grid/starling/acctmgr"
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// ErrOtherManager says that the agent follows an account manager already.
+var ErrOtherManager = errors.New("an account manager is followed already; leave it first")
+
+// JoinManager has the agent follow an account manager from now on, if that answers
+// and takes the account. It returns when the projects that it names are attached.
+func (t *Talk) JoinManager(ctx context.Context, managerURL, login, passwdHash string) error {
+	look, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	c, err := t.Sched.ProjectConfig(look, managerURL)
+	if err == nil && !c.AccountManager {
+		return fmt.Errorf("%s is a project, not an account manager; attach to it with: starling attach %s", managerURL, managerURL)
+	} // one that does not say what it is may be a manager all the same
+	return t.withManager(ctx, func(m state.Manager) (state.Manager, error) {
+		if m.URL != "" && m.URL != managerURL {
+			return m, fmt.Errorf("%s: %w", m.URL, ErrOtherManager)
+		}
+		m.URL, m.Login, m.PasswordHash, m.Authenticator = managerURL, login, passwdHash, ""
+		return m, nil
+	})
+}
+
+// SyncManager asks the account manager now.
+func (t *Talk) SyncManager(ctx context.Context) error {
+	return t.withManager(ctx, func(m state.Manager) (state.Manager, error) {
+		if m.URL == "" {
+			return m, errors.New("no account manager is followed; join one with: starling manager join URL")
+		}
+		return m, nil
+	})
+}
+
+// withManager has a conversation with the manager that choose makes of the one
+// that is followed, and waits for its end.
+func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (state.Manager, error)) error {
+	done := make(chan error, 1)
+	err := t.Do(ctx, func() error {
+		m, _ := t.DB.Managers.Get(state.Self)
+		m, err := choose(m)
+		if err == nil && t.manages {
+			err = errors.New("the account manager is being asked already")
+		}
+		if err == nil {
+			t.askManager(m, done)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return errors.New("the account manager has not answered yet")
+	case <-t.Ctx.Done():
+		return errors.New("the agent is stopping")
+	}
+}
+
+// LeaveManager follows no account manager any more. Projects stay, with what their
+// account files say of them, unless detach is set: then those go that the manager
+// attached.
+func (t *Talk) LeaveManager(ctx context.Context, detach bool) error {
+	return t.Do(ctx, func() error {
+		m, _ := t.DB.Managers.Get(state.Self)
+		if m.URL == "" {
+			return errors.New("no account manager is followed")
+		}
+		err := t.DB.Update(func(tx *state.Tx) {
+			t.DB.Managers.Delete(tx, state.Self)
+			if h, ok := t.DB.Hosts.Get(state.Self); ok && h.Prefs.Project == m.URL {
+				h.Prefs = state.AccountPrefs{}
+				t.DB.Hosts.Put(tx, state.Self, h)
+			}
+		})
+		if err != nil {
+			return err
+		}
+		t.Log.Info("account manager left", "manager", m.URL)
+		return errors.Join(t.unmanage(detach), t.Rules.ReadFiles())
+	})
+}
+
+// FollowManager asks the account manager when it wants to be.
+func (t *Talk) FollowManager(now time.Time, w *core.Waker) {
+	m, ok := t.DB.Managers.Get(state.Self)
+	if !ok || t.manages || t.Last.Snapshot.Network.Denied() {
+		return
+	}
+	if now.Before(m.NextTry) {
+		w.By(m.NextTry)
+		return
+	}
+	t.askManager(m, nil)
+}
+
+// askManager begins a conversation with m. How it ended goes to done, if that is
+// not nil, which has room for it.
+func (t *Talk) askManager(m state.Manager, done chan<- error) {
+	t.manages = true
+	_, before := t.DB.Managers.Get(state.Self)
+	req := t.managerRequest(m, time.Now())
+	t.Log.Info("contacting account manager", "manager", m.URL)
+	go func() {
+		reply, err := t.Sched.Manager(t.Ctx, m.URL, req)
+		t.Post(ManagerAnswered{m, before, reply, err, done})
+	}()
+}
+
+// managerOver takes in the end of a conversation, and tells whoever waits for it.
+func (t *Talk) managerOver(e ManagerAnswered) {
+	t.manages = false
+	err := e.Err
+	if _, still := t.DB.Managers.Get(state.Self); e.Followed && !still {
+		err = errors.New("the account manager was left meanwhile")
+	} else {
+		err = t.managerAnswered(e.Manager, e.Reply, err, time.Now())
+	}
+	if e.done != nil {
+		e.done <- err
+	}
+}
+
+// managerAnswered takes in how a conversation ended. A manager that was not
+// followed before is only if it went well.
+func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, err error, now time.Time) error {
+	followed, joined := t.DB.Managers.Get(state.Self)
+	if err != nil {
+		if !joined || m.Login != followed.Login || m.PasswordHash != followed.PasswordHash {
+			return err // somebody tried, and hears of it
+		}
+		refused, ok := errors.AsType[*protocol.AccountError](err)
+		f := followed
+		f.Failures++
+		f.NextTry, f.Trouble, f.WrongPassword = acctmgr.Failed(now, f.Failures, t.Rand), err.Error(), ok && refused.Num == protocol.ErrNumBadPassword
+		t.Log.Warn("account manager gave no usable answer, trying again; computing continues", "manager", m.URL, "at", f.NextTry, "error", err)
+		t.Save(func(tx *state.Tx) { t.DB.Managers.Put(tx, state.Self, f) })
+		return err
+	}
+	plan := acctmgr.Decide(m.SigningKey, t.judgeable(reply), t.managedProjects())
+	if plan.Refused != "" && !joined {
+		return fmt.Errorf("account manager %s: %s", m.URL, plan.Refused)
+	}
+	m = accepted(m, reply, plan.Refused, now)
+	m.PreviousCPID = t.Host.HostCPID
+	again := m.NextTry
+	m.NextTry = now // a crash in the middle has it asked again
+	took := false
+	if err := t.DB.Update(func(tx *state.Tx) {
+		t.DB.Managers.Put(tx, state.Self, m)
+		took = t.Rules.TakePrefs(tx, m.URL, reply.GlobalPrefs, now)
+	}); err != nil {
+		return err
+	}
+	for _, text := range reply.Messages {
+		t.Log.Info("message from the account manager", "text", text)
+	}
+	err = t.obey(m, plan)
+	m.NextTry = again
+	t.Save(func(tx *state.Tx) { t.DB.Managers.Put(tx, state.Self, m) })
+	if took {
+		t.Rules.MergePrefs()
+	}
+	if plan.Refused != "" {
+		err = errors.Join(err, errors.New(plan.Refused))
+	}
+	return err
+}
+
+// accepted is what is known of a manager after a reply.
+func accepted(m state.Manager, r *protocol.ManagerReply, refused string, now time.Time) state.Manager {
+	m.Last, m.Trouble, m.WrongPassword, m.Messages = now, refused, false, r.Messages
+	m.Failures, m.NextTry = 0, acctmgr.Succeeded(now, r.Repeat)
+	if refused != "" {
+		return m
+	}
+	m.SigningKey, m.Dynamic = r.SigningKey, r.Dynamic
+	for _, v := range []struct {
+		known *string
+		told  string
+	}{{&m.Name, r.Name}, {&m.UserName, r.UserName}, {&m.TeamName, r.TeamName}, {&m.Opaque, r.Opaque}, {&m.Venue, r.Venue}} {
+		if v.told != "" {
+			*v.known = v.told
+		}
+	}
+	if r.Authenticator != "" {
+		m.Authenticator = r.Authenticator
+	}
+	return m
+}

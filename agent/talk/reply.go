@@ -1,0 +1,416 @@
+package talk
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/life"
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// A replier applies one scheduler reply, as one transaction.
+type replier struct {
+	t       *Talk
+	project state.Project
+	req     *protocol.SchedulerRequest
+	reply   *protocol.SchedulerReply
+	now     time.Time
+
+	acked    int
+	added    int
+	unusable int            // of the results added
+	done     []state.Result // acknowledged
+	prefs    bool           // the computing preferences are new
+	aborted  []state.Result // still running; told to stop once the reply is saved
+	log      []slog.Record  // said once the reply is saved
+}
+
+// apply changes the state as the reply says. What a reply must not change, such
+// as results of another project or ones not yet reported, it does not.
+func (r *replier) apply(tx *state.Tx) {
+	r.acked, r.added, r.unusable, r.prefs, r.aborted, r.log = 0, 0, 0, false, nil, nil
+	r.done = nil
+	before := r.project
+	p := &r.project
+	p.Contact.LastRPC = r.now
+	r.messages()
+	if r.reply.ProjectIsDown {
+		// Nothing else in such a reply counts.
+		c := view.Contact(*p).Failed(r.now, r.t.Rand)
+		if t := r.now.Add(min(r.reply.RequestDelay, contact.MaxRequestDelay)); t.After(c.MinRPCTime) {
+			c.MinRPCTime = t
+		}
+		setContact(p, c)
+		p.Contact.LastError = "the project is down for maintenance"
+		r.t.DB.Projects.Put(tx, p.MasterURL, *p)
+		return
+	}
+	p.Contact.LastError, p.Contact.Initialized = "", true
+	setContact(p, view.Contact(*p).Succeeded(r.now, r.reply.RequestDelay))
+	if d := r.reply.NextRPCDelay; d > 0 {
+		p.Contact.NextRPCTime = r.now.Add(d)
+	}
+	r.identity(tx)
+	r.key()
+	if r.acknowledged(tx); len(r.req.Results) > 0 && r.acked == 0 {
+		// A server that takes nothing is not pressed: its answer counts, but the
+		// next contact waits as if there had been none.
+		setContact(p, view.Contact(before).Failed(r.now, r.t.Rand))
+		p.Contact.LastError = "the server acknowledged none of the results that were reported"
+	}
+	r.aborts(tx)
+	r.work(tx)
+	r.fetched()
+	r.t.DB.Projects.Put(tx, p.MasterURL, *p)
+}
+
+// after does what must wait until the reply is saved.
+func (r *replier) after() {
+	h := r.t.Log.Handler()
+	for _, rec := range r.log {
+		if h.Enabled(r.t.Ctx, rec.Level) {
+			_ = h.Handle(r.t.Ctx, rec) // a log that cannot be written has nowhere to complain
+		}
+	}
+	for _, res := range r.aborted {
+		r.t.Life.AbortByProject(res)
+	}
+	for _, res := range r.done {
+		r.t.keepOld(res, r.now)
+	}
+	if r.prefs {
+		r.t.Rules.MergePrefs()
+		r.t.Log.Info("computing preferences taken over from the project's web site", "project", r.project.MasterURL)
+	}
+	r.t.Life.Stale()
+}
+
+// say notes a line for the log, written once the reply is saved.
+func (r *replier) say(warn bool, msg string, args ...any) {
+	level := slog.LevelInfo
+	if warn {
+		level = slog.LevelWarn
+	}
+	rec := slog.NewRecord(r.now, level, msg, 0)
+	rec.Add("project", r.project.MasterURL)
+	rec.Add(args...)
+	r.log = append(r.log, rec)
+}
+
+func (r *replier) messages() {
+	r.project.Notices = nil
+	for _, m := range r.reply.Messages {
+		text := untranslated(m.Text)
+		r.say(m.Priority == protocol.PriorityNotice, "message from project", "text", text)
+		r.project.Notices = append(r.project.Notices, state.Notice{Time: r.now, Priority: m.Priority, Text: text})
+	}
+}
+
+// untranslated takes the marks off a text that BOINC's server leaves to clients
+// to translate: _("text").
+func untranslated(s string) string {
+	s = strings.ReplaceAll(s, `_("`, "")
+	return strings.ReplaceAll(s, `")`, "")
+}
+
+// identity takes over who we are to the project.
+func (r *replier) identity(tx *state.Tx) {
+	p, reply := &r.project, r.reply
+	if reply.ProjectName != "" {
+		p.Name = reply.ProjectName
+	}
+	if reply.MasterURL != "" && !strings.EqualFold(reply.MasterURL, p.MasterURL) {
+		// BOINC's 8.x clients move over and drop all work; a wrong setting on a
+		// server must not cost results.
+		r.say(true, "the project calls itself by another address; keeping ours", "theirs", reply.MasterURL)
+	}
+	if reply.HostID != 0 {
+		p.HostID, p.RPCSeqno = reply.HostID, 0
+		r.say(false, "host id assigned", "host", reply.HostID)
+	}
+	if u := reply.User; u != nil {
+		p.UserID, p.UserName, p.TeamName, p.EmailHash = u.ID, u.Name, u.TeamName, u.EmailHash
+		p.UserTotalCredit, p.UserExpavgCredit = u.TotalCredit, u.ExpavgCredit
+		if h, ok := r.t.DB.Hosts.Get(state.Self); ok && h.CrossProject == "" && u.CrossProjectID != "" {
+			h.CrossProject = u.CrossProjectID
+			r.t.DB.Hosts.Put(tx, state.Self, h)
+		}
+	}
+	if h := reply.Host; h != nil {
+		p.HostTotalCredit, p.HostExpavgCredit = h.TotalCredit, h.ExpavgCredit
+		if h.Venue != nil {
+			p.Venue = *h.Venue
+		}
+	}
+	r.prefs = r.t.Rules.TakePrefs(tx, p.MasterURL, reply.GlobalPrefs, r.now)
+	if reply.User != nil || reply.Host != nil {
+		p.Statistics = state.AddCredit(p.Statistics, r.now, state.DailyCredit{
+			UserTotal: p.UserTotalCredit, UserExpavg: p.UserExpavgCredit, HostTotal: p.HostTotalCredit, HostExpavg: p.HostExpavgCredit,
+		})
+	}
+	if reply.ProjectPrefs != "" {
+		p.ProjectPrefs = reply.ProjectPrefs
+	}
+	p.NoRscApps = reply.NoRscApps
+}
+
+// key takes the project's code signing key: the first one on trust, another one
+// only with the old one's signature.
+func (r *replier) key() {
+	p, offered := &r.project, r.reply.CodeSignKey
+	switch {
+	case offered == "":
+	case p.CodeSignKey == "":
+		if _, err := protocol.ParsePublicKey(offered); err != nil {
+			r.say(true, "the project sent an unusable code signing key", "error", err)
+			return
+		}
+		p.CodeSignKey = offered
+	case sameKey(p.CodeSignKey, offered):
+	default:
+		if err := protocol.AcceptNewKey(p.CodeSignKey, offered, r.reply.CodeSignKeySignature); err != nil {
+			r.say(true, "keeping the code signing key that is known", "error", err)
+			return
+		}
+		p.CodeSignKey = offered
+		r.say(true, "the project has a new code signing key, signed by the old one")
+	}
+}
+
+func sameKey(a, b string) bool {
+	x, errX := protocol.ParsePublicKey(a)
+	y, errY := protocol.ParsePublicKey(b)
+	return errX == nil && errY == nil && x.Text() == y.Text()
+}
+
+// acknowledged forgets results that the server has received. Only what this
+// very request reported can be acknowledged by its reply.
+func (r *replier) acknowledged(tx *state.Tx) {
+	reported := make(map[string]bool)
+	for _, res := range r.req.Results {
+		reported[res.Name] = true
+	}
+	for _, name := range r.reply.ResultAcks {
+		key := state.Key(r.project.MasterURL, name)
+		res, ok := r.t.DB.Results.Get(key)
+		if !ok || !reported[name] || !res.ReadyToReport {
+			continue
+		}
+		r.acked++
+		r.done = append(r.done, res)
+		r.project.CPUTime += res.CPUTime
+		r.t.DB.Results.Delete(tx, key)
+		r.say(false, "result reported", logflag.Key, logflag.SchedOps, "result", name)
+	}
+}
+
+func (r *replier) aborts(tx *state.Tx) {
+	abort := func(name string, started bool) {
+		key := state.Key(r.project.MasterURL, name)
+		res, ok := r.t.DB.Results.Get(key)
+		if !ok || res.ReadyToReport || !started && !res.Started.IsZero() {
+			return
+		}
+		r.say(true, "the project no longer needs a result", "result", name)
+		if r.t.Life.Runs(res) {
+			r.aborted = append(r.aborted, res)
+			return
+		}
+		next, ok := state.Next(res.State, state.AbortRequested)
+		if !ok {
+			return
+		}
+		res.State, res.ExitStatus, res.Slot = next, protocol.ExitAbortedByProject, state.NoSlot
+		res.Stderr = life.ErrorReport("aborted by project - no longer usable", res.Stderr)
+		res.Ready(r.now)
+		r.t.DB.Results.Put(tx, key, res)
+	}
+	for _, name := range r.reply.ResultAborts {
+		abort(name, true)
+	}
+	for _, name := range r.reply.ResultAbortsIfNotStarted {
+		abort(name, false)
+	}
+}
+
+// work takes in new descriptions and results.
+func (r *replier) work(tx *state.Tx) {
+	u, db := r.project.MasterURL, r.t.DB
+	appFiles := make(map[string]bool)
+	for _, v := range r.reply.AppVersions {
+		for _, ref := range v.FileRefs {
+			appFiles[ref.FileName] = true
+		}
+	}
+	outputs := make(map[string]bool)
+	for _, res := range r.reply.Results {
+		for _, ref := range res.FileRefs {
+			outputs[ref.FileName] = true
+		}
+	}
+	for _, app := range r.reply.Apps {
+		db.Apps.Put(tx, state.Key(u, app.Name), state.App{Project: u, App: app})
+	}
+	for _, f := range r.reply.Files {
+		r.file(tx, f, appFiles[f.Name], outputs[f.Name])
+	}
+	for _, v := range r.reply.AppVersions {
+		if v.Platform == "" {
+			v.Platform, _ = hostinfo.Platform()
+		}
+		rec := state.AppVersion{Project: u, AppVersion: v}
+		db.Versions.Put(tx, rec.ID(), rec)
+	}
+	for _, wu := range r.reply.Workunits {
+		key := state.Key(u, wu.Name)
+		if _, known := db.Units.Get(key); !known {
+			db.Units.Put(tx, key, state.Workunit{Project: u, Workunit: wu})
+		}
+	}
+	for _, res := range r.reply.Results {
+		r.result(tx, res)
+	}
+}
+
+// file takes in a file's description. A name that is known already keeps its
+// size and checksum; a transfer of it that had failed is tried anew.
+func (r *replier) file(tx *state.Tx, f protocol.FileInfo, appFile, output bool) {
+	if err := protocol.ValidFileName(f.Name); err != nil {
+		r.say(true, "the project described a file that cannot be", "error", err)
+		return
+	}
+	key := state.Key(r.project.MasterURL, f.Name)
+	rec, known := r.t.DB.Files.Get(key)
+	if !known {
+		rec = state.File{Project: r.project.MasterURL, FileInfo: f, AppFile: appFile, Output: output}
+		r.t.DB.Files.Put(tx, key, rec)
+		return
+	}
+	rec.DownloadURLs, rec.UploadURLs, rec.GzippedURLs = f.DownloadURLs, f.UploadURLs, f.GzippedURLs
+	rec.Signature, rec.XMLSignature, rec.Sticky = f.Signature, f.XMLSignature, f.Sticky
+	if rec.MaxNBytes == 0 {
+		rec.MaxNBytes = f.MaxNBytes
+	}
+	if appFile && !rec.AppFile {
+		// It was fetched as data and is to be run now: it must be checked anew.
+		rec.AppFile, rec.Local = true, state.FileAbsent
+	}
+	if rec.Local == state.FileFailed {
+		rec.Local, rec.Error, rec.ErrNum, rec.Retry = state.FileAbsent, "", 0, state.Retry{}
+	}
+	r.t.DB.Files.Put(tx, key, rec)
+}
+
+// result takes in a result. One that cannot be run here is not dropped without
+// a word, as BOINC's client does, but reported with the reason.
+func (r *replier) result(tx *state.Tx, res protocol.Result) {
+	u, db := r.project.MasterURL, r.t.DB
+	key := state.Key(u, res.Name)
+	if held, known := db.Results.Get(key); known {
+		if !held.ReportDeadline.Equal(res.ReportDeadline) {
+			held.ReportDeadline = res.ReportDeadline
+			db.Results.Put(tx, key, held)
+		}
+		return
+	}
+	if res.Name == "" {
+		r.say(true, "the project sent a result without a name")
+		return
+	}
+	rec := state.Result{Project: u, Result: res, Slot: state.NoSlot, Received: r.now}
+	version, err := r.version(res)
+	if err == nil {
+		rec.Version, rec.VersionNum, rec.Platform = version.ID(), version.VersionNum, version.Platform
+		err = r.complete(res, version)
+	}
+	if err != nil {
+		rec.ExitStatus, rec.Message = protocol.ExitDownloadFailed, err.Error()
+		rec.Stderr = life.ErrorReport(err.Error(), "")
+		rec.Ready(r.now)
+		r.unusable++
+		r.say(true, "result cannot be run", "result", res.Name, "error", err)
+	} else {
+		r.say(false, "result received", "result", res.Name, "deadline", res.ReportDeadline)
+	}
+	r.added++
+	db.Results.Put(tx, key, rec)
+	if err == nil {
+		wu, _ := db.Units.Get(state.Key(u, res.WorkunitName))
+		r.project.JobFpops, r.project.JobVersion = wu.RscFpopsEst, rec.Version
+		r.project.Latency = max(0, res.ReportDeadline.Sub(r.now))
+	}
+}
+
+// version finds the app version that a result is to be run with: the one named,
+// or else the newest for its platform.
+func (r *replier) version(res protocol.Result) (state.AppVersion, error) {
+	u := r.project.MasterURL
+	wu, ok := r.t.DB.Units.Get(state.Key(u, res.WorkunitName))
+	if !ok {
+		return state.AppVersion{}, fmt.Errorf("the project sent no workunit %.100q", res.WorkunitName)
+	}
+	var best state.AppVersion
+	for _, v := range r.t.DB.Versions.Of(u) {
+		named := res.VersionNum == 0 || v.VersionNum == res.VersionNum
+		fits := res.Platform == "" || v.Platform == res.Platform
+		if v.AppName == wu.AppName && v.PlanClass == res.PlanClass && named && fits && v.VersionNum >= best.VersionNum {
+			best = v
+		}
+	}
+	if best.Project == "" {
+		return best, fmt.Errorf("the project sent no version %d of application %.100q for %s", res.VersionNum, wu.AppName, res.Platform)
+	}
+	primary, alternatives := r.t.Platforms()
+	if slices.Contains(append(alternatives, primary), best.Platform) {
+		return best, nil
+	}
+	return best, fmt.Errorf("the application is for platform %.60q, which this computer is not", best.Platform)
+}
+
+// complete checks that everything a result refers to has been described.
+func (r *replier) complete(res protocol.Result, v state.AppVersion) error {
+	u := r.project.MasterURL
+	wu, _ := r.t.DB.Units.Get(state.Key(u, res.WorkunitName))
+	var errs []error
+	for _, refs := range [][]protocol.FileRef{v.FileRefs, wu.FileRefs, res.FileRefs} {
+		for _, ref := range refs {
+			if _, ok := r.t.DB.Files.Get(state.Key(u, ref.FileName)); !ok {
+				errs = append(errs, fmt.Errorf("the project did not describe file %.100q", ref.FileName))
+			}
+			if err := protocol.ValidFileName(ref.Logical()); err != nil {
+				errs = append(errs, err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// fetched remembers what a request for work brought.
+func (r *replier) fetched() {
+	f := &r.project.Fetch
+	if r.req.CPUReqSeconds <= 0 || r.req.DontSendWork {
+		return
+	}
+	f.AskedAt, f.Got = r.now, r.added
+	if r.added > r.unusable {
+		f.Retry, f.Why = state.Retry{}, ""
+		return
+	}
+	f.Failures++
+	f.NextTry = r.now.Add(workfetch.Wait(f.Failures, r.t.Ledger.Of[r.project.MasterURL] > 0, r.t.Rand))
+	words := make([]string, 0, len(r.reply.Messages))
+	for _, m := range r.reply.Messages {
+		words = append(words, untranslated(m.Text))
+	}
+	f.Why = strings.Join(words, "; ")
+}

@@ -1,0 +1,91 @@
+package talk
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// request says to a project's scheduler how things stand here.
+func (t *Talk) request(p state.Project, fetch workfetch.Reason, busy time.Duration, now time.Time) *protocol.SchedulerRequest {
+	platform, alternatives := t.Platforms()
+	if free, ok := hostinfo.DiskFree(t.Dir); ok {
+		t.Host.DiskFree = free
+	}
+	acc := t.Accounts[p.MasterURL]
+	share := t.ShareFraction(p.MasterURL)
+	r := &protocol.SchedulerRequest{
+		Authenticator: acc.Authenticator, HostID: p.HostID, Client: protocol.CompatVersion,
+		ResourceShareFraction: share, RRSFraction: share, PRRSFraction: share,
+		DurationCorrectionFactor: 1,
+		AllowMultipleClients:     t.Settings.AllowMultipleClients,
+		DontSendWork:             acc.NoMoreWork,
+		Platform:                 platform, AltPlatforms: alternatives,
+		CodeSignKey:  p.CodeSignKey,
+		WorkingPrefs: t.Prefs.XML(),
+		Host:         t.Host,
+		TimeStats:    t.Uptime.Stats(now),
+		Disk:         t.Disk.Report(p.MasterURL),
+	}
+	if p.HostID != 0 {
+		r.RPCSeqno = p.RPCSeqno
+	}
+	if h, ok := t.DB.Hosts.Get(state.Self); ok {
+		source, _ := t.DB.Projects.Get(h.Prefs.Project)
+		r.CrossProjectID, r.GlobalPrefs, r.PrefsEmailHash = h.CrossProject, h.Prefs.XML, source.EmailHash
+	}
+	switch {
+	case fetch.Code == workfetch.Ask:
+		r.CPUReqSeconds, r.CPUReqInstances = fetch.Seconds, fetch.Instances
+	case fetch.Could > 0: // the session is held anyway
+		r.CPUReqSeconds = fetch.Could
+	}
+	r.EstimatedDelay = busy
+	t.listHeld(r, p.MasterURL)
+	r.Trickles = t.Life.Trickles(p.MasterURL)
+	return r
+}
+
+// listHeld lists app versions and results: those to report, and the others, from
+// which the server learns what it must resend or may have aborted.
+func (t *Talk) listHeld(r *protocol.SchedulerRequest, project string) {
+	index := make(map[string]int)
+	for key, v := range t.DB.Versions.Of(project) {
+		index[key] = len(r.AppVersions)
+		r.AppVersions = append(r.AppVersions, v.AppVersion)
+	}
+	for _, res := range t.DB.Results.Of(project) {
+		if res.ReadyToReport {
+			r.Results = append(r.Results, t.reported(res))
+			continue
+		}
+		n, ok := index[res.Version]
+		if !ok {
+			n = -1
+		}
+		r.OtherResults = append(r.OtherResults, protocol.OtherResult{Name: res.Name, AppVersion: n, PlanClass: res.PlanClass})
+	}
+}
+
+func (t *Talk) reported(res state.Result) protocol.ReportedResult {
+	r := protocol.ReportedResult{
+		Name: res.Name, FinalCPUTime: res.CPUTime, FinalElapsedTime: res.Elapsed,
+		ExitStatus: res.ExitStatus, State: res.State, Platform: res.Platform,
+		VersionNum: res.VersionNum, PlanClass: res.PlanClass,
+		PeakWorkingSet: res.PeakRSS, StderrOut: res.Stderr,
+	}
+	for _, ref := range res.FileRefs {
+		f, ok := t.DB.Files.Get(state.Key(res.Project, ref.FileName))
+		if ok && (f.Done && f.Local == state.FilePresent || f.Local == state.FileFailed) {
+			info := f.FileInfo
+			if f.Local == state.FileFailed {
+				info.ErrorMsg = f.Error
+			}
+			r.Files = append(r.Files, info)
+		}
+	}
+	return r
+}

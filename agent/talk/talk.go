@@ -1,0 +1,144 @@
+// Package talk holds the agent's conversations: with projects' servers, with an account
+// manager, and with whoever tells of newer versions of the program.
+//
+//	contact.go   when one begins and how it ends
+//	request.go   what a scheduler is told
+//	reply.go     what is made of its answer; bounds.go: how much of it is taken
+//	manager.go   conversations with an account manager; managed.go: what comes of them
+//	newer.go     whether there is a newer version of the program
+package talk
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/life"
+	"github.com/starling-grid/starling/agent/rules"
+	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/release"
+	"github.com/starling-grid/starling/protocol"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
+	"github.com/starling-grid/starling/state"
+)
+
+// A Talk is all conversations of an agent. It belongs to the loop.
+type Talk struct {
+	*core.Core
+	Sched  *schedulerop.Client
+	Life   *life.Life
+	Rules  *rules.Rules
+	Ledger *usage.Ledger
+	Uptime *usage.Uptime
+	Disk   *usage.Disk
+
+	// What follows is lost at a restart, and may be.
+	talking map[string]conversation // by project, those under way
+	asked   map[string]bool         // project → the user wants it contacted now
+	old     []view.OldResult        // reported of late
+	manages bool                    // an account manager is being contacted
+	newer   newer
+}
+
+// Open makes ready what goes on: nothing does yet.
+func (t *Talk) Open() {
+	t.talking, t.asked = make(map[string]conversation), make(map[string]bool)
+}
+
+// Act begins sessions as a pass decided.
+func (t *Talk) Act(d decide.Decision, now time.Time) {
+	for i, seen := range d.Snapshot.Projects {
+		p, ok := t.DB.Projects.Get(seen.URL)
+		if _, account := t.Accounts[seen.URL]; !ok || !account {
+			continue
+		}
+		switch s := d.Plan.Projects[i].Session; s.Kind {
+		case decide.Master:
+			t.fetchMaster(p)
+		case decide.RPC:
+			t.session(p, s.Why, d, now)
+		case decide.None:
+		}
+	}
+}
+
+// MasterFetched is an event: a project's master page was fetched, or not.
+type MasterFetched struct {
+	Project string
+	URLs    []string // of its schedulers
+	Err     error
+}
+
+// Event names it.
+func (MasterFetched) Event() string { return "master page fetched" }
+
+// Answered is an event: a session with a project's scheduler is over.
+type Answered struct {
+	Project string
+	Request *protocol.SchedulerRequest
+	Reply   *protocol.SchedulerReply
+	Err     error
+}
+
+// Event names it.
+func (Answered) Event() string { return "scheduler answered" }
+
+// ManagerAnswered is an event: a conversation with an account manager is over.
+type ManagerAnswered struct {
+	Manager  state.Manager
+	Followed bool // before it began
+	Reply    *protocol.ManagerReply
+	Err      error
+	done     chan<- error // who waits for it; nil: nobody
+}
+
+// Event names it.
+func (ManagerAnswered) Event() string { return "account manager answered" }
+
+// NewerFound is an event: which version of the program is the newest is known, or not.
+type NewerFound struct {
+	Release release.Release
+	Err     error
+}
+
+// Event names it.
+func (NewerFound) Event() string { return "newest version known" }
+
+// Handle takes in an event, if it is one of this component's.
+func (t *Talk) Handle(e core.Event) bool {
+	switch e := e.(type) {
+	case MasterFetched:
+		t.masterFetched(e.Project, e.URLs, e.Err, time.Now())
+	case Answered:
+		t.answered(e.Project, e.Request, e.Reply, e.Err, time.Now())
+	case ManagerAnswered:
+		t.managerOver(e)
+	case NewerFound:
+		t.tellNewer(e.Release, e.Err)
+	default:
+		return false
+	}
+	return true
+}
+
+// Idle reports whether no project is talked with.
+func (t *Talk) Idle() bool { return len(t.talking) == 0 }
+
+// Ask has a project contacted now.
+func (t *Talk) Ask(project string) { t.asked[project] = true }
+
+// Asked are the projects that the user wants contacted now. It is not to be changed.
+func (t *Talk) Asked() map[string]bool { return t.asked }
+
+// Old are the results reported of late. It is not to be changed.
+func (t *Talk) Old() []view.OldResult { return t.old }
+
+// Talking are the conversations under way, by project.
+func (t *Talk) Talking() map[string]view.Conversation {
+	all := make(map[string]view.Conversation, len(t.talking))
+	for u, c := range t.talking {
+		all[u] = c.Conversation
+	}
+	return all
+}

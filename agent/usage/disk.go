@@ -1,0 +1,118 @@
+package usage
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// The data directory is walked over every five minutes, and sooner when somebody looks
+// at what was found longer ago than half a minute.
+const (
+	measureEvery = 5 * time.Minute
+	freshFor     = 30 * time.Second
+)
+
+// A Disk is how much disk the agent and its projects take.
+type Disk struct {
+	*core.Core
+
+	use     diskUse
+	walking bool
+	wanted  bool // somebody looks at it
+}
+
+// diskUse is what a walk over the data directory found, in bytes.
+type diskUse struct {
+	total    int64
+	projects map[string]int64 // by the name of the project's folder
+	measured time.Time        // zero: not yet
+}
+
+// Measure has the data directory walked over now and then, beside the loop.
+func (d *Disk) Measure(now time.Time, w *core.Waker) {
+	next := d.use.measured.Add(max(measureEvery, d.Tick))
+	if d.wanted {
+		next = d.use.measured.Add(max(freshFor, d.Tick))
+	}
+	switch {
+	case now.Before(next):
+		w.By(next)
+	case !d.walking:
+		d.walking = true
+		go func() { d.Post(DiskMeasured{walk(d.Dir)}) }()
+	}
+}
+
+// Handle takes in an event, if it is one of this component's.
+func (d *Disk) Handle(e core.Event) bool {
+	m, ok := e.(DiskMeasured)
+	if ok {
+		d.use, d.walking, d.wanted = m.use, false, false
+		d.Log.Debug("disk measured", logflag.Key, logflag.DiskUsage, "bytes", d.use.total)
+	}
+	return ok
+}
+
+// Want has the disk measured soon: somebody looks at it.
+func (d *Disk) Want() { d.wanted = true }
+
+// Total is how many bytes are used in all; negative if that is not known yet.
+func (d *Disk) Total() int64 {
+	if d.use.measured.IsZero() {
+		return -1
+	}
+	return d.use.total
+}
+
+// Of is how many bytes a project's folder takes; 0 before it is measured.
+func (d *Disk) Of(project string) int64 { return d.use.projects[protocol.EscapeURL(project)] }
+
+func walk(dir string) diskUse {
+	d := diskUse{projects: make(map[string]int64)}
+	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // count what can be seen
+		}
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			return nil
+		}
+		d.total += info.Size()
+		rel, _ := filepath.Rel(dir, path)
+		if parts := strings.Split(filepath.ToSlash(rel), "/"); len(parts) > 2 && parts[0] == core.ProjectsDir {
+			d.projects[parts[1]] += info.Size()
+		}
+		return nil
+	})
+	d.measured = time.Now()
+	return d
+}
+
+// Allowed is how many bytes the agent may use in all.
+func (d *Disk) Allowed() int64 {
+	return d.Prefs.Disk(int64(d.Host.DiskTotal), int64(d.Host.DiskFree), d.use.total)
+}
+
+// Report is what a project's server is told. Before the disk is measured the
+// projects count as taking nothing.
+func (d *Disk) Report(project string) protocol.DiskUsage {
+	var users []prefs.DiskUser
+	self := 0
+	for u := range d.DB.Projects.All() {
+		if u == project {
+			self = len(users)
+		}
+		users = append(users, prefs.DiskUser{Share: d.Accounts[u].ResourceShare, Used: d.Of(u)})
+	}
+	return protocol.DiskUsage{
+		UsedTotal: float64(d.use.total), UsedProject: float64(users[self].Used),
+		ProjectShare: float64(prefs.DiskShares(d.Allowed(), users)[self]),
+	}
+}

@@ -1,0 +1,82 @@
+package usage
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/state"
+)
+
+// senseEvery is how often the computer is sensed.
+const senseEvery = 2 * time.Second
+
+// Sensors tell what the computer is like just now.
+type Sensors interface {
+	// Sample senses; programs are those that want the computer for themselves.
+	Sample(now time.Time, programs []string) prefs.Conditions
+}
+
+// A Presence is what the computer is like just now, as the sensors and the loop share it.
+type Presence struct {
+	*core.Core
+	Sensors Sensors // nil: nothing is known
+
+	last     atomic.Pointer[prefs.Conditions] // as last sensed
+	by       atomic.Pointer[prefs.Effective]  // what to compare by
+	programs atomic.Pointer[[]string]         // that want the computer for themselves
+}
+
+// Sense samples in the background, and has the loop look when that changes what
+// may be done.
+func (p *Presence) Sense(ctx context.Context) {
+	ticker := time.NewTicker(senseEvery)
+	defer ticker.Stop()
+	before := ""
+	for {
+		c := p.Sensors.Sample(time.Now(), *p.programs.Load())
+		p.last.Store(&c)
+		if by := p.by.Load(); by != nil {
+			does := by.MayCompute(c, prefs.Mode{}).Code + by.MayTransfer(c, prefs.Mode{}).Code
+			if by.InUse(c) {
+				does += " in use"
+			}
+			if does != before {
+				before = does
+				p.Post(Sensed{})
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// Watch has the sensors look for programs that want the computer for themselves.
+func (p *Presence) Watch(programs []string) { p.programs.Store(&programs) }
+
+// Conditions are what the computer is like just now, as far as is known.
+func (p *Presence) Conditions(now time.Time) prefs.Conditions {
+	c := prefs.Conditions{OtherCPU: -1}
+	if last := p.last.Load(); last != nil {
+		c = *last
+		if c.IdleKnown {
+			c.Idle += max(0, now.Round(0).Sub(c.Now))
+		}
+	}
+	c.Now = now.Round(0)
+	h, _ := p.DB.Hosts.Get(state.Self)
+	by := p.Prefs
+	c.Transferred = TransferredMB(h, by, now)
+	p.by.Store(&by)
+	return c
+}
+
+// TransferredMB is what was transferred in the period of the preferences' limit.
+func TransferredMB(h state.Host, p prefs.Effective, now time.Time) float64 {
+	return state.TrafficSince(h.Traffic, now, int(p.DailyXferPeriodDays)) / 1e6
+}

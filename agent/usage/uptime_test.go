@@ -1,0 +1,75 @@
+package usage
+
+import (
+	"log/slog"
+	"math"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/state"
+)
+
+// clocked measures times for an agent with a state and nothing else.
+func clocked(t *testing.T) *Uptime {
+	t.Helper()
+	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return &Uptime{Core: &core.Core{DB: db, Log: slog.New(slog.DiscardHandler)}}
+}
+
+func TestAveragesForgetByHalfInTheirHalfLife(t *testing.T) {
+	if got := average(1, 0, fractionHalfLife); math.Abs(got-0.5) > 1e-9 {
+		t.Errorf("got %v", got)
+	}
+	frac := 0.0
+	for range 24 * 60 { // two months of a computer that is on for eight hours a day
+		frac = average(average(frac, 1, 20*time.Minute), 0, 40*time.Minute)
+	}
+	if math.Abs(frac-1.0/3) > 0.01 {
+		t.Errorf("a third of the time came out as %v", frac)
+	}
+}
+
+// While no agent runs the computer counts as off.
+func TestTimeWithoutAnAgentCountsAsOff(t *testing.T) {
+	up := clocked(t)
+	now := time.Now()
+	up.Save(func(tx *state.Tx) {
+		up.DB.Hosts.Put(tx, state.Self, state.Host{LastSeen: now.Add(-fractionHalfLife), Times: state.Times{On: 1, Active: 1, Connected: 1}})
+	})
+	up.Open(now)
+	if got := up.times; math.Abs(got.On-0.5) > 0.01 || got.Active != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// A clock that is set back does not make waits longer than they were meant to be:
+// a clock that was a year ahead must not keep a project from being asked for a
+// year.
+func TestAClockSetBackKeepsWaitsAsLongAsTheyWere(t *testing.T) {
+	up := clocked(t)
+	wrong := time.Now().AddDate(1, 0, 0)
+	up.Save(func(tx *state.Tx) {
+		up.DB.Hosts.Put(tx, state.Self, state.Host{LastSeen: wrong})
+		p := state.Project{MasterURL: "u"}
+		p.Contact.MinRPCTime, p.Fetch.NextTry = wrong.Add(time.Hour), wrong.Add(2*time.Hour)
+		up.DB.Projects.Put(tx, "u", p)
+		up.DB.Results.Put(tx, state.Key("u", "r"), state.Result{NotBefore: wrong.Add(3 * time.Hour)})
+		up.DB.Files.Put(tx, state.Key("u", "f"), state.File{Retry: state.Retry{NextTry: wrong.Add(4 * time.Hour)}})
+	})
+	right := wrong.AddDate(-1, 0, 0)
+	up.Open(right)
+	p, _ := up.DB.Projects.Get("u")
+	r, _ := up.DB.Results.Get(state.Key("u", "r"))
+	f, _ := up.DB.Files.Get(state.Key("u", "f"))
+	for i, at := range []time.Time{p.Contact.MinRPCTime, p.Fetch.NextTry, r.NotBefore, f.NextTry} {
+		if got, want := at.Sub(right).Round(time.Second), time.Duration(i+1)*time.Hour; got != want {
+			t.Errorf("wait %d: %v left, want %v", i, got, want)
+		}
+	}
+}
