@@ -42,8 +42,7 @@ type project struct {
 	Project
 	debt    float64
 	contact contact.State
-	backoff time.Time
-	empty   int // requests in a row that brought nothing
+	backoff workfetch.Backoff
 	est     jobsched.Estimator
 	sent    int // jobs the server has sent
 	latency time.Duration
@@ -168,7 +167,7 @@ func (w *World) showProject(i int) decide.Project {
 	v := decide.Project{
 		URL: p.Name, Share: p.Share, Debt: p.debt, Used: w.usage[i],
 		Contact: p.contact, Known: true, Schedulers: 1,
-		Backoff: p.backoff, Estimates: p.est, Corrects: p.MayCorrect, Latency: p.latency,
+		Backoff: p.backoff.NextTry, Estimates: p.est, Corrects: p.MayCorrect, Latency: p.latency,
 	}
 	if p.sent > 0 {
 		v.JobTime = seconds(p.Jobs.FlopsEst / w.scenario.Host.FlopsPerCPU)
@@ -292,12 +291,7 @@ func (w *World) session(i int, plan decide.Plan) {
 	if kind != "no_work" {
 		got = w.send(i, max(fetch.Seconds, fetch.Could), fetch.Instances, plan.Busy)
 	}
-	if got > 0 {
-		p.empty, p.backoff = 0, time.Time{}
-		return
-	}
-	p.empty++
-	p.backoff = w.now.Add(workfetch.Wait(p.empty, p.debt > 0, w.rng))
+	p.backoff = p.backoff.Asked(w.now, got, p.debt > 0, w.rng)
 }
 
 // report hands in all finished jobs of a project.

@@ -158,15 +158,20 @@ func TestCeiling(t *testing.T) {
 	})
 }
 
-func TestWait(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
+func TestBackoff(t *testing.T) {
+	rng, now := rand.New(rand.NewPCG(1, 2)), time.Unix(0, 0)
 	for n := range 100 {
-		full := min(24*time.Hour, 10*time.Minute<<min(max(n, 1)-1, 20))
-		if d := workfetch.Wait(n, false, rng); d < full/2 || d >= full*3/2 {
-			t.Errorf("after %d requests without work: %v, want about %v", n, d, full)
+		full := min(24*time.Hour, 10*time.Minute<<min(n, 20))
+		before := workfetch.Backoff{Failures: n}
+		b := before.Asked(now, 0, false, rng)
+		if d := b.NextTry.Sub(now); d < full/2 || d >= full*3/2 || b.Failures != n+1 {
+			t.Errorf("after %d requests without work: %v and %d failures, want about %v", n+1, d, b.Failures, full)
 		}
-		if d := workfetch.Wait(n, true, rng); d > 4*time.Hour {
+		if d := before.Asked(now, 0, true, rng).NextTry.Sub(now); d > 4*time.Hour {
 			t.Errorf("a project that is owed time waits %v", d)
+		}
+		if b := before.Asked(now, 1, false, rng); b != (workfetch.Backoff{}) {
+			t.Errorf("with work: %+v", b)
 		}
 	}
 }

@@ -402,12 +402,11 @@ func (r *replier) fetched() {
 		return
 	}
 	f.AskedAt, f.Got = r.now, r.added
-	if r.added > r.unusable {
-		f.Retry, f.Why = state.Retry{}, ""
+	usable := r.added - r.unusable
+	f.Retry = state.Retry(workfetch.Backoff(f.Retry).Asked(r.now, usable, r.t.Ledger.Of[r.project.MasterURL] > 0, r.t.Rand))
+	if f.Why = ""; usable > 0 {
 		return
 	}
-	f.Failures++
-	f.NextTry = r.now.Add(workfetch.Wait(f.Failures, r.t.Ledger.Of[r.project.MasterURL] > 0, r.t.Rand))
 	words := make([]string, 0, len(r.reply.Messages))
 	for _, m := range r.reply.Messages {
 		words = append(words, untranslated(m.Text))
