@@ -7,7 +7,7 @@ VERSION ?= $(shell tools/version)
 LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSION)
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages demo test test-unprivileged model world kills bench check lint fmt cross fuzz scenarios clean
+.PHONY: help build packages demo test test-unprivileged model world kills bench words check lint fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm]  a project, its server and two agents compute N workunits"
@@ -19,6 +19,7 @@ help:
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
 	@echo "make world       whole projects with many agents in virtual time (WORLD_DAYS=60000 WORLD_SEED=1)"
 	@echo "make bench       how fast the server is, as a table; takes some 20 minutes (BENCHRUNS=3)"
+	@echo "make words       every text that a person may read, with its place"
 	@echo "make check       formatting, lint and builds for all platforms"
 	@echo "make scenarios   what the scheduling policies are worth, mean of five seeds"
 	@echo "make fuzz        run each fuzz test for a while (FUZZTIME=30s)"
@@ -80,6 +81,9 @@ scenarios: build
 	@bin/starling simulate --seed 1,2,3,4,5 sim/scenarios/*.toml
 
 FUZZTIME ?= 30s
+words:
+	@$(GO) test ./internal/words -run TestWords -v -args -list | grep -a '	'
+
 fuzz:
 	@for f in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
 		for t in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9]*).*/\1/p' $$f); do \

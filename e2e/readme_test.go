@@ -20,9 +20,9 @@ var elsewhere = map[string]string{
 	"starling dashboard":                           "TestDashboard, without opening a browser by itself",
 	"sudo systemctl disable --now boinc-client":    "a command of systemd",
 	"sudo starling import /var/lib/boinc-client":   "TestImportFromBOINC",
-	"make demo":                                    "TestDemo",
-	"make build":                                   "TestMain builds the same programs",
-	"make test":                                    "whoever runs this",
+	"make demo":  "TestDemo",
+	"make build": "TestMain builds the same programs",
+	"make test":  "whoever runs this",
 }
 
 // TestReadme runs the README's commands. Those of its project in ten minutes are run as
