@@ -70,13 +70,12 @@ const moreTasks = 16
 // agent can end its writer with a message before the system does.
 const roomForMessage = 1 << 20
 
-// launch starts an application, behind the walls if there are any: there it can
-// read the system's programs and libraries and its project's folder, and change
-// its slot.
-func (e *Executor) launch(cmd *exec.Cmd, t Task) error {
-	if e.walls == nil {
-		return cmd.Start()
-	}
+// sandboxed starts an application behind the walls: there it can read the system's
+// programs and libraries and its project's folder, and change its slot.
+type sandboxed struct{ e *Executor }
+
+func (s sandboxed) start(cmd *exec.Cmd, t Task) error {
+	e := s.e
 	user, err := e.taskUser(t.Slot)
 	if err != nil {
 		return err
@@ -90,9 +89,7 @@ func (e *Executor) launch(cmd *exec.Cmd, t Task) error {
 	}
 	p.Read = append(append(p.Read, e.walls.Read...), filepath.Clean(t.ProjectDir))
 	p.Write = append(append(p.Write, e.walls.Write...), cmd.Dir)
-	if len(t.Runner) > 0 {
-		p.Read = append(p.Read, t.Runner[0])
-	}
+	p.Read = append(p.Read, t.runner().Reads()...)
 	return sandbox.Start(cmd, p)
 }
 

@@ -37,7 +37,7 @@ type Task struct {
 	Slot       int
 	ProjectDir string   // absolute path of projects/<escaped url> in the data directory
 	Program    string   // file name of the main program in ProjectDir
-	Runner     []string // what runs the main program, if that is none of this computer's; it gets its path as the next argument
+	Runner     Runner   // how the main program is run; nil means Native
 	Args       []string // see SplitCommandLine
 	Files      []File   // inputs, outputs and the app version's files
 	FLOPS      float64  // that the app version is expected to do a second; with Init.RscFPOpsBound it limits the elapsed time; 0: no such limit
@@ -72,6 +72,13 @@ func (t Task) files() []File {
 		}
 	}
 	return append([]File{{Physical: t.Program}}, t.Files...)
+}
+
+func (t Task) runner() Runner {
+	if t.Runner == nil {
+		return Native{}
+	}
+	return t.Runner
 }
 
 // Errors that callers tell apart.
@@ -207,9 +214,10 @@ func (e *Executor) reserve(t Task) (*run, error) {
 		}
 	}
 	r := &run{
-		e: e, task: t, log: e.log.With("result", t.Result, "slot", t.Slot),
+		e: e, task: t, processes: processes{tree: &e.tree}, log: e.log.With("result", t.Result, "slot", t.Slot),
 		wishes: make(chan func(), 16), done: make(chan struct{}),
 	}
+	r.hidden = r.inhabitants
 	e.runs[t.Result] = r
 	e.ended.Add(1)
 	return r, nil

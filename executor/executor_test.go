@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/starling-grid/starling/protocol"
 )
 
 func TestRunToSuccess(t *testing.T) {
@@ -97,7 +99,7 @@ func TestTooManyPrematureExits(t *testing.T) {
 		if e.Verdict == WillRestart && n < maxPrematureExits {
 			continue
 		}
-		if n != maxPrematureExits || e.ExitStatus != errTooManyExits {
+		if n != maxPrematureExits || e.ExitStatus != protocol.ExitTooManyExits {
 			t.Errorf("exit %d: got %+v", n, e)
 		}
 		return

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/executor/sandbox"
+	"github.com/starling-grid/starling/protocol"
 )
 
 // hostile makes a shell script the application. $P is the project's folder, seen
@@ -140,7 +141,7 @@ func TestDiskBoundHoldsEverywhere(t *testing.T) {
 			b, task := hostile(t, script)
 			task.Init.RscDiskBound, b.timing.leave = 3<<20, 100*time.Millisecond // the shell knows no messages
 			b.start(task)
-			if e := b.ended(); e.Verdict != Aborted || e.ExitStatus != exitDiskLimit {
+			if e := b.ended(); e.Verdict != Aborted || e.ExitStatus != protocol.ExitDiskLimit {
 				t.Errorf("got %v, status %d, %.200q", e.Verdict, e.ExitStatus, e.Message)
 			}
 			if err := b.Clear(0); err != nil {
@@ -179,7 +180,7 @@ func TestNestedFolders(t *testing.T) {
 		while [ $i -lt 5000 ]; do mkdir d && cd d || break; : >f; i=$((i+1)); done
 		exit 3`)
 	b.start(task)
-	if e := b.ended(); e.ExitStatus != 3 && e.ExitStatus != exitDiskLimit {
+	if e := b.ended(); e.ExitStatus != 3 && e.ExitStatus != protocol.ExitDiskLimit {
 		t.Errorf("got %v, status %d, %.200q", e.Verdict, e.ExitStatus, e.Message)
 	}
 	if err := b.Clear(0); err != nil {

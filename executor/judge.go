@@ -6,14 +6,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
-)
-
-// BOINC's error numbers for what the executor finds.
-const (
-	errFileTooBig   = -131
-	errNotFound     = -161
-	errTooManyExits = -226
 )
 
 // maxPrematureExits is how often an application may leave without saying why
@@ -83,7 +77,7 @@ func judge(e ending) judgement {
 
 func premature(e ending, j judgement) judgement {
 	if e.PrematureExits+1 >= maxPrematureExits {
-		return judgement{Verdict: ComputeError, ExitStatus: errTooManyExits, Message: "too many exit(0)s"}
+		return judgement{Verdict: ComputeError, ExitStatus: protocol.ExitTooManyExits, Message: "too many exit(0)s"}
 	}
 	j.Premature = true
 	return j

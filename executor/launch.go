@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
@@ -52,10 +51,7 @@ func (e *Executor) command(t Task, s *slot) (*exec.Cmd, *os.File, error) {
 	}
 	// The program starts by its path in the project's folder, seen from the
 	// slot: some look for their files beside themselves.
-	cmd := exec.Command(filepath.FromSlash(s.link+"/"+t.Program), t.Args...)
-	if len(t.Runner) > 0 {
-		cmd = exec.Command(t.Runner[0], slices.Concat(t.Runner[1:], []string{filepath.FromSlash(s.link + "/" + t.Program)}, t.Args)...)
-	}
+	cmd := t.runner().Command(filepath.FromSlash(s.link+"/"+t.Program), t.Args)
 	cmd.Dir = filepath.Join(e.dir, filepath.FromSlash(slotName(t.Slot)))
 	cmd.Env = environment(os.Environ(), e.named, s.link, cmd.Dir)
 	cmd.Stderr = stderr

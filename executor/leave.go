@@ -7,11 +7,9 @@ import (
 
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
-
-// exitAbortedByClient is the status of a result that we end on our own.
-const exitAbortedByClient = 194
 
 // untilRoom is after how long a task that failed while the disk was full is tried
 // again.
@@ -44,37 +42,8 @@ func (r *run) ask(c appipc.Control) {
 	r.tell()
 }
 
-// kill ends the process and all that belongs to it, and returns how many others
-// it found.
-func (r *run) kill() int {
-	n := r.group.kill()
-	r.kin = r.e.tree.look(true).relatives(r.cmd.Process.Pid, r.kin)
-	killGroup(r.cmd.Process.Pid)
-	for pid := range r.kin {
-		kill(pid)
-	}
-	// Whoever has hidden from these is known by the mark it was given.
-	marked := r.inhabitants()
-	for _, pid := range marked {
-		kill(pid)
-	}
-	return max(n, len(r.kin), len(marked))
-}
-
 // dir is the slot's path.
 func (r *run) dir() string { return filepath.Join(r.e.dir, filepath.FromSlash(slotName(r.task.Slot))) }
-
-// clean returns when nothing is left of a process that has exited, or when
-// something cannot be ended: whoever gets the slot next must be alone in it.
-func (r *run) clean() {
-	for range 250 {
-		if r.kill() == 0 {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	r.log.Warn("processes of the application do not end")
-}
 
 // end judges the process, which has exited.
 func (r *run) end() Exited {
@@ -85,15 +54,17 @@ func (r *run) end() Exited {
 		r.readStatus() // the last one may be unread
 		r.mail()
 		r.trickleUp()
-		r.clean() // what the main process has left behind
+		if !r.clean() { // of what the main process has left behind
+			r.log.Warn("processes of the application do not end")
+		}
 		e.exitOf(r.cmd.ProcessState)
-		used = max(r.cmd.ProcessState.UserTime()+r.cmd.ProcessState.SystemTime(), r.group.cpu())
+		used = r.used()
 		if e.FileTooBig && !e.Abort {
-			e.Abort, e.AbortStatus = true, exitDiskLimit
+			e.Abort, e.AbortStatus = true, protocol.ExitDiskLimit
 			e.AbortReason = diskExceeded(r.task.Init.RscDiskBound+roomForMessage, r.task.Init.RscDiskBound)
 		}
 		if r.group.outOfMemory() && !e.Abort {
-			e.Abort, e.AbortStatus = true, exitMemoryLimit
+			e.Abort, e.AbortStatus = true, protocol.ExitMemoryLimit
 			e.AbortReason = fmt.Sprintf("working set size > client RAM limit: ended by the system at %.2fMB", float64(r.bounded.MostMemory)/megabyte)
 		}
 	}

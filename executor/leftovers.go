@@ -97,12 +97,12 @@ func (r *run) inhabitants() []int {
 
 // seek now and then counts those processes to a run that have become nobody's
 // children before anybody looked.
-func (r *run) seek(all family, now time.Time) {
+func (r *run) seek(now time.Time) {
 	if now.Sub(r.sought) < r.e.timing.disk {
 		return
 	}
 	r.sought = now
-	r.kin = all.adopt(r.inhabitants(), r.kin)
+	r.processes.seek()
 }
 
 // lockHolders returns the processes that hold the lock of a slot.

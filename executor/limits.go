@@ -3,18 +3,11 @@ package executor
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
-)
-
-// BOINC's exit statuses of results that exceed a limit.
-const (
-	exitDiskLimit   = 196
-	exitTimeLimit   = 197
-	exitMemoryLimit = 198
 )
 
 // An Allowance is what the volunteer's preferences grant to runs just now.
@@ -69,14 +62,14 @@ func (r *run) limit(now time.Time, a Allowance) {
 	if !r.deadline.IsZero() {
 		return
 	}
-	if n := 1 + len(r.kin); a.Processes > 0 && n > a.Processes {
-		r.abort(exitAbortedByClient, fmt.Sprintf("exceeded process limit: %d processes > %d (max_processes)", n, a.Processes))
+	if n := 1 + len(r.descendants); a.Processes > 0 && n > a.Processes {
+		r.abort(protocol.ExitAbortedByClient, fmt.Sprintf("exceeded process limit: %d processes > %d (max_processes)", n, a.Processes))
 		r.kill() // it grows while we wait for it to obey
 		return
 	}
 	p, d := r.snapshot(), r.task.Init
 	if most := r.timeLimit; most > 0 && p.Elapsed > most {
-		r.abort(exitTimeLimit, fmt.Sprintf("exceeded elapsed time limit %.2f (%.2fG/%.2fG)",
+		r.abort(protocol.ExitTimeLimit, fmt.Sprintf("exceeded elapsed time limit %.2f (%.2fG/%.2fG)",
 			most.Seconds(), d.RscFPOpsBound/gigaop, r.task.FLOPS/gigaop))
 		return
 	}
@@ -86,7 +79,7 @@ func (r *run) limit(now time.Time, a Allowance) {
 	const weight = 0.067
 	r.smoothed += weight * (float64(p.WorkingSet) - r.smoothed)
 	if a.MostMemory > 0 && r.smoothed > float64(a.MostMemory) {
-		r.abort(exitMemoryLimit, fmt.Sprintf("working set size > client RAM limit: %.2fMB > %.2fMB",
+		r.abort(protocol.ExitMemoryLimit, fmt.Sprintf("working set size > client RAM limit: %.2fMB > %.2fMB",
 			r.smoothed/megabyte, float64(a.MostMemory)/megabyte))
 		return
 	}
@@ -96,13 +89,13 @@ func (r *run) limit(now time.Time, a Allowance) {
 		r.measured = now
 		var err error
 		if used, err = r.diskUsage(); errors.Is(err, foreigndir.ErrTooDeep) {
-			r.abort(exitDiskLimit, fmt.Sprintf("exceeded disk limit: folders nested more than %d deep", foreigndir.MaxDepth))
+			r.abort(protocol.ExitDiskLimit, fmt.Sprintf("exceeded disk limit: folders nested more than %d deep", foreigndir.MaxDepth))
 			return
 		}
 		r.update(func(p *Progress) { p.Disk, p.PeakDisk = used, max(p.PeakDisk, used) })
 	}
 	if d.RscDiskBound > 0 && used > d.RscDiskBound {
-		r.abort(exitDiskLimit, diskExceeded(used, d.RscDiskBound))
+		r.abort(protocol.ExitDiskLimit, diskExceeded(used, d.RscDiskBound))
 	}
 }
 
@@ -124,29 +117,7 @@ func (r *run) bound(a Allowance) {
 func (r *run) diskUsage() (int64, error) {
 	sum, err := foreigndir.Usage(r.e.root, slotName(r.task.Slot))
 	if r.cmd != nil {
-		sum += unlinked(append(r.relatives(), r.cmd.Process.Pid))
+		sum += unlinked(r.everyone())
 	}
 	return sum, err
-}
-
-// throttle has a run compute part of the time only, in whole polls. A GPU would
-// idle for it, and a virtual machine takes longer than that to stop.
-func (r *run) throttle(percent float64) {
-	if percent <= 0 || r.task.Init.GPUUsage > 0 || r.virtual() {
-		percent = 100
-	}
-	r.credit += percent / 100
-	run := r.credit >= 1-1e-9
-	if run {
-		r.credit--
-	}
-	r.credit = max(0, min(r.credit, 1))
-	r.hold(func() { r.throttled = !run })
-}
-
-// virtual reports whether the work is done in a virtual machine or container,
-// whose processes are not the application's and must not be stopped.
-func (r *run) virtual() bool {
-	c := r.task.Init.PlanClass
-	return strings.Contains(c, "vbox") || strings.Contains(c, "docker")
 }

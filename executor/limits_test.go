@@ -102,20 +102,20 @@ func TestTimeLimit(t *testing.T) {
 func TestThrottle(t *testing.T) {
 	for _, c := range []struct {
 		percent float64
-		plan    string
+		runner  Runner
 		want    int // of 100 polls it computes in
-	}{{100, "", 100}, {0, "", 100}, {50, "", 50}, {75, "", 75}, {10, "", 10}, {50, "vbox64", 100}} {
-		r := &run{e: &Executor{}, credit: 0}
-		r.task.Init.PlanClass = c.plan
+	}{{100, nil, 100}, {0, nil, 100}, {50, nil, 50}, {75, Interpreted{}, 75}, {10, Native{}, 10}, {50, Outside{}, 100}} {
+		r := &run{e: &Executor{}}
+		r.task.Runner = c.runner
 		ran := 0
 		for range 100 {
-			r.throttle(c.percent)
+			r.ration(c.percent)
 			if !r.throttled {
 				ran++
 			}
 		}
 		if ran < c.want-1 || ran > c.want {
-			t.Errorf("%v%% %s: computes in %d of 100 polls", c.percent, c.plan, ran)
+			t.Errorf("%v%% %T: computes in %d of 100 polls", c.percent, c.runner, ran)
 		}
 	}
 }

@@ -33,8 +33,8 @@ func (r *run) mail() {
 			r.uploadRequests()
 		}
 	}
-	if r.letters && r.ipc.Send(appipc.TrickleDown, appipc.HaveTrickleDown) {
-		r.letters = false
+	if r.trickleDown && r.ipc.Send(appipc.TrickleDown, appipc.HaveTrickleDown) {
+		r.trickleDown = false
 		r.log.Debug("told application of a message", logflag.Key, logflag.AppMsgSend)
 	}
 	if r.uploads && r.ipc.Send(appipc.TrickleDown, appipc.UploadFileStatus) {
@@ -101,7 +101,7 @@ func (e *Executor) TrickleDown(result string, slot int, at time.Time, text strin
 		}
 		break
 	}
-	if err := e.wish(result, func(r *run) { r.letters = true }); !errors.Is(err, ErrNotRunning) {
+	if err := e.wish(result, func(r *run) { r.trickleDown = true }); !errors.Is(err, ErrNotRunning) {
 		return err
 	}
 	return nil // it finds the message when it starts

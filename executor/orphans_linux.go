@@ -15,29 +15,29 @@ func adoptOrphans() error {
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }
 
-// awaited are the applications that a goroutine of this process waits for. Who
+// waitedFor are the applications that a goroutine of this process waits for. Who
 // the parent of a process is concerns the whole process, whatever executors it has.
-var awaited = struct {
+var waitedFor = struct {
 	sync.Mutex
 	pids map[int]bool
 }{pids: make(map[int]bool)}
 
 // begin starts a command by f and remembers that it is waited for.
 func begin(cmd *exec.Cmd, f func() error) error {
-	awaited.Lock() // reap must not see it before we know it
-	defer awaited.Unlock()
+	waitedFor.Lock() // reap must not see it before we know it
+	defer waitedFor.Unlock()
 	if err := f(); err != nil {
 		return err
 	}
-	awaited.pids[cmd.Process.Pid] = true
+	waitedFor.pids[cmd.Process.Pid] = true
 	return nil
 }
 
 // ended forgets a command that was waited for.
 func ended(pid int) {
-	awaited.Lock()
-	defer awaited.Unlock()
-	delete(awaited.pids, pid)
+	waitedFor.Lock()
+	defer waitedFor.Unlock()
+	delete(waitedFor.pids, pid)
 }
 
 // reap lets go of orphans that have ended. They are known by their session: each
@@ -45,15 +45,15 @@ func ended(pid int) {
 // Other children of this process are in its own session, and somebody waits for
 // them.
 func reap(zombies map[int]relative) {
-	awaited.Lock()
-	defer awaited.Unlock()
+	waitedFor.Lock()
+	defer waitedFor.Unlock()
 	self := os.Getpid()
 	own, err := unix.Getsid(0)
 	if err != nil {
 		return
 	}
 	for pid, z := range zombies {
-		if z.parent == self && z.session != own && !awaited.pids[pid] {
+		if z.parent == self && z.session != own && !waitedFor.pids[pid] {
 			_, _ = unix.Wait4(pid, nil, unix.WNOHANG, nil) // or it is looked at again
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -148,7 +149,7 @@ func (s *slot) measure(ctx context.Context, f File, o *Output) error {
 		if f.Optional {
 			return nil
 		}
-		return &OutputError{File: f.Physical, Code: errNotFound, Text: "not found"}
+		return &OutputError{File: f.Physical, Code: protocol.ErrNumFileMissing, Text: "not found"}
 	}
 	if errors.Is(err, foreigndir.ErrIrregular) {
 		return fmt.Errorf("output %s is not a file", f.Physical)
@@ -165,7 +166,7 @@ func (s *slot) measure(ctx context.Context, f File, o *Output) error {
 		if err := s.project.Remove(f.Physical); err != nil {
 			return err
 		}
-		return &OutputError{File: f.Physical, Code: errFileTooBig, Text: "file size too big"}
+		return &OutputError{File: f.Physical, Code: protocol.ErrNumFileTooBig, Text: "file size too big"}
 	}
 	o.MD5 = hex.EncodeToString(sum.Sum(nil))
 	return file.Sync() // before anybody notes down that the result is done

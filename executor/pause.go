@@ -48,42 +48,12 @@ func (r *run) follow(now time.Time) {
 	case !r.ipc.Open():
 	case !r.deadline.IsZero():
 		if deaf && !r.terminated {
-			r.terminated = true
 			r.log.Debug("program does not know the interface, terminating it", logflag.Key, logflag.TaskDebug)
-			signalAll(append(r.relatives(), r.cmd.Process.Pid), terminate)
+			r.terminate()
 		}
-	case r.held() && !r.stopped && (heard || deaf) && !r.virtual():
-		r.stopped = true
-		if deaf && r.group.freeze(true) {
-			return
-		}
-		if deaf {
-			signalAll([]int{r.cmd.Process.Pid}, stop)
-		}
-		signalAll(r.relatives(), stop)
-		signalAll(r.relatives(), stop) // that were started meanwhile
+	case r.held() && !r.stopped && (heard || deaf) && r.task.runner().Computes():
+		r.suspend(deaf)
 	case !r.held():
 		r.wake()
 	}
-}
-
-// wake lets all stopped processes go on.
-func (r *run) wake() {
-	if !r.stopped {
-		return
-	}
-	r.stopped = false
-	r.group.freeze(false)
-	signalAll(append(r.relatives(), r.cmd.Process.Pid), resume)
-}
-
-// relatives are the processes that belong to the application, itself excepted.
-func (r *run) relatives() []int {
-	all := r.e.tree.look(true)
-	r.kin = all.relatives(r.cmd.Process.Pid, r.kin)
-	pids := make([]int, 0, len(r.kin))
-	for pid := range r.kin {
-		pids = append(pids, pid)
-	}
-	return pids
 }

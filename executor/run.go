@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
-	"os/exec"
 	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -27,34 +26,21 @@ type run struct {
 	wishes chan func()
 	done   chan struct{} // closed when the run has left Executor.runs
 
-	slot    *slot
-	group   *group
-	cmd     *exec.Cmd // nil: it had finished already, see adopt
-	ipc     appipc.FileChannels
-	shared  *os.File // that ipc uses; nil: none
-	control controlQueue
-	exited  chan struct{}
+	slot *slot
+	processes
+	dialogue
+	throttle
 
 	polled   time.Time
-	unread   time.Time // since when the application has not read a control message; zero: it has
 	measured time.Time // when the disk was
 	sought   time.Time // when processes that hide were
 	finished time.Time // when the finish file was first seen
 	deadline time.Time // when a process that was told to leave is killed; zero: it was not
 	ending   ending
 
-	timeLimit  time.Duration // 0: none
-	beats      int           // heartbeats sent
-	listens    bool          // it has given a sign of knowing the interface
-	uploads    bool          // what became of uploads is in the slot, to be told
-	letters    bool          // messages of the server are in the slot, to be told
-	credit     float64       // polls that it may still compute in, under throttling
-	throttled  bool          // held for now, to use less than all of the CPU
-	stopped    bool          // some of its processes were stopped by signal
-	terminated bool          // asked to leave by signal
-	bounded    Allowance     // that the system holds it to
-	smoothed   float64       // working set, bytes
-	kin        map[int]int64 // its other processes as of the last look, with their start times
+	timeLimit time.Duration // 0: none
+	bounded   Allowance     // that the system holds it to
+	smoothed  float64       // working set, bytes
 
 	mu       sync.Mutex
 	progress Progress
@@ -101,23 +87,18 @@ func (r *run) start() (err error) {
 	if r.group, err = r.e.groups.make(t.Slot); err != nil {
 		return err
 	}
-	r.group.enter(cmd.SysProcAttr)
 	r.bound(r.e.allowance())
-	if err := begin(cmd, func() error { return r.e.launch(cmd, *t) }); err != nil {
+	if err := r.e.starter(r.group).start(cmd, *t); err != nil {
 		return startError(err)
 	}
 	if err := lowerPriority(cmd.Process.Pid, t.Init); err != nil {
 		r.log.Debug("cannot lower priority", "error", err)
 	}
-	r.cmd, r.exited, r.polled, r.credit = cmd, make(chan struct{}), time.Now(), 1
-	r.timeLimit, r.letters = t.timeLimit(), s.has(appipc.TrickleDownPrefix)
+	r.started(cmd)
+	r.polled, r.credit = time.Now(), 1
+	r.timeLimit, r.trickleDown = t.timeLimit(), s.has(appipc.TrickleDownPrefix)
 	r.update(func(p *Progress) { p.PID = cmd.Process.Pid })
 	r.log.Info("result started", logflag.Key, logflag.Task, "pid", cmd.Process.Pid, "resumed", resumed)
-	go func() {
-		_ = cmd.Wait() // says no more than cmd.ProcessState
-		ended(cmd.Process.Pid)
-		close(r.exited)
-	}()
 	return nil
 }
 
@@ -191,32 +172,14 @@ func (r *run) watch() {
 	}
 }
 
-// tell hands over control messages.
-func (r *run) tell() {
-	waiting := len(r.control.waiting)
-	read := r.control.flush(r.ipc)
-	if n := len(r.control.waiting); n != waiting {
-		r.log.Debug("told application", logflag.Key, logflag.AppMsgSend, "messages", waiting-n, "waiting", n)
-	}
-	switch {
-	case read:
-		r.unread = time.Time{}
-	case r.unread.IsZero():
-		r.unread = time.Now()
-	}
-}
-
 // poll does what is due every second.
 func (r *run) poll() {
 	now := time.Now()
 	allowed := r.e.allowance()
 	r.count(now)
-	all := r.e.tree.look(false)
-	r.seek(all, now)
-	r.kin = all.relatives(r.cmd.Process.Pid, r.kin)
-	r.log.Log(context.Background(), logflag.Detail, "memory", logflag.Key, logflag.MemUsage, "working_set", r.snapshot().WorkingSet, "smoothed", int64(r.smoothed), "others", len(r.kin))
-	rss, cpu := all.usage(r.cmd.Process.Pid, r.kin)
-	cpu = max(cpu, r.group.cpu())
+	r.seek(now)
+	rss, cpu := r.usage()
+	r.log.Log(context.Background(), logflag.Detail, "memory", logflag.Key, logflag.MemUsage, "working_set", r.snapshot().WorkingSet, "smoothed", int64(r.smoothed), "others", len(r.descendants))
 	r.update(func(p *Progress) {
 		p.WorkingSet, p.PeakWorkingSet = rss, max(p.PeakWorkingSet, rss)
 		p.CPUTime = max(p.CPUTime, r.task.Init.WUCPUTime+cpu)
@@ -231,7 +194,7 @@ func (r *run) poll() {
 	}
 	r.readStatus()
 	r.mail()
-	r.throttle(allowed.CPU)
+	r.ration(allowed.CPU)
 	r.tell()
 	r.follow(now)
 	r.limit(now, allowed)
@@ -248,7 +211,7 @@ func (r *run) poll() {
 			r.kill()
 		}
 	case !r.finished.IsZero() && now.Sub(r.finished) > limits.afterFinish:
-		r.abort(exitAbortedByClient, "finish file present too long")
+		r.abort(protocol.ExitAbortedByClient, "finish file present too long")
 	case !r.unread.IsZero() && r.listens && now.Sub(r.unread) > limits.unread:
 		r.log.Warn("application does not read its messages, killing it")
 		r.kill() // and be started again

@@ -40,7 +40,7 @@ func (t *processTree) look(fresh bool) family {
 	defer t.mu.Unlock()
 	if now := time.Now(); fresh || now.Sub(t.taken) > treeAge {
 		var zombies map[int]relative
-		t.all, zombies = processes()
+		t.all, zombies = everyProcess()
 		t.taken = now
 		reap(zombies)
 	}
@@ -98,9 +98,9 @@ func (f family) usage(pid int, kin map[int]int64) (resident int64, cpu time.Dura
 	return sum.resident * int64(os.Getpagesize()), time.Duration(sum.cpu) * clockTick
 }
 
-// processes returns those that there are, and those that have ended and that
+// everyProcess returns those that there are, and those that have ended and that
 // nobody has waited for.
-func processes() (all family, zombies map[int]relative) {
+func everyProcess() (all family, zombies map[int]relative) {
 	all, zombies = make(family), make(map[int]relative)
 	dir, err := os.Open("/proc")
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -26,7 +27,7 @@ func (r *run) uploadRequests() {
 		o, err := r.output(logical)
 		if err != nil {
 			r.log.Warn("application asks for an upload that cannot be", "file", logical, "error", err)
-			r.uploadEnded(logical, errNotFound)
+			r.uploadEnded(logical, protocol.ErrNumFileMissing)
 			continue
 		}
 		r.e.report(UploadRequested{Result: r.task.Result, Output: o})

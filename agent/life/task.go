@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor"
@@ -40,12 +41,15 @@ func (l *Life) task(r state.Result) (executor.Task, error) {
 	if t.Program == "" {
 		return t, errors.New("the app version names no main program")
 	}
-	if v.Platform == wasmhost.Platform {
+	switch {
+	case strings.Contains(v.PlanClass, "vbox"), strings.Contains(v.PlanClass, "docker"):
+		t.Runner = executor.Outside{}
+	case v.Platform == wasmhost.Platform:
 		self, err := os.Executable()
 		if err != nil {
 			return t, err
 		}
-		t.Runner = append([]string{self}, wasmhost.Args...)
+		t.Runner = executor.Interpreted{Program: self, Args: wasmhost.Args}
 	}
 	for _, ref := range u.FileRefs {
 		t.Files = append(t.Files, executor.File{Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile})

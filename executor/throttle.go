@@ -1,0 +1,22 @@
+package executor
+
+// A throttle has a run compute part of the time only.
+type throttle struct {
+	credit    float64 // polls that it may still compute in
+	throttled bool    // held for now
+}
+
+// ration has a run compute part of the time only, in whole polls. A GPU would
+// idle for it, and a virtual machine takes longer than that to stop.
+func (r *run) ration(percent float64) {
+	if percent <= 0 || r.task.Init.GPUUsage > 0 || !r.task.runner().Computes() {
+		percent = 100
+	}
+	r.credit += percent / 100
+	run := r.credit >= 1-1e-9
+	if run {
+		r.credit--
+	}
+	r.credit = max(0, min(r.credit, 1))
+	r.hold(func() { r.throttled = !run })
+}
