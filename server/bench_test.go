@@ -193,6 +193,7 @@ func schedule(b *testing.B, prepare func(x *bench)) {
 		b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
 			x := newBench(b)
 			prepare(x)
+			b.ResetTimer() // which ran meanwhile
 			for range b.N {
 				b.StopTimer()
 				x.create(silent, share+2*clients*jobs, 0)
