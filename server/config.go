@@ -139,10 +139,10 @@ max_wus_in_progress = %d
 # CPUs of a computer that count for these limits.
 max_ncpus = %d
 
-# Different computers with too little memory, disk or bandwidth for a result before its
-# workunit is given up; 0 gives nothing up. Anyone can make up that many computers, so
-# set this only where you know your volunteers. Computers for which the application
-# has no version do not count.
+# Accounts with a computer that asked within the last 7 days and has too little memory,
+# disk or bandwidth for a result, before its workunit is given up; 0 gives nothing up.
+# Only accounts with credit count, and computers for which the application has a version.
+# starling-server status shows what waits for such computers; work retry revives it.
 max_infeasible = %d
 
 # Whether a volunteer, or a computer, gets at most one result of a workunit.
