@@ -270,7 +270,8 @@ func waiting(r store.Result) bool {
 		(r.ValidateState == store.ValidateInit || r.ValidateState == store.Inconclusive)
 }
 
-// viable reports whether a result may become part of a quorum.
+// viable reports whether a result may become part of a quorum. What was not compared when
+// the workunit was given up may not, unless it was revived with it.
 func viable(r store.Result) bool {
-	return r.ServerState == store.Over && r.Outcome == store.Success && r.ValidateState != store.Invalid
+	return r.ServerState == store.Over && r.Outcome == store.Success && r.ValidateState != store.Invalid && r.ValidateState != store.NoCheck
 }
