@@ -74,6 +74,7 @@ func DefaultConfig() Config {
 		ResendLostResults:     true,
 		SendResultAbort:       true,
 		AffinityHours:         24,
+		DeleteDelayHours:      24,
 		MinPasswdLength:       6,
 		Mail:                  "mail",
 
@@ -160,7 +161,9 @@ send_result_abort = %v
 # predecessor (work create --predecessor); then all may have it.
 affinity_hours = %v
 
-# Hours for which files stay after the last result of a workunit came in.
+# Hours for which the files of a workunit stay after the project has taken its outcome
+# and the last result came in or was due. One that comes after its deadline is compared
+# and gets credit so long, and work retry can revive what was given up.
 delete_delay_hours = %v
 
 # Days after which a workunit that is finished moves, with its results, from the

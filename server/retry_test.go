@@ -36,7 +36,7 @@ func (w *world) retry(r server.Retry) server.Retried {
 // before counts, the failures do not, and the project gets the outcome in place of the
 // failure.
 func TestRetry(t *testing.T) {
-	w := newWorld(t, "delete_delay_hours = 0", "delete_delay_hours = 24")
+	w := newWorld(t, keepFiles, keepFiles)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", MinQuorum: 2, MaxErrorResults: 1, MaxTotalResults: 3}, "hello")
 	w.create(workgen.Params{Name: "other"}, "other")
@@ -101,7 +101,7 @@ func TestRetry(t *testing.T) {
 
 // What could not be sent is sent once that is possible; without its files it is not.
 func TestRetryOfWhatCouldNotBeSent(t *testing.T) {
-	w := newWorld(t, "max_infeasible = 0", "max_infeasible = 1", "delete_delay_hours = 0", "delete_delay_hours = 24")
+	w := newWorld(t, "max_infeasible = 0", "max_infeasible = 1", keepFiles, keepFiles)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", RscDiskBound: 1e10}, "hello")
 	w.user("a@example.org")

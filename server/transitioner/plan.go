@@ -69,7 +69,7 @@ func (p Plan) why() string {
 // reported may go too.
 
 // Decide returns the plan for a workunit at the time now. deleteDelay is how
-// long files stay after it was assimilated and the last result came in.
+// long files stay after it was assimilated and the last result came in or was due.
 func Decide(wu store.Workunit, results []store.Result, now time.Time, deleteDelay time.Duration) Plan {
 	d := decision{wu: wu, now: now, deleteDelay: deleteDelay}
 	d.plan.NeedValidate, d.plan.ErrorMask = wu.NeedValidate, wu.ErrorMask
@@ -247,6 +247,9 @@ func (d *decision) finish() {
 		}
 		if r.ReceivedTime.After(last) {
 			last = r.ReceivedTime
+		}
+		if r.Outcome == store.NoReply && r.ReportDeadline.After(last) {
+			last = r.ReportDeadline // it may be late
 		}
 	}
 	if d.wu.CanonicalResultID != 0 && d.wu.AssimilateState == store.AssimilateInit && over && validated {

@@ -31,7 +31,7 @@ type Transitioner struct {
 	Log   *slog.Logger
 	// Describe returns the xml_doc_in of a new result.
 	Describe func(wu store.Workunit, result string, random int64) (string, error)
-	// DeleteDelay is how long files stay after it was assimilated and the last result came in.
+	// DeleteDelay is how long files stay after it was assimilated and the last result came in or was due.
 	DeleteDelay time.Duration
 	// Affinity is how long a workunit is kept for the hosts that have the files of
 	// its predecessor.
