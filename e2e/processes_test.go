@@ -47,6 +47,7 @@ func newCluster(t *testing.T, database string) *cluster {
 	text, err := os.ReadFile(settings)
 	c.must(err)
 	text = bytes.Replace(text, []byte("min_sendwork_interval = 6"), []byte("min_sendwork_interval = 0"), 1)
+	text = bytes.Replace(text, []byte("delete_delay_hours = 24"), []byte("delete_delay_hours = 0"), 1)
 	text = bytes.Replace(text, []byte("daily_result_quota = 100"), []byte("daily_result_quota = 0"), 1)
 	c.must(os.WriteFile(settings, text, 0o600))
 	c.p, err = server.Open(ctx, dir, slog.New(slog.DiscardHandler))

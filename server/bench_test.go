@@ -56,6 +56,7 @@ func newBench(tb testing.TB) *bench {
 	dir, ctx := filepath.Join(tmp, "p"), tb.Context()
 	x.check(server.Init(ctx, dir, server.NewProject{Name: "Bench", MasterURL: fmt.Sprintf("http://127.0.0.1:%d/bench/", port), Database: database(tb)}))
 	editSettings(tb, dir, "min_sendwork_interval = 6", "min_sendwork_interval = 0", "daily_result_quota = 100", "daily_result_quota = 0",
+		"delete_delay_hours = 24", "delete_delay_hours = 0", // all that is to do for a workunit is measured
 		"max_wus_to_send = 10", "max_wus_to_send = 0", "max_requests_per_address = 100", "max_requests_per_address = 0")
 	x.p, err = server.Open(ctx, dir, slog.New(slog.DiscardHandler))
 	x.check(err)

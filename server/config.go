@@ -74,6 +74,7 @@ func DefaultConfig() Config {
 		ResendLostResults:     true,
 		SendResultAbort:       true,
 		AffinityHours:         24,
+		DeleteDelayHours:      24,
 		MinPasswdLength:       6,
 		Mail:                  "mail",
 
@@ -139,10 +140,10 @@ max_wus_in_progress = %d
 # CPUs of a computer that count for these limits.
 max_ncpus = %d
 
-# Different computers with too little memory, disk or bandwidth for a result before its
-# workunit is given up; 0 gives nothing up. Anyone can make up that many computers, so
-# set this only where you know your volunteers. Computers for which the application
-# has no version do not count.
+# Accounts with a computer that asked within the last 7 days and has too little memory,
+# disk or bandwidth for a result, before its workunit is given up; 0 gives nothing up.
+# Only accounts with credit count, and computers for which the application has a version.
+# starling-server status shows what waits for such computers; work retry revives it.
 max_infeasible = %d
 
 # Whether a volunteer, or a computer, gets at most one result of a workunit.
@@ -160,7 +161,9 @@ send_result_abort = %v
 # predecessor (work create --predecessor); then all may have it.
 affinity_hours = %v
 
-# Hours for which files stay after the last result of a workunit came in.
+# Hours for which the files of a workunit stay after the project has taken its outcome
+# and the last result came in or was due. One that comes after its deadline is compared
+# and gets credit so long, and work retry can revive what was given up.
 delete_delay_hours = %v
 
 # Days after which a workunit that is finished moves, with its results, from the

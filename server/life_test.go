@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -161,5 +162,54 @@ func TestWithoutItsTemplateAWorkunitWaits(t *testing.T) {
 	w.step()
 	if n := w.status().Results.Total; n != 1 {
 		t.Errorf("%d results, want 1", n)
+	}
+}
+
+// keepFiles is the setting that holds by default, and not in other tests.
+const keepFiles = "delete_delay_hours = 24"
+
+// A volunteer whose computer was late is credited while there is something to compare
+// with: by default a day from when the project took the outcome.
+func TestLateResultIsCredited(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		settings []string
+		late     time.Duration // after the deadline
+		want     string
+	}{
+		{"within a day", []string{keepFiles, keepFiles}, 23 * time.Hour, "valid"},
+		{"after two days", []string{keepFiles, keepFiles}, 48 * time.Hour, "too_late"},
+		{"if files go at once", nil, time.Hour, "too_late"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, tt.settings...)
+			w.setUp()
+			w.create(workgen.Params{Name: "wu", TargetNResults: 3, MinQuorum: 2, DelayBound: 7 * 86400}, "hello")
+			client := func(name string) *client { return &client{w: w, key: w.user(name + "@example.org"), name: name} }
+			late := client("late")
+			work := late.fetch()
+			for _, name := range []string{"a", "b"} {
+				c := client(name)
+				c.compute(c.fetch())
+			}
+			w.ahead = 7*24*time.Hour + time.Minute // the deadline has passed, and the outcome is taken
+			w.step()
+			if st := w.status(); !st.Done || st.Results.ByOutcome["no_reply"] != 1 {
+				t.Fatalf("got %+v, %+v", st.Workunits, st.Results)
+			}
+			w.ahead += tt.late
+			w.step()
+			late.upload(work.Files[len(work.Files)-1], "HELLO")
+			late.rpc(0, protocol.ReportedResult{Name: work.Results[0].Name, State: protocol.ClientUploaded, FinalElapsedTime: time.Minute})
+			w.step()
+			if r := w.result(work.Results[0].Name); r.ValidateState.String() != tt.want || (r.GrantedCredit > 0) != (tt.want == "valid") {
+				t.Errorf("got %v with credit %v, want %s", r.ValidateState, r.GrantedCredit, tt.want)
+			}
+			w.ahead += 48 * time.Hour
+			w.step()
+			if st := w.status(); st.Workunits.FilesDeleted != 1 || st.Results.WaitingFileDelete != 0 {
+				t.Errorf("files stay: %+v", st.Workunits)
+			}
+		})
 	}
 }

@@ -36,6 +36,7 @@ func TestPostgres(t *testing.T) {
 		{"versions", TestVersions},
 		{"adaptive replication", TestAdaptiveReplication},
 		{"infeasible", TestNobodyCanComputeIt},
+		{"retry", TestRetry},
 		{"archive", TestFinishedWorkIsArchived},
 		{"trickle up", TestTrickles},
 		{"trickle down", TestTrickleDown},

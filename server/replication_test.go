@@ -2,11 +2,14 @@ package server_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/untaken"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -31,16 +34,64 @@ func TestAdaptiveReplication(t *testing.T) {
 	}
 }
 
-// Work that no computer can have is given up, if the project says so.
+// earn gives an account credit and returns its key.
+func (w *world) earn(email string) (key protocol.Authenticator) {
+	w.t.Helper()
+	w.must(w.p.Store.Update(w.t.Context(), func(tx *store.Tx) error {
+		u, err := tx.UserByEmail(email)
+		if err != nil {
+			return err
+		}
+		key = u.Authenticator
+		return tx.AddUserCredit(u.ID, 1, 1, w.now())
+	}))
+	return key
+}
+
+func (w *world) untaken() (found []untaken.Finding) {
+	w.t.Helper()
+	w.must(w.p.Store.View(w.t.Context(), func(tx *store.Tx) (err error) {
+		found, err = untaken.Look(tx, w.now())
+		return err
+	}))
+	return found
+}
+
+// Work that no computer can have is seen, and is given up, if the project says so.
 func TestNobodyCanComputeIt(t *testing.T) {
-	w := newWorld(t, "max_infeasible = 0", "max_infeasible = 2")
+	w := newWorld(t, "max_infeasible = 0", "max_infeasible = 2", `metrics_allow = ["127.0.0.1", "::1"]`, `metrics_allow = ["192.0.2.0/24"]`)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", RscDiskBound: 1e15}, "hello")
 	for _, name := range []string{"a", "b"} {
 		c := &client{w: w, key: w.user(name + "@example.org"), name: name, disk: 1e9}
 		c.fetch()
+		w.step()
+		if st := w.status(); st.Results.ByServerState["unsent"] != 1 {
+			t.Errorf("an account without credit counts: %+v", st.Results)
+		}
+	}
+	st := w.untaken()
+	if len(st) != 1 || st[0].Cause != untaken.Disk || st[0].Results != 1 || st[0].Most != 1e9 {
+		t.Errorf("nobody can have it, and we are told %+v", st)
+	}
+	for page, want := range map[string]string{
+		"metrics":       `starling_results_untaken{app="upper",cause="disk"} 1`,
+		"status?json=1": `"untaken":[{"app":"upper","cause":"disk","results":1,"since":"`,
+		"status":        `<li>1 result of upper has waited since`,
+	} {
+		if code, text := w.get(page); code != 200 || !strings.Contains(text, want) {
+			t.Errorf("%s does not say so: HTTP %d, %s", page, code, text)
+		}
+	}
+	for _, name := range []string{"a", "b"} {
+		key := w.earn(name + "@example.org")
+		c := &client{w: w, key: key, name: name, disk: 1e9}
+		c.fetch()
 	}
 	w.step()
+	if st := w.untaken(); len(st) != 0 {
+		t.Errorf("it was given up, and we are told %+v", st)
+	}
 	if _, info := w.outcome("wu"); len(info.Errors) != 1 || info.Errors[0] != "could not send" {
 		t.Errorf("outcome %+v", info)
 	}

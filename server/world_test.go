@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,8 @@ func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
 	w := &world{t: t, dir: filepath.Join(folder(t), "p")}
 	w.must(server.Init(t.Context(), w.dir, server.NewProject{Name: "Demo", MasterURL: master, Database: database(t), Files: place(t)}))
-	w.edit(append([]string{"min_sendwork_interval = 6", "min_sendwork_interval = 0"}, settings...)...)
+	// Of two for one setting the first holds.
+	w.edit(append(slices.Clone(settings), "min_sendwork_interval = 6", "min_sendwork_interval = 0", "delete_delay_hours = 24", "delete_delay_hours = 0")...)
 	p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

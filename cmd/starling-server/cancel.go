@@ -23,13 +23,9 @@ func cancelCmd() *cobra.Command {
 		Example: "  starling-server work cancel demo 7 8 9\n  starling-server work cancel demo --batch 3",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var ids []int64
-			for _, a := range args[1:] {
-				n, ok := number(a)
-				if !ok {
-					return fmt.Errorf("%q is not a workunit's number; for names use --name", a)
-				}
-				ids = append(ids, n)
+			ids, err := numbers(args[1:])
+			if err != nil {
+				return err
 			}
 			ways := 0
 			for _, used := range []bool{len(ids) > 0, len(names) > 0, cmd.Flags().Changed("batch")} {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web"
 )
 
 func serveCmd() *cobra.Command {
@@ -63,7 +64,7 @@ func serve(ctx context.Context, p *server.Project, part server.Part, listen stri
 type projectStatus struct {
 	Project   string `json:"project"`
 	MasterURL string `json:"master_url"`
-	store.Status
+	web.Status
 	List []store.WorkunitSummary `json:"workunit_list,omitempty"`
 }
 
@@ -77,7 +78,7 @@ func statusCmd() *cobra.Command {
 			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
 				st := projectStatus{Project: p.Config.LongName, MasterURL: p.Config.MasterURL}
 				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
-					if st.Status, err = tx.Status(time.Now().Unix()); err == nil && list {
+					if st.Status, err = web.TakeStatus(tx, time.Now()); err == nil && list {
 						st.List, err = allSummaries(tx)
 					}
 					return err
@@ -124,6 +125,9 @@ func printStatus(st projectStatus) {
 	outcomes, _ := json.Marshal(r.ByOutcome) // sorted by name
 	fmt.Printf("outcomes   %s\n", outcomes)
 	fmt.Printf("volunteers %d with %d computers, credit %.2f\n", st.Users, st.Hosts, st.Credit)
+	for _, f := range st.Untaken {
+		fmt.Printf("untaken    %s\n           You can: %s.\n", f.Text, f.Cure)
+	}
 	for _, wu := range st.List {
 		fmt.Printf("  %s  %s  %d results  %v\n", wu.Name, wu.State, wu.Results, wu.Errors)
 	}

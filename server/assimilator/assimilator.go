@@ -14,11 +14,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
 )
 
 const (
-	batch = 100
 	// atOnce is how many workunits are handed over at a time, where that is allowed:
 	// a bucket's files take their time.
 	atOnce = 8
@@ -50,60 +50,45 @@ type Assimilator struct {
 	// Handler returns the handler of an application.
 	Handler func(appID int64) (Handler, error)
 
-	later map[int64]wait // of workunits whose handler failed; a restart forgets it
-}
-
-// A wait says when to try again, after how long.
-type wait struct {
-	until time.Time
-	delay time.Duration
+	off pass.Off // workunits whose handler failed
 }
 
 // Pass handles workunits that are ready, and returns how many. It is for one
 // goroutine.
 func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
-	handled := 0
 	// What batched handlers took is recorded while they take the next.
-	recorded := func() error { return nil }
-	for after := int64(0); ; {
-		var ids []int64
-		var list []*outgoing
-		err := a.Store.View(ctx, func(tx *store.Tx) (err error) {
-			if ids, err = tx.ToAssimilate(after, batch); err != nil {
-				return err
-			}
-			list, err = a.load(tx, ids, now)
-			return err
-		})
-		if err != nil || len(ids) == 0 {
-			return handled, errors.Join(err, recorded())
-		}
+	none := func() error { return nil }
+	recorded := none
+	load := func(tx *store.Tx, after int64) ([]store.Job, int64, error) {
+		return pass.Jobs(tx, (*store.Tx).ToAssimilate, after, &a.off, now)
+	}
+	handled, err := pass.Each(ctx, a.Store, load, func(jobs []store.Job) (int, error) {
+		list := outgoings(jobs)
 		batched := a.hand(ctx, list)
-		err = recorded() // the batch before
+		err := recorded() // the batch before
 		var done []int64
 		for _, o := range list {
 			switch {
 			case o.err == nil:
-				delete(a.later, o.wu.ID)
+				a.off.Done(o.wu.ID)
 				done = append(done, o.wu.ID)
 			case ctx.Err() == nil:
-				a.putOff(o.wu.ID, now, o.err)
+				delay := a.off.Failed(o.wu.ID, now, again, maxAgain)
+				a.Log.Error("can't assimilate", "workunit_id", o.wu.ID, "err", o.err, "retry_in", delay)
 			}
 		}
 		end := make(chan error, 1)
 		recorded = sync.OnceValue(func() error { return <-end })
 		go func() { end <- a.record(context.WithoutCancel(ctx), done, now) }()
 		if err != nil || ctx.Err() != nil { // what was taken is recorded all the same
-			return handled, errors.Join(err, context.Cause(ctx), recorded())
+			return 0, errors.Join(err, context.Cause(ctx))
 		}
 		if !batched { // a crash is to repeat as few of a program's calls as can be
-			if err := recorded(); err != nil {
-				return handled, err
-			}
+			err, recorded = recorded(), none
 		}
-		handled += len(done)
-		after = ids[len(ids)-1]
-	}
+		return len(done), err
+	})
+	return handled, errors.Join(err, recorded())
 }
 
 // An outgoing is a workunit whose outcome is handed over.
@@ -114,16 +99,9 @@ type outgoing struct {
 	err       error // why it was not taken
 }
 
-func (a *Assimilator) load(tx *store.Tx, ids []int64, now time.Time) (out []*outgoing, err error) {
-	jobs, err := tx.Jobs(ids)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		if now.Before(a.later[id].until) {
-			continue
-		}
-		o := outgoing{wu: jobs[id].Workunit, results: jobs[id].Results}
+func outgoings(jobs []store.Job) (out []*outgoing) {
+	for _, j := range jobs {
+		o := outgoing{wu: j.Workunit, results: j.Results}
 		for i := range o.results {
 			if o.results[i].ID == o.wu.CanonicalResultID {
 				o.canonical = &o.results[i]
@@ -134,7 +112,7 @@ func (a *Assimilator) load(tx *store.Tx, ids []int64, now time.Time) (out []*out
 		}
 		out = append(out, &o)
 	}
-	return out, nil
+	return out
 }
 
 // hand gives workunits to their handlers, several at a time where these allow it, and
@@ -191,15 +169,6 @@ func fail(list []*outgoing, app int64, err error) {
 			o.err = err
 		}
 	}
-}
-
-func (a *Assimilator) putOff(id int64, now time.Time, err error) {
-	if a.later == nil {
-		a.later = make(map[int64]wait)
-	}
-	delay := min(max(again, 2*a.later[id].delay), maxAgain)
-	a.later[id] = wait{now.Add(delay), delay}
-	a.Log.Error("can't assimilate", "workunit_id", id, "err", err, "retry_in", delay)
 }
 
 // record marks workunits as assimilated and sends them back to the transitioner.

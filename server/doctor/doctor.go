@@ -16,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/untaken"
 )
 
 // batch is how many rows are looked at a time.
@@ -50,6 +51,27 @@ func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
 		}
 	}
 	return all, nil
+}
+
+// Advise returns what is no fault of the records and needs the operator all the same:
+// results that no computer can have. That there are no computers is told only once work
+// has waited for them as long as they count as active.
+func (p *Project) Advise(ctx context.Context, now time.Time) ([]store.Violation, error) {
+	var found []untaken.Finding
+	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+		found, err = untaken.Look(tx, now)
+		return err
+	})
+	out := []store.Violation{}
+	for _, f := range found {
+		if f.Cause == untaken.NoHost && now.Sub(f.Since) < untaken.Window {
+			continue
+		}
+		out = append(out, store.Violation{
+			Rule: "an active computer can take each unsent result", Count: int(f.Results), Rows: []string{f.Text}, Mend: f.Cure, Advice: true,
+		})
+	}
+	return out, err
 }
 
 // Mend mends what can be mended without loss, and leaves the rest.

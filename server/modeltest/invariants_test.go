@@ -200,7 +200,7 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 	if err != nil {
 		w.failf("%v", err)
 	}
-	agreed := 0
+	agreed, counted := 0, 0
 	users, classes := map[int64]bool{}, map[string]bool{}
 	for _, r := range results {
 		if r.ServerState != store.Over || r.Outcome == store.OutcomeInit {
@@ -215,6 +215,10 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 		if r.ValidateState == store.Valid {
 			agreed++
 		}
+		anew := r.ID > wu.RetriedResultID // made since it was revived
+		if anew {
+			counted++
+		}
 		if r.HostID != 0 {
 			granted[r.HostID] += r.GrantedCredit
 			if w.cfg.OneResultPerUserPerWU && users[r.UserID] {
@@ -223,7 +227,7 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 			users[r.UserID] = true
 		}
 		// Who reported it may be another computer of the same user.
-		if os, known := w.sentTo[r.Name]; known && r.Outcome == store.Success {
+		if os, known := w.sentTo[r.Name]; known && r.Outcome == store.Success && (anew || r.ValidateState == store.Valid) {
 			if classes[os] = true; w.hr != 0 && len(classes) > 1 {
 				w.failf("%s: computers of several classes compute %s: %v", r.Name, name, classes)
 			}
@@ -231,9 +235,9 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 		if _, left := w.files[output(r.Name)]; left && !w.strays[r.Name] && !givenUp(r) {
 			w.failf("output of %s is left: %v, %v, %v", r.Name, r.Outcome, r.ValidateState, r.FileDeleteState)
 		}
-		if len(results) > wu.MaxTotalResults {
-			w.failf("%s has %d results, at most %d are allowed", name, len(results), wu.MaxTotalResults)
-		}
+	}
+	if counted > wu.MaxTotalResults {
+		w.failf("%s has %d results, at most %d are allowed", name, counted, wu.MaxTotalResults)
 	}
 	if wu.CanonicalResultID == 0 {
 		return

@@ -44,7 +44,9 @@ func TestModel(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, seed)
 			defer w.close()
-			if w.live(steps); w.failed {
+			w.live(steps)
+			t.Logf("%d workunits were revived", w.retried)
+			if w.failed {
 				t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, steps)
 			}
 		})
@@ -114,7 +116,9 @@ func (w *world) event() {
 		w.create()
 	case x < 936:
 		w.cancel()
-	case x < 966:
+	case x < 942:
+		w.retry()
+	case x < 968:
 		w.nonsense()
 	case x < 990:
 		w.now = w.now.Add(time.Duration(w.rng.IntN(4)*w.rng.IntN(3600)) * time.Second)
@@ -219,6 +223,30 @@ func (w *world) finished() (n int) {
 		}
 	}
 	return n
+}
+
+// retry revives a workunit, if there is one. An assimilator that is at it would hand over
+// what it has read before, so this waits for none to be at work.
+func (w *world) retry() {
+	if len(w.names) == 0 || w.assim > 0 {
+		return
+	}
+	first := w.rng.IntN(len(w.names))
+	w.update(func(tx *store.Tx) error {
+		for i := range w.names {
+			k := w.wus[w.names[(first+i)%len(w.names)]]
+			refused, err := transitioner.Retry(tx, k.id, true, w.now, "work retry")
+			if errors.Is(err, store.ErrNotFound) || err == nil && refused != "" {
+				continue // just purged, or not given up
+			}
+			if err == nil {
+				k.calls, k.lost, k.outcome = 0, 0, ""
+				w.retried++
+			}
+			return err
+		}
+		return nil
+	})
 }
 
 func (w *world) cancel() {

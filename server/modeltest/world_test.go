@@ -77,6 +77,7 @@ type world struct {
 	strays   map[string]bool      // uploaded by hosts that were not to report any more
 	gone     []string             // inputs that were deleted in this pass
 	steps    int
+	retried  int // workunits that were revived
 	failed   bool
 	owners   map[string][]string // of an input file: the workunits that need it
 }

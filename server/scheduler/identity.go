@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/credit"
@@ -268,6 +269,26 @@ func (r *rpc) describeHost() {
 	h.DiskTotal, h.DiskFree = in.DiskTotal, in.DiskFree
 	h.UsedTotal, h.UsedProject = r.req.Disk.UsedTotal, r.req.Disk.UsedProject
 	h.BwUp, h.BwDown = r.req.NetStats.BwUp, r.req.NetStats.BwDown
+	l := hostLimits(r.req)
+	h.Platforms, h.UsableMemory, h.UsableDisk = offered(r.platforms()), l.memory, l.disk
+}
+
+// Of what a host says of its platforms so much is kept.
+const (
+	maxPlatforms = 8
+	maxPlatform  = 64 // bytes of a name; BOINC's longest has 25
+)
+
+// offered joins platforms for the host's record. Names that no platform can have are
+// left out.
+func offered(platforms []string) string {
+	var kept []string
+	for _, p := range platforms {
+		if p != "" && len(p) <= maxPlatform && !strings.ContainsFunc(p, unicode.IsSpace) && len(kept) < maxPlatforms {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, " ")
 }
 
 func day(t time.Time) int64 { return t.Unix() / 86400 }

@@ -3,59 +3,62 @@ package scheduler
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
+	"time"
 
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/untaken"
 )
 
 // maxInfeasible bounds for how many results refusals are counted.
 const maxInfeasible = 10_000
 
-// infeasible counts the hosts that could not be sent a result for what they are:
-// too little memory, disk or bandwidth. A host without a version of the application
+// infeasible counts the accounts with a host that could not be sent a result for what it
+// is: too little memory, disk or bandwidth. A host without a version of the application
 // does not count, since others may have one. Neither does a host that has enough to
 // do, or has a result of the workunit, since this passes.
 //
-// The limit is off unless the project sets it: hosts cost nothing to make up, so
-// anyone with an account can reach any limit.
+// Requests and hosts cost nothing to make up, so an account counts once a result,
+// whatever its hosts, only if it has been granted credit, and only if a host of it was
+// refused within untaken.Window. The limit is off unless the project sets it all the same.
 //
-// The counts are in memory. Other than BOINC's old count of refusals in shared
-// memory, a host counts once a result, so that one host that asks every minute
-// does not end it. What is lost at a restart, or when too many results are
+// The counts are in memory. What is lost at a restart, or when too many results are
 // counted, delays the end of a result that nobody can compute and does no other
 // harm, which a column written at every refusal would.
 type infeasible struct {
-	mu    sync.Mutex
-	hosts map[int64]map[int64]struct{} // by result
+	mu       sync.Mutex
+	accounts map[int64]map[int64]time.Time // when each was refused last, by result
 }
 
-// refused counts that a host cannot be sent a result, and returns how many
-// cannot.
-func (x *infeasible) refused(result, host int64) int {
+// refused counts that a host of an account cannot be sent a result, and returns for how
+// many accounts that is so.
+func (x *infeasible) refused(result, account int64, now time.Time) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.hosts == nil || len(x.hosts) >= maxInfeasible && x.hosts[result] == nil {
-		x.hosts = make(map[int64]map[int64]struct{})
+	if x.accounts == nil || len(x.accounts) >= maxInfeasible && x.accounts[result] == nil {
+		x.accounts = make(map[int64]map[int64]time.Time)
 	}
-	if x.hosts[result] == nil {
-		x.hosts[result] = make(map[int64]struct{})
+	if x.accounts[result] == nil {
+		x.accounts[result] = make(map[int64]time.Time)
 	}
-	x.hosts[result][host] = struct{}{}
-	return len(x.hosts[result])
+	x.accounts[result][account] = now
+	maps.DeleteFunc(x.accounts[result], func(_ int64, at time.Time) bool { return now.Sub(at) > untaken.Window })
+	return len(x.accounts[result])
 }
 
 // forget ends the count of a result.
 func (x *infeasible) forget(result int64) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	delete(x.hosts, result)
+	delete(x.accounts, result)
 }
 
 // infeasible notes that this host cannot compute a candidate, and ends a result
 // that cannot be sent to anyone.
 func (r *rpc) infeasible(c store.Candidate) error {
 	most := r.s.Config.MaxInfeasible
-	if most <= 0 || r.s.infeasible.refused(c.ID, r.host.ID) < most {
+	if most <= 0 || r.user.TotalCredit <= 0 || r.s.infeasible.refused(c.ID, r.user.ID, r.now) < most {
 		return nil
 	}
 	old, err := r.tx.Result(c.ID)
@@ -65,13 +68,13 @@ func (r *rpc) infeasible(c store.Candidate) error {
 	if old.ServerState == store.Unsent {
 		x := old
 		x.ServerState, x.Outcome = store.Over, store.CouldntSend
-		r.because(fmt.Sprintf("%d hosts cannot compute it", most))
+		r.because(fmt.Sprintf("the computers of %d accounts cannot compute it", most))
 		if err := r.tx.SaveResult(old, x); errors.Is(err, store.ErrLost) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		r.s.Log.Warn("result cannot be sent to anyone", "result", x.Name, "hosts", most)
+		r.s.Log.Warn("result cannot be sent to anyone", "result", x.Name, "accounts", most)
 		if err := r.tx.TransitionBy(x.WorkunitID, r.now); err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ type Config struct {
 	DailyResultQuota      int // a day and CPU
 	MaxNCPUs              int // CPUs that count
 	MaxHostsPerDay        int // that an account may add
-	MaxInfeasible         int // hosts too small for a result before it is given up
+	MaxInfeasible         int // accounts whose hosts are too small for a result before it is given up
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
 	ResendLostResults     bool

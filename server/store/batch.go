@@ -10,6 +10,17 @@ func (t *Tx) WorkunitsOfBatch(batch, after int64, limit int) ([]int64, error) {
 	return all(t, scanID, workunitsOfBatch, batch, after, limit)
 }
 
+const givenUp = `
+SELECT id FROM workunit
+WHERE  error_mask <> 0 AND (error_mask & $1) <> 0 AND (appid = $2 OR $2 = 0) AND (batch = $3 OR $3 = 0) AND id > $4
+ORDER  BY id LIMIT 0 + $5`
+
+// GivenUp returns workunits with ids above after that were given up for one of the reasons
+// in mask, of an application and a batch, each 0 for any.
+func (t *Tx) GivenUp(mask ErrorMask, appID, batch, after int64, limit int) ([]int64, error) {
+	return all(t, scanID, givenUp, mask, appID, batch, after, limit)
+}
+
 // A BatchStatus says how far the workunits of a batch have come.
 type BatchStatus struct {
 	Batch      int64            `json:"batch"`

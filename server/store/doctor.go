@@ -12,6 +12,8 @@ type Violation struct {
 	Count int      `json:"count"` // of the rows for which it does not
 	Rows  []string `json:"rows"`  // the names of some of them
 	Mend  string   `json:"mend"`  // what the operator can do about it
+
+	Advice bool `json:"advice,omitempty"` // nothing is wrong with the records; Rows has a sentence
 }
 
 // String is for logs: a line without what to do.
@@ -113,7 +115,7 @@ func (t *Tx) Doctor() ([]Violation, error) {
 		return nil, err
 	}
 	if len(damage) > 0 { // what else it holds is not worth a look
-		return []Violation{{"the database's file is whole", len(damage), damage, byBackup}}, nil
+		return []Violation{{Rule: "the database's file is whole", Count: len(damage), Rows: damage, Mend: byBackup}}, nil
 	}
 	for _, inv := range invariants {
 		n, err := one(t, scanID, `SELECT count(*) FROM (`+inv.query+`) AS q`)
@@ -134,7 +136,7 @@ func (t *Tx) Doctor() ([]Violation, error) {
 		return nil, err
 	}
 	if len(tables) > 0 {
-		out = append(out, Violation{"a trigger refuses illegal moves in each table", len(tables), tables, byGuard})
+		out = append(out, Violation{Rule: "a trigger refuses illegal moves in each table", Count: len(tables), Rows: tables, Mend: byGuard})
 	}
 	return out, nil
 }

@@ -132,6 +132,7 @@ func (c cause) workunit(old, w Workunit) string {
 	m.number("min_quorum", int64(old.MinQuorum), int64(w.MinQuorum))
 	m.number("hr_class", old.HRClass, w.HRClass)
 	m.number("app_version_id", old.AppVersionID, w.AppVersionID)
+	m.number("retries", int64(old.Retries), int64(w.Retries))
 	return c.moved(m)
 }
 

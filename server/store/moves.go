@@ -23,7 +23,14 @@ type Rule struct {
 	// nil, Legal is a condition on the rows OLD and NEW that must hold instead.
 	Moves map[int64][]int64
 	Legal string
+	// Or is a condition under which any move is legal.
+	Or string
 }
+
+// retried is when a workunit that was given up is revived: not one that was cancelled,
+// nor one whose files have gone.
+const retried = `OLD.error_mask <> 0 AND (OLD.error_mask & 16) = 0 AND NEW.error_mask = 0 AND NEW.canonical_resultid = 0
+		AND OLD.file_delete_state = 0 AND NEW.file_delete_state = 0 AND NEW.assimilate_state = 0 AND NEW.retries = OLD.retries + 1`
 
 // Rules are the legal moves of workunits and results, by BOINC's numbers. The
 // states' types name them.
@@ -33,27 +40,33 @@ var Rules = []Rule{
 	// A success whose output is no good is a validate error; who was given up,
 	// by silence or as detached, may report late.
 	{Table: "result", Column: "outcome", Moves: map[int64][]int64{0: {1, 2, 3, 4, 5, 7}, 1: {6}, 4: {1, 3}, 7: {1, 3}}},
-	// Init and inconclusive find their end; nothing valid becomes invalid.
-	{Table: "result", Column: "validate_state", Moves: map[int64][]int64{0: {1, 2, 3, 4, 5}, 4: {1, 2, 3, 5}}},
+	// Init and inconclusive find their end; nothing valid becomes invalid. What was not
+	// compared since the workunit was given up is when that is revived.
+	{Table: "result", Column: "validate_state", Moves: map[int64][]int64{0: {1, 2, 3, 4, 5}, 3: {0}, 4: {1, 2, 3, 5}}},
 	// Ready, then done or error, which is tried again. A late report brings
 	// files that must go too.
 	{Table: "result", Column: "file_delete_state", Moves: map[int64][]int64{0: {1}, 1: {2, 3}, 2: {0}, 3: {1}}},
 	{Table: "result", Column: "granted_credit", Legal: `NEW.granted_credit = OLD.granted_credit OR OLD.granted_credit = 0 AND NEW.validate_state = 1`},
 
-	{Table: "workunit", Column: "assimilate_state", Moves: map[int64][]int64{0: {1}, 1: {2}}},
+	{Table: "workunit", Column: "assimilate_state", Moves: map[int64][]int64{0: {1}, 1: {2}}, Or: retried},
 	{Table: "workunit", Column: "file_delete_state", Moves: map[int64][]int64{0: {1}, 1: {2, 3}, 3: {1}}},
 	{Table: "workunit", Column: "canonical_resultid", Legal: `NEW.canonical_resultid = OLD.canonical_resultid
 		OR OLD.canonical_resultid = 0 AND NEW.error_mask = 0`},
 	{Table: "workunit", Column: "error_mask", Legal: `(OLD.error_mask & NEW.error_mask) = OLD.error_mask
-		AND (NEW.error_mask = 0 OR NEW.canonical_resultid = 0)`},
+		AND (NEW.error_mask = 0 OR NEW.canonical_resultid = 0)`, Or: retried},
+	{Table: "workunit", Column: "retries", Legal: `NEW.retries = OLD.retries`, Or: retried},
 }
 
 // condition is what must hold, in the SQL of all databases.
 func (r Rule) condition() string {
-	if r.Moves == nil {
-		return r.Legal
+	var c []string
+	if r.Or != "" {
+		c = append(c, r.Or)
 	}
-	c := []string{fmt.Sprintf("NEW.%s = OLD.%[1]s", r.Column)}
+	if r.Moves == nil {
+		return strings.Join(append(c, r.Legal), " OR ")
+	}
+	c = append(c, fmt.Sprintf("NEW.%s = OLD.%[1]s", r.Column))
 	for _, from := range slices.Sorted(maps.Keys(r.Moves)) {
 		var to []string
 		for _, n := range r.Moves[from] {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -170,6 +171,20 @@ func (f flagged) Scan(src any) error {
 		return fmt.Errorf("flag is a %T", src)
 	}
 	*f.b = n != 0
+	return nil
+}
+
+// endless lets a number be scanned that finite has stored.
+type endless struct{ f *float64 }
+
+func (e endless) Scan(src any) error {
+	v, ok := src.(float64)
+	if !ok {
+		return fmt.Errorf("number is a %T", src)
+	}
+	if *e.f = v; v >= math.MaxFloat64 {
+		*e.f = math.Inf(1)
+	}
 	return nil
 }
 

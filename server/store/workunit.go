@@ -38,11 +38,14 @@ type Workunit struct {
 	AssimilateState    AssimilateState
 	HRClass            int64
 	AppVersionID       int64
-	TransitionerFlags  int64 // 1 leave alone, 2 no new results
-	Awaiting           bool  // something is not there yet: results are made Inactive
-	Predecessor        int64 // the workunit after which it comes; 0 none
-	PredecessorPending bool  // that has no outcome yet
-	HasSuccessor       bool  // workunits wait for its outcome
+	TransitionerFlags  int64     // 1 leave alone, 2 no new results
+	Awaiting           bool      // something is not there yet: results are made Inactive
+	Predecessor        int64     // the workunit after which it comes; 0 none
+	PredecessorPending bool      // that has no outcome yet
+	HasSuccessor       bool      // workunits wait for its outcome
+	Retries            int       // how often it was revived after it had been given up
+	RetriedResultID    int64     // its newest result then; failures up to it do not count any more
+	ModTime            time.Time // when it was assimilated or, if they are, its files were deleted; it is read only
 }
 
 const workunitColumns = `id, create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
@@ -50,7 +53,8 @@ const workunitColumns = `id, create_time, appid, name, xml_doc, batch, priority,
 	max_total_results, max_success_results, result_template_file, need_validate, canonical_resultid,
 	canonical_credit, transition_time, error_mask, file_delete_state, assimilate_state, hr_class,
 	app_version_id, transitioner_flags, rsc_bandwidth_bound, awaiting,
-	predecessor, predecessor_pending, has_successor, credit`
+	predecessor, predecessor_pending, has_successor, credit, retries, retried_resultid,
+	mod_time`
 
 func scanWorkunit(r row) (w Workunit, err error) {
 	return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.AppID, &w.Name, &w.XMLDoc, &w.Batch, &w.Priority,
@@ -59,7 +63,8 @@ func scanWorkunit(r row) (w Workunit, err error) {
 		&w.ResultTemplateFile, flagged{&w.NeedValidate}, &w.CanonicalResultID, &w.CanonicalCredit,
 		timeAt{&w.TransitionTime}, &w.ErrorMask, &w.FileDeleteState, &w.AssimilateState, &w.HRClass,
 		&w.AppVersionID, &w.TransitionerFlags, &w.RscBandwidthBound, flagged{&w.Awaiting}, &w.Predecessor,
-		flagged{&w.PredecessorPending}, flagged{&w.HasSuccessor}, &w.Credit)
+		flagged{&w.PredecessorPending}, flagged{&w.HasSuccessor}, &w.Credit,
+		&w.Retries, &w.RetriedResultID, timeAt{&w.ModTime})
 }
 
 const insertWorkunit = `
@@ -124,22 +129,24 @@ UPDATE workunit
 SET    need_validate = $2, canonical_resultid = $3, canonical_credit = $4, transition_time = $5,
        error_mask = $6, file_delete_state = $7, assimilate_state = $8, hr_class = $9, app_version_id = $10,
        target_nresults = $11, min_quorum = $12, history = history || $22,
-       mod_time = CASE WHEN $24 = 1 THEN $23 ELSE mod_time END
+       mod_time = CASE WHEN $24 = 1 THEN $23 ELSE mod_time END, retries = $25, retried_resultid = $26
 WHERE  id = $1 AND need_validate = +$13 AND canonical_resultid = $14 AND transition_time = +$15
   AND  error_mask = $16 AND file_delete_state = +$17 AND assimilate_state = +$18 AND target_nresults = $19
-  AND  hr_class = $20 AND app_version_id = $21`
+  AND  hr_class = $20 AND app_version_id = $21 AND retries = $27`
 
-// SaveWorkunit moves a workunit from the state old to w; that its files are deleted is
-// dated by what Because was told. It returns ErrLost if
+// SaveWorkunit moves a workunit from the state old to w; that it is assimilated and that
+// its files are deleted is dated by what Because was told. It returns ErrLost if
 // the workunit is no longer as in old, and ErrIllegal for a move that never is
 // right.
 func (t *Tx) SaveWorkunit(old, w Workunit) error {
+	dated := w.FileDeleteState == DeleteDone && old.FileDeleteState != DeleteDone ||
+		w.AssimilateState == AssimilateDone && old.AssimilateState != AssimilateDone
 	err := t.must(saveWorkunit, old.ID, flag(w.NeedValidate), w.CanonicalResultID, w.CanonicalCredit,
 		unix(w.TransitionTime), w.ErrorMask, w.FileDeleteState, w.AssimilateState, w.HRClass, w.AppVersionID,
 		w.TargetNResults, w.MinQuorum, flag(old.NeedValidate), old.CanonicalResultID, unix(old.TransitionTime),
 		old.ErrorMask, old.FileDeleteState, old.AssimilateState, old.TargetNResults,
 		old.HRClass, old.AppVersionID, t.cause.workunit(old, w), unix(t.cause.at),
-		flag(w.FileDeleteState == DeleteDone && old.FileDeleteState != DeleteDone))
+		flag(dated), w.Retries, w.RetriedResultID, old.Retries)
 	if err == nil && (w.HRClass != old.HRClass || w.AppVersionID != old.AppVersionID) {
 		err = t.run(setKindOf, old.ID, w.Kind())
 	}

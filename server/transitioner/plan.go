@@ -69,7 +69,7 @@ func (p Plan) why() string {
 // reported may go too.
 
 // Decide returns the plan for a workunit at the time now. deleteDelay is how
-// long files stay after the last result came in.
+// long files stay after it was assimilated and the last result came in or was due.
 func Decide(wu store.Workunit, results []store.Result, now time.Time, deleteDelay time.Duration) Plan {
 	d := decision{wu: wu, now: now, deleteDelay: deleteDelay}
 	d.plan.NeedValidate, d.plan.ErrorMask = wu.NeedValidate, wu.ErrorMask
@@ -120,7 +120,10 @@ func (d *decision) timeOut() {
 func (d *decision) look() {
 	for i := range d.results {
 		r := &d.results[i]
-		d.total++
+		forgiven := r.ID <= d.wu.RetriedResultID // it came before the workunit was revived
+		if !forgiven {
+			d.total++
+		}
 		switch r.ServerState {
 		case store.Inactive, store.Unsent:
 			d.unsent++
@@ -139,9 +142,15 @@ func (d *decision) look() {
 					d.toValidate = true
 				}
 			}
-			if r.ValidateState != store.Invalid {
+			if r.ValidateState != store.Invalid && r.ValidateState != store.NoCheck {
 				d.success++
 			}
+			continue
+		}
+		if forgiven {
+			continue
+		}
+		switch r.Outcome {
 		case store.CouldntSend:
 			d.couldntSend++
 		case store.NoReply, store.ClientDetached:
@@ -224,8 +233,8 @@ func (d *decision) giveUp() {
 // finish says what may be assimilated and deleted.
 func (d *decision) finish() {
 	over, validated := d.plan.NewResults == 0, true
-	replied := true // or it is too late for that
-	var last time.Time
+	replied := true      // or it is too late for that
+	last := d.wu.ModTime // when the project took its outcome
 	for i := range d.results {
 		r := &d.results[i]
 		switch {
@@ -238,6 +247,9 @@ func (d *decision) finish() {
 		}
 		if r.ReceivedTime.After(last) {
 			last = r.ReceivedTime
+		}
+		if r.Outcome == store.NoReply && r.ReportDeadline.After(last) {
+			last = r.ReportDeadline // it may be late
 		}
 	}
 	if d.wu.CanonicalResultID != 0 && d.wu.AssimilateState == store.AssimilateInit && over && validated {

@@ -148,6 +148,24 @@ func TestDecide(t *testing.T) {
 			plan{NewResults: 2, Uncommit: true, TransitionTime: far},
 		},
 		{
+			"what came before it was revived is no failure any more",
+			func(w *store.Workunit) { w.Retries, w.RetriedResultID, w.HRClass = 1, 6, 7 },
+			[]store.Result{couldntSend, failed, failed, failed, broken, overdue, inProgress},
+			plan{TimedOut: []int64{6}, NewResults: 1, TransitionTime: due.Add(time.Second)},
+		},
+		{
+			"a revived success counts, and one that nobody will compare does not",
+			func(w *store.Workunit) { w.Retries, w.RetriedResultID = 1, 2 },
+			[]store.Result{fresh, with(fresh, func(r *store.Result) { r.ValidateState = store.NoCheck })},
+			plan{NewResults: 1, TransitionTime: far},
+		},
+		{
+			"failures after it was revived count",
+			func(w *store.Workunit) { w.Retries, w.RetriedResultID = 1, 1 },
+			[]store.Result{failed, failed, failed, failed},
+			plan{ErrorMask: store.ErrorTooManyErrors, AssimilateReady: true, TransitionTime: store.Never},
+		},
+		{
 			"with a canonical result nothing more is made and nothing given up", canonical(store.AssimilateReady),
 			[]store.Result{valid, failed, failed, failed, failed},
 			plan{TransitionTime: store.Never},
@@ -235,6 +253,15 @@ func TestFilesStayForTheDelay(t *testing.T) {
 	}
 	if got := transitioner.Decide(wu, rs, late.Add(3*time.Hour), 3*time.Hour); !got.DeleteInput {
 		t.Errorf("after the delay: got %+v", got)
+	}
+	// It counts from what comes last: the result, the deadline of one that may be late,
+	// or that the project took the outcome.
+	rs = append(rs, with(noReply, func(r *store.Result) { r.ID, r.ReportDeadline = 3, late.Add(10*time.Minute) }))
+	for _, delayed := range []time.Duration{10 * time.Minute, 20 * time.Minute} {
+		if got := transitioner.Decide(wu, rs, now, 3*time.Hour); !got.TransitionTime.Equal(late.Add(delayed + 3*time.Hour)) {
+			t.Errorf("got %v, want %v later", got.TransitionTime, delayed)
+		}
+		wu.ModTime = late.Add(20 * time.Minute)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -27,7 +28,7 @@ func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err e
 	for after := ""; ; {
 		var names []string
 		err := r.Store.View(ctx, func(tx *store.Tx) (err error) {
-			names, err = tx.AwaitedFiles(after, batch)
+			names, err = tx.AwaitedFiles(after, pass.Batch)
 			return err
 		})
 		if err != nil || len(names) == 0 {
@@ -61,7 +62,7 @@ func (r *Releaser) arrived(ctx context.Context, name string, now time.Time) (rel
 		done := 0
 		err := r.Store.Update(ctx, func(tx *store.Tx) (err error) {
 			done = 0
-			if ids, err = tx.AwaitedBy(name, batch); err != nil {
+			if ids, err = tx.AwaitedBy(name, pass.Batch); err != nil {
 				return err
 			}
 			tx.Because(now, "releaser", "input file "+name+" has come")
@@ -80,7 +81,7 @@ func (r *Releaser) arrived(ctx context.Context, name string, now time.Time) (rel
 			return released, fmt.Errorf("input file %s: %w", name, err)
 		}
 		released += done
-		if len(ids) < batch {
+		if len(ids) < pass.Batch {
 			r.Log.Info("awaited input file has come", "file", name, "released", released)
 			return released, nil
 		}

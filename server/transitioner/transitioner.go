@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
 )
 
 const (
-	batch = 100
 	// retry is how long a workunit waits whose results cannot be made, for
 	// example because its template is gone.
 	retry = 10 * time.Minute
@@ -31,7 +31,7 @@ type Transitioner struct {
 	Log   *slog.Logger
 	// Describe returns the xml_doc_in of a new result.
 	Describe func(wu store.Workunit, result string, random int64) (string, error)
-	// DeleteDelay is how long files stay after the last result came in.
+	// DeleteDelay is how long files stay after it was assimilated and the last result came in or was due.
 	DeleteDelay time.Duration
 	// Affinity is how long a workunit is kept for the hosts that have the files of
 	// its predecessor.
@@ -51,7 +51,7 @@ type work struct {
 func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 	var due []*work
 	err := t.Store.View(ctx, func(tx *store.Tx) error {
-		ids, err := tx.Due(now, batch)
+		ids, err := tx.Due(now, pass.Batch)
 		if err != nil {
 			return err
 		}
@@ -71,31 +71,18 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 		return 0, err
 	}
 	t.describe(due)
-	err = t.Store.Update(ctx, func(tx *store.Tx) error { return t.handleAll(tx, due, now) })
-	if err != nil && ctx.Err() == nil {
-		err = t.oneByOne(ctx, due, now)
-	}
+	save := func(tx *store.Tx, due []*work) error { return t.handleAll(tx, due, now) }
+	_, err = pass.Save(ctx, t.Store, due, save, func(w *work, err error) error {
+		if errors.Is(err, store.ErrBusy) {
+			return nil // it stays due
+		}
+		t.Log.Error("can't handle workunit", "workunit", w.wu.Name, "err", err, "retry_in", retry)
+		return t.Store.Update(ctx, func(tx *store.Tx) error { return tx.PutOffTransition(w.wu.ID, now.Add(retry)) })
+	})
 	if err != nil {
 		return 0, err
 	}
 	return len(due), nil
-}
-
-// oneByOne handles workunits of which one made the transaction fail, so that it
-// does not hold up the others.
-func (t *Transitioner) oneByOne(ctx context.Context, due []*work, now time.Time) error {
-	for _, w := range due {
-		err := t.Store.Update(ctx, func(tx *store.Tx) error { return t.handleAll(tx, []*work{w}, now) })
-		if err == nil || errors.Is(err, store.ErrBusy) { // it stays due
-			continue
-		}
-		t.Log.Error("can't handle workunit", "workunit", w.wu.Name, "err", err, "retry_in", retry)
-		err = t.Store.Update(ctx, func(tx *store.Tx) error { return tx.PutOffTransition(w.wu.ID, now.Add(retry)) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // outline makes n further results but for their descriptions.

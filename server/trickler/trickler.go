@@ -13,11 +13,11 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
 )
 
 const (
-	batch = 100
 	// again is how long a message waits whose Handler failed. Each further
 	// failure doubles it, up to maxAgain.
 	again    = time.Minute
@@ -37,48 +37,40 @@ type Trickler struct {
 	// Handler returns the handler of an application.
 	Handler func(appID int64) (Handler, error)
 
-	later map[int64]wait // of messages whose handler failed; a restart forgets it
-}
-
-// A wait says when to try again, after how long.
-type wait struct {
-	until time.Time
-	delay time.Duration
+	off pass.Off // messages whose handler failed
 }
 
 // Pass handles messages that wait, and returns how many. It is for one
 // goroutine.
 func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
-	handled := 0
-	for after := int64(0); ; {
-		var list []store.MsgFromHost
-		err := t.Store.View(ctx, func(tx *store.Tx) (err error) {
-			list, err = tx.MsgsToHandle(after, batch)
-			return err
-		})
-		if err != nil || len(list) == 0 {
-			return handled, err
+	load := func(tx *store.Tx, after int64) (list []store.MsgFromHost, last int64, err error) {
+		if list, err = tx.MsgsToHandle(after, pass.Batch); err == nil && len(list) > 0 {
+			last = list[len(list)-1].ID
 		}
+		return list, last, err
+	}
+	return pass.Each(ctx, t.Store, load, func(list []store.MsgFromHost) (handled int, err error) {
 		for _, m := range list {
-			after = m.ID
-			if now.Before(t.later[m.ID].until) {
+			if !t.off.Due(m.ID, now) {
 				continue
 			}
 			if err := t.hand(ctx, m); err != nil {
 				if ctx.Err() != nil {
 					return handled, err
 				}
-				t.putOff(m, now, err)
+				delay := t.off.Failed(m.ID, now, again, maxAgain)
+				t.Log.Error("can't handle trickle-up message", "msg_from_host_id", m.ID, "result", m.ResultName, "err", err, "retry_in", delay)
 				continue
 			}
-			delete(t.later, m.ID)
+			t.off.Done(m.ID)
 			err := t.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.MsgHandled(m.ID) })
 			if err != nil && !errors.Is(err, store.ErrLost) {
 				return handled, err
 			}
 			handled++
 		}
-	}
+		return handled, nil
+	})
 }
 
 func (t *Trickler) hand(ctx context.Context, m store.MsgFromHost) error {
@@ -87,13 +79,4 @@ func (t *Trickler) hand(ctx context.Context, m store.MsgFromHost) error {
 		return err
 	}
 	return h.Handle(ctx, m)
-}
-
-func (t *Trickler) putOff(m store.MsgFromHost, now time.Time, err error) {
-	if t.later == nil {
-		t.later = make(map[int64]wait)
-	}
-	delay := min(max(again, 2*t.later[m.ID].delay), maxAgain)
-	t.later[m.ID] = wait{now.Add(delay), delay}
-	t.Log.Error("can't handle trickle-up message", "msg_from_host_id", m.ID, "result", m.ResultName, "err", err, "retry_in", delay)
 }

@@ -17,11 +17,11 @@ import (
 
 	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
 )
 
 const (
-	batch = 100
 	// again is how long a workunit waits that could not be checked. Each further
 	// failure doubles it up to maxAgain, which is BOINC's delay.
 	again    = 10 * time.Minute
@@ -44,8 +44,8 @@ type Validator struct {
 	// Clock tells how long comparing takes; nil: time.Now.
 	Clock func() time.Time
 
-	later  map[int64]time.Time     // workunits that could not be stored, and when to try again
-	waited map[int64]time.Duration // how long workunits wait that could not be checked
+	unstored  pass.Off // workunits that could not be stored
+	unchecked pass.Off // workunits that could not be checked; their transition time says when they are due
 
 	speeds   *hostversion.Speeds
 	speedsAt time.Time
@@ -54,22 +54,16 @@ type Validator struct {
 // Pass handles workunits that need validation, and returns how many. It is for
 // one goroutine.
 func (v *Validator) Pass(ctx context.Context, now time.Time) (int, error) {
-	handled := 0
-	for after := int64(0); ; {
-		var looks []*look
-		var ids []int64
-		err := v.Store.View(ctx, func(tx *store.Tx) (err error) {
-			if ids, err = tx.NeedValidate(after, batch); err != nil {
-				return err
-			}
-			looks, err = v.load(tx, ids, now)
-			return err
-		})
-		if err != nil || len(ids) == 0 {
-			return handled, err
+	load := func(tx *store.Tx, after int64) ([]store.Job, int64, error) {
+		return pass.Jobs(tx, (*store.Tx).NeedValidate, after, &v.unstored, now)
+	}
+	return pass.Each(ctx, v.Store, load, func(jobs []store.Job) (handled int, err error) {
+		looks := make([]*look, len(jobs))
+		for i, j := range jobs {
+			looks[i] = &look{wu: j.Workunit, results: j.Results}
 		}
 		for len(looks) > 0 {
-			n := v.checkSome(ctx, looks)
+			n := v.checkSome(ctx, looks, now)
 			if ctx.Err() != nil {
 				return handled, context.Cause(ctx) // a check may have failed for that reason alone
 			}
@@ -80,8 +74,8 @@ func (v *Validator) Pass(ctx context.Context, now time.Time) (int, error) {
 			}
 			looks = looks[n:]
 		}
-		after = ids[len(ids)-1]
-	}
+		return handled, nil
+	})
 }
 
 // A look is what one workunit's check found, before it is stored.
@@ -94,22 +88,9 @@ type look struct {
 	policy    credit.Policy
 }
 
-func (v *Validator) load(tx *store.Tx, ids []int64, now time.Time) (out []*look, err error) {
-	jobs, err := tx.Jobs(ids)
-	if err != nil {
-		return nil, err
-	}
-	for _, id := range ids {
-		if !now.Before(v.later[id]) {
-			out = append(out, &look{wu: jobs[id].Workunit, results: jobs[id].Results})
-		}
-	}
-	return out, nil
-}
-
 // checkSome reads and compares files, outside of a transaction, until all are
 // checked or it is time to store what was found. It returns how many it checked.
-func (v *Validator) checkSome(ctx context.Context, looks []*look) int {
+func (v *Validator) checkSome(ctx context.Context, looks []*look, now time.Time) int {
 	clock := v.Clock
 	if clock == nil {
 		clock = time.Now
@@ -117,7 +98,7 @@ func (v *Validator) checkSome(ctx context.Context, looks []*look) int {
 	begin := clock()
 	for i, l := range looks {
 		if l.wu.ErrorMask == 0 {
-			v.check(ctx, l)
+			v.check(ctx, l, now)
 		}
 		if clock().Sub(begin) > patience {
 			return i + 1
@@ -126,34 +107,18 @@ func (v *Validator) checkSome(ctx context.Context, looks []*look) int {
 	return len(looks)
 }
 
-// store stores what looks found, in one transaction, and returns for how many. If
-// that fails, each gets its own, so that one does not hold up the others.
+// store stores what looks found, and returns for how many.
 func (v *Validator) store(ctx context.Context, looks []*look, now time.Time) (int, error) {
-	err := v.Store.Update(ctx, func(tx *store.Tx) error { return v.conclusions(tx, looks, now) })
-	if err == nil {
-		return len(looks), nil
-	}
-	n := 0
-	for _, l := range looks {
-		err := v.Store.Update(ctx, func(tx *store.Tx) error { return v.conclusions(tx, []*look{l}, now) })
-		switch {
-		case ctx.Err() != nil:
-			return n, err
-		case err == nil:
-			delete(v.later, l.wu.ID)
-			n++
-			continue
-		case errors.Is(err, store.ErrBusy):
+	save := func(tx *store.Tx, looks []*look) error { return v.conclusions(tx, looks, now) }
+	return pass.Save(ctx, v.Store, looks, save, func(l *look, err error) error {
+		if errors.Is(err, store.ErrBusy) { // the next pass tries again
 			v.Log.Info("workunit waits, its hosts are busy", "workunit", l.wu.Name, "err", err)
-			continue // the next pass tries again
+			return nil
 		}
-		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err, "retry_in", again)
-		if v.later == nil {
-			v.later = make(map[int64]time.Time)
-		}
-		v.later[l.wu.ID] = now.Add(again)
-	}
-	return n, nil
+		delay := v.unstored.Failed(l.wu.ID, now, again, again)
+		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err, "retry_in", delay)
+		return nil
+	})
 }
 
 // conclusions stores what looks found of workunits that have not changed since. One
@@ -197,7 +162,8 @@ func dismiss(tx *store.Tx, old store.Workunit, now time.Time) error {
 }
 
 // check fills in the verdicts.
-func (v *Validator) check(ctx context.Context, l *look) {
+func (v *Validator) check(ctx context.Context, l *look, now time.Time) {
+	v.unstored.Done(l.wu.ID)
 	c := Case{Workunit: l.wu}
 	for i, r := range l.results {
 		switch {
@@ -214,11 +180,11 @@ func (v *Validator) check(ctx context.Context, l *look) {
 	if err == nil && len(f.Verdicts) != len(c.Results) {
 		err = fmt.Errorf("%d verdicts on %d results", len(f.Verdicts), len(c.Results))
 	}
-	again := false
+	unread := false
 	switch {
 	case err != nil:
 		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err)
-		again = true
+		unread = true
 	default:
 		for i, r := range c.Results {
 			s := sample{result: r, verdict: f.Verdicts[i].verdict}
@@ -226,7 +192,7 @@ func (v *Validator) check(ctx context.Context, l *look) {
 			case broken:
 				v.Log.Info("result cannot be validated", "result", r.Name, "reason", reason)
 			case retry:
-				again = true
+				unread = true
 				v.Log.Error("can't read output", "result", r.Name, "err", reason)
 			}
 			l.samples = append(l.samples, s)
@@ -235,11 +201,11 @@ func (v *Validator) check(ctx context.Context, l *look) {
 			l.canonical = c.Results[f.Canonical].ID
 		}
 	}
-	if !again || l.canonical != 0 {
-		delete(v.waited, l.wu.ID)
+	if !unread || l.canonical != 0 {
+		v.unchecked.Done(l.wu.ID)
 	}
-	if again {
-		l.retry = v.wait(l.wu.ID)
+	if unread {
+		l.retry = v.unchecked.Failed(l.wu.ID, now, again, maxAgain)
 	}
 }
 
@@ -254,23 +220,14 @@ func (v *Validator) find(ctx context.Context, c Case) (Findings, error) {
 	return checker.Check(ctx, c)
 }
 
-// wait returns how long a workunit is to wait that could not be checked. It is
-// remembered in memory alone: after a restart the waits begin anew.
-func (v *Validator) wait(id int64) time.Duration {
-	if v.waited == nil {
-		v.waited = make(map[int64]time.Duration)
-	}
-	v.waited[id] = min(max(again, 2*v.waited[id]), maxAgain)
-	return v.waited[id]
-}
-
 // waiting reports whether a result has yet to be compared.
 func waiting(r store.Result) bool {
 	return r.ServerState == store.Over && r.Outcome == store.Success &&
 		(r.ValidateState == store.ValidateInit || r.ValidateState == store.Inconclusive)
 }
 
-// viable reports whether a result may become part of a quorum.
+// viable reports whether a result may become part of a quorum. What was not compared when
+// the workunit was given up may not, unless it was revived with it.
 func viable(r store.Result) bool {
-	return r.ServerState == store.Over && r.Outcome == store.Success && r.ValidateState != store.Invalid
+	return r.ServerState == store.Over && r.Outcome == store.Success && r.ValidateState != store.Invalid && r.ValidateState != store.NoCheck
 }

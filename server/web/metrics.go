@@ -73,6 +73,8 @@ var (
 	over      = desc("results_over", "Results that are over, by outcome.", "outcome")
 	workunits = desc("workunits", "Workunits by what they wait for or have become.", "stage")
 	oldest    = desc("oldest_age_seconds", "How long the oldest has waited, by what for.", "stage")
+	untakenN  = desc("results_untaken", "Unsent results that no active computer can have, by application and cause.", "app", "cause")
+	untakenAt = desc("results_untaken_age_seconds", "How long the oldest of them has waited.", "app", "cause")
 	users     = desc("users", "Accounts.")
 	hosts     = desc("hosts", "Host records.")
 	granted   = desc("credit", "Credit granted to users, in cobblestones.")
@@ -86,7 +88,7 @@ var versionLabels = []string{"app", "version", "platform", "plan_class"}
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{results, over, workunits, oldest, users, hosts, granted, voters, stretch, spread} {
+	for _, d := range []*prometheus.Desc{results, over, workunits, oldest, untakenN, untakenAt, users, hosts, granted, voters, stretch, spread} {
 		out <- d
 	}
 }
@@ -117,6 +119,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		"waiting_file_deletion": u.WaitingFileDelete, "transition_due": u.TransitionsPending,
 	})
 	each(oldest, st.OldestAge)
+	for _, f := range st.Untaken {
+		set(untakenN, float64(f.Results), f.App, string(f.Cause))
+		set(untakenAt, max(0, time.Since(f.Since).Seconds()), f.App, string(f.Cause))
+	}
 	set(users, float64(st.Users))
 	set(hosts, float64(st.Hosts))
 	set(granted, st.Credit)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/untaken"
 )
 
 // To count reads whole tables, and anyone may ask: for each time that it takes, nobody
@@ -29,11 +30,26 @@ type cache struct {
 	mu     sync.Mutex
 	taken  time.Time
 	took   time.Duration
-	status store.Status
+	status Status
+}
+
+// A Status is what the status page and metrics tell. Its JSON form is a part of what
+// `starling-server status --json` prints.
+type Status struct {
+	store.Status
+	Untaken []untaken.Finding `json:"untaken"` // unsent results that no computer can have
+}
+
+// TakeStatus counts everything as of now. It reads whole tables.
+func TakeStatus(tx *store.Tx, now time.Time) (st Status, err error) {
+	if st.Status, err = tx.Status(now.Unix()); err == nil {
+		st.Untaken, err = untaken.Look(tx, now)
+	}
+	return st, err
 }
 
 // last returns the last counts, if they are not older than age or were dear.
-func (c *cache) last(age time.Duration) (store.Status, bool) {
+func (c *cache) last(age time.Duration) (Status, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	since := time.Since(c.taken)
@@ -42,7 +58,7 @@ func (c *cache) last(age time.Duration) (store.Status, bool) {
 
 // counts returns how much there is of everything, as it was at most age ago, or when it
 // was last counted if that takes long.
-func (s *Site) counts(ctx context.Context, age time.Duration) (store.Status, error) {
+func (s *Site) counts(ctx context.Context, age time.Duration) (Status, error) {
 	c := &s.cache
 	if st, ok := c.last(age); ok {
 		return st, nil
@@ -53,9 +69,9 @@ func (s *Site) counts(ctx context.Context, age time.Duration) (store.Status, err
 		return st, nil
 	}
 	begin := time.Now()
-	var st store.Status
+	var st Status
 	err := s.Store.View(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
-		st, err = tx.Status(begin.Unix())
+		st, err = TakeStatus(tx, begin)
 		return err
 	})
 	if err != nil {
@@ -89,7 +105,7 @@ func (s *Site) status(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func statusXML(st store.Status) []byte {
+func statusXML(st Status) []byte {
 	var w bxml.Writer
 	w.Open("server_status")
 	w.Int("update_time", time.Now().Unix())
@@ -164,7 +180,11 @@ var statusPage = template.Must(template.New("status").Parse(`<!DOCTYPE html>
 <table>
 {{range $state, $n := .Results.ByServerState}}<tr><td>{{$state}}</td><td>{{$n}}</td></tr>
 {{end}}</table>
-<h2>Results that are over</h2>
+{{if .Untaken}}<h2>Results that no computer can have</h2>
+<ul>
+{{range .Untaken}}<li>{{.Text}}</li>
+{{end}}</ul>
+{{end}}<h2>Results that are over</h2>
 <table>
 {{range $outcome, $n := .Results.ByOutcome}}<tr><td>{{$outcome}}</td><td>{{$n}}</td></tr>
 {{end}}</table>

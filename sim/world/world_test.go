@@ -1,6 +1,7 @@
 package world
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -226,12 +227,18 @@ func (w *world) claim(name string) *claim {
 // found makes the project.
 func (w *world) found() bool {
 	dir := filepath.Join(w.dir, "project")
-	if !w.must(server.Init(w.ctx, dir, server.NewProject{Name: "World", MasterURL: masterURL})) || !w.open() {
+	if !w.must(server.Init(w.ctx, dir, server.NewProject{Name: "World", MasterURL: masterURL})) {
+		return false
+	}
+	settings := filepath.Join(dir, "server.toml") // where it rests all files are to be deleted
+	text, err := os.ReadFile(settings)
+	text = bytes.Replace(text, []byte("delete_delay_hours = 24"), []byte("delete_delay_hours = 0"), 1)
+	if !w.must(errors.Join(err, os.WriteFile(settings, text, 0o600))) || !w.open() {
 		return false
 	}
 	program := filepath.Join(w.dir, "program")
 	platform, _ := hostinfo.Platform()
-	err := errors.Join(
+	err = errors.Join(
 		os.WriteFile(program, []byte("program"), 0o700),
 		w.p.AddApp(w.ctx, server.NewApp{Name: appName, Validator: "bitwise", Assimilator: "copy"}, time.Now()),
 		w.p.AddVersion(w.ctx, server.NewVersion{App: appName, Platform: platform, Number: "1.00", Main: program}, time.Now()),

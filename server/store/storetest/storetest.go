@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -57,6 +58,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"status tells what has waited longest", ages},
 		{"handled messages go, others stay", messages},
 		{"status counts", status},
+		{"work that no host can have is found", untakenWork},
 		{"a closed store says so", closed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -303,6 +305,7 @@ func roundTrip(t *testing.T, s *store.Store) {
 	h := w.Host
 	old := h
 	h.RPCTime, h.NCPUs, h.Fpops, h.DomainName, h.MaxResultsDay = T0, 8, 1.5e9, "box", -1
+	h.Platforms, h.UsableMemory, h.UsableDisk = "a b", math.Inf(1), 7
 	update(t, s, func(tx *store.Tx) error { return tx.UpdateHost(old, h) })
 	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.UpdateHost(old, h) }); !errors.Is(err, store.ErrLost) {
 		t.Errorf("storing what another request has changed: %v, want ErrLost", err)

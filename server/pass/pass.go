@@ -1,0 +1,108 @@
+// Package pass is what the daemons have in common: how each goes through what waits for
+// it, stores what it found without one row holding up others, and puts off what fails.
+//
+// Each loads a batch in a View, so that deciding and everything slow happens outside of
+// transactions. What was decided is stored by Save, whose function looks again: the row
+// may have changed meanwhile. What to decide, and what a change is, is the daemons'
+// business.
+package pass
+
+import (
+	"context"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// Batch is how many rows are loaded at a time.
+const Batch = 100
+
+// Each calls handle with what load makes of the rows that wait, batch by batch, and
+// returns the sum of what handle returned. load returns the id of the last row that it
+// saw above after, 0 if there was none; it may leave rows out.
+func Each[T any](ctx context.Context, st *store.Store, load func(tx *store.Tx, after int64) (items []T, last int64, err error), handle func(items []T) (int, error)) (done int, err error) {
+	for after := int64(0); ; {
+		var items []T
+		err := st.View(ctx, func(tx *store.Tx) (err error) {
+			items, after, err = load(tx, after)
+			return err
+		})
+		if err != nil || after == 0 {
+			return done, err
+		}
+		n, err := handle(items)
+		done += n
+		if err != nil {
+			return done, err
+		}
+	}
+}
+
+// Jobs loads the workunits of a queue with their results, but for those that are put off.
+func Jobs(tx *store.Tx, queue func(*store.Tx, int64, int) ([]int64, error), after int64, off *Off, now time.Time) (jobs []store.Job, last int64, err error) {
+	ids, err := queue(tx, after, Batch)
+	if err != nil || len(ids) == 0 {
+		return nil, 0, err
+	}
+	all, err := tx.Jobs(ids)
+	for _, id := range ids {
+		if off.Due(id, now) {
+			jobs = append(jobs, all[id])
+		}
+	}
+	return jobs, ids[len(ids)-1], err
+}
+
+// Save calls save with all items in one transaction. If that fails, each gets its own, so
+// that one does not hold up others, and failed is told of those that fail then; its error
+// ends all. Save returns how many items were stored.
+func Save[T any](ctx context.Context, st *store.Store, items []T, save func(tx *store.Tx, items []T) error, failed func(item T, err error) error) (int, error) {
+	err := st.Update(ctx, func(tx *store.Tx) error { return save(tx, items) })
+	if err == nil {
+		return len(items), nil
+	}
+	n := 0
+	for i, item := range items {
+		if ctx.Err() != nil {
+			return n, err // it may have failed for that reason alone
+		}
+		switch err = st.Update(ctx, func(tx *store.Tx) error { return save(tx, items[i:i+1]) }); {
+		case err == nil:
+			n++
+		case ctx.Err() == nil:
+			if err := failed(item, err); err != nil {
+				return n, err
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return n, err
+	}
+	return n, nil
+}
+
+// Off is what is put off since it failed, by id. It is kept in memory: a restart forgets
+// it. Its zero value is ready; it is for one goroutine.
+type Off struct{ waits map[int64]wait }
+
+type wait struct {
+	until time.Time
+	delay time.Duration
+}
+
+// Due reports whether an id is not put off, or not any more.
+func (o *Off) Due(id int64, now time.Time) bool { return !now.Before(o.waits[id].until) }
+
+// Failed puts an id off, for first and each further time for twice as long, at most for
+// most, and returns for how long.
+func (o *Off) Failed(id int64, now time.Time, first, most time.Duration) time.Duration {
+	if o.waits == nil {
+		o.waits = make(map[int64]wait)
+	}
+	delay := min(max(first, 2*o.waits[id].delay), most)
+	o.waits[id] = wait{now.Add(delay), delay}
+	return delay
+}
+
+// Done forgets an id.
+func (o *Off) Done(id int64) { delete(o.waits, id) }

@@ -1,0 +1,120 @@
+package pass_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/pass"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
+)
+
+func open(t *testing.T) (*store.Store, storetest.World) {
+	t.Helper()
+	st, err := store.OpenMemory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return st, storetest.Fill(t, st)
+}
+
+// All that waits is seen once, in batches, though nothing of it changes; what is put off
+// is left out.
+func TestEach(t *testing.T) {
+	st, w := open(t)
+	const want = 2*pass.Batch + 7
+	for i := range want + 1 {
+		storetest.Add(t, st, w.Workunit(fmt.Sprint("wu", i)), 0)
+	}
+	var off pass.Off
+	off.Failed(5, storetest.T0, time.Minute, time.Hour)
+	all := func(tx *store.Tx, after int64, limit int) ([]int64, error) { return tx.NeedInputs(after, limit) }
+	var seen []int64
+	n, err := pass.Each(t.Context(), st, func(tx *store.Tx, after int64) ([]store.Job, int64, error) {
+		return pass.Jobs(tx, all, after, &off, storetest.T0)
+	}, func(jobs []store.Job) (int, error) {
+		for _, j := range jobs {
+			seen = append(seen, j.Workunit.ID)
+		}
+		return len(jobs), nil
+	})
+	if err != nil || n != want || len(seen) != want || slices.Contains(seen, 5) || !slices.IsSorted(seen) || len(slices.Compact(seen)) != want {
+		t.Errorf("got %d, %v; seen %v", n, err, seen)
+	}
+	trouble := errors.New("trouble")
+	n, err = pass.Each(t.Context(), st, func(tx *store.Tx, after int64) ([]store.Job, int64, error) {
+		return pass.Jobs(tx, all, after, &off, storetest.T0)
+	}, func(jobs []store.Job) (int, error) { return 3, trouble })
+	if n != 3 || !errors.Is(err, trouble) {
+		t.Errorf("got %d, %v", n, err)
+	}
+}
+
+// One item that fails does not hold up the others, and is told of once.
+func TestSave(t *testing.T) {
+	st, w := open(t)
+	credit := func(tx *store.Tx, items []float64) error {
+		for _, x := range items {
+			if x < 0 {
+				return errors.New("negative")
+			}
+			if err := tx.AddUserCredit(w.User.ID, x, 0, storetest.T0); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	sum := func() (sum float64) {
+		if err := st.View(t.Context(), func(tx *store.Tx) error {
+			u, err := tx.User(w.User.ID)
+			sum = u.TotalCredit
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return sum
+	}
+	var failed []float64
+	tell := func(x float64, _ error) error {
+		failed = append(failed, x)
+		return nil
+	}
+	if n, err := pass.Save(t.Context(), st, []float64{1, -1, 2, -2, 4}, credit, tell); n != 3 || err != nil || sum() != 7 || !slices.Equal(failed, []float64{-1, -2}) {
+		t.Errorf("got %d, %v; sum %v, failed %v", n, err, sum(), failed)
+	}
+	stop := errors.New("stop")
+	if n, err := pass.Save(t.Context(), st, []float64{8, -1, 16}, credit, func(float64, error) error { return stop }); n != 1 || !errors.Is(err, stop) || sum() != 15 {
+		t.Errorf("got %d, %v; sum %v", n, err, sum())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	failed = nil
+	if n, err := pass.Save(ctx, st, []float64{1}, credit, tell); n != 0 || err == nil || len(failed) != 0 {
+		t.Errorf("at the end: got %d, %v, failed %v", n, err, failed)
+	}
+}
+
+func TestOff(t *testing.T) {
+	var o pass.Off
+	now := storetest.T0
+	if !o.Due(1, now) {
+		t.Error("put off from the beginning")
+	}
+	for _, want := range []time.Duration{time.Minute, 2 * time.Minute, 3 * time.Minute, 3 * time.Minute} {
+		if got := o.Failed(1, now, time.Minute, 3*time.Minute); got != want {
+			t.Errorf("got %v, want %v", got, want)
+		}
+		if o.Due(1, now.Add(want-1)) || !o.Due(1, now.Add(want)) {
+			t.Errorf("not put off for %v", want)
+		}
+	}
+	o.Done(1)
+	if got := o.Failed(1, now, time.Minute, 3*time.Minute); got != time.Minute {
+		t.Errorf("anew: got %v", got)
+	}
+}

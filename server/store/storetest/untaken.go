@@ -1,0 +1,69 @@
+package storetest
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/untaken"
+)
+
+// untakenWork is found by what active hosts have said, also where only some results of a
+// kind are out of reach.
+func untakenWork(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	add := func(name string, memory float64) {
+		wu := w.Workunit(name)
+		wu.RscMemoryBound = memory
+		Add(t, s, wu, 1)
+	}
+	add("small", 5e8)
+	add("fits", 9e9)
+	add("too large", 15e9) // of the kind of the one before
+	add("far too large", 99e9)
+	update(t, s, func(tx *store.Tx) error {
+		p, err := tx.EnsurePlatform(store.Platform{Name: "linux"}, T0)
+		if err != nil {
+			return err
+		}
+		_, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: 100, Platform: p, XMLDoc: "-"})
+		return err
+	})
+	host := func(at time.Time, memory float64, excluded bool) {
+		update(t, s, func(tx *store.Tx) error {
+			h := store.Host{CreateTime: T0, UserID: w.User.ID}
+			id, err := tx.InsertHost(h)
+			h.ID = id
+			if err != nil {
+				return err
+			}
+			x := h
+			x.RPCTime, x.Platforms, x.UsableMemory, x.UsableDisk, x.MemBytes = at, "other linux", memory, math.Inf(1), 500e9
+			if excluded {
+				x.MaxResultsDay = -1
+			}
+			return tx.UpdateHost(h, x)
+		})
+	}
+	look := func() (found []untaken.Finding) {
+		view(t, s, func(tx *store.Tx) (err error) {
+			found, err = untaken.Look(tx, T0.Add(time.Hour))
+			return err
+		})
+		return found
+	}
+	host(T0.Add(-untaken.Window), 500e9, false) // gone for an hour too long
+	if got := look(); len(got) != 1 || got[0].Cause != untaken.NoHost || got[0].Results != 4 || got[0].App != "upper" || !got[0].Since.Equal(T0) {
+		t.Errorf("without hosts: got %+v", got)
+	}
+	host(T0, 500e9, true)
+	host(T0, 10e9, false)
+	if got := look(); len(got) != 1 || got[0].Cause != untaken.Memory || got[0].Results != 2 || got[0].Need != 15e9 || got[0].Most != 10e9 {
+		t.Errorf("got %+v", got)
+	}
+	host(T0, math.Inf(1), false) // does not say
+	if got := look(); len(got) != 0 {
+		t.Errorf("got %+v, want nothing", got)
+	}
+}

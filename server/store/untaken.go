@@ -1,0 +1,59 @@
+package store
+
+import "time"
+
+// An ActiveHost is what is on record of a host that has asked lately, see Host.
+type ActiveHost struct {
+	Platforms                          string
+	MemBytes, UsableMemory, UsableDisk float64
+	BwDown, Fpops, OnFrac, ActiveFrac  float64
+}
+
+const activeHosts = `
+SELECT platforms, m_nbytes, m_usable, d_usable, n_bwdown, p_fpops, on_frac, active_frac
+FROM   host WHERE rpc_time >= $1 AND userid <> 0 AND max_results_day >= 0`
+
+// ActiveHosts calls each for every host that may get work and has asked since a time. It
+// reads all hosts.
+func (t *Tx) ActiveHosts(since time.Time, each func(ActiveHost)) error {
+	return t.q.query(t.ctx, activeHosts, []any{unix(since)}, func(r rows) error {
+		var h ActiveHost
+		err := r.Scan(&h.Platforms, &h.MemBytes, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.BwDown, &h.Fpops, &h.OnFrac, &h.ActiveFrac)
+		if err == nil {
+			each(h)
+		}
+		return err
+	})
+}
+
+// A Need is what Unsent results need that are alike in it.
+type Need struct {
+	AppID                   int64
+	AppVersionID            int64 // that their workunits are committed to; 0 none
+	Memory, Disk, Bandwidth float64
+	FpopsEst                float64
+	DelayBound              time.Duration
+	Results                 int64
+	Oldest                  time.Time // when the first of them was made
+}
+
+const unsentNeeds = `
+SELECT w.appid, w.app_version_id, w.rsc_memory_bound, w.rsc_disk_bound, w.rsc_bandwidth_bound, w.rsc_fpops_est,
+       w.delay_bound, count(*), min(r.create_time)
+FROM   result r JOIN workunit w ON w.id = r.workunitid
+WHERE  r.server_state = 2 AND r.kind = +$1 AND ` + stillNeeded + `
+GROUP  BY 1, 2, 3, 4, 5, 6, 7`
+
+// UnsentNeeds calls each with what the Unsent results of a kind need. It reads all of
+// them.
+func (t *Tx) UnsentNeeds(kind int64, each func(Need)) error {
+	return t.q.query(t.ctx, unsentNeeds, []any{kind}, func(r rows) error {
+		var n Need
+		err := r.Scan(&n.AppID, &n.AppVersionID, &n.Memory, &n.Disk, &n.Bandwidth, &n.FpopsEst, span{&n.DelayBound},
+			&n.Results, timeAt{&n.Oldest})
+		if err == nil {
+			each(n)
+		}
+		return err
+	})
+}

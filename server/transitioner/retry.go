@@ -1,0 +1,89 @@
+package transitioner
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A Refusal is why a workunit is not revived; "" means that it may be.
+type Refusal string
+
+// The reasons, in words for the operator.
+const (
+	NotGivenUp Refusal = "not given up"
+	Cancelled  Refusal = "cancelled, and computers may have been told to abort it: create it again"
+	FilesGone  Refusal = "its files are deleted or about to be: create it again"
+	Taken      Refusal = "the project was told that it was given up; --again retries it all the same"
+)
+
+// MayRetry says whether a workunit may be revived. again: its outcome may be handed to the
+// project a second time.
+func MayRetry(wu store.Workunit, again bool) Refusal {
+	switch {
+	case wu.ErrorMask == 0:
+		return NotGivenUp
+	case wu.ErrorMask&store.ErrorCancelled != 0:
+		return Cancelled
+	case wu.FileDeleteState != store.DeleteInit:
+		return FilesGone
+	case wu.AssimilateState != store.AssimilateInit && !again:
+		return Taken
+	}
+	return ""
+}
+
+// Retry revives a workunit that was given up, if MayRetry says so, because its operator
+// says why. What its results failed with so far does not count any more, and the
+// transitioner makes others. Successes that were not compared are, unless there were too
+// many without agreement: then all begins anew. It is committed to no kind of host if
+// nothing of it is left.
+func Retry(tx *store.Tx, id int64, again bool, now time.Time, why string) (Refusal, error) {
+	j, err := tx.Job(id)
+	if err != nil {
+		return "", err
+	}
+	old := j.Workunit
+	if no := MayRetry(old, again); no != "" {
+		return no, nil
+	}
+	tx.Because(now, "operator", why)
+	anew := old.ErrorMask&store.ErrorTooManySuccesses != 0
+	wu := old
+	wu.ErrorMask, wu.AssimilateState, wu.TransitionTime = 0, store.AssimilateInit, now
+	wu.Retries++
+	kept := false
+	for _, r := range j.Results {
+		wu.RetriedResultID = max(wu.RetriedResultID, r.ID)
+		x := r
+		switch {
+		case r.ServerState != store.Over, r.Outcome == store.NoReply, r.Outcome == store.ClientDetached:
+			kept = true // or it may be reported after all
+		case r.Outcome != store.Success:
+		case anew && waits(r):
+			x.ValidateState = store.NoCheck
+		case !anew && r.FileDeleteState == store.DeleteInit && (waits(r) || r.ValidateState == store.NoCheck):
+			x.ValidateState, kept = store.ValidateInit, true
+			if r.ValidateState == store.Inconclusive {
+				x.ValidateState = store.Inconclusive
+			}
+		}
+		if x != r {
+			if err := tx.SaveResult(r, x); err != nil {
+				return "", err
+			}
+		}
+	}
+	if anew {
+		wu.TargetNResults = wu.MinQuorum // it was raised for want of agreement
+	}
+	if !kept {
+		wu.HRClass, wu.AppVersionID = 0, 0
+	}
+	return "", tx.SaveWorkunit(old, wu)
+}
+
+// waits reports whether a success has yet to be compared.
+func waits(r store.Result) bool {
+	return r.ValidateState == store.ValidateInit || r.ValidateState == store.Inconclusive
+}

@@ -1,0 +1,105 @@
+package untaken
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/speed"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// unmeasured is the speed of hosts that tell none, as the scheduler takes it.
+const unmeasured = 1e9
+
+// Look returns what nobody can have at now. It reads the records of hosts once, of each
+// kind of work one result, and all results of a kind only where some might be untaken.
+// It belongs into a View.
+func Look(tx *store.Tx, now time.Time) ([]Finding, error) {
+	apps, err := tx.Apps()
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[int64]string)
+	for _, a := range apps {
+		names[a.ID] = a.Name
+	}
+	kinds, err := tx.UnsentKinds()
+	if err != nil || len(kinds) == 0 {
+		return nil, err
+	}
+	j, err := judge(tx, now)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range kinds {
+		head, err := tx.Unsent(k, store.First, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(head) == 0 || k != 0 && j.all(head[0]) {
+			continue
+		}
+		if err := tx.UnsentNeeds(k, j.Results); err != nil {
+			return nil, err
+		}
+	}
+	return j.Findings(func(id int64) string { return names[id] }, now), nil
+}
+
+// all reports whether some computer can have the most that a result of the kind of c
+// may need.
+func (j *Judge) all(c store.Candidate) bool {
+	_, _, _, ok := j.Lack(store.Need{
+		AppID: c.AppID, AppVersionID: c.AppVersionID, Memory: 2 * store.AtLeast(c.RscMemoryBound),
+		Disk: 2 * store.AtLeast(c.RscDiskBound), Bandwidth: 2 * store.AtLeast(c.RscBandwidthBound),
+		FpopsEst: 2 * store.AtLeast(c.RscFpopsEst), DelayBound: time.Duration(store.AtLeast(c.DelayBound.Seconds()) * float64(time.Second)),
+	})
+	return ok
+}
+
+// judge reads versions and hosts.
+func judge(tx *store.Tx, now time.Time) (*Judge, error) {
+	rows, err := tx.AppVersions()
+	if err != nil {
+		return nil, err
+	}
+	votes, err := tx.VersionVotes()
+	if err != nil {
+		return nil, err
+	}
+	speeds := hostversion.NewSpeeds(votes)
+	var versions []Version
+	for _, v := range rows {
+		x := Version{ID: v.ID, AppID: v.AppID, Platform: v.Platform.Name, PlanClass: v.PlanClass != ""}
+		if known := speeds.Version(v.ID); known.Hosts >= speed.Quorum {
+			x.Stretch = known.Stretch
+		}
+		versions = append(versions, x)
+	}
+	j := NewJudge(versions)
+	return j, tx.ActiveHosts(now.Add(-Window), func(h store.ActiveHost) { j.Host(host(h)) })
+}
+
+// host says what a computer on record can do, as the scheduler would.
+func host(h store.ActiveHost) Host {
+	x := Host{Platforms: strings.Fields(h.Platforms), Memory: h.UsableMemory, Disk: h.UsableDisk, Bandwidth: h.BwDown, Flops: h.Fpops}
+	if len(x.Platforms) == 0 { // what it may use is not known either
+		x.Memory, x.Disk = math.Inf(1), math.Inf(1)
+		if h.MemBytes > 0 {
+			x.Memory = h.MemBytes
+		}
+	}
+	if x.Bandwidth <= 0 {
+		x.Bandwidth = math.Inf(1) // it has not downloaded anything yet
+	}
+	if x.Flops <= 0 {
+		x.Flops = unmeasured
+	}
+	x.Flops = max(x.Flops, 1) // nonsense stays finite
+	if on := h.OnFrac * h.ActiveFrac; h.OnFrac > 0 && h.ActiveFrac > 0 {
+		x.Flops *= min(max(0.1, on), 1)
+	}
+	return x
+}

@@ -1,0 +1,119 @@
+package untaken
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// text says what is the matter.
+func (f *Finding) text(now time.Time) string {
+	what, they, need := "results", "have", "they need"
+	if f.Results == 1 {
+		what, they, need = "result", "has", "it needs"
+	}
+	const active = "no computer active in the last 7 days "
+	amounts := func(unit string) string {
+		n, m := size(f.Need), size(f.Most)
+		if n == m {
+			n, m = fmt.Sprintf("%.0f bytes", f.Need), fmt.Sprintf("%.0f bytes", f.Most)
+		}
+		if f.Results > 1 {
+			n = "at least " + n
+		}
+		return fmt.Sprintf(" (%s %s%s, the most is %s%[3]s)", need, n, unit, m)
+	}
+	why := ""
+	switch f.Cause {
+	case NoHost:
+		why = "no computer has contacted the project in the last 7 days"
+	case NoVersion:
+		why = "there is no version of it that may be sent"
+	case Platform:
+		why = active + "is of a platform for which it has a version"
+	case Memory:
+		why = active + "that can run it has enough memory" + amounts("")
+	case Disk:
+		why = active + "that can run it and has the memory has enough disk space" + amounts("")
+	case Bandwidth:
+		why = active + "that can run it otherwise downloads fast enough" + amounts("/s")
+	case Deadline:
+		why = fmt.Sprintf("%sthat can run it otherwise is fast enough for the deadline (%s, the fastest takes %s), so that only idle ones are sent it",
+			active, length(f.Most), length(f.Need))
+	}
+	return fmt.Sprintf("%d %s of %s %s waited since %s: %s.", f.Results, what, f.App, they, moment(f.Since, now), why)
+}
+
+// cure says what the operator can do.
+func (f *Finding) cure() string {
+	again := func(flag string) string {
+		return "cancel them (starling-server work cancel) and create them again with a lower " + flag + ", if they need less than that; otherwise they wait for another computer"
+	}
+	switch f.Cause {
+	case NoHost:
+		return "check that the server is running and can be reached from outside at its address"
+	case NoVersion, Platform:
+		text := "publish a version with starling-server version add"
+		if len(f.Platforms) > 0 {
+			text += "; most active computers without one are of " + strings.Join(f.Platforms, ", ")
+		}
+		return text
+	case Memory:
+		return again("--rsc-memory-bound")
+	case Disk:
+		return again("--rsc-disk-bound")
+	case Bandwidth:
+		return again("--rsc-bandwidth-bound")
+	}
+	return "cancel them (starling-server work cancel) and create them again with a longer --delay-bound, or a smaller --rsc-fpops-est if they take less time than that"
+}
+
+// size writes bytes for people, as BOINC counts them.
+func size(bytes float64) string {
+	units := []string{"KB", "MB", "GB", "TB"}
+	v, unit := bytes/1024, units[0]
+	for _, u := range units[1:] {
+		if v < 1024 {
+			break
+		}
+		v, unit = v/1024, u
+	}
+	s := strconv.FormatFloat(v, 'f', 2, 64)
+	return strings.TrimSuffix(strings.TrimRight(s, "0"), ".") + " " + unit
+}
+
+// length writes seconds for people, in two units at most.
+func length(seconds float64) string {
+	units := []struct {
+		name string
+		s    int64
+	}{{"days", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}}
+	n := int64(min(seconds+0.5, 1e15))
+	for i, u := range units[:3] {
+		if n < u.s {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", n/u.s, u.name)
+		if n/u.s == 1 && i == 0 {
+			text = "1 day"
+		}
+		if rest := n % u.s / units[i+1].s; rest > 0 {
+			text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
+		}
+		return text
+	}
+	return fmt.Sprintf("%d s", n)
+}
+
+// moment writes a time that is past.
+func moment(t, now time.Time) string {
+	t = t.In(now.Location())
+	switch days := now.Sub(t).Hours() / 24; {
+	case t.Format(time.DateOnly) == now.Format(time.DateOnly):
+		return t.Format("15:04")
+	case days >= 0 && days < 6:
+		return t.Format("Monday 15:04")
+	}
+	return t.Format("2 January 2006")
+}

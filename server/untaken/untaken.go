@@ -1,0 +1,284 @@
+// Package untaken finds the unsent results that no computer can have, and says why: no
+// computer that was active lately has enough of something, or there is no version of the
+// application for it.
+//
+// A Judge is pure: it is told of versions, hosts and results, and knows nothing of
+// requests. Look asks a database for them. It counts what is on record, so that no
+// request costs anything for it, and errs in favour of the hosts: what it does not know
+// of a host, such as whether a plan class suits it, that the host has.
+package untaken
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// Window is how long after its last request a computer counts as active.
+const Window = 7 * 24 * time.Hour
+
+// A Cause is why nobody can have a result. The names are on record in metrics and in
+// JSON.
+type Cause string
+
+// The causes, in the order in which they are looked for.
+const (
+	NoHost    Cause = "no_host"    // no computer was active
+	NoVersion Cause = "no_version" // none may be sent of the application, or not that which the workunit is committed to
+	Platform  Cause = "platform"   // no active computer is of a platform with a version
+	Memory    Cause = "memory"     // bytes
+	Disk      Cause = "disk"       // bytes
+	Bandwidth Cause = "bandwidth"  // bytes a second
+	Deadline  Cause = "deadline"   // seconds; computers without other work are sent it nonetheless
+)
+
+// A Finding is results of an application that nobody can have for one cause.
+type Finding struct {
+	App     string    `json:"app"`
+	Cause   Cause     `json:"cause"`
+	Results int64     `json:"results"`
+	Since   time.Time `json:"since"` // when the oldest of them was made
+	// Need and Most are what one of them needs and what the best computer has, of the
+	// result that is the closest to being sent. For a deadline these are how long the
+	// fastest computer takes and how long it may take.
+	Need float64 `json:"need,omitempty"`
+	Most float64 `json:"most,omitempty"`
+	// Platforms are the most frequent of the active computers that have no version of the
+	// application.
+	Platforms []string `json:"platforms,omitempty"`
+	Text      string   `json:"text"` // all of this in a sentence
+	Cure      string   `json:"cure"` // what the operator can do
+}
+
+// A Version is an app version that is sent.
+type Version struct {
+	ID, AppID int64
+	Platform  string
+	PlanClass bool    // its speed follows from more than the benchmark
+	Stretch   float64 // how many times as long as by the benchmark it takes; 0: not known
+}
+
+// A Host is an active computer.
+type Host struct {
+	Platforms []string // the one it prefers first; none: not known
+	// What it can give a result; +Inf where that is not known.
+	Memory, Disk, Bandwidth float64
+	Flops                   float64 // operations a second, the time when it is off included
+}
+
+// worse reports whether another host can do all that h can.
+func (h Host) worse(o Host) bool {
+	return h.Memory <= o.Memory && h.Disk <= o.Disk && h.Bandwidth <= o.Bandwidth && h.Flops <= o.Flops
+}
+
+// A Judge knows what active computers can do. Versions and hosts come before the first
+// question.
+type Judge struct {
+	versions map[int64][]Version // by application
+	known    map[string]bool     // platforms of versions
+	hosts    int
+	best     map[string][]Host // by platforms that are known: those that no other surpasses
+	first    map[string]int    // hosts, by the platform they prefer
+	found    map[reason]*Finding
+}
+
+type reason struct {
+	app   int64
+	cause Cause
+}
+
+// anyPlatform stands for the platforms of hosts that have not told theirs.
+const anyPlatform = "*"
+
+// maxFirst bounds the platforms that are counted: computers make names up.
+const maxFirst = 1000
+
+// NewJudge returns a Judge that knows of no host.
+func NewJudge(versions []Version) *Judge {
+	j := &Judge{
+		versions: make(map[int64][]Version), known: make(map[string]bool), best: make(map[string][]Host),
+		first: make(map[string]int), found: make(map[reason]*Finding),
+	}
+	for _, v := range versions {
+		j.versions[v.AppID] = append(j.versions[v.AppID], v)
+		j.known[v.Platform] = true
+	}
+	return j
+}
+
+// Host tells of an active computer.
+func (j *Judge) Host(h Host) {
+	j.hosts++
+	key := anyPlatform
+	if len(h.Platforms) > 0 {
+		if p := h.Platforms[0]; len(j.first) < maxFirst || j.first[p] > 0 {
+			j.first[p]++
+		}
+		mine := slices.DeleteFunc(slices.Clone(h.Platforms), func(p string) bool { return !j.known[p] })
+		slices.Sort(mine)
+		key = strings.Join(slices.Compact(mine), " ")
+	}
+	list := j.best[key]
+	if slices.ContainsFunc(list, h.worse) {
+		return
+	}
+	j.best[key] = append(slices.DeleteFunc(list, func(o Host) bool { return o.worse(h) }), h)
+}
+
+// Lack returns why nobody can have results that need n, with what the best computer
+// lacks; ok: somebody can.
+func (j *Judge) Lack(n store.Need) (cause Cause, need, most float64, ok bool) {
+	if j.hosts == 0 {
+		return NoHost, 0, 0, false
+	}
+	runs := j.versions[n.AppID]
+	if n.AppVersionID != 0 {
+		runs = slices.DeleteFunc(slices.Clone(runs), func(v Version) bool { return v.ID != n.AppVersionID })
+	}
+	if len(runs) == 0 {
+		return NoVersion, 0, 0, false
+	}
+	var lists [][]Host
+	for key, list := range j.best {
+		if key == anyPlatform || slices.ContainsFunc(runs, func(v Version) bool { return slices.Contains(strings.Fields(key), v.Platform) }) {
+			lists = append(lists, list)
+		}
+	}
+	if len(lists) == 0 {
+		return Platform, 0, 0, false
+	}
+	// Each cause is looked for among the computers that what came before leaves over.
+	least := Host{Memory: n.Memory, Disk: n.Disk, Bandwidth: n.Bandwidth, Flops: -1}
+	stretch, timed := speedOf(runs)
+	if timed {
+		least.Flops = n.FpopsEst * stretch / n.DelayBound.Seconds()
+	}
+	for i, d := range dimensions {
+		want, top := d.of(least), math.Inf(-1)
+		for _, list := range lists {
+			for _, h := range list {
+				if has(h, least, dimensions[:i]) {
+					top = max(top, d.of(h))
+				}
+			}
+		}
+		if top >= want {
+			continue
+		}
+		if d.cause == Deadline {
+			return Deadline, n.FpopsEst * stretch / top, n.DelayBound.Seconds(), false
+		}
+		return d.cause, want, top, false
+	}
+	return "", 0, 0, true
+}
+
+// A dimension is something that hosts have more or less of.
+type dimension struct {
+	cause Cause
+	of    func(Host) float64
+}
+
+var dimensions = []dimension{
+	{Memory, func(h Host) float64 { return h.Memory }},
+	{Disk, func(h Host) float64 { return h.Disk }},
+	{Bandwidth, func(h Host) float64 { return h.Bandwidth }},
+	{Deadline, func(h Host) float64 { return h.Flops }},
+}
+
+func has(h, least Host, in []dimension) bool {
+	for _, d := range in {
+		if d.of(h) < d.of(least) {
+			return false
+		}
+	}
+	return true
+}
+
+// speedOf returns how many times as long as by the benchmark the fastest version takes.
+// timed is false if that is not known.
+func speedOf(runs []Version) (stretch float64, timed bool) {
+	stretch = math.Inf(1)
+	for _, v := range runs {
+		if v.PlanClass {
+			return 0, false
+		}
+		s := v.Stretch
+		if s <= 0 {
+			s = 1
+		}
+		stretch = min(stretch, s)
+	}
+	return stretch, true
+}
+
+// Results tells of unsent results and notes them if nobody can have them.
+func (j *Judge) Results(n store.Need) {
+	cause, need, most, ok := j.Lack(n)
+	if ok {
+		return
+	}
+	key := reason{n.AppID, cause}
+	f := j.found[key]
+	if f == nil {
+		f = &Finding{Cause: cause, Since: n.Oldest, Need: need, Most: most}
+		j.found[key] = f
+	}
+	f.Results += n.Results
+	if n.Oldest.Before(f.Since) {
+		f.Since = n.Oldest
+	}
+	if need*f.Most < f.Need*most {
+		f.Need, f.Most = need, most
+	}
+}
+
+// Findings returns what was found, by application and then by the number of results, the
+// most first. app names applications. Times in it are in the zone of now.
+func (j *Judge) Findings(app func(id int64) string, now time.Time) []Finding {
+	keys := slices.SortedFunc(maps.Keys(j.found), func(a, b reason) int {
+		if a.app != b.app {
+			return int(a.app - b.app)
+		}
+		if n := j.found[b].Results - j.found[a].Results; n != 0 {
+			return int(n)
+		}
+		return strings.Compare(string(a.cause), string(b.cause))
+	})
+	out := make([]Finding, 0, len(keys))
+	for _, k := range keys {
+		f := *j.found[k]
+		f.App = app(k.app)
+		if f.Cause == Platform || f.Cause == NoVersion {
+			f.Platforms = j.frequent(k.app)
+		}
+		f.Text, f.Cure = f.text(now), f.cure()
+		out = append(out, f)
+	}
+	return out
+}
+
+// named is how many platforms a finding tells.
+const named = 3
+
+// frequent returns the platforms that most hosts prefer, of those for which an
+// application has no version.
+func (j *Judge) frequent(app int64) []string {
+	var names []string
+	for p := range j.first {
+		if !slices.ContainsFunc(j.versions[app], func(v Version) bool { return v.Platform == p }) {
+			names = append(names, p)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if n := j.first[b] - j.first[a]; n != 0 {
+			return n
+		}
+		return strings.Compare(a, b)
+	})
+	return names[:min(len(names), named)]
+}

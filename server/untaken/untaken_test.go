@@ -1,0 +1,175 @@
+package untaken_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/untaken"
+)
+
+const (
+	gb    = 1 << 30
+	linux = "x86_64-pc-linux-gnu"
+)
+
+// now is a Thursday.
+var now = time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)
+
+func host(platform string, memory, disk float64) untaken.Host {
+	return untaken.Host{Platforms: []string{platform}, Memory: memory, Disk: disk, Bandwidth: math.Inf(1), Flops: 1e9}
+}
+
+// need is what the results of an application need: 2 GB of memory, 1 GB of disk, an hour
+// of the two that they may take.
+func need(change func(*store.Need)) store.Need {
+	n := store.Need{
+		AppID: 1, Memory: 2 * gb, Disk: gb, FpopsEst: 3600e9, DelayBound: 2 * time.Hour, Results: 1, Oldest: now.Add(-48 * time.Hour),
+	}
+	change(&n)
+	return n
+}
+
+func TestCauses(t *testing.T) {
+	small, big := host(linux, 4*gb, 8*gb), host(linux, 16*gb, 2*gb)
+	for _, c := range []struct {
+		name  string
+		hosts []untaken.Host
+		need  func(*store.Need)
+		want  untaken.Cause
+		text  string
+	}{
+		{"somebody can", []untaken.Host{small}, func(*store.Need) {}, "", ""},
+		{
+			"nobody is there", nil, func(*store.Need) {}, untaken.NoHost,
+			"1 result of upper has waited since Tuesday 12:00: no computer has contacted the project in the last 7 days.",
+		},
+		{
+			"no version",
+			[]untaken.Host{small},
+			func(n *store.Need) { n.AppID = 2 }, untaken.NoVersion,
+			"1 result of other has waited since Tuesday 12:00: there is no version of it that may be sent.",
+		},
+		{
+			"the version was withdrawn",
+			[]untaken.Host{small},
+			func(n *store.Need) { n.AppVersionID = 77 }, untaken.NoVersion,
+			"1 result of upper has waited since Tuesday 12:00: there is no version of it that may be sent.",
+		},
+		{"committed to a version", []untaken.Host{small}, func(n *store.Need) { n.AppVersionID = 7 }, "", ""},
+		{
+			"another platform",
+			[]untaken.Host{host("windows_x86_64", 4*gb, 8*gb)},
+			func(*store.Need) {}, untaken.Platform,
+			"1 result of upper has waited since Tuesday 12:00: no computer active in the last 7 days is of a platform for which it has a version.",
+		},
+		{"a platform that is not known", []untaken.Host{{Memory: 4 * gb, Disk: 8 * gb, Flops: 1e9}}, func(*store.Need) {}, "", ""},
+		{
+			"memory",
+			[]untaken.Host{small, big},
+			func(n *store.Need) { n.Memory, n.Results = 32*gb, 1240 }, untaken.Memory,
+			"1240 results of upper have waited since Tuesday 12:00: no computer active in the last 7 days that can run it has enough memory (they need at least 32 GB, the most is 16 GB).",
+		},
+		{
+			"disk, of those with the memory",
+			[]untaken.Host{small, big},
+			func(n *store.Need) { n.Memory, n.Disk, n.Oldest = 8*gb, 4*gb, now.Add(-time.Hour) }, untaken.Disk,
+			"1 result of upper has waited since 11:00: no computer active in the last 7 days that can run it and has the memory has enough disk space (it needs 4 GB, the most is 2 GB).",
+		},
+		{
+			"bandwidth",
+			[]untaken.Host{{Platforms: []string{linux}, Memory: 4 * gb, Disk: 8 * gb, Bandwidth: 1 << 20, Flops: 1e9}},
+			func(n *store.Need) { n.Bandwidth, n.Oldest = 2<<20, now.AddDate(0, -1, 0) },
+			untaken.Bandwidth,
+			"1 result of upper has waited since 5 February 2026: no computer active in the last 7 days that can run it otherwise downloads fast enough (it needs 2 MB/s, the most is 1 MB/s).",
+		},
+		{
+			"time",
+			[]untaken.Host{small},
+			func(n *store.Need) { n.DelayBound = 30 * time.Minute }, untaken.Deadline,
+			"1 result of upper has waited since Tuesday 12:00: no computer active in the last 7 days that can run it otherwise is fast enough for the deadline (30 min, the fastest takes 1 h), so that only idle ones are sent it.",
+		},
+		{"time with a plan class is not known", []untaken.Host{small}, func(n *store.Need) { n.AppID, n.DelayBound = 3, time.Minute }, "", ""},
+		{"time by what was learnt", []untaken.Host{small}, func(n *store.Need) { n.AppID, n.DelayBound = 4, 30*time.Minute }, "", ""},
+		{
+			"a difference that rounds away",
+			[]untaken.Host{small},
+			func(n *store.Need) { n.Memory = 4*gb + 1 }, untaken.Memory,
+			"1 result of upper has waited since Tuesday 12:00: no computer active in the last 7 days that can run it has enough memory (it needs 4294967297 bytes, the most is 4294967296 bytes).",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j := untaken.NewJudge([]untaken.Version{
+				{ID: 7, AppID: 1, Platform: linux},
+				{ID: 8, AppID: 3, Platform: linux, PlanClass: true},
+				{ID: 9, AppID: 4, Platform: linux, Stretch: 0.25},
+			})
+			for _, h := range c.hosts {
+				if h.Bandwidth == 0 {
+					h.Bandwidth = math.Inf(1)
+				}
+				j.Host(h)
+			}
+			j.Results(need(c.need))
+			found := j.Findings(func(id int64) string { return []string{"", "upper", "other", "mt", "fast"}[id] }, now)
+			if c.want == "" {
+				if len(found) != 0 {
+					t.Errorf("got %+v, want nothing", found)
+				}
+				return
+			}
+			if len(found) != 1 || found[0].Cause != c.want || found[0].Text != c.text || found[0].Cure == "" {
+				t.Errorf("got %+v, want %s", found, c.text)
+			}
+		})
+	}
+}
+
+// Of results that are out of reach for one cause that counts which is the closest, and
+// platforms are told that would help most.
+func TestFindingsAreJoined(t *testing.T) {
+	j := untaken.NewJudge([]untaken.Version{{ID: 7, AppID: 1, Platform: linux}})
+	for _, p := range []string{"b", "a", linux, "b", "c", "d"} {
+		j.Host(host(p, 4*gb, 8*gb))
+	}
+	for _, memory := range []float64{64 * gb, 8 * gb, 16 * gb} {
+		j.Results(need(func(n *store.Need) { n.Memory, n.Results = memory, 10 }))
+	}
+	j.Results(need(func(n *store.Need) { n.AppID = 2 }))
+	found := j.Findings(func(int64) string { return "x" }, now)
+	if len(found) != 2 || found[0].Results != 30 || found[0].Need != 8*gb || found[0].Most != 4*gb {
+		t.Fatalf("got %+v", found)
+	}
+	if p := found[1].Platforms; len(p) != 3 || p[0] != "b" || p[1] != "a" || p[2] != "c" {
+		t.Errorf("got %v", p)
+	}
+}
+
+// Leaving out hosts that others surpass changes no answer.
+func TestOnlyTheBestHostsMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		amount := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(1, 5).Draw(t, "amount")) })
+		hosts := rapid.SliceOf(rapid.Custom(func(t *rapid.T) untaken.Host {
+			return untaken.Host{
+				Platforms: []string{rapid.SampledFrom([]string{"a", "b"}).Draw(t, "platform")},
+				Memory:    amount.Draw(t, "m"), Disk: amount.Draw(t, "d"), Bandwidth: amount.Draw(t, "b"), Flops: amount.Draw(t, "f"),
+			}
+		})).Draw(t, "hosts")
+		n := store.Need{
+			AppID: 1, Memory: amount.Draw(t, "m"), Disk: amount.Draw(t, "d"), Bandwidth: amount.Draw(t, "b"),
+			FpopsEst: amount.Draw(t, "f"), DelayBound: time.Second, Results: 1, Oldest: now,
+		}
+		j := untaken.NewJudge([]untaken.Version{{ID: 1, AppID: 1, Platform: "a"}})
+		want := false
+		for _, h := range hosts {
+			j.Host(h)
+			want = want || h.Platforms[0] == "a" && h.Memory >= n.Memory && h.Disk >= n.Disk && h.Bandwidth >= n.Bandwidth && h.Flops >= n.FpopsEst
+		}
+		if cause, _, _, ok := j.Lack(n); ok != want {
+			t.Errorf("got %v (%s), want %v", ok, cause, want)
+		}
+	})
+}
