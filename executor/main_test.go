@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// exit ends an application. os.Exit would have a test with -cover write of it to stderr.
+func exit(status int) { syscall.Exit(status) }
+
 func application(what string, args []string) {
 	switch what {
 	case "upper": // writes its input in capitals
@@ -71,40 +74,40 @@ func application(what string, args []string) {
 		})
 	case "fail":
 		fmt.Fprintln(os.Stderr, "cannot compute")
-		os.Exit(3)
+		exit(3)
 	case "crash":
 		// Go's runtime would turn the signal into an exit status.
 		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -ABRT $$"}, nil)
 	case "leave": // premature
-		os.Exit(0)
+		exit(0)
 	case "memory": // takes more and more of it
 		for all := [][]byte(nil); len(all) < 500; time.Sleep(time.Millisecond) {
 			all = append(all, bytes.Repeat([]byte("x"), 1<<20))
 		}
-		os.Exit(1)
+		exit(1)
 	case "environment":
 		_ = os.WriteFile("out", []byte(strings.Join(os.Environ(), "\n")), 0o600)
 		_ = os.WriteFile("boinc_finish_called", []byte("0\n"), 0o600)
-		os.Exit(0)
+		exit(0)
 	case "plain": // knows BOINC's finish file, not its runtime; prints how it was started
 		report := fmt.Sprintf("%q\n%s\n%s\n", args, os.Args[0], os.Getenv("LD_LIBRARY_PATH"))
 		_ = os.WriteFile("out", []byte(report), 0o600)
 		_ = os.WriteFile("boinc_finish_called", []byte("0\n"), 0o600)
-		os.Exit(0)
+		exit(0)
 	case "stubborn", "escape": // has a child that left the process group
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
 		if what == "escape" {
 			child := exec.Command("sleep", "1000")
 			child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 			if err := child.Start(); err != nil {
-				os.Exit(1)
+				exit(1)
 			}
 			_ = os.WriteFile("child.new", fmt.Append(nil, child.Process.Pid), 0o600)
 			_ = os.Rename("child.new", "child")
 		}
 		_ = os.WriteFile("working", nil, 0o600)
 		time.Sleep(time.Hour)
-		os.Exit(1)
+		exit(1)
 	}
 }
 
