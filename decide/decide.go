@@ -11,6 +11,7 @@ package decide
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -84,27 +85,34 @@ func (p *pass) wake(t time.Time) {
 	}
 }
 
-// sort puts the results in the order in which all policies want them, once.
+// sort puts the results in the order in which all policies want them, once: by deadline,
+// age and name. Plain numbers, a deadline's second and a place in one, are sorted several
+// times as fast as what they stand for; what has the same second is then compared.
 func (p *pass) sort() {
-	type place struct {
-		deadline int64 // cheap to compare
-		i        int
-	}
-	places := make([]place, len(p.Results))
+	const far = 1 << 36 // seconds; beyond the year 4000 all are compared
+	shift := bits.Len(uint(len(p.Results)))
+	places := make([]int64, len(p.Results))
 	for i := range p.Results {
-		places[i] = place{p.Results[i].Deadline.Unix(), i}
+		second := min(max(p.Results[i].Deadline.Unix(), -far), far)
+		places[i] = second<<shift | int64(i)
 	}
-	slices.SortFunc(places, func(a, b place) int {
-		if d := cmp.Compare(a.deadline, b.deadline); d != 0 {
-			return d
-		}
-		x, y := &p.Results[a.i], &p.Results[b.i]
-		return cmp.Or(x.Deadline.Compare(y.Deadline), x.Received.Compare(y.Received), cmp.Compare(x.ID, y.ID), cmp.Compare(a.i, b.i))
-	})
+	slices.Sort(places)
 	p.order = make([]int, len(places))
-	for n, at := range places {
-		p.order[n] = at.i
+	for n, place := range places {
+		p.order[n] = int(place & (1<<shift - 1))
 	}
+	for from, to := 0, 0; from < len(places); from = to {
+		for to = from + 1; to < len(places) && places[to]>>shift == places[from]>>shift; to++ {
+		}
+		if to > from+1 {
+			slices.SortFunc(p.order[from:to], p.compare)
+		}
+	}
+}
+
+func (p *pass) compare(i, j int) int {
+	x, y := &p.Results[i], &p.Results[j]
+	return cmp.Or(x.Deadline.Compare(y.Deadline), x.Received.Compare(y.Received), cmp.Compare(x.ID, y.ID), cmp.Compare(i, j))
 }
 
 // settle brings the debts up to date.
