@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/credit"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -269,8 +270,8 @@ func (r *rpc) describeHost() {
 	h.DiskTotal, h.DiskFree = in.DiskTotal, in.DiskFree
 	h.UsedTotal, h.UsedProject = r.req.Disk.UsedTotal, r.req.Disk.UsedProject
 	h.BwUp, h.BwDown = r.req.NetStats.BwUp, r.req.NetStats.BwDown
-	l := hostLimits(r.req)
-	h.Platforms, h.UsableMemory, h.UsableDisk = offered(r.platforms()), l.memory, l.disk
+	h.Platforms = offered(match.Platforms(r.req))
+	h.UsableMemory, h.UsableDisk = match.Usable(r.req)
 }
 
 // Of what a host says of its platforms so much is kept.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -18,6 +19,7 @@ type look struct {
 	mail     bool                    // messages wait for the host
 	speeds   *speeds
 	earned   map[int64]store.HostAppVersion // of the host, by app version; what changes it is read anew
+	can      *match.Host                    // what the host can run; nil: not worked out
 	offer    *offer                         // work for it; nil if it wants none
 
 	aborts, abortsIfNotStarted []string

@@ -34,9 +34,9 @@ func (r *rpc) resendLost() (int, error) {
 			return n, err
 		}
 		x := old
-		v := r.canRun(old.AppVersionID)
-		if v == nil && !r.catalog.apps[old.AppID].HomogeneousAppVersion {
-			v = r.version(old.AppID)
+		v := r.ability().CanRun(old.AppVersionID)
+		if v == nil && !r.catalog.Apps[old.AppID].HomogeneousAppVersion {
+			v = r.ability().Version(old.AppID)
 		}
 		if v == nil || wu.ErrorMask != 0 || wu.CanonicalResultID != 0 {
 			x.ReportDeadline = r.now.Add(-time.Second)
