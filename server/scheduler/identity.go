@@ -236,22 +236,17 @@ func (r *rpc) detachAll() error {
 	if err != nil {
 		return err
 	}
+	var list []store.ResultChange
 	for _, old := range results {
-		if _, reported := r.look.reported[old.Name]; reported {
+		if _, reported := r.look.named[old.Name]; reported {
 			continue
 		}
 		x := old
 		x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.ClientDetached, r.now
-		r.because("the host has started anew")
-		if err := r.tx.SaveResult(old, x); err != nil {
-			return err
-		}
-		if err := r.tx.TransitionBy(x.WorkunitID, r.now); err != nil {
-			return err
-		}
-		r.reply.took++
+		list = append(list, store.ResultChange{Old: old, Now: x})
 	}
-	return nil
+	r.reply.took += len(list)
+	return r.move("the host has started anew", list)
 }
 
 // describeHost takes over what the host tells about itself.

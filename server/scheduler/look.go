@@ -1,8 +1,6 @@
 package scheduler
 
 import (
-	"errors"
-
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
@@ -12,15 +10,15 @@ import (
 // writer, who does one thing at a time, need not wait for it. What the transaction
 // changes it compares with the look and sets; if that fails, all begins anew.
 type look struct {
-	id       identity
-	catalog  *catalog
-	reported map[string]store.Result // what the host reports, as far as it is known
-	lost     bool                    // results are on record that the host does not have
-	mail     bool                    // messages wait for the host
-	speeds   *speeds
-	earned   map[int64]store.HostAppVersion // of the host, by app version; what changes it is read anew
-	can      *match.Host                    // what the host can run; nil: not worked out
-	offer    *offer                         // work for it; nil if it wants none
+	id      identity
+	catalog *catalog
+	named   map[string]store.Result // what the host reports and computes, as far as it is known
+	lost    bool                    // results are on record that the host does not have
+	mail    bool                    // messages wait for the host
+	speeds  *speeds
+	earned  map[int64]store.HostAppVersion // of the host, by app version; what changes it is read anew
+	can     *match.Host                    // what the host can run; nil: not worked out
+	offer   *offer                         // work for it; nil if it wants none
 
 	aborts, abortsIfNotStarted []string
 }
@@ -38,7 +36,7 @@ func (s *Scheduler) look(tx *store.Tx, r *rpc) (*look, error) {
 	if l.speeds, err = s.learnt(tx, r.now); err != nil {
 		return nil, err
 	}
-	if err := l.reports(tx, req); err != nil {
+	if err := l.results(tx, req, s.Config.SendResultAbort); err != nil {
 		return nil, err
 	}
 	if s.Config.SendResultAbort {
@@ -69,19 +67,20 @@ func (s *Scheduler) look(tx *store.Tx, r *rpc) (*look, error) {
 	return &l, err
 }
 
-func (l *look) reports(tx *store.Tx, req *protocol.SchedulerRequest) error {
-	l.reported = make(map[string]store.Result, len(req.Results))
-	for _, rep := range req.Results {
-		x, err := tx.ResultByName(rep.Name)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		l.reported[rep.Name] = x
+// results reads what the host names, at once.
+func (l *look) results(tx *store.Tx, req *protocol.SchedulerRequest, others bool) error {
+	list := make([]string, 0, len(req.Results)+len(req.OtherResults))
+	for i := range req.Results {
+		list = append(list, req.Results[i].Name)
 	}
-	return nil
+	if others {
+		for i := range req.OtherResults {
+			list = append(list, req.OtherResults[i].Name)
+		}
+	}
+	var err error
+	l.named, err = tx.ResultsByName(list)
+	return err
 }
 
 // losses sees whether the host lacks something that it was sent.
@@ -105,27 +104,32 @@ func (l *look) losses(tx *store.Tx, req *protocol.SchedulerRequest) error {
 
 // unwanted finds what the host computes that is of no use any more.
 func (l *look) unwanted(tx *store.Tx, req *protocol.SchedulerRequest) error {
-	for _, other := range req.OtherResults {
-		x, err := tx.ResultByName(other.Name)
-		if errors.Is(err, store.ErrNotFound) || err == nil && x.UserID != l.id.user.ID {
-			l.aborts = append(l.aborts, other.Name)
-			continue
+	var ids []int64
+	for i := range req.OtherResults {
+		if x, ok := l.named[req.OtherResults[i].Name]; ok && x.UserID == l.id.user.ID {
+			ids = append(ids, x.WorkunitID)
 		}
-		if err != nil {
-			return err
+	}
+	workunits, err := tx.Workunits(ids)
+	if err != nil {
+		return err
+	}
+	for i := range req.OtherResults {
+		name := req.OtherResults[i].Name
+		x, ok := l.named[name]
+		if !ok || x.UserID != l.id.user.ID {
+			l.aborts = append(l.aborts, name)
+			continue
 		}
 		if x.ServerState == store.Over && x.Outcome != store.NoReply && x.Outcome != store.ClientDetached {
 			continue // reported in an earlier request, and the client has yet to see the acknowledgement
 		}
-		wu, err := tx.Workunit(x.WorkunitID)
-		if err != nil {
-			return err
-		}
+		wu := workunits[x.WorkunitID]
 		switch {
 		case wu.ErrorMask&store.ErrorCancelled != 0:
-			l.aborts = append(l.aborts, other.Name)
+			l.aborts = append(l.aborts, name)
 		case wu.AssimilateState == store.AssimilateDone || x.ServerState == store.Over:
-			l.abortsIfNotStarted = append(l.abortsIfNotStarted, other.Name)
+			l.abortsIfNotStarted = append(l.abortsIfNotStarted, name)
 		}
 	}
 	return nil

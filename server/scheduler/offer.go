@@ -53,7 +53,7 @@ func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
 	one.keep(maps.Values(l.earned))
 	back := 0 // results that it has no longer
 	for i := range r.req.Results {
-		old, known := l.reported[r.req.Results[i].Name]
+		old, known := l.named[r.req.Results[i].Name]
 		if !known || !one.mayReport(old) {
 			continue
 		}

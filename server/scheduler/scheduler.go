@@ -281,8 +281,9 @@ type rpc struct {
 	catalog *catalog
 	can     *match.Host // nil: not worked out yet
 	earned  map[int64]*earned
-	held    map[string]bool // sticky files that the host has
-	newDay  bool            // its daily counts are yet to be begun anew
+	held    map[string]bool     // sticky files that the host has
+	due     map[int64]time.Time // when the transitioner is to look at workunits
+	newDay  bool                // its daily counts are yet to be begun anew
 }
 
 // because says why results move.
@@ -332,6 +333,9 @@ func (r *rpc) run() error {
 		return err
 	}
 	if err := r.saveEarned(); err != nil {
+		return err
+	}
+	if err := r.tx.TransitionEachBy(r.due); err != nil {
 		return err
 	}
 	return r.tx.UpdateHost(before, r.host)

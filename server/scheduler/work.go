@@ -153,14 +153,9 @@ func (r *rpc) sent(a match.Assignment) store.Result {
 
 // store makes what is sent durable, unless something of it was sent to others meanwhile.
 func (r *rpc) store(list []match.Assignment, committed commitments) error {
-	r.because("")
-	for _, a := range list {
-		if err := r.tx.Send(r.sent(a)); err != nil {
-			if errors.Is(err, store.ErrLost) {
-				err = fmt.Errorf("result %s was sent meanwhile: %w", a.Name, err)
-			}
-			return err
-		}
+	rows := make([]store.Result, len(list))
+	for i, a := range list {
+		rows[i] = r.sent(a)
 		if err := r.commit(committed, a); err != nil {
 			return err
 		}
@@ -170,16 +165,16 @@ func (r *rpc) store(list []match.Assignment, committed commitments) error {
 		r.host.NResultsToday++
 		r.s.infeasible.forget(a.ID)
 		r.reply.sent = append(r.reply.sent, a.ID)
+		r.transitionBy(a.WorkunitID, rows[i].ReportDeadline)
 	}
-	if err := r.saveCommitments(committed); err != nil {
+	r.because("")
+	if err := r.tx.Send(rows...); err != nil {
+		if errors.Is(err, store.ErrLost) {
+			err = fmt.Errorf("results were sent to others meanwhile: %w", err)
+		}
 		return err
 	}
-	for _, a := range list {
-		if err := r.tx.TransitionBy(a.WorkunitID, r.now.Add(a.DelayBound)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.saveCommitments(committed)
 }
 
 // add puts a result and all that it refers to into the reply, each thing once.

@@ -123,6 +123,25 @@ func (s *session) later(query string, args []any, one bool) bool {
 	return true
 }
 
+func (s *session) eachLater(query string, list [][]any, one bool) bool {
+	if s.atOnce {
+		return false
+	}
+	q := s.p.prepareEach(query, list)
+	args := columns(list)
+	if one {
+		s.queue.Queue(q.must, append(args, int64(len(list)))...)
+	} else {
+		s.queue.Queue(q.query, args...)
+	}
+	return true
+}
+
+func (s *session) each(ctx context.Context, query string, list [][]any) (int64, error) {
+	tag, err := s.send(ctx, s.p.prepareEach(query, list).query, columns(list), func(pgx.Rows) error { return nil })
+	return tag.RowsAffected(), err
+}
+
 func (s *session) exec(ctx context.Context, query string, args []any) (int64, error) {
 	tag, err := s.send(ctx, s.p.prepare(query).query, clean(args), func(pgx.Rows) error { return nil })
 	return tag.RowsAffected(), err

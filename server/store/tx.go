@@ -29,6 +29,12 @@ type queries interface {
 	// is made at some time before whatever comes next is seen. one demands that it
 	// meets exactly one row. It returns false if the change is to be made now.
 	later(query string, args []any, one bool) bool
+	// each runs a change of the row with id $1 for each of several rows of arguments, of
+	// the same types, and returns how many rows it met in all.
+	each(ctx context.Context, query string, list [][]any) (int64, error)
+	// eachLater is later for each. one demands that as many rows are met as there are in
+	// list.
+	eachLater(query string, list [][]any, one bool) bool
 	lockFiles(ctx context.Context) error
 	// trigger reports whether a trigger is there and works.
 	trigger(ctx context.Context, name string) (bool, error)
@@ -80,6 +86,42 @@ func (t *Tx) must(query string, args ...any) error {
 		return ErrLost
 	}
 	return nil
+}
+
+// mustEach is must for each of several rows of arguments, of which no two may be about
+// the same row. After an error some may have been changed: the caller gives the
+// transaction up.
+func (t *Tx) mustEach(query string, list [][]any) error {
+	switch {
+	case len(list) == 0:
+		return nil
+	case len(list) == 1: // quicker so
+		return t.must(query, list[0]...)
+	case t.q.eachLater(query, list, true):
+		return nil
+	}
+	switch n, err := t.q.each(t.ctx, query, list); {
+	case err != nil:
+		return refused(err)
+	case n != int64(len(list)):
+		return ErrLost
+	}
+	return nil
+}
+
+// runEach is run for each of several rows of arguments, of which no two may be about the
+// same row.
+func (t *Tx) runEach(query string, list [][]any) error {
+	switch {
+	case len(list) == 0:
+		return nil
+	case len(list) == 1:
+		return t.run(query, list[0]...)
+	case t.q.eachLater(query, list, false):
+		return nil
+	}
+	_, err := t.q.each(t.ctx, query, list)
+	return err
 }
 
 // all runs a query and returns what scan makes of each row.

@@ -40,6 +40,8 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"names are unique", unique},
 		{"a result is sent once", sendOnce},
 		{"a stale save is lost", stale},
+		{"many rows change with one call", many},
+		{"of many changes all are made or none", manyLost},
 		{"who makes light of a loss goes on", lightLoss},
 		{"what fails late fails as at once", late},
 		{"illegal moves are refused", illegal},
