@@ -12,6 +12,7 @@
 package match
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -322,11 +323,8 @@ func (m *Match) weight(appID int64) float64 {
 func (m *Match) Had(workunits map[int64]bool) (back []int64) {
 	m.told = true
 	had := make(map[int64]bool, len(m.had)+len(workunits))
-	for _, known := range []map[int64]bool{m.had, workunits} {
-		for id, yes := range known {
-			had[id] = yes
-		}
-	}
+	maps.Copy(had, m.had)
+	maps.Copy(had, workunits)
 	m.had = had
 	all := m.assigned
 	m.empty()

@@ -99,7 +99,8 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"it needs more disk than is free", func(w *world) { w.add(func(c *store.Candidate) { c.RscDiskBound = 11 * gb }) },
-			protocol.Refusal{Code: protocol.RefusedDisk, Need: 11 * gb, Have: 10 * gb}, nil, true,
+			protocol.Refusal{Code: protocol.RefusedDisk, Need: 11 * gb, Have: 10 * gb},
+			nil, true,
 		},
 		{
 			"the disk is filled by what goes before", func(w *world) {
@@ -130,31 +131,38 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"there is no version for its platform", func(w *world) { req(w).Platform = windows; w.add() },
-			protocol.Refusal{Code: protocol.RefusedPlatform}, nil, false,
+			protocol.Refusal{Code: protocol.RefusedPlatform},
+			nil, false,
 		},
 		{
 			"its client is too old for the version", func(w *world) { w.facts.Catalog.Versions[0].MinCoreVersion = 804; w.add() },
-			protocol.Refusal{Code: protocol.RefusedClientVersion, Need: 80400, Have: 80200, Detail: "BOINC 8.4 or newer"}, nil, false,
+			protocol.Refusal{Code: protocol.RefusedClientVersion, Need: 80400, Have: 80200, Detail: "BOINC 8.4 or newer"},
+			nil, false,
 		},
 		{
 			"its client is too new for the version", func(w *world) { w.facts.Catalog.Versions[0].MaxCoreVersion = 716; w.add() },
-			protocol.Refusal{Code: protocol.RefusedClientVersion, Need: 71600, Have: 80200, Detail: "BOINC 7.16 or older"}, nil, false,
+			protocol.Refusal{Code: protocol.RefusedClientVersion, Need: 71600, Have: 80200, Detail: "BOINC 7.16 or older"},
+			nil, false,
 		},
 		{
 			"the plan class wants more CPUs", class("x", match.PlanClass{MinNCPUs: 3}),
-			protocol.Refusal{Code: protocol.RefusedPlanClass, Need: 3, Have: 2, Detail: "3 CPUs that may compute"}, nil, false,
+			protocol.Refusal{Code: protocol.RefusedPlanClass, Need: 3, Have: 2, Detail: "3 CPUs that may compute"},
+			nil, false,
 		},
 		{
 			"the plan class wants a feature", class("x", match.PlanClass{CPUFeature: []string{"avx2", "avx512f"}}),
-			protocol.Refusal{Code: protocol.RefusedPlanClass, Detail: "a processor with avx512f"}, nil, false,
+			protocol.Refusal{Code: protocol.RefusedPlanClass, Detail: "a processor with avx512f"},
+			nil, false,
 		},
 		{
 			"the plan class wants more memory", class("x", match.PlanClass{MinMemoryMB: 16 << 10}),
-			protocol.Refusal{Code: protocol.RefusedMemory, Need: 16 * gb, Have: 8 * gb}, nil, false,
+			protocol.Refusal{Code: protocol.RefusedMemory, Need: 16 * gb, Have: 8 * gb},
+			nil, false,
 		},
 		{
 			"nobody knows the plan class", class("y", match.PlanClass{}),
-			protocol.Refusal{Code: protocol.RefusedPlanClass, Detail: "a computer of plan class y, of which the project does not say what that is"}, nil, false,
+			protocol.Refusal{Code: protocol.RefusedPlanClass, Detail: "a computer of plan class y, of which the project does not say what that is"},
+			nil, false,
 		},
 		{
 			"the quota of the version is met", func(w *world) {
@@ -195,7 +203,8 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"it is kept for another", func(w *world) { w.add(func(c *store.Candidate) { c.ReservedUntil = t0.Add(time.Second) }) },
-			protocol.Refusal{Code: protocol.RefusedReserved}, nil, false,
+			protocol.Refusal{Code: protocol.RefusedReserved},
+			nil, false,
 		},
 		{
 			"the workunit is for hosts of another class", func(w *world) {

@@ -23,12 +23,8 @@ type version struct {
 	wire  protocol.AppVersion
 }
 
-// load returns the catalog, renewed if the tables have changed.
-func (s *Scheduler) load(tx *store.Tx) (*catalog, error) {
-	stamp, err := tx.AppsStamp()
-	if err != nil {
-		return nil, err
-	}
+// load returns the catalog, renewed if the stamp of the tables is not what it was.
+func (s *Scheduler) load(tx *store.Tx, stamp int64) (*catalog, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.catalog != nil && s.catalog.stamp == stamp {

@@ -64,29 +64,18 @@ func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
 			return nil, err
 		}
 	}
-	m, err := one.match(back)
-	if err != nil || m.Full() {
-		return nil, err
+	m := one.match(l.inProgress - back)
+	if m.Full() {
+		return nil, nil
 	}
 	l.can = one.can
 	return one.find(m)
 }
 
-// match sees what the host can run and how much it may get. back is how many of the
-// results that are on record as in progress it is about to report.
-func (r *rpc) match(back int) (*match.Match, error) {
-	inProgress := 0
-	if r.s.Config.MaxWusInProgress > 0 {
-		n, err := r.tx.CountInProgress(r.host.ID)
-		if err != nil {
-			return nil, err
-		}
-		inProgress = n - back
-	}
-	if err := r.recall(); err != nil {
-		return nil, err
-	}
-	return r.ability().Match(r.standing(inProgress)), nil
+// match sees what the host can run and how much it may get, with what it has earned, of
+// which r.earned holds all, and as many results in progress.
+func (r *rpc) match(inProgress int) *match.Match {
+	return r.ability().Match(r.standing(inProgress))
 }
 
 // ability is what the host can run. The look works it out, if it has the same host.

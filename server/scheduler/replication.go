@@ -17,23 +17,20 @@ type commitments map[int64]*commitment
 
 type commitment struct{ old, now store.Workunit }
 
-// commitments reads what the workunits of candidates are committed to by now, which is
-// written into the candidates too.
-func (r *rpc) commitments(list []store.Candidate) (commitments, error) {
-	var ids []int64
+// committing returns the workunits of candidates that sending results may change.
+func (r *rpc) committing(list []store.Candidate) (ids []int64) {
 	for _, c := range list {
 		if match.Commits(r.catalog.Apps[c.AppID]) {
 			ids = append(ids, c.WorkunitID)
 		}
 	}
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	rows, err := r.tx.Workunits(ids)
-	if err != nil {
-		return nil, err
-	}
-	out := make(commitments, len(ids))
+	return ids
+}
+
+// commitments writes into candidates what their workunits, as the transaction reads them,
+// are committed to by now.
+func (r *rpc) commitments(list []store.Candidate, rows map[int64]store.Workunit) (commitments, error) {
+	out := make(commitments)
 	for i := range list {
 		c := &list[i]
 		if !match.Commits(r.catalog.Apps[c.AppID]) {

@@ -60,12 +60,13 @@ func (r *rpc) tooRecent() time.Duration {
 
 // send gives out new results until the request is filled or a limit is met.
 func (r *rpc) send() error {
-	m, err := r.match(0)
+	st, err := r.state()
 	if err != nil {
 		return err
 	}
+	m := r.match(st.inProgress)
 	if !m.Full() {
-		if err := r.fill(m); err != nil {
+		if err := r.fill(m, st); err != nil {
 			return err
 		}
 		for _, c := range m.TooSmall() {
@@ -80,56 +81,76 @@ func (r *rpc) send() error {
 	return nil
 }
 
-// fill gives the host what is kept for it and what was found for it, as far as it may
-// have that still, and stores it.
-func (r *rpc) fill(m *match.Match) error {
-	kept, err := r.kept()
-	if err != nil {
-		return err
+// A state is what the transaction reads to decide again on what was found before it.
+type state struct {
+	kept       []store.Kept
+	list       []store.Candidate // what is kept for the host, then what was found for it
+	inProgress int
+	had        map[int64]bool // workunits of the list
+	committed  commitments
+}
+
+// state reads all of it together.
+func (r *rpc) state() (st state, err error) {
+	if st.kept, err = r.kept(); err != nil {
+		return st, err
 	}
-	var list []store.Candidate
-	for _, k := range kept {
+	for _, k := range st.kept {
 		c := k.Candidate
 		c.ReservedUntil = r.now // for this host it is not
-		list = append(list, c)
+		st.list = append(st.list, c)
 	}
 	if o := r.look.offer; o != nil {
-		list = append(list, o.list...)
-		m.Recall(o.refusals, o.tooSmall)
+		st.list = append(st.list, o.list...)
 	}
-	if len(list) == 0 {
-		return nil
-	}
-	committed, err := r.commitments(list)
-	if err != nil {
-		return err
-	}
-	ids := make([]int64, len(list))
-	for i, c := range list {
+	ids := make([]int64, len(st.list))
+	for i, c := range st.list {
 		ids[i] = c.WorkunitID
 	}
-	had, err := r.had(ids)
-	if err != nil {
-		return err
+	var workunits map[int64]store.Workunit
+	asks := []func() error{
+		r.recall,
+		func() (err error) { st.had, err = r.had(ids); return err },
+		func() (err error) { workunits, err = r.tx.Workunits(r.committing(st.list)); return err },
 	}
-	m.Had(had)
+	if r.s.Config.MaxWusInProgress > 0 {
+		asks = append(asks, func() (err error) { st.inProgress, err = r.tx.CountInProgress(r.host.ID); return err })
+	}
+	if err := r.tx.Together(asks...); err != nil {
+		return st, err
+	}
+	st.committed, err = r.commitments(st.list, workunits)
+	return st, err
+}
+
+// fill gives the host what is kept for it and what was found for it, as far as it may
+// have that still, and stores it.
+func (r *rpc) fill(m *match.Match, st state) error {
+	if o := r.look.offer; o != nil {
+		m.Recall(o.refusals, o.tooSmall)
+	}
+	if len(st.list) == 0 {
+		return nil
+	}
+	m.Had(st.had)
 	var offered []store.Candidate
-	for i, k := range kept {
+	for i, k := range st.kept {
 		if m.Full() {
 			break
 		}
 		if holds, err := r.stillHolds(k); err != nil {
 			return err
 		} else if holds {
-			offered = append(offered, list[i])
-			m.Assign(list[i:i+1], r.write)
+			offered = append(offered, st.list[i])
+			m.Assign(st.list[i:i+1], r.write)
 		}
 	}
-	m.Assign(list[len(kept):], r.write)
+	found := st.list[len(st.kept):]
+	m.Assign(found, r.write)
 	if r.s.Decided != nil {
-		r.s.Decided(m.Case(append(offered, list[len(kept):]...)), m.Assigned())
+		r.s.Decided(m.Case(append(offered, found...)), m.Assigned())
 	}
-	return r.store(m.Assigned(), committed)
+	return r.store(m.Assigned(), st.committed)
 }
 
 // write puts a result that is sent into the reply. It returns false for one that cannot be

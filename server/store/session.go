@@ -43,22 +43,36 @@ func (s *session) end() {
 	}
 }
 
+// A question is a query of which each is given every row.
+type question struct {
+	query string
+	args  []any
+	each  func(pgx.Rows) error
+}
+
 // send sends what waits and then a query, of which each is given every row.
 func (s *session) send(ctx context.Context, query string, args []any, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
+	return s.ask(ctx, []question{{query, args, each}})
+}
+
+// ask sends what waits and then queries. It returns the tag of the last.
+func (s *session) ask(ctx context.Context, list []question) (tag pgconn.CommandTag, err error) {
 	if s.failed != nil {
 		return tag, s.failed
 	}
 	b := s.queue
 	s.queue = new(pgx.Batch)
 	waited := b.Len()
-	b.Queue(query, args...)
+	for _, q := range list {
+		b.Queue(q.query, q.args...)
+	}
 	answers := s.conn.SendBatch(ctx, b)
 	for ; waited > 0 && err == nil; waited-- {
 		_, err = answers.Exec()
 	}
 	late := err != nil && !s.atOnce
-	if err == nil {
-		tag, err = read(answers, each)
+	for i := 0; i < len(list) && err == nil; i++ {
+		tag, err = read(answers, list[i].each)
 	}
 	if closing := answers.Close(); err == nil {
 		err = closing

@@ -23,6 +23,9 @@ type queries interface {
 	exec(ctx context.Context, query string, args []any) (int64, error)
 	// query calls each for every row.
 	query(ctx context.Context, query string, args []any, each func(rows) error) error
+	// together runs looks, each of which asks one query and does so again when it is run
+	// again; t is the transaction that they ask.
+	together(t *Tx, looks []func() error) error
 	// insert runs an INSERT and returns the new row's id, or ErrExists.
 	insert(ctx context.Context, query string, args []any) (int64, error)
 	// later takes a change whose outcome the transaction can do without, so that it
@@ -66,6 +69,11 @@ func (t *Tx) run(query string, args ...any) error {
 	_, err := t.exec(query, args...)
 	return err
 }
+
+// Together runs looks, of which none needs what another finds, on one way to the database
+// and back. Each calls one of the methods of t that read, whose error it returns, and sets
+// only what that returns: it may be run twice. Together returns the first error.
+func (t *Tx) Together(looks ...func() error) error { return t.q.together(t, looks) }
 
 // queue runs a query for ids that wait. Its first two parameters are the shard.
 func (t *Tx) queue(query string, args ...any) ([]int64, error) {

@@ -172,7 +172,9 @@ func manyLost(t *testing.T, s *store.Store) {
 	}{
 		{"one is sent already", func(tx *store.Tx) error { return tx.Send(sent[0], sent[1], sent[3]) }, store.ErrLost},
 		{"one is not needed any more", func(tx *store.Tx) error { return tx.Send(sent[0], sent[4]) }, store.ErrLost},
-		{"one is not there", func(tx *store.Tx) error { return tx.Send(sent[0], store.Result{ID: 1 << 40, HostID: 1, SentTime: T0, ReportDeadline: T0}) }, store.ErrLost},
+		{"one is not there", func(tx *store.Tx) error {
+			return tx.Send(sent[0], store.Result{ID: 1 << 40, HostID: 1, SentTime: T0, ReportDeadline: T0})
+		}, store.ErrLost},
 		{"one is named twice", func(tx *store.Tx) error { return tx.Send(sent[0], sent[1], sent[0]) }, store.ErrLost},
 		{"all are lost", func(tx *store.Tx) error { return tx.Send(sent[3], sent[4]) }, store.ErrLost},
 		{"one report is stale", func(tx *store.Tx) error {
@@ -207,4 +209,83 @@ func manyLost(t *testing.T, s *store.Store) {
 		})
 	}
 	update(t, s, func(tx *store.Tx) error { return tx.Send(sent[:3]...) })
+}
+
+// together asks several things at once, one of which is not there.
+func together(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	list := addMany(t, s, w, "x", 3)
+	look := func(tx *store.Tx) error {
+		var host store.Host
+		var user store.User
+		var named map[string]store.Result
+		var none map[int64]store.Workunit
+		var kinds, twice []int64
+		err := tx.Together(
+			func() (err error) { host, err = tx.Host(w.Host.ID); return err },
+			func() (err error) { user, err = tx.User(w.User.ID); return err },
+			func() (err error) { named, err = tx.ResultsByName([]string{"x0_0", "x2_0", "y"}); return err },
+			func() (err error) { none, err = tx.Workunits(nil); return err }, // asks nothing
+			func() (err error) { kinds, err = tx.UnsentKinds(); return err },
+			func() (err error) {
+				if twice, err = tx.UnsentKinds(); err == nil { // and again, for itself
+					twice, err = tx.UnsentKinds()
+				}
+				return err
+			},
+		)
+		if err != nil {
+			return err
+		}
+		if host != w.Host || user != w.User || named["x2_0"] != without(list[2]) || len(named) != 2 || none != nil || len(kinds) != 1 || len(twice) != 1 {
+			t.Errorf("got %+v, %+v, %+v, %v, %v, %v", host, user, named, none, kinds, twice)
+		}
+		err = tx.Together(
+			func() (err error) { kinds, err = tx.UnsentKinds(); return err },
+			func() error { _, err := tx.Host(1 << 40); return err },
+		)
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("got %v, want ErrNotFound", err)
+		}
+		if _, err := tx.Result(list[0].ID); err != nil { // the transaction goes on
+			return err
+		}
+		return nil
+	}
+	view(t, s, look)
+	update(t, s, func(tx *store.Tx) error {
+		if err := tx.Send(w.sent(list[:1])...); err != nil {
+			return err
+		}
+		var names []string
+		var kinds []int64
+		if err := tx.Together(
+			func() (err error) { names, err = tx.InProgressNames(w.Host.ID); return err },
+			func() (err error) { kinds, err = tx.UnsentKinds(); return err },
+		); err != nil {
+			return err
+		}
+		if !slices.Equal(names, []string{"x0_0"}) || len(kinds) != 1 {
+			t.Errorf("what the transaction has sent: %v; kinds %v", names, kinds)
+		}
+		return tx.TransitionBy(list[0].WorkunitID, T0)
+	})
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		if err := tx.Send(w.sent(list[:2])...); err != nil { // the first is
+			return err
+		}
+		return tx.Together(
+			func() error { _, err := tx.UnsentKinds(); return err },
+			func() error { _, err := tx.Host(w.Host.ID); return err },
+		)
+	})
+	if !errors.Is(err, store.ErrLost) {
+		t.Errorf("got %v, want ErrLost", err)
+	}
+}
+
+// without returns a result as it is read: its kind is not.
+func without(x store.Result) store.Result {
+	x.Kind = 0
+	return x
 }
