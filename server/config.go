@@ -15,7 +15,7 @@ import (
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/limit"
-	"github.com/starling-grid/starling/server/scheduler"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -60,7 +60,7 @@ type Config struct {
 	MetricsAllow             []string `toml:"metrics_allow"`
 	MetricsToken             string   `toml:"metrics_token"`
 
-	PlanClass map[string]scheduler.PlanClass `toml:"plan_class"`
+	PlanClass map[string]match.PlanClass `toml:"plan_class"`
 }
 
 // DefaultConfig is what holds where server.toml says nothing.

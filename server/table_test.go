@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -21,7 +22,11 @@ import (
 	"github.com/starling-grid/starling/internal/testpg"
 )
 
-var benchRuns = flag.Int("bench.runs", 3, "runs of each line of BenchmarkTable")
+var (
+	benchRuns  = flag.Int("bench.runs", 3, "runs of each line of BenchmarkTable")
+	benchLines = flag.String("bench.lines", "", "regular expression of the lines of BenchmarkTable to run, as \"PostgreSQL: scheduler alone\"")
+	benchOther = flag.String("bench.other", "", "path of another starling-server, which each line of BenchmarkTable that starts one runs in turn")
+)
 
 // Bounds of one run of the load generator.
 const (
@@ -60,6 +65,11 @@ func BenchmarkTable(b *testing.B) {
 	lines, lite := linesOf(b, bin, nil)
 	more, postgres := linesOf(b, bin, onPostgres(b))
 	lines = append(lines, more...)
+	chosen, err := regexp.Compile(*benchLines)
+	if err != nil {
+		b.Fatal(err)
+	}
+	lines = slices.DeleteFunc(lines, func(l line) bool { return !chosen.MatchString(l.name) })
 	for i := range *benchRuns {
 		for j := range lines {
 			l := &lines[j]
@@ -88,7 +98,11 @@ func linesOf(b *testing.B, bin string, pg *testpg.Server) (lines []line, full *b
 	add := func(name string, f func() run) { lines = append(lines, line{name: full.store + ": " + name, run: f}) }
 	for _, jobs := range []int{1, 10} {
 		for _, s := range []struct{ name, roles string }{{"whole server", ""}, {"scheduler alone", "web,scheduler,upload"}} {
-			add(fmt.Sprintf("%s, jobs in a request: %d", s.name, jobs), func() run { return full.measure(bin, pg, s.roles, jobs, false) })
+			name := fmt.Sprintf("%s, jobs in a request: %d", s.name, jobs)
+			add(name, func() run { return full.measure(bin, pg, s.roles, jobs, false) })
+			if *benchOther != "" {
+				add(name+", other server", func() run { return full.measure(*benchOther, pg, s.roles, jobs, false) })
+			}
 		}
 	}
 	add("whole server with uploads, jobs in a request: 10", func() run { return full.measure(bin, pg, "", 10, true) })

@@ -67,7 +67,7 @@ type Want struct {
 	// order of magnitude of what they need.
 	Kind func(head []store.Candidate) bool
 	// Fits reports whether the host may have c, as far as can be known beforehand.
-	Fits func(c *store.Candidate) (bool, error)
+	Fits func(c *store.Candidate) bool
 	// Fit says the same to the database for results of the application of c.
 	Fit func(c *store.Candidate) store.Fit
 	// Take is told what fits, in the order in which it should go. It returns what that

@@ -63,9 +63,9 @@ func (w *world) lease(n int, memory float64) (l *feeder.Lease, got []int64, look
 		got, looked = nil, 0
 		l, err = w.f.Lease(tx, w.now, feeder.Want{
 			Kind: func(head []store.Candidate) bool { return store.AtLeast(head[0].RscMemoryBound) <= memory },
-			Fits: func(c *store.Candidate) (bool, error) {
+			Fits: func(c *store.Candidate) bool {
 				looked++
-				return c.RscMemoryBound <= memory, nil
+				return c.RscMemoryBound <= memory
 			},
 			Fit: func(*store.Candidate) store.Fit {
 				return store.Fit{Memory: memory, Disk: 1e300, Bandwidth: 1e300, Now: storetest.T0}

@@ -91,11 +91,7 @@ func (s *stream) advance() error {
 			s.lease.Crowded = s.lease.Crowded || !sent && !s.lease.has(c.ID)
 			continue
 		}
-		fits, err := s.want.Fits(c)
-		if err != nil {
-			return err
-		}
-		if fits {
+		if s.want.Fits(c) {
 			s.next, s.ok = *c, true
 			return nil
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/filedeleter"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/purger"
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
@@ -164,8 +165,30 @@ func (w *world) boot() {
 	log := slog.New(slog.DiscardHandler)
 	w.sched = &scheduler.Scheduler{Store: w.st, Log: log, Config: w.cfg, Rand: rand.New(rand.NewPCG(w.rng.Uint64(), 0))}
 	w.sched.Feeder.Fresh = []time.Duration{0, time.Second, 1000 * time.Hour}[w.rng.IntN(3)]
+	w.sched.Decided = w.decideAgain
 	for i := range w.daemons {
 		w.start(i)
+	}
+}
+
+// decideAgain sees that a decision follows from its case alone, and keeps the limits.
+func (w *world) decideAgain(c match.Case, given []match.Assignment) {
+	again := c.Decide().Assigned()
+	name := func(list []match.Assignment) (out []string) {
+		for _, a := range list {
+			out = append(out, fmt.Sprint(a.Name, " with version ", a.Version.ID))
+		}
+		return out
+	}
+	if got, want := name(again), name(given); !slices.Equal(got, want) {
+		w.failf("host %d is given %v; decided again %v", c.Facts.Host.ID, want, got)
+	}
+	n := min(max(1, c.Facts.Request.Host.NCPUs), w.cfg.MaxNCPUs)
+	if most := n * w.cfg.MaxWusToSend; most > 0 && len(given) > most {
+		w.failf("host %d is given %d results, at most %d", c.Facts.Host.ID, len(given), most)
+	}
+	if most := n * w.cfg.MaxWusInProgress; most > 0 && len(given) > 0 && len(given)+c.Standing.InProgress > most {
+		w.failf("host %d is given %d results beside %d, at most %d", c.Facts.Host.ID, len(given), c.Standing.InProgress, most)
 	}
 }
 

@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server/scheduler"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
 // withClass adds a version of a plan class.
-func (w *world) withClass(class string, c scheduler.PlanClass) {
+func (w *world) withClass(class string, c match.PlanClass) {
 	w.t.Helper()
 	if w.s.Config.PlanClasses == nil {
-		w.s.Config.PlanClasses = make(map[string]scheduler.PlanClass)
+		w.s.Config.PlanClasses = make(map[string]match.PlanClass)
 	}
 	w.s.Config.PlanClasses[class] = c
 	doc := protocol.FileInfo{Name: "upper_200_" + class, NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
@@ -29,7 +29,7 @@ func (w *world) withClass(class string, c scheduler.PlanClass) {
 }
 
 // onlyClass leaves a version of a plan class alone in the world.
-func (w *world) onlyClass(class string, c scheduler.PlanClass) {
+func (w *world) onlyClass(class string, c match.PlanClass) {
 	w.t.Helper()
 	w.withClass(class, c)
 	w.update(func(tx *store.Tx) error {
@@ -90,23 +90,23 @@ func TestRefusals(t *testing.T) {
 			protocol.Refusal{Code: protocol.RefusedDeadline, App: "upper", Count: 1, Need: 4000, Have: 3600},
 		},
 		{
-			"CPUs for a plan class", func(w *world) { w.onlyClass("mt", scheduler.PlanClass{MinNCPUs: 4}); w.addWork("a", 1) }, nil,
+			"CPUs for a plan class", func(w *world) { w.onlyClass("mt", match.PlanClass{MinNCPUs: 4}); w.addWork("a", 1) }, nil,
 			protocol.Refusal{Code: protocol.RefusedPlanClass, App: "upper", Count: 1, Need: 4, Have: 2, Detail: "4 CPUs that may compute"},
 		},
 		{
-			"CPUs that the volunteer allows", func(w *world) { w.onlyClass("mt", scheduler.PlanClass{MinNCPUs: 2}); w.addWork("a", 1) },
+			"CPUs that the volunteer allows", func(w *world) { w.onlyClass("mt", match.PlanClass{MinNCPUs: 2}); w.addWork("a", 1) },
 			[]string{"<max_ncpus_pct>100", "<max_ncpus_pct>50"},
 			protocol.Refusal{Code: protocol.RefusedPlanClass, App: "upper", Count: 1, Need: 2, Have: 1, Detail: "2 CPUs that may compute"},
 		},
 		{
 			"a feature of the processor", func(w *world) {
-				w.onlyClass("amx", scheduler.PlanClass{CPUFeature: []string{"AVX512F", "amx_tile"}})
+				w.onlyClass("amx", match.PlanClass{CPUFeature: []string{"AVX512F", "amx_tile"}})
 				w.addWork("a", 1)
 			}, nil,
 			protocol.Refusal{Code: protocol.RefusedPlanClass, App: "upper", Count: 1, Detail: "a processor with amx_tile"},
 		},
 		{
-			"memory for a plan class", func(w *world) { w.onlyClass("big", scheduler.PlanClass{MinMemoryMB: 1 << 20}); w.addWork("a", 1) }, nil,
+			"memory for a plan class", func(w *world) { w.onlyClass("big", match.PlanClass{MinMemoryMB: 1 << 20}); w.addWork("a", 1) }, nil,
 			protocol.Refusal{Code: protocol.RefusedMemory, App: "upper", Count: 1, Need: 1 << 40, Have: 25276502016},
 		},
 		{
@@ -156,16 +156,16 @@ func TestManyReasonsAreToldByApplication(t *testing.T) {
 func TestPlanClassIsUsedWhereItIsFaster(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		class   scheduler.PlanClass
+		class   match.PlanClass
 		want    string // plan class
 		ncpus   float64
 		cmdline string
 		sent    int // of tasks that take half a day each, for a day asked for
 	}{
-		{"on two CPUs", scheduler.PlanClass{MinNCPUs: 2, MaxThreads: 8, NThreadsCmdline: true}, "x", 2, "-v --nthreads 2", 2},
-		{"with other instructions", scheduler.PlanClass{CPUFeature: []string{"avx2"}, ProjectedFlopsScale: 2}, "x", 1, "-v", 4},
-		{"not where it is slower", scheduler.PlanClass{ProjectedFlopsScale: 0.5}, "", 1, "", 2},
-		{"not where it does not run", scheduler.PlanClass{MinNCPUs: 3, MaxThreads: 3}, "", 1, "", 2},
+		{"on two CPUs", match.PlanClass{MinNCPUs: 2, MaxThreads: 8, NThreadsCmdline: true}, "x", 2, "-v --nthreads 2", 2},
+		{"with other instructions", match.PlanClass{CPUFeature: []string{"avx2"}, ProjectedFlopsScale: 2}, "x", 1, "-v", 4},
+		{"not where it is slower", match.PlanClass{ProjectedFlopsScale: 0.5}, "", 1, "", 2},
+		{"not where it does not run", match.PlanClass{MinNCPUs: 3, MaxThreads: 3}, "", 1, "", 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)

@@ -115,34 +115,22 @@ func (r *rpc) done(o store.FileOrder) bool {
 	return r.s.Uploaded != nil && r.s.Uploaded(o.Name)
 }
 
-// sendKept gives the host results that are kept for it, since it has the files of
-// the results before them.
-func (r *rpc) sendKept(give func(store.Candidate) (full bool, err error)) (full bool, err error) {
+// kept are results that are kept for the host, since it computed the results before them.
+func (r *rpc) kept() ([]store.Kept, error) {
 	if len(r.held) == 0 {
-		return false, nil
+		return nil, nil
 	}
-	list, err := r.tx.KeptFor(r.host.ID, maxKept)
-	if err != nil {
-		return false, err
+	return r.tx.KeptFor(r.host.ID, maxKept)
+}
+
+// stillHolds reports whether the host has the files for which a result is kept for it. If
+// not, it is kept no longer.
+func (r *rpc) stillHolds(k store.Kept) (bool, error) {
+	holds, err := r.holds(k.Predecessor)
+	if err != nil || holds {
+		return holds, err
 	}
-	for _, k := range list {
-		holds, err := r.holds(k.Predecessor)
-		if err != nil {
-			return false, err
-		}
-		if !holds {
-			if err := r.tx.DropAffinity(r.host.ID, k.WorkunitID); err != nil {
-				return false, err
-			}
-			continue
-		}
-		c := k.Candidate
-		c.ReservedUntil = r.now // for this host it is not
-		if full, err := give(c); full || err != nil {
-			return full, err
-		}
-	}
-	return false, nil
+	return false, r.tx.DropAffinity(r.host.ID, k.WorkunitID)
 }
 
 // holds reports whether the host has all sticky files of a result that it computed.

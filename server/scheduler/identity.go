@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/credit"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -235,22 +236,17 @@ func (r *rpc) detachAll() error {
 	if err != nil {
 		return err
 	}
+	var list []store.ResultChange
 	for _, old := range results {
-		if _, reported := r.look.reported[old.Name]; reported {
+		if _, reported := r.look.named[old.Name]; reported {
 			continue
 		}
 		x := old
 		x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.ClientDetached, r.now
-		r.because("the host has started anew")
-		if err := r.tx.SaveResult(old, x); err != nil {
-			return err
-		}
-		if err := r.tx.TransitionBy(x.WorkunitID, r.now); err != nil {
-			return err
-		}
-		r.reply.took++
+		list = append(list, store.ResultChange{Old: old, Now: x})
 	}
-	return nil
+	r.reply.took += len(list)
+	return r.move("the host has started anew", list)
 }
 
 // describeHost takes over what the host tells about itself.
@@ -269,8 +265,8 @@ func (r *rpc) describeHost() {
 	h.DiskTotal, h.DiskFree = in.DiskTotal, in.DiskFree
 	h.UsedTotal, h.UsedProject = r.req.Disk.UsedTotal, r.req.Disk.UsedProject
 	h.BwUp, h.BwDown = r.req.NetStats.BwUp, r.req.NetStats.BwDown
-	l := hostLimits(r.req)
-	h.Platforms, h.UsableMemory, h.UsableDisk = offered(r.platforms()), l.memory, l.disk
+	h.Platforms = offered(match.Platforms(r.req))
+	h.UsableMemory, h.UsableDisk = match.Usable(r.req)
 }
 
 // Of what a host says of its platforms so much is kept.

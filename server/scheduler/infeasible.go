@@ -75,9 +75,7 @@ func (r *rpc) infeasible(c store.Candidate) error {
 			return err
 		}
 		r.s.Log.Warn("result cannot be sent to anyone", "result", x.Name, "accounts", most)
-		if err := r.tx.TransitionBy(x.WorkunitID, r.now); err != nil {
-			return err
-		}
+		r.transitionBy(x.WorkunitID, r.now)
 	}
 	r.s.infeasible.forget(c.ID)
 	return nil

@@ -2,8 +2,10 @@ package scheduler
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -11,14 +13,17 @@ import (
 // writer, who does one thing at a time, need not wait for it. What the transaction
 // changes it compares with the look and sets; if that fails, all begins anew.
 type look struct {
-	id       identity
-	catalog  *catalog
-	reported map[string]store.Result // what the host reports, as far as it is known
-	lost     bool                    // results are on record that the host does not have
-	mail     bool                    // messages wait for the host
-	speeds   *speeds
-	earned   map[int64]store.HostAppVersion // of the host, by app version; what changes it is read anew
-	offer    *offer                         // work for it; nil if it wants none
+	id         identity
+	stamp      int64 // of the catalog
+	catalog    *catalog
+	named      map[string]store.Result // what the host reports and computes, as far as it is known
+	lost       bool                    // results are on record that the host does not have
+	inProgress int                     // results that the host has
+	mail       bool                    // messages wait for the host
+	speeds     *speeds
+	earned     map[int64]store.HostAppVersion // of the host, by app version; what changes it is read anew
+	can        *match.Host                    // what the host can run; nil: not worked out
+	offer      *offer                         // work for it; nil if it wants none
 
 	aborts, abortsIfNotStarted []string
 }
@@ -27,38 +32,20 @@ func (s *Scheduler) look(tx *store.Tx, r *rpc) (*look, error) {
 	var l look
 	var err error
 	req := r.req
-	if l.id, err = identify(tx, req); err != nil {
+	if l.id, err = s.whoIsIt(tx, req); err != nil {
 		return nil, err
 	}
-	if l.catalog, err = s.load(tx); err != nil {
+	if err := l.read(tx, s, req); err != nil {
+		return nil, err
+	}
+	if l.catalog, err = s.load(tx, l.stamp); err != nil {
 		return nil, err
 	}
 	if l.speeds, err = s.learnt(tx, r.now); err != nil {
 		return nil, err
 	}
-	if err := l.reports(tx, req); err != nil {
-		return nil, err
-	}
 	if s.Config.SendResultAbort {
 		if err := l.unwanted(tx, req); err != nil {
-			return nil, err
-		}
-	}
-	if l.id.known {
-		mail, err := tx.MsgsToHost(l.id.host.ID, 1)
-		if err != nil {
-			return nil, err
-		}
-		l.mail = len(mail) > 0
-		earned, err := tx.HostAppVersions(l.id.host.ID)
-		if err != nil {
-			return nil, err
-		}
-		l.earned = make(map[int64]store.HostAppVersion, len(earned))
-		for _, h := range earned {
-			l.earned[h.AppVersionID] = h
-		}
-		if err := l.losses(tx, req); err != nil {
 			return nil, err
 		}
 	}
@@ -67,63 +54,134 @@ func (s *Scheduler) look(tx *store.Tx, r *rpc) (*look, error) {
 	return &l, err
 }
 
-func (l *look) reports(tx *store.Tx, req *protocol.SchedulerRequest) error {
-	l.reported = make(map[string]store.Result, len(req.Results))
-	for _, rep := range req.Results {
-		x, err := tx.ResultByName(rep.Name)
-		if errors.Is(err, store.ErrNotFound) {
-			continue
+// whoIsIt identifies who sent a request. Nearly always that is the host and the account
+// that it names, so these are read first, together.
+func (s *Scheduler) whoIsIt(tx *store.Tx, req *protocol.SchedulerRequest) (identity, error) {
+	db := known{accounts: tx}
+	if req.HostID != 0 {
+		if err := tx.Together(
+			func() error { db.host, db.hostErr = tx.Host(req.HostID); return passing(db.hostErr) },
+			func() error { db.user, db.userErr = tx.UserByKey(req.Authenticator); return passing(db.userErr) },
+		); err != nil {
+			return identity{}, err
 		}
-		if err != nil {
-			return err
+		db.hostID, db.key = req.HostID, req.Authenticator
+	}
+	return identify(&db, req)
+}
+
+// known has a host and a user at hand.
+type known struct {
+	accounts
+	hostID           int64
+	host             store.Host
+	key              protocol.Authenticator
+	user             store.User
+	hostErr, userErr error
+}
+
+func (k *known) Host(id int64) (store.Host, error) {
+	if k.hostID != 0 && id == k.hostID {
+		return k.host, k.hostErr
+	}
+	return k.accounts.Host(id)
+}
+
+func (k *known) UserByKey(key protocol.Authenticator) (store.User, error) {
+	if k.hostID != 0 && key == k.key {
+		return k.user, k.userErr
+	}
+	return k.accounts.UserByKey(key)
+}
+
+// passing is an error but ErrNotFound, which is an answer.
+func passing(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// read reads what concerns the request, together.
+func (l *look) read(tx *store.Tx, s *Scheduler, req *protocol.SchedulerRequest) error {
+	list := make([]string, 0, len(req.Results)+len(req.OtherResults))
+	for i := range req.Results {
+		list = append(list, req.Results[i].Name)
+	}
+	if s.Config.SendResultAbort {
+		for i := range req.OtherResults {
+			list = append(list, req.OtherResults[i].Name)
 		}
-		l.reported[rep.Name] = x
+	}
+	asks := []func() error{
+		func() (err error) { l.stamp, err = tx.AppsStamp(); return err },
+		func() (err error) { l.named, err = tx.ResultsByName(list); return err },
+	}
+	var mail []store.MsgToHost
+	var earned []store.HostAppVersion
+	var sent []string
+	if id := l.id.host.ID; l.id.known {
+		asks = append(
+			asks,
+			func() (err error) { mail, err = tx.MsgsToHost(id, 1); return err },
+			func() (err error) { earned, err = tx.HostAppVersions(id); return err },
+			func() (err error) { sent, err = tx.InProgressNames(id); return err },
+		)
+	}
+	if err := tx.Together(asks...); err != nil {
+		return err
+	}
+	l.mail, l.lost, l.inProgress = len(mail) > 0, lacks(req, sent), len(sent)
+	l.earned = make(map[int64]store.HostAppVersion, len(earned))
+	for _, h := range earned {
+		l.earned[h.AppVersionID] = h
 	}
 	return nil
 }
 
-// losses sees whether the host lacks something that it was sent.
-func (l *look) losses(tx *store.Tx, req *protocol.SchedulerRequest) error {
-	sent, err := tx.InProgressNames(l.id.host.ID)
-	if err != nil || len(sent) == 0 {
-		return err
+// lacks reports whether the host lacks some of what it was sent.
+func lacks(req *protocol.SchedulerRequest, sent []string) bool {
+	if len(sent) == 0 {
+		return false
 	}
 	have := make(map[string]bool, len(req.OtherResults)+len(req.Results))
-	for _, o := range req.OtherResults {
-		have[o.Name] = true
+	for i := range req.OtherResults {
+		have[req.OtherResults[i].Name] = true
 	}
-	for _, r := range req.Results {
-		have[r.Name] = true
+	for i := range req.Results {
+		have[req.Results[i].Name] = true
 	}
-	for _, name := range sent {
-		l.lost = l.lost || !have[name]
-	}
-	return nil
+	return slices.ContainsFunc(sent, func(name string) bool { return !have[name] })
 }
 
 // unwanted finds what the host computes that is of no use any more.
 func (l *look) unwanted(tx *store.Tx, req *protocol.SchedulerRequest) error {
-	for _, other := range req.OtherResults {
-		x, err := tx.ResultByName(other.Name)
-		if errors.Is(err, store.ErrNotFound) || err == nil && x.UserID != l.id.user.ID {
-			l.aborts = append(l.aborts, other.Name)
-			continue
+	var ids []int64
+	for i := range req.OtherResults {
+		if x, ok := l.named[req.OtherResults[i].Name]; ok && x.UserID == l.id.user.ID {
+			ids = append(ids, x.WorkunitID)
 		}
-		if err != nil {
-			return err
+	}
+	workunits, err := tx.Workunits(ids)
+	if err != nil {
+		return err
+	}
+	for i := range req.OtherResults {
+		name := req.OtherResults[i].Name
+		x, ok := l.named[name]
+		if !ok || x.UserID != l.id.user.ID {
+			l.aborts = append(l.aborts, name)
+			continue
 		}
 		if x.ServerState == store.Over && x.Outcome != store.NoReply && x.Outcome != store.ClientDetached {
 			continue // reported in an earlier request, and the client has yet to see the acknowledgement
 		}
-		wu, err := tx.Workunit(x.WorkunitID)
-		if err != nil {
-			return err
-		}
+		wu := workunits[x.WorkunitID]
 		switch {
 		case wu.ErrorMask&store.ErrorCancelled != 0:
-			l.aborts = append(l.aborts, other.Name)
+			l.aborts = append(l.aborts, name)
 		case wu.AssimilateState == store.AssimilateDone || x.ServerState == store.Over:
-			l.abortsIfNotStarted = append(l.abortsIfNotStarted, other.Name)
+			l.abortsIfNotStarted = append(l.abortsIfNotStarted, name)
 		}
 	}
 	return nil

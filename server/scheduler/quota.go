@@ -1,75 +1,64 @@
 package scheduler
 
 import (
+	"iter"
+	"slices"
+
 	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
-
-// overQuota reports whether the host has had its share for today of results for
-// an app version.
-func (r *rpc) overQuota(v *version) (bool, error) {
-	quota := r.s.Config.DailyResultQuota
-	if quota <= 0 || r.finished[v.ID] > 0 {
-		return quota > 0, nil
-	}
-	h, err := r.earnedWith(v.ID)
-	if err != nil {
-		return false, err
-	}
-	most := hostversion.Quota(h, quota) * r.ncpus()
-	if h.NJobsToday < most {
-		return false, nil
-	}
-	if r.finished == nil {
-		r.finished = make(map[int64]int)
-	}
-	r.finished[v.ID] = most
-	r.quota = most
-	return true, nil
-}
 
 // earned is what the host has earned with an app version, before this request and
 // now.
 type earned struct{ old, now store.HostAppVersion }
 
-// earnedWith returns what the host has earned with an app version.
-func (r *rpc) earnedWith(versionID int64) (store.HostAppVersion, error) {
-	e, err := r.earnings(versionID)
-	return e.now, err
-}
-
-// recall takes what the host has earned from the look, which changes nothing.
-func (r *rpc) recall() {
-	for _, v := range r.catalog.versions {
-		h, ok := r.look.earned[v.ID]
-		if !ok {
-			h = store.HostAppVersion{HostID: r.host.ID, AppVersionID: v.ID}
-		}
-		r.keep(h)
-	}
-}
-
+// earnings returns what the host has earned with an app version, to be changed.
 func (r *rpc) earnings(versionID int64) (*earned, error) {
-	if e := r.earned[versionID]; e != nil {
-		return e, nil
+	if err := r.recall(); err != nil {
+		return nil, err
 	}
-	h, err := r.tx.HostAppVersion(r.host.ID, versionID)
-	if err != nil {
-		return new(earned), err
+	e := r.earned[versionID]
+	if e == nil {
+		h := store.HostAppVersion{HostID: r.host.ID, AppVersionID: versionID}
+		e = &earned{h, h}
+		r.earned[versionID] = e
 	}
-	return r.keep(h), nil
+	return e, nil
 }
 
-func (r *rpc) keep(h store.HostAppVersion) *earned {
-	if r.newDay {
-		h.NJobsToday = 0
+// recall reads what the host has earned, once. Validators change it too, so what the
+// look saw must not be stored.
+func (r *rpc) recall() error {
+	if r.earned != nil {
+		return nil
 	}
-	if r.earned == nil {
-		r.earned = make(map[int64]*earned)
+	list, err := r.tx.HostAppVersions(r.host.ID)
+	if err != nil {
+		return err
 	}
-	e := &earned{h, h}
-	r.earned[h.AppVersionID] = e
-	return e
+	r.keep(slices.Values(list))
+	return nil
+}
+
+func (r *rpc) keep(list iter.Seq[store.HostAppVersion]) {
+	r.earned = make(map[int64]*earned)
+	for h := range list {
+		if r.newDay {
+			h.NJobsToday = 0
+		}
+		r.earned[h.AppVersionID] = &earned{h, h}
+	}
+}
+
+// standing is what counts for how much the host gets. inProgress is how many results it
+// has.
+func (r *rpc) standing(inProgress int) match.Standing {
+	s := match.Standing{InProgress: inProgress, Earned: make(map[int64]store.HostAppVersion, len(r.earned))}
+	for id, e := range r.earned {
+		s.Earned[id] = e.now
+	}
+	return s
 }
 
 // saveEarned stores what has changed.
@@ -86,16 +75,13 @@ func (r *rpc) saveEarned() error {
 }
 
 // countSent counts a result that is sent, and notes how fast it should be there.
-func (r *rpc) countSent(x store.Result) error {
-	e, err := r.earnings(x.AppVersionID)
+func (r *rpc) countSent(a match.Assignment) error {
+	e, err := r.earnings(a.Version.ID)
 	if err != nil {
 		return err
 	}
 	e.now = hostversion.Sent(e.now, r.s.Config.DailyResultQuota)
-	if v := r.canRun(x.AppVersionID); v != nil {
-		u, _ := r.usage(v)
-		e.now.BenchmarkFlops = u.benchmark
-	}
+	e.now.BenchmarkFlops = a.Usage.Benchmark
 	return nil
 }
 

@@ -1,44 +1,18 @@
 package scheduler
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
 )
 
-// decline notes why the host gets nothing. Refusals with one code for one
-// application become one, with the least need: what would help the soonest.
-func (r *rpc) decline(f protocol.Refusal) {
-	for i := range r.declined {
-		if old := &r.declined[i]; old.Code == f.Code && old.App == f.App {
-			old.Count += f.Count
-			old.Need = min(old.Need, f.Need)
-			return
-		}
-	}
-	r.declined = append(r.declined, f)
-}
-
-// passOver notes why a candidate is not for this host.
-func (r *rpc) passOver(appID int64, why lack) {
-	r.decline(protocol.Refusal{
-		Code: why.code, App: r.catalog.apps[appID].Name, Count: 1, Need: why.need, Have: why.have, Detail: why.what,
-	})
-}
-
 // refuse says no to a request for work, to people and to programs. Of many
-// reasons the volunteer reads the few that matter most.
-func (r *rpc) refuse() {
-	slices.SortStableFunc(r.declined, func(a, b protocol.Refusal) int { return cmp.Compare(rank(a.Code), rank(b.Code)) })
-	r.reply.Refusals = append(r.reply.Refusals, r.declined...)
+// reasons the volunteer reads the few that matter most, which come first.
+func (r *rpc) refuse(why []protocol.Refusal) {
+	r.reply.Refusals = append(r.reply.Refusals, why...)
 	r.reply.message(protocol.PriorityLow, "No tasks sent")
-	for i, f := range r.declined {
-		if i == maxReasons {
-			break
-		}
+	for _, f := range why[:min(len(why), maxReasons)] {
 		r.reply.message(protocol.PriorityLow, sentence(f))
 	}
 }
@@ -51,21 +25,6 @@ func (r *rpc) deny(f protocol.Refusal, priority, text string) {
 
 // maxReasons is how many reasons a person is told at once.
 const maxReasons = 5
-
-// ranks orders codes by what a volunteer can least wait away.
-var ranks = []protocol.RefusalCode{
-	protocol.RefusedPlatform, protocol.RefusedClientVersion, protocol.RefusedPlanClass, protocol.RefusedQuota,
-	protocol.RefusedInProgress, protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth,
-	protocol.RefusedDeadline, protocol.RefusedUnreliable, protocol.RefusedHasOne, protocol.RefusedReserved,
-	protocol.RefusedCommitted, protocol.RefusedNoTasks,
-}
-
-func rank(c protocol.RefusalCode) int {
-	if i := slices.Index(ranks, c); i >= 0 {
-		return i
-	}
-	return len(ranks)
-}
 
 // sentence tells a volunteer a refusal.
 func sentence(f protocol.Refusal) string {
@@ -110,6 +69,12 @@ func sentence(f protocol.Refusal) string {
 	}
 	return "Tasks are committed to other computers"
 }
+
+const (
+	kilo = 1 << 10
+	mega = 1 << 20
+	giga = 1 << 30
+)
 
 // size writes a number of bytes for people, as BOINC counts them.
 func size(bytes float64) string {

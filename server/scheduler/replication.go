@@ -1,77 +1,75 @@
 package scheduler
 
 import (
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
-// commitment returns the version with which this host may compute results of a
-// workunit, given what earlier results of it went to: with homogeneous redundancy
-// hosts of one class, with a homogeneous app version hosts with one version. It
-// returns nil if the workunit is for others. A version that is not handed out any
-// more binds nobody, or the workunit would never be done.
-func (r *rpc) commitment(app store.App, class, versionID int64, v *version) *version {
-	if app.HomogeneousRedundancy != hrNone {
-		mine, ok := hrClass(app.HomogeneousRedundancy, r.host)
-		if !ok || class != 0 && class != mine {
-			return nil
+// commitments are the workunits that sending results may change, as they were read in
+// the transaction and as they are to be.
+type commitments map[int64]*commitment
+
+type commitment struct{ old, now store.Workunit }
+
+// committing returns the workunits of candidates that sending results may change.
+func (r *rpc) committing(list []store.Candidate) (ids []int64) {
+	for _, c := range list {
+		if match.Commits(r.catalog.Apps[c.AppID]) {
+			ids = append(ids, c.WorkunitID)
 		}
 	}
-	if app.HomogeneousAppVersion && versionID != 0 && versionID != v.ID && r.catalog.inUse(versionID) {
-		return r.canRun(versionID)
-	}
-	return v
+	return ids
 }
 
-// canRun returns a version, if it is in use and this host can run it, though
-// there may be a newer one.
-func (r *rpc) canRun(id int64) *version {
-	for _, v := range r.catalog.versions {
-		if v.ID != id || !slices.Contains(r.platforms(), v.Platform.Name) {
+// commitments writes into candidates what their workunits, as the transaction reads them,
+// are committed to by now.
+func (r *rpc) commitments(list []store.Candidate, rows map[int64]store.Workunit) (commitments, error) {
+	out := make(commitments)
+	for i := range list {
+		c := &list[i]
+		if !match.Commits(r.catalog.Apps[c.AppID]) {
 			continue
 		}
-		if _, lack := r.usage(v); lack == nil {
-			return v
+		wu, ok := rows[c.WorkunitID]
+		if !ok {
+			return nil, fmt.Errorf("workunit %d was purged meanwhile: %w", c.WorkunitID, store.ErrLost)
 		}
+		c.HRClass, c.AppVersionID = wu.HRClass, wu.AppVersionID
+		out[wu.ID] = &commitment{wu, wu}
 	}
+	return out, nil
+}
+
+// commit notes what becomes of a workunit of which the host gets a result.
+func (r *rpc) commit(to commitments, a match.Assignment) error {
+	c := to[a.WorkunitID]
+	if c == nil {
+		return nil
+	}
+	e, err := r.earnings(a.Version.ID)
+	if err != nil {
+		return err
+	}
+	c.now = r.can.Commit(c.now, a.Version, func() bool { return r.s.trusted(e.now) })
 	return nil
 }
 
-// commits reports whether sending a result of an application may change its workunit.
-func commits(app store.App) bool {
-	return app.HomogeneousRedundancy != hrNone || app.HomogeneousAppVersion || app.TargetNResults > 1
-}
-
-// commit returns what a workunit is after a result of it goes to this host with
-// version v: committed to the host's class and version, and, with adaptive
-// replication, replicated unless the host is trusted. It returns nil for v if the
-// workunit was committed to others meanwhile.
-func (r *rpc) commit(old store.Workunit, v *version) (store.Workunit, *version, error) {
-	wu, app := old, r.catalog.apps[old.AppID]
-	if v = r.commitment(app, old.HRClass, old.AppVersionID, v); v == nil {
-		return wu, nil, nil
-	}
-	if app.HomogeneousRedundancy != hrNone {
-		wu.HRClass, _ = hrClass(app.HomogeneousRedundancy, r.host)
-	}
-	if app.HomogeneousAppVersion {
-		wu.AppVersionID = v.ID
-	}
-	if n := app.TargetNResults; n > 1 && wu.TargetNResults == 1 && wu.MinQuorum == 1 {
-		h, err := r.earnedWith(v.ID)
-		if err != nil {
-			return wu, nil, err
-		}
-		if !r.s.trusted(h) {
-			wu.TargetNResults, wu.MinQuorum = n, n
-			wu.TransitionTime = earlier(wu.TransitionTime, r.now) // to make the others
+// saveCommitments stores what has changed.
+func (r *rpc) saveCommitments(list commitments) error {
+	for _, id := range slices.Sorted(maps.Keys(list)) {
+		if c := list[id]; c.now != c.old {
+			if err := r.tx.SaveWorkunit(c.old, c.now); err != nil {
+				return err
+			}
 		}
 	}
-	return wu, v, nil
+	return nil
 }
 
 func (s *Scheduler) trusted(h store.HostAppVersion) bool {
@@ -81,11 +79,4 @@ func (s *Scheduler) trusted(h store.HostAppVersion) bool {
 		s.Rand = rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))
 	}
 	return hostversion.Trusted(h, s.Rand)
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
 }

@@ -3,6 +3,7 @@ package scheduler
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/store"
@@ -15,6 +16,7 @@ const maxStderr = 64 << 10
 // server makes of it: a client repeats what is not acknowledged in every
 // request.
 func (r *rpc) takeReports() error {
+	var list []store.ResultChange
 	for i := range r.req.Results {
 		rep := &r.req.Results[i]
 		if r.reply.seen["ack "+rep.Name] {
@@ -22,37 +24,56 @@ func (r *rpc) takeReports() error {
 		}
 		r.reply.seen["ack "+rep.Name] = true
 		r.reply.ResultAcks = append(r.reply.ResultAcks, rep.Name)
-		if err := r.take(rep); err != nil {
+		old, known := r.look.named[rep.Name]
+		if !known {
+			continue
+		}
+		if !r.mayReport(old) {
+			r.s.Log.Info("report ignored", "result", old.Name, "server_state", old.ServerState, "outcome", old.Outcome,
+				"hostid", r.host.ID)
+			continue
+		}
+		x := r.take(old, rep)
+		if err := r.reportedBack(x); err != nil {
 			return err
 		}
+		list = append(list, store.ResultChange{Old: old, Now: x})
 	}
-	return nil
+	r.reply.took += len(list)
+	return r.move("reported by host "+strconv.FormatInt(r.host.ID, 10), list)
 }
 
-func (r *rpc) take(rep *protocol.ReportedResult) error {
-	old, known := r.look.reported[rep.Name]
-	if !known {
-		return nil
-	}
-	if !r.mayReport(old) {
-		r.s.Log.Info("report ignored", "result", old.Name, "server_state", old.ServerState, "outcome", old.Outcome,
-			"hostid", r.host.ID)
-		return nil
-	}
+// take returns what a result is after a report to this host's account.
+func (r *rpc) take(old store.Result, rep *protocol.ReportedResult) store.Result {
 	x := accept(old, rep)
 	x.HostID, x.ReceivedTime = r.host.ID, r.now
 	if most := r.now.Sub(old.SentTime).Seconds(); x.ElapsedTime > most {
 		x.ElapsedTime = max(0, most)
 	}
-	r.because("reported by host " + strconv.FormatInt(r.host.ID, 10))
-	if err := r.tx.SaveResult(old, x); err != nil {
-		return err
+	return x
+}
+
+// move stores changes of results for which the transitioner has something to do now.
+func (r *rpc) move(why string, list []store.ResultChange) error {
+	if len(list) == 0 {
+		return nil
 	}
-	r.reply.took++
-	if err := r.reportedBack(x); err != nil {
-		return err
+	r.because(why)
+	for _, c := range list {
+		r.transitionBy(c.Old.WorkunitID, r.now)
 	}
-	return r.tx.TransitionBy(x.WorkunitID, r.now)
+	return r.tx.SaveResults(list)
+}
+
+// transitionBy has the transitioner look at a workunit at a time at the latest. It is
+// stored at the end, for all at once.
+func (r *rpc) transitionBy(workunit int64, at time.Time) {
+	if r.due == nil {
+		r.due = make(map[int64]time.Time)
+	}
+	if old, ok := r.due[workunit]; !ok || at.Before(old) {
+		r.due[workunit] = at
+	}
 }
 
 // mayReport decides whether a report counts. A result that was given up for

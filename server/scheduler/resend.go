@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
@@ -24,19 +25,22 @@ func (r *rpc) resendLost() (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	results = slices.DeleteFunc(results, func(x store.Result) bool { return have[x.Name] })
+	ids := make([]int64, len(results))
+	for i, x := range results {
+		ids[i] = x.WorkunitID
+	}
+	workunits, err := r.tx.Workunits(ids)
+	if err != nil {
+		return 0, err
+	}
 	n := 0
+	var list []store.ResultChange
 	for _, old := range results {
-		if have[old.Name] {
-			continue
-		}
-		wu, err := r.tx.Workunit(old.WorkunitID)
-		if err != nil {
-			return n, err
-		}
-		x := old
-		v := r.canRun(old.AppVersionID)
-		if v == nil && !r.catalog.apps[old.AppID].HomogeneousAppVersion {
-			v = r.version(old.AppID)
+		wu, x := workunits[old.WorkunitID], old
+		v := r.ability().CanRun(old.AppVersionID)
+		if v == nil && !r.catalog.Apps[old.AppID].HomogeneousAppVersion {
+			v = r.ability().Version(old.AppID)
 		}
 		if v == nil || wu.ErrorMask != 0 || wu.CanonicalResultID != 0 {
 			x.ReportDeadline = r.now.Add(-time.Second)
@@ -49,15 +53,14 @@ func (r *rpc) resendLost() (int, error) {
 			r.s.Log.Info("result sent again", "result", x.Name, "hostid", r.host.ID)
 			n++
 		}
-		r.because("the host does not have it")
-		if err := r.tx.SaveResult(old, x); err != nil {
-			return n, err
-		}
-		if err := r.tx.TransitionBy(wu.ID, x.ReportDeadline); err != nil {
-			return n, err
-		}
+		list = append(list, store.ResultChange{Old: old, Now: x})
+		r.transitionBy(wu.ID, x.ReportDeadline)
 	}
-	return n, nil
+	if len(list) == 0 {
+		return n, nil
+	}
+	r.because("the host does not have it")
+	return n, r.tx.SaveResults(list)
 }
 
 // resendDeadline leaves the host half of the original time at least.

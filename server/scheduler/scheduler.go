@@ -22,6 +22,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/feeder"
 	"github.com/starling-grid/starling/server/limit"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -50,7 +51,15 @@ type Config struct {
 	ResendLostResults     bool
 	SendResultAbort       bool
 
-	PlanClasses map[string]PlanClass // by name
+	PlanClasses map[string]match.PlanClass // by name
+}
+
+// rules are the part of it that decides who gets what.
+func (c *Config) rules() match.Rules {
+	return match.Rules{
+		MaxWusToSend: c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress, DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs,
+		OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU, PlanClasses: c.PlanClasses,
+	}
 }
 
 // An OldKey is a former code signing key with its signature of the present one.
@@ -82,6 +91,9 @@ type Scheduler struct {
 	Uploaded func(name string) bool
 	// Bodies bounds the memory that requests take.
 	Bodies limit.Bodies
+	// Decided is told what a host is to get, and of what that was decided; nil: nobody. It
+	// may turn out that the transaction has to be done again.
+	Decided func(match.Case, []match.Assignment)
 	// Rand draws which results of trusted hosts are checked; nil: seeded anew.
 	Rand *rand.Rand
 	// Feeder finds work. It is of this Scheduler alone.
@@ -263,22 +275,15 @@ type rpc struct {
 	ip    string
 	look  *look
 
-	user     store.User
-	host     store.Host
-	last     time.Time // of the host's previous RPC; zero for a new host
-	catalog  *catalog
-	versions []*version    // that this host can run
-	finished map[int64]int // daily quotas that are met, by app version
-	earned   map[int64]*earned
-	quota    int // the latest of them
-
-	limits   limits  // what the host allows; disk less what this reply brings
-	disk     float64 // that it allows before this reply, bytes
-	queue    queue
-	held     map[string]bool    // sticky files that the host has
-	declined []protocol.Refusal // why candidates were passed over
-	unfit    []store.Candidate  // that this host is too small for
-	newDay   bool               // its daily counts are yet to be begun anew
+	user    store.User
+	host    store.Host
+	last    time.Time // of the host's previous RPC; zero for a new host
+	catalog *catalog
+	can     *match.Host // nil: not worked out yet
+	earned  map[int64]*earned
+	held    map[string]bool     // sticky files that the host has
+	due     map[int64]time.Time // when the transitioner is to look at workunits
+	newDay  bool                // its daily counts are yet to be begun anew
 }
 
 // because says why results move.
@@ -312,16 +317,12 @@ func (r *rpc) run() error {
 	if err := r.takeFiles(); err != nil {
 		return err
 	}
-	r.limits = hostLimits(r.req)
-	r.disk = r.limits.disk
-	r.versions = r.choose()
 	r.reply.ResultAborts, r.reply.ResultAbortsIfNotStarted = r.look.aborts, r.look.abortsIfNotStarted
 	if !r.tooOld() {
 		if err := r.work(); err != nil {
 			return err
 		}
 	}
-	r.keepBounds()
 	if err := r.orderFiles(); err != nil {
 		return err
 	}
@@ -334,20 +335,10 @@ func (r *rpc) run() error {
 	if err := r.saveEarned(); err != nil {
 		return err
 	}
-	return r.tx.UpdateHost(before, r.host)
-}
-
-func (r *rpc) platforms() []string {
-	return append([]string{r.req.Platform}, r.req.AltPlatforms...)
-}
-
-// ncpus returns how many CPUs count for limits.
-func (r *rpc) ncpus() int {
-	n := max(1, r.req.Host.NCPUs)
-	if m := r.s.Config.MaxNCPUs; m > 0 {
-		n = min(n, m)
+	if err := r.tx.TransitionEachBy(r.due); err != nil {
+		return err
 	}
-	return n
+	return r.tx.UpdateHost(before, r.host)
 }
 
 // keys decides on the code signing key. It is sent only to a host that has none

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/server/scheduler"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -103,7 +103,7 @@ func TestTheFasterVersionIsTheOneThatProvedSo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			w.withClass("x", scheduler.PlanClass{ProjectedFlopsScale: tt.projectedFaster})
+			w.withClass("x", match.PlanClass{ProjectedFlopsScale: tt.projectedFaster})
 			w.addWork("a", 1)
 			w.addWork("b", 1)
 			host := w.send(capture(t, "01-first-contact-with-work", ">86400<", ">0<")).HostID
@@ -128,7 +128,7 @@ func TestTheFasterVersionIsTheOneThatProvedSo(t *testing.T) {
 func TestAVersionThatFailsIsNotTried(t *testing.T) {
 	w := newWorld(t)
 	w.s.Config.DailyResultQuota = 8
-	w.withClass("x", scheduler.PlanClass{ProjectedFlopsScale: 0.5})
+	w.withClass("x", match.PlanClass{ProjectedFlopsScale: 0.5})
 	w.addWork("a", 1)
 	host := w.send(capture(t, "01-first-contact-with-work", ">86400<", ">0<")).HostID
 	id := w.versions()["x"]

@@ -4,25 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
-)
-
-const (
-	// maxAsked bounds the seconds that a host may ask for at once, as in BOINC.
-	maxAsked = 28 * 86400
-	// unmeasured is the speed BOINC's clients tell before they have measured.
-	unmeasured = 1e9
 )
 
 // work gives the host results to compute, if it asks and may have them; if it
 // gets none, the reply says why.
 func (r *rpc) work() error {
-	if !r.catalog.supports(r.platforms()) && len(r.catalog.versions) > 0 {
+	if !r.catalog.Supports(match.Platforms(r.req)) && len(r.catalog.Versions) > 0 {
 		r.deny(protocol.Refusal{Code: protocol.RefusedPlatform}, protocol.PriorityNotice,
 			`_("This project doesn't support computers of type") `+r.req.Platform)
 		r.reply.RequestDelay = delayUnsupported
@@ -66,241 +60,147 @@ func (r *rpc) tooRecent() time.Duration {
 
 // send gives out new results until the request is filled or a limit is met.
 func (r *rpc) send() error {
-	room, err := r.room(0)
+	st, err := r.state()
 	if err != nil {
 		return err
 	}
-	if room <= 0 {
-		r.refuse()
-		return nil
-	}
-	bag := r.bag(room)
-	// give sends a candidate if this host may have it, and reports whether the
-	// request is filled.
-	give := func(c store.Candidate) (full bool, err error) {
-		if bag.full() {
-			return true, nil
+	m := r.match(st.inProgress)
+	if !m.Full() {
+		if err := r.fill(m, st); err != nil {
+			return err
 		}
-		v, err := r.fit(c)
-		if err != nil || v == nil {
-			return false, err
-		}
-		had, err := r.had([]int64{c.WorkunitID})
-		if err != nil {
-			return false, err
-		}
-		if had[c.WorkunitID] {
-			r.passOver(c.AppID, lack{code: protocol.RefusedHasOne})
-			return false, nil
-		}
-		sent, err := r.give(c, v)
-		if err != nil {
-			return false, err
-		}
-		if !sent {
-			r.passOver(c.AppID, lack{code: protocol.RefusedOther})
-			return false, nil
-		}
-		bag.add(c, v)
-		return false, nil
-	}
-	if full, err := r.sendKept(give); full || err != nil {
-		return err
-	}
-	if o := r.look.offer; o != nil {
-		r.declined, r.unfit = append(slices.Clone(o.declined), r.declined...), append(slices.Clone(o.unfit), r.unfit...)
-		for _, c := range o.list {
-			if full, err := give(c); full || err != nil {
+		for _, c := range m.TooSmall() {
+			if err := r.infeasible(c); err != nil {
 				return err
 			}
 		}
 	}
-	for _, c := range r.unfit {
-		if err := r.infeasible(c); err != nil {
+	if len(m.Assigned()) == 0 {
+		r.refuse(m.Refusals())
+	}
+	return nil
+}
+
+// A state is what the transaction reads to decide again on what was found before it.
+type state struct {
+	kept       []store.Kept
+	list       []store.Candidate // what is kept for the host, then what was found for it
+	inProgress int
+	had        map[int64]bool // workunits of the list
+	committed  commitments
+}
+
+// state reads all of it together.
+func (r *rpc) state() (st state, err error) {
+	if st.kept, err = r.kept(); err != nil {
+		return st, err
+	}
+	for _, k := range st.kept {
+		c := k.Candidate
+		c.ReservedUntil = r.now // for this host it is not
+		st.list = append(st.list, c)
+	}
+	if o := r.look.offer; o != nil {
+		st.list = append(st.list, o.list...)
+	}
+	ids := make([]int64, len(st.list))
+	for i, c := range st.list {
+		ids[i] = c.WorkunitID
+	}
+	var workunits map[int64]store.Workunit
+	asks := []func() error{
+		r.recall,
+		func() (err error) { st.had, err = r.had(ids); return err },
+		func() (err error) { workunits, err = r.tx.Workunits(r.committing(st.list)); return err },
+	}
+	if r.s.Config.MaxWusInProgress > 0 {
+		asks = append(asks, func() (err error) { st.inProgress, err = r.tx.CountInProgress(r.host.ID); return err })
+	}
+	if err := r.tx.Together(asks...); err != nil {
+		return st, err
+	}
+	st.committed, err = r.commitments(st.list, workunits)
+	return st, err
+}
+
+// fill gives the host what is kept for it and what was found for it, as far as it may
+// have that still, and stores it.
+func (r *rpc) fill(m *match.Match, st state) error {
+	if o := r.look.offer; o != nil {
+		m.Recall(o.refusals, o.tooSmall)
+	}
+	if len(st.list) == 0 {
+		return nil
+	}
+	m.Had(st.had)
+	var offered []store.Candidate
+	for i, k := range st.kept {
+		if m.Full() {
+			break
+		}
+		if holds, err := r.stillHolds(k); err != nil {
+			return err
+		} else if holds {
+			offered = append(offered, st.list[i])
+			m.Assign(st.list[i:i+1], r.write)
+		}
+	}
+	found := st.list[len(st.kept):]
+	m.Assign(found, r.write)
+	if r.s.Decided != nil {
+		r.s.Decided(m.Case(append(offered, found...)), m.Assigned())
+	}
+	return r.store(m.Assigned(), st.committed)
+}
+
+// write puts a result that is sent into the reply. It returns false for one that cannot be
+// described, which others may have no better luck with.
+func (r *rpc) write(a match.Assignment) bool {
+	if err := r.add(a.WorkunitName, a.XMLDoc, r.sent(a), a.Version); err != nil {
+		r.s.Log.Error("result cannot be sent", "result", a.Name, "err", err)
+		return false
+	}
+	return true
+}
+
+// sent is a result as it is in progress on the host.
+func (r *rpc) sent(a match.Assignment) store.Result {
+	return store.Result{
+		ID: a.ID, Name: a.Name, XMLDocIn: a.XMLDocIn,
+		HostID: r.host.ID, UserID: r.user.ID, SentTime: r.now, ReportDeadline: r.now.Add(a.DelayBound),
+		AppVersionID: a.Version.ID, VersionNum: int64(a.Version.VersionNum), FlopsEstimate: a.Usage.Flops,
+	}
+}
+
+// store makes what is sent durable, unless something of it was sent to others meanwhile.
+func (r *rpc) store(list []match.Assignment, committed commitments) error {
+	rows := make([]store.Result, len(list))
+	for i, a := range list {
+		rows[i] = r.sent(a)
+		if err := r.commit(committed, a); err != nil {
 			return err
 		}
-	}
-	if len(r.reply.Results) == 0 {
-		if len(r.declined) == 0 {
-			r.decline(protocol.Refusal{Code: protocol.RefusedNoTasks})
+		if err := r.countSent(a); err != nil {
+			return err
 		}
-		r.refuse()
-	}
-	return nil
-}
-
-// room returns how many results the host may get now, and notes why, if none. back is
-// how many of those that are on record as in progress it is about to report.
-func (r *rpc) room(back int) (int, error) {
-	c, cpus := &r.s.Config, r.ncpus()
-	n := math.MaxInt
-	if c.MaxWusToSend > 0 {
-		n = c.MaxWusToSend * cpus
-	}
-	if c.MaxWusInProgress > 0 {
-		have, err := r.tx.CountInProgress(r.host.ID)
-		if err != nil {
-			return 0, err
-		}
-		have -= back
-		most := c.MaxWusInProgress * cpus
-		if have >= most {
-			r.decline(protocol.Refusal{Code: protocol.RefusedInProgress, Need: float64(have + 1), Have: float64(most)})
-		}
-		n = min(n, most-have)
-	}
-	return n, nil
-}
-
-// fit returns the version with which this host may compute a candidate, or nil
-// when the host may not have it, which is noted.
-func (r *rpc) fit(c store.Candidate) (*version, error) {
-	if c.ReservedUntil.After(r.now) {
-		r.passOver(c.AppID, lack{code: protocol.RefusedReserved})
-		return nil, nil
-	}
-	v := r.version(c.AppID)
-	if v == nil {
-		// Other hosts may have a version, and the project may add one: that this host
-		// has none says nothing about the result.
-		r.passOver(c.AppID, *r.noVersion(c.AppID))
-		return nil, nil
-	}
-	if v = r.commitment(r.catalog.apps[c.AppID], c.HRClass, c.AppVersionID, v); v == nil {
-		r.passOver(c.AppID, lack{code: protocol.RefusedCommitted})
-		return nil, nil
-	}
-	u, _ := r.usage(v)
-	if why := r.feasible(c, u); why != nil {
-		r.passOver(c.AppID, *why)
-		r.tooSmall(c, *why)
-		return nil, nil
-	}
-	if c.RscDiskBound > r.limits.disk { // once what this reply brings is there
-		r.passOver(c.AppID, lack{code: protocol.RefusedDisk, need: c.RscDiskBound, have: r.limits.disk})
-		return nil, nil
-	}
-	over, err := r.overQuota(v)
-	if err != nil {
-		return nil, err
-	}
-	if over {
-		r.passOver(c.AppID, lack{code: protocol.RefusedQuota, need: float64(r.quota + 1), have: float64(r.quota)})
-		return nil, nil
-	}
-	return v, nil
-}
-
-// had returns of which workunits the host, or its user, was ever sent a result and so may
-// have no other.
-func (r *rpc) had(workunits []int64) (map[int64]bool, error) {
-	switch c := &r.s.Config; {
-	case c.OneResultPerUserPerWU:
-		return r.tx.HadByUser(r.user.ID, workunits)
-	case c.OneResultPerHostPerWU && r.host.ID != 0:
-		return r.tx.HadByHost(r.host.ID, workunits)
-	}
-	return nil, nil
-}
-
-// feasible returns what a candidate needs and this host does not have, or nil if
-// it can compute it in time. What this reply brings counts for the time only.
-//
-// A host whose CPUs are idle gets something, however slow it is: estimates are
-// what they are.
-func (r *rpc) feasible(c store.Candidate, u usage) *lack {
-	switch {
-	case c.RscMemoryBound > r.limits.memory:
-		return &lack{code: protocol.RefusedMemory, need: c.RscMemoryBound, have: r.limits.memory}
-	case c.RscDiskBound > r.disk:
-		return &lack{code: protocol.RefusedDisk, need: c.RscDiskBound, have: r.disk}
-	case c.RscBandwidthBound > r.limits.bandwidth:
-		return &lack{code: protocol.RefusedBandwidth, need: c.RscBandwidthBound, have: r.limits.bandwidth}
-	}
-	if start := r.queue.start(u.ncpus); start > 0 {
-		if done := start + r.duration(c.RscFpopsEst, u); done > c.DelayBound {
-			return &lack{code: protocol.RefusedDeadline, need: done.Seconds(), have: c.DelayBound.Seconds()}
-		}
-	}
-	return nil
-}
-
-func (r *rpc) version(appID int64) *version {
-	for _, v := range r.versions {
-		if v.AppID == appID {
-			return v
-		}
-	}
-	return nil
-}
-
-// duration estimates how long a result takes on this host, the time included in
-// which the host is off or may not compute.
-func (r *rpc) duration(fpops float64, u usage) time.Duration {
-	t := r.req.TimeStats
-	available := 1.0
-	if t.OnFrac > 0 && t.ActiveFrac > 0 {
-		available = min(max(0.1, t.OnFrac*t.ActiveFrac), 1)
-	}
-	return protocol.Seconds(fpops / u.flops / available)
-}
-
-// flops returns the operations a second of one CPU by the host's benchmark.
-func (r *rpc) flops() float64 {
-	if f := r.req.Host.Fpops; f > 0 {
-		return f
-	}
-	return unmeasured
-}
-
-// give sends one result, unless its workunit was committed to others meanwhile.
-func (r *rpc) give(c store.Candidate, v *version) (bool, error) {
-	var wu, committed store.Workunit // where sending it changes the workunit
-	if commits(r.catalog.apps[c.AppID]) {
-		var err error
-		if wu, err = r.tx.Workunit(c.WorkunitID); errors.Is(err, store.ErrNotFound) {
-			return false, fmt.Errorf("workunit %d was purged meanwhile: %w", c.WorkunitID, store.ErrLost)
-		} else if err != nil {
-			return false, err
-		}
-		if committed, v, err = r.commit(wu, v); err != nil || v == nil {
-			return false, err
-		}
-	}
-	u, _ := r.usage(v)
-	x := store.Result{
-		ID: c.ID, Name: c.Name, XMLDocIn: c.XMLDocIn,
-		HostID: r.host.ID, UserID: r.user.ID, SentTime: r.now, ReportDeadline: r.now.Add(c.DelayBound),
-		AppVersionID: v.ID, VersionNum: int64(v.VersionNum), FlopsEstimate: u.flops,
-	}
-	if err := r.add(c.WorkunitName, c.XMLDoc, x, v); err != nil {
-		r.s.Log.Error("result cannot be sent", "result", x.Name, "err", err)
-		return false, nil
+		r.host.NResultsToday++
+		r.s.infeasible.forget(a.ID)
+		r.reply.sent = append(r.reply.sent, a.ID)
+		r.transitionBy(a.WorkunitID, rows[i].ReportDeadline)
 	}
 	r.because("")
-	if err := r.tx.Send(x); err != nil {
+	if err := r.tx.Send(rows...); err != nil {
 		if errors.Is(err, store.ErrLost) {
-			err = fmt.Errorf("result %s was sent meanwhile: %w", x.Name, err)
+			err = fmt.Errorf("results were sent to others meanwhile: %w", err)
 		}
-		return false, err
+		return err
 	}
-	if committed != wu {
-		if err := r.tx.SaveWorkunit(wu, committed); err != nil {
-			return false, err
-		}
-	}
-	r.host.NResultsToday++
-	if err := r.countSent(x); err != nil {
-		return false, err
-	}
-	r.s.infeasible.forget(x.ID)
-	r.reply.sent = append(r.reply.sent, x.ID)
-	return true, r.tx.TransitionBy(c.WorkunitID, x.ReportDeadline)
+	return r.saveCommitments(committed)
 }
 
 // add puts a result and all that it refers to into the reply, each thing once.
 // workunit is its workunit's name, doc that one's description.
-func (r *rpc) add(workunit, doc string, x store.Result, v *version) error {
+func (r *rpc) add(workunit, doc string, x store.Result, v *store.AppVersion) error {
 	we, err := protocol.ParseElements([]byte(doc))
 	if err != nil || len(we.Workunits) != 1 {
 		return fmt.Errorf("description of workunit %s: %d workunits in it, %w", workunit, len(we.Workunits), err)
@@ -315,18 +215,20 @@ func (r *rpc) add(workunit, doc string, x store.Result, v *version) error {
 		copyAll(w.FileRefs)
 		copyAll(res.FileRefs)
 	}
-	if r.first("app", v.app.Name) {
-		r.reply.Apps = append(r.reply.Apps, v.app)
+	written := r.catalog.written[v.ID]
+	u, _ := r.ability().Usage(v)
+	if r.first("app", written.app.Name) {
+		r.reply.Apps = append(r.reply.Apps, written.app)
 	}
-	if r.first("app_version", fmt.Sprint(v.ID)) {
-		r.addFiles(v.files)
-		u, _ := r.usage(v)
-		wire := v.wire
-		wire.Flops, wire.AvgNCPUs = u.flops, u.ncpus
-		wire.Cmdline = strings.TrimSpace(wire.Cmdline + " " + u.cmdline)
+	if r.first("app_version", strconv.FormatInt(v.ID, 10)) {
+		r.addFiles(written.files)
+		wire := written.wire
+		wire.Flops, wire.AvgNCPUs = u.Flops, u.NCPUs
+		wire.Cmdline = strings.TrimSpace(wire.Cmdline + " " + u.Cmdline)
 		r.reply.AppVersions = append(r.reply.AppVersions, wire)
 	}
 	if r.first("workunit", w.Name) {
+		w.RscFpopsBound = bound(w.RscFpopsBound, u)
 		for i := range we.Files {
 			r.s.setDownload(&we.Files[i])
 		}
@@ -343,6 +245,19 @@ func (r *rpc) add(workunit, doc string, x store.Result, v *version) error {
 	res.Platform, res.VersionNum, res.PlanClass = v.Platform.Name, v.VersionNum, v.PlanClass
 	r.reply.Results = append(r.reply.Results, res)
 	return nil
+}
+
+// bound raises the bound of a workunit so that learnt speeds make no time limit shorter. A
+// client ends a task after rsc_fpops_bound / flops seconds. Where results are faster than
+// by the benchmark, since most of them end early or the estimate is far too high, one that
+// takes the time that the operator has allowed would be ended.
+//
+// Different from BOINC, whose clients end such tasks as exceeding the elapsed time limit.
+func bound(fpops float64, u match.Usage) float64 {
+	if u.Flops > u.Benchmark {
+		return fpops * (u.Flops / u.Benchmark)
+	}
+	return fpops
 }
 
 func copyAll(refs []protocol.FileRef) {

@@ -90,6 +90,32 @@ func (c *conn) insert(ctx context.Context, query string, args []any) (int64, err
 // later has nothing to gain where there is no way to the database.
 func (c *conn) later(string, []any, bool) bool { return false }
 
+// together has nothing to gain where there is no way to the database.
+func (c *conn) together(_ *Tx, looks []func() error) error { return inTurn(looks) }
+
+func inTurn(looks []func() error) error {
+	for _, look := range looks {
+		if err := look(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each runs the prepared change again and again: with the database in the process, one
+// statement for all takes as long for ten rows and longer for one.
+func (c *conn) each(ctx context.Context, query string, list [][]any) (met int64, err error) {
+	for _, args := range list {
+		n, err := c.exec(ctx, query, args)
+		if met += n; err != nil {
+			return met, err
+		}
+	}
+	return met, nil
+}
+
+func (c *conn) eachLater(string, [][]any, bool) bool { return false }
+
 // lockFiles has nothing to do, as there is one writer at a time.
 func (c *conn) lockFiles(context.Context) error { return nil }
 

@@ -15,6 +15,7 @@ type Job struct {
 // more than one for a row.
 const (
 	ids           = `(SELECT value FROM json_each($1))`
+	names         = `(SELECT value /* text */ FROM json_each($1))`
 	workunitsByID = `SELECT ` + workunitColumns + ` FROM workunit WHERE id IN ` + ids
 	resultsByID   = `SELECT ` + resultColumns + ` FROM result WHERE id IN ` + ids
 	resultsOfAll  = `SELECT ` + resultColumns + ` FROM result WHERE workunitid IN ` + ids + ` ORDER BY id`
@@ -58,6 +59,9 @@ func (t *Tx) Jobs(list []int64) (map[int64]Job, error) {
 
 // Workunits returns workunits by their ids. One that is not there is left out.
 func (t *Tx) Workunits(list []int64) (map[int64]Workunit, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
 	wus, err := all(t, scanWorkunit, workunitsByID, jsonList(list))
 	out := make(map[int64]Workunit, len(wus))
 	for _, wu := range wus {

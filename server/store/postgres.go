@@ -213,6 +213,7 @@ var dialect = strings.NewReplacer(
 	"/* FOR UPDATE */", "FOR UPDATE",
 	// An array is looked up by the index, whatever the planner believes of the table.
 	"IN (SELECT value FROM json_each($1))", "= ANY (translate($1, '[]', '{}')::bigint[])",
+	"IN (SELECT value /* text */ FROM json_each($1))", "= ANY (ARRAY(SELECT json_array_elements_text($1::json)))",
 )
 
 // prepared is a query as PostgreSQL wants it.

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -103,6 +106,27 @@ func (t *Tx) Result(id int64) (Result, error) { return one(t, scanResult, result
 // ResultByName returns a result, or ErrNotFound.
 func (t *Tx) ResultByName(name string) (Result, error) { return one(t, scanResult, resultByName, name) }
 
+const resultsByName = `SELECT ` + resultColumns + ` FROM result WHERE name IN ` + names
+
+// ResultsByName returns results by their names. One that is not there is left out.
+func (t *Tx) ResultsByName(list []string) (map[string]Result, error) {
+	// No result is called so, and PostgreSQL takes a zero byte nowhere.
+	list = slices.DeleteFunc(slices.Clone(list), func(name string) bool { return strings.ContainsRune(name, 0) })
+	if len(list) == 0 {
+		return nil, nil
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	results, err := all(t, scanResult, resultsByName, string(text))
+	out := make(map[string]Result, len(results))
+	for _, r := range results {
+		out[r.Name] = r
+	}
+	return out, err
+}
+
 // ResultsOf returns a workunit's results, oldest first.
 func (t *Tx) ResultsOf(workunitID int64) ([]Result, error) {
 	return all(t, scanResult, resultsOf, workunitID)
@@ -130,15 +154,21 @@ const sendResult = `
 UPDATE result
 SET    server_state = 4, hostid = $2, userid = $3, sent_time = $4, report_deadline = $5,
        app_version_id = $6, app_version_num = $7, flops_estimate = $8, history = history || $9
-WHERE  id = $1 AND server_state = 2 -- 0 rows: another scheduler sent it first, or it is not needed any more
-  AND  EXISTS (SELECT 1 FROM workunit w WHERE w.id = result.workunitid AND ` + stillNeeded + `)`
+WHERE  id = $1 AND server_state = +$10 -- 0 rows: another scheduler sent it first, or it is not needed any more
+  AND  EXISTS (SELECT 1 FROM workunit w WHERE w.id = result.workunitid AND ` + stillNeeded + ` LIMIT 1 OFFSET 0)` // see prepareEach: PostgreSQL looks each up by its id so
 
-// Send gives an Unsent result to a host. Of r, the host, user, times, version
-// and speed are stored. It returns ErrLost if the result is not Unsent now, or its
-// workunit needs it no more.
-func (t *Tx) Send(r Result) error {
-	return t.must(sendResult, r.ID, r.HostID, r.UserID, unix(r.SentTime), unix(r.ReportDeadline),
-		r.AppVersionID, r.VersionNum, r.FlopsEstimate, t.cause.sent(r))
+// Send gives Unsent results to a host, or to several. Of each the host, user, times,
+// version and speed are stored. It returns ErrLost if one is not Unsent now, or its
+// workunit needs it no more, or it is named twice; then the transaction is to be given up.
+func (t *Tx) Send(list ...Result) error {
+	rows := make([][]any, len(list))
+	for i, r := range list {
+		rows[i] = []any{
+			r.ID, r.HostID, r.UserID, unix(r.SentTime), unix(r.ReportDeadline),
+			r.AppVersionID, r.VersionNum, r.FlopsEstimate, t.cause.sent(r), Unsent,
+		}
+	}
+	return t.mustEach(sendResult, rows)
 }
 
 const saveResult = `
@@ -154,15 +184,36 @@ WHERE  id = $1 AND server_state = +$20 AND outcome = $21 AND validate_state = $2
 // SaveResult moves a result from the state old to r. It returns ErrLost if the
 // result is no longer as in old, and ErrIllegal for a move that never is right.
 func (t *Tx) SaveResult(old, r Result) error {
-	err := t.must(saveResult, old.ID, r.ServerState, r.Outcome, r.ClientState, r.ExitStatus, r.HostID,
-		unix(r.ReportDeadline), unix(r.ReceivedTime), r.CPUTime, r.ElapsedTime, r.XMLDocOut, r.StderrOut,
-		r.ValidateState, r.FileDeleteState, r.ClaimedCredit, r.GrantedCredit, r.PeakWorkingSet, r.PeakSwap,
-		r.PeakDisk, old.ServerState, old.Outcome, old.ValidateState, old.FileDeleteState, old.GrantedCredit,
-		t.cause.result(old, r))
-	if err != nil {
+	if err := t.must(saveResult, t.saveResult(old, r)...); err != nil {
 		return fmt.Errorf("result %s: %w", old.Name, err)
 	}
 	return nil
+}
+
+// A ResultChange is a move of a result, for SaveResults.
+type ResultChange struct{ Old, Now Result }
+
+// SaveResults is SaveResult for several, no two of the same result. After an error the
+// transaction is to be given up.
+func (t *Tx) SaveResults(list []ResultChange) error {
+	rows := make([][]any, len(list))
+	for i, c := range list {
+		rows[i] = t.saveResult(c.Old, c.Now)
+	}
+	if err := t.mustEach(saveResult, rows); err != nil {
+		return fmt.Errorf("%d results from %s on: %w", len(list), list[0].Old.Name, err)
+	}
+	return nil
+}
+
+func (t *Tx) saveResult(old, r Result) []any {
+	return []any{
+		old.ID, r.ServerState, r.Outcome, r.ClientState, r.ExitStatus, r.HostID,
+		unix(r.ReportDeadline), unix(r.ReceivedTime), r.CPUTime, r.ElapsedTime, r.XMLDocOut, r.StderrOut,
+		r.ValidateState, r.FileDeleteState, r.ClaimedCredit, r.GrantedCredit, r.PeakWorkingSet, r.PeakSwap,
+		r.PeakDisk, old.ServerState, old.Outcome, old.ValidateState, old.FileDeleteState, old.GrantedCredit,
+		t.cause.result(old, r),
+	}
 }
 
 const countInProgress = `SELECT count(*) FROM result WHERE hostid = $1 AND server_state = 4`

@@ -43,22 +43,36 @@ func (s *session) end() {
 	}
 }
 
+// A question is a query of which each is given every row.
+type question struct {
+	query string
+	args  []any
+	each  func(pgx.Rows) error
+}
+
 // send sends what waits and then a query, of which each is given every row.
 func (s *session) send(ctx context.Context, query string, args []any, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
+	return s.ask(ctx, []question{{query, args, each}})
+}
+
+// ask sends what waits and then queries. It returns the tag of the last.
+func (s *session) ask(ctx context.Context, list []question) (tag pgconn.CommandTag, err error) {
 	if s.failed != nil {
 		return tag, s.failed
 	}
 	b := s.queue
 	s.queue = new(pgx.Batch)
 	waited := b.Len()
-	b.Queue(query, args...)
+	for _, q := range list {
+		b.Queue(q.query, q.args...)
+	}
 	answers := s.conn.SendBatch(ctx, b)
 	for ; waited > 0 && err == nil; waited-- {
 		_, err = answers.Exec()
 	}
 	late := err != nil && !s.atOnce
-	if err == nil {
-		tag, err = read(answers, each)
+	for i := 0; i < len(list) && err == nil; i++ {
+		tag, err = read(answers, list[i].each)
 	}
 	if closing := answers.Close(); err == nil {
 		err = closing
@@ -121,6 +135,25 @@ func (s *session) later(query string, args []any, one bool) bool {
 	}
 	s.queue.Queue(text, clean(args)...)
 	return true
+}
+
+func (s *session) eachLater(query string, list [][]any, one bool) bool {
+	if s.atOnce {
+		return false
+	}
+	q := s.p.prepareEach(query, list)
+	args := columns(list)
+	if one {
+		s.queue.Queue(q.must, append(args, int64(len(list)))...)
+	} else {
+		s.queue.Queue(q.query, args...)
+	}
+	return true
+}
+
+func (s *session) each(ctx context.Context, query string, list [][]any) (int64, error) {
+	tag, err := s.send(ctx, s.p.prepareEach(query, list).query, columns(list), func(pgx.Rows) error { return nil })
+	return tag.RowsAffected(), err
 }
 
 func (s *session) exec(ctx context.Context, query string, args []any) (int64, error) {

@@ -23,12 +23,21 @@ type queries interface {
 	exec(ctx context.Context, query string, args []any) (int64, error)
 	// query calls each for every row.
 	query(ctx context.Context, query string, args []any, each func(rows) error) error
+	// together runs looks, each of which asks one query and does so again when it is run
+	// again; t is the transaction that they ask.
+	together(t *Tx, looks []func() error) error
 	// insert runs an INSERT and returns the new row's id, or ErrExists.
 	insert(ctx context.Context, query string, args []any) (int64, error)
 	// later takes a change whose outcome the transaction can do without, so that it
 	// is made at some time before whatever comes next is seen. one demands that it
 	// meets exactly one row. It returns false if the change is to be made now.
 	later(query string, args []any, one bool) bool
+	// each runs a change of the row with id $1 for each of several rows of arguments, of
+	// the same types, and returns how many rows it met in all.
+	each(ctx context.Context, query string, list [][]any) (int64, error)
+	// eachLater is later for each. one demands that as many rows are met as there are in
+	// list.
+	eachLater(query string, list [][]any, one bool) bool
 	lockFiles(ctx context.Context) error
 	// trigger reports whether a trigger is there and works.
 	trigger(ctx context.Context, name string) (bool, error)
@@ -61,6 +70,11 @@ func (t *Tx) run(query string, args ...any) error {
 	return err
 }
 
+// Together runs looks, of which none needs what another finds, on one way to the database
+// and back. Each calls one of the methods of t that read, whose error it returns, and sets
+// only what that returns: it may be run twice. Together returns the first error.
+func (t *Tx) Together(looks ...func() error) error { return t.q.together(t, looks) }
+
 // queue runs a query for ids that wait. Its first two parameters are the shard.
 func (t *Tx) queue(query string, args ...any) ([]int64, error) {
 	return all(t, scanID, query, append(t.shard.args(), args...)...)
@@ -80,6 +94,42 @@ func (t *Tx) must(query string, args ...any) error {
 		return ErrLost
 	}
 	return nil
+}
+
+// mustEach is must for each of several rows of arguments, of which no two may be about
+// the same row. After an error some may have been changed: the caller gives the
+// transaction up.
+func (t *Tx) mustEach(query string, list [][]any) error {
+	switch {
+	case len(list) == 0:
+		return nil
+	case len(list) == 1: // quicker so
+		return t.must(query, list[0]...)
+	case t.q.eachLater(query, list, true):
+		return nil
+	}
+	switch n, err := t.q.each(t.ctx, query, list); {
+	case err != nil:
+		return refused(err)
+	case n != int64(len(list)):
+		return ErrLost
+	}
+	return nil
+}
+
+// runEach is run for each of several rows of arguments, of which no two may be about the
+// same row.
+func (t *Tx) runEach(query string, list [][]any) error {
+	switch {
+	case len(list) == 0:
+		return nil
+	case len(list) == 1:
+		return t.run(query, list[0]...)
+	case t.q.eachLater(query, list, false):
+		return nil
+	}
+	_, err := t.q.each(t.ctx, query, list)
+	return err
 }
 
 // all runs a query and returns what scan makes of each row.

@@ -2,6 +2,8 @@ package store
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -163,6 +165,15 @@ UPDATE workunit SET transition_time = CASE WHEN transition_time < $2 THEN transi
 // the latest.
 func (t *Tx) TransitionBy(id int64, at time.Time) error {
 	return t.run(transitionBy, id, unix(at))
+}
+
+// TransitionEachBy is TransitionBy for several workunits, by their ids.
+func (t *Tx) TransitionEachBy(when map[int64]time.Time) error {
+	rows := make([][]any, 0, len(when))
+	for _, id := range slices.Sorted(maps.Keys(when)) { // so that two that meet do not wait for each other
+		rows = append(rows, []any{id, unix(when[id])})
+	}
+	return t.runEach(transitionBy, rows)
 }
 
 const putOffTransition = `UPDATE workunit SET transition_time = $2 WHERE id = $1`

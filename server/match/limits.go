@@ -1,16 +1,10 @@
-package scheduler
+package match
 
 import (
 	"math"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
-)
-
-const (
-	kilo = 1 << 10
-	mega = 1 << 20
-	giga = 1 << 30
 )
 
 // limits are what a host allows the tasks of a project, by what it has and by what
@@ -53,6 +47,13 @@ func hostLimits(req *protocol.SchedulerRequest) limits {
 		l.bandwidth = bw // 0: it has not downloaded anything yet
 	}
 	return l
+}
+
+// Usable returns how many bytes of memory and of disk a task may use by what a request
+// says; +Inf where it says nothing.
+func Usable(req *protocol.SchedulerRequest) (memory, disk float64) {
+	l := hostLimits(req)
+	return l.memory, l.disk
 }
 
 // hostPrefs reads the numbers that matter from the preferences in force on the

@@ -1,0 +1,58 @@
+package match
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// commitment returns the version with which this host may compute results of a
+// workunit, given what earlier results of it went to: with homogeneous redundancy
+// hosts of one class, with a homogeneous app version hosts with one version. It
+// returns nil if the workunit is for others. A version that is not handed out any
+// more binds nobody, or the workunit would never be done.
+func (h *Host) commitment(c *store.Candidate, v *store.AppVersion) *store.AppVersion {
+	app := h.facts.Catalog.Apps[c.AppID]
+	if app.HomogeneousRedundancy != hrNone {
+		mine, ok := hrClass(app.HomogeneousRedundancy, h.facts.Host)
+		if !ok || c.HRClass != 0 && c.HRClass != mine {
+			return nil
+		}
+	}
+	if app.HomogeneousAppVersion && c.AppVersionID != 0 && c.AppVersionID != v.ID && h.facts.Catalog.inUse(c.AppVersionID) {
+		return h.CanRun(c.AppVersionID)
+	}
+	return v
+}
+
+// Commits reports whether sending a result of an application may change its workunit.
+// Then candidates are to be decided on with what their workunits are committed to at
+// that time.
+func Commits(app store.App) bool {
+	return app.HomogeneousRedundancy != hrNone || app.HomogeneousAppVersion || app.TargetNResults > 1
+}
+
+// Commit returns what a workunit is after a result of it goes to this host with a
+// version: committed to the host's class and version, and, with adaptive replication,
+// replicated unless the host is trusted. trusted is asked only where it matters.
+func (h *Host) Commit(old store.Workunit, v *store.AppVersion, trusted func() bool) store.Workunit {
+	wu, app := old, h.facts.Catalog.Apps[old.AppID]
+	if app.HomogeneousRedundancy != hrNone {
+		wu.HRClass, _ = hrClass(app.HomogeneousRedundancy, h.facts.Host)
+	}
+	if app.HomogeneousAppVersion {
+		wu.AppVersionID = v.ID
+	}
+	if n := app.TargetNResults; n > 1 && wu.TargetNResults == 1 && wu.MinQuorum == 1 && !trusted() {
+		wu.TargetNResults, wu.MinQuorum = n, n
+		wu.TransitionTime = earlier(wu.TransitionTime, h.facts.Now) // to make the others
+	}
+	return wu
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,100 @@
+package match
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/speed"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// unmeasured is the speed BOINC's clients tell before they have measured.
+const unmeasured = 1e9
+
+// Facts are what is known of a host that asks and of what there is for it to run. They
+// are not changed.
+type Facts struct {
+	Now     time.Time
+	Rules   Rules
+	Catalog *Catalog
+	Request *protocol.SchedulerRequest
+	Host    store.Host // as the request describes it; its id is 0 if it is not made yet
+	Speeds  *hostversion.Speeds
+	// Learnt is what the host has earned with each app version, by version, as far as it
+	// tells how fast the host is. Standing.Earned is what counts for its quotas.
+	Learnt map[int64]store.HostAppVersion
+	// Turn counts the requests of the host, from any number on: now and then one brings a
+	// version of which little is known (speed.Trial).
+	Turn int64
+}
+
+// A Catalog is what a project has to run. It is not changed once made.
+type Catalog struct {
+	Apps     map[int64]store.App
+	Versions []*store.AppVersion // that are handed out, the newest first
+}
+
+// A Host is what a host can run. It is not safe for concurrent use.
+type Host struct {
+	facts    Facts
+	limits   limits
+	cpus     int // that count for the project's limits
+	usages   map[*store.AppVersion]used
+	versions map[int64]*store.AppVersion // with which it computes, by application
+}
+
+type used struct {
+	usage Usage
+	lack  *Lack
+}
+
+// NewHost sees what a host can run.
+func NewHost(f Facts) *Host {
+	h := &Host{facts: f, limits: hostLimits(f.Request), usages: make(map[*store.AppVersion]used, len(f.Catalog.Versions))}
+	h.cpus = max(1, f.Request.Host.NCPUs)
+	if most := f.Rules.MaxNCPUs; most > 0 {
+		h.cpus = min(h.cpus, most)
+	}
+	h.versions = h.choose()
+	return h
+}
+
+// Usage returns what an app version does on this host, or what keeps it from
+// running there.
+func (h *Host) Usage(v *store.AppVersion) (Usage, *Lack) {
+	if u, ok := h.usages[v]; ok {
+		return u.usage, u.lack
+	}
+	u, lack := h.projected(v)
+	if lack == nil {
+		u.Flops, _ = speed.Flops(h.known(v, u.Benchmark))
+	}
+	h.usages[v] = used{u, lack}
+	return u, lack
+}
+
+// known returns what is known of a version on this host, which should do benchmark
+// operations a second with it.
+func (h *Host) known(v *store.AppVersion, benchmark float64) speed.Known {
+	return h.facts.Speeds.Known(v.ID, v.AppID, benchmark, h.facts.Learnt)
+}
+
+// flops returns the operations a second of one CPU by the host's benchmark.
+func (h *Host) flops() float64 {
+	if f := h.facts.Request.Host.Fpops; f > 0 {
+		return f
+	}
+	return unmeasured
+}
+
+// duration estimates how long a result takes on this host, the time included in
+// which the host is off or may not compute.
+func (h *Host) duration(fpops float64, u Usage) time.Duration {
+	t := h.facts.Request.TimeStats
+	available := 1.0
+	if t.OnFrac > 0 && t.ActiveFrac > 0 {
+		available = min(max(0.1, t.OnFrac*t.ActiveFrac), 1)
+	}
+	return protocol.Seconds(fpops / u.Flops / available)
+}

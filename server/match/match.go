@@ -1,0 +1,349 @@
+// Package match decides what a host may have: which of the results that can be sent go to
+// it, with which app version, and why the others do not.
+//
+// It is pure: values in, values out. It knows no database, no clock and no log, and draws
+// nothing by chance. The scheduler gathers the facts, has the decision made, and stores
+// and encodes what comes of it.
+//
+// The decision is made one candidate at a time, as feeder.Want asks it: Kind, Fits, Fit,
+// Take. The transaction that sends what was found has a second Match look at the same
+// candidates, with what it knows by then; Assign goes through a list in the same steps, so
+// that there is one decision and not two.
+package match
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+const (
+	mega = 1 << 20
+	giga = 1 << 30
+)
+
+// maxAsked bounds the seconds that a host may ask for at once, as in BOINC.
+const maxAsked = 28 * 86400
+
+// Rules are a project's limits on what hosts get. The names are those of BOINC's
+// config.xml; 0 switches a limit off.
+type Rules struct {
+	MaxWusToSend          int // an RPC and CPU
+	MaxWusInProgress      int // a CPU
+	DailyResultQuota      int // a day, CPU and app version
+	MaxNCPUs              int // CPUs that count for the limits above
+	OneResultPerUserPerWU bool
+	OneResultPerHostPerWU bool
+
+	PlanClasses map[string]PlanClass // by name
+}
+
+// once reports whether a host gets at most one result of a workunit.
+func (r *Rules) once() bool { return r.OneResultPerUserPerWU || r.OneResultPerHostPerWU }
+
+// A Standing is what a host has when it is given work, after what it reports is taken in.
+type Standing struct {
+	InProgress int // results that it computes; it counts if Rules limits them
+	// Earned is what the host has earned with each app version, by version; it is not
+	// changed.
+	Earned map[int64]store.HostAppVersion
+	// Had are the workunits of which it, or its user, may have no other result. Had tells
+	// of more.
+	Had map[int64]bool
+}
+
+// A Match fills one request. It belongs to one goroutine.
+type Match struct {
+	*Host
+	standing Standing
+
+	room               int     // results that it may still get
+	seconds, instances float64 // CPU time and CPUs that it still asks for
+	queue              queue
+	disk               float64 // bytes that it allows, less what was taken
+	taken              map[int64]bool
+	today              map[int64]int // results taken, by app version
+	had                map[int64]bool
+	assigned           []Assignment
+
+	refusals []protocol.Refusal
+	tooSmall []store.Candidate
+	told     bool // why kinds are of no use was noted before
+}
+
+// An Assignment is a result that the host is to get.
+type Assignment struct {
+	store.Candidate
+	Version *store.AppVersion
+	Usage   Usage
+	// Duration is how long it takes on this host, the time included in which the host is
+	// off or may not compute.
+	Duration time.Duration
+	// Cost is what it counts for against its application: seconds of CPUs over the
+	// application's weight.
+	Cost float64
+}
+
+// Match begins to fill the request of a host.
+func (h *Host) Match(s Standing) *Match {
+	m := &Match{Host: h, standing: s, had: s.Had}
+	m.room = m.roomAtFirst()
+	m.empty()
+	return m
+}
+
+// empty begins a reply.
+func (m *Match) empty() {
+	req := m.facts.Request
+	m.queue, m.disk = newQueue(req, m.limits.ncpus), m.limits.disk
+	m.seconds, m.instances = min(req.CPUReqSeconds, maxAsked), req.CPUReqInstances
+	m.taken, m.today, m.assigned = make(map[int64]bool), make(map[int64]int), nil
+}
+
+// roomAtFirst returns how many results the host may get, and notes why, if none.
+func (m *Match) roomAtFirst() int {
+	rules, n := &m.facts.Rules, math.MaxInt
+	if rules.MaxWusToSend > 0 {
+		n = rules.MaxWusToSend * m.cpus
+	}
+	if rules.MaxWusInProgress > 0 {
+		most := rules.MaxWusInProgress * m.cpus
+		if have := m.standing.InProgress; have >= most {
+			m.refuse(protocol.Refusal{Code: protocol.RefusedInProgress, Need: float64(have + 1), Have: float64(most)})
+		}
+		n = min(n, most-m.standing.InProgress)
+	}
+	return n
+}
+
+// Full reports whether the request is filled, or a limit is met.
+func (m *Match) Full() bool {
+	return m.room <= len(m.assigned) || m.seconds <= 0 && m.instances <= 0
+}
+
+// Assign goes through candidates in order until the request is filled, and returns what
+// the host is to get of them. accept has the last word on each, if it is not nil: what it
+// does not take is refused as RefusedOther, and the next candidates may go instead.
+func (m *Match) Assign(list []store.Candidate, accept func(Assignment) bool) []Assignment {
+	begin := len(m.assigned)
+	for i := range list {
+		if m.Full() {
+			break
+		}
+		c := &list[i]
+		if !m.Fits(c) {
+			continue
+		}
+		a := m.assignment(c)
+		if accept != nil && !accept(a) {
+			m.passOver(c.AppID, Lack{Code: protocol.RefusedOther})
+			continue
+		}
+		m.take(a)
+	}
+	return m.assigned[begin:]
+}
+
+// Assigned returns what was taken, in order.
+func (m *Match) Assigned() []Assignment { return m.assigned }
+
+// Fits reports whether the host may have a candidate beside what was taken, and notes why
+// not.
+func (m *Match) Fits(c *store.Candidate) bool {
+	_, why := m.fit(c)
+	if why != nil {
+		m.passOver(c.AppID, *why)
+		if why.small {
+			m.small(c)
+		}
+	}
+	return why == nil
+}
+
+// fit returns the version with which the host may compute a candidate, or why it may not
+// have it.
+func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
+	if m.had[c.WorkunitID] || m.facts.Rules.once() && m.taken[c.WorkunitID] {
+		return nil, &Lack{Code: protocol.RefusedHasOne}
+	}
+	if c.ReservedUntil.After(m.facts.Now) {
+		return nil, &Lack{Code: protocol.RefusedReserved}
+	}
+	v, why := m.versionFor(c)
+	if why != nil {
+		return nil, why
+	}
+	u, _ := m.Usage(v)
+	if why := m.feasible(c, u); why != nil {
+		return nil, why
+	}
+	if c.RscDiskBound > m.disk { // once what this reply brings is there
+		return nil, &Lack{Code: protocol.RefusedDisk, Need: c.RscDiskBound, Have: m.disk}
+	}
+	return v, m.overQuota(v)
+}
+
+// versionFor returns the version with which the host would compute a candidate.
+func (m *Match) versionFor(c *store.Candidate) (*store.AppVersion, *Lack) {
+	v := m.Version(c.AppID)
+	if v == nil {
+		// Other hosts may have a version, and the project may add one: that this host
+		// has none says nothing about the result.
+		return nil, m.noVersion(c.AppID)
+	}
+	if v = m.commitment(c, v); v == nil {
+		return nil, &Lack{Code: protocol.RefusedCommitted}
+	}
+	return v, nil
+}
+
+// feasible returns what a candidate needs and this host does not have, or nil if
+// it can compute it in time. What this reply brings counts for the time only.
+//
+// A host whose CPUs are idle gets something, however slow it is: estimates are
+// what they are.
+func (m *Match) feasible(c *store.Candidate, u Usage) *Lack {
+	l := &m.limits
+	switch {
+	case c.RscMemoryBound > l.memory:
+		return &Lack{Code: protocol.RefusedMemory, Need: c.RscMemoryBound, Have: l.memory, small: true}
+	case c.RscDiskBound > l.disk:
+		return &Lack{Code: protocol.RefusedDisk, Need: c.RscDiskBound, Have: l.disk, small: true}
+	case c.RscBandwidthBound > l.bandwidth:
+		return &Lack{Code: protocol.RefusedBandwidth, Need: c.RscBandwidthBound, Have: l.bandwidth, small: true}
+	}
+	if start := m.queue.start(u.NCPUs); start > 0 {
+		if done := start + m.duration(c.RscFpopsEst, u); done > c.DelayBound {
+			return &Lack{Code: protocol.RefusedDeadline, Need: done.Seconds(), Have: c.DelayBound.Seconds()}
+		}
+	}
+	return nil
+}
+
+// Kind reports whether the host could be given results of the kind of these
+// (store.Workunit.Kind), and notes why not. Others of the kind may need as little as half
+// of what these do.
+func (m *Match) Kind(head []store.Candidate) bool {
+	refusals := m.refusals
+	if m.told { // once is enough
+		refusals = slices.Clone(refusals)
+	}
+	ok := m.suits(head)
+	if m.told {
+		m.refusals = refusals
+	}
+	return ok
+}
+
+func (m *Match) suits(head []store.Candidate) bool {
+	c := &head[0]
+	v, why := m.versionFor(c)
+	if why != nil {
+		for range head {
+			m.passOver(c.AppID, *why)
+		}
+		return false
+	}
+	least := *c
+	least.RscMemoryBound, least.RscDiskBound = store.AtLeast(c.RscMemoryBound), store.AtLeast(c.RscDiskBound)
+	least.RscBandwidthBound, least.RscFpopsEst = store.AtLeast(c.RscBandwidthBound), store.AtLeast(c.RscFpopsEst)
+	least.DelayBound = 2 * c.DelayBound
+	u, _ := m.Usage(v)
+	if m.feasible(&least, u) == nil {
+		return true
+	}
+	for i := range head {
+		if why := m.feasible(&head[i], u); why != nil {
+			m.passOver(head[i].AppID, *why)
+			if i == 0 && why.small {
+				m.small(&head[i])
+			}
+		}
+	}
+	return false
+}
+
+// Fit is what the host can do now for the application of a candidate, for the database.
+func (m *Match) Fit(c *store.Candidate) store.Fit {
+	l := &m.limits
+	f := store.Fit{Memory: l.memory, Disk: min(l.disk, m.disk), Bandwidth: l.bandwidth, Now: m.facts.Now}
+	switch rules := &m.facts.Rules; {
+	case rules.OneResultPerUserPerWU:
+		f.UserID = m.facts.Host.UserID
+	case rules.OneResultPerHostPerWU:
+		f.HostID = m.facts.Host.ID
+	}
+	if v := m.Version(c.AppID); v != nil {
+		u, _ := m.Usage(v)
+		if start := m.queue.start(u.NCPUs); start > 0 {
+			f.Wait, f.PerFlop = start.Seconds(), m.duration(1e12, u).Seconds()/1e12
+		}
+	}
+	return f
+}
+
+// Take gives the host a candidate that Fits.
+func (m *Match) Take(c store.Candidate) Assignment {
+	a := m.assignment(&c)
+	m.take(a)
+	return a
+}
+
+func (m *Match) take(a Assignment) {
+	m.assigned = append(m.assigned, a)
+	m.taken[a.WorkunitID] = true
+	m.today[a.Version.ID]++
+	m.seconds -= a.Duration.Seconds() * a.Usage.NCPUs
+	m.instances -= a.Usage.NCPUs
+	m.queue.add(a.Duration, a.Usage.NCPUs)
+	m.disk -= a.RscDiskBound
+}
+
+func (m *Match) assignment(c *store.Candidate) Assignment {
+	v, _ := m.versionFor(c)
+	u, _ := m.Usage(v)
+	d := m.duration(c.RscFpopsEst, u)
+	return Assignment{Candidate: *c, Version: v, Usage: u, Duration: d, Cost: d.Seconds() * u.NCPUs / m.weight(c.AppID)}
+}
+
+// weight is the part of the computing time that an application is to get.
+func (m *Match) weight(appID int64) float64 {
+	if w := m.facts.Catalog.Apps[appID].Weight; w > 0 {
+		return w
+	}
+	return 1
+}
+
+// Had says of which workunits the host had a result before. What was taken of these is
+// given back: Had returns its results.
+func (m *Match) Had(workunits map[int64]bool) (back []int64) {
+	m.told = true
+	had := make(map[int64]bool, len(m.had)+len(workunits))
+	maps.Copy(had, m.had)
+	maps.Copy(had, workunits)
+	m.had = had
+	all := m.assigned
+	m.empty()
+	for _, a := range all {
+		if had[a.WorkunitID] {
+			back = append(back, a.ID)
+		} else {
+			m.take(a)
+		}
+	}
+	return back
+}
+
+// TooSmall returns candidates for which the host has too little memory, disk or
+// bandwidth, each once; where a whole kind is too large, the first of it.
+func (m *Match) TooSmall() []store.Candidate { return m.tooSmall }
+
+func (m *Match) small(c *store.Candidate) {
+	if !slices.ContainsFunc(m.tooSmall, func(x store.Candidate) bool { return x.ID == c.ID }) {
+		m.tooSmall = append(m.tooSmall, *c)
+	}
+}

@@ -1,0 +1,276 @@
+package match_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/store"
+	"pgregory.net/rapid"
+)
+
+// draw makes a project, a host that asks it for work, and what could be sent.
+func draw(t *rapid.T) *world {
+	w := newWorld()
+	pick := func(name string, list ...float64) float64 { return rapid.SampledFrom(list).Draw(t, name) }
+	number := func(name string, list ...int) int { return rapid.SampledFrom(list).Draw(t, name) }
+	r := &w.facts.Rules
+	r.MaxWusToSend, r.MaxWusInProgress = number("max_wus_to_send", 0, 1, 3), number("max_wus_in_progress", 0, 1, 4)
+	r.DailyResultQuota, r.MaxNCPUs = number("daily_result_quota", 0, 1, 3), number("max_ncpus", 0, 1)
+	r.OneResultPerUserPerWU, r.OneResultPerHostPerWU = rapid.Bool().Draw(t, "once a user"), rapid.Bool().Draw(t, "once a host")
+	r.PlanClasses = map[string]match.PlanClass{"mt": {MinNCPUs: 2, MaxThreads: 4}}
+
+	cat := w.facts.Catalog
+	cat.Apps, cat.Versions = make(map[int64]store.App), nil
+	for id := range int64(rapid.IntRange(1, 3).Draw(t, "apps")) {
+		cat.Apps[id+1] = store.App{
+			ID: id + 1, Name: fmt.Sprint("app", id+1), Weight: pick("weight", 0, 0.5, 3),
+			HomogeneousRedundancy: number("hr", 0, 0, 1, 2), HomogeneousAppVersion: rapid.IntRange(0, 3).Draw(t, "hav") == 0,
+		}
+	}
+	for i := range int64(rapid.IntRange(0, 5).Draw(t, "versions")) {
+		cat.Versions = append(cat.Versions, &store.AppVersion{
+			ID: 10 + i, AppID: 1 + i%int64(len(cat.Apps)), VersionNum: 200 - int(i), Platform: store.Platform{Name: rapid.SampledFrom([]string{linux, linux, windows}).Draw(t, "platform")},
+			PlanClass: rapid.SampledFrom([]string{"", "", "mt", "?"}).Draw(t, "class"), MinCoreVersion: number("min_core_version", 0, 0, 0, 900),
+		})
+	}
+	req := w.facts.Request
+	req.Host.NCPUs = number("ncpus", 0, 1, 2, 8)
+	req.Host.MemBytes, req.Host.DiskFree, req.NetStats.BwDown = pick("memory", 0, 4*gb, 8*gb), pick("disk", 0, 10*gb), pick("bandwidth", 0, 1e6)
+	req.CPUReqSeconds, req.CPUReqInstances = pick("seconds", 0, 5000, 1e5, 1e9), pick("instances", 0, 1, 8)
+	req.EstimatedDelay = time.Duration(number("delay", 0, 10, 100)) * time.Hour
+	req.TimeStats.OnFrac, req.TimeStats.ActiveFrac = pick("on", 0, 0.5, 1), pick("active", 0, 0.01, 1)
+	w.facts.Turn = int64(rapid.IntRange(0, 10).Draw(t, "turn"))
+	if rapid.Bool().Draw(t, "an unknown processor") {
+		w.facts.Host.Vendor = "?"
+	}
+	w.standing.InProgress = number("in progress", 0, 1, 9)
+	for i := range int64(5) {
+		w.standing.Earned[10+i] = store.HostAppVersion{NJobsToday: number("today", 0, 1, 5), MaxJobsPerDay: number("max_jobs_per_day", 0, 1, 2)}
+		w.standing.Had[100+i] = r.OneResultPerUserPerWU && rapid.Bool().Draw(t, "had")
+	}
+	for i := range int64(rapid.IntRange(0, 20).Draw(t, "candidates")) {
+		c := store.Candidate{
+			ID: 1000 + i, WorkunitID: 100 + int64(rapid.IntRange(0, 12).Draw(t, "workunit")), AppID: 1 + int64(rapid.IntRange(0, len(cat.Apps)-1).Draw(t, "app")),
+			RscMemoryBound: pick("memory bound", 0, 3*gb, 7*gb), RscDiskBound: pick("disk bound", 0, gb, 4*gb, 10*gb, 11*gb), RscBandwidthBound: pick("bandwidth bound", 0, 9e5, 2e6),
+			RscFpopsEst: pick("fpops", 0, 1e12, 1e14), DelayBound: time.Duration(number("delay bound", 1, 24, 500)) * time.Hour,
+			HRClass: int64(number("class of the workunit", 0, 0, 257, 385)), AppVersionID: int64(number("version of the workunit", 0, 0, 10, 13, 99)),
+		}
+		if c.AppVersionID == 10 || c.AppVersionID == 13 { // or the next that is of the application
+			c.AppVersionID += (c.AppID - 1 - (c.AppVersionID-10)%int64(len(cat.Apps)) + int64(len(cat.Apps))) % int64(len(cat.Apps))
+		}
+		if rapid.IntRange(0, 5).Draw(t, "reserved") == 0 {
+			c.ReservedUntil = t0.Add(time.Hour)
+		}
+		w.list = append(w.list, c)
+	}
+	return w
+}
+
+// limit is what 0 says, for a limit of BOINC's.
+func limit(x float64) float64 {
+	if x == 0 {
+		return math.Inf(1)
+	}
+	return x
+}
+
+func (w *world) cpus() int {
+	n := max(1, w.facts.Request.Host.NCPUs)
+	if m := w.facts.Rules.MaxNCPUs; m > 0 {
+		n = min(n, m)
+	}
+	return n
+}
+
+// check sees that no limit is passed.
+func (w *world) check(t *rapid.T, given []match.Assignment) {
+	r, req, disk := &w.facts.Rules, w.facts.Request, 0.0
+	workunits, today := make(map[int64]bool), make(map[int64]int)
+	free := make([]time.Duration, max(1, req.Host.NCPUs)) // when each CPU is
+	for i := range free {
+		if float64(i) >= req.CPUReqInstances {
+			free[i] = req.EstimatedDelay
+		}
+	}
+	for _, a := range given {
+		slices.Sort(free)
+		n := int(a.Usage.NCPUs)
+		begin := free[n-1]
+		if begin > 0 && begin+a.Duration > a.DelayBound {
+			t.Fatalf("begins after %v and takes %v of %v", begin, a.Duration, a.DelayBound)
+		}
+		for i := range n {
+			free[i] = begin + a.Duration
+		}
+		if a.RscMemoryBound > limit(req.Host.MemBytes) || a.RscBandwidthBound > limit(req.NetStats.BwDown) {
+			t.Fatalf("too large: %+v", a)
+		}
+		if a.ReservedUntil.After(t0) {
+			t.Fatalf("reserved: %+v", a)
+		}
+		disk += a.RscDiskBound
+		if r.OneResultPerHostPerWU || r.OneResultPerUserPerWU {
+			if workunits[a.WorkunitID] || w.standing.Had[a.WorkunitID] {
+				t.Fatalf("a second result of workunit %d", a.WorkunitID)
+			}
+			workunits[a.WorkunitID] = true
+		}
+		v := a.Version
+		if v.AppID != a.AppID || v.Platform.Name != req.Platform || v.MinCoreVersion == 900 || v.PlanClass == "?" || v.PlanClass == "mt" && req.Host.NCPUs < 2 {
+			t.Fatalf("version %+v cannot run", v)
+		}
+		app := w.facts.Catalog.Apps[a.AppID]
+		if app.HomogeneousRedundancy != 0 && (w.facts.Host.Vendor == "?" || a.HRClass == 385 || app.HomogeneousRedundancy == 1 && a.HRClass == 257) {
+			t.Fatalf("a workunit of class %d goes to a host of another", a.HRClass)
+		}
+		handedOut := slices.ContainsFunc(w.facts.Catalog.Versions, func(v *store.AppVersion) bool { return v.ID == a.AppVersionID })
+		if app.HomogeneousAppVersion && handedOut && a.AppVersionID != v.ID {
+			t.Fatalf("a workunit of version %d is computed with %d", a.AppVersionID, v.ID)
+		}
+		today[v.ID]++
+		if e := w.standing.Earned[v.ID]; r.DailyResultQuota > 0 && e.NJobsToday+today[v.ID] > hostversion.Quota(e, r.DailyResultQuota)*w.cpus() {
+			t.Fatalf("%d results of version %d", today[v.ID], v.ID)
+		}
+	}
+	if disk > limit(req.Host.DiskFree) {
+		t.Fatalf("%v bytes of disk", disk)
+	}
+	if most := r.MaxWusToSend * w.cpus(); most > 0 && len(given) > most {
+		t.Fatalf("%d results, at most %d", len(given), most)
+	}
+	if most := r.MaxWusInProgress * w.cpus(); most > 0 && len(given) > 0 && w.standing.InProgress+len(given) > most {
+		t.Fatalf("%d results in progress, at most %d", w.standing.InProgress+len(given), most)
+	}
+}
+
+func refused(m *match.Match) (n int) {
+	for _, f := range m.Noted() {
+		n += f.Count
+	}
+	return n
+}
+
+func TestNoLimitIsPassed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := draw(t)
+		m, _ := w.assign()
+		w.check(t, m.Assigned())
+	})
+}
+
+// Each candidate is given, refused, or behind the one that filled the request; and none is
+// refused that would have fitted where it stood.
+func TestEachCandidateHasItsAnswer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := draw(t)
+		m, given := w.assign()
+		looked := len(w.list)
+		if m.Full() {
+			looked = 0
+			if n := len(given); n > 0 {
+				looked = slices.IndexFunc(w.list, func(c store.Candidate) bool { return c.ID == given[n-1] }) + 1
+			}
+		}
+		if got := len(given) + refused(m); got != looked {
+			t.Fatalf("%d given and %d refused of %d: %+v", len(given), refused(m), looked, m.Noted())
+		}
+		if len(given) == 0 && len(m.Refusals()) == 0 {
+			t.Fatal("nothing given and nothing refused")
+		}
+		one := match.NewHost(w.facts).Match(w.standing)
+		for i := range w.list[:looked] {
+			c := &w.list[i]
+			n := len(one.Assigned())
+			if fits, wanted := one.Fits(c), n < len(given) && given[n] == c.ID; fits != wanted {
+				t.Fatalf("result %d fits: %v; given: %v", c.ID, fits, wanted)
+			} else if fits {
+				one.Take(*c)
+			}
+		}
+	})
+}
+
+// What one Match gives, another with the same facts gives again, as the transaction does.
+func TestTheSameFactsGiveTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := draw(t)
+		m, given := w.assign()
+		w.list = nil
+		for _, a := range m.Assigned() {
+			w.list = append(w.list, a.Candidate)
+		}
+		if _, again := w.assign(); !slices.Equal(again, given) {
+			t.Fatalf("given %v, then %v", given, again)
+		}
+	})
+}
+
+// What fits is of a kind of use and within what the database is asked for; otherwise the
+// feeder would hide it.
+func TestTheFeederHidesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := draw(t)
+		m := match.NewHost(w.facts).Match(w.standing)
+		for i := range w.list {
+			c := &w.list[i]
+			f, fits := m.Fit(c), m.Fits(c)
+			if !fits {
+				continue
+			}
+			if !m.Kind(w.list[i : i+1]) {
+				t.Fatalf("%+v fits, and its kind is of no use", *c)
+			}
+			const rounding = 1e-6 // of durations, in seconds
+			if c.RscMemoryBound > f.Memory || c.RscDiskBound > f.Disk || c.RscBandwidthBound > f.Bandwidth || c.ReservedUntil.After(f.Now) ||
+				m.Version(c.AppID).ID == c.AppVersionID && f.Wait+c.RscFpopsEst*f.PerFlop > c.DelayBound.Seconds()+rounding {
+				t.Fatalf("%+v fits, and is not within %+v", *c, f)
+			}
+			if !m.Full() {
+				m.Take(*c)
+			}
+		}
+	})
+}
+
+// What turns out to be had before is given back, and makes room.
+func TestHad(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := draw(t)
+		w.facts.Rules.OneResultPerUserPerWU = true
+		m, given := w.assign()
+		had := map[int64]bool{100 + int64(rapid.IntRange(0, 12).Draw(t, "had")): true}
+		back := m.Had(had)
+		left := slices.DeleteFunc(slices.Clone(given), func(id int64) bool { return slices.Contains(back, id) })
+		if got := ids(m.Assigned()); !slices.Equal(got, left) {
+			t.Fatalf("given %v, %v back, left %v", given, back, got)
+		}
+		m.Assign(w.list, nil) // the others may have another chance
+		for _, a := range m.Assigned() {
+			if had[a.WorkunitID] {
+				t.Fatalf("given though it was had: %+v", a)
+			}
+		}
+		w.check(t, m.Assigned())
+	})
+}
+
+// Nobody is refused for ever for being slow: an idle host gets what is there.
+func TestAnIdleHostGetsSomething(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorld()
+		w.facts.Request.CPUReqInstances = 1
+		w.facts.Request.Host.Fpops = rapid.Float64Range(1, 1e12).Draw(t, "flops")
+		w.add(func(c *store.Candidate) {
+			c.RscFpopsEst = rapid.Float64Range(0, 1e18).Draw(t, "fpops")
+			c.DelayBound = time.Duration(rapid.IntRange(1, 1e6).Draw(t, "delay bound")) * time.Second
+		})
+		if m, given := w.assign(); len(given) != 1 {
+			t.Fatalf("refused: %+v", m.Noted())
+		}
+	})
+}

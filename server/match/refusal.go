@@ -1,0 +1,81 @@
+package match
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A Lack is what keeps a host from having a result, or from running an app version. The
+// fields mean what they mean in protocol.Refusal.
+type Lack struct {
+	Code       protocol.RefusalCode
+	Need, Have float64
+	Detail     string
+
+	small bool // the host has too little for the result, and will have
+}
+
+// refuse notes why the host gets nothing. Refusals with one code for one
+// application become one, with the least need: what would help the soonest.
+func (m *Match) refuse(f protocol.Refusal) {
+	for i := range m.refusals {
+		if old := &m.refusals[i]; old.Code == f.Code && old.App == f.App {
+			old.Count += f.Count
+			old.Need = min(old.Need, f.Need)
+			return
+		}
+	}
+	m.refusals = append(m.refusals, f)
+}
+
+// passOver notes why a candidate is not for this host.
+func (m *Match) passOver(appID int64, why Lack) {
+	m.refuse(protocol.Refusal{
+		Code: why.Code, App: m.facts.Catalog.Apps[appID].Name, Count: 1, Need: why.Need, Have: why.Have, Detail: why.Detail,
+	})
+}
+
+// Recall takes over what an earlier Match noted of other candidates.
+func (m *Match) Recall(refusals []protocol.Refusal, tooSmall []store.Candidate) {
+	mine := m.refusals
+	m.refusals = slices.Clone(refusals)
+	for _, f := range mine {
+		m.refuse(f)
+	}
+	for i := range tooSmall {
+		m.small(&tooSmall[i])
+	}
+}
+
+// Noted returns why candidates were passed over, one for each reason and application, in
+// the order in which they were met.
+func (m *Match) Noted() []protocol.Refusal { return m.refusals }
+
+// Refusals returns the answer to a request of which nothing was taken: what was noted, or
+// that there is nothing. What a volunteer can least wait away comes first.
+func (m *Match) Refusals() []protocol.Refusal {
+	if len(m.refusals) == 0 {
+		return []protocol.Refusal{{Code: protocol.RefusedNoTasks}}
+	}
+	out := slices.Clone(m.refusals)
+	slices.SortStableFunc(out, func(a, b protocol.Refusal) int { return cmp.Compare(rank(a.Code), rank(b.Code)) })
+	return out
+}
+
+// ranks orders codes by what a volunteer can least wait away.
+var ranks = []protocol.RefusalCode{
+	protocol.RefusedPlatform, protocol.RefusedClientVersion, protocol.RefusedPlanClass, protocol.RefusedQuota,
+	protocol.RefusedInProgress, protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth,
+	protocol.RefusedDeadline, protocol.RefusedUnreliable, protocol.RefusedHasOne, protocol.RefusedReserved,
+	protocol.RefusedCommitted, protocol.RefusedNoTasks,
+}
+
+func rank(c protocol.RefusalCode) int {
+	if i := slices.Index(ranks, c); i >= 0 {
+		return i
+	}
+	return len(ranks)
+}

@@ -1,0 +1,130 @@
+package match
+
+import (
+	"slices"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/speed"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// Supports reports whether there is any version for one of the platforms.
+func (c *Catalog) Supports(platforms []string) bool {
+	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return slices.Contains(platforms, v.Platform.Name) })
+}
+
+// inUse reports whether a version is handed out.
+func (c *Catalog) inUse(id int64) bool {
+	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return v.ID == id })
+}
+
+// Platforms are those of which the host of a request runs programs, its own first.
+func Platforms(req *protocol.SchedulerRequest) []string {
+	return append([]string{req.Platform}, req.AltPlatforms...)
+}
+
+// Version returns the version with which the host computes for an application, or nil if
+// it can run none.
+func (h *Host) Version(appID int64) *store.AppVersion { return h.versions[appID] }
+
+// choose returns the versions with which this host computes, one an application:
+// that which is the fastest there, by what was learnt; among equals that with the
+// highest number, and then that for the platform which the host names first. Of one
+// plan class and platform only the newest counts. Now and then it is one of which too
+// little is known: see speed.Trial.
+func (h *Host) choose() map[int64]*store.AppVersion {
+	type class struct {
+		app  int64
+		name string
+	}
+	usable := make(map[int64][]*store.AppVersion)
+	for _, p := range Platforms(h.facts.Request) {
+		newest := make(map[class]int)
+		for _, v := range h.facts.Catalog.Versions { // the newest first
+			if v.Platform.Name != p {
+				continue
+			}
+			if _, lack := h.Usage(v); lack != nil {
+				continue
+			}
+			class := class{v.AppID, v.PlanClass}
+			if v.VersionNum < newest[class] {
+				continue
+			}
+			newest[class] = v.VersionNum
+			usable[v.AppID] = append(usable[v.AppID], v)
+		}
+	}
+	best := make(map[int64]*store.AppVersion, len(usable))
+	for app, list := range usable {
+		best[app] = h.trial(list, h.fastest(list))
+	}
+	return best
+}
+
+// fastest returns the fastest of versions, and among equals that with the highest
+// number.
+func (h *Host) fastest(list []*store.AppVersion) *store.AppVersion {
+	best := list[0]
+	for _, v := range list[1:] {
+		if a, b := h.speed(v), h.speed(best); a > b || a == b && v.VersionNum > best.VersionNum {
+			best = v
+		}
+	}
+	return best
+}
+
+func (h *Host) speed(v *store.AppVersion) float64 {
+	u, _ := h.Usage(v)
+	return u.Flops
+}
+
+// trial returns the version with which this host computes now: best, or, if it is its
+// turn, that of which the fewest hosts have told yet. A version that failed here is
+// not tried.
+func (h *Host) trial(list []*store.AppVersion, best *store.AppVersion) *store.AppVersion {
+	choice, fewest := best, speed.Quorum
+	for _, v := range list {
+		if v == best {
+			continue
+		}
+		if most := h.facts.Learnt[v.ID].MaxJobsPerDay; most > 0 && most < h.facts.Rules.DailyResultQuota {
+			continue
+		}
+		k := h.known(v, 0)
+		if k.Version.Hosts < fewest && speed.Trial(k, h.speed(v), h.speed(best), h.facts.Turn) {
+			choice, fewest = v, k.Version.Hosts
+		}
+	}
+	return choice
+}
+
+// CanRun returns a version, if it is handed out and this host can run it, though
+// there may be a newer one.
+func (h *Host) CanRun(id int64) *store.AppVersion {
+	platforms := Platforms(h.facts.Request)
+	for _, v := range h.facts.Catalog.Versions {
+		if v.ID != id || !slices.Contains(platforms, v.Platform.Name) {
+			continue
+		}
+		if _, lack := h.Usage(v); lack == nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// noVersion says why this host has no version of an application.
+func (h *Host) noVersion(appID int64) *Lack {
+	for _, p := range Platforms(h.facts.Request) {
+		for _, v := range h.facts.Catalog.Versions {
+			if v.AppID != appID || v.Platform.Name != p {
+				continue
+			}
+			if _, lack := h.Usage(v); lack != nil {
+				return lack
+			}
+		}
+	}
+	return &Lack{Code: protocol.RefusedPlatform}
+}

@@ -1,0 +1,155 @@
+package scheduler_test
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/shirou/gopsutil/v3/process"
+	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/scheduler"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
+)
+
+// BenchmarkTasks measures processor time, which other programs on the computer and the
+// disk hardly change, for a task that is sent and reported: that of this process, which
+// does little but answer, and that of PostgreSQL. Requests come one after the other, and
+// each reports as many tasks as it gets.
+func BenchmarkTasks(b *testing.B) {
+	for _, jobs := range []int{1, 10, 50} {
+		b.Run(fmt.Sprintf("sqlite/jobs=%d", jobs), func(b *testing.B) {
+			benchTasks(b, filepath.Join(b.TempDir(), "project.db"), nil, jobs)
+		})
+	}
+	b.Run("postgres", func(b *testing.B) {
+		pg := testpg.Start(b)
+		for _, jobs := range []int{1, 10, 50} {
+			b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) { benchTasks(b, pg.Database(b), pg, jobs) })
+		}
+	})
+}
+
+func benchTasks(b *testing.B, where string, pg *testpg.Server, jobs int) {
+	const tasks, hosts = 2000, 8
+	check := func(err error) {
+		b.Helper()
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	st, err := store.Open(b.Context(), where)
+	check(err)
+	defer func() { check(st.Close()) }()
+	w := storetest.Fill(b, st)
+	s := &scheduler.Scheduler{Store: st, Log: slog.New(slog.DiscardHandler), Config: scheduler.Config{
+		Name: "Bench", MasterURL: "http://127.0.0.1/bench/", DownloadURL: "http://127.0.0.1/bench/download/", CodeSignKey: "1024\nab\n.\n",
+		OneResultPerUserPerWU: true, ResendLostResults: true, SendResultAbort: true,
+	}}
+	s.Feeder.Fresh = 100 * time.Millisecond
+	main := protocol.FileInfo{Name: "program", NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
+		protocol.AppVersion{FileRefs: []protocol.FileRef{{FileName: "program", MainProgram: true}}}.XML()
+	check(st.Update(b.Context(), func(tx *store.Tx) error {
+		p, err := tx.EnsurePlatform(store.Platform{Name: "x86_64-pc-linux-gnu"}, time.Now())
+		if err != nil {
+			return err
+		}
+		_, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: 100, Platform: p, XMLDoc: main})
+		return err
+	}))
+	made := 0
+	create := func(n int) {
+		check(st.Update(b.Context(), func(tx *store.Tx) error {
+			for i := range n {
+				wu := w.Workunit(fmt.Sprint("w", made+i))
+				wu.DelayBound, wu.TransitionTime = 1000*time.Hour, store.Never
+				wu.XMLDoc = protocol.Workunit{Name: wu.Name, AppName: "upper", RscFpopsEst: wu.RscFpopsEst, RscFpopsBound: wu.RscFpopsBound}.XML()
+				id, err := tx.InsertWorkunit(wu, nil)
+				if err != nil {
+					return err
+				}
+				name := wu.Name + "_0"
+				doc := protocol.Result{Name: name, WorkunitName: wu.Name}.XML()
+				if err := tx.AddResult(store.Result{WorkunitID: id, AppID: w.App.ID, Name: name, XMLDocIn: doc, ServerState: store.Unsent, Kind: wu.Kind()}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		made += n
+	}
+	var ids [hosts]int64
+	var have [hosts][]protocol.ReportedResult
+	seq := 0
+	ask := func(h int) int {
+		seq++
+		req := protocol.SchedulerRequest{
+			Authenticator: w.User.Authenticator, HostID: ids[h], RPCSeqno: int64(seq), Client: protocol.Version{Major: 8, Minor: 2}, Platform: "x86_64-pc-linux-gnu",
+			CPUReqSeconds: float64(jobs) - 0.5, Results: have[h], // a task takes a second
+			Host: protocol.HostInfo{DomainName: fmt.Sprint("h", h), HostCPID: fmt.Sprint("h", h), NCPUs: 4, Fpops: 1e9},
+		}
+		reply, err := s.Handle(b.Context(), req.Encode(), "192.0.2.1", time.Now())
+		check(err)
+		if reply.HostID != 0 {
+			ids[h] = reply.HostID
+		}
+		have[h] = nil
+		for _, x := range reply.Results {
+			have[h] = append(have[h], protocol.ReportedResult{Name: x.Name, State: protocol.ClientUploaded})
+		}
+		return len(reply.Results)
+	}
+	create(hosts * jobs)
+	for h := range hosts {
+		ask(h)
+	}
+	var ours, theirs float64
+	for range b.N {
+		b.StopTimer()
+		create(tasks)
+		before, dbBefore := cpu(b, os.Getpid(), false), 0.0
+		if pg != nil {
+			dbBefore = cpu(b, pg.PID(b), true)
+		}
+		b.StartTimer()
+		for sent, h := 0, 0; sent < tasks; h = (h + 1) % hosts {
+			n := ask(h)
+			if sent += n; n == 0 {
+				b.Fatal("no task is sent")
+			}
+		}
+		b.StopTimer()
+		ours += cpu(b, os.Getpid(), false) - before
+		if pg != nil {
+			theirs += cpu(b, pg.PID(b), true) - dbBefore
+		}
+	}
+	b.ReportMetric(ours*1e6/float64(tasks*b.N), "cpu-µs/task")
+	if pg != nil {
+		b.ReportMetric(theirs*1e6/float64(tasks*b.N), "db-cpu-µs/task")
+	}
+}
+
+// cpu returns the processor seconds of a process, or of its children and itself.
+func cpu(tb testing.TB, pid int, children bool) (seconds float64) {
+	tb.Helper()
+	p, err := process.NewProcess(int32(pid))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	list := []*process.Process{p}
+	if children {
+		more, _ := p.Children()
+		list = append(list, more...)
+	}
+	for _, p := range list {
+		if t, err := p.Times(); err == nil {
+			seconds += t.User + t.System
+		}
+	}
+	return seconds
+}

@@ -1,0 +1,114 @@
+package store
+
+import (
+	"database/sql/driver"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+)
+
+var (
+	// changeByID are a change of a row by its id: the table, what is set, and on what other
+	// condition, if any.
+	changeByID = regexp.MustCompile(`(?s)^\s*UPDATE (\w+)\s+SET\s+(.*?)\s+WHERE\s+id = \$1(?:\s+AND\s+(.*))?$`)
+	parameter  = regexp.MustCompile(`\+?\$(\d+)`)
+	comment    = regexp.MustCompile(`--[^\n]*`)
+)
+
+// prepareEach makes of a change of one row by its id a change of many, of which the
+// arguments come as one array for each parameter.
+//
+// The rows are looked up by their ids first, one by one, and then met where they lie. A
+// plain join would do as well, but of that the planner, while the tables are small, makes
+// one that reads an index from end to end, and stays with it when they are not. That each
+// id is one, BETWEEN, is no condition: it has the planner expect a single row, for which
+// nothing is dearer than to go where it lies.
+func (p *postgres) prepareEach(query string, list [][]any) prepared {
+	key := "each " + query
+	if q, ok := p.queries.Load(key); ok {
+		return q.(prepared)
+	}
+	part := changeByID.FindStringSubmatch(strings.TrimSpace(comment.ReplaceAllString(query, "")))
+	if part == nil {
+		panic("store: not a change by id: " + query)
+	}
+	var arrays, names []string
+	for i, a := range list[0] {
+		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))))
+		names = append(names, fmt.Sprintf("p%d", i+1))
+	}
+	of := func(text string) string { return parameter.ReplaceAllString(text, "v.p$1") }
+	table, and := part[1], ""
+	if part[3] != "" {
+		and = " AND " + of(part[3])
+	}
+	text := fmt.Sprintf(`UPDATE %[1]s SET %[2]s
+FROM (SELECT a.*, row.at FROM unnest(%[3]s) a(%[4]s)
+      CROSS JOIN LATERAL (SELECT t.ctid AS at FROM %[1]s t WHERE t.id = a.p1 OFFSET 0) row
+      WHERE a.p1 BETWEEN 1 AND 9223372036854775807) v
+WHERE %[1]s.ctid = v.at%[5]s`, table, of(part[2]), strings.Join(arrays, ", "), strings.Join(names, ", "), and)
+	q := prepared{
+		query: text,
+		must: fmt.Sprintf("WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE WHEN count(*) = $%d::bigint THEN 1 ELSE 0 END) FROM changed",
+			text, len(names)+1),
+	}
+	p.queries.Store(key, q)
+	return q
+}
+
+// columns turns rows of arguments into an array for each parameter.
+func columns(list [][]any) []any {
+	out := make([]any, len(list[0]))
+	for i := range out {
+		switch plain(list[0][i]).(type) {
+		case int64:
+			out[i] = column[int64](list, i)
+		case float64:
+			out[i] = column[float64](list, i)
+		default:
+			out[i] = column[string](list, i)
+		}
+	}
+	return out
+}
+
+func column[T any](list [][]any, i int) []T {
+	out := make([]T, len(list))
+	for j, args := range list {
+		out[j] = clean([]any{plain(args[i])})[0].(T)
+	}
+	return out
+}
+
+func sqlType(a any) string {
+	switch a.(type) {
+	case int64:
+		return "bigint"
+	case float64:
+		return "double precision"
+	}
+	return "text"
+}
+
+// plain returns an argument as one of the types that a database knows: int64, float64,
+// string.
+func plain(a any) any {
+	switch v := a.(type) {
+	case int64, float64, string:
+		return a
+	case driver.Valuer:
+		x, err := v.Value()
+		if err != nil {
+			panic(err) // those of this package have none
+		}
+		return plain(x)
+	}
+	switch v := reflect.ValueOf(a); v.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		return v.Int()
+	case reflect.String:
+		return v.String()
+	}
+	panic(fmt.Sprintf("store: argument of type %T", a))
+}

@@ -1,0 +1,77 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/starling-grid/starling/internal/testpg"
+)
+
+// A connection plans each change once, maybe while tables are empty. Rows must be found by
+// their ids all the same, one by one.
+func TestManyRowsAreChangedByTheirIDs(t *testing.T) {
+	url := testpg.Start(t).Database(t)
+	st, err := Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(t.Context()) })
+	if err := plan(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	exec := func(query string) {
+		t.Helper()
+		if _, err := c.Exec(t.Context(), query); err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+	}
+	tx := new(Tx)
+	p := new(postgres)
+	for _, filled := range []bool{false, true} {
+		if filled {
+			// As many as make an index from end to end dear, none of them unsent.
+			exec(`INSERT INTO app (create_time, name, user_friendly_name, validator, assimilator) VALUES (1, 'a', 'a', 'x', 'x')`)
+			exec(`INSERT INTO workunit (create_time, appid, name, xml_doc, rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound, rsc_disk_bound, delay_bound,
+				min_quorum, target_nresults, max_error_results, max_total_results, max_success_results, result_template_file, transition_time)
+				SELECT 1, 1, 'w' || n, '', 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 'x', 1 FROM generate_series(1, 20000) n`)
+			exec(`INSERT INTO result (create_time, workunitid, appid, name, xml_doc_in, server_state, outcome)
+				SELECT 1, 1, 1, 'r' || n, '', 5, 5 FROM generate_series(1, 20000) n`)
+		}
+		exec("ANALYZE")
+		for _, change := range []struct {
+			table, query string
+			args         []any
+		}{
+			{"result", sendResult, []any{int64(1), int64(1), int64(1), int64(1), int64(1), int64(1), int64(1), 1.0, "", Unsent}},
+			{"result", saveResult, tx.saveResult(Result{}, Result{})},
+			{"workunit", transitionBy, []any{int64(1), int64(1)}},
+		} {
+			q := p.prepareEach(change.query, [][]any{change.args})
+			for _, text := range []string{q.query, q.must} {
+				exec("PREPARE x AS " + text)
+				rows, err := c.Query(t.Context(), "EXPLAIN EXECUTE x("+strings.TrimSuffix(strings.Repeat("NULL,", strings.Count(text, "::")), ",")+")")
+				if err != nil {
+					t.Fatal(err)
+				}
+				lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := strings.Join(lines, "\n")
+				ofIt := strings.Count(got, " on "+change.table+" ")
+				byID := strings.Count(got, fmt.Sprintf("Index Scan using %s_pkey on %[1]s ", change.table)) + strings.Count(got, "Tid Scan on "+change.table+" ")
+				if updates := strings.Count(got, "Update on "+change.table+" "); byID != 2 || ofIt-updates != byID || strings.Contains(got, "Hash") || strings.Contains(got, "Merge") || strings.Contains(got, "Seq Scan") {
+					t.Errorf("filled: %v\n%s\n%s", filled, text, got)
+				}
+				exec("DEALLOCATE x")
+			}
+		}
+	}
+}

@@ -1,0 +1,291 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// addMany stores n workunits with an unsent result each.
+func addMany(t *testing.T, s *store.Store, w World, prefix string, n int) (list []store.Result) {
+	t.Helper()
+	update(t, s, func(tx *store.Tx) error {
+		list = nil
+		for i := range n {
+			wu := w.Workunit(fmt.Sprint(prefix, i))
+			wu.TransitionTime = store.Never
+			id, err := tx.InsertWorkunit(wu, nil)
+			if err != nil {
+				return err
+			}
+			x := store.Result{CreateTime: T0, WorkunitID: id, AppID: wu.AppID, Name: wu.Name + "_0", XMLDocIn: "<result>\n</result>\n", ServerState: store.Unsent, Kind: wu.Kind()}
+			if x.ID, err = tx.InsertResult(x); err != nil {
+				return err
+			}
+			list = append(list, x)
+		}
+		return nil
+	})
+	return list
+}
+
+// sent returns results as they are sent to the world's host, each a little different.
+func (w World) sent(list []store.Result) []store.Result {
+	out := slices.Clone(list)
+	for i := range out {
+		x := &out[i]
+		x.ServerState, x.HostID, x.UserID, x.SentTime = store.InProgress, w.Host.ID, w.User.ID, T0
+		x.ReportDeadline = T0.Add(time.Duration(i+1) * time.Second)
+		x.AppVersionID, x.VersionNum, x.FlopsEstimate = int64(i%3+1), int64(100+i), 1e9+float64(i)/4
+	}
+	return out
+}
+
+// reported returns what becomes of results that are sent.
+func reported(list []store.Result) (out []store.ResultChange) {
+	for i, old := range list {
+		x := old
+		x.ServerState, x.Outcome, x.ReceivedTime, x.CPUTime = store.Over, store.Success, T0.Add(time.Hour), 0.25*float64(i)
+		x.StderrOut = fmt.Sprint("it's \\ \"", i, "\" {NULL,}\n")
+		if i%2 == 1 {
+			x.Outcome, x.ValidateState, x.ExitStatus = store.ClientError, store.Invalid, int64(-i)
+		}
+		out = append(out, store.ResultChange{Old: old, Now: x})
+	}
+	return out
+}
+
+// many changes more rows with one call than any reply holds.
+func many(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	for _, n := range []int{0, 1, 2, 2500} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			list := addMany(t, s, w, fmt.Sprintf("of%d_", n), n)
+			sent := w.sent(list)
+			due := make(map[int64]time.Time)
+			for i, x := range list {
+				due[x.WorkunitID] = T0.Add(time.Duration(i) * time.Minute)
+			}
+			update(t, s, func(tx *store.Tx) error {
+				tx.Because(T0, "test", "why")
+				if err := tx.Send(sent...); err != nil {
+					return err
+				}
+				return tx.TransitionEachBy(due)
+			})
+			changes := reported(sent)
+			update(t, s, func(tx *store.Tx) error {
+				tx.Because(T0.Add(time.Hour), "test", "why")
+				if err := tx.SaveResults(changes); err != nil {
+					return err
+				}
+				for id := range due {
+					due[id] = due[id].Add(time.Hour) // later: it changes nothing
+				}
+				return tx.TransitionEachBy(due)
+			})
+			view(t, s, func(tx *store.Tx) error {
+				names := []string{"nobody", "zero\x00", "not \xff UTF-8", `back\u0000slash`}
+				for _, x := range list {
+					names = append(names, x.Name)
+				}
+				got, err := tx.ResultsByName(names)
+				if err != nil {
+					return err
+				}
+				if len(got) != n {
+					t.Errorf("%d results by their names, want %d", len(got), n)
+				}
+				for i, c := range changes {
+					want, have := c.Now, got[c.Now.Name]
+					want.Kind = have.Kind // which is not read
+					if have != want {
+						t.Fatalf("got %+v, want %+v", have, want)
+					}
+					wu, err := tx.Workunit(want.WorkunitID)
+					if err != nil {
+						return err
+					}
+					if at := T0.Add(time.Duration(i) * time.Minute); !wu.TransitionTime.Equal(at) {
+						t.Fatalf("workunit %d is looked at at %v, want %v", wu.ID, wu.TransitionTime, at)
+					}
+					if i > 3 {
+						continue
+					}
+					story, err := tx.ResultStory(want.ID)
+					if err != nil {
+						return err
+					}
+					if n := len(story); n != 3 || !strings.Contains(story[1].Move, "unsent → in_progress") || !strings.Contains(story[2].Move, "in_progress → over") {
+						t.Fatalf("story of %s: %+v", want.Name, story)
+					}
+				}
+				return nil
+			})
+		})
+	}
+}
+
+// manyLost tries changes of several rows of which one cannot be made: none is.
+func manyLost(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	list := addMany(t, s, w, "x", 5)
+	sent := w.sent(list)
+	update(t, s, func(tx *store.Tx) error { return tx.Send(sent[3:4]...) })
+	update(t, s, func(tx *store.Tx) error {
+		old, err := tx.Workunit(list[4].WorkunitID)
+		if err != nil {
+			return err
+		}
+		wu := old
+		wu.ErrorMask = store.ErrorCancelled
+		return tx.SaveWorkunit(old, wu)
+	})
+	unsentNow := func(ids ...int) {
+		t.Helper()
+		view(t, s, func(tx *store.Tx) error {
+			for _, i := range ids {
+				x, err := tx.Result(list[i].ID)
+				if err != nil {
+					return err
+				}
+				if x.ServerState != store.Unsent {
+					t.Errorf("%s is %v", x.Name, x.ServerState)
+				}
+			}
+			return nil
+		})
+	}
+	stale := sent[0]
+	stale.Outcome = store.ClientError // as it never was
+	illegal := reported(sent[:2])
+	illegal[1].Now.ServerState, illegal[1].Now.Outcome = store.Inactive, store.OutcomeInit
+	for _, tt := range []struct {
+		name string
+		fn   func(tx *store.Tx) error
+		want error
+	}{
+		{"one is sent already", func(tx *store.Tx) error { return tx.Send(sent[0], sent[1], sent[3]) }, store.ErrLost},
+		{"one is not needed any more", func(tx *store.Tx) error { return tx.Send(sent[0], sent[4]) }, store.ErrLost},
+		{"one is not there", func(tx *store.Tx) error {
+			return tx.Send(sent[0], store.Result{ID: 1 << 40, HostID: 1, SentTime: T0, ReportDeadline: T0})
+		}, store.ErrLost},
+		{"one is named twice", func(tx *store.Tx) error { return tx.Send(sent[0], sent[1], sent[0]) }, store.ErrLost},
+		{"all are lost", func(tx *store.Tx) error { return tx.Send(sent[3], sent[4]) }, store.ErrLost},
+		{"one report is stale", func(tx *store.Tx) error {
+			if err := tx.Send(sent[:3]...); err != nil {
+				return err
+			}
+			return tx.SaveResults(append(reported(sent[1:3]), reported([]store.Result{stale})...))
+		}, store.ErrLost},
+		{"one report is twice there", func(tx *store.Tx) error {
+			if err := tx.Send(sent[:3]...); err != nil {
+				return err
+			}
+			return tx.SaveResults(append(reported(sent[:3]), reported(sent[:1])...))
+		}, store.ErrLost},
+		{"one move is illegal", func(tx *store.Tx) error {
+			if err := tx.Send(sent[:2]...); err != nil {
+				return err
+			}
+			return tx.SaveResults(illegal)
+		}, store.ErrIllegal},
+		{"what is stored is out of bounds", func(tx *store.Tx) error {
+			bad := slices.Clone(sent[:2])
+			bad[1].HostID = 0 // what is in progress has a host
+			return tx.Send(bad...)
+		}, store.ErrIllegal},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := s.Update(t.Context(), tt.fn); !errors.Is(err, tt.want) {
+				t.Errorf("got %v, want %v", err, tt.want)
+			}
+			unsentNow(0, 1, 2)
+		})
+	}
+	update(t, s, func(tx *store.Tx) error { return tx.Send(sent[:3]...) })
+}
+
+// together asks several things at once, one of which is not there.
+func together(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	list := addMany(t, s, w, "x", 3)
+	look := func(tx *store.Tx) error {
+		var host store.Host
+		var user store.User
+		var named map[string]store.Result
+		var none map[int64]store.Workunit
+		var kinds, twice []int64
+		err := tx.Together(
+			func() (err error) { host, err = tx.Host(w.Host.ID); return err },
+			func() (err error) { user, err = tx.User(w.User.ID); return err },
+			func() (err error) { named, err = tx.ResultsByName([]string{"x0_0", "x2_0", "y"}); return err },
+			func() (err error) { none, err = tx.Workunits(nil); return err }, // asks nothing
+			func() (err error) { kinds, err = tx.UnsentKinds(); return err },
+			func() (err error) {
+				if twice, err = tx.UnsentKinds(); err == nil { // and again, for itself
+					twice, err = tx.UnsentKinds()
+				}
+				return err
+			},
+		)
+		if err != nil {
+			return err
+		}
+		if host != w.Host || user != w.User || named["x2_0"] != without(list[2]) || len(named) != 2 || none != nil || len(kinds) != 1 || len(twice) != 1 {
+			t.Errorf("got %+v, %+v, %+v, %v, %v, %v", host, user, named, none, kinds, twice)
+		}
+		err = tx.Together(
+			func() (err error) { kinds, err = tx.UnsentKinds(); return err },
+			func() error { _, err := tx.Host(1 << 40); return err },
+		)
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("got %v, want ErrNotFound", err)
+		}
+		if _, err := tx.Result(list[0].ID); err != nil { // the transaction goes on
+			return err
+		}
+		return nil
+	}
+	view(t, s, look)
+	update(t, s, func(tx *store.Tx) error {
+		if err := tx.Send(w.sent(list[:1])...); err != nil {
+			return err
+		}
+		var names []string
+		var kinds []int64
+		if err := tx.Together(
+			func() (err error) { names, err = tx.InProgressNames(w.Host.ID); return err },
+			func() (err error) { kinds, err = tx.UnsentKinds(); return err },
+		); err != nil {
+			return err
+		}
+		if !slices.Equal(names, []string{"x0_0"}) || len(kinds) != 1 {
+			t.Errorf("what the transaction has sent: %v; kinds %v", names, kinds)
+		}
+		return tx.TransitionBy(list[0].WorkunitID, T0)
+	})
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		if err := tx.Send(w.sent(list[:2])...); err != nil { // the first is
+			return err
+		}
+		return tx.Together(
+			func() error { _, err := tx.UnsentKinds(); return err },
+			func() error { _, err := tx.Host(w.Host.ID); return err },
+		)
+	})
+	if !errors.Is(err, store.ErrLost) {
+		t.Errorf("got %v, want ErrLost", err)
+	}
+}
+
+// without returns a result as it is read: its kind is not.
+func without(x store.Result) store.Result {
+	x.Kind = 0
+	return x
+}
