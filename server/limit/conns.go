@@ -1,0 +1,75 @@
+package limit
+
+import (
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+)
+
+// A Listener bounds how many connections an address has open at a time: one that says
+// nothing takes memory and a descriptor for as long as it is borne with. Those above the
+// bound are closed at once.
+type Listener struct {
+	net.Listener
+	Most    int     // 0: any number
+	Proxies Proxies // whose connections are of many, and not bounded
+
+	mu   sync.Mutex
+	open map[netip.Addr]int
+}
+
+// Accept waits for the next connection within the bound.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		if err != nil || l.Most <= 0 {
+			return c, err
+		}
+		a := parse(c.RemoteAddr().String())
+		if !a.IsValid() || l.Proxies.Contain(a) {
+			return c, nil
+		}
+		if a = Network(a); l.add(a) {
+			return &counted{Conn: c, ended: func() { l.remove(a) }}, nil
+		}
+		_ = c.Close()
+	}
+}
+
+func (l *Listener) add(a netip.Addr) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[a] >= l.Most {
+		return false
+	}
+	if l.open == nil {
+		l.open = make(map[netip.Addr]int)
+	}
+	l.open[a]++
+	return true
+}
+
+func (l *Listener) remove(a netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[a]--; l.open[a] == 0 {
+		delete(l.open, a)
+	}
+}
+
+// counted is a connection that counts until it is closed.
+type counted struct {
+	net.Conn
+	once  sync.Once
+	ended func()
+}
+
+// Close closes the connection, and counts it no more.
+func (c *counted) Close() error {
+	defer c.once.Do(c.ended)
+	return c.Conn.Close()
+}
+
+// ReadFrom sends what a reader has, a file by the kernel alone.
+func (c *counted) ReadFrom(r io.Reader) (int64, error) { return io.Copy(c.Conn, r) }
