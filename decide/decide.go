@@ -4,8 +4,7 @@
 // Plan out, the same for the same. The daemon and the simulator make their
 // decisions here and nowhere else.
 //
-// It joins the parts, which know nothing of each other: debt, jobsched, workfetch
-// and contact.
+// It joins the parts: debt, jobsched, contact, and workfetch, which uses jobsched's jobs.
 package decide
 
 import (

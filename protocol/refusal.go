@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -104,12 +105,11 @@ const (
 	maxDetail = 200  // bytes; BOINC's clients keep 1 023 of all attributes of an element
 )
 
-func (c RefusalCode) known() bool {
-	switch c {
-	case RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedClientVersion, RefusedMemory, RefusedDisk,
-		RefusedBandwidth, RefusedDeadline, RefusedQuota, RefusedInProgress, RefusedTooRecent, RefusedKey,
-		RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedUnreliable, RefusedGPU, RefusedOther:
-		return true
-	}
-	return false
+// RefusalCodes are all of them. The slice is not to be changed.
+var RefusalCodes = []RefusalCode{
+	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedClientVersion, RefusedMemory, RefusedDisk,
+	RefusedBandwidth, RefusedDeadline, RefusedQuota, RefusedInProgress, RefusedTooRecent, RefusedKey,
+	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedUnreliable, RefusedGPU, RefusedOther,
 }
+
+func (c RefusalCode) known() bool { return slices.Contains(RefusalCodes, c) }

@@ -49,7 +49,7 @@ type SchedulerRequest struct {
 	NetStats  NetStats
 	Host      HostInfo
 	Disk      DiskUsage
-	Coprocs   string // raw XML; not interpreted yet
+	Coprocs   string // raw XML; servers look for the names of vendors in it
 
 	Results      []ReportedResult
 	Trickles     []Trickle

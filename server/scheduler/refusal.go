@@ -66,8 +66,18 @@ func sentence(f protocol.Refusal) string {
 		return "Tasks are kept for the computer that has their files"
 	case protocol.RefusedCommitted:
 		return "Tasks are committed to computers of another kind"
+	case protocol.RefusedTooRecent:
+		return "Last request too recent" + both(func(v float64) string { return protocol.Seconds(v).Round(time.Second).String() })
+	case protocol.RefusedKey:
+		return "This computer trusts another security key of the project"
+	case protocol.RefusedExcluded:
+		return "The project has excluded this computer"
+	case protocol.RefusedGPU:
+		return "The project has no tasks for GPUs"
+	case protocol.RefusedOther:
+		return "Tasks that were left could not be sent to this computer"
 	}
-	return "Tasks are committed to other computers"
+	return "No tasks were sent: " + string(f.Code)
 }
 
 const (

@@ -67,7 +67,7 @@ func (t *Tx) DropAffinity(hostID, workunitID int64) error {
 	return t.run(endReservation, workunitID)
 }
 
-// EndReservation sets until when a workunit is kept for the hosts of Affinity.
+// EndReservation has a workunit be kept for the hosts of Affinity until at, and no longer.
 func (t *Tx) EndReservation(id int64, at time.Time) error { return t.must(reserve, id, unix(at)) }
 
 // A Kept candidate is kept for a host that had the result Predecessor.

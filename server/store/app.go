@@ -21,8 +21,8 @@ type App struct {
 	Deprecated        bool
 	NonCPUIntensive   bool
 	FractionDoneExact bool
-	Validator         string  // "bitwise", "trivial"
-	Assimilator       string  // "copy"
+	Validator         string  // as package validator names it: "bitwise", "exec:CMD" …
+	Assimilator       string  // as package assimilator names it: "copy", "exec:CMD" …
 	Trickle           string  // "exec:CMD"; "" keeps trickle-up messages
 	Credit            string  // "flops", also "", "fixed:N" or "runtime"
 	Weight            float64 // part of the computing time, against other applications; 0 means 1

@@ -101,7 +101,7 @@ func changed[T interface {
 	}
 }
 
-// move returns the line for a change of a result, "" if no state changes.
+// result returns the line for a change of a result, "" if no state changes.
 func (c cause) result(old, r Result) string {
 	var m move
 	changed(&m, "server_state", old.ServerState, r.ServerState)

@@ -37,8 +37,8 @@ func scanCandidate(r row) (c Candidate, err error) {
 const candidateColumns = `r.id, r.name, r.xml_doc_in, r.workunitid, w.name, w.xml_doc, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
 	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.reserved_until`
 
-// candidates are for workunits that still need results; the transitioner clears the
-// others away.
+// stillNeeded is true of workunits that still need results; the transitioner clears those
+// of others away.
 const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transitioner_flags = 0`
 
 // Kind is a number that stands for what decides which hosts may have a result of the

@@ -24,7 +24,7 @@ const (
 // say.
 const DefaultMaxNBytes = 10_000_000
 
-// OutputFile is one output file of a template that NewOutput writes.
+// OutputFile is one output file of a template that OutputText writes.
 type OutputFile struct {
 	Logical   string
 	MaxNBytes int64
