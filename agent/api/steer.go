@@ -39,13 +39,20 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 		switch what {
 		case control.UpdateProject:
 			a.talk.Ask(masterURL)
+			return a.askAnew(p)
 		case control.SuspendProject:
 			return override(func(o *settings.Override) { o.Suspended = &yes })
 		case control.ResumeProject:
+			if err := a.askAnew(p); err != nil {
+				return err
+			}
 			return override(func(o *settings.Override) { o.Suspended = &no })
 		case control.NoMoreWork:
 			return override(func(o *settings.Override) { o.NoMoreWork = &yes })
 		case control.AllowMoreWork:
+			if err := a.askAnew(p); err != nil {
+				return err
+			}
 			return override(func(o *settings.Override) { o.NoMoreWork = &no })
 		case control.DetachDone:
 			return override(func(o *settings.Override) { o.DetachWhenDone = &yes })
@@ -62,6 +69,15 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 		}
 		return nil
 	})
+}
+
+// askAnew forgets that requests for work brought none: a person wants the project to be
+// asked now, as far as there is room for work.
+//
+// Source: BOINC client/cs_scheduler.cpp.
+func (a *API) askAnew(p state.Project) error {
+	p.Fetch.Retry = state.Retry{}
+	return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Projects.Put(tx, p.MasterURL, p) })
 }
 
 // SteerTask does to a task what a person asks. The project is its master URL; ""
