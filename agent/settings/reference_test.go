@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/BurntSushi/toml"
+
 	"github.com/starling-grid/starling/agent/settings"
 )
 
@@ -68,6 +70,17 @@ func TestAccountReference(t *testing.T) {
 		}
 		if b, err := os.ReadFile(filepath.Join(d, "accounts/p.toml")); err != nil || string(b) != src {
 			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A reference holds nothing that its file cannot.
+func TestReferencesAreTOML(t *testing.T) {
+	for name, text := range map[string]string{"starling.toml": settings.Reference(), "account.toml": settings.AccountReference()} {
+		uncommented := regexp.MustCompile(`(?m)^#(\[|[a-z_]+ = )`).ReplaceAllString(text, "$1")
+		var v map[string]any
+		if _, err := toml.Decode(uncommented, &v); err != nil || strings.Contains(text, "nil") {
+			t.Errorf("%s: %v:\n%s", name, err, uncommented)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/starling-grid/starling/internal/clidocs"
+	"github.com/starling-grid/starling/internal/cli"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/server"
 )
@@ -23,7 +23,7 @@ func main() {
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "starling-server: "+strings.ReplaceAll(err.Error(), "\n", "\nstarling-server: "))
-		os.Exit(1)
+		os.Exit(cli.Status(err))
 	}
 }
 
@@ -37,7 +37,8 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), fileCmd(), trickleCmd(), serveCmd(), statusCmd(), doctorCmd(), keyCmd(), loadCmd(), clidocs.Command(nil))
+	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), fileCmd(), trickleCmd(), serveCmd(), statusCmd(), doctorCmd(), keyCmd(), loadCmd(), cli.Docs(nil))
+	cli.Strict(cmd)
 	return cmd
 }
 

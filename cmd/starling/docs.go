@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/installer"
-	"github.com/starling-grid/starling/internal/clidocs"
+	"github.com/starling-grid/starling/internal/cli"
 )
 
 // docsCmd writes what packages hold beside the program.
 func docsCmd() *cobra.Command {
-	return clidocs.Command(func(dir string) error {
+	return cli.Docs(func(dir string) error {
 		files := map[string]string{installer.Name + ".service": installer.Packaged.Unit()}
 		for name, text := range references {
 			files[name] = text()

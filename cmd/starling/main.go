@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor/sandbox"
+	"github.com/starling-grid/starling/internal/cli"
 	"github.com/starling-grid/starling/internal/version"
 )
 
@@ -25,7 +26,7 @@ func main() {
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(plainWriter{os.Stderr}, "starling: "+err.Error())
-		os.Exit(1)
+		os.Exit(cli.Status(err))
 	}
 }
 
@@ -72,5 +73,6 @@ func root() *cobra.Command {
 	cmd.AddCommand(anywhere(attachCmd(&o), detachCmd(&o), statusCmd(&o), projectsCmd(&o), tasksCmd(&o), transfersCmd(&o), logCmd(&o), whyCmd(&o), taskCmd(&o), modeCmd(&o), managerCmd(&o))...)
 	cmd.AddCommand(anywhere(projectCmds(&o)...)...)
 	cmd.AddCommand(runCmd(&o), prefsCmd(&o), remoteCmd(&o), importCmd(&o), exportCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd(), referenceCmd(), docsCmd())
+	cli.Strict(cmd)
 	return cmd
 }

@@ -29,6 +29,9 @@ func Reference(header string, v any) string {
 func reference(b *strings.Builder, v reflect.Value) {
 	var tables []reflect.StructField
 	for f := range v.Type().Fields() {
+		if key(f) == "-" {
+			continue // it is not in the file
+		}
 		t := f.Type
 		if t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
 			tables = append(tables, f) // keys after a table's head are the table's

@@ -1,6 +1,6 @@
-// Package clidocs makes man pages and shell completions of a command line, for
-// packages. It says nothing that the command line does not say of itself.
-package clidocs
+// Package cli has what the command lines of the programs share: how they refuse what is
+// no command of theirs, and the man pages and completions that packages have of them.
+package cli
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// Command returns a hidden command "docs DIR" that writes into DIR
+// Docs returns a hidden command "docs DIR" that writes into DIR
 //
 //	man/NAME[-SUB…].1   a page for each command
 //	NAME.bash, NAME.zsh, NAME.fish
@@ -21,7 +21,7 @@ import (
 // of the program that it is added to, and then calls more with DIR, if not nil,
 // for what else the program has to write. Pages bear the date in
 // SOURCE_DATE_EPOCH, so that two builds of one version are the same.
-func Command(more func(dir string) error) *cobra.Command {
+func Docs(more func(dir string) error) *cobra.Command {
 	return &cobra.Command{
 		Use:    "docs DIR",
 		Short:  "Write man pages, shell completions and reference files, for packages",

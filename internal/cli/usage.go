@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// A usageError is a command line that cannot be understood.
+type usageError struct{ error }
+
+// Unwrap returns what is wrong with it.
+func (e usageError) Unwrap() error { return e.error }
+
+// Status is what a program exits with after err: 0 for none, 2 for a command line that
+// cannot be understood, and 1 otherwise.
+func Status(err error) int {
+	switch _, usage := errors.AsType[usageError](err); {
+	case err == nil:
+		return 0
+	case usage:
+		return 2
+	}
+	return 1
+}
+
+// Strict has a command and all below it refuse what they do not know, by errors that
+// Status tells from others.
+func Strict(cmd *cobra.Command) {
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	args := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, list []string) error {
+		switch {
+		case args != nil:
+			if err := args(cmd, list); err != nil {
+				return usageError{err}
+			}
+		case cmd.HasSubCommands() && len(list) > 0:
+			return usageError{fmt.Errorf("unknown command %q for %q; see: %[2]s --help", list[0], cmd.CommandPath())}
+		}
+		return nil
+	}
+	if cmd.HasSubCommands() && !cmd.Runnable() {
+		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	for _, sub := range cmd.Commands() {
+		Strict(sub)
+	}
+}
