@@ -14,7 +14,7 @@ help:
 	@echo "make build       the programs, in bin/"
 	@echo "make packages    what is handed out, in dist/: .deb, .rpm, .tar.gz, .zip (VERSION=1.2.3)"
 	@echo "make test        install what the tests need and run them all"
-	@echo "make test-unprivileged  as root: tests of running applications, as another user"
+	@echo "make test-unprivileged [ALL=1]  as root: some tests, or more of them, as another user"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1)"
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
 	@echo "make world       whole projects with many agents in virtual time (WORLD_DAYS=60000 WORLD_SEED=1)"
@@ -38,9 +38,10 @@ test:
 	tools/install-test-deps
 	$(GO) test -count=1 -timeout 25m $$(command -v cc >/dev/null && echo -race) ./...
 
-# As root much is allowed that is refused to the users whom most agents run as.
+# As root much is allowed that is refused to the users whom most agents run as. With ALL=1
+# whole agents and servers are run so, too.
 test-unprivileged:
-	tools/test-unprivileged ./executor ./executor/sandbox ./internal/foreigndir
+	tools/test-unprivileged ./executor ./executor/sandbox ./internal/foreigndir ./state ./server/scheduler $(if $(ALL),./agent ./server ./server/store)
 
 STEPS ?= 200000
 SEED ?= 1
