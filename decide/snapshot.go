@@ -73,7 +73,7 @@ func (p Project) noWorkWhy() string {
 	case p.Leaving:
 		return "The project is being " + p.going() + "."
 	case p.Missing:
-		return "Its account file is missing; no new work is fetched until it is back."
+		return "Its account file is missing. No new work is fetched until the file is back."
 	}
 	return ""
 }

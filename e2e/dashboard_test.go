@@ -95,7 +95,7 @@ func TestDashboard(t *testing.T) {
 	b.do("be wide", chromedp.EmulateViewport(1120, 940))
 
 	b.do("prefer nonsense", chromedp.SendKeys("#pref-max_ncpus_pct", "500"))
-	b.see("the fault", `document.getElementById('prefs-fault').textContent.includes('500 is not within 0 and 100') && document.getElementById('prefs-save').disabled`)
+	b.see("the fault", `document.getElementById('prefs-fault').textContent.includes('500 is not between 0 and 100') && document.getElementById('prefs-save').disabled`)
 	b.do("prefer one CPU", empty("pref-max_ncpus_pct"), chromedp.SendKeys("#pref-max_ncpus_pct", "50"))
 	b.see("what will be written", `document.getElementById('prefs-toml').textContent === 'max_ncpus_pct = 50\n' && !document.getElementById('prefs-save').disabled`)
 	if _, err := os.Stat(filepath.Join(a.Dir, "prefs_override.toml")); err == nil {

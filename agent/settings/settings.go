@@ -170,7 +170,7 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 		{"log_keep", s.LogKeep, 1, 1000}, // lumberjack takes 0 for all
 	} {
 		if v.n < v.least || v.n > v.most {
-			errs = append(errs, lines.Errorf(v.key, "%d is not within %d and %d", v.n, v.least, v.most))
+			errs = append(errs, lines.Errorf(v.key, "%d is not between %d and %d", v.n, v.least, v.most))
 		}
 	}
 	return errors.Join(errs...)
@@ -247,7 +247,7 @@ func parseAccount(path string, src []byte) (Account, error) {
 		errs = append(errs, lines.Errorf("authenticator", "want the account key that the project's web site shows"))
 	}
 	if !validShare(a.ResourceShare) {
-		errs = append(errs, lines.Errorf("resource_share", "%v is not within 0 and 1000000", a.ResourceShare))
+		errs = append(errs, lines.Errorf("resource_share", "%v is not between 0 and 1000000", a.ResourceShare))
 	}
 	if !slices.Contains([]string{"", "home", "work", "school"}, a.Venue) {
 		errs = append(errs, lines.Errorf("venue", "%q is not home, work or school", a.Venue))
@@ -271,7 +271,7 @@ func checkApps(lines tomlfile.Lines, most *int, apps []App) error {
 			errs = append(errs, lines.Errorf(key+"max_concurrent", "%d is negative; 0 means no limit", app.MaxConcurrent))
 		}
 		if !(app.AvgNCPUs >= 0 && app.AvgNCPUs <= 1e4) {
-			errs = append(errs, lines.Errorf(key+"avg_ncpus", "%v is not within 0 and 10000", app.AvgNCPUs))
+			errs = append(errs, lines.Errorf(key+"avg_ncpus", "%v is not between 0 and 10000", app.AvgNCPUs))
 		}
 	}
 	return errors.Join(errs...)

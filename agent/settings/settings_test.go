@@ -64,8 +64,8 @@ max_processes = 4`, ""},
 		{"bad processes", "max_processes = 1", "DIR/starling.toml:1: max_processes: 1 is too few: wrappers need some for themselves; want 4 or more"},
 		{"bad values", "max_file_xfers_per_project = 0\nmax_file_xfers = 101\nncpus = -1\nlog_level = \"loud\"", "DIR/starling.toml:4: log_level: \"loud\" is not debug, info, warn or error\n" +
 			"DIR/starling.toml:3: ncpus: -1 is negative; 0 means those there are\n" +
-			"DIR/starling.toml:2: max_file_xfers: 101 is not within 1 and 100\n" +
-			"DIR/starling.toml:1: max_file_xfers_per_project: 0 is not within 1 and 100"},
+			"DIR/starling.toml:2: max_file_xfers: 101 is not between 1 and 100\n" +
+			"DIR/starling.toml:1: max_file_xfers_per_project: 0 is not between 1 and 100"},
 		{"no TOML", "log_level = \"info\"\nncpus 3\n", "DIR/starling.toml:2: expected '.' or '=', but got '3' instead"},
 		{"twice", "ncpus = 1\nncpus = 2\n", "DIR/starling.toml:2: Key 'ncpus' has already been defined."},
 	} {
@@ -121,12 +121,12 @@ func TestBadAccountsDoNotStopTheOthers(t *testing.T) {
 	told(t, d, err, strings.Join([]string{
 		"DIR/accounts/again.toml: https://a.example/ already has the account file DIR/accounts/a.toml",
 		"DIR/accounts/bad_key.toml:2: authenticator: " + site,
-		"DIR/accounts/bad_share.toml:4: resource_share: -1 is not within 0 and 1000000",
+		"DIR/accounts/bad_share.toml:4: resource_share: -1 is not between 0 and 1000000",
 		`DIR/accounts/bad_url.toml:1: master_url: master URL "http://localhost:8080": ` + noDot,
 		`DIR/accounts/empty.toml: master_url: master URL "": ` + noDot,
 		"DIR/accounts/empty.toml: authenticator: " + site,
 		"DIR/accounts/misspelt.toml:3: resource_shar: unknown key, did you mean resource_share?",
-		"DIR/accounts/nan.toml:3: resource_share: NaN is not within 0 and 1000000",
+		"DIR/accounts/nan.toml:3: resource_share: NaN is not between 0 and 1000000",
 		"DIR/accounts/quotes.toml:2: authenticator: want a text in quotes",
 	}, "\n"))
 	if strings.Contains(err.Error(), key) {

@@ -1,5 +1,3 @@
-// Package words lists what people read of Starling, and keeps watch over its language.
-// make words prints the list.
 package words
 
 import (

@@ -158,7 +158,7 @@ func TestConfig(t *testing.T) {
 	if got := file(t, dir, settings.OverrideFile); strings.Contains(got, "no_priority_change") || strings.Contains(got, "task = ") {
 		t.Errorf("the override holds what is as it was: %s", got)
 	}
-	contains(t, "a bad value", p.call(strings.Replace(set, ">4<", ">4000<", 1)), "<error>max_file_xfers: 4000 is not within 1 and 100</error>")
+	contains(t, "a bad value", p.call(strings.Replace(set, ">4<", ">4000<", 1)), "<error>max_file_xfers: 4000 is not between 1 and 100</error>")
 	contains(t, "after a bad value", p.call("<get_cc_config/>"), "<max_file_xfers>4</max_file_xfers>")
 	contains(t, "broken XML", p.call("<set_cc_config>\n<cc_config>\n<options>\n</cc_config>\n</set_cc_config>"), "<error>")
 	if got := p.call("<set_cc_config>\n</set_cc_config>"); got != reply("<success/>") {
