@@ -80,6 +80,6 @@ func (a *Agent) record(d decide.Decision) {
 		}
 	}
 	if err != nil {
-		a.core.Log.Warn("a decision could not be recorded", "error", err)
+		a.core.Log.Warn("cannot record the decision", "err", err)
 	}
 }

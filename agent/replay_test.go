@@ -278,7 +278,7 @@ func TestDefectiveWorkIsReportedWithTheReason(t *testing.T) {
 		"010": "HTTP 404",                      // no platform and version: allowed; the files are not there
 		"022": "character '%'",                 // a file name that BOINC refuses
 		"026": "application file without a signature",
-		"034": "which this computer is not", // foreign platform
+		"034": "which this computer does not support", // foreign platform
 	} {
 		t.Run(capture, func(t *testing.T) {
 			name := "debian-7.20.5/traps/" + capture + "-scheduler.response.http"

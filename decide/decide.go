@@ -183,7 +183,7 @@ func (p *pass) run() {
 		case p.Projects[r.Project].Leaving:
 			plan.Reason = jobsched.Reason{Code: Detached, Text: "Its project is being " + p.Projects[r.Project].going() + "."}
 		case !r.AbortAt.IsZero() && r.Phase != Ready:
-			plan.Reason = jobsched.Reason{Code: jobsched.Suspended, Until: r.AbortAt, Text: "You aborted this task. You can: keep it until then with: starling task resume " + r.ID}
+			plan.Reason = jobsched.Reason{Code: jobsched.Suspended, Until: r.AbortAt, Text: "This task will be aborted at your request. You can: keep it until then with: starling task resume " + r.ID}
 		case r.computing() && !r.Started && !r.Deadline.IsZero() && !p.Now.Before(r.Deadline):
 			plan.GiveUp = true
 			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "Abandoned: its deadline passed before it was started."}

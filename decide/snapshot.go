@@ -54,7 +54,7 @@ type Project struct {
 	ForWork      bool      `json:"for_work,omitempty"`
 
 	Backoff    time.Time          `json:"backoff,omitzero"`          // no request for work before
-	BackoffWhy string             `json:"backoff_why,omitempty"`     // the server's words when the last brought none
+	BackoffWhy string             `json:"backoff_why,omitempty"`     // why, as a sentence for people; "": the last request brought none
 	NoCPUApps  bool               `json:"no_cpu_apps,omitempty"`     // it told that it has none
 	JobTime    time.Duration      `json:"job_time,omitempty"`        // stated computing time of what it sent last
 	Latency    time.Duration      `json:"latency,omitempty"`         // from sending to the deadline of what it sent last

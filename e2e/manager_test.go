@@ -116,7 +116,7 @@ func TestAccountManager(t *testing.T) {
 	c.wants([]string{"--get_project_status"}, `don't request more work: no`)
 
 	// The same by our own commands.
-	if _, err := a.Run(ctx, "manager", "sync"); err == nil || !strings.Contains(err.Error(), "no account manager is followed") {
+	if _, err := a.Run(ctx, "manager", "sync"); err == nil || !strings.Contains(err.Error(), "no account manager is in use") {
 		t.Errorf("asked without one: %v", err)
 	}
 	if _, err := a.Run(ctx, "manager", "join", m.URL, "--name", "Ann", "--password", "wrong"); err == nil || !strings.Contains(err.Error(), "No such name, or another password") {

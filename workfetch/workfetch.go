@@ -11,6 +11,7 @@ package workfetch
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -50,7 +51,7 @@ type Project struct {
 	Held         int // results here, those that are to be reported included
 	MinRPCTime   time.Time
 	Backoff      time.Time // no request for work before, since the last brought none
-	BackoffWhy   string    // the server's words then
+	BackoffWhy   string    // why, as a sentence for people; "": the last brought none
 
 	// What its results are like, from those it sent; zero: none yet.
 	JobTime time.Duration // estimated computing time of one, corrected
@@ -317,7 +318,7 @@ func (p Project) barred(s Snapshot) (Reason, bool) {
 	case s.Now.Before(p.Backoff):
 		text := "The last request brought no work"
 		if p.BackoffWhy != "" {
-			text += " (" + p.BackoffWhy + ")"
+			text = strings.TrimSuffix(p.BackoffWhy, ".")
 		}
 		return Reason{Code: NoWorkBackoff, Until: p.Backoff, Text: text + ". Trying again " + words.When(p.Backoff, s.Now) + "."}, true
 	}

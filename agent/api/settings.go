@@ -22,13 +22,13 @@ func (a *API) ReloadSettings(ctx context.Context) error {
 		a.core.SettingsFaults = nil
 		_ = a.rules.ReadFiles()
 		if err := settings.KeepSettings(a.core.Dir, time.Now()); err != nil {
-			a.core.Log.Warn("settings cannot be copied; a start while they have errors would use the defaults", "err", err)
+			a.core.Log.Warn("settings cannot be backed up; if the file has errors at the next start, the defaults will be used", "err", err)
 		}
 		if err := a.parts.Adopt(s); err != nil {
 			return err
 		}
 		a.rules.NameHost()
-		a.core.Log.Info("settings are read again")
+		a.core.Log.Info("settings reloaded")
 		return nil
 	})
 }

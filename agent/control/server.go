@@ -62,7 +62,7 @@ func Serve(ctx context.Context, dataDir, group string, a Agent, door Remote, log
 	srv := &http.Server{Handler: admit(group, mux), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("the agent cannot be reached any more; computing continues", "error", err)
+			log.Error("the agent cannot be reached any more; computing continues", "err", err)
 		}
 	}()
 	context.AfterFunc(ctx, func() { _ = srv.Close() })

@@ -87,6 +87,6 @@ func (l *Life) remove(f state.File) {
 		err = filexfer.Remove(dir, f.Name)
 	}
 	if err != nil {
-		l.Log.Warn("cannot remove a file", "project", f.Project, "file", f.Name, "error", err)
+		l.Log.Warn("cannot remove a file", "project", f.Project, "file", f.Name, "err", err)
 	}
 }

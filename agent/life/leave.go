@@ -93,7 +93,7 @@ func (l *Life) Forget(project string) bool {
 		go l.clear(n)
 	}
 	if err := os.RemoveAll(l.ProjectDir(project)); err != nil {
-		l.Log.Warn("files of a detached project are left", "project", project, "error", err)
+		l.Log.Warn("cannot remove files of a detached project", "project", project, "err", err)
 	}
 	return true
 }

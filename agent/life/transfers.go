@@ -154,7 +154,7 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 		f.FirstTry = now
 	}
 	log := l.Log.With("project", f.Project, "file", f.Name)
-	log.Debug("transfer ended", logflag.Key, logflag.FileXferDebug, "bytes", t.bytes.Load(), "took", now.Sub(t.since), "failures", f.Failures, "error", err)
+	log.Debug("transfer ended", logflag.Key, logflag.FileXferDebug, "bytes", t.bytes.Load(), "took", now.Sub(t.since), "failures", f.Failures, "err", err)
 	var failure *filexfer.Error
 	switch {
 	case err == nil:
@@ -167,15 +167,15 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 		log.Info("transfer done", logflag.Key, logflag.FileXfer, "upload", f.Output, "bytes", t.bytes.Load())
 	case errors.As(err, &failure) && !failure.Temporary():
 		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error(), failure.Num
-		log.Warn("transfer given up", "error", err)
+		log.Warn("transfer failed permanently", "err", err)
 	case now.Sub(f.FirstTry) > xferGiveUp:
-		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error()+" (tried for 90 days)", protocol.ErrNumPermanentHTTP
-		log.Warn("transfer given up", "error", err)
+		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error()+" (gave up after 90 days)", protocol.ErrNumPermanentHTTP
+		log.Warn("transfer failed permanently", "err", err)
 	default:
 		f.NextTry = now.Add(backoff.Delay(f.Failures, xferRetryMin, xferRetryMax, l.Rand))
 		f.Failures++
 		f.Error = err.Error()
-		log.Warn("transfer failed, trying again", "at", f.NextTry, "error", err)
+		log.Warn("transfer failed; trying again", "at", f.NextTry, "err", err)
 	}
 	l.Save(func(tx *state.Tx) {
 		l.DB.Files.Put(tx, key, f)
@@ -199,7 +199,7 @@ func (l *Life) uploadRequested(e executor.UploadRequested) {
 	if !f.Done || f.MD5 != e.Output.MD5 {
 		f.NBytes, f.MD5, f.Local, f.Done = e.Output.NBytes, e.Output.MD5, state.FilePresent, false
 		f.Retry, f.FirstTry, f.Error, f.ErrNum = state.Retry{}, time.Time{}, "", 0
-		l.Log.Info("application wants a file to be sent now", logflag.Key, logflag.FileXfer, "project", r.Project, "result", r.Name, "file", f.Name)
+		l.Log.Info("application requested an upload", logflag.Key, logflag.FileXfer, "project", r.Project, "result", r.Name, "file", f.Name)
 		l.Save(func(tx *state.Tx) { l.DB.Files.Put(tx, key, f) })
 	}
 	l.tellUpload(f)

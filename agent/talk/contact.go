@@ -73,7 +73,7 @@ func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) 
 	if err != nil {
 		c = c.MasterFailed(now, t.Rand)
 		p.Contact.LastError = err.Error()
-		t.Log.Warn("master page not usable, trying again", "project", u, "at", c.MinRPCTime, "error", err)
+		t.Log.Warn("cannot fetch the master page; trying again", "project", u, "at", c.MinRPCTime, "err", err)
 	} else {
 		isNew := slices.ContainsFunc(urls, func(s string) bool { return !slices.Contains(p.SchedulerURLs, s) })
 		c = c.MasterFetched(isNew)
@@ -117,16 +117,16 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 		c := view.Contact(p).Failed(now, t.Rand)
 		setContact(&p, c)
 		p.Contact.LastError = err.Error()
-		t.Log.Warn("no scheduler answered usably, trying again; computing continues", "project", u, "at", c.MinRPCTime, "failures", c.Failures, "error", err)
+		t.Log.Warn("no usable reply from the scheduler; trying again, and computing continues", "project", u, "at", c.MinRPCTime, "failures", c.Failures, "err", err)
 		t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) })
 		return
 	}
-	t.Log.Debug("scheduler answered", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
+	t.Log.Debug("scheduler replied", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
 		"acknowledged", len(reply.ResultAcks), "aborts", len(reply.ResultAborts), "request_delay", reply.RequestDelay)
 	kept, left := bounded(t.DB, u, *reply)
 	r := replier{t: t, project: p, req: req, reply: &kept, now: now}
 	if r.project.LeftOut = left; left != "" {
-		t.Log.Warn("not all of the project's answer is taken", "project", u, "why", left)
+		t.Log.Warn("part of the project's reply was rejected", "project", u, "why", left)
 	}
 	t.Life.TricklesDown(u, kept.TrickleDowns) // may come twice, must not be lost
 	if !t.Save(r.apply) {

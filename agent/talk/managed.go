@@ -101,10 +101,10 @@ func (t *Talk) obey(m state.Manager, plan acctmgr.Plan) error {
 		}))
 	}
 	for _, n := range plan.Notes {
-		t.Log.Warn("account manager is not obeyed in this", "why", n)
+		t.Log.Warn("ignoring an instruction from the account manager", "why", n)
 	}
 	for _, x := range plan.Attach {
-		t.Log.Info("attaching as the account manager says", "project", x.URL)
+		t.Log.Info("attaching at the account manager's request", "project", x.URL)
 		err := settings.WriteAccount(dir, settings.Account{MasterURL: x.URL, Authenticator: protocol.Authenticator(x.Authenticator), ResourceShare: 100})
 		if err != nil && !errors.Is(err, settings.ErrAttached) {
 			errs = append(errs, err)

@@ -66,12 +66,12 @@ func (t *Talk) tellNewer(r release.Release, err error) {
 	switch {
 	case err != nil:
 		t.newer.next = time.Now().Add(newerRetry)
-		t.Log.Debug("cannot learn which version is the newest", "error", err)
+		t.Log.Debug("cannot check for a newer version", "err", err)
 	case !r.After(t.Version):
 		t.newer.found = nil
 	case t.newer.found == nil || *t.newer.found != r:
 		t.newer.found = &r
-		t.Log.Info("a newer Starling is out", "version", r.Version, "this", t.Version, "see", r.URL)
+		t.Log.Info("a newer version of Starling is available", "version", r.Version, "this", t.Version, "see", r.URL)
 	}
 }
 

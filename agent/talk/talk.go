@@ -82,7 +82,7 @@ type Answered struct {
 }
 
 // Event names it.
-func (Answered) Event() string { return "scheduler answered" }
+func (Answered) Event() string { return "scheduler replied" }
 
 // ManagerAnswered is an event: a conversation with an account manager is over.
 type ManagerAnswered struct {
@@ -94,7 +94,7 @@ type ManagerAnswered struct {
 }
 
 // Event names it.
-func (ManagerAnswered) Event() string { return "account manager answered" }
+func (ManagerAnswered) Event() string { return "account manager replied" }
 
 // NewerFound is an event: which version of the program is the newest is known, or not.
 type NewerFound struct {

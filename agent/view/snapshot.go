@@ -155,7 +155,7 @@ func (f *Facts) disk(p prefs.Permission) prefs.Permission {
 	}
 	const mb = 1 << 20
 	return prefs.Permission{Code: DiskFull, Why: fmt.Sprintf(
-		"The projects' files take %.1f MB of disk and the preferences allow %.1f MB (disk_max_used_gb, disk_max_used_pct, disk_min_free_gb).",
+		"The projects' files use %.1f MB of disk space, but the preferences allow %.1f MB (disk_max_used_gb, disk_max_used_pct, disk_min_free_gb).",
 		float64(f.Disk.Used)/mb, float64(allowed)/mb)}
 }
 

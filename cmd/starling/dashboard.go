@@ -90,7 +90,7 @@ func serveDashboard(ctx context.Context, dataDir string, a *agent.Agent, port in
 	srv := &dashboard.Server{Agent: a, Log: log, Token: token}
 	go func() {
 		if err := srv.Serve(ctx, l); err != nil {
-			log.Error("the dashboard cannot be reached any more; computing goes on", "error", err)
+			log.Error("the dashboard cannot be reached any more; computing goes on", "err", err)
 		}
 	}()
 	return nil

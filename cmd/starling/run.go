@@ -59,7 +59,7 @@ func runCmd(o *options) *cobra.Command {
 			defer stop()
 			door, err := serveRemote(ctx, o.data, a, s.RemotePort, log)
 			if err != nil {
-				log.Error("other computers cannot steer this agent; computing goes on", "error", err)
+				log.Error("other computers cannot steer this agent; computing goes on", "err", err)
 			}
 			if err := control.Serve(ctx, o.data, installer.Group(), a, door, log); err != nil {
 				return errors.Join(err, a.Close())
@@ -72,7 +72,7 @@ func runCmd(o *options) *cobra.Command {
 				if asked {
 					return errors.Join(err, a.Close())
 				}
-				log.Error("BOINC's tools cannot reach this agent; computing goes on", "error", err)
+				log.Error("BOINC's tools cannot reach this agent; computing goes on", "err", err)
 			}
 			asked = cmd.Flags().Changed("dashboard-port")
 			if !asked {
@@ -82,10 +82,10 @@ func runCmd(o *options) *cobra.Command {
 				if asked {
 					return errors.Join(err, a.Close())
 				}
-				log.Error("there is no dashboard; computing goes on", "error", err)
+				log.Error("there is no dashboard; computing goes on", "err", err)
 			}
 			if err := serveMetrics(ctx, a, s.MetricsPort, log); err != nil {
-				log.Error("there are no metrics; computing goes on", "error", err)
+				log.Error("there are no metrics; computing goes on", "err", err)
 			}
 			return installer.Run(cmd.Context(), a.Run)
 		},
@@ -111,7 +111,7 @@ func serveRemote(ctx context.Context, dataDir string, a *agent.Agent, port int, 
 	}
 	go func() {
 		if err := srv.Serve(ctx, l); err != nil {
-			log.Error("other computers cannot steer this agent any more; computing goes on", "error", err)
+			log.Error("other computers cannot steer this agent any more; computing goes on", "err", err)
 		}
 	}()
 	return srv, nil
@@ -128,7 +128,7 @@ func serveMetrics(ctx context.Context, a *agent.Agent, port int, log *slog.Logge
 	}
 	go func() {
 		if err := metrics.Serve(ctx, l, a); err != nil {
-			log.Error("there are no metrics any more; computing goes on", "error", err)
+			log.Error("there are no metrics any more; computing goes on", "err", err)
 		}
 	}()
 	return nil
@@ -156,7 +156,7 @@ func serveTools(ctx context.Context, dataDir string, a *agent.Agent, port int, l
 	srv := &guirpc.Server{Agent: a, Log: log, Password: password, Allowed: allowed}
 	go func() {
 		if err := srv.Serve(ctx, l); err != nil {
-			log.Error("BOINC's tools cannot reach this agent any more; computing goes on", "error", err)
+			log.Error("BOINC's tools cannot reach this agent any more; computing goes on", "err", err)
 		}
 	}()
 	return nil

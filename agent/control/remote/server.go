@@ -109,7 +109,7 @@ func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch name, err := s.pins.by(shown(r.TLS)); {
 		case err != nil:
-			s.log.Error("remote control: nobody is let in", "error", err)
+			s.log.Error("remote control: nobody is let in", "err", err)
 			refuse(w, errors.New("the agent cannot read whom it is paired with; its log has more"))
 		case name == "":
 			refuse(w, errors.New(unpairedFor))
@@ -139,7 +139,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 		err = s.pins.add(control.Paired{Name: q.Name, Fingerprint: theirs, Since: s.now().UTC().Truncate(time.Second)})
 	}
 	if err != nil {
-		s.log.Warn("remote control: pairing refused", "peer", r.RemoteAddr, "error", err)
+		s.log.Warn("remote control: pairing refused", "peer", r.RemoteAddr, "err", err)
 		select {
 		case <-time.After(guessDelay):
 		case <-r.Context().Done():
