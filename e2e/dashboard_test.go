@@ -119,7 +119,7 @@ func TestDashboard(t *testing.T) {
 	b.do("let the others rest", press(`button[aria-label="Suspend m216091_0"]`), press(`button[aria-label="Suspend m132049_0"]`))
 	b.do("resume by keyboard", press(`button[aria-label="Resume m44497_0"]`))
 	b.see("it runs", short+`.querySelector('.pill').textContent === 'running'`)
-	b.see("it is computed", `document.getElementById('said').textContent === 'm44497_0 is computed.'`)
+	b.see("it is computed", `document.getElementById('said').textContent === 'm44497_0 is finished.'`)
 	b.do("report it", press(`button[aria-label^="Update"]`))
 	b.see("it is reported", `!`+short)
 	b.see("what the project got", `parseInt([...document.querySelectorAll('#projects-list dt')].find(e => e.textContent === 'CPU time').nextSibling.textContent) > 0`)

@@ -23,7 +23,7 @@ var ErrNotRunning = errors.New("no agent is running")
 
 // ErrForbidden says that there is an agent, or may be one, that this user may not
 // use.
-var ErrForbidden = errors.New("not allowed")
+var ErrForbidden = errors.New("permission denied")
 
 // A Client talks to the agent of a data directory. Its methods may be called
 // concurrently; each returns ErrNotRunning when there is no agent and ErrForbidden
@@ -35,7 +35,7 @@ func NewClient(dataDir string) *Client {
 	connect := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := dial(ctx, dataDir)
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, fmt.Errorf("%w: %s is another user's; try again with sudo", ErrForbidden, dataDir)
+			return nil, fmt.Errorf("%w: %s belongs to another user; try again with sudo", ErrForbidden, dataDir)
 		} else if errors.Is(err, ErrForbidden) {
 			return nil, err
 		} else if err != nil {

@@ -62,7 +62,7 @@ func Serve(ctx context.Context, dataDir, group string, a Agent, door Remote, log
 	srv := &http.Server{Handler: admit(group, mux), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("the agent cannot be reached any more; computing continues", "err", err)
+			log.Error("the control socket has failed; computing continues", "err", err)
 		}
 	}()
 	context.AfterFunc(ctx, func() { _ = srv.Close() })
@@ -147,7 +147,7 @@ func ParseMode(s string) (prefs.ModeKind, error) {
 			return kind, nil
 		}
 	}
-	return prefs.Auto, fmt.Errorf("%q is not always, auto or never", s)
+	return prefs.Auto, fmt.Errorf("unknown mode %q; use always, auto or never", s)
 }
 
 var modeNames = map[prefs.ModeKind]string{prefs.Auto: "auto", prefs.Always: "always", prefs.Never: "never"}

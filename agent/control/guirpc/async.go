@@ -51,7 +51,7 @@ func poll(name string) func(*request) string {
 		if reply, ok := a.replies[name]; ok {
 			return reply
 		}
-		return errorText("nothing was asked for")
+		return errorText("no such request is in progress")
 	}
 }
 

@@ -215,7 +215,7 @@ func (p *peer) answer(ctx context.Context, text string) string {
 	if r == nil {
 		return errorText("missing request")
 	}
-	p.Log.LogAttrs(ctx, logflag.Detail, "a tool calls", slog.String(logflag.Key, logflag.GUIRPC), slog.String("call", flat("%s", r.name)), slog.Any("peer", p.conn.RemoteAddr()))
+	p.Log.LogAttrs(ctx, logflag.Detail, "GUI RPC call", slog.String(logflag.Key, logflag.GUIRPC), slog.String("call", flat("%s", r.name)), slog.Any("peer", p.conn.RemoteAddr()))
 	switch r.name {
 	case "auth1":
 		return p.auth1()

@@ -51,7 +51,7 @@ func modeNumber(k prefs.ModeKind) int64 {
 // gpus says whether GPUs might compute, if there were any for the agent.
 func gpus(v view.Tools) prefs.Permission {
 	if !v.Compute.Denied() && v.GPUMode.At(v.Now) == prefs.Never {
-		return prefs.Permission{Code: prefs.ByUser, Why: "You have told GPUs not to compute."}
+		return prefs.Permission{Code: prefs.ByUser, Why: "You suspended GPU computing."}
 	}
 	return v.Compute
 }

@@ -34,7 +34,7 @@ func parseCode(s string) ([]byte, error) {
 	s = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(strings.TrimSpace(s)))
 	b, err := alphabet.DecodeString(s)
 	if err != nil || len(b) != codeBytes {
-		return nil, fmt.Errorf("that is no pairing code; it has four groups of four, as starling remote pair shows it")
+		return nil, fmt.Errorf("not a pairing code; a code has four groups of four characters, as shown by starling remote pair")
 	}
 	return b, nil
 }

@@ -67,17 +67,17 @@ export function span(s) {
   return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }
 
-// when is a time in words: of the day if it is near.
+// when is a time: the time of day alone if it is today, otherwise with its date.
 export function when(t) {
   const d = new Date(t);
-  const near = Math.abs(d - Date.now()) < 12 * 3600e3;
-  return d.toLocaleString(undefined, near ? { timeStyle: 'medium' } : { dateStyle: 'medium', timeStyle: 'short' });
+  const today = d.toDateString() === new Date().toDateString();
+  return d.toLocaleString(undefined, today ? { timeStyle: 'medium' } : { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-// reason is a sentence with the time when that changes, if it is known and not
-// told already.
+// reason is a sentence with the time when that changes, if it is known and the
+// sentence does not give it.
 export function reason(sentence, until) {
-  return until && !/\d:\d\d/.test(sentence) && new Date(until) > Date.now() ? `${sentence} (changes ${when(until)})` : sentence;
+  return until && !/\d:\d\d/.test(sentence) && new Date(until) > Date.now() ? `${sentence} (until ${when(until)})` : sentence;
 }
 
 export function bytes(n) {
@@ -108,9 +108,9 @@ export function complain(t) {
 export async function call(path, body) {
   const r = await fetch(path, body === undefined ? {} : {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
-  }).catch(() => { throw new Error('The agent does not answer. Does it still run?'); });
+  }).catch(() => { throw new Error('The agent does not respond. Is it still running?'); });
   const v = await r.json().catch(() => ({}));
-  if (!r.ok) throw new Error(v.error || `The agent answers ${r.status}.`);
+  if (!r.ok) throw new Error(v.error || `The agent returned an error (HTTP ${r.status}).`);
   return v;
 }
 
