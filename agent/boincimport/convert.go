@@ -64,9 +64,9 @@ func convert(p protocol.ClientProject, tasks []protocol.ActiveTask, now time.Tim
 			kind, known := coproc[r.Version]
 			switch {
 			case !known:
-				errs = append(errs, fmt.Errorf("%s: task %s: its app version is not described", u, h.Name))
+				errs = append(errs, fmt.Errorf("%s: task %s: its app version is missing", u, h.Name))
 			case kind != "":
-				errs = append(errs, fmt.Errorf("%s: task %s computes on a GPU (%s), which Starling does not; have BOINC finish or abort it first", u, h.Name, kind))
+				errs = append(errs, fmt.Errorf("%s: task %s uses a GPU (%s), which Starling does not support; let BOINC finish it, or abort it first", u, h.Name, kind))
 			}
 		}
 		for _, ref := range r.FileRefs {

@@ -23,7 +23,7 @@ func (m *importer) history(p *state.Project) {
 		_, days, err = protocol.ParseStatistics(b)
 	}
 	if err != nil {
-		m.note("the credit of past days is not taken over: %s: %v", name, err)
+		m.note("the credit history was not imported: %s: %v", name, err)
 		return
 	}
 	for _, d := range days {

@@ -103,7 +103,7 @@ func readState(dir string) (*protocol.ClientStateFile, error) {
 			break
 		}
 	}
-	return nil, fmt.Errorf("%s is no data directory of BOINC's client: %w", dir, errors.Join(errs...))
+	return nil, fmt.Errorf("%s is not a data directory of BOINC's client: %w", dir, errors.Join(errs...))
 }
 
 func (m *importer) note(format string, args ...any) {

@@ -61,9 +61,9 @@ max_processes = 4`, ""},
 			"DIR/starling.toml:2: allow_multiple_clients: 1 is not true or false"},
 		{"log flags", "[log_flags]\ncpu_sched = true\nrr_simulation = true\ncpu_schd = true", "DIR/starling.toml:4: log_flags.cpu_schd: unknown key, did you mean cpu_sched?"},
 		{"log flag of the wrong kind", "[log_flags]\ntask = 1", "DIR/starling.toml:2: log_flags.task: 1 is not true or false"},
-		{"bad processes", "max_processes = 1", "DIR/starling.toml:1: max_processes: 1 is too few: wrappers need some for themselves; want 4 or more"},
-		{"bad values", "max_file_xfers_per_project = 0\nmax_file_xfers = 101\nncpus = -1\nlog_level = \"loud\"", "DIR/starling.toml:4: log_level: \"loud\" is not debug, info, warn or error\n" +
-			"DIR/starling.toml:3: ncpus: -1 is negative; 0 means those there are\n" +
+		{"bad processes", "max_processes = 1", "DIR/starling.toml:1: max_processes: 1 is too few, because wrappers need some themselves; use 4 or more"},
+		{"bad values", "max_file_xfers_per_project = 0\nmax_file_xfers = 101\nncpus = -1\nlog_level = \"loud\"", "DIR/starling.toml:4: log_level: \"loud\" is not one of debug, info, warn, error\n" +
+			"DIR/starling.toml:3: ncpus: -1 is negative; use 0 for the actual number\n" +
 			"DIR/starling.toml:2: max_file_xfers: 101 is not between 1 and 100\n" +
 			"DIR/starling.toml:1: max_file_xfers_per_project: 0 is not between 1 and 100"},
 		{"no TOML", "log_level = \"info\"\nncpus 3\n", "DIR/starling.toml:2: expected '.' or '=', but got '3' instead"},
@@ -116,7 +116,7 @@ func TestBadAccountsDoNotStopTheOthers(t *testing.T) {
 	if len(bad) != 8 || filepath.Base(bad[0]) != "again.toml" {
 		t.Errorf("bad files %q", bad)
 	}
-	const site = "want the account key that the project's web site shows"
+	const site = "not an account key; copy the one from the project's web site"
 	const noDot = "the host needs a dot for BOINC's clients (127.0.0.1 rather than localhost)"
 	told(t, d, err, strings.Join([]string{
 		"DIR/accounts/again.toml: https://a.example/ already has the account file DIR/accounts/a.toml",

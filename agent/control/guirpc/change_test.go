@@ -215,7 +215,7 @@ func TestAppConfig(t *testing.T) {
 	contains(t, "afterwards", p.call(get), "<name>primes</name>", "<max_concurrent>2</max_concurrent>", "<avg_ncpus>1.500000</avg_ncpus>", "<cmdline>--fast</cmdline>", "<project_max_concurrent>5</project_max_concurrent>")
 	contains(t, "another project", set("http://q.example/", config), "<error>no such project</error>")
 	contains(t, "a bad value", set(projectURL, "<app>\n<name>primes</name>\n<max_concurrent>-2</max_concurrent>\n</app>\n"), "<error>app[0].max_concurrent: -2 is negative")
-	contains(t, "no name", set(projectURL, "<app>\n</app>\n"), "<error>app[0].name: want the short name")
+	contains(t, "no name", set(projectURL, "<app>\n</app>\n"), "<error>app[0].name: the short name")
 	if got := set(projectURL, ""); got != reply("<success/>") {
 		t.Error(got)
 	}
