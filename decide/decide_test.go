@@ -55,7 +55,7 @@ func TestSessions(t *testing.T) {
 		{"suspended", func(_ *decide.Snapshot, p *decide.Project) { p.Suspended = true }, decide.None, "you suspended the project"},
 		{"leaving", func(_ *decide.Snapshot, p *decide.Project) { p.Leaving = true }, decide.None, "it is being detached"},
 		{"talking", func(_ *decide.Snapshot, p *decide.Project) { p.Talking = true }, decide.None, "a session is in progress"},
-		{"no more work", func(_ *decide.Snapshot, p *decide.Project) { p.NoMoreWork = true }, decide.None, "You asked for no more work from this project."},
+		{"no more work", func(_ *decide.Snapshot, p *decide.Project) { p.NoMoreWork = true }, decide.None, "This project is set to fetch no more work."},
 		{"the project requested it", func(_ *decide.Snapshot, p *decide.Project) { p.NoMoreWork, p.NextRPC = true, past }, decide.RPC, "the project requested it"},
 		{"a report", func(s *decide.Snapshot, p *decide.Project) {
 			p.NoMoreWork = true

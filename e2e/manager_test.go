@@ -140,7 +140,7 @@ func TestAccountManager(t *testing.T) {
 		t.Error(err)
 	}
 	await(t, ctx, a, "the project to be gone", func(s control.Status) bool { return len(s.Projects) == 0 })
-	if out, err := a.Run(ctx, "manager", "leave"); err != nil || !strings.Contains(out, "not followed any more") {
+	if out, err := a.Run(ctx, "manager", "leave"); err != nil || !strings.Contains(out, "Left the account manager") {
 		t.Errorf("leave: %v, %s", err, out)
 	}
 }

@@ -22,7 +22,7 @@ func TestWatch(t *testing.T) {
 		return len(s.Tasks) == 1 && s.Tasks[0].Running && s.Tasks[0].Fraction > 0.01
 	})
 	starling := []string{bin.Path(testhost.Starling), "--data", a.Dir}
-	if _, err := a.Run(ctx, "tasks", "-w"); err == nil || !strings.Contains(err.Error(), "--watch draws on a terminal") {
+	if _, err := a.Run(ctx, "tasks", "-w"); err == nil || !strings.Contains(err.Error(), "--watch needs a terminal") {
 		t.Errorf("without a terminal: %v", err)
 	}
 

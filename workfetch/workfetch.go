@@ -303,7 +303,7 @@ func (p Project) barred(s Snapshot) (Reason, bool) {
 	case !p.Counts && p.NoWorkWhy != "":
 		return Reason{Code: NoMoreWork, Text: p.NoWorkWhy}, true
 	case !p.Counts:
-		return Reason{Code: NoMoreWork, Text: "You asked for no more work from this project."}, true
+		return Reason{Code: NoMoreWork, Text: "This project is set to fetch no more work."}, true
 	case p.NoCPUApps:
 		return Reason{Code: NoCPUApps, Text: "The project says it has no applications for this computer's CPU."}, true
 	case p.Uploads > 2*max(s.CPUs, 1):
