@@ -277,7 +277,7 @@ func TestDefectiveWorkIsReportedWithTheReason(t *testing.T) {
 		"008": "did not describe file",         // no file_info for the input
 		"010": "HTTP 404",                      // no platform and version: allowed; the files are not there
 		"022": "character '%'",                 // a file name that BOINC refuses
-		"026": "application file without a signature",
+		"026": "application file has no signature",
 		"034": "which this computer does not support", // foreign platform
 	} {
 		t.Run(capture, func(t *testing.T) {

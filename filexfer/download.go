@@ -68,7 +68,7 @@ func (c *Client) Download(ctx context.Context, d Download, progress func(n int64
 		return d.fail("", protocol.ErrNumPermanentHTTP, err)
 	}
 	if len(d.URLs) == 0 {
-		return d.fail("", protocol.ErrNumPermanentHTTP, errors.New("the project gave no address to fetch it from"))
+		return d.fail("", protocol.ErrNumPermanentHTTP, errors.New("the project gave no download URL"))
 	}
 	if d.check(d.Name) == nil {
 		return nil
@@ -156,7 +156,7 @@ func (c *Client) get(ctx context.Context, d Download, url string, have int64, pr
 	case resp.StatusCode == http.StatusPartialContent && have > 0:
 		if r := resp.Header.Get("Content-Range"); r != "" && !strings.HasPrefix(r, fmt.Sprintf("bytes %d-", have)) {
 			_ = d.Dir.Remove(part)
-			return d.fail(url, 0, fmt.Errorf("asked for what follows byte %d, got %.60q", have, r))
+			return d.fail(url, 0, fmt.Errorf("requested data from byte %d on, got range %.60q", have, r))
 		}
 	case resp.StatusCode == http.StatusOK:
 		have = 0
@@ -272,7 +272,7 @@ func (d Download) check(name string) *Error {
 // it would add nothing.
 func (d Download) verify(f io.Reader) *Error {
 	if d.Signature == "" {
-		return d.fail("", protocol.ErrNumNoSignature, errors.New("application file without a signature"))
+		return d.fail("", protocol.ErrNumNoSignature, errors.New("application file has no signature"))
 	}
 	key, err := protocol.ParsePublicKey(d.Key)
 	if err != nil {

@@ -64,7 +64,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("HTTP %d %s", e.Code, http.StatusText(e.Code))
 }
 
-var errStalled = errors.New("no data for 5 minutes, or nearly none")
+var errStalled = errors.New("transfer stalled: hardly any data for 5 minutes")
 
 // A watcher cancels a request whose bodies stall.
 type watcher struct {

@@ -22,7 +22,7 @@ func (s Service) Unit() string {
 	var b strings.Builder
 	line := func(lines ...string) { b.WriteString(strings.Join(lines, "\n") + "\n") }
 	line("[Unit]",
-		"Description=Starling, computing for science",
+		"Description=Starling volunteer computing agent",
 		"Documentation=man:starling(1)")
 	if !s.PerUser {
 		line("Wants=network-online.target", "After=network-online.target")

@@ -114,7 +114,7 @@ func (g *grid) revive(i int) error {
 		return nil // it lives, and has not answered yet
 	}
 	if g.revived++; g.revived > maxRevivals {
-		return fmt.Errorf("agent %d keeps ending; its log is %s", i+1, a.Log())
+		return fmt.Errorf("agent %d keeps exiting; see its log, %s", i+1, a.Log())
 	}
 	return a.Start()
 }

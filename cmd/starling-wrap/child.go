@@ -32,7 +32,7 @@ func (c *child) start(app *boincapi.App, args []string) error {
 		return err
 	}
 	if _, err := os.Stat(program); err != nil {
-		return fmt.Errorf("the app version needs a file with open_name %s: %w", programName, err)
+		return fmt.Errorf("the app version must have a file with open_name %s: %w", programName, err)
 	}
 	if filepath.Base(program) == program {
 		program = "." + string(filepath.Separator) + program // it is no command to be searched for
