@@ -148,8 +148,8 @@ func TestNewcomerWithoutTerminal(t *testing.T) {
 		{p.URL, []string{"--email", "cy@example.org", "--password", "short", "--create"}, "the password has 5 characters; e2e requires at least 6"},
 		{p.URL, []string{"--email", "cy@example.org", "--create"}, "--create needs --password or --password-stdin"},
 		{p.URL, []string{"--password", "secret9", "--create"}, "an account is required: give --key, or --email"},
-		{p.URL, []string{"--email", "cy@example.org", "--password-stdin"}, "--password-stdin: its first line is empty"},
-		{terms, []string{"--email", "cy@example.org", "--password", "secret9", "--create"}, "terms of use that must be accepted"},
+		{p.URL, []string{"--email", "cy@example.org", "--password-stdin"}, "--password-stdin: the first line is empty"},
+		{terms, []string{"--email", "cy@example.org", "--password", "secret9", "--create"}, "you must accept the terms of use"},
 	} {
 		out, key := attach(c.url, "", c.args...)
 		if key != "" || !strings.Contains(out, c.want) {

@@ -200,7 +200,7 @@ func (f *fetcher) judge(i int) Reason {
 	}
 	if p.Stuck > 2*max(f.CPUs, 1) {
 		return Reason{Code: Stuck, Text: fmt.Sprintf(
-			"%s cannot start: they have been waiting for files for hours, need more memory than tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct), or asked to be started later. More work is requested once they can start or are aborted (starling task abort).", words.Count(p.Stuck, "task"))}
+			"%d tasks of this project cannot start: they have been waiting for files for hours, need more memory than tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct), or asked to be started later. More work is requested once they can start or are aborted (starling task abort).", p.Stuck)}
 	}
 	if p.Overdrawn && p.Held > 0 {
 		return Reason{Code: Overserved, Text: fmt.Sprintf("This project has received far more than its share: it owes %s.", span(-p.Debt))}
