@@ -41,7 +41,7 @@ func (l *Life) Collect() {
 		}
 	}
 	for key, f := range l.DB.Files.All() {
-		if !fileUsed[key] && !f.Sticky && l.moving[key] == nil {
+		if !fileUsed[key] && !f.Sticky && l.transfers[key] == nil {
 			files = append(files, key)
 		}
 	}

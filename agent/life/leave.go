@@ -53,7 +53,7 @@ func (l *Life) Busy(project string) bool {
 			return true
 		}
 	}
-	for _, t := range l.moving {
+	for _, t := range l.transfers {
 		if t.file.Project == project {
 			t.cancel()
 			return true
@@ -109,7 +109,7 @@ func (l *Life) AbortAll(project, why string) {
 
 // CancelTransfer breaks a file's transfer off, if one is under way.
 func (l *Life) CancelTransfer(key string) {
-	if t := l.moving[key]; t != nil {
+	if t := l.transfers[key]; t != nil {
 		t.cancel()
 	}
 }

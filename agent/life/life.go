@@ -37,10 +37,10 @@ type Life struct {
 	LastWords string
 
 	// What follows is lost at a restart, and may be.
-	moving  map[string]*transfer // file key → transfer under way
-	running map[string]*process  // by task: results that have a process
-	letters map[string]bool      // project → applications have messages for it
-	stale   bool                 // something may be left that nobody needs
+	transfers  map[string]*transfer // file key → transfer under way
+	running    map[string]*process  // by task: results that have a process
+	trickleUps map[string]bool      // project → applications have messages for it
+	stale      bool                 // something may be left that nobody needs
 	// advanced is DB.Changes() when no result could go further.
 	advanced uint64
 }
@@ -65,7 +65,7 @@ type Applications interface {
 
 // Open makes ready what goes on: nothing does yet.
 func (l *Life) Open() {
-	l.moving, l.running, l.letters = make(map[string]*transfer), make(map[string]*process), make(map[string]bool)
+	l.transfers, l.running, l.trickleUps = make(map[string]*transfer), make(map[string]*process), make(map[string]bool)
 	l.stale = true
 }
 
@@ -150,7 +150,7 @@ func (l *Life) Account(now time.Time) {
 
 // Idle reports whether no result is held and nothing of one goes on.
 func (l *Life) Idle() bool {
-	return l.DB.Results.Len() == 0 && len(l.moving) == 0 && len(l.running) == 0
+	return l.DB.Results.Len() == 0 && len(l.transfers) == 0 && len(l.running) == 0
 }
 
 // Running is how many results have a process.
@@ -182,15 +182,15 @@ func (l *Life) Processes() map[string]view.Process {
 
 // Transfers are those under way, by the keys of their files.
 func (l *Life) Transfers() map[string]view.Transfer {
-	all := make(map[string]view.Transfer, len(l.moving))
-	for key, t := range l.moving {
+	all := make(map[string]view.Transfer, len(l.transfers))
+	for key, t := range l.transfers {
 		all[key] = view.Transfer{File: t.file, Since: t.since, Bytes: t.bytes.Load()}
 	}
 	return all
 }
 
 // Letters are the projects for which applications have messages. It is not to be changed.
-func (l *Life) Letters() map[string]bool { return l.letters }
+func (l *Life) TrickleUps() map[string]bool { return l.trickleUps }
 
 // Stale has what nobody needs any more looked for: something may be left.
 func (l *Life) Stale() { l.stale = true }

@@ -64,14 +64,14 @@ func (t *transfer) pace(now time.Time) time.Time {
 func (l *Life) StartTransfers(now time.Time, w *core.Waker) {
 	h, _ := l.DB.Hosts.Get(state.Self)
 	if l.Prefs.MayTransfer(l.Presence.Conditions(now), h.NetMode).Denied() {
-		for _, t := range l.moving {
+		for _, t := range l.transfers {
 			t.cancel()
 		}
 		return
 	}
 	perProject, sharing := make(map[string]int), 0
 	var look time.Time // when a transfer may turn out to crawl
-	for _, t := range l.moving {
+	for _, t := range l.transfers {
 		perProject[t.file.Project]++
 		if at := t.pace(now); look.IsZero() || at.Before(look) {
 			look = at
@@ -83,7 +83,7 @@ func (l *Life) StartTransfers(now time.Time, w *core.Waker) {
 	for _, wanted := range l.DB.Wanted() {
 		key, f := wanted.Key, wanted.File
 		switch {
-		case l.moving[key] != nil || l.Ending(f.Project).Leaves():
+		case l.transfers[key] != nil || l.Ending(f.Project).Leaves():
 		case now.Before(f.NextTry):
 			w.By(f.NextTry)
 		case perProject[f.Project] >= l.Settings.MaxFileXfersPerProject:
@@ -104,7 +104,7 @@ func (l *Life) startTransfer(key string, f state.File) {
 	}
 	ctx, cancel := context.WithCancel(l.Ctx)
 	t := &transfer{file: f, since: time.Now(), cancel: cancel}
-	l.moving[key] = t
+	l.transfers[key] = t
 	l.Log.Info("transfer started", logflag.Key, logflag.FileXfer, "project", f.Project, "file", f.Name, "upload", f.Output)
 	go func() {
 		defer cancel()
@@ -145,7 +145,7 @@ func download(dir *os.Root, f state.File, codeSignKey string) filexfer.Download 
 
 // transferred makes a transfer's outcome durable.
 func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
-	delete(l.moving, key)
+	delete(l.transfers, key)
 	f, ok := l.DB.Files.Get(key)
 	if !ok || l.Ending(f.Project).Due(now) || errors.Is(err, context.Canceled) {
 		return

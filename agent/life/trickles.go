@@ -43,7 +43,7 @@ func (l *Life) trickledUp(e executor.TrickledUp) {
 	if run := l.running[e.Result]; run != nil {
 		if r, ok := l.DB.Results.Get(run.key); ok {
 			l.Log.Info("application sent a trickle-up message", logflag.Key, logflag.Trickle, "project", r.Project, "result", r.Name)
-			l.letters[r.Project] = true
+			l.trickleUps[r.Project] = true
 		}
 	}
 }
@@ -52,14 +52,14 @@ func (l *Life) trickledUp(e executor.TrickledUp) {
 func (l *Life) findTrickles() {
 	for u := range l.DB.Projects.All() {
 		if len(l.Trickles(u)) > 0 {
-			l.letters[u] = true
+			l.trickleUps[u] = true
 		}
 	}
 }
 
 // TricklesTaken forgets messages that a scheduler has acknowledged.
 func (l *Life) TricklesTaken(project string, sent []protocol.Trickle) {
-	delete(l.letters, project)
+	delete(l.trickleUps, project)
 	for _, t := range sent {
 		name := appipc.TrickleName(t.ResultName, t.Time)
 		if err := os.Remove(filepath.Join(l.ProjectDir(project), name)); err != nil {
@@ -67,7 +67,7 @@ func (l *Life) TricklesTaken(project string, sent []protocol.Trickle) {
 		}
 	}
 	if left := l.Trickles(project); len(left) > 0 { // written meanwhile
-		l.letters[project] = true
+		l.trickleUps[project] = true
 	}
 }
 

@@ -24,27 +24,27 @@ type conversation struct {
 // that is returned, and delete the note when it is over.
 func (t *Talk) talk(project string, c view.Conversation) context.Context {
 	ctx, cancel := context.WithCancel(t.Ctx)
-	t.talking[project] = conversation{c, cancel}
+	t.sessions[project] = conversation{c, cancel}
 	return ctx
 }
 
 // Talks reports whether there is a conversation with a project.
 func (t *Talk) Talks(project string) bool {
-	_, talks := t.talking[project]
+	_, talks := t.sessions[project]
 	return talks
 }
 
-// fallSilent notes that a conversation is over.
-func (t *Talk) fallSilent(project string) {
-	if c, talks := t.talking[project]; talks {
+// endSession notes that a conversation is over.
+func (t *Talk) endSession(project string) {
+	if c, talks := t.sessions[project]; talks {
 		c.cancel()
-		delete(t.talking, project)
+		delete(t.sessions, project)
 	}
 }
 
 // Cancel breaks a conversation off, and reports whether there was one.
 func (t *Talk) Cancel(project string) bool {
-	c, talks := t.talking[project]
+	c, talks := t.sessions[project]
 	if talks {
 		c.cancel()
 	}
@@ -64,7 +64,7 @@ func (t *Talk) fetchMaster(p state.Project) {
 }
 
 func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) {
-	t.fallSilent(u)
+	t.endSession(u)
 	p, ok := t.DB.Projects.Get(u)
 	if !ok || p.Ending.Due(time.Now()) {
 		return
@@ -108,7 +108,7 @@ func (t *Talk) session(p state.Project, reason string, d decide.Decision, now ti
 
 // answered makes a session's outcome durable, all of it at once.
 func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protocol.SchedulerReply, err error, now time.Time) {
-	t.fallSilent(u)
+	t.endSession(u)
 	p, ok := t.DB.Projects.Get(u)
 	if !ok || p.Ending.Due(time.Now()) {
 		return
@@ -144,13 +144,13 @@ func setContact(p *state.Project, c contact.State) {
 	p.Contact.FetchMaster, p.Contact.MinRPCTime = c.FetchMaster, c.MinRPCTime
 }
 
-// keepOld remembers a reported result for tools, for a while.
-func (t *Talk) keepOld(r state.Result, now time.Time) {
+// keepReported remembers a reported result for tools, for a while.
+func (t *Talk) keepReported(r state.Result, now time.Time) {
 	u, _ := t.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
-	for len(t.old) > 0 && now.Sub(t.old[0].Created) >= view.OldKept {
-		t.old = t.old[1:]
+	for len(t.recentlyReported) > 0 && now.Sub(t.recentlyReported[0].Created) >= view.OldKept {
+		t.recentlyReported = t.recentlyReported[1:]
 	}
-	t.old = append(t.old, view.OldResult{
+	t.recentlyReported = append(t.recentlyReported, view.OldResult{
 		Project: r.Project, Name: r.Name, App: u.AppName, ExitStatus: r.ExitStatus,
 		Elapsed: r.Elapsed, CPUTime: r.CPUTime, Completed: r.Completed, Created: now,
 	})

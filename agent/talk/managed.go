@@ -48,9 +48,9 @@ func (t *Talk) managerRequest(m state.Manager, now time.Time) *protocol.ManagerR
 	return r
 }
 
-// judgeable is a reply as the policy wants it: with addresses in their canonical
+// toPolicy is a reply as the policy wants it: with addresses in their canonical
 // form, and signatures verified.
-func (t *Talk) judgeable(reply *protocol.ManagerReply) acctmgr.Reply {
+func (t *Talk) toPolicy(reply *protocol.ManagerReply) acctmgr.Reply {
 	r := acctmgr.Reply{SigningKey: reply.SigningKey}
 	key, errKey := protocol.ParsePublicKey(reply.SigningKey)
 	for _, acc := range reply.Accounts {
@@ -87,8 +87,8 @@ func (t *Talk) managedProjects() (all []acctmgr.Project) {
 	return all
 }
 
-// obey does what a reply comes to. Each step may be done again.
-func (t *Talk) obey(m state.Manager, plan acctmgr.Plan) error {
+// applyPlan does what a reply comes to. Each step may be done again.
+func (t *Talk) applyPlan(m state.Manager, plan acctmgr.Plan) error {
 	var errs []error
 	var unwanted []life.Move
 	dir := t.Dir

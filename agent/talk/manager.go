@@ -151,7 +151,7 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 		t.Save(func(tx *state.Tx) { t.DB.Managers.Put(tx, state.Self, f) })
 		return err
 	}
-	plan := acctmgr.Decide(m.SigningKey, t.judgeable(reply), t.managedProjects())
+	plan := acctmgr.Decide(m.SigningKey, t.toPolicy(reply), t.managedProjects())
 	if plan.Refused != "" && !joined {
 		return fmt.Errorf("account manager %s: %s", m.URL, plan.Refused)
 	}
@@ -169,7 +169,7 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 	for _, text := range reply.Messages {
 		t.Log.Info("message from account manager", "text", text)
 	}
-	err = t.obey(m, plan)
+	err = t.applyPlan(m, plan)
 	m.NextTry = again
 	t.Save(func(tx *state.Tx) { t.DB.Managers.Put(tx, state.Self, m) })
 	if took {

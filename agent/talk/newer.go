@@ -62,7 +62,7 @@ func (t *Talk) newest(where string) (release.Release, error) {
 	return r, nil
 }
 
-func (t *Talk) tellNewer(r release.Release, err error) {
+func (t *Talk) noteNewer(r release.Release, err error) {
 	switch {
 	case err != nil:
 		t.newer.next = time.Now().Add(newerRetry)

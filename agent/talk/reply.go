@@ -86,7 +86,7 @@ func (r *replier) after() {
 		r.t.Life.AbortByProject(res)
 	}
 	for _, res := range r.done {
-		r.t.keepOld(res, r.now)
+		r.t.keepReported(res, r.now)
 	}
 	if r.prefs {
 		r.t.Rules.MergePrefs()

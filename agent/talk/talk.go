@@ -34,16 +34,16 @@ type Talk struct {
 	Disk   *usage.Disk
 
 	// What follows is lost at a restart, and may be.
-	talking map[string]conversation // by project, those under way
-	asked   map[string]bool         // project → the user wants it contacted now
-	old     []view.OldResult        // reported of late
-	manages bool                    // an account manager is being contacted
-	newer   newer
+	sessions         map[string]conversation // by project, those under way
+	asked            map[string]bool         // project → the user wants it contacted now
+	recentlyReported []view.OldResult        // reported of late
+	manages          bool                    // an account manager is being contacted
+	newer            newer
 }
 
 // Open makes ready what goes on: nothing does yet.
 func (t *Talk) Open() {
-	t.talking, t.asked = make(map[string]conversation), make(map[string]bool)
+	t.sessions, t.asked = make(map[string]conversation), make(map[string]bool)
 }
 
 // Act begins sessions as a pass decided.
@@ -115,7 +115,7 @@ func (t *Talk) Handle(e core.Event) bool {
 	case ManagerAnswered:
 		t.managerOver(e)
 	case NewerFound:
-		t.tellNewer(e.Release, e.Err)
+		t.noteNewer(e.Release, e.Err)
 	default:
 		return false
 	}
@@ -123,7 +123,7 @@ func (t *Talk) Handle(e core.Event) bool {
 }
 
 // Idle reports whether no project is talked with.
-func (t *Talk) Idle() bool { return len(t.talking) == 0 }
+func (t *Talk) Idle() bool { return len(t.sessions) == 0 }
 
 // Ask has a project contacted now.
 func (t *Talk) Ask(project string) { t.asked[project] = true }
@@ -132,12 +132,12 @@ func (t *Talk) Ask(project string) { t.asked[project] = true }
 func (t *Talk) Asked() map[string]bool { return t.asked }
 
 // Old are the results reported of late. It is not to be changed.
-func (t *Talk) Old() []view.OldResult { return t.old }
+func (t *Talk) RecentlyReported() []view.OldResult { return t.recentlyReported }
 
 // Talking are the conversations under way, by project.
-func (t *Talk) Talking() map[string]view.Conversation {
-	all := make(map[string]view.Conversation, len(t.talking))
-	for u, c := range t.talking {
+func (t *Talk) Sessions() map[string]view.Conversation {
+	all := make(map[string]view.Conversation, len(t.sessions))
+	for u, c := range t.sessions {
 		all[u] = c.Conversation
 	}
 	return all

@@ -90,7 +90,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	r := f.Last.Project(u).Fetch
 	v.Work, v.WorkCode = r.Text, string(r.Code)
-	if c, talks := f.Talking[u]; talks {
+	if c, talks := f.Sessions[u]; talks {
 		v.Work = fmt.Sprintf("In contact with the project since %s: %s.", words.Time(c.Since, f.Now), c.About)
 	}
 	return v

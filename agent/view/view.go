@@ -47,12 +47,12 @@ type Facts struct {
 	Last    decide.Decision    // the last pass
 
 	// What goes on.
-	Talking   map[string]Conversation // by project, those under way
-	Transfers map[string]Transfer     // by file key, those under way
-	Processes map[string]Process      // by result key
-	Letters   map[string]bool         // project → applications have messages for it
-	Asked     map[string]bool         // project → the user wants it contacted now
-	Old       []OldResult             // reported of late
+	Sessions         map[string]Conversation // by project, those under way
+	Transfers        map[string]Transfer     // by file key, those under way
+	Processes        map[string]Process      // by result key
+	TrickleUps       map[string]bool         // project → applications have messages for it
+	Asked            map[string]bool         // project → the user wants it contacted now
+	RecentlyReported []OldResult             // reported of late
 }
 
 // Disk is how much disk there is and is used, in bytes.

@@ -53,7 +53,7 @@ func (g *grid) start(ctx context.Context, n int) (err error) {
 	if _, err := p.Run(ctx, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", program); err != nil {
 		return err
 	}
-	say("Making %d workunits, each to be computed on %d hosts", n, hosts)
+	say("Creating %d workunits, each computed on %d hosts", n, hosts)
 	if err := g.makeWork(ctx, n); err != nil {
 		return err
 	}

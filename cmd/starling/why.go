@@ -167,7 +167,7 @@ func loadRecords(path string, each func(n int, r decide.Record) error) error {
 		var r decide.Record
 		if err := d.Decode(&r); errors.Is(err, io.EOF) {
 			if n == 1 {
-				return fmt.Errorf("%s holds no decision; make one with: starling why --save FILE", path)
+				return fmt.Errorf("%s contains no decision; make one with: starling why --save FILE", path)
 			}
 			return nil
 		} else if err != nil {

@@ -60,7 +60,7 @@ func writeStatus(w *bxml.Writer, v view.Tools) {
 	w.Open("cc_status")
 	online := int64(2) // nothing to do there
 	for _, p := range v.Projects {
-		if p.Talking != "" {
+		if p.Session != "" {
 			online = 0
 		}
 	}
