@@ -139,7 +139,7 @@ func TestFaultsOfServersLeadToBackoffAndNothingElse(t *testing.T) {
 			}
 		}
 		want := []string{
-			"no scheduler URL", "unexpected EOF", "", "HTTP 500", "web page", "down for maintenance", "is not closed", "connection ended", "",
+			"no scheduler URL", "unexpected EOF", "", "HTTP 500", "web page", "down for maintenance", "is not closed", "connection closed", "",
 		}
 		if len(seen) != len(want) {
 			t.Fatalf("troubles were %q, want %q", seen, want)

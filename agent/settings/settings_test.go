@@ -56,7 +56,7 @@ device_name = "d"
 pass_environment = ["A"]
 max_processes = 4`, ""},
 		{"unknown keys", "ncpu = 3\n\n[log_level]\nx = 1\n", "DIR/starling.toml:1: ncpu: unknown key, did you mean ncpus?\n" +
-			"DIR/starling.toml:3: log_level: map[x:1] is not a text in quotes"},
+			"DIR/starling.toml:3: log_level: map[x:1] is not a string in quotes"},
 		{"wrong kinds", "ncpus = \"all\"\nallow_multiple_clients = 1", "DIR/starling.toml:1: ncpus: \"all\" is not a whole number\n" +
 			"DIR/starling.toml:2: allow_multiple_clients: 1 is not true or false"},
 		{"log flags", "[log_flags]\ncpu_sched = true\nrr_simulation = true\ncpu_schd = true", "DIR/starling.toml:4: log_flags.cpu_schd: unknown key, did you mean cpu_sched?"},
@@ -127,7 +127,7 @@ func TestBadAccountsDoNotStopTheOthers(t *testing.T) {
 		"DIR/accounts/empty.toml: authenticator: " + site,
 		"DIR/accounts/misspelt.toml:3: resource_shar: unknown key, did you mean resource_share?",
 		"DIR/accounts/nan.toml:3: resource_share: NaN is not between 0 and 1000000",
-		"DIR/accounts/quotes.toml:2: authenticator: want a text in quotes",
+		"DIR/accounts/quotes.toml:2: authenticator: must be a string in quotes",
 	}, "\n"))
 	if strings.Contains(err.Error(), key) {
 		t.Error("the account key is in the error")

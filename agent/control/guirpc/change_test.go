@@ -194,7 +194,7 @@ func TestProxy(t *testing.T) {
 		contains(t, "the override", file(t, dir, settings.OverrideFile), tt.toml)
 		contains(t, "what is shown", p.call("<get_proxy_settings/>"), tt.shown)
 	}
-	contains(t, "no host", info("<use_http_proxy/>\n<http_server_port>80</http_server_port>\n"), "<error>", "is no proxy")
+	contains(t, "no host", info("<use_http_proxy/>\n<http_server_port>80</http_server_port>\n"), "<error>", "is not a proxy URL")
 	if got := info(""); got != reply("<success/>") || file(t, dir, settings.OverrideFile) != "" {
 		t.Errorf("none: %s, %s", got, file(t, dir, settings.OverrideFile))
 	}
