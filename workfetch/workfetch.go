@@ -313,7 +313,7 @@ func (p Project) barred(s Snapshot) (Reason, bool) {
 	case s.Now.Before(p.MinRPCTime):
 		return Reason{
 			Code: RequestDelay, Until: p.MinRPCTime,
-			Text: "The next contact is not before " + words.Time(p.MinRPCTime, s.Now) + ": the project asked for this delay, or could not be reached.",
+			Text: "Waiting until " + words.Time(p.MinRPCTime, s.Now) + ", because the project asked for a delay or could not be reached.",
 		}, true
 	case s.Now.Before(p.Backoff):
 		text := "The last request brought no work"

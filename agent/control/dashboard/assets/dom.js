@@ -67,11 +67,15 @@ export function span(s) {
   return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }
 
-// when is a time: the time of day alone if it is today, otherwise with its date.
+// when is a time as the agent's own sentences have it: the time of day if it is today,
+// otherwise with its date.
 export function when(t) {
   const d = new Date(t);
-  const today = d.toDateString() === new Date().toDateString();
-  return d.toLocaleString(undefined, today ? { timeStyle: 'medium' } : { dateStyle: 'medium', timeStyle: 'short' });
+  const two = (n) => String(n).padStart(2, '0');
+  const clock = `${two(d.getHours())}:${two(d.getMinutes())}`;
+  const days = Math.round((new Date(d).setHours(12, 0, 0, 0) - new Date().setHours(12, 0, 0, 0)) / 86400e3);
+  const near = { 0: `${clock}:${two(d.getSeconds())}`, 1: `tomorrow at ${clock}`, '-1': `yesterday at ${clock}` };
+  return near[days] ?? `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${clock}`;
 }
 
 // reason is a sentence with the time when that changes, if it is known and the
