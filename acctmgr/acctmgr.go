@@ -24,7 +24,7 @@ type Account struct {
 	Detach         bool
 	DetachWhenDone bool
 	Update         bool
-	Abort          bool // what is not begun
+	Abort          bool // what has not started
 	Terms          Terms
 }
 
@@ -72,7 +72,7 @@ type Kept struct {
 	Authenticator string // to be used from now on; "" as before
 	Terms         Terms
 	Update        bool // contact it now
-	Abort         bool // give up what is not begun
+	Abort         bool // give up what has not started
 }
 
 // A Detachment is a project to be detached.
@@ -125,7 +125,7 @@ func (plan *Plan) note(format string, args ...any) {
 }
 
 // keep takes a new account key only in place of one of the same account: weak keys
-// change with the password, others belong to somebody else.
+// change with the password, others belong to someone else.
 func (plan *Plan) keep(a Account, p Project) Kept {
 	k := Kept{URL: a.URL, Terms: a.terms(), Update: a.Update, Abort: a.Abort}
 	switch {

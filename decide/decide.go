@@ -223,7 +223,7 @@ func (p *pass) overdrawn(project int) bool {
 // stuckAfter is how long a result may wait for its files and count as queued.
 const stuckAfter = 6 * time.Hour
 
-// stuck reports whether a result cannot begin, now or soon: what it would compute
+// stuck reports whether a result cannot start, now or soon: what it would compute
 // keeps no CPU busy, so it keeps nobody from fetching work either.
 func (p *pass) stuck(i int) bool {
 	r := &p.Results[i]

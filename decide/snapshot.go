@@ -40,7 +40,7 @@ type Project struct {
 	NoMoreWork bool    `json:"no_more_work,omitempty"`
 	Leaving    bool    `json:"leaving,omitempty"`         // it is being detached or reset: nothing is done for it
 	Resetting  bool    `json:"resetting,omitempty"`       // the latter
-	Missing    bool    `json:"account_missing,omitempty"` // its account file is: it goes on and gets no new work
+	Missing    bool    `json:"account_missing,omitempty"` // its account file is: it continues and gets no new work
 
 	Contact    contact.State `json:"contact"`
 	Known      bool          `json:"known,omitempty"`      // a scheduler has answered since the attach

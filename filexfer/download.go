@@ -59,7 +59,7 @@ func Remove(dir *os.Root, name string) error {
 // maxUnknown bounds a file whose size the project did not tell.
 const maxUnknown = 16 << 30
 
-// Download fetches a file, tries one URL after the other, goes on where an
+// Download fetches a file, tries one URL after the other, continues where an
 // earlier attempt stopped, and checks the file before it gets its name. A file
 // that is there already and good is not fetched again. progress, which may be
 // nil, is called with the bytes of each read. The error is an *Error.
@@ -115,7 +115,7 @@ func (c *Client) obtain(ctx context.Context, d Download, url string, progress fu
 }
 
 // fetch appends what is missing of the part file, and removes the file when it
-// cannot be continued. resumed reports whether there was a part to go on from.
+// cannot be continued. resumed reports whether there was a part to resume from.
 func (c *Client) fetch(ctx context.Context, d Download, url string, progress func(int64)) (resumed bool, _ *Error) {
 	part := partName(d.Name)
 	have := int64(0)
@@ -161,7 +161,7 @@ func (c *Client) get(ctx context.Context, d Download, url string, have int64, pr
 	case resp.StatusCode == http.StatusOK:
 		have = 0
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
-		_ = d.Dir.Remove(part) // our idea of the file was wrong; begin anew
+		_ = d.Dir.Remove(part) // our idea of the file was wrong; start over
 		return d.fail(url, 0, &StatusError{resp.StatusCode})
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout:
 		return d.fail(url, 0, &StatusError{resp.StatusCode})

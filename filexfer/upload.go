@@ -115,7 +115,7 @@ func (c *Client) ask(ctx context.Context, url string, r protocol.UploadRequest) 
 }
 
 // post sends the file from head.Offset on. Each of the short retries reads the
-// file anew.
+// file again.
 func (c *Client) post(ctx context.Context, u Upload, url string, head protocol.UploadRequest, progress func(int64)) (protocol.UploadReply, error) {
 	ctx, body, stop := watch(ctx, c.Up, progress)
 	defer stop()

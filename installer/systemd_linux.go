@@ -33,7 +33,7 @@ func Installed() bool {
 	return err == nil || s.packaged() != ""
 }
 
-// systemd steers a service. Tests have it work below another root.
+// systemd controls a service. Tests have it work below another root.
 type systemd struct {
 	Service
 	root    string

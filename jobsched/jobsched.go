@@ -45,7 +45,7 @@ type Project struct {
 	// for it may be lost, so it comes after all others.
 	Unreachable bool
 	Suspended   bool // by the volunteer
-	// Overdrawn: it owes so much that its deadlines do not count any more.
+	// Overdrawn: it owes so much that its deadlines no longer count.
 	Overdrawn bool
 }
 

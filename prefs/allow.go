@@ -35,7 +35,7 @@ const (
 // A Mode is what a person wants for now, whatever the preferences say.
 type Mode struct {
 	Kind  ModeKind
-	Until time.Time // then Auto again; zero: for good
+	Until time.Time // then Auto again; zero: until changed
 }
 
 // A ModeKind is one of BOINC's modes.
@@ -49,7 +49,7 @@ const (
 	Never
 )
 
-// ModeFor is a mode from now on, for a while or, if d is 0, for good.
+// ModeFor is a mode from now on, for a while or, if d is 0, until changed.
 func ModeFor(kind ModeKind, d time.Duration, now time.Time) Mode {
 	m := Mode{Kind: kind}
 	if d > 0 && kind != Auto {

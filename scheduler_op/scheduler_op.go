@@ -28,7 +28,7 @@ const (
 	timeout  = 5 * time.Minute  // of one exchange, its short retries included
 	session  = 10 * time.Minute // of all schedulers of a project in turn
 
-	// An answer that has begun must go on by so many bytes in each such time: a
+	// An answer that has started must continue with so many bytes in each such time: a
 	// server that drips is one that does not answer.
 	leastBytes = 1 << 10
 	leastTime  = 30 * time.Second

@@ -40,7 +40,7 @@ type Project struct {
 	NoCPUApps bool    // it told that it has no applications for the CPU
 	Uploads   int     // results waiting for their files to be uploaded
 	Uploading bool    // one is being uploaded just now
-	// Stuck are results that wait for their files for long or cannot begin here. They
+	// Stuck are results that wait for their files for long or cannot start here. They
 	// are not among the jobs of the Snapshot.
 	Stuck int
 	// Overdrawn: it owes so much that its jobs are not among those of the Snapshot.

@@ -52,7 +52,7 @@ func (a *API) Dashboard(ctx context.Context) (view.Page, error) {
 }
 
 // Tools is what BOINC's tools are shown. How much disk is used is as of half a minute
-// ago, once somebody looks.
+// ago, once someone looks.
 func (a *API) Tools(ctx context.Context) (view.Tools, error) {
 	return query(ctx, a, func(f *view.Facts) view.Tools {
 		v, disk := f.Tools(), a.parts.Disk

@@ -16,7 +16,7 @@ func (a *API) ReloadSettings(ctx context.Context) error {
 		if err != nil {
 			a.core.Log.Error("some settings are invalid; the previous values stay in effect", "err", err)
 			a.core.SettingsFaults = err
-			_ = a.rules.ReadFiles() // tells of all that is wrong
+			_ = a.rules.ReadFiles() // reports everything that is wrong
 			return err
 		}
 		a.core.SettingsFaults = nil

@@ -221,14 +221,14 @@ func (a *API) JoinManager(ctx context.Context, managerURL, login, passwdHash str
 // SyncManager asks the account manager now.
 func (a *API) SyncManager(ctx context.Context) error { return a.talk.SyncManager(ctx) }
 
-// LeaveManager follows no account manager any more. Projects stay, with what their
+// LeaveManager stops using the account manager. Projects stay, with what their
 // account files say of them, unless detach is set: then those go that the manager
 // attached.
 func (a *API) LeaveManager(ctx context.Context, detach bool) error {
 	return a.talk.LeaveManager(ctx, detach)
 }
 
-// Benchmark measures the computer again, while tasks go on.
+// Benchmark measures the computer again, while tasks keep running.
 func (a *API) Benchmark(ctx context.Context) error {
 	s := hostinfo.Measure()
 	return a.core.Do(ctx, func() error {

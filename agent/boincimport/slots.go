@@ -19,8 +19,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// slots copies the slots of begun tasks to numbers that are free here. A task
-// whose slot has gone begins anew.
+// slots copies the slots of started tasks to numbers that are free here. A task
+// whose slot has gone starts over.
 func (m *importer) slots(t *Taken) error {
 	taken := make(map[int]bool)
 	for _, r := range m.db.Results.All() {

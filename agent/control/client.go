@@ -95,7 +95,7 @@ func (c *Client) SteerTask(ctx context.Context, project, name string, what TaskA
 	return c.call(ctx, http.MethodPost, "task", url.Values{"project": {project}, "task": {name}, "action": {string(what)}}, nil)
 }
 
-// SetMode sets the mode of computing or of the network; d is 0 for good.
+// SetMode sets the mode of computing or of the network; with d = 0 it stays until changed.
 func (c *Client) SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error {
 	return c.call(ctx, http.MethodPost, "mode", url.Values{
 		"network": {strconv.FormatBool(network)}, "mode": {modeNames[kind]}, "for": {d.String()},
@@ -130,7 +130,7 @@ func (c *Client) SyncManager(ctx context.Context) error {
 	return c.call(ctx, http.MethodPost, "manager/sync", nil, nil)
 }
 
-// LeaveManager has the agent follow no account manager any more.
+// LeaveManager has the agent stop using the account manager.
 func (c *Client) LeaveManager(ctx context.Context, detach bool) error {
 	return c.call(ctx, http.MethodPost, "manager/leave", url.Values{"detach": {strconv.FormatBool(detach)}}, nil)
 }

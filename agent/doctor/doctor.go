@@ -66,7 +66,7 @@ func Examine(ctx context.Context, dataDir string) []Finding {
 	}
 	way, err := httpclient.Transport(s.Proxy, s.NoProxy)
 	if err != nil {
-		return all // told of as settings
+		return all // reported as settings
 	}
 	for _, a := range accounts {
 		all = append(all, server(ctx, way, a.MasterURL, time.Now)...)

@@ -71,7 +71,7 @@ func (l *Life) actOn(project string, seen decide.Result, plan decide.ResultPlan,
 }
 
 // halt stops a running task: it stays in memory where the volunteer wants that,
-// or where it would lose all its work, and otherwise ends, to go on from its last
+// or where it would lose all its work, and otherwise ends, to resume from its last
 // checkpoint.
 func (l *Life) halt(r state.Result, now time.Time) {
 	task := taskID(r)
@@ -87,7 +87,7 @@ func (l *Life) halt(r state.Result, now time.Time) {
 	}
 }
 
-// unpause lets a task that stayed in memory go on, and reports whether there was
+// unpause resumes a task that stayed in memory, and reports whether there was
 // one.
 func (l *Life) unpause(r state.Result, now time.Time) bool {
 	run := l.running[taskID(r)]

@@ -45,7 +45,7 @@ func (l *Life) Collect() {
 			files = append(files, key)
 		}
 	}
-	// The files go first: a record without a file is put right at the next
+	// The files go first: a record without a file is repaired at the next
 	// start, a file without a record would stay for ever.
 	for _, key := range files {
 		if f, ok := l.DB.Files.Get(key); ok {

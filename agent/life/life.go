@@ -1,6 +1,6 @@
 // Package life is what becomes of a result on this computer, from its arrival to its
 // report: its files are fetched, its application runs, its outputs are sent, and what
-// nobody needs any more is forgotten.
+// is no longer needed is forgotten.
 //
 //	advance.go    how results move from state to state
 //	act.go        doing as a pass decided: applications start and stop
@@ -8,7 +8,7 @@
 //	transfers.go  which files are fetched and sent
 //	trickles.go   messages between applications and their projects
 //	crash.go      tasks that may have brought the agent down
-//	collect.go    forgetting what nobody needs any more
+//	collect.go    forgetting what is no longer needed
 //	joblog.go     a record for people's tools
 package life
 
@@ -63,13 +63,13 @@ type Applications interface {
 	Stop(ctx context.Context) error
 }
 
-// Open makes ready what goes on: nothing does yet.
+// Open sets up what keeps track of work in progress; there is none yet.
 func (l *Life) Open() {
 	l.transfers, l.running, l.trickleUps = make(map[string]*transfer), make(map[string]*process), make(map[string]bool)
 	l.stale = true
 }
 
-// Recover puts right what an agent that was killed left behind.
+// Recover repairs what a killed agent left behind.
 func (l *Life) Recover(ctx context.Context, now time.Time) error {
 	if err := l.Exec.KillLeftovers(ctx); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (l *Life) Account(now time.Time) {
 	l.Ledger.Account(now, runs)
 }
 
-// Idle reports whether no result is held and nothing of one goes on.
+// Idle reports whether no result is held and nothing of one is in progress.
 func (l *Life) Idle() bool {
 	return l.DB.Results.Len() == 0 && len(l.transfers) == 0 && len(l.running) == 0
 }
@@ -192,5 +192,5 @@ func (l *Life) Transfers() map[string]view.Transfer {
 // Letters are the projects for which applications have messages. It is not to be changed.
 func (l *Life) TrickleUps() map[string]bool { return l.trickleUps }
 
-// Stale has what nobody needs any more looked for: something may be left.
+// Stale has what is no longer needed looked for: there may be something.
 func (l *Life) Stale() { l.stale = true }

@@ -58,9 +58,9 @@ func (t *transfer) pace(now time.Time) time.Time {
 	return t.looked.Add(paceSpan)
 }
 
-// StartTransfers begins what may be begun: files that a result waits for, within
+// StartTransfers starts what may be started: files that a result waits for, within
 // the limits on how many move at once. While the network is not to be used it
-// breaks off what moves; downloads go on from there later.
+// breaks off what moves; downloads resume from there later.
 func (l *Life) StartTransfers(now time.Time, w *core.Waker) {
 	h, _ := l.DB.Hosts.Get(state.Self)
 	if l.Prefs.MayTransfer(l.Presence.Conditions(now), h.NetMode).Denied() {
@@ -160,7 +160,7 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 	case err == nil:
 		f.Retry, f.Error, f.ErrNum = state.Retry{}, "", 0
 		if f.Output {
-			f.Done = f.MD5 == t.file.MD5 // or it was written anew meanwhile
+			f.Done = f.MD5 == t.file.MD5 // or it was written again meanwhile
 		} else {
 			f.Local = state.FilePresent
 		}

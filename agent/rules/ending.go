@@ -30,7 +30,7 @@ func (ru *Rules) ends(project string, kind state.EndingKind, since time.Time) st
 	return e
 }
 
-// Reset has a project start anew.
+// Reset has a project start over.
 func (ru *Rules) Reset(p state.Project, now time.Time) error {
 	p.Ending = ru.ends(p.MasterURL, state.Resetting, now)
 	return ru.DB.Update(func(tx *state.Tx) { ru.DB.Projects.Put(tx, p.MasterURL, p) })
@@ -63,7 +63,7 @@ func (ru *Rules) Hasten(p state.Project, now time.Time) error {
 	return ru.DB.Update(func(tx *state.Tx) { ru.DB.Projects.Put(tx, p.MasterURL, p) })
 }
 
-// Announce makes sure that a missing account file is told of for a while after a
+// Announce makes sure that a missing account file is reported for a while after a
 // start, however long it has been missing.
 func (ru *Rules) Announce(now time.Time) {
 	for _, p := range ru.DB.Projects.All() {
@@ -130,8 +130,8 @@ func (ru *Rules) stayedAway(u string, now time.Time) bool {
 	return ru.PutProject(p)
 }
 
-// finish forgets a project that has nothing under way any more; one that is being
-// Reset starts anew.
+// finish forgets a project that has nothing in progress any longer; one that is being
+// reset starts over.
 func (ru *Rules) finish(u string) {
 	p, _ := ru.DB.Projects.Get(u)
 	if !ru.Life.Forget(u) {

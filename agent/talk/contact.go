@@ -20,7 +20,7 @@ type conversation struct {
 	cancel context.CancelFunc
 }
 
-// talk notes that a conversation begins. What it does must run under the context
+// talk notes that a conversation starts. What it does must run under the context
 // that is returned, and delete the note when it is over.
 func (t *Talk) talk(project string, c view.Conversation) context.Context {
 	ctx, cancel := context.WithCancel(t.Ctx)
@@ -84,7 +84,7 @@ func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) 
 	t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) })
 }
 
-// session begins a scheduler RPC. The sequence number is used up before the
+// session starts a scheduler RPC. The sequence number is used up before the
 // request leaves, so that no two requests ever carry the same.
 func (t *Talk) session(p state.Project, reason string, d decide.Decision, now time.Time) {
 	u := p.MasterURL

@@ -71,7 +71,7 @@ func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (stat
 	}
 }
 
-// LeaveManager follows no account manager any more. Projects stay, with what their
+// LeaveManager stops using the account manager. Projects stay, with what their
 // account files say of them, unless detach is set: then those go that the manager
 // attached.
 func (t *Talk) LeaveManager(ctx context.Context, detach bool) error {
@@ -108,7 +108,7 @@ func (t *Talk) FollowManager(now time.Time, w *core.Waker) {
 	t.askManager(m, nil)
 }
 
-// askManager begins a conversation with m. How it ended goes to done, if that is
+// askManager starts a conversation with m. How it ended goes to done, if that is
 // not nil, which has room for it.
 func (t *Talk) askManager(m state.Manager, done chan<- error) {
 	t.manages = true
@@ -141,7 +141,7 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 	followed, joined := t.DB.Managers.Get(state.Self)
 	if err != nil {
 		if !joined || m.Login != followed.Login || m.PasswordHash != followed.PasswordHash {
-			return err // somebody tried, and hears of it
+			return err // someone tried, and gets the error
 		}
 		refused, ok := errors.AsType[*protocol.AccountError](err)
 		f := followed

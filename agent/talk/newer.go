@@ -17,7 +17,7 @@ const (
 	newerRetry = time.Hour // after trouble
 )
 
-// newer is what is known of newer versions of this program. The agent tells of one
+// newer is what is known of newer versions of this program. The agent reports one
 // and never replaces itself.
 type newer struct {
 	next  time.Time // when to ask again

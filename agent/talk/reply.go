@@ -283,7 +283,7 @@ func (r *replier) work(tx *state.Tx) {
 }
 
 // file takes in a file's description. A name that is known already keeps its
-// size and checksum; a transfer of it that had failed is tried anew.
+// size and checksum; a transfer of it that had failed is tried again.
 func (r *replier) file(tx *state.Tx, f protocol.FileInfo, appFile, output bool) {
 	if err := protocol.ValidFileName(f.Name); err != nil {
 		r.say(true, "the project described a file with an invalid name", "err", err)
@@ -302,7 +302,7 @@ func (r *replier) file(tx *state.Tx, f protocol.FileInfo, appFile, output bool) 
 		rec.MaxNBytes = f.MaxNBytes
 	}
 	if appFile && !rec.AppFile {
-		// It was fetched as data and is to be run now: it must be checked anew.
+		// It was fetched as data and is to be run now: it must be checked again.
 		rec.AppFile, rec.Local = true, state.FileAbsent
 	}
 	if rec.Local == state.FileFailed {

@@ -1,8 +1,8 @@
 // Package talk holds the agent's conversations: with projects' servers, with an account
-// manager, and with whoever tells of newer versions of the program.
+// manager, and with whoever announces newer versions of the program.
 //
-//	contact.go   when one begins and how it ends
-//	request.go   what a scheduler is told
+//	contact.go   when one starts and how it ends
+//	request.go   what a scheduler is sent
 //	reply.go     what is made of its answer; bounds.go: how much of it is taken
 //	manager.go   conversations with an account manager; managed.go: what comes of them
 //	newer.go     whether there is a newer version of the program
@@ -36,17 +36,17 @@ type Talk struct {
 	// What follows is lost at a restart, and may be.
 	sessions         map[string]conversation // by project, those under way
 	asked            map[string]bool         // project → the user wants it contacted now
-	recentlyReported []view.OldResult        // reported of late
+	recentlyReported []view.OldResult        // reported recently
 	manages          bool                    // an account manager is being contacted
 	newer            newer
 }
 
-// Open makes ready what goes on: nothing does yet.
+// Open sets up what keeps track of work in progress; there is none yet.
 func (t *Talk) Open() {
 	t.sessions, t.asked = make(map[string]conversation), make(map[string]bool)
 }
 
-// Act begins sessions as a pass decided.
+// Act starts sessions as a pass decided.
 func (t *Talk) Act(d decide.Decision, now time.Time) {
 	for i, seen := range d.Snapshot.Projects {
 		p, ok := t.DB.Projects.Get(seen.URL)
@@ -131,7 +131,7 @@ func (t *Talk) Ask(project string) { t.asked[project] = true }
 // Asked are the projects that the user wants contacted now. It is not to be changed.
 func (t *Talk) Asked() map[string]bool { return t.asked }
 
-// Old are the results reported of late. It is not to be changed.
+// RecentlyReported are the results reported recently. It is not to be changed.
 func (t *Talk) RecentlyReported() []view.OldResult { return t.recentlyReported }
 
 // Talking are the conversations under way, by project.

@@ -60,7 +60,7 @@ func (up *Uptime) Count(now time.Time, active, online bool) {
 	dt, wall := now.Sub(up.last), now.Round(0).Sub(up.last.Round(0))
 	t := &up.times
 	switch gap := wall - dt; {
-	case gap > jump: // the computer slept, or its clock was put right
+	case gap > jump: // the computer slept, or its clock was corrected
 		up.Log.Info("the clock jumped ahead; was the computer asleep?", "by", gap)
 		t.On = average(t.On, 0, gap)
 	case gap < -jump:

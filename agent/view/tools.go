@@ -62,7 +62,7 @@ type ToolsProject struct {
 	Results   []ToolsResult
 }
 
-// A ToolsResult is a result with what goes on with it.
+// A ToolsResult is a result with what is happening to it.
 type ToolsResult struct {
 	state.Result
 	Active    bool // it has a slot
@@ -71,7 +71,7 @@ type ToolsResult struct {
 	Progress  executor.Progress
 	Remaining time.Duration
 	Why       string // why it does not run
-	Waiting   bool   // for something of its own, which Why tells: not for a CPU, nor for computing to go on
+	Waiting   bool   // for something of its own, which Why tells: not for a CPU, nor for computing to resume
 }
 
 // A ToolsTransfer is a file on its way.

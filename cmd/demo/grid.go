@@ -104,7 +104,7 @@ func (g *grid) makeWork(ctx context.Context, n int) error {
 	return err
 }
 
-// revive starts an agent that has ended, killed by somebody who wants to see what
+// revive starts an agent that has ended, killed by someone who wants to see what
 // becomes of its work.
 func (g *grid) revive(i int) error {
 	a := g.agents[i]

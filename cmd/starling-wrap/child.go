@@ -68,7 +68,7 @@ func (c *child) start(app *boincapi.App, args []string) error {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// suspend pauses the program, or lets it go on.
+// suspend pauses the program, or resumes it.
 func (c *child) suspend(v bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,5 +1,5 @@
 // Command starling is the volunteer's program: the agent, and the command line
-// that steers it.
+// that controls it.
 package main
 
 import (

@@ -12,7 +12,7 @@ import (
 )
 
 // enter makes sure that no other agent runs on this computer, unless the settings
-// say that there are several: then another one that does not know is only told of.
+// say that there are several: then another one that does not know is only reported.
 func enter(ctx context.Context, dataDir string, several bool, log *slog.Logger) (leave func(), err error) {
 	dir, err := filepath.Abs(dataDir)
 	if err != nil {

@@ -56,7 +56,7 @@ func (o *options) reachOut(cmd *cobra.Command) error {
 	return err
 }
 
-// pair makes this computer one that may steer another's agent.
+// pair makes this computer one that may control another's agent.
 func (o *options) pair(cmd *cobra.Command, code string) error {
 	if o.host == "" {
 		return errors.New("--pair CODE needs the computer to pair with: add --host HOST")

@@ -124,7 +124,7 @@ func (s *Server) known(port string, next http.Handler) http.Handler {
 func (s *Server) login(w http.ResponseWriter, r *http.Request, port string) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
 	token := strings.TrimSpace(r.FormValue("token"))
-	if _, after, ok := strings.Cut(token, "token="); ok { // somebody pasted the whole address
+	if _, after, ok := strings.Cut(token, "token="); ok { // someone pasted the whole address
 		token = after
 	}
 	if !s.right(token) {

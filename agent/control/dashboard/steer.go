@@ -78,7 +78,7 @@ func (s *Server) mode(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		Network bool    `json:"network"`
 		Mode    string  `json:"mode"`
-		Minutes float64 `json:"minutes"` // 0: for good
+		Minutes float64 `json:"minutes"` // 0: until changed
 	}
 	if !read(w, r, &q) {
 		return

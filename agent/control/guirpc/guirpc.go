@@ -1,5 +1,5 @@
 // Package guirpc speaks BOINC's GUI RPC protocol, so that boinccmd, boinctui,
-// BOINC Manager and the like can show and steer the agent.
+// BOINC Manager and the like can show and control the agent.
 //
 // It translates: what is true the agent says, and what is asked for the agent
 // does. Replies have one element a line, since the tools read them by the line.
@@ -35,7 +35,7 @@ const (
 	maxRequest = 100000
 	maxPeers   = 50
 	maxWait    = time.Hour        // between two requests
-	readTime   = 30 * time.Second // for one request, once it has begun
+	readTime   = 30 * time.Second // for one request, once it has started
 	replyTime  = 60 * time.Second
 	guessDelay = time.Second // after a wrong password
 	endOfText  = 3           // the byte that ends a message

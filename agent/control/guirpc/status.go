@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// suspendReason is BOINC's number for why something does not go on.
+// suspendReason is BOINC's number for why something is suspended.
 func suspendReason(p prefs.Permission) int {
 	switch p.Code {
 	case "":

@@ -48,7 +48,7 @@ const (
 )
 
 // proof shows that a side knows the code and sees these certificates: of the agent,
-// and of the computer, with its name, that asks to steer it.
+// and of the computer, with its name, that asks to control it.
 func proof(code []byte, who side, agent, asks, name string) []byte {
 	mac := hmac.New(sha256.New, code)
 	fmt.Fprintf(mac, "%s\x00%s\x00%s\x00%s", who, agent, asks, name) // all but the last have a fixed length each

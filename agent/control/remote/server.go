@@ -92,7 +92,7 @@ func (s *Server) Invite() (control.Invitation, error) {
 	}, nil
 }
 
-// Paired lists the computers that may steer this agent.
+// Paired lists the computers that may control this agent.
 func (s *Server) Paired() ([]control.Paired, error) { return s.pins.all() }
 
 // Revoke forgets a computer, from its next request on.
