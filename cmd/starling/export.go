@@ -15,7 +15,8 @@ func exportCmd(o *options) *cobra.Command {
 		Short: "Export accounts and preferences to BOINC's client",
 		Long: "Write accounts and preferences as files that BOINC's client reads when it starts. DIR is its data directory, often /var/lib/boinc-client, or a new folder.\n\n" +
 			"Tasks are not exported; they stay with Starling. Stop the agent and BOINC's client first.",
-		Args: cobra.ExactArgs(1),
+		Example: "  starling export /var/lib/boinc-client",
+		Args:    cobra.ExactArgs(1),
 
 		Annotations: map[string]string{ownData: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {

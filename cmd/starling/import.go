@@ -17,7 +17,8 @@ func importCmd(o *options) *cobra.Command {
 		Short: "Import projects and tasks from a stopped BOINC client",
 		Long: "Import the projects, preferences, host identity, files and tasks of a stopped BOINC client. Running tasks resume from their last checkpoint.\n\n" +
 			"BOINC_DATA_DIR, often /var/lib/boinc-client, is not changed. Stop BOINC's client and the agent first.",
-		Args: cobra.ExactArgs(1),
+		Example: "  starling import /var/lib/boinc-client\n  starling import /var/lib/boinc-client --only https://project.example/",
+		Args:    cobra.ExactArgs(1),
 
 		Annotations: map[string]string{ownData: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {

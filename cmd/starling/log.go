@@ -48,7 +48,8 @@ func logCmd(o *options) *cobra.Command {
 		Short: "Show the agent's log",
 		Long: "Show the last lines of the log: those since the start of the running agent or, if none is running, those in " + logfile.Name +
 			".\n\nIf systemd runs the agent, the journal has the complete log: journalctl -u " + installer.Name,
-		Args: cobra.NoArgs,
+		Example: "  starling log -f\n  starling log -n 200 --project https://project.example/",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if n < 0 {
 				return fmt.Errorf("log: -n %d is negative", n)

@@ -15,20 +15,21 @@ func projectCmds(o *options) []*cobra.Command {
 	var cmds []*cobra.Command
 	var now bool
 	for _, c := range []struct {
-		what  control.ProjectAction
-		short string
+		what        control.ProjectAction
+		short, long string
 	}{
-		{control.UpdateProject, "Contact a project now"},
-		{control.SuspendProject, "Suspend a project: no computing and no new work until resumed"},
-		{control.ResumeProject, "Resume a suspended project"},
-		{control.NoMoreWork, "Finish and report a project's current tasks, but fetch no more"},
-		{control.AllowMoreWork, "Allow a project to fetch work again"},
-		{control.ResetProject, "Remove a project's tasks and download its files again; can be undone for 5 minutes"},
-		{control.UndoProject, "Undo a detach or reset, within 5 minutes"},
+		{control.UpdateProject, "Contact a project now", "Contact a project now, even if it asked for a delay: report finished tasks, fetch work if more is needed, and fetch the new credit. Running tasks are not affected."},
+		{control.SuspendProject, "Suspend a project: no computing and no new work until resumed", "Suspend a project until it is resumed. Its tasks stop but are not lost, no work is fetched, and the project is contacted only by \"starling update\"."},
+		{control.ResumeProject, "Resume a suspended project", "Resume a suspended project. Its tasks resume from their last checkpoint."},
+		{control.NoMoreWork, "Finish and report a project's current tasks, but fetch no more", "Finish and report a project's current tasks, but fetch no more. To detach without losing work, run this first and wait until \"starling tasks\" lists no more tasks of the project."},
+		{control.AllowMoreWork, "Allow a project to fetch work again", "Allow a project to fetch work again, after \"starling nomorework\"."},
+		{control.ResetProject, "Remove a project's tasks and download its files again; can be undone for 5 minutes", "Remove a project's tasks from this computer and download its files again. The project stays attached. The tasks are suspended first and removed after 5 minutes; until then, \"starling undo URL\" keeps them."},
+		{control.UndoProject, "Undo a detach or reset, within 5 minutes", "Undo a detach or reset within 5 minutes. The project stays attached and its tasks resume."},
 	} {
 		cmd := &cobra.Command{
 			Use:   string(c.what) + " URL",
 			Short: c.short,
+			Long:  c.long,
 			Args:  cobra.ExactArgs(1),
 
 			ValidArgsFunction: o.urls,
@@ -100,6 +101,7 @@ func modeCmd(o *options) *cobra.Command {
 		Use:       "mode always|auto|never",
 		Short:     "Set when to compute: always, by preferences (auto), or never",
 		Long:      "Set when to compute: always, according to the preferences (auto), or never. With --network, set the same for transfers and contacts instead. With --for, the mode returns to auto after that time.",
+		Example:   "  starling mode never --for 2h\n  starling mode auto\n  starling mode never --network --for 8h",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"always", "auto", "never"},
 		RunE: func(cmd *cobra.Command, args []string) error {

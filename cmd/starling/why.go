@@ -25,10 +25,11 @@ import (
 func whyCmd(o *options) *cobra.Command {
 	var save string
 	cmd := &cobra.Command{
-		Use:   "why [URL | RESULT]",
-		Short: "Explain what the agent decided, and why it is not doing more",
-		Long:  "Explain for every project and task what the agent decided and why, with the numbers behind the decision.\n\nWith --save, write the decision and everything it was based on to a file, without account keys and personal names; starling simulate --replay repeats it.",
-		Args:  cobra.MaximumNArgs(1),
+		Use:     "why [URL | RESULT]",
+		Short:   "Explain what the agent decided, and why it is not doing more",
+		Long:    "Explain for every project and task what the agent decided and why, with the numbers behind the decision.\n\nWith --save, write the decision and everything it was based on to a file, without account keys and personal names; starling simulate --replay repeats it.",
+		Example: "  starling why\n  starling why https://project.example/\n  starling why --save decision.json",
+		Args:    cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: o.both,
 		RunE: func(cmd *cobra.Command, args []string) error {
