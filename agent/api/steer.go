@@ -67,7 +67,6 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 		default:
 			return fmt.Errorf("unknown action %q for a project", what)
 		}
-		return nil
 	})
 }
 
