@@ -49,7 +49,7 @@ func TestWatch(t *testing.T) {
 	}
 
 	s = openScreen(t, ctx, 90, 20, "/usr/bin/env", append(append([]string{"NO_COLOR=1"}, starling...), "status", "-w")...)
-	s.until("m216091_0", "left", "1 running on 1 CPUs")
+	s.until("m216091_0", "remaining", "1 running on 1 CPU")
 	if strings.Contains(s.colours(), "\x1b[3") {
 		t.Errorf("colours in spite of NO_COLOR:\n%q", s.colours())
 	}

@@ -114,7 +114,7 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 	case s.Compute.Denied():
 		fmt.Fprintf(w, "Computing is suspended. %s%s\n", s.Compute.Why, changes(s.Compute.Why, s.Compute.Until, s.Now))
 	default:
-		fmt.Fprintf(w, "Tasks may run on %d of %d CPUs, with %d MB of memory.\n", s.CPUs, s.AllCPUs, s.Memory>>20)
+		fmt.Fprintf(w, "Tasks may run on %d of %s, with %d MB of memory.\n", s.CPUs, words.Count(s.AllCPUs, "CPU"), s.Memory>>20)
 	}
 	if s.Network.Denied() {
 		fmt.Fprintf(w, "Network activity is suspended. %s%s\n", s.Network.Why, changes(s.Network.Why, s.Network.Until, s.Now))

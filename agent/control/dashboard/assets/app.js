@@ -18,7 +18,7 @@ function showNow(v) {
   else if (!running) title = 'Nothing to compute';
   text($('now-title'), title);
   document.title = running ? `${running} running · Starling` : 'Starling';
-  const facts = [`Tasks may use ${v.cpus} of ${v.all_cpus} CPUs`];
+  const facts = [`Tasks may use ${v.cpus} of ${v.all_cpus} ${v.all_cpus === 1 ? 'CPU' : 'CPUs'}`];
   if (v.memory) facts.push(`${bytes(v.memory)} of memory`);
   if (v.cpu_temperature) facts.push(`CPU at ${Math.round(v.cpu_temperature)} °C`);
   text($('now-text'), facts.join(', ') + '.');
