@@ -24,7 +24,7 @@ type Account struct {
 	Detach         bool
 	DetachWhenDone bool
 	Update         bool
-	Abort          bool // what is not begun
+	Abort          bool // what has not started
 	Terms          Terms
 }
 
@@ -72,7 +72,7 @@ type Kept struct {
 	Authenticator string // to be used from now on; "" as before
 	Terms         Terms
 	Update        bool // contact it now
-	Abort         bool // give up what is not begun
+	Abort         bool // give up what has not started
 }
 
 // A Detachment is a project to be detached.
@@ -83,9 +83,9 @@ type Detachment struct{ URL, Why string }
 func Decide(known string, r Reply, projects []Project) Plan {
 	switch key := strings.TrimSpace(r.SigningKey); {
 	case key == "":
-		return Plan{Refused: "its reply has no signing key, so nothing tells its projects from somebody else's"}
+		return Plan{Refused: "its reply has no signing key, so its list of projects cannot be verified"}
 	case known != "" && key != strings.TrimSpace(known):
-		return Plan{Refused: "its signing key is not the one it had when you joined it; if it tells you that it has changed, leave it and join it again"}
+		return Plan{Refused: "its signing key has changed since you joined it; if the account manager confirms the change, leave it and join it again"}
 	}
 	attached := make(map[string]Project)
 	for _, p := range projects {
@@ -94,24 +94,24 @@ func Decide(known string, r Reply, projects []Project) Plan {
 	var plan Plan
 	for _, a := range r.Accounts {
 		if s := a.Terms.Share; s != nil && !(*s >= 0 && *s <= MaxShare) {
-			plan.note("the resource share of %s stays as it is: %v is not within 0 and %d", a.URL, *s, MaxShare)
+			plan.note("the resource share of %s is unchanged: %v is not between 0 and %d", a.URL, *s, MaxShare)
 			a.Terms.Share = nil
 		}
 		p, here := attached[a.URL]
 		switch {
 		case here && a.Detach && p.Managed:
-			plan.Detach = append(plan.Detach, Detachment{a.URL, "the account manager no longer wants it"})
+			plan.Detach = append(plan.Detach, Detachment{a.URL, "the account manager removed it"})
 		case here && a.Detach:
-			plan.note("%s stays attached: you attached it yourself, not the account manager", a.URL)
+			plan.note("%s stays attached: it was attached by you, not by the account manager", a.URL)
 		case here && a.DetachWhenDone && p.Tasks == 0:
-			plan.Detach = append(plan.Detach, Detachment{a.URL, "the account manager no longer wants it, and its tasks are done"})
+			plan.Detach = append(plan.Detach, Detachment{a.URL, "the account manager removed it, and its tasks are finished"})
 		case here:
 			plan.Keep = append(plan.Keep, plan.keep(a, p))
 		case a.Detach, a.DetachWhenDone: // it is gone already
 		case a.Forged != nil:
-			plan.note("%s is not attached: the signature of its address: %v", a.URL, a.Forged)
+			plan.note("%s was not attached: its address is not signed correctly: %v", a.URL, a.Forged)
 		case a.Authenticator == "":
-			plan.note("%s is not attached: the account manager sent no account key", a.URL)
+			plan.note("%s was not attached: the account manager sent no account key", a.URL)
 		default:
 			plan.Attach = append(plan.Attach, Attachment{a.URL, a.Authenticator, a.terms()})
 			attached[a.URL] = Project{URL: a.URL, Authenticator: a.Authenticator, Managed: true}
@@ -125,7 +125,7 @@ func (plan *Plan) note(format string, args ...any) {
 }
 
 // keep takes a new account key only in place of one of the same account: weak keys
-// change with the password, others belong to somebody else.
+// change with the password, others belong to someone else.
 func (plan *Plan) keep(a Account, p Project) Kept {
 	k := Kept{URL: a.URL, Terms: a.terms(), Update: a.Update, Abort: a.Abort}
 	switch {
@@ -133,7 +133,7 @@ func (plan *Plan) keep(a Account, p Project) Kept {
 	case weak(a.Authenticator) && weak(p.Authenticator):
 		k.Authenticator = a.Authenticator
 	default:
-		plan.note("%s goes on with the account it has here, which is not the account manager's", a.URL)
+		plan.note("%s keeps its current account, which differs from the account manager's", a.URL)
 	}
 	return k
 }

@@ -33,18 +33,18 @@ func TestDecide(t *testing.T) {
 		note    string
 	}{
 		{name: "new", account: acctmgr.Account{Authenticator: "k", Terms: terms}, want: acctmgr.Plan{Attach: []acctmgr.Attachment{{url, "k", terms}}}},
-		{name: "known, with a share that is none", here: []acctmgr.Project{own}, account: acctmgr.Account{Terms: acctmgr.Terms{Share: &wild}}, want: acctmgr.Plan{Keep: []acctmgr.Kept{{URL: url}}}, note: "1e+308 is not within 0 and 1000000"},
-		{name: "new with a forged address", account: acctmgr.Account{Authenticator: "k", Forged: errors.New("bad")}, note: "signature of its address: bad"},
+		{name: "known, with a share that is none", here: []acctmgr.Project{own}, account: acctmgr.Account{Terms: acctmgr.Terms{Share: &wild}}, want: acctmgr.Plan{Keep: []acctmgr.Kept{{URL: url}}}, note: "1e+308 is not between 0 and 1000000"},
+		{name: "new with a forged address", account: acctmgr.Account{Authenticator: "k", Forged: errors.New("bad")}, note: "its address is not signed correctly: bad"},
 		{name: "new without a key", note: "no account key"},
 		{name: "new, but to be detached", account: acctmgr.Account{Authenticator: "k", Detach: true}},
 		{name: "new, but to be detached when done", account: acctmgr.Account{Authenticator: "k", DetachWhenDone: true}},
 		{name: "known", here: []acctmgr.Project{own}, account: acctmgr.Account{Forged: errors.New("does not matter"), Terms: terms, Update: true, Abort: true}, want: acctmgr.Plan{Keep: []acctmgr.Kept{{URL: url, Terms: terms, Update: true, Abort: true}}}},
 		{name: "known with a new weak key", here: []acctmgr.Project{own}, account: acctmgr.Account{Authenticator: "1_b"}, want: acctmgr.Plan{Keep: []acctmgr.Kept{{URL: url, Authenticator: "1_b"}}}},
-		{name: "known with another's key", here: []acctmgr.Project{own}, account: acctmgr.Account{Authenticator: "b"}, want: acctmgr.Plan{Keep: []acctmgr.Kept{{URL: url}}}, note: "goes on with the account it has"},
-		{name: "detach its own", here: []acctmgr.Project{managed}, account: acctmgr.Account{Detach: true}, want: acctmgr.Plan{Detach: []acctmgr.Detachment{{url, "the account manager no longer wants it"}}}},
-		{name: "detach the volunteer's", here: []acctmgr.Project{own}, account: acctmgr.Account{Detach: true}, note: "you attached it yourself"},
+		{name: "known with another's key", here: []acctmgr.Project{own}, account: acctmgr.Account{Authenticator: "b"}, want: acctmgr.Plan{Keep: []acctmgr.Kept{{URL: url}}}, note: "keeps its current account"},
+		{name: "detach its own", here: []acctmgr.Project{managed}, account: acctmgr.Account{Detach: true}, want: acctmgr.Plan{Detach: []acctmgr.Detachment{{url, "the account manager removed it"}}}},
+		{name: "detach the volunteer's", here: []acctmgr.Project{own}, account: acctmgr.Account{Detach: true}, note: "it was attached by you"},
 		{name: "detach when done, with tasks", here: []acctmgr.Project{managed}, account: acctmgr.Account{DetachWhenDone: true}, want: acctmgr.Plan{Keep: []acctmgr.Kept{{URL: url, Terms: done}}}},
-		{name: "detach when done, without", here: []acctmgr.Project{idle}, account: acctmgr.Account{DetachWhenDone: true}, want: acctmgr.Plan{Detach: []acctmgr.Detachment{{url, "the account manager no longer wants it, and its tasks are done"}}}},
+		{name: "detach when done, without", here: []acctmgr.Project{idle}, account: acctmgr.Account{DetachWhenDone: true}, want: acctmgr.Plan{Detach: []acctmgr.Detachment{{url, "the account manager removed it, and its tasks are finished"}}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.account.URL = url

@@ -116,7 +116,7 @@ func New(cfg Config) (_ *Agent, err error) {
 	}
 	a.core.Open()
 	if idle := set.IdleFlags(); len(idle) > 0 {
-		a.core.Log.Warn("log flags of BOINC's that have no effect here", "flags", idle)
+		a.core.Log.Warn("ignoring BOINC log flags that have no effect here", "flags", idle)
 	}
 	if cfg.Transport == nil {
 		if err := a.way.set(set); err != nil {
@@ -146,11 +146,11 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	a.talk.Open()
 	if a.cfg.Confine {
 		if a.life.LastWords, err = life.CatchCrashes(c.Dir); err != nil {
-			c.Log.Warn("crashes cannot be recorded; one would not be noticed at the next start", "error", err)
+			c.Log.Warn("crashes cannot be recorded; the next start would not detect one", "err", err)
 		}
 	}
 	if err := settings.KeepSettings(c.Dir, time.Now()); err != nil {
-		c.Log.Warn("settings cannot be copied; a start while they have errors would use the defaults", "err", err)
+		c.Log.Warn("settings cannot be backed up; if the file has errors at the next start, the defaults will be used", "err", err)
 	}
 	if a.life.Exec, err = a.applications(); err != nil {
 		return err

@@ -48,9 +48,9 @@ func (a *Agent) applications() (life.Applications, error) {
 func (a *Agent) group(e *executor.Executor) {
 	bounded, err := e.UseControlGroups()
 	if err != nil {
-		a.core.Log.Warn("applications have no control groups: their bounds are kept by looking", "error", err)
+		a.core.Log.Warn("control groups unavailable; the agent polls to enforce limits", "err", err)
 	} else if bounded != "" {
-		a.core.Log.Info("each application has a control group", "bounded", bounded)
+		a.core.Log.Info("control groups in use: one per application", "bounded", bounded)
 	}
 	a.bounded = bounded
 }

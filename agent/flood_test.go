@@ -70,7 +70,7 @@ func TestAFloodOfTasks(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, text := range map[string]string{"status": strings.Join(s.Projects[0].Notices, "\n"), "why": d.Snapshot.Projects[0].LeftOut} {
-			if !strings.Contains(text, "sent 50000 tasks; 49000 of them were not taken") || !strings.Contains(text, "tell the project") {
+			if !strings.Contains(text, "sent 50000 tasks, of which 49000 were rejected") || !strings.Contains(text, "inform the project") {
 				t.Errorf("%s says %q", what, text)
 			}
 		}
@@ -99,10 +99,10 @@ func TestABoundOfEachProject(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := w.project(t, time.Minute)
-		if p.Tasks != workfetch.MaxHeld || p.WorkCode != string(workfetch.TooMany) || !strings.Contains(p.Work, "10000 of its tasks are here") {
+		if p.Tasks != workfetch.MaxHeld || p.WorkCode != string(workfetch.TooMany) || !strings.Contains(p.Work, "already has 10000 of its tasks") {
 			t.Errorf("%d tasks; %s %s", p.Tasks, p.WorkCode, p.Work)
 		}
-		if text := strings.Join(p.Notices, "\n"); !strings.Contains(text, "sent 500 tasks; 200 of them were not taken") {
+		if text := strings.Join(p.Notices, "\n"); !strings.Contains(text, "sent 500 tasks, of which 200 were rejected") {
 			t.Errorf("notices %q", text)
 		}
 	})
@@ -126,7 +126,7 @@ func TestWhatIsDescribedIsBounded(t *testing.T) {
 	w.run(func(t *testing.T) {
 		p := w.project(t, 10*time.Second)
 		text := strings.Join(p.Notices, "\n")
-		for _, want := range []string{"refers to 1001 files", "20 of its applications", "20 of its app versions", "10 of its files"} {
+		for _, want := range []string{"refers to 1001 files", "Applications rejected: 20.", "App versions rejected: 20.", "Files rejected: 10."} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%q is not in %.500q", want, text)
 			}

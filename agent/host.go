@@ -28,7 +28,7 @@ func (a *Agent) knowHost() error {
 		h.Machine = machine
 	}
 	if copied {
-		a.core.Log.Warn("the data directory was copied from another computer: this one is new to its projects, and tasks that came along are reported by it; if the other computer still runs, both compute them", "data", a.core.Dir)
+		a.core.Log.Warn("the data directory was copied from another computer; this computer is registered with its projects as a new one and reports the copied tasks; if the other computer still runs, both compute them", "data", a.core.Dir)
 	}
 	if h.Fpops == 0 {
 		s := hostinfo.Measure()

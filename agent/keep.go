@@ -41,9 +41,9 @@ func (a *Agent) tellRepair() {
 	switch {
 	case r == nil:
 	case r.Copy.IsZero():
-		a.core.Log.Error("the state file was damaged and has no good copy: starting over with the accounts; projects will resend tasks", "error", r.Cause, "set_aside", r.Aside)
+		a.core.Log.Error("the state file was damaged and has no good copy; starting over with the accounts, and the projects will resend tasks", "err", r.Cause, "set_aside", r.Aside)
 	default:
-		a.core.Log.Error("the state file was damaged: restored from its last good copy", "error", r.Cause, "copy", r.Copy, "set_aside", r.Aside)
+		a.core.Log.Error("the state file was damaged; restored it from the last good copy", "err", r.Cause, "copy", r.Copy, "set_aside", r.Aside)
 	}
 }
 
@@ -51,11 +51,11 @@ func (a *Agent) tellRepair() {
 type stateCopied struct{ err error }
 
 // Event names it.
-func (stateCopied) Event() string { return "state copied" }
+func (stateCopied) Event() string { return "state backed up" }
 
 func (a *Agent) copied(e stateCopied) {
 	a.kept.busy = false
 	if e.err != nil {
-		a.core.Log.Warn("the state could not be copied; computing continues", "error", e.err)
+		a.core.Log.Warn("cannot back up the state; computing continues", "err", e.err)
 	}
 }

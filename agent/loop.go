@@ -57,7 +57,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 		now := time.Now()
 		wake := a.step(now)
 		if a.cfg.ExitWhenIdle && a.idle() {
-			c.Log.Info("nothing left to do")
+			c.Log.Info("no work left")
 			return nil
 		}
 		timer.Reset(max(0, min(wake.Sub(now), c.Tick)))
@@ -158,7 +158,7 @@ func (a *Agent) shutdown() error {
 		a.uptime.Put(tx)
 	})
 	if err := c.DB.Keeper()(); err != nil {
-		c.Log.Warn("the state could not be copied", "error", err)
+		c.Log.Warn("cannot back up the state", "err", err)
 	}
 	return errors.Join(err, c.DB.Close())
 }

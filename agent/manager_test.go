@@ -81,7 +81,7 @@ func TestManager(t *testing.T) {
 	}
 	w := newWorld(t, demoURL, answers, nil)
 	w.run(func(t *testing.T) {
-		if err := w.a.SyncManager(t.Context()); err == nil || !strings.Contains(err.Error(), "no account manager is followed") {
+		if err := w.a.SyncManager(t.Context()); err == nil || !strings.Contains(err.Error(), "no account manager is in use") {
 			t.Errorf("asked without one: %v", err)
 		}
 		if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err != nil {
@@ -205,7 +205,7 @@ func TestManagerRefuses(t *testing.T) {
 	}
 	w := newWorld(t, demoURL, answers, nil)
 	w.run(func(t *testing.T) {
-		for _, want := range []string{"wrong password", "come back tomorrow", "no signing key", "the answer is a web page"} {
+		for _, want := range []string{"wrong password", "come back tomorrow", "no signing key", "the reply is a web page"} {
 			if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}

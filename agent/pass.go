@@ -24,14 +24,14 @@ func (a *Agent) decide(now time.Time) decide.Decision {
 	}
 	a.ledger.Settle(now, debts)
 	a.core.Log.Log(a.core.Ctx, logflag.Detail, "debts", logflag.Key, logflag.Priority, "cpu_seconds", a.ledger.Of)
-	a.tell(a.core.Last, d)
+	a.logChanges(a.core.Last, d)
 	a.record(d)
 	a.core.Last = d
 	return d
 }
 
-// tell logs what was decided differently from the last time.
-func (a *Agent) tell(before, d decide.Decision) {
+// logChanges logs what was decided differently from the last time.
+func (a *Agent) logChanges(before, d decide.Decision) {
 	first := before.Snapshot.Now.IsZero()
 	if now := d.Snapshot.Compute; first || now.Code != before.Snapshot.Compute.Code {
 		a.core.Log.Debug("computing", logflag.Key, logflag.Suspend, "allowed", !now.Denied(), "why", now.Why)
@@ -80,6 +80,6 @@ func (a *Agent) record(d decide.Decision) {
 		}
 	}
 	if err != nil {
-		a.core.Log.Warn("a decision could not be recorded", "error", err)
+		a.core.Log.Warn("cannot record the decision", "err", err)
 	}
 }

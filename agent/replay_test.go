@@ -139,7 +139,7 @@ func TestFaultsOfServersLeadToBackoffAndNothingElse(t *testing.T) {
 			}
 		}
 		want := []string{
-			"no scheduler URL", "unexpected EOF", "", "HTTP 500", "web page", "down for maintenance", "is not closed", "connection ended", "",
+			"no scheduler URL", "unexpected EOF", "", "HTTP 500", "web page", "down for maintenance", "is not closed", "connection closed", "",
 		}
 		if len(seen) != len(want) {
 			t.Fatalf("troubles were %q, want %q", seen, want)
@@ -277,8 +277,8 @@ func TestDefectiveWorkIsReportedWithTheReason(t *testing.T) {
 		"008": "did not describe file",         // no file_info for the input
 		"010": "HTTP 404",                      // no platform and version: allowed; the files are not there
 		"022": "character '%'",                 // a file name that BOINC refuses
-		"026": "application file without a signature",
-		"034": "which this computer is not", // foreign platform
+		"026": "application file has no signature",
+		"034": "which this computer does not support", // foreign platform
 	} {
 		t.Run(capture, func(t *testing.T) {
 			name := "debian-7.20.5/traps/" + capture + "-scheduler.response.http"

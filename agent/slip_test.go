@@ -76,7 +76,7 @@ func TestMissingAccountFile(t *testing.T) {
 				t.Fatalf("while it is missing: %+v", p)
 			}
 			told := strings.Join(s.Complaints, "\n")
-			for _, want := range []string{"is missing since", "will be detached", "You can: put it back, or detach now with: starling detach " + demoURL, filepath.Join("accounts", "127.0.0.1_18080_demo.toml")} {
+			for _, want := range []string{"has been missing since", "will be detached", "You can: restore the file, or detach now with: starling detach " + demoURL, filepath.Join("accounts", "127.0.0.1_18080_demo.toml")} {
 				if !strings.Contains(told, want) {
 					t.Errorf("status says %q, want %q in it", told, want)
 				}
@@ -290,7 +290,7 @@ func TestAbortCanBeUndone(t *testing.T) {
 		}
 		do(control.AbortSoon)
 		s := w.after(t, 4*time.Minute)
-		if w.keeps(t, s); !strings.Contains(s.Tasks[0].Why, "You aborted the task") || !strings.Contains(s.Tasks[0].Why, "starling task resume w_0") {
+		if w.keeps(t, s); !strings.Contains(s.Tasks[0].Why, "At your request, this task will be aborted") || !strings.Contains(s.Tasks[0].Why, "starling task resume w_0") {
 			t.Errorf("told: %q", s.Tasks[0].Why)
 		}
 		w.stop()

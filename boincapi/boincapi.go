@@ -53,7 +53,7 @@ import (
 var (
 	ErrQuit       = errors.New("client asked to quit")
 	ErrAborted    = errors.New("client aborted the task")
-	ErrClientLost = errors.New("client is gone")
+	ErrClientLost = errors.New("client has exited")
 )
 
 // Options adapt the runtime to programs whose work is done by other processes.
@@ -159,7 +159,7 @@ func initialize(opts Options, t timing) (*App, error) {
 		return nil, err
 	}
 	if err := a.attach(); err != nil {
-		logf("%v: cannot hear the client, running on without it", err)
+		logf("%v: cannot receive messages from the client, continuing without it", err)
 		return a, nil
 	}
 	go a.serve()

@@ -51,7 +51,7 @@ func (*App) Resolve(logical string) (string, error) { return logical, nil }
 // FractionDone says how much is done, from 0 to 1.
 func (*App) FractionDone(f float64) { hostFractionDone(f) }
 
-// Yield returns at once or, while the task is suspended, when it goes on. With
+// Yield returns at once or, while the task is suspended, when it resumes. With
 // ErrQuit the module is to leave.
 func (*App) Yield() error {
 	if hostYield() != 0 {

@@ -210,10 +210,10 @@ func TestDue(t *testing.T) {
 		{"sixty-three", busy(many[:63]), ""},
 		{"sixty-four", busy(many), "many results are ready"},
 		{"the last one of the project, with others' work here", contact.Backlog{Ready: []contact.Finished{fresh}}, ""},
-		{"the last one of all", contact.Backlog{Ready: []contact.Finished{fresh}, NothingElse: true}, "nothing else is left to do"},
-		{"eager", contact.Backlog{Ready: []contact.Finished{fresh}, Unfinished: 2, Eager: true}, "results are reported at once"},
-		{"no more work", contact.Backlog{Ready: []contact.Finished{fresh}, Unfinished: 2, NoMoreWork: true}, "no new work is wanted"},
-		{"wanted at once", busy(with(func(f *contact.Finished) { f.Immediately = true })), "the project wants it at once"},
+		{"the last one of all", contact.Backlog{Ready: []contact.Finished{fresh}, NothingElse: true}, "there is nothing else to do"},
+		{"eager", contact.Backlog{Ready: []contact.Finished{fresh}, Unfinished: 2, Eager: true}, "results are reported immediately"},
+		{"no more work", contact.Backlog{Ready: []contact.Finished{fresh}, Unfinished: 2, NoMoreWork: true}, "the project is set to fetch no more work"},
+		{"wanted at once", busy(with(func(f *contact.Finished) { f.Immediately = true })), "the project asked for it immediately"},
 		{"deadline in 25 hours", busy(with(func(f *contact.Finished) { f.Deadline = now.Add(25 * time.Hour) })), ""},
 		{"deadline in 23 hours", busy(with(func(f *contact.Finished) { f.Deadline = now.Add(23 * time.Hour) })), "a deadline is near"},
 		{"deadline is past", busy(with(func(f *contact.Finished) { f.Deadline = now.Add(-time.Hour) })), "a deadline is near"},
@@ -224,7 +224,7 @@ func TestDue(t *testing.T) {
 			f.Received, f.Deadline = now.Add(-10*time.Hour), now.Add(2*time.Hour)
 		})), ""},
 		{"ready for 23 hours", busy(with(func(f *contact.Finished) { f.Completed = now.Add(-23 * time.Hour) })), ""},
-		{"ready for 25 hours", busy(with(func(f *contact.Finished) { f.Completed = now.Add(-25 * time.Hour) })), "a result has been ready for long"},
+		{"ready for 25 hours", busy(with(func(f *contact.Finished) { f.Completed = now.Add(-25 * time.Hour) })), "a result has been ready for a long time"},
 		{"ready for 25 hours on a computer that is on a third of the time", contact.Backlog{
 			Ready: with(func(f *contact.Finished) { f.Completed = now.Add(-25 * time.Hour) }), Unfinished: 2, OnFrac: 1.0 / 3,
 		}, ""},

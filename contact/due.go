@@ -48,11 +48,11 @@ func Due(b Backlog, now time.Time) (reason string, due bool) {
 	}
 	switch {
 	case b.Eager:
-		return "results are reported at once", true
+		return "results are reported immediately", true
 	case b.NoMoreWork:
-		return "no new work is wanted", true
+		return "the project is set to fetch no more work", true
 	case b.Unfinished == 0 && b.NothingElse:
-		return "nothing else is left to do", true
+		return "there is nothing else to do", true
 	case len(b.Ready) >= reportAtLeast:
 		return "many results are ready", true
 	}
@@ -63,11 +63,11 @@ func Due(b Backlog, now time.Time) (reason string, due bool) {
 	for _, r := range b.Ready {
 		switch {
 		case r.Immediately:
-			return "the project wants it at once", true
+			return "the project asked for it immediately", true
 		case now.After(r.Deadline.Add(-cushion(r))):
 			return "a deadline is near", true
 		case now.After(r.Completed.Add(delay)):
-			return "a result has been ready for long", true
+			return "a result has been ready for a long time", true
 		}
 	}
 	return "", false

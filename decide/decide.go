@@ -16,6 +16,7 @@ import (
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/debt"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -182,16 +183,16 @@ func (p *pass) run() {
 		case p.Projects[r.Project].Leaving:
 			plan.Reason = jobsched.Reason{Code: Detached, Text: "Its project is being " + p.Projects[r.Project].going() + "."}
 		case !r.AbortAt.IsZero() && r.Phase != Ready:
-			plan.Reason = jobsched.Reason{Code: jobsched.Suspended, Until: r.AbortAt, Text: "You aborted the task. Until then you can keep it with: starling task resume " + r.ID}
+			plan.Reason = jobsched.Reason{Code: jobsched.Suspended, Until: r.AbortAt, Text: "This task will be aborted at your request. You can: keep it until then with: starling task resume " + r.ID}
 		case r.computing() && !r.Started && !r.Deadline.IsZero() && !p.Now.Before(r.Deadline):
 			plan.GiveUp = true
-			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "It is given up: its deadline passed before it was started."}
+			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "Abandoned: its deadline passed before it was started."}
 		case r.Phase == Fetching:
-			plan.Reason = jobsched.Reason{Code: WaitsForFiles, Text: "Waiting for its files."}
+			plan.Reason = jobsched.Reason{Code: WaitsForFiles, Text: "Waiting for its input files."}
 		case r.Phase == Sending:
-			plan.Reason = jobsched.Reason{Code: SendsFiles, Text: "Its files are being sent."}
+			plan.Reason = jobsched.Reason{Code: SendsFiles, Text: "Uploading its output files."}
 		case r.Phase == Ready:
-			plan.Reason = jobsched.Reason{Code: ReadyToReport, Text: "Done. It is reported at the next contact."}
+			plan.Reason = jobsched.Reason{Code: ReadyToReport, Text: "Finished. It will be reported at the next contact."}
 		}
 	}
 	jobs, index := p.jobs(func(i int) bool {
@@ -222,7 +223,7 @@ func (p *pass) overdrawn(project int) bool {
 // stuckAfter is how long a result may wait for its files and count as queued.
 const stuckAfter = 6 * time.Hour
 
-// stuck reports whether a result cannot begin, now or soon: what it would compute
+// stuck reports whether a result cannot start, now or soon: what it would compute
 // keeps no CPU busy, so it keeps nobody from fetching work either.
 func (p *pass) stuck(i int) bool {
 	r := &p.Results[i]
@@ -294,7 +295,7 @@ func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
 	for _, pr := range p.Projects {
 		if until := pr.TalkingSince.Add(patience); pr.Talking && pr.ForWork && p.Now.Before(until) {
 			return workfetch.Reason{Code: workfetch.Conversing, Until: until, Text: fmt.Sprintf(
-				"Waiting for the answer of %s since %s, at most until %s.", pr.URL, clock(pr.TalkingSince), clock(until))}
+				"Waiting for a reply from %s since %s, until %s at the latest.", pr.URL, words.Time(pr.TalkingSince, p.Now), words.Time(until, p.Now))}
 		}
 	}
 	return r

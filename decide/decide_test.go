@@ -42,7 +42,7 @@ func TestSessions(t *testing.T) {
 	}{
 		{"work is wanted", func(*decide.Snapshot, *decide.Project) {}, decide.RPC, "to fetch work"},
 		{"not before", func(_ *decide.Snapshot, p *decide.Project) { p.Contact.MinRPCTime = soon }, decide.None, "not before 12:01:00"},
-		{"a person may", func(_ *decide.Snapshot, p *decide.Project) { p.Contact.MinRPCTime, p.Asked = soon, true }, decide.RPC, "you asked for it"},
+		{"a person may", func(_ *decide.Snapshot, p *decide.Project) { p.Contact.MinRPCTime, p.Asked = soon, true }, decide.RPC, "you requested it"},
 		{"no network", func(s *decide.Snapshot, p *decide.Project) { s.Network.Why, p.Asked = "No network.", true }, decide.None, "No network."},
 		{"no scheduler known", func(_ *decide.Snapshot, p *decide.Project) { p.Schedulers = 0 }, decide.Master, "fetching the master page"},
 		{"master page due", func(_ *decide.Snapshot, p *decide.Project) {
@@ -54,13 +54,13 @@ func TestSessions(t *testing.T) {
 		{"first contact", func(_ *decide.Snapshot, p *decide.Project) { p.Known = false }, decide.RPC, "first contact"},
 		{"suspended", func(_ *decide.Snapshot, p *decide.Project) { p.Suspended = true }, decide.None, "you suspended the project"},
 		{"leaving", func(_ *decide.Snapshot, p *decide.Project) { p.Leaving = true }, decide.None, "it is being detached"},
-		{"talking", func(_ *decide.Snapshot, p *decide.Project) { p.Talking = true }, decide.None, "a session is under way"},
-		{"no more work", func(_ *decide.Snapshot, p *decide.Project) { p.NoMoreWork = true }, decide.None, "You asked for no more work from this project."},
-		{"the project asked for it", func(_ *decide.Snapshot, p *decide.Project) { p.NoMoreWork, p.NextRPC = true, past }, decide.RPC, "the project asked for it"},
+		{"talking", func(_ *decide.Snapshot, p *decide.Project) { p.Talking = true }, decide.None, "a session is in progress"},
+		{"no more work", func(_ *decide.Snapshot, p *decide.Project) { p.NoMoreWork = true }, decide.None, "This project is set to fetch no more work."},
+		{"the project requested it", func(_ *decide.Snapshot, p *decide.Project) { p.NoMoreWork, p.NextRPC = true, past }, decide.RPC, "the project requested it"},
 		{"a report", func(s *decide.Snapshot, p *decide.Project) {
 			p.NoMoreWork = true
 			s.Results = []decide.Result{{ID: "r", Phase: decide.Ready, Deadline: soon, Completed: past}}
-		}, decide.RPC, "to report results: no new work is wanted"},
+		}, decide.RPC, "to report results: the project is set to fetch no more work"},
 		{"computing suspended by hand", func(s *decide.Snapshot, _ *decide.Project) {
 			s.Compute = prefs.Permission{Why: "You suspended computing.", Asked: true}
 		}, decide.None, "You suspended computing."},
@@ -77,7 +77,7 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// While a session is under way nobody else is asked for work, since its answer
+// While a session is in progress nobody else is asked for work, since its answer
 // changes what is missing; but results are reported.
 func TestOneRequestForWorkAtATime(t *testing.T) {
 	s := snapshot(func(s *decide.Snapshot) {
@@ -91,7 +91,7 @@ func TestOneRequestForWorkAtATime(t *testing.T) {
 	if p[1].Session.Kind != decide.RPC {
 		t.Errorf("the other one's result is not reported: %s", p[1].Session.Why)
 	}
-	if want := "Waiting for the answer of https://a.example/ since 11:59:31, at most until 12:00:01."; p[1].Fetch.Text != want {
+	if want := "Waiting for a reply from https://a.example/ since 11:59:31, until 12:00:01 at the latest."; p[1].Fetch.Text != want {
 		t.Errorf("got %q, want %q", p[1].Fetch.Text, want)
 	}
 	// A slow server does not keep others waiting, nor does one that is asked no work.

@@ -14,7 +14,7 @@ type Record struct {
 }
 
 // ErrDiffers is returned by Replay when the decisions are other ones.
-var ErrDiffers = errors.New("decided otherwise")
+var ErrDiffers = errors.New("the decision differs")
 
 // Replay decides a record's snapshot again and compares. The plan that it returns
 // is the new one; the error wraps ErrDiffers and names the first difference.
@@ -33,7 +33,7 @@ func Replay(r Record) (Plan, error) {
 		for i < len(was) && i < len(is) && was[i] == is[i] {
 			i++
 		}
-		return again, fmt.Errorf("%w: it was …%s, it is …%s", ErrDiffers, near(was, i), near(is, i))
+		return again, fmt.Errorf("%w: recorded …%s, now …%s", ErrDiffers, near(was, i), near(is, i))
 	}
 	return again, nil
 }

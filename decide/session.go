@@ -4,10 +4,11 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/workfetch"
 )
 
-// A Session is a conversation to begin with a project's servers, or why none is.
+// A Session is a conversation to start with a project's servers, or why none is.
 type Session struct {
 	Kind  Kind      `json:"kind"`
 	Why   string    `json:"why"`            // for people: why, or why not
@@ -31,17 +32,17 @@ func (p *pass) session(i int, b contact.Backlog) Session {
 	case pr.Leaving:
 		return Session{Kind: None, Why: "it is being " + pr.going()}
 	case pr.Talking:
-		return Session{Kind: None, Why: "a session is under way"}
+		return Session{Kind: None, Why: "a session is in progress"}
 	case p.Network.Denied():
 		return Session{Kind: None, Why: p.Network.Why, Until: p.Network.Until}
 	case pr.Suspended && !pr.Asked:
 		return Session{Kind: None, Why: "you suspended the project"}
 	case p.Now.Before(c.MinRPCTime) && !pr.Asked:
-		return Session{Kind: None, Why: "not before " + clock(c.MinRPCTime), Until: c.MinRPCTime}
+		return Session{Kind: None, Why: "not before " + words.Time(c.MinRPCTime, p.Now), Until: c.MinRPCTime}
 	case c.FetchMaster || pr.Schedulers == 0:
 		return Session{Kind: Master, Why: "fetching the master page"}
 	case pr.Asked:
-		return Session{Kind: RPC, Why: "you asked for it"}
+		return Session{Kind: RPC, Why: "you requested it"}
 	case !pr.Known:
 		return Session{Kind: RPC, Why: "first contact"}
 	}
@@ -49,10 +50,10 @@ func (p *pass) session(i int, b contact.Backlog) Session {
 		return Session{Kind: RPC, Why: "to report results: " + why}
 	}
 	if pr.Trickles {
-		return Session{Kind: RPC, Why: "to send messages of its applications"}
+		return Session{Kind: RPC, Why: "to send messages from its applications"}
 	}
 	if t := pr.NextRPC; !t.IsZero() && !p.Now.Before(t) {
-		return Session{Kind: RPC, Why: "the project asked for it"}
+		return Session{Kind: RPC, Why: "the project requested it"}
 	}
 	fetch := p.plan.Projects[i].Fetch
 	if fetch.Code == workfetch.Ask {
@@ -60,5 +61,3 @@ func (p *pass) session(i int, b contact.Backlog) Session {
 	}
 	return Session{Kind: None, Why: fetch.Text, Until: fetch.Until}
 }
-
-func clock(t time.Time) string { return t.Format("15:04:05") }

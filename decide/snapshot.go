@@ -40,7 +40,7 @@ type Project struct {
 	NoMoreWork bool    `json:"no_more_work,omitempty"`
 	Leaving    bool    `json:"leaving,omitempty"`         // it is being detached or reset: nothing is done for it
 	Resetting  bool    `json:"resetting,omitempty"`       // the latter
-	Missing    bool    `json:"account_missing,omitempty"` // its account file is: it goes on and gets no new work
+	Missing    bool    `json:"account_missing,omitempty"` // its account file is: it continues and gets no new work
 
 	Contact    contact.State `json:"contact"`
 	Known      bool          `json:"known,omitempty"`      // a scheduler has answered since the attach
@@ -54,7 +54,7 @@ type Project struct {
 	ForWork      bool      `json:"for_work,omitempty"`
 
 	Backoff    time.Time          `json:"backoff,omitzero"`          // no request for work before
-	BackoffWhy string             `json:"backoff_why,omitempty"`     // the server's words when the last brought none
+	BackoffWhy string             `json:"backoff_why,omitempty"`     // why, as a sentence for people; "": the last request brought none
 	NoCPUApps  bool               `json:"no_cpu_apps,omitempty"`     // it told that it has none
 	JobTime    time.Duration      `json:"job_time,omitempty"`        // stated computing time of what it sent last
 	Latency    time.Duration      `json:"latency,omitempty"`         // from sending to the deadline of what it sent last
@@ -73,7 +73,7 @@ func (p Project) noWorkWhy() string {
 	case p.Leaving:
 		return "The project is being " + p.going() + "."
 	case p.Missing:
-		return "Its account file is missing; no new work is fetched until it is back."
+		return "Its account file is missing. No new work is fetched until the file is back."
 	}
 	return ""
 }

@@ -64,19 +64,19 @@ func TestNewcomer(t *testing.T) {
 		}
 	}
 	s.typed("Which one?", last)
-	s.typed("Address of the project's web site", withTerms(t, p, "Be kind.\x1b[31m"))
+	s.typed("URL of the project's web site", withTerms(t, p, "Be kind.\x1b[31m"))
 	s.typed("Which?", "3")
 	s.typed("E-mail address", "Eve@example.org")
 	s.until("Be kind.")
 	s.typed("accept them?", "yes")
-	s.typed("Name that others see", "Evelyn")
+	s.typed("Public name", "Evelyn")
 	s.typed("New password", "short")
-	s.until("That has 5.")
+	s.until("This one has only 5.")
 	s.typed("New password", "long enough")
-	s.typed("The same again", "other enough")
-	s.until("They differ")
+	s.typed("Repeat the password", "other enough")
+	s.until("The passwords differ")
 	s.typed("New password", "long enough")
-	s.typed("The same again", "long enough")
+	s.typed("Repeat the password", "long enough")
 	shown := s.until("Attached to "+p.URL, "No agent is running")
 	if strings.Contains(shown, "enough") || strings.Contains(s.colours(), "\x1b[31m") {
 		t.Errorf("what must not be shown is:\n%s", shown)
@@ -145,11 +145,11 @@ func TestNewcomerWithoutTerminal(t *testing.T) {
 		want string
 	}{
 		{p.URL, []string{"--email", "bob@example.org", "--password", "another9", "--create"}, "already an account"},
-		{p.URL, []string{"--email", "cy@example.org", "--password", "short", "--create"}, "the password has 5 characters; e2e wants 6 at least"},
+		{p.URL, []string{"--email", "cy@example.org", "--password", "short", "--create"}, "the password has 5 characters; e2e requires at least 6"},
 		{p.URL, []string{"--email", "cy@example.org", "--create"}, "--create needs --password or --password-stdin"},
-		{p.URL, []string{"--password", "secret9", "--create"}, "which account? Give --key, or --email"},
-		{p.URL, []string{"--email", "cy@example.org", "--password-stdin"}, "--password-stdin: its first line is empty"},
-		{terms, []string{"--email", "cy@example.org", "--password", "secret9", "--create"}, "terms of use that must be accepted"},
+		{p.URL, []string{"--password", "secret9", "--create"}, "an account is required: give --key, or --email"},
+		{p.URL, []string{"--email", "cy@example.org", "--password-stdin"}, "--password-stdin: the first line is empty"},
+		{terms, []string{"--email", "cy@example.org", "--password", "secret9", "--create"}, "you must accept the terms of use"},
 	} {
 		out, key := attach(c.url, "", c.args...)
 		if key != "" || !strings.Contains(out, c.want) {

@@ -95,7 +95,7 @@ func TestDashboard(t *testing.T) {
 	b.do("be wide", chromedp.EmulateViewport(1120, 940))
 
 	b.do("prefer nonsense", chromedp.SendKeys("#pref-max_ncpus_pct", "500"))
-	b.see("the fault", `document.getElementById('prefs-fault').textContent.includes('500 is not within 0 and 100') && document.getElementById('prefs-save').disabled`)
+	b.see("the fault", `document.getElementById('prefs-fault').textContent.includes('500 is not between 0 and 100') && document.getElementById('prefs-save').disabled`)
 	b.do("prefer one CPU", empty("pref-max_ncpus_pct"), chromedp.SendKeys("#pref-max_ncpus_pct", "50"))
 	b.see("what will be written", `document.getElementById('prefs-toml').textContent === 'max_ncpus_pct = 50\n' && !document.getElementById('prefs-save').disabled`)
 	if _, err := os.Stat(filepath.Join(a.Dir, "prefs_override.toml")); err == nil {
@@ -119,7 +119,7 @@ func TestDashboard(t *testing.T) {
 	b.do("let the others rest", press(`button[aria-label="Suspend m216091_0"]`), press(`button[aria-label="Suspend m132049_0"]`))
 	b.do("resume by keyboard", press(`button[aria-label="Resume m44497_0"]`))
 	b.see("it runs", short+`.querySelector('.pill').textContent === 'running'`)
-	b.see("it is computed", `document.getElementById('said').textContent === 'm44497_0 is computed.'`)
+	b.see("it is computed", `document.getElementById('said').textContent === 'm44497_0 is finished.'`)
 	b.do("report it", press(`button[aria-label^="Update"]`))
 	b.see("it is reported", `!`+short)
 	b.see("what the project got", `parseInt([...document.querySelectorAll('#projects-list dt')].find(e => e.textContent === 'CPU time').nextSibling.textContent) > 0`)

@@ -108,13 +108,13 @@ func TestImportFromBOINC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("computer %d, 2 tasks, of which 1 begun and 1 finished", old.Projects[0].HostID); !strings.Contains(out, want) {
+	if want := fmt.Sprintf("computer %d, 2 tasks (1 started, 1 finished)", old.Projects[0].HostID); !strings.Contains(out, want) {
 		t.Errorf("import said %q, want %q", out, want)
 	}
 	if after := contents(t, c.dir); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Error("the import changed BOINC's folder")
 	}
-	if _, err := a.Run(ctx, "import", c.dir); err == nil || !strings.Contains(err.Error(), "attached to it already") {
+	if _, err := a.Run(ctx, "import", c.dir); err == nil || !strings.Contains(err.Error(), "already attached to it") {
 		t.Errorf("a second import: %v", err)
 	}
 	if err := a.Start(); err != nil {

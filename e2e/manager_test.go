@@ -116,7 +116,7 @@ func TestAccountManager(t *testing.T) {
 	c.wants([]string{"--get_project_status"}, `don't request more work: no`)
 
 	// The same by our own commands.
-	if _, err := a.Run(ctx, "manager", "sync"); err == nil || !strings.Contains(err.Error(), "no account manager is followed") {
+	if _, err := a.Run(ctx, "manager", "sync"); err == nil || !strings.Contains(err.Error(), "no account manager is in use") {
 		t.Errorf("asked without one: %v", err)
 	}
 	if _, err := a.Run(ctx, "manager", "join", m.URL, "--name", "Ann", "--password", "wrong"); err == nil || !strings.Contains(err.Error(), "No such name, or another password") {
@@ -140,7 +140,7 @@ func TestAccountManager(t *testing.T) {
 		t.Error(err)
 	}
 	await(t, ctx, a, "the project to be gone", func(s control.Status) bool { return len(s.Projects) == 0 })
-	if out, err := a.Run(ctx, "manager", "leave"); err != nil || !strings.Contains(out, "not followed any more") {
+	if out, err := a.Run(ctx, "manager", "leave"); err != nil || !strings.Contains(out, "Left the account manager") {
 		t.Errorf("leave: %v, %s", err, out)
 	}
 }

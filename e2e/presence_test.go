@@ -64,7 +64,7 @@ func TestTheComputerComesFirst(t *testing.T) {
 			return len(s.Tasks) == 1 && !s.Tasks[0].Running && strings.Contains(s.Compute, why)
 		}
 	}
-	await(t, ctx, a, "the heat to stop it", stopped("95 °C, more than 80 (max_cpu_temperature)"))
+	await(t, ctx, a, "the heat to stop it", stopped("95 °C, above the limit of 80 °C (max_cpu_temperature)"))
 	heat("40000")
 	await(t, ctx, a, "it to run", runs)
 	play := exec.CommandContext(ctx, game, "1000")

@@ -22,7 +22,7 @@ func TestWatch(t *testing.T) {
 		return len(s.Tasks) == 1 && s.Tasks[0].Running && s.Tasks[0].Fraction > 0.01
 	})
 	starling := []string{bin.Path(testhost.Starling), "--data", a.Dir}
-	if _, err := a.Run(ctx, "tasks", "-w"); err == nil || !strings.Contains(err.Error(), "--watch draws on a terminal") {
+	if _, err := a.Run(ctx, "tasks", "-w"); err == nil || !strings.Contains(err.Error(), "--watch needs a terminal") {
 		t.Errorf("without a terminal: %v", err)
 	}
 
@@ -49,7 +49,7 @@ func TestWatch(t *testing.T) {
 	}
 
 	s = openScreen(t, ctx, 90, 20, "/usr/bin/env", append(append([]string{"NO_COLOR=1"}, starling...), "status", "-w")...)
-	s.until("m216091_0", "left", "1 running on 1 CPUs")
+	s.until("m216091_0", "remaining", "1 running on 1 CPU")
 	if strings.Contains(s.colours(), "\x1b[3") {
 		t.Errorf("colours in spite of NO_COLOR:\n%q", s.colours())
 	}

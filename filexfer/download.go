@@ -59,7 +59,7 @@ func Remove(dir *os.Root, name string) error {
 // maxUnknown bounds a file whose size the project did not tell.
 const maxUnknown = 16 << 30
 
-// Download fetches a file, tries one URL after the other, goes on where an
+// Download fetches a file, tries one URL after the other, continues where an
 // earlier attempt stopped, and checks the file before it gets its name. A file
 // that is there already and good is not fetched again. progress, which may be
 // nil, is called with the bytes of each read. The error is an *Error.
@@ -68,7 +68,7 @@ func (c *Client) Download(ctx context.Context, d Download, progress func(n int64
 		return d.fail("", protocol.ErrNumPermanentHTTP, err)
 	}
 	if len(d.URLs) == 0 {
-		return d.fail("", protocol.ErrNumPermanentHTTP, errors.New("the project gave no address to fetch it from"))
+		return d.fail("", protocol.ErrNumPermanentHTTP, errors.New("the project gave no download URL"))
 	}
 	if d.check(d.Name) == nil {
 		return nil
@@ -115,7 +115,7 @@ func (c *Client) obtain(ctx context.Context, d Download, url string, progress fu
 }
 
 // fetch appends what is missing of the part file, and removes the file when it
-// cannot be continued. resumed reports whether there was a part to go on from.
+// cannot be continued. resumed reports whether there was a part to resume from.
 func (c *Client) fetch(ctx context.Context, d Download, url string, progress func(int64)) (resumed bool, _ *Error) {
 	part := partName(d.Name)
 	have := int64(0)
@@ -156,12 +156,12 @@ func (c *Client) get(ctx context.Context, d Download, url string, have int64, pr
 	case resp.StatusCode == http.StatusPartialContent && have > 0:
 		if r := resp.Header.Get("Content-Range"); r != "" && !strings.HasPrefix(r, fmt.Sprintf("bytes %d-", have)) {
 			_ = d.Dir.Remove(part)
-			return d.fail(url, 0, fmt.Errorf("asked for what follows byte %d, got %.60q", have, r))
+			return d.fail(url, 0, fmt.Errorf("requested data from byte %d on, got range %.60q", have, r))
 		}
 	case resp.StatusCode == http.StatusOK:
 		have = 0
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
-		_ = d.Dir.Remove(part) // our idea of the file was wrong; begin anew
+		_ = d.Dir.Remove(part) // our idea of the file was wrong; start over
 		return d.fail(url, 0, &StatusError{resp.StatusCode})
 	case resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout:
 		return d.fail(url, 0, &StatusError{resp.StatusCode})
@@ -272,7 +272,7 @@ func (d Download) check(name string) *Error {
 // it would add nothing.
 func (d Download) verify(f io.Reader) *Error {
 	if d.Signature == "" {
-		return d.fail("", protocol.ErrNumNoSignature, errors.New("application file without a signature"))
+		return d.fail("", protocol.ErrNumNoSignature, errors.New("application file has no signature"))
 	}
 	key, err := protocol.ParsePublicKey(d.Key)
 	if err != nil {

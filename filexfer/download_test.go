@@ -80,7 +80,7 @@ func TestWhatIsNotTheFileIsNotKept(t *testing.T) {
 		{"signed by another key", with(app, func(d *filexfer.Download) { d.Key = vector(t, "code_sign_new_public") }), signed, protocol.ErrNumSignature, "signature check failed", false},
 		{"signature of another file", with(app, func(d *filexfer.Download) { d.Signature = vector(t, "content-ff.bin.sig") }), signed, protocol.ErrNumSignature, "signature check failed", false},
 		{"signature that is none", with(app, func(d *filexfer.Download) { d.Signature = "none\n" }), signed, protocol.ErrNumSignature, "signature", false},
-		{"no signature", with(app, func(d *filexfer.Download) { d.Signature, d.MD5 = "", md5Hex(signed) }), signed, protocol.ErrNumNoSignature, "without a signature", false},
+		{"no signature", with(app, func(d *filexfer.Download) { d.Signature, d.MD5 = "", md5Hex(signed) }), signed, protocol.ErrNumNoSignature, "has no signature", false},
 		{"no key", with(app, func(d *filexfer.Download) { d.Key = "" }), signed, protocol.ErrNumSignature, "key", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -425,7 +425,7 @@ func TestStalledTransfersAreCutOff(t *testing.T) {
 			begin := time.Now()
 			err := client(stalling{first}).Download(t.Context(), filexfer.Download{Dir: dir, Name: "f", URLs: []string{"http://p.example/f"}, NBytes: 100}, nil)
 			failure(t, err, 0)
-			if got := time.Since(begin); got != filexfer.Stall || !strings.Contains(err.Error(), "no data for 5 minutes") {
+			if got := time.Since(begin); got != filexfer.Stall || !strings.Contains(err.Error(), "hardly any data for 5 minutes") {
 				t.Errorf("after %q: %v after %v, want an end after %v", first, err, got, filexfer.Stall)
 			}
 		})
@@ -433,7 +433,7 @@ func TestStalledTransfersAreCutOff(t *testing.T) {
 			begin := time.Now()
 			err := client(stalling{first}).Upload(t.Context(), filexfer.Upload{Dir: dir, Name: "out", URLs: []string{"http://p.example/file_upload_handler"}}, nil)
 			failure(t, err, 0)
-			if got := time.Since(begin); got != filexfer.Stall || !strings.Contains(err.Error(), "no data for 5 minutes") {
+			if got := time.Since(begin); got != filexfer.Stall || !strings.Contains(err.Error(), "hardly any data for 5 minutes") {
 				t.Errorf("upload, after %q: %v after %v, want an end after %v", first, err, got, filexfer.Stall)
 			}
 		})

@@ -64,7 +64,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("HTTP %d %s", e.Code, http.StatusText(e.Code))
 }
 
-var errStalled = errors.New("no data for 5 minutes, or nearly none")
+var errStalled = errors.New("transfer stalled: hardly any data for 5 minutes")
 
 // A watcher cancels a request whose bodies stall.
 type watcher struct {
@@ -82,7 +82,7 @@ type watched struct {
 }
 
 // of returns r as a body to be watched. Each of a request's attempts needs its
-// own, since a transport may still read one when the next attempt begins.
+// own, since a transport may still read one when the next attempt starts.
 func (w *watcher) of(r io.Reader) io.Reader { return watched{r, w} }
 
 func (w watched) Read(p []byte) (int, error) {
@@ -102,7 +102,7 @@ func (w watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// watch returns a context that ends when no body of the watcher moves any more,
+// watch returns a context that ends when no body of the watcher moves any longer,
 // and a stop function that must be called. The bodies keep the pace.
 func watch(ctx context.Context, pace *Pace, progress func(int64)) (context.Context, *watcher, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -10,7 +10,7 @@ import (
 const piece = 32 << 10
 
 // A Pace bounds how fast bytes move, over all transfers that share it. nil bounds
-// nothing. Its methods may be called concurrently, also while transfers go on.
+// nothing. Its methods may be called concurrently, also while transfers run.
 type Pace struct{ limiter *rate.Limiter }
 
 // NewPace returns a Pace without a bound.

@@ -32,7 +32,7 @@ const askSize = 8192
 // maxReply bounds a data server's answer.
 const maxReply = 64 << 10
 
-var errRefused = errors.New("refused by the file upload server")
+var errRefused = errors.New("rejected by the file upload server")
 
 // Upload sends a file, or the part of it that the server does not have yet, to
 // the first URL that takes it. progress, which may be nil, is called with the
@@ -40,7 +40,7 @@ var errRefused = errors.New("refused by the file upload server")
 // Upload has returned. The error is an *Error.
 func (c *Client) Upload(ctx context.Context, u Upload, progress func(n int64)) error {
 	if len(u.URLs) == 0 {
-		return u.fail("", protocol.ErrNumPermanentHTTP, errors.New("the project gave no address to send it to"))
+		return u.fail("", protocol.ErrNumPermanentHTTP, errors.New("the project gave no upload URL"))
 	}
 	st, err := u.Dir.Stat(u.Name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *Client) ask(ctx context.Context, url string, r protocol.UploadRequest) 
 }
 
 // post sends the file from head.Offset on. Each of the short retries reads the
-// file anew.
+// file again.
 func (c *Client) post(ctx context.Context, u Upload, url string, head protocol.UploadRequest, progress func(int64)) (protocol.UploadReply, error) {
 	ctx, body, stop := watch(ctx, c.Up, progress)
 	defer stop()

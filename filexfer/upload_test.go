@@ -159,7 +159,7 @@ func TestAnswersToUploads(t *testing.T) {
 		text string // in the error; "" means success
 	}{
 		{"taken", 200, refusal(0, ""), 0, ""},
-		{"transient", 200, refusal(1, "disk is full"), 0, "refused by the file upload server: disk is full"},
+		{"transient", 200, refusal(1, "disk is full"), 0, "rejected by the file upload server: disk is full"},
 		{"permanent", 200, refusal(-1, "invalid signature"), protocol.ErrNumPermanentHTTP, "invalid signature"},
 		{"another status", 200, refusal(-7, "what?"), 0, "what?"},
 		{"web page", 200, "<!DOCTYPE html><html><body>Please log in</body></html>", 0, "upload reply"},
@@ -204,7 +204,7 @@ func TestUploadTriesURLsInTurn(t *testing.T) {
 		{"/busy /yes /never", 0, ""},
 		{"/no /busy", 0, "HTTP 503"},
 		{"/busy /no", 0, "HTTP 503"},
-		{"/no /no", protocol.ErrNumPermanentHTTP, "refused"},
+		{"/no /no", protocol.ErrNumPermanentHTTP, "rejected"},
 	} {
 		h := newHandler(t)
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {

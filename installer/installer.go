@@ -13,7 +13,7 @@ import (
 // Name is the service's, and that of the user it runs as.
 const Name = "starling"
 
-// A Service is what is to be installed or steered.
+// A Service is what is to be installed or controlled.
 type Service struct {
 	Executable string // absolute path of the agent's program
 	DataDir    string // absolute
@@ -36,7 +36,7 @@ const (
 	Status    Verb = "status"
 )
 
-// Group returns the group whose members may steer the agent of this process:
+// Group returns the group whose members may control the agent of this process:
 // that of the service when this is the service, else "".
 func Group() string {
 	if g, err := user.LookupGroupId(strconv.Itoa(os.Getegid())); err == nil && g.Name == Name {

@@ -12,7 +12,7 @@ import (
 
 func (s Service) config() *service.Config {
 	c := &service.Config{
-		Name: Name, DisplayName: "Starling", Description: "Computes for science while this computer is idle",
+		Name: Name, DisplayName: "Starling", Description: "Runs scientific computations while this computer is idle",
 		Executable: s.Executable, Arguments: []string{"run", "--data", s.DataDir},
 		Option: service.KeyValue{"UserService": s.PerUser, "RunAtLoad": true, "OnFailure": "restart"},
 	}
@@ -28,10 +28,10 @@ func Installed() bool { return false } // Windows' is found by Status
 // Do does it and returns what there is to tell.
 func (s Service) Do(v Verb) (string, error) {
 	if s.PerUser && runtime.GOOS == "windows" {
-		return "", errors.New("Windows has no services of a single user; have the Task Scheduler start \"starling run\" at log-on")
+		return "", errors.New("Windows has no per-user services; use the Task Scheduler to start \"starling run\" at log-on")
 	}
 	if !s.PerUser && runtime.GOOS == "darwin" {
-		return "", errors.New("launchd would run the projects' applications as root; use --user for a service of your own")
+		return "", errors.New("launchd would run the projects' applications as root; use --user for a service that runs as you")
 	}
 	svc, err := service.New(program{}, s.config())
 	if err != nil {
@@ -42,7 +42,7 @@ func (s Service) Do(v Verb) (string, error) {
 			return "", err
 		}
 		if v == Install {
-			return "Installed; data is kept in " + s.DataDir, svc.Start()
+			return "Installed and started the service. Its data is in " + s.DataDir, svc.Start()
 		}
 		return "", nil
 	}

@@ -11,7 +11,7 @@ type program struct {
 	done   chan error
 }
 
-// Start begins to work and returns.
+// Start starts working and returns.
 func (p program) Start(s service.Service) error {
 	go func() {
 		p.done <- p.run()

@@ -17,7 +17,7 @@ import (
 // Do does it and returns what there is to tell.
 func (s Service) Do(v Verb) (string, error) {
 	if _, err := os.Stat("/run/systemd/system"); err != nil {
-		return "", errors.New("systemd does not run here; have your own init start: " + s.Executable + " run --data " + s.DataDir)
+		return "", errors.New("systemd is not running on this computer; have your init system start: " + s.Executable + " run --data " + s.DataDir)
 	}
 	config, err := os.UserConfigDir()
 	if s.PerUser && err != nil {
@@ -33,7 +33,7 @@ func Installed() bool {
 	return err == nil || s.packaged() != ""
 }
 
-// systemd steers a service. Tests have it work below another root.
+// systemd controls a service. Tests have it work below another root.
 type systemd struct {
 	Service
 	root    string
@@ -93,23 +93,23 @@ func (s systemd) do(v Verb) (string, error) {
 		}
 		return "", err
 	}
-	return "", fmt.Errorf("%q is nothing that can be done with a service", v)
+	return "", fmt.Errorf("unknown action %q for a service", v)
 }
 
 func (s systemd) install() (string, error) {
 	if name := s.packaged(); name != "" {
-		return "", fmt.Errorf("the package manager installed the service already (%s); start it with: systemctl enable --now %s", name, Name)
+		return "", fmt.Errorf("the service was already installed by the package manager (%s); start it with: systemctl enable --now %s", name, Name)
 	}
 	if _, err := os.Lstat(s.unitFile()); err == nil {
-		return "", fmt.Errorf("%s is there already; remove the service first with: starling service uninstall", s.unitFile())
+		return "", fmt.Errorf("%s already exists; remove the service first with: starling service uninstall", s.unitFile())
 	}
 	if !s.PerUser {
 		for _, dir := range []string{"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"} {
 			if strings.HasPrefix(s.Executable, dir) {
-				return "", fmt.Errorf("the service cannot see into %s; first do: sudo install %s /usr/local/bin/, and use that", dir, s.Executable)
+				return "", fmt.Errorf("the service has no access to %s; run sudo install %s /usr/local/bin/ first, and use that copy", dir, s.Executable)
 			}
 			if strings.HasPrefix(s.DataDir+"/", dir) {
-				return "", fmt.Errorf("the service cannot see into %s; choose another --data, or --user for a service of your own", dir)
+				return "", fmt.Errorf("the service has no access to %s; choose another --data, or use --user for a service that runs as you", dir)
 			}
 		}
 		if err := s.makeData(); err != nil {
@@ -128,10 +128,10 @@ func (s systemd) install() (string, error) {
 	if _, err := s.systemctl("enable", "--now", Name); err != nil {
 		return "", err
 	}
-	told := "Installed " + s.unitFile() + " and started it. Its log: journalctl -u " + Name
+	told := "Installed " + s.unitFile() + " and started the service. Its log: journalctl -u " + Name
 	if s.PerUser {
-		told = "Installed " + s.unitFile() + " and started it. Its log: journalctl --user -u " + Name +
-			"\nTo have it compute while you are logged out: loginctl enable-linger"
+		told = "Installed " + s.unitFile() + " and started the service. Its log: journalctl --user -u " + Name +
+			"\nTo keep it running while you are logged out: loginctl enable-linger"
 	}
 	return told, nil
 }
@@ -172,7 +172,7 @@ func account(name string) (uid, gid int, err error) {
 
 func (s systemd) uninstall() (string, error) {
 	if name := s.packaged(); name != "" {
-		return "", fmt.Errorf("the service belongs to a package (%s); remove that, or stop it with: systemctl disable --now %s", name, Name)
+		return "", fmt.Errorf("the service belongs to a package (%s); remove the package, or stop the service with: systemctl disable --now %s", name, Name)
 	}
 	if _, err := os.Lstat(s.unitFile()); err != nil {
 		return "", fmt.Errorf("the service is not installed: %w", err)
@@ -184,5 +184,5 @@ func (s systemd) uninstall() (string, error) {
 		return "", err
 	}
 	_, err := s.systemctl("daemon-reload")
-	return "Removed the service. Tasks and settings are still in " + s.DataDir, err
+	return "Removed the service. Tasks and settings are kept in " + s.DataDir, err
 }

@@ -68,7 +68,7 @@ func TestInstallAndUninstall(t *testing.T) {
 		if err != nil || string(b) != s.Unit() {
 			t.Errorf("unit %q, %v", b, err)
 		}
-		if _, err := s.do(Install); err == nil || !strings.Contains(err.Error(), "there already") {
+		if _, err := s.do(Install); err == nil || !strings.Contains(err.Error(), "already exists") {
 			t.Errorf("a second installation: %v", err)
 		}
 		if _, err := s.do(Restart); err != nil {

@@ -17,12 +17,12 @@ const stateRoot = "/var/lib"
 // the age of the last input at a terminal tells whether the computer is in use.
 // The control group is the agent's, which gives each application its part of it.
 // Others may pass through the data directory, to the control socket, where they are
-// told whether they may steer; all else in it is closed to them.
+// told whether they may control it; all else in it is closed to them.
 func (s Service) Unit() string {
 	var b strings.Builder
 	line := func(lines ...string) { b.WriteString(strings.Join(lines, "\n") + "\n") }
 	line("[Unit]",
-		"Description=Starling, computing for science",
+		"Description=Starling volunteer computing agent",
 		"Documentation=man:starling(1)")
 	if !s.PerUser {
 		line("Wants=network-online.target", "After=network-online.target")

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // A Snapshot is all that the decision looks at.
@@ -43,7 +45,7 @@ type Project struct {
 	// for it may be lost, so it comes after all others.
 	Unreachable bool
 	Suspended   bool // by the volunteer
-	// Overdrawn: it owes so much that its deadlines do not count any more.
+	// Overdrawn: it owes so much that its deadlines no longer count.
 	Overdrawn bool
 }
 
@@ -137,11 +139,11 @@ func (c *chooser) barred(i int) Reason {
 	case c.Stopped != "":
 		return Reason{Code: Stopped, Text: c.Stopped, Until: c.StoppedUntil}
 	case j.SetAside:
-		return Reason{Code: SetAside, Text: "Set aside: the agent crashed twice while this task was running. You can: run it again with starling task resume, or give it up with starling task abort."}
+		return Reason{Code: SetAside, Text: "Set aside: the agent crashed twice while this task was running. You can: run it again with starling task resume, or abort it with starling task abort."}
 	case c.Now.Before(j.NotBefore) && j.Suspect:
-		return Reason{Code: Postponed, Text: "The agent crashed while this task was running. Such tasks are started one at a time.", Until: j.NotBefore}
+		return Reason{Code: Postponed, Text: "The agent crashed while this task was running. Tasks like this are restarted one at a time.", Until: j.NotBefore}
 	case c.Now.Before(j.NotBefore):
-		return Reason{Code: Postponed, Text: "This task could not continue. It is tried again later.", Until: j.NotBefore}
+		return Reason{Code: Postponed, Text: "This task could not continue. It will be tried again later.", Until: j.NotBefore}
 	}
 	return Reason{}
 }
@@ -248,7 +250,7 @@ func (c *chooser) runUrgent() {
 		if c.lacks(i) {
 			continue
 		}
-		c.run(i, RunDeadline, "Running, because its deadline "+clock(c.Jobs[i].Deadline)+" is near.")
+		c.run(i, RunDeadline, "Running now because its deadline is near: "+words.Time(c.Jobs[i].Deadline, c.Now)+".")
 	}
 }
 
@@ -384,15 +386,23 @@ func (c *chooser) whyNot(i int) Reason {
 func (c *chooser) inWords(w want) string {
 	switch {
 	case w.code == Limited:
-		return fmt.Sprintf("%d run already: the limit of %s.", c.Limits[w.limit].Max, c.Limits[w.limit].Name)
+		return fmt.Sprintf("Already running: %d, the limit set by %s.", c.Limits[w.limit].Max, c.Limits[w.limit].Name)
 	case w.code == NoMemory:
 		return fmt.Sprintf(
-			"It needs %d MB of memory; of the %d MB that tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct) %d are free.",
+			"It needs %d MB of memory. Tasks may use %d MB (ram_max_used_busy_pct, ram_max_used_idle_pct), of which %d MB are free.",
 			w.memory>>20, c.Memory>>20, max(0, c.memory)>>20)
 	case w.unreachable:
-		return "Its project cannot be reached, so others' tasks run first."
+		return "Its project cannot be reached, so tasks of other projects run first."
 	}
-	return fmt.Sprintf("All %d CPUs that may be used (max_ncpus_pct) run tasks with nearer deadlines or of projects that are owed more.", c.CPUs)
+	return fmt.Sprintf("%s busy with tasks that have earlier deadlines or belong to projects that are owed more (max_ncpus_pct).", busy(c.CPUs))
+}
+
+// busy is the start of a sentence about all CPUs that may be used.
+func busy(cpus int) string {
+	if cpus == 1 {
+		return "The only available CPU is"
+	}
+	return fmt.Sprintf("All %d available CPUs are", cpus)
 }
 
 func byDeadline(x, y *Job) int {
@@ -411,5 +421,3 @@ func compareBool(a, b bool) int {
 	}
 	return -1
 }
-
-func clock(t time.Time) string { return t.Format("2006-01-02 15:04") }

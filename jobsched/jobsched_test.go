@@ -287,7 +287,7 @@ func TestMemoryAndLimits(t *testing.T) {
 			t.Errorf("job %s: got %s %q, want %s", s.Jobs[i].ID, got[i].Code, got[i].Text, want)
 		}
 	}
-	if want := "1 run already: the limit of max_concurrent of app x."; got[3].Text != want {
+	if want := "Already running: 1, the limit set by max_concurrent of app x."; got[3].Text != want {
 		t.Errorf("got %q, want %q", got[3].Text, want)
 	}
 

@@ -13,7 +13,7 @@ func Margin(remaining time.Duration) time.Duration {
 
 // A Laxity is what a job could wait and still be in time.
 type Laxity struct {
-	Slack  time.Duration // negative: it cannot be in time any more, or hardly
+	Slack  time.Duration // negative: it can no longer be in time, or hardly
 	Behind int           // index of the job that its CPU does before it; -1: none
 }
 

@@ -3,6 +3,8 @@ package prefs
 import (
 	"fmt"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 // A Permission is given unless Why says why not.
@@ -33,7 +35,7 @@ const (
 // A Mode is what a person wants for now, whatever the preferences say.
 type Mode struct {
 	Kind  ModeKind
-	Until time.Time // then Auto again; zero: for good
+	Until time.Time // then Auto again; zero: until changed
 }
 
 // A ModeKind is one of BOINC's modes.
@@ -47,7 +49,7 @@ const (
 	Never
 )
 
-// ModeFor is a mode from now on, for a while or, if d is 0, for good.
+// ModeFor is a mode from now on, for a while or, if d is 0, until changed.
 func ModeFor(kind ModeKind, d time.Duration, now time.Time) Mode {
 	m := Mode{Kind: kind}
 	if d > 0 && kind != Auto {
@@ -102,7 +104,7 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 	case Always:
 		return Permission{}
 	case Never:
-		return Permission{Code: ByUser, Why: "You suspended computing" + until(m.Until) + ".", Until: m.Until, Asked: true}
+		return Permission{Code: ByUser, Why: "You suspended computing" + until(m.Until, c.Now) + ".", Until: m.Until, Asked: true}
 	case Auto:
 	}
 	inUse := p.InUse(c)
@@ -112,22 +114,22 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 	}
 	switch open, change := within(c.Now, p.computing); {
 	case !open:
-		return Permission{Code: TimeOfDay, Until: change, Why: "Not at this time of day" + until(change) + " (start_hour, end_hour)."}
+		return Permission{Code: TimeOfDay, Until: change, Why: "Computing is not allowed at this time of day" + until(change, c.Now) + " (start_hour, end_hour)."}
 	case c.Battery == Yes && !p.RunOnBatteries:
-		return Permission{Code: OnBattery, Why: "The computer runs on its battery (run_on_batteries)."}
+		return Permission{Code: OnBattery, Why: "The computer is running on battery power (run_on_batteries)."}
 	case inUse && !p.RunIfUserActive:
 		return Permission{
-			Code: UserActive, Why: fmt.Sprintf("The computer is in use, or was within %v minutes (run_if_user_active, idle_time_to_run).", p.IdleTimeToRun),
+			Code: UserActive, Why: fmt.Sprintf("The computer is in use, or was in the last %s (run_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
 			Until: c.Now.Add(time.Duration(p.IdleTimeToRun*float64(time.Minute)) - c.Idle),
 		}
 	case p.SuspendIfNoRecentInput > 0 && c.IdleKnown && c.Idle > time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)):
-		return Permission{Code: NoRecentInput, Why: fmt.Sprintf("There was no input for %v minutes (suspend_if_no_recent_input).", p.SuspendIfNoRecentInput)}
+		return Permission{Code: NoRecentInput, Why: fmt.Sprintf("There has been no input for %s (suspend_if_no_recent_input).", minutes(p.SuspendIfNoRecentInput))}
 	case c.Exclusive != "":
 		return Permission{Code: Exclusive, Why: c.Exclusive + " is running (exclusive_app)."}
 	case limit > 0 && c.OtherCPU > limit:
-		return Permission{Code: CPUBusy, Why: fmt.Sprintf("Other programs use %.0f%% of the CPUs, more than %v%% (suspend_cpu_usage).", c.OtherCPU, limit)}
+		return Permission{Code: CPUBusy, Why: fmt.Sprintf("Other programs are using %.0f%% of the CPUs, more than the limit of %v%% (suspend_cpu_usage).", c.OtherCPU, limit)}
 	case p.TemperatureCeiling > 0 && c.Temperature > p.TemperatureCeiling:
-		return Permission{Code: TooHot, Why: fmt.Sprintf("The CPU has %.0f °C, more than %v (max_cpu_temperature).", c.Temperature, p.TemperatureCeiling)}
+		return Permission{Code: TooHot, Why: fmt.Sprintf("The CPU is at %.0f °C, above the limit of %v °C (max_cpu_temperature).", c.Temperature, p.TemperatureCeiling)}
 	}
 	return Permission{}
 }
@@ -138,23 +140,30 @@ func (p Prefs) MayTransfer(c Conditions, m Mode) Permission {
 	case Always:
 		return Permission{}
 	case Never:
-		return Permission{Code: ByUser, Why: "You suspended network activity" + until(m.Until) + ".", Until: m.Until, Asked: true}
+		return Permission{Code: ByUser, Why: "You suspended network activity" + until(m.Until, c.Now) + ".", Until: m.Until, Asked: true}
 	case Auto:
 	}
 	switch open, change := within(c.Now, p.network); {
 	case !open:
-		return Permission{Code: TimeOfDay, Until: change, Why: "The network is not used at this time of day" + until(change) + " (net_start_hour, net_end_hour)."}
+		return Permission{Code: TimeOfDay, Until: change, Why: "Network activity is not allowed at this time of day" + until(change, c.Now) + " (net_start_hour, net_end_hour)."}
 	case c.Metered == Yes && p.NetworkWifiOnly:
-		return Permission{Code: Metered, Why: "The network is metered (network_wifi_only)."}
+		return Permission{Code: Metered, Why: "The network connection is metered (network_wifi_only)."}
 	case p.DailyXferLimitMB > 0 && p.DailyXferPeriodDays > 0 && c.Transferred >= p.DailyXferLimitMB:
-		return Permission{Code: XferLimit, Why: fmt.Sprintf("%.0f MB were transferred in %v days (daily_xfer_limit_mb, daily_xfer_period_days).", c.Transferred, p.DailyXferPeriodDays)}
+		return Permission{Code: XferLimit, Why: fmt.Sprintf("The transfer limit is reached: %.0f MB in %v days (daily_xfer_limit_mb, daily_xfer_period_days).", c.Transferred, p.DailyXferPeriodDays)}
 	}
 	return Permission{}
 }
 
-func until(t time.Time) string {
+func until(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return ", until " + t.Format("Mon 15:04")
+	return " until " + words.Time(t, now)
+}
+
+func minutes(n float64) string {
+	if n == 1 {
+		return "minute"
+	}
+	return fmt.Sprintf("%v minutes", n)
 }

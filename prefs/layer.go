@@ -94,7 +94,7 @@ func (l *Layer) take(lines tomlfile.Lines, p *Prefs, table string) error {
 		}
 		v := k.Get(p)
 		if !(v >= k.Least && v <= k.Most) {
-			errs = append(errs, lines.Errorf(table+k.Name, "%v is not within %v and %v", v, k.Least, k.Most))
+			errs = append(errs, lines.Errorf(table+k.Name, "%v is not between %v and %v", v, k.Least, k.Most))
 		}
 		l.Values[k.Name] = v
 	}
@@ -107,7 +107,7 @@ func (l *Layer) take(lines tomlfile.Lines, p *Prefs, table string) error {
 			if lines.Has(prefix + name) {
 				any = true
 				if !(v >= 0 && v <= 24) {
-					errs = append(errs, lines.Errorf(prefix+name, "%v is not within 0 and 24", v))
+					errs = append(errs, lines.Errorf(prefix+name, "%v is not between 0 and 24", v))
 				}
 			}
 		}

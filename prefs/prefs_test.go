@@ -53,11 +53,11 @@ func TestEveryFaultIsTold(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
-		"prefs.toml:1: work_buf_min_days: -1 is not within 0 and 10",
-		"prefs.toml:2: max_ncpus_pct: NaN is not within",
-		"prefs.toml:4: venue.home.end_hour: 25 is not within 0 and 24",
-		"prefs.toml:6: venue.work.day.monday.start_hour: -3 is not within 0 and 24",
-		"prefs.toml:8: day.friday.net_end_hour: 99 is not within 0 and 24",
+		"prefs.toml:1: work_buf_min_days: -1 is not between 0 and 10",
+		"prefs.toml:2: max_ncpus_pct: NaN is not between",
+		"prefs.toml:4: venue.home.end_hour: 25 is not between 0 and 24",
+		"prefs.toml:6: venue.work.day.monday.start_hour: -3 is not between 0 and 24",
+		"prefs.toml:8: day.friday.net_end_hour: 99 is not between 0 and 24",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("got %q, want %q in it", err, want)

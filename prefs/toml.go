@@ -40,9 +40,9 @@ func (k *Key) Show(p *Prefs) string { return k.show(k.Get(p)) }
 func Reference() string {
 	var b strings.Builder
 	b.WriteString("# Computing preferences. The agent rereads this file when it changes and never\n" +
-		"# writes it. Names and defaults are BOINC's. What is commented out holds anyway.\n" +
-		"# A section [venue.home], [venue.work] or [venue.school] holds over the rest\n" +
-		"# where the computer stands; [day.monday] and so on hold other hours for a day.\n")
+		"# writes it. Names and defaults are BOINC's. Commented-out lines show the defaults.\n" +
+		"# A section [venue.home], [venue.work] or [venue.school] overrides the rest for\n" +
+		"# computers at that venue; [day.monday] and so on set different hours for a day.\n")
 	p := Default()
 	for i := range keys {
 		k := &keys[i]

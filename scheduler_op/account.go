@@ -36,7 +36,7 @@ func (c *Client) LookupHash(ctx context.Context, masterURL, email, passwdHash st
 	})
 }
 
-// A NewAccount is what a project is told of an account to be made.
+// A NewAccount is what a project is sent about an account to be created.
 type NewAccount struct {
 	Email      string
 	PasswdHash string // see protocol.PasswordHash

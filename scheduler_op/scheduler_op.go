@@ -28,13 +28,13 @@ const (
 	timeout  = 5 * time.Minute  // of one exchange, its short retries included
 	session  = 10 * time.Minute // of all schedulers of a project in turn
 
-	// An answer that has begun must go on by so many bytes in each such time: a
+	// An answer that has started must continue with so many bytes in each such time: a
 	// server that drips is one that does not answer.
 	leastBytes = 1 << 10
 	leastTime  = 30 * time.Second
 )
 
-var errDrips = fmt.Errorf("the answer comes too slowly: less than %d bytes in %v", leastBytes, leastTime)
+var errDrips = fmt.Errorf("the reply is too slow: less than %d bytes in %v", leastBytes, leastTime)
 
 // A Client makes RPCs. Its methods may be called concurrently.
 type Client struct {
@@ -70,7 +70,7 @@ func (c *Client) MasterPage(ctx context.Context, masterURL string) ([]string, er
 // number first, until one answers. The error joins what was wrong with each.
 func (c *Client) Session(ctx context.Context, urls []string, first int, req *protocol.SchedulerRequest) (*protocol.SchedulerReply, error) {
 	if len(urls) == 0 {
-		return nil, errors.New("scheduler: no scheduler URL known")
+		return nil, errors.New("no scheduler URL is known")
 	}
 	ctx, cancel := context.WithTimeout(ctx, session)
 	defer cancel()
@@ -141,9 +141,9 @@ func (c *Client) do(req *retryablehttp.Request, limit int64) ([]byte, error) {
 	case errors.Is(context.Cause(ctx), errDrips):
 		return nil, errDrips
 	case err != nil:
-		return nil, fmt.Errorf("connection ended in the middle of the answer: %w", err)
+		return nil, fmt.Errorf("connection closed in the middle of the reply: %w", err)
 	case int64(len(b)) > limit:
-		return nil, fmt.Errorf("answer longer than %d bytes", limit)
+		return nil, fmt.Errorf("reply longer than %d bytes", limit)
 	}
 	return b, nil
 }
@@ -184,9 +184,9 @@ func plain(err error) error {
 func looksLike(b []byte) string {
 	switch head := bytes.ToLower(bytes.TrimSpace(b[:min(len(b), 512)])); {
 	case len(head) == 0:
-		return " (the answer is empty)"
+		return " (the reply is empty)"
 	case bytes.HasPrefix(head, []byte("<!doctype html")), bytes.HasPrefix(head, []byte("<html")):
-		return " (the answer is a web page; a login page of the network, perhaps, or maintenance)"
+		return " (the reply is a web page, perhaps a network login page or a maintenance notice)"
 	}
 	return ""
 }

@@ -118,7 +118,7 @@ func TestSessionTriesSchedulersInTurn(t *testing.T) {
 		want := "scheduler http://b.example/cgi: HTTP 404 Not Found\n" +
 			"scheduler http://c.example/cgi: scheduler reply: "
 		if reply != nil || err == nil || !strings.HasPrefix(err.Error(), want) ||
-			!strings.Contains(err.Error(), "(the answer is a web page; a login page of the network, perhaps, or maintenance)\n") ||
+			!strings.Contains(err.Error(), "(the reply is a web page, perhaps a network login page or a maintenance notice)\n") ||
 			!strings.HasSuffix(err.Error(), "\nscheduler http://a.example/cgi: HTTP 500 Internal Server Error") {
 			t.Errorf("got %v, %v", reply, err)
 		}
@@ -140,14 +140,14 @@ func TestAnswersThatCannotBeUsed(t *testing.T) {
 	}{
 		{"web page", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, "\n<!DOCTYPE HTML><html></html>")
-		}, "a web page; a login page"},
-		{"nothing", func(http.ResponseWriter, *http.Request) {}, "(the answer is empty)"},
+		}, "a web page, perhaps a network login page"},
+		{"nothing", func(http.ResponseWriter, *http.Request) {}, "(the reply is empty)"},
 		{"text", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "come back later") }, "scheduler reply: "},
 		{"half of it", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(good[:len(good)/2]) }, "is not closed"},
 		{"cut off", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100000")
 			_, _ = w.Write(good[:100])
-		}, "connection ended in the middle of the answer: unexpected EOF"},
+		}, "connection closed in the middle of the reply: unexpected EOF"},
 		{"reset", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF"},
 		{"far too long", func(w http.ResponseWriter, _ *http.Request) {
 			blank := bytes.Repeat([]byte(" "), 1<<20)
@@ -156,7 +156,7 @@ func TestAnswersThatCannotBeUsed(t *testing.T) {
 					return
 				}
 			}
-		}, "answer longer than 67108864 bytes"},
+		}, "reply longer than 67108864 bytes"},
 		{"unavailable", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "HTTP 503 Service Unavailable"},
 		{"redirected in a circle", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/", http.StatusTemporaryRedirect) }, "stopped after 10 redirects"},
 	} {
@@ -244,7 +244,7 @@ func TestDrippingAnswers(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				begin := time.Now()
 				err := ask(t.Context(), client(dripping{}))
-				if took := time.Since(begin); err == nil || !strings.Contains(err.Error(), "too slowly: less than 1024 bytes in 30s") || took > time.Minute {
+				if took := time.Since(begin); err == nil || !strings.Contains(err.Error(), "too slow: less than 1024 bytes in 30s") || took > time.Minute {
 					t.Errorf("%v after %v", err, took)
 				}
 			})
@@ -290,7 +290,7 @@ func TestMasterPage(t *testing.T) {
 		}, ""},
 		{"another site's page", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html></html>") }, "no scheduler URL in the master page"},
 		{"gone", http.NotFound, "HTTP 404 Not Found"},
-		{"too long", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 4<<20+1)) }, "answer longer than 4194304 bytes"},
+		{"too long", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 4<<20+1)) }, "reply longer than 4194304 bytes"},
 	} {
 		urls, err := client(wire{tt.h}).MasterPage(t.Context(), "http://p.example/project/")
 		switch {
@@ -325,8 +325,8 @@ func TestLookup(t *testing.T) {
 		{"known", "http://p.example/p/", wire{give(protocol.EncodeAccountOut(key))}, ""},
 		{"wrong password", "http://p.example/p/", wire{give(protocol.EncodeAccountError(protocol.ErrNumBadPassword, "bad password"))}, "bad password (-206)"},
 		{"unknown", "http://p.example/p/", wire{give(protocol.EncodeAccountError(protocol.ErrNumNotFound, ""))}, "no account with this e-mail address"},
-		{"web page", "http://p.example/p/", wire{give([]byte("<html>"))}, "(the answer is a web page"},
-		{"nothing", "http://p.example/p/", wire{give(nil)}, "(the answer is empty)"},
+		{"web page", "http://p.example/p/", wire{give([]byte("<html>"))}, "(the reply is a web page"},
+		{"nothing", "http://p.example/p/", wire{give(nil)}, "(the reply is empty)"},
 		{"server error", "http://p.example/p/", wire{func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }}, "HTTP 502 Bad Gateway"},
 		{"unreachable", "http://p.example/p/", failing{}, "no route to host"},
 		{"an address that is none", "http://p%zz.example/p/", failing{}, "invalid URL escape"},

@@ -36,7 +36,7 @@ func colour(n int) template.CSS {
 // merit.
 func (h *History) Page(w io.Writer, s Scenario, seed int64, f Figures) error {
 	if len(h.points) == 0 {
-		return fmt.Errorf("scenario %s: nothing happened in it", s.Name)
+		return fmt.Errorf("scenario %s: nothing happened during the simulation", s.Name)
 	}
 	from, to := h.points[0].at, h.points[len(h.points)-1].at
 	for _, st := range h.stretches {

@@ -96,7 +96,7 @@ func Load(path string) (Scenario, error) {
 		}
 	}
 	if s.Format != 1 {
-		errs = append(errs, lines.Errorf("format", "%d is not a format that this version knows (1)", s.Format))
+		errs = append(errs, lines.Errorf("format", "format %d is not supported; this version supports format 1", s.Format))
 	}
 	positive("duration_days", s.DurationDays)
 	positive("host.ncpus", float64(s.Host.NCPUs))
@@ -104,19 +104,19 @@ func Load(path string) (Scenario, error) {
 	positive("prefs.switch_interval_min", s.Prefs.SwitchIntervalMin)
 	positive("prefs.max_ncpus_pct", s.Prefs.MaxNCPUsPct)
 	if k := s.Host.On.Kind; k != "always" && k != "daily" {
-		errs = append(errs, lines.Errorf("host.on.kind", "%q is not always or daily", k))
+		errs = append(errs, lines.Errorf("host.on.kind", "%q is not one of always, daily", k))
 	}
 	if s.Host.On.Kind == "daily" && !(0 <= s.Host.On.FromH && s.Host.On.FromH < s.Host.On.ToH && s.Host.On.ToH <= 24) {
-		errs = append(errs, lines.Errorf("host.on.from_h", "%v to %v is no part of a day", s.Host.On.FromH, s.Host.On.ToH))
+		errs = append(errs, lines.Errorf("host.on.from_h", "%v to %v is not a valid part of a day", s.Host.On.FromH, s.Host.On.ToH))
 	}
 	if len(s.Projects) == 0 {
-		errs = append(errs, lines.Errorf("project", "there is none"))
+		errs = append(errs, lines.Errorf("project", "at least one project is required"))
 	}
 	seen := make(map[string]bool)
 	for i, p := range s.Projects {
 		key := fmt.Sprintf("project %d (%s)", i+1, p.Name)
 		if !projectName.MatchString(p.Name) || seen[p.Name] {
-			errs = append(errs, lines.Errorf(key, "the name must be of a-z and 0-9, and unique"))
+			errs = append(errs, lines.Errorf(key, "the name must consist of a-z and 0-9, and be unique"))
 		}
 		seen[p.Name] = true
 		positive(key+" share", p.Share)
@@ -125,7 +125,7 @@ func Load(path string) (Scenario, error) {
 		positive(key+" latency_bound_h", p.Jobs.LatencyBoundH)
 		for _, o := range p.Outages {
 			if o.Kind != "down" && o.Kind != "no_work" {
-				errs = append(errs, lines.Errorf(key+" outage", "%q is not down or no_work", o.Kind))
+				errs = append(errs, lines.Errorf(key+" outage", "%q is not one of down, no_work", o.Kind))
 			}
 			positive(key+" outage length_h", o.LengthH)
 		}

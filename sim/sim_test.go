@@ -67,9 +67,9 @@ func TestBadScenarios(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ from, to, want string }{
-		{"format = 1", "format = 2", "s.toml:3: format: 2 is not a format"},
+		{"format = 1", "format = 2", "s.toml:3: format: format 2 is not supported"},
 		{"ncpus = 4", "ncpus = 0", "host.ncpus: 0 must be above 0"},
-		{`kind = "no_work"`, `kind = "lunch"`, `"lunch" is not down or no_work`},
+		{`kind = "no_work"`, `kind = "lunch"`, `"lunch" is not one of down, no_work`},
 		{"share = 100", "shaer = 100", "project[0].shaer: unknown key, did you mean project[0].share?"},
 		{`name = "steady1"`, `name = "sporadic"`, "unique"},
 	} {

@@ -247,7 +247,7 @@ func (w *World) on() bool {
 	return o.FromH <= h && h < o.ToH
 }
 
-// nextBoundary is when the computer next goes on or off.
+// nextBoundary is when the computer is next turned on or off.
 func (w *World) nextBoundary() time.Time {
 	o := w.scenario.Host.On
 	if o.Kind != "daily" {
@@ -337,7 +337,7 @@ func (w *World) send(i int, seconds, instances float64, delay time.Duration) int
 	return got
 }
 
-// ratio is what a server is told of how long its results really take.
+// ratio is what a server learns about how long its results really take.
 func (w *World) ratio(i int) float64 {
 	running := 0.0
 	for _, j := range w.jobs {

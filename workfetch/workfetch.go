@@ -11,8 +11,10 @@ package workfetch
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 )
 
@@ -38,7 +40,7 @@ type Project struct {
 	NoCPUApps bool    // it told that it has no applications for the CPU
 	Uploads   int     // results waiting for their files to be uploaded
 	Uploading bool    // one is being uploaded just now
-	// Stuck are results that wait for their files for long or cannot begin here. They
+	// Stuck are results that wait for their files for long or cannot start here. They
 	// are not among the jobs of the Snapshot.
 	Stuck int
 	// Overdrawn: it owes so much that its jobs are not among those of the Snapshot.
@@ -49,7 +51,7 @@ type Project struct {
 	Held         int // results here, those that are to be reported included
 	MinRPCTime   time.Time
 	Backoff      time.Time // no request for work before, since the last brought none
-	BackoffWhy   string    // the server's words then
+	BackoffWhy   string    // why, as a sentence for people; "": the last brought none
 
 	// What its results are like, from those it sent; zero: none yet.
 	JobTime time.Duration // estimated computing time of one, corrected
@@ -120,7 +122,7 @@ func Choose(s Snapshot) []Reason {
 	}
 	for i := range reasons {
 		if reasons[i].Code == Ask && i != best {
-			reasons[i].Code, reasons[i].Text = OtherFirst, s.Projects[best].URL+" is owed more and is asked first."
+			reasons[i].Code, reasons[i].Text = OtherFirst, s.Projects[best].URL+" is owed more, so it is asked first."
 			reasons[i].Seconds, reasons[i].Instances = 0, 0
 		}
 	}
@@ -194,24 +196,24 @@ func (f *fetcher) judge(i int) Reason {
 	}
 	if p.Held >= MaxHeld {
 		return Reason{Code: TooMany, Text: fmt.Sprintf(
-			"%d of its tasks are here, the most that are kept of one project; more are asked for when some are reported.", p.Held)}
+			"This computer already has %d of its tasks, the most allowed for one project. More are requested once some are reported.", p.Held)}
 	}
 	if p.Stuck > 2*max(f.CPUs, 1) {
 		return Reason{Code: Stuck, Text: fmt.Sprintf(
-			"%d of its tasks cannot begin here: they wait for their files for hours, need more memory than tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct), or want to be started later. More are asked for when these can begin or are gone (starling task abort).", p.Stuck)}
+			"%d tasks of this project cannot start: they have been waiting for files for hours, need more memory than tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct), or asked to be started later. More work is requested once they can start or are aborted (starling task abort).", p.Stuck)}
 	}
 	if p.Overdrawn && p.Held > 0 {
-		return Reason{Code: Overserved, Text: fmt.Sprintf("It has got far more than its share: it owes %v.", span(-p.Debt))}
+		return Reason{Code: Overserved, Text: fmt.Sprintf("This project has received far more than its share: it owes %s.", span(-p.Debt))}
 	}
 	if p.Uploading && f.idle == 0 {
-		return Reason{Code: UploadFirst, Text: "A result is being uploaded; the next request reports it."}
+		return Reason{Code: UploadFirst, Text: "A result is being uploaded. The next request will report it."}
 	}
 	if f.held[i] == 0 && p.JobTime == 0 {
 		// Nothing is known of its results yet.
 		if f.room <= 0 && f.idle == 0 {
 			return f.full()
 		}
-		return Reason{Code: Ask, Text: "Asking for a first task.", Seconds: firstRequest}
+		return Reason{Code: Ask, Text: "Requesting a first task.", Seconds: firstRequest}
 	}
 	job := p.JobTime.Seconds()
 	owed := f.claim[i] >= job/2
@@ -225,7 +227,7 @@ func (f *fetcher) judge(i int) Reason {
 		return f.full()
 	case !starving && !owed:
 		return Reason{Code: Overserved, Text: fmt.Sprintf(
-			"It has its share: %v of CPU time is queued, and it is owed %v.", span(f.of[i]), span(p.Debt))}
+			"This project has enough work for its share: %s of CPU time queued, %s.", span(f.of[i]), balance(p.Debt))}
 	}
 	amount := f.claim[i] + job/2
 	if starving && !owed {
@@ -236,20 +238,20 @@ func (f *fetcher) judge(i int) Reason {
 	if !p.Proved {
 		limit := float64(f.CPUs-f.held[i]) * job
 		if limit <= 0 {
-			return Reason{Code: Unproved, Text: "Its tasks are new here: how long they really take is seen first."}
+			return Reason{Code: Unproved, Text: "Learning how long this project's tasks really take before fetching more."}
 		}
 		amount = min(amount, limit)
 	}
 	n := f.fits(i, amount)
 	if n == 0 {
-		return Reason{Code: Deadlines, Text: "More of its tasks could not be finished by their deadlines."}
+		return Reason{Code: Deadlines, Text: "More of its tasks could not be finished before their deadlines."}
 	}
 	if job > 0 {
 		amount = min(amount, (float64(n)-0.5)*job)
 	}
 	amount = max(amount, firstRequest)
 	r := Reason{
-		Code: Ask, Text: fmt.Sprintf("Asking for %v of CPU time.", span(amount)),
+		Code: Ask, Text: fmt.Sprintf("Requesting %s of CPU time.", span(amount)),
 		Seconds: amount / f.OnFrac, Instances: min(f.idle, float64(n)), Could: amount / f.OnFrac,
 	}
 	if p.Correction > 0 {
@@ -273,7 +275,7 @@ func (f *fetcher) before(a, b int) bool {
 
 func (f *fetcher) full() Reason {
 	return Reason{Code: BufferFull, Text: fmt.Sprintf(
-		"Enough is queued: %v of CPU time; more is fetched below %v (work_buf_min_days).", span(f.queued), span(f.low))}
+		"Enough work is queued: %s of CPU time. More is fetched when less than %s is left (work_buf_min_days).", span(f.queued), span(f.low))}
 }
 
 // fits returns how many more results of a project, at most amount CPU-seconds of
@@ -301,30 +303,34 @@ func (p Project) barred(s Snapshot) (Reason, bool) {
 	case !p.Counts && p.NoWorkWhy != "":
 		return Reason{Code: NoMoreWork, Text: p.NoWorkWhy}, true
 	case !p.Counts:
-		return Reason{Code: NoMoreWork, Text: "You asked for no more work from this project."}, true
+		return Reason{Code: NoMoreWork, Text: "This project is set to fetch no more work."}, true
 	case p.NoCPUApps:
-		return Reason{Code: NoCPUApps, Text: "The project says that it has no applications for this computer's CPU."}, true
+		return Reason{Code: NoCPUApps, Text: "The project says it has no applications for this computer's CPU."}, true
 	case p.Uploads > 2*max(s.CPUs, 1):
-		return Reason{Code: TooManyUpload, Text: fmt.Sprintf("%d results wait for their files to be uploaded.", p.Uploads)}, true
+		return Reason{Code: TooManyUpload, Text: fmt.Sprintf("%s waiting for files to be uploaded.", words.Count(p.Uploads, "result"))}, true
 	case p.Talking:
-		return Reason{Code: Conversing, Text: "Waiting for its answer since " + clock(p.TalkingSince) + "."}, true
+		return Reason{Code: Conversing, Text: "Waiting for the project's reply since " + words.Time(p.TalkingSince, s.Now) + "."}, true
 	case s.Now.Before(p.MinRPCTime):
 		return Reason{
 			Code: RequestDelay, Until: p.MinRPCTime,
-			Text: "The project asked not to be contacted before " + clock(p.MinRPCTime) + ", or could not be reached before.",
+			Text: "Waiting until " + words.Time(p.MinRPCTime, s.Now) + ", because the project asked for a delay or could not be reached.",
 		}, true
 	case s.Now.Before(p.Backoff):
 		text := "The last request brought no work"
 		if p.BackoffWhy != "" {
-			text += " (" + p.BackoffWhy + ")"
+			text = strings.TrimSuffix(p.BackoffWhy, ".")
 		}
-		return Reason{Code: NoWorkBackoff, Until: p.Backoff, Text: text + "; asking again at " + clock(p.Backoff) + "."}, true
+		return Reason{Code: NoWorkBackoff, Until: p.Backoff, Text: text + ". Trying again " + words.When(p.Backoff, s.Now) + "."}, true
 	}
 	return Reason{}, false
 }
 
-func clock(t time.Time) string { return t.Format("15:04:05") }
-
-func span(seconds float64) time.Duration {
-	return (time.Duration(seconds) * time.Second)
+// balance says what a project is owed, or owes, in CPU-seconds.
+func balance(debt float64) string {
+	if debt < 0 {
+		return span(debt) + " ahead"
+	}
+	return span(debt) + " owed"
 }
+
+func span(seconds float64) string { return words.Span(time.Duration(seconds * float64(time.Second))) }

@@ -23,7 +23,7 @@ func (a *API) Facts(now time.Time) *view.Facts {
 		Settings: c.Settings, Layers: c.Layers, Prefs: c.Prefs, Accounts: c.Accounts, Faults: c.Faults,
 		Host: c.Host, Conditions: p.Presence.Conditions(now), Times: p.Uptime.Stats(now), Disk: view.Disk{Free: -1, Used: p.Disk.Total()},
 		DB: c.DB, Debts: p.Ledger.Of, Used: p.Ledger.Used, Elapsed: p.Ledger.Elapsed(now), Last: c.Last,
-		Talking: a.talk.Talking(), Letters: a.life.Letters(), Asked: a.talk.Asked(), Old: a.talk.Old(),
+		Sessions: a.talk.Sessions(), TrickleUps: a.life.TrickleUps(), Asked: a.talk.Asked(), RecentlyReported: a.talk.RecentlyReported(),
 		Transfers: a.life.Transfers(), Processes: a.life.Processes(),
 	}
 	if r := a.talk.Newer(); r != nil {
@@ -35,26 +35,26 @@ func (a *API) Facts(now time.Time) *view.Facts {
 	return f
 }
 
-// see shows what there is to see, as of one instant between two steps of the loop.
-func see[V any](ctx context.Context, a *API, show func(*view.Facts) V) (v V, err error) {
+// query shows what there is to see, as of one instant between two steps of the loop.
+func query[V any](ctx context.Context, a *API, show func(*view.Facts) V) (v V, err error) {
 	err = a.core.See(ctx, func() { v = show(a.Facts(time.Now())) })
 	return v, err
 }
 
 // Status shows everything there is to see.
 func (a *API) Status(ctx context.Context) (control.Status, error) {
-	return see(ctx, a, (*view.Facts).Status)
+	return query(ctx, a, (*view.Facts).Status)
 }
 
 // Dashboard is what the dashboard shows.
 func (a *API) Dashboard(ctx context.Context) (view.Page, error) {
-	return see(ctx, a, (*view.Facts).Dashboard)
+	return query(ctx, a, (*view.Facts).Dashboard)
 }
 
 // Tools is what BOINC's tools are shown. How much disk is used is as of half a minute
-// ago, once somebody looks.
+// ago, once someone looks.
 func (a *API) Tools(ctx context.Context) (view.Tools, error) {
-	return see(ctx, a, func(f *view.Facts) view.Tools {
+	return query(ctx, a, func(f *view.Facts) view.Tools {
 		v, disk := f.Tools(), a.parts.Disk
 		disk.Want()
 		v.DiskUsed, v.DiskMay = max(0, disk.Total()), disk.Allowed()
@@ -70,12 +70,12 @@ func (a *API) Tools(ctx context.Context) (view.Tools, error) {
 
 // Prefs returns the computing preferences in force, with the origin of each.
 func (a *API) Prefs(ctx context.Context) (prefs.Effective, error) {
-	return see(ctx, a, func(f *view.Facts) prefs.Effective { return f.Prefs })
+	return query(ctx, a, func(f *view.Facts) prefs.Effective { return f.Prefs })
 }
 
 // PrefsOverride returns what tools changed of the preferences.
 func (a *API) PrefsOverride(ctx context.Context) (prefs.Layer, error) {
-	return see(ctx, a, (*view.Facts).Override)
+	return query(ctx, a, (*view.Facts).Override)
 }
 
 // Decision makes a pass now and returns it: what was looked at, what was decided,

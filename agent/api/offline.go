@@ -73,7 +73,7 @@ func Offline(dataDir, version string) (control.Status, error) {
 	for u, acc := range f.Accounts {
 		if _, known := f.DB.Projects.Get(u); !known {
 			s.Projects = append(s.Projects, control.Project{
-				MasterURL: u, Share: acc.ResourceShare, Work: "Contact is made when the agent runs.",
+				MasterURL: u, Share: acc.ResourceShare, Work: "The project will be contacted when the agent runs.",
 			})
 		}
 	}

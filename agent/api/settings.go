@@ -16,19 +16,19 @@ func (a *API) ReloadSettings(ctx context.Context) error {
 		if err != nil {
 			a.core.Log.Error("some settings are invalid; the previous values stay in effect", "err", err)
 			a.core.SettingsFaults = err
-			_ = a.rules.ReadFiles() // tells of all that is wrong
+			_ = a.rules.ReadFiles() // reports everything that is wrong
 			return err
 		}
 		a.core.SettingsFaults = nil
 		_ = a.rules.ReadFiles()
 		if err := settings.KeepSettings(a.core.Dir, time.Now()); err != nil {
-			a.core.Log.Warn("settings cannot be copied; a start while they have errors would use the defaults", "err", err)
+			a.core.Log.Warn("settings cannot be backed up; if the file has errors at the next start, the defaults will be used", "err", err)
 		}
 		if err := a.parts.Adopt(s); err != nil {
 			return err
 		}
 		a.rules.NameHost()
-		a.core.Log.Info("settings are read again")
+		a.core.Log.Info("settings reloaded")
 		return nil
 	})
 }

@@ -26,7 +26,7 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 			return fmt.Errorf("%s: %w", masterURL, settings.ErrNotAttached)
 		}
 		if p.Ending.Leaves() && what != control.UndoProject && what != control.FinishProject {
-			return fmt.Errorf("%s: the project is being %s; take that back first with: starling undo %s", masterURL, map[bool]string{true: "reset", false: "detached"}[p.Ending.Kind == state.Resetting], masterURL)
+			return fmt.Errorf("%s: the project is being %s; undo that first with: starling undo %s", masterURL, map[bool]string{true: "reset", false: "detached"}[p.Ending.Kind == state.Resetting], masterURL)
 		}
 		yes, no := true, false
 		override := func(change func(*settings.Override)) error {
@@ -35,7 +35,7 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 			}
 			return a.rules.ReadFiles()
 		}
-		a.core.Log.Info("as you asked", "project", masterURL, "action", what)
+		a.core.Log.Info("user request", "project", masterURL, "action", what)
 		switch what {
 		case control.UpdateProject:
 			a.talk.Ask(masterURL)
@@ -65,9 +65,8 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 		case control.FinishProject:
 			return a.rules.Hasten(p, time.Now())
 		default:
-			return fmt.Errorf("%q is nothing that can be done to a project", what)
+			return fmt.Errorf("unknown action %q for a project", what)
 		}
-		return nil
 	})
 }
 
@@ -89,9 +88,9 @@ func (a *API) SteerTask(ctx context.Context, project, name string, what control.
 			return err
 		}
 		if r.ReadyToReport || !r.Computing() {
-			return fmt.Errorf("task %s is computed already", name)
+			return fmt.Errorf("task %s has already finished", name)
 		}
-		a.core.Log.Info("as you asked", "result", name, "action", what)
+		a.core.Log.Info("user request", "result", name, "action", what)
 		switch what {
 		case control.SuspendTask, control.ResumeTask:
 			r.Suspended = what == control.SuspendTask
@@ -106,7 +105,7 @@ func (a *API) SteerTask(ctx context.Context, project, name string, what control.
 		case control.AbortTask:
 			return a.life.Abort(key, r, "aborted by user")
 		}
-		return fmt.Errorf("%q is nothing that can be done to a task", what)
+		return fmt.Errorf("unknown action %q for a task", what)
 	})
 }
 
@@ -123,11 +122,11 @@ func (a *API) findTask(project, name string) (key string, r state.Result, err er
 	}
 	switch found {
 	case 0:
-		return "", r, fmt.Errorf("%w: %s; starling tasks lists them", control.ErrNoTask, name)
+		return "", r, fmt.Errorf("%w: %s; to list the tasks: starling tasks", control.ErrNoTask, name)
 	case 1:
 		return key, r, nil
 	}
-	return "", r, fmt.Errorf("%d projects have a task called %s; say which project", found, name)
+	return "", r, fmt.Errorf("%d projects have a task called %s; name the project as well", found, name)
 }
 
 // SetMode sets what a person wants for now: computing, or with network set the
@@ -221,14 +220,14 @@ func (a *API) JoinManager(ctx context.Context, managerURL, login, passwdHash str
 // SyncManager asks the account manager now.
 func (a *API) SyncManager(ctx context.Context) error { return a.talk.SyncManager(ctx) }
 
-// LeaveManager follows no account manager any more. Projects stay, with what their
+// LeaveManager stops using the account manager. Projects stay, with what their
 // account files say of them, unless detach is set: then those go that the manager
 // attached.
 func (a *API) LeaveManager(ctx context.Context, detach bool) error {
 	return a.talk.LeaveManager(ctx, detach)
 }
 
-// Benchmark measures the computer again, while tasks go on.
+// Benchmark measures the computer again, while tasks keep running.
 func (a *API) Benchmark(ctx context.Context) error {
 	s := hostinfo.Measure()
 	return a.core.Do(ctx, func() error {
@@ -242,6 +241,6 @@ func (a *API) Benchmark(ctx context.Context) error {
 
 // Quit ends Run.
 func (a *API) Quit() {
-	a.core.Log.Info("a tool asked the agent to end")
+	a.core.Log.Info("shutdown requested by a tool")
 	a.parts.Quit()
 }

@@ -46,14 +46,14 @@ func Export(dataDir, to string) (r Report, err error) {
 		return r, err
 	}
 	if len(accounts) == 0 {
-		return r, fmt.Errorf("%s: attached to no project, so there is nothing to export", dataDir)
+		return r, fmt.Errorf("%s: no projects are attached, so there is nothing to export", dataDir)
 	}
 	db, err := state.OpenReadOnly(filepath.Join(dataDir, "state.db"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		db = new(state.DB) // no agent has run here yet
 	case errors.Is(err, state.ErrInUse):
-		return r, fmt.Errorf("an agent is running in %s; stop it first, or it and BOINC's client would both work for the same accounts", dataDir)
+		return r, fmt.Errorf("an agent is running in %s; stop it first, otherwise it and BOINC's client would both use the same accounts", dataDir)
 	case err != nil:
 		return r, err
 	}
@@ -72,7 +72,7 @@ func Export(dataDir, to string) (r Report, err error) {
 		p, _ := db.Projects.Get(acc.MasterURL)
 		f := file{"account_" + protocol.EscapeURL(acc.MasterURL) + ".xml", accountFile(acc, p)}
 		if _, err := os.Lstat(filepath.Join(to, f.name)); err == nil {
-			return Report{}, fmt.Errorf("%s: BOINC's client has an account of %s there already (%s); nothing was exported", to, acc.MasterURL, f.name)
+			return Report{}, fmt.Errorf("%s: BOINC's client already has an account of %s there (%s); nothing was exported", to, acc.MasterURL, f.name)
 		}
 		files = append(files, f)
 		r.Projects = append(r.Projects, acc.MasterURL)
@@ -84,7 +84,7 @@ func Export(dataDir, to string) (r Report, err error) {
 	}
 	for _, f := range wanted {
 		if _, err := os.Lstat(filepath.Join(to, f.name)); err == nil {
-			r.note("%s is there already and left as it is; remove it and export again to have these preferences", f.name)
+			r.note("%s already exists and was not changed; remove it and export again to get these preferences", f.name)
 			continue
 		}
 		files = append(files, f)
@@ -126,23 +126,30 @@ func (r *Report) explain(acc settings.Account, db *state.DB) {
 		}
 	}
 	if left > 0 {
-		r.note("%s: %d unfinished tasks stay with Starling; to lose none, let it finish them first (starling nomorework %s), then report and export", u, left, u)
+		r.note("%s: %s unfinished and will stay with Starling; to lose no work, let Starling finish and report first (starling nomorework %s), then export again", u, areLeft(left), u)
 	}
 	if p, ok := db.Projects.Get(u); ok && p.ProjectPrefs != "" {
-		r.note("%s: the resource share is that of the project's web site; here it was %v", u, acc.ResourceShare)
+		r.note("%s: BOINC will use the resource share from the project's web site; Starling's was %v", u, acc.ResourceShare)
 	}
 	if acc.Suspended {
-		r.note("%s is suspended here; in BOINC: boinccmd --project %s suspend", u, u)
+		r.note("%s is suspended in Starling; to do the same in BOINC: boinccmd --project %s suspend", u, u)
 	}
 	if acc.NoMoreWork {
-		r.note("%s fetches no more work here; in BOINC: boinccmd --project %s nomorework", u, u)
+		r.note("%s fetches no more work in Starling; to do the same in BOINC: boinccmd --project %s nomorework", u, u)
 	}
 	if acc.MaxConcurrent > 0 || len(acc.Apps) > 0 {
-		r.note("%s: limits for its applications go into BOINC's app_config.xml by hand", u)
+		r.note("%s: limits for its applications are not exported; add them to BOINC's app_config.xml", u)
 	}
 	if acc.Manager != nil {
-		r.note("%s was chosen by the account manager %s; join that in BOINC as well", u, acc.Manager.URL)
+		r.note("%s was attached by the account manager %s; join it in BOINC as well", u, acc.Manager.URL)
 	}
+}
+
+func areLeft(n int) string {
+	if n == 1 {
+		return "1 task is"
+	}
+	return fmt.Sprintf("%d tasks are", n)
 }
 
 // preferences are what people said of computing, on this computer and on a

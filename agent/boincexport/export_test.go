@@ -79,7 +79,7 @@ func TestExport(t *testing.T) {
 	}
 	notes := strings.Join(r.Notes, "\n")
 	for _, want := range []string{
-		busy + ": 1 unfinished task", "resource share", "--project " + busy + " suspend", "--project " + busy + " nomorework", "app_config.xml", "http://manager.example/",
+		busy + ": 1 task is unfinished", "resource share", "--project " + busy + " suspend", "--project " + busy + " nomorework", "app_config.xml", "http://manager.example/",
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no %q in the notes:\n%s", want, notes)

@@ -31,7 +31,7 @@ func accountKey(dir, masterURL string) (protocol.Authenticator, error) {
 		return "", fmt.Errorf("%s: %w", name, err)
 	}
 	if key == "" {
-		return "", fmt.Errorf("%s: %w", name, errors.New("no account key in it"))
+		return "", fmt.Errorf("%s: %w", name, errors.New("it has no account key"))
 	}
 	return key, nil
 }

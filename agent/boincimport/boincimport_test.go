@@ -167,11 +167,11 @@ func TestRefusals(t *testing.T) {
 		state string
 		want  string
 	}{
-		"GPU task":        {strings.Replace(clientState, "<version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform></app_version>", "<version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform><coproc><type>NVIDIA</type></coproc></app_version>", 1), "computes on a GPU (NVIDIA)"},
-		"no app version":  {strings.Replace(clientState, "<version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform></app_version>", "<version_num>99</version_num></app_version>", 1), "its app version is not described"},
+		"GPU task":        {strings.Replace(clientState, "<version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform></app_version>", "<version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform><coproc><type>NVIDIA</type></coproc></app_version>", 1), "uses a GPU (NVIDIA)"},
+		"no app version":  {strings.Replace(clientState, "<version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform></app_version>", "<version_num>99</version_num></app_version>", 1), "its app version is missing"},
 		"own application": {strings.Replace(clientState, "<suspended_via_gui/>", "<anonymous_platform/>", 1), "app_info.xml"},
 		"path in a name":  {strings.Replace(clientState, "<file><name>in<", "<file><name>../in<", 1), "file name"},
-		"half a file":     {clientState[:len(clientState)/2], "is no data directory of BOINC's client"},
+		"half a file":     {clientState[:len(clientState)/2], "is not a data directory of BOINC's client"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			to := t.TempDir()
@@ -194,7 +194,7 @@ func TestTornHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := boincimport.Import(from, to, nil)
-	if err != nil || !strings.Contains(strings.Join(r.Notes, "\n"), "credit of past days is not taken over") {
+	if err != nil || !strings.Contains(strings.Join(r.Notes, "\n"), "credit history was not imported") {
 		t.Errorf("%v, %+v", err, r.Notes)
 	}
 }
@@ -204,7 +204,7 @@ func TestRefusesWhileAttached(t *testing.T) {
 	if err := settings.WriteAccount(to, settings.Account{MasterURL: url, Authenticator: "00ff", ResourceShare: 100}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := boincimport.Import(folder(t, clientState), to, nil); err == nil || !strings.Contains(err.Error(), "attached to it already") {
+	if _, err := boincimport.Import(folder(t, clientState), to, nil); err == nil || !strings.Contains(err.Error(), "already attached to it") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := boincimport.Import(folder(t, clientState), t.TempDir(), []string{"http://example.org/other/"}); err == nil || !strings.Contains(err.Error(), "not attached to it") {

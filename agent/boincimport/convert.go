@@ -22,7 +22,7 @@ type Taken struct {
 
 // convert describes a project of BOINC's client in the agent's terms. Slots are
 // still those of the client; files are taken to be as its notes say. The error
-// says what the agent cannot go on with.
+// says what the agent cannot continue with.
 func convert(p protocol.ClientProject, tasks []protocol.ActiveTask, now time.Time) (Taken, error) {
 	u := p.MasterURL
 	t := Taken{Project: project(p, now)}
@@ -64,9 +64,9 @@ func convert(p protocol.ClientProject, tasks []protocol.ActiveTask, now time.Tim
 			kind, known := coproc[r.Version]
 			switch {
 			case !known:
-				errs = append(errs, fmt.Errorf("%s: task %s: its app version is not described", u, h.Name))
+				errs = append(errs, fmt.Errorf("%s: task %s: its app version is missing", u, h.Name))
 			case kind != "":
-				errs = append(errs, fmt.Errorf("%s: task %s computes on a GPU (%s), which Starling does not; have BOINC finish or abort it first", u, h.Name, kind))
+				errs = append(errs, fmt.Errorf("%s: task %s uses a GPU (%s), which Starling does not support; let BOINC finish it, or abort it first", u, h.Name, kind))
 			}
 		}
 		for _, ref := range r.FileRefs {
@@ -114,7 +114,7 @@ func result(u string, h protocol.HeldResult, app string, now time.Time) state.Re
 			r.Message = fmt.Sprintf("exit status %d", h.ExitStatus)
 		}
 	}
-	// What failed waits for nothing any more, even if the client had not come to
+	// What failed no longer waits for anything, even if the client had not come to
 	// mark it.
 	over := []protocol.ClientState{protocol.ClientComputeError, protocol.ClientUploaded, protocol.ClientAborted, protocol.ClientUploadFailed}
 	if r.ReadyToReport || slices.Contains(over, r.State) {

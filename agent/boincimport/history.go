@@ -11,7 +11,7 @@ import (
 )
 
 // history takes over what credit the project has given on which day. It is for
-// people to look at: without it, or where it is not whole, the import goes on.
+// people to look at: without it, or where it is not whole, the import continues.
 func (m *importer) history(p *state.Project) {
 	name := "statistics_" + protocol.EscapeURL(p.MasterURL) + ".xml"
 	b, err := os.ReadFile(filepath.Join(m.from, name))
@@ -23,7 +23,7 @@ func (m *importer) history(p *state.Project) {
 		_, days, err = protocol.ParseStatistics(b)
 	}
 	if err != nil {
-		m.note("the credit of past days is not taken over: %s: %v", name, err)
+		m.note("the credit history was not imported: %s: %v", name, err)
 		return
 	}
 	for _, d := range days {
@@ -36,7 +36,7 @@ func (m *importer) history(p *state.Project) {
 }
 
 // estimates is what the client had learnt of how long results really take. A
-// factor of 1 is where it begins, and what it keeps for projects that want none.
+// factor of 1 is where it starts, and what it keeps for projects that want none.
 func estimates(correction float64) state.Estimates {
 	if !(correction > 0) || correction == 1 {
 		return state.Estimates{}

@@ -17,7 +17,7 @@ import (
 func (m *importer) host() error {
 	h, _ := m.db.Hosts.Get(state.Self)
 	if h.CPID != "" && m.db.Projects.Len() > 0 {
-		m.note("the agent keeps its own identity, since it has projects already")
+		m.note("the agent keeps its own host identity, because it already has projects")
 		return nil
 	}
 	if h.InstalledAt.IsZero() {
@@ -57,7 +57,7 @@ func (m *importer) prefs() error {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(m.to, settings.PrefsOverrideFile)); err == nil {
-		m.note("%s is not taken over, since %s is there already", filepath.Base(name), settings.PrefsOverrideFile)
+		m.note("%s was not imported, because %s already exists", filepath.Base(name), settings.PrefsOverrideFile)
 		return nil
 	}
 	l, err := prefs.ParseFile(name, b, m.client.HostVenue, false)

@@ -1,5 +1,5 @@
 // Package boincimport takes over what a stopped client of BOINC's was doing:
-// accounts, preferences, the host's identity, files, and tasks, begun ones with
+// accounts, preferences, the host's identity, files, and tasks, started ones with
 // their slots. The client's folder is only read.
 package boincimport
 
@@ -29,7 +29,7 @@ type ProjectReport struct {
 	Name      string `json:"name"`
 	HostID    int64  `json:"host_id"`
 	Results   int    `json:"results"`
-	Begun     int    `json:"begun"`    // of those, go on from a checkpoint
+	Begun     int    `json:"begun"`    // of those, resume from a checkpoint
 	Finished  int    `json:"finished"` // of those, wait to be sent or reported
 }
 
@@ -47,7 +47,7 @@ type importer struct {
 // It refuses before anything is changed when a client or an agent runs, when a
 // project is attached already, and when there is a task that the agent cannot
 // finish. Projects are taken over one after the other, each wholly or not at all;
-// after a crash the same import of those that are left goes on.
+// after a crash the same import continues with those that are left.
 func Import(from, to string, only []string) (_ Report, err error) {
 	release, err := Hold(from)
 	if err != nil {
@@ -103,7 +103,7 @@ func readState(dir string) (*protocol.ClientStateFile, error) {
 			break
 		}
 	}
-	return nil, fmt.Errorf("%s is no data directory of BOINC's client: %w", dir, errors.Join(errs...))
+	return nil, fmt.Errorf("%s is not a data directory of BOINC's client: %w", dir, errors.Join(errs...))
 }
 
 func (m *importer) note(format string, args ...any) {

@@ -18,7 +18,7 @@ func lock(name string) (release func(), err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return func() {}, nil
 	} else if err != nil {
-		return nil, fmt.Errorf("%w; the lock tells whether BOINC runs, so run this as root or as BOINC's user", err)
+		return nil, fmt.Errorf("%w; the lock file shows whether BOINC is running, so run this as root or as BOINC's user", err)
 	}
 	l := unix.Flock_t{Type: unix.F_WRLCK}
 	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &l); err != nil {

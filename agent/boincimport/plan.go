@@ -39,22 +39,22 @@ func (m *importer) plan(only []string) (jobs []job, err error) {
 	for _, p := range m.client.Projects {
 		u := p.MasterURL
 		if len(only) > 0 && !slices.Contains(only, u) {
-			m.note("%s is left with BOINC, as asked", u)
+			m.note("%s stays with BOINC, because --only does not name it", u)
 			continue
 		}
 		key, err := accountKey(m.from, u)
 		switch canonical, errURL := protocol.CanonicalMasterURL(u); {
 		case errors.Is(err, fs.ErrNotExist):
-			m.note("%s has no account file and is not taken over; BOINC would not go on with it either", u)
+			m.note("%s was not imported, because it has no account file; BOINC could not continue with it either", u)
 			continue
 		case err != nil:
 			errs = append(errs, err)
 		case errURL != nil || canonical != u:
 			errs = append(errs, fmt.Errorf("%s: not a usable master URL", u))
 		case attached[protocol.EscapeURL(u)]:
-			errs = append(errs, fmt.Errorf("%s: the agent in %s is attached to it already", u, m.to))
+			errs = append(errs, fmt.Errorf("%s: the agent in %s is already attached to it", u, m.to))
 		case p.Anonymous:
-			errs = append(errs, fmt.Errorf("%s: it runs applications of your own (app_info.xml), which Starling does not; leave it with BOINC by naming the others with --only", u))
+			errs = append(errs, fmt.Errorf("%s: it uses your own applications (app_info.xml), which Starling does not support; to leave it with BOINC, name the other projects with --only", u))
 		default:
 			t, err := convert(p, m.client.Tasks, m.now)
 			errs = append(errs, err)

@@ -36,7 +36,7 @@ func workers(dir string) error {
 	slots := filepath.Join(real, "slots") + string(filepath.Separator)
 	all, err := process.Processes()
 	if err != nil {
-		return fmt.Errorf("look for BOINC's client: %w", err)
+		return fmt.Errorf("check whether BOINC's client is running: %w", err)
 	}
 	for _, p := range all {
 		cwd, err := p.Cwd()
@@ -46,7 +46,7 @@ func workers(dir string) error {
 		name, _ := p.Name()
 		client := cwd == real && (name == "boinc" || name == "boinc.exe" || strings.HasPrefix(name, "boinc_client"))
 		if client || strings.HasPrefix(cwd+string(filepath.Separator), slots) {
-			return fmt.Errorf("%w: process %d (%s) works in %s", ErrRunning, p.Pid, name, cwd)
+			return fmt.Errorf("%w: process %d (%s) is running in %s", ErrRunning, p.Pid, name, cwd)
 		}
 	}
 	return nil

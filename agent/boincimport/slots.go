@@ -19,8 +19,8 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// slots copies the slots of begun tasks to numbers that are free here. A task
-// whose slot has gone begins anew.
+// slots copies the slots of started tasks to numbers that are free here. A task
+// whose slot has gone starts over.
 func (m *importer) slots(t *Taken) error {
 	taken := make(map[int]bool)
 	for _, r := range m.db.Results.All() {
@@ -33,7 +33,7 @@ func (m *importer) slots(t *Taken) error {
 		}
 		from := filepath.Join(m.from, "slots", strconv.Itoa(r.Slot))
 		if st, err := os.Stat(from); err != nil || !st.IsDir() {
-			m.note("task %s begins anew: its slot %d has gone", r.Name, r.Slot)
+			m.note("task %s starts over, because its slot %d is missing", r.Name, r.Slot)
 			r.Slot, r.Started, r.Checkpoint = state.NoSlot, time.Time{}, state.Checkpoint{}
 			continue
 		}

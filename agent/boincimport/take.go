@@ -119,14 +119,14 @@ func (m *importer) files(t *Taken, folder string, dst *os.Root) error {
 		switch {
 		case err == nil || f.Done:
 		case f.Output:
-			f.Local, f.ErrNum, f.Error = state.FileFailed, protocol.ErrNumFileMissing, "not whole in BOINC's folder: "+err.Error()
-			m.note("output file %s is not whole: %v", f.Name, err)
+			f.Local, f.ErrNum, f.Error = state.FileFailed, protocol.ErrNumFileMissing, "incomplete in BOINC's folder: "+err.Error()
+			m.note("output file %s is incomplete: %v", f.Name, err)
 		default:
 			f.Local = state.FileAbsent
 			if err := filexfer.Remove(dst, f.Name); err != nil {
 				return err
 			}
-			m.note("file %s is fetched again: %v", f.Name, err)
+			m.note("file %s will be downloaded again: %v", f.Name, err)
 		}
 	}
 	// Applications' messages that the project does not have yet.

@@ -25,7 +25,7 @@ type Agent interface {
 	ManagerFollower
 }
 
-// A Shower shows what goes on and why.
+// A Shower shows what is happening and why.
 type Shower interface {
 	Status(ctx context.Context) (Status, error)
 	// Decision makes a pass of the policies now and returns it, with all reasons.
@@ -47,7 +47,7 @@ type Steerer interface {
 	// SteerTask finds the task by its name alone if project is "". It returns ErrNoTask
 	// if there is none.
 	SteerTask(ctx context.Context, project, name string, what TaskAction) error
-	// SetMode sets the mode of computing or of the network, for good or for a
+	// SetMode sets the mode of computing or of the network, until changed or for a
 	// time.
 	SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error
 }

@@ -23,7 +23,7 @@ var ErrNotRunning = errors.New("no agent is running")
 
 // ErrForbidden says that there is an agent, or may be one, that this user may not
 // use.
-var ErrForbidden = errors.New("not allowed")
+var ErrForbidden = errors.New("permission denied")
 
 // A Client talks to the agent of a data directory. Its methods may be called
 // concurrently; each returns ErrNotRunning when there is no agent and ErrForbidden
@@ -35,7 +35,7 @@ func NewClient(dataDir string) *Client {
 	connect := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := dial(ctx, dataDir)
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, fmt.Errorf("%w: %s is another user's; try again with sudo", ErrForbidden, dataDir)
+			return nil, fmt.Errorf("%w: %s belongs to another user; try again with sudo", ErrForbidden, dataDir)
 		} else if errors.Is(err, ErrForbidden) {
 			return nil, err
 		} else if err != nil {
@@ -95,7 +95,7 @@ func (c *Client) SteerTask(ctx context.Context, project, name string, what TaskA
 	return c.call(ctx, http.MethodPost, "task", url.Values{"project": {project}, "task": {name}, "action": {string(what)}}, nil)
 }
 
-// SetMode sets the mode of computing or of the network; d is 0 for good.
+// SetMode sets the mode of computing or of the network; with d = 0 it stays until changed.
 func (c *Client) SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error {
 	return c.call(ctx, http.MethodPost, "mode", url.Values{
 		"network": {strconv.FormatBool(network)}, "mode": {modeNames[kind]}, "for": {d.String()},
@@ -130,7 +130,7 @@ func (c *Client) SyncManager(ctx context.Context) error {
 	return c.call(ctx, http.MethodPost, "manager/sync", nil, nil)
 }
 
-// LeaveManager has the agent follow no account manager any more.
+// LeaveManager has the agent stop using the account manager.
 func (c *Client) LeaveManager(ctx context.Context, detach bool) error {
 	return c.call(ctx, http.MethodPost, "manager/leave", url.Values{"detach": {strconv.FormatBool(detach)}}, nil)
 }

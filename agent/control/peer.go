@@ -34,7 +34,7 @@ func admit(group string, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		text := "who asks cannot be told"
+		text := "cannot determine which user is asking"
 		if known {
 			text = p.refusal(group)
 		}
@@ -72,8 +72,8 @@ func (p peer) refusal(group string) string {
 		name = u.Username
 	}
 	if group == "" {
-		return fmt.Sprintf("this agent is another user's, not %s's", name)
+		return fmt.Sprintf("this agent belongs to another user, not to %s", name)
 	}
-	return fmt.Sprintf("this computer's agent obeys root and members of the group %s, and %s is not one; "+
-		"an administrator can change that with: sudo usermod -aG %s %s. An agent of your own starts with: starling run", group, name, group, name)
+	return fmt.Sprintf("this computer's agent can be controlled by root and members of the group %s, and %s is not a member; "+
+		"an administrator can add you with: sudo usermod -aG %s %s. To start your own agent: starling run", group, name, group, name)
 }

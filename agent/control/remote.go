@@ -25,8 +25,8 @@ type Invitation struct {
 	Port        int       `json:"port"`
 }
 
-// Paired is a computer that may steer the agent or, at the other end, an agent that
-// may be steered.
+// Paired is a computer that may control the agent or, at the other end, an agent that
+// may be controlled.
 type Paired struct {
 	Name        string    `json:"name" toml:"name"`
 	Fingerprint string    `json:"fingerprint" toml:"fingerprint"` // SHA-256 of its certificate
@@ -66,7 +66,7 @@ func (c *Client) Invite(ctx context.Context) (i Invitation, err error) {
 	return i, err
 }
 
-// Paired lists the computers that may steer the agent.
+// Paired lists the computers that may control the agent.
 func (c *Client) Paired(ctx context.Context) (all []Paired, err error) {
 	err = c.call(ctx, http.MethodGet, "remote", nil, &all)
 	return all, err

@@ -31,7 +31,7 @@ const (
 	AllowMoreWork  ProjectAction = "allowmorework"
 	DetachDone     ProjectAction = "detach when done" // fetch no more, and detach when everything is reported
 	StayAttached   ProjectAction = "stay attached"    // undo that
-	ResetProject   ProjectAction = "reset"            // give up its tasks and files and start anew
+	ResetProject   ProjectAction = "reset"            // give up its tasks and files and start over
 	UndoProject    ProjectAction = "undo"             // take a detach or reset back
 	FinishProject  ProjectAction = "finish"           // do not wait any longer with it
 )
@@ -48,8 +48,8 @@ const (
 )
 
 // Serve answers on the socket in the data directory, in the background, until
-// ctx ends. Members of group are let in as well; "" is none. door is steered there
-// as well; nil is none. A socket that an
+// ctx ends. Members of group are let in as well; "" is none. Remote control is managed
+// there through door; nil is none. A socket that an
 // earlier agent left behind is replaced; the caller holds the state file and so
 // knows that none is running.
 func Serve(ctx context.Context, dataDir, group string, a Agent, door Remote, log *slog.Logger) error {
@@ -62,7 +62,7 @@ func Serve(ctx context.Context, dataDir, group string, a Agent, door Remote, log
 	srv := &http.Server{Handler: admit(group, mux), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("the agent cannot be reached any more; computing continues", "error", err)
+			log.Error("the control socket has failed; computing continues", "err", err)
 		}
 	}()
 	context.AfterFunc(ctx, func() { _ = srv.Close() })
@@ -147,7 +147,7 @@ func ParseMode(s string) (prefs.ModeKind, error) {
 			return kind, nil
 		}
 	}
-	return prefs.Auto, fmt.Errorf("%q is not always, auto or never", s)
+	return prefs.Auto, fmt.Errorf("unknown mode %q; use always, auto or never", s)
 }
 
 var modeNames = map[prefs.ModeKind]string{prefs.Auto: "auto", prefs.Always: "always", prefs.Never: "never"}

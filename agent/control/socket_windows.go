@@ -50,24 +50,24 @@ func dial(ctx context.Context, dataDir string) (net.Conn, error) {
 func trusted(c net.Conn) error {
 	f, ok := c.(interface{ Fd() uintptr })
 	if !ok {
-		return errors.New("it cannot be told whose it is")
+		return errors.New("cannot determine its owner")
 	}
 	sd, err := windows.GetSecurityInfo(windows.Handle(f.Fd()), windows.SE_KERNEL_OBJECT, windows.OWNER_SECURITY_INFORMATION)
 	if err != nil {
-		return fmt.Errorf("whose it is: %w", err)
+		return fmt.Errorf("determine its owner: %w", err)
 	}
 	owner, _, err := sd.Owner()
 	if err != nil {
-		return fmt.Errorf("whose it is: %w", err)
+		return fmt.Errorf("determine its owner: %w", err)
 	}
 	me, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {
-		return fmt.Errorf("who asks: %w", err)
+		return fmt.Errorf("determine the current user: %w", err)
 	}
 	if owner.Equals(me.User.Sid) || owner.IsWellKnown(windows.WinLocalSystemSid) || owner.IsWellKnown(windows.WinBuiltinAdministratorsSid) {
 		return nil
 	}
-	return fmt.Errorf("it belongs to %s, who is neither you nor an administrator", owner)
+	return fmt.Errorf("it belongs to %s, which is neither your account nor an administrator", owner)
 }
 
 // listen makes the pipe; the first to do so has the name to itself.
@@ -78,7 +78,7 @@ func listen(_ context.Context, dataDir string, _ bool) (net.Listener, error) {
 	}
 	l, err := winio.ListenPipe(name, &winio.PipeConfig{SecurityDescriptor: admitted})
 	if err != nil {
-		return nil, fmt.Errorf("control pipe %s: %w; does another program have it?", name, err)
+		return nil, fmt.Errorf("control pipe %s: %w; is another program using it?", name, err)
 	}
 	return l, nil
 }

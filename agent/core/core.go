@@ -78,7 +78,7 @@ const saveAgain = 10 * time.Second
 // will be tried again, and the volunteer is told.
 func (c *Core) Save(change func(tx *state.Tx)) bool {
 	if err := c.DB.Update(change); err != nil {
-		c.Log.Error("cannot save the state; is the disk full? Trying again within a minute, nothing is lost", "error", err)
+		c.Log.Error("cannot save the state; is the disk full? Trying again within a minute; nothing is lost", "err", err)
 		c.SaveAgain = time.Now().Add(saveAgain)
 		return false
 	}

@@ -16,7 +16,7 @@ type Event interface {
 // errStopping answers whoever asks an agent that ends.
 var errStopping = errors.New("the agent is stopping")
 
-// Asked is an event: somebody asked for something.
+// Asked is an event: someone asked for something.
 type Asked struct {
 	do   func() error
 	done chan error

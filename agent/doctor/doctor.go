@@ -51,7 +51,7 @@ func Examine(ctx context.Context, dataDir string) []Finding {
 	all = append(all, text("settings", errors.Join(wrong, err)))
 	inForce, err := settings.ReadAccounts(dataDir)
 	for _, path := range inForce.Missing {
-		err = errors.Join(err, fmt.Errorf("%s is missing: put it back, or detach with: starling detach", path))
+		err = errors.Join(err, fmt.Errorf("%s is missing; restore it, or detach with: starling detach", path))
 	}
 	accounts := inForce.All()
 	all = append(all, text("accounts", err))
@@ -62,11 +62,11 @@ func Examine(ctx context.Context, dataDir string) []Finding {
 		all = append(all, groups(status.Bounded))
 	}
 	if len(accounts) == 0 {
-		all = append(all, Finding{"projects", Note, "attached to none", "attach to one with: starling attach"})
+		all = append(all, Finding{"projects", Note, "none attached", "attach to one with: starling attach"})
 	}
 	way, err := httpclient.Transport(s.Proxy, s.NoProxy)
 	if err != nil {
-		return all // told of as settings
+		return all // reported as settings
 	}
 	for _, a := range accounts {
 		all = append(all, server(ctx, way, a.MasterURL, time.Now)...)
@@ -79,13 +79,13 @@ func data(dir string) Finding {
 	st, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		f.Grade, f.Text, f.Fix = Note, dir+" is not there yet", "the first start of the agent makes it"
+		f.Grade, f.Text, f.Fix = Note, dir+" does not exist yet", "the agent creates it at its first start"
 		return f
 	case err != nil:
 		f.Text, f.Fix = err.Error(), "run this as the agent's user, or with sudo"
 		return f
 	case !st.IsDir():
-		f.Text, f.Fix = dir+" is not a folder", "choose another with --data"
+		f.Text, f.Fix = dir+" is not a folder", "choose another folder with --data"
 		return f
 	}
 	for _, name := range []string{"", "projects", "slots", settings.AccountsDir} {
@@ -95,7 +95,7 @@ func data(dir string) Finding {
 			continue
 		}
 		if err != nil {
-			f.Text, f.Fix = err.Error(), "give the folder to the agent's user (chown -R), or run this as that user"
+			f.Text, f.Fix = err.Error(), "make the agent's user the owner of the folder (chown -R), or run this as that user"
 			return f
 		}
 		_ = probe.Close()
@@ -110,7 +110,7 @@ func data(dir string) Finding {
 // memory looks at the agent's durable state.
 func memory(dir string) Finding {
 	path := filepath.Join(dir, "state.db")
-	f := Finding{Check: "state", Grade: Good, Text: "can be read as it was written"}
+	f := Finding{Check: "state", Grade: Good, Text: "intact"}
 	db, err := state.OpenReadOnly(path)
 	switch {
 	case err == nil:
@@ -118,7 +118,7 @@ func memory(dir string) Finding {
 	case errors.Is(err, state.ErrInUse):
 		f.Text = "in use by the agent"
 	case errors.Is(err, fs.ErrNotExist):
-		f.Grade, f.Text = Note, "there is none yet"
+		f.Grade, f.Text = Note, "none yet"
 	case errors.Is(err, state.ErrDamaged):
 		f.Grade, f.Text = Wrong, err.Error()
 		f.Fix = "start the agent: it sets the file aside and restores the last good copy; then check the disk"
@@ -128,8 +128,8 @@ func memory(dir string) Finding {
 		return f
 	}
 	if aside, _ := filepath.Glob(path + ".damaged-*"); len(aside) > 0 {
-		f.Grade, f.Fix = Note, "check the disk, and remove the file when you do not need it"
-		f.Text += "; a damaged one was set aside: " + aside[len(aside)-1]
+		f.Grade, f.Fix = Note, "check the disk, and delete the file once you no longer need it"
+		f.Text += "; a damaged file was set aside: " + aside[len(aside)-1]
 	}
 	return f
 }
@@ -145,9 +145,9 @@ func disk(dir string) Finding {
 	f := Finding{Check: "disk", Grade: Good, Text: fmt.Sprintf("%.1f GB free", free/1e9)}
 	switch {
 	case !ok:
-		f.Grade, f.Text = Note, "how much is free cannot be told"
+		f.Grade, f.Text = Note, "cannot determine the free space"
 	case free < leastDisk:
-		f.Grade, f.Fix = Wrong, "free some space; nothing can be fetched or saved without"
+		f.Grade, f.Fix = Wrong, "free some disk space; without it, nothing can be downloaded or saved"
 	}
 	return f
 }
@@ -155,9 +155,9 @@ func disk(dir string) Finding {
 // text judges a file that a person writes.
 func text(check string, err error) Finding {
 	if err != nil {
-		return Finding{check, Wrong, err.Error(), "put the file right; what held before goes on holding while the agent runs"}
+		return Finding{check, Wrong, err.Error(), "fix the file; while the agent is running, the previous values stay in effect"}
 	}
-	return Finding{Check: check, Grade: Good, Text: "can be read"}
+	return Finding{Check: check, Grade: Good, Text: "valid"}
 }
 
 func agentRuns(err error) Finding {
@@ -165,14 +165,14 @@ func agentRuns(err error) Finding {
 	case err == nil:
 		return Finding{Check: "agent", Grade: Good, Text: "running"}
 	case errors.Is(err, control.ErrNotRunning):
-		return Finding{"agent", Note, "not running, or of another user", "start it with: starling run, or: starling service install"}
+		return Finding{"agent", Note, "not running, or run by another user", "start it with: starling run, or: starling service install"}
 	}
 	return Finding{"agent", Wrong, err.Error(), "see its log"}
 }
 
 // port tells whether an agent could take the port of BOINC's tools.
 func port(ctx context.Context, n int, running bool) Finding {
-	f := Finding{Check: "port for BOINC's tools", Grade: Good, Text: "none is wanted"}
+	f := Finding{Check: "port for BOINC's tools", Grade: Good, Text: "disabled"}
 	if n == 0 {
 		return f
 	}
@@ -183,7 +183,7 @@ func port(ctx context.Context, n int, running bool) Finding {
 		f.Text += " is free"
 	} else if !running {
 		f.Grade, f.Text = Wrong, err.Error()
-		f.Fix = "a BOINC client or another agent has it; stop that, or set gui_rpc_port in starling.toml"
+		f.Fix = "a BOINC client or another agent is using the port; stop that program, or set another gui_rpc_port in starling.toml"
 	}
 	return f
 }
@@ -193,15 +193,15 @@ func tools(dir string, port int) Finding {
 	if port != 0 {
 		who = "programs on this computer that know the password in gui_rpc_auth.cfg"
 		if _, remote := settings.RemoteHosts(dir); remote {
-			who = "programs here and on the computers in remote_hosts.cfg that know the password in gui_rpc_auth.cfg"
+			who = "programs on this computer and on those in remote_hosts.cfg that know the password in gui_rpc_auth.cfg"
 		}
 	}
-	return Finding{Check: "who can steer", Grade: Good, Text: who}
+	return Finding{Check: "access", Grade: Good, Text: who}
 }
 
 func box(wanted bool) Finding {
 	if !wanted {
-		return Finding{"sandbox", Note, "switched off in starling.toml", "remove the line sandbox = false unless a program needs it"}
+		return Finding{"sandbox", Note, "turned off in starling.toml", "remove the line sandbox = false unless an application needs it"}
 	}
 	words, enforced := sandbox.Level()
 	if !enforced {
@@ -213,15 +213,15 @@ func box(wanted bool) Finding {
 // groups tells what of a task's bounds the system keeps.
 func groups(bounded string) Finding {
 	if bounded == "" {
-		return Finding{"bounds of tasks", Note, "kept by the agent, which looks every second", "as a service of systemd with Delegate=yes (starling service install) the system keeps them"}
+		return Finding{"task limits", Note, "enforced by the agent, which checks every second", "to have the system enforce them, run the agent as a systemd service with Delegate=yes (starling service install)"}
 	}
-	return Finding{Check: "bounds of tasks", Grade: Good, Text: "kept by the system in control groups: " + bounded}
+	return Finding{Check: "task limits", Grade: Good, Text: "enforced by the system with control groups: " + bounded}
 }
 
 func idle() Finding {
 	names := hostinfo.IdleSources()
 	if len(names) == 0 {
-		return Finding{"use of the computer", Note, "nothing tells here", "if tasks get in your way, use: starling mode never --for 2h"}
+		return Finding{"idle detection", Note, "not available on this computer", "if tasks get in your way, use: starling mode never --for 2h"}
 	}
-	return Finding{Check: "use of the computer", Grade: Good, Text: "told by " + strings.Join(names, ", ")}
+	return Finding{Check: "idle detection", Grade: Good, Text: "by " + strings.Join(names, ", ")}
 }

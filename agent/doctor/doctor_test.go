@@ -45,9 +45,9 @@ func TestServers(t *testing.T) {
 	}{
 		{fine.URL, fine.URL, "200", "", Good, time.Now, ""},
 		{"http://project.example/", "http://project.example/", "refused", "the proxy " + down.Listener.Addr().String(), Wrong, time.Now, down.URL},
-		{fine.URL, "clock", "1h0m", "NTP", Wrong, ahead, ""},
+		{fine.URL, "clock", "by 1 h from", "NTP", Wrong, ahead, ""},
 		{good.URL, good.URL, "404", "address has changed", Wrong, time.Now, ""},
-		{untrusted.URL, untrusted.URL, "certificate", "not to be trusted", Wrong, time.Now, ""},
+		{untrusted.URL, untrusted.URL, "certificate", "not trusted", Wrong, time.Now, ""},
 		{down.URL, down.URL, "refused", "down", Wrong, time.Now, ""},
 	} {
 		way, err := httpclient.Transport(c.proxy, nil)
@@ -82,8 +82,8 @@ func TestHowTasksAreConfined(t *testing.T) {
 		grade Grade
 		text  string
 	}{
-		{box(false), Note, "switched off"},
-		{groups(""), Note, "looks every second"},
+		{box(false), Note, "turned off"},
+		{groups(""), Note, "checks every second"},
 		{groups("processes memory"), Good, "control groups: processes memory"},
 	} {
 		if c.got.Grade != c.grade || !strings.Contains(c.got.Text, c.text) || c.got.Grade == Note && c.got.Fix == "" {

@@ -166,7 +166,7 @@ func idleLogind(now time.Time) (time.Duration, error) {
 		return 0, err
 	}
 	if since == 0 {
-		return 0, errors.New("nobody is logged in")
+		return 0, errors.New("no user is logged in")
 	}
 	return now.Sub(time.UnixMicro(int64(min(since, 1<<62)))), nil
 }

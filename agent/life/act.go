@@ -71,7 +71,7 @@ func (l *Life) actOn(project string, seen decide.Result, plan decide.ResultPlan,
 }
 
 // halt stops a running task: it stays in memory where the volunteer wants that,
-// or where it would lose all its work, and otherwise ends, to go on from its last
+// or where it would lose all its work, and otherwise ends, to resume from its last
 // checkpoint.
 func (l *Life) halt(r state.Result, now time.Time) {
 	task := taskID(r)
@@ -83,11 +83,11 @@ func (l *Life) halt(r state.Result, now time.Time) {
 		stop = l.Exec.Suspend
 	}
 	if err := stop(task); err != nil && !errors.Is(err, executor.ErrNotRunning) {
-		l.Log.Warn("cannot stop a task", "result", r.Name, "error", err)
+		l.Log.Warn("cannot stop a task", "result", r.Name, "err", err)
 	}
 }
 
-// unpause lets a task that stayed in memory go on, and reports whether there was
+// unpause resumes a task that stayed in memory, and reports whether there was
 // one.
 func (l *Life) unpause(r state.Result, now time.Time) bool {
 	run := l.running[taskID(r)]
@@ -97,7 +97,7 @@ func (l *Life) unpause(r state.Result, now time.Time) bool {
 	if run.paused {
 		run.paused, run.since = false, now
 		if err := l.Exec.Resume(taskID(r)); err != nil && !errors.Is(err, executor.ErrNotRunning) {
-			l.Log.Warn("cannot resume a task", "result", r.Name, "error", err)
+			l.Log.Warn("cannot resume a task", "result", r.Name, "err", err)
 		}
 	}
 	return true
@@ -161,7 +161,7 @@ func (l *Life) notStarted(task string, err error) {
 		go l.clear(slot)
 		return
 	}
-	l.Log.Error("cannot start a result, trying again in a minute", "result", r.Name, "error", err)
+	l.Log.Error("cannot start a result; trying again in a minute", "result", r.Name, "err", err)
 	r.NotBefore, r.Live = time.Now().Add(time.Minute), false
 	l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
 }
@@ -181,7 +181,7 @@ func (l *Life) filesStand(key string, r state.Result) bool {
 	if len(gone) == 0 {
 		return true
 	}
-	l.Log.Warn("files of a result have gone or changed and are fetched again", "result", r.Name, "files", len(gone))
+	l.Log.Warn("files of a result are missing or have changed; downloading them again", "result", r.Name, "files", len(gone))
 	next, _ := state.Next(r.State, state.FilesNeeded)
 	r.State = next
 	l.Save(func(tx *state.Tx) {

@@ -132,7 +132,7 @@ func (l *Life) MoveAll(moves []Move) bool {
 			made, after = append(made, m), append(after, r)
 			l.DB.Results.Put(tx, m.key, r)
 			if failed(r) {
-				l.restrain(tx, r.Project, now)
+				l.restrain(tx, r.Project, r.Message, now)
 			}
 		}
 	}) {
@@ -144,9 +144,9 @@ func (l *Life) MoveAll(moves []Move) bool {
 			l.logJob(r, now)
 		}
 		if failed(r) {
-			l.Log.Warn("result failed", "project", r.Project, "result", r.Name, "state", r.State, "exit_status", r.ExitStatus, "error", r.Message)
+			l.Log.Warn("result failed", "project", r.Project, "result", r.Name, "state", r.State, "exit_status", r.ExitStatus, "err", r.Message)
 		} else {
-			l.Log.Debug("result moved", logflag.Key, logflag.State, "project", r.Project, "result", r.Name, "event", m.event, "from", m.r.State, "to", r.State)
+			l.Log.Debug("result state changed", logflag.Key, logflag.State, "project", r.Project, "result", r.Name, "event", m.event, "from", m.r.State, "to", r.State)
 		}
 	}
 	return len(made) == len(moves)
@@ -156,7 +156,7 @@ func failed(r state.Result) bool { return r.ReadyToReport && r.Message != "" }
 
 // restrain puts off fetching more work of a project whose results fail here, so
 // that a broken application is not fed with ever more of them.
-func (l *Life) restrain(tx *state.Tx, project string, now time.Time) {
+func (l *Life) restrain(tx *state.Tx, project, message string, now time.Time) {
 	p, ok := l.DB.Projects.Get(project)
 	if !ok {
 		return
@@ -165,9 +165,17 @@ func (l *Life) restrain(tx *state.Tx, project string, now time.Time) {
 	wait := backoff.Delay(min(p.Fetch.Errors, contact.RetryCap), contact.RetryDelayMin, contact.RetryDelayMax, l.Rand)
 	if t := now.Add(wait); t.After(p.Fetch.NextTry) {
 		p.Fetch.NextTry = t
-		p.Fetch.Why = fmt.Sprintf("%d results in a row failed here", p.Fetch.Errors)
+		p.Fetch.Why = failures(p.Fetch.Errors, message)
 	}
 	l.DB.Projects.Put(tx, project, p)
+}
+
+// failures says for people how many tasks in a row failed, and why the last did.
+func failures(n int, message string) string {
+	if n == 1 {
+		return "The last task failed: " + message
+	}
+	return fmt.Sprintf("The last %d tasks failed, most recently with: %s", n, message)
 }
 
 // ErrorReport is the text that goes with a result that failed, in the form that

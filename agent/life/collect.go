@@ -41,11 +41,11 @@ func (l *Life) Collect() {
 		}
 	}
 	for key, f := range l.DB.Files.All() {
-		if !fileUsed[key] && !f.Sticky && l.moving[key] == nil {
+		if !fileUsed[key] && !f.Sticky && l.transfers[key] == nil {
 			files = append(files, key)
 		}
 	}
-	// The files go first: a record without a file is put right at the next
+	// The files go first: a record without a file is repaired at the next
 	// start, a file without a record would stay for ever.
 	for _, key := range files {
 		if f, ok := l.DB.Files.Get(key); ok {
@@ -87,6 +87,6 @@ func (l *Life) remove(f state.File) {
 		err = filexfer.Remove(dir, f.Name)
 	}
 	if err != nil {
-		l.Log.Warn("cannot remove a file", "project", f.Project, "file", f.Name, "error", err)
+		l.Log.Warn("cannot remove a file", "project", f.Project, "file", f.Name, "err", err)
 	}
 }

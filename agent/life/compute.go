@@ -81,7 +81,7 @@ func (l *Life) exited(e executor.Exited, now time.Time) {
 		r.NotBefore = now.Add(e.Delay)
 		l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
 	case executor.WillRestart:
-		log.Debug("result stopped, to be continued", logflag.Key, logflag.Task, "why", e.Message)
+		log.Debug("result stopped; it will resume later", logflag.Key, logflag.Task, "why", e.Message)
 		l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
 	}
 	if e.Verdict.Over() {
@@ -123,7 +123,7 @@ func (l *Life) finished(key string, r state.Result, outputs []executor.Output, n
 		}
 	})
 	if !saved {
-		l.Log.Error("a finished result could not be recorded; it is looked at again", "result", r.Name)
+		l.Log.Error("cannot record a finished result; it will be examined again", "result", r.Name)
 	}
 }
 
@@ -135,6 +135,6 @@ func (l *Life) learn(p state.Project, r state.Result) state.Estimates {
 		return p.Estimates
 	}
 	learnt := jobsched.Estimator(p.Estimates).Finished(r.Elapsed.Seconds() / whole.Seconds())
-	l.Log.Debug("estimate compared", logflag.Key, logflag.DCF, "result", r.Name, "stated", whole, "took", r.Elapsed, "before", fmt.Sprintf("%+v", p.Estimates), "now", fmt.Sprintf("%+v", learnt))
+	l.Log.Debug("estimate updated", logflag.Key, logflag.DCF, "result", r.Name, "stated", whole, "took", r.Elapsed, "before", fmt.Sprintf("%+v", p.Estimates), "now", fmt.Sprintf("%+v", learnt))
 	return state.Estimates(learnt)
 }

@@ -22,11 +22,11 @@ func (l *Life) logJob(r state.Result, now time.Time) {
 	name := filepath.Join(l.Dir, "job_log_"+protocol.EscapeURL(r.Project)+".txt")
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644) //nolint:gosec // for tools of other users, as BOINC's
 	if err != nil {
-		l.Log.Warn("cannot write the job log", "error", err)
+		l.Log.Warn("cannot write the job log", "err", err)
 		return
 	}
 	defer f.Close()
 	if _, err := f.WriteString(line); err != nil {
-		l.Log.Warn("cannot write the job log", "error", err)
+		l.Log.Warn("cannot write the job log", "err", err)
 	}
 }

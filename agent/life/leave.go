@@ -53,7 +53,7 @@ func (l *Life) Busy(project string) bool {
 			return true
 		}
 	}
-	for _, t := range l.moving {
+	for _, t := range l.transfers {
 		if t.file.Project == project {
 			t.cancel()
 			return true
@@ -93,7 +93,7 @@ func (l *Life) Forget(project string) bool {
 		go l.clear(n)
 	}
 	if err := os.RemoveAll(l.ProjectDir(project)); err != nil {
-		l.Log.Warn("files of a detached project are left", "project", project, "error", err)
+		l.Log.Warn("cannot remove files of a detached project", "project", project, "err", err)
 	}
 	return true
 }
@@ -109,7 +109,7 @@ func (l *Life) AbortAll(project, why string) {
 
 // CancelTransfer breaks a file's transfer off, if one is under way.
 func (l *Life) CancelTransfer(key string) {
-	if t := l.moving[key]; t != nil {
+	if t := l.transfers[key]; t != nil {
 		t.cancel()
 	}
 }

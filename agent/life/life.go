@@ -1,6 +1,6 @@
 // Package life is what becomes of a result on this computer, from its arrival to its
 // report: its files are fetched, its application runs, its outputs are sent, and what
-// nobody needs any more is forgotten.
+// is no longer needed is forgotten.
 //
 //	advance.go    how results move from state to state
 //	act.go        doing as a pass decided: applications start and stop
@@ -8,7 +8,7 @@
 //	transfers.go  which files are fetched and sent
 //	trickles.go   messages between applications and their projects
 //	crash.go      tasks that may have brought the agent down
-//	collect.go    forgetting what nobody needs any more
+//	collect.go    forgetting what is no longer needed
 //	joblog.go     a record for people's tools
 package life
 
@@ -37,10 +37,10 @@ type Life struct {
 	LastWords string
 
 	// What follows is lost at a restart, and may be.
-	moving  map[string]*transfer // file key → transfer under way
-	running map[string]*process  // by task: results that have a process
-	letters map[string]bool      // project → applications have messages for it
-	stale   bool                 // something may be left that nobody needs
+	transfers  map[string]*transfer // file key → transfer under way
+	running    map[string]*process  // by task: results that have a process
+	trickleUps map[string]bool      // project → applications have messages for it
+	stale      bool                 // something may be left that nobody needs
 	// advanced is DB.Changes() when no result could go further.
 	advanced uint64
 }
@@ -63,13 +63,13 @@ type Applications interface {
 	Stop(ctx context.Context) error
 }
 
-// Open makes ready what goes on: nothing does yet.
+// Open sets up what keeps track of work in progress; there is none yet.
 func (l *Life) Open() {
-	l.moving, l.running, l.letters = make(map[string]*transfer), make(map[string]*process), make(map[string]bool)
+	l.transfers, l.running, l.trickleUps = make(map[string]*transfer), make(map[string]*process), make(map[string]bool)
 	l.stale = true
 }
 
-// Recover puts right what an agent that was killed left behind.
+// Recover repairs what a killed agent left behind.
 func (l *Life) Recover(ctx context.Context, now time.Time) error {
 	if err := l.Exec.KillLeftovers(ctx); err != nil {
 		return err
@@ -148,9 +148,9 @@ func (l *Life) Account(now time.Time) {
 	l.Ledger.Account(now, runs)
 }
 
-// Idle reports whether no result is held and nothing of one goes on.
+// Idle reports whether no result is held and nothing of one is in progress.
 func (l *Life) Idle() bool {
-	return l.DB.Results.Len() == 0 && len(l.moving) == 0 && len(l.running) == 0
+	return l.DB.Results.Len() == 0 && len(l.transfers) == 0 && len(l.running) == 0
 }
 
 // Running is how many results have a process.
@@ -182,15 +182,15 @@ func (l *Life) Processes() map[string]view.Process {
 
 // Transfers are those under way, by the keys of their files.
 func (l *Life) Transfers() map[string]view.Transfer {
-	all := make(map[string]view.Transfer, len(l.moving))
-	for key, t := range l.moving {
+	all := make(map[string]view.Transfer, len(l.transfers))
+	for key, t := range l.transfers {
 		all[key] = view.Transfer{File: t.file, Since: t.since, Bytes: t.bytes.Load()}
 	}
 	return all
 }
 
 // Letters are the projects for which applications have messages. It is not to be changed.
-func (l *Life) Letters() map[string]bool { return l.letters }
+func (l *Life) TrickleUps() map[string]bool { return l.trickleUps }
 
-// Stale has what nobody needs any more looked for: something may be left.
+// Stale has what is no longer needed looked for: there may be something.
 func (l *Life) Stale() { l.stale = true }

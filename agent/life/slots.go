@@ -19,7 +19,7 @@ func (l *Life) clear(slot int) {
 	case errors.Is(err, executor.ErrBusy), errors.Is(err, executor.ErrStopped):
 		return
 	case err != nil:
-		l.Log.Warn("cannot empty a slot", "slot", slot, "error", err)
+		l.Log.Warn("cannot empty a slot", "slot", slot, "err", err)
 		return
 	}
 	l.Log.Debug("slot emptied", logflag.Key, logflag.Slot, "slot", slot)
@@ -50,7 +50,7 @@ func (l *Life) clearSlots() {
 	}
 	entries, err := os.ReadDir(filepath.Join(l.Dir, core.SlotsDir))
 	if err != nil {
-		l.Log.Warn("cannot list the slots", "error", err)
+		l.Log.Warn("cannot list the slots", "err", err)
 		return
 	}
 	for _, e := range entries {

@@ -20,7 +20,7 @@ func (l *Life) task(r state.Result) (executor.Task, error) {
 	v, okV := l.DB.Versions.Get(r.Version)
 	u, okU := l.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
 	if !okV || !okU {
-		return executor.Task{}, errors.New("its app version or workunit is not known")
+		return executor.Task{}, errors.New("its app version or workunit is unknown")
 	}
 	app := l.Accounts[r.Project].App(u.AppName)
 	t := executor.Task{

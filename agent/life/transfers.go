@@ -58,20 +58,20 @@ func (t *transfer) pace(now time.Time) time.Time {
 	return t.looked.Add(paceSpan)
 }
 
-// StartTransfers begins what may be begun: files that a result waits for, within
+// StartTransfers starts what may be started: files that a result waits for, within
 // the limits on how many move at once. While the network is not to be used it
-// breaks off what moves; downloads go on from there later.
+// breaks off what moves; downloads resume from there later.
 func (l *Life) StartTransfers(now time.Time, w *core.Waker) {
 	h, _ := l.DB.Hosts.Get(state.Self)
 	if l.Prefs.MayTransfer(l.Presence.Conditions(now), h.NetMode).Denied() {
-		for _, t := range l.moving {
+		for _, t := range l.transfers {
 			t.cancel()
 		}
 		return
 	}
 	perProject, sharing := make(map[string]int), 0
 	var look time.Time // when a transfer may turn out to crawl
-	for _, t := range l.moving {
+	for _, t := range l.transfers {
 		perProject[t.file.Project]++
 		if at := t.pace(now); look.IsZero() || at.Before(look) {
 			look = at
@@ -83,7 +83,7 @@ func (l *Life) StartTransfers(now time.Time, w *core.Waker) {
 	for _, wanted := range l.DB.Wanted() {
 		key, f := wanted.Key, wanted.File
 		switch {
-		case l.moving[key] != nil || l.Ending(f.Project).Leaves():
+		case l.transfers[key] != nil || l.Ending(f.Project).Leaves():
 		case now.Before(f.NextTry):
 			w.By(f.NextTry)
 		case perProject[f.Project] >= l.Settings.MaxFileXfersPerProject:
@@ -104,7 +104,7 @@ func (l *Life) startTransfer(key string, f state.File) {
 	}
 	ctx, cancel := context.WithCancel(l.Ctx)
 	t := &transfer{file: f, since: time.Now(), cancel: cancel}
-	l.moving[key] = t
+	l.transfers[key] = t
 	l.Log.Info("transfer started", logflag.Key, logflag.FileXfer, "project", f.Project, "file", f.Name, "upload", f.Output)
 	go func() {
 		defer cancel()
@@ -145,7 +145,7 @@ func download(dir *os.Root, f state.File, codeSignKey string) filexfer.Download 
 
 // transferred makes a transfer's outcome durable.
 func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
-	delete(l.moving, key)
+	delete(l.transfers, key)
 	f, ok := l.DB.Files.Get(key)
 	if !ok || l.Ending(f.Project).Due(now) || errors.Is(err, context.Canceled) {
 		return
@@ -154,28 +154,28 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 		f.FirstTry = now
 	}
 	log := l.Log.With("project", f.Project, "file", f.Name)
-	log.Debug("transfer ended", logflag.Key, logflag.FileXferDebug, "bytes", t.bytes.Load(), "took", now.Sub(t.since), "failures", f.Failures, "error", err)
+	log.Debug("transfer ended", logflag.Key, logflag.FileXferDebug, "bytes", t.bytes.Load(), "took", now.Sub(t.since), "failures", f.Failures, "err", err)
 	var failure *filexfer.Error
 	switch {
 	case err == nil:
 		f.Retry, f.Error, f.ErrNum = state.Retry{}, "", 0
 		if f.Output {
-			f.Done = f.MD5 == t.file.MD5 // or it was written anew meanwhile
+			f.Done = f.MD5 == t.file.MD5 // or it was written again meanwhile
 		} else {
 			f.Local = state.FilePresent
 		}
 		log.Info("transfer done", logflag.Key, logflag.FileXfer, "upload", f.Output, "bytes", t.bytes.Load())
 	case errors.As(err, &failure) && !failure.Temporary():
 		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error(), failure.Num
-		log.Warn("transfer given up", "error", err)
+		log.Warn("transfer failed permanently", "err", err)
 	case now.Sub(f.FirstTry) > xferGiveUp:
-		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error()+" (tried for 90 days)", protocol.ErrNumPermanentHTTP
-		log.Warn("transfer given up", "error", err)
+		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error()+" (gave up after 90 days)", protocol.ErrNumPermanentHTTP
+		log.Warn("transfer failed permanently", "err", err)
 	default:
 		f.NextTry = now.Add(backoff.Delay(f.Failures, xferRetryMin, xferRetryMax, l.Rand))
 		f.Failures++
 		f.Error = err.Error()
-		log.Warn("transfer failed, trying again", "at", f.NextTry, "error", err)
+		log.Warn("transfer failed; trying again", "at", f.NextTry, "err", err)
 	}
 	l.Save(func(tx *state.Tx) {
 		l.DB.Files.Put(tx, key, f)
@@ -199,7 +199,7 @@ func (l *Life) uploadRequested(e executor.UploadRequested) {
 	if !f.Done || f.MD5 != e.Output.MD5 {
 		f.NBytes, f.MD5, f.Local, f.Done = e.Output.NBytes, e.Output.MD5, state.FilePresent, false
 		f.Retry, f.FirstTry, f.Error, f.ErrNum = state.Retry{}, time.Time{}, "", 0
-		l.Log.Info("application wants a file to be sent now", logflag.Key, logflag.FileXfer, "project", r.Project, "result", r.Name, "file", f.Name)
+		l.Log.Info("application requested an upload", logflag.Key, logflag.FileXfer, "project", r.Project, "result", r.Name, "file", f.Name)
 		l.Save(func(tx *state.Tx) { l.DB.Files.Put(tx, key, f) })
 	}
 	l.tellUpload(f)

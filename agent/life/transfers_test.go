@@ -27,7 +27,7 @@ func TestTransfersStopWithTheNetwork(t *testing.T) {
 		db.Hosts.Put(tx, state.Self, state.Host{NetMode: prefs.Mode{Kind: prefs.Never}})
 	})
 	ctx, cancel := context.WithCancel(t.Context())
-	l.moving = map[string]*transfer{"f": {cancel: cancel}}
+	l.transfers = map[string]*transfer{"f": {cancel: cancel}}
 	w := core.Waker{At: time.Now().Add(time.Minute)}
 	l.StartTransfers(time.Now(), &w)
 	if ctx.Err() == nil {

@@ -42,8 +42,8 @@ func (l *Life) Trickles(project string) (found []protocol.Trickle) {
 func (l *Life) trickledUp(e executor.TrickledUp) {
 	if run := l.running[e.Result]; run != nil {
 		if r, ok := l.DB.Results.Get(run.key); ok {
-			l.Log.Info("application has a message for its project", logflag.Key, logflag.Trickle, "project", r.Project, "result", r.Name)
-			l.letters[r.Project] = true
+			l.Log.Info("application sent a trickle-up message", logflag.Key, logflag.Trickle, "project", r.Project, "result", r.Name)
+			l.trickleUps[r.Project] = true
 		}
 	}
 }
@@ -52,22 +52,22 @@ func (l *Life) trickledUp(e executor.TrickledUp) {
 func (l *Life) findTrickles() {
 	for u := range l.DB.Projects.All() {
 		if len(l.Trickles(u)) > 0 {
-			l.letters[u] = true
+			l.trickleUps[u] = true
 		}
 	}
 }
 
 // TricklesTaken forgets messages that a scheduler has acknowledged.
 func (l *Life) TricklesTaken(project string, sent []protocol.Trickle) {
-	delete(l.letters, project)
+	delete(l.trickleUps, project)
 	for _, t := range sent {
 		name := appipc.TrickleName(t.ResultName, t.Time)
 		if err := os.Remove(filepath.Join(l.ProjectDir(project), name)); err != nil {
-			l.Log.Warn("cannot remove a message that was sent", "project", project, "file", name, "error", err)
+			l.Log.Warn("cannot remove a trickle-up message that was sent", "project", project, "file", name, "err", err)
 		}
 	}
 	if left := l.Trickles(project); len(left) > 0 { // written meanwhile
-		l.letters[project] = true
+		l.trickleUps[project] = true
 	}
 }
 
@@ -77,11 +77,11 @@ func (l *Life) TricklesDown(project string, all []protocol.Trickle) {
 	for _, t := range all {
 		r, ok := l.DB.Results.Get(state.Key(project, t.ResultName))
 		if !ok || r.Slot == state.NoSlot {
-			l.Log.Warn("message for a result that does not run", "project", project, "result", t.ResultName)
+			l.Log.Warn("trickle-down message for a result that is not running", "project", project, "result", t.ResultName)
 			continue
 		}
 		if err := l.Exec.TrickleDown(taskID(r), r.Slot, t.Time, t.Text); err != nil {
-			l.Log.Warn("message from the project is lost", "error", err)
+			l.Log.Warn("cannot deliver a trickle-down message", "err", err)
 		}
 	}
 }

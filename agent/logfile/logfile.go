@@ -1,5 +1,5 @@
 // Package logfile keeps the agent's log in its data directory, where no journal of
-// the system keeps it: one JSON object a line, in a file that begins anew when it is
+// the system keeps it: one JSON object a line, in a file that starts over when it is
 // full.
 package logfile
 

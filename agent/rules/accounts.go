@@ -13,7 +13,7 @@ import (
 func (ru *Rules) ReadFiles() error {
 	accounts, errAccounts := settings.ReadAccounts(ru.Dir)
 	if err := accounts.Keep(ru.Dir); err != nil {
-		ru.Log.Warn("account files cannot be copied; a restart while one is missing would not find it", "err", err)
+		ru.Log.Warn("account files cannot be backed up; a file missing at the next start would not be restored", "err", err)
 	}
 	ru.Accounts = accounts.InForce
 	errPrefs := ru.readPrefs()
@@ -91,23 +91,23 @@ func (ru *Rules) tellPresence(u string, before, now state.Ending) {
 	switch {
 	case now.Kind == before.Kind:
 	case now.Kind == state.AccountMissing:
-		ru.Log.Warn("account file is missing; the project continues without new work, and is detached if the file stays away", "project", u, "file", now.File, "at", now.At)
+		ru.Log.Warn("account file is missing; the project continues without new work and will be detached if the file does not come back", "project", u, "file", now.File, "at", now.At)
 	case before.Kind == state.AccountMissing:
-		ru.Log.Info("account file is back; the project continues as before", "project", u, "file", before.File)
+		ru.Log.Info("account file is back; the project resumes", "project", u, "file", before.File)
 	case before.Kind == state.Detaching:
-		ru.Log.Info("project attached again; its tasks continue", "project", u)
+		ru.Log.Info("project reattached; its tasks resume", "project", u)
 	}
 }
 
 func (ru *Rules) forgetAccount(u string) {
 	if err := settings.ForgetAccount(ru.Dir, u); err != nil {
-		ru.Log.Warn("a removed account file is left", "project", u, "err", err)
+		ru.Log.Warn("cannot remove the backup of a removed account file", "project", u, "err", err)
 	}
 }
 
 // Changed has the files that people edit read again.
 func (ru *Rules) Changed() {
-	ru.Log.Info("preferences or accounts have changed and are read again")
+	ru.Log.Info("preferences or accounts changed; reloaded")
 	if err := ru.ReadFiles(); err != nil {
 		ru.Log.Error("some settings are invalid; the previous values stay in effect", "err", err)
 	}

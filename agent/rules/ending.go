@@ -30,7 +30,7 @@ func (ru *Rules) ends(project string, kind state.EndingKind, since time.Time) st
 	return e
 }
 
-// Reset has a project start anew.
+// Reset has a project start over.
 func (ru *Rules) Reset(p state.Project, now time.Time) error {
 	p.Ending = ru.ends(p.MasterURL, state.Resetting, now)
 	return ru.DB.Update(func(tx *state.Tx) { ru.DB.Projects.Put(tx, p.MasterURL, p) })
@@ -40,9 +40,9 @@ func (ru *Rules) Reset(p state.Project, now time.Time) error {
 func (ru *Rules) Undo(p state.Project, now time.Time) error {
 	switch {
 	case !p.Ending.Leaves():
-		return fmt.Errorf("%s: nothing to undo: the project is neither being detached nor reset", p.MasterURL)
+		return fmt.Errorf("%s: nothing to undo: the project is not being detached or reset", p.MasterURL)
 	case p.Ending.Due(now):
-		return fmt.Errorf("%s: too late: its tasks are being given up", p.MasterURL)
+		return fmt.Errorf("%s: too late to undo: its tasks are being removed", p.MasterURL)
 	case p.Ending.Kind == state.Detaching:
 		if err := settings.RestoreAccount(ru.Dir, p.MasterURL); err != nil {
 			return err
@@ -57,13 +57,13 @@ func (ru *Rules) Undo(p state.Project, now time.Time) error {
 // Hasten ends a project now that is being detached or reset.
 func (ru *Rules) Hasten(p state.Project, now time.Time) error {
 	if !p.Ending.Leaves() {
-		return fmt.Errorf("%s: the project is neither being detached nor reset", p.MasterURL)
+		return fmt.Errorf("%s: the project is not being detached or reset", p.MasterURL)
 	}
 	p.Ending.At = now
 	return ru.DB.Update(func(tx *state.Tx) { ru.DB.Projects.Put(tx, p.MasterURL, p) })
 }
 
-// Announce makes sure that a missing account file is told of for a while after a
+// Announce makes sure that a missing account file is reported for a while after a
 // start, however long it has been missing.
 func (ru *Rules) Announce(now time.Time) {
 	for _, p := range ru.DB.Projects.All() {
@@ -80,7 +80,7 @@ func (ru *Rules) DetachDone() {
 		if !acc.DetachWhenDone || ru.Ending(u).Leaves() || ru.Talk.Talks(u) || ru.Life.Holds(u) {
 			continue
 		}
-		ru.Log.Info("everything is reported; the project is detached, as requested", "project", u)
+		ru.Log.Info("all tasks are reported; detaching the project as requested", "project", u)
 		err := settings.RemoveAccount(ru.Dir, u)
 		if err == nil {
 			err = ru.ReadFiles()
@@ -122,16 +122,16 @@ func (ru *Rules) stayedAway(u string, now time.Time) bool {
 	if !ok || p.Ending.Kind != state.AccountMissing {
 		return false
 	}
-	ru.Log.Warn("account file stayed away: the project is detached", "project", u, "file", p.Ending.File, "since", p.Ending.Since)
+	ru.Log.Warn("account file did not come back; detaching the project", "project", u, "file", p.Ending.File, "since", p.Ending.Since)
 	if err := settings.RemoveAccount(ru.Dir, u); err != nil {
-		ru.Log.Debug("nothing is kept of an account", "project", u, "err", err)
+		ru.Log.Debug("no backup of the account", "project", u, "err", err)
 	}
 	p.Ending = state.Ending{Kind: state.Detaching, Since: now, At: now}
 	return ru.PutProject(p)
 }
 
-// finish forgets a project that has nothing under way any more; one that is being
-// Reset starts anew.
+// finish forgets a project that has nothing in progress any longer; one that is being
+// reset starts over.
 func (ru *Rules) finish(u string) {
 	p, _ := ru.DB.Projects.Get(u)
 	if !ru.Life.Forget(u) {

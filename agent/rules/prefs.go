@@ -22,7 +22,7 @@ func (ru *Rules) readPrefs() error {
 	ru.Layers = layers
 	for name, src := range good {
 		if err := settings.Keep(ru.Dir, name, src, now); err != nil {
-			ru.Log.Warn("preferences cannot be copied; a restart while the file has errors would use the defaults", "file", name, "err", err)
+			ru.Log.Warn("preferences cannot be backed up; if the file has errors at the next start, the defaults will be used", "file", name, "err", err)
 		}
 	}
 	return err
@@ -67,7 +67,7 @@ func Layers(dataDir, venue string, now time.Time) (layers []prefs.Layer, good ma
 func (ru *Rules) MergePrefs() {
 	p, err := Merge(ru.DB, ru.Layers, ru.venue())
 	if err != nil {
-		ru.Log.Warn("a project's preferences cannot be read and do not count", "error", err)
+		ru.Log.Warn("ignoring a project's preferences that cannot be read", "err", err)
 	}
 	ru.Prefs = p
 	ru.Life.Xfer.Down.Set(p.MaxBytesSecDown)

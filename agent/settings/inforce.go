@@ -52,7 +52,7 @@ func inForce(s Settings, dataDir, name string, now time.Time) (texts [][]byte, n
 		}
 		return [][]byte{kept}, note, nil
 	case err != nil && kept == nil:
-		return nil, nil, fmt.Errorf("%s cannot be read, and nothing is known of what it said", path)
+		return nil, nil, fmt.Errorf("%s cannot be read, and there is no copy of an earlier version", path)
 	case err != nil:
 		return [][]byte{kept}, staysInEffect(path, since), nil
 	}
@@ -62,7 +62,7 @@ func inForce(s Settings, dataDir, name string, now time.Time) (texts [][]byte, n
 	}
 	if kept == nil {
 		if about := faultAbout(fault, src); about != "" {
-			return nil, nil, fmt.Errorf("%s: the agent does not start, since the file is about the %s and it is not known what to allow; fix the file", path, about)
+			return nil, nil, fmt.Errorf("%s: the agent will not start, because errors in the file may affect %s and it cannot know what to allow; fix the file", path, about)
 		}
 		return [][]byte{src}, staysInEffect(path, since), nil
 	}

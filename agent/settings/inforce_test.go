@@ -29,10 +29,10 @@ func TestInForce(t *testing.T) {
 		"no TOML":                    {"ncpus = 1\nsandbox_network = false", "ncpus 3", 1, true, false, "expected", ""},
 		"no TOML, nothing known":     {"-", "ncpus 3", 0, true, true, "expected", ""},
 		"a typo, nothing known":      {"-", "ncpu = 3\nlog_keep = 5", 0, true, true, "did you mean ncpus", ""},
-		"sandbox, nothing known":     {"-", "sandbox_netwrk = false", 0, true, true, "", "about the sandbox"},
-		"proxy, nothing known":       {"-", "proxy = \"socks5://127.0.0.1:9050\"\nncpus 3", 0, true, true, "", "about the proxy"},
+		"sandbox, nothing known":     {"-", "sandbox_netwrk = false", 0, true, true, "", "may affect sandbox"},
+		"proxy, nothing known":       {"-", "proxy = \"socks5://127.0.0.1:9050\"\nncpus 3", 0, true, true, "", "may affect proxy"},
 		"sandbox among other good":   {"-", "sandbox_network = false\nncpu = 3", 0, true, false, "did you mean ncpus", ""},
-		"missing":                    {"ncpus = 1", "-", 1, true, true, "is missing since", ""},
+		"missing":                    {"ncpus = 1", "-", 1, true, true, "has been missing since", ""},
 		"not readable, but a folder": {"ncpus = 1", "/", 1, true, true, "stay in effect", ""},
 		"never there":                {"-", "-", 0, true, true, "", ""},
 	} {

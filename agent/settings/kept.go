@@ -119,7 +119,7 @@ func Missing(dataDir, name string, now time.Time) error {
 	if !now.Before(until) {
 		return nil
 	}
-	return fmt.Errorf("%s is missing since %s; its values stay in effect until %s; put it back, or make an empty file to use the defaults now",
+	return fmt.Errorf("%s has been missing since %s; its values stay in effect until %s; restore the file, or create an empty one to use the defaults now",
 		filepath.Join(dataDir, name), moment(since), moment(until))
 }
 
@@ -137,7 +137,7 @@ func StaysInEffect(dataDir, name string) error {
 
 func staysInEffect(path string, since time.Time) error {
 	if since.IsZero() {
-		return fmt.Errorf("%s: defaults are in effect for what is wrong until you fix the file", path)
+		return fmt.Errorf("%s: the invalid keys have their defaults until you fix the file", path)
 	}
-	return fmt.Errorf("%s: the values of %s stay in effect until you fix the file", path, moment(since))
+	return fmt.Errorf("%s: the values from %s stay in effect until you fix the file", path, moment(since))
 }

@@ -86,13 +86,13 @@ func parseOverride(path string, src []byte) (o Override, err error) {
 // check returns what is wrong with the values.
 func (o Override) check(lines tomlfile.Lines) error {
 	if s := o.ResourceShare; s != nil && !validShare(*s) {
-		return lines.Errorf("resource_share", "%v is not within 0 and 1000000", *s)
+		return lines.Errorf("resource_share", "%v is not between 0 and 1000000", *s)
 	}
 	if m := o.Manager; m != nil && m.ResourceShare != nil && !validShare(*m.ResourceShare) {
-		return lines.Errorf("manager.resource_share", "%v is not within 0 and 1000000", *m.ResourceShare)
+		return lines.Errorf("manager.resource_share", "%v is not between 0 and 1000000", *m.ResourceShare)
 	}
 	if m := o.Manager; m != nil && m.Authenticator != "" && !validKey(m.Authenticator) {
-		return lines.Errorf("manager.authenticator", "want an account key")
+		return lines.Errorf("manager.authenticator", "not an account key")
 	}
 	return checkApps(lines, o.MaxConcurrent, o.Apps)
 }
@@ -105,7 +105,7 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 	}
 	if account.path == "" {
 		if all, _ := ReadAccounts(dataDir); all.InForce[masterURL].MasterURL != "" {
-			return fmt.Errorf("%s: nothing has changed: its account file is missing or has errors; fix it first, see: starling status", masterURL)
+			return fmt.Errorf("%s: nothing was changed, because its account file is missing or has errors; fix the file first, see: starling status", masterURL)
 		}
 		return fmt.Errorf("%s: %w", masterURL, ErrNotAttached)
 	}
@@ -119,7 +119,7 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 		return err
 	}
 	var b strings.Builder
-	b.WriteString("# What tools changed about the account beside this file. It wins over that;\n# delete a line to go back to what stands there.\n")
+	b.WriteString("# Changes made by tools to the account file beside this one. They override that\n# file; delete a line to return to its value.\n")
 	if err := toml.NewEncoder(&b).Encode(o); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func ChangeAccount(dataDir, masterURL string, change func(*Override)) error {
 // written is read first, and nothing is written that would not be read as the same.
 func sameAgain(about string, wanted, read any, err error) error {
 	if err != nil {
-		return fmt.Errorf("not written, nothing has changed: %w", err)
+		return fmt.Errorf("nothing was changed: %w", err)
 	}
 	encode := func(v any) string {
 		var b strings.Builder
@@ -142,7 +142,7 @@ func sameAgain(about string, wanted, read any, err error) error {
 		return b.String()
 	}
 	if encode(wanted) != encode(read) {
-		return fmt.Errorf("%s: not written, nothing has changed: a text in it has characters that its file cannot hold", about)
+		return fmt.Errorf("%s: nothing was changed, because a value has characters that the file cannot hold", about)
 	}
 	return nil
 }
@@ -154,13 +154,13 @@ func WritePrefsOverride(dataDir string, l prefs.Layer) error {
 	if len(l.Values) == 0 && len(l.Days) == 0 {
 		return errors.Join(remove(path), dropKept(dataDir, PrefsOverrideFile))
 	}
-	text := "# What tools changed of the computing preferences. It wins over " + PrefsFile + ";\n# delete a line to go back to what stands there.\n" + l.TOML()
+	text := "# Computing preferences set by tools. They override " + PrefsFile + "; delete a line\n# to return to the value there.\n" + l.TOML()
 	read, err := prefs.Parse(PrefsOverrideFile, []byte(text), "")
 	if err == nil && (!maps.Equal(read.Values, l.Values) || !maps.Equal(read.Days, l.Days)) {
-		err = fmt.Errorf("%s: some of it is nothing that can be set", PrefsOverrideFile)
+		err = fmt.Errorf("%s: some of the values cannot be set", PrefsOverrideFile)
 	}
 	if err != nil {
-		return fmt.Errorf("not written, nothing has changed: %w", err)
+		return fmt.Errorf("nothing was changed: %w", err)
 	}
 	return atomicfile.Write(path, []byte(text), 0o600)
 }

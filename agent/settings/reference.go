@@ -6,12 +6,12 @@ import "github.com/starling-grid/starling/internal/tomlfile"
 // and default, in comments.
 func Reference() string {
 	return tomlfile.Reference("Settings of the agent. It reads this file when it starts, and some keys of\n"+
-		"it when a tool says so (boinccmd --read_cc_config), and never writes it.\n"+
-		"What is commented out holds anyway.\n", Default())
+		"it when a tool asks for it (boinccmd --read_cc_config), and never writes it.\n"+
+		"Commented-out lines show the defaults.\n", Default())
 }
 
 // AccountReference returns an account file with every key.
 func AccountReference() string {
-	return tomlfile.Reference("One project: accounts/NAME.toml, as \"starling attach\" makes it. The agent rereads\n"+
-		"this file when it changes and never rewrites it. What is commented out holds anyway.\n", DefaultAccount())
+	return tomlfile.Reference("One project: accounts/NAME.toml, as created by \"starling attach\". The agent rereads\n"+
+		"this file when it changes and never rewrites it. Commented-out lines show the defaults.\n", DefaultAccount())
 }

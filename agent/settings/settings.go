@@ -39,31 +39,31 @@ const (
 // Reference shows them to people.
 type Settings struct {
 	LogLevel                 string   `toml:"log_level" about:"how much is logged: debug, info, warn or error"`
-	LogMaxMB                 int      `toml:"log_max_mb" unit:"MB" about:"stdout.log begins anew at this size; 0: there is no such file, nor where systemd's journal has the log"`
-	LogKeep                  int      `toml:"log_keep" unit:"files" about:"how many full ones are kept"`
-	NCPUs                    int      `toml:"ncpus" unit:"CPUs" about:"act as if there were so many; 0: those there are"`
-	AllowMultipleClients     bool     `toml:"allow_multiple_clients" about:"several agents share this computer: projects are told, not to take them for one"`
+	LogMaxMB                 int      `toml:"log_max_mb" unit:"MB" about:"stdout.log is rotated at this size; 0: no such file (nor is there one where systemd's journal has the log)"`
+	LogKeep                  int      `toml:"log_keep" unit:"files" about:"how many rotated log files are kept"`
+	NCPUs                    int      `toml:"ncpus" unit:"CPUs" about:"act as if the computer had this many CPUs; 0: the actual number"`
+	AllowMultipleClients     bool     `toml:"allow_multiple_clients" about:"several agents share this computer; projects are told so that they do not treat them as one"`
 	NoPriorityChange         bool     `toml:"no_priority_change" about:"run applications at the agent's own priority instead of the lowest"`
 	ReportResultsImmediately bool     `toml:"report_results_immediately" about:"report each result as soon as it is ready"`
-	MaxFileXfers             int      `toml:"max_file_xfers" unit:"files" about:"how many are transferred at once"`
-	MaxFileXfersPerProject   int      `toml:"max_file_xfers_per_project" unit:"files" about:"how many of those belong to one project"`
-	Proxy                    string   `toml:"proxy" about:"how projects are reached: http://HOST:PORT, https:// or socks5://, with USER:PASSWORD@ before HOST if it asks; direct: by none; empty: as HTTP_PROXY and HTTPS_PROXY in the environment say"`
-	NoProxy                  []string `toml:"no_proxy" about:"hosts, domains (with a dot before them) and networks that are reached without the proxy"`
-	ReleaseURL               string   `toml:"release_url" about:"asked once a day which version of Starling is the newest; the agent tells of it and never replaces itself; empty: not asked, as where a package manager is in charge"`
-	DeviceName               string   `toml:"device_name" about:"told to projects in place of the host's name"`
-	Venue                    string   `toml:"venue" about:"home, work or school: which section of preferences holds here; empty: as the projects' web sites say"`
-	ExclusiveApps            []string `toml:"exclusive_apps" about:"programs that want the computer for themselves: while one runs, tasks do not"`
-	Sandbox                  bool     `toml:"sandbox" about:"keep what projects send away from your files and from other projects', where the system can"`
-	SandboxNetwork           bool     `toml:"sandbox_network" about:"let applications use the network"`
-	SandboxRead              []string `toml:"sandbox_read" about:"further folders and files that applications may read"`
-	SandboxWrite             []string `toml:"sandbox_write" about:"further folders and files that applications may change"`
-	PassEnvironment          []string `toml:"pass_environment" about:"variables of the agent's environment that applications get, beside the few that every program needs"`
-	MaxProcesses             int      `toml:"max_processes" unit:"processes" about:"a task that consists of more is aborted"`
-	GUIRPCPort               int      `toml:"gui_rpc_port" about:"where BOINC's tools connect; 0: nowhere"`
-	DashboardPort            int      `toml:"dashboard_port" about:"where a browser on this computer finds the dashboard; 0: nowhere"`
-	MetricsPort              int      `toml:"metrics_port" about:"where Prometheus on this computer finds /metrics; 0: nowhere"`
-	RemotePort               int      `toml:"remote_port" about:"where computers that are paired with this one steer the agent, by TLS (starling remote pair); 31419 is usual; 0: nowhere"`
-	LogFlags                 LogFlags `toml:"log_flags" about:"kinds of lines in the log that are written or not, by BOINC's names"`
+	MaxFileXfers             int      `toml:"max_file_xfers" unit:"files" about:"how many files are transferred at the same time"`
+	MaxFileXfersPerProject   int      `toml:"max_file_xfers_per_project" unit:"files" about:"how many of these may belong to one project"`
+	Proxy                    string   `toml:"proxy" about:"proxy for connections to projects: http://HOST:PORT, https:// or socks5://, with USER:PASSWORD@ before HOST if it requires a login; direct: no proxy; empty: as set by HTTP_PROXY and HTTPS_PROXY in the environment"`
+	NoProxy                  []string `toml:"no_proxy" about:"hosts, domains (with a leading dot) and networks to connect to without the proxy"`
+	ReleaseURL               string   `toml:"release_url" about:"where to check once a day for a newer version of Starling; the agent reports it but never updates itself; empty: do not check, for example where a package manager handles updates"`
+	DeviceName               string   `toml:"device_name" about:"name shown to projects instead of the host name"`
+	Venue                    string   `toml:"venue" about:"home, work or school: which section of the preferences applies here; empty: as set on the projects' web sites"`
+	ExclusiveApps            []string `toml:"exclusive_apps" about:"programs that need the computer to themselves: computing is suspended while one of them runs"`
+	Sandbox                  bool     `toml:"sandbox" about:"keep the projects' applications away from your files and from each other, where the system supports it"`
+	SandboxNetwork           bool     `toml:"sandbox_network" about:"allow applications to use the network"`
+	SandboxRead              []string `toml:"sandbox_read" about:"additional folders and files that applications may read"`
+	SandboxWrite             []string `toml:"sandbox_write" about:"additional folders and files that applications may change"`
+	PassEnvironment          []string `toml:"pass_environment" about:"environment variables of the agent that are passed to applications, in addition to the few that every program needs"`
+	MaxProcesses             int      `toml:"max_processes" unit:"processes" about:"a task with more processes than this is aborted"`
+	GUIRPCPort               int      `toml:"gui_rpc_port" about:"port for BOINC's tools; 0: disabled"`
+	DashboardPort            int      `toml:"dashboard_port" about:"port of the dashboard for browsers on this computer; 0: disabled"`
+	MetricsPort              int      `toml:"metrics_port" about:"port of /metrics for Prometheus on this computer; 0: disabled"`
+	RemotePort               int      `toml:"remote_port" about:"port on which paired computers control this agent over TLS (see starling remote); usually 31419; 0: disabled"`
+	LogFlags                 LogFlags `toml:"log_flags" about:"which kinds of messages are logged, by BOINC's names"`
 }
 
 // LogFlags are those of package logflag by their names, and whether they are on.
@@ -130,28 +130,28 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 	lines := faults{own, tools}
 	var errs []error
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, s.LogLevel) {
-		errs = append(errs, lines.Errorf("log_level", "%q is not debug, info, warn or error", s.LogLevel))
+		errs = append(errs, lines.Errorf("log_level", "%q is not one of debug, info, warn, error", s.LogLevel))
 	}
 	if !slices.Contains([]string{"", "home", "work", "school"}, s.Venue) {
-		errs = append(errs, lines.Errorf("venue", "%q is not home, work or school", s.Venue))
+		errs = append(errs, lines.Errorf("venue", "%q is not one of home, work, school", s.Venue))
 	}
 	if err := httpclient.CheckProxy(s.Proxy); err != nil {
 		errs = append(errs, lines.Errorf("proxy", "%v", err))
 	}
 	if u, err := url.Parse(s.ReleaseURL); s.ReleaseURL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
-		errs = append(errs, lines.Errorf("release_url", "%q is no address", s.ReleaseURL))
+		errs = append(errs, lines.Errorf("release_url", "%q is not a URL", s.ReleaseURL))
 	}
 	if s.NCPUs < 0 {
-		errs = append(errs, lines.Errorf("ncpus", "%d is negative; 0 means those there are", s.NCPUs))
+		errs = append(errs, lines.Errorf("ncpus", "%d is negative; use 0 for the actual number", s.NCPUs))
 	}
 	if s.GUIRPCPort < 0 || s.GUIRPCPort > 65535 {
-		errs = append(errs, lines.Errorf("gui_rpc_port", "%d is no port; 0 means none", s.GUIRPCPort))
+		errs = append(errs, lines.Errorf("gui_rpc_port", "%d is not a port number; use 0 to disable it", s.GUIRPCPort))
 	}
 	if s.DashboardPort < 0 || s.DashboardPort > 65535 {
-		errs = append(errs, lines.Errorf("dashboard_port", "%d is no port; 0 means none", s.DashboardPort))
+		errs = append(errs, lines.Errorf("dashboard_port", "%d is not a port number; use 0 to disable it", s.DashboardPort))
 	}
 	if s.MaxProcesses < 4 {
-		errs = append(errs, lines.Errorf("max_processes", "%d is too few: wrappers need some for themselves; want 4 or more", s.MaxProcesses))
+		errs = append(errs, lines.Errorf("max_processes", "%d is too few, because wrappers need some themselves; use 4 or more", s.MaxProcesses))
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.LogFlags)) {
 		if !slices.Contains(logflag.Effective, name) && !slices.Contains(logflag.Idle, name) {
@@ -170,7 +170,7 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 		{"log_keep", s.LogKeep, 1, 1000}, // lumberjack takes 0 for all
 	} {
 		if v.n < v.least || v.n > v.most {
-			errs = append(errs, lines.Errorf(v.key, "%d is not within %d and %d", v.n, v.least, v.most))
+			errs = append(errs, lines.Errorf(v.key, "%d is not between %d and %d", v.n, v.least, v.most))
 		}
 	}
 	return errors.Join(errs...)
@@ -178,15 +178,15 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 
 // An Account is a project that the volunteer chose, from its account file.
 type Account struct {
-	MasterURL      string                 `toml:"master_url" example:"https://project.example/" about:"the project's address"`
-	Authenticator  protocol.Authenticator `toml:"authenticator" example:"0123456789abcdef0123456789abcdef" about:"the account key that the project's web site shows"`
-	ResourceShare  float64                `toml:"resource_share" about:"share of the computer, relative to the other projects'; 0: only when no other has work"`
-	NoMoreWork     bool                   `toml:"no_more_work" about:"finish and report what is here, fetch no more"`
-	Suspended      bool                   `toml:"suspended" about:"compute nothing for the project and fetch nothing"`
-	DetachWhenDone bool                   `toml:"detach_when_done" about:"fetch no more, and detach when everything is reported"`
-	Venue          string                 `toml:"venue" about:"home, work or school, in place of what the project's web site says"`
-	MaxConcurrent  int                    `toml:"max_concurrent" unit:"tasks" about:"how many run at once; 0: no limit"`
-	Apps           []App                  `toml:"app" about:"settings for one application, as in BOINC's app_config.xml; repeat for others"`
+	MasterURL      string                 `toml:"master_url" example:"https://project.example/" about:"the project's URL"`
+	Authenticator  protocol.Authenticator `toml:"authenticator" example:"0123456789abcdef0123456789abcdef" about:"the account key shown on the project's web site"`
+	ResourceShare  float64                `toml:"resource_share" about:"share of this computer, relative to the shares of the other projects; 0: only when no other project has work"`
+	NoMoreWork     bool                   `toml:"no_more_work" about:"finish and report the current tasks, but fetch no more"`
+	Suspended      bool                   `toml:"suspended" about:"do not compute for the project and fetch no work"`
+	DetachWhenDone bool                   `toml:"detach_when_done" about:"fetch no more work, and detach once everything is reported"`
+	Venue          string                 `toml:"venue" about:"home, work or school; overrides the project's web site"`
+	MaxConcurrent  int                    `toml:"max_concurrent" unit:"tasks" about:"how many tasks run at the same time; 0: no limit"`
+	Apps           []App                  `toml:"app" about:"settings for one application, as in BOINC's app_config.xml; repeat the section for others"`
 	// Manager is what an account manager says of the project; nil if none does.
 	Manager *Managed `toml:"-"`
 }
@@ -194,9 +194,9 @@ type Account struct {
 // App is what the volunteer sets for one application of a project.
 type App struct {
 	Name              string  `toml:"name" about:"the application's short name"`
-	MaxConcurrent     int     `toml:"max_concurrent" unit:"tasks" about:"how many run at once; 0: no limit"`
-	AvgNCPUs          float64 `toml:"avg_ncpus" unit:"CPUs" about:"that a task is taken to use; 0: as the project says"`
-	Cmdline           string  `toml:"cmdline" about:"further arguments"`
+	MaxConcurrent     int     `toml:"max_concurrent" unit:"tasks" about:"how many tasks run at the same time; 0: no limit"`
+	AvgNCPUs          float64 `toml:"avg_ncpus" unit:"CPUs" about:"CPUs that a task is assumed to use; 0: as set by the project"`
+	Cmdline           string  `toml:"cmdline" about:"additional command-line arguments"`
 	ReportImmediately bool    `toml:"report_results_immediately" about:"report its results as soon as they are ready"`
 }
 
@@ -244,13 +244,13 @@ func parseAccount(path string, src []byte) (Account, error) {
 		errs = append(errs, lines.Errorf("master_url", "%v", err))
 	}
 	if !validKey(a.Authenticator) {
-		errs = append(errs, lines.Errorf("authenticator", "want the account key that the project's web site shows"))
+		errs = append(errs, lines.Errorf("authenticator", "not an account key; copy the one from the project's web site"))
 	}
 	if !validShare(a.ResourceShare) {
-		errs = append(errs, lines.Errorf("resource_share", "%v is not within 0 and 1000000", a.ResourceShare))
+		errs = append(errs, lines.Errorf("resource_share", "%v is not between 0 and 1000000", a.ResourceShare))
 	}
 	if !slices.Contains([]string{"", "home", "work", "school"}, a.Venue) {
-		errs = append(errs, lines.Errorf("venue", "%q is not home, work or school", a.Venue))
+		errs = append(errs, lines.Errorf("venue", "%q is not one of home, work, school", a.Venue))
 	}
 	errs = append(errs, checkApps(lines, &a.MaxConcurrent, a.Apps))
 	return a, errors.Join(errs...)
@@ -260,18 +260,18 @@ func parseAccount(path string, src []byte) (Account, error) {
 func checkApps(lines tomlfile.Lines, most *int, apps []App) error {
 	var errs []error
 	if most != nil && *most < 0 {
-		errs = append(errs, lines.Errorf("max_concurrent", "%d is negative; 0 means no limit", *most))
+		errs = append(errs, lines.Errorf("max_concurrent", "%d is negative; use 0 for no limit", *most))
 	}
 	for i, app := range apps {
 		key := fmt.Sprintf("app[%d].", i)
 		if app.Name == "" {
-			errs = append(errs, lines.Errorf(key+"name", "want the short name of an application"))
+			errs = append(errs, lines.Errorf(key+"name", "the short name of an application is required"))
 		}
 		if app.MaxConcurrent < 0 {
-			errs = append(errs, lines.Errorf(key+"max_concurrent", "%d is negative; 0 means no limit", app.MaxConcurrent))
+			errs = append(errs, lines.Errorf(key+"max_concurrent", "%d is negative; use 0 for no limit", app.MaxConcurrent))
 		}
 		if !(app.AvgNCPUs >= 0 && app.AvgNCPUs <= 1e4) {
-			errs = append(errs, lines.Errorf(key+"avg_ncpus", "%v is not within 0 and 10000", app.AvgNCPUs))
+			errs = append(errs, lines.Errorf(key+"avg_ncpus", "%v is not between 0 and 10000", app.AvgNCPUs))
 		}
 	}
 	return errors.Join(errs...)
@@ -304,7 +304,7 @@ var (
 // name. An account that was detached and can still be restored is, as it was.
 func WriteAccount(dataDir string, a Account) error {
 	if !validKey(a.Authenticator) {
-		return fmt.Errorf("%s: the account key is not one; want the key that the project's web site shows", a.MasterURL)
+		return fmt.Errorf("%s: not an account key; copy the one from the project's web site", a.MasterURL)
 	}
 	path := AccountPath(dataDir, a.MasterURL)
 	if _, err := os.Lstat(path); err == nil {
@@ -324,17 +324,17 @@ func WriteAccount(dataDir string, a Account) error {
 	text := fmt.Sprintf(`# One project. The agent rereads this file when it changes and never rewrites it.
 master_url = %q
 authenticator = %q
-# Share of the computer, relative to the other projects' shares.
+# Share of this computer, relative to the shares of the other projects.
 resource_share = %v
-# true: finish and report what is here, fetch no more.
+# true: finish and report the current tasks, but fetch no more.
 no_more_work = %v
 `, a.MasterURL, string(a.Authenticator), a.ResourceShare, a.NoMoreWork)
 	read, err := parseAccount(a.MasterURL, []byte(text))
 	if err == nil && (read.MasterURL != a.MasterURL || read.Authenticator != a.Authenticator || read.ResourceShare != a.ResourceShare) {
-		err = fmt.Errorf("%s: its address is not in its usual form, %s", a.MasterURL, read.MasterURL)
+		err = fmt.Errorf("%s: use the address in its canonical form, %s", a.MasterURL, read.MasterURL)
 	}
 	if err != nil {
-		return fmt.Errorf("not attached, nothing has changed: %w", err)
+		return fmt.Errorf("not attached: %w", err)
 	}
 	return atomicfile.Write(path, []byte(text), 0o600)
 }

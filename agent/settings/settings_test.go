@@ -56,16 +56,16 @@ device_name = "d"
 pass_environment = ["A"]
 max_processes = 4`, ""},
 		{"unknown keys", "ncpu = 3\n\n[log_level]\nx = 1\n", "DIR/starling.toml:1: ncpu: unknown key, did you mean ncpus?\n" +
-			"DIR/starling.toml:3: log_level: map[x:1] is not a text in quotes"},
+			"DIR/starling.toml:3: log_level: map[x:1] is not a string in quotes"},
 		{"wrong kinds", "ncpus = \"all\"\nallow_multiple_clients = 1", "DIR/starling.toml:1: ncpus: \"all\" is not a whole number\n" +
 			"DIR/starling.toml:2: allow_multiple_clients: 1 is not true or false"},
 		{"log flags", "[log_flags]\ncpu_sched = true\nrr_simulation = true\ncpu_schd = true", "DIR/starling.toml:4: log_flags.cpu_schd: unknown key, did you mean cpu_sched?"},
 		{"log flag of the wrong kind", "[log_flags]\ntask = 1", "DIR/starling.toml:2: log_flags.task: 1 is not true or false"},
-		{"bad processes", "max_processes = 1", "DIR/starling.toml:1: max_processes: 1 is too few: wrappers need some for themselves; want 4 or more"},
-		{"bad values", "max_file_xfers_per_project = 0\nmax_file_xfers = 101\nncpus = -1\nlog_level = \"loud\"", "DIR/starling.toml:4: log_level: \"loud\" is not debug, info, warn or error\n" +
-			"DIR/starling.toml:3: ncpus: -1 is negative; 0 means those there are\n" +
-			"DIR/starling.toml:2: max_file_xfers: 101 is not within 1 and 100\n" +
-			"DIR/starling.toml:1: max_file_xfers_per_project: 0 is not within 1 and 100"},
+		{"bad processes", "max_processes = 1", "DIR/starling.toml:1: max_processes: 1 is too few, because wrappers need some themselves; use 4 or more"},
+		{"bad values", "max_file_xfers_per_project = 0\nmax_file_xfers = 101\nncpus = -1\nlog_level = \"loud\"", "DIR/starling.toml:4: log_level: \"loud\" is not one of debug, info, warn, error\n" +
+			"DIR/starling.toml:3: ncpus: -1 is negative; use 0 for the actual number\n" +
+			"DIR/starling.toml:2: max_file_xfers: 101 is not between 1 and 100\n" +
+			"DIR/starling.toml:1: max_file_xfers_per_project: 0 is not between 1 and 100"},
 		{"no TOML", "log_level = \"info\"\nncpus 3\n", "DIR/starling.toml:2: expected '.' or '=', but got '3' instead"},
 		{"twice", "ncpus = 1\nncpus = 2\n", "DIR/starling.toml:2: Key 'ncpus' has already been defined."},
 	} {
@@ -116,18 +116,18 @@ func TestBadAccountsDoNotStopTheOthers(t *testing.T) {
 	if len(bad) != 8 || filepath.Base(bad[0]) != "again.toml" {
 		t.Errorf("bad files %q", bad)
 	}
-	const site = "want the account key that the project's web site shows"
+	const site = "not an account key; copy the one from the project's web site"
 	const noDot = "the host needs a dot for BOINC's clients (127.0.0.1 rather than localhost)"
 	told(t, d, err, strings.Join([]string{
 		"DIR/accounts/again.toml: https://a.example/ already has the account file DIR/accounts/a.toml",
 		"DIR/accounts/bad_key.toml:2: authenticator: " + site,
-		"DIR/accounts/bad_share.toml:4: resource_share: -1 is not within 0 and 1000000",
+		"DIR/accounts/bad_share.toml:4: resource_share: -1 is not between 0 and 1000000",
 		`DIR/accounts/bad_url.toml:1: master_url: master URL "http://localhost:8080": ` + noDot,
 		`DIR/accounts/empty.toml: master_url: master URL "": ` + noDot,
 		"DIR/accounts/empty.toml: authenticator: " + site,
 		"DIR/accounts/misspelt.toml:3: resource_shar: unknown key, did you mean resource_share?",
-		"DIR/accounts/nan.toml:3: resource_share: NaN is not within 0 and 1000000",
-		"DIR/accounts/quotes.toml:2: authenticator: want a text in quotes",
+		"DIR/accounts/nan.toml:3: resource_share: NaN is not between 0 and 1000000",
+		"DIR/accounts/quotes.toml:2: authenticator: must be a string in quotes",
 	}, "\n"))
 	if strings.Contains(err.Error(), key) {
 		t.Error("the account key is in the error")

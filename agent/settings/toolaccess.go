@@ -36,7 +36,7 @@ func Password(dataDir string) (string, error) {
 		password := hex.EncodeToString(random[:])
 		return password, atomicfile.Write(path, []byte(password+"\n"), 0o600)
 	} else if err != nil {
-		return "", fmt.Errorf("%s: %w; without the password BOINC's tools cannot be let in", path, err)
+		return "", fmt.Errorf("%s: %w; without the password, BOINC's tools cannot connect", path, err)
 	}
 	line, _, _ := strings.Cut(string(b), "\n")
 	return strings.TrimSpace(line), nil

@@ -77,7 +77,7 @@ func ChangeSettings(dataDir string, change func(*Settings)) error {
 	if err := sameAgain(OverrideFile, o, difference(own, read), err); err != nil {
 		return err
 	}
-	text := fmt.Sprintf("# What tools changed of the settings. It wins over %s; delete a line to go back to\n# what stands there.\n%s", File, &b)
+	text := fmt.Sprintf("# Settings changed by tools. They override %s; delete a line to return to the\n# value there.\n%s", File, &b)
 	return atomicfile.Write(path, []byte(text), 0o600)
 }
 

@@ -17,7 +17,7 @@ func bounded(db *state.DB, project string, r protocol.SchedulerReply) (protocol.
 	b := bounder{db: db, project: project}
 	r.Results = slices.DeleteFunc(slices.Clone(r.Results), func(v protocol.Result) bool { return b.sprawls("task", v.Name, v.FileRefs) })
 	r.Workunits = slices.DeleteFunc(slices.Clone(r.Workunits), func(v protocol.Workunit) bool { return b.sprawls("workunit", v.Name, v.FileRefs) })
-	r.AppVersions = slices.DeleteFunc(slices.Clone(r.AppVersions), func(v protocol.AppVersion) bool { return b.sprawls("version of application", v.AppName, v.FileRefs) })
+	r.AppVersions = slices.DeleteFunc(slices.Clone(r.AppVersions), func(v protocol.AppVersion) bool { return b.sprawls("application version", v.AppName, v.FileRefs) })
 	r.Messages = r.Messages[:min(len(r.Messages), workfetch.MaxMessages)]
 	r.TrickleDowns = r.TrickleDowns[:min(len(r.TrickleDowns), workfetch.MaxMessages)]
 	r.Apps = slices.DeleteFunc(slices.Clone(r.Apps), func(v protocol.App) bool { return b.sprawls("application", v.Name, nil) })
@@ -26,20 +26,20 @@ func bounded(db *state.DB, project string, r protocol.SchedulerReply) (protocol.
 	r.Results = b.results(r.Results)
 	r.Workunits = b.workunits(r.Workunits, r.Results)
 	r.Files = b.files(r.Files, needed(r))
-	if len(b.told) > 0 {
-		b.told = append(b.told, "This is said until the project answers within the bounds; if it goes on, tell the project.")
+	if len(b.notices) > 0 {
+		b.notices = append(b.notices, "This notice stays until a reply from the project is within the limits. If it persists, inform the project.")
 	}
-	return r, strings.Join(b.told, " ")
+	return r, strings.Join(b.notices, " ")
 }
 
 type bounder struct {
 	db      *state.DB
 	project string
-	told    []string
+	notices []string
 }
 
-func (b *bounder) tell(format string, args ...any) {
-	b.told = append(b.told, fmt.Sprintf(format, args...))
+func (b *bounder) notice(format string, args ...any) {
+	b.notices = append(b.notices, fmt.Sprintf(format, args...))
 }
 
 // sprawls reports whether something has too long a name or refers to too many files
@@ -49,11 +49,11 @@ func (b *bounder) sprawls(what, name string, refs []protocol.FileRef) bool {
 		return false
 	}
 	switch {
-	case len(b.told) > 0: // one of them is enough to know
+	case len(b.notices) > 0: // one of them is enough to know
 	case len(name) > workfetch.MaxName:
-		b.tell("Its %s %.60q… and perhaps more was not taken: the name has %d bytes, and %d are the most.", what, name, len(name), workfetch.MaxName)
+		b.notice("The %s %.60q…, and possibly others, was rejected: its name has %d bytes, and the limit is %d.", what, name, len(name), workfetch.MaxName)
 	default:
-		b.tell("Its %s %.100q and perhaps more was not taken: it refers to %d files, and %d are the most.", what, name, len(refs), workfetch.MaxRefs)
+		b.notice("The %s %.100q, and possibly others, was rejected: it refers to %d files, and the limit is %d.", what, name, len(refs), workfetch.MaxRefs)
 	}
 	return true
 }
@@ -90,10 +90,10 @@ func (b *bounder) results(sent []protocol.Result) []protocol.Result {
 	switch left := len(sent) - len(kept); {
 	case left == 0:
 	case held < workfetch.MaxAtOnce:
-		b.tell("The project sent %d tasks; %d of them were not taken, since no more than %d of one project are kept here. It can send them again when some are reported.",
+		b.notice("The project sent %d tasks, of which %d were rejected: the limit per project is %d. The project can send them again once some are reported.",
 			len(sent), left, workfetch.MaxHeld)
 	default:
-		b.tell("The project sent %d tasks; %d of them were not taken, since one answer may bring %d. It can send them again later, or to other computers.",
+		b.notice("The project sent %d tasks, of which %d were rejected: the limit per reply is %d. The project can send them again later, or to other computers.",
 			len(sent), left, workfetch.MaxAtOnce)
 	}
 	return kept
@@ -120,7 +120,7 @@ func (b *bounder) apps(sent []protocol.App) []protocol.App {
 		return known
 	})
 	if n := len(sent) - len(kept); n > 0 {
-		b.tell("%d of its applications were not taken: no more than %d of one project are kept here.", n, workfetch.MaxVersions)
+		b.notice("Applications rejected: %d. The limit per project is %d.", n, workfetch.MaxVersions)
 	}
 	return kept
 }
@@ -131,7 +131,7 @@ func (b *bounder) versions(sent []protocol.AppVersion) []protocol.AppVersion {
 		return known
 	})
 	if n := len(sent) - len(kept); n > 0 {
-		b.tell("%d of its app versions were not taken: no more than %d of one project are kept here.", n, workfetch.MaxVersions)
+		b.notice("App versions rejected: %d. The limit per project is %d.", n, workfetch.MaxVersions)
 	}
 	return kept
 }
@@ -151,7 +151,7 @@ func (b *bounder) files(sent []protocol.FileInfo, needed map[string]bool) []prot
 		return known
 	})
 	if n := len(sent) - len(kept); n > 0 {
-		b.tell("%d of its files were not taken: no more than %d of one project are kept here.", n, workfetch.MaxFiles)
+		b.notice("Files rejected: %d. The limit per project is %d.", n, workfetch.MaxFiles)
 	}
 	return kept
 }

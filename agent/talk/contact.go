@@ -20,31 +20,31 @@ type conversation struct {
 	cancel context.CancelFunc
 }
 
-// talk notes that a conversation begins. What it does must run under the context
+// talk notes that a conversation starts. What it does must run under the context
 // that is returned, and delete the note when it is over.
 func (t *Talk) talk(project string, c view.Conversation) context.Context {
 	ctx, cancel := context.WithCancel(t.Ctx)
-	t.talking[project] = conversation{c, cancel}
+	t.sessions[project] = conversation{c, cancel}
 	return ctx
 }
 
 // Talks reports whether there is a conversation with a project.
 func (t *Talk) Talks(project string) bool {
-	_, talks := t.talking[project]
+	_, talks := t.sessions[project]
 	return talks
 }
 
-// fallSilent notes that a conversation is over.
-func (t *Talk) fallSilent(project string) {
-	if c, talks := t.talking[project]; talks {
+// endSession notes that a conversation is over.
+func (t *Talk) endSession(project string) {
+	if c, talks := t.sessions[project]; talks {
 		c.cancel()
-		delete(t.talking, project)
+		delete(t.sessions, project)
 	}
 }
 
 // Cancel breaks a conversation off, and reports whether there was one.
 func (t *Talk) Cancel(project string) bool {
-	c, talks := t.talking[project]
+	c, talks := t.sessions[project]
 	if talks {
 		c.cancel()
 	}
@@ -64,7 +64,7 @@ func (t *Talk) fetchMaster(p state.Project) {
 }
 
 func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) {
-	t.fallSilent(u)
+	t.endSession(u)
 	p, ok := t.DB.Projects.Get(u)
 	if !ok || p.Ending.Due(time.Now()) {
 		return
@@ -73,7 +73,7 @@ func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) 
 	if err != nil {
 		c = c.MasterFailed(now, t.Rand)
 		p.Contact.LastError = err.Error()
-		t.Log.Warn("master page not usable, trying again", "project", u, "at", c.MinRPCTime, "error", err)
+		t.Log.Warn("cannot fetch the master page; trying again", "project", u, "at", c.MinRPCTime, "err", err)
 	} else {
 		isNew := slices.ContainsFunc(urls, func(s string) bool { return !slices.Contains(p.SchedulerURLs, s) })
 		c = c.MasterFetched(isNew)
@@ -84,7 +84,7 @@ func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) 
 	t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) })
 }
 
-// session begins a scheduler RPC. The sequence number is used up before the
+// session starts a scheduler RPC. The sequence number is used up before the
 // request leaves, so that no two requests ever carry the same.
 func (t *Talk) session(p state.Project, reason string, d decide.Decision, now time.Time) {
 	u := p.MasterURL
@@ -108,7 +108,7 @@ func (t *Talk) session(p state.Project, reason string, d decide.Decision, now ti
 
 // answered makes a session's outcome durable, all of it at once.
 func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protocol.SchedulerReply, err error, now time.Time) {
-	t.fallSilent(u)
+	t.endSession(u)
 	p, ok := t.DB.Projects.Get(u)
 	if !ok || p.Ending.Due(time.Now()) {
 		return
@@ -117,16 +117,16 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 		c := view.Contact(p).Failed(now, t.Rand)
 		setContact(&p, c)
 		p.Contact.LastError = err.Error()
-		t.Log.Warn("no scheduler answered usably, trying again; computing continues", "project", u, "at", c.MinRPCTime, "failures", c.Failures, "error", err)
+		t.Log.Warn("no usable reply from the scheduler; trying again, and computing continues", "project", u, "at", c.MinRPCTime, "failures", c.Failures, "err", err)
 		t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) })
 		return
 	}
-	t.Log.Debug("scheduler answered", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
+	t.Log.Debug("scheduler replied", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
 		"acknowledged", len(reply.ResultAcks), "aborts", len(reply.ResultAborts), "request_delay", reply.RequestDelay)
 	kept, left := bounded(t.DB, u, *reply)
 	r := replier{t: t, project: p, req: req, reply: &kept, now: now}
 	if r.project.LeftOut = left; left != "" {
-		t.Log.Warn("not all of the project's answer is taken", "project", u, "why", left)
+		t.Log.Warn("part of the project's reply was rejected", "project", u, "why", left)
 	}
 	t.Life.TricklesDown(u, kept.TrickleDowns) // may come twice, must not be lost
 	if !t.Save(r.apply) {
@@ -144,13 +144,13 @@ func setContact(p *state.Project, c contact.State) {
 	p.Contact.FetchMaster, p.Contact.MinRPCTime = c.FetchMaster, c.MinRPCTime
 }
 
-// keepOld remembers a reported result for tools, for a while.
-func (t *Talk) keepOld(r state.Result, now time.Time) {
+// keepReported remembers a reported result for tools, for a while.
+func (t *Talk) keepReported(r state.Result, now time.Time) {
 	u, _ := t.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
-	for len(t.old) > 0 && now.Sub(t.old[0].Created) >= view.OldKept {
-		t.old = t.old[1:]
+	for len(t.recentlyReported) > 0 && now.Sub(t.recentlyReported[0].Created) >= view.OldKept {
+		t.recentlyReported = t.recentlyReported[1:]
 	}
-	t.old = append(t.old, view.OldResult{
+	t.recentlyReported = append(t.recentlyReported, view.OldResult{
 		Project: r.Project, Name: r.Name, App: u.AppName, ExitStatus: r.ExitStatus,
 		Elapsed: r.Elapsed, CPUTime: r.CPUTime, Completed: r.Completed, Created: now,
 	})

@@ -48,9 +48,9 @@ func (t *Talk) managerRequest(m state.Manager, now time.Time) *protocol.ManagerR
 	return r
 }
 
-// judgeable is a reply as the policy wants it: with addresses in their canonical
+// toPolicy is a reply as the policy wants it: with addresses in their canonical
 // form, and signatures verified.
-func (t *Talk) judgeable(reply *protocol.ManagerReply) acctmgr.Reply {
+func (t *Talk) toPolicy(reply *protocol.ManagerReply) acctmgr.Reply {
 	r := acctmgr.Reply{SigningKey: reply.SigningKey}
 	key, errKey := protocol.ParsePublicKey(reply.SigningKey)
 	for _, acc := range reply.Accounts {
@@ -87,8 +87,8 @@ func (t *Talk) managedProjects() (all []acctmgr.Project) {
 	return all
 }
 
-// obey does what a reply comes to. Each step may be done again.
-func (t *Talk) obey(m state.Manager, plan acctmgr.Plan) error {
+// applyPlan does what a reply comes to. Each step may be done again.
+func (t *Talk) applyPlan(m state.Manager, plan acctmgr.Plan) error {
 	var errs []error
 	var unwanted []life.Move
 	dir := t.Dir
@@ -101,10 +101,10 @@ func (t *Talk) obey(m state.Manager, plan acctmgr.Plan) error {
 		}))
 	}
 	for _, n := range plan.Notes {
-		t.Log.Warn("account manager is not obeyed in this", "why", n)
+		t.Log.Warn("ignoring an instruction from the account manager", "why", n)
 	}
 	for _, x := range plan.Attach {
-		t.Log.Info("attaching as the account manager says", "project", x.URL)
+		t.Log.Info("attaching at the account manager's request", "project", x.URL)
 		err := settings.WriteAccount(dir, settings.Account{MasterURL: x.URL, Authenticator: protocol.Authenticator(x.Authenticator), ResourceShare: 100})
 		if err != nil && !errors.Is(err, settings.ErrAttached) {
 			errs = append(errs, err)

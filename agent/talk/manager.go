@@ -13,7 +13,7 @@ import (
 )
 
 // ErrOtherManager says that the agent follows an account manager already.
-var ErrOtherManager = errors.New("an account manager is followed already; leave it first")
+var ErrOtherManager = errors.New("an account manager is already in use; leave it first")
 
 // JoinManager has the agent follow an account manager from now on, if that answers
 // and takes the account. It returns when the projects that it names are attached.
@@ -37,7 +37,7 @@ func (t *Talk) JoinManager(ctx context.Context, managerURL, login, passwdHash st
 func (t *Talk) SyncManager(ctx context.Context) error {
 	return t.withManager(ctx, func(m state.Manager) (state.Manager, error) {
 		if m.URL == "" {
-			return m, errors.New("no account manager is followed; join one with: starling manager join URL")
+			return m, errors.New("no account manager is in use; join one with: starling manager join URL")
 		}
 		return m, nil
 	})
@@ -51,7 +51,7 @@ func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (stat
 		m, _ := t.DB.Managers.Get(state.Self)
 		m, err := choose(m)
 		if err == nil && t.manages {
-			err = errors.New("the account manager is being asked already")
+			err = errors.New("a request to the account manager is already in progress")
 		}
 		if err == nil {
 			t.askManager(m, done)
@@ -65,20 +65,20 @@ func (t *Talk) withManager(ctx context.Context, choose func(state.Manager) (stat
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return errors.New("the account manager has not answered yet")
+		return errors.New("the account manager has not replied yet")
 	case <-t.Ctx.Done():
 		return errors.New("the agent is stopping")
 	}
 }
 
-// LeaveManager follows no account manager any more. Projects stay, with what their
+// LeaveManager stops using the account manager. Projects stay, with what their
 // account files say of them, unless detach is set: then those go that the manager
 // attached.
 func (t *Talk) LeaveManager(ctx context.Context, detach bool) error {
 	return t.Do(ctx, func() error {
 		m, _ := t.DB.Managers.Get(state.Self)
 		if m.URL == "" {
-			return errors.New("no account manager is followed")
+			return errors.New("no account manager is in use")
 		}
 		err := t.DB.Update(func(tx *state.Tx) {
 			t.DB.Managers.Delete(tx, state.Self)
@@ -90,7 +90,7 @@ func (t *Talk) LeaveManager(ctx context.Context, detach bool) error {
 		if err != nil {
 			return err
 		}
-		t.Log.Info("account manager left", "manager", m.URL)
+		t.Log.Info("left the account manager", "manager", m.URL)
 		return errors.Join(t.unmanage(detach), t.Rules.ReadFiles())
 	})
 }
@@ -108,7 +108,7 @@ func (t *Talk) FollowManager(now time.Time, w *core.Waker) {
 	t.askManager(m, nil)
 }
 
-// askManager begins a conversation with m. How it ended goes to done, if that is
+// askManager starts a conversation with m. How it ended goes to done, if that is
 // not nil, which has room for it.
 func (t *Talk) askManager(m state.Manager, done chan<- error) {
 	t.manages = true
@@ -126,7 +126,7 @@ func (t *Talk) managerOver(e ManagerAnswered) {
 	t.manages = false
 	err := e.Err
 	if _, still := t.DB.Managers.Get(state.Self); e.Followed && !still {
-		err = errors.New("the account manager was left meanwhile")
+		err = errors.New("you left the account manager in the meantime")
 	} else {
 		err = t.managerAnswered(e.Manager, e.Reply, err, time.Now())
 	}
@@ -141,17 +141,17 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 	followed, joined := t.DB.Managers.Get(state.Self)
 	if err != nil {
 		if !joined || m.Login != followed.Login || m.PasswordHash != followed.PasswordHash {
-			return err // somebody tried, and hears of it
+			return err // someone tried, and gets the error
 		}
 		refused, ok := errors.AsType[*protocol.AccountError](err)
 		f := followed
 		f.Failures++
 		f.NextTry, f.Trouble, f.WrongPassword = acctmgr.Failed(now, f.Failures, t.Rand), err.Error(), ok && refused.Num == protocol.ErrNumBadPassword
-		t.Log.Warn("account manager gave no usable answer, trying again; computing continues", "manager", m.URL, "at", f.NextTry, "error", err)
+		t.Log.Warn("no usable reply from the account manager; trying again, and computing continues", "manager", m.URL, "at", f.NextTry, "err", err)
 		t.Save(func(tx *state.Tx) { t.DB.Managers.Put(tx, state.Self, f) })
 		return err
 	}
-	plan := acctmgr.Decide(m.SigningKey, t.judgeable(reply), t.managedProjects())
+	plan := acctmgr.Decide(m.SigningKey, t.toPolicy(reply), t.managedProjects())
 	if plan.Refused != "" && !joined {
 		return fmt.Errorf("account manager %s: %s", m.URL, plan.Refused)
 	}
@@ -167,9 +167,9 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 		return err
 	}
 	for _, text := range reply.Messages {
-		t.Log.Info("message from the account manager", "text", text)
+		t.Log.Info("message from account manager", "text", text)
 	}
-	err = t.obey(m, plan)
+	err = t.applyPlan(m, plan)
 	m.NextTry = again
 	t.Save(func(tx *state.Tx) { t.DB.Managers.Put(tx, state.Self, m) })
 	if took {

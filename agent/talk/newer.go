@@ -17,7 +17,7 @@ const (
 	newerRetry = time.Hour // after trouble
 )
 
-// newer is what is known of newer versions of this program. The agent tells of one
+// newer is what is known of newer versions of this program. The agent reports one
 // and never replaces itself.
 type newer struct {
 	next  time.Time // when to ask again
@@ -62,16 +62,16 @@ func (t *Talk) newest(where string) (release.Release, error) {
 	return r, nil
 }
 
-func (t *Talk) tellNewer(r release.Release, err error) {
+func (t *Talk) noteNewer(r release.Release, err error) {
 	switch {
 	case err != nil:
 		t.newer.next = time.Now().Add(newerRetry)
-		t.Log.Debug("cannot learn which version is the newest", "error", err)
+		t.Log.Debug("cannot check for a newer version", "err", err)
 	case !r.After(t.Version):
 		t.newer.found = nil
 	case t.newer.found == nil || *t.newer.found != r:
 		t.newer.found = &r
-		t.Log.Info("a newer Starling is out", "version", r.Version, "this", t.Version, "see", r.URL)
+		t.Log.Info("a newer version of Starling is available", "version", r.Version, "this", t.Version, "see", r.URL)
 	}
 }
 

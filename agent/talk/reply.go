@@ -66,7 +66,7 @@ func (r *replier) apply(tx *state.Tx) {
 		// A server that takes nothing is not pressed: its answer counts, but the
 		// next contact waits as if there had been none.
 		setContact(p, view.Contact(before).Failed(r.now, r.t.Rand))
-		p.Contact.LastError = "the server acknowledged none of the results that were reported"
+		p.Contact.LastError = "the server acknowledged none of the reported results"
 	}
 	r.aborts(tx)
 	r.work(tx)
@@ -86,11 +86,11 @@ func (r *replier) after() {
 		r.t.Life.AbortByProject(res)
 	}
 	for _, res := range r.done {
-		r.t.keepOld(res, r.now)
+		r.t.keepReported(res, r.now)
 	}
 	if r.prefs {
 		r.t.Rules.MergePrefs()
-		r.t.Log.Info("computing preferences taken over from the project's web site", "project", r.project.MasterURL)
+		r.t.Log.Info("using new computing preferences from the project's web site", "project", r.project.MasterURL)
 	}
 	r.t.Life.Stale()
 }
@@ -132,7 +132,7 @@ func (r *replier) identity(tx *state.Tx) {
 	if reply.MasterURL != "" && !strings.EqualFold(reply.MasterURL, p.MasterURL) {
 		// BOINC's 8.x clients move over and drop all work; a wrong setting on a
 		// server must not cost results.
-		r.say(true, "the project calls itself by another address; keeping ours", "theirs", reply.MasterURL)
+		r.say(true, "the project reports a different address; keeping the current one", "theirs", reply.MasterURL)
 	}
 	if reply.HostID != 0 {
 		p.HostID, p.RPCSeqno = reply.HostID, 0
@@ -172,14 +172,14 @@ func (r *replier) key() {
 	case offered == "":
 	case p.CodeSignKey == "":
 		if _, err := protocol.ParsePublicKey(offered); err != nil {
-			r.say(true, "the project sent an unusable code signing key", "error", err)
+			r.say(true, "the project sent an unusable code signing key", "err", err)
 			return
 		}
 		p.CodeSignKey = offered
 	case sameKey(p.CodeSignKey, offered):
 	default:
 		if err := protocol.AcceptNewKey(p.CodeSignKey, offered, r.reply.CodeSignKeySignature); err != nil {
-			r.say(true, "keeping the code signing key that is known", "error", err)
+			r.say(true, "rejecting a new code signing key; keeping the known one", "err", err)
 			return
 		}
 		p.CodeSignKey = offered
@@ -283,10 +283,10 @@ func (r *replier) work(tx *state.Tx) {
 }
 
 // file takes in a file's description. A name that is known already keeps its
-// size and checksum; a transfer of it that had failed is tried anew.
+// size and checksum; a transfer of it that had failed is tried again.
 func (r *replier) file(tx *state.Tx, f protocol.FileInfo, appFile, output bool) {
 	if err := protocol.ValidFileName(f.Name); err != nil {
-		r.say(true, "the project described a file that cannot be", "error", err)
+		r.say(true, "the project described a file with an invalid name", "err", err)
 		return
 	}
 	key := state.Key(r.project.MasterURL, f.Name)
@@ -302,7 +302,7 @@ func (r *replier) file(tx *state.Tx, f protocol.FileInfo, appFile, output bool) 
 		rec.MaxNBytes = f.MaxNBytes
 	}
 	if appFile && !rec.AppFile {
-		// It was fetched as data and is to be run now: it must be checked anew.
+		// It was fetched as data and is to be run now: it must be checked again.
 		rec.AppFile, rec.Local = true, state.FileAbsent
 	}
 	if rec.Local == state.FileFailed {
@@ -338,7 +338,7 @@ func (r *replier) result(tx *state.Tx, res protocol.Result) {
 		rec.Stderr = life.ErrorReport(err.Error(), "")
 		rec.Ready(r.now)
 		r.unusable++
-		r.say(true, "result cannot be run", "result", res.Name, "error", err)
+		r.say(true, "result cannot be run", "result", res.Name, "err", err)
 	} else {
 		r.say(false, "result received", "result", res.Name, "deadline", res.ReportDeadline)
 	}
@@ -374,7 +374,7 @@ func (r *replier) version(res protocol.Result) (state.AppVersion, error) {
 	if slices.Contains(append(alternatives, primary), best.Platform) {
 		return best, nil
 	}
-	return best, fmt.Errorf("the application is for platform %.60q, which this computer is not", best.Platform)
+	return best, fmt.Errorf("the application is for platform %.60q, which this computer does not support", best.Platform)
 }
 
 // complete checks that everything a result refers to has been described.
@@ -407,9 +407,11 @@ func (r *replier) fetched() {
 	if f.Why = ""; usable > 0 {
 		return
 	}
-	words := make([]string, 0, len(r.reply.Messages))
+	said := make([]string, 0, len(r.reply.Messages))
 	for _, m := range r.reply.Messages {
-		words = append(words, untranslated(m.Text))
+		said = append(said, untranslated(m.Text))
 	}
-	f.Why = strings.Join(words, "; ")
+	if len(said) > 0 {
+		f.Why = "The last request brought no work (" + strings.Join(said, "; ") + ")"
+	}
 }

@@ -1,8 +1,8 @@
 // Package talk holds the agent's conversations: with projects' servers, with an account
-// manager, and with whoever tells of newer versions of the program.
+// manager, and with whoever announces newer versions of the program.
 //
-//	contact.go   when one begins and how it ends
-//	request.go   what a scheduler is told
+//	contact.go   when one starts and how it ends
+//	request.go   what a scheduler is sent
 //	reply.go     what is made of its answer; bounds.go: how much of it is taken
 //	manager.go   conversations with an account manager; managed.go: what comes of them
 //	newer.go     whether there is a newer version of the program
@@ -34,19 +34,19 @@ type Talk struct {
 	Disk   *usage.Disk
 
 	// What follows is lost at a restart, and may be.
-	talking map[string]conversation // by project, those under way
-	asked   map[string]bool         // project → the user wants it contacted now
-	old     []view.OldResult        // reported of late
-	manages bool                    // an account manager is being contacted
-	newer   newer
+	sessions         map[string]conversation // by project, those under way
+	asked            map[string]bool         // project → the user wants it contacted now
+	recentlyReported []view.OldResult        // reported recently
+	manages          bool                    // an account manager is being contacted
+	newer            newer
 }
 
-// Open makes ready what goes on: nothing does yet.
+// Open sets up what keeps track of work in progress; there is none yet.
 func (t *Talk) Open() {
-	t.talking, t.asked = make(map[string]conversation), make(map[string]bool)
+	t.sessions, t.asked = make(map[string]conversation), make(map[string]bool)
 }
 
-// Act begins sessions as a pass decided.
+// Act starts sessions as a pass decided.
 func (t *Talk) Act(d decide.Decision, now time.Time) {
 	for i, seen := range d.Snapshot.Projects {
 		p, ok := t.DB.Projects.Get(seen.URL)
@@ -82,7 +82,7 @@ type Answered struct {
 }
 
 // Event names it.
-func (Answered) Event() string { return "scheduler answered" }
+func (Answered) Event() string { return "scheduler replied" }
 
 // ManagerAnswered is an event: a conversation with an account manager is over.
 type ManagerAnswered struct {
@@ -94,7 +94,7 @@ type ManagerAnswered struct {
 }
 
 // Event names it.
-func (ManagerAnswered) Event() string { return "account manager answered" }
+func (ManagerAnswered) Event() string { return "account manager replied" }
 
 // NewerFound is an event: which version of the program is the newest is known, or not.
 type NewerFound struct {
@@ -115,7 +115,7 @@ func (t *Talk) Handle(e core.Event) bool {
 	case ManagerAnswered:
 		t.managerOver(e)
 	case NewerFound:
-		t.tellNewer(e.Release, e.Err)
+		t.noteNewer(e.Release, e.Err)
 	default:
 		return false
 	}
@@ -123,7 +123,7 @@ func (t *Talk) Handle(e core.Event) bool {
 }
 
 // Idle reports whether no project is talked with.
-func (t *Talk) Idle() bool { return len(t.talking) == 0 }
+func (t *Talk) Idle() bool { return len(t.sessions) == 0 }
 
 // Ask has a project contacted now.
 func (t *Talk) Ask(project string) { t.asked[project] = true }
@@ -131,13 +131,13 @@ func (t *Talk) Ask(project string) { t.asked[project] = true }
 // Asked are the projects that the user wants contacted now. It is not to be changed.
 func (t *Talk) Asked() map[string]bool { return t.asked }
 
-// Old are the results reported of late. It is not to be changed.
-func (t *Talk) Old() []view.OldResult { return t.old }
+// RecentlyReported are the results reported recently. It is not to be changed.
+func (t *Talk) RecentlyReported() []view.OldResult { return t.recentlyReported }
 
 // Talking are the conversations under way, by project.
-func (t *Talk) Talking() map[string]view.Conversation {
-	all := make(map[string]view.Conversation, len(t.talking))
-	for u, c := range t.talking {
+func (t *Talk) Sessions() map[string]view.Conversation {
+	all := make(map[string]view.Conversation, len(t.sessions))
+	for u, c := range t.sessions {
 		all[u] = c.Conversation
 	}
 	return all

@@ -12,7 +12,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
-// The data directory is walked over every five minutes, and sooner when somebody looks
+// The data directory is walked over every five minutes, and sooner when someone looks
 // at what was found longer ago than half a minute.
 const (
 	measureEvery = 5 * time.Minute
@@ -25,7 +25,7 @@ type Disk struct {
 
 	use     diskUse
 	walking bool
-	wanted  bool // somebody looks at it
+	wanted  bool // someone looks at it
 }
 
 // diskUse is what a walk over the data directory found, in bytes.
@@ -60,7 +60,7 @@ func (d *Disk) Handle(e core.Event) bool {
 	return ok
 }
 
-// Want has the disk measured soon: somebody looks at it.
+// Want has the disk measured soon: someone looks at it.
 func (d *Disk) Want() { d.wanted = true }
 
 // Total is how many bytes are used in all; negative if that is not known yet.

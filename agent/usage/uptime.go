@@ -49,7 +49,7 @@ func (up *Uptime) Open(now time.Time) {
 	case off > 0:
 		t.On = average(t.On, 0, off)
 	case off < -jump:
-		up.Log.Warn("the clock was set back; waits are kept as long as they were", "by", -off)
+		up.Log.Warn("the clock was set back; waiting times keep their length", "by", -off)
 		up.setBack(-off)
 	}
 }
@@ -60,11 +60,11 @@ func (up *Uptime) Count(now time.Time, active, online bool) {
 	dt, wall := now.Sub(up.last), now.Round(0).Sub(up.last.Round(0))
 	t := &up.times
 	switch gap := wall - dt; {
-	case gap > jump: // the computer slept, or its clock was put right
-		up.Log.Info("the clock went ahead; was the computer asleep?", "by", gap)
+	case gap > jump: // the computer slept, or its clock was corrected
+		up.Log.Info("the clock jumped ahead; was the computer asleep?", "by", gap)
 		t.On = average(t.On, 0, gap)
 	case gap < -jump:
-		up.Log.Warn("the clock was set back; waits are kept as long as they were", "by", -gap)
+		up.Log.Warn("the clock was set back; waiting times keep their length", "by", -gap)
 		up.setBack(-gap)
 	}
 	t.On = average(t.On, 1, dt)

@@ -13,7 +13,7 @@ type Page struct {
 	Status      control.Status                `json:"status"`
 	Compute     prefs.Permission              `json:"compute"`
 	Network     prefs.Permission              `json:"network"`
-	RunUntil    time.Time                     `json:"run_until,omitzero"`     // then the mode is auto again; zero: for good
+	RunUntil    time.Time                     `json:"run_until,omitzero"`     // then the mode is auto again; zero: until changed
 	NetUntil    time.Time                     `json:"network_until,omitzero"` // likewise
 	CPUs        int                           `json:"cpus"`                   // that may be used now
 	AllCPUs     int                           `json:"all_cpus"`
@@ -25,7 +25,7 @@ type Page struct {
 
 // A Day is the credit that the account and this computer had at its end.
 type Day struct {
-	Day  time.Time `json:"day"` // its begin, UTC
+	Day  time.Time `json:"day"` // its start, UTC
 	User float64   `json:"user"`
 	Host float64   `json:"host"`
 }

@@ -86,12 +86,12 @@ func (f *Facts) project(p state.Project) decide.Project {
 		Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 		Leaving: p.Ending.Leaves(), Resetting: p.Ending.Kind == state.Resetting, Missing: p.Ending.Kind == state.AccountMissing,
 		Contact: Contact(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
-		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.Letters[u],
+		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.TrickleUps[u],
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
 		LeftOut: p.LeftOut,
 	}
-	if c, talks := f.Talking[u]; talks {
+	if c, talks := f.Sessions[u]; talks {
 		v.Talking, v.TalkingSince, v.ForWork = true, c.Since.Round(0), c.ForWork
 	}
 	for _, t := range f.Transfers {
@@ -155,7 +155,7 @@ func (f *Facts) disk(p prefs.Permission) prefs.Permission {
 	}
 	const mb = 1 << 20
 	return prefs.Permission{Code: DiskFull, Why: fmt.Sprintf(
-		"The projects' files take %.1f MB of disk and the preferences allow %.1f MB (disk_max_used_gb, disk_max_used_pct, disk_min_free_gb).",
+		"The projects' files use %.1f MB of disk space, but the preferences allow %.1f MB (disk_max_used_gb, disk_max_used_pct, disk_min_free_gb).",
 		float64(f.Disk.Used)/mb, float64(allowed)/mb)}
 }
 

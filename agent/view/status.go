@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -89,8 +90,8 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	r := f.Last.Project(u).Fetch
 	v.Work, v.WorkCode = r.Text, string(r.Code)
-	if c, talks := f.Talking[u]; talks {
-		v.Work = fmt.Sprintf("In contact with the project since %s: %s.", c.Since.Format("15:04:05"), c.About)
+	if c, talks := f.Sessions[u]; talks {
+		v.Work = fmt.Sprintf("In contact with the project since %s: %s.", words.Time(c.Since, f.Now), c.About)
 	}
 	return v
 }
@@ -109,7 +110,7 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 			t.Fraction, t.CPUTime, t.Elapsed = p.Fraction, p.CPUTime.Seconds(), p.Elapsed.Seconds()
 		}
 	}
-	if t.Fraction == 0 && t.Elapsed > 0 { // it does not tell
+	if t.Fraction == 0 && t.Elapsed > 0 { // the application reports none
 		t.Fraction = jobsched.Guess(time.Duration(t.Elapsed*float64(time.Second)), f.stated(r.Version, u.RscFpopsEst))
 	}
 	if r.State >= protocol.ClientUploading && r.State != protocol.ClientAborted && r.State != protocol.ClientComputeError {
@@ -126,15 +127,15 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 func (f *Facts) why(r state.Result, t control.Task) string {
 	switch {
 	case r.ReadyToReport && r.Message != "":
-		return fmt.Sprintf("Failed: %s. It is reported at the next contact.", r.Message)
+		return fmt.Sprintf("Failed: %s. It will be reported at the next contact.", r.Message)
 	case r.ReadyToReport:
-		return "Done. It is reported at the next contact."
+		return "Finished. It will be reported at the next contact."
 	case !r.AbortAt.IsZero():
-		return fmt.Sprintf("You aborted the task. It will be given up %s. You can: keep it with: starling task resume %s", clock(r.AbortAt, f.Now), r.Name)
+		return fmt.Sprintf("At your request, this task will be aborted %s. You can: keep it with: starling task resume %s", words.When(r.AbortAt, f.Now), r.Name)
 	case r.State == protocol.ClientDownloading:
-		return "Waiting for its files." + f.trouble(r, f.DB.Inputs(r))
+		return "Waiting for its input files." + f.trouble(r, f.DB.Inputs(r))
 	case r.State == protocol.ClientUploading:
-		return "Its files are being sent." + f.trouble(r, r.FileRefs)
+		return "Uploading its output files." + f.trouble(r, r.FileRefs)
 	case t.Running:
 		if _, j, ok := f.Last.Result(r.Project, r.Name); ok {
 			return j.Text
@@ -155,7 +156,7 @@ func (f *Facts) trouble(r state.Result, refs []protocol.FileRef) string {
 	for _, ref := range refs {
 		file, _ := f.DB.Files.Get(state.Key(r.Project, ref.FileName))
 		if file.Error != "" && file.NextTry.After(f.Now) {
-			return fmt.Sprintf(" %s; trying again at %s.", file.Error, file.NextTry.Format("15:04:05"))
+			return fmt.Sprintf(" Trying again %s: %s.", words.When(file.NextTry, f.Now), file.Error)
 		}
 	}
 	return ""
@@ -175,30 +176,15 @@ func (f *Facts) manager() *control.Manager {
 // ending says that a project's tasks are going to be given up: why, when, and how
 // to keep them. It returns "" if they are not.
 func (f *Facts) ending(p state.Project) string {
-	at := clock(p.Ending.At, f.Now)
+	at := words.When(p.Ending.At, f.Now)
 	switch p.Ending.Kind {
 	case state.AccountMissing:
-		return fmt.Sprintf("The account file %s is missing since %s. The project will be detached %s unless the file comes back. You can: put it back, or detach now with: starling detach %s",
-			filepath.Join(settings.AccountsDir, filepath.Base(p.Ending.File)), strings.TrimPrefix(strings.TrimPrefix(clock(p.Ending.Since, f.Now), "at "), "on "), at, p.MasterURL)
+		return fmt.Sprintf("The account file %s has been missing since %s. The project will be detached %s unless the file is restored. You can: restore the file, or detach now with: starling detach %s",
+			filepath.Join(settings.AccountsDir, filepath.Base(p.Ending.File)), words.Time(p.Ending.Since, f.Now), at, p.MasterURL)
 	case state.Detaching:
-		return fmt.Sprintf("The project is being detached. Its tasks are suspended and will be given up %s. You can: keep them with: starling undo %s", at, p.MasterURL)
+		return fmt.Sprintf("The project is being detached. Its tasks are suspended and will be removed %s. You can: keep them with: starling undo %s", at, p.MasterURL)
 	case state.Resetting:
-		return fmt.Sprintf("The project is being reset. Its tasks are suspended and will be given up %s. You can: keep them with: starling undo %s", at, p.MasterURL)
+		return fmt.Sprintf("The project is being reset. Its tasks are suspended and will be removed %s. You can: keep them with: starling undo %s", at, p.MasterURL)
 	}
 	return ""
-}
-
-// clock says when something is or was, with the date if that is not today.
-func clock(t, now time.Time) string {
-	t, now = t.Local(), now.Local()
-	day := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 12, 0, 0, 0, time.UTC) }
-	switch day(t).Sub(day(now)) {
-	case 0:
-		return "at " + t.Format("15:04")
-	case 24 * time.Hour:
-		return "tomorrow at " + t.Format("15:04")
-	case -24 * time.Hour:
-		return "yesterday at " + t.Format("15:04")
-	}
-	return "on " + t.Format("2006-01-02 15:04")
 }

@@ -39,20 +39,20 @@ type Tools struct {
 	NetMode  prefs.Mode
 	GPUMode  prefs.Mode
 
-	Manager   state.Manager
-	Projects  []ToolsProject
-	Transfers []ToolsTransfer
-	Old       []OldResult
-	Traffic   []state.Traffic
-	DiskUsed  int64 // bytes, of everything but the projects' folders
-	DiskMay   int64 // bytes that may be used in all
+	Manager          state.Manager
+	Projects         []ToolsProject
+	Transfers        []ToolsTransfer
+	RecentlyReported []OldResult
+	Traffic          []state.Traffic
+	DiskUsed         int64 // bytes, of everything but the projects' folders
+	DiskMay          int64 // bytes that may be used in all
 }
 
 // A ToolsProject is a project with all that belongs to it.
 type ToolsProject struct {
 	state.Project
 	Account   settings.Account
-	Talking   string // with the project just now, what about; "" not
+	Session   string // with the project just now, what about; "" not
 	Dir       string
 	DiskUsed  int64 // bytes
 	DiskShare int64 // bytes that it may take
@@ -62,7 +62,7 @@ type ToolsProject struct {
 	Results   []ToolsResult
 }
 
-// A ToolsResult is a result with what goes on with it.
+// A ToolsResult is a result with what is happening to it.
 type ToolsResult struct {
 	state.Result
 	Active    bool // it has a slot
@@ -71,7 +71,7 @@ type ToolsResult struct {
 	Progress  executor.Progress
 	Remaining time.Duration
 	Why       string // why it does not run
-	Waiting   bool   // for something of its own, which Why tells: not for a CPU, nor for computing to go on
+	Waiting   bool   // for something of its own, which Why tells: not for a CPU, nor for computing to resume
 }
 
 // A ToolsTransfer is a file on its way.
@@ -120,9 +120,9 @@ func (f *Facts) Tools() Tools {
 		}
 		v.Transfers = append(v.Transfers, x)
 	}
-	for _, o := range f.Old {
+	for _, o := range f.RecentlyReported {
 		if f.Now.Sub(o.Created) < OldKept {
-			v.Old = append(v.Old, o)
+			v.RecentlyReported = append(v.RecentlyReported, o)
 		}
 	}
 	return v
@@ -140,7 +140,7 @@ func (f *Facts) Override() (l prefs.Layer) {
 
 func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
 	v := ToolsProject{
-		Project: p, Account: f.Accounts[u], Talking: f.Talking[u].About,
+		Project: p, Account: f.Accounts[u], Session: f.Sessions[u].About,
 	}
 	v.Debt = f.Debts[u]
 	if p.Ending.Leaves() {

@@ -46,13 +46,13 @@ type Facts struct {
 	Elapsed time.Duration      // since the last pass, by a clock that does not jump
 	Last    decide.Decision    // the last pass
 
-	// What goes on.
-	Talking   map[string]Conversation // by project, those under way
-	Transfers map[string]Transfer     // by file key, those under way
-	Processes map[string]Process      // by result key
-	Letters   map[string]bool         // project → applications have messages for it
-	Asked     map[string]bool         // project → the user wants it contacted now
-	Old       []OldResult             // reported of late
+	// What is happening.
+	Sessions         map[string]Conversation // by project, those under way
+	Transfers        map[string]Transfer     // by file key, those under way
+	Processes        map[string]Process      // by result key
+	TrickleUps       map[string]bool         // project → applications have messages for it
+	Asked            map[string]bool         // project → the user wants it contacted now
+	RecentlyReported []OldResult             // reported recently
 }
 
 // Disk is how much disk there is and is used, in bytes.

@@ -62,15 +62,15 @@ func TestStatusSaysWhyATaskIsNotFurther(t *testing.T) {
 	}{
 		{
 			name: "a file has to be waited for", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
-			in: state.File{Error: "no route to host", Retry: waiting}, want: "Waiting for its files. no route to host; trying again at 13:00:00.",
+			in: state.File{Error: "no route to host", Retry: waiting}, want: "Waiting for its input files. Trying again at 13:00: no route to host.",
 		},
 		{
 			name: "a file whose time has come is no trouble", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
-			in: state.File{Error: "no route to host", Retry: state.Retry{NextTry: now}}, want: "Waiting for its files.",
+			in: state.File{Error: "no route to host", Retry: state.Retry{NextTry: now}}, want: "Waiting for its input files.",
 		},
 		{
 			name: "one that failed is reported", r: state.Result{State: protocol.ClientComputeError, Slot: state.NoSlot, ReadyToReport: true, Message: "exit status 3"},
-			want: "Failed: exit status 3. It is reported at the next contact.",
+			want: "Failed: exit status 3. It will be reported at the next contact.",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

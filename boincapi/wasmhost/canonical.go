@@ -55,7 +55,7 @@ func canonicalNaNs(module []byte) ([]byte, error) {
 func (r *reader) types() (params []uint64) {
 	for n := r.u32(); n > 0 && r.err == nil; n-- {
 		if form := r.byte(); form != 0x60 && r.err == nil {
-			r.fail("type 0x%x is not known", form)
+			r.fail("unknown type 0x%x", form)
 		}
 		k := r.u32()
 		r.bytes(k)
@@ -182,7 +182,7 @@ func (r *reader) fail(format string, args ...any) {
 
 func (r *reader) bytes(n uint64) []byte {
 	if n > uint64(len(r.b)) {
-		r.fail("it ends too early")
+		r.fail("unexpected end")
 		return nil
 	}
 	b := r.b[:n]
@@ -200,7 +200,7 @@ func (r *reader) byte() byte {
 func (r *reader) u32() uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > 1<<32-1 {
-		r.fail("a number is not one")
+		r.fail("malformed number")
 		return 0
 	}
 	r.b = r.b[n:]
@@ -244,7 +244,7 @@ func (r *reader) instruction() *kind {
 		return r.vector()
 	case op <= 0x01, op == 0x05, op == 0x0b, op == 0x0f, op == 0x1a, op == 0x1b, op >= 0x45 && op <= 0xc4, op == 0xd1:
 	default:
-		r.fail("instruction 0x%x is not known", op)
+		r.fail("unknown instruction 0x%x", op)
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func (r *reader) bulk() {
 	case op <= 17:
 		r.u32()
 	default:
-		r.fail("instruction 0xfc %d is not known", op)
+		r.fail("unknown instruction 0xfc %d", op)
 	}
 }
 
@@ -282,7 +282,7 @@ func (r *reader) vector() *kind {
 	case op == 0x5f, op == 0x74, op == 0x75, op == 0x7a, op == 0x94, op == 0xef, op >= 0xf0 && op <= 0xf5:
 		return &f64x2
 	case op > 0xff:
-		r.fail("instruction 0xfd %d is not known", op)
+		r.fail("unknown instruction 0xfd %d", op)
 	}
 	return nil
 }

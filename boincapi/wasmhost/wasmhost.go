@@ -12,7 +12,7 @@
 // The host module "starling" is the module's side of BOINC's interface:
 //
 //	fraction_done(f64)              how much is done, from 0 to 1
-//	yield() → i32                   returns when the task may go on; not 0: leave
+//	yield() → i32                   returns when the task may continue; not 0: leave
 //	time_to_checkpoint() → i32      not 0: a checkpoint may be written now
 //	checkpoint_completed()          one has been written
 //

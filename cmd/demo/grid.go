@@ -53,7 +53,7 @@ func (g *grid) start(ctx context.Context, n int) (err error) {
 	if _, err := p.Run(ctx, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", program); err != nil {
 		return err
 	}
-	say("Making %d workunits, each to be computed on %d hosts", n, hosts)
+	say("Creating %d workunits, each computed on %d hosts", n, hosts)
 	if err := g.makeWork(ctx, n); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (g *grid) makeWork(ctx context.Context, n int) error {
 	return err
 }
 
-// revive starts an agent that has ended, killed by somebody who wants to see what
+// revive starts an agent that has ended, killed by someone who wants to see what
 // becomes of its work.
 func (g *grid) revive(i int) error {
 	a := g.agents[i]
@@ -114,7 +114,7 @@ func (g *grid) revive(i int) error {
 		return nil // it lives, and has not answered yet
 	}
 	if g.revived++; g.revived > maxRevivals {
-		return fmt.Errorf("agent %d keeps ending; its log is %s", i+1, a.Log())
+		return fmt.Errorf("agent %d keeps exiting; see its log, %s", i+1, a.Log())
 	}
 	return a.Start()
 }

@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 func main() {
 	bin := flag.String("bin", "bin", "folder with the built programs")
 	n := flag.Int("n", 8, "number of workunits")
 	app := flag.String("app", "", "native (the default), or wasm for the same application as a WebAssembly module")
-	dir := flag.String("dir", "", "folder for all data, made if need be; a temporary one if empty")
+	dir := flag.String("dir", "", "folder for all data, created if it does not exist (default: a temporary folder)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -38,10 +39,10 @@ func main() {
 
 func run(ctx context.Context, bin testhost.Bin, dir, app string, n int) (err error) {
 	if app != "" && app != "native" && app != "wasm" {
-		return fmt.Errorf("application %q: want native or wasm (APP=…)", app)
+		return fmt.Errorf("unknown application %q; use native or wasm (APP=…)", app)
 	}
 	if n < 1 {
-		return errors.New("at least one workunit is needed (N=…)")
+		return errors.New("at least one workunit is required (N=…)")
 	}
 	abs, err := filepath.Abs(string(bin))
 	if err != nil {
@@ -64,6 +65,6 @@ func run(ctx context.Context, bin testhost.Bin, dir, app string, n int) (err err
 	if err := watch(ctx, &g, os.Stdout); err != nil {
 		return err
 	}
-	fmt.Printf("\nAll done in %v.\n\n", time.Since(began).Round(time.Second))
+	fmt.Printf("\nAll done in %s.\n\n", words.Span(time.Since(began)))
 	return report(&g, os.Stdout)
 }

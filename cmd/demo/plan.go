@@ -17,8 +17,8 @@ func cost(p int) float64 {
 	return x * x * x
 }
 
-// plan returns the exponents of n workunits of about the same size: each begins
-// with the exponent of a Mersenne prime while there are some, and goes on with
+// plan returns the exponents of n workunits of about the same size: each starts
+// with the exponent of a Mersenne prime while there are some, and continues with
 // the prime numbers that follow it. A slow application gets less to do.
 func plan(n int, slow bool) [][]int {
 	known, budget, next := known, budget, 30000

@@ -15,7 +15,7 @@ import (
 
 const resolution = 1000 // steps of a progress bar
 
-// watch shows how the work goes on until every workunit is assimilated. On a
+// watch shows how the work progresses until every workunit is assimilated. On a
 // terminal there is a bar for each running result and one for the whole;
 // elsewhere a line whenever something is finished.
 func watch(ctx context.Context, g *grid, out io.Writer) error {

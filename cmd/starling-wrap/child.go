@@ -32,7 +32,7 @@ func (c *child) start(app *boincapi.App, args []string) error {
 		return err
 	}
 	if _, err := os.Stat(program); err != nil {
-		return fmt.Errorf("the app version needs a file with open_name %s: %w", programName, err)
+		return fmt.Errorf("the app version must have a file with open_name %s: %w", programName, err)
 	}
 	if filepath.Base(program) == program {
 		program = "." + string(filepath.Separator) + program // it is no command to be searched for
@@ -68,7 +68,7 @@ func (c *child) start(app *boincapi.App, args []string) error {
 
 func (c *child) pid() int { return c.cmd.Process.Pid }
 
-// suspend pauses the program, or lets it go on.
+// suspend pauses the program, or resumes it.
 func (c *child) suspend(v bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

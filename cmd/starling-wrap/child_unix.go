@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// signalGroup stops the program's process group, or lets it go on.
+// signalGroup stops the program's process group, or resumes it.
 func signalGroup(pid int, stop bool) {
 	s := syscall.SIGCONT
 	if stop {

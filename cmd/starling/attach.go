@@ -28,8 +28,8 @@ func attachCmd(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach [URL] [--key ACCOUNT_KEY | --email E [--password P] [--create]]",
 		Short: "Attach to a project",
-		Long: "Attach to a project, with the account key that its web site shows, or with the e-mail address and password of an account there, or with --create of a new one. " +
-			"What is left open is asked for, if there is a terminal: \"starling attach\" alone lists projects to choose from. It works with the agent running and without it.",
+		Long: "Attach to a project with an account key from its web site, or with the e-mail address and password of your account there; --create makes a new account.\n\n" +
+			"On a terminal, starling asks for whatever is missing: \"starling attach\" alone lists projects to choose from. The agent need not be running.",
 		Example: "  starling attach\n  starling attach https://einstein.phys.uwm.edu/ --email you@example.org\n  starling attach https://project.example/ --email you@example.org --password-stdin --create <password.txt",
 		Args:    cobra.MaximumNArgs(1),
 
@@ -56,12 +56,12 @@ func attachCmd(o *options) *cobra.Command {
 			return attach(cmd, o, s.url, protocol.Authenticator(s.key))
 		},
 	}
-	cmd.Flags().StringVar(&s.key, "key", "", "account key")
+	cmd.Flags().StringVar(&s.key, "key", "", "account key, as shown on the project's web site")
 	cmd.Flags().StringVar(&s.email, "email", "", "e-mail address of the account")
-	cmd.Flags().StringVar(&s.password, "password", "", "password of the account; asked for if it is not given")
-	cmd.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of the standard input")
-	cmd.Flags().BoolVar(&s.create, "create", false, "make the account")
-	cmd.Flags().StringVar(&s.name, "name", "", "name of the new account that others see (default: the e-mail address up to the @)")
+	cmd.Flags().StringVar(&s.password, "password", "", "password of the account; prompted for if not given")
+	cmd.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of standard input")
+	cmd.Flags().BoolVar(&s.create, "create", false, "create a new account")
+	cmd.Flags().StringVar(&s.name, "name", "", "public name of the new account (default: the part of the e-mail address before the @)")
 	cmd.Flags().BoolVar(&s.accept, "accept-terms", false, "accept the project's terms of use")
 	cmd.MarkFlagsMutuallyExclusive("password", "password-stdin")
 	cmd.MarkFlagsMutuallyExclusive("key", "email")
@@ -96,7 +96,7 @@ func passwordFrom(r io.Reader) (string, error) {
 		return line, nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
-		err = errors.New("its first line is empty")
+		err = errors.New("the first line is empty")
 	}
 	return "", fmt.Errorf("--password-stdin: %w", err)
 }
@@ -127,12 +127,12 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 			case p.MasterURL != u:
 			case p.Initialized && p.HostID == 0:
 				// The project answered, but knows no such account.
-				return errors.Join(fmt.Errorf("attach %s: refused: %s", u, strings.Join(p.Notices, "; ")), client.Detach(ctx, u))
+				return errors.Join(fmt.Errorf("attach %s: rejected by the project: %s", u, strings.Join(p.Notices, "; ")), client.Detach(ctx, u))
 			case p.Initialized:
 				fmt.Fprintf(out, "Attached to %s as %s (computer %d).\n", name(p), p.UserName, p.HostID)
 				return nil
 			case p.Trouble != "":
-				fmt.Fprintf(out, "Attached to %s, which does not answer yet: %s\nThe agent keeps trying.\n", u, p.Trouble)
+				fmt.Fprintf(out, "Attached to %s, which does not respond yet: %s\nThe agent keeps trying.\n", u, p.Trouble)
 				return nil
 			}
 		}
@@ -142,7 +142,7 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	fmt.Fprintf(out, "Attached to %s; it has not answered yet, and the agent keeps trying.\n", u)
+	fmt.Fprintf(out, "Attached to %s, which has not responded yet. The agent keeps trying.\n", u)
 	return nil
 }
 
@@ -150,9 +150,9 @@ func detachCmd(o *options) *cobra.Command {
 	var now bool
 	cmd := &cobra.Command{
 		Use:   "detach URL",
-		Short: "Detach from a project and give up its tasks on this computer",
-		Long: "Detach from a project and give up its tasks on this computer. Tasks are suspended first and given up after 5 minutes; until then \"starling undo URL\" takes it back. " +
-			"To lose no work, use \"starling nomorework URL\" and wait until \"starling tasks\" is empty.",
+		Short: "Detach from a project and remove its tasks from this computer",
+		Long: "Detach from a project and remove its tasks from this computer. The tasks are suspended first and removed after 5 minutes; until then, \"starling undo URL\" undoes the detach. Your account with the project is kept.\n\n" +
+			"To lose no work, first run \"starling nomorework URL\" and wait until \"starling tasks\" lists no more tasks of the project.",
 		Args: cobra.ExactArgs(1),
 
 		ValidArgsFunction: o.urls,
@@ -176,7 +176,7 @@ func detachCmd(o *options) *cobra.Command {
 			return o.ended(cmd, client, u, now)
 		},
 	}
-	cmd.Flags().BoolVar(&now, "now", false, "give up its tasks at once; this cannot be undone")
+	cmd.Flags().BoolVar(&now, "now", false, "remove its tasks immediately; cannot be undone")
 	return cmd
 }
 

@@ -25,8 +25,8 @@ func dashboardCmd(o *options) *cobra.Command {
 	var noBrowser bool
 	cmd := &cobra.Command{
 		Use:   "dashboard",
-		Short: "Open the agent's page in the browser, and print its address",
-		Long:  "Print the address of the running agent's page, and open it in the browser where there is one. Who has the address can steer the agent; it works on this computer only.",
+		Short: "Open the dashboard in the browser and print its address",
+		Long:  "Print the address of the running agent's dashboard, and open it in the browser if there is one. The address works on this computer only. Anyone on this computer who has it can control the agent.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := o.client().Status(cmd.Context()); err != nil {
@@ -34,9 +34,9 @@ func dashboardCmd(o *options) *cobra.Command {
 			}
 			u, err := dashboard.Address(o.data)
 			if errors.Is(err, fs.ErrNotExist) {
-				return errors.New("the agent serves no dashboard: its port is 0 or was taken, see the log; choose another with dashboard_port in starling.toml")
+				return errors.New("the agent has no dashboard: its port is 0 or already in use (see the log); choose another with dashboard_port in starling.toml")
 			} else if errors.Is(err, fs.ErrPermission) {
-				return fmt.Errorf("%w; the address is for the agent's user and root alone: sudo starling dashboard --no-browser", err)
+				return fmt.Errorf("%w; only the agent's user and root may read the address; try: sudo starling dashboard --no-browser", err)
 			} else if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func dashboardCmd(o *options) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "only print the address")
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, "print the address only")
 	return cmd
 }
 
@@ -90,7 +90,7 @@ func serveDashboard(ctx context.Context, dataDir string, a *agent.Agent, port in
 	srv := &dashboard.Server{Agent: a, Log: log, Token: token}
 	go func() {
 		if err := srv.Serve(ctx, l); err != nil {
-			log.Error("the dashboard cannot be reached any more; computing goes on", "error", err)
+			log.Error("the dashboard has stopped; computing continues", "err", err)
 		}
 	}()
 	return nil

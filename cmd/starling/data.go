@@ -46,7 +46,7 @@ func (o *options) find(cmd *cobra.Command) error {
 	case err == nil:
 		o.data = shared
 		if hasOwn {
-			fmt.Fprintf(cmd.ErrOrStderr(), "starling: this is about the computer's agent, in %s; yours, in %s, is not running\n", shared, own)
+			fmt.Fprintf(cmd.ErrOrStderr(), "starling: using the computer's agent, in %s; your own, in %s, is not running\n", shared, own)
 		}
 	case errors.Is(err, control.ErrForbidden) && !hasOwn:
 		return err
@@ -82,7 +82,7 @@ func (o *options) start() string {
 		return "start it with: sudo starling service start"
 	}
 	if installer.Installed() {
-		return "start one with: starling run, or the computer's with: sudo starling service start"
+		return "start your own with: starling run, or the computer's with: sudo starling service start"
 	}
 	return "start it with: starling run"
 }

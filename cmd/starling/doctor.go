@@ -14,8 +14,8 @@ import (
 func doctorCmd(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Find what keeps the agent from its work",
-		Long:  "Look at the data directory, this computer and the projects' servers, and say what is wrong and what to do. The exit code is not 0 if something is wrong.",
+		Short: "Find problems and suggest fixes",
+		Long:  "Find out why nothing is running and suggest a fix. doctor checks the data directory, this computer and the projects' servers; it changes nothing. The exit status is 1 if it finds a problem.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all := doctor.Examine(cmd.Context(), o.data)
@@ -38,7 +38,7 @@ func doctorCmd(o *options) *cobra.Command {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(all)
 			}
 			if err = errors.Join(err, w.Flush()); err == nil && wrong > 0 {
-				err = fmt.Errorf("doctor: %d of %d checks found something wrong", wrong, len(all))
+				err = fmt.Errorf("doctor: %d of %d checks found a problem", wrong, len(all))
 			}
 			return err
 		},

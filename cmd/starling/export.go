@@ -12,10 +12,11 @@ import (
 func exportCmd(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export DIR",
-		Short: "Write accounts and preferences for BOINC's client",
-		Long: "Write accounts and preferences as files that BOINC's client reads at its start, to go back to it: into its data directory, often /var/lib/boinc-client, or a new folder. " +
-			"Neither the agent nor BOINC's client may run meanwhile. Tasks stay with Starling.",
-		Args: cobra.ExactArgs(1),
+		Short: "Export accounts and preferences to BOINC's client",
+		Long: "Write accounts and preferences as files that BOINC's client reads when it starts. DIR is its data directory, often /var/lib/boinc-client, or a new folder.\n\n" +
+			"Tasks are not exported; they stay with Starling. Stop the agent and BOINC's client first.",
+		Example: "  starling export /var/lib/boinc-client",
+		Args:    cobra.ExactArgs(1),
 
 		Annotations: map[string]string{ownData: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -32,7 +33,7 @@ func exportCmd(o *options) *cobra.Command {
 			for _, f := range r.Files {
 				fmt.Fprintln(cmd.OutOrStdout(), f)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "Start BOINC's client on %s; it must be able to read and change these files.\nDo not start the agent again on these accounts meanwhile, or detach it first.\n", args[0])
+			fmt.Fprintf(cmd.OutOrStdout(), "Start BOINC's client with %s; it must be able to read and write these files.\nDo not run the agent with these accounts at the same time; to use it again, detach these projects first.\n", args[0])
 			return nil
 		},
 	}

@@ -7,16 +7,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/boincimport"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 func importCmd(o *options) *cobra.Command {
 	var only []string
 	cmd := &cobra.Command{
 		Use:   "import BOINC_DATA_DIR",
-		Short: "Go on where a stopped BOINC client left off",
-		Long: "Take over the projects, preferences, host identity, files and tasks of a BOINC client that is stopped; begun tasks go on from their last checkpoint. " +
-			"Its folder, often /var/lib/boinc-client, is only read. The agent must not run meanwhile.",
-		Args: cobra.ExactArgs(1),
+		Short: "Import projects and tasks from a stopped BOINC client",
+		Long: "Import the projects, preferences, host identity, files and tasks of a stopped BOINC client. Running tasks resume from their last checkpoint.\n\n" +
+			"BOINC_DATA_DIR, often /var/lib/boinc-client, is not changed. Stop BOINC's client and the agent first.",
+		Example: "  starling import /var/lib/boinc-client\n  starling import /var/lib/boinc-client --only https://project.example/",
+		Args:    cobra.ExactArgs(1),
 
 		Annotations: map[string]string{ownData: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -28,15 +30,15 @@ func importCmd(o *options) *cobra.Command {
 				fmt.Fprintf(cmd.ErrOrStderr(), "Note: %s.\n", n)
 			}
 			for _, p := range r.Projects {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: computer %d, %d tasks, of which %d begun and %d finished\n", p.MasterURL, p.HostID, p.Results, p.Begun, p.Finished)
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: computer %d, %s (%d started, %d finished)\n", p.MasterURL, p.HostID, words.Count(p.Results, "task"), p.Begun, p.Finished)
 			}
 			if err == nil {
-				fmt.Fprintln(cmd.OutOrStdout(), "Do not start BOINC's client on these projects again: both would compute and report the same tasks.\nStart the agent with: starling run")
+				fmt.Fprintln(cmd.OutOrStdout(), "Do not run BOINC's client with these projects again: both would compute and report the same tasks.\nStart the agent with: starling run")
 			}
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	cmd.Flags().StringSliceVar(&only, "only", nil, "master URLs of the projects to take over (default: all)")
+	cmd.Flags().StringSliceVar(&only, "only", nil, "master URLs of the projects to import (default: all)")
 	return cmd
 }

@@ -45,10 +45,11 @@ func logCmd(o *options) *cobra.Command {
 	var project string
 	cmd := &cobra.Command{
 		Use:   "log",
-		Short: "Show what the agent has written down",
-		Long: "Show the last lines of the log: what the running agent has said since it started, or what an agent that is not running left in " + logfile.Name +
-			". Where systemd runs the agent the journal has it all: journalctl -u " + installer.Name + ".",
-		Args: cobra.NoArgs,
+		Short: "Show the agent's log",
+		Long: "Show the last lines of the log: those since the start of the running agent or, if none is running, those in " + logfile.Name +
+			".\n\nIf systemd runs the agent, the journal has the complete log: journalctl -u " + installer.Name,
+		Example: "  starling log -f\n  starling log -n 200 --project https://project.example/",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if n < 0 {
 				return fmt.Errorf("log: -n %d is negative", n)
@@ -64,7 +65,7 @@ func logCmd(o *options) *cobra.Command {
 			if errors.Is(err, control.ErrNotRunning) {
 				last, err = logfile.Last(o.data, n, l.wants)
 				if errors.Is(err, fs.ErrNotExist) && !follow {
-					return fmt.Errorf("no agent is running, and there is no %s in %s; where systemd ran it, see: journalctl -u %s", logfile.Name, o.data, installer.Name)
+					return fmt.Errorf("no agent is running, and there is no %s in %s; if systemd runs the agent, see: journalctl -u %s", logfile.Name, o.data, installer.Name)
 				} else if errors.Is(err, fs.ErrNotExist) {
 					err = nil
 				}
@@ -78,11 +79,11 @@ func logCmd(o *options) *cobra.Command {
 			return l.follow(cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what is written from now on")
-	cmd.Flags().IntVarP(&n, "lines", "n", 50, "how many lines")
-	cmd.Flags().StringVar(&project, "project", "", "only what is about the project with this address")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new lines")
+	cmd.Flags().IntVarP(&n, "lines", "n", 50, "number of lines to show")
+	cmd.Flags().StringVar(&project, "project", "", "show only lines about the project with this URL")
 	_ = cmd.RegisterFlagCompletionFunc("project", o.projectFlag)
-	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object a line")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object per line")
 	return cmd
 }
 

@@ -1,5 +1,5 @@
 // Command starling is the volunteer's program: the agent, and the command line
-// that steers it.
+// that controls it.
 package main
 
 import (
@@ -43,8 +43,8 @@ func root() *cobra.Command {
 	var code string
 	cmd := &cobra.Command{
 		Use:           "starling",
-		Short:         "Lend this computer to science",
-		Long:          "Starling runs scientific computations for the projects you choose, those of BOINC among them.\n\nStart with \"starling attach\", then \"starling run\".",
+		Short:         "Contribute computing time to science",
+		Long:          "Starling runs scientific computations for projects you choose, including BOINC projects.\n\nStart with \"starling attach\", then \"starling run\".",
 		Version:       version.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -59,7 +59,7 @@ func root() *cobra.Command {
 			}
 			err := o.reached(o.client().Reach(cmd.Context()))
 			if err == nil {
-				err = errors.New("an agent is running; see: starling status")
+				err = errors.New("an agent is running; to see what it is doing: starling status")
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "\nNow: %v\n", err)
 			return nil
@@ -67,9 +67,9 @@ func root() *cobra.Command {
 	}
 	cmd.SetOut(plainWriter{os.Stdout})
 	cmd.SetErr(plainWriter{os.Stderr})
-	cmd.PersistentFlags().StringVar(&o.data, "data", "", "data directory (also STARLING_DATA; default: your own, or the computer's where a service runs)")
-	cmd.PersistentFlags().StringVar(&o.host, "host", "", "HOST or HOST:PORT of another computer, whose agent this is about; pair with it first, see: starling remote --help")
-	cmd.Flags().StringVar(&code, "pair", "", "with --host: pair with that computer by the code that starling remote pair shows there")
+	cmd.PersistentFlags().StringVar(&o.data, "data", "", "data directory (also STARLING_DATA; default: your own, or the computer's if a service is running)")
+	cmd.PersistentFlags().StringVar(&o.host, "host", "", "HOST or HOST:PORT of another computer whose agent to control; pair with it first, see: starling remote --help")
+	cmd.Flags().StringVar(&code, "pair", "", "with --host: pair with that computer, using the code from starling remote pair there")
 	cmd.AddCommand(anywhere(attachCmd(&o), detachCmd(&o), statusCmd(&o), projectsCmd(&o), tasksCmd(&o), transfersCmd(&o), logCmd(&o), whyCmd(&o), taskCmd(&o), modeCmd(&o), managerCmd(&o))...)
 	cmd.AddCommand(anywhere(projectCmds(&o)...)...)
 	cmd.AddCommand(runCmd(&o), prefsCmd(&o), remoteCmd(&o), importCmd(&o), exportCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd(), referenceCmd(), docsCmd())

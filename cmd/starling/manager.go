@@ -14,14 +14,14 @@ import (
 func managerCmd(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "manager",
-		Short: "Have an account manager choose projects",
-		Long: "Have an account manager choose the projects that this computer works for: a web site such as BAM! or Science United, where projects are picked for all your computers at once. " +
-			"The agent asks it when it wants to be asked. What you change here yourself holds until the manager changes its mind.",
+		Short: "Use an account manager to choose projects",
+		Long: "Use an account manager to choose the projects of this computer. An account manager is a web site, such as BAM! or Science United, where you choose projects for all your computers at once.\n\n" +
+			"The agent contacts it as often as the account manager requests. Your own changes stay in effect until the account manager changes the same setting.",
 	}
 	cmd.AddCommand(managerJoinCmd(o), managerStatusCmd(o))
 	cmd.AddCommand(&cobra.Command{
 		Use:   "sync",
-		Short: "Ask the account manager now",
+		Short: "Contact the account manager now",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			client := o.client()
@@ -34,17 +34,17 @@ func managerCmd(o *options) *cobra.Command {
 	var detach bool
 	leave := &cobra.Command{
 		Use:   "leave",
-		Short: "Follow the account manager no more; projects stay",
+		Short: "Stop using the account manager; projects stay attached",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			err := o.reached(o.client().LeaveManager(cmd.Context(), detach))
 			if err == nil {
-				fmt.Fprintln(cmd.OutOrStdout(), "The account manager is not followed any more.")
+				fmt.Fprintln(cmd.OutOrStdout(), "Left the account manager.")
 			}
 			return err
 		},
 	}
-	leave.Flags().BoolVar(&detach, "detach", false, "detach from the projects that it attached; their tasks are given up")
+	leave.Flags().BoolVar(&detach, "detach", false, "also detach from the projects that it attached and remove their tasks")
 	cmd.AddCommand(leave)
 	return cmd
 }
@@ -54,7 +54,7 @@ func managerJoinCmd(o *options) *cobra.Command {
 	var stdin bool
 	cmd := &cobra.Command{
 		Use:   "join URL --name N [--password P]",
-		Short: "Follow an account manager",
+		Short: "Start using an account manager",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			u, err := protocol.CanonicalMasterURL(args[0])
@@ -69,14 +69,14 @@ func managerJoinCmd(o *options) *cobra.Command {
 				}
 			}
 			if name == "" && ask == nil {
-				return errors.New("manager join: --name is missing: the name or e-mail address of your account there")
+				return errors.New("manager join: --name is required: the name or e-mail address of your account there")
 			} else if name == "" {
 				if name, err = ask.need(cmd.Context(), "Name or e-mail address of your account there"); err != nil {
 					return err
 				}
 			}
 			if password == "" && ask == nil {
-				return errors.New("manager join: --password is missing, and there is no terminal to ask for it; --password-stdin reads it")
+				return errors.New("manager join: --password or --password-stdin is required when there is no terminal")
 			} else if password == "" {
 				if password, err = ask.password(cmd.Context(), fmt.Sprintf("Password of %s at %s", name, u)); err != nil {
 					return err
@@ -90,8 +90,8 @@ func managerJoinCmd(o *options) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "name or e-mail address of the account there")
-	cmd.Flags().StringVar(&password, "password", "", "its password; asked for if it is not given")
-	cmd.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of the standard input")
+	cmd.Flags().StringVar(&password, "password", "", "password of the account; prompted for if not given")
+	cmd.Flags().BoolVar(&stdin, "password-stdin", false, "read the password from the first line of standard input")
 	cmd.MarkFlagsMutuallyExclusive("password", "password-stdin")
 	return cmd
 }
@@ -113,7 +113,7 @@ func managerStatusCmd(o *options) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON; null if none is followed")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON; null if there is no account manager")
 	return cmd
 }
 
@@ -129,7 +129,7 @@ func (o *options) tellManager(cmd *cobra.Command, client *control.Client) error 
 func showManager(cmd *cobra.Command, s control.Status) {
 	w, m := cmd.OutOrStdout(), s.Manager
 	if m == nil {
-		fmt.Fprintln(w, "No account manager is followed. Join one with: starling manager join URL --name YOU")
+		fmt.Fprintln(w, "No account manager is in use. Join one with: starling manager join URL --name YOU")
 		return
 	}
 	what := m.Name
@@ -140,13 +140,13 @@ func showManager(cmd *cobra.Command, s control.Status) {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(w, "  %-13s %s\n", label, fmt.Sprintf(format, args...))
 	}
-	line("address", "%s", m.URL)
+	line("URL", "%s", m.URL)
 	line("account", "%s", m.Login)
 	if !m.LastContact.IsZero() {
 		line("last contact", "%s", when(m.LastContact))
 	}
 	if m.Trouble != "" {
-		line("trouble", "%s", printable(m.Trouble))
+		line("problem", "%s", printable(m.Trouble))
 	}
 	line("next contact", "%s", when(m.NextContact))
 	for _, text := range m.Messages {

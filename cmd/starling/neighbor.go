@@ -12,7 +12,7 @@ import (
 )
 
 // enter makes sure that no other agent runs on this computer, unless the settings
-// say that there are several: then another one that does not know is only told of.
+// say that there are several: then another one that does not know is only reported.
 func enter(ctx context.Context, dataDir string, several bool, log *slog.Logger) (leave func(), err error) {
 	dir, err := filepath.Abs(dataDir)
 	if err != nil {
@@ -25,12 +25,12 @@ func enter(ctx context.Context, dataDir string, several bool, log *slog.Logger) 
 	case where == dir:
 		return nil, fmt.Errorf("an agent is already running in %s", dataDir)
 	case several:
-		log.Warn("another agent on this computer does not know that there are several; set allow_multiple_clients = true in its starling.toml as well", "data", where)
+		log.Warn("another agent on this computer is not set up to share it; set allow_multiple_clients = true in its starling.toml as well", "data", where)
 		return func() {}, nil
 	}
-	return nil, fmt.Errorf("%s is already running%s. Projects would take the two agents for one computer, and each would lose the other's tasks.\n"+
-		"You can: use that one: starling %sattach URL\n"+
-		"Or run several: set allow_multiple_clients = true in the starling.toml of each data directory, this one being %s",
+	return nil, fmt.Errorf("%s is already running%s. Projects would treat the two agents as one computer, and each would lose the other's tasks.\n"+
+		"You can: use that agent: starling %sattach URL\n"+
+		"Or run several: set allow_multiple_clients = true in the starling.toml of each data directory; this one is %s",
 		whose(where), in(where), option(where), dir)
 }
 
@@ -42,7 +42,7 @@ func elsewhereRuns(dataDir string) string {
 	if err != nil || !running || where == dir {
 		return ""
 	}
-	return fmt.Sprintf("%s is running%s, and this is not about it. You can: use that one instead: starling %sattach URL", whose(where), in(where), option(where))
+	return fmt.Sprintf("%s is running%s; this command did not affect it. You can: use that agent instead: starling %sattach URL", whose(where), in(where), option(where))
 }
 
 func whose(dir string) string {

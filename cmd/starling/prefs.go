@@ -16,10 +16,10 @@ import (
 )
 
 func prefsCmd(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "prefs", Short: "Show or check the computing preferences"}
+	cmd := &cobra.Command{Use: "prefs", Short: "Show or check computing preferences"}
 	show := &cobra.Command{
 		Use:   "show",
-		Short: "Show each preference with its value and where that comes from",
+		Short: "Show each preference with its value and its origin",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := o.client().Prefs(cmd.Context())
@@ -45,19 +45,19 @@ func prefsCmd(o *options) *cobra.Command {
 	show.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	check := &cobra.Command{
 		Use:   "check",
-		Short: "Check all files that you may edit, and tell every fault at once",
+		Short: "Check all files that you may edit, and report all errors at once",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := api.Check(o.data); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%s, %s and the account files are in order.\n", settings.File, settings.PrefsFile)
+			fmt.Fprintf(cmd.OutOrStdout(), "%s, %s and the account files have no errors.\n", settings.File, settings.PrefsFile)
 			return nil
 		},
 	}
 	reference := &cobra.Command{
 		Use:   "reference",
-		Short: "Print a preference file with every key, its meaning and default",
+		Short: "Print a preference file that explains every key",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			fmt.Fprint(cmd.OutOrStdout(), prefs.Reference())

@@ -21,8 +21,8 @@ var references = map[string]func() string{
 func referenceCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:       "reference starling.toml|prefs.toml|account.toml",
-		Short:     "Print a file with every key, its meaning and default",
-		Long:      "Print a file with every key, its meaning, unit and default: starling.toml has the agent's settings, prefs.toml the computing preferences, and account.toml is one of the files in accounts/.",
+		Short:     "Print a configuration file that explains every key",
+		Long:      "Print a configuration file with every key, its meaning, unit and default. starling.toml has the agent's settings, prefs.toml the computing preferences; account.toml stands for the files in accounts/.",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: slices.Sorted(maps.Keys(references)),
 		RunE: func(cmd *cobra.Command, args []string) error {

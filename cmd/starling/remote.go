@@ -46,7 +46,7 @@ func (o *options) reachOut(cmd *cobra.Command) error {
 	}
 	for c := cmd; c.Annotations[elsewhere] == ""; c = c.Parent() {
 		if !c.HasParent() {
-			return fmt.Errorf("%s is about this computer alone and takes no --host", cmd.CommandPath())
+			return fmt.Errorf("%s works on this computer only and does not accept --host", cmd.CommandPath())
 		}
 	}
 	dir, err := remote.Dir()
@@ -56,10 +56,10 @@ func (o *options) reachOut(cmd *cobra.Command) error {
 	return err
 }
 
-// pair makes this computer one that may steer another's agent.
+// pair makes this computer one that may control another's agent.
 func (o *options) pair(cmd *cobra.Command, code string) error {
 	if o.host == "" {
-		return errors.New("--pair CODE: with which computer? Give --host HOST as well")
+		return errors.New("--pair CODE needs the computer to pair with: add --host HOST")
 	}
 	dir, err := remote.Dir()
 	if err != nil {
@@ -69,22 +69,27 @@ func (o *options) pair(cmd *cobra.Command, code string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Paired with %s, whose certificate is\n%s.\nNow: starling --host %s status\n", o.host, fp, o.host)
+	fmt.Fprintf(cmd.OutOrStdout(), "Paired with %s. Its certificate is\n%s.\nTry: starling --host %s status\n", o.host, fp, o.host)
 	return nil
 }
 
 func remoteCmd(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remote",
-		Short: "Let other computers steer this one's agent",
-		Long: `Let other computers steer this one's agent, by TLS with certificates that both sides
-know of each other. Set remote_port = 31419 in starling.toml and restart the agent;
-"starling remote pair" shows a code; at the other computer,
-"starling --host THIS_COMPUTER --pair CODE" uses it up, once and for all.
-From then on: starling --host THIS_COMPUTER status, tasks, why, suspend …`,
+		Short: "Allow other computers to control this agent",
+		Long: `Allow other computers to control this agent. Connections use TLS, and each side
+accepts only the certificates of computers it is paired with.
+
+To pair a computer:
+  1. Set remote_port = 31419 in starling.toml and restart the agent.
+  2. Run "starling remote pair" here to get a code, which can be used once.
+  3. On the other computer, run "starling --host THIS_COMPUTER --pair CODE".
+
+From then on, commands with --host THIS_COMPUTER control this agent: status,
+tasks, why, suspend and so on.`,
 	}
 	pair := &cobra.Command{
-		Use: "pair", Short: "Show a code with which one other computer may pair", Args: cobra.NoArgs,
+		Use: "pair", Short: "Show a code for pairing one other computer", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			i, err := o.client().Invite(cmd.Context())
 			if err != nil {
@@ -94,15 +99,15 @@ From then on: starling --host THIS_COMPUTER status, tasks, why, suspend …`,
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(i)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), `code          %s
-valid         until %s, once
+valid         until %s, for one use
 certificate   %s
-At the other computer: starling --host THIS_COMPUTER:%d --pair %s
+On the other computer: starling --host THIS_COMPUTER:%d --pair %s
 `, i.Code, i.Until.Local().Format("15:04"), i.Fingerprint, i.Port, i.Code)
 			return nil
 		},
 	}
 	list := &cobra.Command{
-		Use: "list", Short: "List the computers that may steer this one's agent", Args: cobra.NoArgs,
+		Use: "list", Short: "List the computers that may control this agent", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			all, err := o.client().Paired(cmd.Context())
 			if err != nil {
@@ -123,7 +128,7 @@ At the other computer: starling --host THIS_COMPUTER:%d --pair %s
 		c.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	}
 	revoke := &cobra.Command{
-		Use: "revoke NAME", Short: "Let a computer steer this one's agent no more", Args: cobra.ExactArgs(1),
+		Use: "revoke NAME", Short: "Revoke a paired computer's access", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.reached(o.client().Revoke(cmd.Context(), args[0]))
 		},

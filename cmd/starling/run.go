@@ -29,7 +29,7 @@ func runCmd(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the agent in the foreground",
-		Long:  "Run the agent in the foreground until it is interrupted. Applications are asked to stop and go on from their last checkpoint the next time.",
+		Long:  "Run the agent in the foreground until it is interrupted. It then stops all tasks, which resume from their last checkpoint at the next start. To have the system run the agent in the background: starling service install",
 		Args:  cobra.NoArgs,
 
 		Annotations: map[string]string{ownData: "yes"},
@@ -59,7 +59,7 @@ func runCmd(o *options) *cobra.Command {
 			defer stop()
 			door, err := serveRemote(ctx, o.data, a, s.RemotePort, log)
 			if err != nil {
-				log.Error("other computers cannot steer this agent; computing goes on", "error", err)
+				log.Error("remote control is unavailable; computing continues", "err", err)
 			}
 			if err := control.Serve(ctx, o.data, installer.Group(), a, door, log); err != nil {
 				return errors.Join(err, a.Close())
@@ -72,7 +72,7 @@ func runCmd(o *options) *cobra.Command {
 				if asked {
 					return errors.Join(err, a.Close())
 				}
-				log.Error("BOINC's tools cannot reach this agent; computing goes on", "error", err)
+				log.Error("BOINC's tools cannot connect to this agent; computing continues", "err", err)
 			}
 			asked = cmd.Flags().Changed("dashboard-port")
 			if !asked {
@@ -82,17 +82,17 @@ func runCmd(o *options) *cobra.Command {
 				if asked {
 					return errors.Join(err, a.Close())
 				}
-				log.Error("there is no dashboard; computing goes on", "error", err)
+				log.Error("the dashboard is unavailable; computing continues", "err", err)
 			}
 			if err := serveMetrics(ctx, a, s.MetricsPort, log); err != nil {
-				log.Error("there are no metrics; computing goes on", "error", err)
+				log.Error("metrics are unavailable; computing continues", "err", err)
 			}
 			return installer.Run(cmd.Context(), a.Run)
 		},
 	}
-	cmd.Flags().IntVar(&port, "gui-rpc-port", 0, "port for BOINC's tools, 0 for none (default: gui_rpc_port in starling.toml, else 31416)")
-	cmd.Flags().IntVar(&dashboardPort, "dashboard-port", 0, "port for the dashboard, 0 for none (default: dashboard_port in starling.toml, else 31418)")
-	cmd.Flags().BoolVar(&whenIdle, "exit-when-idle", false, "end when no project has work and everything is reported")
+	cmd.Flags().IntVar(&port, "gui-rpc-port", 0, "port for BOINC's tools, 0 to disable it (default: gui_rpc_port in starling.toml, else 31416)")
+	cmd.Flags().IntVar(&dashboardPort, "dashboard-port", 0, "port for the dashboard, 0 to disable it (default: dashboard_port in starling.toml, else 31418)")
+	cmd.Flags().BoolVar(&whenIdle, "exit-when-idle", false, "exit when no project has work and all results are reported")
 	return cmd
 }
 
@@ -111,7 +111,7 @@ func serveRemote(ctx context.Context, dataDir string, a *agent.Agent, port int, 
 	}
 	go func() {
 		if err := srv.Serve(ctx, l); err != nil {
-			log.Error("other computers cannot steer this agent any more; computing goes on", "error", err)
+			log.Error("remote control has stopped; computing continues", "err", err)
 		}
 	}()
 	return srv, nil
@@ -128,7 +128,7 @@ func serveMetrics(ctx context.Context, a *agent.Agent, port int, log *slog.Logge
 	}
 	go func() {
 		if err := metrics.Serve(ctx, l, a); err != nil {
-			log.Error("there are no metrics any more; computing goes on", "error", err)
+			log.Error("metrics have stopped; computing continues", "err", err)
 		}
 	}()
 	return nil
@@ -156,7 +156,7 @@ func serveTools(ctx context.Context, dataDir string, a *agent.Agent, port int, l
 	srv := &guirpc.Server{Agent: a, Log: log, Password: password, Allowed: allowed}
 	go func() {
 		if err := srv.Serve(ctx, l); err != nil {
-			log.Error("BOINC's tools cannot reach this agent any more; computing goes on", "error", err)
+			log.Error("BOINC's tools can no longer connect to this agent; computing continues", "err", err)
 		}
 	}()
 	return nil

@@ -23,13 +23,13 @@ func importScenario(out io.Writer, dir string) error {
 		return err
 	}
 	if len(s.Projects) == 0 {
-		return fmt.Errorf("%s: no project there is to compute anything", dir)
+		return fmt.Errorf("%s: none of its projects is set to compute", dir)
 	}
 	text, err := s.TOML()
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "# What starling simulate --import made of %s: endless tasks like those there.\n%s", dir, text)
+	_, err = fmt.Fprintf(out, "# Made by starling simulate --import from %s: an endless supply of tasks like those there.\n%s", dir, text)
 	return err
 }
 
@@ -37,11 +37,11 @@ func scenarioOf(dir string) (sim.Scenario, error) {
 	src, err := os.ReadFile(filepath.Join(dir, "client_state.xml"))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Join(dir, "state.db")); err != nil {
-			return sim.Scenario{}, fmt.Errorf("%s holds neither client_state.xml of a BOINC client nor state.db of starling", dir)
+			return sim.Scenario{}, fmt.Errorf("%s has neither the client_state.xml of a BOINC client nor the state.db of Starling", dir)
 		}
 		r, err := api.OfflineDecision(dir, version.Version)
 		if err != nil {
-			return sim.Scenario{}, fmt.Errorf("%s: %w; is an agent running there? starling why --save works with one", dir, err)
+			return sim.Scenario{}, fmt.Errorf("%s: %w; if an agent is running there, use starling why --save instead", dir, err)
 		}
 		return sim.FromSnapshot(scenarioName(dir), r.Snapshot), nil
 	} else if err != nil {

@@ -12,23 +12,23 @@ func serviceCmd(o *options) *cobra.Command {
 	var perUser bool
 	cmd := &cobra.Command{
 		Use:   "service",
-		Short: "Have the system run the agent, from its start on",
-		Long: "Have the operating system run the agent as a service: of systemd, launchd or Windows. For the whole computer it takes the administrator's rights, and on Linux the agent then runs as the user starling, " +
-			"with its data in /var/lib/starling. With --user it takes no rights and the agent runs as you.",
+		Short: "Run the agent as a system service",
+		Long: "Run the agent as a service of systemd, launchd or Windows, which starts with the computer.\n\n" +
+			"A service for the whole computer needs administrator rights; on Linux, the agent then runs as the user starling with its data in /var/lib/starling. With --user, no special rights are needed and the agent runs as you.",
 
 		Annotations: map[string]string{ownData: "yes"},
 	}
-	cmd.PersistentFlags().BoolVar(&perUser, "user", false, "a service of your own, without the administrator's rights")
+	cmd.PersistentFlags().BoolVar(&perUser, "user", false, "manage a service for your user, without administrator rights")
 	for _, c := range []struct {
 		verb  installer.Verb
 		short string
 	}{
 		{installer.Install, "Install the service and start it"},
-		{installer.Uninstall, "Stop and remove the service; data is kept"},
+		{installer.Uninstall, "Stop and remove the service, but keep its data"},
 		{installer.Start, "Start the service"},
-		{installer.Stop, "Stop the service; tasks go on from their checkpoints later"},
-		{installer.Restart, "Stop the service and start it again"},
-		{installer.Status, "Say whether the service runs"},
+		{installer.Stop, "Stop the service; tasks resume from their last checkpoint at the next start"},
+		{installer.Restart, "Restart the service"},
+		{installer.Status, "Show whether the service is running"},
 	} {
 		cmd.AddCommand(&cobra.Command{
 			Use:   string(c.verb),

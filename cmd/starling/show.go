@@ -51,7 +51,7 @@ func viewCmd(o *options, name, short string, human func(display, control.Status)
 		},
 	}
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
-	cmd.Flags().BoolVarP(&watched, "watch", "w", false, "keep showing it, with bars, until Ctrl-C")
+	cmd.Flags().BoolVarP(&watched, "watch", "w", false, "refresh the display until Ctrl-C, with progress bars")
 	cmd.MarkFlagsMutuallyExclusive("json", "watch")
 	return cmd
 }
@@ -69,7 +69,7 @@ const (
 // watch draws on the terminal until ctx ends.
 func watch(ctx context.Context, o *options, human func(display, control.Status)) error {
 	if !term.IsTerminal(int(os.Stdout.Fd())) {
-		return errors.New("--watch draws on a terminal, and the output is none; --json prints what programs read")
+		return errors.New("--watch needs a terminal; for output that programs can read, use --json")
 	}
 	fmt.Print(enterScreen)
 	defer fmt.Print(leaveScreen)
@@ -117,7 +117,7 @@ func (o *options) status(ctx context.Context) (control.Status, error) {
 	}
 	s, err = api.Offline(o.data, version.Version)
 	if errors.Is(err, state.ErrInUse) {
-		return s, fmt.Errorf("an agent runs in %s but does not answer", o.data)
+		return s, fmt.Errorf("an agent is running in %s but does not respond", o.data)
 	}
 	return s, err
 }

@@ -34,7 +34,7 @@ func (s *signup) complete(ctx context.Context) (err error) {
 	}
 	switch {
 	case s.email == "" && s.ask == nil:
-		return errors.New("attach: which account? Give --key, or --email and --password, and --create with these for a new one")
+		return errors.New("attach: an account is required: give --key, or --email and --password; for a new account, also --create")
 	case s.email != "" && !s.create:
 		return s.logIn(ctx)
 	}
@@ -47,7 +47,7 @@ func (s *signup) complete(ctx context.Context) (err error) {
 	}
 	downgrade := strings.HasPrefix(s.url, "https:") && !strings.HasPrefix(c.MasterURL, "https:")
 	if u, err := protocol.CanonicalMasterURL(c.MasterURL); err == nil && u != s.url && !downgrade {
-		s.say("%s has the address %s.", c.Name, u)
+		s.say("The URL of %s is %s.", c.Name, u)
 		s.url = u
 	}
 	if s.email == "" && !s.create {
@@ -70,17 +70,17 @@ func (s *signup) say(format string, args ...any) {
 
 func (s *signup) chooseProject(ctx context.Context) error {
 	if s.ask == nil {
-		return errors.New("attach: which project? Give its address, as in: starling attach https://einstein.phys.uwm.edu/ --email YOU")
+		return errors.New("attach: the URL of a project is required, as in: starling attach https://einstein.phys.uwm.edu/ --email YOU")
 	}
 	known, err := knownProjects()
 	if err != nil {
 		return err
 	}
-	s.say("Projects that you can work for:\n")
+	s.say("Projects you can attach to:\n")
 	for i, p := range known {
 		s.say("  %2d  %-22s %-12s %s", i+1, p.Name, p.Area, p.About)
 	}
-	s.say("  %2d  another, by its address\n", len(known)+1)
+	s.say("  %2d  another project, by its URL\n", len(known)+1)
 	n, err := s.ask.number(ctx, "Which one?", len(known)+1)
 	if err != nil {
 		return err
@@ -89,17 +89,17 @@ func (s *signup) chooseProject(ctx context.Context) error {
 		s.url = known[n-1].URL
 		return nil
 	}
-	s.url, err = s.ask.need(ctx, "Address of the project's web site")
+	s.url, err = s.ask.need(ctx, "URL of the project's web site")
 	return err
 }
 
 // chooseAccount asks by which account. It finds the key, or an e-mail address.
 func (s *signup) chooseAccount(ctx context.Context, c *protocol.ProjectConfig) error {
 	s.say("%s. Do you have an account there?", c.Name)
-	ways := []string{"yes: log in with e-mail address and password", "yes: by its account key, which the web site shows", "no: make one"}
+	ways := []string{"yes, log in with e-mail address and password", "yes, use an account key from the web site", "no, create one"}
 	if closed(c) {
 		ways = ways[:2]
-		s.say("(It lets accounts be made on its web site only: %s)", s.url)
+		s.say("(New accounts can only be created on its web site: %s)", s.url)
 	}
 	for i, w := range ways {
 		s.say("  %d  %s", i+1, w)
@@ -109,7 +109,7 @@ func (s *signup) chooseAccount(ctx context.Context, c *protocol.ProjectConfig) e
 		return err
 	}
 	if n == 2 {
-		s.key, err = s.ask.password(ctx, "Account key (it is not shown)")
+		s.key, err = s.ask.password(ctx, "Account key (not shown)")
 		if s.key = strings.TrimSpace(s.key); err == nil && s.key == "" {
 			err = errors.New("attach: no account key was given")
 		}
@@ -128,7 +128,7 @@ func (s *signup) chooseAccount(ctx context.Context, c *protocol.ProjectConfig) e
 func (s *signup) logIn(ctx context.Context) error {
 	if s.password == "" {
 		if s.ask == nil {
-			return errors.New("attach: --password is missing, and there is no terminal to ask for it; --password-stdin reads it")
+			return errors.New("attach: --password or --password-stdin is required when there is no terminal")
 		}
 		var err error
 		if s.password, err = s.ask.password(ctx, fmt.Sprintf("Password of %s at %s", s.email, s.url)); err != nil {
@@ -148,7 +148,7 @@ func closed(c *protocol.ProjectConfig) bool {
 // makeAccount makes an account and gets its key.
 func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (err error) {
 	if closed(c) {
-		return fmt.Errorf("attach: %s lets accounts be made on its web site only; make one at %s, then attach without --create", c.Name, s.url)
+		return fmt.Errorf("attach: %s allows new accounts on its web site only; create one at %s, then attach without --create", c.Name, s.url)
 	}
 	if err := s.terms(ctx, c); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (er
 	case s.ask == nil && s.email == "":
 		return errors.New("attach: --create needs --email")
 	case s.ask == nil && s.password == "":
-		return fmt.Errorf("attach: --create needs --password or --password-stdin, with %d characters at least", least)
+		return fmt.Errorf("attach: --create needs --password or --password-stdin, with at least %d characters", least)
 	case s.email == "":
 		if s.email, err = s.ask.need(ctx, "E-mail address"); err != nil {
 			return err
@@ -169,7 +169,7 @@ func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (er
 	if s.name == "" {
 		s.name = who
 		if s.ask != nil {
-			if s.name, err = s.ask.line(ctx, "Name that others see", who); err != nil {
+			if s.name, err = s.ask.line(ctx, "Public name", who); err != nil {
 				return err
 			}
 		}
@@ -179,14 +179,14 @@ func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (er
 			return err
 		}
 	} else if len(s.password) < least {
-		return fmt.Errorf("attach: the password has %d characters; %s wants %d at least", len(s.password), c.Name, least)
+		return fmt.Errorf("attach: the password has %d characters; %s requires at least %d", len(s.password), c.Name, least)
 	}
 	key, err := s.client.CreateAccount(ctx, s.url, schedulerop.NewAccount{
 		Email: s.email, PasswdHash: protocol.PasswordHash(s.password, s.email), Name: s.name, Consent: c.TermsOfUse != "",
 	})
 	if err == nil {
 		s.key = string(key)
-		s.say("%s has the new account %s.", c.Name, s.email)
+		s.say("Created the account %s at %s.", s.email, c.Name)
 	}
 	return err
 }
@@ -197,12 +197,12 @@ func (s *signup) terms(ctx context.Context, c *protocol.ProjectConfig) error {
 		return nil
 	}
 	if s.ask == nil {
-		return fmt.Errorf("attach: %s has terms of use that must be accepted; read them at %s, then give --accept-terms", c.Name, s.url)
+		return fmt.Errorf("attach: you must accept the terms of use of %s; read them at %s, then add --accept-terms", c.Name, s.url)
 	}
 	s.say("\nTerms of use of %s:\n\n%s\n", c.Name, strings.TrimSpace(printable(c.TermsOfUse)))
 	yes, err := s.ask.yes(ctx, "Do you accept them?")
 	if err == nil && !yes {
-		err = errors.New("attach: no account was made, since the terms of use were not accepted")
+		err = errors.New("attach: no account was created, because the terms of use were not accepted")
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/sim"
 )
 
@@ -24,8 +25,8 @@ func simulateCmd() *cobra.Command {
 	var replay, html, from string
 	cmd := &cobra.Command{
 		Use:   "simulate SCENARIO.toml…",
-		Short: "Play scheduling scenarios in virtual time",
-		Long:  "Play scheduling scenarios in virtual time with the agent's own policies, and print what they are worth: how much time is idle or wasted, how far shares are missed, how long projects go without (monotony), and RPCs a job. With several seeds the figures are means.",
+		Short: "Simulate scheduling scenarios in virtual time",
+		Long:  "Simulate scheduling scenarios in virtual time with the agent's own policies, and print figures of merit: idle and wasted time, share violation, monotony (how long projects go without computing), and RPCs per job. With several seeds, the figures are means.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
 			if replay != "" {
@@ -35,7 +36,7 @@ func simulateCmd() *cobra.Command {
 				return importScenario(out, from)
 			}
 			if len(args) == 0 {
-				return errors.New("want a scenario file, or --replay FILE")
+				return errors.New("a scenario file is required, or --replay FILE")
 			}
 			t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 			if !asJSON {
@@ -67,10 +68,10 @@ func simulateCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().Int64SliceVar(&seeds, "seed", nil, "seeds of job sizes, separated by commas (default: the scenario's)")
-	cmd.Flags().Float64Var(&days, "days", 0, "days to play (default: the scenario's)")
-	cmd.Flags().StringVar(&html, "html", "", "write a page with the timeline of every CPU, debts and queue to a file")
-	cmd.Flags().StringVar(&from, "import", "", "print a scenario made of a BOINC client's data directory or of starling's own")
-	cmd.Flags().StringVar(&replay, "replay", "", "decide again what an agent decided (why --save FILE, or decisions.jsonl), and compare")
+	cmd.Flags().Float64Var(&days, "days", 0, "days to simulate (default: the scenario's)")
+	cmd.Flags().StringVar(&html, "html", "", "write a page to this file, with a timeline of CPUs, debts and queue")
+	cmd.Flags().StringVar(&from, "import", "", "print a scenario made from this data directory, of a BOINC client or of Starling")
+	cmd.Flags().StringVar(&replay, "replay", "", "repeat recorded decisions (from why --save FILE, or decisions.jsonl) and compare the results")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -123,6 +124,6 @@ func replayFile(out io.Writer, path string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(out, "%d decisions, all as recorded.\n", count)
+	fmt.Fprintf(out, "%s repeated, with the same results as recorded.\n", words.Count(count, "decision"))
 	return nil
 }

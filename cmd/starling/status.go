@@ -8,21 +8,22 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/words"
 )
 
 func statusCmd(o *options) *cobra.Command {
-	return viewCmd(o, "status", "Show what the agent does, and why nothing else", func(w display, s control.Status) {
+	return viewCmd(o, "status", "Show what the agent is doing, and why it is not doing more", func(w display, s control.Status) {
 		for _, c := range s.Complaints {
 			fmt.Fprintln(w, w.paint(yellow, "Settings: "+c))
 		}
 		if r := s.Newer; r != nil {
-			fmt.Fprintf(w, "Starling %s is out, this is %s. See %s\n", r.Version, s.Version, r.URL)
+			fmt.Fprintf(w, "Starling %s is available; you have %s. See %s\n", r.Version, s.Version, r.URL)
 		}
 		if m := s.Manager; m != nil && m.Trouble != "" {
 			fmt.Fprintln(w, w.paint(yellow, "Account manager: "+printable(m.Trouble)))
 		}
 		if len(s.Projects) == 0 {
-			fmt.Fprintln(w, "Attached to no project. Choose one with: starling attach")
+			fmt.Fprintln(w, "No projects are attached. Choose one with: starling attach")
 		}
 		for _, p := range s.Projects {
 			showProject(w, p)
@@ -31,7 +32,7 @@ func statusCmd(o *options) *cobra.Command {
 			fmt.Fprintf(w, "Computing is suspended. %s\n", s.Compute)
 		}
 		if s.Network != "" {
-			fmt.Fprintf(w, "The network is not used. %s\n", s.Network)
+			fmt.Fprintf(w, "Network activity is suspended. %s\n", s.Network)
 		}
 		running := 0
 		for _, t := range s.Tasks {
@@ -39,7 +40,7 @@ func statusCmd(o *options) *cobra.Command {
 				running++
 			}
 		}
-		fmt.Fprintf(w, "%d tasks, %d running on %d CPUs, %d transfers.\n", len(s.Tasks), running, s.CPUs, len(s.Transfers))
+		fmt.Fprintf(w, "%s, %d running on %s, %s.\n", words.Count(len(s.Tasks), "task"), running, words.Count(s.CPUs, "CPU"), words.Count(len(s.Transfers), "transfer"))
 		if w.live {
 			showProgress(w, s)
 		}
@@ -51,7 +52,7 @@ func showProgress(w display, s control.Status) {
 	t := table{columns: []column{{name: "", least: 12}, {}, {name: "", least: 8}}}
 	for _, k := range s.Tasks {
 		if k.Running {
-			t.add(green, k.Name, bar(k.Fraction, 30), span(k.Remaining)+" left")
+			t.add(green, k.Name, bar(k.Fraction, 30), span(k.Remaining)+" remaining")
 		}
 	}
 	for _, x := range s.Transfers {
@@ -69,7 +70,7 @@ func showProject(w display, p control.Project) {
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(w, "  %-13s %s\n", label, fmt.Sprintf(format, args...))
 	}
-	line("address", "%s", p.MasterURL)
+	line("URL", "%s", p.MasterURL)
 	if p.Manager != "" {
 		line("manager", "%s", p.Manager)
 	}
@@ -90,7 +91,7 @@ func showProject(w display, p control.Project) {
 		line("ending", "%s", p.Ending)
 	}
 	if p.Trouble != "" {
-		line("trouble", "%s", p.Trouble)
+		line("problem", "%s", p.Trouble)
 	}
 	if !p.NextContact.IsZero() {
 		line("next contact", "not before %s", when(p.NextContact))
@@ -105,7 +106,7 @@ func showProject(w display, p control.Project) {
 
 func tasksCmd(o *options) *cobra.Command {
 	return viewCmd(o, "tasks", "List the tasks on this computer", func(w display, s control.Status) {
-		t := table{columns: []column{{name: "TASK", least: 16}, {name: "APP", least: 8}, {name: "STATE"}, {name: "DONE"}, {name: "ELAPSED"}, {name: "LEFT"}, {name: "DEADLINE"}, {name: "WHY", least: 8, end: true}}}
+		t := table{columns: []column{{name: "TASK", least: 16}, {name: "APP", least: 8}, {name: "STATE"}, {name: "PROGRESS"}, {name: "ELAPSED"}, {name: "REMAINING"}, {name: "DEADLINE"}, {name: "WHY", least: 8, end: true}}}
 		for _, k := range s.Tasks {
 			st, colour, done := k.State, plain, fmt.Sprintf("%.1f%%", 100*k.Fraction)
 			if k.Running {
@@ -122,7 +123,7 @@ func tasksCmd(o *options) *cobra.Command {
 
 func projectsCmd(o *options) *cobra.Command {
 	return viewCmd(o, "projects", "List the projects", func(w display, s control.Status) {
-		t := table{columns: []column{{name: "PROJECT", least: 12}, {name: "ADDRESS", least: 16}, {name: "SHARE"}, {name: "OWED"}, {name: "TASKS"}, {name: "CREDIT"}, {name: "WORK", least: 12, end: true}}}
+		t := table{columns: []column{{name: "PROJECT", least: 12}, {name: "URL", least: 16}, {name: "SHARE"}, {name: "OWED"}, {name: "TASKS"}, {name: "CREDIT"}, {name: "WORK", least: 12, end: true}}}
 		for _, p := range s.Projects {
 			colour := plain
 			if p.Trouble != "" {
@@ -135,18 +136,18 @@ func projectsCmd(o *options) *cobra.Command {
 }
 
 func transfersCmd(o *options) *cobra.Command {
-	return viewCmd(o, "transfers", "List the files on their way", func(w display, s control.Status) {
+	return viewCmd(o, "transfers", "List file transfers", func(w display, s control.Status) {
 		t := table{columns: []column{{name: "FILE", least: 16}, {name: "DIRECTION"}, {name: "BYTES"}, {name: "SIZE"}, {name: "STATE", least: 12, end: true}}}
 		for _, x := range s.Transfers {
 			st, colour := "waiting", plain
 			switch {
 			case x.Active:
-				st, colour = "under way", green
+				st, colour = "active", green
 				if w.live {
 					st = bar(part(x), 20)
 				}
 			case x.Trouble != "":
-				st, colour = x.Trouble+"; again "+when(x.NextTry), yellow
+				st, colour = x.Trouble+"; next try "+when(x.NextTry), yellow
 			}
 			t.add(colour, x.Name, direction(x), strconv.FormatInt(x.Bytes, 10), strconv.FormatInt(x.Size, 10), st)
 		}
@@ -180,12 +181,15 @@ func when(t time.Time) string {
 	switch {
 	case t.IsZero():
 		return "-"
-	case time.Until(t).Abs() < 12*time.Hour:
-		return t.Local().Format("15:04:05")
 	}
-	return t.Local().Format("2006-01-02 15:04")
+	return words.Time(t, time.Now())
 }
 
+// span is a duration in words; what is owed may be negative.
 func span(seconds float64) string {
-	return (time.Duration(seconds) * time.Second).String()
+	text := words.Span(time.Duration(seconds * float64(time.Second)))
+	if seconds <= -0.5 {
+		return "-" + text
+	}
+	return text
 }

@@ -15,20 +15,21 @@ func projectCmds(o *options) []*cobra.Command {
 	var cmds []*cobra.Command
 	var now bool
 	for _, c := range []struct {
-		what  control.ProjectAction
-		short string
+		what        control.ProjectAction
+		short, long string
 	}{
-		{control.UpdateProject, "Contact a project now"},
-		{control.SuspendProject, "Compute nothing for a project and fetch nothing, until resumed"},
-		{control.ResumeProject, "Undo suspend"},
-		{control.NoMoreWork, "Finish and report what is here of a project, fetch no more"},
-		{control.AllowMoreWork, "Undo nomorework"},
-		{control.ResetProject, "Give up a project's tasks and fetch its files again; can be undone for 5 minutes"},
-		{control.UndoProject, "Undo detach or reset, within 5 minutes"},
+		{control.UpdateProject, "Contact a project now", "Contact a project now, even if it asked for a delay: report finished tasks, fetch work if more is needed, and fetch the new credit. Running tasks are not affected."},
+		{control.SuspendProject, "Suspend a project: no computing and no new work until resumed", "Suspend a project until it is resumed. Its tasks stop but are not lost, no work is fetched, and the project is contacted only by \"starling update\"."},
+		{control.ResumeProject, "Resume a suspended project", "Resume a suspended project. Its tasks resume from their last checkpoint."},
+		{control.NoMoreWork, "Finish and report a project's current tasks, but fetch no more", "Finish and report a project's current tasks, but fetch no more. To detach without losing work, run this first and wait until \"starling tasks\" lists no more tasks of the project."},
+		{control.AllowMoreWork, "Allow a project to fetch work again", "Allow a project to fetch work again, after \"starling nomorework\"."},
+		{control.ResetProject, "Remove a project's tasks and download its files again; can be undone for 5 minutes", "Remove a project's tasks from this computer and download its files again. The project stays attached. The tasks are suspended first and removed after 5 minutes; until then, \"starling undo URL\" keeps them."},
+		{control.UndoProject, "Undo a detach or reset, within 5 minutes", "Undo a detach or reset within 5 minutes. The project stays attached and its tasks resume."},
 	} {
 		cmd := &cobra.Command{
 			Use:   string(c.what) + " URL",
 			Short: c.short,
+			Long:  c.long,
 			Args:  cobra.ExactArgs(1),
 
 			ValidArgsFunction: o.urls,
@@ -46,7 +47,7 @@ func projectCmds(o *options) []*cobra.Command {
 			},
 		}
 		if c.what == control.ResetProject {
-			cmd.Flags().BoolVar(&now, "now", false, "give up its tasks at once; this cannot be undone")
+			cmd.Flags().BoolVar(&now, "now", false, "remove its tasks immediately; cannot be undone")
 		}
 		cmds = append(cmds, cmd)
 	}
@@ -61,9 +62,9 @@ func taskCmd(o *options) *cobra.Command {
 		what  control.TaskAction
 		short string
 	}{
-		{control.SuspendTask, "Let a task rest until it is resumed"},
-		{control.ResumeTask, "Undo suspend or abort"},
-		{control.AbortTask, "Abort a task and report that; can be undone with resume for 5 minutes"},
+		{control.SuspendTask, "Suspend a task until it is resumed"},
+		{control.ResumeTask, "Resume a suspended task, or undo an abort"},
+		{control.AbortTask, "Abort a task and report it as aborted; resume undoes this for 5 minutes"},
 	} {
 		sub := &cobra.Command{
 			Use:   string(c.what) + " RESULT",
@@ -84,11 +85,11 @@ func taskCmd(o *options) *cobra.Command {
 			},
 		}
 		if c.what == control.AbortTask {
-			sub.Flags().BoolVar(&now, "now", false, "abort it at once; this cannot be undone")
+			sub.Flags().BoolVar(&now, "now", false, "abort it immediately; cannot be undone")
 		}
 		cmd.AddCommand(sub)
 	}
-	cmd.PersistentFlags().StringVar(&project, "project", "", "address of the task's project, if several have one of that name")
+	cmd.PersistentFlags().StringVar(&project, "project", "", "URL of the task's project, if several projects have a task of that name")
 	_ = cmd.RegisterFlagCompletionFunc("project", o.projectFlag)
 	return cmd
 }
@@ -98,8 +99,9 @@ func modeCmd(o *options) *cobra.Command {
 	var d time.Duration
 	cmd := &cobra.Command{
 		Use:       "mode always|auto|never",
-		Short:     "Compute always, as the preferences say, or never",
-		Long:      "Compute always, as the preferences say (auto), or never; with --network the same for transfers and contacts. With --for the preferences hold again after that time.",
+		Short:     "Set when to compute: always, by preferences (auto), or never",
+		Long:      "Set when to compute: always, according to the preferences (auto), or never. With --network, set the same for transfers and contacts instead. With --for, the mode returns to auto after that time.",
+		Example:   "  starling mode never --for 2h\n  starling mode auto\n  starling mode never --network --for 8h",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"always", "auto", "never"},
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -110,7 +112,7 @@ func modeCmd(o *options) *cobra.Command {
 			return o.reached(o.client().SetMode(cmd.Context(), network, kind, d))
 		},
 	}
-	cmd.Flags().BoolVar(&network, "network", false, "of the network rather than of computing")
-	cmd.Flags().DurationVar(&d, "for", 0, "for so long, as 90m or 8h (default: for good)")
+	cmd.Flags().BoolVar(&network, "network", false, "set the mode of the network instead of computing")
+	cmd.Flags().DurationVar(&d, "for", 0, "how long, such as 90m or 8h (default: until changed)")
 	return cmd
 }

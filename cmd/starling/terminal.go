@@ -75,7 +75,7 @@ func (t *terminal) number(ctx context.Context, prompt string, most int) (int, er
 		if n, err := strconv.Atoi(s); err == nil && n >= 1 && n <= most {
 			return n, nil
 		}
-		t.say("%q is not one of them.", s)
+		t.say("%q is not one of the choices.", s)
 	}
 }
 
@@ -87,22 +87,22 @@ func (t *terminal) password(ctx context.Context, prompt string) (string, error) 
 // newPassword asks for a password twice.
 func (t *terminal) newPassword(ctx context.Context, least int) (string, error) {
 	for {
-		s, err := t.password(ctx, fmt.Sprintf("New password (%d characters at least; it is not shown)", least))
+		s, err := t.password(ctx, fmt.Sprintf("New password (at least %d characters, not shown)", least))
 		if err != nil {
 			return "", err
 		}
 		if len(s) < least {
-			t.say("That has %d.", len(s))
+			t.say("This one has only %d.", len(s))
 			continue
 		}
-		again, err := t.password(ctx, "The same again")
+		again, err := t.password(ctx, "Repeat the password")
 		if err != nil {
 			return "", err
 		}
 		if s == again {
 			return s, nil
 		}
-		t.say("They differ; once more.")
+		t.say("The passwords differ. Try again.")
 	}
 }
 

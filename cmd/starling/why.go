@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -17,25 +18,27 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/version"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/state"
 )
 
 func whyCmd(o *options) *cobra.Command {
 	var save string
 	cmd := &cobra.Command{
-		Use:   "why [URL | RESULT]",
-		Short: "Say why things are not done, and what would change it",
-		Long:  "Say of every project and every task what was decided and why not something else, by the numbers it was decided on. With --save the decision and all that it was made on go to a file, without keys and names of people; starling simulate --replay decides it again.",
-		Args:  cobra.MaximumNArgs(1),
+		Use:     "why [URL | RESULT]",
+		Short:   "Explain what the agent decided, and why it is not doing more",
+		Long:    "Explain for every project and task what the agent decided and why, with the numbers behind the decision.\n\nWith --save, write the decision and everything it was based on to a file, without account keys and personal names; starling simulate --replay repeats it.",
+		Example: "  starling why\n  starling why https://project.example/\n  starling why --save decision.json",
+		Args:    cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: o.both,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := o.client().Decision(cmd.Context())
 			if errors.Is(err, control.ErrNotRunning) {
-				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running, so nothing is done at all; "+o.start())
+				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running, so nothing is computed; "+o.start())
 				r, err = api.OfflineDecision(o.data, version.Version)
 				if errors.Is(err, state.ErrInUse) {
-					return fmt.Errorf("an agent runs in %s but does not answer", o.data)
+					return fmt.Errorf("an agent is running in %s but does not respond", o.data)
 				}
 			}
 			if err != nil {
@@ -56,7 +59,7 @@ func whyCmd(o *options) *cobra.Command {
 			return explain(cmd.OutOrStdout(), r, about)
 		},
 	}
-	cmd.Flags().StringVar(&save, "save", "", "write the decision to a file, to be replayed or sent to somebody who can help")
+	cmd.Flags().StringVar(&save, "save", "", "write the decision to a file, to replay it or to send it to someone who can help")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
@@ -90,18 +93,18 @@ func explain(w io.Writer, r decide.Record, about string) error {
 		}
 		found = true
 		plan := r.Plan.Results[i]
-		fmt.Fprintf(t, "%s\t%s%s\n", res.ID, plan.Text, changes(plan.Until, s.Now))
+		fmt.Fprintf(t, "%s\t%s%s\n", res.ID, plan.Text, changes(plan.Text, plan.Until, s.Now))
 		if about != "" {
 			fmt.Fprintf(t, "\tdecision %s; project %s\n", plan.Code, s.Projects[res.Project].URL)
-			fmt.Fprintf(t, "\t%.1f%% done after %s, %s estimated to go, deadline %s\n",
-				100*res.Fraction, res.Elapsed.Round(time.Second), plan.Remaining.Round(time.Second), when(res.Deadline))
+			fmt.Fprintf(t, "\t%.1f%% done after %s, about %s remaining, deadline %s\n",
+				100*res.Fraction, words.Span(res.Elapsed), words.Span(plan.Remaining), when(res.Deadline))
 		}
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
 	if !found {
-		return fmt.Errorf("%s is neither a project that is attached nor a task here; starling status lists them", about)
+		return fmt.Errorf("%s is neither an attached project nor a task on this computer; to list them: starling projects, starling tasks", about)
 	}
 	return nil
 }
@@ -109,41 +112,48 @@ func explain(w io.Writer, r decide.Record, about string) error {
 func explainHost(w io.Writer, s decide.Snapshot) {
 	switch {
 	case s.Compute.Denied():
-		fmt.Fprintf(w, "Computing is suspended. %s%s\n", s.Compute.Why, changes(s.Compute.Until, s.Now))
+		fmt.Fprintf(w, "Computing is suspended. %s%s\n", s.Compute.Why, changes(s.Compute.Why, s.Compute.Until, s.Now))
 	default:
-		fmt.Fprintf(w, "Tasks may run on %d of %d CPUs, with %d MB of memory.\n", s.CPUs, s.AllCPUs, s.Memory>>20)
+		fmt.Fprintf(w, "Tasks may run on %d of %s, with %d MB of memory.\n", s.CPUs, words.Count(s.AllCPUs, "CPU"), s.Memory>>20)
 	}
 	if s.Network.Denied() {
-		fmt.Fprintf(w, "The network is not used. %s%s\n", s.Network.Why, changes(s.Network.Until, s.Now))
+		fmt.Fprintf(w, "Network activity is suspended. %s%s\n", s.Network.Why, changes(s.Network.Why, s.Network.Until, s.Now))
 	}
 	if len(s.Projects) == 0 {
-		fmt.Fprintln(w, "No project is attached. Choose one with: starling attach")
+		fmt.Fprintln(w, "No projects are attached. Choose one with: starling attach")
 	}
 }
 
 func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decide.ProjectPlan, numbers bool) {
 	fmt.Fprintf(w, "%s\n", p.URL)
-	fmt.Fprintf(w, "  work     %s%s\n", plan.Fetch.Text, changes(plan.Fetch.Until, s.Now))
+	fmt.Fprintf(w, "  work     %s%s\n", plan.Fetch.Text, changes(plan.Fetch.Text, plan.Fetch.Until, s.Now))
 	if p.LeftOut != "" {
 		fmt.Fprintf(w, "  refused  %s\n", p.LeftOut)
 	}
 	if plan.Session.Kind != decide.None {
 		fmt.Fprintf(w, "  contact  now: %s\n", plan.Session.Why)
 	} else if plan.Session.Why != plan.Fetch.Text {
-		fmt.Fprintf(w, "  contact  %s%s\n", plan.Session.Why, changes(plan.Session.Until, s.Now))
+		fmt.Fprintf(w, "  contact  %s%s\n", plan.Session.Why, changes(plan.Session.Why, plan.Session.Until, s.Now))
 	}
 	if numbers {
 		fmt.Fprintf(w, "  decision %s\n  owed     %s of CPU time, share %v\n", plan.Fetch.Code, span(plan.Debt), p.Share)
-		fmt.Fprintf(w, "  failures %d in a row; requests that brought nothing wait until %s\n", p.Contact.Failures, when(p.Backoff))
+		fmt.Fprintf(w, "  failures %s in a row\n", words.Count(p.Contact.Failures, "contact"))
+		if p.Backoff.After(s.Now) {
+			fmt.Fprintf(w, "  waiting  no work requests before %s\n", words.Time(p.Backoff, s.Now))
+		}
 	}
 }
 
-// changes says when something changes, if that is known.
-func changes(at, now time.Time) string {
-	if !at.After(now) {
+// clockTime is a time of day in a sentence.
+var clockTime = regexp.MustCompile(`\d:\d\d`)
+
+// changes says until when a sentence is true, if that is known and not in the
+// sentence itself.
+func changes(sentence string, at, now time.Time) string {
+	if !at.After(now) || clockTime.MatchString(sentence) {
 		return ""
 	}
-	return fmt.Sprintf(" (changes %s)", when(at))
+	return fmt.Sprintf(" (until %s)", words.Time(at, now))
 }
 
 // loadRecords reads what why --save or a decision log wrote: one pass a line.
@@ -158,7 +168,7 @@ func loadRecords(path string, each func(n int, r decide.Record) error) error {
 		var r decide.Record
 		if err := d.Decode(&r); errors.Is(err, io.EOF) {
 			if n == 1 {
-				return fmt.Errorf("%s holds no decision; make one with: starling why --save FILE", path)
+				return fmt.Errorf("%s contains no decision; make one with: starling why --save FILE", path)
 			}
 			return nil
 		} else if err != nil {

@@ -23,7 +23,7 @@ func CheckProxy(proxy string) error {
 	}
 	u, err := url.Parse(proxy)
 	if err != nil || !slices.Contains(schemes, u.Scheme) || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-		return fmt.Errorf("%s is no proxy; want http://HOST:PORT, https://HOST:PORT, socks5://HOST:PORT (with USER:PASSWORD@ before HOST if it asks), %s for none, or nothing for that of the environment",
+		return fmt.Errorf("%s is not a proxy URL; use http://HOST:PORT, https://HOST:PORT or socks5://HOST:PORT (with USER:PASSWORD@ before HOST if it requires a login), %s for no proxy, or nothing to use the environment's",
 			redacted(u, proxy), Direct)
 	}
 	return nil

@@ -58,7 +58,7 @@ func TestProxy(t *testing.T) {
 	}
 	for _, bad := range []string{"own:2", "ftp://own", "http://", "http://own/path", "http://a b", "socks4://own", "http://u:secret@own/path"} {
 		_, err := httpclient.Transport(bad, nil)
-		if err == nil || !strings.Contains(err.Error(), "want http://HOST:PORT") || strings.Contains(err.Error(), "secret") {
+		if err == nil || !strings.Contains(err.Error(), "use http://HOST:PORT") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}

@@ -33,14 +33,14 @@ func Read(resp *http.Response) (Release, error) {
 		URL string `json:"html_url"`
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&r); err != nil {
-		return Release{}, fmt.Errorf("no description of a release: %w", err)
+		return Release{}, fmt.Errorf("read release description: %w", err)
 	}
 	tag := canonical(r.Tag)
 	if !semver.IsValid(tag) {
-		return Release{}, fmt.Errorf("tag_name %.40q is no version", r.Tag)
+		return Release{}, fmt.Errorf("tag_name %.40q is not a version", r.Tag)
 	}
 	if u, err := url.Parse(r.URL); err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		return Release{}, fmt.Errorf("html_url %.200q is no address", r.URL)
+		return Release{}, fmt.Errorf("html_url %.200q is not a URL", r.URL)
 	}
 	return Release{Version: strings.TrimPrefix(tag, "v"), URL: r.URL}, nil
 }

@@ -20,11 +20,11 @@ func TestRead(t *testing.T) {
 		{200, `{"tag_name": "v1.2.3", "html_url": "https://e.example/1.2.3", "assets": []}`, "1.2.3", ""},
 		{200, `{"tag_name": "1.10.0", "html_url": "http://e.example/x"}`, "1.10.0", ""},
 		{404, `{}`, "", "404"},
-		{200, `<html>`, "", "no description"},
-		{200, `{"tag_name": "latest", "html_url": "https://e.example/"}`, "", `"latest" is no version`},
-		{200, `{"tag_name": "1.2.3\u001b[31m", "html_url": "https://e.example/"}`, "", "is no version"},
-		{200, `{"tag_name": "1.2.3", "html_url": "javascript:alert(1)"}`, "", "is no address"},
-		{200, strings.Repeat(" ", 2<<20) + `{"tag_name": "1.2.3"}`, "", "no description"},
+		{200, `<html>`, "", "read release description"},
+		{200, `{"tag_name": "latest", "html_url": "https://e.example/"}`, "", `"latest" is not a version`},
+		{200, `{"tag_name": "1.2.3\u001b[31m", "html_url": "https://e.example/"}`, "", "is not a version"},
+		{200, `{"tag_name": "1.2.3", "html_url": "javascript:alert(1)"}`, "", "is not a URL"},
+		{200, strings.Repeat(" ", 2<<20) + `{"tag_name": "1.2.3"}`, "", "read release description"},
 	} {
 		r, err := release.Read(&http.Response{StatusCode: tt.status, Status: "404 Not Found", Body: io.NopCloser(strings.NewReader(tt.body))})
 		if r.Version != tt.want || (err == nil) != (tt.fail == "") || err != nil && !strings.Contains(err.Error(), tt.fail) {

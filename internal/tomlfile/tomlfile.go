@@ -74,7 +74,7 @@ func Decode(name string, src []byte, into any) (Lines, error) {
 	if _, err := toml.Decode(string(src), &raw); err != nil {
 		if pe, ok := errors.AsType[toml.ParseError](err); ok {
 			if t := known[pe.LastKey]; t != nil && secret(t) && lines.lines[pe.LastKey] == pe.Position.Line {
-				return lines, lines.Errorf(pe.LastKey, "want %s", kind(t)) // the parser's words hold parts of the value
+				return lines, lines.Errorf(pe.LastKey, "must be %s", kind(t)) // the parser's words hold parts of the value
 			}
 			return lines, fmt.Errorf("%s:%d: %s", name, pe.Position.Line, pe.Message)
 		}
@@ -150,7 +150,7 @@ func checkValue(errs *[]error, lines Lines, t reflect.Type, v any, key string) (
 		return true
 	}
 	if secret(t) {
-		*errs = append(*errs, lines.Errorf(key, "want %s", want))
+		*errs = append(*errs, lines.Errorf(key, "must be %s", want))
 	} else {
 		*errs = append(*errs, lines.Errorf(key, "%s is not %s", show(v), want))
 	}
@@ -193,7 +193,7 @@ func kind(t reflect.Type) string {
 	case reflect.Float64:
 		return "a number"
 	case reflect.String:
-		return "a text in quotes"
+		return "a string in quotes"
 	case reflect.Slice:
 		return "a list"
 	default:
@@ -210,7 +210,7 @@ func fits(want string, v any) bool {
 	case float64:
 		return want == "a number"
 	case string:
-		return want == "a text in quotes"
+		return want == "a string in quotes"
 	case []any:
 		return want == "a list"
 	case map[string]any:

@@ -2,7 +2,7 @@
 // and daemons on a real database, and many computers with the real agent, in one
 // process. A seed draws everything that goes wrong: messages are lost, cut off,
 // repeated and late, agents and daemons are killed, computers are cloned, restored
-// from backups or gone for good, disks are full, applications fail and lie.
+// from backups or gone forever, disks are full, applications fail and lie.
 //
 // Then all of that stops, and what must hold at rest is checked. It holds nothing
 // but tests; make world runs many worlds. Only applications are not real: see

@@ -60,7 +60,7 @@ func Address(dataDir string) (*url.URL, error) {
 	}
 	u, err := url.Parse(string(bytes.TrimSpace(b)))
 	if err != nil {
-		return nil, fmt.Errorf("%s holds no address; delete it and start the agent again", path)
+		return nil, fmt.Errorf("%s does not contain a URL; delete the file and restart the agent", path)
 	}
 	return u, nil
 }
@@ -84,13 +84,13 @@ func guard(port string, next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		if !slices.Contains(hosts, strings.ToLower(r.Host)) {
-			http.Error(w, fmt.Sprintf("This dashboard is reached as http://127.0.0.1:%s/ only, not as %q.", port, r.Host), http.StatusMisdirectedRequest)
+			http.Error(w, fmt.Sprintf("This dashboard is only available at http://127.0.0.1:%s/, not at %q.", port, r.Host), http.StatusMisdirectedRequest)
 			return
 		}
 		// Other programs' pages on this computer count as the same site.
 		site := r.Header.Get("Sec-Fetch-Site")
 		if strings.HasPrefix(r.URL.Path, "/api/") && site != "" && site != "same-origin" && site != "none" {
-			http.Error(w, "This is for the dashboard's own page only.", http.StatusForbidden)
+			http.Error(w, "Only the dashboard's own page may use this address.", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -112,7 +112,7 @@ func (s *Server) known(port string, next http.Handler) http.Handler {
 		case err == nil && s.right(c.Value):
 			next.ServeHTTP(w, r)
 		case strings.HasPrefix(r.URL.Path, "/api/"):
-			refuse(w, http.StatusUnauthorized, errors.New("this browser is not let in any more; run: starling dashboard"))
+			refuse(w, http.StatusUnauthorized, errors.New("this browser is no longer authorized; run: starling dashboard"))
 		default:
 			s.ask(w, http.StatusUnauthorized, "")
 		}
@@ -124,13 +124,13 @@ func (s *Server) known(port string, next http.Handler) http.Handler {
 func (s *Server) login(w http.ResponseWriter, r *http.Request, port string) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
 	token := strings.TrimSpace(r.FormValue("token"))
-	if _, after, ok := strings.Cut(token, "token="); ok { // somebody pasted the whole address
+	if _, after, ok := strings.Cut(token, "token="); ok { // someone pasted the whole address
 		token = after
 	}
 	if !s.right(token) {
 		said := ""
 		if token != "" {
-			said = "That is not the token of this agent."
+			said = "This token is not valid for this agent."
 		}
 		s.ask(w, http.StatusUnauthorized, said)
 		return
@@ -141,15 +141,15 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request, port string) {
 	})
 	// A page rather than a redirect: after a link from elsewhere browsers would not
 	// send the strict cookie along a redirect.
-	page(w, http.StatusOK, `<meta http-equiv="refresh" content="0;url=/">`, `<p><a href="/">To the dashboard</a></p>`)
+	page(w, http.StatusOK, `<meta http-equiv="refresh" content="0;url=/">`, `<p><a href="/">Open the dashboard</a></p>`)
 }
 
 // ask asks for the token; said must be text without markup.
 func (s *Server) ask(w http.ResponseWriter, status int, said string) {
 	page(w, status, "", `<h1>Starling</h1>
-<p>This page steers the agent, so it wants to know that you may. On this computer run</p>
+<p>This page controls the agent, so you need to log in. On this computer, run</p>
 <pre>starling dashboard</pre>
-<p>and open the address that it prints, or paste that here.</p>
+<p>and open the address that it prints, or paste the address here.</p>
 <form method="post" action="/login">
 <p role="alert" class="bad">`+said+`</p>
 <label for="token">Address or token</label>

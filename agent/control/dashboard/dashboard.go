@@ -1,4 +1,4 @@
-// Package dashboard is the agent's page in a browser: what goes on, why nothing
+// Package dashboard is the agent's page in a browser: what is happening, why nothing
 // else does, and the means to change it. All of it is in the binary; the page
 // loads nothing from the network.
 //

@@ -273,9 +273,9 @@ func TestPreferences(t *testing.T) {
 	base, cookie := "http://127.0.0.1:"+port, enter(t, login)
 	for _, tt := range []struct{ values, want string }{
 		{`{"max_ncpus_pct":50,"run_on_batteries":1}`, `{"toml":"run_on_batteries = true\nmax_ncpus_pct = 50\n"}`},
-		{`{"max_ncpus_pct":500}`, "prefs_override.toml:1: max_ncpus_pct: 500 is not within 0 and 100"},
+		{`{"max_ncpus_pct":500}`, "prefs_override.toml:1: max_ncpus_pct: 500 is not between 0 and 100"},
 		{`{"max_ncpu_pct":5}`, "max_ncpu_pct: unknown key"},
-		{`{"max_ncpus_pct":"5"}`, "cannot be read"},
+		{`{"max_ncpus_pct":"5"}`, "invalid request"},
 		{`{}`, `{"toml":""}`},
 	} {
 		if _, got := ask(t, http.MethodPost, base+"/api/prefs/preview", `{"values":`+tt.values+`}`, "Cookie", cookie); !strings.Contains(got, tt.want) {
@@ -296,8 +296,8 @@ func TestPreferences(t *testing.T) {
 	}
 	for _, tt := range []struct{ days, want string }{
 		{`{"monday":{"start_hour":22,"end_hour":6}}`, `[day.monday]\nstart_hour = 22\nend_hour = 6\n`},
-		{`{"monday":{"start_hour":22,"end_hour":25}}`, "day.monday.end_hour: 25 is not within 0 and 24"},
-		{`{"someday":{}}`, "someday: no day of the week"},
+		{`{"monday":{"start_hour":22,"end_hour":25}}`, "day.monday.end_hour: 25 is not between 0 and 24"},
+		{`{"someday":{}}`, "someday: not a day of the week"},
 	} {
 		if _, got := ask(t, http.MethodPost, base+"/api/prefs/preview", `{"days":`+tt.days+`}`, "Cookie", cookie); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %s, want %s", tt.days, got, tt.want)

@@ -96,7 +96,7 @@ func (s *Server) messages(ctx context.Context, after int) (lines []message, last
 // that changes, "messages" with further lines of the log.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if !s.looks.open() {
-		refuse(w, http.StatusTooManyRequests, fmt.Errorf("%d pages of this dashboard are open; close some", maxPages))
+		refuse(w, http.StatusTooManyRequests, fmt.Errorf("this dashboard is open in %d pages, the maximum; close some", maxPages))
 		return
 	}
 	defer s.looks.close()

@@ -81,7 +81,7 @@ func (s *Server) layer(w http.ResponseWriter, r *http.Request) (l prefs.Layer, o
 			}
 		}
 		for name := range q.Days {
-			err = errors.Join(err, fmt.Errorf("%s: no day of the week", name))
+			err = errors.Join(err, fmt.Errorf("%s: not a day of the week", name))
 		}
 	}
 	for name := range q.Values {

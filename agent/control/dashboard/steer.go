@@ -19,7 +19,7 @@ func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		refuse(w, http.StatusBadRequest, fmt.Errorf("the request cannot be read: %w", err))
+		refuse(w, http.StatusBadRequest, fmt.Errorf("invalid request: %w", err))
 		return false
 	}
 	return true
@@ -78,14 +78,14 @@ func (s *Server) mode(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		Network bool    `json:"network"`
 		Mode    string  `json:"mode"`
-		Minutes float64 `json:"minutes"` // 0: for good
+		Minutes float64 `json:"minutes"` // 0: until changed
 	}
 	if !read(w, r, &q) {
 		return
 	}
 	kind, err := control.ParseMode(q.Mode)
 	if err == nil && !(q.Minutes >= 0 && q.Minutes <= 366*24*60) {
-		err = fmt.Errorf("%v minutes are not within 0 and a year", q.Minutes)
+		err = fmt.Errorf("%v minutes: the duration must be between 0 and one year", q.Minutes)
 	}
 	if err == nil {
 		err = s.Agent.SetMode(r.Context(), q.Network, kind, time.Duration(q.Minutes*float64(time.Minute)))
@@ -109,7 +109,7 @@ func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
 	key := protocol.Authenticator(q.Key)
 	if err == nil && key == "" {
 		if q.Email == "" || q.Password == "" {
-			err = errors.New("which account? Give its e-mail address and password, or its key")
+			err = errors.New("enter the e-mail address and password of your account, or its account key")
 		} else {
 			key, err = s.Agent.LookupAccount(r.Context(), u, q.Email, protocol.PasswordHash(q.Password, q.Email))
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// async holds the calls that ask a project's server: one call begins, another
+// async holds the calls that ask a project's server: one call starts the request, another
 // asks for the outcome until it is there.
 type async struct {
 	mu      sync.Mutex
@@ -51,7 +51,7 @@ func poll(name string) func(*request) string {
 		if reply, ok := a.replies[name]; ok {
 			return reply
 		}
-		return errorText("nothing was asked for")
+		return errorText("no such request is in progress")
 	}
 }
 

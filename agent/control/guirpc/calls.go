@@ -42,7 +42,7 @@ func table() map[string]call {
 		"set_app_config":            (*request).setAppConfig,
 		"set_proxy_settings":        (*request).setProxy,
 		"set_host_info":             (*request).setHost, "reset_host_info": benchmark, "run_benchmarks": benchmark,
-		"run_graphics_app": refused("graphics are not shown"),
+		"run_graphics_app": refused("graphics are not supported"),
 		"acct_mgr_rpc":     (*request).manager, "acct_mgr_rpc_poll": poll("acct_mgr_rpc"),
 
 		"project_update": project(control.UpdateProject), "project_suspend": project(control.SuspendProject),

@@ -158,7 +158,7 @@ func TestConfig(t *testing.T) {
 	if got := file(t, dir, settings.OverrideFile); strings.Contains(got, "no_priority_change") || strings.Contains(got, "task = ") {
 		t.Errorf("the override holds what is as it was: %s", got)
 	}
-	contains(t, "a bad value", p.call(strings.Replace(set, ">4<", ">4000<", 1)), "<error>max_file_xfers: 4000 is not within 1 and 100</error>")
+	contains(t, "a bad value", p.call(strings.Replace(set, ">4<", ">4000<", 1)), "<error>max_file_xfers: 4000 is not between 1 and 100</error>")
 	contains(t, "after a bad value", p.call("<get_cc_config/>"), "<max_file_xfers>4</max_file_xfers>")
 	contains(t, "broken XML", p.call("<set_cc_config>\n<cc_config>\n<options>\n</cc_config>\n</set_cc_config>"), "<error>")
 	if got := p.call("<set_cc_config>\n</set_cc_config>"); got != reply("<success/>") {
@@ -194,7 +194,7 @@ func TestProxy(t *testing.T) {
 		contains(t, "the override", file(t, dir, settings.OverrideFile), tt.toml)
 		contains(t, "what is shown", p.call("<get_proxy_settings/>"), tt.shown)
 	}
-	contains(t, "no host", info("<use_http_proxy/>\n<http_server_port>80</http_server_port>\n"), "<error>", "is no proxy")
+	contains(t, "no host", info("<use_http_proxy/>\n<http_server_port>80</http_server_port>\n"), "<error>", "is not a proxy URL")
 	if got := info(""); got != reply("<success/>") || file(t, dir, settings.OverrideFile) != "" {
 		t.Errorf("none: %s, %s", got, file(t, dir, settings.OverrideFile))
 	}
@@ -215,7 +215,7 @@ func TestAppConfig(t *testing.T) {
 	contains(t, "afterwards", p.call(get), "<name>primes</name>", "<max_concurrent>2</max_concurrent>", "<avg_ncpus>1.500000</avg_ncpus>", "<cmdline>--fast</cmdline>", "<project_max_concurrent>5</project_max_concurrent>")
 	contains(t, "another project", set("http://q.example/", config), "<error>no such project</error>")
 	contains(t, "a bad value", set(projectURL, "<app>\n<name>primes</name>\n<max_concurrent>-2</max_concurrent>\n</app>\n"), "<error>app[0].max_concurrent: -2 is negative")
-	contains(t, "no name", set(projectURL, "<app>\n</app>\n"), "<error>app[0].name: want the short name")
+	contains(t, "no name", set(projectURL, "<app>\n</app>\n"), "<error>app[0].name: the short name")
 	if got := set(projectURL, ""); got != reply("<success/>") {
 		t.Error(got)
 	}

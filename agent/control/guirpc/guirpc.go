@@ -1,5 +1,5 @@
 // Package guirpc speaks BOINC's GUI RPC protocol, so that boinccmd, boinctui,
-// BOINC Manager and the like can show and steer the agent.
+// BOINC Manager and the like can show and control the agent.
 //
 // It translates: what is true the agent says, and what is asked for the agent
 // does. Replies have one element a line, since the tools read them by the line.
@@ -35,7 +35,7 @@ const (
 	maxRequest = 100000
 	maxPeers   = 50
 	maxWait    = time.Hour        // between two requests
-	readTime   = 30 * time.Second // for one request, once it has begun
+	readTime   = 30 * time.Second // for one request, once it has started
 	replyTime  = 60 * time.Second
 	guessDelay = time.Second // after a wrong password
 	endOfText  = 3           // the byte that ends a message
@@ -215,7 +215,7 @@ func (p *peer) answer(ctx context.Context, text string) string {
 	if r == nil {
 		return errorText("missing request")
 	}
-	p.Log.LogAttrs(ctx, logflag.Detail, "a tool calls", slog.String(logflag.Key, logflag.GUIRPC), slog.String("call", flat("%s", r.name)), slog.Any("peer", p.conn.RemoteAddr()))
+	p.Log.LogAttrs(ctx, logflag.Detail, "GUI RPC call", slog.String(logflag.Key, logflag.GUIRPC), slog.String("call", flat("%s", r.name)), slog.Any("peer", p.conn.RemoteAddr()))
 	switch r.name {
 	case "auth1":
 		return p.auth1()

@@ -62,7 +62,7 @@ func (r *request) setLanguage() string {
 	return outcome(r.srv.Agent.ChangeHost(r.ctx, func(h *state.Host) { h.Language = strings.ReplaceAll(l, "_", "-") }))
 }
 
-// setGPUMode keeps the mode and tells of it. No GPU is used in any.
+// setGPUMode keeps the mode and reports it. No GPU is used in any.
 func (r *request) setGPUMode() string {
 	kind, d, ok := r.mode()
 	if !ok {
@@ -81,7 +81,7 @@ func setMode(network bool) func(*request) string {
 	}
 }
 
-// mode is the mode that a tool sets and for how long, 0 for good; not ok if it named
+// mode is the mode that a tool sets and for how long, 0 until changed; not ok if it named
 // none.
 func (r *request) mode() (kind prefs.ModeKind, d time.Duration, ok bool) {
 	switch {

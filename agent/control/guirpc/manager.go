@@ -23,7 +23,7 @@ func writeManager(w *bxml.Writer, v view.Tools) {
 func (r *request) manager() string {
 	if r.has("use_config_file") {
 		if v, err := r.srv.Agent.Tools(r.ctx); err != nil || v.Manager.URL == "" {
-			return errorText("no account manager is followed")
+			return errorText("no account manager is in use")
 		}
 		return r.begin(managerReply(inProgress, ""), func(ctx context.Context) string {
 			return managerOutcome(r.srv.Agent.SyncManager(ctx))

@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// writeNewer tells of a newer version of this program, and where to get it.
+// writeNewer reports a newer version of this program, and where to get it.
 func writeNewer(w *bxml.Writer, v view.Tools) {
 	w.Text("newer_version", v.Newer.Version)
 	w.Text("download_url", v.Newer.URL)

@@ -60,7 +60,7 @@ func writeProject(w *bxml.Writer, v view.Tools, p view.ToolsProject) {
 	w.Flag("dont_request_more_work", p.Account.NoMoreWork)
 	w.Flag("attached_via_acct_mgr", p.Account.Manager != nil)
 	w.Flag("detach_when_done", p.Account.DetachWhenDone || p.Account.Manager != nil && p.Account.Manager.DetachWhenDone)
-	w.Flag("scheduler_rpc_in_progress", p.Talking != "")
+	w.Flag("scheduler_rpc_in_progress", p.Session != "")
 	w.Open("rsc_backoff_time")
 	w.Text("name", "CPU")
 	w.Float("value", max(0, p.Fetch.NextTry.Sub(v.Now).Seconds()))

@@ -121,7 +121,7 @@ func writeScreensaver(w *bxml.Writer, v view.Tools) {
 
 func writeOld(w *bxml.Writer, v view.Tools) {
 	w.Open("old_results")
-	for _, o := range v.Old {
+	for _, o := range v.RecentlyReported {
 		w.Open("old_result")
 		w.Text("project_url", o.Project)
 		w.Text("result_name", o.Name)

@@ -7,7 +7,7 @@ import (
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
-// suspendReason is BOINC's number for why something does not go on.
+// suspendReason is BOINC's number for why something is suspended.
 func suspendReason(p prefs.Permission) int {
 	switch p.Code {
 	case "":
@@ -51,7 +51,7 @@ func modeNumber(k prefs.ModeKind) int64 {
 // gpus says whether GPUs might compute, if there were any for the agent.
 func gpus(v view.Tools) prefs.Permission {
 	if !v.Compute.Denied() && v.GPUMode.At(v.Now) == prefs.Never {
-		return prefs.Permission{Code: prefs.ByUser, Why: "You have told GPUs not to compute."}
+		return prefs.Permission{Code: prefs.ByUser, Why: "You suspended GPU computing."}
 	}
 	return v.Compute
 }
@@ -60,7 +60,7 @@ func writeStatus(w *bxml.Writer, v view.Tools) {
 	w.Open("cc_status")
 	online := int64(2) // nothing to do there
 	for _, p := range v.Projects {
-		if p.Talking != "" {
+		if p.Session != "" {
 			online = 0
 		}
 	}

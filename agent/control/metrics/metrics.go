@@ -52,7 +52,7 @@ func here(h http.Handler) http.Handler {
 			host = name
 		}
 		if host != "localhost" && !net.ParseIP(host).IsLoopback() {
-			http.Error(w, "ask for 127.0.0.1 or localhost", http.StatusForbidden)
+			http.Error(w, "use 127.0.0.1 or localhost as the host name", http.StatusForbidden)
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -67,20 +67,20 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	info      = desc("info", "1, with the agent's version.", "version")
+	info      = desc("info", "Always 1; the label has the agent's version.", "version")
 	computing = desc("computing_allowed", "1 if tasks may run now.")
 	network   = desc("network_allowed", "1 if the network may be used now.")
-	cpus      = desc("cpus", "CPUs that tasks may use.")
-	on        = desc("on_fraction", "Part of the time that the agent runs, averaged over some ten days.")
-	active    = desc("active_fraction", "Of that, part in which computing was allowed.")
-	tasks     = desc("tasks", "Tasks on this computer.", "project", "state")
-	running   = desc("tasks_running", "Tasks that run now.", "project")
-	transfers = desc("transfers", "Files to be transferred.", "project", "direction")
-	share     = desc("project_resource_share", "Share of the computer that the project is to get.", "project")
+	cpus      = desc("cpus", "Number of CPUs that tasks may use.")
+	on        = desc("on_fraction", "Fraction of time the agent runs, averaged over about ten days.")
+	active    = desc("active_fraction", "Fraction of the agent's running time in which computing was allowed.")
+	tasks     = desc("tasks", "Number of tasks on this computer.", "project", "state")
+	running   = desc("tasks_running", "Number of tasks running now.", "project")
+	transfers = desc("transfers", "Number of files waiting for transfer or being transferred.", "project", "direction")
+	share     = desc("project_resource_share", "The project's resource share, relative to the other projects.", "project")
 	debt      = desc("project_debt_seconds", "CPU time owed to the project.", "project")
-	credit    = desc("project_credit", "Credit of this computer, as the project last told.", "project")
-	failures  = desc("project_failures", "Contacts that failed since the last that did not.", "project")
-	contact   = desc("project_last_contact_timestamp_seconds", "When the project was last in contact.", "project")
+	credit    = desc("project_credit", "Credit of this computer, as last reported by the project.", "project")
+	failures  = desc("project_failures", "Failed contacts since the last successful one.", "project")
+	contact   = desc("project_last_contact_timestamp_seconds", "Time of the last contact with the project.", "project")
 )
 
 // Describe implements prometheus.Collector.

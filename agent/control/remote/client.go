@@ -50,13 +50,13 @@ func NewClient(dir, address string) (*control.Client, error) {
 	case err != nil:
 		return nil, err
 	case known == "":
-		return nil, fmt.Errorf("%s is not paired with this computer; starling remote pair there shows a code, then: starling --host %s --pair CODE", address, address)
+		return nil, fmt.Errorf("%s is not paired with this computer; run starling remote pair there to get a code, then here: starling --host %s --pair CODE", address, address)
 	}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, fp, err := dial(ctx, cert, address)
 		if err == nil && fp != known {
 			_ = c.Close()
-			return nil, fmt.Errorf("%s shows another certificate than when it was paired, %s: somebody stands in between, or its agent has been set up anew; if so, pair again", address, fp)
+			return nil, fmt.Errorf("%s presents a different certificate than when it was paired, %s: either its agent was reinstalled, then pair again, or someone is intercepting the connection", address, fp)
 		}
 		return c, err
 	}
@@ -74,7 +74,7 @@ func dial(ctx context.Context, cert tls.Certificate, address string) (net.Conn, 
 	}}
 	c, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s cannot be reached: %w; is remote_port set in its starling.toml?", address, err)
+		return nil, "", fmt.Errorf("cannot reach %s: %w; is remote_port set in its starling.toml?", address, err)
 	}
 	state := c.(*tls.Conn).ConnectionState()
 	return c, shown(&state), nil
@@ -99,7 +99,7 @@ func Pair(ctx context.Context, dir, address, code string) (string, error) {
 	mine, name := fingerprint(cert.Certificate[0]), ownName()
 	answer, err := ask(ctx, c, pairing{name, proof(key, controller, agent, mine, name)})
 	if err == nil && !hmac.Equal(answer.Proof, proof(key, controlled, agent, mine, name)) {
-		err = errors.New("what answered does not know the code: somebody stands in between")
+		err = errors.New("the other side does not know the code: someone is intercepting the connection")
 	}
 	if err != nil {
 		return "", fmt.Errorf("pair with %s: %w", address, err)
@@ -130,7 +130,7 @@ func ask(ctx context.Context, c net.Conn, q pairing) (answer pairing, err error)
 	}
 	var refusal struct{ Error string }
 	if err := limited.Decode(&refusal); err != nil || refusal.Error == "" {
-		return answer, fmt.Errorf("HTTP %d: is that a Starling agent?", resp.StatusCode)
+		return answer, fmt.Errorf("HTTP %d: is this a Starling agent?", resp.StatusCode)
 	}
 	return answer, errors.New(refusal.Error)
 }

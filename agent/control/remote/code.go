@@ -34,7 +34,7 @@ func parseCode(s string) ([]byte, error) {
 	s = strings.NewReplacer("-", "", " ", "", "O", "0", "I", "1", "L", "1").Replace(strings.ToUpper(strings.TrimSpace(s)))
 	b, err := alphabet.DecodeString(s)
 	if err != nil || len(b) != codeBytes {
-		return nil, fmt.Errorf("that is no pairing code; it has four groups of four, as starling remote pair shows it")
+		return nil, fmt.Errorf("not a pairing code; a code has four groups of four characters, as shown by starling remote pair")
 	}
 	return b, nil
 }
@@ -48,7 +48,7 @@ const (
 )
 
 // proof shows that a side knows the code and sees these certificates: of the agent,
-// and of the computer, with its name, that asks to steer it.
+// and of the computer, with its name, that asks to control it.
 func proof(code []byte, who side, agent, asks, name string) []byte {
 	mac := hmac.New(sha256.New, code)
 	fmt.Fprintf(mac, "%s\x00%s\x00%s\x00%s", who, agent, asks, name) // all but the last have a fixed length each

@@ -79,14 +79,14 @@ func (p pins) remove(name string) error {
 	}
 	i := slices.IndexFunc(all, func(c control.Paired) bool { return c.Name == name })
 	if i < 0 {
-		return fmt.Errorf("no computer called %q is paired; starling remote list names them", name)
+		return fmt.Errorf("no paired computer is called %q; to list them: starling remote list", name)
 	}
 	return p.write(slices.Delete(all, i, i+1))
 }
 
 func (p pins) write(all []control.Paired) error {
 	var b bytes.Buffer
-	b.WriteString("# Computers that this one is paired with for remote control. What is deleted here is\n# not paired any more.\n")
+	b.WriteString("# Computers that this one is paired with for remote control. Delete an entry to\n# revoke its access.\n")
 	if err := toml.NewEncoder(&b).Encode(pinFile{all}); err != nil {
 		return err
 	}

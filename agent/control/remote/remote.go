@@ -1,11 +1,11 @@
-// Package remote lets people steer an agent from another computer: the interface
+// Package remote lets people control an agent from another computer: the interface
 // of package control over TLS 1.3, in which both sides show certificates that they
 // made themselves and each admits only those it has pinned.
 //
 // Pinning is the work of a pairing code, which the controlled computer shows and a
 // person types at the other. Both prove to each other that they know the code, in a
-// proof over the certificates they see: who stands in between shows certificates of
-// his own and cannot make the proof for them. The code has 80 random bits, so that a
+// proof over the certificates they see: an attacker in the middle presents different
+// certificates to each side, so neither proof verifies. The code has 80 random bits, so that a
 // proof that was seen does not betray it; it is good for one pairing, for minutes
 // and for a few tries.
 //

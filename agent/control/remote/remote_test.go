@@ -112,12 +112,12 @@ func TestPairing(t *testing.T) {
 		t.Error("a paired computer could let in another")
 	}
 
-	wants(t, "revoke nobody", s.Revoke("nobody"), `no computer called "nobody" is paired`)
+	wants(t, "revoke nobody", s.Revoke("nobody"), `no paired computer is called "nobody"`)
 	if err := s.Revoke(all[0].Name); err != nil {
 		t.Fatal(err)
 	}
 	err = status(t, dir, address)
-	wants(t, "revoked", err, "not any more")
+	wants(t, "revoked", err, "no longer, paired")
 	if !errors.Is(err, control.ErrForbidden) {
 		t.Errorf("revoked: %v is not ErrForbidden", err)
 	}
@@ -181,7 +181,7 @@ func TestManInTheMiddle(t *testing.T) {
 	middle := l.Addr().String()
 	dir := t.TempDir()
 	_, err = remote.Pair(t.Context(), dir, middle, invite(t, s).Code)
-	wants(t, "pairing through him", err, "somebody stands in between")
+	wants(t, "pairing through him", err, "someone is intercepting the connection")
 	if all, err := s.Paired(); err != nil || len(all) != 0 {
 		t.Errorf("paired: %+v, %v", all, err)
 	}
@@ -199,7 +199,7 @@ func TestManInTheMiddle(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.ReplaceAll(string(b), address, middle)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, "steering through him", status(t, dir, middle), "shows another certificate")
+	wants(t, "steering through him", status(t, dir, middle), "presents a different certificate")
 }
 
 // Who answers a request to pair with nonsense is not believed.

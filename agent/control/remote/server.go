@@ -30,12 +30,12 @@ const (
 	guessDelay  = time.Second // after a wrong code
 	folder      = "remote"    // in the data directory
 	pairPath    = "POST /v1/pair"
-	unpairedFor = "this computer is not paired with that agent, or not any more; starling remote pair there shows a code, then: starling --host HOST --pair CODE"
+	unpairedFor = "this computer is not, or no longer, paired with that agent; run starling remote pair there to get a code, then here: starling --host HOST --pair CODE"
 )
 
 var (
-	errNoCode    = errors.New("no pairing code is valid there: codes are good once, for ten minutes and five tries; starling remote pair there shows another")
-	errWrongCode = errors.New("the pairing code is wrong, or somebody stands in between")
+	errNoCode    = errors.New("no pairing code is valid there: a code can be used once, within ten minutes and five attempts; run starling remote pair there to get a new one")
+	errWrongCode = errors.New("the pairing code is wrong, or someone is intercepting the connection")
 )
 
 // A Server answers paired computers. Its methods may be called concurrently.
@@ -92,7 +92,7 @@ func (s *Server) Invite() (control.Invitation, error) {
 	}, nil
 }
 
-// Paired lists the computers that may steer this agent.
+// Paired lists the computers that may control this agent.
 func (s *Server) Paired() ([]control.Paired, error) { return s.pins.all() }
 
 // Revoke forgets a computer, from its next request on.
@@ -109,8 +109,8 @@ func (s *Server) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch name, err := s.pins.by(shown(r.TLS)); {
 		case err != nil:
-			s.log.Error("remote control: nobody is let in", "error", err)
-			refuse(w, errors.New("the agent cannot read whom it is paired with; its log has more"))
+			s.log.Error("remote control: cannot read the paired computers, refusing all requests", "err", err)
+			refuse(w, errors.New("the agent cannot read its list of paired computers; see its log"))
 		case name == "":
 			refuse(w, errors.New(unpairedFor))
 		default:
@@ -128,7 +128,7 @@ type pairing struct {
 func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 	var q pairing
 	if err := json.NewDecoder(r.Body).Decode(&q); err != nil || !goodName(q.Name) {
-		refuse(w, errors.New("that is no request to pair"))
+		refuse(w, errors.New("invalid pairing request"))
 		return
 	}
 	mine, theirs := fingerprint(s.cert.Certificate[0]), shown(r.TLS)
@@ -139,7 +139,7 @@ func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
 		err = s.pins.add(control.Paired{Name: q.Name, Fingerprint: theirs, Since: s.now().UTC().Truncate(time.Second)})
 	}
 	if err != nil {
-		s.log.Warn("remote control: pairing refused", "peer", r.RemoteAddr, "error", err)
+		s.log.Warn("remote control: pairing refused", "peer", r.RemoteAddr, "err", err)
 		select {
 		case <-time.After(guessDelay):
 		case <-r.Context().Done():

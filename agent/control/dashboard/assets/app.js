@@ -1,4 +1,4 @@
-// The page: listens to the agent and hands on what it tells.
+// The page: listens to the agent and shows what it sends.
 
 import { $, make, text, show, swap, keep, span, when, reason, bytes, number, say, complain, call, act, sure } from './dom.js';
 import { chart } from './chart.js';
@@ -18,17 +18,17 @@ function showNow(v) {
   else if (!running) title = 'Nothing to compute';
   text($('now-title'), title);
   document.title = running ? `${running} running · Starling` : 'Starling';
-  const facts = [`Tasks may use ${v.cpus} of ${v.all_cpus} CPUs`];
+  const facts = [`Tasks may use ${v.cpus} of ${v.all_cpus} ${v.all_cpus === 1 ? 'CPU' : 'CPUs'}`];
   if (v.memory) facts.push(`${bytes(v.memory)} of memory`);
-  if (v.cpu_temperature) facts.push(`the CPU has ${Math.round(v.cpu_temperature)} °C`);
+  if (v.cpu_temperature) facts.push(`CPU at ${Math.round(v.cpu_temperature)} °C`);
   text($('now-text'), facts.join(', ') + '.');
 
   const whys = [];
   for (const c of v.status.complaints ?? []) whys.push({ key: c, stop: true, text: c });
   const newer = v.status.newer;
-  if (newer) whys.push({ key: 'newer', text: `Starling ${newer.version} is out, this is ${v.status.version}. See ${newer.url}` });
+  if (newer) whys.push({ key: 'newer', text: `Starling ${newer.version} is available; you have ${v.status.version}. See ${newer.url}` });
   if (v.compute.why) whys.push({ key: 'compute', stop: true, text: reason(v.compute.why, v.compute.until) });
-  if (v.network.why) whys.push({ key: 'network', stop: true, text: reason(`The network is not used. ${v.network.why}`, v.network.until) });
+  if (v.network.why) whys.push({ key: 'network', stop: true, text: reason(`Network activity is suspended. ${v.network.why}`, v.network.until) });
   for (const p of projects) {
     if (p.trouble) whys.push({ key: 't' + p.master_url, stop: true, text: `${name(p)}: ${p.trouble}` });
     const w = work(v, p);
@@ -88,7 +88,7 @@ function taskCard(t) {
   const abort = make('button', {
     'aria-label': `Abort ${t.name}`,
     onclick: async () => {
-      if (await sure(`Abort ${t.name}?`, 'What it has computed is lost, and the project is told.', 'Abort the task')) to('abort', 'aborted')();
+      if (await sure(`Abort ${t.name}?`, 'Its progress is lost, and the project is notified.', 'Abort task')) to('abort', 'aborted')();
     },
   }, 'Abort');
   const actions = make('div', { class: 'actions' }, suspend, resume, abort);
@@ -101,9 +101,9 @@ function taskCard(t) {
     text(where, [t.app, p ? name(p) : t.project].filter(Boolean).join(' · '));
     bar.value = t.fraction_done;
     text(done, `${(100 * t.fraction_done).toFixed(1)} %`);
-    text(left, t.fraction_done < 1 && t.remaining_seconds > 0 ? `${span(t.remaining_seconds)} left` : '');
+    text(left, t.fraction_done < 1 && t.remaining_seconds > 0 ? `${span(t.remaining_seconds)} remaining` : '');
     text(why, t.why);
-    text(due, `${span(t.elapsed_seconds)} so far` + (t.report_deadline ? `, due ${when(t.report_deadline)}` : ''));
+    text(due, `Elapsed ${span(t.elapsed_seconds)}` + (t.report_deadline ? `, deadline ${when(t.report_deadline)}` : ''));
     swap(resume, suspend, !!t.suspended);
     show(actions, t.fraction_done < 1);
   };
@@ -120,20 +120,20 @@ function projectCard(p) {
   const bar = make('progress', { max: 1, 'aria-label': 'Resource share' });
   const why = make('p', { class: 'why' });
   const next = make('p', { class: 'small' });
-  const notices = make('ul', { class: 'whys small', 'aria-label': 'Messages of the project' });
+  const notices = make('ul', { class: 'whys small', 'aria-label': 'Messages from the project' });
   const to = (action, said) => () => act('/api/project', { project: u, action }, `${name(view.status.projects.find((p) => p.master_url === u) ?? p)}: ${said}.`);
   const button = (label, click) => make('button', { onclick: click }, label);
-  const update = button('Update', to('update', 'is contacted now'));
+  const update = button('Update', to('update', 'contacting the project now'));
   const suspend = button('Suspend', to('suspend', 'suspended'));
   const resume = button('Resume', to('resume', 'resumed'));
-  const finish = button('No more work', to('nomorework', 'no more work is fetched'));
-  const more = button('Allow more work', to('allowmorework', 'work is fetched again'));
+  const finish = button('No more work', to('nomorework', 'no new work will be fetched'));
+  const more = button('Allow more work', to('allowmorework', 'new work is allowed again'));
   const reset = button('Reset', async () => {
-    if (await sure('Reset the project?', 'Its tasks here are given up and its files fetched anew.', 'Reset')) to('reset', 'starts anew')();
+    if (await sure('Reset the project?', 'Its tasks on this computer are dropped and its files are downloaded again. You can undo this for 5 minutes with: starling undo ' + u, 'Reset')) to('reset', 'resetting')();
   });
   const detach = button('Detach', async () => {
-    if (await sure('Detach the project?', 'Its tasks and files on this computer are removed. Your account there stays.', 'Detach')) {
-      act('/api/detach', { project: u }, 'Detached.');
+    if (await sure('Detach the project?', 'Its tasks and files on this computer are removed. Your account with the project is kept. You can undo this for 5 minutes with: starling undo ' + u, 'Detach')) {
+      act('/api/detach', { project: u }, 'Detaching.');
     }
   });
   const buttons = make('div', { class: 'actions' }, update, suspend, resume, finish, more, reset, detach);
@@ -143,18 +143,18 @@ function projectCard(p) {
     text(title, name(p));
     for (const b of buttons.children) b.setAttribute('aria-label', `${b.textContent}: ${name(p)}`);
     const refused = p.initialized && !p.host_id;
-    const st = p.detaching ? 'leaving' : refused ? 'refused' : p.suspended ? 'suspended' : p.no_more_work ? 'no more work' : p.trouble ? 'trouble' : p.initialized ? 'attached' : 'new';
+    const st = p.detaching ? 'detaching' : refused ? 'refused' : p.suspended ? 'suspended' : p.no_more_work ? 'no more work' : p.trouble ? 'problem' : p.initialized ? 'attached' : 'new';
     text(state, st);
     state.classList.toggle('off', st !== 'attached' && st !== 'new');
     const all = view.status.projects.reduce((sum, q) => sum + q.resource_share, 0);
     const share = all ? p.resource_share / all : 0;
     bar.value = share;
     const debt = p.debt_cpu_seconds;
-    const balance = debt >= 60 ? `owed ${span(debt)} of CPU time` : debt <= -60 ? `${span(-debt)} of CPU time ahead` : 'got what it is owed';
+    const balance = debt >= 60 ? `owed ${span(debt)} of CPU time` : debt <= -60 ? `${span(-debt)} of CPU time ahead` : 'balanced';
     text(owed, `${Math.round(100 * share)} % (${p.resource_share}), ${balance}`);
     text(took, span(p.cpu_seconds));
     text(account, p.user_name ? `${p.user_name}, credit ${number(p.user_total_credit)} (this computer ${number(p.host_total_credit)})` : '–');
-    text(contact, (p.last_contact ? `last ${when(p.last_contact)}` : 'not yet') + (p.next_contact ? `, next not before ${when(p.next_contact)}` : ''));
+    text(contact, (p.last_contact ? `last ${when(p.last_contact)}` : 'never') + (p.next_contact ? `, next not before ${when(p.next_contact)}` : ''));
     text(why, [p.trouble, work(view, p)].filter(Boolean).join(' '));
     const s = view.plans[u]?.session;
     text(next, !s ? '' : s.kind !== 'none' ? `Contact now: ${s.why}` : s.why !== view.plans[u].fetch.text ? `Contact: ${reason(s.why, s.until)}` : '');
@@ -172,21 +172,21 @@ function transferRow(x) {
   const what = make('span'); const state = make('span', { class: 'pill' });
   const bar = make('progress', { max: 1, 'aria-label': `Transfer of ${x.name}` });
   const why = make('p', { class: 'small number' });
-  const again = make('button', { 'aria-label': `Try ${x.name} again now`, onclick: () => act('/api/transfer', { project: x.project, file: x.name, abort: false }, `${x.name}: trying again.`) }, 'Try now');
+  const again = make('button', { 'aria-label': `Retry ${x.name} now`, onclick: () => act('/api/transfer', { project: x.project, file: x.name, abort: false }, `${x.name}: retrying.`) }, 'Retry now');
   const abort = make('button', {
-    'aria-label': `Give up ${x.name}`,
+    'aria-label': `Cancel ${x.name}`,
     onclick: async () => {
-      if (await sure(`Give up ${x.name}?`, 'The task that it belongs to fails.', 'Give up')) act('/api/transfer', { project: x.project, file: x.name, abort: true }, `${x.name}: given up.`);
+      if (await sure(`Cancel the transfer of ${x.name}?`, 'The task that needs this file will fail.', 'Cancel transfer')) act('/api/transfer', { project: x.project, file: x.name, abort: true }, `${x.name}: canceled.`);
     },
-  }, 'Give up');
+  }, 'Cancel transfer');
   const e = make('li', {}, make('div', { class: 'top' }, what, state), bar, why, make('div', { class: 'actions' }, again, abort));
   e.update = (x) => {
-    text(what, `${x.upload ? '↑ sending' : '↓ fetching'} ${x.name}`);
-    text(state, x.active ? 'under way' : 'waiting');
+    text(what, `${x.upload ? '↑ Uploading' : '↓ Downloading'} ${x.name}`);
+    text(state, x.active ? 'active' : 'waiting');
     state.classList.toggle('off', !x.active);
     show(bar, x.size > 0);
     bar.value = x.size ? Math.min(1, x.bytes / x.size) : 0;
-    text(why, [x.size ? `${bytes(x.bytes)} of ${bytes(x.size)}` : bytes(x.bytes), x.trouble, x.next_try && new Date(x.next_try) > Date.now() ? `again at ${when(x.next_try)}` : ''].filter(Boolean).join('; '));
+    text(why, [x.size ? `${bytes(x.bytes)} of ${bytes(x.size)}` : bytes(x.bytes), x.trouble, x.next_try && new Date(x.next_try) > Date.now() ? `next try ${when(x.next_try)}` : ''].filter(Boolean).join('; '));
     show(again, !x.active);
   };
   return e;
@@ -196,7 +196,7 @@ function transferRow(x) {
 
 function creditCard() {
   const title = make('h3'); const sum = make('p', { class: 'number big' }); const box = make('div');
-  const legend = make('p', { class: 'small legend' }, make('i'), 'your account', make('i', { class: 'mine' }), 'this computer');
+  const legend = make('p', { class: 'small legend' }, make('i'), 'Your account', make('i', { class: 'mine' }), 'This computer');
   const e = make('li', {}, title, sum, box, legend);
   let drawn = '';
   e.update = (p) => {
@@ -249,12 +249,12 @@ function showAll(v) {
   text($('about'), `Starling ${s.version}, running since ${when(s.since)}, data in ${s.data_dir}`);
   for (const t of before?.status.tasks ?? []) {
     const now = tasks.find((n) => n.name === t.name && n.project === t.project);
-    if (t.fraction_done < 1 && t.running && (!now || now.fraction_done >= 1)) say(`${t.name} is computed.`);
+    if (t.fraction_done < 1 && t.running && (!now || now.fraction_done >= 1)) say(`${t.name} is finished.`);
   }
 }
 
 function connected(yes) {
-  text($('link'), yes ? 'live' : 'no answer');
+  text($('link'), yes ? 'live' : 'offline');
   $('link').classList.toggle('off', !yes);
 }
 
@@ -285,7 +285,7 @@ $('attach-form').addEventListener('submit', async (e) => {
     await call('/api/attach', { url: $('attach-url').value.trim(), email: $('attach-email').value.trim(), password: $('attach-password').value, key: $('attach-key').value.trim() });
     e.target.reset();
     $('attach').close();
-    say('Attached. The project is contacted now.');
+    say('Attached. Contacting the project now.');
   } catch (err) {
     text($('attach-fault'), err.message);
   }

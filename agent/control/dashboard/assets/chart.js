@@ -17,7 +17,7 @@ export function chart(days, title) {
   const x = (t) => (last > first ? (width * (t - first)) / (last - first) : width);
   const y = (v) => height - (height - 4) * (v / most);
   const line = (of) => (days.length === 1 ? `M0 ${y(of(days[0]))}H${width}` : 'M' + days.map((d, i) => `${x(times[i])} ${y(of(d))}`).join('L'));
-  const date = (t) => new Date(t).toLocaleDateString(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+  const date = (t) => new Date(t).toISOString().slice(0, 10);
   const label = `Credit of ${title}: ${number(days.at(-1).user)} on ${date(last)}` + (days.length > 1 ? `, ${number(days[0].user)} on ${date(first)}` : '') + `; this computer ${number(days.at(-1).host)}.`;
   const e = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label });
   e.append(svg('path', { class: 'floor', d: `M0 ${height}H${width}` }), svg('path', { d: line((d) => d.user) }), svg('path', { class: 'mine', d: line((d) => d.host) }));

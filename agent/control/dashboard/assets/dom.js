@@ -67,17 +67,21 @@ export function span(s) {
   return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
 }
 
-// when is a time in words: of the day if it is near.
+// when is a time as the agent's own sentences have it: the time of day if it is today,
+// otherwise with its date.
 export function when(t) {
   const d = new Date(t);
-  const near = Math.abs(d - Date.now()) < 12 * 3600e3;
-  return d.toLocaleString(undefined, near ? { timeStyle: 'medium' } : { dateStyle: 'medium', timeStyle: 'short' });
+  const two = (n) => String(n).padStart(2, '0');
+  const clock = `${two(d.getHours())}:${two(d.getMinutes())}`;
+  const days = Math.round((new Date(d).setHours(12, 0, 0, 0) - new Date().setHours(12, 0, 0, 0)) / 86400e3);
+  const near = { 0: `${clock}:${two(d.getSeconds())}`, 1: `tomorrow at ${clock}`, '-1': `yesterday at ${clock}` };
+  return near[days] ?? `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${clock}`;
 }
 
-// reason is a sentence with the time when that changes, if it is known and not
-// told already.
+// reason is a sentence with the time when that changes, if it is known and the
+// sentence does not give it.
 export function reason(sentence, until) {
-  return until && !/\d:\d\d/.test(sentence) && new Date(until) > Date.now() ? `${sentence} (changes ${when(until)})` : sentence;
+  return until && !/\d:\d\d/.test(sentence) && new Date(until) > Date.now() ? `${sentence} (until ${when(until)})` : sentence;
 }
 
 export function bytes(n) {
@@ -108,9 +112,9 @@ export function complain(t) {
 export async function call(path, body) {
   const r = await fetch(path, body === undefined ? {} : {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
-  }).catch(() => { throw new Error('The agent does not answer. Does it still run?'); });
+  }).catch(() => { throw new Error('The agent does not respond. Is it still running?'); });
   const v = await r.json().catch(() => ({}));
-  if (!r.ok) throw new Error(v.error || `The agent answers ${r.status}.`);
+  if (!r.ok) throw new Error(v.error || `The agent returned an error (HTTP ${r.status}).`);
   return v;
 }
 

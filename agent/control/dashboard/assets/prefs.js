@@ -12,7 +12,7 @@ const hours = { start_hour: 'compute from', end_hour: 'until', net_start_hour: '
 function values() {
   const out = {};
   for (const e of $('prefs-keys').querySelectorAll('input, select')) {
-    if (e.validity.badInput) throw new Error(`${e.name}: that is no number`);
+    if (e.validity.badInput) throw new Error(`${e.name}: not a number`);
     if (e.value !== '') out[e.name] = Number(e.value);
   }
   return out;
@@ -42,7 +42,7 @@ async function preview() {
     const v = values();
     changed = !same(v, written);
     const { toml } = await call('/api/prefs/preview', sent(v));
-    if (mine === asked) text($('prefs-toml'), toml || '# nothing is set here');
+    if (mine === asked) text($('prefs-toml'), toml || '# nothing is set');
   } catch (e) {
     fault = e.message;
   }
@@ -77,7 +77,7 @@ function week(days) {
     return make('td', {}, field);
   }));
   const table = make('table', { id: 'prefs-week' }, make('tr', {}, make('td'), ...Object.values(hours).map((h) => make('th', { scope: 'col' }, h))), ...weekdays.map(row));
-  const all = make('details', {}, make('summary', {}, 'Other hours on single days of the week'), make('div', { class: 'scroll' }, table));
+  const all = make('details', {}, make('summary', {}, 'Different hours on certain days of the week'), make('div', { class: 'scroll' }, table));
   all.open = Object.keys(days).length > 0;
   return all;
 }
@@ -104,7 +104,7 @@ $('prefs-form').addEventListener('submit', async (e) => {
   try {
     await call('/api/prefs', sent(values()));
     await loadPrefs();
-    say('Preferences are saved and hold from now on.');
+    say('Preferences saved.');
   } catch (err) {
     text($('prefs-fault'), err.message);
   }

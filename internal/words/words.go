@@ -1,0 +1,72 @@
+// Package words puts times, durations and counts as people read them, the same way
+// everywhere. Its test lists what people read of Starling and keeps watch over the
+// language; make words prints the list.
+package words
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Span is a duration in at most two units: "2 d 3 h", "5 h 56 min", "3 min 12 s". It
+// rounds to seconds; a negative duration is shown as its absolute value.
+func Span(d time.Duration) string {
+	s := int64(d.Abs().Round(time.Second) / time.Second)
+	units := []struct {
+		seconds int64
+		name    string
+	}{{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}}
+	for i, u := range units {
+		if s < u.seconds {
+			continue
+		}
+		text := fmt.Sprintf("%d %s", s/u.seconds, u.name)
+		if i+1 < len(units) {
+			if rest := s % u.seconds / units[i+1].seconds; rest > 0 {
+				text += fmt.Sprintf(" %d %s", rest, units[i+1].name)
+			}
+		}
+		return text
+	}
+	return "0 s"
+}
+
+// Time is a moment as a noun, for "until …", "since …" and "not before …": the time of
+// day if it is today, with seconds if it is less than an hour away; else with its date.
+func Time(t, now time.Time) string {
+	t = t.In(now.Location())
+	if Days(t, now) == 0 && t.Sub(now).Abs() < time.Hour {
+		return t.Format("15:04:05")
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(When(t, now), "on "), "at ")
+}
+
+// When is a moment as an adverb: "at 15:04", "tomorrow at 05:27", "on 2026-03-05 05:27".
+func When(t, now time.Time) string {
+	t = t.In(now.Location())
+	switch Days(t, now) {
+	case 0:
+		return "at " + t.Format("15:04")
+	case 1:
+		return "tomorrow at " + t.Format("15:04")
+	case -1:
+		return "yesterday at " + t.Format("15:04")
+	}
+	return "on " + t.Format("2006-01-02 15:04")
+}
+
+// Days is how many calendar days t is after now, in the time zone of now; negative
+// if it is before.
+func Days(t, now time.Time) int {
+	noon := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 12, 0, 0, 0, time.UTC) }
+	return int(noon(t.In(now.Location())).Sub(noon(now)) / (24 * time.Hour))
+}
+
+// Count is a number with its noun, whose plural has an s: "1 task", "2 tasks".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
