@@ -252,18 +252,24 @@ func (f *fetcher) judge(i int) Reason {
 	amount = max(amount, firstRequest)
 	r := Reason{
 		Code: Ask, Text: fmt.Sprintf("Requesting %s of CPU time.", span(amount)),
-		Seconds: amount / f.OnFrac, Instances: min(f.idle, float64(n)), Could: amount / f.OnFrac,
+		Instances: min(f.idle, float64(n)),
 	}
+	r.Seconds = amount / f.OnFrac
 	if p.Correction > 0 {
 		r.Seconds /= p.Correction
-		r.Could /= p.Correction
 	}
+	r.Seconds = min(r.Seconds, mostSeconds)
+	r.Could = r.Seconds
 	if !starving && !dry && !wanting {
 		r.Code, r.Seconds, r.Instances = BufferFull, 0, 0
 		r.Text = f.full().Text
 	}
 	return r
 }
+
+// mostSeconds bounds what is asked for, which knows no bound on a computer that was hardly
+// ever on, by its clock. Servers take no more than 28 days for meant.
+const mostSeconds = 365 * 86400
 
 // before reports whether project a is asked before project b.
 func (f *fetcher) before(a, b int) bool {

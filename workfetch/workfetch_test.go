@@ -75,6 +75,15 @@ func TestAnUnknownProjectIsAskedForOneResult(t *testing.T) {
 	}
 }
 
+// A clock that was decades ahead for a while leaves a computer that was hardly ever on.
+func TestWhatIsAskedForIsANumber(t *testing.T) {
+	s := snapshot(nil, known(func(p *workfetch.Project) { p.Correction = 5e-135 }))
+	s.OnFrac = 1e-174
+	if r := workfetch.Choose(s)[0]; r.Seconds > 365*86400 || r.Could > 365*86400 {
+		t.Errorf("asks for %v s, could ask for %v", r.Seconds, r.Could)
+	}
+}
+
 func TestEachProjectIsAskedForItsOwn(t *testing.T) {
 	small := known(func(p *workfetch.Project) { p.URL, p.Share = "http://small.example/", 1 })
 	large := known(func(p *workfetch.Project) { p.Share = 99 })

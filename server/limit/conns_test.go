@@ -49,8 +49,7 @@ func letIn(t *testing.T, c net.Conn) bool {
 	t.Helper()
 	_, err := c.Read(make([]byte, 1))
 	if err != nil && !errors.Is(err, io.EOF) {
-		var op *net.OpError
-		if !errors.As(err, &op) { // a reset
+		if _, reset := errors.AsType[*net.OpError](err); !reset {
 			t.Fatal(err)
 		}
 	}
