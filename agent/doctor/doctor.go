@@ -189,6 +189,9 @@ func port(ctx context.Context, n int, running bool) Finding {
 }
 
 func tools(dir string, port int) Finding {
+	if err := settings.CheckRemoteHosts(dir); err != nil {
+		return Finding{"access", Wrong, err.Error(), "fix remote_hosts.cfg; until then the invalid lines allow no computer to connect"}
+	}
 	who := "nobody"
 	if port != 0 {
 		who = "programs on this computer that know the password in gui_rpc_auth.cfg"

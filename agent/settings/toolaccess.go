@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
@@ -67,20 +69,54 @@ func RemoteHosts(dataDir string) (allowed func(net.IP) bool, any bool) {
 }
 
 func remoteHosts(dataDir string) (hosts []string) {
-	f, err := os.Open(filepath.Join(dataDir, hostsFile))
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxHostsFile))
-	if err != nil {
-		return nil
-	}
-	for line := range strings.Lines(string(b)) {
-		line = strings.TrimSpace(line)
-		if line != "" && !strings.ContainsAny(line[:1], "#;") {
-			hosts = append(hosts, line)
-		}
+	b, _ := readHosts(dataDir) // what is wrong with it is CheckRemoteHosts' affair
+	for _, host := range hostLines(b) {
+		hosts = append(hosts, host)
 	}
 	return hosts
+}
+
+func readHosts(dataDir string) ([]byte, error) {
+	f, err := os.Open(filepath.Join(dataDir, hostsFile))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxHostsFile))
+}
+
+// hostLines yields the lines that name somebody, with their numbers.
+func hostLines(text []byte) iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		n := 0
+		for line := range strings.Lines(string(text)) {
+			n++
+			line = strings.TrimSpace(line)
+			if line != "" && !strings.ContainsAny(line[:1], "#;") && !yield(n, line) {
+				return
+			}
+		}
+	}
+}
+
+// hostName is what a name of a computer looks like.
+var hostName = regexp.MustCompile(`^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252}[A-Za-z0-9_.])?$`)
+
+// CheckRemoteHosts returns what is wrong with the list of computers that may connect,
+// each fault with its line. Those lines allow nobody. It looks no name up.
+func CheckRemoteHosts(dataDir string) error {
+	text, err := readHosts(dataDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	if len(text) == maxHostsFile {
+		errs = append(errs, fmt.Errorf("%s: only its first %d KB are read", hostsFile, maxHostsFile>>10))
+	}
+	for n, host := range hostLines(text) {
+		if net.ParseIP(host) == nil && !hostName.MatchString(host) {
+			errs = append(errs, fmt.Errorf("%s:%d: %.60q is neither a host name nor an IP address; put one on each line", hostsFile, n, host))
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -24,6 +24,27 @@ func TestPasswordFile(t *testing.T) {
 	}
 }
 
+func TestCheckRemoteHosts(t *testing.T) {
+	dir := t.TempDir()
+	if err := settings.CheckRemoteHosts(dir); err != nil {
+		t.Errorf("without a file: %v", err)
+	}
+	for text, want := range map[string]string{
+		"# mine\n192.0.2.7\n2001:db8::7\nattic.example.org\n; x\nattic\n": "",
+		"attic\n192.0.2.7, 192.0.2.8\n":                                   `remote_hosts.cfg:2: "192.0.2.7, 192.0.2.8" is neither`,
+		"http://attic/\n":                                                 `remote_hosts.cfg:1: "http://attic/" is neither`,
+		"192.0.2.0/24\n":                                                  "neither a host name nor an IP address",
+		strings.Repeat("attic.example\n", 10_000):                         "only its first 64 KB are read",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "remote_hosts.cfg"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := settings.CheckRemoteHosts(dir); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.40q: %v", text, err)
+		}
+	}
+}
+
 // FuzzRemoteHosts has anything stand in remote_hosts.cfg: an address is let in exactly
 // if a line names it.
 func FuzzRemoteHosts(f *testing.F) {
