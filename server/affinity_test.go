@@ -126,7 +126,7 @@ func TestFileOrders(t *testing.T) {
 	if err := w.p.OrderFile(t.Context(), 99, store.FileDelete, "x", 0, w.now()); err == nil {
 		t.Error("an order for a host that is not there")
 	}
-	_, err := w.p.StageFile(w.file("x", "hello"), "stored")
+	_, err := w.p.StageFile(t.Context(), w.file("x", "hello"), "stored")
 	w.must(err)
 	order(store.FilePut, "stored")
 	for range 2 { // the first reply may be lost

@@ -384,7 +384,7 @@ func TestWhatIsEndedStaysEnded(t *testing.T) {
 // Every answer tells browsers what it is not for.
 func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	b := besiege(t)
-	name, err := b.p.StageFile(b.file("page.html", "<script>"), "page.html")
+	name, err := b.p.StageFile(t.Context(), b.file("page.html", "<script>"), "page.html")
 	b.must(err)
 	for _, x := range []struct {
 		method, page string

@@ -71,8 +71,10 @@ type Project struct {
 	codeSign  *protocol.PublicKey
 	oldKeys   []scheduler.OldKey
 
-	mu      sync.Mutex
-	outputs map[string]template // output templates, by file name
+	mu        sync.Mutex
+	outputs   map[string]template // output templates, by file name
+	apps      map[int64]store.App // as they were at appsStamp; nil: not read yet
+	appsStamp int64
 }
 
 type template struct {
@@ -335,8 +337,8 @@ func (p *Project) output(name string) (*workgen.Output, error) {
 	return o, nil
 }
 
-func (p *Project) checker(appID int64) (validator.Checker, error) {
-	app, err := p.app(appID)
+func (p *Project) checker(ctx context.Context, appID int64) (validator.Checker, error) {
+	app, err := p.app(ctx, appID)
 	if err != nil {
 		return nil, err
 	}
@@ -344,16 +346,16 @@ func (p *Project) checker(appID int64) (validator.Checker, error) {
 }
 
 // creditPolicy returns how an application rewards results.
-func (p *Project) creditPolicy(appID int64) (credit.Policy, error) {
-	app, err := p.app(appID)
+func (p *Project) creditPolicy(ctx context.Context, appID int64) (credit.Policy, error) {
+	app, err := p.app(ctx, appID)
 	if err != nil {
 		return credit.Policy{}, err
 	}
 	return credit.Parse(app.Credit)
 }
 
-func (p *Project) assimilation(appID int64) (assimilator.Handler, error) {
-	app, err := p.app(appID)
+func (p *Project) assimilation(ctx context.Context, appID int64) (assimilator.Handler, error) {
+	app, err := p.app(ctx, appID)
 	if err != nil {
 		return nil, err
 	}
@@ -376,19 +378,34 @@ func (p *Project) newHandler(app store.App) (assimilator.Handler, error) {
 	return assimilator.Program{Command: cmd, App: app.Name, Files: p.Upload}, nil
 }
 
-func (p *Project) app(id int64) (store.App, error) {
-	var apps []store.App
-	err := p.Store.View(context.Background(), func(tx *store.Tx) (err error) {
-		apps, err = tx.Apps()
-		return err
+// app returns an application. All of them are kept in memory until one changes.
+func (p *Project) app(ctx context.Context, id int64) (store.App, error) {
+	var app store.App
+	err := p.Store.View(ctx, func(tx *store.Tx) error {
+		stamp, err := tx.AppsStamp()
+		if err != nil {
+			return err
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.apps == nil || p.appsStamp != stamp {
+			list, err := tx.Apps()
+			if err != nil {
+				return err
+			}
+			p.apps, p.appsStamp = make(map[int64]store.App, len(list)), stamp
+			for _, a := range list {
+				p.apps[a.ID] = a
+			}
+		}
+		var there bool
+		if app, there = p.apps[id]; !there {
+			return store.ErrNotFound
+		}
+		return nil
 	})
 	if err != nil {
-		return store.App{}, err
+		return store.App{}, fmt.Errorf("app %d: %w", id, err)
 	}
-	for _, a := range apps {
-		if a.ID == id {
-			return a, nil
-		}
-	}
-	return store.App{}, fmt.Errorf("app %d: %w", id, store.ErrNotFound)
+	return app, nil
 }

@@ -46,13 +46,13 @@ func TestAwaitedInputs(t *testing.T) {
 		}
 	}
 	idle("without any file")
-	_, err := w.p.StageFile(w.file("x", "hello"), "first.dat")
+	_, err := w.p.StageFile(t.Context(), w.file("x", "hello"), "first.dat")
 	w.must(err)
 	idle("without the second file")
-	if _, err := w.p.StageFile(w.file("x", "other"), "first.dat"); err == nil {
+	if _, err := w.p.StageFile(t.Context(), w.file("x", "other"), "first.dat"); err == nil {
 		t.Error("a name was used for another content")
 	}
-	_, err = w.p.StageFile(w.file("y", "world"), "second.dat")
+	_, err = w.p.StageFile(t.Context(), w.file("y", "world"), "second.dat")
 	w.must(err)
 	w.step()
 	c.compute(c.fetch())
@@ -74,7 +74,7 @@ func TestAwaitingWorkCanBeCancelled(t *testing.T) {
 	_, err := w.p.Cancel(t.Context(), []int64{1}, w.now())
 	w.must(err)
 	w.step()
-	_, err = w.p.StageFile(w.file("x", "late"), "x.dat")
+	_, err = w.p.StageFile(t.Context(), w.file("x", "late"), "x.dat")
 	w.must(err)
 	w.step()
 	if st := w.status(); !st.Done || st.Results.ByOutcome["didnt_need"] != 1 {
@@ -136,7 +136,7 @@ func TestTemplatesOfFilesThatStay(t *testing.T) {
 	if st := w.status(); !st.Done || st.Results.ByValidateState["valid"] != 1 {
 		t.Errorf("%+v", st)
 	}
-	if _, err := w.p.Download.Size(first.Name); err != nil {
+	if _, err := w.p.Download.Size(t.Context(), first.Name); err != nil {
 		t.Errorf("a file that must not be deleted: %v", err)
 	}
 	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {

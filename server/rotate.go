@@ -143,7 +143,7 @@ func (p *Project) signAgain(ctx context.Context, key *protocol.PrivateKey) error
 	}
 	docs := make(map[int64]string, len(versions))
 	for _, v := range versions {
-		if docs[v.ID], err = p.signDoc(v.XMLDoc, key); err != nil {
+		if docs[v.ID], err = p.signDoc(ctx, v.XMLDoc, key); err != nil {
 			return fmt.Errorf("app version %d: %w", v.ID, err)
 		}
 	}
@@ -158,7 +158,7 @@ func (p *Project) signAgain(ctx context.Context, key *protocol.PrivateKey) error
 }
 
 // signDoc replaces the signatures in the description of an app version.
-func (p *Project) signDoc(doc string, key *protocol.PrivateKey) (string, error) {
+func (p *Project) signDoc(ctx context.Context, doc string, key *protocol.PrivateKey) (string, error) {
 	e, err := protocol.ParseElements([]byte(doc))
 	if err != nil {
 		return "", err
@@ -166,7 +166,7 @@ func (p *Project) signDoc(doc string, key *protocol.PrivateKey) (string, error) 
 	var b strings.Builder
 	for _, f := range e.Files {
 		if f.Signature != "" {
-			content, err := p.Download.Open(f.Name)
+			content, err := p.Download.Open(ctx, f.Name)
 			if err != nil {
 				return "", err
 			}

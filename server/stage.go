@@ -17,7 +17,7 @@ import (
 // StageFile puts a file into download/ under a name that is then its for good, and
 // returns that name; "" makes one from the file's name and content. Workunits
 // that wait for it go on.
-func (p *Project) StageFile(path, name string) (string, error) {
+func (p *Project) StageFile(ctx context.Context, path, name string) (string, error) {
 	own, info, err := workgen.PhysicalName(path)
 	if err != nil {
 		return "", err
@@ -28,7 +28,7 @@ func (p *Project) StageFile(path, name string) (string, error) {
 	if err := protocol.ValidFileName(name); err != nil {
 		return "", err
 	}
-	switch old, err := p.Download.Sum(name); {
+	switch old, err := p.Download.Sum(ctx, name); {
 	case err == nil && old == info:
 		return name, nil
 	case err == nil:
@@ -41,14 +41,17 @@ func (p *Project) StageFile(path, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	_, err = p.Download.Put(name, f)
+	_, err = p.Download.Put(ctx, name, f)
 	return name, err
 }
 
 // uploaded reports whether an output file is there.
-func (p *Project) uploaded(name string) bool {
-	_, err := p.Upload.Size(name)
-	return err == nil
+func (p *Project) uploaded(ctx context.Context, name string) (bool, error) {
+	_, err := p.Upload.Size(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // OrderFile tells a host to do something with a file that belongs to no result. A
@@ -62,13 +65,16 @@ func (p *Project) OrderFile(ctx context.Context, hostID int64, action store.File
 	f := protocol.FileInfo{Name: name}
 	switch action {
 	case store.FilePut:
-		sum, err := p.Download.Sum(name)
+		sum, err := p.Download.Sum(ctx, name)
 		if err != nil {
 			return fmt.Errorf("file %s: %w", name, err)
 		}
 		f.NBytes, f.MD5, f.Sticky = sum.NBytes, sum.MD5, true
 	case store.FileGet:
-		if p.uploaded(name) {
+		switch there, err := p.uploaded(ctx, name); {
+		case err != nil:
+			return fmt.Errorf("file %s: %w", name, err)
+		case there:
 			return fmt.Errorf("file %s has been uploaded already", name)
 		}
 		sig, err := p.uploadKey.SignText(protocol.CertificateText(name, maxNBytes))

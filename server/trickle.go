@@ -39,8 +39,8 @@ func (p *Project) SendTrickle(ctx context.Context, result, text string, now time
 	})
 }
 
-func (p *Project) trickle(appID int64) (trickler.Handler, error) {
-	app, err := p.app(appID)
+func (p *Project) trickle(ctx context.Context, appID int64) (trickler.Handler, error) {
+	app, err := p.app(ctx, appID)
 	if err != nil {
 		return nil, err
 	}

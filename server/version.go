@@ -92,7 +92,7 @@ func (p *Project) AddVersion(ctx context.Context, v NewVersion, now time.Time) e
 	if err != nil {
 		return err
 	}
-	doc, err := p.describeVersion(v, number, key)
+	doc, err := p.describeVersion(ctx, v, number, key)
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (p *Project) signingKey() (*protocol.PrivateKey, error) {
 }
 
 // describeVersion puts the files into place and returns the version's xml_doc.
-func (p *Project) describeVersion(v NewVersion, number int, key *protocol.PrivateKey) (string, error) {
+func (p *Project) describeVersion(ctx context.Context, v NewVersion, number int, key *protocol.PrivateKey) (string, error) {
 	stem := fmt.Sprintf("%s_%d.%02d_%s", v.App, number/100, number%100, v.Platform)
 	if v.PlanClass != "" {
 		stem += "__" + v.PlanClass
@@ -192,7 +192,7 @@ func (p *Project) describeVersion(v NewVersion, number int, key *protocol.Privat
 	var doc strings.Builder
 	logical := make(map[string]bool)
 	add := func(path, physical string, executable bool, ref protocol.FileRef) error {
-		f, err := p.signFile(path, physical, key)
+		f, err := p.signFile(ctx, path, physical, key)
 		if err != nil {
 			return err
 		}
@@ -246,17 +246,17 @@ func (p *Project) describeVersion(v NewVersion, number int, key *protocol.Privat
 
 // signFile stores a file under its physical name and returns its description
 // with the signature of what was stored.
-func (p *Project) signFile(path, physical string, key *protocol.PrivateKey) (protocol.FileInfo, error) {
+func (p *Project) signFile(ctx context.Context, path, physical string, key *protocol.PrivateKey) (protocol.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return protocol.FileInfo{}, err
 	}
 	defer f.Close()
-	info, err := p.Download.Put(physical, f)
+	info, err := p.Download.Put(ctx, physical, f)
 	if err != nil {
 		return protocol.FileInfo{}, err
 	}
-	stored, err := p.Download.Open(physical)
+	stored, err := p.Download.Open(ctx, physical)
 	if err != nil {
 		return protocol.FileInfo{}, err
 	}

@@ -286,7 +286,7 @@ func (w *world) status() (st store.Status) {
 // files counts what is left in a tree of files.
 func (w *world) files(t blob.Tree) (n int) {
 	w.t.Helper()
-	w.must(t.Walk(func(string, time.Time) error { n++; return nil }))
+	w.must(t.Walk(w.t.Context(), func(string, time.Time) error { n++; return nil }))
 	return n
 }
 

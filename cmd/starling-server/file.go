@@ -28,8 +28,8 @@ func stageCmd() *cobra.Command {
 		Example: "  starling-server file stage demo out.dat --name step1.dat",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(_ context.Context, p *server.Project) error {
-				name, err := p.StageFile(args[1], name)
+			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+				name, err := p.StageFile(ctx, args[1], name)
 				if err != nil {
 					return err
 				}

@@ -3,7 +3,6 @@ package assimilator
 import (
 	"context"
 
-	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -22,8 +21,8 @@ import (
 // one workunit never overlap.
 type Program struct {
 	Command hook.Command
-	App     string    // the application's name
-	Files   blob.Tree // output files
+	App     string     // the application's name
+	Files   hook.Files // output files
 }
 
 // handed is what the program reads.
@@ -37,14 +36,14 @@ type handed struct {
 func (p Program) Assimilate(ctx context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
 	h := handed{Workunit: hook.DescribeWorkunit(wu, p.App), Results: []hook.Result{}}
 	if canon != nil {
-		d, err := hook.DescribeResult(*canon, p.Files)
+		d, err := hook.DescribeResult(ctx, *canon, p.Files)
 		if err != nil {
 			return err
 		}
 		h.Canonical = &d
 	}
 	for _, r := range results {
-		d, err := hook.DescribeResult(r, nil)
+		d, err := hook.DescribeResult(ctx, r, nil)
 		if err != nil {
 			return err
 		}

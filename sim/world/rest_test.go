@@ -253,7 +253,7 @@ func (w *world) files(dir string) {
 	if dir == "download" {
 		tree = w.p.Download
 	}
-	w.must(tree.Walk(func(name string, _ time.Time) error {
+	w.must(tree.Walk(w.ctx, func(name string, _ time.Time) error {
 		if !strings.HasPrefix(name, appName+"_1.00_") {
 			w.failf("a file is left in %s/: %s", dir, name)
 		}
