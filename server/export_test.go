@@ -16,4 +16,4 @@ func SetWindow(t *testing.T, d time.Duration) {
 }
 
 // App returns an application as the daemons see it.
-func (p *Project) App(ctx context.Context, id int64) (store.App, error) { return p.app(ctx, id) }
+func (s *Server) App(ctx context.Context, id int64) (store.App, error) { return s.app(ctx, id) }

@@ -1,4 +1,4 @@
-package server
+package operate
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -17,7 +18,7 @@ import (
 // StageFile puts a file into download/ under a name that is then its for good, and
 // returns that name; "" makes one from the file's name and content. Workunits
 // that wait for it go on.
-func (p *Project) StageFile(ctx context.Context, path, name string) (string, error) {
+func StageFile(ctx context.Context, p *project.Project, path, name string) (string, error) {
 	own, info, err := workgen.PhysicalName(path)
 	if err != nil {
 		return "", err
@@ -45,20 +46,11 @@ func (p *Project) StageFile(ctx context.Context, path, name string) (string, err
 	return name, err
 }
 
-// uploaded reports whether an output file is there.
-func (p *Project) uploaded(ctx context.Context, name string) (bool, error) {
-	_, err := p.Upload.Size(ctx, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
 // OrderFile tells a host to do something with a file that belongs to no result. A
 // file to put must be in download/. One to get is uploaded to upload/, if it has
 // no more than maxNBytes. The order goes out with each reply to the host until it
 // is done.
-func (p *Project) OrderFile(ctx context.Context, hostID int64, action store.FileAction, name string, maxNBytes int64, now time.Time) error {
+func OrderFile(ctx context.Context, p *project.Project, hostID int64, action store.FileAction, name string, maxNBytes int64, now time.Time) error {
 	if err := protocol.ValidFileName(name); err != nil {
 		return err
 	}
@@ -71,13 +63,13 @@ func (p *Project) OrderFile(ctx context.Context, hostID int64, action store.File
 		}
 		f.NBytes, f.MD5, f.Sticky = sum.NBytes, sum.MD5, true
 	case store.FileGet:
-		switch there, err := p.uploaded(ctx, name); {
+		switch there, err := p.Uploaded(ctx, name); {
 		case err != nil:
 			return fmt.Errorf("file %s: %w", name, err)
 		case there:
 			return fmt.Errorf("file %s has been uploaded already", name)
 		}
-		sig, err := p.uploadKey.SignText(protocol.CertificateText(name, maxNBytes))
+		sig, err := p.UploadKey().SignText(protocol.CertificateText(name, maxNBytes))
 		if err != nil {
 			return err
 		}

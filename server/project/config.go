@@ -1,4 +1,4 @@
-package server
+package project
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,8 +90,8 @@ func DefaultConfig() Config {
 	}
 }
 
-// configText is the server.toml of a new project.
-func configText(c Config) string {
+// Text is the server.toml of a new project.
+func (c *Config) Text() string {
 	return fmt.Sprintf(`# Settings of the project. Keys with an equal in BOINC carry the name that it
 # has in BOINC's config.xml. A limit of 0 is switched off. The server reads
 # this file when it starts.
@@ -227,7 +228,7 @@ metrics_token = %q
 `, c.LongName, c.MasterURL, c.Database, c.Files, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
 		c.SendResultAbort, c.AffinityHours, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength,
-		c.Mail, c.MailFrom, tomlList(c.proxies()), c.MaxRequestsPerAddress, c.MaxRequestMB, c.MaxRequestMBPerAddress, c.MinTransferRate,
+		c.Mail, c.MailFrom, tomlList(c.Proxies()), c.MaxRequestsPerAddress, c.MaxRequestMB, c.MaxRequestMBPerAddress, c.MinTransferRate,
 		c.MaxAccountsPerAddressDay, c.MaxHostsPerUserDay, c.MaxWrongPasswords, tomlList(c.MetricsAllow), c.MetricsToken)
 }
 
@@ -239,9 +240,9 @@ func tomlList(list []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// proxies returns trusted_proxies, or what it is by default: ListenAddr puts a project
+// Proxies returns trusted_proxies, or what it is by default: ListenAddr puts a project
 // that is reached by https behind a proxy on the same computer.
-func (c *Config) proxies() []string {
+func (c *Config) Proxies() []string {
 	if c.TrustedProxies == nil && strings.HasPrefix(c.MasterURL, "https:") {
 		return []string{"127.0.0.1", "::1"}
 	}
@@ -256,10 +257,12 @@ func readConfig(dir string) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("not a project's directory: %w", err)
 	}
-	return parseConfig(name, text)
+	return ParseConfig(name, text)
 }
 
-func parseConfig(name string, text []byte) (Config, error) {
+// ParseConfig reads settings as they stand in the file name. The error tells all that is
+// wrong with them, each with file, line and key.
+func ParseConfig(name string, text []byte) (Config, error) {
 	c := DefaultConfig()
 	lines, err := tomlfile.Decode(name, text, &c)
 	if err != nil {
@@ -298,7 +301,7 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 	if c.MetricsToken != "" && len(c.MetricsToken) < 16 {
 		bad("metrics_token", "want at least 16 characters, or \"\" for none")
 	}
-	if _, err := coreVersion(c.MinCoreVersion); err != nil {
+	if _, err := CoreVersion(c.MinCoreVersion); err != nil {
 		bad("min_core_version", "%v", err)
 	}
 	for _, x := range []struct {
@@ -333,15 +336,15 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		for _, e := range c.PlanClass[name].Check() {
 			bad("plan_class."+name+"."+e.Key, "%s", e.Text)
 		}
-		if !planClass.MatchString(name) || name == "" {
+		if !ValidPlanClass(name) || name == "" {
 			bad("plan_class."+name, "want a name of letters, digits, '_', '-' and '.'")
 		}
 	}
 	return errs
 }
 
-// coreVersion reads a client's version, MAJOR.MINOR[.RELEASE]; "" is none.
-func coreVersion(s string) (v protocol.Version, err error) {
+// CoreVersion reads a client's version, MAJOR.MINOR[.RELEASE]; "" is none.
+func CoreVersion(s string) (v protocol.Version, err error) {
 	if s == "" {
 		return v, nil
 	}
@@ -359,6 +362,11 @@ func coreVersion(s string) (v protocol.Version, err error) {
 	}
 	return v, nil
 }
+
+var planClass = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,64}$`)
+
+// ValidPlanClass reports whether a plan class may have that name; "" is none.
+func ValidPlanClass(name string) bool { return planClass.MatchString(name) }
 
 // MasterURL returns the form of a project's address that clients agree with, or
 // says why they would refuse it.
