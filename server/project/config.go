@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,13 +16,11 @@ import (
 
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/match"
-	"github.com/starling-grid/starling/server/store"
 )
 
-// Config is what server.toml holds. Keys that BOINC's config.xml has carry its
-// names.
+// Config is what server.toml holds. Keys that BOINC's config.xml has carry its names; what
+// each means, what holds without it and what it takes stand in the list of settings.
 type Config struct {
 	LongName  string `toml:"long_name"`
 	MasterURL string `toml:"master_url"`
@@ -66,178 +65,77 @@ type Config struct {
 
 // DefaultConfig is what holds where server.toml says nothing.
 func DefaultConfig() Config {
-	return Config{
-		DailyResultQuota:      100,
-		MinSendworkInterval:   6,
-		MaxWusToSend:          10,
-		MaxNCPUs:              64,
-		OneResultPerHostPerWU: true,
-		ResendLostResults:     true,
-		SendResultAbort:       true,
-		AffinityHours:         24,
-		DeleteDelayHours:      24,
-		MinPasswdLength:       6,
-		Mail:                  "mail",
-
-		MaxRequestsPerAddress:    100,
-		MaxRequestMB:             64,
-		MaxRequestMBPerAddress:   16,
-		MinTransferRate:          500,
-		MaxAccountsPerAddressDay: 50,
-		MaxHostsPerUserDay:       500,
-		MaxWrongPasswords:        10,
-		MetricsAllow:             []string{"127.0.0.1", "::1"},
+	var c Config
+	fields := c.fields()
+	for _, set := range settings {
+		switch f := fields[set.name]; preset := set.preset.(type) {
+		case nil:
+		case []string:
+			f.Set(reflect.ValueOf(slices.Clone(preset)))
+		default:
+			f.Set(reflect.ValueOf(preset).Convert(f.Type()))
+		}
 	}
+	return c
 }
 
-// Text is the server.toml of a new project.
+// fields returns the fields of c by the names of their keys.
+func (c *Config) fields() map[string]reflect.Value {
+	byName := make(map[string]reflect.Value)
+	v := reflect.ValueOf(c).Elem()
+	for f := range v.Type().Fields() {
+		byName[f.Tag.Get("toml")] = v.FieldByIndex(f.Index)
+	}
+	return byName
+}
+
+// Text is the server.toml of a new project: every setting with its meaning, and the value
+// that it has in c, but for plan classes.
 func (c *Config) Text() string {
-	return fmt.Sprintf(`# Settings of the project. Keys with an equal in BOINC carry the name that it
-# has in BOINC's config.xml. A limit of 0 is switched off. The server reads
-# this file when it starts.
-
-# The project's name, as volunteers see it.
-long_name = %q
-
-# The address to which volunteers attach. Changing it later makes clients that
-# are attached complain or start anew.
-master_url = %q
-
-# Where the server listens; "" listens on the port of master_url, or, if that
-# begins with https, on 127.0.0.1:8080 for a proxy that speaks TLS.
-listen = ""
-
-# The database: "" is the file project.db beside this one (SQLite); a URL such as
-# postgres://user:password@host/name is a database of a PostgreSQL server.
-database = %q
-
-# Where input and output files lie: "" is the folders download and upload beside this
-# file; s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION is a bucket of an S3
-# service (with &tls=false, one that speaks HTTP without TLS). The keys come from
-# AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the server's environment, from
-# ~/.aws/credentials, or from the machine's role.
-files = %q
-
-# The oldest version of BOINC's client that gets work, such as "7.4.22"; "" takes
-# all. Starling's agent counts as the version of BOINC whose ways it follows.
-min_core_version = %q
-
-# Results that a computer may get a day, for each CPU. Errors lower it for a
-# computer, down to 1, and good results raise it again.
-daily_result_quota = %d
-
-# Seconds between two requests of a computer that may both bring work.
-min_sendwork_interval = %v
-
-# Seconds after which clients contact the project again even if they need
-# nothing; 0 leaves it to them.
-next_rpc_delay = %v
-
-# Results sent in one reply at most, and results a computer may have at a time,
-# each for each CPU.
-max_wus_to_send = %d
-max_wus_in_progress = %d
-
-# CPUs of a computer that count for these limits.
-max_ncpus = %d
-
-# Accounts with a computer that asked within the last 7 days and has too little memory,
-# disk or bandwidth for a result, before its workunit is given up; 0 gives nothing up.
-# Only accounts with credit count, and computers for which the application has a version.
-# starling-server status shows what waits for such computers; work retry revives it.
-max_infeasible = %d
-
-# Whether a volunteer, or a computer, gets at most one result of a workunit.
-# Results of one computer that agree prove little.
-one_result_per_user_per_wu = %v
-one_result_per_host_per_wu = %v
-
-# Whether a computer that lost a result, or never received it, is sent it again.
-resend_lost_results = %v
-
-# Whether computers are told to abort results that are of no use any more.
-send_result_abort = %v
-
-# Hours for which a workunit is kept for the computers that have the files of its
-# predecessor (work create --predecessor); then all may have it.
-affinity_hours = %v
-
-# Hours for which the files of a workunit stay after the project has taken its outcome
-# and the last result came in or was due. One that comes after its deadline is compared
-# and gets credit so long, and work retry can revive what was given up.
-delete_delay_hours = %v
-
-# Days after which a workunit that is finished moves, with its results, from the
-# database to archive/, counted from the deletion of its files; 0 keeps all.
-# Files that are uploaded later still are deleted.
-purge_after_days = %v
-
-# Whether only the operator makes accounts (starling-server user add).
-disable_account_creation = %v
-
-# The shortest password that clients let people choose.
-min_passwd_length = %d
-
-# Where mail to volunteers goes: a folder beside this file, or a mail server,
-# smtp://USER:PASSWORD@HOST:587 or smtps://…; "" sends none. It is sent as
-# mail_from; "" is noreply at the host of master_url.
-mail = %q
-mail_from = %q
-
-# Proxies in front of the server, by address or network: what they say in
-# X-Forwarded-For is where a request comes from. Name yours, or the limits below
-# treat all volunteers as one address. By default this computer if master_url begins
-# with https, and otherwise none.
-trusted_proxies = %s
-
-# Requests of one address that are answered at a time.
-max_requests_per_address = %d
-
-# Megabytes that requests to the scheduler take in memory at a time, all together
-# and from one address. What exceeds it waits, and is then told to come again.
-max_request_mb = %v
-max_request_mb_per_address = %v
-
-# Bytes a second at which a client must send its request and take the answer, on
-# average over half a minute; there is no other bound on how long a file may take.
-# 0 asks for any progress within that time.
-min_transfer_rate = %v
-
-# Accounts made from one address a day, and computers added to one account a day.
-max_accounts_per_address_day = %d
-max_hosts_per_user_day = %d
-
-# Wrong passwords for one account from one address; then one more a minute. The owner
-# is not locked out elsewhere, and the account key always works.
-max_wrong_passwords = %d
-
-# Who may read the metrics page: addresses and networks, and whoever sends the token
-# (Authorization: Bearer TOKEN); "" is none.
-metrics_allow = %s
-metrics_token = %q
-
-# Plan classes: on which computers the app versions of a class run. For example
-#
-# [plan_class.mt]
-# min_ncpus = 2            # CPUs that the computer may use, at least
-# max_threads = 8          # CPUs that a task uses, at most; without: one
-# nthreads_cmdline = true  # tell the program how many: --nthreads N
-# cpu_feature = ["avx2"]   # what the processor must have, as it says itself
-# min_memory_mb = 4096     # of the computer
-# projected_flops_scale = 1.5  # speed, over that of the benchmark times CPUs
-`, c.LongName, c.MasterURL, c.Database, c.Files, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
-		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
-		c.SendResultAbort, c.AffinityHours, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength,
-		c.Mail, c.MailFrom, tomlList(c.Proxies()), c.MaxRequestsPerAddress, c.MaxRequestMB, c.MaxRequestMBPerAddress, c.MinTransferRate,
-		c.MaxAccountsPerAddressDay, c.MaxHostsPerUserDay, c.MaxWrongPasswords, tomlList(c.MetricsAllow), c.MetricsToken)
+	said := *c
+	said.TrustedProxies = c.Proxies()
+	fields := said.fields()
+	var b strings.Builder
+	b.WriteString(head)
+	for _, set := range settings {
+		if set.about != "" {
+			b.WriteString("\n# " + strings.ReplaceAll(set.about, "\n", "\n# ") + "\n")
+		}
+		fmt.Fprintf(&b, "%s = %s\n", set.name, literal(fields[set.name].Interface()))
+	}
+	b.WriteString(foot)
+	return b.String()
 }
 
-func tomlList(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = strconv.Quote(s)
+// literal is a value as TOML has it.
+func literal(value any) string {
+	switch v := value.(type) {
+	case string:
+		return quote(v)
+	case []string:
+		words := make([]string, len(v))
+		for i, s := range v {
+			words[i] = quote(s)
+		}
+		return "[" + strings.Join(words, ", ") + "]"
 	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return fmt.Sprint(value)
+}
+
+func quote(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return `"` + b.String() + `"`
 }
 
 // Proxies returns trusted_proxies, or what it is by default: ListenAddr puts a project
@@ -275,61 +173,16 @@ func ParseConfig(name string, text []byte) (Config, error) {
 // check looks at the values.
 func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 	bad := func(key, format string, args ...any) { errs = append(errs, lines.Errorf(key, format, args...)) }
-	if strings.TrimSpace(c.LongName) == "" || len(c.LongName) > 254 {
-		bad("long_name", "want a name of 1 to 254 bytes")
-	}
-	switch u, err := MasterURL(c.MasterURL); {
-	case err != nil:
-		bad("master_url", "%v", err)
-	case u != c.MasterURL:
-		bad("master_url", "%q is not in canonical form, want %q", c.MasterURL, u)
-	}
-	if c.Listen != "" {
-		if _, _, err := net.SplitHostPort(c.Listen); err != nil {
-			bad("listen", "%q is not an address, want HOST:PORT or :PORT", c.Listen)
+	fields := c.fields()
+	for _, set := range settings {
+		if set.check != nil {
+			if err := set.check(c); err != nil {
+				bad(set.name, "%v", err)
+			}
 		}
-	}
-	if c.Database != "" && !store.IsURL(c.Database) {
-		bad("database", "want \"\" or a URL that begins with postgres://")
-	}
-	if _, err := limit.ParseProxies(c.TrustedProxies); err != nil {
-		bad("trusted_proxies", "%v", err)
-	}
-	if _, err := limit.ParseProxies(c.MetricsAllow); err != nil {
-		bad("metrics_allow", "%v", err)
-	}
-	if c.MetricsToken != "" && len(c.MetricsToken) < 16 {
-		bad("metrics_token", "want at least 16 characters, or \"\" for none")
-	}
-	if _, err := CoreVersion(c.MinCoreVersion); err != nil {
-		bad("min_core_version", "%v", err)
-	}
-	for _, x := range []struct {
-		key   string
-		value float64
-		most  float64
-	}{
-		{"daily_result_quota", float64(c.DailyResultQuota), 1e6},
-		{"min_sendwork_interval", c.MinSendworkInterval, 86400},
-		{"next_rpc_delay", c.NextRPCDelay, 14 * 86400},
-		{"max_wus_to_send", float64(c.MaxWusToSend), 1e5},
-		{"max_wus_in_progress", float64(c.MaxWusInProgress), 1e6},
-		{"max_ncpus", float64(c.MaxNCPUs), 1e5},
-		{"max_infeasible", float64(c.MaxInfeasible), 1e6},
-		{"affinity_hours", c.AffinityHours, 24 * 365},
-		{"delete_delay_hours", c.DeleteDelayHours, 24 * 3650},
-		{"purge_after_days", c.PurgeAfterDays, 36500},
-		{"min_passwd_length", float64(c.MinPasswdLength), 100},
-		{"max_requests_per_address", float64(c.MaxRequestsPerAddress), 1e6},
-		{"max_request_mb", c.MaxRequestMB, 1e6},
-		{"max_request_mb_per_address", c.MaxRequestMBPerAddress, 1e6},
-		{"min_transfer_rate", c.MinTransferRate, 1e6},
-		{"max_accounts_per_address_day", float64(c.MaxAccountsPerAddressDay), 1e6},
-		{"max_hosts_per_user_day", float64(c.MaxHostsPerUserDay), 1e5},
-		{"max_wrong_passwords", float64(c.MaxWrongPasswords), 1e6},
-	} {
-		if !(x.value >= 0 && x.value <= x.most) {
-			bad(x.key, "%v is out of range, want 0 to %v", x.value, x.most)
+		n, is := number(fields[set.name])
+		if is && !(n >= 0 && n <= set.most) {
+			bad(set.name, "%v is out of range, want 0 to %v", n, set.most)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.PlanClass)) {
@@ -341,6 +194,16 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		}
 	}
 	return errs
+}
+
+func number(v reflect.Value) (n float64, is bool) {
+	switch {
+	case v.CanInt():
+		return float64(v.Int()), true
+	case v.CanFloat():
+		return v.Float(), true
+	}
+	return 0, false
 }
 
 // CoreVersion reads a client's version, MAJOR.MINOR[.RELEASE]; "" is none.
