@@ -23,6 +23,8 @@ import (
 	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -32,7 +34,7 @@ const masterURL = "http://127.0.0.1:8080/demo/" // nobody listens there: each pr
 // A cluster is a project with two processes of each role.
 type cluster struct {
 	t     *testing.T
-	p     *server.Project
+	p     *project.Project
 	ports map[string]int // of those that answer, by role and shard
 	procs map[string]*testhost.Process
 }
@@ -42,7 +44,7 @@ func newCluster(t *testing.T, database string) *cluster {
 	dir := filepath.Join(t.TempDir(), "p")
 	ctx, now := t.Context(), time.Now()
 	c := &cluster{t: t, ports: make(map[string]int), procs: make(map[string]*testhost.Process)}
-	c.must(server.Init(ctx, dir, server.NewProject{Name: "Cluster", MasterURL: masterURL, Database: database}))
+	c.must(operate.Init(ctx, dir, operate.NewProject{Name: "Cluster", MasterURL: masterURL, Database: database}))
 	settings := filepath.Join(dir, "server.toml")
 	text, err := os.ReadFile(settings)
 	c.must(err)
@@ -50,13 +52,13 @@ func newCluster(t *testing.T, database string) *cluster {
 	text = bytes.Replace(text, []byte("delete_delay_hours = 24"), []byte("delete_delay_hours = 0"), 1)
 	text = bytes.Replace(text, []byte("daily_result_quota = 100"), []byte("daily_result_quota = 0"), 1)
 	c.must(os.WriteFile(settings, text, 0o600))
-	c.p, err = server.Open(ctx, dir, slog.New(slog.DiscardHandler))
+	c.p, err = project.Open(ctx, dir, slog.New(slog.DiscardHandler))
 	c.must(err)
 	t.Cleanup(func() { _ = c.p.Close() })
 	program := filepath.Join(t.TempDir(), "program")
 	c.must(os.WriteFile(program, []byte("x"), 0o600))
-	c.must(c.p.AddApp(ctx, server.NewApp{Name: "a", Validator: "bitwise", Assimilator: "exec:tee -a taken"}, now))
-	c.must(c.p.AddVersion(ctx, server.NewVersion{App: "a", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: program}, now))
+	c.must(operate.AddApp(ctx, c.p, operate.NewApp{Name: "a", Validator: "bitwise", Assimilator: "exec:tee -a taken"}, now))
+	c.must(operate.AddVersion(ctx, c.p, operate.NewVersion{App: "a", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: program}, now))
 	return c
 }
 
@@ -210,7 +212,7 @@ func TestProcessesShareTheWork(t *testing.T) {
 	ctx := patience(t)
 	c := newCluster(t, testpg.Start(t).Database(t))
 	const n, quorum, users, hosts = 300, 2, 4, 8
-	g, err := c.p.Generator(ctx, "a", time.Now())
+	g, err := operate.Generator(ctx, c.p, "a", time.Now())
 	c.must(err)
 	specs := make([]workgen.Spec, n)
 	for i := range specs {
@@ -231,7 +233,7 @@ func TestProcessesShareTheWork(t *testing.T) {
 	var failed atomic.Value
 	keys := make([]protocol.Authenticator, users)
 	for i := range keys {
-		keys[i], err = c.p.AddUser(ctx, fmt.Sprintf("user%d@example.org", i), "", "", time.Now())
+		keys[i], err = operate.AddUser(ctx, c.p, fmt.Sprintf("user%d@example.org", i), "", "", time.Now())
 		c.must(err)
 	}
 	for i := range hosts {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -118,15 +119,15 @@ func TestFileOrders(t *testing.T) {
 	c.rpc(0)
 	order := func(action store.FileAction, name string) {
 		t.Helper()
-		w.must(w.p.OrderFile(t.Context(), c.host, action, name, 1000, w.now()))
+		w.must(operate.OrderFile(t.Context(), w.p, c.host, action, name, 1000, w.now()))
 	}
-	if err := w.p.OrderFile(t.Context(), c.host, store.FilePut, "nothing", 0, w.now()); err == nil {
+	if err := operate.OrderFile(t.Context(), w.p, c.host, store.FilePut, "nothing", 0, w.now()); err == nil {
 		t.Error("a host was told to fetch a file that is not there")
 	}
-	if err := w.p.OrderFile(t.Context(), 99, store.FileDelete, "x", 0, w.now()); err == nil {
+	if err := operate.OrderFile(t.Context(), w.p, 99, store.FileDelete, "x", 0, w.now()); err == nil {
 		t.Error("an order for a host that is not there")
 	}
-	_, err := w.p.StageFile(w.file("x", "hello"), "stored")
+	_, err := operate.StageFile(t.Context(), w.p, w.file("x", "hello"), "stored")
 	w.must(err)
 	order(store.FilePut, "stored")
 	for range 2 { // the first reply may be lost

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -20,7 +21,7 @@ const backlog = 250_000
 func (x *bench) fill() {
 	x.tb.Helper()
 	x.create(silent, 2, 0)
-	x.check(x.p.RunOnce(x.tb.Context(), time.Now()))
+	x.check(server.New(x.p, server.Part{}).RunOnce(x.tb.Context(), time.Now()))
 	x.multiply(backlog)
 }
 

@@ -16,6 +16,8 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -35,7 +37,7 @@ const (
 // A bench is a project with its database on disk, durable at each commit.
 type bench struct {
 	tb    testing.TB
-	p     *server.Project
+	p     *project.Project
 	user  protocol.Authenticator
 	store string // the database's kind
 }
@@ -54,11 +56,11 @@ func newBench(tb testing.TB) *bench {
 	port, err := testhost.FreePort()
 	x.check(err)
 	dir, ctx := filepath.Join(tmp, "p"), tb.Context()
-	x.check(server.Init(ctx, dir, server.NewProject{Name: "Bench", MasterURL: fmt.Sprintf("http://127.0.0.1:%d/bench/", port), Database: database(tb)}))
+	x.check(operate.Init(ctx, dir, operate.NewProject{Name: "Bench", MasterURL: fmt.Sprintf("http://127.0.0.1:%d/bench/", port), Database: database(tb)}))
 	editSettings(tb, dir, "min_sendwork_interval = 6", "min_sendwork_interval = 0", "daily_result_quota = 100", "daily_result_quota = 0",
 		"delete_delay_hours = 24", "delete_delay_hours = 0", // all that is to do for a workunit is measured
 		"max_wus_to_send = 10", "max_wus_to_send = 0", "max_requests_per_address = 100", "max_requests_per_address = 0")
-	x.p, err = server.Open(ctx, dir, slog.New(slog.DiscardHandler))
+	x.p, err = project.Open(ctx, dir, slog.New(slog.DiscardHandler))
 	x.check(err)
 	tb.Cleanup(func() { _ = x.p.Close() })
 	if store.IsURL(x.p.Config.Database) {
@@ -66,12 +68,12 @@ func newBench(tb testing.TB) *bench {
 	}
 	x.check(os.WriteFile(filepath.Join(dir, "templates", silent+"_out"), []byte(workgen.OutputText(nil)), 0o600))
 	for _, app := range []string{silent, upper} {
-		x.check(x.p.AddApp(ctx, server.NewApp{Name: app, Validator: "trivial", Assimilator: "copy"}, time.Now()))
+		x.check(operate.AddApp(ctx, x.p, operate.NewApp{Name: app, Validator: "trivial", Assimilator: "copy"}, time.Now()))
 		for _, platform := range []string{"x86_64-pc-linux-gnu", "windows_x86_64", "x86_64-apple-darwin"} {
-			x.check(x.p.AddVersion(ctx, server.NewVersion{App: app, Platform: platform, Number: "1.00", Main: "bench_test.go"}, time.Now()))
+			x.check(operate.AddVersion(ctx, x.p, operate.NewVersion{App: app, Platform: platform, Number: "1.00", Main: "bench_test.go"}, time.Now()))
 		}
 	}
-	x.user, err = x.p.AddUser(ctx, "a@example.org", "", "", time.Now())
+	x.user, err = operate.AddUser(ctx, x.p, "a@example.org", "", "", time.Now())
 	x.check(err)
 	return x
 }
@@ -87,7 +89,7 @@ func (x *bench) check(err error) {
 func (x *bench) create(app string, n int, priority int64) {
 	x.tb.Helper()
 	now := time.Now()
-	gen, err := x.p.Generator(x.tb.Context(), app, now)
+	gen, err := operate.Generator(x.tb.Context(), x.p, app, now)
 	x.check(err)
 	for ; n > 0; n -= 1000 {
 		specs := make([]workgen.Spec, min(n, 1000))
@@ -103,7 +105,7 @@ func (x *bench) create(app string, n int, priority int64) {
 // them in each request, in this process.
 func (x *bench) play(n, jobs int) {
 	x.tb.Helper()
-	web, err := x.p.Handler(func() {})
+	web, err := server.New(x.p, server.Part{}).Handler(func() {})
 	x.check(err)
 	l, err := net.Listen("tcp", x.p.Config.ListenAddr())
 	x.check(err)
@@ -130,7 +132,7 @@ func (x *bench) settle() {
 	x.tb.Helper()
 	ctx, stop := context.WithCancel(x.tb.Context())
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = x.p.Serve(ctx, nil, server.Part{}) })
+	wg.Go(func() { _ = server.New(x.p, server.Part{}).Serve(ctx, nil) })
 	for waiting := true; waiting; {
 		time.Sleep(5 * time.Millisecond)
 		waiting = false
@@ -198,7 +200,7 @@ func schedule(b *testing.B, prepare func(x *bench)) {
 			for range b.N {
 				b.StopTimer()
 				x.create(silent, share+2*clients*jobs, 0)
-				x.check(x.p.RunOnce(b.Context(), time.Now()))
+				x.check(server.New(x.p, server.Part{}).RunOnce(b.Context(), time.Now()))
 				b.StartTimer()
 				x.play(share, jobs)
 			}
@@ -232,7 +234,7 @@ func (x *bench) makeResults() time.Duration {
 	x.tb.Helper()
 	x.create(upper, share, 0)
 	begin := time.Now()
-	x.check(x.p.RunOnce(x.tb.Context(), time.Now()))
+	x.check(server.New(x.p, server.Part{}).RunOnce(x.tb.Context(), time.Now()))
 	return time.Since(begin)
 }
 
@@ -240,7 +242,7 @@ func (x *bench) makeResults() time.Duration {
 func (x *bench) finish() time.Duration {
 	x.tb.Helper()
 	x.create(upper, share+20*clients, 0)
-	x.check(x.p.RunOnce(x.tb.Context(), time.Now()))
+	x.check(server.New(x.p, server.Part{}).RunOnce(x.tb.Context(), time.Now()))
 	x.play(share, 10)
 	begin := time.Now()
 	x.settle()

@@ -3,6 +3,7 @@ package server_test
 import (
 	"testing"
 
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -18,7 +19,7 @@ func TestCancel(t *testing.T) {
 	if work := c.fetch(); len(work.Results) != 1 {
 		t.Fatalf("%d results: %v", len(work.Results), work.Messages)
 	}
-	got, err := w.p.CancelBatch(t.Context(), 4, w.now())
+	got, err := operate.CancelBatch(t.Context(), w.p, 4, w.now())
 	if err != nil || got.Workunits != 1 || got.Finished != 1 {
 		t.Errorf("got %+v, %v", got, err)
 	}

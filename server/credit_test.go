@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -37,7 +37,7 @@ func TestCreditIsWhatTheApplicationSays(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
 				w.setUp()
-				w.must(w.p.SetApp(t.Context(), "upper", func(a *server.NewApp) { a.Credit = tt.policy }))
+				w.must(operate.SetApp(t.Context(), w.p, "upper", func(a *operate.NewApp) { a.Credit = tt.policy }))
 				if tt.template != "" {
 					w.must(os.WriteFile(filepath.Join(w.dir, "templates", "upper_in"), []byte(tt.template), 0o600))
 				}

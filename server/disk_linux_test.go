@@ -14,6 +14,8 @@ import (
 	"github.com/starling-grid/starling/internal/tests3"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -108,7 +110,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	if code := c.report(work.Results[0].Name); code != 503 {
 		t.Errorf("the report is answered with HTTP %d", code)
 	}
-	if _, err := w.p.AddUser(t.Context(), "bob@example.org", "", "", w.now()); !errors.Is(err, store.ErrFull) {
+	if _, err := operate.AddUser(t.Context(), w.p, "bob@example.org", "", "", w.now()); !errors.Is(err, store.ErrFull) {
 		t.Errorf("an operator reads %v", err)
 	}
 	w.must(os.Remove(fill))
@@ -125,11 +127,11 @@ func TestUploadsToAReadOnlyDisk(t *testing.T) {
 	w.must(w.p.Close())
 	disk := filepath.Join(w.dir, "upload")
 	mount(t, disk)
-	p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+	p, err := project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 	w.must(err)
 	defer p.Close()
 	w.p = p
-	w.web, err = p.Handler(func() {})
+	w.web, err = server.New(p, server.Part{}).Handler(func() {})
 	w.must(err)
 	c := &client{w: w, key: w.user("ada@example.org"), name: "box"}
 	w.create(workgen.Params{}, "text")

@@ -23,6 +23,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -48,11 +50,13 @@ func besiege(t *testing.T, settings ...string) *besieged {
 	b.base = "http://" + b.addr + "/demo/"
 	b.world = newWorld(t, append([]string{`master_url = "` + master + `"`, `master_url = "` + b.base + `"`}, settings...)...)
 	b.setUp()
-	p, err := server.Open(t.Context(), b.dir, slog.New(slog.NewTextHandler(b.log, nil)))
+	p, err := project.Open(t.Context(), b.dir, slog.New(slog.NewTextHandler(b.log, nil)))
 	b.must(err)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- p.Serve(ctx, l, server.Part{Roles: []string{"web", "scheduler", "upload"}}) }()
+	go func() {
+		done <- server.New(p, server.Part{Roles: []string{"web", "scheduler", "upload"}}).Serve(ctx, l)
+	}()
 	b.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -138,7 +142,7 @@ func TestUnsuitableHostsEndNoWork(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			b := besiege(t, tt.settings...)
 			if tt.platform != "" {
-				b.must(b.p.AddVersion(t.Context(), server.NewVersion{
+				b.must(operate.AddVersion(t.Context(), b.p, operate.NewVersion{
 					App: "upper", Platform: tt.platform, Number: "2.00", Main: b.file("upper", "program"), MinCore: "99.0",
 				}, b.now()))
 			}
@@ -295,7 +299,7 @@ func proxied(t *testing.T, settings ...string) *besieged {
 // Strangers who guess do not keep the owner of an account out.
 func TestGuessesDoNotLockTheOwnerOut(t *testing.T) {
 	b := proxied(t)
-	_, err := b.p.AddUser(t.Context(), "ada@example.org", "", "secret7", b.now())
+	_, err := operate.AddUser(t.Context(), b.p, "ada@example.org", "", "secret7", b.now())
 	b.must(err)
 	lookup := func(password, from string) string {
 		_, body, err := b.try(http.MethodGet, "lookup_account.php?email_addr=ada@example.org&passwd_hash="+
@@ -371,7 +375,7 @@ func TestWhatIsEndedStaysEnded(t *testing.T) {
 	if _, reply := b.post("cgi", bytes.NewReader(request(renewed, "box"))); renewed == old || !strings.Contains(reply, "<hostid>") {
 		t.Errorf("the new key: %s", reply)
 	}
-	last, err := b.p.RenewKey(t.Context(), "Eve@example.org")
+	last, err := operate.RenewKey(t.Context(), b.p, "Eve@example.org")
 	b.must(err)
 	if got := b.userByEmail("eve@example.org").Authenticator; got != last || got == renewed {
 		t.Errorf("renew-key gave %q, the account has %q", last, got)
@@ -384,7 +388,7 @@ func TestWhatIsEndedStaysEnded(t *testing.T) {
 // Every answer tells browsers what it is not for.
 func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	b := besiege(t)
-	name, err := b.p.StageFile(b.file("page.html", "<script>"), "page.html")
+	name, err := operate.StageFile(t.Context(), b.p, b.file("page.html", "<script>"), "page.html")
 	b.must(err)
 	for _, x := range []struct {
 		method, page string
@@ -443,7 +447,7 @@ func TestMetricsAreNotPublic(t *testing.T) {
 // Pages do not tell who has an account.
 func TestPagesTellNobodyWhoHasAnAccount(t *testing.T) {
 	b := besiege(t)
-	_, err := b.p.AddUser(t.Context(), "ada@example.org", "", "secret7", b.now())
+	_, err := operate.AddUser(t.Context(), b.p, "ada@example.org", "", "secret7", b.now())
 	b.must(err)
 	for _, page := range []string{"login", "forgot"} {
 		answers := make(map[string]int)

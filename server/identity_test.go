@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -34,7 +36,7 @@ func used(t *testing.T) *world {
 // serve runs the project as serve does, and returns what came of it.
 func serve(t *testing.T, dir string) error {
 	t.Helper()
-	p, err := server.Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	p, err := project.Open(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -50,18 +52,18 @@ func serve(t *testing.T, dir string) error {
 			_ = res.Body.Close()
 		}
 	}()
-	return p.Serve(ctx, l, server.Part{Roles: []string{"web"}})
+	return server.New(p, server.Part{Roles: []string{"web"}}).Serve(ctx, l)
 }
 
 // examine is what doctor does.
 func examine(t *testing.T, dir string) error {
 	t.Helper()
-	p, err := server.Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	p, err := project.Open(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	wrong, err := p.Doctor().Examine(t.Context())
+	wrong, err := operate.Doctor(p).Examine(t.Context())
 	if len(wrong) > 0 {
 		err = errors.Join(err, errors.New(wrong[0].String()+wrong[0].Mend))
 	}
@@ -148,7 +150,7 @@ func TestNoOtherDatabase(t *testing.T) {
 					t.Errorf("%s: got %v", who, err)
 				}
 			}
-			p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+			p, err := project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 			if err == nil {
 				_ = p.Close()
 			}
@@ -204,7 +206,7 @@ func TestADatabaseIsAdopted(t *testing.T) {
 	if err := serve(t, w.dir); err == nil {
 		t.Fatal("served without a database")
 	}
-	p, err := server.Adopt(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+	p, err := project.Adopt(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 	w.must(err)
 	w.must(p.Close())
 	w.must(serve(t, w.dir))
@@ -233,7 +235,7 @@ func TestNoOtherDatabaseOnPostgres(t *testing.T) {
 		w.edit(tt.url, ours)
 	}
 	w.must(serve(t, w.dir))
-	err := server.Init(t.Context(), filepath.Join(t.TempDir(), "q"), server.NewProject{Name: "Q", MasterURL: master, Database: ours})
+	err := operate.Init(t.Context(), filepath.Join(t.TempDir(), "q"), operate.NewProject{Name: "Q", MasterURL: master, Database: ours})
 	if err == nil || !strings.Contains(err.Error(), "holds a project already") {
 		t.Errorf("a second project in one database: %v", err)
 	}

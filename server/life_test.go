@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -146,7 +147,7 @@ func TestSharedInputsStayForTheLast(t *testing.T) {
 func TestWithoutItsTemplateAWorkunitWaits(t *testing.T) {
 	w := newWorld(t)
 	w.setUp()
-	g, err := w.p.Generator(t.Context(), "upper", w.now())
+	g, err := operate.Generator(t.Context(), w.p, "upper", w.now())
 	w.must(err)
 	_, err = g.Create(t.Context(), []workgen.Spec{{Params: workgen.Params{Name: "wu"}}}, w.now())
 	w.must(err)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/starling-grid/starling/internal/load"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -28,23 +30,23 @@ func playLoad(t *testing.T, upload bool) {
 	w := &world{t: t, dir: filepath.Join(t.TempDir(), "p")}
 	srv := httptest.NewUnstartedServer(nil)
 	url := fmt.Sprintf("http://%s/load/", srv.Listener.Addr())
-	w.must(server.Init(t.Context(), w.dir, server.NewProject{Name: "Load", MasterURL: url}))
+	w.must(operate.Init(t.Context(), w.dir, operate.NewProject{Name: "Load", MasterURL: url}))
 	w.edit("min_sendwork_interval = 6", "min_sendwork_interval = 0", "daily_result_quota = 100", "daily_result_quota = 0")
 	var err error
-	w.p, err = server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+	w.p, err = project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 	w.must(err)
 	defer w.p.Close()
 	var h http.Handler
-	h, err = w.p.Handler(func() {})
+	h, err = server.New(w.p, server.Part{}).Handler(func() {})
 	w.must(err)
 	srv.Config.Handler = h
 	srv.Start()
 	defer srv.Close()
 	w.setUp() // for Linux
-	w.must(w.p.AddVersion(t.Context(), server.NewVersion{
+	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
 		App: "upper", Platform: "windows_x86_64", Number: "2.00", Main: w.file("upper.exe", "program"),
 	}, w.now()))
-	g, err := w.p.Generator(t.Context(), "upper", w.now())
+	g, err := operate.Generator(t.Context(), w.p, "upper", w.now())
 	w.must(err)
 	_, err = g.Create(t.Context(), make([]workgen.Spec, workunits), w.now())
 	w.must(err)

@@ -14,6 +14,8 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -38,10 +40,10 @@ func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 	if res.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("a client got HTTP %d, want 503", res.StatusCode)
 	}
-	if err := w.p.RunOnce(t.Context(), w.now()); err == nil || !strings.Contains(err.Error(), "transitioner: read database: ") {
+	if err := server.New(w.p, server.Part{}).RunOnce(t.Context(), w.now()); err == nil || !strings.Contains(err.Error(), "transitioner: read database: ") {
 		t.Errorf("a daemon got %v", err)
 	}
-	if _, err := w.p.AddUser(t.Context(), "bob@example.org", "", "", w.now()); err == nil ||
+	if _, err := operate.AddUser(t.Context(), w.p, "bob@example.org", "", "", w.now()); err == nil ||
 		!strings.Contains(err.Error(), "the database is out of reach, nothing was changed: ") {
 		t.Errorf("an operator got %v", err)
 	}
@@ -61,11 +63,11 @@ func TestAServerOutlivesItsDatabase(t *testing.T) {
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	w.must(err)
 	var log bytes.Buffer
-	p, err := server.Open(t.Context(), w.dir, slog.New(slog.NewTextHandler(&log, nil)))
+	p, err := project.Open(t.Context(), w.dir, slog.New(slog.NewTextHandler(&log, nil)))
 	w.must(err)
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- p.Serve(ctx, l, server.Part{}) }()
+	go func() { done <- server.New(p, server.Part{}).Serve(ctx, l) }()
 	pg.Do(t, "stop -m fast")
 	for deadline := time.After(time.Minute); ; {
 		res, err := http.Get("http://" + l.Addr().String() + "/demo/get_project_config.php") //nolint:noctx // on loopback
@@ -81,7 +83,7 @@ func TestAServerOutlivesItsDatabase(t *testing.T) {
 		}
 	}
 	pg.Do(t, "start")
-	g, err := w.p.Generator(t.Context(), "upper", w.now())
+	g, err := operate.Generator(t.Context(), w.p, "upper", w.now())
 	w.must(err)
 	_, err = g.Create(t.Context(), make([]workgen.Spec, 1), w.now())
 	w.must(err)
@@ -106,7 +108,7 @@ func TestTheDatabaseIsKilledInTheMiddle(t *testing.T) {
 	pg := onPostgres(t)
 	b := besiege(t)
 	const tasks = 40
-	g, err := b.p.Generator(t.Context(), "upper", b.now())
+	g, err := operate.Generator(t.Context(), b.p, "upper", b.now())
 	b.must(err)
 	_, err = g.Create(t.Context(), make([]workgen.Spec, tasks), b.now())
 	b.must(err)

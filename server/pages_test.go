@@ -7,11 +7,12 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/operate"
 )
 
 func TestAccountCalls(t *testing.T) {
 	w := newWorld(t)
-	key, err := w.p.AddUser(t.Context(), "Ada@example.org", "", "secret7", w.now())
+	key, err := operate.AddUser(t.Context(), w.p, "Ada@example.org", "", "secret7", w.now())
 	w.must(err)
 	hash := protocol.PasswordHash("secret7", "ada@example.org")
 	q := url.QueryEscape

@@ -9,16 +9,16 @@ import (
 )
 
 // post returns what sends the project's mail; nil if it sends none.
-func (p *Project) post() (*mail.Post, error) {
-	where, from := p.Config.Mail, p.Config.MailFrom
+func (s *Server) post() (*mail.Post, error) {
+	where, from := s.Config.Mail, s.Config.MailFrom
 	if where == "" {
 		return nil, nil
 	}
 	if !strings.Contains(where, "://") && !filepath.IsAbs(where) {
-		where = filepath.Join(p.Dir, where)
+		where = filepath.Join(s.Dir, where)
 	}
 	if from == "" {
-		u, err := url.Parse(p.Config.MasterURL)
+		u, err := url.Parse(s.Config.MasterURL)
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -35,7 +36,7 @@ func TestSettings(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
 			w.edit(tt.old, tt.new)
-			_, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+			_, err := project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "server.toml:") {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -45,19 +46,19 @@ func TestSettings(t *testing.T) {
 
 func TestInit(t *testing.T) {
 	dir := t.TempDir()
-	if err := server.Init(t.Context(), dir, server.NewProject{Name: "X", MasterURL: "http://localhost:8080/"}); err == nil || !strings.Contains(err.Error(), "dot") {
+	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "X", MasterURL: "http://localhost:8080/"}); err == nil || !strings.Contains(err.Error(), "dot") {
 		t.Errorf("a URL that clients refuse: got %v", err)
 	}
-	if err := server.Init(t.Context(), dir, server.NewProject{Name: " ", MasterURL: master}); err == nil {
+	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: " ", MasterURL: master}); err == nil {
 		t.Error("a project without a name was made")
 	}
 	if entries, _ := os.ReadDir(dir); len(entries) != 0 {
 		t.Errorf("a refused project left %d files", len(entries))
 	}
-	if err := server.Init(t.Context(), dir, server.NewProject{Name: "X", MasterURL: master}); err != nil {
+	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "X", MasterURL: master}); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.Init(t.Context(), dir, server.NewProject{Name: "X", MasterURL: master}); err == nil || !strings.Contains(err.Error(), "not empty") {
+	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "X", MasterURL: master}); err == nil || !strings.Contains(err.Error(), "not empty") {
 		t.Errorf("made twice: got %v", err)
 	}
 	for _, name := range []string{"keys/code_sign_private", "keys/upload_private", "project.db"} {
@@ -70,27 +71,27 @@ func TestInit(t *testing.T) {
 func TestVersions(t *testing.T) {
 	w := newWorld(t)
 	w.setUp()
-	good := server.NewVersion{App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.01", Main: w.file("x", "y")}
+	good := operate.NewVersion{App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.01", Main: w.file("x", "y")}
 	for _, tt := range []struct {
 		name   string
-		change func(v *server.NewVersion)
+		change func(v *operate.NewVersion)
 		want   string
 	}{
-		{"there already", func(v *server.NewVersion) { v.Number = "1.0" }, "exists already"},
-		{"no such app", func(v *server.NewVersion) { v.App = "nope" }, "not found"},
-		{"no version", func(v *server.NewVersion) { v.Number = "one" }, "want major and minor"},
-		{"version zero", func(v *server.NewVersion) { v.Number = "0.0" }, "want major and minor"},
-		{"a strange platform", func(v *server.NewVersion) { v.Platform = "../x" }, "want a name such as"},
-		{"no program", func(v *server.NewVersion) { v.Main = "/nowhere" }, "nowhere"},
-		{"an empty program", func(v *server.NewVersion) { v.Main = w.file("e", "") }, "is empty"},
-		{"a plan class of which nobody knows", func(v *server.NewVersion) { v.PlanClass = "mt" }, "add [plan_class.mt]"},
-		{"clients that do not exist", func(v *server.NewVersion) { v.MinCore, v.MaxCore = "8.0", "7.9" }, "there are none"},
-		{"plain without a wrapper", func(v *server.NewVersion) { v.Plain = true }, "needs the wrapper"},
+		{"there already", func(v *operate.NewVersion) { v.Number = "1.0" }, "exists already"},
+		{"no such app", func(v *operate.NewVersion) { v.App = "nope" }, "not found"},
+		{"no version", func(v *operate.NewVersion) { v.Number = "one" }, "want major and minor"},
+		{"version zero", func(v *operate.NewVersion) { v.Number = "0.0" }, "want major and minor"},
+		{"a strange platform", func(v *operate.NewVersion) { v.Platform = "../x" }, "want a name such as"},
+		{"no program", func(v *operate.NewVersion) { v.Main = "/nowhere" }, "nowhere"},
+		{"an empty program", func(v *operate.NewVersion) { v.Main = w.file("e", "") }, "is empty"},
+		{"a plan class of which nobody knows", func(v *operate.NewVersion) { v.PlanClass = "mt" }, "add [plan_class.mt]"},
+		{"clients that do not exist", func(v *operate.NewVersion) { v.MinCore, v.MaxCore = "8.0", "7.9" }, "there are none"},
+		{"plain without a wrapper", func(v *operate.NewVersion) { v.Plain = true }, "needs the wrapper"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			v := good
 			tt.change(&v)
-			if err := w.p.AddVersion(t.Context(), v, w.now()); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if err := operate.AddVersion(t.Context(), w.p, v, w.now()); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
@@ -98,7 +99,7 @@ func TestVersions(t *testing.T) {
 	plain := good
 	plain.Plain, plain.Wrapper = true, w.file("starling-wrap", "wrapper")
 	plain.Files = []workgen.Given{{Path: w.file("data", "d"), Logical: "table"}}
-	w.must(w.p.AddVersion(t.Context(), plain, w.now()))
+	w.must(operate.AddVersion(t.Context(), w.p, plain, w.now()))
 	w.create(workgen.Params{Name: "wu"}, "hello")
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
 	refs := c.fetch().AppVersions[0].FileRefs

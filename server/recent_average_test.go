@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -17,7 +18,7 @@ func TestTheRecentAverageDecaysWhenItIsRead(t *testing.T) {
 		w := newWorld(t)
 		w.setUp()
 		w.create(workgen.Params{Name: "wu", RscFpopsEst: 4.32e14}, "hello")
-		key, err := w.p.AddUser(t.Context(), "a@example.org", "", "secret7", w.now())
+		key, err := operate.AddUser(t.Context(), w.p, "a@example.org", "", "secret7", w.now())
 		w.must(err)
 		c := &client{w: w, key: key, name: "a"}
 		c.compute(c.fetch())

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -13,7 +14,7 @@ import (
 // ask makes a workunit from any spec.
 func (w *world) ask(spec workgen.Spec) error {
 	w.t.Helper()
-	g, err := w.p.Generator(w.t.Context(), "upper", w.now())
+	g, err := operate.Generator(w.t.Context(), w.p, "upper", w.now())
 	w.must(err)
 	_, err = g.Create(w.t.Context(), []workgen.Spec{spec}, w.now())
 	return err
@@ -46,13 +47,13 @@ func TestAwaitedInputs(t *testing.T) {
 		}
 	}
 	idle("without any file")
-	_, err := w.p.StageFile(w.file("x", "hello"), "first.dat")
+	_, err := operate.StageFile(t.Context(), w.p, w.file("x", "hello"), "first.dat")
 	w.must(err)
 	idle("without the second file")
-	if _, err := w.p.StageFile(w.file("x", "other"), "first.dat"); err == nil {
+	if _, err := operate.StageFile(t.Context(), w.p, w.file("x", "other"), "first.dat"); err == nil {
 		t.Error("a name was used for another content")
 	}
-	_, err = w.p.StageFile(w.file("y", "world"), "second.dat")
+	_, err = operate.StageFile(t.Context(), w.p, w.file("y", "world"), "second.dat")
 	w.must(err)
 	w.step()
 	c.compute(c.fetch())
@@ -71,10 +72,10 @@ func TestAwaitingWorkCanBeCancelled(t *testing.T) {
 		Params: workgen.Params{Name: "wu"}, Await: true, Inputs: []workgen.Given{{Path: "x.dat", Kind: workgen.Staged}},
 	}))
 	w.step()
-	_, err := w.p.Cancel(t.Context(), []int64{1}, w.now())
+	_, err := operate.Cancel(t.Context(), w.p, []int64{1}, w.now())
 	w.must(err)
 	w.step()
-	_, err = w.p.StageFile(w.file("x", "late"), "x.dat")
+	_, err = operate.StageFile(t.Context(), w.p, w.file("x", "late"), "x.dat")
 	w.must(err)
 	w.step()
 	if st := w.status(); !st.Done || st.Results.ByOutcome["didnt_need"] != 1 {
@@ -136,7 +137,7 @@ func TestTemplatesOfFilesThatStay(t *testing.T) {
 	if st := w.status(); !st.Done || st.Results.ByValidateState["valid"] != 1 {
 		t.Errorf("%+v", st)
 	}
-	if _, err := w.p.Download.Size(first.Name); err != nil {
+	if _, err := w.p.Download.Size(t.Context(), first.Name); err != nil {
 		t.Errorf("a file that must not be deleted: %v", err)
 	}
 	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {

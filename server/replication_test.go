@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/untaken"
 	"github.com/starling-grid/starling/server/workgen"
@@ -17,8 +17,8 @@ import (
 // that is not trusted yet; the two must agree.
 func TestAdaptiveReplication(t *testing.T) {
 	w := newWorld(t)
-	w.must(w.p.AddApp(t.Context(), server.NewApp{Name: "upper", Validator: "numeric:0.1", Assimilator: "copy", TargetNResults: 2}, w.now()))
-	w.must(w.p.AddVersion(t.Context(), server.NewVersion{
+	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "numeric:0.1", Assimilator: "copy", TargetNResults: 2}, w.now()))
+	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
 		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: w.file("upper", "program"),
 	}, w.now()))
 	w.create(workgen.Params{Name: "wu"}, "hello 1.5")

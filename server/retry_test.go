@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/transitioner"
 	"github.com/starling-grid/starling/server/workgen"
@@ -24,9 +24,9 @@ func (c *client) fail() {
 	c.w.step()
 }
 
-func (w *world) retry(r server.Retry) server.Retried {
+func (w *world) retry(r operate.RetrySpec) operate.Retried {
 	w.t.Helper()
-	done, err := w.p.Retry(w.t.Context(), r, w.now())
+	done, err := operate.Retry(w.t.Context(), w.p, r, w.now())
 	w.must(err)
 	w.step()
 	return done
@@ -40,7 +40,7 @@ func TestRetry(t *testing.T) {
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", MinQuorum: 2, MaxErrorResults: 1, MaxTotalResults: 3}, "hello")
 	w.create(workgen.Params{Name: "other"}, "other")
-	w.must(func() error { _, err := w.p.Cancel(t.Context(), []int64{2}, w.now()); return err }())
+	w.must(func() error { _, err := operate.Cancel(t.Context(), w.p, []int64{2}, w.now()); return err }())
 	client := func(name string) *client { return &client{w: w, key: w.user(name + "@example.org"), name: name} }
 	good := client("good")
 	good.compute(good.fetch())
@@ -50,18 +50,18 @@ func TestRetry(t *testing.T) {
 		t.Fatalf("given up for %v", info.Errors)
 	}
 
-	all := server.Retry{App: "upper", Again: true, Reason: "version 1.00\twas  withdrawn", DryRun: true}
+	all := operate.RetrySpec{App: "upper", Again: true, Reason: "version 1.00\twas  withdrawn", DryRun: true}
 	if got := w.retry(all); got.Workunits != 1 || got.Refused[transitioner.Cancelled] != 1 {
 		t.Errorf("counted %+v", got)
 	}
-	if got := w.retry(server.Retry{IDs: []int64{1}}); got.Workunits != 0 || got.Refused[transitioner.Taken] != 1 {
+	if got := w.retry(operate.RetrySpec{IDs: []int64{1}}); got.Workunits != 0 || got.Refused[transitioner.Taken] != 1 {
 		t.Errorf("behind the project's back: %+v", got)
 	}
 	if st := w.status(); st.Workunits.Error != 2 {
 		t.Fatalf("counting changed something: %+v", st.Workunits)
 	}
 	for mask, want := range map[store.ErrorMask]int{store.ErrorCouldntSend: 0, store.ErrorCouldntSend | store.ErrorTooManyTotal: 1} {
-		if got := w.retry(server.Retry{App: "upper", Again: true, Errors: mask, DryRun: true}); got.Workunits != want {
+		if got := w.retry(operate.RetrySpec{App: "upper", Again: true, Errors: mask, DryRun: true}); got.Workunits != want {
 			t.Errorf("of %v: %+v, want %d", mask.Reasons(), got, want)
 		}
 	}
@@ -94,7 +94,7 @@ func TestRetry(t *testing.T) {
 	if want := "operator, work retry: version 1.00 was withdrawn, error_mask 10 → 0, assimilate_state done → init, retries 0 → 1"; told != want {
 		t.Errorf("history: got %q, want %q", told, want)
 	}
-	if got := w.retry(server.Retry{IDs: []int64{1}, Again: true}); got.Refused[transitioner.NotGivenUp] != 1 {
+	if got := w.retry(operate.RetrySpec{IDs: []int64{1}, Again: true}); got.Refused[transitioner.NotGivenUp] != 1 {
 		t.Errorf("with a canonical result: %+v", got)
 	}
 }
@@ -111,7 +111,7 @@ func TestRetryOfWhatCouldNotBeSent(t *testing.T) {
 	if _, info := w.outcome("wu"); len(info.Errors) != 1 {
 		t.Fatalf("outcome %+v", info)
 	}
-	if got := w.retry(server.Retry{App: "upper", Errors: store.ErrorCouldntSend, Again: true}); got.Workunits != 1 {
+	if got := w.retry(operate.RetrySpec{App: "upper", Errors: store.ErrorCouldntSend, Again: true}); got.Workunits != 1 {
 		t.Fatalf("got %+v", got)
 	}
 	large := &client{w: w, key: w.user("b@example.org"), name: "large", disk: 1e12}
@@ -125,7 +125,7 @@ func TestRetryOfWhatCouldNotBeSent(t *testing.T) {
 	(&client{w: w, key: w.user("a@example.org"), name: "a"}).fail()
 	w.ahead = 49 * time.Hour
 	w.step()
-	if got := w.retry(server.Retry{IDs: []int64{1}, Again: true}); got.Refused[transitioner.FilesGone] != 1 {
+	if got := w.retry(operate.RetrySpec{IDs: []int64{1}, Again: true}); got.Refused[transitioner.FilesGone] != 1 {
 		t.Errorf("got %+v", got)
 	}
 }

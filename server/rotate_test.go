@@ -17,6 +17,8 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -28,13 +30,13 @@ func TestRotateKey(t *testing.T) {
 	reopen := func() {
 		t.Helper()
 		w.must(w.p.Close())
-		p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+		p, err := project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 		w.must(err)
 		t.Cleanup(func() { _ = p.Close() })
 		w.p = p
 	}
 	serve := func() (err error) {
-		w.web, err = w.p.Handler(func() {})
+		w.web, err = server.New(w.p, server.Part{}).Handler(func() {})
 		return err
 	}
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
@@ -73,7 +75,7 @@ func TestRotateKey(t *testing.T) {
 		return err
 	}))
 	w.must(os.Rename(name, name+".away"))
-	if err := w.p.RotateKey(t.Context()); err == nil {
+	if err := operate.RotateKey(t.Context(), w.p); err == nil {
 		t.Fatal("programs that are not there were signed")
 	}
 	reopen()
@@ -81,23 +83,23 @@ func TestRotateKey(t *testing.T) {
 		t.Errorf("served amid a rotation: %v", err)
 	}
 	w.must(os.Rename(name+".away", name))
-	w.must(w.p.RotateKey(t.Context()))
+	w.must(operate.RotateKey(t.Context(), w.p))
 	reopen()
 	w.must(serve())
 	learn()
 
-	w.must(w.p.RotateKey(t.Context()))
+	w.must(operate.RotateKey(t.Context(), w.p))
 	reopen()
 	w.must(serve())
 	learn()
 
 	away := filepath.Join(w.dir, "keys", "old_key_private_0")
 	w.must(os.Rename(away, away+".away"))
-	if err := w.p.RotateKey(t.Context()); err == nil || !strings.Contains(err.Error(), "old_key_private_0 is not there") {
+	if err := operate.RotateKey(t.Context(), w.p); err == nil || !strings.Contains(err.Error(), "old_key_private_0 is not there") {
 		t.Errorf("without a former key: %v", err)
 	}
 	w.must(os.Rename(away+".away", away))
-	w.must(w.p.RotateKey(t.Context()))
+	w.must(operate.RotateKey(t.Context(), w.p))
 	reopen()
 	w.must(serve())
 	learn()
@@ -114,8 +116,8 @@ func TestRotateKeyAndServersExcludeEachOther(t *testing.T) {
 	w := newWorld(t)
 	before, err := os.ReadFile(filepath.Join(w.dir, "keys", "code_sign_public"))
 	w.must(err)
-	open := func() *server.Project {
-		p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+	open := func() *project.Project {
+		p, err := project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 		w.must(err)
 		t.Cleanup(func() { _ = p.Close() })
 		return p
@@ -127,14 +129,14 @@ func TestRotateKeyAndServersExcludeEachOther(t *testing.T) {
 		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 		w.must(err)
 		addresses[i] = "http://" + l.Addr().String() + "/"
-		go func() { ended <- open().Serve(ctx, l, server.Part{}) }()
+		go func() { ended <- server.New(open(), server.Part{}).Serve(ctx, l) }()
 	}
 	for _, a := range addresses { // both answer
 		resp, err := http.Get(a)
 		w.must(err)
 		w.must(resp.Body.Close())
 	}
-	if err := w.p.RotateKey(t.Context()); !errors.Is(err, server.ErrServed) {
+	if err := operate.RotateKey(t.Context(), w.p); !errors.Is(err, project.ErrServed) {
 		t.Errorf("with a server: %v", err)
 	}
 	stop()
@@ -144,12 +146,12 @@ func TestRotateKeyAndServersExcludeEachOther(t *testing.T) {
 	}
 
 	late := open() // it knows the key from before
-	w.must(w.p.RotateKey(t.Context()))
+	w.must(operate.RotateKey(t.Context(), w.p))
 	ctx, stop = context.WithCancel(t.Context())
 	defer stop()
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	w.must(err)
-	go func() { ended <- late.Serve(ctx, l, server.Part{}) }()
+	go func() { ended <- server.New(late, server.Part{}).Serve(ctx, l) }()
 	w.web = httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: l.Addr().String()})
 	reply := (&client{w: w, key: w.user("a@example.org"), name: "a"}).rpc(1)
 	if is, err := os.ReadFile(filepath.Join(w.dir, "keys", "code_sign_public")); err != nil || reply.CodeSignKey != strings.TrimSpace(string(is)) || string(is) == string(before) {
@@ -165,7 +167,7 @@ func TestRotateKeyAndServersExcludeEachOther(t *testing.T) {
 		t.Fatal("a server that has ended is still seen")
 	}
 	defer rotating.Close()
-	if err := open().Serve(t.Context(), nil, server.Part{}); !errors.Is(err, server.ErrRotating) {
+	if err := server.New(open(), server.Part{}).Serve(t.Context(), nil); !errors.Is(err, project.ErrRotating) {
 		t.Errorf("a server amid a rotation: %v", err)
 	}
 }

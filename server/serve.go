@@ -1,3 +1,10 @@
+// Package server runs a volunteer-computing project: it answers requests and lets the
+// daemons work, which keep work moving.
+//
+// It joins the parts below it in one process, or some of them, its roles. What a project
+// is on disk is server/project, and what operators do to it server/operate, also while
+// it is served. What a volunteer's computer does is none of its business, and it shares
+// no package with the agent but protocol.
 package server
 
 import (
@@ -11,8 +18,26 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
+
+// A Server runs a part of a project. It is safe for concurrent use.
+type Server struct {
+	*project.Project
+
+	part Part
+
+	mu        sync.Mutex
+	outputs   map[string]template // output templates, by file name
+	apps      map[int64]store.App // as they were at appsStamp; nil: not read yet
+	appsStamp int64
+}
+
+// New returns what runs a part of an open project. The project is closed by its opener.
+func New(p *project.Project, part Part) *Server {
+	return &Server{Project: p, part: part, outputs: make(map[string]template)}
+}
 
 const (
 	// poll is how often daemons look for work that nobody in this process told
@@ -36,18 +61,18 @@ func RareGC() {
 	}
 }
 
-// Serve runs the project, or a part of it, until ctx ends, then lets requests
+// Serve runs the part of the project until ctx ends, then lets requests
 // under way finish. It listens on l, and closes it; l is nil if the part answers
-// no requests. Serve is called once. It returns ErrRotating while the project's
+// no requests. Serve is called once. It returns project.ErrRotating while the project's
 // code signing key is being rotated.
-func (p *Project) Serve(ctx context.Context, l net.Listener, part Part) error {
-	done, err := p.serving()
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	done, err := s.Serving()
 	switch {
 	case err == nil:
 		defer func() { _ = done() }() // the process ends
-		err = p.readKeys()            // they may have been rotated since the project was opened
-	case !errors.Is(err, ErrRotating):
-		p.log.Warn("key rotate cannot see that this server runs", "err", err)
+		err = s.ReadKeys()            // they may have been rotated since the project was opened
+	case !errors.Is(err, project.ErrRotating):
+		s.Log.Warn("key rotate cannot see that this server runs", "err", err)
 		err = nil
 	}
 	if err != nil {
@@ -56,28 +81,27 @@ func (p *Project) Serve(ctx context.Context, l net.Listener, part Part) error {
 		}
 		return err
 	}
-	if err := p.Store.Check(ctx); err != nil && ctx.Err() == nil {
+	if err := s.Store.Check(ctx); err != nil && ctx.Err() == nil {
 		if l != nil {
 			_ = l.Close()
 		}
 		return err
 	}
-	p.part = part
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	bell := newBell()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	wg.Go(func() { p.sortUnsent(ctx) })
-	for _, d := range p.daemons() {
-		wg.Go(func() { p.run(ctx, d, bell) })
+	wg.Go(func() { s.sortUnsent(ctx) })
+	for _, d := range s.daemons() {
+		wg.Go(func() { s.run(ctx, d, bell) })
 	}
 	if l == nil {
 		<-ctx.Done()
 		return nil
 	}
-	h, err := p.Handler(bell.ring)
+	h, err := s.Handler(bell.ring)
 	if err != nil {
 		_ = l.Close()
 		return err
@@ -106,14 +130,14 @@ func (p *Project) Serve(ctx context.Context, l net.Listener, part Part) error {
 
 // sortUnsent works out what a database lacks that was made before work was sorted by who
 // may have it. What is not sorted yet is sent all the same.
-func (p *Project) sortUnsent(ctx context.Context) {
+func (s *Server) sortUnsent(ctx context.Context) {
 	for n := 1; n > 0 && ctx.Err() == nil; {
-		err := p.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		err := s.Store.Update(ctx, func(tx *store.Tx) (err error) {
 			n, err = tx.SortUnsent(1000)
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
-			p.log.Error("work that waits is not sorted yet", "err", err, "retry_in", trouble)
+			s.Log.Error("work that waits is not sorted yet", "err", err, "retry_in", trouble)
 			select {
 			case <-ctx.Done():
 			case <-time.After(trouble):
@@ -124,7 +148,7 @@ func (p *Project) sortUnsent(ctx context.Context) {
 }
 
 // run lets a daemon work whenever the bell rings, and once a poll.
-func (p *Project) run(ctx context.Context, d daemon, bell *bell) {
+func (s *Server) run(ctx context.Context, d daemon, bell *bell) {
 	for {
 		rung := bell.wait()
 		n, err := d.pass(ctx, time.Now())
@@ -133,7 +157,7 @@ func (p *Project) run(ctx context.Context, d daemon, bell *bell) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			p.log.Error("daemon in trouble", "daemon", d.name, "err", err, "retry_in", trouble)
+			s.Log.Error("daemon in trouble", "daemon", d.name, "err", err, "retry_in", trouble)
 			rest, rung = trouble, nil
 		case n > 0:
 			bell.ring() // there may be more, and others have something to do now
@@ -149,8 +173,8 @@ func (p *Project) run(ctx context.Context, d daemon, bell *bell) {
 
 // RunOnce lets each daemon work until none has anything left to do at now. It
 // is for tests and tools; Serve does the same as time goes by.
-func (p *Project) RunOnce(ctx context.Context, now time.Time) error {
-	daemons := p.daemons()
+func (s *Server) RunOnce(ctx context.Context, now time.Time) error {
+	daemons := s.daemons()
 	for busy := true; busy; {
 		busy = false
 		for _, d := range daemons {

@@ -3,18 +3,18 @@ package server_test
 import (
 	"testing"
 
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
 )
 
 func TestSetApp(t *testing.T) {
 	w := newWorld(t)
-	w.must(w.p.AddApp(t.Context(), server.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy", TargetNResults: 3}, w.now()))
-	w.must(w.p.SetApp(t.Context(), "a", func(a *server.NewApp) { a.Validator, a.HomogeneousRedundancy, a.Credit = "bitwise", 1, "runtime" }))
-	if err := w.p.SetApp(t.Context(), "a", func(a *server.NewApp) { a.Assimilator = "nobody" }); err == nil {
+	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy", TargetNResults: 3}, w.now()))
+	w.must(operate.SetApp(t.Context(), w.p, "a", func(a *operate.NewApp) { a.Validator, a.HomogeneousRedundancy, a.Credit = "bitwise", 1, "runtime" }))
+	if err := operate.SetApp(t.Context(), w.p, "a", func(a *operate.NewApp) { a.Assimilator = "nobody" }); err == nil {
 		t.Error("an assimilator that is none was taken")
 	}
-	if err := w.p.SetApp(t.Context(), "a", func(a *server.NewApp) { a.Credit = "much" }); err == nil {
+	if err := operate.SetApp(t.Context(), w.p, "a", func(a *operate.NewApp) { a.Credit = "much" }); err == nil {
 		t.Error("a way to grant credit that is none was taken")
 	}
 	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {

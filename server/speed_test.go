@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -103,7 +104,7 @@ func TestAnEstimateThatIsWrongByTenIsPutRight(t *testing.T) {
 // createAll makes n workunits at once.
 func (w *world) createAll(n int, params workgen.Params) {
 	w.t.Helper()
-	g, err := w.p.Generator(w.t.Context(), "upper", w.now())
+	g, err := operate.Generator(w.t.Context(), w.p, "upper", w.now())
 	w.must(err)
 	in := workgen.Given{Path: w.file("in", "hello"), Logical: "in"}
 	specs := make([]workgen.Spec, n)

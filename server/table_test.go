@@ -20,6 +20,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/server"
 )
 
 var (
@@ -120,7 +121,7 @@ func (x *bench) measure(bin string, pg *testpg.Server, roles string, jobs int, u
 	ctx := x.tb.Context()
 	if upload {
 		x.create(upper, runTasks/2+(clients+100)*jobs, 1)
-		x.check(x.p.RunOnce(ctx, time.Now()))
+		x.check(server.New(x.p, server.Part{}).RunOnce(ctx, time.Now()))
 	}
 	srv, err := testhost.Start(x.p.Dir+".log", bin, "serve", x.p.Dir, "--roles", roles)
 	x.check(err)

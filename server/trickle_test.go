@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -43,8 +43,8 @@ func TestTrickles(t *testing.T) {
 	w := newWorld(t)
 	exe, err := os.Executable()
 	w.must(err)
-	w.must(w.p.AddApp(t.Context(), server.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy", Trickle: "exec:'" + exe + "'"}, w.now()))
-	w.must(w.p.AddVersion(t.Context(), server.NewVersion{
+	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy", Trickle: "exec:'" + exe + "'"}, w.now()))
+	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
 		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: w.file("upper", "program"),
 	}, w.now()))
 	w.create(workgen.Params{Name: "wu"}, "hello")
@@ -111,12 +111,12 @@ func TestTrickleDown(t *testing.T) {
 		"a tag":          {"wu_0", "a</trickle_down>", "end tag"},
 		"too long":       {"wu_0", strings.Repeat("x", 1<<17), "want 65536"},
 	} {
-		if err := w.p.SendTrickle(t.Context(), tt.result, tt.text, w.now()); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := operate.SendTrickle(t.Context(), w.p, tt.result, tt.text, w.now()); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
 		}
 	}
 	work := c.fetch()
-	w.must(w.p.SendTrickle(t.Context(), "wu_0", "<steps>\n5 & 6\n</steps>", w.now()))
+	w.must(operate.SendTrickle(t.Context(), w.p, "wu_0", "<steps>\n5 & 6\n</steps>", w.now()))
 	if other := (&client{w: w, key: c.key, name: "b"}).rpc(0); len(other.TrickleDowns) != 0 {
 		t.Error("another host got it")
 	}
@@ -127,7 +127,7 @@ func TestTrickleDown(t *testing.T) {
 	if again := c.rpc(0).TrickleDowns; len(again) != 0 {
 		t.Errorf("got it again: %+v", again)
 	}
-	w.must(w.p.SendTrickle(t.Context(), "wu_0", "late", w.now()))
+	w.must(operate.SendTrickle(t.Context(), w.p, "wu_0", "late", w.now()))
 	c.have = nil
 	c.compute(work)
 	if late := c.rpc(0).TrickleDowns; len(late) != 0 {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -185,7 +186,7 @@ func (w *world) mailedLink(begin string) string {
 // key works all the time.
 func TestGuessesByTheThousand(t *testing.T) {
 	w := newWorld(t)
-	key, err := w.p.AddUser(t.Context(), "ada@example.org", "", "secret7", w.now())
+	key, err := operate.AddUser(t.Context(), w.p, "ada@example.org", "", "secret7", w.now())
 	w.must(err)
 	lookup := func(password string) error {
 		_, body := w.get("lookup_account.php?email_addr=ada@example.org&passwd_hash=" + protocol.PasswordHash(password, "ada@example.org"))

@@ -20,6 +20,8 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -30,7 +32,7 @@ const master = "http://127.0.0.1:8080/demo/"
 type world struct {
 	t     *testing.T
 	dir   string
-	p     *server.Project
+	p     *project.Project
 	web   http.Handler
 	ahead time.Duration // of the real clock, by which the handlers go
 }
@@ -49,16 +51,16 @@ func (w *world) now() time.Time { return time.Now().Add(w.ahead) }
 func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
 	w := &world{t: t, dir: filepath.Join(folder(t), "p")}
-	w.must(server.Init(t.Context(), w.dir, server.NewProject{Name: "Demo", MasterURL: master, Database: database(t), Files: place(t)}))
+	w.must(operate.Init(t.Context(), w.dir, operate.NewProject{Name: "Demo", MasterURL: master, Database: database(t), Files: place(t)}))
 	// Of two for one setting the first holds.
 	w.edit(append(slices.Clone(settings), "min_sendwork_interval = 6", "min_sendwork_interval = 0", "delete_delay_hours = 24", "delete_delay_hours = 0")...)
-	p, err := server.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+	p, err := project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.Close() })
 	w.p = p
-	if w.web, err = p.Handler(func() {}); err != nil {
+	if w.web, err = server.New(p, server.Part{}).Handler(func() {}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -99,27 +101,27 @@ func (w *world) file(name, text string) string {
 // setUp adds an application with one version.
 func (w *world) setUp() {
 	w.t.Helper()
-	w.must(w.p.AddApp(w.t.Context(), server.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy"}, w.now()))
+	w.must(operate.AddApp(w.t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy"}, w.now()))
 	w.version("1.00")
 }
 
 func (w *world) version(number string) {
 	w.t.Helper()
-	w.must(w.p.AddVersion(w.t.Context(), server.NewVersion{
+	w.must(operate.AddVersion(w.t.Context(), w.p, operate.NewVersion{
 		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: number, Main: w.file("upper", "program"),
 	}, w.now()))
 }
 
 func (w *world) user(email string) protocol.Authenticator {
 	w.t.Helper()
-	key, err := w.p.AddUser(w.t.Context(), email, "", "", w.now())
+	key, err := operate.AddUser(w.t.Context(), w.p, email, "", "", w.now())
 	w.must(err)
 	return key
 }
 
 func (w *world) create(params workgen.Params, input string) {
 	w.t.Helper()
-	g, err := w.p.Generator(w.t.Context(), "upper", w.now())
+	g, err := operate.Generator(w.t.Context(), w.p, "upper", w.now())
 	w.must(err)
 	spec := workgen.Spec{Params: params}
 	if input != "" {
@@ -133,7 +135,7 @@ func (w *world) create(params workgen.Params, input string) {
 // step lets the daemons work.
 func (w *world) step() {
 	w.t.Helper()
-	w.must(w.p.RunOnce(w.t.Context(), w.now()))
+	w.must(server.New(w.p, server.Part{}).RunOnce(w.t.Context(), w.now()))
 }
 
 func (w *world) do(method, target string, body io.Reader, header ...string) *http.Response {
@@ -286,7 +288,7 @@ func (w *world) status() (st store.Status) {
 // files counts what is left in a tree of files.
 func (w *world) files(t blob.Tree) (n int) {
 	w.t.Helper()
-	w.must(t.Walk(func(string, time.Time) error { n++; return nil }))
+	w.must(t.Walk(w.t.Context(), func(string, time.Time) error { n++; return nil }))
 	return n
 }
 

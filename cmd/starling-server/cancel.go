@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -36,15 +37,15 @@ func cancelCmd() *cobra.Command {
 			if ways != 1 {
 				return errors.New("say which workunits: by number, by --name or by --batch")
 			}
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) (err error) {
-				var c server.Cancelled
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) (err error) {
+				var c operate.Cancelled
 				if cmd.Flags().Changed("batch") {
-					c, err = p.CancelBatch(ctx, batch, time.Now())
+					c, err = operate.CancelBatch(ctx, p, batch, time.Now())
 				} else {
 					if ids, err = idsOf(ctx, p, names, ids); err != nil {
 						return err
 					}
-					c, err = p.Cancel(ctx, ids, time.Now())
+					c, err = operate.Cancel(ctx, p, ids, time.Now())
 				}
 				fmt.Printf("%d workunits cancelled, %d had an outcome before\n", c.Workunits, c.Finished)
 				return err
@@ -57,7 +58,7 @@ func cancelCmd() *cobra.Command {
 }
 
 // idsOf adds the numbers of named workunits to ids.
-func idsOf(ctx context.Context, p *server.Project, names []string, ids []int64) ([]int64, error) {
+func idsOf(ctx context.Context, p *project.Project, names []string, ids []int64) ([]int64, error) {
 	err := p.Store.View(ctx, func(tx *store.Tx) error {
 		for _, n := range names {
 			wu, err := tx.WorkunitByName(n)
@@ -83,7 +84,7 @@ func batchCmd() *cobra.Command {
 			if !ok {
 				return fmt.Errorf("no batch %s", args[1])
 			}
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				var s store.BatchStatus
 				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
 					s, err = tx.BatchStatus(id)

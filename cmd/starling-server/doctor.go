@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 )
 
 func doctorCmd() *cobra.Command {
@@ -22,12 +22,12 @@ func doctorCmd() *cobra.Command {
 			"no fault of the records and does not change the exit status, which is 1 if something is wrong.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			open := server.Open
+			open := project.Open
 			if adopt {
-				open = server.Adopt
+				open = project.Adopt
 			}
-			return withOpened(cmd, args[0], open, func(ctx context.Context, p *server.Project) error {
-				d := p.Doctor()
+			return withOpened(cmd, args[0], open, func(ctx context.Context, p *project.Project) error {
+				d := operate.Doctor(p)
 				if mend {
 					if err := d.Mend(ctx, time.Now()); err != nil {
 						return err

@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -28,8 +29,8 @@ func stageCmd() *cobra.Command {
 		Example: "  starling-server file stage demo out.dat --name step1.dat",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(_ context.Context, p *server.Project) error {
-				name, err := p.StageFile(args[1], name)
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				name, err := operate.StageFile(ctx, p, args[1], name)
 				if err != nil {
 					return err
 				}
@@ -57,8 +58,8 @@ func orderCmd(action store.FileAction, short string) *cobra.Command {
 			if !ok {
 				return fmt.Errorf("host %q: want a number", args[1])
 			}
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
-				return p.OrderFile(ctx, host, action, args[2], most, time.Now())
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				return operate.OrderFile(ctx, p, host, action, args[2], most, time.Now())
 			})
 		},
 	}
@@ -89,7 +90,7 @@ func filesCmd() *cobra.Command {
 		Short: "List the sticky files of computers, and orders about them, as JSON",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				held, orders := []heldView{}, []orderView{}
 				err := p.Store.View(ctx, func(tx *store.Tx) error {
 					files, err := tx.HostFiles(0)

@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 )
 
 func keyCmd() *cobra.Command {
@@ -20,8 +20,8 @@ func keyCmd() *cobra.Command {
 			"If a key has been stolen, computers still trust what it signs until they were in contact.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
-				if err := p.RotateKey(ctx); err != nil {
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				if err := operate.RotateKey(ctx, p); err != nil {
 					return err
 				}
 				cmd.Println("the code signing key is a new one and all programs are signed with it; start the server again")

@@ -15,7 +15,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/cli"
 	"github.com/starling-grid/starling/internal/version"
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/project"
 )
 
 func main() {
@@ -52,12 +52,12 @@ func group(use, short string, sub ...*cobra.Command) *cobra.Command {
 }
 
 // withProject opens the project for a command that changes or shows it.
-func withProject(cmd *cobra.Command, dir string, fn func(ctx context.Context, p *server.Project) error) (err error) {
-	return withOpened(cmd, dir, server.Open, fn)
+func withProject(cmd *cobra.Command, dir string, fn func(ctx context.Context, p *project.Project) error) (err error) {
+	return withOpened(cmd, dir, project.Open, fn)
 }
 
 // withOpened is withProject with another way to open it.
-func withOpened(cmd *cobra.Command, dir string, open func(context.Context, string, *slog.Logger) (*server.Project, error), fn func(ctx context.Context, p *server.Project) error) (err error) {
+func withOpened(cmd *cobra.Command, dir string, open func(context.Context, string, *slog.Logger) (*project.Project, error), fn func(ctx context.Context, p *project.Project) error) (err error) {
 	p, err := open(cmd.Context(), dir, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	if err != nil {
 		return err

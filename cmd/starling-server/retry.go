@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 )
 
 func retryCmd() *cobra.Command {
 	var names []string
 	var errs string
 	var yes bool
-	var r server.Retry
+	var r operate.RetrySpec
 	cmd := &cobra.Command{
 		Use:   "retry DIR [ID …]",
 		Short: "Retry workunits that were given up",
@@ -36,7 +36,7 @@ func retryCmd() *cobra.Command {
 				return err
 			}
 			if errs != "" {
-				if r.Errors, err = server.ParseErrors(errs); err != nil {
+				if r.Errors, err = operate.ParseErrors(errs); err != nil {
 					return err
 				}
 			}
@@ -51,11 +51,11 @@ func retryCmd() *cobra.Command {
 			default:
 				r.DryRun = several && !yes
 			}
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				if r.IDs, err = idsOf(ctx, p, names, r.IDs); err != nil {
 					return err
 				}
-				done, err := p.Retry(ctx, r, time.Now())
+				done, err := operate.Retry(ctx, p, r, time.Now())
 				if err == nil || done.Workunits > 0 {
 					printRetried(done, r.DryRun)
 				}
@@ -67,14 +67,14 @@ func retryCmd() *cobra.Command {
 	f.StringArrayVar(&names, "name", nil, "name of a workunit; may be repeated")
 	f.Int64Var(&r.Batch, "batch", 0, "number of a batch")
 	f.StringVar(&r.App, "app", "", "name of an application")
-	f.StringVar(&errs, "errors", "", "only those given up for one of these reasons: "+server.ErrorNames)
+	f.StringVar(&errs, "errors", "", "only those given up for one of these reasons: "+operate.ErrorNames)
 	f.BoolVar(&r.Again, "again", false, "also retry those whose failure the project was told; it is handed their outcome a second time")
 	f.StringVar(&r.Reason, "reason", "", "why, for the history that work show prints")
 	f.BoolVar(&yes, "yes", false, "retry them rather than count them")
 	return cmd
 }
 
-func printRetried(done server.Retried, dry bool) {
+func printRetried(done operate.Retried, dry bool) {
 	what := "workunits"
 	if done.Workunits == 1 {
 		what = "workunit"

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web"
 )
@@ -33,7 +34,7 @@ func serveCmd() *cobra.Command {
 			if part.Shard, err = server.ParseShard(shard); err != nil {
 				return err
 			}
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error { return serve(ctx, p, part, listen) })
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error { return serve(ctx, p, part, listen) })
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on (default: server.toml's, or the port of the project's URL)")
@@ -42,7 +43,7 @@ func serveCmd() *cobra.Command {
 	return cmd
 }
 
-func serve(ctx context.Context, p *server.Project, part server.Part, listen string) error {
+func serve(ctx context.Context, p *project.Project, part server.Part, listen string) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	var l net.Listener
 	at := ""
@@ -55,7 +56,7 @@ func serve(ctx context.Context, p *server.Project, part server.Part, listen stri
 	}
 	log.Info("serving", "project", p.Config.LongName, "master_url", p.Config.MasterURL, "listen", at)
 	server.RareGC()
-	err := p.Serve(ctx, l, part)
+	err := server.New(p, part).Serve(ctx, l)
 	log.Info("stopped")
 	return err
 }
@@ -75,7 +76,7 @@ func statusCmd() *cobra.Command {
 		Short: "Show how far the work has come",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				st := projectStatus{Project: p.Config.LongName, MasterURL: p.Config.MasterURL}
 				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
 					if st.Status, err = web.TakeStatus(tx, time.Now()); err == nil && list {

@@ -14,19 +14,20 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
 func initCmd() *cobra.Command {
-	var n server.NewProject
+	var n operate.NewProject
 	cmd := &cobra.Command{
 		Use:     "init DIR --name NAME --url http://HOST:PORT/PATH/",
 		Short:   "Make a new project",
 		Example: "  starling-server init demo --name \"Demo project\" --url http://127.0.0.1:8080/demo/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := server.Init(cmd.Context(), args[0], n); err != nil {
+			if err := operate.Init(cmd.Context(), args[0], n); err != nil {
 				return err
 			}
 			cmd.Printf("project %s made in %s; its settings are in %s\n", n.Name, args[0], filepath.Join(args[0], "server.toml"))
@@ -57,8 +58,8 @@ func userCmd() *cobra.Command {
 		Short: "Make an account and print its authenticator",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
-				key, err := p.AddUser(ctx, email, name, password, time.Now())
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				key, err := operate.AddUser(ctx, p, email, name, password, time.Now())
 				if err != nil {
 					return err
 				}
@@ -83,8 +84,8 @@ func renewCmd() *cobra.Command {
 			"Computers that are attached with the old one get no more work until they are attached again.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
-				key, err := p.RenewKey(ctx, email)
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				key, err := operate.RenewKey(ctx, p, email)
 				if err != nil {
 					return err
 				}
@@ -99,7 +100,7 @@ func renewCmd() *cobra.Command {
 }
 
 func appCmd() *cobra.Command {
-	var a server.NewApp
+	var a operate.NewApp
 	var outputs []string
 	add := &cobra.Command{
 		Use:   "add DIR APP",
@@ -116,8 +117,8 @@ func appCmd() *cobra.Command {
 				}
 				a.Outputs = append(a.Outputs, f)
 			}
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
-				return p.AddApp(ctx, a, time.Now())
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				return operate.AddApp(ctx, p, a, time.Now())
 			})
 		},
 	}
@@ -127,7 +128,7 @@ func appCmd() *cobra.Command {
 }
 
 // appFlags defines the flags for what an application can be set to.
-func appFlags(f *pflag.FlagSet, a *server.NewApp) {
+func appFlags(f *pflag.FlagSet, a *operate.NewApp) {
 	f.StringVar(&a.FriendlyName, "friendly-name", "", "name shown to volunteers (default: APP)")
 	f.StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise, trivial, numeric:ABS[,REL] or exec:CMD (see docs/pipeline.md)")
 	f.StringVar(&a.Assimilator, "assimilator", "copy", "what is done with outcomes: copy or exec:CMD (see docs/pipeline.md)")
@@ -140,7 +141,7 @@ func appFlags(f *pflag.FlagSet, a *server.NewApp) {
 }
 
 func setCmd() *cobra.Command {
-	var said server.NewApp
+	var said operate.NewApp
 	cmd := &cobra.Command{
 		Use:   "set DIR APP",
 		Short: "Change the settings of an application",
@@ -149,8 +150,8 @@ func setCmd() *cobra.Command {
 	}
 	appFlags(cmd.Flags(), &said)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
-			return p.SetApp(ctx, args[1], func(a *server.NewApp) {
+		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+			return operate.SetApp(ctx, p, args[1], func(a *operate.NewApp) {
 				now := pflag.NewFlagSet("now", pflag.ContinueOnError)
 				present := *a
 				appFlags(now, a)
@@ -180,7 +181,7 @@ func parseOutput(s string) (workgen.OutputFile, error) {
 }
 
 func versionCmd() *cobra.Command {
-	var v server.NewVersion
+	var v operate.NewVersion
 	var files []string
 	add := &cobra.Command{
 		Use:   "add DIR APP --platform P --version N.NN --main FILE",
@@ -197,8 +198,8 @@ func versionCmd() *cobra.Command {
 					return err
 				}
 			}
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
-				return p.AddVersion(ctx, v, time.Now())
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				return operate.AddVersion(ctx, p, v, time.Now())
 			})
 		},
 	}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/credit"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -28,7 +28,7 @@ func showCmd(what string, show func(*store.Tx, string) (any, error)) *cobra.Comm
 		Short: "Show a " + what + " by number or name",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				var v any
 				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
 					v, err = show(tx, args[1])

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -34,7 +35,7 @@ func trickleListCmd() *cobra.Command {
 		Short: "List trickle-up messages, oldest first",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				list := []trickleView{}
 				for after := int64(0); ; after = list[len(list)-1].ID {
 					var some []store.MsgFromHost
@@ -76,8 +77,8 @@ func trickleSendCmd() *cobra.Command {
 		Short: "Leave a message for the application that computes a result",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
-				return p.SendTrickle(ctx, args[1], text, time.Now())
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				return operate.SendTrickle(ctx, p, args[1], text, time.Now())
 			})
 		},
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -103,8 +104,8 @@ func createCmd() *cobra.Command {
 		Example: "  starling-server work create demo upper --input text.txt=in --min-quorum 2",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *server.Project) error {
-				g, err := p.Generator(ctx, args[1], time.Now())
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				g, err := operate.Generator(ctx, p, args[1], time.Now())
 				if err != nil {
 					return err
 				}

@@ -48,7 +48,7 @@ type Assimilator struct {
 	Store *store.Store
 	Log   *slog.Logger
 	// Handler returns the handler of an application.
-	Handler func(appID int64) (Handler, error)
+	Handler func(ctx context.Context, appID int64) (Handler, error)
 
 	off pass.Off // workunits whose handler failed
 }
@@ -128,7 +128,7 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing) (batched bool)
 		}
 		h, ok := handlers[o.wu.AppID]
 		if !ok {
-			if h, o.err = a.Handler(o.wu.AppID); o.err != nil {
+			if h, o.err = a.Handler(ctx, o.wu.AppID); o.err != nil {
 				continue
 			}
 			handlers[o.wu.AppID] = h

@@ -13,7 +13,6 @@ import (
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -23,13 +22,18 @@ import (
 // it is made aside, and gets its place when all that it holds is durable. It is safe
 // for concurrent use but for Flush.
 type Copy struct {
-	Dir   string    // the folder that holds those of the workunits
-	Files blob.Tree // output files
-	App   string    // the application's name
+	Dir   string // the folder that holds those of the workunits
+	Files Files  // output files
+	App   string // the application's name
 
 	mu    sync.Mutex
 	group *atomicfile.Group // begun before the first of made
 	made  []string          // workunits whose folders wait aside
+}
+
+// Files is a tree of files.
+type Files interface {
+	CopyTo(ctx context.Context, name, to string) error
 }
 
 // aside is where folders are made before they get their place. No workunit's name
@@ -69,7 +73,7 @@ type instance struct {
 }
 
 // Assimilate makes a folder aside. A second time, as after a crash, it begins anew.
-func (c *Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
+func (c *Copy) Assimilate(ctx context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
 	if err := protocol.ValidFileName(wu.Name); err != nil {
 		return err
 	}
@@ -89,7 +93,7 @@ func (c *Copy) Assimilate(_ context.Context, wu store.Workunit, results []store.
 	out := c.outcome(wu, results)
 	if canon != nil {
 		out.Canonical = &canonical{Result: canon.Name, HostID: canon.HostID, UserID: canon.UserID, Credit: wu.CanonicalCredit}
-		if out.Files, err = c.outputs(dir, *canon); err != nil {
+		if out.Files, err = c.outputs(ctx, dir, *canon); err != nil {
 			return err
 		}
 	}
@@ -182,14 +186,14 @@ func (c *Copy) outcome(wu store.Workunit, results []store.Result) outcome {
 }
 
 // outputs puts the canonical outputs into a folder and returns their names there.
-func (c *Copy) outputs(dir string, canon store.Result) ([]string, error) {
+func (c *Copy) outputs(ctx context.Context, dir string, canon store.Result) ([]string, error) {
 	refs, err := hook.Outputs(canon)
 	if err != nil {
 		return nil, err
 	}
 	names := []string{}
 	for _, ref := range refs {
-		err := c.put(dir, ref)
+		err := c.put(ctx, dir, ref)
 		if ref.Optional && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -202,11 +206,11 @@ func (c *Copy) outputs(dir string, canon store.Result) ([]string, error) {
 }
 
 // put gives one output file its logical name in a workunit's folder.
-func (c *Copy) put(dir string, ref protocol.FileRef) error {
+func (c *Copy) put(ctx context.Context, dir string, ref protocol.FileRef) error {
 	if err := protocol.ValidFileName(ref.Logical()); err != nil {
 		return err
 	}
-	err := c.Files.CopyTo(ref.FileName, filepath.Join(dir, ref.Logical()))
+	err := c.Files.CopyTo(ctx, ref.FileName, filepath.Join(dir, ref.Logical()))
 	if err != nil {
 		return fmt.Errorf("output file %s: %w", ref.FileName, err)
 	}

@@ -18,7 +18,7 @@ import (
 // that was not made.
 func finished(t *testing.T, files *blob.Dir) store.Result {
 	t.Helper()
-	if _, err := files.Put("wu_0_r1_0", strings.NewReader("data")); err != nil {
+	if _, err := files.Put(t.Context(), "wu_0_r1_0", strings.NewReader("data")); err != nil {
 		t.Fatal(err)
 	}
 	return store.Result{ID: 7, Name: "wu_0", Outcome: store.Success, XMLDocIn: protocol.Result{Name: "wu_0", FileRefs: []protocol.FileRef{

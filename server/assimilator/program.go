@@ -2,11 +2,42 @@ package assimilator
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
-	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 )
+
+// Env is what assimilators need of the project.
+type Env struct {
+	Dir     string // the project's directory, in which programs run
+	Results string // the folder that Copy fills
+	App     string // name of the application
+	Files   TreeFiles
+}
+
+// TreeFiles is a tree of output files.
+type TreeFiles interface {
+	Files
+	hook.Files
+}
+
+// New returns the assimilator called name: "copy" or "exec:CMD".
+func New(name string, env Env) (Handler, error) {
+	if name == "copy" {
+		return &Copy{Dir: env.Results, Files: env.Files, App: env.App}, nil
+	}
+	text, ok := strings.CutPrefix(name, hook.Prefix)
+	if !ok {
+		return nil, fmt.Errorf("assimilator %q: want copy or exec:CMD", name)
+	}
+	cmd, err := hook.Parse(text, env.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("assimilator: %w", err)
+	}
+	return Program{Command: cmd, App: env.App, Files: env.Files}, nil
+}
 
 // Program hands outcomes to a program of the project, by JSON on its standard
 // input. Status 0 says that it has taken the outcome; with any other it gets the
@@ -22,8 +53,8 @@ import (
 // one workunit never overlap.
 type Program struct {
 	Command hook.Command
-	App     string    // the application's name
-	Files   blob.Tree // output files
+	App     string     // the application's name
+	Files   hook.Files // output files
 }
 
 // handed is what the program reads.
@@ -37,14 +68,14 @@ type handed struct {
 func (p Program) Assimilate(ctx context.Context, wu store.Workunit, results []store.Result, canon *store.Result) error {
 	h := handed{Workunit: hook.DescribeWorkunit(wu, p.App), Results: []hook.Result{}}
 	if canon != nil {
-		d, err := hook.DescribeResult(*canon, p.Files)
+		d, err := hook.DescribeResult(ctx, *canon, p.Files)
 		if err != nil {
 			return err
 		}
 		h.Canonical = &d
 	}
 	for _, r := range results {
-		d, err := hook.DescribeResult(r, nil)
+		d, err := hook.DescribeResult(ctx, r, nil)
 		if err != nil {
 			return err
 		}

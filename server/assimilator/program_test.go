@@ -1,6 +1,7 @@
 package assimilator_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -42,7 +43,7 @@ func TestProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer files.Close()
-	if _, err := files.Put("out_r1_0", strings.NewReader("answer")); err != nil {
+	if _, err := files.Put(t.Context(), "out_r1_0", strings.NewReader("answer")); err != nil {
 		t.Fatal(err)
 	}
 	exe, err := os.Executable()
@@ -51,7 +52,7 @@ func TestProgram(t *testing.T) {
 	}
 	a := &assimilator.Assimilator{
 		Store: st, Log: slog.New(slog.DiscardHandler),
-		Handler: func(int64) (assimilator.Handler, error) {
+		Handler: func(context.Context, int64) (assimilator.Handler, error) {
 			return assimilator.Program{Command: hook.Command{Args: []string{exe}, Dir: dir}, App: "upper", Files: files}, nil
 		},
 	}

@@ -64,7 +64,7 @@ func TestRecordingFails(t *testing.T) {
 	}
 	c := &counting{times: make(map[string]int)}
 	a := &assimilator.Assimilator{
-		Store: st, Log: slog.New(slog.DiscardHandler), Handler: func(int64) (assimilator.Handler, error) { return c, nil },
+		Store: st, Log: slog.New(slog.DiscardHandler), Handler: func(context.Context, int64) (assimilator.Handler, error) { return c, nil },
 	}
 	exec(`CREATE TRIGGER broken BEFORE UPDATE ON workunit WHEN NEW.name = 'wu5' BEGIN SELECT RAISE(ABORT, 'on purpose'); END`)
 	if _, err := a.Pass(t.Context(), storetest.T0); err == nil {

@@ -9,6 +9,7 @@
 package blob
 
 import (
+	"context"
 	"crypto/md5"
 	"encoding/hex"
 	"errors"
@@ -78,7 +79,7 @@ func place(name string) (string, error) {
 }
 
 // Open implements Tree.
-func (d *Dir) Open(name string) (*File, error) {
+func (d *Dir) Open(_ context.Context, name string) (*File, error) {
 	p, err := place(name)
 	if err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (d *Dir) Open(name string) (*File, error) {
 }
 
 // Locate implements Tree: the path is absolute, whether the file is there or not.
-func (d *Dir) Locate(name string) (string, error) {
+func (d *Dir) Locate(_ context.Context, name string) (string, error) {
 	p, err := place(name)
 	if err != nil {
 		return "", err
@@ -105,7 +106,7 @@ func (d *Dir) Locate(name string) (string, error) {
 }
 
 // Size implements Tree.
-func (d *Dir) Size(name string) (int64, error) {
+func (d *Dir) Size(_ context.Context, name string) (int64, error) {
 	p, err := place(name)
 	if err != nil {
 		return 0, err
@@ -118,8 +119,8 @@ func (d *Dir) Size(name string) (int64, error) {
 }
 
 // Sum implements Tree. It reads the file.
-func (d *Dir) Sum(name string) (Info, error) {
-	f, err := d.Open(name)
+func (d *Dir) Sum(ctx context.Context, name string) (Info, error) {
+	f, err := d.Open(ctx, name)
 	if err != nil {
 		return Info{}, err
 	}
@@ -138,15 +139,15 @@ func SumReader(r io.Reader) (Info, error) {
 }
 
 // Put implements Tree.
-func (d *Dir) Put(name string, r io.Reader) (Info, error) {
-	info, err := d.put(name, r)
+func (d *Dir) Put(ctx context.Context, name string, r io.Reader) (Info, error) {
+	info, err := d.put(ctx, name, r)
 	if err != nil {
 		return Info{}, fmt.Errorf("store file %s: %w", name, err)
 	}
 	return info, nil
 }
 
-func (d *Dir) put(name string, r io.Reader) (info Info, err error) {
+func (d *Dir) put(ctx context.Context, name string, r io.Reader) (info Info, err error) {
 	p, err := place(name)
 	if err != nil {
 		return Info{}, err
@@ -167,7 +168,7 @@ func (d *Dir) put(name string, r io.Reader) (info Info, err error) {
 		return Info{}, err
 	}
 	info.MD5 = hex.EncodeToString(h.Sum(nil))
-	switch old, err := d.Sum(name); {
+	switch old, err := d.Sum(ctx, name); {
 	case err == nil && old == info:
 		return info, nil
 	case err == nil:
@@ -209,7 +210,7 @@ func (d *Dir) move(from, to string) error {
 }
 
 // Remove implements Tree.
-func (d *Dir) Remove(name string) error {
+func (d *Dir) Remove(_ context.Context, name string) error {
 	p, err := place(name)
 	if err != nil {
 		return err

@@ -67,7 +67,7 @@ func suite(t *testing.T, open func(t *testing.T, dir string) (blob.Tree, error))
 
 func read(t *testing.T, d blob.Tree, name string) string {
 	t.Helper()
-	f, err := d.Open(name)
+	f, err := d.Open(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,31 +80,31 @@ func read(t *testing.T, d blob.Tree, name string) string {
 }
 
 func put(t *testing.T, d blob.Tree, dir string) {
-	info, err := d.Put("in_2", strings.NewReader("hello"))
+	info, err := d.Put(t.Context(), "in_2", strings.NewReader("hello"))
 	if err != nil || info.NBytes != 5 || info.MD5 != "5d41402abc4b2a76b9719d911017c592" {
 		t.Fatalf("got %+v, %v", info, err)
 	}
 	if got := read(t, d, "in_2"); got != "hello" {
 		t.Errorf("got %q", got)
 	}
-	if _, err := d.Put("in_2", strings.NewReader("hello")); err != nil {
+	if _, err := d.Put(t.Context(), "in_2", strings.NewReader("hello")); err != nil {
 		t.Errorf("the same again: %v", err)
 	}
-	if _, err := d.Put("in_2", strings.NewReader("other")); !errors.Is(err, blob.ErrDifferent) {
+	if _, err := d.Put(t.Context(), "in_2", strings.NewReader("other")); !errors.Is(err, blob.ErrDifferent) {
 		t.Errorf("other content: got %v", err)
 	}
-	if sum, err := d.Sum("in_2"); err != nil || sum != info {
+	if sum, err := d.Sum(t.Context(), "in_2"); err != nil || sum != info {
 		t.Errorf("got %+v, %v; want %+v", sum, err, info)
 	}
 	if left, err := os.ReadDir(filepath.Join(dir, ".tmp")); err != nil || len(left) != 0 {
 		t.Errorf("%d temporary files are left, %v", len(left), err)
 	}
 	for range 2 {
-		if err := d.Remove("in_2"); err != nil {
+		if err := d.Remove(t.Context(), "in_2"); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := d.Size("in_2"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := d.Size(t.Context(), "in_2"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after removal: %v", err)
 	}
 }
@@ -114,10 +114,10 @@ type failing struct{}
 func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func failed(t *testing.T, d blob.Tree, dir string) {
-	if _, err := d.Put("x", io.MultiReader(strings.NewReader("begin"), failing{})); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := d.Put(t.Context(), "x", io.MultiReader(strings.NewReader("begin"), failing{})); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := d.Size("x"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := d.Size(t.Context(), "x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
 	if left, _ := os.ReadDir(filepath.Join(dir, ".tmp")); len(left) != 0 {
@@ -127,16 +127,16 @@ func failed(t *testing.T, d blob.Tree, dir string) {
 
 func names(t *testing.T, d blob.Tree, _ string) {
 	for _, name := range []string{"", "..", "a/b", `a\b`, "/etc/passwd", "a%2fb", "a\nb"} {
-		if _, err := d.Put(name, strings.NewReader("x")); err == nil {
+		if _, err := d.Put(t.Context(), name, strings.NewReader("x")); err == nil {
 			t.Errorf("%q was stored", name)
 		}
-		if _, err := d.Open(name); err == nil {
+		if _, err := d.Open(t.Context(), name); err == nil {
 			t.Errorf("%q was opened", name)
 		}
 		if _, err := d.OpenPart(name); err == nil {
 			t.Errorf("a part of %q was opened", name)
 		}
-		if err := d.Remove(name); err == nil {
+		if err := d.Remove(t.Context(), name); err == nil {
 			t.Errorf("%q was removed", name)
 		}
 	}
@@ -145,26 +145,26 @@ func names(t *testing.T, d blob.Tree, _ string) {
 // What was copied stays when the file goes, and what stood there is replaced.
 func copies(t *testing.T, d blob.Tree, _ string) {
 	for _, name := range []string{"one", "two"} {
-		if _, err := d.Put(name, strings.NewReader("content of "+name)); err != nil {
+		if _, err := d.Put(t.Context(), name, strings.NewReader("content of "+name)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	to := filepath.Join(t.TempDir(), "out")
 	for _, name := range []string{"one", "one", "two"} {
-		if err := d.CopyTo(name, to); err != nil {
+		if err := d.CopyTo(t.Context(), name, to); err != nil {
 			t.Errorf("copy of %s: %v", name, err)
 		}
 		if got, err := os.ReadFile(to); err != nil || string(got) != "content of "+name {
 			t.Errorf("got %q, %v", got, err)
 		}
 	}
-	if err := d.Remove("two"); err != nil {
+	if err := d.Remove(t.Context(), "two"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(to); err != nil || string(got) != "content of two" {
 		t.Errorf("after the file went: %q, %v", got, err)
 	}
-	if err := d.CopyTo("two", to); !errors.Is(err, fs.ErrNotExist) {
+	if err := d.CopyTo(t.Context(), "two", to); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	if list, err := os.ReadDir(filepath.Dir(to)); err != nil || len(list) != 1 {
@@ -197,10 +197,10 @@ func parts(t *testing.T, d blob.Tree, _ string) {
 	if n, err := d.PartSize("out"); err != nil || n != 13 {
 		t.Errorf("%d bytes have arrived, %v", n, err)
 	}
-	if _, err := d.Size("out"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := d.Size(t.Context(), "out"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before it is whole: %v", err)
 	}
-	if err := d.CommitPart("out"); err != nil {
+	if err := d.CommitPart(t.Context(), "out"); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, d, "out"); got != "first, second" {
@@ -211,14 +211,14 @@ func parts(t *testing.T, d blob.Tree, _ string) {
 	}
 	add("late")
 	found := map[string]int{}
-	err := d.Walk(func(name string, modified time.Time) error {
+	err := d.Walk(t.Context(), func(name string, modified time.Time) error {
 		found[name]++
 		return nil
 	})
 	if err != nil || len(found) != 1 || found["out"] != 2 {
 		t.Errorf("found %v, %v; want the file and its part", found, err)
 	}
-	if err := d.Remove("out"); err != nil {
+	if err := d.Remove(t.Context(), "out"); err != nil {
 		t.Error(err)
 	}
 	if n, err := d.PartSize("out"); err != nil || n != 0 {
@@ -227,11 +227,11 @@ func parts(t *testing.T, d blob.Tree, _ string) {
 }
 
 func locate(t *testing.T, d blob.Tree, _ string) {
-	if _, err := d.Put("out", strings.NewReader("hello")); err != nil {
+	if _, err := d.Put(t.Context(), "out", strings.NewReader("hello")); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		path, err := d.Locate("out")
+		path, err := d.Locate(t.Context(), "out")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,8 +239,8 @@ func locate(t *testing.T, d blob.Tree, _ string) {
 			t.Errorf("%s: %q, %v", path, b, err)
 		}
 	}
-	path, err := d.Locate("out")
-	if err = errors.Join(err, d.Remove("out")); err != nil {
+	path, err := d.Locate(t.Context(), "out")
+	if err = errors.Join(err, d.Remove(t.Context(), "out")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

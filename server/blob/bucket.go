@@ -30,6 +30,9 @@ type Bucket struct {
 	cache  cache
 }
 
+// patience is how long the service may take to answer a question that moves no file.
+var patience = time.Minute
+
 // metaMD5 is the object's own metadata that holds the checksum of its content,
 // which an ETag is not always.
 const metaMD5 = "Md5"
@@ -114,31 +117,33 @@ func missing(name string, err error) error {
 	return err
 }
 
-func (b *Bucket) stat(name string) (minio.ObjectInfo, error) {
+func (b *Bucket) stat(ctx context.Context, name string) (minio.ObjectInfo, error) {
 	key, err := b.key(name)
 	if err != nil {
 		return minio.ObjectInfo{}, err
 	}
-	st, err := b.client.StatObject(context.Background(), b.bucket, key, minio.StatObjectOptions{})
+	ctx, done := context.WithTimeout(ctx, patience)
+	defer done()
+	st, err := b.client.StatObject(ctx, b.bucket, key, minio.StatObjectOptions{})
 	return st, missing(name, err)
 }
 
 // Size implements Tree.
-func (b *Bucket) Size(name string) (int64, error) {
-	st, err := b.stat(name)
+func (b *Bucket) Size(ctx context.Context, name string) (int64, error) {
+	st, err := b.stat(ctx, name)
 	return st.Size, err
 }
 
 // Sum implements Tree.
-func (b *Bucket) Sum(name string) (Info, error) {
-	st, err := b.stat(name)
+func (b *Bucket) Sum(ctx context.Context, name string) (Info, error) {
+	st, err := b.stat(ctx, name)
 	if err != nil {
 		return Info{}, err
 	}
 	if sum := st.UserMetadata[metaMD5]; sum != "" {
 		return Info{NBytes: st.Size, MD5: sum}, nil
 	}
-	f, err := b.Open(name) // someone else put it there
+	f, err := b.Open(ctx, name) // someone else put it there
 	if err != nil {
 		return Info{}, err
 	}
@@ -147,12 +152,12 @@ func (b *Bucket) Sum(name string) (Info, error) {
 }
 
 // Open implements Tree.
-func (b *Bucket) Open(name string) (*File, error) {
+func (b *Bucket) Open(ctx context.Context, name string) (*File, error) {
 	key, err := b.key(name)
 	if err != nil {
 		return nil, err
 	}
-	o, err := b.client.GetObject(context.Background(), b.bucket, key, minio.GetObjectOptions{})
+	o, err := b.client.GetObject(ctx, b.bucket, key, minio.GetObjectOptions{})
 	if err != nil {
 		return nil, missing(name, err)
 	}
@@ -166,15 +171,15 @@ func (b *Bucket) Open(name string) (*File, error) {
 
 // Put implements Tree. Of two that store different content under one name at the
 // same moment the later one wins: names are made so that this does not happen.
-func (b *Bucket) Put(name string, r io.Reader) (Info, error) {
-	info, err := b.put(name, r)
+func (b *Bucket) Put(ctx context.Context, name string, r io.Reader) (Info, error) {
+	info, err := b.put(ctx, name, r)
 	if err != nil {
 		return Info{}, fmt.Errorf("store file %s: %w", name, err)
 	}
 	return info, nil
 }
 
-func (b *Bucket) put(name string, r io.Reader) (Info, error) {
+func (b *Bucket) put(ctx context.Context, name string, r io.Reader) (Info, error) {
 	if _, err := b.key(name); err != nil {
 		return Info{}, err
 	}
@@ -190,7 +195,7 @@ func (b *Bucket) put(name string, r io.Reader) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	switch old, err := b.Sum(name); {
+	switch old, err := b.Sum(ctx, name); {
 	case err == nil && old == info:
 		return info, nil
 	case err == nil:
@@ -198,22 +203,22 @@ func (b *Bucket) put(name string, r io.Reader) (Info, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return Info{}, err
 	}
-	return info, b.send(name, tmp, info)
+	return info, b.send(ctx, name, tmp, info)
 }
 
 // send makes a local file an object.
-func (b *Bucket) send(name string, f *os.File, info Info) error {
+func (b *Bucket) send(ctx context.Context, name string, f *os.File, info Info) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	_, err := b.client.PutObject(context.Background(), b.bucket, b.prefix+name, f, info.NBytes, minio.PutObjectOptions{
+	_, err := b.client.PutObject(ctx, b.bucket, b.prefix+name, f, info.NBytes, minio.PutObjectOptions{
 		ContentType: "application/octet-stream", UserMetadata: map[string]string{metaMD5: info.MD5},
 	})
 	return err
 }
 
 // CommitPart implements Parts.
-func (b *Bucket) CommitPart(name string) error {
+func (b *Bucket) CommitPart(ctx context.Context, name string) error {
 	if _, err := b.key(name); err != nil {
 		return err
 	}
@@ -226,29 +231,31 @@ func (b *Bucket) CommitPart(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := b.send(name, f, info); err != nil {
+	if err := b.send(ctx, name, f, info); err != nil {
 		return err
 	}
 	return b.RemovePart(name)
 }
 
 // Remove implements Tree.
-func (b *Bucket) Remove(name string) error {
+func (b *Bucket) Remove(ctx context.Context, name string) error {
 	key, err := b.key(name)
 	if err != nil {
 		return err
 	}
-	err = b.client.RemoveObject(context.Background(), b.bucket, key, minio.RemoveObjectOptions{})
+	asked, done := context.WithTimeout(ctx, patience)
+	defer done()
+	err = b.client.RemoveObject(asked, b.bucket, key, minio.RemoveObjectOptions{})
 	if err = missing(name, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	b.cache.remove(name)
-	return b.Dir.Remove(name)
+	return b.Dir.Remove(ctx, name)
 }
 
 // Walk implements Tree.
-func (b *Bucket) Walk(fn func(name string, modified time.Time) error) error {
-	ctx, stop := context.WithCancel(context.Background())
+func (b *Bucket) Walk(ctx context.Context, fn func(name string, modified time.Time) error) error {
+	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	for o := range b.client.ListObjects(ctx, b.bucket, minio.ListObjectsOptions{Prefix: b.prefix}) {
 		if o.Err != nil {
@@ -262,12 +269,12 @@ func (b *Bucket) Walk(fn func(name string, modified time.Time) error) error {
 			return err
 		}
 	}
-	return b.Dir.Walk(fn)
+	return b.Dir.Walk(ctx, fn)
 }
 
 // CopyTo implements Tree.
-func (b *Bucket) CopyTo(name, to string) error {
-	f, err := b.Open(name)
+func (b *Bucket) CopyTo(ctx context.Context, name, to string) error {
+	f, err := b.Open(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -276,9 +283,9 @@ func (b *Bucket) CopyTo(name, to string) error {
 }
 
 // Locate implements Tree: it fetches the file, unless it did within the last hour.
-func (b *Bucket) Locate(name string) (string, error) {
+func (b *Bucket) Locate(ctx context.Context, name string) (string, error) {
 	if _, err := b.key(name); err != nil {
 		return "", err
 	}
-	return b.cache.get(name, func(to string) error { return b.CopyTo(name, to) })
+	return b.cache.get(name, func(to string) error { return b.CopyTo(ctx, name, to) })
 }

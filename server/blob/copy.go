@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,8 +11,8 @@ import (
 
 // CopyTo implements Tree. Where the file system can, the copy is one more link to the
 // same content.
-func (d *Dir) CopyTo(name, to string) error {
-	from, err := d.Locate(name)
+func (d *Dir) CopyTo(ctx context.Context, name, to string) error {
+	from, err := d.Locate(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -38,7 +39,7 @@ func (d *Dir) PartSize(name string) (int64, error) {
 }
 
 // CommitPart implements Parts.
-func (d *Dir) CommitPart(name string) error {
+func (d *Dir) CommitPart(_ context.Context, name string) error {
 	p, err := place(name)
 	if err != nil {
 		return err
@@ -55,8 +56,11 @@ func (d *Dir) RemovePart(name string) error {
 }
 
 // Walk implements Tree.
-func (d *Dir) Walk(fn func(name string, modified time.Time) error) error {
+func (d *Dir) Walk(ctx context.Context, fn func(name string, modified time.Time) error) error {
 	return fs.WalkDir(d.root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"context"
 	"io"
 	"time"
 )
@@ -8,37 +9,56 @@ import (
 // A Tree is where files lie: a Dir, or a Bucket. It is safe for concurrent use, and
 // several may be open on the same files. Names that are no file names give
 // protocol.ErrFileName, files that are not there fs.ErrNotExist.
+//
+// A context bounds what a service elsewhere takes to answer; when it ends, the call
+// returns its error. What is done on this machine's own disk does not heed it.
+// Whoever needs but some of the methods declares those.
 type Tree interface {
-	// Open opens a file for reading.
-	Open(name string) (*File, error)
-	// Size returns a file's size, bytes.
-	Size(name string) (int64, error)
-	// Sum returns a file's size and checksum.
-	Sum(name string) (Info, error)
-	// Put stores what r yields. When it returns, the file is durable. If the name is
-	// taken, the same content is no error and other content gives ErrDifferent.
-	Put(name string, r io.Reader) (Info, error)
-	// Remove deletes a file and what arrived of it so far. A file that is not there
-	// is fine.
-	Remove(name string) error
+	Reader
+	Writer
+	Lender
+	Parts
+
 	// Walk calls fn for every file, whole or in part, with its name and when it was
 	// changed last, in no particular order. fn may not remove files; an error of fn
 	// ends the walk and is returned. Files that come or go meanwhile may be missed.
-	Walk(fn func(name string, modified time.Time) error) error
+	Walk(ctx context.Context, fn func(name string, modified time.Time) error) error
+	// Close closes the tree; its files stay.
+	Close() error
+}
+
+// A Reader has files to look at.
+type Reader interface {
+	// Open opens a file for reading, which ctx bounds too.
+	Open(ctx context.Context, name string) (*File, error)
+	// Size returns a file's size, bytes.
+	Size(ctx context.Context, name string) (int64, error)
+	// Sum returns a file's size and checksum.
+	Sum(ctx context.Context, name string) (Info, error)
+}
+
+// A Writer takes files and deletes them.
+type Writer interface {
+	// Put stores what r yields. When it returns, the file is durable. If the name is
+	// taken, the same content is no error and other content gives ErrDifferent.
+	Put(ctx context.Context, name string, r io.Reader) (Info, error)
+	// Remove deletes a file and what arrived of it so far. A file that is not there
+	// is fine.
+	Remove(ctx context.Context, name string) error
+}
+
+// A Lender gives files to what knows paths only.
+type Lender interface {
 	// CopyTo gives a file's content the path to, outside of the tree, in place of what
 	// may be there. The content is durable when CopyTo returns, its name once the
 	// folder is synced. Nobody may change the copy in place: it may be the file.
-	CopyTo(name, to string) error
+	CopyTo(ctx context.Context, name, to string) error
 	// Locate returns the path of a file, for programs that read it. It is good for
 	// as long as the file is there, but at least an hour.
-	Locate(name string) (string, error)
-	// Close closes the tree; its files stay.
-	Close() error
-
-	Parts
+	Locate(ctx context.Context, name string) (string, error)
 }
 
-// Parts are what has arrived of files that are not whole.
+// Parts are what has arrived of files that are not whole. They lie on this machine.
 type Parts interface {
 	// OpenPart opens what has arrived for reading and writing, empty if nothing has.
 	OpenPart(name string) (Part, error)
@@ -46,7 +66,7 @@ type Parts interface {
 	PartSize(name string) (int64, error)
 	// CommitPart makes a part, which its caller has synced and closed, the file of
 	// that name. The file is durable when it returns.
-	CommitPart(name string) error
+	CommitPart(ctx context.Context, name string) error
 	// RemovePart throws away what has arrived.
 	RemovePart(name string) error
 }

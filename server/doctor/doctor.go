@@ -25,7 +25,7 @@ const batch = 1000
 // A Project is what is examined.
 type Project struct {
 	Store            *store.Store
-	Download, Upload blob.Tree
+	Download, Upload blob.Reader
 	CodeSign         *protocol.PublicKey // with which programs must be signed
 }
 
@@ -109,7 +109,7 @@ func (p *Project) programs(ctx context.Context, f *found) error {
 			if len(file.DownloadURLs) > 0 {
 				continue // on other servers
 			}
-			if err := p.program(file); err != nil {
+			if err := p.program(ctx, file); err != nil {
 				f.add("%s (%v)", file.Name, err)
 			}
 		}
@@ -117,14 +117,14 @@ func (p *Project) programs(ctx context.Context, f *found) error {
 	return err
 }
 
-func (p *Project) program(want protocol.FileInfo) error {
-	switch is, err := p.Download.Sum(want.Name); {
+func (p *Project) program(ctx context.Context, want protocol.FileInfo) error {
+	switch is, err := p.Download.Sum(ctx, want.Name); {
 	case err != nil:
 		return plain(err)
 	case is.NBytes != want.NBytes || is.MD5 != want.MD5:
 		return errors.New("another content")
 	}
-	content, err := p.Download.Open(want.Name)
+	content, err := p.Download.Open(ctx, want.Name)
 	if err != nil {
 		return plain(err)
 	}
@@ -192,7 +192,7 @@ func (p *Project) inputs(ctx context.Context, f *found) error {
 				if seen[file.Name] || file.GeneratedLocally || len(file.DownloadURLs) > 0 {
 					continue
 				}
-				if err := there(p.Download, file.Name, file.NBytes); err != nil {
+				if err := there(ctx, p.Download, file.Name, file.NBytes); err != nil {
 					missing = append(missing, fmt.Sprintf("%s of %s (%v)", file.Name, wus[id].Name, err))
 					continue
 				}
@@ -219,7 +219,7 @@ func (p *Project) outcomes(ctx context.Context, f *found) error {
 				return []string{err.Error()}
 			}
 			for _, ref := range refs {
-				if _, err := p.Upload.Size(ref.FileName); err != nil && !ref.Optional {
+				if _, err := p.Upload.Size(ctx, ref.FileName); err != nil && !ref.Optional {
 					missing = append(missing, fmt.Sprintf("%s (%v)", ref.FileName, plain(err)))
 				}
 			}
@@ -229,8 +229,8 @@ func (p *Project) outcomes(ctx context.Context, f *found) error {
 }
 
 // there says why a file of nbytes is not.
-func there(tree blob.Tree, name string, nbytes int64) error {
-	switch n, err := tree.Size(name); {
+func there(ctx context.Context, tree blob.Reader, name string, nbytes int64) error {
+	switch n, err := tree.Size(ctx, name); {
 	case err != nil:
 		return plain(err)
 	case n != nbytes:

@@ -73,10 +73,10 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 	expect("wu_1_0 (missing)")
-	_, err = files.Put("wu_1_0", strings.NewReader("out"))
+	_, err = files.Put(t.Context(), "wu_1_0", strings.NewReader("out"))
 	must(err)
 	expect()
-	must(files.Remove("wu_1_0"))
+	must(files.Remove(t.Context(), "wu_1_0"))
 	update(func(tx *store.Tx) error {
 		taken := canonical
 		taken.AssimilateState = store.AssimilateDone

@@ -29,7 +29,9 @@ type Deleter struct {
 }
 
 // Files is a tree of files. To remove one that is not there is no error.
-type Files interface{ Remove(name string) error }
+type Files interface {
+	Remove(ctx context.Context, name string) error
+}
 
 // Pass deletes what may go and returns for how many workunits and results. It is
 // for one goroutine.
@@ -78,7 +80,7 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 			return err
 		}
 		for _, id := range ids {
-			if err := d.inputsOf(tx, wus[id]); err != nil && !errors.Is(err, store.ErrLost) {
+			if err := d.inputsOf(ctx, tx, wus[id]); err != nil && !errors.Is(err, store.ErrLost) {
 				return err
 			}
 		}
@@ -86,20 +88,20 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 	})
 }
 
-func (d *Deleter) inputsOf(tx *store.Tx, old store.Workunit) error {
+func (d *Deleter) inputsOf(ctx context.Context, tx *store.Tx, old store.Workunit) error {
 	if old.FileDeleteState != store.DeleteReady {
 		return nil
 	}
 	wu := old
 	wu.FileDeleteState = store.DeleteDone
-	if err := d.removeInputs(tx, old); err != nil {
+	if err := d.removeInputs(ctx, tx, old); err != nil {
 		wu.FileDeleteState = store.DeleteError
 		d.Log.Error("can't delete input files", "workunit", wu.Name, "err", err)
 	}
 	return tx.SaveWorkunit(old, wu)
 }
 
-func (d *Deleter) removeInputs(tx *store.Tx, wu store.Workunit) error {
+func (d *Deleter) removeInputs(ctx context.Context, tx *store.Tx, wu store.Workunit) error {
 	e, err := protocol.ParseElements([]byte(wu.XMLDoc))
 	if err != nil {
 		return err
@@ -115,7 +117,7 @@ func (d *Deleter) removeInputs(tx *store.Tx, wu store.Workunit) error {
 		if shared {
 			continue
 		}
-		if err := d.Download.Remove(f.Name); err != nil {
+		if err := d.Download.Remove(ctx, f.Name); err != nil {
 			return fmt.Errorf("input file %s: %w", f.Name, err)
 		}
 	}
@@ -140,7 +142,7 @@ func (d *Deleter) outputs(ctx context.Context, ids []int64, now time.Time) error
 			continue
 		}
 		after[id] = store.DeleteDone
-		if err := d.removeOutputs(r); err != nil {
+		if err := d.removeOutputs(ctx, r); err != nil {
 			after[id] = store.DeleteError
 			d.Log.Error("can't delete output files", "result", r.Name, "err", err)
 		}
@@ -162,7 +164,7 @@ func (d *Deleter) outputs(ctx context.Context, ids []int64, now time.Time) error
 	})
 }
 
-func (d *Deleter) removeOutputs(r store.Result) error {
+func (d *Deleter) removeOutputs(ctx context.Context, r store.Result) error {
 	e, err := protocol.ParseElements([]byte(r.XMLDocIn))
 	if err != nil {
 		return err
@@ -171,7 +173,7 @@ func (d *Deleter) removeOutputs(r store.Result) error {
 		if f.NoDelete {
 			continue
 		}
-		if err := d.Upload.Remove(f.Name); err != nil {
+		if err := d.Upload.Remove(ctx, f.Name); err != nil {
 			return fmt.Errorf("output file %s: %w", f.Name, err)
 		}
 	}

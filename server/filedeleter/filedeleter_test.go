@@ -1,6 +1,7 @@
 package filedeleter_test
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -42,7 +43,7 @@ func TestRetry(t *testing.T) {
 	if err := os.MkdirAll(obstacle, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := download.Put("other", strings.NewReader("x")); err != nil {
+	if _, err := download.Put(t.Context(), "other", strings.NewReader("x")); err != nil {
 		t.Fatal(err)
 	}
 	err = st.Update(t.Context(), func(tx *store.Tx) error {
@@ -147,7 +148,7 @@ func TestALateReportWhileFilesGo(t *testing.T) {
 // A remover is a tree of files that says when one goes.
 type remover func()
 
-func (r remover) Remove(string) error {
+func (r remover) Remove(context.Context, string) error {
 	r()
 	return nil
 }

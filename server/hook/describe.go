@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,7 +9,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -64,9 +64,15 @@ func DescribeWorkunit(wu store.Workunit, app string) Workunit {
 	}
 }
 
+// Files is a tree of files.
+type Files interface {
+	Size(ctx context.Context, name string) (int64, error)
+	Locate(ctx context.Context, name string) (string, error)
+}
+
 // DescribeResult returns what programs are told of a result: with files its
 // output files too, nil leaves them out.
-func DescribeResult(r store.Result, files blob.Tree) (Result, error) {
+func DescribeResult(ctx context.Context, r store.Result, files Files) (Result, error) {
 	d := Result{
 		ID: r.ID, Name: r.Name, HostID: r.HostID, UserID: r.UserID, Outcome: r.Outcome.String(),
 		ValidateState: r.ValidateState.String(), ExitStatus: r.ExitStatus, CPUTime: r.CPUTime,
@@ -83,14 +89,14 @@ func DescribeResult(r store.Result, files blob.Tree) (Result, error) {
 		return d, err
 	}
 	for _, ref := range refs {
-		n, err := files.Size(ref.FileName)
+		n, err := files.Size(ctx, ref.FileName)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return d, err
 		}
-		path, err := files.Locate(ref.FileName)
+		path, err := files.Locate(ctx, ref.FileName)
 		if err != nil {
 			return d, err
 		}

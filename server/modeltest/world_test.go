@@ -199,11 +199,13 @@ func (w *world) start(i int) {
 		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe(i), DeleteDelay: w.lag}
 		v := &validator.Validator{
 			Store: w.st, Log: log, DailyQuota: w.cfg.DailyResultQuota,
-			Checker: func(int64) (validator.Checker, error) { return validator.Comparing(comparator{w}), nil },
-			Clock:   func() time.Time { return w.now },
+			Checker: func(context.Context, int64) (validator.Checker, error) {
+				return validator.Comparing(comparator{w}), nil
+			},
+			Clock: func() time.Time { return w.now },
 		}
 		a := &assimilator.Assimilator{
-			Store: w.st, Log: log, Handler: func(int64) (assimilator.Handler, error) { return handler{w}, nil },
+			Store: w.st, Log: log, Handler: func(context.Context, int64) (assimilator.Handler, error) { return handler{w}, nil },
 		}
 		d := &filedeleter.Deleter{Store: w.st, Log: log, Download: inputs{w}, Upload: outputs{w: w}}
 		p := &purger.Purger{Store: w.st, Log: log, Dir: w.archive, Upload: outputs{w: w}, After: w.keep}
@@ -343,7 +345,7 @@ func (w *world) pass(process, daemon int) int {
 // comparator compares outputs by their content.
 type comparator struct{ w *world }
 
-func (c comparator) Load(r store.Result) (any, error) {
+func (c comparator) Load(_ context.Context, r store.Result) (any, error) {
 	c.w.meanwhile()
 	if c.w.trouble() {
 		return nil, errors.New("disk trouble")
@@ -387,7 +389,7 @@ func (h handler) Assimilate(_ context.Context, wu store.Workunit, _ []store.Resu
 // inputs is download/.
 type inputs struct{ w *world }
 
-func (d inputs) Remove(name string) error {
+func (d inputs) Remove(_ context.Context, name string) error {
 	w := d.w
 	if w.trouble() {
 		return errors.New("disk trouble")
@@ -435,7 +437,7 @@ type outputs struct {
 func output(result string) string { return result + "_r1_0" }
 
 // Walk lets others go on between two files.
-func (d outputs) Walk(fn func(name string, modified time.Time) error) error {
+func (d outputs) Walk(_ context.Context, fn func(name string, modified time.Time) error) error {
 	for _, name := range slices.Sorted(maps.Keys(d.w.files)) {
 		d.w.meanwhile()
 		if err := fn(name, d.w.arrived[name]); err != nil {
@@ -445,7 +447,7 @@ func (d outputs) Walk(fn func(name string, modified time.Time) error) error {
 	return nil
 }
 
-func (d outputs) Remove(name string) error {
+func (d outputs) Remove(_ context.Context, name string) error {
 	d.w.checkGone() // before others come that need such inputs
 	d.w.meanwhile() // no transaction is open
 	if _, there := d.w.files[name]; there && d.w.trouble() {

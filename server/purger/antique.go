@@ -34,7 +34,7 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 		return err
 	}
 	var old []string
-	err = p.Upload.Walk(func(name string, modified time.Time) error {
+	err = p.Upload.Walk(ctx, func(name string, modified time.Time) error {
 		if modified.After(now.Add(-p.After)) {
 			return nil
 		}
@@ -55,7 +55,7 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 		return err
 	}
 	for _, name := range old {
-		if err := p.Upload.Remove(name); err != nil {
+		if err := p.Upload.Remove(ctx, name); err != nil {
 			p.Log.Error("can't delete antique upload", "file", name, "err", err)
 			continue
 		}

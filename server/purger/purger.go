@@ -28,7 +28,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
-	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -39,11 +38,17 @@ const batch = 1000
 type Purger struct {
 	Store  *store.Store
 	Log    *slog.Logger
-	Dir    string    // of the archives; made when needed
-	Upload blob.Tree // output files
+	Dir    string // of the archives; made when needed
+	Upload Files  // output files
 	After  time.Duration
 
 	swept time.Time
+}
+
+// Files is a tree of files, see blob.Tree.
+type Files interface {
+	Walk(ctx context.Context, fn func(name string, modified time.Time) error) error
+	Remove(ctx context.Context, name string) error
 }
 
 // Pass archives and deletes what has been finished for After, and once an hour

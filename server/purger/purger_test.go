@@ -20,6 +20,7 @@ import (
 )
 
 type world struct {
+	files *blob.Dir
 	storetest.World
 	t    *testing.T
 	p    *purger.Purger
@@ -40,7 +41,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	return &world{World: storetest.Fill(t, st), t: t, path: filepath.Join(dir, "project.db"), now: storetest.T0, p: &purger.Purger{
+	return &world{World: storetest.Fill(t, st), t: t, files: files, path: filepath.Join(dir, "project.db"), now: storetest.T0, p: &purger.Purger{
 		Store: st, Log: slog.New(slog.DiscardHandler), Dir: filepath.Join(dir, "archive"), Upload: files, After: 48 * time.Hour,
 	}}
 }
@@ -233,11 +234,11 @@ func TestAntiqueUploads(t *testing.T) {
 	w := newWorld(t)
 	storetest.Add(t, w.p.Store, w.Workunit("wu"), 1)
 	for _, name := range []string{"wu_0_r5_0", "gone_0_r5_0", "gone_0_r5_1", "notes"} {
-		if _, err := w.p.Upload.Put(name, strings.NewReader("x")); err != nil {
+		if _, err := w.files.Put(t.Context(), name, strings.NewReader("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f, err := w.p.Upload.OpenPart("gone_1_r5_0")
+	f, err := w.files.OpenPart("gone_1_r5_0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +246,7 @@ func TestAntiqueUploads(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := func() (n int) {
-		err := w.p.Upload.Walk(func(string, time.Time) error { n++; return nil })
+		err := w.files.Walk(t.Context(), func(string, time.Time) error { n++; return nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -87,8 +87,9 @@ type Scheduler struct {
 	// Reported is called after results were taken in; the transitioner has
 	// something to do then.
 	Reported func()
-	// Uploaded reports whether a file of that name has been uploaded.
-	Uploaded func(name string) bool
+	// Uploaded reports whether a file of that name has been uploaded. After an error it
+	// is asked again at the host's next request.
+	Uploaded func(ctx context.Context, name string) (bool, error)
 	// Bodies bounds the memory that requests take.
 	Bodies limit.Bodies
 	// Decided is told what a host is to get, and of what that was decided; nil: nobody. It
@@ -156,7 +157,7 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 		reply.message(protocol.PriorityLow, fmt.Sprintf("Error in request message: %v", err))
 		return reply.SchedulerReply, nil
 	}
-	reply, err := s.answer(ctx, &rpc{s: s, req: req, now: now, ip: ip})
+	reply, err := s.answer(ctx, &rpc{ctx: ctx, s: s, req: req, now: now, ip: ip})
 	if errors.Is(err, errStranger) {
 		s.Log.Info("scheduler request refused", "err", err, "hostid", req.HostID, "ip", ip)
 		reply = s.nucleus()
@@ -267,6 +268,7 @@ func (c *Config) requestDelay() time.Duration {
 
 // An rpc is one request on its way.
 type rpc struct {
+	ctx   context.Context // of the request
 	s     *Scheduler
 	tx    *store.Tx
 	req   *protocol.SchedulerRequest

@@ -20,7 +20,13 @@ import (
 type Releaser struct {
 	Store *store.Store
 	Log   *slog.Logger
-	Files blob.Tree // input files
+	Files Files // input files
+}
+
+// Files is a tree of files.
+type Files interface {
+	Size(ctx context.Context, name string) (int64, error)
+	Sum(ctx context.Context, name string) (blob.Info, error)
 }
 
 // Pass looks for awaited files and returns how many workunits it released.
@@ -36,7 +42,7 @@ func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err e
 		}
 		for _, name := range names {
 			after = name
-			if _, err := r.Files.Size(name); errors.Is(err, fs.ErrNotExist) {
+			if _, err := r.Files.Size(ctx, name); errors.Is(err, fs.ErrNotExist) {
 				continue
 			} else if err != nil {
 				return released, err
@@ -53,7 +59,7 @@ func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err e
 // arrived tells the workunits that wait for a file that it is there. Files are
 // put into place whole, and their content never changes.
 func (r *Releaser) arrived(ctx context.Context, name string, now time.Time) (released int, err error) {
-	sum, err := r.Files.Sum(name)
+	sum, err := r.Files.Sum(ctx, name)
 	if err != nil {
 		return 0, err
 	}

@@ -2,6 +2,8 @@ package trickler
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/server/hook"
@@ -13,6 +15,20 @@ import (
 type Program struct {
 	Command hook.Command
 	App     string // the application's name
+}
+
+// New returns the handler called name, "exec:CMD", for an application of the project in
+// dir.
+func New(name, dir, app string) (Handler, error) {
+	text, ok := strings.CutPrefix(name, hook.Prefix)
+	if !ok {
+		return nil, fmt.Errorf("trickle handler %q: want exec:CMD", name)
+	}
+	cmd, err := hook.Parse(text, dir)
+	if err != nil {
+		return nil, fmt.Errorf("trickle handler: %w", err)
+	}
+	return Program{Command: cmd, App: app}, nil
 }
 
 // message is what the program reads.

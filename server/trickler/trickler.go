@@ -35,7 +35,7 @@ type Trickler struct {
 	Store *store.Store
 	Log   *slog.Logger
 	// Handler returns the handler of an application.
-	Handler func(appID int64) (Handler, error)
+	Handler func(ctx context.Context, appID int64) (Handler, error)
 
 	off pass.Off // messages whose handler failed
 }
@@ -74,7 +74,7 @@ func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
 }
 
 func (t *Trickler) hand(ctx context.Context, m store.MsgFromHost) error {
-	h, err := t.Handler(m.AppID)
+	h, err := t.Handler(ctx, m.AppID)
 	if err != nil {
 		return err
 	}

@@ -54,7 +54,7 @@ func TestPass(t *testing.T) {
 	h := &handler{bad: "a"}
 	tr := &trickler.Trickler{
 		Store: st, Log: slog.New(slog.DiscardHandler),
-		Handler: func(int64) (trickler.Handler, error) { return h, nil },
+		Handler: func(context.Context, int64) (trickler.Handler, error) { return h, nil },
 	}
 	now := storetest.T0
 	pass := func(wait time.Duration, want ...string) {

@@ -12,6 +12,7 @@ package upload
 
 import (
 	"bufio"
+	"context"
 	"crypto/md5"
 	"encoding/hex"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
@@ -31,15 +33,24 @@ const (
 	// drain bounds how much of a body is read only to be thrown away, so that a
 	// client that still sends gets to read the answer.
 	drain = 64 << 20
+	// commitTime bounds how long a file that has come may take to its place, which may
+	// be a service elsewhere.
+	commitTime = time.Hour
 )
 
 // A Handler answers POST requests to file_upload_handler.
 type Handler struct {
-	Files blob.Tree
+	Files Files
 	Key   *protocol.PublicKey // verifies upload certificates
 	Log   *slog.Logger
 
 	busy sync.Map // names being written now
+}
+
+// Files is a tree of files.
+type Files interface {
+	Size(ctx context.Context, name string) (int64, error)
+	blob.Parts
 }
 
 // refuse is permanent: the client gives the file up.
@@ -70,9 +81,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		reply = refuse("%v", err)
 	case req.SizeQuery:
-		reply = h.size(req.Name)
+		reply = h.size(r.Context(), req.Name)
 	default:
-		reply = h.receive(req, body)
+		reply = h.receive(r.Context(), req, body)
 	}
 	if reply.Status != protocol.UploadOK {
 		h.Log.Info("upload refused", "file", req.Name, "status", reply.Status, "reason", reply.Message)
@@ -83,11 +94,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // size answers how much of a file is here.
-func (h *Handler) size(name string) protocol.UploadReply {
+func (h *Handler) size(ctx context.Context, name string) protocol.UploadReply {
 	if err := protocol.ValidFileName(name); err != nil {
 		return refuse("%v", err)
 	}
-	n, err := h.Files.Size(name)
+	n, err := h.Files.Size(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		n, err = h.Files.PartSize(name)
 	}
@@ -117,7 +128,7 @@ func check(req protocol.UploadRequest, key *protocol.PublicKey) *protocol.Upload
 // receive stores data from the request's offset on. The first whole file under
 // a name stays: what comes later under it is read and thrown away, since the
 // file may have been compared or assimilated by then.
-func (h *Handler) receive(req protocol.UploadRequest, body io.Reader) protocol.UploadReply {
+func (h *Handler) receive(ctx context.Context, req protocol.UploadRequest, body io.Reader) protocol.UploadReply {
 	if bad := check(req, h.Key); bad != nil {
 		return *bad
 	}
@@ -125,8 +136,11 @@ func (h *Handler) receive(req protocol.UploadRequest, body io.Reader) protocol.U
 		return later("file is being uploaded on another connection")
 	}
 	defer h.busy.Delete(req.Name)
-	if _, err := h.Files.Size(req.Name); err == nil {
+	switch _, err := h.Files.Size(ctx, req.Name); {
+	case err == nil:
 		return protocol.UploadReply{}
+	case !errors.Is(err, fs.ErrNotExist):
+		return h.trouble(req.Name, "can't look at file", err)
 	}
 	f, err := h.Files.OpenPart(req.Name)
 	if err != nil {
@@ -148,7 +162,10 @@ func (h *Handler) receive(req protocol.UploadRequest, body io.Reader) protocol.U
 		}
 		return later("%v", err)
 	}
-	if err := h.Files.CommitPart(req.Name); err != nil {
+	// All has come, and the client may be gone by the time that it lies elsewhere.
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), commitTime)
+	defer done()
+	if err := h.Files.CommitPart(ctx, req.Name); err != nil {
 		return h.trouble(req.Name, "can't store file", err)
 	}
 	return protocol.UploadReply{}

@@ -2,6 +2,7 @@ package upload_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/md5"
 	"encoding/hex"
 	"io"
@@ -19,6 +20,7 @@ import (
 const vectors = "../../protocol/testdata/vectors/"
 
 type world struct {
+	ctx   context.Context // of requests
 	t     *testing.T
 	h     *upload.Handler
 	key   *protocol.PrivateKey
@@ -40,12 +42,12 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	return &world{t, &upload.Handler{Files: files, Key: key.Public(), Log: slog.New(slog.DiscardHandler)}, key, files}
+	return &world{t.Context(), t, &upload.Handler{Files: files, Key: key.Public(), Log: slog.New(slog.DiscardHandler)}, key, files}
 }
 
 func (w *world) post(body io.Reader) protocol.UploadReply {
 	w.t.Helper()
-	req := httptest.NewRequest("POST", "/", body)
+	req := httptest.NewRequestWithContext(w.ctx, "POST", "/", body)
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	rec := httptest.NewRecorder()
 	w.h.ServeHTTP(rec, req)
@@ -104,7 +106,7 @@ func (w *world) size(name string) int64 {
 
 func (w *world) content(name string) string {
 	w.t.Helper()
-	f, err := w.files.Open(name)
+	f, err := w.files.Open(w.t.Context(), name)
 	if err != nil {
 		return "(" + "none" + ")"
 	}

@@ -40,9 +40,15 @@ type Checker interface {
 
 // Env is what validators need of the project.
 type Env struct {
-	Dir   string    // the project's directory, in which programs run
-	App   string    // name of the application
-	Files blob.Tree // output files
+	Dir   string // the project's directory, in which programs run
+	App   string // name of the application
+	Files Files  // output files
+}
+
+// Files is a tree of files.
+type Files interface {
+	hook.Files
+	Open(ctx context.Context, name string) (*blob.File, error)
 }
 
 // New returns the validator called name: "bitwise", "trivial",
@@ -75,11 +81,11 @@ func Comparing(c Comparator) Checker { return comparing{c} }
 
 type comparing struct{ Comparator }
 
-func (c comparing) Check(_ context.Context, cs Case) (Findings, error) {
+func (c comparing) Check(ctx context.Context, cs Case) (Findings, error) {
 	f := Findings{Canonical: -1}
 	load := func(r store.Result) sample {
 		s := sample{result: r}
-		s.output, s.err = c.Load(r)
+		s.output, s.err = c.Load(ctx, r)
 		switch {
 		case errors.Is(s.err, ErrOutput):
 			s.verdict = broken

@@ -1,6 +1,7 @@
 package validator
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"io/fs"
 	"maps"
 
-	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -17,7 +17,7 @@ import (
 type Comparator interface {
 	// Load reads what a result put out. ErrOutput says that the output is not
 	// acceptable and never will be; any other error is worth another try.
-	Load(r store.Result) (any, error)
+	Load(ctx context.Context, r store.Result) (any, error)
 	// Match reports whether two outputs are equivalent.
 	Match(a, b any) bool
 }
@@ -26,16 +26,16 @@ type Comparator interface {
 var ErrOutput = errors.New("bad output")
 
 // bitwise takes outputs as equivalent if each file is, byte for byte.
-type bitwise struct{ files blob.Tree }
+type bitwise struct{ files Files }
 
-func (b bitwise) Load(r store.Result) (any, error) {
+func (b bitwise) Load(ctx context.Context, r store.Result) (any, error) {
 	refs, err := hook.Outputs(r)
 	if err != nil {
 		return nil, err
 	}
 	sums := make(map[string][sha256.Size]byte)
 	for _, ref := range refs {
-		sum, err := b.sum(ref.FileName)
+		sum, err := b.sum(ctx, ref.FileName)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && ref.Optional:
 			continue
@@ -53,8 +53,8 @@ func (b bitwise) Load(r store.Result) (any, error) {
 	return sums, nil
 }
 
-func (b bitwise) sum(name string) (sum [sha256.Size]byte, err error) {
-	f, err := b.files.Open(name)
+func (b bitwise) sum(ctx context.Context, name string) (sum [sha256.Size]byte, err error) {
+	f, err := b.files.Open(ctx, name)
 	if err != nil {
 		return sum, err
 	}
@@ -71,19 +71,21 @@ func (bitwise) Match(x, y any) bool {
 }
 
 // trivial takes every output as valid that is there.
-type trivial struct{ files blob.Tree }
+type trivial struct{ files Files }
 
-func (t trivial) Load(r store.Result) (any, error) { return nil, arrived(r, t.files) }
+func (t trivial) Load(ctx context.Context, r store.Result) (any, error) {
+	return nil, arrived(ctx, r, t.files)
+}
 
 // arrived returns ErrOutput if a file that a result must have put out is not
 // there.
-func arrived(r store.Result, files blob.Tree) error {
+func arrived(ctx context.Context, r store.Result, files hook.Files) error {
 	refs, err := hook.Outputs(r)
 	if err != nil {
 		return err
 	}
 	for _, ref := range refs {
-		_, err := files.Size(ref.FileName)
+		_, err := files.Size(ctx, ref.FileName)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && !ref.Optional:
 			return fmt.Errorf("%w: output file %s never arrived", ErrOutput, ref.FileName)

@@ -1,6 +1,7 @@
 package validator
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -33,7 +33,7 @@ import (
 // Outputs are compared in memory; the output template's max_nbytes bounds them.
 type numeric struct {
 	abs, rel float64
-	files    blob.Tree
+	files    Files
 }
 
 // parseNumeric reads ABS[,REL].
@@ -56,14 +56,14 @@ func parseNumeric(s string) (n numeric, err error) {
 	return n, nil
 }
 
-func (n numeric) Load(r store.Result) (any, error) {
+func (n numeric) Load(ctx context.Context, r store.Result) (any, error) {
 	refs, err := hook.Outputs(r)
 	if err != nil {
 		return nil, err
 	}
 	texts := make(map[string][]string)
 	for _, ref := range refs {
-		text, err := n.read(ref.FileName)
+		text, err := n.read(ctx, ref.FileName)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && ref.Optional:
 			continue
@@ -79,8 +79,8 @@ func (n numeric) Load(r store.Result) (any, error) {
 	return texts, nil
 }
 
-func (n numeric) read(name string) (string, error) {
-	f, err := n.files.Open(name)
+func (n numeric) read(ctx context.Context, name string) (string, error) {
+	f, err := n.files.Open(ctx, name)
 	if err != nil {
 		return "", err
 	}

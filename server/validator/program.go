@@ -36,17 +36,17 @@ func (p program) Check(ctx context.Context, c Case) (Findings, error) {
 	f := Findings{Canonical: -1}
 	q := question{Workunit: hook.DescribeWorkunit(c.Workunit, p.env.App), Results: []hook.Result{}}
 	if c.Canonical != nil {
-		if err := arrived(*c.Canonical, p.env.Files); err != nil {
+		if err := arrived(ctx, *c.Canonical, p.env.Files); err != nil {
 			return f, fmt.Errorf("canonical result %s: %w", c.Canonical.Name, err)
 		}
-		d, err := hook.DescribeResult(*c.Canonical, p.env.Files)
+		d, err := hook.DescribeResult(ctx, *c.Canonical, p.env.Files)
 		if err != nil {
 			return f, err
 		}
 		q.Canonical = &d
 	}
 	for _, r := range c.Results {
-		v, err := p.describe(&q, r)
+		v, err := p.describe(ctx, &q, r)
 		if err != nil {
 			return f, err
 		}
@@ -63,13 +63,13 @@ func (p program) Check(ctx context.Context, c Case) (Findings, error) {
 }
 
 // describe adds a result to the question, unless its outputs are not there.
-func (p program) describe(q *question, r store.Result) (Verdict, error) {
-	if err := arrived(r, p.env.Files); errors.Is(err, ErrOutput) {
+func (p program) describe(ctx context.Context, q *question, r store.Result) (Verdict, error) {
+	if err := arrived(ctx, r, p.env.Files); errors.Is(err, ErrOutput) {
 		return Verdict{broken, err}, nil
 	} else if err != nil {
 		return Verdict{}, err
 	}
-	d, err := hook.DescribeResult(r, p.env.Files)
+	d, err := hook.DescribeResult(ctx, r, p.env.Files)
 	q.Results = append(q.Results, d)
 	return Verdict{}, err
 }

@@ -36,9 +36,9 @@ type Validator struct {
 	Store *store.Store
 	Log   *slog.Logger
 	// Checker returns the checker of an application.
-	Checker func(appID int64) (Checker, error)
+	Checker func(ctx context.Context, appID int64) (Checker, error)
 	// Credit returns how an application rewards results; nil: by flops.
-	Credit func(appID int64) (credit.Policy, error)
+	Credit func(ctx context.Context, appID int64) (credit.Policy, error)
 	// DailyQuota is how many results a CPU a good host may get a day.
 	DailyQuota int
 	// Clock tells how long comparing takes; nil: time.Now.
@@ -175,7 +175,7 @@ func (v *Validator) check(ctx context.Context, l *look, now time.Time) {
 	}
 	f, err := v.find(ctx, c)
 	if err == nil && v.Credit != nil {
-		l.policy, err = v.Credit(l.wu.AppID)
+		l.policy, err = v.Credit(ctx, l.wu.AppID)
 	}
 	if err == nil && len(f.Verdicts) != len(c.Results) {
 		err = fmt.Errorf("%d verdicts on %d results", len(f.Verdicts), len(c.Results))
@@ -213,7 +213,7 @@ func (v *Validator) find(ctx context.Context, c Case) (Findings, error) {
 	if c.Workunit.CanonicalResultID != 0 && c.Canonical == nil {
 		return Findings{}, errors.New("its canonical result is gone")
 	}
-	checker, err := v.Checker(c.Workunit.AppID)
+	checker, err := v.Checker(ctx, c.Workunit.AppID)
 	if err != nil {
 		return Findings{}, err
 	}

@@ -1,6 +1,7 @@
 package validator
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"os"
@@ -84,7 +85,7 @@ func newWorld(t *testing.T, quorum int, outputs ...string) *world {
 				return err
 			}
 			if out != "-" {
-				if _, err := files.Put(name+"_r1_0", strings.NewReader(out)); err != nil {
+				if _, err := files.Put(t.Context(), name+"_r1_0", strings.NewReader(out)); err != nil {
 					return err
 				}
 			}
@@ -105,7 +106,7 @@ func (w *world) update(fn func(tx *store.Tx) error) {
 
 // use chooses the validator; "exec" is one that says what VALIDATOR_SAYS holds.
 func (w *world) use(name string) {
-	w.v.Checker = func(int64) (Checker, error) {
+	w.v.Checker = func(context.Context, int64) (Checker, error) {
 		if name != "exec" {
 			return New(name, Env{Files: w.files})
 		}

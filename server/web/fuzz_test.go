@@ -58,8 +58,8 @@ func FuzzPrefs(f *testing.F) {
 			return
 		}
 		for _, p := range editable {
-			if !p.Flag && !form.Has(p.Name) {
-				form.Set(p.Name, p.def)
+			if !p.Bool() && !form.Has(p.Name) {
+				form.Set(p.Name, p.show(p.Default))
 			}
 		}
 		_ = prefsForm(xml)

@@ -9,31 +9,43 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/protocol/globalprefs"
 )
 
 // A pref is a preference that the account's page can edit. There are more: what
 // the page does not know it leaves as it is.
 type pref struct {
-	Name, About string
-	Flag        bool
-	Value       string // as the form shows it: "on" for yes
-	least, most float64
-	def         string
+	globalprefs.Key
+	About string
+	Value string // as the form shows it: "on" for yes
 }
 
+// show is a value as the form shows it.
+func (p pref) show(v float64) string {
+	switch {
+	case !p.Bool():
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case v != 0:
+		return "on"
+	}
+	return ""
+}
+
+func edit(name, about string) pref { return pref{Key: globalprefs.Of(name), About: about} }
+
 var editable = []pref{
-	{Name: "run_on_batteries", About: "compute while on battery", Flag: true},
-	{Name: "run_if_user_active", About: "compute while the computer is in use", Flag: true, def: "on"},
-	{Name: "idle_time_to_run", About: "minutes without input after which it is not in use", most: 9999, def: "3"},
-	{Name: "max_ncpus_pct", About: "% of the CPUs at most", most: 100, def: "100"},
-	{Name: "cpu_usage_limit", About: "% of the time", most: 100, def: "100"},
-	{Name: "start_hour", About: "from this hour …", most: 24, def: "0"},
-	{Name: "end_hour", About: "… to this one; equal: always", most: 24, def: "0"},
-	{Name: "work_buf_min_days", About: "days of work to keep", most: 10, def: "0.1"},
-	{Name: "work_buf_additional_days", About: "and up to so many more", most: 10, def: "0.5"},
-	{Name: "disk_max_used_gb", About: "GB of disk at most; 0: no limit", most: 1e6, def: "0"},
-	{Name: "ram_max_used_busy_pct", About: "% of memory while in use", most: 100, def: "50"},
-	{Name: "ram_max_used_idle_pct", About: "% of memory while not", most: 100, def: "90"},
+	edit("run_on_batteries", "compute while on battery"),
+	edit("run_if_user_active", "compute while the computer is in use"),
+	edit("idle_time_to_run", "minutes without input after which it is not in use"),
+	edit("max_ncpus_pct", "% of the CPUs at most"),
+	edit("cpu_usage_limit", "% of the time"),
+	edit("start_hour", "from this hour …"),
+	edit("end_hour", "… to this one; equal: always"),
+	edit("work_buf_min_days", "days of work to keep"),
+	edit("work_buf_additional_days", "and up to so many more"),
+	edit("disk_max_used_gb", "GB of disk at most; 0: no limit"),
+	edit("ram_max_used_busy_pct", "% of memory while in use"),
+	edit("ram_max_used_idle_pct", "% of memory while not"),
 }
 
 // prefsForm returns the editable preferences with what an account holds.
@@ -41,8 +53,8 @@ func prefsForm(xml string) []pref {
 	form := make([]pref, len(editable))
 	copy(form, editable)
 	for i := range form {
-		form[i].Value = form[i].def
-		if xml != "" && form[i].Flag {
+		form[i].Value = form[i].show(form[i].Default)
+		if xml != "" && form[i].Bool() {
 			form[i].Value = "" // absent from a set means no
 		}
 	}
@@ -54,14 +66,14 @@ func prefsForm(xml string) []pref {
 		for i := range form {
 			switch f := &form[i]; {
 			case f.Name != name:
-			case f.Flag:
+			case f.Bool():
 				if f.Value = ""; s.Flag() {
 					f.Value = "on"
 				}
 			default:
 				var v float64
 				s.Float(&v)
-				f.Value = strconv.FormatFloat(v, 'f', -1, 64)
+				f.Value = f.show(v)
 			}
 		}
 	}
@@ -77,13 +89,13 @@ func editPrefs(xml string, form url.Values, now time.Time) (string, error) {
 	for _, p := range editable {
 		known[p.Name] = true
 		text := strings.TrimSpace(form.Get(p.Name))
-		if p.Flag {
+		if p.Bool() {
 			w.Bool(p.Name, text == "on")
 			continue
 		}
 		v, err := strconv.ParseFloat(text, 64)
-		if err != nil || !(v >= p.least && v <= p.most) {
-			return "", &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: fmt.Sprintf("the value of %s must be a number from %v to %v", p.Name, p.least, p.most)}
+		if err != nil || !(v >= p.Least && v <= p.Most) {
+			return "", &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: fmt.Sprintf("the value of %s must be a number from %v to %v", p.Name, p.Least, p.Most)}
 		}
 		w.Float(p.Name, v)
 	}

@@ -7,6 +7,7 @@
 package web
 
 import (
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
@@ -44,7 +45,7 @@ type Site struct {
 
 	Store     *store.Store
 	Log       *slog.Logger
-	Download  blob.Tree
+	Download  Files
 	Scheduler http.Handler
 	Upload    http.Handler
 
@@ -230,6 +231,11 @@ func writeXML(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(body)
 }
 
+// Files is a tree of files.
+type Files interface {
+	Open(ctx context.Context, name string) (*blob.File, error)
+}
+
 // download hands out a file. Files never change, so they may be cached for
 // ever; they are sent as they are, as resumed downloads need.
 func (s *Site) download(w http.ResponseWriter, r *http.Request) {
@@ -238,7 +244,7 @@ func (s *Site) download(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	f, err := s.Download.Open(name)
+	f, err := s.Download.Open(r.Context(), name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, protocol.ErrFileName):
 		http.NotFound(w, r)

@@ -55,7 +55,7 @@ const (
 // use; several generators are.
 type Generator struct {
 	store    *store.Store
-	download blob.Tree
+	download Files
 	app      store.App
 	input    *Input // nil: no template
 	output   string // file name of the output template, below the project
@@ -73,9 +73,16 @@ type staged struct {
 	info blob.Info
 }
 
+// Files is a tree of files, see blob.Tree.
+type Files interface {
+	Size(ctx context.Context, name string) (int64, error)
+	Sum(ctx context.Context, name string) (blob.Info, error)
+	Put(ctx context.Context, name string, r io.Reader) (blob.Info, error)
+}
+
 // New prepares to make workunits of app. It reads the templates in the project's
 // directory: templates/<app>_out must be there, templates/<app>_in may be.
-func New(st *store.Store, download blob.Tree, dir string, app store.App, now time.Time) (*Generator, error) {
+func New(st *store.Store, download Files, dir string, app store.App, now time.Time) (*Generator, error) {
 	g := &Generator{
 		store: st, download: download, app: app,
 		output: "templates/" + app.Name + "_out",
@@ -128,7 +135,7 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 	list := make([]prepared, 0, len(specs))
 	names := make([]string, 0, len(specs))
 	for i, spec := range specs {
-		p, err := g.prepare(spec, now)
+		p, err := g.prepare(ctx, spec, now)
 		if err != nil {
 			return nil, &SpecError{Index: i, Err: err}
 		}
@@ -151,7 +158,7 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 					continue
 				}
 				if !f.GeneratedLocally && len(f.DownloadURLs) == 0 && !slices.Contains(p.awaited, f.Name) {
-					if err := g.ensure(f, p.from[j]); err != nil {
+					if err := g.ensure(ctx, f, p.from[j]); err != nil {
 						return err
 					}
 				}
@@ -186,8 +193,8 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 }
 
 // ensure puts a file back that was deleted since it was staged.
-func (g *Generator) ensure(f protocol.FileInfo, from Given) error {
-	switch n, err := g.download.Size(f.Name); {
+func (g *Generator) ensure(ctx context.Context, f protocol.FileInfo, from Given) error {
+	switch n, err := g.download.Size(ctx, f.Name); {
 	case err == nil && n == f.NBytes:
 		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -196,11 +203,11 @@ func (g *Generator) ensure(f protocol.FileInfo, from Given) error {
 	if from.Path == "" || from.Kind != Local {
 		return fmt.Errorf("file %s is not in download/", f.Name)
 	}
-	_, err := stage(g.download, f.Name, from.Path)
+	_, err := stage(ctx, g.download, f.Name, from.Path)
 	return err
 }
 
-func (g *Generator) prepare(spec Spec, now time.Time) (prepared, error) {
+func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prepared, error) {
 	params := spec.Params
 	if g.input != nil {
 		for _, set := range g.input.apply { // as in BOINC, the template goes over the command line
@@ -215,7 +222,7 @@ func (g *Generator) prepare(spec Spec, now time.Time) (prepared, error) {
 		params.Name = g.prefix + "_" + strconv.Itoa(g.made)
 		g.made++
 	}
-	files, err := g.match(spec)
+	files, err := g.match(ctx, spec)
 	if err != nil {
 		return prepared{}, err
 	}
@@ -265,7 +272,7 @@ type used struct {
 }
 
 // match joins the given files with the template and puts them into download/.
-func (g *Generator) match(spec Spec) ([]used, error) {
+func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 	given := spec.Inputs
 	var out []used
 	logical := make(map[string]bool)
@@ -284,7 +291,7 @@ func (g *Generator) match(spec Spec) ([]used, error) {
 	}
 	if g.input == nil {
 		for _, from := range given {
-			info, err := g.find(from, spec.Await)
+			info, err := g.find(ctx, from, spec.Await)
 			if err != nil {
 				return nil, err
 			}
@@ -304,7 +311,7 @@ func (g *Generator) match(spec Spec) ([]used, error) {
 		info, err := protocol.FileInfo{}, error(nil)
 		switch {
 		case f.Physical != "":
-			info, err = g.find(Given{Path: f.Physical, Kind: f.kind()}, false)
+			info, err = g.find(ctx, Given{Path: f.Physical, Kind: f.kind()}, false)
 		case len(rest) == 0:
 			return nil, fmt.Errorf("%d input files are given, the input template wants more", len(given))
 		default:
@@ -312,7 +319,7 @@ func (g *Generator) match(spec Spec) ([]used, error) {
 			if k := f.kind(); k != Staged {
 				from.Kind = k
 			}
-			info, err = g.find(from, spec.Await)
+			info, err = g.find(ctx, from, spec.Await)
 		}
 		if err != nil {
 			return nil, err
@@ -337,9 +344,9 @@ func (g *Generator) match(spec Spec) ([]used, error) {
 
 // find describes an input file. With await a staged file that is not there yet is
 // described without size and checksum.
-func (g *Generator) find(from Given, await bool) (protocol.FileInfo, error) {
+func (g *Generator) find(ctx context.Context, from Given, await bool) (protocol.FileInfo, error) {
 	if from.Kind == Local {
-		return g.stage(from.Path)
+		return g.stage(ctx, from.Path)
 	}
 	if err := protocol.ValidFileName(from.Path); err != nil {
 		return protocol.FileInfo{}, fmt.Errorf("input file: %w", err)
@@ -347,7 +354,7 @@ func (g *Generator) find(from Given, await bool) (protocol.FileInfo, error) {
 	if from.Kind != Staged {
 		return protocol.FileInfo{Name: from.Path, GeneratedLocally: from.Kind == Generated}, nil
 	}
-	sum, err := g.download.Sum(from.Path)
+	sum, err := g.download.Sum(ctx, from.Path)
 	switch {
 	case await && errors.Is(err, fs.ErrNotExist):
 		return protocol.FileInfo{Name: from.Path}, nil
@@ -359,7 +366,7 @@ func (g *Generator) find(from Given, await bool) (protocol.FileInfo, error) {
 
 // stage puts a file into download/ under a name made from its own and its
 // content, so that the name is unique and its content never changes.
-func (g *Generator) stage(path string) (protocol.FileInfo, error) {
+func (g *Generator) stage(ctx context.Context, path string) (protocol.FileInfo, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return protocol.FileInfo{}, fmt.Errorf("input file: %w", err)
@@ -373,8 +380,8 @@ func (g *Generator) stage(path string) (protocol.FileInfo, error) {
 		if s.name, s.info, err = PhysicalName(path); err != nil {
 			return protocol.FileInfo{}, fmt.Errorf("input file %s: %w", path, err)
 		}
-		if _, err := g.download.Size(s.name); err != nil {
-			if _, err := stage(g.download, s.name, path); err != nil {
+		if _, err := g.download.Size(ctx, s.name); err != nil {
+			if _, err := stage(ctx, g.download, s.name, path); err != nil {
 				return protocol.FileInfo{}, err
 			}
 		}
@@ -383,13 +390,13 @@ func (g *Generator) stage(path string) (protocol.FileInfo, error) {
 	return protocol.FileInfo{Name: s.name, NBytes: s.info.NBytes, MD5: s.info.MD5}, nil
 }
 
-func stage(d blob.Tree, name, path string) (blob.Info, error) {
+func stage(ctx context.Context, d Files, name, path string) (blob.Info, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return blob.Info{}, err
 	}
 	defer f.Close()
-	return d.Put(name, f)
+	return d.Put(ctx, name, f)
 }
 
 // PhysicalName returns the name under which a file is handed out, stem, 16

@@ -211,7 +211,7 @@ func TestCreate(t *testing.T) {
 	if f.NBytes != 5 || f.MD5 != "5d41402abc4b2a76b9719d911017c592" || f.Name != "in_put_5d41402abc4b2a76.txt" {
 		t.Errorf("file %+v", f)
 	}
-	if n, err := b.files.Size(f.Name); err != nil || n != 5 {
+	if n, err := b.files.Size(t.Context(), f.Name); err != nil || n != 5 {
 		t.Errorf("in download: %d, %v", n, err)
 	}
 	if _, e := b.workunit(t, "b"); e.Workunits[0].FileRefs[0].OpenName != "in put.txt" {

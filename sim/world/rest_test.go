@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -115,7 +116,7 @@ func (w *world) alive() (list []*host) {
 func (w *world) check() {
 	w.server.Lock()
 	defer w.server.Unlock()
-	wrong, err := w.p.Doctor().Examine(w.ctx)
+	wrong, err := operate.Doctor(w.p).Examine(w.ctx)
 	w.must(err)
 	for _, v := range wrong {
 		w.failf("doctor: %v", v)
@@ -253,7 +254,7 @@ func (w *world) files(dir string) {
 	if dir == "download" {
 		tree = w.p.Download
 	}
-	w.must(tree.Walk(func(name string, _ time.Time) error {
+	w.must(tree.Walk(w.ctx, func(name string, _ time.Time) error {
 		if !strings.HasPrefix(name, appName+"_1.00_") {
 			w.failf("a file is left in %s/: %s", dir, name)
 		}

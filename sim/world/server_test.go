@@ -49,11 +49,11 @@ func (d disk) change(name string) error {
 	return nil
 }
 
-func (d disk) Put(name string, r io.Reader) (blob.Info, error) {
+func (d disk) Put(ctx context.Context, name string, r io.Reader) (blob.Info, error) {
 	if err := d.change(name); err != nil {
 		return blob.Info{}, err
 	}
-	return d.Tree.Put(name, r)
+	return d.Tree.Put(ctx, name, r)
 }
 
 func (d disk) OpenPart(name string) (blob.Part, error) {
@@ -63,13 +63,13 @@ func (d disk) OpenPart(name string) (blob.Part, error) {
 	return d.Tree.OpenPart(name)
 }
 
-func (d disk) CommitPart(name string) error {
+func (d disk) CommitPart(ctx context.Context, name string) error {
 	if err := d.change(name); err != nil {
 		return err
 	}
-	return d.Tree.CommitPart(name)
+	return d.Tree.CommitPart(ctx, name)
 }
 
-func (d disk) Walk(fn func(name string, modified time.Time) error) error {
-	return d.Tree.Walk(func(name string, _ time.Time) error { return fn(name, d.w.changed[name]) })
+func (d disk) Walk(ctx context.Context, fn func(name string, modified time.Time) error) error {
+	return d.Tree.Walk(ctx, func(name string, _ time.Time) error { return fn(name, d.w.changed[name]) })
 }

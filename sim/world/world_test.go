@@ -24,6 +24,8 @@ import (
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -90,7 +92,7 @@ type world struct {
 	ctx   context.Context // of all that happens in the world
 	wg    sync.WaitGroup
 
-	p     *server.Project
+	p     *project.Project
 	keys  []protocol.Authenticator // of the accounts
 	units []string                 // workunits by name
 	bell  chan struct{}
@@ -227,7 +229,7 @@ func (w *world) claim(name string) *claim {
 // found makes the project.
 func (w *world) found() bool {
 	dir := filepath.Join(w.dir, "project")
-	if !w.must(server.Init(w.ctx, dir, server.NewProject{Name: "World", MasterURL: masterURL})) {
+	if !w.must(operate.Init(w.ctx, dir, operate.NewProject{Name: "World", MasterURL: masterURL})) {
 		return false
 	}
 	settings := filepath.Join(dir, "server.toml") // where it rests all files are to be deleted
@@ -240,8 +242,8 @@ func (w *world) found() bool {
 	platform, _ := hostinfo.Platform()
 	err = errors.Join(
 		os.WriteFile(program, []byte("program"), 0o700),
-		w.p.AddApp(w.ctx, server.NewApp{Name: appName, Validator: "bitwise", Assimilator: "copy"}, time.Now()),
-		w.p.AddVersion(w.ctx, server.NewVersion{App: appName, Platform: platform, Number: "1.00", Main: program}, time.Now()),
+		operate.AddApp(w.ctx, w.p, operate.NewApp{Name: appName, Validator: "bitwise", Assimilator: "copy"}, time.Now()),
+		operate.AddVersion(w.ctx, w.p, operate.NewVersion{App: appName, Platform: platform, Number: "1.00", Main: program}, time.Now()),
 	)
 	for i := range 5 {
 		w.addUser(i)
@@ -250,20 +252,20 @@ func (w *world) found() bool {
 }
 
 func (w *world) addUser(i int) {
-	key, err := w.p.AddUser(w.ctx, fmt.Sprintf("%d@example.org", i), "", "", time.Now())
+	key, err := operate.AddUser(w.ctx, w.p, fmt.Sprintf("%d@example.org", i), "", "", time.Now())
 	w.must(err)
 	w.keys = append(w.keys, key)
 }
 
 // open starts the server's process.
 func (w *world) open() bool {
-	p, err := server.Open(w.ctx, filepath.Join(w.dir, "project"), slog.New(slog.DiscardHandler))
+	p, err := project.Open(w.ctx, filepath.Join(w.dir, "project"), slog.New(slog.DiscardHandler))
 	if !w.must(err) {
 		return false
 	}
 	p.Upload = disk{p.Upload, w}
 	w.p = p
-	w.handler, err = p.Handler(func() {
+	w.handler, err = server.New(p, server.Part{}).Handler(func() {
 		select {
 		case w.bell <- struct{}{}:
 		default:
@@ -277,7 +279,7 @@ func (w *world) feed() {
 	w.server.Lock()
 	defer w.server.Unlock()
 	r := w.draw("feed", len(w.units), time.Since(w.began))
-	g, err := w.p.Generator(w.ctx, appName, time.Now())
+	g, err := operate.Generator(w.ctx, w.p, appName, time.Now())
 	if !w.must(err) {
 		return
 	}
@@ -349,7 +351,7 @@ func (w *world) pass(n int, r *rand.Rand) {
 	} else {
 		w.full = false
 	}
-	err := w.p.RunOnce(ctx, time.Now())
+	err := server.New(w.p, server.Part{}).RunOnce(ctx, time.Now())
 	if ctx.Err() != nil {
 		w.tell("daemons killed in pass %d", n)
 		w.ring()

@@ -1,4 +1,4 @@
-package server
+package project
 
 import "testing"
 
@@ -7,16 +7,16 @@ import "testing"
 func FuzzConfig(f *testing.F) {
 	c := DefaultConfig()
 	c.LongName, c.MasterURL = "Fuzz", "http://127.0.0.1/"
-	f.Add(configText(c))
+	f.Add(c.Text())
 	f.Add("long_name = \"x\"\nmaster_url = \"https://p.example/\"\n[plan_class.mt]\nmin_ncpus = 2\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := parseConfig("server.toml", []byte(text))
+		c, err := ParseConfig("server.toml", []byte(text))
 		if err != nil {
 			return
 		}
 		_ = c.ListenAddr()
-		if _, err := parseConfig("server.toml", []byte(configText(c))); err != nil {
-			t.Errorf("%v in %s", err, configText(c))
+		if _, err := ParseConfig("server.toml", []byte(c.Text())); err != nil {
+			t.Errorf("%v in %s", err, c.Text())
 		}
 	})
 }

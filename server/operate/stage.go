@@ -1,4 +1,4 @@
-package server
+package operate
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -17,7 +18,7 @@ import (
 // StageFile puts a file into download/ under a name that is then its for good, and
 // returns that name; "" makes one from the file's name and content. Workunits
 // that wait for it go on.
-func (p *Project) StageFile(path, name string) (string, error) {
+func StageFile(ctx context.Context, p *project.Project, path, name string) (string, error) {
 	own, info, err := workgen.PhysicalName(path)
 	if err != nil {
 		return "", err
@@ -28,7 +29,7 @@ func (p *Project) StageFile(path, name string) (string, error) {
 	if err := protocol.ValidFileName(name); err != nil {
 		return "", err
 	}
-	switch old, err := p.Download.Sum(name); {
+	switch old, err := p.Download.Sum(ctx, name); {
 	case err == nil && old == info:
 		return name, nil
 	case err == nil:
@@ -41,37 +42,34 @@ func (p *Project) StageFile(path, name string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	_, err = p.Download.Put(name, f)
+	_, err = p.Download.Put(ctx, name, f)
 	return name, err
-}
-
-// uploaded reports whether an output file is there.
-func (p *Project) uploaded(name string) bool {
-	_, err := p.Upload.Size(name)
-	return err == nil
 }
 
 // OrderFile tells a host to do something with a file that belongs to no result. A
 // file to put must be in download/. One to get is uploaded to upload/, if it has
 // no more than maxNBytes. The order goes out with each reply to the host until it
 // is done.
-func (p *Project) OrderFile(ctx context.Context, hostID int64, action store.FileAction, name string, maxNBytes int64, now time.Time) error {
+func OrderFile(ctx context.Context, p *project.Project, hostID int64, action store.FileAction, name string, maxNBytes int64, now time.Time) error {
 	if err := protocol.ValidFileName(name); err != nil {
 		return err
 	}
 	f := protocol.FileInfo{Name: name}
 	switch action {
 	case store.FilePut:
-		sum, err := p.Download.Sum(name)
+		sum, err := p.Download.Sum(ctx, name)
 		if err != nil {
 			return fmt.Errorf("file %s: %w", name, err)
 		}
 		f.NBytes, f.MD5, f.Sticky = sum.NBytes, sum.MD5, true
 	case store.FileGet:
-		if p.uploaded(name) {
+		switch there, err := p.Uploaded(ctx, name); {
+		case err != nil:
+			return fmt.Errorf("file %s: %w", name, err)
+		case there:
 			return fmt.Errorf("file %s has been uploaded already", name)
 		}
-		sig, err := p.uploadKey.SignText(protocol.CertificateText(name, maxNBytes))
+		sig, err := p.UploadKey().SignText(protocol.CertificateText(name, maxNBytes))
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package server
+package operate
 
 import (
 	"context"
@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/server/hook"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/trickler"
 )
 
 // maxTrickle bounds a trickle-down message, in bytes.
@@ -17,7 +16,7 @@ const maxTrickle = 64 << 10
 
 // SendTrickle leaves a trickle-down message for the application that computes a
 // result. Its host gets it at its next contact, once.
-func (p *Project) SendTrickle(ctx context.Context, result, text string, now time.Time) error {
+func SendTrickle(ctx context.Context, p *project.Project, result, text string, now time.Time) error {
 	switch {
 	case strings.TrimSpace(text) == "":
 		return errors.New("the message is empty")
@@ -37,25 +36,4 @@ func (p *Project) SendTrickle(ctx context.Context, result, text string, now time
 		_, err = tx.AddMsgToHost(store.MsgToHost{CreateTime: now, HostID: r.HostID, ResultID: r.ID, ResultName: r.Name, XML: text})
 		return err
 	})
-}
-
-func (p *Project) trickle(appID int64) (trickler.Handler, error) {
-	app, err := p.app(appID)
-	if err != nil {
-		return nil, err
-	}
-	cmd, err := p.trickleCommand(app.Trickle)
-	return trickler.Program{Command: cmd, App: app.Name}, err
-}
-
-func (p *Project) trickleCommand(name string) (hook.Command, error) {
-	text, ok := strings.CutPrefix(name, hook.Prefix)
-	if !ok {
-		return hook.Command{}, fmt.Errorf("trickle handler %q: want exec:CMD", name)
-	}
-	cmd, err := hook.Parse(text, p.Dir)
-	if err != nil {
-		return cmd, fmt.Errorf("trickle handler: %w", err)
-	}
-	return cmd, nil
 }

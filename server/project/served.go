@@ -1,4 +1,4 @@
-package server
+package project
 
 import (
 	"errors"
@@ -19,14 +19,14 @@ var (
 	ErrRotating = errors.New("the project's code signing key is being rotated just now")
 )
 
-// serving notes that this process serves the project, until done is called.
-func (p *Project) serving() (done func() error, err error) {
+// Serving notes that this process serves the project, until done is called.
+func (p *Project) Serving() (done func() error, err error) {
 	l := p.servedLock()
 	return l.Unlock, locked(l.TryRLock, ErrRotating)
 }
 
-// alone makes sure that no process serves the project, until done is called.
-func (p *Project) alone() (done func() error, err error) {
+// Alone makes sure that no process serves the project, until done is called.
+func (p *Project) Alone() (done func() error, err error) {
 	l := p.servedLock()
 	return l.Unlock, locked(l.TryLock, ErrServed)
 }

@@ -1,4 +1,4 @@
-package server
+package operate
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -38,7 +39,6 @@ const programName = "starling_program"
 
 var (
 	platformName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,64}$`)
-	planClass    = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,64}$`)
 	versionNum   = regexp.MustCompile(`^([0-9]{1,4})\.([0-9]{1,2})$`)
 )
 
@@ -59,7 +59,7 @@ var platforms = map[string]string{
 
 // AddVersion signs the files of an app version, puts them where clients fetch
 // them, and makes the version known. Schedulers send it from then on.
-func (p *Project) AddVersion(ctx context.Context, v NewVersion, now time.Time) error {
+func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.Time) error {
 	number, err := v.check()
 	if err != nil {
 		return err
@@ -88,11 +88,11 @@ func (p *Project) AddVersion(ctx context.Context, v NewVersion, now time.Time) e
 	if err := v.readable(); err != nil {
 		return err
 	}
-	key, err := p.signingKey()
+	key, err := p.SigningKey()
 	if err != nil {
 		return err
 	}
-	doc, err := p.describeVersion(v, number, key)
+	doc, err := describeVersion(ctx, p, v, number, key)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (v *NewVersion) check() (int, error) {
 		text string
 		into *int
 	}{{v.MinCore, &v.minCore}, {v.MaxCore, &v.maxCore}} {
-		core, err := coreVersion(c.text)
+		core, err := project.CoreVersion(c.text)
 		if err == nil && core.Release != 0 {
 			err = fmt.Errorf("%q: want MAJOR.MINOR", c.text)
 		}
@@ -144,7 +144,7 @@ func (v *NewVersion) check() (int, error) {
 	if !platformName.MatchString(v.Platform) || v.Platform == "anonymous" {
 		errs = append(errs, fmt.Errorf("platform %q: want a name such as x86_64-pc-linux-gnu or windows_x86_64", v.Platform))
 	}
-	if !planClass.MatchString(v.PlanClass) {
+	if !project.ValidPlanClass(v.PlanClass) {
 		errs = append(errs, fmt.Errorf("plan class %q: want letters, digits, '_', '-' and '.'", v.PlanClass))
 	}
 	number := 0
@@ -162,25 +162,8 @@ func (v *NewVersion) check() (int, error) {
 	return number, errors.Join(errs...)
 }
 
-// signingKey reads the private key, which an operator may keep elsewhere most
-// of the time.
-func (p *Project) signingKey() (*protocol.PrivateKey, error) {
-	text, err := os.ReadFile(filepath.Join(p.Dir, keysDir, "code_sign_private"))
-	if err != nil {
-		return nil, fmt.Errorf("code signing key: %w", err)
-	}
-	key, err := protocol.ParsePrivateKey(string(text))
-	if err != nil {
-		return nil, err
-	}
-	if key.Public().Text() != p.codeSign.Text() {
-		return nil, errors.New("keys/code_sign_private and keys/code_sign_public do not belong together")
-	}
-	return key, nil
-}
-
 // describeVersion puts the files into place and returns the version's xml_doc.
-func (p *Project) describeVersion(v NewVersion, number int, key *protocol.PrivateKey) (string, error) {
+func describeVersion(ctx context.Context, p *project.Project, v NewVersion, number int, key *protocol.PrivateKey) (string, error) {
 	stem := fmt.Sprintf("%s_%d.%02d_%s", v.App, number/100, number%100, v.Platform)
 	if v.PlanClass != "" {
 		stem += "__" + v.PlanClass
@@ -192,7 +175,7 @@ func (p *Project) describeVersion(v NewVersion, number int, key *protocol.Privat
 	var doc strings.Builder
 	logical := make(map[string]bool)
 	add := func(path, physical string, executable bool, ref protocol.FileRef) error {
-		f, err := p.signFile(path, physical, key)
+		f, err := signFile(ctx, p, path, physical, key)
 		if err != nil {
 			return err
 		}
@@ -246,17 +229,17 @@ func (p *Project) describeVersion(v NewVersion, number int, key *protocol.Privat
 
 // signFile stores a file under its physical name and returns its description
 // with the signature of what was stored.
-func (p *Project) signFile(path, physical string, key *protocol.PrivateKey) (protocol.FileInfo, error) {
+func signFile(ctx context.Context, p *project.Project, path, physical string, key *protocol.PrivateKey) (protocol.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return protocol.FileInfo{}, err
 	}
 	defer f.Close()
-	info, err := p.Download.Put(physical, f)
+	info, err := p.Download.Put(ctx, physical, f)
 	if err != nil {
 		return protocol.FileInfo{}, err
 	}
-	stored, err := p.Download.Open(physical)
+	stored, err := p.Download.Open(ctx, physical)
 	if err != nil {
 		return protocol.FileInfo{}, err
 	}

@@ -1,4 +1,9 @@
-package server
+// Package operate does what an operator asks for: it sets a project up, adds
+// applications, versions, accounts and files to it, and gives up, revives or directs
+// work. All of it goes on an open project, mostly while that is served.
+//
+// It keeps nothing moving: package server does that, which need not run.
+package operate
 
 import (
 	"context"
@@ -14,9 +19,12 @@ import (
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/credit"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/trickler"
 	"github.com/starling-grid/starling/server/validator"
 	"github.com/starling-grid/starling/server/web"
 	"github.com/starling-grid/starling/server/workgen"
@@ -32,14 +40,14 @@ type NewProject struct {
 
 // Init makes a new project in dir, which must not exist or be empty.
 func Init(ctx context.Context, dir string, n NewProject) error {
-	c := DefaultConfig()
+	c := project.DefaultConfig()
 	c.Database, c.Files = n.Database, n.Files
 	c.LongName = strings.TrimSpace(n.Name)
 	var err error
-	if c.MasterURL, err = MasterURL(n.MasterURL); err != nil {
+	if c.MasterURL, err = project.MasterURL(n.MasterURL); err != nil {
 		return err
 	}
-	if _, err := parseConfig("settings", []byte(configText(c))); err != nil {
+	if _, err := project.ParseConfig("settings", []byte(c.Text())); err != nil {
 		return err
 	}
 	switch entries, err := os.ReadDir(dir); {
@@ -57,16 +65,16 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 			return err
 		}
 	}
-	for _, sub := range []string{"", downloadDir, uploadDir, templatesDir, resultsDir} {
+	for _, sub := range []string{"", project.DownloadDir, project.UploadDir, project.TemplatesDir, project.ResultsDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o750); err != nil {
 			return err
 		}
 	}
-	if err := os.Mkdir(filepath.Join(dir, keysDir), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(dir, project.KeysDir), 0o700); err != nil {
 		return err
 	}
 	for _, pair := range []string{"code_sign", "upload"} {
-		if err := makeKeys(filepath.Join(dir, keysDir, pair)); err != nil {
+		if err := project.MakeKeys(filepath.Join(dir, project.KeysDir, pair)); err != nil {
 			return err
 		}
 	}
@@ -76,10 +84,10 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 	}
 	// The settings come last but for the database, which Open makes: a directory
 	// without them is no project.
-	if err := atomicfile.Write(filepath.Join(dir, "server.toml"), []byte(configText(c)), mode); err != nil {
+	if err := atomicfile.Write(filepath.Join(dir, "server.toml"), []byte(c.Text()), mode); err != nil {
 		return err
 	}
-	p, err := Adopt(ctx, dir, slog.New(slog.DiscardHandler))
+	p, err := project.Adopt(ctx, dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -113,20 +121,9 @@ func unused(ctx context.Context, database string) error {
 	})
 }
 
-func makeKeys(path string) error {
-	key, err := protocol.GenerateKey()
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.Write(path+"_private", []byte(key.Text()), 0o600); err != nil {
-		return err
-	}
-	return atomicfile.Write(path+"_public", []byte(key.Public().Text()), 0o600)
-}
-
 // AddUser makes an account and returns its key. Without a password nobody can
 // log in to it by e-mail; the key is enough to attach.
-func (p *Project) AddUser(ctx context.Context, email, name, password string, now time.Time) (protocol.Authenticator, error) {
+func AddUser(ctx context.Context, p *project.Project, email, name, password string, now time.Time) (protocol.Authenticator, error) {
 	if name == "" {
 		name, _, _ = strings.Cut(email, "@")
 	}
@@ -150,7 +147,7 @@ func (p *Project) AddUser(ctx context.Context, email, name, password string, now
 
 // RenewKey gives an account a new key, which it returns. The old one is refused from
 // then on.
-func (p *Project) RenewKey(ctx context.Context, email string) (protocol.Authenticator, error) {
+func RenewKey(ctx context.Context, p *project.Project, email string) (protocol.Authenticator, error) {
 	key := web.NewKey()
 	err := p.Store.Update(ctx, func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(strings.ToLower(strings.TrimSpace(email)))
@@ -179,21 +176,21 @@ var appName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
 
 // AddApp adds an application and writes its output template, unless there is
 // one.
-func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
+func AddApp(ctx context.Context, p *project.Project, a NewApp, now time.Time) error {
 	if !appName.MatchString(a.Name) || strings.Contains(a.Name, "..") {
 		return fmt.Errorf("app name %q: want up to 64 letters, digits, '_', '-' and '.'", a.Name)
 	}
 	if a.FriendlyName == "" {
 		a.FriendlyName = a.Name
 	}
-	if err := p.checkApp(a); err != nil {
+	if err := checkApp(p, a); err != nil {
 		return err
 	}
 	if len(a.Outputs) == 0 {
 		a.Outputs = []workgen.OutputFile{{Logical: "out", MaxNBytes: workgen.DefaultMaxNBytes}}
 	}
 	name := a.Name + "_out"
-	path := filepath.Join(p.Dir, templatesDir, name)
+	path := filepath.Join(p.Dir, project.TemplatesDir, name)
 	text := workgen.OutputText(a.Outputs)
 	if old, err := os.ReadFile(path); err == nil {
 		text = string(old)
@@ -217,11 +214,11 @@ func (p *Project) AddApp(ctx context.Context, a NewApp, now time.Time) error {
 }
 
 // checkApp looks at the settings of an application.
-func (p *Project) checkApp(a NewApp) error {
+func checkApp(p *project.Project, a NewApp) error {
 	if _, err := validator.New(a.Validator, validator.Env{Dir: p.Dir}); err != nil {
 		return err
 	}
-	if _, err := p.newHandler(store.App{Name: a.Name, Assimilator: a.Assimilator}); err != nil {
+	if _, err := assimilator.New(a.Assimilator, assimilator.Env{Dir: p.Dir}); err != nil {
 		return err
 	}
 	if _, err := credit.Parse(a.Credit); err != nil {
@@ -236,7 +233,7 @@ func (p *Project) checkApp(a NewApp) error {
 		return fmt.Errorf("weight %v, want up to 1e6; to stop an application, deprecate its versions", a.Weight)
 	}
 	if a.Trickle != "" {
-		if _, err := p.trickleCommand(a.Trickle); err != nil {
+		if _, err := trickler.New(a.Trickle, p.Dir, a.Name); err != nil {
 			return err
 		}
 	}
@@ -245,7 +242,7 @@ func (p *Project) checkApp(a NewApp) error {
 
 // SetApp changes the settings of an application; change gets those that it has. A
 // server that runs takes them up by itself.
-func (p *Project) SetApp(ctx context.Context, name string, change func(a *NewApp)) error {
+func SetApp(ctx context.Context, p *project.Project, name string, change func(a *NewApp)) error {
 	return p.Store.Update(ctx, func(tx *store.Tx) error {
 		row, err := tx.AppByName(name)
 		if err != nil {
@@ -257,7 +254,7 @@ func (p *Project) SetApp(ctx context.Context, name string, change func(a *NewApp
 			HomogeneousAppVersion: row.HomogeneousAppVersion, TargetNResults: row.TargetNResults, Credit: row.Credit, Weight: row.Weight,
 		}
 		change(&a)
-		if err := p.checkApp(a); err != nil {
+		if err := checkApp(p, a); err != nil {
 			return err
 		}
 		row.UserFriendlyName, row.Validator, row.Assimilator, row.Trickle = a.FriendlyName, a.Validator, a.Assimilator, a.Trickle
@@ -268,7 +265,7 @@ func (p *Project) SetApp(ctx context.Context, name string, change func(a *NewApp
 }
 
 // Generator prepares to make workunits of an application.
-func (p *Project) Generator(ctx context.Context, app string, now time.Time) (*workgen.Generator, error) {
+func Generator(ctx context.Context, p *project.Project, app string, now time.Time) (*workgen.Generator, error) {
 	var a store.App
 	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
 		a, err = tx.AppByName(app)

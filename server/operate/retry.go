@@ -1,4 +1,4 @@
-package server
+package operate
 
 import (
 	"cmp"
@@ -7,12 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/transitioner"
 )
 
-// A Retry says which workunits that were given up are revived, and how.
-type Retry struct {
+// A RetrySpec says which workunits that were given up are revived, and how.
+type RetrySpec struct {
 	IDs []int64 // these, or, if there are none, all of the following
 	// App and Batch, of which one is given, and the errors for which they were given up;
 	// 0: any.
@@ -34,12 +35,12 @@ type Retried struct {
 
 // Retry revives workunits that were given up. An id that does not exist is an error, and
 // nothing of its group of 500 is done.
-func (p *Project) Retry(ctx context.Context, r Retry, now time.Time) (Retried, error) {
+func Retry(ctx context.Context, p *project.Project, r RetrySpec, now time.Time) (Retried, error) {
 	done := Retried{Refused: make(map[transitioner.Refusal]int)}
 	if len(r.IDs) > 0 {
 		for ids := r.IDs; len(ids) > 0; {
 			n := min(len(ids), cancelBatch)
-			if err := p.retry(ctx, r, ids[:n], now, &done); err != nil {
+			if err := retry(ctx, p, r, ids[:n], now, &done); err != nil {
 				return done, err
 			}
 			ids = ids[n:]
@@ -73,7 +74,7 @@ func (p *Project) Retry(ctx context.Context, r Retry, now time.Time) (Retried, e
 		if err != nil || len(ids) == 0 {
 			return done, err
 		}
-		if err := p.retry(ctx, r, ids, now, &done); err != nil {
+		if err := retry(ctx, p, r, ids, now, &done); err != nil {
 			return done, err
 		}
 		after = ids[len(ids)-1]
@@ -81,7 +82,7 @@ func (p *Project) Retry(ctx context.Context, r Retry, now time.Time) (Retried, e
 }
 
 // retry revives some workunits in one transaction, or only looks at them.
-func (p *Project) retry(ctx context.Context, r Retry, ids []int64, now time.Time, done *Retried) error {
+func retry(ctx context.Context, p *project.Project, r RetrySpec, ids []int64, now time.Time, done *Retried) error {
 	var refused []transitioner.Refusal
 	each := func(tx *store.Tx) error {
 		refused = refused[:0]
@@ -120,7 +121,7 @@ func (p *Project) retry(ctx context.Context, r Retry, ids []int64, now time.Time
 }
 
 // why is what the history says.
-func (r *Retry) why() string {
+func (r *RetrySpec) why() string {
 	if reason := strings.Join(strings.Fields(r.Reason), " "); reason != "" {
 		return "work retry: " + reason
 	}

@@ -1,4 +1,4 @@
-package server
+package operate
 
 import (
 	"context"
@@ -12,39 +12,37 @@ import (
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
-
-// nextKey is where a new code signing key lies until all is signed with it.
-const nextKey = "next_code_sign"
 
 // RotateKey replaces the project's code signing key by a new one and signs the files
 // of all app versions with it. Each former key signs the new one, so that hosts which
 // know any of them accept it; their private keys must be there for that, in keys/. No
 // server may run meanwhile, as it knows the key from its start: RotateKey returns
-// ErrServed if one does on this computer; others it cannot see. After a crash
+// project.ErrServed if one does on this computer; others it cannot see. After a crash
 // RotateKey, called again, goes on where it was; until then the project is not served.
-func (p *Project) RotateKey(ctx context.Context) (err error) {
-	done, err := p.alone()
+func RotateKey(ctx context.Context, p *project.Project) (err error) {
+	done, err := p.Alone()
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	keys := filepath.Join(p.Dir, keysDir)
-	next, present := filepath.Join(keys, nextKey), filepath.Join(keys, "code_sign")
-	if !p.rotating() {
-		if err := makeKeys(next); err != nil {
+	keys := filepath.Join(p.Dir, project.KeysDir)
+	next, present := filepath.Join(keys, project.NextKey), filepath.Join(keys, "code_sign")
+	if !p.Rotating() {
+		if err := project.MakeKeys(next); err != nil {
 			return err
 		}
 	}
-	key, err := readPrivate(next + "_private")
+	key, err := project.ReadPrivate(next + "_private")
 	if errors.Is(err, fs.ErrNotExist) {
-		key, err = readPrivate(present + "_private") // it was put into place
+		key, err = project.ReadPrivate(present + "_private") // it was put into place
 	}
 	if err != nil {
 		return err
 	}
-	if err := p.signAgain(ctx, key); err != nil {
+	if err := signAgain(ctx, p, key); err != nil {
 		return err
 	}
 	if err := endorse(keys, key.Public().Text()); err != nil {
@@ -58,20 +56,14 @@ func (p *Project) RotateKey(ctx context.Context) (err error) {
 	if err := atomicfile.SyncDir(keys); err != nil {
 		return err
 	}
-	return p.readKeys()
-}
-
-// rotating reports whether a rotation was begun and not ended.
-func (p *Project) rotating() bool {
-	_, err := os.Stat(filepath.Join(p.Dir, keysDir, nextKey+"_public"))
-	return err == nil
+	return p.ReadKeys()
 }
 
 // endorse makes the present key the last of the former ones, and has all of them sign
 // the one that is offered.
 func endorse(keys, offered string) error {
 	file := func(name string, n int) string { return filepath.Join(keys, name+"_"+strconv.Itoa(n)) }
-	present, err := readPrivate(filepath.Join(keys, "code_sign_private"))
+	present, err := project.ReadPrivate(filepath.Join(keys, "code_sign_private"))
 	if err != nil {
 		return err
 	}
@@ -101,7 +93,7 @@ func endorse(keys, offered string) error {
 		last++
 	}
 	for n := range last {
-		old, err := readPrivate(file("old_key_private", n))
+		old, err := project.ReadPrivate(file("old_key_private", n))
 		if errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is not there: it must sign the new key, or hosts that know only its key cannot trust the new one; bring it back and run this again", file("old_key_private", n))
 		}
@@ -119,20 +111,8 @@ func endorse(keys, offered string) error {
 	return nil
 }
 
-func readPrivate(path string) (*protocol.PrivateKey, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	key, err := protocol.ParsePrivateKey(string(text))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return key, nil
-}
-
 // signAgain signs the files of all app versions.
-func (p *Project) signAgain(ctx context.Context, key *protocol.PrivateKey) error {
+func signAgain(ctx context.Context, p *project.Project, key *protocol.PrivateKey) error {
 	var versions []store.AppVersion
 	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
 		versions, err = tx.AllAppVersions()
@@ -143,7 +123,7 @@ func (p *Project) signAgain(ctx context.Context, key *protocol.PrivateKey) error
 	}
 	docs := make(map[int64]string, len(versions))
 	for _, v := range versions {
-		if docs[v.ID], err = p.signDoc(v.XMLDoc, key); err != nil {
+		if docs[v.ID], err = signDoc(ctx, p, v.XMLDoc, key); err != nil {
 			return fmt.Errorf("app version %d: %w", v.ID, err)
 		}
 	}
@@ -158,7 +138,7 @@ func (p *Project) signAgain(ctx context.Context, key *protocol.PrivateKey) error
 }
 
 // signDoc replaces the signatures in the description of an app version.
-func (p *Project) signDoc(doc string, key *protocol.PrivateKey) (string, error) {
+func signDoc(ctx context.Context, p *project.Project, doc string, key *protocol.PrivateKey) (string, error) {
 	e, err := protocol.ParseElements([]byte(doc))
 	if err != nil {
 		return "", err
@@ -166,7 +146,7 @@ func (p *Project) signDoc(doc string, key *protocol.PrivateKey) (string, error) 
 	var b strings.Builder
 	for _, f := range e.Files {
 		if f.Signature != "" {
-			content, err := p.Download.Open(f.Name)
+			content, err := p.Download.Open(ctx, f.Name)
 			if err != nil {
 				return "", err
 			}

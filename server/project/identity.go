@@ -1,4 +1,4 @@
-package server
+package project
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ const identityFile = "project_id"
 // no work, under keys that volunteers know. adopt takes it nevertheless.
 func (p *Project) openDatabase(ctx context.Context, adopt bool) error {
 	where := cmp.Or(p.Config.Database, filepath.Join(p.Dir, databaseFile))
-	path := filepath.Join(p.Dir, keysDir, identityFile)
+	path := filepath.Join(p.Dir, KeysDir, identityFile)
 	ours, err := readIdentity(path)
 	if err != nil {
 		return err

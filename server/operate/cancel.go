@@ -1,10 +1,11 @@
-package server
+package operate
 
 import (
 	"context"
 	"fmt"
 	"time"
 
+	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/transitioner"
 )
@@ -23,7 +24,7 @@ type Cancelled struct {
 // is told. Workunits that have a canonical result or were given up stay as they
 // are. An id that does not exist is an error, and nothing of its group of 500 is
 // done.
-func (p *Project) Cancel(ctx context.Context, ids []int64, now time.Time) (c Cancelled, err error) {
+func Cancel(ctx context.Context, p *project.Project, ids []int64, now time.Time) (c Cancelled, err error) {
 	for len(ids) > 0 {
 		n := min(len(ids), cancelBatch)
 		var part Cancelled
@@ -53,7 +54,7 @@ func (p *Project) Cancel(ctx context.Context, ids []int64, now time.Time) (c Can
 }
 
 // CancelBatch cancels all workunits of a batch.
-func (p *Project) CancelBatch(ctx context.Context, batch int64, now time.Time) (c Cancelled, err error) {
+func CancelBatch(ctx context.Context, p *project.Project, batch int64, now time.Time) (c Cancelled, err error) {
 	for after := int64(0); ; {
 		var ids []int64
 		err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
@@ -66,7 +67,7 @@ func (p *Project) CancelBatch(ctx context.Context, batch int64, now time.Time) (
 		if err != nil || len(ids) == 0 {
 			return c, err
 		}
-		part, err := p.Cancel(ctx, ids, now)
+		part, err := Cancel(ctx, p, ids, now)
 		c.Workunits += part.Workunits
 		c.Finished += part.Finished
 		if err != nil {

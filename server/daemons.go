@@ -1,0 +1,64 @@
+package server
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/assimilator"
+	"github.com/starling-grid/starling/server/filedeleter"
+	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/purger"
+	"github.com/starling-grid/starling/server/transitioner"
+	"github.com/starling-grid/starling/server/trickler"
+	"github.com/starling-grid/starling/server/validator"
+)
+
+// A daemon handles what waits for it in one pass and returns how much it did.
+type daemon struct {
+	name string
+	pass func(ctx context.Context, now time.Time) (int, error)
+}
+
+// daemons returns those that keep work moving in this process, in the order in
+// which a workunit meets them.
+func (s *Server) daemons() []daemon {
+	st := s.Store.Shard(s.part.Shard)
+	t := &transitioner.Transitioner{
+		Store: st, Log: s.Log.With("part", "transitioner"), Describe: s.describeResult,
+		DeleteDelay: protocol.Seconds(s.Config.DeleteDelayHours * 3600),
+		Affinity:    protocol.Seconds(s.Config.AffinityHours * 3600),
+	}
+	v := &validator.Validator{
+		Store: st, Log: s.Log.With("part", "validator"), Checker: s.checker, Credit: s.creditPolicy,
+		DailyQuota: s.Config.DailyResultQuota,
+	}
+	a := &assimilator.Assimilator{Store: st, Log: s.Log.With("part", "assimilator"), Handler: s.assimilation}
+	m := &trickler.Trickler{Store: st, Log: s.Log.With("part", "trickler"), Handler: s.trickle}
+	d := &filedeleter.Deleter{
+		Store: st, Log: s.Log.With("part", "file_deleter"), Download: s.Download, Upload: s.Upload,
+	}
+	g := &purger.Purger{
+		Store: st, Log: s.Log.With("part", "purger"), Dir: filepath.Join(s.Dir, project.ArchiveDir), Upload: s.Upload,
+		After: protocol.Seconds(s.Config.PurgeAfterDays * 86400),
+	}
+	rel := &transitioner.Releaser{Store: st, Log: s.Log.With("part", "releaser"), Files: s.Download}
+	all := []daemon{
+		{"transitioner", func(ctx context.Context, now time.Time) (int, error) {
+			n, err := rel.Pass(ctx, now)
+			if err != nil {
+				return n, err
+			}
+			m, err := t.Pass(ctx, now)
+			return n + m, err
+		}},
+		{"validator", v.Pass},
+		{"assimilator", a.Pass},
+		{"trickler", m.Pass},
+		{"filedeleter", d.Pass},
+		{"purger", g.Pass},
+	}
+	return slices.DeleteFunc(all, func(d daemon) bool { return !s.part.has(d.name) })
+}

@@ -1,0 +1,273 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/match"
+)
+
+// Config is what server.toml holds. Keys that BOINC's config.xml has carry its names; what
+// each means, what holds without it and what it takes stand in the list of settings.
+type Config struct {
+	LongName  string `toml:"long_name"`
+	MasterURL string `toml:"master_url"`
+	Listen    string `toml:"listen"`
+	Database  string `toml:"database"`
+	Files     string `toml:"files"`
+
+	MinCoreVersion        string  `toml:"min_core_version"`
+	DailyResultQuota      int     `toml:"daily_result_quota"`
+	MinSendworkInterval   float64 `toml:"min_sendwork_interval"`
+	NextRPCDelay          float64 `toml:"next_rpc_delay"`
+	MaxWusToSend          int     `toml:"max_wus_to_send"`
+	MaxWusInProgress      int     `toml:"max_wus_in_progress"`
+	MaxNCPUs              int     `toml:"max_ncpus"`
+	MaxInfeasible         int     `toml:"max_infeasible"`
+	OneResultPerUserPerWU bool    `toml:"one_result_per_user_per_wu"`
+	OneResultPerHostPerWU bool    `toml:"one_result_per_host_per_wu"`
+	ResendLostResults     bool    `toml:"resend_lost_results"`
+	SendResultAbort       bool    `toml:"send_result_abort"`
+
+	AffinityHours          float64 `toml:"affinity_hours"`
+	DeleteDelayHours       float64 `toml:"delete_delay_hours"`
+	PurgeAfterDays         float64 `toml:"purge_after_days"`
+	DisableAccountCreation bool    `toml:"disable_account_creation"`
+	MinPasswdLength        int     `toml:"min_passwd_length"`
+	Mail                   string  `toml:"mail"`
+	MailFrom               string  `toml:"mail_from"`
+
+	TrustedProxies           []string `toml:"trusted_proxies"`
+	MaxRequestsPerAddress    int      `toml:"max_requests_per_address"`
+	MaxRequestMB             float64  `toml:"max_request_mb"`
+	MaxRequestMBPerAddress   float64  `toml:"max_request_mb_per_address"`
+	MinTransferRate          float64  `toml:"min_transfer_rate"`
+	MaxAccountsPerAddressDay int      `toml:"max_accounts_per_address_day"`
+	MaxHostsPerUserDay       int      `toml:"max_hosts_per_user_day"`
+	MaxWrongPasswords        int      `toml:"max_wrong_passwords"`
+	MetricsAllow             []string `toml:"metrics_allow"`
+	MetricsToken             string   `toml:"metrics_token"`
+
+	PlanClass map[string]match.PlanClass `toml:"plan_class"`
+}
+
+// DefaultConfig is what holds where server.toml says nothing.
+func DefaultConfig() Config {
+	var c Config
+	fields := c.fields()
+	for _, set := range settings {
+		switch f := fields[set.name]; preset := set.preset.(type) {
+		case nil:
+		case []string:
+			f.Set(reflect.ValueOf(slices.Clone(preset)))
+		default:
+			f.Set(reflect.ValueOf(preset).Convert(f.Type()))
+		}
+	}
+	return c
+}
+
+// fields returns the fields of c by the names of their keys.
+func (c *Config) fields() map[string]reflect.Value {
+	byName := make(map[string]reflect.Value)
+	v := reflect.ValueOf(c).Elem()
+	for f := range v.Type().Fields() {
+		byName[f.Tag.Get("toml")] = v.FieldByIndex(f.Index)
+	}
+	return byName
+}
+
+// Text is the server.toml of a new project: every setting with its meaning, and the value
+// that it has in c, but for plan classes.
+func (c *Config) Text() string {
+	said := *c
+	said.TrustedProxies = c.Proxies()
+	fields := said.fields()
+	var b strings.Builder
+	b.WriteString(head)
+	for _, set := range settings {
+		if set.about != "" {
+			b.WriteString("\n# " + strings.ReplaceAll(set.about, "\n", "\n# ") + "\n")
+		}
+		fmt.Fprintf(&b, "%s = %s\n", set.name, literal(fields[set.name].Interface()))
+	}
+	b.WriteString(foot)
+	return b.String()
+}
+
+// literal is a value as TOML has it.
+func literal(value any) string {
+	switch v := value.(type) {
+	case string:
+		return quote(v)
+	case []string:
+		words := make([]string, len(v))
+		for i, s := range v {
+			words[i] = quote(s)
+		}
+		return "[" + strings.Join(words, ", ") + "]"
+	}
+	return fmt.Sprint(value)
+}
+
+func quote(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteRune('\\')
+			b.WriteRune(r)
+		case r < ' ' || r == 0x7f:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return `"` + b.String() + `"`
+}
+
+// Proxies returns trusted_proxies, or what it is by default: ListenAddr puts a project
+// that is reached by https behind a proxy on the same computer.
+func (c *Config) Proxies() []string {
+	if c.TrustedProxies == nil && strings.HasPrefix(c.MasterURL, "https:") {
+		return []string{"127.0.0.1", "::1"}
+	}
+	return c.TrustedProxies
+}
+
+// readConfig reads DIR/server.toml. The error tells all that is wrong with it,
+// each with file, line and key.
+func readConfig(dir string) (Config, error) {
+	name := filepath.Join(dir, "server.toml")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return Config{}, fmt.Errorf("not a project's directory: %w", err)
+	}
+	return ParseConfig(name, text)
+}
+
+// ParseConfig reads settings as they stand in the file name. The error tells all that is
+// wrong with them, each with file, line and key.
+func ParseConfig(name string, text []byte) (Config, error) {
+	c := DefaultConfig()
+	lines, err := tomlfile.Decode(name, text, &c)
+	if err != nil {
+		return c, err
+	}
+	errs := c.check(lines)
+	return c, errors.Join(errs...)
+}
+
+// check looks at the values.
+func (c *Config) check(lines tomlfile.Lines) (errs []error) {
+	bad := func(key, format string, args ...any) { errs = append(errs, lines.Errorf(key, format, args...)) }
+	fields := c.fields()
+	for _, set := range settings {
+		if set.check != nil {
+			if err := set.check(c); err != nil {
+				bad(set.name, "%v", err)
+			}
+		}
+		n, is := number(fields[set.name])
+		if is && !(n >= 0 && n <= set.most) {
+			bad(set.name, "%v is out of range, want 0 to %v", n, set.most)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.PlanClass)) {
+		for _, e := range c.PlanClass[name].Check() {
+			bad("plan_class."+name+"."+e.Key, "%s", e.Text)
+		}
+		if !ValidPlanClass(name) || name == "" {
+			bad("plan_class."+name, "want a name of letters, digits, '_', '-' and '.'")
+		}
+	}
+	return errs
+}
+
+func number(v reflect.Value) (n float64, is bool) {
+	switch {
+	case v.CanInt():
+		return float64(v.Int()), true
+	case v.CanFloat():
+		return v.Float(), true
+	}
+	return 0, false
+}
+
+// CoreVersion reads a client's version, MAJOR.MINOR[.RELEASE]; "" is none.
+func CoreVersion(s string) (v protocol.Version, err error) {
+	if s == "" {
+		return v, nil
+	}
+	parts := strings.Split(s, ".")
+	into := []*int{&v.Major, &v.Minor, &v.Release}
+	if len(parts) < 2 || len(parts) > len(into) {
+		return v, fmt.Errorf("%q is not a version, want MAJOR.MINOR.RELEASE", s)
+	}
+	for i, p := range parts {
+		n, err := strconv.Atoi(p)
+		if err != nil || n < 0 || n > 99 {
+			return v, fmt.Errorf("%q is not a version, want MAJOR.MINOR.RELEASE", s)
+		}
+		*into[i] = n
+	}
+	return v, nil
+}
+
+var planClass = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,64}$`)
+
+// ValidPlanClass reports whether a plan class may have that name; "" is none.
+func ValidPlanClass(name string) bool { return planClass.MatchString(name) }
+
+// MasterURL returns the form of a project's address that clients agree with, or
+// says why they would refuse it.
+func MasterURL(s string) (string, error) {
+	canonical, err := protocol.CanonicalMasterURL(s)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(canonical)
+	if err != nil {
+		return "", fmt.Errorf("master URL %.100q: %w", s, err)
+	}
+	if strings.ContainsAny(u.Path, "{}") || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+		return "", fmt.Errorf("master URL %.100q: want scheme, host, port and path only", s)
+	}
+	return canonical, nil
+}
+
+// ListenAddr returns where the server listens by default: on the port of the
+// master URL, everywhere, or on loopback alone if that is all the URL reaches.
+func (c *Config) ListenAddr() string {
+	if c.Listen != "" {
+		return c.Listen
+	}
+	u, err := url.Parse(c.MasterURL)
+	if err != nil {
+		return ":80" // readConfig has checked it
+	}
+	port := u.Port()
+	if port == "" {
+		port = "80"
+	}
+	switch ip := net.ParseIP(u.Hostname()); {
+	case u.Scheme == "https":
+		return "127.0.0.1:8080" // behind a proxy that speaks TLS
+	case ip != nil && ip.IsLoopback():
+		return net.JoinHostPort(u.Hostname(), port)
+	default:
+		return ":" + port
+	}
+}

@@ -1,0 +1,115 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/scheduler"
+)
+
+// NextKey is where a new code signing key lies until all is signed with it.
+const NextKey = "next_code_sign"
+
+// UploadKey signs upload certificates.
+func (p *Project) UploadKey() *protocol.PrivateKey { return p.uploadKey }
+
+// CodeSign verifies the signatures of programs.
+func (p *Project) CodeSign() *protocol.PublicKey { return p.codeSign }
+
+// OldKeys are the former code signing keys.
+func (p *Project) OldKeys() []scheduler.OldKey { return p.oldKeys }
+
+// ReadKeys reads the keys again: they may have been rotated. Nobody may use the project
+// meanwhile.
+func (p *Project) ReadKeys() error {
+	read := func(name string) (string, error) {
+		b, err := os.ReadFile(filepath.Join(p.Dir, KeysDir, name))
+		return string(b), err
+	}
+	text, err := read("upload_private")
+	if err != nil {
+		return err
+	}
+	if p.uploadKey, err = protocol.ParsePrivateKey(text); err != nil {
+		return fmt.Errorf("upload_private: %w", err)
+	}
+	if text, err = read("code_sign_public"); err != nil {
+		return err
+	}
+	if p.codeSign, err = protocol.ParsePublicKey(text); err != nil {
+		return fmt.Errorf("code_sign_public: %w", err)
+	}
+	if p.Rotating() {
+		return nil // signatures may be of either key
+	}
+	p.oldKeys = nil
+	// As in BOINC: old_key_0, old_key_1, … and what each of them signed.
+	for n := 0; ; n++ {
+		old, err := read("old_key_" + strconv.Itoa(n))
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		sig, err2 := read("signature_" + strconv.Itoa(n))
+		if err := errors.Join(err, err2); err != nil {
+			return err
+		}
+		if err := protocol.AcceptNewKey(old, p.codeSign.Text(), sig); err != nil {
+			return fmt.Errorf("signature_%d: %w", n, err)
+		}
+		p.oldKeys = append(p.oldKeys, scheduler.OldKey{Text: old, Signature: sig})
+	}
+}
+
+// SigningKey reads the private key, which an operator may keep elsewhere most
+// of the time.
+func (p *Project) SigningKey() (*protocol.PrivateKey, error) {
+	text, err := os.ReadFile(filepath.Join(p.Dir, KeysDir, "code_sign_private"))
+	if err != nil {
+		return nil, fmt.Errorf("code signing key: %w", err)
+	}
+	key, err := protocol.ParsePrivateKey(string(text))
+	if err != nil {
+		return nil, err
+	}
+	if key.Public().Text() != p.codeSign.Text() {
+		return nil, errors.New("keys/code_sign_private and keys/code_sign_public do not belong together")
+	}
+	return key, nil
+}
+
+// MakeKeys makes a pair of keys, PATH_private and PATH_public.
+func MakeKeys(path string) error {
+	key, err := protocol.GenerateKey()
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(path+"_private", []byte(key.Text()), 0o600); err != nil {
+		return err
+	}
+	return atomicfile.Write(path+"_public", []byte(key.Public().Text()), 0o600)
+}
+
+// ReadPrivate reads a private key.
+func ReadPrivate(path string) (*protocol.PrivateKey, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := protocol.ParsePrivateKey(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return key, nil
+}
+
+// Rotating reports whether a rotation was begun and not ended.
+func (p *Project) Rotating() bool {
+	_, err := os.Stat(filepath.Join(p.Dir, KeysDir, NextKey+"_public"))
+	return err == nil
+}

@@ -1,0 +1,248 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/starling-grid/starling/server/limit"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A setting is a key of server.toml. What is to be known of it stands here and nowhere
+// else: what it means, what holds without it, and which values it takes. The field of
+// Config that has its name holds it.
+type setting struct {
+	name   string
+	about  string  // lines of the comment above it; "" leaves it to the setting before
+	preset any     // what holds without it; nil: "", 0, false or nothing
+	most   float64 // of a number, which is 0 or more
+	check  func(c *Config) error
+}
+
+// settings are all but the plan classes, in the order of the file.
+var settings = []setting{
+	{
+		name:  "long_name",
+		about: `The project's name, as volunteers see it.`,
+		check: func(c *Config) error {
+			if strings.TrimSpace(c.LongName) == "" || len(c.LongName) > 254 {
+				return errors.New("want a name of 1 to 254 bytes")
+			}
+			return nil
+		},
+	},
+	{
+		name: "master_url",
+		about: `The address to which volunteers attach. Changing it later makes clients that
+are attached complain or start anew.`,
+		check: func(c *Config) error {
+			u, err := MasterURL(c.MasterURL)
+			if err == nil && u != c.MasterURL {
+				err = fmt.Errorf("%q is not in canonical form, want %q", c.MasterURL, u)
+			}
+			return err
+		},
+	},
+	{
+		name: "listen",
+		about: `Where the server listens; "" listens on the port of master_url, or, if that
+begins with https, on 127.0.0.1:8080 for a proxy that speaks TLS.`,
+		check: func(c *Config) error {
+			if _, _, err := net.SplitHostPort(c.Listen); err != nil && c.Listen != "" {
+				return fmt.Errorf("%q is not an address, want HOST:PORT or :PORT", c.Listen)
+			}
+			return nil
+		},
+	},
+	{
+		name: "database",
+		about: `The database: "" is the file project.db beside this one (SQLite); a URL such as
+postgres://user:password@host/name is a database of a PostgreSQL server.`,
+		check: func(c *Config) error {
+			if c.Database != "" && !store.IsURL(c.Database) {
+				return errors.New("want \"\" or a URL that begins with postgres://")
+			}
+			return nil
+		},
+	},
+	{
+		name: "files",
+		about: `Where input and output files lie: "" is the folders download and upload beside this
+file; s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION is a bucket of an S3
+service (with &tls=false, one that speaks HTTP without TLS). The keys come from
+AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the server's environment, from
+~/.aws/credentials, or from the machine's role.`,
+	},
+	{
+		name: "min_core_version",
+		about: `The oldest version of BOINC's client that gets work, such as "7.4.22"; "" takes
+all. Starling's agent counts as the version of BOINC whose ways it follows.`,
+		check: func(c *Config) error {
+			_, err := CoreVersion(c.MinCoreVersion)
+			return err
+		},
+	},
+	{
+		name: "daily_result_quota", preset: 100, most: 1e6,
+		about: `Results that a computer may get a day, for each CPU. Errors lower it for a
+computer, down to 1, and good results raise it again.`,
+	},
+	{
+		name: "min_sendwork_interval", preset: 6, most: 86400,
+		about: `Seconds between two requests of a computer that may both bring work.`,
+	},
+	{
+		name: "next_rpc_delay", most: 14 * 86400,
+		about: `Seconds after which clients contact the project again even if they need
+nothing; 0 leaves it to them.`,
+	},
+	{
+		name: "max_wus_to_send", preset: 10, most: 1e5,
+		about: `Results sent in one reply at most, and results a computer may have at a time,
+each for each CPU.`,
+	},
+	{
+		name: "max_wus_in_progress", most: 1e6,
+	},
+	{
+		name: "max_ncpus", preset: 64, most: 1e5,
+		about: `CPUs of a computer that count for these limits.`,
+	},
+	{
+		name: "max_infeasible", most: 1e6,
+		about: `Accounts with a computer that asked within the last 7 days and has too little memory,
+disk or bandwidth for a result, before its workunit is given up; 0 gives nothing up.
+Only accounts with credit count, and computers for which the application has a version.
+starling-server status shows what waits for such computers; work retry revives it.`,
+	},
+	{
+		name: "one_result_per_user_per_wu",
+		about: `Whether a volunteer, or a computer, gets at most one result of a workunit.
+Results of one computer that agree prove little.`,
+	},
+	{
+		name: "one_result_per_host_per_wu", preset: true,
+	},
+	{
+		name: "resend_lost_results", preset: true,
+		about: `Whether a computer that lost a result, or never received it, is sent it again.`,
+	},
+	{
+		name: "send_result_abort", preset: true,
+		about: `Whether computers are told to abort results that are of no use any more.`,
+	},
+	{
+		name: "affinity_hours", preset: 24, most: 24 * 365,
+		about: `Hours for which a workunit is kept for the computers that have the files of its
+predecessor (work create --predecessor); then all may have it.`,
+	},
+	{
+		name: "delete_delay_hours", preset: 24, most: 24 * 3650,
+		about: `Hours for which the files of a workunit stay after the project has taken its outcome
+and the last result came in or was due. One that comes after its deadline is compared
+and gets credit so long, and work retry can revive what was given up.`,
+	},
+	{
+		name: "purge_after_days", most: 36500,
+		about: `Days after which a workunit that is finished moves, with its results, from the
+database to archive/, counted from the deletion of its files; 0 keeps all.
+Files that are uploaded later still are deleted.`,
+	},
+	{
+		name:  "disable_account_creation",
+		about: `Whether only the operator makes accounts (starling-server user add).`,
+	},
+	{
+		name: "min_passwd_length", preset: 6, most: 100,
+		about: `The shortest password that clients let people choose.`,
+	},
+	{ //nolint:gosec // the password is the word PASSWORD
+		name: "mail", preset: "mail",
+		about: `Where mail to volunteers goes: a folder beside this file, or a mail server,
+smtp://USER:PASSWORD@HOST:587 or smtps://…; "" sends none. It is sent as
+mail_from; "" is noreply at the host of master_url.`,
+	},
+	{
+		name: "mail_from",
+	},
+	{
+		name: "trusted_proxies",
+		about: `Proxies in front of the server, by address or network: what they say in
+X-Forwarded-For is where a request comes from. Name yours, or the limits below
+treat all volunteers as one address. By default this computer if master_url begins
+with https, and otherwise none.`,
+		check: func(c *Config) error {
+			_, err := limit.ParseProxies(c.TrustedProxies)
+			return err
+		},
+	},
+	{
+		name: "max_requests_per_address", preset: 100, most: 1e6,
+		about: `Requests of one address that are answered at a time.`,
+	},
+	{
+		name: "max_request_mb", preset: 64, most: 1e6,
+		about: `Megabytes that requests to the scheduler take in memory at a time, all together
+and from one address. What exceeds it waits, and is then told to come again.`,
+	},
+	{
+		name: "max_request_mb_per_address", preset: 16, most: 1e6,
+	},
+	{
+		name: "min_transfer_rate", preset: 500, most: 1e6,
+		about: `Bytes a second at which a client must send its request and take the answer, on
+average over half a minute; there is no other bound on how long a file may take.
+0 asks for any progress within that time.`,
+	},
+	{
+		name: "max_accounts_per_address_day", preset: 50, most: 1e6,
+		about: `Accounts made from one address a day, and computers added to one account a day.`,
+	},
+	{
+		name: "max_hosts_per_user_day", preset: 500, most: 1e5,
+	},
+	{
+		name: "max_wrong_passwords", preset: 10, most: 1e6,
+		about: `Wrong passwords for one account from one address; then one more a minute. The owner
+is not locked out elsewhere, and the account key always works.`,
+	},
+	{
+		name: "metrics_allow", preset: []string{"127.0.0.1", "::1"},
+		about: `Who may read the metrics page: addresses and networks, and whoever sends the token
+(Authorization: Bearer TOKEN); "" is none.`,
+		check: func(c *Config) error {
+			_, err := limit.ParseProxies(c.MetricsAllow)
+			return err
+		},
+	},
+	{
+		name: "metrics_token",
+		check: func(c *Config) error {
+			if c.MetricsToken != "" && len(c.MetricsToken) < 16 {
+				return errors.New("want at least 16 characters, or \"\" for none")
+			}
+			return nil
+		},
+	},
+}
+
+// head and foot stand before and after the settings.
+const (
+	head = `# Settings of the project. Keys with an equal in BOINC carry the name that it
+# has in BOINC's config.xml. A limit of 0 is switched off. The server reads
+# this file when it starts.
+`
+	foot = `
+# Plan classes: on which computers the app versions of a class run. For example
+#
+# [plan_class.mt]
+# min_ncpus = 2            # CPUs that the computer may use, at least
+# max_threads = 8          # CPUs that a task uses, at most; without: one
+# nthreads_cmdline = true  # tell the program how many: --nthreads N
+# cpu_feature = ["avx2"]   # what the processor must have, as it says itself
+# min_memory_mb = 4096     # of the computer
+# projected_flops_scale = 1.5  # speed, over that of the benchmark times CPUs
+`
+)
