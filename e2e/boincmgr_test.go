@@ -112,7 +112,7 @@ func (m manager) does(what, title string, keys []string, so func() bool) {
 	}
 }
 
-var asksFor = regexp.MustCompile(`"a tool calls".* call=(\w+)`)
+var asksFor = regexp.MustCompile(`"GUI RPC call".* call=(\w+)`)
 
 // asked lists the calls that the Manager has made.
 func (m manager) asked() (calls []string) {
