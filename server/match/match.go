@@ -177,6 +177,9 @@ func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
 	if why != nil {
 		return nil, why
 	}
+	if why := m.unreliable(c, v); why != nil {
+		return nil, why
+	}
 	u, _ := m.Usage(v)
 	if why := m.feasible(c, u); why != nil {
 		return nil, why
@@ -242,6 +245,9 @@ func (m *Match) Kind(head []store.Candidate) bool {
 func (m *Match) suits(head []store.Candidate) bool {
 	c := &head[0]
 	v, why := m.versionFor(c)
+	if why == nil {
+		why = m.unreliable(c, v)
+	}
 	if why != nil {
 		for range head {
 			m.passOver(c.AppID, *why)

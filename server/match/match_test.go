@@ -187,6 +187,14 @@ func TestRefusals(t *testing.T) {
 			}, protocol.Refusal{Code: protocol.RefusedInProgress, Need: 5, Have: 3, Count: -1}, nil, false,
 		},
 		{
+			"what it has fails, and the workunit has one chance left", func(w *world) {
+				w.standing.Earned[11] = store.HostAppVersion{ErrorRate: 0.26}
+				w.standing.Earned[12] = store.HostAppVersion{ErrorRate: 0}
+				w.add(func(c *store.Candidate) { c.LastChance = true })
+				w.add()
+			}, protocol.Refusal{Code: protocol.RefusedUnreliable}, []int64{2}, false,
+		},
+		{
 			"it had a result of the workunit", func(w *world) {
 				w.facts.Rules.OneResultPerUserPerWU = true
 				w.standing.Had[101] = true

@@ -50,7 +50,7 @@ func draw(t *rapid.T) *world {
 	}
 	w.standing.InProgress = number("in progress", 0, 1, 9)
 	for i := range int64(5) {
-		w.standing.Earned[10+i] = store.HostAppVersion{NJobsToday: number("today", 0, 1, 5), MaxJobsPerDay: number("max_jobs_per_day", 0, 1, 2)}
+		w.standing.Earned[10+i] = store.HostAppVersion{NJobsToday: number("today", 0, 1, 5), MaxJobsPerDay: number("max_jobs_per_day", 0, 1, 2), ErrorRate: pick("error rate", 0, 0, 0.25, 0.3, 1)}
 		w.standing.Had[100+i] = r.OneResultPerUserPerWU && rapid.Bool().Draw(t, "had")
 	}
 	for i := range int64(rapid.IntRange(0, 20).Draw(t, "candidates")) {
@@ -63,6 +63,7 @@ func draw(t *rapid.T) *world {
 		if c.AppVersionID == 10 || c.AppVersionID == 13 { // or the next that is of the application
 			c.AppVersionID += (c.AppID - 1 - (c.AppVersionID-10)%int64(len(cat.Apps)) + int64(len(cat.Apps))) % int64(len(cat.Apps))
 		}
+		c.LastChance = rapid.IntRange(0, 2).Draw(t, "last chance") == 0
 		if rapid.IntRange(0, 5).Draw(t, "reserved") == 0 {
 			c.ReservedUntil = t0.Add(time.Hour)
 		}
@@ -131,6 +132,9 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 		handedOut := slices.ContainsFunc(w.facts.Catalog.Versions, func(v *store.AppVersion) bool { return v.ID == a.AppVersionID })
 		if app.HomogeneousAppVersion && handedOut && a.AppVersionID != v.ID {
 			t.Fatalf("a workunit of version %d is computed with %d", a.AppVersionID, v.ID)
+		}
+		if e := w.standing.Earned[v.ID]; a.LastChance && e.ErrorRate > 0.25 {
+			t.Fatalf("the last chance of a workunit goes to a host of which %v fails", e.ErrorRate)
 		}
 		today[v.ID]++
 		if e := w.standing.Earned[v.ID]; r.DailyResultQuota > 0 && e.NJobsToday+today[v.ID] > hostversion.Quota(e, r.DailyResultQuota)*w.cpus() {

@@ -53,3 +53,42 @@ func TestErrorsLowerTheQuota(t *testing.T) {
 		t.Errorf("after an error: %d, want 3", got)
 	}
 }
+
+// A computer that keeps failing gets work still, but none that must not fail.
+func TestABadRecordGetsNoLastChance(t *testing.T) {
+	w := newWorld(t)
+	w.s.Config.ResendLostResults = false
+	ask := func() *protocol.SchedulerReply {
+		return w.ask(func(r *protocol.SchedulerRequest) { r.CPUReqSeconds = 1 })
+	}
+	w.addWork("first", 1)
+	ask()
+	first := w.result("first_0")
+	w.addWork("last", 1)
+	w.update(func(tx *store.Tx) error { // as the transitioner does
+		old, err := tx.WorkunitByName("last")
+		if err != nil {
+			return err
+		}
+		now := old
+		now.LastChance = true
+		return tx.SaveWorkunit(old, now)
+	})
+	record := func(rate float64) {
+		w.update(func(tx *store.Tx) error {
+			return tx.SaveHostAppVersion(store.HostAppVersion{HostID: first.HostID, AppVersionID: first.AppVersionID, ErrorRate: rate})
+		})
+	}
+	record(0.9)
+	if got := ask(); len(got.Results) != 0 || !strings.Contains(texts(got), "kept for computers with a good record") {
+		t.Errorf("%d results, %s", len(got.Results), texts(got))
+	}
+	w.addWork("other", 1)
+	if got := ask(); len(got.Results) != 1 || got.Results[0].Name != "other_0" {
+		t.Errorf("beside other work: %+v, %s", got.Results, texts(got))
+	}
+	record(0.1)
+	if got := ask(); len(got.Results) != 1 || got.Results[0].Name != "last_0" {
+		t.Errorf("with a good record: %+v, %s", got.Results, texts(got))
+	}
+}

@@ -23,6 +23,7 @@ type Candidate struct {
 	DelayBound     time.Duration
 	HRClass        int64 // what the workunit is committed to; 0 nothing yet
 	AppVersionID   int64
+	LastChance     bool // one more failure gives the workunit up
 
 	RscBandwidthBound float64
 	ReservedUntil     time.Time // only the hosts of KeptFor may have it before
@@ -31,26 +32,30 @@ type Candidate struct {
 func scanCandidate(r row) (c Candidate, err error) {
 	return c, r.Scan(&c.ID, &c.Name, &c.XMLDocIn, &c.WorkunitID, &c.WorkunitName, &c.XMLDoc, &c.AppID, &c.Priority, &c.RscFpopsEst, &c.RscMemoryBound,
 		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound,
-		timeAt{&c.ReservedUntil})
+		flagged{&c.LastChance}, timeAt{&c.ReservedUntil})
 }
 
 const candidateColumns = `r.id, r.name, r.xml_doc_in, r.workunitid, w.name, w.xml_doc, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
-	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.reserved_until`
+	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.last_chance, w.reserved_until`
 
 // stillNeeded is true of workunits that still need results; the transitioner clears those
 // of others away.
 const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transitioner_flags = 0`
 
 // Kind is a number that stands for what decides which hosts may have a result of the
-// workunit: its application, what it is committed to, and what it needs, by orders of
-// magnitude. Workunits that differ in that have different kinds.
+// workunit: its application, what it is committed to, whether it is on its last chance, and what it
+// needs, by orders of magnitude. Workunits that differ in that have different kinds.
 func (w Workunit) Kind() int64 {
 	h := fnv.New64a()
 	var b [8]byte
-	for _, x := range []int64{
+	facts := []int64{
 		w.AppID, w.HRClass, w.AppVersionID, class(w.RscMemoryBound), class(w.RscDiskBound), class(w.RscBandwidthBound),
 		class(w.RscFpopsEst), class(w.DelayBound.Seconds()),
-	} {
+	}
+	if w.LastChance { // the kinds of others stay what they were before there was this
+		facts = append(facts, 1)
+	}
+	for _, x := range facts {
 		binary.LittleEndian.PutUint64(b[:], uint64(x)) //nolint:gosec // any bits will do
 		_, _ = h.Write(b[:])
 	}

@@ -62,7 +62,7 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 		for _, id := range ids {
 			j := jobs[id]
 			w := &work{wu: j.Workunit, plan: Decide(j.Workunit, j.Results, now, t.DeleteDelay)}
-			w.made = t.outline(j.Workunit, j.Results, w.plan.NewResults, now)
+			w.made = t.outline(j.Workunit, j.Results, w.plan, now)
 			due = append(due, w)
 		}
 		return nil
@@ -85,14 +85,15 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 	return len(due), nil
 }
 
-// outline makes n further results but for their descriptions.
-func (t *Transitioner) outline(wu store.Workunit, results []store.Result, n int, now time.Time) []store.Result {
-	made := make([]store.Result, 0, n)
+// outline makes the further results of a plan but for their descriptions.
+func (t *Transitioner) outline(wu store.Workunit, results []store.Result, p Plan, now time.Time) []store.Result {
+	made := make([]store.Result, 0, p.NewResults)
 	first := nextNumber(wu.Name, results)
-	for i := range n {
+	kind := p.of(wu).Kind()
+	for i := range p.NewResults {
 		made = append(made, store.Result{
 			CreateTime: now, WorkunitID: wu.ID, AppID: wu.AppID, Name: wu.Name + "_" + strconv.Itoa(first+i),
-			Batch: wu.Batch, Priority: wu.Priority, Random: random(), ServerState: store.Unsent, Kind: wu.Kind(),
+			Batch: wu.Batch, Priority: wu.Priority, Random: random(), ServerState: store.Unsent, Kind: kind,
 		})
 	}
 	return made
@@ -245,16 +246,21 @@ func apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made
 			return err
 		}
 	}
-	after := wu
-	after.NeedValidate, after.ErrorMask, after.TransitionTime = p.NeedValidate, p.ErrorMask, p.TransitionTime
+	return tx.SaveWorkunit(wu, p.of(wu))
+}
+
+// of returns what a workunit is after the plan.
+func (p *Plan) of(wu store.Workunit) store.Workunit {
+	wu.NeedValidate, wu.ErrorMask, wu.TransitionTime = p.NeedValidate, p.ErrorMask, p.TransitionTime
+	wu.LastChance = p.LastChance
 	if p.AssimilateReady {
-		after.AssimilateState = store.AssimilateReady
+		wu.AssimilateState = store.AssimilateReady
 	}
 	if p.DeleteInput {
-		after.FileDeleteState = store.DeleteReady
+		wu.FileDeleteState = store.DeleteReady
 	}
 	if p.Uncommit {
-		after.HRClass, after.AppVersionID = 0, 0
+		wu.HRClass, wu.AppVersionID = 0, 0
 	}
-	return tx.SaveWorkunit(wu, after)
+	return wu
 }

@@ -1,0 +1,9 @@
+-- +goose Up
+
+-- The share of a computer's recent results of an app version that were no good, of which
+-- each newer one counts for more: see hostversion.
+ALTER TABLE host_app_version ADD COLUMN error_rate REAL NOT NULL DEFAULT 0 CHECK (error_rate BETWEEN 0 AND 1);
+
+-- Whether one more failure gives the workunit up. Its results go to no computer whose
+-- results keep failing.
+ALTER TABLE workunit ADD COLUMN last_chance INTEGER NOT NULL DEFAULT 0 CHECK (last_chance IN (0, 1));
