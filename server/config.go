@@ -41,6 +41,12 @@ type Config struct {
 	ResendLostResults     bool    `toml:"resend_lost_results"`
 	SendResultAbort       bool    `toml:"send_result_abort"`
 
+	ReliableOnPriority        int64   `toml:"reliable_on_priority"`
+	ReliablePriorityOnOver    int64   `toml:"reliable_priority_on_over"`
+	ReliableMaxAvgTurnaround  float64 `toml:"reliable_max_avg_turnaround"`
+	ReliableMaxErrorRate      float64 `toml:"reliable_max_error_rate"`
+	ReliableReducedDelayBound float64 `toml:"reliable_reduced_delay_bound"`
+
 	AffinityHours          float64 `toml:"affinity_hours"`
 	DeleteDelayHours       float64 `toml:"delete_delay_hours"`
 	PurgeAfterDays         float64 `toml:"purge_after_days"`
@@ -73,10 +79,14 @@ func DefaultConfig() Config {
 		OneResultPerHostPerWU: true,
 		ResendLostResults:     true,
 		SendResultAbort:       true,
-		AffinityHours:         24,
-		DeleteDelayHours:      24,
-		MinPasswdLength:       6,
-		Mail:                  "mail",
+
+		ReliableMaxErrorRate:      0.05,
+		ReliableReducedDelayBound: 0.5,
+
+		AffinityHours:    24,
+		DeleteDelayHours: 24,
+		MinPasswdLength:  6,
+		Mail:             "mail",
 
 		MaxRequestsPerAddress:    100,
 		MaxRequestMB:             64,
@@ -157,6 +167,24 @@ resend_lost_results = %v
 # Whether computers are told to abort results that are of no use any more.
 send_result_abort = %v
 
+# Urgent results are those of this priority and above; 0: none is. They go to reliable
+# computers only, during the first 24 hours.
+reliable_on_priority = %d
+
+# By how much the priority of a result is raised that replaces one which failed, was late
+# or did not agree with the others.
+reliable_priority_on_over = %d
+
+# A computer is reliable if it has had 10 valid results of an app version, returns them
+# after so many seconds at most, on average (0: any time), and so small a share of the
+# recent ones was no good.
+reliable_max_avg_turnaround = %v
+reliable_max_error_rate = %v
+
+# Which part of its delay bound a computer has to report an urgent result, but at least
+# twice the time that it should take; 0 leaves the delay bound.
+reliable_reduced_delay_bound = %v
+
 # Hours for which a workunit is kept for the computers that have the files of its
 # predecessor (work create --predecessor); then all may have it.
 affinity_hours = %v
@@ -226,7 +254,8 @@ metrics_token = %q
 # projected_flops_scale = 1.5  # speed, over that of the benchmark times CPUs
 `, c.LongName, c.MasterURL, c.Database, c.Files, c.MinCoreVersion, c.DailyResultQuota, c.MinSendworkInterval, c.NextRPCDelay, c.MaxWusToSend,
 		c.MaxWusInProgress, c.MaxNCPUs, c.MaxInfeasible, c.OneResultPerUserPerWU, c.OneResultPerHostPerWU, c.ResendLostResults,
-		c.SendResultAbort, c.AffinityHours, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength,
+		c.SendResultAbort, c.ReliableOnPriority, c.ReliablePriorityOnOver, c.ReliableMaxAvgTurnaround, c.ReliableMaxErrorRate,
+		c.ReliableReducedDelayBound, c.AffinityHours, c.DeleteDelayHours, c.PurgeAfterDays, c.DisableAccountCreation, c.MinPasswdLength,
 		c.Mail, c.MailFrom, tomlList(c.proxies()), c.MaxRequestsPerAddress, c.MaxRequestMB, c.MaxRequestMBPerAddress, c.MinTransferRate,
 		c.MaxAccountsPerAddressDay, c.MaxHostsPerUserDay, c.MaxWrongPasswords, tomlList(c.MetricsAllow), c.MetricsToken)
 }
@@ -313,6 +342,11 @@ func (c *Config) check(lines tomlfile.Lines) (errs []error) {
 		{"max_wus_in_progress", float64(c.MaxWusInProgress), 1e6},
 		{"max_ncpus", float64(c.MaxNCPUs), 1e5},
 		{"max_infeasible", float64(c.MaxInfeasible), 1e6},
+		{"reliable_on_priority", float64(c.ReliableOnPriority), 1e9},
+		{"reliable_priority_on_over", float64(c.ReliablePriorityOnOver), 1e9},
+		{"reliable_max_avg_turnaround", c.ReliableMaxAvgTurnaround, 365 * 86400},
+		{"reliable_max_error_rate", c.ReliableMaxErrorRate, 1},
+		{"reliable_reduced_delay_bound", c.ReliableReducedDelayBound, 1},
 		{"affinity_hours", c.AffinityHours, 24 * 365},
 		{"delete_delay_hours", c.DeleteDelayHours, 24 * 3650},
 		{"purge_after_days", c.PurgeAfterDays, 36500},

@@ -32,6 +32,7 @@ import (
 	"github.com/starling-grid/starling/server/filedeleter"
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/limit"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/purger"
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
@@ -247,6 +248,10 @@ func (p *Project) Handler(reported func()) (http.Handler, error) {
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
 				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
 				PlanClasses: c.PlanClass,
+				Urgent: match.Urgent{
+					OnPriority: c.ReliableOnPriority, MaxAvgTurnaround: protocol.Seconds(c.ReliableMaxAvgTurnaround),
+					MaxErrorRate: c.ReliableMaxErrorRate, ReducedDelayBound: c.ReliableReducedDelayBound,
+				},
 			},
 		},
 		Upload: &upload.Handler{Files: p.Upload, Key: p.uploadKey.Public(), Log: p.log.With("part", "upload")},
@@ -268,6 +273,8 @@ func (p *Project) daemons() []daemon {
 		Store: st, Log: p.log.With("part", "transitioner"), Describe: p.describeResult,
 		DeleteDelay: protocol.Seconds(p.Config.DeleteDelayHours * 3600),
 		Affinity:    protocol.Seconds(p.Config.AffinityHours * 3600),
+
+		PriorityOnOver: p.Config.ReliablePriorityOnOver,
 	}
 	v := &validator.Validator{
 		Store: st, Log: p.log.With("part", "validator"), Checker: p.checker, Credit: p.creditPolicy,

@@ -16,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// enough is how many valid results in a row earn trust.
+// enough is how many valid results earn trust.
 const enough = 10
 
 // Quota returns how many results a CPU the host may get today; quota is the

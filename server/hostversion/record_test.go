@@ -2,6 +2,7 @@ package hostversion_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/store"
@@ -51,4 +52,32 @@ func TestTheErrorRateIsAShare(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestReliable(t *testing.T) {
+	var h store.HostAppVersion
+	reliable := func() bool { return hostversion.Reliable(h, 2*time.Hour, 0.05) }
+	for n := 1; n <= 10; n++ {
+		h = hostversion.Returned(valid(h), time.Hour)
+		if got, want := reliable(), n == 10; got != want {
+			t.Errorf("after %d valid results: %v, want %v", n, got, want)
+		}
+	}
+	if h.Turnaround != 3600 {
+		t.Errorf("turnaround %v, want 3600", h.Turnaround)
+	}
+	slow := hostversion.Returned(h, 12*time.Hour)
+	if slow.Turnaround != 3600*2.1 || hostversion.Reliable(slow, 2*time.Hour, 0.05) || !hostversion.Reliable(slow, 0, 0.05) {
+		t.Errorf("after a slow one: %+v", slow)
+	}
+	h = failed(h)
+	for n := 1; n <= 7; n++ {
+		if got, want := reliable(), false; got != want {
+			t.Errorf("%d valid results after a failure: %v, want %v", n-1, got, want)
+		}
+		h = valid(h)
+	}
+	if !reliable() {
+		t.Errorf("7 valid results after a failure: %+v", h)
+	}
 }

@@ -39,6 +39,7 @@ type Rules struct {
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
 
+	Urgent      Urgent
 	PlanClasses map[string]PlanClass // by name
 }
 
@@ -83,6 +84,9 @@ type Assignment struct {
 	// Duration is how long it takes on this host, the time included in which the host is
 	// off or may not compute.
 	Duration time.Duration
+	// Within is how long after it is sent the host has to report it, at most the delay
+	// bound of the workunit.
+	Within time.Duration
 	// Cost is what it counts for against its application: seconds of CPUs over the
 	// application's weight.
 	Cost float64
@@ -181,7 +185,7 @@ func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
 		return nil, why
 	}
 	u, _ := m.Usage(v)
-	if why := m.feasible(c, u); why != nil {
+	if why := m.feasible(c, u, m.within(c, m.duration(c.RscFpopsEst, u))); why != nil {
 		return nil, why
 	}
 	if c.RscDiskBound > m.disk { // once what this reply brings is there
@@ -205,11 +209,11 @@ func (m *Match) versionFor(c *store.Candidate) (*store.AppVersion, *Lack) {
 }
 
 // feasible returns what a candidate needs and this host does not have, or nil if
-// it can compute it in time. What this reply brings counts for the time only.
+// it can compute it within a time. What this reply brings counts for the time only.
 //
 // A host whose CPUs are idle gets something, however slow it is: estimates are
 // what they are.
-func (m *Match) feasible(c *store.Candidate, u Usage) *Lack {
+func (m *Match) feasible(c *store.Candidate, u Usage, within time.Duration) *Lack {
 	l := &m.limits
 	switch {
 	case c.RscMemoryBound > l.memory:
@@ -220,8 +224,8 @@ func (m *Match) feasible(c *store.Candidate, u Usage) *Lack {
 		return &Lack{Code: protocol.RefusedBandwidth, Need: c.RscBandwidthBound, Have: l.bandwidth, small: true}
 	}
 	if start := m.queue.start(u.NCPUs); start > 0 {
-		if done := start + m.duration(c.RscFpopsEst, u); done > c.DelayBound {
-			return &Lack{Code: protocol.RefusedDeadline, Need: done.Seconds(), Have: c.DelayBound.Seconds()}
+		if done := start + m.duration(c.RscFpopsEst, u); done > within {
+			return &Lack{Code: protocol.RefusedDeadline, Need: done.Seconds(), Have: within.Seconds()}
 		}
 	}
 	return nil
@@ -246,7 +250,7 @@ func (m *Match) suits(head []store.Candidate) bool {
 	c := &head[0]
 	v, why := m.versionFor(c)
 	if why == nil {
-		why = m.unreliable(c, v)
+		why = m.failing(&store.Candidate{LastChance: c.LastChance}, v) // of all the kind
 	}
 	if why != nil {
 		for range head {
@@ -257,13 +261,12 @@ func (m *Match) suits(head []store.Candidate) bool {
 	least := *c
 	least.RscMemoryBound, least.RscDiskBound = store.AtLeast(c.RscMemoryBound), store.AtLeast(c.RscDiskBound)
 	least.RscBandwidthBound, least.RscFpopsEst = store.AtLeast(c.RscBandwidthBound), store.AtLeast(c.RscFpopsEst)
-	least.DelayBound = 2 * c.DelayBound
 	u, _ := m.Usage(v)
-	if m.feasible(&least, u) == nil {
+	if m.feasible(&least, u, 2*c.DelayBound) == nil {
 		return true
 	}
 	for i := range head {
-		if why := m.feasible(&head[i], u); why != nil {
+		if why := m.feasible(&head[i], u, head[i].DelayBound); why != nil {
 			m.passOver(head[i].AppID, *why)
 			if i == 0 && why.small {
 				m.small(&head[i])
@@ -285,6 +288,9 @@ func (m *Match) Fit(c *store.Candidate) store.Fit {
 	}
 	if v := m.Version(c.AppID); v != nil {
 		u, _ := m.Usage(v)
+		if urgent := &m.facts.Rules.Urgent; !urgent.reliable(m.standing.Earned[v.ID]) {
+			f.Below, f.BelowSince = urgent.OnPriority, m.facts.Now.Add(-firstRefusal)
+		}
 		if start := m.queue.start(u.NCPUs); start > 0 {
 			f.Wait, f.PerFlop = start.Seconds(), m.duration(1e12, u).Seconds()/1e12
 		}
@@ -313,7 +319,7 @@ func (m *Match) assignment(c *store.Candidate) Assignment {
 	v, _ := m.versionFor(c)
 	u, _ := m.Usage(v)
 	d := m.duration(c.RscFpopsEst, u)
-	return Assignment{Candidate: *c, Version: v, Usage: u, Duration: d, Cost: d.Seconds() * u.NCPUs / m.weight(c.AppID)}
+	return Assignment{Candidate: *c, Version: v, Usage: u, Duration: d, Within: m.within(c, d), Cost: d.Seconds() * u.NCPUs / m.weight(c.AppID)}
 }
 
 // weight is the part of the computing time that an application is to get.

@@ -17,6 +17,7 @@ type Candidate struct {
 	XMLDoc         string // as in Workunit
 	AppID          int64
 	Priority       int64
+	CreateTime     time.Time
 	RscFpopsEst    float64
 	RscMemoryBound float64
 	RscDiskBound   float64
@@ -30,12 +31,12 @@ type Candidate struct {
 }
 
 func scanCandidate(r row) (c Candidate, err error) {
-	return c, r.Scan(&c.ID, &c.Name, &c.XMLDocIn, &c.WorkunitID, &c.WorkunitName, &c.XMLDoc, &c.AppID, &c.Priority, &c.RscFpopsEst, &c.RscMemoryBound,
+	return c, r.Scan(&c.ID, &c.Name, &c.XMLDocIn, &c.WorkunitID, &c.WorkunitName, &c.XMLDoc, &c.AppID, &c.Priority, timeAt{&c.CreateTime}, &c.RscFpopsEst, &c.RscMemoryBound,
 		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound,
 		flagged{&c.LastChance}, timeAt{&c.ReservedUntil})
 }
 
-const candidateColumns = `r.id, r.name, r.xml_doc_in, r.workunitid, w.name, w.xml_doc, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
+const candidateColumns = `r.id, r.name, r.xml_doc_in, r.workunitid, w.name, w.xml_doc, r.appid, r.priority, r.create_time, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
 	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.last_chance, w.reserved_until`
 
 // stillNeeded is true of workunits that still need results; the transitioner clears those
@@ -119,7 +120,8 @@ WHERE  r.server_state = 2 AND r.kind = +$1 AND (r.priority < +$2 OR (r.priority 
 	unsentFits = fromUnsent + `
   AND  w.rsc_memory_bound <= $5 AND w.rsc_disk_bound <= $6 AND w.rsc_bandwidth_bound <= $7 AND w.reserved_until <= $8
   AND  $9 + w.rsc_fpops_est * $10 <= w.delay_bound
-  AND  NOT EXISTS (SELECT 1 FROM result o WHERE o.workunitid = +r.workunitid AND (o.userid = +$11 OR o.hostid = +$12))` + inOrder + `$4`
+  AND  NOT EXISTS (SELECT 1 FROM result o WHERE o.workunitid = +r.workunitid AND (o.userid = +$11 OR o.hostid = +$12))
+  AND  (r.priority < $13 OR r.create_time <= $14)` + inOrder + `$4`
 )
 
 // Unsent returns results of a kind, of workunits that still need them, which come
@@ -132,8 +134,10 @@ func (t *Tx) Unsent(kind int64, after Place, limit int) ([]Candidate, error) {
 type Fit struct {
 	Memory, Disk, Bandwidth float64 // that results may need; +Inf: any
 	Now                     time.Time
-	Wait, PerFlop           float64 // seconds before it begins, and for an operation; both 0: deadlines do not matter
-	UserID, HostID          int64   // that must not have one of the workunit; 0: anybody
+	Wait, PerFlop           float64   // seconds before it begins, and for an operation; both 0: deadlines do not matter
+	Below                   int64     // priority that results must not have; 0: any may have any
+	BelowSince              time.Time // results made up to then may have any
+	UserID, HostID          int64     // that must not have one of the workunit; 0: anybody
 }
 
 // UnsentFits is Unsent for one host: it returns what that can do.
@@ -144,8 +148,12 @@ func (t *Tx) UnsentFits(kind int64, after Place, f Fit, limit int) ([]Candidate,
 		}
 		return id
 	}
+	below := f.Below
+	if below == 0 {
+		below = math.MaxInt64
+	}
 	return all(t, scanCandidate, unsentFits, kind, after.Priority, after.ID, limit,
-		finite(f.Memory), finite(f.Disk), finite(f.Bandwidth), unix(f.Now), f.Wait, f.PerFlop, none(f.UserID), none(f.HostID))
+		finite(f.Memory), finite(f.Disk), finite(f.Bandwidth), unix(f.Now), f.Wait, f.PerFlop, none(f.UserID), none(f.HostID), below, unix(f.BelowSince))
 }
 
 func finite(x float64) float64 { return min(x, math.MaxFloat64) }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,6 +37,8 @@ type Transitioner struct {
 	// Affinity is how long a workunit is kept for the hosts that have the files of
 	// its predecessor.
 	Affinity time.Duration
+	// PriorityOnOver is by how much further results of a workunit go before the first ones.
+	PriorityOnOver int64
 }
 
 // work is one due workunit with what was made ready for it outside of the
@@ -89,14 +92,25 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 func (t *Transitioner) outline(wu store.Workunit, results []store.Result, p Plan, now time.Time) []store.Result {
 	made := make([]store.Result, 0, p.NewResults)
 	first := nextNumber(wu.Name, results)
-	kind := p.of(wu).Kind()
+	kind, priority := p.of(wu).Kind(), wu.Priority
+	if replaces(wu, results, p) {
+		priority += t.PriorityOnOver
+	}
 	for i := range p.NewResults {
 		made = append(made, store.Result{
 			CreateTime: now, WorkunitID: wu.ID, AppID: wu.AppID, Name: wu.Name + "_" + strconv.Itoa(first+i),
-			Batch: wu.Batch, Priority: wu.Priority, Random: random(), ServerState: store.Unsent, Kind: kind,
+			Batch: wu.Batch, Priority: priority, Random: random(), ServerState: store.Unsent, Kind: kind,
 		})
 	}
 	return made
+}
+
+// replaces reports whether the results of a plan are made because others of the workunit are
+// over: they failed, their deadline passed, or they did not agree.
+func replaces(wu store.Workunit, results []store.Result, p Plan) bool {
+	return len(p.TimedOut) > 0 || slices.ContainsFunc(results, func(r store.Result) bool {
+		return r.ServerState == store.Over && r.ID > wu.RetriedResultID
+	})
 }
 
 // random returns the number that makes the names of a result's output files hard
