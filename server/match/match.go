@@ -171,7 +171,10 @@ func (m *Match) Fits(c *store.Candidate) bool {
 // fit returns the version with which the host may compute a candidate, or why it may not
 // have it.
 func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
-	if m.had[c.WorkunitID] || m.facts.Rules.once() && m.taken[c.WorkunitID] {
+	if !m.targeted(c) {
+		return nil, &Lack{Code: protocol.RefusedOther}
+	}
+	if m.hadOne(c) || m.facts.Rules.once() && m.taken[c.WorkunitID] {
 		return nil, &Lack{Code: protocol.RefusedHasOne}
 	}
 	if c.ReservedUntil.After(m.facts.Now) {
@@ -248,6 +251,9 @@ func (m *Match) Kind(head []store.Candidate) bool {
 
 func (m *Match) suits(head []store.Candidate) bool {
 	c := &head[0]
+	if !m.targeted(c) {
+		return false
+	}
 	v, why := m.versionFor(c)
 	if why == nil {
 		why = m.failing(&store.Candidate{LastChance: c.LastChance}, v) // of all the kind
@@ -281,6 +287,7 @@ func (m *Match) Fit(c *store.Candidate) store.Fit {
 	l := &m.limits
 	f := store.Fit{Memory: l.memory, Disk: min(l.disk, m.disk), Bandwidth: l.bandwidth, Now: m.facts.Now}
 	switch rules := &m.facts.Rules; {
+	case c.Target != store.Target{}:
 	case rules.OneResultPerUserPerWU:
 		f.UserID = m.facts.Host.UserID
 	case rules.OneResultPerHostPerWU:
@@ -341,7 +348,7 @@ func (m *Match) Had(workunits map[int64]bool) (back []int64) {
 	all := m.assigned
 	m.empty()
 	for _, a := range all {
-		if had[a.WorkunitID] {
+		if m.hadOne(&a.Candidate) {
 			back = append(back, a.ID)
 		} else {
 			m.take(a)

@@ -219,6 +219,13 @@ func TestRefusals(t *testing.T) {
 			}, protocol.Refusal{Code: protocol.RefusedDeadline, Need: 13 * 3600, Have: 12 * 3600}, nil, false,
 		},
 		{
+			"it is for another computer or account", func(w *world) {
+				w.add(func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetHost, ID: 3} })
+				w.add(func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetHost, ID: 5} })
+				w.add(func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetUser, ID: 3} })
+			}, protocol.Refusal{Code: protocol.RefusedOther}, []int64{2, 3}, false,
+		},
+		{
 			"it had a result of the workunit", func(w *world) {
 				w.facts.Rules.OneResultPerUserPerWU = true
 				w.standing.Had[101] = true

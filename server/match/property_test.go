@@ -68,6 +68,9 @@ func draw(t *rapid.T) *world {
 			c.AppVersionID += (c.AppID - 1 - (c.AppVersionID-10)%int64(len(cat.Apps)) + int64(len(cat.Apps))) % int64(len(cat.Apps))
 		}
 		c.Priority, c.CreateTime = int64(number("priority", 0, 0, 5, 6)), t0.Add(-time.Hour*time.Duration(number("age", 0, 23, 25)))
+		c.Target = rapid.SampledFrom([]store.Target{
+			{}, {}, {}, {}, {Type: store.TargetHost, ID: 5}, {Type: store.TargetHost, ID: 3}, {Type: store.TargetUser, ID: 3}, {Type: store.TargetUser, ID: 5},
+		}).Draw(t, "target")
 		c.LastChance = rapid.IntRange(0, 2).Draw(t, "last chance") == 0
 		if rapid.IntRange(0, 5).Draw(t, "reserved") == 0 {
 			c.ReservedUntil = t0.Add(time.Hour)
@@ -119,9 +122,12 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 		if a.ReservedUntil.After(t0) {
 			t.Fatalf("reserved: %+v", a)
 		}
+		if x := a.Target; x.Type == store.TargetHost && x.ID != 5 || x.Type == store.TargetUser && x.ID != 3 {
+			t.Fatalf("host 5 of user 3 is given what is for %+v", x)
+		}
 		disk += a.RscDiskBound
 		if r.OneResultPerHostPerWU || r.OneResultPerUserPerWU {
-			if workunits[a.WorkunitID] || w.standing.Had[a.WorkunitID] {
+			if workunits[a.WorkunitID] || a.Target == (store.Target{}) && w.standing.Had[a.WorkunitID] {
 				t.Fatalf("a second result of workunit %d", a.WorkunitID)
 			}
 			workunits[a.WorkunitID] = true
@@ -267,7 +273,7 @@ func TestHad(t *testing.T) {
 		}
 		m.Assign(w.list, nil) // the others may have another chance
 		for _, a := range m.Assigned() {
-			if had[a.WorkunitID] {
+			if had[a.WorkunitID] && a.Target == (store.Target{}) {
 				t.Fatalf("given though it was had: %+v", a)
 			}
 		}

@@ -24,6 +24,7 @@ type Candidate struct {
 	DelayBound     time.Duration
 	HRClass        int64 // what the workunit is committed to; 0 nothing yet
 	AppVersionID   int64
+	Target         Target
 	LastChance     bool // one more failure gives the workunit up
 
 	RscBandwidthBound float64
@@ -33,11 +34,11 @@ type Candidate struct {
 func scanCandidate(r row) (c Candidate, err error) {
 	return c, r.Scan(&c.ID, &c.Name, &c.XMLDocIn, &c.WorkunitID, &c.WorkunitName, &c.XMLDoc, &c.AppID, &c.Priority, timeAt{&c.CreateTime}, &c.RscFpopsEst, &c.RscMemoryBound,
 		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound,
-		flagged{&c.LastChance}, timeAt{&c.ReservedUntil})
+		flagged{&c.LastChance}, &c.Target.Type, &c.Target.ID, timeAt{&c.ReservedUntil})
 }
 
 const candidateColumns = `r.id, r.name, r.xml_doc_in, r.workunitid, w.name, w.xml_doc, r.appid, r.priority, r.create_time, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
-	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.last_chance, w.reserved_until`
+	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.last_chance, w.target_type, w.target_id, w.reserved_until`
 
 // stillNeeded is true of workunits that still need results; the transitioner clears those
 // of others away.
@@ -45,7 +46,8 @@ const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transit
 
 // Kind is a number that stands for what decides which hosts may have a result of the
 // workunit: its application, what it is committed to, whether it is on its last chance, and what it
-// needs, by orders of magnitude. Workunits that differ in that have different kinds.
+// needs, by orders of magnitude. Workunits that differ in that have different kinds. It
+// is above 0 if anybody may have them, and below 0 if they have a Target.
 func (w Workunit) Kind() int64 {
 	h := fnv.New64a()
 	var b [8]byte
@@ -60,7 +62,7 @@ func (w Workunit) Kind() int64 {
 		binary.LittleEndian.PutUint64(b[:], uint64(x)) //nolint:gosec // any bits will do
 		_, _ = h.Write(b[:])
 	}
-	return int64(h.Sum64()>>1) | 1 // 63 bits, never 0
+	return w.Target.kind(int64(h.Sum64()>>1) | 1) // 63 bits, never 0
 }
 
 // class is the order of magnitude of a need: values of one class differ by less than a
@@ -100,15 +102,17 @@ var First = Place{Priority: math.MaxInt64}
 // Each kind is found by one look into the index, however many results it has.
 const unsentKinds = `
 WITH RECURSIVE k(kind) AS (
-	SELECT (SELECT kind FROM result WHERE server_state = 2 ORDER BY kind LIMIT 1)
+	SELECT (SELECT kind FROM result WHERE server_state = 2 AND kind >= +$1 AND kind <= +$2 ORDER BY kind LIMIT 1)
 	UNION ALL
-	SELECT (SELECT r.kind FROM result r WHERE r.server_state = 2 AND r.kind > k.kind ORDER BY r.kind LIMIT 1)
+	SELECT (SELECT r.kind FROM result r WHERE r.server_state = 2 AND r.kind > k.kind AND r.kind <= +$2 ORDER BY r.kind LIMIT 1)
 	FROM   k WHERE k.kind IS NOT NULL
 )
 SELECT kind FROM k WHERE kind IS NOT NULL`
 
-// UnsentKinds returns the kinds of which results are Unsent.
-func (t *Tx) UnsentKinds() ([]int64, error) { return all(t, scanID, unsentKinds) }
+// UnsentKinds returns the kinds of which results are Unsent that anybody may have.
+func (t *Tx) UnsentKinds() ([]int64, error) {
+	return all(t, scanID, unsentKinds, 0, int64(math.MaxInt64))
+}
 
 const (
 	fromUnsent = `

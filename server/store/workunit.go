@@ -47,6 +47,7 @@ type Workunit struct {
 	HasSuccessor       bool      // workunits wait for its outcome
 	Retries            int       // how often it was revived after it had been given up
 	RetriedResultID    int64     // its newest result then; failures up to it do not count any more
+	Target             Target    // whom its results are for; it does not change
 	LastChance         bool      // one more failure gives it up
 	ModTime            time.Time // when it was assimilated or, if they are, its files were deleted; it is read only
 }
@@ -57,7 +58,7 @@ const workunitColumns = `id, create_time, appid, name, xml_doc, batch, priority,
 	canonical_credit, transition_time, error_mask, file_delete_state, assimilate_state, hr_class,
 	app_version_id, transitioner_flags, rsc_bandwidth_bound, awaiting,
 	predecessor, predecessor_pending, has_successor, credit, retries, retried_resultid,
-	last_chance, mod_time`
+	last_chance, target_type, target_id, mod_time`
 
 func scanWorkunit(r row) (w Workunit, err error) {
 	return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.AppID, &w.Name, &w.XMLDoc, &w.Batch, &w.Priority,
@@ -67,16 +68,17 @@ func scanWorkunit(r row) (w Workunit, err error) {
 		timeAt{&w.TransitionTime}, &w.ErrorMask, &w.FileDeleteState, &w.AssimilateState, &w.HRClass,
 		&w.AppVersionID, &w.TransitionerFlags, &w.RscBandwidthBound, flagged{&w.Awaiting}, &w.Predecessor,
 		flagged{&w.PredecessorPending}, flagged{&w.HasSuccessor}, &w.Credit,
-		&w.Retries, &w.RetriedResultID, flagged{&w.LastChance}, timeAt{&w.ModTime})
+		&w.Retries, &w.RetriedResultID, flagged{&w.LastChance},
+		&w.Target.Type, &w.Target.ID, timeAt{&w.ModTime})
 }
 
 const insertWorkunit = `
 INSERT INTO workunit (create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
 	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
 	max_total_results, max_success_results, result_template_file, transition_time, transitioner_flags,
-	rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, history, credit)
+	rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, history, credit, target_type, target_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-	$22, $23, $24, $25)`
+	$22, $23, $24, $25, $26, $27)`
 
 const insertWorkunitFile = `INSERT INTO workunit_file (workunitid, name) VALUES ($1, $2)`
 
@@ -88,7 +90,7 @@ func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
 		w.MinQuorum, w.TargetNResults, w.MaxErrorResults, w.MaxTotalResults, w.MaxSuccessResults,
 		w.ResultTemplateFile, unix(w.TransitionTime), w.TransitionerFlags,
 		w.RscBandwidthBound, flag(w.Awaiting), w.Predecessor, flag(w.PredecessorPending),
-		t.cause.line("created"), w.Credit)
+		t.cause.line("created"), w.Credit, int64(w.Target.Type), w.Target.ID)
 	if err != nil {
 		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
 	}
