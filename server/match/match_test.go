@@ -455,3 +455,20 @@ func TestUrgentResultsHaveLessTime(t *testing.T) {
 		})
 	}
 }
+
+// What is on its last chance, or for others, is of no use as a whole kind, so that nobody
+// looks through it in vain.
+func TestKindsOfNoUse(t *testing.T) {
+	for name, change := range map[string]func(c *store.Candidate){
+		"":             func(*store.Candidate) {},
+		"last chance":  func(c *store.Candidate) { c.LastChance = true },
+		"another host": func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetHost, ID: 6} },
+	} {
+		w := newWorld()
+		w.standing.Earned[11] = store.HostAppVersion{ErrorRate: 0.3}
+		w.add(change)
+		if got, want := match.NewHost(w.facts).Match(w.standing).Kind(w.list), name == ""; got != want {
+			t.Errorf("%q: of use %v, want %v", name, got, want)
+		}
+	}
+}
