@@ -30,6 +30,8 @@ func (s *Server) daemons() []daemon {
 		Store: st, Log: s.Log.With("part", "transitioner"), Describe: s.describeResult,
 		DeleteDelay: protocol.Seconds(s.Config.DeleteDelayHours * 3600),
 		Affinity:    protocol.Seconds(s.Config.AffinityHours * 3600),
+
+		PriorityOnOver: s.Config.ReliablePriorityOnOver,
 	}
 	v := &validator.Validator{
 		Store: st, Log: s.Log.With("part", "validator"), Checker: s.checker, Credit: s.creditPolicy,

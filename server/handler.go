@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/feeder"
 	"github.com/starling-grid/starling/server/limit"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/upload"
@@ -73,6 +74,10 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
 				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
 				PlanClasses: c.PlanClass,
+				Urgent: match.Urgent{
+					OnPriority: c.ReliableOnPriority, MaxAvgTurnaround: protocol.Seconds(c.ReliableMaxAvgTurnaround),
+					MaxErrorRate: c.ReliableMaxErrorRate, ReducedDelayBound: c.ReliableReducedDelayBound,
+				},
 			},
 		},
 		Upload: &upload.Handler{Files: s.Upload, Key: s.UploadKey().Public(), Log: s.Log.With("part", "upload")},

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -106,6 +107,12 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		_ = l.Close()
 		return err
 	}
+	proxies, err := limit.ParseProxies(s.Config.Proxies())
+	if err != nil {
+		_ = l.Close()
+		return err
+	}
+	l = &limit.Listener{Listener: l, Most: s.Config.MaxConnectionsPerAddress, Proxies: proxies}
 	srv := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 20 * time.Second,

@@ -145,8 +145,14 @@ func TestOnlyValidResultsTeach(t *testing.T) {
 				if err != nil || len(list) != 1 {
 					return fmt.Errorf("host %d: %v, %w", i, list, err)
 				}
-				if h := list[0]; (h.Elapsed.N == 1) != (c.wrong == "") || (h.Vote == 100) != (c.wrong == "") {
+				h := list[0]
+				if (h.Elapsed.N == 1) != (c.wrong == "") || (h.Vote == 100) != (c.wrong == "") {
 					t.Errorf("host %d: %+v", i, h)
+				}
+				good := h.TurnaroundN == 1 && h.Turnaround >= 7200 && h.Turnaround < 7300 && h.ErrorRate == 0
+				bad := h.TurnaroundN == 0 && h.ErrorRate == 0.1
+				if c.wrong == "" && !good || c.wrong != "" && !bad {
+					t.Errorf("record of host %d: %+v", i, h)
 				}
 			}
 			return nil

@@ -26,7 +26,7 @@ func loadCmd() *cobra.Command {
 			"any BOINC server can be measured. Nothing is downloaded or computed, and results are worthless: aim it at a project made for\n" +
 			"this, or one whose work you can delete. Without --upload, results whose applications have output files fail validation. The computers stay in the account of KEY; a further run with the same --seed uses them again.\n\n" +
 			"The limits of the project hold here too. To measure the server rather than its limits, set in server.toml:\n" +
-			"  min_sendwork_interval = 0\n  daily_result_quota = 0\n  max_hosts_per_user_day = 0\n  max_requests_per_address = 0\n\n" +
+			"  min_sendwork_interval = 0\n  daily_result_quota = 0\n  max_hosts_per_user_day = 0\n  max_requests_per_address = 0\n  max_connections_per_address = 0\n\n" +
 			"Addresses that are not this computer's own are refused. For a project of yours on another computer, pass --my-own-project.\n\n" +
 			"It ends by itself: when --duration, --requests or --tasks is over, and at most three minutes and four times --timeout after that.\n\n" +
 			"The exit status is 0 if tasks were dispatched and all that were could be reported, else 1.",

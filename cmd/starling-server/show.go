@@ -81,6 +81,9 @@ type workunitView struct {
 	Results           []resultView `json:"results"`
 	App               int64        `json:"appid"`
 	Predecessor       int64        `json:"predecessor,omitempty"`
+	TargetType        string       `json:"target_type,omitempty"` // host or user; "" anybody
+	TargetID          int64        `json:"target_id,omitempty"`
+	LastChance        bool         `json:"last_chance,omitempty"` // one more failure gives it up
 	Awaiting          bool         `json:"awaiting,omitempty"`
 	AwaitedFiles      []string     `json:"awaited_files,omitempty"`
 	History           []eventView  `json:"history"`
@@ -154,7 +157,10 @@ func showWorkunit(tx *store.Tx, id string) (any, error) {
 		CanonicalCredit: wu.CanonicalCredit, NeedValidate: wu.NeedValidate, Errors: wu.ErrorMask.Reasons(),
 		AssimilateState: wu.AssimilateState.String(), FileDeleteState: wu.FileDeleteState.String(),
 		TransitionTime: wu.TransitionTime.UTC().Format(time.RFC3339), Results: []resultView{},
-		App: wu.AppID, Predecessor: wu.Predecessor, Awaiting: wu.Awaiting,
+		App: wu.AppID, Predecessor: wu.Predecessor, Awaiting: wu.Awaiting, LastChance: wu.LastChance,
+	}
+	if wu.Target.Type != store.TargetNone {
+		v.TargetType, v.TargetID = wu.Target.Type.String(), wu.Target.ID
 	}
 	if !wu.TransitionTime.Before(store.Never) {
 		v.TransitionTime = "never"

@@ -9,14 +9,17 @@ import (
 // A versionView is what a host has earned with an app version, and how fast it is with
 // it.
 type versionView struct {
-	AppVersionID     int64  `json:"app_version_id"`
-	App              string `json:"app"`
-	VersionNum       int    `json:"version_num"`
-	Platform         string `json:"platform"`
-	PlanClass        string `json:"plan_class"`
-	MaxJobsPerDay    int    `json:"max_jobs_per_day"`
-	NJobsToday       int    `json:"n_jobs_today"`
-	ConsecutiveValid int    `json:"consecutive_valid"`
+	AppVersionID     int64   `json:"app_version_id"`
+	App              string  `json:"app"`
+	VersionNum       int     `json:"version_num"`
+	Platform         string  `json:"platform"`
+	PlanClass        string  `json:"plan_class"`
+	MaxJobsPerDay    int     `json:"max_jobs_per_day"`
+	NJobsToday       int     `json:"n_jobs_today"`
+	ConsecutiveValid int     `json:"consecutive_valid"`
+	ErrorRate        float64 `json:"error_rate"`
+	TurnaroundN      int64   `json:"turnaround_n"`
+	Turnaround       float64 `json:"turnaround_avg"` // seconds
 
 	Samples        int64        `json:"et_n"`
 	Elapsed        float64      `json:"et_avg"` // seconds per estimated operation
@@ -72,7 +75,8 @@ func viewVersions(tx *store.Tx, hostID int64) ([]versionView, error) {
 		v := versionView{
 			AppVersionID: h.AppVersionID, App: names[app.AppID], VersionNum: app.VersionNum, Platform: app.Platform.Name,
 			PlanClass: app.PlanClass, MaxJobsPerDay: h.MaxJobsPerDay, NJobsToday: h.NJobsToday,
-			ConsecutiveValid: h.ConsecutiveValid, Samples: h.Elapsed.N, Elapsed: h.Elapsed.Mean, Variance: h.Elapsed.Var,
+			ConsecutiveValid: h.ConsecutiveValid, ErrorRate: h.ErrorRate, TurnaroundN: h.TurnaroundN, Turnaround: h.Turnaround,
+			Samples: h.Elapsed.N, Elapsed: h.Elapsed.Mean, Variance: h.Elapsed.Var,
 			BenchmarkFlops: h.BenchmarkFlops, Version: hostsView(speeds.Version(h.AppVersionID)),
 		}
 		if h.Vote > 0 {

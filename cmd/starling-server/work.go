@@ -33,6 +33,8 @@ type workFlags struct {
 	inputs, staged, generated []string
 	sticky, await             bool
 	predecessor               string
+	host                      int64
+	user                      string
 }
 
 // define adds the flags to fs, with the present values as defaults.
@@ -43,6 +45,8 @@ func (w *workFlags) define(fs *pflag.FlagSet) {
 	fs.BoolVar(&w.await, "await-inputs", w.await, "wait for staged files that are not there yet")
 	fs.StringArrayVar(&w.generated, "generated", w.generated, "an input file that earlier tasks make on the computer, NAME[=LOGICAL]; may be repeated")
 	fs.StringVar(&w.predecessor, "predecessor", w.predecessor, "name of the workunit after which it comes, best on a computer that has its files")
+	fs.Int64Var(&w.host, "host", w.host, "number of the only computer that it is for (default any)")
+	fs.StringVar(&w.user, "user", w.user, "e-mail address of the account whose computers it is for (default any)")
 	fs.BoolVar(&w.sticky, "sticky", w.sticky, "input files stay on the computer for later tasks")
 	fs.StringVar(&w.CommandLine, "cmdline", w.CommandLine, "arguments of the program")
 	fs.IntVar(&w.TargetNResults, "target-nresults", w.TargetNResults, "results to begin with (default: the quorum)")
@@ -74,7 +78,7 @@ func (w *workFlags) spec(fs *pflag.FlagSet) (workgen.Spec, error) {
 			return workgen.Spec{}, fmt.Errorf("--%s is 0, want a number above 0", name)
 		}
 	}
-	s := workgen.Spec{Params: w.Params, Sticky: w.sticky, Await: w.await, Predecessor: w.predecessor}
+	s := workgen.Spec{Params: w.Params, Sticky: w.sticky, Await: w.await, Predecessor: w.predecessor, Host: w.host, User: w.user}
 	for _, in := range w.inputs {
 		s.Inputs = append(s.Inputs, given(in))
 	}

@@ -12,6 +12,7 @@ package feeder
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -45,6 +46,7 @@ type Feeder struct {
 	mu     sync.Mutex
 	heads  map[int64]*head
 	read   time.Time         // when the kinds were
+	some   bool              // work has a target
 	leased map[int64]bool    // results, by id; true: sent already
 	given  map[int64]float64 // to each application lately: the sum of what counts against it
 	faded  time.Time         // when that was last brought up to date
@@ -62,6 +64,8 @@ type head struct {
 
 // A Want is what a request wants to be given.
 type Want struct {
+	// Targets are whom work may be for beside anybody.
+	Targets []store.Target
 	// Kind reports whether results of the kind of these may be of use at all. There may
 	// be more of it, which differ in all but the application, the commitments, and the
 	// order of magnitude of what they need.
@@ -89,8 +93,8 @@ type Lease struct {
 	Stale bool
 }
 
-// Lease goes through the kinds of use and leases what fits, until Take has enough: by
-// priority, and where that is the same the application that had least computing time
+// Lease goes through the kinds of use and leases what fits, until Take has enough: what is
+// for a target of the request, then by priority, and where that is the same the application that had least computing time
 // lately, then the oldest result. tx sees the database as of now.
 func (f *Feeder) Lease(tx *store.Tx, now time.Time, w Want) (*Lease, error) {
 	l := &Lease{of: f, cost: make(map[int64]float64), by: make(map[int64]int64)}
@@ -122,6 +126,7 @@ func (f *Feeder) Lease(tx *store.Tx, now time.Time, w Want) (*Lease, error) {
 // order says which of two kinds goes first.
 func (f *Feeder) order(a, b *stream) int {
 	return cmp.Or(
+		rank(a.next.Target != store.Target{})-rank(b.next.Target != store.Target{}),
 		-cmp.Compare(a.next.Priority, b.next.Priority),
 		cmp.Compare(f.given[a.next.AppID], f.given[b.next.AppID]),
 		cmp.Compare(a.next.ID, b.next.ID),
@@ -133,8 +138,12 @@ func (f *Feeder) streams(tx *store.Tx, now time.Time, w Want, l *Lease) ([]*stre
 	if err := f.refresh(tx, now, l); err != nil {
 		return nil, err
 	}
+	heads, err := f.targeted(tx, w)
+	if err != nil {
+		return nil, err
+	}
 	var found []*stream
-	for _, h := range f.heads {
+	for _, h := range slices.AppendSeq(heads, maps.Values(f.heads)) {
 		s := &stream{f: f, tx: tx, now: now, want: w, lease: l, head: h, after: store.First}
 		if err := s.begin(); err != nil {
 			return nil, err
@@ -146,16 +155,40 @@ func (f *Feeder) streams(tx *store.Tx, now time.Time, w Want, l *Lease) ([]*stre
 	return found, nil
 }
 
+// targeted returns what is for the targets of a request. It is read for that request alone.
+func (f *Feeder) targeted(tx *store.Tx, w Want) ([]*head, error) {
+	if !f.some {
+		return nil, nil
+	}
+	var looks []func() error
+	lists := make([][]int64, len(w.Targets))
+	for i, t := range w.Targets {
+		looks = append(looks, func() (err error) { lists[i], err = tx.UnsentKindsFor(t); return err })
+	}
+	if err := tx.Together(looks...); err != nil {
+		return nil, err
+	}
+	var heads []*head
+	for _, k := range slices.Concat(lists...) {
+		heads = append(heads, &head{kind: k})
+	}
+	return heads, nil
+}
+
 // refresh sees which kinds there are.
 func (f *Feeder) refresh(tx *store.Tx, now time.Time, l *Lease) error {
 	if f.leased == nil {
 		f.heads, f.leased, f.given = make(map[int64]*head), make(map[int64]bool), make(map[int64]float64)
 	}
-	if f.Fresh > 0 && now.Sub(f.read).Abs() < f.Fresh && len(f.heads) > 0 {
+	if f.Fresh > 0 && now.Sub(f.read).Abs() < f.Fresh && (len(f.heads) > 0 || f.some) {
 		l.Stale = true
 		return nil
 	}
-	kinds, err := tx.UnsentKinds()
+	var kinds []int64
+	err := tx.Together(
+		func() (err error) { kinds, err = tx.UnsentKinds(); return err },
+		func() (err error) { f.some, err = tx.Targeted(); return err },
+	)
 	if err != nil {
 		return err
 	}

@@ -57,12 +57,13 @@ func (w *world) otherApp() (id int64) {
 
 // lease leases up to n results that need no more memory than a host has; each counts for
 // a second of computing. It returns their ids, and how many were looked at.
-func (w *world) lease(n int, memory float64) (l *feeder.Lease, got []int64, looked int) {
+func (w *world) lease(n int, memory float64, targets ...store.Target) (l *feeder.Lease, got []int64, looked int) {
 	w.Helper()
 	err := w.st.View(w.Context(), func(tx *store.Tx) (err error) {
 		got, looked = nil, 0
 		l, err = w.f.Lease(tx, w.now, feeder.Want{
-			Kind: func(head []store.Candidate) bool { return store.AtLeast(head[0].RscMemoryBound) <= memory },
+			Targets: targets,
+			Kind:    func(head []store.Candidate) bool { return store.AtLeast(head[0].RscMemoryBound) <= memory },
 			Fits: func(c *store.Candidate) bool {
 				looked++
 				return c.RscMemoryBound <= memory
@@ -269,5 +270,52 @@ func TestSideBySide(t *testing.T) {
 		if times != 1 {
 			t.Errorf("result %d was sent %d times", id, times)
 		}
+	}
+}
+
+// Work for one is in front for it. Others do not see it, and it hides nothing from them,
+// however much there is.
+func TestTargets(t *testing.T) {
+	for _, fresh := range []time.Duration{0, time.Hour} {
+		w := newWorld(t)
+		w.f.Fresh = fresh
+		mine, other := store.Target{Type: store.TargetHost, ID: 7}, store.Target{Type: store.TargetUser, ID: 7}
+		for i := range 50 {
+			w.add(fmt.Sprint("for", i), 1, func(wu *store.Workunit) {
+				wu.Target, wu.Priority = store.Target{Type: store.TargetUser, ID: int64(100 + i)}, 9
+			})
+		}
+		all := w.add("all", 2, func(wu *store.Workunit) { wu.Priority = 5 })
+		ids := w.add("mine", 2, func(wu *store.Workunit) { wu.Target = mine })
+		one, got, looked := w.lease(9, 1e300)
+		if !slices.Equal(got, all) || looked != 2 {
+			t.Errorf("anybody: got %v after looking at %d, want %v", got, looked, all)
+		}
+		one.End(nil)
+		two, got, looked := w.lease(9, 1e300, mine, other)
+		if want := slices.Concat(ids, all); !slices.Equal(got, want) || looked != 4 {
+			t.Errorf("for one: got %v after looking at %d, want %v", got, looked, want)
+		}
+		if err := w.send(ids[0]); err != nil {
+			t.Fatal(err)
+		}
+		two.End(ids[:1])
+		if _, got, _ = w.lease(1, 1e300, mine); !slices.Equal(got, ids[1:]) {
+			t.Errorf("then: got %v, want %v", got, ids[1:])
+		}
+	}
+}
+
+// A project may have nothing but work for some.
+func TestNothingButTargets(t *testing.T) {
+	w := newWorld(t)
+	w.f.Fresh = time.Hour
+	mine := store.Target{Type: store.TargetUser, ID: 7}
+	ids := w.add("mine", 1, func(wu *store.Workunit) { wu.Target = mine })
+	if _, got, looked := w.lease(9, 1e300); len(got) != 0 || looked != 0 {
+		t.Errorf("anybody: got %v after looking at %d", got, looked)
+	}
+	if _, got, _ := w.lease(9, 1e300, mine); !slices.Equal(got, ids) {
+		t.Errorf("got %v, want %v", got, ids)
 	}
 }

@@ -1,5 +1,6 @@
 // Package hostversion decides what a host has earned with an app version: how
-// many results it may get a day, and whether one result of it is enough. It also says
+// many results it may get a day, whether one result of it is enough, and whether it gets
+// results that must not fail. It also says
 // what is learnt of how long results take there; package speed has the formulas.
 //
 // It is pure: values in, values out. Scheduler, validator and transitioner store
@@ -15,7 +16,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// enough is how many valid results in a row earn trust.
+// enough is how many valid results earn trust.
 const enough = 10
 
 // Quota returns how many results a CPU the host may get today; quota is the
@@ -48,7 +49,7 @@ func Succeeded(h store.HostAppVersion, quota int) store.HostAppVersion {
 // Failed returns what follows from an error, from output that is not there and
 // from a deadline that has passed.
 func Failed(h store.HostAppVersion) store.HostAppVersion {
-	h.ConsecutiveValid = 0
+	h.ConsecutiveValid, h.ErrorRate = 0, worse(h.ErrorRate)
 	if h.MaxJobsPerDay > 0 {
 		h.MaxJobsPerDay = max(1, h.MaxJobsPerDay-1)
 	}
@@ -58,6 +59,7 @@ func Failed(h store.HostAppVersion) store.HostAppVersion {
 // Valid returns what follows from a valid result. Only one that was compared with
 // another host's earns trust.
 func Valid(h store.HostAppVersion, replicated bool, quota int) store.HostAppVersion {
+	h.ErrorRate = better(h.ErrorRate)
 	if replicated {
 		h.ConsecutiveValid++
 	}
@@ -69,7 +71,7 @@ func Valid(h store.HostAppVersion, replicated bool, quota int) store.HostAppVers
 
 // Invalid returns what follows from a result that was outvoted.
 func Invalid(h store.HostAppVersion) store.HostAppVersion {
-	h.ConsecutiveValid = 0
+	h.ConsecutiveValid, h.ErrorRate = 0, worse(h.ErrorRate)
 	return h
 }
 

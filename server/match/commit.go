@@ -34,7 +34,7 @@ func Commits(app store.App) bool {
 
 // Commit returns what a workunit is after a result of it goes to this host with a
 // version: committed to the host's class and version, and, with adaptive replication,
-// replicated unless the host is trusted. trusted is asked only where it matters.
+// replicated unless the host is trusted or the workunit is for it alone. trusted is asked only where it matters.
 func (h *Host) Commit(old store.Workunit, v *store.AppVersion, trusted func() bool) store.Workunit {
 	wu, app := old, h.facts.Catalog.Apps[old.AppID]
 	if app.HomogeneousRedundancy != hrNone {
@@ -43,7 +43,7 @@ func (h *Host) Commit(old store.Workunit, v *store.AppVersion, trusted func() bo
 	if app.HomogeneousAppVersion {
 		wu.AppVersionID = v.ID
 	}
-	if n := app.TargetNResults; n > 1 && wu.TargetNResults == 1 && wu.MinQuorum == 1 && !trusted() {
+	if n := app.TargetNResults; n > 1 && wu.TargetNResults == 1 && wu.MinQuorum == 1 && wu.Target == (store.Target{}) && !trusted() {
 		wu.TargetNResults, wu.MinQuorum = n, n
 		wu.TransitionTime = earlier(wu.TransitionTime, h.facts.Now) // to make the others
 	}

@@ -39,6 +39,7 @@ type Rules struct {
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
 
+	Urgent      Urgent
 	PlanClasses map[string]PlanClass // by name
 }
 
@@ -83,6 +84,9 @@ type Assignment struct {
 	// Duration is how long it takes on this host, the time included in which the host is
 	// off or may not compute.
 	Duration time.Duration
+	// Within is how long after it is sent the host has to report it, at most the delay
+	// bound of the workunit.
+	Within time.Duration
 	// Cost is what it counts for against its application: seconds of CPUs over the
 	// application's weight.
 	Cost float64
@@ -167,7 +171,10 @@ func (m *Match) Fits(c *store.Candidate) bool {
 // fit returns the version with which the host may compute a candidate, or why it may not
 // have it.
 func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
-	if m.had[c.WorkunitID] || m.facts.Rules.once() && m.taken[c.WorkunitID] {
+	if !m.targeted(c) {
+		return nil, &Lack{Code: protocol.RefusedOther}
+	}
+	if m.hadOne(c) || m.facts.Rules.once() && m.taken[c.WorkunitID] {
 		return nil, &Lack{Code: protocol.RefusedHasOne}
 	}
 	if c.ReservedUntil.After(m.facts.Now) {
@@ -177,8 +184,11 @@ func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
 	if why != nil {
 		return nil, why
 	}
+	if why := m.unreliable(c, v); why != nil {
+		return nil, why
+	}
 	u, _ := m.Usage(v)
-	if why := m.feasible(c, u); why != nil {
+	if why := m.feasible(c, u, m.within(c, m.duration(c.RscFpopsEst, u))); why != nil {
 		return nil, why
 	}
 	if c.RscDiskBound > m.disk { // once what this reply brings is there
@@ -202,11 +212,11 @@ func (m *Match) versionFor(c *store.Candidate) (*store.AppVersion, *Lack) {
 }
 
 // feasible returns what a candidate needs and this host does not have, or nil if
-// it can compute it in time. What this reply brings counts for the time only.
+// it can compute it within a time. What this reply brings counts for the time only.
 //
 // A host whose CPUs are idle gets something, however slow it is: estimates are
 // what they are.
-func (m *Match) feasible(c *store.Candidate, u Usage) *Lack {
+func (m *Match) feasible(c *store.Candidate, u Usage, within time.Duration) *Lack {
 	l := &m.limits
 	switch {
 	case c.RscMemoryBound > l.memory:
@@ -217,8 +227,8 @@ func (m *Match) feasible(c *store.Candidate, u Usage) *Lack {
 		return &Lack{Code: protocol.RefusedBandwidth, Need: c.RscBandwidthBound, Have: l.bandwidth, small: true}
 	}
 	if start := m.queue.start(u.NCPUs); start > 0 {
-		if done := start + m.duration(c.RscFpopsEst, u); done > c.DelayBound {
-			return &Lack{Code: protocol.RefusedDeadline, Need: done.Seconds(), Have: c.DelayBound.Seconds()}
+		if done := start + m.duration(c.RscFpopsEst, u); done > within {
+			return &Lack{Code: protocol.RefusedDeadline, Need: done.Seconds(), Have: within.Seconds()}
 		}
 	}
 	return nil
@@ -241,7 +251,13 @@ func (m *Match) Kind(head []store.Candidate) bool {
 
 func (m *Match) suits(head []store.Candidate) bool {
 	c := &head[0]
+	if !m.targeted(c) {
+		return false
+	}
 	v, why := m.versionFor(c)
+	if why == nil {
+		why = m.failing(&store.Candidate{LastChance: c.LastChance}, v) // of all the kind
+	}
 	if why != nil {
 		for range head {
 			m.passOver(c.AppID, *why)
@@ -251,13 +267,12 @@ func (m *Match) suits(head []store.Candidate) bool {
 	least := *c
 	least.RscMemoryBound, least.RscDiskBound = store.AtLeast(c.RscMemoryBound), store.AtLeast(c.RscDiskBound)
 	least.RscBandwidthBound, least.RscFpopsEst = store.AtLeast(c.RscBandwidthBound), store.AtLeast(c.RscFpopsEst)
-	least.DelayBound = 2 * c.DelayBound
 	u, _ := m.Usage(v)
-	if m.feasible(&least, u) == nil {
+	if m.feasible(&least, u, 2*c.DelayBound) == nil {
 		return true
 	}
 	for i := range head {
-		if why := m.feasible(&head[i], u); why != nil {
+		if why := m.feasible(&head[i], u, head[i].DelayBound); why != nil {
 			m.passOver(head[i].AppID, *why)
 			if i == 0 && why.small {
 				m.small(&head[i])
@@ -272,6 +287,7 @@ func (m *Match) Fit(c *store.Candidate) store.Fit {
 	l := &m.limits
 	f := store.Fit{Memory: l.memory, Disk: min(l.disk, m.disk), Bandwidth: l.bandwidth, Now: m.facts.Now}
 	switch rules := &m.facts.Rules; {
+	case c.Target != store.Target{}:
 	case rules.OneResultPerUserPerWU:
 		f.UserID = m.facts.Host.UserID
 	case rules.OneResultPerHostPerWU:
@@ -279,6 +295,9 @@ func (m *Match) Fit(c *store.Candidate) store.Fit {
 	}
 	if v := m.Version(c.AppID); v != nil {
 		u, _ := m.Usage(v)
+		if urgent := &m.facts.Rules.Urgent; !urgent.reliable(m.standing.Earned[v.ID]) {
+			f.Below, f.BelowSince = urgent.OnPriority, m.facts.Now.Add(-firstRefusal)
+		}
 		if start := m.queue.start(u.NCPUs); start > 0 {
 			f.Wait, f.PerFlop = start.Seconds(), m.duration(1e12, u).Seconds()/1e12
 		}
@@ -307,7 +326,7 @@ func (m *Match) assignment(c *store.Candidate) Assignment {
 	v, _ := m.versionFor(c)
 	u, _ := m.Usage(v)
 	d := m.duration(c.RscFpopsEst, u)
-	return Assignment{Candidate: *c, Version: v, Usage: u, Duration: d, Cost: d.Seconds() * u.NCPUs / m.weight(c.AppID)}
+	return Assignment{Candidate: *c, Version: v, Usage: u, Duration: d, Within: m.within(c, d), Cost: d.Seconds() * u.NCPUs / m.weight(c.AppID)}
 }
 
 // weight is the part of the computing time that an application is to get.
@@ -329,7 +348,7 @@ func (m *Match) Had(workunits map[int64]bool) (back []int64) {
 	all := m.assigned
 	m.empty()
 	for _, a := range all {
-		if had[a.WorkunitID] {
+		if m.hadOne(&a.Candidate) {
 			back = append(back, a.ID)
 		} else {
 			m.take(a)

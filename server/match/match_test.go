@@ -187,6 +187,45 @@ func TestRefusals(t *testing.T) {
 			}, protocol.Refusal{Code: protocol.RefusedInProgress, Need: 5, Have: 3, Count: -1}, nil, false,
 		},
 		{
+			"what it has fails, and the workunit has one chance left", func(w *world) {
+				w.standing.Earned[11] = store.HostAppVersion{ErrorRate: 0.26}
+				w.standing.Earned[12] = store.HostAppVersion{ErrorRate: 0}
+				w.add(func(c *store.Candidate) { c.LastChance = true })
+				w.add()
+			}, protocol.Refusal{Code: protocol.RefusedUnreliable}, []int64{2}, false,
+		},
+		{
+			"it has too few valid results for an urgent one", func(w *world) {
+				w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, MaxErrorRate: 0.1}
+				w.standing.Earned[11] = store.HostAppVersion{TurnaroundN: 9}
+				w.add(func(c *store.Candidate) { c.Priority, c.CreateTime = 5, t0.Add(-23*time.Hour) })
+				w.add(func(c *store.Candidate) { c.Priority, c.CreateTime = 5, t0.Add(-25*time.Hour) }) // no reliable host took it
+				w.add(func(c *store.Candidate) { c.Priority, c.CreateTime = 4, t0 })
+			}, protocol.Refusal{Code: protocol.RefusedUnreliable}, []int64{2, 3}, false,
+		},
+		{
+			"it returns results too late for an urgent one", func(w *world) {
+				w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, MaxAvgTurnaround: time.Hour}
+				w.standing.Earned[11] = store.HostAppVersion{TurnaroundN: 10, Turnaround: 3601}
+				w.add(func(c *store.Candidate) { c.Priority, c.CreateTime = 6, t0 })
+			}, protocol.Refusal{Code: protocol.RefusedUnreliable}, nil, false,
+		},
+		{
+			"the shorter time for an urgent one is too short after what is queued", func(w *world) {
+				w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, MaxErrorRate: 0.1, ReducedDelayBound: 0.5}
+				w.standing.Earned[11] = store.HostAppVersion{TurnaroundN: 10}
+				req(w).EstimatedDelay = 12 * time.Hour
+				w.add(func(c *store.Candidate) { c.Priority, c.CreateTime = 5, t0 })
+			}, protocol.Refusal{Code: protocol.RefusedDeadline, Need: 13 * 3600, Have: 12 * 3600}, nil, false,
+		},
+		{
+			"it is for another computer or account", func(w *world) {
+				w.add(func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetHost, ID: 3} })
+				w.add(func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetHost, ID: 5} })
+				w.add(func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetUser, ID: 3} })
+			}, protocol.Refusal{Code: protocol.RefusedOther}, []int64{2, 3}, false,
+		},
+		{
 			"it had a result of the workunit", func(w *world) {
 				w.facts.Rules.OneResultPerUserPerWU = true
 				w.standing.Had[101] = true
@@ -388,5 +427,48 @@ func TestOfVersionsOfOneSpeedTheHighestNumberIsTaken(t *testing.T) {
 	}
 	if got := match.NewHost(w.facts).Version(1); got.ID != 12 {
 		t.Errorf("version %d of number %d, want 12", got.ID, got.VersionNum)
+	}
+}
+
+// An urgent result has less time, but twice what it takes if its delay bound allows that.
+func TestUrgentResultsHaveLessTime(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		factor      float64
+		bound, want time.Duration // for one that takes an hour
+	}{
+		{"half the time", 0.5, 24 * time.Hour, 12 * time.Hour},
+		{"no factor", 0, 24 * time.Hour, 24 * time.Hour},
+		{"twice what it takes", 0.1, 10 * time.Hour, 2 * time.Hour},
+		{"no more than it ever has", 0.1, 90 * time.Minute, 90 * time.Minute},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld()
+			w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, ReducedDelayBound: tt.factor}
+			w.standing.Earned[11] = store.HostAppVersion{TurnaroundN: 10}
+			w.add(func(c *store.Candidate) { c.Priority, c.DelayBound = 5, tt.bound })
+			w.add(func(c *store.Candidate) { c.Priority, c.DelayBound = 4, tt.bound })
+			m, _ := w.assign()
+			if got := m.Assigned(); len(got) != 2 || got[0].Within != tt.want || got[1].Within != tt.bound {
+				t.Errorf("got %+v, want %v and %v", got, tt.want, tt.bound)
+			}
+		})
+	}
+}
+
+// What is on its last chance, or for others, is of no use as a whole kind, so that nobody
+// looks through it in vain.
+func TestKindsOfNoUse(t *testing.T) {
+	for name, change := range map[string]func(c *store.Candidate){
+		"":             func(*store.Candidate) {},
+		"last chance":  func(c *store.Candidate) { c.LastChance = true },
+		"another host": func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetHost, ID: 6} },
+	} {
+		w := newWorld()
+		w.standing.Earned[11] = store.HostAppVersion{ErrorRate: 0.3}
+		w.add(change)
+		if got, want := match.NewHost(w.facts).Match(w.standing).Kind(w.list), name == ""; got != want {
+			t.Errorf("%q: of use %v, want %v", name, got, want)
+		}
 	}
 }

@@ -22,6 +22,10 @@ func draw(t *rapid.T) *world {
 	r.MaxWusToSend, r.MaxWusInProgress = number("max_wus_to_send", 0, 1, 3), number("max_wus_in_progress", 0, 1, 4)
 	r.DailyResultQuota, r.MaxNCPUs = number("daily_result_quota", 0, 1, 3), number("max_ncpus", 0, 1)
 	r.OneResultPerUserPerWU, r.OneResultPerHostPerWU = rapid.Bool().Draw(t, "once a user"), rapid.Bool().Draw(t, "once a host")
+	r.Urgent = match.Urgent{
+		OnPriority: int64(number("reliable_on_priority", 0, 5)), MaxAvgTurnaround: time.Hour * time.Duration(number("reliable_max_avg_turnaround", 0, 10)),
+		MaxErrorRate: pick("reliable_max_error_rate", 0, 0.1), ReducedDelayBound: pick("reliable_reduced_delay_bound", 0, 0.5, 1),
+	}
 	r.PlanClasses = map[string]match.PlanClass{"mt": {MinNCPUs: 2, MaxThreads: 4}}
 
 	cat := w.facts.Catalog
@@ -50,7 +54,7 @@ func draw(t *rapid.T) *world {
 	}
 	w.standing.InProgress = number("in progress", 0, 1, 9)
 	for i := range int64(5) {
-		w.standing.Earned[10+i] = store.HostAppVersion{NJobsToday: number("today", 0, 1, 5), MaxJobsPerDay: number("max_jobs_per_day", 0, 1, 2)}
+		w.standing.Earned[10+i] = store.HostAppVersion{NJobsToday: number("today", 0, 1, 5), MaxJobsPerDay: number("max_jobs_per_day", 0, 1, 2), ErrorRate: pick("error rate", 0, 0, 0.25, 0.3, 1), TurnaroundN: int64(number("valid", 0, 10, 10)), Turnaround: pick("turnaround", 3600, 360000)}
 		w.standing.Had[100+i] = r.OneResultPerUserPerWU && rapid.Bool().Draw(t, "had")
 	}
 	for i := range int64(rapid.IntRange(0, 20).Draw(t, "candidates")) {
@@ -63,6 +67,11 @@ func draw(t *rapid.T) *world {
 		if c.AppVersionID == 10 || c.AppVersionID == 13 { // or the next that is of the application
 			c.AppVersionID += (c.AppID - 1 - (c.AppVersionID-10)%int64(len(cat.Apps)) + int64(len(cat.Apps))) % int64(len(cat.Apps))
 		}
+		c.Priority, c.CreateTime = int64(number("priority", 0, 0, 5, 6)), t0.Add(-time.Hour*time.Duration(number("age", 0, 23, 25)))
+		c.Target = rapid.SampledFrom([]store.Target{
+			{}, {}, {}, {}, {Type: store.TargetHost, ID: 5}, {Type: store.TargetHost, ID: 3}, {Type: store.TargetUser, ID: 3}, {Type: store.TargetUser, ID: 5},
+		}).Draw(t, "target")
+		c.LastChance = rapid.IntRange(0, 2).Draw(t, "last chance") == 0
 		if rapid.IntRange(0, 5).Draw(t, "reserved") == 0 {
 			c.ReservedUntil = t0.Add(time.Hour)
 		}
@@ -101,8 +110,8 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 		slices.Sort(free)
 		n := int(a.Usage.NCPUs)
 		begin := free[n-1]
-		if begin > 0 && begin+a.Duration > a.DelayBound {
-			t.Fatalf("begins after %v and takes %v of %v", begin, a.Duration, a.DelayBound)
+		if begin > 0 && begin+a.Duration > a.Within || a.Within > a.DelayBound {
+			t.Fatalf("begins after %v and takes %v of %v", begin, a.Duration, a.Within)
 		}
 		for i := range n {
 			free[i] = begin + a.Duration
@@ -113,9 +122,12 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 		if a.ReservedUntil.After(t0) {
 			t.Fatalf("reserved: %+v", a)
 		}
+		if x := a.Target; x.Type == store.TargetHost && x.ID != 5 || x.Type == store.TargetUser && x.ID != 3 {
+			t.Fatalf("host 5 of user 3 is given what is for %+v", x)
+		}
 		disk += a.RscDiskBound
 		if r.OneResultPerHostPerWU || r.OneResultPerUserPerWU {
-			if workunits[a.WorkunitID] || w.standing.Had[a.WorkunitID] {
+			if workunits[a.WorkunitID] || a.Target == (store.Target{}) && w.standing.Had[a.WorkunitID] {
 				t.Fatalf("a second result of workunit %d", a.WorkunitID)
 			}
 			workunits[a.WorkunitID] = true
@@ -131,6 +143,15 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 		handedOut := slices.ContainsFunc(w.facts.Catalog.Versions, func(v *store.AppVersion) bool { return v.ID == a.AppVersionID })
 		if app.HomogeneousAppVersion && handedOut && a.AppVersionID != v.ID {
 			t.Fatalf("a workunit of version %d is computed with %d", a.AppVersionID, v.ID)
+		}
+		e, u := w.standing.Earned[v.ID], &r.Urgent
+		urgent := u.OnPriority > 0 && a.Priority >= u.OnPriority
+		if most := u.MaxAvgTurnaround.Seconds(); urgent && t0.Sub(a.CreateTime) < 24*time.Hour &&
+			(e.TurnaroundN < 10 || e.ErrorRate > u.MaxErrorRate || most > 0 && e.Turnaround > most) {
+			t.Fatalf("%+v is urgent and goes to a host with %+v", a, e)
+		}
+		if (a.LastChance || urgent) && e.ErrorRate > 0.25 {
+			t.Fatalf("the last chance of a workunit goes to a host of which %v fails", e.ErrorRate)
 		}
 		today[v.ID]++
 		if e := w.standing.Earned[v.ID]; r.DailyResultQuota > 0 && e.NJobsToday+today[v.ID] > hostversion.Quota(e, r.DailyResultQuota)*w.cpus() {
@@ -227,6 +248,7 @@ func TestTheFeederHidesNothing(t *testing.T) {
 			}
 			const rounding = 1e-6 // of durations, in seconds
 			if c.RscMemoryBound > f.Memory || c.RscDiskBound > f.Disk || c.RscBandwidthBound > f.Bandwidth || c.ReservedUntil.After(f.Now) ||
+				m.Version(c.AppID).ID == c.AppVersionID && f.Below != 0 && c.Priority >= f.Below && c.CreateTime.After(f.BelowSince) ||
 				m.Version(c.AppID).ID == c.AppVersionID && f.Wait+c.RscFpopsEst*f.PerFlop > c.DelayBound.Seconds()+rounding {
 				t.Fatalf("%+v fits, and is not within %+v", *c, f)
 			}
@@ -251,7 +273,7 @@ func TestHad(t *testing.T) {
 		}
 		m.Assign(w.list, nil) // the others may have another chance
 		for _, a := range m.Assigned() {
-			if had[a.WorkunitID] {
+			if had[a.WorkunitID] && a.Target == (store.Target{}) {
 				t.Fatalf("given though it was had: %+v", a)
 			}
 		}

@@ -41,6 +41,12 @@ type Config struct {
 	ResendLostResults     bool    `toml:"resend_lost_results"`
 	SendResultAbort       bool    `toml:"send_result_abort"`
 
+	ReliableOnPriority        int64   `toml:"reliable_on_priority"`
+	ReliablePriorityOnOver    int64   `toml:"reliable_priority_on_over"`
+	ReliableMaxAvgTurnaround  float64 `toml:"reliable_max_avg_turnaround"`
+	ReliableMaxErrorRate      float64 `toml:"reliable_max_error_rate"`
+	ReliableReducedDelayBound float64 `toml:"reliable_reduced_delay_bound"`
+
 	AffinityHours          float64 `toml:"affinity_hours"`
 	DeleteDelayHours       float64 `toml:"delete_delay_hours"`
 	PurgeAfterDays         float64 `toml:"purge_after_days"`
@@ -50,6 +56,7 @@ type Config struct {
 	MailFrom               string  `toml:"mail_from"`
 
 	TrustedProxies           []string `toml:"trusted_proxies"`
+	MaxConnectionsPerAddress int      `toml:"max_connections_per_address"`
 	MaxRequestsPerAddress    int      `toml:"max_requests_per_address"`
 	MaxRequestMB             float64  `toml:"max_request_mb"`
 	MaxRequestMBPerAddress   float64  `toml:"max_request_mb_per_address"`

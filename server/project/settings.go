@@ -134,6 +134,30 @@ Results of one computer that agree prove little.`,
 		about: `Whether computers are told to abort results that are of no use any more.`,
 	},
 	{
+		name: "reliable_on_priority", most: 1e9,
+		about: `Urgent results are those of this priority and above; 0: none is. They go to reliable
+computers only, during the first 24 hours.`,
+	},
+	{
+		name: "reliable_priority_on_over", most: 1e9,
+		about: `By how much the priority of a result is raised that replaces one which failed, was late
+or did not agree with the others.`,
+	},
+	{
+		name: "reliable_max_avg_turnaround", most: 100 * 86400,
+		about: `A computer is reliable if it has had 10 valid results of an app version, returns them
+after so many seconds at most, on average (0: any time), and so small a share of the
+recent ones was no good.`,
+	},
+	{
+		name: "reliable_max_error_rate", preset: 0.05, most: 1,
+	},
+	{
+		name: "reliable_reduced_delay_bound", preset: 0.5, most: 1,
+		about: `Which part of its delay bound a computer has to report an urgent result, but at least
+twice the time that it should take; 0 leaves the delay bound.`,
+	},
+	{
 		name: "affinity_hours", preset: 24, most: 24 * 365,
 		about: `Hours for which a workunit is kept for the computers that have the files of its
 predecessor (work create --predecessor); then all may have it.`,
@@ -177,6 +201,10 @@ with https, and otherwise none.`,
 			_, err := limit.ParseProxies(c.TrustedProxies)
 			return err
 		},
+	},
+	{
+		name: "max_connections_per_address", preset: 250, most: 1e6,
+		about: `Connections that an address may have open at a time; those above it are closed at once.`,
 	},
 	{
 		name: "max_requests_per_address", preset: 100, most: 1e6,

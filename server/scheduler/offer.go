@@ -48,6 +48,9 @@ func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
 	one := *r
 	one.tx, one.look, one.catalog, one.reply = tx, l, l.catalog, s.nucleus()
 	one.user, one.host = l.id.user, l.id.host
+	if !l.id.known {
+		one.host.UserID = l.id.user.ID
+	}
 	one.newDay = day(one.host.RPCTime) != day(r.now)
 	one.describeHost()
 	one.keep(maps.Values(l.earned))
@@ -103,7 +106,7 @@ func (r *rpc) ability() *match.Host {
 func (r *rpc) find(m *match.Match) (*offer, error) {
 	o := new(offer)
 	want := feeder.Want{
-		Kind: m.Kind, Fits: m.Fits, Fit: m.Fit,
+		Targets: m.Targets(), Kind: m.Kind, Fits: m.Fits, Fit: m.Fit,
 		Take: func(c store.Candidate) (cost float64, more bool) {
 			cost = m.Take(c).Cost
 			return cost, !m.Full()

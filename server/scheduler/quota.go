@@ -4,6 +4,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
@@ -95,9 +96,11 @@ func (r *rpc) reportedBack(x store.Result) error {
 	if err != nil {
 		return err
 	}
-	if x.Outcome == store.Success {
+	switch {
+	case x.Outcome == store.Success:
 		e.now = hostversion.Succeeded(e.now, r.s.Config.DailyResultQuota)
-	} else {
+	case x.ExitStatus == protocol.ExitAbortedByProject: // as it was told to
+	default:
 		e.now = hostversion.Failed(e.now)
 	}
 	return nil

@@ -1,11 +1,13 @@
 package scheduler_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -51,5 +53,78 @@ func TestErrorsLowerTheQuota(t *testing.T) {
 	w.as(host, 1, "08-report-error")
 	if got := quota(); got != 3 {
 		t.Errorf("after an error: %d, want 3", got)
+	}
+}
+
+// A computer that keeps failing gets work still, but none that must not fail.
+func TestABadRecordGetsNoLastChance(t *testing.T) {
+	w := newWorld(t)
+	w.s.Config.ResendLostResults = false
+	ask := func() *protocol.SchedulerReply {
+		return w.ask(func(r *protocol.SchedulerRequest) { r.CPUReqSeconds = 1 })
+	}
+	w.addWork("first", 1)
+	ask()
+	first := w.result("first_0")
+	w.addWork("last", 1)
+	w.update(func(tx *store.Tx) error { // as the transitioner does
+		old, err := tx.WorkunitByName("last")
+		if err != nil {
+			return err
+		}
+		now := old
+		now.LastChance = true
+		return tx.SaveWorkunit(old, now)
+	})
+	record := func(rate float64) {
+		w.update(func(tx *store.Tx) error {
+			return tx.SaveHostAppVersion(store.HostAppVersion{HostID: first.HostID, AppVersionID: first.AppVersionID, ErrorRate: rate})
+		})
+	}
+	record(0.9)
+	if got := ask(); len(got.Results) != 0 || !strings.Contains(texts(got), "kept for computers with a good record") {
+		t.Errorf("%d results, %s", len(got.Results), texts(got))
+	}
+	w.addWork("other", 1)
+	if got := ask(); len(got.Results) != 1 || got.Results[0].Name != "other_0" {
+		t.Errorf("beside other work: %+v, %s", got.Results, texts(got))
+	}
+	record(0.1)
+	if got := ask(); len(got.Results) != 1 || got.Results[0].Name != "last_0" {
+		t.Errorf("with a good record: %+v, %s", got.Results, texts(got))
+	}
+}
+
+// An urgent result stands in front, and is not in the way of computers that may not have
+// it. One that may has less time for it.
+func TestUrgentResultsGoToReliableComputers(t *testing.T) {
+	w := newWorld(t)
+	w.s.Config.ResendLostResults = false
+	w.s.Config.Urgent = match.Urgent{OnPriority: 5, MaxErrorRate: 0.05, ReducedDelayBound: 0.5}
+	ask := func() *protocol.SchedulerReply {
+		return w.ask(func(r *protocol.SchedulerRequest) { r.CPUReqSeconds = 1 })
+	}
+	w.addWork("first", 1)
+	ask()
+	first := w.result("first_0")
+	bound := first.ReportDeadline.Sub(w.now)
+	for i := range 20 { // more than the feeder reads at once
+		w.addWork(fmt.Sprint("urgent", i), 1, func(wu *store.Workunit) { wu.Priority = 5 })
+	}
+	if got := ask(); len(got.Results) != 0 || !strings.Contains(texts(got), "kept for computers with a good record") {
+		t.Errorf("%d results, %s", len(got.Results), texts(got))
+	}
+	w.addWork("other", 1)
+	if got := ask(); len(got.Results) != 1 || got.Results[0].Name != "other_0" {
+		t.Errorf("beside other work: %+v, %s", got.Results, texts(got))
+	}
+	w.update(func(tx *store.Tx) error {
+		return tx.SaveHostAppVersion(store.HostAppVersion{HostID: first.HostID, AppVersionID: first.AppVersionID, TurnaroundN: 10})
+	})
+	if got := ask(); len(got.Results) != 1 || got.Results[0].Name != "urgent0_0" {
+		t.Errorf("a reliable computer: %+v, %s", got.Results, texts(got))
+	}
+	if got := w.result("urgent0_0").ReportDeadline.Sub(w.now); got != bound/2 {
+		t.Errorf("it has %v to report it, want half of %v", got, bound)
 	}
 }

@@ -40,7 +40,7 @@ func (r *rpc) commitments(list []store.Candidate, rows map[int64]store.Workunit)
 		if !ok {
 			return nil, fmt.Errorf("workunit %d was purged meanwhile: %w", c.WorkunitID, store.ErrLost)
 		}
-		c.HRClass, c.AppVersionID = wu.HRClass, wu.AppVersionID
+		c.HRClass, c.AppVersionID, c.LastChance = wu.HRClass, wu.AppVersionID, wu.LastChance
 		out[wu.ID] = &commitment{wu, wu}
 	}
 	return out, nil

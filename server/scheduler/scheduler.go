@@ -52,13 +52,14 @@ type Config struct {
 	SendResultAbort       bool
 
 	PlanClasses map[string]match.PlanClass // by name
+	Urgent      match.Urgent
 }
 
 // rules are the part of it that decides who gets what.
 func (c *Config) rules() match.Rules {
 	return match.Rules{
 		MaxWusToSend: c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress, DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs,
-		OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU, PlanClasses: c.PlanClasses,
+		OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU, PlanClasses: c.PlanClasses, Urgent: c.Urgent,
 	}
 }
 

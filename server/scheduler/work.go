@@ -167,7 +167,7 @@ func (r *rpc) write(a match.Assignment) bool {
 func (r *rpc) sent(a match.Assignment) store.Result {
 	return store.Result{
 		ID: a.ID, Name: a.Name, XMLDocIn: a.XMLDocIn,
-		HostID: r.host.ID, UserID: r.user.ID, SentTime: r.now, ReportDeadline: r.now.Add(a.DelayBound),
+		HostID: r.host.ID, UserID: r.user.ID, SentTime: r.now, ReportDeadline: r.now.Add(a.Within),
 		AppVersionID: a.Version.ID, VersionNum: int64(a.Version.VersionNum), FlopsEstimate: a.Usage.Flops,
 	}
 }

@@ -13,7 +13,10 @@ type HostAppVersion struct {
 	AppVersionID     int64
 	MaxJobsPerDay    int // a CPU; 0: not set yet
 	NJobsToday       int
-	ConsecutiveValid int // replicated results found valid since the last that was no good
+	ConsecutiveValid int     // replicated results found valid since the last that was no good
+	TurnaroundN      int64   // valid results
+	Turnaround       float64 // seconds from sending them to their report, on average
+	ErrorRate        float64 // 0 to 1: the share of its recent results that were no good
 
 	Elapsed        speed.Average // of its valid results
 	BenchmarkFlops float64       // operations a second by the host's benchmark, when a result was last sent; 0: not known
@@ -21,25 +24,28 @@ type HostAppVersion struct {
 }
 
 const hostAppVersionColumns = `host_id, app_version_id, max_jobs_per_day, n_jobs_today, consecutive_valid,
-	et_n, et_avg, et_var, et_odd, et_odd_avg, benchmark_flops, vote`
+	et_n, et_avg, et_var, et_odd, et_odd_avg, benchmark_flops, vote, error_rate,
+	turnaround_n, turnaround_avg`
 
 const (
 	hostAppVersion     = `SELECT ` + hostAppVersionColumns + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
 	hostAppVersions    = `SELECT ` + hostAppVersionColumns + ` FROM host_app_version WHERE host_id = $1 ORDER BY app_version_id`
 	saveHostAppVersion = `
 INSERT INTO host_app_version (` + hostAppVersionColumns + `)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 ON CONFLICT (host_id, app_version_id) DO UPDATE
 SET    max_jobs_per_day = excluded.max_jobs_per_day, n_jobs_today = excluded.n_jobs_today,
        consecutive_valid = excluded.consecutive_valid, et_n = excluded.et_n, et_avg = excluded.et_avg,
        et_var = excluded.et_var, et_odd = excluded.et_odd, et_odd_avg = excluded.et_odd_avg,
-       benchmark_flops = excluded.benchmark_flops, vote = excluded.vote`
+       benchmark_flops = excluded.benchmark_flops, vote = excluded.vote,
+       error_rate = excluded.error_rate, turnaround_n = excluded.turnaround_n, turnaround_avg = excluded.turnaround_avg`
 	newDay = `UPDATE host_app_version SET n_jobs_today = 0 WHERE host_id = $1 AND n_jobs_today > 0`
 )
 
 func scanHostAppVersion(r row) (h HostAppVersion, err error) {
 	return h, r.Scan(&h.HostID, &h.AppVersionID, &h.MaxJobsPerDay, &h.NJobsToday, &h.ConsecutiveValid,
-		&h.Elapsed.N, &h.Elapsed.Mean, &h.Elapsed.Var, &h.Elapsed.Odd, &h.Elapsed.OddMean, &h.BenchmarkFlops, &h.Vote)
+		&h.Elapsed.N, &h.Elapsed.Mean, &h.Elapsed.Var, &h.Elapsed.Odd, &h.Elapsed.OddMean, &h.BenchmarkFlops, &h.Vote, &h.ErrorRate,
+		&h.TurnaroundN, &h.Turnaround)
 }
 
 // HostAppVersions returns what a host has earned with each app version.
@@ -61,7 +67,7 @@ func (t *Tx) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
 func (t *Tx) SaveHostAppVersion(h HostAppVersion) error {
 	e := h.Elapsed
 	err := t.run(saveHostAppVersion, h.HostID, h.AppVersionID, h.MaxJobsPerDay, h.NJobsToday, h.ConsecutiveValid,
-		e.N, e.Mean, e.Var, e.Odd, e.OddMean, h.BenchmarkFlops, int64(h.Vote))
+		e.N, e.Mean, e.Var, e.Odd, e.OddMean, h.BenchmarkFlops, int64(h.Vote), h.ErrorRate, h.TurnaroundN, h.Turnaround)
 	if err != nil {
 		return fmt.Errorf("host %d with app version %d: %w", h.HostID, h.AppVersionID, err)
 	}

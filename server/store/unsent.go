@@ -17,44 +17,52 @@ type Candidate struct {
 	XMLDoc         string // as in Workunit
 	AppID          int64
 	Priority       int64
+	CreateTime     time.Time
 	RscFpopsEst    float64
 	RscMemoryBound float64
 	RscDiskBound   float64
 	DelayBound     time.Duration
 	HRClass        int64 // what the workunit is committed to; 0 nothing yet
 	AppVersionID   int64
+	Target         Target
+	LastChance     bool // one more failure gives the workunit up
 
 	RscBandwidthBound float64
 	ReservedUntil     time.Time // only the hosts of KeptFor may have it before
 }
 
 func scanCandidate(r row) (c Candidate, err error) {
-	return c, r.Scan(&c.ID, &c.Name, &c.XMLDocIn, &c.WorkunitID, &c.WorkunitName, &c.XMLDoc, &c.AppID, &c.Priority, &c.RscFpopsEst, &c.RscMemoryBound,
+	return c, r.Scan(&c.ID, &c.Name, &c.XMLDocIn, &c.WorkunitID, &c.WorkunitName, &c.XMLDoc, &c.AppID, &c.Priority, timeAt{&c.CreateTime}, &c.RscFpopsEst, &c.RscMemoryBound,
 		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound,
-		timeAt{&c.ReservedUntil})
+		flagged{&c.LastChance}, &c.Target.Type, &c.Target.ID, timeAt{&c.ReservedUntil})
 }
 
-const candidateColumns = `r.id, r.name, r.xml_doc_in, r.workunitid, w.name, w.xml_doc, r.appid, r.priority, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
-	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.reserved_until`
+const candidateColumns = `r.id, r.name, r.xml_doc_in, r.workunitid, w.name, w.xml_doc, r.appid, r.priority, r.create_time, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
+	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.last_chance, w.target_type, w.target_id, w.reserved_until`
 
 // stillNeeded is true of workunits that still need results; the transitioner clears those
 // of others away.
 const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transitioner_flags = 0`
 
 // Kind is a number that stands for what decides which hosts may have a result of the
-// workunit: its application, what it is committed to, and what it needs, by orders of
-// magnitude. Workunits that differ in that have different kinds.
+// workunit: its application, what it is committed to, whether it is on its last chance, and what it
+// needs, by orders of magnitude. Workunits that differ in that have different kinds. It
+// is above 0 if anybody may have them, and below 0 if they have a Target.
 func (w Workunit) Kind() int64 {
 	h := fnv.New64a()
 	var b [8]byte
-	for _, x := range []int64{
+	facts := []int64{
 		w.AppID, w.HRClass, w.AppVersionID, class(w.RscMemoryBound), class(w.RscDiskBound), class(w.RscBandwidthBound),
 		class(w.RscFpopsEst), class(w.DelayBound.Seconds()),
-	} {
+	}
+	if w.LastChance { // the kinds of others stay what they were before there was this
+		facts = append(facts, 1)
+	}
+	for _, x := range facts {
 		binary.LittleEndian.PutUint64(b[:], uint64(x)) //nolint:gosec // any bits will do
 		_, _ = h.Write(b[:])
 	}
-	return int64(h.Sum64()>>1) | 1 // 63 bits, never 0
+	return w.Target.kind(int64(h.Sum64()>>1) | 1) // 63 bits, never 0
 }
 
 // class is the order of magnitude of a need: values of one class differ by less than a
@@ -94,15 +102,17 @@ var First = Place{Priority: math.MaxInt64}
 // Each kind is found by one look into the index, however many results it has.
 const unsentKinds = `
 WITH RECURSIVE k(kind) AS (
-	SELECT (SELECT kind FROM result WHERE server_state = 2 ORDER BY kind LIMIT 1)
+	SELECT (SELECT kind FROM result WHERE server_state = 2 AND kind >= +$1 AND kind <= +$2 ORDER BY kind LIMIT 1)
 	UNION ALL
-	SELECT (SELECT r.kind FROM result r WHERE r.server_state = 2 AND r.kind > k.kind ORDER BY r.kind LIMIT 1)
+	SELECT (SELECT r.kind FROM result r WHERE r.server_state = 2 AND r.kind > k.kind AND r.kind <= +$2 ORDER BY r.kind LIMIT 1)
 	FROM   k WHERE k.kind IS NOT NULL
 )
 SELECT kind FROM k WHERE kind IS NOT NULL`
 
-// UnsentKinds returns the kinds of which results are Unsent.
-func (t *Tx) UnsentKinds() ([]int64, error) { return all(t, scanID, unsentKinds) }
+// UnsentKinds returns the kinds of which results are Unsent that anybody may have.
+func (t *Tx) UnsentKinds() ([]int64, error) {
+	return all(t, scanID, unsentKinds, 0, int64(math.MaxInt64))
+}
 
 const (
 	fromUnsent = `
@@ -114,7 +124,8 @@ WHERE  r.server_state = 2 AND r.kind = +$1 AND (r.priority < +$2 OR (r.priority 
 	unsentFits = fromUnsent + `
   AND  w.rsc_memory_bound <= $5 AND w.rsc_disk_bound <= $6 AND w.rsc_bandwidth_bound <= $7 AND w.reserved_until <= $8
   AND  $9 + w.rsc_fpops_est * $10 <= w.delay_bound
-  AND  NOT EXISTS (SELECT 1 FROM result o WHERE o.workunitid = +r.workunitid AND (o.userid = +$11 OR o.hostid = +$12))` + inOrder + `$4`
+  AND  NOT EXISTS (SELECT 1 FROM result o WHERE o.workunitid = +r.workunitid AND (o.userid = +$11 OR o.hostid = +$12))
+  AND  (r.priority < $13 OR r.create_time <= $14)` + inOrder + `$4`
 )
 
 // Unsent returns results of a kind, of workunits that still need them, which come
@@ -127,8 +138,10 @@ func (t *Tx) Unsent(kind int64, after Place, limit int) ([]Candidate, error) {
 type Fit struct {
 	Memory, Disk, Bandwidth float64 // that results may need; +Inf: any
 	Now                     time.Time
-	Wait, PerFlop           float64 // seconds before it begins, and for an operation; both 0: deadlines do not matter
-	UserID, HostID          int64   // that must not have one of the workunit; 0: anybody
+	Wait, PerFlop           float64   // seconds before it begins, and for an operation; both 0: deadlines do not matter
+	Below                   int64     // priority that results must not have; 0: any may have any
+	BelowSince              time.Time // results made up to then may have any
+	UserID, HostID          int64     // that must not have one of the workunit; 0: anybody
 }
 
 // UnsentFits is Unsent for one host: it returns what that can do.
@@ -139,8 +152,12 @@ func (t *Tx) UnsentFits(kind int64, after Place, f Fit, limit int) ([]Candidate,
 		}
 		return id
 	}
+	below := f.Below
+	if below == 0 {
+		below = math.MaxInt64
+	}
 	return all(t, scanCandidate, unsentFits, kind, after.Priority, after.ID, limit,
-		finite(f.Memory), finite(f.Disk), finite(f.Bandwidth), unix(f.Now), f.Wait, f.PerFlop, none(f.UserID), none(f.HostID))
+		finite(f.Memory), finite(f.Disk), finite(f.Bandwidth), unix(f.Now), f.Wait, f.PerFlop, none(f.UserID), none(f.HostID), below, unix(f.BelowSince))
 }
 
 func finite(x float64) float64 { return min(x, math.MaxFloat64) }

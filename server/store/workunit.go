@@ -47,6 +47,8 @@ type Workunit struct {
 	HasSuccessor       bool      // workunits wait for its outcome
 	Retries            int       // how often it was revived after it had been given up
 	RetriedResultID    int64     // its newest result then; failures up to it do not count any more
+	Target             Target    // whom its results are for; it does not change
+	LastChance         bool      // one more failure gives it up
 	ModTime            time.Time // when it was assimilated or, if they are, its files were deleted; it is read only
 }
 
@@ -56,7 +58,7 @@ const workunitColumns = `id, create_time, appid, name, xml_doc, batch, priority,
 	canonical_credit, transition_time, error_mask, file_delete_state, assimilate_state, hr_class,
 	app_version_id, transitioner_flags, rsc_bandwidth_bound, awaiting,
 	predecessor, predecessor_pending, has_successor, credit, retries, retried_resultid,
-	mod_time`
+	last_chance, target_type, target_id, mod_time`
 
 func scanWorkunit(r row) (w Workunit, err error) {
 	return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.AppID, &w.Name, &w.XMLDoc, &w.Batch, &w.Priority,
@@ -66,16 +68,17 @@ func scanWorkunit(r row) (w Workunit, err error) {
 		timeAt{&w.TransitionTime}, &w.ErrorMask, &w.FileDeleteState, &w.AssimilateState, &w.HRClass,
 		&w.AppVersionID, &w.TransitionerFlags, &w.RscBandwidthBound, flagged{&w.Awaiting}, &w.Predecessor,
 		flagged{&w.PredecessorPending}, flagged{&w.HasSuccessor}, &w.Credit,
-		&w.Retries, &w.RetriedResultID, timeAt{&w.ModTime})
+		&w.Retries, &w.RetriedResultID, flagged{&w.LastChance},
+		&w.Target.Type, &w.Target.ID, timeAt{&w.ModTime})
 }
 
 const insertWorkunit = `
 INSERT INTO workunit (create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
 	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
 	max_total_results, max_success_results, result_template_file, transition_time, transitioner_flags,
-	rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, history, credit)
+	rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, history, credit, target_type, target_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-	$22, $23, $24, $25)`
+	$22, $23, $24, $25, $26, $27)`
 
 const insertWorkunitFile = `INSERT INTO workunit_file (workunitid, name) VALUES ($1, $2)`
 
@@ -87,7 +90,7 @@ func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
 		w.MinQuorum, w.TargetNResults, w.MaxErrorResults, w.MaxTotalResults, w.MaxSuccessResults,
 		w.ResultTemplateFile, unix(w.TransitionTime), w.TransitionerFlags,
 		w.RscBandwidthBound, flag(w.Awaiting), w.Predecessor, flag(w.PredecessorPending),
-		t.cause.line("created"), w.Credit)
+		t.cause.line("created"), w.Credit, int64(w.Target.Type), w.Target.ID)
 	if err != nil {
 		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
 	}
@@ -131,7 +134,7 @@ UPDATE workunit
 SET    need_validate = $2, canonical_resultid = $3, canonical_credit = $4, transition_time = $5,
        error_mask = $6, file_delete_state = $7, assimilate_state = $8, hr_class = $9, app_version_id = $10,
        target_nresults = $11, min_quorum = $12, history = history || $22,
-       mod_time = CASE WHEN $24 = 1 THEN $23 ELSE mod_time END, retries = $25, retried_resultid = $26
+       mod_time = CASE WHEN $24 = 1 THEN $23 ELSE mod_time END, retries = $25, retried_resultid = $26, last_chance = $28
 WHERE  id = $1 AND need_validate = +$13 AND canonical_resultid = $14 AND transition_time = +$15
   AND  error_mask = $16 AND file_delete_state = +$17 AND assimilate_state = +$18 AND target_nresults = $19
   AND  hr_class = $20 AND app_version_id = $21 AND retries = $27`
@@ -148,8 +151,8 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 		w.TargetNResults, w.MinQuorum, flag(old.NeedValidate), old.CanonicalResultID, unix(old.TransitionTime),
 		old.ErrorMask, old.FileDeleteState, old.AssimilateState, old.TargetNResults,
 		old.HRClass, old.AppVersionID, t.cause.workunit(old, w), unix(t.cause.at),
-		flag(dated), w.Retries, w.RetriedResultID, old.Retries)
-	if err == nil && (w.HRClass != old.HRClass || w.AppVersionID != old.AppVersionID) {
+		flag(dated), w.Retries, w.RetriedResultID, old.Retries, flag(w.LastChance))
+	if err == nil && w.Kind() != old.Kind() {
 		err = t.run(setKindOf, old.ID, w.Kind())
 	}
 	if err != nil {

@@ -39,6 +39,7 @@ type Plan struct {
 	DeleteInput     bool
 	FreeSuccessors  bool // there is an outcome for which other workunits wait
 	Uncommit        bool // forget homogeneous class and app version: only errors so far
+	LastChance      bool // one more failure gives the workunit up
 	TransitionTime  time.Time
 }
 
@@ -72,7 +73,7 @@ func (p Plan) why() string {
 // long files stay after it was assimilated and the last result came in or was due.
 func Decide(wu store.Workunit, results []store.Result, now time.Time, deleteDelay time.Duration) Plan {
 	d := decision{wu: wu, now: now, deleteDelay: deleteDelay}
-	d.plan.NeedValidate, d.plan.ErrorMask = wu.NeedValidate, wu.ErrorMask
+	d.plan.NeedValidate, d.plan.ErrorMask, d.plan.LastChance = wu.NeedValidate, wu.ErrorMask, wu.LastChance
 	d.results = append(d.results, results...) // moved below as planned
 	d.timeOut()
 	d.look()
@@ -202,6 +203,11 @@ func (d *decision) judge() {
 	}
 	if d.plan.ErrorMask == 0 && d.wu.TransitionerFlags != 2 {
 		d.plan.NewResults = min(needed, allowed)
+	}
+	if d.plan.ErrorMask == 0 {
+		out := d.unsent + d.inProgress + d.plan.NewResults
+		needsAll := d.success+out <= d.wu.TargetNResults // one that fails has to be replaced
+		d.plan.LastChance = d.errors >= d.wu.MaxErrorResults || needsAll && allowed == d.plan.NewResults
 	}
 }
 

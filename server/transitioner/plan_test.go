@@ -70,6 +70,11 @@ func TestDecide(t *testing.T) {
 	}{
 		{"a new workunit gets its results", nil, nil, plan{NewResults: 2, TransitionTime: far}},
 		{
+			"one more error is one too many", nil,
+			[]store.Result{failed, failed, inProgress},
+			plan{NewResults: 1, LastChance: true, TransitionTime: due.Add(time.Second)},
+		},
+		{
 			"results that are out are waited for", nil,
 			[]store.Result{unsent, inProgress},
 			plan{TransitionTime: due.Add(time.Second)},
@@ -114,12 +119,12 @@ func TestDecide(t *testing.T) {
 		{
 			"no more results than allowed are made", func(w *store.Workunit) { w.MaxTotalResults = 3 },
 			[]store.Result{noReply, noReply},
-			plan{NewResults: 1, TransitionTime: far},
+			plan{LastChance: true, NewResults: 1, TransitionTime: far},
 		},
 		{
 			"at the limit with what is out still hoped for", nil,
 			[]store.Result{noReply, noReply, noReply, inProgress, inProgress},
-			plan{TransitionTime: due.Add(time.Second)},
+			plan{LastChance: true, TransitionTime: due.Add(time.Second)},
 		},
 		{
 			"a result that could not be sent ends the workunit", nil,
@@ -305,6 +310,44 @@ func TestPlansAreSound(t *testing.T) {
 		}
 		if p.AssimilateReady && wu.AssimilateState != store.AssimilateInit {
 			t.Fatal("assimilates twice")
+		}
+	})
+}
+
+// A workunit is on its last chance if and only if it is given up as soon as one more of
+// its results fails.
+func TestOneMoreFailureEndsTheLastChance(t *testing.T) {
+	kinds := []store.Result{unsent, inProgress, overdue, fresh, invalid, inconclusive, failed, aborted, noReply, detached, broken}
+	fail := func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.ClientError }
+	rapid.Check(t, func(t *rapid.T) {
+		wu := workunit(func(w *store.Workunit) {
+			w.MinQuorum = rapid.IntRange(1, 4).Draw(t, "quorum")
+			w.TargetNResults = w.MinQuorum + rapid.IntRange(0, 3).Draw(t, "extra")
+			w.MaxTotalResults = w.TargetNResults + rapid.IntRange(0, 5).Draw(t, "spare")
+			w.MaxErrorResults = rapid.IntRange(0, 4).Draw(t, "errors")
+		})
+		var rs []store.Result
+		for i, k := range rapid.SliceOfN(rapid.IntRange(0, len(kinds)-1), 0, 8).Draw(t, "results") {
+			rs = append(rs, with(kinds[k], func(r *store.Result) { r.ID = int64(i + 1) }))
+		}
+		wu.RetriedResultID = min(rapid.Int64Range(0, 2).Draw(t, "forgiven"), int64(len(rs)))
+		p := transitioner.Decide(wu, rs, now, 0)
+		if p.ErrorMask != 0 {
+			return
+		}
+		for range p.NewResults {
+			rs = append(rs, with(unsent, func(r *store.Result) { r.ID = int64(len(rs) + 1) }))
+		}
+		for i, r := range rs {
+			out := r.ServerState == store.Unsent || r.ServerState == store.InProgress && !r.ReportDeadline.Before(now)
+			if !out || r.ID <= wu.RetriedResultID {
+				continue
+			}
+			then := append([]store.Result{}, rs...)
+			fail(&then[i])
+			if got := transitioner.Decide(wu, then, now, 0).ErrorMask != 0; got != p.LastChance {
+				t.Fatalf("last chance: %v; given up after result %d fails: %v", p.LastChance, r.ID, got)
+			}
 		}
 	})
 }

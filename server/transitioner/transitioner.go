@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"reflect"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,6 +37,8 @@ type Transitioner struct {
 	// Affinity is how long a workunit is kept for the hosts that have the files of
 	// its predecessor.
 	Affinity time.Duration
+	// PriorityOnOver is by how much further results of a workunit go before the first ones.
+	PriorityOnOver int64
 }
 
 // work is one due workunit with what was made ready for it outside of the
@@ -62,7 +65,7 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 		for _, id := range ids {
 			j := jobs[id]
 			w := &work{wu: j.Workunit, plan: Decide(j.Workunit, j.Results, now, t.DeleteDelay)}
-			w.made = t.outline(j.Workunit, j.Results, w.plan.NewResults, now)
+			w.made = t.outline(j.Workunit, j.Results, w.plan, now)
 			due = append(due, w)
 		}
 		return nil
@@ -85,17 +88,29 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 	return len(due), nil
 }
 
-// outline makes n further results but for their descriptions.
-func (t *Transitioner) outline(wu store.Workunit, results []store.Result, n int, now time.Time) []store.Result {
-	made := make([]store.Result, 0, n)
+// outline makes the further results of a plan but for their descriptions.
+func (t *Transitioner) outline(wu store.Workunit, results []store.Result, p Plan, now time.Time) []store.Result {
+	made := make([]store.Result, 0, p.NewResults)
 	first := nextNumber(wu.Name, results)
-	for i := range n {
+	kind, priority := p.of(wu).Kind(), wu.Priority
+	if replaces(wu, results, p) {
+		priority += t.PriorityOnOver
+	}
+	for i := range p.NewResults {
 		made = append(made, store.Result{
 			CreateTime: now, WorkunitID: wu.ID, AppID: wu.AppID, Name: wu.Name + "_" + strconv.Itoa(first+i),
-			Batch: wu.Batch, Priority: wu.Priority, Random: random(), ServerState: store.Unsent, Kind: wu.Kind(),
+			Batch: wu.Batch, Priority: priority, Random: random(), ServerState: store.Unsent, Kind: kind,
 		})
 	}
 	return made
+}
+
+// replaces reports whether the results of a plan are made because others of the workunit are
+// over: they failed, their deadline passed, or they did not agree.
+func replaces(wu store.Workunit, results []store.Result, p Plan) bool {
+	return len(p.TimedOut) > 0 || slices.ContainsFunc(results, func(r store.Result) bool {
+		return r.ServerState == store.Over && r.ID > wu.RetriedResultID
+	})
 }
 
 // random returns the number that makes the names of a result's output files hard
@@ -245,16 +260,21 @@ func apply(tx *store.Tx, wu store.Workunit, results []store.Result, p Plan, made
 			return err
 		}
 	}
-	after := wu
-	after.NeedValidate, after.ErrorMask, after.TransitionTime = p.NeedValidate, p.ErrorMask, p.TransitionTime
+	return tx.SaveWorkunit(wu, p.of(wu))
+}
+
+// of returns what a workunit is after the plan.
+func (p *Plan) of(wu store.Workunit) store.Workunit {
+	wu.NeedValidate, wu.ErrorMask, wu.TransitionTime = p.NeedValidate, p.ErrorMask, p.TransitionTime
+	wu.LastChance = p.LastChance
 	if p.AssimilateReady {
-		after.AssimilateState = store.AssimilateReady
+		wu.AssimilateState = store.AssimilateReady
 	}
 	if p.DeleteInput {
-		after.FileDeleteState = store.DeleteReady
+		wu.FileDeleteState = store.DeleteReady
 	}
 	if p.Uncommit {
-		after.HRClass, after.AppVersionID = 0, 0
+		wu.HRClass, wu.AppVersionID = 0, 0
 	}
-	return tx.SaveWorkunit(wu, after)
+	return wu
 }

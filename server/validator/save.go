@@ -43,6 +43,7 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 				}
 				err := earned.version(r, func(h store.HostAppVersion) store.HostAppVersion {
 					h = hostversion.Valid(h, l.wu.MinQuorum > 1, v.DailyQuota)
+					h = hostversion.Returned(h, r.ReceivedTime.Sub(r.SentTime))
 					return hostversion.Timed(h, r.ElapsedTime, wu.RscFpopsEst)
 				})
 				if err != nil {

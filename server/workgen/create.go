@@ -31,6 +31,9 @@ type Spec struct {
 	Sticky bool // input files stay on the host
 	Await  bool // staged files that are not there yet are waited for
 
+	Host int64  // the computer that it is for; 0: any
+	User string // e-mail address of the account whose computers it is for; "": any
+
 	Predecessor string // name of the workunit after which it comes; "" none
 }
 
@@ -127,6 +130,8 @@ type prepared struct {
 	from    []Given
 	awaited []string // names of files that are not there yet
 	after   string   // name of the predecessor
+	host    int64    // that it is for; 0 any
+	user    string   // whose hosts it is for; "" any
 }
 
 // Create makes the workunits, all or none, and returns their names. For many,
@@ -174,6 +179,11 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 					return err
 				}
 			}
+			target, err := p.target(tx)
+			if err != nil {
+				return &SpecError{Index: i, Err: err}
+			}
+			p.row.Target = target
 			id, err := tx.InsertWorkunit(p.row, physical)
 			if err != nil {
 				return &SpecError{Index: i, Err: err}
@@ -226,7 +236,10 @@ func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prep
 	if err != nil {
 		return prepared{}, err
 	}
-	p := prepared{after: spec.Predecessor, row: store.Workunit{
+	if err := spec.target(params); err != nil {
+		return prepared{}, err
+	}
+	p := prepared{after: spec.Predecessor, host: spec.Host, user: spec.User, row: store.Workunit{
 		CreateTime: now, AppID: g.app.ID, Name: params.Name, Batch: params.Batch, Priority: params.Priority,
 		RscFpopsEst: params.RscFpopsEst, RscFpopsBound: params.RscFpopsBound,
 		RscMemoryBound: params.RscMemoryBound, RscDiskBound: params.RscDiskBound, DelayBound: params.Delay(),

@@ -115,6 +115,7 @@ func unsentFits(t *testing.T, s *store.Store) {
 	add("disk", func(wu *store.Workunit) { wu.RscDiskBound = 900 })
 	add("bandwidth", func(wu *store.Workunit) { wu.RscBandwidthBound = 900 })
 	add("late", func(wu *store.Workunit) { wu.RscFpopsEst = 900 })
+	add("urgent", func(wu *store.Workunit) { wu.Priority = 9 })
 	kept := add("kept", func(*store.Workunit) {})
 	had := add("had", func(*store.Workunit) {})
 	fits := add("fits", func(*store.Workunit) {})
@@ -128,17 +129,20 @@ func unsentFits(t *testing.T, s *store.Store) {
 	all := store.Fit{Memory: math.Inf(1), Disk: math.Inf(1), Bandwidth: math.Inf(1), Now: T0.Add(time.Hour)}
 	for name, tt := range map[string]struct {
 		change func(*store.Fit)
-		want   int // of the 13 that are left
+		want   int // of the 15 that are left
 	}{
-		"all":         {func(*store.Fit) {}, 13},
-		"memory":      {func(f *store.Fit) { f.Memory = 600 }, 11},
-		"disk":        {func(f *store.Fit) { f.Disk = 899 }, 11},
-		"bandwidth":   {func(f *store.Fit) { f.Bandwidth = 600 }, 11},
-		"deadline":    {func(f *store.Fit) { f.Wait, f.PerFlop = 120, 0.8 }, 11},
-		"reservation": {func(f *store.Fit) { f.Now = T0 }, 11},
-		"user":        {func(f *store.Fit) { f.UserID = w.User.ID }, 12},
-		"host":        {func(f *store.Fit) { f.HostID = w.Host.ID }, 12},
-		"another":     {func(f *store.Fit) { f.HostID = w.Host.ID + 1 }, 13},
+		"all":         {func(*store.Fit) {}, 15},
+		"memory":      {func(f *store.Fit) { f.Memory = 600 }, 13},
+		"disk":        {func(f *store.Fit) { f.Disk = 899 }, 13},
+		"bandwidth":   {func(f *store.Fit) { f.Bandwidth = 600 }, 13},
+		"deadline":    {func(f *store.Fit) { f.Wait, f.PerFlop = 120, 0.8 }, 13},
+		"reservation": {func(f *store.Fit) { f.Now = T0 }, 13},
+		"user":        {func(f *store.Fit) { f.UserID = w.User.ID }, 14},
+		"host":        {func(f *store.Fit) { f.HostID = w.Host.ID }, 14},
+		"another":     {func(f *store.Fit) { f.HostID = w.Host.ID + 1 }, 15},
+		"urgent":      {func(f *store.Fit) { f.Below, f.BelowSince = 9, T0.Add(-time.Second) }, 13},
+		"less urgent": {func(f *store.Fit) { f.Below, f.BelowSince = 10, T0.Add(-time.Second) }, 15},
+		"old":         {func(f *store.Fit) { f.Below, f.BelowSince = 9, T0 }, 15},
 	} {
 		f := all
 		tt.change(&f)

@@ -30,7 +30,7 @@ func speeds(t *testing.T, s *store.Store) {
 		return tx.DeprecateVersion(versions[0])
 	})
 	want := store.HostAppVersion{
-		HostID: 5, AppVersionID: versions[1], MaxJobsPerDay: 1, NJobsToday: 2, ConsecutiveValid: 3, BenchmarkFlops: 1.5e9, Vote: 124,
+		HostID: 5, AppVersionID: versions[1], MaxJobsPerDay: 1, NJobsToday: 2, ConsecutiveValid: 3, BenchmarkFlops: 1.5e9, Vote: 124, ErrorRate: 0.25, TurnaroundN: 7, Turnaround: 3600.5,
 		Elapsed: speed.Average{N: 12, Mean: 1.0 / 3e9, Var: math.Pi * 1e-20, Odd: -3, OddMean: 1e-12},
 	}
 	update(t, s, func(tx *store.Tx) error {

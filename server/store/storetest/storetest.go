@@ -49,6 +49,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"queues hold what waits", queues},
 		{"unsent results come by priority and age", unsent},
 		{"a host finds what it can do", unsentFits},
+		{"what is for somebody is apart from the rest", targets},
 		{"unsent results have a kind", sorted},
 		{"the catalog has a stamp", stamps},
 		{"shared files are seen", shared},

@@ -1,0 +1,35 @@
+package match
+
+import "github.com/starling-grid/starling/server/store"
+
+// Targets returns whom work may be for that this host gets beside what anybody may have.
+func (h *Host) Targets() (list []store.Target) {
+	x := &h.facts.Host
+	if x.ID != 0 {
+		list = append(list, store.Target{Type: store.TargetHost, ID: x.ID})
+	}
+	if x.UserID != 0 {
+		list = append(list, store.Target{Type: store.TargetUser, ID: x.UserID})
+	}
+	return list
+}
+
+// targeted reports whether a candidate is for this host, or for anybody.
+func (h *Host) targeted(c *store.Candidate) bool {
+	switch x := &h.facts.Host; c.Target.Type {
+	case store.TargetNone:
+		return true
+	case store.TargetHost:
+		return c.Target.ID == x.ID
+	case store.TargetUser:
+		return c.Target.ID == x.UserID
+	}
+	return false
+}
+
+// hadOne reports whether the host, or its user, had a result of a candidate's workunit and
+// may have no other. Of one with a target it may: nobody else can replace a result that failed, and
+// as its quorum is 1 nothing is compared.
+func (m *Match) hadOne(c *store.Candidate) bool {
+	return m.had[c.WorkunitID] && c.Target == store.Target{}
+}

@@ -1,0 +1,71 @@
+package store
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+)
+
+// A TargetType says what a Target names.
+type TargetType int64
+
+// The numbers are those of BOINC's assignments.
+const (
+	TargetNone TargetType = 0 // anybody
+	TargetHost TargetType = 1
+	TargetUser TargetType = 2 // all computers of an account
+)
+
+func (t TargetType) String() string {
+	switch t {
+	case TargetNone:
+		return "none"
+	case TargetHost:
+		return "host"
+	case TargetUser:
+		return "user"
+	}
+	return "unknown"
+}
+
+// A Target is whom the results of a workunit are for. The zero value is anybody.
+type Target struct {
+	Type TargetType
+	ID   int64 // of the host or user
+}
+
+// low is the part of a kind that says what the results of one target need.
+const low = 1<<32 - 1
+
+// place returns where the kinds of a target begin; they are negative, and low apart at
+// most. Several targets may share a place.
+func (t Target) place() int64 {
+	h := fnv.New64a()
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(t.Type)) //nolint:gosec // any bits will do
+	binary.LittleEndian.PutUint64(b[8:], uint64(t.ID))  //nolint:gosec // likewise
+	_, _ = h.Write(b[:])
+	return -(int64(h.Sum64()>>33) + 1) << 32
+}
+
+// kind makes a kind of what anybody may have one of the target.
+func (t Target) kind(k int64) int64 {
+	if t.Type == TargetNone {
+		return k
+	}
+	return t.place() + k&low
+}
+
+const targeted = `SELECT count(*) FROM (SELECT 1 FROM result WHERE server_state = 2 AND kind < 0 LIMIT 1) t`
+
+// Targeted reports whether there is any Unsent result that is not for anybody.
+func (t *Tx) Targeted() (bool, error) {
+	n, err := one(t, scanID, targeted)
+	return n > 0, err
+}
+
+// UnsentKindsFor returns the kinds of which results for a target are Unsent. Rarely they
+// are another target's.
+func (t *Tx) UnsentKindsFor(target Target) ([]int64, error) {
+	first := target.place()
+	return all(t, scanID, unsentKinds, first, first+low)
+}

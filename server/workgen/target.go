@@ -1,0 +1,43 @@
+package workgen
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// target refuses what cannot be done for a computer or an account alone.
+func (s *Spec) target(p Params) error {
+	switch {
+	case s.Host == 0 && s.User == "":
+		return nil
+	case s.Host != 0 && s.User != "":
+		return errors.New("a workunit is for a computer or for an account, not for both")
+	case s.Host < 0:
+		return fmt.Errorf("computer %d: want a number above 0", s.Host)
+	case p.MinQuorum > 1 || p.TargetNResults > 1:
+		return fmt.Errorf("a workunit for one computer or account has nothing to compare its result with: want 1 result and a quorum of 1, not %d and %d",
+			p.TargetNResults, p.MinQuorum)
+	}
+	return nil
+}
+
+// target finds whom a workunit is for.
+func (p *prepared) target(tx *store.Tx) (store.Target, error) {
+	switch {
+	case p.host != 0:
+		if _, err := tx.Host(p.host); err != nil {
+			return store.Target{}, fmt.Errorf("computer %d: %w", p.host, err)
+		}
+		return store.Target{Type: store.TargetHost, ID: p.host}, nil
+	case p.user != "":
+		u, err := tx.UserByEmail(strings.ToLower(p.user))
+		if err != nil {
+			return store.Target{}, fmt.Errorf("account %s: %w", p.user, err)
+		}
+		return store.Target{Type: store.TargetUser, ID: u.ID}, nil
+	}
+	return store.Target{}, nil
+}
