@@ -30,7 +30,7 @@ func (a *Agent) applications() (life.Applications, error) {
 	if c := a.cfg.Computer; c != nil {
 		return c.Applications(a.core.Dir, report), nil
 	}
-	e, err := executor.New(a.core.Dir, a.cfg.Log, report)
+	e, err := executor.New(a.core.Dir, a.core.Log, report)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,12 @@ type scratch struct {
 
 // overlay lays a copy in memory over the root of the file system, in the empty
 // folder $1, and goes there. $2 is a folder that is the same inside.
+// The disks of other tests, which are files here, are let go of: one that is held would not
+// be mounted anew, but as it was.
 const overlay = `set -e
+while read -r what where rest; do
+	case $what in /dev/loop*) [ "$where" = / ] || umount -l "$where" ;; esac
+done </proc/self/mounts
 mount -t tmpfs none "$1"
 mkdir "$1/up" "$1/work" "$1/root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$1/up,workdir=$1/work" "$1/root"

@@ -25,7 +25,7 @@ func (b *bench) build(pkg, name string) {
 func TestMersenne(t *testing.T) {
 	b := newBench(t)
 	b.build("examples/mersenne", "mersenne_1.0")
-	b.put("in_1", "9689\n9697\n11213\n19937\n11\n")
+	b.put("in_1", "9689\n9697\n11213\n19937\n21701\n23209\n11\n") // more than three polls compute
 	task := b.task()
 	task.Program, task.Args = "mersenne_1.0", nil
 	task.Init.CheckpointPeriod = time.Millisecond
@@ -55,7 +55,7 @@ func TestMersenne(t *testing.T) {
 		t.Fatalf("got %+v", e)
 	}
 	want := "M9689 is prime!\nM9697 is not prime. Res64: "
-	last := "\nM11213 is prime!\nM19937 is prime!\nM11 is not prime. Res64: 00000000000006C8\n"
+	last := "\nM11213 is prime!\nM19937 is prime!\nM21701 is prime!\nM23209 is prime!\nM11 is not prime. Res64: 00000000000006C8\n"
 	if got := b.read(filepath.Join(b.project, "r_0_0")); !strings.HasPrefix(got, want) || !strings.HasSuffix(got, last) {
 		t.Errorf("got %s", got)
 	}

@@ -187,10 +187,13 @@ func forget(t *testing.T, w *world) {
 		"DELETE FROM goose_db_version WHERE version_id >= 17",
 	)
 	queries = append(queries, "DROP TRIGGER workunit_moves", "ALTER TABLE workunit DROP COLUMN retries", "ALTER TABLE workunit DROP COLUMN retried_resultid")
+	for _, column := range []string{"last_chance", "target_type", "target_id"} {
+		queries = append(queries, "ALTER TABLE workunit DROP COLUMN "+column)
+	}
 	for _, column := range []string{"platforms", "m_usable", "d_usable"} {
 		queries = append(queries, "ALTER TABLE host DROP COLUMN "+column)
 	}
-	for _, column := range []string{"et_n", "et_avg", "et_var", "et_odd", "et_odd_avg", "benchmark_flops", "vote"} {
+	for _, column := range []string{"et_n", "et_avg", "et_var", "et_odd", "et_odd_avg", "benchmark_flops", "vote", "error_rate", "turnaround_n", "turnaround_avg"} {
 		queries = append(queries, "ALTER TABLE host_app_version DROP COLUMN "+column)
 	}
 	for _, query := range queries {
