@@ -10,23 +10,37 @@ import (
 
 // onlyIdle has the kernel give the process CPUs that nothing else wants, as
 // BOINC's client does: niceness alone leaves it a share. It acts on all threads
-// that there are; those to come inherit it.
+// that there are; those to come inherit it. One that a thread starts just before its turn
+// does not, so that threads are listed until there is no new one.
 func onlyIdle(pid int) error {
-	const schedIdle = 5
-	tasks, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/task")
-	if err != nil {
-		return err
-	}
-	for _, t := range tasks {
-		tid, err := strconv.Atoi(t.Name())
+	dir, done := "/proc/"+strconv.Itoa(pid)+"/task", make(map[int]bool)
+	for again := true; again; {
+		again = false
+		tasks, err := os.ReadDir(dir)
 		if err != nil {
-			continue
+			return err
 		}
-		var param struct{ priority int32 }
-		_, _, errno := unix.RawSyscall(unix.SYS_SCHED_SETSCHEDULER, uintptr(tid), schedIdle, uintptr(unsafe.Pointer(&param))) //nolint:gosec // as the call wants it
-		if errno != 0 && errno != unix.ESRCH {
-			return os.NewSyscallError("sched_setscheduler", errno)
+		for _, t := range tasks {
+			tid, err := strconv.Atoi(t.Name())
+			if err != nil || done[tid] {
+				continue
+			}
+			if err := idleThread(tid); err != nil {
+				return err
+			}
+			done[tid], again = true, true
 		}
+	}
+	return nil
+}
+
+// idleThread does so for one thread, which may have ended.
+func idleThread(tid int) error {
+	const schedIdle = 5
+	var param struct{ priority int32 }
+	_, _, errno := unix.RawSyscall(unix.SYS_SCHED_SETSCHEDULER, uintptr(tid), schedIdle, uintptr(unsafe.Pointer(&param))) //nolint:gosec // as the call wants it
+	if errno != 0 && errno != unix.ESRCH {
+		return os.NewSyscallError("sched_setscheduler", errno)
 	}
 	return nil
 }
