@@ -90,3 +90,27 @@ func TestCopiedDataDirectory(t *testing.T) {
 		})
 	}
 }
+
+// Tools that look at the disk see what it holds now when they look again.
+func TestToolsSeeTheDisk(t *testing.T) {
+	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), waiting)
+	w.run(func(t *testing.T) {
+		used := func() int64 {
+			t.Helper()
+			v, err := w.a.Tools(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v.DiskUsed + v.Projects[0].DiskUsed
+		}
+		w.after(t, time.Second)
+		before := used()
+		w.file("large", strings.Repeat("x", 1<<20))
+		w.after(t, 70*time.Second)
+		_ = used()
+		w.after(t, time.Second)
+		if got := used(); got < before+1<<20 {
+			t.Errorf("%d bytes, and a MB more than %d there are", got, before)
+		}
+	})
+}

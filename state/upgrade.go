@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"unicode"
 
@@ -72,10 +71,8 @@ func (all stored) upgrade() (old int, err error) {
 // kept beside it, for whoever goes back to the version that wrote it.
 func (db *DB) adopt(path string, old int) error {
 	if old > 0 {
-		aside := fmt.Sprintf("%s.format-%d", path, old)
-		if err := db.bolt.View(func(b *bbolt.Tx) error { return b.CopyFile(aside, 0o600) }); err != nil {
-			_ = os.Remove(aside)
-			return fmt.Errorf("keep a copy of the older format: %w", err)
+		if err := keep(db.bolt, fmt.Sprintf("%s.format-%d", path, old)); err != nil {
+			return fmt.Errorf("%w; the file of the older version must be kept before it is upgraded: free some disk space", err)
 		}
 	}
 	return db.writeAll()

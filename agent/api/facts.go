@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
@@ -51,12 +52,13 @@ func (a *API) Dashboard(ctx context.Context) (view.Page, error) {
 	return query(ctx, a, (*view.Facts).Dashboard)
 }
 
-// Tools is what BOINC's tools are shown. How much disk is used is as of half a minute
-// ago, once someone looks.
+// Tools is what BOINC's tools are shown. If nobody has looked for long, how much disk is
+// used is measured again for whoever looks next.
 func (a *API) Tools(ctx context.Context) (view.Tools, error) {
-	return query(ctx, a, func(f *view.Facts) view.Tools {
+	stale := false
+	v, err := query(ctx, a, func(f *view.Facts) view.Tools {
 		v, disk := f.Tools(), a.parts.Disk
-		disk.Want()
+		stale = disk.Stale(f.Now)
 		v.DiskUsed, v.DiskMay = max(0, disk.Total()), disk.Allowed()
 		for i := range v.Projects {
 			p := &v.Projects[i]
@@ -66,6 +68,10 @@ func (a *API) Tools(ctx context.Context) (view.Tools, error) {
 		}
 		return v
 	})
+	if err == nil && stale {
+		a.core.Post(usage.DiskWanted{})
+	}
+	return v, err
 }
 
 // Prefs returns the computing preferences in force, with the origin of each.

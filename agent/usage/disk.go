@@ -16,7 +16,7 @@ import (
 // at what was found longer ago than half a minute.
 const (
 	measureEvery = 5 * time.Minute
-	freshFor     = 30 * time.Second
+	freshFor     = time.Minute
 )
 
 // A Disk is how much disk the agent and its projects take.
@@ -39,7 +39,7 @@ type diskUse struct {
 func (d *Disk) Measure(now time.Time, w *core.Waker) {
 	next := d.use.measured.Add(max(measureEvery, d.Tick))
 	if d.wanted {
-		next = d.use.measured.Add(max(freshFor, d.Tick))
+		next = now
 	}
 	switch {
 	case now.Before(next):
@@ -52,16 +52,23 @@ func (d *Disk) Measure(now time.Time, w *core.Waker) {
 
 // Handle takes in an event, if it is one of this component's.
 func (d *Disk) Handle(e core.Event) bool {
-	m, ok := e.(DiskMeasured)
-	if ok {
-		d.use, d.walking, d.wanted = m.use, false, false
+	switch e := e.(type) {
+	case DiskWanted:
+		d.wanted = true // the step that follows measures it
+	case DiskMeasured:
+		d.use, d.walking, d.wanted = e.use, false, false
 		d.Log.Debug("disk measured", logflag.Key, logflag.DiskUsage, "bytes", d.use.total)
+	default:
+		return false
 	}
-	return ok
+	return true
 }
 
-// Want has the disk measured soon: someone looks at it.
-func (d *Disk) Want() { d.wanted = true }
+// Stale reports whether what was found is older than someone who looks at it expects. A
+// DiskWanted event then has the disk measured again.
+func (d *Disk) Stale(now time.Time) bool {
+	return !d.wanted && !d.walking && now.Sub(d.use.measured) >= max(freshFor, d.Tick)
+}
 
 // Total is how many bytes are used in all; negative if that is not known yet.
 func (d *Disk) Total() int64 {

@@ -11,6 +11,12 @@ type DiskMeasured struct{ use diskUse }
 // Event names it.
 func (DiskMeasured) Event() string { return "disk measured" }
 
+// DiskWanted is an event: someone looks at how much disk is used, and that is stale.
+type DiskWanted struct{}
+
+// Event names it.
+func (DiskWanted) Event() string { return "disk usage wanted" }
+
 // Sensed is an event: what the computer is like has changed so that something else may
 // be done.
 type Sensed struct{}
@@ -18,4 +24,4 @@ type Sensed struct{}
 // Event names it.
 func (Sensed) Event() string { return "computer sensed" }
 
-var _ = []core.Event{DiskMeasured{}, Sensed{}}
+var _ = []core.Event{DiskMeasured{}, DiskWanted{}, Sensed{}}
