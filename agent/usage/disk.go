@@ -13,7 +13,7 @@ import (
 )
 
 // The data directory is walked over every five minutes, and sooner when someone looks
-// at what was found longer ago than half a minute.
+// at what was found longer ago than a minute.
 const (
 	measureEvery = 5 * time.Minute
 	freshFor     = time.Minute

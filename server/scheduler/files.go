@@ -112,14 +112,7 @@ func (r *rpc) done(o store.FileOrder) bool {
 	case store.FileDelete:
 		return !r.held[o.Name]
 	}
-	if r.s.Uploaded == nil {
-		return false
-	}
-	there, err := r.s.Uploaded(r.ctx, o.Name)
-	if err != nil {
-		r.s.Log.Error("can't look for an ordered file", "file", o.Name, "host", r.host.ID, "err", err)
-	}
-	return there
+	return r.look.uploaded[o.Name]
 }
 
 // kept are results that are kept for the host, since it computed the results before them.

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -26,6 +27,9 @@ type look struct {
 	offer      *offer                         // work for it; nil if it wants none
 
 	aborts, abortsIfNotStarted []string
+
+	awaited  []string        // files that the host was ordered to send
+	uploaded map[string]bool // those of them that have come
 }
 
 func (s *Scheduler) look(tx *store.Tx, r *rpc) (*look, error) {
@@ -120,6 +124,7 @@ func (l *look) read(tx *store.Tx, s *Scheduler, req *protocol.SchedulerRequest) 
 	var mail []store.MsgToHost
 	var earned []store.HostAppVersion
 	var sent []string
+	var orders []store.FileOrder
 	if id := l.id.host.ID; l.id.known {
 		asks = append(
 			asks,
@@ -127,6 +132,9 @@ func (l *look) read(tx *store.Tx, s *Scheduler, req *protocol.SchedulerRequest) 
 			func() (err error) { earned, err = tx.HostAppVersions(id); return err },
 			func() (err error) { sent, err = tx.InProgressNames(id); return err },
 		)
+		if l.id.host.FileOrders > 0 {
+			asks = append(asks, func() (err error) { orders, err = tx.FileOrders(id, maxFileOrders); return err })
+		}
 	}
 	if err := tx.Together(asks...); err != nil {
 		return err
@@ -136,7 +144,28 @@ func (l *look) read(tx *store.Tx, s *Scheduler, req *protocol.SchedulerRequest) 
 	for _, h := range earned {
 		l.earned[h.AppVersionID] = h
 	}
+	for _, o := range orders {
+		if o.Action == store.FileGet {
+			l.awaited = append(l.awaited, o.Name)
+		}
+	}
 	return nil
+}
+
+// arrivals looks which of the files that the host was ordered to send have come. It holds
+// no transaction: where files lie may be slow, or away.
+func (l *look) arrivals(ctx context.Context, s *Scheduler) {
+	if s.Uploaded == nil || len(l.awaited) == 0 {
+		return
+	}
+	l.uploaded = make(map[string]bool)
+	for _, name := range l.awaited {
+		there, err := s.Uploaded(ctx, name)
+		if err != nil {
+			s.Log.Error("can't look for an ordered file", "file", name, "hostid", l.id.host.ID, "err", err)
+		}
+		l.uploaded[name] = there
+	}
 }
 
 // lacks reports whether the host lacks some of what it was sent.

@@ -158,7 +158,7 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 		reply.message(protocol.PriorityLow, fmt.Sprintf("Error in request message: %v", err))
 		return reply.SchedulerReply, nil
 	}
-	reply, err := s.answer(ctx, &rpc{ctx: ctx, s: s, req: req, now: now, ip: ip})
+	reply, err := s.answer(ctx, &rpc{s: s, req: req, now: now, ip: ip})
 	if errors.Is(err, errStranger) {
 		s.Log.Info("scheduler request refused", "err", err, "hostid", req.HostID, "ip", ip)
 		reply = s.nucleus()
@@ -201,6 +201,7 @@ func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 			l.offer.end(nil, true)
 			continue
 		}
+		l.arrivals(ctx, s)
 		var reply *reply
 		err = s.Store.Update(ctx, func(tx *store.Tx) error {
 			one := *r // it may run several times
@@ -269,7 +270,6 @@ func (c *Config) requestDelay() time.Duration {
 
 // An rpc is one request on its way.
 type rpc struct {
-	ctx   context.Context // of the request
 	s     *Scheduler
 	tx    *store.Tx
 	req   *protocol.SchedulerRequest
