@@ -8,7 +8,7 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// A person who has a project contacted, or lets it go on, wants work from it now, however
+// A person who has a project contacted, or resumes it, wants work from it now, however
 // long ago it had none.
 func TestUpdateAsksForWork(t *testing.T) {
 	for _, action := range []control.ProjectAction{control.UpdateProject, control.ResumeProject, control.AllowMoreWork} {

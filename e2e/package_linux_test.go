@@ -28,7 +28,7 @@ const (
 const older = "133abd7db200c010633f9dd66df8aa947f326f18"
 
 // packages makes the agent's Debian packages of two versions, once for all tests: 0.9.1
-// of an older commit, and 0.9.2 of what is here, which goes on with what that left.
+// of an older commit, and 0.9.2 of what is here, which continues with what that left.
 var packages = sync.OnceValues(func() (files [2]string, err error) {
 	tree, commit := filepath.Join(string(bin), "older"), older
 	if !hasHistory() {

@@ -290,6 +290,24 @@ func TestSlowClientsAreSentAway(t *testing.T) {
 	}
 }
 
+// An address that holds its connections open without a word gets so many and no more.
+func TestSilentConnectionsHaveAnEnd(t *testing.T) {
+	b := besiege(t, "max_connections_per_address = 250", "max_connections_per_address = 3")
+	closed := 0
+	for range 6 {
+		c, err := net.Dial("tcp", b.addr) //nolint:noctx // on loopback
+		b.must(err)
+		defer c.Close()
+		b.must(c.SetReadDeadline(time.Now().Add(2 * time.Second)))
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			closed++
+		}
+	}
+	if closed != 3 {
+		t.Errorf("%d of 6 connections were closed, want 3", closed)
+	}
+}
+
 // proxied is a server that believes what a proxy on loopback says.
 func proxied(t *testing.T, settings ...string) *besieged {
 	t.Helper()

@@ -210,7 +210,7 @@ type Result struct {
 	protocol.Result `json:"-"`           // on disk: see ondisk.go
 	State           protocol.ClientState `json:"state,omitzero"`
 	Version         string               `json:"version,omitzero"` // key of its app version
-	Slot            int                  `json:"slot,omitzero"`    // NoSlot, or the folder it runs in or will go on in
+	Slot            int                  `json:"slot,omitzero"`    // NoSlot, or the folder it runs in or will resume in
 
 	Received  time.Time `json:"received,omitzero"`
 	Started   time.Time `json:"started,omitzero"`   // first start; zero: never started

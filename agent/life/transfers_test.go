@@ -31,6 +31,6 @@ func TestTransfersStopWithTheNetwork(t *testing.T) {
 	w := core.Waker{At: time.Now().Add(time.Minute)}
 	l.StartTransfers(time.Now(), &w)
 	if ctx.Err() == nil {
-		t.Error("a transfer goes on")
+		t.Error("a transfer continues")
 	}
 }
