@@ -103,7 +103,7 @@ func TestBOINCApplications(t *testing.T) {
 		}
 	}
 	log, _ := os.ReadFile(a.Log())
-	for _, want := range []string{"no program for this kind of computer", "exceeded disk limit: ", "application requested an upload"} {
+	for _, want := range []string{"not a program for this kind of computer", "exceeded disk limit: ", "application requested an upload"} {
 		if !strings.Contains(string(log), want) {
 			t.Errorf("the log does not say %q", want)
 		}

@@ -25,7 +25,7 @@ func (r *run) adopt() bool {
 		p.Fraction = 1
 	})
 	r.polled = time.Now()
-	r.log.Info("result had finished already")
+	r.log.Info("result had already finished")
 	return true
 }
 

@@ -93,7 +93,7 @@ func delegated() (string, error) {
 			for _, attr := range []string{"user.delegate", "trusted.delegate"} { // set by systemd
 				if n, err := unix.Getxattr(dir, attr, mark); err == nil && n == 1 && mark[0] == '1' {
 					if _, err := os.Stat(filepath.Join(dir, "cgroup.kill")); err != nil {
-						return "", errors.New("control groups of this kernel cannot be ended as a whole (Linux 5.14 and later)")
+						return "", errors.New("this kernel cannot kill a control group as a whole: Linux 5.14 or later can")
 					}
 					return dir, nil
 				}

@@ -31,7 +31,7 @@ func (e *Executor) Confine(w Walls) error {
 	}
 	if err != nil {
 		return fmt.Errorf("the agent runs as root, and tasks cannot run as unprivileged users here: %w\n"+
-			"You can: run it as an ordinary user, or install the service, which has a user of its own: starling service install", err)
+			"You can: run it as an ordinary user, or install the service, which has its own user: starling service install", err)
 	}
 	return nil
 }

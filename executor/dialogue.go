@@ -26,7 +26,7 @@ func (r *run) tell() {
 	waiting := len(r.control.waiting)
 	read := r.control.flush(r.ipc)
 	if n := len(r.control.waiting); n != waiting {
-		r.log.Debug("told application", logflag.Key, logflag.AppMsgSend, "messages", waiting-n, "waiting", n)
+		r.log.Debug("message sent to application", logflag.Key, logflag.AppMsgSend, "messages", waiting-n, "waiting", n)
 	}
 	switch {
 	case read:

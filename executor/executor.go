@@ -154,7 +154,7 @@ func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error
 		return nil, fmt.Errorf("open data directory: %w", err)
 	}
 	if err := adoptOrphans(); err != nil {
-		log.Debug("processes that applications leave behind are looked for by their mark only", "error", err)
+		log.Debug("leftover processes of applications are found by their mark only", "err", err)
 	}
 	e := &Executor{
 		dir: dir, root: root, place: place, log: log, report: report, timing: standardTiming,

@@ -55,7 +55,7 @@ func (r *run) end() Exited {
 		r.mail()
 		r.trickleUp()
 		if !r.clean() { // of what the main process has left behind
-			r.log.Warn("processes of the application do not end")
+			r.log.Warn("application processes do not end")
 		}
 		e.exitOf(r.cmd.ProcessState)
 		used = r.used()
@@ -84,9 +84,9 @@ func (r *run) end() Exited {
 	r.log.Debug("process ended", logflag.Key, logflag.TaskDebug, "code", e.Code, "signal", e.Signal, "quit", e.Quit, "abort", e.Abort, "premature_exits", e.PrematureExits)
 	j := judge(*e)
 	if j.Verdict == ComputeError && r.e.diskFull() {
-		j = judgement{Verdict: Postponed, Message: "it failed while the disk was full", Delay: untilRoom}
+		j = judgement{Verdict: Postponed, Message: "failed while the disk was full", Delay: untilRoom}
 		if err := foreigndir.RemoveAll(r.slot.dir, appipc.FinishFile); err != nil { // or it would be taken for done
-			r.log.Warn("cannot remove an application's finish file", "error", err)
+			r.log.Warn("cannot remove finish file", "err", err)
 		}
 	}
 	switch {
@@ -101,7 +101,7 @@ func (r *run) end() Exited {
 		ev.Stderr = r.slot.tail(appipc.StderrFile, maxStderr)
 		j = judgeOutputs(j, ev.Outputs)
 		if r.e.ctx.Err() != nil && j.Verdict != Aborted {
-			j = judgement{Verdict: WillRestart, Message: "stopped while its files were looked at"} // see adopt
+			j = judgement{Verdict: WillRestart, Message: "stopped while its files were being checked"} // see adopt
 		}
 	}
 	ev.Verdict, ev.ExitStatus, ev.Message, ev.Delay = j.Verdict, j.ExitStatus, j.Message, j.Delay

@@ -28,7 +28,7 @@ func (e *Executor) KillLeftovers(ctx context.Context) error {
 			return nil
 		}
 		for _, pid := range pids {
-			e.log.Warn("killing an application that an earlier agent has left", "pid", pid)
+			e.log.Warn("killing application left by an earlier agent", "pid", pid)
 			kill(pid)
 		}
 		select {
@@ -47,7 +47,7 @@ func (e *Executor) KillLeftovers(ctx context.Context) error {
 func (e *Executor) inhabitants(dir string, mark func(uint64) bool) []int {
 	pids, err := process.Pids()
 	if err != nil {
-		e.log.Warn("cannot list processes", "error", err)
+		e.log.Warn("cannot list processes", "err", err)
 		return nil
 	}
 	var found []int

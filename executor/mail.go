@@ -35,7 +35,7 @@ func (r *run) mail() {
 	}
 	if r.trickleDown && r.ipc.Send(appipc.TrickleDown, appipc.HaveTrickleDown) {
 		r.trickleDown = false
-		r.log.Debug("told application of a message", logflag.Key, logflag.AppMsgSend)
+		r.log.Debug("message delivered to application", logflag.Key, logflag.AppMsgSend)
 	}
 	if r.uploads && r.ipc.Send(appipc.TrickleDown, appipc.UploadFileStatus) {
 		r.uploads = false
@@ -56,7 +56,7 @@ func (r *run) trickleUp() {
 		err = fmt.Errorf("%d bytes, %s: not a file of at most %d bytes", info.Size(), info.Mode(), MaxTrickle)
 	}
 	if err != nil {
-		r.log.Warn("message of an application is not sent", "error", err)
+		r.log.Warn("application message rejected", "err", err)
 		_ = foreigndir.RemoveAll(r.slot.dir, appipc.TrickleUpFile)
 		return
 	}
@@ -67,7 +67,7 @@ func (r *run) trickleUp() {
 		name = appipc.TrickleName(r.task.Init.ResultName, at)
 	}
 	if err := r.e.take(r.task, appipc.TrickleUpFile, name); err != nil {
-		r.log.Warn("message of an application is not sent yet", "error", err)
+		r.log.Warn("application message delayed", "err", err)
 		return
 	}
 	r.e.report(TrickledUp{Result: r.task.Result, File: name})
@@ -117,7 +117,7 @@ func (e *Executor) Reread(result string, d appipc.InitData) error {
 		}
 		i.GlobalPreferences, i.ProjectPreferences, i.CheckpointPeriod = d.GlobalPreferences, d.ProjectPreferences, d.CheckpointPeriod
 		if err := r.slot.replace(appipc.InitDataFile, r.e.initData(r.task).Encode()); err != nil {
-			r.log.Warn("cannot tell an application of new preferences", "error", err)
+			r.log.Warn("cannot give application new preferences", "err", err)
 			return
 		}
 		r.control.push(appipc.Reread)

@@ -48,7 +48,7 @@ func (r *run) follow(now time.Time) {
 	case !r.ipc.Open():
 	case !r.deadline.IsZero():
 		if deaf && !r.terminated {
-			r.log.Debug("program does not know the interface, terminating it", logflag.Key, logflag.TaskDebug)
+			r.log.Debug("program cannot be suspended, terminating it", logflag.Key, logflag.TaskDebug)
 			r.terminate()
 		}
 	case r.held() && !r.stopped && (heard || deaf) && r.task.runner().Computes():

@@ -78,7 +78,7 @@ func startError(err error) error {
 		}
 		switch {
 		case errors.Is(err, unix.ENOEXEC):
-			err = fmt.Errorf("%w: it is no program for this kind of computer", err)
+			err = fmt.Errorf("%w: it is not a program for this kind of computer", err)
 		case errors.Is(err, unix.ENOENT): // the file itself is there
 			err = fmt.Errorf("%w: the interpreter or loader that it names is not installed", err)
 		}

@@ -73,7 +73,7 @@ func (r *run) start() (err error) {
 	}
 	r.shared, err = s.channels()
 	if errors.Is(err, errors.ErrUnsupported) {
-		r.log.Warn("application cannot be suspended and reports no progress", "error", err)
+		r.log.Warn("application cannot be suspended and reports no progress", "err", err)
 	} else if err != nil {
 		return err
 	} else {
@@ -92,7 +92,7 @@ func (r *run) start() (err error) {
 		return startError(err)
 	}
 	if err := lowerPriority(cmd.Process.Pid, t.Init); err != nil {
-		r.log.Debug("cannot lower priority", "error", err)
+		r.log.Debug("cannot lower priority", "err", err)
 	}
 	r.started(cmd)
 	r.polled, r.credit = time.Now(), 1
@@ -125,7 +125,7 @@ func (r *run) restore(resumed bool) {
 func (r *run) closeSlot() {
 	r.slot.close()
 	if err := r.group.remove(); err != nil {
-		r.log.Warn("cannot tidy up after an application", "error", err)
+		r.log.Warn("cannot clean up after application", "err", err)
 	}
 	r.group = nil
 	if r.shared != nil {
@@ -207,13 +207,13 @@ func (r *run) poll() {
 	switch {
 	case !r.deadline.IsZero():
 		if now.After(r.deadline) {
-			r.log.Warn("application does not obey, killing it")
+			r.log.Warn("application ignores quit request, killing it")
 			r.kill()
 		}
 	case !r.finished.IsZero() && now.Sub(r.finished) > limits.afterFinish:
 		r.abort(protocol.ExitAbortedByClient, "finish file present too long")
 	case !r.unread.IsZero() && r.listens && now.Sub(r.unread) > limits.unread:
-		r.log.Warn("application does not read its messages, killing it")
+		r.log.Warn("application does not read messages, killing it")
 		r.kill() // and be started again
 	}
 }

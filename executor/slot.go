@@ -77,13 +77,13 @@ func (e *Executor) openSlot(t Task) (_ *slot, resumed bool, err error) {
 			return nil, false, fmt.Errorf("empty slot %d: %w", t.Slot, err)
 		}
 		if err = e.root.MkdirAll(path.Dir(name), 0o711); err != nil {
-			return nil, false, fmt.Errorf("make the folder of slots: %w", err)
+			return nil, false, fmt.Errorf("create the slots folder: %w", err)
 		}
 		if err = e.root.Mkdir(name, 0o700); err != nil { // what applications are told holds keys
-			return nil, false, fmt.Errorf("make slot %d: %w", t.Slot, err)
+			return nil, false, fmt.Errorf("create slot %d: %w", t.Slot, err)
 		}
 		if err = s.own(e.root, name); err != nil {
-			return nil, false, fmt.Errorf("make slot %d: %w", t.Slot, err)
+			return nil, false, fmt.Errorf("create slot %d: %w", t.Slot, err)
 		}
 		if s.dir, err = e.root.OpenRoot(name); err != nil {
 			return nil, false, fmt.Errorf("open slot %d: %w", t.Slot, err)

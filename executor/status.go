@@ -24,7 +24,7 @@ func (r *run) readStatus() {
 		return
 	}
 	r.listened()
-	r.log.Log(context.Background(), logflag.Detail, "told by application", logflag.Key, logflag.AppMsgReceive, "text", text)
+	r.log.Log(context.Background(), logflag.Detail, "message from application", logflag.Key, logflag.AppMsgReceive, "text", text)
 	st := appipc.ParseStatus(text)
 	var saved bool
 	r.update(func(p *Progress) {
@@ -80,7 +80,7 @@ func (r *run) saveState(p Progress, cpu, elapsed time.Duration) {
 		FractionDone: p.Fraction, PeakWorkingSet: p.PeakWorkingSet, PeakDisk: p.PeakDisk,
 	}
 	if err := r.slot.replace(appipc.TaskStateFile, st.Encode()); err != nil {
-		r.log.Warn("cannot write task state", "error", err)
+		r.log.Warn("cannot write task state", "err", err)
 	}
 }
 
@@ -91,6 +91,6 @@ func (r *run) countExits(n int) {
 	}
 	r.slot.state.PrematureExits = n
 	if err := r.slot.save(); err != nil {
-		r.log.Warn("cannot write slot state", "error", err)
+		r.log.Warn("cannot write slot state", "err", err)
 	}
 }

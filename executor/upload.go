@@ -26,7 +26,7 @@ func (r *run) uploadRequests() {
 		_ = foreigndir.RemoveAll(r.slot.dir, appipc.UploadRequest+logical)
 		o, err := r.output(logical)
 		if err != nil {
-			r.log.Warn("application asks for an upload that cannot be", "file", logical, "error", err)
+			r.log.Warn("application asks for an impossible upload", "file", logical, "err", err)
 			r.uploadEnded(logical, protocol.ErrNumFileMissing)
 			continue
 		}
@@ -41,7 +41,7 @@ func (r *run) output(logical string) (Output, error) {
 			continue
 		}
 		if f.Copy {
-			return Output{}, errors.New("it lies in the slot until the end (copy_file)")
+			return Output{}, errors.New("it stays in the slot until the task ends (copy_file)")
 		}
 		if err := r.e.show(r.task, f); err != nil {
 			return Output{}, err
@@ -51,7 +51,7 @@ func (r *run) output(logical string) (Output, error) {
 		err := r.slot.measure(r.e.ctx, f, &o)
 		return o, err
 	}
-	return Output{}, errors.New("it is no output of this result")
+	return Output{}, errors.New("it is not an output of this result")
 }
 
 // show links an output of a running application into the project's folder, to be
@@ -81,7 +81,7 @@ func (r *run) uploadEnded(logical string, status int) {
 		return
 	}
 	if err := r.slot.replace(appipc.UploadStatus+logical, fmt.Appendf(nil, "<status>%d</status>\n", status)); err != nil {
-		r.log.Warn("cannot tell an application of its upload", "file", logical, "error", err)
+		r.log.Warn("cannot report upload to application", "file", logical, "err", err)
 		return
 	}
 	r.uploads = true

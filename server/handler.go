@@ -23,7 +23,7 @@ const fresh = 100 * time.Millisecond
 // is called when results were taken in.
 func (s *Server) Handler(reported func()) (http.Handler, error) {
 	if s.Rotating() {
-		return nil, errors.New("a rotation of the code signing key was begun and not ended: run starling-server key rotate")
+		return nil, errors.New("a rotation of the code signing key was interrupted: run starling-server key rotate to finish it")
 	}
 	c := s.Config
 	least, err := project.CoreVersion(c.MinCoreVersion)

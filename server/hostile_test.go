@@ -353,7 +353,7 @@ func TestAccountsAndHostsHaveAnEnd(t *testing.T) {
 			refused = body
 		}
 	}
-	if made != 3 || !strings.Contains(refused, "too many accounts were made from your address: try again in") {
+	if made != 3 || !strings.Contains(refused, "too many accounts were created from your address: try again in") {
 		t.Errorf("%d accounts, then %s", made, refused)
 	}
 	key := b.user("mallory@example.org")

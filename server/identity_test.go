@@ -239,7 +239,7 @@ func TestNoOtherDatabaseOnPostgres(t *testing.T) {
 	}
 	w.must(serve(t, w.dir))
 	err := operate.Init(t.Context(), filepath.Join(t.TempDir(), "q"), operate.NewProject{Name: "Q", MasterURL: master, Database: ours})
-	if err == nil || !strings.Contains(err.Error(), "holds a project already") {
+	if err == nil || !strings.Contains(err.Error(), "already holds a project") {
 		t.Errorf("a second project in one database: %v", err)
 	}
 }

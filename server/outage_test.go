@@ -44,7 +44,7 @@ func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 		t.Errorf("a daemon got %v", err)
 	}
 	if _, err := operate.AddUser(t.Context(), w.p, "bob@example.org", "", "", w.now()); err == nil ||
-		!strings.Contains(err.Error(), "the database is out of reach, nothing was changed: ") {
+		!strings.Contains(err.Error(), "the database cannot be reached; nothing was changed: ") {
 		t.Errorf("an operator got %v", err)
 	}
 

@@ -72,6 +72,13 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: HTTP %d, %s", page, code, body)
 		}
 	}
+	for _, sheet := range []string{"base.css", "style.css"} {
+		res := w.do("GET", master+sheet, nil)
+		w.must(res.Body.Close())
+		if got := res.Header.Get("Content-Type"); res.StatusCode != 200 || !strings.HasPrefix(got, "text/css") || !strings.Contains(home, `href="`+sheet) {
+			t.Errorf("%s: HTTP %d, %s", sheet, res.StatusCode, got)
+		}
+	}
 	for _, page := range []string{"nothing", "download/1/x", "download/1/..%2f..%2fserver.toml", "keys/upload_private"} {
 		if code, _ := w.get(page); code != 404 {
 			t.Errorf("%s: HTTP %d, want 404", page, code)

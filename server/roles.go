@@ -39,7 +39,7 @@ func ParseRoles(s string) ([]string, error) {
 	roles := strings.Split(s, ",")
 	for _, r := range roles {
 		if !slices.Contains(Roles, r) {
-			return nil, fmt.Errorf("no role %q, want some of %s", r, strings.Join(Roles, ","))
+			return nil, fmt.Errorf("unknown role %q; the roles are %s", r, strings.Join(Roles, ","))
 		}
 	}
 	return roles, nil

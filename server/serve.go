@@ -73,7 +73,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		defer func() { _ = done() }() // the process ends
 		err = s.ReadKeys()            // they may have been rotated since the project was opened
 	case !errors.Is(err, project.ErrRotating):
-		s.Log.Warn("key rotate cannot see that this server runs", "err", err)
+		s.Log.Warn("key rotate cannot detect this server", "err", err)
 		err = nil
 	}
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Server) sortUnsent(ctx context.Context) {
 			return err
 		})
 		if err != nil && ctx.Err() == nil {
-			s.Log.Error("work that waits is not sorted yet", "err", err, "retry_in", trouble)
+			s.Log.Error("unsent work is not sorted yet", "err", err, "retry_in", trouble)
 			select {
 			case <-ctx.Done():
 			case <-time.After(trouble):
@@ -164,7 +164,7 @@ func (s *Server) run(ctx context.Context, d daemon, bell *bell) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			s.Log.Error("daemon in trouble", "daemon", d.name, "err", err, "retry_in", trouble)
+			s.Log.Error("daemon failed", "daemon", d.name, "err", err, "retry_in", trouble)
 			rest, rung = trouble, nil
 		case n > 0:
 			bell.ring() // there may be more, and others have something to do now

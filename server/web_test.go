@@ -94,7 +94,7 @@ func TestAccountPages(t *testing.T) {
 	form.Set("password", "long enough")
 	v.wants(422, "Not a valid user name")(v.do("POST", "signup", form))
 	form.Set("name", "Eve & co")
-	v.wants(200, "Eve &amp; co", "eve@example.org", "None has been in contact yet", "--key")(v.do("POST", "signup", form))
+	v.wants(200, "Eve &amp; co", "eve@example.org", "No computer has contacted the project yet", "--key")(v.do("POST", "signup", form))
 	u := w.userByEmail("eve@example.org")
 	v.wants(200, string(u.Authenticator))(v.do("GET", "account", nil))
 
@@ -111,7 +111,7 @@ func TestAccountPages(t *testing.T) {
 	v.wants(200, "The value of max_ncpus_pct must be a number from 0 to 100")(v.do("POST", "account", edit))
 	edit.Set("max_ncpus_pct", "50")
 	edit.Set("run_on_batteries", "on")
-	v.wants(200, "are kept", `value="50"`)(v.do("POST", "account", edit))
+	v.wants(200, "Preferences saved", `value="50"`)(v.do("POST", "account", edit))
 	u = w.userByEmail("eve@example.org")
 	for _, want := range []string{"<max_ncpus_pct>50", "<run_on_batteries>1", "<run_if_user_active>0", "<vm_max_used_pct>33", `<venue name="home"><max_ncpus_pct>1</max_ncpus_pct></venue>`} {
 		if !strings.Contains(u.GlobalPrefs, want) {
@@ -128,26 +128,26 @@ func TestAccountPages(t *testing.T) {
 	// A new password ends other visits.
 	other := newVisitor(t, base)
 	other.wants(200, "Eve &amp; co")(other.do("POST", "login", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))
-	v.wants(200, "password is not right")(v.do("POST", "account", url.Values{"what": {"password"}, "old": {"wrong"}, "password": {"another one"}}))
-	v.wants(200, "is changed")(v.do("POST", "account", url.Values{"what": {"password"}, "old": {"long enough"}, "password": {"another one"}}))
-	other.wants(200, "The password is forgotten")(other.do("GET", "account", nil))
-	other.wants(422, "password is not right")(other.do("POST", "login", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))
-	other.wants(422, "The e-mail address or the password is not right")(other.do("POST", "login", url.Values{"email": {"nobody@example.org"}, "password": {"long enough"}}))
+	v.wants(200, "e-mail address or password is wrong")(v.do("POST", "account", url.Values{"what": {"password"}, "old": {"wrong"}, "password": {"another one"}}))
+	v.wants(200, "Password changed")(v.do("POST", "account", url.Values{"what": {"password"}, "old": {"long enough"}, "password": {"another one"}}))
+	other.wants(200, "Forgot your password?")(other.do("GET", "account", nil))
+	other.wants(422, "e-mail address or password is wrong")(other.do("POST", "login", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))
+	other.wants(422, "The e-mail address or password is wrong")(other.do("POST", "login", url.Values{"email": {"nobody@example.org"}, "password": {"long enough"}}))
 
 	// A forgotten password: the link comes by mail and works once.
-	other.wants(200, "on its way")(other.do("POST", "forgot", url.Values{"email": {"nobody@example.org"}}))
-	other.wants(200, "on its way")(other.do("POST", "forgot", url.Values{"email": {"eve@example.org"}}))
+	other.wants(200, "we have sent it an e-mail")(other.do("POST", "forgot", url.Values{"email": {"nobody@example.org"}}))
+	other.wants(200, "we have sent it an e-mail")(other.do("POST", "forgot", url.Values{"email": {"eve@example.org"}}))
 	link := w.mailedLink(base + "reset?token=")
 	other.wants(200, "New password")(other.do("GET", link, nil))
 	token, _ := url.Parse(link)
 	set := url.Values{"token": {token.Query().Get("token")}, "password": {"third time"}}
 	other.wants(200, "Eve &amp; co")(other.do("POST", "reset", set))
-	other.wants(403, "has been used")(other.do("POST", "reset", set))
+	other.wants(403, "was already used")(other.do("POST", "reset", set))
 	set.Set("token", strings.Replace(set.Get("token"), "1.", "2.", 1))
-	other.wants(403, "has been used")(other.do("POST", "reset", set))
-	v.wants(200, "The password is forgotten")(v.do("GET", "account", nil))
+	other.wants(403, "was already used")(other.do("POST", "reset", set))
+	v.wants(200, "Forgot your password?")(v.do("GET", "account", nil))
 	other.do("POST", "logout", nil)
-	other.wants(200, "The password is forgotten")(other.do("GET", "account", nil))
+	other.wants(200, "Forgot your password?")(other.do("GET", "account", nil))
 }
 
 func (w *world) userByEmail(email string) (u store.User) {

@@ -226,9 +226,9 @@ func (db *DB) displaced() error {
 	case err != nil:
 		return nil //nolint:nilerr // writing tells whether there is a disk
 	case !os.SameFile(now, db.file):
-		return fmt.Errorf("%w: another file took its place", ErrDamaged)
+		return fmt.Errorf("%w: it was replaced by another file", ErrDamaged)
 	case now.Size() < db.file.Size():
-		return fmt.Errorf("%w: it was cut off", ErrDamaged)
+		return fmt.Errorf("%w: it was truncated", ErrDamaged)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ func (db *DB) check(b *bbolt.Tx) error {
 		return err
 	}
 	if known && d != said {
-		return errors.New("its records are not those that were written")
+		return errors.New("its records differ from those that were written")
 	}
 	db.digest = d
 	return nil

@@ -45,7 +45,7 @@ func repair(path string, cause error) (*DB, error) {
 	if info, err := os.Lstat(path); err == nil && info.Size() > 0 {
 		r.Aside = fmt.Sprintf("%s.damaged-%s", path, time.Now().UTC().Format("20060102-150405"))
 		if err := os.Rename(path, r.Aside); err != nil {
-			return nil, fmt.Errorf("%w; it cannot be put aside: %w", cause, err)
+			return nil, fmt.Errorf("%w; it cannot be set aside: %w", cause, err)
 		}
 	}
 	good := copyName(path)
@@ -55,7 +55,7 @@ func repair(path string, cause error) (*DB, error) {
 			err = atomicfile.Write(path, content, 0o600)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w; its copy %s cannot take its place: %w", cause, good, err)
+			return nil, fmt.Errorf("%w; it cannot be restored from %s: %w", cause, good, err)
 		}
 		r.Copy = info.ModTime()
 	}

@@ -45,7 +45,7 @@ func (all stored) format() (int, error) {
 	}
 	var n int
 	if err := json.Unmarshal(text, &n); err != nil || n < 1 {
-		return 0, fmt.Errorf("%w: it is of format %q", ErrDamaged, text)
+		return 0, fmt.Errorf("%w: its format is %q", ErrDamaged, text)
 	}
 	return n, nil
 }
@@ -57,7 +57,7 @@ func (all stored) upgrade() (old int, err error) {
 	case err != nil || old == 0:
 		return old, err
 	case old > format:
-		return old, fmt.Errorf("written by a newer version (format %d, this one knows %d); install that version again", old, format)
+		return old, fmt.Errorf("written by a newer version of Starling (format %d; this version knows %d): install that version again", old, format)
 	}
 	for i, step := range upgrades[old-1:] {
 		if err := step(all); err != nil {

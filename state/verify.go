@@ -99,7 +99,7 @@ func lastMeta(f io.ReaderAt, size int64) (best boltMeta, err error) {
 		}
 	}
 	if !found {
-		return best, errors.New("its beginning is no state file's")
+		return best, errors.New("its first pages are not those of a state file")
 	}
 	return best, nil
 }
@@ -107,7 +107,7 @@ func lastMeta(f io.ReaderAt, size int64) (best boltMeta, err error) {
 // load returns a page with its overflow, which must not be in use.
 func (v *verifier) load(id uint64) (b []byte, err error) {
 	if id >= v.meta.pages || v.seen[id] {
-		return nil, fmt.Errorf("page %d is used twice or not there", id)
+		return nil, fmt.Errorf("page %d is used twice or missing", id)
 	}
 	var head [pageHeader]byte
 	at := int64(id * v.meta.pageSize) //nolint:gosec // within the file
@@ -116,7 +116,7 @@ func (v *verifier) load(id uint64) (b []byte, err error) {
 	}
 	overflow := uint64(order.Uint32(head[12:]))
 	if order.Uint64(head[:]) != id || overflow >= v.meta.pages-id {
-		return nil, fmt.Errorf("page %d is another", id)
+		return nil, fmt.Errorf("page %d has another number", id)
 	}
 	for i := id; i <= id+overflow; i++ {
 		if v.seen[i] {
@@ -144,7 +144,7 @@ func (v *verifier) page(id uint64, from, to []byte) error {
 func (v *verifier) elements(b []byte, name string, from, to []byte) error {
 	flags, count := order.Uint16(b[8:]), int(order.Uint16(b[10:]))
 	if flags != branchPage && flags != leafPage || pageHeader+count*elementSize > len(b) || flags == branchPage && count == 0 {
-		return fmt.Errorf("%s is no page of records", name)
+		return fmt.Errorf("%s is not a page of records", name)
 	}
 	keys, values, kinds := make([][]byte, count), make([][]byte, count), make([]uint64, count)
 	for i := range count {
@@ -158,7 +158,7 @@ func (v *verifier) elements(b []byte, name string, from, to []byte) error {
 		}
 		start := uint64(at) + pos
 		if start+ksize+vsize > uint64(len(b)) {
-			return fmt.Errorf("record %d of %s lies outside", i, name)
+			return fmt.Errorf("record %d of %s exceeds its page", i, name)
 		}
 		keys[i], values[i] = b[start:start+ksize], b[start+ksize:start+ksize+vsize]
 		low := from
@@ -181,7 +181,7 @@ func (v *verifier) elements(b []byte, name string, from, to []byte) error {
 		case kinds[i] == bucketLeaf:
 			err = v.bucket(values[i])
 		case kinds[i] != 0:
-			err = fmt.Errorf("record %d of %s is of no kind", i, name)
+			err = fmt.Errorf("record %d of %s has an unknown kind", i, name)
 		}
 		if err != nil {
 			return err
@@ -192,13 +192,13 @@ func (v *verifier) elements(b []byte, name string, from, to []byte) error {
 
 func (v *verifier) bucket(b []byte) error {
 	if len(b) < bucketHeader {
-		return errors.New("a bucket is cut off")
+		return errors.New("a bucket is truncated")
 	}
 	if root := order.Uint64(b); root != 0 {
 		return v.page(root, nil, nil)
 	}
 	if b = b[bucketHeader:]; len(b) < pageHeader || order.Uint16(b[8:]) != leafPage {
-		return errors.New("a bucket is cut off")
+		return errors.New("a bucket is truncated")
 	}
 	return v.elements(b, "a small bucket", nil, nil)
 }
@@ -217,7 +217,7 @@ func (v *verifier) free(id uint64) error {
 		n, list = order.Uint64(list), list[8:]
 	}
 	if order.Uint16(b[8:]) != freelistPage || n > uint64(len(list)/8) {
-		return errors.New("the list of free pages is none")
+		return errors.New("there is no list of free pages")
 	}
 	last := uint64(0)
 	for i := range n {

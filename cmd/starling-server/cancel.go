@@ -18,9 +18,9 @@ func cancelCmd() *cobra.Command {
 	var batch int64
 	cmd := &cobra.Command{
 		Use:   "cancel DIR [ID …]",
-		Short: "Give workunits up",
-		Long: "Give workunits up, by number, by --name or a whole --batch. Results that computers have are\n" +
-			"aborted when they next contact the project. Workunits with an outcome keep it.",
+		Short: "Cancel workunits",
+		Long: "Cancel workunits by number, by --name or a whole --batch. Results in progress are\n" +
+			"aborted when their computers next contact the project. Workunits that have an outcome keep it.",
 		Example: "  starling-server work cancel demo 7 8 9\n  starling-server work cancel demo --batch 3",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,7 +47,7 @@ func cancelCmd() *cobra.Command {
 					}
 					c, err = operate.Cancel(ctx, p, ids, time.Now())
 				}
-				fmt.Printf("%d workunits cancelled, %d had an outcome before\n", c.Workunits, c.Finished)
+				fmt.Printf("%d workunits cancelled, %d already had an outcome\n", c.Workunits, c.Finished)
 				return err
 			})
 		},
@@ -77,7 +77,7 @@ func batchCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "show DIR ID",
 		Aliases: []string{"status"},
-		Short:   "Show how far a batch has come",
+		Short:   "Show the progress of a batch",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, ok := number(args[1])

@@ -15,11 +15,11 @@ func doctorCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor DIR",
 		Short: "Check that the project's records and files agree with each other",
-		Long: "Check what must always hold of the project: that every workunit comes to its end, that credit adds up, that\n" +
-			"the files of unfinished work are there and programs are signed, that the database is whole. It says what is\n" +
-			"wrong and how to mend it, and changes nothing without --mend. It may run beside the server.\n\n" +
-			"It also tells of unsent results that no computer active in the last 7 days can have, and why. That is\n" +
-			"no fault of the records and does not change the exit status, which is 1 if something is wrong.",
+		Long: "Check the project's records and files: every workunit comes to an end, credit adds up, the files of\n" +
+			"unfinished work exist, programs are signed, the database is sound. Each fault is printed with its repair.\n" +
+			"Nothing is changed without --mend. The server may be running.\n\n" +
+			"It also lists unsent results that no computer active in the last 7 days can run, and why. They are not\n" +
+			"a fault and do not change the exit status, which is 1 if a fault was found.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			open := project.Open
@@ -47,24 +47,24 @@ func doctorCmd() *cobra.Command {
 					}
 				} else {
 					for _, v := range wrong {
-						fmt.Printf("%v\n  to mend it: %s\n", v, v.Mend)
+						fmt.Printf("%v\n  Repair: %s\n", v, v.Mend)
 					}
 					for _, v := range advice {
 						fmt.Printf("%s\n  You can: %s.\n", v.Rows[0], v.Mend)
 					}
 				}
 				if len(wrong) > 0 {
-					return fmt.Errorf("rules that do not hold: %d", len(wrong))
+					return fmt.Errorf("faults found: %d", len(wrong))
 				}
 				if !asJSON && len(advice) == 0 {
-					fmt.Println("all is well")
+					fmt.Println("no faults found")
 				}
 				return nil
 			})
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&mend, "mend", false, "first mend what can be mended without loss")
-	cmd.Flags().BoolVar(&adopt, "adopt", false, "first make the database that is there this project's own, though it is empty or another project's; one that is gone is made anew, without accounts and work")
+	cmd.Flags().BoolVar(&mend, "mend", false, "first repair what can be repaired without loss")
+	cmd.Flags().BoolVar(&adopt, "adopt", false, "first adopt the database, even if it is empty or belongs to another project; a missing one is created, without accounts and work")
 	return cmd
 }

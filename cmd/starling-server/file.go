@@ -13,19 +13,19 @@ import (
 )
 
 func fileCmd() *cobra.Command {
-	return group("file", "Files of the project and on computers", stageCmd(),
-		orderCmd(store.FilePut, "Have a computer fetch a file of download/, and keep it"),
-		orderCmd(store.FileGet, "Have a computer upload a file that it has, to upload/"),
-		orderCmd(store.FileDelete, "Let a computer delete a file"), filesCmd())
+	return group("file", "Manage files of the project and on computers", stageCmd(),
+		orderCmd(store.FilePut, "Order a computer to download a file from download/ and keep it"),
+		orderCmd(store.FileGet, "Order a computer to upload a file to upload/"),
+		orderCmd(store.FileDelete, "Order a computer to delete a file"), filesCmd())
 }
 
 func stageCmd() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "stage DIR FILE",
-		Short: "Put a file where clients fetch it, and print its name",
-		Long: "Put a file into download/ and print the name under which `work create --staged` takes it.\n" +
-			"Work that awaits it goes on.",
+		Short: "Publish a file for download and print its name",
+		Long: "Copy a file into download/ and print the name that `work create --staged` expects.\n" +
+			"Workunits that wait for the file are released.",
 		Example: "  starling-server file stage demo out.dat --name step1.dat",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -39,7 +39,7 @@ func stageCmd() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&name, "name", "", "its name in the project, never used for another content (default: made from its own)")
+	cmd.Flags().StringVar(&name, "name", "", "name in the project, never to be used for different content (default: derived from the file's name)")
 	return cmd
 }
 
@@ -51,7 +51,7 @@ func orderCmd(action store.FileAction, short string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   string(action) + " DIR HOST NAME",
 		Short: short,
-		Long:  short + ".\nThe order goes out with each reply to the computer until it is done: see file list.",
+		Long:  short + ".\nThe order is repeated in each reply to the computer until it is done: see file list.",
 		Args:  cobra.ExactArgs(3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			host, ok := number(args[1])
@@ -64,7 +64,7 @@ func orderCmd(action store.FileAction, short string) *cobra.Command {
 		},
 	}
 	if action == store.FileGet {
-		cmd.Flags().Int64Var(&most, "max-nbytes", most, "bytes that it may have")
+		cmd.Flags().Int64Var(&most, "max-nbytes", most, "largest size accepted, in bytes")
 	}
 	return cmd
 }
@@ -87,7 +87,7 @@ type heldView struct {
 func filesCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list DIR",
-		Short: "List the sticky files of computers, and orders about them, as JSON",
+		Short: "List sticky files on computers and pending orders, as JSON",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {

@@ -20,16 +20,18 @@ func loadCmd() *cobra.Command {
 	var asJSON, newConnections bool
 	cmd := &cobra.Command{
 		Use:   "load URL --key KEY",
-		Short: "Play many computers to a project and measure how fast its server answers",
-		Long: "Play many computers to the project at URL and measure how fast its server answers.\n\n" +
-			"Every computer has an identity of its own, asks for work by BOINC's protocol and reports it with its next request, so\n" +
-			"any BOINC server can be measured. Nothing is downloaded or computed, and results are worthless: aim it at a project made for\n" +
-			"this, or one whose work you can delete. Without --upload, results whose applications have output files fail validation. The computers stay in the account of KEY; a further run with the same --seed uses them again.\n\n" +
-			"The limits of the project hold here too. To measure the server rather than its limits, set in server.toml:\n" +
+		Short: "Simulate many computers and measure how fast a project's server answers",
+		Long: "Simulate many computers attached to the project at URL and measure how fast its server answers.\n\n" +
+			"Each computer has its own identity, requests work by BOINC's protocol and reports it with its next request,\n" +
+			"so any BOINC server can be measured. Nothing is downloaded or computed, and the results are worthless: use a\n" +
+			"project made for this, or one whose work you can delete. Without --upload, results whose applications have\n" +
+			"output files fail validation. The computers stay in the account of KEY; another run with the same --seed\n" +
+			"uses them again.\n\n" +
+			"The project's limits apply. To measure the server rather than its limits, set in server.toml:\n" +
 			"  min_sendwork_interval = 0\n  daily_result_quota = 0\n  max_hosts_per_user_day = 0\n  max_requests_per_address = 0\n  max_connections_per_address = 0\n\n" +
-			"Addresses that are not this computer's own are refused. For a project of yours on another computer, pass --my-own-project.\n\n" +
-			"It ends by itself: when --duration, --requests or --tasks is over, and at most three minutes and four times --timeout after that.\n\n" +
-			"The exit status is 0 if tasks were dispatched and all that were could be reported, else 1.",
+			"Only addresses of this computer are accepted. For your own project on another computer, pass --my-own-project.\n\n" +
+			"It stops when --duration, --requests or --tasks is reached, at most three minutes and four times --timeout later.\n\n" +
+			"The exit status is 0 if tasks were dispatched and all of them could be reported, else 1.",
 		Example: "  starling-server load http://127.0.0.1:8080/demo/ --key $key --duration 30s\n" +
 			"  starling-server load http://127.0.0.1:8080/demo/ --key $key --jobs 10 --hosts 500 --platforms windows=65,linux=25,mac=10 --upload\n" +
 			"  starling-server load http://127.0.0.1:8080/demo/ --key $key --pid $(pidof starling-server) --json",
@@ -50,22 +52,22 @@ func loadCmd() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&key, "key", "", "the account's authenticator; @FILE reads it from a file, so that it does not show in the list of processes")
-	f.BoolVar(&c.Mine, "my-own-project", false, "allow an address that is not this computer's own: the project is yours")
-	f.IntVar(&c.Hosts, "hosts", 100, "computers, all of one account")
-	f.IntVarP(&c.Connections, "connections", "c", 32, "requests at a time")
-	f.IntVar(&c.Jobs, "jobs", 1, "tasks that a computer wants with each request")
+	f.BoolVar(&c.Mine, "my-own-project", false, "allow an address on another computer; use it only for your own project")
+	f.IntVar(&c.Hosts, "hosts", 100, "number of computers, all in one account")
+	f.IntVarP(&c.Connections, "connections", "c", 32, "number of simultaneous requests")
+	f.IntVar(&c.Jobs, "jobs", 1, "tasks requested each time")
 	f.StringVar(&mix, "platforms", "linux", "kinds of computers, with weights if not equal, such as windows=65,linux=25,mac=10; of "+strings.Join(load.KindNames(), ", "))
-	f.StringVar(&memory, "memory", "", "gigabytes of memory that computers have, such as 4,8,16 (default: as is usual for their kind)")
-	f.Uint64Var(&c.Seed, "seed", 1, "of the computers' identities")
-	f.DurationVar(&c.Duration, "duration", 30*time.Second, "of the measurement, at most")
-	f.Int64Var(&c.Requests, "requests", 0, "end the measurement after so many requests (default: no bound)")
-	f.Int64Var(&c.Tasks, "tasks", 0, "end the measurement when so many tasks were dispatched (default: no bound)")
-	f.DurationVar(&c.Timeout, "timeout", time.Minute, "of one request")
-	f.BoolVar(&newConnections, "no-keep-alive", false, "make a connection for each request")
+	f.StringVar(&memory, "memory", "", "gigabytes of memory in the computers, such as 4,8,16 (default: typical of each kind)")
+	f.Uint64Var(&c.Seed, "seed", 1, "seed of the computers' identities")
+	f.DurationVar(&c.Duration, "duration", 30*time.Second, "maximum duration of the measurement")
+	f.Int64Var(&c.Requests, "requests", 0, "stop after this many requests (default: no limit)")
+	f.Int64Var(&c.Tasks, "tasks", 0, "stop when this many tasks have been dispatched (default: no limit)")
+	f.DurationVar(&c.Timeout, "timeout", time.Minute, "time-out of one request")
+	f.BoolVar(&newConnections, "no-keep-alive", false, "open a new connection for each request")
 	f.BoolVar(&c.Upload, "upload", false, "send output files before their tasks are reported")
 	f.Int64Var(&c.UploadBytes, "upload-bytes", 1000, "size of an output file")
-	f.BoolVar(&c.HonorDelay, "honor-delay", false, "let computers wait as long as the project tells them to")
-	f.IntSliceVar(&c.PIDs, "pid", nil, "processes on this computer whose processor time is counted, such as the server's; their children count too")
+	f.BoolVar(&c.HonorDelay, "honor-delay", false, "wait between requests as long as the project asks")
+	f.IntSliceVar(&c.PIDs, "pid", nil, "processes on this computer whose CPU time is measured, such as the server; their children are included")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	require(cmd, "key")
 	return cmd

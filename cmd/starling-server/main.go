@@ -32,7 +32,7 @@ func root() *cobra.Command {
 		Use:   "starling-server",
 		Short: "Run a volunteer-computing project",
 		Long: "Starling's server runs a volunteer-computing project for BOINC's clients and Starling's own.\n\n" +
-			"DIR is the project's directory, made by \"starling-server init\".",
+			"DIR is the project's directory, created by \"starling-server init\".",
 		Version:       version.Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -21,13 +21,13 @@ func retryCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retry DIR [ID …]",
 		Short: "Retry workunits that were given up",
-		Long: "Retry workunits that were given up: by number, by --name, a whole --batch or all of an --app. Failures\n" +
-			"so far no longer count, and new results are made. Successes that were never compared still count,\n" +
-			"unless the workunit was given up because too many of them disagreed. Where server.toml allows one\n" +
-			"result per volunteer or computer, those who already had one get no other.\n\n" +
+		Long: "Retry workunits that were given up: by number, by --name, a whole --batch or all of an --app. Earlier\n" +
+			"failures no longer count, and new results are created. Successes that were never compared still count,\n" +
+			"unless the workunit was given up because too many of them disagreed. If server.toml allows one result\n" +
+			"per volunteer or computer, those that already had one do not get another.\n\n" +
 			"With --batch and --app, the command only counts, unless you pass --yes. Cancelled workunits and those\n" +
 			"whose files are deleted are refused (files stay for delete_delay_hours). So are those whose failure\n" +
-			"the project has already been told, unless you pass --again.",
+			"was already passed on to the project, unless you pass --again.",
 		Example: "  starling-server work retry demo --app upper --errors couldnt_send --again\n" +
 			"  starling-server work retry demo --name wu_7 --reason 'version 1.02 was withdrawn'",
 		Args: cobra.MinimumNArgs(1),
@@ -45,9 +45,9 @@ func retryCmd() *cobra.Command {
 			case several == (len(r.IDs)+len(names) > 0):
 				return errors.New("say which workunits: by number or --name, or by --batch or --app")
 			case batch && r.Batch == 0:
-				return errors.New("--batch is 0, which is no batch")
+				return errors.New("--batch is 0: batches are numbered from 1")
 			case errs != "" && !several:
-				return errors.New("--errors goes with --batch or --app")
+				return errors.New("--errors needs --batch or --app")
 			default:
 				r.DryRun = several && !yes
 			}
@@ -68,9 +68,9 @@ func retryCmd() *cobra.Command {
 	f.Int64Var(&r.Batch, "batch", 0, "number of a batch")
 	f.StringVar(&r.App, "app", "", "name of an application")
 	f.StringVar(&errs, "errors", "", "only those given up for one of these reasons: "+operate.ErrorNames)
-	f.BoolVar(&r.Again, "again", false, "also retry those whose failure the project was told; it is handed their outcome a second time")
-	f.StringVar(&r.Reason, "reason", "", "why, for the history that work show prints")
-	f.BoolVar(&yes, "yes", false, "retry them rather than count them")
+	f.BoolVar(&r.Again, "again", false, "also retry those whose failure was already passed on to the project; it will receive their outcome a second time")
+	f.StringVar(&r.Reason, "reason", "", "reason to record in the history that work show prints")
+	f.BoolVar(&yes, "yes", false, "retry the workunits instead of only counting them")
 	return cmd
 }
 

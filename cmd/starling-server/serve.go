@@ -38,8 +38,8 @@ func serveCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on (default: server.toml's, or the port of the project's URL)")
-	cmd.Flags().StringVar(&roles, "roles", "", "what this process does, of "+strings.Join(server.Roles, ",")+" (default: all)")
-	cmd.Flags().StringVar(&shard, "shard", "", "I/N: the I-th, from 0, of N processes between which the daemons' work is divided by id (default: all of it)")
+	cmd.Flags().StringVar(&roles, "roles", "", "what this process does: a list of "+strings.Join(server.Roles, ",")+" (default: all)")
+	cmd.Flags().StringVar(&shard, "shard", "", "I/N: process I (from 0) of N that divide the daemons' work by id (default: all of it)")
 	return cmd
 }
 
@@ -73,7 +73,7 @@ func statusCmd() *cobra.Command {
 	var asJSON, list bool
 	cmd := &cobra.Command{
 		Use:   "status DIR",
-		Short: "Show how far the work has come",
+		Short: "Show the progress of the project's work",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {

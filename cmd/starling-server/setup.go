@@ -23,19 +23,19 @@ func initCmd() *cobra.Command {
 	var n operate.NewProject
 	cmd := &cobra.Command{
 		Use:     "init DIR --name NAME --url http://HOST:PORT/PATH/",
-		Short:   "Make a new project",
+		Short:   "Create a project",
 		Example: "  starling-server init demo --name \"Demo project\" --url http://127.0.0.1:8080/demo/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := operate.Init(cmd.Context(), args[0], n); err != nil {
 				return err
 			}
-			cmd.Printf("project %s made in %s; its settings are in %s\n", n.Name, args[0], filepath.Join(args[0], "server.toml"))
+			cmd.Printf("project %s created in %s; its settings are in %s\n", n.Name, args[0], filepath.Join(args[0], "server.toml"))
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&n.Name, "name", "", "the project's name, as volunteers see it")
-	cmd.Flags().StringVar(&n.MasterURL, "url", "", "the address to which volunteers attach; the host needs a dot")
+	cmd.Flags().StringVar(&n.MasterURL, "url", "", "the address that volunteers attach to; the host name needs a dot")
 	cmd.Flags().StringVar(&n.Database, "db", "", "an empty PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME (default: SQLite, a file in DIR)")
 	cmd.Flags().StringVar(&n.Files, "files", "", "a bucket of an S3 service, s3://BUCKET/PREFIX?endpoint=HOST:PORT (default: folders in DIR)")
 	require(cmd, "name", "url")
@@ -55,7 +55,7 @@ func userCmd() *cobra.Command {
 	var email, password, name string
 	add := &cobra.Command{
 		Use:   "add DIR --email E",
-		Short: "Make an account and print its authenticator",
+		Short: "Create an account and print its authenticator",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
@@ -69,8 +69,8 @@ func userCmd() *cobra.Command {
 		},
 	}
 	add.Flags().StringVar(&email, "email", "", "e-mail address")
-	add.Flags().StringVar(&password, "password", "", "password, to attach by e-mail")
-	add.Flags().StringVar(&name, "name", "", "name shown to others (default: the address up to the @)")
+	add.Flags().StringVar(&password, "password", "", "password, needed to attach with the e-mail address")
+	add.Flags().StringVar(&name, "name", "", "public name (default: the part of the address before the @)")
 	require(add, "email")
 	return group("user", "Accounts", add, renewCmd())
 }
@@ -80,8 +80,8 @@ func renewCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "renew-key DIR --email E",
 		Short: "Replace an account's authenticator and print the new one",
-		Long: "Replace an account's authenticator, for example when a stranger knows it, and print the new one.\n" +
-			"Computers that are attached with the old one get no more work until they are attached again.",
+		Long: "Replace an account's authenticator, for example because it was leaked, and print the new one.\n" +
+			"Computers attached with the old one get no more work until they are attached again.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
@@ -105,8 +105,8 @@ func appCmd() *cobra.Command {
 	add := &cobra.Command{
 		Use:   "add DIR APP",
 		Short: "Add an application",
-		Long: "Add an application. Unless templates/APP_out exists, it is written from the --output flags;\n" +
-			"edit it, or write templates/APP_in, in the form of BOINC's templates.",
+		Long: "Add an application. If templates/APP_out does not exist, it is written from the --output flags;\n" +
+			"you can edit it, or write templates/APP_in. Both have the form of BOINC's templates.",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.Name = args[1]
@@ -131,13 +131,13 @@ func appCmd() *cobra.Command {
 func appFlags(f *pflag.FlagSet, a *operate.NewApp) {
 	f.StringVar(&a.FriendlyName, "friendly-name", "", "name shown to volunteers (default: APP)")
 	f.StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise, trivial, numeric:ABS[,REL] or exec:CMD (see docs/pipeline.md)")
-	f.StringVar(&a.Assimilator, "assimilator", "copy", "what is done with outcomes: copy or exec:CMD (see docs/pipeline.md)")
-	f.IntVar(&a.HomogeneousRedundancy, "homogeneous-redundancy", 0, "results of a workunit go to like computers only: 0 no, 1 alike in system and processor family, 2 in system and kind of processor")
-	f.BoolVar(&a.HomogeneousAppVersion, "homogeneous-app-version", false, "results of a workunit are computed with one version only")
-	f.IntVar(&a.TargetNResults, "target-nresults", 0, "adaptive replication: workunits with a quorum of 1 get so many results when the computer is not trusted yet")
-	f.Float64Var(&a.Weight, "weight", 1, "part of the computing time against that of other applications, where work of the same priority waits")
+	f.StringVar(&a.Assimilator, "assimilator", "copy", "what to do with outcomes: copy or exec:CMD (see docs/pipeline.md)")
+	f.IntVar(&a.HomogeneousRedundancy, "homogeneous-redundancy", 0, "send the results of a workunit only to similar computers: 0 no, 1 same system and processor family, 2 same system and processor model")
+	f.BoolVar(&a.HomogeneousAppVersion, "homogeneous-app-version", false, "compute all results of a workunit with the same app version")
+	f.IntVar(&a.TargetNResults, "target-nresults", 0, "adaptive replication: results of a workunit with a quorum of 1 while its computer is not yet trusted")
+	f.Float64Var(&a.Weight, "weight", 1, "share of the computing time relative to other applications with waiting work of the same priority")
 	f.StringVar(&a.Credit, "credit", "flops", "what a valid result is worth: flops (of rsc_fpops_est), fixed:N or runtime (see docs/pipeline.md)")
-	f.StringVar(&a.Trickle, "trickle", "", "what handles trickle-up messages: exec:CMD (default: they are kept, see trickle list)")
+	f.StringVar(&a.Trickle, "trickle", "", "handler of trickle-up messages: exec:CMD (default: none; they are stored, see trickle list)")
 }
 
 func setCmd() *cobra.Command {
@@ -145,7 +145,7 @@ func setCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set DIR APP",
 		Short: "Change the settings of an application",
-		Long:  "Change the settings of an application that flags name; the others stay. A server that runs takes them up.",
+		Long:  "Change the settings of an application that flags name. A running server applies them.",
 		Args:  cobra.ExactArgs(2),
 	}
 	appFlags(cmd.Flags(), &said)
@@ -185,7 +185,7 @@ func versionCmd() *cobra.Command {
 	var files []string
 	add := &cobra.Command{
 		Use:   "add DIR APP --platform P --version N.NN --main FILE",
-		Short: "Sign a version of an application and hand it out",
+		Short: "Sign and publish an application version",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v.App = args[1]
@@ -204,18 +204,18 @@ func versionCmd() *cobra.Command {
 		},
 	}
 	f := add.Flags()
-	f.StringVar(&v.Platform, "platform", "", "for which computers, for example x86_64-pc-linux-gnu")
+	f.StringVar(&v.Platform, "platform", "", "platform it runs on, for example x86_64-pc-linux-gnu")
 	f.StringVar(&v.Number, "version", "", "major and minor number, for example 1.00")
-	f.StringVar(&v.Main, "main", "", "the program")
-	f.StringArrayVar(&files, "file", nil, "a further file, FILE[=LOGICAL]; may be repeated")
-	f.StringVar(&v.PlanClass, "plan-class", "", "which computers, by a [plan_class.NAME] of server.toml (default all)")
-	f.StringVar(&v.MinCore, "min-core-version", "", "the oldest version of BOINC's client that runs it, for example 7.4")
-	f.StringVar(&v.MaxCore, "max-core-version", "", "the newest")
-	f.StringVar(&v.Cmdline, "cmdline", "", "arguments added to those of each workunit")
-	f.BoolVar(&v.Plain, "plain", false, "the program knows nothing of BOINC: wrap it, and put its files into its folder")
+	f.StringVar(&v.Main, "main", "", "main program")
+	f.StringArrayVar(&files, "file", nil, "an additional file, FILE[=LOGICAL]; may be repeated")
+	f.StringVar(&v.PlanClass, "plan-class", "", "restrict it to computers of a [plan_class.NAME] in server.toml (default: all)")
+	f.StringVar(&v.MinCore, "min-core-version", "", "oldest version of BOINC's client that can run it, for example 7.4")
+	f.StringVar(&v.MaxCore, "max-core-version", "", "newest version of BOINC's client that can run it")
+	f.StringVar(&v.Cmdline, "cmdline", "", "arguments to add to those of each workunit")
+	f.BoolVar(&v.Plain, "plain", false, "the program does not use BOINC's API: wrap it, and copy its files into its folder")
 	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain (default: starling-wrap-PLATFORM or starling-wrap beside this program, or in ../lib/starling)")
 	require(add, "platform", "version", "main")
-	return group("version", "Versions of applications", add)
+	return group("version", "Manage application versions", add)
 }
 
 // given splits FILE[=LOGICAL].

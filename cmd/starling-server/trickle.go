@@ -14,7 +14,7 @@ import (
 )
 
 func trickleCmd() *cobra.Command {
-	return group("trickle", "Messages from and to running applications", trickleListCmd(), trickleSendCmd())
+	return group("trickle", "Exchange messages with running applications", trickleListCmd(), trickleSendCmd())
 }
 
 type trickleView struct {
@@ -74,7 +74,7 @@ func trickleSendCmd() *cobra.Command {
 	var text string
 	cmd := &cobra.Command{
 		Use:   "send DIR RESULT --text TEXT",
-		Short: "Leave a message for the application that computes a result",
+		Short: "Send a message to the application that computes a result",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
@@ -82,7 +82,7 @@ func trickleSendCmd() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&text, "text", "", "what the application is told")
+	cmd.Flags().StringVar(&text, "text", "", "text of the message")
 	require(cmd, "text")
 	return cmd
 }

@@ -39,30 +39,30 @@ type workFlags struct {
 
 // define adds the flags to fs, with the present values as defaults.
 func (w *workFlags) define(fs *pflag.FlagSet) {
-	fs.StringVar(&w.Name, "name", w.Name, "name of the workunit (default: made up)")
+	fs.StringVar(&w.Name, "name", w.Name, "name of the workunit (default: generated)")
 	fs.StringArrayVar(&w.inputs, "input", w.inputs, "an input file, FILE[=LOGICAL]; may be repeated")
-	fs.StringArrayVar(&w.staged, "staged", w.staged, "an input file that file stage put or will put into download/, NAME[=LOGICAL]; may be repeated")
-	fs.BoolVar(&w.await, "await-inputs", w.await, "wait for staged files that are not there yet")
-	fs.StringArrayVar(&w.generated, "generated", w.generated, "an input file that earlier tasks make on the computer, NAME[=LOGICAL]; may be repeated")
-	fs.StringVar(&w.predecessor, "predecessor", w.predecessor, "name of the workunit after which it comes, best on a computer that has its files")
-	fs.Int64Var(&w.host, "host", w.host, "number of the only computer that it is for (default any)")
-	fs.StringVar(&w.user, "user", w.user, "e-mail address of the account whose computers it is for (default any)")
-	fs.BoolVar(&w.sticky, "sticky", w.sticky, "input files stay on the computer for later tasks")
-	fs.StringVar(&w.CommandLine, "cmdline", w.CommandLine, "arguments of the program")
-	fs.IntVar(&w.TargetNResults, "target-nresults", w.TargetNResults, "results to begin with (default: the quorum)")
-	fs.IntVar(&w.MinQuorum, "min-quorum", w.MinQuorum, "results that must agree (default 1)")
-	fs.IntVar(&w.MaxErrorResults, "max-error", w.MaxErrorResults, "give up after more errors than this (default 3)")
-	fs.IntVar(&w.MaxTotalResults, "max-total", w.MaxTotalResults, "make no more results than this (default 10)")
-	fs.IntVar(&w.MaxSuccessResults, "max-success", w.MaxSuccessResults, "give up after more successes than this without agreement (default 6)")
-	fs.Float64Var(&w.DelayBound, "delay-bound", w.DelayBound, "seconds a host has to report a result (default 604800)")
+	fs.StringArrayVar(&w.staged, "staged", w.staged, "an input file that file stage has copied or will copy into download/, NAME[=LOGICAL]; may be repeated")
+	fs.BoolVar(&w.await, "await-inputs", w.await, "wait for staged files that do not exist yet")
+	fs.StringArrayVar(&w.generated, "generated", w.generated, "an input file that an earlier task created on the computer, NAME[=LOGICAL]; may be repeated")
+	fs.StringVar(&w.predecessor, "predecessor", w.predecessor, "name of the workunit that must come first; a computer that has its files is preferred")
+	fs.Int64Var(&w.host, "host", w.host, "number of the only computer that may run it (default: any)")
+	fs.StringVar(&w.user, "user", w.user, "e-mail address of the account whose computers may run it (default: any)")
+	fs.BoolVar(&w.sticky, "sticky", w.sticky, "keep input files on the computer for later tasks")
+	fs.StringVar(&w.CommandLine, "cmdline", w.CommandLine, "command-line arguments of the program")
+	fs.IntVar(&w.TargetNResults, "target-nresults", w.TargetNResults, "initial number of results (default: the quorum)")
+	fs.IntVar(&w.MinQuorum, "min-quorum", w.MinQuorum, "number of results that must agree (default 1)")
+	fs.IntVar(&w.MaxErrorResults, "max-error", w.MaxErrorResults, "errors tolerated before it is given up (default 3)")
+	fs.IntVar(&w.MaxTotalResults, "max-total", w.MaxTotalResults, "maximum number of results (default 10)")
+	fs.IntVar(&w.MaxSuccessResults, "max-success", w.MaxSuccessResults, "successes tolerated without agreement (default 6)")
+	fs.Float64Var(&w.DelayBound, "delay-bound", w.DelayBound, "seconds until a result must be reported (default 604800)")
 	fs.Float64Var(&w.RscFpopsEst, "rsc-fpops-est", w.RscFpopsEst, "floating point operations expected (default 3.6e12)")
-	fs.Float64Var(&w.RscFpopsBound, "rsc-fpops-bound", w.RscFpopsBound, "abort beyond so many (default: 24 times the estimate)")
+	fs.Float64Var(&w.RscFpopsBound, "rsc-fpops-bound", w.RscFpopsBound, "floating point operations after which a task is aborted (default: 24 times the estimate)")
 	fs.Float64Var(&w.RscMemoryBound, "rsc-memory-bound", w.RscMemoryBound, "bytes of memory needed (default 5e8)")
 	fs.Float64Var(&w.RscDiskBound, "rsc-disk-bound", w.RscDiskBound, "bytes of disk needed (default 1e9)")
-	fs.Float64Var(&w.Credit, "credit", w.Credit, "credit that each valid result is worth (default as the application says, see app set --credit)")
-	fs.Float64Var(&w.RscBandwidthBound, "rsc-bandwidth-bound", w.RscBandwidthBound, "bytes a second that a computer must download at (default any)")
-	fs.Int64Var(&w.Priority, "priority", w.Priority, "higher goes first (default 0)")
-	fs.Int64Var(&w.Batch, "batch", w.Batch, "number of the batch (default none)")
+	fs.Float64Var(&w.Credit, "credit", w.Credit, "credit for each valid result (default: see app set --credit)")
+	fs.Float64Var(&w.RscBandwidthBound, "rsc-bandwidth-bound", w.RscBandwidthBound, "download rate that a computer must have, in bytes per second (default: any)")
+	fs.Int64Var(&w.Priority, "priority", w.Priority, "priority; higher is sent first (default 0)")
+	fs.Int64Var(&w.Batch, "batch", w.Batch, "number of its batch (default: none)")
 }
 
 // limits are the flags for which 0, if someone says it, makes no sense.
@@ -102,9 +102,9 @@ func createCmd() *cobra.Command {
 	var stdin bool
 	cmd := &cobra.Command{
 		Use:   "create DIR APP",
-		Short: "Make workunits and print their names",
-		Long: "Make a workunit, or with --stdin one for each line of the standard input, which holds flags\n" +
-			"that go over those of the command. What templates/APP_in says goes over both.",
+		Short: "Create workunits and print their names",
+		Long: "Create a workunit, or with --stdin one for each line of the standard input. A line holds flags\n" +
+			"that override those of the command; templates/APP_in overrides both.",
 		Example: "  starling-server work create demo upper --input text.txt=in --min-quorum 2",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -125,7 +125,7 @@ func rule(path string, write bool) []landlock.Rule {
 func Level() (words string, enforced bool) {
 	v, err := llsys.LandlockGetABIVersion()
 	if err != nil || v <= 0 {
-		return "none: this kernel has no Landlock (Linux 5.13 and later, switched on)", false
+		return "none: this kernel has no Landlock (it needs Linux 5.13 or later, with Landlock enabled)", false
 	}
 	can := []string{"files"}
 	if v >= 4 {
@@ -136,7 +136,7 @@ func Level() (words string, enforced bool) {
 	}
 	words = fmt.Sprintf("Landlock, version %d: %s", v, strings.Join(can, ", "))
 	if filtered {
-		words += "; seccomp: system calls, sockets, what is typed at terminals"
+		words += "; seccomp: system calls, sockets, terminal input"
 	}
 	return words, true
 }

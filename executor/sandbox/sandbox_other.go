@@ -24,5 +24,5 @@ func Try(Policy) error { return nil }
 // Level tells what is enforced here, in words for people, and whether that is
 // anything.
 func Level() (words string, enforced bool) {
-	return "none on this system: run the agent as a user of its own", false
+	return "none on this system: run the agent as its own user", false
 }

@@ -78,7 +78,7 @@ func control(fd int, request uint, arg unsafe.Pointer) error {
 
 // errMayGoOn lets the kernel carry the call out: its arguments are numbers, which
 // nobody can change any more.
-var errMayGoOn = errors.New("may go on")
+var errMayGoOn = errors.New("may continue")
 
 // judge carries a call out, or says why not. valid reports whether the caller is
 // still waiting, and so is the process whose memory was read.

@@ -102,11 +102,11 @@ func openWay(p Policy) error {
 		return err
 	}
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
-		return fmt.Errorf("%s is closed to other users, and a file system of its own cannot be made (%w): choose a data directory that others may pass, such as /var/lib/starling, or open the way with chmod o+x", closed, err)
+		return fmt.Errorf("other users cannot pass %s, and a mount namespace cannot be created (%w): choose a data directory that others can pass, such as /var/lib/starling, or run chmod o+x", closed, err)
 	}
 	// What is unmounted elsewhere is to go here too, or a task would keep a disk busy.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
-		return fmt.Errorf("keep mounts to itself: %w", err)
+		return fmt.Errorf("make mounts private: %w", err)
 	}
 	folder, err := unix.Open(p.Reach, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

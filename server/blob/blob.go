@@ -26,7 +26,7 @@ import (
 
 // ErrDifferent is returned when a name is taken by other content. A name is
 // never used again, since hosts keep what they once downloaded under it.
-var ErrDifferent = errors.New("another file has this name")
+var ErrDifferent = errors.New("a different file has this name")
 
 // Fanout is the number of sub-directories, BOINC's default.
 const Fanout = 1024

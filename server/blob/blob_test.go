@@ -27,8 +27,8 @@ func TestBucket(t *testing.T) {
 	for place, want := range map[string]string{
 		"/var/files":            "want s3://BUCKET",
 		"s3://":                 "want s3://BUCKET",
-		"s3://files?endpiont=x": `unknown "endpiont"`,
-		s3.Place("none"):        "no such bucket",
+		"s3://files?endpiont=x": `unknown parameter "endpiont"`,
+		s3.Place("none"):        "bucket does not exist",
 		"s3://files?endpoint=127.0.0.1:1&tls=false": "connection refused",
 	} {
 		if err := blob.Reach(t.Context(), place); err == nil || !strings.Contains(err.Error(), want) {

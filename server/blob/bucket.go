@@ -66,12 +66,12 @@ func OpenBucket(ctx context.Context, where, name, local string) (*Bucket, error)
 func reach(ctx context.Context, where string) (*Bucket, error) {
 	u, err := url.Parse(where)
 	if err != nil || u.Scheme != "s3" || u.Host == "" {
-		return nil, fmt.Errorf("place of files %q, want s3://BUCKET/PREFIX?endpoint=HOST:PORT", where)
+		return nil, fmt.Errorf("file storage %q: want s3://BUCKET/PREFIX?endpoint=HOST:PORT", where)
 	}
 	q := u.Query()
 	for key := range q {
 		if key != "endpoint" && key != "region" && key != "tls" {
-			return nil, fmt.Errorf("place of files %q: unknown %q, there are endpoint, region and tls", where, key)
+			return nil, fmt.Errorf("file storage %q: unknown parameter %q; the parameters are endpoint, region and tls", where, key)
 		}
 	}
 	endpoint := q.Get("endpoint")
@@ -86,11 +86,11 @@ func reach(ctx context.Context, where string) (*Bucket, error) {
 		Region: q.Get("region"),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("place of files %q: %w", where, err)
+		return nil, fmt.Errorf("file storage %q: %w", where, err)
 	}
 	there, err := client.BucketExists(ctx, u.Host)
 	if err == nil && !there {
-		err = errors.New("there is no such bucket; make it first")
+		err = errors.New("the bucket does not exist; create it first")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s at %s: %w", u.Host, endpoint, err)

@@ -68,7 +68,7 @@ func (p *Project) Advise(ctx context.Context, now time.Time) ([]store.Violation,
 			continue
 		}
 		out = append(out, store.Violation{
-			Rule: "an active computer can take each unsent result", Count: int(f.Results), Rows: []string{f.Text}, Mend: f.Cure, Advice: true,
+			Rule: "every unsent result can be run by an active computer", Count: int(f.Results), Rows: []string{f.Text}, Mend: f.Cure, Advice: true,
 		})
 	}
 	return out, err
@@ -93,8 +93,8 @@ func (f *found) add(format string, args ...any) {
 
 // programs looks at the files of app versions.
 func (p *Project) programs(ctx context.Context, f *found) error {
-	f.Rule = "the files of app versions are there, whole and signed with the project's key"
-	f.Mend = "starling-server file stage DIR FILE --name NAME puts back one that is missing, and one with another content when that is out of download/; if it is lost, starling-server version add with a higher number"
+	f.Rule = "the files of app versions exist, are intact and are signed with the project's key"
+	f.Mend = "restore a missing file with starling-server file stage DIR FILE --name NAME; move a changed one out of download/ first; if the original is lost, publish it under a higher number with starling-server version add"
 	var versions []store.AppVersion
 	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
 		versions, err = tx.AllAppVersions()
@@ -122,7 +122,7 @@ func (p *Project) program(ctx context.Context, want protocol.FileInfo) error {
 	case err != nil:
 		return plain(err)
 	case is.NBytes != want.NBytes || is.MD5 != want.MD5:
-		return errors.New("another content")
+		return errors.New("its content has changed")
 	}
 	content, err := p.Download.Open(ctx, want.Name)
 	if err != nil {
@@ -130,7 +130,7 @@ func (p *Project) program(ctx context.Context, want protocol.FileInfo) error {
 	}
 	defer content.Close()
 	if err := p.CodeSign.Verify(content, want.Signature); err != nil {
-		return errors.New("its signature is not of this key")
+		return errors.New("it is not signed with this key")
 	}
 	return nil
 }
@@ -178,8 +178,8 @@ func (p *Project) each(ctx context.Context, next queue, f *found, look func(tx *
 
 // inputs looks at the input files of workunits that computers are to get, or have.
 func (p *Project) inputs(ctx context.Context, f *found) error {
-	f.Rule = "the input files of unfinished workunits are there"
-	f.Mend = "starling-server file stage DIR FILE --name NAME puts one back; without it, starling-server work cancel"
+	f.Rule = "the input files of unfinished workunits exist"
+	f.Mend = "restore the file with starling-server file stage DIR FILE --name NAME, or cancel the workunit with starling-server work cancel"
 	seen := make(map[string]bool) // files that are there
 	return p.each(ctx, (*store.Tx).NeedInputs, f, func(tx *store.Tx, ids []int64) (func(int64) []string, error) {
 		wus, err := tx.Workunits(ids)
@@ -205,8 +205,8 @@ func (p *Project) inputs(ctx context.Context, f *found) error {
 
 // outcomes looks at canonical outputs that the project has not taken yet.
 func (p *Project) outcomes(ctx context.Context, f *found) error {
-	f.Rule = "the output files of a canonical result are there until they are assimilated"
-	f.Mend = "put the file back into upload/ from a backup; the assimilator tries again every six hours at the latest, or when the server starts"
+	f.Rule = "the output files of a canonical result exist until they are assimilated"
+	f.Mend = "restore the file in upload/ from a backup; the assimilator tries again within six hours, or when the server is restarted"
 	return p.each(ctx, (*store.Tx).CanonicalToTake, f, func(tx *store.Tx, ids []int64) (func(int64) []string, error) {
 		results, err := tx.Results(ids)
 		return func(id int64) (missing []string) {

@@ -53,7 +53,7 @@ func Parse(text, dir string) (Command, error) {
 		return Command{}, fmt.Errorf("%s%s: %w", Prefix, text, err)
 	}
 	if len(args) == 0 {
-		return Command{}, fmt.Errorf("%s names no program", Prefix)
+		return Command{}, fmt.Errorf("%s does not name a program", Prefix)
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return Command{}, err
@@ -105,7 +105,7 @@ func (c Command) Run(ctx context.Context, in, out any) error {
 		return fmt.Errorf("%s: its answer: %w%s", c.Args[0], err, complaint)
 	}
 	if d.More() {
-		return fmt.Errorf("%s: something follows its answer", c.Args[0])
+		return fmt.Errorf("%s: its answer is followed by more data", c.Args[0])
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (t *tail) String() string {
 	if s == "" {
 		return ""
 	}
-	return " (it said: " + s + ")"
+	return " (stderr: " + s + ")"
 }
 
 // errQuote says that a line ends within quotes.

@@ -52,11 +52,11 @@ func TestRun(t *testing.T) {
 		want             string // "" no error
 	}{
 		{"an answer", "echo", "", ""},
-		{"a failure is quoted", "fail", "", "exit status 3 (it said: no disk left)"},
+		{"a failure is quoted", "fail", "", "exit status 3 (stderr: no disk left)"},
 		{"no answer", "say", "", "its answer: EOF"},
 		{"an answer that is none", "say", "yes", "its answer: invalid character"},
 		{"a key that is not known", "say", `{"txet": "x"}`, `unknown field "txet"`},
-		{"two answers", "say", `{} {}`, "something follows"},
+		{"two answers", "say", `{} {}`, "followed by more data"},
 		{"too long an answer", "flood", "", "more than 1048576 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestParse(t *testing.T) {
 		t.Errorf("got %+v, %v", c, err)
 	}
 	for text, want := range map[string]string{
-		"":                    "names no program",
+		"":                    "does not name a program",
 		"'x":                  "a quote is not closed",
 		"./nowhere":           "nowhere",
 		"no-such-program-125": "no-such-program-125",

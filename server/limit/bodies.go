@@ -9,7 +9,7 @@ import (
 )
 
 // ErrBusy is returned when there was no room in time.
-var ErrBusy = errors.New("too many large requests at a time")
+var ErrBusy = errors.New("too many large requests at once")
 
 // small is the size up to which a request may take any room that is left; larger ones
 // together get half of it, so that ordinary hosts are served beside them.

@@ -161,7 +161,7 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"nobody knows the plan class", class("y", match.PlanClass{}),
-			protocol.Refusal{Code: protocol.RefusedPlanClass, Detail: "a computer of plan class y, of which the project does not say what that is"},
+			protocol.Refusal{Code: protocol.RefusedPlanClass, Detail: "a computer of plan class y, which the project has not defined"},
 			nil, false,
 		},
 		{

@@ -42,7 +42,7 @@ func (c PlanClass) Check() (errs []PlanClassError) {
 		}
 	}
 	if c.GPUType != "" {
-		errs = append(errs, PlanClassError{"gpu_type", "tasks for GPUs are not supported: the server neither asks for GPUs nor tells clients to use one"})
+		errs = append(errs, PlanClassError{"gpu_type", "GPU tasks are not supported: the server cannot assign GPUs"})
 	}
 	return errs
 }
@@ -103,7 +103,7 @@ func (h *Host) projected(v *store.AppVersion) (Usage, *Lack) {
 	}
 	c, ok := h.facts.Rules.PlanClasses[v.PlanClass]
 	if !ok {
-		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a computer of plan class " + v.PlanClass + ", of which the project does not say what that is"}
+		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a computer of plan class " + v.PlanClass + ", which the project has not defined"}
 	}
 	return c.apply(h.facts.Request.Host, h.limits.ncpus, h.flops())
 }

@@ -134,7 +134,7 @@ func ParseErrors(s string) (mask store.ErrorMask, err error) {
 	for name := range strings.SplitSeq(s, ",") {
 		bit, ok := errorNames[name]
 		if !ok {
-			return 0, fmt.Errorf("error %q, want some of %s", name, ErrorNames)
+			return 0, fmt.Errorf("unknown error %q; the errors are %s", name, ErrorNames)
 		}
 		mask |= bit
 	}

@@ -95,7 +95,7 @@ func endorse(keys, offered string) error {
 	for n := range last {
 		old, err := project.ReadPrivate(file("old_key_private", n))
 		if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s is not there: it must sign the new key, or hosts that know only its key cannot trust the new one; bring it back and run this again", file("old_key_private", n))
+			return fmt.Errorf("%s is missing. It must sign the new key, or hosts that know only its key cannot trust the new one. Restore it and run this again", file("old_key_private", n))
 		}
 		if err != nil {
 			return err

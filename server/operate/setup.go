@@ -55,7 +55,7 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 	case err != nil:
 		return err
 	case len(entries) > 0:
-		return fmt.Errorf("%s is not empty: a project needs a directory of its own", dir)
+		return fmt.Errorf("%s is not empty: a project needs its own directory", dir)
 	}
 	if err := unused(ctx, c.Database); err != nil {
 		return err
@@ -99,7 +99,7 @@ func unused(ctx context.Context, database string) error {
 	if database == "" {
 		return nil
 	}
-	taken := errors.New("the database holds a project already: a project needs a database of its own")
+	taken := errors.New("the database already holds a project: a project needs its own database")
 	found, err := store.Inspect(ctx, database)
 	if err != nil || found.Empty {
 		return err
@@ -130,7 +130,7 @@ func AddUser(ctx context.Context, p *project.Project, email, name, password stri
 	hash := ""
 	if password != "" {
 		if len(password) < p.Config.MinPasswdLength {
-			return "", fmt.Errorf("the password has %d characters, want %d at least", len(password), p.Config.MinPasswdLength)
+			return "", fmt.Errorf("the password has %d characters; it needs at least %d", len(password), p.Config.MinPasswdLength)
 		}
 		hash = protocol.PasswordHash(password, email)
 	}

@@ -33,7 +33,7 @@ func StageFile(ctx context.Context, p *project.Project, path, name string) (stri
 	case err == nil && old == info:
 		return name, nil
 	case err == nil:
-		return "", fmt.Errorf("file %s is there with another content: computers may have it, so choose another name", name)
+		return "", fmt.Errorf("file %s already exists with different content. Computers may have it, so choose another name", name)
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
@@ -67,7 +67,7 @@ func OrderFile(ctx context.Context, p *project.Project, hostID int64, action sto
 		case err != nil:
 			return fmt.Errorf("file %s: %w", name, err)
 		case there:
-			return fmt.Errorf("file %s has been uploaded already", name)
+			return fmt.Errorf("file %s was already uploaded", name)
 		}
 		sig, err := p.UploadKey().SignText(protocol.CertificateText(name, maxNBytes))
 		if err != nil {

@@ -21,9 +21,9 @@ func SendTrickle(ctx context.Context, p *project.Project, result, text string, n
 	case strings.TrimSpace(text) == "":
 		return errors.New("the message is empty")
 	case len(text) > maxTrickle:
-		return fmt.Errorf("the message has %d bytes, want %d at most", len(text), maxTrickle)
+		return fmt.Errorf("the message has %d bytes; the limit is %d", len(text), maxTrickle)
 	case strings.Contains(text, "</trickle_down>") || strings.Contains(text, "</scheduler_reply>"):
-		return errors.New("the message holds an end tag that clients would take for its end")
+		return errors.New("the message contains a tag that clients would read as its end")
 	}
 	return p.Store.Update(ctx, func(tx *store.Tx) error {
 		r, err := tx.ResultByName(result)
@@ -31,7 +31,7 @@ func SendTrickle(ctx context.Context, p *project.Project, result, text string, n
 			return fmt.Errorf("result %s: %w", result, err)
 		}
 		if r.ServerState != store.InProgress {
-			return fmt.Errorf("result %s is not in progress: nobody computes it now", result)
+			return fmt.Errorf("result %s is not in progress, so no application can receive the message", result)
 		}
 		_, err = tx.AddMsgToHost(store.MsgToHost{CreateTime: now, HostID: r.HostID, ResultID: r.ID, ResultName: r.Name, XML: text})
 		return err

@@ -65,10 +65,10 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 		return err
 	}
 	if _, ok := p.Config.PlanClass[v.PlanClass]; !ok && v.PlanClass != "" {
-		return fmt.Errorf("plan class %s: server.toml does not say which computers it is for; add [plan_class.%s]", v.PlanClass, v.PlanClass)
+		return fmt.Errorf("plan class %s: server.toml does not define it; add [plan_class.%s]", v.PlanClass, v.PlanClass)
 	}
 	var app store.App
-	taken := fmt.Errorf("%s %s for %s exists already: clients keep a version for good, so give the new one a higher number",
+	taken := fmt.Errorf("%s %s for %s already exists. Clients never replace a version: give the new one a higher number",
 		v.App, v.Number, v.Platform)
 	err = p.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if app, err = tx.AppByName(v.App); err != nil {
@@ -139,7 +139,7 @@ func (v *NewVersion) check() (int, error) {
 		*c.into = 100*core.Major + core.Minor
 	}
 	if v.maxCore > 0 && v.maxCore < v.minCore {
-		errs = append(errs, fmt.Errorf("clients from %s to %s: there are none", v.MinCore, v.MaxCore))
+		errs = append(errs, fmt.Errorf("no client is between versions %s and %s", v.MinCore, v.MaxCore))
 	}
 	if !platformName.MatchString(v.Platform) || v.Platform == "anonymous" {
 		errs = append(errs, fmt.Errorf("platform %q: want a name such as x86_64-pc-linux-gnu or windows_x86_64", v.Platform))

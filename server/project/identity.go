@@ -76,7 +76,7 @@ func mismatch(ours, made string, found store.Found) string {
 	case found.Identity == cmp.Or(ours, made):
 		return ""
 	case found.Identity == "":
-		return "does not say that it is this project's"
+		return "is not marked as this project's"
 	}
 	return "is another project's"
 }
@@ -86,7 +86,7 @@ func (p *Project) foreign(why string) error {
 	if p.Config.Database != "" {
 		what = "the database that server.toml names"
 	}
-	return fmt.Errorf(`%s %s, but keys/ belongs to a project that has been used. Nothing was changed.
+	return fmt.Errorf(`%s %s, but keys/ belongs to a project that is in use. Nothing was changed.
 Restore the database from a backup, or correct "database" in server.toml.
 If you mean to run this project on that database from now on: starling-server doctor %s --adopt
 (an empty one has no accounts and no work)`, what, why, p.Dir)

@@ -78,7 +78,7 @@ func (p *Project) SigningKey() (*protocol.PrivateKey, error) {
 		return nil, err
 	}
 	if key.Public().Text() != p.codeSign.Text() {
-		return nil, errors.New("keys/code_sign_private and keys/code_sign_public do not belong together")
+		return nil, errors.New("keys/code_sign_private and keys/code_sign_public are not a pair")
 	}
 	return key, nil
 }

@@ -15,8 +15,8 @@ const servedFile = "served.lock"
 
 // Errors of Serve and RotateKey, which exclude each other.
 var (
-	ErrServed   = errors.New("a server runs on this project; stop it first")
-	ErrRotating = errors.New("the project's code signing key is being rotated just now")
+	ErrServed   = errors.New("a server of this project is running; stop it first")
+	ErrRotating = errors.New("the project's code signing key is being rotated")
 )
 
 // Serving notes that this process serves the project, until done is called.

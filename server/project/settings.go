@@ -35,8 +35,8 @@ var settings = []setting{
 	},
 	{
 		name: "master_url",
-		about: `The address to which volunteers attach. Changing it later makes clients that
-are attached complain or start anew.`,
+		about: `The address that volunteers attach to. If you change it later, attached clients
+complain or start over.`,
 		check: func(c *Config) error {
 			u, err := MasterURL(c.MasterURL)
 			if err == nil && u != c.MasterURL {
@@ -47,8 +47,8 @@ are attached complain or start anew.`,
 	},
 	{
 		name: "listen",
-		about: `Where the server listens; "" listens on the port of master_url, or, if that
-begins with https, on 127.0.0.1:8080 for a proxy that speaks TLS.`,
+		about: `Where the server listens; "" listens on the port of master_url, or, if that starts
+with https, on 127.0.0.1:8080 for a proxy that speaks TLS.`,
 		check: func(c *Config) error {
 			if _, _, err := net.SplitHostPort(c.Listen); err != nil && c.Listen != "" {
 				return fmt.Errorf("%q is not an address, want HOST:PORT or :PORT", c.Listen)
@@ -62,14 +62,14 @@ begins with https, on 127.0.0.1:8080 for a proxy that speaks TLS.`,
 postgres://user:password@host/name is a database of a PostgreSQL server.`,
 		check: func(c *Config) error {
 			if c.Database != "" && !store.IsURL(c.Database) {
-				return errors.New("want \"\" or a URL that begins with postgres://")
+				return errors.New("want \"\" or a URL that starts with postgres://")
 			}
 			return nil
 		},
 	},
 	{
 		name: "files",
-		about: `Where input and output files lie: "" is the folders download and upload beside this
+		about: `Where input and output files are stored: "" is the folders download and upload beside this
 file; s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION is a bucket of an S3
 service (with &tls=false, one that speaks HTTP without TLS). The keys come from
 AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the server's environment, from
@@ -77,8 +77,8 @@ AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the server's environment, from
 	},
 	{
 		name: "min_core_version",
-		about: `The oldest version of BOINC's client that gets work, such as "7.4.22"; "" takes
-all. Starling's agent counts as the version of BOINC whose ways it follows.`,
+		about: `The oldest version of BOINC's client that gets work, such as "7.4.22"; "" accepts
+all. Starling's agent counts as the version of BOINC that it is compatible with.`,
 		check: func(c *Config) error {
 			_, err := CoreVersion(c.MinCoreVersion)
 			return err
@@ -86,29 +86,29 @@ all. Starling's agent counts as the version of BOINC whose ways it follows.`,
 	},
 	{
 		name: "daily_result_quota", preset: 100, most: 1e6,
-		about: `Results that a computer may get a day, for each CPU. Errors lower it for a
-computer, down to 1, and good results raise it again.`,
+		about: `Results that a computer may get each day, for each CPU. Errors lower a computer's
+quota, down to 1, and good results raise it again.`,
 	},
 	{
 		name: "min_sendwork_interval", preset: 6, most: 86400,
-		about: `Seconds between two requests of a computer that may both bring work.`,
+		about: `Minimum number of seconds between two requests of a computer that bring work.`,
 	},
 	{
 		name: "next_rpc_delay", most: 14 * 86400,
-		about: `Seconds after which clients contact the project again even if they need
-nothing; 0 leaves it to them.`,
+		about: `Seconds after which clients contact the project again even if they need nothing; 0
+lets them decide.`,
 	},
 	{
 		name: "max_wus_to_send", preset: 10, most: 1e5,
-		about: `Results sent in one reply at most, and results a computer may have at a time,
-each for each CPU.`,
+		about: `Most results sent in one reply, and most results that a computer may have at a
+time, both for each CPU.`,
 	},
 	{
 		name: "max_wus_in_progress", most: 1e6,
 	},
 	{
 		name: "max_ncpus", preset: 64, most: 1e5,
-		about: `CPUs of a computer that count for these limits.`,
+		about: `Most CPUs of a computer that count for these limits.`,
 	},
 	{
 		name: "max_infeasible", most: 1e6,
@@ -131,61 +131,61 @@ Results of one computer that agree prove little.`,
 	},
 	{
 		name: "send_result_abort", preset: true,
-		about: `Whether computers are told to abort results that are of no use any more.`,
+		about: `Whether computers are ordered to abort results that are no longer needed.`,
 	},
 	{
 		name: "reliable_on_priority", most: 1e9,
-		about: `Urgent results are those of this priority and above; 0: none is. They go to reliable
-computers only, during the first 24 hours.`,
+		about: `Results of this priority and above are urgent; 0: none. During the first 24 hours
+they go to reliable computers only.`,
 	},
 	{
 		name: "reliable_priority_on_over", most: 1e9,
-		about: `By how much the priority of a result is raised that replaces one which failed, was late
-or did not agree with the others.`,
+		about: `Added to the priority of a result that replaces one that failed, was late or
+disagreed with the others.`,
 	},
 	{
 		name: "reliable_max_avg_turnaround", most: 100 * 86400,
-		about: `A computer is reliable if it has had 10 valid results of an app version, returns them
-after so many seconds at most, on average (0: any time), and so small a share of the
-recent ones was no good.`,
+		about: `A computer is reliable if it has had 10 valid results of an app version, returns
+them within this many seconds on average (0: any time), and at most this share of
+its recent results failed.`,
 	},
 	{
 		name: "reliable_max_error_rate", preset: 0.05, most: 1,
 	},
 	{
 		name: "reliable_reduced_delay_bound", preset: 0.5, most: 1,
-		about: `Which part of its delay bound a computer has to report an urgent result, but at least
-twice the time that it should take; 0 leaves the delay bound.`,
+		about: `The fraction of the delay bound within which an urgent result must be reported,
+but at least twice its estimated run time; 0: the whole delay bound.`,
 	},
 	{
 		name: "affinity_hours", preset: 24, most: 24 * 365,
-		about: `Hours for which a workunit is kept for the computers that have the files of its
-predecessor (work create --predecessor); then all may have it.`,
+		about: `Hours for which a workunit is reserved for computers that have the files of its
+predecessor (work create --predecessor).`,
 	},
 	{
 		name: "delete_delay_hours", preset: 24, most: 24 * 3650,
-		about: `Hours for which the files of a workunit stay after the project has taken its outcome
-and the last result came in or was due. One that comes after its deadline is compared
-and gets credit so long, and work retry can revive what was given up.`,
+		about: `Hours for which the files of a workunit are kept after it was assimilated and its
+last result was reported or due. Until then, late results are validated and get
+credit, and work retry can revive a workunit that was given up.`,
 	},
 	{
 		name: "purge_after_days", most: 36500,
-		about: `Days after which a workunit that is finished moves, with its results, from the
-database to archive/, counted from the deletion of its files; 0 keeps all.
-Files that are uploaded later still are deleted.`,
+		about: `Days after the deletion of its files until a finished workunit is moved, with its
+results, from the database to archive/; 0 keeps all. Files uploaded after that are
+deleted.`,
 	},
 	{
 		name:  "disable_account_creation",
-		about: `Whether only the operator makes accounts (starling-server user add).`,
+		about: `Whether only the operator can create accounts (starling-server user add).`,
 	},
 	{
 		name: "min_passwd_length", preset: 6, most: 100,
-		about: `The shortest password that clients let people choose.`,
+		about: `Minimum length of passwords that clients accept.`,
 	},
 	{ //nolint:gosec // the password is the word PASSWORD
 		name: "mail", preset: "mail",
 		about: `Where mail to volunteers goes: a folder beside this file, or a mail server,
-smtp://USER:PASSWORD@HOST:587 or smtps://…; "" sends none. It is sent as
+smtp://USER:PASSWORD@HOST:587 or smtps://…; "" sends none. The sender is
 mail_from; "" is noreply at the host of master_url.`,
 	},
 	{
@@ -193,10 +193,10 @@ mail_from; "" is noreply at the host of master_url.`,
 	},
 	{
 		name: "trusted_proxies",
-		about: `Proxies in front of the server, by address or network: what they say in
-X-Forwarded-For is where a request comes from. Name yours, or the limits below
-treat all volunteers as one address. By default this computer if master_url begins
-with https, and otherwise none.`,
+		about: `Proxies in front of the server, by address or network. Their X-Forwarded-For
+header is trusted to name the sender of a request. Without yours in this list, the
+limits below treat all volunteers as one address. Default: this computer if
+master_url starts with https, otherwise none.`,
 		check: func(c *Config) error {
 			_, err := limit.ParseProxies(c.TrustedProxies)
 			return err
@@ -204,42 +204,43 @@ with https, and otherwise none.`,
 	},
 	{
 		name: "max_connections_per_address", preset: 250, most: 1e6,
-		about: `Connections that an address may have open at a time; those above it are closed at once.`,
+		about: `Connections that one address may have open at a time; further ones are closed.`,
 	},
 	{
 		name: "max_requests_per_address", preset: 100, most: 1e6,
-		about: `Requests of one address that are answered at a time.`,
+		about: `Requests from one address that are answered at a time.`,
 	},
 	{
 		name: "max_request_mb", preset: 64, most: 1e6,
-		about: `Megabytes that requests to the scheduler take in memory at a time, all together
-and from one address. What exceeds it waits, and is then told to come again.`,
+		about: `Megabytes of memory that scheduler requests may use at a time, in total and from
+one address. Requests beyond that wait, and are then asked to try again later.`,
 	},
 	{
 		name: "max_request_mb_per_address", preset: 16, most: 1e6,
 	},
 	{
 		name: "min_transfer_rate", preset: 500, most: 1e6,
-		about: `Bytes a second at which a client must send its request and take the answer, on
-average over half a minute; there is no other bound on how long a file may take.
-0 asks for any progress within that time.`,
+		about: `Bytes per second at which a client must send its request and receive the answer,
+averaged over half a minute. This is the only limit on how long a file may take.
+0: any progress within half a minute is enough.`,
 	},
 	{
 		name: "max_accounts_per_address_day", preset: 50, most: 1e6,
-		about: `Accounts made from one address a day, and computers added to one account a day.`,
+		about: `Accounts created from one address each day, and computers added to one account each day.`,
 	},
 	{
 		name: "max_hosts_per_user_day", preset: 500, most: 1e5,
 	},
 	{
 		name: "max_wrong_passwords", preset: 10, most: 1e6,
-		about: `Wrong passwords for one account from one address; then one more a minute. The owner
-is not locked out elsewhere, and the account key always works.`,
+		about: `Wrong passwords allowed for one account from one address; after that, one more
+each minute. The owner is not locked out elsewhere, and the account key always
+works.`,
 	},
 	{
 		name: "metrics_allow", preset: []string{"127.0.0.1", "::1"},
-		about: `Who may read the metrics page: addresses and networks, and whoever sends the token
-(Authorization: Bearer TOKEN); "" is none.`,
+		about: `Access to the metrics page: these addresses and networks, and clients that send
+the token (Authorization: Bearer TOKEN); "" is no token.`,
 		check: func(c *Config) error {
 			_, err := limit.ParseProxies(c.MetricsAllow)
 			return err
@@ -258,19 +259,19 @@ is not locked out elsewhere, and the account key always works.`,
 
 // head and foot stand before and after the settings.
 const (
-	head = `# Settings of the project. Keys with an equal in BOINC carry the name that it
-# has in BOINC's config.xml. A limit of 0 is switched off. The server reads
-# this file when it starts.
+	head = `# Settings of the project. A key that exists in BOINC has the name it has in
+# BOINC's config.xml. A limit of 0 means no limit. The server reads this file
+# when it starts.
 `
 	foot = `
-# Plan classes: on which computers the app versions of a class run. For example
+# Plan classes: which computers can run the app versions of a class. For example
 #
 # [plan_class.mt]
-# min_ncpus = 2            # CPUs that the computer may use, at least
-# max_threads = 8          # CPUs that a task uses, at most; without: one
-# nthreads_cmdline = true  # tell the program how many: --nthreads N
-# cpu_feature = ["avx2"]   # what the processor must have, as it says itself
-# min_memory_mb = 4096     # of the computer
-# projected_flops_scale = 1.5  # speed, over that of the benchmark times CPUs
+# min_ncpus = 2            # minimum number of CPUs that the computer may use
+# max_threads = 8          # maximum number of CPUs that a task uses (default: 1)
+# nthreads_cmdline = true  # pass that number to the program: --nthreads N
+# cpu_feature = ["avx2"]   # features that the processor must report
+# min_memory_mb = 4096     # memory of the computer
+# projected_flops_scale = 1.5  # speed relative to the benchmark times the CPUs
 `
 )

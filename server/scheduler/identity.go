@@ -208,7 +208,7 @@ type crowdError struct {
 }
 
 func (e *crowdError) Error() string {
-	return fmt.Sprintf("Account %d has added %d computers within a day, and no more are taken: this one is asked again in %v. If all of them are yours, ask the project to raise max_hosts_per_user_day.",
+	return fmt.Sprintf("Account %d has added %d computers within a day, which is the limit. This one can try again in %v. If all of them are yours, ask the project to raise max_hosts_per_user_day.",
 		e.userID, e.most, e.wait.Round(time.Minute))
 }
 
@@ -246,7 +246,7 @@ func (r *rpc) detachAll() error {
 		list = append(list, store.ResultChange{Old: old, Now: x})
 	}
 	r.reply.took += len(list)
-	return r.move("the host has started anew", list)
+	return r.move("the host lost its state and started over", list)
 }
 
 // describeHost takes over what the host tells about itself.

@@ -68,7 +68,7 @@ func (r *rpc) infeasible(c store.Candidate) error {
 	if old.ServerState == store.Unsent {
 		x := old
 		x.ServerState, x.Outcome = store.Over, store.CouldntSend
-		r.because(fmt.Sprintf("the computers of %d accounts cannot compute it", most))
+		r.because(fmt.Sprintf("the computers of %d accounts cannot run it", most))
 		if err := r.tx.SaveResult(old, x); errors.Is(err, store.ErrLost) {
 			return nil
 		} else if err != nil {

@@ -82,7 +82,7 @@ func TestABadRecordGetsNoLastChance(t *testing.T) {
 		})
 	}
 	record(0.9)
-	if got := ask(); len(got.Results) != 0 || !strings.Contains(texts(got), "kept for computers with a good record") {
+	if got := ask(); len(got.Results) != 0 || !strings.Contains(texts(got), "reserved for computers with a good record") {
 		t.Errorf("%d results, %s", len(got.Results), texts(got))
 	}
 	w.addWork("other", 1)
@@ -111,7 +111,7 @@ func TestUrgentResultsGoToReliableComputers(t *testing.T) {
 	for i := range 20 { // more than the feeder reads at once
 		w.addWork(fmt.Sprint("urgent", i), 1, func(wu *store.Workunit) { wu.Priority = 5 })
 	}
-	if got := ask(); len(got.Results) != 0 || !strings.Contains(texts(got), "kept for computers with a good record") {
+	if got := ask(); len(got.Results) != 0 || !strings.Contains(texts(got), "reserved for computers with a good record") {
 		t.Errorf("%d results, %s", len(got.Results), texts(got))
 	}
 	w.addWork("other", 1)

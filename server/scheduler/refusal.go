@@ -39,7 +39,7 @@ func sentence(f protocol.Refusal) string {
 	case protocol.RefusedNoTasks:
 		return "Project has no tasks available"
 	case protocol.RefusedPlatform:
-		return "Tasks are left only of applications that have no version for this computer"
+		return "The only tasks left are of applications without a version for this computer"
 	case protocol.RefusedClientVersion:
 		return fmt.Sprintf("Tasks of %s need %s, and this computer runs %s", app, f.Detail, number(f.Have))
 	case protocol.RefusedPlanClass:
@@ -59,13 +59,13 @@ func sentence(f protocol.Refusal) string {
 		return "Tasks would not finish in time on this computer" +
 			both(func(v float64) string { return protocol.Seconds(v).Round(time.Second).String() })
 	case protocol.RefusedUnreliable:
-		return "Tasks are kept for computers with a good record"
+		return "The remaining tasks are reserved for computers with a good record"
 	case protocol.RefusedHasOne:
-		return "Tasks are left only of jobs of which you have one already"
+		return "The only tasks left belong to workunits of which you already have a task"
 	case protocol.RefusedReserved:
-		return "Tasks are kept for the computer that has their files"
+		return "The remaining tasks are reserved for the computer that has their files"
 	case protocol.RefusedCommitted:
-		return "Tasks are committed to computers of another kind"
+		return "The remaining tasks are committed to computers of another kind"
 	case protocol.RefusedTooRecent:
 		return "Last request too recent" + both(func(v float64) string { return protocol.Seconds(v).Round(time.Second).String() })
 	case protocol.RefusedKey:
@@ -75,7 +75,7 @@ func sentence(f protocol.Refusal) string {
 	case protocol.RefusedGPU:
 		return "The project has no tasks for GPUs"
 	case protocol.RefusedOther:
-		return "Tasks that were left could not be sent to this computer"
+		return "The remaining tasks could not be sent to this computer"
 	}
 	return "No tasks were sent: " + string(f.Code)
 }

@@ -50,7 +50,7 @@ func TestWhyNoWork(t *testing.T) {
 					r.ServerState, r.Outcome = store.Over, store.DidntNeed
 					return tx.SaveResult(old, r)
 				})
-			}, nil, "low: No tasks sent\nlow: Tasks are left only of applications that have no version for this computer", 0, 0,
+			}, nil, "low: No tasks sent\nlow: The only tasks left are of applications without a version for this computer", 0, 0,
 		},
 		{"the limit an RPC", func(w *world) { plenty(w); w.s.Config.MaxWusToSend = 2 }, nil, "", 4, 0},
 		{"the limit counts so many CPUs", func(w *world) { plenty(w); w.s.Config.MaxWusToSend, w.s.Config.MaxNCPUs = 2, 1 }, nil, "", 2, 0},

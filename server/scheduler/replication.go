@@ -38,7 +38,7 @@ func (r *rpc) commitments(list []store.Candidate, rows map[int64]store.Workunit)
 		}
 		wu, ok := rows[c.WorkunitID]
 		if !ok {
-			return nil, fmt.Errorf("workunit %d was purged meanwhile: %w", c.WorkunitID, store.ErrLost)
+			return nil, fmt.Errorf("workunit %d has been purged: %w", c.WorkunitID, store.ErrLost)
 		}
 		c.HRClass, c.AppVersionID, c.LastChance = wu.HRClass, wu.AppVersionID, wu.LastChance
 		out[wu.ID] = &commitment{wu, wu}

@@ -59,7 +59,7 @@ func TestHomogeneousRedundancy(t *testing.T) {
 		if len(got.Results) != tt.sent {
 			t.Errorf("%s: %d results, want %d: %s", tt.name, len(got.Results), tt.sent, texts(got))
 		}
-		if tt.sent == 0 && texts(got) != "low: No tasks sent\nlow: Tasks are committed to computers of another kind" {
+		if tt.sent == 0 && texts(got) != "low: No tasks sent\nlow: The remaining tasks are committed to computers of another kind" {
 			t.Errorf("%s: %s", tt.name, texts(got))
 		}
 	}

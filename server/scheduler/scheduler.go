@@ -112,7 +112,7 @@ type Scheduler struct {
 func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := r.ContentLength
 	if n > maxRequest {
-		http.Error(w, fmt.Sprintf("the request has %d bytes, at most %d are taken", n, maxRequest), http.StatusRequestEntityTooLarge)
+		http.Error(w, fmt.Sprintf("the request has %d bytes; the limit is %d", n, maxRequest), http.StatusRequestEntityTooLarge)
 		return
 	}
 	if n < 0 { // it does not say
@@ -121,7 +121,7 @@ func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	from := limit.ClientOf(r)
 	release, err := s.Bodies.Hold(r.Context(), from, n)
 	if err != nil {
-		s.Log.Warn("scheduler request put off", "ip", from, "bytes", n, "err", err)
+		s.Log.Warn("scheduler request postponed", "ip", from, "bytes", n, "err", err)
 		limit.Busy(w, err.Error())
 		return
 	}
@@ -141,7 +141,7 @@ func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply, err := s.Handle(r.Context(), body.Bytes(), ip, time.Now())
 	if err != nil {
 		s.Log.Error("scheduler request failed", "err", err)
-		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
+		http.Error(w, "The project cannot answer now", http.StatusServiceUnavailable)
 		return
 	}
 	w.Header().Set("Content-Type", "text/xml")

@@ -191,7 +191,7 @@ func (r *rpc) store(list []match.Assignment, committed commitments) error {
 	r.because("")
 	if err := r.tx.Send(rows...); err != nil {
 		if errors.Is(err, store.ErrLost) {
-			err = fmt.Errorf("results were sent to others meanwhile: %w", err)
+			err = fmt.Errorf("results were sent to other hosts in the meantime: %w", err)
 		}
 		return err
 	}

@@ -22,17 +22,17 @@ func (v Violation) String() string {
 	if v.Count > len(v.Rows) {
 		more = ", …"
 	}
-	return fmt.Sprintf("%s: not so for %d: %s%s", v.Rule, v.Count, strings.Join(v.Rows, ", "), more)
+	return fmt.Sprintf("%s: violated by %d: %s%s", v.Rule, v.Count, strings.Join(v.Rows, ", "), more)
 }
 
 // How violations are mended.
 const (
 	byLook   = "starling-server doctor DIR --mend: the transitioner looks at it again"
-	bySum    = "starling-server doctor DIR --mend: the sum is made anew"
-	byGuard  = "starling-server doctor DIR --mend: they are made anew when the project is next opened"
-	byHand   = "no part of Starling does this and none undoes it; `show` tells the row's story: set it right with the database's own tools, or restore a backup"
+	bySum    = "starling-server doctor DIR --mend: the sum is recomputed"
+	byGuard  = "starling-server doctor DIR --mend: they are created again when the project is next opened"
+	byHand   = "Starling cannot cause or repair this; see the row's history with `show`, then correct it with the database's own tools or restore a backup"
 	byBackup = "stop the server, keep a copy of project.db, and restore a backup"
-	byOwner  = "starling-server work cancel DIR --name NAME gives it up; then create it again"
+	byOwner  = "cancel it with starling-server work cancel DIR --name NAME, then create it again"
 )
 
 // An invariant is what always holds of each row: a query for rows for which it does
@@ -54,7 +54,7 @@ var invariants = []invariant{
 		`SELECT r.name, w.id FROM result r JOIN workunit w ON w.id = r.workunitid
 		 WHERE r.validate_state = 1 AND w.canonical_resultid = 0`, byHand,
 	}, {
-		"input files go only when all results are over",
+		"input files are deleted only when all results are over",
 		`SELECT w.name, w.id FROM workunit w
 		 WHERE w.file_delete_state <> 0 AND EXISTS (SELECT 1 FROM result r WHERE r.workunitid = w.id AND r.server_state <> 5)`, byHand,
 	}, {
@@ -62,44 +62,44 @@ var invariants = []invariant{
 		`SELECT r.name, r.workunitid FROM result r
 		 WHERE r.server_state = 4 AND NOT EXISTS (SELECT 1 FROM host h WHERE h.id = r.hostid)`, byHand,
 	}, {
-		"an unfinished workunit will be looked at again",
+		"an unfinished workunit has its next check scheduled",
 		`SELECT name, id FROM workunit
 		 WHERE canonical_resultid = 0 AND error_mask = 0 AND need_validate = 0 AND transition_time >= ` + never, byLook,
 	}, {
-		"a result in progress is looked at within a day after its deadline",
+		"a result in progress is checked within a day after its deadline",
 		`SELECT r.name, w.id FROM result r JOIN workunit w ON w.id = r.workunitid
 		 WHERE r.server_state = 4 AND w.transition_time > r.report_deadline + 86400`, byLook,
 	}, {
-		"nothing is left to send of a workunit that has its outcome",
+		"a workunit with an outcome has no unsent results",
 		`SELECT r.name, w.id FROM result r JOIN workunit w ON w.id = r.workunitid
 		 WHERE r.server_state IN (1, 2) AND (w.canonical_resultid <> 0 OR w.error_mask <> 0) AND w.transition_time >= ` + never, byLook,
 	}, {
-		"a finished workunit is handed to the assimilator when all its results are over",
+		"a finished workunit is assimilated when all its results are over",
 		`SELECT w.name, w.id FROM workunit w
 		 WHERE (w.canonical_resultid <> 0 OR w.error_mask <> 0) AND w.assimilate_state = 0 AND w.need_validate = 0
 		   AND w.transition_time >= ` + never, byLook,
 	}, {
-		"the files of an assimilated workunit go",
+		"the input files of an assimilated workunit are deleted",
 		`SELECT name, id FROM workunit
 		 WHERE assimilate_state = 2 AND file_delete_state = 0 AND need_validate = 0 AND transition_time >= ` + never, byLook,
 	}, {
-		"the output files of an assimilated workunit go",
+		"the output files of an assimilated workunit are deleted",
 		`SELECT r.name, w.id FROM result r JOIN workunit w ON w.id = r.workunitid
 		 WHERE w.assimilate_state = 2 AND w.file_delete_state <> 0 AND w.need_validate = 0 AND w.transition_time >= ` + never + `
 		   AND r.file_delete_state = 0 AND r.outcome IN (1, 3, 4, 6, 7)`, byLook,
 	}, {
-		"results are inactive only while their workunit awaits something",
+		"results are inactive only while their workunit waits for something",
 		`SELECT r.name, w.id FROM result r JOIN workunit w ON w.id = r.workunitid
 		 WHERE r.server_state = 1 AND w.awaiting = 0`, byOwner,
 	}, {
-		"a workunit awaits files that are known, or its predecessor",
+		"a workunit waits only for known files or its predecessor",
 		`SELECT name, id FROM workunit w
 		 WHERE awaiting = 1 AND predecessor_pending = 0 AND NOT EXISTS (SELECT 1 FROM awaited_file f WHERE f.workunitid = w.id)`, byOwner,
 	}, {
 		"credit is granted for valid results only",
 		`SELECT name, workunitid FROM result WHERE granted_credit > 0 AND validate_state <> 1`, byHand,
 	}, {
-		"a user's credit is the sum of what the results were granted, those of old included",
+		"a user's credit is the sum of the credit granted to results, purged ones included",
 		`SELECT u.email_addr, 0
 		 FROM   "user" u LEFT JOIN (SELECT userid, sum(granted_credit) AS granted FROM result GROUP BY userid) r ON r.userid = u.id
 		 WHERE  abs(u.total_credit - u.purged_credit - COALESCE(r.granted, 0)) > 1e-6 * (1 + u.total_credit)`, bySum,
@@ -115,7 +115,7 @@ func (t *Tx) Doctor() ([]Violation, error) {
 		return nil, err
 	}
 	if len(damage) > 0 { // what else it holds is not worth a look
-		return []Violation{{Rule: "the database's file is whole", Count: len(damage), Rows: damage, Mend: byBackup}}, nil
+		return []Violation{{Rule: "the database file is intact", Count: len(damage), Rows: damage, Mend: byBackup}}, nil
 	}
 	for _, inv := range invariants {
 		n, err := one(t, scanID, `SELECT count(*) FROM (`+inv.query+`) AS q`)

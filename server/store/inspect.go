@@ -16,7 +16,7 @@ import (
 )
 
 // ErrDamaged is returned when the database's file is not what SQLite wrote.
-var ErrDamaged = errors.New("the database is damaged: stop the server, keep a copy of project.db with project.db-wal and project.db-shm if they are there, and restore a backup")
+var ErrDamaged = errors.New("the database is damaged: stop the server, keep a copy of project.db with project.db-wal and project.db-shm if they exist, and restore a backup")
 
 // A Found is what Inspect finds where a database should be.
 type Found struct {
@@ -50,7 +50,7 @@ func inspectSQLite(ctx context.Context, path string) (Found, error) {
 	case err != nil:
 		return Found{}, err
 	case !st.Mode().IsRegular():
-		return Found{}, fmt.Errorf("%s is no file", filepath.Base(path))
+		return Found{}, fmt.Errorf("%s is not a file", filepath.Base(path))
 	case st.Size() == 0:
 		return Found{Empty: true}, nil
 	}
@@ -117,8 +117,8 @@ func (t *Tx) SetIdentity(id string) error {
 
 // Errors of a database whose place is not as it should be. Nothing was changed.
 var (
-	ErrFull      = errors.New("the disk is full, nothing was changed: make room for the database, and all goes on")
-	ErrUnwritten = errors.New("the database cannot be written, nothing was changed: is the file system read-only, or do the files belong to another user?")
+	ErrFull      = errors.New("the disk is full; nothing was changed. Free some space and the server continues")
+	ErrUnwritten = errors.New("the database cannot be written; nothing was changed: is the file system read-only, or do the files belong to another user?")
 )
 
 // causes are SQLite's codes for what its operator can do something about.

@@ -154,7 +154,7 @@ func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 			atOnce = true
 			continue
 		case lost(again) && try >= lostTries:
-			return fmt.Errorf("the database is out of reach, nothing was changed: %w", errors.Join(again, err))
+			return fmt.Errorf("the database cannot be reached; nothing was changed: %w", errors.Join(again, err))
 		case try >= conflictTries:
 			return fmt.Errorf("%w: %w", ErrBusy, again)
 		}

@@ -33,7 +33,7 @@ var (
 	ErrExists = errors.New("already exists")
 	// ErrBusy is returned by Update when it met other transactions again and again.
 	// Nothing was changed; later it may go through.
-	ErrBusy = errors.New("given up after conflicts with other transactions, nothing was changed")
+	ErrBusy = errors.New("gave up after conflicts with other transactions; nothing was changed")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("store is closed")
 )

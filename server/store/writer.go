@@ -83,7 +83,7 @@ func (w *writer) group(j job) {
 	// caller's context reaches the connection.
 	tx := &Tx{ctx: context.Background(), q: w.conn}
 	if _, err := tx.exec("BEGIN IMMEDIATE"); err != nil {
-		j.done <- fmt.Errorf("begin: %w", err)
+		j.done <- fmt.Errorf("start a transaction: %w", err)
 		return
 	}
 	var committing []job

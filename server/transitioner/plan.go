@@ -52,12 +52,12 @@ func (p Plan) why() string {
 		}
 	}
 	say(len(p.TimedOut) > 0, "the deadline has passed")
-	say(len(p.DidntNeed) > 0 && p.ErrorMask == 0, "it has its canonical result")
+	say(len(p.DidntNeed) > 0 && p.ErrorMask == 0, "it has a canonical result")
 	say(p.ErrorMask != 0, strings.Join(p.ErrorMask.Reasons(), " and "))
 	say(len(p.TooLate) > 0, "the canonical files are gone")
 	say(p.NewResults > 0, "more results are needed")
-	say(p.NeedValidate, "there are enough results to compare")
-	say(len(p.DeleteOutput) > 0 || p.DeleteInput, "its files are not needed any more")
+	say(p.NeedValidate, "enough results to compare")
+	say(len(p.DeleteOutput) > 0 || p.DeleteInput, "its files are no longer needed")
 	return strings.Join(why, "; ")
 }
 

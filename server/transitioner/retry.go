@@ -11,10 +11,10 @@ type Refusal string
 
 // The reasons, in words for the operator.
 const (
-	NotGivenUp Refusal = "not given up"
-	Cancelled  Refusal = "cancelled, and computers may have been told to abort it: create it again"
+	NotGivenUp Refusal = "it was not given up"
+	Cancelled  Refusal = "it was cancelled, and computers may have been ordered to abort it: create it again"
 	FilesGone  Refusal = "its files are deleted or about to be: create it again"
-	Taken      Refusal = "the project was told that it was given up; --again retries it all the same"
+	Taken      Refusal = "its failure was already passed on to the project; --again retries it anyway"
 )
 
 // MayRetry says whether a workunit may be revived. again: its outcome may be handed to the

@@ -67,7 +67,7 @@ func later(format string, args ...any) protocol.UploadReply {
 // what it is.
 func (h *Handler) trouble(name, what string, err error) protocol.UploadReply {
 	h.Log.Error("upload failed", "file", name, "what", what, "err", err)
-	return later("%s: the project's server has a problem with its disk", what)
+	return later("%s: the server has a disk problem", what)
 }
 
 // ServeHTTP answers one request. Whatever goes wrong is told in the body with

@@ -98,7 +98,7 @@ type userEarning struct {
 func (l *ledger) grant(r store.Result, amount float64, now time.Time) error {
 	h, u := l.hosts[r.HostID], l.users[r.UserID]
 	if h == nil || u == nil {
-		return fmt.Errorf("result %s: its host or user is gone: %w", r.Name, store.ErrNotFound)
+		return fmt.Errorf("result %s: its host or user no longer exists: %w", r.Name, store.ErrNotFound)
 	}
 	turnaround := r.ReceivedTime.Sub(r.SentTime).Seconds()
 	if h.host.AvgTurnaround > 0 {

@@ -84,7 +84,7 @@ func randomHex() string {
 // errGuesses says that an account's password was tried too often. Clients take the
 // number for a trouble that passes.
 var errGuesses = &protocol.AccountError{
-	Num: protocol.ErrNumProjectDown, Msg: "too many wrong passwords for this account: wait some minutes, or use the account key",
+	Num: protocol.ErrNumProjectDown, Msg: "too many wrong passwords for this account: wait a few minutes, or use the account key",
 }
 
 // errWrong is the answer to a wrong password, and on pages to an unknown address too.
@@ -221,7 +221,7 @@ func (s *Site) create(r *http.Request, email, name, passwdHash string) (store.Us
 	from := limit.Network(limit.ClientOf(r))
 	if wait, ok := s.accounts.Take(from, time.Now()); !ok {
 		s.Log.Warn("too many new accounts", "ip", from, "wait", wait)
-		return none, &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many accounts were made from your address: try again in " + wait.Round(time.Minute).String() + ", or ask the project for one"}
+		return none, &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many accounts were created from your address: try again in " + wait.Round(time.Minute).String() + ", or ask the project to create one"}
 	}
 	done, err := s.hashing.begin(ctx, false)
 	if err != nil {
@@ -250,7 +250,7 @@ func (s *Site) answer(w http.ResponseWriter, key protocol.Authenticator, err err
 	case errors.As(err, &refused):
 		writeXML(w, protocol.EncodeAccountError(refused.Num, refused.Msg))
 	default:
-		s.Log.Error("account call", "err", err)
-		writeXML(w, protocol.EncodeAccountError(protocol.ErrNumProjectDown, "the project cannot answer now"))
+		s.Log.Error("account call failed", "err", err)
+		writeXML(w, protocol.EncodeAccountError(protocol.ErrNumProjectDown, unavailable))
 	}
 }

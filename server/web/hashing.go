@@ -12,7 +12,7 @@ import (
 const maxWaiting = 64
 
 // errHashing says that. Clients take the number for a trouble that passes.
-var errHashing = &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many people log in or sign up just now: try again in a minute"}
+var errHashing = &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many people are logging in or signing up: try again in a minute"}
 
 // hashing gives out the processors' time for passwords, each of which takes one for a
 // while. Those of accounts that are there go first: a crowd that signs up does not keep

@@ -23,7 +23,7 @@ type metrics struct {
 
 func newMetrics(s *Site) *metrics {
 	m := &metrics{registry: prometheus.NewRegistry(), requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "starling_request_duration_seconds", Help: "How long requests took, by the part that answered them.",
+		Name: "starling_request_duration_seconds", Help: "Duration of requests, by component.",
 		Buckets: []float64{.001, .003, .01, .03, .1, .3, 1, 3, 10, 60},
 	}, []string{"role", "code"})}
 	m.registry.MustRegister(m.requests, &collector{s},
@@ -70,18 +70,18 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 var (
 	results   = desc("results", "Results by server state.", "server_state")
-	over      = desc("results_over", "Results that are over, by outcome.", "outcome")
-	workunits = desc("workunits", "Workunits by what they wait for or have become.", "stage")
-	oldest    = desc("oldest_age_seconds", "How long the oldest has waited, by what for.", "stage")
-	untakenN  = desc("results_untaken", "Unsent results that no active computer can have, by application and cause.", "app", "cause")
-	untakenAt = desc("results_untaken_age_seconds", "How long the oldest of them has waited.", "app", "cause")
+	over      = desc("results_over", "Completed results, by outcome.", "outcome")
+	workunits = desc("workunits", "Workunits by state.", "stage")
+	oldest    = desc("oldest_age_seconds", "Age of the oldest waiting item, by what it waits for.", "stage")
+	untakenN  = desc("results_untaken", "Unsent results that no active computer can run, by application and cause.", "app", "cause")
+	untakenAt = desc("results_untaken_age_seconds", "Age of the oldest of them.", "app", "cause")
 	users     = desc("users", "Accounts.")
 	hosts     = desc("hosts", "Host records.")
 	granted   = desc("credit", "Credit granted to users, in cobblestones.")
 
-	voters  = desc("app_version_hosts", "Hosts of which it is known how long results of an app version take.", versionLabels...)
-	stretch = desc("app_version_stretch", "How many times as long as by a host's benchmark results take: the median of the hosts.", versionLabels...)
-	spread  = desc("app_version_stretch_spread", "Standard deviation of the logarithm of that over the hosts.", versionLabels...)
+	voters  = desc("app_version_hosts", "Hosts with measured run times of an app version.", versionLabels...)
+	stretch = desc("app_version_stretch", "Run time relative to the estimate from the host's benchmark: median over the hosts.", versionLabels...)
+	spread  = desc("app_version_stretch_spread", "Standard deviation of the logarithm of that ratio over the hosts.", versionLabels...)
 )
 
 var versionLabels = []string{"app", "version", "platform", "plan_class"}

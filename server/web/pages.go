@@ -1,11 +1,8 @@
 package web
 
 import (
-	"bytes"
 	"context"
-	"embed"
 	"errors"
-	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
@@ -16,43 +13,15 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-//go:embed pages/*.html
-var pageFiles embed.FS
-
-var pages = template.Must(template.New("").Funcs(template.FuncMap{
-	"when": func(t time.Time) string {
-		if t.Unix() <= 0 {
-			return "never"
-		}
-		return t.UTC().Format("2006-01-02 15:04")
-	},
-}).ParseFS(pageFiles, "pages/*.html"))
-
 // hostsShown is how many computers an account's page lists.
 const hostsShown = 200
-
-// show writes a page, whole or not at all.
-func (s *Site) show(w http.ResponseWriter, code int, name string, data map[string]any) {
-	data["Project"], data["Style"] = s.Name, template.HTML(style) //nolint:gosec // a constant
-	var b bytes.Buffer
-	if err := pages.ExecuteTemplate(&b, name, data); err != nil {
-		s.Log.Error("page", "name", name, "err", err)
-		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
-		return
-	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(code)
-	_, _ = w.Write(b.Bytes())
-}
 
 // refuse shows a form again with what was wrong.
 func (s *Site) refuse(w http.ResponseWriter, page string, r *http.Request, err error) {
 	var refused *protocol.AccountError
 	if !errors.As(err, &refused) {
-		s.Log.Error("account page", "err", err)
-		s.show(w, http.StatusServiceUnavailable, page, map[string]any{"Error": "The project cannot answer now. Try again later.", "Form": r.PostForm})
+		s.Log.Error("account page failed", "err", err)
+		s.show(w, http.StatusServiceUnavailable, page, map[string]any{"Error": unavailable, "Form": r.PostForm})
 		return
 	}
 	s.show(w, http.StatusUnprocessableEntity, page, map[string]any{"Error": words(refused), "Form": r.PostForm})
@@ -62,7 +31,7 @@ func (s *Site) refuse(w http.ResponseWriter, page string, r *http.Request, err e
 func words(e *protocol.AccountError) string {
 	switch e.Num {
 	case protocol.ErrNumBadPassword:
-		return "The e-mail address or the password is not right."
+		return "The e-mail address or password is wrong."
 	}
 	return strings.ToUpper(e.Msg[:1]) + e.Msg[1:] + "."
 }
@@ -115,8 +84,8 @@ func (s *Site) login(w http.ResponseWriter, r *http.Request) {
 
 func (s *Site) logout(w http.ResponseWriter, r *http.Request) {
 	if err := s.leave(w, r); err != nil {
-		s.Log.Error("account page", "err", err)
-		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
+		s.Log.Error("account page failed", "err", err)
+		http.Error(w, unavailable, http.StatusServiceUnavailable)
 		return
 	}
 	http.Redirect(w, r, s.MasterURL, http.StatusSeeOther)
@@ -146,8 +115,8 @@ func (s *Site) account(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	if err != nil {
-		s.Log.Error("account page", "err", err)
-		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
+		s.Log.Error("account page failed", "err", err)
+		http.Error(w, unavailable, http.StatusServiceUnavailable)
 		return
 	}
 	s.show(w, http.StatusOK, "account.html", data)
@@ -165,7 +134,7 @@ func (s *Site) change(w http.ResponseWriter, r *http.Request, u *store.User) (sa
 		if err == nil {
 			u.GlobalPrefs = text
 		}
-		return "The preferences are kept; your computers get them at their next contact.", err
+		return "Preferences saved. Your computers get them at their next contact.", err
 	case "password":
 		if _, err := s.prove(r, u.EmailAddr, protocol.PasswordHash(r.PostFormValue("old"), u.EmailAddr)); err != nil {
 			return "", err
@@ -173,7 +142,7 @@ func (s *Site) change(w http.ResponseWriter, r *http.Request, u *store.User) (sa
 		if err := s.setPassword(r, u, r.PostFormValue("password")); err != nil {
 			return "", err
 		}
-		return "The password is changed.", s.admit(w, r, *u)
+		return "Password changed.", s.admit(w, r, *u)
 	case "key":
 		if _, err := s.prove(r, u.EmailAddr, protocol.PasswordHash(r.PostFormValue("old"), u.EmailAddr)); err != nil {
 			return "", err
@@ -183,7 +152,7 @@ func (s *Site) change(w http.ResponseWriter, r *http.Request, u *store.User) (sa
 			return "", err
 		}
 		u.Authenticator = key
-		return "The account key is a new one. Computers that have the old one get no more work: attach them again.", nil
+		return "The account key was replaced. Computers that use the old one get no more work: attach them again.", nil
 	}
 	return "", &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "nothing was asked for"}
 }
@@ -234,7 +203,7 @@ func (s *Site) forgot(w http.ResponseWriter, r *http.Request) {
 	}
 	if err == nil {
 		link := s.MasterURL + "reset?token=" + url.QueryEscape(s.token("reset", u, time.Now().Add(resetTime)))
-		s.mail(r, u.EmailAddr, "A new password for "+s.Name, "Somebody, you perhaps, wants to set a new password for your account at "+s.Name+".\nThis link does it, within an hour:\n\n"+link+"\n\nOtherwise do nothing.\n")
+		s.mail(r, u.EmailAddr, "A new password for "+s.Name, "Someone, possibly you, asked for a new password for your account at "+s.Name+".\nTo set it, open this link within an hour:\n\n"+link+"\n\nIf it was not you, ignore this message.\n")
 	}
 	s.show(w, http.StatusOK, "forgot.html", map[string]any{"Sent": true})
 }
@@ -243,7 +212,7 @@ func (s *Site) reset(w http.ResponseWriter, r *http.Request) {
 	token := r.FormValue("token")
 	u, err := s.bearer(r, "reset", token)
 	if err != nil {
-		s.show(w, http.StatusForbidden, "forgot.html", map[string]any{"Error": "The link has been used or is too old. Ask for another one."})
+		s.show(w, http.StatusForbidden, "forgot.html", map[string]any{"Error": "This link was already used or has expired. Request a new one."})
 		return
 	}
 	if r.Method != http.MethodPost {
@@ -258,8 +227,8 @@ func (s *Site) reset(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &refused):
 		s.show(w, http.StatusUnprocessableEntity, "reset.html", map[string]any{"Token": token, "Error": words(refused)})
 	case err != nil:
-		s.Log.Error("account page", "err", err)
-		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
+		s.Log.Error("account page failed", "err", err)
+		http.Error(w, unavailable, http.StatusServiceUnavailable)
 	default:
 		http.Redirect(w, r, s.MasterURL+"account", http.StatusSeeOther)
 	}
@@ -280,7 +249,7 @@ func (s *Site) mail(r *http.Request, to, subject, text string) {
 	select {
 	case s.letters <- struct{}{}:
 	default:
-		s.Log.Error("mail was not sent: too many are on their way", "limit", maxLetters)
+		s.Log.Error("mail was not sent: too many are being sent", "limit", maxLetters)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), letterTime)

@@ -34,18 +34,18 @@ func (p pref) show(v float64) string {
 func edit(name, about string) pref { return pref{Key: globalprefs.Of(name), About: about} }
 
 var editable = []pref{
-	edit("run_on_batteries", "compute while on battery"),
-	edit("run_if_user_active", "compute while the computer is in use"),
-	edit("idle_time_to_run", "minutes without input after which it is not in use"),
-	edit("max_ncpus_pct", "% of the CPUs at most"),
-	edit("cpu_usage_limit", "% of the time"),
-	edit("start_hour", "from this hour …"),
-	edit("end_hour", "… to this one; equal: always"),
-	edit("work_buf_min_days", "days of work to keep"),
-	edit("work_buf_additional_days", "and up to so many more"),
-	edit("disk_max_used_gb", "GB of disk at most; 0: no limit"),
-	edit("ram_max_used_busy_pct", "% of memory while in use"),
-	edit("ram_max_used_idle_pct", "% of memory while not"),
+	edit("run_on_batteries", "Compute while on battery"),
+	edit("run_if_user_active", "Compute while the computer is in use"),
+	edit("idle_time_to_run", "Minutes without input until it counts as not in use"),
+	edit("max_ncpus_pct", "Use at most this % of the CPUs"),
+	edit("cpu_usage_limit", "Use at most this % of the CPU time"),
+	edit("start_hour", "Compute only from this hour …"),
+	edit("end_hour", "… until this hour (the same hour: always)"),
+	edit("work_buf_min_days", "Store at least this many days of work"),
+	edit("work_buf_additional_days", "… and up to this many additional days"),
+	edit("disk_max_used_gb", "Use at most this many GB of disk (0: no limit)"),
+	edit("ram_max_used_busy_pct", "Use at most this % of memory while in use"),
+	edit("ram_max_used_idle_pct", "Use at most this % of memory while not in use"),
 }
 
 // prefsForm returns the editable preferences with what an account holds.

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"html/template"
 	"net/http"
 	"sync"
 	"time"
@@ -88,8 +87,8 @@ func (s *Site) counts(ctx context.Context, age time.Duration) (Status, error) {
 func (s *Site) status(w http.ResponseWriter, r *http.Request) {
 	st, err := s.counts(r.Context(), fresh)
 	if err != nil {
-		s.Log.Error("status page", "err", err)
-		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
+		s.Log.Error("status page failed", "err", err)
+		http.Error(w, unavailable, http.StatusServiceUnavailable)
 		return
 	}
 	switch q := r.URL.Query(); {
@@ -100,8 +99,8 @@ func (s *Site) status(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/xml")
 		_, _ = w.Write(statusXML(st))
 	default:
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_ = statusPage.Execute(w, map[string]any{"Name": s.Name, "Status": st})
+		w.Header().Set("Refresh", "30")
+		s.show(w, http.StatusOK, "status.html", map[string]any{"Status": st})
 	}
 }
 
@@ -122,80 +121,3 @@ func statusXML(st Status) []byte {
 	w.Close("server_status")
 	return w.Bytes()
 }
-
-const style = `<style>body{font:16px/1.5 system-ui,sans-serif;max-width:46rem;margin:3rem auto;padding:0 1rem;color:#222}
-h1{font-weight:600}table{border-collapse:collapse}td{padding:.15rem 1rem .15rem 0}td+td{text-align:right}
-code{background:#f3f3f3;padding:.1rem .3rem}a{color:#06c}.error{color:#b00020}
-.list td,.list th{text-align:left;padding:.15rem 1rem .15rem 0}input,button{font:inherit;padding:.2rem .4rem}</style>`
-
-var homePage = template.Must(template.New("home").Parse(`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>{{.Name}}</title>
-<link rel="boinc_scheduler" href="{{.Cgi}}">
-` + style + `
-</head>
-<body>
-{{.Tag}}
-<h1>{{.Name}}</h1>
-<p>A volunteer-computing project. Give it some time of your computer:</p>
-<p><code>starling attach {{.URL}} --email YOU</code></p>
-<p>or choose “Add project” in the BOINC Manager and enter</p>
-<p><code>{{.URL}}</code></p>
-<p><a href="signup">Sign up</a> · <a href="login">Log in</a> to see your computers and credit and to set preferences.</p>
-<p>{{.Status.Users}} volunteers with {{.Status.Hosts}} computers have finished
-{{.Status.Workunits.Canonical}} of {{.Status.Workunits.Total}} workunits.
-<a href="status">How the work stands</a></p>
-</body>
-</html>
-`))
-
-var statusPage = template.Must(template.New("status").Parse(`<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="refresh" content="30">
-<title>{{.Name}}: status</title>
-` + style + `
-</head>
-<body>
-<h1>{{.Name}}</h1>
-{{with .Status}}
-<h2>Workunits</h2>
-<table>
-<tr><td>in all</td><td>{{.Workunits.Total}}</td></tr>
-<tr><td>not finished</td><td>{{.Workunits.Unfinished}}</td></tr>
-<tr><td>with a canonical result</td><td>{{.Workunits.Canonical}}</td></tr>
-<tr><td>given up</td><td>{{.Workunits.Error}}</td></tr>
-<tr><td>waiting for validation</td><td>{{.Workunits.NeedValidate}}</td></tr>
-<tr><td>waiting for assimilation</td><td>{{.Workunits.WaitingAssimilate}}</td></tr>
-<tr><td>waiting for file deletion</td><td>{{.Workunits.WaitingFileDelete}}</td></tr>
-</table>
-<h2>Seconds for which the oldest has waited</h2>
-<table>
-{{range $what, $s := .OldestAge}}<tr><td>{{$what}}</td><td>{{$s}}</td></tr>
-{{end}}</table>
-<h2>Results</h2>
-<table>
-{{range $state, $n := .Results.ByServerState}}<tr><td>{{$state}}</td><td>{{$n}}</td></tr>
-{{end}}</table>
-{{if .Untaken}}<h2>Results that no computer can have</h2>
-<ul>
-{{range .Untaken}}<li>{{.Text}}</li>
-{{end}}</ul>
-{{end}}<h2>Results that are over</h2>
-<table>
-{{range $outcome, $n := .Results.ByOutcome}}<tr><td>{{$outcome}}</td><td>{{$n}}</td></tr>
-{{end}}</table>
-<h2>Volunteers</h2>
-<table>
-<tr><td>accounts</td><td>{{.Users}}</td></tr>
-<tr><td>computers</td><td>{{.Hosts}}</td></tr>
-<tr><td>credit</td><td>{{printf "%.2f" .Credit}}</td></tr>
-</table>
-{{end}}
-<p><a href="./">Home</a></p>
-</body>
-</html>
-`))

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/internal/look"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/limit"
@@ -113,6 +114,8 @@ func (s *Site) Handler() (http.Handler, error) {
 		h             http.Handler
 	}{
 		{"web", "GET %s{$}", http.HandlerFunc(s.home)},
+		{"web", "GET %sbase.css", http.HandlerFunc(look.Base)},
+		{"web", "GET %sstyle.css", http.HandlerFunc(style)},
 		{"web", "GET %sget_project_config.php", http.HandlerFunc(s.projectConfig)},
 		{"web", "GET %slookup_account.php", http.HandlerFunc(s.lookupAccount)},
 		{"web", "GET %screate_account.php", http.HandlerFunc(s.createAccount)},
@@ -151,15 +154,15 @@ func (s *Site) guard(h http.Handler) http.Handler {
 		head := w.Header()
 		head.Set("X-Content-Type-Options", "nosniff")
 		head.Set("Referrer-Policy", "same-origin") // without it a form's origin would be unknown, too
-		head.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+		head.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 		if a == limit.ClientOf(r) && r.Header.Get("X-Forwarded-For") != "" {
 			s.unnamed.Do(func() {
-				s.Log.Warn("X-Forwarded-For is ignored: if the sender is your proxy, name it in trusted_proxies, or limits take all volunteers for one", "ip", a)
+				s.Log.Warn("X-Forwarded-For is ignored: if the sender is your proxy, add it to trusted_proxies, or limits treat all volunteers as one address", "ip", a)
 			})
 		}
 		end, ok := s.requests.Begin(a)
 		if !ok {
-			limit.Busy(w, "too many requests from your address at a time")
+			limit.Busy(w, "too many simultaneous requests from your address")
 			return
 		}
 		defer end()
@@ -173,7 +176,7 @@ func (s *Site) scraped(h http.Handler) http.Handler {
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		known := s.Limits.MetricsToken != "" && subtle.ConstantTimeCompare([]byte(token), []byte(s.Limits.MetricsToken)) == 1
 		if !known && !s.Limits.Metrics.Contain(limit.ClientOf(r)) {
-			http.Error(w, "metrics are for the project's operator: see metrics_allow and metrics_token in server.toml", http.StatusForbidden)
+			http.Error(w, "only the project's operator may read the metrics: see metrics_allow and metrics_token in server.toml", http.StatusForbidden)
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -183,19 +186,18 @@ func (s *Site) scraped(h http.Handler) http.Handler {
 // elsewhere answers what another process of the project does. That it came here
 // is a mistake of the proxy in front, which will be mended: clients try again.
 func elsewhere(w http.ResponseWriter, _ *http.Request) {
-	http.Error(w, "another process of this project answers that", http.StatusServiceUnavailable)
+	http.Error(w, "another process of this project answers these requests", http.StatusServiceUnavailable)
 }
 
 // home is the page that people and clients fetch first. Clients read it line by
 // line, 255 bytes at a time, and match the tags to the letter.
 func (s *Site) home(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	st, err := s.counts(r.Context(), homely)
 	if err != nil {
-		s.Log.Error("can't count for the home page", "err", err) // clients need the page all the same
+		s.Log.Error("can't count work for the home page", "err", err) // clients need the page all the same
 	}
-	_ = homePage.Execute(w, map[string]any{
-		"Name": s.Name, "URL": s.MasterURL, "Cgi": s.MasterURL + "cgi", "Status": st,
+	s.show(w, http.StatusOK, "home.html", map[string]any{
+		"URL": s.MasterURL, "Cgi": s.MasterURL + "cgi", "Status": st,
 		// In a comment, which html/template would drop from its text.
 		"Tag": template.HTML("<!--\n<scheduler>" + template.HTMLEscapeString(s.MasterURL+"cgi") + "</scheduler>\n-->"), //nolint:gosec // escaped, and the operator's own
 	})
@@ -216,8 +218,8 @@ func (s *Site) projectConfig(w http.ResponseWriter, r *http.Request) {
 		return err
 	})
 	if err != nil {
-		s.Log.Error("project config", "err", err)
-		http.Error(w, "the project cannot answer now", http.StatusServiceUnavailable)
+		s.Log.Error("project config failed", "err", err)
+		http.Error(w, unavailable, http.StatusServiceUnavailable)
 		return
 	}
 	writeXML(w, c.Encode())

@@ -326,7 +326,7 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 		case f.Physical != "":
 			info, err = g.find(ctx, Given{Path: f.Physical, Kind: f.kind()}, false)
 		case len(rest) == 0:
-			return nil, fmt.Errorf("%d input files are given, the input template wants more", len(given))
+			return nil, fmt.Errorf("%d input files are given; the input template needs more", len(given))
 		default:
 			from, rest = rest[0], rest[1:]
 			if k := f.kind(); k != Staged {
@@ -350,7 +350,7 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 		}
 	}
 	if len(rest) > 0 {
-		return nil, fmt.Errorf("%d input files are given, the input template wants %d", len(given), len(given)-len(rest))
+		return nil, fmt.Errorf("%d input files are given; the input template needs %d", len(given), len(given)-len(rest))
 	}
 	return out, nil
 }

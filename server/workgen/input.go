@@ -125,7 +125,7 @@ func (f InputFile) check() error {
 	case n == 0 && md5 == "" && f.Info.NBytes == 0:
 		return nil
 	case n == 0 || len(md5) != 32 || strings.Trim(md5, "0123456789abcdef") != "" || f.Info.NBytes <= 0:
-		return errors.New("a file elsewhere needs <url>, <nbytes> and <md5_cksum>")
+		return errors.New("a file on another server needs <url>, <nbytes> and <md5_cksum>")
 	case f.Info.GeneratedLocally:
 		return errors.New("<generated_locally/> and <url> contradict each other")
 	}

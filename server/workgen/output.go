@@ -99,7 +99,7 @@ func (o *Output) check() error {
 		case infos[f.Name]:
 			return fmt.Errorf("two <file_info> have the name %s", f.Name)
 		case f.MaxNBytes <= 0:
-			return fmt.Errorf("file %s has no <max_nbytes>: clients would take it for 0 and fail every result", f.Name)
+			return fmt.Errorf("file %s has no <max_nbytes>: clients would read it as 0 and fail every result", f.Name)
 		case !refs[f.Name]:
 			return fmt.Errorf("file %s has a <file_info>, but no <file_ref> in <result>", f.Name)
 		}

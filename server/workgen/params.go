@@ -125,7 +125,7 @@ func (p Params) check() error {
 		errs = append(errs, fmt.Errorf("delay_bound is %v, want seconds from 1 to %d", p.DelayBound, maxDelay))
 	}
 	if p.Credit > credit.Max {
-		errs = append(errs, fmt.Errorf("credit is %v, at most %g is granted for a result", p.Credit, credit.Max))
+		errs = append(errs, fmt.Errorf("credit is %v; at most %g can be granted for a result", p.Credit, credit.Max))
 	}
 	if p.Name != "" {
 		if err := validName(p.Name); err != nil {
@@ -146,10 +146,10 @@ func (p Params) contradictions() error {
 	target, quorum := float64(p.TargetNResults), float64(p.MinQuorum)
 	total := float64(p.MaxTotalResults)
 	less("target_nresults", target, "min_quorum", quorum, "the quorum could not be reached without a time-out")
-	less("max_total_results", total, "target_nresults", target, "the first results would already be too many")
+	less("max_total_results", total, "target_nresults", target, "the initial results would already be too many")
 	less("max_success_results", float64(p.MaxSuccessResults), "min_quorum", quorum, "the quorum would be too many successes")
-	less("max_total_results", total, "max_success_results", float64(p.MaxSuccessResults), "so many successes are impossible")
-	less("max_total_results", total, "max_error_results", float64(p.MaxErrorResults), "so many errors are impossible")
+	less("max_total_results", total, "max_success_results", float64(p.MaxSuccessResults), "more successes than results are impossible")
+	less("max_total_results", total, "max_error_results", float64(p.MaxErrorResults), "more errors than results are impossible")
 	less("rsc_fpops_bound", p.RscFpopsBound, "rsc_fpops_est", p.RscFpopsEst, "every result would be aborted before its estimated end")
 	return errors.Join(errs...)
 }
@@ -162,7 +162,7 @@ func validName(name string) error {
 	case err != nil:
 		return fmt.Errorf("name: %w", err)
 	case len(name) > maxWorkunitName:
-		return fmt.Errorf("name is %d bytes long, at most %d are allowed", len(name), maxWorkunitName)
+		return fmt.Errorf("name is %d bytes long; at most %d are allowed", len(name), maxWorkunitName)
 	case strings.ContainsFunc(name, func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`&'`, c) }):
 		return fmt.Errorf("name %q: only ASCII letters, digits and signs without a meaning in XML are allowed", name)
 	}

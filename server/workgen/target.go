@@ -14,7 +14,7 @@ func (s *Spec) target(p Params) error {
 	case s.Host == 0 && s.User == "":
 		return nil
 	case s.Host != 0 && s.User != "":
-		return errors.New("a workunit is for a computer or for an account, not for both")
+		return errors.New("a workunit can be for one computer or one account, not both")
 	case s.Host < 0:
 		return fmt.Errorf("computer %d: want a number above 0", s.Host)
 	case p.MinQuorum > 1 || p.TargetNResults > 1:

@@ -162,6 +162,6 @@ func page(w http.ResponseWriter, status int, head, body string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
 	fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Starling</title><link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/style.css">%s
+<title>Starling</title><link rel="icon" href="/icon.svg"><link rel="stylesheet" href="/base.css"><link rel="stylesheet" href="/style.css">%s
 <main class="door">%s</main></html>`, head, body)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/internal/look"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -87,6 +88,7 @@ func (s *Server) handler(port string) http.Handler {
 	}
 	open := http.NewServeMux() // for everybody on this computer
 	open.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) { s.login(w, r, port) })
+	open.HandleFunc("GET /base.css", look.Base)
 	open.Handle("GET /style.css", http.FileServerFS(assets))
 	open.Handle("GET /icon.svg", http.FileServerFS(assets))
 

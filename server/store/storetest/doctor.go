@@ -30,16 +30,16 @@ var harms = []harm{
 	{"assimilate_state = 2", isOver, "an assimilated workunit has a canonical result or was given up", false, false},
 	{"canonical_resultid = 999", isOver, "a canonical result is a valid success of its workunit", false, false},
 	{"", isOver + ", validate_state = 1", "a valid result belongs to a workunit with a canonical result", true, false},
-	{isFinal + ", file_delete_state = 1", isOut + ", hostid = HOST", "input files go only when all results are over", false, false},
+	{isFinal + ", file_delete_state = 1", isOut + ", hostid = HOST", "input files are deleted only when all results are over", false, false},
 	{"", isOut + ", hostid = 999", "a result in progress belongs to a computer", true, false},
-	{nobodyLooks, "", "an unfinished workunit will be looked at again", false, true},
-	{nobodyLooks, isOut + ", hostid = HOST", "a result in progress is looked at within a day after its deadline", true, true},
-	{"error_mask = 16, " + nobodyLooks, "", "nothing is left to send of a workunit that has its outcome", true, true},
-	{"error_mask = 16, " + nobodyLooks, isOver, "a finished workunit is handed to the assimilator when all its results are over", false, true},
-	{isFinal + ", " + nobodyLooks, isOver, "the files of an assimilated workunit go", false, true},
-	{isFinal + ", file_delete_state = 2, " + nobodyLooks, isOver, "the output files of an assimilated workunit go", true, true},
-	{"", "server_state = 1", "results are inactive only while their workunit awaits something", true, false},
-	{"awaiting = 1", "", "a workunit awaits files that are known, or its predecessor", false, false},
+	{nobodyLooks, "", "an unfinished workunit has its next check scheduled", false, true},
+	{nobodyLooks, isOut + ", hostid = HOST", "a result in progress is checked within a day after its deadline", true, true},
+	{"error_mask = 16, " + nobodyLooks, "", "a workunit with an outcome has no unsent results", true, true},
+	{"error_mask = 16, " + nobodyLooks, isOver, "a finished workunit is assimilated when all its results are over", false, true},
+	{isFinal + ", " + nobodyLooks, isOver, "the input files of an assimilated workunit are deleted", false, true},
+	{isFinal + ", file_delete_state = 2, " + nobodyLooks, isOver, "the output files of an assimilated workunit are deleted", true, true},
+	{"", "server_state = 1", "results are inactive only while their workunit waits for something", true, false},
+	{"awaiting = 1", "", "a workunit waits only for known files or its predecessor", false, false},
 	{"", isOver + ", granted_credit = 1", "credit is granted for valid results only", true, false},
 }
 
@@ -100,7 +100,7 @@ func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 		}
 		expect(h.rule, row)
 	}
-	const sum = "a user's credit is the sum of what the results were granted, those of old included"
+	const sum = "a user's credit is the sum of the credit granted to results, purged ones included"
 	must(exec(fmt.Sprintf(`UPDATE "user" SET total_credit = 7 WHERE id = %d`, w.User.ID)))
 	expect(sum, w.User.EmailAddr)
 
