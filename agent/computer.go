@@ -38,7 +38,7 @@ func (a *Agent) applications() (life.Applications, error) {
 	if a.cfg.Confine {
 		a.group(e)
 		if a.core.Settings.Sandbox {
-			err = e.Confine(executor.Walls{Network: a.core.Settings.SandboxNetwork, Read: a.core.Settings.SandboxRead, Write: a.core.Settings.SandboxWrite})
+			err = e.Confine(executor.Sandbox{Network: a.core.Settings.SandboxNetwork, Read: a.core.Settings.SandboxRead, Write: a.core.Settings.SandboxWrite})
 		}
 	}
 	return e, err

@@ -205,7 +205,7 @@ func TestBOINCApplicationThatHandlesNoMessages(t *testing.T) {
 
 func TestCriticalSectionIsNotInterrupted(t *testing.T) {
 	b := newBOINCBench(t)
-	b.timing.deaf = 0
+	b.timing.unresponsive = 0
 	b.start(b.boincTask("critical"))
 	b.appears("working")
 	b.progress(func(p Progress) bool { return p.Listens })
@@ -248,7 +248,7 @@ func TestWholeTree(t *testing.T) {
 
 func TestProgramThatKnowsNoInterface(t *testing.T) {
 	b := newBench(t)
-	b.timing.deaf = 20 * time.Millisecond
+	b.timing.unresponsive = 20 * time.Millisecond
 	script := "#!/bin/sh\n(i=0; while :; do i=$((i+1)); echo $i >c; mv c child_ticks; done) &\ni=0; while :; do i=$((i+1)); echo $i >t; mv t ticks; done\n"
 	b.program(script)
 	b.start(b.boincTask())

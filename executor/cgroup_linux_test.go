@@ -157,7 +157,7 @@ func TestControlGroupsInside(t *testing.T) {
 	})
 	t.Run("suspended and resumed", func(t *testing.T) {
 		b = newBench(t)
-		b.timing.deaf = 20 * time.Millisecond
+		b.timing.unresponsive = 20 * time.Millisecond
 		use(b)
 		b.program("#!/bin/sh\n(i=0; while :; do i=$((i+1)); echo $i >c; mv c child_ticks; done) &\ni=0; while :; do i=$((i+1)); echo $i >t; mv t ticks; done\n")
 		b.start(b.task())

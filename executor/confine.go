@@ -9,19 +9,19 @@ import (
 	"github.com/starling-grid/starling/executor/sandbox"
 )
 
-// Walls keep applications away from what is not theirs. The program that has
-// them calls sandbox.Main first of all.
-type Walls struct {
+// A Sandbox keeps applications away from what is not theirs. A program that uses one
+// calls sandbox.Main first of all.
+type Sandbox struct {
 	Network bool     // applications may use the network
 	Read    []string // further folders and files that they may read
 	Write   []string // further ones that they may change
 }
 
-// Confine puts walls around all applications that are started from now on, and has
+// Confine sandboxes all applications that are started from now on, and has
 // each of a root's agent be a user of its own, without rights. It must be called
 // before the first. The error says why that is not possible here and what to do.
-func (e *Executor) Confine(w Walls) error {
-	e.walls = &w
+func (e *Executor) Confine(w Sandbox) error {
+	e.sandboxed = &w
 	user, err := sandbox.TaskUser(0)
 	if err == nil && user != 0 {
 		err = e.openWay()
@@ -55,7 +55,7 @@ func (e *Executor) openWay() error {
 
 // taskUser is the id of the user as whom the task in a slot runs; 0 is the agent's.
 func (e *Executor) taskUser(slot int) (int, error) {
-	if e.walls == nil {
+	if e.sandboxed == nil {
 		return 0, nil
 	}
 	return sandbox.TaskUser(slot)
@@ -70,7 +70,7 @@ const moreTasks = 16
 // agent can end its writer with a message before the system does.
 const roomForMessage = 1 << 20
 
-// sandboxed starts an application behind the walls: there it can read the system's
+// sandboxed starts an application in its sandbox: there it can read the system's
 // programs and libraries and its project's folder, and change its slot.
 type sandboxed struct{ e *Executor }
 
@@ -82,13 +82,13 @@ func (s sandboxed) start(cmd *exec.Cmd, t Task) error {
 	}
 	p := sandbox.System()
 	p.User, p.Reach, p.Own, p.Settled, p.Mark = user, e.dir, cmd.Dir, filepath.Clean(t.ProjectDir), e.mark(t.Slot)
-	p.Network = e.walls.Network
+	p.Network = e.sandboxed.Network
 	p.MoreTasks = moreTasks * e.allowance().Processes
 	if t.Init.RscDiskBound > 0 {
 		p.FileBytes = t.Init.RscDiskBound + roomForMessage
 	}
-	p.Read = append(append(p.Read, e.walls.Read...), filepath.Clean(t.ProjectDir))
-	p.Write = append(append(p.Write, e.walls.Write...), cmd.Dir)
+	p.Read = append(append(p.Read, e.sandboxed.Read...), filepath.Clean(t.ProjectDir))
+	p.Write = append(append(p.Write, e.sandboxed.Write...), cmd.Dir)
 	p.Read = append(p.Read, t.runner().Reads()...)
 	return sandbox.Start(cmd, p)
 }

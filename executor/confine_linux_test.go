@@ -63,7 +63,7 @@ func TestRootWithoutOtherUsersRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err = e.Confine(Walls{}); err == nil || !strings.Contains(err.Error(), "You can: ") {
+		if err = e.Confine(Sandbox{}); err == nil || !strings.Contains(err.Error(), "You can: ") {
 			t.Fatalf("got %v", err)
 		}
 		return

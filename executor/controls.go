@@ -14,7 +14,7 @@ type controlQueue struct {
 	suspended bool // what the application will be when it has read all of it
 }
 
-// push adds a wish. Wishes that undo each other before the application has
+// push adds a command. Commands that undo each other before the application has
 // seen them are dropped.
 //
 // An application that is suspended gets a resume before a quit or abort:

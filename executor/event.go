@@ -14,7 +14,7 @@ const (
 	Success      Verdict = 1
 	ComputeError Verdict = 2
 	Aborted      Verdict = 3
-	WillRestart  Verdict = 4 // it left before its end: on our wish, or by itself
+	WillRestart  Verdict = 4 // it left before its end: on our command, or by itself
 	Postponed    Verdict = 5 // it asked to be started again after Exited.Delay
 )
 

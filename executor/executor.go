@@ -92,16 +92,16 @@ var (
 // An Executor runs results in the slots of one data directory. Its methods may
 // be called from any goroutine.
 type Executor struct {
-	dir    string // absolute, without symbolic links
-	root   *os.Root
-	place  os.FileInfo // dir itself, whatever its name elsewhere
-	log    *slog.Logger
-	report func(Event)
-	timing timing
-	walls  *Walls
-	named  []string // see PassEnvironment
-	tree   processTree
-	groups groups
+	dir       string // absolute, without symbolic links
+	root      *os.Root
+	place     os.FileInfo // dir itself, whatever its name elsewhere
+	log       *slog.Logger
+	report    func(Event)
+	timing    timing
+	sandboxed *Sandbox
+	named     []string // see PassEnvironment
+	tree      processTree
+	groups    groups
 
 	ctx    context.Context // ends when nothing may take long any more
 	cancel context.CancelFunc
@@ -116,21 +116,21 @@ type Executor struct {
 
 // timing holds upstream's intervals; tests shorten them.
 type timing struct {
-	poll        time.Duration // heartbeat and status
-	leave       time.Duration // for an application to obey a quit or abort
-	unread      time.Duration // for an application to read a control message
-	afterFinish time.Duration // for a process to end after its finish file
-	deaf        time.Duration // without a sign of the interface: it is a program that does not know it
-	disk        time.Duration // between two looks at how much a slot holds
+	poll         time.Duration // heartbeat and status
+	leave        time.Duration // for an application to obey a quit or abort
+	unread       time.Duration // for an application to read a control message
+	afterFinish  time.Duration // for a process to end after its finish file
+	unresponsive time.Duration // without a sign of the interface: it is a program that does not know it
+	disk         time.Duration // between two looks at how much a slot holds
 }
 
 var standardTiming = timing{
-	poll:        time.Second,
-	leave:       60 * time.Second,
-	unread:      180 * time.Second,
-	afterFinish: 300 * time.Second,
-	deaf:        5 * time.Second,
-	disk:        30 * time.Second, // upstream: 300, in which a program can fill a disk
+	poll:         time.Second,
+	leave:        60 * time.Second,
+	unread:       180 * time.Second,
+	afterFinish:  300 * time.Second,
+	unresponsive: 5 * time.Second,
+	disk:         30 * time.Second, // upstream: 300, in which a program can fill a disk
 }
 
 // New uses the data directory's folders projects and slots. report is called
@@ -215,7 +215,7 @@ func (e *Executor) reserve(t Task) (*run, error) {
 	}
 	r := &run{
 		e: e, task: t, processes: processes{tree: &e.tree}, log: e.log.With("result", t.Result, "slot", t.Slot),
-		wishes: make(chan func(), 16), done: make(chan struct{}),
+		commands: make(chan func(), 16), done: make(chan struct{}),
 	}
 	r.hidden = r.inhabitants
 	e.runs[t.Result] = r
@@ -234,29 +234,29 @@ func (e *Executor) release(r *run) {
 
 // Suspend asks the application to pause; it stays in memory.
 func (e *Executor) Suspend(result string) error {
-	return e.wish(result, func(r *run) { r.pause(true) })
+	return e.toRun(result, func(r *run) { r.pause(true) })
 }
 
 // Resume lets a suspended application go on.
 func (e *Executor) Resume(result string) error {
-	return e.wish(result, func(r *run) { r.pause(false) })
+	return e.toRun(result, func(r *run) { r.pause(false) })
 }
 
 // Quit asks the application to leave, to be started again later. One that does
 // not obey within a minute is killed. The verdict will be WillRestart, or
 // Success if it has just finished.
 func (e *Executor) Quit(result string) error {
-	return e.wish(result, func(r *run) { r.quit() })
+	return e.toRun(result, func(r *run) { r.quit() })
 }
 
 // Abort ends the application for good, as Quit does; the verdict will be
 // Aborted with this exit status and reason.
 func (e *Executor) Abort(result string, status int, reason string) error {
-	return e.wish(result, func(r *run) { r.abort(status, reason) })
+	return e.toRun(result, func(r *run) { r.abort(status, reason) })
 }
 
-// wish returns ErrNotRunning if the result has no process and none coming.
-func (e *Executor) wish(result string, f func(*run)) error {
+// toRun has a run carry out a command. It returns ErrNotRunning if the result has no process and none coming.
+func (e *Executor) toRun(result string, f func(*run)) error {
 	e.mu.Lock()
 	r := e.runs[result]
 	e.mu.Unlock()
@@ -264,7 +264,7 @@ func (e *Executor) wish(result string, f func(*run)) error {
 		return fmt.Errorf("%s: %w", result, ErrNotRunning)
 	}
 	select {
-	case r.wishes <- func() { f(r) }:
+	case r.commands <- func() { f(r) }:
 		return nil
 	case <-r.done:
 		return fmt.Errorf("%s: %w", result, ErrNotRunning)
@@ -338,7 +338,7 @@ func (e *Executor) Stop(ctx context.Context) error {
 	tell := func(f func(*run)) {
 		for _, r := range runs {
 			select {
-			case r.wishes <- func() { f(r) }:
+			case r.commands <- func() { f(r) }:
 			case <-r.done:
 			}
 		}

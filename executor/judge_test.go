@@ -83,7 +83,7 @@ func TestControlQueue(t *testing.T) {
 		want string           // all that it has read in the end
 	}{
 		{"one after the other", []appipc.Control{s, "", r, "", q}, "<suspend/><resume/><quit/>"},
-		{"a wish undone before it was sent", []appipc.Control{s, "", r, s, r, "", q}, "<suspend/><resume/><quit/>"},
+		{"a command undone before it was sent", []appipc.Control{s, "", r, s, r, "", q}, "<suspend/><resume/><quit/>"},
 		{"said twice", []appipc.Control{s, s, r, r, q, q}, "<suspend/><resume/><quit/>"},
 		{"quit of one that is suspended", []appipc.Control{s, "", q}, "<suspend/><resume/><quit/>"},
 		{"abort of one that is suspended", []appipc.Control{s, "", a}, "<suspend/><resume/><abort/>"},

@@ -21,7 +21,7 @@ func (e *Executor) initData(t Task) appipc.InitData {
 	return d
 }
 
-// command returns the process to be started, its stderr open; the caller
+// toRun returns the process to be started, its stderr open; the caller
 // closes that.
 func (e *Executor) command(t Task, s *slot) (*exec.Cmd, *os.File, error) {
 	info, err := s.project.Stat(t.Program)

@@ -40,9 +40,9 @@ func (e *Executor) KillLeftovers(ctx context.Context) error {
 }
 
 // inhabitants returns the processes of applications whose slot is dir or below
-// it. They are known by a mark that they cannot take off, see sandbox.Marked; where
-// there are no walls by one in their environment, or where that cannot be read by
-// their working directory. A process without it, such as a person's shell that
+// it. They are known by a mark that they cannot take off, see sandbox.Marked; without
+// a sandbox by one in their environment, or where that cannot be read by their
+// working directory. A process without it, such as a person's shell that
 // stands in a slot, is none.
 func (e *Executor) inhabitants(dir string, mark func(uint64) bool) []int {
 	pids, err := process.Pids()

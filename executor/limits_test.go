@@ -38,7 +38,7 @@ func TestLimits(t *testing.T) {
 			c.limit(b, &task)
 			b.start(task)
 			if c.status == 197 { // the time passes
-				if err := b.wish("r_0", func(r *run) { r.update(func(p *Progress) { p.Elapsed = 301 * time.Second }) }); err != nil {
+				if err := b.toRun("r_0", func(r *run) { r.update(func(p *Progress) { p.Elapsed = 301 * time.Second }) }); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -109,7 +109,7 @@ func TestThrottle(t *testing.T) {
 		r.task.Runner = c.runner
 		ran := 0
 		for range 100 {
-			r.ration(c.percent)
+			r.limitCPU(c.percent)
 			if !r.throttled {
 				ran++
 			}

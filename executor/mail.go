@@ -101,7 +101,7 @@ func (e *Executor) TrickleDown(result string, slot int, at time.Time, text strin
 		}
 		break
 	}
-	if err := e.wish(result, func(r *run) { r.trickleDown = true }); !errors.Is(err, ErrNotRunning) {
+	if err := e.toRun(result, func(r *run) { r.trickleDown = true }); !errors.Is(err, ErrNotRunning) {
 		return err
 	}
 	return nil // it finds the message when it starts
@@ -110,7 +110,7 @@ func (e *Executor) TrickleDown(result string, slot int, at time.Time, text strin
 // Reread gives a running application new preferences: the period of its
 // checkpoints and the XML of both kinds.
 func (e *Executor) Reread(result string, d appipc.InitData) error {
-	return e.wish(result, func(r *run) {
+	return e.toRun(result, func(r *run) {
 		i := &r.task.Init
 		if r.cmd == nil || i.GlobalPreferences == d.GlobalPreferences && i.ProjectPreferences == d.ProjectPreferences && i.CheckpointPeriod == d.CheckpointPeriod {
 			return

@@ -43,16 +43,16 @@ func (r *run) pause(v bool) {
 // critical section.
 func (r *run) follow(now time.Time) {
 	heard := r.unread.IsZero()
-	deaf := !heard && !r.listens && now.Sub(r.unread) >= r.e.timing.deaf
+	unresponsive := !heard && !r.listens && now.Sub(r.unread) >= r.e.timing.unresponsive
 	switch {
 	case !r.ipc.Open():
 	case !r.deadline.IsZero():
-		if deaf && !r.terminated {
+		if unresponsive && !r.terminated {
 			r.log.Debug("program cannot be suspended, terminating it", logflag.Key, logflag.TaskDebug)
 			r.terminate()
 		}
-	case r.held() && !r.stopped && (heard || deaf) && r.task.runner().Computes():
-		r.suspend(deaf)
+	case r.held() && !r.stopped && (heard || unresponsive) && r.task.runner().Computes():
+		r.suspend(unresponsive)
 	case !r.held():
 		r.wake()
 	}

@@ -18,13 +18,13 @@ import (
 const maxStep = 10 * time.Second
 
 // A run is one process of a task. Its goroutine, serve, owns it; others send
-// wishes and read the progress.
+// commands and read the progress.
 type run struct {
-	e      *Executor
-	task   Task
-	log    *slog.Logger
-	wishes chan func()
-	done   chan struct{} // closed when the run has left Executor.runs
+	e        *Executor
+	task     Task
+	log      *slog.Logger
+	commands chan func()
+	done     chan struct{} // closed when the run has left Executor.runs
 
 	slot *slot
 	processes
@@ -155,7 +155,7 @@ func (r *run) watch() {
 	defer retry.Stop()
 	for {
 		select {
-		case f := <-r.wishes:
+		case f := <-r.commands:
 			f()
 			r.tell()
 			r.follow(time.Now())
@@ -194,7 +194,7 @@ func (r *run) poll() {
 	}
 	r.readStatus()
 	r.mail()
-	r.ration(allowed.CPU)
+	r.limitCPU(allowed.CPU)
 	r.tell()
 	r.follow(now)
 	r.limit(now, allowed)

@@ -84,7 +84,7 @@ func (a awaited) start(cmd *exec.Cmd, t Task) error {
 // starter returns all layers, for a run in a control group.
 func (e *Executor) starter(g *group) starter {
 	var s starter = plain{}
-	if e.walls != nil {
+	if e.sandboxed != nil {
 		s = sandboxed{e}
 	}
 	return awaited{grouped{g, s}}

@@ -6,9 +6,9 @@ type throttle struct {
 	throttled bool    // held for now
 }
 
-// ration has a run compute part of the time only, in whole polls. A GPU would
+// limitCPU has a run compute part of the time only, in whole polls. A GPU would
 // idle for it, and a virtual machine takes longer than that to stop.
-func (r *run) ration(percent float64) {
+func (r *run) limitCPU(percent float64) {
 	if percent <= 0 || r.task.Init.GPUUsage > 0 || !r.task.runner().Computes() {
 		percent = 100
 	}

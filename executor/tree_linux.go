@@ -89,9 +89,9 @@ func (f family) related(p, pid int, earlier map[int]int64) bool {
 
 // usage returns the bytes of memory that the process and its relatives occupy
 // and the CPU time that they have used.
-func (f family) usage(pid int, kin map[int]int64) (resident int64, cpu time.Duration) {
+func (f family) usage(pid int, descendants map[int]int64) (resident int64, cpu time.Duration) {
 	sum := f[pid]
-	for p := range kin {
+	for p := range descendants {
 		sum.resident += f[p].resident
 		sum.cpu += f[p].cpu
 	}

@@ -73,7 +73,7 @@ func (e *Executor) show(t Task, f File) error {
 // it asked for: status 0 if the server has the file, or else one of BOINC's error
 // numbers. It returns ErrNotRunning if the result does not run.
 func (e *Executor) UploadEnded(result, logical string, status int) error {
-	return e.wish(result, func(r *run) { r.uploadEnded(logical, status) })
+	return e.toRun(result, func(r *run) { r.uploadEnded(logical, status) })
 }
 
 func (r *run) uploadEnded(logical string, status int) {

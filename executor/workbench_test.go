@@ -51,9 +51,9 @@ func (b *bench) restart() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	e.timing = timing{poll: 5 * time.Millisecond, leave: 10 * time.Second, unread: time.Minute, afterFinish: time.Minute, deaf: time.Minute, disk: 20 * time.Millisecond}
+	e.timing = timing{poll: 5 * time.Millisecond, leave: 10 * time.Second, unread: time.Minute, afterFinish: time.Minute, unresponsive: time.Minute, disk: 20 * time.Millisecond}
 	e.PassEnvironment([]string{"GORACE", "NAMED"})
-	if err := e.Confine(Walls{}); err != nil { // as in an agent: what works here works behind walls
+	if err := e.Confine(Sandbox{}); err != nil { // as in an agent: what works here works in a sandbox
 		b.t.Fatal(err)
 	}
 	b.Executor, b.events = e, events

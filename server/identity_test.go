@@ -86,12 +86,12 @@ func TestNoOtherDatabase(t *testing.T) {
 	}
 	const restore = "Restore the database from a backup"
 	for _, tt := range []struct {
-		name   string
-		harm   func(t *testing.T, w *world)
-		opens  bool // for commands that do not meet the damage
-		wants  string
-		cures  string
-		serves bool
+		name       string
+		corruption func(t *testing.T, w *world)
+		opens      bool // for commands that do not meet the damage
+		wants      string
+		cures      string
+		serves     bool
 	}{
 		{"untouched", func(*testing.T, *world) {}, true, "", "", true},
 		{"gone", func(t *testing.T, w *world) { w.must(os.Remove(db(w))) }, false, "is gone or empty", restore, false},
@@ -136,7 +136,7 @@ func TestNoOtherDatabase(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := used(t)
-			tt.harm(t, w)
+			tt.corruption(t, w)
 			before, _ := os.ReadFile(db(w))
 			for who, do := range map[string]func(*testing.T, string) error{"serve": serve, "doctor": examine} {
 				err := do(t, w.dir)

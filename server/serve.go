@@ -90,19 +90,19 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	bell := newBell()
+	wake := newWakeup()
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
 	wg.Go(func() { s.sortUnsent(ctx) })
 	for _, d := range s.daemons() {
-		wg.Go(func() { s.run(ctx, d, bell) })
+		wg.Go(func() { s.run(ctx, d, wake) })
 	}
 	if l == nil {
 		<-ctx.Done()
 		return nil
 	}
-	h, err := s.Handler(bell.ring)
+	h, err := s.Handler(wake.ring)
 	if err != nil {
 		_ = l.Close()
 		return err
@@ -155,9 +155,9 @@ func (s *Server) sortUnsent(ctx context.Context) {
 }
 
 // run lets a daemon work whenever the bell rings, and once a poll.
-func (s *Server) run(ctx context.Context, d daemon, bell *bell) {
+func (s *Server) run(ctx context.Context, d daemon, wake *wakeup) {
 	for {
-		rung := bell.wait()
+		rung := wake.wait()
 		n, err := d.pass(ctx, time.Now())
 		rest := poll
 		switch {
@@ -167,7 +167,7 @@ func (s *Server) run(ctx context.Context, d daemon, bell *bell) {
 			s.Log.Error("daemon failed", "daemon", d.name, "err", err, "retry_in", trouble)
 			rest, rung = trouble, nil
 		case n > 0:
-			bell.ring() // there may be more, and others have something to do now
+			wake.ring() // there may be more, and others have something to do now
 		}
 		select {
 		case <-ctx.Done():
@@ -195,22 +195,22 @@ func (s *Server) RunOnce(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// A bell wakes all who wait for it.
-type bell struct {
+// A wakeup wakes all that wait for it.
+type wakeup struct {
 	mu sync.Mutex
 	ch chan struct{}
 }
 
-func newBell() *bell { return &bell{ch: make(chan struct{})} }
+func newWakeup() *wakeup { return &wakeup{ch: make(chan struct{})} }
 
 // wait returns a channel that is closed at the next ring.
-func (b *bell) wait() <-chan struct{} {
+func (b *wakeup) wait() <-chan struct{} {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.ch
 }
 
-func (b *bell) ring() {
+func (b *wakeup) ring() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	close(b.ch)

@@ -20,17 +20,17 @@ func (ru *Rules) NameHost() {
 
 // Speaking has requests ask for answers in the language that tools chose.
 func (ru *Rules) Speaking(next http.RoundTripper) http.RoundTripper {
-	return speaking{next, &ru.language}
+	return languageTransport{next, &ru.language}
 }
 
-// speaking asks for answers in a language; nil or "" is none.
-type speaking struct {
+// languageTransport asks for answers in a language; nil or "" is none.
+type languageTransport struct {
 	next     http.RoundTripper
 	language *atomic.Pointer[string]
 }
 
 // RoundTrip carries one request.
-func (s speaking) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s languageTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if l := s.language.Load(); l != nil && *l != "" {
 		r = r.Clone(r.Context())
 		r.Header.Set("Accept-Language", *l)

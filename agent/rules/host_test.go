@@ -14,7 +14,7 @@ func TestSpeaking(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { heard = r.Header.Get("Accept-Language") }))
 	defer srv.Close()
 	var language atomic.Pointer[string]
-	c := http.Client{Transport: speaking{http.DefaultTransport, &language}}
+	c := http.Client{Transport: languageTransport{http.DefaultTransport, &language}}
 	german, none := "de", ""
 	for _, l := range []*string{nil, &german, &none} {
 		language.Store(l)

@@ -57,7 +57,7 @@ func TestCountsAreKept(t *testing.T) {
 		t.Error("ten seconds' work is not kept for a minute")
 	}
 	c.took = 0
-	if _, ok := c.last(homely); !ok {
+	if _, ok := c.last(homePageMaxAge); !ok {
 		t.Error("who does not mind old counts gets none")
 	}
 }

@@ -236,7 +236,7 @@ func (s *Site) reset(w http.ResponseWriter, r *http.Request) {
 
 // Mails that are being sent at a time, and how long one may take.
 const (
-	maxLetters = 8
+	maxMailing = 8
 	letterTime = time.Minute
 )
 
@@ -247,14 +247,14 @@ func (s *Site) mail(r *http.Request, to, subject, text string) {
 		return
 	}
 	select {
-	case s.letters <- struct{}{}:
+	case s.mailing <- struct{}{}:
 	default:
-		s.Log.Error("mail was not sent: too many are being sent", "limit", maxLetters)
+		s.Log.Error("mail was not sent: too many are being sent", "limit", maxMailing)
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), letterTime)
 	go func() {
-		defer func() { <-s.letters }()
+		defer func() { <-s.mailing }()
 		defer cancel()
 		if err := s.Mail.Send(ctx, to, subject, text); err != nil {
 			s.Log.Error("mail could not be sent; see mail and mail_from in server.toml", "err", err)

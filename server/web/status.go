@@ -17,9 +17,9 @@ import (
 const (
 	fresh = time.Second
 	rest  = 20
-	// homely is how old the numbers on the home page may be, which clients fetch for its
+	// homePageMaxAge is how old the numbers on the home page may be, which clients fetch for its
 	// tags alone.
-	homely = 10 * time.Minute
+	homePageMaxAge = 10 * time.Minute
 )
 
 // A cache keeps the last counts.

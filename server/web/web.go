@@ -60,7 +60,7 @@ type Site struct {
 	accounts limit.Rate[netip.Addr] // made
 	links    limit.Rate[int64]      // mailed to an account whose password was forgotten
 	hashing  hashing
-	letters  chan struct{} // a place for each mail that is being sent
+	mailing  chan struct{} // a place for each mail that is being sent
 }
 
 // Limits say how much strangers may take. 0 switches a limit off.
@@ -104,7 +104,7 @@ func (s *Site) Handler() (http.Handler, error) {
 		s.accounts.Burst, s.accounts.Every = l.AccountsPerDay, 24*time.Hour/time.Duration(l.AccountsPerDay)
 	}
 	s.hashing.free = max(1, runtime.GOMAXPROCS(0)/2)
-	s.letters = make(chan struct{}, maxLetters)
+	s.mailing = make(chan struct{}, maxMailing)
 	base := u.Path
 	mux := http.NewServeMux()
 	m := newMetrics(s)
@@ -192,7 +192,7 @@ func elsewhere(w http.ResponseWriter, _ *http.Request) {
 // home is the page that people and clients fetch first. Clients read it line by
 // line, 255 bytes at a time, and match the tags to the letter.
 func (s *Site) home(w http.ResponseWriter, r *http.Request) {
-	st, err := s.counts(r.Context(), homely)
+	st, err := s.counts(r.Context(), homePageMaxAge)
 	if err != nil {
 		s.Log.Error("can't count work for the home page", "err", err) // clients need the page all the same
 	}

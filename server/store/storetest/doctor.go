@@ -10,8 +10,8 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A harm is what someone did to a workunit with result NAME_0 by hand.
-type harm struct {
+// A corruption is what someone did to a workunit with result NAME_0 by hand.
+type corruption struct {
 	columns  string // of the workunit
 	result   string // columns of the result
 	rule     string // that is violated then
@@ -26,7 +26,7 @@ const (
 	isFinal     = "error_mask = 16, assimilate_state = 2"
 )
 
-var harms = []harm{
+var corruptions = []corruption{
 	{"assimilate_state = 2", isOver, "an assimilated workunit has a canonical result or was given up", false, false},
 	{"canonical_resultid = 999", isOver, "a canonical result is a valid success of its workunit", false, false},
 	{"", isOver + ", validate_state = 1", "a valid result belongs to a workunit with a canonical result", true, false},
@@ -43,7 +43,7 @@ var harms = []harm{
 	{"", isOver + ", granted_credit = 1", "credit is granted for valid results only", true, false},
 }
 
-// doctor sees that each kind of harm is found, and that Mend mends what it says.
+// doctor sees that each kind of corruption is found, and that Mend mends what it says.
 func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 	w := Fill(t, s)
 	exec := func(query string) error {
@@ -85,7 +85,7 @@ func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 		}
 		expect("a trigger refuses illegal moves in each table", table)
 	}
-	for i, h := range harms {
+	for i, h := range corruptions {
 		wu, _ := Add(t, s, w.Workunit(fmt.Sprintf("wu%d", i)), 1)
 		row := wu.Name
 		if h.columns != "" {
@@ -106,7 +106,7 @@ func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 
 	update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
 	left := broken()
-	for _, h := range append(slices.Clone(harms), harm{rule: sum, mended: true}) {
+	for _, h := range append(slices.Clone(corruptions), corruption{rule: sum, mended: true}) {
 		if _, still := left[h.rule]; still == h.mended {
 			t.Errorf("%q: mended %v, want %v", h.rule, !still, h.mended)
 		}
