@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -123,10 +125,57 @@ func TestArchiveAndRPM(t *testing.T) {
 	}
 }
 
-// configure writes the files an administrator would; the agent takes no ports.
+// likeTheOwner has a user do what people do with an agent of their own.
+func (s *scratch) likeTheOwner(user string) {
+	s.t.Helper()
+	const editor = "/usr/local/bin/append"
+	if err := os.WriteFile(s.root+editor, []byte("#!/bin/sh\necho ram_max_used_idle_pct = 80 >>\"$1\"\n"), 0o755); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, tt := range []struct{ want, command string }{
+		{"max_cpus is 1 CPUs (prefs_override.toml)", "starling prefs set max_cpus 1"},
+		{"max_cpus is 0 CPUs (default)", "starling prefs unset max_cpus"},
+		{"Preferences saved", "EDITOR=" + editor + " starling prefs edit"},
+		{"ram_max_used_idle_pct", "starling prefs show | grep '80 .*prefs.toml'"},
+		{"have no errors", "starling prefs check"},
+		{"e2e has a share of 300", "starling share e2e 300"},
+		{"responds: 200 OK", "starling doctor"},
+	} {
+		if out, err := s.try(user, "sh", "-c", tt.command); err != nil || !strings.Contains(out, tt.want) {
+			s.t.Errorf("%s by a member: %v: %s", tt.command, err, out)
+		}
+	}
+	out, err := s.try(user, "starling", "dashboard", "--no-browser")
+	if err != nil {
+		s.t.Fatalf("dashboard by a member: %v: %s", err, out)
+	}
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	browser := http.Client{Jar: jar}
+	address, _, _ := strings.Cut(strings.TrimSpace(out), "/login")
+	for _, u := range []string{strings.TrimSpace(out), address + "/"} {
+		resp, err := browser.Get(u) //nolint:noctx // on loopback
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			s.t.Errorf("dashboard by a member: %s: %s", u, resp.Status)
+		}
+	}
+}
+
+// configure writes the files an administrator would; the agent takes no port but for its
+// dashboard.
 func (s *scratch) configure() (settings string) {
 	s.t.Helper()
-	settings = "# mine\nncpus = 1\nno_priority_change = true\nallow_multiple_clients = true\ngui_rpc_port = 0\ndashboard_port = 0\n"
+	port, err := testhost.FreePort()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	settings = fmt.Sprintf("# mine\nncpus = 1\nno_priority_change = true\nallow_multiple_clients = true\ngui_rpc_port = 0\ndashboard_port = %d\n", port)
 	prefs := "suspend_cpu_usage = 0\nrun_on_batteries = true\ndisk_interval = 1\n"
 	for name, text := range map[string]string{"starling.toml": settings, "prefs.toml": prefs} {
 		if err := os.WriteFile(filepath.Join(s.root, systemData, name), []byte(text), 0o640); err != nil {
@@ -243,6 +292,7 @@ func TestDebianPackage(t *testing.T) {
 	stop()
 	agent = s.service(unitFile, log)
 	s.awaitStatus("the new version", func(st control.Status) bool { return st.Running && st.Version == "0.9.2" })
+	s.likeTheOwner("ada")
 	if _, err := os.Stat(filepath.Join(s.root, systemData, "state.db.format-1")); err != nil && hasHistory() {
 		t.Error(err)
 	}

@@ -39,8 +39,8 @@ func (k *Key) Show(p *Prefs) string { return k.show(k.Get(p)) }
 // meaning, unit, range and default, in comments.
 func Reference() string {
 	var b strings.Builder
-	b.WriteString("# Computing preferences. The agent rereads this file when it changes and never\n" +
-		"# writes it. Names and defaults are BOINC's. Commented-out lines show the defaults.\n" +
+	b.WriteString("# Computing preferences. The agent rereads this file when it changes and writes\n" +
+		"# it only for \"starling prefs edit\". Names and defaults are BOINC's. Commented-out lines show the defaults.\n" +
 		"# A section [venue.home], [venue.work] or [venue.school] overrides the rest for\n" +
 		"# computers at that venue; [day.monday] and so on set different hours for a day.\n")
 	p := Default()

@@ -22,6 +22,7 @@ type Agent interface {
 	Steerer
 	Logs
 	Attacher
+	Editor
 	ManagerFollower
 }
 

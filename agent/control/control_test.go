@@ -59,6 +59,29 @@ func (a *agent) Log(_ context.Context, after int) (control.Log, error) {
 	return control.Log{Messages: []control.Message{{Seqno: after + 1, Level: "INFO", Project: "p", Text: "<t>"}}}, a.err
 }
 
+func (a *agent) Check(context.Context) error { return a.err }
+
+func (a *agent) PrefsFile(context.Context) (string, error) { return "max_cpus = 1\n", a.err }
+
+func (a *agent) SetPrefsFile(_ context.Context, text string) error {
+	a.steered = append(a.steered, "prefs "+text)
+	return a.err
+}
+
+func (a *agent) SetPref(_ context.Context, name string, value *float64) error {
+	if value == nil {
+		a.steered = append(a.steered, "unset "+name)
+	} else {
+		a.steered = append(a.steered, fmt.Sprint("set ", name, " ", *value))
+	}
+	return a.err
+}
+
+func (a *agent) SetShare(_ context.Context, masterURL string, share float64) error {
+	a.steered = append(a.steered, fmt.Sprint("share ", masterURL, " ", share))
+	return a.err
+}
+
 func (*agent) JoinManager(context.Context, string, string, string) error { return nil }
 func (*agent) SyncManager(context.Context) error                         { return nil }
 func (*agent) LeaveManager(context.Context, bool) error                  { return nil }
@@ -88,7 +111,7 @@ func serve(t *testing.T, dir string, a control.Agent) (stop context.CancelFunc) 
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	if err := control.Serve(ctx, dir, "", a, nil, slog.New(slog.DiscardHandler)); err != nil {
+	if err := control.Serve(ctx, dir, "", a, control.Local{}, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	return cancel
@@ -116,6 +139,7 @@ func TestClientAndServer(t *testing.T) {
 	if err := c.Reload(t.Context()); err != nil || a.reloads != 1 {
 		t.Errorf("reload: %v, %d", err, a.reloads)
 	}
+	half := 0.5
 	const odd = "http://p.example/a&b=c%20+é/"
 	if err := errors.Join(
 		c.SteerProject(t.Context(), odd, control.UpdateProject),
@@ -123,11 +147,19 @@ func TestClientAndServer(t *testing.T) {
 		c.SetMode(t.Context(), true, prefs.Never, 90*time.Minute),
 		c.Attach(t.Context(), odd, "k&y"),
 		c.Detach(t.Context(), odd),
+		c.SetPrefsFile(t.Context(), "# ä&=\n"),
+		c.SetPref(t.Context(), "max_cpus", &half),
+		c.SetPref(t.Context(), "max_cpus", nil),
+		c.SetShare(t.Context(), odd, 250),
+		c.Check(t.Context()),
 		c.Reach(t.Context()),
 	); err != nil {
 		t.Error(err)
 	}
-	if want := []string{odd + " update", odd + " r&0 abort", "true 2 1h30m0s", "attach " + odd + " k&y", "detach " + odd}; !slices.Equal(a.steered, want) {
+	if want := []string{
+		odd + " update", odd + " r&0 abort", "true 2 1h30m0s", "attach " + odd + " k&y", "detach " + odd,
+		"prefs # ä&=\n", "set max_cpus 0.5", "unset max_cpus", "share " + odd + " 250",
+	}; !slices.Equal(a.steered, want) {
 		t.Errorf("got %q, want %q", a.steered, want)
 	}
 	if d, err := c.Decision(t.Context()); err != nil || d.Snapshot.CPUs != 3 {
@@ -135,6 +167,12 @@ func TestClientAndServer(t *testing.T) {
 	}
 	if l, err := c.Log(t.Context(), 7); err != nil || len(l.Messages) != 1 || l.Messages[0] != (control.Message{Seqno: 8, Level: "INFO", Project: "p", Text: "<t>"}) {
 		t.Errorf("log: %+v, %v", l, err)
+	}
+	if text, err := c.PrefsFile(t.Context()); err != nil || text != "max_cpus = 1\n" {
+		t.Errorf("prefs.toml: %q, %v", text, err)
+	}
+	if u, err := c.Dashboard(t.Context()); err == nil || !strings.Contains(err.Error(), "no dashboard") {
+		t.Errorf("dashboard: %q, %v", u, err)
 	}
 	if p, err := c.Prefs(t.Context()); err != nil || p.Prefs != prefs.Default() {
 		t.Errorf("preferences: %+v, %v", p, err)
@@ -192,7 +230,7 @@ func (h *holding) Reload(context.Context) error {
 
 func TestPathTooLongForASocket(t *testing.T) {
 	dir := filepath.Join(dataDir(t), strings.Repeat("d", 100))
-	err := control.Serve(t.Context(), dir, "", &agent{}, nil, slog.New(slog.DiscardHandler))
+	err := control.Serve(t.Context(), dir, "", &agent{}, control.Local{}, slog.New(slog.DiscardHandler))
 	if err == nil || !strings.Contains(err.Error(), "choose a shorter --data") {
 		t.Errorf("got %v, want advice", err)
 	}

@@ -48,20 +48,19 @@ const (
 )
 
 // Serve answers on the socket in the data directory, in the background, until
-// ctx ends. Members of group are let in as well; "" is none. Remote control is managed
-// there through door; nil is none. A socket that an
+// ctx ends. Members of group are let in as well; "" is none. A socket that an
 // earlier agent left behind is replaced; the caller holds the state file and so
 // knows that none is running.
-func Serve(ctx context.Context, dataDir, group string, a Agent, door Remote, log *slog.Logger) error {
-	l, err := listen(ctx, dataDir, group != "" && peersAreKnown)
+func Serve(ctx context.Context, dataDir, group string, a Agent, l Local, log *slog.Logger) error {
+	socket, err := listen(ctx, dataDir, group != "" && peersAreKnown)
 	if err != nil {
 		return err
 	}
 	mux := routes(a)
-	remoteRoutes(mux, door)
+	l.routes(mux)
 	srv := &http.Server{Handler: admit(group, mux), ConnContext: notePeer, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
-		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := srv.Serve(socket); !errors.Is(err, http.ErrServerClosed) {
 			log.Error("the control socket has failed; computing continues", "err", err)
 		}
 	}()
@@ -133,6 +132,7 @@ func routes(a Agent) *http.ServeMux {
 	mux.HandleFunc("POST /v1/manager/leave", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, a.LeaveManager(r.Context(), r.PostFormValue("detach") == "true"))
 	})
+	editRoutes(mux, a)
 	return mux
 }
 

@@ -21,7 +21,7 @@ func TestWhoMayOpenTheSocket(t *testing.T) {
 	}
 	for group, want := range map[string]os.FileMode{"": 0o600, "starling": forAll} {
 		dir := dataDir(t)
-		if err := control.Serve(t.Context(), dir, group, &agent{}, nil, slog.New(slog.DiscardHandler)); err != nil {
+		if err := control.Serve(t.Context(), dir, group, &agent{}, control.Local{}, slog.New(slog.DiscardHandler)); err != nil {
 			t.Fatal(err)
 		}
 		st, err := os.Stat(filepath.Join(dir, control.SocketName))

@@ -149,15 +149,15 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 func detachCmd(o *options) *cobra.Command {
 	var now bool
 	cmd := &cobra.Command{
-		Use:   "detach URL",
+		Use:   "detach PROJECT",
 		Short: "Detach from a project and remove its tasks from this computer",
-		Long: "Detach from a project and remove its tasks from this computer. The tasks are suspended first and removed after 5 minutes; until then, \"starling undo URL\" undoes the detach. Your account with the project is kept.\n\n" +
-			"To lose no work, first run \"starling nomorework URL\" and wait until \"starling tasks\" lists no more tasks of the project.",
+		Long: "Detach from a project and remove its tasks from this computer. The tasks are suspended first and removed after 5 minutes; until then, \"starling undo PROJECT\" undoes the detach. Your account with the project is kept.\n\n" +
+			"To lose no work, first run \"starling nomorework PROJECT\" and wait until \"starling tasks\" lists no more tasks of the project.\n\n" + aboutProject,
 		Args: cobra.ExactArgs(1),
 
 		ValidArgsFunction: o.urls,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			u, err := protocol.CanonicalMasterURL(args[0])
+			u, err := o.project(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

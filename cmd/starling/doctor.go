@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/doctor"
 )
 
@@ -15,10 +16,16 @@ func doctorCmd(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find problems and suggest fixes",
-		Long:  "Find out why nothing is running and suggest a fix. doctor checks the data directory, this computer and the projects' servers; it changes nothing. The exit status is 1 if it finds a problem.",
+		Long:  "Find out why nothing is running and suggest a fix. doctor checks the data directory, this computer and the projects' servers; it changes nothing. If an agent is running, it makes the checks itself, with its own rights. The exit status is 1 if it finds a problem.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			all := doctor.Examine(cmd.Context(), o.data)
+			var all []doctor.Finding
+			switch err := o.client().Doctor(cmd.Context(), &all); {
+			case errors.Is(err, control.ErrForbidden):
+				return err
+			case err != nil: // no agent, or one that does not answer: its files may tell why
+				all = doctor.Examine(cmd.Context(), o.data)
+			}
 			wrong := 0
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			for _, f := range all {

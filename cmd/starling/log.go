@@ -18,7 +18,6 @@ import (
 	"github.com/starling-grid/starling/agent/logfile"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/installer"
-	"github.com/starling-grid/starling/protocol"
 )
 
 // lookEvery is how often log --follow looks for something new.
@@ -56,7 +55,7 @@ func logCmd(o *options) *cobra.Command {
 			}
 			if project != "" {
 				var err error
-				if project, err = protocol.CanonicalMasterURL(project); err != nil {
+				if project, err = o.project(cmd.Context(), project); err != nil {
 					return err
 				}
 			}

@@ -16,7 +16,7 @@ import (
 )
 
 func prefsCmd(o *options) *cobra.Command {
-	cmd := &cobra.Command{Use: "prefs", Short: "Show or check computing preferences"}
+	cmd := &cobra.Command{Use: "prefs", Short: "Show, change or check computing preferences"}
 	show := &cobra.Command{
 		Use:   "show",
 		Short: "Show each preference with its value and its origin",
@@ -48,7 +48,11 @@ func prefsCmd(o *options) *cobra.Command {
 		Short: "Check all files that you may edit, and report all errors at once",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := api.Check(o.data); err != nil {
+			err := o.client().Check(cmd.Context()) // it may read files that this user may not
+			if errors.Is(err, control.ErrNotRunning) {
+				err = api.Check(o.data)
+			}
+			if err != nil {
 				return err
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%s, %s and the account files have no errors.\n", settings.File, settings.PrefsFile)
@@ -64,6 +68,7 @@ func prefsCmd(o *options) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.AddCommand(anywhere(show)[0], check, reference)
+	cmd.AddCommand(anywhere(show, check, setPrefCmd(o), unsetPrefCmd(o), editPrefsCmd(o))...)
+	cmd.AddCommand(reference)
 	return cmd
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/agent/control/guirpc"
 	"github.com/starling-grid/starling/agent/control/metrics"
 	"github.com/starling-grid/starling/agent/control/remote"
+	"github.com/starling-grid/starling/agent/doctor"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/installer"
@@ -61,10 +62,23 @@ func runCmd(o *options) *cobra.Command {
 			if err != nil {
 				log.Error("remote control is unavailable; computing continues", "err", err)
 			}
-			if err := control.Serve(ctx, o.data, installer.Group(), a, door, log); err != nil {
+			asked := cmd.Flags().Changed("dashboard-port")
+			if !asked {
+				dashboardPort = s.DashboardPort
+			}
+			page, err := serveDashboard(ctx, o.data, a, dashboardPort, log)
+			if err != nil {
+				if asked {
+					return errors.Join(err, a.Close())
+				}
+				log.Error("the dashboard is unavailable; computing continues", "err", err)
+			}
+			if err := control.Serve(ctx, o.data, installer.Group(), a, control.Local{
+				Remote: door, Dashboard: page, Doctor: func(ctx context.Context) any { return doctor.Examine(ctx, o.data) },
+			}, log); err != nil {
 				return errors.Join(err, a.Close())
 			}
-			asked := cmd.Flags().Changed("gui-rpc-port")
+			asked = cmd.Flags().Changed("gui-rpc-port")
 			if !asked {
 				port = s.GUIRPCPort
 			}
@@ -73,16 +87,6 @@ func runCmd(o *options) *cobra.Command {
 					return errors.Join(err, a.Close())
 				}
 				log.Error("BOINC's tools cannot connect to this agent; computing continues", "err", err)
-			}
-			asked = cmd.Flags().Changed("dashboard-port")
-			if !asked {
-				dashboardPort = s.DashboardPort
-			}
-			if err := serveDashboard(ctx, o.data, a, dashboardPort, log); err != nil {
-				if asked {
-					return errors.Join(err, a.Close())
-				}
-				log.Error("the dashboard is unavailable; computing continues", "err", err)
 			}
 			if err := serveMetrics(ctx, a, s.MetricsPort, log); err != nil {
 				log.Error("metrics are unavailable; computing continues", "err", err)

@@ -2,13 +2,17 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/prefs"
 )
+
+const aboutProject = "PROJECT is its name or address, or the first letters of either."
 
 // projectCmds are the commands that do something to a project.
 func projectCmds(o *options) []*cobra.Command {
@@ -17,33 +21,57 @@ func projectCmds(o *options) []*cobra.Command {
 	for _, c := range []struct {
 		what        control.ProjectAction
 		short, long string
+		said        string // %[1]s is the project, for people, and %[2]s for a command
 	}{
-		{control.UpdateProject, "Contact a project now", "Contact a project now, even if it asked for a delay: report finished tasks, fetch work if more is needed, and fetch the new credit. Running tasks are not affected."},
-		{control.SuspendProject, "Suspend a project: no computing and no new work until resumed", "Suspend a project until it is resumed. Its tasks stop but are not lost, no work is fetched, and the project is contacted only by \"starling update\"."},
-		{control.ResumeProject, "Resume a suspended project", "Resume a suspended project. Its tasks resume from their last checkpoint."},
-		{control.NoMoreWork, "Finish and report a project's current tasks, but fetch no more", "Finish and report a project's current tasks, but fetch no more. To detach without losing work, run this first and wait until \"starling tasks\" lists no more tasks of the project."},
-		{control.AllowMoreWork, "Allow a project to fetch work again", "Allow a project to fetch work again, after \"starling nomorework\"."},
-		{control.ResetProject, "Remove a project's tasks and download its files again; can be undone for 5 minutes", "Remove a project's tasks from this computer and download its files again. The project stays attached. The tasks are suspended first and removed after 5 minutes; until then, \"starling undo URL\" keeps them."},
-		{control.UndoProject, "Undo a detach or reset, within 5 minutes", "Undo a detach or reset within 5 minutes. The project stays attached and its tasks resume."},
+		{
+			control.UpdateProject, "Contact a project now", "Contact a project now, even if it asked for a delay: report finished tasks, fetch work if more is needed, and fetch the new credit. Running tasks are not affected.",
+			"Contacting %[1]s as soon as possible. To see what came of it: starling why %[2]s",
+		},
+		{
+			control.SuspendProject, "Suspend a project: no computing and no new work until resumed", "Suspend a project until it is resumed. Its tasks stop but are not lost, no work is fetched, and the project is contacted only by \"starling update\".",
+			"%[1]s is suspended. To resume it: starling resume %[2]s",
+		},
+		{
+			control.ResumeProject, "Resume a suspended project", "Resume a suspended project. Its tasks resume from their last checkpoint.",
+			"%[1]s is resumed.",
+		},
+		{
+			control.NoMoreWork, "Finish and report a project's current tasks, but fetch no more", "Finish and report a project's current tasks, but fetch no more. To detach without losing work, run this first and wait until \"starling tasks\" lists no more tasks of the project.",
+			"%[1]s finishes its tasks and fetches no more. To undo this: starling allowmorework %[2]s",
+		},
+		{
+			control.AllowMoreWork, "Allow a project to fetch work again", "Allow a project to fetch work again, after \"starling nomorework\".",
+			"%[1]s may fetch work.",
+		},
+		{control.ResetProject, "Remove a project's tasks and download its files again; can be undone for 5 minutes", "Remove a project's tasks from this computer and download its files again. The project stays attached. The tasks are suspended first and removed after 5 minutes; until then, \"starling undo PROJECT\" keeps them.", ""},
+		{
+			control.UndoProject, "Undo a detach or reset, within 5 minutes", "Undo a detach or reset within 5 minutes. The project stays attached and its tasks resume.",
+			"%[1]s stays attached.",
+		},
 	} {
 		cmd := &cobra.Command{
-			Use:   string(c.what) + " URL",
+			Use:   string(c.what) + " PROJECT",
 			Short: c.short,
-			Long:  c.long,
+			Long:  c.long + "\n\n" + aboutProject,
 			Args:  cobra.ExactArgs(1),
 
 			ValidArgsFunction: o.urls,
 			RunE: func(cmd *cobra.Command, args []string) error {
-				u, err := protocol.CanonicalMasterURL(args[0])
+				u, err := o.project(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
 				client := o.client()
 				err = o.reached(client.SteerProject(cmd.Context(), u, c.what))
-				if err == nil && c.what == control.ResetProject {
-					err = o.ended(cmd, client, u, now)
+				if err != nil {
+					return err
 				}
-				return err
+				if c.what == control.ResetProject {
+					return o.ended(cmd, client, u, now)
+				}
+				called := o.short(cmd.Context(), u)
+				fmt.Fprintf(cmd.OutOrStdout(), c.said+"\n", strings.Trim(called, "'"), called)
+				return nil
 			},
 		}
 		if c.what == control.ResetProject {
@@ -55,6 +83,12 @@ func projectCmds(o *options) []*cobra.Command {
 }
 
 func taskCmd(o *options) *cobra.Command {
+	said := map[control.TaskAction]string{
+		control.SuspendTask: "%[1]s is suspended. To resume it: starling task resume %[1]s",
+		control.ResumeTask:  "%[1]s may run.",
+		control.AbortTask:   "%[1]s is aborted, and reported at the next contact.",
+		control.AbortSoon:   "%[1]s will be aborted in 5 minutes. You can: keep it with: starling task resume %[1]s",
+	}
 	var project string
 	var now bool
 	cmd := &cobra.Command{Use: "task", Short: "Suspend, resume or abort one task"}
@@ -77,9 +111,16 @@ func taskCmd(o *options) *cobra.Command {
 				if what == control.AbortTask && !now {
 					what = control.AbortSoon
 				}
-				err := o.reached(o.client().SteerTask(cmd.Context(), project, args[0], what))
-				if err == nil && what == control.AbortSoon {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s will be aborted in 5 minutes. You can: keep it with: starling task resume %s\n", args[0], args[0])
+				about := project
+				if about != "" {
+					var err error
+					if about, err = o.project(cmd.Context(), about); err != nil {
+						return err
+					}
+				}
+				err := o.reached(o.client().SteerTask(cmd.Context(), about, args[0], what))
+				if err == nil {
+					fmt.Fprintf(cmd.OutOrStdout(), said[what]+"\n", args[0])
 				}
 				return err
 			},
@@ -89,9 +130,25 @@ func taskCmd(o *options) *cobra.Command {
 		}
 		cmd.AddCommand(sub)
 	}
-	cmd.PersistentFlags().StringVar(&project, "project", "", "URL of the task's project, if several projects have a task of that name")
+	cmd.PersistentFlags().StringVar(&project, "project", "", "the task's project, if several projects have a task of that name")
 	_ = cmd.RegisterFlagCompletionFunc("project", o.projectFlag)
 	return cmd
+}
+
+// modeSaid confirms a mode.
+func modeSaid(network bool, kind prefs.ModeKind, d time.Duration, now time.Time) string {
+	what, flag := "Computing", ""
+	if network {
+		what, flag = "The network", " --network"
+	}
+	if kind == prefs.Auto {
+		return what + " follows the preferences."
+	}
+	how := map[prefs.ModeKind]string{prefs.Always: "always on", prefs.Never: "off"}[kind]
+	if d > 0 {
+		return fmt.Sprintf("%s is %s until %s. To return to the preferences: starling mode auto%s", what, how, words.Time(now.Add(d), now), flag)
+	}
+	return fmt.Sprintf("%s is %s until you change it. To return to the preferences: starling mode auto%s", what, how, flag)
 }
 
 func modeCmd(o *options) *cobra.Command {
@@ -109,7 +166,11 @@ func modeCmd(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return o.reached(o.client().SetMode(cmd.Context(), network, kind, d))
+			if err := o.reached(o.client().SetMode(cmd.Context(), network, kind, d)); err != nil {
+				return err
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), modeSaid(network, kind, d, time.Now()))
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&network, "network", false, "set the mode of the network instead of computing")

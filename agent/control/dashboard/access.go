@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 )
@@ -119,24 +120,24 @@ func (s *Server) known(port string, next http.Handler) http.Handler {
 	})
 }
 
-// login takes the token from the address that is printed, or from the form, and
-// has the browser keep it.
+// login takes the token or a ticket from the address that is printed, or from the form,
+// and has the browser keep the token.
 func (s *Server) login(w http.ResponseWriter, r *http.Request, port string) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
-	token := strings.TrimSpace(r.FormValue("token"))
-	if _, after, ok := strings.Cut(token, "token="); ok { // someone pasted the whole address
-		token = after
+	token, ticket := strings.TrimSpace(r.FormValue("token")), r.FormValue("ticket")
+	if u, err := url.Parse(token); err == nil && u.RawQuery != "" { // someone pasted the whole address
+		token, ticket = u.Query().Get("token"), u.Query().Get("ticket")
 	}
-	if !s.right(token) {
+	if !s.right(token) && !s.tickets.take(ticket, time.Now()) {
 		said := ""
-		if token != "" {
-			said = "This token is not valid for this agent."
+		if token != "" || ticket != "" {
+			said = "This address is not valid any longer, or not for this agent."
 		}
 		s.ask(w, http.StatusUnauthorized, said)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // not Secure: browsers differ on that over HTTP to loopback
-		Name: cookie(port), Value: token, Path: "/", MaxAge: 90 * 24 * 3600,
+		Name: cookie(port), Value: s.Token, Path: "/", MaxAge: 90 * 24 * 3600,
 		HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	})
 	// A page rather than a redirect: after a link from elsewhere browsers would not

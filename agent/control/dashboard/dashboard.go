@@ -53,10 +53,11 @@ type PrefsKeeper interface {
 type Server struct {
 	Agent Agent
 	Log   *slog.Logger
-	// Token is what lets a browser in.
-	Token string
+	// Token is what lets a browser in, and Port where the agent listens.
+	Token, Port string
 
-	looks looks
+	tickets tickets
+	looks   looks
 }
 
 // Serve answers on l, which must be on loopback, until ctx ends, and then closes

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/view"
@@ -65,11 +66,17 @@ func (a *agent) Attach(_ context.Context, u string, key protocol.Authenticator) 
 // site serves a dashboard and returns its port and the address with the token.
 func site(t *testing.T, a *agent) (port string, login *url.URL) {
 	t.Helper()
+	s, login := serve(t, a)
+	return s.Port, login
+}
+
+func serve(t *testing.T, a *agent) (s *Server, login *url.URL) {
+	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, port, _ = net.SplitHostPort(l.Addr().String())
+	_, port, _ := net.SplitHostPort(l.Addr().String())
 	d := t.TempDir()
 	token, err := Announce(d, port)
 	if err != nil {
@@ -78,7 +85,7 @@ func site(t *testing.T, a *agent) (port string, login *url.URL) {
 	if login, err = Address(d); err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{Agent: a, Log: slog.New(slog.DiscardHandler), Token: token}
+	s = &Server{Agent: a, Log: slog.New(slog.DiscardHandler), Token: token, Port: port}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(t.Context(), l) }()
 	t.Cleanup(func() {
@@ -86,7 +93,7 @@ func site(t *testing.T, a *agent) (port string, login *url.URL) {
 			t.Error(err)
 		}
 	})
-	return port, login
+	return s, login
 }
 
 // A reply is what came, without its body.
@@ -213,6 +220,42 @@ func TestOtherSites(t *testing.T) {
 	}
 	if len(a.asked) > 0 {
 		t.Errorf("the agent was asked for %q", a.asked)
+	}
+}
+
+// A ticket opens the dashboard once, and in time.
+func TestTicket(t *testing.T) {
+	s, login := serve(t, new(agent))
+	base := "http://127.0.0.1:" + login.Port()
+	address := s.Ticket()
+	for _, tt := range []struct {
+		name, address string
+		status        int
+	}{
+		{"another ticket", base + "/login?ticket=ABCDEFGHIJKLMNOPQRSTUVWXYZ", http.StatusUnauthorized},
+		{"no ticket", base + "/login?ticket=", http.StatusUnauthorized},
+		{"the ticket", address, http.StatusOK},
+		{"the ticket again", address, http.StatusUnauthorized},
+	} {
+		resp, _ := ask(t, http.MethodGet, tt.address, "")
+		if resp.StatusCode != tt.status || (len(resp.Cookies) == 1) != (tt.status == http.StatusOK) {
+			t.Errorf("%s: %s %v", tt.name, resp.Status, resp.Cookies)
+		}
+		for _, c := range resp.Cookies {
+			if c.Value != s.Token {
+				t.Errorf("%s: the browser is not known later: %v", tt.name, c)
+			}
+		}
+	}
+	form := url.Values{"token": {s.Ticket()}}.Encode() // pasted
+	if resp, _ := ask(t, http.MethodPost, base+"/login", form, "Content-Type", "application/x-www-form-urlencoded"); resp.StatusCode != http.StatusOK {
+		t.Errorf("form: %s", resp.Status)
+	}
+	var k tickets
+	now := time.Now()
+	late, kept := k.issue(now), k.issue(now.Add(time.Minute))
+	if end := now.Add(ticketLasts); k.take(late, end) || !k.take(kept, end) {
+		t.Error("a ticket does not end in time")
 	}
 }
 

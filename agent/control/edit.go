@@ -1,0 +1,97 @@
+package control
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// An Editor changes what people may edit, for whoever controls the agent but cannot
+// write its files: those of a service belong to a user of its own.
+type Editor interface {
+	// Check reads the files that people may edit and returns everything that is wrong
+	// with them.
+	Check(ctx context.Context) error
+	// PrefsFile returns the text of prefs.toml; "" if there is none.
+	PrefsFile(ctx context.Context) (string, error)
+	// SetPrefsFile replaces prefs.toml. A text with errors is refused, and they come back.
+	SetPrefsFile(ctx context.Context, text string) error
+	// SetPref sets one preference, in the manner of tools, over prefs.toml; nil takes that
+	// back.
+	SetPref(ctx context.Context, name string, value *float64) error
+	// SetShare sets the resource share of a project. It returns settings.ErrNotAttached
+	// for a project that is not.
+	SetShare(ctx context.Context, masterURL string, share float64) error
+}
+
+// maxPrefsFile bounds the text of prefs.toml, in bytes.
+const maxPrefsFile = 1 << 20
+
+func editRoutes(mux *http.ServeMux, e Editor) {
+	mux.HandleFunc("GET /v1/check", func(w http.ResponseWriter, r *http.Request) {
+		answer(w, struct{}{}, e.Check(r.Context()))
+	})
+	mux.HandleFunc("GET /v1/prefs/file", func(w http.ResponseWriter, r *http.Request) {
+		text, err := e.PrefsFile(r.Context())
+		answer(w, text, err)
+	})
+	mux.HandleFunc("POST /v1/prefs/file", func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, 3*maxPrefsFile) // as a form's field it is longer
+		err := r.ParseForm()
+		if err == nil {
+			err = e.SetPrefsFile(r.Context(), r.PostFormValue("text"))
+		}
+		answer(w, struct{}{}, err)
+	})
+	mux.HandleFunc("POST /v1/prefs/set", func(w http.ResponseWriter, r *http.Request) {
+		var value *float64
+		if text := r.PostFormValue("value"); text != "" {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				answer(w, nil, err)
+				return
+			}
+			value = &v
+		}
+		answer(w, struct{}{}, e.SetPref(r.Context(), r.PostFormValue("name"), value))
+	})
+	mux.HandleFunc("POST /v1/share", func(w http.ResponseWriter, r *http.Request) {
+		share, err := strconv.ParseFloat(r.PostFormValue("share"), 64)
+		if err == nil {
+			err = e.SetShare(r.Context(), r.PostFormValue("project"), share)
+		}
+		answer(w, struct{}{}, err)
+	})
+}
+
+// Check has the agent read the files that people may edit; the error is everything that
+// is wrong with them.
+func (c *Client) Check(ctx context.Context) error {
+	return c.call(ctx, http.MethodGet, "check", nil, nil)
+}
+
+// PrefsFile asks for the text of prefs.toml; "" if there is none.
+func (c *Client) PrefsFile(ctx context.Context) (text string, err error) {
+	err = c.call(ctx, http.MethodGet, "prefs/file", nil, &text)
+	return text, err
+}
+
+// SetPrefsFile replaces prefs.toml, unless the text has errors.
+func (c *Client) SetPrefsFile(ctx context.Context, text string) error {
+	return c.call(ctx, http.MethodPost, "prefs/file", url.Values{"text": {text}}, nil)
+}
+
+// SetPref sets one preference over prefs.toml; nil takes that back.
+func (c *Client) SetPref(ctx context.Context, name string, value *float64) error {
+	q := url.Values{"name": {name}}
+	if value != nil {
+		q.Set("value", strconv.FormatFloat(*value, 'g', -1, 64))
+	}
+	return c.call(ctx, http.MethodPost, "prefs/set", q, nil)
+}
+
+// SetShare sets the resource share of a project.
+func (c *Client) SetShare(ctx context.Context, masterURL string, share float64) error {
+	return c.call(ctx, http.MethodPost, "share", url.Values{"project": {masterURL}, "share": {strconv.FormatFloat(share, 'g', -1, 64)}}, nil)
+}

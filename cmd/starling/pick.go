@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// project finds the project that a person means by word: its address, its name, or the
+// beginning of one of them that no other project has. An address that is not attached
+// comes back as it is, for the agent to refuse.
+func (o *options) project(ctx context.Context, word string) (masterURL string, err error) {
+	s, errStatus := o.status(ctx)
+	u, err := protocol.CanonicalMasterURL(word)
+	if err == nil && (strings.Contains(word, "/") || errStatus != nil) {
+		return u, nil
+	}
+	if errStatus != nil {
+		return "", errStatus
+	}
+	p, err := pick(s.Projects, word)
+	return p.MasterURL, err
+}
+
+// pick finds the project that a word means.
+func pick(all []control.Project, word string) (p control.Project, err error) {
+	var found []control.Project
+	for _, is := range []func(p control.Project) bool{
+		func(p control.Project) bool {
+			return word != "" && strings.EqualFold(p.Name, word) || p.MasterURL == word
+		},
+		func(p control.Project) bool { return begins(p.Name, word) || begins(bare(p.MasterURL), bare(word)) },
+		func(p control.Project) bool {
+			return word != "" && strings.Contains(strings.ToLower(p.Name), strings.ToLower(word))
+		},
+	} {
+		for _, p := range all {
+			if is(p) {
+				found = append(found, p)
+			}
+		}
+		if len(found) == 1 {
+			return found[0], nil
+		}
+		if len(found) > 1 {
+			return p, fmt.Errorf("%q may mean %s; type more of its name", word, strings.Join(names(found), " or "))
+		}
+	}
+	if len(all) == 0 {
+		return p, fmt.Errorf("no project is called %q: no projects are attached", word)
+	}
+	return p, fmt.Errorf("no project is called %q; the projects are %s", word, strings.Join(names(all), ", "))
+}
+
+func begins(s, with string) bool {
+	return with != "" && strings.HasPrefix(strings.ToLower(s), strings.ToLower(with))
+}
+
+// bare is an address without its scheme and www.
+func bare(u string) string {
+	if _, after, ok := strings.Cut(u, "://"); ok {
+		u = after
+	}
+	return strings.TrimPrefix(u, "www.")
+}
+
+func names(projects []control.Project) (all []string) {
+	for _, p := range projects {
+		all = append(all, name(p))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// short is how a person may call a project: by its name where that is enough.
+func (o *options) short(ctx context.Context, masterURL string) string {
+	s, err := o.status(ctx)
+	if err != nil {
+		return masterURL
+	}
+	for _, p := range s.Projects {
+		if _, err := pick(s.Projects, p.Name); p.MasterURL == masterURL && p.Name != "" && err == nil {
+			return quoted(p.Name)
+		}
+	}
+	return masterURL
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if !strings.ContainsAny(word, " '\"$`\\&;()<>|*?[]#~!{}") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
