@@ -240,10 +240,14 @@ func parseAccount(path string, src []byte) (Account, error) {
 		return a, err
 	}
 	var errs []error
-	if a.MasterURL, err = protocol.CanonicalMasterURL(a.MasterURL); err != nil {
+	if a.MasterURL == "" {
+		errs = append(errs, lines.Errorf("master_url", "missing; add the project's URL: master_url = \"https://…\""))
+	} else if a.MasterURL, err = protocol.CanonicalMasterURL(a.MasterURL); err != nil {
 		errs = append(errs, lines.Errorf("master_url", "%v", err))
 	}
-	if !validKey(a.Authenticator) {
+	if a.Authenticator == "" {
+		errs = append(errs, lines.Errorf("authenticator", "missing; copy the account key from the project's web site, or delete this file and run starling attach"))
+	} else if !validKey(a.Authenticator) {
 		errs = append(errs, lines.Errorf("authenticator", "not an account key; copy the one from the project's web site"))
 	}
 	if !validShare(a.ResourceShare) {

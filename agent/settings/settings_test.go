@@ -58,16 +58,16 @@ max_processes = 4`, ""},
 		{"unknown keys", "ncpu = 3\n\n[log_level]\nx = 1\n", "DIR/starling.toml:1: ncpu: unknown key, did you mean ncpus?\n" +
 			"DIR/starling.toml:3: log_level: map[x:1] is not a string in quotes"},
 		{"wrong kinds", "ncpus = \"all\"\nallow_multiple_clients = 1", "DIR/starling.toml:1: ncpus: \"all\" is not a whole number\n" +
-			"DIR/starling.toml:2: allow_multiple_clients: 1 is not true or false"},
+			"DIR/starling.toml:2: allow_multiple_clients: 1 is not true or false; write allow_multiple_clients = true"},
 		{"log flags", "[log_flags]\ncpu_sched = true\nrr_simulation = true\ncpu_schd = true", "DIR/starling.toml:4: log_flags.cpu_schd: unknown key, did you mean cpu_sched?"},
-		{"log flag of the wrong kind", "[log_flags]\ntask = 1", "DIR/starling.toml:2: log_flags.task: 1 is not true or false"},
+		{"log flag of the wrong kind", "[log_flags]\ntask = 1", "DIR/starling.toml:2: log_flags.task: 1 is not true or false; write task = true"},
 		{"bad processes", "max_processes = 1", "DIR/starling.toml:1: max_processes: 1 is too few, because wrappers need some themselves; use 4 or more"},
 		{"bad values", "max_file_xfers_per_project = 0\nmax_file_xfers = 101\nncpus = -1\nlog_level = \"loud\"", "DIR/starling.toml:4: log_level: \"loud\" is not one of debug, info, warn, error\n" +
 			"DIR/starling.toml:3: ncpus: -1 is negative; use 0 for the actual number\n" +
 			"DIR/starling.toml:2: max_file_xfers: 101 is not between 1 and 100\n" +
 			"DIR/starling.toml:1: max_file_xfers_per_project: 0 is not between 1 and 100"},
-		{"no TOML", "log_level = \"info\"\nncpus 3\n", "DIR/starling.toml:2: expected '.' or '=', but got '3' instead"},
-		{"twice", "ncpus = 1\nncpus = 2\n", "DIR/starling.toml:2: Key 'ncpus' has already been defined."},
+		{"no TOML", "log_level = \"info\"\nncpus 3\n", "DIR/starling.toml:2: ncpus: there is no = between key and value; write ncpus = VALUE"},
+		{"twice", "ncpus = 1\nncpus = 2\n", "DIR/starling.toml:2: ncpus: set twice; delete one of the lines"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := dir(t, map[string]string{settings.File: tt.text})
@@ -123,8 +123,8 @@ func TestBadAccountsDoNotStopTheOthers(t *testing.T) {
 		"DIR/accounts/bad_key.toml:2: authenticator: " + site,
 		"DIR/accounts/bad_share.toml:4: resource_share: -1 is not between 0 and 1000000",
 		`DIR/accounts/bad_url.toml:1: master_url: master URL "http://localhost:8080": ` + noDot,
-		`DIR/accounts/empty.toml: master_url: master URL "": ` + noDot,
-		"DIR/accounts/empty.toml: authenticator: " + site,
+		`DIR/accounts/empty.toml: master_url: missing; add the project's URL: master_url = "https://…"`,
+		"DIR/accounts/empty.toml: authenticator: missing; copy the account key from the project's web site, or delete this file and run starling attach",
 		"DIR/accounts/misspelt.toml:3: resource_shar: unknown key, did you mean resource_share?",
 		"DIR/accounts/nan.toml:3: resource_share: NaN is not between 0 and 1000000",
 		"DIR/accounts/quotes.toml:2: authenticator: must be a string in quotes",

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 
@@ -22,8 +23,9 @@ import (
 // Lines tells on which line of a file each key stands. It is what Decode
 // returns for checks of values that only the caller can make.
 type Lines struct {
-	name  string
-	lines map[string]int
+	name   string
+	lines  map[string]int
+	tables map[string]int // those of lines that are headers of tables
 }
 
 // Errorf returns an error about the value of key (dotted, as in "a.b"), with
@@ -68,15 +70,12 @@ func (l Lines) at(key string) string {
 // is wrong with keys and kinds of values. When it is keys alone, the others are
 // set all the same, so that their values can be checked too; else nothing is.
 func Decode(name string, src []byte, into any) (Lines, error) {
-	lines := Lines{name: name, lines: keyLines(string(src))}
-	known := fields(reflect.TypeOf(into).Elem(), "")
+	lines := Lines{name: name}
+	lines.lines, lines.tables = keyLines(string(src))
 	var raw map[string]any
 	if _, err := toml.Decode(string(src), &raw); err != nil {
 		if pe, ok := errors.AsType[toml.ParseError](err); ok {
-			if t := known[pe.LastKey]; t != nil && secret(t) && lines.lines[pe.LastKey] == pe.Position.Line {
-				return lines, lines.Errorf(pe.LastKey, "must be %s", kind(t)) // the parser's words hold parts of the value
-			}
-			return lines, fmt.Errorf("%s:%d: %s", name, pe.Position.Line, pe.Message)
+			return lines, syntax(lines, reflect.TypeOf(into).Elem(), src, pe)
 		}
 		return lines, fmt.Errorf("%s: %w", name, err)
 	}
@@ -149,10 +148,15 @@ func checkValue(errs *[]error, lines Lines, t reflect.Type, v any, key string) (
 	case fits(want, v):
 		return true
 	}
+	cure := ""
+	switch v.(type) {
+	case bool, int64, float64, string, time.Time:
+		cure = instead(t, key, show(v))
+	}
 	if secret(t) {
 		*errs = append(*errs, lines.Errorf(key, "must be %s", want))
 	} else {
-		*errs = append(*errs, lines.Errorf(key, "%s is not %s", show(v), want))
+		*errs = append(*errs, lines.Errorf(key, "%s is not %s%s", show(v), want, cure))
 	}
 	return false
 }
@@ -220,6 +224,9 @@ func fits(want string, v any) bool {
 }
 
 func show(v any) string {
+	if t, ok := v.(time.Time); ok { // 12:30 is a time of the day in TOML
+		return t.Format("15:04")
+	}
 	if s, ok := v.(string); ok {
 		return fmt.Sprintf("%.60q", s)
 	}
@@ -229,8 +236,8 @@ func show(v any) string {
 // keyLines finds on which line each key is set; in a list of tables each has its
 // number, from 0: list[1].key. It is a reading for messages only; the parser
 // decides what the file means.
-func keyLines(src string) map[string]int {
-	lines := make(map[string]int)
+func keyLines(src string) (lines, tables map[string]int) {
+	lines, tables = make(map[string]int), make(map[string]int)
 	count := make(map[string]int) // tables seen of each list
 	table := ""
 	for i, line := range strings.Split(src, "\n") {
@@ -257,6 +264,7 @@ func keyLines(src string) map[string]int {
 			if lines[path] == 0 {
 				lines[path] = i + 1
 			}
+			tables[path] = i + 1
 			table = path + "."
 			continue
 		}
@@ -268,7 +276,7 @@ func keyLines(src string) map[string]int {
 			lines[key] = i + 1
 		}
 	}
-	return lines
+	return lines, tables
 }
 
 // plainKey removes blanks and quotes around the parts of a dotted key.

@@ -45,9 +45,9 @@ func TestEveryFaultIsToldAtOnce(t *testing.T) {
 	got := strings.Split(err.Error(), "\n")
 	want := []string{
 		`a.toml:1: nam: unknown key, did you mean name?`,
-		`a.toml:2: gui_rpc_port: "31416" is not a whole number`,
+		`a.toml:2: gui_rpc_port: "31416" is not a whole number; write gui_rpc_port = 31416`,
 		`a.toml:3: zzzzzzzzzzzz: unknown key`,
-		`a.toml:4: on: 1 is not true or false`,
+		`a.toml:4: on: 1 is not true or false; write on = true`,
 		`a.toml:6: log.lvel: unknown key, did you mean log.level?`,
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {

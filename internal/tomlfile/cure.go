@@ -1,0 +1,150 @@
+package tomlfile
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// syntax says what a parser's error is about: the key, and what to write instead where
+// that can be guessed. t is the struct that the file is read into.
+func syntax(lines Lines, t reflect.Type, src []byte, pe toml.ParseError) error {
+	n := pe.Position.Line
+	if strings.Contains(pe.Message, "to end table name") && !strings.HasPrefix(lineOf(string(src), n), "[") {
+		n-- // the parser stands at the next line already
+	}
+	text := lineOf(string(src), n)
+	at := fmt.Sprintf("%s:%d: ", lines.name, n)
+	name, value, assigns := strings.Cut(text, "=")
+	switch {
+	case strings.ContainsRune(string(src), 0):
+		return fmt.Errorf("%s: not a text file in UTF-8; save it as UTF-8", lines.name)
+	case strings.HasPrefix(text, "["):
+		if header := strings.Trim(text, "[] \t"); header != "" && !strings.Contains(text, "]") {
+			return fmt.Errorf("%s%s: a section's name must be closed by ]", at, plainKey(header))
+		}
+	case strings.Contains(pe.Message, "has already been defined"):
+		return fmt.Errorf("%s%s: set twice; delete one of the lines", at, plainKey(name))
+	case !assigns:
+		if m := colon.FindStringSubmatch(text); m != nil && typeOf(t, lines.table(n)+m[1]) != nil {
+			return fmt.Errorf("%s%s: there is no = between key and value; write %[2]s = VALUE", at, lines.table(n)+m[1])
+		}
+	default:
+		key := lines.table(n) + plainKey(name)
+		want := typeOf(t, key)
+		switch value = strings.TrimSpace(comment.ReplaceAllString(value, "")); {
+		case want == nil:
+		case value == "":
+			return fmt.Errorf("%s%s: no value; write %s after =", at, key, kind(want))
+		case secret(want):
+			return fmt.Errorf("%s%s: must be %s", at, key, kind(want))
+		case !strings.HasPrefix(value, "[") && !strings.HasPrefix(value, `"""`) && !strings.HasPrefix(value, "'''"):
+			return fmt.Errorf("%s%s: %.60s is not %s%s", at, key, value, kind(want), instead(want, plainKey(name), value))
+		}
+	}
+	return fmt.Errorf("%s%s", at, pe.Message)
+}
+
+var (
+	colon   = regexp.MustCompile(`^([A-Za-z0-9_-]+)\s*[:\s]\s*\S`)
+	comment = regexp.MustCompile(`\s#.*$`)
+)
+
+// lineOf returns the n-th line of a text, from 1, without blanks around it.
+func lineOf(src string, n int) string {
+	all := strings.Split(src, "\n")
+	if n < 1 || n > len(all) {
+		return ""
+	}
+	return strings.TrimSpace(all[n-1])
+}
+
+// table returns the table that a line belongs to, with a dot behind it; "" is the file
+// itself.
+func (l Lines) table(line int) string {
+	best, at := "", 0
+	for key, n := range l.tables {
+		if n <= line && n > at {
+			best, at = key+".", n
+		}
+	}
+	return best
+}
+
+// typeOf finds the type of a key, in which lists may have numbers: list[1].key. It is
+// nil for a key that is unknown.
+func typeOf(t reflect.Type, key string) reflect.Type {
+	for part := range strings.SplitSeq(number.ReplaceAllString(key, ""), ".") {
+		switch {
+		case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
+			t = t.Elem()
+		case t.Kind() == reflect.Map:
+			t = t.Elem()
+			continue // its names are the user's own
+		}
+		if t.Kind() != reflect.Struct {
+			return nil
+		}
+		if t = fields(t, "")[part]; t == nil {
+			return nil
+		}
+	}
+	return t
+}
+
+var number = regexp.MustCompile(`\[\d+\]`)
+
+// instead says what to write for a value of the wrong kind; "" if that cannot be guessed.
+func instead(t reflect.Type, name, value string) string {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		name = name[i+1:]
+	}
+	if better := guess(t, value); better != "" {
+		return fmt.Sprintf("; write %s = %s", name, better)
+	}
+	return ""
+}
+
+// guess is what a person may have meant, as TOML has it; "" if that cannot be told.
+func guess(t reflect.Type, value string) string {
+	value = strings.TrimSpace(value)
+	switch bare := strings.ToLower(strings.Trim(value, `"'`)); kind(t) {
+	case "true or false":
+		switch bare {
+		case "yes", "on", "true", "1", "y":
+			return "true"
+		case "no", "off", "false", "0", "n":
+			return "false"
+		}
+	case "a number", "a whole number":
+		if m := clock.FindStringSubmatch(bare); m != nil {
+			hours, _ := strconv.Atoi(m[1])
+			minutes, _ := strconv.Atoi(m[2])
+			return strconv.FormatFloat(float64(hours)+float64(minutes)/60, 'g', 4, 64)
+		}
+		m := quantity.FindStringSubmatch(bare)
+		if m == nil {
+			return ""
+		}
+		f, err := strconv.ParseFloat(strings.Replace(m[1], ",", ".", 1), 64)
+		if err != nil || kind(t) == "a whole number" && f != float64(int64(f)) {
+			return ""
+		}
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	case "a string in quotes":
+		if !strings.ContainsAny(value, `"'`) {
+			return strconv.Quote(value)
+		}
+	}
+	return ""
+}
+
+var (
+	// quantity is a number as people write it, with a unit behind it or not.
+	quantity = regexp.MustCompile(`^([-+]?\d*[.,]?\d*)\s*(?:%|°c|[a-z]+(?:/s)?)?$`)
+	clock    = regexp.MustCompile(`^(\d{1,2}):(\d{2})$`)
+)
