@@ -26,17 +26,21 @@ func attachCmd(o *options) *cobra.Command {
 	var s signup
 	var stdin bool
 	cmd := &cobra.Command{
-		Use:   "attach [URL] [--key ACCOUNT_KEY | --email E [--password P] [--create]]",
+		Use:   "attach [PROJECT] [--key ACCOUNT_KEY | --email E [--password P] [--create]]",
 		Short: "Attach to a project",
 		Long: "Attach to a project with an account key from its web site, or with the e-mail address and password of your account there; --create makes a new account.\n\n" +
-			"On a terminal, starling asks for whatever is missing: \"starling attach\" alone lists projects to choose from. The agent need not be running.",
-		Example: "  starling attach\n  starling attach https://einstein.phys.uwm.edu/ --email you@example.org\n  starling attach https://project.example/ --email you@example.org --password-stdin --create <password.txt",
+			"On a terminal, starling asks for whatever is missing: \"starling attach\" alone lists projects to choose from. The agent need not be running.\n\nPROJECT is the URL of its web site, or the first letters of its name if it is in that list.",
+		Example: "  starling attach\n  starling attach Einstein --email you@example.org\n  starling attach https://project.example/ --email you@example.org --password-stdin --create <password.txt",
 		Args:    cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: offerKnown,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(args) > 0 {
-				if s.url, err = protocol.CanonicalMasterURL(args[0]); err != nil {
+				known, err := knownProjects()
+				if err != nil {
+					return err
+				}
+				if s.url, err = called(known, args[0]); err != nil {
 					return err
 				}
 			}

@@ -2,10 +2,14 @@ package main
 
 import (
 	_ "embed"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/protocol"
 )
 
 // A knownProject is one that a newcomer may choose.
@@ -26,6 +30,26 @@ func knownProjects() ([]knownProject, error) {
 	}
 	_, err := tomlfile.Decode("known.toml", knownFile, &f)
 	return f.Projects, err
+}
+
+// called is the URL of the project that a person calls by that word: by a URL, or the
+// first letters of the name or URL of a known one.
+func called(known []knownProject, word string) (string, error) {
+	if strings.ContainsAny(word, "/:") {
+		return protocol.CanonicalMasterURL(word)
+	}
+	var all []control.Project
+	for _, k := range known {
+		all = append(all, control.Project{Name: k.Name, MasterURL: k.URL})
+	}
+	p, err := pick(all, word)
+	if u, errURL := protocol.CanonicalMasterURL(word); err != nil && errURL == nil {
+		return u, nil // such as project.example
+	}
+	if err != nil {
+		return "", fmt.Errorf("no project that Starling knows is called %q; give its URL, as in https://project.example/", word)
+	}
+	return p.MasterURL, nil
 }
 
 // offerKnown offers their addresses.

@@ -26,3 +26,19 @@ func TestKnownProjects(t *testing.T) {
 		}
 	}
 }
+
+func TestCalled(t *testing.T) {
+	known := []knownProject{{Name: "Einstein@Home", URL: "https://einstein.phys.uwm.edu/"}, {Name: "PrimeGrid", URL: "https://www.primegrid.com/"}}
+	for word, want := range map[string]string{
+		"einstein":                  "https://einstein.phys.uwm.edu/",
+		"https://project.example/x": "https://project.example/x/",
+		"project.example":           "http://project.example/",
+		"primegrid.com":             "https://www.primegrid.com/",
+		"127.0.0.1:8080":            "http://127.0.0.1:8080/",
+		"nonsense":                  "",
+	} {
+		if got, err := called(known, word); got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: got %q, %v", word, got, err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/starling-grid/starling/protocol"
@@ -81,16 +82,28 @@ func (s *signup) chooseProject(ctx context.Context) error {
 		s.say("  %2d  %-22s %-12s %s", i+1, p.Name, p.Area, p.About)
 	}
 	s.say("  %2d  another project, by its URL\n", len(known)+1)
-	n, err := s.ask.number(ctx, "Which one?", len(known)+1)
-	if err != nil {
-		return err
+	for {
+		answer, err := s.ask.need(ctx, fmt.Sprintf("Which one? (1 to %d, or a name or URL)", len(known)+1))
+		if err != nil {
+			return err
+		}
+		n, err := strconv.Atoi(answer)
+		switch {
+		case err != nil:
+			s.url, err = called(known, answer)
+		case n == len(known)+1:
+			s.url, err = s.ask.need(ctx, "URL of the project's web site")
+			return err
+		case n >= 1 && n <= len(known):
+			s.url = known[n-1].URL
+		default:
+			err = fmt.Errorf("%d is not one of the choices", n)
+		}
+		if err == nil {
+			return nil
+		}
+		s.say("%v", err)
 	}
-	if n <= len(known) {
-		s.url = known[n-1].URL
-		return nil
-	}
-	s.url, err = s.ask.need(ctx, "URL of the project's web site")
-	return err
 }
 
 // chooseAccount asks by which account. It finds the key, or an e-mail address.
