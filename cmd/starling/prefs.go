@@ -32,7 +32,7 @@ func prefsCmd(o *options) *cobra.Command {
 			if o.json {
 				e := json.NewEncoder(cmd.OutOrStdout())
 				e.SetIndent("", "  ")
-				return e.Encode(p)
+				return e.Encode(prefsJSON(p))
 			}
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(t, "PREFERENCE\tVALUE\tUNIT\tFROM\tMEANING")
@@ -42,6 +42,7 @@ func prefsCmd(o *options) *cobra.Command {
 			return t.Flush()
 		},
 	}
+	show.Long = "Show each preference with its value and its origin.\n\nWith --json, print {\"version\": 1, \"preferences\": [{\"name\", \"value\", \"unit\", \"from\", \"default\", \"about\"}]}, with the names of " + settings.PrefsFile + "; a value is a number, true or false."
 	show.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	check := &cobra.Command{
 		Use:   "check",
@@ -71,4 +72,33 @@ func prefsCmd(o *options) *cobra.Command {
 	cmd.AddCommand(anywhere(show, check, setPrefCmd(o), unsetPrefCmd(o), editPrefsCmd(o))...)
 	cmd.AddCommand(reference)
 	return cmd
+}
+
+// A preference is one of those that prefs show --json prints.
+type preference struct {
+	Name    string `json:"name"`
+	Value   any    `json:"value"` // a number, true or false
+	Unit    string `json:"unit,omitempty"`
+	From    string `json:"from"`
+	Default any    `json:"default"`
+	About   string `json:"about"`
+}
+
+// prefsJSON is what scripts read of the preferences. Its version changes with anything
+// that could break them.
+func prefsJSON(p prefs.Effective) any {
+	out := struct {
+		Version     int          `json:"version"`
+		Preferences []preference `json:"preferences"`
+	}{Version: 1}
+	for _, k := range prefs.Keys() {
+		value := func(v float64) any {
+			if k.Bool() {
+				return v != 0
+			}
+			return v
+		}
+		out.Preferences = append(out.Preferences, preference{k.Name, value(k.Get(&p.Prefs)), k.Unit, p.Origin[k.Name], value(k.Default), k.About})
+	}
+	return out
 }
