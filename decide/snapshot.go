@@ -42,13 +42,14 @@ type Project struct {
 	Resetting  bool    `json:"resetting,omitempty"`       // the latter
 	Missing    bool    `json:"account_missing,omitempty"` // its account file is: it continues and gets no new work
 
-	Contact    contact.State `json:"contact"`
-	Known      bool          `json:"known,omitempty"`      // a scheduler has answered since the attach
-	Schedulers int           `json:"schedulers,omitempty"` // scheduler URLs that are known
-	NextRPC    time.Time     `json:"next_rpc,omitzero"`    // contact then even with nothing to do; zero: none
-	Trickles   bool          `json:"trickles,omitempty"`   // its applications have messages for it
-	Asked      bool          `json:"asked,omitempty"`      // a person wants it contacted now
-	Talking    bool          `json:"talking,omitempty"`    // a session is under way
+	Contact    contact.State   `json:"contact"`
+	Trouble    contact.Trouble `json:"trouble,omitzero"`     // of the last contact
+	Known      bool            `json:"known,omitempty"`      // a scheduler has answered since the attach
+	Schedulers int             `json:"schedulers,omitempty"` // scheduler URLs that are known
+	NextRPC    time.Time       `json:"next_rpc,omitzero"`    // contact then even with nothing to do; zero: none
+	Trickles   bool            `json:"trickles,omitempty"`   // its applications have messages for it
+	Asked      bool            `json:"asked,omitempty"`      // a person wants it contacted now
+	Talking    bool            `json:"talking,omitempty"`    // a session is under way
 	// TalkingSince is when it began, and ForWork is set if work is asked for in it.
 	TalkingSince time.Time `json:"talking_since,omitzero"`
 	ForWork      bool      `json:"for_work,omitempty"`

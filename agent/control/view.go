@@ -63,10 +63,15 @@ type Project struct {
 	Tasks        int       `json:"tasks"`
 	LastContact  time.Time `json:"last_contact,omitzero"`
 	NextContact  time.Time `json:"next_contact,omitzero"` // not before
-	Trouble      string    `json:"trouble,omitempty"`     // why the last contact failed
+	Trouble      string    `json:"trouble,omitempty"`     // what is wrong with it: the cause, in one sentence
+	TroubleCode  string    `json:"trouble_code,omitempty"`
+	TroubleCure  string    `json:"trouble_cure,omitempty"`   // what a person can do
+	TroubleFull  string    `json:"trouble_detail,omitempty"` // the error as the program met it
+	TroubleSince time.Time `json:"trouble_since,omitzero"`
 	Failures     int       `json:"failures,omitempty"`
 	Work         string    `json:"work"`      // what was decided about asking for work
 	WorkCode     string    `json:"work_code"` // the same as a reason code
+	WorkCure     string    `json:"work_cure,omitempty"`
 	Notices      []string  `json:"notices,omitempty"`
 	Initialized  bool      `json:"initialized"`
 	Disconnected bool      `json:"detaching,omitempty"`

@@ -69,7 +69,13 @@ func Examine(ctx context.Context, dataDir string) []Finding {
 		return all // reported as settings
 	}
 	for _, a := range accounts {
-		all = append(all, server(ctx, way, a.MasterURL, time.Now)...)
+		found := server(ctx, way, a.MasterURL, time.Now)
+		for _, p := range status.Projects {
+			if p.MasterURL == a.MasterURL {
+				found = append(found, said(p, found)...)
+			}
+		}
+		all = append(all, found...)
 	}
 	return all
 }

@@ -85,7 +85,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		URL: u, Share: acc.ResourceShare, Debt: f.Debts[u], Used: f.Used[u],
 		Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 		Leaving: p.Ending.Leaves(), Resetting: p.Ending.Kind == state.Resetting, Missing: p.Ending.Kind == state.AccountMissing,
-		Contact: Contact(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
+		Contact: Contact(p), Trouble: Trouble(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.TrickleUps[u],
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
@@ -157,6 +157,16 @@ func (f *Facts) disk(p prefs.Permission) prefs.Permission {
 	return prefs.Permission{Code: DiskFull, Why: fmt.Sprintf(
 		"The projects' files use %.1f MB of disk space, but the preferences allow %.1f MB (disk_max_used_gb, disk_max_used_pct, disk_min_free_gb).",
 		float64(f.Disk.Used)/mb, float64(allowed)/mb)}
+}
+
+// Trouble is what is wrong between this computer and a project, from the durable record.
+func Trouble(p state.Project) contact.Trouble {
+	c := p.Contact
+	t := contact.Trouble{Code: contact.TroubleCode(c.Trouble.Code), About: c.Trouble.About, Since: c.Trouble.Since, Detail: c.LastError}
+	if !t.Is() && c.LastError != "" { // of an older version, which kept no code
+		t.Code = contact.UnknownTrouble
+	}
+	return t
 }
 
 // Contact is what package contact decides on, from the durable record.

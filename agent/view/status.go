@@ -69,8 +69,12 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	v := control.Project{
 		MasterURL: u, Name: p.Name, UserName: p.UserName, HostID: p.HostID, Share: acc.ResourceShare,
 		UserCredit: p.UserTotalCredit, HostCredit: p.HostTotalCredit, Tasks: tasks,
-		LastContact: p.Contact.LastRPC, Trouble: p.Contact.LastError, Failures: p.Contact.NRPCFailures,
+		LastContact: p.Contact.LastRPC, Failures: p.Contact.NRPCFailures + p.Contact.MasterFailures,
 		Initialized: p.Contact.Initialized, Disconnected: p.Ending.Kind == state.Detaching, Ending: f.ending(p), Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
+	}
+	if t := Trouble(p); t.Is() {
+		v.Trouble, v.TroubleCode, v.TroubleCure = t.Cause(), string(t.Code), t.Cure(u)
+		v.TroubleFull, v.TroubleSince = t.Detail, t.Since
 	}
 	if p.Contact.MinRPCTime.After(f.Now) {
 		v.NextContact = p.Contact.MinRPCTime
@@ -89,7 +93,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 		v.Debt = d
 	}
 	r := f.Last.Project(u).Fetch
-	v.Work, v.WorkCode = r.Text, string(r.Code)
+	v.Work, v.WorkCode, v.WorkCure = r.Text, string(r.Code), r.Cure
 	if c, talks := f.Sessions[u]; talks {
 		v.Work = fmt.Sprintf("In contact with the project since %s: %s.", words.Time(c.Since, f.Now), c.About)
 	}

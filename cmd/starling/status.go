@@ -91,13 +91,17 @@ func showProject(w display, p control.Project) {
 		line("ending", "%s", p.Ending)
 	}
 	if p.Trouble != "" {
-		line("problem", "%s", p.Trouble)
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("  %-13s %s", "problem", printable(p.Trouble)+since(p.TroubleSince))))
+		line("you can", "%s", p.TroubleCure)
 	}
 	if !p.NextContact.IsZero() {
-		line("next contact", "not before %s", when(p.NextContact))
+		line("next contact", "%s", when(p.NextContact))
 	}
-	if p.Work != "" {
-		line("work", "%s", p.Work)
+	if p.Work != "" && (p.TroubleCode == "" || p.WorkCode != p.TroubleCode) { // the problem says it
+		line("work", "%s", printable(p.Work))
+		if p.WorkCure != "" {
+			line("you can", "%s", p.WorkCure)
+		}
 	}
 	for _, n := range p.Notices {
 		line("message", "%s", n)
@@ -175,6 +179,14 @@ func name(p control.Project) string {
 		return p.Name
 	}
 	return p.MasterURL
+}
+
+// since says for how long something has been so; "" if not for longer than the moment.
+func since(t time.Time) string {
+	if t.IsZero() || time.Since(t) < time.Minute {
+		return ""
+	}
+	return " (since " + words.Time(t, time.Now()) + ")"
 }
 
 func when(t time.Time) string {

@@ -126,18 +126,27 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 
 func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decide.ProjectPlan, numbers bool) {
 	fmt.Fprintf(w, "%s\n", p.URL)
-	fmt.Fprintf(w, "  work     %s%s\n", plan.Fetch.Text, changes(plan.Fetch.Text, plan.Fetch.Until, s.Now))
+	if p.Trouble.Is() && string(plan.Fetch.Code) != string(p.Trouble.Code) {
+		fmt.Fprintf(w, "  problem  %s\n  you can  %s\n", printable(p.Trouble.Cause()), p.Trouble.Cure(p.URL))
+	}
+	fmt.Fprintf(w, "  work     %s%s\n", printable(plan.Fetch.Text), changes(plan.Fetch.Text, plan.Fetch.Until, s.Now))
+	if plan.Fetch.Cure != "" {
+		fmt.Fprintf(w, "  you can  %s\n", plan.Fetch.Cure)
+	}
 	if p.LeftOut != "" {
 		fmt.Fprintf(w, "  refused  %s\n", p.LeftOut)
 	}
 	if plan.Session.Kind != decide.None {
 		fmt.Fprintf(w, "  contact  now: %s\n", plan.Session.Why)
-	} else if plan.Session.Why != plan.Fetch.Text {
+	} else if plan.Session.Why != plan.Fetch.Text && (plan.Fetch.Until.IsZero() || !plan.Session.Until.Equal(plan.Fetch.Until)) {
 		fmt.Fprintf(w, "  contact  %s%s\n", plan.Session.Why, changes(plan.Session.Why, plan.Session.Until, s.Now))
 	}
 	if numbers {
 		fmt.Fprintf(w, "  decision %s\n  owed     %s of CPU time, share %v\n", plan.Fetch.Code, span(plan.Debt), p.Share)
-		fmt.Fprintf(w, "  failures %s in a row\n", words.Count(p.Contact.Failures, "contact"))
+		fmt.Fprintf(w, "  failures %s in a row\n", words.Count(p.Contact.Failures+p.Contact.MasterFailures, "contact"))
+		if p.Trouble.Detail != "" {
+			fmt.Fprintf(w, "  error    %s\n", printable(p.Trouble.Detail))
+		}
 		if p.Backoff.After(s.Now) {
 			fmt.Fprintf(w, "  waiting  no work requests before %s\n", words.Time(p.Backoff, s.Now))
 		}

@@ -30,9 +30,10 @@ function showNow(v) {
   if (v.compute.why) whys.push({ key: 'compute', stop: true, text: reason(v.compute.why, v.compute.until) });
   if (v.network.why) whys.push({ key: 'network', stop: true, text: reason(`Network activity is suspended. ${v.network.why}`, v.network.until) });
   for (const p of projects) {
-    if (p.trouble) whys.push({ key: 't' + p.master_url, stop: true, text: `${name(p)}: ${p.trouble}` });
+    if (p.trouble) whys.push({ key: 't' + p.master_url, stop: true, text: `${name(p)}: ${p.trouble} ${p.trouble_cure}` });
     const w = work(v, p);
-    if (w) whys.push({ key: 'w' + p.master_url, text: `${name(p)}: ${w}` });
+    // A problem has been told, and an ordinary pause is none: neither is a headline.
+    if (w && p.work_code !== p.trouble_code && p.work_code !== 'request_delay') whys.push({ key: 'w' + p.master_url, text: `${name(p)}: ${w}` });
   }
   keep($('whys'), whys, (w) => w.key, () => {
     const e = make('li');
@@ -154,8 +155,9 @@ function projectCard(p) {
     text(owed, `${Math.round(100 * share)} % (${p.resource_share}), ${balance}`);
     text(took, span(p.cpu_seconds));
     text(account, p.user_name ? `${p.user_name}, credit ${number(p.user_total_credit)} (this computer ${number(p.host_total_credit)})` : '–');
-    text(contact, (p.last_contact ? `last ${when(p.last_contact)}` : 'never') + (p.next_contact ? `, next not before ${when(p.next_contact)}` : ''));
-    text(why, [p.trouble, work(view, p)].filter(Boolean).join(' '));
+    text(contact, (p.last_contact ? `last ${when(p.last_contact)}` : 'never') + (p.next_contact ? `, next ${when(p.next_contact)}` : ''));
+    text(why, [p.trouble, p.trouble_cure, p.trouble && p.work_code === p.trouble_code ? '' : work(view, p), p.work_code === p.trouble_code ? '' : p.work_cure].filter(Boolean).join(' '));
+    why.title = p.trouble_detail ?? '';
     const s = view.plans[u]?.session;
     text(next, !s ? '' : s.kind !== 'none' ? `Contact now: ${s.why}` : s.why !== view.plans[u].fetch.text ? `Contact: ${reason(s.why, s.until)}` : '');
     keep(notices, p.notices ?? [], (n) => n, (n) => Object.assign(make('li', { class: 'stop' }, n), { update() {} }));
