@@ -252,7 +252,7 @@ func (p *pass) fetch() {
 	for i, pr := range p.Projects {
 		s.Projects[i] = workfetch.Project{
 			URL: pr.URL, Share: pr.Share, Debt: p.plan.Projects[i].Debt, Suspended: pr.Suspended, Counts: pr.counts(), NoWorkWhy: pr.noWorkWhy(),
-			NoCPUApps: pr.NoCPUApps, MinRPCTime: pr.Contact.MinRPCTime, Trouble: pr.Trouble, Asked: pr.Asked, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy,
+			NoCPUApps: pr.NoCPUApps, MinRPCTime: pr.Contact.MinRPCTime, Trouble: pr.Trouble, Asked: pr.Asked, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy, Failures: pr.Failures, Failed: pr.Failed,
 			JobTime: time.Duration(float64(pr.JobTime) * p.correction[i]), Latency: pr.Latency,
 			Unreachable: pr.unreachable(), Proved: p.proved[i], Uploading: !pr.Uploading.IsZero(),
 			Overdrawn: p.overdrawn(i), Talking: pr.Talking, TalkingSince: pr.TalkingSince,

@@ -6,6 +6,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/workfetch"
 )
 
 // A Snapshot is all that a pass looks at. It holds no secrets and survives JSON,
@@ -56,6 +57,8 @@ type Project struct {
 
 	Backoff    time.Time          `json:"backoff,omitzero"`          // no request for work before
 	BackoffWhy string             `json:"backoff_why,omitempty"`     // why, as a sentence for people; "": the last request brought none
+	Failures   int                `json:"failures,omitempty"`        // tasks that failed since one was good
+	Failed     workfetch.Failure  `json:"failed,omitzero"`           // the last of them
 	NoCPUApps  bool               `json:"no_cpu_apps,omitempty"`     // it told that it has none
 	JobTime    time.Duration      `json:"job_time,omitempty"`        // stated computing time of what it sent last
 	Latency    time.Duration      `json:"latency,omitempty"`         // from sending to the deadline of what it sent last

@@ -137,6 +137,16 @@ type WorkFetch struct {
 	Got     int       `json:"got,omitzero"`      // results it brought
 	Why     string    `json:"why,omitzero"`      // the server's words when it brought none, or what else is wrong
 	Errors  int       `json:"errors,omitzero"`   // results that failed since one was good
+	Failure Failure   `json:"failure,omitzero"`  // the last of them
+}
+
+// Failure is how a result failed: see workfetch.Failure.
+type Failure struct {
+	Task   string    `json:"task,omitzero"`
+	Code   string    `json:"code,omitzero"`
+	About  string    `json:"about,omitzero"`
+	Stderr string    `json:"stderr,omitzero"` // its last lines
+	At     time.Time `json:"at,omitzero"`
 }
 
 // A Notice is a message from a project to a person.

@@ -55,7 +55,9 @@ type Project struct {
 	MinRPCTime time.Time
 	Trouble    contact.Trouble // of the last contact
 	Backoff    time.Time       // no request for work before, since the last brought none
-	BackoffWhy string          // why, as a sentence for people; "": the last brought none
+	BackoffWhy string          // why, as a sentence for people; "": the last brought none, or tasks fail
+	Failures   int             // tasks that failed here since one was good
+	Failed     Failure         // the last of them
 
 	// What its results are like, from those it sent; zero: none yet.
 	JobTime time.Duration // estimated computing time of one, corrected
@@ -90,6 +92,7 @@ const (
 	UploadFirst   Code = "upload_under_way"
 	RequestDelay  Code = "request_delay"
 	NoWorkBackoff Code = "no_work_backoff"
+	TasksFail     Code = "tasks_fail"
 
 	// What holds for all projects alike.
 	Network    Code = "network_suspended"
@@ -327,13 +330,19 @@ func (p Project) barred(s Snapshot) (Reason, bool) {
 			Text: p.Trouble.Cause() + " Next try " + words.When(p.MinRPCTime, s.Now) + ".",
 		}, true
 	case s.Now.Before(p.Backoff) && !p.Asked:
-		text := "The last request brought no work"
-		if p.BackoffWhy != "" {
-			text = strings.TrimSuffix(p.BackoffWhy, ".")
-		}
 		until := p.Backoff
 		if p.MinRPCTime.After(until) {
 			until = p.MinRPCTime
+		}
+		if p.BackoffWhy == "" && p.Failed.Is() {
+			return Reason{
+				Code: TasksFail, Until: until, Cure: p.Failed.Cure(p.URL),
+				Text: p.Failed.Failing(p.Failures) + " More work is requested " + words.When(until, s.Now) + ".",
+			}, true
+		}
+		text := "The last request brought no work"
+		if p.BackoffWhy != "" {
+			text = strings.TrimSuffix(p.BackoffWhy, ".")
 		}
 		return Reason{Code: NoWorkBackoff, Until: until, Text: text + ". Trying again " + words.When(until, s.Now) + "."}, true
 	}

@@ -72,6 +72,7 @@ type Project struct {
 	Work         string    `json:"work"`      // what was decided about asking for work
 	WorkCode     string    `json:"work_code"` // the same as a reason code
 	WorkCure     string    `json:"work_cure,omitempty"`
+	Failing      *Failing  `json:"failing,omitempty"` // its last tasks failed; nil: not so
 	Notices      []string  `json:"notices,omitempty"`
 	Initialized  bool      `json:"initialized"`
 	Disconnected bool      `json:"detaching,omitempty"`
@@ -79,6 +80,17 @@ type Project struct {
 	Suspended    bool      `json:"suspended,omitempty"`
 	NoMoreWork   bool      `json:"no_more_work,omitempty"`
 	Manager      string    `json:"manager,omitempty"` // address of the account manager that it is of
+}
+
+// A Failing says that a project's last tasks failed here.
+type Failing struct {
+	Count  int       `json:"count"` // since one was good
+	Task   string    `json:"task"`  // the last of them
+	Code   string    `json:"code"`
+	Text   string    `json:"text"`             // all of it, in one sentence
+	Cure   string    `json:"cure"`             // what a person can do
+	Stderr string    `json:"stderr,omitempty"` // the last lines that the application wrote
+	At     time.Time `json:"at,omitzero"`
 }
 
 // A Task is a result on this host.

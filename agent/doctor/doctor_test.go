@@ -78,6 +78,10 @@ func TestWhatProjectsSayIsJudged(t *testing.T) {
 	if all := said(p, []Finding{{Check: p.MasterURL, Grade: Wrong}}); len(all) > 0 {
 		t.Errorf("said twice: %+v", all)
 	}
+	failing := control.Project{MasterURL: p.MasterURL, Failing: &control.Failing{Text: "The last task failed: w1_0.", Cure: "Look.", Stderr: "one\ntwo"}}
+	if f := of(t, said(failing, fine), p.MasterURL); f.Grade != Wrong || !strings.Contains(f.Text, "w1_0") || !strings.Contains(f.Text, "one | two") || f.Fix == "" {
+		t.Errorf("%+v", f)
+	}
 	if all := said(control.Project{MasterURL: p.MasterURL}, fine); len(all) > 0 {
 		t.Errorf("without reason: %+v", all)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -69,13 +71,17 @@ func (d *dated) last() time.Time {
 // answer and refuse. seen are the findings about its server, which are not said twice.
 func said(p control.Project, seen []Finding) []Finding {
 	check := p.MasterURL
-	if p.TroubleCode == "" {
-		return nil
-	}
-	for _, f := range seen {
-		if f.Check == check && f.Grade == Wrong {
-			return nil
+	var all []Finding
+	if x := p.Failing; x != nil {
+		text := x.Text
+		if x.Stderr != "" {
+			text += " Its application's last lines: " + strings.ReplaceAll(x.Stderr, "\n", " | ")
 		}
+		all = append(all, Finding{check, Wrong, text, x.Cure})
 	}
-	return []Finding{{check, Wrong, p.Trouble, p.TroubleCure}}
+	told := func(f Finding) bool { return f.Check == check && f.Grade == Wrong }
+	if p.TroubleCode != "" && !slices.ContainsFunc(seen, told) {
+		all = append(all, Finding{check, Wrong, p.Trouble, p.TroubleCure})
+	}
+	return all
 }

@@ -87,7 +87,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		Leaving: p.Ending.Leaves(), Resetting: p.Ending.Kind == state.Resetting, Missing: p.Ending.Kind == state.AccountMissing,
 		Contact: Contact(p), Trouble: Trouble(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.TrickleUps[u],
-		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
+		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
 		LeftOut: p.LeftOut,
 	}

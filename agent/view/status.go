@@ -79,6 +79,11 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	if p.Contact.MinRPCTime.After(f.Now) {
 		v.NextContact = p.Contact.MinRPCTime
 	}
+	if x := Failed(p); x.Is() {
+		v.Failing = &control.Failing{
+			Count: p.Fetch.Errors, Task: x.Task, Code: string(x.Code), Text: x.Failing(p.Fetch.Errors), Cure: x.Cure(u), Stderr: x.Stderr, At: x.At,
+		}
+	}
 	if p.LeftOut != "" {
 		v.Notices = append(v.Notices, p.LeftOut)
 	}
@@ -130,9 +135,10 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 // why says in one sentence why a result is not further.
 func (f *Facts) why(r state.Result, t control.Task) string {
 	switch {
-	case r.ReadyToReport && r.Message != "":
-		return fmt.Sprintf("Failed: %s. It will be reported at the next contact.", r.Message)
 	case r.ReadyToReport:
+		if x := Failure(f.DB, r); x.Is() {
+			return failed(x)
+		}
 		return "Finished. It will be reported at the next contact."
 	case !r.AbortAt.IsZero():
 		return fmt.Sprintf("At your request, this task will be aborted %s. You can: keep it with: starling task resume %s", words.When(r.AbortAt, f.Now), r.Name)

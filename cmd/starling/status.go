@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,12 +95,19 @@ func showProject(w display, p control.Project) {
 		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("  %-13s %s", "problem", printable(p.Trouble)+since(p.TroubleSince))))
 		line("you can", "%s", p.TroubleCure)
 	}
+	if x := p.Failing; x != nil {
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("  %-13s %s", "tasks fail", printable(x.Text))))
+		for text := range strings.Lines(x.Stderr) {
+			line("", "| %s", printable(strings.TrimSpace(text)))
+		}
+		line("you can", "%s", x.Cure)
+	}
 	if !p.NextContact.IsZero() {
 		line("next contact", "%s", when(p.NextContact))
 	}
 	if p.Work != "" && (p.TroubleCode == "" || p.WorkCode != p.TroubleCode) { // the problem says it
 		line("work", "%s", printable(p.Work))
-		if p.WorkCure != "" {
+		if p.WorkCure != "" && p.Failing == nil {
 			line("you can", "%s", p.WorkCure)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
 )
 
 func whyCmd(o *options) *cobra.Command {
@@ -64,7 +65,13 @@ func whyCmd(o *options) *cobra.Command {
 	return cmd
 }
 
+// saveRecord writes a decision for others to see: without what a task's application wrote
+// and how errors read, which may name people. No decision depends on them.
 func saveRecord(path string, r decide.Record) error {
+	for i := range r.Snapshot.Projects {
+		p := &r.Snapshot.Projects[i]
+		p.Failed.Stderr, p.Trouble.Detail = "", ""
+	}
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -128,6 +135,14 @@ func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decid
 	fmt.Fprintf(w, "%s\n", p.URL)
 	if p.Trouble.Is() && string(plan.Fetch.Code) != string(p.Trouble.Code) {
 		fmt.Fprintf(w, "  problem  %s\n  you can  %s\n", printable(p.Trouble.Cause()), p.Trouble.Cure(p.URL))
+	}
+	if p.Failed.Is() {
+		if plan.Fetch.Code != workfetch.TasksFail {
+			fmt.Fprintf(w, "  failing  %s\n  you can  %s\n", printable(p.Failed.Failing(p.Failures)), p.Failed.Cure(p.URL))
+		}
+		for line := range strings.Lines(p.Failed.Stderr) {
+			fmt.Fprintf(w, "  stderr   %s\n", printable(strings.TrimSpace(line)))
+		}
 	}
 	fmt.Fprintf(w, "  work     %s%s\n", printable(plan.Fetch.Text), changes(plan.Fetch.Text, plan.Fetch.Until, s.Now))
 	if plan.Fetch.Cure != "" {

@@ -31,9 +31,10 @@ function showNow(v) {
   if (v.network.why) whys.push({ key: 'network', stop: true, text: reason(`Network activity is suspended. ${v.network.why}`, v.network.until) });
   for (const p of projects) {
     if (p.trouble) whys.push({ key: 't' + p.master_url, stop: true, text: `${name(p)}: ${p.trouble} ${p.trouble_cure}` });
+    if (p.failing) whys.push({ key: 'f' + p.master_url, stop: true, text: `${name(p)}: ${p.failing.text} ${p.failing.cure}` });
     const w = work(v, p);
     // A problem has been told, and an ordinary pause is none: neither is a headline.
-    if (w && p.work_code !== p.trouble_code && p.work_code !== 'request_delay') whys.push({ key: 'w' + p.master_url, text: `${name(p)}: ${w}` });
+    if (w && p.work_code !== p.trouble_code && p.work_code !== 'tasks_fail' && p.work_code !== 'request_delay') whys.push({ key: 'w' + p.master_url, text: `${name(p)}: ${w}` });
   }
   keep($('whys'), whys, (w) => w.key, () => {
     const e = make('li');
@@ -156,7 +157,7 @@ function projectCard(p) {
     text(took, span(p.cpu_seconds));
     text(account, p.user_name ? `${p.user_name}, credit ${number(p.user_total_credit)} (this computer ${number(p.host_total_credit)})` : '–');
     text(contact, (p.last_contact ? `last ${when(p.last_contact)}` : 'never') + (p.next_contact ? `, next ${when(p.next_contact)}` : ''));
-    text(why, [p.trouble, p.trouble_cure, p.trouble && p.work_code === p.trouble_code ? '' : work(view, p), p.work_code === p.trouble_code ? '' : p.work_cure].filter(Boolean).join(' '));
+    text(why, [p.trouble, p.trouble_cure, p.failing?.text, p.failing?.stderr && `Its last lines: ${p.failing.stderr.replaceAll('\n', ' | ')}`, p.failing?.cure, p.work_code === 'tasks_fail' || p.trouble && p.work_code === p.trouble_code ? '' : work(view, p)].filter(Boolean).join(' '));
     why.title = p.trouble_detail ?? '';
     const s = view.plans[u]?.session;
     text(next, !s ? '' : s.kind !== 'none' ? `Contact now: ${s.why}` : s.why !== view.plans[u].fetch.text ? `Contact: ${reason(s.why, s.until)}` : '');
