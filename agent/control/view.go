@@ -75,6 +75,8 @@ type Project struct {
 	Failing      *Failing  `json:"failing,omitempty"` // its last tasks failed; nil: not so
 	Notices      []string  `json:"notices,omitempty"`
 	Initialized  bool      `json:"initialized"`
+	Asked        bool      `json:"update_requested,omitempty"` // a person wants it contacted; it will be as soon as that is allowed
+	InContact    bool      `json:"in_contact,omitempty"`       // it is being contacted just now
 	Disconnected bool      `json:"detaching,omitempty"`
 	Ending       string    `json:"ending,omitempty"` // that its tasks are going to be given up: why, when, and how to keep them
 	Suspended    bool      `json:"suspended,omitempty"`

@@ -19,13 +19,14 @@ import (
 type conversation struct {
 	view.Conversation
 	cancel context.CancelFunc
+	asked  bool // a person did not ask for the project's page, but for the project
 }
 
 // talk notes that a conversation starts. What it does must run under the context
 // that is returned, and delete the note when it is over.
 func (t *Talk) talk(project string, c view.Conversation) context.Context {
 	ctx, cancel := context.WithCancel(t.Ctx)
-	t.sessions[project] = conversation{c, cancel}
+	t.sessions[project] = conversation{c, cancel, t.asked[project]}
 	return ctx
 }
 
@@ -65,12 +66,13 @@ func (t *Talk) fetchMaster(p state.Project) {
 }
 
 func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) {
+	asked := t.sessions[u].asked
 	t.endSession(u)
 	p, ok := t.DB.Projects.Get(u)
 	if !ok || p.Ending.Due(time.Now()) {
 		return
 	}
-	c := view.Contact(p)
+	c := view.Contact(p, now)
 	if err != nil {
 		c = c.MasterFailed(now, t.Rand)
 		setTrouble(&p, schedulerop.Diagnose(err, u, now), now)
@@ -80,6 +82,9 @@ func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) 
 		c = c.MasterFetched(isNew)
 		p.SchedulerURLs = urls
 		setTrouble(&p, contact.Trouble{}, now)
+		if asked {
+			t.asked[u] = true
+		}
 	}
 	setContact(&p, c)
 	t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) })
@@ -115,7 +120,7 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 		return
 	}
 	if err != nil {
-		c := view.Contact(p).Failed(now, t.Rand)
+		c := view.Contact(p, now).Failed(now, t.Rand)
 		setContact(&p, c)
 		setTrouble(&p, schedulerop.Diagnose(err, u, now), now)
 		t.Log.Warn("no usable reply from the scheduler; trying again, and computing continues", "project", u, "at", c.MinRPCTime, "failures", c.Failures, "trouble", p.Contact.Trouble.Code, "err", err)

@@ -46,7 +46,7 @@ func (r *replier) apply(tx *state.Tx) {
 	r.messages()
 	if r.reply.ProjectIsDown {
 		// Nothing else in such a reply counts.
-		c := view.Contact(*p).Failed(r.now, r.t.Rand)
+		c := view.Contact(*p, r.now).Failed(r.now, r.t.Rand)
 		if t := r.now.Add(min(r.reply.RequestDelay, contact.MaxRequestDelay)); t.After(c.MinRPCTime) {
 			c.MinRPCTime = t
 		}
@@ -62,7 +62,7 @@ func (r *replier) apply(tx *state.Tx) {
 	} else {
 		setTrouble(p, contact.Refused(said(r.reply.Messages)), r.now)
 	}
-	setContact(p, view.Contact(*p).Succeeded(r.now, r.reply.RequestDelay))
+	setContact(p, view.Contact(*p, r.now).Succeeded(r.now, r.reply.RequestDelay))
 	if d := r.reply.NextRPCDelay; d > 0 {
 		p.Contact.NextRPCTime = r.now.Add(d)
 	}
@@ -71,7 +71,7 @@ func (r *replier) apply(tx *state.Tx) {
 	if r.acknowledged(tx); len(r.req.Results) > 0 && r.acked == 0 {
 		// A server that takes nothing is not pressed: its answer counts, but the
 		// next contact waits as if there had been none.
-		setContact(p, view.Contact(before).Failed(r.now, r.t.Rand))
+		setContact(p, view.Contact(before, r.now).Failed(r.now, r.t.Rand))
 		setTrouble(p, contact.Trouble{Code: contact.NotAcknowledged, Detail: "the server acknowledged none of the reported results"}.After(view.Trouble(before), r.now), r.now)
 	}
 	r.aborts(tx)

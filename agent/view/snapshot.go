@@ -85,7 +85,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		URL: u, Share: acc.ResourceShare, Debt: f.Debts[u], Used: f.Used[u],
 		Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 		Leaving: p.Ending.Leaves(), Resetting: p.Ending.Kind == state.Resetting, Missing: p.Ending.Kind == state.AccountMissing,
-		Contact: Contact(p), Trouble: Trouble(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
+		Contact: Contact(p, f.Now), Trouble: Trouble(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.TrickleUps[u],
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
@@ -170,10 +170,12 @@ func Trouble(p state.Project) contact.Trouble {
 }
 
 // Contact is what package contact decides on, from the durable record.
-func Contact(p state.Project) contact.State {
+func Contact(p state.Project, now time.Time) contact.State {
 	c := p.Contact
+	age := now.Sub(p.AttachedAt)
 	return contact.State{
 		Failures: c.NRPCFailures, MasterFailures: c.MasterFailures,
 		FetchMaster: c.FetchMaster, MinRPCTime: c.MinRPCTime,
+		New: !c.Initialized && age >= 0 && age < contact.NewFor,
 	}
 }

@@ -99,7 +99,9 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	r := f.Last.Project(u).Fetch
 	v.Work, v.WorkCode, v.WorkCure = r.Text, string(r.Code), r.Cure
+	v.Asked = f.Asked[u]
 	if c, talks := f.Sessions[u]; talks {
+		v.InContact = true
 		v.Work = fmt.Sprintf("In contact with the project since %s: %s.", words.Time(c.Since, f.Now), c.About)
 	}
 	return v
