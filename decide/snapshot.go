@@ -131,6 +131,7 @@ type Result struct {
 	Running   bool          `json:"running,omitempty"`
 	Ran       time.Duration `json:"ran,omitempty"` // Running: for so long without a break
 	Unsaved   bool          `json:"unsaved,omitempty"`
+	Lost      time.Duration `json:"lost,omitempty"` // computing since its last checkpoint, which a shutdown now would lose
 	Started   bool          `json:"started,omitempty"`
 	Urgent    bool          `json:"urgent,omitempty"` // was in danger at the pass before
 	Suspended bool          `json:"suspended,omitempty"`

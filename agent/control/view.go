@@ -16,6 +16,7 @@ type Status struct {
 	RunMode    string    `json:"run_mode"`          // always, auto or never
 	NetMode    string    `json:"network_mode"`
 	Times      Times     `json:"times"`
+	Unsaved    float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: what a shutdown now would lose at the most
 	Projects   []Project `json:"projects"`
 	Tasks      []Task    `json:"tasks"`
 	Transfers  []Xfer    `json:"transfers"`
@@ -108,6 +109,8 @@ type Task struct {
 	Elapsed    float64   `json:"elapsed_seconds"`
 	Remaining  float64   `json:"remaining_seconds"` // estimated
 	Deadline   time.Time `json:"report_deadline,omitzero"`
+	Late       float64   `json:"late_seconds,omitempty"`    // it will miss its deadline by so much at the least; 0: it can be in time
+	Unsaved    float64   `json:"unsaved_seconds,omitempty"` // computing since its last checkpoint
 	ExitStatus int       `json:"exit_status,omitempty"`
 	Suspended  bool      `json:"suspended,omitempty"` // by the volunteer
 	Why        string    `json:"why"`                 // why it is not further

@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -120,11 +121,21 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 			v.Memory = p.WorkingSet
 		}
 		v.Unsaved = p.CPUTime-p.CheckpointCPUTime > unsaved
+		v.Lost = lost(p)
 	}
 	if runs && !run.Paused {
 		v.Running, v.Ran = true, f.Now.Sub(run.Since)
 	}
 	return v
+}
+
+// lost is how much computing of a process a shutdown now would lose, at the most: an
+// application may write a checkpoint when it is asked to quit, and most do not.
+func lost(p *executor.Progress) time.Duration {
+	if p.WithoutCheckpoint {
+		return p.Elapsed
+	}
+	return max(0, p.Elapsed-p.CheckpointElapsed)
 }
 
 func phase(r state.Result) decide.Phase {

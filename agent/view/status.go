@@ -43,6 +43,7 @@ func (f *Facts) Status() control.Status {
 		count[r.Project]++
 		t := f.showTask(key, r)
 		took[r.Project] += t.CPUTime
+		s.Unsaved += t.Unsaved
 		s.Tasks = append(s.Tasks, t)
 	}
 	for u, p := range f.DB.Projects.All() {
@@ -119,6 +120,7 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		t.Running, t.PID = !p.Suspended, p.PID
 		if p.PID != 0 { // else its slot is being prepared
 			t.Fraction, t.CPUTime, t.Elapsed = p.Fraction, p.CPUTime.Seconds(), p.Elapsed.Seconds()
+			t.Unsaved = lost(p).Seconds()
 		}
 	}
 	if t.Fraction == 0 && t.Elapsed > 0 { // the application reports none
@@ -127,10 +129,15 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 	if r.State >= protocol.ClientUploading && r.State != protocol.ClientAborted && r.State != protocol.ClientComputeError {
 		t.Fraction = 1
 	}
-	if _, j, ok := f.Last.Result(r.Project, r.Name); ok {
-		t.Remaining = j.Remaining.Seconds()
+	lateness := ""
+	if _, j, ok := f.Last.Result(r.Project, r.Name); ok && r.Computing() {
+		t.Remaining, t.Late = j.Remaining.Seconds(), j.Late.Seconds()
+		lateness = j.Lateness()
 	}
 	t.Why = f.why(r, t)
+	if lateness != "" {
+		t.Why += " " + lateness
+	}
 	return t
 }
 

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/words"
 )
 
@@ -41,11 +44,42 @@ func statusCmd(o *options) *cobra.Command {
 				running++
 			}
 		}
+		showLate(w, s.Tasks)
 		fmt.Fprintf(w, "%s, %d running on %s, %s.\n", words.Count(len(s.Tasks), "task"), running, words.Count(s.CPUs, "CPU"), words.Count(len(s.Transfers), "transfer"))
+		if s.Running {
+			fmt.Fprintln(w, shutdown(time.Duration(s.Unsaved*float64(time.Second))))
+		}
 		if w.live {
 			showProgress(w, s)
 		}
 	})
+}
+
+// showLate names tasks that will miss their deadlines, the latest first.
+func showLate(w display, tasks []control.Task) {
+	var late []control.Task
+	for _, t := range tasks {
+		if t.Late > 0 {
+			late = append(late, t)
+		}
+	}
+	slices.SortStableFunc(late, func(a, b control.Task) int { return cmp.Compare(b.Late, a.Late) })
+	for _, t := range late[:min(len(late), mostLate)] {
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("Task %s will be about %s late. You can: %s", t.Name, span(t.Late), fmt.Sprintf(decide.LateCure, t.Name))))
+	}
+	if n := len(late) - mostLate; n > 0 {
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("%s more will be late; to list them: starling tasks", words.Count(n, "task"))))
+	}
+}
+
+const mostLate = 3
+
+// shutdown says what a shutdown now would lose.
+func shutdown(unsaved time.Duration) string {
+	if unsaved < time.Second {
+		return "It is safe to shut down now: no work would be lost."
+	}
+	return "It is safe to shut down now: at most " + words.Span(unsaved) + " of computing would be lost, what tasks did since their last checkpoints."
 }
 
 // showProgress draws what moves: tasks that run, and files under way.
@@ -126,6 +160,9 @@ func tasksCmd(o *options) *cobra.Command {
 				if w.live {
 					done = bar(k.Fraction, 12)
 				}
+			}
+			if k.Late > 0 {
+				colour = yellow
 			}
 			t.add(colour, k.Name, k.App, st, done, span(k.Elapsed), span(k.Remaining), when(k.Deadline), k.Why)
 		}

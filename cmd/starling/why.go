@@ -100,8 +100,15 @@ func explain(w io.Writer, r decide.Record, about string) error {
 		}
 		found = true
 		plan := r.Plan.Results[i]
-		fmt.Fprintf(t, "%s\t%s%s\n", res.ID, plan.Text, changes(plan.Text, plan.Until, s.Now))
+		late := plan.Lateness()
+		if late != "" {
+			late = " " + late
+		}
+		fmt.Fprintf(t, "%s\t%s%s%s\n", res.ID, plan.Text, changes(plan.Text, plan.Until, s.Now), late)
 		if about != "" {
+			if late != "" {
+				fmt.Fprintf(t, "\tYou can: "+decide.LateCure+"\n", res.ID)
+			}
 			fmt.Fprintf(t, "\tdecision %s; project %s\n", plan.Code, s.Projects[res.Project].URL)
 			fmt.Fprintf(t, "\t%.1f%% done after %s, about %s remaining, deadline %s\n",
 				100*res.Fraction, words.Span(res.Elapsed), words.Span(plan.Remaining), when(res.Deadline))
@@ -125,6 +132,13 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 	}
 	if s.Network.Denied() {
 		fmt.Fprintf(w, "Network activity is suspended. %s%s\n", s.Network.Why, changes(s.Network.Why, s.Network.Until, s.Now))
+	}
+	lost := time.Duration(0)
+	for _, r := range s.Results {
+		lost += r.Lost
+	}
+	if len(s.Results) > 0 {
+		fmt.Fprintln(w, shutdown(lost))
 	}
 	if len(s.Projects) == 0 {
 		fmt.Fprintln(w, "No projects are attached. Choose one with: starling attach")

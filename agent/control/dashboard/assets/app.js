@@ -21,7 +21,8 @@ function showNow(v) {
   const facts = [`Tasks may use ${v.cpus} of ${v.all_cpus} ${v.all_cpus === 1 ? 'CPU' : 'CPUs'}`];
   if (v.memory) facts.push(`${bytes(v.memory)} of memory`);
   if (v.cpu_temperature) facts.push(`CPU at ${Math.round(v.cpu_temperature)} °C`);
-  text($('now-text'), facts.join(', ') + '.');
+  const lost = v.status.unsaved_seconds >= 1 ? `at most ${span(v.status.unsaved_seconds)} of computing` : 'nothing';
+  text($('now-text'), `${facts.join(', ')}. A shutdown now would lose ${lost}.`);
 
   const whys = [];
   for (const c of v.status.complaints ?? []) whys.push({ key: c, stop: true, text: c });
@@ -29,6 +30,8 @@ function showNow(v) {
   if (newer) whys.push({ key: 'newer', text: `Starling ${newer.version} is available; you have ${v.status.version}. See ${newer.url}` });
   if (v.compute.why) whys.push({ key: 'compute', stop: true, text: reason(v.compute.why, v.compute.until) });
   if (v.network.why) whys.push({ key: 'network', stop: true, text: reason(`Network activity is suspended. ${v.network.why}`, v.network.until) });
+  const late = (v.status.tasks ?? []).filter((t) => t.late_seconds > 0);
+  if (late.length) whys.push({ key: 'late', stop: true, text: late.length === 1 ? `${late[0].name} will be about ${span(late[0].late_seconds)} late` : `${late.length} tasks will be late, among them ${late[0].name} by about ${span(late[0].late_seconds)}` });
   for (const p of projects) {
     if (p.trouble) whys.push({ key: 't' + p.master_url, stop: true, text: `${name(p)}: ${p.trouble} ${p.trouble_cure}` });
     if (p.failing) whys.push({ key: 'f' + p.master_url, stop: true, text: `${name(p)}: ${p.failing.text} ${p.failing.cure}` });
