@@ -21,6 +21,7 @@ type Status struct {
 	Tasks      []Task    `json:"tasks"`
 	Transfers  []Xfer    `json:"transfers"`
 	Complaints []string  `json:"complaints,omitempty"` // what is wrong with the files people write
+	NoEffect   []string  `json:"no_effect,omitempty"`  // preferences that are set and do nothing on this computer, each with what you can do
 	Newer      *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
 	Manager    *Manager  `json:"manager,omitempty"`    // the account manager that is followed
 }

@@ -30,6 +30,11 @@ func (f *Facts) Status() control.Status {
 			s.Complaints = append(s.Complaints, text)
 		}
 	}
+	if f.PID != 0 && f.Now.Sub(f.Since) > sensed {
+		for _, x := range f.Prefs.Ineffective(f.Conditions) {
+			s.NoEffect = append(s.NoEffect, x.Text)
+		}
+	}
 	s.Manager = f.manager()
 	seen := f.Last.Snapshot
 	if seen.CPUs > 0 { // fewer perhaps than while the computer is in use, or more
@@ -64,6 +69,9 @@ func (f *Facts) Status() control.Status {
 	slices.SortFunc(s.Transfers, func(x, y control.Xfer) int { return strings.Compare(x.Name, y.Name) })
 	return s
 }
+
+// sensed is how long after its start an agent knows what it can sense of the computer.
+const sensed = 30 * time.Second
 
 func (f *Facts) showProject(u string, p state.Project, tasks int) control.Project {
 	acc := f.Accounts[u]

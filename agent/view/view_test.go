@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,5 +157,22 @@ func TestLatenessAndWhatAShutdownLoses(t *testing.T) {
 	in.ReportDeadline = now.Add(time.Hour)
 	if task := facts(t, in, state.File{Local: state.FilePresent}).Status().Tasks[0]; task.Late != 0 {
 		t.Errorf("in time, and %v s late", task.Late)
+	}
+}
+
+// A limit that protects nothing is said to, once what can be sensed is known.
+func TestPreferencesWithoutEffect(t *testing.T) {
+	f := facts(t, state.Result{}, state.File{})
+	f.Prefs.TemperatureCeiling, f.Since = 70, now
+	if s := f.Status(); len(s.NoEffect) > 0 {
+		t.Errorf("at the start: %q", s.NoEffect)
+	}
+	f.Since = now.Add(-time.Minute)
+	if s := f.Status(); len(s.NoEffect) != 1 || !strings.HasPrefix(s.NoEffect[0], "max_cpu_temperature has no effect") {
+		t.Errorf("got %q", s.NoEffect)
+	}
+	f.Conditions.Temperature = 50
+	if s := f.Status(); len(s.NoEffect) > 0 {
+		t.Errorf("with a sensor: %q", s.NoEffect)
 	}
 }

@@ -20,6 +20,9 @@ func statusCmd(o *options) *cobra.Command {
 		for _, c := range s.Complaints {
 			fmt.Fprintln(w, w.paint(yellow, "Settings: "+c))
 		}
+		for _, x := range s.NoEffect {
+			fmt.Fprintln(w, w.paint(yellow, "Preferences: "+x))
+		}
 		if r := s.Newer; r != nil {
 			fmt.Fprintf(w, "Starling %s is available; you have %s. See %s\n", r.Version, s.Version, r.URL)
 		}

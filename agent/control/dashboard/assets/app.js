@@ -26,6 +26,7 @@ function showNow(v) {
 
   const whys = [];
   for (const c of v.status.complaints ?? []) whys.push({ key: c, stop: true, text: c });
+  for (const x of v.status.no_effect ?? []) whys.push({ key: x, stop: true, text: x });
   const newer = v.status.newer;
   if (newer) whys.push({ key: 'newer', text: `Starling ${newer.version} is available; you have ${v.status.version}. See ${newer.url}` });
   if (v.compute.why) whys.push({ key: 'compute', stop: true, text: reason(v.compute.why, v.compute.until) });
