@@ -61,7 +61,7 @@ var FailureSayings = []FailureSaying{
 	{ExitStatus, "its application reported an error (%s)", "its application reported an error", theirs},
 	{NeverFinished, "its application ended 100 times without finishing or saving its work", "", theirs},
 	{DiskLimit, "it used more disk space than its project allows", "", limit},
-	{TimeLimit, "it computed longer than its project allows", "", limit + " If this computer is often slowed down by other programs, run its benchmark again."},
+	{TimeLimit, "it computed longer than its project allows", "", limit},
 	{MemoryLimit, "it used more memory than its project or your preferences allow", "", "You can allow more memory with ram_max_used_busy_pct and ram_max_used_idle_pct, if the task's need is below this computer's memory. " + limit},
 	{NotStarted, "its application could not be started (%s)", "its application could not be started", "Run starling doctor. If it finds nothing, the application does not fit this computer. To fetch no more of its tasks: starling nomorework URL"},
 	{InputMissing, "its input file %s is not on the project's server", "an input file is not on the project's server", files},
@@ -119,7 +119,7 @@ func (f Failure) Cure(masterURL string) string {
 // Failing says that the last n tasks of a project failed, and why the last of them did.
 func (f Failure) Failing(n int) string {
 	if n <= 1 {
-		return fmt.Sprintf("The last task failed: %s, because %s.", f.Task, f.Cause())
+		return fmt.Sprintf("The last task, %s, failed because %s.", f.Task, f.Cause())
 	}
-	return fmt.Sprintf("The last %d tasks failed, most recently %s, because %s.", n, f.Task, f.Cause())
+	return fmt.Sprintf("The last %d tasks failed, most recently %s because %s.", n, f.Task, f.Cause())
 }

@@ -159,7 +159,7 @@ func failed(f workfetch.Failure) string {
 	case workfetch.AbortedByProject:
 		return "The project no longer needs this task and aborted it. It will be reported at the next contact."
 	case workfetch.AbortedByUser:
-		return "You aborted it. It will be reported at the next contact."
+		return "You aborted this task. It will be reported at the next contact."
 	}
 	if f.Stderr != "" {
 		text += fmt.Sprintf(" The last line that its application wrote: %q.", f.Stderr[strings.LastIndexByte(f.Stderr, '\n')+1:])
