@@ -57,10 +57,9 @@ func (r *replier) apply(tx *state.Tx) {
 		return
 	}
 	p.Contact.Initialized = true
-	if len(r.reply.Results) > 0 {
-		setTrouble(p, contact.Trouble{}, r.now)
-	} else {
-		setTrouble(p, contact.Refused(said(r.reply.Messages)), r.now)
+	var trouble contact.Trouble
+	if len(r.reply.Results) == 0 {
+		trouble = contact.Refused(said(r.reply.Messages))
 	}
 	setContact(p, view.Contact(*p, r.now).Succeeded(r.now, r.reply.RequestDelay))
 	if d := r.reply.NextRPCDelay; d > 0 {
@@ -72,8 +71,9 @@ func (r *replier) apply(tx *state.Tx) {
 		// A server that takes nothing is not pressed: its answer counts, but the
 		// next contact waits as if there had been none.
 		setContact(p, view.Contact(before, r.now).Failed(r.now, r.t.Rand))
-		setTrouble(p, contact.Trouble{Code: contact.NotAcknowledged, Detail: "the server acknowledged none of the reported results"}.After(view.Trouble(before), r.now), r.now)
+		trouble = contact.Trouble{Code: contact.NotAcknowledged, Detail: "the server acknowledged none of the reported results"}
 	}
+	setTrouble(p, trouble, r.now)
 	r.aborts(tx)
 	r.work(tx)
 	r.fetched()
