@@ -86,6 +86,8 @@ type Agent struct {
 	kept     keeping
 	bounded  string // what the system bounds of each task
 
+	suspended suspended
+
 	quitting <-chan struct{}
 }
 

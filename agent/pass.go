@@ -32,6 +32,7 @@ func (a *Agent) decide(now time.Time) decide.Decision {
 
 // logChanges logs what was decided differently from the last time.
 func (a *Agent) logChanges(before, d decide.Decision) {
+	a.suspended.log(a.core.Log, before.Snapshot, d.Snapshot)
 	first := before.Snapshot.Now.IsZero()
 	if now := d.Snapshot.Compute; first || now.Code != before.Snapshot.Compute.Code {
 		a.core.Log.Debug("computing", logflag.Key, logflag.Suspend, "allowed", !now.Denied(), "why", now.Why)

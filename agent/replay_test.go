@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -61,12 +62,13 @@ func TestUpstreamSendsWorkWithABadSignature(t *testing.T) {
 func TestUpstreamRefusals(t *testing.T) {
 	for _, tt := range []struct {
 		capture string
-		message string        // shown to the volunteer
+		message string // shown to the volunteer
+		code    contact.TroubleCode
 		silence time.Duration // no contact before that
 	}{
-		{"10-bad-authenticator", "Invalid or missing account key", time.Hour},
-		{"13-wrong-platform", "z80-cpm", 24 * time.Hour},
-		{"14-not-xml", "Error in request message", 0},
+		{"10-bad-authenticator", "Invalid or missing account key", contact.KeyRefused, time.Hour},
+		{"13-wrong-platform", "z80-cpm", contact.PlatformRefused, 24 * time.Hour},
+		{"14-not-xml", "Error in request message", contact.ReplyUnusable, 0},
 	} {
 		t.Run(tt.capture, func(t *testing.T) {
 			w := newWorld(t, benchURL, withMaster(t, benchURL, upstream(t, tt.capture)), nil)
@@ -74,6 +76,12 @@ func TestUpstreamRefusals(t *testing.T) {
 				p := w.project(t, 4*time.Minute)
 				if !strings.Contains(strings.Join(p.Notices, "\n"), tt.message) {
 					t.Errorf("notices %q, want %q", p.Notices, tt.message)
+				}
+				if p.TroubleCode != string(tt.code) || p.TroubleCure == "" {
+					t.Errorf("trouble %q %q, want %q", p.TroubleCode, p.Trouble, tt.code)
+				}
+				if tt.silence > 0 && (p.WorkCode != string(tt.code) || p.WorkCure != p.TroubleCure || !strings.HasPrefix(p.Work, p.Trouble)) {
+					t.Errorf("work is not fetched because %q %q, want the same as the trouble %q", p.WorkCode, p.Work, p.Trouble)
 				}
 				if p.WorkCode == "ask" || p.Work == "" {
 					t.Errorf("no reason is given for fetching nothing: %q %q", p.WorkCode, p.Work)
@@ -130,22 +138,25 @@ func TestFaultsOfServersLeadToBackoffAndNothingElse(t *testing.T) {
 		last := ""
 		for range 4 * 60 * 60 { // every second for four hours
 			p := w.project(t, time.Second)
-			if p.Trouble != last {
-				seen = append(seen, p.Trouble)
-				last = p.Trouble
+			if p.TroubleFull != last {
+				seen = append(seen, p.TroubleCode+": "+p.TroubleFull)
+				last = p.TroubleFull
 				if p.Trouble != "" && p.NextContact.Before(time.Now().Add(5*time.Second)) {
 					t.Errorf("%q: next contact at %v, want a wait", p.Trouble, p.NextContact)
+				}
+				if p.Trouble != "" && (p.TroubleCure == "" || p.TroubleSince.IsZero() || strings.Contains(p.Trouble, "EOF")) {
+					t.Errorf("%+v: no cure, no start or raw words", p)
 				}
 			}
 		}
 		want := []string{
-			"no scheduler URL", "unexpected EOF", "", "HTTP 500", "web page", "down for maintenance", "is not closed", "connection closed", "",
+			"not_a_project: ", "connection_lost: ", ": ", "server_error: ", "not_a_project: ", "maintenance: ", "reply_unusable: ", "connection_lost: ", ": ",
 		}
 		if len(seen) != len(want) {
 			t.Fatalf("troubles were %q, want %q", seen, want)
 		}
 		for i := range want {
-			if !strings.Contains(seen[i], want[i]) || want[i] == "" && seen[i] != "" {
+			if !strings.HasPrefix(seen[i], want[i]) {
 				t.Errorf("trouble %d was %q, want %q in it", i, seen[i], want[i])
 			}
 		}

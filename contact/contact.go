@@ -34,6 +34,26 @@ type State struct {
 	MasterFailures int       `json:"master_failures,omitempty"` // of master fetches since the last success
 	FetchMaster    bool      `json:"fetch_master,omitempty"`
 	MinRPCTime     time.Time `json:"min_rpc_time,omitzero"` // no contact before
+	// New: the project was attached less than NewFor ago, and no scheduler of it has
+	// answered yet.
+	New bool `json:"new,omitempty"`
+}
+
+// NewFor is how long a project that has never answered is tried in the rhythm of
+// firstWaits. Whoever attaches one during an outage of minutes looks at it meanwhile;
+// BOINC's client is silent for a day after three attempts.
+const NewFor = 24 * time.Hour
+
+// firstWaits are the waits after the first failures in a row; the last holds for those that
+// follow. They are shortened by chance by up to a quarter, so that many who attach at once
+// do not come back at once.
+var firstWaits = []time.Duration{
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour,
+}
+
+func firstWait(failures int, rng *rand.Rand) time.Duration {
+	wait := firstWaits[min(max(failures, 1), len(firstWaits))-1]
+	return time.Duration(float64(wait) * (0.75 + rng.Float64()/4))
 }
 
 // Failed is the contact after a session in which no scheduler answered. After
@@ -47,7 +67,11 @@ func (c State) Failed(now time.Time, rng *rand.Rand) State {
 		c.MinRPCTime = time.Time{}
 		return c
 	}
-	c.MinRPCTime = now.Add(backoff.Delay(min(c.Failures, RetryCap), RetryDelayMin, RetryDelayMax, rng))
+	wait := backoff.Delay(min(c.Failures, RetryCap), RetryDelayMin, RetryDelayMax, rng)
+	if c.New {
+		wait = firstWait(c.Failures, rng)
+	}
+	c.MinRPCTime = now.Add(wait)
 	return c
 }
 
@@ -57,7 +81,10 @@ func (c State) MasterFailed(now time.Time, rng *rand.Rand) State {
 	c.MasterFailures++
 	c.FetchMaster = true
 	wait := MasterFetchInterval
-	if c.MasterFailures < MasterFetchRetryCap {
+	switch {
+	case c.New:
+		wait = firstWait(c.MasterFailures, rng)
+	case c.MasterFailures < MasterFetchRetryCap:
 		wait = backoff.Delay(c.MasterFailures, RetryDelayMin, RetryDelayMax, rng)
 	}
 	c.MinRPCTime = now.Add(wait)

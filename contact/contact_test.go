@@ -236,3 +236,27 @@ func TestDue(t *testing.T) {
 		}
 	}
 }
+
+// A project that was just attached is looked for within minutes and then every hour: its
+// volunteer is there to see it.
+func TestANewProjectIsTriedInAFriendlyRhythm(t *testing.T) {
+	want := []time.Duration{1, 2, 5, 10, 20, 30, 60, 60, 60}
+	for name, fail := range map[string]func(contact.State, time.Time, *rand.Rand) contact.State{
+		"master page": contact.State.MasterFailed, "scheduler": contact.State.Failed,
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		c := contact.State{New: true}
+		for i, most := range want {
+			most *= time.Minute
+			c = fail(c, now, rng)
+			if wait := c.MinRPCTime.Sub(now); wait < most*3/4 || wait > most {
+				t.Errorf("%s: waits %v after %d failures, want %v or a little less", name, wait, i+1, most)
+			}
+		}
+	}
+	// After a day the usual rules hold.
+	c := contact.State{MasterFailures: 28}.MasterFailed(now, rand.New(rand.NewPCG(1, 2)))
+	if wait := c.MinRPCTime.Sub(now); wait != contact.MasterFetchInterval {
+		t.Errorf("waits %v, want %v", wait, contact.MasterFetchInterval)
+	}
+}

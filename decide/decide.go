@@ -42,10 +42,24 @@ type ProjectPlan struct {
 type ResultPlan struct {
 	jobsched.Reason
 	Remaining time.Duration `json:"remaining,omitempty"` // estimated computing time left
+	// Late is by how much it will miss its deadline at the least; 0: it can be in time.
+	Late time.Duration `json:"late,omitempty"`
 	// GiveUp: its deadline passed before it was started. Computing it would only
 	// take time from others.
 	GiveUp bool `json:"give_up,omitempty"`
 }
+
+// Lateness says in one sentence that it will miss its deadline; "" if it can be in time.
+func (r ResultPlan) Lateness() string {
+	if r.Late <= 0 {
+		return ""
+	}
+	return "It will be about " + words.Span(r.Late) + " late."
+}
+
+// LateCure is what a person can do about a task that will be late.
+const LateCure = "Let it run more: allow more CPUs (max_ncpus_pct) or more time (starling mode always), or suspend others. " +
+	"If it cannot be in time, abort it, so that another computer gets it: starling task abort %s"
 
 // Codes of results that jobsched is not asked about.
 const (
@@ -207,6 +221,9 @@ func (p *pass) run() {
 			Debt: p.plan.Projects[i].Debt, Unreachable: pr.unreachable(), Suspended: pr.Suspended, Overdrawn: p.overdrawn(i),
 		})
 	}
+	for k, late := range jobsched.Late(p.Now, p.CPUs, p.OnFrac, jobs) {
+		p.plan.Results[index[k]].Late = late
+	}
 	reasons, again := jobsched.Choose(s)
 	for k, r := range reasons {
 		p.plan.Results[index[k]].Reason = r
@@ -252,7 +269,7 @@ func (p *pass) fetch() {
 	for i, pr := range p.Projects {
 		s.Projects[i] = workfetch.Project{
 			URL: pr.URL, Share: pr.Share, Debt: p.plan.Projects[i].Debt, Suspended: pr.Suspended, Counts: pr.counts(), NoWorkWhy: pr.noWorkWhy(),
-			NoCPUApps: pr.NoCPUApps, MinRPCTime: pr.Contact.MinRPCTime, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy,
+			NoCPUApps: pr.NoCPUApps, MinRPCTime: pr.Contact.MinRPCTime, Trouble: pr.Trouble, Asked: pr.Asked, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy, Failures: pr.Failures, Failed: pr.Failed,
 			JobTime: time.Duration(float64(pr.JobTime) * p.correction[i]), Latency: pr.Latency,
 			Unreachable: pr.unreachable(), Proved: p.proved[i], Uploading: !pr.Uploading.IsZero(),
 			Overdrawn: p.overdrawn(i), Talking: pr.Talking, TalkingSince: pr.TalkingSince,

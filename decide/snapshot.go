@@ -6,6 +6,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/workfetch"
 )
 
 // A Snapshot is all that a pass looks at. It holds no secrets and survives JSON,
@@ -42,19 +43,22 @@ type Project struct {
 	Resetting  bool    `json:"resetting,omitempty"`       // the latter
 	Missing    bool    `json:"account_missing,omitempty"` // its account file is: it continues and gets no new work
 
-	Contact    contact.State `json:"contact"`
-	Known      bool          `json:"known,omitempty"`      // a scheduler has answered since the attach
-	Schedulers int           `json:"schedulers,omitempty"` // scheduler URLs that are known
-	NextRPC    time.Time     `json:"next_rpc,omitzero"`    // contact then even with nothing to do; zero: none
-	Trickles   bool          `json:"trickles,omitempty"`   // its applications have messages for it
-	Asked      bool          `json:"asked,omitempty"`      // a person wants it contacted now
-	Talking    bool          `json:"talking,omitempty"`    // a session is under way
+	Contact    contact.State   `json:"contact"`
+	Trouble    contact.Trouble `json:"trouble,omitzero"`     // of the last contact
+	Known      bool            `json:"known,omitempty"`      // a scheduler has answered since the attach
+	Schedulers int             `json:"schedulers,omitempty"` // scheduler URLs that are known
+	NextRPC    time.Time       `json:"next_rpc,omitzero"`    // contact then even with nothing to do; zero: none
+	Trickles   bool            `json:"trickles,omitempty"`   // its applications have messages for it
+	Asked      bool            `json:"asked,omitempty"`      // a person wants it contacted now
+	Talking    bool            `json:"talking,omitempty"`    // a session is under way
 	// TalkingSince is when it began, and ForWork is set if work is asked for in it.
 	TalkingSince time.Time `json:"talking_since,omitzero"`
 	ForWork      bool      `json:"for_work,omitempty"`
 
 	Backoff    time.Time          `json:"backoff,omitzero"`          // no request for work before
 	BackoffWhy string             `json:"backoff_why,omitempty"`     // why, as a sentence for people; "": the last request brought none
+	Failures   int                `json:"failures,omitempty"`        // tasks that failed since one was good
+	Failed     workfetch.Failure  `json:"failed,omitzero"`           // the last of them
 	NoCPUApps  bool               `json:"no_cpu_apps,omitempty"`     // it told that it has none
 	JobTime    time.Duration      `json:"job_time,omitempty"`        // stated computing time of what it sent last
 	Latency    time.Duration      `json:"latency,omitempty"`         // from sending to the deadline of what it sent last
@@ -127,6 +131,7 @@ type Result struct {
 	Running   bool          `json:"running,omitempty"`
 	Ran       time.Duration `json:"ran,omitempty"` // Running: for so long without a break
 	Unsaved   bool          `json:"unsaved,omitempty"`
+	Lost      time.Duration `json:"lost,omitempty"` // computing since its last checkpoint, which a shutdown now would lose
 	Started   bool          `json:"started,omitempty"`
 	Urgent    bool          `json:"urgent,omitempty"` // was in danger at the pass before
 	Suspended bool          `json:"suspended,omitempty"`

@@ -72,7 +72,7 @@ func TestTheComputerComesFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	meter("Metered", uint32(1))
-	await(t, ctx, a, "the game to stop it", stopped("starling-game is running (exclusive_app)"))
+	await(t, ctx, a, "the game to stop it", stopped("starling-game is running (exclusive_apps in starling.toml)"))
 	_ = play.Process.Kill()
 	_ = play.Wait()
 	await(t, ctx, a, "it to run in spite of the metered network", func(s control.Status) bool {

@@ -125,7 +125,7 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 	case p.SuspendIfNoRecentInput > 0 && c.IdleKnown && c.Idle > time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)):
 		return Permission{Code: NoRecentInput, Why: fmt.Sprintf("There has been no input for %s (suspend_if_no_recent_input).", minutes(p.SuspendIfNoRecentInput))}
 	case c.Exclusive != "":
-		return Permission{Code: Exclusive, Why: c.Exclusive + " is running (exclusive_app)."}
+		return Permission{Code: Exclusive, Why: c.Exclusive + " is running (exclusive_apps in starling.toml)."}
 	case limit > 0 && c.OtherCPU > limit:
 		return Permission{Code: CPUBusy, Why: fmt.Sprintf("Other programs are using %.0f%% of the CPUs, more than the limit of %v%% (suspend_cpu_usage).", c.OtherCPU, limit)}
 	case p.TemperatureCeiling > 0 && c.Temperature > p.TemperatureCeiling:

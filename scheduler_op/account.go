@@ -3,7 +3,6 @@ package schedulerop
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/url"
 	"strings"
 
@@ -19,7 +18,7 @@ func (c *Client) ProjectConfig(ctx context.Context, masterURL string) (*protocol
 	}
 	config, err := protocol.ParseProjectConfig(b)
 	if err != nil {
-		return nil, &Error{"project config", u, fmt.Errorf("%w%s", err, looksLike(b))}
+		return nil, &Error{"project config", u, unusable(err, b)}
 	}
 	return config, nil
 }
@@ -62,7 +61,7 @@ func (c *Client) account(ctx context.Context, u string, q url.Values) (protocol.
 	key, err := protocol.ParseAccountReply(b)
 	if err != nil {
 		if _, refused := errors.AsType[*protocol.AccountError](err); !refused {
-			err = fmt.Errorf("%w%s", err, looksLike(b))
+			err = unusable(err, b)
 		}
 		return "", &Error{"account", u, err}
 	}

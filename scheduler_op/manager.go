@@ -2,7 +2,6 @@ package schedulerop
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/starling-grid/starling/protocol"
 )
@@ -18,7 +17,7 @@ func (c *Client) Manager(ctx context.Context, managerURL string, req *protocol.M
 	reply, err := protocol.ParseManagerReply(b)
 	switch {
 	case err != nil:
-		return nil, &Error{"account manager", u, fmt.Errorf("%w%s", err, looksLike(b))}
+		return nil, &Error{"account manager", u, unusable(err, b)}
 	case reply.ErrorNum != 0 || reply.Error != "":
 		return nil, &Error{"account manager", u, &protocol.AccountError{Num: reply.ErrorNum, Msg: reply.Error}}
 	}

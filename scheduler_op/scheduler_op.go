@@ -97,7 +97,7 @@ func (c *Client) rpc(ctx context.Context, u string, body []byte) (*protocol.Sche
 	}
 	reply, err := protocol.ParseSchedulerReply(b)
 	if err != nil {
-		return nil, fmt.Errorf("%w%s", err, looksLike(b))
+		return nil, unusable(err, b)
 	}
 	return reply, nil
 }
@@ -134,16 +134,16 @@ func (c *Client) do(req *retryablehttp.Request, limit int64) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, fmt.Errorf("HTTP %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+		return nil, &StatusError{resp.StatusCode}
 	}
 	b, err := io.ReadAll(steady(io.LimitReader(resp.Body, limit+1), cancel))
 	switch {
 	case errors.Is(context.Cause(ctx), errDrips):
 		return nil, errDrips
 	case err != nil:
-		return nil, fmt.Errorf("connection closed in the middle of the reply: %w", err)
+		return nil, fmt.Errorf("%w: %w", errCut, err)
 	case int64(len(b)) > limit:
-		return nil, fmt.Errorf("reply longer than %d bytes", limit)
+		return nil, fmt.Errorf("%w than %d bytes", errLong, limit)
 	}
 	return b, nil
 }
@@ -180,13 +180,19 @@ func plain(err error) error {
 	return err
 }
 
-// looksLike adds what an answer is that was not understood.
-func looksLike(b []byte) string {
+var (
+	errCut   = errors.New("connection closed in the middle of the reply")
+	errLong  = errors.New("reply longer")
+	errReply = errors.New("unusable reply")
+)
+
+// unusable is the error of an answer that was not understood, and says what it looks like.
+func unusable(err error, b []byte) error {
 	switch head := bytes.ToLower(bytes.TrimSpace(b[:min(len(b), 512)])); {
 	case len(head) == 0:
-		return " (the reply is empty)"
+		return fmt.Errorf("%w: %w (the reply is empty)", errReply, err)
 	case bytes.HasPrefix(head, []byte("<!doctype html")), bytes.HasPrefix(head, []byte("<html")):
-		return " (the reply is a web page, perhaps a network login page or a maintenance notice)"
+		return fmt.Errorf("%w (%w)", err, errWebPage)
 	}
-	return ""
+	return fmt.Errorf("%w: %w", errReply, err)
 }

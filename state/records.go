@@ -112,8 +112,16 @@ type Contact struct {
 	MinRPCTime     time.Time `json:"min_rpc_time,omitzero"`  // no contact before, unless the user asks
 	NextRPCTime    time.Time `json:"next_rpc_time,omitzero"` // contact then even with nothing to do; zero: none
 	LastRPC        time.Time `json:"last_rpc,omitzero"`      // last answer
-	LastError      string    `json:"last_error,omitzero"`    // why the last contact failed; "" if it did not
+	LastError      string    `json:"last_error,omitzero"`    // why the last contact failed, as the program met it; "" if it did not
+	Trouble        Trouble   `json:"trouble,omitzero"`       // what that means; zero: nothing is wrong
 	Initialized    bool      `json:"initialized,omitzero"`   // a scheduler has answered since the attach
+}
+
+// Trouble is what is wrong between this computer and a project: see contact.Trouble.
+type Trouble struct {
+	Code  string    `json:"code,omitzero"`
+	About string    `json:"about,omitzero"`
+	Since time.Time `json:"since,omitzero"`
 }
 
 // Retry is a failure count and the time before which nothing is tried again.
@@ -129,6 +137,16 @@ type WorkFetch struct {
 	Got     int       `json:"got,omitzero"`      // results it brought
 	Why     string    `json:"why,omitzero"`      // the server's words when it brought none, or what else is wrong
 	Errors  int       `json:"errors,omitzero"`   // results that failed since one was good
+	Failure Failure   `json:"failure,omitzero"`  // the last of them
+}
+
+// Failure is how a result failed: see workfetch.Failure.
+type Failure struct {
+	Task   string    `json:"task,omitzero"`
+	Code   string    `json:"code,omitzero"`
+	About  string    `json:"about,omitzero"`
+	Stderr string    `json:"stderr,omitzero"` // its last lines
+	At     time.Time `json:"at,omitzero"`
 }
 
 // A Notice is a message from a project to a person.

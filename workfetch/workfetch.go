@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 )
@@ -49,9 +50,14 @@ type Project struct {
 	Talking      bool
 	TalkingSince time.Time
 	Held         int // results here, those that are to be reported included
-	MinRPCTime   time.Time
-	Backoff      time.Time // no request for work before, since the last brought none
-	BackoffWhy   string    // why, as a sentence for people; "": the last brought none
+	// Asked: the volunteer wants it contacted now, whatever it was waited for.
+	Asked      bool
+	MinRPCTime time.Time
+	Trouble    contact.Trouble // of the last contact
+	Backoff    time.Time       // no request for work before, since the last brought none
+	BackoffWhy string          // why, as a sentence for people; "": the last brought none, or tasks fail
+	Failures   int             // tasks that failed here since one was good
+	Failed     Failure         // the last of them
 
 	// What its results are like, from those it sent; zero: none yet.
 	JobTime time.Duration // estimated computing time of one, corrected
@@ -86,6 +92,7 @@ const (
 	UploadFirst   Code = "upload_under_way"
 	RequestDelay  Code = "request_delay"
 	NoWorkBackoff Code = "no_work_backoff"
+	TasksFail     Code = "tasks_fail"
 
 	// What holds for all projects alike.
 	Network    Code = "network_suspended"
@@ -97,6 +104,7 @@ const (
 type Reason struct {
 	Code      Code      `json:"code"`
 	Text      string    `json:"text"`                // one sentence for people
+	Cure      string    `json:"cure,omitempty"`      // what a person can do about it; "": nothing is wrong
 	Until     time.Time `json:"until,omitzero"`      // when it changes; zero: not known
 	Seconds   float64   `json:"seconds,omitempty"`   // Ask: CPU seconds wanted
 	Instances float64   `json:"instances,omitempty"` // Ask: idle CPUs to fill
@@ -114,7 +122,7 @@ func Choose(s Snapshot) []Reason {
 	reasons := make([]Reason, len(s.Projects))
 	best := -1
 	for i := range s.Projects {
-		r := f.judge(i)
+		r := f.pause(i, f.judge(i))
 		reasons[i] = r
 		if r.Code == Ask && (best < 0 || f.before(i, best)) {
 			best = i
@@ -316,19 +324,42 @@ func (p Project) barred(s Snapshot) (Reason, bool) {
 		return Reason{Code: TooManyUpload, Text: fmt.Sprintf("%s waiting for files to be uploaded.", words.Count(p.Uploads, "result"))}, true
 	case p.Talking:
 		return Reason{Code: Conversing, Text: "Waiting for the project's reply since " + words.Time(p.TalkingSince, s.Now) + "."}, true
-	case s.Now.Before(p.MinRPCTime):
+	case s.Now.Before(p.MinRPCTime) && p.Trouble.Is() && !p.Asked:
 		return Reason{
-			Code: RequestDelay, Until: p.MinRPCTime,
-			Text: "Waiting until " + words.Time(p.MinRPCTime, s.Now) + ", because the project asked for a delay or could not be reached.",
+			Code: Code(p.Trouble.Code), Until: p.MinRPCTime, Cure: p.Trouble.Cure(p.URL),
+			Text: p.Trouble.Cause() + " Next try " + words.When(p.MinRPCTime, s.Now) + ".",
 		}, true
-	case s.Now.Before(p.Backoff):
+	case s.Now.Before(p.Backoff) && !p.Asked:
+		until := p.Backoff
+		if p.MinRPCTime.After(until) {
+			until = p.MinRPCTime
+		}
+		if p.BackoffWhy == "" && p.Failed.Is() {
+			return Reason{
+				Code: TasksFail, Until: until, Cure: p.Failed.Cure(p.URL),
+				Text: p.Failed.Failing(p.Failures) + " More work is requested " + words.When(until, s.Now) + ".",
+			}, true
+		}
 		text := "The last request brought no work"
 		if p.BackoffWhy != "" {
 			text = strings.TrimSuffix(p.BackoffWhy, ".")
 		}
-		return Reason{Code: NoWorkBackoff, Until: p.Backoff, Text: text + ". Trying again " + words.When(p.Backoff, s.Now) + "."}, true
+		return Reason{Code: NoWorkBackoff, Until: until, Text: text + ". Trying again " + words.When(until, s.Now) + "."}, true
 	}
 	return Reason{}, false
+}
+
+// pause has a project wait that is to be asked for work but wants no contact yet. Whoever
+// has no reason to ask anyway does not wait for that.
+func (f *fetcher) pause(i int, r Reason) Reason {
+	p := f.Projects[i]
+	if r.Code != Ask || !f.Now.Before(p.MinRPCTime) || p.Asked {
+		return r
+	}
+	r.Code, r.Until = RequestDelay, p.MinRPCTime
+	r.Text = "More work will be requested " + words.When(p.MinRPCTime, f.Now) + ": the project asked for this pause between contacts."
+	r.Seconds, r.Instances = 0, 0
+	return r
 }
 
 // balance says what a project is owed, or owes, in CPU-seconds.

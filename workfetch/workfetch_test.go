@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/workfetch"
 	"pgregory.net/rapid"
@@ -54,6 +55,17 @@ func TestReasons(t *testing.T) {
 		{"an upload under way", queue(0, 2), func(p *workfetch.Project) { p.Uploading = true }, workfetch.UploadFirst},
 		{"an upload under way while a CPU is idle", queue(0, 1), func(p *workfetch.Project) { p.Uploading = true }, workfetch.Ask},
 		{"a request delay", nil, func(p *workfetch.Project) { p.MinRPCTime = now.Add(time.Second) }, workfetch.RequestDelay},
+		{"a request delay with a full queue", queue(0, 12), func(p *workfetch.Project) { p.MinRPCTime = now.Add(time.Second) }, workfetch.BufferFull},
+		{"a request delay after no work", nil, func(p *workfetch.Project) {
+			p.MinRPCTime, p.Backoff = now.Add(time.Second), now.Add(time.Minute)
+		}, workfetch.NoWorkBackoff},
+		{"a server that is down", nil, func(p *workfetch.Project) {
+			p.MinRPCTime, p.Trouble = now.Add(time.Second), contact.Trouble{Code: contact.ServerDown}
+		}, "server_down"},
+		{"a server that was down and is tried now", nil, func(p *workfetch.Project) { p.Trouble = contact.Trouble{Code: contact.ServerDown} }, workfetch.Ask},
+		{"an update during a request delay", nil, func(p *workfetch.Project) { p.MinRPCTime, p.Asked = now.Add(time.Minute), true }, workfetch.Ask},
+		{"an update after no work", nil, func(p *workfetch.Project) { p.Backoff, p.Asked = now.Add(time.Minute), true }, workfetch.Ask},
+		{"an update with a full queue", queue(0, 12), func(p *workfetch.Project) { p.MinRPCTime, p.Asked = now.Add(time.Minute), true }, workfetch.BufferFull},
 		{"a request delay that is over", nil, func(p *workfetch.Project) { p.MinRPCTime = now }, workfetch.Ask},
 		{"no work the last time", nil, func(p *workfetch.Project) { p.Backoff = now.Add(time.Minute) }, workfetch.NoWorkBackoff},
 		{"deadlines that could not be kept", queue(0, 3), func(p *workfetch.Project) { p.Latency = 30 * time.Minute }, workfetch.Deadlines},
@@ -65,6 +77,21 @@ func TestReasons(t *testing.T) {
 				t.Errorf("got %+v, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// A cause of trouble comes with its cure and its end; a pause is said as one.
+func TestTroubleAndPausesAreToldApart(t *testing.T) {
+	at := now.Add(time.Hour)
+	down := workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) {
+		p.MinRPCTime, p.Trouble = at, contact.Trouble{Code: contact.ServerDown, About: "p.example"}
+	})))[0]
+	if down.Text != "p.example refuses connections: the server is down, or a firewall blocks the connection. Next try at 13:00." || down.Cure == "" || !down.Until.Equal(at) {
+		t.Errorf("got %+v", down)
+	}
+	pause := workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) { p.MinRPCTime = at })))[0]
+	if pause.Text != "More work will be requested at 13:00: the project asked for this pause between contacts." || pause.Cure != "" || pause.Seconds != 0 || !pause.Until.Equal(at) {
+		t.Errorf("got %+v", pause)
 	}
 }
 

@@ -16,10 +16,12 @@ type Status struct {
 	RunMode    string    `json:"run_mode"`          // always, auto or never
 	NetMode    string    `json:"network_mode"`
 	Times      Times     `json:"times"`
+	Unsaved    float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: what a shutdown now would lose at the most
 	Projects   []Project `json:"projects"`
 	Tasks      []Task    `json:"tasks"`
 	Transfers  []Xfer    `json:"transfers"`
 	Complaints []string  `json:"complaints,omitempty"` // what is wrong with the files people write
+	NoEffect   []string  `json:"no_effect,omitempty"`  // preferences that are set and do nothing on this computer, each with what you can do
 	Newer      *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
 	Manager    *Manager  `json:"manager,omitempty"`    // the account manager that is followed
 }
@@ -63,17 +65,36 @@ type Project struct {
 	Tasks        int       `json:"tasks"`
 	LastContact  time.Time `json:"last_contact,omitzero"`
 	NextContact  time.Time `json:"next_contact,omitzero"` // not before
-	Trouble      string    `json:"trouble,omitempty"`     // why the last contact failed
+	Trouble      string    `json:"trouble,omitempty"`     // what is wrong with it: the cause, in one sentence
+	TroubleCode  string    `json:"trouble_code,omitempty"`
+	TroubleCure  string    `json:"trouble_cure,omitempty"`   // what a person can do
+	TroubleFull  string    `json:"trouble_detail,omitempty"` // the error as the program met it
+	TroubleSince time.Time `json:"trouble_since,omitzero"`
 	Failures     int       `json:"failures,omitempty"`
 	Work         string    `json:"work"`      // what was decided about asking for work
 	WorkCode     string    `json:"work_code"` // the same as a reason code
+	WorkCure     string    `json:"work_cure,omitempty"`
+	Failing      *Failing  `json:"failing,omitempty"` // its last tasks failed; nil: not so
 	Notices      []string  `json:"notices,omitempty"`
 	Initialized  bool      `json:"initialized"`
+	Asked        bool      `json:"update_requested,omitempty"` // a person wants it contacted; it will be as soon as that is allowed
+	InContact    bool      `json:"in_contact,omitempty"`       // it is being contacted just now
 	Disconnected bool      `json:"detaching,omitempty"`
 	Ending       string    `json:"ending,omitempty"` // that its tasks are going to be given up: why, when, and how to keep them
 	Suspended    bool      `json:"suspended,omitempty"`
 	NoMoreWork   bool      `json:"no_more_work,omitempty"`
 	Manager      string    `json:"manager,omitempty"` // address of the account manager that it is of
+}
+
+// A Failing says that a project's last tasks failed here.
+type Failing struct {
+	Count  int       `json:"count"` // since one was good
+	Task   string    `json:"task"`  // the last of them
+	Code   string    `json:"code"`
+	Text   string    `json:"text"`             // all of it, in one sentence
+	Cure   string    `json:"cure"`             // what a person can do
+	Stderr string    `json:"stderr,omitempty"` // the last lines that the application wrote
+	At     time.Time `json:"at,omitzero"`
 }
 
 // A Task is a result on this host.
@@ -89,6 +110,8 @@ type Task struct {
 	Elapsed    float64   `json:"elapsed_seconds"`
 	Remaining  float64   `json:"remaining_seconds"` // estimated
 	Deadline   time.Time `json:"report_deadline,omitzero"`
+	Late       float64   `json:"late_seconds,omitempty"`    // it will miss its deadline by so much at the least; 0: it can be in time
+	Unsaved    float64   `json:"unsaved_seconds,omitempty"` // computing since its last checkpoint
 	ExitStatus int       `json:"exit_status,omitempty"`
 	Suspended  bool      `json:"suspended,omitempty"` // by the volunteer
 	Why        string    `json:"why"`                 // why it is not further

@@ -60,6 +60,9 @@ func Examine(ctx context.Context, dataDir string) []Finding {
 	all = append(all, agentRuns(err), port(ctx, s.GUIRPCPort, running), tools(dataDir, s.GUIRPCPort), box(s.Sandbox), idle())
 	if running {
 		all = append(all, groups(status.Bounded))
+		for _, x := range status.NoEffect {
+			all = append(all, Finding{Check: "preferences", Grade: Note, Text: x, Fix: "change it in prefs.toml"})
+		}
 	}
 	if len(accounts) == 0 {
 		all = append(all, Finding{"projects", Note, "none attached", "attach to one with: starling attach"})
@@ -69,7 +72,13 @@ func Examine(ctx context.Context, dataDir string) []Finding {
 		return all // reported as settings
 	}
 	for _, a := range accounts {
-		all = append(all, server(ctx, way, a.MasterURL, time.Now)...)
+		found := server(ctx, way, a.MasterURL, time.Now)
+		for _, p := range status.Projects {
+			if p.MasterURL == a.MasterURL {
+				found = append(found, said(p, found)...)
+			}
+		}
+		all = append(all, found...)
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/state"
@@ -30,8 +32,12 @@ func of(t *testing.T, all []Finding, check string) Finding {
 func TestServers(t *testing.T) {
 	good := httptest.NewServer(http.NotFoundHandler())
 	defer good.Close()
-	fine := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	fine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "<html><!-- <scheduler>http://p.example/cgi</scheduler> --></html>")
+	}))
 	defer fine.Close()
+	portal := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>Welcome to the hotel</html>") }))
+	defer portal.Close()
 	untrusted := httptest.NewTLSServer(http.NotFoundHandler())
 	defer untrusted.Close()
 	down := httptest.NewServer(nil)
@@ -43,12 +49,13 @@ func TestServers(t *testing.T) {
 		now                   func() time.Time
 		proxy                 string
 	}{
-		{fine.URL, fine.URL, "200", "", Good, time.Now, ""},
-		{"http://project.example/", "http://project.example/", "refused", "the proxy " + down.Listener.Addr().String(), Wrong, time.Now, down.URL},
+		{fine.URL, fine.URL, "names its scheduler", "", Good, time.Now, ""},
+		{"http://project.example/", "http://project.example/", "The proxy " + down.Listener.Addr().String(), "HTTP_PROXY", Wrong, time.Now, down.URL},
 		{fine.URL, "clock", "by 1 h from", "NTP", Wrong, ahead, ""},
-		{good.URL, good.URL, "404", "address has changed", Wrong, time.Now, ""},
-		{untrusted.URL, untrusted.URL, "certificate", "not trusted", Wrong, time.Now, ""},
-		{down.URL, down.URL, "refused", "down", Wrong, time.Now, ""},
+		{good.URL, good.URL, "404", "new address", Wrong, time.Now, ""},
+		{untrusted.URL, untrusted.URL, "not trusted", "ca-certificates", Wrong, time.Now, ""},
+		{down.URL, down.URL, "refuses connections", "starling update", Wrong, time.Now, ""},
+		{portal.URL, portal.URL, "login page", "browser", Wrong, time.Now, ""},
 	} {
 		way, err := httpclient.Transport(c.proxy, nil)
 		if err != nil {
@@ -58,6 +65,25 @@ func TestServers(t *testing.T) {
 		if f.Grade != c.grade || !strings.Contains(f.Text, c.text) || !strings.Contains(f.Fix, c.fix) {
 			t.Errorf("%s: %+v", c.url, f)
 		}
+	}
+}
+
+// TestWhatProjectsSayIsJudged: a server that answers may refuse all the same.
+func TestWhatProjectsSayIsJudged(t *testing.T) {
+	p := control.Project{MasterURL: "http://p.example/", TroubleCode: "account_key_refused", Trouble: "The project rejects the account key.", TroubleCure: "Attach again."}
+	fine := []Finding{{Check: p.MasterURL, Grade: Good}}
+	if f := of(t, said(p, fine), p.MasterURL); f.Grade != Wrong || f.Text != p.Trouble || f.Fix != p.TroubleCure {
+		t.Errorf("%+v", f)
+	}
+	if all := said(p, []Finding{{Check: p.MasterURL, Grade: Wrong}}); len(all) > 0 {
+		t.Errorf("said twice: %+v", all)
+	}
+	failing := control.Project{MasterURL: p.MasterURL, Failing: &control.Failing{Text: "The last task failed: w1_0.", Cure: "Look.", Stderr: "one\ntwo"}}
+	if f := of(t, said(failing, fine), p.MasterURL); f.Grade != Wrong || !strings.Contains(f.Text, "w1_0") || !strings.Contains(f.Text, "one | two") || f.Fix == "" {
+		t.Errorf("%+v", f)
+	}
+	if all := said(control.Project{MasterURL: p.MasterURL}, fine); len(all) > 0 {
+		t.Errorf("without reason: %+v", all)
 	}
 }
 

@@ -2,42 +2,39 @@ package doctor
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 
 // clockSlack is how far a clock may be off before certificates and deadlines
 // suffer.
 const clockSlack = 5 * time.Minute
 
-// server asks a project for its main page, and compares the clocks.
+// server fetches a project's master page, as the agent does, and compares the clocks.
+// What is wrong is said as the agent says it.
 func server(ctx context.Context, way *http.Transport, masterURL string, now func() time.Time) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	f := Finding{Check: masterURL, Grade: Good}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, masterURL, nil)
-	if err != nil {
-		return []Finding{{masterURL, Wrong, err.Error(), "fix the account file"}}
-	}
-	resp, err := (&http.Client{Transport: way}).Do(req)
-	if err != nil {
-		f.Grade, f.Text, f.Fix = Wrong, err.Error(), cure(way, req, err)
-		return []Finding{f}
-	}
-	defer resp.Body.Close()
-	if f.Text = "responds: " + resp.Status; resp.StatusCode >= 400 {
-		f.Grade, f.Fix = Wrong, "the project has a problem, or its address has changed; check its web site; the agent keeps trying"
+	dates := &dated{next: way}
+	client := &schedulerop.Client{HTTP: httpclient.New(dates), UserAgent: "Starling " + version.Version}
+	client.HTTP.RetryMax = 0
+	f := Finding{Check: masterURL, Grade: Good, Text: "responds, and names its scheduler"}
+	if _, err := client.MasterPage(ctx, masterURL); err != nil {
+		t := schedulerop.Diagnose(err, masterURL, now())
+		f.Grade, f.Text, f.Fix = Wrong, t.Cause(), t.Cure(masterURL)
 	}
 	all := []Finding{f}
-	if theirs, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+	if theirs := dates.last(); !theirs.IsZero() {
 		if off := now().Sub(theirs).Round(time.Second); off.Abs() > clockSlack {
 			all = append(all, Finding{"clock", Wrong, fmt.Sprintf("differs by %s from the clock of %s", words.Span(off), masterURL), "set this computer's clock, or use NTP"})
 		}
@@ -45,29 +42,46 @@ func server(ctx context.Context, way *http.Transport, masterURL string, now func
 	return all
 }
 
-// cure says what to do about an error.
-func cure(way *http.Transport, req *http.Request, err error) string {
-	var invalid x509.CertificateInvalidError
-	switch {
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "its certificate has expired, or this computer's clock is wrong; if the clock is right, the project must renew it"
-	case errors.As(err, new(*tls.CertificateVerificationError)), errors.As(err, new(x509.UnknownAuthorityError)), errors.As(err, new(x509.HostnameError)):
-		return "its certificate is not trusted; a proxy may be intercepting the connection, or root certificates are missing (Debian package: ca-certificates)"
-	}
-	if way.Proxy != nil {
-		if proxy, e := way.Proxy(req); e != nil || proxy != nil {
-			return "the proxy " + hostOf(proxy) + " is in use, set by proxy in starling.toml or by the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY); check that it is correct"
-		}
-	}
-	if _, ok := errors.AsType[*net.DNSError](err); ok {
-		return "its name cannot be resolved; check that this computer is online and the address is correct"
-	}
-	return "the server is down or a firewall blocks the connection; the agent keeps trying"
+// dated notes what time it is for a server.
+type dated struct {
+	next http.RoundTripper
+	mu   sync.Mutex
+	date time.Time
 }
 
-func hostOf(u *url.URL) string {
-	if u == nil {
-		return ""
+func (d *dated) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := d.next.RoundTrip(r)
+	if err == nil {
+		if t, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
+			d.mu.Lock()
+			d.date = t
+			d.mu.Unlock()
+		}
 	}
-	return u.Host
+	return resp, err
+}
+
+func (d *dated) last() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.date
+}
+
+// said judges what a project told the agent, and what became of its tasks: a server may
+// answer and refuse. seen are the findings about its server, which are not said twice.
+func said(p control.Project, seen []Finding) []Finding {
+	check := p.MasterURL
+	var all []Finding
+	if x := p.Failing; x != nil {
+		text := x.Text
+		if x.Stderr != "" {
+			text += " Its application's last lines: " + strings.ReplaceAll(x.Stderr, "\n", " | ")
+		}
+		all = append(all, Finding{check, Wrong, text, x.Cure})
+	}
+	told := func(f Finding) bool { return f.Check == check && f.Grade == Wrong }
+	if p.TroubleCode != "" && !slices.ContainsFunc(seen, told) {
+		all = append(all, Finding{check, Wrong, p.Trouble, p.TroubleCure})
+	}
+	return all
 }

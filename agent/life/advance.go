@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/backoff"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
 )
 
 // A Move takes a result to another state.
@@ -131,8 +133,8 @@ func (l *Life) MoveAll(moves []Move) bool {
 			}
 			made, after = append(made, m), append(after, r)
 			l.DB.Results.Put(tx, m.key, r)
-			if failed(r) {
-				l.restrain(tx, r.Project, r.Message, now)
+			if f := view.Failure(l.DB, r); failed(r) && f.Computer() {
+				l.restrain(tx, r.Project, f, now)
 			}
 		}
 	}) {
@@ -156,7 +158,7 @@ func failed(r state.Result) bool { return r.ReadyToReport && r.Message != "" }
 
 // restrain puts off fetching more work of a project whose results fail here, so
 // that a broken application is not fed with ever more of them.
-func (l *Life) restrain(tx *state.Tx, project, message string, now time.Time) {
+func (l *Life) restrain(tx *state.Tx, project string, f workfetch.Failure, now time.Time) {
 	p, ok := l.DB.Projects.Get(project)
 	if !ok {
 		return
@@ -164,18 +166,10 @@ func (l *Life) restrain(tx *state.Tx, project, message string, now time.Time) {
 	p.Fetch.Errors++
 	wait := backoff.Delay(min(p.Fetch.Errors, contact.RetryCap), contact.RetryDelayMin, contact.RetryDelayMax, l.Rand)
 	if t := now.Add(wait); t.After(p.Fetch.NextTry) {
-		p.Fetch.NextTry = t
-		p.Fetch.Why = failures(p.Fetch.Errors, message)
+		p.Fetch.NextTry, p.Fetch.Why = t, ""
 	}
+	p.Fetch.Failure = state.Failure{Task: f.Task, Code: string(f.Code), About: f.About, Stderr: f.Stderr, At: now}
 	l.DB.Projects.Put(tx, project, p)
-}
-
-// failures says for people how many tasks in a row failed, and why the last did.
-func failures(n int, message string) string {
-	if n == 1 {
-		return "The last task failed: " + message
-	}
-	return fmt.Sprintf("The last %d tasks failed, most recently with: %s", n, message)
 }
 
 // ErrorReport is the text that goes with a result that failed, in the form that

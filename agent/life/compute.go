@@ -117,7 +117,7 @@ func (l *Life) finished(key string, r state.Result, outputs []executor.Output, n
 		l.DB.Results.Put(tx, key, r)
 		if p, ok := l.DB.Projects.Get(r.Project); ok {
 			// A finished result frees a CPU: it is worth asking for work again.
-			p.Fetch.Retry, p.Fetch.Errors = state.Retry{}, 0
+			p.Fetch.Retry, p.Fetch.Errors, p.Fetch.Failure = state.Retry{}, 0, state.Failure{}
 			p.Estimates = l.learn(p, r)
 			l.DB.Projects.Put(tx, r.Project, p)
 		}

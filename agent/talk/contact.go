@@ -10,6 +10,7 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -18,13 +19,14 @@ import (
 type conversation struct {
 	view.Conversation
 	cancel context.CancelFunc
+	asked  bool // a person did not ask for the project's page, but for the project
 }
 
 // talk notes that a conversation starts. What it does must run under the context
 // that is returned, and delete the note when it is over.
 func (t *Talk) talk(project string, c view.Conversation) context.Context {
 	ctx, cancel := context.WithCancel(t.Ctx)
-	t.sessions[project] = conversation{c, cancel}
+	t.sessions[project] = conversation{c, cancel, t.asked[project]}
 	return ctx
 }
 
@@ -64,21 +66,25 @@ func (t *Talk) fetchMaster(p state.Project) {
 }
 
 func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) {
+	asked := t.sessions[u].asked
 	t.endSession(u)
 	p, ok := t.DB.Projects.Get(u)
 	if !ok || p.Ending.Due(time.Now()) {
 		return
 	}
-	c := view.Contact(p)
+	c := view.Contact(p, now)
 	if err != nil {
 		c = c.MasterFailed(now, t.Rand)
-		p.Contact.LastError = err.Error()
-		t.Log.Warn("cannot fetch the master page; trying again", "project", u, "at", c.MinRPCTime, "err", err)
+		setTrouble(&p, schedulerop.Diagnose(err, u, now), now)
+		t.Log.Warn("cannot fetch the master page; trying again", "project", u, "at", c.MinRPCTime, "trouble", p.Contact.Trouble.Code, "err", err)
 	} else {
 		isNew := slices.ContainsFunc(urls, func(s string) bool { return !slices.Contains(p.SchedulerURLs, s) })
 		c = c.MasterFetched(isNew)
 		p.SchedulerURLs = urls
-		p.Contact.LastError = ""
+		setTrouble(&p, contact.Trouble{}, now)
+		if asked {
+			t.asked[u] = true
+		}
 	}
 	setContact(&p, c)
 	t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) })
@@ -114,10 +120,10 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 		return
 	}
 	if err != nil {
-		c := view.Contact(p).Failed(now, t.Rand)
+		c := view.Contact(p, now).Failed(now, t.Rand)
 		setContact(&p, c)
-		p.Contact.LastError = err.Error()
-		t.Log.Warn("no usable reply from the scheduler; trying again, and computing continues", "project", u, "at", c.MinRPCTime, "failures", c.Failures, "err", err)
+		setTrouble(&p, schedulerop.Diagnose(err, u, now), now)
+		t.Log.Warn("no usable reply from the scheduler; trying again, and computing continues", "project", u, "at", c.MinRPCTime, "failures", c.Failures, "trouble", p.Contact.Trouble.Code, "err", err)
 		t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) })
 		return
 	}
@@ -142,6 +148,17 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 func setContact(p *state.Project, c contact.State) {
 	p.Contact.NRPCFailures, p.Contact.MasterFailures = c.Failures, c.MasterFailures
 	p.Contact.FetchMaster, p.Contact.MinRPCTime = c.FetchMaster, c.MinRPCTime
+}
+
+// setTrouble notes what is wrong between this computer and a project, or that nothing is.
+func setTrouble(p *state.Project, is contact.Trouble, now time.Time) {
+	if !is.Is() {
+		p.Contact.LastError, p.Contact.Trouble = "", state.Trouble{}
+		return
+	}
+	is = is.After(view.Trouble(*p), now)
+	p.Contact.LastError = is.Detail
+	p.Contact.Trouble = state.Trouble{Code: string(is.Code), About: is.About, Since: is.Since}
 }
 
 // keepReported remembers a reported result for tools, for a while.

@@ -46,17 +46,22 @@ func (r *replier) apply(tx *state.Tx) {
 	r.messages()
 	if r.reply.ProjectIsDown {
 		// Nothing else in such a reply counts.
-		c := view.Contact(*p).Failed(r.now, r.t.Rand)
+		c := view.Contact(*p, r.now).Failed(r.now, r.t.Rand)
 		if t := r.now.Add(min(r.reply.RequestDelay, contact.MaxRequestDelay)); t.After(c.MinRPCTime) {
 			c.MinRPCTime = t
 		}
 		setContact(p, c)
-		p.Contact.LastError = "the project is down for maintenance"
+		said := strings.Join(said(r.reply.Messages), "; ")
+		setTrouble(p, contact.Trouble{Code: contact.Maintenance, About: said, Detail: "the project is down for maintenance"}, r.now)
 		r.t.DB.Projects.Put(tx, p.MasterURL, *p)
 		return
 	}
-	p.Contact.LastError, p.Contact.Initialized = "", true
-	setContact(p, view.Contact(*p).Succeeded(r.now, r.reply.RequestDelay))
+	p.Contact.Initialized = true
+	var trouble contact.Trouble
+	if len(r.reply.Results) == 0 {
+		trouble = contact.Refused(said(r.reply.Messages))
+	}
+	setContact(p, view.Contact(*p, r.now).Succeeded(r.now, r.reply.RequestDelay))
 	if d := r.reply.NextRPCDelay; d > 0 {
 		p.Contact.NextRPCTime = r.now.Add(d)
 	}
@@ -65,9 +70,10 @@ func (r *replier) apply(tx *state.Tx) {
 	if r.acknowledged(tx); len(r.req.Results) > 0 && r.acked == 0 {
 		// A server that takes nothing is not pressed: its answer counts, but the
 		// next contact waits as if there had been none.
-		setContact(p, view.Contact(before).Failed(r.now, r.t.Rand))
-		p.Contact.LastError = "the server acknowledged none of the reported results"
+		setContact(p, view.Contact(before, r.now).Failed(r.now, r.t.Rand))
+		trouble = contact.Trouble{Code: contact.NotAcknowledged, Detail: "the server acknowledged none of the reported results"}
 	}
+	setTrouble(p, trouble, r.now)
 	r.aborts(tx)
 	r.work(tx)
 	r.fetched()
@@ -407,11 +413,16 @@ func (r *replier) fetched() {
 	if f.Why = ""; usable > 0 {
 		return
 	}
-	said := make([]string, 0, len(r.reply.Messages))
-	for _, m := range r.reply.Messages {
-		said = append(said, untranslated(m.Text))
-	}
-	if len(said) > 0 {
+	if said := said(r.reply.Messages); len(said) > 0 {
 		f.Why = "The last request brought no work (" + strings.Join(said, "; ") + ")"
 	}
+}
+
+// said are a reply's messages as people read them.
+func said(messages []protocol.Message) []string {
+	texts := make([]string, 0, len(messages))
+	for _, m := range messages {
+		texts = append(texts, untranslated(m.Text))
+	}
+	return texts
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -85,9 +86,9 @@ func (f *Facts) project(p state.Project) decide.Project {
 		URL: u, Share: acc.ResourceShare, Debt: f.Debts[u], Used: f.Used[u],
 		Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 		Leaving: p.Ending.Leaves(), Resetting: p.Ending.Kind == state.Resetting, Missing: p.Ending.Kind == state.AccountMissing,
-		Contact: Contact(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
+		Contact: Contact(p, f.Now), Trouble: Trouble(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.TrickleUps[u],
-		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
+		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
 		LeftOut: p.LeftOut,
 	}
@@ -120,11 +121,21 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 			v.Memory = p.WorkingSet
 		}
 		v.Unsaved = p.CPUTime-p.CheckpointCPUTime > unsaved
+		v.Lost = lost(p)
 	}
 	if runs && !run.Paused {
 		v.Running, v.Ran = true, f.Now.Sub(run.Since)
 	}
 	return v
+}
+
+// lost is how much computing of a process a shutdown now would lose, at the most: an
+// application may write a checkpoint when it is asked to quit, and most do not.
+func lost(p *executor.Progress) time.Duration {
+	if p.WithoutCheckpoint {
+		return p.Elapsed
+	}
+	return max(0, p.Elapsed-p.CheckpointElapsed)
 }
 
 func phase(r state.Result) decide.Phase {
@@ -159,11 +170,23 @@ func (f *Facts) disk(p prefs.Permission) prefs.Permission {
 		float64(f.Disk.Used)/mb, float64(allowed)/mb)}
 }
 
-// Contact is what package contact decides on, from the durable record.
-func Contact(p state.Project) contact.State {
+// Trouble is what is wrong between this computer and a project, from the durable record.
+func Trouble(p state.Project) contact.Trouble {
 	c := p.Contact
+	t := contact.Trouble{Code: contact.TroubleCode(c.Trouble.Code), About: c.Trouble.About, Since: c.Trouble.Since, Detail: c.LastError}
+	if !t.Is() && c.LastError != "" { // of an older version, which kept no code
+		t.Code = contact.UnknownTrouble
+	}
+	return t
+}
+
+// Contact is what package contact decides on, from the durable record.
+func Contact(p state.Project, now time.Time) contact.State {
+	c := p.Contact
+	age := now.Sub(p.AttachedAt)
 	return contact.State{
 		Failures: c.NRPCFailures, MasterFailures: c.MasterFailures,
 		FetchMaster: c.FetchMaster, MinRPCTime: c.MinRPCTime,
+		New: !c.Initialized && age >= 0 && age < contact.NewFor,
 	}
 }

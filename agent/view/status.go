@@ -30,6 +30,11 @@ func (f *Facts) Status() control.Status {
 			s.Complaints = append(s.Complaints, text)
 		}
 	}
+	if f.PID != 0 && f.Now.Sub(f.Since) > sensed {
+		for _, x := range f.Prefs.Ineffective(f.Conditions) {
+			s.NoEffect = append(s.NoEffect, x.Text)
+		}
+	}
 	s.Manager = f.manager()
 	seen := f.Last.Snapshot
 	if seen.CPUs > 0 { // fewer perhaps than while the computer is in use, or more
@@ -43,6 +48,7 @@ func (f *Facts) Status() control.Status {
 		count[r.Project]++
 		t := f.showTask(key, r)
 		took[r.Project] += t.CPUTime
+		s.Unsaved += t.Unsaved
 		s.Tasks = append(s.Tasks, t)
 	}
 	for u, p := range f.DB.Projects.All() {
@@ -64,16 +70,28 @@ func (f *Facts) Status() control.Status {
 	return s
 }
 
+// sensed is how long after its start an agent knows what it can sense of the computer.
+const sensed = 30 * time.Second
+
 func (f *Facts) showProject(u string, p state.Project, tasks int) control.Project {
 	acc := f.Accounts[u]
 	v := control.Project{
 		MasterURL: u, Name: p.Name, UserName: p.UserName, HostID: p.HostID, Share: acc.ResourceShare,
 		UserCredit: p.UserTotalCredit, HostCredit: p.HostTotalCredit, Tasks: tasks,
-		LastContact: p.Contact.LastRPC, Trouble: p.Contact.LastError, Failures: p.Contact.NRPCFailures,
+		LastContact: p.Contact.LastRPC, Failures: p.Contact.NRPCFailures + p.Contact.MasterFailures,
 		Initialized: p.Contact.Initialized, Disconnected: p.Ending.Kind == state.Detaching, Ending: f.ending(p), Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
+	}
+	if t := Trouble(p); t.Is() {
+		v.Trouble, v.TroubleCode, v.TroubleCure = t.Cause(), string(t.Code), t.Cure(u)
+		v.TroubleFull, v.TroubleSince = t.Detail, t.Since
 	}
 	if p.Contact.MinRPCTime.After(f.Now) {
 		v.NextContact = p.Contact.MinRPCTime
+	}
+	if x := Failed(p); x.Is() {
+		v.Failing = &control.Failing{
+			Count: p.Fetch.Errors, Task: x.Task, Code: string(x.Code), Text: x.Failing(p.Fetch.Errors), Cure: x.Cure(u), Stderr: x.Stderr, At: x.At,
+		}
 	}
 	if p.LeftOut != "" {
 		v.Notices = append(v.Notices, p.LeftOut)
@@ -89,8 +107,10 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 		v.Debt = d
 	}
 	r := f.Last.Project(u).Fetch
-	v.Work, v.WorkCode = r.Text, string(r.Code)
+	v.Work, v.WorkCode, v.WorkCure = r.Text, string(r.Code), r.Cure
+	v.Asked = f.Asked[u]
 	if c, talks := f.Sessions[u]; talks {
+		v.InContact = true
 		v.Work = fmt.Sprintf("In contact with the project since %s: %s.", words.Time(c.Since, f.Now), c.About)
 	}
 	return v
@@ -108,6 +128,7 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		t.Running, t.PID = !p.Suspended, p.PID
 		if p.PID != 0 { // else its slot is being prepared
 			t.Fraction, t.CPUTime, t.Elapsed = p.Fraction, p.CPUTime.Seconds(), p.Elapsed.Seconds()
+			t.Unsaved = lost(p).Seconds()
 		}
 	}
 	if t.Fraction == 0 && t.Elapsed > 0 { // the application reports none
@@ -116,19 +137,25 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 	if r.State >= protocol.ClientUploading && r.State != protocol.ClientAborted && r.State != protocol.ClientComputeError {
 		t.Fraction = 1
 	}
-	if _, j, ok := f.Last.Result(r.Project, r.Name); ok {
-		t.Remaining = j.Remaining.Seconds()
+	lateness := ""
+	if _, j, ok := f.Last.Result(r.Project, r.Name); ok && r.Computing() {
+		t.Remaining, t.Late = j.Remaining.Seconds(), j.Late.Seconds()
+		lateness = j.Lateness()
 	}
 	t.Why = f.why(r, t)
+	if lateness != "" {
+		t.Why += " " + lateness
+	}
 	return t
 }
 
 // why says in one sentence why a result is not further.
 func (f *Facts) why(r state.Result, t control.Task) string {
 	switch {
-	case r.ReadyToReport && r.Message != "":
-		return fmt.Sprintf("Failed: %s. It will be reported at the next contact.", r.Message)
 	case r.ReadyToReport:
+		if x := Failure(f.DB, r); x.Is() {
+			return failed(x)
+		}
 		return "Finished. It will be reported at the next contact."
 	case !r.AbortAt.IsZero():
 		return fmt.Sprintf("At your request, this task will be aborted %s. You can: keep it with: starling task resume %s", words.When(r.AbortAt, f.Now), r.Name)

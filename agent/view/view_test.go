@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,5 +126,53 @@ func TestNothingIsComputedOnAFullDisk(t *testing.T) {
 		if got := f.Snapshot().Compute.Code; got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// A task that cannot be in time says so while it runs, and how much work a shutdown would
+// lose is known at any time.
+func TestLatenessAndWhatAShutdownLoses(t *testing.T) {
+	late := state.Result{State: protocol.ClientDownloaded, Started: now}
+	late.ReportDeadline = now.Add(10 * time.Minute)
+	f := facts(t, late, state.File{Local: state.FilePresent})
+	if s := f.Status(); s.Unsaved != 0 {
+		t.Errorf("nothing runs, and %v s would be lost", s.Unsaved)
+	}
+	run := executor.Progress{PID: 42, Elapsed: time.Minute, CheckpointElapsed: 20 * time.Second}
+	f.Processes = map[string]view.Process{key: {Since: now.Add(-time.Minute), Progress: &run}}
+	f.Last = decide.Decide(f.Snapshot())
+	s := f.Status()
+	// 1000 s, of which one minute is done, with 600 s left.
+	if task := s.Tasks[0]; task.Late != 340 || task.Why != "Running. It will be about 5 min 40 s late." || task.Unsaved != 40 || s.Unsaved != 40 {
+		t.Errorf("got %+v, in all %v s unsaved", task, s.Unsaved)
+	}
+	if lost := f.Last.Snapshot.Results[0].Lost; lost != 40*time.Second {
+		t.Errorf("policies see %v", lost)
+	}
+	run.WithoutCheckpoint = true // it begins again
+	if s := f.Status(); s.Unsaved != 60 {
+		t.Errorf("%v s would be lost of a task that never saved", s.Unsaved)
+	}
+	in := state.Result{State: protocol.ClientDownloaded}
+	in.ReportDeadline = now.Add(time.Hour)
+	if task := facts(t, in, state.File{Local: state.FilePresent}).Status().Tasks[0]; task.Late != 0 {
+		t.Errorf("in time, and %v s late", task.Late)
+	}
+}
+
+// A limit that protects nothing is said to, once what can be sensed is known.
+func TestPreferencesWithoutEffect(t *testing.T) {
+	f := facts(t, state.Result{}, state.File{})
+	f.Prefs.TemperatureCeiling, f.Since = 70, now
+	if s := f.Status(); len(s.NoEffect) > 0 {
+		t.Errorf("at the start: %q", s.NoEffect)
+	}
+	f.Since = now.Add(-time.Minute)
+	if s := f.Status(); len(s.NoEffect) != 1 || !strings.HasPrefix(s.NoEffect[0], "max_cpu_temperature has no effect") {
+		t.Errorf("got %q", s.NoEffect)
+	}
+	f.Conditions.Temperature = 50
+	if s := f.Status(); len(s.NoEffect) > 0 {
+		t.Errorf("with a sensor: %q", s.NoEffect)
 	}
 }

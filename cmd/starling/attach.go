@@ -136,7 +136,7 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 				fmt.Fprintf(out, "Attached to %s as %s (computer %d).\n", name(p), p.UserName, p.HostID)
 				return nil
 			case p.Trouble != "":
-				fmt.Fprintf(out, "Attached to %s, which does not respond yet: %s\nThe agent keeps trying.\n", u, p.Trouble)
+				fmt.Fprintf(out, "Attached to %s, but the first contact failed. %s\n%s\n", u, printable(p.Trouble), p.TroubleCure)
 				return nil
 			}
 		}

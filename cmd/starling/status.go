@@ -1,13 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/words"
 )
 
@@ -15,6 +19,9 @@ func statusCmd(o *options) *cobra.Command {
 	return viewCmd(o, "status", "Show what the agent is doing, and why it is not doing more", func(w display, s control.Status) {
 		for _, c := range s.Complaints {
 			fmt.Fprintln(w, w.paint(yellow, "Settings: "+c))
+		}
+		for _, x := range s.NoEffect {
+			fmt.Fprintln(w, w.paint(yellow, "Preferences: "+x))
 		}
 		if r := s.Newer; r != nil {
 			fmt.Fprintf(w, "Starling %s is available; you have %s. See %s\n", r.Version, s.Version, r.URL)
@@ -40,11 +47,42 @@ func statusCmd(o *options) *cobra.Command {
 				running++
 			}
 		}
+		showLate(w, s.Tasks)
 		fmt.Fprintf(w, "%s, %d running on %s, %s.\n", words.Count(len(s.Tasks), "task"), running, words.Count(s.CPUs, "CPU"), words.Count(len(s.Transfers), "transfer"))
+		if s.Running {
+			fmt.Fprintln(w, shutdown(time.Duration(s.Unsaved*float64(time.Second))))
+		}
 		if w.live {
 			showProgress(w, s)
 		}
 	})
+}
+
+// showLate names tasks that will miss their deadlines, the latest first.
+func showLate(w display, tasks []control.Task) {
+	var late []control.Task
+	for _, t := range tasks {
+		if t.Late > 0 {
+			late = append(late, t)
+		}
+	}
+	slices.SortStableFunc(late, func(a, b control.Task) int { return cmp.Compare(b.Late, a.Late) })
+	for _, t := range late[:min(len(late), mostLate)] {
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("Task %s will be about %s late. You can: %s", t.Name, span(t.Late), fmt.Sprintf(decide.LateCure, t.Name))))
+	}
+	if n := len(late) - mostLate; n > 0 {
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("%s more will be late; to list them: starling tasks", words.Count(n, "task"))))
+	}
+}
+
+const mostLate = 3
+
+// shutdown says what a shutdown now would lose.
+func shutdown(unsaved time.Duration) string {
+	if unsaved < time.Second {
+		return "It is safe to shut down now: no work would be lost."
+	}
+	return "It is safe to shut down now: at most " + words.Span(unsaved) + " of computing would be lost, what tasks did since their last checkpoints."
 }
 
 // showProgress draws what moves: tasks that run, and files under way.
@@ -91,13 +129,24 @@ func showProject(w display, p control.Project) {
 		line("ending", "%s", p.Ending)
 	}
 	if p.Trouble != "" {
-		line("problem", "%s", p.Trouble)
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("  %-13s %s", "problem", printable(p.Trouble)+since(p.TroubleSince))))
+		line("you can", "%s", p.TroubleCure)
+	}
+	if x := p.Failing; x != nil {
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("  %-13s %s", "tasks fail", printable(x.Text))))
+		for text := range strings.Lines(x.Stderr) {
+			line("", "| %s", printable(strings.TrimSpace(text)))
+		}
+		line("you can", "%s", x.Cure)
 	}
 	if !p.NextContact.IsZero() {
-		line("next contact", "not before %s", when(p.NextContact))
+		line("next contact", "%s", when(p.NextContact))
 	}
-	if p.Work != "" {
-		line("work", "%s", p.Work)
+	if p.Work != "" && (p.TroubleCode == "" || p.WorkCode != p.TroubleCode) { // the problem says it
+		line("work", "%s", printable(p.Work))
+		if p.WorkCure != "" && p.Failing == nil {
+			line("you can", "%s", p.WorkCure)
+		}
 	}
 	for _, n := range p.Notices {
 		line("message", "%s", n)
@@ -114,6 +163,9 @@ func tasksCmd(o *options) *cobra.Command {
 				if w.live {
 					done = bar(k.Fraction, 12)
 				}
+			}
+			if k.Late > 0 {
+				colour = yellow
 			}
 			t.add(colour, k.Name, k.App, st, done, span(k.Elapsed), span(k.Remaining), when(k.Deadline), k.Why)
 		}
@@ -175,6 +227,14 @@ func name(p control.Project) string {
 		return p.Name
 	}
 	return p.MasterURL
+}
+
+// since says for how long something has been so; "" if not for longer than the moment.
+func since(t time.Time) string {
+	if t.IsZero() || time.Since(t) < time.Minute {
+		return ""
+	}
+	return " (since " + words.Time(t, time.Now()) + ")"
 }
 
 func when(t time.Time) string {

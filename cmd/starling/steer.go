@@ -24,8 +24,8 @@ func projectCmds(o *options) []*cobra.Command {
 		said        string // %[1]s is the project, for people, and %[2]s for a command
 	}{
 		{
-			control.UpdateProject, "Contact a project now", "Contact a project now, even if it asked for a delay: report finished tasks, fetch work if more is needed, and fetch the new credit. Running tasks are not affected.",
-			"Contacting %[1]s as soon as possible. To see what came of it: starling why %[2]s",
+			control.UpdateProject, "Contact a project now", "Contact a project now, even if it asked for a delay: report finished tasks, fetch work if more is needed, and fetch the new credit. Running tasks are not affected.\n\nupdate waits up to 20 seconds for the outcome and reports it. The exit status is 1 if the contact failed.",
+			"", // see update.go
 		},
 		{
 			control.SuspendProject, "Suspend a project: no computing and no new work until resumed", "Suspend a project until it is resumed. Its tasks stop but are not lost, no work is fetched, and the project is contacted only by \"starling update\".",
@@ -62,6 +62,9 @@ func projectCmds(o *options) []*cobra.Command {
 					return err
 				}
 				client := o.client()
+				if c.what == control.UpdateProject {
+					return o.update(cmd, client, u)
+				}
 				err = o.reached(client.SteerProject(cmd.Context(), u, c.what))
 				if err != nil {
 					return err

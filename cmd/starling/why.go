@@ -20,6 +20,7 @@ import (
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
 )
 
 func whyCmd(o *options) *cobra.Command {
@@ -64,7 +65,13 @@ func whyCmd(o *options) *cobra.Command {
 	return cmd
 }
 
+// saveRecord writes a decision for others to see: without what a task's application wrote
+// and how errors read, which may name people. No decision depends on them.
 func saveRecord(path string, r decide.Record) error {
+	for i := range r.Snapshot.Projects {
+		p := &r.Snapshot.Projects[i]
+		p.Failed.Stderr, p.Trouble.Detail = "", ""
+	}
 	b, err := json.Marshal(r)
 	if err != nil {
 		return err
@@ -93,8 +100,15 @@ func explain(w io.Writer, r decide.Record, about string) error {
 		}
 		found = true
 		plan := r.Plan.Results[i]
-		fmt.Fprintf(t, "%s\t%s%s\n", res.ID, plan.Text, changes(plan.Text, plan.Until, s.Now))
+		late := plan.Lateness()
+		if late != "" {
+			late = " " + late
+		}
+		fmt.Fprintf(t, "%s\t%s%s%s\n", res.ID, plan.Text, changes(plan.Text, plan.Until, s.Now), late)
 		if about != "" {
+			if late != "" {
+				fmt.Fprintf(t, "\tYou can: "+decide.LateCure+"\n", res.ID)
+			}
 			fmt.Fprintf(t, "\tdecision %s; project %s\n", plan.Code, s.Projects[res.Project].URL)
 			fmt.Fprintf(t, "\t%.1f%% done after %s, about %s remaining, deadline %s\n",
 				100*res.Fraction, words.Span(res.Elapsed), words.Span(plan.Remaining), when(res.Deadline))
@@ -119,6 +133,13 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 	if s.Network.Denied() {
 		fmt.Fprintf(w, "Network activity is suspended. %s%s\n", s.Network.Why, changes(s.Network.Why, s.Network.Until, s.Now))
 	}
+	lost := time.Duration(0)
+	for _, r := range s.Results {
+		lost += r.Lost
+	}
+	if len(s.Results) > 0 {
+		fmt.Fprintln(w, shutdown(lost))
+	}
 	if len(s.Projects) == 0 {
 		fmt.Fprintln(w, "No projects are attached. Choose one with: starling attach")
 	}
@@ -126,18 +147,35 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 
 func explainProject(w io.Writer, s decide.Snapshot, p decide.Project, plan decide.ProjectPlan, numbers bool) {
 	fmt.Fprintf(w, "%s\n", p.URL)
-	fmt.Fprintf(w, "  work     %s%s\n", plan.Fetch.Text, changes(plan.Fetch.Text, plan.Fetch.Until, s.Now))
+	if p.Trouble.Is() && string(plan.Fetch.Code) != string(p.Trouble.Code) {
+		fmt.Fprintf(w, "  problem  %s\n  you can  %s\n", printable(p.Trouble.Cause()), p.Trouble.Cure(p.URL))
+	}
+	if p.Failed.Is() {
+		if plan.Fetch.Code != workfetch.TasksFail {
+			fmt.Fprintf(w, "  failing  %s\n  you can  %s\n", printable(p.Failed.Failing(p.Failures)), p.Failed.Cure(p.URL))
+		}
+		for line := range strings.Lines(p.Failed.Stderr) {
+			fmt.Fprintf(w, "  stderr   %s\n", printable(strings.TrimSpace(line)))
+		}
+	}
+	fmt.Fprintf(w, "  work     %s%s\n", printable(plan.Fetch.Text), changes(plan.Fetch.Text, plan.Fetch.Until, s.Now))
+	if plan.Fetch.Cure != "" {
+		fmt.Fprintf(w, "  you can  %s\n", plan.Fetch.Cure)
+	}
 	if p.LeftOut != "" {
 		fmt.Fprintf(w, "  refused  %s\n", p.LeftOut)
 	}
 	if plan.Session.Kind != decide.None {
 		fmt.Fprintf(w, "  contact  now: %s\n", plan.Session.Why)
-	} else if plan.Session.Why != plan.Fetch.Text {
+	} else if plan.Session.Why != plan.Fetch.Text && (plan.Fetch.Until.IsZero() || !plan.Session.Until.Equal(plan.Fetch.Until)) {
 		fmt.Fprintf(w, "  contact  %s%s\n", plan.Session.Why, changes(plan.Session.Why, plan.Session.Until, s.Now))
 	}
 	if numbers {
 		fmt.Fprintf(w, "  decision %s\n  owed     %s of CPU time, share %v\n", plan.Fetch.Code, span(plan.Debt), p.Share)
-		fmt.Fprintf(w, "  failures %s in a row\n", words.Count(p.Contact.Failures, "contact"))
+		fmt.Fprintf(w, "  failures %s in a row\n", words.Count(p.Contact.Failures+p.Contact.MasterFailures, "contact"))
+		if p.Trouble.Detail != "" {
+			fmt.Fprintf(w, "  error    %s\n", printable(p.Trouble.Detail))
+		}
 		if p.Backoff.After(s.Now) {
 			fmt.Fprintf(w, "  waiting  no work requests before %s\n", words.Time(p.Backoff, s.Now))
 		}

@@ -21,18 +21,24 @@ function showNow(v) {
   const facts = [`Tasks may use ${v.cpus} of ${v.all_cpus} ${v.all_cpus === 1 ? 'CPU' : 'CPUs'}`];
   if (v.memory) facts.push(`${bytes(v.memory)} of memory`);
   if (v.cpu_temperature) facts.push(`CPU at ${Math.round(v.cpu_temperature)} °C`);
-  text($('now-text'), facts.join(', ') + '.');
+  const lost = v.status.unsaved_seconds >= 1 ? `at most ${span(v.status.unsaved_seconds)} of computing` : 'nothing';
+  text($('now-text'), `${facts.join(', ')}. A shutdown now would lose ${lost}.`);
 
   const whys = [];
   for (const c of v.status.complaints ?? []) whys.push({ key: c, stop: true, text: c });
+  for (const x of v.status.no_effect ?? []) whys.push({ key: x, stop: true, text: x });
   const newer = v.status.newer;
   if (newer) whys.push({ key: 'newer', text: `Starling ${newer.version} is available; you have ${v.status.version}. See ${newer.url}` });
   if (v.compute.why) whys.push({ key: 'compute', stop: true, text: reason(v.compute.why, v.compute.until) });
   if (v.network.why) whys.push({ key: 'network', stop: true, text: reason(`Network activity is suspended. ${v.network.why}`, v.network.until) });
+  const late = (v.status.tasks ?? []).filter((t) => t.late_seconds > 0);
+  if (late.length) whys.push({ key: 'late', stop: true, text: late.length === 1 ? `${late[0].name} will be about ${span(late[0].late_seconds)} late` : `${late.length} tasks will be late, among them ${late[0].name} by about ${span(late[0].late_seconds)}` });
   for (const p of projects) {
-    if (p.trouble) whys.push({ key: 't' + p.master_url, stop: true, text: `${name(p)}: ${p.trouble}` });
+    if (p.trouble) whys.push({ key: 't' + p.master_url, stop: true, text: `${name(p)}: ${p.trouble} ${p.trouble_cure}` });
+    if (p.failing) whys.push({ key: 'f' + p.master_url, stop: true, text: `${name(p)}: ${p.failing.text} ${p.failing.cure}` });
     const w = work(v, p);
-    if (w) whys.push({ key: 'w' + p.master_url, text: `${name(p)}: ${w}` });
+    // A problem has been told, and an ordinary pause is none: neither is a headline.
+    if (w && p.work_code !== p.trouble_code && p.work_code !== 'tasks_fail' && p.work_code !== 'request_delay') whys.push({ key: 'w' + p.master_url, text: `${name(p)}: ${w}` });
   }
   keep($('whys'), whys, (w) => w.key, () => {
     const e = make('li');
@@ -154,8 +160,9 @@ function projectCard(p) {
     text(owed, `${Math.round(100 * share)} % (${p.resource_share}), ${balance}`);
     text(took, span(p.cpu_seconds));
     text(account, p.user_name ? `${p.user_name}, credit ${number(p.user_total_credit)} (this computer ${number(p.host_total_credit)})` : '–');
-    text(contact, (p.last_contact ? `last ${when(p.last_contact)}` : 'never') + (p.next_contact ? `, next not before ${when(p.next_contact)}` : ''));
-    text(why, [p.trouble, work(view, p)].filter(Boolean).join(' '));
+    text(contact, (p.last_contact ? `last ${when(p.last_contact)}` : 'never') + (p.next_contact ? `, next ${when(p.next_contact)}` : ''));
+    text(why, [p.trouble, p.trouble_cure, p.failing?.text, p.failing?.stderr && `Its last lines: ${p.failing.stderr.replaceAll('\n', ' | ')}`, p.failing?.cure, p.work_code === 'tasks_fail' || p.trouble && p.work_code === p.trouble_code ? '' : work(view, p)].filter(Boolean).join(' '));
+    why.title = p.trouble_detail ?? '';
     const s = view.plans[u]?.session;
     text(next, !s ? '' : s.kind !== 'none' ? `Contact now: ${s.why}` : s.why !== view.plans[u].fetch.text ? `Contact: ${reason(s.why, s.until)}` : '');
     keep(notices, p.notices ?? [], (n) => n, (n) => Object.assign(make('li', { class: 'stop' }, n), { update() {} }));

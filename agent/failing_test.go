@@ -1,0 +1,97 @@
+package agent_test
+
+import (
+	"bytes"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+)
+
+// TestATaskThatFailsIsExplained has a recorded job fail in each way that there is, with
+// real programs and files, and looks what people are told while its project is left alone.
+func TestATaskThatFailsIsExplained(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the recorded job is for x86_64-pc-linux-gnu")
+	}
+	const program = "plain_1.00_x86_64-pc-linux-gnu"
+	swap := func(a answer) answer { // as long, and not the same
+		a.body = bytes.Clone(a.body)
+		a.body[len(a.body)-2] ^= 1
+		return a
+	}
+	for _, tt := range []struct {
+		name    string
+		program string
+		spoil   func(map[string][]answer)
+		code    string
+		text    string // in the sentence
+		stderr  string
+	}{
+		{
+			"an error", "#!/bin/sh\necho starting >&2\necho 'cannot allocate the frobnicator' >&2\nexit 3\n", nil,
+			"exit_status", "its application reported an error (exit status 3)", "cannot allocate the frobnicator",
+		},
+		{
+			"a crash", "#!/bin/sh\nkill -11 $$\n", nil,
+			"crashed", "its application crashed (signal 11, segmentation fault)", "",
+		},
+		{
+			"no input on the server", plainProgram,
+			func(all map[string][]answer) { all["in_1"] = []answer{{code: 404}} },
+			"input_missing", "its input file in_1 (HTTP 404) is not on the project's server", "",
+		},
+		{
+			"another input than announced", plainProgram,
+			func(all map[string][]answer) { all["in_1"][0] = swap(all["in_1"][0]) },
+			"input_damaged", "its input file in_1 differs from what the project announced", "",
+		},
+		{
+			"a program that nobody signed", plainProgram,
+			func(all map[string][]answer) { all[program][0] = swap(all[program][0]) },
+			"bad_signature", "its program file " + program + " has no valid signature, so it was not run", "",
+		},
+		{
+			"no output", "#!/bin/sh\necho 0 >boinc_finish_called\n", nil,
+			"output_wrong", "its application left no usable output", "",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			rec := func(name string) answer { return recorded(t, "debian-7.20.5/plain/"+name+".response.http") }
+			answers := withMaster(t, demoURL, resigned(t, rec("002-scheduler"), tt.program), rec("006-scheduler"))
+			answers[program] = []answer{{code: 200, body: []byte(tt.program)}}
+			answers["in_1"] = []answer{rec("003-download-in_1")}
+			if tt.spoil != nil {
+				tt.spoil(answers)
+			}
+			w := newWorld(t, demoURL, answers, nil)
+			w.start(t)
+			defer w.stop()
+			var p control.Project
+			for deadline := time.Now().Add(time.Minute); p.Failing == nil; p = w.project(t, 20*time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatalf("nothing failed: %+v", w.after(t, 0))
+				}
+			}
+			f := p.Failing
+			if f.Code != tt.code || f.Count != 1 || f.Task == "" || f.Cure == "" || !strings.Contains(f.Text, tt.text) || !strings.Contains(f.Text, f.Task) {
+				t.Errorf("got %+v, want %s with %q", f, tt.code, tt.text)
+			}
+			if !strings.HasSuffix(f.Stderr, tt.stderr) || tt.stderr == "" && f.Stderr != "" {
+				t.Errorf("its last words are %q, want %q", f.Stderr, tt.stderr)
+			}
+			for s := w.after(t, 0); len(s.Tasks) > 0; s = w.after(t, 20*time.Millisecond) { // until it is reported
+				why := s.Tasks[0].Why
+				if reported := !strings.Contains(why, tt.text) && strings.HasPrefix(why, "Failed"); reported {
+					t.Fatalf("the task says %q", why)
+				}
+			}
+			if p = w.project(t, 0); p.Failing == nil || !strings.Contains(p.Failing.Text, tt.text) {
+				t.Errorf("forgotten with the report: %+v", p.Failing)
+			}
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package agent_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// Trouble lasts from its first contact on, survives a restart, and ends with the first reply
+// that is in order: here of a server that acknowledges nothing, for a while.
+func TestTroubleHasAStartAndAnEnd(t *testing.T) {
+	reply := func(ack string) answer {
+		return answer{code: 200, body: []byte("<scheduler_reply>" + ack + "</scheduler_reply>")}
+	}
+	none, good := reply(""), reply("<result_ack><name>w_0</name></result_ack>")
+	w := newWorld(t, demoURL, withMaster(t, demoURL, none, none, none, good), func(db *state.DB, tx *state.Tx) {
+		waiting(db, tx)
+		p, _ := db.Projects.Get(demoURL)
+		p.Contact.MinRPCTime = time.Time{}
+		db.Projects.Put(tx, demoURL, p)
+		key := state.Key(demoURL, "w_0")
+		r, _ := db.Results.Get(key)
+		r.State, r.Suspended, r.ReadyToReport = protocol.ClientUploaded, false, true
+		db.Results.Put(tx, key, r)
+	})
+	w.run(func(t *testing.T) {
+		first := w.project(t, time.Minute)
+		if first.TroubleCode != string(contact.NotAcknowledged) || first.TroubleSince.IsZero() || first.TroubleCure == "" {
+			t.Fatalf("after the first contact: %+v", first)
+		}
+		for w.count(sched) < 2 {
+			w.after(t, time.Minute)
+		}
+		w.stop()
+		w.start(t)
+		if p := w.project(t, time.Second); p.TroubleCode != first.TroubleCode || !p.TroubleSince.Equal(first.TroubleSince) {
+			t.Errorf("after another contact and a restart: %+v, want since %v", p, first.TroubleSince)
+		}
+		for w.count(sched) < 4 {
+			w.after(t, time.Minute)
+		}
+		if p := w.project(t, time.Second); p.TroubleCode != "" || p.Trouble != "" || !p.TroubleSince.IsZero() {
+			t.Errorf("after a reply in order: %+v", p)
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package view
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// Of what a failed application wrote, people are shown so much.
+const (
+	stderrLines = 4
+	stderrLine  = 200 // bytes
+)
+
+var (
+	signal     = regexp.MustCompile(`process got signal (\d+)`)
+	exitCode   = regexp.MustCompile(`process exited with code (\d+)`)
+	outputFile = regexp.MustCompile(`(?s)<file_name>(.*?)</file_name>.*?\(([^)]*)\)`)
+	httpStatus = regexp.MustCompile(`HTTP (4\d\d)`)
+)
+
+var signals = map[string]string{
+	"4": "illegal instruction", "5": "trace trap", "6": "it aborted itself", "7": "bus error", "8": "arithmetic error",
+	"11": "segmentation fault", "24": "CPU time limit", "25": "file too large", "31": "a system call that the sandbox forbids",
+}
+
+// Failure is how a result failed; none if it did not.
+func Failure(db *state.DB, r state.Result) workfetch.Failure {
+	f := workfetch.Failure{Task: r.Name, At: r.Completed, Stderr: lastLines(r.Stderr)}
+	switch {
+	case !r.ReadyToReport || r.Message == "" && r.ExitStatus == 0:
+		return workfetch.Failure{}
+	case r.ExitStatus == protocol.ExitAbortedByProject:
+		f.Code = workfetch.AbortedByProject
+	case r.ExitStatus == protocol.ExitAbortedByUser:
+		f.Code = workfetch.AbortedByUser
+	case r.ExitStatus == protocol.ExitUnstartedLate:
+		f.Code = workfetch.LateStart
+	case r.ExitStatus == protocol.ExitDiskLimit:
+		f.Code = workfetch.DiskLimit
+	case r.ExitStatus == protocol.ExitTimeLimit:
+		f.Code = workfetch.TimeLimit
+	case r.ExitStatus == protocol.ExitMemoryLimit:
+		f.Code = workfetch.MemoryLimit
+	case r.ExitStatus == protocol.ExitTooManyExits:
+		f.Code = workfetch.NeverFinished
+	case r.ExitStatus == protocol.ExitStartFailed:
+		f.Code, f.About = workfetch.NotStarted, firstLine(r.Message)
+	case r.ExitStatus == protocol.ExitDownloadFailed:
+		f.Code, f.About = download(db, r)
+	case r.ExitStatus == protocol.ExitUploadFailed:
+		f.Code, f.About = workfetch.UploadFailed, failedFile(db, r, r.FileRefs).Name
+	default:
+		f.Code, f.About = computing(r)
+	}
+	return f
+}
+
+// computing is how an application failed by itself.
+func computing(r state.Result) (workfetch.FailureCode, string) {
+	if m := outputFile.FindStringSubmatch(r.Message); m != nil {
+		return workfetch.OutputWrong, m[1] + ": " + m[2]
+	}
+	if m := signal.FindStringSubmatch(r.Message); m != nil {
+		about := "signal " + m[1]
+		if name := signals[m[1]]; name != "" {
+			about += ", " + name
+		}
+		return workfetch.Crashed, about
+	}
+	if m := exitCode.FindStringSubmatchIndex(r.Message); m != nil {
+		about := "exit status " + r.Message[m[2]:m[3]]
+		if own := firstLine(r.Message[:m[0]]); own != "" {
+			about += ": " + own
+		}
+		return workfetch.ExitStatus, about
+	}
+	if r.Message == "" {
+		return workfetch.ExitStatus, fmt.Sprintf("exit status %d", r.ExitStatus)
+	}
+	return workfetch.OtherFailure, firstLine(r.Message)
+}
+
+// download is why a result's input files could not be had.
+func download(db *state.DB, r state.Result) (workfetch.FailureCode, string) {
+	file := failedFile(db, r, db.Inputs(r))
+	switch file.ErrNum {
+	case protocol.ErrNumMD5, protocol.ErrNumWrongSize:
+		return workfetch.InputDamaged, file.Name
+	case protocol.ErrNumSignature, protocol.ErrNumNoSignature:
+		return workfetch.BadSignature, file.Name
+	}
+	if m := httpStatus.FindString(file.Error); m != "" {
+		return workfetch.InputMissing, file.Name + " (" + m + ")"
+	}
+	if file.Name == "" {
+		return workfetch.OtherFailure, firstLine(r.Message)
+	}
+	return workfetch.DownloadFailed, file.Name
+}
+
+// failedFile is the first of them that could not be moved; one without a name if all could.
+func failedFile(db *state.DB, r state.Result, refs []protocol.FileRef) state.File {
+	for _, ref := range refs {
+		if f, ok := db.Files.Get(state.Key(r.Project, ref.FileName)); ok && f.Local == state.FileFailed {
+			return f
+		}
+	}
+	return state.File{}
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return cut(strings.TrimSuffix(line, "."))
+}
+
+func cut(s string) string {
+	if len(s) <= stderrLine {
+		return s
+	}
+	return strings.ToValidUTF8(s[:stderrLine], "") + "…"
+}
+
+// lastLines are the last lines that an application wrote, from the report of its failure.
+func lastLines(report string) string {
+	_, text, _ := strings.Cut(report, "<stderr_txt>\n")
+	end := strings.LastIndex(text, "\n</stderr_txt>")
+	if end < 0 {
+		return ""
+	}
+	text = text[:end]
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, cut(line))
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-stderrLines):], "\n")
+}
+
+// Failed is how the last task of a project failed, from the durable record; none if one
+// has been good since.
+func Failed(p state.Project) workfetch.Failure {
+	f := p.Fetch.Failure
+	if p.Fetch.Errors == 0 {
+		return workfetch.Failure{}
+	}
+	return workfetch.Failure{Task: f.Task, Code: workfetch.FailureCode(f.Code), About: f.About, Stderr: f.Stderr, At: f.At}
+}
+
+// failed says on behalf of a task how it failed.
+func failed(f workfetch.Failure) string {
+	text := "Failed: " + f.Cause() + "."
+	switch f.Code {
+	case workfetch.AbortedByProject:
+		return "The project no longer needs this task and aborted it. It will be reported at the next contact."
+	case workfetch.AbortedByUser:
+		return "You aborted this task. It will be reported at the next contact."
+	}
+	if f.Stderr != "" {
+		text += fmt.Sprintf(" The last line that its application wrote: %q.", f.Stderr[strings.LastIndexByte(f.Stderr, '\n')+1:])
+	}
+	return text + " It will be reported at the next contact."
+}

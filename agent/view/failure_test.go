@@ -1,0 +1,58 @@
+package view_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// TestHowTasksFail goes from what is stored of a result to the words for it.
+func TestHowTasksFail(t *testing.T) {
+	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, tt := range []struct {
+		status  int
+		message string
+		want    workfetch.FailureCode
+		cause   string
+	}{
+		{139, "process got signal 11", workfetch.Crashed, "signal 11, segmentation fault"},
+		{42, "process got signal 42", workfetch.Crashed, "(signal 42)"},
+		{3, "process exited with code 3 (0x3, -253)", workfetch.ExitStatus, "(exit status 3)"},
+		{3, "no memory\nprocess exited with code 3 (0x3, -253)", workfetch.ExitStatus, "(exit status 3: no memory)"},
+		{protocol.ExitDiskLimit, "disk", workfetch.DiskLimit, "disk space"},
+		{protocol.ExitTimeLimit, "time", workfetch.TimeLimit, "longer"},
+		{protocol.ExitMemoryLimit, "memory", workfetch.MemoryLimit, "memory"},
+		{protocol.ExitTooManyExits, "too many exit(0)s", workfetch.NeverFinished, "100 times"},
+		{protocol.ExitStartFailed, "fork/exec: permission denied", workfetch.NotStarted, "permission denied"},
+		{protocol.ExitUnstartedLate, "late", workfetch.LateStart, "deadline"},
+		{protocol.ExitAbortedByUser, "aborted by user", workfetch.AbortedByUser, "you"},
+		{protocol.ExitAbortedByProject, "", workfetch.AbortedByProject, "no longer needs"},
+		{0, "upload failure: <file_xfer_error>\n  <file_name>out_1</file_name>\n  <error_code>-131 (file size too big)</error_code>\n</file_xfer_error>", workfetch.OutputWrong, "out_1: file size too big"},
+		{1, "something new", workfetch.OtherFailure, "something new"},
+		{0, "", "", ""},
+	} {
+		r := state.Result{Project: "p", ExitStatus: tt.status, Message: tt.message, ReadyToReport: true}
+		r.Name = "w_0"
+		r.Stderr = "<stderr_txt>\na\n\nb\nc\nd\n" + strings.Repeat("e", 1000) + "\n</stderr_txt>\n"
+		f := view.Failure(db, r)
+		if f.Code != tt.want || !strings.Contains(f.Cause(), tt.cause) {
+			t.Errorf("%d %q: got %+v: %q, want %s with %q", tt.status, tt.message, f, f.Cause(), tt.want, tt.cause)
+		}
+		if f.Is() && (!strings.HasPrefix(f.Stderr, "b\nc\nd\neee") || len(f.Stderr) > 300) {
+			t.Errorf("its last lines are %q", f.Stderr)
+		}
+	}
+	running := state.Result{Message: "process got signal 11"}
+	if f := view.Failure(db, running); f.Is() {
+		t.Errorf("one that is not over: %+v", f)
+	}
+}

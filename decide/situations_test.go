@@ -1,0 +1,391 @@
+package decide_test
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// A situation is one that people meet: its code, what they read, and what they can do.
+type situation struct{ code, text, cure string }
+
+// document is the list of all situations, which the tests below keep.
+const document = "../docs/situations.md"
+
+// TestSituations provokes every reason that the policies give, and writes down what people
+// read of it: docs/situations.md is what came of it, and complete. UPDATE=1 writes it.
+func TestSituations(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Situations\n\n" +
+		"Every reason that `starling status`, `starling why`, the dashboard and `starling doctor` give, with its code in JSON. The sentences are\n" +
+		"examples: the numbers, names and times are those of a test, which provokes each of them and writes this page\n" +
+		"(`UPDATE=1 go test ./decide -run TestSituations`).\n")
+	section := func(title, about string, list []situation, declared []string) {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Code | What you read | What you can do |\n|---|---|---|\n", title, about)
+		seen := make(map[string]bool)
+		for _, s := range list {
+			if s.code == "" || s.text == "" {
+				t.Errorf("%s: %+v says nothing", title, s)
+			}
+			seen[s.code] = true
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.code, cell(s.text), cell(cmp.Or(s.cure, "–")))
+		}
+		for _, code := range declared {
+			if !seen[code] {
+				t.Errorf("%s: %s is not provoked", title, code)
+			}
+			delete(seen, code)
+		}
+		for code := range seen {
+			t.Errorf("%s: %s is no code", title, code)
+		}
+	}
+	section("A project that cannot be reached, or refuses",
+		"`trouble_code` in `starling status --json`. Provoked with real servers in `scheduler_op/trouble_test.go`.",
+		troubles(), codes(t, "../contact", "TroubleCode"))
+	section("Tasks that fail",
+		"`failing.code`. Provoked with real programs in `agent/failing_test.go`.",
+		failures(), codes(t, "../workfetch", "FailureCode"))
+	section("Why work is requested of a project, or not", "`work_code`; or the code of a project's trouble, above.",
+		requests(t), codes(t, "../workfetch", "Code"))
+	section("Why a task runs, or not", "`code` of a result in `starling why --json`.",
+		tasks(t), append(codes(t, "../jobsched", "Code"), codes(t, ".", "jobsched.Code")...))
+	section("Why nothing is computed or transferred", "`code` in `compute` and `network`. `starling log` has each of them with its time.",
+		suspensions(), append(permissions(t), view.DiskFull))
+	section("Preferences without effect", "`no_effect`. They are set and do nothing on this computer.", ineffective(), keys(ineffective()))
+
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(document, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if is, err := os.ReadFile(document); err != nil || string(is) != b.String() {
+		t.Errorf("%s differs, %v: UPDATE=1 go test ./decide -run TestSituations", document, err)
+	}
+}
+
+func cell(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, "|", "\\|"), "\n", " ")
+}
+
+// keys are the codes of a list that is itself the declaration.
+func keys(list []situation) (all []string) {
+	for _, s := range list {
+		all = append(all, s.code)
+	}
+	return all
+}
+
+const url = "https://a.example/"
+
+func troubles() (list []situation) {
+	about := map[contact.TroubleCode]string{
+		contact.ProxyDown: "192.0.2.1:3128", contact.ProxyRefused: "HTTP 407 Proxy Authentication Required",
+		contact.NotFound: "HTTP 404 Not Found", contact.Closed: "HTTP 410 Gone", contact.Forbidden: "HTTP 403 Forbidden",
+		contact.TooManyRequests: "HTTP 429 Too Many Requests", contact.Maintenance: "HTTP 503 Service Unavailable",
+		contact.ServerError: "HTTP 500 Internal Server Error", contact.HTTPError: "HTTP 418 I'm a teapot",
+		contact.PlatformRefused:   "This project doesn't support computers of type z80-cpm",
+		contact.KeyRefused:        "Invalid or missing account key. To fix, remove and add this project.",
+		contact.ClientTooOld:      "Your BOINC client software is too old. Please install the current version.",
+		contact.ComputerRefused:   "Not accepting requests from this host",
+		contact.SigningKeyChanged: "Invalid code signing key. To fix, remove and add this project.",
+	}
+	for _, s := range contact.Sayings {
+		x := contact.Trouble{Code: s.Code, About: cmp.Or(about[s.Code], "a.example")}
+		list = append(list, situation{string(s.Code), x.Cause(), x.Cure(url)})
+	}
+	return list
+}
+
+func failures() (list []situation) {
+	about := map[workfetch.FailureCode]string{
+		workfetch.Crashed: "signal 11, segmentation fault", workfetch.ExitStatus: "exit status 3",
+		workfetch.NotStarted: "permission denied", workfetch.InputMissing: "in_1 (HTTP 404)", workfetch.OutputWrong: "out_1: file size too big",
+		workfetch.OtherFailure: "no main program is named",
+	}
+	for _, s := range workfetch.FailureSayings {
+		x := workfetch.Failure{Task: "w1_0", Code: s.Code, About: cmp.Or(about[s.Code], "in_1")}
+		text := x.Failing(1)
+		if !x.Computer() {
+			text = map[workfetch.FailureCode]string{ // see agent/view
+				workfetch.AbortedByProject: "The project no longer needs this task and aborted it. It will be reported at the next contact.",
+				workfetch.AbortedByUser:    "You aborted this task. It will be reported at the next contact.",
+			}[s.Code]
+		}
+		list = append(list, situation{string(s.Code), text, x.Cure(url)})
+	}
+	return list
+}
+
+// requests has each reason about work given by a pass.
+func requests(t *testing.T) (list []situation) {
+	queued := func(s *decide.Snapshot, n int, change func(*decide.Result)) {
+		for i := range n {
+			r := decide.Result{
+				ID: "r" + strconv.Itoa(i), Phase: decide.Runnable, Stated: time.Hour, Received: now.Add(-time.Hour), Deadline: now.Add(1000 * time.Hour),
+			}
+			if change != nil {
+				change(&r)
+			}
+			s.Results = append(s.Results, r)
+		}
+	}
+	alone := func(s *decide.Snapshot) *decide.Project { s.Projects = s.Projects[:1]; return &s.Projects[0] }
+	for _, x := range []struct {
+		code    workfetch.Code
+		provoke func(s *decide.Snapshot)
+		cure    string
+	}{
+		{workfetch.Ask, func(s *decide.Snapshot) { alone(s) }, ""},
+		{workfetch.BufferFull, func(s *decide.Snapshot) { alone(s); queued(s, 30, nil) }, "Set work_buf_min_days and work_buf_additional_days to more if tasks run out while the project is away."},
+		{workfetch.OtherFirst, func(s *decide.Snapshot) { s.Projects[1].Debt = 3600 }, ""},
+		{workfetch.Overserved, func(s *decide.Snapshot) { s.Projects[0].Debt = -90000; queued(s, 10, nil) }, "Give the project a larger resource_share in its account file to prefer it."},
+		{workfetch.Deadlines, func(s *decide.Snapshot) {
+			alone(s).Latency = 30 * time.Minute
+			queued(s, 2, func(r *decide.Result) { r.Deadline = now.Add(100 * time.Hour) })
+		}, ""},
+		{workfetch.Unproved, func(s *decide.Snapshot) {
+			alone(s).Estimates = jobsched.Estimator{}
+			queued(s, 2, func(r *decide.Result) { r.Stated = 10 * time.Minute })
+		}, "Nothing: it ends when a first task is done or well under way."},
+		{workfetch.Stuck, func(s *decide.Snapshot) {
+			alone(s)
+			queued(s, 5, func(r *decide.Result) { r.Phase, r.Received = decide.Fetching, now.Add(-24*time.Hour) })
+		}, "starling transfers shows what is missing; starling task abort gives tasks up."},
+		{workfetch.TooMany, func(s *decide.Snapshot) { alone(s); queued(s, workfetch.MaxHeld, nil) }, ""},
+		{workfetch.NoMoreWork, func(s *decide.Snapshot) { alone(s).NoMoreWork = true }, "starling allowmorework " + url},
+		{workfetch.Suspended, func(s *decide.Snapshot) { alone(s).Suspended = true }, "starling resume " + url},
+		{workfetch.NoCPUApps, func(s *decide.Snapshot) { alone(s).NoCPUApps = true }, "Attach to a project with applications for CPUs."},
+		{workfetch.TooManyUpload, func(s *decide.Snapshot) {
+			alone(s)
+			queued(s, 5, func(r *decide.Result) { r.Phase = decide.Sending })
+		}, "starling transfers shows why the uploads wait."},
+		{workfetch.UploadFirst, func(s *decide.Snapshot) { alone(s).Uploading = now; queued(s, 2, nil) }, ""},
+		{workfetch.RequestDelay, func(s *decide.Snapshot) { alone(s).Contact.MinRPCTime = now.Add(time.Hour) }, "starling update " + url + " contacts it all the same."},
+		{workfetch.NoWorkBackoff, func(s *decide.Snapshot) {
+			p := alone(s)
+			p.Backoff, p.BackoffWhy = now.Add(time.Hour), "The last request brought no work (Project has no tasks available)"
+		}, "starling update " + url + " asks again now. Attach to a second project to keep the computer busy."},
+		{workfetch.TasksFail, func(s *decide.Snapshot) {
+			p := alone(s)
+			p.Backoff, p.Failures, p.Failed = now.Add(time.Hour), 2, workfetch.Failure{Task: "w1_0", Code: workfetch.Crashed, About: "signal 11, segmentation fault"}
+		}, ""},
+		{workfetch.Network, func(s *decide.Snapshot) {
+			alone(s)
+			s.Network = prefs.Permission{Code: prefs.ByUser, Why: "You suspended network activity."}
+		}, "starling mode auto --network"},
+		{workfetch.Computing, func(s *decide.Snapshot) {
+			alone(s)
+			s.Compute = prefs.Permission{Code: prefs.ByUser, Why: "You suspended computing.", Asked: true}
+		}, "starling mode auto"},
+		{workfetch.Conversing, func(s *decide.Snapshot) {
+			p := alone(s)
+			p.Talking, p.TalkingSince = true, now.Add(-time.Second)
+		}, ""},
+	} {
+		r := decide.Pass(snapshot(x.provoke)).Projects[0].Fetch
+		if r.Code != x.code {
+			t.Errorf("%s: got %+v", x.code, r)
+		}
+		list = append(list, situation{string(x.code), r.Text, cmp.Or(r.Cure, x.cure)})
+	}
+	return list
+}
+
+// tasks has each reason about a task given by a pass: of the last of them.
+func tasks(t *testing.T) (list []situation) {
+	const me = "w1_0"
+	for _, x := range []struct {
+		code    jobsched.Code
+		provoke func(s *decide.Snapshot, r *decide.Result)
+		cure    string
+	}{
+		{jobsched.RunDebt, func(*decide.Snapshot, *decide.Result) {}, ""},
+		{jobsched.RunDeadline, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(2 * time.Hour) }, ""},
+		{jobsched.NoCPU, func(s *decide.Snapshot, r *decide.Result) {
+			s.CPUs = 1
+			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
+		}, "Nothing: its turn comes. More CPUs: max_ncpus_pct, max_cpus."},
+		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) { s.Memory, r.Memory = 1<<30, 2<<30 }, "Allow more memory: ram_max_used_busy_pct, ram_max_used_idle_pct."},
+		{jobsched.Limited, func(s *decide.Snapshot, r *decide.Result) {
+			s.Limits = []jobsched.Limit{{Name: "max_concurrent for " + url, Max: 1}}
+			r.Under = []int{0}
+			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true, Under: []int{0}}}
+		}, "Raise max_concurrent in the account file."},
+		{jobsched.Postponed, func(_ *decide.Snapshot, r *decide.Result) { r.NotBefore = now.Add(time.Hour) }, ""},
+		{jobsched.Suspended, func(_ *decide.Snapshot, r *decide.Result) { r.Suspended = true }, "starling task resume " + me},
+		{jobsched.Stopped, func(s *decide.Snapshot, _ *decide.Result) {
+			s.Compute = prefs.Permission{Code: prefs.OnBattery, Why: "The computer is running on battery power (run_on_batteries)."}
+		}, "See below."},
+		{jobsched.SetAside, func(_ *decide.Snapshot, r *decide.Result) { r.SetAside = true }, ""},
+		{decide.WaitsForFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Fetching }, "starling transfers shows the files."},
+		{decide.SendsFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Sending }, "starling transfers shows the files."},
+		{decide.ReadyToReport, func(_ *decide.Snapshot, r *decide.Result) { r.Phase, r.Completed = decide.Ready, now }, "starling update " + url + " reports it now."},
+		{decide.GivenUp, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(-time.Hour) }, "Keep fewer tasks queued: work_buf_min_days, work_buf_additional_days."},
+		{decide.Detached, func(s *decide.Snapshot, _ *decide.Result) { s.Projects[0].Leaving = true }, "starling undo " + url},
+	} {
+		s := snapshot(func(s *decide.Snapshot) {
+			r := decide.Result{ID: me, Phase: decide.Runnable, Stated: time.Hour, Received: now.Add(-time.Hour), Deadline: now.Add(200 * time.Hour)}
+			x.provoke(s, &r)
+			s.Results = append(s.Results, r)
+		})
+		plan := decide.Pass(s)
+		r := plan.Results[len(plan.Results)-1]
+		if r.Code != x.code {
+			t.Errorf("%s: got %+v", x.code, r)
+		}
+		list = append(list, situation{string(x.code), r.Text, x.cure})
+	}
+	s := snapshot(func(s *decide.Snapshot) {
+		s.Results = []decide.Result{{ID: me, Phase: decide.Runnable, Stated: 82 * time.Hour, Started: true, Deadline: now.Add(10 * time.Hour)}}
+	})
+	late := decide.Pass(s).Results[0]
+	if late.Late != 72*time.Hour {
+		t.Errorf("late by %v", late.Late)
+	}
+	return append(list, situation{string(late.Code), late.Text + " " + late.Lateness(), fmt.Sprintf(decide.LateCure, me)})
+}
+
+func suspensions() (list []situation) {
+	for _, x := range []struct {
+		change  func(*prefs.Prefs, *prefs.Conditions, *prefs.Mode)
+		network bool
+		cure    string
+	}{
+		{func(_ *prefs.Prefs, _ *prefs.Conditions, m *prefs.Mode) { m.Kind = prefs.Never }, false, "starling mode auto"},
+		{func(p *prefs.Prefs, _ *prefs.Conditions, _ *prefs.Mode) { p.StartHour, p.EndHour = 20, 6 }, false, "Change start_hour and end_hour, or: starling mode always --for 2h"},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
+			p.RunOnBatteries, c.Battery = false, prefs.Yes
+		}, false, "Plug the computer in, or set run_on_batteries."},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { p.RunIfUserActive, c.IdleKnown = false, true }, false, "Set run_if_user_active, or: starling mode always --for 2h"},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
+			p.SuspendIfNoRecentInput, c.IdleKnown, c.Idle = 60, true, 2*time.Hour
+		}, false, "Use the computer, or set suspend_if_no_recent_input = 0."},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
+			p.SuspendCPUUsage, p.NiuSuspendCPUUsage, c.OtherCPU = 25, 25, 60
+		}, false, "End those programs, or set suspend_cpu_usage higher (0: never)."},
+		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.Exclusive = "doom" }, false, "End the program, or take it off exclusive_apps."},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { p.TemperatureCeiling, c.Temperature = 80, 85 }, false, "Clean the fan, use fewer CPUs (max_ncpus_pct), or set max_cpu_temperature higher."},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
+			p.DailyXferLimitMB, p.DailyXferPeriodDays, c.Transferred = 500, 30, 500
+		}, true, "Set daily_xfer_limit_mb higher (0: no limit)."},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
+			p.NetworkWifiOnly, c.Metered = true, prefs.Yes
+		}, true, "Use another network, or set network_wifi_only = false."},
+	} {
+		p, c, m := prefs.Default(), prefs.Conditions{Now: now, OtherCPU: -1}, prefs.Mode{}
+		x.change(&p, &c, &m)
+		r := p.MayCompute(c, m)
+		if x.network {
+			r = p.MayTransfer(c, m)
+		}
+		list = append(list, situation{r.Code, r.Why, x.cure})
+	}
+	full := view.Facts{
+		Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Host: protocol.HostInfo{NCPUs: 1, DiskTotal: 100e9}, Disk: view.Disk{Used: 2e9},
+	}
+	r := full.Snapshot().Compute
+	return append(list, situation{r.Code, r.Why, "Free some disk space, or allow more."})
+}
+
+func ineffective() (list []situation) {
+	for _, change := range []func(p *prefs.Prefs){
+		func(p *prefs.Prefs) { p.TemperatureCeiling = 70 },
+		func(p *prefs.Prefs) { p.NetworkWifiOnly = true },
+		func(p *prefs.Prefs) { p.CPUUsageLimit = 0 },
+		func(p *prefs.Prefs) { p.NiuCPUUsageLimit = 0 },
+		func(p *prefs.Prefs) { p.RunIfUserActive = false },
+		func(p *prefs.Prefs) { p.SuspendIfNoRecentInput = 60 },
+	} {
+		p := prefs.Default()
+		change(&p)
+		for _, x := range p.Ineffective(prefs.Conditions{}) {
+			text, cure, _ := strings.Cut(x.Text, " You can: ")
+			if cure != "" {
+				cure = strings.ToUpper(cure[:1]) + cure[1:]
+			}
+			list = append(list, situation{x.Key, text, cure})
+		}
+	}
+	return list
+}
+
+// codes are the values of the constants of a type that a package declares.
+func codes(t *testing.T, dir, typ string) (all []string) {
+	t.Helper()
+	constants(t, dir, ".go", func(spec *ast.ValueSpec, value string) {
+		declared := ""
+		switch x := spec.Type.(type) {
+		case *ast.Ident:
+			declared = x.Name
+		case *ast.SelectorExpr:
+			declared = fmt.Sprint(x.X) + "." + x.Sel.Name
+		}
+		if declared == typ {
+			all = append(all, value)
+		}
+	})
+	if len(all) == 0 {
+		t.Fatalf("no constant %s in %s", typ, dir)
+	}
+	return all
+}
+
+// permissions are the codes of what the preferences forbid: the strings of prefs/allow.go.
+func permissions(t *testing.T) (all []string) {
+	t.Helper()
+	constants(t, "../prefs", "allow.go", func(spec *ast.ValueSpec, value string) {
+		if spec.Type == nil {
+			all = append(all, value)
+		}
+	})
+	return all
+}
+
+// constants calls each for the string constants of the files of a package whose names end so.
+func constants(t *testing.T, dir, end string, each func(spec *ast.ValueSpec, value string)) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), end) || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), dir+"/"+e.Name(), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok || len(spec.Values) != 1 {
+				return true
+			}
+			if lit, ok := spec.Values[0].(*ast.BasicLit); ok && lit.Kind == token.STRING {
+				value, err := strconv.Unquote(lit.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				each(spec, value)
+			}
+			return true
+		})
+	}
+}

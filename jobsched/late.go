@@ -1,0 +1,41 @@
+package jobsched
+
+import "time"
+
+// certain is by how much a job must be late to be called so: estimates are wrong by a
+// tenth or so.
+func certain(remaining time.Duration) time.Duration { return time.Minute + remaining/10 }
+
+// Late returns, for each job, by how much it will miss its deadline at the least, whatever
+// is run first; 0: it can be in time, or it would be rash to say.
+//
+// Jobs that cannot be in time even by themselves are computed when nothing else is left to
+// do, so they make no other late.
+func Late(now time.Time, cpus int, onFrac float64, jobs []Job) []time.Duration {
+	if onFrac <= 0 || onFrac > 1 {
+		onFrac = 1
+	}
+	late := make([]time.Duration, len(jobs))
+	var hopeful []int
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Deadline.IsZero() {
+			continue
+		}
+		alone := time.Duration(min(float64(min(j.Remaining, forever))/onFrac, float64(forever)))
+		by := alone - j.Deadline.Sub(now)
+		switch {
+		case by > certain(j.Remaining):
+			late[i] = by
+		case by <= 0 && !j.Suspended && !j.SetAside:
+			hopeful = append(hopeful, i)
+		}
+	}
+	for k, l := range laxities(now, cpus, onFrac, jobs, hopeful) {
+		j := &jobs[hopeful[k]]
+		if by := -(l.Slack + Margin(j.Remaining)); by > certain(j.Remaining) {
+			late[hopeful[k]] = by
+		}
+	}
+	return late
+}

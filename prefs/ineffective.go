@@ -1,0 +1,37 @@
+package prefs
+
+// An Ineffective is a preference that is set and does nothing on this computer.
+type Ineffective struct {
+	Key  string `json:"key"`
+	Text string `json:"text"` // for people: why, and what they can do
+}
+
+// Ineffective are the preferences that are set and have no effect, given what can be
+// sensed of the computer. Without it a limit would be trusted that protects nothing.
+func (p Prefs) Ineffective(c Conditions) []Ineffective {
+	var all []Ineffective
+	add := func(key, text string) { all = append(all, Ineffective{key, key + " has no effect: " + text}) }
+	if p.TemperatureCeiling > 0 && c.Temperature == 0 {
+		add("max_cpu_temperature", "no sensor of this computer reports the CPU's temperature. You can: limit the heat with max_ncpus_pct or cpu_usage_limit.")
+	}
+	if p.NetworkWifiOnly && c.Metered == Unknown {
+		add("network_wifi_only", "this computer cannot tell whether its network is metered. You can: set the hours of network use (net_start_hour, net_end_hour), or turn it off with: starling mode never --network")
+	}
+	const zero = "0 stands for no limit, as with BOINC's client. You can: suspend computing with: starling mode never"
+	switch { // the second follows the first where it is not set
+	case p.CPUUsageLimit == 0:
+		add("cpu_usage_limit", zero)
+	case p.NiuCPUUsageLimit == 0:
+		add("niu_cpu_usage_limit", zero)
+	}
+	if !c.IdleKnown {
+		why := "this computer cannot tell whether you are using it."
+		switch {
+		case !p.RunIfUserActive:
+			add("run_if_user_active", why+" You can: set the hours of computing (start_hour, end_hour), or use: starling mode never --for 2h")
+		case p.SuspendIfNoRecentInput > 0:
+			add("suspend_if_no_recent_input", why)
+		}
+	}
+	return all
+}

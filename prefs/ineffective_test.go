@@ -1,0 +1,41 @@
+package prefs_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/prefs"
+)
+
+func TestPreferencesWithoutEffectAreSaid(t *testing.T) {
+	all := prefs.Conditions{IdleKnown: true, Temperature: 50, Metered: prefs.No}
+	nothing := prefs.Conditions{}
+	for _, tt := range []struct {
+		name   string
+		change func(*prefs.Prefs)
+		c      prefs.Conditions
+		want   string // the key; "": nothing
+	}{
+		{"the defaults where all can be sensed", func(*prefs.Prefs) {}, all, ""},
+		{"the defaults where nothing can", func(*prefs.Prefs) {}, nothing, ""},
+		{"a temperature without a sensor", func(p *prefs.Prefs) { p.TemperatureCeiling = 70 }, nothing, "max_cpu_temperature"},
+		{"a temperature with a sensor", func(p *prefs.Prefs) { p.TemperatureCeiling = 70 }, all, ""},
+		{"unmetered networks only, where that is not known", func(p *prefs.Prefs) { p.NetworkWifiOnly = true }, nothing, "network_wifi_only"},
+		{"unmetered networks only", func(p *prefs.Prefs) { p.NetworkWifiOnly = true }, all, ""},
+		{"no CPU time at all", func(p *prefs.Prefs) { p.CPUUsageLimit, p.NiuCPUUsageLimit = 0, 0 }, all, "cpu_usage_limit"},
+		{"no CPU time while idle", func(p *prefs.Prefs) { p.NiuCPUUsageLimit = 0 }, all, "niu_cpu_usage_limit"},
+		{"not while in use, which is not known", func(p *prefs.Prefs) { p.RunIfUserActive = false }, nothing, "run_if_user_active"},
+		{"not while in use", func(p *prefs.Prefs) { p.RunIfUserActive = false }, all, ""},
+		{"only after input, which is not known", func(p *prefs.Prefs) { p.SuspendIfNoRecentInput = 60 }, nothing, "suspend_if_no_recent_input"},
+	} {
+		p := prefs.Default()
+		tt.change(&p)
+		got := p.Ineffective(tt.c)
+		switch {
+		case tt.want == "" && len(got) > 0:
+			t.Errorf("%s: got %+v", tt.name, got)
+		case tt.want != "" && (len(got) != 1 || got[0].Key != tt.want || !strings.HasPrefix(got[0].Text, tt.want+" has no effect: ")):
+			t.Errorf("%s: got %+v, want %s", tt.name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package schedulerop
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// A StatusError is an answer with a status that is not one of success.
+type StatusError struct{ Status int }
+
+func (e *StatusError) Error() string { return "HTTP " + e.text() }
+
+func (e *StatusError) text() string { return fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status)) }
+
+// errWebPage is an answer that is a web page where a project's was expected.
+var errWebPage = errors.New("the reply is a web page, perhaps a network login page or a maintenance notice")
+
+// Diagnose says what an error of a Client means: of all the errors there are, for all who
+// show them. Of several schedulers that failed, the first counts. now is this computer's
+// clock; masterURL names the server when the error does not.
+func Diagnose(err error, masterURL string, now time.Time) contact.Trouble {
+	if err == nil {
+		return contact.Trouble{}
+	}
+	host := hostOf(masterURL)
+	if e, ok := errors.AsType[*Error](err); ok {
+		host, err = hostOf(e.URL), e
+	}
+	t := contact.Trouble{Code: contact.UnknownTrouble, About: host, Detail: err.Error()}
+	if e, ok := errors.AsType[*StatusError](err); ok {
+		t.Code, t.About = ofStatus(e.Status), "HTTP "+e.text()
+		return t
+	}
+	if code := ofCertificate(err, now); code != "" {
+		t.Code = code
+		return t
+	}
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "proxyconnect" {
+		t.Code, t.About = contact.ProxyDown, proxyOf(op)
+		return t
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		t.Code, t.About = contact.NameUnknown, dns.Name
+		return t
+	}
+	var timeout net.Error
+	switch {
+	case is(err, refused):
+		t.Code = contact.ServerDown
+	case is(err, unreachable):
+		t.Code = contact.Offline
+	case errors.Is(err, errDrips), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		t.Code = contact.ServerSilent
+	case errors.Is(err, protocol.ErrNoScheduler), errors.Is(err, errWebPage):
+		t.Code = contact.NotAProject
+	case errors.Is(err, errReply), errors.Is(err, errLong): // ahead of the next: a reply may end in the middle of an element
+		t.Code = contact.ReplyUnusable
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errCut), is(err, lost):
+		t.Code = contact.ConnectionLost
+	}
+	return t
+}
+
+// ofStatus is what a status means.
+func ofStatus(status int) contact.TroubleCode {
+	switch {
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		return contact.Forbidden
+	case status == http.StatusNotFound:
+		return contact.NotFound
+	case status == http.StatusGone:
+		return contact.Closed
+	case status == http.StatusProxyAuthRequired:
+		return contact.ProxyRefused
+	case status == http.StatusTooManyRequests:
+		return contact.TooManyRequests
+	case status == http.StatusServiceUnavailable:
+		return contact.Maintenance
+	case status >= 500:
+		return contact.ServerError
+	}
+	return contact.HTTPError
+}
+
+// ofCertificate is what is wrong with a server's certificate; "" if it is not that.
+func ofCertificate(err error, now time.Time) contact.TroubleCode {
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired && invalid.Cert != nil && now.Before(invalid.Cert.NotBefore):
+		return contact.CertNotYetValid
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return contact.CertExpired
+	case errors.As(err, new(x509.HostnameError)):
+		return contact.CertWrongName
+	case errors.As(err, new(x509.UnknownAuthorityError)), errors.As(err, new(*tls.CertificateVerificationError)):
+		return contact.CertUntrusted
+	case errors.As(err, new(tls.RecordHeaderError)), errors.As(err, new(tls.AlertError)), errors.Is(err, http.ErrSchemeMismatch):
+		return contact.TLSFailed
+	}
+	return ""
+}
+
+func is(err error, numbers []syscall.Errno) bool {
+	return slices.ContainsFunc(numbers, func(e syscall.Errno) bool { return errors.Is(err, e) })
+}
+
+// proxyOf is the address of a proxy that could not be reached.
+func proxyOf(op *net.OpError) string {
+	if dns, ok := errors.AsType[*net.DNSError](op.Err); ok {
+		return dns.Name
+	}
+	if dial, ok := errors.AsType[*net.OpError](op.Err); ok && dial.Addr != nil {
+		return dial.Addr.String()
+	}
+	return ""
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}

@@ -1,0 +1,125 @@
+package workfetch
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A FailureCode tells one cause of a task's failure from another. They are in the state
+// on disk and in JSON: what is there stays what it is.
+type FailureCode string
+
+// The causes.
+const (
+	Crashed          FailureCode = "crashed"
+	ExitStatus       FailureCode = "exit_status"
+	NeverFinished    FailureCode = "ended_too_often"
+	DiskLimit        FailureCode = "disk_limit"
+	TimeLimit        FailureCode = "time_limit"
+	MemoryLimit      FailureCode = "memory_limit"
+	NotStarted       FailureCode = "could_not_start"
+	InputMissing     FailureCode = "input_missing"
+	InputDamaged     FailureCode = "input_damaged"
+	BadSignature     FailureCode = "bad_signature"
+	DownloadFailed   FailureCode = "download_failed"
+	OutputWrong      FailureCode = "output_wrong"
+	UploadFailed     FailureCode = "upload_failed"
+	LateStart        FailureCode = "not_started_by_deadline"
+	AbortedByProject FailureCode = "aborted_by_project"
+	AbortedByUser    FailureCode = "aborted_by_user"
+	OtherFailure     FailureCode = "failed"
+)
+
+// A Failure is how a task failed. The zero value is none.
+type Failure struct {
+	Task   string      `json:"task,omitempty"`
+	Code   FailureCode `json:"code,omitempty"`
+	About  string      `json:"about,omitempty"`  // what the sentence names: a signal, a file, a status
+	Stderr string      `json:"stderr,omitempty"` // the last lines that its application wrote
+	At     time.Time   `json:"at,omitzero"`
+}
+
+// A FailureSaying is what people read of a cause: half a sentence, in which %s stands for
+// About, and what they can do.
+type FailureSaying struct {
+	Code    FailureCode
+	Cause   string
+	Unnamed string // when About is not known; "": the cause names nothing
+	Cure    string
+}
+
+const (
+	theirs = "This is usually a fault of the project's application: look on the project's web site whether others report it. To fetch no more of its tasks: starling nomorework URL"
+	limit  = "The limit is the project's. Look on its web site whether others report it. To fetch no more of its tasks: starling nomorework URL"
+	files  = "The project's operators must fix this. To fetch its files again: starling reset URL"
+)
+
+// FailureSayings is the closed list of causes.
+var FailureSayings = []FailureSaying{
+	{Crashed, "its application crashed (%s)", "its application crashed", theirs},
+	{ExitStatus, "its application reported an error (%s)", "its application reported an error", theirs},
+	{NeverFinished, "its application ended 100 times without finishing or saving its work", "", theirs},
+	{DiskLimit, "it used more disk space than its project allows", "", limit},
+	{TimeLimit, "it computed longer than its project allows", "", limit},
+	{MemoryLimit, "it used more memory than its project or your preferences allow", "", "You can allow more memory with ram_max_used_busy_pct and ram_max_used_idle_pct, if the task's need is below this computer's memory. " + limit},
+	{NotStarted, "its application could not be started (%s)", "its application could not be started", "Run starling doctor. If it finds nothing, the application does not fit this computer. To fetch no more of its tasks: starling nomorework URL"},
+	{InputMissing, "its input file %s is not on the project's server", "an input file is not on the project's server", files},
+	{InputDamaged, "its input file %s differs from what the project announced", "an input file differs from what the project announced", "If a proxy or a virus scanner changes downloads, exempt the project's server. Otherwise the project's operators must fix this."},
+	{BadSignature, "its program file %s has no valid signature, so it was not run", "a program file has no valid signature, so it was not run", "Keep it so: only programs signed by the project are run. Inform the project. To fetch no more of its tasks: starling nomorework URL"},
+	{DownloadFailed, "its input file %s could not be downloaded", "an input file could not be downloaded", files},
+	{OutputWrong, "its application left no usable output (%s)", "its application left no usable output", theirs},
+	{UploadFailed, "the project's server did not take its output file %s", "the project's server did not take an output file", "The project's operators must fix this. To fetch no more of its tasks: starling nomorework URL"},
+	{LateStart, "its deadline passed before it was started", "", "If this happens often, keep fewer tasks queued: set work_buf_min_days and work_buf_additional_days to less."},
+	{AbortedByProject, "the project no longer needs it and aborted it", "", "Nothing is wrong with this computer."},
+	{AbortedByUser, "you aborted it", "", "Nothing is wrong with this computer."},
+	{OtherFailure, "%s", "no cause is known", theirs},
+}
+
+// Is reports whether there is one.
+func (f Failure) Is() bool { return f.Code != "" }
+
+// Computer reports whether it says that this computer's tasks of the project fail: the
+// others were ended on purpose.
+func (f Failure) Computer() bool {
+	return f.Is() && f.Code != AbortedByProject && f.Code != AbortedByUser
+}
+
+func (f Failure) saying() FailureSaying {
+	for _, s := range FailureSayings {
+		if s.Code == f.Code {
+			return s
+		}
+	}
+	return FailureSaying{Cause: "no cause is known", Cure: theirs}
+}
+
+// Cause says why the task failed, as the end of a sentence; "" if there is no failure.
+func (f Failure) Cause() string {
+	s := f.saying()
+	switch {
+	case !f.Is():
+		return ""
+	case !strings.Contains(s.Cause, "%s"):
+		return s.Cause
+	case f.About == "":
+		return s.Unnamed
+	}
+	return fmt.Sprintf(s.Cause, f.About)
+}
+
+// Cure says what a person can do about it; "" if there is no failure.
+func (f Failure) Cure(masterURL string) string {
+	if !f.Is() {
+		return ""
+	}
+	return strings.ReplaceAll(f.saying().Cure, "URL", masterURL)
+}
+
+// Failing says that the last n tasks of a project failed, and why the last of them did.
+func (f Failure) Failing(n int) string {
+	if n <= 1 {
+		return fmt.Sprintf("The last task, %s, failed because %s.", f.Task, f.Cause())
+	}
+	return fmt.Sprintf("The last %d tasks failed, most recently %s because %s.", n, f.Task, f.Cause())
+}
