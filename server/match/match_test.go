@@ -456,6 +456,28 @@ func TestUrgentResultsHaveLessTime(t *testing.T) {
 	}
 }
 
+// Work for one computer goes there whatever its record is: nobody else may have it.
+func TestWorkForOneComputerNeedsNoGoodRecord(t *testing.T) {
+	w := newWorld()
+	w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, MaxErrorRate: 0.1}
+	w.standing.Earned[11] = store.HostAppVersion{ErrorRate: 0.9}
+	target := store.Target{Type: store.TargetHost, ID: w.facts.Host.ID}
+	w.add(func(c *store.Candidate) { c.Target, c.LastChance = target, true })
+	w.add(func(c *store.Candidate) { c.Target, c.Priority, c.CreateTime = target, 5, t0 })
+	m, _ := w.assign()
+	if got := m.Assigned(); len(got) != 2 {
+		t.Errorf("%d results were assigned, want 2; refusals %v", len(got), m.Noted())
+	}
+	for i := range w.list {
+		if m := match.NewHost(w.facts).Match(w.standing); !m.Kind(w.list[i : i+1]) {
+			t.Errorf("the kind of result %d is of no use", i+1)
+		}
+		if fit := m.Fit(&w.list[i]); fit.Below != 0 {
+			t.Errorf("results of priority %d are not looked for", fit.Below)
+		}
+	}
+}
+
 // What is on its last chance, or for others, is of no use as a whole kind, so that nobody
 // looks through it in vain.
 func TestKindsOfNoUse(t *testing.T) {
