@@ -49,7 +49,11 @@ func (w *world) mayHave(req *protocol.SchedulerRequest, h store.Host, a match.As
 	if has := req.Host.MemBytes; has > 0 && a.RscMemoryBound > has {
 		w.failf("host %d with %g bytes of memory is given %s, which needs %g", h.ID, has, a.Name, a.RscMemoryBound)
 	}
-	switch t := w.wus[a.WorkunitName].target; {
+	k := w.wus[a.WorkunitName]
+	if k == nil {
+		return // purged since it was found, so that it cannot be sent
+	}
+	switch t := k.target; {
 	case t.Type == store.TargetHost && t.ID != h.ID, t.Type == store.TargetUser && t.ID != h.UserID:
 		w.failf("host %d of user %d is given %s, which is for %v %d", h.ID, h.UserID, a.Name, t.Type, t.ID)
 	}
