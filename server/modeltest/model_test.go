@@ -235,7 +235,7 @@ func (w *world) insert(x spec) {
 	w.made++
 	wu := store.Workunit{
 		CreateTime: w.now, AppID: x.app.id, Name: name, RscFpopsEst: x.need.fpops, RscFpopsBound: 100 * x.need.fpops, RscMemoryBound: x.need.memory, RscDiskBound: x.need.disk,
-		DelayBound: x.delay, MinQuorum: x.m, TargetNResults: x.n, MaxErrorResults: x.a, MaxTotalResults: x.b, MaxSuccessResults: x.c, Priority: x.priority,
+		DelayBound: x.delay, MinQuorum: x.m, TargetNResults: x.n, MaxErrorResults: x.a, MaxTotalResults: x.b, MaxSuccessResults: x.c, Priority: x.priority, Batch: int64(w.made / 20),
 		ResultTemplateFile: "templates/out", TransitionTime: w.now, Target: x.target,
 	}
 	row := protocol.Workunit{

@@ -38,13 +38,14 @@ const (
 
 // A world is a project with its hosts.
 type world struct {
-	t    testing.TB
-	ctx  context.Context
-	rng  *rand.Rand
-	now  time.Time
-	cfg  scheduler.Config
-	lag  time.Duration // delete_delay
-	keep time.Duration // purge_after_days
+	t      testing.TB
+	ctx    context.Context
+	rng    *rand.Rand
+	now    time.Time
+	cfg    scheduler.Config
+	lag    time.Duration // delete_delay
+	keep   time.Duration // purge_after_days
+	onOver int64         // reliable_priority_on_over
 
 	st    *store.Store
 	sched *scheduler.Scheduler
@@ -132,6 +133,7 @@ func emptyWorld(t testing.TB, seed uint64) *world {
 	}
 	if w.chance(0.3) {
 		w.cfg.Urgent = match.Urgent{OnPriority: 2, MaxErrorRate: 0.1, ReducedDelayBound: 0.5}
+		w.onOver = int64(rng.IntN(3))
 	}
 	if w.chance(0.2) {
 		w.cfg.MaxInfeasible = 1 + rng.IntN(3)
@@ -186,7 +188,7 @@ func (w *world) boot() {
 func (w *world) start(i int) {
 	log := slog.New(slog.DiscardHandler)
 	{
-		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe(i), DeleteDelay: w.lag}
+		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe(i), DeleteDelay: w.lag, PriorityOnOver: w.onOver, OnPriority: w.cfg.Urgent.OnPriority, BatchEnd: 3}
 		v := &validator.Validator{
 			Store: w.st, Log: log, DailyQuota: w.cfg.DailyResultQuota,
 			Checker: func(context.Context, int64) (validator.Checker, error) {

@@ -51,6 +51,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"a host finds what it can do", unsentFits},
 		{"what is for somebody is apart from the rest", targets},
 		{"unsent results have a kind", sorted},
+		{"the end of a batch is seen", batches},
 		{"the catalog has a stamp", stamps},
 		{"shared files are seen", shared},
 		{"jobs come by their workunits' ids", jobs},
