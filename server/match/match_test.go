@@ -2,6 +2,7 @@ package match_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -491,6 +492,30 @@ func TestKindsOfNoUse(t *testing.T) {
 		w.add(change)
 		if got, want := match.NewHost(w.facts).Match(w.standing).Kind(w.list), name == ""; got != want {
 			t.Errorf("%q: of use %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestUnsuited(t *testing.T) {
+	w := newWorld()
+	for i, class := range []string{"mt", "avx2", "mt", "", "unknown", "big"} {
+		w.facts.Catalog.Versions = append(w.facts.Catalog.Versions, &store.AppVersion{ID: int64(20 + i), AppID: 1, PlanClass: class})
+	}
+	classes := map[string]match.PlanClass{"mt": {MinNCPUs: 3}, "avx2": {CPUFeature: []string{"avx2"}}, "big": {MinMemoryMB: 1 << 10}, "unused": {MinNCPUs: 99}}
+	req := protocol.SchedulerRequest{Host: protocol.HostInfo{NCPUs: 4, MemBytes: 2 << 30}}
+	for _, tt := range []struct {
+		name   string
+		change func()
+		want   string
+	}{
+		{"no feature", func() {}, "avx2 unknown"},
+		{"too little memory", func() { req.Host.MemBytes /= 4 }, "avx2 big unknown"},
+		{"the feature", func() { req.Host.Features = "fpu AVX2" }, "big unknown"},
+		{"too few CPUs may compute", func() { req.WorkingPrefs = "<max_ncpus_pct>50</max_ncpus_pct>" }, "big mt unknown"},
+	} {
+		tt.change()
+		if got := strings.Join(match.Unsuited(&req, w.facts.Catalog, classes), " "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

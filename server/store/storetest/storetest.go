@@ -310,7 +310,7 @@ func roundTrip(t *testing.T, s *store.Store) {
 	h := w.Host
 	old := h
 	h.RPCTime, h.NCPUs, h.Fpops, h.DomainName, h.MaxResultsDay = T0, 8, 1.5e9, "box", -1
-	h.Platforms, h.UsableMemory, h.UsableDisk = "a b", math.Inf(1), 7
+	h.Platforms, h.UsableMemory, h.UsableDisk, h.Unsuited = "a b", math.Inf(1), 7, "avx2 mt"
 	update(t, s, func(tx *store.Tx) error { return tx.UpdateHost(old, h) })
 	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.UpdateHost(old, h) }); !errors.Is(err, store.ErrLost) {
 		t.Errorf("storing what another request has changed: %v, want ErrLost", err)
