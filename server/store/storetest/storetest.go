@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"a stale save is lost", stale},
 		{"many rows change with one call", many},
 		{"of many changes all are made or none", manyLost},
+		{"changes of several rows keep their order", joined},
 		{"looks go together", together},
 		{"who makes light of a loss goes on", lightLoss},
 		{"what fails late fails as at once", late},
