@@ -27,7 +27,7 @@ func TestTheLastResultsOfABatchAreUrgent(t *testing.T) {
 		if len(reply.Results) != 1 || reply.Results[0].Name != want {
 			t.Fatalf("got %v, %v; want %s", reply.Results, reply.Messages, want)
 		}
-		return reply, reply.Results[0].ReportDeadline.Sub(time.Now()).Round(time.Hour)
+		return reply, time.Until(reply.Results[0].ReportDeadline).Round(time.Hour)
 	}
 	good := &client{w: w, key: w.user("good@example.org"), name: "good"}
 	reply, within := ask(good, "next_0")

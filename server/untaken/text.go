@@ -33,7 +33,7 @@ func (f *Finding) text(now time.Time) string {
 	case Platform:
 		why = active + "is of a platform for which it has a version"
 	case PlanClass:
-		why = active + "of such a platform suits the plan class of a version (" + strings.Join(f.PlanClasses, ", ") + ")"
+		why = active + "that has the right platform meets the requirements of a plan class (" + strings.Join(f.PlanClasses, ", ") + ")"
 	case HRClass:
 		why = active + "that can run it is of the class that homogeneous redundancy requires"
 	case Memory:

@@ -77,7 +77,7 @@ func TestCauses(t *testing.T) {
 			"another plan class",
 			[]untaken.Host{unsuited(small, "avx2", "mt"), unsuited(host("windows_x86_64", 4*gb, 8*gb), "avx2", "unknown")},
 			func(n *store.Need) { n.AppID = 5 }, untaken.PlanClass,
-			"1 result of many has waited since Tuesday 12:00: no computer active in the last 7 days of such a platform suits the plan class of a version (avx2, mt).",
+			"1 result of many has waited since Tuesday 12:00: no computer active in the last 7 days that has the right platform meets the requirements of a plan class (avx2, mt).",
 		},
 		{
 			"the plan class of one of them",
@@ -88,7 +88,7 @@ func TestCauses(t *testing.T) {
 			"committed to the version of the other plan class",
 			[]untaken.Host{unsuited(small, "mt"), unsuited(host("windows_x86_64", 4*gb, 8*gb), "mt")},
 			func(n *store.Need) { n.AppID, n.AppVersionID = 5, 10 }, untaken.PlanClass,
-			"1 result of many has waited since Tuesday 12:00: no computer active in the last 7 days of such a platform suits the plan class of a version (avx2, mt).",
+			"1 result of many has waited since Tuesday 12:00: no computer active in the last 7 days that has the right platform meets the requirements of a plan class (avx2, mt).",
 		},
 		{
 			"another class",
