@@ -15,7 +15,7 @@ help:
 	@echo "make packages    what is handed out, in dist/: .deb, .rpm, .tar.gz, .zip (VERSION=1.2.3)"
 	@echo "make test        install what the tests need and run them all"
 	@echo "make test-unprivileged [ALL=1]  as root: some tests, or more of them, as another user"
-	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1)"
+	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1, POSTGRES=1 on PostgreSQL)"
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
 	@echo "make world       whole projects with many agents in virtual time (WORLD_DAYS=60000 WORLD_SEED=1)"
 	@echo "make bench       how fast the server is, as a table; takes some 20 minutes (BENCHRUNS=3)"
@@ -46,7 +46,7 @@ test-unprivileged:
 STEPS ?= 200000
 SEED ?= 1
 model:
-	$(GO) test ./server/modeltest -count=1 -timeout 0 -run 'TestModel|TestReplay' -model.seed=$(SEED) -model.steps=$(STEPS)
+	$(GO) test ./server/modeltest -count=1 -timeout 0 -run 'TestModel|TestReplay' -model.seed=$(SEED) -model.steps=$(STEPS) $(if $(POSTGRES),-model.postgres)
 
 KILLS ?= 1000
 kills:

@@ -32,6 +32,8 @@ func (s *Server) daemons() []daemon {
 		Affinity:    protocol.Seconds(s.Config.AffinityHours * 3600),
 
 		PriorityOnOver: s.Config.ReliablePriorityOnOver,
+		OnPriority:     s.Config.ReliableOnPriority,
+		BatchEnd:       s.Config.ReliableBatchEnd,
 	}
 	v := &validator.Validator{
 		Store: st, Log: s.Log.With("part", "validator"), Checker: s.checker, Credit: s.creditPolicy,

@@ -97,6 +97,29 @@ func TestNobodyCanComputeIt(t *testing.T) {
 	}
 }
 
+// Work for which no computer has the plan class is seen, by what each told when it asked.
+func TestNobodySuitsThePlanClass(t *testing.T) {
+	w := newWorld(t, "# [plan_class.mt]", "[plan_class.mt]\nmin_ncpus = 2\n# [plan_class.mt]")
+	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy"}, w.now()))
+	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
+		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", PlanClass: "mt", Main: w.file("upper", "program"),
+	}, w.now()))
+	w.create(workgen.Params{Name: "wu"}, "hello")
+	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	c.fetch()
+	if found := w.untaken(); len(found) != 1 || found[0].Cause != untaken.PlanClass || !strings.Contains(found[0].Text, "(mt)") {
+		t.Errorf("got %+v", found)
+	}
+	c.cpus = 2
+	if work := c.fetch(); len(work.Results) != 1 {
+		t.Errorf("got %v", work.Messages)
+	}
+	w.create(workgen.Params{Name: "more"}, "hello")
+	if found := w.untaken(); len(found) != 0 {
+		t.Errorf("got %+v, want nothing", found)
+	}
+}
+
 // What is finished leaves the database for an archive; the credit stays, and a
 // file that comes later goes.
 func TestFinishedWorkIsArchived(t *testing.T) {

@@ -171,6 +171,7 @@ type client struct {
 	have  []protocol.Result
 	took  time.Duration // that a result takes; 0: 2 s
 	fpops float64       // its benchmark; 0: 1e9
+	cpus  int           // 0: 1
 
 	trickles []protocol.Trickle  // sent with each request
 	disk     float64             // bytes free; 0 not told
@@ -185,7 +186,7 @@ func (c *client) rpc(seconds float64, reports ...protocol.ReportedResult) *proto
 		Authenticator: c.key, HostID: c.host, RPCSeqno: c.seqno, Client: protocol.Version{Major: 7, Minor: 20, Release: 5},
 		CPUReqSeconds: seconds, Platform: "x86_64-pc-linux-gnu", Results: reports, Trickles: c.trickles, Files: c.held,
 		CodeSignKey: c.codeSign, EstimatedDelay: c.queued,
-		Host: protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: 1, Fpops: cmp.Or(c.fpops, 1e9), DiskFree: c.disk},
+		Host: protocol.HostInfo{DomainName: c.name, HostCPID: c.name, NCPUs: max(1, c.cpus), Fpops: cmp.Or(c.fpops, 1e9), DiskFree: c.disk},
 	}
 	for _, r := range c.have {
 		req.OtherResults = append(req.OtherResults, protocol.OtherResult{Name: r.Name})

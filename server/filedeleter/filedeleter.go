@@ -11,6 +11,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -79,8 +81,12 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 		if err != nil {
 			return err
 		}
+		shared, err := readShared(tx, wus)
+		if err != nil {
+			return err
+		}
 		for _, id := range ids {
-			if err := d.inputsOf(ctx, tx, wus[id]); err != nil && !errors.Is(err, store.ErrLost) {
+			if err := d.inputsOf(ctx, tx, wus[id], shared); err != nil && !errors.Is(err, store.ErrLost) {
 				return err
 			}
 		}
@@ -88,20 +94,50 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 	})
 }
 
-func (d *Deleter) inputsOf(ctx context.Context, tx *store.Tx, old store.Workunit) error {
+// readShared says of files that one of some workunits needs and none of the others, by name,
+// whether further workunits need them. It asks for all together. Of other files the
+// answer changes while these workunits are gone through.
+func readShared(tx *store.Tx, wus map[int64]store.Workunit) (map[string]bool, error) {
+	needs := make(map[string]int)
+	of := make(map[string]int64)
+	for id, wu := range wus {
+		e, err := protocol.ParseElements([]byte(wu.XMLDoc))
+		if err != nil {
+			continue // removeInputs says so
+		}
+		for _, f := range e.Files {
+			needs[f.Name]++
+			of[f.Name] = id
+		}
+	}
+	shared := make(map[string]bool)
+	var looks []func() error
+	for _, name := range slices.Sorted(maps.Keys(needs)) {
+		if needs[name] == 1 {
+			looks = append(looks, func() error {
+				is, err := tx.FileShared(name, of[name])
+				shared[name] = is
+				return err
+			})
+		}
+	}
+	return shared, tx.Together(looks...)
+}
+
+func (d *Deleter) inputsOf(ctx context.Context, tx *store.Tx, old store.Workunit, shared map[string]bool) error {
 	if old.FileDeleteState != store.DeleteReady {
 		return nil
 	}
 	wu := old
 	wu.FileDeleteState = store.DeleteDone
-	if err := d.removeInputs(ctx, tx, old); err != nil {
+	if err := d.removeInputs(ctx, tx, old, shared); err != nil {
 		wu.FileDeleteState = store.DeleteError
 		d.Log.Error("can't delete input files", "workunit", wu.Name, "err", err)
 	}
 	return tx.SaveWorkunit(old, wu)
 }
 
-func (d *Deleter) removeInputs(ctx context.Context, tx *store.Tx, wu store.Workunit) error {
+func (d *Deleter) removeInputs(ctx context.Context, tx *store.Tx, wu store.Workunit, known map[string]bool) error {
 	e, err := protocol.ParseElements([]byte(wu.XMLDoc))
 	if err != nil {
 		return err
@@ -110,9 +146,11 @@ func (d *Deleter) removeInputs(ctx context.Context, tx *store.Tx, wu store.Worku
 		if f.NoDelete || f.GeneratedLocally || len(f.DownloadURLs) > 0 {
 			continue
 		}
-		shared, err := tx.FileShared(f.Name, wu.ID)
-		if err != nil {
-			return err
+		shared, ok := known[f.Name]
+		if !ok {
+			if shared, err = tx.FileShared(f.Name, wu.ID); err != nil {
+				return err
+			}
 		}
 		if shared {
 			continue

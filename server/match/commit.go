@@ -13,8 +13,8 @@ import (
 // more binds nobody, or the workunit would never be done.
 func (h *Host) commitment(c *store.Candidate, v *store.AppVersion) *store.AppVersion {
 	app := h.facts.Catalog.Apps[c.AppID]
-	if app.HomogeneousRedundancy != hrNone {
-		mine, ok := hrClass(app.HomogeneousRedundancy, h.facts.Host)
+	if app.HomogeneousRedundancy != HRNone {
+		mine, ok := HRClass(app.HomogeneousRedundancy, h.facts.Host)
 		if !ok || c.HRClass != 0 && c.HRClass != mine {
 			return nil
 		}
@@ -29,7 +29,7 @@ func (h *Host) commitment(c *store.Candidate, v *store.AppVersion) *store.AppVer
 // Then candidates are to be decided on with what their workunits are committed to at
 // that time.
 func Commits(app store.App) bool {
-	return app.HomogeneousRedundancy != hrNone || app.HomogeneousAppVersion || app.TargetNResults > 1
+	return app.HomogeneousRedundancy != HRNone || app.HomogeneousAppVersion || app.TargetNResults > 1
 }
 
 // Commit returns what a workunit is after a result of it goes to this host with a
@@ -37,8 +37,8 @@ func Commits(app store.App) bool {
 // replicated unless the host is trusted or the workunit is for it alone. trusted is asked only where it matters.
 func (h *Host) Commit(old store.Workunit, v *store.AppVersion, trusted func() bool) store.Workunit {
 	wu, app := old, h.facts.Catalog.Apps[old.AppID]
-	if app.HomogeneousRedundancy != hrNone {
-		wu.HRClass, _ = hrClass(app.HomogeneousRedundancy, h.facts.Host)
+	if app.HomogeneousRedundancy != HRNone {
+		wu.HRClass, _ = HRClass(app.HomogeneousRedundancy, h.facts.Host)
 	}
 	if app.HomogeneousAppVersion {
 		wu.AppVersionID = v.ID

@@ -16,9 +16,9 @@ import (
 
 // Types of homogeneous redundancy, BOINC's numbers.
 const (
-	hrNone   = 0
-	hrFine   = 1 // operating system and family of processors
-	hrCoarse = 2 // operating system and kind of processor; Intel's and AMD's are alike
+	HRNone   = 0
+	HRFine   = 1 // operating system and family of processors
+	HRCoarse = 2 // operating system and kind of processor; Intel's and AMD's are alike
 )
 
 var hrSystems = []struct {
@@ -70,10 +70,10 @@ const (
 	hrApple = 2
 )
 
-// hrClass returns the class of a host for a type of homogeneous redundancy. It
-// returns false if the host is of no known class; such a host gets nothing of
-// the application.
-func hrClass(hr int, h store.Host) (class int64, ok bool) {
+// HRClass returns the class of a host, of which OSName, Vendor and Model count, for a
+// type of homogeneous redundancy. It returns false if the host is of no known class; such
+// a host gets nothing of the application.
+func HRClass(hr int, h store.Host) (class int64, ok bool) {
 	vendor := ""
 	switch {
 	case strings.Contains(h.Vendor, "Intel"):
@@ -87,7 +87,7 @@ func hrClass(hr int, h store.Host) (class int64, ok bool) {
 		if !strings.Contains(strings.ToLower(h.OSName), strings.ToLower(s.name)) {
 			continue
 		}
-		if hr == hrCoarse {
+		if hr == HRCoarse {
 			switch {
 			case !s.coarse || vendor == "":
 				return 0, false

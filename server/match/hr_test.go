@@ -28,8 +28,8 @@ func TestHRClass(t *testing.T) {
 		{"nothing told", store.Host{}, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			for hr, want := range map[int]int64{hrFine: tt.fine, hrCoarse: tt.coarse} {
-				if got, ok := hrClass(hr, tt.h); got != want || ok != (want != 0) {
+			for hr, want := range map[int]int64{HRFine: tt.fine, HRCoarse: tt.coarse} {
+				if got, ok := HRClass(hr, tt.h); got != want || ok != (want != 0) {
 					t.Errorf("type %d: got %d, %v; want %d", hr, got, ok, want)
 				}
 			}

@@ -256,7 +256,7 @@ func (m *Match) suits(head []store.Candidate) bool {
 	}
 	v, why := m.versionFor(c)
 	if why == nil {
-		why = m.failing(&store.Candidate{LastChance: c.LastChance}, v) // of all the kind
+		why = m.failing(&store.Candidate{LastChance: c.LastChance, Target: c.Target}, v) // of all the kind
 	}
 	if why != nil {
 		for range head {
@@ -295,7 +295,7 @@ func (m *Match) Fit(c *store.Candidate) store.Fit {
 	}
 	if v := m.Version(c.AppID); v != nil {
 		u, _ := m.Usage(v)
-		if urgent := &m.facts.Rules.Urgent; !urgent.reliable(m.standing.Earned[v.ID]) {
+		if urgent := &m.facts.Rules.Urgent; c.Target == (store.Target{}) && !urgent.reliable(m.standing.Earned[v.ID]) {
 			f.Below, f.BelowSince = urgent.OnPriority, m.facts.Now.Add(-firstRefusal)
 		}
 		if start := m.queue.start(u.NCPUs); start > 0 {

@@ -2,6 +2,7 @@ package match_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -456,6 +457,28 @@ func TestUrgentResultsHaveLessTime(t *testing.T) {
 	}
 }
 
+// Work for one computer goes there whatever its record is: nobody else may have it.
+func TestWorkForOneComputerNeedsNoGoodRecord(t *testing.T) {
+	w := newWorld()
+	w.facts.Rules.Urgent = match.Urgent{OnPriority: 5, MaxErrorRate: 0.1}
+	w.standing.Earned[11] = store.HostAppVersion{ErrorRate: 0.9}
+	target := store.Target{Type: store.TargetHost, ID: w.facts.Host.ID}
+	w.add(func(c *store.Candidate) { c.Target, c.LastChance = target, true })
+	w.add(func(c *store.Candidate) { c.Target, c.Priority, c.CreateTime = target, 5, t0 })
+	m, _ := w.assign()
+	if got := m.Assigned(); len(got) != 2 {
+		t.Errorf("%d results were assigned, want 2; refusals %v", len(got), m.Noted())
+	}
+	for i := range w.list {
+		if m := match.NewHost(w.facts).Match(w.standing); !m.Kind(w.list[i : i+1]) {
+			t.Errorf("the kind of result %d is of no use", i+1)
+		}
+		if fit := m.Fit(&w.list[i]); fit.Below != 0 {
+			t.Errorf("results of priority %d are not looked for", fit.Below)
+		}
+	}
+}
+
 // What is on its last chance, or for others, is of no use as a whole kind, so that nobody
 // looks through it in vain.
 func TestKindsOfNoUse(t *testing.T) {
@@ -469,6 +492,30 @@ func TestKindsOfNoUse(t *testing.T) {
 		w.add(change)
 		if got, want := match.NewHost(w.facts).Match(w.standing).Kind(w.list), name == ""; got != want {
 			t.Errorf("%q: of use %v, want %v", name, got, want)
+		}
+	}
+}
+
+func TestUnsuited(t *testing.T) {
+	w := newWorld()
+	for i, class := range []string{"mt", "avx2", "mt", "", "unknown", "big"} {
+		w.facts.Catalog.Versions = append(w.facts.Catalog.Versions, &store.AppVersion{ID: int64(20 + i), AppID: 1, PlanClass: class})
+	}
+	classes := map[string]match.PlanClass{"mt": {MinNCPUs: 3}, "avx2": {CPUFeature: []string{"avx2"}}, "big": {MinMemoryMB: 1 << 10}, "unused": {MinNCPUs: 99}}
+	req := protocol.SchedulerRequest{Host: protocol.HostInfo{NCPUs: 4, MemBytes: 2 << 30}}
+	for _, tt := range []struct {
+		name   string
+		change func()
+		want   string
+	}{
+		{"no feature", func() {}, "avx2 unknown"},
+		{"too little memory", func() { req.Host.MemBytes /= 4 }, "avx2 big unknown"},
+		{"the feature", func() { req.Host.Features = "fpu AVX2" }, "big unknown"},
+		{"too few CPUs may compute", func() { req.WorkingPrefs = "<max_ncpus_pct>50</max_ncpus_pct>" }, "big mt unknown"},
+	} {
+		tt.change()
+		if got := strings.Join(match.Unsuited(&req, w.facts.Catalog, classes), " "); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

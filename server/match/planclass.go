@@ -85,6 +85,29 @@ func (c PlanClass) apply(h protocol.HostInfo, ncpus int, flops float64) (Usage, 
 	return u, nil
 }
 
+// Unsuited returns the plan classes of the versions of a catalog that do not suit the host
+// of a request, sorted; those included of which the project does not say what they are.
+func Unsuited(req *protocol.SchedulerRequest, c *Catalog, classes map[string]PlanClass) (names []string) {
+	for _, v := range c.Versions {
+		if v.PlanClass != "" {
+			names = append(names, v.PlanClass)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	slices.Sort(names)
+	ncpus := hostLimits(req).ncpus
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		class, ok := classes[name]
+		if !ok {
+			return false
+		}
+		_, lack := class.apply(req.Host, ncpus, unmeasured)
+		return lack == nil
+	})
+}
+
 // projected is Usage without what was learnt.
 func (h *Host) projected(v *store.AppVersion) (Usage, *Lack) {
 	client := h.facts.Request.Client

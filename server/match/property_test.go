@@ -145,12 +145,12 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 			t.Fatalf("a workunit of version %d is computed with %d", a.AppVersionID, v.ID)
 		}
 		e, u := w.standing.Earned[v.ID], &r.Urgent
-		urgent := u.OnPriority > 0 && a.Priority >= u.OnPriority
-		if most := u.MaxAvgTurnaround.Seconds(); urgent && t0.Sub(a.CreateTime) < 24*time.Hour &&
+		anybody, urgent := a.Target == (store.Target{}), u.OnPriority > 0 && a.Priority >= u.OnPriority
+		if most := u.MaxAvgTurnaround.Seconds(); anybody && urgent && t0.Sub(a.CreateTime) < 24*time.Hour &&
 			(e.TurnaroundN < 10 || e.ErrorRate > u.MaxErrorRate || most > 0 && e.Turnaround > most) {
 			t.Fatalf("%+v is urgent and goes to a host with %+v", a, e)
 		}
-		if (a.LastChance || urgent) && e.ErrorRate > 0.25 {
+		if anybody && (a.LastChance || urgent) && e.ErrorRate > 0.25 {
 			t.Fatalf("the last chance of a workunit goes to a host of which %v fails", e.ErrorRate)
 		}
 		today[v.ID]++

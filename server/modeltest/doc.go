@@ -6,6 +6,14 @@
 // A history is a function of its seed. Hosts fail, cheat, lie, go away, come
 // back with old state and send garbage; replies are lost, operators cancel,
 // clocks step both ways, daemons die between their acts and do things while
-// others are in the middle of theirs. Some workunits wait for others. The database
-// is SQLite in memory, or with -model.postgres PostgreSQL.
+// others are in the middle of theirs. Some workunits wait for others, some are for one
+// computer or account alone.
+//
+// Computers are of several platforms and classes of homogeneous redundancy, and many have
+// too few CPUs, too little memory or disk for some of the work. There are several
+// applications, with weights and with versions of several plan classes, each for some of
+// the platforms; versions are withdrawn and published while all goes on. The model keeps
+// its own account of who may have what (kinds_test.go), and compares.
+//
+// The database is SQLite in memory, or with -model.postgres PostgreSQL.
 package modeltest

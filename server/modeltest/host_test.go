@@ -38,14 +38,12 @@ var manners = []manner{
 	{late: 0.3, wrong: 0.2, fails: 0.1},
 }
 
-// systems are two classes of homogeneous redundancy.
-var systems = []string{"Linux", "Microsoft Windows 11"}
-
 // A host is a client with its state.
 type host struct {
-	user  *user
-	name  string
-	os    string
+	user *user
+	name string
+	*machine
+	size
 	m     manner
 	id    int64
 	seqno int64
@@ -61,7 +59,11 @@ type task struct {
 }
 
 func (w *world) addHost(u *user, m manner) *host {
-	h := &host{user: u, m: m, os: systems[w.rng.IntN(len(systems))], name: "host" + string(rune('a'+len(w.hosts)%26)) + time.Duration(len(w.hosts)).String()}
+	i := 0
+	if !w.plain {
+		i = w.rng.IntN(len(machines))
+	}
+	h := &host{user: u, m: m, machine: &machines[i], size: w.drawSize(), name: "host" + string(rune('a'+len(w.hosts)%26)) + time.Duration(len(w.hosts)).String()}
 	w.hosts = append(w.hosts, h)
 	return h
 }
@@ -70,8 +72,11 @@ func (w *world) addHost(u *user, m manner) *host {
 func (h *host) request(seconds float64) []byte {
 	req := protocol.SchedulerRequest{
 		Authenticator: h.user.key, HostID: h.id, RPCSeqno: h.seqno, Client: protocol.Version{Major: 7, Minor: 20},
-		CPUReqSeconds: seconds, Platform: platform,
-		Host: protocol.HostInfo{DomainName: h.name, HostCPID: h.name, OSName: h.os, Vendor: "GenuineIntel", NCPUs: 2, Fpops: 1e9},
+		CPUReqSeconds: seconds, Platform: h.platforms[0], AltPlatforms: h.platforms[1:],
+		Host: protocol.HostInfo{
+			DomainName: h.name, HostCPID: h.name, OSName: h.os, Vendor: h.vendor, Model: h.model, Features: h.features,
+			NCPUs: h.cpus, Fpops: h.fpops, MemBytes: h.memory, DiskFree: h.disk,
+		},
 	}
 	for _, t := range h.have {
 		if t.ready != nil {
@@ -99,9 +104,6 @@ func (w *world) rpc(h *host, seconds float64) {
 		return
 	}
 	h.take(reply)
-	for _, x := range reply.Results {
-		w.sentTo[x.Name] = h.os
-	}
 }
 
 // send hands a request to the scheduler and reads the reply as a client does.
@@ -115,6 +117,9 @@ func (w *world) send(body []byte) *protocol.SchedulerReply {
 	if err != nil {
 		w.failf("reply: %v", err)
 		return nil
+	}
+	if req, err := protocol.ParseSchedulerRequest(body); err == nil {
+		w.checkSent(req, reply)
 	}
 	return reply
 }

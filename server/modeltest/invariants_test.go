@@ -24,12 +24,9 @@ func (w *world) rest() {
 		}
 		o := w.outlook()
 		switch {
-		case o.unsent:
-			// New computers of new people take what is there.
-			for _, os := range systems {
-				h := w.addHost(w.addUser(), manner{})
-				h.os = os
-				w.finish(h)
+		case len(o.unsent) > 0:
+			if !w.help(o.unsent) {
+				w.now = w.now.Add(time.Hour) // some is kept for reliable computers for a day
 			}
 		case o.waiting != "":
 			w.now = w.now.Add(time.Hour)
@@ -44,28 +41,24 @@ func (w *world) rest() {
 			return
 		}
 		if round > 1000 {
-			w.failf("stalled at %v: %+v", w.now, o)
+			w.failf("stalled at %v: %v", w.now, &o)
 		}
 	}
-}
-
-// finish lets a good host take and do what it can.
-func (w *world) finish(h *host) {
-	for range 3 {
-		w.rpc(h, 1e6)
-		for range 4 * len(h.have) {
-			w.compute(h)
-		}
-		w.now = w.now.Add(10 * time.Second)
-	}
-	w.rpc(h, 0)
 }
 
 // An outlook is what is left to do.
 type outlook struct {
-	next    time.Time // when the transitioner looks
-	unsent  bool      // there are results to send
-	waiting string    // what some daemon has put off, "" if nothing
+	next    time.Time         // when the transitioner looks
+	unsent  []store.Candidate // a result to send of each kind
+	waiting string            // what some daemon has put off, "" if nothing
+}
+
+func (o *outlook) String() string {
+	s := fmt.Sprintf("the transitioner looks at %v", o.next)
+	for _, c := range o.unsent {
+		s += fmt.Sprintf("; %s of application %d waits for %v %d, class %d, version %d, last chance %v", c.Name, c.AppID, c.Target.Type, c.Target.ID, c.HRClass, c.AppVersionID, c.LastChance)
+	}
+	return s + "; " + o.waiting
 }
 
 func (w *world) outlook() (o outlook) {
@@ -82,16 +75,8 @@ func (w *world) outlook() (o outlook) {
 			}
 			o.next = wu.TransitionTime
 		}
-		kinds, err := tx.UnsentKinds()
-		if err != nil {
+		if o.unsent, err = w.unsent(tx); err != nil {
 			return err
-		}
-		for _, k := range kinds {
-			list, err := tx.Unsent(k, store.First, 1)
-			if err != nil {
-				return err
-			}
-			o.unsent = o.unsent || len(list) > 0
 		}
 		for _, queue := range []struct {
 			what string
@@ -110,7 +95,7 @@ func (w *world) outlook() (o outlook) {
 				o.waiting = fmt.Sprint(queue.what, " ", ids[0])
 			}
 		}
-		if o.unsent || o.waiting != "" || o.next.Before(store.Never) {
+		if len(o.unsent) > 0 || o.waiting != "" || o.next.Before(store.Never) {
 			return nil
 		}
 		o.waiting, err = w.undeleted(tx)
@@ -221,16 +206,22 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 		}
 		if r.HostID != 0 {
 			granted[r.HostID] += r.GrantedCredit
-			if w.cfg.OneResultPerUserPerWU && users[r.UserID] {
+			if w.cfg.OneResultPerUserPerWU && users[r.UserID] && k.target == (store.Target{}) {
 				w.failf("user %d has two results of %s", r.UserID, name)
 			}
 			users[r.UserID] = true
 		}
 		// Who reported it may be another computer of the same user.
-		if os, known := w.sentTo[r.Name]; known && r.Outcome == store.Success && (anew || r.ValidateState == store.Valid) {
-			if classes[os] = true; w.hr != 0 && len(classes) > 1 {
+		if class, known := w.sentTo[r.Name]; known && r.Outcome == store.Success && (anew || r.ValidateState == store.Valid) {
+			if classes[class] = true; len(classes) > 1 {
 				w.failf("%s: computers of several classes compute %s: %v", r.Name, name, classes)
 			}
+		}
+		if v := w.version(r.AppVersionID); k.app.pinned && r.ValidateState == store.Valid && r.AppVersionID != wu.AppVersionID && !v.gone {
+			w.failf("%s is valid with version %d, its workunit is committed to %d", r.Name, r.AppVersionID, wu.AppVersionID)
+		}
+		if r.Outcome == store.CouldntSend && (w.cfg.MaxInfeasible == 0 || k.need.memory < 5e8 && k.need.disk < 2e9) {
+			w.failf("%s is given up, though any computer is large enough for it", r.Name)
 		}
 		if _, left := w.files[output(r.Name)]; left && !w.strays[r.Name] && !givenUp(r) {
 			w.failf("output of %s is left: %v, %v, %v", r.Name, r.Outcome, r.ValidateState, r.FileDeleteState)

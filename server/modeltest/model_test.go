@@ -84,6 +84,10 @@ func (w *world) live(steps int) {
 		if !w.failed {
 			w.rest()
 		}
+		if !w.failed && w.chance(0.3) {
+			w.share()
+			w.rest()
+		}
 	}
 }
 
@@ -118,8 +122,12 @@ func (w *world) event() {
 		w.cancel()
 	case x < 942:
 		w.retry()
-	case x < 968:
+	case x < 964:
 		w.nonsense()
+	case x < 966:
+		w.deprecate()
+	case x < 968:
+		w.republish()
 	case x < 990:
 		w.now = w.now.Add(time.Duration(w.rng.IntN(4)*w.rng.IntN(3600)) * time.Second)
 	case x < 993:
@@ -174,32 +182,80 @@ func (w *world) create() {
 			return err
 		})
 	}
-	w.insert(m, n, c, b, 1+w.rng.IntN(4), time.Duration(60+w.rng.IntN(20_000))*time.Second, int64(w.rng.IntN(3)), after)
+	x := spec{
+		app: w.apps[w.rng.IntN(len(w.apps))], m: m, n: n, c: c, b: b, a: 1 + w.rng.IntN(4), need: w.drawNeed(),
+		delay: time.Duration(60+w.rng.IntN(20_000)) * time.Second, priority: int64(w.rng.IntN(3)), after: after,
+	}
+	if w.chance(0.1) {
+		if x.target = w.drawTarget(); x.target != (store.Target{}) {
+			x.m, x.n = 1, 1
+		}
+	}
+	w.insert(x)
 }
 
-// insert adds a workunit with quorum m, target n, at most c successes, b
-// results and a errors. It comes after another workunit, if that has a name.
-func (w *world) insert(m, n, c, b, a int, delay time.Duration, priority int64, after string) {
+// A spec is what an operator wants of a workunit: quorum m, target n, at most c
+// successes, b results and a errors.
+type spec struct {
+	app           *app
+	m, n, c, b, a int
+	delay         time.Duration
+	priority      int64
+	need          need
+	target        store.Target
+	after         string // the workunit that it comes after, "" for none
+}
+
+// A need is what a workunit needs of a computer.
+type need struct{ fpops, memory, disk float64 }
+
+// drawNeed draws what work needs. Some is too much for many computers.
+func (w *world) drawNeed() need {
+	return need{
+		fpops: []float64{1e11, 1e12, 1e13}[w.rng.IntN(3)], memory: []float64{1e6, 1e6, 1e9, 6e9}[w.rng.IntN(4)],
+		disk: []float64{1e6, 1e6, 5e9}[w.rng.IntN(3)],
+	}
+}
+
+// drawTarget draws a computer or an account.
+func (w *world) drawTarget() store.Target {
+	h := w.hosts[w.rng.IntN(len(w.hosts))]
+	if w.chance(0.5) {
+		return store.Target{Type: store.TargetUser, ID: h.user.id}
+	}
+	if h.id == 0 {
+		return store.Target{} // it has yet to come
+	}
+	return store.Target{Type: store.TargetHost, ID: h.id}
+}
+
+// insert adds a workunit.
+func (w *world) insert(x spec) {
 	name := fmt.Sprintf("wu%d", w.made)
 	w.made++
 	wu := store.Workunit{
-		CreateTime: w.now, AppID: w.app, Name: name, RscFpopsEst: 1e12, RscFpopsBound: 1e14, RscMemoryBound: 1e6, RscDiskBound: 1e6,
-		DelayBound: delay, MinQuorum: m, TargetNResults: n, MaxErrorResults: a, MaxTotalResults: b, MaxSuccessResults: c, Priority: priority,
-		ResultTemplateFile: "templates/a_out", TransitionTime: w.now,
+		CreateTime: w.now, AppID: x.app.id, Name: name, RscFpopsEst: x.need.fpops, RscFpopsBound: 100 * x.need.fpops, RscMemoryBound: x.need.memory, RscDiskBound: x.need.disk,
+		DelayBound: x.delay, MinQuorum: x.m, TargetNResults: x.n, MaxErrorResults: x.a, MaxTotalResults: x.b, MaxSuccessResults: x.c, Priority: x.priority, Batch: int64(w.made / 20),
+		ResultTemplateFile: "templates/out", TransitionTime: w.now, Target: x.target,
 	}
-	row := protocol.Workunit{Name: name, AppName: "a", RscFpopsEst: 1e12, RscFpopsBound: 1e14, RscMemoryBound: 1e6, RscDiskBound: 1e6}
+	row := protocol.Workunit{
+		Name: name, AppName: x.app.name, RscFpopsEst: wu.RscFpopsEst, RscFpopsBound: wu.RscFpopsBound, RscMemoryBound: wu.RscMemoryBound, RscDiskBound: wu.RscDiskBound,
+	}
 	for _, f := range inputsOf(name) {
 		wu.XMLDoc += protocol.FileInfo{Name: f, NBytes: 5, MD5: "5d41402abc4b2a76b9719d911017c592"}.XML()
 		row.FileRefs = append(row.FileRefs, protocol.FileRef{FileName: f, OpenName: f})
 	}
 	wu.XMLDoc += row.XML()
-	k := &truth{quorum: m}
+	k := &truth{quorum: x.m, app: x.app, target: x.target, need: x.need}
+	if x.target != (store.Target{}) {
+		w.targets[x.target] = true
+	}
 	w.update(func(tx *store.Tx) (err error) {
 		for _, f := range inputsOf(name) {
 			w.input[f] = true
 		}
-		if after != "" {
-			before := w.wus[after].id
+		if x.after != "" {
+			before := w.wus[x.after].id
 			wu.Predecessor, wu.PredecessorPending, wu.Awaiting = before, true, true
 			if err := tx.Chain(before, w.now); err != nil {
 				return err

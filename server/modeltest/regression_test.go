@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/transitioner"
 )
@@ -15,18 +16,18 @@ func quiet(t *testing.T) *world {
 	t.Helper()
 	w := emptyWorld(t, 1)
 	t.Cleanup(func() { w.close() })
-	w.hr, w.adaptive = 0, 0
+	w.plain, w.apps = true, []*app{{name: "a", platforms: machines[0].platforms}}
 	w.boot()
 	w.populate()
 	w.drain, w.hosts = true, nil
 	w.sched.Config.MaxWusToSend, w.sched.Config.MaxWusInProgress, w.sched.Config.DailyResultQuota = 0, 0, 0
-	w.sched.Config.MinSendworkInterval = 0
+	w.sched.Config.MinSendworkInterval, w.sched.Config.Urgent, w.sched.Config.MaxInfeasible = 0, match.Urgent{}, 0
 	return w
 }
 
 // work makes a workunit that wants n results of which m agree.
 func (w *world) work(m, n int) string {
-	w.insert(m, n, n+2, n+6, 5, time.Hour, 0, "")
+	w.insert(spec{app: w.apps[0], m: m, n: n, c: n + 2, b: n + 6, a: 5, delay: time.Hour, need: need{fpops: 1e12, memory: 1e6, disk: 1e6}})
 	w.daemon(transition)
 	return w.names[len(w.names)-1]
 }
@@ -167,4 +168,29 @@ func TestAReportOfSomebodyElsesResultIsIgnored(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// Work for one computer that was on its last chance was never sent there if the results of
+// that computer kept failing, and as nobody else may have it, it waited for ever. Found by
+// TestModel, seed 20.
+func TestTheLastChanceOfWorkForABadComputerIsSent(t *testing.T) {
+	w := quiet(t)
+	h := w.addHost(w.addUser(), manner{fails: 1})
+	for range 4 {
+		w.work(1, 1)
+		w.rpc(h, 0.01)
+		for range h.have {
+			w.compute(h)
+		}
+		w.rpc(h, 0)
+	}
+	w.insert(spec{
+		app: w.apps[0], m: 1, n: 1, c: 1, b: 1, a: 1, delay: time.Hour, need: need{fpops: 1e12, memory: 1e6, disk: 1e6},
+		target: store.Target{Type: store.TargetHost, ID: h.id},
+	})
+	w.daemon(transition)
+	w.rpc(h, 0.01)
+	if len(h.have) != 1 || h.have[0].wu != w.names[len(w.names)-1] {
+		t.Errorf("the host has %d results, want that which is for it", len(h.have))
+	}
 }

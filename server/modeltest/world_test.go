@@ -26,8 +26,6 @@ import (
 	"github.com/starling-grid/starling/server/validator"
 )
 
-const platform = "x86_64-pc-linux-gnu"
-
 // The daemons, in the order in which a workunit meets them.
 const (
 	transition = iota
@@ -40,13 +38,14 @@ const (
 
 // A world is a project with its hosts.
 type world struct {
-	t    testing.TB
-	ctx  context.Context
-	rng  *rand.Rand
-	now  time.Time
-	cfg  scheduler.Config
-	lag  time.Duration // delete_delay
-	keep time.Duration // purge_after_days
+	t      testing.TB
+	ctx    context.Context
+	rng    *rand.Rand
+	now    time.Time
+	cfg    scheduler.Config
+	lag    time.Duration // delete_delay
+	keep   time.Duration // purge_after_days
+	onOver int64         // reliable_priority_on_over
 
 	st    *store.Store
 	sched *scheduler.Scheduler
@@ -60,27 +59,31 @@ type world struct {
 
 	eventful, crashes, troubled float64 // chances, within each act of a daemon
 
-	hr       int // homogeneous redundancy, by BOINC's number
-	adaptive int // results of a workunit of quorum 1 whose host is not trusted
-	app      int64
-	users    []*user
-	hosts    []*host
-	wus      map[string]*truth
-	names    []string
-	made     int                  // workunits ever
-	archive  string               // folder of what was purged
-	purged   map[string]bool      // workunits to be found there
-	kept     map[int64]float64    // credit of hosts for these
-	arrived  map[string]time.Time // of files
-	files    map[string]string    // uploaded
-	input    map[string]bool      // in download/
-	sentTo   map[string]string    // of a result: the system of the computer
-	strays   map[string]bool      // uploaded by hosts that were not to report any more
-	gone     []string             // inputs that were deleted in this pass
-	steps    int
-	retried  int // workunits that were revived
-	failed   bool
-	owners   map[string][]string // of an input file: the workunits that need it
+	plain   bool // every computer is of one kind and can do everything
+	apps    []*app
+	users   []*user
+	hosts   []*host
+	wus     map[string]*truth
+	names   []string
+	made    int                         // workunits ever
+	archive string                      // folder of what was purged
+	purged  map[string]bool             // workunits to be found there
+	kept    map[int64]float64           // credit of hosts for these
+	arrived map[string]time.Time        // of files
+	files   map[string]string           // uploaded
+	input   map[string]bool             // in download/
+	given   map[string]match.Assignment // results, by the decision for the request under way
+	sentTo  map[string]string           // of a result: the class of the computer
+	codes   map[int64]string            // of classes of homogeneous redundancy
+	targets map[store.Target]bool       // that work had
+	sent    tally
+	sends   int             // results that were sent
+	strays  map[string]bool // uploaded by hosts that were not to report any more
+	gone    []string        // inputs that were deleted in this pass
+	steps   int
+	retried int // workunits that were revived
+	failed  bool
+	owners  map[string][]string // of an input file: the workunits that need it
 }
 
 // running is a daemon's pass.
@@ -97,6 +100,9 @@ type user struct {
 // truth is what the model knows of a workunit.
 type truth struct {
 	id      int64
+	app     *app
+	target  store.Target
+	need    need
 	quorum  int
 	outcome string // that was handed over
 	calls   int
@@ -115,7 +121,7 @@ func emptyWorld(t testing.TB, seed uint64) *world {
 	rng := rand.New(rand.NewPCG(seed, 0x5374_6172))
 	w := &world{
 		t: t, ctx: t.Context(), rng: rng, now: time.Unix(1_800_000_000, 0),
-		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string), sentTo: make(map[string]string), arrived: make(map[string]time.Time), purged: make(map[string]bool), kept: make(map[int64]float64),
+		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string), sentTo: make(map[string]string), given: make(map[string]match.Assignment), codes: make(map[int64]string), targets: make(map[store.Target]bool), sent: newTally(), arrived: make(map[string]time.Time), purged: make(map[string]bool), kept: make(map[int64]float64),
 	}
 	w.cfg = scheduler.Config{
 		Name: "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
@@ -123,14 +129,21 @@ func emptyWorld(t testing.TB, seed uint64) *world {
 		MaxWusToSend: rng.IntN(5), MaxWusInProgress: rng.IntN(8), DailyResultQuota: []int{0, 3, 100}[rng.IntN(3)],
 		MaxNCPUs: 4, OneResultPerUserPerWU: w.chance(0.5), OneResultPerHostPerWU: w.chance(0.8),
 		ResendLostResults: w.chance(0.7), SendResultAbort: w.chance(0.8),
-		MinSendworkInterval: time.Duration(rng.IntN(2)*6) * time.Second,
+		MinSendworkInterval: time.Duration(rng.IntN(2)*6) * time.Second, PlanClasses: planClasses,
+	}
+	if w.chance(0.3) {
+		w.cfg.Urgent = match.Urgent{OnPriority: 2, MaxErrorRate: 0.1, ReducedDelayBound: 0.5}
+		w.onOver = int64(rng.IntN(3))
+	}
+	if w.chance(0.2) {
+		w.cfg.MaxInfeasible = 1 + rng.IntN(3)
 	}
 	if w.chance(0.3) {
 		w.lag = time.Duration(rng.IntN(7200)) * time.Second
 	}
 	w.keep, w.archive = time.Duration(1+w.rng.IntN(48))*time.Hour, filepath.Join(t.TempDir(), "archive")
 	w.st = openStore(t)
-	w.adaptive, w.hr = 2*w.rng.IntN(2), []int{0, 0, 2}[w.rng.IntN(3)]
+	w.apps = w.drawApps()
 	w.eventful, w.crashes, w.troubled = 0.1, 0.01, 0.02
 	if w.chance(0.2) { // a bad day
 		w.eventful, w.crashes, w.troubled = 0.5, 0.1, 0.2
@@ -171,32 +184,11 @@ func (w *world) boot() {
 	}
 }
 
-// decideAgain sees that a decision follows from its case alone, and keeps the limits.
-func (w *world) decideAgain(c match.Case, given []match.Assignment) {
-	again := c.Decide().Assigned()
-	name := func(list []match.Assignment) (out []string) {
-		for _, a := range list {
-			out = append(out, fmt.Sprint(a.Name, " with version ", a.Version.ID))
-		}
-		return out
-	}
-	if got, want := name(again), name(given); !slices.Equal(got, want) {
-		w.failf("host %d is given %v; decided again %v", c.Facts.Host.ID, want, got)
-	}
-	n := min(max(1, c.Facts.Request.Host.NCPUs), w.cfg.MaxNCPUs)
-	if most := n * w.cfg.MaxWusToSend; most > 0 && len(given) > most {
-		w.failf("host %d is given %d results, at most %d", c.Facts.Host.ID, len(given), most)
-	}
-	if most := n * w.cfg.MaxWusInProgress; most > 0 && len(given) > 0 && len(given)+c.Standing.InProgress > most {
-		w.failf("host %d is given %d results beside %d, at most %d", c.Facts.Host.ID, len(given), c.Standing.InProgress, most)
-	}
-}
-
 // start starts one process's daemons.
 func (w *world) start(i int) {
 	log := slog.New(slog.DiscardHandler)
 	{
-		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe(i), DeleteDelay: w.lag}
+		t := &transitioner.Transitioner{Store: w.st, Log: log, Describe: w.describe(i), DeleteDelay: w.lag, PriorityOnOver: w.onOver, OnPriority: w.cfg.Urgent.OnPriority, BatchEnd: 3}
 		v := &validator.Validator{
 			Store: w.st, Log: log, DailyQuota: w.cfg.DailyResultQuota,
 			Checker: func(context.Context, int64) (validator.Checker, error) {
@@ -216,20 +208,9 @@ func (w *world) start(i int) {
 func (w *world) close() { must(w.t, w.st.Close()) }
 
 func (w *world) populate() {
-	main := protocol.FileInfo{Name: "program", NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
-		protocol.AppVersion{FileRefs: []protocol.FileRef{{FileName: "program", MainProgram: true}}}.XML()
-	w.update(func(tx *store.Tx) (err error) {
-		w.app, err = tx.InsertApp(store.App{CreateTime: w.now, Name: "a", UserFriendlyName: "A", Validator: "bitwise", Assimilator: "copy", TargetNResults: w.adaptive, HomogeneousRedundancy: w.hr})
-		if err != nil {
-			return err
-		}
-		p, err := tx.EnsurePlatform(store.Platform{Name: platform}, w.now)
-		if err != nil {
-			return err
-		}
-		_, err = tx.InsertAppVersion(store.AppVersion{AppID: w.app, VersionNum: 100, Platform: p, XMLDoc: main})
-		return err
-	})
+	for _, a := range w.apps {
+		w.insertApp(a)
+	}
 	for range 2 + w.rng.IntN(5) {
 		w.addUser()
 	}

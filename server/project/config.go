@@ -43,6 +43,7 @@ type Config struct {
 
 	ReliableOnPriority        int64   `toml:"reliable_on_priority"`
 	ReliablePriorityOnOver    int64   `toml:"reliable_priority_on_over"`
+	ReliableBatchEnd          int     `toml:"reliable_batch_end"`
 	ReliableMaxAvgTurnaround  float64 `toml:"reliable_max_avg_turnaround"`
 	ReliableMaxErrorRate      float64 `toml:"reliable_max_error_rate"`
 	ReliableReducedDelayBound float64 `toml:"reliable_reduced_delay_bound"`

@@ -144,6 +144,11 @@ they go to reliable computers only.`,
 disagreed with the others.`,
 	},
 	{
+		name: "reliable_batch_end", preset: 100, most: 1e6,
+		about: `The last results of a batch become urgent: those of its last tenth, and of at most
+this many workunits; 0: never. Needs reliable_on_priority.`,
+	},
+	{
 		name: "reliable_max_avg_turnaround", most: 100 * 86400,
 		about: `A computer is reliable if it has had 10 valid results of an app version, returns
 them within this many seconds on average (0: any time), and at most this share of

@@ -267,6 +267,7 @@ func (r *rpc) describeHost() {
 	h.BwUp, h.BwDown = r.req.NetStats.BwUp, r.req.NetStats.BwDown
 	h.Platforms = offered(match.Platforms(r.req))
 	h.UsableMemory, h.UsableDisk = match.Usable(r.req)
+	h.Unsuited = strings.Join(match.Unsuited(r.req, &r.look.catalog.Catalog, r.s.Config.PlanClasses), " ")
 }
 
 // Of what a host says of its platforms so much is kept.

@@ -11,13 +11,16 @@ import (
 var (
 	// changeByID are a change of a row by its id: the table, what is set, and on what other
 	// condition, if any.
-	changeByID = regexp.MustCompile(`(?s)^\s*UPDATE (\w+)\s+SET\s+(.*?)\s+WHERE\s+id = \$1(?:\s+AND\s+(.*))?$`)
-	parameter  = regexp.MustCompile(`\+?\$(\d+)`)
-	comment    = regexp.MustCompile(`--[^\n]*`)
+	changeByID = regexp.MustCompile(`(?s)^\s*UPDATE ("?\w+"?)\s+SET\s+(.*?)\s+WHERE\s+id = \$1(?:\s+AND\s+(.*))?$`)
+	// addition adds a row of nothing but parameters.
+	addition  = regexp.MustCompile(`(?s)^\s*INSERT INTO \w+ \([^()]*\)\s+VALUES \([$0-9,\s]+\)`)
+	values    = regexp.MustCompile(`VALUES \([$0-9,\s]+\)`)
+	parameter = regexp.MustCompile(`\+?\$(\d+)`)
+	comment   = regexp.MustCompile(`--[^\n]*`)
 )
 
-// prepareEach makes of a change of one row by its id a change of many, of which the
-// arguments come as one array for each parameter.
+// prepareEach makes of a change of one row by its id, or of an addition of one, a change of
+// many, of which the arguments come as one array for each parameter.
 //
 // The rows are looked up by their ids first, one by one, and then met where they lie. A
 // plain join would do as well, but of that the planner, while the tables are small, makes
@@ -29,14 +32,19 @@ func (p *postgres) prepareEach(query string, list [][]any) prepared {
 	if q, ok := p.queries.Load(key); ok {
 		return q.(prepared)
 	}
-	part := changeByID.FindStringSubmatch(strings.TrimSpace(comment.ReplaceAllString(query, "")))
-	if part == nil {
-		panic("store: not a change by id: " + query)
-	}
 	var arrays, names []string
 	for i, a := range list[0] {
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))))
 		names = append(names, fmt.Sprintf("p%d", i+1))
+	}
+	if addition.MatchString(query) {
+		q := prepared{query: values.ReplaceAllLiteralString(query, fmt.Sprintf("SELECT * FROM unnest(%s) a(%s)", strings.Join(arrays, ", "), strings.Join(names, ", ")))}
+		p.queries.Store(key, q)
+		return q
+	}
+	part := changeByID.FindStringSubmatch(strings.TrimSpace(comment.ReplaceAllString(query, "")))
+	if part == nil {
+		panic("store: not a change by id: " + query)
 	}
 	of := func(text string) string { return parameter.ReplaceAllString(text, "v.p$1") }
 	table, and := part[1], ""
@@ -55,6 +63,27 @@ WHERE %[1]s.ctid = v.at%[5]s`, table, of(part[2]), strings.Join(arrays, ", "), s
 	}
 	p.queries.Store(key, q)
 	return q
+}
+
+// A shape is what a statement does, as far as it matters for making one of several.
+type shape struct {
+	table string // of which it changes one row, by its id; "" if it does something else
+	adds  bool   // it adds a row of nothing but parameters, or changes that if it is there
+	free  bool   // it does one of both and neither reads nor changes any other row
+}
+
+func (p *postgres) shape(query string) shape {
+	if s, ok := p.shapes.Load(query); ok {
+		return s.(shape)
+	}
+	var s shape
+	if part := changeByID.FindStringSubmatch(strings.TrimSpace(comment.ReplaceAllString(query, ""))); part != nil {
+		s.table = part[1]
+	}
+	s.adds = addition.MatchString(query)
+	s.free = (s.table != "" || s.adds) && !strings.Contains(query, "SELECT") && !strings.Contains(query, "ON CONFLICT")
+	p.shapes.Store(query, s)
+	return s
 }
 
 // columns turns rows of arguments into an array for each parameter.
@@ -94,21 +123,30 @@ func sqlType(a any) string {
 // plain returns an argument as one of the types that a database knows: int64, float64,
 // string.
 func plain(a any) any {
+	if x, ok := simple(a); ok {
+		return x
+	}
+	panic(fmt.Sprintf("store: argument of type %T", a))
+}
+
+// simple is plain for arguments that may be of other types: it returns false then.
+func simple(a any) (any, bool) {
 	switch v := a.(type) {
 	case int64, float64, string:
-		return a
+		return a, true
 	case driver.Valuer:
 		x, err := v.Value()
 		if err != nil {
 			panic(err) // those of this package have none
 		}
-		return plain(x)
+		return simple(x)
 	}
 	switch v := reflect.ValueOf(a); v.Kind() {
 	case reflect.Int, reflect.Int64, reflect.Int32:
-		return v.Int()
+		return v.Int(), true
 	case reflect.String:
-		return v.String()
+		return v.String(), true
+	default:
+		return nil, false
 	}
-	panic(fmt.Sprintf("store: argument of type %T", a))
 }

@@ -10,6 +10,33 @@ func (t *Tx) WorkunitsOfBatch(batch, after int64, limit int) ([]int64, error) {
 	return all(t, scanID, workunitsOfBatch, batch, after, limit)
 }
 
+// Some workunits of a batch that have no outcome yet, and some of all. Either query
+// repeats the condition of its index.
+const (
+	unfinishedOfBatch = `SELECT id FROM workunit WHERE batch = +$1 AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
+	countUnfinished   = `SELECT count(*) FROM (` + unfinishedOfBatch + ` LIMIT 0 + $2) t`
+	countOfBatch      = `SELECT count(*) FROM (SELECT 1 FROM workunit WHERE batch = +$1 AND batch <> 0 LIMIT 0 + $2) t`
+	raiseBatch        = `
+UPDATE result SET priority = $2
+WHERE  workunitid IN (` + unfinishedOfBatch + `) AND +server_state <= 2 AND +priority < $2`
+)
+
+// AtBatchEnd reports whether a batch nears its end: at least one and at most most of its
+// workunits, and at most one in ten, have no outcome yet. What was purged does not count.
+// It reads 11 times most index entries at most.
+func (t *Tx) AtBatchEnd(batch int64, most int) (bool, error) {
+	left, err := one(t, scanID, countUnfinished, batch, int64(most)+1)
+	if err != nil || left == 0 || left > int64(most) {
+		return false, err
+	}
+	all, err := one(t, scanID, countOfBatch, batch, 10*left)
+	return all == 10*left, err
+}
+
+// RaiseBatch gives results of a batch that are not sent yet a priority, unless theirs is
+// higher, where their workunits have no outcome yet. There should be few of these.
+func (t *Tx) RaiseBatch(batch, priority int64) error { return t.run(raiseBatch, batch, priority) }
+
 const givenUp = `
 SELECT id FROM workunit
 WHERE  error_mask <> 0 AND (error_mask & $1) <> 0 AND (appid = $2 OR $2 = 0) AND (batch = $3 OR $3 = 0) AND id > $4

@@ -29,6 +29,9 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		unsentFits:      "result_unsent",
 		unsentKinds:     "result_unsent",
 		unsorted:        "result_unsent",
+		countUnfinished: "workunit_batch_unfinished",
+		countOfBatch:    "workunit_batch",
+		raiseBatch:      "result_workunitid",
 	} {
 		err := st.View(t.Context(), func(tx *Tx) error {
 			args := make([]any, strings.Count(query, "$"))

@@ -43,6 +43,7 @@ const (
 type postgres struct {
 	db      *sql.DB
 	queries sync.Map // of prepared, by query
+	shapes  sync.Map // of shape, by query
 
 	mu     sync.RWMutex // held for reading by transactions
 	closed bool

@@ -16,19 +16,18 @@ import (
 // who might have gone another way. So the transaction is undone then and runs
 // again with each change made at once.
 type session struct {
-	p      *postgres
-	conn   *pgx.Conn
-	queue  *pgx.Batch // what waits, BEGIN at first
-	atOnce bool       // nothing waits
-	blank  bool       // nothing was read or changed yet
-	failed error      // what ended the transaction
-	again  error      // why it should run again
+	p       *postgres
+	conn    *pgx.Conn
+	begin   string  // "" once it has begun
+	waiting pending // changes
+	atOnce  bool    // nothing waits
+	blank   bool    // nothing was read or changed yet
+	failed  error   // what ended the transaction
+	again   error   // why it should run again
 }
 
 func newSession(p *postgres, c *pgx.Conn, begin string) *session {
-	s := &session{p: p, conn: c, queue: new(pgx.Batch), blank: true}
-	s.queue.Queue(begin)
-	return s
+	return &session{p: p, conn: c, begin: begin, blank: true}
 }
 
 // end undoes what was not committed.
@@ -60,8 +59,12 @@ func (s *session) ask(ctx context.Context, list []question) (tag pgconn.CommandT
 	if s.failed != nil {
 		return tag, s.failed
 	}
-	b := s.queue
-	s.queue = new(pgx.Batch)
+	b := new(pgx.Batch)
+	if s.begin != "" {
+		b.Queue(s.begin)
+		s.begin = ""
+	}
+	s.waiting.batch(s.p, b)
 	waited := b.Len()
 	for _, q := range list {
 		b.Queue(q.query, q.args...)
@@ -108,7 +111,7 @@ func (s *session) commit(ctx context.Context) error {
 	if s.failed != nil { // and fn made light of it
 		return fmt.Errorf("commit: %w", s.failed)
 	}
-	if s.blank && s.queue.Len() == 1 {
+	if s.blank && len(s.waiting.list) == 0 {
 		return nil // fn did nothing
 	}
 	tag, err := s.send(ctx, "COMMIT", nil, nil)
@@ -125,29 +128,14 @@ func (s *session) commit(ctx context.Context) error {
 }
 
 func (s *session) later(query string, args []any, one bool) bool {
-	if s.atOnce {
-		return false
-	}
-	q := s.p.prepare(query)
-	text := q.query
-	if one {
-		text = q.must
-	}
-	s.queue.Queue(text, clean(args)...)
-	return true
+	return s.eachLater(query, [][]any{args}, one)
 }
 
 func (s *session) eachLater(query string, list [][]any, one bool) bool {
 	if s.atOnce {
 		return false
 	}
-	q := s.p.prepareEach(query, list)
-	args := columns(list)
-	if one {
-		s.queue.Queue(q.must, append(args, int64(len(list)))...)
-	} else {
-		s.queue.Queue(q.query, args...)
-	}
+	s.waiting.add(s.p, query, one, list)
 	return true
 }
 

@@ -7,10 +7,13 @@ type ActiveHost struct {
 	Platforms                          string
 	MemBytes, UsableMemory, UsableDisk float64
 	BwDown, Fpops, OnFrac, ActiveFrac  float64
+	OSName, Vendor, Model              string
+	Unsuited                           string
 }
 
 const activeHosts = `
-SELECT platforms, m_nbytes, m_usable, d_usable, n_bwdown, p_fpops, on_frac, active_frac
+SELECT platforms, m_nbytes, m_usable, d_usable, n_bwdown, p_fpops, on_frac, active_frac,
+       os_name, p_vendor, p_model, unsuited
 FROM   host WHERE rpc_time >= $1 AND userid <> 0 AND max_results_day >= 0`
 
 // ActiveHosts calls each for every host that may get work and has asked since a time. It
@@ -18,7 +21,8 @@ FROM   host WHERE rpc_time >= $1 AND userid <> 0 AND max_results_day >= 0`
 func (t *Tx) ActiveHosts(since time.Time, each func(ActiveHost)) error {
 	return t.q.query(t.ctx, activeHosts, []any{unix(since)}, func(r rows) error {
 		var h ActiveHost
-		err := r.Scan(&h.Platforms, &h.MemBytes, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.BwDown, &h.Fpops, &h.OnFrac, &h.ActiveFrac)
+		err := r.Scan(&h.Platforms, &h.MemBytes, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.BwDown, &h.Fpops, &h.OnFrac, &h.ActiveFrac,
+			&h.OSName, &h.Vendor, &h.Model, &h.Unsuited)
 		if err == nil {
 			each(h)
 		}
@@ -30,6 +34,7 @@ func (t *Tx) ActiveHosts(since time.Time, each func(ActiveHost)) error {
 type Need struct {
 	AppID                   int64
 	AppVersionID            int64 // that their workunits are committed to; 0 none
+	HRClass                 int64 // likewise
 	Memory, Disk, Bandwidth float64
 	FpopsEst                float64
 	DelayBound              time.Duration
@@ -39,10 +44,10 @@ type Need struct {
 
 const unsentNeeds = `
 SELECT w.appid, w.app_version_id, w.rsc_memory_bound, w.rsc_disk_bound, w.rsc_bandwidth_bound, w.rsc_fpops_est,
-       w.delay_bound, count(*), min(r.create_time)
+       w.delay_bound, count(*), min(r.create_time), w.hr_class
 FROM   result r JOIN workunit w ON w.id = r.workunitid
 WHERE  r.server_state = 2 AND r.kind = +$1 AND ` + stillNeeded + `
-GROUP  BY 1, 2, 3, 4, 5, 6, 7`
+GROUP  BY 1, 2, 3, 4, 5, 6, 7, w.hr_class`
 
 // UnsentNeeds calls each with what the Unsent results of a kind need. It reads all of
 // them.
@@ -50,7 +55,7 @@ func (t *Tx) UnsentNeeds(kind int64, each func(Need)) error {
 	return t.q.query(t.ctx, unsentNeeds, []any{kind}, func(r rows) error {
 		var n Need
 		err := r.Scan(&n.AppID, &n.AppVersionID, &n.Memory, &n.Disk, &n.Bandwidth, &n.FpopsEst, span{&n.DelayBound},
-			&n.Results, timeAt{&n.Oldest})
+			&n.Results, timeAt{&n.Oldest}, &n.HRClass)
 		if err == nil {
 			each(n)
 		}

@@ -39,6 +39,11 @@ type Transitioner struct {
 	Affinity time.Duration
 	// PriorityOnOver is by how much further results of a workunit go before the first ones.
 	PriorityOnOver int64
+	// OnPriority is the priority from which results are urgent; 0: none is.
+	OnPriority int64
+	// BatchEnd is how many workunits of a batch at most, and at most one in ten, are without
+	// an outcome when the results become urgent that they still need; 0: never.
+	BatchEnd int
 }
 
 // work is one due workunit with what was made ready for it outside of the
@@ -187,7 +192,7 @@ func (t *Transitioner) handleAll(tx *store.Tx, due []*work, now time.Time) error
 			return err
 		}
 	}
-	return nil
+	return t.endBatches(tx, due)
 }
 
 // handle decides again on what the transaction sees and applies the plan. If

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/speed"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -25,11 +26,17 @@ func Look(tx *store.Tx, now time.Time) ([]Finding, error) {
 	for _, a := range apps {
 		names[a.ID] = a.Name
 	}
+	redundancy := make(map[int64]int)
+	for _, a := range apps {
+		if a.HomogeneousRedundancy != match.HRNone {
+			redundancy[a.ID] = a.HomogeneousRedundancy
+		}
+	}
 	kinds, err := tx.UnsentKinds()
 	if err != nil || len(kinds) == 0 {
 		return nil, err
 	}
-	j, err := judge(tx, now)
+	j, err := judge(tx, redundancy, now)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +59,7 @@ func Look(tx *store.Tx, now time.Time) ([]Finding, error) {
 // may need.
 func (j *Judge) all(c store.Candidate) bool {
 	_, _, _, ok := j.Lack(store.Need{
-		AppID: c.AppID, AppVersionID: c.AppVersionID, Memory: 2 * store.AtLeast(c.RscMemoryBound),
+		AppID: c.AppID, AppVersionID: c.AppVersionID, HRClass: c.HRClass, Memory: 2 * store.AtLeast(c.RscMemoryBound),
 		Disk: 2 * store.AtLeast(c.RscDiskBound), Bandwidth: 2 * store.AtLeast(c.RscBandwidthBound),
 		FpopsEst: 2 * store.AtLeast(c.RscFpopsEst), DelayBound: time.Duration(store.AtLeast(c.DelayBound.Seconds()) * float64(time.Second)),
 	})
@@ -60,7 +67,7 @@ func (j *Judge) all(c store.Candidate) bool {
 }
 
 // judge reads versions and hosts.
-func judge(tx *store.Tx, now time.Time) (*Judge, error) {
+func judge(tx *store.Tx, redundancy map[int64]int, now time.Time) (*Judge, error) {
 	rows, err := tx.AppVersions()
 	if err != nil {
 		return nil, err
@@ -72,19 +79,27 @@ func judge(tx *store.Tx, now time.Time) (*Judge, error) {
 	speeds := hostversion.NewSpeeds(votes)
 	var versions []Version
 	for _, v := range rows {
-		x := Version{ID: v.ID, AppID: v.AppID, Platform: v.Platform.Name, PlanClass: v.PlanClass != ""}
+		x := Version{ID: v.ID, AppID: v.AppID, Platform: v.Platform.Name, PlanClass: v.PlanClass}
 		if known := speeds.Version(v.ID); known.Hosts >= speed.Quorum {
 			x.Stretch = known.Stretch
 		}
 		versions = append(versions, x)
 	}
-	j := NewJudge(versions)
-	return j, tx.ActiveHosts(now.Add(-Window), func(h store.ActiveHost) { j.Host(host(h)) })
+	j := NewJudge(versions, redundancy)
+	return j, tx.ActiveHosts(now.Add(-Window), func(h store.ActiveHost) {
+		x := host(h)
+		if len(redundancy) > 0 { // or it does not matter
+			as := store.Host{OSName: h.OSName, Vendor: h.Vendor, Model: h.Model}
+			x.Fine, _ = match.HRClass(match.HRFine, as)
+			x.Coarse, _ = match.HRClass(match.HRCoarse, as)
+		}
+		j.Host(x)
+	})
 }
 
 // host says what a computer on record can do, as the scheduler would.
 func host(h store.ActiveHost) Host {
-	x := Host{Platforms: strings.Fields(h.Platforms), Memory: h.UsableMemory, Disk: h.UsableDisk, Bandwidth: h.BwDown, Flops: h.Fpops}
+	x := Host{Platforms: strings.Fields(h.Platforms), Memory: h.UsableMemory, Disk: h.UsableDisk, Bandwidth: h.BwDown, Flops: h.Fpops, Unsuited: strings.Fields(h.Unsuited)}
 	if len(x.Platforms) == 0 { // what it may use is not known either
 		x.Memory, x.Disk = math.Inf(1), math.Inf(1)
 		if h.MemBytes > 0 {

@@ -32,6 +32,10 @@ func (f *Finding) text(now time.Time) string {
 		why = "there is no version of it that may be sent"
 	case Platform:
 		why = active + "is of a platform for which it has a version"
+	case PlanClass:
+		why = active + "that has the right platform meets the requirements of a plan class (" + strings.Join(f.PlanClasses, ", ") + ")"
+	case HRClass:
+		why = active + "that can run it is of the class that homogeneous redundancy requires"
 	case Memory:
 		why = active + "that can run it has enough memory" + amounts("")
 	case Disk:
@@ -59,6 +63,10 @@ func (f *Finding) cure() string {
 			text += "; most active computers without one are of " + strings.Join(f.Platforms, ", ")
 		}
 		return text
+	case PlanClass:
+		return "publish a version without a plan class with starling-server version add, or change what the plan class requires in server.toml"
+	case HRClass:
+		return "wait for such a computer, or cancel them (starling-server work cancel) and create them again: the first computer that gets a result decides the class"
 	case Memory:
 		return again("--rsc-memory-bound")
 	case Disk:

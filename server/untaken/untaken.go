@@ -5,7 +5,7 @@
 // A Judge is pure: it is told of versions, hosts and results, and knows nothing of
 // requests. Look asks a database for them. It counts what is on record, so that no
 // request costs anything for it, and errs in favour of the hosts: what it does not know
-// of a host, such as whether a plan class suits it, that the host has.
+// of a host, such as its memory, that the host has.
 package untaken
 
 import (
@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -28,8 +29,10 @@ type Cause string
 // The causes, in the order in which they are looked for.
 const (
 	NoHost    Cause = "no_host"    // no computer was active
-	NoVersion Cause = "no_version" // none may be sent of the application, or not that which the workunit is committed to
+	NoVersion Cause = "no_version" // none may be sent of the application
 	Platform  Cause = "platform"   // no active computer is of a platform with a version
+	PlanClass Cause = "plan_class" // none of those suits the plan class of one
+	HRClass   Cause = "hr_class"   // none of those is of the class that homogeneous redundancy asks for
 	Memory    Cause = "memory"     // bytes
 	Disk      Cause = "disk"       // bytes
 	Bandwidth Cause = "bandwidth"  // bytes a second
@@ -50,15 +53,17 @@ type Finding struct {
 	// Platforms are the most frequent of the active computers that have no version of the
 	// application.
 	Platforms []string `json:"platforms,omitempty"`
-	Text      string   `json:"text"` // all of this in a sentence
-	Cure      string   `json:"cure"` // what the operator can do
+	// PlanClasses are those of the application's versions.
+	PlanClasses []string `json:"plan_classes,omitempty"`
+	Text        string   `json:"text"` // all of this in a sentence
+	Cure        string   `json:"cure"` // what the operator can do
 }
 
 // A Version is an app version that is sent.
 type Version struct {
 	ID, AppID int64
 	Platform  string
-	PlanClass bool    // its speed follows from more than the benchmark
+	PlanClass string  // its speed follows from more than the benchmark; "" none
 	Stretch   float64 // how many times as long as by the benchmark it takes; 0: not known
 }
 
@@ -68,6 +73,26 @@ type Host struct {
 	// What it can give a result; +Inf where that is not known.
 	Memory, Disk, Bandwidth float64
 	Flops                   float64 // operations a second, the time when it is off included
+	// Its classes of homogeneous redundancy (match.HRClass); 0: none, or they do not matter.
+	Fine, Coarse int64
+	Unsuited     []string // plan classes that do not suit it
+}
+
+// class returns its class for a type of homogeneous redundancy.
+func (h *Host) class(redundancy int) int64 {
+	if redundancy == match.HRFine {
+		return h.Fine
+	}
+	return h.Coarse
+}
+
+// runs reports whether it can run a version, by platform and, if classes is set, by plan
+// class. It has the platforms of its group.
+func (h *Host) runs(v *Version, classes bool) bool {
+	if h.Platforms != nil && !slices.Contains(h.Platforms, v.Platform) {
+		return false
+	}
+	return !classes || !slices.Contains(h.Unsuited, v.PlanClass)
 }
 
 // worse reports whether another host can do all that h can.
@@ -78,12 +103,20 @@ func (h Host) worse(o Host) bool {
 // A Judge knows what active computers can do. Versions and hosts come before the first
 // question.
 type Judge struct {
-	versions map[int64][]Version // by application
-	known    map[string]bool     // platforms of versions
-	hosts    int
-	best     map[string][]Host // by platforms that are known: those that no other surpasses
-	first    map[string]int    // hosts, by the platform they prefer
-	found    map[reason]*Finding
+	versions   map[int64][]Version // by application
+	redundancy map[int64]int       // homogeneous redundancy, by application; none if it is not there
+	known      map[string]bool     // platforms and plan classes of versions
+	hosts      int
+	best       map[group][]Host // those that no other of the group surpasses
+	first      map[string]int   // hosts, by the platform they prefer
+	found      map[reason]*Finding
+}
+
+// A group is hosts that can run the same versions of the same applications.
+type group struct {
+	platforms    string // that are known, or anyPlatform
+	unsuited     string
+	fine, coarse int64
 }
 
 type reason struct {
@@ -97,15 +130,16 @@ const anyPlatform = "*"
 // maxFirst bounds the platforms that are counted: computers make names up.
 const maxFirst = 1000
 
-// NewJudge returns a Judge that knows of no host.
-func NewJudge(versions []Version) *Judge {
+// NewJudge returns a Judge that knows of no host. redundancy is the type of homogeneous
+// redundancy of the applications that have one.
+func NewJudge(versions []Version, redundancy map[int64]int) *Judge {
 	j := &Judge{
-		versions: make(map[int64][]Version), known: make(map[string]bool), best: make(map[string][]Host),
+		versions: make(map[int64][]Version), known: make(map[string]bool), best: make(map[group][]Host), redundancy: redundancy,
 		first: make(map[string]int), found: make(map[reason]*Finding),
 	}
 	for _, v := range versions {
 		j.versions[v.AppID] = append(j.versions[v.AppID], v)
-		j.known[v.Platform] = true
+		j.known[v.Platform], j.known[classKey(v.PlanClass)] = true, true
 	}
 	return j
 }
@@ -113,20 +147,36 @@ func NewJudge(versions []Version) *Judge {
 // Host tells of an active computer.
 func (j *Judge) Host(h Host) {
 	j.hosts++
-	key := anyPlatform
+	key := group{platforms: anyPlatform, fine: h.Fine, coarse: h.Coarse}
 	if len(h.Platforms) > 0 {
 		if p := h.Platforms[0]; len(j.first) < maxFirst || j.first[p] > 0 {
 			j.first[p]++
 		}
-		mine := slices.DeleteFunc(slices.Clone(h.Platforms), func(p string) bool { return !j.known[p] })
-		slices.Sort(mine)
-		key = strings.Join(slices.Compact(mine), " ")
+		h.Platforms = j.relevant(h.Platforms, func(p string) string { return p })
+		key.platforms = strings.Join(h.Platforms, " ")
 	}
+	h.Unsuited = j.relevant(h.Unsuited, classKey)
+	key.unsuited = strings.Join(h.Unsuited, " ")
 	list := j.best[key]
 	if slices.ContainsFunc(list, h.worse) {
 		return
 	}
 	j.best[key] = append(slices.DeleteFunc(list, func(o Host) bool { return o.worse(h) }), h)
+}
+
+// classKey tells plan classes from platforms.
+func classKey(class string) string { return " " + class }
+
+// relevant returns the names that versions have, sorted. It is not nil.
+func (j *Judge) relevant(names []string, key func(string) string) []string {
+	kept := []string{}
+	for _, n := range names {
+		if j.known[key(n)] {
+			kept = append(kept, n)
+		}
+	}
+	slices.Sort(kept)
+	return slices.Compact(kept)
 }
 
 // Lack returns why nobody can have results that need n, with what the best computer
@@ -135,21 +185,37 @@ func (j *Judge) Lack(n store.Need) (cause Cause, need, most float64, ok bool) {
 	if j.hosts == 0 {
 		return NoHost, 0, 0, false
 	}
-	runs := j.versions[n.AppID]
-	if n.AppVersionID != 0 {
-		runs = slices.DeleteFunc(slices.Clone(runs), func(v Version) bool { return v.ID != n.AppVersionID })
-	}
+	runs := j.runs(&n)
 	if len(runs) == 0 {
 		return NoVersion, 0, 0, false
 	}
-	var lists [][]Host
-	for key, list := range j.best {
-		if key == anyPlatform || slices.ContainsFunc(runs, func(v Version) bool { return slices.Contains(strings.Fields(key), v.Platform) }) {
-			lists = append(lists, list)
+	redundancy := j.redundancy[n.AppID]
+	able := func(classes bool) func(*Host) bool {
+		return func(h *Host) bool {
+			return slices.ContainsFunc(runs, func(v Version) bool { return h.runs(&v, classes) })
 		}
 	}
-	if len(lists) == 0 {
-		return Platform, 0, 0, false
+	var lists [][]Host
+	for _, step := range []struct {
+		cause Cause
+		can   func(*Host) bool // any host of a group
+	}{
+		{Platform, able(false)},
+		{PlanClass, able(true)},
+		{HRClass, func(h *Host) bool {
+			class := h.class(redundancy)
+			return able(true)(h) && (redundancy == match.HRNone || class != 0 && (n.HRClass == 0 || n.HRClass == class))
+		}},
+	} {
+		lists = nil
+		for _, list := range j.best {
+			if step.can(&list[0]) {
+				lists = append(lists, list)
+			}
+		}
+		if len(lists) == 0 {
+			return step.cause, 0, 0, false
+		}
 	}
 	// Each cause is looked for among the computers that what came before leaves over.
 	least := Host{Memory: n.Memory, Disk: n.Disk, Bandwidth: n.Bandwidth, Flops: -1}
@@ -175,6 +241,18 @@ func (j *Judge) Lack(n store.Need) (cause Cause, need, most float64, ok bool) {
 		return d.cause, want, top, false
 	}
 	return "", 0, 0, true
+}
+
+// runs returns the versions with which results that need n may be computed. One that is
+// withdrawn binds nobody.
+func (j *Judge) runs(n *store.Need) []Version {
+	all := j.versions[n.AppID]
+	for i := range all {
+		if all[i].ID == n.AppVersionID {
+			return all[i : i+1]
+		}
+	}
+	return all
 }
 
 // A dimension is something that hosts have more or less of.
@@ -204,7 +282,7 @@ func has(h, least Host, in []dimension) bool {
 func speedOf(runs []Version) (stretch float64, timed bool) {
 	stretch = math.Inf(1)
 	for _, v := range runs {
-		if v.PlanClass {
+		if v.PlanClass != "" {
 			return 0, false
 		}
 		s := v.Stretch
@@ -256,10 +334,24 @@ func (j *Judge) Findings(app func(id int64) string, now time.Time) []Finding {
 		if f.Cause == Platform || f.Cause == NoVersion {
 			f.Platforms = j.frequent(k.app)
 		}
+		if f.Cause == PlanClass {
+			f.PlanClasses = j.planClasses(k.app)
+		}
 		f.Text, f.Cure = f.text(now), f.cure()
 		out = append(out, f)
 	}
 	return out
+}
+
+// planClasses returns those of an application's versions.
+func (j *Judge) planClasses(app int64) (names []string) {
+	for _, v := range j.versions[app] {
+		if v.PlanClass != "" {
+			names = append(names, v.PlanClass)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // named is how many platforms a finding tells.

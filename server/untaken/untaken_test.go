@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/untaken"
 )
@@ -21,6 +22,16 @@ var now = time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)
 
 func host(platform string, memory, disk float64) untaken.Host {
 	return untaken.Host{Platforms: []string{platform}, Memory: memory, Disk: disk, Bandwidth: math.Inf(1), Flops: 1e9}
+}
+
+func unsuited(h untaken.Host, classes ...string) untaken.Host {
+	h.Unsuited = classes
+	return h
+}
+
+func classed(h untaken.Host, fine, coarse int64) untaken.Host {
+	h.Fine, h.Coarse = fine, coarse
+	return h
 }
 
 // need is what the results of an application need: 2 GB of memory, 1 GB of disk, an hour
@@ -53,12 +64,7 @@ func TestCauses(t *testing.T) {
 			func(n *store.Need) { n.AppID = 2 }, untaken.NoVersion,
 			"1 result of other has waited since Tuesday 12:00: there is no version of it that may be sent.",
 		},
-		{
-			"the version was withdrawn",
-			[]untaken.Host{small},
-			func(n *store.Need) { n.AppVersionID = 77 }, untaken.NoVersion,
-			"1 result of upper has waited since Tuesday 12:00: there is no version of it that may be sent.",
-		},
+		{"a version that was withdrawn binds nobody", []untaken.Host{small}, func(n *store.Need) { n.AppVersionID = 77 }, "", ""},
 		{"committed to a version", []untaken.Host{small}, func(n *store.Need) { n.AppVersionID = 7 }, "", ""},
 		{
 			"another platform",
@@ -67,6 +73,45 @@ func TestCauses(t *testing.T) {
 			"1 result of upper has waited since Tuesday 12:00: no computer active in the last 7 days is of a platform for which it has a version.",
 		},
 		{"a platform that is not known", []untaken.Host{{Memory: 4 * gb, Disk: 8 * gb, Flops: 1e9}}, func(*store.Need) {}, "", ""},
+		{
+			"another plan class",
+			[]untaken.Host{unsuited(small, "avx2", "mt"), unsuited(host("windows_x86_64", 4*gb, 8*gb), "avx2", "unknown")},
+			func(n *store.Need) { n.AppID = 5 }, untaken.PlanClass,
+			"1 result of many has waited since Tuesday 12:00: no computer active in the last 7 days that has the right platform meets the requirements of a plan class (avx2, mt).",
+		},
+		{
+			"the plan class of one of them",
+			[]untaken.Host{unsuited(small, "mt"), unsuited(small, "avx2")},
+			func(n *store.Need) { n.AppID = 5 }, "", "",
+		},
+		{
+			"committed to the version of the other plan class",
+			[]untaken.Host{unsuited(small, "mt"), unsuited(host("windows_x86_64", 4*gb, 8*gb), "mt")},
+			func(n *store.Need) { n.AppID, n.AppVersionID = 5, 10 }, untaken.PlanClass,
+			"1 result of many has waited since Tuesday 12:00: no computer active in the last 7 days that has the right platform meets the requirements of a plan class (avx2, mt).",
+		},
+		{
+			"another class",
+			[]untaken.Host{classed(small, 271, 257)},
+			func(n *store.Need) { n.AppID, n.HRClass = 6, 298 }, untaken.HRClass,
+			"1 result of fine has waited since Tuesday 12:00: no computer active in the last 7 days that can run it is of the class that homogeneous redundancy requires.",
+		},
+		{"the class that it is committed to", []untaken.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID, n.HRClass = 6, 271 }, "", ""},
+		{"the coarse class that it is committed to", []untaken.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID, n.HRClass = 7, 257 }, "", ""},
+		{"any class", []untaken.Host{classed(small, 271, 257)}, func(n *store.Need) { n.AppID = 6 }, "", ""},
+		{
+			"no class",
+			[]untaken.Host{classed(small, 0, 257)},
+			func(n *store.Need) { n.AppID = 6 }, untaken.HRClass,
+			"1 result of fine has waited since Tuesday 12:00: no computer active in the last 7 days that can run it is of the class that homogeneous redundancy requires.",
+		},
+		{"redundancy was switched off", []untaken.Host{small}, func(n *store.Need) { n.HRClass = 271 }, "", ""},
+		{
+			"memory, of those of the class",
+			[]untaken.Host{classed(small, 271, 257), classed(big, 298, 257)},
+			func(n *store.Need) { n.AppID, n.HRClass, n.Memory = 6, 271, 8*gb }, untaken.Memory,
+			"1 result of fine has waited since Tuesday 12:00: no computer active in the last 7 days that can run it has enough memory (it needs 8 GB, the most is 4 GB).",
+		},
 		{
 			"memory",
 			[]untaken.Host{small, big},
@@ -104,9 +149,13 @@ func TestCauses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			j := untaken.NewJudge([]untaken.Version{
 				{ID: 7, AppID: 1, Platform: linux},
-				{ID: 8, AppID: 3, Platform: linux, PlanClass: true},
+				{ID: 8, AppID: 3, Platform: linux, PlanClass: "mt"},
 				{ID: 9, AppID: 4, Platform: linux, Stretch: 0.25},
-			})
+				{ID: 10, AppID: 5, Platform: linux, PlanClass: "mt"},
+				{ID: 11, AppID: 5, Platform: "windows_x86_64", PlanClass: "avx2"},
+				{ID: 12, AppID: 6, Platform: linux},
+				{ID: 13, AppID: 7, Platform: linux},
+			}, map[int64]int{6: match.HRFine, 7: match.HRCoarse})
 			for _, h := range c.hosts {
 				if h.Bandwidth == 0 {
 					h.Bandwidth = math.Inf(1)
@@ -114,7 +163,9 @@ func TestCauses(t *testing.T) {
 				j.Host(h)
 			}
 			j.Results(need(c.need))
-			found := j.Findings(func(id int64) string { return []string{"", "upper", "other", "mt", "fast"}[id] }, now)
+			found := j.Findings(func(id int64) string {
+				return []string{"", "upper", "other", "mt", "fast", "many", "fine", "coarse"}[id]
+			}, now)
 			if c.want == "" {
 				if len(found) != 0 {
 					t.Errorf("got %+v, want nothing", found)
@@ -131,7 +182,7 @@ func TestCauses(t *testing.T) {
 // Of results that are out of reach for one cause that counts which is the closest, and
 // platforms are told that would help most.
 func TestFindingsAreJoined(t *testing.T) {
-	j := untaken.NewJudge([]untaken.Version{{ID: 7, AppID: 1, Platform: linux}})
+	j := untaken.NewJudge([]untaken.Version{{ID: 7, AppID: 1, Platform: linux}}, nil)
 	for _, p := range []string{"b", "a", linux, "b", "c", "d"} {
 		j.Host(host(p, 4*gb, 8*gb))
 	}
@@ -156,17 +207,21 @@ func TestOnlyTheBestHostsMatter(t *testing.T) {
 			return untaken.Host{
 				Platforms: []string{rapid.SampledFrom([]string{"a", "b"}).Draw(t, "platform")},
 				Memory:    amount.Draw(t, "m"), Disk: amount.Draw(t, "d"), Bandwidth: amount.Draw(t, "b"), Flops: amount.Draw(t, "f"),
+				Fine:     rapid.Int64Range(0, 2).Draw(t, "class"),
+				Unsuited: rapid.SampledFrom([][]string{nil, {"x"}, {"y"}}).Draw(t, "plan classes"),
 			}
 		})).Draw(t, "hosts")
 		n := store.Need{
 			AppID: 1, Memory: amount.Draw(t, "m"), Disk: amount.Draw(t, "d"), Bandwidth: amount.Draw(t, "b"),
-			FpopsEst: amount.Draw(t, "f"), DelayBound: time.Second, Results: 1, Oldest: now,
+			FpopsEst: amount.Draw(t, "f"), DelayBound: time.Second, HRClass: rapid.Int64Range(0, 2).Draw(t, "class"), Results: 1, Oldest: now,
 		}
-		j := untaken.NewJudge([]untaken.Version{{ID: 1, AppID: 1, Platform: "a"}})
+		class := rapid.SampledFrom([]string{"", "x"}).Draw(t, "plan class") // with one the time is not known
+		j := untaken.NewJudge([]untaken.Version{{ID: 1, AppID: 1, Platform: "a", PlanClass: class}}, map[int64]int{1: match.HRFine})
 		want := false
 		for _, h := range hosts {
 			j.Host(h)
-			want = want || h.Platforms[0] == "a" && h.Memory >= n.Memory && h.Disk >= n.Disk && h.Bandwidth >= n.Bandwidth && h.Flops >= n.FpopsEst
+			want = want || h.Platforms[0] == "a" && h.Memory >= n.Memory && h.Disk >= n.Disk && h.Bandwidth >= n.Bandwidth &&
+				(class == "" && h.Flops >= n.FpopsEst || class != "" && (len(h.Unsuited) == 0 || h.Unsuited[0] != class)) && h.Fine != 0 && (n.HRClass == 0 || n.HRClass == h.Fine)
 		}
 		if cause, _, _, ok := j.Lack(n); ok != want {
 			t.Errorf("got %v (%s), want %v", ok, cause, want)

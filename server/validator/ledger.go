@@ -1,7 +1,10 @@
 package validator
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/server/credit"
@@ -19,6 +22,10 @@ type ledger struct {
 
 type hostVersion struct{ host, version int64 }
 
+func (k hostVersion) compare(o hostVersion) int {
+	return cmp.Or(cmp.Compare(k.host, o.host), cmp.Compare(k.version, o.version))
+}
+
 // newLedger begins the transaction in which looks are stored: hosts and users are the
 // busiest rows, so their part comes first, before others change them.
 func newLedger(tx *store.Tx, looks []*look) (*ledger, error) {
@@ -27,8 +34,12 @@ func newLedger(tx *store.Tx, looks []*look) (*ledger, error) {
 		versions: make(map[hostVersion]*versionEarning),
 	}
 	var hostIDs, userIDs []int64
+	keys := make(map[hostVersion]bool)
 	for _, k := range looks {
 		for _, s := range k.samples {
+			if s.verdict == valid || s.verdict == invalid || s.verdict == broken {
+				keys[hostVersion{s.result.HostID, s.result.AppVersionID}] = true
+			}
 			if s.verdict == valid && s.result.ValidateState != store.Valid {
 				hostIDs, userIDs = append(hostIDs, s.result.HostID), append(userIDs, s.result.UserID)
 			}
@@ -48,7 +59,25 @@ func newLedger(tx *store.Tx, looks []*look) (*ledger, error) {
 	for id, u := range users {
 		l.users[id] = &userEarning{user: u}
 	}
-	return l, nil
+	return l, l.read(keys)
+}
+
+// read reads what will be asked for, all together.
+func (l *ledger) read(keys map[hostVersion]bool) error {
+	var looks []func() error
+	for _, k := range slices.SortedFunc(maps.Keys(keys), hostVersion.compare) {
+		if k.host == 0 || k.version == 0 {
+			continue
+		}
+		e := new(versionEarning)
+		l.versions[k] = e
+		looks = append(looks, func() (err error) {
+			e.old, err = l.tx.HostAppVersion(k.host, k.version)
+			e.now = e.old
+			return err
+		})
+	}
+	return l.tx.Together(looks...)
 }
 
 // save stores everything. The ledger is closed then.
@@ -69,7 +98,8 @@ func (l *ledger) save() error {
 			return err
 		}
 	}
-	for _, e := range l.versions {
+	for _, k := range slices.SortedFunc(maps.Keys(l.versions), hostVersion.compare) { // as every other transaction does
+		e := l.versions[k]
 		if e.now == e.old {
 			continue
 		}

@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"a stale save is lost", stale},
 		{"many rows change with one call", many},
 		{"of many changes all are made or none", manyLost},
+		{"changes of several rows keep their order", joined},
 		{"looks go together", together},
 		{"who makes light of a loss goes on", lightLoss},
 		{"what fails late fails as at once", late},
@@ -51,6 +52,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"a host finds what it can do", unsentFits},
 		{"what is for somebody is apart from the rest", targets},
 		{"unsent results have a kind", sorted},
+		{"the end of a batch is seen", batches},
 		{"the catalog has a stamp", stamps},
 		{"shared files are seen", shared},
 		{"jobs come by their workunits' ids", jobs},
@@ -309,7 +311,7 @@ func roundTrip(t *testing.T, s *store.Store) {
 	h := w.Host
 	old := h
 	h.RPCTime, h.NCPUs, h.Fpops, h.DomainName, h.MaxResultsDay = T0, 8, 1.5e9, "box", -1
-	h.Platforms, h.UsableMemory, h.UsableDisk = "a b", math.Inf(1), 7
+	h.Platforms, h.UsableMemory, h.UsableDisk, h.Unsuited = "a b", math.Inf(1), 7, "avx2 mt"
 	update(t, s, func(tx *store.Tx) error { return tx.UpdateHost(old, h) })
 	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.UpdateHost(old, h) }); !errors.Is(err, store.ErrLost) {
 		t.Errorf("storing what another request has changed: %v, want ErrLost", err)

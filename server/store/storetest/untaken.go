@@ -30,6 +30,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 		_, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: 100, Platform: p, XMLDoc: "-"})
 		return err
 	})
+	change := func(*store.Host) {}
 	host := func(at time.Time, memory float64, excluded bool) {
 		update(t, s, func(tx *store.Tx) error {
 			h := store.Host{CreateTime: T0, UserID: w.User.ID}
@@ -43,6 +44,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 			if excluded {
 				x.MaxResultsDay = -1
 			}
+			change(&x)
 			return tx.UpdateHost(h, x)
 		})
 	}
@@ -66,4 +68,36 @@ func untakenWork(t *testing.T, s *store.Store) {
 	if got := look(); len(got) != 0 {
 		t.Errorf("got %+v, want nothing", got)
 	}
+	redundant := store.App{CreateTime: T0, Name: "redundant", Validator: "trivial", Assimilator: "copy", HomogeneousRedundancy: 2}
+	update(t, s, func(tx *store.Tx) (err error) {
+		if redundant.ID, err = tx.InsertApp(redundant); err != nil {
+			return err
+		}
+		p, err := tx.EnsurePlatform(store.Platform{Name: "linux"}, T0)
+		if err != nil {
+			return err
+		}
+		_, err = tx.InsertAppVersion(store.AppVersion{AppID: redundant.ID, VersionNum: 100, Platform: p, PlanClass: "mt", XMLDoc: "-"})
+		return err
+	})
+	wu := w.Workunit("redundant")
+	wu.AppID = redundant.ID
+	wu, _ = Add(t, s, wu, 1)
+	want := func(cause untaken.Cause) {
+		t.Helper()
+		if got := look(); cause == "" && len(got) > 0 || cause != "" && (len(got) != 1 || got[0].Cause != cause || got[0].App != "redundant") {
+			t.Errorf("got %+v, want %q", got, cause)
+		}
+	}
+	want(untaken.HRClass) // no computer says what it is
+	change = func(h *store.Host) { h.OSName, h.Vendor, h.Unsuited = "Linux", "GenuineIntel", "avx2 mt" }
+	host(T0, 10e9, false)
+	want(untaken.HRClass)
+	change = func(h *store.Host) { h.OSName, h.Vendor, h.Unsuited = "Linux", "GenuineIntel", "avx2" }
+	host(T0, 10e9, false)
+	want("")
+	committed := wu
+	committed.HRClass = 385 // Windows
+	update(t, s, func(tx *store.Tx) error { return tx.SaveWorkunit(wu, committed) })
+	want(untaken.HRClass)
 }

@@ -1,0 +1,119 @@
+package modeltest
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// decideAgain sees that a decision follows from its case alone, keeps the limits, and
+// gives the host nothing that is not for it.
+func (w *world) decideAgain(c match.Case, given []match.Assignment) {
+	again := c.Decide().Assigned()
+	name := func(list []match.Assignment) (out []string) {
+		for _, a := range list {
+			out = append(out, fmt.Sprint(a.Name, " with version ", a.Version.ID))
+		}
+		return out
+	}
+	if got, want := name(again), name(given); !slices.Equal(got, want) {
+		w.failf("host %d is given %v; decided again %v", c.Facts.Host.ID, want, got)
+	}
+	n := min(max(1, c.Facts.Request.Host.NCPUs), w.cfg.MaxNCPUs)
+	if most := n * w.cfg.MaxWusToSend; most > 0 && len(given) > most {
+		w.failf("host %d is given %d results, at most %d", c.Facts.Host.ID, len(given), most)
+	}
+	if most := n * w.cfg.MaxWusInProgress; most > 0 && len(given) > 0 && len(given)+c.Standing.InProgress > most {
+		w.failf("host %d is given %d results beside %d, at most %d", c.Facts.Host.ID, len(given), c.Standing.InProgress, most)
+	}
+	clear(w.given)
+	disk := 0.0
+	for _, a := range given {
+		w.given[a.Name] = a
+		disk += a.RscDiskBound
+		w.mayHave(c.Facts.Request, c.Facts.Host, a)
+	}
+	if has := c.Facts.Request.Host.DiskFree; has > 0 && disk > has {
+		w.failf("host %d with %g bytes of disk is given what needs %g", c.Facts.Host.ID, has, disk)
+	}
+}
+
+// mayHave sees that a host may have what it is given, apart from others.
+func (w *world) mayHave(req *protocol.SchedulerRequest, h store.Host, a match.Assignment) {
+	if v := w.version(a.Version.ID); v == nil || v.app.id != a.AppID || !v.runs(req) {
+		w.failf("host %d is given %s with version %d, which it cannot run", h.ID, a.Name, a.Version.ID)
+	}
+	if has := req.Host.MemBytes; has > 0 && a.RscMemoryBound > has {
+		w.failf("host %d with %g bytes of memory is given %s, which needs %g", h.ID, has, a.Name, a.RscMemoryBound)
+	}
+	k := w.wus[a.WorkunitName]
+	if k == nil {
+		return // purged since it was found, so that it cannot be sent
+	}
+	switch t := k.target; {
+	case t.Type == store.TargetHost && t.ID != h.ID, t.Type == store.TargetUser && t.ID != h.UserID:
+		w.failf("host %d of user %d is given %s, which is for %v %d", h.ID, h.UserID, a.Name, t.Type, t.ID)
+	}
+	if m := machineOf(&req.Host); m != nil && w.appOf(a.AppID).hr != 0 && m.class(w.appOf(a.AppID)) == "" {
+		w.failf("host %d of no class is given %s", h.ID, a.Name)
+	}
+}
+
+// checkSent sees that what a reply brings can be run by who asked, and that what was sent
+// for the first time suits what others compute of its workunit.
+func (w *world) checkSent(req *protocol.SchedulerRequest, reply *protocol.SchedulerReply) {
+	for _, x := range reply.Results {
+		k := w.wus[x.WorkunitName]
+		if k == nil {
+			w.failf("%s is sent, of a workunit that nobody made", x.Name)
+			continue
+		}
+		if !slices.ContainsFunc(k.app.versions, func(v *version) bool {
+			return v.platform == x.Platform && v.num == x.VersionNum && v.class == x.PlanClass && v.runs(req)
+		}) {
+			w.failf("%s is sent with version %d of %s for %s %s, which its host cannot run", x.Name, x.VersionNum, k.app.name, x.Platform, x.PlanClass)
+		}
+		a, first := w.given[x.Name]
+		if !first {
+			continue // it is sent again
+		}
+		w.sends++
+		w.sent.add(k.app, a)
+		if m := machineOf(&req.Host); m != nil && k.app.hr != 0 {
+			w.sentTo[x.Name] = m.class(k.app)
+			w.checkClass(x.Name, k)
+		}
+	}
+	clear(w.given)
+}
+
+// checkClass sees that a result went to a computer of the class that its workunit is
+// committed to, as all of it that counts did.
+func (w *world) checkClass(name string, k *truth) {
+	w.view(func(tx *store.Tx) error {
+		j, err := tx.Job(k.id)
+		if err != nil {
+			return err
+		}
+		class := w.sentTo[name]
+		if was, known := w.codes[j.Workunit.HRClass]; known && was != class || j.Workunit.HRClass == 0 {
+			w.failf("%s goes to a computer of class %q while its workunit is of class %d, %q", name, class, j.Workunit.HRClass, was)
+		}
+		w.codes[j.Workunit.HRClass] = class
+		for _, r := range j.Results {
+			if other, known := w.sentTo[r.Name]; known && other != class && r.ID > j.Workunit.RetriedResultID && counts(r) {
+				w.failf("%s goes to a computer of class %q while %s went to one of class %q", name, class, r.Name, other)
+			}
+		}
+		return nil
+	})
+}
+
+// counts reports whether a result is or may be compared with others of its workunit.
+func counts(r store.Result) bool {
+	return r.ServerState == store.InProgress || givenUp(r) ||
+		r.Outcome == store.Success && r.ValidateState != store.Invalid && r.ValidateState != store.NoCheck
+}
