@@ -181,7 +181,7 @@ func forget(t *testing.T, w *world) {
 		}
 	}
 	queries = append(queries,
-		"DROP TABLE project", "DROP TABLE web_session", "DROP INDEX host_app_version_vote", "DROP INDEX result_unsent", "ALTER TABLE result DROP COLUMN kind",
+		"DROP INDEX workunit_batch_unfinished", "DROP TABLE project", "DROP TABLE web_session", "DROP INDEX host_app_version_vote", "DROP INDEX result_unsent", "ALTER TABLE result DROP COLUMN kind",
 		"CREATE INDEX result_unsent ON result (priority DESC, id) WHERE server_state = 2",
 		"ALTER TABLE app DROP COLUMN credit", "DROP TABLE catalog", "ALTER TABLE workunit DROP COLUMN credit",
 		"DELETE FROM goose_db_version WHERE version_id >= 17",
@@ -190,7 +190,7 @@ func forget(t *testing.T, w *world) {
 	for _, column := range []string{"last_chance", "target_type", "target_id"} {
 		queries = append(queries, "ALTER TABLE workunit DROP COLUMN "+column)
 	}
-	for _, column := range []string{"platforms", "m_usable", "d_usable"} {
+	for _, column := range []string{"platforms", "m_usable", "d_usable", "unsuited"} {
 		queries = append(queries, "ALTER TABLE host DROP COLUMN "+column)
 	}
 	for _, column := range []string{"et_n", "et_avg", "et_var", "et_odd", "et_odd_avg", "benchmark_flops", "vote", "error_rate", "turnaround_n", "turnaround_avg"} {
