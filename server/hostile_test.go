@@ -384,8 +384,8 @@ func TestWhatIsEndedStaysEnded(t *testing.T) {
 	thief.wants(200, "eve@example.org")(thief.do("GET", "account", nil))
 
 	old := b.userByEmail("eve@example.org").Authenticator
-	v.wants(200, "password is not right")(v.do("POST", "account", url.Values{"what": {"key"}, "old": {"wrong"}}))
-	v.wants(200, "is a new one")(v.do("POST", "account", url.Values{"what": {"key"}, "old": {"long enough"}}))
+	v.wants(200, "e-mail address or password is wrong")(v.do("POST", "account", url.Values{"what": {"key"}, "old": {"wrong"}}))
+	v.wants(200, "account key was replaced")(v.do("POST", "account", url.Values{"what": {"key"}, "old": {"long enough"}}))
 	renewed := b.userByEmail("eve@example.org").Authenticator
 	if _, reply := b.post("cgi", bytes.NewReader(request(old, "box"))); !strings.Contains(reply, "Invalid or missing account key") {
 		t.Errorf("the old key: %s", reply)
@@ -400,7 +400,7 @@ func TestWhatIsEndedStaysEnded(t *testing.T) {
 	}
 
 	v.do("POST", "logout", nil)
-	thief.wants(200, "Log in", "forgotten")(thief.do("GET", "account", nil))
+	thief.wants(200, "Log in", "Forgot your password?")(thief.do("GET", "account", nil))
 }
 
 // Every answer tells browsers what it is not for.

@@ -101,7 +101,7 @@ func TestNoOtherDatabase(t *testing.T) {
 			s, err := store.Open(t.Context(), db(w))
 			w.must(err)
 			w.must(s.Close())
-		}, false, "does not say that it is this project's", restore, false},
+		}, false, "is not marked as this project's", restore, false},
 		{"cut off", func(t *testing.T, w *world) {
 			st, err := os.Stat(db(w))
 			w.must(err)

@@ -26,7 +26,7 @@ func TestSettings(t *testing.T) {
 		},
 		{
 			"a plan class for a GPU", `metrics_token = ""`, "metrics_token = \"\"\n[plan_class.cuda]\ngpu_type = \"nvidia\"",
-			"plan_class.cuda.gpu_type: tasks for GPUs are not supported",
+			"plan_class.cuda.gpu_type: GPU tasks are not supported",
 		},
 		{"a proxy that is none", "trusted_proxies = []", `trusted_proxies = ["proxy"]`, `trusted_proxies: "proxy" is neither an address such as 192.0.2.1`},
 		{"a rate below none", "min_transfer_rate = 500", "min_transfer_rate = -1", "min_transfer_rate: -1 is out of range"},
@@ -77,7 +77,7 @@ func TestVersions(t *testing.T) {
 		change func(v *operate.NewVersion)
 		want   string
 	}{
-		{"there already", func(v *operate.NewVersion) { v.Number = "1.0" }, "exists already"},
+		{"there already", func(v *operate.NewVersion) { v.Number = "1.0" }, "already exists"},
 		{"no such app", func(v *operate.NewVersion) { v.App = "nope" }, "not found"},
 		{"no version", func(v *operate.NewVersion) { v.Number = "one" }, "want major and minor"},
 		{"version zero", func(v *operate.NewVersion) { v.Number = "0.0" }, "want major and minor"},
@@ -85,7 +85,7 @@ func TestVersions(t *testing.T) {
 		{"no program", func(v *operate.NewVersion) { v.Main = "/nowhere" }, "nowhere"},
 		{"an empty program", func(v *operate.NewVersion) { v.Main = w.file("e", "") }, "is empty"},
 		{"a plan class of which nobody knows", func(v *operate.NewVersion) { v.PlanClass = "mt" }, "add [plan_class.mt]"},
-		{"clients that do not exist", func(v *operate.NewVersion) { v.MinCore, v.MaxCore = "8.0", "7.9" }, "there are none"},
+		{"clients that do not exist", func(v *operate.NewVersion) { v.MinCore, v.MaxCore = "8.0", "7.9" }, "no client is between"},
 		{"plain without a wrapper", func(v *operate.NewVersion) { v.Plain = true }, "needs the wrapper"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

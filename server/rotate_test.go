@@ -95,7 +95,7 @@ func TestRotateKey(t *testing.T) {
 
 	away := filepath.Join(w.dir, "keys", "old_key_private_0")
 	w.must(os.Rename(away, away+".away"))
-	if err := operate.RotateKey(t.Context(), w.p); err == nil || !strings.Contains(err.Error(), "old_key_private_0 is not there") {
+	if err := operate.RotateKey(t.Context(), w.p); err == nil || !strings.Contains(err.Error(), "old_key_private_0 is missing") {
 		t.Errorf("without a former key: %v", err)
 	}
 	w.must(os.Rename(away+".away", away))

@@ -108,8 +108,8 @@ func TestTrickleDown(t *testing.T) {
 		"no such result": {"nobody_0", "x", "not found"},
 		"not sent":       {"wu_0", "x", "not in progress"},
 		"empty":          {"wu_0", " ", "empty"},
-		"a tag":          {"wu_0", "a</trickle_down>", "end tag"},
-		"too long":       {"wu_0", strings.Repeat("x", 1<<17), "want 65536"},
+		"a tag":          {"wu_0", "a</trickle_down>", "read as its end"},
+		"too long":       {"wu_0", strings.Repeat("x", 1<<17), "the limit is 65536"},
 	} {
 		if err := operate.SendTrickle(t.Context(), w.p, tt.result, tt.text, w.now()); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %s", name, err, tt.want)
