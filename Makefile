@@ -12,7 +12,7 @@ PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 help:
 	@echo "make demo [N=8] [APP=wasm]  a project, its server and two agents compute N workunits"
 	@echo "make build       the programs, in bin/"
-	@echo "make packages    what is handed out, in dist/: .deb, .rpm, .tar.gz, .zip (VERSION=1.2.3)"
+	@echo "make packages    release files in dist/: .deb, .rpm, .tar.gz, .zip (VERSION=1.2.3)"
 	@echo "make test        install what the tests need and run them all"
 	@echo "make test-unprivileged [ALL=1]  as root: some tests, or more of them, as another user"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1, POSTGRES=1 on PostgreSQL)"

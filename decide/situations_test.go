@@ -163,7 +163,7 @@ func requests(t *testing.T) (list []situation) {
 		{workfetch.Unproved, func(s *decide.Snapshot) {
 			alone(s).Estimates = jobsched.Estimator{}
 			queued(s, 2, func(r *decide.Result) { r.Stated = 10 * time.Minute })
-		}, "Nothing: it ends when a first task is done or well under way."},
+		}, "Nothing: it ends when the first task is done, or most of it."},
 		{workfetch.Stuck, func(s *decide.Snapshot) {
 			alone(s)
 			queued(s, 5, func(r *decide.Result) { r.Phase, r.Received = decide.Fetching, now.Add(-24*time.Hour) })

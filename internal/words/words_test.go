@@ -107,6 +107,12 @@ func collect(t *testing.T) (all []text) {
 			return err
 		}
 		switch filepath.Ext(name) {
+		case ".md":
+			if name != "CHANGELOG.md" { // what was said, was said
+				found, err := inHandbook(path, name)
+				all = append(all, found...)
+				return err
+			}
 		case ".html", ".js", ".tmpl":
 			found, err := inPage(path, name)
 			all = append(all, found...)
@@ -203,6 +209,22 @@ var (
 	attrs = regexp.MustCompile(`(?:title|placeholder|aria-label|alt)="([^"]+)"`)
 	quote = regexp.MustCompile("'((?:[^'\\\\\n]|\\\\.)*)'|`([^`]*)`")
 )
+
+// inHandbook finds the lines of a handbook.
+func inHandbook(path, name string) (all []text, err error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for line := range strings.Lines(string(b)) {
+		n++
+		if line = strings.TrimSpace(line); word.MatchString(line) {
+			all = append(all, text{fmt.Sprintf("%s:%d", name, n), "handbook", line})
+		}
+	}
+	return all, nil
+}
 
 // inPage finds the texts of a page or its program.
 func inPage(path, name string) (all []text, err error) {
