@@ -80,13 +80,13 @@ func TestRetry(t *testing.T) {
 	if st := w.status(); st.Workunits.Canonical != 1 || st.Results.ByValidateState["valid"] != 2 || st.Results.Granted != 2 {
 		t.Errorf("got %+v, %+v", st.Workunits, st.Results)
 	}
-	var story []store.Event
+	var history []store.Event
 	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) (err error) {
-		story, err = tx.WorkunitStory(1)
+		history, err = tx.WorkunitHistory(1)
 		return err
 	}))
 	told := ""
-	for _, e := range story {
+	for _, e := range history {
 		if strings.Contains(e.Move, "retries") {
 			told = e.By + ", " + e.Why + ", " + e.Move
 		}

@@ -98,9 +98,9 @@ type eventView struct {
 	Move  string    `json:"move"`
 }
 
-func viewStory(of string, story []store.Event) []eventView {
+func viewHistory(of string, history []store.Event) []eventView {
 	out := []eventView{}
-	for _, e := range story {
+	for _, e := range history {
 		out = append(out, eventView{utc(e.Time), e.By, e.Why, of, e.Move})
 	}
 	return out
@@ -165,11 +165,11 @@ func showWorkunit(tx *store.Tx, id string) (any, error) {
 	if !wu.TransitionTime.Before(store.Never) {
 		v.TransitionTime = "never"
 	}
-	story, err := tx.WorkunitStory(wu.ID)
+	history, err := tx.WorkunitHistory(wu.ID)
 	if err != nil {
 		return nil, err
 	}
-	v.History = viewStory("", story)
+	v.History = viewHistory("", history)
 	if v.AwaitedFiles, err = tx.AwaitedFilesOf(wu.ID); err != nil {
 		return nil, err
 	}
@@ -180,11 +180,11 @@ func showWorkunit(tx *store.Tx, id string) (any, error) {
 	for _, r := range results {
 		r.StderrOut = ""
 		v.Results = append(v.Results, viewResult(r))
-		story, err := tx.ResultStory(r.ID)
+		history, err := tx.ResultHistory(r.ID)
 		if err != nil {
 			return nil, err
 		}
-		v.History = append(v.History, viewStory(r.Name, story)...)
+		v.History = append(v.History, viewHistory(r.Name, history)...)
 	}
 	slices.SortStableFunc(v.History, func(a, b eventView) int { return a.Time.Compare(b.Time) })
 	return v, nil
@@ -196,8 +196,8 @@ func showResult(tx *store.Tx, id string) (any, error) {
 		return nil, err
 	}
 	v := viewResult(r)
-	story, err := tx.ResultStory(r.ID)
-	v.History = viewStory("", story)
+	history, err := tx.ResultHistory(r.ID)
+	v.History = viewHistory("", history)
 	return v, err
 }
 
@@ -240,11 +240,11 @@ func showHost(tx *store.Tx, id string) (any, error) {
 	for _, r := range results {
 		v := viewResult(r)
 		v.StderrOut = ""
-		story, err := tx.ResultStory(r.ID)
+		history, err := tx.ResultHistory(r.ID)
 		if err != nil {
 			return nil, err
 		}
-		v.History = viewStory("", story)
+		v.History = viewHistory("", history)
 		list = append(list, v)
 	}
 	return map[string]any{

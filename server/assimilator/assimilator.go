@@ -177,7 +177,7 @@ func (a *Assimilator) record(ctx context.Context, ids []int64, now time.Time) er
 		return nil
 	}
 	return a.Store.Update(ctx, func(tx *store.Tx) error {
-		tx.Because(now, "assimilator", "the assimilator accepted its outcome")
+		tx.SetCause(now, "assimilator", "the assimilator accepted its outcome")
 		wus, err := tx.Workunits(ids)
 		if err != nil {
 			return err

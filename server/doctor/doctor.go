@@ -77,7 +77,7 @@ func (p *Project) Advise(ctx context.Context, now time.Time) ([]store.Violation,
 // Mend mends what can be mended without loss, and leaves the rest.
 func (p *Project) Mend(ctx context.Context, now time.Time) error {
 	return p.Store.Update(ctx, func(tx *store.Tx) error {
-		tx.Because(now, "operator", "doctor --mend")
+		tx.SetCause(now, "operator", "doctor --mend")
 		return tx.Mend(now)
 	})
 }

@@ -73,7 +73,7 @@ func (d *Deleter) each(ctx context.Context, queue func(*store.Tx, int64, int) ([
 // is open, nobody adds a workunit that shares them.
 func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error {
 	return d.Store.Update(ctx, func(tx *store.Tx) error {
-		tx.Because(now, "file_deleter", "")
+		tx.SetCause(now, "file_deleter", "")
 		if err := tx.LockFiles(); err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (d *Deleter) outputs(ctx context.Context, ids []int64, now time.Time) error
 		}
 	}
 	return d.Store.Update(ctx, func(tx *store.Tx) error {
-		tx.Because(now, "file_deleter", "")
+		tx.SetCause(now, "file_deleter", "")
 		for _, id := range ids {
 			old, ok := results[id]
 			if !ok || old.FileDeleteState != store.DeleteReady {

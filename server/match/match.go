@@ -144,7 +144,7 @@ func (m *Match) Assign(list []store.Candidate, accept func(Assignment) bool) []A
 		}
 		a := m.assignment(c)
 		if accept != nil && !accept(a) {
-			m.passOver(c.AppID, Lack{Code: protocol.RefusedOther})
+			m.skip(c.AppID, Lack{Code: protocol.RefusedOther})
 			continue
 		}
 		m.take(a)
@@ -160,7 +160,7 @@ func (m *Match) Assigned() []Assignment { return m.assigned }
 func (m *Match) Fits(c *store.Candidate) bool {
 	_, why := m.fit(c)
 	if why != nil {
-		m.passOver(c.AppID, *why)
+		m.skip(c.AppID, *why)
 		if why.small {
 			m.small(c)
 		}
@@ -260,7 +260,7 @@ func (m *Match) suits(head []store.Candidate) bool {
 	}
 	if why != nil {
 		for range head {
-			m.passOver(c.AppID, *why)
+			m.skip(c.AppID, *why)
 		}
 		return false
 	}
@@ -273,7 +273,7 @@ func (m *Match) suits(head []store.Candidate) bool {
 	}
 	for i := range head {
 		if why := m.feasible(&head[i], u, head[i].DelayBound); why != nil {
-			m.passOver(head[i].AppID, *why)
+			m.skip(head[i].AppID, *why)
 			if i == 0 && why.small {
 				m.small(&head[i])
 			}

@@ -31,8 +31,8 @@ func (m *Match) refuse(f protocol.Refusal) {
 	m.refusals = append(m.refusals, f)
 }
 
-// passOver notes why a candidate is not for this host.
-func (m *Match) passOver(appID int64, why Lack) {
+// skip notes why a candidate is not for this host.
+func (m *Match) skip(appID int64, why Lack) {
 	m.refuse(protocol.Refusal{
 		Code: why.Code, App: m.facts.Catalog.Apps[appID].Name, Count: 1, Need: why.Need, Have: why.Have, Detail: why.Detail,
 	})

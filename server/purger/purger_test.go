@@ -68,7 +68,7 @@ func (w *world) finished(name string, change ...func(wu *store.Workunit, r *stor
 		if err := storetest.SaveResult(tx, results[0], r); err != nil {
 			return err
 		}
-		tx.Because(w.now, "test", "")
+		tx.SetCause(w.now, "test", "")
 		return storetest.SaveWorkunit(tx, wu, after)
 	})
 }

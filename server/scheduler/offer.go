@@ -46,7 +46,7 @@ func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
 	}
 	// What is worked out here is worked out again in the transaction.
 	one := *r
-	one.tx, one.look, one.catalog, one.reply = tx, l, l.catalog, s.nucleus()
+	one.tx, one.look, one.catalog, one.reply = tx, l, l.catalog, s.baseReply()
 	one.user, one.host = l.id.user, l.id.host
 	if !l.id.known {
 		one.host.UserID = l.id.user.ID

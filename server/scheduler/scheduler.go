@@ -153,7 +153,7 @@ func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time.Time) (*protocol.SchedulerReply, error) {
 	req, err := protocol.ParseSchedulerRequest(body)
 	if err != nil {
-		reply := s.nucleus()
+		reply := s.baseReply()
 		reply.DontUseDCF = false
 		reply.message(protocol.PriorityLow, fmt.Sprintf("Error in request message: %v", err))
 		return reply.SchedulerReply, nil
@@ -161,7 +161,7 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 	reply, err := s.answer(ctx, &rpc{s: s, req: req, now: now, ip: ip})
 	if errors.Is(err, errStranger) {
 		s.Log.Info("scheduler request refused", "err", err, "hostid", req.HostID, "ip", ip)
-		reply = s.nucleus()
+		reply = s.baseReply()
 		reply.RequestDelay = delayBadKey
 		reply.message(protocol.PriorityNotice,
 			`_("Invalid or missing account key.  To fix, remove and add this project.")`)
@@ -169,7 +169,7 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 	}
 	if crowd, ok := errors.AsType[*crowdError](err); ok {
 		s.Log.Warn("scheduler request refused", "err", err, "ip", ip)
-		reply = s.nucleus()
+		reply = s.baseReply()
 		reply.RequestDelay = crowd.wait
 		reply.message(protocol.PriorityNotice, crowd.Error())
 		return reply.SchedulerReply, nil
@@ -205,7 +205,7 @@ func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 		var reply *reply
 		err = s.Store.Update(ctx, func(tx *store.Tx) error {
 			one := *r // it may run several times
-			reply = s.nucleus()
+			reply = s.baseReply()
 			one.tx, one.look, one.reply = tx, l, reply
 			return one.run()
 		})
@@ -244,8 +244,8 @@ func (r *reply) message(priority, text string) {
 	r.Messages = append(r.Messages, protocol.Message{Priority: priority, Text: text})
 }
 
-// nucleus is what every reply holds.
-func (s *Scheduler) nucleus() *reply {
+// baseReply is what every reply holds.
+func (s *Scheduler) baseReply() *reply {
 	return &reply{
 		SchedulerReply: &protocol.SchedulerReply{
 			SchedulerVersion: protocol.SchedulerVersion,
@@ -290,7 +290,7 @@ type rpc struct {
 }
 
 // because says why results move.
-func (r *rpc) because(why string) { r.tx.Because(r.now, "scheduler", why) }
+func (r *rpc) because(why string) { r.tx.SetCause(r.now, "scheduler", why) }
 
 // run does everything. The order is BOINC's: who is it, what did it finish,
 // what may it have.

@@ -32,7 +32,7 @@ ORDER  BY r.priority DESC, r.id LIMIT 0 + $2`
 // Chain makes the transitioner look for successors of a workunit when it has an
 // outcome, which may be now.
 func (t *Tx) Chain(predecessor int64, now time.Time) error {
-	return t.must(chain, predecessor, unix(now))
+	return t.execOne(chain, predecessor, unix(now))
 }
 
 // WaitingSuccessors returns the workunits that wait for the outcome of another.
@@ -43,14 +43,14 @@ func (t *Tx) WaitingSuccessors(id int64) ([]int64, error) {
 // ReleaseSuccessor ends the wait of a workunit for its predecessor. Until a time
 // it is kept for the hosts of Affinity.
 func (t *Tx) ReleaseSuccessor(id int64, reservedUntil time.Time) error {
-	if err := t.must(releaseSuccessor, id, unix(reservedUntil)); err != nil {
+	if err := t.execOne(releaseSuccessor, id, unix(reservedUntil)); err != nil {
 		return fmt.Errorf("workunit %d: %w", id, err)
 	}
 	return nil
 }
 
 // NoSuccessors notes that no successor of a workunit waits.
-func (t *Tx) NoSuccessors(id int64) error { return t.must(noSuccessors, id) }
+func (t *Tx) NoSuccessors(id int64) error { return t.execOne(noSuccessors, id) }
 
 // AddAffinity notes that a host has the files of the result after which a workunit
 // comes.
@@ -68,7 +68,7 @@ func (t *Tx) DropAffinity(hostID, workunitID int64) error {
 }
 
 // EndReservation has a workunit be kept for the hosts of Affinity until at, and no longer.
-func (t *Tx) EndReservation(id int64, at time.Time) error { return t.must(reserve, id, unix(at)) }
+func (t *Tx) EndReservation(id int64, at time.Time) error { return t.execOne(reserve, id, unix(at)) }
 
 // A Kept candidate is kept for a host that had the result Predecessor.
 type Kept struct {

@@ -82,7 +82,7 @@ WHERE  id = $1`
 
 // SaveApp stores the settings of an application; its name stays.
 func (t *Tx) SaveApp(a App) error {
-	return t.must(saveApp, a.ID, a.UserFriendlyName, a.Validator, a.Assimilator, a.Trickle,
+	return t.execOne(saveApp, a.ID, a.UserFriendlyName, a.Validator, a.Assimilator, a.Trickle,
 		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults, flag(a.Deprecated), a.Credit, a.Weight)
 }
 
@@ -149,7 +149,7 @@ func (t *Tx) InsertAppVersion(v AppVersion) (int64, error) {
 const deprecateVersion = `UPDATE app_version SET deprecated = 1 WHERE id = $1`
 
 // DeprecateVersion ends the sending of a version, for good.
-func (t *Tx) DeprecateVersion(id int64) error { return t.must(deprecateVersion, id) }
+func (t *Tx) DeprecateVersion(id int64) error { return t.execOne(deprecateVersion, id) }
 
 const liveAppVersions = `
 SELECT ` + appVersionColumns + `
@@ -168,7 +168,7 @@ const setVersionDoc = `UPDATE app_version SET xml_doc = $3 WHERE id = $1 AND xml
 // SetVersionDoc replaces a version's description, or returns ErrLost if it is no
 // longer old.
 func (t *Tx) SetVersionDoc(id int64, old, doc string) error {
-	return t.must(setVersionDoc, id, old, doc)
+	return t.execOne(setVersionDoc, id, old, doc)
 }
 
 // AppVersions returns the versions that may be sent, those of an application

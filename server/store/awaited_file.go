@@ -39,14 +39,14 @@ func (t *Tx) AwaitedBy(name string, limit int) ([]int64, error) {
 // that it waited for, and returns whether it was the last one: then the workunit
 // is no longer Awaiting. It returns ErrLost if the workunit is not as in old.
 func (t *Tx) FileArrived(old Workunit, name, xmlDoc string) (last bool, err error) {
-	if err := t.must(arrivedFile, old.ID, name); err != nil {
+	if err := t.execOne(arrivedFile, old.ID, name); err != nil {
 		return false, fmt.Errorf("workunit %s: file %s: %w", old.Name, name, err)
 	}
 	n, err := one(t, scanID, countAwaited, old.ID)
 	if err != nil {
 		return false, err
 	}
-	if err := t.must(describeInput, old.ID, xmlDoc, flag(n > 0), old.XMLDoc); err != nil {
+	if err := t.execOne(describeInput, old.ID, xmlDoc, flag(n > 0), old.XMLDoc); err != nil {
 		return false, fmt.Errorf("workunit %s: %w", old.Name, err)
 	}
 	return n == 0, nil

@@ -87,8 +87,8 @@ func (c *conn) insert(ctx context.Context, query string, args []any) (int64, err
 	return res.LastInsertId()
 }
 
-// later has nothing to gain where there is no way to the database.
-func (c *conn) later(string, []any, bool) bool { return false }
+// deferExec has nothing to gain where there is no way to the database.
+func (c *conn) deferExec(string, []any, bool) bool { return false }
 
 // together has nothing to gain where there is no way to the database.
 func (c *conn) together(_ *Tx, looks []func() error) error { return inTurn(looks) }
@@ -114,7 +114,7 @@ func (c *conn) each(ctx context.Context, query string, list [][]any) (met int64,
 	return met, nil
 }
 
-func (c *conn) eachLater(string, [][]any, bool) bool { return false }
+func (c *conn) deferEach(string, [][]any, bool) bool { return false }
 
 // lockFiles has nothing to do, as there is one writer at a time.
 func (c *conn) lockFiles(context.Context) error { return nil }

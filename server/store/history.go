@@ -13,13 +13,13 @@ type cause struct {
 	by, why string
 }
 
-// Because says when, by whom and why the moves that follow in this transaction are
-// made; it goes into the story of each row. by is the part of the server, such as
+// SetCause says when, by whom and why the moves that follow in this transaction are
+// made; it goes into the history of each row. by is the part of the server, such as
 // "scheduler"; why is a few words without line breaks. A transaction that does not
 // say tells its moves without a time.
-func (t *Tx) Because(at time.Time, by, why string) { t.cause = cause{at, by, why} }
+func (t *Tx) SetCause(at time.Time, by, why string) { t.cause = cause{at, by, why} }
 
-// An Event is a move in the story of a workunit or result.
+// An Event is a move in the history of a workunit or result.
 type Event struct {
 	Time time.Time // zero: not told
 	By   string    // part of the server that made the move
@@ -27,7 +27,7 @@ type Event struct {
 	Move string // columns with their old and new values; "created"
 }
 
-// The story of a row is lines of four fields with tabs between them.
+// The history of a row is lines of four fields with tabs between them.
 const fields = 4
 
 func (c cause) line(move string) string {
@@ -57,17 +57,17 @@ func readStory(text string) []Event {
 }
 
 const (
-	workunitStory = `SELECT history FROM workunit WHERE id = $1`
-	resultStory   = `SELECT history FROM result WHERE id = $1`
+	workunitHistory = `SELECT history FROM workunit WHERE id = $1`
+	resultHistory   = `SELECT history FROM result WHERE id = $1`
 )
 
-// WorkunitStory returns what happened to a workunit, oldest first, or ErrNotFound.
-func (t *Tx) WorkunitStory(id int64) ([]Event, error) { return t.story(workunitStory, id) }
+// WorkunitHistory returns what happened to a workunit, oldest first, or ErrNotFound.
+func (t *Tx) WorkunitHistory(id int64) ([]Event, error) { return t.history(workunitHistory, id) }
 
-// ResultStory returns what happened to a result, oldest first, or ErrNotFound.
-func (t *Tx) ResultStory(id int64) ([]Event, error) { return t.story(resultStory, id) }
+// ResultHistory returns what happened to a result, oldest first, or ErrNotFound.
+func (t *Tx) ResultHistory(id int64) ([]Event, error) { return t.history(resultHistory, id) }
 
-func (t *Tx) story(query string, id int64) ([]Event, error) {
+func (t *Tx) history(query string, id int64) ([]Event, error) {
 	text, err := one(t, scanString, query, id)
 	return readStory(text), err
 }

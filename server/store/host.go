@@ -91,7 +91,7 @@ WHERE id = $1 AND userid = $35 AND rpc_seqno = $36 AND rpc_time = $37 AND max_re
 // which are the validator's. It returns ErrLost if another request of the host
 // was answered since old was read.
 func (t *Tx) UpdateHost(old, h Host) error {
-	return t.must(updateHost, h.ID, h.RPCSeqno, unix(h.RPCTime), h.HostCPID, h.Timezone, h.DomainName,
+	return t.execOne(updateHost, h.ID, h.RPCSeqno, unix(h.RPCTime), h.HostCPID, h.Timezone, h.DomainName,
 		h.LastIPAddr, h.ExternalIPAddr, h.OnFrac, h.ConnectedFrac, h.ActiveFrac, h.NCPUs, h.Vendor, h.Model,
 		h.Fpops, h.Iops, h.Membw, h.OSName, h.OSVersion, h.MemBytes, h.CacheBytes, h.SwapBytes, h.DiskTotal,
 		h.DiskFree, h.UsedTotal, h.UsedProject, h.BwUp, h.BwDown, h.MaxResultsDay, h.NResultsToday,
@@ -131,5 +131,5 @@ WHERE id = $1`
 // AddHostCredit adds to a host's total and replaces recent average and mean
 // turnaround (seconds).
 func (t *Tx) AddHostCredit(id int64, credit, expavg float64, now time.Time, turnaround float64) error {
-	return t.must(addHostCredit, id, credit, expavg, unix(now), turnaround)
+	return t.execOne(addHostCredit, id, credit, expavg, unix(now), turnaround)
 }

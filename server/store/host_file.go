@@ -80,7 +80,7 @@ func (t *Tx) AddFileOrder(o FileOrder) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := t.must(addFileOrders, o.HostID, 1-replaced); err != nil {
+	if err := t.execOne(addFileOrders, o.HostID, 1-replaced); err != nil {
 		return 0, fmt.Errorf("host %d: %w", o.HostID, ErrNotFound)
 	}
 	return t.insert(insertFileOrder, unix(o.CreateTime), o.HostID, o.Action, o.Name, o.XML)
@@ -103,8 +103,8 @@ func (t *Tx) AllFileOrders(after int64, limit int) ([]FileOrder, error) {
 // FileOrderDone notes that a host has done an order, or returns ErrLost if that was
 // noted before.
 func (t *Tx) FileOrderDone(o FileOrder, now time.Time) error {
-	if err := t.must(fileOrderDone, o.ID, unix(now)); err != nil {
+	if err := t.execOne(fileOrderDone, o.ID, unix(now)); err != nil {
 		return err
 	}
-	return t.must(addFileOrders, o.HostID, -1)
+	return t.execOne(addFileOrders, o.HostID, -1)
 }

@@ -85,7 +85,7 @@ func (t *Tx) Purge(id int64) error {
 			return fmt.Errorf("purge workunit %d: %w", id, err)
 		}
 	}
-	if err := t.must(purgeWorkunit, id); err != nil {
+	if err := t.execOne(purgeWorkunit, id); err != nil {
 		return fmt.Errorf("purge workunit %d: %w", id, err)
 	}
 	return nil

@@ -168,7 +168,7 @@ func (t *Tx) Send(list ...Result) error {
 			r.AppVersionID, r.VersionNum, r.FlopsEstimate, t.cause.sent(r), Unsent,
 		}
 	}
-	return t.mustEach(sendResult, rows)
+	return t.execEach(sendResult, rows)
 }
 
 const saveResult = `
@@ -184,7 +184,7 @@ WHERE  id = $1 AND server_state = +$20 AND outcome = $21 AND validate_state = $2
 // SaveResult moves a result from the state old to r. It returns ErrLost if the
 // result is no longer as in old, and ErrIllegal for a move that never is right.
 func (t *Tx) SaveResult(old, r Result) error {
-	if err := t.must(saveResult, t.saveResult(old, r)...); err != nil {
+	if err := t.execOne(saveResult, t.saveResult(old, r)...); err != nil {
 		return fmt.Errorf("result %s: %w", old.Name, err)
 	}
 	return nil
@@ -200,7 +200,7 @@ func (t *Tx) SaveResults(list []ResultChange) error {
 	for i, c := range list {
 		rows[i] = t.saveResult(c.Old, c.Now)
 	}
-	if err := t.mustEach(saveResult, rows); err != nil {
+	if err := t.execEach(saveResult, rows); err != nil {
 		return fmt.Errorf("%d results from %s on: %w", len(list), list[0].Old.Name, err)
 	}
 	return nil

@@ -127,11 +127,11 @@ func (s *session) commit(ctx context.Context) error {
 	return fmt.Errorf("commit: %w", err)
 }
 
-func (s *session) later(query string, args []any, one bool) bool {
-	return s.eachLater(query, [][]any{args}, one)
+func (s *session) deferExec(query string, args []any, one bool) bool {
+	return s.deferEach(query, [][]any{args}, one)
 }
 
-func (s *session) eachLater(query string, list [][]any, one bool) bool {
+func (s *session) deferEach(query string, list [][]any, one bool) bool {
 	if s.atOnce {
 		return false
 	}

@@ -65,7 +65,7 @@ func (t *Tx) MsgsToHandle(after int64, limit int) ([]MsgFromHost, error) {
 
 // MsgHandled notes that a message was handled, or returns ErrLost if it was
 // before.
-func (t *Tx) MsgHandled(id int64) error { return t.must(handledMsg, id) }
+func (t *Tx) MsgHandled(id int64) error { return t.execOne(handledMsg, id) }
 
 const (
 	purgeMsgsFromHost = `DELETE FROM msg_from_host WHERE handled = 1 AND create_time < $1`
@@ -118,4 +118,4 @@ func (t *Tx) MsgsToHost(hostID int64, limit int) ([]MsgToHost, error) {
 }
 
 // MsgSent notes that a message was sent, or returns ErrLost if it was before.
-func (t *Tx) MsgSent(id int64) error { return t.must(sentMsg, id) }
+func (t *Tx) MsgSent(id int64) error { return t.execOne(sentMsg, id) }

@@ -28,16 +28,16 @@ type queries interface {
 	together(t *Tx, looks []func() error) error
 	// insert runs an INSERT and returns the new row's id, or ErrExists.
 	insert(ctx context.Context, query string, args []any) (int64, error)
-	// later takes a change whose outcome the transaction can do without, so that it
+	// deferExec takes a change whose outcome the transaction can do without, so that it
 	// is made at some time before whatever comes next is seen. one demands that it
 	// meets exactly one row. It returns false if the change is to be made now.
-	later(query string, args []any, one bool) bool
+	deferExec(query string, args []any, one bool) bool
 	// each runs a change of the row with id $1 for each of several rows of arguments, of
 	// the same types, and returns how many rows it met in all.
 	each(ctx context.Context, query string, list [][]any) (int64, error)
-	// eachLater is later for each. one demands that as many rows are met as there are in
+	// deferEach is deferExec for each. one demands that as many rows are met as there are in
 	// list.
-	eachLater(query string, list [][]any, one bool) bool
+	deferEach(query string, list [][]any, one bool) bool
 	lockFiles(ctx context.Context) error
 	// trigger reports whether a trigger is there and works.
 	trigger(ctx context.Context, name string) (bool, error)
@@ -54,7 +54,7 @@ func (t *Tx) insert(query string, args ...any) (int64, error) { return t.q.inser
 
 // add is insert where the id is of no interest.
 func (t *Tx) add(query string, args ...any) error {
-	if t.q.later(query, args, false) {
+	if t.q.deferExec(query, args, false) {
 		return nil
 	}
 	_, err := t.insert(query, args...)
@@ -63,7 +63,7 @@ func (t *Tx) add(query string, args ...any) error {
 
 // run is exec where it is of no interest how many rows the change meets.
 func (t *Tx) run(query string, args ...any) error {
-	if t.q.later(query, args, false) {
+	if t.q.deferExec(query, args, false) {
 		return nil
 	}
 	_, err := t.exec(query, args...)
@@ -82,9 +82,9 @@ func (t *Tx) queue(query string, args ...any) ([]int64, error) {
 
 func (s Shard) args() []any { return []any{max(s.Count, 1), s.Index} }
 
-// must runs a compare-and-set that has to meet exactly one row.
-func (t *Tx) must(query string, args ...any) error {
-	if t.q.later(query, args, true) {
+// execOne runs a compare-and-set that has to meet exactly one row.
+func (t *Tx) execOne(query string, args ...any) error {
+	if t.q.deferExec(query, args, true) {
 		return nil
 	}
 	switch n, err := t.exec(query, args...); {
@@ -96,16 +96,16 @@ func (t *Tx) must(query string, args ...any) error {
 	return nil
 }
 
-// mustEach is must for each of several rows of arguments, of which no two may be about
+// execEach is execOne for each of several rows of arguments, of which no two may be about
 // the same row. After an error some may have been changed: the caller gives the
 // transaction up.
-func (t *Tx) mustEach(query string, list [][]any) error {
+func (t *Tx) execEach(query string, list [][]any) error {
 	switch {
 	case len(list) == 0:
 		return nil
 	case len(list) == 1: // quicker so
-		return t.must(query, list[0]...)
-	case t.q.eachLater(query, list, true):
+		return t.execOne(query, list[0]...)
+	case t.q.deferEach(query, list, true):
 		return nil
 	}
 	switch n, err := t.q.each(t.ctx, query, list); {
@@ -125,7 +125,7 @@ func (t *Tx) runEach(query string, list [][]any) error {
 		return nil
 	case len(list) == 1:
 		return t.run(query, list[0]...)
-	case t.q.eachLater(query, list, false):
+	case t.q.deferEach(query, list, false):
 		return nil
 	}
 	_, err := t.q.each(t.ctx, query, list)

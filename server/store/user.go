@@ -84,21 +84,21 @@ UPDATE "user" SET total_credit = total_credit + $2, expavg_credit = $3, expavg_t
 
 // AddUserCredit adds to a user's total and replaces the recent average.
 func (t *Tx) AddUserCredit(id int64, credit, expavg float64, now time.Time) error {
-	return t.must(addUserCredit, id, credit, expavg, unix(now))
+	return t.execOne(addUserCredit, id, credit, expavg, unix(now))
 }
 
 const setPasswdHash = `UPDATE "user" SET passwd_hash = $2 WHERE id = $1`
 
 // SetPasswdHash replaces the stored password hash. Weak keys made from the old
 // one end with it.
-func (t *Tx) SetPasswdHash(id int64, hash string) error { return t.must(setPasswdHash, id, hash) }
+func (t *Tx) SetPasswdHash(id int64, hash string) error { return t.execOne(setPasswdHash, id, hash) }
 
 const setAuthenticator = `UPDATE "user" SET authenticator = $2 WHERE id = $1`
 
 // SetAuthenticator replaces an account's key. Weak keys made from the old one end with
 // it.
 func (t *Tx) SetAuthenticator(id int64, key protocol.Authenticator) error {
-	return t.must(setAuthenticator, id, string(key))
+	return t.execOne(setAuthenticator, id, string(key))
 }
 
 const setGlobalPrefs = `UPDATE "user" SET global_prefs = $3 WHERE id = $1 AND global_prefs = $2`
@@ -106,5 +106,5 @@ const setGlobalPrefs = `UPDATE "user" SET global_prefs = $3 WHERE id = $1 AND gl
 // SetGlobalPrefs replaces a user's general preferences, or returns ErrLost if
 // they are no longer old.
 func (t *Tx) SetGlobalPrefs(id int64, old, prefs string) error {
-	return t.must(setGlobalPrefs, id, old, prefs)
+	return t.execOne(setGlobalPrefs, id, old, prefs)
 }

@@ -140,13 +140,13 @@ WHERE  id = $1 AND need_validate = +$13 AND canonical_resultid = $14 AND transit
   AND  hr_class = $20 AND app_version_id = $21 AND retries = $27`
 
 // SaveWorkunit moves a workunit from the state old to w; that it is assimilated and that
-// its files are deleted is dated by what Because was told. It returns ErrLost if
+// its files are deleted is dated by what SetCause was given. It returns ErrLost if
 // the workunit is no longer as in old, and ErrIllegal for a move that never is
 // right.
 func (t *Tx) SaveWorkunit(old, w Workunit) error {
 	dated := w.FileDeleteState == DeleteDone && old.FileDeleteState != DeleteDone ||
 		w.AssimilateState == AssimilateDone && old.AssimilateState != AssimilateDone
-	err := t.must(saveWorkunit, old.ID, flag(w.NeedValidate), w.CanonicalResultID, w.CanonicalCredit,
+	err := t.execOne(saveWorkunit, old.ID, flag(w.NeedValidate), w.CanonicalResultID, w.CanonicalCredit,
 		unix(w.TransitionTime), w.ErrorMask, w.FileDeleteState, w.AssimilateState, w.HRClass, w.AppVersionID,
 		w.TargetNResults, w.MinQuorum, flag(old.NeedValidate), old.CanonicalResultID, unix(old.TransitionTime),
 		old.ErrorMask, old.FileDeleteState, old.AssimilateState, old.TargetNResults,

@@ -21,7 +21,7 @@ func Cancel(tx *store.Tx, id int64, now time.Time) (bool, error) {
 	if old.CanonicalResultID != 0 || old.ErrorMask != 0 {
 		return false, nil
 	}
-	tx.Because(now, "operator", "work cancel")
+	tx.SetCause(now, "operator", "work cancel")
 	results, err := tx.ResultsOf(id)
 	if err != nil {
 		return false, err

@@ -71,7 +71,7 @@ func (r *Releaser) arrived(ctx context.Context, name string, now time.Time) (rel
 			if ids, err = tx.AwaitedBy(name, pass.Batch); err != nil {
 				return err
 			}
-			tx.Because(now, "releaser", "input file "+name+" has come")
+			tx.SetCause(now, "releaser", "input file "+name+" has come")
 			for _, id := range ids {
 				last, err := release(tx, id, name, sum)
 				if err != nil {

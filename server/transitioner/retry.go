@@ -47,7 +47,7 @@ func Retry(tx *store.Tx, id int64, again bool, now time.Time, why string) (Refus
 	if no := MayRetry(old, again); no != "" {
 		return no, nil
 	}
-	tx.Because(now, "operator", why)
+	tx.SetCause(now, "operator", why)
 	anew := old.ErrorMask&store.ErrorTooManySuccesses != 0
 	wu := old
 	wu.ErrorMask, wu.AssimilateState, wu.TransitionTime = 0, store.AssimilateInit, now

@@ -11,7 +11,7 @@ import (
 // outcome. Until a time they are kept for the hosts whose results of wu are valid,
 // since these have its files; if there are none, or wu was given up, for nobody.
 func freeSuccessors(tx *store.Tx, wu store.Workunit, results []store.Result, now, until time.Time) error {
-	tx.Because(now, "transitioner", "workunit "+wu.Name+" has its outcome")
+	tx.SetCause(now, "transitioner", "workunit "+wu.Name+" has its outcome")
 	ids, err := tx.WaitingSuccessors(wu.ID)
 	if err != nil {
 		return err

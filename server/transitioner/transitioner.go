@@ -210,7 +210,7 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time)
 	case !reflect.DeepEqual(plan, w.plan):
 		return nil
 	}
-	tx.Because(now, "transitioner", plan.why())
+	tx.SetCause(now, "transitioner", plan.why())
 	err := apply(tx, wu, results, plan, w.made)
 	if err == nil && plan.FreeSuccessors {
 		err = freeSuccessors(tx, wu, results, now, now.Add(t.Affinity))

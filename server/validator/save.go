@@ -15,7 +15,7 @@ import (
 // Source for what follows from a check: BOINC sched/validator.cpp, handle_wu.
 func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) error {
 	wu := l.wu
-	tx.Because(now, "validator", l.why())
+	tx.SetCause(now, "validator", l.why())
 	wu.NeedValidate = false
 	if l.retry > 0 && l.canonical == 0 && l.wu.CanonicalResultID == 0 {
 		// One unreadable file may be what a quorum lacks: look at all again. The

@@ -157,7 +157,7 @@ func dismiss(tx *store.Tx, old store.Workunit, now time.Time) error {
 	wu := old
 	wu.NeedValidate = false
 	wu.TransitionTime = earlier(wu.TransitionTime, now)
-	tx.Because(now, "validator", "the workunit was given up")
+	tx.SetCause(now, "validator", "the workunit was given up")
 	return tx.SaveWorkunit(old, wu)
 }
 

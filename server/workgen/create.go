@@ -148,7 +148,7 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 		names = append(names, p.row.Name)
 	}
 	err := g.store.Update(ctx, func(tx *store.Tx) error {
-		tx.Because(now, "operator", "work create")
+		tx.SetCause(now, "operator", "work create")
 		// The file deleter does the same, so what is here now stays for this
 		// workunit.
 		if err := tx.LockFiles(); err != nil {

@@ -9,18 +9,18 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-func story(t *testing.T, s *store.Store) {
+func history(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	wu, rs := Add(t, s, w.Workunit("a"), 1)
 	id := rs[0].ID
 	update(t, s, func(tx *store.Tx) error {
-		tx.Because(T0, "scheduler", "")
+		tx.SetCause(T0, "scheduler", "")
 		r := rs[0]
 		r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.User.ID, T0, T0.Add(time.Hour)
 		return tx.Send(r)
 	})
 	update(t, s, func(tx *store.Tx) error {
-		tx.Because(T0.Add(time.Minute), "scheduler", "reported")
+		tx.SetCause(T0.Add(time.Minute), "scheduler", "reported")
 		old, err := tx.Result(id)
 		if err != nil {
 			return err
@@ -35,7 +35,7 @@ func story(t *testing.T, s *store.Store) {
 		return tx.SaveWorkunit(wu, same) // when to look again is no part of the story
 	})
 	if err := s.Update(t.Context(), func(tx *store.Tx) error {
-		tx.Because(T0, "nobody", "")
+		tx.SetCause(T0, "nobody", "")
 		r := rs[0] // it is not like that any more
 		r.ServerState, r.Outcome = store.Over, store.DidntNeed
 		return tx.SaveResult(rs[0], r)
@@ -43,7 +43,7 @@ func story(t *testing.T, s *store.Store) {
 		t.Errorf("got %v", err)
 	}
 	view(t, s, func(tx *store.Tx) error {
-		got, err := tx.ResultStory(id)
+		got, err := tx.ResultHistory(id)
 		want := []store.Event{
 			{Move: "created unsent"},
 			{
@@ -55,11 +55,11 @@ func story(t *testing.T, s *store.Store) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
 		}
-		of, err := tx.WorkunitStory(wu.ID)
+		of, err := tx.WorkunitHistory(wu.ID)
 		if err != nil || len(of) != 1 {
 			t.Errorf("workunit: %+v, %v", of, err)
 		}
-		if _, err := tx.ResultStory(id + 1); !errors.Is(err, store.ErrNotFound) {
+		if _, err := tx.ResultHistory(id + 1); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("of nothing: %v", err)
 		}
 		return nil

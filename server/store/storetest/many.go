@@ -72,7 +72,7 @@ func many(t *testing.T, s *store.Store) {
 				due[x.WorkunitID] = T0.Add(time.Duration(i) * time.Minute)
 			}
 			update(t, s, func(tx *store.Tx) error {
-				tx.Because(T0, "test", "why")
+				tx.SetCause(T0, "test", "why")
 				if err := tx.Send(sent...); err != nil {
 					return err
 				}
@@ -80,7 +80,7 @@ func many(t *testing.T, s *store.Store) {
 			})
 			changes := reported(sent)
 			update(t, s, func(tx *store.Tx) error {
-				tx.Because(T0.Add(time.Hour), "test", "why")
+				tx.SetCause(T0.Add(time.Hour), "test", "why")
 				if err := tx.SaveResults(changes); err != nil {
 					return err
 				}
@@ -117,12 +117,12 @@ func many(t *testing.T, s *store.Store) {
 					if i > 3 {
 						continue
 					}
-					story, err := tx.ResultStory(want.ID)
+					history, err := tx.ResultHistory(want.ID)
 					if err != nil {
 						return err
 					}
-					if n := len(story); n != 3 || !strings.Contains(story[1].Move, "unsent → in_progress") || !strings.Contains(story[2].Move, "in_progress → over") {
-						t.Fatalf("story of %s: %+v", want.Name, story)
+					if n := len(history); n != 3 || !strings.Contains(history[1].Move, "unsent → in_progress") || !strings.Contains(history[2].Move, "in_progress → over") {
+						t.Fatalf("story of %s: %+v", want.Name, history)
 					}
 				}
 				return nil
