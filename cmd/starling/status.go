@@ -153,26 +153,6 @@ func showProject(w display, p control.Project) {
 	}
 }
 
-func tasksCmd(o *options) *cobra.Command {
-	return viewCmd(o, "tasks", "List the tasks on this computer", func(w display, s control.Status) {
-		t := table{columns: []column{{name: "TASK", least: 16}, {name: "APP", least: 8}, {name: "STATE"}, {name: "PROGRESS"}, {name: "ELAPSED"}, {name: "REMAINING"}, {name: "DEADLINE"}, {name: "WHY", least: 8, end: true}}}
-		for _, k := range s.Tasks {
-			st, colour, done := k.State, plain, fmt.Sprintf("%.1f%%", 100*k.Fraction)
-			if k.Running {
-				st, colour = "running", green
-				if w.live {
-					done = bar(k.Fraction, 12)
-				}
-			}
-			if k.Late > 0 {
-				colour = yellow
-			}
-			t.add(colour, k.Name, k.App, st, done, span(k.Elapsed), span(k.Remaining), when(k.Deadline), k.Why)
-		}
-		t.show(w)
-	})
-}
-
 func projectsCmd(o *options) *cobra.Command {
 	return viewCmd(o, "projects", "List the projects", func(w display, s control.Status) {
 		t := table{columns: []column{{name: "PROJECT", least: 12}, {name: "URL", least: 16}, {name: "SHARE"}, {name: "OWED"}, {name: "TASKS"}, {name: "CREDIT"}, {name: "WORK", least: 12, end: true}}}
