@@ -53,4 +53,14 @@ func TestWatch(t *testing.T) {
 	if strings.Contains(s.colours(), "\x1b[3") {
 		t.Errorf("colours in spite of NO_COLOR:\n%q", s.colours())
 	}
+
+	// A window that is too low and narrow scrolls, and nothing is cut off.
+	s = openScreen(t, ctx, 60, 8, starling[0], append(starling[1:], "status", "-w")...)
+	s.until("lines 1 to 7 of", "q quits")
+	s.tmux("send-keys", "G")
+	s.until("m216091_0", "remaining")
+	s.tmux("send-keys", "g")
+	s.until("lines 1 to 7 of")
+	s.tmux("send-keys", "q")
+	s.until("Pane is dead")
 }
