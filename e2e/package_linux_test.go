@@ -139,7 +139,7 @@ func (s *scratch) likeTheOwner(user string) {
 		{"ram_max_used_idle_pct", "starling prefs show | grep '80 .*prefs.toml'"},
 		{"have no errors", "starling prefs check"},
 		{"e2e has a share of 300", "starling share e2e 300"},
-		{"responds: 200 OK", "starling doctor"},
+		{"responds, and names its scheduler", "starling doctor"},
 	} {
 		if out, err := s.try(user, "sh", "-c", tt.command); err != nil || !strings.Contains(out, tt.want) {
 			s.t.Errorf("%s by a member: %v: %s", tt.command, err, out)

@@ -98,7 +98,7 @@ func visible(lines []string, top, height int) ([]string, int) {
 	rows := height - 1
 	top = min(max(top, 0), len(lines)-rows)
 	page := append([]string{}, lines[top:top+rows]...)
-	return append(page, fmt.Sprintf("lines %d to %d of %d; arrows, page up and page down scroll, q quits", top+1, top+rows, len(lines))), top
+	return append(page, fmt.Sprintf("lines %d to %d of %d (arrow keys scroll, q quits)", top+1, top+rows, len(lines))), top
 }
 
 var (

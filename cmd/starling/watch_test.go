@@ -46,7 +46,7 @@ func TestScroll(t *testing.T) {
 		want   string
 	}{
 		{"", 10, "0 1 2 3 4 5 6 7 8 9"},
-		{"", 5, "0 1 2 3 lines 1 to 4 of 10;"},
+		{"", 5, "0 1 2 3 lines 1 to 4 of 10 ("},
 		{"\x1b[B", 5, "1 2 3 4 lines 2"},
 		{" ", 5, "4 5 6 7 lines 5"},
 		{"\x1b[6~", 5, "6 7 8 9 lines 7"},
