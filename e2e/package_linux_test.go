@@ -228,7 +228,7 @@ func TestDebianPackage(t *testing.T) {
 	s := newScratch(t, ctx, string(bin))
 	system := []string{"/etc/passwd", "/etc/group", "/var/lib/dpkg/status"}
 	before := fingerprint(t, system...)
-	const exponent = 86243
+	const exponent = 110503
 	p := newProject(t, ctx)
 	work(t, ctx, p, 1, exponent)
 	serve(t, ctx, p)
