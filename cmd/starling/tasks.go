@@ -31,8 +31,15 @@ func showTasks(w display, s control.Status) {
 	})
 	notes := notesOf(tasks)
 	t := table{columns: []column{
-		{name: "TASK", least: 16}, {name: "PROJECT", least: 8}, {name: "APP", least: 8}, {name: "STATE"}, {name: "PROGRESS"},
-		{name: "ELAPSED"}, {name: "REMAINING"}, {name: "DEADLINE"}, {name: "WHY", least: 8, end: true},
+		{name: "TASK", least: 16},
+		{name: "PROJECT", least: 8},
+		{name: "APP", least: 8},
+		{name: "STATE"},
+		{name: "PROGRESS"},
+		{name: "ELAPSED"},
+		{name: "REMAINING"},
+		{name: "DEADLINE"},
+		{name: "WHY", least: 8, end: true},
 	}}
 	for _, k := range tasks {
 		st, colour, done := k.State, plain, fmt.Sprintf("%.1f%%", 100*k.Fraction)
