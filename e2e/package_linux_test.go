@@ -283,7 +283,7 @@ func TestDebianPackage(t *testing.T) {
 	if b, err := os.ReadFile(s.root + unitFile); err != nil || string(b) != installer.Packaged.Unit() {
 		t.Errorf("the unit is %q, %v", b, err)
 	}
-	for _, file := range []string{"/usr/share/man/man1/starling-attach.1.gz", "/usr/share/bash-completion/completions/starling", systemData + "/prefs.toml"} {
+	for _, file := range []string{"/usr/share/man/man1/starling-attach.1.gz", "/usr/share/man/man5/prefs.toml.5.gz", "/usr/share/applications/starling.desktop", "/usr/share/bash-completion/completions/starling", systemData + "/prefs.toml"} {
 		if _, err := os.Stat(s.root + file); err != nil {
 			t.Error(err)
 		}

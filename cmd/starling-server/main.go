@@ -37,7 +37,7 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), fileCmd(), trickleCmd(), serveCmd(), statusCmd(), doctorCmd(), keyCmd(), loadCmd(), cli.Docs(nil))
+	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), fileCmd(), trickleCmd(), serveCmd(), statusCmd(), doctorCmd(), keyCmd(), loadCmd(), cli.Docs(manual, nil))
 	cli.Strict(cmd)
 	return cmd
 }

@@ -16,19 +16,20 @@ import (
 // Docs returns a hidden command "docs DIR" that writes into DIR
 //
 //	man/NAME[-SUB…].1   a page for each command
+//	man/FILE.5          a page for each file that people write
 //	NAME.bash, NAME.zsh, NAME.fish
 //
 // of the program that it is added to, and then calls more with DIR, if not nil,
 // for what else the program has to write. Pages bear the date in
 // SOURCE_DATE_EPOCH, so that two builds of one version are the same.
-func Docs(more func(dir string) error) *cobra.Command {
+func Docs(m Manual, more func(dir string) error) *cobra.Command {
 	return &cobra.Command{
 		Use:    "docs DIR",
 		Short:  "Write man pages, shell completions and reference files, for packages",
 		Args:   cobra.ExactArgs(1),
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := write(cmd.Root(), args[0]); err != nil || more == nil {
+			if err := m.write(cmd.Root(), args[0]); err != nil || more == nil {
 				return err
 			}
 			return more(args[0])
@@ -36,7 +37,7 @@ func Docs(more func(dir string) error) *cobra.Command {
 	}
 }
 
-func write(root *cobra.Command, dir string) error {
+func (m Manual) write(root *cobra.Command, dir string) error {
 	man := filepath.Join(dir, "man")
 	if err := os.MkdirAll(man, 0o755); err != nil { //nolint:gosec // for all to read
 		return err
@@ -51,6 +52,8 @@ func write(root *cobra.Command, dir string) error {
 	name := filepath.Join(dir, root.Name())
 	return errors.Join(
 		doc.GenManTree(root, &header, man),
+		m.complete(man, root.Name()),
+		m.formats(man, root.Name(), header),
 		root.GenBashCompletionFileV2(name+".bash", true),
 		root.GenZshCompletionFile(name+".zsh"),
 		root.GenFishCompletionFile(name+".fish", true),

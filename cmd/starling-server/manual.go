@@ -1,0 +1,19 @@
+package main
+
+import "github.com/starling-grid/starling/internal/cli"
+
+// manual is what man pages say of the program as a whole.
+var manual = cli.Manual{
+	Files: []cli.Entry{
+		{Name: "DIR/server.toml", About: "The project's settings, each with its meaning."},
+		{Name: "DIR/project.db", About: "The database, if server.toml does not name one of a PostgreSQL server."},
+		{Name: "DIR/keys/", About: "The project's keys. Keep a backup of them in a safe place."},
+		{Name: "DIR/download/, DIR/upload/", About: "Input and output files, if server.toml does not name a bucket."},
+		{Name: "DIR/templates/", About: "Templates of workunits and results, APP_in and APP_out."},
+		{Name: "DIR/results/", About: "Outcomes, as the copy assimilator stores them."},
+		{Name: "DIR/archive/", About: "Finished work that was moved out of the database."},
+	},
+	Environment: []cli.Entry{
+		{Name: "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY", About: "Keys of the bucket that server.toml names."},
+	},
+}
