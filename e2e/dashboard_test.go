@@ -140,6 +140,16 @@ func TestDashboard(t *testing.T) {
 	_ = a.SteerProject(ctx, p.URL, control.FinishProject) // one without tasks has gone already
 	await(t, ctx, a, "no project", func(s control.Status) bool { return len(s.Projects) == 0 })
 	b.see("there is no project", `document.querySelectorAll('#projects-list li').length === 0`)
+
+	if err := a.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	b.see("the agent does not answer", `document.getElementById('now-title').textContent === 'The agent does not answer' && document.getElementById('tasks').inert`)
+	b.picture("stopped")
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
+	}
+	b.see("it is back", `document.getElementById('link').textContent === 'live' && document.getElementById('now-title').textContent === 'Not attached to any project' && !document.getElementById('tasks').inert`)
 }
 
 // rests reports whether a task is suspended and does not run.
@@ -174,7 +184,11 @@ func newBrowser(t *testing.T, ctx context.Context, program string) browser {
 			if err != nil {
 				return
 			}
-			// What the page's policy forbids is told here, too; 422 is a refusal.
+			// What the page's policy forbids is told here, too; 422 is a refusal. An agent
+			// that stops ends its stream of events.
+			if strings.Contains(m.Text, "net::ERR_") && strings.HasSuffix(m.URL, "/api/events") {
+				continue
+			}
 			if m.Type == "error" && !strings.Contains(m.Text, "422") || m.IsException() {
 				t.Errorf("the page complains: %s (%s:%d)", m.Text, m.URL, m.Line)
 			}

@@ -6,6 +6,7 @@ import { loadPrefs } from './prefs.js';
 
 const modes = { always: 'Always', auto: 'Auto', never: 'Never' };
 let view;
+let seen; // when the view came
 
 // Now.
 
@@ -260,9 +261,17 @@ function showAll(v) {
   }
 }
 
+// Without the agent nothing on the page is true any longer, and nothing can be done there.
 function connected(yes) {
   text($('link'), yes ? 'live' : 'offline');
   $('link').classList.toggle('off', !yes);
+  document.body.classList.toggle('stale', !yes);
+  for (const e of document.querySelectorAll('main > section, .modes')) if (e.id !== 'now') e.inert = !yes;
+  if (yes) return;
+  text($('now-title'), 'The agent does not answer');
+  text($('now-text'), `It may have been stopped. To start it, run: sudo starling service start, or starling run.${seen ? ` What you see below is from ${when(seen)}.` : ''}`);
+  $('whys').replaceChildren();
+  document.title = 'No answer · Starling';
 }
 
 let events;
@@ -270,7 +279,7 @@ function listen() {
   events?.close();
   events = new EventSource('/api/events');
   events.addEventListener('open', () => { connected(true); $('messages-list').replaceChildren(); });
-  events.addEventListener('view', (e) => showAll(JSON.parse(e.data)));
+  events.addEventListener('view', (e) => { seen = new Date().toISOString(); showAll(JSON.parse(e.data)); });
   events.addEventListener('messages', (e) => addMessages(JSON.parse(e.data)));
   events.addEventListener('error', () => {
     connected(false);
