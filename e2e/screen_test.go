@@ -72,6 +72,15 @@ func (s *screen) until(wants ...string) string {
 	})
 }
 
+// ended waits until the program has ended. tmux knows; what it writes to the screen then
+// may be lost when the program gives the screen back.
+func (s *screen) ended() {
+	s.t.Helper()
+	s.wait([]string{"the program's end"}, func(string) bool {
+		return strings.TrimSpace(s.tmux("list-panes", "-F", "#{pane_dead}")) == "1"
+	})
+}
+
 // typed types a line when the last line of the screen asks for it.
 func (s *screen) typed(prompt, line string) {
 	s.t.Helper()

@@ -43,10 +43,8 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	s.tmux("send-keys", "C-c")
-	s.until("Pane is dead")
-	if text := s.text(); strings.Contains(text, "m216091_0") {
-		t.Errorf("the last picture was left:\n%s", text)
-	}
+	s.ended()
+	s.wait([]string{"the screen as it was before"}, func(text string) bool { return !strings.Contains(text, "m216091_0") })
 
 	s = openScreen(t, ctx, 90, 20, "/usr/bin/env", append(append([]string{"NO_COLOR=1"}, starling...), "status", "-w")...)
 	s.until("m216091_0", "remaining", "1 running on 1 CPU")
@@ -62,5 +60,5 @@ func TestWatch(t *testing.T) {
 	s.tmux("send-keys", "g")
 	s.until("lines 1 to 7 of")
 	s.tmux("send-keys", "q")
-	s.until("Pane is dead")
+	s.ended()
 }
