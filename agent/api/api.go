@@ -9,6 +9,7 @@ package api
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -29,6 +30,8 @@ type API struct {
 	talk  *talk.Talk
 	life  *life.Life
 	rules *rules.Rules
+
+	editing sync.Mutex // what tools changed of the preferences
 }
 
 // Parts are what an API speaks for.

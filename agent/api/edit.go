@@ -47,6 +47,8 @@ func (a *API) SetPref(ctx context.Context, name string, value *float64) error {
 	if err := prefs.Check(name, value); err != nil {
 		return err
 	}
+	a.editing.Lock() // or one of two changes at a time would be lost
+	defer a.editing.Unlock()
 	l, err := a.PrefsOverride(ctx)
 	if err != nil {
 		return err
@@ -59,7 +61,7 @@ func (a *API) SetPref(ctx context.Context, name string, value *float64) error {
 	}
 	l.Values = values
 	a.core.Log.Info("preference set by user", "name", name)
-	return a.SetPrefsOverride(ctx, l)
+	return a.setPrefsOverride(ctx, l)
 }
 
 // SetShare sets the resource share of a project, at once.

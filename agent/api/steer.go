@@ -205,6 +205,12 @@ func (a *API) CreateAccount(ctx context.Context, masterURL, email, passwdHash, n
 // SetPrefsOverride makes l what tools changed of the preferences, and has them
 // read again.
 func (a *API) SetPrefsOverride(ctx context.Context, l prefs.Layer) error {
+	a.editing.Lock()
+	defer a.editing.Unlock()
+	return a.setPrefsOverride(ctx, l)
+}
+
+func (a *API) setPrefsOverride(ctx context.Context, l prefs.Layer) error {
 	if err := settings.WritePrefsOverride(a.core.Dir, l); err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func showTasks(w display, s control.Status) {
 	}
 	tasks := slices.Clone(s.Tasks)
 	slices.SortStableFunc(tasks, func(a, b control.Task) int {
-		return cmp.Or(first(b.Running, a.Running), natural(names[a.Project], names[b.Project]), natural(a.Name, b.Name))
+		return cmp.Or(first(a.Running, b.Running), natural(names[a.Project], names[b.Project]), natural(a.Name, b.Name))
 	})
 	notes := notesOf(tasks)
 	t := table{columns: []column{
@@ -83,7 +83,7 @@ func notesOf(tasks []control.Task) (notes []note) {
 }
 
 // first orders what is so before what is not.
-func first(b, a bool) int {
+func first(a, b bool) int {
 	switch {
 	case a == b:
 		return 0

@@ -12,7 +12,7 @@
 // Computers are of several platforms and classes of homogeneous redundancy, and many have
 // too few CPUs, too little memory or disk for some of the work. There are several
 // applications, with weights and with versions of several plan classes, each for some of
-// the platforms; versions are withdrawn and published while all goes on. The model keeps
+// the platforms; versions are withdrawn and published meanwhile. The model keeps
 // its own account of who may have what (kinds_test.go), and compares.
 //
 // The database is SQLite in memory, or with -model.postgres PostgreSQL.

@@ -38,7 +38,7 @@ func (m *machine) class(a *app) string {
 	return m.coarse
 }
 
-// machineOf returns the kind of a computer by what a request tells of it, nil if it is
+// machineOf returns the kind of a computer by what a request says about it, nil if it is
 // damaged.
 func machineOf(h *protocol.HostInfo) *machine {
 	for i := range machines {
@@ -185,7 +185,7 @@ func (w *world) publish(a *app, platform, class string) {
 	a.versions = append(a.versions, v)
 }
 
-// republish is an operator who adds a version while all goes on.
+// republish is an operator who adds a version to a running project.
 func (w *world) republish() {
 	a := w.apps[w.rng.IntN(len(w.apps))]
 	w.publish(a, a.platforms[w.rng.IntN(len(a.platforms))], w.drawClass())

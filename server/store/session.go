@@ -18,7 +18,7 @@ import (
 type session struct {
 	p       *postgres
 	conn    *pgx.Conn
-	begin   string  // "" once it has begun
+	begin   string  // "" once it has started
 	waiting pending // changes
 	atOnce  bool    // nothing waits
 	blank   bool    // nothing was read or changed yet
