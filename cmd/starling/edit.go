@@ -189,7 +189,7 @@ func shareCmd(o *options) *cobra.Command {
 			}
 			for _, p := range s.Projects {
 				if p.MasterURL == u && sum > 0 {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s has a share of %g, %.0f %% of the computing time.\n", name(p), p.Share, 100*p.Share/sum)
+					fmt.Fprintf(cmd.OutOrStdout(), "%s has a share of %g, %.0f %% of the computing time.\n", printable(name(p)), p.Share, 100*p.Share/sum)
 				}
 			}
 			return nil

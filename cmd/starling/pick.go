@@ -76,18 +76,24 @@ func names(projects []control.Project) (all []string) {
 	return all
 }
 
-// short is how a person may call a project: by its name where that is enough.
-func (o *options) short(ctx context.Context, masterURL string) string {
+// called is what a project is called, for people and as a word of a command: by its name
+// where that is enough, and harmless.
+func (o *options) called(ctx context.Context, masterURL string) (title, word string) {
 	s, err := o.status(ctx)
 	if err != nil {
-		return masterURL
+		return masterURL, masterURL
 	}
 	for _, p := range s.Projects {
-		if _, err := pick(s.Projects, p.Name); p.MasterURL == masterURL && p.Name != "" && err == nil {
-			return quoted(p.Name)
+		if p.MasterURL != masterURL || p.Name == "" {
+			continue
 		}
+		title = printable(p.Name)
+		if q, err := pick(s.Projects, p.Name); err == nil && q.MasterURL == masterURL && title == p.Name {
+			return title, quoted(p.Name)
+		}
+		return title, masterURL
 	}
-	return masterURL
+	return masterURL, masterURL
 }
 
 // quoted is a word as a shell takes it.

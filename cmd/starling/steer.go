@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -72,8 +71,8 @@ func projectCmds(o *options) []*cobra.Command {
 				if c.what == control.ResetProject {
 					return o.ended(cmd, client, u, now)
 				}
-				called := o.short(cmd.Context(), u)
-				fmt.Fprintf(cmd.OutOrStdout(), c.said+"\n", strings.Trim(called, "'"), called)
+				title, word := o.called(cmd.Context(), u)
+				fmt.Fprintf(cmd.OutOrStdout(), c.said+"\n", title, word)
 				return nil
 			},
 		}
