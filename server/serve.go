@@ -46,6 +46,8 @@ const (
 	poll = time.Second
 	// trouble is how long a daemon rests after an error.
 	trouble = 10 * time.Second
+	// firstPass is how long the first requests may wait for the transitioner.
+	firstPass = 3 * time.Second
 	// grace is how long requests under way may take when the server stops.
 	grace = 30 * time.Second
 )
@@ -95,7 +97,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer wg.Wait()
 	defer cancel()
 	wg.Go(func() { s.sortUnsent(ctx) })
-	for _, d := range s.daemons() {
+	daemons := s.daemons()
+	makeWork(ctx, daemons)
+	for _, d := range daemons {
 		wg.Go(func() { s.run(ctx, d, wake) })
 	}
 	if l == nil {
@@ -133,6 +137,19 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 	}
 	return err
+}
+
+// makeWork lets the transitioner work once, for firstPass at most. What was created while
+// nothing ran is work only after that, and a client that is told that there is none stays
+// away for ten minutes.
+func makeWork(ctx context.Context, daemons []daemon) {
+	ctx, cancel := context.WithTimeout(ctx, firstPass)
+	defer cancel()
+	for _, d := range daemons {
+		if d.name == "transitioner" {
+			_, _ = d.pass(ctx, time.Now()) // an error comes again in run, which logs it
+		}
+	}
 }
 
 // sortUnsent works out what a database lacks that was made before work was sorted by who

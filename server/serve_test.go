@@ -1,0 +1,36 @@
+package server_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/pass"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// What was created before the server started is work when the first request is answered.
+func TestTheFirstRequestFindsWork(t *testing.T) {
+	w := newWorld(t)
+	w.setUp()
+	g, err := operate.Generator(t.Context(), w.p, "upper", w.now())
+	w.must(err)
+	_, err = g.Create(t.Context(), make([]workgen.Spec, pass.Batch), w.now()) // making results of them takes longer than a request
+	w.must(err)
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	w.must(err)
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.New(w.p, server.Part{}).Serve(ctx, l) }()
+	res, err := http.Get("http://" + l.Addr().String() + "/demo/get_project_config.php") //nolint:noctx // on loopback
+	w.must(err)
+	_ = res.Body.Close()
+	if n := w.status().Results.Total; n == 0 {
+		t.Error("the first request was answered before there were results")
+	}
+	stop()
+	w.must(<-done)
+}
