@@ -59,6 +59,9 @@ func TestReadme(t *testing.T) {
 	if err := a.Start(); err != nil {
 		t.Fatal(err)
 	}
+	if err := a.Reach(ctx); err != nil {
+		t.Fatal(err)
+	}
 	script = "set -eu\ntrap 'kill $!' EXIT\n" + strings.ReplaceAll(script, ":8080/", fmt.Sprintf(":%d/", port))
 	sh := exec.CommandContext(ctx, "sh", "-c", script)
 	sh.Dir = t.TempDir()

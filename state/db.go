@@ -126,6 +126,15 @@ func newDB() *DB {
 	}
 }
 
+// Held reports whether an agent has the file.
+func Held(path string) bool {
+	unlock, err := lockFile(path, 0)
+	if err == nil {
+		unlock()
+	}
+	return errors.Is(err, ErrInUse)
+}
+
 // openBolt opens the file, which was verified.
 func openBolt(path string, patience time.Duration, readOnly bool) (*bbolt.DB, error) {
 	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: patience, ReadOnly: readOnly})

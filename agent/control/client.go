@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -16,10 +17,14 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
 )
 
 // ErrNotRunning says that no agent answers in the data directory.
 var ErrNotRunning = errors.New("no agent is running")
+
+// ErrUnresponsive says that an agent is there, but did not answer.
+var ErrUnresponsive = errors.New("an agent is running but does not respond")
 
 // ErrForbidden says that there is an agent, or may be one, that this user may not
 // use.
@@ -33,10 +38,10 @@ type Client struct{ http *http.Client }
 // NewClient makes a client; it does not connect yet.
 func NewClient(dataDir string) *Client {
 	connect := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		c, err := dial(ctx, dataDir)
+		c, err := dialStarted(ctx, dataDir)
 		if errors.Is(err, fs.ErrPermission) {
 			return nil, fmt.Errorf("%w: %s belongs to another user; try again with sudo", ErrForbidden, dataDir)
-		} else if errors.Is(err, ErrForbidden) {
+		} else if errors.Is(err, ErrForbidden) || errors.Is(err, ErrUnresponsive) {
 			return nil, err
 		} else if err != nil {
 			return nil, fmt.Errorf("%w in %s", ErrNotRunning, dataDir)
@@ -44,6 +49,31 @@ func NewClient(dataDir string) *Client {
 		return c, nil
 	}
 	return NewClientOver(&http.Transport{DialContext: connect, DisableKeepAlives: true})
+}
+
+// startPatience is how long an agent that has its state, but no socket yet, is waited
+// for.
+const startPatience = 15 * time.Second
+
+// dialStarted connects to the agent; one that is just starting is waited for.
+func dialStarted(ctx context.Context, dataDir string) (net.Conn, error) {
+	for end := time.Now().Add(startPatience); ; {
+		c, err := dial(ctx, dataDir)
+		if err == nil || errors.Is(err, fs.ErrPermission) || errors.Is(err, ErrForbidden) {
+			return c, err
+		}
+		if !state.Held(filepath.Join(dataDir, "state.db")) {
+			return nil, err
+		}
+		if time.Now().After(end) {
+			return nil, fmt.Errorf("%w in %s; see its log", ErrUnresponsive, dataDir)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // NewClientOver makes a client whose requests are carried by t to one agent, wherever

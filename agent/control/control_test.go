@@ -17,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
 )
 
 // An agent answers with what it was given.
@@ -236,5 +237,29 @@ func TestPathTooLongForASocket(t *testing.T) {
 	}
 	if _, err := control.NewClient(dir).Status(t.Context()); !errors.Is(err, control.ErrNotRunning) {
 		t.Errorf("got %v, want ErrNotRunning", err)
+	}
+}
+
+// An agent that has its state, but no socket yet, is just starting: it is waited for.
+func TestStartingAgent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, err := state.Open(filepath.Join(dir, "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	asked := make(chan error)
+	go func() { asked <- control.NewClient(dir).Reach(t.Context()) }()
+	select {
+	case err := <-asked:
+		t.Fatalf("it was not waited for: %v", err)
+	case <-time.After(200 * time.Millisecond):
+	}
+	if err := control.Serve(t.Context(), dir, "", new(agent), control.Local{}, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-asked; err != nil {
+		t.Error(err)
 	}
 }

@@ -56,7 +56,7 @@ func (o *options) status(ctx context.Context) (control.Status, error) {
 	}
 	s, err = api.Offline(o.data, version.Version)
 	if errors.Is(err, state.ErrInUse) {
-		return s, fmt.Errorf("an agent is running in %s but does not respond", o.data)
+		return s, fmt.Errorf("%w in %s; see its log", control.ErrUnresponsive, o.data)
 	}
 	return s, err
 }

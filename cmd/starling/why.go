@@ -39,7 +39,7 @@ func whyCmd(o *options) *cobra.Command {
 				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running, so nothing is computed; "+o.start())
 				r, err = api.OfflineDecision(o.data, version.Version)
 				if errors.Is(err, state.ErrInUse) {
-					return fmt.Errorf("an agent is running in %s but does not respond", o.data)
+					return fmt.Errorf("%w in %s; see its log", control.ErrUnresponsive, o.data)
 				}
 			}
 			if err != nil {

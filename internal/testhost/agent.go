@@ -65,13 +65,11 @@ func (a *Agent) Stop() error {
 	return a.running.Stop(30 * time.Second)
 }
 
-// Attach attaches to a project by its account's key, as a user would; it waits
-// until a just started agent can be reached.
-func (a *Agent) Attach(ctx context.Context, p *Project) error {
+// Reach waits until an agent that was started answers.
+func (a *Agent) Reach(ctx context.Context) error {
 	for a.running != nil {
-		_, err := a.Status(ctx)
-		if err == nil {
-			break
+		if _, err := a.Status(ctx); err == nil {
+			return nil
 		}
 		select {
 		case <-a.running.Done():
@@ -81,6 +79,15 @@ func (a *Agent) Attach(ctx context.Context, p *Project) error {
 			return ctx.Err()
 		case <-time.After(20 * time.Millisecond):
 		}
+	}
+	return nil
+}
+
+// Attach attaches to a project by its account's key, as a user would, once a just
+// started agent answers.
+func (a *Agent) Attach(ctx context.Context, p *Project) error {
+	if err := a.Reach(ctx); err != nil {
+		return err
 	}
 	_, err := a.Run(ctx, "attach", p.URL, "--key", p.Key)
 	return err
