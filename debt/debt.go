@@ -1,5 +1,10 @@
-// Package debt keeps each project's long-term debt: the CPU time that it is owed
+// Package debt keeps each project's long-term debt: the computing that it is owed
 // for its resource share and has not got. It is policy: values in, values out.
+//
+// There is one debt for all that a computer computes with, in seconds of a CPU: a second on
+// a coprocessor counts for as many as its peak speed is a CPU's (resource.Usage.Speed). So
+// a project that has work for one kind of processor only is paid in what it gets of the
+// whole computer, as far as that kind goes (Claims).
 //
 // A project's claim grows with all that the computer does, whether or not the
 // project has work just then; what it gets is taken off. So a project that seldom
@@ -17,9 +22,9 @@ import (
 	"time"
 )
 
-// Horizon bounds a debt: a project is owed, or owes, at most what all CPUs
-// compute in this time. It is longer than an outage that a project survives, and
-// short enough for a computer to come back to its shares within weeks.
+// Horizon bounds a debt: a project is owed, or owes, at most what all processors that it
+// has work for compute in this time. It is longer than an outage that a project survives,
+// and short enough for a computer to come back to its shares within weeks.
 const Horizon = 14 * 24 * time.Hour
 
 // Overdraft is what a project may owe, likewise, before its deadlines and its queue
@@ -31,58 +36,77 @@ const Overdraft = Horizon / 2
 // slept or its clock jumped, and nobody has a claim to that time.
 const maxInterval = time.Hour
 
+// MaxKinds is how many kinds of processors are told apart.
+const MaxKinds = 8
+
+// PerKind is a number for each kind of processor, the CPUs first.
+type PerKind [MaxKinds]float64
+
 // A Project is what the reckoning needs to know of one.
 type Project struct {
-	Debt   float64 // CPU-seconds; positive: it is owed
-	Share  float64 // resource share
-	Counts bool    // the volunteer wants work from it
-	Used   float64 // CPU-seconds it got in the interval
+	Debt    float64        // seconds of a CPU; positive: it is owed
+	Share   float64        // resource share
+	Counts  bool           // the volunteer wants work from it
+	Used    PerKind        // seconds of a CPU that it got in the interval
+	Without [MaxKinds]bool // by its own word, it has no work for this kind
+}
+
+// has reports whether the project can get anything of a kind of processor.
+func (p *Project) has(k int) bool { return !p.Without[k] || p.Used[k] > 0 }
+
+// Bound is how much a project may be owed, or owe, on a computer with so many of each kind
+// of processor, in CPUs.
+func (p *Project) Bound(sizes PerKind) float64 {
+	size := 0.0
+	for k, n := range sizes {
+		if p.has(k) {
+			size += n
+		}
+	}
+	return Horizon.Seconds() * max(size, 1)
 }
 
 // Settle returns the debts after an interval of wall time in which the projects
-// got what their Used says, on the given number of CPUs. The debts of projects
+// got what their Used says, on a computer with so many of each kind of processor, in CPUs.
+// The debts of projects
 // that count sum to zero; of the others it is 0. The order of the projects does
 // not matter. An interval that is negative or too long to be true changes no
 // claim but those that the set of projects itself demands.
-func Settle(ps []Project, interval time.Duration, cpus int) []float64 {
+func Settle(ps []Project, interval time.Duration, sizes PerKind) []float64 {
 	debts := make([]float64, len(ps))
-	total, shares, n := 0.0, 0.0, 0
 	valid := interval > 0 && interval <= maxInterval
 	for i, p := range ps {
-		if !p.Counts {
-			continue
-		}
-		n++
-		shares += p.Share
-		debts[i] = p.Debt
-		if valid {
-			total += p.Used
+		if p.Counts {
+			debts[i] = p.Debt
 		}
 	}
-	if n == 0 {
-		return debts
-	}
-	if valid && shares > 0 {
-		for i, p := range ps {
-			if p.Counts {
-				debts[i] += p.Share/shares*total - p.Used
-			}
-		}
-	}
-	balance(ps, debts, Horizon.Seconds()*float64(max(cpus, 1)))
-	return debts
-}
-
-// balance brings the debts of the projects that count to a sum of zero, within
-// ±bound each. What is to be added or taken goes by resource share, since that is
-// how claims arise; those at the bound take no part.
-func balance(ps []Project, debts []float64, bound float64) {
-	for range len(ps) + 1 {
-		sum, weight := 0.0, 0.0
+	if valid {
+		claims := Claims(ps)
 		for i, p := range ps {
 			if !p.Counts {
 				continue
 			}
+			debts[i] += claims[i]
+			for _, used := range p.Used {
+				debts[i] -= used
+			}
+		}
+	}
+	balance(ps, debts, sizes)
+	return debts
+}
+
+// balance brings the debts of the projects that count to a sum of zero, within its bound
+// each. What is to be added or taken goes by resource share, since that is
+// how claims arise; those at the bound take no part.
+func balance(ps []Project, debts []float64, sizes PerKind) {
+	for range len(ps) + 1 {
+		sum, weight := 0.0, 0.0
+		for i := range ps {
+			if !ps[i].Counts {
+				continue
+			}
+			bound := ps[i].Bound(sizes)
 			debts[i] = math.Max(-bound, math.Min(debts[i], bound))
 			sum += debts[i]
 		}
@@ -90,6 +114,7 @@ func balance(ps []Project, debts []float64, bound float64) {
 			return
 		}
 		open := func(i int) bool {
+			bound := ps[i].Bound(sizes)
 			return ps[i].Counts && (sum > 0 && debts[i] > -bound || sum < 0 && debts[i] < bound)
 		}
 		for i, p := range ps {

@@ -8,6 +8,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/resource"
 )
 
 // many is a computer with three projects and n tasks: most can run, some wait for
@@ -24,7 +25,7 @@ func many(n int) decide.Snapshot {
 	phases := []decide.Phase{decide.Runnable, decide.Runnable, decide.Runnable, decide.Fetching, decide.Runnable, decide.Sending, decide.Runnable, decide.Ready}
 	for i := range n {
 		s.Results = append(s.Results, decide.Result{
-			ID: fmt.Sprintf("task_%d_0", i), Project: i % 3, Phase: phases[i%len(phases)], CPUs: 1, Memory: 100 << 20,
+			ID: fmt.Sprintf("task_%d_0", i), Project: i % 3, Phase: phases[i%len(phases)], Usage: resource.Usage{CPUs: 1, Memory: 100 << 20},
 			Stated: time.Duration(1+i%7) * time.Hour, Received: now.Add(-time.Hour), Deadline: now.Add(time.Duration(2+i%2000) * time.Hour),
 			Completed: now, Running: i < 16 && phases[i%len(phases)] == decide.Runnable, Ran: time.Minute, Started: i < 16,
 		})

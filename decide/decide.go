@@ -18,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -27,8 +28,25 @@ type Plan struct {
 	Results  []ResultPlan  `json:"results,omitempty"` // of Snapshot.Results, in their order
 	// Busy is how long until a CPU is free of work whose deadline is in danger:
 	// what servers are told.
-	Busy  time.Duration `json:"busy,omitempty"`
-	Again time.Time     `json:"again"` // when to decide again if nothing happens before
+	Busy    time.Duration `json:"busy,omitempty"`
+	Coprocs []CoprocPlan  `json:"coprocs,omitempty"` // of Snapshot.Coprocs, in their order
+	Again   time.Time     `json:"again"`             // when to decide again if nothing happens before
+}
+
+// A CoprocPlan is what is decided for one kind of coprocessor.
+type CoprocPlan struct {
+	Kind resource.Kind `json:"kind"`
+	Busy time.Duration `json:"busy,omitempty"` // as of a Plan
+}
+
+// BusyOf is how long until a coprocessor is free of work whose deadline is in danger.
+func (p *Plan) BusyOf(k resource.Kind) time.Duration {
+	for _, c := range p.Coprocs {
+		if c.Kind == k {
+			return c.Busy
+		}
+	}
+	return 0
 }
 
 // A ProjectPlan is what is decided for one project.
@@ -87,10 +105,12 @@ func Pass(s Snapshot) Plan {
 
 type pass struct {
 	Snapshot
-	plan       Plan
-	order      []int     // of the results: nearest deadline first
-	correction []float64 // of each project's stated times
-	proved     []bool    // whether a project's estimates have met a real result
+	plan   Plan
+	sizes  debt.PerKind                // of the computer
+	ledger []debt.Project              // as it was before
+	order  []int                       // of the results: nearest deadline first
+	learnt []learnt                    // of each project's work for the CPUs
+	others map[resource.Kind][]*learnt // and for coprocessors
 }
 
 func (p *pass) wake(t time.Time) {
@@ -131,42 +151,28 @@ func (p *pass) compare(i, j int) int {
 
 // settle brings the debts up to date.
 func (p *pass) settle() {
-	ps := make([]debt.Project, len(p.Projects))
-	for i, pr := range p.Projects {
-		ps[i] = debt.Project{Debt: pr.Debt, Share: pr.Share, Used: pr.Used, Counts: pr.counts() && pr.Share > 0}
+	p.sizes[0] = float64(max(p.CPUs, 1))
+	for k, c := range p.Coprocs {
+		p.sizes[kind(k)] += float64(len(c.Devices)) * c.Factor()
 	}
-	for i, d := range debt.Settle(ps, p.Elapsed, p.CPUs) {
+	p.ledger = make([]debt.Project, len(p.Projects))
+	for i, pr := range p.Projects {
+		l := debt.Project{Debt: pr.Debt, Share: pr.Share, Counts: pr.counts() && pr.Share > 0}
+		l.Used[0], l.Without[0] = pr.Used, pr.NoCPUApps
+		for k, c := range p.Coprocs {
+			l.Used[kind(k)] += pr.UsedOn[c.Kind]
+			l.Without[kind(k)] = pr.Others[c.Kind].NoApps
+		}
+		p.ledger[i] = l
+	}
+	for i, d := range debt.Settle(p.ledger, p.Elapsed, p.sizes) {
 		p.plan.Projects[i].Debt = d
 	}
 }
 
-// estimate says how long each result has left to compute.
-func (p *pass) estimate() {
-	p.correction, p.proved = make([]float64, len(p.Projects)), make([]bool, len(p.Projects))
-	for i, pr := range p.Projects {
-		p.proved[i] = pr.Estimates.Results > 0
-	}
-	for i := range p.Results {
-		r := &p.Results[i]
-		if !r.computing() {
-			continue
-		}
-		if r.Fraction > 0.02 && r.Stated > 0 {
-			ratio := r.Elapsed.Seconds() / r.Fraction / r.Stated.Seconds()
-			p.correction[r.Project] = max(p.correction[r.Project], ratio)
-		}
-		p.proved[r.Project] = p.proved[r.Project] || r.Fraction > 0.1
-	}
-	for i, pr := range p.Projects {
-		p.correction[i] = pr.Estimates.Correction(p.correction[i])
-	}
-	for i := range p.Results {
-		if r := &p.Results[i]; r.computing() {
-			whole := time.Duration(float64(r.Stated) * p.correction[r.Project])
-			p.plan.Results[i].Remaining = jobsched.Remaining(whole, r.Elapsed, r.Fraction)
-		}
-	}
-}
+// kind is the place in the ledger of the k-th kind of coprocessor. Those beyond the last
+// share it.
+func kind(k int) int { return min(k+1, debt.MaxKinds-1) }
 
 // jobs describes results to jobsched and workfetch, with their indices.
 func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
@@ -180,7 +186,7 @@ func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
 	for _, i := range index {
 		r := &p.Results[i]
 		jobs = append(jobs, jobsched.Job{
-			ID: r.ID, Project: r.Project, CPUs: r.CPUs, Memory: r.Memory, Under: r.Under,
+			ID: r.ID, Project: r.Project, Usage: r.Usage, Under: r.Under,
 			Remaining: p.plan.Results[i].Remaining, Deadline: r.Deadline, Received: r.Received,
 			Running: r.Running, Ran: r.Ran, Started: r.Started, Urgent: r.Urgent, Unsaved: r.Unsaved,
 			Suspended: r.Suspended, NotBefore: r.NotBefore, Suspect: r.Suspect, SetAside: r.SetAside,
@@ -216,13 +222,19 @@ func (p *pass) run() {
 		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, OnFrac: p.OnFrac, Slice: p.Slice, Jobs: jobs, Limits: p.Limits,
 		Stopped: p.Compute.Why, StoppedUntil: p.Compute.Until,
 	}
+	for _, c := range p.Coprocs {
+		s.Coprocs = append(s.Coprocs, jobsched.Pool{Pool: c.Pool, OnFrac: c.OnFrac, Stopped: c.Compute.Why, StoppedUntil: c.Compute.Until})
+		p.wake(c.Compute.Until)
+	}
 	for i, pr := range p.Projects {
 		s.Projects = append(s.Projects, jobsched.Project{
 			Debt: p.plan.Projects[i].Debt, Unreachable: pr.unreachable(), Suspended: pr.Suspended, Overdrawn: p.overdrawn(i),
 		})
 	}
-	for k, late := range jobsched.Late(p.Now, p.CPUs, p.OnFrac, jobs) {
-		p.plan.Results[index[k]].Late = late
+	for _, on := range s.Processors() {
+		for k, late := range on.Late(jobs) {
+			p.plan.Results[index[k]].Late += late // a result computes on one kind
+		}
 	}
 	reasons, again := jobsched.Choose(s)
 	for k, r := range reasons {
@@ -234,7 +246,8 @@ func (p *pass) run() {
 // overdrawn reports whether a project owes the others so much that neither its
 // deadlines nor its queue keep them from computing and fetching: they may be false.
 func (p *pass) overdrawn(project int) bool {
-	return p.plan.Projects[project].Debt <= -debt.Overdraft.Seconds()*float64(max(p.CPUs, 1))
+	const part = float64(debt.Overdraft) / float64(debt.Horizon)
+	return p.plan.Projects[project].Debt <= -part*p.ledger[project].Bound(p.sizes)
 }
 
 // stuckAfter is how long a result may wait for its files and count as queued.
@@ -261,21 +274,35 @@ func (p *pass) fetch() {
 		r := &p.Results[i]
 		return r.computing() && !p.stuck(i) && !p.overdrawn(r.Project) && r.AbortAt.IsZero() && !p.plan.Results[i].GiveUp && !p.Projects[r.Project].Leaving
 	})
-	p.plan.Busy = jobsched.BusyTime(p.Now, p.CPUs, p.OnFrac, jobs)
+	p.plan.Busy = jobsched.Processors{Kind: resource.CPU, Now: p.Now, Count: p.CPUs, OnFrac: p.OnFrac}.BusyTime(jobs)
 	s := workfetch.Snapshot{
 		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Low: p.Low, High: p.High, Jobs: jobs,
 		Projects: make([]workfetch.Project, len(p.Projects)),
 	}
+	for _, c := range p.Coprocs {
+		pool := workfetch.Pool{Kind: c.Kind, Count: len(c.Devices), Factor: c.Factor(), OnFrac: c.OnFrac}
+		if c.Compute.Denied() && c.Compute.Asked {
+			pool.Stopped, pool.StoppedUntil = c.Compute.Why, c.Compute.Until
+		}
+		s.Coprocs = append(s.Coprocs, pool)
+		on := jobsched.Processors{Kind: c.Kind, Now: p.Now, Count: pool.Count, OnFrac: c.OnFrac}
+		p.plan.Coprocs = append(p.plan.Coprocs, CoprocPlan{Kind: c.Kind, Busy: on.BusyTime(jobs)})
+	}
 	for i, pr := range p.Projects {
 		s.Projects[i] = workfetch.Project{
 			URL: pr.URL, Share: pr.Share, Debt: p.plan.Projects[i].Debt, Suspended: pr.Suspended, Counts: pr.counts(), NoWorkWhy: pr.noWorkWhy(),
-			NoCPUApps: pr.NoCPUApps, MinRPCTime: pr.Contact.MinRPCTime, Trouble: pr.Trouble, Asked: pr.Asked, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy, Failures: pr.Failures, Failed: pr.Failed,
-			JobTime: time.Duration(float64(pr.JobTime) * p.correction[i]), Latency: pr.Latency,
-			Unreachable: pr.unreachable(), Proved: p.proved[i], Uploading: !pr.Uploading.IsZero(),
+			MinRPCTime: pr.Contact.MinRPCTime, Trouble: pr.Trouble, Asked: pr.Asked, Failures: pr.Failures, Failed: pr.Failed,
+			Unreachable: pr.unreachable(), Uploading: !pr.Uploading.IsZero(),
 			Overdrawn: p.overdrawn(i), Talking: pr.Talking, TalkingSince: pr.TalkingSince,
+			Stream: p.stream(i, Stream{
+				NoApps: pr.NoCPUApps, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy, JobTime: pr.JobTime, Latency: pr.Latency,
+			}, p.learnt[i]),
 		}
-		if !pr.Corrects {
-			s.Projects[i].Correction = p.correction[i]
+		if len(pr.Others) > 0 {
+			s.Projects[i].Others = make(map[resource.Kind]workfetch.Stream, len(pr.Others))
+			for k, of := range pr.Others {
+				s.Projects[i].Others[k] = p.stream(i, of, *p.learntOf(i, k))
+			}
 		}
 	}
 	for i := range p.Results {

@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 	"pgregory.net/rapid"
 )
@@ -210,8 +211,8 @@ func anySnapshot(t *rapid.T) decide.Snapshot {
 	for i := range rapid.IntRange(0, 20).Draw(t, "results") {
 		r := decide.Result{
 			ID: fmt.Sprint(i), Project: rapid.IntRange(0, len(s.Projects)-1).Draw(t, "project"),
-			Phase: rapid.SampledFrom([]decide.Phase{decide.Fetching, decide.Runnable, decide.Sending, decide.Ready}).Draw(t, "phase"),
-			CPUs:  rapid.SampledFrom([]float64{0, 0.5, 1, 4}).Draw(t, "cpus"), Memory: rapid.Int64Range(0, 1e10).Draw(t, "memory"),
+			Phase:   rapid.SampledFrom([]decide.Phase{decide.Fetching, decide.Runnable, decide.Sending, decide.Ready}).Draw(t, "phase"),
+			Usage:   resource.Usage{CPUs: rapid.SampledFrom([]float64{0, 0.5, 1, 4}).Draw(t, "cpus"), Memory: rapid.Int64Range(0, 1e10).Draw(t, "memory")},
 			Stated:  time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "stated")),
 			Elapsed: time.Duration(rapid.Int64Range(0, 1e15).Draw(t, "elapsed")), Fraction: rapid.Float64Range(0, 2).Draw(t, "fraction"),
 			Received: when("received"), Deadline: when("deadline"), Completed: when("completed"),

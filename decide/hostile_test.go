@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -75,7 +76,7 @@ func compute(days int, h *hostile) []time.Duration {
 		for range n {
 			serial++
 			tasks = append(tasks, task{decide.Result{
-				ID: fmt.Sprint(serial), Project: project, Phase: decide.Runnable, CPUs: 1, Memory: 100 << 20,
+				ID: fmt.Sprint(serial), Project: project, Phase: decide.Runnable, Usage: resource.Usage{CPUs: 1, Memory: 100 << 20},
 				Stated: stated, Received: at, Deadline: at.Add(latency),
 			}, really})
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -172,6 +173,15 @@ func requests(t *testing.T) (list []situation) {
 		{workfetch.NoMoreWork, func(s *decide.Snapshot) { alone(s).NoMoreWork = true }, "starling allowmorework " + url},
 		{workfetch.Suspended, func(s *decide.Snapshot) { alone(s).Suspended = true }, "starling resume " + url},
 		{workfetch.NoCPUApps, func(s *decide.Snapshot) { alone(s).NoCPUApps = true }, "Attach to a project with applications for CPUs."},
+		{workfetch.NoGPUApps, func(s *decide.Snapshot) {
+			p := alone(s)
+			p.NoCPUApps, p.Others = true, map[resource.Kind]decide.Stream{resource.NVIDIA: {NoApps: true}}
+			s.Coprocs = gpus(1, prefs.Permission{})
+		}, "Attach to a project with applications for this computer's processors."},
+		{workfetch.GPUStopped, func(s *decide.Snapshot) {
+			alone(s).NoCPUApps = true
+			s.Coprocs = gpus(1, prefs.Permission{Code: prefs.ByUser, Why: "You suspended GPU computing.", Asked: true})
+		}, "starling mode auto --gpu"},
 		{workfetch.TooManyUpload, func(s *decide.Snapshot) {
 			alone(s)
 			queued(s, 5, func(r *decide.Result) { r.Phase = decide.Sending })
@@ -223,6 +233,19 @@ func tasks(t *testing.T) (list []situation) {
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
 		}, "Nothing: its turn comes. More CPUs: max_ncpus_pct, max_cpus."},
 		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) { s.Memory, r.Memory = 1<<30, 2<<30 }, "Allow more memory: ram_max_used_busy_pct, ram_max_used_idle_pct."},
+		{jobsched.NoGPU, func(s *decide.Snapshot, r *decide.Result) {
+			s.Coprocs = gpus(1, prefs.Permission{})
+			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA}
+			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true, Usage: resource.Usage{Coproc: &resource.Coproc{Kind: resource.NVIDIA, On: []int{0}}}}}
+		}, "Nothing: its turn comes."},
+		{jobsched.GPUMissing, func(s *decide.Snapshot, r *decide.Result) {
+			s.Coprocs = gpus(1, prefs.Permission{})
+			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA, Memory: 6 << 30}
+		}, "If the device will not come back, abort the task: starling task abort " + me},
+		{jobsched.GPUStopped, func(s *decide.Snapshot, r *decide.Result) {
+			s.Coprocs = gpus(1, prefs.Permission{Code: "gpu_in_use", Why: "GPUs are not used while you use the computer (run_gpu_if_user_active)."})
+			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA}
+		}, "Set run_gpu_if_user_active, or wait until the computer is idle."},
 		{jobsched.Limited, func(s *decide.Snapshot, r *decide.Result) {
 			s.Limits = []jobsched.Limit{{Name: "max_concurrent for " + url, Max: 1}}
 			r.Under = []int{0}
@@ -260,6 +283,15 @@ func tasks(t *testing.T) (list []situation) {
 		t.Errorf("late by %v", late.Late)
 	}
 	return append(list, situation{string(late.Code), late.Text + " " + late.Lateness(), fmt.Sprintf(decide.LateCure, me)})
+}
+
+// gpus are n NVIDIA GPUs with 4 GB each.
+func gpus(n int, use prefs.Permission) []decide.Pool {
+	p := decide.Pool{Pool: resource.Pool{Kind: resource.NVIDIA, Weight: 100}, Compute: use}
+	for i := range n {
+		p.Devices = append(p.Devices, resource.Device{Number: i, Memory: 4 << 30})
+	}
+	return []decide.Pool{p}
 }
 
 func suspensions() (list []situation) {

@@ -6,6 +6,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -18,6 +19,7 @@ type Snapshot struct {
 
 	CPUs     int              `json:"cpus"`               // that may be used
 	AllCPUs  int              `json:"all_cpus,omitempty"` // that there are
+	Coprocs  []Pool           `json:"coprocs,omitempty"`  // that tasks may use
 	Memory   int64            `json:"memory,omitempty"`   // bytes that tasks may use; 0: no limit
 	OnFrac   float64          `json:"on_frac,omitempty"`  // part of the time that the computer computes; 0 means 1
 	Low      time.Duration    `json:"low"`                // low-water mark of queued work
@@ -31,17 +33,26 @@ type Snapshot struct {
 	Results  []Result         `json:"results,omitempty"`
 }
 
+// A Pool is the coprocessors of one kind.
+type Pool struct {
+	resource.Pool
+	OnFrac  float64          `json:"on_frac,omitempty"` // part of the time that they compute; 0 means 1
+	Compute prefs.Permission `json:"compute,omitzero"`  // may tasks use them?
+}
+
 // A Project is what the decisions look at of one.
 type Project struct {
-	URL        string  `json:"url"`
-	Share      float64 `json:"share"`
-	Debt       float64 `json:"debt"`           // CPU-seconds, at the pass before
-	Used       float64 `json:"used,omitempty"` // CPU-seconds that it got since
-	Suspended  bool    `json:"suspended,omitempty"`
-	NoMoreWork bool    `json:"no_more_work,omitempty"`
-	Leaving    bool    `json:"leaving,omitempty"`         // it is being detached or reset: nothing is done for it
-	Resetting  bool    `json:"resetting,omitempty"`       // the latter
-	Missing    bool    `json:"account_missing,omitempty"` // its account file is: it continues and gets no new work
+	URL   string  `json:"url"`
+	Share float64 `json:"share"`
+	Debt  float64 `json:"debt"`           // seconds of a CPU, at the pass before
+	Used  float64 `json:"used,omitempty"` // CPU-seconds that it got since
+	// UsedOn is what it got of coprocessors since, in seconds of a CPU.
+	UsedOn     map[resource.Kind]float64 `json:"used_on,omitempty"`
+	Suspended  bool                      `json:"suspended,omitempty"`
+	NoMoreWork bool                      `json:"no_more_work,omitempty"`
+	Leaving    bool                      `json:"leaving,omitempty"`         // it is being detached or reset: nothing is done for it
+	Resetting  bool                      `json:"resetting,omitempty"`       // the latter
+	Missing    bool                      `json:"account_missing,omitempty"` // its account file is: it continues and gets no new work
 
 	Contact    contact.State   `json:"contact"`
 	Trouble    contact.Trouble `json:"trouble,omitzero"`     // of the last contact
@@ -55,17 +66,29 @@ type Project struct {
 	TalkingSince time.Time `json:"talking_since,omitzero"`
 	ForWork      bool      `json:"for_work,omitempty"`
 
-	Backoff    time.Time          `json:"backoff,omitzero"`          // no request for work before
-	BackoffWhy string             `json:"backoff_why,omitempty"`     // why, as a sentence for people; "": the last request brought none
-	Failures   int                `json:"failures,omitempty"`        // tasks that failed since one was good
-	Failed     workfetch.Failure  `json:"failed,omitzero"`           // the last of them
-	NoCPUApps  bool               `json:"no_cpu_apps,omitempty"`     // it told that it has none
-	JobTime    time.Duration      `json:"job_time,omitempty"`        // stated computing time of what it sent last
-	Latency    time.Duration      `json:"latency,omitempty"`         // from sending to the deadline of what it sent last
-	Estimates  jobsched.Estimator `json:"estimates,omitzero"`        // what has been learnt of stated times
-	Corrects   bool               `json:"server_corrects,omitempty"` // its server makes its estimates with our correction
-	LeftOut    string             `json:"left_out,omitempty"`        // what of its last answer was not taken and why, for people
-	Uploading  time.Time          `json:"uploading,omitzero"`        // start of the youngest upload under way; zero: none
+	Backoff    time.Time                `json:"backoff,omitzero"`          // no request for work before
+	BackoffWhy string                   `json:"backoff_why,omitempty"`     // why, as a sentence for people; "": the last request brought none
+	Failures   int                      `json:"failures,omitempty"`        // tasks that failed since one was good
+	Failed     workfetch.Failure        `json:"failed,omitzero"`           // the last of them
+	NoCPUApps  bool                     `json:"no_cpu_apps,omitempty"`     // it told that it has none
+	JobTime    time.Duration            `json:"job_time,omitempty"`        // stated computing time of what it sent last
+	Latency    time.Duration            `json:"latency,omitempty"`         // from sending to the deadline of what it sent last
+	Estimates  jobsched.Estimator       `json:"estimates,omitzero"`        // what has been learnt of stated times
+	Others     map[resource.Kind]Stream `json:"others,omitempty"`          // of its work for coprocessors; the five above are for the CPUs
+	Corrects   bool                     `json:"server_corrects,omitempty"` // its server makes its estimates with our correction
+	LeftOut    string                   `json:"left_out,omitempty"`        // what of its last answer was not taken and why, for people
+	Uploading  time.Time                `json:"uploading,omitzero"`        // start of the youngest upload under way; zero: none
+}
+
+// A Stream is what is known of a project's work for one kind of coprocessor.
+type Stream struct {
+	NoApps     bool               `json:"no_apps,omitempty"`     // it told that it has none
+	Backoff    time.Time          `json:"backoff,omitzero"`      // no request for work before
+	BackoffWhy string             `json:"backoff_why,omitempty"` // as of a Project
+	JobTime    time.Duration      `json:"job_time,omitempty"`    // stated computing time of what it sent last
+	Latency    time.Duration      `json:"latency,omitempty"`     // from sending to the deadline of what it sent last
+	Devices    float64            `json:"devices,omitempty"`     // that one of its tasks uses; 0 means 1
+	Estimates  jobsched.Estimator `json:"estimates,omitzero"`    // what has been learnt of stated times
 }
 
 // counts reports whether the volunteer wants work from it.
@@ -112,12 +135,11 @@ const (
 
 // A Result is what the decisions look at of one.
 type Result struct {
-	ID      string  `json:"id"`
-	Project int     `json:"project"` // index into Projects
-	Phase   Phase   `json:"phase"`
-	CPUs    float64 `json:"cpus,omitempty"`   // it uses; 0 means 1
-	Memory  int64   `json:"memory,omitempty"` // bytes
-	Under   []int   `json:"under,omitempty"`  // limits that it is under: indices into Limits
+	ID      string `json:"id"`
+	Project int    `json:"project"` // index into Projects
+	Phase   Phase  `json:"phase"`
+	resource.Usage
+	Under []int `json:"under,omitempty"` // limits that it is under: indices into Limits
 
 	Stated   time.Duration `json:"stated,omitempty"` // computing time, by the server's word and this computer's speed
 	Elapsed  time.Duration `json:"elapsed,omitempty"`

@@ -1,10 +1,12 @@
 package jobsched_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/resource"
 	"pgregory.net/rapid"
 )
 
@@ -14,8 +16,9 @@ const slice = time.Hour
 
 func late(hours float64) time.Time { return now.Add(time.Duration(hours * float64(time.Hour))) }
 
+var far = late(1000)
+
 func TestChoose(t *testing.T) {
-	far := late(1000)
 	for _, tt := range []struct {
 		name     string
 		projects []jobsched.Project
@@ -102,7 +105,7 @@ func TestChoose(t *testing.T) {
 		{
 			"a job of more CPUs than there are runs alone",
 			[]jobsched.Project{{}},
-			[]jobsched.Job{{ID: "a", CPUs: 8, Deadline: late(500)}, {ID: "b", Deadline: far}},
+			[]jobsched.Job{{ID: "a", Usage: resource.Usage{CPUs: 8}, Deadline: late(500)}, {ID: "b", Deadline: far}},
 			[]jobsched.Code{jobsched.RunDebt, jobsched.NoCPU},
 		},
 		{
@@ -140,7 +143,7 @@ func drawSnapshot(t *rapid.T) jobsched.Snapshot {
 			Remaining: time.Duration(rapid.IntRange(0, 50).Draw(t, "remaining")) * time.Hour,
 			Deadline:  late(float64(rapid.IntRange(-10, 500).Draw(t, "deadline"))),
 			Running:   rapid.Bool().Draw(t, "running"), Ran: time.Duration(rapid.IntRange(0, 5).Draw(t, "ran")) * time.Hour,
-			Memory: int64(rapid.IntRange(0, 10).Draw(t, "memory")), Suspended: rapid.Bool().Draw(t, "suspended"),
+			Usage: resource.Usage{Memory: int64(rapid.IntRange(0, 10).Draw(t, "memory"))}, Suspended: rapid.Bool().Draw(t, "suspended"),
 			Started: rapid.Bool().Draw(t, "started"), Urgent: rapid.Bool().Draw(t, "urgent"), Unsaved: rapid.Bool().Draw(t, "unsaved"),
 		})
 	}
@@ -168,7 +171,7 @@ func TestNoCPUIsGivenTwiceAndNoneLeftIdle(t *testing.T) {
 		}
 		twice, _ := jobsched.Choose(s)
 		for i := range reasons {
-			if reasons[i] != twice[i] {
+			if !reflect.DeepEqual(reasons[i], twice[i]) {
 				t.Fatalf("the same snapshot gave %+v and %+v", reasons[i], twice[i])
 			}
 		}
@@ -188,7 +191,11 @@ func TestDeadlinesThatCanBeKeptAreKept(t *testing.T) {
 				Deadline:  late(float64(rapid.IntRange(1, 100).Draw(t, "deadline"))),
 			})
 		}
-		for _, l := range jobsched.Laxities(s.Now, cpus, 1, s.Jobs) {
+		all := make([]int, len(s.Jobs))
+		for i := range all {
+			all[i] = i
+		}
+		for _, l := range s.Processors()[0].Laxities(s.Jobs, all) {
 			if l.Slack < 0 {
 				t.Skip("earliest deadline first does not keep them all with the margin")
 			}
@@ -227,14 +234,14 @@ func TestFits(t *testing.T) {
 	held := []jobsched.Job{{ID: "a", Remaining: 4 * time.Hour, Deadline: late(6)}}
 	extra := jobsched.Job{Remaining: 2 * time.Hour, Deadline: late(10)}
 	// On one CPU: 4 hours of a, then 2, 2 … with a margin of 39 minutes before 10.
-	if got := jobsched.Fits(now, 1, 1, held, extra, 9, 0); got != 2 {
+	if got := (jobsched.Processors{Kind: resource.CPU, Now: now, Count: 1}).Fits(held, extra, 9, 0); got != 2 {
 		t.Errorf("%d more fit, want 2", got)
 	}
-	if got := jobsched.Fits(now, 2, 1, held, extra, 9, 0); got != 6 {
+	if got := (jobsched.Processors{Kind: resource.CPU, Now: now, Count: 2}).Fits(held, extra, 9, 0); got != 6 {
 		t.Errorf("%d more fit on two CPUs, want 6", got)
 	}
 	urgent := jobsched.Job{Remaining: 3 * time.Hour, Deadline: late(5)}
-	if got := jobsched.Fits(now, 1, 1, held, urgent, 9, 0); got != 0 {
+	if got := (jobsched.Processors{Kind: resource.CPU, Now: now, Count: 1}).Fits(held, urgent, 9, 0); got != 0 {
 		t.Errorf("%d fit that would make a late, want 0", got)
 	}
 }
@@ -269,15 +276,14 @@ func TestEstimatesRiseAtOnceAndFallSlowly(t *testing.T) {
 }
 
 func TestMemoryAndLimits(t *testing.T) {
-	far := now.Add(1000 * time.Hour)
 	s := jobsched.Snapshot{
 		Now: now, CPUs: 4, Memory: 100 << 20, Slice: slice,
 		Projects: []jobsched.Project{{Debt: 9}, {}},
 		Limits:   []jobsched.Limit{{Name: "max_concurrent of app x", Max: 1}},
 		Jobs: []jobsched.Job{
-			{ID: "a", Memory: 60 << 20, Deadline: far},
-			{ID: "b", Memory: 60 << 20, Deadline: far}, // too large beside a, whose claim is as good
-			{ID: "c", Project: 1, Memory: 30 << 20, Under: []int{0}, Deadline: far},
+			{ID: "a", Usage: resource.Usage{Memory: 60 << 20}, Deadline: far},
+			{ID: "b", Usage: resource.Usage{Memory: 60 << 20}, Deadline: far}, // too large beside a, whose claim is as good
+			{ID: "c", Project: 1, Usage: resource.Usage{Memory: 30 << 20}, Under: []int{0}, Deadline: far},
 			{ID: "d", Project: 1, Under: []int{0}, Deadline: far},
 		},
 	}

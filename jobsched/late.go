@@ -7,23 +7,25 @@ import "time"
 func certain(remaining time.Duration) time.Duration { return time.Minute + remaining/10 }
 
 // Late returns, for each job, by how much it will miss its deadline at the least, whatever
-// is run first; 0: it can be in time, or it would be rash to say.
+// is run first; 0: it can be in time, it would be rash to say, or it computes on something
+// else.
 //
 // Jobs that cannot be in time even by themselves are computed when nothing else is left to
 // do, so they make no other late.
-func Late(now time.Time, cpus int, onFrac float64, jobs []Job) []time.Duration {
+func (on Processors) Late(jobs []Job) []time.Duration {
+	onFrac := on.OnFrac
 	if onFrac <= 0 || onFrac > 1 {
 		onFrac = 1
 	}
 	late := make([]time.Duration, len(jobs))
 	var hopeful []int
-	for i := range jobs {
+	for _, i := range on.of(jobs) {
 		j := &jobs[i]
 		if j.Deadline.IsZero() {
 			continue
 		}
 		alone := time.Duration(min(float64(min(j.Remaining, forever))/onFrac, float64(forever)))
-		by := alone - j.Deadline.Sub(now)
+		by := alone - j.Deadline.Sub(on.Now)
 		switch {
 		case by > certain(j.Remaining):
 			late[i] = by
@@ -31,7 +33,7 @@ func Late(now time.Time, cpus int, onFrac float64, jobs []Job) []time.Duration {
 			hopeful = append(hopeful, i)
 		}
 	}
-	for k, l := range laxities(now, cpus, onFrac, jobs, hopeful) {
+	for k, l := range on.Laxities(jobs, hopeful) {
 		j := &jobs[hopeful[k]]
 		if by := -(l.Slack + Margin(j.Remaining)); by > certain(j.Remaining) {
 			late[hopeful[k]] = by

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/resource"
 )
 
 func TestWhatWillBeLateIsSaid(t *testing.T) {
@@ -31,7 +32,7 @@ func TestWhatWillBeLateIsSaid(t *testing.T) {
 		{"a tenth is no more than a guess", 1, 1, []jobsched.Job{job(10, 9.5)}, []float64{0}},
 		{"no deadline", 1, 1, []jobsched.Job{{Remaining: time.Hour}}, []float64{0}},
 	} {
-		for i, got := range jobsched.Late(now, tt.cpus, tt.onFrac, tt.jobs) {
+		for i, got := range (jobsched.Processors{Kind: resource.CPU, Now: now, Count: tt.cpus, OnFrac: tt.onFrac}).Late(tt.jobs) {
 			if want := time.Duration(tt.want[i] * float64(time.Hour)); got != want {
 				t.Errorf("%s: job %d is %v late, want %v", tt.name, i, got, want)
 			}

@@ -1,8 +1,11 @@
 package jobsched
 
 import (
+	"cmp"
 	"slices"
 	"time"
+
+	"github.com/starling-grid/starling/resource"
 )
 
 // Margin is how long before its deadline a result should be finished: time to
@@ -17,28 +20,39 @@ type Laxity struct {
 	Behind int           // index of the job that its CPU does before it; -1: none
 }
 
-// Laxities returns, for each job, its slack in the schedule that does nothing but
-// meet deadlines: earliest deadline first, each job on the CPU that is free first.
-// With one-CPU jobs and exact estimates that schedule meets every deadline that
-// can be met by list scheduling in that order.
-func Laxities(now time.Time, cpus int, onFrac float64, jobs []Job) []Laxity {
-	all := make([]int, len(jobs))
-	for i := range all {
-		all[i] = i
-	}
-	return laxities(now, cpus, onFrac, jobs, all)
+// Processors are those of one kind, from now on. What is said of them and of jobs looks at
+// the jobs that compute on them; others neither count nor are in their way.
+type Processors struct {
+	Now    time.Time
+	Kind   resource.Kind
+	Count  int     // less than 1 counts as 1
+	OnFrac float64 // part of the time that they compute; what is not in (0, 1] means 1
 }
 
-// laxities are those of the jobs with the given indices. What it returns, and
-// Behind in it, goes by their place in index.
-func laxities(now time.Time, cpus int, onFrac float64, jobs []Job, index []int) []Laxity {
+// of are the indices of the jobs that compute on them.
+func (on Processors) of(jobs []Job) []int {
+	index := make([]int, 0, len(jobs))
+	for i := range jobs {
+		if jobs[i].Kind() == on.Kind {
+			index = append(index, i)
+		}
+	}
+	return index
+}
+
+// Laxities returns the slack of the jobs with the given indices in the schedule that does
+// nothing but meet deadlines: earliest deadline first, each job on the processor that is
+// free first. With jobs of one processor and exact estimates that schedule meets every
+// deadline that can be met by list scheduling in that order. What it returns, and Behind in
+// it, goes by their place in index.
+func (on Processors) Laxities(jobs []Job, index []int) []Laxity {
 	order := make([]int, len(index))
 	for k := range order {
 		order[k] = k
 	}
 	slices.SortFunc(order, func(a, b int) int { return byDeadline(&jobs[index[a]], &jobs[index[b]]) })
 	out := make([]Laxity, len(index))
-	e := newEDF(now, cpus, onFrac)
+	e := newEDF(on)
 	for _, k := range order {
 		out[k].Slack, out[k].Behind = e.add(&jobs[index[k]], k)
 	}
@@ -47,17 +61,18 @@ func laxities(now time.Time, cpus int, onFrac float64, jobs []Job, index []int) 
 
 // edf is the schedule that does nothing but meet deadlines, under construction.
 type edf struct {
-	now    time.Time
-	onFrac float64
-	busy   []time.Duration // computing time of each CPU
-	last   []int           // the job each CPU does last
+	Processors
+	busy []time.Duration // computing time of each processor
+	last []int           // the job each does last
+	next []int           // see free
 }
 
-func newEDF(now time.Time, cpus int, onFrac float64) *edf {
-	if onFrac <= 0 || onFrac > 1 {
-		onFrac = 1
+func newEDF(on Processors) *edf {
+	if on.OnFrac <= 0 || on.OnFrac > 1 {
+		on.OnFrac = 1
 	}
-	e := &edf{now: now, onFrac: onFrac, busy: make([]time.Duration, max(cpus, 1)), last: make([]int, max(cpus, 1))}
+	on.Count = max(on.Count, 1)
+	e := &edf{Processors: on, busy: make([]time.Duration, on.Count), last: make([]int, on.Count)}
 	for k := range e.last {
 		e.last[k] = -1
 	}
@@ -66,37 +81,64 @@ func newEDF(now time.Time, cpus int, onFrac float64) *edf {
 
 func (e *edf) clone() *edf {
 	c := *e
-	c.busy, c.last = slices.Clone(e.busy), slices.Clone(e.last)
+	c.busy, c.last, c.next = slices.Clone(e.busy), slices.Clone(e.last), nil
 	return &c
 }
 
 // forever is as long as anything is said to take; sums of two of it do not overflow.
 const forever = 100 * 365 * 24 * time.Hour
 
-// add appends a job, which must not have an earlier deadline than those before.
+// add appends a job, which must not have an earlier deadline than those before. One that
+// uses a part of a device takes that part of the device's time; one of several devices
+// begins when enough of them are free. A job goes for one CPU, however many it uses: which
+// are free for it together is not known.
 func (e *edf) add(j *Job, index int) (slack time.Duration, behind int) {
-	first := 0
-	for k := range e.busy {
-		if e.busy[k] < e.busy[first] {
-			first = k
-		}
+	takes, devices := min(j.Remaining, forever), 1
+	if d := j.Devices(); 0 < d && d < 1 {
+		takes = time.Duration(d * float64(takes))
+	} else if d > 1 {
+		devices = min(int(d), e.Count)
 	}
-	e.busy[first] = min(e.busy[first]+min(j.Remaining, forever), forever)
-	behind, e.last[first] = e.last[first], index
-	finish := time.Duration(min(float64(e.busy[first])/e.onFrac, float64(forever)))
-	return j.Deadline.Sub(e.now) - finish - Margin(j.Remaining), behind
+	last := e.free(devices)
+	end := min(e.busy[last[devices-1]]+takes, forever)
+	behind = e.last[last[devices-1]]
+	for _, k := range last {
+		e.busy[k], e.last[k] = end, index
+	}
+	finish := time.Duration(min(float64(end)/e.OnFrac, float64(forever)))
+	return j.Deadline.Sub(e.Now) - finish - Margin(j.Remaining), behind
+}
+
+// free are the n processors that are free first, in that order, until it is called again.
+func (e *edf) free(n int) []int {
+	if e.next = e.next[:0]; n == 1 {
+		first := 0
+		for k := range e.busy {
+			if e.busy[k] < e.busy[first] {
+				first = k
+			}
+		}
+		e.next = append(e.next, first)
+		return e.next
+	}
+	for k := range e.busy {
+		e.next = append(e.next, k)
+	}
+	slices.SortStableFunc(e.next, func(a, b int) int { return cmp.Compare(e.busy[a], e.busy[b]) })
+	return e.next[:n]
 }
 
 // Fits returns how many jobs like extra, at most most, can be added to jobs so
 // that each of them has at least spare to spare and none of jobs that would be in
 // time without them is late for them.
-func Fits(now time.Time, cpus int, onFrac float64, jobs []Job, extra Job, most int, spare time.Duration) int {
-	sorted := make([]*Job, len(jobs))
-	for i := range sorted {
-		sorted[i] = &jobs[i]
+func (on Processors) Fits(jobs []Job, extra Job, most int, spare time.Duration) int {
+	index := on.of(jobs)
+	sorted := make([]*Job, len(index))
+	for k, i := range index {
+		sorted[k] = &jobs[i]
 	}
 	slices.SortFunc(sorted, byDeadline)
-	before := newEDF(now, cpus, onFrac)
+	before := newEDF(on)
 	lost := make([]bool, len(sorted))
 	at, ahead := len(sorted), before // of what comes before the extra jobs
 	for i := range sorted {
@@ -132,21 +174,22 @@ func Fits(now time.Time, cpus int, onFrac float64, jobs []Job, extra Job, most i
 	return low
 }
 
-// BusyTime is how long until a CPU is free of jobs whose deadlines are in danger:
+// BusyTime is how long until a processor is free of jobs whose deadlines are in danger:
 // what servers are told, so that they send no job that would have to wait too
 // long.
-func BusyTime(now time.Time, cpus int, onFrac float64, jobs []Job) time.Duration {
+func (on Processors) BusyTime(jobs []Job) time.Duration {
+	index := on.of(jobs)
 	var urgent []time.Duration // how long each computes
-	for i, l := range Laxities(now, cpus, onFrac, jobs) {
+	for k, l := range on.Laxities(jobs, index) {
 		if l.Slack < time.Hour {
-			urgent = append(urgent, jobs[i].Remaining)
+			urgent = append(urgent, jobs[index[k]].Remaining)
 		}
 	}
-	cpus = max(cpus, 1)
-	if len(urgent) < cpus {
+	count := max(on.Count, 1)
+	if len(urgent) < count {
 		return 0
 	}
-	busy := make([]time.Duration, cpus)
+	busy := make([]time.Duration, count)
 	for _, remaining := range urgent {
 		k := 0
 		for i := range busy {

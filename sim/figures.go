@@ -1,6 +1,11 @@
 package sim
 
-import "math"
+import (
+	"math"
+
+	"github.com/starling-grid/starling/debt"
+	"github.com/starling-grid/starling/resource"
+)
 
 // Figures are the figures of merit of a run.
 type Figures struct {
@@ -20,16 +25,17 @@ type Figures struct {
 type ProjectFigure struct {
 	Name  string  `json:"name"`
 	Share float64 `json:"share"`
+	Claim float64 `json:"claim"` // the nearest to its share that its kinds of work allow
 	Got   float64 `json:"got"`
 }
 
 // tally gathers what the figures are made of.
 type tally struct {
-	onTime      float64   // seconds
-	used        []float64 // CPU-seconds of each project
-	wasted      float64   // CPU-seconds
-	gap         []float64 // seconds since a project last ran
-	gapSquares  []float64 // integral of its square
+	onTime      float64        // seconds
+	got         []debt.Project // what each got of each kind of processor, in seconds of a CPU
+	wasted      float64        // CPU-seconds
+	gap         []float64      // seconds since a project last ran
+	gapSquares  []float64      // integral of its square
 	rpcs, jobs  int
 	failed      int
 	met, missed int
@@ -38,13 +44,14 @@ type tally struct {
 
 func (w *World) figures() Figures {
 	t, s := &w.tally, w.scenario
-	total := t.onTime * float64(w.cpus())
+	total := t.onTime * resource.Size(w.cpus(), w.pools)
 	f := Figures{FailedRPCs: t.failed, Met: t.met, Missed: t.missed, Preemptions: t.preemptions}
 	got, shares := 0.0, 0.0
 	for i, p := range s.Projects {
-		got += t.used[i]
+		got += t.used(i)
 		shares += p.Share
 	}
+	claims := debt.Claims(t.got)
 	if total > 0 {
 		f.Idle = math.Max(0, 1-got/total)
 		f.Wasted = t.wasted / total
@@ -53,9 +60,10 @@ func (w *World) figures() Figures {
 	for i, p := range s.Projects {
 		pf := ProjectFigure{Name: p.Name, Share: p.Share / shares}
 		if got > 0 {
-			pf.Got = t.used[i] / got
+			pf.Got = t.used(i) / got
+			pf.Claim = claims[i] / got
 		}
-		f.ShareViolation += math.Abs(pf.Got - pf.Share)
+		f.ShareViolation += math.Abs(pf.Got - pf.Claim)
 		if t.onTime > 0 {
 			mean += math.Sqrt(t.gapSquares[i]/t.onTime) / float64(len(s.Projects))
 		}
@@ -69,12 +77,23 @@ func (w *World) figures() Figures {
 	return f
 }
 
-// spend accounts for dt seconds of on-time in which the running jobs ran.
-func (t *tally) spend(dt float64, running []int) {
+// used is what a project got.
+func (t *tally) used(p int) (sum float64) {
+	for _, used := range t.got[p].Used {
+		sum += used
+	}
+	return sum
+}
+
+// spend accounts for dt seconds of on-time in which each project had so much of each kind
+// of processor, in CPUs.
+func (t *tally) spend(dt float64, running []debt.PerKind) {
 	t.onTime += dt
 	for p := range t.gap {
-		if running[p] > 0 {
-			t.used[p] += dt * float64(running[p])
+		if running[p] != (debt.PerKind{}) {
+			for k, n := range running[p] {
+				t.got[p].Used[k] += dt * n
+			}
 			t.gap[p] = 0
 			continue
 		}
@@ -101,6 +120,7 @@ func Mean(runs []Figures) Figures {
 		m.Preemptions += r.Preemptions
 		for i, p := range r.Projects {
 			m.Projects[i].Name, m.Projects[i].Share = p.Name, p.Share
+			m.Projects[i].Claim += p.Claim / n
 			m.Projects[i].Got += p.Got / n
 		}
 	}

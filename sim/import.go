@@ -47,7 +47,7 @@ func FromSnapshot(name string, s decide.Snapshot) Scenario {
 				memory = max(memory, float64(r.Memory>>20))
 			}
 		}
-		sc.Projects = append(sc.Projects, stream(sc, p.URL, p.Share, p.JobTime.Seconds()*flops, p.Estimates.Correction(0), p.Latency, memory))
+		sc.Projects = append(sc.Projects, streamOf(sc, p.URL, p.Share, p.JobTime.Seconds()*flops, p.Estimates.Correction(0), p.Latency, memory))
 	}
 	return sc
 }
@@ -84,13 +84,13 @@ func FromBOINC(name string, f *protocol.ClientStateFile, p prefs.Prefs) Scenario
 				latency = max(latency, r.ReportDeadline.Sub(r.Received))
 			}
 		}
-		sc.Projects = append(sc.Projects, stream(sc, pr.MasterURL, pr.ResourceShare, fpops, pr.DurationCorrectionFactor, latency, memory))
+		sc.Projects = append(sc.Projects, streamOf(sc, pr.MasterURL, pr.ResourceShare, fpops, pr.DurationCorrectionFactor, latency, memory))
 	}
 	return sc
 }
 
-// stream describes a project's endless stream of the tasks it sent.
-func stream(sc Scenario, url string, share, fpops, correction float64, latency time.Duration, memory float64) Project {
+// streamOf describes a project's endless stream of the tasks it sent.
+func streamOf(sc Scenario, url string, share, fpops, correction float64, latency time.Duration, memory float64) Project {
 	if fpops <= 0 {
 		fpops = unknownJob.Seconds() * sc.Host.FlopsPerCPU
 	}

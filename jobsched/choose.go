@@ -1,0 +1,312 @@
+package jobsched
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/resource"
+)
+
+// Choose returns a reason for each of s.Jobs, in their order, and when to choose
+// again if nothing happens before.
+func Choose(s Snapshot) (reasons []Reason, again time.Time) {
+	c := newChooser(s)
+	for i := range s.Jobs {
+		if r := c.barred(i); r.Code != "" {
+			c.reasons[i] = r
+			c.wake(r.Until)
+			continue
+		}
+		c.waiting = append(c.waiting, i)
+	}
+	coprocs, cpus := c.split()
+	c.choose(coprocs)
+	c.choose(cpus)
+	for _, i := range c.waiting {
+		if c.undecided(i) {
+			c.reasons[i] = c.whyNot(i)
+		}
+	}
+	return c.reasons, c.again
+}
+
+// choose has some of the jobs run.
+func (c *chooser) choose(jobs []int) {
+	c.markDanger(jobs)
+	c.runUrgent(jobs)
+	c.keepRunning(jobs)
+	c.runByDebt(jobs)
+}
+
+func (c *chooser) undecided(i int) bool { return c.reasons[i].Code == "" }
+
+// barred tells why a job cannot run whatever else does; its code is "" if it can.
+func (c *chooser) barred(i int) Reason {
+	j := c.Jobs[i]
+	switch {
+	case j.Suspended:
+		return Reason{Code: Suspended, Text: "You suspended this task."}
+	case c.Projects[j.Project].Suspended:
+		return Reason{Code: Suspended, Text: "You suspended its project."}
+	case c.Stopped != "":
+		return Reason{Code: Stopped, Text: c.Stopped, Until: c.StoppedUntil}
+	case j.SetAside:
+		return Reason{Code: SetAside, Text: "Set aside: the agent crashed twice while this task was running. You can: run it again with starling task resume, or abort it with starling task abort."}
+	case c.Now.Before(j.NotBefore) && j.Suspect:
+		return Reason{Code: Postponed, Text: "The agent crashed while this task was running. Tasks like this are restarted one at a time.", Until: j.NotBefore}
+	case c.Now.Before(j.NotBefore):
+		return Reason{Code: Postponed, Text: "This task could not continue. It will be tried again later.", Until: j.NotBefore}
+	case j.Coproc != nil:
+		return c.barredOn(j)
+	}
+	return Reason{}
+}
+
+// barredOn tells why a job cannot run on a coprocessor whatever else does.
+func (c *chooser) barredOn(j Job) Reason {
+	if b, _ := c.free.Lacks(j.Usage, nil); b == resource.Missing {
+		return Reason{Code: GPUMissing, Text: missing(j.Usage, resource.Find(c.pools, j.Kind()))}
+	}
+	for _, p := range c.Coprocs {
+		if p.Kind == j.Kind() && p.Stopped != "" {
+			return Reason{Code: GPUStopped, Text: p.Stopped, Until: p.StoppedUntil}
+		}
+	}
+	return Reason{}
+}
+
+type chooser struct {
+	Snapshot
+	reasons []Reason
+	waiting []int // jobs that may run; those with a code are decided
+	free    *resource.Capacity
+	pools   []resource.Pool
+	charge  []float64 // seconds of a CPU that this pass has promised each project
+	texts   map[want]string
+	again   time.Time
+}
+
+func newChooser(s Snapshot) *chooser {
+	limits := make([]int, len(s.Limits))
+	for i, l := range s.Limits {
+		limits[i] = l.Max
+	}
+	pools := make([]resource.Pool, len(s.Coprocs))
+	for i, p := range s.Coprocs {
+		pools[i] = p.Pool
+	}
+	return &chooser{
+		Snapshot: s, reasons: make([]Reason, len(s.Jobs)), free: resource.NewCapacity(s.CPUs, s.Memory, limits, pools), pools: pools,
+		again: s.Now.Add(time.Hour), charge: make([]float64, len(s.Projects)),
+		waiting: make([]int, 0, len(s.Jobs)), texts: make(map[want]string),
+	}
+}
+
+// split parts the waiting jobs into those on coprocessors and those on the CPUs alone, and
+// says which devices are in use.
+func (c *chooser) split() (coprocs, cpus []int) {
+	for _, i := range c.waiting {
+		if j := &c.Jobs[i]; j.Coproc != nil {
+			coprocs = append(coprocs, i)
+			c.free.Keep(j.Usage)
+		}
+	}
+	if len(coprocs) == 0 {
+		return nil, c.waiting
+	}
+	for _, i := range c.waiting {
+		if c.Jobs[i].Coproc == nil {
+			cpus = append(cpus, i)
+		}
+	}
+	return coprocs, cpus
+}
+
+func (c *chooser) wake(t time.Time) {
+	if t.After(c.Now) && t.Before(c.again) {
+		c.again = t
+	}
+}
+
+// run gives a job what it uses, if that is free.
+func (c *chooser) run(i int, code Code, text string) bool {
+	if c.lacks(i) {
+		return false
+	}
+	j := &c.Jobs[i]
+	on := c.free.Take(j.Usage, j.Under)
+	c.charge[j.Project] += j.Speed(c.CPUs, c.pools) * c.turn(i)
+	c.reasons[i] = Reason{Code: code, Text: text, Urgent: c.reasons[i].Urgent, On: on}
+	return true
+}
+
+// markDanger marks the jobs that must run for deadlines to be kept.
+func (c *chooser) markDanger(jobs []int) {
+	for _, on := range c.Processors() {
+		index := make([]int, 0, len(jobs))
+		for _, i := range jobs {
+			if p := c.Projects[c.Jobs[i].Project]; c.Jobs[i].Kind() == on.Kind && !p.Unreachable && !p.Overdrawn && !c.hopeless(i) {
+				index = append(index, i)
+			}
+		}
+		if len(index) > 0 {
+			c.markDangerOn(on, index)
+		}
+	}
+}
+
+func (c *chooser) markDangerOn(on Processors, index []int) {
+	all := on.Laxities(c.Jobs, index)
+	for k, l := range all {
+		j := &c.Jobs[index[k]]
+		limit := c.Slice
+		if j.Urgent {
+			limit += c.Slice // once in danger, a job is not let go at the first sign of relief
+		}
+		if l.Slack < limit {
+			for m := k; m >= 0 && !c.reasons[index[m]].Urgent; m = all[m].Behind {
+				c.reasons[index[m]].Urgent = true
+			}
+			continue
+		}
+		c.wake(c.Now.Add(l.Slack - limit + time.Second))
+	}
+}
+
+func (c *chooser) runUrgent(jobs []int) {
+	var urgent []int
+	for _, i := range jobs {
+		if c.reasons[i].Urgent {
+			urgent = append(urgent, i)
+		}
+	}
+	slices.SortFunc(urgent, func(a, b int) int { return byDeadline(&c.Jobs[a], &c.Jobs[b]) })
+	for _, i := range urgent {
+		if c.lacks(i) {
+			continue
+		}
+		c.run(i, RunDeadline, "Running now because its deadline is near: "+words.Time(c.Jobs[i].Deadline, c.Now)+".")
+	}
+}
+
+// keepRunning lets jobs finish their time slice.
+func (c *chooser) keepRunning(jobs []int) {
+	for _, i := range jobs {
+		j := &c.Jobs[i]
+		if !j.Running || !c.undecided(i) {
+			continue
+		}
+		end := c.Now.Add(c.Slice - j.Ran)
+		if j.Unsaved && !c.Now.Before(end) {
+			end = end.Add(c.Slice) // wait for a checkpoint, but not for ever
+		}
+		if c.Now.Before(end) && !c.Projects[j.Project].Unreachable && c.run(i, RunDebt, "Running.") {
+			c.wake(end)
+		}
+	}
+}
+
+// runByDebt gives what is left to the projects that are owed most, each of which
+// runs its own jobs in their order.
+func (c *chooser) runByDebt(jobs []int) {
+	queues := make([][]int, len(c.Projects))
+	for _, i := range jobs {
+		if p := c.Jobs[i].Project; c.undecided(i) && !c.lacks(i) {
+			queues[p] = append(queues[p], i)
+		}
+	}
+	for _, q := range queues {
+		slices.SortFunc(q, c.compareOwn)
+	}
+	for {
+		best := -1
+		for p, q := range queues {
+			// What a job misses now it will not have later in this pass.
+			for len(q) > 0 && c.lacks(q[0]) {
+				q = q[1:]
+			}
+			if queues[p] = q; len(q) > 0 && (best < 0 || c.better(q[0], best)) {
+				best = q[0]
+			}
+		}
+		if best < 0 {
+			return
+		}
+		c.run(best, RunDebt, "Running.")
+		c.wake(c.Now.Add(c.Slice))
+		queues[c.Jobs[best].Project] = queues[c.Jobs[best].Project][1:]
+	}
+}
+
+func (c *chooser) lacks(i int) bool {
+	b, _ := c.free.Lacks(c.Jobs[i].Usage, c.Jobs[i].Under)
+	return b != resource.None
+}
+
+// hopeless reports whether a job cannot be in time whatever is done. It is
+// computed only where nothing else is left to do.
+func (c *chooser) hopeless(i int) bool {
+	return c.Now.Add(c.Jobs[i].Remaining).After(c.Jobs[i].Deadline)
+}
+
+// better reports whether job a goes before job b of another project.
+func (c *chooser) better(a, b int) bool {
+	if h := c.hopeless(a); h != c.hopeless(b) {
+		return !h
+	}
+	x, y := &c.Jobs[a], &c.Jobs[b]
+	p, q := c.Projects[x.Project], c.Projects[y.Project]
+	if p.Unreachable != q.Unreachable {
+		return q.Unreachable
+	}
+	if d := c.claim(a) - c.claim(b); d != 0 {
+		return d > 0
+	}
+	return c.compareOwn(a, b) < 0
+}
+
+// compareOwn is the order in which a project's jobs run.
+func (c *chooser) compareOwn(a, b int) int {
+	x, y := &c.Jobs[a], &c.Jobs[b]
+	return cmp.Or(
+		compareBool(c.hopeless(a), c.hopeless(b)),
+		-compareBool(x.Running, y.Running), -compareBool(x.Started, y.Started),
+		byDeadline(x, y),
+	)
+}
+
+// claim is what a job's project is owed after what this pass has promised it. A
+// job that runs has a little more, so that equal claims do not take turns.
+func (c *chooser) claim(i int) float64 {
+	j := c.Jobs[i]
+	d := c.Projects[j.Project].Debt - c.charge[j.Project]
+	if j.Running {
+		d += min(c.Slice.Seconds()/2, c.turn(i))
+	}
+	return d
+}
+
+// turn is for how long a job has its CPUs if it gets them now, in seconds: a time
+// slice, or less if it is finished before.
+func (c *chooser) turn(i int) float64 {
+	return min(c.Slice, max(c.Jobs[i].Remaining, time.Second)).Seconds()
+}
+
+func byDeadline(x, y *Job) int {
+	if d := x.Deadline.Compare(y.Deadline); d != 0 {
+		return d
+	}
+	return cmp.Or(x.Received.Compare(y.Received), cmp.Compare(x.ID, y.ID))
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}

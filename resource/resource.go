@@ -1,0 +1,137 @@
+// Package resource says what a computer computes with, what a task uses of it, and what
+// is still free. It is policy: values in, values out.
+//
+// The processor is one kind of resource among others. A task computes on the CPUs alone,
+// or on coprocessors of one kind, which it feeds from a part of a CPU.
+package resource
+
+import "slices"
+
+// A Kind is a kind of processor, by BOINC's name for it. Kinds other than these are
+// generic: any name that a volunteer and a project agree on.
+type Kind string
+
+// The kinds that BOINC's peers know.
+//
+// Source: BOINC lib/coproc.cpp, proc_type_name_xml.
+const (
+	CPU    Kind = "CPU"
+	NVIDIA Kind = "NVIDIA"
+	ATI    Kind = "ATI"
+	Intel  Kind = "intel_gpu"
+	Apple  Kind = "apple_gpu"
+)
+
+// String is the kind in words for people: "NVIDIA GPU".
+func (k Kind) String() string {
+	switch k {
+	case NVIDIA:
+		return "NVIDIA GPU"
+	case ATI:
+		return "AMD GPU"
+	case Intel:
+		return "Intel GPU"
+	case Apple:
+		return "Apple GPU"
+	}
+	return string(k)
+}
+
+// A Device is one coprocessor.
+type Device struct {
+	Number int   `json:"number"`           // by which applications are told which one to use
+	Memory int64 `json:"memory,omitempty"` // bytes that tasks may use; 0: it is not counted
+}
+
+// A Pool is the coprocessors of one kind that tasks may use.
+type Pool struct {
+	Kind    Kind     `json:"kind"`
+	Devices []Device `json:"devices"`
+	// Weight is the peak speed of one device as a multiple of one CPU's: a second on it
+	// counts for as many CPU-seconds. 0 means 1.
+	Weight float64 `json:"weight,omitempty"`
+}
+
+// Factor is the weight that counts.
+func (p Pool) Factor() float64 {
+	if p.Weight > 0 {
+		return p.Weight
+	}
+	return 1
+}
+
+// Find returns the pool of a kind; one without devices if there is none.
+func Find(pools []Pool, k Kind) Pool {
+	if i := slices.IndexFunc(pools, func(p Pool) bool { return p.Kind == k }); i >= 0 {
+		return pools[i]
+	}
+	return Pool{Kind: k}
+}
+
+// Size is how much a computer computes, in CPUs, at least 1: what debts are measured
+// against.
+func Size(cpus int, pools []Pool) float64 {
+	n := float64(max(cpus, 1))
+	for _, p := range pools {
+		n += float64(len(p.Devices)) * p.Factor()
+	}
+	return n
+}
+
+// A Usage is what a task uses while it runs.
+type Usage struct {
+	CPUs   float64 `json:"cpus,omitempty"`   // 0 means 1, and none beside coprocessors
+	Memory int64   `json:"memory,omitempty"` // bytes of the computer's
+	Coproc *Coproc `json:"coproc,omitempty"` // nil: it computes on the CPUs
+}
+
+// A Coproc is what a task uses of coprocessors.
+type Coproc struct {
+	Kind Kind `json:"kind"`
+	// Count is how many devices it uses: below 1 a part of one, shared with others; from
+	// 1 whole ones, in whole numbers. 0 means 1.
+	Count  float64 `json:"count,omitempty"`
+	Memory int64   `json:"memory,omitempty"` // bytes on each device
+	Except []int   `json:"except,omitempty"` // numbers of devices it may not use
+	On     []int   `json:"on,omitempty"`     // it runs: the numbers of the devices it is on
+}
+
+// Kind is the kind of processor that it computes on.
+func (u Usage) Kind() Kind {
+	if u.Coproc != nil {
+		return u.Coproc.Kind
+	}
+	return CPU
+}
+
+// Devices is how many devices it uses, above 0; 0 for a task on the CPUs.
+func (u Usage) Devices() float64 {
+	switch {
+	case u.Coproc == nil:
+		return 0
+	case u.Coproc.Count <= 0:
+		return 1
+	case u.Coproc.Count > 1:
+		return float64(int(u.Coproc.Count))
+	}
+	return u.Coproc.Count
+}
+
+// Speed is how many CPU-seconds a second of it counts for, on a computer with so many
+// CPUs: its CPUs, or, beside coprocessors, that of the coprocessors, since its CPUs are
+// only there to feed them.
+func (u Usage) Speed(cpus int, pools []Pool) float64 {
+	if u.Coproc == nil {
+		return u.cores(cpus)
+	}
+	return u.Devices() * Find(pools, u.Coproc.Kind).Factor()
+}
+
+// cores is how many CPUs it gets: one that wants more than there are takes them all.
+func (u Usage) cores(cpus int) float64 {
+	n := u.CPUs
+	if n <= 0 && u.Coproc == nil {
+		n = 1
+	}
+	return min(max(n, 0), float64(cpus))
+}

@@ -1,0 +1,131 @@
+package workfetch
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/resource"
+)
+
+// Choose returns a reason for each of s.Projects, in their order; at most one is
+// Ask.
+func Choose(s Snapshot) []Reason {
+	fetchers := s.fetchers()
+	reasons := make([]Reason, len(s.Projects))
+	claims := make([]float64, len(s.Projects)) // CPU-seconds, of those that are asked
+	best := -1
+	for i, p := range s.Projects {
+		r, barred := p.barred(s)
+		if !barred {
+			r, claims[i] = s.join(i, fetchers)
+		}
+		reasons[i] = r
+		if r.Code == Ask && (best < 0 || claims[i] > claims[best] || claims[i] == claims[best] && p.URL < s.Projects[best].URL) {
+			best = i
+		}
+	}
+	for i := range reasons {
+		if r := &reasons[i]; r.Code == Ask && i != best {
+			r.Text = s.Projects[best].URL + " is owed more, so it is asked first."
+			r.postpone(OtherFirst)
+		}
+	}
+	return reasons
+}
+
+// fetchers are those of each kind of processor, the CPUs first.
+func (s Snapshot) fetchers() []*fetcher {
+	if len(s.Coprocs) == 0 {
+		return []*fetcher{newFetcher(s, resource.CPU, 1)}
+	}
+	jobs := make(map[resource.Kind][]jobsched.Job)
+	for i := range s.Jobs {
+		k := s.Jobs[i].Kind()
+		jobs[k] = append(jobs[k], s.Jobs[i])
+	}
+	of := s
+	of.Jobs = jobs[resource.CPU]
+	all := []*fetcher{newFetcher(of, resource.CPU, 1)}
+	for _, c := range s.Coprocs {
+		of := s
+		of.CPUs, of.OnFrac, of.Jobs = c.Count, c.OnFrac, jobs[c.Kind]
+		of.Projects = make([]Project, len(s.Projects))
+		for i, p := range s.Projects {
+			p.Stream, p.Debt = p.Others[c.Kind], p.Debt/c.Factor
+			of.Projects[i] = p
+		}
+		all = append(all, newFetcher(of, c.Kind, c.Factor))
+	}
+	return all
+}
+
+// join decides for one project and all kinds of processors. The reason is that for the
+// CPUs, unless the project has work for others only, or is asked for work for others only.
+// claim is what it is entitled to of what it is asked for.
+func (s Snapshot) join(i int, fetchers []*fetcher) (r Reason, claim float64) {
+	f := fetchers[0]
+	r, claim = f.pause(i, f.judge(i)), f.claim[i]
+	if len(fetchers) == 1 {
+		return r, claim
+	}
+	var asked []string
+	if r.Code == Ask {
+		asked = append(asked, r.Text)
+	}
+	joint := r
+	for n, f := range fetchers[1:] {
+		of := f.pause(i, f.judge(i))
+		if c := s.Coprocs[n]; c.Stopped != "" && of.Code == Ask {
+			of = Reason{Code: GPUStopped, Text: c.Stopped, Until: c.StoppedUntil}
+		}
+		switch {
+		case of.Code == Ask:
+			if len(asked) == 0 || f.claim[i]*f.factor > claim {
+				claim = f.claim[i] * f.factor
+			}
+			asked = append(asked, of.Text)
+		case joint.Code == NoCPUApps:
+			joint.Code, joint.Text, joint.Cure, joint.Until = of.Code, of.Text, of.Cure, of.Until
+		}
+		joint.Coprocs = append(joint.Coprocs, Coproc{Kind: f.kind, Reason: of})
+	}
+	if len(asked) > 0 {
+		joint.Code, joint.Text, joint.Cure, joint.Until = Ask, strings.Join(asked, " "), "", time.Time{}
+	}
+	return joint, claim
+}
+
+// postpone makes a request one that is not made now.
+func (r *Reason) postpone(why Code) {
+	r.Code, r.Seconds, r.Instances = why, 0, 0
+	for i := range r.Coprocs {
+		if c := &r.Coprocs[i]; c.Code == Ask {
+			c.Code, c.Text, c.Seconds, c.Instances = why, r.Text, 0, 0
+		}
+	}
+}
+
+// barred tells why a project cannot be asked for anything.
+func (p Project) barred(s Snapshot) (Reason, bool) {
+	switch {
+	case p.Suspended:
+		return Reason{Code: Suspended, Text: "You suspended the project."}, true
+	case !p.Counts && p.NoWorkWhy != "":
+		return Reason{Code: NoMoreWork, Text: p.NoWorkWhy}, true
+	case !p.Counts:
+		return Reason{Code: NoMoreWork, Text: "This project is set to fetch no more work."}, true
+	case p.Uploads > 2*max(s.CPUs, 1):
+		return Reason{Code: TooManyUpload, Text: fmt.Sprintf("%s waiting for files to be uploaded.", words.Count(p.Uploads, "result"))}, true
+	case p.Talking:
+		return Reason{Code: Conversing, Text: "Waiting for the project's reply since " + words.Time(p.TalkingSince, s.Now) + "."}, true
+	case s.Now.Before(p.MinRPCTime) && p.Trouble.Is() && !p.Asked:
+		return Reason{
+			Code: Code(p.Trouble.Code), Until: p.MinRPCTime, Cure: p.Trouble.Cure(p.URL),
+			Text: p.Trouble.Cause() + " Next try " + words.When(p.MinRPCTime, s.Now) + ".",
+		}, true
+	}
+	return Reason{}, false
+}

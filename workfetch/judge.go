@@ -1,0 +1,243 @@
+package workfetch
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/resource"
+)
+
+// A fetcher decides for one kind of processor. Of the Snapshot, CPUs and OnFrac are of that
+// kind, Jobs those that compute on it, and each project's debt is in seconds of one.
+type fetcher struct {
+	Snapshot
+	kind      resource.Kind
+	factor    float64   // CPU-seconds that a second of one counts for
+	low, high float64   // seconds of all of them
+	queued    float64   // likewise
+	supply    float64   // of that, what can be counted on
+	of        []float64 // queued of each project
+	held      []int     // unfinished results of each project
+	share     []float64 // fraction
+	claim     []float64 // entitlement
+	idle      float64   // processors with nothing to run
+	room      float64   // up to the high-water mark
+	fill      float64   // how far between the marks a project may fill in for others
+}
+
+func newFetcher(s Snapshot, kind resource.Kind, factor float64) *fetcher {
+	n := len(s.Projects)
+	f := &fetcher{
+		Snapshot: s, kind: kind, factor: factor, of: make([]float64, n), held: make([]int, n),
+		share: make([]float64, n), claim: make([]float64, n),
+	}
+	if f.OnFrac <= 0 || f.OnFrac > 1 {
+		f.OnFrac = 1
+	}
+	cpus := float64(max(s.CPUs, 1)) * f.OnFrac
+	f.low, f.high = s.Low.Seconds()*cpus, s.High.Seconds()*cpus
+	used := 0.0
+	for _, j := range s.Jobs {
+		c := min(max(j.CPUs, 1), float64(max(s.CPUs, 1)))
+		if d := j.Devices(); d > 0 {
+			c = min(d, float64(max(s.CPUs, 1)))
+		}
+		f.of[j.Project] += j.Remaining.Seconds() * c
+		f.queued += j.Remaining.Seconds() * c
+		f.held[j.Project]++
+		if !s.Projects[j.Project].Unreachable {
+			f.supply += j.Remaining.Seconds() * c
+		}
+		used += c
+	}
+	f.idle = max(0, float64(s.CPUs)-used)
+	shares := 0.0
+	for _, p := range s.Projects {
+		if p.Counts && !p.NoApps {
+			shares += p.Share
+		}
+	}
+	f.room = f.high - f.queued
+	f.fill = 0.5
+	for i, p := range s.Projects {
+		if p.Counts && !p.NoApps && shares > 0 {
+			f.share[i] = p.Share / shares
+		}
+		f.claim[i] = max(-f.high, min(p.Debt, f.high)) + f.share[i]*f.high - f.of[i]
+		if p.Counts && s.Now.Before(p.Backoff) && p.Debt > f.of[i]+p.JobTime.Seconds()*p.uses() {
+			// It is owed and has no work now; when it has, perhaps not for long,
+			// there must be room.
+			f.fill = 1.0 / 8
+		}
+	}
+	return f
+}
+
+// judge decides for one project as if it were the only one.
+func (f *fetcher) judge(i int) Reason {
+	p := f.Projects[i]
+	if r, barred := f.barred(p); barred {
+		return r
+	}
+	if p.Held >= MaxHeld {
+		return Reason{Code: TooMany, Text: fmt.Sprintf(
+			"This computer already has %d of its tasks, the most allowed for one project. More are requested once some are reported.", p.Held)}
+	}
+	if p.Stuck > 2*max(f.CPUs, 1) {
+		return Reason{Code: Stuck, Text: fmt.Sprintf(
+			"%d tasks of this project cannot start: they have been waiting for files for hours, need more memory than tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct), or asked to be started later. More work is requested once they can start or are aborted (starling task abort).", p.Stuck)}
+	}
+	if p.Overdrawn && p.Held > 0 {
+		return Reason{Code: Overserved, Text: fmt.Sprintf("This project has received far more than its share: it owes %s.", span(-p.Debt*f.factor))}
+	}
+	if p.Uploading && f.idle == 0 {
+		return Reason{Code: UploadFirst, Text: "A result is being uploaded. The next request will report it."}
+	}
+	if f.held[i] == 0 && p.JobTime == 0 {
+		// Nothing is known of its results yet.
+		if f.room <= 0 && f.idle == 0 {
+			return f.full()
+		}
+		return Reason{Code: Ask, Text: "Requesting a first task.", Seconds: firstRequest}
+	}
+	job := p.JobTime.Seconds() * p.uses() // seconds of processors
+	owed := f.claim[i] >= job/2
+	// Work is fetched by the batch, or every hour of computing would cost an RPC.
+	batch := min(max(job, (f.high-f.low)/3), (f.high-f.low)*2/3)
+	starving := f.idle > 0 || f.supply < f.low && (f.room >= batch || f.supply < f.low/2)
+	dry := f.of[i] < f.share[i]*f.low && f.room >= min(batch, f.claim[i])
+	wanting := p.Debt-f.of[i] > job && f.room >= max(job, (f.high-f.low)/8)
+	switch {
+	case f.room <= 0 && f.idle == 0:
+		return f.full()
+	case !starving && !owed:
+		return Reason{Code: Overserved, Text: fmt.Sprintf(
+			"This project has enough work for its share: %s of %s time queued, %s.", span(f.of[i]), f.kind, balance(p.Debt*f.factor))}
+	}
+	amount := f.claim[i] + job/2
+	if starving && !owed {
+		// Nobody who is owed more can be asked. It fills in.
+		amount = f.low - f.supply + (f.high-f.low)*f.fill
+	}
+	amount = min(amount, f.room)
+	if !p.Proved {
+		limit := float64(f.CPUs-f.held[i]) * job
+		if limit <= 0 {
+			return Reason{Code: Unproved, Text: "Learning how long this project's tasks really take before fetching more."}
+		}
+		amount = min(amount, limit)
+	}
+	n := f.fits(i, amount)
+	if n == 0 {
+		return Reason{Code: Deadlines, Text: "More of its tasks could not be finished before their deadlines."}
+	}
+	if job > 0 {
+		amount = min(amount, (float64(n)-0.5)*job)
+	}
+	amount = max(amount, firstRequest)
+	r := Reason{
+		Code: Ask, Text: fmt.Sprintf("Requesting %s of %s time.", span(amount), f.kind),
+		Instances: min(f.idle, float64(n)),
+	}
+	r.Seconds = amount / f.OnFrac
+	if p.Correction > 0 {
+		r.Seconds /= p.Correction
+	}
+	r.Seconds = min(r.Seconds, mostSeconds)
+	r.Could = r.Seconds
+	if !starving && !dry && !wanting {
+		r.Code, r.Seconds, r.Instances = BufferFull, 0, 0
+		r.Text = f.full().Text
+	}
+	return r
+}
+
+// mostSeconds bounds what is asked for, which knows no bound on a computer that was hardly
+// ever on, by its clock. Servers take no more than 28 days for meant.
+const mostSeconds = 365 * 86400
+
+func (f *fetcher) full() Reason {
+	return Reason{Code: BufferFull, Text: fmt.Sprintf(
+		"Enough work is queued: %s of %s time. More is fetched when less than %s is left (work_buf_min_days).", span(f.queued), f.kind, span(f.low))}
+}
+
+// fits returns how many more results of a project, at most amount CPU-seconds of
+// them, can be taken on without putting a deadline in danger.
+func (f *fetcher) fits(i int, amount float64) int {
+	p := f.Projects[i]
+	if p.JobTime <= 0 || p.Latency <= 0 {
+		return 1
+	}
+	extra := jobsched.Job{Project: i, Remaining: p.JobTime, Received: f.Now, Deadline: f.Now.Add(p.Latency)}
+	if f.kind != resource.CPU {
+		extra.Coproc = &resource.Coproc{Kind: f.kind, Count: p.Devices}
+	}
+	most := min(int(amount/(p.JobTime.Seconds()*p.uses()))+1, MaxAtOnce)
+	// Room for error: estimates are wrong, and more urgent work may come.
+	n := jobsched.Processors{Kind: f.kind, Now: f.Now, Count: f.CPUs, OnFrac: f.OnFrac}.Fits(f.Jobs, extra, most, p.Latency/20)
+	if n == 0 && f.idle > 0 && f.held[i] == 0 {
+		return 1 // an idle CPU has nothing better to do
+	}
+	return n
+}
+
+// uses is how many processors of its kind one of the results uses.
+func (s Stream) uses() float64 {
+	if s.Devices > 0 {
+		return s.Devices
+	}
+	return 1
+}
+
+// barred tells why a project cannot be asked for work of this kind, whatever is queued.
+func (f *fetcher) barred(p Project) (Reason, bool) {
+	switch {
+	case p.NoApps && f.kind == resource.CPU:
+		return Reason{Code: NoCPUApps, Text: "The project says it has no applications for this computer's CPU."}, true
+	case p.NoApps:
+		return Reason{Code: NoGPUApps, Text: fmt.Sprintf("The project says it has no applications for this computer's %s.", f.kind)}, true
+	case f.Now.Before(p.Backoff) && !p.Asked:
+		until := p.Backoff
+		if p.MinRPCTime.After(until) {
+			until = p.MinRPCTime
+		}
+		if p.BackoffWhy == "" && p.Failed.Is() {
+			return Reason{
+				Code: TasksFail, Until: until, Cure: p.Failed.Cure(p.URL),
+				Text: p.Failed.Failing(p.Failures) + " More work is requested " + words.When(until, f.Now) + ".",
+			}, true
+		}
+		text := "The last request brought no work"
+		if p.BackoffWhy != "" {
+			text = strings.TrimSuffix(p.BackoffWhy, ".")
+		}
+		return Reason{Code: NoWorkBackoff, Until: until, Text: text + ". Trying again " + words.When(until, f.Now) + "."}, true
+	}
+	return Reason{}, false
+}
+
+// pause has a project wait that is to be asked for work but wants no contact yet. Whoever
+// has no reason to ask anyway does not wait for that.
+func (f *fetcher) pause(i int, r Reason) Reason {
+	p := f.Projects[i]
+	if r.Code != Ask || !f.Now.Before(p.MinRPCTime) || p.Asked {
+		return r
+	}
+	r.Code, r.Until = RequestDelay, p.MinRPCTime
+	r.Text = "More work will be requested " + words.When(p.MinRPCTime, f.Now) + ": the project asked for this pause between contacts."
+	r.Seconds, r.Instances = 0, 0
+	return r
+}
+
+// balance says what a project is owed, or owes, in CPU-seconds.
+func balance(debt float64) string {
+	if debt < 0 {
+		return span(debt) + " ahead"
+	}
+	return span(debt) + " owed"
+}
+
+func span(seconds float64) string { return words.Span(time.Duration(seconds * float64(time.Second))) }
