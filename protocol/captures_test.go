@@ -84,7 +84,6 @@ func TestRealSchedulerRequests(t *testing.T) {
 // dropLocal removes what is read from a request but that this agent, which has
 // nothing of the sort yet, does not write, and the padding of raw text.
 func dropLocal(r *protocol.SchedulerRequest) {
-	r.Coprocs = ""
 	r.WorkingPrefs = strings.TrimSpace(r.WorkingPrefs)
 	r.GlobalPrefs = strings.TrimSpace(r.GlobalPrefs)
 }

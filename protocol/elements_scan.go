@@ -171,15 +171,30 @@ func scanAppVersion(s *bxml.Scanner) (v AppVersion) {
 			v.IsWrapper = s.Flag()
 		case "coproc":
 			for name := range s.Children() {
-				if name == "type" {
-					v.Coproc = s.Head(maxLong)
+				switch name {
+				case "type":
+					v.Coproc = coprocName(s.Head(maxText))
+				case "count":
+					s.Float(&v.CoprocCount)
+					v.CoprocCount = max(0, min(v.CoprocCount, 1024))
 				}
 			}
+		case "gpu_ram":
+			s.Float(&v.GPURAM)
+			v.GPURAM = max(0, min(v.GPURAM, maxBytes))
 		case "file_ref":
 			v.FileRefs = appendTo(v.FileRefs, scanFileRef(s))
 		}
 	}
 	return v
+}
+
+// coprocName is the kind of coprocessor that an app version names. Old servers say CUDA.
+func coprocName(name string) string {
+	if name == "CUDA" {
+		return nvidia
+	}
+	return name
 }
 
 func scanWorkunit(s *bxml.Scanner) Workunit {

@@ -129,6 +129,15 @@ func (v AppVersion) write(w *bxml.Writer) {
 	if v.Flops > 0 {
 		w.Float("flops", v.Flops)
 	}
+	if v.Coproc != "" {
+		w.Open("coproc")
+		w.Text("type", v.Coproc)
+		w.Float("count", v.CoprocCount)
+		w.Close("coproc")
+	}
+	if v.GPURAM > 0 {
+		w.Float("gpu_ram", v.GPURAM)
+	}
 	w.TextIf("cmdline", v.Cmdline)
 	w.Flag("is_wrapper", v.IsWrapper)
 	for _, r := range v.FileRefs {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 )
 
@@ -49,7 +50,7 @@ type SchedulerRequest struct {
 	NetStats  NetStats
 	Host      HostInfo
 	Disk      DiskUsage
-	Coprocs   string // raw XML; servers look for the names of vendors in it
+	Coprocs   []Coproc
 
 	Results      []ReportedResult
 	Trickles     []Trickle
@@ -61,6 +62,11 @@ type SchedulerRequest struct {
 
 // WantsWork reports whether the request asks for CPU work and may be given it.
 func (r *SchedulerRequest) WantsWork() bool { return !r.DontSendWork && r.CPUReqSeconds > 0 }
+
+// WantsCoprocWork reports whether it asks for work for a coprocessor and may be given it.
+func (r *SchedulerRequest) WantsCoprocWork() bool {
+	return !r.DontSendWork && slices.ContainsFunc(r.Coprocs, func(c Coproc) bool { return c.WantsWork() })
+}
 
 // A ReportedResult is a finished result, well or not.
 type ReportedResult struct {

@@ -87,7 +87,7 @@ func ParseSchedulerRequest(b []byte) (*SchedulerRequest, error) {
 		case "disk_usage":
 			r.Disk = scanDiskUsage(s)
 		case "coprocs":
-			r.Coprocs = s.RawUpTo(maxBlob)
+			r.Coprocs = scanCoprocs(s)
 		case "result":
 			if len(r.Results) < maxReports {
 				r.Results = append(r.Results, scanReported(s, &files))

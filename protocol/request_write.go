@@ -44,6 +44,7 @@ func (r *SchedulerRequest) Encode() []byte {
 	r.NetStats.write(&w)
 	r.Host.write(&w)
 	r.Disk.write(&w)
+	writeCoprocs(&w, r.Coprocs)
 	for i := range r.Results {
 		r.Results[i].write(&w)
 	}

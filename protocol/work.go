@@ -24,6 +24,9 @@ type AppVersion struct {
 	FileRefs   []FileRef
 	IsWrapper  bool
 	Coproc     string // kind of coprocessor (GPU) it needs; "" none
+	// CoprocCount is how many of them it uses, see resource.Coproc; 0 means 1.
+	CoprocCount float64
+	GPURAM      float64 // bytes that it needs on each
 }
 
 // A Workunit is a job: what is to be computed.

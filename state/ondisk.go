@@ -160,6 +160,9 @@ type appVersion struct {
 	FileRefs   []protocol.FileRef `json:"-"`
 	IsWrapper  bool               `json:"is_wrapper,omitzero"`
 	Coproc     string             `json:"coproc,omitzero"`
+
+	CoprocCount float64 `json:"coproc_count,omitzero"`
+	GPURAM      float64 `json:"gpu_ram,omitzero"`
 }
 
 type versionForm struct {

@@ -120,7 +120,7 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			"only GPU work is wanted", func(w *world) { w.addWork("a", 1) },
-			[]string{">86400<", ">0<", "</scheduler_request>", "<coprocs><coproc_cuda><req_secs>9</req_secs></coproc_cuda></coprocs></scheduler_request>"},
+			[]string{">86400<", ">0<", "</scheduler_request>", "<coprocs><coproc_cuda><count>1</count><req_secs>9</req_secs></coproc_cuda></coprocs></scheduler_request>"},
 			protocol.Refusal{Code: protocol.RefusedGPU},
 		},
 	} {
@@ -207,7 +207,7 @@ func TestHostsWithGPUsAreToldThatThereIsNothing(t *testing.T) {
 	w := newWorld(t)
 	w.addWork("a", 1)
 	got := w.send(capture(t, "01-first-contact-with-work", "</scheduler_request>",
-		"<coprocs><coproc_cuda><req_secs>9</req_secs></coproc_cuda><coproc_intel_gpu></coproc_intel_gpu></coprocs></scheduler_request>"))
+		"<coprocs><coproc_cuda><count>1</count><req_secs>9</req_secs></coproc_cuda><coproc_intel_gpu><count>1</count></coproc_intel_gpu></coprocs></scheduler_request>"))
 	if !slices.Equal(got.NoRscApps, []string{"NVIDIA", "intel_gpu"}) || len(got.Results) != 1 {
 		t.Errorf("no_rsc_apps %v, %d results", got.NoRscApps, len(got.Results))
 	}

@@ -1,0 +1,232 @@
+package protocol
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// A Coproc is the coprocessors of one kind that a host has, and what it asks for them.
+//
+// Source: BOINC lib/coproc.cpp; the elements are those that servers read.
+type Coproc struct {
+	Kind      string // BOINC's name for it: NVIDIA, ATI, intel_gpu, apple_gpu, or any other
+	Count     int
+	Name      string
+	Memory    float64 // bytes of the least device that tasks may use; 0 unknown
+	PeakFlops float64 // of one
+	Version   string  // of the driver: drvVersion (NVIDIA) or CALVersion (AMD)
+	CUDA      int     // version of CUDA, as 12040 for 12.4; 0: none
+	Major     int     // compute capability (NVIDIA)
+	Minor     int
+	Target    int     // AMD's number for the family
+	OpenCL    *OpenCL // nil: none
+
+	ReqSeconds   float64 // device-seconds wanted; > 0 asks for work
+	ReqInstances float64 // idle devices to fill
+	Delay        time.Duration
+}
+
+// An OpenCL is what OpenCL says of a device.
+type OpenCL struct {
+	Name, Vendor    string
+	PlatformVersion string // "OpenCL 3.0 CUDA 12.4.131"
+	DeviceVersion   string
+	DriverVersion   string
+	GlobalMem       float64 // bytes
+	LocalMem        float64
+	ComputeUnits    int
+	ClockMHz        int
+	DoubleFP        uint64 // capabilities, as a bit field; 0: none
+	Major, Minor    int    // compute capability, on NVIDIA's devices
+}
+
+// maxCoprocs is how many kinds of coprocessors are read.
+const maxCoprocs = 16
+
+// elements are those that describe the kinds with names of their own.
+var elements = map[string]string{
+	nvidia: "coproc_cuda", ati: "coproc_ati", "intel_gpu": "coproc_intel_gpu", "apple_gpu": "coproc_apple_gpu",
+}
+
+const (
+	nvidia = "NVIDIA"
+	ati    = "ATI"
+)
+
+// kindOf is the kind that an element describes; "" for one of any kind, which says it.
+func kindOf(element string) (k string, ok bool) {
+	for k, name := range elements {
+		if name == element {
+			return k, true
+		}
+	}
+	return "", element == "coproc"
+}
+
+// WantsWork reports whether work is asked for.
+func (c *Coproc) WantsWork() bool { return c.ReqSeconds > 0 || c.ReqInstances > 0 }
+
+func scanCoprocs(s *bxml.Scanner) (all []Coproc) {
+	for name := range s.Children() {
+		kind, ok := kindOf(name)
+		if !ok || len(all) == maxCoprocs {
+			continue
+		}
+		if c := scanCoproc(s, kind); c.Kind != "" && c.Kind != "CPU" && c.Count > 0 {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func scanCoproc(s *bxml.Scanner, kind string) Coproc {
+	c := Coproc{Kind: kind}
+	for name := range s.Children() {
+		switch name {
+		case "type":
+			if kind == "" {
+				c.Kind = strings.TrimSpace(s.Head(maxText))
+			}
+		case "count":
+			scanInt(s, &c.Count)
+			c.Count = max(0, min(c.Count, 1024))
+		case "name":
+			c.Name = s.Line(maxText)
+		case "available_ram":
+			s.Float(&c.Memory)
+		case "peak_flops":
+			s.Float(&c.PeakFlops)
+		case "drvVersion", "CALVersion":
+			c.Version = s.Line(maxText)
+		case "cudaVersion":
+			scanInt(s, &c.CUDA)
+		case "major":
+			scanInt(s, &c.Major)
+		case "minor":
+			scanInt(s, &c.Minor)
+		case "target":
+			scanInt(s, &c.Target)
+		case "req_secs":
+			s.Float(&c.ReqSeconds)
+		case "req_instances":
+			s.Float(&c.ReqInstances)
+		case "estimated_delay":
+			scanSpan(s, &c.Delay)
+		case "coproc_opencl":
+			c.OpenCL = scanOpenCL(s)
+		}
+	}
+	c.Memory = max(0, min(c.Memory, maxBytes))
+	c.PeakFlops = max(0, min(c.PeakFlops, maxFpops))
+	return c
+}
+
+func scanOpenCL(s *bxml.Scanner) *OpenCL {
+	var o OpenCL
+	for name := range s.Children() {
+		switch name {
+		case "name":
+			o.Name = s.Line(maxText)
+		case "vendor":
+			o.Vendor = s.Line(maxText)
+		case "opencl_platform_version":
+			o.PlatformVersion = s.Line(maxText)
+		case "opencl_device_version":
+			o.DeviceVersion = s.Line(maxText)
+		case "opencl_driver_version":
+			o.DriverVersion = s.Line(maxText)
+		case "global_mem_size":
+			s.Float(&o.GlobalMem)
+		case "local_mem_size":
+			s.Float(&o.LocalMem)
+		case "max_compute_units":
+			scanInt(s, &o.ComputeUnits)
+		case "max_clock_frequency":
+			scanInt(s, &o.ClockMHz)
+		case "double_fp_config":
+			o.DoubleFP, _ = strconv.ParseUint(strings.TrimSpace(s.Head(maxText)), 10, 64)
+		case "nv_compute_capability_major":
+			scanInt(s, &o.Major)
+		case "nv_compute_capability_minor":
+			scanInt(s, &o.Minor)
+		}
+	}
+	return &o
+}
+
+func writeCoprocs(w *bxml.Writer, all []Coproc) {
+	if len(all) == 0 {
+		return
+	}
+	w.Open("coprocs")
+	for _, c := range all {
+		c.write(w)
+	}
+	w.Close("coprocs")
+}
+
+func (c *Coproc) write(w *bxml.Writer) {
+	name, own := elements[c.Kind]
+	if !own {
+		name = "coproc"
+	}
+	w.Open(name)
+	if !own {
+		w.Text("type", c.Kind)
+	}
+	w.Int("count", int64(c.Count))
+	if own {
+		w.Text("name", c.Name)
+		w.Float("available_ram", c.Memory)
+	}
+	switch c.Kind {
+	case nvidia:
+		w.Bool("have_cuda", c.CUDA > 0)
+	case ati:
+		w.Bool("have_cal", c.Version != "")
+	}
+	if own {
+		w.Bool("have_opencl", c.OpenCL != nil)
+	}
+	w.Float("req_secs", c.ReqSeconds)
+	w.Float("req_instances", c.ReqInstances)
+	w.Float("estimated_delay", c.Delay.Seconds())
+	w.Float("peak_flops", c.PeakFlops)
+	switch c.Kind {
+	case nvidia:
+		w.Int("cudaVersion", int64(c.CUDA))
+		w.TextIf("drvVersion", c.Version)
+		w.Float("totalGlobalMem", c.Memory)
+		w.Int("major", int64(c.Major))
+		w.Int("minor", int64(c.Minor))
+	case ati:
+		w.TextIf("CALVersion", c.Version)
+		w.Int("target", int64(c.Target))
+		w.Int("localRAM", int64(c.Memory)>>20)
+	}
+	if c.OpenCL != nil {
+		c.OpenCL.write(w)
+	}
+	w.Close(name)
+}
+
+func (o *OpenCL) write(w *bxml.Writer) {
+	w.Open("coproc_opencl")
+	w.Text("name", o.Name)
+	w.Text("vendor", o.Vendor)
+	w.Bool("available", true)
+	w.Text("double_fp_config", strconv.FormatUint(o.DoubleFP, 10))
+	w.Int("global_mem_size", int64(o.GlobalMem))
+	w.Int("local_mem_size", int64(o.LocalMem))
+	w.Int("max_clock_frequency", int64(o.ClockMHz))
+	w.Int("max_compute_units", int64(o.ComputeUnits))
+	w.Int("nv_compute_capability_major", int64(o.Major))
+	w.Int("nv_compute_capability_minor", int64(o.Minor))
+	w.Text("opencl_platform_version", o.PlatformVersion)
+	w.Text("opencl_device_version", o.DeviceVersion)
+	w.Text("opencl_driver_version", o.DriverVersion)
+	w.Close("coproc_opencl")
+}

@@ -1,0 +1,100 @@
+package protocol_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// coprocs is what a client with two NVIDIA GPUs and a declared device sends, by the order and
+// format of BOINC's lib/coproc.cpp and lib/opencl_boinc.cpp; no capture of one is at hand.
+const coprocs = `<scheduler_request>
+    <coprocs>
+<coproc_cuda>
+   <count>2</count>
+   <name>NVIDIA GeForce RTX 3060</name>
+   <available_ram>12500000000.000000</available_ram>
+   <have_cuda>1</have_cuda>
+   <have_opencl>1</have_opencl>
+   <req_secs>86400.000000</req_secs>
+   <req_instances>2.000000</req_instances>
+   <estimated_delay>60.000000</estimated_delay>
+   <peak_flops>12738000000000.000000</peak_flops>
+   <cudaVersion>12040</cudaVersion>
+   <drvVersion>55090</drvVersion>
+   <totalGlobalMem>12600000000.000000</totalGlobalMem>
+   <maxThreadsDim>1024 1024 64</maxThreadsDim>
+   <major>8</major>
+   <minor>6</minor>
+   <multiProcessorCount>28</multiProcessorCount>
+   <coproc_opencl>
+      <name>NVIDIA GeForce RTX 3060</name>
+      <vendor>NVIDIA Corporation</vendor>
+      <available>1</available>
+      <double_fp_config>63</double_fp_config>
+      <global_mem_size>12600000000</global_mem_size>
+      <max_clock_frequency>1777</max_clock_frequency>
+      <max_compute_units>28</max_compute_units>
+      <nv_compute_capability_major>8</nv_compute_capability_major>
+      <nv_compute_capability_minor>6</nv_compute_capability_minor>
+      <opencl_platform_version>OpenCL 3.0 CUDA 12.4.131</opencl_platform_version>
+      <opencl_device_version>OpenCL 3.0 CUDA</opencl_device_version>
+      <opencl_driver_version>550.90.07</opencl_driver_version>
+   </coproc_opencl>
+</coproc_cuda>
+<coproc>
+   <type>miner_asic</type>
+   <count>3</count>
+   <peak_flops>1000000000.000000</peak_flops>
+   <req_secs>0.000000</req_secs>
+   <req_instances>0.000000</req_instances>
+   <estimated_delay>0.000000</estimated_delay>
+</coproc>
+<coproc_ati><count>0</count></coproc_ati>
+<coproc><count>1</count></coproc>
+    </coprocs>
+</scheduler_request>`
+
+func TestCoprocessorsOfARequest(t *testing.T) {
+	r, err := protocol.ParseSchedulerRequest([]byte(coprocs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []protocol.Coproc{
+		{
+			Kind: "NVIDIA", Count: 2, Name: "NVIDIA GeForce RTX 3060", Memory: 12.5e9, PeakFlops: 12.738e12,
+			Version: "55090", CUDA: 12040, Major: 8, Minor: 6, ReqSeconds: 86400, ReqInstances: 2, Delay: time.Minute,
+			OpenCL: &protocol.OpenCL{
+				Name: "NVIDIA GeForce RTX 3060", Vendor: "NVIDIA Corporation", PlatformVersion: "OpenCL 3.0 CUDA 12.4.131",
+				DeviceVersion: "OpenCL 3.0 CUDA", DriverVersion: "550.90.07", GlobalMem: 12.6e9, ComputeUnits: 28, ClockMHz: 1777,
+				DoubleFP: 63, Major: 8, Minor: 6,
+			},
+		},
+		{Kind: "miner_asic", Count: 3, PeakFlops: 1e9},
+	}
+	if !reflect.DeepEqual(r.Coprocs, want) {
+		t.Errorf("got %+v, want %+v", r.Coprocs, want)
+	}
+	if !r.WantsCoprocWork() || r.WantsWork() {
+		t.Error("it wants work for a GPU only")
+	}
+	again, err := protocol.ParseSchedulerRequest(r.Encode())
+	if err != nil || !reflect.DeepEqual(again.Coprocs, want) {
+		t.Errorf("written and read again: %+v, %v", again.Coprocs, err)
+	}
+}
+
+func TestAppVersionsForCoprocessors(t *testing.T) {
+	v := protocol.AppVersion{AppName: "a", VersionNum: 100, AvgNCPUs: 0.2, Coproc: "NVIDIA", CoprocCount: 0.5, GPURAM: 1e9}
+	got, err := protocol.ParseElements([]byte(v.XML()))
+	if err != nil || len(got.AppVersions) != 1 || !reflect.DeepEqual(got.AppVersions[0], v) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	old, err := protocol.ParseElements([]byte(strings.Replace(v.XML(), "NVIDIA", "CUDA", 1)))
+	if err != nil || old.AppVersions[0].Coproc != "NVIDIA" {
+		t.Errorf("got %+v, %v", old, err)
+	}
+}
