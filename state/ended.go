@@ -122,20 +122,19 @@ func findEnded(d *disk, project, name string) (n uint64, t EndedTask, err error)
 	return n, t, nil
 }
 
-// Report notes in the history, as part of tx, when a result was reported. Of one that is
-// not there, as it ended before there was a history, nothing is noted.
-func (db *DB) Report(tx *Tx, r Result, at time.Time) {
+// Report notes in the history, as part of tx, when a task was reported. One that is not
+// there, as it ended before there was a history, is added.
+func (db *DB) Report(tx *Tx, t EndedTask, at time.Time) {
 	tx.onDisk = append(tx.onDisk, func(d *disk) error {
-		n, t, err := findEnded(d, r.Project, r.Name)
-		if err != nil || n == 0 || !t.Received.Equal(r.Received) {
-			return err
-		}
-		t.Reported = at
-		data, err := json.Marshal(t)
+		n, held, err := findEnded(d, t.Project, t.Name)
 		if err != nil {
 			return err
 		}
-		return ended.put(d, n, data)
+		if n != 0 && held.Received.Equal(t.Received) {
+			t = held
+		}
+		t.Reported = at
+		return putEnded(d, t)
 	})
 }
 

@@ -86,6 +86,15 @@ func (db *DB) Spans(before uint64, yield func(n uint64, s Span) bool) error {
 	})
 }
 
+// Certain is until when a span lasted that no agent closed: as far as one was seen alive.
+func (db *DB) Certain(s Span) time.Time {
+	h, _ := db.Hosts.Get(Self)
+	if h.LastSeen.Before(s.Start) {
+		return s.Start
+	}
+	return h.LastSeen
+}
+
 // LastSpan returns the span that the timeline ends with; ok is false if there is none.
 func (db *DB) LastSpan() (s Span, ok bool, err error) {
 	err = db.Spans(0, func(_ uint64, last Span) bool {
