@@ -7,8 +7,9 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// grain is how finely the timeline tells times apart: what was done for most of it counts
-// for all of it. So a year has a bounded number of spans, however often things change.
+// grain is the least that the timeline tells apart: what was done for most of it counts for
+// all of it. So a year has a bounded number of spans, however often things change. Where
+// what lasts began is known better than that.
 const grain = time.Minute
 
 // A Doing is what the computer does and, if it does not compute, why.
@@ -25,6 +26,7 @@ type Timeline struct {
 
 	last  time.Time // with the clock that does not jump
 	doing Doing     // since then; the zero value: not known yet
+	began time.Time // it, without a break
 	since time.Time // of the grain that is being counted
 	spent []spent   // in it
 	tip   state.Span
@@ -74,14 +76,17 @@ func (t *Timeline) Count(now time.Time, doing Doing) {
 	case gap < -jump: // spans overlap from here on
 		t.flush(t.last)
 		t.put(t.tip.Open, t.closed(t.last)...)
-		t.since = now
+		t.since, t.began = now, now
 	case t.doing.Activity != "":
 		t.spend(dt)
 	}
-	t.last, t.doing = now, doing
 	if now.Sub(t.since) >= grain {
 		t.flush(now)
 	}
+	if !same(t.doing, doing) {
+		t.began = now
+	}
+	t.last, t.doing = now, doing
 }
 
 // slept notes that nothing was done since the last pass.
@@ -94,7 +99,7 @@ func (t *Timeline) slept(now time.Time) {
 		t.flush(t.last)
 		t.put(t.tip.Open, append(t.closed(t.last), off)...)
 	}
-	t.since, t.spent = now, nil
+	t.since, t.began, t.spent = now, now, nil
 }
 
 // Close ends the timeline, as the agent stops.
@@ -106,7 +111,7 @@ func (t *Timeline) Close(now time.Time) {
 
 func (t *Timeline) spend(d time.Duration) {
 	for i := range t.spent {
-		if s := &t.spent[i]; s.doing.Activity == t.doing.Activity && s.doing.Code == t.doing.Code {
+		if s := &t.spent[i]; same(s.doing, t.doing) {
 			s.time += d
 			return
 		}
@@ -130,18 +135,24 @@ func (t *Timeline) flush(now time.Time) {
 
 // extend has the last span last, if it is of the same, or starts another.
 func (t *Timeline) extend(d Doing) bool {
-	same := t.any && t.tip.Activity == d.Activity && t.tip.Code == d.Code
+	again := t.any && same(d, Doing{Activity: t.tip.Activity, Code: t.tip.Code})
 	switch gap := t.since.Round(0).Sub(t.tip.End); {
-	case same && t.tip.Open:
+	case again && t.tip.Open:
 		return true
-	case same && gap >= 0 && gap < grain: // as after a short restart
+	case again && gap >= 0 && gap < grain: // as after a short restart
 		s := t.tip
 		s.Open, s.End = true, time.Time{}
 		return t.put(true, s)
 	}
-	next := state.Span{Activity: d.Activity, Code: d.Code, Why: d.Why, Start: t.since.Round(0), Open: true}
-	return t.put(t.tip.Open, append(t.closed(t.since), next)...)
+	start := t.since
+	if same(d, t.doing) {
+		start = t.began
+	}
+	next := state.Span{Activity: d.Activity, Code: d.Code, Why: d.Why, Start: start.Round(0), Open: true}
+	return t.put(t.tip.Open, append(t.closed(start), next)...)
 }
+
+func same(a, b Doing) bool { return a.Activity == b.Activity && a.Code == b.Code }
 
 // closed is the last span as it ends, if it lasts.
 func (t *Timeline) closed(at time.Time) []state.Span {

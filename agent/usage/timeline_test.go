@@ -68,9 +68,32 @@ func TestTheTimelineJoinsWhatIsTheSame(t *testing.T) {
 	if got, want := lines(t, up), "computing 0-600, suspended on_battery 600-1200, suspended cpu_busy 1200-"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	line.Close(at(1330))
-	if got, want := lines(t, up), "computing 0-600, suspended on_battery 600-1200, suspended cpu_busy 1200-1330"; got != want {
+	for s := 1320; s <= 1400; s += 20 {
+		line.Count(at(s), computing) // from the middle of a minute on
+	}
+	if got, want := lines(t, up), "computing 0-600, suspended on_battery 600-1200, suspended cpu_busy 1200-1320, computing 1320-"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	line.Close(at(1430))
+	if got, want := lines(t, up), "computing 0-600, suspended on_battery 600-1200, suspended cpu_busy 1200-1320, computing 1320-1430"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// Where something begins and ends is exact, wherever in a minute that is.
+func TestTheEdgesOfTheTimeline(t *testing.T) {
+	for edge := 600; edge <= 660; edge++ {
+		up := clocked(t)
+		line := newTimeline(up, 0)
+		for s := 0; s < edge; s += 7 {
+			line.Count(at(s), computing)
+		}
+		for s := edge; s < 1200; s += 7 {
+			line.Count(at(s), battery)
+		}
+		if got, want := lines(t, up), fmt.Sprintf("computing 0-%d, suspended on_battery %[1]d-", edge); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
 }
 
