@@ -78,7 +78,7 @@ func sentence(cause string) string {
 
 // tail is the end of a text, from the start of a line if it is not whole.
 func tail(text string, most int) string {
-	text = strings.TrimSpace(bxml.Printable(text, len(text)))
+	text = strings.TrimSpace(bxml.Printable(text, 3*len(text)))
 	if len(text) <= most {
 		return text
 	}
