@@ -58,6 +58,13 @@ func TestTheEndOfWhatATaskWrote(t *testing.T) {
 	if got := of("\n\na\x1b[31mb\x00\xffc\n", true); got != "a[31mb\uFFFDc" {
 		t.Errorf("got %q", got)
 	}
+	report := "<core_client_version>7.20.5</core_client_version>\n<message>\n\n</message>\n"
+	if got := of(report+"<stderr_txt>\nits words\n</stderr_txt>\n", true); got != "its words" {
+		t.Errorf("of a report in a report: %q", got)
+	}
+	if got := of(report, true); got != "" {
+		t.Errorf("of an empty report in a report: %q", got)
+	}
 	lines := strings.Repeat("0123456789\n", 1000)
 	for failed, most := range map[bool]int{true: 4 << 10, false: 1 << 10} {
 		got := of(lines+"the end", failed)

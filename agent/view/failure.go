@@ -137,13 +137,17 @@ func lastLines(report string) string {
 }
 
 // written is what an application wrote, from the report of its end; "" if it wrote nothing.
+// The report of a task that was given up after its end holds that of its end.
 func written(report string) string {
 	_, text, _ := strings.Cut(report, "<stderr_txt>\n")
 	end := strings.LastIndex(text, "\n</stderr_txt>")
 	if end < 0 {
 		return ""
 	}
-	return text[:end]
+	if text = text[:end]; strings.HasPrefix(text, "<core_client_version>") {
+		return written(text)
+	}
+	return text
 }
 
 // Failed is how the last task of a project failed, from the durable record; none if one
