@@ -94,11 +94,11 @@ func showEnded(w display, k control.HistoryTask, now time.Time) {
 	if k.PeakMemory > 0 {
 		line("peak memory", fmt.Sprintf("%.0f MB", float64(k.PeakMemory)/1e6))
 	}
-	credit := "not known; see the task's page on the project's web site"
+	earned := "not known; see the task's page on the project's web site"
 	if k.Credit != nil {
-		credit = fmt.Sprintf("%.2f", *k.Credit)
+		earned = fmt.Sprintf("%.2f", *k.Credit)
 	}
-	line("credit", credit)
+	line("credit", earned)
 	if k.Stderr != "" {
 		line("stderr", "its last lines:")
 		for text := range strings.Lines(k.Stderr) {
