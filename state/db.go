@@ -2,7 +2,8 @@
 // workunits and results, in one file that survives a kill at any instruction.
 //
 // Every change is a transaction on memory and disk alike; it is on disk when
-// Update returns. The package decides nothing and does no other input or
+// Update returns. The history, of tasks that have ended and of what the computer did, is
+// changed in the same transactions and is on disk alone. The package decides nothing and does no other input or
 // output. It is for one goroutine, the agent's loop.
 package state
 
@@ -68,7 +69,7 @@ func (db *DB) tables() []interface {
 	}{&db.Hosts, &db.Projects, &db.Files, &db.Apps, &db.Versions, &db.Units, &db.Results, &db.Managers, &db.Days}
 }
 
-// Open opens or makes the state file and reads all of it. It returns ErrInUse
+// Open opens or makes the state file and reads all of it but the history. It returns ErrInUse
 // when an agent is running on it. A file that is damaged, or has gone although
 // there is a copy of it, is repaired, see [DB.Repaired].
 func Open(path string) (*DB, error) {

@@ -135,9 +135,17 @@ func showTimeline(w display, spans []control.Span, now time.Time) {
 		if s.Open {
 			until = "now"
 		}
-		t.add(colour, minutes(s.Start, now), until, words.Span(s.End.Sub(s.Start).Round(time.Minute)), what, s.Why)
+		t.add(colour, minutes(s.Start, now), until, lasted(s.End.Sub(s.Start)), what, s.Why)
 	}
 	t.show(w)
+}
+
+// lasted is a duration, to the minute if there is one.
+func lasted(d time.Duration) string {
+	if d >= time.Minute {
+		d = d.Round(time.Minute)
+	}
+	return words.Span(d)
 }
 
 // minutes is a time, to the minute.

@@ -139,7 +139,11 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 	}
 	showHistory(displayOn(out), tasks)
 	if more {
-		fmt.Fprintf(out, "These are the last %s. To see all: %s --limit 0\n", words.Count(len(tasks), "task"), strings.TrimSpace(cmd.CommandPath()+" "+strings.Join(args, " ")))
+		all := cmd.CommandPath()
+		for _, word := range args {
+			all += " " + quoted(word)
+		}
+		fmt.Fprintf(out, "%s shown. To see all: %s --limit 0\n", words.Count(len(tasks), "task"), all)
 	}
 	return nil
 }
