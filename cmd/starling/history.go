@@ -140,8 +140,8 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 	showHistory(displayOn(out), tasks)
 	if more {
 		all := cmd.CommandPath()
-		for _, word := range args {
-			all += " " + quoted(word)
+		if len(args) > 0 {
+			all += " " + quoted(args[0])
 		}
 		fmt.Fprintf(out, "%s shown. To see all: %s --limit 0\n", words.Count(len(tasks), "task"), all)
 	}
