@@ -78,6 +78,7 @@ type Agent struct {
 	rules    *rules.Rules
 	ledger   *usage.Ledger
 	uptime   *usage.Uptime
+	timeline *usage.Timeline
 	disk     *usage.Disk
 	presence *usage.Presence
 
@@ -139,6 +140,7 @@ func New(cfg Config) (_ *Agent, err error) {
 func (a *Agent) join(journal *control.Journal) (err error) {
 	c := a.core
 	a.ledger, a.uptime, a.disk = &usage.Ledger{Core: c}, &usage.Uptime{Core: c}, &usage.Disk{Core: c}
+	a.timeline = &usage.Timeline{Core: c}
 	a.presence = &usage.Presence{Core: c, Sensors: a.cfg.Sensors}
 	a.life = &life.Life{Core: c, Ledger: a.ledger, Presence: a.presence}
 	a.rules = &rules.Rules{Core: c, Life: a.life, Presence: a.presence}

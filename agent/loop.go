@@ -31,6 +31,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	now = time.Now()
 	a.rules.Announce(now)
 	a.ledger.Open(now)
+	a.timeline.Open(now) // by when the agent was last seen, which uptime sets
 	a.uptime.Open(now)
 	if a.cfg.Watch {
 		go watch(c.Ctx, func() { c.Post(rules.FilesChanged{}) })
@@ -153,6 +154,7 @@ func (a *Agent) shutdown() error {
 	a.drain()
 	c.End()
 	a.decide(time.Now())
+	a.timeline.Close(time.Now())
 	c.Save(func(tx *state.Tx) {
 		a.ledger.Put(tx)
 		a.uptime.Put(tx)

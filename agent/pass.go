@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/state"
 )
 
 // decide makes a pass: the policies look and say what to do. Debts are taken over
@@ -18,6 +20,7 @@ func (a *Agent) decide(now time.Time) decide.Decision {
 	d := decide.Decide(a.Facts(now).Snapshot())
 	s := d.Snapshot
 	a.uptime.Count(now, !s.Compute.Denied(), !s.Network.Denied())
+	a.timeline.Count(now, doing(d))
 	debts := make(map[string]float64, len(s.Projects))
 	for i, p := range s.Projects {
 		debts[p.URL] = d.Plan.Projects[i].Debt
@@ -28,6 +31,19 @@ func (a *Agent) decide(now time.Time) decide.Decision {
 	a.record(d)
 	a.core.Last = d
 	return d
+}
+
+// doing is what the computer does by a decision.
+func doing(d decide.Decision) usage.Doing {
+	if is := d.Snapshot.Compute; is.Denied() {
+		return usage.Doing{Activity: state.Suspended, Code: is.Code, Why: is.Why}
+	}
+	for _, r := range d.Plan.Results {
+		if r.Run() {
+			return usage.Doing{Activity: state.Computing}
+		}
+	}
+	return usage.Doing{Activity: state.Waiting}
 }
 
 // logChanges logs what was decided differently from the last time.

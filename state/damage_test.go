@@ -23,6 +23,7 @@ func fill(t testing.TB, db *state.DB, n int) {
 			db.Hosts.Put(tx, state.Self, state.Host{CPID: "0123456789abcdef"})
 			key := state.Key(project, fmt.Sprint("r_", i))
 			db.Results.Put(tx, key, state.Result{Project: project, Slot: i, Result: protocol.Result{Name: key}, Stderr: strings.Repeat("y", 40*(i%50))})
+			db.End(tx, state.EndedTask{Project: project, Name: key, Stderr: strings.Repeat("z", 30*(i%50))})
 			if i%3 == 0 {
 				db.Results.Delete(tx, state.Key(project, fmt.Sprint("r_", i/2)))
 			}

@@ -2,7 +2,8 @@
 // workunits and results, in one file that survives a kill at any instruction.
 //
 // Every change is a transaction on memory and disk alike; it is on disk when
-// Update returns. The package decides nothing and does no other input or
+// Update returns. The history, of tasks that have ended and of what the computer did, is
+// changed in the same transactions and is on disk alone. The package decides nothing and does no other input or
 // output. It is for one goroutine, the agent's loop.
 package state
 
@@ -48,6 +49,10 @@ type DB struct {
 	Units    Table[Workunit]
 	Results  Table[Result]
 	Managers Table[Manager] // one record, Self, if an account manager is followed
+	Days     Table[Day]     // what was achieved, by date
+
+	// The history, of tasks that have ended and of what the computer did, is in the file
+	// alone: see ended.go and span.go.
 }
 
 // Self is the key of this computer's record in Hosts, and of its manager's.
@@ -61,10 +66,10 @@ func (db *DB) tables() []interface {
 	return []interface {
 		load(stored) error
 		rewrite(*Tx)
-	}{&db.Hosts, &db.Projects, &db.Files, &db.Apps, &db.Versions, &db.Units, &db.Results, &db.Managers}
+	}{&db.Hosts, &db.Projects, &db.Files, &db.Apps, &db.Versions, &db.Units, &db.Results, &db.Managers, &db.Days}
 }
 
-// Open opens or makes the state file and reads all of it. It returns ErrInUse
+// Open opens or makes the state file and reads all of it but the history. It returns ErrInUse
 // when an agent is running on it. A file that is damaged, or has gone although
 // there is a copy of it, is repaired, see [DB.Repaired].
 func Open(path string) (*DB, error) {
@@ -122,7 +127,7 @@ func newDB() *DB {
 		Hosts: formed("host", formOfHost), Projects: plain[Project]("project"), Files: formed("file", formOfFile),
 		Apps: formed("app", formOfApp), Versions: formed("app_version", formOfVersion),
 		Units: formed("workunit", formOfUnit), Results: formed("result", formOfResult),
-		Managers: plain[Manager]("account_manager"),
+		Managers: plain[Manager]("account_manager"), Days: plain[Day]("day"),
 	}
 }
 
@@ -204,7 +209,7 @@ func (db *DB) load(path string, readOnly bool) error {
 func (db *DB) Update(fn func(tx *Tx)) error {
 	tx := newTx(db.digest)
 	fn(tx)
-	if len(tx.writes) == 0 {
+	if len(tx.writes)+len(tx.onDisk) == 0 {
 		return nil
 	}
 	db.changes++ // also when all is taken back
@@ -213,7 +218,7 @@ func (db *DB) Update(fn func(tx *Tx)) error {
 		err = guard(func() error { return db.bolt.Update(tx.write) })
 	}
 	if errors.Is(err, ErrDamaged) {
-		if err = db.rebuild(err); err == nil {
+		if err = db.rebuild(err, tx); err == nil {
 			return nil
 		}
 	}
@@ -243,9 +248,11 @@ func (db *DB) displaced() error {
 }
 
 // rebuild writes all that is in memory to a new file, when the file was damaged
-// while it was in use. The old one is left open: closing it might never end.
-func (db *DB) rebuild(cause error) error {
+// while it was in use, and with it the history, as far as it can be had. The old file is
+// left open: closing it might never end.
+func (db *DB) rebuild(cause error, tx *Tx) error {
 	path := db.path
+	history := append(db.salvage(), tx.onDisk...)
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
 	}
@@ -254,7 +261,7 @@ func (db *DB) rebuild(cause error) error {
 		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
 	}
 	db.bolt = b
-	if err := guard(db.writeAll); err != nil {
+	if err := guard(func() error { return db.writeAll(history...) }); err != nil {
 		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
 	}
 	db.file, err = os.Stat(path)
@@ -262,15 +269,16 @@ func (db *DB) rebuild(cause error) error {
 }
 
 // writeAll writes all that is in memory, in today's format, in the place of all that is
-// in the file.
-func (db *DB) writeAll() error {
+// in the file but the history, and then makes the given changes.
+func (db *DB) writeAll(history ...onDiskChange) error {
 	tx := newTx(0)
+	tx.onDisk = history
 	tx.writes[change{metaBucket, formatKey}] = func() ([]byte, error) { return json.Marshal(format) }
 	for _, t := range db.tables() {
 		t.rewrite(tx)
 	}
-	err := db.bolt.Update(func(b *bbolt.Tx) error {
-		if err := empty(b); err != nil {
+	err := db.bolt.Update(func(b *bbolt.Tx) (err error) {
+		if tx.digest, err = empty(b); err != nil {
 			return err
 		}
 		return tx.write(b)
@@ -281,21 +289,27 @@ func (db *DB) writeAll() error {
 	return err
 }
 
-// empty removes all records.
-func empty(b *bbolt.Tx) error {
+// empty removes all records but the history, whose digest it returns.
+func empty(b *bbolt.Tx) (history digest, err error) {
 	var names [][]byte
-	if err := b.ForEach(func(name []byte, _ *bbolt.Bucket) error {
-		names = append(names, bytes.Clone(name))
-		return nil
+	if err := b.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+		if !onDisk(string(name)) {
+			names = append(names, bytes.Clone(name))
+			return nil
+		}
+		return bucket.ForEach(func(k, v []byte) error {
+			history += history.of(string(name), string(k), v)
+			return nil
+		})
 	}); err != nil {
-		return err
+		return 0, err
 	}
 	for _, name := range names {
 		if err := b.DeleteBucket(name); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return history, nil
 }
 
 // Changes counts the changes since Open: while it stays, all records do.

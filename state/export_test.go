@@ -17,3 +17,11 @@ func SetFormat(t testing.TB, db *DB, n int) {
 		t.Fatal(err)
 	}
 }
+
+// WriteAll writes all records again, as the upgrade from another format does.
+func WriteAll(t testing.TB, db *DB) {
+	t.Helper()
+	if err := db.writeAll(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -30,6 +30,7 @@ func fillAll(t *testing.T, db *state.DB) {
 		db.Versions.Put(tx, state.Key(project, "app", "x86_64-pc-linux-gnu", "100", ""), filled[state.AppVersion]())
 		db.Units.Put(tx, state.Key(project, "workunit"), filled[state.Workunit]())
 		db.Results.Put(tx, state.Key(project, "result"), filled[state.Result]())
+		db.Days.Put(tx, "2026-05-04", filled[state.Day]())
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -52,6 +53,7 @@ func TestEachFieldIsKept(t *testing.T) {
 	kept(t, &db.Versions)
 	kept(t, &db.Units)
 	kept(t, &db.Results)
+	kept(t, &db.Days)
 }
 
 func kept[V any](t *testing.T, table *state.Table[V]) {

@@ -121,6 +121,7 @@ func (t *Table[V]) load(all stored) error {
 // A Tx is one change of the state: all of it happens or nothing does.
 type Tx struct {
 	writes map[change]func() ([]byte, error) // nil: delete
+	onDisk []onDiskChange                    // of what is not held in memory, in their order
 	undo   []func()
 	digest digest // of all records, with what was written
 }
@@ -138,25 +139,25 @@ func (tx *Tx) rollback() {
 }
 
 func (tx *Tx) write(b *bbolt.Tx) error {
+	d := &disk{b, tx.digest}
 	for c, encode := range tx.writes {
-		bucket, err := b.CreateBucketIfNotExists([]byte(c.bucket))
-		if err != nil {
-			return err
-		}
-		tx.digest -= tx.digest.of(c.bucket, c.key, bucket.Get([]byte(c.key)))
-		if encode == nil {
-			err = bucket.Delete([]byte(c.key))
-		} else {
-			var data []byte
-			if data, err = encode(); err == nil {
-				tx.digest += tx.digest.of(c.bucket, c.key, data)
-				err = bucket.Put([]byte(c.key), data)
+		var data []byte
+		if encode != nil {
+			var err error
+			if data, err = encode(); err != nil {
+				return fmt.Errorf("%s %q: %w", c.bucket, c.key, err)
 			}
 		}
-		if err != nil {
-			return fmt.Errorf("%s %q: %w", c.bucket, c.key, err)
+		if err := d.set(c.bucket, c.key, data); err != nil {
+			return err
 		}
 	}
+	for _, change := range tx.onDisk {
+		if err := change(d); err != nil {
+			return err
+		}
+	}
+	tx.digest = d.digest
 	return tx.digest.put(b)
 }
 

@@ -21,12 +21,17 @@ var upgrades = [format - 1]func(stored) error{
 	namesOfTheirOwn,
 }
 
-// stored are the records of a file as they stand in it, by bucket and key.
+// stored are the records of a file as they stand in it, by bucket and key, but for the
+// history: that stays as it is when a file is upgraded, and a change of what its records
+// mean is a field of another name.
 type stored map[string]map[string][]byte
 
 func readStored(b *bbolt.Tx) (stored, error) {
 	all := make(stored)
 	err := b.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+		if onDisk(string(name)) {
+			return nil
+		}
 		rows := make(map[string][]byte)
 		all[string(name)] = rows
 		return bucket.ForEach(func(k, v []byte) error {

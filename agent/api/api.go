@@ -2,6 +2,7 @@
 // the control socket, the page in a browser, BOINC's tools.
 //
 //	facts.go     what there is to see: package view makes something of it
+//	history.go   what there was: tasks that have ended, and what the computer did
 //	steer.go     what a person wants done
 //	settings.go  what a person wants to be otherwise
 //	offline.go   the same answers, from its files, when no agent runs

@@ -33,6 +33,7 @@ type Shower interface {
 	Decision(ctx context.Context) (decide.Record, error)
 	// Prefs returns the computing preferences in force.
 	Prefs(ctx context.Context) (prefs.Effective, error)
+	Historian
 }
 
 // A Reloader reads the account and preference files again and returns what is wrong

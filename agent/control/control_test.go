@@ -60,6 +60,14 @@ func (a *agent) Log(_ context.Context, after int) (control.Log, error) {
 	return control.Log{Messages: []control.Message{{Seqno: after + 1, Level: "INFO", Project: "p", Text: "<t>"}}}, a.err
 }
 
+func (a *agent) History(_ context.Context, q control.HistoryQuery) (control.History, error) {
+	return control.History{Tasks: []control.HistoryTask{{Name: q.Task, Project: q.Project, Finished: q.Since, Elapsed: float64(q.Limit)}}, Next: q.Before}, a.err
+}
+
+func (a *agent) Timeline(_ context.Context, q control.HistoryQuery) (control.Timeline, error) {
+	return control.Timeline{Spans: []control.Span{{State: "off", Start: q.Since}}, Next: q.Before}, a.err
+}
+
 func (a *agent) Check(context.Context) error { return a.err }
 
 func (a *agent) PrefsFile(context.Context) (string, error) { return "max_cpus = 1\n", a.err }
@@ -168,6 +176,13 @@ func TestClientAndServer(t *testing.T) {
 	}
 	if l, err := c.Log(t.Context(), 7); err != nil || len(l.Messages) != 1 || l.Messages[0] != (control.Message{Seqno: 8, Level: "INFO", Project: "p", Text: "<t>"}) {
 		t.Errorf("log: %+v, %v", l, err)
+	}
+	q := control.HistoryQuery{Project: odd, Task: "r&0", Since: now, Before: 1 << 60, Limit: 9}
+	if h, err := c.History(t.Context(), q); err != nil || h.Next != q.Before || h.Tasks[0].Project != odd || h.Tasks[0].Name != q.Task || !h.Tasks[0].Finished.Equal(now) || h.Tasks[0].Elapsed != 9 {
+		t.Errorf("history: %+v, %v", h, err)
+	}
+	if x, err := c.Timeline(t.Context(), q); err != nil || x.Next != q.Before || !x.Spans[0].Start.Equal(now) {
+		t.Errorf("timeline: %+v, %v", x, err)
 	}
 	if text, err := c.PrefsFile(t.Context()); err != nil || text != "max_cpus = 1\n" {
 		t.Errorf("prefs.toml: %q, %v", text, err)

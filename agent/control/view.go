@@ -22,6 +22,7 @@ type Status struct {
 	Transfers  []Xfer    `json:"transfers"`
 	Complaints []string  `json:"complaints,omitempty"` // what is wrong with the files people write
 	NoEffect   []string  `json:"no_effect,omitempty"`  // preferences that are set and do nothing on this computer, each with what you can do
+	Achieved   *Achieved `json:"achieved,omitempty"`   // in the last days; nil: no task has ended in them
 	Newer      *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
 	Manager    *Manager  `json:"manager,omitempty"`    // the account manager that is followed
 }
@@ -36,6 +37,15 @@ type Manager struct {
 	NextContact time.Time `json:"next_contact,omitzero"`
 	Trouble     string    `json:"trouble,omitempty"`  // why the last contact failed
 	Messages    []string  `json:"messages,omitempty"` // of the last reply
+}
+
+// Achieved is what came of the last days.
+type Achieved struct {
+	Days     int     `json:"days"` // how many, UTC, today counting as one
+	Finished int     `json:"finished"`
+	Failed   int     `json:"failed"`
+	Aborted  int     `json:"aborted"`
+	CPUTime  float64 `json:"cpu_seconds"` // of all of these tasks
 }
 
 // A Release is a version of the program.

@@ -133,6 +133,9 @@ func (l *Life) MoveAll(moves []Move) bool {
 			}
 			made, after = append(made, m), append(after, r)
 			l.DB.Results.Put(tx, m.key, r)
+			if r.ReadyToReport && !m.r.ReadyToReport {
+				l.DB.End(tx, view.Ended(l.DB, r))
+			}
 			if f := view.Failure(l.DB, r); failed(r) && f.Computer() {
 				l.restrain(tx, r.Project, f, now)
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -62,11 +63,18 @@ func (l *Life) Busy(project string) bool {
 	return false
 }
 
-// Forget removes all that belongs to a project.
+// Forget removes all that belongs to a project. What was not over is in the history as
+// aborted.
 func (l *Life) Forget(project string) bool {
 	var slots []int
+	now := time.Now()
 	ok := l.Save(func(tx *state.Tx) {
 		for k, r := range l.DB.Results.Of(project) {
+			if !r.ReadyToReport {
+				r.State, r.ExitStatus, r.Message = protocol.ClientAborted, protocol.ExitAbortedByUser, view.ProjectLeft
+				r.Ready(now)
+				l.DB.End(tx, view.Ended(l.DB, r))
+			}
 			if r.Slot != state.NoSlot {
 				slots = append(slots, r.Slot)
 			}

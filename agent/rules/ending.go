@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -104,7 +105,7 @@ func (ru *Rules) GiveUp(now time.Time, w *core.Waker) {
 		case p.Ending.Kind == state.AccountMissing && !ru.stayedAway(u, now):
 			continue
 		}
-		ru.Life.AbortAll(u, "project detached or reset")
+		ru.Life.AbortAll(u, view.ProjectLeft)
 		if ru.Talk.Cancel(u) { // nobody waits for a slow server to be rid of it
 			continue
 		}

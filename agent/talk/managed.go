@@ -8,6 +8,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -123,7 +124,7 @@ func (t *Talk) applyPlan(m state.Manager, plan acctmgr.Plan) error {
 		}
 		for key, r := range t.DB.Results.Of(x.URL) {
 			if x.Abort && r.Started.IsZero() && r.Computing() && !r.ReadyToReport {
-				unwanted = append(unwanted, life.Aborted(key, r, "aborted by the account manager"))
+				unwanted = append(unwanted, life.Aborted(key, r, view.AbortedByManager))
 			}
 		}
 	}

@@ -216,8 +216,16 @@ func (r *replier) acknowledged(tx *state.Tx) {
 		r.done = append(r.done, res)
 		r.project.CPUTime += res.CPUTime
 		r.t.DB.Results.Delete(tx, key)
+		r.t.DB.Report(tx, r.ended(res), r.now)
 		r.say(false, "result reported", logflag.Key, logflag.SchedOps, "result", name)
 	}
+}
+
+// ended is what the history says of a result.
+func (r *replier) ended(res state.Result) state.EndedTask {
+	e := view.Ended(r.t.DB, res)
+	e.ProjectName = r.project.Name // as this reply says
+	return e
 }
 
 func (r *replier) aborts(tx *state.Tx) {
@@ -240,6 +248,7 @@ func (r *replier) aborts(tx *state.Tx) {
 		res.Stderr = life.ErrorReport("aborted by project - no longer usable", res.Stderr)
 		res.Ready(r.now)
 		r.t.DB.Results.Put(tx, key, res)
+		r.t.DB.End(tx, r.ended(res))
 	}
 	for _, name := range r.reply.ResultAborts {
 		abort(name, true)
@@ -343,6 +352,7 @@ func (r *replier) result(tx *state.Tx, res protocol.Result) {
 		rec.ExitStatus, rec.Message = protocol.ExitDownloadFailed, err.Error()
 		rec.Stderr = life.ErrorReport(err.Error(), "")
 		rec.Ready(r.now)
+		r.t.DB.End(tx, r.ended(rec))
 		r.unusable++
 		r.say(true, "result cannot be run", "result", res.Name, "err", err)
 	} else {

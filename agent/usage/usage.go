@@ -1,5 +1,5 @@
 // Package usage measures what happens: what each project got of the CPUs and is owed,
-// which part of the time the computer is on and computes, how much disk is used, and
+// which part of the time the computer is on and computes, when it did what, how much disk is used, and
 // what the computer is like just now.
 package usage
 

@@ -127,19 +127,27 @@ func cut(s string) string {
 
 // lastLines are the last lines that an application wrote, from the report of its failure.
 func lastLines(report string) string {
-	_, text, _ := strings.Cut(report, "<stderr_txt>\n")
-	end := strings.LastIndex(text, "\n</stderr_txt>")
-	if end < 0 {
-		return ""
-	}
-	text = text[:end]
 	var lines []string
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(written(report)) {
 		if line = strings.TrimSpace(line); line != "" {
 			lines = append(lines, cut(line))
 		}
 	}
 	return strings.Join(lines[max(0, len(lines)-stderrLines):], "\n")
+}
+
+// written is what an application wrote, from the report of its end; "" if it wrote nothing.
+// The report of a task that was given up after its end holds that of its end.
+func written(report string) string {
+	_, text, _ := strings.Cut(report, "<stderr_txt>\n")
+	end := strings.LastIndex(text, "\n</stderr_txt>")
+	if end < 0 {
+		return ""
+	}
+	if text = text[:end]; strings.HasPrefix(text, "<core_client_version>") {
+		return written(text)
+	}
+	return text
 }
 
 // Failed is how the last task of a project failed, from the durable record; none if one

@@ -35,7 +35,7 @@ func (f *Facts) Status() control.Status {
 			s.NoEffect = append(s.NoEffect, x.Text)
 		}
 	}
-	s.Manager = f.manager()
+	s.Manager, s.Achieved = f.manager(), f.achieved()
 	seen := f.Last.Snapshot
 	if seen.CPUs > 0 { // fewer perhaps than while the computer is in use, or more
 		s.CPUs = seen.CPUs
@@ -198,6 +198,17 @@ func (f *Facts) manager() *control.Manager {
 		URL: m.URL, Name: m.Name, Login: m.Login, UserName: m.UserName, LastContact: m.Last, NextContact: m.NextTry,
 		Trouble: m.Trouble, Messages: m.Messages,
 	}
+}
+
+// achievedDays is for how many days status says what was achieved.
+const achievedDays = 7
+
+func (f *Facts) achieved() *control.Achieved {
+	d := f.DB.Achieved(f.Now, achievedDays)
+	if d == (state.Day{}) {
+		return nil
+	}
+	return &control.Achieved{Days: achievedDays, Finished: d.Finished, Failed: d.Failed, Aborted: d.Aborted, CPUTime: d.CPUTime.Seconds()}
 }
 
 // ending says that a project's tasks are going to be given up: why, when, and how

@@ -49,6 +49,9 @@ func statusCmd(o *options) *cobra.Command {
 		}
 		showLate(w, s.Tasks)
 		fmt.Fprintf(w, "%s, %d running on %s, %s.\n", words.Count(len(s.Tasks), "task"), running, words.Count(s.CPUs, "CPU"), words.Count(len(s.Transfers), "transfer"))
+		if s.Achieved != nil {
+			fmt.Fprintln(w, achieved(*s.Achieved))
+		}
 		if s.Running {
 			fmt.Fprintln(w, shutdown(time.Duration(s.Unsaved*float64(time.Second))))
 		}

@@ -1,0 +1,90 @@
+package view
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// Of what applications wrote, the history has the last so many bytes.
+const (
+	endedStderr    = 4 << 10 // of a task that did not finish
+	finishedStderr = 1 << 10
+)
+
+// What results say for themselves that were given up otherwise than by a person's word for
+// one of them.
+const (
+	ProjectLeft      = "project detached or reset"
+	AbortedByManager = "aborted by the account manager"
+)
+
+// Ended is what the history says of a result that is over on this computer.
+func Ended(db *state.DB, r state.Result) state.EndedTask {
+	p, _ := db.Projects.Get(r.Project)
+	u, _ := db.Units.Get(state.Key(r.Project, r.WorkunitName))
+	e := state.EndedTask{
+		Project: r.Project, ProjectName: p.Name, Name: r.Name, Workunit: r.WorkunitName, App: u.AppName,
+		VersionNum: r.VersionNum, PlanClass: r.PlanClass,
+		Outcome: state.TaskFinished, ExitStatus: r.ExitStatus,
+		Received: r.Received, Started: r.Started, Finished: r.Completed, Deadline: r.ReportDeadline,
+		Elapsed: max(r.Elapsed, r.Checkpoint.Elapsed), CPUTime: max(r.CPUTime, r.Checkpoint.CPUTime), PeakRSS: r.PeakRSS,
+	}
+	most := finishedStderr
+	if f := Failure(db, r); f.Is() {
+		e.Outcome, e.By = outcome(r, f.Code)
+		e.Code, e.Text, most = string(f.Code), sentence(f.Cause()), endedStderr
+	}
+	switch {
+	case e.By != state.ByUser:
+	case r.Message == AbortedByManager:
+		e.By, e.Text = state.ByManager, "Your account manager aborted it."
+	case r.Message == ProjectLeft:
+		e.Text = "The project was detached or reset."
+	}
+	e.Stderr = tail(written(r.Stderr), most)
+	return e
+}
+
+// outcome tells a task that failed from one that was given up, and by whom.
+func outcome(r state.Result, code workfetch.FailureCode) (state.Outcome, state.Actor) {
+	switch code {
+	case workfetch.AbortedByUser:
+		return state.TaskAborted, state.ByUser
+	case workfetch.AbortedByProject:
+		return state.TaskAborted, state.ByProject
+	case workfetch.LateStart:
+		return state.TaskAborted, state.ByAgent
+	}
+	if r.State == protocol.ClientAborted { // over a limit
+		return state.TaskAborted, state.ByAgent
+	}
+	return state.TaskFailed, ""
+}
+
+// sentence makes one of its end.
+func sentence(cause string) string {
+	first, n := utf8.DecodeRuneInString(cause)
+	if n == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + cause[n:] + "."
+}
+
+// tail is the end of a text, from the start of a line if it is not whole.
+func tail(text string, most int) string {
+	text = strings.TrimSpace(bxml.Printable(text, 3*len(text)))
+	if len(text) <= most {
+		return text
+	}
+	cut := strings.ToValidUTF8(text[len(text)-most:], "")
+	if _, after, ok := strings.Cut(cut, "\n"); ok && after != "" {
+		return after
+	}
+	return cut
+}

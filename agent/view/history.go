@@ -1,0 +1,45 @@
+package view
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/state"
+)
+
+// HistoryTask is what people see of a task that has ended.
+func HistoryTask(e state.EndedTask) control.HistoryTask {
+	k := control.HistoryTask{
+		Name: e.Name, Project: e.Project, ProjectName: e.ProjectName, Workunit: e.Workunit,
+		App: e.App, AppVersion: e.VersionNum, PlanClass: e.PlanClass,
+		Outcome: string(e.Outcome), By: string(e.By), Code: e.Code, Exit: e.Text, ExitStatus: e.ExitStatus, Stderr: e.Stderr,
+		Received: e.Received, Started: e.Started, Finished: e.Finished, Reported: e.Reported, Deadline: e.Deadline,
+		Elapsed: e.Elapsed.Seconds(), CPUTime: e.CPUTime.Seconds(), PeakMemory: e.PeakRSS,
+	}
+	over := e.Reported
+	if over.IsZero() {
+		over = e.Finished
+	}
+	if !e.Deadline.IsZero() && over.After(e.Deadline) {
+		k.Late = over.Sub(e.Deadline).Seconds()
+	}
+	return k
+}
+
+var whyOff = map[string]string{
+	state.OffStopped: "The agent was stopped.",
+	state.OffKilled:  "The agent ended unexpectedly: it was killed, or the computer lost power.",
+	state.OffAsleep:  "The computer was asleep, or its clock was set ahead.",
+}
+
+// Span is what people see of what the computer did. A span that lasts does so until now.
+func Span(s state.Span, now time.Time) control.Span {
+	v := control.Span{State: string(s.Activity), Code: s.Code, Why: s.Why, Start: s.Start, End: s.End, Open: s.Open}
+	if s.Activity == state.Off {
+		v.Why = whyOff[s.Code]
+	}
+	if s.Open {
+		v.End = now
+	}
+	return v
+}

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/agent/api"
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// Of a table people see the last so much, unless they say otherwise; programs get all.
+const (
+	tasksShown    = 50
+	timelineShown = 7 * 24 * time.Hour
+)
+
+// historyVersion is that of the JSON. It changes with anything that could break scripts.
+const historyVersion = 1
+
+// A historyView is what was asked for.
+type historyView struct {
+	o        *options
+	since    string
+	limit    int
+	timeline bool
+	csv      bool
+	limited  bool // limit was given
+}
+
+func historyCmd(o *options) *cobra.Command {
+	v := historyView{o: o}
+	cmd := &cobra.Command{
+		Use:   "history [PROJECT|TASK]",
+		Short: "Show finished, failed and aborted tasks, or what the computer did when",
+		Long: fmt.Sprintf(`Show the tasks that have ended on this computer, the last first: how they ended and who aborted them, whether they were late, their times, and when they were reported. With the name of a task, show everything known about it, with the last lines that its application wrote.
+
+With --timeline, show when the computer was computing, waiting for tasks, suspended and why, or off, to the minute.
+
+The history keeps the last %d tasks and a year of the timeline, as long as they fit into %d MB. It starts with the version of Starling that introduced it. It does not know what credit a task earned: BOINC's protocol reports credit per account and computer only; see starling status.
+
+Tables show the last %d tasks, or 7 days of the timeline; --since and --limit change that. --json and --csv print everything.
+
+With --json, print {"version": %d, "tasks": [...]} or {"version": %[4]d, "spans": [...]}. Times are RFC 3339, durations are in seconds. --csv prints one line per task or span, with a header line; a cell that a spreadsheet would take for a formula starts with an apostrophe.`,
+			state.MaxEnded, (state.MaxEndedBytes+state.MaxSpanBytes)>>20, tasksShown, historyVersion),
+		Example: "  starling history\n  starling history Einstein --since 30d --csv >einstein.csv\n  starling history task_17_0\n  starling history --timeline --since 1d",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			v.limited = cmd.Flags().Changed("limit")
+			return v.run(cmd, args)
+		},
+		ValidArgsFunction: o.urls,
+	}
+	cmd.Flags().BoolVar(&v.timeline, "timeline", false, "show what the computer did instead of tasks")
+	cmd.Flags().StringVar(&v.since, "since", "", "show only what ended since then: 12h, 7d, 4w, a date such as 2026-05-31, or an RFC 3339 time")
+	cmd.Flags().IntVar(&v.limit, "limit", tasksShown, "show at most this many tasks or spans; 0 is all")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&v.csv, "csv", false, "print comma-separated values (RFC 4180)")
+	cmd.MarkFlagsMutuallyExclusive("json", "csv")
+	return cmd
+}
+
+func (v *historyView) run(cmd *cobra.Command, args []string) error {
+	now := time.Now()
+	since, err := sinceTime(v.since, now)
+	if err != nil {
+		return err
+	}
+	if v.limit < 0 {
+		return fmt.Errorf("history: --limit %d is negative", v.limit)
+	}
+	tables := !v.csv && !v.o.json
+	if !v.limited && (!tables || v.timeline || v.since != "") {
+		v.limit = 0
+	}
+	ctx, out := cmd.Context(), cmd.OutOrStdout()
+	if v.timeline {
+		if len(args) > 0 {
+			return errors.New("history: --timeline is of the computer, not of a project or task")
+		}
+		if tables && v.since == "" && !v.limited {
+			since = now.Add(-timelineShown)
+		}
+		spans, err := v.spans(ctx, since)
+		if err != nil {
+			return err
+		}
+		switch {
+		case v.csv:
+			return writeCSV(out, spanColumns, spans)
+		case v.o.json:
+			return writeJSON(out, struct {
+				Version int            `json:"version"`
+				Spans   []control.Span `json:"spans"`
+			}{historyVersion, spans})
+		}
+		if len(spans) == 0 {
+			fmt.Fprintln(out, "Nothing is known of that time.")
+			return nil
+		}
+		showTimeline(displayOn(out), spans, now)
+		return nil
+	}
+	q, one, err := v.query(ctx, args, since)
+	if err != nil {
+		return err
+	}
+	tasks, more, err := v.tasks(ctx, q, v.limit)
+	if err != nil {
+		return err
+	}
+	switch {
+	case v.csv:
+		return writeCSV(out, taskColumns, tasks)
+	case v.o.json:
+		return writeJSON(out, struct {
+			Version int                   `json:"version"`
+			Tasks   []control.HistoryTask `json:"tasks"`
+		}{historyVersion, tasks})
+	case one:
+		for _, k := range tasks {
+			showEnded(displayOn(out), k, now)
+		}
+		return nil
+	}
+	if len(tasks) == 0 {
+		fmt.Fprintln(out, "No tasks have ended"+map[bool]string{true: " since then", false: " yet"}[v.since != ""]+".")
+		return nil
+	}
+	showHistory(displayOn(out), tasks)
+	if more {
+		all := cmd.CommandPath()
+		if len(args) > 0 {
+			all += " " + quoted(args[0])
+		}
+		fmt.Fprintf(out, "%s shown. To see all: %s --limit 0\n", words.Count(len(tasks), "task"), all)
+	}
+	return nil
+}
+
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// query is about the task or the project that an argument names; one says that it is a task.
+func (v *historyView) query(ctx context.Context, args []string, since time.Time) (q control.HistoryQuery, one bool, err error) {
+	q.Since = since
+	if len(args) == 0 {
+		return q, false, nil
+	}
+	word := args[0]
+	if found, _, err := v.tasks(ctx, control.HistoryQuery{Task: word}, 1); err != nil {
+		return q, false, err
+	} else if len(found) > 0 {
+		q.Task = word
+		return q, true, nil
+	}
+	s, err := v.o.status(ctx)
+	if err != nil {
+		return q, false, err
+	}
+	for _, k := range s.Tasks {
+		if k.Name == word {
+			return q, false, fmt.Errorf("task %s has not ended yet; to see it: starling tasks", word)
+		}
+	}
+	if u, err := protocol.CanonicalMasterURL(word); err == nil && strings.Contains(word, "/") {
+		q.Project = u
+		return q, false, nil
+	}
+	p, err := pick(s.Projects, word)
+	if err != nil { // one that was detached, perhaps
+		old, errOld := v.projects(ctx)
+		if errOld != nil {
+			return q, false, errOld
+		}
+		if p, err = pick(append(old, s.Projects...), word); err != nil {
+			return q, false, fmt.Errorf("no task of that name is in the history, and %w", err)
+		}
+	}
+	q.Project = p.MasterURL
+	return q, false, nil
+}
+
+// projects are those of tasks in the history that the agent is not attached to any more.
+func (v *historyView) projects(ctx context.Context) (all []control.Project, err error) {
+	s, err := v.o.status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known := make(map[string]bool)
+	for _, p := range s.Projects {
+		known[p.MasterURL] = true
+	}
+	tasks, _, err := v.tasks(ctx, control.HistoryQuery{}, 0)
+	for _, k := range tasks {
+		if !known[k.Project] {
+			known[k.Project] = true
+			all = append(all, control.Project{MasterURL: k.Project, Name: k.ProjectName})
+		}
+	}
+	return all, err
+}
+
+// tasks gets so many tasks, page by page; 0 is all. It says whether there may be more.
+func (v *historyView) tasks(ctx context.Context, q control.HistoryQuery, limit int) (all []control.HistoryTask, more bool, err error) {
+	all = []control.HistoryTask{}
+	for {
+		if limit > 0 {
+			q.Limit = limit - len(all)
+		}
+		h, err := v.o.client().History(ctx, q)
+		if errors.Is(err, control.ErrNotRunning) {
+			h, err = api.OfflineHistory(v.o.data, q)
+		}
+		if err != nil {
+			return nil, false, v.o.unresponsive(err)
+		}
+		all = append(all, h.Tasks...)
+		q.Before = h.Next
+		if h.Next == 0 || limit > 0 && len(all) >= limit {
+			return all, h.Next > 0, nil
+		}
+	}
+}
+
+// spans gets the timeline, likewise.
+func (v *historyView) spans(ctx context.Context, since time.Time) (all []control.Span, err error) {
+	all = []control.Span{}
+	q := control.HistoryQuery{Since: since}
+	for {
+		if v.limit > 0 {
+			q.Limit = v.limit - len(all)
+		}
+		t, err := v.o.client().Timeline(ctx, q)
+		if errors.Is(err, control.ErrNotRunning) {
+			t, err = api.OfflineTimeline(v.o.data, q)
+		}
+		if err != nil {
+			return nil, v.o.unresponsive(err)
+		}
+		all = append(all, t.Spans...)
+		q.Before = t.Next
+		if t.Next == 0 || v.limit > 0 && len(all) >= v.limit {
+			return all, nil
+		}
+	}
+}
+
+// unresponsive says of an agent that has its files and does not answer that it is so.
+func (o *options) unresponsive(err error) error {
+	if errors.Is(err, state.ErrInUse) {
+		return fmt.Errorf("%w in %s; see its log", control.ErrUnresponsive, o.data)
+	}
+	return err
+}
+
+// sinceTime reads how long ago, or when; zero for "".
+func sinceTime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for unit, d := range map[string]time.Duration{"min": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			if n, err := strconv.ParseFloat(number, 64); err == nil && n >= 0 && n < 1e5 {
+				return now.Add(-time.Duration(n * float64(d))), nil
+			}
+		}
+	}
+	if t, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
+		return t, nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	return time.Time{}, fmt.Errorf("--since %q is not a time; write for example 12h, 7d, 4w, 2026-05-31 or 2026-05-31T08:00:00Z", text)
+}

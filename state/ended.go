@@ -1,0 +1,199 @@
+package state
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// An EndedTask is a result that is over on this host, as it is remembered when the result
+// itself is forgotten.
+type EndedTask struct {
+	Project     string `json:"project,omitzero"`      // master URL
+	ProjectName string `json:"project_name,omitzero"` // as it called itself then
+	Name        string `json:"name,omitzero"`
+	Workunit    string `json:"workunit,omitzero"`
+	App         string `json:"app,omitzero"`
+	VersionNum  int    `json:"version_num,omitzero"`
+	PlanClass   string `json:"plan_class,omitzero"`
+
+	Outcome    Outcome `json:"outcome,omitzero"`
+	By         Actor   `json:"by,omitzero"`          // who aborted it; "" unless Outcome is TaskAborted
+	Code       string  `json:"code,omitzero"`        // of workfetch.Failure; "" if it finished
+	Text       string  `json:"text,omitzero"`        // the same in words
+	ExitStatus int     `json:"exit_status,omitzero"` // BOINC's number
+	Stderr     string  `json:"stderr,omitzero"`      // the last lines that its application wrote
+
+	Received time.Time `json:"received,omitzero"`
+	Started  time.Time `json:"started,omitzero"` // zero: never
+	Finished time.Time `json:"finished,omitzero"`
+	Reported time.Time `json:"reported,omitzero"` // zero: not yet, or never
+	Deadline time.Time `json:"deadline,omitzero"`
+
+	Elapsed time.Duration `json:"elapsed,omitzero"`
+	CPUTime time.Duration `json:"cpu_time,omitzero"`
+	PeakRSS int64         `json:"peak_rss,omitzero"` // bytes
+}
+
+// An Outcome is what became of a task.
+type Outcome string
+
+// The outcomes.
+const (
+	TaskFinished Outcome = "finished"
+	TaskFailed   Outcome = "failed"
+	TaskAborted  Outcome = "aborted"
+)
+
+// An Actor is who had something done.
+type Actor string
+
+// The actors.
+const (
+	ByUser    Actor = "user"
+	ByProject Actor = "project"
+	ByAgent   Actor = "agent"
+	ByManager Actor = "account_manager"
+)
+
+// Bounds of the history: a copy of the file is made every hour, so it stays small.
+const (
+	MaxEnded      = 10_000
+	MaxEndedBytes = 8 << 20
+)
+
+var ended = logbook{bucket: endedBucket, most: MaxEnded, mostBytes: MaxEndedBytes}
+
+// End adds a task to the history, and to what the day achieved, as part of tx. Of a result
+// that is in the history already the record is replaced: it is told from others by its
+// project, its name and when it was received.
+func (db *DB) End(tx *Tx, t EndedTask) {
+	db.achieve(tx, t)
+	tx.onDisk = append(tx.onDisk, func(d *disk) error { return putEnded(d, t) })
+}
+
+func putEnded(d *disk, t EndedTask) error {
+	n, held, err := findEnded(d, t.Project, t.Name)
+	if err != nil {
+		return err
+	}
+	if n == 0 || !held.Received.Equal(t.Received) {
+		last, _ := ended.last(d.Tx)
+		n = last + 1
+	}
+	data, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	if err := ended.put(d, n, data); err != nil {
+		return err
+	}
+	if err := d.set(indexBucket, Key(t.Project, t.Name), []byte(numbered(n))); err != nil {
+		return err
+	}
+	return ended.trim(d, nil, func(n uint64, value []byte) error {
+		var t EndedTask
+		if err := json.Unmarshal(value, &t); err != nil {
+			return fmt.Errorf("%s %d: %w", endedBucket, n, err)
+		}
+		key := Key(t.Project, t.Name)
+		if numberOf(d.get(indexBucket, key)) != n { // another result of that name came later
+			return nil
+		}
+		return d.set(indexBucket, key, nil)
+	})
+}
+
+// findEnded returns the last record of a result of that name; 0 if there is none.
+func findEnded(d *disk, project, name string) (n uint64, t EndedTask, err error) {
+	n = numberOf(d.get(indexBucket, Key(project, name)))
+	if n == 0 {
+		return 0, t, nil
+	}
+	value := d.get(endedBucket, numbered(n))
+	if value == nil {
+		return 0, t, nil
+	}
+	if err := json.Unmarshal(value, &t); err != nil {
+		return 0, t, fmt.Errorf("%s %d: %w", endedBucket, n, err)
+	}
+	return n, t, nil
+}
+
+// Report notes in the history, as part of tx, when a task was reported. One that is not
+// there, as it ended before there was a history, is added.
+func (db *DB) Report(tx *Tx, t EndedTask, at time.Time) {
+	tx.onDisk = append(tx.onDisk, func(d *disk) error {
+		n, held, err := findEnded(d, t.Project, t.Name)
+		if err != nil {
+			return err
+		}
+		if n != 0 && held.Received.Equal(t.Received) {
+			t = held
+		}
+		t.Reported = at
+		return putEnded(d, t)
+	})
+}
+
+// Ended reads the history of tasks from the file, the last that ended first, from the one
+// before number before on; 0: from the last. It ends when yield returns false. Only the
+// goroutine that owns the DB may call it.
+func (db *DB) Ended(before uint64, yield func(n uint64, t EndedTask) bool) error {
+	return db.view(func(b *bbolt.Tx) error {
+		return ended.backwards(b, before, func(n uint64, value []byte) (bool, error) {
+			var t EndedTask
+			if err := json.Unmarshal(value, &t); err != nil {
+				return false, fmt.Errorf("%s %d: %w", endedBucket, n, err)
+			}
+			return yield(n, t), nil
+		})
+	})
+}
+
+// A Day is what was achieved on one day, UTC, by the tasks that ended then. Its key is the
+// date.
+type Day struct {
+	Finished int           `json:"finished,omitzero"`
+	Failed   int           `json:"failed,omitzero"`
+	Aborted  int           `json:"aborted,omitzero"`
+	CPUTime  time.Duration `json:"cpu_time,omitzero"` // of all of them
+}
+
+// maxDays is for how many days it is remembered what they achieved.
+const maxDays = 366
+
+func (db *DB) achieve(tx *Tx, t EndedTask) {
+	key := t.Finished.UTC().Format(time.DateOnly)
+	day, _ := db.Days.Get(key)
+	switch t.Outcome {
+	case TaskFinished:
+		day.Finished++
+	case TaskFailed:
+		day.Failed++
+	case TaskAborted:
+		day.Aborted++
+	}
+	day.CPUTime += t.CPUTime
+	db.Days.Put(tx, key, day)
+	for old := range db.Days.All() {
+		if db.Days.Len() <= maxDays {
+			break
+		}
+		db.Days.Delete(tx, old)
+	}
+}
+
+// Achieved adds up what the last days achieved; the one of now, UTC, counts as one.
+func (db *DB) Achieved(now time.Time, days int) (sum Day) {
+	for i := range days {
+		d, _ := db.Days.Get(now.UTC().AddDate(0, 0, -i).Format(time.DateOnly))
+		sum.Finished += d.Finished
+		sum.Failed += d.Failed
+		sum.Aborted += d.Aborted
+		sum.CPUTime += d.CPUTime
+	}
+	return sum
+}

@@ -1,0 +1,190 @@
+package state
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strconv"
+
+	"go.etcd.io/bbolt"
+)
+
+// A logbook is a bucket whose records are numbered in the order in which they came, and
+// of which only the last are kept. Unlike those of a Table they are not held in memory:
+// a change of one is an operation that is carried out within the transaction, and reading
+// one reads the file.
+//
+// The oldest record goes first and the others stay, so the numbers have no gaps and tell
+// how many there are.
+type logbook struct {
+	bucket    string
+	most      int   // records
+	mostBytes int64 // of all of them
+}
+
+// The buckets of the history, see ended.go and span.go. Whatever is in them stays on disk.
+const (
+	endedBucket = "history_task"
+	indexBucket = "history_index" // key of a result → number of its last record in endedBucket
+	spanBucket  = "history_span"
+	sizeBucket  = "history_size" // bucket → bytes of its records
+)
+
+// onDisk reports whether the records of a bucket are not held in memory.
+func onDisk(bucket string) bool {
+	switch bucket {
+	case endedBucket, indexBucket, spanBucket, sizeBucket:
+		return true
+	}
+	return false
+}
+
+// A disk is the file within one transaction. Each change of it changes the digest.
+type disk struct {
+	*bbolt.Tx
+	digest digest
+}
+
+// An onDiskChange is a change of what is not held in memory.
+type onDiskChange func(d *disk) error
+
+// get returns a record, which is valid until the next change; nil if there is none.
+func (d *disk) get(bucket, key string) []byte {
+	b := d.Bucket([]byte(bucket))
+	if b == nil {
+		return nil
+	}
+	return b.Get([]byte(key))
+}
+
+// set writes a record; nil deletes it.
+func (d *disk) set(bucket, key string, value []byte) error {
+	b, err := d.CreateBucketIfNotExists([]byte(bucket))
+	if err != nil {
+		return err
+	}
+	if onDisk(bucket) {
+		b.FillPercent = 0.9 // most records are added at the end
+	}
+	d.digest -= d.digest.of(bucket, key, b.Get([]byte(key)))
+	if value == nil {
+		err = b.Delete([]byte(key))
+	} else {
+		d.digest += d.digest.of(bucket, key, value)
+		err = b.Put([]byte(key), value)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", bucket, key, err)
+	}
+	return nil
+}
+
+// numbered is the key of the record with a number.
+func numbered(n uint64) string { return string(binary.BigEndian.AppendUint64(nil, n)) }
+
+func numberOf(key []byte) uint64 {
+	if len(key) != 8 {
+		return 0
+	}
+	return binary.BigEndian.Uint64(key)
+}
+
+// last returns the last record and its number; 0 if there is none.
+func (l logbook) last(b *bbolt.Tx) (n uint64, value []byte) {
+	bucket := b.Bucket([]byte(l.bucket))
+	if bucket == nil {
+		return 0, nil
+	}
+	k, v := bucket.Cursor().Last()
+	return numberOf(k), v
+}
+
+// first is likewise the oldest.
+func (l logbook) first(b *bbolt.Tx) (n uint64, value []byte) {
+	bucket := b.Bucket([]byte(l.bucket))
+	if bucket == nil {
+		return 0, nil
+	}
+	k, v := bucket.Cursor().First()
+	return numberOf(k), v
+}
+
+// put writes record n and keeps count of the bytes.
+func (l logbook) put(d *disk, n uint64, value []byte) error {
+	size := l.size(d) + int64(len(value)) - int64(len(d.get(l.bucket, numbered(n))))
+	if err := d.set(l.bucket, numbered(n), value); err != nil {
+		return err
+	}
+	return d.set(sizeBucket, l.bucket, strconv.AppendInt(nil, size, 10))
+}
+
+// size is how many bytes all records have.
+func (l logbook) size(d *disk) int64 {
+	n, err := strconv.ParseInt(string(d.get(sizeBucket, l.bucket)), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// trim removes the oldest records while there are too many or old says that they are too
+// old, but never the last. gone, which may be nil, is called with each of them.
+func (l logbook) trim(d *disk, old func(value []byte) bool, gone func(n uint64, value []byte) error) error {
+	for {
+		first, value := l.first(d.Tx)
+		last, _ := l.last(d.Tx)
+		if first == last {
+			return nil
+		}
+		if last-first < uint64(l.most) && l.size(d) <= l.mostBytes && (old == nil || !old(value)) { //nolint:gosec // a positive constant
+			return nil
+		}
+		value = append([]byte(nil), value...)
+		size := l.size(d) - int64(len(value))
+		if err := d.set(l.bucket, numbered(first), nil); err != nil {
+			return err
+		}
+		if err := d.set(sizeBucket, l.bucket, strconv.AppendInt(nil, size, 10)); err != nil {
+			return err
+		}
+		if gone != nil {
+			if err := gone(first, value); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// backwards yields the records, the last one first, from the one before number before on;
+// 0: from the last.
+func (l logbook) backwards(b *bbolt.Tx, before uint64, yield func(n uint64, value []byte) (more bool, err error)) error {
+	bucket := b.Bucket([]byte(l.bucket))
+	if bucket == nil {
+		return nil
+	}
+	c := bucket.Cursor()
+	k, v := c.Last()
+	if before > 0 {
+		if k, _ = c.Seek([]byte(numbered(before))); k == nil {
+			k, v = c.Last()
+		} else {
+			k, v = c.Prev()
+		}
+	}
+	for ; k != nil; k, v = c.Prev() {
+		if more, err := yield(numberOf(k), v); !more || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// view reads what is not held in memory. A DB without a file has nothing of the kind.
+func (db *DB) view(read func(b *bbolt.Tx) error) error {
+	if db.bolt == nil {
+		return nil
+	}
+	if err := guard(func() error { return db.bolt.View(read) }); err != nil {
+		return fmt.Errorf("read history: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// salvage returns changes that write the history again, when the file was damaged while
+// it was in use: memory has all of the state but that. A file that was removed or replaced
+// is still whole, to whoever has it open. Of another the last good copy is taken, which
+// lacks what has ended since it was made, an hour at the most. If that cannot be read
+// either, there are none: the state counts for more than its history.
+func (db *DB) salvage() []onDiskChange {
+	now, err := os.Stat(db.path)
+	if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(now, db.file) {
+		if all, err := readHistory(db.bolt); err == nil {
+			return all
+		}
+	}
+	good := copyName(db.path)
+	if info, err := os.Stat(good); err != nil || info.Size() == 0 || verify(good) != nil {
+		return nil
+	}
+	var all []onDiskChange
+	_ = guard(func() error {
+		b, err := openBolt(good, time.Second, true)
+		if err != nil {
+			return err
+		}
+		defer b.Close()
+		all, err = readHistory(b)
+		return err
+	})
+	return all
+}
+
+// readHistory returns changes that write all that a file has and memory has not.
+func readHistory(bolt *bbolt.DB) (all []onDiskChange, err error) {
+	err = guard(func() error {
+		return bolt.View(func(b *bbolt.Tx) error {
+			d, said, known, err := digestOf(b)
+			if err != nil {
+				return err
+			}
+			if known && d != said {
+				return ErrDamaged
+			}
+			return b.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+				if !onDisk(string(name)) {
+					return nil
+				}
+				return bucket.ForEach(func(k, v []byte) error {
+					bucket, key, value := string(name), string(k), bytes.Clone(v)
+					all = append(all, func(d *disk) error { return d.set(bucket, key, value) })
+					return nil
+				})
+			})
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
