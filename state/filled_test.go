@@ -31,6 +31,12 @@ func setAll(v reflect.Value, name string, n *int) {
 		for i := range v.Len() {
 			setAll(v.Index(i), name, n)
 		}
+	case reflect.Map:
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		setAll(key, name, n)
+		setAll(value, name, n)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			v.Set(reflect.ValueOf(time.Unix(1_800_000_000+int64(*n), 5).UTC()))

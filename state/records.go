@@ -1,11 +1,14 @@
 package state
 
 import (
+	"cmp"
+	"maps"
 	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/resource"
 )
 
 // Key is the key of a record that belongs to a project: the master URL and the
@@ -85,6 +88,9 @@ type Project struct {
 	Latency    time.Duration `json:"latency,omitzero"`
 	Estimates  Estimates     `json:"estimates,omitzero"`
 
+	// Streams are the same, and the rest of a Stream, of its work for coprocessors, by kind.
+	Streams map[string]Stream `json:"streams,omitzero"`
+
 	CPUTime time.Duration `json:"cpu_time,omitzero"` // that its reported results took here
 
 	Ending Ending `json:"ending,omitzero"`
@@ -95,6 +101,49 @@ type Project struct {
 	LeftOut string    `json:"left_out,omitzero"` // what of the last reply was not taken and why, for people; "" nothing
 
 	Statistics []DailyCredit `json:"statistics,omitzero"` // of the last days
+}
+
+// A Stream is what is known of a project's work for one kind of processor.
+type Stream struct {
+	JobFpops   float64       `json:"job_fpops,omitzero"` // of the results it sent last; 0: none yet
+	JobVersion string        `json:"job_version,omitzero"`
+	Latency    time.Duration `json:"latency,omitzero"`
+	Estimates  Estimates     `json:"estimates,omitzero"`
+	Retry                    // no request for work before
+	Why        string        `json:"why,omitzero"` // as of WorkFetch
+}
+
+// Stream is what is known of the project's work for a kind of processor.
+func (p Project) Stream(k resource.Kind) Stream {
+	if k != resource.CPU {
+		return p.Streams[string(k)]
+	}
+	return Stream{p.JobFpops, p.JobVersion, p.Latency, p.Estimates, p.Fetch.Retry, p.Fetch.Why}
+}
+
+// SetStream takes over what is known of its work for a kind of processor. Other copies of the
+// project do not change.
+func (p *Project) SetStream(k resource.Kind, s Stream) {
+	if k != resource.CPU {
+		all := maps.Clone(p.Streams)
+		if all == nil {
+			all = make(map[string]Stream)
+		}
+		all[string(k)] = s
+		p.Streams = all
+		return
+	}
+	p.JobFpops, p.JobVersion, p.Latency, p.Estimates, p.Fetch.Retry, p.Fetch.Why = s.JobFpops, s.JobVersion, s.Latency, s.Estimates, s.Retry, s.Why
+}
+
+// Retries changes the waits between requests for work of every kind.
+func (p *Project) Retries(change func(*Retry)) {
+	change(&p.Fetch.Retry)
+	for k := range p.Streams {
+		s := p.Streams[k]
+		change(&s.Retry)
+		p.SetStream(resource.Kind(k), s)
+	}
 }
 
 // Estimates are what has been learnt of how long results really take.
@@ -195,12 +244,33 @@ type AppVersion struct {
 // ID returns the version's key.
 func (v AppVersion) ID() string { return VersionKey(v.Project, v.AppVersion) }
 
+// Kind is the kind of processor that the version computes on.
+func (v AppVersion) Kind() resource.Kind {
+	if v.Coproc != "" {
+		return resource.Kind(v.Coproc)
+	}
+	return resource.CPU
+}
+
+// Usage is what a task of the version uses of the processors.
+func (v AppVersion) Usage() resource.Usage {
+	u := resource.Usage{CPUs: v.AvgNCPUs}
+	if v.Coproc != "" {
+		u.CPUs = cmp.Or(u.CPUs, 1)
+		u.Coproc = &resource.Coproc{Kind: v.Kind(), Count: v.CoprocCount, Memory: int64(v.GPURAM)}
+	}
+	return u
+}
+
 // Speed is how many operations a second the version is expected to do on a
 // computer of which one CPU does so many.
 func (v AppVersion) Speed(cpu float64) float64 {
 	flops := v.Flops
 	if flops <= 0 {
 		flops = cpu * max(v.AvgNCPUs, 1)
+		if u := v.Usage(); u.Coproc != nil {
+			flops += cpu * 10 * u.Devices() // as BOINC's client takes it
+		}
 	}
 	return max(flops, 1e6)
 }

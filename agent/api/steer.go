@@ -75,7 +75,7 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 //
 // Source: BOINC client/cs_scheduler.cpp.
 func (a *API) askAnew(p state.Project) error {
-	p.Fetch.Retry = state.Retry{}
+	p.Retries(func(r *state.Retry) { *r = state.Retry{} })
 	return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Projects.Put(tx, p.MasterURL, p) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/decide"
@@ -18,10 +19,16 @@ func (l *Life) Act(d decide.Decision, now time.Time) {
 	l.allow(d)
 	l.settle(d, now)
 	for i, seen := range d.Snapshot.Results {
-		if plan := d.Plan.Results[i]; plan.Run() != seen.Running && seen.Phase == decide.Runnable {
+		plan := d.Plan.Results[i]
+		if seen.Phase == decide.Runnable && (plan.Run() != seen.Running || moved(seen, plan)) {
 			l.actOn(d.Snapshot.URL(seen), seen, plan, now)
 		}
 	}
+}
+
+// moved reports whether a result that runs is to continue on other coprocessors.
+func moved(seen decide.Result, plan decide.ResultPlan) bool {
+	return seen.Running && plan.Run() && seen.Coproc != nil && !slices.Equal(seen.Coproc.On, plan.On)
 }
 
 // settle makes durable, all at once, what a pass decided of results that neither
@@ -63,21 +70,21 @@ func (l *Life) actOn(project string, seen decide.Result, plan decide.ResultPlan,
 	r, ok := l.DB.Results.Get(key)
 	switch {
 	case !ok || r.ReadyToReport || l.Ending(project).Due(now):
-	case plan.Run():
-		l.start(key, r, now)
-	default:
+	case plan.Run() && !seen.Running:
+		l.start(key, r, plan.On, now)
+	default: // one that moves to another device starts there once it has stopped
 		l.halt(r, now)
 	}
 }
 
 // halt stops a running task: it stays in memory where the volunteer wants that,
 // or where it would lose all its work, and otherwise ends, to resume from its last
-// checkpoint.
+// checkpoint. One on a coprocessor always ends, since it would keep the device's memory.
 func (l *Life) halt(r state.Result, now time.Time) {
 	task := taskID(r)
 	stop := l.Exec.Quit
 	l.Log.Debug("stopping result", logflag.Key, logflag.CPUSched, "project", r.Project, "result", r.Name)
-	if p := l.Exec.Progress()[task]; l.Prefs.LeaveAppsInMemory || p.WithoutCheckpoint && p.CPUTime > 0 {
+	if p := l.Exec.Progress()[task]; len(l.running[task].on) == 0 && (l.Prefs.LeaveAppsInMemory || p.WithoutCheckpoint && p.CPUTime > 0) {
 		l.Account(now)
 		l.running[task].paused = true
 		stop = l.Exec.Suspend
@@ -104,14 +111,14 @@ func (l *Life) unpause(r state.Result, now time.Time) bool {
 }
 
 // start gives a result a slot, makes that durable and starts its application.
-func (l *Life) start(key string, r state.Result, now time.Time) {
+func (l *Life) start(key string, r state.Result, on []int, now time.Time) {
 	if l.unpause(r, now) {
 		return
 	}
 	if now.Before(l.SaveAgain) || !l.filesStand(key, r) {
 		return
 	}
-	task, err := l.task(r)
+	task, err := l.task(r, on)
 	if err != nil {
 		l.cannotRun(key, r, err, now)
 		return
@@ -128,7 +135,7 @@ func (l *Life) start(key string, r state.Result, now time.Time) {
 		return
 	}
 	task.Slot = r.Slot
-	l.running[task.Result] = &process{key: key, since: now}
+	l.running[task.Result] = &process{key: key, since: now, on: on}
 	l.Log.Debug("starting result", logflag.Key, logflag.CPUSched, "project", r.Project, "result", r.Name, "slot", r.Slot)
 	go func() {
 		if err := l.Exec.Start(task); err != nil {

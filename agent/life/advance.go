@@ -137,7 +137,7 @@ func (l *Life) MoveAll(moves []Move) bool {
 				l.DB.End(tx, view.Ended(l.DB, r))
 			}
 			if f := view.Failure(l.DB, r); failed(r) && f.Computer() {
-				l.restrain(tx, r.Project, f, now)
+				l.restrain(tx, r, f, now)
 			}
 		}
 	}) {
@@ -160,19 +160,22 @@ func (l *Life) MoveAll(moves []Move) bool {
 func failed(r state.Result) bool { return r.ReadyToReport && r.Message != "" }
 
 // restrain puts off fetching more work of a project whose results fail here, so
-// that a broken application is not fed with ever more of them.
-func (l *Life) restrain(tx *state.Tx, project string, f workfetch.Failure, now time.Time) {
-	p, ok := l.DB.Projects.Get(project)
+// that a broken application is not fed with ever more of them: for what it computes on.
+func (l *Life) restrain(tx *state.Tx, r state.Result, f workfetch.Failure, now time.Time) {
+	p, ok := l.DB.Projects.Get(r.Project)
 	if !ok {
 		return
 	}
 	p.Fetch.Errors++
 	wait := backoff.Delay(min(p.Fetch.Errors, contact.RetryCap), contact.RetryDelayMin, contact.RetryDelayMax, l.Rand)
-	if t := now.Add(wait); t.After(p.Fetch.NextTry) {
-		p.Fetch.NextTry, p.Fetch.Why = t, ""
+	v, _ := l.DB.Versions.Get(r.Version)
+	s := p.Stream(v.Kind())
+	if t := now.Add(wait); t.After(s.NextTry) {
+		s.NextTry, s.Why = t, ""
 	}
+	p.SetStream(v.Kind(), s)
 	p.Fetch.Failure = state.Failure{Task: f.Task, Code: string(f.Code), About: f.About, Stderr: f.Stderr, At: now}
-	l.DB.Projects.Put(tx, project, p)
+	l.DB.Projects.Put(tx, r.Project, p)
 }
 
 // ErrorReport is the text that goes with a result that failed, in the form that

@@ -117,8 +117,11 @@ func (l *Life) finished(key string, r state.Result, outputs []executor.Output, n
 		l.DB.Results.Put(tx, key, r)
 		if p, ok := l.DB.Projects.Get(r.Project); ok {
 			// A finished result frees a CPU: it is worth asking for work again.
-			p.Fetch.Retry, p.Fetch.Errors, p.Fetch.Failure = state.Retry{}, 0, state.Failure{}
-			p.Estimates = l.learn(p, r)
+			v, _ := l.DB.Versions.Get(r.Version)
+			s := p.Stream(v.Kind())
+			s.Retry, s.Estimates = state.Retry{}, l.learn(s.Estimates, r)
+			p.SetStream(v.Kind(), s)
+			p.Fetch.Errors, p.Fetch.Failure = 0, state.Failure{}
 			l.DB.Projects.Put(tx, r.Project, p)
 		}
 	})
@@ -128,13 +131,13 @@ func (l *Life) finished(key string, r state.Result, outputs []executor.Output, n
 }
 
 // learn is what is known of a project's estimates after a result is finished.
-func (l *Life) learn(p state.Project, r state.Result) state.Estimates {
+func (l *Life) learn(before state.Estimates, r state.Result) state.Estimates {
 	u, _ := l.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
 	whole := l.Stated(r.Version, u.RscFpopsEst)
 	if whole <= 0 {
-		return p.Estimates
+		return before
 	}
-	learnt := jobsched.Estimator(p.Estimates).Finished(r.Elapsed.Seconds() / whole.Seconds())
-	l.Log.Debug("estimate updated", logflag.Key, logflag.DCF, "result", r.Name, "stated", whole, "took", r.Elapsed, "before", fmt.Sprintf("%+v", p.Estimates), "now", fmt.Sprintf("%+v", learnt))
+	learnt := jobsched.Estimator(before).Finished(r.Elapsed.Seconds() / whole.Seconds())
+	l.Log.Debug("estimate updated", logflag.Key, logflag.DCF, "result", r.Name, "stated", whole, "took", r.Elapsed, "before", fmt.Sprintf("%+v", before), "now", fmt.Sprintf("%+v", learnt))
 	return state.Estimates(learnt)
 }

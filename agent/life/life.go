@@ -127,6 +127,7 @@ type process struct {
 	since time.Time // it started or was resumed
 	// paused: it stays in memory and does nothing.
 	paused bool
+	on     []int // numbers of the coprocessors that it was given
 }
 
 // taskID names a result's run to the executor: result names are unique within
@@ -136,13 +137,19 @@ func taskID(r state.Result) string { return protocol.EscapeURL(r.Project) + "/" 
 // Account has the ledger note what has run.
 func (l *Life) Account(now time.Time) {
 	var runs []usage.Run
+	pools := l.Settings.Pools(l.Host.Fpops)
 	for _, run := range l.running {
 		if run.paused {
 			continue
 		}
 		if r, ok := l.DB.Results.Get(run.key); ok {
 			v, _ := l.DB.Versions.Get(r.Version)
-			runs = append(runs, usage.Run{Project: r.Project, CPUs: v.AvgNCPUs, Since: run.since})
+			u := v.Usage()
+			speed := max(v.AvgNCPUs, 1)
+			if u.Coproc != nil {
+				speed = u.Speed(l.Host.NCPUs, pools)
+			}
+			runs = append(runs, usage.Run{Project: r.Project, Kind: u.Kind(), Speed: speed, Since: run.since})
 		}
 	}
 	l.Ledger.Account(now, runs)
@@ -171,7 +178,7 @@ func (l *Life) Holds(project string) bool {
 func (l *Life) Processes() map[string]view.Process {
 	all, progress := make(map[string]view.Process, len(l.running)), l.Exec.Progress()
 	for task, run := range l.running {
-		p := view.Process{Since: run.since, Paused: run.paused}
+		p := view.Process{Since: run.since, Paused: run.paused, On: run.on}
 		if far, ok := progress[task]; ok {
 			p.Progress = &far
 		}

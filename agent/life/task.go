@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/starling-grid/starling/boincapi/wasmhost"
@@ -14,8 +15,9 @@ import (
 	"github.com/starling-grid/starling/state"
 )
 
-// task describes a result to the executor.
-func (l *Life) task(r state.Result) (executor.Task, error) {
+// task describes a result to the executor, with the numbers of the coprocessors that it is
+// given.
+func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	p, _ := l.DB.Projects.Get(r.Project)
 	v, okV := l.DB.Versions.Get(r.Version)
 	u, okU := l.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
@@ -72,6 +74,12 @@ func (l *Life) task(r state.Result) (executor.Task, error) {
 	init.ResourceShareFraction = l.ShareFraction(r.Project)
 	init.CheckpointPeriod = l.Prefs.CheckpointPeriod()
 	init.NCPUs = max(cmp.Or(app.AvgNCPUs, v.AvgNCPUs), 1)
+	if use := v.Usage(); len(on) > 0 {
+		init.GPUType, init.GPUDeviceNum, init.GPUUsage, init.NCPUs = v.Coproc, on[0], use.Devices(), cmp.Or(app.AvgNCPUs, use.CPUs)
+		for _, n := range on {
+			t.Args = append(t.Args, "--device", strconv.Itoa(n))
+		}
+	}
 	init.RscFPOpsEst, init.RscFPOpsBound = u.RscFpopsEst, u.RscFpopsBound
 	init.RscMemoryBound, init.RscDiskBound = int64(u.RscMemoryBound), int64(u.RscDiskBound)
 	init.ComputationDeadline = r.ReportDeadline
@@ -88,7 +96,7 @@ func (l *Life) Reread() {
 		if !ok {
 			continue
 		}
-		if t, err := l.task(r); err == nil {
+		if t, err := l.task(r, run.on); err == nil {
 			_ = l.Exec.Reread(id, t.Init) // one that has just ended needs none
 		}
 	}

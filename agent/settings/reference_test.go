@@ -47,7 +47,10 @@ func TestReference(t *testing.T) {
 	text := settings.Reference()
 	documented(t, text, reflect.TypeFor[settings.Settings]())
 	want := settings.Default()
-	for _, src := range []string{text, uncommented(text)} {
+	// A coprocessor has keys that have to be filled in.
+	named := strings.NewReplacer(`type = ""`, `type = "x"`, "count = 0", "count = 1").Replace(uncommented(text))
+	for src, coprocs := range map[string][]settings.Coproc{text: nil, named: {{Type: "x", Count: 1, Devices: []int{}}}} {
+		want.Coprocs = coprocs
 		s, err := settings.Load(dir(t, map[string]string{settings.File: src}))
 		if fmt.Sprintf("%+v", s) != fmt.Sprintf("%+v", want) || err != nil {
 			t.Errorf("got %+v, %v\nwant %+v from\n%s", s, err, want, src)

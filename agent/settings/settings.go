@@ -63,6 +63,7 @@ type Settings struct {
 	DashboardPort            int      `toml:"dashboard_port" about:"port of the dashboard for browsers on this computer; 0: disabled"`
 	MetricsPort              int      `toml:"metrics_port" about:"port of /metrics for Prometheus on this computer; 0: disabled"`
 	RemotePort               int      `toml:"remote_port" about:"port on which paired computers control this agent over TLS (see starling remote); usually 31419; 0: disabled"`
+	Coprocs                  []Coproc `toml:"coproc" about:"a kind of coprocessor that tasks may use and that the agent does not find by itself, as <coproc> in BOINC's cc_config.xml; repeat the section for others"`
 	LogFlags                 LogFlags `toml:"log_flags" about:"which kinds of messages are logged, by BOINC's names"`
 }
 
@@ -173,7 +174,7 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 			errs = append(errs, lines.Errorf(v.key, "%d is not between %d and %d", v.n, v.least, v.most))
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.checkCoprocs(lines)...)...)
 }
 
 // An Account is a project that the volunteer chose, from its account file.

@@ -94,7 +94,7 @@ func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) 
 // request leaves, so that no two requests ever carry the same.
 func (t *Talk) session(p state.Project, reason string, d decide.Decision, now time.Time) {
 	u := p.MasterURL
-	req := t.request(p, d.Project(u).Fetch, d.Plan.Busy, now)
+	req := t.request(p, d, now)
 	delete(t.asked, u)
 	if p.HostID != 0 {
 		p.RPCSeqno++
@@ -103,7 +103,7 @@ func (t *Talk) session(p state.Project, reason string, d decide.Decision, now ti
 	if !t.Save(func(tx *state.Tx) { t.DB.Projects.Put(tx, u, p) }) {
 		return
 	}
-	ctx := t.talk(u, view.Conversation{About: reason, Since: now, ForWork: req.WantsWork()})
+	ctx := t.talk(u, view.Conversation{About: reason, Since: now, ForWork: req.WantsWork() || req.WantsCoprocWork()})
 	t.Log.Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds)
 	first := t.Rand.IntN(len(p.SchedulerURLs))
 	go func() {

@@ -14,6 +14,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -26,19 +27,19 @@ type replier struct {
 	reply   *protocol.SchedulerReply
 	now     time.Time
 
-	acked    int
-	added    int
-	unusable int            // of the results added
-	done     []state.Result // acknowledged
-	prefs    bool           // the computing preferences are new
-	aborted  []state.Result // still running; told to stop once the reply is saved
-	log      []slog.Record  // said once the reply is saved
+	acked   int
+	added   int
+	usable  map[resource.Kind]int // of these, by what they compute on
+	done    []state.Result        // acknowledged
+	prefs   bool                  // the computing preferences are new
+	aborted []state.Result        // still running; told to stop once the reply is saved
+	log     []slog.Record         // said once the reply is saved
 }
 
 // apply changes the state as the reply says. What a reply must not change, such
 // as results of another project or ones not yet reported, it does not.
 func (r *replier) apply(tx *state.Tx) {
-	r.acked, r.added, r.unusable, r.prefs, r.aborted, r.log = 0, 0, 0, false, nil, nil
+	r.acked, r.added, r.usable, r.prefs, r.aborted, r.log = 0, 0, make(map[resource.Kind]int), false, nil, nil
 	r.done = nil
 	before := r.project
 	p := &r.project
@@ -353,7 +354,6 @@ func (r *replier) result(tx *state.Tx, res protocol.Result) {
 		rec.Stderr = life.ErrorReport(err.Error(), "")
 		rec.Ready(r.now)
 		r.t.DB.End(tx, r.ended(rec))
-		r.unusable++
 		r.say(true, "result cannot be run", "result", res.Name, "err", err)
 	} else {
 		r.say(false, "result received", "result", res.Name, "deadline", res.ReportDeadline)
@@ -362,8 +362,10 @@ func (r *replier) result(tx *state.Tx, res protocol.Result) {
 	db.Results.Put(tx, key, rec)
 	if err == nil {
 		wu, _ := db.Units.Get(state.Key(u, res.WorkunitName))
-		r.project.JobFpops, r.project.JobVersion = wu.RscFpopsEst, rec.Version
-		r.project.Latency = max(0, res.ReportDeadline.Sub(r.now))
+		s := r.project.Stream(version.Kind())
+		s.JobFpops, s.JobVersion, s.Latency = wu.RscFpopsEst, rec.Version, max(0, res.ReportDeadline.Sub(r.now))
+		r.project.SetStream(version.Kind(), s)
+		r.usable[version.Kind()]++
 	}
 }
 
@@ -411,21 +413,34 @@ func (r *replier) complete(res protocol.Result, v state.AppVersion) error {
 	return errors.Join(errs...)
 }
 
-// fetched remembers what a request for work brought.
+// fetched remembers what a request for work brought, for each kind of processor that it was
+// for.
 func (r *replier) fetched() {
-	f := &r.project.Fetch
-	if r.req.CPUReqSeconds <= 0 || r.req.DontSendWork {
+	if r.req.DontSendWork {
 		return
 	}
-	f.AskedAt, f.Got = r.now, r.added
-	usable := r.added - r.unusable
-	f.Retry = state.Retry(workfetch.Backoff(f.Retry).Asked(r.now, usable, r.t.Ledger.Of[r.project.MasterURL] > 0, r.t.Rand))
-	if f.Why = ""; usable > 0 {
-		return
+	if r.req.CPUReqSeconds > 0 || r.req.WantsCoprocWork() {
+		r.project.Fetch.AskedAt, r.project.Fetch.Got = r.now, r.added
 	}
-	if said := said(r.reply.Messages); len(said) > 0 {
-		f.Why = "The last request brought no work (" + strings.Join(said, "; ") + ")"
+	if r.req.CPUReqSeconds > 0 {
+		r.fetchedFor(resource.CPU)
 	}
+	for _, c := range r.req.Coprocs {
+		if c.WantsWork() {
+			r.fetchedFor(resource.Kind(c.Kind))
+		}
+	}
+}
+
+func (r *replier) fetchedFor(k resource.Kind) {
+	s := r.project.Stream(k)
+	s.Retry = state.Retry(workfetch.Backoff(s.Retry).Asked(r.now, r.usable[k], r.t.Ledger.Of[r.project.MasterURL] > 0, r.t.Rand))
+	if s.Why = ""; r.usable[k] == 0 {
+		if said := said(r.reply.Messages); len(said) > 0 {
+			s.Why = "The last request brought no work (" + strings.Join(said, "; ") + ")"
+		}
+	}
+	r.project.SetStream(k, s)
 }
 
 // said are a reply's messages as people read them.

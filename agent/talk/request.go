@@ -4,13 +4,15 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
 
 // request says to a project's scheduler how things stand here.
-func (t *Talk) request(p state.Project, fetch workfetch.Reason, busy time.Duration, now time.Time) *protocol.SchedulerRequest {
+func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *protocol.SchedulerRequest {
+	fetch := d.Project(p.MasterURL).Fetch
 	platform, alternatives := t.Platforms()
 	if free, ok := hostinfo.DiskFree(t.Dir); ok {
 		t.Host.DiskFree = free
@@ -43,7 +45,15 @@ func (t *Talk) request(p state.Project, fetch workfetch.Reason, busy time.Durati
 	case fetch.Could > 0: // the session is held anyway
 		r.CPUReqSeconds = fetch.Could
 	}
-	r.EstimatedDelay = busy
+	r.EstimatedDelay = d.Plan.Busy
+	for _, c := range d.Snapshot.Coprocs {
+		of := fetch.Of(c.Kind)
+		w := protocol.Coproc{Kind: string(c.Kind), Count: len(c.Devices), PeakFlops: c.Factor() * t.Host.Fpops, Delay: d.Plan.BusyOf(c.Kind)}
+		if w.ReqSeconds = of.Could; of.Code == workfetch.Ask {
+			w.ReqSeconds, w.ReqInstances = of.Seconds, of.Instances
+		}
+		r.Coprocs = append(r.Coprocs, w)
+	}
 	t.listHeld(r, p.MasterURL)
 	r.Trickles = t.Life.Trickles(p.MasterURL)
 	return r

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -15,8 +16,8 @@ const saveEvery = time.Minute
 type Ledger struct {
 	*core.Core
 
-	Of   map[string]float64 // by project, CPU-seconds, as of the last pass
-	Used map[string]float64 // CPU-seconds that each got since
+	Of   map[string]float64                   // by project, in seconds of a CPU, as of the last pass
+	Used map[string]map[resource.Kind]float64 // what each got since of each kind of processor, likewise
 
 	accounted time.Time // Used is complete up to then
 	settled   time.Time // the last pass
@@ -26,14 +27,15 @@ type Ledger struct {
 // A Run is a process that computes.
 type Run struct {
 	Project string
-	CPUs    float64
-	Since   time.Time // it started or was resumed
+	Kind    resource.Kind // of processor
+	Speed   float64       // CPU-seconds that a second of it counts for
+	Since   time.Time     // it started or was resumed
 }
 
 // Open reads what was owed when the agent last ran. Time in which it did not run
 // counts for nobody.
 func (g *Ledger) Open(now time.Time) {
-	g.Of, g.Used = make(map[string]float64), make(map[string]float64)
+	g.Of, g.Used = make(map[string]float64), make(map[string]map[resource.Kind]float64)
 	g.accounted, g.settled, g.saved = now, now, now
 	for u, p := range g.DB.Projects.All() {
 		g.Of[u] = p.Debt
@@ -45,7 +47,10 @@ func (g *Ledger) Account(now time.Time, runs []Run) {
 	interval := now.Sub(g.accounted)
 	for _, r := range runs {
 		ran := max(0, min(interval, now.Sub(r.Since)))
-		g.Used[r.Project] += ran.Seconds() * max(r.CPUs, 1)
+		if g.Used[r.Project] == nil {
+			g.Used[r.Project] = make(map[resource.Kind]float64)
+		}
+		g.Used[r.Project][r.Kind] += ran.Seconds() * r.Speed
 	}
 	g.accounted = now
 }

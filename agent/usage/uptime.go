@@ -100,7 +100,7 @@ func (up *Uptime) setBack(by time.Duration) {
 		for u, p := range up.DB.Projects.All() {
 			earlier(&p.Contact.MinRPCTime)
 			earlier(&p.Contact.NextRPCTime)
-			earlier(&p.Fetch.NextTry)
+			p.Retries(func(r *state.Retry) { earlier(&r.NextTry) })
 			up.DB.Projects.Put(tx, u, p)
 		}
 		for key, f := range up.DB.Files.All() {

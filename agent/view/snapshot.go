@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,6 +34,9 @@ func (f *Facts) Snapshot() decide.Snapshot {
 		Compute: f.Prefs.MayCompute(c, h.RunMode), Network: f.Prefs.MayTransfer(c, h.NetMode),
 	}
 	s.Compute = f.disk(s.Compute)
+	for _, p := range f.Settings.Pools(f.Host.Fpops) {
+		s.Coprocs = append(s.Coprocs, decide.Pool{Pool: p, OnFrac: s.OnFrac, Compute: f.gpus()})
+	}
 	limits := f.limits(&s)
 	index := make(map[string]int)
 	for u, p := range f.DB.Projects.All() {
@@ -47,6 +49,14 @@ func (f *Facts) Snapshot() decide.Snapshot {
 		s.Results = append(s.Results, v)
 	}
 	return s
+}
+
+// gpus is whether tasks may use coprocessors.
+func (f *Facts) gpus() prefs.Permission {
+	if m := f.host().GPUMode; m.At(f.Now) == prefs.Never {
+		return prefs.Permission{Code: prefs.ByUser, Why: "You suspended GPU computing.", Asked: true, Until: m.Until}
+	}
+	return prefs.Permission{}
 }
 
 // limits puts the volunteer's limits on tasks at once into a snapshot, and returns
@@ -84,7 +94,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 	u := p.MasterURL
 	acc := f.Accounts[u]
 	v := decide.Project{
-		URL: u, Share: acc.ResourceShare, Debt: f.Debts[u], Used: f.Used[u],
+		URL: u, Share: acc.ResourceShare, Debt: f.Debts[u], Used: f.Used[u][resource.CPU], UsedOn: usedOn(f.Used[u]),
 		Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 		Leaving: p.Ending.Leaves(), Resetting: p.Ending.Kind == state.Resetting, Missing: p.Ending.Kind == state.AccountMissing,
 		Contact: Contact(p, f.Now), Trouble: Trouble(p), Known: p.Contact.Initialized, Schedulers: len(p.SchedulerURLs),
@@ -93,6 +103,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
 		LeftOut: p.LeftOut,
 	}
+	v.Others = f.streams(p)
 	if c, talks := f.Sessions[u]; talks {
 		v.Talking, v.TalkingSince, v.ForWork = true, c.Since.Round(0), c.ForWork
 	}
@@ -104,13 +115,40 @@ func (f *Facts) project(p state.Project) decide.Project {
 	return v
 }
 
+// streams are what is known of a project's work for the coprocessors.
+func (f *Facts) streams(p state.Project) map[resource.Kind]decide.Stream {
+	if len(f.Settings.Coprocs) == 0 {
+		return nil
+	}
+	all := make(map[resource.Kind]decide.Stream)
+	for _, c := range f.Settings.Coprocs {
+		s := p.Stream(resource.Kind(c.Type))
+		version, _ := f.DB.Versions.Get(s.JobVersion)
+		all[resource.Kind(c.Type)] = decide.Stream{
+			NoApps: slices.Contains(p.NoRscApps, c.Type), Backoff: s.NextTry, BackoffWhy: s.Why,
+			JobTime: f.stated(s.JobVersion, s.JobFpops), Latency: s.Latency,
+			Devices: version.Usage().Devices(), Estimates: jobsched.Estimator(s.Estimates),
+		}
+	}
+	return all
+}
+
+// usedOn is what a project got of coprocessors.
+func usedOn(used map[resource.Kind]float64) map[resource.Kind]float64 {
+	others := maps.Clone(used)
+	if delete(others, resource.CPU); len(others) == 0 {
+		return nil
+	}
+	return others
+}
+
 func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 	version, _ := f.DB.Versions.Get(r.Version)
 	unit := f.unit(r)
 	app := f.Accounts[r.Project].App(unit.AppName)
 	v := decide.Result{
 		ID: r.Name, Project: project, Phase: phase(r),
-		Usage:  resource.Usage{CPUs: cmp.Or(app.AvgNCPUs, version.AvgNCPUs), Memory: int64(unit.RscMemoryBound)},
+		Usage:  Usage(version, app, unit.RscMemoryBound, f.Processes[key].On),
 		Stated: f.stated(r.Version, unit.RscFpopsEst), Elapsed: r.Checkpoint.Elapsed, Fraction: r.Checkpoint.Fraction,
 		Received: r.Received, Deadline: r.ReportDeadline, Completed: r.Completed,
 		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended,

@@ -4,6 +4,7 @@
 package view
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -12,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -40,11 +42,11 @@ type Facts struct {
 	Times      protocol.TimeStats
 	Disk       Disk
 
-	DB      *state.DB          // what is durable
-	Debts   map[string]float64 // by project, CPU-seconds, as of the last pass
-	Used    map[string]float64 // CPU-seconds that each project got since
-	Elapsed time.Duration      // since the last pass, by a clock that does not jump
-	Last    decide.Decision    // the last pass
+	DB      *state.DB                            // what is durable
+	Debts   map[string]float64                   // by project, CPU-seconds, as of the last pass
+	Used    map[string]map[resource.Kind]float64 // what each project got since of each kind of processor, in seconds of a CPU
+	Elapsed time.Duration                        // since the last pass, by a clock that does not jump
+	Last    decide.Decision                      // the last pass
 
 	// What is happening.
 	Sessions         map[string]Conversation // by project, those under way
@@ -79,6 +81,7 @@ type Transfer struct {
 type Process struct {
 	Since    time.Time // it started or was resumed
 	Paused   bool      // it stays in memory and does nothing
+	On       []int     // numbers of the coprocessors that it was given
 	Progress *executor.Progress
 }
 
@@ -97,4 +100,14 @@ func (f *Facts) unit(r state.Result) state.Workunit {
 func (f *Facts) stated(version string, fpops float64) time.Duration {
 	v, _ := f.DB.Versions.Get(version)
 	return v.Stated(fpops, f.Host.Fpops)
+}
+
+// Usage is what a task of a version uses, as far as the volunteer does not set it.
+func Usage(v state.AppVersion, app settings.App, memory float64, on []int) resource.Usage {
+	u := v.Usage()
+	u.CPUs, u.Memory = cmp.Or(app.AvgNCPUs, u.CPUs), int64(memory)
+	if u.Coproc != nil {
+		u.Coproc.On = on
+	}
+	return u
 }

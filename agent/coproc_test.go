@@ -1,0 +1,89 @@
+package agent_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/resource"
+)
+
+// A task for a declared coprocessor is asked for, is told its device by its arguments and
+// init_data.xml, and is reported.
+func TestATaskOnACoprocessor(t *testing.T) {
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the recorded job is for x86_64-pc-linux-gnu")
+	}
+	const program = "#!/bin/sh\necho \"args: $*\" >&2\ngrep -E 'gpu_|ncpus' init_data.xml >&2\ntr a-z A-Z <in >out && echo 0 >boinc_finish_called\n"
+	rec := func(name string) answer { return recorded(t, "debian-7.20.5/plain/"+name+".response.http") }
+	reply := resigned(t, rec("002-scheduler"), program)
+	reply.body = bytes.Replace(reply.body, []byte("</app_version>"), []byte("<coproc><type>fake</type><count>0.5</count></coproc><gpu_ram>1000000</gpu_ram></app_version>"), 1)
+	done := rec("006-scheduler")
+	done.body = bytes.Replace(done.body, []byte("</scheduler_reply>"), []byte("<no_rsc_apps>CPU</no_rsc_apps></scheduler_reply>"), 1)
+	answers := withMaster(t, demoURL, reply, done)
+	answers["plain_1.00_x86_64-pc-linux-gnu"] = []answer{{code: 200, body: []byte(program)}}
+	answers["in_1"] = []answer{rec("003-download-in_1")}
+	answers[upload] = []answer{rec("005-upload")}
+	w := newWorld(t, demoURL, answers, nil)
+	declared := "[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 1e11\ndevice_nums = [3, 5]\n"
+	if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte(declared), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.start(t)
+	defer w.stop()
+	deadline := time.Now().Add(time.Minute)
+	for len(w.reports()) == 0 || len(w.after(t, 20*time.Millisecond).Tasks) > 0 {
+		if time.Now().After(deadline) {
+			t.Fatalf("not done: %+v", w.after(t, 0))
+		}
+	}
+	asked := w.request(t, 0).Coprocs
+	if len(asked) != 1 || asked[0].Kind != "fake" || asked[0].Count != 2 || asked[0].ReqSeconds != 1 || asked[0].PeakFlops != 1e11 {
+		t.Errorf("asked with %+v", asked)
+	}
+	res := w.reports()[0].Results[0]
+	for _, want := range []string{"args: --device 3\n", "<gpu_type>fake</gpu_type>", "<gpu_device_num>3</gpu_device_num>", "<gpu_usage>0.500000</gpu_usage>"} {
+		if !strings.Contains(res.StderrOut, want) {
+			t.Errorf("no %s in what the task saw:\n%s", want, res.StderrOut)
+		}
+	}
+	d, err := w.a.Decision(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := d.Snapshot.Projects[0]
+	if of := p.Others["fake"]; !p.NoCPUApps || of.JobTime == 0 || of.Latency == 0 || of.Devices != 0.5 || of.Estimates.Results != 1 || p.JobTime != 0 {
+		t.Errorf("learnt of its work for the device: %+v, for the CPUs %v", of, p.JobTime)
+	}
+	if len(d.Snapshot.Coprocs) != 1 || resource.Size(1, []resource.Pool{d.Snapshot.Coprocs[0].Pool}) <= 1 {
+		t.Errorf("the computer has %+v", d.Snapshot.Coprocs)
+	}
+}
+
+// Without the device, a task that needs it waits and says so.
+func TestATaskWhoseDeviceIsGone(t *testing.T) {
+	rec := func(name string) answer { return recorded(t, "debian-7.20.5/plain/"+name+".response.http") }
+	reply := resigned(t, rec("002-scheduler"), plainProgram)
+	reply.body = bytes.Replace(reply.body, []byte("</app_version>"), []byte("<coproc><type>NVIDIA</type><count>1</count></coproc></app_version>"), 1)
+	answers := withMaster(t, demoURL, reply)
+	answers["plain_1.00_x86_64-pc-linux-gnu"] = []answer{{code: 200, body: []byte(plainProgram)}}
+	answers["in_1"] = []answer{rec("003-download-in_1")}
+	w := newWorld(t, demoURL, answers, nil)
+	w.start(t)
+	defer w.stop()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		s := w.after(t, 20*time.Millisecond)
+		if len(s.Tasks) == 1 && strings.Contains(s.Tasks[0].Why, "It needs 1 NVIDIA GPU. This computer has none that tasks may use.") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("got %+v", s.Tasks)
+		}
+	}
+}
