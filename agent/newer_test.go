@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/prefs"
 )
@@ -45,7 +46,7 @@ func TestNewerVersions(t *testing.T) {
 				t.Errorf("after %v more: %q after %d questions, want %q after %d", step.after, got, n, step.want, step.asked)
 			}
 		}
-		if err := w.a.SetMode(t.Context(), true, prefs.Never, 0); err != nil {
+		if err := w.a.SetMode(t.Context(), control.Network, prefs.Never, 0); err != nil {
 			t.Fatal(err)
 		}
 		if w.after(t, 25*time.Hour); w.count("latest") != 3 {

@@ -285,7 +285,7 @@ func TestAbortCanBeUndone(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := w.a.SetMode(t.Context(), false, prefs.Never, 0); err != nil { // it cannot really run
+		if err := w.a.SetMode(t.Context(), control.Computing, prefs.Never, 0); err != nil { // it cannot really run
 			t.Fatal(err)
 		}
 		do(control.AbortSoon)

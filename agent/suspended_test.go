@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/prefs"
 )
@@ -26,16 +27,16 @@ func TestSuspensionsAreLogged(t *testing.T) {
 	}
 	w.run(func(t *testing.T) {
 		w.after(t, 6*time.Hour) // from 0 to 6: suspended, resumed, suspended
-		set := func(network bool, kind prefs.ModeKind) {
-			if err := w.a.SetMode(t.Context(), network, kind, 0); err != nil {
+		set := func(what control.Activity, kind prefs.ModeKind) {
+			if err := w.a.SetMode(t.Context(), what, kind, 0); err != nil {
 				t.Fatal(err)
 			}
 			w.after(t, time.Minute)
 		}
-		set(false, prefs.Never)
-		set(false, prefs.Always)
-		set(true, prefs.Never)
-		set(true, prefs.Always)
+		set(control.Computing, prefs.Never)
+		set(control.Computing, prefs.Always)
+		set(control.Network, prefs.Never)
+		set(control.Network, prefs.Always)
 		log, err := w.a.Log(t.Context(), 0)
 		if err != nil {
 			t.Fatal(err)

@@ -180,7 +180,7 @@ func requests(t *testing.T) (list []situation) {
 		}, "Attach to a project with applications for this computer's processors."},
 		{workfetch.GPUStopped, func(s *decide.Snapshot) {
 			alone(s).NoCPUApps = true
-			s.Coprocs = gpus(1, prefs.Permission{Code: prefs.ByUser, Why: "You suspended GPU computing.", Asked: true})
+			s.Coprocs = gpus(1, prefs.Permission{Code: prefs.ByUser, Why: "You suspended computing on GPUs.", Asked: true})
 		}, "starling mode auto --gpu"},
 		{workfetch.TooManyUpload, func(s *decide.Snapshot) {
 			alone(s)
@@ -243,7 +243,7 @@ func tasks(t *testing.T) (list []situation) {
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA, Memory: 6 << 30}
 		}, "If the device will not come back, abort the task: starling task abort " + me},
 		{jobsched.GPUStopped, func(s *decide.Snapshot, r *decide.Result) {
-			s.Coprocs = gpus(1, prefs.Permission{Code: "gpu_in_use", Why: "GPUs are not used while you use the computer (run_gpu_if_user_active)."})
+			s.Coprocs = gpus(1, prefs.Default().MayUseGPUs(prefs.Conditions{Now: now, IdleKnown: true}, prefs.Mode{}))
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA}
 		}, "Set run_gpu_if_user_active, or wait until the computer is idle."},
 		{jobsched.Limited, func(s *decide.Snapshot, r *decide.Result) {

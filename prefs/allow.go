@@ -134,6 +134,24 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 	return Permission{}
 }
 
+// MayUseGPUs tells whether tasks may run on coprocessors, where they may run at all.
+func (p Prefs) MayUseGPUs(c Conditions, m Mode) Permission {
+	switch m.At(c.Now) {
+	case Always:
+		return Permission{}
+	case Never:
+		return Permission{Code: ByUser, Why: "You suspended computing on GPUs" + until(m.Until, c.Now) + ".", Until: m.Until, Asked: true}
+	case Auto:
+	}
+	if p.InUse(c) && !p.RunGPUIfUserActive {
+		return Permission{
+			Code: UserActive, Why: fmt.Sprintf("GPUs are not used: the computer is in use, or was in the last %s (run_gpu_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
+			Until: c.Now.Add(time.Duration(p.IdleTimeToRun*float64(time.Minute)) - c.Idle),
+		}
+	}
+	return Permission{}
+}
+
 // MayTransfer tells whether servers may be contacted and files moved.
 func (p Prefs) MayTransfer(c Conditions, m Mode) Permission {
 	switch m.At(c.Now) {

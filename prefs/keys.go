@@ -58,6 +58,8 @@ var keys = []Key{
 		func(p *Prefs) *bool { return &p.RunOnBatteries }),
 	yesNo("run_if_user_active", "compute while the computer is in use",
 		func(p *Prefs) *bool { return &p.RunIfUserActive }),
+	yesNo("run_gpu_if_user_active", "compute on GPUs and other coprocessors while the computer is in use",
+		func(p *Prefs) *bool { return &p.RunGPUIfUserActive }),
 	number("idle_time_to_run", "the computer counts as idle after this long without input",
 		func(p *Prefs) *float64 { return &p.IdleTimeToRun }),
 	number("suspend_if_no_recent_input", "stop computing after this long without input, so that the computer can sleep; 0: never",

@@ -3,7 +3,7 @@
 // when they let the computer compute. It is policy: values in, values out.
 //
 // Names, units and defaults are BOINC's. Those of BOINC's that have no effect here
-// (modems, GPUs, mobile phones) are refused in a volunteer's file like any unknown
+// (modems, mobile phones) are refused in a volunteer's file like any unknown
 // key, rather than taken and ignored.
 package prefs
 
@@ -15,6 +15,7 @@ type Prefs struct {
 	// When to compute.
 	RunOnBatteries         bool    `toml:"run_on_batteries"`
 	RunIfUserActive        bool    `toml:"run_if_user_active"`
+	RunGPUIfUserActive     bool    `toml:"run_gpu_if_user_active"`
 	IdleTimeToRun          float64 `toml:"idle_time_to_run"`
 	SuspendIfNoRecentInput float64 `toml:"suspend_if_no_recent_input"`
 	SuspendCPUUsage        float64 `toml:"suspend_cpu_usage"`

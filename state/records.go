@@ -38,7 +38,7 @@ type Host struct {
 	Times   Times        `json:"times,omitzero"`
 	RunMode prefs.Mode   `json:"-"` // what a person wants for now
 	NetMode prefs.Mode   `json:"-"`
-	GPUMode prefs.Mode   `json:"-"`                // only told back
+	GPUMode prefs.Mode   `json:"-"`
 	Traffic []Traffic    `json:"traffic,omitzero"` // of the last days
 }
 

@@ -129,17 +129,21 @@ func (a *API) findTask(project, name string) (key string, r state.Result, err er
 	return "", r, fmt.Errorf("%d projects have a task called %s; name the project as well", found, name)
 }
 
-// SetMode sets what a person wants for now: computing, or with network set the
-// use of the network. After the given time, if above 0, the preferences hold
-// again.
-func (a *API) SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error {
+// SetMode sets what a person wants of an activity for now. After the given time, if above 0,
+// the preferences hold again.
+func (a *API) SetMode(ctx context.Context, what control.Activity, kind prefs.ModeKind, d time.Duration) error {
 	return a.core.Do(ctx, func() error {
 		m := prefs.ModeFor(kind, d, time.Now())
 		h, _ := a.core.DB.Hosts.Get(state.Self)
-		if network {
-			h.NetMode = m
-		} else {
+		switch what {
+		case control.Computing:
 			h.RunMode = m
+		case control.Network:
+			h.NetMode = m
+		case control.GPUs:
+			h.GPUMode = m
+		default:
+			return fmt.Errorf("unknown activity %q; the mode is set of computing, network or gpu", what)
 		}
 		return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Hosts.Put(tx, state.Self, h) })
 	})

@@ -51,7 +51,7 @@ type Steerer interface {
 	SteerTask(ctx context.Context, project, name string, what TaskAction) error
 	// SetMode sets the mode of computing or of the network, until changed or for a
 	// time.
-	SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error
+	SetMode(ctx context.Context, what Activity, kind prefs.ModeKind, d time.Duration) error
 }
 
 // A TransferSteerer tries a transfer again now, or gives its file up.

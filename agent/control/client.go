@@ -125,10 +125,10 @@ func (c *Client) SteerTask(ctx context.Context, project, name string, what TaskA
 	return c.call(ctx, http.MethodPost, "task", url.Values{"project": {project}, "task": {name}, "action": {string(what)}}, nil)
 }
 
-// SetMode sets the mode of computing or of the network; with d = 0 it stays until changed.
-func (c *Client) SetMode(ctx context.Context, network bool, kind prefs.ModeKind, d time.Duration) error {
+// SetMode sets the mode of an activity; with d = 0 it stays until changed.
+func (c *Client) SetMode(ctx context.Context, what Activity, kind prefs.ModeKind, d time.Duration) error {
 	return c.call(ctx, http.MethodPost, "mode", url.Values{
-		"network": {strconv.FormatBool(network)}, "mode": {modeNames[kind]}, "for": {d.String()},
+		"of": {string(what)}, "network": {strconv.FormatBool(what == Network)}, "mode": {modeNames[kind]}, "for": {d.String()},
 	}, nil)
 }
 

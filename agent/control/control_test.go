@@ -51,8 +51,8 @@ func (a *agent) SteerTask(_ context.Context, project, name string, what control.
 	return a.err
 }
 
-func (a *agent) SetMode(_ context.Context, network bool, kind prefs.ModeKind, d time.Duration) error {
-	a.steered = append(a.steered, fmt.Sprint(network, " ", kind, " ", d))
+func (a *agent) SetMode(_ context.Context, what control.Activity, kind prefs.ModeKind, d time.Duration) error {
+	a.steered = append(a.steered, fmt.Sprint(what == control.Network, " ", kind, " ", d))
 	return a.err
 }
 
@@ -153,7 +153,7 @@ func TestClientAndServer(t *testing.T) {
 	if err := errors.Join(
 		c.SteerProject(t.Context(), odd, control.UpdateProject),
 		c.SteerTask(t.Context(), odd, "r&0", control.AbortTask),
-		c.SetMode(t.Context(), true, prefs.Never, 90*time.Minute),
+		c.SetMode(t.Context(), control.Network, prefs.Never, 90*time.Minute),
 		c.Attach(t.Context(), odd, "k&y"),
 		c.Detach(t.Context(), odd),
 		c.SetPrefsFile(t.Context(), "# ä&=\n"),

@@ -19,6 +19,16 @@ import (
 	"github.com/starling-grid/starling/protocol"
 )
 
+// An Activity is what a mode is for.
+type Activity string
+
+// The activities. The zero value is Computing, on the CPUs and everything else.
+const (
+	Computing Activity = ""
+	Network   Activity = "network"
+	GPUs      Activity = "gpu" // computing on coprocessors
+)
+
 // A ProjectAction is what a person can have done to a project.
 type ProjectAction string
 
@@ -109,7 +119,11 @@ func routes(a Agent) *http.ServeMux {
 		d, errTime := time.ParseDuration(r.PostFormValue("for"))
 		err := errors.Join(errKind, errTime)
 		if err == nil {
-			err = a.SetMode(r.Context(), r.PostFormValue("network") == "true", kind, d)
+			what := Activity(r.PostFormValue("of"))
+			if r.PostFormValue("network") == "true" { // of programs of version 0.1
+				what = Network
+			}
+			err = a.SetMode(r.Context(), what, kind, d)
 		}
 		answer(w, struct{}{}, err)
 	})

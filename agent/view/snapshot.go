@@ -35,7 +35,7 @@ func (f *Facts) Snapshot() decide.Snapshot {
 	}
 	s.Compute = f.disk(s.Compute)
 	for _, p := range f.Settings.Pools(f.Host.Fpops) {
-		s.Coprocs = append(s.Coprocs, decide.Pool{Pool: p, OnFrac: s.OnFrac, Compute: f.gpus()})
+		s.Coprocs = append(s.Coprocs, decide.Pool{Pool: p, OnFrac: s.OnFrac, Compute: f.Prefs.MayUseGPUs(c, h.GPUMode)})
 	}
 	limits := f.limits(&s)
 	index := make(map[string]int)
@@ -49,14 +49,6 @@ func (f *Facts) Snapshot() decide.Snapshot {
 		s.Results = append(s.Results, v)
 	}
 	return s
-}
-
-// gpus is whether tasks may use coprocessors.
-func (f *Facts) gpus() prefs.Permission {
-	if m := f.host().GPUMode; m.At(f.Now) == prefs.Never {
-		return prefs.Permission{Code: prefs.ByUser, Why: "You suspended GPU computing.", Asked: true, Until: m.Until}
-	}
-	return prefs.Permission{}
 }
 
 // limits puts the volunteer's limits on tasks at once into a snapshot, and returns

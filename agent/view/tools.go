@@ -38,6 +38,7 @@ type Tools struct {
 	RunMode  prefs.Mode
 	NetMode  prefs.Mode
 	GPUMode  prefs.Mode
+	GPUs     prefs.Permission // may tasks use coprocessors?
 
 	Manager          state.Manager
 	Projects         []ToolsProject
@@ -96,7 +97,7 @@ func (f *Facts) Tools() Tools {
 	h := f.host()
 	v := Tools{
 		Now: f.Now, Settings: f.Settings, Version: f.Version, Platforms: f.Platforms, DataDir: f.DataDir, Since: f.Since,
-		Host: f.Host, Times: f.Times, Prefs: f.Prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode, GPUMode: h.GPUMode,
+		Host: f.Host, Times: f.Times, Prefs: f.Prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode, GPUMode: h.GPUMode, GPUs: f.Prefs.MayUseGPUs(f.Conditions, h.GPUMode),
 		Compute: f.Last.Snapshot.Compute, Network: f.Last.Snapshot.Network, Traffic: h.Traffic, Override: f.Override(),
 	}
 	if f.Newer != nil {

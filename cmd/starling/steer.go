@@ -138,11 +138,9 @@ func taskCmd(o *options) *cobra.Command {
 }
 
 // modeSaid confirms a mode.
-func modeSaid(network bool, kind prefs.ModeKind, d time.Duration, now time.Time) string {
-	what, flag := "Computing", ""
-	if network {
-		what, flag = "The network", " --network"
-	}
+func modeSaid(of control.Activity, kind prefs.ModeKind, d time.Duration, now time.Time) string {
+	what := map[control.Activity]string{control.Computing: "Computing", control.Network: "The network", control.GPUs: "Computing on GPUs"}[of]
+	flag := map[control.Activity]string{control.Network: " --network", control.GPUs: " --gpu"}[of]
 	if kind == prefs.Auto {
 		return what + " follows the preferences."
 	}
@@ -154,12 +152,12 @@ func modeSaid(network bool, kind prefs.ModeKind, d time.Duration, now time.Time)
 }
 
 func modeCmd(o *options) *cobra.Command {
-	var network bool
+	var network, gpu bool
 	var d time.Duration
 	cmd := &cobra.Command{
 		Use:       "mode always|auto|never",
 		Short:     "Set when to compute: always, by preferences (auto), or never",
-		Long:      "Set when to compute: always, according to the preferences (auto), or never. With --network, set the same for transfers and contacts instead. With --for, the mode returns to auto after that time.",
+		Long:      "Set when to compute: always, according to the preferences (auto), or never. With --network, set the same for transfers and contacts instead, with --gpu for computing on GPUs and other coprocessors. With --for, the mode returns to auto after that time.",
 		Example:   "  starling mode never --for 2h\n  starling mode auto\n  starling mode never --network --for 8h",
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"always", "auto", "never"},
@@ -168,14 +166,23 @@ func modeCmd(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := o.reached(o.client().SetMode(cmd.Context(), network, kind, d)); err != nil {
+			what := control.Computing
+			switch {
+			case network:
+				what = control.Network
+			case gpu:
+				what = control.GPUs
+			}
+			if err := o.reached(o.client().SetMode(cmd.Context(), what, kind, d)); err != nil {
 				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), modeSaid(network, kind, d, time.Now()))
+			fmt.Fprintln(cmd.OutOrStdout(), modeSaid(what, kind, d, time.Now()))
 			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&network, "network", false, "set the mode of the network instead of computing")
+	cmd.Flags().BoolVar(&gpu, "gpu", false, "set the mode of computing on GPUs only")
+	cmd.MarkFlagsMutuallyExclusive("network", "gpu")
 	cmd.Flags().DurationVar(&d, "for", 0, "how long, such as 90m or 8h (default: until changed)")
 	return cmd
 }

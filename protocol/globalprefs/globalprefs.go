@@ -38,6 +38,7 @@ func yesNo(name string, def float64) Key { return Key{Name: name, Default: def, 
 var all = []Key{
 	yesNo("run_on_batteries", 0),
 	yesNo("run_if_user_active", 1),
+	yesNo("run_gpu_if_user_active", 0),
 	{"idle_time_to_run", "minutes", 3, 0, 9999},
 	{"suspend_if_no_recent_input", "minutes", 0, 0, 1e6},
 	{"suspend_cpu_usage", "percent", 25, 0, 100},

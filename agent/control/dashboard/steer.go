@@ -88,7 +88,11 @@ func (s *Server) mode(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("%v minutes: the duration must be between 0 and one year", q.Minutes)
 	}
 	if err == nil {
-		err = s.Agent.SetMode(r.Context(), q.Network, kind, time.Duration(q.Minutes*float64(time.Minute)))
+		what := control.Computing
+		if q.Network {
+			what = control.Network
+		}
+		err = s.Agent.SetMode(r.Context(), what, kind, time.Duration(q.Minutes*float64(time.Minute)))
 	}
 	answer(w, struct{}{}, err)
 }

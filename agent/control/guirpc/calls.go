@@ -52,7 +52,7 @@ func table() map[string]call {
 		"project_detach": (*request).detach,
 		"suspend_result": task(control.SuspendTask), "resume_result": task(control.ResumeTask), "abort_result": task(control.AbortTask),
 		"retry_file_transfer": transfer(false), "abort_file_transfer": transfer(true),
-		"set_run_mode": setMode(false), "set_network_mode": setMode(true), "set_gpu_mode": (*request).setGPUMode,
+		"set_run_mode": setMode(control.Computing), "set_network_mode": setMode(control.Network), "set_gpu_mode": setMode(control.GPUs),
 
 		"project_attach": (*request).attach, "project_attach_poll": (*request).attachPoll,
 		"get_project_config": (*request).projectConfig, "get_project_config_poll": poll("get_project_config"),

@@ -34,6 +34,7 @@ func (d desk) Tools(context.Context) (view.Tools, error) {
 	v := view.Tools{
 		Platforms: []string{"x86_64-pc-linux-gnu"}, Prefs: prefs.Merge(), Now: time.Now(), DataDir: d.dir, Settings: s,
 		Newer: control.Release{Version: "9.9.9", URL: "https://starling.example/"}, GPUMode: d.host.GPUMode,
+		GPUs: prefs.Default().MayUseGPUs(prefs.Conditions{Now: time.Now()}, d.host.GPUMode),
 	}
 	good, _, errAccounts := settings.LoadAccounts(d.dir)
 	if err == nil {
@@ -58,16 +59,21 @@ func (d desk) ChangeHost(_ context.Context, change func(*state.Host)) error {
 	return nil
 }
 
-func (desk) ReloadSettings(context.Context) error                               { return nil }
-func (desk) Reload(context.Context) error                                       { return nil }
-func (desk) Benchmark(context.Context) error                                    { return nil }
-func (desk) Quit()                                                              {}
-func (desk) Detach(context.Context, string) error                               { return nil }
-func (desk) SetPrefsOverride(context.Context, prefs.Layer) error                { return nil }
-func (desk) Attach(context.Context, string, protocol.Authenticator) error       { return nil }
-func (desk) SteerProject(context.Context, string, control.ProjectAction) error  { return nil }
-func (desk) SteerTransfer(context.Context, string, string, bool) error          { return nil }
-func (desk) SetMode(context.Context, bool, prefs.ModeKind, time.Duration) error { return nil }
+func (desk) ReloadSettings(context.Context) error                              { return nil }
+func (desk) Reload(context.Context) error                                      { return nil }
+func (desk) Benchmark(context.Context) error                                   { return nil }
+func (desk) Quit()                                                             {}
+func (desk) Detach(context.Context, string) error                              { return nil }
+func (desk) SetPrefsOverride(context.Context, prefs.Layer) error               { return nil }
+func (desk) Attach(context.Context, string, protocol.Authenticator) error      { return nil }
+func (desk) SteerProject(context.Context, string, control.ProjectAction) error { return nil }
+func (desk) SteerTransfer(context.Context, string, string, bool) error         { return nil }
+func (d desk) SetMode(_ context.Context, what control.Activity, kind prefs.ModeKind, t time.Duration) error {
+	if what == control.GPUs {
+		d.host.GPUMode = prefs.ModeFor(kind, t, time.Now())
+	}
+	return nil
+}
 func (desk) ProjectConfig(context.Context, string) (*protocol.ProjectConfig, error) {
 	return nil, os.ErrDeadlineExceeded
 }

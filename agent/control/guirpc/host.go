@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -62,22 +63,13 @@ func (r *request) setLanguage() string {
 	return outcome(r.srv.Agent.ChangeHost(r.ctx, func(h *state.Host) { h.Language = strings.ReplaceAll(l, "_", "-") }))
 }
 
-// setGPUMode keeps the mode and reports it. No GPU is used in any.
-func (r *request) setGPUMode() string {
-	kind, d, ok := r.mode()
-	if !ok {
-		return errorText("Missing mode")
-	}
-	return outcome(r.srv.Agent.ChangeHost(r.ctx, func(h *state.Host) { h.GPUMode = prefs.ModeFor(kind, d, time.Now()) }))
-}
-
-func setMode(network bool) func(*request) string {
+func setMode(what control.Activity) func(*request) string {
 	return func(r *request) string {
 		kind, d, ok := r.mode()
 		if !ok {
 			return errorText("Missing mode")
 		}
-		return outcome(r.srv.Agent.SetMode(r.ctx, network, kind, d))
+		return outcome(r.srv.Agent.SetMode(r.ctx, what, kind, d))
 	}
 }
 

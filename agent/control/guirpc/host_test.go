@@ -9,7 +9,7 @@ import (
 	"github.com/starling-grid/starling/prefs"
 )
 
-// The mode of GPUs is kept and told back, though none is used.
+// The mode of GPUs is kept and told back.
 func TestGPUMode(t *testing.T) {
 	p, d := sitDown(t, "")
 	contains(t, "at first", p.call("<get_cc_status/>"), "<gpu_suspend_reason>0<", "<gpu_mode>2<", "<gpu_mode_perm>2<", "<gpu_mode_delay>0.0")

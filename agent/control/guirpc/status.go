@@ -48,10 +48,10 @@ func modeNumber(k prefs.ModeKind) int64 {
 	return 2
 }
 
-// gpus says whether GPUs might compute, if there were any for the agent.
+// gpus says whether GPUs may compute.
 func gpus(v view.Tools) prefs.Permission {
-	if !v.Compute.Denied() && v.GPUMode.At(v.Now) == prefs.Never {
-		return prefs.Permission{Code: prefs.ByUser, Why: "You suspended GPU computing."}
+	if !v.Compute.Denied() {
+		return v.GPUs
 	}
 	return v.Compute
 }
