@@ -42,6 +42,9 @@ func TestATaskOnACoprocessor(t *testing.T) {
 			t.Fatalf("not done: %+v", w.after(t, 0))
 		}
 	}
+	if s := w.after(t, 0); len(s.Coprocs) != 1 || s.Coprocs[0] != "2 fakes" {
+		t.Errorf("status: %q", s.Coprocs)
+	}
 	asked := w.request(t, 0).Coprocs
 	if len(asked) != 1 || asked[0].Kind != "fake" || asked[0].Count != 2 || asked[0].ReqSeconds != 1 || asked[0].PeakFlops != 1e11 {
 		t.Errorf("asked with %+v", asked)

@@ -83,7 +83,7 @@ func (h HostInfo) writeInner(w *bxml.Writer) {
 	w.Text("os_name", h.OSName)
 	w.Text("os_version", h.OSVersion)
 	w.TextIf("product_name", h.ProductName)
-	w.Int("n_usable_coprocs", 0)
+	w.Int("n_usable_coprocs", int64(h.Coprocs))
 }
 
 func scanDiskUsage(s *bxml.Scanner) (d DiskUsage) {

@@ -154,6 +154,7 @@ type HostInfo struct {
 	OSName      string
 	OSVersion   string
 	ProductName string // "" if it is not known
+	Coprocs     int    // usable coprocessors
 }
 
 // DiskUsage is what BOINC holds of the disk, in bytes: all of it, the project, and

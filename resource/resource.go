@@ -5,7 +5,11 @@
 // or on coprocessors of one kind, which it feeds from a part of a CPU.
 package resource
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 // A Kind is a kind of processor, by BOINC's name for it. Kinds other than these are
 // generic: any name that a volunteer and a project agree on.
@@ -102,6 +106,35 @@ func (u Usage) Kind() Kind {
 		return u.Coproc.Kind
 	}
 	return CPU
+}
+
+// String is what it uses in words for people: "0.2 CPUs + 1 NVIDIA GPU (device 0)".
+func (u Usage) String() string {
+	n := u.CPUs
+	if n <= 0 && u.Coproc == nil {
+		n = 1
+	}
+	text := amount(n, string(CPU))
+	if u.Coproc == nil {
+		return text
+	}
+	text += " + " + amount(u.Devices(), u.Kind().String())
+	if on := u.Coproc.On; len(on) > 0 {
+		numbers := make([]string, len(on))
+		for i, n := range on {
+			numbers[i] = strconv.Itoa(n)
+		}
+		text += " (device " + strings.Join(numbers, ", ") + ")"
+	}
+	return text
+}
+
+func amount(n float64, of string) string {
+	text := strconv.FormatFloat(n, 'g', 3, 64) + " " + of
+	if n != 1 {
+		text += "s"
+	}
+	return text
 }
 
 // Devices is how many devices it uses, above 0; 0 for a task on the CPUs.

@@ -99,6 +99,18 @@ func TestFeeding(t *testing.T) {
 	}
 }
 
+func TestUsageInWords(t *testing.T) {
+	for want, u := range map[string]resource.Usage{
+		"1 CPU":                                  {},
+		"0.2 CPUs + 0.5 NVIDIA GPUs (device 1)":  on(0.5, 1),
+		"0.2 CPUs + 2 NVIDIA GPUs (device 0, 3)": on(2, 0, 3),
+	} {
+		if got := u.String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestSpeed(t *testing.T) {
 	if got := on(0.5).Speed(4, pool(2)); got != 25 {
 		t.Errorf("half a GPU of weight 50: %v", got)

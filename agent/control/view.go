@@ -11,6 +11,7 @@ type Status struct {
 	DataDir    string    `json:"data_dir"`
 	CPUs       int       `json:"cpus"`              // that may be used
 	Bounded    string    `json:"bounded,omitempty"` // what the system itself bounds of each task, by control groups
+	Coprocs    []string  `json:"coprocs,omitempty"` // coprocessors that tasks may use: "2 NVIDIA GPUs"
 	Compute    string    `json:"compute,omitempty"` // why tasks may not run now; "" if they may
 	Network    string    `json:"network,omitempty"` // why the network is not used now
 	RunMode    string    `json:"run_mode"`          // always, auto or never
@@ -126,6 +127,9 @@ type Task struct {
 	Suspended  bool      `json:"suspended,omitempty"` // by the volunteer
 	Why        string    `json:"why"`                 // why it is not further
 	PID        int       `json:"pid,omitempty"`
+	// Resources is what it uses of the processors: "0.2 CPUs + 1 NVIDIA GPU (device 0)". It
+	// is set for a task on coprocessors.
+	Resources string `json:"resources,omitempty"`
 }
 
 // An Xfer is a file on its way.

@@ -53,6 +53,7 @@ func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *proto
 			w.ReqSeconds, w.ReqInstances = of.Seconds, of.Instances
 		}
 		r.Coprocs = append(r.Coprocs, w)
+		r.Host.Coprocs += w.Count
 	}
 	t.listHeld(r, p.MasterURL)
 	r.Trickles = t.Life.Trickles(p.MasterURL)

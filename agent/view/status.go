@@ -37,6 +37,9 @@ func (f *Facts) Status() control.Status {
 	}
 	s.Manager, s.Achieved = f.manager(), f.achieved()
 	seen := f.Last.Snapshot
+	for _, p := range f.Settings.Pools(f.Host.Fpops) {
+		s.Coprocs = append(s.Coprocs, words.Count(len(p.Devices), p.Kind.String()))
+	}
 	if seen.CPUs > 0 { // fewer perhaps than while the computer is in use, or more
 		s.CPUs = seen.CPUs
 	}
@@ -123,6 +126,7 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		Fraction: r.Checkpoint.Fraction, CPUTime: max(r.CPUTime, r.Checkpoint.CPUTime).Seconds(),
 		Elapsed:  max(r.Elapsed, r.Checkpoint.Elapsed).Seconds(),
 		Deadline: r.ReportDeadline, ExitStatus: r.ExitStatus, Suspended: r.Suspended,
+		Resources: f.resources(key, r),
 	}
 	if p := f.Processes[key].Progress; p != nil {
 		t.Running, t.PID = !p.Suspended, p.PID
@@ -142,11 +146,22 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		t.Remaining, t.Late = j.Remaining.Seconds(), j.Late.Seconds()
 		lateness = j.Lateness()
 	}
-	t.Why = f.why(r, t)
+	if t.Why = f.why(r, t); t.Running && t.Resources != "" {
+		t.Why = "Running with " + t.Resources + "."
+	}
 	if lateness != "" {
 		t.Why += " " + lateness
 	}
 	return t
+}
+
+// resources is what a result on coprocessors uses; "" for one on the CPUs.
+func (f *Facts) resources(key string, r state.Result) string {
+	v, _ := f.DB.Versions.Get(r.Version)
+	if v.Coproc == "" {
+		return ""
+	}
+	return Usage(v, f.Accounts[r.Project].App(v.AppName), 0, f.Processes[key].On).String()
 }
 
 // why says in one sentence why a result is not further.

@@ -72,6 +72,7 @@ type ToolsResult struct {
 	Progress  executor.Progress
 	Remaining time.Duration
 	Why       string // why it does not run
+	Resources string // what it uses, if that is not only CPUs
 	Waiting   bool   // for something of its own, which Why tells: not for a CPU, nor for computing to resume
 }
 
@@ -97,7 +98,7 @@ func (f *Facts) Tools() Tools {
 	h := f.host()
 	v := Tools{
 		Now: f.Now, Settings: f.Settings, Version: f.Version, Platforms: f.Platforms, DataDir: f.DataDir, Since: f.Since,
-		Host: f.Host, Times: f.Times, Prefs: f.Prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode, GPUMode: h.GPUMode, GPUs: f.Prefs.MayUseGPUs(f.Conditions, h.GPUMode),
+		Host: f.toolsHost(), Times: f.Times, Prefs: f.Prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode, GPUMode: h.GPUMode, GPUs: f.Prefs.MayUseGPUs(f.Conditions, h.GPUMode),
 		Compute: f.Last.Snapshot.Compute, Network: f.Last.Snapshot.Network, Traffic: h.Traffic, Override: f.Override(),
 	}
 	if f.Newer != nil {
@@ -157,7 +158,7 @@ func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
 		v.Units = append(v.Units, x.Workunit)
 	}
 	for key, r := range f.DB.Results.Of(u) {
-		x := ToolsResult{Result: r, Active: r.Slot != state.NoSlot}
+		x := ToolsResult{Result: r, Active: r.Slot != state.NoSlot, Resources: f.resources(key, r)}
 		if run, ok := f.Processes[key]; ok {
 			x.Process, x.Scheduled = true, !run.Paused
 			if run.Progress != nil {
@@ -166,9 +167,18 @@ func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
 		}
 		if seen, plan, ok := f.Last.Result(r.Project, r.Name); ok {
 			x.Remaining, x.Why = plan.Remaining, plan.Text
-			x.Waiting = seen.Phase == decide.Runnable && plan.Code != jobsched.NoCPU && plan.Code != jobsched.Stopped
+			x.Waiting = seen.Phase == decide.Runnable && plan.Code != jobsched.NoCPU && plan.Code != jobsched.NoGPU && plan.Code != jobsched.Stopped
 		}
 		v.Results = append(v.Results, x)
 	}
 	return v
+}
+
+// toolsHost is the computer, with what tasks may use of it.
+func (f *Facts) toolsHost() protocol.HostInfo {
+	h := f.Host
+	for _, p := range f.Settings.Pools(h.Fpops) {
+		h.Coprocs += len(p.Devices)
+	}
+	return h
 }

@@ -48,7 +48,7 @@ func statusCmd(o *options) *cobra.Command {
 			}
 		}
 		showLate(w, s.Tasks)
-		fmt.Fprintf(w, "%s, %d running on %s, %s.\n", words.Count(len(s.Tasks), "task"), running, words.Count(s.CPUs, "CPU"), words.Count(len(s.Transfers), "transfer"))
+		fmt.Fprintf(w, "%s, %d running on %s, %s.\n", words.Count(len(s.Tasks), "task"), running, strings.Join(append([]string{words.Count(s.CPUs, "CPU")}, s.Coprocs...), " and "), words.Count(len(s.Transfers), "transfer"))
 		if s.Achieved != nil {
 			fmt.Fprintln(w, achieved(*s.Achieved))
 		}

@@ -74,6 +74,7 @@ func (d desk) SetMode(_ context.Context, what control.Activity, kind prefs.ModeK
 	}
 	return nil
 }
+
 func (desk) ProjectConfig(context.Context, string) (*protocol.ProjectConfig, error) {
 	return nil, os.ErrDeadlineExceeded
 }

@@ -49,6 +49,7 @@ func writeResult(w *bxml.Writer, v view.Tools, p view.ToolsProject, r view.Tools
 	w.Flag("suspended_via_gui", r.Suspended)
 	w.Flag("project_suspended_via_gui", p.Account.Suspended)
 	w.Flag("report_immediately", r.ReportImmediately)
+	w.TextIf("resources", r.Resources)
 	w.Flag("edf_scheduled", r.Urgent)
 	if r.Waiting && !r.Scheduled && r.Computing() && !r.Suspended {
 		w.Flag("scheduler_wait", true)
