@@ -34,6 +34,15 @@ func TestATaskOnACoprocessor(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte(declared), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	path := settings.AccountPath(w.dir, demoURL)
+	account, err := os.ReadFile(path)
+	if err == nil {
+		own := "[[exclude_gpu]]\ntype = \"fake\"\ndevice_nums = [3]\n[[app]]\nname = \"plain\"\ngpu_usage = 0.25\n"
+		err = os.WriteFile(path, append(account, own...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	w.start(t)
 	defer w.stop()
 	deadline := time.Now().Add(time.Minute)
@@ -50,7 +59,7 @@ func TestATaskOnACoprocessor(t *testing.T) {
 		t.Errorf("asked with %+v", asked)
 	}
 	res := w.reports()[0].Results[0]
-	for _, want := range []string{"args: --device 3\n", "<gpu_type>fake</gpu_type>", "<gpu_device_num>3</gpu_device_num>", "<gpu_usage>0.500000</gpu_usage>"} {
+	for _, want := range []string{"args: --device 5\n", "<gpu_type>fake</gpu_type>", "<gpu_device_num>5</gpu_device_num>", "<gpu_usage>0.250000</gpu_usage>"} {
 		if !strings.Contains(res.StderrOut, want) {
 			t.Errorf("no %s in what the task saw:\n%s", want, res.StderrOut)
 		}

@@ -144,7 +144,7 @@ func (l *Life) Account(now time.Time) {
 		}
 		if r, ok := l.DB.Results.Get(run.key); ok {
 			v, _ := l.DB.Versions.Get(r.Version)
-			u := v.Usage()
+			u := view.Usage(v, l.Accounts[r.Project])
 			speed := max(v.AvgNCPUs, 1)
 			if u.Coproc != nil {
 				speed = u.Speed(l.Host.NCPUs, pools)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
@@ -74,8 +75,8 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	init.ResourceShareFraction = l.ShareFraction(r.Project)
 	init.CheckpointPeriod = l.Prefs.CheckpointPeriod()
 	init.NCPUs = max(cmp.Or(app.AvgNCPUs, v.AvgNCPUs), 1)
-	if use := v.Usage(); len(on) > 0 {
-		init.GPUType, init.GPUDeviceNum, init.GPUUsage, init.NCPUs = v.Coproc, on[0], use.Devices(), cmp.Or(app.AvgNCPUs, use.CPUs)
+	if use := view.Usage(v, l.Accounts[r.Project]); len(on) > 0 {
+		init.GPUType, init.GPUDeviceNum, init.GPUUsage, init.NCPUs = v.Coproc, on[0], use.Devices(), use.CPUs
 		for _, n := range on {
 			t.Args = append(t.Args, "--device", strconv.Itoa(n))
 		}

@@ -77,3 +77,25 @@ func (s Settings) Pools(cpu float64) []resource.Pool {
 	}
 	return pools
 }
+
+// An ExcludeGPU keeps a project's tasks off some coprocessors.
+type ExcludeGPU struct {
+	Type    string `toml:"type" about:"kind of coprocessor, such as NVIDIA; empty: all"`
+	Devices []int  `toml:"device_nums" about:"numbers of the devices; not set: all of that kind"`
+	App     string `toml:"app" about:"short name of the application that may not use them; empty: all"`
+}
+
+// Excluded are the numbers of the devices of a pool that an application may not use.
+func (a Account) Excluded(app string, p resource.Pool) (numbers []int) {
+	for _, x := range a.ExcludeGPUs {
+		if x.Type != "" && x.Type != string(p.Kind) || x.App != "" && x.App != app {
+			continue
+		}
+		for _, d := range p.Devices {
+			if len(x.Devices) == 0 || slices.Contains(x.Devices, d.Number) {
+				numbers = append(numbers, d.Number)
+			}
+		}
+	}
+	return numbers
+}

@@ -65,7 +65,9 @@ func TestAccountReference(t *testing.T) {
 	want.MasterURL, want.Authenticator = "https://project.example/", key
 	named := strings.Replace(uncommented(text), `name = ""`, `name = "a"`, 1) // the one key that has to be filled in
 	for src, apps := range map[string][]settings.App{text: nil, named: {{Name: "a"}}} {
-		want.Apps = apps
+		if want.Apps, want.ExcludeGPUs = apps, nil; apps != nil {
+			want.ExcludeGPUs = []settings.ExcludeGPU{{Devices: []int{}}}
+		}
 		d := dir(t, map[string]string{"accounts/p.toml": src})
 		good, _, err := settings.LoadAccounts(d)
 		if err != nil || len(good) != 1 || !reflect.DeepEqual(good[0], want) {

@@ -187,6 +187,7 @@ type Account struct {
 	DetachWhenDone bool                   `toml:"detach_when_done" about:"fetch no more work, and detach once everything is reported"`
 	Venue          string                 `toml:"venue" about:"home, work or school; overrides the project's web site"`
 	MaxConcurrent  int                    `toml:"max_concurrent" unit:"tasks" about:"how many tasks run at the same time; 0: no limit"`
+	ExcludeGPUs    []ExcludeGPU           `toml:"exclude_gpu" about:"coprocessors that the project's tasks may not use, as <exclude_gpu> in BOINC's cc_config.xml; repeat the section for others"`
 	Apps           []App                  `toml:"app" about:"settings for one application, as in BOINC's app_config.xml; repeat the section for others"`
 	// Manager is what an account manager says of the project; nil if none does.
 	Manager *Managed `toml:"-"`
@@ -197,6 +198,8 @@ type App struct {
 	Name              string  `toml:"name" about:"the application's short name"`
 	MaxConcurrent     int     `toml:"max_concurrent" unit:"tasks" about:"how many tasks run at the same time; 0: no limit"`
 	AvgNCPUs          float64 `toml:"avg_ncpus" unit:"CPUs" about:"CPUs that a task is assumed to use; 0: as set by the project"`
+	GPUUsage          float64 `toml:"gpu_usage" unit:"devices" about:"coprocessors that a task for them is assumed to use, such as 0.5 for two tasks at the same time on each; 0: as set by the project"`
+	CPUUsage          float64 `toml:"cpu_usage" unit:"CPUs" about:"CPUs that a task for coprocessors is assumed to use; 0: as set by the project"`
 	Cmdline           string  `toml:"cmdline" about:"additional command-line arguments"`
 	ReportImmediately bool    `toml:"report_results_immediately" about:"report its results as soon as they are ready"`
 }
@@ -277,6 +280,12 @@ func checkApps(lines tomlfile.Lines, most *int, apps []App) error {
 		}
 		if !(app.AvgNCPUs >= 0 && app.AvgNCPUs <= 1e4) {
 			errs = append(errs, lines.Errorf(key+"avg_ncpus", "%v is not between 0 and 10000", app.AvgNCPUs))
+		}
+		if !(app.GPUUsage >= 0 && app.GPUUsage <= 64) {
+			errs = append(errs, lines.Errorf(key+"gpu_usage", "%v is not between 0 and 64", app.GPUUsage))
+		}
+		if !(app.CPUUsage >= 0 && app.CPUUsage <= 1e4) {
+			errs = append(errs, lines.Errorf(key+"cpu_usage", "%v is not between 0 and 10000", app.CPUUsage))
 		}
 	}
 	return errors.Join(errs...)

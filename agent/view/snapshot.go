@@ -135,12 +135,11 @@ func usedOn(used map[resource.Kind]float64) map[resource.Kind]float64 {
 }
 
 func (f *Facts) result(key string, r state.Result, project int) decide.Result {
-	version, _ := f.DB.Versions.Get(r.Version)
 	unit := f.unit(r)
 	app := f.Accounts[r.Project].App(unit.AppName)
 	v := decide.Result{
 		ID: r.Name, Project: project, Phase: phase(r),
-		Usage:  Usage(version, app, unit.RscMemoryBound, f.Processes[key].On),
+		Usage:  f.usage(key, r),
 		Stated: f.stated(r.Version, unit.RscFpopsEst), Elapsed: r.Checkpoint.Elapsed, Fraction: r.Checkpoint.Fraction,
 		Received: r.Received, Deadline: r.ReportDeadline, Completed: r.Completed,
 		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended,

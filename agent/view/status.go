@@ -157,11 +157,11 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 
 // resources is what a result on coprocessors uses; "" for one on the CPUs.
 func (f *Facts) resources(key string, r state.Result) string {
-	v, _ := f.DB.Versions.Get(r.Version)
-	if v.Coproc == "" {
+	u := f.usage(key, r)
+	if u.Coproc == nil {
 		return ""
 	}
-	return Usage(v, f.Accounts[r.Project].App(v.AppName), 0, f.Processes[key].On).String()
+	return u.String()
 }
 
 // why says in one sentence why a result is not further.

@@ -102,12 +102,27 @@ func (f *Facts) stated(version string, fpops float64) time.Duration {
 	return v.Stated(fpops, f.Host.Fpops)
 }
 
-// Usage is what a task of a version uses, as far as the volunteer does not set it.
-func Usage(v state.AppVersion, app settings.App, memory float64, on []int) resource.Usage {
-	u := v.Usage()
-	u.CPUs, u.Memory = cmp.Or(app.AvgNCPUs, u.CPUs), int64(memory)
+// Usage is what a task of a version uses of the processors, by the project's word and what
+// the volunteer sets.
+func Usage(v state.AppVersion, acc settings.Account) resource.Usage {
+	u, app := v.Usage(), acc.App(v.AppName)
+	if u.Coproc == nil {
+		u.CPUs = cmp.Or(app.AvgNCPUs, u.CPUs)
+		return u
+	}
+	u.CPUs, u.Coproc.Count = cmp.Or(app.CPUUsage, u.CPUs), cmp.Or(app.GPUUsage, u.Coproc.Count)
+	return u
+}
+
+// usage is what a result uses, and where it runs.
+func (f *Facts) usage(key string, r state.Result) resource.Usage {
+	v, _ := f.DB.Versions.Get(r.Version)
+	acc := f.Accounts[r.Project]
+	u := Usage(v, acc)
+	u.Memory = int64(f.unit(r).RscMemoryBound)
 	if u.Coproc != nil {
-		u.Coproc.On = on
+		u.Coproc.On = f.Processes[key].On
+		u.Coproc.Except = acc.Excluded(v.AppName, resource.Find(f.Settings.Pools(f.Host.Fpops), u.Coproc.Kind))
 	}
 	return u
 }

@@ -19,6 +19,12 @@ func writeAppConfig(w *bxml.Writer, p view.ToolsProject) {
 		w.Text("name", a.Name)
 		w.Int("max_concurrent", int64(a.MaxConcurrent))
 		w.Flag("report_results_immediately", a.ReportImmediately)
+		if a.GPUUsage > 0 || a.CPUUsage > 0 {
+			w.Open("gpu_versions")
+			w.Float("gpu_usage", a.GPUUsage)
+			w.Float("cpu_usage", a.CPUUsage)
+			w.Close("gpu_versions")
+		}
 		w.Close("app")
 		if a.AvgNCPUs > 0 || a.Cmdline != "" {
 			w.Open("app_version")
@@ -101,10 +107,20 @@ func parseAppConfig(src string) (most int, apps []settings.App, err error) {
 					number(&x.MaxConcurrent)
 				case "report_results_immediately":
 					x.ReportImmediately = s.Flag()
+				case "gpu_versions":
+					for name := range s.Children() {
+						switch name {
+						case "gpu_usage":
+							s.Float(&x.GPUUsage)
+						case "cpu_usage":
+							s.Float(&x.CPUUsage)
+						}
+					}
 				}
 			}
 			a := app(x.Name)
 			a.MaxConcurrent, a.ReportImmediately = x.MaxConcurrent, x.ReportImmediately
+			a.GPUUsage, a.CPUUsage = x.GPUUsage, x.CPUUsage
 		case "app_version":
 			for name := range s.Children() {
 				switch name {
