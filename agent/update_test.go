@@ -40,3 +40,32 @@ func TestUpdateAsksForWork(t *testing.T) {
 		})
 	}
 }
+
+// Whoever has a project contacted twice within seconds, and is told by the server to wait
+// some, does not wait ten minutes for work.
+func TestAHastyUpdate(t *testing.T) {
+	soon := answer{code: 200, body: []byte("<scheduler_reply>\n<scheduler_version>800</scheduler_version>\n<request_delay>7</request_delay>\n" +
+		"<message priority=\"low\">Not sending work. Last request too recent.</message>\n</scheduler_reply>\n")}
+	w := newWorld(t, demoURL, withMaster(t, demoURL, soon), func(db *state.DB, tx *state.Tx) {
+		waiting(db, tx)
+		for key := range db.Results.All() {
+			db.Results.Delete(tx, key)
+		}
+		p, _ := db.Projects.Get(demoURL)
+		p.Contact.MinRPCTime, p.Contact.LastRPC, p.Contact.Initialized = time.Now().Add(time.Hour), time.Now().Add(-3*time.Second), true
+		db.Projects.Put(tx, demoURL, p)
+	})
+	w.run(func(t *testing.T) {
+		if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
+			t.Fatal(err)
+		}
+		w.after(t, time.Minute)
+		if n := w.count(sched); n != 2 {
+			t.Fatalf("asked %d times within a minute, want 2: as the person wished, and after the pause that the server wants", n)
+		}
+		w.after(t, 4*time.Minute)
+		if n := w.count(sched); n != 2 {
+			t.Errorf("asked %d times within five minutes: what has no work is left alone", n)
+		}
+	})
+}

@@ -19,7 +19,7 @@ import (
 type conversation struct {
 	view.Conversation
 	cancel context.CancelFunc
-	asked  bool // a person did not ask for the project's page, but for the project
+	asked  bool // a person wanted the project contacted
 }
 
 // talk notes that a conversation starts. What it does must run under the context
@@ -95,7 +95,6 @@ func (t *Talk) masterFetched(u string, urls []string, err error, now time.Time) 
 func (t *Talk) session(p state.Project, reason string, d decide.Decision, now time.Time) {
 	u := p.MasterURL
 	req := t.request(p, d, now)
-	delete(t.asked, u)
 	if p.HostID != 0 {
 		p.RPCSeqno++
 	}
@@ -104,6 +103,7 @@ func (t *Talk) session(p state.Project, reason string, d decide.Decision, now ti
 		return
 	}
 	ctx := t.talk(u, view.Conversation{About: reason, Since: now, ForWork: req.WantsWork() || req.WantsCoprocWork()})
+	delete(t.asked, u)
 	t.Log.Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds)
 	first := t.Rand.IntN(len(p.SchedulerURLs))
 	go func() {
@@ -112,8 +112,13 @@ func (t *Talk) session(p state.Project, reason string, d decide.Decision, now ti
 	}()
 }
 
+// hasty is how soon after a contact another one is hasty: servers refuse work to whoever
+// comes again within seconds.
+const hasty = time.Minute
+
 // answered makes a session's outcome durable, all of it at once.
 func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protocol.SchedulerReply, err error, now time.Time) {
+	asked := t.sessions[u].asked
 	t.endSession(u)
 	p, ok := t.DB.Projects.Get(u)
 	if !ok || p.Ending.Due(time.Now()) {
@@ -130,7 +135,7 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 	t.Log.Debug("scheduler replied", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
 		"acknowledged", len(reply.ResultAcks), "aborts", len(reply.ResultAborts), "request_delay", reply.RequestDelay)
 	kept, left := bounded(t.DB, u, *reply)
-	r := replier{t: t, project: p, req: req, reply: &kept, now: now}
+	r := replier{t: t, project: p, req: req, reply: &kept, now: now, hasty: asked && now.Sub(p.Contact.LastRPC) < hasty}
 	if r.project.LeftOut = left; left != "" {
 		t.Log.Warn("part of the project's reply was rejected", "project", u, "why", left)
 	}

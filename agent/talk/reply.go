@@ -28,6 +28,7 @@ type replier struct {
 	now     time.Time
 
 	acked   int
+	hasty   bool // a person had the project contacted again right after a contact
 	added   int
 	usable  map[resource.Kind]int // of these, by what they compute on
 	done    []state.Result        // acknowledged
@@ -433,6 +434,9 @@ func (r *replier) fetched() {
 }
 
 func (r *replier) fetchedFor(k resource.Kind) {
+	if r.hasty && r.usable[k] == 0 {
+		return // it says nothing about the project's work; it is asked again after the pause that it wants
+	}
 	s := r.project.Stream(k)
 	s.Retry = state.Retry(workfetch.Backoff(s.Retry).Asked(r.now, r.usable[k], r.t.Ledger.Of[r.project.MasterURL] > 0, r.t.Rand))
 	if s.Why = ""; r.usable[k] == 0 {
