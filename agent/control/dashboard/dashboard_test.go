@@ -301,8 +301,10 @@ func TestEvents(t *testing.T) {
 	for len(got) < 5 && lines.Scan() {
 		got = append(got, lines.Text())
 	}
-	var v view.Page
-	if err := json.Unmarshal([]byte(strings.TrimPrefix(got[1], "data: ")), &v); err != nil || got[0] != "event: view" || v.AllCPUs != 4 {
+	var v struct {
+		Page view.Page `json:"page"`
+	}
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(got[1], "data: ")), &v); err != nil || got[0] != "event: view" || v.Page.AllCPUs != 4 {
 		t.Errorf("%q: %v", got, err)
 	}
 	if got[3] != "event: messages" || !strings.Contains(got[4], "hello") {

@@ -83,7 +83,7 @@ func (desk) LookupAccount(_ context.Context, _, _, _ string) (protocol.Authentic
 	return accountKey, nil
 }
 
-func (desk) CreateAccount(_ context.Context, _, _, _, _ string) (protocol.Authenticator, error) {
+func (desk) CreateAccount(_ context.Context, _, _, _, _ string, _ bool) (protocol.Authenticator, error) {
 	return accountKey, nil
 }
 
