@@ -70,7 +70,13 @@ func site(t *testing.T, a *agent) (port string, login *url.URL) {
 	return s.Port, login
 }
 
-func serve(t *testing.T, a *agent) (s *Server, login *url.URL) {
+func serve(t *testing.T, a Agent) (s *Server, login *url.URL) {
+	t.Helper()
+	return serveUntil(t, t.Context(), a)
+}
+
+// serveUntil serves a dashboard until ctx ends.
+func serveUntil(t *testing.T, ctx context.Context, a Agent) (s *Server, login *url.URL) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -87,7 +93,7 @@ func serve(t *testing.T, a *agent) (s *Server, login *url.URL) {
 	}
 	s = &Server{Agent: a, Log: slog.New(slog.DiscardHandler), Token: token, Port: port}
 	done := make(chan error, 1)
-	go func() { done <- s.Serve(t.Context(), l) }()
+	go func() { done <- s.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		if err := <-done; err != nil {
 			t.Error(err)

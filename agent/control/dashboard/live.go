@@ -4,10 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/starling-grid/starling/agent/control"
 )
 
 const (
@@ -66,33 +67,17 @@ func (s *Server) look(ctx context.Context) (document, error) {
 	return l.shown, err
 }
 
-// A message is a line of the agent's log.
-type message struct {
-	Seqno    int       `json:"seqno"`
-	Time     time.Time `json:"time"`
-	Project  string    `json:"project,omitempty"`
-	Priority int       `json:"priority"` // 1 information, 2 for the volunteer to act on
-	Text     string    `json:"text"`
-}
-
 // keptMessages is how many lines a page gets when it opens.
-const keptMessages = 200
+const keptMessages = 2000
 
-// messages are the lines after a number, the last ones only.
-func (s *Server) messages(ctx context.Context, after int) (lines []message, last int) {
+// messages are the lines of the log after a number, the last ones only.
+func (s *Server) messages(ctx context.Context, after int) (lines []control.Message, last int) {
 	log, err := s.Agent.Log(ctx, after)
-	if err != nil {
+	if err != nil || len(log.Messages) == 0 {
 		return nil, after
 	}
-	for _, m := range log.Messages[max(0, len(log.Messages)-keptMessages):] {
-		line := message{Seqno: m.Seqno, Time: m.Time, Project: m.Project, Priority: 1, Text: m.Text}
-		if m.Level != slog.LevelInfo.String() {
-			line.Priority = 2
-		}
-		lines = append(lines, line)
-		after = m.Seqno
-	}
-	return lines, after
+	lines = log.Messages[max(0, len(log.Messages)-keptMessages):]
+	return lines, lines[len(lines)-1].Seqno
 }
 
 // events tells a page, as server-sent events, what is to be seen:
