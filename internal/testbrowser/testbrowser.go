@@ -156,3 +156,28 @@ func (b Browser) Picture(name string) {
 		b.t.Fatal(err)
 	}
 }
+
+// Axe is the environment variable that names a file of axe-core's program; without it the
+// one is taken that tools/install-test-deps fetched.
+const Axe = "STARLING_AXE"
+
+// Accessible has axe-core look for what shuts people out, such as fields without labels
+// and texts of little contrast. Where axe-core is not installed it looks at nothing.
+func (b Browser) Accessible(what string) {
+	b.t.Helper()
+	file := os.Getenv(Axe)
+	if cache, err := os.UserCacheDir(); err == nil && file == "" {
+		file = filepath.Join(cache, "starling-test", "axe.min.js")
+	}
+	program, err := os.ReadFile(file)
+	if err != nil {
+		b.t.Logf("%s: axe-core is not installed: %v", what, err)
+		return
+	}
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[chromedp.Void](string(program))); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, problem := range Value[[]string](b, `axe.run(document).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + v.help + ": " + n.target + " " + n.failureSummary)))`) {
+		b.t.Errorf("%s: %s", what, problem)
+	}
+}

@@ -3,7 +3,18 @@
 // loads nothing from the network.
 //
 // It shows what the agent tells it and passes requests on; it decides nothing.
-// See access.go for whom it answers.
+// See access.go for whom it answers, and live.go for the events that pages are sent.
+//
+// The page itself is in assets, as modules with one idea each and no build step:
+//
+//	app.js                   joins the stream of events (live.js) and the tabs
+//	tabs.js                  the tabs and their addresses; one line makes another
+//	model.js                 what the stream tells, in the shape that tabs need
+//	overview.js … log.js     one tab each; task.js and project.js fill the drawer
+//	virtual.js               tables of which only the rows in sight are in the page
+//	columns.js, arrange.js   the columns of tasks; filter, order and groups
+//	attention.js             what a person should know of first
+//	dom.js, words.js, ask.js small means
 package dashboard
 
 import (

@@ -315,6 +315,30 @@ func TestNothingYet(t *testing.T) {
 	b.Picture("attach")
 }
 
+// TestAccessible has axe-core look at each tab, the drawers and the dialogs, light and dark.
+func TestAccessible(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(300), seqno: 40}
+	a.page.Status.Projects[1].Trouble, a.page.Status.Projects[1].TroubleCure = "The server is down.", "You can: wait."
+	a.page.Status.Tasks[3].Late = 90000
+	a.page.Status.Transfers = []control.Xfer{{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7}}
+	b, base := open(t, a)
+	for _, scheme := range []string{"light", "dark"} {
+		b.Do("go "+scheme, testbrowser.Media(scheme))
+		for _, path := range []string{"/", "/tasks", "/projects", "/computer", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0", "/projects?project=https%3A%2F%2Flhc.example%2F"} {
+			b.Do("open "+path, chromedp.Navigate(base+path))
+			b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
+			b.Accessible(scheme + " " + path)
+		}
+		b.Do("attach", chromedp.Navigate(base+"/projects"), testbrowser.Press("#attach-open"))
+		b.See("the cards", `document.querySelectorAll('#attach-known li').length === 2`)
+		b.Accessible(scheme + " attach")
+		b.Do("choose", testbrowser.Press("#attach-known li:first-child button"))
+		b.See("the account", `!document.getElementById('attach-account').hidden`)
+		b.Accessible(scheme + " account")
+	}
+}
+
 // TestPhone looks at each tab on a phone's width.
 func TestPhone(t *testing.T) {
 	t.Parallel()

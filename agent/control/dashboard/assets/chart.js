@@ -84,6 +84,6 @@ export function bars(title, names, items) {
       e.append(svg('rect', { class: `bar s${k}`, x: start, y, width: Math.max(1, x(v) - start), height: 14, rx: 2 }), svg('text', { x: x(v) + 6, y: y + 11 }, percent(v)));
     });
   });
-  const legend = make('ul', { class: 'legend' }, ...names.map((n, k) => make('li', {}, swatch(k), n)));
+  const legend = make('ul', { class: 'legend' }, ...names.map((n, k) => make('li', {}, svg('svg', { class: 'swatch', viewBox: '0 0 20 8', 'aria-hidden': 'true' }, svg('rect', { class: `bar s${k}`, width: 20, height: 8, rx: 2 })), n)));
   return make('figure', {}, make('figcaption', {}, title), e, legend);
 }

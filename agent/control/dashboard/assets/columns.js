@@ -7,17 +7,17 @@ import { taskLink } from './attention.js';
 
 const plain = (of) => ({ fill: (td, t) => text(td, of(t)) });
 
-// A column has an id, a label, sort(t), whether it is shown at first, and either make(td, t)
-// and fill(td, t), or fill alone.
+// A column has an id, a label, sort(t), whether it is shown at first and on a phone
+// (narrow), and either make(td, t) and fill(td, t), or fill alone.
 export const columns = [
   {
-    id: 'name', label: 'Task', sort: (t) => t.rank, shown: true, always: true,
+    id: 'name', label: 'Task', sort: (t) => t.rank, shown: true, always: true, narrow: true,
     make: (td, t) => td.append(make('a', { href: taskLink(t), title: t.name }, t.name)), fill() {},
   },
   { id: 'project', label: 'Project', sort: (t) => t.projectName, shown: false, ...plain((t) => t.projectName) },
   { id: 'app', label: 'Application', sort: (t) => t.app, shown: true, ...plain((t) => t.app) },
   {
-    id: 'state', label: 'State', sort: (t) => stateRank[t.status], shown: true,
+    id: 'state', label: 'State', sort: (t) => stateRank[t.status], shown: true, narrow: true,
     make: (td) => td.append(make('span', { class: 'pill' })),
     fill: (td, t) => {
       const pill = td.firstChild;
@@ -26,7 +26,7 @@ export const columns = [
     },
   },
   {
-    id: 'progress', label: 'Progress', sort: (t) => t.fraction_done, shown: true, number: true,
+    id: 'progress', label: 'Progress', sort: (t) => t.fraction_done, shown: true, number: true, narrow: true,
     make: (td, t) => td.append(make('progress', { max: 1, 'aria-label': `Progress of ${t.name}` }), make('span')),
     fill: (td, t) => {
       if (td.firstChild.value !== t.fraction_done) td.firstChild.value = t.fraction_done;

@@ -18,7 +18,7 @@ export function build(s) {
   const search = make('input', { id: 'log-search', type: 'search', placeholder: 'Search', 'aria-label': 'Search the log', autocomplete: 'off', oninput: () => { words = search.value.toLowerCase().split(/\s+/).filter(Boolean); toEnd = true; draw(); } });
   const filter = make('select', { id: 'log-level', 'aria-label': 'Level', onchange: () => { level = Number(filter.value); toEnd = true; draw(); } },
     make('option', { value: 1 }, 'All messages'), make('option', { value: 2 }, 'Warnings and errors'), make('option', { value: 3 }, 'Errors'));
-  table = newTable({ id: 'log-table', label: 'Log', key: (m) => m.seqno, create, fill });
+  table = newTable({ id: 'log-table', label: 'Lines of the log', key: (m) => m.seqno, create, fill });
   table.head.append(...[['Time', 'c-time'], ['Level', 'c-level'], ['Project', 'c-project'], ['Message', 'c-text']].map(([h, c]) => make('th', { scope: 'col', class: c }, h)));
   section.append(make('div', { class: 'bar' }, make('h2', {}, 'Log ', number), make('div', { class: 'tools' }, search, filter)), empty, table.element);
 }

@@ -9,14 +9,15 @@ import { nameOf } from './model.js';
 
 const shown = 12; // running tasks
 
-let title, about, well, wrong, why, modes, running, more, idle, achieved, table;
+let title, about, well, wrong, why, whyBox, opened, modes, running, more, idle, achieved, table;
 
 export function build(section) {
   title = make('h2', { id: 'now-title' }, '…');
   about = make('p', { id: 'now-text' });
   well = make('p', { id: 'well', hidden: true }, 'Everything is working.');
   wrong = make('ul', { id: 'attention', class: 'whys', 'aria-label': 'Needs attention' });
-  why = make('ul', { id: 'whys', class: 'whys', 'aria-label': 'Why the agent is not doing more' });
+  why = make('ul', { id: 'whys', class: 'whys' });
+  whyBox = make('details', { id: 'whys-box' }, make('summary', { onclick: () => { opened = true; } }, 'Why the agent is not doing more'), why);
   modes = buildModes();
   const attach = make('button', { class: 'primary', id: 'first-attach', hidden: true, onclick: openAttach }, 'Attach project');
   running = make('ul', { id: 'running', class: 'rows' });
@@ -26,7 +27,7 @@ export function build(section) {
   const heads = ['Project', 'Credit', 'Average a day', 'This computer', 'CPU time'].map((h, i) => make('th', { scope: 'col', class: i ? 'num' : undefined }, h));
   achieved = make('div', { class: 'scroll' }, make('table', { class: 'plain' }, make('thead', {}, make('tr', {}, ...heads)), table));
   section.append(
-    make('div', { class: 'hero' }, title, about, well, wrong, why, attach, modes),
+    make('div', { class: 'hero' }, title, about, well, wrong, whyBox, attach, modes),
     make('div', { class: 'halves' },
       make('div', {}, make('h2', {}, 'Running tasks'), idle, running, more),
       make('div', {}, make('h2', {}, 'Credit'), achieved)));
@@ -52,7 +53,8 @@ export function update(m) {
     e.update = (x) => text(e, x.text);
     return e;
   });
-  show(why, reasons.length > 0);
+  show(whyBox, reasons.length > 0);
+  if (!opened) whyBox.open = m.running.length < m.cpus; // until a person has chosen
   modes.update(m);
   keep(running, m.running.slice(0, shown), (t) => t.key, row);
   show(idle, !m.running.length);
@@ -86,7 +88,7 @@ function row(t) {
   const name = make('a', { href: taskLink(t) }, t.name);
   const where = make('span', { class: 'small' }), left = make('span', { class: 'small number' });
   const bar = make('progress', { max: 1, 'aria-label': `Progress of ${t.name}` });
-  const e = make('li', {}, make('div', { class: 'top' }, name, left), bar, where);
+  const e = make('li', {}, make('div', { class: 'top' }, make('span', {}, name, ' ', where), left), bar);
   e.update = (t) => {
     bar.value = t.fraction_done;
     text(where, [t.projectName, t.app].filter(Boolean).join(' · '));

@@ -33,7 +33,7 @@ export function build(section) {
     box.checked = chosen.has(c.id);
     return make('label', {}, box, ` ${c.label}`);
   });
-  table = newTable({ id: 'tasks-table', label: 'Tasks', key: (x) => (x.group === undefined ? x.key : `group ${x.group}`), create, fill });
+  table = newTable({ id: 'tasks-table', label: 'List of tasks', key: (x) => (x.group === undefined ? x.key : `group ${x.group}`), create, fill });
   selection = newSelection(() => table.refresh(), () => model?.tasks ?? []);
   section.append(
     make('div', { class: 'bar' }, make('h2', {}, 'Tasks ', number),
@@ -41,6 +41,7 @@ export function build(section) {
     selection.element, empty, table.element);
   all = make('input', { type: 'checkbox', 'aria-label': 'Select all tasks shown', onchange: () => selection.set(arranged.found, all.checked) });
   headings();
+  phone.addEventListener('change', () => { headings(); rebuild(); });
 }
 
 function headings() {
@@ -51,7 +52,8 @@ function headings() {
   }));
 }
 
-const visible = () => columns.filter((c) => c.always || chosen.has(c.id));
+const phone = matchMedia('(max-width: 40rem)');
+const visible = () => columns.filter((c) => (phone.matches ? c.narrow : c.always || chosen.has(c.id)));
 const classOf = (c) => `c-${c.id}${c.number ? ' num' : ''}`;
 
 // sort goes by a column upwards, downwards, and then by none.
@@ -75,7 +77,7 @@ function create(x) {
   if (x.group !== undefined) {
     const toggle = make('button', { class: 'group', onclick: () => { if (!how.closed.delete(x.group)) how.closed.add(x.group); keepChoice(); redraw(); } },
       make('span', { 'aria-hidden': 'true' }), make('span'), make('span', { class: 'count' }));
-    return make('tr', { class: `group level${x.level}` }, make('td', { colspan: columns.length + 1 }, toggle));
+    return make('tr', { class: `group level${x.level}` }, make('td', { colspan: visible().length + 1 }, toggle));
   }
   const box = make('input', { type: 'checkbox', 'aria-label': `Select ${x.name}`, onclick: (e) => selection.toggle(x.key, box.checked, e.shiftKey, arranged.found) });
   const row = make('tr', {}, make('td', { class: 'c-select' }, box), ...visible().map((c) => {

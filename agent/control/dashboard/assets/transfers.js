@@ -26,7 +26,7 @@ function row(x) {
   const why = make('p', { class: 'small number' });
   const again = make('button', { 'aria-label': `Retry ${x.name} now`, onclick: () => act('/api/transfer', { project: x.project, file: x.name, abort: false }, `${x.name}: retrying.`) }, 'Retry now');
   const abort = make('button', {
-    'aria-label': `Cancel ${x.name}`,
+    'aria-label': `Cancel transfer of ${x.name}`,
     onclick: async () => {
       if (await sure(`Cancel the transfer of ${x.name}?`, 'The task that needs this file will fail.', 'Cancel transfer')) act('/api/transfer', { project: x.project, file: x.name, abort: true }, `${x.name}: canceled.`);
     },
