@@ -98,7 +98,7 @@ func (f *Facts) taskFiles(r state.Result) []TaskFile {
 		for _, ref := range refs[:min(len(refs), maxTaskFiles-len(files))] {
 			x := TaskFile{Name: ref.FileName, Output: output}
 			if file, ok := f.DB.Files.Get(state.Key(r.Project, ref.FileName)); ok {
-				x.Size, x.Here, x.Sent, x.Error = int64(file.NBytes), file.Local == state.FilePresent, file.Done, file.Error
+				x.Size, x.Here, x.Sent, x.Error = file.NBytes, file.Local == state.FilePresent, file.Done, file.Error
 			}
 			files = append(files, x)
 		}

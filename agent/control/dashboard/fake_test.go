@@ -160,7 +160,8 @@ func busy(tasks int) view.Page {
 	v := view.Page{
 		Status: control.Status{
 			Running: true, Version: "0.9", PID: 1, Since: started, DataDir: "/var/lib/starling", CPUs: 8, RunMode: "auto", NetMode: "auto",
-			Times: control.Times{On: 0.92, Active: 0.8, Connected: 0.99},
+			Times:    control.Times{On: 0.92, Active: 0.8, Connected: 0.99},
+			Achieved: &control.Achieved{Days: 7, Finished: 212, Failed: 1, CPUTime: 9e5},
 		},
 		CPUs: 8, AllCPUs: 8, Memory: 24e9, Temperature: 61, Battery: "no",
 		Host:      view.Host{Name: "workbench", Model: "AMD Ryzen 7 5800X 8-Core Processor", System: "Linux 6.12", Memory: 32e9, Fpops: 5.3e9},

@@ -65,6 +65,7 @@ func TestOverview(t *testing.T) {
 	b.See("what a shutdown would lose", `document.getElementById('now-text').textContent.endsWith('A shutdown now would lose at most 5 min 20 s of computing.')`)
 	b.See("all is well", `!document.getElementById('well').hidden && document.getElementById('attention').hidden`)
 	b.See("what runs", `document.querySelectorAll('#running li').length === 8`)
+	b.See("what ended lately", `document.getElementById('recent').textContent === 'In the last 7 days: 212 tasks finished, 1 failed, with 10 d 10 h of CPU time.'`)
 	b.See("what was achieved", `document.querySelectorAll('#achieved tr').length === 3 && document.getElementById('achieved').textContent.includes('183,204')`)
 	b.Picture("light")
 	b.See("markup in a name is text", `[...document.querySelectorAll('#achieved a')].some(e => e.textContent === 'World <Community> Grid')`)
@@ -302,7 +303,7 @@ func TestAgentGone(t *testing.T) {
 func TestNothingYet(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(0)}
-	a.page.Status.Projects, a.page.Credit, a.page.Disk.Used = nil, nil, -1
+	a.page.Status.Projects, a.page.Status.Achieved, a.page.Credit, a.page.Disk.Used = nil, nil, nil, -1
 	b, base := open(t, a)
 	b.See("there is no project", `document.getElementById('now-title').textContent === 'Not attached to any project'`)
 	b.Picture("empty")

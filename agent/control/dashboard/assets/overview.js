@@ -9,11 +9,12 @@ import { nameOf } from './model.js';
 
 const shown = 12; // running tasks
 
-let title, about, well, wrong, why, whyBox, opened, modes, running, more, idle, achieved, table;
+let title, about, recent, well, wrong, why, whyBox, opened, modes, running, more, idle, achieved, table;
 
 export function build(section) {
   title = make('h2', { id: 'now-title' }, '…');
   about = make('p', { id: 'now-text' });
+  recent = make('p', { class: 'small', id: 'recent' });
   well = make('p', { id: 'well', hidden: true }, 'Everything is working.');
   wrong = make('ul', { id: 'attention', class: 'whys', 'aria-label': 'Needs attention' });
   why = make('ul', { id: 'whys', class: 'whys' });
@@ -30,7 +31,7 @@ export function build(section) {
     make('div', { class: 'hero' }, title, about, well, wrong, whyBox, attach, modes),
     make('div', { class: 'halves' },
       make('div', {}, make('h2', {}, 'Running tasks'), idle, running, more),
-      make('div', {}, make('h2', {}, 'Credit'), achieved)));
+      make('div', {}, make('h2', {}, 'Achieved'), recent, achieved)));
   section.update = (m) => show(attach, !m.projects.length);
   build.section = section;
 }
@@ -60,8 +61,16 @@ export function update(m) {
   show(idle, !m.running.length);
   show(more, m.tasks.length > 0);
   text(more.firstElementChild, m.running.length > shown ? `All ${count(m.running.length, 'running task')}, of ${count(m.tasks.length, 'task')}` : `All ${count(m.tasks.length, 'task')}`);
+  text(recent, lately(m.status.achieved));
   keep(table, m.projects, (p) => p.master_url, credit);
   show(achieved, m.projects.length > 0);
+}
+
+// lately says what ended in the last days.
+function lately(a) {
+  if (!a) return '';
+  const others = [a.failed && `${a.failed.toLocaleString()} failed`, a.aborted && `${a.aborted.toLocaleString()} aborted`].filter(Boolean);
+  return `In the last ${count(a.days, 'day')}: ${[`${count(a.finished, 'task')} finished`, ...others].join(', ')}, with ${span(a.cpu_seconds)} of CPU time.`;
 }
 
 function headline(m) {
