@@ -161,6 +161,8 @@ func TestToken(t *testing.T) {
 		{"page", http.MethodGet, "/", "", ""},
 		{"script", http.MethodGet, "/app.js", "", ""},
 		{"events", http.MethodGet, "/api/events", "", ""},
+		{"what a task writes", http.MethodGet, "/api/task?project=p&task=t", "", ""},
+		{"tab", http.MethodGet, "/tasks", "", ""},
 		{"action", http.MethodPost, "/api/project", post, ""},
 		{"action with a wrong cookie", http.MethodPost, "/api/project", post, "starling_" + port + "=" + strings.Repeat("0", 32)},
 		{"action with an empty cookie", http.MethodPost, "/api/project", post, "starling_" + port + "="},

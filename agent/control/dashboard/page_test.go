@@ -24,7 +24,7 @@ func open(t *testing.T, a *fake) (b testbrowser.Browser, base string) {
 // openUntil does so for an agent that ends with served.
 func openUntil(t *testing.T, served context.Context, a *fake) (b testbrowser.Browser, base string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
 	s, login := serveUntil(t, served, a)
 	s.Known = []Known{{"PrimeGrid", "https://www.primegrid.example/", "mathematics", "prime numbers"}, {"Einstein@Home", einstein, "astronomy", "pulsars"}}
@@ -70,11 +70,11 @@ func TestOverview(t *testing.T) {
 	b.Picture("light")
 	b.See("markup in a name is text", `[...document.querySelectorAll('#achieved a')].some(e => e.textContent === 'World <Community> Grid')`)
 	a.change(func(p *view.Page) {
-		p.Status.Projects[1].Trouble, p.Status.Projects[1].TroubleCode, p.Status.Projects[1].TroubleCure = "The server is down.", "down", "You can: wait."
+		p.Status.Projects[1].Trouble, p.Status.Projects[1].TroubleCode, p.Status.Projects[1].TroubleCure = "The server is down.", "down", "wait."
 		p.Status.Tasks[3].Late = 90000
 	})
 	b.See("what needs attention", `[...document.querySelectorAll('#attention li')].map(e => e.textContent).join('|') ===
-		'LHC@home: The server is down. You can: wait. Show LHC@home|h1_0421.50_O4_3_0 will be about 1 d 1 h late. Let them run more: allow more CPUs or more time, or suspend others. Abort a task that cannot be in time, so that another computer gets it. Show h1_0421.50_O4_3_0'`)
+		'LHC@home: The server is down. You can: wait. Show LHC@home|h1_0421.50_O4_3_0 will be about 1 d 1 h late. You can: let them run more: allow more CPUs or more time, or suspend others. Abort a task that cannot be in time, so that another computer gets it. Show h1_0421.50_O4_3_0'`)
 	b.See("not all is well", `document.getElementById('well').hidden`)
 	b.Do("suspend computing", chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
 	b.See("it is said", `document.getElementById('said').textContent === 'Computing: never.'`)
@@ -320,7 +320,7 @@ func TestNothingYet(t *testing.T) {
 func TestAccessible(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(300), seqno: 40}
-	a.page.Status.Projects[1].Trouble, a.page.Status.Projects[1].TroubleCure = "The server is down.", "You can: wait."
+	a.page.Status.Projects[1].Trouble, a.page.Status.Projects[1].TroubleCure = "The server is down.", "wait."
 	a.page.Status.Tasks[3].Late = 90000
 	a.page.Status.Transfers = []control.Xfer{{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7}}
 	b, base := open(t, a)

@@ -18,7 +18,7 @@ export function attention(m) {
   if (late.length) {
     const worst = `${late[0].name} will be about ${span(late[0].late_seconds)} late`;
     add('late', late.length === 1 ? `${worst}.` : `${count(late.length, 'task')} will be late: ${worst}.`,
-      'Let them run more: allow more CPUs or more time, or suspend others. Abort a task that cannot be in time, so that another computer gets it.',
+      'let them run more: allow more CPUs or more time, or suspend others. Abort a task that cannot be in time, so that another computer gets it.',
       { href: late.length === 1 ? taskLink(late[0]) : '/tasks?sort=late', title: late.length === 1 ? late[0].name : 'Late tasks' });
   }
   for (const x of m.status.no_effect ?? []) add(x, x, '', { href: '/preferences', title: 'Preferences' });

@@ -80,11 +80,12 @@ function headline(m) {
 }
 
 function problem() {
-  const what = make('strong'), cure = make('span'), link = make('a');
+  const what = make('strong'), cure = make('span', { class: 'cure' }), link = make('a');
   const e = make('li', { class: 'stop' }, what, ' ', cure, ' ', link);
   e.update = (x) => {
     text(what, x.text);
-    text(cure, x.cure ?? '');
+    text(cure, x.cure ? `You can: ${x.cure}` : '');
+    show(cure, !!x.cure);
     show(link, !!x.link);
     if (!x.link) return;
     text(link, `Show ${x.link.title}`);

@@ -25,7 +25,7 @@ export function showProject(u, model, closed) {
 function build(body, u) {
   const x = {
     missing: make('p', { class: 'empty' }, 'This computer is not attached to the project.'), there: make('div'),
-    state: make('span', { class: 'pill', id: 'project-state' }), trouble: make('p', { class: 'why bad' }), why: make('p', { class: 'why' }), contact: make('p', { class: 'small' }),
+    state: make('span', { class: 'pill', id: 'project-state' }), trouble: make('p', { class: 'why bad whole' }), why: make('p', { class: 'why' }), contact: make('p', { class: 'small' }),
     facts: make('dl', { id: 'project-facts' }), notices: make('ul', { class: 'whys small' }), stderr: make('pre', { tabindex: 0, 'aria-label': 'Last lines of the failed task' }),
   };
   const to = (action, said) => () => act('/api/project', { project: u, action }, `${x.name}: ${said}.`);
@@ -54,7 +54,8 @@ function draw(p, m) {
   const [word, well] = projectState(p);
   text(x.state, word);
   x.state.classList.toggle('off', !well);
-  text(x.trouble, [p.ending, p.trouble, p.trouble_cure, p.failing?.text, p.failing?.cure].filter(Boolean).join(' '));
+  const can = (cure) => cure && `You can: ${cure}`;
+  text(x.trouble, [p.ending, p.trouble, can(p.trouble_cure), p.failing?.text, can(p.failing?.cure)].filter(Boolean).join('\n'));
   x.trouble.title = p.trouble_detail ?? '';
   show(x.trouble, x.trouble.textContent !== '');
   text(x.stderr, p.failing?.stderr ?? '');

@@ -16,7 +16,8 @@ const how = { search: '', sort: kept.sort ?? '', down: !!kept.down, group: kept.
 let chosen = new Set(kept.columns ?? columns.filter((c) => c.shown).map((c) => c.id));
 
 function keepChoice() {
-  localStorage.setItem('tasks', JSON.stringify({ sort: how.sort, down: how.down, group: how.group, closed: [...how.closed], columns: [...chosen] }));
+  const choice = JSON.stringify({ sort: how.sort, down: how.down, group: how.group, closed: [...how.closed], columns: [...chosen] });
+  try { localStorage.setItem('tasks', choice); } catch { /* a browser that keeps nothing */ }
 }
 
 let model, table, selection, number, empty, all;
