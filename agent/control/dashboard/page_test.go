@@ -153,6 +153,15 @@ func TestTable(t *testing.T) {
 	b.Do("select one", chromedp.Click(`[aria-label="Select h1_0421.50_O4_6_0"]`))
 	b.Do("and two more by keyboard", chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "))
 	b.See("three are selected", `document.querySelector('#selection [role=status]').textContent === '3 tasks selected' && document.querySelectorAll('tr.picked').length === 3`)
+	b.Do("select a range", chromedp.Evaluate[chromedp.Void](`(() => {
+		const boxes = [...document.querySelectorAll('#tasks-table tbody tr:not(.group):not(.space) input')].filter(e => !e.checked);
+		boxes[3].dispatchEvent(new MouseEvent('click', { bubbles: true, shiftKey: true })); })()`))
+	b.See("all in between are selected", `(() => {
+		const all = [...document.querySelectorAll('#tasks-table tbody tr:not(.group):not(.space)')], picked = all.map((e, i) => e.matches('.picked') ? i : -1).filter(i => i >= 0);
+		return picked.length === 7 && picked.at(-1) - picked[0] === 6; })()`)
+	b.Do("clear the selection", chromedp.Click(`//div[@id="selection"]//button[text()="Clear selection"]`))
+	b.See("nothing is selected", `document.querySelector('#selection').hidden && !document.querySelector('tr.picked')`)
+	b.Do("select three again", chromedp.Click(`[aria-label="Select h1_0421.50_O4_6_0"]`), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "))
 	abort := chromedp.Click(`//div[@id="selection"]//button[text()="Abort"]`)
 	b.Do("abort", abort)
 	b.See("the question", `document.getElementById('sure').open && document.getElementById('sure-title').textContent === 'Abort 3 tasks?'`)
