@@ -117,8 +117,8 @@ func (a *fake) Detach(_ context.Context, u string) error {
 	return nil
 }
 
-func (a *fake) SetMode(_ context.Context, network bool, kind prefs.ModeKind, d time.Duration) error {
-	a.note("mode %v %s %v", network, control.ModeName(kind), d)
+func (a *fake) SetMode(_ context.Context, what control.Activity, kind prefs.ModeKind, d time.Duration) error {
+	a.note("mode %q %s %v", what, control.ModeName(kind), d)
 	a.change(func(p *view.Page) { p.Status.RunMode = control.ModeName(kind) })
 	return nil
 }

@@ -131,5 +131,5 @@ function suits(config) {
   const own = (model?.platforms ?? []).filter((p) => config.platforms.includes(p));
   const gpu = config.plan_classes.some((c) => /cuda|nvidia|opencl|ati|intel_gpu|gpu/.test(c));
   const here = own.length ? `It has applications for this computer (${own[0]}).` : `It has no applications for this computer (${model?.platforms[0] ?? 'unknown'}), so no work will come. It supports: ${[...new Set(config.platforms)].join(', ')}.`;
-  return `${here}${gpu ? ' Some of its applications need a GPU, which Starling does not use.' : ''}`;
+  return `${here}${gpu ? ' Some of its applications need a GPU.' : ''}`;
 }

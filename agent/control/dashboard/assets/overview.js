@@ -68,7 +68,7 @@ export function update(m) {
 
 // lately says what ended in the last days.
 function lately(a) {
-  if (!a) return '';
+  if (!a) return 'No task has ended in the last days.';
   const others = [a.failed && `${a.failed.toLocaleString()} failed`, a.aborted && `${a.aborted.toLocaleString()} aborted`].filter(Boolean);
   return `In the last ${count(a.days, 'day')}: ${[`${count(a.finished, 'task')} finished`, ...others].join(', ')}, with ${span(a.cpu_seconds)} of CPU time.`;
 }
