@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -63,12 +64,12 @@ func (f *Facts) Task(project, name string) (t Task, ok bool) {
 	app, _ := f.DB.Apps.Get(state.Key(project, unit.AppName))
 	t = Task{
 		Task: f.showTask(key, r), Workunit: r.WorkunitName, AppTitle: app.UserFriendlyName, Version: versionText(version),
-		CPUs: max(version.AvgNCPUs, 1), PeakMemory: r.PeakRSS, MemoryBound: int64(unit.RscMemoryBound), DiskBound: int64(unit.RscDiskBound),
+		CPUs: cmp.Or(version.AvgNCPUs, 1), PeakMemory: r.PeakRSS, MemoryBound: int64(unit.RscMemoryBound), DiskBound: int64(unit.RscDiskBound),
 		Received: r.Received, Started: r.Started, Completed: r.Completed, Checkpoint: r.Checkpoint.Elapsed.Seconds(),
 		Crashes: r.Crashes, Message: r.Message, Stderr: written(r.Stderr),
 	}
 	if seen, plan, ok := f.Last.Result(project, name); ok {
-		t.Reason, t.CPUs = plan.Reason, max(seen.CPUs, t.CPUs)
+		t.Reason, t.CPUs = plan.Reason, cmp.Or(seen.CPUs, t.CPUs)
 	}
 	if p := f.Processes[key].Progress; p != nil {
 		t.Memory, t.PeakMemory, t.Disk = p.WorkingSet, max(t.PeakMemory, p.PeakWorkingSet), p.Disk

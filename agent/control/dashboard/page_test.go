@@ -182,13 +182,14 @@ func TestTable(t *testing.T) {
 func TestTaskDrawer(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(50)}
+	a.page.Status.Tasks[3].Resources = "0.2 CPUs + 1 NVIDIA GPU (device 0)"
 	b, _ := open(t, a)
 	tab(b, "Tasks", "/tasks")
 	b.Do("open a task", testbrowser.Press(`a[title="h1_0421.50_O4_3_0"]`))
 	b.See("its drawer", `!document.getElementById('drawer').hidden && document.getElementById('drawer-title').textContent === 'h1_0421.50_O4_3_0'`)
 	b.See("its address", `location.search === '?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0'`)
 	b.See("the focus is there", `document.getElementById('drawer').contains(document.activeElement)`)
-	for term, want := range map[string]string{"Memory": "412 MB of at most 2.0 GB", "Last checkpoint": "after 59 min 20 s", "Unsaved": "40 s: a shutdown now would lose that", "Slot": "3", "Process": "1003"} {
+	for term, want := range map[string]string{"Memory": "412 MB of at most 2.0 GB", "Last checkpoint": "after 59 min 20 s", "Unsaved": "40 s: a shutdown now would lose that", "Slot": "3", "Uses": "0.2 CPUs + 1 NVIDIA GPU (device 0)", "Process": "1003"} {
 		b.See(term, fmt.Sprintf(`[...document.querySelectorAll('#task-facts div')].some(e => e.firstChild.textContent === %q && e.lastChild.textContent === %q)`, term, want))
 	}
 	b.Do("go dark", testbrowser.Media("dark"))
@@ -258,8 +259,11 @@ func TestComputerTab(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(50)}
 	a.page.Status.Transfers = []control.Xfer{{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7}}
+	a.page.Status.Coprocs = []string{"2 NVIDIA GPUs"}
 	b, _ := open(t, a)
+	b.See("coprocessors", `document.getElementById('now-text').textContent.startsWith('Tasks may use 8 of 8 CPUs, 2 NVIDIA GPUs, 24 GB of memory')`)
 	tab(b, "Computer", "/computer")
+	b.See("them here", `document.getElementById('computer-facts').textContent.includes('Coprocessors2 NVIDIA GPUs')`)
 	b.See("what it is", `document.getElementById('computer-facts').textContent.includes('Temperature61 °C')`)
 	b.See("its disk by project", `document.querySelectorAll('#disk-list tr').length === 4 && document.querySelector('#disk-list tr').textContent === 'Einstein@Home5.1 GB'`)
 	b.See("its transfers", `document.querySelector('#transfers-list li').textContent.includes('5.0 MB of 20 MB')`)

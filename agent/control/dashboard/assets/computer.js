@@ -29,6 +29,7 @@ export function update(m) {
   facts(about, [
     ['Name', h.name], ['System', h.system], ['Processor', h.model],
     ['CPUs', `${m.cpus} of ${m.all_cpus} may be used`],
+    ['Coprocessors', (m.status.coprocs ?? []).join(', ')],
     ['Speed', h.fpops && `${number(h.fpops / 1e9)} GFLOPS a CPU`],
     ['Memory', [h.memory && bytes(h.memory), m.memory && `tasks may use ${bytes(m.memory)}`].filter(Boolean).join(', ')],
     ['Temperature', m.cpu_temperature ? `${Math.round(m.cpu_temperature)} °C` : 'not known'],

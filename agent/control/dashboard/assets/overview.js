@@ -40,6 +40,7 @@ export function update(m) {
   build.section.update(m);
   text(title, headline(m));
   const facts = [`Tasks may use ${m.cpus} of ${count(m.all_cpus, 'CPU')}`];
+  facts.push(...m.status.coprocs ?? []);
   if (m.memory) facts.push(`${bytes(m.memory)} of memory`);
   if (m.cpu_temperature) facts.push(`CPU at ${Math.round(m.cpu_temperature)} °C`);
   const lost = m.status.unsaved_seconds >= 1 ? `at most ${span(m.status.unsaved_seconds)} of computing` : 'nothing';

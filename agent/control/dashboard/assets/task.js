@@ -76,7 +76,7 @@ function draw(t) {
     ['CPU time', t.cpu_seconds > 0 && span(t.cpu_seconds)],
     ['Last checkpoint', d.checkpoint_elapsed_seconds > 0 ? `after ${span(d.checkpoint_elapsed_seconds)}` : t.elapsed_seconds > 0 && !over && detail && 'none yet'],
     ['Unsaved', t.unsaved_seconds >= 1 && `${span(t.unsaved_seconds)}: a shutdown now would lose that`],
-    ['CPUs', d.cpus && number(d.cpus)],
+    ['Uses', t.resources || d.cpus && `${number(d.cpus)} ${d.cpus === 1 ? 'CPU' : 'CPUs'}`],
     ['Memory', d.memory > 0 && `${bytes(d.memory)}${d.memory_bound ? ` of at most ${bytes(d.memory_bound)}` : ''}`],
     ['Peak memory', d.memory_peak > 0 && bytes(d.memory_peak)],
     ['Disk', d.disk > 0 && `${bytes(d.disk)}${d.disk_bound ? ` of at most ${bytes(d.disk_bound)}` : ''}`],
