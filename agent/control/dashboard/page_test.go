@@ -76,6 +76,8 @@ func TestOverview(t *testing.T) {
 	b.See("what needs attention", `[...document.querySelectorAll('#attention li')].map(e => e.textContent).join('|') ===
 		'LHC@home: The server is down. You can: wait. Show LHC@home|h1_0421.50_O4_3_0 will be about 1 d 1 h late. You can: let them run more: allow more CPUs or more time, or suspend others. Abort a task that cannot be in time, so that another computer gets it. Show h1_0421.50_O4_3_0'`)
 	b.See("not all is well", `document.getElementById('well').hidden`)
+	a.change(func(p *view.Page) { p.Status.Tasks[9].Ready, p.Status.Tasks[9].Fraction = true, 1 })
+	b.See("a task that ended within a second is announced", `document.getElementById('said').textContent === 'h1_0421.50_O4_9_0 is finished.'`)
 	b.Do("suspend computing", chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
 	b.See("it is said", `document.getElementById('said').textContent === 'Computing: never.'`)
 	if got := a.last(); got != `mode "" never 0s` {

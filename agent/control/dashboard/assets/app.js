@@ -23,15 +23,13 @@ function connected(yes) {
   document.title = 'No answer · Starling';
 }
 
-const computing = new Map(); // tasks that ran when last looked at, by key
+let over; // tasks with nothing left to compute when last looked at, by key
 
+// finished says which tasks have got there since; one may take less than a second.
 function finished(m) {
-  for (const [key, name] of computing) {
-    const now = m.tasks.find((t) => t.key === key);
-    if (now && (now.status === 'finished' || now.status === 'uploading')) say(`${name} is finished.`);
-  }
-  computing.clear();
-  for (const t of m.running) computing.set(t.key, t.name);
+  const now = new Map(m.tasks.filter((t) => t.status === 'finished' || t.status === 'uploading').map((t) => [t.key, t.name]));
+  for (const [key, name] of now) if (over && !over.has(key)) say(`${name} is finished.`);
+  over = now;
 }
 
 tabs.start();
