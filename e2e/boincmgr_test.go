@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testbrowser"
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
@@ -142,7 +143,7 @@ func (m manager) calls(name string) func() bool {
 
 // picture keeps what is on the screen, for docs/screenshots.
 func (m manager) picture(name string) {
-	if dir := os.Getenv(screenshots); dir != "" {
+	if dir := os.Getenv(testbrowser.Screenshots); dir != "" {
 		m.ctx = context.WithoutCancel(m.ctx)
 		m.command("import", "-window", "root", "-trim", filepath.Join(dir, "manager-"+name+".png"))
 	}

@@ -2,16 +2,25 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol/appipc"
+	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/state"
 )
 
 // Facts are what there is to see now. They are for use within the loop.
@@ -47,9 +56,56 @@ func (a *API) Status(ctx context.Context) (control.Status, error) {
 	return query(ctx, a, (*view.Facts).Status)
 }
 
-// Dashboard is what the dashboard shows.
+// Dashboard is what the dashboard shows. If nobody has looked for long, how much disk is
+// used is measured again for whoever looks next.
 func (a *API) Dashboard(ctx context.Context) (view.Page, error) {
-	return query(ctx, a, (*view.Facts).Dashboard)
+	stale := false
+	v, err := query(ctx, a, func(f *view.Facts) view.Page {
+		v, disk := f.Dashboard(), a.parts.Disk
+		stale = disk.Stale(f.Now)
+		v.Disk.Allowed = disk.Allowed()
+		for u := range v.Plans {
+			v.Disk.Projects[u] = disk.Of(u)
+		}
+		return v
+	})
+	if err == nil && stale {
+		a.core.Post(usage.DiskWanted{})
+	}
+	return v, err
+}
+
+// maxStderr is how much of what a process writes is shown, in bytes.
+const maxStderr = 16 << 10
+
+// Task is all that is known of one task, with the end of what its process has written so
+// far. It returns control.ErrNoTask if there is none.
+func (a *API) Task(ctx context.Context, project, name string) (view.Task, error) {
+	found := false
+	t, err := query(ctx, a, func(f *view.Facts) (t view.Task) {
+		t, found = f.Task(project, name)
+		return t
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("%w: %s; it may have been reported", control.ErrNoTask, name)
+	}
+	if err == nil && t.Stderr == "" && t.Slot != state.NoSlot {
+		t.Stderr = a.written(t.Slot)
+	}
+	t.Stderr = bxml.Printable(strings.ToValidUTF8(t.Stderr[max(0, len(t.Stderr)-maxStderr):], ""), maxStderr)
+	return t, err
+}
+
+// written is the end of what the process in a slot has written to stderr; "" if that
+// cannot be read.
+func (a *API) written(slot int) string {
+	root, err := os.OpenRoot(filepath.Join(a.core.Dir, core.SlotsDir, strconv.Itoa(slot)))
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	b, _ := foreigndir.Tail(root, appipc.StderrFile, maxStderr)
+	return string(b)
 }
 
 // Tools is what BOINC's tools are shown. If nobody has looked for long, how much disk is

@@ -91,22 +91,63 @@ func (a *API) SteerTask(ctx context.Context, project, name string, what control.
 			return fmt.Errorf("task %s has already finished", name)
 		}
 		a.core.Log.Info("user request", "result", name, "action", what)
-		switch what {
-		case control.SuspendTask, control.ResumeTask:
-			r.Suspended = what == control.SuspendTask
-			if !r.Suspended && r.Crashes > 0 { // a person's word counts for more than a suspicion
-				r.SetAside, r.Crashes, r.NotBefore = false, 0, time.Time{}
-			}
-			r.AbortAt = time.Time{}
-			return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Results.Put(tx, key, r) })
-		case control.AbortSoon:
-			r.AbortAt = time.Now().Add(rules.UndoFor)
-			return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Results.Put(tx, key, r) })
-		case control.AbortTask:
+		if what == control.AbortTask {
 			return a.life.Abort(key, r, "aborted by user")
 		}
-		return fmt.Errorf("unknown action %q for a task", what)
+		if err := mark(&r, what, time.Now()); err != nil {
+			return err
+		}
+		return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Results.Put(tx, key, r) })
 	})
+}
+
+// mark notes on a result what a person wants of it.
+func mark(r *state.Result, what control.TaskAction, now time.Time) error {
+	switch what {
+	case control.SuspendTask, control.ResumeTask:
+		r.Suspended = what == control.SuspendTask
+		if !r.Suspended && r.Crashes > 0 { // a person's word counts for more than a suspicion
+			r.SetAside, r.Crashes, r.NotBefore = false, 0, time.Time{}
+		}
+		r.AbortAt = time.Time{}
+		return nil
+	case control.AbortSoon:
+		r.AbortAt = now.Add(rules.UndoFor)
+		return nil
+	case control.AbortTask:
+	}
+	return fmt.Errorf("unknown action %q for a task", what)
+}
+
+// SteerTasks does to many tasks what a person asks, all with one write to disk, and
+// returns how many: those that have finished or are gone are left out.
+func (a *API) SteerTasks(ctx context.Context, tasks []control.TaskRef, what control.TaskAction) (n int, err error) {
+	err = a.core.Do(ctx, func() error {
+		now := time.Now()
+		changed := make(map[string]state.Result)
+		for _, t := range tasks {
+			key := state.Key(t.Project, t.Task)
+			r, ok := a.core.DB.Results.Get(key)
+			if !ok || r.ReadyToReport || !r.Computing() {
+				continue
+			}
+			if err := mark(&r, what, now); err != nil {
+				return err
+			}
+			changed[key] = r
+		}
+		a.core.Log.Info("user request", "action", what, "results", len(changed))
+		err := a.core.DB.Update(func(tx *state.Tx) {
+			for key, r := range changed {
+				a.core.DB.Results.Put(tx, key, r)
+			}
+		})
+		if err == nil {
+			n = len(changed)
+		}
+		return err
+	})
+	return n, err
 }
 
 func (a *API) findTask(project, name string) (key string, r state.Result, err error) {
@@ -202,8 +243,8 @@ func (a *API) LookupAccount(ctx context.Context, masterURL, email, passwdHash st
 }
 
 // CreateAccount makes an account at a project.
-func (a *API) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string) (protocol.Authenticator, error) {
-	return a.talk.Sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name})
+func (a *API) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string, consent bool) (protocol.Authenticator, error) {
+	return a.talk.Sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name, Consent: consent})
 }
 
 // SetPrefsOverride makes l what tools changed of the preferences, and has them

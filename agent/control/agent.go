@@ -54,6 +54,19 @@ type Steerer interface {
 	SetMode(ctx context.Context, what Activity, kind prefs.ModeKind, d time.Duration) error
 }
 
+// A TaskRef names a task.
+type TaskRef struct {
+	Project string `json:"project"` // its master URL
+	Task    string `json:"task"`
+}
+
+// A TasksSteerer does to many tasks at once what a person asks.
+type TasksSteerer interface {
+	// SteerTasks suspends tasks, resumes them or has them aborted soon, all with one write
+	// to disk, and returns how many. Those that have finished or are gone are left out.
+	SteerTasks(ctx context.Context, tasks []TaskRef, what TaskAction) (int, error)
+}
+
 // A TransferSteerer tries a transfer again now, or gives its file up.
 type TransferSteerer interface {
 	SteerTransfer(ctx context.Context, project, name string, abort bool) error
@@ -78,7 +91,8 @@ type Accounts interface {
 	ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error)
 	// LookupAccount and CreateAccount take BOINC's hash of a password.
 	LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error)
-	CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string) (protocol.Authenticator, error)
+	// consent says that the person accepted the project's terms of use.
+	CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string, consent bool) (protocol.Authenticator, error)
 }
 
 // A ManagerFollower follows an account manager.

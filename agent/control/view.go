@@ -72,6 +72,8 @@ type Project struct {
 	Debt         float64   `json:"debt_cpu_seconds"` // owed to it; below 0 it owes
 	UserCredit   float64   `json:"user_total_credit"`
 	HostCredit   float64   `json:"host_total_credit"`
+	UserRAC      float64   `json:"user_expavg_credit"` // recent average credit, a day
+	HostRAC      float64   `json:"host_expavg_credit"`
 	CPUTime      float64   `json:"cpu_seconds"` // that it got here, of tasks gone and at hand
 	Tasks        int       `json:"tasks"`
 	LastContact  time.Time `json:"last_contact,omitzero"`
@@ -124,8 +126,11 @@ type Task struct {
 	Late       float64   `json:"late_seconds,omitempty"`    // it will miss its deadline by so much at the least; 0: it can be in time
 	Unsaved    float64   `json:"unsaved_seconds,omitempty"` // computing since its last checkpoint
 	ExitStatus int       `json:"exit_status,omitempty"`
-	Suspended  bool      `json:"suspended,omitempty"` // by the volunteer
-	Why        string    `json:"why"`                 // why it is not further
+	Suspended  bool      `json:"suspended,omitempty"`       // by the volunteer
+	AbortAt    time.Time `json:"abort_at,omitzero"`         // it is aborted then, unless it is resumed
+	Ready      bool      `json:"ready_to_report,omitempty"` // nothing is left to do for it here
+	Failed     bool      `json:"failed,omitempty"`          // Ready, and it did not end well
+	Why        string    `json:"why"`                       // why it is not further
 	PID        int       `json:"pid,omitempty"`
 	// Resources is what it uses of the processors: "0.2 CPUs + 1 NVIDIA GPU (device 0)". It
 	// is set for a task on coprocessors.

@@ -80,7 +80,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	acc := f.Accounts[u]
 	v := control.Project{
 		MasterURL: u, Name: p.Name, UserName: p.UserName, HostID: p.HostID, Share: acc.ResourceShare,
-		UserCredit: p.UserTotalCredit, HostCredit: p.HostTotalCredit, Tasks: tasks,
+		UserCredit: p.UserTotalCredit, HostCredit: p.HostTotalCredit, UserRAC: p.UserExpavgCredit, HostRAC: p.HostExpavgCredit, Tasks: tasks,
 		LastContact: p.Contact.LastRPC, Failures: p.Contact.NRPCFailures + p.Contact.MasterFailures,
 		Initialized: p.Contact.Initialized, Disconnected: p.Ending.Kind == state.Detaching, Ending: f.ending(p), Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork,
 	}
@@ -125,7 +125,8 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		Name: r.Name, Project: r.Project, App: u.AppName, State: r.State.String(), Slot: r.Slot,
 		Fraction: r.Checkpoint.Fraction, CPUTime: max(r.CPUTime, r.Checkpoint.CPUTime).Seconds(),
 		Elapsed:  max(r.Elapsed, r.Checkpoint.Elapsed).Seconds(),
-		Deadline: r.ReportDeadline, ExitStatus: r.ExitStatus, Suspended: r.Suspended,
+		Deadline: r.ReportDeadline, ExitStatus: r.ExitStatus, Suspended: r.Suspended, AbortAt: r.AbortAt,
+		Ready: r.ReadyToReport, Failed: r.ReadyToReport && (r.Message != "" || r.ExitStatus != 0),
 		Resources: f.resources(key, r),
 	}
 	if p := f.Processes[key].Progress; p != nil {

@@ -90,6 +90,13 @@ func serveDashboard(ctx context.Context, dataDir string, a *agent.Agent, port in
 		return nil, errors.Join(err, l.Close())
 	}
 	srv := &dashboard.Server{Agent: a, Log: log, Token: token, Port: strconv.Itoa(port)}
+	known, err := knownProjects()
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	for _, p := range known {
+		srv.Known = append(srv.Known, dashboard.Known{Name: p.Name, URL: p.URL, Area: p.Area, About: p.About})
+	}
 	go func() {
 		if err := srv.Serve(ctx, l); err != nil {
 			log.Error("the dashboard has stopped; computing continues", "err", err)

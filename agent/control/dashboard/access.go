@@ -105,8 +105,8 @@ func (s *Server) right(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(s.Token)) == 1
 }
 
-// known lets through who has the token.
-func (s *Server) known(port string, next http.Handler) http.Handler {
+// admit lets through who has the token.
+func (s *Server) admit(port string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := r.Cookie(cookie(port))
 		switch {

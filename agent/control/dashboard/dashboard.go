@@ -3,7 +3,18 @@
 // loads nothing from the network.
 //
 // It shows what the agent tells it and passes requests on; it decides nothing.
-// See access.go for whom it answers.
+// See access.go for whom it answers, and live.go for the events that pages are sent.
+//
+// The page itself is in assets, as modules with one idea each and no build step:
+//
+//	app.js                   joins the stream of events (live.js) and the tabs
+//	tabs.js                  the tabs and their addresses; one line makes another
+//	model.js                 what the stream tells, in the shape that tabs need
+//	overview.js … log.js     one tab each; task.js and project.js fill the drawer
+//	virtual.js               tables of which only the rows in sight are in the page
+//	columns.js, arrange.js   the columns of tasks; filter, order and groups
+//	attention.js             what a person should know of first
+//	dom.js, words.js, ask.js small means
 package dashboard
 
 import (
@@ -14,6 +25,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -31,6 +44,7 @@ type Agent interface {
 	Shower
 	PrefsKeeper
 	control.Steerer
+	control.TasksSteerer
 	control.TransferSteerer
 	control.Attacher
 	control.Accounts
@@ -40,6 +54,16 @@ type Agent interface {
 // A Shower shows what the page shows.
 type Shower interface {
 	Dashboard(ctx context.Context) (view.Page, error)
+	// Task is all that is known of one task. It returns control.ErrNoTask if there is none.
+	Task(ctx context.Context, project, name string) (view.Task, error)
+}
+
+// A Known project is one that the page offers to attach to.
+type Known struct {
+	Name  string `json:"name"`
+	URL   string `json:"url"` // the master URL
+	Area  string `json:"area"`
+	About string `json:"about"`
 }
 
 // A PrefsKeeper knows the preferences, and what tools changed of them.
@@ -55,6 +79,8 @@ type Server struct {
 	Log   *slog.Logger
 	// Token is what lets a browser in, and Port where the agent listens.
 	Token, Port string
+	// Known are offered to people who attach a project.
+	Known []Known
 
 	tickets tickets
 	looks   looks
@@ -94,17 +120,33 @@ func (s *Server) handler(port string) http.Handler {
 	open.Handle("GET /icon.svg", http.FileServerFS(assets))
 
 	own := http.NewServeMux() // for who has the token
-	own.Handle("GET /", http.FileServerFS(assets))
+	own.Handle("GET /", pages(assets))
 	own.HandleFunc("GET /api/events", s.events)
 	own.HandleFunc("GET /api/prefs", s.prefs)
 	own.HandleFunc("POST /api/prefs", s.setPrefs)
 	own.HandleFunc("POST /api/prefs/preview", s.previewPrefs)
+	own.HandleFunc("GET /api/known", s.known)
+	own.HandleFunc("POST /api/attach/config", s.config)
 	own.HandleFunc("POST /api/attach", s.attach)
 	own.HandleFunc("POST /api/detach", s.detach)
 	own.HandleFunc("POST /api/project", s.steerProject)
-	own.HandleFunc("POST /api/task", s.steerTask)
+	own.HandleFunc("GET /api/task", s.task)
+	own.HandleFunc("POST /api/tasks", s.steerTasks)
 	own.HandleFunc("POST /api/transfer", s.steerTransfer)
 	own.HandleFunc("POST /api/mode", s.mode)
-	open.Handle("/", s.known(port, own))
+	open.Handle("/", s.admit(port, own))
 	return guard(port, open)
+}
+
+// pages serves the files, and index.html for the address of each tab: a path without an
+// extension. The page itself knows which there are.
+func pages(assets fs.FS) http.Handler {
+	files := http.FileServerFS(assets)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Ext(r.URL.Path) == "" && !strings.HasPrefix(r.URL.Path, "/api/") {
+			http.ServeFileFS(w, r, assets, "index.html")
+			return
+		}
+		files.ServeHTTP(w, r)
+	})
 }

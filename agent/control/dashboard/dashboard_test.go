@@ -70,7 +70,13 @@ func site(t *testing.T, a *agent) (port string, login *url.URL) {
 	return s.Port, login
 }
 
-func serve(t *testing.T, a *agent) (s *Server, login *url.URL) {
+func serve(t *testing.T, a Agent) (s *Server, login *url.URL) {
+	t.Helper()
+	return serveUntil(t, t.Context(), a)
+}
+
+// serveUntil serves a dashboard until ctx ends.
+func serveUntil(t *testing.T, ctx context.Context, a Agent) (s *Server, login *url.URL) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -87,7 +93,7 @@ func serve(t *testing.T, a *agent) (s *Server, login *url.URL) {
 	}
 	s = &Server{Agent: a, Log: slog.New(slog.DiscardHandler), Token: token, Port: port}
 	done := make(chan error, 1)
-	go func() { done <- s.Serve(t.Context(), l) }()
+	go func() { done <- s.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		if err := <-done; err != nil {
 			t.Error(err)
@@ -155,6 +161,8 @@ func TestToken(t *testing.T) {
 		{"page", http.MethodGet, "/", "", ""},
 		{"script", http.MethodGet, "/app.js", "", ""},
 		{"events", http.MethodGet, "/api/events", "", ""},
+		{"what a task writes", http.MethodGet, "/api/task?project=p&task=t", "", ""},
+		{"tab", http.MethodGet, "/tasks", "", ""},
 		{"action", http.MethodPost, "/api/project", post, ""},
 		{"action with a wrong cookie", http.MethodPost, "/api/project", post, "starling_" + port + "=" + strings.Repeat("0", 32)},
 		{"action with an empty cookie", http.MethodPost, "/api/project", post, "starling_" + port + "="},
@@ -301,8 +309,10 @@ func TestEvents(t *testing.T) {
 	for len(got) < 5 && lines.Scan() {
 		got = append(got, lines.Text())
 	}
-	var v view.Page
-	if err := json.Unmarshal([]byte(strings.TrimPrefix(got[1], "data: ")), &v); err != nil || got[0] != "event: view" || v.AllCPUs != 4 {
+	var v struct {
+		Page view.Page `json:"page"`
+	}
+	if err := json.Unmarshal([]byte(strings.TrimPrefix(got[1], "data: ")), &v); err != nil || got[0] != "event: view" || v.Page.AllCPUs != 4 {
 		t.Errorf("%q: %v", got, err)
 	}
 	if got[3] != "event: messages" || !strings.Contains(got[4], "hello") {

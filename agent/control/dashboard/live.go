@@ -1,14 +1,14 @@
 package dashboard
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/starling-grid/starling/agent/control"
 )
 
 const (
@@ -23,7 +23,7 @@ type looks struct {
 	mu    sync.Mutex
 	pages int
 	at    time.Time
-	view  []byte // JSON
+	shown document
 	err   error
 }
 
@@ -38,62 +38,56 @@ func (l *looks) open() bool {
 	return true
 }
 
+// close counts a page that has gone. After the last one nothing is kept: ten thousand
+// tasks are some megabytes.
 func (l *looks) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.pages--
+	if l.pages--; l.pages == 0 {
+		l.at, l.shown, l.err = time.Time{}, document{}, nil
+	}
 }
 
-// look returns what the page shows, as JSON; it may be as old as half of every.
-func (s *Server) look(ctx context.Context) ([]byte, error) {
+// look returns what the page shows; it may be as old as half of every.
+func (s *Server) look(ctx context.Context) (document, error) {
 	l := &s.looks
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.at.IsZero() && time.Since(l.at) < every/2 {
-		return l.view, l.err
+		return l.shown, l.err
 	}
 	v, err := s.Agent.Dashboard(ctx)
 	if ctx.Err() != nil {
-		return nil, ctx.Err() // one page's end is nothing to the others
+		return document{}, ctx.Err() // one page's end is nothing to the others
 	}
 	if err == nil {
-		l.view, err = json.Marshal(v)
+		l.shown, err = newDocument(v, l.shown)
 	}
 	l.at, l.err = time.Now(), err
-	return l.view, err
-}
-
-// A message is a line of the agent's log.
-type message struct {
-	Seqno    int       `json:"seqno"`
-	Time     time.Time `json:"time"`
-	Project  string    `json:"project,omitempty"`
-	Priority int       `json:"priority"` // 1 information, 2 for the volunteer to act on
-	Text     string    `json:"text"`
+	return l.shown, err
 }
 
 // keptMessages is how many lines a page gets when it opens.
-const keptMessages = 200
+const keptMessages = 2000
 
-// messages are the lines after a number, the last ones only.
-func (s *Server) messages(ctx context.Context, after int) (lines []message, last int) {
+// messages are the lines of the log after a number, the last ones only.
+func (s *Server) messages(ctx context.Context, after int) (lines []control.Message, last int) {
 	log, err := s.Agent.Log(ctx, after)
-	if err != nil {
+	if err != nil || len(log.Messages) == 0 {
 		return nil, after
 	}
-	for _, m := range log.Messages[max(0, len(log.Messages)-keptMessages):] {
-		line := message{Seqno: m.Seqno, Time: m.Time, Project: m.Project, Priority: 1, Text: m.Text}
-		if m.Level != slog.LevelInfo.String() {
-			line.Priority = 2
-		}
-		lines = append(lines, line)
-		after = m.Seqno
-	}
-	return lines, after
+	lines = log.Messages[max(0, len(log.Messages)-keptMessages):]
+	return lines, lines[len(lines)-1].Seqno
 }
 
-// events tells a page, as server-sent events, what is to be seen: "view" whenever
-// that changes, "messages" with further lines of the log.
+// events tells a page, as server-sent events, what is to be seen:
+//
+//	view      all of it, once: a document
+//	change    what is different since, whenever something is: a JSON merge patch (RFC
+//	          7396) of the document, in which null takes a member away
+//	messages  further lines of the log
+//
+// With ten thousand tasks of which none runs, a change is a few hundred bytes.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	if !s.looks.open() {
 		refuse(w, http.StatusTooManyRequests, fmt.Errorf("this dashboard is open in %d pages, the maximum; close some", maxPages))
@@ -114,20 +108,23 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		}
 		return c.Flush() == nil
 	}
-	var shown []byte
+	var shown document
 	said, seen := time.Now(), 0
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	for {
 		text := ""
-		view, err := s.look(r.Context())
+		now, err := s.look(r.Context())
 		if err != nil {
 			return // the browser comes back, and the agent perhaps as well
 		}
-		if !bytes.Equal(view, shown) {
-			shown = view
-			text += "event: view\ndata: " + string(view) + "\n\n"
+		event, err := told(shown, now)
+		if err != nil {
+			s.Log.Error("cannot show the dashboard", "err", err)
+			return
 		}
+		text += event
+		shown = now
 		lines, last := s.messages(r.Context(), seen)
 		if len(lines) > 0 {
 			b, err := json.Marshal(lines)
@@ -152,4 +149,18 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		case <-ticker.C:
 		}
 	}
+}
+
+// told is the event for a page that shows one document and is to show another; "" if
+// nothing is different.
+func told(shown, now document) (string, error) {
+	name, encode := "view", now.whole
+	if shown.parts != nil {
+		name, encode = "change", func() ([]byte, error) { return now.since(shown) }
+	}
+	b, err := encode()
+	if err != nil || b == nil {
+		return "", err
+	}
+	return "event: " + name + "\ndata: " + string(b) + "\n\n", nil
 }

@@ -2,13 +2,11 @@ package dashboard
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/protocol"
 )
 
 // maxBody bounds what a page sends, in bytes.
@@ -16,7 +14,11 @@ const maxBody = 64 << 10
 
 // read reads what a page sent; it answers itself when that is nothing sensible.
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	return readMost(w, r, into, maxBody)
+}
+
+func readMost(w http.ResponseWriter, r *http.Request, into any, most int64) bool {
+	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
 		refuse(w, http.StatusBadRequest, fmt.Errorf("invalid request: %w", err))
@@ -52,15 +54,25 @@ func (s *Server) steerProject(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Server) steerTask(w http.ResponseWriter, r *http.Request) {
+// maxTasks bounds what a page sends to name tasks, in bytes: ten thousand of them and more.
+const maxTasks = 8 << 20
+
+func (s *Server) steerTasks(w http.ResponseWriter, r *http.Request) {
 	var q struct {
-		Project string             `json:"project"`
-		Task    string             `json:"task"`
-		Action  control.TaskAction `json:"action"`
+		Tasks  []control.TaskRef  `json:"tasks"`
+		Action control.TaskAction `json:"action"`
 	}
-	if read(w, r, &q) {
-		answer(w, struct{}{}, s.Agent.SteerTask(r.Context(), q.Project, q.Task, q.Action))
+	if !readMost(w, r, &q, maxTasks) {
+		return
 	}
+	n, err := s.Agent.SteerTasks(r.Context(), q.Tasks, q.Action)
+	answer(w, map[string]int{"tasks": n}, err)
+}
+
+// task answers with all that is known of one task, the end of its stderr included.
+func (s *Server) task(w http.ResponseWriter, r *http.Request) {
+	t, err := s.Agent.Task(r.Context(), r.FormValue("project"), r.FormValue("task"))
+	answer(w, t, err)
 }
 
 func (s *Server) steerTransfer(w http.ResponseWriter, r *http.Request) {
@@ -95,33 +107,6 @@ func (s *Server) mode(w http.ResponseWriter, r *http.Request) {
 		err = s.Agent.SetMode(r.Context(), what, kind, time.Duration(q.Minutes*float64(time.Minute)))
 	}
 	answer(w, struct{}{}, err)
-}
-
-// attach takes the account's key, or its e-mail address and password, by which it
-// asks the project for the key.
-func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
-	var q struct {
-		URL      string `json:"url"`
-		Key      string `json:"key"`
-		Email    string `json:"email"`
-		Password string `json:"password"`
-	}
-	if !read(w, r, &q) {
-		return
-	}
-	u, err := protocol.CanonicalMasterURL(q.URL)
-	key := protocol.Authenticator(q.Key)
-	if err == nil && key == "" {
-		if q.Email == "" || q.Password == "" {
-			err = errors.New("enter the e-mail address and password of your account, or its account key")
-		} else {
-			key, err = s.Agent.LookupAccount(r.Context(), u, q.Email, protocol.PasswordHash(q.Password, q.Email))
-		}
-	}
-	if err == nil {
-		err = s.Agent.Attach(r.Context(), u, key)
-	}
-	answer(w, map[string]string{"project": u}, err)
 }
 
 func (s *Server) detach(w http.ResponseWriter, r *http.Request) {

@@ -80,7 +80,7 @@ func (r *request) lookupAccount() string {
 
 func (r *request) createAccount() string {
 	return r.account(func(ctx context.Context, url string) (protocol.Authenticator, error) {
-		return r.srv.Agent.CreateAccount(ctx, url, r.arg("email_addr"), r.arg("passwd_hash"), r.arg("user_name"))
+		return r.srv.Agent.CreateAccount(ctx, url, r.arg("email_addr"), r.arg("passwd_hash"), r.arg("user_name"), r.has("consented_to_terms"))
 	})
 }
 

@@ -83,7 +83,10 @@ func (desk) LookupAccount(_ context.Context, _, _, _ string) (protocol.Authentic
 	return accountKey, nil
 }
 
-func (desk) CreateAccount(_ context.Context, _, _, _, _ string) (protocol.Authenticator, error) {
+func (desk) CreateAccount(_ context.Context, _, _, _, _ string, consent bool) (protocol.Authenticator, error) {
+	if consent {
+		return "consented", nil
+	}
 	return accountKey, nil
 }
 
@@ -119,6 +122,21 @@ var everyCall = strings.Fields(`exchange_versions get_all_projects_list get_cc_s
 	set_global_prefs_override set_gpu_mode set_host_info set_language set_network_mode set_proxy_settings set_run_mode
 	suspend_result create_account create_account_poll get_project_config get_project_config_poll lookup_account
 	lookup_account_poll project_attach project_attach_poll project_reset project_update retry_file_transfer run_graphics_app`)
+
+// Whether a person accepted a project's terms of use reaches the project.
+func TestConsentIsPassedOn(t *testing.T) {
+	for consent, want := range map[string]string{"": accountKey, "<consented_to_terms/>\n": "consented"} {
+		p, _ := newDesk(t, "")
+		p.call("<create_account>\n<url>" + projectURL + "</url>\n<email_addr>a@b.example</email_addr>\n<passwd_hash>x</passwd_hash>\n<user_name>A</user_name>\n" + consent + "</create_account>")
+		got := ""
+		for got == "" || strings.Contains(got, "in progress") {
+			got = p.call("<create_account_poll/>")
+		}
+		if !strings.Contains(got, "<authenticator>"+want+"</authenticator>") {
+			t.Errorf("%q: %s, want %s", consent, got, want)
+		}
+	}
+}
 
 func TestEveryCallIsKnown(t *testing.T) {
 	p, _ := newDesk(t, "")

@@ -1,25 +1,89 @@
-// Credit over the days, as a drawing.
+// Charts with axes and values, drawn as SVG: lines over days, and bars that compare.
 
-import { number } from './dom.js';
+import { make } from './dom.js';
+import { number, percent } from './words.js';
 
-const svg = (tag, attributes) => {
+const width = 640, height = 240, left = 64, right = 12, top = 12, bottom = 28;
+
+function svg(tag, attributes, ...children) {
   const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [name, v] of Object.entries(attributes)) e.setAttribute(name, v);
+  e.append(...children);
   return e;
-};
+}
 
-// chart draws the credit of an account, and what this computer has of it.
-export function chart(days, title) {
-  const width = 300, height = 100;
-  const times = days.map((d) => Date.parse(d.day));
+// ticks are round numbers from 0 up to most or more.
+export function ticks(most, wanted = 4) {
+  if (!(most > 0)) return [0, 1];
+  const rough = most / wanted, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find((f) => f * power >= rough * (1 - 1e-9)) * power;
+  const all = [];
+  for (let i = 0; ; i++) {
+    all.push(Number((i * step).toPrecision(12)));
+    if (i * step >= most * (1 - 1e-9)) return all;
+  }
+}
+
+const day = (t) => new Date(t).toISOString().slice(5, 10);
+
+// lines draws series over days: [{name, points: [[time, value], …]}], with a legend and
+// the last values, and all values as a table for those who do not see the drawing.
+export function lines(title, series) {
+  const times = [...new Set(series.flatMap((s) => s.points.map(([t]) => t)))].sort((a, b) => a - b);
+  const scale = ticks(Math.max(0, ...series.flatMap((s) => s.points.map(([, v]) => v))));
   const first = times[0], last = times.at(-1);
-  const most = Math.max(1e-9, ...days.map((d) => Math.max(d.user, d.host)));
-  const x = (t) => (last > first ? (width * (t - first)) / (last - first) : width);
-  const y = (v) => height - (height - 4) * (v / most);
-  const line = (of) => (days.length === 1 ? `M0 ${y(of(days[0]))}H${width}` : 'M' + days.map((d, i) => `${x(times[i])} ${y(of(d))}`).join('L'));
-  const date = (t) => new Date(t).toISOString().slice(0, 10);
-  const label = `Credit of ${title}: ${number(days.at(-1).user)} on ${date(last)}` + (days.length > 1 ? `, ${number(days[0].user)} on ${date(first)}` : '') + `; this computer ${number(days.at(-1).host)}.`;
-  const e = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', role: 'img', 'aria-label': label });
-  e.append(svg('path', { class: 'floor', d: `M0 ${height}H${width}` }), svg('path', { d: line((d) => d.user) }), svg('path', { class: 'mine', d: line((d) => d.host) }));
-  return e;
+  const x = (t) => (last > first ? left + ((width - left - right) * (t - first)) / (last - first) : width - right);
+  const y = (v) => height - bottom - ((height - top - bottom) * v) / scale.at(-1);
+  const label = `${title}. ${series.map((s) => `${s.name}: ${number(s.points.at(-1)[1])}`).join('; ')}.`;
+  const e = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label });
+  for (const v of scale) {
+    e.append(svg('path', { class: 'grid', d: `M${left} ${y(v)}H${width - right}` }), svg('text', { x: left - 8, y: y(v) + 4, class: 'end y' }, number(v)));
+  }
+  const step = Math.max(1, Math.ceil(times.length / 7));
+  times.forEach((t, i) => {
+    if ((times.length - 1 - i) % step) return;
+    const at = x(t) > width - 40 ? 'end' : x(t) < left + 20 ? 'start' : 'middle';
+    e.append(svg('path', { class: 'grid', d: `M${x(t)} ${height - bottom}v4` }), svg('text', { x: x(t), y: height - 8, class: at }, day(t)));
+  });
+  series.forEach((s, i) => {
+    const points = s.points.map(([t, v]) => `${x(t)} ${y(v)}`);
+    e.append(svg('path', { class: `line s${i % 6}`, d: `M${points.join('L')}` }));
+    const [cx, cy] = points.at(-1).split(' ');
+    e.append(svg('circle', { class: `dot s${i % 6}`, cx, cy, r: 3.5 }));
+  });
+  const legend = make('ul', { class: 'legend' }, ...series.map((s, i) => make('li', {}, swatch(i), `${s.name}: ${number(s.points.at(-1)[1])}`)));
+  return make('figure', {}, make('figcaption', {}, title), e, legend, values(times, series));
+}
+
+function swatch(i) {
+  return svg('svg', { class: 'swatch', viewBox: '0 0 20 8', 'aria-hidden': 'true' }, svg('path', { class: `line s${i % 6}`, d: 'M0 4H20' }));
+}
+
+function values(times, series) {
+  const cell = (s, t) => s.points.find(([at]) => at === t)?.[1];
+  const table = make('table', { class: 'plain' },
+    make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Day'), ...series.map((s) => make('th', { scope: 'col', class: 'num' }, s.name)))),
+    make('tbody', {}, ...times.toReversed().map((t) => make('tr', {}, make('th', { scope: 'row' }, new Date(t).toISOString().slice(0, 10)),
+      ...series.map((s) => make('td', { class: 'num' }, cell(s, t) === undefined ? '–' : number(cell(s, t))))))));
+  return make('details', {}, make('summary', {}, 'Values'), make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Values: ${series.length === 1 ? series[0].name : 'all'}` }, table));
+}
+
+// bars compares parts of one: [{name, parts: [a, b]}], of which names says what they are.
+export function bars(title, names, items) {
+  const row = 44, axis = 22, all = items.length * row + axis, start = 200;
+  const most = ticks(100 * Math.max(0.01, ...items.flatMap((i) => i.parts))).map((v) => v / 100);
+  const x = (v) => start + ((width - start - 60) * v) / most.at(-1);
+  const label = `${title}. ${items.map((i) => `${i.name}: ${i.parts.map((v, k) => `${names[k].toLowerCase()} ${percent(v)}`).join(', ')}`).join('; ')}.`;
+  const e = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${all}`, role: 'img', 'aria-label': label });
+  for (const v of most) e.append(svg('path', { class: 'grid', d: `M${x(v)} 0V${all - axis}` }), svg('text', { x: x(v), y: all - 6, class: 'middle' }, percent(v)));
+  items.forEach((item, i) => {
+    const name = item.name.length > 26 ? `${item.name.slice(0, 25)}…` : item.name;
+    e.append(svg('text', { x: start - 10, y: i * row + 24, class: 'end' }, name));
+    item.parts.forEach((v, k) => {
+      const y = i * row + 5 + k * 17;
+      e.append(svg('rect', { class: `bar s${k}`, x: start, y, width: Math.max(1, x(v) - start), height: 14, rx: 2 }), svg('text', { x: x(v) + 6, y: y + 11 }, percent(v)));
+    });
+  });
+  const legend = make('ul', { class: 'legend' }, ...names.map((n, k) => make('li', {}, svg('svg', { class: 'swatch', viewBox: '0 0 20 8', 'aria-hidden': 'true' }, svg('rect', { class: `bar s${k}`, width: 20, height: 8, rx: 2 })), n)));
+  return make('figure', {}, make('figcaption', {}, title), e, legend);
 }

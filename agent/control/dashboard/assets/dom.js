@@ -2,14 +2,15 @@
 
 export const $ = (id) => document.getElementById(id);
 
-// make makes an element; texts are texts, never markup.
+// make makes an element; texts are texts, never markup. An attribute whose name starts
+// with on is a listener, one that is undefined or false is left out.
 export function make(tag, attributes = {}, ...children) {
   const e = document.createElement(tag);
   for (const [name, v] of Object.entries(attributes)) {
-    if (name === 'onclick') e.addEventListener('click', v);
-    else if (v !== undefined) e.setAttribute(name, v);
+    if (name.startsWith('on')) e.addEventListener(name.slice(2), v);
+    else if (v !== undefined && v !== false) e.setAttribute(name, v === true ? '' : v);
   }
-  e.append(...children);
+  e.append(...children.filter((c) => c !== undefined && c !== null));
   return e;
 }
 
@@ -52,89 +53,18 @@ export function keep(list, items, key, create) {
     }
     if (e === at) at = at.nextElementSibling;
     else list.insertBefore(e, at);
-    e.update(item);
+    e.update?.(item);
   }
   for (const e of old.values()) e.remove();
   if (focused?.isConnected && document.activeElement === document.body) focused.focus({ preventScroll: true }); // it was moved
 }
 
-// span is a duration in words, from seconds.
-export function span(s) {
-  s = Math.round(s);
-  if (s < 60) return `${s} s`;
-  if (s < 3600) return `${Math.floor(s / 60)} min ${s % 60} s`;
-  if (s < 86400) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
-  return `${Math.floor(s / 86400)} d ${Math.floor((s % 86400) / 3600)} h`;
-}
-
-// when is a time as the agent's own sentences have it: the time of day if it is today,
-// otherwise with its date.
-export function when(t) {
-  const d = new Date(t);
-  const two = (n) => String(n).padStart(2, '0');
-  const clock = `${two(d.getHours())}:${two(d.getMinutes())}`;
-  const days = Math.round((new Date(d).setHours(12, 0, 0, 0) - new Date().setHours(12, 0, 0, 0)) / 86400e3);
-  const near = { 0: `${clock}:${two(d.getSeconds())}`, 1: `tomorrow at ${clock}`, '-1': `yesterday at ${clock}` };
-  return near[days] ?? `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())} ${clock}`;
-}
-
-// reason is a sentence with the time when that changes, if it is known and the
-// sentence does not give it.
-export function reason(sentence, until) {
-  return until && !/\d:\d\d/.test(sentence) && new Date(until) > Date.now() ? `${sentence} (until ${when(until)})` : sentence;
-}
-
-export function bytes(n) {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
-  let i = 0;
-  while (n >= 1000 && i < units.length - 1) { n /= 1000; i++; }
-  return `${n.toFixed(n < 10 && i ? 1 : 0)} ${units[i]}`;
-}
-
-export const number = (n) => n.toLocaleString(undefined, n < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: n < 100 ? 1 : 0 });
-
-// say tells what was done; complain what was not.
-let quiet;
-export function say(t) {
-  text($('fault'), '');
-  text($('said'), t);
-  clearTimeout(quiet);
-  quiet = setTimeout(() => text($('said'), ''), 6000);
-}
-export function complain(t) {
-  text($('said'), '');
-  text($('fault'), t);
-  clearTimeout(quiet);
-  quiet = setTimeout(() => text($('fault'), ''), 12000);
-}
-
-// call asks the agent for something; it throws the agent's sentence when that is no.
-export async function call(path, body) {
-  const r = await fetch(path, body === undefined ? {} : {
-    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
-  }).catch(() => { throw new Error('The agent does not respond. Is it still running?'); });
-  const v = await r.json().catch(() => ({}));
-  if (!r.ok) throw new Error(v.error || `The agent returned an error (HTTP ${r.status}).`);
-  return v;
-}
-
-// act does that for a button and tells how it went.
-export async function act(path, body, done) {
-  try {
-    await call(path, body);
-    say(done);
-  } catch (e) {
-    complain(e.message);
-  }
-}
-
-// sure asks before something that cannot be undone.
-export function sure(title, explanation, yes) {
-  const d = $('sure');
-  text($('sure-title'), title);
-  text($('sure-text'), explanation);
-  text($('sure-yes'), yes);
-  d.returnValue = 'no';
-  d.showModal();
-  return new Promise((resolve) => d.addEventListener('close', () => resolve(d.returnValue === 'yes'), { once: true }));
+// facts fills a list of terms with [term, value] pairs; those without a value are left out.
+export function facts(list, pairs) {
+  keep(list, pairs.filter(([, v]) => v), ([term]) => term, ([term]) => {
+    const dd = make('dd');
+    const e = make('div', {}, make('dt', {}, term), dd);
+    e.update = ([, v]) => text(dd, v);
+    return e;
+  });
 }

@@ -1,6 +1,7 @@
 // The form of the preferences. What it would write is shown before it is written.
 
-import { $, make, text, say, call } from './dom.js';
+import { $, make, text } from './dom.js';
+import { say, call } from './ask.js';
 
 let written = {}; // what is set here, by name, as it stands in the file
 let asked = 0;
@@ -83,7 +84,7 @@ function week(days) {
 }
 
 // loadPrefs fills the form with what holds now.
-export async function loadPrefs() {
+async function loadPrefs() {
   const form = await call('/api/prefs');
   written = {};
   for (const k of form.keys) if (k.own !== undefined) written[k.name] = k.own;
@@ -97,9 +98,35 @@ export async function loadPrefs() {
   await preview();
 }
 
-$('prefs-keys').addEventListener('input', preview);
-$('prefs-undo').addEventListener('click', () => loadPrefs().catch((e) => text($('prefs-fault'), e.message)));
-$('prefs-form').addEventListener('submit', async (e) => {
+export function build(section) {
+  section.append(make('h2', {}, 'Preferences'),
+    make('p', {}, 'Preferences set here override ', make('code', {}, 'prefs.toml'), ' (which is not changed) and the projects’ web sites. An empty field sets nothing.'),
+    make('form', { id: 'prefs-form', novalidate: true, onsubmit: save },
+      make('div', { id: 'prefs-keys', class: 'prefs', oninput: preview }),
+      make('div', { class: 'preview card' },
+        make('h3', { id: 'preview-title' }, 'Preview of ', make('code', { id: 'prefs-file' })),
+        make('pre', { id: 'prefs-toml', tabindex: 0, 'aria-labelledby': 'preview-title' }),
+        make('p', { id: 'prefs-fault', role: 'alert', class: 'bad' }),
+        make('div', { class: 'actions' }, make('button', { class: 'primary', id: 'prefs-save', type: 'submit', disabled: true }, 'Save'),
+          make('button', { id: 'prefs-undo', type: 'button', disabled: true, onclick: reload }, 'Discard changes')))));
+}
+
+let loaded = false;
+
+// update fills the form when the tab is shown; what a person has typed stays.
+export function update() {
+  if (loaded) return;
+  loaded = true;
+  reload();
+}
+
+export function gone() {
+  if ($('prefs-undo').disabled) loaded = false; // nothing is typed: what others set is shown next time
+}
+
+function reload() { loadPrefs().catch((e) => text($('prefs-fault'), e.message)); }
+
+async function save(e) {
   e.preventDefault();
   try {
     await call('/api/prefs', sent(values()));
@@ -108,4 +135,4 @@ $('prefs-form').addEventListener('submit', async (e) => {
   } catch (err) {
     text($('prefs-fault'), err.message);
   }
-});
+}

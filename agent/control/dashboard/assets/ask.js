@@ -1,0 +1,52 @@
+// What the page asks of the agent and of the person, and what it says to them.
+
+import { $, text } from './dom.js';
+
+// say says what was done; complain what was not.
+let quiet;
+export function say(t) {
+  text($('fault'), '');
+  text($('said'), t);
+  clearTimeout(quiet);
+  quiet = setTimeout(() => text($('said'), ''), 6000);
+}
+export function complain(t) {
+  text($('said'), '');
+  text($('fault'), t);
+  clearTimeout(quiet);
+  quiet = setTimeout(() => text($('fault'), ''), 12000);
+}
+
+// call asks the agent for something; it throws the agent's sentence when that is no, with
+// its code if there is one.
+export async function call(path, body) {
+  const r = await fetch(path, body === undefined ? {} : {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
+  }).catch(() => { throw new Error('The agent does not respond. Is it still running?'); });
+  const v = await r.json().catch(() => ({}));
+  if (!r.ok) throw Object.assign(new Error(v.error || `The agent returned an error (HTTP ${r.status}).`), { code: v.code });
+  return v;
+}
+
+// act does that for a button and says how it went.
+export async function act(path, body, done) {
+  try {
+    const v = await call(path, body);
+    say(typeof done === 'function' ? done(v) : done);
+    return true;
+  } catch (e) {
+    complain(e.message);
+    return false;
+  }
+}
+
+// sure asks before something that loses work.
+export function sure(title, explanation, yes) {
+  const d = $('sure');
+  text($('sure-title'), title);
+  text($('sure-text'), explanation);
+  text($('sure-yes'), yes);
+  d.returnValue = 'no';
+  d.showModal();
+  return new Promise((resolve) => d.addEventListener('close', () => resolve(d.returnValue === 'yes'), { once: true }));
+}

@@ -1,0 +1,135 @@
+// Attaching a project: which one, what it needs, and by which account.
+
+import { make, text, show } from './dom.js';
+import { call, say } from './ask.js';
+
+let dialog, model;
+
+// useModel says what the computer can run.
+export function useModel(m) { model = m; }
+
+// openAttach opens the dialog at its first step.
+export async function openAttach() {
+  if (!dialog) {
+    dialog = build();
+    document.body.append(dialog);
+  }
+  dialog.step('choose');
+  dialog.showModal();
+  dialog.offer(await call('/api/known').catch(() => []));
+}
+
+const field = (id, label, attributes) => {
+  const input = make('input', { id, ...attributes });
+  return { input, box: make('div', {}, make('label', { for: id }, label), input) };
+};
+
+function build() {
+  const title = make('h2', { id: 'attach-title' }, 'Attach project');
+  const fault = make('p', { id: 'attach-fault', role: 'alert', class: 'bad' });
+  const url = field('attach-url', 'Another project, by its URL', { type: 'url', placeholder: 'https://', autocomplete: 'url', spellcheck: 'false' });
+  const cards = make('ul', { id: 'attach-known', class: 'cards' });
+  const choose = make('form', { id: 'attach-choose', novalidate: true }, cards, url.box, make('div', { class: 'actions' }, make('button', { class: 'primary' }, 'Continue'), cancel()));
+  const needs = make('p', { id: 'attach-needs', class: 'small' });
+  const kinds = { have: 'I have an account', create: 'Create an account', key: 'I have an account key' };
+  const kind = make('fieldset', {}, make('legend', {}, 'Your account with the project'), ...Object.entries(kinds).map(([value, label]) =>
+    make('label', { class: 'line' }, make('input', { type: 'radio', name: 'kind', value, id: `attach-${value}` }), ` ${label}`)));
+  const email = field('attach-email', 'E-mail address', { autocomplete: 'username', spellcheck: 'false' });
+  const password = field('attach-password', 'Password', { type: 'password', autocomplete: 'current-password' });
+  const name = field('attach-name', 'Public name', { autocomplete: 'nickname', spellcheck: 'false' });
+  const key = field('attach-key', 'Account key', { type: 'password', autocomplete: 'off', spellcheck: 'false' });
+  const terms = make('pre', { id: 'attach-terms', tabindex: 0, 'aria-label': 'Terms of use' });
+  const accept = make('input', { type: 'checkbox', id: 'attach-accept' });
+  const termsBox = make('div', {}, terms, make('label', { class: 'line' }, accept, ' I accept the terms of use'));
+  const create = make('button', { type: 'button', id: 'attach-create-now', onclick: () => { kindIs('create'); fault.textContent = ''; name.input.focus(); } }, 'Create one');
+  const send = make('button', { class: 'primary', type: 'submit' }, 'Attach');
+  const back = make('button', { type: 'button', onclick: () => d.step('choose') }, 'Back');
+  const account = make('form', { id: 'attach-account', novalidate: true }, needs, kind, email.box, password.box, name.box, key.box, termsBox);
+  const d = make('dialog', { id: 'attach', class: 'broad', 'aria-labelledby': 'attach-title' }, title, choose, account, fault);
+  account.append(make('div', { class: 'actions' }, send, create, back, cancel()));
+  let config;
+
+  function cancel() { return make('button', { type: 'button', onclick: () => d.close() }, 'Cancel'); }
+
+  const chosen = () => kind.querySelector('input:checked')?.value;
+  function kindIs(value) {
+    kind.querySelector(`[value=${value}]`).checked = true;
+    show(email.box, value !== 'key');
+    show(password.box, value !== 'key');
+    show(name.box, value === 'create');
+    show(key.box, value === 'key');
+    show(termsBox, value === 'create' && !!config.terms);
+    show(create, false);
+    password.input.autocomplete = value === 'create' ? 'new-password' : 'current-password';
+    text(send, value === 'create' ? 'Create account and attach' : 'Attach');
+  }
+
+  d.step = (step) => {
+    show(choose, step === 'choose');
+    show(account, step === 'account');
+    text(fault, '');
+    if (step === 'choose') text(title, 'Attach project');
+  };
+  d.offer = (known) => {
+    const there = new Set(model?.projects.map((p) => p.master_url));
+    cards.replaceChildren(...known.map((k) => make('li', {}, make('button', { type: 'button', class: 'choice', disabled: there.has(k.url), onclick: () => { url.input.value = k.url; ask(); } },
+      make('strong', {}, k.name), make('span', { class: 'pill' }, there.has(k.url) ? 'attached' : k.area), make('span', { class: 'small' }, k.about)))));
+  };
+
+  // ask asks the project what it needs.
+  async function ask() {
+    text(fault, '');
+    choose.inert = true;
+    try {
+      config = await call('/api/attach/config', { url: url.input.value.trim() });
+      d.step('account');
+      text(title, `Attach ${config.name || config.url}`);
+      text(needs, `${config.url}. ${suits(config)}`);
+      text(terms, config.terms ?? '');
+      accept.checked = false;
+      show(document.getElementById('attach-create').parentElement, !config.closed);
+      email.box.firstChild.textContent = config.uses_username ? 'User name' : 'E-mail address';
+      kindIs('have');
+      email.input.focus();
+    } catch (err) {
+      text(fault, err.message);
+    }
+    choose.inert = false;
+  }
+
+  choose.addEventListener('submit', (e) => { e.preventDefault(); ask(); });
+  kind.addEventListener('change', () => { text(fault, ''); kindIs(chosen()); });
+  account.addEventListener('submit', async (e) => {
+    e.preventDefault();
+    const making = chosen() === 'create';
+    const wrong = making && password.input.value.length < config.min_password ? `Choose a password of at least ${config.min_password} characters.`
+      : making && config.terms && !accept.checked ? 'To create an account, accept the terms of use.' : '';
+    text(fault, wrong);
+    if (wrong) return;
+    send.disabled = true;
+    show(create, false);
+    try {
+      await call('/api/attach', chosen() === 'key' ? { url: config.url, key: key.input.value.trim() }
+        : { url: config.url, email: email.input.value.trim(), password: password.input.value, create: making, name: name.input.value.trim(), accept: accept.checked });
+      for (const f of [url, password, key]) f.input.value = '';
+      d.close();
+      say('Attached. Contacting the project now.');
+    } catch (err) {
+      const none = err.code === 'no_account' && !config.closed;
+      text(fault, none ? `${err.message} Create one?` : err.message);
+      show(create, none);
+      if (err.code === 'bad_password') password.input.select();
+    }
+    send.disabled = false;
+  });
+  return d;
+}
+
+// suits says whether the project has programs for this computer.
+function suits(config) {
+  if (!config.platforms.length) return '';
+  const own = (model?.platforms ?? []).filter((p) => config.platforms.includes(p));
+  const gpu = config.plan_classes.some((c) => /cuda|nvidia|opencl|ati|intel_gpu|gpu/.test(c));
+  const here = own.length ? `It has applications for this computer (${own[0]}).` : `It has no applications for this computer (${model?.platforms[0] ?? 'unknown'}), so no work will come. It supports: ${[...new Set(config.platforms)].join(', ')}.`;
+  return `${here}${gpu ? ' Some of its applications need a GPU.' : ''}`;
+}

@@ -1,0 +1,51 @@
+// What a person should know of first: one cause, one sentence, one cure.
+
+import { span, reason, count } from './words.js';
+import { nameOf } from './model.js';
+
+// attention returns what is wrong, as {key, text, cure, link}.
+export function attention(m) {
+  const all = [];
+  const add = (key, text, cure, link) => all.push({ key, text, cure, link });
+  for (const c of m.status.complaints ?? []) add(c, c);
+  for (const p of m.projects) {
+    const link = { href: projectLink(p), title: nameOf(p) };
+    if (p.trouble) add(`t${p.master_url}`, `${nameOf(p)}: ${p.trouble}`, p.trouble_cure, link);
+    if (p.failing) add(`f${p.master_url}`, `${nameOf(p)}: ${p.failing.text}`, p.failing.cure, link);
+    if (p.ending) add(`e${p.master_url}`, `${nameOf(p)}: ${p.ending}`, '', link);
+  }
+  const late = m.tasks.filter((t) => t.late_seconds > 0).sort((a, b) => b.late_seconds - a.late_seconds);
+  if (late.length) {
+    const worst = `${late[0].name} will be about ${span(late[0].late_seconds)} late`;
+    add('late', late.length === 1 ? `${worst}.` : `${count(late.length, 'task')} will be late: ${worst}.`,
+      'let them run more: allow more CPUs or more time, or suspend others. Abort a task that cannot be in time, so that another computer gets it.',
+      { href: late.length === 1 ? taskLink(late[0]) : '/tasks?sort=late', title: late.length === 1 ? late[0].name : 'Late tasks' });
+  }
+  for (const x of m.status.no_effect ?? []) add(x, x, '', { href: '/preferences', title: 'Preferences' });
+  if (m.status.manager?.trouble) add('manager', `${m.status.manager.name}: ${m.status.manager.trouble}`);
+  const newer = m.status.newer;
+  if (newer) add('newer', `Starling ${newer.version} is available; you have ${m.status.version}. See ${newer.url}`);
+  return all;
+}
+
+// notes returns why the agent does not do more, where nothing is wrong.
+export function notes(m) {
+  const all = [];
+  if (m.compute.why) all.push({ key: 'compute', text: reason(m.compute.why, m.compute.until) });
+  if (m.network.why) all.push({ key: 'network', text: reason(`Network activity is suspended. ${m.network.why}`, m.network.until) });
+  for (const p of m.projects) {
+    const w = work(m, p);
+    // A problem has been told already, and an ordinary pause is none.
+    if (w && p.work_code !== p.trouble_code && p.work_code !== 'tasks_fail' && p.work_code !== 'request_delay') all.push({ key: p.master_url, text: `${nameOf(p)}: ${w}` });
+  }
+  return all;
+}
+
+// work says what was decided about asking a project for work.
+export function work(m, p) {
+  const plan = m.plans[p.master_url];
+  return plan?.fetch.text === p.work ? reason(p.work, plan.fetch.until) : p.work;
+}
+
+export const taskLink = (t) => `/tasks?task=${encodeURIComponent(t.key)}`;
+export const projectLink = (p) => `/projects?project=${encodeURIComponent(p.master_url)}`;

@@ -1,0 +1,98 @@
+// The tab of the computer: what it is and gives, its disk, its transfers, and charts.
+
+import { make, text, show, keep, facts } from './dom.js';
+import { bytes, number, percent, count } from './words.js';
+import { lines, bars } from './chart.js';
+import { buildTransfers } from './transfers.js';
+import { nameOf } from './model.js';
+
+let about, disk, diskText, diskBox, transfers, charts, empty;
+
+export function build(section) {
+  about = make('dl', { id: 'computer-facts' });
+  diskText = make('p', { class: 'small', id: 'disk-text' });
+  disk = make('tbody', { id: 'disk-list' });
+  diskBox = make('div', { class: 'scroll' }, make('table', { class: 'plain wide' },
+    make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Project'), make('th', { scope: 'col', class: 'num' }, 'Disk'), make('th', { scope: 'col' }, 'Part'))), disk));
+  transfers = buildTransfers();
+  charts = [['shares', shares], ['credit', credit], ['average', average]].map(([id, draw]) => ({ box: make('div', { id: `chart-${id}`, class: 'card' }), draw }));
+  empty = make('p', { class: 'empty' }, 'Charts appear here once a project has granted credit.');
+  section.append(
+    make('div', { class: 'halves' }, make('div', {}, make('h2', {}, 'This computer'), about), make('div', {}, make('h2', {}, 'Disk'), diskText, diskBox)),
+    make('h2', {}, 'Charts'), empty, make('div', { class: 'charts' }, ...charts.map((c) => c.box)), transfers);
+}
+
+const sensed = { yes: 'yes', no: 'no' };
+
+export function update(m) {
+  const h = m.host, t = m.status.times;
+  facts(about, [
+    ['Name', h.name], ['System', h.system], ['Processor', h.model],
+    ['CPUs', `${m.cpus} of ${m.all_cpus} may be used`],
+    ['Coprocessors', (m.status.coprocs ?? []).join(', ')],
+    ['Speed', h.fpops && `${number(h.fpops / 1e9)} GFLOPS a CPU`],
+    ['Memory', [h.memory && bytes(h.memory), m.memory && `tasks may use ${bytes(m.memory)}`].filter(Boolean).join(', ')],
+    ['Temperature', m.cpu_temperature ? `${Math.round(m.cpu_temperature)} °C` : 'not known'],
+    ['On batteries', sensed[m.on_batteries]], ['Metered network', sensed[m.network_metered]],
+    ['Agent running', `${percent(t.on)} of the time`], ['Computing allowed', `${percent(t.active)} of that`], ['Connected', `${percent(t.connected)} of that`],
+    ['Tasks', count(m.tasks.length, 'task')], ['Limits by the system', m.status.bounded],
+  ]);
+  const d = m.disk;
+  text(diskText, d.used < 0 ? 'Disk use has not been measured yet.' : `Starling uses ${bytes(d.used)} of at most ${bytes(d.allowed)}; ${d.free >= 0 ? bytes(d.free) : 'an unknown amount'} of ${bytes(d.total)} is free.`);
+  const rows = m.projects.map((p) => ({ key: p.master_url, name: nameOf(p), size: d.projects[p.master_url] ?? 0 })).sort((a, b) => b.size - a.size);
+  const rest = d.used - rows.reduce((s, r) => s + r.size, 0);
+  if (rest > 0) rows.push({ key: '', name: 'Running tasks and the agent itself', size: rest });
+  show(diskBox, d.used > 0);
+  keep(disk, rows.map((r) => ({ ...r, part: d.used > 0 ? r.size / d.used : 0 })), (r) => r.key, diskRow);
+  transfers.update(m.transfers);
+  let any = false;
+  for (const c of charts) {
+    const data = c.draw(m);
+    any ||= !!data;
+    show(c.box, !!data);
+    const now = JSON.stringify(data);
+    if (data && now !== c.drawn) c.box.replaceChildren(data.bars ? bars(...data.bars) : lines(...data.lines));
+    c.drawn = now;
+  }
+  show(empty, !any);
+}
+
+function diskRow() {
+  const name = make('th', { scope: 'row' }), size = make('td', { class: 'num' }), part = make('progress', { max: 1, 'aria-label': 'Part of the disk use' });
+  const e = make('tr', {}, name, size, make('td', { class: 'part' }, part));
+  e.update = (r) => {
+    text(name, r.name);
+    text(size, bytes(r.size));
+    part.value = r.part;
+  };
+  return e;
+}
+
+// The charts: each returns what to draw, or nothing if there is nothing yet.
+
+function shares(m) {
+  const some = m.projects.filter((p) => p.share || p.got);
+  if (!some.some((p) => p.got)) return undefined;
+  const round = (v) => Math.round(1000 * v) / 1000;
+  return { bars: ['CPU time against shares', ['Share', 'CPU time'], some.map((p) => ({ name: nameOf(p), parts: [round(p.share), round(p.got)] }))] };
+}
+
+const series = (m, of) => m.projects.filter((p) => m.credit[p.master_url]?.length)
+  .map((p) => ({ name: nameOf(p), points: of(m.credit[p.master_url]) })).filter((s) => s.points.length);
+
+// credit is what this computer was granted on each day: the difference of two totals.
+function credit(m) {
+  const all = series(m, (days) => days.slice(1).map((d, i) => [Date.parse(d.day), Math.max(0, d.host - days[i].host)]));
+  return all.length ? { lines: ['Credit of this computer by day', all] } : totals(m);
+}
+
+// totals is shown as long as there is one day only.
+function totals(m) {
+  const all = series(m, (days) => days.map((d) => [Date.parse(d.day), d.host]));
+  return all.length ? { lines: ['Credit of this computer', all] } : undefined;
+}
+
+function average(m) {
+  const all = series(m, (days) => days.map((d) => [Date.parse(d.day), d.user_rac]));
+  return all.length ? { lines: ['Average credit a day, by project', all] } : undefined;
+}

@@ -1,0 +1,42 @@
+// The drawer beside the page, in which one thing is shown in full.
+
+import { $, text, show } from './dom.js';
+
+let open, back, leave;
+
+// show opens the drawer for a key unless it is open for that, and returns its body, which
+// the caller fills: empty if it has just been opened. closed is called when a person closes
+// it.
+export function openDrawer(key, title, closed) {
+  const body = $('drawer-body');
+  leave = closed;
+  text($('drawer-title'), title);
+  if (open === key) return { body, fresh: false };
+  if (!open) back = document.activeElement;
+  open = key;
+  body.replaceChildren();
+  show($('drawer'), true);
+  document.body.classList.add('beside');
+  $('drawer').scrollTop = 0;
+  $('drawer-title').focus({ preventScroll: true });
+  return { body, fresh: true };
+}
+
+// isOpen reports whether the drawer is open for a key.
+export const isOpen = (key) => open === key;
+
+// close closes the drawer; the focus goes back to where it was.
+export function close() {
+  if (!open) return;
+  open = undefined;
+  const had = $('drawer').contains(document.activeElement) || document.activeElement === document.body;
+  show($('drawer'), false);
+  document.body.classList.remove('beside');
+  $('drawer-body').replaceChildren();
+  if (had && back?.isConnected) back.focus({ preventScroll: true });
+}
+
+$('drawer-close').addEventListener('click', () => leave());
+document.addEventListener('keydown', (e) => {
+  if (e.key === 'Escape' && open && !document.querySelector('dialog[open]')) leave();
+});

@@ -1,0 +1,66 @@
+// What is to be seen, in the shape that the page needs. Documents come from live.js.
+
+const natural = new Intl.Collator('en', { numeric: true }).compare;
+
+// The states of a task, in the order of the table.
+export const states = {
+  running: 'Running', paused: 'Paused', waiting: 'Waiting', downloading: 'Downloading', uploading: 'Uploading',
+  suspended: 'Suspended', aborting: 'Aborting', finished: 'Finished', failed: 'Failed',
+};
+export const stateRank = Object.fromEntries(Object.keys(states).map((s, i) => [s, i]));
+
+// stateOf is a task's state in one word for people; paused is one that has been started.
+export function stateOf(t) {
+  if (t.ready_to_report) return t.failed ? 'failed' : 'finished';
+  if (t.abort_at) return 'aborting';
+  if (t.suspended && !t.running) return 'suspended';
+  if (t.running) return 'running';
+  if (t.state === 'uploading' || t.state === 'uploaded') return 'uploading';
+  if (t.state === 'new' || t.state === 'downloading') return 'downloading';
+  if (/abort|error|failed/.test(t.state)) return 'failed';
+  return t.elapsed_seconds > 0 ? 'paused' : 'waiting';
+}
+
+let known = new Set(); // keys of tasks that have their rank
+
+// newModel makes a model of a document. Each task gets its key, its rank in natural order,
+// its state and its project's name.
+export function newModel(doc) {
+  const m = { ...doc.page, tasks: Object.values(doc.tasks), projects: Object.values(doc.projects), transfers: Object.values(doc.transfers) };
+  const names = new Map(m.projects.map((p) => [p.master_url, nameOf(p)]));
+  const keys = Object.keys(doc.tasks);
+  if (keys.length !== known.size || keys.some((k) => !known.has(k) || doc.tasks[k].rank === undefined)) {
+    known = new Set(keys);
+    for (const k of keys) doc.tasks[k].key = k;
+    // Sorting by names is slow with ten thousand tasks: it is done when there are others.
+    m.tasks.sort((a, b) => natural(a.name, b.name)).forEach((t, i) => { t.rank = i; });
+  }
+  for (const t of m.tasks) {
+    t.status = stateOf(t);
+    t.projectName = names.get(t.project) ?? t.project;
+  }
+  m.projects.sort((a, b) => natural(nameOf(a), nameOf(b)));
+  m.transfers.sort((a, b) => b.active - a.active || natural(a.name, b.name));
+  m.running = m.tasks.filter((t) => t.running).sort((a, b) => a.rank - b.rank);
+  const sum = (of) => m.projects.reduce((s, p) => s + of(p), 0);
+  const shares = sum((p) => p.resource_share), cpu = sum((p) => p.cpu_seconds);
+  for (const p of m.projects) {
+    p.share = shares ? p.resource_share / shares : 0;
+    p.got = cpu ? p.cpu_seconds / cpu : 0;
+  }
+  return m;
+}
+
+export const nameOf = (p) => p.name || p.master_url;
+
+// projectState is a project's state in a word or two, and whether that is well.
+export function projectState(p) {
+  if (p.detaching) return ['detaching', false];
+  if (p.ending) return ['resetting', false];
+  if (p.initialized && !p.host_id) return ['refused', false];
+  if (p.suspended) return ['suspended', false];
+  if (p.no_more_work) return ['no more work', false];
+  if (p.trouble) return ['problem', false];
+  if (p.failing) return ['failing', false];
+  return [p.initialized ? 'attached' : 'new', true];
+}

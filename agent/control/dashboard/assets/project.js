@@ -1,0 +1,90 @@
+// The drawer of a project: its account, what it is owed, what it says, and what can be
+// done with it.
+
+import { make, text, show, swap, keep, facts } from './dom.js';
+import { span, when, bytes, number, percent, reason } from './words.js';
+import { act, sure } from './ask.js';
+import { openDrawer } from './drawer.js';
+import { nameOf, projectState } from './model.js';
+import { work } from './attention.js';
+
+let parts;
+
+// showProject opens the drawer for the project of a master URL, or updates it.
+export function showProject(u, model, closed) {
+  const p = model.projects.find((p) => p.master_url === u);
+  const { body, fresh } = openDrawer(`project ${u}`, p ? nameOf(p) : 'Project', closed);
+  if (fresh) parts = build(body, u);
+  show(parts.there, !!p);
+  show(parts.missing, !p);
+  if (!p) return;
+  parts.name = nameOf(p);
+  draw(p, model);
+}
+
+function build(body, u) {
+  const x = {
+    missing: make('p', { class: 'empty' }, 'This computer is not attached to the project.'), there: make('div'),
+    state: make('span', { class: 'pill', id: 'project-state' }), trouble: make('p', { class: 'why bad whole' }), why: make('p', { class: 'why' }), contact: make('p', { class: 'small' }),
+    facts: make('dl', { id: 'project-facts' }), notices: make('ul', { class: 'whys small' }), stderr: make('pre', { tabindex: 0, 'aria-label': 'Last lines of the failed task' }),
+  };
+  const to = (action, said) => () => act('/api/project', { project: u, action }, `${x.name}: ${said}.`);
+  const button = (label, onclick) => make('button', { onclick }, label);
+  x.update = button('Update', to('update', 'contacting the project now'));
+  x.suspend = button('Suspend', to('suspend', 'suspended'));
+  x.resume = button('Resume', to('resume', 'resumed'));
+  x.finish = button('No more work', to('nomorework', 'no new work will be fetched'));
+  x.more = button('Allow more work', to('allowmorework', 'new work is allowed again'));
+  x.undo = button('Undo', to('undo', 'its tasks are kept'));
+  x.reset = button('Reset', async () => {
+    if (await sure(`Reset ${x.name}?`, 'Its tasks on this computer are dropped and its files are downloaded again. You can undo this for 5 minutes.', 'Reset')) to('reset', 'resetting. You can undo this for 5 minutes')();
+  });
+  x.detach = button('Detach', async () => {
+    if (await sure(`Detach ${x.name}?`, 'Its tasks and files on this computer are removed. Your account with the project is kept. You can undo this for 5 minutes.', 'Detach')) act('/api/detach', { project: u }, `${x.name}: detaching. You can undo this for 5 minutes.`);
+  });
+  x.buttons = make('div', { class: 'actions', id: 'project-actions' }, x.update, x.suspend, x.resume, x.finish, x.more, x.reset, x.detach, x.undo);
+  x.noticesBox = make('div', {}, make('h3', {}, 'Messages from the project'), x.notices);
+  x.there.append(make('p', {}, x.state), make('p', { class: 'small' }, make('a', { href: u, target: '_blank', rel: 'noopener noreferrer' }, u)), x.trouble, x.stderr, x.why, x.contact, x.buttons, x.facts, x.noticesBox);
+  body.append(x.missing, x.there);
+  return x;
+}
+
+function draw(p, m) {
+  const x = parts, plan = m.plans[p.master_url];
+  const [word, well] = projectState(p);
+  text(x.state, word);
+  x.state.classList.toggle('off', !well);
+  const can = (cure) => cure && `You can: ${cure}`;
+  text(x.trouble, [p.ending, p.trouble, can(p.trouble_cure), p.failing?.text, can(p.failing?.cure)].filter(Boolean).join('\n'));
+  x.trouble.title = p.trouble_detail ?? '';
+  show(x.trouble, x.trouble.textContent !== '');
+  text(x.stderr, p.failing?.stderr ?? '');
+  show(x.stderr, !!p.failing?.stderr);
+  text(x.why, p.work_code === 'tasks_fail' || p.trouble && p.work_code === p.trouble_code ? '' : work(m, p));
+  const s = plan?.session;
+  text(x.contact, !s ? '' : s.kind !== 'none' ? `Contact now: ${s.why}` : s.why !== plan.fetch.text ? `Contact: ${reason(s.why, s.until)}` : '');
+  const leaving = !!p.ending;
+  swap(x.resume, x.suspend, !!p.suspended);
+  swap(x.more, x.finish, !!p.no_more_work);
+  for (const b of [x.update, x.reset, x.detach]) show(b, !leaving);
+  if (leaving) for (const b of [x.suspend, x.resume, x.finish, x.more]) show(b, false);
+  show(x.undo, leaving);
+  const owed = p.debt_cpu_seconds;
+  facts(x.facts, [
+    ['Share', `${percent(p.share)} (${number(p.resource_share)})`],
+    ['Got', `${percent(p.got)} of the CPU time: ${span(p.cpu_seconds)}`],
+    ['Balance', owed >= 60 ? `owed ${span(owed)} of CPU time` : owed <= -60 ? `${span(-owed)} of CPU time ahead` : 'balanced'],
+    ['Account', p.user_name],
+    ['Credit', `${number(p.user_total_credit)}, ${number(p.user_expavg_credit)} a day on average`],
+    ['This computer', `${number(p.host_total_credit)}, ${number(p.host_expavg_credit)} a day on average`],
+    ['Computer ID', p.host_id > 0 && String(p.host_id)],
+    ['Tasks', p.tasks.toLocaleString()],
+    ['Disk', m.disk.used >= 0 && bytes(m.disk.projects[p.master_url] ?? 0)],
+    ['Last contact', p.last_contact ? when(p.last_contact) : 'never'],
+    ['Next contact', p.in_contact ? 'in progress' : p.next_contact && `not before ${when(p.next_contact)}`],
+    ['Failed contacts', p.failures && String(p.failures)],
+    ['Account manager', p.manager],
+  ]);
+  keep(x.notices, p.notices ?? [], (n) => n, (n) => make('li', {}, n));
+  show(x.noticesBox, !!p.notices?.length);
+}

@@ -1,0 +1,51 @@
+// The tab of projects: a table of what each gets and gives, and a drawer for one.
+
+import { make, text, show, keep } from './dom.js';
+import { when, number, percent, debt } from './words.js';
+import { nameOf, projectState } from './model.js';
+import { projectLink } from './attention.js';
+import { showProject } from './project.js';
+import { close } from './drawer.js';
+import { openAttach } from './attach.js';
+import { go } from './tabs.js';
+
+let counted, empty, box, body;
+
+const heads = [['Project'], ['State'], ['Share', 'num'], ['Got', 'num'], ['Balance', 'num c-more'], ['Credit', 'num'], ['Average a day', 'num c-more'], ['Tasks', 'num'], ['Next contact', 'num c-more']];
+
+export function build(section) {
+  counted = make('span', { class: 'count', id: 'projects-count' });
+  empty = make('p', { class: 'empty' }, 'No projects yet. Attach one to start computing for it.');
+  body = make('tbody', { id: 'projects-list' });
+  box = make('div', { class: 'scroll card', tabindex: 0, role: 'region', 'aria-label': 'List of projects' }, make('table', { class: 'plain wide' },
+    make('thead', {}, make('tr', {}, ...heads.map(([h, c]) => make('th', { scope: 'col', class: c }, h)))), body));
+  section.append(make('div', { class: 'bar' }, make('h2', {}, 'Projects ', counted), make('button', { class: 'primary', id: 'attach-open', onclick: openAttach }, 'Attach project')), empty, box,
+    make('p', { class: 'small' }, 'Share is what you chose for a project, Got is its part of the CPU time that all projects got on this computer. Balance is the CPU time that is owed to it by its share.'));
+}
+
+export function update(m, params) {
+  text(counted, m.projects.length ? String(m.projects.length) : '');
+  show(empty, !m.projects.length);
+  show(box, m.projects.length > 0);
+  keep(body, m.projects, (p) => p.master_url, row);
+  const u = params.get('project');
+  if (u) showProject(u, m, () => go('/projects'));
+  else close();
+}
+
+export function gone() { close(); }
+
+function row(p) {
+  const name = make('a', { href: projectLink(p) }), state = make('span', { class: 'pill' });
+  const cells = heads.slice(2).map(([, c]) => make('td', { class: c }));
+  const e = make('tr', {}, make('th', { scope: 'row' }, name), make('td', {}, state), ...cells);
+  e.update = (p) => {
+    const [word, well] = projectState(p);
+    text(name, nameOf(p));
+    text(state, word);
+    state.classList.toggle('off', !well);
+    const next = p.in_contact ? 'now' : p.next_contact ? when(p.next_contact) : 'when needed';
+    [percent(p.share), percent(p.got), debt(p.debt_cpu_seconds), number(p.user_total_credit), number(p.user_expavg_credit), p.tasks.toLocaleString(), next].forEach((t, i) => text(cells[i], t));
+  };
+  return e;
+}

@@ -1,0 +1,60 @@
+// The tasks that are selected, and what can be done to all of them.
+
+import { make, text, show } from './dom.js';
+import { count } from './words.js';
+import { act, sure } from './ask.js';
+
+// newSelection makes a selection; changed is called when it does, tasks returns all.
+export function newSelection(changed, tasks) {
+  const keys = new Set();
+  let from; // the key that was toggled last
+  const number = make('span', { role: 'status' });
+  const button = (label, action) => make('button', { onclick: () => steerTasks(tasks().filter((t) => keys.has(t.key)), action) }, label);
+  const element = make('div', { id: 'selection', class: 'bar picked', role: 'group', 'aria-label': 'Selected tasks', hidden: true }, number,
+    make('div', { class: 'tools' }, button('Suspend', 'suspend'), button('Resume', 'resume'), button('Abort', 'abort soon'),
+      make('button', { onclick: () => { keys.clear(); draw(); } }, 'Clear selection')));
+
+  function draw() {
+    text(number, `${count(keys.size, 'task')} selected`);
+    show(element, keys.size > 0);
+    changed();
+  }
+
+  return {
+    element,
+    has: (key) => keys.has(key),
+    // set selects tasks, or none of them.
+    set(some, yes) {
+      for (const t of some) if (yes) keys.add(t.key); else keys.delete(t.key);
+      draw();
+    },
+    // toggle selects a task or not, and with range all from the last one.
+    toggle(key, yes, range, order) {
+      const a = order.findIndex((t) => t.key === from), b = order.findIndex((t) => t.key === key);
+      const some = range && a >= 0 && b >= 0 ? order.slice(Math.min(a, b), Math.max(a, b) + 1) : [{ key }];
+      from = key;
+      this.set(some, yes);
+    },
+    // update forgets tasks that have gone.
+    update(all) {
+      if (!keys.size) return;
+      const there = new Set(all.map((t) => t.key));
+      const before = keys.size;
+      for (const k of keys) if (!there.has(k)) keys.delete(k);
+      if (keys.size !== before) draw();
+    },
+  };
+}
+
+const done = { suspend: 'suspended', resume: 'resumed', 'abort soon': 'will be aborted in 5 minutes. Resume to keep' };
+
+// steerTasks does to tasks what a person wants, and asks before an abort.
+export async function steerTasks(tasks, action) {
+  if (!tasks.length) return;
+  const what = tasks.length === 1 ? tasks[0].name : count(tasks.length, 'task');
+  if (action === 'abort soon' && !(await sure(`Abort ${what}?`, 'Aborted tasks lose their progress, and the project is notified. They are suspended now and aborted in 5 minutes; until then you can resume them.', tasks.length === 1 ? 'Abort task' : 'Abort tasks'))) return;
+  await act('/api/tasks', { tasks: tasks.map((t) => ({ project: t.project, task: t.name })), action }, (v) => {
+    const n = tasks.length === 1 ? (v.tasks ? tasks[0].name : 'No task') : count(v.tasks, 'task');
+    return `${n} ${done[action]}${action === 'abort soon' ? (v.tasks === 1 ? ' it.' : ' them.') : '.'}`;
+  });
+}

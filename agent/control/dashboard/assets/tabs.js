@@ -1,0 +1,98 @@
+// The tabs of the page, each with an address of its own. A tab is a module with
+//
+//	build(section)    makes what it shows, once
+//	update(model, params)  shows the model; params are those of the address
+//	messages(lines)   optional: further lines of the log
+//	gone()            optional: another tab is shown
+//
+// Another tab takes one line here; the server serves index.html for its address already.
+
+import { $, make, show } from './dom.js';
+import * as overview from './overview.js';
+import * as tasks from './tasks.js';
+import * as projects from './projects.js';
+import * as computer from './computer.js';
+import * as preferences from './preferences.js';
+import * as log from './log.js';
+
+const tabs = [
+  { path: '/', title: 'Overview', tab: overview },
+  { path: '/tasks', title: 'Tasks', tab: tasks },
+  { path: '/projects', title: 'Projects', tab: projects },
+  { path: '/computer', title: 'Computer', tab: computer },
+  { path: '/preferences', title: 'Preferences', tab: preferences },
+  { path: '/log', title: 'Log', tab: log },
+];
+
+// Where the parts of the page used to be, when it was one.
+const anchors = { '#tasks': '/tasks', '#projects': '/projects', '#transfers': '/computer', '#credit': '/computer', '#preferences': '/preferences', '#messages': '/log', '#now': '/' };
+
+let model, current;
+
+export function start() {
+  for (const t of tabs) {
+    const id = t.path.slice(1) || 'overview';
+    t.link = make('a', { href: t.path }, t.title);
+    t.section = make('section', { id, 'aria-label': t.title, hidden: true });
+    $('tabs').append(t.link);
+    $('main').append(t.section);
+    t.tab.build(t.section);
+  }
+  document.addEventListener('click', follow);
+  window.addEventListener('popstate', draw);
+  window.addEventListener('hashchange', draw);
+  draw();
+}
+
+// follow keeps links within the page from loading it again.
+function follow(e) {
+  const a = e.target.closest('a[href]');
+  if (!a || e.defaultPrevented || e.button || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || a.target) return;
+  const to = new URL(a.href);
+  if (to.origin !== location.origin || to.hash || !tabs.some((t) => t.path === to.pathname)) return;
+  e.preventDefault();
+  go(to.pathname + to.search);
+}
+
+// go goes to an address of the page.
+export function go(address) {
+  if (address !== location.pathname + location.search) history.pushState(null, '', address);
+  draw();
+}
+
+// draw shows the tab of the address.
+function draw() {
+  const moved = anchors[location.hash];
+  if (moved) history.replaceState(null, '', moved);
+  let next = tabs.find((t) => t.path === location.pathname);
+  if (!next) {
+    history.replaceState(null, '', '/');
+    next = tabs[0];
+  }
+  if (next !== current) {
+    current?.tab.gone?.();
+    const first = !current;
+    current = next;
+    for (const t of tabs) {
+      show(t.section, t === next);
+      if (t === next) t.link.setAttribute('aria-current', 'page');
+      else t.link.removeAttribute('aria-current');
+    }
+    if (!first) window.scrollTo(0, 0);
+  }
+  update(model);
+}
+
+// update shows the model in the tab that is open.
+export function update(m) {
+  model = m;
+  if (!m) return;
+  const n = m.running.length;
+  document.title = `${current.path === '/' ? '' : `${current.title} · `}${n ? `${n} running · ` : ''}Starling`;
+  current.tab.update(m, new URLSearchParams(location.search));
+}
+
+// messages passes lines of the log on; first says that they are the first of a stream.
+export function messages(lines, first) {
+  for (const t of tabs) t.tab.messages?.(lines, first);
+}

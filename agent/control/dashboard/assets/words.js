@@ -1,0 +1,55 @@
+// Times, durations, sizes and counts as people read them.
+
+// span is a duration in words, from seconds, in two units at most.
+export function span(s) {
+  s = Math.round(s);
+  const two = (a, x, b, y) => (b ? `${a} ${x} ${b} ${y}` : `${a} ${x}`);
+  if (s < 60) return `${s} s`;
+  if (s < 3600) return two(Math.floor(s / 60), 'min', s % 60, 's');
+  if (s < 86400) return two(Math.floor(s / 3600), 'h', Math.floor((s % 3600) / 60), 'min');
+  return two(Math.floor(s / 86400), 'd', Math.floor((s % 86400) / 3600), 'h');
+}
+
+// when is a time as the agent's own sentences have it: the time of day if it is today,
+// otherwise with its date.
+export function when(t) {
+  const d = new Date(t);
+  const two = (n) => String(n).padStart(2, '0');
+  const clock = `${two(d.getHours())}:${two(d.getMinutes())}`;
+  const days = Math.round((new Date(d).setHours(12, 0, 0, 0) - new Date().setHours(12, 0, 0, 0)) / 86400e3);
+  const near = { 0: `${clock}:${two(d.getSeconds())}`, 1: `tomorrow at ${clock}`, '-1': `yesterday at ${clock}` };
+  return near[days] ?? `${date(d)} ${clock}`;
+}
+
+// date is a day.
+export function date(t) {
+  const d = new Date(t);
+  return `${d.getFullYear()}-${String(d.getMonth() + 1).padStart(2, '0')}-${String(d.getDate()).padStart(2, '0')}`;
+}
+
+// reason is a sentence with the time when that changes, if it is known and the
+// sentence does not give it.
+export function reason(sentence, until) {
+  return until && !/\d:\d\d/.test(sentence) && new Date(until) > Date.now() ? `${sentence} (until ${when(until)})` : sentence;
+}
+
+export function bytes(n) {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let i = 0;
+  while (n >= 1000 && i < units.length - 1) { n /= 1000; i++; }
+  return `${n.toFixed(n < 10 && i ? 1 : 0)} ${units[i]}`;
+}
+
+export const number = (n) => n.toLocaleString(undefined, n && Math.abs(n) < 1 ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: Math.abs(n) < 100 ? 1 : 0 });
+
+// percent is a part of one.
+export const percent = (part, digits = 0) => `${(100 * part).toFixed(digits)} %`;
+
+// count is a number with its noun.
+export const count = (n, noun) => `${n.toLocaleString()} ${noun}${n === 1 ? '' : 's'}`;
+
+// debt is what a project is owed, in CPU seconds.
+export function debt(s) {
+  if (s >= 60) return `owed ${span(s)}`;
+  return s <= -60 ? `${span(-s)} ahead` : 'balanced';
+}

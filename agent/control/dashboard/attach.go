@@ -1,0 +1,141 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+// known are the projects that the page offers.
+func (s *Server) known(w http.ResponseWriter, _ *http.Request) {
+	answer(w, append([]Known{}, s.Known...), nil)
+}
+
+// A projectConfig is what somebody who wants to attach needs to know of a project.
+type projectConfig struct {
+	Name        string   `json:"name"`
+	URL         string   `json:"url"` // the master URL
+	Platforms   []string `json:"platforms"`
+	Classes     []string `json:"plan_classes"`
+	Closed      bool     `json:"closed"`        // new accounts are made on its web site only
+	UserName    bool     `json:"uses_username"` // an account goes by a name, not by an e-mail address
+	MinPassword int      `json:"min_password"`
+	Terms       string   `json:"terms,omitempty"` // of use, to be accepted for a new account
+}
+
+// config asks a project what it needs and how accounts are made there.
+func (s *Server) config(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		URL string `json:"url"`
+	}
+	if !read(w, r, &q) {
+		return
+	}
+	u, err := protocol.CanonicalMasterURL(q.URL)
+	var c *protocol.ProjectConfig
+	if err == nil {
+		c, err = s.Agent.ProjectConfig(r.Context(), u)
+	}
+	if err == nil && c.AccountManager {
+		err = fmt.Errorf("%s is an account manager, not a project. You can: join it with: starling manager join %s", u, u)
+	}
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err)
+		return
+	}
+	answer(w, newConfig(u, c), nil)
+}
+
+func newConfig(u string, c *protocol.ProjectConfig) projectConfig {
+	p := projectConfig{
+		Name: c.Name, URL: masterURL(u, c), Platforms: []string{}, Classes: []string{},
+		Closed: c.AccountCreationDisabled || c.ClientCreationDisabled, UserName: c.UsesUsername,
+		MinPassword: max(c.MinPasswordLength, 1), Terms: c.TermsOfUse,
+	}
+	for _, x := range c.Platforms {
+		p.Platforms = append(p.Platforms, x.Name)
+		p.Classes = append(p.Classes, x.PlanClasses...)
+	}
+	return p
+}
+
+// masterURL is the URL that a project gives as its own, unless that would give up TLS.
+func masterURL(u string, c *protocol.ProjectConfig) string {
+	own, err := protocol.CanonicalMasterURL(c.MasterURL)
+	if err != nil || strings.HasPrefix(u, "https:") && !strings.HasPrefix(own, "https:") {
+		return u
+	}
+	return own
+}
+
+// An attachment is what the page asks for.
+type attachment struct {
+	URL      string `json:"url"`
+	Key      string `json:"key"`
+	Email    string `json:"email"` // or the name of the user, where accounts go by that
+	Password string `json:"password"`
+	Create   bool   `json:"create"` // a new account rather than one that exists
+	Name     string `json:"name"`   // that others see of a new account
+	Accept   bool   `json:"accept"` // the project's terms of use
+}
+
+// attach takes the account's key, or its e-mail address and password, by which it
+// asks the project for the key.
+func (s *Server) attach(w http.ResponseWriter, r *http.Request) {
+	var q attachment
+	if !read(w, r, &q) {
+		return
+	}
+	u, err := protocol.CanonicalMasterURL(q.URL)
+	key := protocol.Authenticator(q.Key)
+	if err == nil && key == "" {
+		key, err = s.account(r.Context(), u, q)
+	}
+	if err == nil {
+		err = s.Agent.Attach(r.Context(), u, key)
+	}
+	if err != nil {
+		refuseAccount(w, err)
+		return
+	}
+	answer(w, map[string]string{"project": u}, nil)
+}
+
+// account asks the project for the key of an account, or for a new account.
+func (s *Server) account(ctx context.Context, u string, q attachment) (protocol.Authenticator, error) {
+	if q.Email == "" || q.Password == "" {
+		return "", errors.New("enter the e-mail address and password of your account, or its account key")
+	}
+	hash := protocol.PasswordHash(q.Password, q.Email)
+	if !q.Create {
+		return s.Agent.LookupAccount(ctx, u, q.Email, hash)
+	}
+	if q.Name == "" {
+		return "", errors.New("enter the public name of the new account")
+	}
+	return s.Agent.CreateAccount(ctx, u, q.Email, hash, q.Name, q.Accept)
+}
+
+// refuseAccount says why not, in words that need no knowledge of BOINC, and with a code
+// for what the page can offer then.
+func refuseAccount(w http.ResponseWriter, err error) {
+	code, text := "", err.Error()
+	if a, ok := errors.AsType[*protocol.AccountError](err); ok {
+		switch a.Num {
+		case protocol.ErrNumNotFound, protocol.ErrNumFileMissing:
+			code, text = "no_account", "No account with this address."
+		case protocol.ErrNumBadPassword:
+			code, text = "bad_password", "Wrong password."
+		case protocol.ErrNumNotUnique:
+			code, text = "account_exists", "An account with this address exists already, with another password."
+		}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(http.StatusUnprocessableEntity)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": text, "code": code})
+}

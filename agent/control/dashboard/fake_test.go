@@ -1,0 +1,215 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// fake is an agent with a queue that tests may change.
+type fake struct {
+	agent
+	mu    sync.Mutex
+	page  view.Page
+	asked []string
+	seqno int
+}
+
+var _ Agent = new(fake)
+
+// change has f alter what there is to see.
+func (a *fake) change(f func(*view.Page)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	f(&a.page)
+}
+
+func (a *fake) note(format string, args ...any) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = append(a.asked, fmt.Sprintf(format, args...))
+}
+
+func (a *fake) last() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.asked) == 0 {
+		return ""
+	}
+	return a.asked[len(a.asked)-1]
+}
+
+func (a *fake) Dashboard(context.Context) (view.Page, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	v := a.page
+	v.Status.Tasks = slices.Clone(v.Status.Tasks)
+	v.Status.Projects = slices.Clone(v.Status.Projects)
+	return v, nil
+}
+
+func (a *fake) Task(_ context.Context, project, name string) (view.Task, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, t := range a.page.Status.Tasks {
+		if t.Project == project && t.Name == name {
+			return view.Task{
+				Task: t, Workunit: strings.TrimSuffix(name, "_0"), AppTitle: "Search for pulsars", Version: "1.04 (avx2) for x86_64-pc-linux-gnu",
+				Reason: jobsched.Reason{Code: jobsched.NoCPU, Text: t.Why}, CPUs: 1, Memory: 412e6, MemoryBound: 2e9, Disk: 18e6, DiskBound: 1e9, PeakMemory: 530e6,
+				Checkpoint: max(0, t.Elapsed-t.Unsaved), Received: started.Add(-50 * time.Hour), Started: started.Add(-4 * time.Hour),
+				Files:  []view.TaskFile{{Name: name + "_in", Size: 4e6, Here: true}, {Name: name + "_0", Output: true}},
+				Stderr: "12:00:01 reading the input\n12:00:04 <b>template</b> 17 of 4000\n",
+			}, nil
+		}
+	}
+	return view.Task{}, fmt.Errorf("%w: %s", control.ErrNoTask, name)
+}
+
+func (a *fake) Log(_ context.Context, after int) (l control.Log, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for n := after + 1; n <= a.seqno; n++ {
+		m := control.Message{Seqno: n, Time: started.Add(time.Duration(n) * time.Second), Level: "INFO", Text: fmt.Sprintf("result started result=task_%d slot=%d", n, n%8)}
+		if n%10 == 0 {
+			m.Level, m.Text, m.Project = "WARN", fmt.Sprintf("upload failed file=task_%d_0 err=\"connection refused\"", n), einstein
+		}
+		l.Messages = append(l.Messages, m)
+	}
+	return l, nil
+}
+
+func (a *fake) SteerTasks(_ context.Context, tasks []control.TaskRef, what control.TaskAction) (n int, err error) {
+	a.note("%s %d", what, len(tasks))
+	a.change(func(p *view.Page) {
+		for i := range p.Status.Tasks {
+			t := &p.Status.Tasks[i]
+			if !slices.Contains(tasks, control.TaskRef{Project: t.Project, Task: t.Name}) {
+				continue
+			}
+			n++
+			t.AbortAt, t.Suspended = time.Time{}, what == control.SuspendTask
+			if what == control.AbortSoon {
+				t.AbortAt = started.Add(5 * time.Minute)
+			}
+			t.Running = t.Running && what == control.ResumeTask
+		}
+	})
+	return n, nil
+}
+
+func (a *fake) SteerProject(_ context.Context, u string, what control.ProjectAction) error {
+	a.note("%s %s", what, u)
+	return nil
+}
+
+func (a *fake) Detach(_ context.Context, u string) error {
+	a.note("detach %s", u)
+	return nil
+}
+
+func (a *fake) SetMode(_ context.Context, what control.Activity, kind prefs.ModeKind, d time.Duration) error {
+	a.note("mode %q %s %v", what, control.ModeName(kind), d)
+	a.change(func(p *view.Page) { p.Status.RunMode = control.ModeName(kind) })
+	return nil
+}
+
+func (a *fake) ProjectConfig(_ context.Context, u string) (*protocol.ProjectConfig, error) {
+	c := &protocol.ProjectConfig{
+		Name: "PrimeGrid", MasterURL: u, MinPasswordLength: 6, TermsOfUse: "Be kind.",
+		Platforms: []protocol.ConfigPlatform{{Name: "x86_64-pc-linux-gnu"}, {Name: "windows_x86_64", PlanClasses: []string{"cuda"}}},
+	}
+	return c, nil
+}
+
+func (a *fake) LookupAccount(_ context.Context, u, email, _ string) (protocol.Authenticator, error) {
+	a.note("lookup %s", email)
+	return "", fmt.Errorf("account %s: %w", u, &protocol.AccountError{Num: protocol.ErrNumNotFound})
+}
+
+func (a *fake) CreateAccount(_ context.Context, _, email, _, name string, consent bool) (protocol.Authenticator, error) {
+	a.note("create %s %s %v", email, name, consent)
+	return "newkey", nil
+}
+
+func (a *fake) Attach(_ context.Context, u string, key protocol.Authenticator) error {
+	a.note("attach %s %s", u, key)
+	return nil
+}
+
+var started = time.Now().Truncate(time.Second).Add(-30 * time.Minute)
+
+const (
+	einstein = "https://einstein.example/"
+	lhc      = "https://lhc.example/"
+	wcg      = "https://wcg.example/"
+)
+
+// busy is a computer that is attached to three projects and has so many tasks, of which
+// eight run, with a name or two that mean harm.
+func busy(tasks int) view.Page {
+	v := view.Page{
+		Status: control.Status{
+			Running: true, Version: "0.9", PID: 1, Since: started, DataDir: "/var/lib/starling", CPUs: 8, RunMode: "auto", NetMode: "auto",
+			Times:    control.Times{On: 0.92, Active: 0.8, Connected: 0.99},
+			Achieved: &control.Achieved{Days: 7, Finished: 212, Failed: 1, CPUTime: 9e5},
+		},
+		CPUs: 8, AllCPUs: 8, Memory: 24e9, Temperature: 61, Battery: "no",
+		Host:      view.Host{Name: "workbench", Model: "AMD Ryzen 7 5800X 8-Core Processor", System: "Linux 6.12", Memory: 32e9, Fpops: 5.3e9},
+		Disk:      view.DiskUse{Total: 500e9, Free: 210e9, Used: 9.4e9, Allowed: 100e9, Projects: map[string]int64{einstein: 5.1e9, lhc: 3.2e9, wcg: 0.4e9}},
+		Platforms: []string{"x86_64-pc-linux-gnu"},
+		Plans:     make(map[string]decide.ProjectPlan), Credit: make(map[string][]view.Day),
+	}
+	for i, p := range []control.Project{
+		{MasterURL: einstein, Name: "Einstein@Home", UserName: "kim", HostID: 4711, Share: 100, Debt: 5400, UserCredit: 183204, UserRAC: 2210, HostCredit: 90211, HostRAC: 1402, CPUTime: 9.2e5, Notices: []string{"The next run starts on Monday."}},
+		{MasterURL: lhc, Name: "LHC@home", UserName: "kim", HostID: 812, Share: 50, Debt: -7200, UserCredit: 40112, UserRAC: 610, HostCredit: 40112, HostRAC: 610, CPUTime: 6.1e5},
+		{MasterURL: wcg, Name: "World <Community> Grid", UserName: "kim", HostID: 99, Share: 50, Debt: 1800, UserCredit: 9020, UserRAC: 120, HostCredit: 9020, HostRAC: 120, CPUTime: 2.0e5},
+	} {
+		p.Initialized, p.LastContact, p.Work, p.WorkCode = true, started, "This project has enough work for its share.", "has_share"
+		v.Status.Projects = append(v.Status.Projects, p)
+		for d := range 21 {
+			f := float64(d)
+			wave := 1 + 0.4*float64((d*7+i*3)%5)/5
+			v.Credit[p.MasterURL] = append(v.Credit[p.MasterURL], view.Day{
+				Day:  started.UTC().Truncate(24*time.Hour).AddDate(0, 0, d-20),
+				User: p.UserCredit * (0.8 + f/100), Host: p.HostCredit * (0.8 + (f+wave)/110), UserRAC: p.UserRAC * (0.6 + f/50) * wave, HostRAC: p.HostRAC,
+			})
+		}
+	}
+	urls, apps := []string{einstein, lhc, wcg}, []string{"einstein_O4", "sixtrack", "mcm1"}
+	for i := range tasks {
+		k := i % 3
+		t := control.Task{
+			Name: fmt.Sprintf("%s_%d_0", []string{"h1_0421.50_O4", "w_b3_lhc", "MCM1_0"}[k], i), Project: urls[k], App: apps[k], State: "downloaded", Slot: -1,
+			Remaining: float64(7200 + i%50*600), Deadline: started.Add(time.Duration(48+i%400) * time.Hour), Why: "Waiting for its turn: all 8 CPUs are busy.",
+		}
+		switch {
+		case i < 8:
+			t.Running, t.Slot, t.PID, t.Why = true, i, 1000+i, "Running: the project is owed CPU time."
+			t.Fraction, t.Elapsed, t.CPUTime, t.Unsaved = 0.11*float64(i+1), 900*float64(i+1), 880*float64(i+1), 40
+		case i%97 == 0:
+			t.State, t.Why = "downloading", "Waiting for its input files."
+		case i%89 == 0:
+			t.State, t.Fraction, t.Elapsed, t.Ready, t.Why = "uploaded", 1, 7100, true, "Finished. It will be reported at the next contact."
+		case i%41 == 0:
+			t.Elapsed, t.Fraction = 1200, 0.2
+		}
+		v.Status.Tasks = append(v.Status.Tasks, t)
+		v.Status.Unsaved += t.Unsaved
+		for j := range v.Status.Projects {
+			if v.Status.Projects[j].MasterURL == t.Project {
+				v.Status.Projects[j].Tasks++
+			}
+		}
+	}
+	return v
+}

@@ -1,0 +1,369 @@
+package dashboard
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/internal/testbrowser"
+)
+
+// open has Chromium open the dashboard of a fake agent.
+func open(t *testing.T, a *fake) (b testbrowser.Browser, base string) {
+	t.Helper()
+	return openUntil(t, t.Context(), a)
+}
+
+// openUntil does so for an agent that ends with served.
+func openUntil(t *testing.T, served context.Context, a *fake) (b testbrowser.Browser, base string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	s, login := serveUntil(t, served, a)
+	s.Known = []Known{{"PrimeGrid", "https://www.primegrid.example/", "mathematics", "prime numbers"}, {"Einstein@Home", einstein, "astronomy", "pulsars"}}
+	b = testbrowser.New(t, ctx, "/api/task")
+	b.Do("open the page", testbrowser.Media("light"), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(login.String()))
+	b.See("the page is live", `document.getElementById('link')?.textContent === 'live' && document.getElementById('now-title').textContent !== '…'`)
+	return b, "http://127.0.0.1:" + login.Port()
+}
+
+// tab opens one by its link.
+func tab(b testbrowser.Browser, title, path string) {
+	b.Do("open "+title, chromedp.Click(`//nav//a[text()="`+title+`"]`))
+	b.See(title+" is shown", `location.pathname === '`+path+`' && document.querySelector('nav [aria-current=page]').textContent === '`+title+`'`)
+}
+
+const rowsShown = `document.querySelectorAll('#tasks-table tbody tr:not(.space)').length`
+
+func TestTabsHaveAddresses(t *testing.T) {
+	t.Parallel()
+	b, base := open(t, &fake{page: busy(20)})
+	for _, p := range [][2]string{{"Tasks", "/tasks"}, {"Projects", "/projects"}, {"Computer", "/computer"}, {"Preferences", "/preferences"}, {"Log", "/log"}, {"Overview", "/"}} {
+		tab(b, p[0], p[1])
+		b.See("one tab is shown", `document.querySelectorAll('main > section:not([hidden])').length === 1`)
+	}
+	b.Do("go back", chromedp.NavigateBack())
+	b.See("the log", `location.pathname === '/log' && !document.getElementById('log').hidden`)
+	for old, now := range map[string]string{"/#tasks": "/tasks", "/#messages": "/log", "/nonsense": "/", "/projects": "/projects"} {
+		b.Do("open "+old, chromedp.Navigate("about:blank"), chromedp.Navigate(base+old))
+		b.See(old+" leads to "+now, `location.pathname === '`+now+`' && location.hash === '' && document.getElementById('link').textContent === 'live'`)
+	}
+}
+
+func TestOverview(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(20)}
+	b, _ := open(t, a)
+	b.See("the headline", `document.getElementById('now-title').textContent === 'Computing 8 tasks'`)
+	b.See("what a shutdown would lose", `document.getElementById('now-text').textContent.endsWith('A shutdown now would lose at most 5 min 20 s of computing.')`)
+	b.See("all is well", `!document.getElementById('well').hidden && document.getElementById('attention').hidden`)
+	b.See("what runs", `document.querySelectorAll('#running li').length === 8`)
+	b.See("what ended lately", `document.getElementById('recent').textContent === 'In the last 7 days: 212 tasks finished, 1 failed, with 10 d 10 h of CPU time.'`)
+	b.See("what was achieved", `document.querySelectorAll('#achieved tr').length === 3 && document.getElementById('achieved').textContent.includes('183,204')`)
+	b.Picture("light")
+	b.See("markup in a name is text", `[...document.querySelectorAll('#achieved a')].some(e => e.textContent === 'World <Community> Grid')`)
+	a.change(func(p *view.Page) {
+		p.Status.Projects[1].Trouble, p.Status.Projects[1].TroubleCode, p.Status.Projects[1].TroubleCure = "The server is down.", "down", "wait."
+		p.Status.Tasks[3].Late = 90000
+	})
+	b.See("what needs attention", `[...document.querySelectorAll('#attention li')].map(e => e.textContent).join('|') ===
+		'LHC@home: The server is down. You can: wait. Show LHC@home|h1_0421.50_O4_3_0 will be about 1 d 1 h late. You can: let them run more: allow more CPUs or more time, or suspend others. Abort a task that cannot be in time, so that another computer gets it. Show h1_0421.50_O4_3_0'`)
+	b.See("not all is well", `document.getElementById('well').hidden`)
+	a.change(func(p *view.Page) { p.Status.Tasks[9].Ready, p.Status.Tasks[9].Fraction = true, 1 })
+	b.See("a task that ended within a second is announced", `document.getElementById('said').textContent === 'h1_0421.50_O4_9_0 is finished.'`)
+	b.Do("suspend computing", chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
+	b.See("it is said", `document.getElementById('said').textContent === 'Computing: never.'`)
+	if got := a.last(); got != `mode "" never 0s` {
+		t.Errorf("the agent was asked for %q", got)
+	}
+}
+
+func TestTenThousandTasks(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(10000)}
+	b, _ := open(t, a)
+	tab(b, "Tasks", "/tasks")
+	b.See("rows", rowsShown+` > 10`)
+	few := func(when string) {
+		t.Helper()
+		if n := testbrowser.Value[int](b, rowsShown); n < 10 || n > 200 {
+			t.Errorf("%s: %d rows are on the page", when, n)
+		}
+	}
+	few("at first")
+	b.Picture("tasks")
+	b.Do("no groups", chromedp.SetValue("#tasks-group", "none"))
+	b.Do("tell the page", chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-group').dispatchEvent(new Event('change'))`))
+	b.See("the count for screen readers", `document.querySelector('#tasks-table table').getAttribute('aria-rowcount') === '10001'`)
+	b.See("running first, then in natural order", `(() => {
+		const names = [...document.querySelectorAll('#tasks-table tbody .c-name')].map(e => e.textContent);
+		return names.slice(0, 8).every((n, i) => n === ['h1_0421.50_O4_0_0', 'h1_0421.50_O4_3_0', 'h1_0421.50_O4_6_0', 'MCM1_0_2_0', 'MCM1_0_5_0', 'w_b3_lhc_1_0', 'w_b3_lhc_4_0', 'w_b3_lhc_7_0'][i]); })()`)
+	b.Do("scroll to the end", chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-table').scrollTop = 1e9`))
+	b.See("the last row", `[...document.querySelectorAll('#tasks-table tbody tr')].some(e => e.getAttribute('aria-rowindex') === '10001')`)
+	few("at the end")
+	b.See("rows are of one height", `new Set([...document.querySelectorAll('#tasks-table tbody tr:not(.space)')].map(e => e.offsetHeight)).size === 1`)
+	b.Do("scroll to the middle", chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-table').scrollTop = 36 * 5000`))
+	b.See("a row of the middle where it belongs", `(() => {
+		const e = [...document.querySelectorAll('#tasks-table tbody tr')].find(e => e.getAttribute('aria-rowindex') === '5004');
+		const box = document.getElementById('tasks-table').getBoundingClientRect(), head = document.querySelector('#tasks-table thead').offsetHeight;
+		return e && Math.abs(e.getBoundingClientRect().top - box.top - head - 2 * 36) < 3; })()`)
+	b.Do("search", chromedp.SendKeys("#tasks-search", "mcm1 finished"))
+	b.See("what is found", `document.getElementById('tasks-count').textContent === '37 of 10,000 tasks'`)
+	b.Do("search nonsense", chromedp.SendKeys("#tasks-search", "zzz"))
+	b.See("nothing is found", `!document.getElementById('tasks-empty').hidden`)
+	b.Do("search no more", testbrowser.Empty("tasks-search"), chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-search').dispatchEvent(new Event('input'))`))
+	b.See("all are there", `document.getElementById('tasks-count').textContent === '10,000'`)
+	b.Do("select all", chromedp.Click("#tasks-table thead input"))
+	b.See("how many", `document.querySelector('#selection [role=status]').textContent === '10,000 tasks selected'`)
+	few("selected")
+	b.Do("suspend them", chromedp.Click(`//div[@id="selection"]//button[text()="Suspend"]`))
+	b.See("it is said", `document.getElementById('said').textContent === '10,000 tasks suspended.'`)
+	b.See("it is seen", `[...document.querySelectorAll('#tasks-table tbody .pill')].some(e => e.textContent === 'Suspended')`)
+	if got := a.last(); got != "suspend 10000" {
+		t.Errorf("the agent was asked for %q", got)
+	}
+	b.See("nothing runs", `document.title.startsWith('Tasks · Starling')`)
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(300)}
+	b, _ := open(t, a)
+	tab(b, "Tasks", "/tasks")
+	groups := `[...document.querySelectorAll('#tasks-table tr.group')].map(e => e.textContent)`
+	b.See("groups with counts", groups+`[0] === '▾Einstein@Home100' && `+groups+`[1] === '▾Running3'`)
+	b.Do("close a group by keyboard", testbrowser.Press("#tasks-table tr:nth-of-type(3) button.group"))
+	b.See("its rows are gone", groups+`[1] === '▸Running3' && document.querySelector('#tasks-table tr.group button[aria-expanded=false]')`)
+	b.See("the focus stays", `document.activeElement.textContent.includes('Running')`)
+	b.Do("open it", chromedp.KeyEvent(kb.Enter))
+	b.See("it is open", groups+`[1] === '▾Running3'`)
+	b.Do("sort by progress", chromedp.Click(".c-progress button.sort"), chromedp.Click(".c-progress button.sort"))
+	b.See("the order is told", `document.querySelector('th.c-progress').getAttribute('aria-sort') === 'descending'`)
+	b.See("the order is right within the group", `(() => {
+		const v = [...document.querySelectorAll('#tasks-table tbody tr:not(.group):not(.space) progress')].slice(0, 3).map(e => e.value); return v[0] > v[1] && v[1] > v[2]; })()`)
+	b.Do("choose a column", chromedp.Click("#tasks-columns summary"), chromedp.Click(`#tasks-columns [name=slot]`), chromedp.Click(`#tasks-columns [name=app]`), chromedp.Click("#tasks-columns summary"))
+	b.See("the columns", `document.querySelector('th.c-slot') && !document.querySelector('th.c-app') && document.querySelector('td.c-slot').textContent !== ''`)
+	b.Do("come again", chromedp.Reload())
+	b.See("the browser remembers", `document.querySelector('td.c-slot') && !document.querySelector('th.c-app') && document.querySelector('th.c-progress').getAttribute('aria-sort') === 'descending'`)
+	b.Do("select one", chromedp.Click(`[aria-label="Select h1_0421.50_O4_6_0"]`))
+	b.Do("and two more by keyboard", chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "))
+	b.See("three are selected", `document.querySelector('#selection [role=status]').textContent === '3 tasks selected' && document.querySelectorAll('tr.picked').length === 3`)
+	b.Do("select a range", chromedp.Evaluate[chromedp.Void](`(() => {
+		const boxes = [...document.querySelectorAll('#tasks-table tbody tr:not(.group):not(.space) input')].filter(e => !e.checked);
+		boxes[3].dispatchEvent(new MouseEvent('click', { bubbles: true, shiftKey: true })); })()`))
+	b.See("all in between are selected", `(() => {
+		const all = [...document.querySelectorAll('#tasks-table tbody tr:not(.group):not(.space)')], picked = all.map((e, i) => e.matches('.picked') ? i : -1).filter(i => i >= 0);
+		return picked.length === 7 && picked.at(-1) - picked[0] === 6; })()`)
+	b.Do("clear the selection", chromedp.Click(`//div[@id="selection"]//button[text()="Clear selection"]`))
+	b.See("nothing is selected", `document.querySelector('#selection').hidden && !document.querySelector('tr.picked')`)
+	b.Do("select three again", chromedp.Click(`[aria-label="Select h1_0421.50_O4_6_0"]`), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(" "))
+	abort := chromedp.Click(`//div[@id="selection"]//button[text()="Abort"]`)
+	b.Do("abort", abort)
+	b.See("the question", `document.getElementById('sure').open && document.getElementById('sure-title').textContent === 'Abort 3 tasks?'`)
+	b.Do("rather not", chromedp.KeyEvent(kb.Enter))
+	b.See("nothing is done", `!document.getElementById('sure').open`)
+	if got := a.last(); got != "" {
+		t.Errorf("the agent was asked for %q", got)
+	}
+	b.Do("abort them", abort, testbrowser.Press("#sure-yes"))
+	b.See("it is done", `document.getElementById('said').textContent === '3 tasks will be aborted in 5 minutes. Resume to keep them.'`)
+	if got := a.last(); got != "abort soon 3" {
+		t.Errorf("the agent was asked for %q", got)
+	}
+	a.change(func(p *view.Page) { p.Status.Tasks = p.Status.Tasks[7:] })
+	b.See("tasks that have gone are not selected", `document.querySelector('#selection').hidden`)
+}
+
+func TestTaskDrawer(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(50)}
+	a.page.Status.Tasks[3].Resources = "0.2 CPUs + 1 NVIDIA GPU (device 0)"
+	b, _ := open(t, a)
+	tab(b, "Tasks", "/tasks")
+	b.Do("open a task", testbrowser.Press(`a[title="h1_0421.50_O4_3_0"]`))
+	b.See("its drawer", `!document.getElementById('drawer').hidden && document.getElementById('drawer-title').textContent === 'h1_0421.50_O4_3_0'`)
+	b.See("its address", `location.search === '?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0'`)
+	b.See("the focus is there", `document.getElementById('drawer').contains(document.activeElement)`)
+	for term, want := range map[string]string{"Memory": "412 MB of at most 2.0 GB", "Last checkpoint": "after 59 min 20 s", "Unsaved": "40 s: a shutdown now would lose that", "Slot": "3", "Uses": "0.2 CPUs + 1 NVIDIA GPU (device 0)", "Process": "1003"} {
+		b.See(term, fmt.Sprintf(`[...document.querySelectorAll('#task-facts div')].some(e => e.firstChild.textContent === %q && e.lastChild.textContent === %q)`, term, want))
+	}
+	b.Do("go dark", testbrowser.Media("dark"))
+	b.See("it is dark", `getComputedStyle(document.body).backgroundColor === 'rgb(16, 21, 26)'`)
+	b.Picture("dark")
+	b.See("what it wrote, as text", `document.getElementById('task-stderr').textContent.includes('<b>template</b> 17 of 4000')`)
+	a.change(func(p *view.Page) { p.Status.Tasks[3].Late = 7200 })
+	b.See("it learns that it will be late", `document.getElementById('task-facts').textContent.includes('Late by2 h')`)
+	b.Do("suspend it", chromedp.Click(`//aside//button[text()="Suspend"]`))
+	b.See("it can be resumed", `[...document.querySelectorAll('#drawer button')].some(e => e.textContent === 'Resume' && !e.hidden)`)
+	b.Do("close it", chromedp.KeyEvent(kb.Escape))
+	b.See("it is closed", `document.getElementById('drawer').hidden && location.search === ''`)
+	b.See("the focus is back", `document.activeElement.title === 'h1_0421.50_O4_3_0'`)
+	b.Do("back", chromedp.NavigateBack())
+	b.See("it is open again", `!document.getElementById('drawer').hidden`)
+	a.change(func(p *view.Page) { p.Status.Tasks = p.Status.Tasks[10:] })
+	b.See("it has gone", `document.getElementById('drawer-body').textContent.includes('This task has left the list')`)
+}
+
+func TestProjectsTab(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(50)}
+	b, _ := open(t, a)
+	tab(b, "Projects", "/projects")
+	b.See("share and what it got", `[...document.querySelectorAll('#projects-list tr')].map(e => e.textContent)[0].startsWith('Einstein@Homeattached50 %53 %owed 1 h 30 min')`)
+	b.Do("open one", testbrowser.Press(`#projects-list a`))
+	b.See("its drawer", `document.getElementById('drawer-title').textContent === 'Einstein@Home' && document.getElementById('project-facts').textContent.includes('Computer ID4711')`)
+	b.See("its messages", `document.getElementById('drawer-body').textContent.includes('The next run starts on Monday.')`)
+	b.Do("reset it", chromedp.Click(`//aside//button[text()="Reset"]`), testbrowser.Press("#sure-yes"))
+	b.See("it is said", `document.getElementById('said').textContent.startsWith('Einstein@Home: resetting')`)
+	if got := a.last(); got != "reset "+einstein {
+		t.Errorf("the agent was asked for %q", got)
+	}
+	a.change(func(p *view.Page) {
+		p.Status.Projects[0].Ending, p.Status.Projects[0].Disconnected = "The project is being detached.", true
+	})
+	b.Do("take it back", chromedp.WaitVisible(`//aside//button[text()="Undo"]`), chromedp.Click(`//aside//button[text()="Undo"]`))
+	b.See("it is said", `document.getElementById('said').textContent === 'Einstein@Home: its tasks are kept.'`)
+	if got := a.last(); got != "undo "+einstein {
+		t.Errorf("the agent was asked for %q", got)
+	}
+}
+
+func TestAttachByTheCards(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(0)}
+	b, _ := open(t, a)
+	tab(b, "Projects", "/projects")
+	b.Do("attach", chromedp.Click("#attach-open"))
+	b.See("one that is attached cannot be chosen", `[...document.querySelectorAll('#attach-known button')].some(e => e.disabled && e.textContent.includes('Einstein'))`)
+	b.Do("choose one", testbrowser.Press("#attach-known li:first-child button"))
+	b.See("what it needs", `document.getElementById('attach-needs').textContent.includes('It has applications for this computer (x86_64-pc-linux-gnu). Some of its applications need a GPU.')`)
+	b.Do("log in", chromedp.SendKeys("#attach-email", "kim@example.org"), chromedp.SendKeys("#attach-password", "secret"+kb.Enter))
+	b.See("there is no account", `document.getElementById('attach-fault').textContent === 'No account with this address. Create one?'`)
+	b.Do("create one", testbrowser.Press("#attach-create-now"))
+	b.See("the form for it", `document.getElementById('attach-create').checked && document.getElementById('attach-terms').textContent === 'Be kind.'`)
+	b.Do("without the terms", chromedp.SendKeys("#attach-name", "Kim"+kb.Enter))
+	b.See("the refusal", `document.getElementById('attach-fault').textContent === 'To create an account, accept the terms of use.'`)
+	b.Do("with them", chromedp.Click("#attach-accept"), chromedp.SendKeys("#attach-name", kb.Enter))
+	b.See("it is attached", `!document.getElementById('attach').open && document.getElementById('said').textContent === 'Attached. Contacting the project now.'`)
+	if got := strings.Join(a.asked, "|"); got != "lookup kim@example.org|create kim@example.org Kim true|attach https://www.primegrid.example/ newkey" {
+		t.Errorf("the agent was asked for %q", got)
+	}
+}
+
+func TestComputerTab(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(50)}
+	a.page.Status.Transfers = []control.Xfer{{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7}}
+	a.page.Status.Coprocs = []string{"2 NVIDIA GPUs"}
+	b, _ := open(t, a)
+	b.See("coprocessors", `document.getElementById('now-text').textContent.startsWith('Tasks may use 8 of 8 CPUs, 2 NVIDIA GPUs, 24 GB of memory')`)
+	tab(b, "Computer", "/computer")
+	b.See("them here", `document.getElementById('computer-facts').textContent.includes('Coprocessors2 NVIDIA GPUs')`)
+	b.See("what it is", `document.getElementById('computer-facts').textContent.includes('Temperature61 °C')`)
+	b.See("its disk by project", `document.querySelectorAll('#disk-list tr').length === 4 && document.querySelector('#disk-list tr').textContent === 'Einstein@Home5.1 GB'`)
+	b.See("its transfers", `document.querySelector('#transfers-list li').textContent.includes('5.0 MB of 20 MB')`)
+	for _, id := range []string{"shares", "credit", "average"} {
+		b.See("a chart of "+id, `document.querySelectorAll('#chart-`+id+` svg.chart text').length > 5 && document.querySelector('#chart-`+id+` svg.chart').getAttribute('aria-label').includes('Einstein@Home')`)
+	}
+	b.See("its axis is round", `[...document.querySelectorAll('#chart-average svg.chart text.y')].map(e => e.textContent).join(' ') === '0 1,000 2,000 3,000'`)
+	b.Picture("computer")
+	b.See("its values can be read", `document.querySelectorAll('#chart-average details tbody tr').length === 21`)
+	ticks := testbrowser.Value[string](b, `import('/chart.js').then(m => JSON.stringify([m.ticks(0), m.ticks(1), m.ticks(7), m.ticks(0.3), m.ticks(2e6)]))`)
+	if want := `[[0,1],[0,0.5,1],[0,2,4,6,8],[0,0.1,0.2,0.3],[0,500000,1000000,1500000,2000000]]`; ticks != want {
+		t.Errorf("ticks: %s, want %s", ticks, want)
+	}
+}
+
+func TestLogTab(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(10), seqno: 1500}
+	b, _ := open(t, a)
+	tab(b, "Log", "/log")
+	rows := `document.querySelectorAll('#log-table tbody tr:not(.space)')`
+	b.See("the last line", `[...`+rows+`].some(e => e.getAttribute('aria-rowindex') === '1501')`)
+	if n := testbrowser.Value[int](b, rows+`.length`); n > 200 {
+		t.Errorf("%d rows are on the page", n)
+	}
+	a.mu.Lock()
+	a.seqno = 1501
+	a.mu.Unlock()
+	b.See("it follows", `[...`+rows+`].at(-1).textContent.includes('task_1501')`)
+	b.Do("warnings alone", chromedp.SetValue("#log-level", "2"), chromedp.Evaluate[chromedp.Void](`document.getElementById('log-level').dispatchEvent(new Event('change'))`))
+	b.See("they are fewer", `document.getElementById('log-count').textContent === '150 of 1,501 lines'`)
+	b.Do("search", chromedp.SendKeys("#log-search", "einstein task_70_"))
+	b.See("one is found", rows+`.length === 1`)
+	b.Do("open it", testbrowser.Press("#log-table tbody a"))
+	b.See("all of it", `document.querySelector('#drawer .whole').textContent === 'upload failed file=task_70_0 err="connection refused"'`)
+}
+
+func TestAgentGone(t *testing.T) {
+	t.Parallel()
+	served, stop := context.WithCancel(t.Context())
+	b, _ := openUntil(t, served, &fake{page: busy(30)})
+	tab(b, "Tasks", "/tasks")
+	b.See("tasks", rowsShown+` > 10`)
+	stop()
+	b.See("the agent does not answer", `!document.getElementById('gone').hidden && document.getElementById('gone-text').textContent.includes('What you see below is from') && document.getElementById('tasks').inert`)
+	b.See("it is grey", `getComputedStyle(document.getElementById('tasks')).opacity < 1`)
+	b.Picture("stopped")
+}
+
+func TestNothingYet(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(0)}
+	a.page.Status.Projects, a.page.Status.Achieved, a.page.Credit, a.page.Disk.Used = nil, nil, nil, -1
+	b, base := open(t, a)
+	b.See("there is no project", `document.getElementById('now-title').textContent === 'Not attached to any project'`)
+	b.Picture("empty")
+	for path, text := range map[string]string{"/tasks": "No tasks.", "/projects": "No projects yet.", "/computer": "Charts appear here once", "/log": "No messages."} {
+		b.Do("open "+path, chromedp.Navigate(base+path))
+		b.See(path+" says so", `document.querySelector('main > section:not([hidden]) .empty:not([hidden])')?.textContent.startsWith('`+text+`')`)
+	}
+	b.Do("attach the first", chromedp.Navigate(base+"/"), testbrowser.Press("#first-attach"))
+	b.See("the projects that are offered", `document.querySelectorAll('#attach-known button:not(:disabled)').length === 2`)
+	b.Picture("attach")
+}
+
+// TestAccessible has axe-core look at each tab, the drawers and the dialogs, light and dark.
+func TestAccessible(t *testing.T) {
+	t.Parallel()
+	a := &fake{page: busy(300), seqno: 40}
+	a.page.Status.Projects[1].Trouble, a.page.Status.Projects[1].TroubleCure = "The server is down.", "wait."
+	a.page.Status.Tasks[3].Late = 90000
+	a.page.Status.Transfers = []control.Xfer{{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7}}
+	b, base := open(t, a)
+	for _, scheme := range []string{"light", "dark"} {
+		b.Do("go "+scheme, testbrowser.Media(scheme))
+		for _, path := range []string{"/", "/tasks", "/projects", "/computer", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0", "/projects?project=https%3A%2F%2Flhc.example%2F"} {
+			b.Do("open "+path, chromedp.Navigate(base+path))
+			b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
+			b.Accessible(scheme + " " + path)
+		}
+		b.Do("attach", chromedp.Navigate(base+"/projects"), testbrowser.Press("#attach-open"))
+		b.See("the cards", `document.querySelectorAll('#attach-known li').length === 2`)
+		b.Accessible(scheme + " attach")
+		b.Do("choose", testbrowser.Press("#attach-known li:first-child button"))
+		b.See("the account", `!document.getElementById('attach-account').hidden`)
+		b.Accessible(scheme + " account")
+	}
+}
+
+// TestPhone looks at each tab on a phone's width.
+func TestPhone(t *testing.T) {
+	t.Parallel()
+	b, base := open(t, &fake{page: busy(300), seqno: 40})
+	b.Do("be a phone", chromedp.EmulateViewport(320, 640, chromedp.EmulateScale(2)))
+	for _, path := range []string{"/", "/tasks", "/projects", "/computer", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0"} {
+		b.Do("open "+path, chromedp.Navigate(base+path))
+		b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
+		b.See(path+" is not wider than the phone", `document.documentElement.scrollWidth <= 320`)
+		b.Picture(map[string]string{"/": "phone", "/tasks": "phone-tasks"}[path])
+	}
+}

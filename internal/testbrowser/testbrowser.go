@@ -1,0 +1,183 @@
+// Package testbrowser has Chromium open a page in a test, do there what a person would,
+// and look at what there is to see. Whatever the page complains of fails the test.
+package testbrowser
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// Screenshots is the environment variable that names a folder for pictures, those of
+// docs/screenshots.
+const Screenshots = "STARLING_SCREENSHOTS"
+
+// An Action is something to be done in a page.
+type Action = chromedp.Action[chromedp.Void]
+
+// A Browser is a page in Chromium. It is for one goroutine.
+type Browser struct {
+	t   *testing.T
+	ctx context.Context
+}
+
+// New starts Chromium until the test ends; it skips the test where there is none. The
+// errors of requests whose address ends in one of expected are no complaint.
+func New(t *testing.T, ctx context.Context, expected ...string) Browser {
+	t.Helper()
+	program, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed; tools/install-test-deps installs it")
+	}
+	ctx, cancel := chromedp.NewExecAllocator(ctx,
+		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-GB"))
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	said, done := chromedp.Console(ctx), make(chan struct{})
+	go func() {
+		defer close(done)
+		for m, err := range said {
+			if err != nil {
+				return
+			}
+			// What the page's policy forbids comes this way, too; 422 is a refusal. An agent
+			// that stops ends its stream of events.
+			if strings.Contains(m.Text, "net::ERR_") && isExpected(m.URL, expected) {
+				continue
+			}
+			if m.Type == "error" && !strings.Contains(m.Text, "422") || m.IsException() {
+				t.Errorf("the page complains: %s (%s:%d)", m.Text, m.URL, m.Line)
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return Browser{t, ctx}
+}
+
+func isExpected(url string, expected []string) bool {
+	for _, end := range append(expected, "/api/events") {
+		if strings.HasSuffix(url, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// Do does something.
+func (b Browser) Do(what string, actions ...Action) {
+	b.t.Helper()
+	if err := chromedp.Do(b.ctx, actions...); err != nil {
+		b.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// See waits until a condition holds in the page. (Poll of chromedp makes functions
+// of strings, which the page's policy forbids.)
+func (b Browser) See(what, condition string) {
+	b.t.Helper()
+	for {
+		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+condition+")"))
+		if err == nil && ok {
+			return
+		}
+		select {
+		case <-b.ctx.Done():
+			b.t.Fatalf("waiting until %s: %v", what, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// Value is what an expression or a promise has become.
+func Value[V any](b Browser, expression string) V {
+	b.t.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// Press presses a button by keyboard: unlike the mouse, that does not miss when
+// the page moves.
+func Press(selector string) Action {
+	return chromedp.Steps(chromedp.WaitVisible(selector), chromedp.Focus(selector), chromedp.KeyEvent(kb.Enter))
+}
+
+// Empty empties the field of an id.
+func Empty(id string) Action {
+	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.getElementById("`+id+`").value = ""`))
+		return err
+	})
+}
+
+// Media has the page believe in a colour scheme, and in a person who wants no motion.
+func Media(scheme string) Action {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{
+				{Name: "prefers-color-scheme", Value: scheme},
+				{Name: "prefers-reduced-motion", Value: "reduce"}, // clicks miss what is still scrolling
+			},
+		})
+		return err
+	})
+}
+
+// Picture takes a picture where that is wanted, unless it has no name.
+func (b Browser) Picture(name string) {
+	b.t.Helper()
+	dir := os.Getenv(Screenshots)
+	if dir == "" || name == "" {
+		return
+	}
+	b.See("the note has gone", `document.getElementById('said').textContent === ''`)
+	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644); err != nil { //nolint:gosec // for everybody to see
+		b.t.Fatal(err)
+	}
+}
+
+// Axe is the environment variable that names a file of axe-core's program; without it the
+// one is taken that tools/install-test-deps fetched.
+const Axe = "STARLING_AXE"
+
+// Accessible has axe-core look for what shuts people out, such as fields without labels
+// and texts of little contrast. Where axe-core is not installed it looks at nothing.
+func (b Browser) Accessible(what string) {
+	b.t.Helper()
+	file := os.Getenv(Axe)
+	if cache, err := os.UserCacheDir(); err == nil && file == "" {
+		file = filepath.Join(cache, "starling-test", "axe.min.js")
+	}
+	program, err := os.ReadFile(file)
+	if err != nil {
+		b.t.Logf("%s: axe-core is not installed: %v", what, err)
+		return
+	}
+	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[chromedp.Void](string(program))); err != nil {
+		b.t.Fatal(err)
+	}
+	for _, problem := range Value[[]string](b, `axe.run(document).then(r => r.violations.flatMap(v => v.nodes.map(n => v.id + ": " + v.help + ": " + n.target + " " + n.failureSummary)))`) {
+		b.t.Errorf("%s: %s", what, problem)
+	}
+}
