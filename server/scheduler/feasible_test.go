@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 		{
 			"only GPU work is wanted", func(w *world) { w.addWork("a", 1) },
 			[]string{">86400<", ">0<", "</scheduler_request>", "<coprocs><coproc_cuda><count>1</count><req_secs>9</req_secs></coproc_cuda></coprocs></scheduler_request>"},
-			protocol.Refusal{Code: protocol.RefusedGPU},
+			protocol.Refusal{Code: protocol.RefusedGPU, Kind: "NVIDIA"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
