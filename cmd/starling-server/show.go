@@ -247,6 +247,10 @@ func showHost(c project.Config, tx *store.Tx, id string) (any, error) {
 		v.History = viewHistory("", history)
 		list = append(list, v)
 	}
+	coprocs := h.Coprocessors()
+	if coprocs == nil {
+		coprocs = []store.Coproc{}
+	}
 	return map[string]any{
 		"id": h.ID, "userid": h.UserID, "create_time": utc(h.CreateTime), "rpc_time": utc(h.RPCTime),
 		"rpc_seqno": h.RPCSeqno, "domain_name": h.DomainName, "p_ncpus": h.NCPUs, "p_model": h.Model,
@@ -254,7 +258,7 @@ func showHost(c project.Config, tx *store.Tx, id string) (any, error) {
 		"os_version": h.OSVersion, "total_credit": h.TotalCredit,
 		"expavg_credit":  credit.Decayed(h.ExpavgCredit, h.ExpavgTime, time.Now()),
 		"avg_turnaround": h.AvgTurnaround, "max_results_day": h.MaxResultsDay, "nresults_today": h.NResultsToday,
-		"app_versions": earned, "files": held, "file_orders": h.FileOrders, "results": list,
+		"app_versions": earned, "coprocs": coprocs, "files": held, "file_orders": h.FileOrders, "results": list,
 	}, nil
 }
 

@@ -59,7 +59,7 @@ type size struct {
 }
 
 // large has enough for all work and every plan class.
-var large = size{8, 4e9, 64e9, 1e12, "fpu avx2", 1}
+var large = size{8, 4e9, 64e9, 1e12, "fpu avx2", 2}
 
 // drawSize draws what a computer has. Many are too poor for some of the work.
 func (w *world) drawSize() size {

@@ -63,6 +63,36 @@ func (w *world) checkInProgress(c match.Case, given []match.Assignment, cpu, gpu
 	}
 }
 
+// checkRoom sees, in the database, that a host has no more results on the kind of processor
+// of one that it was sent than it may have.
+func (w *world) checkRoom(req *protocol.SchedulerRequest, name string, a match.Assignment) {
+	most := w.cfg.MaxWusInProgress * min(max(1, req.Host.NCPUs), w.cfg.MaxNCPUs)
+	on := onGPU(a.Version.PlanClass)
+	if on {
+		most = w.cfg.MaxWusInProgressGPU * gpus(req).Count
+	}
+	if most <= 0 {
+		return
+	}
+	w.view(func(tx *store.Tx) error {
+		sent, err := tx.ResultByName(name)
+		if err != nil {
+			return err
+		}
+		all, err := tx.InProgressOf(sent.HostID)
+		n := 0
+		for _, r := range all {
+			if v := w.version(r.AppVersionID); v != nil && onGPU(v.class) == on {
+				n++
+			}
+		}
+		if n > most {
+			w.failf("host %d has %d results, at most %d, on a GPU: %v", sent.HostID, n, most, on)
+		}
+		return err
+	})
+}
+
 // mayHave sees that a host may have what it is given, apart from others.
 func (w *world) mayHave(req *protocol.SchedulerRequest, h store.Host, a match.Assignment) {
 	if v := w.version(a.Version.ID); v == nil || v.app.id != a.AppID || !v.runs(req) {
@@ -103,6 +133,10 @@ func (w *world) checkSent(req *protocol.SchedulerRequest, reply *protocol.Schedu
 			continue // it is sent again
 		}
 		w.sends++
+		if onGPU(a.Version.PlanClass) {
+			w.onGPUs++
+		}
+		w.checkRoom(req, x.Name, a)
 		w.sent.add(k.app, a)
 		if m := machineOf(&req.Host); m != nil && k.app.hr != 0 {
 			w.sentTo[x.Name] = m.class(k.app)

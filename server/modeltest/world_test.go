@@ -78,6 +78,7 @@ type world struct {
 	targets map[store.Target]bool       // that work had
 	sent    tally
 	sends   int             // results that were sent
+	onGPUs  int             // of these, for coprocessors
 	strays  map[string]bool // uploaded by hosts that were not to report any more
 	gone    []string        // inputs that were deleted in this pass
 	steps   int
