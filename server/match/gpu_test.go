@@ -184,15 +184,18 @@ func TestUsageOfGPUs(t *testing.T) {
 	}{
 		{
 			// 1/100 of an operation at 1 GFLOPS and 99/100 at 200 make 1.495e-11 s.
-			"a part of the work on the CPU", match.PlanClass{GPU: match.GPU{GPUType: "nvidia", MinGPURAMMB: 1000, GPUPeakFlopsScale: 0.2, CPUFrac: 0.01}},
+			"a part of the work on the CPU",
+			match.PlanClass{GPU: match.GPU{GPUType: "nvidia", MinGPURAMMB: 1000, GPUPeakFlopsScale: 0.2, CPUFrac: 0.01}},
 			match.Usage{NCPUs: 0.01e-9 / 1.495e-11, Count: 1, GPURAM: 1000 << 20, Benchmark: 1 / 1.495e-11},
 		},
 		{
-			"what BOINC's server takes where nothing is said", match.PlanClass{GPU: match.GPU{GPUType: "nvidia"}},
+			"what BOINC's server takes where nothing is said",
+			match.PlanClass{GPU: match.GPU{GPUType: "nvidia"}},
 			match.Usage{NCPUs: 1e-10 / 1.009e-10, Count: 1, Benchmark: 1 / 1.009e-10},
 		},
 		{
-			"half a device, its own number of CPUs, and a scale", match.PlanClass{AvgNCPUs: 0.25, ProjectedFlopsScale: 2, GPU: match.GPU{GPUType: "nvidia", GPURAMUsedMB: 300, NGPUs: 0.5, CPUFrac: 0.01}},
+			"half a device, its own number of CPUs, and a scale",
+			match.PlanClass{AvgNCPUs: 0.25, ProjectedFlopsScale: 2, GPU: match.GPU{GPUType: "nvidia", GPURAMUsedMB: 300, NGPUs: 0.5, CPUFrac: 0.01}},
 			match.Usage{NCPUs: 0.25, Count: 0.5, GPURAM: 300 << 20, Benchmark: 2 / 1.198e-11},
 		},
 	} {
