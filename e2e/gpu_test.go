@@ -56,7 +56,7 @@ func TestBOINCClientComputesOnCoprocessors(t *testing.T) {
 	// The client tells the device in init_data.xml, and its kind only if it is one of a
 	// vendor. A second lets both devices be busy at a time.
 	for name, content := range map[string]string{settings: string(text), filepath.Join(p.Dir, "plan_class_spec.xml"): planSpec, program: reporter} {
-		if err := os.WriteFile(name, []byte(content), 0o700); err != nil { //nolint:gosec // one of them is a program
+		if err := os.WriteFile(name, []byte(content), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -74,12 +74,18 @@ func (m *Match) wants(v *store.AppVersion) bool {
 	return d != nil && d.open()
 }
 
+// wanted returns the versions of a list for whose processors more is wanted. It may be the
+// list itself.
 func (m *Match) wanted(list []*store.AppVersion) []*store.AppVersion {
+	if !slices.ContainsFunc(list, func(v *store.AppVersion) bool { return !m.wants(v) }) {
+		return list
+	}
 	return slices.DeleteFunc(slices.Clone(list), func(v *store.AppVersion) bool { return !m.wants(v) })
 }
 
 // versionsFor returns the versions with which the host could compute a candidate, one for
 // each kind of processor for which more is wanted, the fastest first; or why it has none.
+// The list is not to be changed.
 func (m *Match) versionsFor(c *store.Candidate) ([]*store.AppVersion, *Lack) {
 	if len(m.versions[c.AppID]) == 0 {
 		// Other hosts may have a version, and the project may add one: that this host

@@ -64,7 +64,7 @@ func (g *GPU) kind() string {
 
 // Kind is the kind of coprocessor on which the class computes, by BOINC's name for it in
 // requests and replies; "" is the CPUs.
-func (c PlanClass) Kind() string { return c.GPU.kind() }
+func (c PlanClass) Kind() string { return c.kind() }
 
 func (g *GPU) numbers() []keyed {
 	return []keyed{

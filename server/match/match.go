@@ -240,7 +240,7 @@ func (m *Match) suits(head []store.Candidate) bool {
 		return false
 	}
 	list, why := m.versionsFor(c)
-	list = slices.DeleteFunc(list, func(v *store.AppVersion) bool {
+	list = slices.DeleteFunc(slices.Clone(list), func(v *store.AppVersion) bool {
 		lack := m.failing(&store.Candidate{LastChance: c.LastChance, Target: c.Target}, v) // of all the kind
 		if lack != nil && why == nil {
 			why = lack

@@ -43,12 +43,12 @@ func (c PlanClass) Check() (errs []PlanClassError) {
 		{"min_core_client_version", float64(c.MinCoreVersion)},
 		{"max_core_client_version", float64(c.MaxCoreVersion)},
 		{"projected_flops_scale", c.ProjectedFlopsScale},
-	}, c.GPU.numbers()...) {
+	}, c.numbers()...) {
 		if !(x.value >= 0 && x.value <= 1e9) {
 			errs = append(errs, PlanClassError{x.key, fmt.Sprintf("%v is out of range, want 0 to 1e9", x.value)})
 		}
 	}
-	return append(errs, c.GPU.check()...)
+	return append(errs, c.check()...)
 }
 
 type keyed struct {

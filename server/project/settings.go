@@ -173,6 +173,12 @@ its recent results failed.`,
 but at least twice its estimated run time; 0: the whole delay bound.`,
 	},
 	{
+		name: "plan_class_spec",
+		about: `A file of plan classes in the format of BOINC's server, such as plan_class_spec.xml,
+beside this one; "" is none. Classes with keys that this server does not support
+suit no computer.`,
+	},
+	{
 		name: "affinity_hours", preset: 24, most: 24 * 365,
 		about: `Hours for which a workunit is reserved for computers that have the files of its
 predecessor (work create --predecessor).`,
@@ -269,12 +275,6 @@ the token (Authorization: Bearer TOKEN); "" is no token.`,
 			}
 			return nil
 		},
-	},
-	{
-		name: "plan_class_spec",
-		about: `A file of plan classes in the format of BOINC's server, such as plan_class_spec.xml,
-beside this one; "" is none. Classes with keys that this server does not support
-suit no computer.`,
 	},
 }
 
