@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testhost"
 )
 
 // declared is a cc_config.xml that declares two coprocessors. They need not be there.
@@ -40,12 +42,41 @@ sleep 1
 { echo "$1"; for key in device_num usage; do sed -n "s|.*<gpu_$key>\\(.*\\)</gpu_$key>.*|\\1|p" init_data.xml; done; } >out
 `
 
-// TestBOINCClientComputesOnCoprocessors has an unmodified BOINC client that declares two
-// coprocessors get tasks for them, and one for its CPU, and compute them all.
-func TestBOINCClientComputesOnCoprocessors(t *testing.T) {
-	t.Parallel()
-	ctx := patience(t)
-	p := newProject(t, ctx)
+// TestCoprocessors has a computer with two declared coprocessors get tasks for them, and
+// one for its CPU, and compute them all, by our agent and by an unmodified BOINC client.
+func TestCoprocessors(t *testing.T) {
+	for host, start := range map[string]func(t *testing.T, ctx context.Context, p *testhost.Project){
+		"agent": func(t *testing.T, ctx context.Context, p *testhost.Project) {
+			t.Helper()
+			a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n",
+				"ncpus = 1\n[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 1e10\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { end(t, a) })
+			startAgent(t, ctx, a, p)
+		},
+		"BOINC's client": func(t *testing.T, ctx context.Context, p *testhost.Project) {
+			t.Helper()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "cc_config.xml"), []byte(declared), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			startBOINCIn(t, ctx, dir).do(ctx, "--project_attach", p.URL, p.Key)
+		},
+	} {
+		t.Run(host, func(t *testing.T) {
+			t.Parallel()
+			ctx := patience(t)
+			p := newProject(t, ctx)
+			onCoprocessors(t, ctx, p, func() { start(t, ctx, p) })
+		})
+	}
+}
+
+// onCoprocessors starts a computer and sees that it computes on its coprocessors.
+func onCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project, start func()) {
+	t.Helper()
 	settings := filepath.Join(p.Dir, "server.toml")
 	text, err := os.ReadFile(settings)
 	if err != nil {
@@ -75,11 +106,7 @@ func TestBOINCClientComputesOnCoprocessors(t *testing.T) {
 	work(t, ctx, p, 1, 2203)
 	serve(t, ctx, p)
 
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "cc_config.xml"), []byte(declared), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	startBOINCIn(t, ctx, dir).do(ctx, "--project_attach", p.URL, p.Key)
+	start()
 	c, err := p.AwaitDone(ctx)
 	if err != nil {
 		t.Fatal(err)
