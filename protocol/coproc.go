@@ -88,7 +88,7 @@ func scanCoproc(s *bxml.Scanner, kind string) Coproc {
 		switch name {
 		case "type":
 			if kind == "" {
-				c.Kind = strings.TrimSpace(s.Head(maxText))
+				c.Kind = s.Line(maxText)
 			}
 		case "count":
 			scanInt(s, &c.Count)

@@ -119,6 +119,8 @@ func scanTimeStats(s *bxml.Scanner) (t TimeStats) {
 			s.Float(&t.CPUAndNetworkAvailableFrac)
 		case "active_frac":
 			s.Float(&t.ActiveFrac)
+		case "gpu_active_frac":
+			s.Float(&t.GPUActiveFrac)
 		case "client_start_time":
 			scanTime(s, &t.ClientStart)
 		case "total_start_time":
@@ -144,7 +146,11 @@ func (t TimeStats) write(w *bxml.Writer) {
 	w.Float("connected_frac", t.ConnectedFrac)
 	w.Float("cpu_and_network_available_frac", t.CPUAndNetworkAvailableFrac)
 	w.Float("active_frac", t.ActiveFrac)
-	w.Float("gpu_active_frac", t.ActiveFrac)
+	gpu := t.GPUActiveFrac
+	if gpu <= 0 {
+		gpu = t.ActiveFrac
+	}
+	w.Float("gpu_active_frac", gpu)
 	w.Float("client_start_time", UnixSeconds(t.ClientStart))
 	w.Float("total_start_time", UnixSeconds(t.TotalStart))
 	w.Float("total_duration", t.TotalDuration.Seconds())

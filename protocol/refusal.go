@@ -32,7 +32,8 @@ const (
 	RefusedCommitted     RefusalCode = "committed"         // left are only jobs for computers of another kind
 	RefusedReserved      RefusalCode = "reserved"          // for now kept for the computer that holds their files
 	RefusedUnreliable    RefusalCode = "unreliable"        // kept for computers with a good record
-	RefusedGPU           RefusalCode = "gpu"               // only GPU work was wanted
+	RefusedGPU           RefusalCode = "gpu"               // the project has no program for the coprocessors for which alone work was wanted
+	RefusedProcessor     RefusalCode = "processor"         // left are only tasks for a kind of processor for which none were wanted
 	RefusedOther         RefusalCode = "other"
 )
 
@@ -42,6 +43,7 @@ const (
 type Refusal struct {
 	Code  RefusalCode
 	App   string  // name of the application; "" all
+	Kind  string  // of coprocessor that it is about, by BOINC's name; "" the CPUs, or all
 	Count int     // tasks passed over for this reason; 0 it is about none in particular
 	Need  float64 // what would be needed; of several tasks the least
 	Have  float64 // what there is
@@ -67,6 +69,9 @@ func (r Refusal) write(w *bxml.Writer) {
 	if r.App != "" {
 		attr("app", r.App)
 	}
+	if r.Kind != "" {
+		attr("kind", r.Kind)
+	}
 	if r.Count != 0 {
 		attr("count", strconv.Itoa(r.Count))
 	}
@@ -89,7 +94,7 @@ func scanRefusal(s *bxml.Scanner) Refusal {
 		return f
 	}
 	r := Refusal{
-		Code: RefusalCode(s.Attr("code")), App: s.Attr("app"),
+		Code: RefusalCode(s.Attr("code")), App: s.Attr("app"), Kind: s.Attr("kind"),
 		Count: int(min(number("count"), maxList)), Need: number("need"), Have: number("have"),
 		Detail: s.Attr("detail"),
 	}
@@ -109,7 +114,8 @@ const (
 var RefusalCodes = []RefusalCode{
 	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedClientVersion, RefusedMemory, RefusedDisk,
 	RefusedBandwidth, RefusedDeadline, RefusedQuota, RefusedInProgress, RefusedTooRecent, RefusedKey,
-	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedUnreliable, RefusedGPU, RefusedOther,
+	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedUnreliable, RefusedGPU, RefusedProcessor,
+	RefusedOther,
 }
 
 func (c RefusalCode) known() bool { return slices.Contains(RefusalCodes, c) }

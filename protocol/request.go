@@ -117,6 +117,7 @@ type TimeStats struct {
 	ConnectedFrac              float64 // -1 unknown
 	CPUAndNetworkAvailableFrac float64
 	ActiveFrac                 float64
+	GPUActiveFrac              float64 // of the time in which the host is on, that coprocessors may be used; 0: as ActiveFrac
 	ClientStart, TotalStart    time.Time
 	Now                        time.Time // by the host's clock
 	TotalDuration              time.Duration

@@ -69,6 +69,7 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 				MinSendworkInterval: protocol.Seconds(c.MinSendworkInterval),
 				NextRPCDelay:        protocol.Seconds(c.NextRPCDelay),
 				MaxWusToSend:        c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress,
+				MaxWusInProgressGPU: c.MaxWusInProgressGPU, GPUMultiplier: c.GPUMultiplier,
 				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
 				MaxHostsPerDay:        c.MaxHostsPerUserDay,
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,

@@ -25,8 +25,12 @@ func TestSettings(t *testing.T) {
 			"plan_class.mt.min_cpus: unknown key, did you mean plan_class.mt.min_ncpus?",
 		},
 		{
-			"a plan class for a GPU", `metrics_token = ""`, "metrics_token = \"\"\n[plan_class.cuda]\ngpu_type = \"nvidia\"",
-			"plan_class.cuda.gpu_type: GPU tasks are not supported",
+			"a plan class with a bad part of a GPU", `metrics_token = ""`, "metrics_token = \"\"\n[plan_class.cuda]\ngpu_type = \"nvidia\"\nngpus = 1.5",
+			"plan_class.cuda.ngpus: 1.5: want a part of a device",
+		},
+		{
+			"a plan class with a GPU of no kind", `metrics_token = ""`, "metrics_token = \"\"\n[plan_class.cuda]\ncpu_frac = 0.5",
+			"plan_class.cuda.gpu_type: is missing",
 		},
 		{"a proxy that is none", "trusted_proxies = []", `trusted_proxies = ["proxy"]`, `trusted_proxies: "proxy" is neither an address such as 192.0.2.1`},
 		{"a rate below none", "min_transfer_rate = 500", "min_transfer_rate = -1", "min_transfer_rate: -1 is out of range"},

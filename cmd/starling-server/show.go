@@ -22,7 +22,7 @@ func resultCmd() *cobra.Command { return group("result", "Results", showCmd("res
 func hostCmd() *cobra.Command { return group("host", "Computers", showCmd("host", showHost)) }
 
 // showCmd prints one row as JSON, which people can read too.
-func showCmd(what string, show func(*store.Tx, string) (any, error)) *cobra.Command {
+func showCmd(what string, show func(project.Config, *store.Tx, string) (any, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show DIR ID",
 		Short: "Show a " + what + " by number or name",
@@ -31,7 +31,7 @@ func showCmd(what string, show func(*store.Tx, string) (any, error)) *cobra.Comm
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				var v any
 				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
-					v, err = show(tx, args[1])
+					v, err = show(p.Config, tx, args[1])
 					return err
 				})
 				if errors.Is(err, store.ErrNotFound) {
@@ -146,7 +146,7 @@ func utc(t time.Time) time.Time {
 	return t.UTC()
 }
 
-func showWorkunit(tx *store.Tx, id string) (any, error) {
+func showWorkunit(_ project.Config, tx *store.Tx, id string) (any, error) {
 	wu, err := workunitBy(tx, id)
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func showWorkunit(tx *store.Tx, id string) (any, error) {
 	return v, nil
 }
 
-func showResult(tx *store.Tx, id string) (any, error) {
+func showResult(_ project.Config, tx *store.Tx, id string) (any, error) {
 	r, err := resultBy(tx, id)
 	if err != nil {
 		return nil, err
@@ -211,7 +211,7 @@ func resultBy(tx *store.Tx, id string) (store.Result, error) {
 	return tx.ResultByName(id)
 }
 
-func showHost(tx *store.Tx, id string) (any, error) {
+func showHost(c project.Config, tx *store.Tx, id string) (any, error) {
 	n, ok := number(id)
 	if !ok {
 		return nil, store.ErrNotFound
@@ -220,7 +220,7 @@ func showHost(tx *store.Tx, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	earned, err := viewVersions(tx, h.ID)
+	earned, err := viewVersions(tx, h.ID, c.ProcessorOf)
 	if err != nil {
 		return nil, err
 	}
@@ -247,6 +247,10 @@ func showHost(tx *store.Tx, id string) (any, error) {
 		v.History = viewHistory("", history)
 		list = append(list, v)
 	}
+	coprocs := h.Coprocessors()
+	if coprocs == nil {
+		coprocs = []store.Coproc{}
+	}
 	return map[string]any{
 		"id": h.ID, "userid": h.UserID, "create_time": utc(h.CreateTime), "rpc_time": utc(h.RPCTime),
 		"rpc_seqno": h.RPCSeqno, "domain_name": h.DomainName, "p_ncpus": h.NCPUs, "p_model": h.Model,
@@ -254,7 +258,7 @@ func showHost(tx *store.Tx, id string) (any, error) {
 		"os_version": h.OSVersion, "total_credit": h.TotalCredit,
 		"expavg_credit":  credit.Decayed(h.ExpavgCredit, h.ExpavgTime, time.Now()),
 		"avg_turnaround": h.AvgTurnaround, "max_results_day": h.MaxResultsDay, "nresults_today": h.NResultsToday,
-		"app_versions": earned, "files": held, "file_orders": h.FileOrders, "results": list,
+		"app_versions": earned, "coprocs": coprocs, "files": held, "file_orders": h.FileOrders, "results": list,
 	}, nil
 }
 

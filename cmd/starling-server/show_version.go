@@ -38,8 +38,9 @@ type hostsView struct {
 	Spread  float64 `json:"spread"`
 }
 
-// viewVersions shows what a host has with each app version.
-func viewVersions(tx *store.Tx, hostID int64) ([]versionView, error) {
+// viewVersions shows what a host has with each app version. kind tells the kind of
+// processor of a plan class.
+func viewVersions(tx *store.Tx, hostID int64, kind func(planClass string) string) ([]versionView, error) {
 	list, err := tx.HostAppVersions(hostID)
 	if err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func viewVersions(tx *store.Tx, hostID int64) ([]versionView, error) {
 	for _, h := range list {
 		earned[h.AppVersionID] = h
 	}
-	speeds := hostversion.NewSpeeds(votes)
+	speeds := hostversion.NewSpeeds(votes, kind)
 	out := []versionView{}
 	for _, h := range list {
 		app := versions[h.AppVersionID]
@@ -83,7 +84,7 @@ func viewVersions(tx *store.Tx, hostID int64) ([]versionView, error) {
 			v.Vote = h.Vote.Stretch()
 		}
 		if h.BenchmarkFlops > 0 {
-			v.Flops, v.From = speed.Flops(speeds.Known(h.AppVersionID, app.AppID, h.BenchmarkFlops, earned))
+			v.Flops, v.From = speed.Flops(speeds.Known(h.AppVersionID, hostversion.Group{AppID: app.AppID, Kind: kind(app.PlanClass)}, h.BenchmarkFlops, earned))
 		}
 		out = append(out, v)
 	}

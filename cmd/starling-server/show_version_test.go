@@ -54,7 +54,7 @@ func TestHostShowTellsHowFastItIs(t *testing.T) {
 	other.Flops, other.From = 2e9, speed.FromVersion
 	for id, want := range map[int64][]versionView{1: {taught}, 2: {other}, 9: {}} {
 		err := st.View(t.Context(), func(tx *store.Tx) error {
-			got, err := viewVersions(tx, id)
+			got, err := viewVersions(tx, id, func(string) string { return "" })
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("host %d: got %+v\nwant %+v", id, got, want)
 			}

@@ -70,6 +70,9 @@ type Want struct {
 	// be more of it, which differ in all but the application, the commitments, and the
 	// order of magnitude of what they need.
 	Kind func(head []store.Candidate) bool
+	// More reports whether results of the kind of c may still be of use after what was
+	// taken; nil: they are.
+	More func(c *store.Candidate) bool
 	// Fits reports whether the host may have c, as far as can be known beforehand.
 	Fits func(c *store.Candidate) bool
 	// Fit says the same to the database for results of the application of c.
@@ -105,6 +108,10 @@ func (f *Feeder) Lease(tx *store.Tx, now time.Time, w Want) (*Lease, error) {
 	for err == nil && len(streams) > 0 {
 		s := slices.MinFunc(streams, f.order)
 		c := s.next
+		if w.More != nil && !w.More(&c) {
+			streams = slices.DeleteFunc(streams, func(x *stream) bool { return x == s })
+			continue
+		}
 		cost, more := w.Take(c)
 		f.leased[c.ID] = false
 		l.held = append(l.held, c.ID)

@@ -97,6 +97,48 @@ func (w *world) send(ids ...int64) error {
 
 func nothing(*store.Workunit) {}
 
+// Once no more of a kind is of use, nothing more of it is taken, and the database is not
+// searched for what would fit.
+func TestNoMoreOfAKind(t *testing.T) {
+	w := newWorld(t)
+	w.add("a", 30, nothing)
+	other := w.otherApp()
+	of := w.add("b", 2, func(wu *store.Workunit) { wu.AppID = other })
+	more, looked := 2, 0
+	var got []int64
+	err := w.st.View(w.Context(), func(tx *store.Tx) error {
+		l, err := w.f.Lease(tx, w.now, feeder.Want{
+			Kind: func([]store.Candidate) bool { return true },
+			More: func(c *store.Candidate) bool { return c.AppID == other || more > 0 },
+			Fits: func(c *store.Candidate) bool {
+				looked++
+				return c.AppID == other || more > 0
+			},
+			Fit: func(*store.Candidate) store.Fit {
+				return store.Fit{Memory: 1e300, Disk: 1e300, Bandwidth: 1e300, Now: storetest.T0}
+			},
+			Take: func(c store.Candidate) (float64, bool) {
+				got = append(got, c.ID)
+				if c.AppID != other {
+					more--
+				}
+				return 1, true
+			},
+		})
+		if err == nil {
+			l.End(nil)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := slices.DeleteFunc(slices.Clone(got), func(id int64) bool { return slices.Contains(of, id) })
+	if len(taken) != 2 || len(got) != 4 || looked > 8 {
+		t.Errorf("%d of the first kind and %d in all were taken, %d looked at; want 2, 4 and few", len(taken), len(got), looked)
+	}
+}
+
 // What one request has leased, others are not offered, until it ends; what was sent is
 // never offered again.
 func TestLeases(t *testing.T) {

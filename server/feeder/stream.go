@@ -121,7 +121,7 @@ func (s *stream) candidate() (*store.Candidate, error) {
 	// What is in memory is of other sizes than this host's, or it has the like: it
 	// looks for itself.
 	if len(s.own) == 0 {
-		if s.ended {
+		if s.ended || s.want.More != nil && !s.want.More(&h.queue[0]) {
 			return nil, nil
 		}
 		var err error

@@ -18,21 +18,34 @@ func Timed(h store.HostAppVersion, seconds, fpops float64) store.HostAppVersion 
 // safe for concurrent use.
 type Speeds struct {
 	versions map[int64]speed.Version // by app version
-	apps     map[int64]speed.Version // all versions of an application together
-	app      map[int64]int64         // of an app version that has votes
+	groups   map[Group]speed.Version // all versions of a group together
+	group    map[int64]Group         // of an app version that has votes
 }
 
-// NewSpeeds counts votes.
-func NewSpeeds(list []store.VersionVotes) *Speeds {
-	x := &Speeds{versions: make(map[int64]speed.Version), apps: make(map[int64]speed.Version), app: make(map[int64]int64)}
-	votes := make(map[int64][]speed.Count)
+// A Group is the versions of an application that compute on one kind of processor. How
+// wrong the estimate of an application is tells of all of them. What part of a GPU's peak
+// speed its programs reach tells nothing of those on the CPUs.
+type Group struct {
+	AppID int64
+	Kind  string // of coprocessor; "": the CPUs
+}
+
+// NewSpeeds counts votes. kind tells the kind of coprocessor of a plan class; nil: all are
+// for the CPUs.
+func NewSpeeds(list []store.VersionVotes, kind func(planClass string) string) *Speeds {
+	x := &Speeds{versions: make(map[int64]speed.Version), groups: make(map[Group]speed.Version), group: make(map[int64]Group)}
+	votes := make(map[Group][]speed.Count)
 	for _, v := range list {
+		g := Group{AppID: v.AppID}
+		if kind != nil {
+			g.Kind = kind(v.PlanClass)
+		}
 		x.versions[v.AppVersionID] = speed.Tally(v.Votes)
-		x.app[v.AppVersionID] = v.AppID
-		votes[v.AppID] = append(votes[v.AppID], v.Votes...)
+		x.group[v.AppVersionID] = g
+		votes[g] = append(votes[g], v.Votes...)
 	}
-	for id, list := range votes {
-		x.apps[id] = speed.Tally(list)
+	for g, list := range votes {
+		x.groups[g] = speed.Tally(list)
 	}
 	return x
 }
@@ -40,16 +53,16 @@ func NewSpeeds(list []store.VersionVotes) *Speeds {
 // Version returns what hosts say of an app version.
 func (x *Speeds) Version(id int64) speed.Version { return x.versions[id] }
 
-// Known returns what is known of a host with an app version of an application.
+// Known returns what is known of a host with an app version of a group.
 // benchmark is the speed that it should have there, in operations a second; earned
 // is what the host has with every version it ever had, by version.
-func (x *Speeds) Known(versionID, appID int64, benchmark float64, earned map[int64]store.HostAppVersion) speed.Known {
+func (x *Speeds) Known(versionID int64, of Group, benchmark float64, earned map[int64]store.HostAppVersion) speed.Known {
 	k := speed.Known{
-		Benchmark: benchmark, Own: earned[versionID].Elapsed, Version: x.versions[versionID], App: x.apps[appID],
+		Benchmark: benchmark, Own: earned[versionID].Elapsed, Version: x.versions[versionID], App: x.groups[of],
 	}
 	latest := int64(0)
 	for id, h := range earned {
-		if id != versionID && id > latest && x.app[id] == appID && h.Vote > 0 && h.Elapsed.N >= speed.Enough {
+		if id != versionID && id > latest && x.group[id] == of && h.Vote > 0 && h.Elapsed.N >= speed.Enough {
 			latest, k.Other = id, h.Vote
 		}
 	}

@@ -6,12 +6,12 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// commitment returns the version with which this host may compute results of a
-// workunit, given what earlier results of it went to: with homogeneous redundancy
-// hosts of one class, with a homogeneous app version hosts with one version. It
-// returns nil if the workunit is for others. A version that is not handed out any
-// more binds nobody, or the workunit would never be done.
-func (h *Host) commitment(c *store.Candidate, v *store.AppVersion) *store.AppVersion {
+// committed returns the versions with which this host may compute results of a workunit,
+// given what earlier results of it went to: with homogeneous redundancy hosts of one
+// class, with a homogeneous app version hosts with one version. It returns none if the
+// workunit is for others. A version that is not handed out any more binds nobody, or the
+// workunit would never be done.
+func (h *Host) committed(c *store.Candidate) []*store.AppVersion {
 	app := h.facts.Catalog.Apps[c.AppID]
 	if app.HomogeneousRedundancy != HRNone {
 		mine, ok := HRClass(app.HomogeneousRedundancy, h.facts.Host)
@@ -19,10 +19,13 @@ func (h *Host) commitment(c *store.Candidate, v *store.AppVersion) *store.AppVer
 			return nil
 		}
 	}
-	if app.HomogeneousAppVersion && c.AppVersionID != 0 && c.AppVersionID != v.ID && h.facts.Catalog.inUse(c.AppVersionID) {
-		return h.CanRun(c.AppVersionID)
+	if app.HomogeneousAppVersion && c.AppVersionID != 0 && h.facts.Catalog.inUse(c.AppVersionID) {
+		if v := h.CanRun(c.AppVersionID); v != nil {
+			return []*store.AppVersion{v}
+		}
+		return nil
 	}
-	return v
+	return h.versions[c.AppID]
 }
 
 // Commits reports whether sending a result of an application may change its workunit.

@@ -41,7 +41,7 @@ type Host struct {
 	limits   limits
 	cpus     int // that count for the project's limits
 	usages   map[*store.AppVersion]used
-	versions map[int64]*store.AppVersion // with which it computes, by application
+	versions map[int64][]*store.AppVersion // with which it computes, by application: see choose
 }
 
 type used struct {
@@ -77,7 +77,7 @@ func (h *Host) Usage(v *store.AppVersion) (Usage, *Lack) {
 // known returns what is known of a version on this host, which should do benchmark
 // operations a second with it.
 func (h *Host) known(v *store.AppVersion, benchmark float64) speed.Known {
-	return h.facts.Speeds.Known(v.ID, v.AppID, benchmark, h.facts.Learnt)
+	return h.facts.Speeds.Known(v.ID, hostversion.Group{AppID: v.AppID, Kind: h.facts.Rules.PlanClasses[v.PlanClass].Kind()}, benchmark, h.facts.Learnt)
 }
 
 // flops returns the operations a second of one CPU by the host's benchmark.
@@ -88,13 +88,29 @@ func (h *Host) flops() float64 {
 	return unmeasured
 }
 
+// coproc returns what a host tells of its coprocessors of a kind, or nil if it has none.
+func (h *Host) coproc(kind string) *protocol.Coproc { return coprocOf(h.facts.Request, kind) }
+
+func coprocOf(req *protocol.SchedulerRequest, kind string) *protocol.Coproc {
+	for i := range req.Coprocs {
+		if c := &req.Coprocs[i]; c.Kind == kind && c.Count > 0 {
+			return c
+		}
+	}
+	return nil
+}
+
 // duration estimates how long a result takes on this host, the time included in
 // which the host is off or may not compute.
 func (h *Host) duration(fpops float64, u Usage) time.Duration {
 	t := h.facts.Request.TimeStats
 	available := 1.0
-	if t.OnFrac > 0 && t.ActiveFrac > 0 {
-		available = min(max(0.1, t.OnFrac*t.ActiveFrac), 1)
+	active := t.ActiveFrac
+	if u.Coproc != "" && t.GPUActiveFrac > 0 {
+		active = t.GPUActiveFrac
+	}
+	if t.OnFrac > 0 && active > 0 {
+		available = min(max(0.1, t.OnFrac*active), 1)
 	}
 	return protocol.Seconds(fpops / u.Flops / available)
 }

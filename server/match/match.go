@@ -5,15 +5,14 @@
 // nothing by chance. The scheduler gathers the facts, has the decision made, and stores
 // and encodes what comes of it.
 //
-// The decision is made one candidate at a time, as feeder.Want asks it: Kind, Fits, Fit,
-// Take. The transaction that sends what was found has a second Match look at the same
+// The decision is made one candidate at a time, as feeder.Want asks it: Kind, More, Fits,
+// Fit, Take. The transaction that sends what was found has a second Match look at the same
 // candidates, with what it knows by then; Assign goes through a list in the same steps, so
 // that there is one decision and not two.
 package match
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -26,15 +25,14 @@ const (
 	giga = 1 << 30
 )
 
-// maxAsked bounds the seconds that a host may ask for at once, as in BOINC.
-const maxAsked = 28 * 86400
-
 // Rules are a project's limits on what hosts get. The names are those of BOINC's
 // config.xml; 0 switches a limit off.
 type Rules struct {
 	MaxWusToSend          int // an RPC and CPU
 	MaxWusInProgress      int // a CPU
-	DailyResultQuota      int // a day, CPU and app version
+	MaxWusInProgressGPU   int // a coprocessor
+	DailyResultQuota      int // a day, CPU (or coprocessor) and app version
+	GPUMultiplier         int // CPUs for which a coprocessor counts for the other two; 0: one
 	MaxNCPUs              int // CPUs that count for the limits above
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
@@ -48,7 +46,9 @@ func (r *Rules) once() bool { return r.OneResultPerUserPerWU || r.OneResultPerHo
 
 // A Standing is what a host has when it is given work, after what it reports is taken in.
 type Standing struct {
-	InProgress int // results that it computes; it counts if Rules limits them
+	// InProgress are the results that it computes, by plan class; it counts if Rules
+	// limits them.
+	InProgress map[string]int
 	// Earned is what the host has earned with each app version, by version; it is not
 	// changed.
 	Earned map[int64]store.HostAppVersion
@@ -62,14 +62,14 @@ type Match struct {
 	*Host
 	standing Standing
 
-	room               int     // results that it may still get
-	seconds, instances float64 // CPU time and CPUs that it still asks for
-	queue              queue
-	disk               float64 // bytes that it allows, less what was taken
-	taken              map[int64]bool
-	today              map[int64]int // results taken, by app version
-	had                map[int64]bool
-	assigned           []Assignment
+	room     int                // results that it may still get
+	limit    map[string]int     // and of these, on each kind of processor; nothing: any number
+	demands  map[string]*demand // by kind of processor
+	disk     float64            // bytes that it allows, less what was taken
+	taken    map[int64]bool
+	today    map[int64]int // results taken, by app version
+	had      map[int64]bool
+	assigned []Assignment
 
 	refusals []protocol.Refusal
 	tooSmall []store.Candidate
@@ -88,45 +88,28 @@ type Assignment struct {
 	// bound of the workunit.
 	Within time.Duration
 	// Cost is what it counts for against its application: seconds of CPUs over the
-	// application's weight.
+	// application's weight. A second on coprocessors counts for as many as the host's
+	// CPUs would need by its benchmark.
 	Cost float64
 }
 
 // Match begins to fill the request of a host.
 func (h *Host) Match(s Standing) *Match {
 	m := &Match{Host: h, standing: s, had: s.Had}
-	m.room = m.roomAtFirst()
+	m.room, m.limit = m.roomAtFirst()
 	m.empty()
 	return m
 }
 
 // empty begins a reply.
 func (m *Match) empty() {
-	req := m.facts.Request
-	m.queue, m.disk = newQueue(req, m.limits.ncpus), m.limits.disk
-	m.seconds, m.instances = min(req.CPUReqSeconds, maxAsked), req.CPUReqInstances
+	m.demands, m.disk = m.asked(), m.limits.disk
 	m.taken, m.today, m.assigned = make(map[int64]bool), make(map[int64]int), nil
-}
-
-// roomAtFirst returns how many results the host may get, and notes why, if none.
-func (m *Match) roomAtFirst() int {
-	rules, n := &m.facts.Rules, math.MaxInt
-	if rules.MaxWusToSend > 0 {
-		n = rules.MaxWusToSend * m.cpus
-	}
-	if rules.MaxWusInProgress > 0 {
-		most := rules.MaxWusInProgress * m.cpus
-		if have := m.standing.InProgress; have >= most {
-			m.refuse(protocol.Refusal{Code: protocol.RefusedInProgress, Need: float64(have + 1), Have: float64(most)})
-		}
-		n = min(n, most-m.standing.InProgress)
-	}
-	return n
 }
 
 // Full reports whether the request is filled, or a limit is met.
 func (m *Match) Full() bool {
-	return m.room <= len(m.assigned) || m.seconds <= 0 && m.instances <= 0
+	return m.room <= len(m.assigned) || !m.wantsAny()
 }
 
 // Assign goes through candidates in order until the request is filled, and returns what
@@ -139,10 +122,11 @@ func (m *Match) Assign(list []store.Candidate, accept func(Assignment) bool) []A
 			break
 		}
 		c := &list[i]
-		if !m.Fits(c) {
+		v := m.suitable(c)
+		if v == nil {
 			continue
 		}
-		a := m.assignment(c)
+		a := m.assignment(c, v)
 		if accept != nil && !accept(a) {
 			m.skip(c.AppID, Lack{Code: protocol.RefusedOther})
 			continue
@@ -157,19 +141,23 @@ func (m *Match) Assigned() []Assignment { return m.assigned }
 
 // Fits reports whether the host may have a candidate beside what was taken, and notes why
 // not.
-func (m *Match) Fits(c *store.Candidate) bool {
-	_, why := m.fit(c)
+func (m *Match) Fits(c *store.Candidate) bool { return m.suitable(c) != nil }
+
+// suitable is Fits that returns the version, or nil.
+func (m *Match) suitable(c *store.Candidate) *store.AppVersion {
+	v, why := m.fit(c)
 	if why != nil {
 		m.skip(c.AppID, *why)
 		if why.small {
 			m.small(c)
 		}
+		return nil
 	}
-	return why == nil
+	return v
 }
 
 // fit returns the version with which the host may compute a candidate, or why it may not
-// have it.
+// have it: the first that is possible, and why the best is not.
 func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
 	if !m.targeted(c) {
 		return nil, &Lack{Code: protocol.RefusedOther}
@@ -180,42 +168,39 @@ func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
 	if c.ReservedUntil.After(m.facts.Now) {
 		return nil, &Lack{Code: protocol.RefusedReserved}
 	}
-	v, why := m.versionFor(c)
-	if why != nil {
-		return nil, why
+	list, why := m.versionsFor(c)
+	for _, v := range list {
+		lack := m.fitWith(c, v)
+		if lack == nil {
+			return v, nil
+		}
+		if why == nil {
+			why = lack
+		}
 	}
+	return nil, why
+}
+
+// fitWith returns what is missing if the host is to compute a candidate with a version.
+func (m *Match) fitWith(c *store.Candidate, v *store.AppVersion) *Lack {
 	if why := m.unreliable(c, v); why != nil {
-		return nil, why
+		return why
 	}
 	u, _ := m.Usage(v)
 	if why := m.feasible(c, u, m.within(c, m.duration(c.RscFpopsEst, u))); why != nil {
-		return nil, why
+		return why
 	}
 	if c.RscDiskBound > m.disk { // once what this reply brings is there
-		return nil, &Lack{Code: protocol.RefusedDisk, Need: c.RscDiskBound, Have: m.disk}
+		return &Lack{Code: protocol.RefusedDisk, Need: c.RscDiskBound, Have: m.disk}
 	}
-	return v, m.overQuota(v)
-}
-
-// versionFor returns the version with which the host would compute a candidate.
-func (m *Match) versionFor(c *store.Candidate) (*store.AppVersion, *Lack) {
-	v := m.Version(c.AppID)
-	if v == nil {
-		// Other hosts may have a version, and the project may add one: that this host
-		// has none says nothing about the result.
-		return nil, m.noVersion(c.AppID)
-	}
-	if v = m.commitment(c, v); v == nil {
-		return nil, &Lack{Code: protocol.RefusedCommitted}
-	}
-	return v, nil
+	return m.overQuota(v)
 }
 
 // feasible returns what a candidate needs and this host does not have, or nil if
 // it can compute it within a time. What this reply brings counts for the time only.
 //
-// A host whose CPUs are idle gets something, however slow it is: estimates are
-// what they are.
+// A host of which processors of the kind are idle gets something, however slow it is:
+// estimates are what they are.
 func (m *Match) feasible(c *store.Candidate, u Usage, within time.Duration) *Lack {
 	l := &m.limits
 	switch {
@@ -226,7 +211,7 @@ func (m *Match) feasible(c *store.Candidate, u Usage, within time.Duration) *Lac
 	case c.RscBandwidthBound > l.bandwidth:
 		return &Lack{Code: protocol.RefusedBandwidth, Need: c.RscBandwidthBound, Have: l.bandwidth, small: true}
 	}
-	if start := m.queue.start(u.NCPUs); start > 0 {
+	if start := m.demands[u.Coproc].queue.start(u.instances()); start > 0 {
 		if done := start + m.duration(c.RscFpopsEst, u); done > within {
 			return &Lack{Code: protocol.RefusedDeadline, Need: done.Seconds(), Have: within.Seconds()}
 		}
@@ -254,11 +239,15 @@ func (m *Match) suits(head []store.Candidate) bool {
 	if !m.targeted(c) {
 		return false
 	}
-	v, why := m.versionFor(c)
-	if why == nil {
-		why = m.failing(&store.Candidate{LastChance: c.LastChance, Target: c.Target}, v) // of all the kind
-	}
-	if why != nil {
+	list, why := m.versionsFor(c)
+	list = slices.DeleteFunc(slices.Clone(list), func(v *store.AppVersion) bool {
+		lack := m.failing(&store.Candidate{LastChance: c.LastChance, Target: c.Target}, v) // of all the kind
+		if lack != nil && why == nil {
+			why = lack
+		}
+		return lack != nil
+	})
+	if len(list) == 0 {
 		for range head {
 			m.skip(c.AppID, *why)
 		}
@@ -267,10 +256,12 @@ func (m *Match) suits(head []store.Candidate) bool {
 	least := *c
 	least.RscMemoryBound, least.RscDiskBound = store.AtLeast(c.RscMemoryBound), store.AtLeast(c.RscDiskBound)
 	least.RscBandwidthBound, least.RscFpopsEst = store.AtLeast(c.RscBandwidthBound), store.AtLeast(c.RscFpopsEst)
-	u, _ := m.Usage(v)
-	if m.feasible(&least, u, 2*c.DelayBound) == nil {
-		return true
+	for _, v := range list {
+		if u, _ := m.Usage(v); m.feasible(&least, u, 2*c.DelayBound) == nil {
+			return true
+		}
 	}
+	u, _ := m.Usage(list[0])
 	for i := range head {
 		if why := m.feasible(&head[i], u, head[i].DelayBound); why != nil {
 			m.skip(head[i].AppID, *why)
@@ -280,6 +271,13 @@ func (m *Match) suits(head []store.Candidate) bool {
 		}
 	}
 	return false
+}
+
+// More reports whether results of the kind of c may still be of use after what was taken:
+// the host has a version for a processor for which it wants more.
+func (m *Match) More(c *store.Candidate) bool {
+	_, why := m.versionsFor(c)
+	return why == nil
 }
 
 // Fit is what the host can do now for the application of a candidate, for the database.
@@ -293,21 +291,45 @@ func (m *Match) Fit(c *store.Candidate) store.Fit {
 	case rules.OneResultPerHostPerWU:
 		f.HostID = m.facts.Host.ID
 	}
-	if v := m.Version(c.AppID); v != nil {
-		u, _ := m.Usage(v)
-		if urgent := &m.facts.Rules.Urgent; c.Target == (store.Target{}) && !urgent.reliable(m.standing.Earned[v.ID]) {
-			f.Below, f.BelowSince = urgent.OnPriority, m.facts.Now.Add(-firstRefusal)
+	list, _ := m.versionsFor(c)
+	for i, v := range list { // what any of them can do
+		one := m.fitOf(c, v)
+		if i == 0 {
+			f.Below, f.BelowSince, f.Wait, f.PerFlop = one.Below, one.BelowSince, one.Wait, one.PerFlop
+			continue
 		}
-		if start := m.queue.start(u.NCPUs); start > 0 {
-			f.Wait, f.PerFlop = start.Seconds(), m.duration(1e12, u).Seconds()/1e12
+		if one.Below == 0 {
+			f.Below = 0
 		}
+		f.Wait, f.PerFlop = min(f.Wait, one.Wait), min(f.PerFlop, one.PerFlop)
 	}
 	return f
 }
 
-// Take gives the host a candidate that Fits.
+// fitOf is what follows for a Fit from a version.
+func (m *Match) fitOf(c *store.Candidate, v *store.AppVersion) (f store.Fit) {
+	u, _ := m.Usage(v)
+	if urgent := &m.facts.Rules.Urgent; c.Target == (store.Target{}) && !urgent.reliable(m.standing.Earned[v.ID]) {
+		f.Below, f.BelowSince = urgent.OnPriority, m.facts.Now.Add(-firstRefusal)
+	}
+	if start := m.demands[u.Coproc].queue.start(u.instances()); start > 0 {
+		f.Wait, f.PerFlop = start.Seconds(), m.duration(1e12, u).Seconds()/1e12
+	}
+	return f
+}
+
+// Take gives the host a candidate that Fits. If it did so before others were taken, it may
+// get it though it does not now; who decides again sees that.
 func (m *Match) Take(c store.Candidate) Assignment {
-	a := m.assignment(&c)
+	v, _ := m.fit(&c)
+	if v == nil {
+		list := m.committed(&c)
+		if open := m.wanted(list); len(open) > 0 {
+			list = open
+		}
+		v = list[0]
+	}
+	a := m.assignment(&c, v)
 	m.take(a)
 	return a
 }
@@ -316,17 +338,18 @@ func (m *Match) take(a Assignment) {
 	m.assigned = append(m.assigned, a)
 	m.taken[a.WorkunitID] = true
 	m.today[a.Version.ID]++
-	m.seconds -= a.Duration.Seconds() * a.Usage.NCPUs
-	m.instances -= a.Usage.NCPUs
-	m.queue.add(a.Duration, a.Usage.NCPUs)
+	m.demands[a.Usage.Coproc].take(a.Duration, a.Usage.instances())
 	m.disk -= a.RscDiskBound
 }
 
-func (m *Match) assignment(c *store.Candidate) Assignment {
-	v, _ := m.versionFor(c)
+func (m *Match) assignment(c *store.Candidate, v *store.AppVersion) Assignment {
 	u, _ := m.Usage(v)
 	d := m.duration(c.RscFpopsEst, u)
-	return Assignment{Candidate: *c, Version: v, Usage: u, Duration: d, Within: m.within(c, d), Cost: d.Seconds() * u.NCPUs / m.weight(c.AppID)}
+	cpus := u.NCPUs
+	if u.Coproc != "" {
+		cpus = max(cpus, u.Benchmark/m.flops())
+	}
+	return Assignment{Candidate: *c, Version: v, Usage: u, Duration: d, Within: m.within(c, d), Cost: d.Seconds() * cpus / m.weight(c.AppID)}
 }
 
 // weight is the part of the computing time that an application is to get.

@@ -33,7 +33,7 @@ type world struct {
 func newWorld() *world {
 	return &world{
 		facts: match.Facts{
-			Now: t0, Speeds: hostversion.NewSpeeds(nil), Turn: 1,
+			Now: t0, Speeds: hostversion.NewSpeeds(nil, nil), Turn: 1,
 			Catalog: &match.Catalog{
 				Apps:     map[int64]store.App{1: {ID: 1, Name: "upper"}},
 				Versions: []*store.AppVersion{{ID: 11, AppID: 1, VersionNum: 100, Platform: store.Platform{Name: linux}}},
@@ -183,7 +183,7 @@ func TestRefusals(t *testing.T) {
 		{
 			"as many are in progress as may be", func(w *world) {
 				w.facts.Rules.MaxWusInProgress, w.facts.Rules.MaxNCPUs = 3, 1
-				w.standing.InProgress = 4
+				w.standing.InProgress = map[string]int{"": 4}
 				w.add()
 			}, protocol.Refusal{Code: protocol.RefusedInProgress, Need: 5, Have: 3, Count: -1}, nil, false,
 		},

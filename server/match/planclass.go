@@ -14,13 +14,20 @@ import (
 // they use there. The keys are those of BOINC's plan_class_spec.xml where it has
 // an equal. The zero value takes every host and uses one CPU.
 type PlanClass struct {
-	MinNCPUs            int      `toml:"min_ncpus"`             // CPUs that the host may use, at least
-	MaxThreads          int      `toml:"max_threads"`           // CPUs that a task uses, at most; 0: one
-	NThreadsCmdline     bool     `toml:"nthreads_cmdline"`      // tell the program how many: --nthreads N
-	CPUFeature          []string `toml:"cpu_feature"`           // as the processor calls them: avx2, sse4_1 …; all are needed
-	MinMemoryMB         float64  `toml:"min_memory_mb"`         // of the host
-	ProjectedFlopsScale float64  `toml:"projected_flops_scale"` // speed over that of the benchmark; 0: 1
-	GPUType             string   `toml:"gpu_type"`              // refused: there are no GPU tasks
+	MinNCPUs            int      `toml:"min_ncpus"`               // CPUs that the host may use, at least
+	MaxThreads          int      `toml:"max_threads"`             // CPUs that a task uses, at most; 0: one
+	AvgNCPUs            float64  `toml:"avg_ncpus"`               // CPUs that a task uses, instead of what would follow; 0: that
+	NThreadsCmdline     bool     `toml:"nthreads_cmdline"`        // tell the program how many: --nthreads N
+	CPUFeature          []string `toml:"cpu_feature"`             // as the processor calls them: avx2, sse4_1 …; all are needed
+	MinMemoryMB         float64  `toml:"min_memory_mb"`           // of the host
+	MinCoreVersion      int      `toml:"min_core_client_version"` // of the client, 10000·major + 100·minor + release
+	MaxCoreVersion      int      `toml:"max_core_client_version"` // 0: any
+	ProjectedFlopsScale float64  `toml:"projected_flops_scale"`   // speed over that of the benchmark; 0: 1
+	GPU
+
+	// Unsupported are the keys of a class that was read from a plan_class_spec.xml
+	// which mean something to BOINC's server and nothing here. Such a class suits no host.
+	Unsupported []string `toml:"-"`
 }
 
 // A PlanClassError says what is wrong with a key of a plan class.
@@ -28,37 +35,57 @@ type PlanClassError struct{ Key, Text string }
 
 // Check returns what makes no sense.
 func (c PlanClass) Check() (errs []PlanClassError) {
-	for _, x := range []struct {
-		key   string
-		value float64
-	}{
+	for _, x := range append([]keyed{
 		{"min_ncpus", float64(c.MinNCPUs)},
 		{"max_threads", float64(c.MaxThreads)},
+		{"avg_ncpus", c.AvgNCPUs},
 		{"min_memory_mb", c.MinMemoryMB},
+		{"min_core_client_version", float64(c.MinCoreVersion)},
+		{"max_core_client_version", float64(c.MaxCoreVersion)},
 		{"projected_flops_scale", c.ProjectedFlopsScale},
-	} {
+	}, c.numbers()...) {
 		if !(x.value >= 0 && x.value <= 1e9) {
 			errs = append(errs, PlanClassError{x.key, fmt.Sprintf("%v is out of range, want 0 to 1e9", x.value)})
 		}
 	}
-	if c.GPUType != "" {
-		errs = append(errs, PlanClassError{"gpu_type", "GPU tasks are not supported: the server cannot assign GPUs"})
-	}
-	return errs
+	return append(errs, c.check()...)
+}
+
+type keyed struct {
+	key   string
+	value float64
 }
 
 // A Usage is what an app version does on a host.
 type Usage struct {
 	NCPUs     float64
+	Coproc    string  // kind of the coprocessors that it computes on; "": the CPUs
+	Count     float64 // of these; below 1 a part of one
+	GPURAM    float64 // bytes of each; 0: not said
 	Flops     float64 // operations a second, as learnt
 	Benchmark float64 // operations a second, by benchmark and plan class
 	Cmdline   string  // added to the version's
 }
 
-// apply returns what a version of the class uses on a host of which ncpus CPUs may
-// be used and each makes flops operations a second by its benchmark; or what the host
-// lacks. What was learnt is left to the caller.
-func (c PlanClass) apply(h protocol.HostInfo, ncpus int, flops float64) (Usage, *Lack) {
+// instances is how many processors of its kind it takes.
+func (u Usage) instances() float64 {
+	if u.Coproc != "" {
+		return u.Count
+	}
+	return u.NCPUs
+}
+
+// apply returns what a version of the class uses on the host of a request, of which ncpus
+// CPUs may be used and each makes flops operations a second by its benchmark; or what the
+// host lacks. What was learnt is left to the caller.
+func (c PlanClass) apply(req *protocol.SchedulerRequest, ncpus int, flops float64) (Usage, *Lack) {
+	h := &req.Host
+	if len(c.Unsupported) > 0 {
+		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a server that knows " + strings.Join(c.Unsupported, ", ")}
+	}
+	if why := c.client(req.Client.Number()); why != nil {
+		return Usage{}, why
+	}
 	if ncpus < c.MinNCPUs {
 		return Usage{}, &Lack{
 			Code: protocol.RefusedPlanClass, Need: float64(c.MinNCPUs), Have: float64(ncpus),
@@ -74,15 +101,42 @@ func (c PlanClass) apply(h protocol.HostInfo, ncpus int, flops float64) (Usage, 
 			return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a processor with " + f}
 		}
 	}
-	u := Usage{NCPUs: float64(max(1, min(c.MaxThreads, ncpus)))}
-	u.Benchmark = flops * u.NCPUs
-	if c.ProjectedFlopsScale > 0 {
-		u.Benchmark *= c.ProjectedFlopsScale
+	if c.Kind() != "" {
+		return c.onGPU(req, flops)
 	}
+	u := Usage{NCPUs: float64(max(1, min(c.MaxThreads, ncpus)))}
+	if c.AvgNCPUs > 0 {
+		u.NCPUs = c.AvgNCPUs
+	}
+	u.Benchmark = flops * u.NCPUs * c.scale()
 	if c.NThreadsCmdline {
 		u.Cmdline = "--nthreads " + strconv.Itoa(int(u.NCPUs))
 	}
 	return u, nil
+}
+
+func (c PlanClass) scale() float64 { return orOne(c.ProjectedFlopsScale) }
+
+func orOne(x float64) float64 {
+	if x > 0 {
+		return x
+	}
+	return 1
+}
+
+// client returns what is missing if a client's version does not suit the class.
+func (c PlanClass) client(version int) *Lack {
+	need, what := c.MinCoreVersion, "newer"
+	if version >= need {
+		need, what = c.MaxCoreVersion, "older"
+		if need == 0 || version <= need {
+			return nil
+		}
+	}
+	return &Lack{
+		Code: protocol.RefusedClientVersion, Need: float64(need), Have: float64(version),
+		Detail: fmt.Sprintf("BOINC %d.%d.%d or %s", need/10000, need/100%100, need%100, what),
+	}
 }
 
 // Unsuited returns the plan classes of the versions of a catalog that do not suit the host
@@ -103,7 +157,7 @@ func Unsuited(req *protocol.SchedulerRequest, c *Catalog, classes map[string]Pla
 		if !ok {
 			return false
 		}
-		_, lack := class.apply(req.Host, ncpus, unmeasured)
+		_, lack := class.apply(req, ncpus, unmeasured)
 		return lack == nil
 	})
 }
@@ -128,5 +182,5 @@ func (h *Host) projected(v *store.AppVersion) (Usage, *Lack) {
 	if !ok {
 		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a computer of plan class " + v.PlanClass + ", which the project has not defined"}
 	}
-	return c.apply(h.facts.Request.Host, h.limits.ncpus, h.flops())
+	return c.apply(h.facts.Request, h.limits.ncpus, h.flops())
 }

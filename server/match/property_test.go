@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
@@ -26,7 +27,12 @@ func draw(t *rapid.T) *world {
 		OnPriority: int64(number("reliable_on_priority", 0, 5)), MaxAvgTurnaround: time.Hour * time.Duration(number("reliable_max_avg_turnaround", 0, 10)),
 		MaxErrorRate: pick("reliable_max_error_rate", 0, 0.1), ReducedDelayBound: pick("reliable_reduced_delay_bound", 0, 0.5, 1),
 	}
-	r.PlanClasses = map[string]match.PlanClass{"mt": {MinNCPUs: 2, MaxThreads: 4}}
+	r.MaxWusInProgressGPU, r.GPUMultiplier = number("max_wus_in_progress_gpu", 0, 1, 3), number("gpu_multiplier", 0, 2)
+	r.PlanClasses = map[string]match.PlanClass{
+		"mt":   {MinNCPUs: 2, MaxThreads: 4},
+		"cuda": {GPU: match.GPU{GPUType: "nvidia", NGPUs: pick("ngpus", 0, 0.5, 2), MinGPURAMMB: 2048}},
+		"fake": {GPU: match.GPU{GPUType: "fake"}},
+	}
 
 	cat := w.facts.Catalog
 	cat.Apps, cat.Versions = make(map[int64]store.App), nil
@@ -39,7 +45,7 @@ func draw(t *rapid.T) *world {
 	for i := range int64(rapid.IntRange(0, 5).Draw(t, "versions")) {
 		cat.Versions = append(cat.Versions, &store.AppVersion{
 			ID: 10 + i, AppID: 1 + i%int64(len(cat.Apps)), VersionNum: 200 - int(i), Platform: store.Platform{Name: rapid.SampledFrom([]string{linux, linux, windows}).Draw(t, "platform")},
-			PlanClass: rapid.SampledFrom([]string{"", "", "mt", "?"}).Draw(t, "class"), MinCoreVersion: number("min_core_version", 0, 0, 0, 900),
+			PlanClass: rapid.SampledFrom([]string{"", "", "mt", "cuda", "fake", "?"}).Draw(t, "class"), MinCoreVersion: number("min_core_version", 0, 0, 0, 900),
 		})
 	}
 	req := w.facts.Request
@@ -47,12 +53,20 @@ func draw(t *rapid.T) *world {
 	req.Host.MemBytes, req.Host.DiskFree, req.NetStats.BwDown = pick("memory", 0, 4*gb, 8*gb), pick("disk", 0, 10*gb), pick("bandwidth", 0, 1e6)
 	req.CPUReqSeconds, req.CPUReqInstances = pick("seconds", 0, 5000, 1e5, 1e9), pick("instances", 0, 1, 8)
 	req.EstimatedDelay = time.Duration(number("delay", 0, 10, 100)) * time.Hour
+	for _, kind := range []string{"NVIDIA", "fake"} {
+		if rapid.Bool().Draw(t, "has "+kind) {
+			req.Coprocs = append(req.Coprocs, protocol.Coproc{
+				Kind: kind, Count: number("devices", 1, 2), Memory: pick("memory of the device", gb, 4*gb), PeakFlops: pick("peak flops", 0, 1e12),
+				ReqSeconds: pick("device-seconds", 0, 5000, 1e5), ReqInstances: pick("idle devices", 0, 1, 2), Delay: time.Duration(number("delay of it", 0, 10)) * time.Hour,
+			})
+		}
+	}
 	req.TimeStats.OnFrac, req.TimeStats.ActiveFrac = pick("on", 0, 0.5, 1), pick("active", 0, 0.01, 1)
 	w.facts.Turn = int64(rapid.IntRange(0, 10).Draw(t, "turn"))
 	if rapid.Bool().Draw(t, "an unknown processor") {
 		w.facts.Host.Vendor = "?"
 	}
-	w.standing.InProgress = number("in progress", 0, 1, 9)
+	w.standing.InProgress = map[string]int{"": number("in progress", 0, 1, 9), "cuda": number("in progress on GPUs", 0, 1), "?": number("of no class", 0, 1)}
 	for i := range int64(5) {
 		w.standing.Earned[10+i] = store.HostAppVersion{NJobsToday: number("today", 0, 1, 5), MaxJobsPerDay: number("max_jobs_per_day", 0, 1, 2), ErrorRate: pick("error rate", 0, 0, 0.25, 0.3, 1), TurnaroundN: int64(number("valid", 0, 10, 10)), Turnaround: pick("turnaround", 3600, 360000)}
 		w.standing.Had[100+i] = r.OneResultPerUserPerWU && rapid.Bool().Draw(t, "had")
@@ -100,21 +114,39 @@ func (w *world) cpus() int {
 func (w *world) check(t *rapid.T, given []match.Assignment) {
 	r, req, disk := &w.facts.Rules, w.facts.Request, 0.0
 	workunits, today := make(map[int64]bool), make(map[int64]int)
-	free := make([]time.Duration, max(1, req.Host.NCPUs)) // when each CPU is
-	for i := range free {
-		if float64(i) >= req.CPUReqInstances {
-			free[i] = req.EstimatedDelay
-		}
+	free := map[string][]time.Duration{"": idle(max(1, req.Host.NCPUs), req.CPUReqInstances, req.EstimatedDelay)} // when each processor is
+	devices, gpus := make(map[string]protocol.Coproc), 0
+	for _, c := range req.Coprocs {
+		free[c.Kind], devices[c.Kind] = idle(c.Count, c.ReqInstances, c.Delay), c
+		gpus += c.Count
 	}
+	on := make(map[string]int)
 	for _, a := range given {
+		kind := w.facts.Rules.PlanClasses[a.Version.PlanClass].Kind()
+		if kind != a.Usage.Coproc {
+			t.Fatalf("version of class %q computes on %q", a.Version.PlanClass, a.Usage.Coproc)
+		}
+		on[kind]++
+		n, part := int(a.Usage.NCPUs), 1.0
+		if d, has := devices[kind]; kind != "" {
+			if !has || a.Usage.Count > float64(d.Count) || kind == "NVIDIA" && d.Memory < 2*gb {
+				t.Fatalf("%+v goes to a host with %+v", a.Usage, devices)
+			}
+			if !d.WantsWork() {
+				t.Fatalf("nothing was asked for %s", kind)
+			}
+			n, part = max(1, int(a.Usage.Count)), min(1, a.Usage.Count)
+		} else if req.CPUReqSeconds <= 0 && req.CPUReqInstances <= 0 {
+			t.Fatalf("nothing was asked for the CPUs")
+		}
+		free := free[kind]
 		slices.Sort(free)
-		n := int(a.Usage.NCPUs)
 		begin := free[n-1]
 		if begin > 0 && begin+a.Duration > a.Within || a.Within > a.DelayBound {
 			t.Fatalf("begins after %v and takes %v of %v", begin, a.Duration, a.Within)
 		}
 		for i := range n {
-			free[i] = begin + a.Duration
+			free[i] = begin + time.Duration(float64(a.Duration)*part)
 		}
 		if a.RscMemoryBound > limit(req.Host.MemBytes) || a.RscBandwidthBound > limit(req.NetStats.BwDown) {
 			t.Fatalf("too large: %+v", a)
@@ -154,19 +186,45 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 			t.Fatalf("the last chance of a workunit goes to a host of which %v fails", e.ErrorRate)
 		}
 		today[v.ID]++
-		if e := w.standing.Earned[v.ID]; r.DailyResultQuota > 0 && e.NJobsToday+today[v.ID] > hostversion.Quota(e, r.DailyResultQuota)*w.cpus() {
+		if e := w.standing.Earned[v.ID]; r.DailyResultQuota > 0 && e.NJobsToday+today[v.ID] > hostversion.Quota(e, r.DailyResultQuota)*w.count(devices[kind]) {
 			t.Fatalf("%d results of version %d", today[v.ID], v.ID)
 		}
 	}
 	if disk > limit(req.Host.DiskFree) {
 		t.Fatalf("%v bytes of disk", disk)
 	}
-	if most := r.MaxWusToSend * w.cpus(); most > 0 && len(given) > most {
+	if most := r.MaxWusToSend * (w.cpus() + gpus*max(1, r.GPUMultiplier)); most > 0 && len(given) > most {
 		t.Fatalf("%d results, at most %d", len(given), most)
 	}
-	if most := r.MaxWusInProgress * w.cpus(); most > 0 && len(given) > 0 && w.standing.InProgress+len(given) > most {
-		t.Fatalf("%d results in progress, at most %d", w.standing.InProgress+len(given), most)
+	had := map[string]int{"": w.standing.InProgress[""] + w.standing.InProgress["?"], "NVIDIA": w.standing.InProgress["cuda"]}
+	for kind, n := range on {
+		most := r.MaxWusInProgress * w.cpus()
+		if kind != "" {
+			most = r.MaxWusInProgressGPU * devices[kind].Count
+		}
+		if most > 0 && had[kind]+n > most {
+			t.Fatalf("%d results in progress on %q, at most %d", had[kind]+n, kind, most)
+		}
 	}
+}
+
+// idle is when each of n processors is free.
+func idle(n int, idle float64, delay time.Duration) []time.Duration {
+	free := make([]time.Duration, n)
+	for i := range free {
+		if float64(i) >= idle {
+			free[i] = delay
+		}
+	}
+	return free
+}
+
+// count is as how many CPUs the processors of a kind count for quotas.
+func (w *world) count(d protocol.Coproc) int {
+	if d.Kind != "" {
+		return d.Count * max(1, w.facts.Rules.GPUMultiplier)
+	}
+	return w.cpus()
 }
 
 func refused(m *match.Match) (n int) {
@@ -243,13 +301,13 @@ func TestTheFeederHidesNothing(t *testing.T) {
 			if !fits {
 				continue
 			}
-			if !m.Kind(w.list[i : i+1]) {
+			if !m.More(c) || !m.Kind(w.list[i:i+1]) {
 				t.Fatalf("%+v fits, and its kind is of no use", *c)
 			}
 			const rounding = 1e-6 // of durations, in seconds
 			if c.RscMemoryBound > f.Memory || c.RscDiskBound > f.Disk || c.RscBandwidthBound > f.Bandwidth || c.ReservedUntil.After(f.Now) ||
-				m.Version(c.AppID).ID == c.AppVersionID && f.Below != 0 && c.Priority >= f.Below && c.CreateTime.After(f.BelowSince) ||
-				m.Version(c.AppID).ID == c.AppVersionID && f.Wait+c.RscFpopsEst*f.PerFlop > c.DelayBound.Seconds()+rounding {
+				f.Below != 0 && c.Priority >= f.Below && c.CreateTime.After(f.BelowSince) ||
+				f.Wait+c.RscFpopsEst*f.PerFlop > c.DelayBound.Seconds()+rounding {
 				t.Fatalf("%+v fits, and is not within %+v", *c, f)
 			}
 			if !m.Full() {

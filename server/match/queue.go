@@ -3,37 +3,39 @@ package match
 import (
 	"slices"
 	"time"
-
-	"github.com/starling-grid/starling/protocol"
 )
 
-// A queue is when each CPU of a host will be free, soonest first, counted from now.
+// A queue is when each processor of a kind will be free, soonest first, counted from now.
 type queue []time.Duration
 
-// maxCPUs bounds the CPUs for which a queue is kept.
+// maxCPUs bounds the processors for which a queue is kept.
 const maxCPUs = 1024
 
-// newQueue returns what a host tells of its queue: CPUs that it wants filled are
-// idle, the others are busy for its estimated delay.
-func newQueue(req *protocol.SchedulerRequest, ncpus int) queue {
-	q := make(queue, min(max(1, ncpus), maxCPUs))
+// newQueue returns what a host tells of its queue for n processors: those that it wants
+// filled are idle, the others are busy for its estimated delay.
+func newQueue(idle float64, delay time.Duration, n int) queue {
+	q := make(queue, min(max(1, n), maxCPUs))
 	for i := range q {
-		if float64(i) >= req.CPUReqInstances {
-			q[i] = max(0, req.EstimatedDelay)
+		if float64(i) >= idle {
+			q[i] = max(0, delay)
 		}
 	}
 	return q
 }
 
-// cpus returns how many CPUs of the queue a task of so many takes.
-func (q queue) cpus(n float64) int { return min(max(1, int(n)), len(q)) }
+// processors returns how many of the queue a task of so many takes.
+func (q queue) processors(n float64) int { return min(max(1, int(n)), len(q)) }
 
-// start returns when a task that takes n CPUs would begin.
-func (q queue) start(n float64) time.Duration { return q[q.cpus(n)-1] }
+// start returns when a task that takes n processors would begin.
+func (q queue) start(n float64) time.Duration { return q[q.processors(n)-1] }
 
-// add queues a task that takes n CPUs for the time d.
+// add queues a task that takes n processors for the time d. Of one that shares a
+// processor with others only its part of the time counts.
 func (q queue) add(d time.Duration, n float64) {
-	k := q.cpus(n)
+	if n > 0 && n < 1 {
+		d = time.Duration(float64(d) * n)
+	}
+	k := q.processors(n)
 	end := q[k-1] + d
 	for i := range k {
 		q[i] = end

@@ -14,9 +14,19 @@ func (m *Match) overQuota(v *store.AppVersion) *Lack {
 		return nil
 	}
 	e := m.standing.Earned[v.ID]
-	most := hostversion.Quota(e, quota) * m.cpus
+	most := hostversion.Quota(e, quota) * m.processors(v)
 	if e.NJobsToday+m.today[v.ID] < most {
 		return nil
 	}
-	return &Lack{Code: protocol.RefusedQuota, Need: float64(most + 1), Have: float64(most)}
+	u, _ := m.Usage(v)
+	return &Lack{Code: protocol.RefusedQuota, Kind: u.Coproc, Need: float64(most + 1), Have: float64(most)}
+}
+
+// processors is for how many CPUs the processors count that a version computes on.
+func (m *Match) processors(v *store.AppVersion) int {
+	u, _ := m.Usage(v)
+	if c := m.coproc(u.Coproc); c != nil {
+		return c.Count * m.facts.Rules.multiplier()
+	}
+	return m.cpus
 }

@@ -14,15 +14,16 @@ type Lack struct {
 	Code       protocol.RefusalCode
 	Need, Have float64
 	Detail     string
+	Kind       string
 
 	small bool // the host has too little for the result, and will have
 }
 
 // refuse notes why the host gets nothing. Refusals with one code for one
-// application become one, with the least need: what would help the soonest.
+// application and kind of processor become one, with the least need: what would help the soonest.
 func (m *Match) refuse(f protocol.Refusal) {
 	for i := range m.refusals {
-		if old := &m.refusals[i]; old.Code == f.Code && old.App == f.App {
+		if old := &m.refusals[i]; old.Code == f.Code && old.App == f.App && old.Kind == f.Kind {
 			old.Count += f.Count
 			old.Need = min(old.Need, f.Need)
 			return
@@ -34,7 +35,7 @@ func (m *Match) refuse(f protocol.Refusal) {
 // skip notes why a candidate is not for this host.
 func (m *Match) skip(appID int64, why Lack) {
 	m.refuse(protocol.Refusal{
-		Code: why.Code, App: m.facts.Catalog.Apps[appID].Name, Count: 1, Need: why.Need, Have: why.Have, Detail: why.Detail,
+		Code: why.Code, App: m.facts.Catalog.Apps[appID].Name, Kind: why.Kind, Count: 1, Need: why.Need, Have: why.Have, Detail: why.Detail,
 	})
 }
 
@@ -67,7 +68,7 @@ func (m *Match) Refusals() []protocol.Refusal {
 
 // ranks orders codes by what a volunteer can least wait away.
 var ranks = []protocol.RefusalCode{
-	protocol.RefusedPlatform, protocol.RefusedClientVersion, protocol.RefusedPlanClass, protocol.RefusedQuota,
+	protocol.RefusedPlatform, protocol.RefusedClientVersion, protocol.RefusedPlanClass, protocol.RefusedProcessor, protocol.RefusedQuota,
 	protocol.RefusedInProgress, protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth,
 	protocol.RefusedDeadline, protocol.RefusedUnreliable, protocol.RefusedHasOne, protocol.RefusedReserved,
 	protocol.RefusedCommitted, protocol.RefusedNoTasks,

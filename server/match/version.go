@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/starling-grid/starling/protocol"
@@ -23,16 +24,22 @@ func Platforms(req *protocol.SchedulerRequest) []string {
 	return append([]string{req.Platform}, req.AltPlatforms...)
 }
 
-// Version returns the version with which the host computes for an application, or nil if
-// it can run none.
-func (h *Host) Version(appID int64) *store.AppVersion { return h.versions[appID] }
+// Version returns the version with which the host computes for an application, the fastest
+// of all kinds of processors, or nil if it can run none.
+func (h *Host) Version(appID int64) *store.AppVersion {
+	if list := h.versions[appID]; len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
 
-// choose returns the versions with which this host computes, one an application:
+// choose returns the versions with which this host computes, one an application and kind
+// of processor, by application, the fastest first. It is
 // that which is the fastest there, by what was learnt; among equals that with the
 // highest number, and then that for the platform which the host names first. Of one
 // plan class and platform only the newest counts. Now and then it is one of which too
 // little is known: see speed.Trial.
-func (h *Host) choose() map[int64]*store.AppVersion {
+func (h *Host) choose() map[int64][]*store.AppVersion {
 	type class struct {
 		app  int64
 		name string
@@ -55,11 +62,24 @@ func (h *Host) choose() map[int64]*store.AppVersion {
 			usable[v.AppID] = append(usable[v.AppID], v)
 		}
 	}
-	best := make(map[int64]*store.AppVersion, len(usable))
+	best := make(map[int64][]*store.AppVersion, len(usable))
 	for app, list := range usable {
-		best[app] = h.trial(list, h.fastest(list))
+		for len(list) > 0 {
+			kind := h.kind(list[0])
+			other := func(v *store.AppVersion) bool { return h.kind(v) != kind }
+			same := slices.DeleteFunc(slices.Clone(list), other)
+			list = slices.DeleteFunc(list, func(v *store.AppVersion) bool { return !other(v) })
+			best[app] = append(best[app], h.trial(same, h.fastest(same)))
+		}
+		slices.SortStableFunc(best[app], func(a, b *store.AppVersion) int { return cmp.Compare(h.speed(b), h.speed(a)) })
 	}
 	return best
+}
+
+// kind is the kind of processor that a version computes on here.
+func (h *Host) kind(v *store.AppVersion) string {
+	u, _ := h.Usage(v)
+	return u.Coproc
 }
 
 // fastest returns the fastest of versions, and among equals that with the highest
@@ -97,6 +117,18 @@ func (h *Host) trial(list []*store.AppVersion, best *store.AppVersion) *store.Ap
 		}
 	}
 	return choice
+}
+
+// Kinds returns the kinds of processors for which a catalog has versions for one of some
+// platforms; "" is the CPUs. What the processors are like makes no difference.
+func (c *Catalog) Kinds(platforms []string, classes map[string]PlanClass) map[string]bool {
+	kinds := make(map[string]bool)
+	for _, v := range c.Versions {
+		if slices.Contains(platforms, v.Platform.Name) {
+			kinds[classes[v.PlanClass].Kind()] = true
+		}
+	}
+	return kinds
 }
 
 // CanRun returns a version, if it is handed out and this host can run it, though

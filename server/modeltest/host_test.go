@@ -78,6 +78,12 @@ func (h *host) request(seconds float64) []byte {
 			NCPUs: h.cpus, Fpops: h.fpops, MemBytes: h.memory, DiskFree: h.disk,
 		},
 	}
+	if h.gpus > 0 {
+		req.Coprocs = []protocol.Coproc{{Kind: gpuKind, Count: h.gpus, PeakFlops: 1e11, ReqSeconds: seconds, ReqInstances: float64(h.gpus)}}
+		if seconds > 0 && h.seqno%3 == 0 { // for GPUs alone
+			req.CPUReqSeconds = 0
+		}
+	}
 	for _, t := range h.have {
 		if t.ready != nil {
 			req.Results = append(req.Results, *t.ready)

@@ -55,10 +55,11 @@ type size struct {
 	fpops        float64
 	memory, disk float64
 	features     string
+	gpus         int // of a kind that has no name of its own
 }
 
 // large has enough for all work and every plan class.
-var large = size{8, 4e9, 64e9, 1e12, "fpu avx2"}
+var large = size{8, 4e9, 64e9, 1e12, "fpu avx2", 2}
 
 // drawSize draws what a computer has. Many are too poor for some of the work.
 func (w *world) drawSize() size {
@@ -68,7 +69,7 @@ func (w *world) drawSize() size {
 	return size{
 		cpus: []int{1, 2, 2, 4, 8}[w.rng.IntN(5)], fpops: float64(1+w.rng.IntN(4)) * 1e9,
 		memory: []float64{0, 5e8, 4e9, 16e9}[w.rng.IntN(4)], disk: []float64{0, 2e9, 1e11}[w.rng.IntN(3)],
-		features: []string{"fpu", "fpu avx2"}[w.rng.IntN(2)],
+		features: []string{"fpu", "fpu avx2"}[w.rng.IntN(2)], gpus: []int{0, 0, 1, 2}[w.rng.IntN(4)],
 	}
 }
 
@@ -77,10 +78,38 @@ var planClasses = map[string]match.PlanClass{
 	"mt":   {MinNCPUs: 4, MaxThreads: 4, NThreadsCmdline: true},
 	"avx2": {CPUFeature: []string{"avx2"}, ProjectedFlopsScale: 2},
 	"big":  {MinMemoryMB: 8192},
+	"gpu":  {GPU: match.GPU{GPUType: gpuKind}},
+	"half": {GPU: match.GPU{GPUType: gpuKind, NGPUs: 0.5, GPUPeakFlopsScale: 0.2}},
+	"pair": {GPU: match.GPU{GPUType: gpuKind, NGPUs: 2, GPUPeakFlopsScale: 0.3}},
+}
+
+// gpuKind is the kind of coprocessor that computers have, if any.
+const gpuKind = "model"
+
+// onGPU reports whether a plan class is for one.
+func onGPU(class string) bool { return class == "gpu" || class == "half" || class == "pair" }
+
+// gpus is what a request says of the coprocessors; nil if there are none.
+func gpus(req *protocol.SchedulerRequest) *protocol.Coproc {
+	for i := range req.Coprocs {
+		if req.Coprocs[i].Kind == gpuKind {
+			return &req.Coprocs[i]
+		}
+	}
+	return nil
+}
+
+// devices is how many coprocessors a request names, of all kinds: it may be damaged.
+func devices(req *protocol.SchedulerRequest) (n int) {
+	for i := range req.Coprocs {
+		n += req.Coprocs[i].Count
+	}
+	return n
 }
 
 // suits says the same again as planClasses, in other words.
-func suits(class string, h *protocol.HostInfo) bool {
+func suits(class string, req *protocol.SchedulerRequest) bool {
+	h := &req.Host
 	switch class {
 	case "mt":
 		return h.NCPUs >= 4
@@ -88,6 +117,10 @@ func suits(class string, h *protocol.HostInfo) bool {
 		return slices.Contains(strings.Fields(strings.ToLower(h.Features)), "avx2")
 	case "big":
 		return h.MemBytes <= 0 || h.MemBytes >= 8<<30
+	case "gpu", "half":
+		return gpus(req) != nil
+	case "pair":
+		return gpus(req) != nil && gpus(req).Count >= 2
 	}
 	return class == ""
 }
@@ -116,7 +149,7 @@ type version struct {
 
 // runs reports whether the computer that sends a request can run a version.
 func (v *version) runs(req *protocol.SchedulerRequest) bool {
-	return !v.gone && slices.Contains(match.Platforms(req), v.platform) && suits(v.class, &req.Host)
+	return !v.gone && slices.Contains(match.Platforms(req), v.platform) && suits(v.class, req)
 }
 
 // share is the weight of an application.
@@ -165,7 +198,9 @@ func (w *world) insertApp(a *app) {
 	}
 }
 
-func (w *world) drawClass() string { return []string{"", "mt", "avx2", "big"}[w.rng.IntN(4)] }
+func (w *world) drawClass() string {
+	return []string{"", "mt", "avx2", "big", "gpu", "half", "pair"}[w.rng.IntN(7)]
+}
 
 // publish adds a version with the next number.
 func (w *world) publish(a *app, platform, class string) {

@@ -45,7 +45,7 @@ func TestModel(t *testing.T) {
 			w := newWorld(t, seed)
 			defer w.close()
 			w.live(steps)
-			t.Logf("%d workunits were revived", w.retried)
+			t.Logf("%d workunits were revived; %d of %d results went to GPUs", w.retried, w.onGPUs, w.sends)
 			if w.failed {
 				t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, steps)
 			}

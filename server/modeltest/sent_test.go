@@ -23,12 +23,11 @@ func (w *world) decideAgain(c match.Case, given []match.Assignment) {
 		w.failf("host %d is given %v; decided again %v", c.Facts.Host.ID, want, got)
 	}
 	n := min(max(1, c.Facts.Request.Host.NCPUs), w.cfg.MaxNCPUs)
-	if most := n * w.cfg.MaxWusToSend; most > 0 && len(given) > most {
+	gpus := devices(c.Facts.Request)
+	if most := (n + gpus*max(1, w.cfg.GPUMultiplier)) * w.cfg.MaxWusToSend; most > 0 && len(given) > most {
 		w.failf("host %d is given %d results, at most %d", c.Facts.Host.ID, len(given), most)
 	}
-	if most := n * w.cfg.MaxWusInProgress; most > 0 && len(given) > 0 && len(given)+c.Standing.InProgress > most {
-		w.failf("host %d is given %d results beside %d, at most %d", c.Facts.Host.ID, len(given), c.Standing.InProgress, most)
-	}
+	w.checkInProgress(c, given, n*w.cfg.MaxWusInProgress, gpus*w.cfg.MaxWusInProgressGPU)
 	clear(w.given)
 	disk := 0.0
 	for _, a := range given {
@@ -39,6 +38,59 @@ func (w *world) decideAgain(c match.Case, given []match.Assignment) {
 	if has := c.Facts.Request.Host.DiskFree; has > 0 && disk > has {
 		w.failf("host %d with %g bytes of disk is given what needs %g", c.Facts.Host.ID, has, disk)
 	}
+}
+
+// checkInProgress sees that a host is not given more than it may have, on its CPUs and on
+// its GPUs, beside what the database says that it has.
+func (w *world) checkInProgress(c match.Case, given []match.Assignment, cpu, gpu int) {
+	fresh, had := make(map[bool]int), make(map[bool]int)
+	for _, a := range given {
+		fresh[onGPU(a.Version.PlanClass)]++
+	}
+	for class, n := range c.Standing.InProgress {
+		had[onGPU(class)] += n
+	}
+	for on, most := range map[bool]int{false: cpu, true: gpu} {
+		if most > 0 && fresh[on] > 0 && fresh[on]+had[on] > most {
+			w.failf("host %d is given %d results beside %d, at most %d, on a GPU: %v", c.Facts.Host.ID, fresh[on], had[on], most, on)
+		}
+	}
+	if fresh[true] > 0 && (gpus(c.Facts.Request) == nil || !gpus(c.Facts.Request).WantsWork()) {
+		w.failf("host %d is given work for a GPU that it lacks or asks nothing for", c.Facts.Host.ID)
+	}
+	if fresh[false] > 0 && c.Facts.Request.CPUReqSeconds <= 0 {
+		w.failf("host %d is given work for CPUs and asks for none", c.Facts.Host.ID)
+	}
+}
+
+// checkRoom sees, in the database, that a host has no more results on the kind of processor
+// of one that it was sent than it may have.
+func (w *world) checkRoom(req *protocol.SchedulerRequest, name string, a match.Assignment) {
+	most := w.cfg.MaxWusInProgress * min(max(1, req.Host.NCPUs), w.cfg.MaxNCPUs)
+	on := onGPU(a.Version.PlanClass)
+	if on {
+		most = w.cfg.MaxWusInProgressGPU * gpus(req).Count
+	}
+	if most <= 0 {
+		return
+	}
+	w.view(func(tx *store.Tx) error {
+		sent, err := tx.ResultByName(name)
+		if err != nil {
+			return err
+		}
+		all, err := tx.InProgressOf(sent.HostID)
+		n := 0
+		for _, r := range all {
+			if v := w.version(r.AppVersionID); v != nil && onGPU(v.class) == on {
+				n++
+			}
+		}
+		if n > most {
+			w.failf("host %d has %d results, at most %d, on a GPU: %v", sent.HostID, n, most, on)
+		}
+		return err
+	})
 }
 
 // mayHave sees that a host may have what it is given, apart from others.
@@ -81,6 +133,10 @@ func (w *world) checkSent(req *protocol.SchedulerRequest, reply *protocol.Schedu
 			continue // it is sent again
 		}
 		w.sends++
+		if onGPU(a.Version.PlanClass) {
+			w.onGPUs++
+		}
+		w.checkRoom(req, x.Name, a)
 		w.sent.add(k.app, a)
 		if m := machineOf(&req.Host); m != nil && k.app.hr != 0 {
 			w.sentTo[x.Name] = m.class(k.app)

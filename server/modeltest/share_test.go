@@ -52,6 +52,7 @@ func (w *world) share() {
 	for !w.failed && !slices.ContainsFunc(w.apps, func(a *app) bool { return w.sent.results[a] == sharers }) {
 		h := w.addHost(w.addUser(), manner{})
 		h.machine, h.size = &machines[i], large
+		h.gpus = 0     // of each kind of processor it would get one
 		w.rpc(h, 0.01) // one result, however fast it is
 		if len(h.have) != 1 {
 			w.failf("a new computer gets %d results, want 1", len(h.have))
@@ -71,10 +72,10 @@ func (w *world) share() {
 	}
 }
 
-// serves reports whether computers of a kind can have work of an application, if they
-// are large.
+// serves reports whether computers of a kind can have work of an application for their
+// CPUs, if they are large.
 func (m *machine) serves(a *app) bool {
 	return (a.hr == 0 || m.class(a) != "") && slices.ContainsFunc(a.versions, func(v *version) bool {
-		return !v.gone && slices.Contains(m.platforms, v.platform)
+		return !v.gone && !onGPU(v.class) && slices.Contains(m.platforms, v.platform)
 	})
 }

@@ -78,6 +78,7 @@ type world struct {
 	targets map[store.Target]bool       // that work had
 	sent    tally
 	sends   int             // results that were sent
+	onGPUs  int             // of these, for coprocessors
 	strays  map[string]bool // uploaded by hosts that were not to report any more
 	gone    []string        // inputs that were deleted in this pass
 	steps   int
@@ -127,7 +128,7 @@ func emptyWorld(t testing.TB, seed uint64) *world {
 		Name: "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
 		UploadURL: "http://127.0.0.1/m/file_upload_handler", CodeSignKey: "1024\nab\n.\n",
 		MaxWusToSend: rng.IntN(5), MaxWusInProgress: rng.IntN(8), DailyResultQuota: []int{0, 3, 100}[rng.IntN(3)],
-		MaxNCPUs: 4, OneResultPerUserPerWU: w.chance(0.5), OneResultPerHostPerWU: w.chance(0.8),
+		MaxWusInProgressGPU: rng.IntN(4), GPUMultiplier: rng.IntN(3), MaxNCPUs: 4, OneResultPerUserPerWU: w.chance(0.5), OneResultPerHostPerWU: w.chance(0.8),
 		ResendLostResults: w.chance(0.7), SendResultAbort: w.chance(0.8),
 		MinSendworkInterval: time.Duration(rng.IntN(2)*6) * time.Second, PlanClasses: planClasses,
 	}

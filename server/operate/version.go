@@ -64,8 +64,12 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 	if err != nil {
 		return err
 	}
-	if _, ok := p.Config.PlanClass[v.PlanClass]; !ok && v.PlanClass != "" {
+	class, ok := p.Config.PlanClass[v.PlanClass]
+	if !ok && v.PlanClass != "" {
 		return fmt.Errorf("plan class %s: server.toml does not define it; add [plan_class.%s]", v.PlanClass, v.PlanClass)
+	}
+	if len(class.Unsupported) > 0 {
+		return fmt.Errorf("plan class %s: its keys %s are not supported, so no computer could get the version", v.PlanClass, strings.Join(class.Unsupported, ", "))
 	}
 	var app store.App
 	taken := fmt.Errorf("%s %s for %s already exists. Clients never replace a version: give the new one a higher number",

@@ -34,6 +34,8 @@ type Config struct {
 	NextRPCDelay          float64 `toml:"next_rpc_delay"`
 	MaxWusToSend          int     `toml:"max_wus_to_send"`
 	MaxWusInProgress      int     `toml:"max_wus_in_progress"`
+	MaxWusInProgressGPU   int     `toml:"max_wus_in_progress_gpu"`
+	GPUMultiplier         int     `toml:"gpu_multiplier"`
 	MaxNCPUs              int     `toml:"max_ncpus"`
 	MaxInfeasible         int     `toml:"max_infeasible"`
 	OneResultPerUserPerWU bool    `toml:"one_result_per_user_per_wu"`
@@ -68,6 +70,8 @@ type Config struct {
 	MetricsAllow             []string `toml:"metrics_allow"`
 	MetricsToken             string   `toml:"metrics_token"`
 
+	PlanClassSpec string `toml:"plan_class_spec"`
+
 	PlanClass map[string]match.PlanClass `toml:"plan_class"`
 }
 
@@ -96,6 +100,10 @@ func (c *Config) fields() map[string]reflect.Value {
 	}
 	return byName
 }
+
+// ProcessorOf is the kind of coprocessor on which the app versions of a plan class compute,
+// by BOINC's name; "" is the CPUs.
+func (c Config) ProcessorOf(planClass string) string { return c.PlanClass[planClass].Kind() }
 
 // Text is the server.toml of a new project: every setting with its meaning, and the value
 // that it has in c, but for plan classes.
@@ -163,10 +171,15 @@ func readConfig(dir string) (Config, error) {
 	if err != nil {
 		return Config{}, fmt.Errorf("not a project's directory: %w", err)
 	}
-	return ParseConfig(name, text)
+	c, err := ParseConfig(name, text)
+	if err != nil {
+		return c, err
+	}
+	return c, c.addPlanSpec(dir)
 }
 
-// ParseConfig reads settings as they stand in the file name. The error tells all that is
+// ParseConfig reads settings as they stand in the file name, without what stands in a file
+// that they name. The error tells all that is
 // wrong with them, each with file, line and key.
 func ParseConfig(name string, text []byte) (Config, error) {
 	c := DefaultConfig()

@@ -100,11 +100,21 @@ lets them decide.`,
 	},
 	{
 		name: "max_wus_to_send", preset: 10, most: 1e5,
-		about: `Most results sent in one reply, and most results that a computer may have at a
-time, both for each CPU.`,
+		about: `Most results sent in one reply, and most results for CPUs that a computer may have
+at a time, both for each CPU.`,
 	},
 	{
 		name: "max_wus_in_progress", most: 1e6,
+	},
+	{
+		name: "max_wus_in_progress_gpu", most: 1e6,
+		about: `Most results for GPUs (or other coprocessors) of one kind that a computer may have at
+a time, for each of these.`,
+	},
+	{
+		name: "gpu_multiplier", preset: 1, most: 1000,
+		about: `As how many CPUs a GPU counts for max_wus_to_send, and, for results that compute on
+it, for daily_result_quota.`,
 	},
 	{
 		name: "max_ncpus", preset: 64, most: 1e5,
@@ -161,6 +171,12 @@ its recent results failed.`,
 		name: "reliable_reduced_delay_bound", preset: 0.5, most: 1,
 		about: `The fraction of the delay bound within which an urgent result must be reported,
 but at least twice its estimated run time; 0: the whole delay bound.`,
+	},
+	{
+		name: "plan_class_spec",
+		about: `A file of plan classes in the format of BOINC's server, such as plan_class_spec.xml,
+beside this one; "" is none. Classes with keys that this server does not support
+suit no computer.`,
 	},
 	{
 		name: "affinity_hours", preset: 24, most: 24 * 365,
@@ -278,5 +294,15 @@ const (
 # cpu_feature = ["avx2"]   # features that the processor must report
 # min_memory_mb = 4096     # memory of the computer
 # projected_flops_scale = 1.5  # speed relative to the benchmark times the CPUs
+#
+# [plan_class.cuda]
+# gpu_type = "nvidia"      # nvidia, amd, intel_gpu, apple_gpu, or the name of another coprocessor
+# min_gpu_ram_mb = 2000    # memory of each device
+# min_driver_version = 45000
+# cuda = true
+# min_cuda_version = 11000
+# gpu_peak_flops_scale = 0.2  # the part of the peak speed that the program reaches
+# cpu_frac = 0.02          # the part of the operations that the CPU does
+# ngpus = 0.5              # devices that a task uses (default: 1)
 `
 )

@@ -12,6 +12,12 @@ import (
 // withClass adds a version of a plan class.
 func (w *world) withClass(class string, c match.PlanClass) {
 	w.t.Helper()
+	w.addClass("x86_64-pc-linux-gnu", class, c)
+}
+
+// addClass adds one for a platform.
+func (w *world) addClass(platform, class string, c match.PlanClass) {
+	w.t.Helper()
 	if w.s.Config.PlanClasses == nil {
 		w.s.Config.PlanClasses = make(map[string]match.PlanClass)
 	}
@@ -19,7 +25,7 @@ func (w *world) withClass(class string, c match.PlanClass) {
 	doc := protocol.FileInfo{Name: "upper_200_" + class, NBytes: 10, Executable: true, Signature: "aa\n."}.XML() +
 		protocol.AppVersion{Cmdline: "-v", FileRefs: []protocol.FileRef{{FileName: "upper_200_" + class, MainProgram: true}}}.XML()
 	w.update(func(tx *store.Tx) error {
-		p, err := tx.EnsurePlatform(store.Platform{Name: "x86_64-pc-linux-gnu"}, w.now)
+		p, err := tx.EnsurePlatform(store.Platform{Name: platform}, w.now)
 		if err != nil {
 			return err
 		}
@@ -121,7 +127,7 @@ func TestRefusals(t *testing.T) {
 		{
 			"only GPU work is wanted", func(w *world) { w.addWork("a", 1) },
 			[]string{">86400<", ">0<", "</scheduler_request>", "<coprocs><coproc_cuda><count>1</count><req_secs>9</req_secs></coproc_cuda></coprocs></scheduler_request>"},
-			protocol.Refusal{Code: protocol.RefusedGPU},
+			protocol.Refusal{Code: protocol.RefusedGPU, Kind: "NVIDIA"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -200,15 +206,5 @@ func TestNoMoreThanTheDiskHolds(t *testing.T) {
 	w.addWork("a", 9, func(wu *store.Workunit) { wu.RscDiskBound = 2 * gb })
 	if got := w.first(); len(got.Results) != 2 {
 		t.Errorf("got %d results, want 2 in 5 GB", len(got.Results))
-	}
-}
-
-func TestHostsWithGPUsAreToldThatThereIsNothing(t *testing.T) {
-	w := newWorld(t)
-	w.addWork("a", 1)
-	got := w.send(capture(t, "01-first-contact-with-work", "</scheduler_request>",
-		"<coprocs><coproc_cuda><count>1</count><req_secs>9</req_secs></coproc_cuda><coproc_intel_gpu><count>1</count></coproc_intel_gpu></coprocs></scheduler_request>"))
-	if !slices.Equal(got.NoRscApps, []string{"NVIDIA", "intel_gpu"}) || len(got.Results) != 1 {
-		t.Errorf("no_rsc_apps %v, %d results", got.NoRscApps, len(got.Results))
 	}
 }

@@ -2,14 +2,40 @@ package scheduler
 
 import (
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/match"
 )
 
-// noGPUs keeps the host from asking for GPU tasks, as there are none.
-func (r *rpc) noGPUs() {
-	for _, c := range r.req.Coprocs {
-		r.reply.NoRscApps = append(r.reply.NoRscApps, c.Kind)
+// processors tells the host for which of its processors there are no programs, so that it
+// asks for no such work. It returns false if the host asks for nothing else.
+//
+// Source: BOINC sched/sched_types.cpp, SCHEDULER_REPLY::write: where there is nothing for
+// any of them, none is named, or some clients would never ask again. Different here: only
+// programs for the host's platforms count, and generic coprocessors do too.
+func (r *rpc) processors() bool {
+	there := r.catalog.Kinds(match.Platforms(r.req), r.s.Config.PlanClasses)
+	var missing []string
+	some := there[""]
+	if !there[""] {
+		missing = append(missing, "CPU")
 	}
-	if r.req.WantsCoprocWork() && !r.req.WantsWork() {
-		r.deny(protocol.Refusal{Code: protocol.RefusedGPU}, protocol.PriorityLow, "This project has no tasks for GPUs")
+	asks, lacks := r.req.WantsWork() && there[""], ""
+	for i := range r.req.Coprocs {
+		c := &r.req.Coprocs[i]
+		if there[c.Kind] {
+			some, asks = true, asks || c.WantsWork()
+			continue
+		}
+		missing = append(missing, c.Kind)
+		if c.WantsWork() {
+			lacks = c.Kind
+		}
 	}
+	if some {
+		r.reply.NoRscApps = append(r.reply.NoRscApps, missing...)
+	}
+	if asks || lacks == "" || r.req.DontSendWork || r.req.WantsWork() {
+		return true
+	}
+	r.deny(protocol.Refusal{Code: protocol.RefusedGPU, Kind: lacks}, protocol.PriorityLow, "This project has no tasks for "+processors(lacks))
+	return false
 }

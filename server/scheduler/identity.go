@@ -267,7 +267,28 @@ func (r *rpc) describeHost() {
 	h.BwUp, h.BwDown = r.req.NetStats.BwUp, r.req.NetStats.BwDown
 	h.Platforms = offered(match.Platforms(r.req))
 	h.UsableMemory, h.UsableDisk = match.Usable(r.req)
+	h.SetCoprocessors(coprocessors(r.req.Coprocs))
 	h.Unsuited = strings.Join(match.Unsuited(r.req, &r.look.catalog.Catalog, r.s.Config.PlanClasses), " ")
+}
+
+// coprocessors is what is kept of what a host says of its coprocessors.
+func coprocessors(list []protocol.Coproc) (kept []store.Coproc) {
+	for _, c := range list {
+		x := store.Coproc{Kind: text(c.Kind), Name: text(c.Name), Count: c.Count, Memory: c.Memory, Driver: text(c.Version), PeakFlops: c.PeakFlops}
+		if o := c.OpenCL; o != nil {
+			if x.Name == "" {
+				x.Name = text(o.Name)
+			}
+			if x.Driver == "" {
+				x.Driver = text(o.DriverVersion)
+			}
+			if x.Memory == 0 {
+				x.Memory = o.GlobalMem
+			}
+		}
+		kept = append(kept, x)
+	}
+	return kept
 }
 
 // Of what a host says of its platforms so much is kept.

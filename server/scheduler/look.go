@@ -19,7 +19,7 @@ type look struct {
 	catalog    *catalog
 	named      map[string]store.Result // what the host reports and computes, as far as it is known
 	lost       bool                    // results are on record that the host does not have
-	inProgress int                     // results that the host has
+	inProgress map[string]int          // results that the host has, by plan class, if they are limited
 	mail       bool                    // messages wait for the host
 	speeds     *speeds
 	earned     map[int64]store.HostAppVersion // of the host, by app version; what changes it is read anew
@@ -132,6 +132,9 @@ func (l *look) read(tx *store.Tx, s *Scheduler, req *protocol.SchedulerRequest) 
 			func() (err error) { earned, err = tx.HostAppVersions(id); return err },
 			func() (err error) { sent, err = tx.InProgressNames(id); return err },
 		)
+		if s.Config.limitsInProgress() {
+			asks = append(asks, func() (err error) { l.inProgress, err = tx.CountInProgress(id); return err })
+		}
 		if l.id.host.FileOrders > 0 {
 			asks = append(asks, func() (err error) { orders, err = tx.FileOrders(id, maxFileOrders); return err })
 		}
@@ -139,7 +142,7 @@ func (l *look) read(tx *store.Tx, s *Scheduler, req *protocol.SchedulerRequest) 
 	if err := tx.Together(asks...); err != nil {
 		return err
 	}
-	l.mail, l.lost, l.inProgress = len(mail) > 0, lacks(req, sent), len(sent)
+	l.mail, l.lost = len(mail) > 0, lacks(req, sent)
 	l.earned = make(map[int64]store.HostAppVersion, len(earned))
 	for _, h := range earned {
 		l.earned[h.AppVersionID] = h

@@ -41,7 +41,7 @@ func (o *offer) hasty() bool { return o != nil && len(o.list) == 0 && (o.crowded
 // seek finds work for the host of a request, which is read, as it will be after its
 // report is taken in. It changes nothing.
 func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
-	if !r.req.WantsWork() || l.id.known && l.id.host.MaxResultsDay < 0 {
+	if !r.req.WantsWork() && !r.req.WantsCoprocWork() || l.id.known && l.id.host.MaxResultsDay < 0 {
 		return nil, nil
 	}
 	// What is worked out here is worked out again in the transaction.
@@ -54,20 +54,20 @@ func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
 	one.newDay = day(one.host.RPCTime) != day(r.now)
 	one.describeHost()
 	one.keep(maps.Values(l.earned))
-	back := 0 // results that it has no longer
+	inProgress := maps.Clone(l.inProgress)
 	for i := range r.req.Results {
 		old, known := l.named[r.req.Results[i].Name]
 		if !known || !one.mayReport(old) {
 			continue
 		}
-		if old.ServerState == store.InProgress && old.HostID == one.host.ID {
-			back++
+		if class := l.planClass(old.AppVersionID); old.ServerState == store.InProgress && old.HostID == one.host.ID && inProgress[class] > 0 {
+			inProgress[class]--
 		}
 		if err := one.reportedBack(accept(old, &r.req.Results[i])); err != nil {
 			return nil, err
 		}
 	}
-	m := one.match(l.inProgress - back)
+	m := one.match(inProgress)
 	if m.Full() {
 		return nil, nil
 	}
@@ -75,9 +75,17 @@ func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
 	return one.find(m)
 }
 
+// planClass is that of a version that is handed out, or "".
+func (l *look) planClass(versionID int64) string {
+	if v := l.catalog.written[versionID]; v != nil {
+		return v.wire.PlanClass
+	}
+	return ""
+}
+
 // match sees what the host can run and how much it may get, with what it has earned, of
-// which r.earned holds all, and as many results in progress.
-func (r *rpc) match(inProgress int) *match.Match {
+// which r.earned holds all, and as many results in progress, by plan class.
+func (r *rpc) match(inProgress map[string]int) *match.Match {
 	return r.ability().Match(r.standing(inProgress))
 }
 
@@ -106,7 +114,7 @@ func (r *rpc) ability() *match.Host {
 func (r *rpc) find(m *match.Match) (*offer, error) {
 	o := new(offer)
 	want := feeder.Want{
-		Targets: m.Targets(), Kind: m.Kind, Fits: m.Fits, Fit: m.Fit,
+		Targets: m.Targets(), Kind: m.Kind, More: m.More, Fits: m.Fits, Fit: m.Fit,
 		Take: func(c store.Candidate) (cost float64, more bool) {
 			cost = m.Take(c).Cost
 			return cost, !m.Full()

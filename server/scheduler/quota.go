@@ -53,8 +53,8 @@ func (r *rpc) keep(list iter.Seq[store.HostAppVersion]) {
 }
 
 // standing is what counts for how much the host gets. inProgress is how many results it
-// has.
-func (r *rpc) standing(inProgress int) match.Standing {
+// has, by plan class.
+func (r *rpc) standing(inProgress map[string]int) match.Standing {
 	s := match.Standing{InProgress: inProgress, Earned: make(map[int64]store.HostAppVersion, len(r.earned))}
 	for id, e := range r.earned {
 		s.Earned[id] = e.now

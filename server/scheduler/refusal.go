@@ -2,9 +2,11 @@ package scheduler
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/match"
 )
 
 // refuse says no to a request for work, to people and to programs. Of many
@@ -44,9 +46,14 @@ func sentence(f protocol.Refusal) string {
 		return fmt.Sprintf("Tasks of %s need %s, and this computer runs %s", app, f.Detail, number(f.Have))
 	case protocol.RefusedPlanClass:
 		return fmt.Sprintf("Tasks of %s need %s", app, f.Detail)
+	case protocol.RefusedProcessor:
+		return fmt.Sprintf("Tasks of %s compute on %s, for which no tasks were requested", app, processors(f.Kind))
 	case protocol.RefusedQuota:
 		return fmt.Sprintf("This computer has finished a daily quota of %.0f tasks", f.Have)
 	case protocol.RefusedInProgress:
+		if f.Kind != "" {
+			return "This computer has reached a limit on tasks in progress for its " + match.DeviceName(f.Kind)
+		}
 		return "This computer has reached a limit on tasks in progress"
 	case protocol.RefusedMemory:
 		return "Tasks need more memory than this computer allows" + both(size)
@@ -73,11 +80,21 @@ func sentence(f protocol.Refusal) string {
 	case protocol.RefusedExcluded:
 		return "The project has excluded this computer"
 	case protocol.RefusedGPU:
-		return "The project has no tasks for GPUs"
+		return "The project has no tasks for " + processors(f.Kind)
 	case protocol.RefusedOther:
 		return "The remaining tasks could not be sent to this computer"
 	}
 	return "No tasks were sent: " + string(f.Code)
+}
+
+// processors is a kind of processor in the plural; "" is the CPUs.
+func processors(kind string) string { return plural(match.DeviceName(kind)) }
+
+func plural(noun string) string {
+	if head, kind, ok := strings.Cut(noun, " of "); ok {
+		return head + "s of " + kind
+	}
+	return noun + "s"
 }
 
 const (

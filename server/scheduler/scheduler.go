@@ -42,6 +42,8 @@ type Config struct {
 	NextRPCDelay          time.Duration
 	MaxWusToSend          int // an RPC and CPU
 	MaxWusInProgress      int // a CPU
+	MaxWusInProgressGPU   int // a coprocessor
+	GPUMultiplier         int // CPUs for which a coprocessor counts for the limits that are a CPU's
 	DailyResultQuota      int // a day and CPU
 	MaxNCPUs              int // CPUs that count
 	MaxHostsPerDay        int // that an account may add
@@ -58,10 +60,16 @@ type Config struct {
 // rules are the part of it that decides who gets what.
 func (c *Config) rules() match.Rules {
 	return match.Rules{
-		MaxWusToSend: c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress, DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs,
+		MaxWusToSend: c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress, MaxWusInProgressGPU: c.MaxWusInProgressGPU, GPUMultiplier: c.GPUMultiplier, DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs,
 		OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU, PlanClasses: c.PlanClasses, Urgent: c.Urgent,
 	}
 }
+
+// limitsInProgress reports whether results in progress have to be counted.
+func (c *Config) limitsInProgress() bool { return c.MaxWusInProgress > 0 || c.MaxWusInProgressGPU > 0 }
+
+// kind is the kind of coprocessor of a plan class; "" is the CPUs.
+func (c *Config) kind(planClass string) string { return c.PlanClasses[planClass].Kind() }
 
 // An OldKey is a former code signing key with its signature of the present one.
 type OldKey struct{ Text, Signature string }

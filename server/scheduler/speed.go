@@ -37,7 +37,7 @@ func (s *Scheduler) learnt(tx *store.Tx, now time.Time) (*speeds, error) {
 		s.mu.Unlock()
 		return nil, err
 	}
-	x := &speeds{hostversion.NewSpeeds(list), now}
+	x := &speeds{hostversion.NewSpeeds(list, s.Config.kind), now}
 	s.mu.Lock()
 	s.speeds = x
 	s.mu.Unlock()

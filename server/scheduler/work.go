@@ -22,8 +22,7 @@ func (r *rpc) work() error {
 		r.reply.RequestDelay = delayUnsupported
 		return nil
 	}
-	r.noGPUs()
-	if !r.req.WantsWork() {
+	if !r.processors() || !r.req.WantsWork() && !r.req.WantsCoprocWork() {
 		return nil
 	}
 	if !r.keys() {
@@ -85,8 +84,8 @@ func (r *rpc) send() error {
 type state struct {
 	kept       []store.Kept
 	list       []store.Candidate // what is kept for the host, then what was found for it
-	inProgress int
-	had        map[int64]bool // workunits of the list
+	inProgress map[string]int    // by plan class
+	had        map[int64]bool    // workunits of the list
 	committed  commitments
 }
 
@@ -113,7 +112,7 @@ func (r *rpc) state() (st state, err error) {
 		func() (err error) { st.had, err = r.had(ids); return err },
 		func() (err error) { workunits, err = r.tx.Workunits(r.committing(st.list)); return err },
 	}
-	if r.s.Config.MaxWusInProgress > 0 {
+	if r.s.Config.limitsInProgress() {
 		asks = append(asks, func() (err error) { st.inProgress, err = r.tx.CountInProgress(r.host.ID); return err })
 	}
 	if err := r.tx.Together(asks...); err != nil {
@@ -224,6 +223,9 @@ func (r *rpc) add(workunit, doc string, x store.Result, v *store.AppVersion) err
 		r.addFiles(written.files)
 		wire := written.wire
 		wire.Flops, wire.AvgNCPUs = u.Flops, u.NCPUs
+		if u.Coproc != "" {
+			wire.Coproc, wire.CoprocCount, wire.GPURAM = u.Coproc, u.Count, u.GPURAM
+		}
 		wire.Cmdline = strings.TrimSpace(wire.Cmdline + " " + u.Cmdline)
 		r.reply.AppVersions = append(r.reply.AppVersions, wire)
 	}

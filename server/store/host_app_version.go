@@ -100,11 +100,12 @@ func (t *Tx) NewDay(hostID int64) error {
 type VersionVotes struct {
 	AppVersionID int64
 	AppID        int64
+	PlanClass    string
 	Votes        []speed.Count
 }
 
 const versionVotes = `
-SELECT h.app_version_id, v.appid, h.vote, h.hosts
+SELECT h.app_version_id, v.appid, v.plan_class, h.vote, h.hosts
 FROM   (SELECT app_version_id, vote, count(*) AS hosts FROM host_app_version WHERE vote > 0
         GROUP BY app_version_id, vote) h
 JOIN   app_version v ON v.id = h.app_version_id
@@ -116,15 +117,16 @@ ORDER  BY h.app_version_id, h.vote`
 func (t *Tx) VersionVotes() ([]VersionVotes, error) {
 	type line struct {
 		version, app int64
+		class        string
 		count        speed.Count
 	}
 	lines, err := all(t, func(r row) (l line, err error) {
-		return l, r.Scan(&l.version, &l.app, &l.count.Vote, &l.count.Hosts)
+		return l, r.Scan(&l.version, &l.app, &l.class, &l.count.Vote, &l.count.Hosts)
 	}, versionVotes)
 	var out []VersionVotes
 	for _, l := range lines {
 		if n := len(out); n == 0 || out[n-1].AppVersionID != l.version {
-			out = append(out, VersionVotes{AppVersionID: l.version, AppID: l.app})
+			out = append(out, VersionVotes{AppVersionID: l.version, AppID: l.app, PlanClass: l.class})
 		}
 		v := &out[len(out)-1]
 		v.Votes = append(v.Votes, l.count)

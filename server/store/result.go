@@ -216,12 +216,25 @@ func (t *Tx) saveResult(old, r Result) []any {
 	}
 }
 
-const countInProgress = `SELECT count(*) FROM result WHERE hostid = $1 AND server_state = 4`
+const countInProgress = `
+SELECT COALESCE(v.plan_class, ''), count(*)
+FROM   result r LEFT JOIN app_version v ON v.id = r.app_version_id
+WHERE  r.hostid = $1 AND r.server_state = 4
+GROUP  BY COALESCE(v.plan_class, '')`
 
-// CountInProgress counts what InProgressOf returns.
-func (t *Tx) CountInProgress(hostID int64) (int, error) {
-	n, err := one(t, scanID, countInProgress, hostID)
-	return int(n), err
+// CountInProgress counts what InProgressOf returns, by the plan class of the app version
+// with which it was sent.
+func (t *Tx) CountInProgress(hostID int64) (map[string]int, error) {
+	type line struct {
+		class string
+		n     int
+	}
+	lines, err := all(t, func(r row) (l line, err error) { return l, r.Scan(&l.class, &l.n) }, countInProgress, hostID)
+	n := make(map[string]int, len(lines))
+	for _, l := range lines {
+		n[l.class] = l.n
+	}
+	return n, err
 }
 
 const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`

@@ -76,7 +76,7 @@ func judge(tx *store.Tx, redundancy map[int64]int, now time.Time) (*Judge, error
 	if err != nil {
 		return nil, err
 	}
-	speeds := hostversion.NewSpeeds(votes)
+	speeds := hostversion.NewSpeeds(votes, nil)
 	var versions []Version
 	for _, v := range rows {
 		x := Version{ID: v.ID, AppID: v.AppID, Platform: v.Platform.Name, PlanClass: v.PlanClass}

@@ -123,7 +123,7 @@ func (v *Validator) learnt(tx *store.Tx, now time.Time) (*hostversion.Speeds, er
 	if err != nil {
 		return nil, err
 	}
-	v.speeds, v.speedsAt = hostversion.NewSpeeds(votes), now
+	v.speeds, v.speedsAt = hostversion.NewSpeeds(votes, nil), now
 	return v.speeds, nil
 }
 

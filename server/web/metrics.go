@@ -154,7 +154,7 @@ func (c *collector) speeds(set func(d *prometheus.Desc, v float64, labels ...str
 	if err != nil {
 		return err
 	}
-	known := hostversion.NewSpeeds(votes)
+	known := hostversion.NewSpeeds(votes, nil)
 	for _, v := range versions {
 		labels := []string{names[v.AppID], fmt.Sprintf("%d.%02d", v.VersionNum/100, v.VersionNum%100), v.Platform.Name, v.PlanClass}
 		x := known.Version(v.ID)

@@ -3,9 +3,13 @@ package web
 import (
 	"bytes"
 	"embed"
+	"fmt"
 	"html/template"
 	"net/http"
 	"time"
+
+	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/store"
 )
 
 //go:embed pages
@@ -18,7 +22,23 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 		}
 		return t.UTC().Format("2006-01-02 15:04")
 	},
+	"device": device,
 }).ParseFS(pageFiles, "pages/*.html"))
+
+// device names the coprocessors of one kind: 2 × NVIDIA GeForce RTX 3060 (12 GB).
+func device(c store.Coproc) string {
+	name := c.Name
+	if name == "" {
+		name = match.DeviceName(c.Kind)
+	}
+	if c.Count > 1 {
+		name = fmt.Sprintf("%d × %s", c.Count, name)
+	}
+	if gb := c.Memory / (1 << 30); gb >= 0.05 {
+		name += fmt.Sprintf(" (%.3g GB)", gb)
+	}
+	return name
+}
 
 // titles are the headings of the pages. The home page has the project's name alone.
 var titles = map[string]string{

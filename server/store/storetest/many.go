@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -259,7 +260,9 @@ func together(t *testing.T, s *store.Store) {
 		}
 		var names []string
 		var kinds []int64
+		var count map[string]int
 		if err := tx.Together(
+			func() (err error) { count, err = tx.CountInProgress(w.Host.ID); return err },
 			func() (err error) { names, err = tx.InProgressNames(w.Host.ID); return err },
 			func() (err error) { kinds, err = tx.UnsentKinds(); return err },
 		); err != nil {
@@ -267,6 +270,9 @@ func together(t *testing.T, s *store.Store) {
 		}
 		if !slices.Equal(names, []string{"x0_0"}) || len(kinds) != 1 {
 			t.Errorf("what the transaction has sent: %v; kinds %v", names, kinds)
+		}
+		if !maps.Equal(count, map[string]int{"": 1}) {
+			t.Errorf("in progress by plan class: %v", count)
 		}
 		return tx.TransitionBy(list[0].WorkunitID, T0)
 	})

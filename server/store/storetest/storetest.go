@@ -57,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"shared files are seen", shared},
 		{"jobs come by their workunits' ids", jobs},
 		{"votes on versions are counted", speeds},
+		{"what is in progress is counted by plan class", inProgress},
 		{"rows come back as they were stored", roundTrip},
 		{"work waits for files and its predecessor", waiting},
 		{"files of hosts and orders about them", hostFiles},
@@ -312,6 +313,7 @@ func roundTrip(t *testing.T, s *store.Store) {
 	old := h
 	h.RPCTime, h.NCPUs, h.Fpops, h.DomainName, h.MaxResultsDay = T0, 8, 1.5e9, "box", -1
 	h.Platforms, h.UsableMemory, h.UsableDisk, h.Unsuited = "a b", math.Inf(1), 7, "avx2 mt"
+	h.SetCoprocessors([]store.Coproc{{Kind: "NVIDIA", Name: "Card", Count: 2, Memory: 8 << 30, Driver: "55090", PeakFlops: 1e13}, {Kind: "fake", Count: 1}})
 	update(t, s, func(tx *store.Tx) error { return tx.UpdateHost(old, h) })
 	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.UpdateHost(old, h) }); !errors.Is(err, store.ErrLost) {
 		t.Errorf("storing what another request has changed: %v, want ErrLost", err)
@@ -323,8 +325,12 @@ func roundTrip(t *testing.T, s *store.Store) {
 		if got, err := tx.AppByName(app.Name); err != nil || got != app {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, app)
 		}
-		if got, err := tx.Host(h.ID); err != nil || got != h {
+		got, err := tx.Host(h.ID)
+		if err != nil || got != h {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, h)
+		}
+		if list := got.Coprocessors(); len(list) != 2 || list[0].Count != 2 || list[1].Kind != "fake" {
+			t.Errorf("coprocessors %+v", list)
 		}
 		if got, err := tx.UserByKey(w.User.Authenticator); err != nil || got != w.User {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, w.User)

@@ -1,0 +1,159 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// declared is a cc_config.xml that declares two coprocessors. They need not be there.
+const declared = `<cc_config>
+<log_flags><sched_op_debug>1</sched_op_debug><coproc_debug>1</coproc_debug></log_flags>
+<options>
+<allow_multiple_clients>1</allow_multiple_clients><dont_contact_ref_site>1</dont_contact_ref_site>
+<skip_cpu_benchmarks>1</skip_cpu_benchmarks><report_results_immediately>1</report_results_immediately><ncpus>1</ncpus>
+<coproc><type>fake</type><count>2</count><peak_flops>1e10</peak_flops><device_nums>0 1</device_nums></coproc>
+</options>
+</cc_config>
+`
+
+// planSpec has the plan class in the format of BOINC's server.
+const planSpec = `<plan_classes>
+  <plan_class>
+    <name>       faked  </name>
+    <gpu_type>   fake   </gpu_type>
+    <cpu_frac>   .05    </cpu_frac>
+    <ngpus>      1      </ngpus>
+  </plan_class>
+</plan_classes>
+`
+
+// reporter says which device it was given.
+const reporter = `#!/bin/sh
+sleep 1
+{ echo "$1"; for key in device_num usage; do sed -n "s|.*<gpu_$key>\\(.*\\)</gpu_$key>.*|\\1|p" init_data.xml; done; } >out
+`
+
+// TestCoprocessors has a computer with two declared coprocessors get tasks for them, and
+// one for its CPU, and compute them all, by our agent and by an unmodified BOINC client.
+func TestCoprocessors(t *testing.T) {
+	for host, start := range map[string]func(t *testing.T, ctx context.Context, p *testhost.Project){
+		"agent": func(t *testing.T, ctx context.Context, p *testhost.Project) {
+			t.Helper()
+			a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n",
+				"ncpus = 1\n[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 1e10\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { end(t, a) })
+			startAgent(t, ctx, a, p)
+		},
+		"BOINC's client": func(t *testing.T, ctx context.Context, p *testhost.Project) {
+			t.Helper()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "cc_config.xml"), []byte(declared), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			startBOINCIn(t, ctx, dir).do(ctx, "--project_attach", p.URL, p.Key)
+		},
+	} {
+		t.Run(host, func(t *testing.T) {
+			t.Parallel()
+			ctx := patience(t)
+			p := newProject(t, ctx)
+			onCoprocessors(t, ctx, p, func() { start(t, ctx, p) })
+		})
+	}
+}
+
+// onCoprocessors starts a computer and sees that it computes on its coprocessors.
+func onCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project, start func()) {
+	t.Helper()
+	settings := filepath.Join(p.Dir, "server.toml")
+	text, err := os.ReadFile(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.Replace(string(text), `plan_class_spec = ""`, `plan_class_spec = "plan_class_spec.xml"`, 1))
+	program := filepath.Join(t.TempDir(), "device")
+	// The client tells the device in init_data.xml, and its kind only if it is one of a
+	// vendor. A second lets both devices be busy at a time.
+	for name, content := range map[string]string{settings: string(text), filepath.Join(p.Dir, "plan_class_spec.xml"): planSpec, program: reporter} {
+		if err := os.WriteFile(name, []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	platform, _ := hostinfo.Platform()
+	run(t, ctx, p, "app", "add", p.Dir, "device")
+	run(t, ctx, p, "version", "add", p.Dir, "device", "--platform", platform, "--version", "1.00", "--plan-class", "faked", "--main", program, "--plain")
+	const tasks = 4
+	for n := range tasks {
+		in := filepath.Join(t.TempDir(), "in")
+		if err := os.WriteFile(in, []byte("-\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(t, ctx, p, "work", "create", p.Dir, "device", "--name", fmt.Sprintf("device_%d", n), "--input", in+"=in", "--cmdline", "--run",
+			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+	}
+	work(t, ctx, p, 1, 2203)
+	serve(t, ctx, p)
+
+	start()
+	c, err := p.AwaitDone(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Workunits.Canonical != tasks+1 || c.Results.Granted != tasks+1 {
+		t.Errorf("%+v, %+v; want %d workunits with credit", c.Workunits, c.Results, tasks+1)
+	}
+	used := make(map[string]bool)
+	for n := range tasks {
+		b, err := os.ReadFile(filepath.Join(p.Dir, "results", fmt.Sprintf("device_%d", n), "out"))
+		m := regexp.MustCompile(`^--run\n([01])\n1[.]0+\n$`).FindStringSubmatch(string(b))
+		if err != nil || m == nil {
+			t.Errorf("the task says %q, %v", b, err)
+			continue
+		}
+		used[m[1]] = true
+	}
+	if len(used) != 2 {
+		t.Errorf("devices %v were used, want both", used)
+	}
+	checkHost(t, run(t, ctx, p, "host", "show", p.Dir, "1"), tasks)
+}
+
+// checkHost sees what a project says of a computer with coprocessors.
+func checkHost(t *testing.T, show string, tasks int) {
+	t.Helper()
+	var h struct {
+		Coprocs []struct {
+			Type  string
+			Count int
+		}
+		Versions []struct {
+			PlanClass string `json:"plan_class"`
+			Valid     int    `json:"turnaround_n"`
+		} `json:"app_versions"`
+	}
+	if err := json.Unmarshal([]byte(show), &h); err != nil {
+		t.Fatalf("%v: %s", err, show)
+	}
+	if len(h.Coprocs) != 1 || h.Coprocs[0].Type != "fake" || h.Coprocs[0].Count != 2 {
+		t.Errorf("coprocessors %+v", h.Coprocs)
+	}
+	valid := make(map[string]int)
+	for _, v := range h.Versions {
+		valid[v.PlanClass] += v.Valid
+	}
+	if valid["faked"] != tasks || valid[""] != 1 {
+		t.Errorf("valid results by plan class: %v, want %d of faked and one of none", valid, tasks)
+	}
+}

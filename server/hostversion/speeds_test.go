@@ -1,0 +1,33 @@
+package hostversion_test
+
+import (
+	"testing"
+
+	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/speed"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// How far versions for GPUs are from the peak speed says nothing of those for CPUs.
+func TestKindsOfProcessorsLearnApart(t *testing.T) {
+	votes := []store.VersionVotes{
+		{AppVersionID: 1, AppID: 7, Votes: []speed.Count{{Vote: 100, Hosts: 9}}},
+		{AppVersionID: 2, AppID: 7, PlanClass: "cuda", Votes: []speed.Count{{Vote: 117, Hosts: 9}}},
+	}
+	x := hostversion.NewSpeeds(votes, func(class string) string { return map[string]string{"cuda": "NVIDIA"}[class] })
+	earned := map[int64]store.HostAppVersion{2: {Vote: 117, Elapsed: speed.Average{N: speed.Enough, Mean: 1e-9}}}
+	for _, tt := range []struct {
+		of      hostversion.Group
+		stretch float64
+		other   speed.Vote
+	}{
+		{hostversion.Group{AppID: 7}, speed.Vote(100).Stretch(), 0},
+		{hostversion.Group{AppID: 7, Kind: "NVIDIA"}, speed.Vote(117).Stretch(), 117},
+		{hostversion.Group{AppID: 7, Kind: "ATI"}, 0, 0},
+		{hostversion.Group{AppID: 8}, 0, 0},
+	} {
+		if k := x.Known(3, tt.of, 1e9, earned); k.App.Stretch != tt.stretch || k.Other != tt.other {
+			t.Errorf("%+v: a stretch of %v, and %v of the host; want %v, %v", tt.of, k.App.Stretch, k.Other, tt.stretch, tt.other)
+		}
+	}
+}

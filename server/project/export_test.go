@@ -1,0 +1,4 @@
+package project
+
+// ReadConfig is readConfig for tests.
+var ReadConfig = readConfig

@@ -1,0 +1,170 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/server/match"
+)
+
+// renamed are keys that plan_class_spec.xml has had under other names.
+var renamed = map[string]string{"min_cuda_compcap": "min_nvidia_compcap", "max_cuda_compcap": "max_nvidia_compcap"}
+
+// unsupported are the keys that BOINC's server knows and this one does not. A class with
+// one of them suits no computer, since it would be wrong to pass over what it asks for.
+//
+// Source: BOINC sched/plan_class_spec.cpp, PLAN_CLASS_SPEC::parse.
+var unsupported = []string{
+	"cpu_model_regex", "cpu_vendor_regex", "docker", "exclude_vbox_version", "gpu_type_regex", "gpu_utilization_tag",
+	"infeasible_random", "is64bit", "max_android_version", "max_batch", "max_opencl_driver_revision", "max_os_version",
+	"max_vbox_version", "max_wu_id", "mem_usage_base_mb", "mem_usage_per_cpu_mb", "min_android_version", "min_batch",
+	"min_boinc_wsl_distro_version", "min_libc_version", "min_metal_support", "min_opencl_driver_revision", "min_os_version",
+	"min_vbox_version", "min_wu_id", "need_amd_libs", "need_ati_libs", "os_regex", "project_prefs_default_true",
+	"project_prefs_regex", "project_prefs_tag", "user_id", "virtualbox", "vm_accel_required", "wsl",
+}
+
+// addPlanSpec reads the plan_class_spec.xml that server.toml names, if it names one, and
+// adds its classes.
+func (c *Config) addPlanSpec(dir string) error {
+	if c.PlanClassSpec == "" {
+		return nil
+	}
+	name := c.PlanClassSpec
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return fmt.Errorf("plan_class_spec: %w", err)
+	}
+	classes, err := ParsePlanSpec(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	var errs []error
+	all := make(map[string]match.PlanClass)
+	maps.Copy(all, c.PlanClass)
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		if _, twice := all[class]; twice {
+			errs = append(errs, fmt.Errorf("%s: plan class %s is defined in server.toml too", name, class))
+		}
+		all[class] = classes[class]
+	}
+	c.PlanClass = all
+	return errors.Join(errs...)
+}
+
+// ParsePlanSpec reads a plan_class_spec.xml as BOINC's server does. The error tells all
+// that is wrong with its classes: keys that nobody knows, and values that make no sense.
+// Keys that only BOINC's server knows stand in a class's Unsupported.
+func ParsePlanSpec(text []byte) (map[string]match.PlanClass, error) {
+	s := bxml.NewScanner(text)
+	if err := s.Find("plan_classes"); err != nil {
+		return nil, err
+	}
+	classes := make(map[string]match.PlanClass)
+	var errs []error
+	n := 0
+	for name := range s.Children() {
+		if name != "plan_class" {
+			errs = append(errs, fmt.Errorf("<%.64s> is not a plan class", name))
+			continue
+		}
+		n++
+		class, c, bad := scanPlanClass(s)
+		called := "plan class " + class
+		if class == "" || !ValidPlanClass(class) {
+			called = fmt.Sprintf("plan class number %d", n)
+			bad = append(bad, fmt.Errorf("name %.80q: want letters, digits, '_', '-' and '.'", class))
+		} else if _, twice := classes[class]; twice {
+			bad = append(bad, errors.New("is defined twice"))
+		}
+		for _, e := range c.Check() {
+			bad = append(bad, fmt.Errorf("%s: %s", e.Key, e.Text))
+		}
+		for _, err := range bad {
+			errs = append(errs, fmt.Errorf("%s: %w", called, err))
+		}
+		classes[class] = c
+	}
+	if err := s.Err(); err != nil {
+		errs = append(errs, err)
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return classes, nil
+}
+
+// scanPlanClass reads the current element.
+func scanPlanClass(s *bxml.Scanner) (class string, c match.PlanClass, errs []error) {
+	fields := planFields(reflect.ValueOf(&c).Elem())
+	for key := range s.Children() {
+		if now, old := renamed[key]; old {
+			key = now
+		}
+		f, known := fields[key]
+		switch {
+		case key == "name":
+			class = s.Text()
+		case known:
+			if err := setField(f, s); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", key, err))
+			}
+		case slices.Contains(unsupported, key):
+			c.Unsupported = append(c.Unsupported, key)
+		default:
+			errs = append(errs, fmt.Errorf("%.64s: unknown key", key))
+		}
+	}
+	return class, c, errs
+}
+
+// planFields are the fields of a plan class by their keys.
+func planFields(v reflect.Value) map[string]reflect.Value {
+	fields := make(map[string]reflect.Value)
+	for f := range v.Type().Fields() {
+		if f.Anonymous {
+			maps.Copy(fields, planFields(v.FieldByIndex(f.Index)))
+		} else if key := f.Tag.Get("toml"); key != "-" {
+			fields[key] = v.FieldByIndex(f.Index)
+		}
+	}
+	return fields
+}
+
+func setField(f reflect.Value, s *bxml.Scanner) error {
+	switch f.Kind() {
+	case reflect.Bool:
+		f.SetBool(s.Flag())
+		return nil
+	case reflect.String:
+		f.SetString(s.Text())
+		return nil
+	case reflect.Slice:
+		f.Set(reflect.Append(f, reflect.ValueOf(s.Text())))
+		return nil
+	}
+	text := s.Text()
+	n, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return fmt.Errorf("%.80q is not a number", strings.ToValidUTF8(text, "?"))
+	}
+	if f.CanInt() {
+		if n != float64(int64(n)) {
+			return fmt.Errorf("%v is not a whole number", n)
+		}
+		f.SetInt(int64(n))
+		return nil
+	}
+	f.SetFloat(n)
+	return nil
+}

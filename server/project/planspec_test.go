@@ -1,0 +1,129 @@
+package project_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/project"
+)
+
+// spec is written as projects write theirs: values in columns, flags with and without a
+// value, a class for virtual machines.
+const spec = `<?xml version="1.0"?>
+<plan_classes>
+  <!-- since 2019 -->
+  <plan_class>
+    <name>                 cuda102   </name>
+    <gpu_type>             nvidia    </gpu_type>
+    <cuda/>
+    <min_cuda_version>     10020     </min_cuda_version>
+    <min_driver_version>   44000     </min_driver_version>
+    <min_cuda_compcap>     305       </min_cuda_compcap>
+    <max_nvidia_compcap>   899       </max_nvidia_compcap>
+    <min_gpu_ram_mb>       1500      </min_gpu_ram_mb>
+    <gpu_ram_used_mb>      1200      </gpu_ram_used_mb>
+    <gpu_peak_flops_scale> .25       </gpu_peak_flops_scale>
+    <cpu_frac>             .02       </cpu_frac>
+    <ngpus>                0.5       </ngpus>
+  </plan_class>
+  <plan_class>
+    <name>opencl_ati_102</name><gpu_type>ati</gpu_type><opencl>1</opencl>
+    <min_opencl_version>102</min_opencl_version><double_precision_fp/><cal>0</cal>
+    <min_core_client_version>71400</min_core_client_version>
+  </plan_class>
+  <plan_class>
+    <name>mt</name><min_ncpus>2</min_ncpus><max_threads>16</max_threads><nthreads_cmdline>1</nthreads_cmdline>
+    <cpu_feature>avx2</cpu_feature><cpu_feature>fma</cpu_feature><projected_flops_scale>1.1</projected_flops_scale>
+  </plan_class>
+  <plan_class><name>vbox64</name><virtualbox/><is64bit/></plan_class>
+</plan_classes>
+`
+
+var specClasses = map[string]match.PlanClass{
+	"cuda102": {GPU: match.GPU{
+		GPUType: "nvidia", CUDA: true, MinCUDAVersion: 10020, MinDriverVersion: 44000, MinNVIDIACompcap: 305, MaxNVIDIACompcap: 899,
+		MinGPURAMMB: 1500, GPURAMUsedMB: 1200, GPUPeakFlopsScale: 0.25, CPUFrac: 0.02, NGPUs: 0.5,
+	}},
+	"opencl_ati_102": {MinCoreVersion: 71400, GPU: match.GPU{GPUType: "ati", OpenCL: true, MinOpenCLVersion: 102, DoublePrecisionFP: true}},
+	"mt":             {MinNCPUs: 2, MaxThreads: 16, NThreadsCmdline: true, CPUFeature: []string{"avx2", "fma"}, ProjectedFlopsScale: 1.1},
+	"vbox64":         {Unsupported: []string{"virtualbox", "is64bit"}},
+}
+
+func TestPlanSpec(t *testing.T) {
+	got, err := project.ParsePlanSpec([]byte(spec))
+	if err != nil || !reflect.DeepEqual(got, specClasses) {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, specClasses)
+	}
+}
+
+func TestPlanSpecSaysWhatIsWrong(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"another file", "<app_info></app_info>", []string{"plan_classes"}},
+		{"a key that nobody knows", "<plan_classes><plan_class><name>a</name><min_gpu_memory>9</min_gpu_memory></plan_class></plan_classes>", []string{"plan class a: min_gpu_memory: unknown key"}},
+		{"several faults", "<plan_classes><plan_class><name>a</name><ngpus>many</ngpus><max_threads>1.5</max_threads></plan_class><plan_class/></plan_classes>", []string{
+			`plan class a: ngpus: "many" is not a number`, "plan class a: max_threads: 1.5 is not a whole number", "plan class number 2: name",
+		}},
+		{"a value out of range", "<plan_classes><plan_class><name>a</name><gpu_type>x</gpu_type><ngpus>-1</ngpus></plan_class></plan_classes>", []string{"plan class a: ngpus: -1"}},
+		{"twice", "<plan_classes><plan_class><name>a</name></plan_class><plan_class><name>a</name></plan_class></plan_classes>", []string{"plan class a: is defined twice"}},
+		{"an element that is not closed", "<plan_classes><plan_class><name>a</name><max_threads>2<max_threads></plan_class></plan_classes>", []string{`is not closed`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := project.ParsePlanSpec([]byte(tt.text))
+			for _, want := range tt.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("got %v, want %q", err, want)
+				}
+			}
+		})
+	}
+}
+
+// The file that server.toml names is read beside it, and may not say again what that says.
+func TestPlanSpecOfAProject(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := project.DefaultConfig()
+	c.LongName, c.MasterURL, c.PlanClassSpec = "Demo", "http://127.0.0.1/", "plan_class_spec.xml"
+	write("server.toml", c.Text()+"[plan_class.own]\nngpus = 1\ngpu_type = \"fake\"\n")
+	if _, err := project.ReadConfig(dir); err == nil || !strings.Contains(err.Error(), "plan_class_spec") {
+		t.Errorf("without the file: %v", err)
+	}
+	write("plan_class_spec.xml", spec)
+	got, err := project.ReadConfig(dir)
+	if err != nil || len(got.PlanClass) != 5 || got.ProcessorOf("own") != "fake" || got.ProcessorOf("opencl_ati_102") != "ATI" || got.ProcessorOf("mt") != "" {
+		t.Errorf("%v: %d classes, %+v", err, len(got.PlanClass), got.PlanClass)
+	}
+	write("server.toml", c.Text()+"[plan_class.mt]\nmax_threads = 2\n")
+	if _, err := project.ReadConfig(dir); err == nil || !strings.Contains(err.Error(), "plan class mt is defined in server.toml too") {
+		t.Errorf("of a class that is there twice: %v", err)
+	}
+}
+
+func FuzzPlanSpec(f *testing.F) {
+	f.Add([]byte(spec))
+	f.Add([]byte("<plan_classes><plan_class><name>a<ngpus>"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		classes, err := project.ParsePlanSpec(text)
+		if err != nil && classes != nil {
+			t.Error("classes of a file that is wrong")
+		}
+		for name, c := range classes {
+			if !project.ValidPlanClass(name) || len(c.Check()) > 0 || slices.Contains(c.Unsupported, "") {
+				t.Errorf("plan class %q: %+v", name, c)
+			}
+		}
+	})
+}

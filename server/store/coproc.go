@@ -1,0 +1,30 @@
+package store
+
+import "encoding/json"
+
+// A Coproc is the coprocessors of one kind that a host has.
+type Coproc struct {
+	Kind      string  `json:"type"` // BOINC's name for it
+	Name      string  `json:"name,omitempty"`
+	Count     int     `json:"count"`
+	Memory    float64 `json:"memory,omitempty"` // bytes of each; 0: it does not say
+	Driver    string  `json:"driver,omitempty"` // its version
+	PeakFlops float64 `json:"peak_flops,omitempty"`
+}
+
+// Coprocessors are the coprocessors of the host; what cannot be read is none.
+func (h *Host) Coprocessors() (list []Coproc) {
+	_ = json.Unmarshal([]byte(h.Coprocs), &list)
+	return list
+}
+
+// SetCoprocessors replaces them.
+func (h *Host) SetCoprocessors(list []Coproc) {
+	h.Coprocs = ""
+	if len(list) == 0 {
+		return
+	}
+	if text, err := json.Marshal(list); err == nil { // infinite numbers alone cannot be written
+		h.Coprocs = string(text)
+	}
+}
