@@ -8,10 +8,20 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// TestDemo runs what "make demo" runs, in small.
+// TestDemo runs what "make demo" runs, in small: on the CPUs, and on declared coprocessors.
 func TestDemo(t *testing.T) {
-	t.Parallel()
-	out, err := bin.Run(patience(t), nil, testhost.Demo, "-bin", string(bin), "-dir", filepath.Join(t.TempDir(), "demo"), "-n", "1")
+	for _, gpu := range []string{"", "fake"} {
+		t.Run("gpu="+gpu, func(t *testing.T) {
+			t.Parallel()
+			demo(t, "-gpu", gpu)
+		})
+	}
+}
+
+func demo(t *testing.T, args ...string) {
+	t.Helper()
+	args = append([]string{"-bin", string(bin), "-dir", filepath.Join(t.TempDir(), "demo"), "-n", "1"}, args...)
+	out, err := bin.Run(patience(t), nil, testhost.Demo, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,11 +17,19 @@ import (
 // two results of a workunit.
 const hosts = 2
 
+// planClass is for application versions that need half of a coprocessor, and coprocs are two of
+// these.
+const (
+	planClass = "\n[plan_class.faked]\ngpu_type = \"fake\"\nngpus = 0.5\n"
+	coprocs   = "[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 1e10\n"
+)
+
 // A grid is a project with its server and its hosts.
 type grid struct {
 	bin     testhost.Bin
 	dir     string
 	wasm    bool // the application is a WebAssembly module
+	fake    bool // it computes on declared coprocessors
 	project *testhost.Project
 	agents  []*testhost.Agent
 	revived int
@@ -50,7 +58,15 @@ func (g *grid) start(ctx context.Context, n int) (err error) {
 	if _, err := p.Run(ctx, "app", "add", p.Dir, "mersenne"); err != nil {
 		return err
 	}
-	if _, err := p.Run(ctx, "version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", program); err != nil {
+	version := []string{"version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", program}
+	settings := ""
+	if g.fake {
+		if err := p.Append(planClass); err != nil {
+			return err
+		}
+		version, settings = append(version, "--plan-class", "faked"), coprocs
+	}
+	if _, err := p.Run(ctx, version...); err != nil {
 		return err
 	}
 	say("Creating %d workunits, each computed on %d hosts", n, hosts)
@@ -63,7 +79,7 @@ func (g *grid) start(ctx context.Context, n int) (err error) {
 	}
 	for i := range hosts {
 		a, err := testhost.NewAgent(g.bin, filepath.Join(g.dir, fmt.Sprintf("agent%d", i+1)),
-			fmt.Sprintf("max_ncpus_pct = %d\ndisk_interval = 1\n", 100/hosts), fmt.Sprintf("device_name = \"demo host %d\"\n", i+1))
+			fmt.Sprintf("max_ncpus_pct = %d\ndisk_interval = 1\nrun_gpu_if_user_active = true\n", 100/hosts), fmt.Sprintf("device_name = \"demo host %d\"\n", i+1)+settings)
 		if err != nil {
 			return err
 		}

@@ -22,11 +22,12 @@ func main() {
 	bin := flag.String("bin", "bin", "folder with the built programs")
 	n := flag.Int("n", 8, "number of workunits")
 	app := flag.String("app", "", "native (the default), or wasm for the same application as a WebAssembly module")
+	gpu := flag.String("gpu", "", "fake: the tasks are for coprocessors, two of which each agent declares")
 	dir := flag.String("dir", "", "folder for all data, created if it does not exist (default: a temporary folder)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := run(ctx, testhost.Bin(*bin), *dir, *app, *n)
+	err := run(ctx, testhost.Bin(*bin), *dir, *app, *gpu, *n)
 	if ctx.Err() != nil {
 		fmt.Println("\nInterrupted; everything has been stopped.")
 		os.Exit(130)
@@ -37,9 +38,12 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, bin testhost.Bin, dir, app string, n int) (err error) {
+func run(ctx context.Context, bin testhost.Bin, dir, app, gpu string, n int) (err error) {
 	if app != "" && app != "native" && app != "wasm" {
 		return fmt.Errorf("unknown application %q; use native or wasm (APP=…)", app)
+	}
+	if gpu != "" && gpu != "fake" {
+		return fmt.Errorf("unknown coprocessor %q; use fake (GPU=…)", gpu)
 	}
 	if n < 1 {
 		return errors.New("at least one workunit is required (N=…)")
@@ -57,7 +61,7 @@ func run(ctx context.Context, bin testhost.Bin, dir, app string, n int) (err err
 		return err
 	}
 	began := time.Now()
-	g := grid{bin: testhost.Bin(abs), dir: dir, wasm: app == "wasm"}
+	g := grid{bin: testhost.Bin(abs), dir: dir, wasm: app == "wasm", fake: gpu == "fake"}
 	defer func() { err = errors.Join(err, g.stop()) }()
 	if err := g.start(ctx, n); err != nil {
 		return err

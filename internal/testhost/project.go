@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
@@ -43,6 +44,16 @@ func NewProject(ctx context.Context, bin Bin, dir, name string) (*Project, error
 	}
 	p.Key = strings.TrimSpace(key)
 	return p, nil
+}
+
+// Append adds lines to the project's settings.
+func (p *Project) Append(text string) error {
+	f, err := os.OpenFile(filepath.Join(p.Dir, "server.toml"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // Run runs a starling-server command and returns what it printed.
