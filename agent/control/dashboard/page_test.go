@@ -61,6 +61,7 @@ func TestOverview(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(20)}
 	b, _ := open(t, a)
+	b.See("without coprocessors there is no mode of theirs", `document.getElementById('mode-gpu').hidden`)
 	b.See("the headline", `document.getElementById('now-title').textContent === 'Computing 8 tasks'`)
 	b.See("what a shutdown would lose", `document.getElementById('now-text').textContent.endsWith('A shutdown now would lose at most 5 min 20 s of computing.')`)
 	b.See("all is well", `!document.getElementById('well').hidden && document.getElementById('attention').hidden`)
@@ -264,6 +265,13 @@ func TestComputerTab(t *testing.T) {
 	a.page.Status.Coprocs = []string{"2 NVIDIA GPUs"}
 	b, _ := open(t, a)
 	b.See("coprocessors", `document.getElementById('now-text').textContent.startsWith('Tasks may use 8 of 8 CPUs, 2 NVIDIA GPUs, 24 GB of memory')`)
+	b.See("their mode", `document.querySelector('#mode-gpu input[value="auto"]').checked && !document.getElementById('mode-gpu').hidden`)
+	b.Do("suspend them for an hour", chromedp.SetValue("#mode-for", "60"), chromedp.Focus(`#mode-gpu input[value="never"]`), chromedp.KeyEvent(" "))
+	b.See("it is said", `document.getElementById('said').textContent === 'GPUs: never for 1 hour.' && document.querySelector('#mode-run input[value="auto"]').checked`)
+	if got := a.last(); got != `mode "gpu" never 1h0m0s` {
+		t.Errorf("the agent was asked for %q", got)
+	}
+	b.See("the mode stays", `document.querySelector('#mode-gpu input[value="never"]').checked`)
 	tab(b, "Computer", "/computer")
 	b.See("them here", `document.getElementById('computer-facts').textContent.includes('Coprocessors2 NVIDIA GPUs')`)
 	b.See("what it is", `document.getElementById('computer-facts').textContent.includes('Temperature61 °C')`)
