@@ -23,6 +23,8 @@ type fake struct {
 	page  view.Page
 	asked []string
 	seqno int
+	ended []control.HistoryTask
+	spans []control.Span
 }
 
 var _ Agent = new(fake)
