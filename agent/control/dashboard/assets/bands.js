@@ -6,7 +6,7 @@ import { percent } from './words.js';
 import { svg } from './chart.js';
 import { dayName, sentence } from './spans.js';
 
-const width = 640, left = 110, right = 12, row = 30, thick = 20, axis = 24;
+const width = 640, left = 110, right = 24, row = 30, thick = 20, axis = 24;
 const kinds = { computing: ['Computing', thick], waiting: ['No task to run', thick * 0.7], suspended: ['Suspended', thick * 0.5], off: ['Off', thick * 0.2] };
 
 // midnights are the starts of the last days and of tomorrow, oldest first, in local time:
@@ -27,7 +27,7 @@ export function bands(spans, edges) {
   const sums = {};
   for (let hour = 0; hour <= 24; hour += 3) {
     const x = left + ((width - left - right) * hour) / 24;
-    e.append(svg('path', { class: 'grid', d: `M${x} 0V${height - axis}` }), svg('text', { x, y: height - 6, class: hour === 24 ? 'end' : 'middle' }, `${String(hour).padStart(2, '0')}:00`));
+    e.append(svg('path', { class: 'grid', d: `M${x} 0V${height - axis}` }), svg('text', { x, y: height - 6, class: 'middle' }, `${String(hour).padStart(2, '0')}:00`));
   }
   for (let day = days - 1, y = 0; day >= 0; day--, y += row) {
     const [start, end] = [edges[day], edges[day + 1]];
@@ -45,6 +45,6 @@ export function bands(spans, edges) {
   const part = (kind) => `${kinds[kind][0]} ${percent(all ? (sums[kind] ?? 0) / all : 0)}`;
   e.setAttribute('aria-label', `What the computer did in the last ${days} days. ${Object.keys(kinds).map(part).join('; ')} of the time that is known.`);
   const legend = make('ul', { class: 'legend' }, ...Object.entries(kinds).map(([kind, [, high]]) => make('li', {},
-    svg('svg', { class: 'swatch', viewBox: '0 0 20 20', 'aria-hidden': 'true' }, svg('rect', { class: `span ${kind}`, y: 20 - high, width: 20, height: high })), part(kind))));
+    svg('svg', { class: 'swatch', viewBox: '0 0 20 8', 'aria-hidden': 'true' }, svg('rect', { class: `span ${kind}`, y: 8 - 8 * (high / thick), width: 20, height: 8 * (high / thick) })), part(kind))));
   return make('figure', {}, e, legend);
 }

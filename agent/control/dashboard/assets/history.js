@@ -27,10 +27,7 @@ export function build(s) {
   empty = make('p', { class: 'empty', hidden: true }, 'No tasks have ended yet.');
   table = newTable({ id: 'history-table', label: 'Tasks that have ended', key: keyOf, create, fill });
   table.head.append(...heads.map(([h, c]) => make('th', { scope: 'col', class: c }, h)));
-  table.element.addEventListener('scroll', () => {
-    const e = table.element;
-    if (e.scrollHeight - e.scrollTop - e.clientHeight < 2 * e.clientHeight) older();
-  }, { passive: true });
+  table.element.addEventListener('scroll', older, { passive: true });
   section.append(
     make('h2', {}, `Last ${days} days`), fault, timeEmpty, make('div', { class: 'halves times' }, drawing, list),
     make('div', { class: 'bar' }, make('h2', {}, 'Ended tasks ', number), make('div', { class: 'tools' }, make('a', { href: '/api/history.csv', download: 'starling-history.csv', id: 'history-csv' }, 'Export CSV'))),
@@ -79,9 +76,10 @@ async function newest() {
   draw();
 }
 
-// older asks for the page after the last one.
+// older asks for the page after the last one when a person is near the end of that.
 async function older() {
-  if (!next || loading) return;
+  const e = table.element;
+  if (!next || loading || e.scrollHeight - e.scrollTop - e.clientHeight >= 2 * e.clientHeight) return;
   loading = true;
   try {
     const h = await call(`/api/history?${query({ limit: page, before: next })}`);
@@ -91,9 +89,11 @@ async function older() {
     draw();
   } catch (e) {
     text(fault, e.message);
+    return;
   } finally {
     loading = false;
   }
+  older();
 }
 
 // timeline asks for all spans of the last days and draws them.
@@ -124,6 +124,7 @@ async function load() {
     loading = false;
   }
   drawer();
+  older(); // a person may have scrolled meanwhile
 }
 
 // drawer shows the task of the address, which may be older than those of the table.
