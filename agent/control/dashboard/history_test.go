@@ -185,3 +185,19 @@ func TestHistoryRequests(t *testing.T) {
 		t.Errorf("without the token: %s", resp.Status)
 	}
 }
+
+// axe-core looks at the history as well, and at the drawer of a task of it.
+func TestHistoryAccessible(t *testing.T) {
+	t.Parallel()
+	b, _ := open(t, past(300))
+	tab(b, "History", "/history")
+	for _, scheme := range []string{"light", "dark"} {
+		b.Do("go "+scheme, testbrowser.Media(scheme), chromedp.WaitVisible(`#history-table tbody a`))
+		b.See("the timeline", `document.querySelectorAll('#spans li').length === 37`)
+		b.Accessible(scheme + " history")
+		b.Do("open a task", testbrowser.Press(`#history-table a[title="h1_0398.20_O4_297_0"]`))
+		b.See("its output", `document.getElementById('past-stderr').textContent !== ''`)
+		b.Accessible(scheme + " task of the history")
+		b.Do("close it", chromedp.KeyEvent(kb.Escape))
+	}
+}

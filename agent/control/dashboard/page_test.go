@@ -342,8 +342,7 @@ func TestNothingYet(t *testing.T) {
 // TestAccessible has axe-core look at each tab, the drawers and the dialogs, light and dark.
 func TestAccessible(t *testing.T) {
 	t.Parallel()
-	a := past(300)
-	a.page, a.seqno = busy(300), 40
+	a := &fake{page: busy(300), seqno: 40}
 	a.page.Status.Coprocs = []string{"2 NVIDIA GPUs"}
 	a.page.Status.Projects[1].Trouble, a.page.Status.Projects[1].TroubleCure = "The server is down.", "wait."
 	a.page.Status.Tasks[3].Late = 90000
@@ -351,7 +350,7 @@ func TestAccessible(t *testing.T) {
 	b, base := open(t, a)
 	for _, scheme := range []string{"light", "dark"} {
 		b.Do("go "+scheme, testbrowser.Media(scheme))
-		for _, path := range []string{"/", "/tasks", "/projects", "/history", "/computer", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0", "/projects?project=https%3A%2F%2Flhc.example%2F"} {
+		for _, path := range []string{"/", "/tasks", "/projects", "/computer", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0", "/projects?project=https%3A%2F%2Flhc.example%2F"} {
 			b.Do("open "+path, chromedp.Navigate(base+path))
 			b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
 			b.Accessible(scheme + " " + path)
