@@ -125,6 +125,8 @@ func TestDashboard(t *testing.T) {
 	b.See("the credit", `/Credit(0\.0*[1-9]|[1-9])/.test(document.getElementById('project-facts').textContent)`)
 	b.Do("look at the task again", follow("Tasks"))
 	b.See("it is reported", `!document.querySelector('#tasks-table a[title="m44497_0"]')`)
+	b.Do("look for it in the history", follow("History"), chromedp.WaitVisible(`#history-table a[title="m44497_0"]`), testbrowser.Press(`#history-table a[title="m44497_0"]`))
+	b.See("how it ended", `document.querySelector('#drawer-body .pill').textContent === 'Finished' && document.querySelector('#bands rect.computing')`)
 	b.Do("look at the chart", follow("Computer"))
 	b.See("the credit, drawn", `document.querySelector('#chart-average svg[aria-label*="primes"]')`)
 

@@ -86,7 +86,7 @@ type Span struct {
 
 func historyRoutes(mux *http.ServeMux, h Historian) {
 	mux.HandleFunc("GET /v1/history", func(w http.ResponseWriter, r *http.Request) {
-		q, err := parseHistoryQuery(r.URL.Query())
+		q, err := ParseHistoryQuery(r.URL.Query())
 		var v History
 		if err == nil {
 			v, err = h.History(r.Context(), q)
@@ -94,7 +94,7 @@ func historyRoutes(mux *http.ServeMux, h Historian) {
 		answer(w, v, err)
 	})
 	mux.HandleFunc("GET /v1/timeline", func(w http.ResponseWriter, r *http.Request) {
-		q, err := parseHistoryQuery(r.URL.Query())
+		q, err := ParseHistoryQuery(r.URL.Query())
 		var v Timeline
 		if err == nil {
 			v, err = h.Timeline(r.Context(), q)
@@ -121,7 +121,9 @@ func (q HistoryQuery) values() url.Values {
 	return v
 }
 
-func parseHistoryQuery(v url.Values) (q HistoryQuery, err error) {
+// ParseHistoryQuery reads a query as an address has it: project, task, since (RFC 3339),
+// before and limit, each of which may be missing.
+func ParseHistoryQuery(v url.Values) (q HistoryQuery, err error) {
 	q.Project, q.Task = v.Get("project"), v.Get("task")
 	var errs []error
 	if text := v.Get("since"); text != "" {

@@ -15,6 +15,8 @@ type Page struct {
 	Network     prefs.Permission              `json:"network"`
 	RunUntil    time.Time                     `json:"run_until,omitzero"`     // then the mode is auto again; zero: until changed
 	NetUntil    time.Time                     `json:"network_until,omitzero"` // likewise
+	GPUMode     string                        `json:"gpu_mode"`               // always, auto or never
+	GPUUntil    time.Time                     `json:"gpu_until,omitzero"`     // likewise
 	CPUs        int                           `json:"cpus"`                   // that may be used now
 	AllCPUs     int                           `json:"all_cpus"`
 	Memory      int64                         `json:"memory"`                    // bytes that tasks may use; 0: no limit
@@ -62,6 +64,7 @@ func (f *Facts) Dashboard() Page {
 	v := Page{
 		Status: f.Status(), Compute: s.Compute, Network: s.Network,
 		RunUntil: h.RunMode.Until, NetUntil: h.NetMode.Until,
+		GPUMode: control.ModeName(h.GPUMode.Kind), GPUUntil: h.GPUMode.Until,
 		CPUs: s.CPUs, AllCPUs: s.AllCPUs, Memory: s.Memory, Temperature: f.Conditions.Temperature,
 		Battery: sensedAs(f.Conditions.Battery), Metered: sensedAs(f.Conditions.Metered),
 		Host: Host{

@@ -14,6 +14,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/api"
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/control/sheet"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -97,7 +98,7 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 		}
 		switch {
 		case v.csv:
-			return writeCSV(out, spanColumns, spans)
+			return sheet.WriteSpans(raw(out), spans)
 		case v.o.json:
 			return writeJSON(out, struct {
 				Version int            `json:"version"`
@@ -121,7 +122,7 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 	}
 	switch {
 	case v.csv:
-		return writeCSV(out, taskColumns, tasks)
+		return sheet.WriteTasks(raw(out), tasks)
 	case v.o.json:
 		return writeJSON(out, struct {
 			Version int                   `json:"version"`

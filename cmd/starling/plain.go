@@ -38,3 +38,12 @@ func (p plainWriter) Write(b []byte) (int, error) {
 	}
 	return len(b), nil
 }
+
+// raw is for what has each of its texts looked at already, and lines that end in a way which
+// a plainWriter takes for control characters.
+func raw(out io.Writer) io.Writer {
+	if p, ok := out.(plainWriter); ok {
+		return p.under
+	}
+	return out
+}

@@ -12,6 +12,7 @@
 //	model.js                 what the stream tells, in the shape that tabs need
 //	overview.js … log.js     one tab each; task.js and project.js fill the drawer
 //	virtual.js               tables of which only the rows in sight are in the page
+//	bands.js, spans.js       the timeline of the history, drawn and in words
 //	columns.js, arrange.js   the columns of tasks; filter, order and groups
 //	attention.js             what a person should know of first
 //	dom.js, words.js, ask.js small means
@@ -49,6 +50,7 @@ type Agent interface {
 	control.Attacher
 	control.Accounts
 	control.Logs
+	control.Historian
 }
 
 // A Shower shows what the page shows.
@@ -125,6 +127,9 @@ func (s *Server) handler(port string) http.Handler {
 	own.HandleFunc("GET /api/prefs", s.prefs)
 	own.HandleFunc("POST /api/prefs", s.setPrefs)
 	own.HandleFunc("POST /api/prefs/preview", s.previewPrefs)
+	own.HandleFunc("GET /api/history", s.history)
+	own.HandleFunc("GET /api/history.csv", s.historyCSV)
+	own.HandleFunc("GET /api/timeline", s.timeline)
 	own.HandleFunc("GET /api/known", s.known)
 	own.HandleFunc("POST /api/attach/config", s.config)
 	own.HandleFunc("POST /api/attach", s.attach)

@@ -23,6 +23,8 @@ type fake struct {
 	page  view.Page
 	asked []string
 	seqno int
+	ended []control.HistoryTask
+	spans []control.Span
 }
 
 var _ Agent = new(fake)
@@ -119,7 +121,16 @@ func (a *fake) Detach(_ context.Context, u string) error {
 
 func (a *fake) SetMode(_ context.Context, what control.Activity, kind prefs.ModeKind, d time.Duration) error {
 	a.note("mode %q %s %v", what, control.ModeName(kind), d)
-	a.change(func(p *view.Page) { p.Status.RunMode = control.ModeName(kind) })
+	a.change(func(p *view.Page) {
+		switch what {
+		case control.Computing:
+			p.Status.RunMode = control.ModeName(kind)
+		case control.Network:
+			p.Status.NetMode = control.ModeName(kind)
+		case control.GPUs:
+			p.GPUMode = control.ModeName(kind)
+		}
+	})
 	return nil
 }
 
@@ -163,7 +174,7 @@ func busy(tasks int) view.Page {
 			Times:    control.Times{On: 0.92, Active: 0.8, Connected: 0.99},
 			Achieved: &control.Achieved{Days: 7, Finished: 212, Failed: 1, CPUTime: 9e5},
 		},
-		CPUs: 8, AllCPUs: 8, Memory: 24e9, Temperature: 61, Battery: "no",
+		GPUMode: "auto", CPUs: 8, AllCPUs: 8, Memory: 24e9, Temperature: 61, Battery: "no",
 		Host:      view.Host{Name: "workbench", Model: "AMD Ryzen 7 5800X 8-Core Processor", System: "Linux 6.12", Memory: 32e9, Fpops: 5.3e9},
 		Disk:      view.DiskUse{Total: 500e9, Free: 210e9, Used: 9.4e9, Allowed: 100e9, Projects: map[string]int64{einstein: 5.1e9, lhc: 3.2e9, wcg: 0.4e9}},
 		Platforms: []string{"x86_64-pc-linux-gnu"},

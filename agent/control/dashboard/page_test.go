@@ -45,7 +45,7 @@ const rowsShown = `document.querySelectorAll('#tasks-table tbody tr:not(.space)'
 func TestTabsHaveAddresses(t *testing.T) {
 	t.Parallel()
 	b, base := open(t, &fake{page: busy(20)})
-	for _, p := range [][2]string{{"Tasks", "/tasks"}, {"Projects", "/projects"}, {"Computer", "/computer"}, {"Preferences", "/preferences"}, {"Log", "/log"}, {"Overview", "/"}} {
+	for _, p := range [][2]string{{"Tasks", "/tasks"}, {"Projects", "/projects"}, {"History", "/history"}, {"Computer", "/computer"}, {"Preferences", "/preferences"}, {"Log", "/log"}, {"Overview", "/"}} {
 		tab(b, p[0], p[1])
 		b.See("one tab is shown", `document.querySelectorAll('main > section:not([hidden])').length === 1`)
 	}
@@ -61,6 +61,7 @@ func TestOverview(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(20)}
 	b, _ := open(t, a)
+	b.See("without coprocessors there is no mode of theirs", `document.getElementById('mode-gpu').hidden`)
 	b.See("the headline", `document.getElementById('now-title').textContent === 'Computing 8 tasks'`)
 	b.See("what a shutdown would lose", `document.getElementById('now-text').textContent.endsWith('A shutdown now would lose at most 5 min 20 s of computing.')`)
 	b.See("all is well", `!document.getElementById('well').hidden && document.getElementById('attention').hidden`)
@@ -264,6 +265,13 @@ func TestComputerTab(t *testing.T) {
 	a.page.Status.Coprocs = []string{"2 NVIDIA GPUs"}
 	b, _ := open(t, a)
 	b.See("coprocessors", `document.getElementById('now-text').textContent.startsWith('Tasks may use 8 of 8 CPUs, 2 NVIDIA GPUs, 24 GB of memory')`)
+	b.See("their mode", `document.querySelector('#mode-gpu input[value="auto"]').checked && !document.getElementById('mode-gpu').hidden`)
+	b.Do("suspend them for an hour", chromedp.SetValue("#mode-for", "60"), chromedp.Focus(`#mode-gpu input[value="never"]`), chromedp.KeyEvent(" "))
+	b.See("it is said", `document.getElementById('said').textContent === 'GPUs: never for 1 hour.' && document.querySelector('#mode-run input[value="auto"]').checked`)
+	if got := a.last(); got != `mode "gpu" never 1h0m0s` {
+		t.Errorf("the agent was asked for %q", got)
+	}
+	b.See("the mode stays", `document.querySelector('#mode-gpu input[value="never"]').checked`)
 	tab(b, "Computer", "/computer")
 	b.See("them here", `document.getElementById('computer-facts').textContent.includes('Coprocessors2 NVIDIA GPUs')`)
 	b.See("what it is", `document.getElementById('computer-facts').textContent.includes('Temperature61 °C')`)
@@ -322,7 +330,7 @@ func TestNothingYet(t *testing.T) {
 	b, base := open(t, a)
 	b.See("there is no project", `document.getElementById('now-title').textContent === 'Not attached to any project'`)
 	b.Picture("empty")
-	for path, text := range map[string]string{"/tasks": "No tasks.", "/projects": "No projects yet.", "/computer": "Charts appear here once", "/log": "No messages."} {
+	for path, text := range map[string]string{"/tasks": "No tasks.", "/projects": "No projects yet.", "/history": "The timeline starts when", "/computer": "Charts appear here once", "/log": "No messages."} {
 		b.Do("open "+path, chromedp.Navigate(base+path))
 		b.See(path+" says so", `document.querySelector('main > section:not([hidden]) .empty:not([hidden])')?.textContent.startsWith('`+text+`')`)
 	}
@@ -335,6 +343,7 @@ func TestNothingYet(t *testing.T) {
 func TestAccessible(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(300), seqno: 40}
+	a.page.Status.Coprocs = []string{"2 NVIDIA GPUs"}
 	a.page.Status.Projects[1].Trouble, a.page.Status.Projects[1].TroubleCure = "The server is down.", "wait."
 	a.page.Status.Tasks[3].Late = 90000
 	a.page.Status.Transfers = []control.Xfer{{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7}}
@@ -358,9 +367,11 @@ func TestAccessible(t *testing.T) {
 // TestPhone looks at each tab on a phone's width.
 func TestPhone(t *testing.T) {
 	t.Parallel()
-	b, base := open(t, &fake{page: busy(300), seqno: 40})
+	a := past(300)
+	a.page, a.seqno = busy(300), 40
+	b, base := open(t, a)
 	b.Do("be a phone", chromedp.EmulateViewport(320, 640, chromedp.EmulateScale(2)))
-	for _, path := range []string{"/", "/tasks", "/projects", "/computer", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0"} {
+	for _, path := range []string{"/", "/tasks", "/projects", "/history", "/computer", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0"} {
 		b.Do("open "+path, chromedp.Navigate(base+path))
 		b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
 		b.See(path+" is not wider than the phone", `document.documentElement.scrollWidth <= 320`)

@@ -88,9 +88,9 @@ func (s *Server) steerTransfer(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) mode(w http.ResponseWriter, r *http.Request) {
 	var q struct {
-		Network bool    `json:"network"`
-		Mode    string  `json:"mode"`
-		Minutes float64 `json:"minutes"` // 0: until changed
+		Activity control.Activity `json:"activity"`
+		Mode     string           `json:"mode"`
+		Minutes  float64          `json:"minutes"` // 0: until changed
 	}
 	if !read(w, r, &q) {
 		return
@@ -100,11 +100,7 @@ func (s *Server) mode(w http.ResponseWriter, r *http.Request) {
 		err = fmt.Errorf("%v minutes: the duration must be between 0 and one year", q.Minutes)
 	}
 	if err == nil {
-		what := control.Computing
-		if q.Network {
-			what = control.Network
-		}
-		err = s.Agent.SetMode(r.Context(), what, kind, time.Duration(q.Minutes*float64(time.Minute)))
+		err = s.Agent.SetMode(r.Context(), q.Activity, kind, time.Duration(q.Minutes*float64(time.Minute)))
 	}
 	answer(w, struct{}{}, err)
 }

@@ -5,7 +5,8 @@ import { number, percent } from './words.js';
 
 const width = 640, height = 240, left = 64, right = 12, top = 12, bottom = 28;
 
-function svg(tag, attributes, ...children) {
+// svg makes an element of a drawing.
+export function svg(tag, attributes, ...children) {
   const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
   for (const [name, v] of Object.entries(attributes)) e.setAttribute(name, v);
   e.append(...children);

@@ -1,6 +1,6 @@
-// The modes of computing and of the network: always, by the preferences, or never.
+// The modes of computing, of GPUs and of the network: always, by the preferences, or never.
 
-import { make, text } from './dom.js';
+import { make, text, show } from './dom.js';
 import { when } from './words.js';
 import { act } from './ask.js';
 
@@ -10,14 +10,14 @@ const terms = { 0: 'until changed', 15: '15 minutes', 60: '1 hour', 240: '4 hour
 // buildModes returns an element with a method update.
 export function buildModes() {
   const term = make('select', { id: 'mode-for' }, ...Object.entries(terms).map(([value, label]) => make('option', { value }, label)));
-  const form = (id, what, network) => {
+  const form = (id, what, activity) => {
     const legend = make('legend', {}, what);
     const choices = Object.entries(modes).map(([value, label]) => make('label', {}, make('input', { type: 'radio', name: id, value }), make('span', {}, label)));
     const e = make('form', {
       id, onchange: (e) => {
         const minutes = Number(term.value);
         const long = minutes && e.target.value !== 'auto' ? ` for ${terms[minutes]}` : '';
-        act('/api/mode', { network, mode: e.target.value, minutes }, `${what}: ${modes[e.target.value].toLowerCase()}${long}.`);
+        act('/api/mode', { activity, mode: e.target.value, minutes }, `${what}: ${modes[e.target.value].toLowerCase()}${long}.`);
       },
     }, make('fieldset', {}, legend, make('div', { class: 'choices' }, ...choices)));
     e.update = (mode, until) => {
@@ -26,10 +26,12 @@ export function buildModes() {
     };
     return e;
   };
-  const run = form('mode-run', 'Computing', false), net = form('mode-net', 'Network', true);
-  const all = make('div', { class: 'modes' }, run, net, make('label', { class: 'for' }, 'Duration ', term));
+  const run = form('mode-run', 'Computing', ''), gpu = form('mode-gpu', 'GPUs', 'gpu'), net = form('mode-net', 'Network', 'network');
+  const all = make('div', { class: 'modes' }, run, gpu, net, make('label', { class: 'for' }, 'Duration ', term));
   all.update = (m) => {
     run.update(m.status.run_mode, m.run_until);
+    show(gpu, !!m.status.coprocs?.length);
+    gpu.update(m.gpu_mode, m.gpu_until);
     net.update(m.status.network_mode, m.network_until);
   };
   return all;

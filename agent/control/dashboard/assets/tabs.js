@@ -12,6 +12,7 @@ import * as overview from './overview.js';
 import * as tasks from './tasks.js';
 import * as projects from './projects.js';
 import * as computer from './computer.js';
+import * as past from './history.js';
 import * as preferences from './preferences.js';
 import * as log from './log.js';
 
@@ -19,6 +20,7 @@ const tabs = [
   { path: '/', title: 'Overview', tab: overview },
   { path: '/tasks', title: 'Tasks', tab: tasks },
   { path: '/projects', title: 'Projects', tab: projects },
+  { path: '/history', title: 'History', tab: past },
   { path: '/computer', title: 'Computer', tab: computer },
   { path: '/preferences', title: 'Preferences', tab: preferences },
   { path: '/log', title: 'Log', tab: log },

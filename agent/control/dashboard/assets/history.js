@@ -1,0 +1,170 @@
+// The tab of the history: what the computer did in the last days, and the tasks that have
+// ended. It asks for both when it is opened and now and then; older tasks come page by page
+// as a person scrolls to them.
+
+import { make, text, show } from './dom.js';
+import { span, when } from './words.js';
+import { call } from './ask.js';
+import { newTable } from './virtual.js';
+import { close } from './drawer.js';
+import { go } from './tabs.js';
+import { newList } from './spans.js';
+import { bands, midnights } from './bands.js';
+import { keyOf, fromKey, pastLink, projectOf, outcome, shade, showPast } from './past.js';
+
+const days = 7, page = 200, often = 30e3; // milliseconds between questions
+
+let section, number, fault, drawing, list, timeEmpty, table, empty;
+let tasks = [], next = 0, asked = 0, loading = false, wanted = '', other; // other is a task that was looked for: {key, task, known}
+
+export function build(s) {
+  section = s;
+  number = make('span', { class: 'count', id: 'history-count' });
+  fault = make('p', { class: 'bad', role: 'status' });
+  drawing = make('div', { id: 'bands', class: 'card' });
+  list = newList();
+  timeEmpty = make('p', { class: 'empty', hidden: true }, 'The timeline starts when the agent first runs.');
+  empty = make('p', { class: 'empty', hidden: true }, 'No tasks have ended yet.');
+  table = newTable({ id: 'history-table', label: 'Tasks that have ended', key: keyOf, create, fill });
+  table.head.append(...heads.map(([h, c]) => make('th', { scope: 'col', class: c }, h)));
+  table.element.addEventListener('scroll', older, { passive: true });
+  section.append(
+    make('h2', {}, `Last ${days} days`), fault, timeEmpty, make('div', { class: 'halves times' }, drawing, list),
+    make('div', { class: 'bar' }, make('h2', {}, 'Ended tasks ', number), make('div', { class: 'tools' }, make('a', { href: '/api/history.csv', download: 'starling-history.csv', id: 'history-csv' }, 'Export CSV'))),
+    empty, table.element);
+}
+
+const heads = [['Task', 'c-name'], ['Project', 'c-project'], ['Outcome', 'c-outcome'], ['Finished', 'c-deadline num'], ['Elapsed', 'c-elapsed num'], ['CPU time', 'c-cpu num'], ['Reason', 'c-why']];
+
+function create(t) {
+  const cells = heads.map(([, c]) => make('td', { class: c }));
+  cells[0].append(make('a', { href: pastLink(t), title: t.name }, t.name));
+  cells[2].append(make('span'));
+  return make('tr', {}, ...cells);
+}
+
+function fill(row, t) {
+  const pill = row.children[2].firstChild;
+  text(pill, outcome(t));
+  pill.className = shade(t);
+  [projectOf(t), null, t.finished ? when(t.finished) : '–', t.elapsed_seconds ? span(t.elapsed_seconds) : '–', t.cpu_seconds ? span(t.cpu_seconds) : '–', t.exit ?? ''].forEach((v, i) => {
+    if (v !== null) text(row.children[i + 1], v);
+  });
+  row.lastChild.title = t.exit ?? '';
+}
+
+function draw() {
+  text(number, next ? `${tasks.length.toLocaleString()} or more` : tasks.length.toLocaleString());
+  show(empty, !tasks.length);
+  show(table.element, tasks.length > 0);
+  table.set(tasks);
+  if (next) table.element.querySelector('table').setAttribute('aria-rowcount', -1); // not known
+}
+
+const query = (q) => new URLSearchParams(Object.entries(q).filter(([, v]) => v));
+
+// newest asks for the first page and puts it before what is known. Tasks of it that were
+// known are taken from it as well: they may have been reported since.
+async function newest() {
+  const h = await call(`/api/history?${query({ limit: page })}`);
+  const fresh = new Set(h.tasks.map(keyOf));
+  const rest = tasks.filter((t) => !fresh.has(keyOf(t)));
+  if (rest.length === tasks.length) { // none was known: others may have ended in between
+    tasks = h.tasks;
+    next = h.next ?? 0;
+  } else tasks = h.tasks.concat(rest);
+  draw();
+}
+
+// older asks for the page after the last one when a person is near the end of that.
+async function older() {
+  const e = table.element;
+  if (!next || loading || e.scrollHeight - e.scrollTop - e.clientHeight >= 2 * e.clientHeight) return;
+  loading = true;
+  try {
+    const h = await call(`/api/history?${query({ limit: page, before: next })}`);
+    const known = new Set(tasks.map(keyOf));
+    tasks = tasks.concat(h.tasks.filter((t) => !known.has(keyOf(t))));
+    next = h.next ?? 0;
+    draw();
+  } catch (e) {
+    text(fault, e.message);
+    return;
+  } finally {
+    loading = false;
+  }
+  older();
+}
+
+// timeline asks for all spans of the last days and draws them.
+async function timeline() {
+  const edges = midnights(Date.now(), days), since = new Date(edges[0]).toISOString();
+  let spans = [], before = 0;
+  do {
+    const t = await call(`/api/timeline?${query({ since, before })}`);
+    spans = spans.concat(t.spans);
+    before = t.spans.length ? t.next : 0; // an empty page: the others are older still
+  } while (before);
+  show(timeEmpty, !spans.length);
+  show(drawing.parentElement, spans.length > 0);
+  drawing.replaceChildren(bands(spans, edges));
+  list.set(spans);
+}
+
+async function load() {
+  if (loading || Date.now() - asked < often) return;
+  loading = true;
+  asked = Date.now();
+  try {
+    await Promise.all([newest(), timeline()]);
+    text(fault, '');
+  } catch (e) {
+    text(fault, e.message);
+  } finally {
+    loading = false;
+  }
+  drawer();
+  older(); // a person may have scrolled meanwhile
+}
+
+// drawer shows the task of the address, which may be older than those of the table.
+function drawer() {
+  if (section.hidden) return;
+  if (!wanted) {
+    close();
+    return;
+  }
+  const t = tasks.find((t) => keyOf(t) === wanted) ?? (other?.key === wanted ? other.task : undefined);
+  if (!t && other?.key !== wanted) find(wanted);
+  else if (t || other.known) showPast(wanted, t, () => go('/history'));
+}
+
+// find asks for a task that the table does not have.
+async function find(key) {
+  const mine = { key }, [project, task] = fromKey(key);
+  other = mine;
+  try {
+    let before = 0;
+    do {
+      const h = await call(`/api/history?${query({ project, task, before })}`);
+      mine.task = h.tasks.find((t) => keyOf(t) === key);
+      before = h.next;
+    } while (before && !mine.task);
+    mine.known = true;
+    drawer();
+  } catch (e) {
+    text(fault, e.message);
+  }
+}
+
+export function update(m, params) {
+  wanted = params.get('task') ?? '';
+  load();
+  drawer();
+}
+
+export function gone() {
+  asked = 0;
+  other = undefined;
+  close();
+}

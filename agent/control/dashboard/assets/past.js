@@ -1,0 +1,67 @@
+// A task that has ended, in words, and its drawer.
+
+import { make, text, show, facts } from './dom.js';
+import { span, when, bytes } from './words.js';
+import { openDrawer } from './drawer.js';
+
+const outcomes = { finished: 'Finished', failed: 'Failed', aborted: 'Aborted' };
+const actors = { user: 'you', project: 'the project', agent: 'the agent', account_manager: 'the account manager' };
+
+// keyOf tells a task from all others. A project may send a task of the same name again.
+export const keyOf = (t) => `${t.project} ${t.name} ${t.finished ?? ''}`;
+
+// fromKey is what a key names, as [project, name].
+export const fromKey = (key) => key.split(' ').slice(0, 2);
+
+export const pastLink = (t) => `/history?task=${encodeURIComponent(keyOf(t))}`;
+export const projectOf = (t) => t.project_name || t.project;
+
+// outcome says how a task ended: "Aborted by you, late".
+export function outcome(t) {
+  const by = actors[t.by] ? ` by ${actors[t.by]}` : '';
+  return `${outcomes[t.outcome] ?? t.outcome}${by}${t.late_seconds > 0 ? ', late' : ''}`;
+}
+
+// shade is the style of that.
+export const shade = (t) => (t.outcome === 'failed' ? 'pill wrong' : t.outcome === 'finished' && !t.late_seconds ? 'pill' : 'pill off');
+
+// showPast opens the drawer for a task of the history; undefined if there is none.
+export function showPast(key, t, closed) {
+  const { body, fresh } = openDrawer(`past ${key}`, t?.name ?? fromKey(key)[1] ?? 'Task', closed);
+  if (fresh) body.append(make('p', { class: 'empty' }, 'This task is not in the history.'), build());
+  show(body.firstChild, !t);
+  show(body.lastChild, !!t);
+  if (t) body.lastChild.update(t);
+}
+
+function build() {
+  const state = make('span'), where = make('p', { class: 'small' }), why = make('p', { class: 'why', id: 'past-why' });
+  const list = make('dl', { id: 'past-facts' });
+  const stderr = make('pre', { tabindex: 0, id: 'past-stderr', 'aria-label': 'Output to stderr' });
+  const output = make('div', {}, make('h3', {}, 'Output (end of stderr)'), stderr);
+  const e = make('div', {}, make('p', {}, state), where, why, list, output);
+  e.update = (t) => {
+    text(state, outcome(t));
+    state.className = shade(t);
+    const version = t.app_version ? `${Math.floor(t.app_version / 100)}.${String(t.app_version % 100).padStart(2, '0')}` : '';
+    text(where, [[t.app, version, t.plan_class && `(${t.plan_class})`].filter(Boolean).join(' '), projectOf(t)].filter(Boolean).join(' · '));
+    text(why, t.exit ?? '');
+    facts(list, [
+      ['Received', t.received && when(t.received)],
+      ['Started', t.started ? when(t.started) : 'never'],
+      ['Finished', t.finished && when(t.finished)],
+      ['Reported', t.reported ? when(t.reported) : 'no'],
+      ['Deadline', t.deadline && when(t.deadline)],
+      ['Late by', t.late_seconds > 0 && span(t.late_seconds)],
+      ['Elapsed', span(t.elapsed_seconds)],
+      ['CPU time', span(t.cpu_seconds)],
+      ['Peak memory', t.peak_memory_bytes > 0 && bytes(t.peak_memory_bytes)],
+      ['Exit status', t.outcome !== 'finished' && String(t.exit_status)],
+      ['Workunit', t.workunit],
+      ['Project', t.project],
+    ]);
+    text(stderr, t.stderr ?? '');
+    show(output, !!t.stderr);
+  };
+  return e;
+}

@@ -1,0 +1,64 @@
+package dashboard
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/control/sheet"
+)
+
+// history answers with a page of the tasks that have ended.
+func (s *Server) history(w http.ResponseWriter, r *http.Request) {
+	q, err := control.ParseHistoryQuery(r.URL.Query())
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	h, err := s.Agent.History(r.Context(), q)
+	answer(w, h, err)
+}
+
+// timeline answers with a page of what the computer did.
+func (s *Server) timeline(w http.ResponseWriter, r *http.Request) {
+	q, err := control.ParseHistoryQuery(r.URL.Query())
+	if err != nil {
+		refuse(w, http.StatusBadRequest, err)
+		return
+	}
+	t, err := s.Agent.Timeline(r.Context(), q)
+	answer(w, t, err)
+}
+
+// historyCSV answers with what starling history --csv prints: all tasks that have ended.
+func (s *Server) historyCSV(w http.ResponseWriter, r *http.Request) {
+	tasks, err := allTasks(r.Context(), s.Agent)
+	var b bytes.Buffer
+	if err == nil {
+		err = sheet.WriteTasks(&b, tasks)
+	}
+	if err != nil {
+		refuse(w, http.StatusUnprocessableEntity, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="starling-history.csv"`)
+	_, _ = w.Write(b.Bytes())
+}
+
+// allTasks gets the whole history, page by page, so that the agent computes in between. The
+// history is bounded, and so is this.
+func allTasks(ctx context.Context, a control.Historian) (all []control.HistoryTask, err error) {
+	for q := (control.HistoryQuery{}); ; {
+		h, err := a.History(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, h.Tasks...)
+		if h.Next == 0 {
+			return all, nil
+		}
+		q.Before = h.Next
+	}
+}
