@@ -98,14 +98,28 @@ func (p Prefs) InUse(c Conditions) bool {
 	return c.IdleKnown && c.Idle < time.Duration(p.IdleTimeToRun*float64(time.Minute))
 }
 
+// idleAt is when the computer counts as idle, without further input.
+func (p Prefs) idleAt(c Conditions) time.Time {
+	return c.Now.Add(time.Duration(p.IdleTimeToRun*float64(time.Minute)) - c.Idle)
+}
+
+// permits is what a mode says of an activity; it decides unless it leaves that to the
+// preferences.
+func (m Mode) permits(now time.Time, activity string) (asked Permission, decides bool) {
+	switch m.At(now) {
+	case Always:
+		return Permission{}, true
+	case Never:
+		return Permission{Code: ByUser, Why: "You suspended " + activity + until(m.Until, now) + ".", Until: m.Until, Asked: true}, true
+	case Auto:
+	}
+	return Permission{}, false
+}
+
 // MayCompute tells whether tasks may run.
 func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
-	switch m.At(c.Now) {
-	case Always:
-		return Permission{}
-	case Never:
-		return Permission{Code: ByUser, Why: "You suspended computing" + until(m.Until, c.Now) + ".", Until: m.Until, Asked: true}
-	case Auto:
+	if asked, decides := m.permits(c.Now, "computing"); decides {
+		return asked
 	}
 	inUse := p.InUse(c)
 	limit := p.SuspendCPUUsage
@@ -120,7 +134,7 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 	case inUse && !p.RunIfUserActive:
 		return Permission{
 			Code: UserActive, Why: fmt.Sprintf("The computer is in use, or was in the last %s (run_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
-			Until: c.Now.Add(time.Duration(p.IdleTimeToRun*float64(time.Minute)) - c.Idle),
+			Until: p.idleAt(c),
 		}
 	case p.SuspendIfNoRecentInput > 0 && c.IdleKnown && c.Idle > time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)):
 		return Permission{Code: NoRecentInput, Why: fmt.Sprintf("There has been no input for %s (suspend_if_no_recent_input).", minutes(p.SuspendIfNoRecentInput))}
@@ -136,17 +150,13 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 
 // MayUseGPUs tells whether tasks may run on coprocessors, where they may run at all.
 func (p Prefs) MayUseGPUs(c Conditions, m Mode) Permission {
-	switch m.At(c.Now) {
-	case Always:
-		return Permission{}
-	case Never:
-		return Permission{Code: ByUser, Why: "You suspended computing on GPUs" + until(m.Until, c.Now) + ".", Until: m.Until, Asked: true}
-	case Auto:
+	if asked, decides := m.permits(c.Now, "computing on GPUs"); decides {
+		return asked
 	}
 	if p.InUse(c) && !p.RunGPUIfUserActive {
 		return Permission{
 			Code: UserActive, Why: fmt.Sprintf("GPUs are not used: the computer is in use, or was in the last %s (run_gpu_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
-			Until: c.Now.Add(time.Duration(p.IdleTimeToRun*float64(time.Minute)) - c.Idle),
+			Until: p.idleAt(c),
 		}
 	}
 	return Permission{}
@@ -154,12 +164,8 @@ func (p Prefs) MayUseGPUs(c Conditions, m Mode) Permission {
 
 // MayTransfer tells whether servers may be contacted and files moved.
 func (p Prefs) MayTransfer(c Conditions, m Mode) Permission {
-	switch m.At(c.Now) {
-	case Always:
-		return Permission{}
-	case Never:
-		return Permission{Code: ByUser, Why: "You suspended network activity" + until(m.Until, c.Now) + ".", Until: m.Until, Asked: true}
-	case Auto:
+	if asked, decides := m.permits(c.Now, "network activity"); decides {
+		return asked
 	}
 	switch open, change := within(c.Now, p.network); {
 	case !open:
