@@ -68,9 +68,8 @@ func (p *Project) Bound(sizes PerKind) float64 {
 
 // Settle returns the debts after an interval of wall time in which the projects
 // got what their Used says, on a computer with so many of each kind of processor, in CPUs.
-// The debts of projects
-// that count sum to zero; of the others it is 0. The order of the projects does
-// not matter. An interval that is negative or too long to be true changes no
+// The debts of projects that count sum to zero; of the others it is 0. The order of the
+// projects does not matter. An interval that is negative or too long to be true changes no
 // claim but those that the set of projects itself demands.
 func Settle(ps []Project, interval time.Duration, sizes PerKind) []float64 {
 	debts := make([]float64, len(ps))

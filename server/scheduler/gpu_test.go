@@ -12,12 +12,12 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// card is a GPU as BOINC's clients tell of it. It asks for a day of work.
+// card is a GPU as a BOINC client describes it. It asks for a day of work.
 const card = "<coproc_cuda><count>2</count><name>Card</name><available_ram>4294967296</available_ram><have_cuda>1</have_cuda>" +
 	"<req_secs>86400</req_secs><req_instances>2</req_instances><estimated_delay>0</estimated_delay>" +
 	"<peak_flops>1e12</peak_flops><cudaVersion>12040</cudaVersion><drvVersion>55090</drvVersion></coproc_cuda>"
 
-// withGPUs makes a request tell of coprocessors.
+// withGPUs adds coprocessors to a request.
 func withGPUs(coprocs string, changes ...string) []string {
 	return append(changes, "</scheduler_request>", "<coprocs>"+coprocs+"</coprocs></scheduler_request>")
 }

@@ -105,7 +105,7 @@ func (s *Server) right(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(s.Token)) == 1
 }
 
-// admit lets through who has the token.
+// admit lets requests with the token through.
 func (s *Server) admit(port string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := r.Cookie(cookie(port))
