@@ -37,12 +37,13 @@ func (w *World) session(i int, plan decide.Plan) {
 		if k := st.usage.Kind(); k != resource.CPU {
 			asked, busy = fetch.Of(k), plan.BusyOf(k)
 		}
-		if asked.Seconds == 0 && asked.Instances == 0 && asked.Could == 0 {
+		seconds, instances := asked.Wanted()
+		if seconds == 0 && instances == 0 {
 			continue
 		}
 		got := 0
 		if kind != "no_work" && st.exists() {
-			got = w.send(i, st, max(asked.Seconds, asked.Could), asked.Instances, busy)
+			got = w.send(i, st, seconds, instances, busy)
 		}
 		st.backoff = st.backoff.Asked(w.now, got, p.debt > 0, w.rng)
 	}

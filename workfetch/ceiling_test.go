@@ -112,6 +112,12 @@ func TestRequestsForCoprocessors(t *testing.T) {
 	if of := r.Of(gpu); r.Code != workfetch.Ask || r.Seconds != 0 || of.Code != workfetch.Ask || of.Seconds < 11*3600 || of.Instances != 2 {
 		t.Errorf("with CPUs supplied: got %+v", r)
 	}
+	s.Jobs = queue(0, 6) // nothing that the CPUs alone would be asked about, but there is room
+	if r = workfetch.Choose(s)[0]; r.Code != workfetch.Ask || r.Seconds != 0 {
+		t.Errorf("between the marks: got %+v", r)
+	} else if seconds, instances := r.Wanted(); seconds < 5*3600 || instances != 0 {
+		t.Errorf("the session for the GPU asks for %v s of the CPUs beside, and to fill %v", seconds, instances)
+	}
 	s.Jobs = nil
 	if r = workfetch.Choose(s)[0]; r.Seconds < 11*3600 || r.Of(gpu).Seconds < 11*3600 {
 		t.Errorf("with nothing at all: got %+v", r)

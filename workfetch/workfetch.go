@@ -146,6 +146,10 @@ type Coproc struct {
 // its results are like.
 const firstRequest = 1
 
+// Wanted is what a session asks for by r: seconds of processors, and idle ones to fill. A
+// session that is held for something else asks for what could be used.
+func (r Reason) Wanted() (seconds, instances float64) { return max(r.Seconds, r.Could), r.Instances }
+
 // Of is the reason for a kind of coprocessor; nothing is asked for if there is none.
 func (r Reason) Of(k resource.Kind) Reason {
 	for _, c := range r.Coprocs {

@@ -84,9 +84,10 @@ func (l *Life) halt(r state.Result, now time.Time) {
 	task := taskID(r)
 	stop := l.Exec.Quit
 	l.Log.Debug("stopping result", logflag.Key, logflag.CPUSched, "project", r.Project, "result", r.Name)
-	if p := l.Exec.Progress()[task]; len(l.running[task].on) == 0 && (l.Prefs.LeaveAppsInMemory || p.WithoutCheckpoint && p.CPUTime > 0) {
+	run := l.running[task]
+	if p := l.Exec.Progress()[task]; run != nil && len(run.on) == 0 && (l.Prefs.LeaveAppsInMemory || p.WithoutCheckpoint && p.CPUTime > 0) {
 		l.Account(now)
-		l.running[task].paused = true
+		run.paused = true
 		stop = l.Exec.Suspend
 	}
 	if err := stop(task); err != nil && !errors.Is(err, executor.ErrNotRunning) {

@@ -7,7 +7,6 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
-	"github.com/starling-grid/starling/workfetch"
 )
 
 // request says to a project's scheduler how things stand here.
@@ -39,19 +38,11 @@ func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *proto
 		source, _ := t.DB.Projects.Get(h.Prefs.Project)
 		r.CrossProjectID, r.GlobalPrefs, r.PrefsEmailHash = h.CrossProject, h.Prefs.XML, source.EmailHash
 	}
-	switch {
-	case fetch.Code == workfetch.Ask:
-		r.CPUReqSeconds, r.CPUReqInstances = fetch.Seconds, fetch.Instances
-	case fetch.Could > 0: // the session is held anyway
-		r.CPUReqSeconds = fetch.Could
-	}
+	r.CPUReqSeconds, r.CPUReqInstances = fetch.Wanted()
 	r.EstimatedDelay = d.Plan.Busy
 	for _, c := range d.Snapshot.Coprocs {
-		of := fetch.Of(c.Kind)
 		w := protocol.Coproc{Kind: string(c.Kind), Count: len(c.Devices), PeakFlops: c.Factor() * t.Host.Fpops, Delay: d.Plan.BusyOf(c.Kind)}
-		if w.ReqSeconds = of.Could; of.Code == workfetch.Ask {
-			w.ReqSeconds, w.ReqInstances = of.Seconds, of.Instances
-		}
+		w.ReqSeconds, w.ReqInstances = fetch.Of(c.Kind).Wanted()
 		r.Coprocs = append(r.Coprocs, w)
 		r.Host.Coprocs += w.Count
 	}
