@@ -58,7 +58,7 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 		Name:   c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
 		MinPasswordLength: c.MinPasswdLength, Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
 		Scheduler: &scheduler.Scheduler{
-			Store: s.Store.Shard(s.part.Shard), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded,
+			Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded,
 			Feeder: feeder.Feeder{Fresh: fresh, Own: own},
 			Bodies: limit.Bodies{Total: int64(c.MaxRequestMB * 1e6), PerAddress: int64(c.MaxRequestMBPerAddress * 1e6)},
 			Config: scheduler.Config{

@@ -21,27 +21,27 @@ const (
 	maxKept = 100
 )
 
-// takeFiles takes in which sticky files the host has. Most requests tell the same
-// as the one before, and then nothing is stored.
-func (r *rpc) takeFiles() error {
-	if len(r.req.Files) == 0 && r.host.StickyHash == 0 {
-		return nil
-	}
+// hold sees which sticky files the host has.
+func (r *rpc) hold() {
 	r.held = make(map[string]bool, len(r.req.Files))
-	var list []store.HostFile
 	for _, f := range r.req.Files {
-		if f.Status < 0 || r.held[f.Name] || len(list) == maxHostFiles || protocol.ValidFileName(f.Name) != nil {
+		if f.Status < 0 || r.held[f.Name] || len(r.sticky) == maxHostFiles || protocol.ValidFileName(f.Name) != nil {
 			continue
 		}
 		r.held[f.Name] = true
-		list = append(list, store.HostFile{HostID: r.host.ID, Name: f.Name, NBytes: float64(f.NBytes)})
+		r.sticky = append(r.sticky, store.HostFile{HostID: r.host.ID, Name: f.Name, NBytes: float64(f.NBytes)})
 	}
-	hash := stickyHash(list)
+}
+
+// takeFiles takes in which sticky files the host has. Most requests tell the same
+// as the one before, and then nothing is stored.
+func (r *rpc) takeFiles() error {
+	hash := stickyHash(r.sticky)
 	if hash == r.host.StickyHash {
 		return nil
 	}
 	r.host.StickyHash = hash
-	return r.tx.SetHostFiles(r.host.ID, list)
+	return r.tx.SetHostFiles(r.host.ID, r.sticky)
 }
 
 // stickyHash returns a number that differs with the files, and 0 for none.

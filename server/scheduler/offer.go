@@ -41,15 +41,15 @@ func (o *offer) hasty() bool { return o != nil && len(o.list) == 0 && (o.crowded
 // seek finds work for the host of a request, which is read, as it will be after its
 // report is taken in. It changes nothing.
 func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
-	if !r.req.WantsWork() && !r.req.WantsCoprocWork() || l.id.known && l.id.host.MaxResultsDay < 0 {
-		return nil, nil
-	}
 	// What is worked out here is worked out again in the transaction.
 	one := *r
 	one.tx, one.look, one.catalog, one.reply = tx, l, l.catalog, s.baseReply()
 	one.user, one.host = l.id.user, l.id.host
 	if !l.id.known {
 		one.host.UserID = l.id.user.ID
+	}
+	if !one.wantsWork() {
+		return nil, nil
 	}
 	one.newDay = day(one.host.RPCTime) != day(r.now)
 	one.describeHost()
@@ -60,9 +60,7 @@ func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
 		if !known || !one.mayReport(old) {
 			continue
 		}
-		if class := l.planClass(old.AppVersionID); old.ServerState == store.InProgress && old.HostID == one.host.ID && inProgress[class] > 0 {
-			inProgress[class]--
-		}
+		l.takeOff(inProgress, old, one.host.ID)
 		if err := one.reportedBack(accept(old, &r.req.Results[i])); err != nil {
 			return nil, err
 		}
@@ -73,6 +71,13 @@ func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
 	}
 	l.can = one.can
 	return one.find(m)
+}
+
+// takeOff takes a result that a host reports off the counts of what it has in progress.
+func (l *look) takeOff(inProgress map[string]int, old store.Result, hostID int64) {
+	if class := l.planClass(old.AppVersionID); old.ServerState == store.InProgress && old.HostID == hostID && inProgress[class] > 0 {
+		inProgress[class]--
+	}
 }
 
 // planClass is that of a version that is handed out, or "".

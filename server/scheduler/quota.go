@@ -34,7 +34,7 @@ func (r *rpc) recall() error {
 	if r.earned != nil {
 		return nil
 	}
-	list, err := r.tx.HostAppVersions(r.host.ID)
+	list, err := r.tx.HostAppVersionsToChange(r.host.ID)
 	if err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ func (r *rpc) takeReports() error {
 				"hostid", r.host.ID)
 			continue
 		}
+		r.look.takeOff(r.state.inProgress, old, r.host.ID)
 		x := r.take(old, rep)
 		if err := r.reportedBack(x); err != nil {
 			return err

@@ -292,7 +292,9 @@ type rpc struct {
 	catalog *catalog
 	can     *match.Host // nil: not worked out yet
 	earned  map[int64]*earned
-	held    map[string]bool     // sticky files that the host has
+	held    map[string]bool  // sticky files that the host has
+	sticky  []store.HostFile // the same
+	state   state
 	due     map[int64]time.Time // when the transitioner is to look at workunits
 	newDay  bool                // its daily counts are yet to be begun anew
 }
@@ -301,7 +303,8 @@ type rpc struct {
 func (r *rpc) because(why string) { r.tx.SetCause(r.now, "scheduler", why) }
 
 // run does everything. The order is BOINC's: who is it, what did it finish,
-// what may it have.
+// what may it have. What it decides by is read before anything is changed, so that
+// requests can share a transaction (store.Store.Joint).
 func (r *rpc) run() error {
 	id, before := r.look.id, r.look.id.host
 	if !id.known || id.assigned {
@@ -319,6 +322,10 @@ func (r *rpc) run() error {
 		before = store.Host{ID: r.host.ID, UserID: r.host.UserID}
 	}
 	r.catalog = r.look.catalog
+	r.hold()
+	if err := r.read(); err != nil {
+		return err
+	}
 	if err := r.preferences(); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,13 +60,9 @@ func (r *rpc) tooRecent() time.Duration {
 
 // send gives out new results until the request is filled or a limit is met.
 func (r *rpc) send() error {
-	st, err := r.state()
-	if err != nil {
-		return err
-	}
-	m := r.match(st.inProgress)
+	m := r.match(r.state.inProgress)
 	if !m.Full() {
-		if err := r.fill(m, st); err != nil {
+		if err := r.fill(m, r.state); err != nil {
 			return err
 		}
 		for _, c := range m.TooSmall() {
@@ -84,15 +81,61 @@ func (r *rpc) send() error {
 type state struct {
 	kept       []store.Kept
 	list       []store.Candidate // what is kept for the host, then what was found for it
-	inProgress map[string]int    // by plan class
+	inProgress map[string]int    // by plan class; without what the request reports, once that is taken in
 	had        map[int64]bool    // workunits of the list
 	committed  commitments
 }
 
-// state reads all of it together.
-func (r *rpc) state() (st state, err error) {
+// read holds what the request may change, and reads by what it is decided.
+func (r *rpc) read() (err error) {
+	st := &r.state
+	work := r.wantsWork()
+	if !work && len(r.req.Results) == 0 {
+		return nil
+	}
+	if work {
+		if err := r.candidates(); err != nil {
+			return err
+		}
+	}
+	ids := make([]int64, len(st.list))
+	for i, c := range st.list {
+		ids[i] = c.WorkunitID
+	}
+	held := slices.Clone(ids)
+	for i := range r.req.Results {
+		if x, known := r.look.named[r.req.Results[i].Name]; known {
+			held = append(held, x.WorkunitID)
+		}
+	}
+	asks := []func() error{
+		func() error { return r.tx.HoldHost(r.host.ID) },
+		func() error { return r.tx.HoldWorkunits(held) },
+		r.recall,
+	}
+	var workunits map[int64]store.Workunit
+	if work {
+		asks = append(
+			asks,
+			func() (err error) { st.had, err = r.had(ids); return err },
+			func() (err error) { workunits, err = r.tx.Workunits(r.committing(st.list)); return err },
+		)
+		if r.s.Config.limitsInProgress() {
+			asks = append(asks, func() (err error) { st.inProgress, err = r.tx.CountInProgress(r.host.ID); return err })
+		}
+	}
+	if err := r.tx.Together(asks...); err != nil {
+		return err
+	}
+	st.committed, err = r.commitments(st.list, workunits)
+	return err
+}
+
+// candidates are what the host may get: what is kept for it, then what was found for it.
+func (r *rpc) candidates() (err error) {
+	st := &r.state
 	if st.kept, err = r.kept(); err != nil {
-		return st, err
+		return err
 	}
 	for _, k := range st.kept {
 		c := k.Candidate
@@ -102,24 +145,12 @@ func (r *rpc) state() (st state, err error) {
 	if o := r.look.offer; o != nil {
 		st.list = append(st.list, o.list...)
 	}
-	ids := make([]int64, len(st.list))
-	for i, c := range st.list {
-		ids[i] = c.WorkunitID
-	}
-	var workunits map[int64]store.Workunit
-	asks := []func() error{
-		r.recall,
-		func() (err error) { st.had, err = r.had(ids); return err },
-		func() (err error) { workunits, err = r.tx.Workunits(r.committing(st.list)); return err },
-	}
-	if r.s.Config.limitsInProgress() {
-		asks = append(asks, func() (err error) { st.inProgress, err = r.tx.CountInProgress(r.host.ID); return err })
-	}
-	if err := r.tx.Together(asks...); err != nil {
-		return st, err
-	}
-	st.committed, err = r.commitments(st.list, workunits)
-	return st, err
+	return nil
+}
+
+// wantsWork reports whether the host asks for work and is not excluded.
+func (r *rpc) wantsWork() bool {
+	return (r.req.WantsWork() || r.req.WantsCoprocWork()) && r.host.MaxResultsDay >= 0
 }
 
 // fill gives the host what is kept for it and what was found for it, as far as it may

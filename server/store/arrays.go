@@ -13,10 +13,13 @@ var (
 	// condition, if any.
 	changeByID = regexp.MustCompile(`(?s)^\s*UPDATE ("?\w+"?)\s+SET\s+(.*?)\s+WHERE\s+id = \$1(?:\s+AND\s+(.*))?$`)
 	// addition adds a row of nothing but parameters.
-	addition  = regexp.MustCompile(`(?s)^\s*INSERT INTO \w+ \([^()]*\)\s+VALUES \([$0-9,\s]+\)`)
-	values    = regexp.MustCompile(`VALUES \([$0-9,\s]+\)`)
-	parameter = regexp.MustCompile(`\+?\$(\d+)`)
-	comment   = regexp.MustCompile(`--[^\n]*`)
+	addition = regexp.MustCompile(`(?s)^\s*INSERT INTO \w+ \([^()]*\)\s+VALUES \([$0-9,\s]+\)`)
+	// replacement is an addition that changes what is there: the table, its columns, and those
+	// by which the row is known.
+	replacement = regexp.MustCompile(`(?s)^\s*INSERT INTO (\w+) \(([^()]*)\)\s+VALUES \([$0-9,\s]+\)\s*ON CONFLICT \(([^()]*)\) DO UPDATE`)
+	values      = regexp.MustCompile(`VALUES \([$0-9,\s]+\)`)
+	parameter   = regexp.MustCompile(`\+?\$(\d+)`)
+	comment     = regexp.MustCompile(`--[^\n]*`)
 )
 
 // prepareEach makes of a change of one row by its id, or of an addition of one, a change of
@@ -65,9 +68,29 @@ WHERE %[1]s.ctid = v.at%[5]s`, table, of(part[2]), strings.Join(arrays, ", "), s
 	return q
 }
 
+// prepareMany makes of a query one that is asked with many rows of arguments at once, which
+// come as one array for each parameter. Of each row of an answer the first column tells for
+// which of them it is, beginning with 1.
+func (p *postgres) prepareMany(query string, args []any) string {
+	key := "many " + query
+	if q, ok := p.queries.Load(key); ok {
+		return q.(prepared).query
+	}
+	var arrays, names []string
+	for i, a := range args {
+		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))))
+		names = append(names, fmt.Sprintf("p%d", i+1))
+	}
+	q := prepared{query: fmt.Sprintf("SELECT a.nr, q.* FROM unnest(%s) WITH ORDINALITY a(%s, nr) CROSS JOIN LATERAL (%s\n) q",
+		strings.Join(arrays, ", "), strings.Join(names, ", "), parameter.ReplaceAllString(p.prepare(query).query, "a.p$1"))}
+	p.queries.Store(key, q)
+	return q.query
+}
+
 // A shape is what a statement does, as far as it matters for making one of several.
 type shape struct {
-	table string // of which it changes one row, by its id; "" if it does something else
+	table string // of which it changes one row, by its id or by what is known of it; "" if it does something else
+	keys  int    // as many of its first arguments say which row
 	adds  bool   // it adds a row of nothing but parameters, or changes that if it is there
 	free  bool   // it does one of both and neither reads nor changes any other row
 }
@@ -78,10 +101,13 @@ func (p *postgres) shape(query string) shape {
 	}
 	var s shape
 	if part := changeByID.FindStringSubmatch(strings.TrimSpace(comment.ReplaceAllString(query, ""))); part != nil {
-		s.table = part[1]
+		s.table, s.keys = part[1], 1
 	}
 	s.adds = addition.MatchString(query)
 	s.free = (s.table != "" || s.adds) && !strings.Contains(query, "SELECT") && !strings.Contains(query, "ON CONFLICT")
+	if part := replacement.FindStringSubmatch(query); part != nil && strings.HasPrefix(strings.Join(strings.Fields(part[2]), " "), part[3]) {
+		s.table, s.keys = part[1], strings.Count(part[3], ",")+1
+	}
 	p.shapes.Store(query, s)
 	return s
 }

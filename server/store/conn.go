@@ -116,6 +116,9 @@ func (c *conn) each(ctx context.Context, query string, list [][]any) (met int64,
 
 func (c *conn) deferEach(string, [][]any, bool) bool { return false }
 
+// hold has nothing to do, as there is one writer at a time.
+func (c *conn) hold(context.Context, string, []int64) error { return nil }
+
 // lockFiles has nothing to do, as there is one writer at a time.
 func (c *conn) lockFiles(context.Context) error { return nil }
 

@@ -119,6 +119,11 @@ func (t *Tx) HostsToChange(list []int64) (map[int64]Host, error) {
 	return out, err
 }
 
+const holdHosts = `SELECT id FROM host WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
+
+// HoldHost keeps other transactions from changing a host until this one ends.
+func (t *Tx) HoldHost(id int64) error { return t.q.hold(t.ctx, holdHosts, []int64{id}) }
+
 const hostsOfUser = `SELECT ` + hostColumns + ` FROM host WHERE userid = $1 ORDER BY id DESC LIMIT 0 + $2`
 
 // HostsOfUser returns the newest hosts of an account, newest first.

@@ -28,9 +28,10 @@ const hostAppVersionColumns = `host_id, app_version_id, max_jobs_per_day, n_jobs
 	turnaround_n, turnaround_avg`
 
 const (
-	hostAppVersion     = `SELECT ` + hostAppVersionColumns + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
-	hostAppVersions    = `SELECT ` + hostAppVersionColumns + ` FROM host_app_version WHERE host_id = $1 ORDER BY app_version_id`
-	saveHostAppVersion = `
+	hostAppVersion      = `SELECT ` + hostAppVersionColumns + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
+	hostAppVersions     = `SELECT ` + hostAppVersionColumns + ` FROM host_app_version WHERE host_id = $1 ORDER BY app_version_id`
+	heldHostAppVersions = hostAppVersions + ` /* FOR UPDATE */`
+	saveHostAppVersion  = `
 INSERT INTO host_app_version (` + hostAppVersionColumns + `)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 ON CONFLICT (host_id, app_version_id) DO UPDATE
@@ -61,6 +62,12 @@ func (t *Tx) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
 		return HostAppVersion{HostID: hostID, AppVersionID: versionID}, nil
 	}
 	return h, err
+}
+
+// HostAppVersionsToChange is HostAppVersions, and keeps other transactions from changing
+// them until this one ends.
+func (t *Tx) HostAppVersionsToChange(hostID int64) ([]HostAppVersion, error) {
+	return all(t, scanHostAppVersion, heldHostAppVersions, hostID)
 }
 
 // SaveHostAppVersion stores h, which was read in this transaction.

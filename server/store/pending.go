@@ -34,10 +34,18 @@ type group struct {
 	one   bool
 }
 
-// A place is a row.
+// A place is a row, by its id or by what is known of it.
 type place struct {
 	table string
-	id    int64
+	id    [2]any
+}
+
+func placeOf(s shape, args []any) place {
+	p := place{table: s.table}
+	for i := range min(s.keys, len(p.id)) {
+		p.id[i] = plain(args[i])
+	}
+	return p
 }
 
 // add takes a statement, to be run with each of rows.
@@ -48,7 +56,7 @@ func (w *pending) add(p *postgres, query string, one bool, rows [][]any) {
 		switch {
 		case !uniform(args):
 		case s.table != "" && s.free:
-			at = w.change(group{query, one}, place{s.table, plain(args[0]).(int64)})
+			at = w.change(group{query, one}, placeOf(s, args))
 		case s.free: // others cannot concern it: nobody knows its id yet
 			at = w.group(group{query, one})
 		case s.table != "" || s.adds:
@@ -59,7 +67,7 @@ func (w *pending) add(p *postgres, query string, one bool, rows [][]any) {
 		if at < 0 {
 			w.newest, w.last = nil, nil // nothing goes past it
 			at = len(w.list)
-			w.list = append(w.list, change{query: query, one: one, byID: s.table != ""})
+			w.list = append(w.list, change{query: query, one: one, byID: s.table != "" && !s.adds})
 		}
 		w.list[at].rows = append(w.list[at].rows, args)
 	}

@@ -159,9 +159,13 @@ func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 		case try >= conflictTries:
 			return fmt.Errorf("%w: %w", ErrBusy, again)
 		}
-		pause := min(time.Millisecond<<min(try, 10), maxPause)
-		time.Sleep(rand.N(pause)) //nolint:forbidigo // two that met are not to meet again
+		pauseFor(try)
 	}
+}
+
+// pauseFor waits so that two that met do not meet again.
+func pauseFor(try int) {
+	time.Sleep(rand.N(min(time.Millisecond<<min(try, 10), maxPause))) //nolint:forbidigo // as above
 }
 
 // attempt runs fn once. again is why it should run once more; nothing was

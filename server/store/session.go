@@ -92,6 +92,14 @@ func (s *session) ask(ctx context.Context, list []question) (tag pgconn.CommandT
 	return tag, err
 }
 
+// together asks the queries of all looks at once.
+func (s *session) together(t *Tx, looks []func() error) error {
+	return together(t, looks, func(answers []*answer) error {
+		_, err := s.ask(t.ctx, s.p.questions(answers))
+		return err
+	})
+}
+
 func read(answers pgx.BatchResults, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
 	rows, err := answers.Query()
 	if err != nil {
@@ -164,6 +172,10 @@ func (s *session) insert(ctx context.Context, query string, args []any) (id int6
 		err = ErrExists
 	}
 	return id, err
+}
+
+func (s *session) hold(ctx context.Context, query string, ids []int64) error {
+	return s.query(ctx, query, []any{jsonList(ids)}, func(rows) error { return nil })
 }
 
 // lockFiles comes before the transaction's snapshot is taken.

@@ -26,6 +26,16 @@ func TestPostgres(t *testing.T) {
 	})
 }
 
+// Those who share transactions see the same as those who do not.
+func TestJoint(t *testing.T) {
+	pg := testpg.Start(t)
+	storetest.Run(t, func(t *testing.T) (*store.Store, *sql.DB) {
+		url := pg.Database(t)
+		s, raw := open(t, url, "pgx", url)
+		return s.Joint(), raw
+	})
+}
+
 func open(t *testing.T, where, driver, name string) (*store.Store, *sql.DB) {
 	t.Helper()
 	s, err := store.Open(t.Context(), where)

@@ -38,6 +38,8 @@ type queries interface {
 	// deferEach is deferExec for each. one demands that as many rows are met as there are in
 	// list.
 	deferEach(query string, list [][]any, one bool) bool
+	// hold runs a query that keeps other transactions from changing the rows with some ids.
+	hold(ctx context.Context, query string, ids []int64) error
 	lockFiles(ctx context.Context) error
 	// trigger reports whether a trigger is there and works.
 	trigger(ctx context.Context, name string) (bool, error)

@@ -161,6 +161,17 @@ func (t *Tx) SaveWorkunit(old, w Workunit) error {
 	return nil
 }
 
+const holdWorkunits = `SELECT id FROM workunit WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
+
+// HoldWorkunits keeps other transactions from changing workunits until this one ends, and from
+// sending results of theirs if they do so too.
+func (t *Tx) HoldWorkunits(list []int64) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return t.q.hold(t.ctx, holdWorkunits, list)
+}
+
 const transitionBy = `
 UPDATE workunit SET transition_time = CASE WHEN transition_time < $2 THEN transition_time ELSE $2 END WHERE id = $1`
 
@@ -170,13 +181,13 @@ func (t *Tx) TransitionBy(id int64, at time.Time) error {
 	return t.run(transitionBy, id, unix(at))
 }
 
-// TransitionEachBy is TransitionBy for several workunits, by their ids.
+// TransitionEachBy is TransitionBy for several workunits, by their ids. All have to be there.
 func (t *Tx) TransitionEachBy(when map[int64]time.Time) error {
 	rows := make([][]any, 0, len(when))
 	for _, id := range slices.Sorted(maps.Keys(when)) { // so that two that meet do not wait for each other
 		rows = append(rows, []any{id, unix(when[id])})
 	}
-	return t.runEach(transitionBy, rows)
+	return t.execEach(transitionBy, rows)
 }
 
 const putOffTransition = `UPDATE workunit SET transition_time = $2 WHERE id = $1`
