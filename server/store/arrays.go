@@ -81,7 +81,7 @@ func (p *postgres) prepareMany(query string, args []any) string {
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))))
 		names = append(names, fmt.Sprintf("p%d", i+1))
 	}
-	q := prepared{query: fmt.Sprintf("SELECT a.nr, q.* FROM unnest(%s) WITH ORDINALITY a(%s, nr) CROSS JOIN LATERAL (%s\n) q",
+	q := prepared{query: fmt.Sprintf("SELECT a.nr, q.* FROM unnest(%s) WITH ORDINALITY a(%s, nr) CROSS JOIN LATERAL (SELECT * FROM (%s\n) asked OFFSET 0) q",
 		strings.Join(arrays, ", "), strings.Join(names, ", "), parameter.ReplaceAllString(p.prepare(query).query, "a.p$1"))}
 	p.queries.Store(key, q)
 	return q.query

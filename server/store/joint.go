@@ -103,10 +103,10 @@ func (l *lobby) run() {
 			l.underWay--
 		}
 		l.mu.Unlock()
-		switch n {
-		case 0:
+		switch {
+		case n == 0:
 			return
-		case 1:
+		case n == 1 && !l.changes:
 			list[0].next <- goAlone
 			<-list[0].left
 		default:

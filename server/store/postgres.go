@@ -79,12 +79,14 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 // plan keeps the planner from guessing. It plans each query once a connection,
 // maybe while tables are still empty, and would go on to read them from end to end
 // when they are not; each query that is asked often has an index made for it. To
-// the planner that looks costly, so that it would compile each query.
+// the planner that looks costly, so that it would compile each query, or start processes
+// that read the whole index between them.
 func plan(ctx context.Context, c *pgx.Conn) error {
 	_, err := c.Exec(ctx, `
 SET plan_cache_mode = force_generic_plan;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
+SET max_parallel_workers_per_gather = 0;
 SET jit = off`)
 	return err
 }

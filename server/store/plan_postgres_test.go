@@ -1,0 +1,136 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/starling-grid/starling/internal/testpg"
+)
+
+// A server is busy from its first minute on, when PostgreSQL knows nothing of its tables
+// yet: what is asked with each request must not be read from end to end, or sorted.
+func TestPostgresNeedsNoStatistics(t *testing.T) {
+	url := testpg.Start(t).Database(t)
+	s, err := Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	c, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close(context.Background())
+	if err := plan(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	p := s.db.(*postgres)
+	must := func(text string, args ...any) {
+		t.Helper()
+		if _, err := c.Exec(t.Context(), text, args...); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	must(`ALTER TABLE workunit SET (autovacuum_enabled = off); ALTER TABLE result SET (autovacuum_enabled = off)`)
+	if err := s.Update(t.Context(), func(tx *Tx) error {
+		app, err := tx.InsertApp(App{Name: "app", Weight: 1})
+		if err != nil {
+			return err
+		}
+		wu := Workunit{AppID: app, Name: "w", TransitionTime: Never, DelayBound: time.Hour, MinQuorum: 1, TargetNResults: 1, MaxErrorResults: 1, MaxTotalResults: 1, MaxSuccessResults: 1, RscFpopsEst: 1, RscFpopsBound: 1, RscMemoryBound: 1, RscDiskBound: 1}
+		id, err := tx.InsertWorkunit(wu, nil)
+		if err != nil {
+			return err
+		}
+		return tx.AddResult(Result{WorkunitID: id, AppID: app, Name: "w_0", ServerState: Unsent, Kind: wu.Kind()})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// What it knows may also be of an hour ago, when all results were over.
+	const came = "outcome, validate_state, file_delete_state, hostid, userid, sent_time, report_deadline, received_time"
+	went := map[ServerState]string{Over: "1, 1, 2, n % 100, 1, 1, 1, 1", Unsent: "0, 0, 0, 0, 0, 0, 0, 0"}
+	for _, state := range []ServerState{Over, Unsent} {
+		for _, table := range []string{"workunit", "result"} {
+			var columns string
+			if err := c.QueryRow(t.Context(), `SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns
+			WHERE table_name = $1 AND column_name NOT IN ('id', 'name', 'workunitid', 'server_state', 'hostid', 'userid', 'sent_time', 'report_deadline', 'received_time', 'outcome', 'validate_state', 'file_delete_state')`, table).Scan(&columns); err != nil {
+				t.Fatal(err)
+			}
+			more, values := "name", "name || n || '_' || $1::bigint"
+			if table == "result" {
+				more, values = "name, workunitid, server_state, "+came, "name || n || '_' || $1::bigint, n + 1, $1::bigint, "+went[state]
+			}
+			must(fmt.Sprintf("INSERT INTO %[1]s (%[2]s, %[3]s) SELECT %[2]s, %[4]s FROM %[1]s, generate_series(1, 30000) n WHERE %[1]s.id = 1", table, columns, more, values), state)
+		}
+		if state == Over {
+			must("ANALYZE")
+		}
+	}
+	for i, tt := range []struct {
+		query string
+		args  []any // for those that are asked for many at once, too
+	}{
+		{unsent, nil},
+		{unsentFits, nil},
+		{unsentKinds, nil},
+		{dueWorkunits, nil},
+		{needValidate, nil},
+		{toAssimilate, nil},
+		{toDelete, nil},
+		{resultsToDelete, nil},
+		{resultsByName, []any{"[]"}},
+		{hostByID, []any{int64(1)}},
+		{userByKey, []any{""}},
+		{hostAppVersions, []any{int64(1)}},
+		{heldHostAppVersions, []any{int64(1)}},
+		{inProgressNames, []any{int64(1)}},
+		{countInProgress, []any{int64(1)}},
+		{hadByUser, []any{"[]", int64(1)}},
+		{hadByHost, []any{"[]", int64(1)}},
+		{workunitsByID, []any{"[]"}},
+		{msgsToHost, []any{int64(1), int64(1)}},
+	} {
+		texts := []string{p.prepare(tt.query).query}
+		if tt.args != nil {
+			texts = append(texts, p.prepareMany(tt.query, tt.args))
+		}
+		for j, text := range texts {
+			name := fmt.Sprintf("q%d_%d", i, j)
+			if _, err := c.Exec(t.Context(), "PREPARE "+name+" AS "+text); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			args := make([]string, strings.Count(text, "$"))
+			d, err := c.Prepare(t.Context(), "", text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			args = args[:len(d.ParamOIDs)]
+			for i := range args {
+				args[i] = "NULL"
+			}
+			call := name
+			if len(args) > 0 {
+				call += "(" + strings.Join(args, ", ") + ")"
+			}
+			r, err := c.Query(t.Context(), "EXPLAIN EXECUTE "+call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines, err := pgx.CollectRows(r, pgx.RowTo[string])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, l := range lines {
+				if strings.Contains(l, "Seq Scan") || strings.Contains(l, "Gather") || strings.Contains(l, "Hash") || strings.Contains(l, "Merge") || strings.Contains(l, "Sort") && strings.Contains(tt.query, "LIMIT") {
+					t.Errorf("%s\n%s", text, strings.Join(lines, "\n"))
+					break
+				}
+			}
+		}
+	}
+}
