@@ -36,8 +36,8 @@ const (
 // A Feeder is safe for concurrent use. Its zero value is ready.
 type Feeder struct {
 	// Fresh is how long what was read is handed out; 0: it is read for each request.
-	// New results of higher priority wait so long at most. No request is refused by
-	// what is in memory.
+	// New results of higher priority wait so long at most. Hardly a request is refused by
+	// what is in memory: see barren.
 	Fresh time.Duration
 	// Own says which results this process goes for first, where several share a
 	// database; nil: all.
@@ -60,6 +60,8 @@ type head struct {
 	since time.Time
 	page  int  // to read next
 	whole bool // there is nothing behind
+
+	barren []barren
 }
 
 // A Want is what a request wants to be given.

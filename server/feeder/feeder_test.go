@@ -361,3 +361,30 @@ func TestNothingButTargets(t *testing.T) {
 		t.Errorf("got %v, want %v", got, ids)
 	}
 }
+
+// A kind of which nothing fits a host is not searched again for it, or for one that can do
+// less, at each request.
+func TestBarrenStretch(t *testing.T) {
+	w := newWorld(t)
+	w.f.Fresh = 20 * time.Second
+	w.add("front", 20, func(wu *store.Workunit) { wu.RscMemoryBound = 1.59e9 })
+	try := func(memory float64) []int64 {
+		t.Helper()
+		l, got, _ := w.lease(1, memory)
+		l.End(nil)
+		return got
+	}
+	if got := try(1.55e9); len(got) > 0 {
+		t.Fatalf("got %v, though nothing fits", got)
+	}
+	mine := w.add("mine", 1, func(wu *store.Workunit) { wu.RscMemoryBound = 1.51e9 })
+	for memory, want := range map[float64]int{1.55e9: 0, 1.52e9: 0, 1.58e9: 1} {
+		if got := try(memory); len(got) != want {
+			t.Errorf("with %v of memory: got %v, want %d", memory, got, want)
+		}
+	}
+	w.now = w.now.Add(11 * time.Second)
+	if got := try(1.55e9); !slices.Equal(got, mine) {
+		t.Errorf("after a while: got %v, want %v", got, mine)
+	}
+}

@@ -125,7 +125,7 @@ func (s *stream) candidate() (*store.Candidate, error) {
 			return nil, nil
 		}
 		var err error
-		if s.own, err = s.tx.UnsentFits(h.kind, s.after, s.want.Fit(&h.queue[0]), firstPage); err != nil {
+		if s.own, err = s.find(s.want.Fit(&h.queue[0])); err != nil {
 			return nil, err
 		}
 		s.ended = len(s.own) < firstPage

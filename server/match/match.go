@@ -255,7 +255,7 @@ func (m *Match) suits(head []store.Candidate) bool {
 	}
 	least := *c
 	least.RscMemoryBound, least.RscDiskBound = store.AtLeast(c.RscMemoryBound), store.AtLeast(c.RscDiskBound)
-	least.RscBandwidthBound, least.RscFpopsEst = store.AtLeast(c.RscBandwidthBound), store.AtLeast(c.RscFpopsEst)
+	least.RscBandwidthBound, least.RscFpopsEst = store.AtLeast(c.RscBandwidthBound), store.AtLeastHalf(c.RscFpopsEst)
 	for _, v := range list {
 		if u, _ := m.Usage(v); m.feasible(&least, u, 2*c.DelayBound) == nil {
 			return true

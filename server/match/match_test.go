@@ -338,7 +338,7 @@ func TestKind(t *testing.T) {
 		refused int
 	}{
 		{"small enough", store.Candidate{RscMemoryBound: 2 * gb, DelayBound: 24 * time.Hour}, true, 0},
-		{"others of the kind may be small enough", store.Candidate{RscMemoryBound: 15 * gb, DelayBound: 24 * time.Hour}, true, 0},
+		{"others of the kind may be small enough", store.Candidate{RscMemoryBound: 8.005 * gb, DelayBound: 24 * time.Hour}, true, 0},
 		{"all of the kind are too large", store.Candidate{RscMemoryBound: 17 * gb, DelayBound: 24 * time.Hour}, false, 2},
 		{"others of the kind may have the time", store.Candidate{DelayBound: 7 * time.Hour}, true, 0},
 		{"none of the kind has the time", store.Candidate{DelayBound: 5 * time.Hour}, false, 2},

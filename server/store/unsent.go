@@ -46,14 +46,16 @@ const stillNeeded = `w.error_mask = 0 AND w.canonical_resultid = 0 AND w.transit
 
 // Kind is a number that stands for what decides which hosts may have a result of the
 // workunit: its application, what it is committed to, whether it is on its last chance, and what it
-// needs, by orders of magnitude. Workunits that differ in that have different kinds. It
-// is above 0 if anybody may have them, and below 0 if they have a Target.
+// needs: memory, disk and bandwidth to two digits, so that what most projects write is met exactly
+// and hosts just too small for all of a kind are rare; operations and time, which differ from
+// workunit to workunit, by orders of magnitude. Workunits that differ in that have different kinds.
+// It is above 0 if anybody may have them, and below 0 if they have a Target.
 func (w Workunit) Kind() int64 {
 	h := fnv.New64a()
 	var b [8]byte
 	facts := []int64{
-		w.AppID, w.HRClass, w.AppVersionID, class(w.RscMemoryBound), class(w.RscDiskBound), class(w.RscBandwidthBound),
-		class(w.RscFpopsEst), class(w.DelayBound.Seconds()),
+		w.AppID, w.HRClass, w.AppVersionID, digits(w.RscMemoryBound), digits(w.RscDiskBound), digits(w.RscBandwidthBound),
+		magnitude(w.RscFpopsEst), magnitude(w.DelayBound.Seconds()),
 	}
 	if w.LastChance { // the kinds of others stay what they were before there was this
 		facts = append(facts, 1)
@@ -65,9 +67,28 @@ func (w Workunit) Kind() int64 {
 	return w.Target.kind(int64(h.Sum64()>>1) | 1) // 63 bits, never 0
 }
 
-// class is the order of magnitude of a need: values of one class differ by less than a
-// factor of two.
-func class(x float64) int64 {
+// digits stands for the first two digits of a need and how many follow.
+func digits(x float64) int64 {
+	if !(x > 0) || math.IsInf(x, 1) {
+		return -1
+	}
+	power := math.Floor(math.Log10(x)) - 1
+	return int64(power)*100 + int64(x/math.Pow(10, power)*(1+1e-12))
+}
+
+// AtLeast returns the least memory, disk or bandwidth that a workunit may need which is of one
+// kind with another that needs x.
+func AtLeast(x float64) float64 {
+	if !(x > 0) || math.IsInf(x, 1) {
+		return 0
+	}
+	power := math.Pow(10, math.Floor(math.Log10(x))-1)
+	return math.Floor(x/power*(1+1e-12)) * power * (1 - 1e-12)
+}
+
+// magnitude is the order of magnitude of a need: values of one differ by less than a factor
+// of two.
+func magnitude(x float64) int64 {
 	if !(x > 0) {
 		return -2000
 	}
@@ -75,8 +96,8 @@ func class(x float64) int64 {
 	return int64(exp)
 }
 
-// AtLeast returns the least value that is of the class of x.
-func AtLeast(x float64) float64 {
+// AtLeastHalf is AtLeast for operations and times.
+func AtLeastHalf(x float64) float64 {
 	if !(x > 0) || math.IsInf(x, 1) {
 		return 0
 	}

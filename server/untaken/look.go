@@ -61,7 +61,7 @@ func (j *Judge) all(c store.Candidate) bool {
 	_, _, _, ok := j.Lack(store.Need{
 		AppID: c.AppID, AppVersionID: c.AppVersionID, HRClass: c.HRClass, Memory: 2 * store.AtLeast(c.RscMemoryBound),
 		Disk: 2 * store.AtLeast(c.RscDiskBound), Bandwidth: 2 * store.AtLeast(c.RscBandwidthBound),
-		FpopsEst: 2 * store.AtLeast(c.RscFpopsEst), DelayBound: time.Duration(store.AtLeast(c.DelayBound.Seconds()) * float64(time.Second)),
+		FpopsEst: 2 * store.AtLeastHalf(c.RscFpopsEst), DelayBound: time.Duration(store.AtLeastHalf(c.DelayBound.Seconds()) * float64(time.Second)),
 	})
 	return ok
 }

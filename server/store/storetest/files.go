@@ -37,12 +37,18 @@ func waiting(t *testing.T, s *store.Store) {
 			return err
 		}
 		last, err := tx.FileArrived(old, "in", "<new/>")
-		if err != nil || last {
-			t.Errorf("the last file came: %v, %v; but its predecessor is missing", last, err)
+		if err != nil {
+			return err
+		}
+		if last {
+			t.Error("the last file came; but its predecessor is missing")
 		}
 		waits, err := tx.WaitingSuccessors(first.ID)
-		if err != nil || len(waits) != 1 {
-			t.Errorf("waiting: %v, %v", waits, err)
+		if err != nil {
+			return err
+		}
+		if len(waits) != 1 {
+			t.Errorf("waiting: %v", waits)
 		}
 		if err := tx.AddAffinity(w.Host.ID, next.ID, results[0].ID); err != nil {
 			return err
@@ -95,10 +101,13 @@ func hostFiles(t *testing.T, s *store.Store) {
 			}
 		}
 		list, err := tx.HostFiles(0)
+		if err != nil {
+			return err
+		}
 		if len(list) != 2 || list[0].Name != "b" || list[1].NBytes != 3 {
 			t.Errorf("got %+v", list)
 		}
-		return err
+		return nil
 	})
 	var done store.FileOrder
 	update(t, s, func(tx *store.Tx) error {

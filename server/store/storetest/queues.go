@@ -111,9 +111,9 @@ func unsentFits(t *testing.T, s *store.Store) {
 		_, rs := Add(t, s, wu, 2)
 		return rs[0]
 	}
-	add("memory", func(wu *store.Workunit) { wu.RscMemoryBound = 900 })
-	add("disk", func(wu *store.Workunit) { wu.RscDiskBound = 900 })
-	add("bandwidth", func(wu *store.Workunit) { wu.RscBandwidthBound = 900 })
+	add("memory", func(wu *store.Workunit) { wu.RscMemoryBound = 609 })
+	add("disk", func(wu *store.Workunit) { wu.RscDiskBound = 609 })
+	add("bandwidth", func(wu *store.Workunit) { wu.RscBandwidthBound = 609 })
 	add("late", func(wu *store.Workunit) { wu.RscFpopsEst = 900 })
 	add("urgent", func(wu *store.Workunit) { wu.Priority = 9 })
 	kept := add("kept", func(*store.Workunit) {})
@@ -133,7 +133,7 @@ func unsentFits(t *testing.T, s *store.Store) {
 	}{
 		"all":         {func(*store.Fit) {}, 15},
 		"memory":      {func(f *store.Fit) { f.Memory = 600 }, 13},
-		"disk":        {func(f *store.Fit) { f.Disk = 899 }, 13},
+		"disk":        {func(f *store.Fit) { f.Disk = 608 }, 13},
 		"bandwidth":   {func(f *store.Fit) { f.Bandwidth = 600 }, 13},
 		"deadline":    {func(f *store.Fit) { f.Wait, f.PerFlop = 120, 0.8 }, 13},
 		"reservation": {func(f *store.Fit) { f.Now = T0 }, 13},
@@ -148,7 +148,7 @@ func unsentFits(t *testing.T, s *store.Store) {
 		tt.change(&f)
 		view(t, s, func(tx *store.Tx) error {
 			kind := w.Workunit("x")
-			kind.RscMemoryBound, kind.RscDiskBound, kind.RscBandwidthBound, kind.RscFpopsEst, kind.DelayBound = 512, 1023, 700, 800, 999*time.Second
+			kind.RscMemoryBound, kind.RscDiskBound, kind.RscBandwidthBound, kind.RscFpopsEst, kind.DelayBound = 600, 609, 605, 800, 999*time.Second
 			list, err := tx.UnsentFits(kind.Kind(), store.First, f, 99)
 			if len(list) != tt.want {
 				t.Errorf("%s: %d fit, want %d", name, len(list), tt.want)

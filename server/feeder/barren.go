@@ -1,0 +1,75 @@
+package feeder
+
+import (
+	"slices"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+const (
+	// barrenFor is how long a stretch is taken for barren. What was added to it since waits
+	// so long for hosts that can hardly do anything of its kind.
+	barrenFor = 10 * time.Second
+	// maxBarren is how many stretches of a kind are kept.
+	maxBarren = 16
+	// slow is how long a search takes that looked at more than a few results.
+	slow = 2 * time.Millisecond
+)
+
+// A barren is a stretch of the queue of a kind in which nothing fits a host that can do no
+// more than fit. Kinds are of needs that are nearly the same, so few hosts can do some of a
+// kind and not all; but where a million results are just too large for one, it must not have
+// all of them looked at each time it asks.
+type barren struct {
+	fit   store.Fit
+	from  store.Place // behind it
+	until store.Place // what is here may fit
+	ended bool        // nothing is behind
+	since time.Time
+}
+
+// find is store.Tx.UnsentFits past what is known to be barren, and gets to know more.
+func (s *stream) find(fit store.Fit) ([]store.Candidate, error) {
+	h := s.head
+	if s.f.Fresh <= 0 { // nothing is kept
+		return s.tx.UnsentFits(h.kind, s.after, fit, firstPage)
+	}
+	h.barren = slices.DeleteFunc(h.barren, func(b barren) bool { return s.now.Sub(b.since).Abs() >= barrenFor })
+	after := s.after
+	for _, b := range h.barren {
+		if !b.covers(fit) || after.Before(b.from) {
+			continue
+		}
+		if b.ended {
+			return nil, nil
+		}
+		if after.Before(b.until) {
+			after = store.Place{Priority: b.until.Priority, ID: b.until.ID - 1}
+		}
+	}
+	began := time.Now()
+	list, err := s.tx.UnsentFits(h.kind, after, fit, firstPage)
+	if err != nil || time.Since(began) < slow && len(list) > 0 {
+		return list, err
+	}
+	anyone := fit
+	anyone.UserID, anyone.HostID = 0, 0
+	first, err := s.tx.UnsentFits(h.kind, after, anyone, 1)
+	if err != nil {
+		return nil, err
+	}
+	b := barren{fit: anyone, from: after, ended: len(first) == 0, since: s.now}
+	if !b.ended {
+		b.until = first[0].Place()
+	}
+	h.barren = append(h.barren, b)
+	h.barren = h.barren[max(0, len(h.barren)-maxBarren):]
+	return list, nil
+}
+
+// covers reports whether who can do f can do no more than what the stretch is barren for.
+func (b *barren) covers(f store.Fit) bool {
+	return f.Memory <= b.fit.Memory && f.Disk <= b.fit.Disk && f.Bandwidth <= b.fit.Bandwidth &&
+		f.Wait >= b.fit.Wait && f.PerFlop >= b.fit.PerFlop && f.Below == b.fit.Below && f.BelowSince.Equal(b.fit.BelowSince)
+}
