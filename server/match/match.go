@@ -220,8 +220,7 @@ func (m *Match) feasible(c *store.Candidate, u Usage, within time.Duration) *Lac
 }
 
 // Kind reports whether the host could be given results of the kind of these
-// (store.Workunit.Kind), and notes why not. Others of the kind may need as little as half
-// of what these do.
+// (store.Workunit.Kind), and notes why not. Others of the kind may need less than these do.
 func (m *Match) Kind(head []store.Candidate) bool {
 	refusals := m.refusals
 	if m.told { // once is enough
@@ -253,13 +252,8 @@ func (m *Match) suits(head []store.Candidate) bool {
 		}
 		return false
 	}
-	least := *c
-	least.RscMemoryBound, least.RscDiskBound = store.AtLeast(c.RscMemoryBound), store.AtLeast(c.RscDiskBound)
-	least.RscBandwidthBound, least.RscFpopsEst = store.AtLeast(c.RscBandwidthBound), store.AtLeastHalf(c.RscFpopsEst)
-	for _, v := range list {
-		if u, _ := m.Usage(v); m.feasible(&least, u, 2*c.DelayBound) == nil {
-			return true
-		}
+	if m.someFeasible(c, list) {
+		return true
 	}
 	u, _ := m.Usage(list[0])
 	for i := range head {
@@ -273,11 +267,22 @@ func (m *Match) suits(head []store.Candidate) bool {
 	return false
 }
 
+// someFeasible reports whether some of the kind of c may be feasible with one of versions.
+func (m *Match) someFeasible(c *store.Candidate, versions []*store.AppVersion) bool {
+	least := *c
+	least.RscMemoryBound, least.RscDiskBound = store.AtLeast(c.RscMemoryBound), store.AtLeast(c.RscDiskBound)
+	least.RscBandwidthBound, least.RscFpopsEst = store.AtLeast(c.RscBandwidthBound), store.AtLeastHalf(c.RscFpopsEst)
+	return slices.ContainsFunc(versions, func(v *store.AppVersion) bool {
+		u, _ := m.Usage(v)
+		return m.feasible(&least, u, 2*c.DelayBound) == nil
+	})
+}
+
 // More reports whether results of the kind of c may still be of use after what was taken:
-// the host has a version for a processor for which it wants more.
+// the host has a version for a processor for which it wants more, and room and time left.
 func (m *Match) More(c *store.Candidate) bool {
-	_, why := m.versionsFor(c)
-	return why == nil
+	list, why := m.versionsFor(c)
+	return why == nil && store.AtLeast(c.RscDiskBound) <= m.disk && m.someFeasible(c, list)
 }
 
 // Fit is what the host can do now for the application of a candidate, for the database.

@@ -519,3 +519,21 @@ func TestUnsuited(t *testing.T) {
 		}
 	}
 }
+
+// A host whose disk is full of what it was just given has nothing more of the kind looked
+// for.
+func TestNoMoreThanThereIsRoomFor(t *testing.T) {
+	w := newWorld()
+	for range 3 {
+		w.add(func(c *store.Candidate) { c.RscDiskBound = 4 * gb })
+	}
+	m := match.NewHost(w.facts).Match(w.standing)
+	for i := range w.list {
+		if got, want := m.More(&w.list[i]), i < 2; got != want {
+			t.Errorf("with %d taken: more is of use: %v, want %v", i, got, want)
+		}
+		if m.Fits(&w.list[i]) {
+			m.Take(w.list[i])
+		}
+	}
+}
