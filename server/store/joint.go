@@ -16,6 +16,8 @@ const (
 	// sideBySide is how many transactions, shared or not, are under way at a time; who comes
 	// later waits.
 	sideBySide = 2
+	// fewAlone is how many each get a transaction of their own where one of them failed.
+	fewAlone = 3
 	// jointTries is how often a shared transaction is tried that met another.
 	jointTries = 5
 	// grace is how long queries wait for those of callers that are still thinking. One of
@@ -117,23 +119,31 @@ func (l *lobby) run() {
 
 // together runs members in one transaction and tells each what became of it.
 func (l *lobby) together(members []*member) {
-	l.p.mu.RLock()
-	defer l.p.mu.RUnlock()
-	for try := 1; len(members) > 0; try++ {
-		members = l.attempt(members)
-		if try == jointTries {
-			break
+	for try := 1; ; try++ {
+		again, failed := l.attempt(members)
+		if n := len(failed); n > fewAlone { // a change of one of them
+			l.together(failed[:n/2])
+			l.together(failed[n/2:])
+		} else {
+			tell(failed, goAlone)
 		}
+		if len(again) == 0 {
+			return
+		}
+		if try == jointTries {
+			tell(again, goAlone)
+			return
+		}
+		members = again
 		pauseFor(try)
-	}
-	for _, m := range members {
-		m.next <- goAlone
 	}
 }
 
 // attempt runs members in one transaction. It returns those who should try again, as it met
-// another, and tells the others what became of them.
-func (l *lobby) attempt(members []*member) (again []*member) {
+// another, and those of whom one failed, and tells the others what became of them.
+func (l *lobby) attempt(members []*member) (again, failed []*member) {
+	l.p.mu.RLock()
+	defer l.p.mu.RUnlock()
 	mode := "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	if l.changes {
 		mode = "BEGIN ISOLATION LEVEL READ COMMITTED"
@@ -145,20 +155,23 @@ func (l *lobby) attempt(members []*member) (again []*member) {
 		if len(left) == 0 {
 			return
 		}
-		left = c.commit(left)
+		reading := s.failed != nil
+		if !reading {
+			left = c.commit(left)
+		}
 		switch {
-		case s.failed == nil:
+		case s.failed == nil || !reading && s.again == nil: // then it may have been made or not
 			tell(left, over)
 		case s.again != nil && conflict(s.again):
 			again = left
 		default:
-			tell(left, goAlone)
+			failed = left
 		}
 	})
 	if err != nil {
 		tell(members, goAlone)
 	}
-	return again
+	return again, failed
 }
 
 func tell(members []*member, what turn) {
@@ -178,7 +191,7 @@ type crowd struct {
 // durable, and tells the others what became of them.
 func (c *crowd) run(members []*member, changes bool) (left []*member) {
 	for _, m := range members {
-		*m = member{p: m.p, next: m.next, left: m.left, crowd: c, answered: make(chan error, 1)}
+		m.share = share{crowd: c, answered: make(chan error, 1)}
 		m.next <- begin
 	}
 	var list []*member // who ask
@@ -309,9 +322,6 @@ func deal(r pgx.Rows, to []*answer) error {
 // commit makes durable what members have done. Those who change what an earlier one does go
 // apart. It returns the others.
 func (c *crowd) commit(members []*member) (left []*member) {
-	if c.failed != nil {
-		return members
-	}
 	taken := make(map[place]bool)
 	var list [][]change
 	for _, m := range members {
@@ -326,8 +336,9 @@ func (c *crowd) commit(members []*member) (left []*member) {
 		left, list = append(left, m), append(list, m.changes.list)
 	}
 	c.waiting.list = merge(list)
-	if err := c.session.commit(context.Background()); err != nil && c.failed == nil {
-		c.failed = err
+	err := c.session.commit(context.Background())
+	for _, m := range left {
+		m.err = err
 	}
 	return left
 }

@@ -23,7 +23,11 @@ type member struct {
 	p    *postgres
 	next chan turn
 	left chan struct{} // closed when its caller is gone
+	share
+}
 
+// A share is what a member has of one transaction.
+type share struct {
 	crowd    *crowd
 	asked    []*answer
 	answered chan error
