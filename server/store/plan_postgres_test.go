@@ -25,7 +25,7 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close(context.Background())
+	defer func() { _ = c.Close(context.Background()) }()
 	if err := plan(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}

@@ -119,21 +119,6 @@ func (t *Tx) execEach(query string, list [][]any) error {
 	return nil
 }
 
-// runEach is run for each of several rows of arguments, of which no two may be about the
-// same row.
-func (t *Tx) runEach(query string, list [][]any) error {
-	switch {
-	case len(list) == 0:
-		return nil
-	case len(list) == 1:
-		return t.run(query, list[0]...)
-	case t.q.deferEach(query, list, false):
-		return nil
-	}
-	_, err := t.q.each(t.ctx, query, list)
-	return err
-}
-
 // all runs a query and returns what scan makes of each row.
 func all[T any](t *Tx, scan func(row) (T, error), query string, args ...any) (out []T, err error) {
 	err = t.q.query(t.ctx, query, args, func(r rows) error {
