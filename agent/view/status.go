@@ -61,7 +61,7 @@ func (f *Facts) Status() control.Status {
 	}
 	for _, w := range f.DB.Wanted() {
 		x := control.Xfer{
-			Name: w.Name, Project: w.Project, Upload: w.Output, Size: w.NBytes,
+			Name: w.Name, Project: w.Project, Upload: w.Upload(), Size: w.NBytes,
 			NextTry: w.NextTry, Trouble: w.Error,
 		}
 		if t, moves := f.Transfers[w.Key]; moves {

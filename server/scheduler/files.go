@@ -17,6 +17,9 @@ const (
 	maxHostFiles = 10_000
 	// maxFileOrders bounds the orders in one reply; the others come with the next.
 	maxFileOrders = 100
+	// fileHere is the status of a file that the host has; 0 is one that it is still to
+	// fetch or make, and what is negative is an error.
+	fileHere = 1
 	// maxKept is how many results kept for a host are looked at in one request.
 	maxKept = 100
 )
@@ -25,7 +28,7 @@ const (
 func (r *rpc) hold() {
 	r.held = make(map[string]bool, len(r.req.Files))
 	for _, f := range r.req.Files {
-		if f.Status < 0 || r.held[f.Name] || len(r.sticky) == maxHostFiles || protocol.ValidFileName(f.Name) != nil {
+		if f.Status != fileHere || r.held[f.Name] || len(r.sticky) == maxHostFiles || protocol.ValidFileName(f.Name) != nil {
 			continue
 		}
 		r.held[f.Name] = true
