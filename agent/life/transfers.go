@@ -208,6 +208,20 @@ func (l *Life) giveUp(f *state.File, upload bool, why string, num int, now time.
 	f.Local, f.ErrNum = state.FileFailed, num
 }
 
+// abandoned is for how long an order whose transfer a person aborted is not followed: it
+// is repeated in each reply.
+const abandoned = 24 * time.Hour
+
+// Abandon gives up the transfer of a file, which is among those wanted, for a person.
+func Abandon(f *state.File, now time.Time) {
+	f.NextTry, f.Error = now.Add(abandoned), "aborted by user"
+	if f.Upload() && f.Send {
+		f.Send = false
+		return
+	}
+	f.Local = state.FileFailed
+}
+
 // uploadRequested has an output of a running application sent.
 func (l *Life) uploadRequested(e executor.UploadRequested) {
 	run := l.running[e.Result]

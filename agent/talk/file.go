@@ -100,7 +100,7 @@ func (r *replier) send(rec *state.File) {
 		refuse("the file is not on this computer")
 	case rec.MaxNBytes > 0 && rec.NBytes > rec.MaxNBytes:
 		refuse(fmt.Sprintf("the file has %s, and the project takes at most %s", words.Bytes(rec.NBytes), words.Bytes(rec.MaxNBytes)))
-	case !rec.Send:
+	case !rec.Send && !r.now.Before(rec.NextTry):
 		rec.Send, rec.FirstTry = true, time.Time{}
 		r.say(false, "the project wants a file uploaded", "file", rec.Name)
 	}

@@ -105,6 +105,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	if acc.Manager != nil {
 		v.Manager = acc.Manager.URL
 	}
+	v.Storage = f.storage(p)
 	v.Debt = p.Debt
 	if d, ok := f.Debts[u]; ok {
 		v.Debt = d
