@@ -145,6 +145,11 @@ func (r *rpc) holds(resultID int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	return r.holdsOf(x)
+}
+
+// holdsOf is holds, of a result that is known.
+func (r *rpc) holdsOf(x store.Result) (bool, error) {
 	wu, err := r.tx.Workunit(x.WorkunitID)
 	if err != nil {
 		return false, err
@@ -155,4 +160,72 @@ func (r *rpc) holds(resultID int64) (bool, error) {
 		return false, nil
 	}
 	return !slices.ContainsFunc(names, func(n string) bool { return !r.held[n] }), nil
+}
+
+// renewReservations keeps for the host what is kept for it and it did not get now, and has
+// it come again in time for that, and for what may come after what it reported.
+func (r *rpc) renewReservations() error {
+	if len(r.held) == 0 || r.s.Config.Affinity.Back() <= 0 {
+		return nil
+	}
+	waits, err := r.chained()
+	if err != nil {
+		return err
+	}
+	list, err := r.kept()
+	if err != nil {
+		return err
+	}
+	for _, k := range list {
+		if slices.Contains(r.reply.sent, k.ID) {
+			continue
+		}
+		x, err := r.tx.Result(k.Predecessor)
+		if errors.Is(err, store.ErrNotFound) {
+			continue // purged
+		}
+		if err != nil {
+			return err
+		}
+		if holds, err := r.holdsOf(x); err != nil {
+			return err
+		} else if !holds {
+			continue
+		}
+		until, renewed := r.s.Config.Affinity.Renewed(k.ReservedUntil, x.ReceivedTime, r.now)
+		if renewed {
+			if err := r.tx.EndReservation(k.WorkunitID, until); err != nil {
+				return err
+			}
+		}
+		waits = waits || until.After(r.now)
+	}
+	if back := r.s.Config.Affinity.Back(); waits && (r.reply.NextRPCDelay <= 0 || back < r.reply.NextRPCDelay) {
+		r.reply.NextRPCDelay = back
+	}
+	return nil
+}
+
+// chained reports whether a workunit comes after one of those of which the host reports a
+// result now.
+func (r *rpc) chained() (bool, error) {
+	if r.reply.took == 0 {
+		return false, nil
+	}
+	var ids []int64
+	for i := range r.req.Results {
+		if x, known := r.look.named[r.req.Results[i].Name]; known {
+			ids = append(ids, x.WorkunitID)
+		}
+	}
+	all, err := r.tx.Workunits(ids)
+	if err != nil {
+		return false, err
+	}
+	for _, wu := range all {
+		if wu.HasSuccessor {
+			return true, nil
+		}
+	}
+	return false, nil
 }
