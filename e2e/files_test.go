@@ -77,16 +77,7 @@ func archive(t *testing.T, ctx context.Context, p *testhost.Project) string {
 // has seen that it did. update has the host contact the project.
 func orderFile(t *testing.T, ctx context.Context, p *testhost.Project, action string, update func()) {
 	t.Helper()
-	for {
-		if _, err := p.Run(ctx, "host", "show", p.Dir, "1"); err == nil {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatal("the client does not come")
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+	awaitHost(t, ctx, p, 1)
 	run(t, ctx, p, "file", action, p.Dir, "1", "archive_1")
 	for {
 		var f struct {
