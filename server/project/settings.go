@@ -186,7 +186,7 @@ predecessor (work create --predecessor), at the most: see affinity_silence_minut
 	{
 		name: "affinity_silence_minutes", preset: 60, most: 60 * 24 * 365,
 		about: `Minutes without a request after which such a computer is given up and any other may
-have the workunit; it is told to make a request three times as often. 0: it has the
+have the workunit; the server has it make requests three times as often. 0: it has the
 whole of affinity_hours.`,
 	},
 	{

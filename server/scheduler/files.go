@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server/affinity"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -20,8 +19,6 @@ const (
 	// fileHere is the status of a file that the host has; 0 is one that it is still to
 	// fetch or make, and what is negative is an error.
 	fileHere = 1
-	// maxKept is how many results kept for a host are looked at in one request.
-	maxKept = 100
 )
 
 // hold sees which sticky files the host has.
@@ -116,116 +113,4 @@ func (r *rpc) done(o store.FileOrder) bool {
 		return !r.held[o.Name]
 	}
 	return r.look.uploaded[o.Name]
-}
-
-// kept are results that are kept for the host, since it computed the results before them.
-func (r *rpc) kept() ([]store.Kept, error) {
-	if len(r.held) == 0 {
-		return nil, nil
-	}
-	return r.tx.KeptFor(r.host.ID, maxKept)
-}
-
-// stillHolds reports whether the host has the files for which a result is kept for it. If
-// not, it is kept no longer.
-func (r *rpc) stillHolds(k store.Kept) (bool, error) {
-	holds, err := r.holds(k.Predecessor)
-	if err != nil || holds {
-		return holds, err
-	}
-	return false, r.tx.DropAffinity(r.host.ID, k.WorkunitID)
-}
-
-// holds reports whether the host has all sticky files of a result that it computed.
-func (r *rpc) holds(resultID int64) (bool, error) {
-	x, err := r.tx.Result(resultID)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil // purged
-	}
-	if err != nil {
-		return false, err
-	}
-	return r.holdsOf(x)
-}
-
-// holdsOf is holds, of a result that is known.
-func (r *rpc) holdsOf(x store.Result) (bool, error) {
-	wu, err := r.tx.Workunit(x.WorkunitID)
-	if err != nil {
-		return false, err
-	}
-	names, err := affinity.Files(wu, x)
-	if err != nil {
-		r.s.Log.Error("sticky files of a result", "err", err)
-		return false, nil
-	}
-	return !slices.ContainsFunc(names, func(n string) bool { return !r.held[n] }), nil
-}
-
-// renewReservations keeps for the host what is kept for it and it did not get now, and has
-// it come again in time for that, and for what may come after what it reported.
-func (r *rpc) renewReservations() error {
-	if len(r.held) == 0 || r.s.Config.Affinity.Back() <= 0 {
-		return nil
-	}
-	waits, err := r.chained()
-	if err != nil {
-		return err
-	}
-	list, err := r.kept()
-	if err != nil {
-		return err
-	}
-	for _, k := range list {
-		if slices.Contains(r.reply.sent, k.ID) {
-			continue
-		}
-		x, err := r.tx.Result(k.Predecessor)
-		if errors.Is(err, store.ErrNotFound) {
-			continue // purged
-		}
-		if err != nil {
-			return err
-		}
-		if holds, err := r.holdsOf(x); err != nil {
-			return err
-		} else if !holds {
-			continue
-		}
-		until, renewed := r.s.Config.Affinity.Renewed(k.ReservedUntil, x.ReceivedTime, r.now)
-		if renewed {
-			if err := r.tx.EndReservation(k.WorkunitID, until); err != nil {
-				return err
-			}
-		}
-		waits = waits || until.After(r.now)
-	}
-	if back := r.s.Config.Affinity.Back(); waits && (r.reply.NextRPCDelay <= 0 || back < r.reply.NextRPCDelay) {
-		r.reply.NextRPCDelay = back
-	}
-	return nil
-}
-
-// chained reports whether a workunit comes after one of those of which the host reports a
-// result now.
-func (r *rpc) chained() (bool, error) {
-	if r.reply.took == 0 {
-		return false, nil
-	}
-	var ids []int64
-	for i := range r.req.Results {
-		if x, known := r.look.named[r.req.Results[i].Name]; known {
-			ids = append(ids, x.WorkunitID)
-		}
-	}
-	all, err := r.tx.Workunits(ids)
-	if err != nil {
-		return false, err
-	}
-	for _, wu := range all {
-		if wu.HasSuccessor {
-			return true, nil
-		}
-	}
-	return false, nil
 }

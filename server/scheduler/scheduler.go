@@ -325,6 +325,9 @@ func (r *rpc) run() error {
 	}
 	r.catalog = r.look.catalog
 	r.hold()
+	if err := r.reservations(); err != nil {
+		return err
+	}
 	if err := r.read(); err != nil {
 		return err
 	}
