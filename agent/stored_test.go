@@ -153,11 +153,38 @@ func TestRefusedOrders(t *testing.T) {
 	if got := w.listed(); !strings.HasPrefix(got, "have 5 1;large 2000000 -131;lost 5 -") {
 		t.Errorf("listed: %s", got)
 	}
+	golden(t, "testdata/stored.request.xml", topLevelFiles(w.raw))
 	if n := w.count("lost"); n < 2 || n > 8 {
 		t.Errorf("the lost file was asked for %d times within an hour of %d replies", n, w.count(sched))
 	}
 	if n := w.count("large") + w.count(upload); n != 0 {
 		t.Errorf("%d transfers of what was refused", n)
+	}
+}
+
+// topLevelFiles are the lines of a request that list stored files.
+func topLevelFiles(request []byte) (text string) {
+	inside := false
+	for line := range strings.Lines(string(request)) {
+		inside = inside || strings.TrimSpace(line) == "<file_info>"
+		if inside {
+			text += line
+		}
+		inside = inside && strings.TrimSpace(line) != "</file_info>"
+	}
+	return text
+}
+
+// golden compares a text with a file, which UPDATE=1 writes.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(name, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(name); err != nil || got != string(want) {
+		t.Errorf("got:\n%s\n%v, want:\n%s", got, err, want)
 	}
 }
 
