@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/rules"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/prefs"

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -124,7 +125,7 @@ func (j *judged) put(l *Life, tx *state.Tx) {
 		if !ok || of.code == storage.Unneeded {
 			continue // as its project wanted
 		}
-		list := append(p.LetGo[:len(p.LetGo):len(p.LetGo)], state.LetGo{Name: of.file.Name, NBytes: of.file.NBytes, At: j.now, Code: string(of.code), Why: of.text})
+		list := append(slices.Clip(p.LetGo), state.LetGo{Name: of.file.Name, NBytes: of.file.NBytes, At: j.now, Code: string(of.code), Why: of.text})
 		p.LetGo = list[max(0, len(list)-maxLetGo):]
 		l.DB.Projects.Put(tx, of.file.Project, p)
 	}
