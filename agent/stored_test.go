@@ -255,6 +255,27 @@ func TestStorageLimit(t *testing.T) {
 	})
 }
 
+// A file that a task had in use until now counts as used now: another goes before it.
+func TestAFileIsUsedUntilItsTaskIsForgotten(t *testing.T) {
+	long := time.Unix(9e8, 0) // before the time that it is in the bubble
+	mine := state.File{FileInfo: stored("mine"), Local: state.FilePresent, Used: long}
+	other := state.File{FileInfo: stored("other"), Local: state.FilePresent, Used: long.Add(time.Hour)}
+	w := newWorld(t, demoURL, withMaster(t, demoURL, orders(nil)), func(db *state.DB, tx *state.Tx) {
+		here(mine, other)(db, tx)
+		db.Units.Put(tx, state.Key(demoURL, "w"), state.Workunit{Project: demoURL, Workunit: protocol.Workunit{Name: "w", FileRefs: []protocol.FileRef{{FileName: "mine"}}}})
+	})
+	w.file("mine", "hello")
+	w.file("other", "hello")
+	w.run(func(t *testing.T) { w.after(t, time.Minute) }) // the workunit has no result
+	if err := os.WriteFile(filepath.Join(w.dir, "prefs.toml"), []byte("max_sticky_gb = 0.000000007\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.run(func(t *testing.T) { w.after(t, time.Minute) })
+	if !w.lies("mine") || w.lies("other") {
+		t.Errorf("the file that was used last is here: %v; the other: %v", w.lies("mine"), w.lies("other"))
+	}
+}
+
 // When the disk is full, stored files make room, and computing goes on.
 func TestFullDiskLetsStoredFilesGo(t *testing.T) {
 	big := state.File{FileInfo: stored("big"), Local: state.FilePresent}

@@ -126,7 +126,14 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 		if got := kept(); !near(got, 10*time.Minute) {
 			t.Errorf("reserved until %v for a host that is to fetch the file", got)
 		}
-		a.held[0].Status = 1
+		a.held = []protocol.FileInfo{{Name: "another", NBytes: 1, Status: 1}}
+		if reply := a.rpc(0); reply.NextRPCDelay != 0 {
+			t.Errorf("a host without the file is to come back within %v", reply.NextRPCDelay)
+		}
+		if got := kept(); !near(got, 10*time.Minute) {
+			t.Errorf("reserved until %v for a host that has another file", got)
+		}
+		a.held = []protocol.FileInfo{{Name: held.Name, NBytes: held.NBytes, Status: 1}}
 		if reply := a.rpc(0); reply.NextRPCDelay != 20*time.Minute {
 			t.Errorf("the host is to come back within %v", reply.NextRPCDelay)
 		}
