@@ -142,7 +142,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	a.ledger, a.uptime, a.disk = &usage.Ledger{Core: c}, &usage.Uptime{Core: c}, &usage.Disk{Core: c}
 	a.timeline = &usage.Timeline{Core: c}
 	a.presence = &usage.Presence{Core: c, Sensors: a.cfg.Sensors}
-	a.life = &life.Life{Core: c, Ledger: a.ledger, Presence: a.presence}
+	a.life = &life.Life{Core: c, Ledger: a.ledger, Presence: a.presence, Disk: a.disk}
 	a.rules = &rules.Rules{Core: c, Life: a.life, Presence: a.presence}
 	a.talk = &talk.Talk{Core: c, Life: a.life, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk}
 	a.rules.Talk = a.talk

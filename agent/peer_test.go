@@ -55,6 +55,7 @@ type peer struct {
 	mu       sync.Mutex
 	answers  map[string][]answer
 	requests []*protocol.SchedulerRequest
+	raw      []byte // the last of them, as it came
 	language string // of the last of them
 	asked    map[string]int
 	told     []string // what the account manager was told
@@ -94,7 +95,7 @@ func (p *peer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if kind == sched {
 		p.language = r.Header.Get("Accept-Language")
 		if req, err := protocol.ParseSchedulerRequest(body); err == nil {
-			p.requests = append(p.requests, req)
+			p.requests, p.raw = append(p.requests, req), body
 		}
 	}
 	if kind == manage {

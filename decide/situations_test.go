@@ -20,6 +20,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/storage"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -69,6 +70,9 @@ func TestSituations(t *testing.T) {
 		tasks(t), append(codes(t, "../jobsched", "Code"), codes(t, ".", "jobsched.Code")...))
 	section("Why nothing is computed or transferred", "`code` in `compute` and `network`. `starling log` has each of them with its time.",
 		suspensions(), append(permissions(t), view.DiskFull))
+	section("Stored files that were removed or refused",
+		"`code` of `storage.removed` of a project; what was refused stands in `storage.problems`. Provoked with an agent in `agent/stored_test.go`.",
+		storedFiles(), codes(t, "../storage", "Code"))
 	section("Preferences without effect", "`no_effect`. They are set and do nothing on this computer.", ineffective(), keys(ineffective()))
 
 	if os.Getenv("UPDATE") != "" {
@@ -334,6 +338,24 @@ func suspensions() (list []situation) {
 	}
 	r := full.Snapshot().Compute
 	return append(list, situation{r.Code, r.Why, "Free some disk space, or allow more."})
+}
+
+func storedFiles() (list []situation) {
+	s := storage.Snapshot{Limit: 10e9, Projects: []storage.Project{{Limit: 2e9}}}
+	for _, x := range []struct {
+		code storage.Code
+		cure string
+	}{
+		{storage.Unneeded, ""},
+		{storage.Expired, ""},
+		{storage.Lost, ""},
+		{storage.ProjectLimit, "Set max_sticky_gb in the project's account file higher."},
+		{storage.OverallLimit, "Set max_sticky_gb in prefs.toml higher."},
+		{storage.DiskLimit, "Free some disk space, or allow more."},
+	} {
+		list = append(list, situation{string(x.code), storage.Verdict{Code: x.code}.Text(s, storage.File{}), x.cure})
+	}
+	return list
 }
 
 func ineffective() (list []situation) {

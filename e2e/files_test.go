@@ -1,12 +1,17 @@
 package e2e_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/protocol"
 )
 
 // TestBOINCClientStoresFiles has an unmodified BOINC client fetch a file that
@@ -16,54 +21,83 @@ func TestBOINCClientStoresFiles(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
 	p := newProject(t, ctx)
-	path := filepath.Join(t.TempDir(), "archive")
-	if err := os.WriteFile(path, []byte(strings.Repeat("kept\n", 1000)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	run(t, ctx, p, "file", "stage", p.Dir, path, "--name", "archive_1")
+	archive(t, ctx, p)
 	serve(t, ctx, p)
 	c := startBOINC(t, ctx)
 	c.do(ctx, "--project_attach", p.URL, p.Key)
+	update := func() { _ = c.try(ctx, "--project", p.URL, "update") }
+	for _, action := range []string{"put", "get", "delete"} {
+		orderFile(t, ctx, p, action, update)
+	}
+}
 
-	type files struct {
-		Files  []struct{ Name string }
-		Orders []struct {
-			Action   string
-			DoneTime time.Time `json:"done_time"`
-		}
+// TestAgentStoresFiles has Starling's agent do the same, and looks at what the volunteer
+// sees of it.
+func TestAgentStoresFiles(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	text := archive(t, ctx, p)
+	serve(t, ctx, p)
+	a := newAgent(t, "a")
+	startAgent(t, ctx, a, p)
+	update := func() { _, _ = a.Run(ctx, "update", p.URL) }
+	path := filepath.Join(a.Dir, "projects", protocol.EscapeURL(p.URL), "archive_1")
+	orderFile(t, ctx, p, "put", update)
+	if b, err := os.ReadFile(path); err != nil || string(b) != text {
+		t.Fatalf("stored: %d bytes, %v", len(b), err)
 	}
-	await := func(what string, ok func(f files) bool) {
-		t.Helper()
-		for {
-			var f files
-			if err := json.Unmarshal([]byte(run(t, ctx, p, "file", "list", p.Dir)), &f); err != nil {
-				t.Fatal(err)
-			}
-			if ok(f) {
-				return
-			}
-			_ = c.try(ctx, "--project", p.URL, "update")
-			select {
-			case <-ctx.Done():
-				t.Fatalf("%s: not done: %+v", what, f)
-			case <-time.After(time.Second):
-			}
-		}
+	if out, err := a.Run(ctx, "projects"); err != nil || !strings.Contains(out, "1 file, 5 kB") {
+		t.Errorf("projects: %v\n%s", err, out)
 	}
+	orderFile(t, ctx, p, "get", update)
+	if b, err := os.ReadFile(filepath.Join(p.Dir, "upload", protocol.DirHash("archive_1", 1024), "archive_1")); err != nil || string(b) != text {
+		t.Errorf("uploaded: %d bytes, %v", len(b), err)
+	}
+	orderFile(t, ctx, p, "delete", update)
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the file is still here")
+	}
+	await(t, ctx, a, "nothing to be stored", func(s control.Status) bool { return s.Projects[0].Storage.Files == 0 })
+}
+
+// archive makes a file that hosts can be ordered to fetch, and returns its text.
+func archive(t *testing.T, ctx context.Context, p *testhost.Project) string {
+	t.Helper()
+	text := strings.Repeat("kept\n", 1000)
+	path := filepath.Join(t.TempDir(), "archive")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, ctx, p, "file", "stage", p.Dir, path, "--name", "archive_1")
+	return text
+}
+
+// orderFile has the only host do something with the archive, and waits until the server
+// has seen that it did. update has the host contact the project.
+func orderFile(t *testing.T, ctx context.Context, p *testhost.Project, action string, update func()) {
+	t.Helper()
+	awaitHost(t, ctx, p, 1)
+	run(t, ctx, p, "file", action, p.Dir, "1", "archive_1")
 	for {
-		if _, err := p.Run(ctx, "host", "show", p.Dir, "1"); err == nil {
-			break
+		var f struct {
+			Files  []struct{ Name string }
+			Orders []struct {
+				Action   string
+				DoneTime time.Time `json:"done_time"`
+			}
 		}
+		if err := json.Unmarshal([]byte(run(t, ctx, p, "file", "list", p.Dir)), &f); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(f.Orders); n > 0 && f.Orders[n-1].Action == action && !f.Orders[n-1].DoneTime.IsZero() && (action == "delete") == (len(f.Files) == 0) {
+			return
+		}
+		update()
 		select {
 		case <-ctx.Done():
-			t.Fatal("the client does not come")
-		case <-time.After(200 * time.Millisecond):
+			t.Fatalf("%s: not done: %+v", action, f)
+		case <-time.After(time.Second):
 		}
-	}
-	for i, action := range []string{"put", "get", "delete"} {
-		run(t, ctx, p, "file", action, p.Dir, "1", "archive_1")
-		await(action, func(f files) bool {
-			return len(f.Orders) == i+1 && !f.Orders[i].DoneTime.IsZero() && (action == "delete") == (len(f.Files) == 0)
-		})
 	}
 }

@@ -35,6 +35,7 @@ type Prefs struct {
 	DiskMaxUsedGB      float64 `toml:"disk_max_used_gb"`
 	DiskMaxUsedPct     float64 `toml:"disk_max_used_pct"`
 	DiskMinFreeGB      float64 `toml:"disk_min_free_gb"`
+	MaxStickyGB        float64 `toml:"max_sticky_gb"`
 	TemperatureCeiling float64 `toml:"max_cpu_temperature"`
 
 	// Work.

@@ -115,6 +115,8 @@ func scanFileInfo(s *bxml.Scanner) (f FileInfo) {
 			f.ErrorMsg = bxml.Printable(s.Head(maxBlob), maxProse)
 		case "uploaded":
 			f.Uploaded = s.Flag()
+		case "sticky_expire_time":
+			scanTime(s, &f.StickyUntil)
 		}
 	}
 	return f

@@ -26,6 +26,8 @@ type FileInfo struct {
 	Status   int    // in requests: 1 present, negative an error number
 	ErrorMsg string // in requests: why a transfer was given up
 	Uploaded bool   // in client_state.xml: an output that the server has
+	// StickyUntil is, in client_state.xml, when a sticky file is no longer one; zero: it stays one.
+	StickyUntil time.Time
 }
 
 // A FileRef is the use of a file by an app version, workunit or result.

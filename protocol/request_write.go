@@ -54,7 +54,7 @@ func (r *SchedulerRequest) Encode() []byte {
 	for _, f := range r.Files {
 		w.Open("file_info")
 		w.Text("name", f.Name)
-		w.Int("nbytes", f.NBytes)
+		w.Float("nbytes", float64(f.NBytes))
 		w.Int("status", int64(f.Status))
 		w.Close("file_info")
 	}

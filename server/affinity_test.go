@@ -88,6 +88,87 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 			t.Errorf("another host got %v", got)
 		}
 	})
+	t.Run("as long as that host is heard of, and to anybody when it is silent", func(t *testing.T) {
+		w, a, b, held := chain(t)
+		kept := func() time.Time {
+			var list []store.Kept
+			w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+				list, err = tx.KeptFor(a.host, 10)
+				return err
+			}))
+			if len(list) != 1 {
+				t.Fatalf("kept for the host: %+v", list)
+			}
+			return list[0].ReservedUntil
+		}
+		near := func(got time.Time, want time.Duration) bool {
+			return time.Until(got) <= want && time.Until(got) > want-time.Minute
+		}
+		if got := kept(); !near(got, time.Hour) {
+			t.Errorf("reserved until %v at first", got)
+		}
+		reserve := func(until time.Time) {
+			w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error {
+				wu, err := tx.WorkunitByName("two")
+				if err != nil {
+					return err
+				}
+				return tx.EndReservation(wu.ID, until)
+			}))
+		}
+		reserve(w.now().Add(10 * time.Minute)) // as if most of the hour were over
+		a.rpc(0)                               // it does not say that it has the file
+		if got := kept(); !near(got, 10*time.Minute) {
+			t.Errorf("reserved until %v for a host without the file", got)
+		}
+		a.held = []protocol.FileInfo{{Name: held.Name, NBytes: held.NBytes, Status: 0}}
+		a.rpc(0) // it is still to fetch it
+		if got := kept(); !near(got, 10*time.Minute) {
+			t.Errorf("reserved until %v for a host that is to fetch the file", got)
+		}
+		a.held = []protocol.FileInfo{{Name: "another", NBytes: 1, Status: 1}}
+		if reply := a.rpc(0); reply.NextRPCDelay != 0 {
+			t.Errorf("a host without the file is to come back within %v", reply.NextRPCDelay)
+		}
+		if got := kept(); !near(got, 10*time.Minute) {
+			t.Errorf("reserved until %v for a host that has another file", got)
+		}
+		a.held = []protocol.FileInfo{{Name: held.Name, NBytes: held.NBytes, Status: 1}}
+		if reply := a.rpc(0); reply.NextRPCDelay != 20*time.Minute {
+			t.Errorf("the host is to come back within %v", reply.NextRPCDelay)
+		}
+		if got := kept(); !near(got, time.Hour) {
+			t.Errorf("reserved until %v after the host was heard of", got)
+		}
+		if got := resultNames(b.fetch()); !slices.Equal(got, []string{"urgent_0"}) {
+			t.Errorf("another host got %v", got)
+		}
+		reserve(w.now().Add(-time.Second))
+		if got := resultNames(b.fetch()); !slices.Equal(got, []string{"two_0"}) {
+			t.Errorf("another host got %v", got)
+		}
+	})
+	t.Run("to which the host is called back when it reports", func(t *testing.T) {
+		w := newWorld(t)
+		w.setUp()
+		in := []workgen.Given{{Path: w.file("in", "hello"), Logical: "in"}}
+		w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "one"}, Inputs: in, Sticky: true}))
+		w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "two"}, Inputs: in, Sticky: true, Predecessor: "one"}))
+		w.step()
+		a := &client{w: w, key: w.user("a@example.org"), name: "a"}
+		first := a.fetch()
+		for _, f := range first.Files {
+			if f.Sticky {
+				a.held = append(a.held, protocol.FileInfo{Name: f.Name, NBytes: f.NBytes, Status: 1})
+			}
+		}
+		if d := a.rpc(0).NextRPCDelay; d != 0 {
+			t.Errorf("called back within %v before anything is reported", d)
+		}
+		if d := a.compute(first).NextRPCDelay; d != 20*time.Minute {
+			t.Errorf("called back within %v", d)
+		}
+	})
 	t.Run("to anybody after a day", func(t *testing.T) {
 		w, _, b, _ := chain(t)
 		b.fetch()

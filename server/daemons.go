@@ -29,7 +29,7 @@ func (s *Server) daemons() []daemon {
 	t := &transitioner.Transitioner{
 		Store: st, Log: s.Log.With("part", "transitioner"), Describe: s.describeResult,
 		DeleteDelay: protocol.Seconds(s.Config.DeleteDelayHours * 3600),
-		Affinity:    protocol.Seconds(s.Config.AffinityHours * 3600),
+		Affinity:    s.Config.Affinity(),
 
 		PriorityOnOver: s.Config.ReliablePriorityOnOver,
 		OnPriority:     s.Config.ReliableOnPriority,

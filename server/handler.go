@@ -74,7 +74,7 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 				MaxHostsPerDay:        c.MaxHostsPerUserDay,
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
 				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
-				PlanClasses: c.PlanClass,
+				PlanClasses: c.PlanClass, Affinity: c.Affinity(),
 				Urgent: match.Urgent{
 					OnPriority: c.ReliableOnPriority, MaxAvgTurnaround: protocol.Seconds(c.ReliableMaxAvgTurnaround),
 					MaxErrorRate: c.ReliableMaxErrorRate, ReducedDelayBound: c.ReliableReducedDelayBound,

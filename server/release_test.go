@@ -109,7 +109,11 @@ func TestTemplatesOfFilesThatStay(t *testing.T) {
 	w.must(os.WriteFile(filepath.Join(w.dir, "templates", "upper_in"), []byte(in), 0o600))
 	w.must(os.WriteFile(filepath.Join(w.dir, "templates", "upper_out"), []byte(out), 0o600))
 	w.create(workgen.Params{Name: "wu"}, "hello")
-	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	without := &client{w: w, key: w.user("b@example.org"), name: "b"}
+	if reply := without.fetch(); len(reply.Results) != 0 || len(reply.Refusals) != 1 || reply.Refusals[0].Code != protocol.RefusedReserved {
+		t.Errorf("a host that has not made the file got %v, refused for %+v", resultNames(reply), reply.Refusals)
+	}
+	c := &client{w: w, key: w.user("a@example.org"), name: "a", held: []protocol.FileInfo{{Name: "table_7", NBytes: 9, Status: 1}}}
 	reply := c.fetch()
 	files := make(map[string]protocol.FileInfo)
 	for _, f := range reply.Files {

@@ -223,7 +223,7 @@ func (c *client) download(f protocol.FileInfo) string {
 }
 
 // compute does what a reply brought and reports it.
-func (c *client) compute(reply *protocol.SchedulerReply) {
+func (c *client) compute(reply *protocol.SchedulerReply) (answer *protocol.SchedulerReply) {
 	c.w.t.Helper()
 	files := make(map[string]protocol.FileInfo)
 	for _, f := range reply.Files {
@@ -249,10 +249,12 @@ func (c *client) compute(reply *protocol.SchedulerReply) {
 		})
 	}
 	c.have = nil
-	if acks := c.rpc(0, reports...).ResultAcks; len(acks) != len(reports) {
+	answer = c.rpc(0, reports...)
+	if acks := answer.ResultAcks; len(acks) != len(reports) {
 		c.w.t.Fatalf("acknowledged: %v", acks)
 	}
 	c.w.step()
+	return answer
 }
 
 func (c *client) upload(f protocol.FileInfo, data string) {

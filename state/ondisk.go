@@ -84,6 +84,8 @@ type fileInfo struct {
 	Status   int    `json:"status,omitzero"`
 	ErrorMsg string `json:"error_msg,omitzero"`
 	Uploaded bool   `json:"uploaded,omitzero"`
+
+	StickyUntil time.Time `json:"sticky_until,omitzero"`
 }
 
 type fileForm struct {

@@ -99,6 +99,7 @@ type Project struct {
 	Fetch   WorkFetch `json:"fetch,omitzero"`
 	Notices []Notice  `json:"notices,omitzero"`  // messages of the last reply, for people
 	LeftOut string    `json:"left_out,omitzero"` // what of the last reply was not taken and why, for people; "" nothing
+	LetGo   []LetGo   `json:"let_go,omitzero"`   // the last sticky files that were removed, oldest first
 
 	Statistics []DailyCredit `json:"statistics,omitzero"` // of the last days
 }
@@ -198,6 +199,15 @@ type Failure struct {
 	At     time.Time `json:"at,omitzero"`
 }
 
+// LetGo is that a sticky file was removed.
+type LetGo struct {
+	Name   string    `json:"name,omitzero"`
+	NBytes int64     `json:"nbytes,omitzero"`
+	At     time.Time `json:"at,omitzero"`
+	Code   string    `json:"code,omitzero"` // see storage.Code
+	Why    string    `json:"why,omitzero"`  // for people
+}
+
 // A Notice is a message from a project to a person.
 type Notice struct {
 	Time     time.Time `json:"time,omitzero"`
@@ -227,6 +237,21 @@ type File struct {
 	Error             string     `json:"error,omitzero"`
 	Retry
 	FirstTry time.Time `json:"first_try,omitzero"`
+
+	// Used is when a task last had it, or else when it came or was ordered; zero: not known.
+	Used time.Time `json:"used,omitzero"`
+	// Send: its project wants it uploaded, though it is no output that waits for that.
+	Send bool `json:"send,omitzero"`
+}
+
+// Upload reports whether f, which is among those wanted, is to be sent rather than
+// fetched.
+func (f File) Upload() bool { return f.Local == FilePresent }
+
+// Fetched reports whether a file that is not here is fetched though no task needs it: its
+// project wants it stored.
+func (f File) Fetched() bool {
+	return f.Sticky && !f.Output && !f.GeneratedLocally && f.Local == FileAbsent && len(f.DownloadURLs)+len(f.GzippedURLs) > 0
 }
 
 // An App is an application of a project.

@@ -22,15 +22,16 @@ func (db *DB) Inputs(r Result) []protocol.FileRef {
 	return refs
 }
 
-// A WantedFile is a file that some result waits for.
+// A WantedFile is a file that is to be fetched or sent.
 type WantedFile struct {
 	Key string
 	File
 }
 
-// Wanted lists the files that some result waits for, in the order of their keys:
-// those to be fetched, and those to be sent. An output of a result that still runs
-// is to be sent when its application asked for that. The list is not to be changed.
+// Wanted lists the files that some result waits for, and those that their projects want
+// stored here or uploaded, in the order of their keys: those to be fetched, and those to
+// be sent. An output of a result that still runs is to be sent when its application
+// asked for that. The list is not to be changed.
 func (db *DB) Wanted() []WantedFile {
 	if db.wanted.of != db.changes || db.wanted.files == nil {
 		db.wanted.of, db.wanted.files = db.changes, db.findWanted()
@@ -62,6 +63,11 @@ func (db *DB) findWanted() []WantedFile {
 			for _, ref := range r.FileRefs {
 				want(r, ref.FileName, FilePresent)
 			}
+		}
+	}
+	for key, f := range db.Files.All() {
+		if !seen[key] && (f.Fetched() || f.Send && f.Local == FilePresent) {
+			wanted = append(wanted, WantedFile{key, f})
 		}
 	}
 	slices.SortFunc(wanted, func(a, b WantedFile) int { return strings.Compare(a.Key, b.Key) })

@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/rules"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/prefs"
@@ -206,7 +207,7 @@ func (a *API) SteerTransfer(ctx context.Context, project, name string, abort boo
 		f.NextTry = time.Time{}
 		if abort {
 			a.life.CancelTransfer(key)
-			f.Local, f.Error = state.FileFailed, "aborted by user"
+			life.Abandon(&f, time.Now())
 		}
 		return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Files.Put(tx, key, f) })
 	})

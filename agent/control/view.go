@@ -97,6 +97,25 @@ type Project struct {
 	Suspended    bool      `json:"suspended,omitempty"`
 	NoMoreWork   bool      `json:"no_more_work,omitempty"`
 	Manager      string    `json:"manager,omitempty"` // address of the account manager that it is of
+	Storage      Storage   `json:"storage"`
+}
+
+// Storage is what a project stores here between its tasks: its sticky files.
+type Storage struct {
+	Files    int      `json:"files"`
+	Bytes    int64    `json:"bytes"`
+	Limit    int64    `json:"limit_bytes,omitempty"` // of this project; 0: none of its own
+	Problems []string `json:"problems,omitempty"`    // files that it wants stored or uploaded and that are not, each with the reason
+	LetGo    []LetGo  `json:"removed,omitempty"`     // the last that were removed, oldest first
+}
+
+// LetGo is a stored file that was removed.
+type LetGo struct {
+	Name  string    `json:"name"`
+	Bytes int64     `json:"bytes"`
+	At    time.Time `json:"at"`
+	Code  string    `json:"code"`
+	Why   string    `json:"why"`
 }
 
 // A Failing says that a project's last tasks failed here.

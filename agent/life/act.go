@@ -132,7 +132,10 @@ func (l *Life) start(key string, r state.Result, on []int, now time.Time) {
 		r.Started = now
 	}
 	r.Live, r.LastStart = true, now
-	if !l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) }) {
+	if !l.Save(func(tx *state.Tx) {
+		l.DB.Results.Put(tx, key, r)
+		l.touch(tx, r, now)
+	}) {
 		return
 	}
 	task.Slot = r.Slot

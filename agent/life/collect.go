@@ -1,34 +1,51 @@
 package life
 
 import (
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/state"
 )
 
+// collected is when and by what Collect looked last.
+type collected struct {
+	measured time.Time // when the disk was, that it went by
+	again    time.Time // when to look again, though nothing else changes; zero: never
+}
+
 // Collect forgets workunits without results, app versions that a newer one has
-// replaced, and files that nothing refers to, and then removes those files.
-func (l *Life) Collect() {
-	if !l.stale {
+// replaced, and files that nothing refers to and that are not to be stored, and then
+// removes those files.
+func (l *Life) Collect(now time.Time, w *core.Waker) {
+	c := l.collected
+	due := !c.again.IsZero() && !now.Before(c.again)
+	if !l.stale && !due && c.measured.Equal(l.Disk.MeasuredAt()) {
+		if !c.again.IsZero() {
+			w.By(c.again)
+		}
 		return
 	}
-	var units, versions, files []string
+	var units, versions []string
 	newest := l.newestVersions()
 	unitUsed, versionUsed := make(map[string]bool), make(map[string]bool)
-	fileUsed := make(map[string]bool)
+	needed := make(map[string]bool)
 	for _, r := range l.DB.Results.All() {
 		unitUsed[state.Key(r.Project, r.WorkunitName)] = true
 		versionUsed[r.Version] = true
 		for _, ref := range r.FileRefs {
-			fileUsed[state.Key(r.Project, ref.FileName)] = true
+			needed[state.Key(r.Project, ref.FileName)] = true
 		}
 	}
+	used := make(map[string]bool) // until now, by what is forgotten
 	for key, u := range l.DB.Units.All() {
+		keep := needed
 		if !unitUsed[key] {
 			units = append(units, key)
-			continue
+			keep = used
 		}
 		for _, ref := range u.FileRefs {
-			fileUsed[state.Key(u.Project, ref.FileName)] = true
+			keep[state.Key(u.Project, ref.FileName)] = true
 		}
 	}
 	for key, v := range l.DB.Versions.All() {
@@ -37,17 +54,13 @@ func (l *Life) Collect() {
 			continue
 		}
 		for _, ref := range v.FileRefs {
-			fileUsed[state.Key(v.Project, ref.FileName)] = true
+			needed[state.Key(v.Project, ref.FileName)] = true
 		}
 	}
-	for key, f := range l.DB.Files.All() {
-		if !fileUsed[key] && !f.Sticky && l.transfers[key] == nil {
-			files = append(files, key)
-		}
-	}
+	files := l.judge(needed, used, now)
 	// The files go first: a record without a file is repaired at the next
 	// start, a file without a record would stay for ever.
-	for _, key := range files {
+	for _, key := range files.gone {
 		if f, ok := l.DB.Files.Get(key); ok {
 			l.remove(f)
 		}
@@ -59,10 +72,15 @@ func (l *Life) Collect() {
 		for _, k := range versions {
 			l.DB.Versions.Delete(tx, k)
 		}
-		for _, k := range files {
-			l.DB.Files.Delete(tx, k)
-		}
+		files.put(l, tx)
 	})
+	if !l.stale {
+		files.tell(l)
+	}
+	l.collected = collected{l.Disk.MeasuredAt(), files.again}
+	if !files.again.IsZero() {
+		w.By(files.again)
+	}
 }
 
 // A line is the app versions that stand in for each other: the newest is used.
@@ -84,7 +102,13 @@ func (l *Life) remove(f state.File) {
 	dir, err := l.OpenProject(f.Project)
 	if err == nil {
 		defer dir.Close()
-		err = filexfer.Remove(dir, f.Name)
+		var bytes int64
+		if st, gone := dir.Lstat(f.Name); gone == nil {
+			bytes = st.Size()
+		}
+		if err = filexfer.Remove(dir, f.Name); err == nil && bytes > 0 {
+			l.Disk.Freed(f.Project, bytes)
+		}
 	}
 	if err != nil {
 		l.Log.Warn("cannot remove a file", "project", f.Project, "file", f.Name, "err", err)

@@ -107,7 +107,7 @@ func (l *Life) finished(key string, r state.Result, outputs []executor.Output, n
 				continue
 			}
 			sent := f.Done && f.MD5 == o.MD5 // while it ran
-			f.NBytes, f.MD5, f.Local = o.NBytes, o.MD5, state.FilePresent
+			f.NBytes, f.MD5, f.Local, f.Used = o.NBytes, o.MD5, state.FilePresent, now
 			f.Done = sent || o.Missing || len(f.UploadURLs) == 0
 			if o.Missing {
 				f.Local = state.FileAbsent

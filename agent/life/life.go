@@ -9,6 +9,7 @@
 //	trickles.go   messages between applications and their projects
 //	crash.go      tasks that may have brought the agent down
 //	collect.go    forgetting what is no longer needed
+//	stored.go     files that projects keep here between their tasks
 //	joblog.go     a record for people's tools
 package life
 
@@ -33,6 +34,7 @@ type Life struct {
 	Xfer     *filexfer.Client
 	Ledger   *usage.Ledger
 	Presence *usage.Presence
+	Disk     *usage.Disk
 	// LastWords are what an earlier agent said when it crashed; "" if it did not.
 	LastWords string
 
@@ -41,6 +43,7 @@ type Life struct {
 	running    map[string]*process  // by task: results that have a process
 	trickleUps map[string]bool      // project → applications have messages for it
 	stale      bool                 // something may be left that nobody needs
+	collected  collected            // when that was looked for last
 	// advanced is DB.Changes() when no result could go further.
 	advanced uint64
 }
@@ -75,6 +78,7 @@ func (l *Life) Recover(ctx context.Context, now time.Time) error {
 		return err
 	}
 	l.suspect(now)
+	l.takeStored(now)
 	l.clearSlots()
 	l.findCheckpoints()
 	l.findTrickles()

@@ -105,7 +105,7 @@ func (l *Life) startTransfer(key string, f state.File) {
 	ctx, cancel := context.WithCancel(l.Ctx)
 	t := &transfer{file: f, since: time.Now(), cancel: cancel}
 	l.transfers[key] = t
-	l.Log.Info("transfer started", logflag.Key, logflag.FileXfer, "project", f.Project, "file", f.Name, "upload", f.Output)
+	l.Log.Info("transfer started", logflag.Key, logflag.FileXfer, "project", f.Project, "file", f.Name, "upload", f.Upload())
 	go func() {
 		defer cancel()
 		err := l.transfer(ctx, t, p.CodeSignKey)
@@ -122,10 +122,10 @@ func (l *Life) transfer(ctx context.Context, t *transfer, codeSignKey string) er
 	}
 	defer dir.Close()
 	progress := func(n int64) { t.bytes.Add(n) }
-	if f.Output {
+	if f.Upload() {
 		return l.Xfer.Upload(ctx, filexfer.Upload{
 			Dir: dir, Name: f.Name, URLs: f.UploadURLs, Signature: f.XMLSignature,
-			MaxNBytes: f.MaxNBytes, MD5: f.MD5, Retry: f.Failures > 0,
+			MaxNBytes: f.MaxNBytes, MD5: f.MD5, Retry: f.Failures > 0 || f.Send,
 		}, progress)
 	}
 	d := download(dir, f, codeSignKey)
@@ -147,9 +147,14 @@ func download(dir *os.Root, f state.File, codeSignKey string) filexfer.Download 
 func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 	delete(l.transfers, key)
 	f, ok := l.DB.Files.Get(key)
-	if !ok || l.Ending(f.Project).Due(now) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) {
+		l.stale = true // it may be since nobody wants the file any more
 		return
 	}
+	if !ok || l.Ending(f.Project).Due(now) {
+		return
+	}
+	upload := t.file.Upload()
 	if f.FirstTry.IsZero() {
 		f.FirstTry = now
 	}
@@ -158,30 +163,63 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 	var failure *filexfer.Error
 	switch {
 	case err == nil:
-		f.Retry, f.Error, f.ErrNum = state.Retry{}, "", 0
-		if f.Output {
-			f.Done = f.MD5 == t.file.MD5 // or it was written again meanwhile
+		f.Retry, f.FirstTry, f.Error, f.ErrNum, f.Send = state.Retry{}, time.Time{}, "", 0, false
+		if upload {
+			f.Done = f.Output && f.MD5 == t.file.MD5 // or it was written again meanwhile
 		} else {
-			f.Local = state.FilePresent
+			l.arrived(&f, now)
 		}
-		log.Info("transfer done", logflag.Key, logflag.FileXfer, "upload", f.Output, "bytes", t.bytes.Load())
+		l.stale = l.stale || !upload && f.Sticky
+		log.Info("transfer done", logflag.Key, logflag.FileXfer, "upload", upload, "bytes", t.bytes.Load())
 	case errors.As(err, &failure) && !failure.Temporary():
-		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error(), failure.Num
+		l.giveUp(&f, upload, err.Error(), failure.Num, now)
 		log.Warn("transfer failed permanently", "err", err)
 	case now.Sub(f.FirstTry) > xferGiveUp:
-		f.Local, f.Error, f.ErrNum = state.FileFailed, err.Error()+" (gave up after 90 days)", protocol.ErrNumPermanentHTTP
+		l.giveUp(&f, upload, err.Error()+" (gave up after 90 days)", protocol.ErrNumPermanentHTTP, now)
 		log.Warn("transfer failed permanently", "err", err)
 	default:
-		f.NextTry = now.Add(backoff.Delay(f.Failures, xferRetryMin, xferRetryMax, l.Rand))
-		f.Failures++
-		f.Error = err.Error()
+		l.putOff(&f, err.Error(), now)
 		log.Warn("transfer failed; trying again", "at", f.NextTry, "err", err)
 	}
 	l.Save(func(tx *state.Tx) {
 		l.DB.Files.Put(tx, key, f)
-		l.countTraffic(tx, t.bytes.Load(), f.Output, now)
+		l.countTraffic(tx, t.bytes.Load(), upload, now)
 	})
 	l.tellUpload(f)
+}
+
+// putOff has a transfer that failed be tried again later.
+func (l *Life) putOff(f *state.File, why string, now time.Time) {
+	f.NextTry = now.Add(backoff.Delay(f.Failures, xferRetryMin, xferRetryMax, l.Rand))
+	f.Failures++
+	f.Error = why
+}
+
+// giveUp ends the attempts to move a file. One that is here and that its project wanted
+// sent stays; a project that orders the same again waits as after a passing failure.
+func (l *Life) giveUp(f *state.File, upload bool, why string, num int, now time.Time) {
+	if l.putOff(f, why, now); upload && f.Send {
+		f.Send, f.FirstTry = false, time.Time{}
+		if num == protocol.ErrNumFileMissing {
+			f.Local = state.FileAbsent
+		}
+		return
+	}
+	f.Local, f.ErrNum = state.FileFailed, num
+}
+
+// abandoned is for how long an order whose transfer a person aborted is not followed: it
+// is repeated in each reply.
+const abandoned = 24 * time.Hour
+
+// Abandon gives up the transfer of a file, which is among those wanted, for a person.
+func Abandon(f *state.File, now time.Time) {
+	f.NextTry, f.Error = now.Add(abandoned), "aborted by user"
+	if f.Upload() && f.Send {
+		f.Send = false
+		return
+	}
+	f.Local = state.FileFailed
 }
 
 // uploadRequested has an output of a running application sent.

@@ -73,6 +73,7 @@ func (ru *Rules) MergePrefs() {
 	ru.Life.Xfer.Down.Set(p.MaxBytesSecDown)
 	ru.Life.Xfer.Up.Set(p.MaxBytesSecUp)
 	ru.Life.Reread()
+	ru.Life.Stale() // the limits on stored files may be others
 }
 
 // Merge makes preferences of those of the projects' web sites, under those of the

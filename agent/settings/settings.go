@@ -187,6 +187,7 @@ type Account struct {
 	DetachWhenDone bool                   `toml:"detach_when_done" about:"fetch no more work, and detach once everything is reported"`
 	Venue          string                 `toml:"venue" about:"home, work or school; overrides the project's web site"`
 	MaxConcurrent  int                    `toml:"max_concurrent" unit:"tasks" about:"how many tasks run at the same time; 0: no limit"`
+	MaxStickyGB    float64                `toml:"max_sticky_gb" unit:"GB" about:"how much disk space the files that the project stores here between tasks may use; 0: no limit for this project alone"`
 	ExcludeGPUs    []ExcludeGPU           `toml:"exclude_gpu" about:"coprocessors that the project's tasks may not use, as <exclude_gpu> in BOINC's cc_config.xml; repeat the section for others"`
 	Apps           []App                  `toml:"app" about:"settings for one application, as in BOINC's app_config.xml; repeat the section for others"`
 	// Manager is what an account manager says of the project; nil if none does.
@@ -256,6 +257,9 @@ func parseAccount(path string, src []byte) (Account, error) {
 	}
 	if !validShare(a.ResourceShare) {
 		errs = append(errs, lines.Errorf("resource_share", "%v is not between 0 and 1000000", a.ResourceShare))
+	}
+	if !(a.MaxStickyGB >= 0 && a.MaxStickyGB <= 1e6) {
+		errs = append(errs, lines.Errorf("max_sticky_gb", "%v is not between 0 and 1000000", a.MaxStickyGB))
 	}
 	if !slices.Contains([]string{"", "home", "work", "school"}, a.Venue) {
 		errs = append(errs, lines.Errorf("venue", "%q is not one of home, work, school", a.Venue))

@@ -278,9 +278,11 @@ func (r *replier) work(tx *state.Tx) {
 	for _, app := range r.reply.Apps {
 		db.Apps.Put(tx, state.Key(u, app.Name), state.App{Project: u, App: app})
 	}
+	used := needed(*r.reply)
 	for _, f := range r.reply.Files {
-		r.file(tx, f, appFiles[f.Name], outputs[f.Name])
+		r.file(tx, f, filePart{appFiles[f.Name], outputs[f.Name], used[f.Name]})
 	}
+	r.deleteFiles(tx)
 	for _, v := range r.reply.AppVersions {
 		if v.Platform == "" {
 			v.Platform, _ = hostinfo.Platform()
@@ -297,35 +299,6 @@ func (r *replier) work(tx *state.Tx) {
 	for _, res := range r.reply.Results {
 		r.result(tx, res)
 	}
-}
-
-// file takes in a file's description. A name that is known already keeps its
-// size and checksum; a transfer of it that had failed is tried again.
-func (r *replier) file(tx *state.Tx, f protocol.FileInfo, appFile, output bool) {
-	if err := protocol.ValidFileName(f.Name); err != nil {
-		r.say(true, "the project described a file with an invalid name", "err", err)
-		return
-	}
-	key := state.Key(r.project.MasterURL, f.Name)
-	rec, known := r.t.DB.Files.Get(key)
-	if !known {
-		rec = state.File{Project: r.project.MasterURL, FileInfo: f, AppFile: appFile, Output: output}
-		r.t.DB.Files.Put(tx, key, rec)
-		return
-	}
-	rec.DownloadURLs, rec.UploadURLs, rec.GzippedURLs = f.DownloadURLs, f.UploadURLs, f.GzippedURLs
-	rec.Signature, rec.XMLSignature, rec.Sticky = f.Signature, f.XMLSignature, f.Sticky
-	if rec.MaxNBytes == 0 {
-		rec.MaxNBytes = f.MaxNBytes
-	}
-	if appFile && !rec.AppFile {
-		// It was fetched as data and is to be run now: it must be checked again.
-		rec.AppFile, rec.Local = true, state.FileAbsent
-	}
-	if rec.Local == state.FileFailed {
-		rec.Local, rec.Error, rec.ErrNum, rec.Retry = state.FileAbsent, "", 0, state.Retry{}
-	}
-	r.t.DB.Files.Put(tx, key, rec)
 }
 
 // result takes in a result. One that cannot be run here is not dropped without

@@ -47,6 +47,7 @@ func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *proto
 		r.Host.Coprocs += w.Count
 	}
 	t.listHeld(r, p.MasterURL)
+	t.listStored(r, p.MasterURL)
 	r.Trickles = t.Life.Trickles(p.MasterURL)
 	return r
 }
@@ -90,4 +91,24 @@ func (t *Talk) reported(res state.Result) protocol.ReportedResult {
 		}
 	}
 	return r
+}
+
+// listStored lists the sticky files, and how each stands here. A file that is not listed
+// is not here: so the server learns what was let go.
+//
+// Source: BOINC client/cs_scheduler.cpp, make_scheduler_request.
+func (t *Talk) listStored(r *protocol.SchedulerRequest, project string) {
+	for _, f := range t.DB.Files.Of(project) {
+		if !f.Sticky {
+			continue
+		}
+		info := protocol.FileInfo{Name: f.Name, NBytes: f.NBytes}
+		switch f.Local {
+		case state.FilePresent:
+			info.Status = 1
+		case state.FileFailed:
+			info.Status = min(f.ErrNum, -1)
+		}
+		r.Files = append(r.Files, info)
+	}
 }

@@ -2,11 +2,13 @@ package usage
 
 import (
 	"io/fs"
+	"math"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -26,6 +28,9 @@ type Disk struct {
 	use     diskUse
 	walking bool
 	wanted  bool // someone looks at it
+	// freed is how many bytes were freed since the walk under way began, which may have
+	// counted them: too little is cured by the next walk, too much costs stored files.
+	freed int64
 }
 
 // diskUse is what a walk over the data directory found, in bytes.
@@ -45,7 +50,7 @@ func (d *Disk) Measure(now time.Time, w *core.Waker) {
 	case now.Before(next):
 		w.By(next)
 	case !d.walking:
-		d.walking = true
+		d.walking, d.freed = true, 0
 		go func() { d.Post(DiskMeasured{walk(d.Dir)}) }()
 	}
 }
@@ -57,6 +62,8 @@ func (d *Disk) Handle(e core.Event) bool {
 		d.wanted = true // the step that follows measures it
 	case DiskMeasured:
 		d.use, d.walking, d.wanted = e.use, false, false
+		d.use.total -= d.freed
+		d.look()
 		d.Log.Debug("disk measured", logflag.Key, logflag.DiskUsage, "bytes", d.use.total)
 	default:
 		return false
@@ -76,6 +83,36 @@ func (d *Disk) Total() int64 {
 		return -1
 	}
 	return d.use.total
+}
+
+// MeasuredAt is when the disk was measured last; zero: not yet.
+func (d *Disk) MeasuredAt() time.Time { return d.use.measured }
+
+// Excess is how many bytes more are used than the preferences allow; negative: so many
+// are left, and very negative while that is not known.
+func (d *Disk) Excess() int64 {
+	if d.use.measured.IsZero() || d.Host.DiskTotal <= 0 {
+		return math.MinInt64 / 2
+	}
+	return d.use.total - d.Allowed()
+}
+
+// Freed takes into account that files of a project were removed, until the disk is
+// measured again.
+func (d *Disk) Freed(project string, bytes int64) {
+	d.use.total -= bytes
+	d.freed += bytes
+	if of := protocol.EscapeURL(project); d.use.projects[of] > 0 {
+		d.use.projects[of] -= bytes
+	}
+	d.look()
+}
+
+// look finds out how much of the disk is free.
+func (d *Disk) look() {
+	if free, ok := hostinfo.DiskFree(d.Dir); ok {
+		d.Host.DiskFree = free
+	}
 }
 
 // Of is how many bytes a project's folder takes; 0 before it is measured.

@@ -100,7 +100,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		v.Talking, v.TalkingSince, v.ForWork = true, c.Since.Round(0), c.ForWork
 	}
 	for _, t := range f.Transfers {
-		if t.File.Project == u && t.File.Output && t.Since.After(v.Uploading) {
+		if t.File.Project == u && t.File.Upload() && t.Since.After(v.Uploading) {
 			v.Uploading = t.Since.Round(0)
 		}
 	}

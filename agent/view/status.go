@@ -61,7 +61,7 @@ func (f *Facts) Status() control.Status {
 	}
 	for _, w := range f.DB.Wanted() {
 		x := control.Xfer{
-			Name: w.Name, Project: w.Project, Upload: w.Output, Size: w.NBytes,
+			Name: w.Name, Project: w.Project, Upload: w.Upload(), Size: w.NBytes,
 			NextTry: w.NextTry, Trouble: w.Error,
 		}
 		if t, moves := f.Transfers[w.Key]; moves {
@@ -105,6 +105,7 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	if acc.Manager != nil {
 		v.Manager = acc.Manager.URL
 	}
+	v.Storage = f.storage(p)
 	v.Debt = p.Debt
 	if d, ok := f.Debts[u]; ok {
 		v.Debt = d

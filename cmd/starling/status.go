@@ -119,6 +119,12 @@ func showProject(w display, p control.Project) {
 		line("account", "%s, credit %.2f (this computer %.2f)", p.UserName, p.UserCredit, p.HostCredit)
 	}
 	line("tasks", "%d", p.Tasks)
+	if p.Storage.Files > 0 {
+		line("stored", "%s", stored(p.Storage))
+	}
+	for _, problem := range p.Storage.Problems {
+		line("not stored", "%s", printable(problem))
+	}
 	switch {
 	case p.Debt >= 60:
 		line("owed", "%s of CPU time, for its resource share of %v", span(p.Debt), p.Share)
@@ -158,13 +164,13 @@ func showProject(w display, p control.Project) {
 
 func projectsCmd(o *options) *cobra.Command {
 	return viewCmd(o, "projects", "List the projects", func(w display, s control.Status) {
-		t := table{columns: []column{{name: "PROJECT", least: 12}, {name: "URL", least: 16}, {name: "SHARE"}, {name: "OWED"}, {name: "TASKS"}, {name: "CREDIT"}, {name: "WORK", least: 12, end: true}}}
+		t := table{columns: []column{{name: "PROJECT", least: 12}, {name: "URL", least: 16}, {name: "SHARE"}, {name: "OWED"}, {name: "TASKS"}, {name: "CREDIT"}, {name: "STORED"}, {name: "WORK", least: 12, end: true}}}
 		for _, p := range s.Projects {
 			colour := plain
 			if p.Trouble != "" {
 				colour = yellow
 			}
-			t.add(colour, name(p), p.MasterURL, fmt.Sprint(p.Share), span(p.Debt), strconv.Itoa(p.Tasks), fmt.Sprintf("%.2f", p.UserCredit), p.Work)
+			t.add(colour, name(p), p.MasterURL, fmt.Sprint(p.Share), span(p.Debt), strconv.Itoa(p.Tasks), fmt.Sprintf("%.2f", p.UserCredit), stored(p.Storage), p.Work)
 		}
 		t.show(w)
 	})

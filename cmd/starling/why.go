@@ -57,7 +57,13 @@ func whyCmd(o *options) *cobra.Command {
 				e.SetIndent("", "  ")
 				return e.Encode(r)
 			}
-			return explain(cmd.OutOrStdout(), r, about)
+			if err := explain(cmd.OutOrStdout(), r, about); err != nil {
+				return err
+			}
+			if status, err := o.status(cmd.Context()); err == nil { // what it says, an agent that ended just now cannot
+				explainStored(cmd.OutOrStdout(), status.Projects, about)
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVar(&save, "save", "", "write the decision to a file, to replay it or to send it to someone who can help")

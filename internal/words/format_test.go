@@ -1,6 +1,7 @@
 package words
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -54,6 +55,17 @@ func TestCount(t *testing.T) {
 	for n, want := range []string{"0 tasks", "1 task", "2 tasks"} {
 		if got := Count(n, "task"); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0 bytes", 1: "1 byte", 999: "999 bytes", 1000: "1 kB", 1500: "1.5 kB", 999_949: "999.9 kB", 999_950: "1 MB",
+		2_000_000_000: "2 GB", 1_234_000_000_000: "1.2 TB", math.MaxInt64: "9.2 EB",
+	} {
+		if got := Bytes(n); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
 	}
 }

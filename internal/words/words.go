@@ -1,10 +1,11 @@
-// Package words puts times, durations and counts as people read them, the same way
+// Package words puts times, durations, sizes and counts as people read them, the same way
 // everywhere. Its test lists what people read of Starling and keeps watch over the
 // language; make words prints the list.
 package words
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -69,4 +70,18 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Bytes is a size as people read it, in decimal units and with at most one decimal:
+// "0 bytes", "1.5 MB", "2 GB".
+func Bytes(n int64) string {
+	if n < 1000 {
+		return Count(int(n), "byte")
+	}
+	v, units := float64(n), []string{"kB", "MB", "GB", "TB", "PB", "EB"}
+	unit := -1
+	for v >= 999.95 && unit+1 < len(units) || unit < 0 {
+		v, unit = v/1000, unit+1
+	}
+	return strings.TrimSuffix(strconv.FormatFloat(v, 'f', 1, 64), ".0") + " " + units[unit]
 }

@@ -33,7 +33,7 @@ func Of(name string) Key {
 func yesNo(name string, def float64) Key { return Key{Name: name, Default: def, Most: 1} }
 
 // all follow BOINC's lib/prefs.cpp in names, units and defaults, but for
-// max_cpu_temperature, which is none of BOINC's. That run_on_batteries and
+// max_cpu_temperature and max_sticky_gb, which are none of BOINC's. That run_on_batteries and
 // run_if_user_active are off and on respectively is what BOINC documents.
 var all = []Key{
 	yesNo("run_on_batteries", 0),
@@ -57,6 +57,7 @@ var all = []Key{
 	{"disk_max_used_gb", "GB", 0, 0, 1e6},
 	{"disk_max_used_pct", "percent", 90, 0, 100},
 	{"disk_min_free_gb", "GB", 0.1, 0, 1e6},
+	{"max_sticky_gb", "GB", 0, 0, 1e6},
 	{"work_buf_min_days", "days", 0.1, 0, 10},
 	{"work_buf_additional_days", "days", 0.5, 0, 10},
 	{"cpu_scheduling_period_minutes", "minutes", 60, 1, 1440},

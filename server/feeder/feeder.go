@@ -26,6 +26,9 @@ const (
 	// fast is read in larger pages.
 	firstPage = 8
 	maxPage   = 512
+	// localPage is how many results of a kind are looked at for such whose files the host
+	// has.
+	localPage = 64
 	// halfLife is after how long what an application was given counts for half.
 	halfLife = time.Hour
 	// sentFor is how long a result that was sent stays leased. The snapshots of
@@ -79,6 +82,10 @@ type Want struct {
 	Fits func(c *store.Candidate) bool
 	// Fit says the same to the database for results of the application of c.
 	Fit func(c *store.Candidate) store.Fit
+	// Local returns how many bytes of the input files of c the host has already; 0 also if
+	// it may not have c. nil: the host has no files. Of results of a kind that have the
+	// same priority, those go first of which it has most.
+	Local func(c *store.Candidate) int64
 	// Take is told what fits, in the order in which it should go. It returns what that
 	// counts for against its application, the computing time over the application's
 	// weight, and whether there should be more.
@@ -114,12 +121,21 @@ func (f *Feeder) Lease(tx *store.Tx, now time.Time, w Want) (*Lease, error) {
 			streams = slices.DeleteFunc(streams, func(x *stream) bool { return x == s })
 			continue
 		}
+		if local, err := s.local(); err != nil {
+			l.release(l.held)
+			return nil, err
+		} else if local != nil {
+			c = *local
+		}
 		cost, more := w.Take(c)
 		f.leased[c.ID] = false
 		l.held = append(l.held, c.ID)
 		l.cost[c.ID], l.by[c.ID] = cost, c.AppID
 		if !more {
 			break
+		}
+		if c.ID != s.next.ID {
+			continue // what would have been next still is
 		}
 		if err = s.advance(); err == nil && !s.ok {
 			streams = slices.DeleteFunc(streams, func(x *stream) bool { return x == s })

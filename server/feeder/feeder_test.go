@@ -388,3 +388,42 @@ func TestBarrenStretch(t *testing.T) {
 		t.Errorf("after a while: got %v, want %v", got, mine)
 	}
 }
+
+// A host gets first what needs files that it has, of the kind whose turn it is and of the
+// same priority; then the rest in order.
+func TestLocalFirst(t *testing.T) {
+	w := newWorld(t)
+	w.f.Fresh = time.Minute
+	ids := w.add("a", 40, nothing)
+	urgent := w.add("urgent", 1, func(wu *store.Workunit) { wu.Priority = 9 })
+	bytes := map[int64]int64{ids[5]: 10, ids[33]: 1000, ids[39]: 10, urgent[0]: 0}
+	lease := func(n int) (got []int64) {
+		t.Helper()
+		err := w.st.View(w.Context(), func(tx *store.Tx) error {
+			got = nil
+			_, err := w.f.Lease(tx, w.now, feeder.Want{
+				Kind:  func([]store.Candidate) bool { return true },
+				Fits:  func(*store.Candidate) bool { return true },
+				Local: func(c *store.Candidate) int64 { return bytes[c.ID] },
+				Take: func(c store.Candidate) (float64, bool) {
+					got = append(got, c.ID)
+					return 1, len(got) < n
+				},
+			})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	if got, want := lease(6), []int64{urgent[0], ids[33], ids[5], ids[39], ids[0], ids[1]}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := lease(2), []int64{ids[2], ids[3]}; !slices.Equal(got, want) {
+		t.Errorf("then got %v, want %v", got, want)
+	}
+	if got := lease(100); len(got) != 33 || !slices.IsSorted(got) {
+		t.Errorf("the rest: %v", got)
+	}
+}

@@ -99,6 +99,34 @@ func (s *stream) advance() error {
 	}
 }
 
+// local returns, of the results of the kind that could go instead of the next one, that of
+// whose files the host has most; nil if it is none before that.
+func (s *stream) local() (best *store.Candidate, err error) {
+	if s.want.Local == nil {
+		return nil, nil
+	}
+	h := s.head
+	for len(h.queue) < localPage && !h.whole && h.last.Priority >= s.next.Priority {
+		if err := s.read(); err != nil {
+			return nil, err
+		}
+	}
+	most := s.want.Local(&s.next)
+	for i := range h.queue {
+		c := &h.queue[i]
+		if c.Priority != s.next.Priority || c.Target != s.next.Target || c.ID == s.next.ID {
+			continue
+		}
+		if _, taken := s.f.leased[c.ID]; taken {
+			continue
+		}
+		if n := s.want.Local(c); n > most {
+			best, most = c, n
+		}
+	}
+	return best, nil
+}
+
 // candidate returns the next to look at, nil if there is none.
 func (s *stream) candidate() (*store.Candidate, error) {
 	h := s.head

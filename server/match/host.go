@@ -42,6 +42,7 @@ type Host struct {
 	cpus     int // that count for the project's limits
 	usages   map[*store.AppVersion]used
 	versions map[int64][]*store.AppVersion // with which it computes, by application: see choose
+	held     map[string]bool               // sticky files that it has, by name
 }
 
 type used struct {
@@ -56,7 +57,7 @@ func NewHost(f Facts) *Host {
 	if most := f.Rules.MaxNCPUs; most > 0 {
 		h.cpus = min(h.cpus, most)
 	}
-	h.versions = h.choose()
+	h.versions, h.held = h.choose(), heldBy(f.Request)
 	return h
 }
 

@@ -165,7 +165,7 @@ func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
 	if m.hadOne(c) || m.facts.Rules.once() && m.taken[c.WorkunitID] {
 		return nil, &Lack{Code: protocol.RefusedHasOne}
 	}
-	if c.ReservedUntil.After(m.facts.Now) {
+	if c.ReservedUntil.After(m.facts.Now) || m.lacks(c) {
 		return nil, &Lack{Code: protocol.RefusedReserved}
 	}
 	list, why := m.versionsFor(c)

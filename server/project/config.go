@@ -16,6 +16,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/affinity"
 	"github.com/starling-grid/starling/server/match"
 )
 
@@ -51,6 +52,7 @@ type Config struct {
 	ReliableReducedDelayBound float64 `toml:"reliable_reduced_delay_bound"`
 
 	AffinityHours          float64 `toml:"affinity_hours"`
+	AffinitySilenceMinutes float64 `toml:"affinity_silence_minutes"`
 	DeleteDelayHours       float64 `toml:"delete_delay_hours"`
 	PurgeAfterDays         float64 `toml:"purge_after_days"`
 	DisableAccountCreation bool    `toml:"disable_account_creation"`
@@ -73,6 +75,11 @@ type Config struct {
 	PlanClassSpec string `toml:"plan_class_spec"`
 
 	PlanClass map[string]match.PlanClass `toml:"plan_class"`
+}
+
+// Affinity says for how long workunits of chains are reserved.
+func (c *Config) Affinity() affinity.Rules {
+	return affinity.Rules{Most: protocol.Seconds(c.AffinityHours * 3600), Silence: protocol.Seconds(c.AffinitySilenceMinutes * 60)}
 }
 
 // DefaultConfig is what holds where server.toml says nothing.

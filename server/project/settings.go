@@ -181,7 +181,13 @@ suit no computer.`,
 	{
 		name: "affinity_hours", preset: 24, most: 24 * 365,
 		about: `Hours for which a workunit is reserved for computers that have the files of its
-predecessor (work create --predecessor).`,
+predecessor (work create --predecessor), at the most: see affinity_silence_minutes.`,
+	},
+	{
+		name: "affinity_silence_minutes", preset: 60, most: 60 * 24 * 365,
+		about: `Minutes without a request after which such a computer is given up and any other may
+have the workunit; the server has it make requests three times as often. 0: it has the
+whole of affinity_hours.`,
 	},
 	{
 		name: "delete_delay_hours", preset: 24, most: 24 * 3650,

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/server/affinity"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -17,15 +16,16 @@ const (
 	maxHostFiles = 10_000
 	// maxFileOrders bounds the orders in one reply; the others come with the next.
 	maxFileOrders = 100
-	// maxKept is how many results kept for a host are looked at in one request.
-	maxKept = 100
+	// fileHere is the status of a file that the host has; 0 is one that it is still to
+	// fetch or make, and what is negative is an error.
+	fileHere = 1
 )
 
 // hold sees which sticky files the host has.
 func (r *rpc) hold() {
 	r.held = make(map[string]bool, len(r.req.Files))
 	for _, f := range r.req.Files {
-		if f.Status < 0 || r.held[f.Name] || len(r.sticky) == maxHostFiles || protocol.ValidFileName(f.Name) != nil {
+		if f.Status != fileHere || r.held[f.Name] || len(r.sticky) == maxHostFiles || protocol.ValidFileName(f.Name) != nil {
 			continue
 		}
 		r.held[f.Name] = true
@@ -113,43 +113,4 @@ func (r *rpc) done(o store.FileOrder) bool {
 		return !r.held[o.Name]
 	}
 	return r.look.uploaded[o.Name]
-}
-
-// kept are results that are kept for the host, since it computed the results before them.
-func (r *rpc) kept() ([]store.Kept, error) {
-	if len(r.held) == 0 {
-		return nil, nil
-	}
-	return r.tx.KeptFor(r.host.ID, maxKept)
-}
-
-// stillHolds reports whether the host has the files for which a result is kept for it. If
-// not, it is kept no longer.
-func (r *rpc) stillHolds(k store.Kept) (bool, error) {
-	holds, err := r.holds(k.Predecessor)
-	if err != nil || holds {
-		return holds, err
-	}
-	return false, r.tx.DropAffinity(r.host.ID, k.WorkunitID)
-}
-
-// holds reports whether the host has all sticky files of a result that it computed.
-func (r *rpc) holds(resultID int64) (bool, error) {
-	x, err := r.tx.Result(resultID)
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil // purged
-	}
-	if err != nil {
-		return false, err
-	}
-	wu, err := r.tx.Workunit(x.WorkunitID)
-	if err != nil {
-		return false, err
-	}
-	names, err := affinity.Files(wu, x)
-	if err != nil {
-		r.s.Log.Error("sticky files of a result", "err", err)
-		return false, nil
-	}
-	return !slices.ContainsFunc(names, func(n string) bool { return !r.held[n] }), nil
 }

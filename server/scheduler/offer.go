@@ -125,6 +125,9 @@ func (r *rpc) find(m *match.Match) (*offer, error) {
 			return cost, !m.Full()
 		},
 	}
+	if m.HoldsAny() {
+		want.Local = m.Local
+	}
 	for found := 0; !m.Full(); found = len(m.Assigned()) {
 		lease, err := r.s.Feeder.Lease(r.tx, r.now, want)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/affinity"
 	"github.com/starling-grid/starling/server/feeder"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/match"
@@ -55,6 +56,7 @@ type Config struct {
 
 	PlanClasses map[string]match.PlanClass // by name
 	Urgent      match.Urgent
+	Affinity    affinity.Rules
 }
 
 // rules are the part of it that decides who gets what.
@@ -323,6 +325,9 @@ func (r *rpc) run() error {
 	}
 	r.catalog = r.look.catalog
 	r.hold()
+	if err := r.reservations(); err != nil {
+		return err
+	}
 	if err := r.read(); err != nil {
 		return err
 	}
@@ -340,6 +345,9 @@ func (r *rpc) run() error {
 		if err := r.work(); err != nil {
 			return err
 		}
+	}
+	if err := r.renewReservations(); err != nil {
+		return err
 	}
 	if err := r.orderFiles(); err != nil {
 		return err

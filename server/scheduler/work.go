@@ -79,7 +79,8 @@ func (r *rpc) send() error {
 
 // A state is what the transaction reads to decide again on what was found before it.
 type state struct {
-	kept       []store.Kept
+	kept       []reservation
+	chained    bool              // something may be kept for it soon
 	list       []store.Candidate // what is kept for the host, then what was found for it
 	inProgress map[string]int    // by plan class; without what the request reports, once that is taken in
 	had        map[int64]bool    // workunits of the list
@@ -94,9 +95,7 @@ func (r *rpc) read() (err error) {
 		return nil
 	}
 	if work {
-		if err := r.candidates(); err != nil {
-			return err
-		}
+		r.candidates()
 	}
 	ids := make([]int64, len(st.list))
 	for i, c := range st.list {
@@ -132,11 +131,8 @@ func (r *rpc) read() (err error) {
 }
 
 // candidates are what the host may get: what is kept for it, then what was found for it.
-func (r *rpc) candidates() (err error) {
+func (r *rpc) candidates() {
 	st := &r.state
-	if st.kept, err = r.kept(); err != nil {
-		return err
-	}
 	for _, k := range st.kept {
 		c := k.Candidate
 		c.ReservedUntil = r.now // for this host it is not
@@ -145,7 +141,6 @@ func (r *rpc) candidates() (err error) {
 	if o := r.look.offer; o != nil {
 		st.list = append(st.list, o.list...)
 	}
-	return nil
 }
 
 // wantsWork reports whether the host asks for work and is not excluded.
@@ -168,12 +163,14 @@ func (r *rpc) fill(m *match.Match, st state) error {
 		if m.Full() {
 			break
 		}
-		if holds, err := r.stillHolds(k); err != nil {
-			return err
-		} else if holds {
-			offered = append(offered, st.list[i])
-			m.Assign(st.list[i:i+1], r.write)
+		if !k.holds { // then it is kept no longer
+			if err := r.tx.DropAffinity(r.host.ID, k.WorkunitID); err != nil {
+				return err
+			}
+			continue
 		}
+		offered = append(offered, st.list[i])
+		m.Assign(st.list[i:i+1], r.write)
 	}
 	found := st.list[len(st.kept):]
 	m.Assign(found, r.write)

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/server/affinity"
 	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/pass"
 	"github.com/starling-grid/starling/server/store"
@@ -36,7 +37,7 @@ type Transitioner struct {
 	DeleteDelay time.Duration
 	// Affinity is how long a workunit is kept for the hosts that have the files of
 	// its predecessor.
-	Affinity time.Duration
+	Affinity affinity.Rules
 	// PriorityOnOver is by how much further results of a workunit go before the first ones.
 	PriorityOnOver int64
 	// OnPriority is the priority from which results are urgent; 0: none is.
@@ -213,7 +214,7 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time)
 	tx.SetCause(now, "transitioner", plan.why())
 	err := apply(tx, wu, results, plan, w.made)
 	if err == nil && plan.FreeSuccessors {
-		err = freeSuccessors(tx, wu, results, now, now.Add(t.Affinity))
+		err = freeSuccessors(tx, wu, results, now, t.Affinity.First(now))
 	}
 	if errors.Is(err, store.ErrLost) {
 		return nil

@@ -181,7 +181,10 @@ func busy(tasks int) view.Page {
 		Plans:     make(map[string]decide.ProjectPlan), Credit: make(map[string][]view.Day),
 	}
 	for i, p := range []control.Project{
-		{MasterURL: einstein, Name: "Einstein@Home", UserName: "kim", HostID: 4711, Share: 100, Debt: 5400, UserCredit: 183204, UserRAC: 2210, HostCredit: 90211, HostRAC: 1402, CPUTime: 9.2e5, Notices: []string{"The next run starts on Monday."}},
+		{MasterURL: einstein, Name: "Einstein@Home", UserName: "kim", HostID: 4711, Share: 100, Debt: 5400, UserCredit: 183204, UserRAC: 2210, HostCredit: 90211, HostRAC: 1402, CPUTime: 9.2e5, Notices: []string{"The next run starts on Monday."}, Storage: control.Storage{
+			Files: 2, Bytes: 3e9, Limit: 4e9, Problems: []string{"h1_0500: no room"},
+			LetGo: []control.LetGo{{Name: "h1_0300", Bytes: 2e9, At: started, Code: "expired", Why: "its time is over"}},
+		}},
 		{MasterURL: lhc, Name: "LHC@home", UserName: "kim", HostID: 812, Share: 50, Debt: -7200, UserCredit: 40112, UserRAC: 610, HostCredit: 40112, HostRAC: 610, CPUTime: 6.1e5},
 		{MasterURL: wcg, Name: "World <Community> Grid", UserName: "kim", HostID: 99, Share: 50, Debt: 1800, UserCredit: 9020, UserRAC: 120, HostCredit: 9020, HostRAC: 120, CPUTime: 2.0e5},
 	} {

@@ -221,6 +221,8 @@ func TestProjectsTab(t *testing.T) {
 	b.Do("open one", testbrowser.Press(`#projects-list a`))
 	b.See("its drawer", `document.getElementById('drawer-title').textContent === 'Einstein@Home' && document.getElementById('project-facts').textContent.includes('Computer ID4711')`)
 	b.See("its messages", `document.getElementById('drawer-body').textContent.includes('The next run starts on Monday.')`)
+	b.See("what it stores", `/Stored files2 files, .*of at most/.test(document.getElementById('project-facts').textContent)`)
+	b.See("what it does not", `(t => t.includes('Problem: h1_0500: no room') && t.includes(': h1_0300 (') && t.includes('because its time is over'))(document.getElementById('project-stored').textContent)`)
 	b.Do("reset it", chromedp.Click(`//aside//button[text()="Reset"]`), testbrowser.Press("#sure-yes"))
 	b.See("it is said", `document.getElementById('said').textContent.startsWith('Einstein@Home: resetting')`)
 	if got := a.last(); got != "reset "+einstein {

@@ -22,7 +22,7 @@ func writeTransfers(w *bxml.Writer, v view.Tools) {
 		w.Float("next_request_time", protocol.UnixSeconds(t.NextTry))
 		w.Float("time_so_far", 0)
 		w.Float("last_bytes_xferred", float64(t.Bytes))
-		w.Int("is_upload", flag(t.Output))
+		w.Int("is_upload", flag(t.Upload()))
 		w.Close("persistent_file_xfer")
 		if t.Active {
 			speed := float64(t.Bytes) / max(v.Now.Sub(t.Since).Seconds(), 0.1)

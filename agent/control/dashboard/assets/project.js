@@ -26,7 +26,7 @@ function build(body, u) {
   const x = {
     missing: make('p', { class: 'empty' }, 'This computer is not attached to the project.'), there: make('div'),
     state: make('span', { class: 'pill', id: 'project-state' }), trouble: make('p', { class: 'why bad whole' }), why: make('p', { class: 'why' }), contact: make('p', { class: 'small' }),
-    facts: make('dl', { id: 'project-facts' }), notices: make('ul', { class: 'whys small' }), stderr: make('pre', { tabindex: 0, 'aria-label': 'Last lines of the failed task' }),
+    facts: make('dl', { id: 'project-facts' }), notices: make('ul', { class: 'whys small' }), stored: make('ul', { class: 'whys small', id: 'project-stored' }), stderr: make('pre', { tabindex: 0, 'aria-label': 'Last lines of the failed task' }),
   };
   const to = (action, said) => () => act('/api/project', { project: u, action }, `${x.name}: ${said}.`);
   const button = (label, onclick) => make('button', { onclick }, label);
@@ -44,7 +44,8 @@ function build(body, u) {
   });
   x.buttons = make('div', { class: 'actions', id: 'project-actions' }, x.update, x.suspend, x.resume, x.finish, x.more, x.reset, x.detach, x.undo);
   x.noticesBox = make('div', {}, make('h3', {}, 'Messages from the project'), x.notices);
-  x.there.append(make('p', {}, x.state), make('p', { class: 'small' }, make('a', { href: u, target: '_blank', rel: 'noopener noreferrer' }, u)), x.trouble, x.stderr, x.why, x.contact, x.buttons, x.facts, x.noticesBox);
+  x.storedBox = make('div', {}, make('h3', {}, 'Stored files'), x.stored);
+  x.there.append(make('p', {}, x.state), make('p', { class: 'small' }, make('a', { href: u, target: '_blank', rel: 'noopener noreferrer' }, u)), x.trouble, x.stderr, x.why, x.contact, x.buttons, x.facts, x.storedBox, x.noticesBox);
   body.append(x.missing, x.there);
   return x;
 }
@@ -80,11 +81,24 @@ function draw(p, m) {
     ['Computer ID', p.host_id > 0 && String(p.host_id)],
     ['Tasks', p.tasks.toLocaleString()],
     ['Disk', m.disk.used >= 0 && bytes(m.disk.projects[p.master_url] ?? 0)],
+    ['Stored files', stored(p.storage)],
     ['Last contact', p.last_contact ? when(p.last_contact) : 'never'],
     ['Next contact', p.in_contact ? 'in progress' : p.next_contact && `not before ${when(p.next_contact)}`],
     ['Failed contacts', p.failures && String(p.failures)],
     ['Account manager', p.manager],
   ]);
+  const files = [
+    ...(p.storage?.problems ?? []).map((text) => `Problem: ${text}`),
+    ...(p.storage?.removed ?? []).toReversed().map((f) => `Removed ${when(f.at)}: ${f.name} (${bytes(f.bytes)}), because ${f.why}`),
+  ];
+  keep(x.stored, files, (n) => n, (n) => make('li', {}, n));
+  show(x.storedBox, files.length > 0);
   keep(x.notices, p.notices ?? [], (n) => n, (n) => make('li', {}, n));
   show(x.noticesBox, !!p.notices?.length);
+}
+
+// stored is what a project stores here between its tasks, if anything.
+function stored(s) {
+  if (!s?.files) return '';
+  return `${s.files.toLocaleString()} ${s.files === 1 ? 'file' : 'files'}, ${bytes(s.bytes)}${s.limit_bytes ? ` of at most ${bytes(s.limit_bytes)}` : ''}`;
 }

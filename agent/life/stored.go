@@ -1,0 +1,216 @@
+package life
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/storage"
+)
+
+// maxLetGo is how many of a project's stored files that were removed are remembered.
+const maxLetGo = 10
+
+// judged is what becomes of files, as package storage decided.
+type judged struct {
+	snapshot storage.Snapshot
+	gone     []string // keys of files that go
+	refused  []judgement
+	letGo    []judgement           // of those that go: that were stored, and why they are not
+	used     map[string]state.File // by key: the time of their use changes
+	again    time.Time
+	now      time.Time
+}
+
+type judgement struct {
+	key     string
+	file    state.File
+	code    storage.Code
+	text    string
+	already bool // it was refused for the same reason before
+}
+
+// judge decides which files go. needed are the keys of those that tasks and app versions
+// need, used of those that they needed until now.
+func (l *Life) judge(needed, used map[string]bool, now time.Time) judged {
+	j := judged{now: now, used: make(map[string]state.File)}
+	s, keys := l.stored(needed, used, &j)
+	plan := storage.Decide(s)
+	j.snapshot, j.again = s, plan.Again
+	for i, v := range plan.Verdicts {
+		if v.Code == "" {
+			continue
+		}
+		f, _ := l.DB.Files.Get(keys[i])
+		of := judgement{key: keys[i], file: f, code: v.Code, text: v.Text(s, s.Files[i])}
+		if t := l.transfers[keys[i]]; t != nil {
+			t.cancel() // its end has this looked at again
+			if v.Goes() {
+				continue
+			}
+		}
+		if v.Refused {
+			of.already = f.Error == of.text
+			j.refused = append(j.refused, of)
+			continue
+		}
+		j.gone = append(j.gone, keys[i])
+		if f.Sticky && f.Local == state.FilePresent {
+			j.letGo = append(j.letGo, of)
+		}
+	}
+	return j
+}
+
+// stored is what package storage looks at, and the keys of the files in it.
+func (l *Life) stored(needed, used map[string]bool, j *judged) (s storage.Snapshot, keys []string) {
+	s = storage.Snapshot{Now: j.now, Limit: gigabytes(l.Prefs.MaxStickyGB), Excess: l.Disk.Excess()}
+	index := make(map[string]int)
+	project := func(u string) int {
+		i, known := index[u]
+		if !known {
+			i = len(s.Projects)
+			index[u] = i
+			s.Projects = append(s.Projects, storage.Project{Limit: gigabytes(l.Accounts[u].MaxStickyGB)})
+		}
+		return i
+	}
+	for key, f := range l.DB.Files.All() {
+		if used[key] && f.Sticky {
+			f.Used = j.now
+			j.used[key] = f
+		}
+		keys = append(keys, key)
+		s.Files = append(s.Files, storage.File{
+			Project: project(f.Project), Name: f.Name, Bytes: f.NBytes, Sticky: f.Sticky, Until: f.StickyUntil, Used: f.Used,
+			Needed: needed[key] || f.Send && f.Local == state.FilePresent, Status: status(f),
+		})
+	}
+	return s, keys
+}
+
+func gigabytes(gb float64) int64 { return int64(gb * 1e9) }
+
+func status(f state.File) storage.Status {
+	switch {
+	case f.Local == state.FilePresent:
+		return storage.Present
+	case f.Local == state.FileFailed:
+		return storage.HadFailed
+	case f.Fetched():
+		return storage.Ordered
+	}
+	return storage.Nowhere
+}
+
+// put makes what was decided durable.
+func (j *judged) put(l *Life, tx *state.Tx) {
+	for key, f := range j.used {
+		l.DB.Files.Put(tx, key, f)
+	}
+	for _, of := range j.refused {
+		f := of.file
+		f.Local, f.ErrNum, f.Error = state.FileFailed, protocol.ErrNumFileTooBig, of.text
+		l.DB.Files.Put(tx, of.key, f)
+	}
+	for _, key := range j.gone {
+		l.DB.Files.Delete(tx, key)
+	}
+	for _, of := range j.letGo {
+		p, ok := l.DB.Projects.Get(of.file.Project)
+		if !ok || of.code == storage.Unneeded {
+			continue // as its project wanted
+		}
+		list := append(slices.Clip(p.LetGo), state.LetGo{Name: of.file.Name, NBytes: of.file.NBytes, At: j.now, Code: string(of.code), Why: of.text})
+		p.LetGo = list[max(0, len(list)-maxLetGo):]
+		l.DB.Projects.Put(tx, of.file.Project, p)
+	}
+}
+
+// tell logs what was decided, once it is saved.
+func (j *judged) tell(l *Life) {
+	for _, of := range j.refused {
+		level := slog.LevelWarn
+		if of.already {
+			level = slog.LevelDebug
+		}
+		l.Log.Log(l.Ctx, level, "refused to store a file", "project", of.file.Project, "file", of.file.Name, "why", of.text)
+	}
+	for _, of := range j.letGo {
+		l.Log.Info("stored file removed", "project", of.file.Project, "file", of.file.Name, "bytes", of.file.NBytes, "why", of.text)
+	}
+}
+
+// takeStored takes up what is stored here at the start: files that an older version kept
+// for ever get their lifetimes, and those that somebody removed or changed meanwhile
+// count as not here.
+func (l *Life) takeStored(now time.Time) {
+	l.Save(func(tx *state.Tx) {
+		for key, f := range l.DB.Files.All() {
+			if !f.Sticky {
+				continue
+			}
+			before := f.Local
+			known := !f.Used.IsZero()
+			if !known {
+				f.Used = now
+				if f.StickyLifetime > 0 && f.StickyUntil.IsZero() {
+					f.StickyUntil = now.Add(f.StickyLifetime)
+				}
+			}
+			if f.Local == state.FilePresent && (!f.Output || f.Done) && !l.whole(f) {
+				f.Local = state.FileAbsent
+				l.Log.Warn("a stored file is missing or has changed", "project", f.Project, "file", f.Name)
+			}
+			if !known || f.Local != before {
+				l.DB.Files.Put(tx, key, f)
+			}
+		}
+	})
+}
+
+// whole reports whether a file is there in its size, or cannot be looked at now.
+func (l *Life) whole(f state.File) bool {
+	dir, err := l.OpenProject(f.Project)
+	if err != nil {
+		return true
+	}
+	defer dir.Close()
+	st, err := dir.Stat(f.Name)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	return f.NBytes == 0 || st.Size() == f.NBytes
+}
+
+// touch notes that a task has its inputs in use.
+func (l *Life) touch(tx *state.Tx, r state.Result, now time.Time) {
+	u, _ := l.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
+	for _, ref := range u.FileRefs {
+		key := state.Key(r.Project, ref.FileName)
+		if f, ok := l.DB.Files.Get(key); ok && f.Sticky {
+			f.Used = now
+			l.DB.Files.Put(tx, key, f)
+		}
+	}
+}
+
+// arrived notes that a file came, and how large it is if its project did not say.
+func (l *Life) arrived(f *state.File, now time.Time) {
+	f.Local, f.Used = state.FilePresent, now
+	if f.NBytes > 0 {
+		return
+	}
+	dir, err := l.OpenProject(f.Project)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	if st, err := dir.Stat(f.Name); err == nil {
+		f.NBytes = st.Size()
+	}
+}

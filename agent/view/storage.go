@@ -1,0 +1,27 @@
+package view
+
+import (
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/state"
+)
+
+// storage is what a project stores here.
+func (f *Facts) storage(p state.Project) control.Storage {
+	s := control.Storage{Limit: int64(f.Accounts[p.MasterURL].MaxStickyGB * 1e9)}
+	for _, file := range f.DB.Files.Of(p.MasterURL) {
+		if !file.Sticky {
+			continue
+		}
+		if file.Local == state.FilePresent {
+			s.Files++
+			s.Bytes += file.NBytes
+		}
+		if file.Error != "" {
+			s.Problems = append(s.Problems, file.Name+": "+file.Error)
+		}
+	}
+	for _, g := range p.LetGo {
+		s.LetGo = append(s.LetGo, control.LetGo{Name: g.Name, Bytes: g.NBytes, At: g.At, Code: g.Code, Why: g.Why})
+	}
+	return s
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/words"
+)
+
+// stored is what a project stores here between its tasks: "2 files, 1.5 GB"; "-" for
+// nothing.
+func stored(s control.Storage) string {
+	if s.Files == 0 {
+		return "-"
+	}
+	text := words.Count(s.Files, "file") + ", " + words.Bytes(s.Bytes)
+	if s.Limit > 0 {
+		text += " of at most " + words.Bytes(s.Limit)
+	}
+	return text
+}
+
+// explainStored says of the projects' stored files which are not here and why, of one
+// project if about is not "".
+func explainStored(w io.Writer, projects []control.Project, about string) {
+	for _, p := range projects {
+		if about != "" && !strings.EqualFold(strings.TrimSuffix(about, "/"), strings.TrimSuffix(p.MasterURL, "/")) {
+			continue
+		}
+		if p.Storage.Files > 0 {
+			fmt.Fprintf(w, "%s stores %s here.\n", name(p), stored(p.Storage))
+		}
+		for _, problem := range p.Storage.Problems {
+			fmt.Fprintf(w, "%s: not stored or uploaded: %s.\n", name(p), printable(problem))
+		}
+		for _, f := range slices.Backward(p.Storage.LetGo) {
+			fmt.Fprintf(w, "%s: stored file %s (%s) was removed %s: %s.\n", name(p), printable(f.Name), words.Bytes(f.Bytes), words.When(f.At, time.Now()), printable(f.Why))
+		}
+	}
+}

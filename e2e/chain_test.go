@@ -1,0 +1,169 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// TestChainMigrates has three agents and a BOINC client work at a chain of ten workunits
+// that share a file. The chain stays with the host that has the file, although the others
+// ask for work all the time, and moves on when that host dies, which happens twice.
+func TestChainMigrates(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	const links = 10
+	p := chainProject(t, ctx, links)
+	serve(t, ctx, p)
+
+	// Host ids are given in the order in which hosts come.
+	hosts := make(map[int64]*testhost.Agent)
+	var updates []func()
+	for i := range 3 {
+		a := newMortal(t, fmt.Sprintf("a%d", i))
+		startAgent(t, ctx, a, p)
+		updates = append(updates, func() { _, _ = a.Run(ctx, "update", p.URL) })
+		awaitHost(t, ctx, p, int64(i+1))
+		hosts[int64(i+1)] = a
+	}
+	c := startBOINC(t, ctx)
+	c.do(ctx, "--project_attach", p.URL, p.Key)
+	updates = append(updates, func() { _ = c.try(ctx, "--project", p.URL, "update") })
+	awaitHost(t, ctx, p, 4)
+
+	killed := make(map[int64]bool)
+	var by []int64
+	for len(by) < links {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("only %d links are done, by %v; killed: %v", len(by), by, killed)
+		case <-time.After(200 * time.Millisecond):
+		}
+		for i, update := range updates {
+			if !killed[int64(i+1)] {
+				update()
+			}
+		}
+		by = chainHosts(t, ctx, p, by, links)
+		if n := len(by); n > 0 && len(killed) < 2 && n >= 2+3*len(killed) {
+			if id := by[n-1]; hosts[id] != nil && !killed[id] {
+				hosts[id].Process().Kill()
+				killed[id] = true
+			}
+		}
+	}
+	moves := 0
+	for i := 1; i < links; i++ {
+		if by[i] != by[i-1] {
+			moves++
+			if !killed[by[i-1]] {
+				t.Errorf("link %d went from host %d, which was alive, to host %d", i, by[i-1], by[i])
+			}
+		}
+	}
+	t.Logf("computed by %v; killed: %v", by, killed)
+	if moves > len(killed) || len(killed) == 0 {
+		t.Errorf("the chain moved %d times for %d hosts that died", moves, len(killed))
+	}
+	for i := range links {
+		b, err := os.ReadFile(filepath.Join(p.Dir, "results", fmt.Sprintf("link_%d", i), "out"))
+		if err != nil || !strings.HasPrefix(string(b), "KEPT\n") {
+			t.Errorf("outcome of link %d: %.20q, %v", i, b, err)
+		}
+	}
+}
+
+// chainProject makes a project with a chain of workunits that share a file.
+func chainProject(t *testing.T, ctx context.Context, links int) *testhost.Project {
+	t.Helper()
+	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "chain"), "chain")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(t, p, map[string]string{
+		"daily_result_quota": "0", "min_sendwork_interval": "0", "affinity_silence_minutes": "0.15",
+	})
+	program := filepath.Join(t.TempDir(), "shout")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\ntr a-z A-Z <in >out\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	platform, _ := hostinfo.Platform()
+	run(t, ctx, p, "app", "add", p.Dir, "shout")
+	run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
+	archive(t, ctx, p)
+	for i := range links {
+		args := []string{
+			"work", "create", p.Dir, "shout", "--name", fmt.Sprintf("link_%d", i), "--staged", "archive_1=in", "--sticky",
+			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "12",
+		}
+		if i > 0 {
+			args = append(args, "--predecessor", fmt.Sprintf("link_%d", i-1))
+		}
+		run(t, ctx, p, args...)
+	}
+	return p
+}
+
+// awaitHost waits until a host is known to the project.
+func awaitHost(t *testing.T, ctx context.Context, p *testhost.Project, id int64) {
+	t.Helper()
+	for {
+		if _, err := p.Run(ctx, "host", "show", p.Dir, fmt.Sprint(id)); err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("host %d does not come", id)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// newMortal makes an agent that may be killed.
+func newMortal(t *testing.T, name string) *testhost.Agent {
+	t.Helper()
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), name), "disk_interval = 1\n", "ncpus = 1\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = a.Stop()
+		showLog(t, a.Log())
+	})
+	return a
+}
+
+// chainHosts are the hosts that computed the links of a chain which are done, in their
+// order. Of the first the hosts are known.
+func chainHosts(t *testing.T, ctx context.Context, p *testhost.Project, by []int64, links int) []int64 {
+	t.Helper()
+	for i := len(by); i < links; i++ {
+		var wu struct {
+			CanonicalResultID int64 `json:"canonical_resultid"`
+			Results           []struct {
+				ID     int64
+				HostID int64 `json:"hostid"`
+			}
+		}
+		if err := json.Unmarshal([]byte(run(t, ctx, p, "work", "show", p.Dir, fmt.Sprintf("link_%d", i))), &wu); err != nil {
+			t.Fatal(err)
+		}
+		if wu.CanonicalResultID == 0 {
+			return by
+		}
+		for _, r := range wu.Results {
+			if r.ID == wu.CanonicalResultID {
+				by = append(by, r.HostID)
+			}
+		}
+	}
+	return by
+}

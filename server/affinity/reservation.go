@@ -1,0 +1,43 @@
+package affinity
+
+import "time"
+
+// Rules say for how long the next workunit of a chain is reserved for the hosts that have
+// the files. While such a host is heard of, the reservation is renewed, up to a time; when
+// it is silent, the chain migrates.
+type Rules struct {
+	Most time.Duration // from the report of the result before
+	// Silence is after how long without a request a host no longer counts; 0: Most alone
+	// counts.
+	Silence time.Duration
+}
+
+// First returns until when a workunit is reserved that comes after one whose outcome is
+// known at now.
+func (r Rules) First(now time.Time) time.Time {
+	if r.Silence > 0 {
+		return now.Add(min(r.Most, r.Silence))
+	}
+	return now.Add(r.Most)
+}
+
+// Renewed returns until when a workunit is reserved that is so until a time, after a host
+// was heard of at now which has the files and reported the result before at reported.
+// renewed is false if that changes too little to be worth storing.
+func (r Rules) Renewed(until, reported, now time.Time) (_ time.Time, renewed bool) {
+	if r.Silence <= 0 {
+		return until, false
+	}
+	next := now.Add(r.Silence)
+	if most := reported.Add(r.Most); next.After(most) {
+		next = most
+	}
+	if next.Sub(until) < r.Silence/8 || !next.After(now) {
+		return until, false
+	}
+	return next, true
+}
+
+// Back returns within which time a host is to make its next request for whom a workunit is
+// reserved, or may be soon; 0: when it likes.
+func (r Rules) Back() time.Duration { return r.Silence / 3 }

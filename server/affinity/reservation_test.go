@@ -1,0 +1,62 @@
+package affinity_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/starling-grid/starling/server/affinity"
+)
+
+var start = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+
+func TestReservation(t *testing.T) {
+	r := affinity.Rules{Most: 24 * time.Hour, Silence: time.Hour}
+	if got := r.First(start); !got.Equal(start.Add(time.Hour)) {
+		t.Errorf("reserved at first until %v", got)
+	}
+	if got := (affinity.Rules{Most: 24 * time.Hour}).First(start); !got.Equal(start.Add(24 * time.Hour)) {
+		t.Errorf("without a limit on silence, reserved until %v", got)
+	}
+	if got := (affinity.Rules{Most: time.Minute, Silence: time.Hour}).First(start); !got.Equal(start.Add(time.Minute)) {
+		t.Errorf("reserved for longer than at the most: until %v", got)
+	}
+	for _, tt := range []struct {
+		name       string
+		until, now time.Duration // after the report
+		want       time.Duration
+		renewed    bool
+	}{
+		{"a host that is heard of keeps it", time.Hour, 20 * time.Minute, 80 * time.Minute, true},
+		{"though it was free for a while", time.Hour, 3 * time.Hour, 4 * time.Hour, true},
+		{"not for every request", time.Hour, time.Minute, time.Hour, false},
+		{"but no longer than at the most", 23 * time.Hour, 23*time.Hour + 30*time.Minute, 24 * time.Hour, true},
+		{"after which it is free", 24 * time.Hour, 25 * time.Hour, 24 * time.Hour, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, renewed := r.Renewed(start.Add(tt.until), start, start.Add(tt.now))
+			if !got.Equal(start.Add(tt.want)) || renewed != tt.renewed {
+				t.Errorf("reserved until %v after the report, renewed %v; want %v, %v", got.Sub(start), renewed, tt.want, tt.renewed)
+			}
+		})
+	}
+}
+
+// A host that comes when it is told to keeps its reservation until it must end.
+func TestReservationLasts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		minutes := rapid.Int64Range(3, 10_000)
+		r := affinity.Rules{Most: time.Duration(minutes.Draw(t, "most")) * time.Minute, Silence: time.Duration(minutes.Draw(t, "silence")) * time.Minute}
+		until := r.First(start)
+		for now := start; now.Before(start.Add(r.Most)); now = now.Add(r.Back()) {
+			if until.Before(now) {
+				t.Fatalf("free after %v", now.Sub(start))
+			}
+			until, _ = r.Renewed(until, start, now)
+			if until.After(start.Add(r.Most)) {
+				t.Fatalf("reserved for %v", until.Sub(start))
+			}
+		}
+	})
+}
