@@ -79,6 +79,7 @@ func restrict(p Policy) error {
 			return err
 		}
 	}
+	groups := groupsOf(p.Devices)
 	if err := dropCapabilities(); err != nil {
 		return fmt.Errorf("capabilities: %w", err)
 	}
@@ -92,6 +93,16 @@ func restrict(p Policy) error {
 	for _, path := range p.Write {
 		rules = append(rules, rule(path, true)...)
 	}
+	for _, path := range p.Devices {
+		if _, err := os.Stat(path); err == nil {
+			rules = append(rules, landlock.RWFiles(path).WithIoctlDev())
+		}
+	}
+	for _, path := range p.List {
+		if _, err := os.Stat(path); err == nil {
+			rules = append(rules, landlock.PathAccess(llsys.AccessFSReadDir, path))
+		}
+	}
 	c := landlock.V6.BestEffort()
 	var err error
 	if p.Network {
@@ -102,7 +113,7 @@ func restrict(p Policy) error {
 	if err != nil || p.User == 0 {
 		return err
 	}
-	return becomeUser(p.User)
+	return becomeUser(p.User, groups)
 }
 
 // rule gives access to a path, if it is there.
@@ -111,10 +122,14 @@ func rule(path string, write bool) []landlock.Rule {
 	switch {
 	case err != nil:
 		return nil
+	case st.IsDir() && write && strings.HasPrefix(path, "/dev/"): // such as /dev/dri
+		return []landlock.Rule{landlock.RWDirs(path).WithRefer().WithIoctlDev()}
 	case st.IsDir() && write:
 		return []landlock.Rule{landlock.RWDirs(path).WithRefer()}
 	case st.IsDir():
 		return []landlock.Rule{landlock.RODirs(path)}
+	case write && st.Mode()&os.ModeDevice != 0:
+		return []landlock.Rule{landlock.RWFiles(path).WithIoctlDev()}
 	case write:
 		return []landlock.Rule{landlock.RWFiles(path)}
 	}
