@@ -177,7 +177,7 @@ func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
 // toolsHost is the computer, with what tasks may use of it.
 func (f *Facts) toolsHost() protocol.HostInfo {
 	h := f.Host
-	for _, p := range f.Settings.Pools(h.Fpops) {
+	for _, p := range f.Coprocs.Pools(h.Fpops) {
 		h.Coprocs += len(p.Devices)
 	}
 	return h
