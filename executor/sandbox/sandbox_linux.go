@@ -103,13 +103,13 @@ func restrict(p Policy) error {
 			rules = append(rules, landlock.PathAccess(llsys.AccessFSReadDir, path))
 		}
 	}
-	c := landlock.V6.BestEffort()
-	var err error
+	c := landlock.V6
 	if p.Network {
-		err = errors.Join(c.RestrictPaths(rules...), c.RestrictScoped())
-	} else {
-		err = c.Restrict(rules...)
+		c.HandledAccessNet = 0
 	}
+	// All in one: a second restriction, even of something else, would refuse to move files
+	// from one folder to another.
+	err := c.BestEffort().Restrict(rules...)
 	if err != nil || p.User == 0 {
 		return err
 	}
