@@ -2,10 +2,13 @@ package doctor
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/resource"
 )
 
 // devices tells which coprocessors tasks may use, by which library they were found, and
@@ -21,18 +24,19 @@ func devices(s settings.Settings, r gpus.Report) (all []Finding) {
 		all = append(all, Finding{Check: check, Grade: Good, Text: text})
 	}
 	for _, d := range set.Unused {
-		all = append(all, Finding{Check: check, Grade: Note, Text: fmt.Sprintf("%s (%v %d): %s", d.Name, d.Kind, d.Number, d.Why)})
+		all = append(all, Finding{Check: check, Grade: Note, Text: fmt.Sprintf("%s (%v %d): %s", d.Name, resource.Kind(d.Kind), d.Number, d.Why)})
 	}
 	unused := make(map[string]bool)
 	for _, d := range set.Unused {
 		unused[d.Kind] = true
 	}
-	said := make(map[string]bool)
 	for _, a := range set.Absent {
-		if !unused[string(a.Kind)] && !said[a.Why] {
-			said[a.Why] = true
+		if !unused[string(a.Kind)] && !told(a.Why, r) {
 			all = append(all, Finding{Check: check, Grade: Note, Text: a.Why})
 		}
+	}
+	for _, f := range failures(r) {
+		all = append(all, Finding{Check: check, Grade: Note, Text: f, Fix: "update or reinstall the driver; computing on the CPUs continues"})
 	}
 	if len(all) == 0 {
 		all = append(all, Finding{Check: check, Grade: Good, Text: "none found"})
@@ -43,13 +47,35 @@ func devices(s settings.Settings, r gpus.Report) (all []Finding) {
 	return all
 }
 
+// failures are why libraries could not be asked, each once.
+func failures(r gpus.Report) (all []string) {
+	for _, f := range []struct{ library, why string }{{"OpenCL", r.OpenCL.Failure}, {"CUDA", r.NVIDIA.Failure}} {
+		switch {
+		case f.why == "":
+		case r.OpenCL.Failure == r.NVIDIA.Failure: // there is nobody to ask
+			return []string{"GPUs were not looked for: " + f.why}
+		default:
+			all = append(all, "GPUs were not looked for by "+f.library+". "+f.why)
+		}
+	}
+	return all
+}
+
+// told reports whether a reason is a failure, which is told by itself.
+func told(why string, r gpus.Report) bool {
+	return r.OpenCL.Failure != "" && strings.HasSuffix(why, r.OpenCL.Failure) || r.NVIDIA.Failure != "" && strings.HasSuffix(why, r.NVIDIA.Failure)
+}
+
 // by tells how a group is known.
 func by(g gpus.Group) string {
 	d := g.Devices[0]
 	text := ""
 	switch {
 	case d.CUDA > 0:
-		text = fmt.Sprintf("found by CUDA %d.%d, driver %s", d.CUDA/1000, d.CUDA%1000/10, d.Driver)
+		text = fmt.Sprintf("found by CUDA %d.%d", d.CUDA/1000, d.CUDA%1000/10)
+		if n, err := strconv.Atoi(d.Driver); err == nil {
+			text += fmt.Sprintf(", driver %d.%02d", n/100, n%100)
+		}
 		if d.OpenCL != nil {
 			text += ", and by OpenCL"
 		}
