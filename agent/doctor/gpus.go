@@ -31,13 +31,11 @@ func devices(s settings.Settings, r gpus.Report) (all []Finding) {
 		unused[d.Kind] = true
 	}
 	for _, a := range set.Absent {
-		if !unused[string(a.Kind)] && !told(a.Why, r) {
+		if !unused[string(a.Kind)] && !strings.HasPrefix(a.Why, gpus.Unheard) {
 			all = append(all, Finding{Check: check, Grade: Note, Text: a.Why})
 		}
 	}
-	for _, f := range failures(r) {
-		all = append(all, Finding{Check: check, Grade: Note, Text: f, Fix: "update or reinstall the driver; computing on the CPUs continues"})
-	}
+	all = append(all, failures(check, r)...)
 	if len(all) == 0 {
 		all = append(all, Finding{Check: check, Grade: Good, Text: "none found"})
 	}
@@ -48,22 +46,17 @@ func devices(s settings.Settings, r gpus.Report) (all []Finding) {
 }
 
 // failures are why libraries could not be asked, each once.
-func failures(r gpus.Report) (all []string) {
-	for _, f := range []struct{ library, why string }{{"OpenCL", r.OpenCL.Failure}, {"CUDA", r.NVIDIA.Failure}} {
-		switch {
-		case f.why == "":
-		case r.OpenCL.Failure == r.NVIDIA.Failure: // there is nobody to ask
-			return []string{"GPUs were not looked for: " + f.why}
-		default:
-			all = append(all, "GPUs were not looked for by "+f.library+". "+f.why)
+func failures(check string, r gpus.Report) (all []Finding) {
+	if f := r.OpenCL.Failure; f != "" && f == r.NVIDIA.Failure { // there is nobody to ask
+		return []Finding{{Check: check, Grade: Note, Text: "GPUs were not looked for: " + f}}
+	}
+	const fix = "update or reinstall the driver; computing on the CPUs continues"
+	for library, why := range map[string]string{"OpenCL": r.OpenCL.Failure, "CUDA": r.NVIDIA.Failure} {
+		if why != "" {
+			all = append(all, Finding{check, Note, "GPUs were not looked for by " + library + ". " + why, fix})
 		}
 	}
 	return all
-}
-
-// told reports whether a reason is a failure, which is told by itself.
-func told(why string, r gpus.Report) bool {
-	return r.OpenCL.Failure != "" && strings.HasSuffix(why, r.OpenCL.Failure) || r.NVIDIA.Failure != "" && strings.HasSuffix(why, r.NVIDIA.Failure)
 }
 
 // by tells how a group is known.

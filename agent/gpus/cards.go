@@ -75,8 +75,11 @@ func (r Report) silent(k resource.Kind) string {
 	if why == "" {
 		return ""
 	}
-	return "It is not known whether there is one. " + why
+	return Unheard + " " + why
 }
+
+// Unheard is how an explanation begins where nothing but a failure is known.
+const Unheard = "It is not known whether there is one."
 
 // packages are what brings the drivers with which programs compute.
 var packages = map[resource.Kind]string{
