@@ -127,6 +127,13 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 		t.Errorf("the task is told %v\n%s", err, init)
 	}
 
+	if !bytes.Contains(init, []byte("<coproc_ati>")) {
+		t.Errorf("the task is not told of the computer's devices:\n%s", init)
+	}
+	if v, err := w.a.Tools(t.Context()); err != nil || len(v.Coprocs) != 1 || v.Coprocs[0].Name != "gfx1032" || v.Host.Coprocs != 1 {
+		t.Errorf("BOINC's tools see %+v, %v", v.Coprocs, err)
+	}
+
 	// Once it is not heard, which changes nothing.
 	silent := gpus.Report{OpenCL: gpus.Answer{Failure: "The driver hangs."}}
 	now.Store(&silent)

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/gpus"
+	"github.com/starling-grid/starling/agent/settings"
 )
 
 // detect asks the drivers; nothing is known where nobody can, or where no answer counts.
-func (a *Agent) detect(ctx context.Context) gpus.Report {
-	if a.cfg.Detect == nil || !gpus.Wanted(a.core.Settings) {
+func (a *Agent) detect(ctx context.Context, s settings.Settings) gpus.Report {
+	if a.cfg.Detect == nil || !gpus.Wanted(s) {
 		return gpus.Report{}
 	}
 	return a.cfg.Detect(ctx)
@@ -17,7 +18,7 @@ func (a *Agent) detect(ctx context.Context) gpus.Report {
 
 // knowDevices looks for the computer's coprocessors at the start.
 func (a *Agent) knowDevices(ctx context.Context) {
-	a.found = a.detect(ctx)
+	a.found = a.detect(ctx, a.core.Settings)
 	a.core.Coprocs = gpus.Join(a.core.Settings, a.found)
 	a.tellDevices()
 }
@@ -45,7 +46,9 @@ func (a *Agent) tellDevices() {
 // now. It returns what was found. What a driver offered before counts if it is not heard
 // this time. It may be called while Run runs.
 func (a *Agent) FindDevices(ctx context.Context) gpus.Report {
-	r := a.detect(ctx)
+	var s settings.Settings
+	_ = a.core.See(ctx, func() { s = a.core.Settings })
+	r := a.detect(ctx, s)
 	_ = a.core.Do(ctx, func() error { // one that ends needs no devices
 		before := a.core.Coprocs
 		a.found = r.After(a.found)

@@ -183,6 +183,11 @@ func scanBits(s *bxml.Scanner, to *uint64) {
 	*to, _ = strconv.ParseUint(strings.TrimSpace(s.Head(maxText)), 10, 64)
 }
 
+// CoprocsXML is the <coprocs> element; "" for none.
+func CoprocsXML(all []Coproc) string {
+	return text(func(w *bxml.Writer) { writeCoprocs(w, all) })
+}
+
 func writeCoprocs(w *bxml.Writer, all []Coproc) {
 	if len(all) == 0 {
 		return

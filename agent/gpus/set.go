@@ -222,6 +222,15 @@ func (s Set) Describe(k resource.Kind) (protocol.Coproc, bool) {
 	return c, true
 }
 
+// Coprocs are all kinds as Describe has them.
+func (s Set) Coprocs() (all []protocol.Coproc) {
+	for _, g := range s.Groups {
+		c, _ := s.Describe(g.Kind)
+		all = append(all, c)
+	}
+	return all
+}
+
 // OpenCLIndex is by which number an application finds a device with OpenCL; -1: it cannot.
 func (s Set) OpenCLIndex(k resource.Kind, number int) int {
 	if g := s.Of(k); g != nil {

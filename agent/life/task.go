@@ -89,7 +89,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	init.RscFPOpsEst, init.RscFPOpsBound = u.RscFpopsEst, u.RscFpopsBound
 	init.RscMemoryBound, init.RscDiskBound = int64(u.RscMemoryBound), int64(u.RscDiskBound)
 	init.ComputationDeadline = r.ReportDeadline
-	init.HostInfo, init.GlobalPreferences = l.Host.InnerXML(), l.Prefs.XML()
+	init.HostInfo, init.GlobalPreferences = l.Host.InnerXML()+protocol.CoprocsXML(l.Coprocs.Coprocs()), l.Prefs.XML()
 	init.NoPriorityChange = l.Settings.NoPriorityChange
 	t.Init = init
 	return t, nil
