@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -118,13 +119,13 @@ func (d Detector) run(ctx context.Context, library string) Answer {
 // parse finds the reply among what a driver may have printed.
 func parse(out []byte) (Answer, bool) {
 	lines := bytes.Split(out, []byte("\n"))
-	for i := len(lines) - 1; i >= 0; i-- {
+	for _, line := range slices.Backward(lines) {
 		var r struct {
 			Starling bool `json:"starling"`
 			Reply
 		}
-		at := bytes.Index(lines[i], []byte(opening))
-		if at >= 0 && json.Unmarshal(lines[i][at:], &r) == nil && r.Starling {
+		at := bytes.Index(line, []byte(opening))
+		if at >= 0 && json.Unmarshal(line[at:], &r) == nil && r.Starling {
 			return Answer{Reply: r.Reply}, true
 		}
 	}

@@ -33,7 +33,7 @@ func detect(how, library string) {
 		fmt.Printf("and ends no line {%s", line)
 		fmt.Println(`{"starling":false}`)
 	case "answers and crashes":
-		os.Stdout.Write(line)
+		fmt.Printf("%s", line)
 		os.Exit(139)
 	case "crashes":
 		fmt.Fprintln(os.Stderr, "panic in the driver\nmore")

@@ -227,7 +227,8 @@ func TestWhyThereIsNone(t *testing.T) {
 		{"no OpenCL", gpus.Report{OpenCL: missing, Cards: []gpus.Card{{Kind: resource.ATI, Module: "amdgpu"}}}, []string{"There is an AMD GPU", "there is no OpenCL", "mesa-opencl-icd"}},
 		{"no driver for OpenCL", gpus.Report{OpenCL: openCL(pocl), Cards: []gpus.Card{{Kind: resource.Intel, Module: "i915"}}}, []string{"There is an Intel GPU", "no OpenCL driver offers it", "intel-opencl-icd"}},
 		{
-			"no permission", gpus.Report{Cards: []gpus.Card{{Kind: resource.Intel, Module: "i915", Node: "/dev/dri/renderD128", Closed: "permission denied", Group: "render"}}},
+			"no permission",
+			gpus.Report{Cards: []gpus.Card{{Kind: resource.Intel, Module: "i915", Node: "/dev/dri/renderD128", Closed: "permission denied", Group: "render"}}},
 			[]string{"the agent cannot open /dev/dri/renderD128 (permission denied)", "sudo usermod -aG render"},
 		},
 	} {

@@ -71,6 +71,9 @@ const (
 	capabilityMinor     = 76
 )
 
+// maxText bounds the texts that are read, in bytes.
+const maxText = 256
+
 // Probe asks the driver. The error says why there is none, or what failed.
 func Probe() (Driver, error) {
 	var d Driver
@@ -120,8 +123,8 @@ func Probe() (Driver, error) {
 		if err := check("cuDeviceGet", device(&id, i)); err != nil {
 			return d, err
 		}
-		text, size := make([]byte, 256), uintptr(0)
-		if err := check("cuDeviceGetName", name(&text[0], int32(len(text)), id)); err != nil {
+		text, size := make([]byte, maxText), uintptr(0)
+		if err := check("cuDeviceGetName", name(&text[0], maxText, id)); err != nil {
 			return d, err
 		}
 		if err := check("cuDeviceTotalMem", memory(&size, id)); err != nil {
@@ -135,7 +138,7 @@ func Probe() (Driver, error) {
 			return int(v)
 		}
 		d.Devices = append(d.Devices, Device{
-			Name: line(text), Memory: int64(size), Major: of(capabilityMajor), Minor: of(capabilityMinor), //nolint:gosec // no memory is that large
+			Name: line(text), Memory: int64(size), Major: of(capabilityMajor), Minor: of(capabilityMinor),
 			ClockKHz: of(clockRate), Multiprocessors: of(multiprocessorCount),
 			PCI: fmt.Sprintf("%04x:%02x:%02x.0", of(pciDomain), of(pciBus), of(pciDevice)),
 		})
@@ -167,8 +170,8 @@ func driverVersion() (string, error) {
 		return "", err
 	}
 	defer shutdown()
-	text := make([]byte, 96)
-	if err := check("nvmlSystemGetDriverVersion", version(&text[0], uint32(len(text)))); err != nil {
+	text := make([]byte, maxText)
+	if err := check("nvmlSystemGetDriverVersion", version(&text[0], maxText)); err != nil {
 		return "", err
 	}
 	return line(text), nil

@@ -96,7 +96,7 @@ func (k *Kernel) Run(items int, out []byte, args ...uint64) error {
 		return errors.New("nothing to compute, or not the buffer's size")
 	}
 	for i, v := range args {
-		if err := k.arg(uint32(i+1), v); err != nil { //nolint:gosec // few
+		if err := k.arg(uint32(i+1), v); err != nil {
 			return err
 		}
 	}
