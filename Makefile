@@ -10,7 +10,7 @@ PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 .PHONY: help build packages demo test test-unprivileged model world kills bench words check lint fmt cross fuzz scenarios clean
 
 help:
-	@echo "make demo [N=8] [APP=wasm] [GPU=fake]  a project, its server and two agents compute N workunits"
+	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
 	@echo "make build       the programs, in bin/"
 	@echo "make packages    release files in dist/: .deb, .rpm, .tar.gz, .zip (VERSION=1.2.3)"
 	@echo "make test        install what the tests need and run them all"

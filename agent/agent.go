@@ -12,11 +12,12 @@
 //	usage  what was used, of CPUs, time and disk
 //	api    what people and their tools ask; view is what they are shown
 //
-// Here are the agent's making (agent.go, computer.go, host.go, proxy.go), its loop
+// Here are the agent's making (agent.go, computer.go, host.go, devices.go, proxy.go), its loop
 // (loop.go), the pass of the policies (pass.go) and the copies of the state (keep.go).
 package agent
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,6 +30,7 @@ import (
 	"github.com/starling-grid/starling/agent/api"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/rules"
@@ -54,6 +56,9 @@ type Config struct {
 	// Sensors are asked now and then whether the computer is in use and so on; nil
 	// means that nothing of the kind is known.
 	Sensors usage.Sensors
+	// Detect asks the drivers of coprocessors; nil means that only declared ones are
+	// known.
+	Detect func(context.Context) gpus.Report
 	// Confine keeps applications away from what is not theirs. The program must
 	// call sandbox.Main first of all.
 	Confine bool
@@ -85,7 +90,8 @@ type Agent struct {
 	logFlags *logflag.Switches
 	way      proxied // how projects are reached
 	kept     keeping
-	bounded  string // what the system bounds of each task
+	bounded  string      // what the system bounds of each task
+	found    gpus.Report // what the drivers said
 
 	suspended suspended
 
@@ -162,6 +168,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	if err := a.knowHost(); err != nil {
 		return err
 	}
+	a.knowDevices(c.Ctx)
 	primary, _ := hostinfo.Platform()
 	client := httpclient.New(httpclient.Logged(a.rules.Speaking(a.cfg.Transport), c.Log))
 	program := fmt.Sprintf("BOINC client (%s %d.%d.%d) (Starling %s)", primary,

@@ -2,14 +2,19 @@ package agent_test
 
 import (
 	"bytes"
+	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -75,6 +80,75 @@ func TestATaskOnACoprocessor(t *testing.T) {
 	if len(d.Snapshot.Coprocs) != 1 || resource.Size(1, []resource.Pool{d.Snapshot.Coprocs[0].Pool}) <= 1 {
 		t.Errorf("the computer has %+v", d.Snapshot.Coprocs)
 	}
+}
+
+// A device that a driver offers is told to projects in full, and its task to use it by
+// OpenCL. When the driver no longer offers it, the task waits and says why.
+func TestATaskOnAFoundDevice(t *testing.T) {
+	const program = "#!/bin/sh\ngrep gpu_ init_data.xml >&2\nsleep 1000\n"
+	rec := func(name string) answer { return recorded(t, "debian-7.20.5/plain/"+name+".response.http") }
+	reply := resigned(t, rec("002-scheduler"), program)
+	reply.body = bytes.Replace(reply.body, []byte("</app_version>"), []byte("<coproc><type>ATI</type><count>1</count></coproc><gpu_ram>1e9</gpu_ram></app_version>"), 1)
+	answers := withMaster(t, demoURL, reply)
+	answers["plain_1.00_x86_64-pc-linux-gnu"] = []answer{{code: 200, body: []byte(program)}}
+	answers["in_1"] = []answer{rec("003-download-in_1")}
+	w := newWorld(t, demoURL, answers, nil)
+	card := gpus.OpenCLDevice{Kind: "ATI", Index: 1, Facts: protocol.OpenCL{Name: "gfx1032", GlobalMem: 8e9, ComputeUnits: 14, ClockMHz: 2491, DeviceVersion: "OpenCL 2.1"}}
+	var found gpus.Report
+	found.OpenCL.Platforms = []gpus.Platform{{Version: "OpenCL 2.1 AMD", Devices: []gpus.OpenCLDevice{card}}}
+	var now atomic.Pointer[gpus.Report]
+	now.Store(&found)
+	w.detect = func(context.Context) gpus.Report { return *now.Load() }
+	w.start(t)
+	defer func() { w.stop() }()
+	await := func(what string) {
+		t.Helper()
+		deadline := time.Now().Add(time.Minute)
+		for {
+			s := w.after(t, 20*time.Millisecond)
+			if len(s.Tasks) == 1 && strings.Contains(s.Tasks[0].Why, what) {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("got %+v", s.Tasks)
+			}
+		}
+	}
+	await("Running")
+	if s := w.after(t, 0); len(s.Coprocs) != 1 || s.Coprocs[0] != "1 AMD GPU (gfx1032)" {
+		t.Errorf("status: %q", s.Coprocs)
+	}
+	asked := w.request(t, 0).Coprocs
+	if len(asked) != 1 || asked[0].Kind != "ATI" || asked[0].Name != "gfx1032" || asked[0].Memory != 8e9 || asked[0].OpenCL == nil || asked[0].OpenCL.PlatformVersion != "OpenCL 2.1 AMD" || math.Abs(asked[0].PeakFlops/(14*80*2491e6)-1) > 1e-6 {
+		t.Errorf("asked with %+v", asked)
+	}
+	init, err := os.ReadFile(filepath.Join(w.dir, "slots", "0", "init_data.xml"))
+	if err != nil || !bytes.Contains(init, []byte("<gpu_opencl_dev_index>1</gpu_opencl_dev_index>")) || !bytes.Contains(init, []byte("<gpu_device_num>0</gpu_device_num>")) {
+		t.Errorf("the task is told %v\n%s", err, init)
+	}
+
+	if !bytes.Contains(init, []byte("<coproc_ati>")) {
+		t.Errorf("the task is not told of the computer's devices:\n%s", init)
+	}
+	if v, err := w.a.Tools(t.Context()); err != nil || len(v.Coprocs) != 1 || v.Coprocs[0].Name != "gfx1032" || v.Host.Coprocs != 1 {
+		t.Errorf("BOINC's tools see %+v, %v", v.Coprocs, err)
+	}
+
+	// Once it is not heard, which changes nothing.
+	silent := gpus.Report{OpenCL: gpus.Answer{Failure: "The driver hangs."}}
+	now.Store(&silent)
+	if got := w.a.FindDevices(t.Context()); got.OpenCL.Failure == "" {
+		t.Errorf("got %+v", got)
+	}
+	if s := w.after(t, 0); len(s.Coprocs) != 1 || !strings.Contains(s.Tasks[0].Why, "Running") {
+		t.Errorf("a driver that hangs took the device away: %q, %+v", s.Coprocs, s.Tasks)
+	}
+	now.Store(new(gpus.Report))
+	w.a.FindDevices(t.Context())
+	await("It needs 1 AMD GPU with 953 MB. This computer had 1 AMD GPU (gfx1032) until ")
+	now.Store(&found)
+	w.a.FindDevices(t.Context())
+	await("Running")
 }
 
 // Without the device, a task that needs it waits and says so.

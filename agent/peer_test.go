@@ -18,6 +18,7 @@ import (
 
 	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -170,6 +171,8 @@ type world struct {
 	a    *agent.Agent
 	// transport carries requests in place of the peer, if it is not nil.
 	transport http.RoundTripper
+	// detect finds coprocessors, if it is not nil.
+	detect func(context.Context) gpus.Report
 }
 
 const (
@@ -239,7 +242,7 @@ func (w *world) start(t *testing.T) {
 	if transport == nil {
 		transport = w.peer
 	}
-	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Transport: transport, Version: "test"})
+	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Transport: transport, Version: "test", Detect: w.detect})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -219,7 +219,7 @@ func (p *pass) run() {
 		return p.plan.Results[i].Code == ""
 	})
 	s := jobsched.Snapshot{
-		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, OnFrac: p.OnFrac, Slice: p.Slice, Jobs: jobs, Limits: p.Limits,
+		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, OnFrac: p.OnFrac, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
 		Stopped: p.Compute.Why, StoppedUntil: p.Compute.Until,
 	}
 	for _, c := range p.Coprocs {

@@ -17,20 +17,21 @@ type Snapshot struct {
 	Elapsed time.Duration `json:"elapsed"` // since the pass before, by a clock that does not jump
 	Version string        `json:"version,omitempty"`
 
-	CPUs     int              `json:"cpus"`               // that may be used
-	AllCPUs  int              `json:"all_cpus,omitempty"` // that there are
-	Coprocs  []Pool           `json:"coprocs,omitempty"`  // that tasks may use
-	Memory   int64            `json:"memory,omitempty"`   // bytes that tasks may use; 0: no limit
-	OnFrac   float64          `json:"on_frac,omitempty"`  // part of the time that the computer computes; 0 means 1
-	Low      time.Duration    `json:"low"`                // low-water mark of queued work
-	High     time.Duration    `json:"high"`               // high-water mark
-	Slice    time.Duration    `json:"slice"`              // switch interval
-	Eager    bool             `json:"eager,omitempty"`    // results are reported as soon as they are ready
-	Compute  prefs.Permission `json:"compute,omitzero"`   // may tasks run?
-	Network  prefs.Permission `json:"network,omitzero"`   // may servers be contacted?
-	Limits   []jobsched.Limit `json:"limits,omitempty"`   // on tasks that run at once
-	Projects []Project        `json:"projects"`
-	Results  []Result         `json:"results,omitempty"`
+	CPUs     int               `json:"cpus"`               // that may be used
+	AllCPUs  int               `json:"all_cpus,omitempty"` // that there are
+	Coprocs  []Pool            `json:"coprocs,omitempty"`  // that tasks may use
+	Absent   []resource.Absent `json:"absent,omitempty"`   // kinds of coprocessors that tasks may use none of
+	Memory   int64             `json:"memory,omitempty"`   // bytes that tasks may use; 0: no limit
+	OnFrac   float64           `json:"on_frac,omitempty"`  // part of the time that the computer computes; 0 means 1
+	Low      time.Duration     `json:"low"`                // low-water mark of queued work
+	High     time.Duration     `json:"high"`               // high-water mark
+	Slice    time.Duration     `json:"slice"`              // switch interval
+	Eager    bool              `json:"eager,omitempty"`    // results are reported as soon as they are ready
+	Compute  prefs.Permission  `json:"compute,omitzero"`   // may tasks run?
+	Network  prefs.Permission  `json:"network,omitzero"`   // may servers be contacted?
+	Limits   []jobsched.Limit  `json:"limits,omitempty"`   // on tasks that run at once
+	Projects []Project         `json:"projects"`
+	Results  []Result          `json:"results,omitempty"`
 }
 
 // A Pool is the coprocessors of one kind.

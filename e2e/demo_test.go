@@ -8,11 +8,17 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// TestDemo runs what "make demo" runs, in small: on the CPUs, and on declared coprocessors.
+// TestDemo runs what "make demo" runs, in small: on the CPUs, on declared coprocessors, and
+// by OpenCL.
 func TestDemo(t *testing.T) {
-	for _, gpu := range []string{"", "fake"} {
+	for _, gpu := range []string{"", "fake", "pocl"} {
 		t.Run("gpu="+gpu, func(t *testing.T) {
 			t.Parallel()
+			if gpu == "pocl" {
+				pocl(t)
+				demonstrate(t, []string{"1 of 1 workunits done", "collatz_1_0", "collatz_1_1", "longest 8400511 with 685 steps", "Credit granted: 0.0"}, "-gpu", gpu)
+				return
+			}
 			demo(t, "-gpu", gpu)
 		})
 	}
@@ -20,14 +26,20 @@ func TestDemo(t *testing.T) {
 
 func demo(t *testing.T, args ...string) {
 	t.Helper()
+	demonstrate(t, []string{
+		"1 of 1 workunits done", "lucas_lehmer_44497_0", "lucas_lehmer_44497_1", "Mersenne primes found: 2^44497−1", "Credit granted: 0.0",
+	}, args...)
+}
+
+// demonstrate runs the demo and looks for texts in what it prints.
+func demonstrate(t *testing.T, want []string, args ...string) {
+	t.Helper()
 	args = append([]string{"-bin", string(bin), "-dir", filepath.Join(t.TempDir(), "demo"), "-n", "1"}, args...)
 	out, err := bin.Run(patience(t), nil, testhost.Demo, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{
-		"1 of 1 workunits done", "lucas_lehmer_44497_0", "lucas_lehmer_44497_1", "Mersenne primes found: 2^44497−1", "Credit granted: 0.0",
-	} {
+	for _, want := range want {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in what it printed:\n%s", want, out)
 		}

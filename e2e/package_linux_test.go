@@ -106,6 +106,17 @@ func TestArchiveAndRPM(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	for place, program := range map[string]string{"the archive's": filepath.Join(dir, archive, "starling"), "a link's": filepath.Join(dir, "link")} {
+		if place == "a link's" {
+			if err := os.Symlink(filepath.Join(dir, archive, "starling"), program); err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, _ := exec.CommandContext(ctx, program, "--data", filepath.Join(dir, "data"), "doctor").CombinedOutput()
+		if !strings.Contains(string(out), "coprocessors") || strings.Contains(string(out), "is not installed") {
+			t.Errorf("%s program does not find starling-detect: %s", place, out)
+		}
+	}
 	if got := output(filepath.Join(dir, archive, "starling"), "reference", "starling.toml"); !strings.Contains(got, "releases/latest") {
 		t.Errorf("the archive's program does not ask for newer versions: %s", got)
 	}
@@ -115,7 +126,7 @@ func TestArchiveAndRPM(t *testing.T) {
 		t.Errorf("the package says it is %q", got)
 	}
 	files := output("rpm", "-qpl", rpm)
-	for _, want := range []string{"/usr/bin/starling\n", unitFile, "/usr/share/man/man1/starling-task-suspend.1.gz", "/usr/share/zsh/site-functions/_starling", "/usr/share/starling/prefs.toml"} {
+	for _, want := range []string{"/usr/bin/starling\n", "/usr/libexec/starling/starling-detect\n", unitFile, "/usr/share/man/man1/starling-task-suspend.1.gz", "/usr/share/zsh/site-functions/_starling", "/usr/share/starling/prefs.toml"} {
 		if !strings.Contains(files, want) {
 			t.Errorf("no %s in %s", want, files)
 		}
@@ -283,6 +294,12 @@ func TestDebianPackage(t *testing.T) {
 	s.run("dpkg", "--install", upgraded)
 	if b, err := os.ReadFile(s.root + unitFile); err != nil || string(b) != installer.Packaged.Unit() {
 		t.Errorf("the unit is %q, %v", b, err)
+	}
+	if out, err := s.try("", "/usr/libexec/starling/starling-detect", "opencl"); err != nil || !strings.Contains(out, `"starling":true`) {
+		t.Errorf("starling-detect: %s, %v", out, err)
+	}
+	if out, err := s.try("", "id", "-nG", "starling"); err != nil || !strings.Contains(out, "video") {
+		t.Errorf("the service's user may not use GPUs: it is in %s, %v", out, err)
 	}
 	for _, file := range []string{"/usr/share/man/man1/starling-attach.1.gz", "/usr/share/man/man5/prefs.toml.5.gz", "/usr/share/applications/starling.desktop", "/usr/share/bash-completion/completions/starling", systemData + "/prefs.toml"} {
 		if _, err := os.Stat(s.root + file); err != nil {

@@ -89,7 +89,8 @@ func (s sandboxed) start(cmd *exec.Cmd, t Task) error {
 	}
 	p.Read = append(append(p.Read, e.sandboxed.Read...), filepath.Clean(t.ProjectDir))
 	p.Write = append(append(p.Write, e.sandboxed.Write...), cmd.Dir)
-	p.Read = append(p.Read, t.runner().Reads()...)
+	p.Read = append(append(p.Read, t.runner().Reads()...), t.Reads...)
+	p.Devices, p.List = t.Devices, t.Lists
 	return sandbox.Start(cmd, p)
 }
 

@@ -41,6 +41,9 @@ type Task struct {
 	Args       []string // see SplitCommandLine
 	Files      []File   // inputs, outputs and the app version's files
 	FLOPS      float64  // that the app version is expected to do a second; with Init.RscFPOpsBound it limits the elapsed time; 0: no such limit
+	// What it may open in its sandbox beyond what every application may: files of
+	// devices, files and folders to read, and folders of which it may see the names.
+	Devices, Reads, Lists []string
 	// Init is what the application is told. Start sets its paths, slot,
 	// process and channels, and raises its times to those of the last
 	// checkpoint in the slot; in a new slot they become 0.

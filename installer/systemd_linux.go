@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +24,7 @@ func (s Service) Do(v Verb) (string, error) {
 	if s.PerUser && err != nil {
 		return "", err
 	}
-	return systemd{Service: s, root: "/", config: config, run: command, account: account}.do(v)
+	return systemd{Service: s, root: "/", config: config, run: command, account: account, group: group}.do(v)
 }
 
 // Installed reports whether there is a service for the whole computer.
@@ -40,6 +41,7 @@ type systemd struct {
 	config  string // the user's folder for settings
 	run     func(name string, args ...string) (string, error)
 	account func(name string) (uid, gid int, err error)
+	group   func(name string) bool // there is one of that name
 }
 
 func command(name string, args ...string) (string, error) {
@@ -106,7 +108,7 @@ func (s systemd) install() (string, error) {
 	if !s.PerUser {
 		for _, dir := range []string{"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"} {
 			if strings.HasPrefix(s.Executable, dir) {
-				return "", fmt.Errorf("the service has no access to %s; run sudo install %s /usr/local/bin/ first, and use that copy", dir, s.Executable)
+				return "", fmt.Errorf("the service has no access to %s; run sudo install %s %s /usr/local/bin/ first, and use that copy", dir, s.Executable, filepath.Join(filepath.Dir(s.Executable), "starling-detect"))
 			}
 			if strings.HasPrefix(s.DataDir+"/", dir) {
 				return "", fmt.Errorf("the service has no access to %s; choose another --data, or use --user for a service that runs as you", dir)
@@ -136,7 +138,8 @@ func (s systemd) install() (string, error) {
 	return told, nil
 }
 
-// makeData makes the service's user and data directory.
+// makeData makes the service's user, who is in the groups that may use GPUs, and the
+// data directory.
 func (s systemd) makeData() error {
 	uid, gid, err := s.account(Name)
 	if errors.As(err, new(user.UnknownUserError)) {
@@ -147,6 +150,11 @@ func (s systemd) makeData() error {
 	}
 	if err != nil {
 		return err
+	}
+	if groups := slices.DeleteFunc([]string{"render", "video"}, func(name string) bool { return !s.group(name) }); len(groups) > 0 {
+		if _, err := s.run("usermod", "-aG", strings.Join(groups, ","), Name); err != nil {
+			return err
+		}
 	}
 	dir := filepath.Join(s.root, s.DataDir)
 	if err := os.MkdirAll(dir, 0o750); err != nil {
@@ -168,6 +176,11 @@ func account(name string) (uid, gid int, err error) {
 		gid, err = strconv.Atoi(u.Gid)
 	}
 	return uid, gid, err
+}
+
+func group(name string) bool {
+	_, err := user.LookupGroup(name)
+	return err == nil
 }
 
 func (s systemd) uninstall() (string, error) {

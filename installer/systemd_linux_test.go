@@ -40,6 +40,7 @@ func (c *scratch) service(perUser bool) systemd {
 	return systemd{
 		Service: Service{Executable: "/usr/local/bin/starling", DataDir: "/var/lib/starling", PerUser: perUser},
 		root:    c.root, config: filepath.Join(c.root, "config"), run: c.run, account: c.account,
+		group: func(name string) bool { return name == "render" },
 	}
 }
 
@@ -51,6 +52,7 @@ func TestInstallAndUninstall(t *testing.T) {
 	}{
 		{false, "etc/systemd/system/starling.service", []string{
 			"useradd --system --user-group --home-dir /var/lib/starling --no-create-home --shell /usr/sbin/nologin starling",
+			"usermod -aG render starling",
 			"systemctl daemon-reload", "systemctl enable --now starling", "systemctl restart starling", "systemctl is-active starling",
 			"systemctl disable --now starling", "systemctl daemon-reload",
 		}},
@@ -96,7 +98,7 @@ func TestInstallRefuses(t *testing.T) {
 	host := &scratch{root: t.TempDir()}
 	s := host.service(false)
 	s.Executable = "/home/ada/starling"
-	if _, err := s.do(Install); err == nil || !strings.Contains(err.Error(), "sudo install /home/ada/starling /usr/local/bin/") {
+	if _, err := s.do(Install); err == nil || !strings.Contains(err.Error(), "sudo install /home/ada/starling /home/ada/starling-detect /usr/local/bin/") {
 		t.Errorf("a program where the service cannot see it: %v", err)
 	}
 	s = host.service(false)
@@ -163,6 +165,7 @@ func TestUnitKeepsApplicationsIn(t *testing.T) {
 	for _, want := range []string{
 		"User=starling", "ExecStart=/usr/bin/starling run --data /var/lib/starling", "StateDirectory=starling", "Restart=on-failure",
 		"NoNewPrivileges=yes", "ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes", "CapabilityBoundingSet=",
+		"DevicePolicy=closed", "DeviceAllow=char-drm rw", "DeviceAllow=char-kfd rw", "DeviceAllow=char-nvidia* rw",
 	} {
 		if !slices.Contains(strings.Split(unit, "\n"), want) {
 			t.Errorf("no line %q in\n%s", want, unit)

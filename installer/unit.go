@@ -14,7 +14,8 @@ const stateRoot = "/var/lib"
 // after that. What is shut off is what no application of a project has business
 // with. System calls are not filtered and memory may become code: the programs are
 // other people's, and some compile while they run. Devices stay visible, since
-// the age of the last input at a terminal tells whether the computer is in use.
+// the age of the last input at a terminal tells whether the computer is in use; of them
+// GPUs alone can be opened, by their drivers' names in /proc/devices.
 // The control group is the agent's, which gives each application its part of it.
 // Others may pass through the data directory, to the control socket, where they are
 // told whether they may control it; all else in it is closed to them.
@@ -53,6 +54,9 @@ func (s Service) Unit() string {
 		"ProtectHome=yes",
 		"PrivateTmp=yes",
 		"DevicePolicy=closed",
+		"DeviceAllow=char-drm rw",
+		"DeviceAllow=char-kfd rw",
+		"DeviceAllow=char-nvidia* rw",
 		"ProtectClock=yes",
 		"ProtectHostname=yes",
 		"ProtectKernelLogs=yes",

@@ -67,7 +67,7 @@ func (c *chooser) barred(i int) Reason {
 // barredOn tells why a job cannot run on a coprocessor whatever else does.
 func (c *chooser) barredOn(j Job) Reason {
 	if b, _ := c.free.Lacks(j.Usage, nil); b == resource.Missing {
-		return Reason{Code: GPUMissing, Text: missing(j.Usage, resource.Find(c.pools, j.Kind()))}
+		return Reason{Code: GPUMissing, Text: missing(j.Usage, resource.Find(c.pools, j.Kind()), c.Absent)}
 	}
 	for _, p := range c.Coprocs {
 		if p.Kind == j.Kind() && p.Stopped != "" {

@@ -121,6 +121,23 @@ func TestCoprocessorsThatMayNotBeUsed(t *testing.T) {
 	}
 }
 
+// What keeps a kind from being there is told where nobody knows of a device of it.
+func TestWhyThereIsNoDevice(t *testing.T) {
+	absent := []resource.Absent{{Kind: resource.ATI, Why: "Not this."}, {Kind: resource.NVIDIA, Why: "Its driver is missing."}}
+	for devices, want := range map[int]string{
+		0: "It needs 1 NVIDIA GPU. Its driver is missing.",
+		1: "It needs 2 NVIDIA GPUs. The only one here is not suitable, or may not be used by its project.",
+	} {
+		s := jobsched.Snapshot{Now: now, CPUs: 2, Slice: slice, Projects: []jobsched.Project{{}}, Absent: absent, Jobs: []jobsched.Job{gpu(float64(1+devices), 0, jobsched.Job{ID: "a"})}}
+		if devices > 0 {
+			s.Coprocs = gpus(devices)
+		}
+		if got, _ := jobsched.Choose(s); got[0].Code != jobsched.GPUMissing || got[0].Text != want {
+			t.Errorf("%d devices: got %+v, want %q", devices, got[0], want)
+		}
+	}
+}
+
 // A job of half a device takes half of its time, and one of two begins when both are free.
 func TestLaxityOfDevices(t *testing.T) {
 	two := jobsched.Processors{Kind: resource.NVIDIA, Now: now, Count: 2}

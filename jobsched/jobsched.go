@@ -20,11 +20,12 @@ import (
 // A Snapshot is all that the decision looks at.
 type Snapshot struct {
 	Now      time.Time
-	CPUs     int           // that may be used
-	Memory   int64         // bytes that the jobs may use; 0: no limit
-	Slice    time.Duration // switch interval: how long a result runs before another project's may take its CPU
-	OnFrac   float64       // part of the time that the computer computes; 0 means 1
-	Coprocs  []Pool        // that tasks may use
+	CPUs     int               // that may be used
+	Memory   int64             // bytes that the jobs may use; 0: no limit
+	Slice    time.Duration     // switch interval: how long a result runs before another project's may take its CPU
+	OnFrac   float64           // part of the time that the computer computes; 0 means 1
+	Coprocs  []Pool            // that tasks may use
+	Absent   []resource.Absent // kinds of coprocessors that tasks may use none of, and why
 	Limits   []Limit
 	Projects []Project
 	Jobs     []Job

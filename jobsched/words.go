@@ -62,14 +62,19 @@ func busy(n int, kind string) string {
 	return fmt.Sprintf("All %d available %ss are", n, kind)
 }
 
-// missing says what a task needs that the computer does not have.
-func missing(u resource.Usage, pool resource.Pool) string {
+// missing says what a task needs that the computer does not have, and why if that is known.
+func missing(u resource.Usage, pool resource.Pool, absent []resource.Absent) string {
 	needs := "It needs " + words.Count(max(1, int(u.Devices())), u.Kind().String())
 	if u.Coproc.Memory > 0 {
 		needs += fmt.Sprintf(" with %d MB", u.Coproc.Memory>>20)
 	}
 	switch n := len(pool.Devices); n {
 	case 0:
+		for _, a := range absent {
+			if a.Kind == pool.Kind {
+				return needs + ". " + a.Why
+			}
+		}
 		return needs + ". This computer has none that tasks may use."
 	case 1:
 		return needs + ". The only one here is not suitable, or may not be used by its project."

@@ -32,6 +32,7 @@ type Coproc struct {
 // An OpenCL is what OpenCL says of a device.
 type OpenCL struct {
 	Name, Vendor    string
+	VendorID        int
 	PlatformVersion string // "OpenCL 3.0 CUDA 12.4.131"
 	DeviceVersion   string
 	DriverVersion   string
@@ -39,12 +40,20 @@ type OpenCL struct {
 	LocalMem        float64
 	ComputeUnits    int
 	ClockMHz        int
-	DoubleFP        uint64 // capabilities, as a bit field; 0: none
-	Major, Minor    int    // compute capability, on NVIDIA's devices
+	HalfFP          uint64 // capabilities, as bit fields; 0: none
+	SingleFP        uint64
+	DoubleFP        uint64
+	LittleEndian    bool
+	Execution       uint64 // capabilities: bit 0 kernels, bit 1 native ones
+	Extensions      string
+	Major, Minor    int // compute capability, on NVIDIA's devices
 }
 
 // maxCoprocs is how many kinds of coprocessors are read.
 const maxCoprocs = 16
+
+// maxExtensions bounds the list of extensions of a device, in bytes.
+const maxExtensions = 1200
 
 // elements are those that describe the kinds with names of their own.
 var elements = map[string]string{
@@ -132,6 +141,18 @@ func scanOpenCL(s *bxml.Scanner) *OpenCL {
 			o.Name = s.Line(maxText)
 		case "vendor":
 			o.Vendor = s.Line(maxText)
+		case "vendor_id":
+			scanInt(s, &o.VendorID)
+		case "half_fp_config":
+			scanBits(s, &o.HalfFP)
+		case "single_fp_config":
+			scanBits(s, &o.SingleFP)
+		case "endian_little":
+			o.LittleEndian = s.Flag()
+		case "execution_capabilities":
+			scanBits(s, &o.Execution)
+		case "extensions":
+			o.Extensions = s.Line(maxExtensions)
 		case "opencl_platform_version":
 			o.PlatformVersion = s.Line(maxText)
 		case "opencl_device_version":
@@ -147,7 +168,7 @@ func scanOpenCL(s *bxml.Scanner) *OpenCL {
 		case "max_clock_frequency":
 			scanInt(s, &o.ClockMHz)
 		case "double_fp_config":
-			o.DoubleFP, _ = strconv.ParseUint(strings.TrimSpace(s.Head(maxText)), 10, 64)
+			scanBits(s, &o.DoubleFP)
 		case "nv_compute_capability_major":
 			scanInt(s, &o.Major)
 		case "nv_compute_capability_minor":
@@ -155,6 +176,16 @@ func scanOpenCL(s *bxml.Scanner) *OpenCL {
 		}
 	}
 	return &o
+}
+
+// scanBits reads a bit field; what is none is 0.
+func scanBits(s *bxml.Scanner, to *uint64) {
+	*to, _ = strconv.ParseUint(strings.TrimSpace(s.Head(maxText)), 10, 64)
+}
+
+// CoprocsXML is the <coprocs> element; "" for none.
+func CoprocsXML(all []Coproc) string {
+	return text(func(w *bxml.Writer) { writeCoprocs(w, all) })
 }
 
 func writeCoprocs(w *bxml.Writer, all []Coproc) {
@@ -217,8 +248,15 @@ func (o *OpenCL) write(w *bxml.Writer) {
 	w.Open("coproc_opencl")
 	w.Text("name", o.Name)
 	w.Text("vendor", o.Vendor)
+	w.Int("vendor_id", int64(o.VendorID))
 	w.Bool("available", true)
-	w.Text("double_fp_config", strconv.FormatUint(o.DoubleFP, 10))
+	bits := func(name string, v uint64) { w.Text(name, strconv.FormatUint(v, 10)) }
+	bits("half_fp_config", o.HalfFP)
+	bits("single_fp_config", o.SingleFP)
+	bits("double_fp_config", o.DoubleFP)
+	w.Bool("endian_little", o.LittleEndian)
+	bits("execution_capabilities", o.Execution)
+	w.Text("extensions", o.Extensions)
 	w.Int("global_mem_size", int64(o.GlobalMem))
 	w.Int("local_mem_size", int64(o.LocalMem))
 	w.Int("max_clock_frequency", int64(o.ClockMHz))

@@ -33,7 +33,13 @@ const coprocs = `<scheduler_request>
    <coproc_opencl>
       <name>NVIDIA GeForce RTX 3060</name>
       <vendor>NVIDIA Corporation</vendor>
+      <vendor_id>4318</vendor_id>
       <available>1</available>
+      <half_fp_config>0</half_fp_config>
+      <single_fp_config>191</single_fp_config>
+      <endian_little>1</endian_little>
+      <execution_capabilities>1</execution_capabilities>
+      <extensions>cl_khr_fp64 cl_nv_device_attribute_query</extensions>
       <double_fp_config>63</double_fp_config>
       <global_mem_size>12600000000</global_mem_size>
       <max_clock_frequency>1777</max_clock_frequency>
@@ -70,7 +76,8 @@ func TestCoprocessorsOfARequest(t *testing.T) {
 			OpenCL: &protocol.OpenCL{
 				Name: "NVIDIA GeForce RTX 3060", Vendor: "NVIDIA Corporation", PlatformVersion: "OpenCL 3.0 CUDA 12.4.131",
 				DeviceVersion: "OpenCL 3.0 CUDA", DriverVersion: "550.90.07", GlobalMem: 12.6e9, ComputeUnits: 28, ClockMHz: 1777,
-				DoubleFP: 63, Major: 8, Minor: 6,
+				DoubleFP: 63, Major: 8, Minor: 6, VendorID: 4318, SingleFP: 191, LittleEndian: true, Execution: 1,
+				Extensions: "cl_khr_fp64 cl_nv_device_attribute_query",
 			},
 		},
 		{Kind: "miner_asic", Count: 3, PeakFlops: 1e9},

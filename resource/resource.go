@@ -82,6 +82,12 @@ func Size(cpus int, pools []Pool) float64 {
 	return n
 }
 
+// An Absent kind is one of which tasks may use no device, although they might want to.
+type Absent struct {
+	Kind Kind   `json:"kind"`
+	Why  string `json:"why"` // sentences, and what to do
+}
+
 // A Usage is what a task uses while it runs.
 type Usage struct {
 	CPUs   float64 `json:"cpus,omitempty"`   // 0 means 1, and none beside coprocessors

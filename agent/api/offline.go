@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/rules"
 	"github.com/starling-grid/starling/agent/settings"
@@ -36,6 +37,7 @@ func offline(dataDir, version string) (*view.Facts, error) {
 	f.Accounts = accounts.InForce
 	s, wrong, err := settings.InForce(dir, now)
 	f.Settings, faults = s, errors.Join(faults, wrong, err)
+	f.Coprocs = gpus.Join(s, gpus.Report{}) // the drivers are not asked
 
 	f.DB, err = state.OpenReadOnly(filepath.Join(dir, core.StateFile))
 	if errors.Is(err, os.ErrNotExist) {

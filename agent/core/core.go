@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/boincapi/wasmhost"
@@ -51,8 +52,9 @@ type Core struct {
 	Faults         error                       // of these files
 	SettingsFaults error                       // of those, starling.toml's
 
-	Host protocol.HostInfo // the computer
-	Last decide.Decision   // the last pass
+	Host    protocol.HostInfo // the computer
+	Coprocs gpus.Set          // its coprocessors that tasks may use
+	Last    decide.Decision   // the last pass
 	// SaveAgain is until when nothing is started, since the state could not be saved.
 	SaveAgain time.Time
 

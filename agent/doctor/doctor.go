@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor/sandbox"
@@ -44,8 +45,8 @@ type Finding struct {
 const leastDisk = 200e6
 
 // Examine looks at an agent's data directory, this computer and the projects'
-// servers. It changes nothing.
-func Examine(ctx context.Context, dataDir string) []Finding {
+// servers. It changes nothing. What detect finds are the computer's coprocessors.
+func Examine(ctx context.Context, dataDir string, detect func(context.Context) gpus.Report) []Finding {
 	all := []Finding{data(dataDir), disk(dataDir), memory(dataDir)}
 	s, wrong, err := settings.InForce(dataDir, time.Now())
 	all = append(all, text("settings", errors.Join(wrong, err)))
@@ -58,6 +59,9 @@ func Examine(ctx context.Context, dataDir string) []Finding {
 	status, err := control.NewClient(dataDir).Status(ctx)
 	running := err == nil
 	all = append(all, agentRuns(err), port(ctx, s.GUIRPCPort, running), tools(dataDir, s.GUIRPCPort), box(s.Sandbox), idle())
+	if gpus.Wanted(s) {
+		all = append(all, devices(s, detect(ctx))...)
+	}
 	if running {
 		all = append(all, groups(status.Bounded))
 		for _, x := range status.NoEffect {

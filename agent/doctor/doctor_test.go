@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/state"
@@ -118,12 +120,15 @@ func TestHowTasksAreConfined(t *testing.T) {
 	}
 }
 
+// none finds no coprocessors.
+func none(context.Context) gpus.Report { return gpus.Report{} }
+
 func TestExamine(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, settings.File), []byte("gui_rpc_port = 0\nloglevel = \"info\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := Examine(t.Context(), dir)
+	all := Examine(t.Context(), dir, none)
 	if f := of(t, all, "settings"); f.Grade != Wrong || !strings.Contains(f.Text, "starling.toml:2") {
 		t.Errorf("%+v", f)
 	}
@@ -134,7 +139,7 @@ func TestExamine(t *testing.T) {
 	if err != nil || len(entries) != 1 {
 		t.Errorf("something was left behind: %v, %v", entries, err)
 	}
-	if f := of(t, Examine(t.Context(), filepath.Join(dir, settings.File)), "data directory"); f.Grade != Wrong {
+	if f := of(t, Examine(t.Context(), filepath.Join(dir, settings.File), none), "data directory"); f.Grade != Wrong {
 		t.Errorf("a file for a folder: %+v", f)
 	}
 }
@@ -150,7 +155,7 @@ func TestADamagedStateIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	find := func() Finding {
-		for _, f := range Examine(t.Context(), dir) {
+		for _, f := range Examine(t.Context(), dir, none) {
 			if f.Check == "state" {
 				return f
 			}

@@ -141,7 +141,7 @@ func taskID(r state.Result) string { return protocol.EscapeURL(r.Project) + "/" 
 // Account has the ledger note what has run.
 func (l *Life) Account(now time.Time) {
 	var runs []usage.Run
-	pools := l.Settings.Pools(l.Host.Fpops)
+	pools := l.Coprocs.Pools(l.Host.Fpops)
 	for _, run := range l.running {
 		if run.paused {
 			continue

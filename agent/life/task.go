@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -76,7 +77,11 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	init.CheckpointPeriod = l.Prefs.CheckpointPeriod()
 	init.NCPUs = max(cmp.Or(app.AvgNCPUs, v.AvgNCPUs), 1)
 	if use := view.Usage(v, l.Accounts[r.Project]); len(on) > 0 {
+		kind := resource.Kind(v.Coproc)
 		init.GPUType, init.GPUDeviceNum, init.GPUUsage, init.NCPUs = v.Coproc, on[0], use.Devices(), use.CPUs
+		init.GPUOpenCLDevIndex = l.Coprocs.OpenCLIndex(kind, on[0])
+		access := l.Coprocs.Access(kind)
+		t.Devices, t.Reads, t.Lists = access.Devices, access.Read, access.List
 		for _, n := range on {
 			t.Args = append(t.Args, "--device", strconv.Itoa(n))
 		}
@@ -84,7 +89,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	init.RscFPOpsEst, init.RscFPOpsBound = u.RscFpopsEst, u.RscFpopsBound
 	init.RscMemoryBound, init.RscDiskBound = int64(u.RscMemoryBound), int64(u.RscDiskBound)
 	init.ComputationDeadline = r.ReportDeadline
-	init.HostInfo, init.GlobalPreferences = l.Host.InnerXML(), l.Prefs.XML()
+	init.HostInfo, init.GlobalPreferences = l.Host.InnerXML()+protocol.CoprocsXML(l.Coprocs.Coprocs()), l.Prefs.XML()
 	init.NoPriorityChange = l.Settings.NoPriorityChange
 	t.Init = init
 	return t, nil

@@ -10,18 +10,14 @@ import (
 // A Coproc is a kind of coprocessor that the volunteer declares.
 type Coproc struct {
 	Type      string  `toml:"type" about:"the name that projects know it by"`
-	Count     int     `toml:"count" unit:"devices" about:"how many there are"`
-	PeakFlops float64 `toml:"peak_flops" unit:"operations per second" about:"peak speed of one; 0: ten times that of one CPU"`
+	Count     int     `toml:"count" unit:"devices" about:"how many there are; with opencl, 0: all that OpenCL finds"`
+	PeakFlops float64 `toml:"peak_flops" unit:"operations per second" about:"peak speed of one; 0: as its driver says, or else ten times that of one CPU"`
 	Devices   []int   `toml:"device_nums" about:"their numbers, by which applications are told which one to use; not set: 0, 1, 2 …"`
+	OpenCL    string  `toml:"opencl" about:"the devices in whose name by OpenCL this text occurs, whatever they are, such as pthread for PoCL, which computes on CPUs; empty: the agent need not find them"`
 }
 
 // maxCoprocs is how many kinds are told apart.
 const maxCoprocs = 7
-
-// unknownWeight is how many CPUs a device of unknown speed counts for.
-//
-// Source: BOINC client/client_types.cpp, APP_VERSION::parse, for versions without flops.
-const unknownWeight = 10
 
 func (s Settings) checkCoprocs(lines faults) (errs []error) {
 	if len(s.Coprocs) > maxCoprocs {
@@ -39,7 +35,10 @@ func (s Settings) checkCoprocs(lines faults) (errs []error) {
 			errs = append(errs, lines.Errorf(key+"type", "it is declared twice; write count = 2 for two devices"))
 		}
 		seen[c.Type] = true
-		if c.Count < 1 || c.Count > 64 {
+		if c.OpenCL != "" && len(c.Devices) > 0 {
+			errs = append(errs, lines.Errorf(key+"device_nums", "devices that OpenCL finds are numbered 0, 1, 2 …; remove the line"))
+		}
+		if c.Count == 0 && c.OpenCL == "" || c.Count < 0 || c.Count > 64 {
 			errs = append(errs, lines.Errorf(key+"count", "%d is not between 1 and 64", c.Count))
 		}
 		if !(c.PeakFlops >= 0 && c.PeakFlops <= 1e18) {
@@ -57,25 +56,17 @@ func (s Settings) checkCoprocs(lines faults) (errs []error) {
 	return errs
 }
 
-// Pools are the coprocessors that tasks may use, on a computer of which one CPU does so
-// many operations a second.
-func (s Settings) Pools(cpu float64) []resource.Pool {
-	pools := make([]resource.Pool, 0, len(s.Coprocs))
-	for _, c := range s.Coprocs {
-		p := resource.Pool{Kind: resource.Kind(c.Type), Weight: unknownWeight}
-		if c.PeakFlops > 0 && cpu > 0 {
-			p.Weight = c.PeakFlops / cpu
-		}
-		for i := range c.Count {
-			d := resource.Device{Number: i}
-			if i < len(c.Devices) {
-				d.Number = c.Devices[i]
-			}
-			p.Devices = append(p.Devices, d)
-		}
-		pools = append(pools, p)
-	}
-	return pools
+// An IgnoreGPU keeps all tasks off some of the GPUs that the agent finds.
+type IgnoreGPU struct {
+	Type    string `toml:"type" about:"kind of GPU: NVIDIA, ATI, intel_gpu or apple_gpu; empty: all"`
+	Devices []int  `toml:"device_nums" about:"numbers of the devices; not set: all of that kind"`
+}
+
+// IgnoresGPU reports whether a GPU that was found is not to be used.
+func (s Settings) IgnoresGPU(kind string, number int) bool {
+	return slices.ContainsFunc(s.IgnoreGPUs, func(x IgnoreGPU) bool {
+		return (x.Type == "" || x.Type == kind) && (len(x.Devices) == 0 || slices.Contains(x.Devices, number))
+	})
 }
 
 // An ExcludeGPU keeps a project's tasks off some coprocessors.

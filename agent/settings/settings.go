@@ -38,33 +38,36 @@ const (
 // are those of BOINC's cc_config.xml where it has one. The tags say what each means;
 // Reference shows them to people.
 type Settings struct {
-	LogLevel                 string   `toml:"log_level" about:"how much is logged: debug, info, warn or error"`
-	LogMaxMB                 int      `toml:"log_max_mb" unit:"MB" about:"stdout.log is rotated at this size; 0: no such file (nor is there one where systemd's journal has the log)"`
-	LogKeep                  int      `toml:"log_keep" unit:"files" about:"how many rotated log files are kept"`
-	NCPUs                    int      `toml:"ncpus" unit:"CPUs" about:"act as if the computer had this many CPUs; 0: the actual number"`
-	AllowMultipleClients     bool     `toml:"allow_multiple_clients" about:"several agents share this computer; projects are told so that they do not treat them as one"`
-	NoPriorityChange         bool     `toml:"no_priority_change" about:"run applications at the agent's own priority instead of the lowest"`
-	ReportResultsImmediately bool     `toml:"report_results_immediately" about:"report each result as soon as it is ready"`
-	MaxFileXfers             int      `toml:"max_file_xfers" unit:"files" about:"how many files are transferred at the same time"`
-	MaxFileXfersPerProject   int      `toml:"max_file_xfers_per_project" unit:"files" about:"how many of these may belong to one project"`
-	Proxy                    string   `toml:"proxy" about:"proxy for connections to projects: http://HOST:PORT, https:// or socks5://, with USER:PASSWORD@ before HOST if it requires a login; direct: no proxy; empty: as set by HTTP_PROXY and HTTPS_PROXY in the environment"`
-	NoProxy                  []string `toml:"no_proxy" about:"hosts, domains (with a leading dot) and networks to connect to without the proxy"`
-	ReleaseURL               string   `toml:"release_url" about:"where to check once a day for a newer version of Starling; the agent reports it but never updates itself; empty: do not check, for example where a package manager handles updates"`
-	DeviceName               string   `toml:"device_name" about:"name shown to projects instead of the host name"`
-	Venue                    string   `toml:"venue" about:"home, work or school: which section of the preferences applies here; empty: as set on the projects' web sites"`
-	ExclusiveApps            []string `toml:"exclusive_apps" about:"programs that need the computer to themselves: computing is suspended while one of them runs"`
-	Sandbox                  bool     `toml:"sandbox" about:"keep the projects' applications away from your files and from each other, where the system supports it"`
-	SandboxNetwork           bool     `toml:"sandbox_network" about:"allow applications to use the network"`
-	SandboxRead              []string `toml:"sandbox_read" about:"additional folders and files that applications may read"`
-	SandboxWrite             []string `toml:"sandbox_write" about:"additional folders and files that applications may change"`
-	PassEnvironment          []string `toml:"pass_environment" about:"environment variables of the agent that are passed to applications, in addition to the few that every program needs"`
-	MaxProcesses             int      `toml:"max_processes" unit:"processes" about:"a task with more processes than this is aborted"`
-	GUIRPCPort               int      `toml:"gui_rpc_port" about:"port for BOINC's tools; 0: disabled"`
-	DashboardPort            int      `toml:"dashboard_port" about:"port of the dashboard for browsers on this computer; 0: disabled"`
-	MetricsPort              int      `toml:"metrics_port" about:"port of /metrics for Prometheus on this computer; 0: disabled"`
-	RemotePort               int      `toml:"remote_port" about:"port on which paired computers control this agent over TLS (see starling remote); usually 31419; 0: disabled"`
-	Coprocs                  []Coproc `toml:"coproc" about:"a kind of coprocessor that tasks may use and that the agent does not find by itself, as <coproc> in BOINC's cc_config.xml; repeat the section for others"`
-	LogFlags                 LogFlags `toml:"log_flags" about:"which kinds of messages are logged, by BOINC's names"`
+	LogLevel                 string      `toml:"log_level" about:"how much is logged: debug, info, warn or error"`
+	LogMaxMB                 int         `toml:"log_max_mb" unit:"MB" about:"stdout.log is rotated at this size; 0: no such file (nor is there one where systemd's journal has the log)"`
+	LogKeep                  int         `toml:"log_keep" unit:"files" about:"how many rotated log files are kept"`
+	NCPUs                    int         `toml:"ncpus" unit:"CPUs" about:"act as if the computer had this many CPUs; 0: the actual number"`
+	AllowMultipleClients     bool        `toml:"allow_multiple_clients" about:"several agents share this computer; projects are told so that they do not treat them as one"`
+	NoPriorityChange         bool        `toml:"no_priority_change" about:"run applications at the agent's own priority instead of the lowest"`
+	ReportResultsImmediately bool        `toml:"report_results_immediately" about:"report each result as soon as it is ready"`
+	MaxFileXfers             int         `toml:"max_file_xfers" unit:"files" about:"how many files are transferred at the same time"`
+	MaxFileXfersPerProject   int         `toml:"max_file_xfers_per_project" unit:"files" about:"how many of these may belong to one project"`
+	Proxy                    string      `toml:"proxy" about:"proxy for connections to projects: http://HOST:PORT, https:// or socks5://, with USER:PASSWORD@ before HOST if it requires a login; direct: no proxy; empty: as set by HTTP_PROXY and HTTPS_PROXY in the environment"`
+	NoProxy                  []string    `toml:"no_proxy" about:"hosts, domains (with a leading dot) and networks to connect to without the proxy"`
+	ReleaseURL               string      `toml:"release_url" about:"where to check once a day for a newer version of Starling; the agent reports it but never updates itself; empty: do not check, for example where a package manager handles updates"`
+	DeviceName               string      `toml:"device_name" about:"name shown to projects instead of the host name"`
+	Venue                    string      `toml:"venue" about:"home, work or school: which section of the preferences applies here; empty: as set on the projects' web sites"`
+	ExclusiveApps            []string    `toml:"exclusive_apps" about:"programs that need the computer to themselves: computing is suspended while one of them runs"`
+	Sandbox                  bool        `toml:"sandbox" about:"keep the projects' applications away from your files and from each other, where the system supports it"`
+	SandboxNetwork           bool        `toml:"sandbox_network" about:"allow applications to use the network"`
+	SandboxRead              []string    `toml:"sandbox_read" about:"additional folders and files that applications may read"`
+	SandboxWrite             []string    `toml:"sandbox_write" about:"additional folders and files that applications may change"`
+	PassEnvironment          []string    `toml:"pass_environment" about:"environment variables of the agent that are passed to applications, in addition to the few that every program needs"`
+	MaxProcesses             int         `toml:"max_processes" unit:"processes" about:"a task with more processes than this is aborted"`
+	GUIRPCPort               int         `toml:"gui_rpc_port" about:"port for BOINC's tools; 0: disabled"`
+	DashboardPort            int         `toml:"dashboard_port" about:"port of the dashboard for browsers on this computer; 0: disabled"`
+	MetricsPort              int         `toml:"metrics_port" about:"port of /metrics for Prometheus on this computer; 0: disabled"`
+	RemotePort               int         `toml:"remote_port" about:"port on which paired computers control this agent over TLS (see starling remote); usually 31419; 0: disabled"`
+	Coprocs                  []Coproc    `toml:"coproc" about:"a kind of coprocessor that tasks may use and that the agent does not find by itself, as <coproc> in BOINC's cc_config.xml; repeat the section for others"`
+	NoGPUs                   bool        `toml:"no_gpus" about:"do not use GPUs that the agent finds; declared coprocessors are used"`
+	UseAllGPUs               bool        `toml:"use_all_gpus" about:"of several GPUs of one vendor use all, and not only the most capable and those as capable"`
+	IgnoreGPUs               []IgnoreGPU `toml:"ignore_gpu" about:"GPUs that the agent finds and that no task may use, as <ignore_nvidia_dev> and its like in BOINC's cc_config.xml; repeat the section for others"`
+	LogFlags                 LogFlags    `toml:"log_flags" about:"which kinds of messages are logged, by BOINC's names"`
 }
 
 // LogFlags are those of package logflag by their names, and whether they are on.

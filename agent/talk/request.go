@@ -41,7 +41,8 @@ func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *proto
 	r.CPUReqSeconds, r.CPUReqInstances = fetch.Wanted()
 	r.EstimatedDelay = d.Plan.Busy
 	for _, c := range d.Snapshot.Coprocs {
-		w := protocol.Coproc{Kind: string(c.Kind), Count: len(c.Devices), PeakFlops: c.Factor() * t.Host.Fpops, Delay: d.Plan.BusyOf(c.Kind)}
+		w, _ := t.Coprocs.Describe(c.Kind)
+		w.Kind, w.Count, w.PeakFlops, w.Delay = string(c.Kind), len(c.Devices), c.Factor()*t.Host.Fpops, d.Plan.BusyOf(c.Kind)
 		w.ReqSeconds, w.ReqInstances = fetch.Of(c.Kind).Wanted()
 		r.Coprocs = append(r.Coprocs, w)
 		r.Host.Coprocs += w.Count

@@ -34,9 +34,10 @@ func (f *Facts) Snapshot() decide.Snapshot {
 		Compute: f.Prefs.MayCompute(c, h.RunMode), Network: f.Prefs.MayTransfer(c, h.NetMode),
 	}
 	s.Compute = f.disk(s.Compute)
-	for _, p := range f.Settings.Pools(f.Host.Fpops) {
+	for _, p := range f.Coprocs.Pools(f.Host.Fpops) {
 		s.Coprocs = append(s.Coprocs, decide.Pool{Pool: p, OnFrac: s.OnFrac, Compute: f.Prefs.MayUseGPUs(c, h.GPUMode)})
 	}
+	s.Absent = f.Coprocs.Absent
 	limits := f.limits(&s)
 	index := make(map[string]int)
 	for u, p := range f.DB.Projects.All() {
@@ -109,15 +110,15 @@ func (f *Facts) project(p state.Project) decide.Project {
 
 // streams are what is known of a project's work for the coprocessors.
 func (f *Facts) streams(p state.Project) map[resource.Kind]decide.Stream {
-	if len(f.Settings.Coprocs) == 0 {
+	if len(f.Coprocs.Groups) == 0 {
 		return nil
 	}
 	all := make(map[resource.Kind]decide.Stream)
-	for _, c := range f.Settings.Coprocs {
-		s := p.Stream(resource.Kind(c.Type))
+	for _, g := range f.Coprocs.Groups {
+		s := p.Stream(g.Kind)
 		version, _ := f.DB.Versions.Get(s.JobVersion)
-		all[resource.Kind(c.Type)] = decide.Stream{
-			NoApps: slices.Contains(p.NoRscApps, c.Type), Backoff: s.NextTry, BackoffWhy: s.Why,
+		all[g.Kind] = decide.Stream{
+			NoApps: slices.Contains(p.NoRscApps, string(g.Kind)), Backoff: s.NextTry, BackoffWhy: s.Why,
 			JobTime: f.stated(s.JobVersion, s.JobFpops), Latency: s.Latency,
 			Devices: version.Usage().Devices(), Estimates: jobsched.Estimator(s.Estimates),
 		}

@@ -37,8 +37,8 @@ func (f *Facts) Status() control.Status {
 	}
 	s.Manager, s.Achieved = f.manager(), f.achieved()
 	seen := f.Last.Snapshot
-	for _, p := range f.Settings.Pools(f.Host.Fpops) {
-		s.Coprocs = append(s.Coprocs, words.Count(len(p.Devices), p.Kind.String()))
+	for _, g := range f.Coprocs.Groups {
+		s.Coprocs = append(s.Coprocs, g.String())
 	}
 	if seen.CPUs > 0 { // fewer perhaps than while the computer is in use, or more
 		s.CPUs = seen.CPUs

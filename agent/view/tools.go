@@ -29,6 +29,7 @@ type Tools struct {
 	Newer    control.Release // "" if none is known
 
 	Host     protocol.HostInfo
+	Coprocs  []protocol.Coproc
 	Times    protocol.TimeStats
 	Prefs    prefs.Effective
 	Web      string // preferences of a project's web site, raw
@@ -98,7 +99,7 @@ func (f *Facts) Tools() Tools {
 	h := f.host()
 	v := Tools{
 		Now: f.Now, Settings: f.Settings, Version: f.Version, Platforms: f.Platforms, DataDir: f.DataDir, Since: f.Since,
-		Host: f.toolsHost(), Times: f.Times, Prefs: f.Prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode, GPUMode: h.GPUMode, GPUs: f.Prefs.MayUseGPUs(f.Conditions, h.GPUMode),
+		Host: f.toolsHost(), Coprocs: f.Coprocs.Coprocs(), Times: f.Times, Prefs: f.Prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode, GPUMode: h.GPUMode, GPUs: f.Prefs.MayUseGPUs(f.Conditions, h.GPUMode),
 		Compute: f.Last.Snapshot.Compute, Network: f.Last.Snapshot.Network, Traffic: h.Traffic, Override: f.Override(),
 	}
 	if f.Newer != nil {
@@ -177,7 +178,7 @@ func (f *Facts) toolsProject(u string, p state.Project) ToolsProject {
 // toolsHost is the computer, with what tasks may use of it.
 func (f *Facts) toolsHost() protocol.HostInfo {
 	h := f.Host
-	for _, p := range f.Settings.Pools(h.Fpops) {
+	for _, p := range f.Coprocs.Pools(h.Fpops) {
 		h.Coprocs += len(p.Devices)
 	}
 	return h

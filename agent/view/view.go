@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
@@ -38,6 +39,7 @@ type Facts struct {
 
 	// What the computer is like.
 	Host       protocol.HostInfo
+	Coprocs    gpus.Set // that tasks may use
 	Conditions prefs.Conditions
 	Times      protocol.TimeStats
 	Disk       Disk
@@ -122,7 +124,7 @@ func (f *Facts) usage(key string, r state.Result) resource.Usage {
 	u.Memory = int64(f.unit(r).RscMemoryBound)
 	if u.Coproc != nil {
 		u.Coproc.On = f.Processes[key].On
-		u.Coproc.Except = acc.Excluded(v.AppName, resource.Find(f.Settings.Pools(f.Host.Fpops), u.Coproc.Kind))
+		u.Coproc.Except = acc.Excluded(v.AppName, resource.Find(f.Coprocs.Pools(f.Host.Fpops), u.Coproc.Kind))
 	}
 	return u
 }

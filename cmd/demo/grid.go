@@ -28,8 +28,8 @@ const (
 type grid struct {
 	bin     testhost.Bin
 	dir     string
-	wasm    bool // the application is a WebAssembly module
-	fake    bool // it computes on declared coprocessors
+	wasm    bool   // the application is a WebAssembly module
+	gpu     string // fake: it computes on declared coprocessors; pocl: by OpenCL on the CPUs
 	project *testhost.Project
 	agents  []*testhost.Agent
 	revived int
@@ -49,28 +49,37 @@ func (g *grid) start(ctx context.Context, n int) (err error) {
 		platform, program = wasmhost.Platform, g.bin.Path("mersenne.wasm")
 	}
 
+	app := testhost.Mersenne
+	if g.gpu == "pocl" {
+		app, program = testhost.Collatz, g.bin.Path(testhost.Collatz)
+	}
 	say("Creating a project in %s", filepath.Join(g.dir, "project"))
 	g.project, err = testhost.NewProject(ctx, g.bin, filepath.Join(g.dir, "project"), "demo")
 	if err != nil {
 		return err
 	}
 	p := g.project
-	if _, err := p.Run(ctx, "app", "add", p.Dir, "mersenne"); err != nil {
+	if _, err := p.Run(ctx, "app", "add", p.Dir, app); err != nil {
 		return err
 	}
-	version := []string{"version", "add", p.Dir, "mersenne", "--platform", platform, "--version", "1.00", "--main", program}
-	settings := ""
-	if g.fake {
-		if err := p.Append(planClass); err != nil {
+	version := []string{"version", "add", p.Dir, app, "--platform", platform, "--version", "1.00", "--main", program}
+	settings, class := "", ""
+	switch g.gpu {
+	case "fake":
+		version, settings, class = append(version, "--plan-class", "faked"), coprocs, planClass
+	case "pocl":
+		version, settings, class = append(version, "--plan-class", "opencl_pocl"), openCLCoproc, openCLClass
+	}
+	if class != "" {
+		if err := p.Append(class); err != nil {
 			return err
 		}
-		version, settings = append(version, "--plan-class", "faked"), coprocs
 	}
 	if _, err := p.Run(ctx, version...); err != nil {
 		return err
 	}
 	say("Creating %d workunits, each computed on %d hosts", n, hosts)
-	if err := g.makeWork(ctx, n); err != nil {
+	if err := g.makeWork(ctx, app, n); err != nil {
 		return err
 	}
 	say("Starting the server at %s", p.URL)
@@ -95,29 +104,38 @@ func (g *grid) start(ctx context.Context, n int) (err error) {
 }
 
 // makeWork writes the input files and creates the workunits, all in one go.
-func (g *grid) makeWork(ctx context.Context, n int) error {
+func (g *grid) makeWork(ctx context.Context, app string, n int) error {
 	inputs := filepath.Join(g.dir, "inputs")
 	if err := os.MkdirAll(inputs, 0o700); err != nil {
 		return err
 	}
 	var lines strings.Builder
-	for i, exponents := range plan(n, g.wasm) {
-		name := fmt.Sprintf("lucas_lehmer_%d", exponents[0])
-		file := filepath.Join(inputs, fmt.Sprintf("exponents_%d", exponents[0]))
-		text := []byte("# exponents of Mersenne numbers to be tested\n")
-		for _, p := range exponents {
-			text = fmt.Appendln(text, p)
+	units := plan(n, g.wasm)
+	for i := range n {
+		name, text := collatzInput(i)
+		if app != testhost.Collatz {
+			name, text = lucasLehmerInput(units[i])
 		}
-		if err := os.WriteFile(file, text, 0o600); err != nil {
+		file := filepath.Join(inputs, "in_"+name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			return err
 		}
 		fmt.Fprintf(&lines, "--name %s --input '%s=in' --priority %d\n", name, file, n-i)
 	}
 	_, err := g.bin.Run(ctx, strings.NewReader(lines.String()), testhost.Server,
-		"work", "create", g.project.Dir, "mersenne", "--stdin",
+		"work", "create", g.project.Dir, app, "--stdin",
 		"--target-nresults", fmt.Sprint(hosts), "--min-quorum", fmt.Sprint(hosts), "--max-error", "3", "--max-total", "8", "--max-success", "6",
 		"--rsc-fpops-est", "1.5e10", "--rsc-fpops-bound", "1e14", "--rsc-memory-bound", "5e7", "--rsc-disk-bound", "5e7", "--delay-bound", "86400")
 	return err
+}
+
+// lucasLehmerInput is the input of a workunit with these exponents, and its name.
+func lucasLehmerInput(exponents []int) (name, text string) {
+	text = "# exponents of Mersenne numbers to be tested\n"
+	for _, p := range exponents {
+		text += fmt.Sprintln(p)
+	}
+	return fmt.Sprintf("lucas_lehmer_%d", exponents[0]), text
 }
 
 // revive starts an agent that has ended, killed by someone who wants to see what

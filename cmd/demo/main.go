@@ -22,7 +22,7 @@ func main() {
 	bin := flag.String("bin", "bin", "folder with the built programs")
 	n := flag.Int("n", 8, "number of workunits")
 	app := flag.String("app", "", "native (the default), or wasm for the same application as a WebAssembly module")
-	gpu := flag.String("gpu", "", "fake: the tasks are for coprocessors, two of which each agent declares")
+	gpu := flag.String("gpu", "", "fake: the tasks are for coprocessors, two of which each agent declares; pocl: they compute by OpenCL on PoCL, which must be installed")
 	dir := flag.String("dir", "", "folder for all data, created if it does not exist (default: a temporary folder)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -42,8 +42,11 @@ func run(ctx context.Context, bin testhost.Bin, dir, app, gpu string, n int) (er
 	if app != "" && app != "native" && app != "wasm" {
 		return fmt.Errorf("unknown application %q; use native or wasm (APP=…)", app)
 	}
-	if gpu != "" && gpu != "fake" {
-		return fmt.Errorf("unknown coprocessor %q; use fake (GPU=…)", gpu)
+	if gpu != "" && gpu != "fake" && gpu != "pocl" {
+		return fmt.Errorf("unknown coprocessor %q; use fake or pocl (GPU=…)", gpu)
+	}
+	if gpu == "pocl" && app == "wasm" {
+		return errors.New("WebAssembly cannot use coprocessors; leave out APP=wasm or GPU=pocl")
 	}
 	if n < 1 {
 		return errors.New("at least one workunit is required (N=…)")
@@ -61,7 +64,7 @@ func run(ctx context.Context, bin testhost.Bin, dir, app, gpu string, n int) (er
 		return err
 	}
 	began := time.Now()
-	g := grid{bin: testhost.Bin(abs), dir: dir, wasm: app == "wasm", fake: gpu == "fake"}
+	g := grid{bin: testhost.Bin(abs), dir: dir, wasm: app == "wasm", gpu: gpu}
 	defer func() { err = errors.Join(err, g.stop()) }()
 	if err := g.start(ctx, n); err != nil {
 		return err

@@ -37,7 +37,7 @@ type outcome struct {
 
 var prime = regexp.MustCompile(`(?m)^M(\d+) is prime!`)
 
-// report prints the results, the credit, and the primes found, from the files
+// report prints the results, the credit, and what was found, from the files
 // that the project's assimilator wrote. It fails when a workunit failed or a
 // prime that must be found was not.
 func report(g *grid, out io.Writer) error {
@@ -49,6 +49,7 @@ func report(g *grid, out io.Writer) error {
 	slices.Sort(names)
 	var failed []string
 	primes := make(map[int]bool)
+	var best champion
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "RESULT\tHOST\tOUTCOME\tVALIDATE STATE\tSECONDS\tCREDIT\tCANONICAL")
 	total := 0.0
@@ -76,6 +77,7 @@ func report(g *grid, out io.Writer) error {
 		if err != nil && o.Canonical != nil {
 			return err
 		}
+		best.meet(string(text))
 		for _, m := range prime.FindAllStringSubmatch(string(text), -1) {
 			if p, err := strconv.Atoi(m[1]); err == nil {
 				primes[p] = true
@@ -85,15 +87,26 @@ func report(g *grid, out io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	var wrong error
+	if g.gpu == "pocl" {
+		wrong = best.report(out, g.total)
+	} else {
+		wrong = reportPrimes(out, primes, g)
+	}
+	fmt.Fprintf(out, "Credit granted: %.4f\n\nOutputs:  %s\n", total, dir)
+	fmt.Fprintf(out, "Logs:     %s\n", filepath.Join(g.dir, "*.log"))
+	fmt.Fprintf(out, "Database: %s\n", filepath.Join(g.project.Dir, "project.db"))
+	return errors.Join(check(len(names), g.total, failed), wrong)
+}
+
+// reportPrimes prints the primes and compares them with those that must be found.
+func reportPrimes(out io.Writer, primes map[int]bool, g *grid) error {
 	found := make([]string, 0, len(primes))
 	for _, p := range slices.Sorted(maps.Keys(primes)) {
 		found = append(found, fmt.Sprintf("2^%d−1", p))
 	}
 	fmt.Fprintf(out, "\nMersenne primes found: %s\n", strings.Join(found, ", "))
-	fmt.Fprintf(out, "Credit granted: %.4f\n\nOutputs:  %s\n", total, dir)
-	fmt.Fprintf(out, "Logs:     %s\n", filepath.Join(g.dir, "*.log"))
-	fmt.Fprintf(out, "Database: %s\n", filepath.Join(g.project.Dir, "project.db"))
-	return errors.Join(check(len(names), g.total, failed), checkPrimes(primes, g.total, g.wasm))
+	return checkPrimes(primes, g.total, g.wasm)
 }
 
 func check(seen, want int, failed []string) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/doctor"
+	"github.com/starling-grid/starling/agent/gpus"
 )
 
 func doctorCmd(o *options) *cobra.Command {
@@ -24,7 +25,7 @@ func doctorCmd(o *options) *cobra.Command {
 			case errors.Is(err, control.ErrForbidden):
 				return err
 			case err != nil: // no agent, or one that does not answer: its files may tell why
-				all = doctor.Examine(cmd.Context(), o.data)
+				all = doctor.Examine(cmd.Context(), o.data, gpus.Detector{}.Detect)
 			}
 			wrong := 0
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)

@@ -17,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/agent/control/metrics"
 	"github.com/starling-grid/starling/agent/control/remote"
 	"github.com/starling-grid/starling/agent/doctor"
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/installer"
@@ -49,7 +50,7 @@ func runCmd(o *options) *cobra.Command {
 				return err
 			}
 			defer leave()
-			a, err := agent.New(agent.Config{DataDir: o.data, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: new(hostinfo.Presence), Watch: true, Confine: true, Modules: true})
+			a, err := agent.New(agent.Config{DataDir: o.data, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: new(hostinfo.Presence), Detect: gpus.Detector{}.Detect, Watch: true, Confine: true, Modules: true})
 			if errors.Is(err, state.ErrInUse) {
 				return fmt.Errorf("an agent is already running in %s", o.data)
 			} else if err != nil {
@@ -74,7 +75,7 @@ func runCmd(o *options) *cobra.Command {
 				log.Error("the dashboard is unavailable; computing continues", "err", err)
 			}
 			if err := control.Serve(ctx, o.data, installer.Group(), a, control.Local{
-				Remote: door, Dashboard: page, Doctor: func(ctx context.Context) any { return doctor.Examine(ctx, o.data) },
+				Remote: door, Dashboard: page, Doctor: func(ctx context.Context) any { return doctor.Examine(ctx, o.data, a.FindDevices) },
 			}, log); err != nil {
 				return errors.Join(err, a.Close())
 			}

@@ -13,6 +13,10 @@ type Policy struct {
 	Read []string `json:"read,omitempty"`
 	// Write are folders and files that it may change as well.
 	Write []string `json:"write,omitempty"`
+	// Devices are files of devices that it may read, write and control.
+	Devices []string `json:"devices,omitempty"`
+	// List are folders of which it may see the names of files, and nothing else.
+	List []string `json:"list,omitempty"`
 	// Own is the folder in which it may change permissions and times of files;
 	// it must be one of Write. "" is none.
 	Own string `json:"own,omitempty"`

@@ -79,6 +79,7 @@ func restrict(p Policy) error {
 			return err
 		}
 	}
+	groups := groupsOf(p.Devices)
 	if err := dropCapabilities(); err != nil {
 		return fmt.Errorf("capabilities: %w", err)
 	}
@@ -92,17 +93,27 @@ func restrict(p Policy) error {
 	for _, path := range p.Write {
 		rules = append(rules, rule(path, true)...)
 	}
-	c := landlock.V6.BestEffort()
-	var err error
-	if p.Network {
-		err = errors.Join(c.RestrictPaths(rules...), c.RestrictScoped())
-	} else {
-		err = c.Restrict(rules...)
+	for _, path := range p.Devices {
+		if _, err := os.Stat(path); err == nil {
+			rules = append(rules, landlock.RWFiles(path).WithIoctlDev())
+		}
 	}
+	for _, path := range p.List {
+		if _, err := os.Stat(path); err == nil {
+			rules = append(rules, landlock.PathAccess(llsys.AccessFSReadDir, path))
+		}
+	}
+	c := landlock.V6
+	if p.Network {
+		c.HandledAccessNet = 0
+	}
+	// All in one: a second restriction, even of something else, would refuse to move files
+	// from one folder to another.
+	err := c.BestEffort().Restrict(rules...)
 	if err != nil || p.User == 0 {
 		return err
 	}
-	return becomeUser(p.User)
+	return becomeUser(p.User, groups)
 }
 
 // rule gives access to a path, if it is there.
@@ -111,10 +122,14 @@ func rule(path string, write bool) []landlock.Rule {
 	switch {
 	case err != nil:
 		return nil
+	case st.IsDir() && write && strings.HasPrefix(path, "/dev/"): // such as /dev/dri
+		return []landlock.Rule{landlock.RWDirs(path).WithRefer().WithIoctlDev()}
 	case st.IsDir() && write:
 		return []landlock.Rule{landlock.RWDirs(path).WithRefer()}
 	case st.IsDir():
 		return []landlock.Rule{landlock.RODirs(path)}
+	case write && st.Mode()&os.ModeDevice != 0:
+		return []landlock.Rule{landlock.RWFiles(path).WithIoctlDev()}
 	case write:
 		return []landlock.Rule{landlock.RWFiles(path)}
 	}

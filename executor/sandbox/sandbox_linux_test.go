@@ -60,6 +60,12 @@ func TestWhatIsItsOwnWorks(t *testing.T) {
 	if err != nil || !strings.Contains(out, "hi\n") || !strings.Contains(out, "done") {
 		t.Errorf("got %q, %v", out, err)
 	}
+	// A link into another folder needs the same right as a move, which mv replaces by a copy.
+	for _, c.policy.Network = range []bool{false, true} {
+		if out, err := c.sh(`mkdir -p a b && echo hi >a/f && ln -f a/f b/f && cat b/f`); err != nil || out != "hi\n" {
+			t.Errorf("with network %v: a file is not moved between folders: %q, %v", c.policy.Network, out, err)
+		}
+	}
 	if out, err := c.sh(`echo "policy:$STARLING_SANDBOX"`); err != nil || strings.TrimSpace(out) != "policy:" {
 		t.Errorf("the policy is passed on: %q, %v", out, err)
 	}

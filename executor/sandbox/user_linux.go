@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -75,9 +76,21 @@ func Try(p Policy) error {
 	return cmd.Wait()
 }
 
-// becomeUser gives up being root, for good.
-func becomeUser(id int) error {
-	if err := syscall.Setgroups(nil); err != nil {
+// groupsOf are the groups whose members may open files of devices that not all may open.
+// Root's is never among them.
+func groupsOf(devices []string) (groups []int) {
+	for _, path := range devices {
+		var st unix.Stat_t
+		if unix.Stat(path, &st) == nil && st.Mode&0o066 == 0o060 && st.Gid != 0 && !slices.Contains(groups, int(st.Gid)) {
+			groups = append(groups, int(st.Gid))
+		}
+	}
+	return groups
+}
+
+// becomeUser gives up being root, for good, but for membership in groups.
+func becomeUser(id int, groups []int) error {
+	if err := syscall.Setgroups(groups); err != nil {
 		return fmt.Errorf("leave groups: %w", err)
 	}
 	if err := syscall.Setresgid(id, id, id); err != nil {

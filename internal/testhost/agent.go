@@ -94,12 +94,15 @@ func (a *Agent) Attach(ctx context.Context, p *Project) error {
 }
 
 // noTools keeps an agent from taking the ports of BOINC's tools and the
-// dashboard, unless its settings name them.
+// dashboard, and from looking for GPUs, unless its settings name them.
 func noTools(settings string) (text string) {
 	for _, key := range []string{"gui_rpc_port", "dashboard_port"} {
 		if !strings.Contains(settings, key) {
 			text += key + " = 0\n"
 		}
+	}
+	if !strings.Contains(settings, "no_gpus") {
+		text += "no_gpus = true\n"
 	}
 	return text
 }

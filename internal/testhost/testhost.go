@@ -27,7 +27,9 @@ const (
 	Starling = "starling"
 	Server   = "starling-server"
 	Wrap     = "starling-wrap"
+	Detect   = "starling-detect"
 	Mersenne = "mersenne"
+	Collatz  = "collatz"
 	Demo     = "demo"
 )
 
@@ -46,7 +48,7 @@ func (b Bin) Path(program string) string {
 func Build(ctx context.Context, dir string, args ...string) (Bin, error) {
 	const module = "github.com/starling-grid/starling/"
 	args = append([]string{"build", "-o", dir + string(filepath.Separator)}, args...)
-	args = append(args, module+"cmd/starling", module+"cmd/starling-server", module+"cmd/starling-wrap", module+"cmd/demo", module+"examples/mersenne")
+	args = append(args, module+"cmd/starling", module+"cmd/starling-server", module+"cmd/starling-detect", module+"cmd/starling-wrap", module+"cmd/demo", module+"examples/mersenne", module+"examples/collatz")
 	cmd := exec.CommandContext(ctx, "go", args...)
 	// Static programs run on any host, as those of a release do.
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")

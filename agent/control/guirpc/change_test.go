@@ -34,7 +34,8 @@ func (d desk) Tools(context.Context) (view.Tools, error) {
 	v := view.Tools{
 		Platforms: []string{"x86_64-pc-linux-gnu"}, Prefs: prefs.Merge(), Now: time.Now(), DataDir: d.dir, Settings: s,
 		Newer: control.Release{Version: "9.9.9", URL: "https://starling.example/"}, GPUMode: d.host.GPUMode,
-		GPUs: prefs.Default().MayUseGPUs(prefs.Conditions{Now: time.Now()}, d.host.GPUMode),
+		Coprocs: []protocol.Coproc{{Kind: "ATI", Count: 2, Name: "Radeon <7>", OpenCL: &protocol.OpenCL{Name: "gfx1032"}}},
+		GPUs:    prefs.Default().MayUseGPUs(prefs.Conditions{Now: time.Now()}, d.host.GPUMode),
 	}
 	good, _, errAccounts := settings.LoadAccounts(d.dir)
 	if err == nil {

@@ -52,3 +52,11 @@ func TestHost(t *testing.T) {
 	contains(t, "none", set(""), "<error>Missing host_info</error>")
 	contains(t, "too long", set("<host_info><product_name>"+strings.Repeat("x", 256)+"</product_name></host_info>"), "<error>host_info parse error</error>")
 }
+
+// BOINC's tools see the coprocessors with what their drivers say.
+func TestHostWithCoprocessors(t *testing.T) {
+	p, _ := sitDown(t, "")
+	for _, call := range []string{"<get_host_info/>", "<get_state/>"} {
+		contains(t, call, p.call(call), "<coprocs>", "<coproc_ati>", "<name>Radeon &lt;7&gt;</name>", "<count>2</count>", "<name>gfx1032</name>")
+	}
+}

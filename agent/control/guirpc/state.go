@@ -77,5 +77,6 @@ func writeTimes(w *bxml.Writer, t protocol.TimeStats) {
 func writeHost(w *bxml.Writer, v view.Tools) {
 	w.Open("host_info")
 	w.Raw(v.Host.InnerXML())
+	w.Raw(protocol.CoprocsXML(v.Coprocs))
 	w.Close("host_info")
 }

@@ -1,0 +1,89 @@
+package gpus
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/starling-grid/starling/resource"
+)
+
+// A Card is a GPU as the system sees it, whether or not a driver lets programs compute on
+// it.
+type Card struct {
+	PCI    string // its place, as "0000:01:00.0"
+	Kind   resource.Kind
+	Module string // the kernel's driver that has it; "": none
+	Node   string // the file by which programs get at it; "": there is none
+	// Closed is why this program cannot open Node: "" if it can, or there is none.
+	Closed string
+	Group  string // of Node, if members of it may open it
+}
+
+// vendorIDs are the vendors' numbers in PCI.
+var vendorIDs = map[string]resource.Kind{"0x10de": resource.NVIDIA, "0x1002": resource.ATI, "0x8086": resource.Intel}
+
+// displays are the beginnings of the classes of devices that may compute: VGA, 3D and
+// other display controllers, and accelerators.
+var displays = []string{"0x0300", "0x0302", "0x0380", "0x1200"}
+
+// lacks is why no device of a kind was found, although there is reason to expect one, or
+// although something is wrong with the driver: what, and what to do. "" if nothing speaks
+// for there being one.
+func (r Report) lacks(k resource.Kind) string {
+	i := slices.IndexFunc(r.Cards, func(c Card) bool { return c.Kind == k })
+	if i < 0 {
+		return r.silent(k)
+	}
+	c := r.Cards[i]
+	here := fmt.Sprintf("There is an %v in this computer, but ", k)
+	switch {
+	case c.Module == "":
+		return here + "the kernel has no driver for it. Install one: " + packages[k] + "."
+	case c.Closed != "" && c.Group != "":
+		return fmt.Sprintf("%sthe agent cannot open %s (%s). Add the agent's user to the group %s (sudo usermod -aG %s USER) and restart the agent.", here, c.Node, c.Closed, c.Group, c.Group)
+	case c.Closed != "":
+		return fmt.Sprintf("%sthe agent cannot open %s (%s).", here, c.Node, c.Closed)
+	case k == resource.NVIDIA && c.Module != "nvidia":
+		return fmt.Sprintf("%sits driver is %s, with which programs cannot compute. Install NVIDIA's: %s.", here, c.Module, packages[k])
+	}
+	if k == resource.NVIDIA {
+		switch n := r.NVIDIA; {
+		case n.Failure != "":
+			return here + "it cannot be used. " + n.Failure
+		case n.Missing:
+			return fmt.Sprintf("%sthe library of its driver is missing (%s). Install it: %s.", here, n.Error, packages[k])
+		case n.Error != "":
+			return fmt.Sprintf("%sits driver answers: %s.", here, n.Error)
+		}
+	}
+	switch o := r.OpenCL; {
+	case o.Failure != "":
+		return here + "it cannot be used. " + o.Failure
+	case o.Missing:
+		return fmt.Sprintf("%sthere is no OpenCL. Install it: %s.", here, packages[k])
+	}
+	return fmt.Sprintf("%sno OpenCL driver offers it. Install one: %s.", here, packages[k])
+}
+
+// silent is why nothing is known of a kind where no card of it was seen: its library was
+// not heard.
+func (r Report) silent(k resource.Kind) string {
+	why := r.OpenCL.Failure
+	if k == resource.NVIDIA {
+		why = r.NVIDIA.Failure
+	}
+	if why == "" {
+		return ""
+	}
+	return Unheard + " " + why
+}
+
+// Unheard is how an explanation begins where nothing but a failure is known.
+const Unheard = "It is not known whether there is one."
+
+// packages are what brings the drivers with which programs compute.
+var packages = map[resource.Kind]string{
+	resource.NVIDIA: "nvidia-driver with libcuda1 and nvidia-opencl-icd on Debian, nvidia-driver-VERSION on Ubuntu, akmod-nvidia with xorg-x11-drv-nvidia-cuda from RPM Fusion on Fedora",
+	resource.ATI:    "rocm-opencl-runtime from AMD, or mesa-opencl-icd, on Debian and Ubuntu; rocm-opencl on Fedora",
+	resource.Intel:  "intel-opencl-icd on Debian and Ubuntu, intel-compute-runtime on Fedora",
+}

@@ -1,0 +1,78 @@
+package gpus
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// cards lists the computer's GPUs.
+func cards() []Card { return cardsIn("/sys/bus/pci/devices", "/dev") }
+
+func cardsIn(devices, dev string) (all []Card) {
+	entries, err := os.ReadDir(devices)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		dir := filepath.Join(devices, e.Name())
+		kind, known := vendorIDs[value(dir, "vendor")]
+		class := value(dir, "class")
+		if !known || !slices.ContainsFunc(displays, func(prefix string) bool { return strings.HasPrefix(class, prefix) }) {
+			continue
+		}
+		c := Card{PCI: e.Name(), Kind: kind}
+		if to, err := os.Readlink(filepath.Join(dir, "driver")); err == nil {
+			c.Module = filepath.Base(to)
+		}
+		if c.Module == "nvidia" {
+			c.Node = filepath.Join(dev, "nvidiactl")
+		} else if nodes, _ := filepath.Glob(filepath.Join(dir, "drm", "renderD*")); len(nodes) > 0 {
+			c.Node = filepath.Join(dev, "dri", filepath.Base(nodes[0]))
+		}
+		c.try()
+		all = append(all, c)
+	}
+	return all
+}
+
+func value(dir, name string) string {
+	b, _ := os.ReadFile(filepath.Join(dir, name))
+	return strings.TrimSpace(string(b))
+}
+
+// try finds out whether the card's node can be opened.
+func (c *Card) try() {
+	if c.Node == "" {
+		return
+	}
+	f, err := os.OpenFile(c.Node, os.O_RDWR, 0)
+	if err == nil {
+		_ = f.Close()
+		return
+	}
+	if errors.Is(err, fs.ErrNotExist) { // the driver makes it later, or a container was given none
+		c.Node = ""
+		return
+	}
+	c.Closed = err.Error()
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		c.Closed = e.Err.Error()
+	}
+	st, err := os.Stat(c.Node)
+	if err != nil || st.Mode().Perm()&0o060 != 0o060 {
+		return
+	}
+	if own, ok := st.Sys().(*syscall.Stat_t); ok {
+		c.Group = strconv.Itoa(int(own.Gid))
+		if g, err := user.LookupGroupId(c.Group); err == nil {
+			c.Group = g.Name
+		}
+	}
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package gpus
+
+import "github.com/starling-grid/starling/resource"
+
+// nodes adds nothing: no sandbox keeps tasks from devices here.
+func nodes(*Access, resource.Kind, []string) {}

@@ -1,0 +1,42 @@
+package gpus
+
+// nvidiaSpeed is the peak speed of an NVIDIA device in single precision, in operations a
+// second: its multiprocessors, times the cores of each and the operations of a core at a
+// tick, which follow from the compute capability, times the clock. 0: it is not known.
+//
+// Source: BOINC lib/coproc.cpp, COPROC_NVIDIA::set_peak_flops.
+func nvidiaSpeed(major, minor, multiprocessors int, hertz float64) float64 {
+	perTick, cores := 2, 128
+	switch {
+	case major <= 0: // unknown: as of the second generation
+		cores = 48
+	case major == 1:
+		perTick, cores = 3, 8
+	case major == 2 && minor == 0:
+		cores = 32
+	case major == 2:
+		cores = 48
+	case major == 3:
+		cores = 192
+	case major == 7, major == 6 && minor == 0, major == 8 && minor == 0:
+		cores = 64
+	}
+	return float64(multiprocessors) * float64(cores) * float64(perTick) * hertz
+}
+
+// openCLSpeed is the peak speed of another vendor's device, from what OpenCL says of it:
+// an AMD device does, if its extension tells the lanes of a compute unit, two operations
+// on each at a tick, and else 80 on a unit; those of Intel and Apple do 8 on a unit, and
+// so do others, for want of anything better. 0: it is not known.
+//
+// Source: BOINC lib/coproc.cpp, COPROC_ATI::set_peak_flops and those of Intel and Apple;
+// client/gpu_opencl.cpp for the others.
+func openCLSpeed(d OpenCLDevice) float64 {
+	perUnit := 8
+	if d.Kind == kindATI {
+		if perUnit = 2 * d.Lanes; d.Lanes == 0 {
+			perUnit = 16 * 5
+		}
+	}
+	return float64(d.Facts.ComputeUnits) * float64(perUnit) * float64(d.Facts.ClockMHz) * 1e6
+}

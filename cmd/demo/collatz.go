@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+)
+
+// With GPU=pocl the tasks count the steps of numbers to 1 by OpenCL, on the device that
+// PoCL makes of the CPUs.
+
+// span is how many numbers a workunit has.
+const span = 10_000_000
+
+// firstLongest is what is found in the first workunit.
+//
+// Source: OEIS A006877.
+const firstLongest = "longest 8400511 with 685 steps"
+
+// openCLClass is for application versions that need such a device, and openCLCoproc has
+// an agent use it.
+const (
+	openCLClass  = "\n[plan_class.opencl_pocl]\ngpu_type = \"pocl\"\nopencl = true\n"
+	openCLCoproc = "[[coproc]]\ntype = \"pocl\"\nopencl = \"pthread\"\n"
+)
+
+// collatzInput is the input of a workunit, and its name.
+func collatzInput(i int) (name, text string) {
+	first := 1 + i*span
+	return fmt.Sprintf("collatz_%d", first), fmt.Sprintf("%d %d\n", first, span)
+}
+
+var longest = regexp.MustCompile(`(?m)^longest (\d+) with (\d+) steps$`)
+
+// A champion is a number that takes the most steps.
+type champion struct{ number, steps int }
+
+// meet takes in an output.
+func (c *champion) meet(text string) {
+	if m := longest.FindStringSubmatch(text); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		if steps, _ := strconv.Atoi(m[2]); steps > c.steps {
+			*c = champion{n, steps}
+		}
+	}
+}
+
+// report prints what was found, of so many workunits, and returns what is wrong with it.
+func (c champion) report(out io.Writer, n int) error {
+	text := fmt.Sprintf("longest %d with %d steps", c.number, c.steps)
+	fmt.Fprintf(out, "\nOf the numbers to %d: %s\n", n*span, text)
+	if n == 1 && text != firstLongest || c.steps < 685 {
+		return fmt.Errorf("%s, and the published list says %s", text, firstLongest)
+	}
+	return nil
+}

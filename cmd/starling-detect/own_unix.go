@@ -1,0 +1,22 @@
+//go:build unix && !linux
+
+package main
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// own returns the standard output for ourselves alone: what drivers print from now on goes
+// to the standard error.
+func own() (*os.File, error) {
+	fd, err := unix.Dup(unix.Stdout)
+	if err != nil {
+		return nil, os.NewSyscallError("dup", err)
+	}
+	if err := unix.Dup2(unix.Stderr, unix.Stdout); err != nil {
+		return nil, os.NewSyscallError("dup2", err)
+	}
+	return os.NewFile(uintptr(fd), "standard output"), nil
+}

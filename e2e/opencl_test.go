@@ -1,0 +1,118 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/opencl"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// openCLSpec has a plan class for what the volunteer of this test calls a coprocessor.
+const openCLSpec = `<plan_classes>
+  <plan_class>
+    <name> opencl_any </name>
+    <gpu_type> pocl </gpu_type>
+    <opencl> 1 </opencl>
+    <min_opencl_version> 102 </min_opencl_version>
+    <min_gpu_ram_mb> 64 </min_gpu_ram_mb>
+    <double_precision_fp> 1 </double_precision_fp>
+  </plan_class>
+</plan_classes>
+`
+
+// pocl is PoCL's device on this computer; a test without one is skipped.
+func pocl(t *testing.T) string {
+	t.Helper()
+	lib, err := opencl.Open()
+	if err != nil {
+		t.Skipf("no OpenCL here: %v", err)
+	}
+	platforms, err := lib.Platforms()
+	if err != nil {
+		t.Skipf("no OpenCL here: %v", err)
+	}
+	for _, p := range platforms {
+		devices, _ := p.Devices(opencl.CPU)
+		for _, d := range devices {
+			if p.Name == "Portable Computing Language" {
+				return d.Text(opencl.Name)
+			}
+		}
+	}
+	t.Skip("PoCL is not installed")
+	return ""
+}
+
+// TestOpenCL has an agent find a device by OpenCL, tell the project all of it, get tasks
+// for which the project demands OpenCL, and compute them on it in the sandbox.
+func TestOpenCL(t *testing.T) {
+	t.Parallel()
+	device := pocl(t)
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	settings := filepath.Join(p.Dir, "server.toml")
+	text, err := os.ReadFile(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = []byte(strings.Replace(string(text), `plan_class_spec = ""`, `plan_class_spec = "plan_class_spec.xml"`, 1))
+	for name, content := range map[string]string{settings: string(text), filepath.Join(p.Dir, "plan_class_spec.xml"): openCLSpec} {
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	platform, _ := hostinfo.Platform()
+	run(t, ctx, p, "app", "add", p.Dir, "collatz")
+	run(t, ctx, p, "version", "add", p.Dir, "collatz", "--platform", platform, "--version", "1.00", "--plan-class", "opencl_any", "--main", bin.Path(testhost.Collatz))
+	const tasks = 2
+	for n := range tasks {
+		in := filepath.Join(t.TempDir(), "in")
+		if err := os.WriteFile(in, fmt.Appendf(nil, "%d 1000000\n", 1+n*1_000_000), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		run(t, ctx, p, "work", "create", p.Dir, "collatz", "--name", fmt.Sprintf("collatz_%d", n), "--input", in+"=in",
+			"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+	}
+	serve(t, ctx, p)
+
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n",
+		"ncpus = 1\nno_gpus = true\n[[coproc]]\ntype = \"pocl\"\nopencl = \"pthread\"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { end(t, a) })
+	startAgent(t, ctx, a, p)
+	c, err := p.AwaitDone(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Workunits.Canonical != tasks || c.Results.Granted != tasks {
+		t.Errorf("%+v, %+v; want %d workunits with credit", c.Workunits, c.Results, tasks)
+	}
+	for n, want := range []string{
+		"numbers 1 to 1000000\nlongest 837799 with 524 steps\ntotal 131434424 steps\n",
+		"numbers 1000001 to 2000000\nlongest 1723519 with 556 steps\n",
+	} {
+		got, err := os.ReadFile(filepath.Join(p.Dir, "results", fmt.Sprintf("collatz_%d", n), "out"))
+		if err != nil || !strings.HasPrefix(string(got), want) {
+			t.Errorf("task %d: %q, %v; want %q", n, got, err, want)
+		}
+	}
+	for args, want := range map[string]string{
+		"status":         "1 pocl (" + device + ")",
+		"doctor":         "1 pocl (" + device + "), found by OpenCL, driver ",
+		"history --json": "computing on " + device,
+	} {
+		if out, _ := a.Run(ctx, strings.Fields(args)...); !strings.Contains(out, want) { // doctor may find other trouble
+			t.Errorf("starling %s: no %q in\n%s", args, want, out)
+		}
+	}
+	if show := run(t, ctx, p, "host", "show", p.Dir, "1"); !strings.Contains(show, `"pocl"`) {
+		t.Errorf("the project knows of no device: %s", show)
+	}
+}
