@@ -12,6 +12,10 @@
 //	usage  what was used, of CPUs, time and disk
 //	api    what people and their tools ask; view is what they are shown
 //
+// To embed an agent in a program: New with a data directory, Run until its context ends,
+// and the methods of its API meanwhile (Attach, Status, SteerProject and so on). Of the settings
+// and files only what lies in the data directory is read.
+//
 // Here are the agent's making (agent.go, computer.go, host.go, devices.go, proxy.go), its loop
 // (loop.go), the pass of the policies (pass.go) and the copies of the state (keep.go).
 package agent

@@ -1,6 +1,10 @@
 // Package server runs a volunteer-computing project: it answers requests and lets the
 // daemons work, which keep work moving.
 //
+// To embed a server in a program: make a project's directory with operate.Init, open it
+// with project.Open, and have New(p, Part{}).Serve answer on a listener; package servertest does
+// so in a few lines.
+//
 // It joins the parts below it in one process, or some of them, its roles. What a project
 // is on disk is server/project, and what operators do to it server/operate, also while
 // it is served. What a volunteer's computer does is none of its business, and it shares

@@ -71,7 +71,7 @@ func (w *jointWorld) together(l *lobby, do func(fn func(*Tx) error) error, fns .
 		l.mu.Lock()
 		waiting = len(l.waiting)
 		l.mu.Unlock()
-		time.Sleep(time.Millisecond) //nolint:forbidigo // nothing tells when they wait
+		time.Sleep(time.Millisecond)
 	}
 	close(release)
 	for range sideBySide + len(fns) {

@@ -1,0 +1,33 @@
+package servertest
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/starling-grid/starling/agent"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// Agent starts Starling's real agent in this process, with a data directory and an account of
+// its own, attached to the project, and ends it with the test. It runs programs (see
+// Program), outside its sandbox. log may be nil.
+func (p *Project) Agent(name string, log *slog.Logger) *agent.Agent {
+	p.tb.Helper()
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	a, err := agent.New(agent.Config{DataDir: p.tb.TempDir(), Log: log, Version: "test"})
+	p.check(err)
+	ended := make(chan error, 1)
+	ctx, stop := context.WithCancel(p.ctx)
+	go func() { ended <- a.Run(ctx) }()
+	p.tb.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			p.tb.Errorf("agent %s: %v", name, err)
+		}
+	})
+	p.check(a.Attach(p.tb.Context(), p.URL, protocol.Authenticator(p.Account(name+"@example.org"))))
+	p.agents = append(p.agents, a)
+	return a
+}

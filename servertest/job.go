@@ -1,0 +1,136 @@
+package servertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// A Job is a workunit that was submitted.
+type Job struct {
+	Name string
+	p    *Project
+}
+
+// An Outcome is what became of a job.
+type Outcome struct {
+	Canonical string            // name of the result that is the answer; "" if the job was given up
+	Errors    []string          // why it was given up
+	Files     map[string][]byte // of the canonical result, by their logical names
+	Credit    float64           // of the canonical result
+	Results   []Result
+}
+
+// A Result is one of those that a job was computed by.
+type Result struct {
+	Name          string  `json:"name"`
+	HostID        int64   `json:"hostid"` // 0: it was never sent
+	Outcome       string  `json:"outcome"`
+	ValidateState string  `json:"validate_state"`
+	ExitStatus    int     `json:"exit_status"`
+	Credit        float64 `json:"granted_credit"`
+}
+
+// Quorum has n volunteers compute a job, who have to agree.
+func Quorum(n int) func(*workgen.Spec) {
+	return func(s *workgen.Spec) { s.MinQuorum, s.TargetNResults = n, n }
+}
+
+// CommandLine gives the program arguments.
+func CommandLine(args string) func(*workgen.Spec) {
+	return func(s *workgen.Spec) { s.CommandLine = args }
+}
+
+// Submit creates a workunit with one input file, "in"; nil: none. change may set whatever a
+// workunit has.
+func (p *Project) Submit(app string, in []byte, change ...func(*workgen.Spec)) *Job {
+	p.tb.Helper()
+	var s workgen.Spec
+	if in != nil {
+		path := filepath.Join(p.tb.TempDir(), "in")
+		p.check(os.WriteFile(path, in, 0o600))
+		s.Inputs = []workgen.Given{{Path: path, Logical: "in"}}
+	}
+	for _, f := range change {
+		f(&s)
+	}
+	g, err := operate.Generator(p.tb.Context(), p.p, app, time.Now())
+	p.check(err)
+	names, err := g.Create(p.tb.Context(), []workgen.Spec{s}, time.Now())
+	p.check(err)
+	p.step()
+	return &Job{Name: names[0], p: p}
+}
+
+// look is how often Wait looks.
+const look = 5 * time.Millisecond
+
+// Wait waits until a job is done or given up, its outcome has been taken and the credit
+// granted. It ends the test when ctx ends before, and says what the job waits for. The
+// application's assimilator has to be "copy", as it is by default.
+func (j *Job) Wait(ctx context.Context) Outcome {
+	p := j.p
+	p.tb.Helper()
+	tick := time.NewTicker(look)
+	defer tick.Stop()
+	for {
+		var wu store.Workunit
+		var results []store.Result
+		p.check(p.p.Store.View(p.ctx, func(tx *store.Tx) (err error) {
+			if wu, err = tx.WorkunitByName(j.Name); err != nil {
+				return err
+			}
+			results, err = tx.ResultsOf(wu.ID)
+			return err
+		}))
+		if wu.AssimilateState == store.AssimilateDone {
+			return j.outcome()
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			var states []string
+			for _, r := range results {
+				states = append(states, fmt.Sprintf("%s is %v, outcome %v", r.Name, r.ServerState, r.Outcome))
+			}
+			p.tb.Fatalf("job %s is not done: %v; %s", j.Name, context.Cause(ctx), strings.Join(states, "; "))
+		}
+	}
+}
+
+// outcome reads what the assimilator has left.
+func (j *Job) outcome() Outcome {
+	p := j.p
+	p.tb.Helper()
+	dir := filepath.Join(p.Dir, project.ResultsDir, j.Name)
+	text, err := os.ReadFile(filepath.Join(dir, "result.json"))
+	p.check(err)
+	var info struct {
+		Canonical struct {
+			Result string
+			Credit float64
+		}
+		Errors  []string
+		Files   []string
+		Results []Result
+	}
+	p.check(json.Unmarshal(text, &info))
+	o := Outcome{
+		Canonical: info.Canonical.Result, Credit: info.Canonical.Credit, Errors: info.Errors, Results: info.Results,
+		Files: make(map[string][]byte),
+	}
+	for _, name := range info.Files {
+		o.Files[name], err = os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		p.check(err)
+	}
+	return o
+}

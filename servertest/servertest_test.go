@@ -1,0 +1,159 @@
+package servertest_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/workgen"
+	"github.com/starling-grid/starling/servertest"
+)
+
+func upper(_ context.Context, t *servertest.Task) error {
+	t.Output("out", bytes.ToUpper(t.Input("in")))
+	return nil
+}
+
+func Example() {
+	tb := servertest.Outside(context.Background()) // in a test: t
+	defer tb.Close()
+	p := servertest.Start(tb)
+	p.App("upper", func(_ context.Context, task *servertest.Task) error {
+		task.Output("out", bytes.ToUpper(task.Input("in")))
+		return nil
+	})
+	p.Volunteer("ada")
+	done := p.Submit("upper", []byte("hello")).Wait(context.Background())
+	fmt.Printf("%s\n", done.Files["out"])
+	// Output: HELLO
+}
+
+// Two volunteers have to agree. One of three is wrong, and the others are asked.
+func ExampleQuorum() {
+	tb := servertest.Outside(context.Background())
+	defer tb.Close()
+	p := servertest.Start(tb)
+	p.App("upper", upper)
+	p.VolunteerWho("liar", func(_ context.Context, task *servertest.Task) error {
+		task.Output("out", []byte("nonsense"))
+		return nil
+	})
+	p.Volunteer("ada")
+	p.Volunteer("grace")
+	done := p.Submit("upper", []byte("hello"), servertest.Quorum(2)).Wait(context.Background())
+	fmt.Printf("%s\n", done.Files["out"])
+	// Output: HELLO
+}
+
+func TestOnBothDatabases(t *testing.T) {
+	for name, option := range map[string]func(t *testing.T) []servertest.Option{
+		"SQLite": func(*testing.T) []servertest.Option { return nil },
+		"PostgreSQL": func(t *testing.T) []servertest.Option {
+			return []servertest.Option{servertest.Database(testpg.Start(t).Database(t))}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			p := servertest.Start(t, option(t)...)
+			p.App("upper", upper, func(a *operate.NewApp) { a.Credit = "fixed:7" })
+			for i := range 3 {
+				p.Volunteer(fmt.Sprint("v", i))
+			}
+			var jobs []*servertest.Job
+			for i := range 10 {
+				jobs = append(jobs, p.Submit("upper", fmt.Append(nil, "text ", i), servertest.Quorum(2)))
+			}
+			for i, j := range jobs {
+				o := j.Wait(t.Context())
+				if got, want := string(o.Files["out"]), fmt.Sprint("TEXT ", i); got != want || o.Credit != 7 || o.Canonical == "" || len(o.Errors) > 0 {
+					t.Errorf("%s: %q, want %q: %+v", j.Name, got, want, o)
+				}
+				if i == 0 {
+					t.Logf("the first of ten took %v with all that comes before it", time.Since(began))
+				}
+			}
+		})
+	}
+}
+
+// A job that fails everywhere is given up, and its outcome says why.
+func TestAFailingApplication(t *testing.T) {
+	p := servertest.Start(t)
+	p.App("fails", func(context.Context, *servertest.Task) error { return errors.New("division by zero") })
+	for i := range 4 {
+		p.Volunteer(fmt.Sprint("v", i))
+	}
+	o := p.Submit("fails", []byte("x"), func(s *workgen.Spec) { s.MaxErrorResults = 2 }).Wait(t.Context())
+	if o.Canonical != "" || len(o.Errors) == 0 {
+		t.Fatalf("%+v", o)
+	}
+	failed := slices.DeleteFunc(slices.Clone(o.Results), func(r servertest.Result) bool { return r.ExitStatus != 1 })
+	if len(failed) != 3 {
+		t.Errorf("%d results failed, want 3: %+v", len(failed), o.Results)
+	}
+}
+
+func TestCommandLineReachesTheTask(t *testing.T) {
+	p := servertest.Start(t)
+	p.App("echo", func(_ context.Context, task *servertest.Task) error {
+		task.Output("out", []byte(task.CommandLine))
+		return nil
+	})
+	p.Volunteer("ada")
+	o := p.Submit("echo", nil, servertest.CommandLine("--seed 7")).Wait(t.Context())
+	if got := strings.TrimSpace(string(o.Files["out"])); got != "--seed 7" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Wait tells what a job waits for.
+func TestWaitEnds(t *testing.T) {
+	p := servertest.Start(rec{t})
+	p.App("upper", upper)
+	j := p.Submit("upper", []byte("x"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, errors.New("enough"))
+	defer cancel()
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "is not done: enough") || !strings.Contains(got, "unsent") {
+			t.Errorf("got %q", got)
+		}
+	}()
+	j.Wait(ctx)
+}
+
+// rec panics instead of ending the test.
+type rec struct{ *testing.T }
+
+func (rec) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+
+// The real agent computes with a real program, beside the volunteers.
+func TestAgent(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the program is a script")
+	}
+	p := servertest.Start(t)
+	script := filepath.Join(t.TempDir(), "upper.sh")
+	if err := os.WriteFile(script, []byte(`#!/bin/sh
+path() { sed -n 's|.*<soft_link>\(.*\)</soft_link>.*|\1|p' "$1"; }
+tr a-z A-Z <"$(path in)" >"$(path out)" && echo 0 >boinc_finish_called
+`), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p.Program("script", script, func(a *operate.NewApp) {})
+	p.Agent("ada", slog.New(slog.NewTextHandler(t.Output(), nil)))
+	o := p.Submit("script", []byte("hello")).Wait(t.Context())
+	if got := string(o.Files["out"]); got != "HELLO" {
+		t.Errorf("got %q: %+v", got, o)
+	}
+}
