@@ -13,8 +13,8 @@ const (
 	barrenFor = 10 * time.Second
 	// maxBarren is how many stretches of a kind are kept.
 	maxBarren = 16
-	// slow is how long a search takes that looked at more than a few results.
-	slow = 2 * time.Millisecond
+	// far is from how many results on a search has looked at many.
+	far = 256
 )
 
 // A barren is a stretch of the queue of a kind in which nothing fits a host that can do no
@@ -48,9 +48,8 @@ func (s *stream) find(fit store.Fit) ([]store.Candidate, error) {
 			after = store.Place{Priority: b.until.Priority, ID: b.until.ID - 1}
 		}
 	}
-	began := time.Now()
 	list, err := s.tx.UnsentFits(h.kind, after, fit, firstPage)
-	if err != nil || time.Since(began) < slow && len(list) > 0 {
+	if err != nil || len(list) > 0 && list[0].Priority == after.Priority && list[0].ID-after.ID < far {
 		return list, err
 	}
 	anyone := fit
