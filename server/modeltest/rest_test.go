@@ -89,7 +89,12 @@ func (w *world) helper(c *store.Candidate) *machine {
 	}
 	bound := w.version(c.AppVersionID)
 	for _, m := range able {
-		if m.serves(a) && (bound == nil || bound.gone || slices.Contains(m.platforms, bound.platform)) {
+		// The version to which it is committed may be the only one of its platform, and for GPUs.
+		if bound == nil || bound.gone {
+			if m.serves(a) {
+				return m
+			}
+		} else if slices.Contains(m.platforms, bound.platform) {
 			return m
 		}
 	}
