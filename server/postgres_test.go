@@ -37,6 +37,8 @@ func TestPostgres(t *testing.T) {
 		{"adaptive replication", TestAdaptiveReplication},
 		{"infeasible", TestNobodyCanComputeIt},
 		{"retry", TestRetry},
+		{"withdrawal", TestAVersionIsWithdrawn},
+		{"stopped application", TestAnApplicationIsStopped},
 		{"archive", TestFinishedWorkIsArchived},
 		{"trickle up", TestTrickles},
 		{"trickle down", TestTrickleDown},

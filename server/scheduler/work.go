@@ -17,7 +17,7 @@ import (
 // work gives the host results to compute, if it asks and may have them; if it
 // gets none, the reply says why.
 func (r *rpc) work() error {
-	if !r.catalog.Supports(match.Platforms(r.req)) && len(r.catalog.Versions) > 0 {
+	if !r.catalog.Supports(match.Platforms(r.req)) && len(r.catalog.Versions) > 0 && !r.catalog.Stopped() {
 		r.deny(protocol.Refusal{Code: protocol.RefusedPlatform}, protocol.PriorityNotice,
 			`_("This project doesn't support computers of type") `+r.req.Platform)
 		r.reply.RequestDelay = delayUnsupported
