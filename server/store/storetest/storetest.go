@@ -64,6 +64,8 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"each row has its history", history},
 		{"status tells what has waited longest", ages},
 		{"handled messages go, others stay", messages},
+		{"lists are filtered", lists},
+		{"settings of a workunit change", settings},
 		{"status counts", status},
 		{"work that no host can have is found", untakenWork},
 		{"a closed store says so", closed},
