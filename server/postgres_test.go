@@ -38,6 +38,8 @@ func TestPostgres(t *testing.T) {
 		{"infeasible", TestNobodyCanComputeIt},
 		{"retry", TestRetry},
 		{"withdrawal", TestAVersionIsWithdrawn},
+		{"ban", TestAnAccountIsBanned},
+		{"deletion", TestAnAccountIsDeleted},
 		{"stopped application", TestAnApplicationIsStopped},
 		{"archive", TestFinishedWorkIsArchived},
 		{"trickle up", TestTrickles},

@@ -21,7 +21,9 @@ func resultCmd() *cobra.Command {
 	return group("result", "Results", listResultsCmd(), showCmd("result", showResult))
 }
 
-func hostCmd() *cobra.Command { return group("host", "Computers", showCmd("host", showHost)) }
+func hostCmd() *cobra.Command {
+	return group("host", "Computers", listHostsCmd(), showCmd("host", showHost), banHostCmd(true), banHostCmd(false))
+}
 
 // showCmd prints one row as JSON, which people can read too.
 func showCmd(what string, show func(project.Config, *store.Tx, string) (any, error)) *cobra.Command {
@@ -317,7 +319,7 @@ func showHost(c project.Config, tx *store.Tx, id string) (any, error) {
 		coprocs = []store.Coproc{}
 	}
 	return map[string]any{
-		"id": h.ID, "userid": h.UserID, "create_time": utc(h.CreateTime), "rpc_time": utc(h.RPCTime),
+		"id": h.ID, "userid": h.UserID, "client_version": h.Client, "last_ip_addr": h.LastIPAddr, "external_ip_addr": h.ExternalIPAddr, "create_time": utc(h.CreateTime), "rpc_time": utc(h.RPCTime),
 		"rpc_seqno": h.RPCSeqno, "domain_name": h.DomainName, "p_ncpus": h.NCPUs, "p_model": h.Model,
 		"p_fpops": h.Fpops, "m_nbytes": h.MemBytes, "d_free": h.DiskFree, "os_name": h.OSName,
 		"os_version": h.OSVersion, "total_credit": h.TotalCredit,

@@ -87,6 +87,7 @@ type hostLine struct {
 	OSName         string `json:"os_name"`
 	OSVersion      string `json:"os_version"`
 	Model          string `json:"p_model"`
+	Client         string `json:"client_version,omitempty"` // likewise
 }
 
 // A userLine is an account where something else is shown.
@@ -103,7 +104,7 @@ func (v *resultView) whose(tx *store.Tx) error {
 			return err
 		}
 		if err == nil {
-			v.Host = &hostLine{h.DomainName, h.LastIPAddr, h.ExternalIPAddr, h.OSName, h.OSVersion, h.Model}
+			v.Host = &hostLine{h.DomainName, h.LastIPAddr, h.ExternalIPAddr, h.OSName, h.OSVersion, h.Model, h.Client}
 		}
 	}
 	if v.UserID != 0 {

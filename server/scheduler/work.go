@@ -36,6 +36,11 @@ func (r *rpc) work() error {
 				"Not sending work. Last request too recent. Please wait %d seconds.", int(math.Ceil(wait.Seconds()))))
 		return nil
 	}
+	if r.user.Banned() {
+		r.deny(protocol.Refusal{Code: protocol.RefusedExcluded}, protocol.PriorityNotice, banned(r.user))
+		r.reply.RequestDelay = delayUnsupported
+		return nil
+	}
 	if r.host.MaxResultsDay < 0 {
 		r.deny(protocol.Refusal{Code: protocol.RefusedExcluded}, protocol.PriorityNotice,
 			"This computer gets no tasks: the project has excluded it")
@@ -143,9 +148,9 @@ func (r *rpc) candidates() {
 	}
 }
 
-// wantsWork reports whether the host asks for work and is not excluded.
+// wantsWork reports whether the host asks for work, and neither it nor its account is excluded.
 func (r *rpc) wantsWork() bool {
-	return (r.req.WantsWork() || r.req.WantsCoprocWork()) && r.host.MaxResultsDay >= 0
+	return (r.req.WantsWork() || r.req.WantsCoprocWork()) && r.host.MaxResultsDay >= 0 && !r.user.Banned()
 }
 
 // fill gives the host what is kept for it and what was found for it, as far as it may
