@@ -8,6 +8,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/untaken"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -98,6 +99,13 @@ func TestAnApplicationIsStopped(t *testing.T) {
 	if len(reply.Results) != 0 || len(reply.Refusals) != 1 || reply.Refusals[0].Code != protocol.RefusedStopped || reply.Refusals[0].App != "upper" {
 		t.Errorf("got %d results, %+v, %v", len(reply.Results), reply.Refusals, reply.Messages)
 	}
+	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+		found, err := untaken.Look(tx, w.now())
+		if len(found) != 0 {
+			t.Errorf("what waits on purpose is told as untaken: %+v", found)
+		}
+		return err
+	}))
 	a.compute(work) // what is in progress counts
 	w.step()
 	if st := w.status(); st.Workunits.Canonical != 1 {
