@@ -79,8 +79,10 @@ func listHostsCmd() *cobra.Command {
 					v.ErrorRate = max(v.ErrorRate, e.ErrorRate)
 				}
 				views = append(views, v)
-				rows = append(rows, []any{v.ID, v.DomainName, v.UserID, v.State, v.Client, v.NCPUs, v.OSName, v.External,
-					v.TotalCredit, v.ExpavgCredit, v.ErrorRate, v.LastContact})
+				rows = append(rows, []any{
+					v.ID, v.DomainName, v.UserID, v.State, v.Client, v.NCPUs, v.OSName, v.External,
+					v.TotalCredit, v.ExpavgCredit, v.ErrorRate, v.LastContact,
+				})
 			}
 			return rows, views, err
 		})

@@ -207,8 +207,10 @@ func listResultsCmd() *cobra.Command {
 				if r.ServerState == store.Over {
 					out, valid = v.Outcome, v.ValidateState
 				}
-				rows = append(rows, []any{v.ID, v.Name, v.App, v.ServerState, out, valid, number0(v.HostID), version, v.Platform,
-					number0(v.ExitStatus), v.GrantedCredit, v.SentTime, due})
+				rows = append(rows, []any{
+					v.ID, v.Name, v.App, v.ServerState, out, valid, number0(v.HostID), version, v.Platform,
+					number0(v.ExitStatus), v.GrantedCredit, v.SentTime, due,
+				})
 			}
 			return rows, views, err
 		})
