@@ -146,7 +146,7 @@ func deprecateCmd() *cobra.Command {
 		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 			list, err := operate.Deprecate(ctx, p, spec(args[1]), resend, time.Now())
 			for _, w := range list {
-				printWithdrawn(args[1], w, resend)
+				printWithdrawn(args[1], w)
 			}
 			return err
 		})
@@ -154,14 +154,14 @@ func deprecateCmd() *cobra.Command {
 	return cmd
 }
 
-func printWithdrawn(app string, w operate.Withdrawn, resend bool) {
+func printWithdrawn(app string, w operate.Withdrawn) {
 	already := ""
 	if w.Deprecated {
 		already = " (it was withdrawn before)"
 	}
 	fmt.Printf("%s is no longer sent%s.\n", operate.VersionName(app, w.AppVersion), already)
 	switch {
-	case resend:
+	case w.TakenBack > 0:
 		fmt.Printf("  %s taken back; their computers abort them at their next contact.\n", words.Count(w.TakenBack, "task"))
 	case w.InProgress > 0:
 		fmt.Printf("  %s in progress with it: outcomes will count. To send them again with another version, add --resend.\n",
