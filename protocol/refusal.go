@@ -32,6 +32,7 @@ const (
 	RefusedCommitted     RefusalCode = "committed"         // left are only jobs for computers of another kind
 	RefusedReserved      RefusalCode = "reserved"          // for now kept for the computer that holds their files
 	RefusedUnreliable    RefusalCode = "unreliable"        // kept for computers with a good record
+	RefusedStopped       RefusalCode = "app_stopped"       // the project sends no tasks of the application for now
 	RefusedGPU           RefusalCode = "gpu"               // the project has no program for the coprocessors for which alone work was wanted
 	RefusedProcessor     RefusalCode = "processor"         // left are only tasks for a kind of processor for which none were wanted
 	RefusedOther         RefusalCode = "other"
@@ -114,7 +115,7 @@ const (
 var RefusalCodes = []RefusalCode{
 	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedClientVersion, RefusedMemory, RefusedDisk,
 	RefusedBandwidth, RefusedDeadline, RefusedQuota, RefusedInProgress, RefusedTooRecent, RefusedKey,
-	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedUnreliable, RefusedGPU, RefusedProcessor,
+	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedUnreliable, RefusedStopped, RefusedGPU, RefusedProcessor,
 	RefusedOther,
 }
 

@@ -104,5 +104,5 @@ func batchCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return group("batch", "Batches of workunits", cmd)
+	return group("batch", "Batches of workunits", listBatchesCmd(), cmd)
 }

@@ -17,9 +17,13 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-func resultCmd() *cobra.Command { return group("result", "Results", showCmd("result", showResult)) }
+func resultCmd() *cobra.Command {
+	return group("result", "Results", listResultsCmd(), showCmd("result", showResult))
+}
 
-func hostCmd() *cobra.Command { return group("host", "Computers", showCmd("host", showHost)) }
+func hostCmd() *cobra.Command {
+	return group("host", "Computers", listHostsCmd(), showCmd("host", showHost), banHostCmd(true), banHostCmd(false))
+}
 
 // showCmd prints one row as JSON, which people can read too.
 func showCmd(what string, show func(project.Config, *store.Tx, string) (any, error)) *cobra.Command {
@@ -80,6 +84,24 @@ type workunitView struct {
 	TransitionTime    string       `json:"transition_time"`
 	Results           []resultView `json:"results"`
 	App               int64        `json:"appid"`
+	AppName           string       `json:"app"`
+	State             string       `json:"state"`
+	MaxErrorResults   int          `json:"max_error_results"`
+	MaxTotalResults   int          `json:"max_total_results"`
+	MaxSuccessResults int          `json:"max_success_results"`
+	DelayBound        float64      `json:"delay_bound"` // seconds
+	RscFpopsEst       float64      `json:"rsc_fpops_est"`
+	RscFpopsBound     float64      `json:"rsc_fpops_bound"`
+	RscMemoryBound    float64      `json:"rsc_memory_bound"`
+	RscDiskBound      float64      `json:"rsc_disk_bound"`
+	RscBandwidthBound float64      `json:"rsc_bandwidth_bound,omitempty"`
+	Credit            float64      `json:"credit,omitempty"`
+	CommandLine       string       `json:"command_line"`
+	ResultTemplate    string       `json:"result_template_file"`
+	Inputs            []fileView   `json:"inputs"`
+	HRClass           int64        `json:"hr_class,omitempty"`
+	AppVersionID      int64        `json:"app_version_id,omitempty"` // with homogeneous app version
+	Retries           int          `json:"retries,omitempty"`
 	Predecessor       int64        `json:"predecessor,omitempty"`
 	TargetType        string       `json:"target_type,omitempty"` // host or user; "" anybody
 	TargetID          int64        `json:"target_id,omitempty"`
@@ -109,6 +131,16 @@ func viewHistory(of string, history []store.Event) []eventView {
 type resultView struct {
 	ID              int64     `json:"id"`
 	Name            string    `json:"name"`
+	WorkunitID      int64     `json:"workunitid"`
+	AppID           int64     `json:"appid"`
+	App             string    `json:"app,omitempty"`
+	Batch           int64     `json:"batch"`
+	Priority        int64     `json:"priority"`
+	CreateTime      time.Time `json:"create_time"`
+	AppVersionID    int64     `json:"app_version_id"`
+	VersionNum      int64     `json:"app_version_num"` // 100·major + minor
+	Platform        string    `json:"platform,omitempty"`
+	PlanClass       string    `json:"plan_class,omitempty"`
 	HostID          int64     `json:"hostid"`
 	UserID          int64     `json:"userid"`
 	ServerState     string    `json:"server_state"`
@@ -124,14 +156,23 @@ type resultView struct {
 	ElapsedTime     float64   `json:"elapsed_time"`
 	ClaimedCredit   float64   `json:"claimed_credit"`
 	GrantedCredit   float64   `json:"granted_credit"`
+	FlopsEstimate   float64   `json:"flops_estimate"` // operations a second that the host was told
+	PeakWorkingSet  float64   `json:"peak_working_set_size"`
+	PeakSwap        float64   `json:"peak_swap_size"`
+	PeakDisk        float64   `json:"peak_disk_usage"`
 	StderrOut       string    `json:"stderr_out,omitempty"`
 
+	Outputs []fileView  `json:"outputs,omitempty"`
+	Host    *hostLine   `json:"host,omitempty"`
+	User    *userLine   `json:"user,omitempty"`
 	History []eventView `json:"history,omitempty"`
 }
 
 func viewResult(r store.Result) resultView {
 	return resultView{
-		ID: r.ID, Name: r.Name, HostID: r.HostID, UserID: r.UserID, ServerState: r.ServerState.String(),
+		ID: r.ID, Name: r.Name, WorkunitID: r.WorkunitID, AppID: r.AppID, Batch: r.Batch, Priority: r.Priority,
+		CreateTime: utc(r.CreateTime), AppVersionID: r.AppVersionID, VersionNum: r.VersionNum, FlopsEstimate: r.FlopsEstimate,
+		PeakWorkingSet: r.PeakWorkingSet, PeakSwap: r.PeakSwap, PeakDisk: r.PeakDisk, HostID: r.HostID, UserID: r.UserID, ServerState: r.ServerState.String(),
 		Outcome: r.Outcome.String(), ValidateState: r.ValidateState.String(), FileDeleteState: r.FileDeleteState.String(),
 		ClientState: r.ClientState, ExitStatus: r.ExitStatus, SentTime: utc(r.SentTime), ReportDeadline: utc(r.ReportDeadline),
 		ReceivedTime: utc(r.ReceivedTime), CPUTime: r.CPUTime, ElapsedTime: r.ElapsedTime,
@@ -157,7 +198,20 @@ func showWorkunit(_ project.Config, tx *store.Tx, id string) (any, error) {
 		CanonicalCredit: wu.CanonicalCredit, NeedValidate: wu.NeedValidate, Errors: wu.ErrorMask.Reasons(),
 		AssimilateState: wu.AssimilateState.String(), FileDeleteState: wu.FileDeleteState.String(),
 		TransitionTime: wu.TransitionTime.UTC().Format(time.RFC3339), Results: []resultView{},
+		State: string(wu.State()), MaxErrorResults: wu.MaxErrorResults, MaxTotalResults: wu.MaxTotalResults,
+		MaxSuccessResults: wu.MaxSuccessResults, DelayBound: wu.DelayBound.Seconds(), RscFpopsEst: wu.RscFpopsEst,
+		RscFpopsBound: wu.RscFpopsBound, RscMemoryBound: wu.RscMemoryBound, RscDiskBound: wu.RscDiskBound,
+		RscBandwidthBound: wu.RscBandwidthBound, Credit: wu.Credit, ResultTemplate: wu.ResultTemplateFile, HRClass: wu.HRClass,
+		AppVersionID: wu.AppVersionID, Retries: wu.Retries,
 		App: wu.AppID, Predecessor: wu.Predecessor, Awaiting: wu.Awaiting, LastChance: wu.LastChance,
+	}
+	c, err := readCatalog(tx)
+	if err != nil {
+		return nil, err
+	}
+	v.AppName = c.apps[wu.AppID]
+	if v.CommandLine, v.Inputs, err = inputs(wu); err != nil {
+		return nil, err
 	}
 	if wu.Target.Type != store.TargetNone {
 		v.TargetType, v.TargetID = wu.Target.Type.String(), wu.Target.ID
@@ -179,7 +233,9 @@ func showWorkunit(_ project.Config, tx *store.Tx, id string) (any, error) {
 	}
 	for _, r := range results {
 		r.StderrOut = ""
-		v.Results = append(v.Results, viewResult(r))
+		view := viewResult(r)
+		view.describe(c, r)
+		v.Results = append(v.Results, view)
 		history, err := tx.ResultHistory(r.ID)
 		if err != nil {
 			return nil, err
@@ -195,7 +251,18 @@ func showResult(_ project.Config, tx *store.Tx, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c, err := readCatalog(tx)
+	if err != nil {
+		return nil, err
+	}
 	v := viewResult(r)
+	v.describe(c, r)
+	if v.Outputs, err = outputs(r); err != nil {
+		return nil, err
+	}
+	if err := v.whose(tx); err != nil {
+		return nil, err
+	}
 	history, err := tx.ResultHistory(r.ID)
 	v.History = viewHistory("", history)
 	return v, err
@@ -252,7 +319,7 @@ func showHost(c project.Config, tx *store.Tx, id string) (any, error) {
 		coprocs = []store.Coproc{}
 	}
 	return map[string]any{
-		"id": h.ID, "userid": h.UserID, "create_time": utc(h.CreateTime), "rpc_time": utc(h.RPCTime),
+		"id": h.ID, "userid": h.UserID, "client_version": h.Client, "last_ip_addr": h.LastIPAddr, "external_ip_addr": h.ExternalIPAddr, "create_time": utc(h.CreateTime), "rpc_time": utc(h.RPCTime),
 		"rpc_seqno": h.RPCSeqno, "domain_name": h.DomainName, "p_ncpus": h.NCPUs, "p_model": h.Model,
 		"p_fpops": h.Fpops, "m_nbytes": h.MemBytes, "d_free": h.DiskFree, "os_name": h.OSName,
 		"os_version": h.OSVersion, "total_credit": h.TotalCredit,

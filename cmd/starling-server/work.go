@@ -24,7 +24,7 @@ import (
 const bulk = 1000
 
 func workCmd() *cobra.Command {
-	return group("work", "Workunits", createCmd(), cancelCmd(), retryCmd(), showCmd("workunit", showWorkunit))
+	return group("work", "Workunits", createCmd(), cancelCmd(), retryCmd(), setWorkCmd(), listWorkCmd(), showCmd("workunit", showWorkunit))
 }
 
 // workFlags is what a command or a line of --stdin says about a workunit.

@@ -71,7 +71,7 @@ var ranks = []protocol.RefusalCode{
 	protocol.RefusedPlatform, protocol.RefusedClientVersion, protocol.RefusedPlanClass, protocol.RefusedProcessor, protocol.RefusedQuota,
 	protocol.RefusedInProgress, protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth,
 	protocol.RefusedDeadline, protocol.RefusedUnreliable, protocol.RefusedHasOne, protocol.RefusedReserved,
-	protocol.RefusedCommitted, protocol.RefusedNoTasks,
+	protocol.RefusedCommitted, protocol.RefusedStopped, protocol.RefusedNoTasks,
 }
 
 func rank(c protocol.RefusalCode) int {

@@ -14,6 +14,17 @@ func (c *Catalog) Supports(platforms []string) bool {
 	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return slices.Contains(platforms, v.Platform.Name) })
 }
 
+// Stopped reports whether the work of some application is not sent, so that the versions of
+// all the others say nothing about whom the project is for.
+func (c *Catalog) Stopped() bool {
+	for _, a := range c.Apps {
+		if a.Deprecated {
+			return true
+		}
+	}
+	return false
+}
+
 // inUse reports whether a version is handed out.
 func (c *Catalog) inUse(id int64) bool {
 	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return v.ID == id })
@@ -148,6 +159,9 @@ func (h *Host) CanRun(id int64) *store.AppVersion {
 
 // noVersion says why this host has no version of an application.
 func (h *Host) noVersion(appID int64) *Lack {
+	if h.facts.Catalog.Apps[appID].Deprecated {
+		return &Lack{Code: protocol.RefusedStopped}
+	}
 	for _, p := range Platforms(h.facts.Request) {
 		for _, v := range h.facts.Catalog.Versions {
 			if v.AppID != appID || v.Platform.Name != p {

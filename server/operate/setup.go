@@ -230,7 +230,7 @@ func checkApp(p *project.Project, a NewApp) error {
 	case a.TargetNResults < 0 || a.TargetNResults > 100:
 		return fmt.Errorf("target_nresults %d, want 0 to 100", a.TargetNResults)
 	case !(a.Weight >= 0 && a.Weight <= 1e6):
-		return fmt.Errorf("weight %v, want up to 1e6; to stop an application, deprecate its versions", a.Weight)
+		return fmt.Errorf("weight %v, want up to 1e6; to send none of its work, use app stop", a.Weight)
 	}
 	if a.Trickle != "" {
 		if _, err := trickler.New(a.Trickle, p.Dir, a.Name); err != nil {

@@ -78,7 +78,7 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 		if app, err = tx.AppByName(v.App); err != nil {
 			return err
 		}
-		versions, err := tx.AppVersions()
+		versions, err := tx.AllAppVersions() // what was withdrawn too: hosts may have its files
 		for _, old := range versions {
 			if old.AppID == app.ID && old.VersionNum == number && old.Platform.Name == v.Platform && old.PlanClass == v.PlanClass {
 				return taken
@@ -151,19 +151,24 @@ func (v *NewVersion) check() (int, error) {
 	if !project.ValidPlanClass(v.PlanClass) {
 		errs = append(errs, fmt.Errorf("plan class %q: want letters, digits, '_', '-' and '.'", v.PlanClass))
 	}
-	number := 0
-	if m := versionNum.FindStringSubmatch(v.Number); m != nil {
-		major, _ := strconv.Atoi(m[1])
-		minor, _ := strconv.Atoi((m[2] + "0")[:2]) // 1.5 is 1.50
-		number = 100*major + minor
-	}
-	if number == 0 {
-		errs = append(errs, fmt.Errorf("version %q: want major and minor number such as 1.00", v.Number))
-	}
+	number, err := parseNumber(v.Number)
+	errs = append(errs, err)
 	if v.Plain && v.Wrapper == "" {
 		errs = append(errs, errors.New("a plain program needs the wrapper"))
 	}
 	return number, errors.Join(errs...)
+}
+
+// parseNumber reads "1.02" as 102.
+func parseNumber(text string) (int, error) {
+	if m := versionNum.FindStringSubmatch(text); m != nil {
+		major, _ := strconv.Atoi(m[1])
+		minor, _ := strconv.Atoi((m[2] + "0")[:2]) // 1.5 is 1.50
+		if number := 100*major + minor; number > 0 {
+			return number, nil
+		}
+	}
+	return 0, fmt.Errorf("version %q: want major and minor number such as 1.00", text)
 }
 
 // describeVersion puts the files into place and returns the version's xml_doc.

@@ -161,6 +161,8 @@ func (r *rpc) admit(id identity) error {
 		r.reply.message(protocol.PriorityLow, "Can't find host record")
 	}
 	switch {
+	case !id.known && r.user.Banned():
+		return &bannedError{r.user}
 	case !id.known:
 		if err := r.crowded(); err != nil {
 			return err
@@ -212,6 +214,19 @@ func (e *crowdError) Error() string {
 		e.userID, e.most, e.wait.Round(time.Minute))
 }
 
+// A bannedError says that an account may add no computers, as it is banned.
+type bannedError struct{ user store.User }
+
+func (e *bannedError) Error() string { return banned(e.user) }
+
+// banned is what the owner of a banned account reads.
+func banned(u store.User) string {
+	if u.BanReason == "" {
+		return "The project has banned your account: it gets no tasks"
+	}
+	return "The project has banned your account: it gets no tasks. The reason: " + u.BanReason
+}
+
 // crowded returns a crowdError if the account may make no further host now. Records
 // cost the sender nothing, and each counts for what hosts may have.
 func (r *rpc) crowded() error {
@@ -253,6 +268,7 @@ func (r *rpc) detachAll() error {
 func (r *rpc) describeHost() {
 	h, in, t := &r.host, r.req.Host, r.req.TimeStats
 	h.RPCTime = r.now
+	h.Client = fmt.Sprintf("%d.%d.%d", r.req.Client.Major, r.req.Client.Minor, r.req.Client.Release)
 	if in.HostCPID != "" {
 		h.HostCPID = protocol.HostCPID(in.HostCPID, r.user.EmailAddr)
 	}

@@ -205,6 +205,10 @@ func (l *look) unwanted(tx *store.Tx, req *protocol.SchedulerRequest) error {
 			l.aborts = append(l.aborts, name)
 			continue
 		}
+		if x.ServerState == store.Over && x.Outcome == store.DidntNeed {
+			l.aborts = append(l.aborts, name) // it was taken back, with the app version that it was sent with
+			continue
+		}
 		if x.ServerState == store.Over && x.Outcome != store.NoReply && x.Outcome != store.ClientDetached {
 			continue // reported in an earlier request, and the client has yet to see the acknowledgement
 		}

@@ -73,6 +73,8 @@ func sentence(f protocol.Refusal) string {
 		return "The remaining tasks are reserved for the computer that has their files"
 	case protocol.RefusedCommitted:
 		return "The remaining tasks are committed to computers of another kind"
+	case protocol.RefusedStopped:
+		return "The project has stopped sending tasks of " + app + " for now"
 	case protocol.RefusedTooRecent:
 		return "Last request too recent" + both(func(v float64) string { return protocol.Seconds(v).Round(time.Second).String() })
 	case protocol.RefusedKey:

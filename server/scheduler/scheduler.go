@@ -184,6 +184,14 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 		reply.message(protocol.PriorityNotice, crowd.Error())
 		return reply.SchedulerReply, nil
 	}
+	if ban, ok := errors.AsType[*bannedError](err); ok {
+		s.Log.Info("scheduler request refused", "err", err, "userid", ban.user.ID, "ip", ip)
+		reply = s.baseReply()
+		reply.RequestDelay = delayUnsupported
+		reply.Refusals = []protocol.Refusal{{Code: protocol.RefusedExcluded}}
+		reply.message(protocol.PriorityNotice, ban.Error())
+		return reply.SchedulerReply, nil
+	}
 	if err != nil {
 		return nil, err
 	}

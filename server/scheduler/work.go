@@ -17,7 +17,7 @@ import (
 // work gives the host results to compute, if it asks and may have them; if it
 // gets none, the reply says why.
 func (r *rpc) work() error {
-	if !r.catalog.Supports(match.Platforms(r.req)) && len(r.catalog.Versions) > 0 {
+	if !r.catalog.Supports(match.Platforms(r.req)) && len(r.catalog.Versions) > 0 && !r.catalog.Stopped() {
 		r.deny(protocol.Refusal{Code: protocol.RefusedPlatform}, protocol.PriorityNotice,
 			`_("This project doesn't support computers of type") `+r.req.Platform)
 		r.reply.RequestDelay = delayUnsupported
@@ -34,6 +34,11 @@ func (r *rpc) work() error {
 		r.deny(protocol.Refusal{Code: protocol.RefusedTooRecent, Need: least.Seconds(), Have: (least - wait).Seconds()},
 			protocol.PriorityLow, fmt.Sprintf(
 				"Not sending work. Last request too recent. Please wait %d seconds.", int(math.Ceil(wait.Seconds()))))
+		return nil
+	}
+	if r.user.Banned() {
+		r.deny(protocol.Refusal{Code: protocol.RefusedExcluded}, protocol.PriorityNotice, banned(r.user))
+		r.reply.RequestDelay = delayUnsupported
 		return nil
 	}
 	if r.host.MaxResultsDay < 0 {
@@ -143,9 +148,9 @@ func (r *rpc) candidates() {
 	}
 }
 
-// wantsWork reports whether the host asks for work and is not excluded.
+// wantsWork reports whether the host asks for work, and neither it nor its account is excluded.
 func (r *rpc) wantsWork() bool {
-	return (r.req.WantsWork() || r.req.WantsCoprocWork()) && r.host.MaxResultsDay >= 0
+	return (r.req.WantsWork() || r.req.WantsCoprocWork()) && r.host.MaxResultsDay >= 0 && !r.user.Banned()
 }
 
 // fill gives the host what is kept for it and what was found for it, as far as it may

@@ -151,6 +151,12 @@ const deprecateVersion = `UPDATE app_version SET deprecated = 1 WHERE id = $1`
 // DeprecateVersion ends the sending of a version, for good.
 func (t *Tx) DeprecateVersion(id int64) error { return t.execOne(deprecateVersion, id) }
 
+// stopApp keeps the other settings out, which another command may be changing.
+const stopApp = `UPDATE app SET deprecated = $2 WHERE id = $1`
+
+// StopApp ends the sending of an application's work, or, with stop false, resumes it.
+func (t *Tx) StopApp(id int64, stop bool) error { return t.execOne(stopApp, id, flag(stop)) }
+
 const liveAppVersions = `
 SELECT ` + appVersionColumns + `
 FROM   app_version v JOIN platform p ON p.id = v.platformid JOIN app a ON a.id = v.appid

@@ -45,6 +45,7 @@ type Host struct {
 	UsableMemory float64 // bytes that its volunteer lets a task use; +Inf: it did not say
 	UsableDisk   float64 // likewise
 	Unsuited     string  // plan classes that did not suit it when it last asked, with spaces between them
+	Client       string  // the version of its client when it last asked, "8.2.4"; "" not known
 	Coprocs      string  // what it had when it last asked; see Coprocessors
 }
 
@@ -53,7 +54,7 @@ const hostColumns = `id, create_time, userid, rpc_seqno, rpc_time, host_cpid, to
 	active_frac, p_ncpus, p_vendor, p_model, p_fpops, p_iops, p_membw, os_name, os_version, m_nbytes,
 	m_cache, m_swap, d_total, d_free, d_boinc_used_total, d_boinc_used_project, n_bwup, n_bwdown,
 	avg_turnaround, max_results_day, nresults_today, sticky_hash, file_orders, platforms, m_usable, d_usable, unsuited,
-	coprocs`
+	coprocs, client_version`
 
 func scanHost(r row) (h Host, err error) {
 	return h, r.Scan(&h.ID, timeAt{&h.CreateTime}, &h.UserID, &h.RPCSeqno, timeAt{&h.RPCTime}, &h.HostCPID,
@@ -62,7 +63,7 @@ func scanHost(r row) (h Host, err error) {
 		&h.Model, &h.Fpops, &h.Iops, &h.Membw, &h.OSName, &h.OSVersion, &h.MemBytes, &h.CacheBytes,
 		&h.SwapBytes, &h.DiskTotal, &h.DiskFree, &h.UsedTotal, &h.UsedProject, &h.BwUp, &h.BwDown,
 		&h.AvgTurnaround, &h.MaxResultsDay, &h.NResultsToday, &h.StickyHash, &h.FileOrders,
-		&h.Platforms, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.Unsuited, &h.Coprocs)
+		&h.Platforms, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.Unsuited, &h.Coprocs, &h.Client)
 }
 
 const insertHost = `
@@ -85,7 +86,8 @@ UPDATE host SET rpc_seqno = $2, rpc_time = $3, host_cpid = $4, timezone = $5, do
 	os_version = $19, m_nbytes = $20, m_cache = $21, m_swap = $22, d_total = $23, d_free = $24,
 	d_boinc_used_total = $25, d_boinc_used_project = $26, n_bwup = $27, n_bwdown = $28,
 	max_results_day = $29, nresults_today = $30, sticky_hash = $31,
-	platforms = $32, m_usable = $33, d_usable = $34, unsuited = $41, coprocs = $42
+	platforms = $32, m_usable = $33, d_usable = $34, unsuited = $41, coprocs = $42,
+	client_version = $43
 WHERE id = $1 AND userid = $35 AND rpc_seqno = $36 AND rpc_time = $37 AND max_results_day = $38
   AND nresults_today = $39 AND sticky_hash = $40`
 
@@ -98,7 +100,7 @@ func (t *Tx) UpdateHost(old, h Host) error {
 		h.Fpops, h.Iops, h.Membw, h.OSName, h.OSVersion, h.MemBytes, h.CacheBytes, h.SwapBytes, h.DiskTotal,
 		h.DiskFree, h.UsedTotal, h.UsedProject, h.BwUp, h.BwDown, h.MaxResultsDay, h.NResultsToday,
 		h.StickyHash, h.Platforms, finite(h.UsableMemory), finite(h.UsableDisk), h.UserID,
-		old.RPCSeqno, unix(old.RPCTime), old.MaxResultsDay, old.NResultsToday, old.StickyHash, h.Unsuited, h.Coprocs)
+		old.RPCSeqno, unix(old.RPCTime), old.MaxResultsDay, old.NResultsToday, old.StickyHash, h.Unsuited, h.Coprocs, h.Client)
 }
 
 const hostByID = `SELECT ` + hostColumns + ` FROM host WHERE id = $1`

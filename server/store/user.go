@@ -22,15 +22,22 @@ type User struct {
 	TotalCredit    float64
 	ExpavgCredit   float64
 	ExpavgTime     time.Time
+	BannedTime     time.Time // zero: it is not banned
+	BanReason      string    // for its owner to read; "" none is told
+	DeletedTime    time.Time // zero: it is not deleted
 }
 
+// Banned reports whether an account is to get nothing from the project.
+func (u *User) Banned() bool { return !u.BannedTime.IsZero() || !u.DeletedTime.IsZero() }
+
 const userColumns = `id, create_time, email_addr, name, authenticator, passwd_hash, cross_project_id,
-	venue, global_prefs, project_prefs, total_credit, expavg_credit, expavg_time`
+	venue, global_prefs, project_prefs, total_credit, expavg_credit, expavg_time,
+	banned_time, ban_reason, deleted_time`
 
 func scanUser(r row) (u User, err error) {
 	return u, r.Scan(&u.ID, timeAt{&u.CreateTime}, &u.EmailAddr, &u.Name, &u.Authenticator, &u.PasswdHash,
 		&u.CrossProjectID, &u.Venue, &u.GlobalPrefs, &u.ProjectPrefs, &u.TotalCredit, &u.ExpavgCredit,
-		timeAt{&u.ExpavgTime})
+		timeAt{&u.ExpavgTime}, timeAt{&u.BannedTime}, &u.BanReason, timeAt{&u.DeletedTime})
 }
 
 const insertUser = `

@@ -292,6 +292,8 @@ func (d *decision) mayDelete(r *store.Result, all bool) bool {
 		return r.ValidateState != store.ValidateInit && r.ValidateState != store.Inconclusive
 	case store.NoReply, store.ClientDetached:
 		return all // perhaps uploaded, and not reported yet
+	case store.DidntNeed:
+		return all && r.HostID != 0 // perhaps uploaded before it was taken back
 	}
 	return false
 }

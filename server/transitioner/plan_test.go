@@ -33,6 +33,7 @@ var (
 	noReply      = store.Result{ServerState: store.Over, Outcome: store.NoReply, ReportDeadline: late}
 	detached     = store.Result{ServerState: store.Over, Outcome: store.ClientDetached, ReportDeadline: due}
 	broken       = store.Result{ServerState: store.Over, Outcome: store.ValidateError, ValidateState: store.Invalid}
+	takenBack    = store.Result{ServerState: store.Over, Outcome: store.DidntNeed, HostID: 7}
 	couldntSend  = store.Result{ServerState: store.Over, Outcome: store.CouldntSend}
 )
 
@@ -210,6 +211,16 @@ func TestDecide(t *testing.T) {
 			"all files go when all is over", canonical(store.AssimilateDone),
 			[]store.Result{valid, invalid, failed, noReply, broken, detached},
 			plan{DeleteInput: true, DeleteOutput: []int64{1, 2, 3, 4, 5, 6}, TransitionTime: store.Never},
+		},
+		{
+			"what was taken back from a computer may have been uploaded before", canonical(store.AssimilateDone),
+			[]store.Result{valid, takenBack, with(takenBack, func(r *store.Result) { r.HostID = 0 })},
+			plan{DeleteInput: true, DeleteOutput: []int64{1, 2}, TransitionTime: store.Never},
+		},
+		{
+			"what was taken back is no failure, and another is made", func(w *store.Workunit) { w.MinQuorum, w.TargetNResults, w.MaxErrorResults = 1, 1, 0 },
+			[]store.Result{takenBack},
+			plan{NewResults: 1, LastChance: true, TransitionTime: far},
 		},
 		{
 			"the canonical files stay while a result is out", canonical(store.AssimilateDone),

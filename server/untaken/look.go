@@ -22,9 +22,9 @@ func Look(tx *store.Tx, now time.Time) ([]Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	names := make(map[int64]string)
+	names, stopped := make(map[int64]string), make(map[int64]bool)
 	for _, a := range apps {
-		names[a.ID] = a.Name
+		names[a.ID], stopped[a.ID] = a.Name, a.Deprecated
 	}
 	redundancy := make(map[int64]int)
 	for _, a := range apps {
@@ -45,7 +45,7 @@ func Look(tx *store.Tx, now time.Time) ([]Finding, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(head) == 0 || k != 0 && j.all(head[0]) {
+		if len(head) == 0 || k != 0 && (stopped[head[0].AppID] || j.all(head[0])) { // what was stopped waits on purpose
 			continue
 		}
 		if err := tx.UnsentNeeds(k, j.Results); err != nil {

@@ -75,6 +75,11 @@ func slowHash(passwdHash string) (string, error) {
 	return string(slow), err
 }
 
+// HashPassword returns what is stored of the password of the account with an address.
+func HashPassword(email, password string) (string, error) {
+	return slowHash(protocol.PasswordHash(password, email))
+}
+
 func randomHex() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails
@@ -115,6 +120,30 @@ func (s *Site) try(r *http.Request) error {
 // a time, as each takes a processor for a while, and guesses are rationed by account and
 // address together: a stranger's do not keep the owner out.
 func (s *Site) prove(r *http.Request, email, passwdHash string) (store.User, error) {
+	u, err := s.owner(r, email, passwdHash)
+	if err == nil {
+		err = welcome(u)
+	}
+	if err != nil {
+		return store.User{}, err
+	}
+	return u, nil
+}
+
+// welcome returns an error if an account is banned, for its owner to read.
+func welcome(u store.User) error {
+	if !u.Banned() {
+		return nil
+	}
+	why := "The project has banned this account"
+	if u.BanReason != "" {
+		why += ": " + u.BanReason
+	}
+	return &protocol.AccountError{Num: protocol.ErrNumAuthenticator, Msg: why}
+}
+
+// owner is prove for all accounts, banned ones too.
+func (s *Site) owner(r *http.Request, email, passwdHash string) (store.User, error) {
 	email, passwdHash = account(email), strings.ToLower(passwdHash)
 	u, err := s.user(r.Context(), email)
 	unknown, _ := errors.AsType[*protocol.AccountError](err)

@@ -71,7 +71,7 @@ func (s *Site) visitor(r *http.Request) (u store.User, err error) {
 		u, err = tx.UserOfSession(sessionHash(c.Value), time.Now())
 		return err
 	})
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && u.Banned() {
 		err = errSession
 	}
 	return u, err
@@ -85,6 +85,9 @@ func sessionHash(cookie string) string {
 
 // admit logs a user in.
 func (s *Site) admit(w http.ResponseWriter, r *http.Request, u store.User) error {
+	if err := welcome(u); err != nil {
+		return err
+	}
 	cookie, now := rand.Text(), time.Now()
 	err := s.Store.Update(r.Context(), func(tx *store.Tx) error {
 		return tx.AddSession(sessionHash(cookie), u.ID, now, now.Add(sessionTime))

@@ -43,6 +43,31 @@ func inProgress(t *testing.T, s *store.Store) {
 		if err != nil {
 			return err
 		}
+		uses, err := tx.VersionUses()
+		if err != nil {
+			return err
+		}
+		last := store.VersionUse{InProgress: 1, Total: 1, Hosts: 1}
+		if len(uses) != 3 {
+			t.Errorf("uses %+v", uses)
+		}
+		for id, use := range uses {
+			if use != last {
+				t.Errorf("use %+v of version %d, want %+v", use, id, last)
+			}
+			ids, err := tx.InProgressWith(id, 0, 9)
+			if err != nil || len(ids) != 1 {
+				t.Errorf("in progress with version %d: %v, %v", id, ids, err)
+				continue
+			}
+			if ids, err := tx.InProgressWith(id, ids[0], 9); err != nil || len(ids) != 0 {
+				t.Errorf("after it: %v, %v", ids, err)
+			}
+		}
+		apps, err := tx.AppUses()
+		if want := (store.AppUse{Versions: 2, Workunits: 1, Unfinished: 1, Unsent: 1, InProgress: 3}); err != nil || apps[w.App.ID] != want {
+			t.Errorf("the application has %+v, %v; want %+v", apps, err, want)
+		}
 		votes, err := tx.VersionVotes()
 		for i, class := range []string{"", "cuda", "cuda"} {
 			if len(votes) != 3 || votes[i].PlanClass != class {
@@ -52,4 +77,28 @@ func inProgress(t *testing.T, s *store.Store) {
 		}
 		return err
 	})
+	removeVersion(t, s)
+}
+
+// removeVersion takes versions out of the database that are deprecated, and no others.
+func removeVersion(t *testing.T, s *store.Store) {
+	var list []store.AppVersion
+	look := func(tx *store.Tx) (err error) {
+		list, err = tx.AllAppVersions()
+		return err
+	}
+	view(t, s, look)
+	live, gone := list[0], list[2]
+	for _, keep := range []bool{true, false} {
+		lost(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(live.ID, live.XMLDoc, keep) }, store.ErrLost)
+		lost(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(gone.ID, "another", keep) }, store.ErrLost)
+	}
+	update(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(gone.ID, gone.XMLDoc, true) })
+	if view(t, s, look); len(list) != 3 {
+		t.Errorf("%d versions, want 3: one is to be kept", len(list))
+	}
+	update(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(gone.ID, "", false) })
+	if view(t, s, look); len(list) != 2 {
+		t.Errorf("%d versions, want 2", len(list))
+	}
 }

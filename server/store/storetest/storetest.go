@@ -64,6 +64,9 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"each row has its history", history},
 		{"status tells what has waited longest", ages},
 		{"handled messages go, others stay", messages},
+		{"accounts are listed, banned and erased", accounts},
+		{"lists are filtered", lists},
+		{"settings of a workunit change", settings},
 		{"status counts", status},
 		{"work that no host can have is found", untakenWork},
 		{"a closed store says so", closed},
@@ -313,6 +316,7 @@ func roundTrip(t *testing.T, s *store.Store) {
 	old := h
 	h.RPCTime, h.NCPUs, h.Fpops, h.DomainName, h.MaxResultsDay = T0, 8, 1.5e9, "box", -1
 	h.Platforms, h.UsableMemory, h.UsableDisk, h.Unsuited = "a b", math.Inf(1), 7, "avx2 mt"
+	h.Client = "8.2.4"
 	h.SetCoprocessors([]store.Coproc{{Kind: "NVIDIA", Name: "Card", Count: 2, Memory: 8 << 30, Driver: "55090", PeakFlops: 1e13}, {Kind: "fake", Count: 1}})
 	update(t, s, func(tx *store.Tx) error { return tx.UpdateHost(old, h) })
 	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.UpdateHost(old, h) }); !errors.Is(err, store.ErrLost) {

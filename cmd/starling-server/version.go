@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// An appVersionView is a version in a list.
+type appVersionView struct {
+	ID         int64     `json:"id"`
+	App        string    `json:"app"`
+	VersionNum int       `json:"version_num"` // 100·major + minor
+	Platform   string    `json:"platform"`
+	PlanClass  string    `json:"plan_class"`
+	CreateTime time.Time `json:"create_time"`
+	State      string    `json:"state"` // active, app_stopped, deprecated or removed
+	store.VersionUse
+}
+
+func viewAppVersions(tx *store.Tx, only string) ([]appVersionView, error) {
+	names, stopped := make(map[int64]string), make(map[int64]bool)
+	apps, err := tx.Apps()
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range apps {
+		names[a.ID], stopped[a.ID] = a.Name, a.Deprecated
+	}
+	if only != "" {
+		if _, err := tx.AppByName(only); err != nil {
+			return nil, err
+		}
+	}
+	uses, err := tx.VersionUses()
+	if err != nil {
+		return nil, err
+	}
+	all, err := tx.AllAppVersions()
+	out := []appVersionView{}
+	for _, v := range all {
+		if only != "" && names[v.AppID] != only {
+			continue
+		}
+		view := appVersionView{
+			ID: v.ID, App: names[v.AppID], VersionNum: v.VersionNum, Platform: v.Platform.Name, PlanClass: v.PlanClass,
+			CreateTime: utc(v.CreateTime), State: "active", VersionUse: uses[v.ID],
+		}
+		switch {
+		case v.Deprecated && v.XMLDoc == "":
+			view.State = "removed"
+		case v.Deprecated:
+			view.State = "deprecated"
+		case stopped[v.AppID]:
+			view.State = "app_stopped"
+		}
+		out = append(out, view)
+	}
+	return out, err
+}
+
+func listVersionsCmd() *cobra.Command {
+	var app string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list DIR",
+		Short: "List application versions and how their tasks fare",
+		Long: "List application versions with their state and how their tasks fare. Purged tasks are not counted.\n\n" +
+			"States: active; app_stopped (see app stop); deprecated: no longer sent; removed: its files are deleted too.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				var list []appVersionView
+				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+					list, err = viewAppVersions(tx, app)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				if asJSON {
+					return printJSON(list)
+				}
+				var rows [][]any
+				for _, v := range list {
+					rows = append(rows, []any{
+						v.ID, v.App, fmt.Sprintf("%d.%02d", v.VersionNum/100, v.VersionNum%100), v.Platform, v.PlanClass, v.State,
+						v.InProgress, v.Valid, v.Invalid, v.Error, v.Hosts, v.CreateTime,
+					})
+				}
+				return printTable("No application versions.", []string{
+					"ID", "APP", "VERSION", "PLATFORM", "PLAN CLASS", "STATE", "IN PROGRESS", "VALID", "INVALID", "ERROR", "HOSTS", "CREATED",
+				}, rows)
+			})
+		},
+	}
+	cmd.Flags().StringVar(&app, "app", "", "only those of this application")
+	jsonFlag(cmd, &asJSON)
+	return cmd
+}
+
+// versionFlags are the flags that name versions.
+func versionFlags(cmd *cobra.Command, s *operate.VersionSpec) func(app string) operate.VersionSpec {
+	var class string
+	f := cmd.Flags()
+	f.StringVar(&s.Number, "version", "", "major and minor number, for example 1.00")
+	f.StringVar(&s.Platform, "platform", "", "only for this platform (default: all)")
+	f.StringVar(&class, "plan-class", "", "only of this plan class; \"\" is none (default: all)")
+	require(cmd, "version")
+	return func(app string) operate.VersionSpec {
+		s.App = app
+		if f.Changed("plan-class") {
+			s.PlanClass = &class
+		}
+		return *s
+	}
+}
+
+func deprecateCmd() *cobra.Command {
+	var s operate.VersionSpec
+	var resend bool
+	cmd := &cobra.Command{
+		Use:     "deprecate DIR APP --version N.NN",
+		Aliases: []string{"withdraw"},
+		Short:   "Withdraw a version: stop sending it",
+		Long: "Withdraw a version, for example because it is broken. It is no longer sent, and a running\n" +
+			"server applies that at once. This cannot be undone: publish a version with a higher number.\n\n" +
+			"Tasks in progress with the version continue and their outcomes count. With --resend they are taken back:\n" +
+			"their computers abort them at their next contact, no failure is recorded, and new tasks are created for other\n" +
+			"versions. They do count for the workunit's --max-total. Outcomes that were already reported are not changed;\n" +
+			"see work retry for workunits that were given up because of the version.",
+		Example: "  starling-server version deprecate demo upper --version 1.02 --resend\n" +
+			"  starling-server version deprecate demo upper --version 1.02 --platform windows_x86_64",
+		Args: cobra.ExactArgs(2),
+	}
+	spec := versionFlags(cmd, &s)
+	cmd.Flags().BoolVar(&resend, "resend", false, "take unfinished tasks back and send new ones with other versions")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+			list, err := operate.Deprecate(ctx, p, spec(args[1]), resend, time.Now())
+			for _, w := range list {
+				printWithdrawn(args[1], w)
+			}
+			return err
+		})
+	}
+	return cmd
+}
+
+func printWithdrawn(app string, w operate.Withdrawn) {
+	already := ""
+	if w.Deprecated {
+		already = " (it was withdrawn before)"
+	}
+	fmt.Printf("%s is no longer sent%s.\n", operate.VersionName(app, w.AppVersion), already)
+	switch {
+	case w.TakenBack > 0:
+		fmt.Printf("  %s taken back; their computers abort them at their next contact.\n", words.Count(w.TakenBack, "task"))
+	case w.InProgress > 0:
+		fmt.Printf("  %s in progress with it: outcomes will count. To send them again with another version, add --resend.\n",
+			words.Count(w.InProgress, "task"))
+	default:
+		fmt.Println("  No task is in progress with it.")
+	}
+	if w.Last {
+		fmt.Printf("  No version of %s is left for %s. Publish one with version add.\n", app, w.Platform.Name)
+	}
+}
+
+func removeCmd() *cobra.Command {
+	var s operate.VersionSpec
+	cmd := &cobra.Command{
+		Use:   "remove DIR APP --version N.NN",
+		Short: "Delete the files of a withdrawn version",
+		Long: "Delete the files of a withdrawn version from the download folder, except those that other versions need.\n" +
+			"The version must be deprecated and have no tasks in progress.\n\n" +
+			"If it was never sent, its number can be used again. Otherwise it cannot: computers keep the files of a version,\n" +
+			"and would use the old ones.",
+		Args: cobra.ExactArgs(2),
+	}
+	spec := versionFlags(cmd, &s)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+			list, err := operate.RemoveVersion(ctx, p, spec(args[1]))
+			for _, r := range list {
+				number := "its number can be used again"
+				if r.Kept {
+					number = "its number stays taken, because computers have it"
+				}
+				fmt.Printf("%s is removed: %s deleted; %s\n", operate.VersionName(args[1], r.AppVersion), words.Count(len(r.Files), "file"), number)
+			}
+			return err
+		})
+	}
+	return cmd
+}

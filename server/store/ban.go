@@ -1,0 +1,143 @@
+package store
+
+import (
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+)
+
+const (
+	banUser     = `UPDATE "user" SET banned_time = $2, ban_reason = $3 WHERE id = $1 AND deleted_time = 0`
+	excludeHost = `UPDATE host SET max_results_day = $2 WHERE id = $1 AND userid <> 0`
+)
+
+// BanUser bans an account at a time, for a reason that its owner reads, and ends its visits to
+// the web pages; the zero time ends the ban. It returns ErrLost for an account that was deleted.
+func (t *Tx) BanUser(id int64, at time.Time, reason string) error {
+	if at.IsZero() {
+		reason = ""
+	}
+	if err := t.execOne(banUser, id, unix(at), reason); err != nil {
+		return err
+	}
+	return t.EndSessions(id)
+}
+
+// ExcludeHost ends the sending of work to a host, or resumes it. It returns ErrLost if there is
+// no such host, or it was merged into another.
+func (t *Tx) ExcludeHost(id int64, exclude bool) error {
+	n := 0
+	if exclude {
+		n = -1
+	}
+	return t.execOne(excludeHost, id, n)
+}
+
+const (
+	eraseUser = `
+UPDATE "user" SET email_addr = $2, name = $3, authenticator = $4, passwd_hash = '', cross_project_id = $5, venue = '',
+       global_prefs = '', project_prefs = '', banned_time = 0, ban_reason = '', deleted_time = $6
+WHERE  id = $1 AND deleted_time = 0`
+	eraseHosts = `
+UPDATE host SET host_cpid = '', domain_name = '', last_ip_addr = '', external_ip_addr = '', timezone = 0, venue = '',
+       max_results_day = -1
+WHERE  userid = $1`
+	eraseHostFiles = `DELETE FROM host_file WHERE host_id IN (SELECT id FROM host WHERE userid = $1)`
+)
+
+// An Erased is what an account is called after it was deleted. Each is of this account alone.
+type Erased struct {
+	Email, Name    string
+	Key            protocol.Authenticator // that nobody knows
+	CrossProjectID string
+}
+
+// EraseUser takes out of an account and of its hosts what says whose they are. The rows stay, as
+// results and credit are theirs. It returns ErrLost if the account was deleted before.
+func (t *Tx) EraseUser(id int64, e Erased, now time.Time) error {
+	if err := t.execOne(eraseUser, id, e.Email, e.Name, string(e.Key), e.CrossProjectID, unix(now)); err != nil {
+		return err
+	}
+	for _, query := range []string{eraseHosts, eraseHostFiles} {
+		if err := t.run(query, id); err != nil {
+			return err
+		}
+	}
+	return t.EndSessions(id)
+}
+
+const inProgressOfUser = `
+SELECT ` + resultColumns + ` FROM result
+WHERE  server_state = 4 AND hostid IN (SELECT id FROM host WHERE userid = $1) ORDER BY id LIMIT 0 + $2`
+
+// InProgressOfUser returns results in progress on the hosts of an account.
+func (t *Tx) InProgressOfUser(userID int64, limit int) ([]Result, error) {
+	return all(t, scanResult, inProgressOfUser, userID, limit)
+}
+
+// A UserFilter says which accounts are listed. What is zero does not matter.
+type UserFilter struct {
+	Banned bool
+	Search string // a part of the name or of the address, in lower case
+	Limit  int    // at least 1
+}
+
+// ListUsers returns the newest accounts that a filter lets through, newest first. It may read
+// the whole table.
+func (t *Tx) ListUsers(f UserFilter) ([]User, error) {
+	var w where
+	if f.Banned {
+		w.text.WriteString(" AND banned_time <> 0")
+	}
+	if f.Search != "" {
+		// Not LIKE, in which an address may hold a pattern.
+		w.and("replace(lower(name || ' ' || email_addr), $, '') <> lower(name || ' ' || email_addr)", f.Search)
+	}
+	query, args := w.newest(userColumns, `"user"`, f.Limit)
+	return all(t, scanUser, query, args...)
+}
+
+// A HostFilter says which hosts are listed. What is zero does not matter.
+type HostFilter struct {
+	UserID   int64
+	Excluded bool      // that get no work
+	Since    time.Time // of their last request
+	Limit    int       // at least 1
+}
+
+// ListHosts returns the newest hosts that a filter lets through, newest first, without those
+// that were merged into others. It may read the whole table.
+func (t *Tx) ListHosts(f HostFilter) ([]Host, error) {
+	var w where
+	w.text.WriteString(" AND userid <> 0")
+	w.equal("userid", f.UserID)
+	if f.Excluded {
+		w.text.WriteString(" AND max_results_day < 0")
+	}
+	if !f.Since.IsZero() {
+		w.and("rpc_time >= $", unix(f.Since))
+	}
+	query, args := w.newest(hostColumns, "host", f.Limit)
+	return all(t, scanHost, query, args...)
+}
+
+const hostsOfUsers = `SELECT userid, count(*), max(rpc_time) FROM host WHERE userid IN ` + ids + ` GROUP BY userid`
+
+// A UserHosts says of the hosts of an account how many there are, and when one last asked.
+type UserHosts struct {
+	Count int64
+	Last  time.Time
+}
+
+// HostsOfUsers returns that by the accounts' ids; accounts without hosts are left out.
+func (t *Tx) HostsOfUsers(list []int64) (map[int64]UserHosts, error) {
+	out := make(map[int64]UserHosts)
+	_, err := all(t, func(r row) (struct{}, error) {
+		var id int64
+		var h UserHosts
+		err := r.Scan(&id, &h.Count, timeAt{&h.Last})
+		out[id] = h
+		return struct{}{}, err
+	}, hostsOfUsers, jsonList(list))
+	return out, err
+}

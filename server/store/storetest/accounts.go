@@ -1,0 +1,131 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// accounts are listed, banned and erased, with their hosts.
+func accounts(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	other := store.User{CreateTime: T0, EmailAddr: "b_%@example.org", Name: "Bob", Authenticator: "00000000000000000000000000000002", CrossProjectID: "d"}
+	_, rs := Add(t, s, w.Workunit("a"), 2)
+	update(t, s, func(tx *store.Tx) (err error) {
+		if other.ID, err = tx.InsertUser(other); err != nil {
+			return err
+		}
+		old, err := tx.Host(w.Host.ID)
+		if err != nil {
+			return err
+		}
+		h := old
+		h.RPCTime, h.DomainName, h.LastIPAddr, h.ExternalIPAddr, h.HostCPID = T0, "box", "192.0.2.1", "192.0.2.2", "x"
+		if err := tx.UpdateHost(old, h); err != nil {
+			return err
+		}
+		if err := tx.AddSession("hash", w.User.ID, T0, T0.Add(time.Hour)); err != nil {
+			return err
+		}
+		if err := tx.BanUser(other.ID, T0, "why"); err != nil {
+			return err
+		}
+		return tx.Send(w.sent(rs[:1])...)
+	})
+	users := func(f store.UserFilter, want ...string) {
+		t.Helper()
+		if f.Limit == 0 {
+			f.Limit = 9
+		}
+		view(t, s, func(tx *store.Tx) error {
+			list, err := tx.ListUsers(f)
+			var got []string
+			for _, u := range list {
+				got = append(got, u.Name)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%+v: got %v, want %v", f, got, want)
+			}
+			return err
+		})
+	}
+	hosts := func(f store.HostFilter, want int) {
+		t.Helper()
+		f.Limit = 9
+		view(t, s, func(tx *store.Tx) error {
+			list, err := tx.ListHosts(f)
+			if len(list) != want {
+				t.Errorf("%+v: %d hosts, want %d", f, len(list), want)
+			}
+			return err
+		})
+	}
+	users(store.UserFilter{}, "Bob", "Ada")
+	users(store.UserFilter{Limit: 1}, "Bob")
+	users(store.UserFilter{Banned: true}, "Bob")
+	users(store.UserFilter{Search: "ada"}, "Ada")
+	users(store.UserFilter{Search: "_%@"}, "Bob")
+	users(store.UserFilter{Search: "%"}, "Bob")
+	users(store.UserFilter{Search: "nobody"})
+	hosts(store.HostFilter{}, 1)
+	hosts(store.HostFilter{UserID: other.ID}, 0)
+	hosts(store.HostFilter{Since: T0}, 1)
+	hosts(store.HostFilter{Since: T0.Add(time.Second)}, 0)
+	hosts(store.HostFilter{Excluded: true}, 0)
+	update(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(w.Host.ID, true) })
+	hosts(store.HostFilter{Excluded: true, UserID: w.User.ID}, 1)
+	update(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(w.Host.ID, false) })
+	hosts(store.HostFilter{Excluded: true}, 0)
+	lost(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(99, true) }, store.ErrLost)
+	view(t, s, func(tx *store.Tx) error {
+		if u, err := tx.User(other.ID); err != nil || !u.Banned() || u.BanReason != "why" || !u.BannedTime.Equal(T0) {
+			t.Errorf("got %+v, %v", u, err)
+		}
+		sum, err := tx.HostsOfUsers([]int64{w.User.ID, other.ID})
+		if h := sum[w.User.ID]; len(sum) != 1 || h.Count != 1 || !h.Last.Equal(T0) {
+			t.Errorf("got %+v", sum)
+		}
+		if err != nil {
+			return err
+		}
+		list, err := tx.InProgressOfUser(w.User.ID, 9)
+		if len(list) != 1 || list[0].ID != rs[0].ID {
+			t.Errorf("in progress: %+v", list)
+		}
+		if err != nil {
+			return err
+		}
+		if list, err = tx.InProgressOfUser(other.ID, 9); len(list) != 0 {
+			t.Errorf("in progress of another: %+v", list)
+		}
+		return err
+	})
+	update(t, s, func(tx *store.Tx) error { return tx.BanUser(other.ID, time.Time{}, "why") })
+	users(store.UserFilter{Banned: true})
+
+	erased := store.Erased{Email: "deleted-1", Name: "Deleted", Key: protocol.Authenticator("00000000000000000000000000000003"), CrossProjectID: "e"}
+	update(t, s, func(tx *store.Tx) error { return tx.EraseUser(w.User.ID, erased, T0) })
+	lost(t, s, func(tx *store.Tx) error { return tx.EraseUser(w.User.ID, erased, T0) }, store.ErrLost)
+	lost(t, s, func(tx *store.Tx) error { return tx.BanUser(w.User.ID, T0, "") }, store.ErrLost)
+	view(t, s, func(tx *store.Tx) error {
+		u, err := tx.User(w.User.ID)
+		want := store.User{
+			ID: w.User.ID, CreateTime: w.User.CreateTime, EmailAddr: "deleted-1", Name: "Deleted",
+			Authenticator: "00000000000000000000000000000003", CrossProjectID: "e", DeletedTime: T0,
+		}
+		if err != nil || u != want || !u.Banned() {
+			t.Errorf("got %+v, %v; want %+v", u, err, want)
+		}
+		if _, err := tx.UserOfSession("hash", T0); err == nil {
+			t.Error("its visit goes on")
+		}
+		h, err := tx.Host(w.Host.ID)
+		if h.DomainName+h.LastIPAddr+h.ExternalIPAddr+h.HostCPID != "" || h.MaxResultsDay != -1 || h.UserID != w.User.ID {
+			t.Errorf("its host: %+v", h)
+		}
+		return err
+	})
+}

@@ -1,0 +1,71 @@
+package store
+
+// A VersionUse counts the results that were sent with an app version and are not purged.
+type VersionUse struct {
+	InProgress int64 `json:"in_progress"`
+	Valid      int64 `json:"valid"`
+	Invalid    int64 `json:"invalid"`
+	Error      int64 `json:"error"` // client errors and unreadable output
+	Total      int64 `json:"total"` // of any state
+	Hosts      int64 `json:"hosts"` // that were ever sent a result of it, purged ones included
+}
+
+const (
+	versionUses = `
+SELECT app_version_id, count(*) FILTER (WHERE server_state = 4), count(*) FILTER (WHERE validate_state = 1),
+       count(*) FILTER (WHERE outcome = 1 AND validate_state = 2), count(*) FILTER (WHERE outcome IN (3, 6)), count(*)
+FROM   result WHERE app_version_id <> 0 GROUP BY app_version_id`
+	versionHosts = `SELECT app_version_id, count(*) FROM host_app_version GROUP BY app_version_id`
+)
+
+// VersionUses counts what became of the results of each app version, by its id. Versions of
+// which none was sent are left out. It reads whole tables.
+func (t *Tx) VersionUses() (map[int64]VersionUse, error) {
+	uses := make(map[int64]VersionUse)
+	_, err := all(t, func(r row) (struct{}, error) {
+		var id int64
+		var u VersionUse
+		err := r.Scan(&id, &u.InProgress, &u.Valid, &u.Invalid, &u.Error, &u.Total)
+		uses[id] = u
+		return struct{}{}, err
+	}, versionUses)
+	if err != nil {
+		return nil, err
+	}
+	_, err = all(t, func(r row) (struct{}, error) {
+		var id, hosts int64
+		err := r.Scan(&id, &hosts)
+		u := uses[id]
+		u.Hosts = hosts
+		uses[id] = u
+		return struct{}{}, err
+	}, versionHosts)
+	return uses, err
+}
+
+const inProgressWith = `SELECT id FROM result WHERE server_state = 4 AND app_version_id = +$1 AND id > $2 ORDER BY id LIMIT 0 + $3`
+
+// InProgressWith returns results in progress, with ids above after, that were sent with an
+// app version.
+func (t *Tx) InProgressWith(versionID, after int64, limit int) ([]int64, error) {
+	return all(t, scanID, inProgressWith, versionID, after, limit)
+}
+
+const (
+	deleteVersion     = `DELETE FROM app_version WHERE id = $1 AND deprecated = 1 AND xml_doc = $2`
+	emptyVersion      = `UPDATE app_version SET xml_doc = '' WHERE id = $1 AND deprecated = 1 AND xml_doc = $2`
+	forgetVersionDone = `DELETE FROM host_app_version WHERE app_version_id = $1`
+)
+
+// RemoveVersion takes a deprecated version out of the database, whose description is still
+// doc; else it returns ErrLost. If keep is set, the row stays without the description, so that
+// its number is not used again.
+func (t *Tx) RemoveVersion(id int64, doc string, keep bool) error {
+	if keep {
+		return t.execOne(emptyVersion, id, doc)
+	}
+	if err := t.run(forgetVersionDone, id); err != nil {
+		return err
+	}
+	return t.execOne(deleteVersion, id, doc)
+}
