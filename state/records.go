@@ -334,7 +334,9 @@ type Result struct {
 	Stderr     string        `json:"stderr,omitzero"`
 	CPUTime    time.Duration `json:"cpu_time,omitzero"`
 	Elapsed    time.Duration `json:"elapsed,omitzero"`
-	PeakRSS    int64         `json:"peak_rss,omitzero"` // bytes
+	PeakRSS    int64         `json:"peak_rss,omitzero"`  // bytes
+	PeakSwap   int64         `json:"peak_swap,omitzero"` // bytes of virtual memory
+	PeakDisk   int64         `json:"peak_disk,omitzero"` // bytes
 
 	Checkpoint Checkpoint `json:"checkpoint,omitzero"`
 	Suspended  bool       `json:"suspended,omitzero"`  // by the volunteer

@@ -79,7 +79,8 @@ func (t *Talk) reported(res state.Result) protocol.ReportedResult {
 		Name: res.Name, FinalCPUTime: res.CPUTime, FinalElapsedTime: res.Elapsed,
 		ExitStatus: res.ExitStatus, State: res.State, Platform: res.Platform,
 		VersionNum: res.VersionNum, PlanClass: res.PlanClass,
-		PeakWorkingSet: res.PeakRSS, StderrOut: res.Stderr,
+		PeakWorkingSet: res.PeakRSS, PeakSwap: res.PeakSwap, PeakDisk: res.PeakDisk,
+		StderrOut: protocol.CompatVersion.StderrOut(res.Stderr),
 	}
 	for _, ref := range res.FileRefs {
 		f, ok := t.DB.Files.Get(state.Key(res.Project, ref.FileName))
