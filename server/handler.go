@@ -55,7 +55,7 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 		},
 		Secret: secret[:], Mail: post,
 		Serves: s.part.has,
-		Name:   c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
+		Name:   c.LongName, MasterURL: c.MasterURL, Schedulers: c.Schedulers(), CreationDisabled: c.DisableAccountCreation,
 		MinPasswordLength: c.MinPasswdLength, Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
 		Scheduler: &scheduler.Scheduler{
 			Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded,

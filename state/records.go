@@ -40,6 +40,15 @@ type Host struct {
 	NetMode prefs.Mode   `json:"-"`
 	GPUMode prefs.Mode   `json:"-"`
 	Traffic []Traffic    `json:"traffic,omitzero"` // of the last days
+	Up      Line         `json:"up,omitzero"`      // uploads
+	Down    Line         `json:"down,omitzero"`    // downloads
+}
+
+// A Line is how fast files were transferred in one direction.
+type Line struct {
+	Pace  float64   `json:"pace,omitzero"`  // bytes a second while files moved, averaged over transfers; 0 not known
+	Daily float64   `json:"daily,omitzero"` // bytes a day, averaged over some weeks
+	At    time.Time `json:"at,omitzero"`    // of that average
 }
 
 // AccountPrefs are computing preferences from a project's web site.

@@ -57,6 +57,12 @@ with https, on 127.0.0.1:8080 for a proxy that speaks TLS.`,
 		},
 	},
 	{
+		name: "scheduler_urls", preset: []string{}, check: checkSchedulers,
+		about: `The addresses of the scheduler, one for each front end that takes requests; clients
+choose one at random and try the others when it fails. [] is master_url followed by
+"cgi". A front end with an address of its own forwards to that.`,
+	},
+	{
 		name: "database",
 		about: `The database: "" is the file project.db beside this one (SQLite); a URL such as
 postgres://user:password@host/name is a database of a PostgreSQL server.`,
