@@ -73,6 +73,7 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
 				MaxHostsPerDay:        c.MaxHostsPerUserDay,
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
+				IdleIgnoreDelayBound: c.IdleIgnoreDelayBound,
 				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
 				PlanClasses: c.PlanClass, Affinity: c.Affinity(),
 				Urgent: match.Urgent{

@@ -43,6 +43,7 @@ type Config struct {
 	MaxInfeasible         int     `toml:"max_infeasible"`
 	OneResultPerUserPerWU bool    `toml:"one_result_per_user_per_wu"`
 	OneResultPerHostPerWU bool    `toml:"one_result_per_host_per_wu"`
+	IdleIgnoreDelayBound  bool    `toml:"idle_ignore_delay_bound"`
 	ResendLostResults     bool    `toml:"resend_lost_results"`
 	SendResultAbort       bool    `toml:"send_result_abort"`
 
