@@ -74,7 +74,7 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 				MaxHostsPerDay:        c.MaxHostsPerUserDay,
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
 				IdleIgnoreDelayBound: c.IdleIgnoreDelayBound,
-				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
+				ResendLostResults:    c.ResendLostResults, SendResultAbort: c.SendResultAbort,
 				PlanClasses: c.PlanClass, Affinity: c.Affinity(),
 				Urgent: match.Urgent{
 					OnPriority: c.ReliableOnPriority, MaxAvgTurnaround: protocol.Seconds(c.ReliableMaxAvgTurnaround),
