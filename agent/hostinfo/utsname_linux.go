@@ -8,7 +8,7 @@ func utsname[C int8 | uint8](field []C) string {
 		if c == 0 {
 			break
 		}
-		b = append(b, byte(c)) //nolint:gosec // the same bits
+		b = append(b, byte(c))
 	}
 	return string(b)
 }
