@@ -53,7 +53,8 @@ type Exited struct {
 	CPUTime        time.Duration // over all runs
 	Elapsed        time.Duration // over all runs
 	PeakWorkingSet int64         // bytes, over all runs
-	PeakDisk       int64         // bytes, over all runs, as far as it was looked at
+	PeakSwap       int64         // bytes of virtual memory, which BOINC calls swap, over all runs; 0: not known
+	PeakDisk       int64         // bytes, over all runs: looked at now and then, and in the end
 	Outputs        []Output      // if the result is over
 }
 
@@ -102,6 +103,7 @@ type Progress struct {
 	CheckpointElapsed time.Duration
 	WorkingSet        int64 // bytes, of all its processes
 	PeakWorkingSet    int64
+	PeakSwap          int64 // bytes of virtual memory
 	Disk              int64 // bytes of slot and outputs when last looked at
 	PeakDisk          int64
 	Graphics          string // where its graphics can be seen: a web address or that of a remote desktop

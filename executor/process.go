@@ -46,13 +46,13 @@ func (p *processes) others() []int {
 	return pids
 }
 
-// usage returns the bytes of memory that it occupies and the CPU time that it has used,
-// as of a moment ago.
-func (p *processes) usage() (resident int64, cpu time.Duration) {
+// usage returns the bytes of memory that it occupies and has addresses for, and the CPU
+// time that it has used, as of a moment ago.
+func (p *processes) usage() (resident, virtual int64, cpu time.Duration) {
 	all := p.tree.look(false)
 	p.descendants = all.relatives(p.pid(), p.descendants)
-	resident, cpu = all.usage(p.pid(), p.descendants)
-	return resident, max(cpu, p.group.cpu())
+	resident, virtual, cpu = all.usage(p.pid(), p.descendants)
+	return resident, virtual, max(cpu, p.group.cpu())
 }
 
 // used is the CPU time that it has used, once it has ended.

@@ -114,7 +114,8 @@ func (r *run) restore(resumed bool) {
 		if err == nil && st.ResultName == d.ResultName && (st.ProjectURL == r.task.ProjectURL || r.task.ProjectURL == "") {
 			d.WUCPUTime = max(d.WUCPUTime, st.CPUTime)
 			d.StartingElapsedTime = max(d.StartingElapsedTime, st.Elapsed)
-			p.Fraction, p.PeakWorkingSet, p.PeakDisk, p.WithoutCheckpoint = st.FractionDone, st.PeakWorkingSet, st.PeakDisk, false
+			p.Fraction, p.WithoutCheckpoint = st.FractionDone, false
+			p.PeakWorkingSet, p.PeakSwap, p.PeakDisk = st.PeakWorkingSet, st.PeakSwap, st.PeakDisk
 		}
 	}
 	p.CPUTime, p.CheckpointCPUTime = d.WUCPUTime, d.WUCPUTime
@@ -178,10 +179,11 @@ func (r *run) poll() {
 	allowed := r.e.allowance()
 	r.count(now)
 	r.seek(now)
-	rss, cpu := r.usage()
+	rss, swap, cpu := r.usage()
 	r.log.Log(context.Background(), logflag.Detail, "memory", logflag.Key, logflag.MemUsage, "working_set", r.snapshot().WorkingSet, "smoothed", int64(r.smoothed), "others", len(r.descendants))
 	r.update(func(p *Progress) {
 		p.WorkingSet, p.PeakWorkingSet = rss, max(p.PeakWorkingSet, rss)
+		p.PeakSwap = max(p.PeakSwap, swap)
 		p.CPUTime = max(p.CPUTime, r.task.Init.WUCPUTime+cpu)
 	})
 	beat := appipc.Heartbeat{WorkingSet: rss, MaxWorkingSet: allowed.Memory, NetworkSuspended: allowed.NetworkSuspended}

@@ -77,7 +77,7 @@ func (r *run) saveState(p Progress, cpu, elapsed time.Duration) {
 	st := appipc.TaskState{
 		ProjectURL: r.task.ProjectURL, ResultName: r.task.Init.ResultName,
 		CPUTime: cpu, Elapsed: elapsed,
-		FractionDone: p.Fraction, PeakWorkingSet: p.PeakWorkingSet, PeakDisk: p.PeakDisk,
+		FractionDone: p.Fraction, PeakWorkingSet: p.PeakWorkingSet, PeakSwap: p.PeakSwap, PeakDisk: p.PeakDisk,
 	}
 	if err := r.slot.replace(appipc.TaskStateFile, st.Encode()); err != nil {
 		r.log.Warn("cannot write task state", "err", err)

@@ -25,6 +25,7 @@ type relative struct {
 	cpu           int64 // clock ticks, with those of its children that were waited for
 	start         int64 // clock ticks since boot: with the id it names a process for good
 	resident      int64 // pages
+	virtual       int64 // bytes
 }
 
 // treeAge is how old a look may be.
@@ -87,15 +88,16 @@ func (f family) related(p, pid int, earlier map[int]int64) bool {
 	return false
 }
 
-// usage returns the bytes of memory that the process and its relatives occupy
-// and the CPU time that they have used.
-func (f family) usage(pid int, descendants map[int]int64) (resident int64, cpu time.Duration) {
+// usage returns the bytes of memory that the process and its relatives occupy and have
+// addresses for, and the CPU time that they have used.
+func (f family) usage(pid int, descendants map[int]int64) (resident, virtual int64, cpu time.Duration) {
 	sum := f[pid]
 	for p := range descendants {
 		sum.resident += f[p].resident
+		sum.virtual += f[p].virtual
 		sum.cpu += f[p].cpu
 	}
-	return sum.resident * int64(os.Getpagesize()), time.Duration(sum.cpu) * clockTick
+	return sum.resident * int64(os.Getpagesize()), sum.virtual, time.Duration(sum.cpu) * clockTick
 }
 
 // everyProcess returns those that there are, and those that have ended and that
@@ -128,7 +130,7 @@ func everyProcess() (all family, zombies map[int]relative) {
 		}
 		r := relative{
 			parent: int(number(1)), group: int(number(2)), session: int(number(3)),
-			cpu: number(11) + number(12) + number(13) + number(14), start: number(19), resident: number(21),
+			cpu: number(11) + number(12) + number(13) + number(14), start: number(19), virtual: number(20), resident: number(21),
 		}
 		if fields[0][0] == 'Z' {
 			zombies[pid] = r

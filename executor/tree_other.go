@@ -27,13 +27,13 @@ func (family) adopt([]int, map[int]int64) map[int]int64 { return nil }
 
 func (family) relatives(int, map[int]int64) map[int]int64 { return nil }
 
-func (family) usage(pid int, _ map[int]int64) (resident int64, cpu time.Duration) {
+func (family) usage(pid int, _ map[int]int64) (resident, virtual int64, cpu time.Duration) {
 	p := &process.Process{Pid: int32(pid)} //nolint:gosec // process ids are that small
 	if m, err := p.MemoryInfo(); err == nil {
-		resident = int64(m.RSS) //nolint:gosec // so is memory
+		resident, virtual = int64(m.RSS), int64(m.VMS) //nolint:gosec // so is memory
 	}
 	if t, err := p.Times(); err == nil {
 		cpu = time.Duration((t.User + t.System) * float64(time.Second))
 	}
-	return resident, cpu
+	return resident, virtual, cpu
 }

@@ -82,6 +82,7 @@ func (h HostInfo) writeInner(w *bxml.Writer) {
 	w.Float("d_free", h.DiskFree)
 	w.Text("os_name", h.OSName)
 	w.Text("os_version", h.OSVersion)
+	w.Bool("wsl_available", false) // tasks of other systems are not run in virtual machines
 	w.TextIf("product_name", h.ProductName)
 	w.Int("n_usable_coprocs", int64(h.Coprocs))
 }

@@ -150,7 +150,7 @@ func scanReported(s *bxml.Scanner, files *fileBudget) (r ReportedResult) {
 		case "final_peak_disk_usage":
 			scanBytes(s, &r.PeakDisk)
 		case "stderr_out":
-			r.StderrOut = s.Tail(maxBlob)
+			r.StderrOut = scanStderrOut(s)
 		case "file_info", "file":
 			r.Files = files.add(r.Files, s)
 		}

@@ -2,9 +2,6 @@ package protocol
 
 import "github.com/starling-grid/starling/protocol/bxml"
 
-// maxStderr bounds the program output sent with a result, as BOINC does.
-const maxStderr = 64 << 10
-
 // Encode returns the request's body, in the order of BOINC's client.
 func (r *SchedulerRequest) Encode() []byte {
 	var w bxml.Writer
@@ -125,13 +122,7 @@ func (r *ReportedResult) write(w *bxml.Writer) {
 		}
 	}
 	w.Int("app_version_num", int64(r.VersionNum))
-	out := r.StderrOut
-	if len(out) > maxStderr {
-		out = out[len(out)-maxStderr:] // its end tells most
-	}
-	if out != "" {
-		w.CDATA("stderr_out", out)
-	}
+	writeStderrOut(w, r.StderrOut)
 	for _, f := range r.Files {
 		w.Open("file_info")
 		w.Text("name", f.Name)

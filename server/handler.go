@@ -55,7 +55,7 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 		},
 		Secret: secret[:], Mail: post,
 		Serves: s.part.has,
-		Name:   c.LongName, MasterURL: c.MasterURL, CreationDisabled: c.DisableAccountCreation,
+		Name:   c.LongName, MasterURL: c.MasterURL, Schedulers: c.Schedulers(), CreationDisabled: c.DisableAccountCreation,
 		MinPasswordLength: c.MinPasswdLength, Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
 		Scheduler: &scheduler.Scheduler{
 			Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded,
@@ -73,7 +73,8 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
 				MaxHostsPerDay:        c.MaxHostsPerUserDay,
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
-				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
+				IdleIgnoreDelayBound: c.IdleIgnoreDelayBound,
+				ResendLostResults:    c.ResendLostResults, SendResultAbort: c.SendResultAbort,
 				PlanClasses: c.PlanClass, Affinity: c.Affinity(),
 				Urgent: match.Urgent{
 					OnPriority: c.ReliableOnPriority, MaxAvgTurnaround: protocol.Seconds(c.ReliableMaxAvgTurnaround),

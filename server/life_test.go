@@ -113,7 +113,7 @@ func TestSuccessWithoutOutputIsNone(t *testing.T) {
 func TestTimeOut(t *testing.T) {
 	w := newWorld(t)
 	w.setUp()
-	w.create(workgen.Params{Name: "wu", DelayBound: 60}, "hello")
+	w.create(workgen.Params{Name: "wu", DelayBound: 60, RscFpopsEst: 1e6}, "hello")
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
 	c.fetch()
 	w.ahead = 2 * time.Minute

@@ -3,6 +3,7 @@ package server_test
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +49,20 @@ func TestAccountCalls(t *testing.T) {
 	}
 	if code, body := w.get("lookup_account.php?email_addr=ada@example.org"); code != 200 || !strings.Contains(body, "<success/>") {
 		t.Errorf("HTTP %d, %s", code, body)
+	}
+}
+
+// Each front end that takes requests is on the page that clients read.
+func TestSeveralSchedulers(t *testing.T) {
+	w := newWorld(t, `scheduler_urls = []`, `scheduler_urls = ["https://a.example/cgi", "http://b.example:8080/demo/cgi"]`)
+	w.setUp()
+	_, home := w.get("")
+	urls, err := protocol.SchedulerURLs([]byte(home))
+	if want := []string{"https://a.example/cgi", "http://b.example:8080/demo/cgi"}; err != nil || !slices.Equal(urls, want) {
+		t.Errorf("got %v, %v; want %v", urls, err, want)
+	}
+	if n := strings.Count(home, `rel="boinc_scheduler"`); n != 2 {
+		t.Errorf("%d links, want 2", n)
 	}
 }
 

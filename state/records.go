@@ -40,6 +40,15 @@ type Host struct {
 	NetMode prefs.Mode   `json:"-"`
 	GPUMode prefs.Mode   `json:"-"`
 	Traffic []Traffic    `json:"traffic,omitzero"` // of the last days
+	Up      Line         `json:"up,omitzero"`      // uploads
+	Down    Line         `json:"down,omitzero"`    // downloads
+}
+
+// A Line is how fast files were transferred in one direction.
+type Line struct {
+	Pace  float64   `json:"pace,omitzero"`  // bytes a second while files moved, averaged over transfers; 0 not known
+	Daily float64   `json:"daily,omitzero"` // bytes a day, averaged over some weeks
+	At    time.Time `json:"at,omitzero"`    // of that average
 }
 
 // AccountPrefs are computing preferences from a project's web site.
@@ -334,7 +343,9 @@ type Result struct {
 	Stderr     string        `json:"stderr,omitzero"`
 	CPUTime    time.Duration `json:"cpu_time,omitzero"`
 	Elapsed    time.Duration `json:"elapsed,omitzero"`
-	PeakRSS    int64         `json:"peak_rss,omitzero"` // bytes
+	PeakRSS    int64         `json:"peak_rss,omitzero"`  // bytes
+	PeakSwap   int64         `json:"peak_swap,omitzero"` // bytes of virtual memory
+	PeakDisk   int64         `json:"peak_disk,omitzero"` // bytes
 
 	Checkpoint Checkpoint `json:"checkpoint,omitzero"`
 	Suspended  bool       `json:"suspended,omitzero"`  // by the volunteer

@@ -122,7 +122,9 @@ func (f *fetcher) judge(i int) Reason {
 		// Nobody who is owed more can be asked. It fills in.
 		amount = f.low - f.supply + (f.high-f.low)*f.fill
 	}
-	amount = min(amount, f.room)
+	// A task that takes longer than the buffer, as an overdue one may, leaves no room in the
+	// sum of all processors, but those beside it are idle all the same.
+	amount = max(min(amount, f.room), f.idle*job)
 	if !p.Proved {
 		limit := float64(f.CPUs-f.held[i]) * job
 		if limit <= 0 {

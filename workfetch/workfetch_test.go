@@ -65,6 +65,7 @@ func TestReasons(t *testing.T) {
 		{"an update during a request delay", nil, func(p *workfetch.Project) { p.MinRPCTime, p.Asked = now.Add(time.Minute), true }, workfetch.Ask},
 		{"an update after no work", nil, func(p *workfetch.Project) { p.Backoff, p.Asked = now.Add(time.Minute), true }, workfetch.Ask},
 		{"an update with a full queue", queue(0, 12), func(p *workfetch.Project) { p.MinRPCTime, p.Asked = now.Add(time.Minute), true }, workfetch.BufferFull},
+		{"an overdue task that takes long, beside an idle CPU", []jobsched.Job{{Remaining: 100 * time.Hour, Deadline: now.Add(-time.Hour)}}, nil, workfetch.Ask},
 		{"a request delay that is over", nil, func(p *workfetch.Project) { p.MinRPCTime = now }, workfetch.Ask},
 		{"no work the last time", nil, func(p *workfetch.Project) { p.Backoff = now.Add(time.Minute) }, workfetch.NoWorkBackoff},
 		{"deadlines that could not be kept", queue(0, 3), func(p *workfetch.Project) { p.Latency = 30 * time.Minute }, workfetch.Deadlines},

@@ -118,7 +118,7 @@ func (a *API) Tools(ctx context.Context) (view.Tools, error) {
 		v.DiskUsed, v.DiskMay = max(0, disk.Total()), disk.Allowed()
 		for i := range v.Projects {
 			p := &v.Projects[i]
-			d := disk.Report(p.MasterURL)
+			d := disk.Report(p.MasterURL, f.Now)
 			p.Dir, p.DiskUsed, p.DiskShare = a.core.ProjectDir(p.MasterURL), int64(d.UsedProject), int64(d.ProjectShare)
 			v.DiskUsed -= p.DiskUsed
 		}

@@ -5,12 +5,9 @@ package hostinfo
 import (
 	"os"
 	"runtime"
-	"strings"
 	"time"
 
-	"github.com/shirou/gopsutil/v3/cpu"
 	"github.com/shirou/gopsutil/v3/disk"
-	"github.com/shirou/gopsutil/v3/host"
 	"github.com/shirou/gopsutil/v3/mem"
 
 	"github.com/starling-grid/starling/protocol"
@@ -20,18 +17,9 @@ import (
 // found out is left at its zero value; speeds are not measured here.
 func Probe(dataDir string) protocol.HostInfo {
 	_, offset := time.Now().Zone()
-	h := protocol.HostInfo{Timezone: int64(offset), NCPUs: runtime.NumCPU(), OSName: osName()}
+	h := protocol.HostInfo{Timezone: int64(offset), NCPUs: runtime.NumCPU()}
 	h.DomainName, _ = os.Hostname()
-	if infos, err := cpu.Info(); err == nil && len(infos) > 0 {
-		c := infos[0]
-		h.Vendor = c.VendorID
-		h.Model = strings.TrimSpace(c.ModelName)
-		if c.Family != "" {
-			h.Model += " [Family " + c.Family + " Model " + c.Model + "]"
-		}
-		h.Features = strings.Join(c.Flags, " ")
-		h.CacheBytes = float64(c.CacheSize) * 1024
-	}
+	describe(&h)
 	if m, err := mem.VirtualMemory(); err == nil {
 		h.MemBytes = float64(m.Total)
 	}
@@ -40,12 +28,6 @@ func Probe(dataDir string) protocol.HostInfo {
 	}
 	if d, err := disk.Usage(dataDir); err == nil {
 		h.DiskTotal, h.DiskFree = float64(d.Total), float64(d.Free)
-	}
-	if i, err := host.Info(); err == nil {
-		if i.Platform != "" && runtime.GOOS == "linux" {
-			h.OSName += " " + strings.ToUpper(i.Platform[:1]) + i.Platform[1:]
-		}
-		h.OSVersion = strings.TrimSpace(i.PlatformVersion + " [" + i.KernelVersion + "]")
 	}
 	return h
 }
@@ -57,18 +39,6 @@ func DiskFree(dataDir string) (bytes float64, ok bool) {
 		return 0, false
 	}
 	return float64(d.Free), true
-}
-
-func osName() string {
-	switch runtime.GOOS {
-	case "linux":
-		return "Linux"
-	case "windows":
-		return "Microsoft Windows"
-	case "darwin":
-		return "Darwin"
-	}
-	return runtime.GOOS
 }
 
 // Platform returns BOINC's name for the platform this program runs on, and

@@ -48,7 +48,7 @@ func (l *Life) settle(d decide.Decision, now time.Time) {
 		case plan.GiveUp:
 			late = append(late, Move{key, r, state.AbortRequested, func(r *state.Result) {
 				r.ExitStatus, r.Message = protocol.ExitUnstartedLate, "not started by its deadline"
-				r.Stderr = ErrorReport(r.Message, "")
+				r.Stderr = Report(r.Message, "")
 				r.Ready(now)
 			}})
 		case !l.Ending(r.Project).Leaves():
@@ -152,7 +152,7 @@ func (l *Life) start(key string, r state.Result, on []int, now time.Time) {
 func (l *Life) cannotRun(key string, r state.Result, err error, now time.Time) {
 	l.move(key, r, state.ComputeFailed, func(r *state.Result) {
 		r.ExitStatus, r.Message = protocol.ExitStartFailed, err.Error()
-		r.Stderr = ErrorReport(err.Error(), "")
+		r.Stderr = Report(err.Error(), "")
 		r.Ready(now)
 	})
 }

@@ -67,7 +67,7 @@ func (l *Life) dueDownload(r state.Result, now time.Time) (state.Event, func(*st
 			return state.DownloadFailed, func(r *state.Result) {
 				r.ExitStatus = protocol.ExitDownloadFailed
 				r.Message = f.Error
-				r.Stderr = ErrorReport(fmt.Sprintf("download error: %s (%d)", f.Error, f.ErrNum), "")
+				r.Stderr = Report(fmt.Sprintf("download error: %s (%d)", f.Error, f.ErrNum), "")
 				r.Ready(now)
 			}
 		default:
@@ -89,7 +89,7 @@ func (l *Life) dueUpload(r state.Result, now time.Time) (state.Event, func(*stat
 			return state.UploadGivenUp, func(r *state.Result) {
 				r.ExitStatus = protocol.ExitUploadFailed
 				r.Message = f.Error
-				r.Stderr = ErrorReport("upload failure: "+f.Error, r.Stderr)
+				r.Stderr = AddError(r.Stderr, "upload failure: "+f.Error)
 				r.Ready(now)
 			}
 		default:
@@ -178,17 +178,25 @@ func (l *Life) restrain(tx *state.Tx, r state.Result, f workfetch.Failure, now t
 	l.DB.Projects.Put(tx, r.Project, p)
 }
 
-// ErrorReport is the text that goes with a result that failed, in the form that
-// projects' web sites know how to show.
-func ErrorReport(message, stderr string) string {
-	s := "<core_client_version>" + compat() + "</core_client_version>\n<message>\n" + message + "\n</message>\n"
+// Report is the text that goes with a result that has ended, in the form that
+// projects' web sites know how to show: what went wrong, if anything did, and what
+// the application wrote, if it wrote anything.
+//
+// Source: BOINC client/client_state.cpp, CLIENT_STATE::report_result_error, and
+// client/app_control.cpp, ACTIVE_TASK::read_stderr_file.
+func Report(message, stderr string) string {
+	s := AddError("", message)
 	if stderr != "" {
 		s += "<stderr_txt>\n" + stderr + "\n</stderr_txt>\n"
 	}
 	return s
 }
 
-func compat() string {
-	v := protocol.CompatVersion
-	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Release)
+// AddError adds to the report of a result what went wrong after that; nothing if
+// message is empty.
+func AddError(report, message string) string {
+	if message == "" {
+		return report
+	}
+	return report + "<message>\n" + message + "</message>\n"
 }

@@ -56,12 +56,13 @@ func (l *Life) exited(e executor.Exited, now time.Time) {
 		return
 	}
 	slot := r.Slot
-	r.CPUTime, r.Elapsed, r.PeakRSS, r.Live = e.CPUTime, e.Elapsed, e.PeakWorkingSet, false
+	r.CPUTime, r.Elapsed, r.Live = e.CPUTime, e.Elapsed, false
+	r.PeakRSS, r.PeakSwap, r.PeakDisk = e.PeakWorkingSet, e.PeakSwap, e.PeakDisk
 	log := l.Log.With("project", r.Project, "result", r.Name)
 	switch e.Verdict {
 	case executor.Success:
 		log.Info("result finished", logflag.Key, logflag.Task, "cpu_seconds", e.CPUTime.Seconds(), "elapsed_seconds", e.Elapsed.Seconds())
-		r.Stderr = ErrorReport("", e.Stderr)
+		r.Stderr = Report("", e.Stderr)
 		l.finished(key, r, e.Outputs, now)
 	case executor.ComputeError, executor.Aborted:
 		event := state.ComputeFailed
@@ -73,7 +74,7 @@ func (l *Life) exited(e executor.Exited, now time.Time) {
 			if r.Message == "" {
 				r.Message = "exit status " + strconv.Itoa(e.ExitStatus)
 			}
-			r.Stderr = ErrorReport(r.Message, e.Stderr)
+			r.Stderr = Report(r.Message, e.Stderr)
 			r.Ready(now)
 		})
 	case executor.Postponed:

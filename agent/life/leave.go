@@ -27,7 +27,7 @@ func (l *Life) Abort(key string, r state.Result, why string) error {
 func Aborted(key string, r state.Result, why string) Move {
 	return Move{key, r, state.AbortRequested, func(r *state.Result) {
 		r.ExitStatus, r.Message, r.Slot = protocol.ExitAbortedByUser, why, state.NoSlot
-		r.Stderr = ErrorReport(r.Message, r.Stderr)
+		r.Stderr = AddError(r.Stderr, r.Message)
 		r.Ready(time.Now())
 	}}
 }

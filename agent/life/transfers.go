@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/backoff"
@@ -183,7 +184,7 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 	}
 	l.Save(func(tx *state.Tx) {
 		l.DB.Files.Put(tx, key, f)
-		l.countTraffic(tx, t.bytes.Load(), upload, now)
+		l.countTraffic(tx, t, err == nil, now)
 	})
 	l.tellUpload(f)
 }
@@ -266,12 +267,21 @@ func (l *Life) tellUpload(f state.File) {
 	}
 }
 
-// countTraffic adds to the bytes of the day.
-func (l *Life) countTraffic(tx *state.Tx, bytes int64, upload bool, now time.Time) {
+// countTraffic adds to the bytes of the day and, of a transfer that is complete, to what is
+// known of the line.
+func (l *Life) countTraffic(tx *state.Tx, t *transfer, complete bool, now time.Time) {
+	bytes, upload := t.bytes.Load(), t.file.Upload()
 	h, ok := l.DB.Hosts.Get(state.Self)
 	if !ok || bytes == 0 {
 		return
 	}
 	h.Traffic = state.AddTraffic(h.Traffic, now, float64(bytes), upload)
+	switch took := now.Sub(t.since); {
+	case !complete:
+	case upload:
+		h.Up = usage.Moved(h.Up, bytes, took, now)
+	default:
+		h.Down = usage.Moved(h.Down, bytes, took, now)
+	}
 	l.DB.Hosts.Put(tx, state.Self, h)
 }

@@ -11,7 +11,7 @@ import (
 // NameHost makes the computer what the settings and tools want it to be.
 func (ru *Rules) NameHost() {
 	h, _ := ru.DB.Hosts.Get(state.Self)
-	ru.Host.ProductName = h.Product
+	ru.Host.ProductName = cmp.Or(h.Product, ru.Probed.ProductName)
 	ru.language.Store(&h.Language)
 	ru.Host.NCPUs = cmp.Or(ru.Settings.NCPUs, ru.Probed.NCPUs)
 	ru.Host.DomainName = cmp.Or(ru.Settings.DeviceName, ru.Probed.DomainName)

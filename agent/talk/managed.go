@@ -26,7 +26,7 @@ func (t *Talk) managerRequest(m state.Manager, now time.Time) *protocol.ManagerR
 		Host: t.Host, TimeStats: t.Uptime.Stats(now),
 	}
 	for u, p := range t.DB.Projects.All() {
-		acc, disk := t.Accounts[u], t.Disk.Report(u)
+		acc, disk := t.Accounts[u], t.Disk.Report(u, now)
 		v := protocol.ManagedProject{
 			URL: u, Name: p.Name, HostID: p.HostID, Suspended: acc.Suspended, NoMoreWork: acc.NoMoreWork, Ended: p.Ending.Leaves(),
 			ResourceShare: acc.ResourceShare, DiskUsage: disk.UsedProject, DiskShare: disk.ProjectShare,

@@ -247,7 +247,7 @@ func (r *replier) aborts(tx *state.Tx) {
 			return
 		}
 		res.State, res.ExitStatus, res.Slot = next, protocol.ExitAbortedByProject, state.NoSlot
-		res.Stderr = life.ErrorReport("aborted by project - no longer usable", res.Stderr)
+		res.Stderr = life.AddError(res.Stderr, "aborted by project - no longer usable")
 		res.Ready(r.now)
 		r.t.DB.Results.Put(tx, key, res)
 		r.t.DB.End(tx, r.ended(res))
@@ -325,7 +325,7 @@ func (r *replier) result(tx *state.Tx, res protocol.Result) {
 	}
 	if err != nil {
 		rec.ExitStatus, rec.Message = protocol.ExitDownloadFailed, err.Error()
-		rec.Stderr = life.ErrorReport(err.Error(), "")
+		rec.Stderr = life.Report(err.Error(), "")
 		rec.Ready(r.now)
 		r.t.DB.End(tx, r.ended(rec))
 		r.say(true, "result cannot be run", "result", res.Name, "err", err)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -29,13 +30,14 @@ func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *proto
 		WorkingPrefs: t.Prefs.XML(),
 		Host:         t.Host,
 		TimeStats:    t.Uptime.Stats(now),
-		Disk:         t.Disk.Report(p.MasterURL),
+		Disk:         t.Disk.Report(p.MasterURL, now),
 	}
 	if p.HostID != 0 {
 		r.RPCSeqno = p.RPCSeqno
 	}
 	if h, ok := t.DB.Hosts.Get(state.Self); ok {
 		source, _ := t.DB.Projects.Get(h.Prefs.Project)
+		r.NetStats = usage.Lines(h)
 		r.CrossProjectID, r.GlobalPrefs, r.PrefsEmailHash = h.CrossProject, h.Prefs.XML, source.EmailHash
 	}
 	r.CPUReqSeconds, r.CPUReqInstances = fetch.Wanted()
@@ -79,7 +81,8 @@ func (t *Talk) reported(res state.Result) protocol.ReportedResult {
 		Name: res.Name, FinalCPUTime: res.CPUTime, FinalElapsedTime: res.Elapsed,
 		ExitStatus: res.ExitStatus, State: res.State, Platform: res.Platform,
 		VersionNum: res.VersionNum, PlanClass: res.PlanClass,
-		PeakWorkingSet: res.PeakRSS, StderrOut: res.Stderr,
+		PeakWorkingSet: res.PeakRSS, PeakSwap: res.PeakSwap, PeakDisk: res.PeakDisk,
+		StderrOut: protocol.CompatVersion.StderrOut(res.Stderr),
 	}
 	for _, ref := range res.FileRefs {
 		f, ok := t.DB.Files.Get(state.Key(res.Project, ref.FileName))

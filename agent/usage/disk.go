@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
 )
 
 // The data directory is walked over every five minutes, and sooner when someone looks
@@ -37,6 +39,7 @@ type Disk struct {
 type diskUse struct {
 	total    int64
 	projects map[string]int64 // by the name of the project's folder
+	slots    map[string]int64 // by the slot's number
 	measured time.Time        // zero: not yet
 }
 
@@ -119,7 +122,7 @@ func (d *Disk) look() {
 func (d *Disk) Of(project string) int64 { return d.use.projects[protocol.EscapeURL(project)] }
 
 func walk(dir string) diskUse {
-	d := diskUse{projects: make(map[string]int64)}
+	d := diskUse{projects: make(map[string]int64), slots: make(map[string]int64)}
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return nil // count what can be seen
@@ -132,6 +135,8 @@ func walk(dir string) diskUse {
 		rel, _ := filepath.Rel(dir, path)
 		if parts := strings.Split(filepath.ToSlash(rel), "/"); len(parts) > 2 && parts[0] == core.ProjectsDir {
 			d.projects[parts[1]] += info.Size()
+		} else if len(parts) > 2 && parts[0] == core.SlotsDir {
+			d.slots[parts[1]] += info.Size()
 		}
 		return nil
 	})
@@ -144,16 +149,29 @@ func (d *Disk) Allowed() int64 {
 	return d.Prefs.Disk(int64(d.Host.DiskTotal), int64(d.Host.DiskFree), d.use.total)
 }
 
+// with is how many bytes a project's folder and its tasks' slots take.
+func (d *Disk) with(project string) int64 {
+	sum := d.Of(project)
+	for _, r := range d.DB.Results.Of(project) {
+		if r.Slot != state.NoSlot {
+			sum += d.use.slots[strconv.Itoa(r.Slot)]
+		}
+	}
+	return sum
+}
+
 // Report is what a project's server is told. Before the disk is measured the
-// projects count as taking nothing.
-func (d *Disk) Report(project string) protocol.DiskUsage {
+// projects count as taking nothing; what was found long ago is measured again for the
+// next report.
+func (d *Disk) Report(project string, now time.Time) protocol.DiskUsage {
+	d.wanted = d.wanted || d.Stale(now)
 	var users []prefs.DiskUser
 	self := 0
 	for u := range d.DB.Projects.All() {
 		if u == project {
 			self = len(users)
 		}
-		users = append(users, prefs.DiskUser{Share: d.Accounts[u].ResourceShare, Used: d.Of(u)})
+		users = append(users, prefs.DiskUser{Share: d.Accounts[u].ResourceShare, Used: d.with(u)})
 	}
 	return protocol.DiskUsage{
 		UsedTotal: float64(d.use.total), UsedProject: float64(users[self].Used),

@@ -46,6 +46,7 @@ type Tools struct {
 	Transfers        []ToolsTransfer
 	RecentlyReported []OldResult
 	Traffic          []state.Traffic
+	Up, Down         state.Line
 	DiskUsed         int64 // bytes, of everything but the projects' folders
 	DiskMay          int64 // bytes that may be used in all
 }
@@ -100,7 +101,7 @@ func (f *Facts) Tools() Tools {
 	v := Tools{
 		Now: f.Now, Settings: f.Settings, Version: f.Version, Platforms: f.Platforms, DataDir: f.DataDir, Since: f.Since,
 		Host: f.toolsHost(), Coprocs: f.Coprocs.Coprocs(), Times: f.Times, Prefs: f.Prefs, Web: h.Prefs.XML, RunMode: h.RunMode, NetMode: h.NetMode, GPUMode: h.GPUMode, GPUs: f.Prefs.MayUseGPUs(f.Conditions, h.GPUMode),
-		Compute: f.Last.Snapshot.Compute, Network: f.Last.Snapshot.Network, Traffic: h.Traffic, Override: f.Override(),
+		Compute: f.Last.Snapshot.Compute, Network: f.Last.Snapshot.Network, Traffic: h.Traffic, Up: h.Up, Down: h.Down, Override: f.Override(),
 	}
 	if f.Newer != nil {
 		v.Newer = *f.Newer

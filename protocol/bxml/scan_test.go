@@ -121,7 +121,9 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	var w bxml.Writer
 	w.Open("root")
 	w.Text("text", hostile)
-	w.CDATA("out", hostile)
+	w.Open("out")
+	w.CDATA(hostile)
+	w.Close("out")
 	w.Close("root")
 	s := bxml.NewScanner(w.Bytes())
 	if err := s.Find("root"); err != nil {

@@ -75,19 +75,22 @@ func (w *Writer) Block(name, v string) {
 	w.Close(name)
 }
 
-// CDATA writes an element whose text may hold anything. A "]]>" in v is broken
-// up, since nothing else ends such a section.
-func (w *Writer) CDATA(name, v string) {
-	w.start(name)
+// CDATA writes text that may hold anything, on lines of its own, as content of the element
+// that is open. A "]]>" in v is broken up, since nothing else ends such a section.
+func (w *Writer) CDATA(v string) {
 	w.buf = append(w.buf, cdataOpen...)
+	w.buf = append(w.buf, '\n')
 	for i := 0; i < len(v); i++ {
 		if v[i] == '>' && i >= 2 && v[i-1] == ']' && v[i-2] == ']' {
 			w.buf = append(w.buf, ' ')
 		}
 		w.buf = append(w.buf, v[i])
 	}
+	if !strings.HasSuffix(v, "\n") {
+		w.buf = append(w.buf, '\n')
+	}
 	w.buf = append(w.buf, cdataClose...)
-	w.end(name)
+	w.buf = append(w.buf, '\n')
 }
 
 // Raw writes v as it is and sees that a new line follows it.

@@ -36,6 +36,7 @@ type Rules struct {
 	MaxNCPUs              int // CPUs that count for the limits above
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
+	IdleIgnoreDelayBound  bool // idle processors get a result that would be late
 
 	Urgent      Urgent
 	PlanClasses map[string]PlanClass // by name
@@ -199,8 +200,8 @@ func (m *Match) fitWith(c *store.Candidate, v *store.AppVersion) *Lack {
 // feasible returns what a candidate needs and this host does not have, or nil if
 // it can compute it within a time. What this reply brings counts for the time only.
 //
-// A host of which processors of the kind are idle gets something, however slow it is:
-// estimates are what they are.
+// With IdleIgnoreDelayBound a host of which processors of the kind are idle gets
+// something, however slow it is: estimates are what they are.
 func (m *Match) feasible(c *store.Candidate, u Usage, within time.Duration) *Lack {
 	l := &m.limits
 	switch {
@@ -211,7 +212,7 @@ func (m *Match) feasible(c *store.Candidate, u Usage, within time.Duration) *Lac
 	case c.RscBandwidthBound > l.bandwidth:
 		return &Lack{Code: protocol.RefusedBandwidth, Need: c.RscBandwidthBound, Have: l.bandwidth, small: true}
 	}
-	if start := m.demands[u.Coproc].queue.start(u.instances()); start > 0 {
+	if start := m.demands[u.Coproc].queue.start(u.instances()); start > 0 || !m.facts.Rules.IdleIgnoreDelayBound {
 		if done := start + m.duration(c.RscFpopsEst, u); done > within {
 			return &Lack{Code: protocol.RefusedDeadline, Need: done.Seconds(), Have: within.Seconds()}
 		}
@@ -317,7 +318,7 @@ func (m *Match) fitOf(c *store.Candidate, v *store.AppVersion) (f store.Fit) {
 	if urgent := &m.facts.Rules.Urgent; c.Target == (store.Target{}) && !urgent.reliable(m.standing.Earned[v.ID]) {
 		f.Below, f.BelowSince = urgent.OnPriority, m.facts.Now.Add(-firstRefusal)
 	}
-	if start := m.demands[u.Coproc].queue.start(u.instances()); start > 0 {
+	if start := m.demands[u.Coproc].queue.start(u.instances()); start > 0 || !m.facts.Rules.IdleIgnoreDelayBound {
 		f.Wait, f.PerFlop = start.Seconds(), m.duration(1e12, u).Seconds()/1e12
 	}
 	return f

@@ -339,18 +339,27 @@ func TestHad(t *testing.T) {
 	})
 }
 
-// Nobody is refused for ever for being slow: an idle host gets what is there.
-func TestAnIdleHostGetsSomething(t *testing.T) {
+// No host is sent what it could not do in time, an idle one neither, unless the operator wants
+// that: estimates are what they are.
+func TestIdleHostsAndDeadlines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld()
+		exempt := rapid.Bool().Draw(t, "exempt")
+		w.facts.Rules.IdleIgnoreDelayBound = exempt
 		w.facts.Request.CPUReqInstances = 1
 		w.facts.Request.Host.Fpops = rapid.Float64Range(1, 1e12).Draw(t, "flops")
 		w.add(func(c *store.Candidate) {
 			c.RscFpopsEst = rapid.Float64Range(0, 1e18).Draw(t, "fpops")
 			c.DelayBound = time.Duration(rapid.IntRange(1, 1e6).Draw(t, "delay bound")) * time.Second
 		})
-		if m, given := w.assign(); len(given) != 1 {
+		m, given := w.assign()
+		if exempt && len(given) != 1 {
 			t.Fatalf("refused: %+v", m.Noted())
+		}
+		for _, a := range m.Assigned() {
+			if !exempt && a.Duration > a.DelayBound {
+				t.Fatalf("takes %v, delay bound %v", a.Duration, a.DelayBound)
+			}
 		}
 	})
 }

@@ -29,6 +29,8 @@ type Config struct {
 	Database  string `toml:"database"`
 	Files     string `toml:"files"`
 
+	SchedulerURLs []string `toml:"scheduler_urls"`
+
 	MinCoreVersion        string  `toml:"min_core_version"`
 	DailyResultQuota      int     `toml:"daily_result_quota"`
 	MinSendworkInterval   float64 `toml:"min_sendwork_interval"`
@@ -41,6 +43,7 @@ type Config struct {
 	MaxInfeasible         int     `toml:"max_infeasible"`
 	OneResultPerUserPerWU bool    `toml:"one_result_per_user_per_wu"`
 	OneResultPerHostPerWU bool    `toml:"one_result_per_host_per_wu"`
+	IdleIgnoreDelayBound  bool    `toml:"idle_ignore_delay_bound"`
 	ResendLostResults     bool    `toml:"resend_lost_results"`
 	SendResultAbort       bool    `toml:"send_result_abort"`
 
@@ -258,6 +261,29 @@ var planClass = regexp.MustCompile(`^[A-Za-z0-9_.-]{0,64}$`)
 
 // ValidPlanClass reports whether a plan class may have that name; "" is none.
 func ValidPlanClass(name string) bool { return planClass.MatchString(name) }
+
+// Schedulers returns the addresses at which clients reach the scheduler.
+func (c *Config) Schedulers() []string {
+	if len(c.SchedulerURLs) > 0 {
+		return c.SchedulerURLs
+	}
+	return []string{c.MasterURL + "cgi"}
+}
+
+// checkSchedulers finds addresses that clients would pass over.
+func checkSchedulers(c *Config) error {
+	for i, u := range c.SchedulerURLs {
+		// The page is read as clients read it, 255 bytes at a time.
+		got, err := protocol.SchedulerURLs([]byte("<scheduler>" + u + "</scheduler>"))
+		if err != nil || got[0] != u || len(u) > 200 || strings.ContainsAny(u, "&'+") {
+			return fmt.Errorf("%.100q is not an address of a scheduler, want http:// or https:// and at most 200 plain characters", u)
+		}
+		if slices.Contains(c.SchedulerURLs[:i], u) {
+			return fmt.Errorf("%q is listed twice", u)
+		}
+	}
+	return nil
+}
 
 // MasterURL returns the form of a project's address that clients agree with, or
 // says why they would refuse it.

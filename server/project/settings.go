@@ -57,6 +57,12 @@ with https, on 127.0.0.1:8080 for a proxy that speaks TLS.`,
 		},
 	},
 	{
+		name: "scheduler_urls", preset: []string{}, check: checkSchedulers,
+		about: `The addresses of the scheduler, one for each front end that takes requests; clients
+choose one at random and try the others when it fails. [] is master_url followed by
+"cgi". A front end with an address of its own forwards to that.`,
+	},
+	{
 		name: "database",
 		about: `The database: "" is the file project.db beside this one (SQLite); a URL such as
 postgres://user:password@host/name is a database of a PostgreSQL server.`,
@@ -136,6 +142,12 @@ Results of one computer that agree prove little.`,
 		name: "one_result_per_host_per_wu", preset: true,
 	},
 	{
+		name: "idle_ignore_delay_bound",
+		about: `Whether a computer with an idle CPU (or GPU) is sent one result for it even if it would
+not be done within its delay bound: estimates are what they are. BOINC's server
+always does that.`,
+	},
+	{
 		name: "resend_lost_results", preset: true,
 		about: `Whether a computer that lost a result, or never received it, is sent it again.`,
 	},
@@ -198,8 +210,8 @@ credit, and work retry can revive a workunit that was given up.`,
 	{
 		name: "purge_after_days", most: 36500,
 		about: `Days after the deletion of its files until a finished workunit is moved, with its
-results, from the database to archive/; 0 keeps all. Files uploaded after that are
-deleted.`,
+results, from the database to archive/; 0 keeps all. Files uploaded after that, or a
+day after the files of their result were deleted, are deleted.`,
 	},
 	{
 		name:  "disable_account_creation",

@@ -9,33 +9,50 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// sweepEvery is how often the upload tree is searched.
-const sweepEvery = time.Hour
+// The upload tree is searched every hour, or once a day where workunits are kept for ever.
+const (
+	sweepEvery = time.Hour
+	sweepDaily = 24 * time.Hour
+)
+
+// lateAge is how old a file must be that came after its result's files were deleted: one
+// that is still coming must not disappear under the host's hands.
+const lateAge = 24 * time.Hour
 
 // outputName is what output templates make of <OUTFILE_n/>.
 var outputName = regexp.MustCompile(`^(.+)_r[0-9]+_[0-9]+$`)
 
-// sweep removes messages that were handled, and antique uploads: a host that uploads long after its result was
-// purged holds a certificate that is still good, and nothing else would ever
-// delete the file. Files whose names are not those of an output stay.
+// sweep removes messages that were handled, and antique uploads: a host that uploads long
+// after its result's files were deleted, or it was purged, holds a certificate that is
+// still good, and nothing else would ever delete the file. Files whose names are not those
+// of an output stay.
 //
-// BOINC's antique file deleter takes files older than every workunit. Here a file
-// goes when no result has its name any more and it has not changed for as long as
-// finished workunits are kept, since one old workunit should not hold up all.
+// BOINC's antique file deleter takes files older than every workunit, since one old
+// workunit should not hold up all. Here a file goes when the files of its result have
+// been deleted and it is a day old, or no result has its name any more and it has not
+// changed for as long as finished workunits are kept.
 func (p *Purger) sweep(ctx context.Context, now time.Time) error {
-	if now.Before(p.swept.Add(sweepEvery)) {
+	every := sweepDaily
+	if p.After > 0 {
+		every = sweepEvery
+	}
+	if now.Before(p.swept.Add(every)) {
 		return nil
 	}
-	err := p.Store.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.PurgeMsgs(now.Add(-p.After))
-		return err
-	})
-	if err != nil {
-		return err
+	if p.After > 0 {
+		err := p.Store.Update(ctx, func(tx *store.Tx) error {
+			_, err := tx.PurgeMsgs(now.Add(-p.After))
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
+	purged := func(modified time.Time) bool { return p.After > 0 && !modified.After(now.Add(-p.After)) }
+	late := func(modified time.Time) bool { return !modified.After(now.Add(-lateAge)) }
 	var old []string
-	err = p.Upload.Walk(ctx, func(name string, modified time.Time) error {
-		if modified.After(now.Add(-p.After)) {
+	err := p.Upload.Walk(ctx, func(name string, modified time.Time) error {
+		if !purged(modified) && !late(modified) {
 			return nil
 		}
 		m := outputName.FindStringSubmatch(name)
@@ -43,10 +60,15 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 			return nil
 		}
 		return p.Store.View(ctx, func(tx *store.Tx) error {
-			_, err := tx.ResultByName(m[1])
-			if errors.Is(err, store.ErrNotFound) {
-				old = append(old, name)
+			r, err := tx.ResultByName(m[1])
+			switch {
+			case errors.Is(err, store.ErrNotFound):
+				if purged(modified) {
+					old = append(old, name)
+				}
 				return nil
+			case err == nil && r.FileDeleteState == store.DeleteDone && late(modified):
+				old = append(old, name)
 			}
 			return err
 		})

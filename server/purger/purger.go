@@ -51,15 +51,12 @@ type Files interface {
 	Remove(ctx context.Context, name string) error
 }
 
-// Pass archives and deletes what has been finished for After, and once an hour
+// Pass archives and deletes what has been finished for After, and now and then
 // looks for antique uploads. It returns how many workunits it purged. With an
-// After of 0 it does nothing. It is for one goroutine.
+// After of 0 all workunits stay. It is for one goroutine.
 func (p *Purger) Pass(ctx context.Context, now time.Time) (int, error) {
-	if p.After <= 0 {
-		return 0, nil
-	}
 	n := 0
-	for {
+	for p.After > 0 {
 		purged, more, err := p.purge(ctx, now)
 		n += purged
 		if err != nil {

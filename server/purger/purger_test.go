@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -261,5 +262,41 @@ func TestAntiqueUploads(t *testing.T) {
 	w.pass(0)
 	if n := left(); n != 2 {
 		t.Errorf("%d files, want that of the result and the one that is none", n)
+	}
+}
+
+// An output that comes after its result's files were deleted is deleted as well, where
+// workunits are kept for ever, too.
+func TestLateUploads(t *testing.T) {
+	for name, after := range map[string]time.Duration{"workunits are kept for ever": 0, "workunits are purged": 1000 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.p.After = after
+			storetest.Add(t, w.p.Store, w.Workunit("open"), 1)
+			w.finished("done", func(_ *store.Workunit, r *store.Result) { r.FileDeleteState = store.DeleteDone })
+			w.finished("kept")
+			for _, name := range []string{"open_0_r5_0", "done_0_r5_0", "kept_0_r5_0", "unknown_0_r5_0"} {
+				if _, err := w.files.Put(t.Context(), name, strings.NewReader("x")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			left := func() (names []string) {
+				err := w.files.Walk(t.Context(), func(name string, _ time.Time) error { names = append(names, name); return nil })
+				if err != nil {
+					t.Fatal(err)
+				}
+				return names
+			}
+			w.now = time.Now().Add(23 * time.Hour)
+			w.pass(0)
+			if got := left(); len(got) != 4 {
+				t.Errorf("after 23 hours: %v, want all 4", got)
+			}
+			w.now = w.now.Add(25 * time.Hour)
+			w.pass(0)
+			if got := left(); len(got) != 3 || slices.Contains(got, "done_0_r5_0") {
+				t.Errorf("after two days: %v, want all but done_0_r5_0", got)
+			}
+		})
 	}
 }

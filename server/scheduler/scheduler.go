@@ -51,6 +51,7 @@ type Config struct {
 	MaxInfeasible         int // accounts whose hosts are too small for a result before it is given up
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
+	IdleIgnoreDelayBound  bool // see match.Rules
 	ResendLostResults     bool
 	SendResultAbort       bool
 
@@ -63,7 +64,7 @@ type Config struct {
 func (c *Config) rules() match.Rules {
 	return match.Rules{
 		MaxWusToSend: c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress, MaxWusInProgressGPU: c.MaxWusInProgressGPU, GPUMultiplier: c.GPUMultiplier, DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs,
-		OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU, PlanClasses: c.PlanClasses, Urgent: c.Urgent,
+		OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU, IdleIgnoreDelayBound: c.IdleIgnoreDelayBound, PlanClasses: c.PlanClasses, Urgent: c.Urgent,
 	}
 }
 

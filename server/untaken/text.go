@@ -43,7 +43,7 @@ func (f *Finding) text(now time.Time) string {
 	case Bandwidth:
 		why = active + "that can run it otherwise downloads fast enough" + amounts("/s")
 	case Deadline:
-		why = fmt.Sprintf("%sthat can run it otherwise is fast enough for the deadline (%s, the fastest takes %s), so that only idle ones are sent it",
+		why = fmt.Sprintf("%sthat can run it otherwise is fast enough for the deadline (%s, the fastest takes %s)",
 			active, length(f.Most), length(f.Need))
 	}
 	return fmt.Sprintf("%d %s of %s %s waited since %s: %s.", f.Results, what, f.App, they, moment(f.Since, now), why)
@@ -74,7 +74,7 @@ func (f *Finding) cure() string {
 	case Bandwidth:
 		return again("--rsc-bandwidth-bound")
 	}
-	return "cancel them (starling-server work cancel) and create them again with a longer --delay-bound, or a smaller --rsc-fpops-est if they take less time than that"
+	return "cancel them (starling-server work cancel) and create them again with a longer --delay-bound, or a smaller --rsc-fpops-est if they take less time than that; with idle_ignore_delay_bound = true in server.toml, idle computers are sent them nonetheless"
 }
 
 // size writes bytes for people, as BOINC counts them.

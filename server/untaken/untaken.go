@@ -36,7 +36,7 @@ const (
 	Memory    Cause = "memory"     // bytes
 	Disk      Cause = "disk"       // bytes
 	Bandwidth Cause = "bandwidth"  // bytes a second
-	Deadline  Cause = "deadline"   // seconds; computers without other work are sent it nonetheless
+	Deadline  Cause = "deadline"   // seconds; with idle_ignore_delay_bound computers without other work are sent it nonetheless
 )
 
 // A Finding is results of an application that nobody can have for one cause.

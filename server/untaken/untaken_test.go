@@ -135,7 +135,7 @@ func TestCauses(t *testing.T) {
 			"time",
 			[]untaken.Host{small},
 			func(n *store.Need) { n.DelayBound = 30 * time.Minute }, untaken.Deadline,
-			"1 result of upper has waited since Tuesday 12:00: no computer active in the last 7 days that can run it otherwise is fast enough for the deadline (30 min, the fastest takes 1 h), so that only idle ones are sent it.",
+			"1 result of upper has waited since Tuesday 12:00: no computer active in the last 7 days that can run it otherwise is fast enough for the deadline (30 min, the fastest takes 1 h).",
 		},
 		{"time with a plan class is not known", []untaken.Host{small}, func(n *store.Need) { n.AppID, n.DelayBound = 3, time.Minute }, "", ""},
 		{"time by what was learnt", []untaken.Host{small}, func(n *store.Need) { n.AppID, n.DelayBound = 4, 30*time.Minute }, "", ""},

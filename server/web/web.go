@@ -39,7 +39,8 @@ type Site struct {
 	Serves            func(role string) bool // whether this process is to answer as web, scheduler, upload
 	Name              string
 	MasterURL         string
-	CreationDisabled  bool // no new accounts
+	Schedulers        []string // where clients reach the scheduler
+	CreationDisabled  bool     // no new accounts
 	MinPasswordLength int
 	Secret            []byte     // seals sessions; the same in all processes of a project
 	Mail              *mail.Post // nil: the project sends no mail
@@ -196,10 +197,14 @@ func (s *Site) home(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		s.Log.Error("can't count work for the home page", "err", err) // clients need the page all the same
 	}
+	var tag strings.Builder
+	for _, u := range s.Schedulers {
+		tag.WriteString("<scheduler>" + template.HTMLEscapeString(u) + "</scheduler>\n")
+	}
 	s.show(w, http.StatusOK, "home.html", map[string]any{
-		"URL": s.MasterURL, "Cgi": s.MasterURL + "cgi", "Status": st,
+		"URL": s.MasterURL, "Schedulers": s.Schedulers, "Status": st,
 		// In a comment, which html/template would drop from its text.
-		"Tag": template.HTML("<!--\n<scheduler>" + template.HTMLEscapeString(s.MasterURL+"cgi") + "</scheduler>\n-->"), //nolint:gosec // escaped, and the operator's own
+		"Tag": template.HTML("<!--\n" + tag.String() + "-->"), //nolint:gosec // escaped, and the operator's own
 	})
 }
 

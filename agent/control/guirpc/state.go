@@ -13,7 +13,7 @@ func seconds(d time.Duration) float64 { return d.Seconds() }
 func writeState(w *bxml.Writer, v view.Tools) {
 	w.Open("client_state")
 	writeHost(w, v)
-	writeNetStats(w)
+	writeNetStats(w, v)
 	writeTimes(w, v.Times)
 	for _, p := range v.Projects {
 		writeProject(w, v, p)
@@ -47,11 +47,14 @@ func writeState(w *bxml.Writer, v view.Tools) {
 	w.Close("client_state")
 }
 
-func writeNetStats(w *bxml.Writer) {
+func writeNetStats(w *bxml.Writer, v view.Tools) {
 	w.Open("net_stats")
-	for _, name := range []string{"bwup", "avg_up", "avg_time_up", "bwdown", "avg_down", "avg_time_down"} {
-		w.Float(name, 0)
-	}
+	w.Float("bwup", v.Up.Pace)
+	w.Float("avg_up", v.Up.Daily)
+	w.Float("avg_time_up", protocol.UnixSeconds(v.Up.At))
+	w.Float("bwdown", v.Down.Pace)
+	w.Float("avg_down", v.Down.Daily)
+	w.Float("avg_time_down", protocol.UnixSeconds(v.Down.At))
 	w.Close("net_stats")
 }
 

@@ -1,0 +1,11 @@
+package hostinfo
+
+import "github.com/starling-grid/starling/protocol"
+
+// describe adds what BOINC's client has from the system, in its words.
+func describe(h *protocol.HostInfo) {
+	if c, ok := firstProcessor(); ok {
+		h.Vendor, h.Model, h.Features, h.CacheBytes, h.ProductName = c.vendor, c.model, c.features, c.cache, c.board
+	}
+	h.OSName, h.OSVersion = osNames()
+}
