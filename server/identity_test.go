@@ -190,7 +190,10 @@ func forget(t *testing.T, w *world) {
 	for _, column := range []string{"last_chance", "target_type", "target_id"} {
 		queries = append(queries, "ALTER TABLE workunit DROP COLUMN "+column)
 	}
-	for _, column := range []string{"platforms", "m_usable", "d_usable", "unsuited", "coprocs"} {
+	for _, column := range []string{"banned_time", "ban_reason", "deleted_time"} {
+		queries = append(queries, `ALTER TABLE "user" DROP COLUMN `+column)
+	}
+	for _, column := range []string{"platforms", "m_usable", "d_usable", "unsuited", "coprocs", "client_version"} {
 		queries = append(queries, "ALTER TABLE host DROP COLUMN "+column)
 	}
 	for _, column := range []string{"et_n", "et_avg", "et_var", "et_odd", "et_odd_avg", "benchmark_flops", "vote", "error_rate", "turnaround_n", "turnaround_avg"} {

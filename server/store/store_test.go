@@ -29,7 +29,7 @@ func TestPostgres(t *testing.T) {
 // Those who share transactions see the same as those who do not.
 func TestJoint(t *testing.T) {
 	pg := testpg.Start(t)
-	storetest.Run(t, func(t *testing.T) (*store.Store, *sql.DB) {
+	storetest.Transactions(t, func(t *testing.T) (*store.Store, *sql.DB) {
 		url := pg.Database(t)
 		s, raw := open(t, url, "pgx", url)
 		return s.Joint(), raw

@@ -30,23 +30,8 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		defer func() { _ = s.Close() }()
 		doctor(t, s, raw)
 	})
-	for _, c := range []struct {
-		name string
-		run  func(t *testing.T, s *store.Store)
-	}{
-		{"a failed change leaves nothing behind", failedChange},
-		{"a panic is that caller's error only", panics},
-		{"concurrent changes are all kept", concurrent},
-		{"names are unique", unique},
-		{"a result is sent once", sendOnce},
-		{"a stale save is lost", stale},
-		{"many rows change with one call", many},
-		{"of many changes all are made or none", manyLost},
-		{"changes of several rows keep their order", joined},
-		{"looks go together", together},
-		{"who makes light of a loss goes on", lightLoss},
-		{"what fails late fails as at once", late},
-		{"illegal moves are refused", illegal},
+	Transactions(t, open)
+	each(t, open, []testCase{
 		{"queues hold what waits", queues},
 		{"unsent results come by priority and age", unsent},
 		{"a host finds what it can do", unsentFits},
@@ -70,7 +55,35 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"status counts", status},
 		{"work that no host can have is found", untakenWork},
 		{"a closed store says so", closed},
-	} {
+	})
+}
+
+// Transactions runs what of the suite is about transactions, whatever is stored.
+func Transactions(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
+	each(t, open, []testCase{
+		{"a failed change leaves nothing behind", failedChange},
+		{"a panic is that caller's error only", panics},
+		{"concurrent changes are all kept", concurrent},
+		{"names are unique", unique},
+		{"a result is sent once", sendOnce},
+		{"a stale save is lost", stale},
+		{"many rows change with one call", many},
+		{"of many changes all are made or none", manyLost},
+		{"changes of several rows keep their order", joined},
+		{"looks go together", together},
+		{"who makes light of a loss goes on", lightLoss},
+		{"what fails late fails as at once", late},
+		{"illegal moves are refused", illegal},
+	})
+}
+
+type testCase struct {
+	name string
+	run  func(t *testing.T, s *store.Store)
+}
+
+func each(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB), cases []testCase) {
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			s, _ := open(t)
 			defer func() { _ = s.Close() }()
