@@ -125,7 +125,8 @@ func emptyWorld(t testing.TB, seed uint64) *world {
 		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string), sentTo: make(map[string]string), given: make(map[string]match.Assignment), codes: make(map[int64]string), targets: make(map[store.Target]bool), sent: newTally(), arrived: make(map[string]time.Time), purged: make(map[string]bool), kept: make(map[int64]float64),
 	}
 	w.cfg = scheduler.Config{
-		Name: "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
+		IdleIgnoreDelayBound: true, // else some work is for no computer: learnt times may exceed its delay bound
+		Name:                 "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
 		UploadURL: "http://127.0.0.1/m/file_upload_handler", CodeSignKey: "1024\nab\n.\n",
 		MaxWusToSend: rng.IntN(5), MaxWusInProgress: rng.IntN(8), DailyResultQuota: []int{0, 3, 100}[rng.IntN(3)],
 		MaxWusInProgressGPU: rng.IntN(4), GPUMultiplier: rng.IntN(3), MaxNCPUs: 4, OneResultPerUserPerWU: w.chance(0.5), OneResultPerHostPerWU: w.chance(0.8),
