@@ -157,3 +157,27 @@ tr a-z A-Z <"$(path in)" >"$(path out)" && echo 0 >boinc_finish_called
 		t.Errorf("got %q: %+v", got, o)
 	}
 }
+
+// Settings of server.toml can be changed, and a name that none has is refused.
+func TestSettings(t *testing.T) {
+	var log bytes.Buffer
+	t.Run("known", func(t *testing.T) {
+		p := servertest.Start(t, servertest.Setting("long_name", `"Prime numbers"`), servertest.Log(slog.New(slog.NewTextHandler(&log, nil))))
+		p.App("upper", upper)
+		p.Volunteer("ada")
+		p.Submit("upper", []byte("x")).Wait(t.Context())
+		text, err := os.ReadFile(filepath.Join(p.Dir, "server.toml"))
+		if err != nil || !strings.Contains(string(text), `long_name = "Prime numbers"`) {
+			t.Errorf("%v, %s", err, text)
+		}
+	})
+	if !strings.Contains(log.String(), "scheduler request") {
+		t.Errorf("logged: %s", log.String())
+	}
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, `no setting "no_such"`) {
+			t.Errorf("got %q", got)
+		}
+	}()
+	servertest.Start(rec{t}, servertest.Setting("no_such", "1"))
+}
