@@ -122,7 +122,14 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 	if len(asked) != 1 || asked[0].Kind != "ATI" || asked[0].Name != "gfx1032" || asked[0].Memory != 8e9 || asked[0].OpenCL == nil || asked[0].OpenCL.PlatformVersion != "OpenCL 2.1 AMD" || math.Abs(asked[0].PeakFlops/(14*80*2491e6)-1) > 1e-6 {
 		t.Errorf("asked with %+v", asked)
 	}
-	init, err := os.ReadFile(filepath.Join(w.dir, "slots", "0", "init_data.xml"))
+	var init []byte
+	var err error
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		// That it runs is decided before its slot is filled.
+		if init, err = os.ReadFile(filepath.Join(w.dir, "slots", "0", "init_data.xml")); err == nil {
+			break
+		}
+	}
 	if err != nil || !bytes.Contains(init, []byte("<gpu_opencl_dev_index>1</gpu_opencl_dev_index>")) || !bytes.Contains(init, []byte("<gpu_device_num>0</gpu_device_num>")) {
 		t.Errorf("the task is told %v\n%s", err, init)
 	}

@@ -27,6 +27,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	if err := a.rules.ReadFiles(); err != nil {
 		c.Log.Error("some settings are invalid; the previous values stay in effect", "err", err)
 	}
+	a.rules.ReadAllOwn()
 	c.Log.Info("agent started", "version", c.Version, "data", c.Dir, "cpus", c.CPUs(), "projects", len(c.Accounts))
 	now = time.Now()
 	a.rules.Announce(now)
@@ -108,6 +109,7 @@ func (a *Agent) step(now time.Time) time.Time {
 	a.life.Trust(now)
 	a.talk.AskNewer(now, &w)
 	a.talk.FollowManager(now, &w)
+	a.talk.ReadFeeds(now, &w)
 	w.By(d.Plan.Again)
 	if a.core.SaveAgain.After(now) {
 		w.By(a.core.SaveAgain)

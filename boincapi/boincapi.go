@@ -32,8 +32,7 @@
 // sections. A program that does not Yield keeps computing while suspended, and
 // is ended some seconds after it was told to leave.
 //
-// The package does not do trickle messages, graphics or intermediate uploads,
-// and on Windows it cannot hear the client: see Init.
+// The package does not do trickle messages, graphics or intermediate uploads.
 package boincapi
 
 import (
@@ -130,8 +129,8 @@ func Run(work func(*App) error) {
 //
 // If another instance still holds the slot, Init waits for it, and at last
 // ends the process, asking the client to start it again in ten minutes.
-// On Windows, and with a client so old that it does not offer a mapped file,
-// the App runs but hears and reports nothing; stderr says so.
+// With a client so old that it does not offer a mapped file the App runs but
+// hears and reports nothing; stderr says so.
 func Init(opts Options) (*App, error) { return initialize(opts, standardTiming) }
 
 func initialize(opts Options, t timing) (*App, error) {

@@ -1,5 +1,3 @@
-//go:build unix
-
 package boincapi
 
 import (
@@ -12,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/internal/mmapfile"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -34,21 +31,8 @@ func newClient(t *testing.T, change func(*appipc.InitData)) *client {
 	if change != nil {
 		change(&d)
 	}
+	c.ipc = offer(t, c.dir, &d)
 	c.write(appipc.InitDataFile, d.Encode())
-	c.write(appipc.MmapFile, make([]byte, appipc.MmapSize))
-	f, err := os.OpenFile(filepath.Join(c.dir, appipc.MmapFile), os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	mem, err := mmapfile.Map(f, appipc.MmapSize)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = mmapfile.Unmap(mem) })
-	if c.ipc, err = appipc.NewChannels(mem); err != nil {
-		t.Fatal(err)
-	}
 	return c
 }
 
@@ -236,7 +220,11 @@ func TestTemporaryExit(t *testing.T) {
 // deadProcess returns the id of a process that has just ended.
 func deadProcess(t *testing.T) int {
 	t.Helper()
-	cmd := exec.Command("true")
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^$")
 	if err := cmd.Run(); err != nil {
 		t.Skip(err)
 	}

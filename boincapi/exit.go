@@ -5,6 +5,7 @@ package boincapi
 import (
 	"errors"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/starling-grid/starling/protocol/appipc"
@@ -77,6 +78,9 @@ func (a *App) end(status int, file string, content []byte) {
 		}
 	}
 	if a.lock != nil {
+		if runtime.GOOS == "windows" { // what is open cannot be removed there
+			_ = a.lock.Close()
+		}
 		_ = os.Remove(appipc.LockFile)
 	}
 	os.Exit(status)

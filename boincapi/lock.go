@@ -11,10 +11,7 @@ import (
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-var (
-	errSystemV  = errors.New("client offers System V shared memory only")
-	errLockBusy = errors.New("slot is locked by another instance")
-)
+var errLockBusy = errors.New("slot is locked by another instance")
 
 // lockRetry is how long upstream asks to be left alone when its slot is busy.
 const lockRetry = 10 * time.Minute
@@ -39,7 +36,10 @@ func (a *App) lockSlot() error {
 }
 
 func (a *App) tryLock() error {
-	f, err := os.OpenFile(appipc.LockFile, os.O_RDWR|os.O_CREATE, 0o660) //nolint:gosec // as BOINC's: the client may be another user of the group
+	f, err := openLock()
+	if errors.Is(err, errLockBusy) {
+		return err
+	}
 	if err != nil {
 		return fmt.Errorf("lock slot: %w", err)
 	}

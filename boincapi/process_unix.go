@@ -9,7 +9,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/starling-grid/starling/protocol/appipc"
 )
+
+// openLock opens the slot's lock file.
+func openLock() (*os.File, error) {
+	return os.OpenFile(appipc.LockFile, os.O_RDWR|os.O_CREATE, 0o660) //nolint:gosec // as BOINC's: the client may be another user of the group
+}
 
 // lockFile takes BOINC's lock: an fcntl write lock on the whole file.
 func lockFile(f *os.File) error {

@@ -2,27 +2,47 @@ package boincapi
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// lockFile locks the file's first byte against other processes.
-func lockFile(f *os.File) error {
-	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
-	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
-		return errLockBusy
+// openLock opens the slot's lock file so that nobody else can open it until it is closed.
+//
+// Source: BOINC lib/filesys.cpp, FILE_LOCK::lock.
+func openLock() (*os.File, error) {
+	name, err := windows.UTF16PtrFromString(appipc.LockFile)
+	if err != nil {
+		return nil, err
+	}
+	const shared = 0
+	h, err := windows.CreateFile(name, windows.GENERIC_WRITE, shared, nil, windows.OPEN_ALWAYS, windows.FILE_ATTRIBUTE_NORMAL, 0)
+	if errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
+		return nil, errLockBusy
 	}
 	if err != nil {
-		return fmt.Errorf("lock slot: %w", err)
+		return nil, &os.PathError{Op: "open", Path: appipc.LockFile, Err: err}
 	}
-	return nil
+	return os.NewFile(uintptr(h), appipc.LockFile), nil
 }
 
-// processExists is not needed as long as there is no shared memory here.
-func processExists(int) bool { return true }
+// lockFile does nothing: opening the file has locked it.
+func lockFile(*os.File) error { return nil }
+
+// processExists reports whether a process has not ended. One that we may not look at is
+// another user's, and there.
+func processExists(pid int) bool {
+	h, err := windows.OpenProcess(windows.SYNCHRONIZE, false, uint32(pid)) //nolint:gosec // process ids are that small
+	if err != nil {
+		return !errors.Is(err, windows.ERROR_INVALID_PARAMETER)
+	}
+	defer func() { _ = windows.CloseHandle(h) }()
+	event, err := windows.WaitForSingleObject(h, 0)
+	return err != nil || event != windows.WAIT_OBJECT_0
+}
 
 func ownCPUTime() time.Duration {
 	var created, exited, kernel, user windows.Filetime

@@ -4,30 +4,10 @@ package boincapi
 
 import (
 	"math"
-	"os"
 	"time"
 
-	"github.com/starling-grid/starling/internal/mmapfile"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
-
-// attach maps the client's shared memory.
-func (a *App) attach() error {
-	if a.init.SHMKey != -1 {
-		return errSystemV
-	}
-	f, err := os.OpenFile(appipc.MmapFile, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	mem, err := mmapfile.Map(f, appipc.MmapSize)
-	if err != nil {
-		return err
-	}
-	a.ipc, err = appipc.NewChannels(mem)
-	return err
-}
 
 // serve is the runtime's own goroutine. It counts polls and not time, so that
 // a host that slept does not look like a client that is gone.

@@ -19,6 +19,9 @@ type Finished struct {
 	Completed   time.Time
 	Received    time.Time // when the host got it
 	Immediately bool
+	// OnUntilDeadline is how long the computer will be on before the deadline, by its habit; 0:
+	// not known.
+	OnUntilDeadline time.Duration
 }
 
 // Backlog is a project's finished work.
@@ -66,6 +69,8 @@ func Due(b Backlog, now time.Time) (reason string, due bool) {
 			return "the project asked for it immediately", true
 		case now.After(r.Deadline.Add(-cushion(r))):
 			return "a deadline is near", true
+		case r.OnUntilDeadline > 0 && r.OnUntilDeadline < time.Duration(b.OnFrac*float64(24*time.Hour)):
+			return "the computer will be on for less than a day's time before a deadline", true
 		case now.After(r.Completed.Add(delay)):
 			return "a result has been ready for a long time", true
 		}

@@ -36,6 +36,7 @@ const (
 	NotAcknowledged   TroubleCode = "results_not_acknowledged"
 	UnknownTrouble    TroubleCode = "contact_failed"
 	PlatformRefused   TroubleCode = "platform_not_supported"
+	OwnRefused        TroubleCode = "own_programs_not_supported"
 	KeyRefused        TroubleCode = "account_key_refused"
 	ClientTooOld      TroubleCode = "client_too_old"
 	ComputerRefused   TroubleCode = "computer_refused"
@@ -70,7 +71,7 @@ func (t Trouble) After(before Trouble, now time.Time) Trouble {
 // change.
 func (t Trouble) Refusal() bool {
 	switch t.Code {
-	case PlatformRefused, KeyRefused, ClientTooOld, ComputerRefused, SigningKeyChanged, Closed:
+	case PlatformRefused, OwnRefused, KeyRefused, ClientTooOld, ComputerRefused, SigningKeyChanged, Closed:
 		return true
 	}
 	return false
@@ -118,6 +119,7 @@ var Sayings = []Saying{
 	{UnknownTrouble, "The last contact with %s failed.", "The last contact failed.", wait},
 
 	{PlatformRefused, "The project has no applications for this computer: %s", "The project has no applications for this computer.", "Nothing on this computer is wrong. You can leave the project attached, in case it adds such applications. " + detach},
+	{OwnRefused, "The project sends no tasks for your own programs (app_info.xml). It says: %s", "The project sends no tasks for your own programs (app_info.xml).", "Correct app_info.xml in the project's folder, or remove it to compute with the project's programs. Then: starling update %s"},
 	{KeyRefused, "The project rejects the account key. It says: %s", "The project rejects the account key.", "Log in on the project's web site to see your account key, then detach and attach again: starling detach --now %[1]s; starling attach %[1]s"},
 	{ClientTooOld, "The project requires a newer client. It says: %s", "The project requires a newer client.", "Install a newer version of Starling if there is one, or ask the project to accept this one. " + detach},
 	{ComputerRefused, "The project accepts no requests from this computer. It says: %s", "The project accepts no requests from this computer.", "Ask the project's operators. " + detach},
@@ -169,6 +171,9 @@ var refusals = []struct {
 	code TroubleCode
 }{
 	{"invalid or missing account key", KeyRefused},
+	{"this project doesn't support computers of type anonymous", OwnRefused},
+	{"this project sends no tasks for programs of your own", OwnRefused},
+	{"your app_info.xml has no version of an application of this project", OwnRefused},
 	{"this project doesn't support computers of type", PlatformRefused},
 	{"this project doesn't support operating system", PlatformRefused},
 	{"this project doesn't support cpu type", PlatformRefused},

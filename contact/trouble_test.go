@@ -46,6 +46,10 @@ func TestRefusalsAreFoundInWhatServersSay(t *testing.T) {
 	}{
 		{"Invalid or missing account key.  To fix, remove and add this project.", contact.KeyRefused},
 		{"This project doesn't support computers of type z80-cpm", contact.PlatformRefused},
+		{"This project doesn't support computers of type anonymous", contact.OwnRefused},
+		{"This project sends no tasks for programs of your own. To get tasks, remove app_info.xml from the project's folder and restart the client.", contact.OwnRefused},
+		{"Your app_info.xml has no version of an application of this project, so this computer gets no tasks", contact.OwnRefused},
+		{"Your app_info.xml has no version of upper that this computer can use", ""},
 		{"This project doesn't support CPU type Zilog Z80", contact.PlatformRefused},
 		{"Your BOINC client software is too old.  Please install the current version.", contact.ClientTooOld},
 		{"This project needs BOINC 99.0.0 or newer, and this computer runs 8.2.15. To get tasks, install a newer version.", contact.ClientTooOld},

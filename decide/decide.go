@@ -219,7 +219,7 @@ func (p *pass) run() {
 		return p.plan.Results[i].Code == ""
 	})
 	s := jobsched.Snapshot{
-		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, OnFrac: p.OnFrac, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
+		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, OnFrac: p.OnFrac, Habit: p.Habit, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
 		Stopped: p.Compute.Why, StoppedUntil: p.Compute.Until,
 	}
 	for _, c := range p.Coprocs {
@@ -274,9 +274,9 @@ func (p *pass) fetch() {
 		r := &p.Results[i]
 		return r.computing() && !p.stuck(i) && !p.overdrawn(r.Project) && r.AbortAt.IsZero() && !p.plan.Results[i].GiveUp && !p.Projects[r.Project].Leaving
 	})
-	p.plan.Busy = jobsched.Processors{Kind: resource.CPU, Now: p.Now, Count: p.CPUs, OnFrac: p.OnFrac}.BusyTime(jobs)
+	p.plan.Busy = jobsched.Processors{Kind: resource.CPU, Now: p.Now, Count: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit}.BusyTime(jobs)
 	s := workfetch.Snapshot{
-		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Low: p.Low, High: p.High, Jobs: jobs,
+		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit, Low: p.Low, High: p.High, Jobs: jobs,
 		Projects: make([]workfetch.Project, len(p.Projects)),
 	}
 	for _, c := range p.Coprocs {
@@ -285,7 +285,7 @@ func (p *pass) fetch() {
 			pool.Stopped, pool.StoppedUntil = c.Compute.Why, c.Compute.Until
 		}
 		s.Coprocs = append(s.Coprocs, pool)
-		on := jobsched.Processors{Kind: c.Kind, Now: p.Now, Count: pool.Count, OnFrac: c.OnFrac}
+		on := jobsched.Processors{Kind: c.Kind, Now: p.Now, Count: pool.Count, OnFrac: c.OnFrac, Habit: p.Habit}
 		p.plan.Coprocs = append(p.plan.Coprocs, CoprocPlan{Kind: c.Kind, Busy: on.BusyTime(jobs)})
 	}
 	for i, pr := range p.Projects {
@@ -365,6 +365,7 @@ func (p *pass) contact() {
 func (p *pass) backlogs() []contact.Backlog {
 	all := make([]contact.Backlog, len(p.Projects))
 	nothing := true
+	clock, known := jobsched.NewClock(p.Now, p.Habit, p.OnFrac)
 	for i := range p.Results {
 		r := &p.Results[i]
 		b := &all[r.Project]
@@ -373,9 +374,11 @@ func (p *pass) backlogs() []contact.Backlog {
 			b.Unfinished++
 			continue
 		}
-		b.Ready = append(b.Ready, contact.Finished{
-			Deadline: r.Deadline, Completed: r.Completed, Received: r.Received, Immediately: r.Immediately,
-		})
+		ready := contact.Finished{Deadline: r.Deadline, Completed: r.Completed, Received: r.Received, Immediately: r.Immediately}
+		if known && r.Deadline.After(p.Now) {
+			ready.OnUntilDeadline = max(clock.Within(r.Deadline.Sub(p.Now)), 1)
+		}
+		b.Ready = append(b.Ready, ready)
 	}
 	for i, pr := range p.Projects {
 		b := &all[i]

@@ -23,6 +23,7 @@ type Snapshot struct {
 	Absent   []resource.Absent `json:"absent,omitempty"`   // kinds of coprocessors that tasks may use none of
 	Memory   int64             `json:"memory,omitempty"`   // bytes that tasks may use; 0: no limit
 	OnFrac   float64           `json:"on_frac,omitempty"`  // part of the time that the computer computes; 0 means 1
+	Habit    jobsched.Habit    `json:"habit,omitempty"`    // when that is, if it is known
 	Low      time.Duration     `json:"low"`                // low-water mark of queued work
 	High     time.Duration     `json:"high"`               // high-water mark
 	Slice    time.Duration     `json:"slice"`              // switch interval

@@ -28,6 +28,34 @@ type manager struct {
 	ctx   context.Context
 	env   []string
 	agent *testhost.Agent
+	ended chan error // of the program that runs
+	port  int
+}
+
+// deaths is how often the Manager may die. Debian's (7.20.5) now and then spoils its memory
+// when it closes the window by which it asks for patience, as it does if an answer takes
+// longer than a second or two.
+const deaths = 3
+
+// open starts the program, until it ends or the test does.
+func (m manager) open() {
+	program := exec.Command("boincmgr", "--no-daemon", "--datadir", m.agent.Dir, "--gui_rpc_port", fmt.Sprint(m.port))
+	program.Env = m.env
+	var out bytes.Buffer
+	program.Stdout, program.Stderr = &out, &out
+	if err := program.Start(); err != nil {
+		m.t.Fatal(err)
+	}
+	gone := make(chan struct{})
+	go func() {
+		err := program.Wait()
+		close(gone)
+		m.ended <- fmt.Errorf("the Manager ended: %w: %s", err, &out)
+	}()
+	m.t.Cleanup(func() {
+		_ = program.Process.Kill()
+		<-gone
+	})
 }
 
 // command runs a program that can see the screen.
@@ -82,7 +110,16 @@ const (
 // typed before a window is ready for it is lost.
 func (m manager) does(what, title string, keys []string, so func() bool) {
 	m.t.Helper()
-	for {
+	for died := 0; ; {
+		select {
+		case err := <-m.ended:
+			if died++; died > deaths {
+				m.t.Fatalf("%s: %v", what, err)
+			}
+			m.t.Log(err)
+			m.open()
+		default:
+		}
 		m.agree()
 		if w := m.window(title); w != "" && !so() {
 			m.command("xdotool", "windowfocus", "--sync", w)
@@ -166,10 +203,8 @@ func newManager(t *testing.T, ctx context.Context, a *testhost.Agent, port int) 
 	if err != nil {
 		t.Fatal("Xvfb: ", err)
 	}
-	m := manager{t, ctx, append(os.Environ(), "HOME="+dir, "LC_ALL=C.UTF-8", "DISPLAY=:"+strings.TrimSpace(number)), a}
-	program := exec.Command("boincmgr", "--no-daemon", "--datadir", a.Dir, "--gui_rpc_port", fmt.Sprint(port))
-	program.Env = m.env
-	start(t, program)
+	m := manager{t, ctx, append(os.Environ(), "HOME="+dir, "LC_ALL=C.UTF-8", "DISPLAY=:"+strings.TrimSpace(number)), a, make(chan error, deaths+2), port}
+	m.open()
 	return m
 }
 

@@ -126,7 +126,7 @@ func TestImportFromBOINC(t *testing.T) {
 		t.Fatal(err)
 	}
 	// On a slow day its application finishes in the time BOINC gives it to leave.
-	if !strings.Contains(string(log), "resumed=true") && !strings.Contains(string(log), "result had finished already") {
+	if !strings.Contains(string(log), "resumed=true") && !strings.Contains(string(log), "result had already finished") {
 		t.Error("the begun task was not gone on with")
 	}
 	s, err := a.Status(ctx)

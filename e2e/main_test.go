@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if !given { // most of the time they wait for each other's programs
 		_ = flag.Set("test.parallel", fmt.Sprint(2*runtime.GOMAXPROCS(0)))
 	}
+	if bin = testhost.Bin(os.Getenv("STARLING_BIN")); bin != "" { // where nothing can be built
+		os.Exit(m.Run())
+	}
 	dir, err := os.MkdirTemp("", "starling-e2e-")
 	if err == nil {
 		bin, err = testhost.Build(context.Background(), dir)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,9 +66,10 @@ ln -s ../systemd-journald.socket usr/lib/systemd/system/sockets.target.wants/
 echo 0123456789abcdef0123456789abcdef >etc/machine-id
 exec chroot . env -i container=other PATH="$PATH" /usr/lib/systemd/systemd --unit=multi-user.target --log-target=null --show-status=0`
 
-// guard runs the script $3 with $1 and $2 as the first process of its kind, in the
-// control group $4, and ends it and all below it at the end of its own input.
-const guard = `mkdir "$4" || exit
+// guard runs the script $3 with $1 and $2 as the first process of its kind, in a
+// control group of its own in $4, and ends it and all below it at the end of its own input.
+const guard = `group=$(mktemp -d "$4/starling-test-XXXXXX") && chmod 755 "$group" || exit
+set -- "$1" "$2" "$3" "$group"
 sh -c 'echo $$ >"$4/cgroup.procs" && exec unshare --mount --pid --fork --cgroup --kill-child --propagation private sh -c "$3" boot "$1" "$2"' guard "$@" </dev/null &
 until init=$(pgrep --parent $!) || ! kill -0 $!; do :; done
 echo ready $init
@@ -98,7 +98,7 @@ func bootScratch(t *testing.T, ctx context.Context, shared string) *scratch {
 	if _, err := os.Stat(groups + "/cgroup.procs"); err != nil {
 		groups += "/unified" // beside version 1
 	}
-	pid := hold(t, "sh", "-c", guard, "guard", t.TempDir(), shared, boot, groups+"/starling-test-"+strconv.Itoa(os.Getpid()))
+	pid := hold(t, "sh", "-c", guard, "guard", t.TempDir(), shared, boot, groups)
 	s := &scratch{
 		t: t, ctx: ctx, root: "/proc/" + pid + "/root",
 		into: []string{"nsenter", "--target", pid, "--mount", "--pid", "--cgroup", "--root", "--wd"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -152,10 +153,16 @@ func (c *group) bound(memory int64, tasks int, idle bool) {
 	}
 }
 
+// entered does nothing: the process was started in the group.
+func (*group) entered(*exec.Cmd) error { return nil }
+
+// members are not asked for here: see processTree.
+func (*group) members() (pids []int, ok bool) { return nil, false }
+
 // freeze stops all processes of the group or lets them go on, and reports whether
-// it could.
-func (c *group) freeze(v bool) bool {
-	if c == nil {
+// it could: that it cannot spare one of them.
+func (c *group) freeze(v bool, spared int) bool {
+	if c == nil || spared != 0 {
 		return false
 	}
 	text := "0"

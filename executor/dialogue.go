@@ -1,17 +1,24 @@
 package executor
 
 import (
-	"os"
+	"io"
 	"time"
 
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
+// channels are the mailboxes in shared memory: a file or memory with a name.
+type channels interface {
+	mailbox
+	Receive(ch appipc.Channel) (text string, ok bool)
+	Open() bool
+}
+
 // A dialogue is what a run and its application say to each other by shared memory.
 type dialogue struct {
-	ipc     appipc.FileChannels
-	shared  *os.File // that ipc uses; nil: none
+	ipc     channels
+	shared  io.Closer // that ipc uses; nil: none
 	control controlQueue
 
 	unread      time.Time // since when the application has not read a control message; zero: it has

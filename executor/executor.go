@@ -7,9 +7,8 @@
 // to what it was told: the bounds of their task and the [Allowance]. It trusts neither servers nor applications with file names:
 // everything is opened through os.Root.
 //
-// On Windows applications run, but there is no shared memory: they report no
-// progress, cannot be suspended, and are killed where they would be asked to
-// quit.
+// On Windows each run is a job object: what does not heed messages is suspended process by
+// process, and all of it ends with the agent.
 package executor
 
 import (
@@ -217,7 +216,7 @@ func (e *Executor) reserve(t Task) (*run, error) {
 		}
 	}
 	r := &run{
-		e: e, task: t, processes: processes{tree: &e.tree}, log: e.log.With("result", t.Result, "slot", t.Slot),
+		e: e, task: t, processes: processes{tree: &e.tree}, dialogue: dialogue{ipc: appipc.FileChannels{}}, log: e.log.With("result", t.Result, "slot", t.Slot),
 		commands: make(chan func(), 16), done: make(chan struct{}),
 	}
 	r.hidden = r.inhabitants

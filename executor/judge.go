@@ -21,7 +21,7 @@ type ending struct {
 	AbortStatus int
 	AbortReason string
 
-	Code       int  // exit status, if Signal is 0
+	Code       int  // exit status, if Signal is 0; of Windows' 32 bits as a signed number
 	Signal     int  // that ended it, or 0
 	WaitStatus int  // both, as the system encodes them
 	FileTooBig bool // the system ended it for writing beyond the disk bound
@@ -65,8 +65,10 @@ func judge(e ending) judgement {
 		return premature(e, judgement{Verdict: WillRestart, Message: fmt.Sprintf("process got signal %d", e.Signal)})
 	case e.Signal != 0:
 		return judgement{Verdict: ComputeError, ExitStatus: e.WaitStatus, Message: fmt.Sprintf("process got signal %d", e.Signal)}
+	case outsideStatus[uint32(e.Code)] != "": //nolint:gosec // codes have 32 bits at most
+		return premature(e, judgement{Verdict: WillRestart, Message: fmt.Sprintf("process exited with code 0x%x: %s", uint32(e.Code), outsideStatus[uint32(e.Code)])}) //nolint:gosec // as above
 	case e.Code != 0:
-		message := fmt.Sprintf("process exited with code %d (0x%x, %d)", e.Code, e.Code, e.Code-256)
+		message := exitMessage(e.Code)
 		if e.Finish != nil && e.Finish.Message != "" {
 			message = e.Finish.Message + "\n" + message
 		}

@@ -40,6 +40,12 @@ func TestJudge(t *testing.T) {
 		{"killed by the system", ending{Signal: 9, WaitStatus: 9}, WillRestart, 0},
 		{"killed by the system for the 100th time", ending{Signal: 9, PrematureExits: 99}, ComputeError, -226},
 		{"terminated at shutdown", ending{Signal: 15, WaitStatus: 15}, WillRestart, 0},
+		{"crashed on Windows", ending{Code: -1073741819}, ComputeError, -1073741819},
+		{"crashed on Windows after it had finished", ending{Code: -1073741819, Finish: finish}, ComputeError, -1073741819},
+		{"stopped from outside on Windows", ending{Code: -1073741510}, WillRestart, 0},
+		{"stopped from outside for the 100th time", ending{Code: -1073741510, PrematureExits: 99}, ComputeError, -226},
+		{"ended by Windows", ending{Code: 0x40010004}, WillRestart, 0},
+		{"killed since it did not quit, on Windows", ending{Quit: true, Code: -1073741510}, WillRestart, 0},
 		{"crashed", ending{Signal: 11, WaitStatus: 139}, ComputeError, 139},
 		{"crashed after it had finished", ending{Signal: 11, WaitStatus: 139, Finish: finish}, ComputeError, 139},
 	} {
@@ -55,6 +61,9 @@ func TestJudge(t *testing.T) {
 	}
 	if got := judge(ending{Temporary: later}); got.Delay != time.Minute || got.Message != "no GPU" || !got.Premature {
 		t.Errorf("postponed: got %+v", got)
+	}
+	if got := judge(ending{Code: -1073741819}).Message; got != "process exited with code -1073741819 (0xc0000005): access violation" {
+		t.Errorf("message: got %q", got)
 	}
 	if got := judge(ending{Code: 246}).Message; got != "process exited with code 246 (0xf6, -10)" {
 		t.Errorf("message: got %q", got)

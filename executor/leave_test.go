@@ -1,15 +1,10 @@
-//go:build unix
-
 package executor
 
 import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -85,41 +80,6 @@ func TestChildOutsideTheGroupIsKilledToo(t *testing.T) {
 	_ = b.Quit("r_0")
 	b.exited()
 	gone(t, pid)
-}
-
-func TestKillLeftovers(t *testing.T) {
-	b := newBench(t)
-	// The earlier agent and its application: the test binary itself, run in a
-	// slot by nobody who looks after it.
-	b.start(b.task("leave"))
-	b.exited()
-	cmd := exec.Command(filepath.Join(b.project, "app_1.0"), "application", "wait")
-	cmd.Dir = filepath.Dir(b.slotFile("x"))
-	cmd.Env = environment(os.Environ(), nil, "", cmd.Dir)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	b.appears("working")
-	// A person who looks around in a slot is no leftover.
-	shell := exec.Command("sleep", "1000")
-	shell.Dir = cmd.Dir
-	if err := shell.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = shell.Process.Kill(); _ = shell.Wait() }()
-	if err := b.KillLeftovers(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != -1 {
-		t.Errorf("leftover ended with %v", err)
-	}
-	if err := shell.Process.Signal(syscall.Signal(0)); err != nil {
-		t.Errorf("the person's process was killed: %v", err)
-	}
-	b.start(b.task("upper"))
-	if e := b.exited(); e.Verdict != Success {
-		t.Errorf("got %+v", e)
-	}
 }
 
 func TestStop(t *testing.T) {

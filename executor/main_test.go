@@ -1,5 +1,3 @@
-//go:build unix
-
 package executor
 
 import (
@@ -76,8 +74,7 @@ func application(what string, args []string) {
 		fmt.Fprintln(os.Stderr, "cannot compute")
 		exit(3)
 	case "crash":
-		// Go's runtime would turn the signal into an exit status.
-		_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -ABRT $$"}, nil)
+		crash()
 	case "leave": // premature
 		exit(0)
 	case "memory": // takes more and more of it
@@ -94,11 +91,26 @@ func application(what string, args []string) {
 		_ = os.WriteFile("out", []byte(report), 0o600)
 		_ = os.WriteFile("boinc_finish_called", []byte("0\n"), 0o600)
 		exit(0)
+	case "sleep":
+		time.Sleep(1000 * time.Second)
+	case "spin": // knows nothing of BOINC; counts in a file, and so does its child
+		if len(args) == 0 {
+			child := exec.Command(os.Args[0], "application", "spin", "child.ticks")
+			if err := child.Start(); err != nil {
+				exit(1)
+			}
+			args = []string{"ticks"}
+		}
+		for n := 0; ; n++ {
+			_ = os.WriteFile(args[0]+".new", fmt.Append(nil, n), 0o600)
+			_ = os.Rename(args[0]+".new", args[0])
+			time.Sleep(time.Millisecond)
+		}
 	case "stubborn", "escape": // has a child that left the process group
 		signal.Ignore(syscall.SIGTERM, syscall.SIGINT)
 		if what == "escape" {
-			child := exec.Command("sleep", "1000")
-			child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+			child := exec.Command(os.Args[0], "application", "sleep")
+			child.SysProcAttr = apart()
 			if err := child.Start(); err != nil {
 				exit(1)
 			}
@@ -117,14 +129,6 @@ func wait(app *boincapi.App) error {
 			return err
 		}
 		time.Sleep(time.Millisecond)
-	}
-}
-
-// burn uses enough CPU time for a checkpoint to be told from the last.
-func burn() {
-	var u syscall.Rusage
-	for u.Utime.Usec < 20000 && u.Utime.Sec == 0 {
-		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	}
 }
 

@@ -3,6 +3,7 @@ package executor
 import (
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
@@ -31,10 +32,39 @@ func checkName(name string) error {
 	bad := name == "" || name == "." || name == ".." || len(name) > 255 ||
 		strings.ContainsAny(name, `/\`) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) ||
 		!filepath.IsLocal(name)
-	if bad {
+	if bad || runtime.GOOS == "windows" && forbiddenOnWindows(name) {
 		return fmt.Errorf("file name %.60q is not allowed", name)
 	}
 	return nil
+}
+
+// forbiddenOnWindows reports whether programs of Windows take the name for that of a device,
+// of another file or of part of one: some open it all the same, and others something else.
+//
+// Source: Microsoft, "Naming Files, Paths, and Namespaces".
+func forbiddenOnWindows(name string) bool {
+	if strings.ContainsAny(name, `<>:"|?*`) || strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") {
+		return true
+	}
+	base, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	base = strings.TrimRight(base, " ")
+	switch base {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	port, ok := strings.CutPrefix(base, "COM")
+	if !ok {
+		port, ok = strings.CutPrefix(base, "LPT")
+	}
+	return ok && len([]rune(port)) == 1 && strings.ContainsAny(port, "123456789¹²³")
+}
+
+// identity is what a name has in common with others of the same file.
+func identity(name string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToLower(name)
+	}
+	return name
 }
 
 // check refuses a task that names files outside its two folders.
@@ -57,10 +87,10 @@ func (t Task) check() error {
 		if reserved[strings.ToLower(logical)] { // not every file system tells case
 			return fmt.Errorf("file %s: the name %s is reserved", f.Physical, logical)
 		}
-		if seen[logical] {
+		if seen[identity(logical)] {
 			return fmt.Errorf("file %s: there are two files named %s", f.Physical, logical)
 		}
-		seen[logical] = true
+		seen[identity(logical)] = true
 	}
 	return nil
 }

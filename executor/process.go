@@ -36,9 +36,25 @@ func (p *processes) pid() int { return p.cmd.Process.Pid }
 // everyone returns all of its processes, as of now.
 func (p *processes) everyone() []int { return append(p.others(), p.pid()) }
 
+// within finds the processes beside the main one, and their start times: by their group,
+// where that tells, or among all.
+func (p *processes) within(all family) map[int]int64 {
+	pids, ok := p.group.members()
+	if !ok {
+		return all.relatives(p.pid(), p.descendants)
+	}
+	others := make(map[int]int64, len(pids))
+	for _, pid := range pids {
+		if pid != p.pid() {
+			others[pid] = 0
+		}
+	}
+	return others
+}
+
 // others returns all of its processes but the main one, as of now.
 func (p *processes) others() []int {
-	p.descendants = p.tree.look(true).relatives(p.pid(), p.descendants)
+	p.descendants = p.within(p.tree.look(true))
 	pids := make([]int, 0, len(p.descendants))
 	for pid := range p.descendants {
 		pids = append(pids, pid)
@@ -50,7 +66,7 @@ func (p *processes) others() []int {
 // time that it has used, as of a moment ago.
 func (p *processes) usage() (resident, virtual int64, cpu time.Duration) {
 	all := p.tree.look(false)
-	p.descendants = all.relatives(p.pid(), p.descendants)
+	p.descendants = p.within(all)
 	resident, virtual, cpu = all.usage(p.pid(), p.descendants)
 	return resident, virtual, max(cpu, p.group.cpu())
 }
@@ -68,10 +84,14 @@ func (p *processes) seek() { p.descendants = p.tree.look(false).adopt(p.hidden()
 // all set that as well.
 func (p *processes) suspend(all bool) {
 	p.stopped = true
+	spared := p.pid()
 	if all {
-		if p.group.freeze(true) {
-			return
-		}
+		spared = 0
+	}
+	if p.group.freeze(true, spared) {
+		return
+	}
+	if all {
 		signalAll([]int{p.pid()}, stop)
 	}
 	signalAll(p.others(), stop)
@@ -84,7 +104,7 @@ func (p *processes) wake() {
 		return
 	}
 	p.stopped = false
-	p.group.freeze(false)
+	p.group.freeze(false, 0)
 	signalAll(p.everyone(), resume)
 }
 

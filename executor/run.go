@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -68,16 +67,13 @@ func (r *run) start() (err error) {
 			return err
 		}
 	}
-	if err := s.replace(appipc.InitDataFile, r.e.initData(*t).Encode()); err != nil {
+	told := r.e.initData(*t)
+	if r.ipc, r.shared, err = s.channels(&told); err != nil {
+		r.ipc = appipc.FileChannels{}
 		return err
 	}
-	r.shared, err = s.channels()
-	if errors.Is(err, errors.ErrUnsupported) {
-		r.log.Warn("application cannot be suspended and reports no progress", "err", err)
-	} else if err != nil {
+	if err := s.replace(appipc.InitDataFile, told.Encode()); err != nil {
 		return err
-	} else {
-		r.ipc = appipc.NewFileChannels(r.shared)
 	}
 	cmd, stderr, err := r.e.command(*t, s)
 	if err != nil {

@@ -71,7 +71,10 @@ type grouped struct {
 
 func (g grouped) start(cmd *exec.Cmd, t Task) error {
 	g.group.enter(cmd.SysProcAttr)
-	return g.next.start(cmd, t)
+	if err := g.next.start(cmd, t); err != nil {
+		return err
+	}
+	return g.group.entered(cmd)
 }
 
 // awaited starts it as one that somebody waits for, see reap.

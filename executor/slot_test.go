@@ -1,5 +1,3 @@
-//go:build unix
-
 package executor
 
 import (
@@ -7,15 +5,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"github.com/starling-grid/starling/protocol/appipc"
 )
 
 func TestDiskUsage(t *testing.T) {
 	b := newBench(t)
 	b.start(b.task("wait"))
 	b.appears("working")
-	b.progress(func(p Progress) bool { return p.Disk >= appipc.MmapSize })
+	b.progress(func(p Progress) bool { return p.Disk > 0 })
 	before := b.Progress()["r_0"].Disk
 	if err := os.WriteFile(b.slotFile("big"), make([]byte, 1<<20), 0o600); err != nil {
 		t.Fatal(err)

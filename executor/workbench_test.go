@@ -1,5 +1,3 @@
-//go:build unix
-
 package executor
 
 import (
@@ -7,9 +5,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -35,7 +30,7 @@ func newBench(t *testing.T) *bench {
 	if err := os.MkdirAll(b.project, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := install(b.project, "app_1.0"); err != nil {
+	if err := install(b.project, programName); err != nil {
 		t.Fatal(err)
 	}
 	b.put("in_1", "hello")
@@ -71,15 +66,6 @@ func (b *bench) put(name, text string) {
 	}
 }
 
-// program makes a script the main program.
-func (b *bench) program(script string) {
-	b.t.Helper()
-	if err := os.Remove(filepath.Join(b.project, "app_1.0")); err != nil {
-		b.t.Fatal(err)
-	}
-	b.put("app_1.0", script)
-}
-
 func (b *bench) slotFile(name string) string { return filepath.Join(b.data, "slots", "0", name) }
 
 func (b *bench) read(name string) string {
@@ -94,7 +80,7 @@ func (b *bench) task(args ...string) Task {
 	init := appipc.DefaultInitData()
 	init.NoPriorityChange = true // or tests starve where others compute
 	return Task{
-		Result: "r_0", ProjectURL: "http://example.org/p/", Slot: 0, ProjectDir: b.project, Program: "app_1.0",
+		Result: "r_0", ProjectURL: "http://example.org/p/", Slot: 0, ProjectDir: b.project, Program: programName,
 		Args: append([]string{"application"}, args...),
 		Files: []File{
 			{Physical: "in_1", Logical: "in"},
@@ -145,17 +131,5 @@ func (b *bench) progress(f func(Progress) bool) {
 			b.t.Fatalf("waiting for progress: %+v", ev)
 		case <-time.After(time.Millisecond):
 		}
-	}
-}
-
-// gone waits until a process has ended; nobody may reap it but init.
-func gone(t *testing.T, pid int) {
-	t.Helper()
-	for {
-		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		if err != nil && syscall.Kill(pid, 0) != nil || strings.Contains(string(stat), ") Z ") {
-			return
-		}
-		time.Sleep(time.Millisecond)
 	}
 }

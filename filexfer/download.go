@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/hashicorp/go-retryablehttp"
+	"github.com/starling-grid/starling/internal/busyfile"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -223,7 +224,7 @@ func (d Download) accept(url string) *Error {
 	if err := d.Dir.Chmod(part, perm); err != nil {
 		return d.fail("", 0, err)
 	}
-	if err := d.Dir.Rename(part, d.Name); err != nil {
+	if err := busyfile.Retry(func() error { return d.Dir.Rename(part, d.Name) }); err != nil {
 		return d.fail("", 0, err)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"runtime"
 
 	"github.com/kardianos/service"
+
+	"github.com/starling-grid/starling/internal/serviceuser"
 )
 
 func (s Service) config() *service.Config {
@@ -17,7 +19,7 @@ func (s Service) config() *service.Config {
 		Option: service.KeyValue{"UserService": s.PerUser, "RunAtLoad": true, "OnFailure": "restart"},
 	}
 	if runtime.GOOS == "windows" {
-		c.UserName = `NT AUTHORITY\LocalService` // has no rights but to its own files
+		c.UserName = serviceuser.Account(Name) // has no rights but to its own files
 	}
 	return c
 }

@@ -24,6 +24,7 @@ type Snapshot struct {
 	Memory   int64             // bytes that the jobs may use; 0: no limit
 	Slice    time.Duration     // switch interval: how long a result runs before another project's may take its CPU
 	OnFrac   float64           // part of the time that the computer computes; 0 means 1
+	Habit    Habit             // when that is, if it is known; of coprocessors as well
 	Coprocs  []Pool            // that tasks may use
 	Absent   []resource.Absent // kinds of coprocessors that tasks may use none of, and why
 	Limits   []Limit
@@ -44,9 +45,9 @@ type Pool struct {
 
 // Processors are those of each kind, the CPUs first.
 func (s *Snapshot) Processors() []Processors {
-	all := []Processors{{Now: s.Now, Kind: resource.CPU, Count: s.CPUs, OnFrac: s.OnFrac}}
+	all := []Processors{{Now: s.Now, Kind: resource.CPU, Count: s.CPUs, OnFrac: s.OnFrac, Habit: s.Habit}}
 	for _, p := range s.Coprocs {
-		all = append(all, Processors{Now: s.Now, Kind: p.Kind, Count: len(p.Devices), OnFrac: p.OnFrac})
+		all = append(all, Processors{Now: s.Now, Kind: p.Kind, Count: len(p.Devices), OnFrac: p.OnFrac, Habit: s.Habit})
 	}
 	return all
 }

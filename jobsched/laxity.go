@@ -9,14 +9,16 @@ import (
 )
 
 // Margin is how long before its deadline a result should be finished: time to
-// report it, and an allowance for estimates, which are wrong by a tenth or so.
+// report it, and an allowance for estimates, which are wrong by a tenth or so. Of a computer whose
+// habit is known it is time in which that is on: what is done as it is switched off is reported a
+// day later.
 func Margin(remaining time.Duration) time.Duration {
 	return 15*time.Minute + remaining/5
 }
 
 // A Laxity is what a job could wait and still be in time.
 type Laxity struct {
-	Slack  time.Duration // negative: it can no longer be in time, or hardly
+	Slack  time.Duration // of computing where the habit is known; negative: it can no longer be in time, or hardly
 	Behind int           // index of the job that its CPU does before it; -1: none
 }
 
@@ -27,6 +29,7 @@ type Processors struct {
 	Kind   resource.Kind
 	Count  int     // less than 1 counts as 1
 	OnFrac float64 // part of the time that they compute; what is not in (0, 1] means 1
+	Habit  Habit   // when that is, if it is known
 }
 
 // of are the indices of the jobs that compute on them.
@@ -62,17 +65,15 @@ func (on Processors) Laxities(jobs []Job, index []int) []Laxity {
 // edf is the schedule that does nothing but meet deadlines, under construction.
 type edf struct {
 	Processors
-	busy []time.Duration // computing time of each processor
-	last []int           // the job each does last
-	next []int           // see free
+	clock clock
+	busy  []time.Duration // computing time of each processor
+	last  []int           // the job each does last
+	next  []int           // see free
 }
 
 func newEDF(on Processors) *edf {
-	if on.OnFrac <= 0 || on.OnFrac > 1 {
-		on.OnFrac = 1
-	}
 	on.Count = max(on.Count, 1)
-	e := &edf{Processors: on, busy: make([]time.Duration, on.Count), last: make([]int, on.Count)}
+	e := &edf{Processors: on, clock: newClock(on.Now, on.Habit, on.OnFrac), busy: make([]time.Duration, on.Count), last: make([]int, on.Count)}
 	for k := range e.last {
 		e.last[k] = -1
 	}
@@ -105,8 +106,7 @@ func (e *edf) add(j *Job, index int) (slack time.Duration, behind int) {
 	for _, k := range last {
 		e.busy[k], e.last[k] = end, index
 	}
-	finish := time.Duration(min(float64(end)/e.OnFrac, float64(forever)))
-	return j.Deadline.Sub(e.Now) - finish - Margin(j.Remaining), behind
+	return e.clock.slack(j.Deadline.Sub(e.Now), end, Margin(j.Remaining)), behind
 }
 
 // free are the n processors that are free first, in that order, until it is called again.

@@ -155,3 +155,21 @@ func FuzzStatistics(f *testing.F) {
 		}
 	})
 }
+
+// A feed and the links of a project are read without a panic, and what is read is bounded and
+// fit for a terminal.
+func FuzzFeed(f *testing.F) {
+	f.Add([]byte(`<rss><channel><item><title><![CDATA[a <b>]]></title><guid>1</guid><pubDate>Fri, 20 Nov 2026 09:30:00 GMT</pubDate></item></channel></rss>`))
+	f.Add([]byte(`<gui_url><name>a</name><url>https://p.example/</url></gui_url>`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		items, _ := protocol.ParseFeed(b)
+		for _, v := range items {
+			if bytes.ContainsRune([]byte(v.Title+v.GUID+v.Link+v.Description), 0x1b) {
+				t.Errorf("%+v steers a terminal", v)
+			}
+		}
+		if links := protocol.ParseGUIURLs(string(b)); len(items) > 200 || len(links) > 30 {
+			t.Errorf("%d items, %d links", len(items), len(links))
+		}
+	})
+}

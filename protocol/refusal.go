@@ -35,6 +35,9 @@ const (
 	RefusedStopped       RefusalCode = "app_stopped"       // the project sends no tasks of the application for now
 	RefusedGPU           RefusalCode = "gpu"               // the project has no program for the coprocessors for which alone work was wanted
 	RefusedProcessor     RefusalCode = "processor"         // left are only tasks for a kind of processor for which none were wanted
+	RefusedUnconfirmed   RefusalCode = "unconfirmed"       // the e-mail address of the account is not confirmed
+	RefusedPreferences   RefusalCode = "preferences"       // the volunteer's preferences for the project exclude the application or the processors; or tasks: on the computer, and wanted
+	RefusedAppInfo       RefusalCode = "app_info"          // the volunteer's own programs (app_info.xml) have no version of the application that could be used
 	RefusedOther         RefusalCode = "other"
 )
 
@@ -116,7 +119,7 @@ var RefusalCodes = []RefusalCode{
 	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedClientVersion, RefusedMemory, RefusedDisk,
 	RefusedBandwidth, RefusedDeadline, RefusedQuota, RefusedInProgress, RefusedTooRecent, RefusedKey,
 	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedUnreliable, RefusedStopped, RefusedGPU, RefusedProcessor,
-	RefusedOther,
+	RefusedPreferences, RefusedUnconfirmed, RefusedAppInfo, RefusedOther,
 }
 
 func (c RefusalCode) known() bool { return slices.Contains(RefusalCodes, c) }

@@ -43,6 +43,7 @@ type SchedulerReply struct {
 	NoRscApps        []string // resources the project has no applications for
 	SendFullWorkload bool
 	GUIURLs          string // raw content
+	Feeds            []Feed // of news, for volunteers to read
 
 	NonCPUIntensive       bool
 	StrictMemoryBound     bool
@@ -61,6 +62,12 @@ const (
 	PriorityNotice = "notice"
 )
 
+// A Feed is news in RSS.
+type Feed struct {
+	URL  string
+	Poll time.Duration // between looks
+}
+
 // A ReplyUser is the account as the server knows it.
 type ReplyUser struct {
 	ID             int64
@@ -71,6 +78,7 @@ type ReplyUser struct {
 	EmailHash      string
 	CrossProjectID string
 	ExternalCPID   string
+	TeamID         int64 // 0: of no team
 	TeamName       string
 }
 

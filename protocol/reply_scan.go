@@ -3,6 +3,7 @@ package protocol
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/starling-grid/starling/protocol/bxml"
 )
@@ -74,6 +75,12 @@ func (p *replyScan) status(name string) bool {
 		r.SendFullWorkload = s.Flag()
 	case "gui_urls":
 		r.GUIURLs = s.Raw()
+	case "rss_feeds":
+		for name := range s.Children() {
+			if name == "rss_feed" && len(r.Feeds) < maxFeeds {
+				r.Feeds = append(r.Feeds, scanFeed(s))
+			}
+		}
 	case "non_cpu_intensive":
 		r.NonCPUIntensive = s.Flag()
 	case "strict_memory_bound":
@@ -106,6 +113,8 @@ func (p *replyScan) account(name string) bool {
 		p.user().CrossProjectID = s.Line(maxText)
 	case "external_cpid":
 		p.user().ExternalCPID = s.Line(maxText)
+	case "teamid":
+		s.Int(&p.user().TeamID)
 	case "team_name":
 		p.user().TeamName = s.Line(maxText)
 	case "hostid":
@@ -175,4 +184,23 @@ func scanName(s *bxml.Scanner) (v string) {
 		}
 	}
 	return v
+}
+
+const maxFeeds = 16 // of one project
+
+// scanFeed reads a feed. One that does not say how often to look is looked at daily.
+func scanFeed(s *bxml.Scanner) (f Feed) {
+	seconds := 0.0
+	for name := range s.Children() {
+		switch name {
+		case "url":
+			f.URL = s.Line(maxText)
+		case "poll_interval":
+			s.Float(&seconds)
+		}
+	}
+	if f.Poll = Seconds(seconds); f.Poll <= 0 {
+		f.Poll = 24 * time.Hour
+	}
+	return f
 }

@@ -42,6 +42,9 @@ func (r *SchedulerReply) Encode() []byte {
 		r.Host.write(&w)
 	}
 	if r.User != nil {
+		if r.User.TeamID != 0 {
+			w.Int("teamid", r.User.TeamID)
+		}
 		w.Text("team_name", r.User.TeamName)
 	}
 	if r.GlobalPrefs != "" {
@@ -85,6 +88,16 @@ func (r *SchedulerReply) writeRest(w *bxml.Writer) {
 	w.Flag("verify_files_on_app_start", r.VerifyFilesOnAppStart)
 	if r.GUIURLs != "" {
 		w.Block("gui_urls", r.GUIURLs)
+	}
+	if len(r.Feeds) > 0 {
+		w.Open("rss_feeds")
+		for _, f := range r.Feeds {
+			w.Open("rss_feed")
+			w.Text("url", f.URL)
+			w.Float("poll_interval", f.Poll.Seconds())
+			w.Close("rss_feed")
+		}
+		w.Close("rss_feeds")
 	}
 }
 

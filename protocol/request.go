@@ -60,6 +60,10 @@ type SchedulerRequest struct {
 	InProgress   []InProgressResult // of all projects, when the server asked for it
 }
 
+// PlatformAnonymous is the platform of a host that computes with programs of its volunteer's
+// own alone, which its requests list as app versions.
+const PlatformAnonymous = "anonymous"
+
 // WantsWork reports whether the request asks for CPU work and may be given it.
 func (r *SchedulerRequest) WantsWork() bool { return !r.DontSendWork && r.CPUReqSeconds > 0 }
 

@@ -68,7 +68,7 @@ func (s *Server) assimilation(ctx context.Context, appID int64) (assimilator.Han
 		return nil, err
 	}
 	return assimilator.New(app.Assimilator, assimilator.Env{
-		Dir: s.Dir, Results: filepath.Join(s.Dir, project.ResultsDir), App: app.Name, Files: s.Upload,
+		Dir: s.Dir, Results: filepath.Join(s.Dir, project.ResultsDir), Divided: s.Config.ResultsFolders, App: app.Name, Files: s.Upload,
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/api"
 	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/filedeleter"
 	"github.com/starling-grid/starling/server/project"
@@ -14,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/server/transitioner"
 	"github.com/starling-grid/starling/server/trickler"
 	"github.com/starling-grid/starling/server/validator"
+	"github.com/starling-grid/starling/server/webhook"
 )
 
 // A daemon handles what waits for it in one pass and returns how much it did.
@@ -49,6 +51,7 @@ func (s *Server) daemons() []daemon {
 		After: protocol.Seconds(s.Config.PurgeAfterDays * 86400),
 	}
 	rel := &transitioner.Releaser{Store: st, Log: s.Log.With("part", "releaser"), Files: s.Download}
+	w := webhook.New(s.Store, s.Log.With("part", "webhooks"), s.Config.WebhookURLs, api.Status)
 	all := []daemon{
 		{"transitioner", func(ctx context.Context, now time.Time) (int, error) {
 			n, err := rel.Pass(ctx, now)
@@ -63,6 +66,7 @@ func (s *Server) daemons() []daemon {
 		{"trickler", m.Pass},
 		{"filedeleter", d.Pass},
 		{"purger", g.Pass},
+		{"web", w.Pass}, // what its API promised
 	}
 	return slices.DeleteFunc(all, func(d daemon) bool { return !s.part.has(d.name) })
 }

@@ -1,19 +1,31 @@
 package server
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/server/admin"
+	"github.com/starling-grid/starling/server/api"
+	"github.com/starling-grid/starling/server/assimilator"
+	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/feeder"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/scheduler"
+	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/upload"
 	"github.com/starling-grid/starling/server/web"
+	"github.com/starling-grid/starling/server/web/account"
+	"github.com/starling-grid/starling/server/web/articles"
 )
 
 // fresh is how long what was read of the work that can be sent is handed out.
@@ -22,6 +34,52 @@ const fresh = 100 * time.Millisecond
 // Handler returns what answers HTTP requests below the project's URL. reported
 // is called when results were taken in.
 func (s *Server) Handler(reported func()) (http.Handler, error) {
+	public, _, err := s.Handlers(reported)
+	return public, err
+}
+
+// Handlers is Handler, and what answers the operator, see admin.Desk. Both look at the
+// same requests, so they belong together.
+func (s *Server) Handlers(reported func()) (public, private http.Handler, err error) {
+	site, err := s.site(reported)
+	if err != nil {
+		return nil, nil, err
+	}
+	if public, err = site.Handler(); err != nil {
+		return nil, nil, err
+	}
+	if public, err = former(s.Config.MasterURL, s.Config.FormerURLs, public); err != nil {
+		return nil, nil, err
+	}
+	readers, err := limit.ParseProxies(s.Config.MetricsAllow)
+	if err != nil {
+		return nil, nil, err
+	}
+	desk := &admin.Desk{
+		Ready: s.ready, Metrics: site.Metrics(), Client: site.Limits.Forwarding.Client, Allowed: readers.Contain,
+		Token: s.Config.MetricsToken, Log: s.Log.With("part", "admin"), Console: s.Console,
+	}
+	return public, desk.Handler(), nil
+}
+
+// ready returns why the project cannot be served just now, nil if it can.
+func (s *Server) ready(ctx context.Context) error {
+	err := s.Store.View(ctx, func(tx *store.Tx) error {
+		_, err := tx.Identity()
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("database: %w", err)
+	}
+	if s.Config.Files != "" {
+		if err := blob.Reach(ctx, s.Config.Files); err != nil {
+			return fmt.Errorf("files: %w", err)
+		}
+	}
+	return nil
+}
+
+func (s *Server) site(reported func()) (*web.Site, error) {
 	if s.Rotating() {
 		return nil, errors.New("a rotation of the code signing key was interrupted: run starling-server key rotate to finish it")
 	}
@@ -30,7 +88,7 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	post, err := s.post()
+	post, err := s.Post()
 	if err != nil {
 		return nil, err
 	}
@@ -43,27 +101,25 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	readers, err := limit.ParseProxies(c.MetricsAllow)
-	if err != nil {
-		return nil, err
-	}
-	site := &web.Site{
+	return &web.Site{
 		Limits: web.Limits{
-			Proxies: proxies, RequestsPerAddress: c.MaxRequestsPerAddress, AccountsPerDay: c.MaxAccountsPerAddressDay,
-			Pace:           limit.Pace{Window: window, Bytes: int64(c.MinTransferRate * window.Seconds())},
-			WrongPasswords: c.MaxWrongPasswords, Metrics: readers, MetricsToken: c.MetricsToken,
+			Forwarding: limit.Forwarding{Proxies: proxies, Header: c.ForwardedHeader}, RequestsPerAddress: c.MaxRequestsPerAddress,
+			Pace: limit.Pace{Window: window, Bytes: int64(c.MinTransferRate * window.Seconds())},
 		},
-		Secret: secret[:], Mail: post,
-		Serves: s.part.has,
-		Name:   c.LongName, MasterURL: c.MasterURL, Schedulers: c.Schedulers(), CreationDisabled: c.DisableAccountCreation,
-		MinPasswordLength: c.MinPasswdLength, Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
+		Accounts: account.Rules{
+			MasterURL: c.MasterURL, Closed: c.DisableAccountCreation, Invitations: c.Invitations, ConfirmEmail: c.ConfirmEmail, MinPasswordLength: c.MinPasswdLength,
+			AccountsPerDay: c.MaxAccountsPerAddressDay, WrongPasswords: c.MaxWrongPasswords, Secret: secret[:],
+		},
+		Serves: s.part.has, Roles: slices.DeleteFunc(slices.Clone(Roles), func(r string) bool { return !s.part.has(r) }),
+		Name: c.LongName, Schedulers: c.Schedulers(), Mail: post, Articles: articles.Folder(filepath.Join(s.Dir, project.SiteDir)), Stats: filepath.Join(s.Dir, project.StatsDir), Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
 		Scheduler: &scheduler.Scheduler{
 			Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded,
 			Feeder: feeder.Feeder{Fresh: fresh, Own: own},
 			Bodies: limit.Bodies{Total: int64(c.MaxRequestMB * 1e6), PerAddress: int64(c.MaxRequestMBPerAddress * 1e6)},
 			Config: scheduler.Config{
 				Name: c.LongName, MasterURL: c.MasterURL,
-				DownloadURL: c.MasterURL + "download/", UploadURL: c.MasterURL + "file_upload_handler",
+				DownloadURL: c.MasterURL + "download/", Mirrors: c.DownloadURLs, UploadURL: c.MasterURL + "file_upload_handler",
+				GUIURLs: guiURLs(c.MasterURL), Feeds: []protocol.Feed{{URL: c.MasterURL + "news.xml", Poll: 24 * time.Hour}}, ConfirmEmail: c.ConfirmEmail,
 				CodeSignKey: s.CodeSign().Text(), OldKeys: s.OldKeys(),
 				MinCoreVersion:      least,
 				MinSendworkInterval: protocol.Seconds(c.MinSendworkInterval),
@@ -73,8 +129,8 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
 				MaxHostsPerDay:        c.MaxHostsPerUserDay,
 				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
-				IdleIgnoreDelayBound: c.IdleIgnoreDelayBound,
-				ResendLostResults:    c.ResendLostResults, SendResultAbort: c.SendResultAbort,
+				IdleIgnoreDelayBound: c.IdleIgnoreDelayBound, AnonymousPlatform: c.AnonymousPlatform,
+				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
 				PlanClasses: c.PlanClass, Affinity: c.Affinity(),
 				Urgent: match.Urgent{
 					OnPriority: c.ReliableOnPriority, MaxAvgTurnaround: protocol.Seconds(c.ReliableMaxAvgTurnaround),
@@ -82,7 +138,31 @@ func (s *Server) Handler(reported func()) (http.Handler, error) {
 				},
 			},
 		},
+		API: (&api.API{
+			Store: s.Store, Log: s.Log.With("part", "api"), Dir: s.Dir, Download: s.Download, Webhooks: c.WebhookURLs,
+			Outcome: func(wu store.Workunit) string {
+				return assimilator.Folder(filepath.Join(s.Dir, project.ResultsDir), c.ResultsFolders, wu)
+			},
+		}).Routes(),
 		Upload: &upload.Handler{Files: s.Upload, Key: s.UploadKey().Public(), Log: s.Log.With("part", "upload")},
+	}, nil
+}
+
+// guiURLs are the links to a project's pages that clients show.
+func guiURLs(master string) string {
+	var w bxml.Writer
+	for _, l := range []struct{ name, about, page string }{
+		{"Your account", "What you have contributed", "account"},
+		{"Your computers", "Your computers and their tasks", "computers"},
+		{"Preferences", "What your computers do for this project", "preferences"},
+		{"News", "News of the project", "news"},
+		{"Leaderboards", "The volunteers, computers and teams with the most credit", "leaders"},
+	} {
+		w.Open("gui_url")
+		w.Text("name", l.name)
+		w.Text("description", l.about)
+		w.Text("url", master+l.page)
+		w.Close("gui_url")
 	}
-	return site.Handler()
+	return string(w.Bytes())
 }

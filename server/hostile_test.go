@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -384,8 +385,8 @@ func TestWhatIsEndedStaysEnded(t *testing.T) {
 	thief.wants(200, "eve@example.org")(thief.do("GET", "account", nil))
 
 	old := b.userByEmail("eve@example.org").Authenticator
-	v.wants(200, "e-mail address or password is wrong")(v.do("POST", "account", url.Values{"what": {"key"}, "old": {"wrong"}}))
-	v.wants(200, "account key was replaced")(v.do("POST", "account", url.Values{"what": {"key"}, "old": {"long enough"}}))
+	v.wants(200, "e-mail address or password is wrong")(v.do("POST", "settings", url.Values{"what": {"key"}, "old": {"wrong"}}))
+	v.wants(200, "account key was replaced")(v.do("POST", "settings", url.Values{"what": {"key"}, "old": {"long enough"}}))
 	renewed := b.userByEmail("eve@example.org").Authenticator
 	if _, reply := b.post("cgi", bytes.NewReader(request(old, "box"))); !strings.Contains(reply, "Invalid or missing account key") {
 		t.Errorf("the old key: %s", reply)
@@ -420,7 +421,7 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 		{"PUT", "cgi", 405},
 		{"POST", "cgi", 200},
 		{"POST", "file_upload_handler", 200},
-		{"GET", "metrics", 200},
+		{"GET", "metrics", 404},
 		{"GET", "download/" + path.Dir(blob.Path(name)) + "/" + name, 200},
 		{"GET", "download/0/x", 404},
 	} {
@@ -442,22 +443,71 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 	}
 }
 
-// Metrics are the operator's.
+// Metrics are the operator's, at an address of their own.
 func TestMetricsAreNotPublic(t *testing.T) {
-	b := proxied(t, `metrics_token = ""`, `metrics_token = "0123456789abcdef"`)
+	w := newWorld(t, "trusted_proxies = []", `trusted_proxies = ["127.0.0.1"]`, `metrics_token = ""`, `metrics_token = "0123456789abcdef"`)
+	admin, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	w.must(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	s := server.New(w.p, server.Part{Roles: []string{"transitioner"}}) // which has metrics, too
+	s.Admin = admin
+	go func() { done <- s.Serve(ctx, nil) }()
+	defer func() {
+		cancel()
+		w.must(<-done)
+	}()
 	for _, tt := range []struct {
-		name   string
-		header []string
-		want   int
+		name, page string
+		header     []string
+		want       int
 	}{
-		{"here", nil, 200},
-		{"a stranger", []string{"X-Forwarded-For", "192.0.2.1"}, 403},
-		{"a stranger who says more", []string{"X-Forwarded-For", "127.0.0.1, 192.0.2.1"}, 403},
-		{"a wrong token", []string{"X-Forwarded-For", "192.0.2.1", "Authorization", "Bearer x"}, 403},
-		{"the token", []string{"X-Forwarded-For", "192.0.2.1", "Authorization", "Bearer 0123456789abcdef"}, 200},
+		{"here", "metrics", nil, 200},
+		{"a stranger", "metrics", []string{"X-Forwarded-For", "192.0.2.1"}, 403},
+		{"a stranger who says more", "metrics", []string{"X-Forwarded-For", "127.0.0.1, 192.0.2.1"}, 403},
+		{"a wrong token", "metrics", []string{"X-Forwarded-For", "192.0.2.1", "Authorization", "Bearer x"}, 403},
+		{"the token", "metrics", []string{"X-Forwarded-For", "192.0.2.1", "Authorization", "Bearer 0123456789abcdef"}, 200},
+		{"health", "healthz", nil, 200},
+		{"readiness", "readyz", nil, 200},
+		{"profiles", "debug/pprof/", nil, 200},
+		{"profiles for a stranger", "debug/pprof/", []string{"X-Forwarded-For", "192.0.2.1"}, 403},
+		{"the project", "demo/", nil, 404},
 	} {
-		if code, _, err := b.try(http.MethodGet, "metrics", nil, tt.header...); err != nil || code != tt.want {
-			t.Errorf("%s: HTTP %d, %v; want %d", tt.name, code, err, tt.want)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+admin.Addr().String()+"/"+tt.page, nil)
+		w.must(err)
+		if len(tt.header) > 0 {
+			for i := 0; i < len(tt.header); i += 2 {
+				req.Header.Set(tt.header[i], tt.header[i+1])
+			}
+		}
+		res, err := http.DefaultClient.Do(req)
+		w.must(err)
+		_ = res.Body.Close()
+		if res.StatusCode != tt.want {
+			t.Errorf("%s: HTTP %d, want %d", tt.name, res.StatusCode, tt.want)
+		}
+	}
+	w.must(w.p.Store.Close())
+	res, err := http.Get("http://" + admin.Addr().String() + "/readyz") //nolint:noctx // on loopback
+	w.must(err)
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("ready without a database: HTTP %d", res.StatusCode)
+	}
+}
+
+// Clients are sent to mirrors first, and to the project at last.
+func TestMirrors(t *testing.T) {
+	w := newWorld(t, "download_urls = []", `download_urls = ["https://a.example/x/", "https://b.example/"]`)
+	w.setUp()
+	w.create(workgen.Params{Name: "wu"}, "hello")
+	for _, f := range (&client{w: w, key: w.user("a@example.org"), name: "a"}).fetch().Files {
+		if f.UploadURLs != nil {
+			continue
+		}
+		at := blob.Path(f.Name)
+		if want := []string{"https://a.example/x/" + at, "https://b.example/" + at, master + "download/" + at}; !slices.Equal(f.DownloadURLs, want) {
+			t.Errorf("%s is at %v, want %v", f.Name, f.DownloadURLs, want)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func used(t *testing.T) *world {
 // serve runs the project as serve does, and returns what came of it.
 func serve(t *testing.T, dir string) error {
 	t.Helper()
-	p, err := project.Open(t.Context(), dir, slog.New(slog.DiscardHandler))
+	p, err := project.Upgrade(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
@@ -138,8 +138,12 @@ func TestNoOtherDatabase(t *testing.T) {
 			w := used(t)
 			tt.corruption(t, w)
 			before, _ := os.ReadFile(db(w))
-			for who, do := range map[string]func(*testing.T, string) error{"serve": serve, "doctor": examine} {
-				err := do(t, w.dir)
+			for _, x := range []struct {
+				who string
+				do  func(*testing.T, string) error
+			}{{"serve", serve}, {"doctor", examine}} { // serve brings up to date what is older
+				who := x.who
+				err := x.do(t, w.dir)
 				if tt.serves {
 					w.must(err)
 					continue
@@ -181,7 +185,7 @@ func forget(t *testing.T, w *world) {
 		}
 	}
 	queries = append(queries,
-		"DROP INDEX workunit_batch_unfinished", "DROP TABLE project", "DROP TABLE web_session", "DROP INDEX host_app_version_vote", "DROP INDEX result_unsent", "ALTER TABLE result DROP COLUMN kind",
+		"DROP INDEX workunit_batch_unfinished", "DROP TABLE project", "DROP TABLE deletion_hold", "DROP TABLE audit", "DROP TABLE web_session", "DROP INDEX host_app_version_vote", "DROP INDEX result_unsent", "ALTER TABLE result DROP COLUMN kind",
 		"CREATE INDEX result_unsent ON result (priority DESC, id) WHERE server_state = 2",
 		"ALTER TABLE app DROP COLUMN credit", "DROP TABLE catalog", "ALTER TABLE workunit DROP COLUMN credit",
 		"DELETE FROM goose_db_version WHERE version_id >= 17",
@@ -190,10 +194,11 @@ func forget(t *testing.T, w *world) {
 	for _, column := range []string{"last_chance", "target_type", "target_id"} {
 		queries = append(queries, "ALTER TABLE workunit DROP COLUMN "+column)
 	}
-	for _, column := range []string{"banned_time", "ban_reason", "deleted_time"} {
+	queries = append(queries, "DROP TABLE team", `DROP INDEX user_teamid`, "DROP TABLE forgotten", "DROP TABLE token", "DROP TABLE api_batch", "DROP INDEX result_over_hostid")
+	for _, column := range []string{"banned_time", "ban_reason", "deleted_time", "hide_hosts", "no_export", "confirmed_time"} {
 		queries = append(queries, `ALTER TABLE "user" DROP COLUMN `+column)
 	}
-	for _, column := range []string{"platforms", "m_usable", "d_usable", "unsuited", "coprocs", "client_version"} {
+	for _, column := range []string{"platforms", "m_usable", "d_usable", "unsuited", "coprocs", "client_version", "label", "hidden"} {
 		queries = append(queries, "ALTER TABLE host DROP COLUMN "+column)
 	}
 	for _, column := range []string{"et_n", "et_avg", "et_var", "et_odd", "et_odd_avg", "benchmark_flops", "vote", "error_rate", "turnaround_n", "turnaround_avg"} {
@@ -244,5 +249,67 @@ func TestNoOtherDatabaseOnPostgres(t *testing.T) {
 	err := operate.Init(t.Context(), filepath.Join(t.TempDir(), "q"), operate.NewProject{Name: "Q", MasterURL: master, Database: ours})
 	if err == nil || !strings.Contains(err.Error(), "already holds a project") {
 		t.Errorf("a second project in one database: %v", err)
+	}
+}
+
+// Tables of another version are refused, and only serve and migrate change older ones.
+func TestADatabaseOfAnotherVersion(t *testing.T) {
+	for _, tt := range []struct {
+		name, change string
+		older        bool
+		want         []string
+	}{
+		{"newer", "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)", false, []string{"newer version", "99999", "Install that version"}},
+		{"older", "", true, []string{"older version", "starling-server migrate"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := used(t)
+			if tt.older {
+				forget(t, w)
+			} else {
+				db, err := sql.Open("sqlite", filepath.Join(w.dir, "project.db"))
+				w.must(err)
+				_, err = db.ExecContext(t.Context(), tt.change)
+				w.must(err)
+				w.must(db.Close())
+			}
+			refuses := func(who string, err error) {
+				t.Helper()
+				for _, text := range tt.want {
+					if err == nil || !strings.Contains(err.Error(), text) {
+						t.Errorf("%s: got %v, want %q", who, err, text)
+					}
+				}
+			}
+			version, err := project.DatabaseVersion(t.Context(), w.dir)
+			w.must(err)
+			refuses("doctor", examine(t, w.dir))
+			if after, err := project.DatabaseVersion(t.Context(), w.dir); err != nil || after != version {
+				t.Errorf("the tables have version %d, %v; want %d", after, err, version)
+			}
+			if !tt.older {
+				refuses("serve", serve(t, w.dir))
+				_, _, err := operate.Migrate(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+				refuses("migrate", err)
+				_, err = store.Open(t.Context(), filepath.Join(w.dir, "project.db"))
+				if !errors.Is(err, store.ErrNewer) {
+					t.Errorf("the store: %v", err)
+				}
+				return
+			}
+			done, err := w.p.Serving()
+			w.must(err)
+			if _, _, err := operate.Migrate(t.Context(), w.dir, slog.New(slog.DiscardHandler)); !errors.Is(err, project.ErrServed) {
+				t.Errorf("migrated beside a server: %v", err)
+			}
+			w.must(done())
+			for _, want := range []int64{version, store.Latest} { // the second time there is nothing to do
+				from, to, err := operate.Migrate(t.Context(), w.dir, slog.New(slog.DiscardHandler))
+				if err != nil || from != want || to != store.Latest {
+					t.Errorf("migrated from %d to %d, %v; want %d to %d", from, to, err, want, store.Latest)
+				}
+				w.must(examine(t, w.dir))
+			}
+		})
 	}
 }

@@ -67,7 +67,7 @@ func TestSeveralSchedulers(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	w := newWorld(t, `metrics_allow = ["127.0.0.1", "::1"]`, `metrics_allow = ["192.0.2.0/24"]`) // whence httptest asks
+	w := newWorld(t)
 	w.setUp()
 	_, home := w.get("")
 	if urls, err := protocol.SchedulerURLs([]byte(home)); err != nil || len(urls) != 1 || urls[0] != master+"cgi" {
@@ -82,19 +82,22 @@ func TestPages(t *testing.T) {
 	if c, err := protocol.ParseProjectConfig([]byte(config)); err != nil || c.Name != "Demo" || c.MasterURL != master || !strings.Contains(config, "x86_64-pc-linux-gnu") {
 		t.Errorf("got %s, %v", config, err)
 	}
-	for _, page := range []string{"status", "status?xml=1", "status?json=1", "metrics"} {
+	for _, page := range []string{"status", "status?xml=1", "status?json=1"} {
 		if code, body := w.get(page); code != 200 || !strings.Contains(strings.ToLower(body), "results") {
 			t.Errorf("%s: HTTP %d, %s", page, code, body)
 		}
 	}
+	if page := w.metrics(); !strings.Contains(page, "starling_results") {
+		t.Errorf("metrics: %s", page)
+	}
 	for _, sheet := range []string{"base.css", "style.css"} {
 		res := w.do("GET", master+sheet, nil)
 		w.must(res.Body.Close())
-		if got := res.Header.Get("Content-Type"); res.StatusCode != 200 || !strings.HasPrefix(got, "text/css") || !strings.Contains(home, `href="`+sheet) {
+		if got := res.Header.Get("Content-Type"); res.StatusCode != 200 || !strings.HasPrefix(got, "text/css") || !strings.Contains(home, `href="/demo/`+sheet) {
 			t.Errorf("%s: HTTP %d, %s", sheet, res.StatusCode, got)
 		}
 	}
-	for _, page := range []string{"nothing", "download/1/x", "download/1/..%2f..%2fserver.toml", "keys/upload_private"} {
+	for _, page := range []string{"nothing", "metrics", "healthz", "debug/pprof/", "download/1/x", "download/1/..%2f..%2fserver.toml", "keys/upload_private"} {
 		if code, _ := w.get(page); code != 404 {
 			t.Errorf("%s: HTTP %d, want 404", page, code)
 		}

@@ -35,6 +35,11 @@ func TestSettings(t *testing.T) {
 		{"a proxy that is none", "trusted_proxies = []", `trusted_proxies = ["proxy"]`, `trusted_proxies: "proxy" is neither an address such as 192.0.2.1`},
 		{"a rate below none", "min_transfer_rate = 500", "min_transfer_rate = -1", "min_transfer_rate: -1 is out of range"},
 		{"a token to be guessed", `metrics_token = ""`, `metrics_token = "x"`, "metrics_token: want at least 16 characters"},
+		{"TLS without https", "\ntls = false", "\ntls = true", "tls: master_url does not start with https"},
+		{"half a certificate", `tls_cert = ""`, `tls_cert = "cert.pem"`, "tls_cert and tls_key need each other"},
+		{"an operator's address that is none", `admin_listen = ""`, `admin_listen = "8081"`, "admin_listen: \"8081\" is not an address"},
+		{"a mirror that is none", "download_urls = []", `download_urls = ["https://cdn.example/x"]`, "download_urls: \"https://cdn.example/x\" is not the address of a folder"},
+		{"a header that no proxy writes", `forwarded_header = "X-Forwarded-For"`, `forwarded_header = "X-Real-IP"`, `want "X-Forwarded-For" or "Forwarded"`},
 		{"an address that is none", `listen = ""`, `listen = "here"`, "want HOST:PORT or :PORT"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

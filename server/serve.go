@@ -13,6 +13,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -30,6 +31,17 @@ import (
 // A Server runs a part of a project. It is safe for concurrent use.
 type Server struct {
 	*project.Project
+	// Admin is where the operator is answered, see admin.Desk; nil: nowhere. It is set
+	// before Serve.
+	Admin net.Listener
+	// Console is the operator's pages, answered there too; nil: none. It is set before Serve.
+	Console http.Handler
+	// Redirect is where clients that come by HTTP are sent to the project's address, and an
+	// ACME service asks for proofs; nil: nowhere. It is set before Serve.
+	Redirect net.Listener
+	// Reload brings new settings while Serve runs; nil: none. What takes a restart is logged.
+	// It is set before Serve.
+	Reload <-chan project.Config
 
 	part Part
 
@@ -69,10 +81,13 @@ func RareGC() {
 }
 
 // Serve runs the part of the project until ctx ends, then lets requests
-// under way finish. It listens on l, and closes it; l is nil if the part answers
+// under way finish. It listens on l, and closes it, as it does Admin; l is nil if the part answers
 // no requests. Serve is called once. It returns project.ErrRotating while the project's
 // code signing key is being rotated.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
+	defer closeListener(&err, l)
+	defer closeListener(&err, s.Admin)
+	defer closeListener(&err, s.Redirect)
 	done, err := s.Serving()
 	switch {
 	case err == nil:
@@ -83,64 +98,62 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		err = nil
 	}
 	if err != nil {
-		if l != nil {
-			_ = l.Close()
-		}
 		return err
 	}
 	if err := s.Store.Check(ctx); err != nil && ctx.Err() == nil {
-		if l != nil {
-			_ = l.Close()
-		}
 		return err
 	}
+	g, err := s.generation()
+	if err != nil {
+		return err
+	}
+	secure, redirect, err := s.secured()
+	if err != nil {
+		return err
+	}
+	var bound *limit.Listener
+	if l != nil {
+		bound = &limit.Listener{Listener: l}
+		l = bound
+		if secure != nil {
+			l = tls.NewListener(l, secure)
+		}
+	}
+	var public, private current
+	use := func(g *generation) {
+		public.set(g.public)
+		private.set(g.private)
+		if bound != nil {
+			bound.Set(g.s.Config.MaxConnectionsPerAddress, g.proxies)
+		}
+	}
+	use(g)
 	ctx, cancel := context.WithCancel(ctx)
+	var sorting sync.WaitGroup
+	defer sorting.Wait()
 	defer cancel()
-	wake := newWakeup()
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer cancel()
-	wg.Go(func() { s.sortUnsent(ctx) })
-	daemons := s.daemons()
-	makeWork(ctx, daemons)
-	for _, d := range daemons {
-		wg.Go(func() { s.run(ctx, d, wake) })
-	}
-	if l == nil {
-		<-ctx.Done()
-		return nil
-	}
-	h, err := s.Handler(wake.ring)
-	if err != nil {
-		_ = l.Close()
-		return err
-	}
-	proxies, err := limit.ParseProxies(s.Config.Proxies())
-	if err != nil {
-		_ = l.Close()
-		return err
-	}
-	l = &limit.Listener{Listener: l, Most: s.Config.MaxConnectionsPerAddress, Proxies: proxies}
-	srv := &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: 20 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    32 << 10,
-		// Bodies and answers are bounded by their pace: a large upload over a slow
-		// line may take hours, so long as it moves.
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- srv.Serve(l) }()
-	select {
-	case err = <-failed:
-	case <-ctx.Done():
-		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
-		defer cancel()
-		if err = srv.Shutdown(stop); err != nil {
-			err = errors.Join(fmt.Errorf("requests did not end within %v", grace), srv.Close())
+	sorting.Go(func() { s.sortUnsent(ctx) })
+	makeWork(ctx, g.daemons)
+	stop := g.start(ctx)
+	defer func() { stop() }()
+	failed := make(chan error, 3)
+	go func() { failed <- answer(ctx, l, &public) }()
+	go func() { failed <- answer(ctx, s.Admin, &private) }()
+	go func() { failed <- answer(ctx, s.Redirect, redirect) }()
+	for {
+		select {
+		case err = <-failed:
+			cancel() // one that fails takes the others with it
+			return errors.Join(err, <-failed, <-failed)
+		case fresh := <-s.Reload:
+			if next := g.next(fresh); next != nil {
+				stop()
+				g = next
+				use(g)
+				stop = g.start(ctx)
+			}
 		}
 	}
-	return err
 }
 
 // makeWork lets the transitioner work once, for firstPass at most. What was created while

@@ -87,14 +87,16 @@ func TestAccountPages(t *testing.T) {
 	defer srv.Close()
 	v := newVisitor(t, base)
 
-	v.wants(200, "Sign up")(v.do("GET", "", nil))
+	v.wants(200, "Join")(v.do("GET", "", nil))
+	v.wants(200, "Sign up", "starling attach "+base)(v.do("GET", "join", nil))
 	v.wants(200, "Log in")(v.do("GET", "account", nil)) // sent to the log-in page
 	form := url.Values{"email": {"Eve@Example.org"}, "password": {"short"}, "name": {`"><script>alert(1)</script>`}}
 	v.wants(422, "The password is too short", "&lt;script&gt;")(v.do("POST", "signup", form))
 	form.Set("password", "long enough")
 	v.wants(422, "Not a valid user name")(v.do("POST", "signup", form))
 	form.Set("name", "Eve & co")
-	v.wants(200, "Eve &amp; co", "eve@example.org", "No computer has contacted the project yet", "--key")(v.do("POST", "signup", form))
+	v.wants(200, "Eve &amp; co", "eve@example.org", "--key")(v.do("POST", "signup", form))
+	v.wants(200, "No computer has contacted the project yet")(v.do("GET", "computers", nil))
 	u := w.userByEmail("eve@example.org")
 	v.wants(200, string(u.Authenticator))(v.do("GET", "account", nil))
 
@@ -103,17 +105,17 @@ func TestAccountPages(t *testing.T) {
 		return tx.SetGlobalPrefs(u.ID, "", `<mod_time>1</mod_time><vm_max_used_pct>33</vm_max_used_pct><venue name="home"><max_ncpus_pct>1</max_ncpus_pct></venue>`)
 	}))
 	edit := url.Values{"what": {"prefs"}}
-	_, page := v.do("GET", "account", nil)
+	_, page := v.do("GET", "preferences", nil)
 	for _, m := range regexp.MustCompile(`name="([a-z_]+)" size="6" inputmode="decimal" value="([^"]*)"`).FindAllStringSubmatch(page, -1) {
 		edit.Set(m[1], m[2])
 	}
 	edit.Set("max_ncpus_pct", "120")
-	v.wants(200, "The value of max_ncpus_pct must be a number from 0 to 100")(v.do("POST", "account", edit))
+	v.wants(200, "Use at most this % of the CPUs: want a number from 0 to 100")(v.do("POST", "preferences", edit))
 	edit.Set("max_ncpus_pct", "50")
 	edit.Set("run_on_batteries", "on")
-	v.wants(200, "Preferences saved", `value="50"`)(v.do("POST", "account", edit))
+	v.wants(200, "Preferences saved", `value="50"`)(v.do("POST", "preferences", edit))
 	u = w.userByEmail("eve@example.org")
-	for _, want := range []string{"<max_ncpus_pct>50", "<run_on_batteries>1", "<run_if_user_active>0", "<vm_max_used_pct>33", `<venue name="home"><max_ncpus_pct>1</max_ncpus_pct></venue>`} {
+	for _, want := range []string{"<max_ncpus_pct>50", "<run_on_batteries>1", "<run_if_user_active>0", "<vm_max_used_pct>33", "<venue name=\"home\">\n<max_ncpus_pct>1</max_ncpus_pct>\n</venue>"} {
 		if !strings.Contains(u.GlobalPrefs, want) {
 			t.Errorf("%s is not in %s", want, u.GlobalPrefs)
 		}
@@ -123,13 +125,13 @@ func TestAccountPages(t *testing.T) {
 	}
 
 	// Another site's page cannot act for a visitor.
-	v.wants(403)(v.do("POST", "account", url.Values{"what": {"password"}}, "Sec-Fetch-Site", "cross-site"))
+	v.wants(403)(v.do("POST", "settings", url.Values{"what": {"password"}}, "Sec-Fetch-Site", "cross-site"))
 
 	// A new password ends other visits.
 	other := newVisitor(t, base)
 	other.wants(200, "Eve &amp; co")(other.do("POST", "login", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))
-	v.wants(200, "e-mail address or password is wrong")(v.do("POST", "account", url.Values{"what": {"password"}, "old": {"wrong"}, "password": {"another one"}}))
-	v.wants(200, "Password changed")(v.do("POST", "account", url.Values{"what": {"password"}, "old": {"long enough"}, "password": {"another one"}}))
+	v.wants(200, "e-mail address or password is wrong")(v.do("POST", "settings", url.Values{"what": {"password"}, "old": {"wrong"}, "password": {"another one"}}))
+	v.wants(200, "Password changed")(v.do("POST", "settings", url.Values{"what": {"password"}, "old": {"long enough"}, "password": {"another one"}}))
 	other.wants(200, "Forgot your password?")(other.do("GET", "account", nil))
 	other.wants(422, "e-mail address or password is wrong")(other.do("POST", "login", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))
 	other.wants(422, "The e-mail address or password is wrong")(other.do("POST", "login", url.Values{"email": {"nobody@example.org"}, "password": {"long enough"}}))

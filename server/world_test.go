@@ -34,7 +34,10 @@ type world struct {
 	dir   string
 	p     *project.Project
 	web   http.Handler
+	admin http.Handler
 	ahead time.Duration // of the real clock, by which the handlers go
+
+	served bool // a server runs its daemons
 }
 
 // database is where a world's database is: "" beside its settings.
@@ -60,7 +63,7 @@ func newWorld(t *testing.T, settings ...string) *world {
 	}
 	t.Cleanup(func() { _ = p.Close() })
 	w.p = p
-	if w.web, err = server.New(p, server.Part{}).Handler(func() {}); err != nil {
+	if w.web, w.admin, err = server.New(p, server.Part{}).Handlers(func() {}); err != nil {
 		t.Fatal(err)
 	}
 	return w
@@ -132,9 +135,13 @@ func (w *world) create(params workgen.Params, input string) {
 	w.step()
 }
 
-// step lets the daemons work.
+// step lets the daemons work, unless they do so by themselves: of assimilators two would
+// be at the same folder.
 func (w *world) step() {
 	w.t.Helper()
+	if w.served {
+		return
+	}
 	w.must(server.New(w.p, server.Part{}).RunOnce(w.t.Context(), w.now()))
 }
 
@@ -156,6 +163,19 @@ func (w *world) get(target string, header ...string) (int, string) {
 	b, err := io.ReadAll(res.Body)
 	w.must(err)
 	return res.StatusCode, string(b)
+}
+
+// metrics is what Prometheus gets.
+func (w *world) metrics() string {
+	w.t.Helper()
+	req := httptest.NewRequest("GET", "/metrics", nil)
+	req.RemoteAddr = "127.0.0.1:1"
+	rec := httptest.NewRecorder()
+	w.admin.ServeHTTP(rec, req)
+	if rec.Code != 200 {
+		w.t.Fatalf("metrics: HTTP %d, %s", rec.Code, rec.Body)
+	}
+	return rec.Body.String()
 }
 
 // A client computes for an account: outputs are the inputs in capitals, or
@@ -215,7 +235,7 @@ func (c *client) fetch() *protocol.SchedulerReply {
 // download gets a file as a client does and checks it.
 func (c *client) download(f protocol.FileInfo) string {
 	c.w.t.Helper()
-	code, text := c.w.get(strings.TrimPrefix(f.DownloadURLs[0], master))
+	code, text := c.w.get(strings.TrimPrefix(strings.TrimPrefix(f.DownloadURLs[0], c.w.p.Config.MasterURL), master))
 	if code != 200 || int64(len(text)) != f.NBytes {
 		c.w.t.Fatalf("%s: HTTP %d, %d bytes, want %d", f.Name, code, len(text), f.NBytes)
 	}

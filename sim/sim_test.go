@@ -42,6 +42,7 @@ func TestFigures(t *testing.T) {
 		{"09-mixed-processors", 0.004, 0, 0.08, 0.02, 0, 15},
 		{"10-gpu-when-idle", 0.040, 0, 0.08, 0.8, 0, 10},
 		{"11-two-kinds", 0.030, 0, 0.12, 0.3, 0, 10},
+		{"12-evenings", 0.030, 0, 0.85, 0.5, 0, 0},
 	} {
 		t.Run(tt.scenario, func(t *testing.T) {
 			t.Parallel()

@@ -26,6 +26,7 @@ type World struct {
 	now      time.Time
 	end      time.Time
 	onFrac   float64
+	habit    jobsched.Habit
 
 	projects []project
 	jobs     []*job // held: queued, running, or finished and not reported
@@ -106,7 +107,7 @@ func Run(s Scenario, seed int64, days float64, watch Watcher) Figures {
 		tally: tally{gap: make([]float64, n), gapSquares: make([]float64, n)},
 	}
 	if s.Host.On.Kind == "daily" {
-		w.onFrac = (s.Host.On.ToH - s.Host.On.FromH) / 24
+		w.onFrac, w.habit = (s.Host.On.ToH-s.Host.On.FromH)/24, s.Host.On.habit()
 	}
 	for _, p := range s.Projects {
 		w.projects = append(w.projects, project{Project: p, streams: s.streams(p)})
@@ -206,7 +207,7 @@ func (w *World) run(plan decide.Plan) {
 func (w *World) snapshot() decide.Snapshot {
 	p := w.scenario.Prefs
 	s := decide.Snapshot{
-		Now: w.now, Elapsed: w.now.Sub(w.passed), CPUs: w.cpus(), AllCPUs: w.scenario.Host.NCPUs, Memory: int64(w.scenario.Host.MemMB * (1 << 20)), OnFrac: w.onFrac,
+		Now: w.now, Elapsed: w.now.Sub(w.passed), CPUs: w.cpus(), AllCPUs: w.scenario.Host.NCPUs, Memory: int64(w.scenario.Host.MemMB * (1 << 20)), OnFrac: w.onFrac, Habit: w.habit,
 		Low: days(p.WorkBufMinDays), High: days(p.WorkBufMinDays + p.WorkBufAdditionalDays),
 		Slice:    time.Duration(p.SwitchIntervalMin * float64(time.Minute)),
 		Projects: make([]decide.Project, 0, len(w.projects)), Results: make([]decide.Result, 0, len(w.jobs)),
@@ -336,6 +337,16 @@ func (w *World) nextBoundary() time.Time {
 		t = earlier(t, c.On.next(w.now))
 	}
 	return t
+}
+
+// habit is what an agent would have learnt of it.
+func (o On) habit() jobsched.Habit {
+	h := make(jobsched.Habit, jobsched.HabitHours)
+	for i := range h {
+		from := float64(i % 24)
+		h[i] = max(0, min(from+1, o.ToH)-max(from, o.FromH))
+	}
+	return h
 }
 
 // at reports whether it is on.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -108,8 +109,11 @@ func TestDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repaired := 0
-	for seed := range uint64(400) {
+	repaired, times := 0, uint64(400)
+	if testing.Short() {
+		times = 40
+	}
+	for seed := range times {
 		d := damages[seed%uint64(len(damages))]
 		rng := rand.New(rand.NewPCG(seed, 1))
 		bytes := append([]byte(nil), whole...)
@@ -166,8 +170,8 @@ func TestDamage(t *testing.T) {
 			_ = db.Close()
 		}
 	}
-	t.Logf("%d of 400 were repaired; the others concerned pages that nothing uses", repaired)
-	if repaired < 200 {
+	t.Logf("%d of %d were repaired; the others concerned pages that nothing uses", repaired, times)
+	if repaired < int(times)/2 {
 		t.Errorf("only %d were repaired", repaired)
 	}
 }
@@ -217,6 +221,9 @@ func TestDamageWhileInUse(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" && name != "noise in the middle" {
+				t.Skip("Windows lets nobody remove, replace or truncate a file that is open and mapped")
+			}
 			path := filepath.Join(t.TempDir(), "state.db")
 			db := open(t, path)
 			fill(t, db, 100)

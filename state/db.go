@@ -26,6 +26,7 @@ var ErrInUse = errors.New("state is in use by a running agent")
 // A DB is an open state file.
 type DB struct {
 	bolt   *bbolt.DB
+	handle *os.File // what bolt reads and writes
 	path   string
 	file   os.FileInfo // of the open file
 	digest digest
@@ -50,6 +51,7 @@ type DB struct {
 	Results  Table[Result]
 	Managers Table[Manager] // one record, Self, if an account manager is followed
 	Days     Table[Day]     // what was achieved, by date
+	Notices  Table[Notice]  // what projects announced, see Notice.Key
 
 	// The history, of tasks that have ended and of what the computer did, is in the file
 	// alone: see ended.go and span.go.
@@ -66,7 +68,7 @@ func (db *DB) tables() []interface {
 	return []interface {
 		load(stored) error
 		rewrite(*Tx)
-	}{&db.Hosts, &db.Projects, &db.Files, &db.Apps, &db.Versions, &db.Units, &db.Results, &db.Managers, &db.Days}
+	}{&db.Hosts, &db.Projects, &db.Files, &db.Apps, &db.Versions, &db.Units, &db.Results, &db.Managers, &db.Days, &db.Notices}
 }
 
 // Open opens or makes the state file and reads all of it but the history. It returns ErrInUse
@@ -107,7 +109,7 @@ func open(path string, readOnly bool) (db *DB, err error) {
 	db = newDB()
 	db.path = path
 	err = guard(func() (err error) {
-		db.bolt, err = openBolt(path, patience, readOnly)
+		db.bolt, db.handle, err = openBolt(path, patience, readOnly)
 		if err != nil {
 			return err
 		}
@@ -127,7 +129,7 @@ func newDB() *DB {
 		Hosts: formed("host", formOfHost), Projects: plain[Project]("project"), Files: formed("file", formOfFile),
 		Apps: formed("app", formOfApp), Versions: formed("app_version", formOfVersion),
 		Units: formed("workunit", formOfUnit), Results: formed("result", formOfResult),
-		Managers: plain[Manager]("account_manager"), Days: plain[Day]("day"),
+		Managers: plain[Manager]("account_manager"), Days: plain[Day]("day"), Notices: plain[Notice]("notice"),
 	}
 }
 
@@ -140,18 +142,22 @@ func Held(path string) bool {
 	return errors.Is(err, ErrInUse)
 }
 
-// openBolt opens the file, which was verified.
-func openBolt(path string, patience time.Duration, readOnly bool) (*bbolt.DB, error) {
-	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: patience, ReadOnly: readOnly})
+// openBolt opens the file, which was verified, and returns what reads and writes it as well.
+func openBolt(path string, patience time.Duration, readOnly bool) (b *bbolt.DB, handle *os.File, err error) {
+	open := func(name string, flag int, perm os.FileMode) (*os.File, error) {
+		handle, err = os.OpenFile(name, flag, perm)
+		return handle, err
+	}
+	b, err = bbolt.Open(path, 0o600, &bbolt.Options{Timeout: patience, ReadOnly: readOnly, OpenFile: open})
 	switch {
 	case errors.Is(err, bolterrors.ErrTimeout):
-		return nil, ErrInUse
+		return nil, nil, ErrInUse
 	case errors.Is(err, bolterrors.ErrInvalid), errors.Is(err, bolterrors.ErrChecksum), errors.Is(err, bolterrors.ErrVersionMismatch):
-		return nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
+		return nil, nil, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)
 	case err != nil:
-		return nil, fmt.Errorf("state %s: %w", path, err)
+		return nil, nil, fmt.Errorf("state %s: %w", path, err)
 	}
-	return b, nil
+	return b, handle, nil
 }
 
 // verifyAlone checks the file while no agent writes to it.
@@ -248,19 +254,18 @@ func (db *DB) displaced() error {
 }
 
 // rebuild writes all that is in memory to a new file, when the file was damaged
-// while it was in use, and with it the history, as far as it can be had. The old file is
-// left open: closing it might never end.
+// while it was in use, and with it the history, as far as it can be had.
 func (db *DB) rebuild(cause error, tx *Tx) error {
 	path := db.path
 	history := append(db.salvage(), tx.onDisk...)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := removeOpen(path, db.bolt, db.handle); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
 	}
-	b, err := openBolt(path, time.Second, false)
+	b, handle, err := openBolt(path, time.Second, false)
 	if err != nil {
 		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
 	}
-	db.bolt = b
+	db.bolt, db.handle = b, handle
 	if err := guard(func() error { return db.writeAll(history...) }); err != nil {
 		return fmt.Errorf("%w; it cannot be replaced: %w", cause, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -301,6 +302,9 @@ func TestTheHistoryWhenTheFileIsDamagedInUse(t *testing.T) {
 		"cut off": {func(p string) error { return os.Truncate(p, 5000) }, "c a"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if runtime.GOOS == "windows" {
+				t.Skip("Windows lets nobody remove, replace or truncate a file that is open and mapped")
+			}
 			path := filepath.Join(t.TempDir(), "state.db")
 			db := open(t, path)
 			end(t, db, "a", noon)

@@ -31,6 +31,7 @@ func fillAll(t *testing.T, db *state.DB) {
 		db.Units.Put(tx, state.Key(project, "workunit"), filled[state.Workunit]())
 		db.Results.Put(tx, state.Key(project, "result"), filled[state.Result]())
 		db.Days.Put(tx, "2026-05-04", filled[state.Day]())
+		db.Notices.Put(tx, state.Key(project, "1"), filled[state.Notice]())
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -54,6 +55,7 @@ func TestEachFieldIsKept(t *testing.T) {
 	kept(t, &db.Units)
 	kept(t, &db.Results)
 	kept(t, &db.Days)
+	kept(t, &db.Notices)
 }
 
 func kept[V any](t *testing.T, table *state.Table[V]) {
@@ -100,7 +102,7 @@ func TestFormats(t *testing.T) {
 				}
 			}
 			asides, _ := filepath.Glob(path + ".format-*")
-			if older := file != fmt.Sprintf("testdata/v%d.db.gz", state.Format); older != (len(asides) == 1) {
+			if older := filepath.Base(file) != fmt.Sprintf("v%d.db.gz", state.Format); older != (len(asides) == 1) {
 				t.Errorf("kept aside: %v", asides)
 			}
 		})

@@ -36,6 +36,7 @@ type Host struct {
 
 	Prefs   AccountPrefs `json:"prefs,omitzero"`
 	Times   Times        `json:"times,omitzero"`
+	Habit   Habit        `json:"habit,omitzero"`
 	RunMode prefs.Mode   `json:"-"` // what a person wants for now
 	NetMode prefs.Mode   `json:"-"`
 	GPUMode prefs.Mode   `json:"-"`
@@ -65,6 +66,14 @@ type Times struct {
 	Connected float64 `json:"connected,omitzero"` // of that, the network could be used
 }
 
+// A Habit is what was seen of when the computer computes, by the hours of jobsched.Habit, in
+// seconds of which older ones count less.
+type Habit struct {
+	Seen     []float64 `json:"seen,omitempty"`     // of each hour
+	Computed []float64 `json:"computed,omitempty"` // of that, tasks were allowed to compute
+	Total    float64   `json:"total,omitzero"`     // seen in all; it counts in full
+}
+
 // A Project is what the agent knows of a project it is attached to. What the
 // volunteer chose for it stands in the account file, not here.
 type Project struct {
@@ -88,6 +97,7 @@ type Project struct {
 	Venue            string   `json:"venue,omitzero"`
 	ProjectPrefs     string   `json:"project_prefs,omitzero"` // raw XML from the server
 	NoRscApps        []string `json:"no_rsc_apps,omitzero"`   // resources for which it has no applications
+	Anonymous        bool     `json:"anonymous,omitzero"`     // its tasks are computed by programs of the volunteer's own (app_info.xml), which are its versions
 
 	// Debt is the CPU time that the project is owed, in seconds; below 0 it owes.
 	Debt float64 `json:"debt,omitzero"`
@@ -104,13 +114,16 @@ type Project struct {
 
 	Ending Ending `json:"ending,omitzero"`
 
-	Contact Contact   `json:"contact,omitzero"`
-	Fetch   WorkFetch `json:"fetch,omitzero"`
-	Notices []Notice  `json:"notices,omitzero"`  // messages of the last reply, for people
-	LeftOut string    `json:"left_out,omitzero"` // what of the last reply was not taken and why, for people; "" nothing
-	LetGo   []LetGo   `json:"let_go,omitzero"`   // the last sticky files that were removed, oldest first
+	Contact  Contact   `json:"contact,omitzero"`
+	Fetch    WorkFetch `json:"fetch,omitzero"`
+	Messages []Message `json:"notices,omitzero"`  // of the last reply, for people
+	LeftOut  string    `json:"left_out,omitzero"` // what of the last reply was not taken and why, for people; "" nothing
+	LetGo    []LetGo   `json:"let_go,omitzero"`   // the last sticky files that were removed, oldest first
 
 	Statistics []DailyCredit `json:"statistics,omitzero"` // of the last days
+
+	Feeds   []Feed   `json:"feeds,omitzero"`    // of its news
+	GUIURLs []GUIURL `json:"gui_urls,omitzero"` // to its pages, for people
 }
 
 // A Stream is what is known of a project's work for one kind of processor.
@@ -217,8 +230,8 @@ type LetGo struct {
 	Why    string    `json:"why,omitzero"`  // for people
 }
 
-// A Notice is a message from a project to a person.
-type Notice struct {
+// A Message is one from a project's scheduler to a person.
+type Message struct {
 	Time     time.Time `json:"time,omitzero"`
 	Priority string    `json:"priority,omitzero"`
 	Text     string    `json:"text,omitzero"`
@@ -240,6 +253,7 @@ type File struct {
 	protocol.FileInfo `json:"-"` // on disk: see ondisk.go
 	AppFile           bool       `json:"app_file,omitzero"` // belongs to an app version: nothing but a good signature will do
 	Output            bool       `json:"output,omitzero"`   // made here and uploaded, rather than downloaded
+	Own               bool       `json:"own,omitzero"`      // the volunteer's, named in app_info.xml: it is never fetched, checked or removed
 	Local             FileStatus `json:"local,omitzero"`
 	Done              bool       `json:"done,omitzero"`    // an output: uploaded
 	ErrNum            int        `json:"err_num,omitzero"` // of BOINC's numbers, when Local is FileFailed

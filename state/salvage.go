@@ -27,7 +27,7 @@ func (db *DB) salvage() []onDiskChange {
 	}
 	var all []onDiskChange
 	_ = guard(func() error {
-		b, err := openBolt(good, time.Second, true)
+		b, _, err := openBolt(good, time.Second, true)
 		if err != nil {
 			return err
 		}

@@ -134,7 +134,7 @@ func (f *fetcher) judge(i int) Reason {
 	}
 	n := f.fits(i, amount)
 	if n == 0 {
-		return Reason{Code: Deadlines, Text: "More of its tasks could not be finished before their deadlines."}
+		return f.late(p)
 	}
 	if job > 0 {
 		amount = min(amount, (float64(n)-0.5)*job)
@@ -179,11 +179,27 @@ func (f *fetcher) fits(i int, amount float64) int {
 	}
 	most := min(int(amount/(p.JobTime.Seconds()*p.uses()))+1, MaxAtOnce)
 	// Room for error: estimates are wrong, and more urgent work may come.
-	n := jobsched.Processors{Kind: f.kind, Now: f.Now, Count: f.CPUs, OnFrac: f.OnFrac}.Fits(f.Jobs, extra, most, p.Latency/20)
-	if n == 0 && f.idle > 0 && f.held[i] == 0 {
+	on := jobsched.Processors{Kind: f.kind, Now: f.Now, Count: f.CPUs, OnFrac: f.OnFrac, Habit: f.Habit}
+	n := on.Fits(f.Jobs, extra, most, p.Latency/20)
+	if n == 0 && f.idle > 0 && f.held[i] == 0 && !on.InVain(extra) {
 		return 1 // an idle CPU has nothing better to do
 	}
 	return n
+}
+
+// late is the reason for which nothing is fetched whose deadline would be missed.
+func (f *fetcher) late(p Project) Reason {
+	r := Reason{Code: Deadlines, Text: "More of its tasks could not be finished before their deadlines."}
+	clock, known := jobsched.NewClock(f.Now, f.Habit, f.OnFrac)
+	if !known {
+		return r
+	}
+	if on := clock.Within(p.Latency); on < p.JobTime {
+		r.Text = fmt.Sprintf("Its tasks compute for about %s and are due after %s, in which this computer usually computes for %s.",
+			span(p.JobTime.Seconds()), span(p.Latency.Seconds()), span(on.Seconds()))
+		r.Cure = "leave the computer on for longer, or allow computing at more hours."
+	}
+	return r
 }
 
 // uses is how many processors of its kind one of the results uses.

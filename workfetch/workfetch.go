@@ -23,11 +23,12 @@ import (
 // A Snapshot is all that work fetch looks at.
 type Snapshot struct {
 	Now      time.Time
-	CPUs     int           // that may be used
-	OnFrac   float64       // part of the time that the computer computes; 0 means 1
-	Low      time.Duration // low-water mark: wall time for which each CPU is to be supplied
-	High     time.Duration // high-water mark
-	Coprocs  []Pool        // that tasks may use
+	CPUs     int            // that may be used
+	OnFrac   float64        // part of the time that the computer computes; 0 means 1
+	Habit    jobsched.Habit // when that is, if it is known
+	Low      time.Duration  // low-water mark: wall time for which each CPU is to be supplied
+	High     time.Duration  // high-water mark
+	Coprocs  []Pool         // that tasks may use
 	Projects []Project
 	Jobs     []jobsched.Job // unfinished results, of all projects
 }

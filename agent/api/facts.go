@@ -31,7 +31,7 @@ func (a *API) Facts(now time.Time) *view.Facts {
 		Now: now, Version: c.Version, DataDir: c.Dir, Since: c.Since, PID: os.Getpid(),
 		Platforms: append([]string{primary}, others...), Bounded: p.Bounded,
 		Settings: c.Settings, Layers: c.Layers, Prefs: c.Prefs, Accounts: c.Accounts, Faults: c.Faults,
-		Host: c.Host, Coprocs: c.Coprocs, Conditions: p.Presence.Conditions(now), Times: p.Uptime.Stats(now), Disk: view.Disk{Free: -1, Used: p.Disk.Total()},
+		Host: c.Host, Coprocs: c.Coprocs, Conditions: p.Presence.Conditions(now), Times: p.Uptime.Stats(now), Habit: p.Uptime.Habit(), Disk: view.Disk{Free: -1, Used: p.Disk.Total()},
 		DB: c.DB, Debts: p.Ledger.Of, Used: p.Ledger.Used, Elapsed: p.Ledger.Elapsed(now), Last: c.Last,
 		Sessions: a.talk.Sessions(), TrickleUps: a.life.TrickleUps(), Asked: a.talk.Asked(), RecentlyReported: a.talk.RecentlyReported(),
 		Transfers: a.life.Transfers(), Processes: a.life.Processes(),
@@ -128,6 +128,11 @@ func (a *API) Tools(ctx context.Context) (view.Tools, error) {
 		a.core.Post(usage.DiskWanted{})
 	}
 	return v, err
+}
+
+// Notices are what a project announced, all of them for "", the newest first.
+func (a *API) Notices(ctx context.Context, masterURL string) ([]control.Notice, error) {
+	return query(ctx, a, func(f *view.Facts) []control.Notice { return f.Notices(masterURL) })
 }
 
 // Prefs returns the computing preferences in force, with the origin of each.

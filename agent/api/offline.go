@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/starling-grid/starling/agent/appinfo"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/gpus"
@@ -82,6 +83,16 @@ func Offline(dataDir, version string) (control.Status, error) {
 	return s, nil
 }
 
+// OfflineNotices are the notices of an agent that is not running, as of its API.
+func OfflineNotices(dataDir, masterURL string) (all []control.Notice, err error) {
+	err = fromFile(dataDir, func(db *state.DB) error {
+		f := view.Facts{Now: time.Now(), DB: db}
+		all = f.Notices(masterURL)
+		return nil
+	})
+	return all, err
+}
+
 // OfflineDecision is what an agent that is not running would decide now.
 func OfflineDecision(dataDir, version string) (decide.Record, error) {
 	f, err := offline(dataDir, version)
@@ -106,7 +117,12 @@ func OfflinePrefs(dataDir, version string) (prefs.Effective, error) {
 // with them.
 func Check(dataDir string) error {
 	_, errSettings := settings.Load(dataDir)
-	_, _, errAccounts := settings.LoadAccounts(dataDir)
+	accounts, _, errAccounts := settings.LoadAccounts(dataDir)
 	_, _, errPrefs := rules.Layers(dataDir, "", time.Now())
-	return errors.Join(errSettings, errAccounts, errPrefs)
+	errs := []error{errSettings, errAccounts, errPrefs}
+	for _, acc := range accounts {
+		_, err := appinfo.Read(filepath.Join(dataDir, core.ProjectsDir, protocol.EscapeURL(acc.MasterURL)), "")
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
 }

@@ -21,6 +21,7 @@ func (a *API) ReloadSettings(ctx context.Context) error {
 		}
 		a.core.SettingsFaults = nil
 		_ = a.rules.ReadFiles()
+		a.rules.ReadAllOwn()
 		if err := settings.KeepSettings(a.core.Dir, time.Now()); err != nil {
 			a.core.Log.Warn("settings cannot be backed up; if the file has errors at the next start, the defaults will be used", "err", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/agent/life"
 	"github.com/starling-grid/starling/agent/rules"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/agent/talk"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
@@ -40,7 +41,9 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 		switch what {
 		case control.UpdateProject:
 			a.talk.Ask(masterURL)
-			return a.askAnew(p)
+			a.rules.ReadOwn(masterURL)
+			p, _ = a.core.DB.Projects.Get(masterURL)
+			return a.askAnew(talk.FeedsDue(p))
 		case control.SuspendProject:
 			return override(func(o *settings.Override) { o.Suspended = &yes })
 		case control.ResumeProject:
@@ -216,21 +219,27 @@ func (a *API) SteerTransfer(ctx context.Context, project, name string, abort boo
 // Attach makes an account file and makes contact.
 func (a *API) Attach(ctx context.Context, masterURL string, key protocol.Authenticator) error {
 	acc := settings.Account{MasterURL: masterURL, Authenticator: key, ResourceShare: 100}
-	if err := settings.WriteAccount(a.core.Dir, acc); err != nil {
-		return err
-	}
-	_ = a.Reload(ctx) // what is wrong with other files is logged, and in Status
-	return nil
+	return a.change(ctx, func() error { return settings.WriteAccount(a.core.Dir, acc) })
+}
+
+// change changes account files and has them read. Both are done in the loop: what is read
+// while a change is half done looks like a file that somebody has lost.
+func (a *API) change(ctx context.Context, files func() error) error {
+	return a.core.Do(ctx, func() error {
+		if err := files(); err != nil {
+			return err
+		}
+		if err := a.rules.ReadFiles(); err != nil { // of other files; Status has it too
+			a.core.Log.Error("some settings are invalid; the previous values stay in effect", "err", err)
+		}
+		return nil
+	})
 }
 
 // Detach removes an account file; its tasks are given up, if that is not undone
 // in time.
 func (a *API) Detach(ctx context.Context, masterURL string) error {
-	if err := settings.RemoveAccount(a.core.Dir, masterURL); err != nil {
-		return err
-	}
-	_ = a.Reload(ctx) // what is wrong with other files is logged, and in Status
-	return nil
+	return a.change(ctx, func() error { return settings.RemoveAccount(a.core.Dir, masterURL) })
 }
 
 // ProjectConfig asks a project about itself.

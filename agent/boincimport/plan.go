@@ -53,10 +53,8 @@ func (m *importer) plan(only []string) (jobs []job, err error) {
 			errs = append(errs, fmt.Errorf("%s: not a usable master URL", u))
 		case attached[protocol.EscapeURL(u)]:
 			errs = append(errs, fmt.Errorf("%s: the agent in %s is already attached to it", u, m.to))
-		case p.Anonymous:
-			errs = append(errs, fmt.Errorf("%s: it uses your own applications (app_info.xml), which Starling does not support; to leave it with BOINC, name the other projects with --only", u))
 		default:
-			t, err := convert(p, m.client.Tasks, m.now)
+			t, err := m.convert(p)
 			errs = append(errs, err)
 			jobs = append(jobs, job{
 				account:   settings.Account{MasterURL: u, Authenticator: key, ResourceShare: p.ResourceShare, NoMoreWork: p.NoMoreWork},

@@ -85,6 +85,12 @@ func (m *importer) put(tx *state.Tx, t *Taken) {
 	}
 }
 
+// executable reports whether a file may be run.
+func executable(dir *os.Root, name string) bool {
+	st, err := dir.Stat(name)
+	return err == nil && st.Mode().Perm()&0o111 != 0
+}
+
 // files copies the project's files. One that is not what the project described
 // is left behind: an input is fetched again, an output is lost and reported so.
 func (m *importer) files(t *Taken, folder string, dst *os.Root) error {
@@ -96,10 +102,15 @@ func (m *importer) files(t *Taken, folder string, dst *os.Root) error {
 		return err
 	}
 	defer src.Close()
+	if t.Project.Anonymous {
+		if err := copyFile(src, dst, protocol.AppInfoFile, protocol.AppInfoFile, 0o644); err != nil {
+			return err
+		}
+	}
 	for i := range t.Files {
 		f := &t.Files[i]
 		perm := os.FileMode(0o644)
-		if f.Executable {
+		if f.Executable || f.Own && executable(src, f.Name) {
 			perm = 0o755
 		}
 		err := copyFile(src, dst, f.Name, f.Name, perm)
@@ -107,8 +118,8 @@ func (m *importer) files(t *Taken, folder string, dst *os.Root) error {
 		if err != nil && !missing {
 			return err
 		}
-		if f.Local != state.FilePresent {
-			continue // an output that is being made, or nothing
+		if f.Local != state.FilePresent || f.Own && !missing {
+			continue // an output that is being made, or nothing; or the volunteer's
 		}
 		if !missing {
 			err = filexfer.Download{

@@ -34,6 +34,7 @@ type Shower interface {
 	// Prefs returns the computing preferences in force.
 	Prefs(ctx context.Context) (prefs.Effective, error)
 	Historian
+	Noticer
 }
 
 // A Reloader reads the account and preference files again and returns what is wrong
@@ -49,6 +50,11 @@ type Steerer interface {
 	// SteerTask finds the task by its name alone if project is "". It returns ErrNoTask
 	// if there is none.
 	SteerTask(ctx context.Context, project, name string, what TaskAction) error
+	ModeSetter
+}
+
+// A ModeSetter says when the computer may compute, or use the network.
+type ModeSetter interface {
 	// SetMode sets the mode of computing or of the network, until changed or for a
 	// time.
 	SetMode(ctx context.Context, what Activity, kind prefs.ModeKind, d time.Duration) error

@@ -147,6 +147,7 @@ func routes(a Agent) *http.ServeMux {
 		answer(w, struct{}{}, a.LeaveManager(r.Context(), r.PostFormValue("detach") == "true"))
 	})
 	historyRoutes(mux, a)
+	noticeRoutes(mux, a)
 	editRoutes(mux, a)
 	return mux
 }

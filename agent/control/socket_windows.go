@@ -12,11 +12,18 @@ import (
 
 	"github.com/Microsoft/go-winio"
 	"golang.org/x/sys/windows"
+
+	"github.com/starling-grid/starling/internal/serviceuser"
 )
 
-// admitted lets in whoever runs the agent, the system and administrators, and
-// nobody over the network.
-const admitted = "D:P(D;;GA;;;NU)(A;;GA;;;OW)(A;;GA;;;SY)(A;;GA;;;BA)"
+// service is the name of the installed service.
+const service = "starling"
+
+// admitted lets in the user who runs the agent, the system and administrators, and
+// nobody over the network. The pipe is that user's: what Windows would make its owner may be
+// a group, of administrators or of all users of the computer, and a client could not tell an
+// agent from what any of them had made.
+const admitted = "O:%[1]sD:P(D;;GA;;;NU)(A;;GA;;;%[1]s)(A;;GA;;;SY)(A;;GA;;;BA)"
 
 // pipe is the name of the pipe that belongs to a data directory.
 func pipe(dataDir string) (string, error) {
@@ -44,9 +51,10 @@ func dial(ctx context.Context, dataDir string) (net.Conn, error) {
 	return c, nil
 }
 
-// trusted returns an error unless the pipe is this user's own, an administrator's or
-// the system's: whoever makes a pipe first has its name, and could take requests in
-// place of the agent.
+// trusted returns an error unless the pipe belongs to this user, the administrators, the
+// system or the account of the installed service: whoever makes a pipe first has its name,
+// and could take requests in place of the agent. An elevated process is the same user as one
+// that is not; what an older agent made elevated belongs to the administrators.
 func trusted(c net.Conn) error {
 	f, ok := c.(interface{ Fd() uintptr })
 	if !ok {
@@ -64,10 +72,17 @@ func trusted(c net.Conn) error {
 	if err != nil {
 		return fmt.Errorf("determine the current user: %w", err)
 	}
-	if owner.Equals(me.User.Sid) || owner.IsWellKnown(windows.WinLocalSystemSid) || owner.IsWellKnown(windows.WinBuiltinAdministratorsSid) {
+	if credible(owner, me.User.Sid) {
 		return nil
 	}
 	return fmt.Errorf("it belongs to %s, which is neither your account nor an administrator", owner)
+}
+
+// credible reports whether a pipe of this owner is not a trap for that user. Groups of
+// ordinary users own nothing that can be trusted, even where the user is a member.
+func credible(owner, me *windows.SID) bool {
+	return owner.Equals(me) || owner.IsWellKnown(windows.WinLocalSystemSid) ||
+		owner.IsWellKnown(windows.WinBuiltinAdministratorsSid) || owner.String() == serviceuser.SID(service)
 }
 
 // listen makes the pipe; the first to do so has the name to itself.
@@ -76,9 +91,27 @@ func listen(_ context.Context, dataDir string, _ bool) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := winio.ListenPipe(name, &winio.PipeConfig{SecurityDescriptor: admitted})
+	me, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return nil, fmt.Errorf("determine the current user: %w", err)
+	}
+	l, err := winio.ListenPipe(name, &winio.PipeConfig{SecurityDescriptor: fmt.Sprintf(admitted, me.User.Sid)})
 	if err != nil {
 		return nil, fmt.Errorf("control pipe %s: %w; is another program using it?", name, err)
 	}
+	useUp(name)
 	return l, nil
+}
+
+// useUp connects to the instance of a new pipe that only keeps its name, and leaves it again.
+// Windows lets nobody connect to that one. Wine does: the first client would wait there for
+// an answer for ever.
+func useUp(name string) {
+	path, err := windows.UTF16PtrFromString(name)
+	if err != nil {
+		return
+	}
+	if h, err := windows.CreateFile(path, windows.GENERIC_READ|windows.GENERIC_WRITE, 0, nil, windows.OPEN_EXISTING, 0, 0); err == nil {
+		_ = windows.CloseHandle(h)
+	}
 }

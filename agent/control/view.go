@@ -4,28 +4,31 @@ import "time"
 
 // A Status is what the agent shows of itself, at one instant.
 type Status struct {
-	Running    bool      `json:"running"` // an agent answered; false: read from its files
-	Version    string    `json:"version"`
-	PID        int       `json:"pid,omitempty"`
-	Since      time.Time `json:"since,omitzero"`
-	DataDir    string    `json:"data_dir"`
-	CPUs       int       `json:"cpus"`              // that may be used
-	Bounded    string    `json:"bounded,omitempty"` // what the system itself bounds of each task, by control groups
-	Coprocs    []string  `json:"coprocs,omitempty"` // coprocessors that tasks may use: "2 NVIDIA GPUs"
-	Compute    string    `json:"compute,omitempty"` // why tasks may not run now; "" if they may
-	Network    string    `json:"network,omitempty"` // why the network is not used now
-	RunMode    string    `json:"run_mode"`          // always, auto or never
-	NetMode    string    `json:"network_mode"`
-	Times      Times     `json:"times"`
-	Unsaved    float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: what a shutdown now would lose at the most
-	Projects   []Project `json:"projects"`
-	Tasks      []Task    `json:"tasks"`
-	Transfers  []Xfer    `json:"transfers"`
-	Complaints []string  `json:"complaints,omitempty"` // what is wrong with the files people write
-	NoEffect   []string  `json:"no_effect,omitempty"`  // preferences that are set and do nothing on this computer, each with what you can do
-	Achieved   *Achieved `json:"achieved,omitempty"`   // in the last days; nil: no task has ended in them
-	Newer      *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
-	Manager    *Manager  `json:"manager,omitempty"`    // the account manager that is followed
+	Running     bool      `json:"running"`        // an agent answered; false: read from its files
+	Host        string    `json:"host,omitempty"` // name of the computer; "": not known
+	Version     string    `json:"version"`
+	PID         int       `json:"pid,omitempty"`
+	Since       time.Time `json:"since,omitzero"`
+	DataDir     string    `json:"data_dir"`
+	CPUs        int       `json:"cpus"`                   // that may be used
+	Bounded     string    `json:"bounded,omitempty"`      // what the system itself bounds of each task, by control groups
+	Coprocs     []string  `json:"coprocs,omitempty"`      // coprocessors that tasks may use: "2 NVIDIA GPUs"
+	Compute     string    `json:"compute,omitempty"`      // why tasks may not run now; "" if they may
+	ComputeCode string    `json:"compute_code,omitempty"` // that as a code
+	Network     string    `json:"network,omitempty"`      // why the network is not used now
+	RunMode     string    `json:"run_mode"`               // always, auto or never
+	NetMode     string    `json:"network_mode"`
+	Times       Times     `json:"times"`
+	Unsaved     float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: what a shutdown now would lose at the most
+	Projects    []Project `json:"projects"`
+	Tasks       []Task    `json:"tasks"`
+	Transfers   []Xfer    `json:"transfers"`
+	Complaints  []string  `json:"complaints,omitempty"` // what is wrong with the files people write
+	NoEffect    []string  `json:"no_effect,omitempty"`  // preferences that are set and do nothing on this computer, each with what you can do
+	Achieved    *Achieved `json:"achieved,omitempty"`   // in the last days; nil: no task has ended in them
+	Newer       *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
+	Manager     *Manager  `json:"manager,omitempty"`    // the account manager that is followed
+	Notices     []Notice  `json:"notices,omitempty"`    // the newest of what projects announced, newest first
 }
 
 // A Manager is the account manager that the agent follows.
@@ -96,8 +99,17 @@ type Project struct {
 	Ending       string    `json:"ending,omitempty"` // that its tasks are going to be given up: why, when, and how to keep them
 	Suspended    bool      `json:"suspended,omitempty"`
 	NoMoreWork   bool      `json:"no_more_work,omitempty"`
-	Manager      string    `json:"manager,omitempty"` // address of the account manager that it is of
+	Own          []string  `json:"own_applications,omitempty"` // the volunteer's own programs that compute its tasks (app_info.xml); nil: the project's do
+	Manager      string    `json:"manager,omitempty"`          // address of the account manager that it is of
 	Storage      Storage   `json:"storage"`
+	GUIURLs      []GUIURL  `json:"gui_urls,omitempty"` // its pages
+}
+
+// A GUIURL is a link to a page of a project, of http or https.
+type GUIURL struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	URL         string `json:"url"`
 }
 
 // Storage is what a project stores here between its tasks: its sticky files.

@@ -2,6 +2,7 @@ package life
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -184,7 +185,15 @@ func (l *Life) filesStand(key string, r state.Result) bool {
 	for _, ref := range l.DB.Inputs(r) {
 		k := state.Key(r.Project, ref.FileName)
 		f, _ := l.DB.Files.Get(k)
-		st, err := os.Lstat(filepath.Join(l.ProjectDir(r.Project), ref.FileName))
+		path := filepath.Join(l.ProjectDir(r.Project), ref.FileName)
+		if f.Own {
+			if _, err := os.Stat(path); err != nil {
+				l.cannotRun(key, r, fmt.Errorf("your file %s (app_info.xml): %w", ref.FileName, err), time.Now())
+				return false
+			}
+			continue
+		}
+		st, err := os.Lstat(path)
 		if err != nil || !st.Mode().IsRegular() || f.NBytes > 0 && st.Size() != f.NBytes {
 			gone = append(gone, k)
 		}

@@ -49,7 +49,7 @@ func (l *Life) Collect(now time.Time, w *core.Waker) {
 		}
 	}
 	for key, v := range l.DB.Versions.All() {
-		if !versionUsed[key] && v.VersionNum < newest[lineOf(v)] {
+		if p, _ := l.DB.Projects.Get(v.Project); !versionUsed[key] && v.VersionNum < newest[lineOf(v)] && !p.Anonymous {
 			versions = append(versions, key)
 			continue
 		}
@@ -99,6 +99,9 @@ func (l *Life) newestVersions() map[line]int {
 }
 
 func (l *Life) remove(f state.File) {
+	if f.Own {
+		return
+	}
 	dir, err := l.OpenProject(f.Project)
 	if err == nil {
 		defer dir.Close()

@@ -1,12 +1,16 @@
 package life
 
 import (
+	"errors"
 	"os"
 	"time"
 
+	"github.com/starling-grid/starling/agent/appinfo"
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -67,6 +71,7 @@ func (l *Life) Busy(project string) bool {
 // aborted.
 func (l *Life) Forget(project string) bool {
 	var slots []int
+	var files []string
 	now := time.Now()
 	ok := l.Save(func(tx *state.Tx) {
 		for k, r := range l.DB.Results.Of(project) {
@@ -89,8 +94,14 @@ func (l *Life) Forget(project string) bool {
 		for k := range l.DB.Apps.Of(project) {
 			l.DB.Apps.Delete(tx, k)
 		}
-		for k := range l.DB.Files.Of(project) {
+		for k, f := range l.DB.Files.Of(project) {
+			if !f.Own {
+				files = append(files, f.Name)
+			}
 			l.DB.Files.Delete(tx, k)
+		}
+		for k := range l.DB.Notices.Of(project) {
+			l.DB.Notices.Delete(tx, k)
 		}
 		l.DB.Projects.Delete(tx, project)
 	})
@@ -100,10 +111,36 @@ func (l *Life) Forget(project string) bool {
 	for _, n := range slots {
 		go l.clear(n)
 	}
-	if err := os.RemoveAll(l.ProjectDir(project)); err != nil {
+	if err := l.removeFiles(project, files); err != nil {
 		l.Log.Warn("cannot remove files of a detached project", "project", project, "err", err)
 	}
 	return true
+}
+
+// removeFiles removes a project's folder; from one with programs of the volunteer's own only
+// the files of the project that are named.
+func (l *Life) removeFiles(project string, files []string) error {
+	folder := l.ProjectDir(project)
+	if !appinfo.Exists(folder) {
+		return os.RemoveAll(folder)
+	}
+	dir, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	var errs []error
+	for _, name := range files {
+		errs = append(errs, filexfer.Remove(dir, name))
+	}
+	entries, err := os.ReadDir(folder)
+	errs = append(errs, err)
+	for _, e := range entries { // messages of its applications
+		if _, _, ok := appipc.ParseTrickleName(e.Name()); ok {
+			errs = append(errs, dir.Remove(e.Name()))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // AbortAll has the applications of a project end.

@@ -84,6 +84,9 @@ func (l *Life) stored(needed, used map[string]bool, j *judged) (s storage.Snapsh
 			f.Used = j.now
 			j.used[key] = f
 		}
+		if f.Own {
+			continue
+		}
 		keys = append(keys, key)
 		s.Files = append(s.Files, storage.File{
 			Project: project(f.Project), Name: f.Name, Bytes: f.NBytes, Sticky: f.Sticky, Until: f.StickyUntil, Used: f.Used,

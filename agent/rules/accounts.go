@@ -9,7 +9,8 @@ import (
 )
 
 // ReadFiles reads preferences and accounts. Where a file is missing or has errors,
-// what it last said holds. The error is what is wrong.
+// what it last said holds. The error is what is wrong with them; Faults has what is wrong
+// with other files too.
 func (ru *Rules) ReadFiles() error {
 	accounts, errAccounts := settings.ReadAccounts(ru.Dir)
 	if err := accounts.Keep(ru.Dir); err != nil {
@@ -18,19 +19,21 @@ func (ru *Rules) ReadFiles() error {
 	ru.Accounts = accounts.InForce
 	errPrefs := ru.readPrefs()
 	ru.MergePrefs()
-	ru.syncProjects(accounts, time.Now())
-	ru.Faults = errors.Join(ru.SettingsFaults, errAccounts, errPrefs)
-	return ru.Faults
+	attached := ru.syncProjects(accounts, time.Now())
+	ru.faults = errors.Join(errAccounts, errPrefs)
+	ru.ReadOwn(attached...)
+	return errors.Join(ru.SettingsFaults, ru.faults)
 }
 
 // syncProjects makes the projects in the state those that have an account. Nothing
-// is given up at once: see GiveUp.
-func (ru *Rules) syncProjects(accounts settings.Accounts, now time.Time) {
+// is given up at once: see GiveUp. It returns those that are new.
+func (ru *Rules) syncProjects(accounts settings.Accounts, now time.Time) (attached []string) {
 	for u, acc := range accounts.InForce {
 		p, known := ru.DB.Projects.Get(u)
 		if !known {
 			p = state.Project{MasterURL: u, AttachedAt: now}
 			ru.Log.Info("project attached", "project", u)
+			attached = append(attached, u)
 		}
 		was, wasDetached := accounts.Detached[u]
 		if p.Ending.Kind == state.Detaching && wasDetached && was.Authenticator != acc.Authenticator {
@@ -73,6 +76,7 @@ func (ru *Rules) syncProjects(accounts settings.Accounts, now time.Time) {
 			ru.forgetAccount(u)
 		}
 	}
+	return attached
 }
 
 // presence is what becomes of an ending when the account file is seen, or with

@@ -150,4 +150,5 @@ func (ru *Rules) finish(u string) {
 		HostID: p.HostID, RPCSeqno: p.RPCSeqno, Debt: p.Debt, CPUTime: p.CPUTime, Contact: p.Contact,
 	})
 	_ = ru.ReadFiles() // its account file may be missing
+	ru.ReadOwn(u)
 }

@@ -5,6 +5,7 @@
 //	prefs.go     the preferences in force, those of projects' web sites among them
 //	ending.go    projects that are detached or reset, and how that is taken back
 //	host.go      what the settings make of the computer
+//	own.go       programs of the volunteer's own, which compute a project's tasks
 package rules
 
 import (
@@ -25,6 +26,9 @@ type Rules struct {
 	Probed   protocol.HostInfo // what the computer is, whatever the settings say
 
 	language atomic.Pointer[string] // in which projects are asked to answer
+
+	faults    error            // of preferences and accounts
+	ownFaults map[string]error // of app_info.xml, by project
 }
 
 // Conversations are those under way with projects.

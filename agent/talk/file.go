@@ -25,6 +25,10 @@ func (r *replier) file(tx *state.Tx, f protocol.FileInfo, part filePart) {
 	}
 	key := state.Key(r.project.MasterURL, f.Name)
 	rec, known := r.t.DB.Files.Get(key)
+	if rec.Own {
+		r.say(true, "the project described a file that is yours (app_info.xml); yours stays", "file", f.Name)
+		return
+	}
 	if !known {
 		if !part.used && len(f.DownloadURLs)+len(f.GzippedURLs) == 0 {
 			r.say(true, "the project asked for a file that is not here", "file", f.Name)

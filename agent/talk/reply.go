@@ -69,6 +69,7 @@ func (r *replier) apply(tx *state.Tx) {
 	}
 	r.identity(tx)
 	r.key()
+	r.news(tx)
 	if r.acknowledged(tx); len(r.req.Results) > 0 && r.acked == 0 {
 		// A server that takes nothing is not pressed: its answer counts, but the
 		// next contact waits as if there had been none.
@@ -116,11 +117,11 @@ func (r *replier) say(warn bool, msg string, args ...any) {
 }
 
 func (r *replier) messages() {
-	r.project.Notices = nil
+	r.project.Messages = nil
 	for _, m := range r.reply.Messages {
 		text := untranslated(m.Text)
 		r.say(m.Priority == protocol.PriorityNotice, "message from project", "text", text)
-		r.project.Notices = append(r.project.Notices, state.Notice{Time: r.now, Priority: m.Priority, Text: text})
+		r.project.Messages = append(r.project.Messages, state.Message{Time: r.now, Priority: m.Priority, Text: text})
 	}
 }
 
@@ -169,7 +170,9 @@ func (r *replier) identity(tx *state.Tx) {
 	if reply.ProjectPrefs != "" {
 		p.ProjectPrefs = reply.ProjectPrefs
 	}
-	p.NoRscApps = reply.NoRscApps
+	if !p.Anonymous { // else the volunteer's programs say that
+		p.NoRscApps = reply.NoRscApps
+	}
 }
 
 // key takes the project's code signing key: the first one on trust, another one
@@ -263,8 +266,13 @@ func (r *replier) aborts(tx *state.Tx) {
 // work takes in new descriptions and results.
 func (r *replier) work(tx *state.Tx) {
 	u, db := r.project.MasterURL, r.t.DB
+	versions := r.reply.AppVersions
+	if r.project.Anonymous && len(versions) > 0 {
+		r.say(true, "ignoring programs of the project: its tasks are computed with your own (app_info.xml)", "versions", len(versions))
+		versions = nil
+	}
 	appFiles := make(map[string]bool)
-	for _, v := range r.reply.AppVersions {
+	for _, v := range versions {
 		for _, ref := range v.FileRefs {
 			appFiles[ref.FileName] = true
 		}
@@ -283,7 +291,7 @@ func (r *replier) work(tx *state.Tx) {
 		r.file(tx, f, filePart{appFiles[f.Name], outputs[f.Name], used[f.Name]})
 	}
 	r.deleteFiles(tx)
-	for _, v := range r.reply.AppVersions {
+	for _, v := range versions {
 		if v.Platform == "" {
 			v.Platform, _ = hostinfo.Platform()
 		}
@@ -359,11 +367,14 @@ func (r *replier) version(res protocol.Result) (state.AppVersion, error) {
 			best = v
 		}
 	}
+	if best.Project == "" && r.project.Anonymous {
+		return best, fmt.Errorf("your app_info.xml has no version %d of application %.100q for %s %s", res.VersionNum, wu.AppName, res.Platform, res.PlanClass)
+	}
 	if best.Project == "" {
 		return best, fmt.Errorf("the project sent no version %d of application %.100q for %s", res.VersionNum, wu.AppName, res.Platform)
 	}
 	primary, alternatives := r.t.Platforms()
-	if slices.Contains(append(alternatives, primary), best.Platform) {
+	if r.project.Anonymous || slices.Contains(append(alternatives, primary), best.Platform) {
 		return best, nil
 	}
 	return best, fmt.Errorf("the application is for platform %.60q, which this computer does not support", best.Platform)

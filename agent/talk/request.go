@@ -1,6 +1,7 @@
 package talk
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
@@ -16,6 +17,9 @@ func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *proto
 	platform, alternatives := t.Platforms()
 	if free, ok := hostinfo.DiskFree(t.Dir); ok {
 		t.Host.DiskFree = free
+	}
+	if p.Anonymous {
+		platform, alternatives = protocol.PlatformAnonymous, nil
 	}
 	acc := t.Accounts[p.MasterURL]
 	share := t.ShareFraction(p.MasterURL)
@@ -61,7 +65,11 @@ func (t *Talk) listHeld(r *protocol.SchedulerRequest, project string) {
 	index := make(map[string]int)
 	for key, v := range t.DB.Versions.Of(project) {
 		index[key] = len(r.AppVersions)
-		r.AppVersions = append(r.AppVersions, v.AppVersion)
+		sent := v.AppVersion
+		if p, _ := t.DB.Projects.Get(project); p.Anonymous { // the server knows it by this alone
+			sent.Flops, sent.AvgNCPUs = v.Speed(t.Host.Fpops), cmp.Or(v.AvgNCPUs, 1)
+		}
+		r.AppVersions = append(r.AppVersions, sent)
 	}
 	for _, res := range t.DB.Results.Of(project) {
 		if res.ReadyToReport {

@@ -5,6 +5,7 @@
 //	request.go   what a scheduler is sent
 //	reply.go     what is made of its answer; bounds.go: how much of it is taken
 //	manager.go   conversations with an account manager; managed.go: what comes of them
+//	feeds.go     projects' news, and messages of theirs that want attention
 //	newer.go     whether there is a newer version of the program
 package talk
 
@@ -39,6 +40,7 @@ type Talk struct {
 	recentlyReported []view.OldResult        // reported recently
 	manages          bool                    // an account manager is being contacted
 	newer            newer
+	reading          bool // a feed
 }
 
 // Open sets up what keeps track of work in progress; there is none yet.
@@ -114,6 +116,8 @@ func (t *Talk) Handle(e core.Event) bool {
 		t.answered(e.Project, e.Request, e.Reply, e.Err, time.Now())
 	case ManagerAnswered:
 		t.managerOver(e)
+	case FeedRead:
+		t.feedRead(e, time.Now())
 	case NewerFound:
 		t.noteNewer(e.Release, e.Err)
 	default:

@@ -2,9 +2,11 @@ package usage
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -32,6 +34,7 @@ type Uptime struct {
 	online bool
 	saved  time.Time
 	times  state.Times
+	habit  state.Habit
 	total  time.Duration // since the start of the agent
 	busy   time.Duration // of that, computing was allowed
 }
@@ -40,6 +43,7 @@ type Uptime struct {
 func (up *Uptime) Open(now time.Time) {
 	h, _ := up.DB.Hosts.Get(state.Self)
 	up.last, up.active, up.online, up.saved, up.times = now, true, true, now, h.Times
+	up.habit = state.Habit{Seen: slices.Clone(h.Habit.Seen), Computed: slices.Clone(h.Habit.Computed), Total: h.Habit.Total}
 	t := &up.times
 	if *t == (state.Times{}) {
 		*t = state.Times{On: 1, Active: 1, Connected: 1}
@@ -48,6 +52,7 @@ func (up *Uptime) Open(now time.Time) {
 	case h.LastSeen.IsZero():
 	case off > 0:
 		t.On = average(t.On, 0, off)
+		note(&up.habit, h.LastSeen.In(now.Location()), now, false)
 	case off < -jump:
 		up.Log.Warn("the clock was set back; waiting times keep their length", "by", -off)
 		up.setBack(-off)
@@ -63,10 +68,12 @@ func (up *Uptime) Count(now time.Time, active, online bool) {
 	case gap > jump: // the computer slept, or its clock was corrected
 		up.Log.Info("the clock jumped ahead; was the computer asleep?", "by", gap)
 		t.On = average(t.On, 0, gap)
+		note(&up.habit, up.last.Round(0), up.last.Round(0).Add(gap), false)
 	case gap < -jump:
 		up.Log.Warn("the clock was set back; waiting times keep their length", "by", -gap)
 		up.setBack(-gap)
 	}
+	note(&up.habit, now.Round(0).Add(-dt), now.Round(0), up.active)
 	t.On = average(t.On, 1, dt)
 	t.Active = average(t.Active, truth(up.active), dt)
 	t.Connected = average(t.Connected, truth(up.online), dt)
@@ -84,6 +91,7 @@ func (up *Uptime) Count(now time.Time, active, online bool) {
 func (up *Uptime) Put(tx *state.Tx) {
 	if h, ok := up.DB.Hosts.Get(state.Self); ok {
 		h.Times, h.LastSeen = up.times, up.last.Round(0)
+		h.Habit = state.Habit{Seen: slices.Clone(up.habit.Seen), Computed: slices.Clone(up.habit.Computed), Total: up.habit.Total}
 		up.DB.Hosts.Put(tx, state.Self, h)
 	}
 }
@@ -125,6 +133,9 @@ func truth(b bool) float64 {
 	}
 	return 0
 }
+
+// Habit tells at which hours this computer computes; nil: not known yet.
+func (up *Uptime) Habit() jobsched.Habit { return habitOf(up.habit, up.times.On*up.times.Active) }
 
 // Stats tells how much this computer computes.
 func (up *Uptime) Stats(now time.Time) protocol.TimeStats {

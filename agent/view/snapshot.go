@@ -28,7 +28,7 @@ func (f *Facts) Snapshot() decide.Snapshot {
 	s := decide.Snapshot{
 		Now: f.Now.Round(0), Elapsed: f.Elapsed, Version: f.Version,
 		CPUs: f.Prefs.CPUs(f.Host.NCPUs, inUse), AllCPUs: f.Host.NCPUs,
-		Memory: f.Prefs.Memory(int64(f.Host.MemBytes), inUse), OnFrac: f.Times.OnFrac * f.Times.ActiveFrac,
+		Memory: f.Prefs.Memory(int64(f.Host.MemBytes), inUse), OnFrac: f.Times.OnFrac * f.Times.ActiveFrac, Habit: f.Habit,
 		Low: f.Prefs.LowWater(), High: f.Prefs.HighWater(), Slice: f.Prefs.Slice(),
 		Eager:   f.Settings.ReportResultsImmediately,
 		Compute: f.Prefs.MayCompute(c, h.RunMode), Network: f.Prefs.MayTransfer(c, h.NetMode),

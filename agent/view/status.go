@@ -18,7 +18,7 @@ import (
 // Status shows everything there is to see.
 func (f *Facts) Status() control.Status {
 	s := control.Status{
-		Running: f.PID != 0, Version: f.Version, PID: f.PID, Since: f.Since, DataDir: f.DataDir,
+		Host: f.Host.DomainName, Running: f.PID != 0, Version: f.Version, PID: f.PID, Since: f.Since, DataDir: f.DataDir,
 		CPUs: f.Prefs.CPUs(f.Host.NCPUs, true), Bounded: f.Bounded, Newer: f.Newer,
 		Times: control.Times{On: f.Times.OnFrac, Active: f.Times.ActiveFrac, Connected: f.Times.ConnectedFrac},
 	}
@@ -35,7 +35,7 @@ func (f *Facts) Status() control.Status {
 			s.NoEffect = append(s.NoEffect, x.Text)
 		}
 	}
-	s.Manager, s.Achieved = f.manager(), f.achieved()
+	s.Manager, s.Achieved, s.Notices = f.manager(), f.achieved(), f.headlines()
 	seen := f.Last.Snapshot
 	for _, g := range f.Coprocs.Groups {
 		s.Coprocs = append(s.Coprocs, g.String())
@@ -44,6 +44,7 @@ func (f *Facts) Status() control.Status {
 		s.CPUs = seen.CPUs
 	}
 	s.Compute, s.Network = seen.Compute.Why, seen.Network.Why
+	s.ComputeCode = seen.Compute.Code
 	h := f.host()
 	s.RunMode, s.NetMode = control.ModeName(h.RunMode.At(f.Now)), control.ModeName(h.NetMode.At(f.Now))
 	count, took := make(map[string]int), make(map[string]float64)
@@ -99,13 +100,21 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	if p.LeftOut != "" {
 		v.Notices = append(v.Notices, p.LeftOut)
 	}
-	for _, n := range p.Notices {
+	for _, n := range p.Messages {
 		v.Notices = append(v.Notices, n.Text)
 	}
 	if acc.Manager != nil {
 		v.Manager = acc.Manager.URL
 	}
+	if p.Anonymous {
+		for _, x := range f.DB.Versions.Of(u) {
+			v.Own = append(v.Own, x.AppName+" "+versionText(x))
+		}
+	}
 	v.Storage = f.storage(p)
+	for _, l := range p.GUIURLs {
+		v.GUIURLs = append(v.GUIURLs, control.GUIURL(l))
+	}
 	v.Debt = p.Debt
 	if d, ok := f.Debts[u]; ok {
 		v.Debt = d

@@ -1,7 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -9,6 +11,7 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/notices"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -45,6 +48,7 @@ type Tools struct {
 	Projects         []ToolsProject
 	Transfers        []ToolsTransfer
 	RecentlyReported []OldResult
+	Notices          []ToolsNotice // the oldest first
 	Traffic          []state.Traffic
 	Up, Down         state.Line
 	DiskUsed         int64 // bytes, of everything but the projects' folders
@@ -63,6 +67,12 @@ type ToolsProject struct {
 	Versions  []protocol.AppVersion
 	Units     []protocol.Workunit
 	Results   []ToolsResult
+}
+
+// A ToolsNotice is what a project announced.
+type ToolsNotice struct {
+	notices.Notice
+	ProjectName string
 }
 
 // A ToolsResult is a result with what is happening to it.
@@ -124,6 +134,11 @@ func (f *Facts) Tools() Tools {
 		}
 		v.Transfers = append(v.Transfers, x)
 	}
+	for _, n := range f.announced("") {
+		p, _ := f.DB.Projects.Get(n.Project)
+		v.Notices = append(v.Notices, ToolsNotice{n, p.Name})
+	}
+	slices.SortFunc(v.Notices, func(a, b ToolsNotice) int { return cmp.Compare(a.Seqno, b.Seqno) })
 	for _, o := range f.RecentlyReported {
 		if f.Now.Sub(o.Created) < OldKept {
 			v.RecentlyReported = append(v.RecentlyReported, o)

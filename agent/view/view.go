@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/resource"
@@ -42,6 +43,7 @@ type Facts struct {
 	Coprocs    gpus.Set // that tasks may use
 	Conditions prefs.Conditions
 	Times      protocol.TimeStats
+	Habit      jobsched.Habit // at which hours the computer computes; nil: not known
 	Disk       Disk
 
 	DB      *state.DB                            // what is durable

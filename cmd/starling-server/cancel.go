@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -104,5 +105,5 @@ func batchCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return group("batch", "Batches of workunits", listBatchesCmd(), cmd)
+	return group("batch", "Batches of workunits", listCmd(view.Batches), cmd)
 }

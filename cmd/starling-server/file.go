@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -78,12 +79,6 @@ type orderView struct {
 	DoneTime   time.Time `json:"done_time,omitzero"`
 }
 
-type heldView struct {
-	HostID int64   `json:"host_id"`
-	Name   string  `json:"name"`
-	NBytes float64 `json:"nbytes"`
-}
-
 func filesCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list DIR",
@@ -91,14 +86,14 @@ func filesCmd() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				held, orders := []heldView{}, []orderView{}
+				held, orders := []view.HeldFile{}, []orderView{}
 				err := p.Store.View(ctx, func(tx *store.Tx) error {
 					files, err := tx.HostFiles(0)
 					if err != nil {
 						return err
 					}
 					for _, f := range files {
-						held = append(held, heldView(f))
+						held = append(held, view.HeldFile(f))
 					}
 					for after := int64(0); ; {
 						list, err := tx.AllFileOrders(after, bulk)
@@ -108,7 +103,7 @@ func filesCmd() *cobra.Command {
 						for _, o := range list {
 							after = o.ID
 							orders = append(orders, orderView{
-								o.ID, o.HostID, string(o.Action), o.Name, utc(o.CreateTime), utc(o.DoneTime),
+								o.ID, o.HostID, string(o.Action), o.Name, view.UTC(o.CreateTime), view.UTC(o.DoneTime),
 							})
 						}
 					}

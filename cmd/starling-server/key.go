@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/project"
 )

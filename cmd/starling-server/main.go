@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/starling-grid/starling/internal/cli"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/store"
 )
 
 func main() {
@@ -37,7 +39,8 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), fileCmd(), trickleCmd(), serveCmd(), statusCmd(), doctorCmd(), keyCmd(), loadCmd(), cli.Docs(manual, nil))
+	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), fileCmd(), trickleCmd(), serveCmd(), migrateCmd(), backupCmd(), restoreCmd(), moveCmd(), auditCmd(), adminCmd(), tokenCmd(), remoteCmd(), statusCmd(), doctorCmd(), keyCmd(), loadCmd(), cli.Docs(manual, nil))
+	logFlags(cmd)
 	cli.Strict(cmd)
 	return cmd
 }
@@ -58,7 +61,11 @@ func withProject(cmd *cobra.Command, dir string, fn func(ctx context.Context, p 
 
 // withOpened is withProject with another way to open it.
 func withOpened(cmd *cobra.Command, dir string, open func(context.Context, string, *slog.Logger) (*project.Project, error), fn func(ctx context.Context, p *project.Project) error) (err error) {
-	p, err := open(cmd.Context(), dir, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	log, err := newLog(cmd)
+	if err != nil {
+		return err
+	}
+	p, err := open(cmd.Context(), dir, log)
 	if err != nil {
 		return err
 	}
@@ -67,5 +74,17 @@ func withOpened(cmd *cobra.Command, dir string, open func(context.Context, strin
 			err = cerr
 		}
 	}()
-	return fn(cmd.Context(), p)
+	if !changes(cmd) {
+		return fn(cmd.Context(), p)
+	}
+	before := ""
+	err = p.Store.View(cmd.Context(), func(tx *store.Tx) error {
+		before = detail(cmd, tx)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = fn(cmd.Context(), p)
+	return errors.Join(err, record(cmd, p, before, err))
 }

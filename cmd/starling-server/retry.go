@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/project"
 )

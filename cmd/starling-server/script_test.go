@@ -40,6 +40,10 @@ func run(t *testing.T, dir string, database func() string) {
 				return err
 			}
 			env.Setenv("ADDR", fmt.Sprint("127.0.0.1:", port))
+			if port, err = testhost.FreePort(); err != nil {
+				return err
+			}
+			env.Setenv("ADMIN", fmt.Sprint("127.0.0.1:", port))
 			env.Setenv("DATABASE", database())
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program built with -race ends with a second of sleep
 			return nil

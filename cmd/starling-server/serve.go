@@ -8,19 +8,23 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/operate/console"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/web"
+	"github.com/starling-grid/starling/server/web/counts"
 )
 
 func serveCmd() *cobra.Command {
-	var listen, roles, shard string
+	var listen, adminListen, roles, shard string
+	var secure bool
 	cmd := &cobra.Command{
 		Use:   "serve DIR",
 		Short: "Run the project until interrupted",
@@ -34,38 +38,137 @@ func serveCmd() *cobra.Command {
 			if part.Shard, err = server.ParseShard(shard); err != nil {
 				return err
 			}
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error { return serve(ctx, p, part, listen) })
+			return withOpened(cmd, args[0], awaited, func(ctx context.Context, p *project.Project) error {
+				flags := func(c *project.Config) error {
+					if secure {
+						return c.UseTLS()
+					}
+					return nil
+				}
+				if err := flags(&p.Config); err != nil {
+					return err
+				}
+				return serve(ctx, p, part, listen, adminListen, flags)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "address to listen on (default: server.toml's, or the port of the project's URL)")
+	cmd.Flags().StringVar(&adminListen, "admin-listen", "", "address for metrics, health checks and profiles (default: admin_listen in server.toml)")
+	cmd.Flags().BoolVar(&secure, "tls", false, "speak TLS, with tls_cert of server.toml or a certificate from Let's Encrypt, whose terms you accept with this (default: as server.toml says)")
 	cmd.Flags().StringVar(&roles, "roles", "", "what this process does: a list of "+strings.Join(server.Roles, ",")+" (default: all)")
 	cmd.Flags().StringVar(&shard, "shard", "", "I/N: process I (from 0) of N that divide the daemons' work by id (default: all of it)")
 	return cmd
 }
 
-func serve(ctx context.Context, p *project.Project, part server.Part, listen string) error {
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	var l net.Listener
+// serve runs the project. flags changes settings that are read again as the command line
+// says.
+func serve(ctx context.Context, p *project.Project, part server.Part, listen, adminListen string, flags func(*project.Config) error) error {
 	at := ""
 	if part.Answers() {
-		var err error
-		if l, err = new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(listen, p.Config.ListenAddr())); err != nil {
-			return err
-		}
-		at = l.Addr().String()
+		at = cmp.Or(listen, p.Config.ListenAddr())
 	}
-	log.Info("serving", "project", p.Config.LongName, "master_url", p.Config.MasterURL, "listen", at)
+	l, err := listenAt(ctx, at)
+	if err != nil {
+		return err
+	}
+	s := server.New(p, part)
+	s.Console = console.New(p).Handler()
+	if s.Admin, err = listenAt(ctx, cmp.Or(adminListen, p.Config.AdminListen)); err != nil {
+		if l != nil {
+			_ = l.Close()
+		}
+		return err
+	}
+	if s.Redirect, err = listenAt(ctx, p.Config.RedirectListen); err != nil {
+		for _, l := range []net.Listener{l, s.Admin} {
+			if l != nil {
+				_ = l.Close()
+			}
+		}
+		return err
+	}
+	p.Log.Info("serving", "project", p.Config.LongName, "master_url", p.Config.MasterURL, "listen", addr(l), "admin_listen", addr(s.Admin))
 	server.RareGC()
-	err := server.New(p, part).Serve(ctx, l)
-	log.Info("stopped")
+	s.Reload = reloads(ctx, p, flags)
+	err = s.Serve(ctx, l)
+	p.Log.Info("stopped")
 	return err
+}
+
+// reloads returns settings as often as they are to be read again. Those that cannot be
+// used are logged.
+func reloads(ctx context.Context, p *project.Project, flags func(*project.Config) error) <-chan project.Config {
+	hup, out := make(chan os.Signal, 1), make(chan project.Config)
+	signal.Notify(hup, syscall.SIGHUP)
+	go func() {
+		defer signal.Stop(hup)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hup:
+			}
+			c, err := project.ReadConfig(p.Dir)
+			if err == nil {
+				err = flags(&c)
+			}
+			if err != nil {
+				p.Log.Error("settings cannot be used; the previous ones stay in effect", "err", err)
+				continue
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case out <- c:
+			}
+		}
+	}()
+	return out
+}
+
+// Waits for a database or a bucket that does not answer.
+const (
+	leastWait = time.Second
+	mostWait  = 30 * time.Second
+)
+
+// awaited opens a project to serve it, once its database and its bucket answer: a service
+// may start before them, when the computer does.
+func awaited(ctx context.Context, dir string, log *slog.Logger) (*project.Project, error) {
+	for wait := leastWait; ; wait = min(2*wait, mostWait) {
+		p, err := project.Upgrade(ctx, dir, log)
+		if err == nil || !project.Unreachable(err) || ctx.Err() != nil {
+			return p, err
+		}
+		log.Warn("the database or the bucket does not answer", "err", err, "retry_in", wait)
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(wait):
+		}
+	}
+}
+
+// listenAt listens at an address; at none, nil listens.
+func listenAt(ctx context.Context, at string) (net.Listener, error) {
+	if at == "" {
+		return nil, nil
+	}
+	return new(net.ListenConfig).Listen(ctx, "tcp", at)
+}
+
+func addr(l net.Listener) string {
+	if l == nil {
+		return ""
+	}
+	return l.Addr().String()
 }
 
 // projectStatus is what `status --json` prints.
 type projectStatus struct {
 	Project   string `json:"project"`
 	MasterURL string `json:"master_url"`
-	web.Status
+	counts.Status
 	List []store.WorkunitSummary `json:"workunit_list,omitempty"`
 }
 
@@ -79,7 +182,7 @@ func statusCmd() *cobra.Command {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				st := projectStatus{Project: p.Config.LongName, MasterURL: p.Config.MasterURL}
 				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
-					if st.Status, err = web.TakeStatus(tx, time.Now()); err == nil && list {
+					if st.Status, err = counts.Take(tx, time.Now()); err == nil && list {
 						st.List, err = allSummaries(tx)
 					}
 					return err

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -72,7 +73,7 @@ func userCmd() *cobra.Command {
 	add.Flags().StringVar(&password, "password", "", "password, needed to attach with the e-mail address")
 	add.Flags().StringVar(&name, "name", "", "public name (default: the part of the address before the @)")
 	require(add, "email")
-	return group("user", "Accounts", add, renewCmd(), listUsersCmd(), showUserCmd(), passwdCmd(), banUserCmd(true), banUserCmd(false), deleteUserCmd())
+	return group("user", "Accounts", add, renewCmd(), listCmd(view.Users), showUserCmd(), passwdCmd(), banUserCmd(true), banUserCmd(false), deleteUserCmd())
 }
 
 func renewCmd() *cobra.Command {
@@ -124,7 +125,7 @@ func appCmd() *cobra.Command {
 	}
 	appFlags(add.Flags(), &a)
 	add.Flags().StringArrayVar(&outputs, "output", nil, "an output file, LOGICAL[:MAXBYTES]; may be repeated (default: out:10000000)")
-	return group("app", "Applications", add, setCmd(), listAppsCmd(), stopCmd(), startCmd())
+	return group("app", "Applications", add, setCmd(), listCmd(view.Apps), stopCmd(), startCmd())
 }
 
 // appFlags defines the flags for what an application can be set to.
@@ -215,7 +216,7 @@ func versionCmd() *cobra.Command {
 	f.BoolVar(&v.Plain, "plain", false, "the program does not use BOINC's API: wrap it, and copy its files into its folder")
 	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain (default: starling-wrap-PLATFORM or starling-wrap beside this program, or in ../lib/starling)")
 	require(add, "platform", "version", "main")
-	return group("version", "Manage application versions", add, listVersionsCmd(), deprecateCmd(), removeCmd())
+	return group("version", "Manage application versions", add, listCmd(view.Versions), deprecateCmd(), removeCmd())
 }
 
 // given splits FILE[=LOGICAL].

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -48,7 +49,7 @@ func trickleListCmd() *cobra.Command {
 					}
 					for _, m := range some {
 						list = append(list, trickleView{
-							m.ID, m.ResultName, m.HostID, m.CreateTime.UTC(), utc(m.SentTime), m.Variety, m.Handled, m.XML,
+							m.ID, m.ResultName, m.HostID, m.CreateTime.UTC(), view.UTC(m.SentTime), m.Variety, m.Handled, m.XML,
 						})
 					}
 					if len(some) < bulk {

@@ -3,104 +3,20 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/internal/words"
-	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
 
-// A userView is an account as an operator sees it. Its key and password are nobody else's.
-type userView struct {
-	ID           int64      `json:"id"`
-	Name         string     `json:"name"`
-	Email        string     `json:"email_addr"`
-	CreateTime   time.Time  `json:"create_time"`
-	State        string     `json:"state"` // active, banned or deleted
-	BannedTime   time.Time  `json:"banned_time,omitzero"`
-	BanReason    string     `json:"ban_reason,omitempty"`
-	DeletedTime  time.Time  `json:"deleted_time,omitzero"`
-	Hosts        int64      `json:"hosts"`
-	LastContact  time.Time  `json:"rpc_time,omitzero"` // of its computers
-	TotalCredit  float64    `json:"total_credit"`
-	ExpavgCredit float64    `json:"expavg_credit"`
-	Password     bool       `json:"has_password"`
-	Computers    []hostView `json:"computers,omitempty"`
-}
-
-func viewUser(u store.User, h store.UserHosts, now time.Time) userView {
-	v := userView{
-		ID: u.ID, Name: u.Name, Email: u.EmailAddr, CreateTime: utc(u.CreateTime), State: "active", BannedTime: utc(u.BannedTime),
-		BanReason: u.BanReason, DeletedTime: utc(u.DeletedTime), Hosts: h.Count, LastContact: utc(h.Last), TotalCredit: u.TotalCredit,
-		ExpavgCredit: credit.Decayed(u.ExpavgCredit, u.ExpavgTime, now), Password: u.PasswdHash != "",
-	}
-	switch {
-	case !u.DeletedTime.IsZero():
-		v.State = "deleted"
-	case !u.BannedTime.IsZero():
-		v.State = "banned"
-	}
-	return v
-}
-
-func listUsersCmd() *cobra.Command {
-	var f store.UserFilter
-	var asJSON bool
-	cmd := listCmd("List accounts", "List the newest accounts that all flags apply to.", "No accounts.",
-		[]string{"ID", "NAME", "E-MAIL", "STATE", "HOSTS", "CREDIT", "RECENT", "LAST CONTACT", "CREATED"}, &asJSON,
-		func(tx *store.Tx, now time.Time) (rows [][]any, view any, err error) {
-			if f.Limit < 1 {
-				return nil, nil, fmt.Errorf("--limit is %d, want a number above 0", f.Limit)
-			}
-			f.Search = strings.ToLower(f.Search)
-			list, err := tx.ListUsers(f)
-			if err != nil {
-				return nil, nil, err
-			}
-			ids := make([]int64, len(list))
-			for i, u := range list {
-				ids[i] = u.ID
-			}
-			hosts, err := tx.HostsOfUsers(ids)
-			views := []userView{}
-			for _, u := range list {
-				v := viewUser(u, hosts[u.ID], now)
-				views = append(views, v)
-				rows = append(rows, []any{v.ID, v.Name, v.Email, v.State, v.Hosts, v.TotalCredit, v.ExpavgCredit, v.LastContact, v.CreateTime})
-			}
-			return rows, views, err
-		})
-	cmd.Flags().BoolVar(&f.Banned, "banned", false, "only banned ones")
-	cmd.Flags().StringVar(&f.Search, "search", "", "only with this text in the name or address")
-	cmd.Flags().IntVar(&f.Limit, "limit", 50, "how many to list, newest first")
-	jsonFlag(cmd, &asJSON)
-	return cmd
-}
-
-// shownHosts is how many computers of an account are shown.
-const shownHosts = 100
-
 func showUserCmd() *cobra.Command {
 	cmd := showCmd("account", func(_ project.Config, tx *store.Tx, who string) (any, error) {
-		u, err := operate.Account(tx, who)
-		if err != nil {
-			return nil, err
-		}
-		hosts, err := tx.HostsOfUsers([]int64{u.ID})
-		if err != nil {
-			return nil, err
-		}
-		v := viewUser(u, hosts[u.ID], time.Now())
-		list, err := tx.ListHosts(store.HostFilter{UserID: u.ID, Limit: shownHosts})
-		for _, h := range list {
-			v.Computers = append(v.Computers, viewHost(h, time.Now()))
-		}
-		return v, err
+		return view.UserBy(tx, who, time.Now())
 	})
 	cmd.Use, cmd.Short = "show DIR ACCOUNT", "Show an account and its computers, by number or e-mail address"
 	return cmd
@@ -157,7 +73,7 @@ func banUserCmd(ban bool) *cobra.Command {
 			if !ban {
 				what = "no longer banned"
 			}
-			fmt.Printf("account %d (%s) is %s\n", u.ID, cell(u.EmailAddr), what)
+			fmt.Printf("account %d (%s) is %s\n", u.ID, view.Cell(u.EmailAddr), what)
 			return nil
 		})
 	}

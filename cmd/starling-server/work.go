@@ -15,8 +15,8 @@ import (
 
 	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
-	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -24,7 +24,7 @@ import (
 const bulk = 1000
 
 func workCmd() *cobra.Command {
-	return group("work", "Workunits", createCmd(), cancelCmd(), retryCmd(), setWorkCmd(), listWorkCmd(), showCmd("workunit", showWorkunit))
+	return group("work", "Workunits", createCmd(), cancelCmd(), retryCmd(), setWorkCmd(), listCmd(view.Workunits), showCmd("workunit", showWorkunit))
 }
 
 // workFlags is what a command or a line of --stdin says about a workunit.
@@ -34,7 +34,7 @@ type workFlags struct {
 	sticky, await             bool
 	predecessor               string
 	host                      int64
-	user                      string
+	user, team                string
 }
 
 // define adds the flags to fs, with the present values as defaults.
@@ -47,6 +47,7 @@ func (w *workFlags) define(fs *pflag.FlagSet) {
 	fs.StringVar(&w.predecessor, "predecessor", w.predecessor, "name of the workunit that must come first; a computer that has its files is preferred")
 	fs.Int64Var(&w.host, "host", w.host, "number of the only computer that may run it (default: any)")
 	fs.StringVar(&w.user, "user", w.user, "e-mail address of the account whose computers may run it (default: any)")
+	fs.StringVar(&w.team, "team", w.team, "name or number of the team whose members' computers may run it (default: any)")
 	fs.BoolVar(&w.sticky, "sticky", w.sticky, "keep input files on the computer for later tasks")
 	fs.StringVar(&w.CommandLine, "cmdline", w.CommandLine, "command-line arguments of the program")
 	fs.IntVar(&w.TargetNResults, "target-nresults", w.TargetNResults, "initial number of results (default: the quorum)")
@@ -78,7 +79,7 @@ func (w *workFlags) spec(fs *pflag.FlagSet) (workgen.Spec, error) {
 			return workgen.Spec{}, fmt.Errorf("--%s is 0, want a number above 0", name)
 		}
 	}
-	s := workgen.Spec{Params: w.Params, Sticky: w.sticky, Await: w.await, Predecessor: w.predecessor, Host: w.host, User: w.user}
+	s := workgen.Spec{Params: w.Params, Sticky: w.sticky, Await: w.await, Predecessor: w.predecessor, Host: w.host, User: w.user, Team: w.team}
 	for _, in := range w.inputs {
 		s.Inputs = append(s.Inputs, given(in))
 	}
@@ -202,14 +203,4 @@ func parseLine(base workFlags, text string) (workgen.Spec, error) {
 		return workgen.Spec{}, fmt.Errorf("%q is not a flag", fs.Arg(0))
 	}
 	return w.spec(fs)
-}
-
-// workunitBy finds a workunit by number or name.
-func workunitBy(tx *store.Tx, id string) (store.Workunit, error) {
-	if n, ok := number(id); ok {
-		if wu, err := tx.Workunit(n); err == nil || !errors.Is(err, store.ErrNotFound) {
-			return wu, err
-		}
-	}
-	return tx.WorkunitByName(id)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/control/dashboard"
+	"github.com/starling-grid/starling/agent/control/remote"
 	"github.com/starling-grid/starling/internal/atomicfile"
 )
 
@@ -89,7 +90,7 @@ func serveDashboard(ctx context.Context, dataDir string, a *agent.Agent, port in
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	srv := &dashboard.Server{Agent: a, Log: log, Token: token, Port: strconv.Itoa(port)}
+	srv := &dashboard.Server{Agent: a, Log: log, Token: token, Port: strconv.Itoa(port), Computers: remote.NewComputers(dataDir)}
 	known, err := knownProjects()
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

@@ -91,6 +91,17 @@ func past(ts *testscript.TestScript, neg bool, args []string) {
 	const alpha, beta = "http://alpha.example/", "http://beta.example/"
 	ts.Check(db.Update(func(tx *state.Tx) {
 		db.Projects.Put(tx, alpha, state.Project{MasterURL: alpha, Name: "Alpha"})
+		db.Projects.Put(tx, beta, state.Project{MasterURL: beta, Name: "Beta"})
+		for i, n := range []state.Notice{
+			{Project: beta, Title: "Old", HTML: "Long ago.", Created: ago(20 * 24 * 60)},
+			{Project: alpha, Title: "Prime <found>", HTML: "<p>Dear all,</p>it is \x1b<script>x</script><li>a prime of many digits.", Link: alpha + "news", Created: ago(120)},
+			{Project: alpha, HTML: "Use a newer driver.", Created: ago(60)},
+		} {
+			if n.Seqno, n.Dated = i+1, true; n.Title != "" {
+				n.Feed = "f"
+			}
+			db.Notices.Put(tx, n.Key(), n)
+		}
 		end(tx, alpha, "Alpha", "alpha_1", 300, func(*state.EndedTask) {})
 		end(tx, alpha, "Alpha", "alpha_2", 200, func(e *state.EndedTask) {
 			e.Outcome, e.Code, e.Text, e.ExitStatus = state.TaskFailed, "exit_status", "Its application reported an error (exit status 3).", 3

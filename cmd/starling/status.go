@@ -33,7 +33,7 @@ func statusCmd(o *options) *cobra.Command {
 			fmt.Fprintln(w, "No projects are attached. Choose one with: starling attach")
 		}
 		for _, p := range s.Projects {
-			showProject(w, p)
+			showProject(w, p, s.Notices)
 		}
 		if s.Compute != "" {
 			fmt.Fprintf(w, "Computing is suspended. %s\n", s.Compute)
@@ -106,7 +106,7 @@ func showProgress(w display, s control.Status) {
 	}
 }
 
-func showProject(w display, p control.Project) {
+func showProject(w display, p control.Project, notices []control.Notice) {
 	fmt.Fprintln(w, w.paint(bold, name(p)))
 	line := func(label, format string, args ...any) {
 		fmt.Fprintf(w, "  %-13s %s\n", label, fmt.Sprintf(format, args...))
@@ -117,6 +117,9 @@ func showProject(w display, p control.Project) {
 	}
 	if p.UserName != "" {
 		line("account", "%s, credit %.2f (this computer %.2f)", p.UserName, p.UserCredit, p.HostCredit)
+	}
+	if p.Own != nil {
+		line("your own", "%s (app_info.xml)", printable(strings.Join(p.Own, ", ")))
 	}
 	line("tasks", "%d", p.Tasks)
 	if p.Storage.Files > 0 {
@@ -160,6 +163,7 @@ func showProject(w display, p control.Project) {
 	for _, n := range p.Notices {
 		line("message", "%s", n)
 	}
+	showNews(line, notices, p.MasterURL, time.Now())
 }
 
 func projectsCmd(o *options) *cobra.Command {
@@ -173,6 +177,11 @@ func projectsCmd(o *options) *cobra.Command {
 			t.add(colour, name(p), p.MasterURL, fmt.Sprint(p.Share), span(p.Debt), strconv.Itoa(p.Tasks), fmt.Sprintf("%.2f", p.UserCredit), stored(p.Storage), p.Work)
 		}
 		t.show(w)
+		for _, p := range s.Projects {
+			if p.Own != nil {
+				fmt.Fprintf(w, "%s: tasks are computed with your own programs (app_info.xml): %s\n", name(p), printable(strings.Join(p.Own, ", ")))
+			}
+		}
 	})
 }
 

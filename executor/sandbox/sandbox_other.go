@@ -2,7 +2,10 @@
 
 package sandbox
 
-import "os/exec"
+import (
+	"os/exec"
+	"runtime"
+)
 
 // Main must be called first in a program that wraps others; here it does nothing.
 func Main() {}
@@ -24,5 +27,8 @@ func Try(Policy) error { return nil }
 // Level tells what is enforced here, in words for people, and whether that is
 // anything.
 func Level() (words string, enforced bool) {
+	if runtime.GOOS == "windows" {
+		return "job objects, which limit memory and processes; files and the network are not protected: run the agent as its own user", false
+	}
 	return "none on this system: run the agent as its own user", false
 }

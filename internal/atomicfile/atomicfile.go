@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/starling-grid/starling/internal/busyfile"
 	"github.com/starling-grid/starling/internal/owner"
 )
 
@@ -44,10 +45,15 @@ func Write(name string, data []byte, perm os.FileMode) (err error) {
 	if err = f.Close(); err != nil {
 		return err
 	}
-	if err = os.Rename(f.Name(), name); err != nil {
+	if err = rename(f.Name(), name); err != nil {
 		return err
 	}
 	return SyncDir(dir)
+}
+
+// rename waits for what another program has open for a moment.
+func rename(from, to string) error {
+	return busyfile.Retry(func() error { return os.Rename(from, to) })
 }
 
 // Rename makes a file that was written under another name durable and gives it its
@@ -55,7 +61,7 @@ func Write(name string, data []byte, perm os.FileMode) (err error) {
 func Rename(from, to string) error {
 	err := syncFile(from)
 	if err == nil {
-		err = os.Rename(from, to)
+		err = rename(from, to)
 	}
 	if err == nil {
 		err = SyncDir(filepath.Dir(to))

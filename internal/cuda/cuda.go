@@ -31,12 +31,6 @@ type Driver struct {
 	Devices []Device
 }
 
-// An Error is what a function of the driver answers when it fails.
-type Error struct {
-	Function string
-	Code     int32
-}
-
 // codes are those that people meet, in words.
 var codes = map[int32]string{
 	2: "out of memory", 3: "the driver is not initialized", 34: "this library is only a stub", 35: "the driver is older than the library",
@@ -45,20 +39,7 @@ var codes = map[int32]string{
 	804: "this device needs another version of the library", 999: "unknown error; the kernel's log may tell more",
 }
 
-// Error is what failed and why.
-func (e *Error) Error() string {
-	if text, ok := codes[e.Code]; ok {
-		return fmt.Sprintf("%s: %s (%d)", e.Function, text, e.Code)
-	}
-	return fmt.Sprintf("%s: error %d", e.Function, e.Code)
-}
-
-func check(function string, code int32) error {
-	if code == 0 {
-		return nil
-	}
-	return &Error{Function: function, Code: code}
-}
+func check(function string, code int32) error { return sharedlib.Check(function, code, codes) }
 
 // Attributes of devices.
 const (

@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/starling-grid/starling/internal/busyfile"
 )
 
 // nonBlocking has no counterpart: what would block cannot have a file's name.
@@ -14,8 +16,10 @@ const nonBlocking = 0
 const syncable = os.O_RDWR
 
 // RemoveAll removes what has this name, a folder with all that is in it. That
-// there is nothing is no error.
-func RemoveAll(root *os.Root, name string) error { return root.RemoveAll(name) }
+// there is nothing is no error. What another program has open for a moment is waited for.
+func RemoveAll(root *os.Root, name string) error {
+	return busyfile.Retry(func() error { return root.RemoveAll(name) })
+}
 
 // Give makes a user the owner of what has this name; here it does nothing.
 func Give(*os.Root, string, int) error { return nil }

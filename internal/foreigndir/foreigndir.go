@@ -14,6 +14,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/starling-grid/starling/internal/busyfile"
 )
 
 // ErrIrregular says that what is there is no regular file.
@@ -117,7 +119,7 @@ func Rename(root *os.Root, old, name string) error {
 			return err
 		}
 	}
-	return root.Rename(old, name)
+	return busyfile.Retry(func() error { return root.Rename(old, name) })
 }
 
 // Names calls f for the names in a folder, in no order, until it returns false.

@@ -33,6 +33,7 @@ const (
 	Heartbeat     = "heartbeat_debug"
 	HTTP          = "http_debug"
 	MemUsage      = "mem_usage_debug"
+	Notice        = "notice_debug"
 	NetworkStatus = "network_status_debug"
 	Priority      = "priority_debug"
 	SchedOpDebug  = "sched_op_debug"
@@ -51,13 +52,13 @@ const (
 // Effective are the flags that have an effect.
 var Effective = []string{
 	Task, FileXfer, SchedOps, AppMsgReceive, AppMsgSend, Checkpoint, CPUSched, CPUSchedDebug, DCF, DiskUsage, FileXferDebug, GUIRPC, Heartbeat,
-	HTTP, MemUsage, NetworkStatus, Priority, SchedOpDebug, Slot, State, Suspend, TaskDebug, Trickle, WorkFetch, SchedDecision,
+	HTTP, MemUsage, NetworkStatus, Notice, Priority, SchedOpDebug, Slot, State, Suspend, TaskDebug, Trickle, WorkFetch, SchedDecision,
 }
 
 // Idle are further flags of BOINC's, which have nothing to switch here.
 var Idle = []string{
 	"android_debug", "async_file_debug", "benchmark_debug", "coproc_debug", "cpu_sched_status", "gui_rpc_msg_debug",
-	"http_xfer_debug", "idle_detection_debug", "notice_debug", "poll_debug", "proxy_debug", "rr_simulation", "rrsim_detail",
+	"http_xfer_debug", "idle_detection_debug", "poll_debug", "proxy_debug", "rr_simulation", "rrsim_detail",
 	"scrsave_debug", "sporadic_debug", "statefile_debug", "time_debug", "unparsed_xml",
 }
 

@@ -58,12 +58,6 @@ func (l *Library) bind(functions map[string]any) error {
 	return nil
 }
 
-// An Error is what a function of OpenCL answers when it fails.
-type Error struct {
-	Function string
-	Code     int32
-}
-
 // codes are those that people meet, in words.
 var codes = map[int32]string{
 	-1: "device not found", -2: "device not available", -3: "compiler not available", -4: "out of memory on the device",
@@ -71,20 +65,7 @@ var codes = map[int32]string{
 	-1001: "no driver is installed",
 }
 
-// Error is what failed and why.
-func (e *Error) Error() string {
-	if text, ok := codes[e.Code]; ok {
-		return fmt.Sprintf("%s: %s (%d)", e.Function, text, e.Code)
-	}
-	return fmt.Sprintf("%s: error %d", e.Function, e.Code)
-}
-
-func check(function string, code int32) error {
-	if code == 0 {
-		return nil
-	}
-	return &Error{Function: function, Code: code}
-}
+func check(function string, code int32) error { return sharedlib.Check(function, code, codes) }
 
 // A Platform is one driver.
 type Platform struct {

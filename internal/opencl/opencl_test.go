@@ -93,11 +93,3 @@ func TestKindOfAVendor(t *testing.T) {
 		}
 	}
 }
-
-func TestErrorsAreInWords(t *testing.T) {
-	for code, want := range map[int32]string{-1001: "clX: no driver is installed (-1001)", -77: "clX: error -77"} {
-		if got := (&opencl.Error{Function: "clX", Code: code}).Error(); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}

@@ -42,3 +42,26 @@ func (l Library) Func(fn any, name string) error {
 	purego.RegisterLibFunc(fn, l.handle, name)
 	return nil
 }
+
+// An Error is what a function of a library answers when it fails.
+type Error struct {
+	Function string
+	Code     int32
+	Text     string // "": the code says nothing to people
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Text != "" {
+		return fmt.Sprintf("%s: %s (%d)", e.Function, e.Text, e.Code)
+	}
+	return fmt.Sprintf("%s: error %d", e.Function, e.Code)
+}
+
+// Check returns an Error unless a code is 0. texts say what codes mean that people meet.
+func Check(function string, code int32, texts map[int32]string) error {
+	if code == 0 {
+		return nil
+	}
+	return &Error{Function: function, Code: code, Text: texts[code]}
+}

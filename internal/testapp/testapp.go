@@ -13,14 +13,17 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed testdata/boincapp.cpp
 var source string
 
+var building sync.Mutex
+
 // Build returns the path of the application, whose first argument says what it
 // does. It is built once for a source and user, and stays in the folder for
-// temporary files.
+// temporary files. It may be called concurrently.
 func Build() (string, error) {
 	sum := sha256.Sum256([]byte(source))
 	dir := filepath.Join(os.TempDir(), "starling-testapp-"+strconv.Itoa(os.Getuid()))
@@ -28,6 +31,8 @@ func Build() (string, error) {
 		return "", err
 	}
 	exe := filepath.Join(dir, hex.EncodeToString(sum[:6]))
+	building.Lock() // two of one process would write the same part, one of them when it has its name already
+	defer building.Unlock()
 	if _, err := os.Stat(exe); err == nil {
 		return exe, nil
 	}

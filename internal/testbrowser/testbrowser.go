@@ -147,7 +147,7 @@ func (b Browser) Picture(name string) {
 	if dir == "" || name == "" {
 		return
 	}
-	b.See("the note has gone", `document.getElementById('said').textContent === ''`)
+	b.See("the note has gone", `!document.getElementById('said')?.textContent`)
 	png, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		b.t.Fatal(err)

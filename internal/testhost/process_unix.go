@@ -10,4 +10,8 @@ import (
 
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-func interrupt(p *os.Process) { _ = p.Signal(os.Interrupt) }
+// interrupt asks a process to end, and returns true.
+func interrupt(p *os.Process) bool {
+	_ = p.Signal(os.Interrupt)
+	return true
+}

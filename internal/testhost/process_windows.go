@@ -3,10 +3,23 @@ package testhost
 import (
 	"os"
 	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/windows"
 )
 
-func detach(*exec.Cmd) {}
+// detach gives a program a process group of its own.
+func detach(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
+}
 
-// interrupt ends the process: Windows has no signal for a single one without a
-// console of its own.
-func interrupt(p *os.Process) { _ = p.Kill() }
+// interrupt sends the group that the process leads what Ctrl-Break sends, which Go's
+// programs take for an interrupt. That takes a console that both share; without one it
+// kills the process, and returns false.
+func interrupt(p *os.Process) bool {
+	if windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(p.Pid)) == nil { //nolint:gosec // process ids are that small
+		return true
+	}
+	_ = p.Kill()
+	return false
+}

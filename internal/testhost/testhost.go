@@ -156,12 +156,15 @@ func (p *Process) Signal(s os.Signal) error {
 
 // Stop asks the process to end, and kills it when it has not within grace.
 func (p *Process) Stop(grace time.Duration) error {
-	interrupt(p.cmd.Process)
+	asked := interrupt(p.cmd.Process)
 	select {
 	case <-p.done:
 	case <-time.After(grace):
 		p.Kill()
 		return fmt.Errorf("%s had to be killed after %v; its log is %s", filepath.Base(p.cmd.Path), grace, p.log.Name())
+	}
+	if !asked {
+		return nil // killed, it could not end well
 	}
 	return p.err
 }

@@ -37,6 +37,12 @@ const (
 	MaxText     = ChannelSize - 2
 )
 
+// SegmentName returns the name that Windows knows the memory by which init_data.xml calls
+// commObjName. Before it an application looks for the same in the namespace of all sessions.
+//
+// Source: BOINC lib/app_ipc.h, SHM_PREFIX.
+func SegmentName(commObjName string) string { return "shm_" + commObjName }
+
 // Channels is the shared memory of one run. Each channel has one sender and
 // one receiver; of those, each end may be used by one goroutine at a time. The
 // zero value has no memory: it sends nothing and receives nothing.
@@ -55,6 +61,9 @@ func NewChannels(mem []byte) (Channels, error) {
 	}
 	return Channels{mem: mem}, nil
 }
+
+// Open reports whether there is memory.
+func (c Channels) Open() bool { return c.mem != nil }
 
 // Send puts text into the channel. It reports false, and does nothing, if the
 // last message is still unread, if text is longer than MaxText, or if there is

@@ -3,6 +3,7 @@ package appipc_test
 import (
 	"os"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -205,4 +206,18 @@ func FuzzSlotFiles(f *testing.F) {
 		appipc.ParseSoftLink(b)
 		_, _ = appipc.ParseTaskState(b)
 	})
+}
+
+// On Windows the memory is named, and there is no key.
+func TestInitDataNamesTheMemory(t *testing.T) {
+	d := appipc.DefaultInitData()
+	d.CommObjName = "boinc_7"
+	text := string(d.Encode())
+	if !strings.Contains(text, "<comm_obj_name>boinc_7</comm_obj_name>\n") || strings.Contains(text, "shm_key") {
+		t.Errorf("got %s", text)
+	}
+	got, err := appipc.ParseInitData([]byte(text))
+	if err != nil || got.CommObjName != "boinc_7" || appipc.SegmentName(got.CommObjName) != "shm_boinc_7" {
+		t.Errorf("got %q, %v", got.CommObjName, err)
+	}
 }

@@ -22,7 +22,8 @@ type InitData struct {
 	ProjectDir, BoincDir                string // absolute
 	Authenticator                       string
 	WUName, ResultName                  string
-	SHMKey                              int // -1: the channels are in MmapFile
+	SHMKey                              int    // -1: the channels are in MmapFile
+	CommObjName                         string // Windows: SegmentName's memory has the channels; "": not Windows
 	Slot                                int
 	ClientPID                           int           // 0: watch for heartbeats instead
 	WUCPUTime                           time.Duration // CPU time at the last checkpoint
@@ -95,7 +96,11 @@ func (d InitData) Encode() []byte {
 	w.Text("authenticator", d.Authenticator)
 	w.Text("wu_name", d.WUName)
 	w.Text("result_name", d.ResultName)
-	w.Int("shm_key", int64(d.SHMKey))
+	if d.CommObjName != "" {
+		w.Text("comm_obj_name", d.CommObjName)
+	} else {
+		w.Int("shm_key", int64(d.SHMKey))
+	}
 	w.Int("slot", int64(d.Slot))
 	w.Int("client_pid", int64(d.ClientPID))
 	w.Float("wu_cpu_time", d.WUCPUTime.Seconds())

@@ -67,6 +67,8 @@ func (d *InitData) element(s *bxml.Scanner, name string) {
 		d.ResultName = s.Text()
 	case "shm_key":
 		integer(s, &d.SHMKey)
+	case "comm_obj_name":
+		d.CommObjName = s.Text()
 	case "slot":
 		integer(s, &d.Slot)
 	case "client_pid":

@@ -58,6 +58,10 @@ func (s *Scanner) Find(name string) error {
 	return s.err
 }
 
+// Offset is how many bytes of the input have been read: in Children's loop those up to the
+// end of the current start tag.
+func (s *Scanner) Offset() int { return s.pos }
+
 // Name returns the name of the current element.
 func (s *Scanner) Name() string { return string(s.name) }
 

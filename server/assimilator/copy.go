@@ -25,10 +25,46 @@ type Copy struct {
 	Dir   string // the folder that holds those of the workunits
 	Files Files  // output files
 	App   string // the application's name
+	// Divided says in which folder of Dir that of a workunit is, see Divisions; "" is Flat.
+	Divided string
 
 	mu    sync.Mutex
 	group *atomicfile.Group // begun before the first of made
-	made  []string          // workunits whose folders wait aside
+	apart string            // where folders are made meanwhile, below aside: this one's own
+	made  []finished        // what waits there
+}
+
+// A finished workunit has a folder aside, which gets its place in another one, "" Dir.
+type finished struct{ name, in string }
+
+// How Dir is divided.
+const (
+	Flat    = "flat"  // not at all
+	ByBatch = "batch" // a folder for each batch, and one for what is in none
+	ByDay   = "day"   // a folder for each day on which workunits were created, UTC
+)
+
+// Divisions are all that Divided can be.
+var Divisions = []string{Flat, ByBatch, ByDay}
+
+// in returns the folder in which a workunit's is, as ever when it is asked again.
+func (c *Copy) in(wu store.Workunit) string { return division(c.Divided, wu) }
+
+func division(divided string, wu store.Workunit) string {
+	switch {
+	case divided == ByBatch && wu.Batch == 0:
+		return "no_batch"
+	case divided == ByBatch:
+		return fmt.Sprint("batch_", wu.Batch)
+	case divided == ByDay:
+		return wu.CreateTime.UTC().Format(time.DateOnly)
+	}
+	return ""
+}
+
+// Folder returns where Copy puts the outcome of a workunit; see Copy.
+func Folder(dir, divided string, wu store.Workunit) string {
+	return filepath.Join(dir, division(divided, wu), wu.Name)
 }
 
 // Files is a tree of files.
@@ -36,9 +72,12 @@ type Files interface {
 	CopyTo(ctx context.Context, name, to string) error
 }
 
-// aside is where folders are made before they get their place. No workunit's name
-// begins with a dot.
+// aside is where folders are made before they get their place, by each process in one of its
+// own: two may have the same workunit in hand. No workunit's name begins with a dot.
 const aside = ".tmp"
+
+// abandoned is how old is what a process has left aside that is no more. A pass takes seconds.
+const abandoned = 24 * time.Hour
 
 const summary = "result.json"
 
@@ -106,11 +145,11 @@ func (c *Copy) Assimilate(ctx context.Context, wu store.Workunit, results []stor
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.made = append(c.made, wu.Name)
+	c.made = append(c.made, finished{wu.Name, c.in(wu)})
 	return nil
 }
 
-func (c *Copy) aside(workunit string) string { return filepath.Join(c.Dir, aside, workunit) }
+func (c *Copy) aside(workunit string) string { return filepath.Join(c.apart, workunit) }
 
 // begin sees to it that there is a group, and a place for its folders.
 func (c *Copy) begin() (err error) {
@@ -119,11 +158,34 @@ func (c *Copy) begin() (err error) {
 	if c.group != nil {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Join(c.Dir, aside), 0o750); err != nil {
+	all := filepath.Join(c.Dir, aside)
+	if err := os.MkdirAll(all, 0o750); err != nil {
+		return err
+	}
+	if err := sweep(all); err != nil {
+		return err
+	}
+	if c.apart, err = os.MkdirTemp(all, ""); err != nil {
 		return err
 	}
 	c.group, err = atomicfile.NewGroup(c.Dir)
 	return err
+}
+
+// sweep removes what is abandoned.
+func sweep(all string) error {
+	entries, err := os.ReadDir(all)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if st, err := e.Info(); err == nil && time.Since(st.ModTime()) > abandoned {
+			if err := os.RemoveAll(filepath.Join(all, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Flush gives the folders that were made their places, durably.
@@ -134,15 +196,29 @@ func (c *Copy) Flush() error {
 		return nil
 	}
 	defer group.Close()
+	defer func() { _ = os.RemoveAll(c.apart) }() // with what was not finished
 	var files, folders []string
 	for _, wu := range made {
-		files, folders = append(files, filepath.Join(c.aside(wu), summary)), append(folders, c.aside(wu))
+		files, folders = append(files, filepath.Join(c.aside(wu.name), summary)), append(folders, c.aside(wu.name))
 	}
 	if err := group.Sync(files, folders); err != nil {
 		return err
 	}
+	into := make(map[string]bool)
 	for _, wu := range made {
+		if !into[wu.in] {
+			if err := os.MkdirAll(filepath.Join(c.Dir, wu.in), 0o750); err != nil {
+				return err
+			}
+			into[wu.in] = true
+		}
 		if err := c.place(wu); err != nil {
+			return err
+		}
+	}
+	delete(into, "")
+	for dir := range into {
+		if err := atomicfile.SyncDir(filepath.Join(c.Dir, dir)); err != nil {
 			return err
 		}
 	}
@@ -150,8 +226,8 @@ func (c *Copy) Flush() error {
 }
 
 // place puts a folder where people look for it, instead of what is there.
-func (c *Copy) place(workunit string) error {
-	from, to := c.aside(workunit), filepath.Join(c.Dir, workunit)
+func (c *Copy) place(wu finished) error {
+	from, to := c.aside(wu.name), filepath.Join(c.Dir, wu.in, wu.name)
 	err := os.Rename(from, to)
 	if err == nil {
 		return nil
@@ -159,11 +235,15 @@ func (c *Copy) place(workunit string) error {
 	if _, there := os.Stat(to); there != nil {
 		return err
 	}
+	// One that was made otherwise may be of many.
+	if _, ours := os.Stat(filepath.Join(to, summary)); ours != nil {
+		return fmt.Errorf("%s is not the folder of a workunit: move it away", to)
+	}
 	old := from + ".old"
 	if err := os.RemoveAll(old); err != nil {
 		return err
 	}
-	if err := os.Rename(to, old); err != nil {
+	if err := os.Rename(to, old); err != nil { // another process may be quicker: the next pass sees to it
 		return err
 	}
 	if err := os.Rename(from, to); err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/assimilator"
@@ -57,6 +58,14 @@ func TestCopyTwiceIsCopyOnce(t *testing.T) {
 		t.Error("an outcome is there before it is durable")
 	}
 	c = &assimilator.Copy{Dir: dir, Files: files, App: "upper"} // as after a crash
+	left, err := os.ReadDir(filepath.Join(dir, ".tmp"))
+	if err != nil || len(left) != 1 {
+		t.Fatalf("aside: %v, %v", left, err)
+	}
+	old := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(filepath.Join(dir, ".tmp", left[0].Name()), old, old); err != nil {
+		t.Fatal(err)
+	}
 	hand()
 	flush()
 	// What lies there from another time makes room.
@@ -153,5 +162,73 @@ func TestOneOfTwoFails(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "good", "out")); err != nil {
 		t.Error(err)
+	}
+}
+
+// Folders lie in folders where that is wanted, and none of many makes room for one.
+func TestDivided(t *testing.T) {
+	dir := t.TempDir()
+	files := openFiles(t, t.TempDir())
+	canonical := finished(t, files)
+	hand := func(divided string, wu store.Workunit) error {
+		t.Helper()
+		wu.CanonicalResultID = 7
+		c := &assimilator.Copy{Dir: dir, Files: files, App: "upper", Divided: divided}
+		if err := c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical); err != nil {
+			t.Fatal(err)
+		}
+		return c.Flush()
+	}
+	made := time.Date(2027, 1, 31, 23, 59, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		divided string
+		batch   int64
+		want    string
+	}{
+		{"", 7, "wu"},
+		{assimilator.Flat, 7, "wu"},
+		{assimilator.ByBatch, 7, "batch_7/wu"},
+		{assimilator.ByBatch, 0, "no_batch/wu"},
+		{assimilator.ByDay, 7, "2027-01-31/wu"},
+	} {
+		for range 2 { // again, as after a crash
+			if err := hand(tt.divided, store.Workunit{Name: "wu", Batch: tt.batch, CreateTime: made}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(tt.want), "out")); err != nil || string(b) != "data" {
+			t.Errorf("%s: %q, %v", tt.want, b, err)
+		}
+	}
+	if err := hand(assimilator.Flat, store.Workunit{Name: "batch_7"}); err == nil {
+		t.Error("a workunit took the place of a batch")
+	}
+	if _, err := os.Stat(filepath.Join(dir, "batch_7", "wu", "out")); err != nil {
+		t.Error(err)
+	}
+}
+
+// Two processes that have the same workunit in hand do not spoil each other's work.
+func TestCopyOfTwo(t *testing.T) {
+	dir := t.TempDir()
+	files := openFiles(t, t.TempDir())
+	canonical := finished(t, files)
+	wu := store.Workunit{Name: "wu", CanonicalResultID: 7, CanonicalCredit: 2}
+	one, other := &assimilator.Copy{Dir: dir, Files: files, App: "upper"}, &assimilator.Copy{Dir: dir, Files: files, App: "upper"}
+	for _, c := range []*assimilator.Copy{one, other} {
+		if err := c.Assimilate(t.Context(), wu, []store.Result{canonical}, &canonical); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []*assimilator.Copy{one, other} {
+		if err := c.Flush(); err != nil {
+			t.Error(err)
+		}
+		if b, err := os.ReadFile(filepath.Join(dir, "wu", "out")); err != nil || string(b) != "data" {
+			t.Errorf("got %q, %v", b, err)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, ".tmp")); err != nil || len(left) > 0 {
+		t.Errorf("left aside: %v, %v", left, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 type Env struct {
 	Dir     string // the project's directory, in which programs run
 	Results string // the folder that Copy fills
+	Divided string // how, see Divisions; "" is Flat
 	App     string // name of the application
 	Files   TreeFiles
 }
@@ -26,7 +27,7 @@ type TreeFiles interface {
 // New returns the assimilator called name: "copy" or "exec:CMD".
 func New(name string, env Env) (Handler, error) {
 	if name == "copy" {
-		return &Copy{Dir: env.Results, Files: env.Files, App: env.App}, nil
+		return &Copy{Dir: env.Results, Divided: env.Divided, Files: env.Files, App: env.App}, nil
 	}
 	text, ok := strings.CutPrefix(name, hook.Prefix)
 	if !ok {

@@ -83,3 +83,22 @@ func TestPatienceEnds(t *testing.T) {
 		t.Errorf("remove: got %v, want that the time was over", err)
 	}
 }
+
+// That a service is away is told from what will not change by waiting.
+func TestUnreachable(t *testing.T) {
+	t.Setenv("AWS_ACCESS_KEY_ID", "starling")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "loopback-only")
+	empty := httptest.NewServer(http.NotFoundHandler())
+	defer empty.Close()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for at, want := range map[string]bool{gone.URL: true, empty.URL: false} {
+		err := blob.Reach(t.Context(), "s3://files?endpoint="+strings.TrimPrefix(at, "http://")+"&region=us-east-1&tls=false")
+		if err == nil || blob.Unreachable(err) != want {
+			t.Errorf("%v: unreachable is %t, want %t", err, !want, want)
+		}
+	}
+	if err := blob.Reach(t.Context(), "s3://"); err == nil || blob.Unreachable(err) {
+		t.Errorf("a bad place: %v", err)
+	}
+}

@@ -43,6 +43,18 @@ func Reach(ctx context.Context, where string) error {
 	return err
 }
 
+// Unreachable reports whether an error says that a bucket's service does not answer, or
+// not yet, so that it may do so later.
+func Unreachable(err error) bool {
+	if _, ok := errors.AsType[*url.Error](err); ok {
+		return !errors.Is(err, context.Canceled)
+	}
+	if e, ok := errors.AsType[minio.ErrorResponse](err); ok {
+		return e.StatusCode >= http.StatusInternalServerError
+	}
+	return false
+}
+
 // OpenBucket opens the tree called name at the place
 //
 //	s3://BUCKET[/PREFIX]?endpoint=HOST[:PORT][&region=REGION][&tls=false]

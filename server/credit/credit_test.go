@@ -86,6 +86,10 @@ func TestPolicies(t *testing.T) {
 			f.Version = speed.Version{Hosts: hosts, Stretch: stretch}
 		})
 	}
+	own := func(f credit.Facts) credit.Facts {
+		f.Anonymous = true
+		return f
+	}
 	for _, tt := range []struct {
 		name   string
 		policy string
@@ -104,6 +108,9 @@ func TestPolicies(t *testing.T) {
 		{"by run time, beyond the bound, but all need that much", "runtime", took(10, 2e9, 9, 20), 4000},
 		{"by run time, ten times what others need", "runtime", took(30, 2e9, 5, 0.5), 500},
 		{"by run time, of a host without a benchmark", "runtime", took(1, 0, 0, 0), 0},
+		{"with a program of the volunteer's own", "flops", with(func(f *credit.Facts) { f.Anonymous = true }), 100},
+		{"by run time, with a program of the volunteer's own", "runtime", own(took(30, 1e15, 4, 2)), 100},
+		{"the same, and it is known what others need", "runtime", own(took(0, 0, 5, 2)), 200},
 		{"by run time that is not known", "runtime", took(0, 1e9, 0, 0), 0},
 	} {
 		if got := policy(t, tt.policy).Claim(tt.facts); math.Abs(got-tt.want) > 1e-6*tt.want {

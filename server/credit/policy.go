@@ -66,6 +66,9 @@ type Facts struct {
 	Seconds   float64       // that the result took
 	Benchmark float64       // operations a second by the host's benchmark, on all CPUs that the result uses
 	Version   speed.Version // what hosts say of its app version
+	// Anonymous: it was computed with a program of the volunteer's own, and Version is what
+	// hosts say of the project's versions for the CPUs.
+	Anonymous bool
 }
 
 // Claim returns what a result is worth by itself, 0 to Max:
@@ -76,7 +79,12 @@ type Facts struct {
 //     benchmark, makes no difference, so no host can claim more by being slow;
 //   - runtime: seconds · benchmark · 200 / 86400e9, at most ten times what the median of
 //     the version's hosts would have, or, so long as that is not known, what
-//     rsc_fpops_bound allows.
+//     rsc_fpops_bound allows. With a volunteer's own program: what that median is for
+//     rsc_fpops_est, however long it took, as its benchmark is whatever the volunteer
+//     says.
+//
+// Source of the last: BOINC sched/credit.cpp, get_pfc and wu_estimated_pfc. Different
+// here: the host's own average makes no difference.
 func (p Policy) Claim(f Facts) float64 {
 	c := f.FpopsEst * perFLOP
 	switch {
@@ -84,6 +92,10 @@ func (p Policy) Claim(f Facts) float64 {
 		c = f.Fixed
 	case p.kind == fixed:
 		c = p.amount
+	case p.kind == byRuntime && f.Anonymous:
+		if f.Version.Hosts >= speed.Quorum {
+			c *= f.Version.Stretch
+		}
 	case p.kind == byRuntime:
 		most := f.FpopsBound * perFLOP
 		if f.Version.Hosts >= speed.Quorum {

@@ -41,21 +41,26 @@ func (d *Deleter) Pass(ctx context.Context, now time.Time) (int, error) {
 	if err := d.again(ctx, now); err != nil {
 		return 0, err
 	}
-	inputs, err := d.each(ctx, (*store.Tx).WorkunitsToDelete, func(ids []int64) error { return d.inputs(ctx, ids, now) })
+	inputs, err := d.each(ctx, now, (*store.Tx).WorkunitsToDelete, func(ids []int64) error { return d.inputs(ctx, ids, now) })
 	if err != nil {
 		return inputs, err
 	}
-	outputs, err := d.each(ctx, (*store.Tx).ResultsToDelete, func(ids []int64) error { return d.outputs(ctx, ids, now) })
+	outputs, err := d.each(ctx, now, (*store.Tx).ResultsToDelete, func(ids []int64) error { return d.outputs(ctx, ids, now) })
 	return inputs + outputs, err
 }
 
 // each calls take with batches of a queue until that is empty, and returns how many
-// ids there were.
-func (d *Deleter) each(ctx context.Context, queue func(*store.Tx, int64, int) ([]int64, error), take func([]int64) error) (int, error) {
+// ids there were. While a copy of the project is made, all stay.
+func (d *Deleter) each(ctx context.Context, now time.Time, queue func(*store.Tx, int64, int) ([]int64, error), take func([]int64) error) (int, error) {
 	n := 0
 	for {
 		var ids []int64
-		err := d.Store.View(ctx, func(tx *store.Tx) (err error) {
+		err := d.Store.View(ctx, func(tx *store.Tx) error {
+			ids = nil
+			held, err := tx.DeletionHeld(now)
+			if err != nil || held {
+				return err
+			}
 			ids, err = queue(tx, 0, batch)
 			return err
 		})

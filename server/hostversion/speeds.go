@@ -10,6 +10,9 @@ import (
 // or lie teach nothing.
 func Timed(h store.HostAppVersion, seconds, fpops float64) store.HostAppVersion {
 	h.Elapsed = h.Elapsed.Add(seconds, fpops)
+	if h.AppVersionID < 0 { // a volunteer's own program: it says nothing of those that others have
+		return h
+	}
 	h.Vote = h.Vote.Revote(h.Elapsed, h.BenchmarkFlops)
 	return h
 }
@@ -52,6 +55,9 @@ func NewSpeeds(list []store.VersionVotes, kind func(planClass string) string) *S
 
 // Version returns what hosts say of an app version.
 func (x *Speeds) Version(id int64) speed.Version { return x.versions[id] }
+
+// Group returns what hosts say of all versions of a group.
+func (x *Speeds) Group(g Group) speed.Version { return x.groups[g] }
 
 // Known returns what is known of a host with an app version of a group.
 // benchmark is the speed that it should have there, in operations a second; earned

@@ -31,3 +31,16 @@ func TestKindsOfProcessorsLearnApart(t *testing.T) {
 		}
 	}
 }
+
+// A volunteer's own program has run times like all, but no vote: others do not have it.
+func TestAVolunteersOwnProgramHasNoVote(t *testing.T) {
+	for id, votes := range map[int64]bool{4: true, store.AnonymousVersion(7, ""): false} {
+		h := store.HostAppVersion{AppVersionID: id, BenchmarkFlops: 1e9}
+		for range speed.Enough {
+			h = hostversion.Timed(h, 100, 1e9)
+		}
+		if h.Elapsed.N != speed.Enough || (h.Vote > 0) != votes {
+			t.Errorf("version %d: %d samples, vote %d", id, h.Elapsed.N, h.Vote)
+		}
+	}
+}

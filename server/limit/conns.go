@@ -19,28 +19,42 @@ type Listener struct {
 	open map[netip.Addr]int
 }
 
+// Set changes Most and Proxies for connections to come, while others are accepted.
+func (l *Listener) Set(most int, proxies Proxies) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.Most, l.Proxies = most, proxies
+}
+
+func (l *Listener) bounds() (most int, proxies Proxies) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Most, l.Proxies
+}
+
 // Accept waits for the next connection within the bound.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
-		if err != nil || l.Most <= 0 {
+		most, proxies := l.bounds()
+		if err != nil || most <= 0 {
 			return c, err
 		}
 		a := parse(c.RemoteAddr().String())
-		if !a.IsValid() || l.Proxies.Contain(a) {
+		if !a.IsValid() || proxies.Contain(a) {
 			return c, nil
 		}
-		if a = Network(a); l.add(a) {
+		if a = Network(a); l.add(a, most) {
 			return &counted{Conn: c, ended: func() { l.remove(a) }}, nil
 		}
 		_ = c.Close()
 	}
 }
 
-func (l *Listener) add(a netip.Addr) bool {
+func (l *Listener) add(a netip.Addr, most int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[a] >= l.Most {
+	if l.open[a] >= most {
 		return false
 	}
 	if l.open == nil {

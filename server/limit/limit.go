@@ -46,25 +46,6 @@ func (p Proxies) Contain(a netip.Addr) bool {
 	return false
 }
 
-// Client returns the address from which a request comes. What X-Forwarded-For says
-// counts only as far as proxies said it. It is the zero Addr if there is none, as
-// when a test makes the request.
-func (p Proxies) Client(r *http.Request) netip.Addr {
-	a := parse(r.RemoteAddr)
-	if !p.Contain(a) {
-		return a
-	}
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && p.Contain(a); i-- {
-		hop := parse(strings.TrimSpace(hops[i]))
-		if !hop.IsValid() {
-			break
-		}
-		a = hop
-	}
-	return a
-}
-
 // parse reads an address with a port or without.
 func parse(s string) netip.Addr {
 	if ap, err := netip.ParseAddrPort(s); err == nil {

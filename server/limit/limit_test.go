@@ -40,7 +40,7 @@ func TestClient(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := &http.Request{RemoteAddr: tt.peer, Header: http.Header{"X-Forwarded-For": tt.said}}
-			if got := proxies.Client(r).String(); got != tt.want {
+			if got := (limit.Forwarding{Proxies: proxies}).Client(r).String(); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})

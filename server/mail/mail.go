@@ -55,6 +55,20 @@ func New(where, from string) (*Post, error) {
 	return &Post{from: from, server: c}, nil
 }
 
+// Check connects to the mail server, logs in and sends nothing. It returns nil if mail goes
+// to a folder.
+func (p *Post) Check(ctx context.Context) error {
+	if p.server == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	if err := p.server.DialWithContext(ctx); err != nil {
+		return fmt.Errorf("mail: %w", err)
+	}
+	return p.server.Close()
+}
+
 // Send sends a plain text.
 func (p *Post) Send(ctx context.Context, to, subject, text string) error {
 	m := gomail.NewMsg()

@@ -69,6 +69,12 @@ func TestThroughAServer(t *testing.T) {
 			t.Errorf("%q is not in %s", want, got)
 		}
 	}
+	if err := post.Check(t.Context()); err != nil {
+		t.Errorf("checked: %v", err)
+	}
+	if len(b.got) > 0 {
+		t.Error("checking sends mail")
+	}
 	// A password is not sent over a connection that anybody can listen to.
 	open, err := mail.New("smtp://us:secret7@"+l.Addr().String(), "project@example.org")
 	if err != nil {
@@ -76,6 +82,13 @@ func TestThroughAServer(t *testing.T) {
 	}
 	if err := open.Send(t.Context(), "eve@example.org", "x", "y"); err == nil || strings.Contains(err.Error(), "secret7") {
 		t.Errorf("with a password and without TLS: %v", err)
+	}
+	if err := open.Check(t.Context()); err == nil || strings.Contains(err.Error(), "secret7") {
+		t.Errorf("checked with a password and without TLS: %v", err)
+	}
+	_ = srv.Close()
+	if err := post.Check(t.Context()); err == nil {
+		t.Error("a server that is gone takes mail")
 	}
 }
 
@@ -91,6 +104,9 @@ func TestIntoAFolder(t *testing.T) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.eml"))
 	if err != nil || len(paths) != 1 {
 		t.Fatal(paths, err)
+	}
+	if err := post.Check(t.Context()); err != nil {
+		t.Errorf("checked: %v", err)
 	}
 	if text, err := os.ReadFile(paths[0]); err != nil || !strings.Contains(string(text), "hello") {
 		t.Errorf("got %q, %v", text, err)

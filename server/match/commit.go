@@ -1,6 +1,7 @@
 package match
 
 import (
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
@@ -28,6 +29,16 @@ func (h *Host) committed(c *store.Candidate) []*store.AppVersion {
 	return h.versions[c.AppID]
 }
 
+// committed is Host.committed after what was taken: with a homogeneous app version it binds
+// the results of its workunits that may be taken too.
+func (m *Match) committed(c *store.Candidate) []*store.AppVersion {
+	list, v := m.Host.committed(c), m.taken[c.WorkunitID]
+	if v != nil && m.facts.Catalog.Apps[c.AppID].HomogeneousAppVersion && slices.Contains(list, v) {
+		return []*store.AppVersion{v}
+	}
+	return list
+}
+
 // Commits reports whether sending a result of an application may change its workunit.
 // Then candidates are to be decided on with what their workunits are committed to at
 // that time.
@@ -46,7 +57,7 @@ func (h *Host) Commit(old store.Workunit, v *store.AppVersion, trusted func() bo
 	if app.HomogeneousAppVersion {
 		wu.AppVersionID = v.ID
 	}
-	if n := app.TargetNResults; n > 1 && wu.TargetNResults == 1 && wu.MinQuorum == 1 && wu.Target == (store.Target{}) && !trusted() {
+	if n := app.TargetNResults; n > 1 && wu.TargetNResults == 1 && wu.MinQuorum == 1 && !wu.Target.Alone() && !trusted() {
 		wu.TargetNResults, wu.MinQuorum = n, n
 		wu.TransitionTime = earlier(wu.TransitionTime, h.facts.Now) // to make the others
 	}

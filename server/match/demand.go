@@ -108,7 +108,7 @@ func (m *Match) versionsFor(c *store.Candidate) ([]*store.AppVersion, *Lack) {
 //
 // Source: BOINC sched/sched_send.cpp, get_job_limits: max_wus_in_progress counts for the
 // CPUs alone, and max_wus_in_progress_gpu for each kind of GPU. Different here: it counts
-// for generic coprocessors too.
+// for generic coprocessors too. The volunteer's own limit counts for all together.
 func (m *Match) roomAtFirst() (n int, limit map[string]int) {
 	rules := &m.facts.Rules
 	n, limit = math.MaxInt, make(map[string]int)
@@ -119,9 +119,19 @@ func (m *Match) roomAtFirst() (n int, limit map[string]int) {
 		}
 		n = rules.MaxWusToSend * (m.cpus + gpus*rules.multiplier())
 	}
-	have := make(map[string]int)
+	have, all := make(map[string]int), 0
 	for class, n := range m.standing.InProgress {
-		have[rules.PlanClasses[class].Kind()] += n
+		kind, own := store.AnonymousKind(class)
+		if !own {
+			kind = rules.PlanClasses[class].Kind()
+		}
+		have[kind] += n
+		all += n
+	}
+	if most := m.facts.Wishes.MaxTasks; most > 0 {
+		if n = min(n, max(0, most-all)); n == 0 {
+			m.refuse(protocol.Refusal{Code: protocol.RefusedPreferences, Need: float64(all + 1), Have: float64(most), Detail: "limit tasks in progress on a computer"})
+		}
 	}
 	bound := func(kind string, most int, asks bool) {
 		if _, again := limit[kind]; again || most <= 0 {

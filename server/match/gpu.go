@@ -245,3 +245,12 @@ func article(noun string) string {
 	}
 	return "a " + noun
 }
+
+// DeviceNames is DeviceName in the plural.
+func DeviceNames(kind string) string {
+	name := DeviceName(kind)
+	if head, of, ok := strings.Cut(name, " of "); ok {
+		return head + "s of " + of
+	}
+	return name + "s"
+}

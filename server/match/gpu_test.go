@@ -231,11 +231,28 @@ func TestAVersionForGPUsCommits(t *testing.T) {
 
 func TestKinds(t *testing.T) {
 	w := gpuWorld()
-	kinds := w.facts.Catalog.Kinds([]string{linux}, w.facts.Rules.PlanClasses)
+	kinds := w.facts.Catalog.Kinds(&protocol.SchedulerRequest{Platform: linux}, w.facts.Rules.PlanClasses)
 	if len(kinds) != 3 || !kinds[""] || !kinds["NVIDIA"] || !kinds["fake"] {
 		t.Errorf("got %v", kinds)
 	}
-	if kinds := w.facts.Catalog.Kinds([]string{windows}, w.facts.Rules.PlanClasses); len(kinds) != 0 {
+	if kinds := w.facts.Catalog.Kinds(&protocol.SchedulerRequest{Platform: windows}, w.facts.Rules.PlanClasses); len(kinds) != 0 {
 		t.Errorf("for another platform: %v", kinds)
+	}
+}
+
+// Where the results of a workunit have to come from one version, a host with several kinds of
+// processors computes all that it gets of one on one of them, though another is idle.
+func TestAWorkunitsResultsGoToOneVersion(t *testing.T) {
+	w := gpuWorld()
+	app := w.facts.Catalog.Apps[1]
+	app.HomogeneousAppVersion = true
+	w.facts.Catalog.Apps[1] = app
+	w.facts.Request.CPUReqSeconds, w.facts.Request.Coprocs[0].ReqSeconds = 1, 1
+	for _, workunit := range []int64{7, 7, 8} {
+		w.add(func(c *store.Candidate) { c.WorkunitID = workunit })
+	}
+	m, given := w.assign()
+	if got := versions(m); !slices.Equal(got, []int64{12, 11}) || !slices.Equal(given, []int64{1, 3}) {
+		t.Errorf("given %v with versions %v; refused: %+v", given, got, m.Noted())
 	}
 }

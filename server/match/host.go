@@ -7,6 +7,7 @@ import (
 	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/speed"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/wishes"
 )
 
 // unmeasured is the speed BOINC's clients tell before they have measured.
@@ -19,7 +20,9 @@ type Facts struct {
 	Rules   Rules
 	Catalog *Catalog
 	Request *protocol.SchedulerRequest
-	Host    store.Host // as the request describes it; its id is 0 if it is not made yet
+	Host    store.Host   // as the request describes it; its id is 0 if it is not made yet
+	Team    int64        // of its volunteer; 0: none
+	Wishes  wishes.Prefs // of its volunteer, for this project
 	Speeds  *hostversion.Speeds
 	// Learnt is what the host has earned with each app version, by version, as far as it
 	// tells how fast the host is. Standing.Earned is what counts for its quotas.
@@ -41,6 +44,7 @@ type Host struct {
 	limits   limits
 	cpus     int // that count for the project's limits
 	usages   map[*store.AppVersion]used
+	listed   []*store.AppVersion           // of an anonymous host: those that it lists
 	versions map[int64][]*store.AppVersion // with which it computes, by application: see choose
 	held     map[string]bool               // sticky files that it has, by name
 }
@@ -57,7 +61,13 @@ func NewHost(f Facts) *Host {
 	if most := f.Rules.MaxNCPUs; most > 0 {
 		h.cpus = min(h.cpus, most)
 	}
-	h.versions, h.held = h.choose(), heldBy(f.Request)
+	h.held = heldBy(f.Request)
+	if Anonymous(f.Request) {
+		h.listed = h.own()
+		h.versions = h.chooseOwn()
+	} else {
+		h.versions = h.choose()
+	}
 	return h
 }
 
@@ -69,10 +79,24 @@ func (h *Host) Usage(v *store.AppVersion) (Usage, *Lack) {
 	}
 	u, lack := h.projected(v)
 	if lack == nil {
+		lack = h.unwanted(v, u)
+	}
+	if lack == nil {
 		u.Flops, _ = speed.Flops(h.known(v, u.Benchmark))
 	}
 	h.usages[v] = used{u, lack}
 	return u, lack
+}
+
+// unwanted returns why a volunteer wants no tasks of a version that the host could run, or nil.
+func (h *Host) unwanted(v *store.AppVersion, u Usage) *Lack {
+	switch w := &h.facts.Wishes; {
+	case !w.Wants(v.AppID):
+		return &Lack{Code: protocol.RefusedPreferences, Detail: "leave out this application"}
+	case !w.Uses(u.Coproc):
+		return &Lack{Code: protocol.RefusedPreferences, Kind: u.Coproc, Detail: "exclude " + DeviceNames(u.Coproc)}
+	}
+	return nil
 }
 
 // known returns what is known of a version on this host, which should do benchmark

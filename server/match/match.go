@@ -37,6 +37,7 @@ type Rules struct {
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
 	IdleIgnoreDelayBound  bool // idle processors get a result that would be late
+	AnonymousPlatform     bool // volunteers may compute with programs of their own
 
 	Urgent      Urgent
 	PlanClasses map[string]PlanClass // by name
@@ -47,8 +48,8 @@ func (r *Rules) once() bool { return r.OneResultPerUserPerWU || r.OneResultPerHo
 
 // A Standing is what a host has when it is given work, after what it reports is taken in.
 type Standing struct {
-	// InProgress are the results that it computes, by plan class; it counts if Rules
-	// limits them.
+	// InProgress are the results that it computes, by plan class (or AnonymousClass of
+	// store); it counts if Rules limits them.
 	InProgress map[string]int
 	// Earned is what the host has earned with each app version, by version; it is not
 	// changed.
@@ -63,12 +64,12 @@ type Match struct {
 	*Host
 	standing Standing
 
-	room     int                // results that it may still get
-	limit    map[string]int     // and of these, on each kind of processor; nothing: any number
-	demands  map[string]*demand // by kind of processor
-	disk     float64            // bytes that it allows, less what was taken
-	taken    map[int64]bool
-	today    map[int64]int // results taken, by app version
+	room     int                         // results that it may still get
+	limit    map[string]int              // and of these, on each kind of processor; nothing: any number
+	demands  map[string]*demand          // by kind of processor
+	disk     float64                     // bytes that it allows, less what was taken
+	taken    map[int64]*store.AppVersion // with which it computes what was taken, by workunit
+	today    map[int64]int               // results taken, by app version
 	had      map[int64]bool
 	assigned []Assignment
 
@@ -105,7 +106,7 @@ func (h *Host) Match(s Standing) *Match {
 // empty begins a reply.
 func (m *Match) empty() {
 	m.demands, m.disk = m.asked(), m.limits.disk
-	m.taken, m.today, m.assigned = make(map[int64]bool), make(map[int64]int), nil
+	m.taken, m.today, m.assigned = make(map[int64]*store.AppVersion), make(map[int64]int), nil
 }
 
 // Full reports whether the request is filled, or a limit is met.
@@ -163,7 +164,7 @@ func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
 	if !m.targeted(c) {
 		return nil, &Lack{Code: protocol.RefusedOther}
 	}
-	if m.hadOne(c) || m.facts.Rules.once() && m.taken[c.WorkunitID] {
+	if m.hadOne(c) || m.facts.Rules.once() && m.taken[c.WorkunitID] != nil {
 		return nil, &Lack{Code: protocol.RefusedHasOne}
 	}
 	if c.ReservedUntil.After(m.facts.Now) || m.lacks(c) {
@@ -291,7 +292,7 @@ func (m *Match) Fit(c *store.Candidate) store.Fit {
 	l := &m.limits
 	f := store.Fit{Memory: l.memory, Disk: min(l.disk, m.disk), Bandwidth: l.bandwidth, Now: m.facts.Now}
 	switch rules := &m.facts.Rules; {
-	case c.Target != store.Target{}:
+	case c.Target.Alone():
 	case rules.OneResultPerUserPerWU:
 		f.UserID = m.facts.Host.UserID
 	case rules.OneResultPerHostPerWU:
@@ -315,7 +316,7 @@ func (m *Match) Fit(c *store.Candidate) store.Fit {
 // fitOf is what follows for a Fit from a version.
 func (m *Match) fitOf(c *store.Candidate, v *store.AppVersion) (f store.Fit) {
 	u, _ := m.Usage(v)
-	if urgent := &m.facts.Rules.Urgent; c.Target == (store.Target{}) && !urgent.reliable(m.standing.Earned[v.ID]) {
+	if urgent := &m.facts.Rules.Urgent; !c.Target.Alone() && !urgent.reliable(m.standing.Earned[v.ID]) {
 		f.Below, f.BelowSince = urgent.OnPriority, m.facts.Now.Add(-firstRefusal)
 	}
 	if start := m.demands[u.Coproc].queue.start(u.instances()); start > 0 || !m.facts.Rules.IdleIgnoreDelayBound {
@@ -342,7 +343,7 @@ func (m *Match) Take(c store.Candidate) Assignment {
 
 func (m *Match) take(a Assignment) {
 	m.assigned = append(m.assigned, a)
-	m.taken[a.WorkunitID] = true
+	m.taken[a.WorkunitID] = a.Version
 	m.today[a.Version.ID]++
 	m.demands[a.Usage.Coproc].take(a.Duration, a.Usage.instances())
 	m.disk -= a.RscDiskBound

@@ -42,7 +42,7 @@ func newWorld() *world {
 				Platform: linux, Client: protocol.Version{Major: 8, Minor: 2}, CPUReqSeconds: 86400,
 				Host: protocol.HostInfo{NCPUs: 2, Fpops: 1e9, MemBytes: 8 * gb, DiskTotal: 100 * gb, DiskFree: 10 * gb, Features: "sse2 avx2"},
 			},
-			Host: store.Host{ID: 5, UserID: 3, OSName: "Linux", Vendor: "GenuineIntel", Model: "Intel(R) Core(TM) i7"},
+			Host: store.Host{ID: 5, UserID: 3, OSName: "Linux", Vendor: "GenuineIntel", Model: "Intel(R) Core(TM) i7"}, Team: 4,
 		},
 		standing: match.Standing{Earned: map[int64]store.HostAppVersion{}, Had: map[int64]bool{}},
 	}
@@ -224,7 +224,8 @@ func TestRefusals(t *testing.T) {
 				w.add(func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetHost, ID: 3} })
 				w.add(func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetHost, ID: 5} })
 				w.add(func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetUser, ID: 3} })
-			}, protocol.Refusal{Code: protocol.RefusedOther}, []int64{2, 3}, false,
+				w.add(func(c *store.Candidate) { c.Target = store.Target{Type: store.TargetTeam, ID: 4} })
+			}, protocol.Refusal{Code: protocol.RefusedOther}, []int64{2, 3, 4}, false,
 		},
 		{
 			"it had a result of the workunit", func(w *world) {

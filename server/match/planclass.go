@@ -65,6 +65,9 @@ type Usage struct {
 	Flops     float64 // operations a second, as learnt
 	Benchmark float64 // operations a second, by benchmark and plan class
 	Cmdline   string  // added to the version's
+	// Declared is the operations a second by which the client itself reckons, whatever it
+	// is told, with a version of its volunteer's own; 0: it goes by what it is told.
+	Declared float64
 }
 
 // instances is how many processors of its kind it takes.

@@ -83,7 +83,17 @@ func draw(t *rapid.T) *world {
 		}
 		c.Priority, c.CreateTime = int64(number("priority", 0, 0, 5, 6)), t0.Add(-time.Hour*time.Duration(number("age", 0, 23, 25)))
 		c.Target = rapid.SampledFrom([]store.Target{
-			{}, {}, {}, {}, {Type: store.TargetHost, ID: 5}, {Type: store.TargetHost, ID: 3}, {Type: store.TargetUser, ID: 3}, {Type: store.TargetUser, ID: 5},
+			{},
+			{},
+			{},
+			{},
+			{Type: store.TargetHost, ID: 5},
+			{Type: store.TargetHost, ID: 3},
+			{Type: store.TargetUser, ID: 3},
+			{Type: store.TargetUser, ID: 5},
+			{Type: store.TargetTeam, ID: 4},
+			{Type: store.TargetTeam, ID: 5},
+			{Type: store.TargetTeam, ID: 0},
 		}).Draw(t, "target")
 		c.LastChance = rapid.IntRange(0, 2).Draw(t, "last chance") == 0
 		if rapid.IntRange(0, 5).Draw(t, "reserved") == 0 {
@@ -114,6 +124,7 @@ func (w *world) cpus() int {
 func (w *world) check(t *rapid.T, given []match.Assignment) {
 	r, req, disk := &w.facts.Rules, w.facts.Request, 0.0
 	workunits, today := make(map[int64]bool), make(map[int64]int)
+	pinned := make(map[int64]*store.AppVersion)                                                                   // what their results are computed with, by workunit
 	free := map[string][]time.Duration{"": idle(max(1, req.Host.NCPUs), req.CPUReqInstances, req.EstimatedDelay)} // when each processor is
 	devices, gpus := make(map[string]protocol.Coproc), 0
 	for _, c := range req.Coprocs {
@@ -154,12 +165,12 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 		if a.ReservedUntil.After(t0) {
 			t.Fatalf("reserved: %+v", a)
 		}
-		if x := a.Target; x.Type == store.TargetHost && x.ID != 5 || x.Type == store.TargetUser && x.ID != 3 {
-			t.Fatalf("host 5 of user 3 is given what is for %+v", x)
+		if x := a.Target; x.Type == store.TargetHost && x.ID != 5 || x.Type == store.TargetUser && x.ID != 3 || x.Type == store.TargetTeam && x.ID != 4 {
+			t.Fatalf("host 5 of user 3 in team 4 is given what is for %+v", x)
 		}
 		disk += a.RscDiskBound
 		if r.OneResultPerHostPerWU || r.OneResultPerUserPerWU {
-			if workunits[a.WorkunitID] || a.Target == (store.Target{}) && w.standing.Had[a.WorkunitID] {
+			if workunits[a.WorkunitID] || !a.Target.Alone() && w.standing.Had[a.WorkunitID] {
 				t.Fatalf("a second result of workunit %d", a.WorkunitID)
 			}
 			workunits[a.WorkunitID] = true
@@ -176,8 +187,14 @@ func (w *world) check(t *rapid.T, given []match.Assignment) {
 		if app.HomogeneousAppVersion && handedOut && a.AppVersionID != v.ID {
 			t.Fatalf("a workunit of version %d is computed with %d", a.AppVersionID, v.ID)
 		}
+		if app.HomogeneousAppVersion && a.AppVersionID == 0 {
+			if other := pinned[a.WorkunitID]; other != nil && other != v {
+				t.Fatalf("results of workunit %d are computed with versions %d and %d", a.WorkunitID, other.ID, v.ID)
+			}
+			pinned[a.WorkunitID] = v
+		}
 		e, u := w.standing.Earned[v.ID], &r.Urgent
-		anybody, urgent := a.Target == (store.Target{}), u.OnPriority > 0 && a.Priority >= u.OnPriority
+		anybody, urgent := !a.Target.Alone(), u.OnPriority > 0 && a.Priority >= u.OnPriority
 		if most := u.MaxAvgTurnaround.Seconds(); anybody && urgent && t0.Sub(a.CreateTime) < 24*time.Hour &&
 			(e.TurnaroundN < 10 || e.ErrorRate > u.MaxErrorRate || most > 0 && e.Turnaround > most) {
 			t.Fatalf("%+v is urgent and goes to a host with %+v", a, e)
@@ -331,7 +348,7 @@ func TestHad(t *testing.T) {
 		}
 		m.Assign(w.list, nil) // the others may have another chance
 		for _, a := range m.Assigned() {
-			if had[a.WorkunitID] && a.Target == (store.Target{}) {
+			if had[a.WorkunitID] && !a.Target.Alone() {
 				t.Fatalf("given though it was had: %+v", a)
 			}
 		}

@@ -20,12 +20,14 @@ type Lack struct {
 }
 
 // refuse notes why the host gets nothing. Refusals with one code for one
-// application and kind of processor become one, with the least need: what would help the soonest.
+// application and kind of processor become one, that with the least need: what would help the soonest.
 func (m *Match) refuse(f protocol.Refusal) {
 	for i := range m.refusals {
 		if old := &m.refusals[i]; old.Code == f.Code && old.App == f.App && old.Kind == f.Kind {
 			old.Count += f.Count
-			old.Need = min(old.Need, f.Need)
+			if f.Need < old.Need || f.Need == old.Need && f.Have > old.Have { // in whatever order they come
+				old.Need, old.Have, old.Detail = f.Need, f.Have, f.Detail
+			}
 			return
 		}
 	}
@@ -68,7 +70,7 @@ func (m *Match) Refusals() []protocol.Refusal {
 
 // ranks orders codes by what a volunteer can least wait away.
 var ranks = []protocol.RefusalCode{
-	protocol.RefusedPlatform, protocol.RefusedClientVersion, protocol.RefusedPlanClass, protocol.RefusedProcessor, protocol.RefusedQuota,
+	protocol.RefusedPlatform, protocol.RefusedAppInfo, protocol.RefusedClientVersion, protocol.RefusedPlanClass, protocol.RefusedPreferences, protocol.RefusedProcessor, protocol.RefusedQuota,
 	protocol.RefusedInProgress, protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth,
 	protocol.RefusedDeadline, protocol.RefusedUnreliable, protocol.RefusedHasOne, protocol.RefusedReserved,
 	protocol.RefusedCommitted, protocol.RefusedStopped, protocol.RefusedNoTasks,

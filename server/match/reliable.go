@@ -28,10 +28,10 @@ func (u *Urgent) reliable(e store.HostAppVersion) bool {
 }
 
 // unreliable returns what is missing if the host's record with an app version is not good
-// enough for a candidate. One with a target does not wait for a better host.
+// enough for a candidate. One that is for this host alone does not wait for a better one.
 func (m *Match) unreliable(c *store.Candidate, v *store.AppVersion) *Lack {
 	u := &m.facts.Rules.Urgent
-	if c.Target == (store.Target{}) && u.is(c) && !m.facts.Now.After(c.CreateTime.Add(firstRefusal)) && !u.reliable(m.standing.Earned[v.ID]) {
+	if !c.Target.Alone() && u.is(c) && !m.facts.Now.After(c.CreateTime.Add(firstRefusal)) && !u.reliable(m.standing.Earned[v.ID]) {
 		return &Lack{Code: protocol.RefusedUnreliable}
 	}
 	return m.failing(c, v)
@@ -40,11 +40,11 @@ func (m *Match) unreliable(c *store.Candidate, v *store.AppVersion) *Lack {
 // failing returns what is missing if the host's results of an app version keep failing and
 // a candidate must not fail: it is urgent, or the last chance of its workunit.
 //
-// One with a target may fail: nobody else may have it, and it would wait for ever.
+// One that is for this host alone may fail: nobody else may have it, and it would wait for ever.
 //
 // Different from BOINC, where a bad record lowers the daily quota and nothing else.
 func (m *Match) failing(c *store.Candidate, v *store.AppVersion) *Lack {
-	if c.Target != (store.Target{}) {
+	if c.Target.Alone() {
 		return nil
 	}
 	if (c.LastChance || m.facts.Rules.Urgent.is(c)) && hostversion.Bad(m.standing.Earned[v.ID]) {

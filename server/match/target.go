@@ -11,6 +11,9 @@ func (h *Host) Targets() (list []store.Target) {
 	if x.UserID != 0 {
 		list = append(list, store.Target{Type: store.TargetUser, ID: x.UserID})
 	}
+	if team := h.facts.Team; team != 0 {
+		list = append(list, store.Target{Type: store.TargetTeam, ID: team})
+	}
 	return list
 }
 
@@ -23,13 +26,15 @@ func (h *Host) targeted(c *store.Candidate) bool {
 		return c.Target.ID == x.ID
 	case store.TargetUser:
 		return c.Target.ID == x.UserID
+	case store.TargetTeam:
+		return c.Target.ID == h.facts.Team && h.facts.Team != 0
 	}
 	return false
 }
 
 // hadOne reports whether the host, or its user, had a result of a candidate's workunit and
-// may have no other. Of one with a target it may: nobody else can replace a result that failed, and
-// as its quorum is 1 nothing is compared.
+// may have no other. Of one that is for it alone it may: nobody else can replace a result that
+// failed, and as its quorum is 1 nothing is compared.
 func (m *Match) hadOne(c *store.Candidate) bool {
-	return m.had[c.WorkunitID] && c.Target == store.Target{}
+	return m.had[c.WorkunitID] && !c.Target.Alone()
 }

@@ -30,8 +30,12 @@ func (c *Catalog) inUse(id int64) bool {
 	return slices.ContainsFunc(c.Versions, func(v *store.AppVersion) bool { return v.ID == id })
 }
 
-// Platforms are those of which the host of a request runs programs, its own first.
+// Platforms are those of which the host of a request runs programs, its own first. An
+// anonymous host runs no programs of the project.
 func Platforms(req *protocol.SchedulerRequest) []string {
+	if Anonymous(req) {
+		return []string{req.Platform}
+	}
 	return append([]string{req.Platform}, req.AltPlatforms...)
 }
 
@@ -130,10 +134,19 @@ func (h *Host) trial(list []*store.AppVersion, best *store.AppVersion) *store.Ap
 	return choice
 }
 
-// Kinds returns the kinds of processors for which a catalog has versions for one of some
-// platforms; "" is the CPUs. What the processors are like makes no difference.
-func (c *Catalog) Kinds(platforms []string, classes map[string]PlanClass) map[string]bool {
-	kinds := make(map[string]bool)
+// Kinds returns the kinds of processors for which there are versions for the host of a
+// request, in a catalog or of its volunteer's own; "" is the CPUs. What the processors are like
+// makes no difference.
+func (c *Catalog) Kinds(req *protocol.SchedulerRequest, classes map[string]PlanClass) map[string]bool {
+	kinds, platforms := make(map[string]bool), Platforms(req)
+	if Anonymous(req) {
+		for i := range req.AppVersions {
+			if v := &req.AppVersions[i]; !kinds[v.Coproc] {
+				_, kinds[v.Coproc] = c.named(v.AppName)
+			}
+		}
+		return kinds
+	}
 	for _, v := range c.Versions {
 		if slices.Contains(platforms, v.Platform.Name) {
 			kinds[classes[v.PlanClass].Kind()] = true
@@ -143,8 +156,15 @@ func (c *Catalog) Kinds(platforms []string, classes map[string]PlanClass) map[st
 }
 
 // CanRun returns a version, if it is handed out and this host can run it, though
-// there may be a newer one.
+// there may be a newer one; of an anonymous host that which it uses now.
 func (h *Host) CanRun(id int64) *store.AppVersion {
+	for _, list := range h.versions {
+		for _, v := range list {
+			if v.ID == id && id < 0 {
+				return v
+			}
+		}
+	}
 	platforms := Platforms(h.facts.Request)
 	for _, v := range h.facts.Catalog.Versions {
 		if v.ID != id || !slices.Contains(platforms, v.Platform.Name) {
@@ -161,6 +181,9 @@ func (h *Host) CanRun(id int64) *store.AppVersion {
 func (h *Host) noVersion(appID int64) *Lack {
 	if h.facts.Catalog.Apps[appID].Deprecated {
 		return &Lack{Code: protocol.RefusedStopped}
+	}
+	if Anonymous(h.facts.Request) {
+		return h.noOwn(h.facts.Catalog.Apps[appID])
 	}
 	for _, p := range Platforms(h.facts.Request) {
 		for _, v := range h.facts.Catalog.Versions {

@@ -206,7 +206,7 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 		}
 		if r.HostID != 0 {
 			granted[r.HostID] += r.GrantedCredit
-			if w.cfg.OneResultPerUserPerWU && users[r.UserID] && k.target == (store.Target{}) {
+			if w.cfg.OneResultPerUserPerWU && users[r.UserID] && !k.target.Alone() {
 				w.failf("user %d has two results of %s", r.UserID, name)
 			}
 			users[r.UserID] = true

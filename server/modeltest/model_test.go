@@ -45,7 +45,7 @@ func TestModel(t *testing.T) {
 			w := newWorld(t, seed)
 			defer w.close()
 			w.live(steps)
-			t.Logf("%d workunits were revived; %d of %d results went to GPUs", w.retried, w.onGPUs, w.sends)
+			t.Logf("%d workunits were revived; %d of %d results went to GPUs, %d to programs of volunteers' own", w.retried, w.onGPUs, w.sends, w.own)
 			if w.failed {
 				t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, steps)
 			}
@@ -141,7 +141,7 @@ func (w *world) event() {
 		h := w.hosts[w.rng.IntN(len(w.hosts))]
 		h.id, h.seqno, h.have = 0, 0, nil
 	default:
-		w.addHost(w.users[w.rng.IntN(len(w.users))], manners[w.rng.IntN(len(manners))])
+		w.addHost(w.users[w.rng.IntN(len(w.users))], manners[w.rng.IntN(len(manners))]).withOwn(w)
 	}
 }
 
@@ -188,7 +188,9 @@ func (w *world) create() {
 	}
 	if w.chance(0.1) {
 		if x.target = w.drawTarget(); x.target != (store.Target{}) {
-			x.m, x.n = 1, 1
+			if x.target.Alone() {
+				x.m, x.n = 1, 1
+			}
 		}
 	}
 	w.insert(x)
@@ -217,9 +219,12 @@ func (w *world) drawNeed() need {
 	}
 }
 
-// drawTarget draws a computer or an account.
+// drawTarget draws a computer, an account or the team.
 func (w *world) drawTarget() store.Target {
 	h := w.hosts[w.rng.IntN(len(w.hosts))]
+	if w.team != 0 && w.chance(0.3) {
+		return store.Target{Type: store.TargetTeam, ID: w.team}
+	}
 	if w.chance(0.5) {
 		return store.Target{Type: store.TargetUser, ID: h.user.id}
 	}

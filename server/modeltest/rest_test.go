@@ -59,6 +59,8 @@ func (w *world) help(list []store.Candidate) bool {
 		case store.TargetUser:
 			i := slices.IndexFunc(w.users, func(u *user) bool { return u.id == c.Target.ID })
 			w.byNew(w.users[i], m)
+		case store.TargetTeam:
+			w.byNew(w.join(w.addUser()), m)
 		default:
 			if !slices.Contains(asked, m) {
 				w.byNew(w.addUser(), m)

@@ -82,7 +82,7 @@ func (w *world) checkRoom(req *protocol.SchedulerRequest, name string, a match.A
 		all, err := tx.InProgressOf(sent.HostID)
 		n := 0
 		for _, r := range all {
-			if v := w.version(r.AppVersionID); v != nil && onGPU(v.class) == on {
+			if v := w.version(r.AppVersionID); v != nil && onGPU(v.class) == on || r.AppVersionID < 0 && !on {
 				n++
 			}
 		}
@@ -95,7 +95,9 @@ func (w *world) checkRoom(req *protocol.SchedulerRequest, name string, a match.A
 
 // mayHave sees that a host may have what it is given, apart from others.
 func (w *world) mayHave(req *protocol.SchedulerRequest, h store.Host, a match.Assignment) {
-	if v := w.version(a.Version.ID); v == nil || v.app.id != a.AppID || !v.runs(req) {
+	if match.Anonymous(req) {
+		w.mayHaveOwn(req, h, a)
+	} else if v := w.version(a.Version.ID); v == nil || v.app.id != a.AppID || !v.runs(req) {
 		w.failf("host %d is given %s with version %d, which it cannot run", h.ID, a.Name, a.Version.ID)
 	}
 	if has := req.Host.MemBytes; has > 0 && a.RscMemoryBound > has {
@@ -106,7 +108,8 @@ func (w *world) mayHave(req *protocol.SchedulerRequest, h store.Host, a match.As
 		return // purged since it was found, so that it cannot be sent
 	}
 	switch t := k.target; {
-	case t.Type == store.TargetHost && t.ID != h.ID, t.Type == store.TargetUser && t.ID != h.UserID:
+	case t.Type == store.TargetHost && t.ID != h.ID, t.Type == store.TargetUser && t.ID != h.UserID,
+		t.Type == store.TargetTeam && !slices.ContainsFunc(w.users, func(u *user) bool { return u.id == h.UserID && u.team }):
 		w.failf("host %d of user %d is given %s, which is for %v %d", h.ID, h.UserID, a.Name, t.Type, t.ID)
 	}
 	if m := machineOf(&req.Host); m != nil && w.appOf(a.AppID).hr != 0 && m.class(w.appOf(a.AppID)) == "" {
@@ -123,7 +126,9 @@ func (w *world) checkSent(req *protocol.SchedulerRequest, reply *protocol.Schedu
 			w.failf("%s is sent, of a workunit that nobody made", x.Name)
 			continue
 		}
-		if !slices.ContainsFunc(k.app.versions, func(v *version) bool {
+		if match.Anonymous(req) {
+			w.checkOwn(reply, x, k)
+		} else if !slices.ContainsFunc(k.app.versions, func(v *version) bool {
 			return v.platform == x.Platform && v.num == x.VersionNum && v.class == x.PlanClass && v.runs(req)
 		}) {
 			w.failf("%s is sent with version %d of %s for %s %s, which its host cannot run", x.Name, x.VersionNum, k.app.name, x.Platform, x.PlanClass)

@@ -76,9 +76,11 @@ type world struct {
 	sentTo  map[string]string           // of a result: the class of the computer
 	codes   map[int64]string            // of classes of homogeneous redundancy
 	targets map[store.Target]bool       // that work had
+	team    int64                       // 0: not founded yet
 	sent    tally
 	sends   int             // results that were sent
 	onGPUs  int             // of these, for coprocessors
+	own     int             // results sent to programs of volunteers' own
 	strays  map[string]bool // uploaded by hosts that were not to report any more
 	gone    []string        // inputs that were deleted in this pass
 	steps   int
@@ -94,8 +96,9 @@ type running struct {
 }
 
 type user struct {
-	id  int64
-	key protocol.Authenticator
+	id   int64
+	key  protocol.Authenticator
+	team bool // a member of the only one there is
 }
 
 // truth is what the model knows of a workunit.
@@ -125,8 +128,8 @@ func emptyWorld(t testing.TB, seed uint64) *world {
 		wus: make(map[string]*truth), files: make(map[string]string), input: make(map[string]bool), strays: make(map[string]bool), owners: make(map[string][]string), sentTo: make(map[string]string), given: make(map[string]match.Assignment), codes: make(map[int64]string), targets: make(map[store.Target]bool), sent: newTally(), arrived: make(map[string]time.Time), purged: make(map[string]bool), kept: make(map[int64]float64),
 	}
 	w.cfg = scheduler.Config{
-		IdleIgnoreDelayBound: true, // else some work is for no computer: learnt times may exceed its delay bound
-		Name:                 "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
+		AnonymousPlatform: true, IdleIgnoreDelayBound: true, // else some work is for no computer: learnt times may exceed its delay bound
+		Name: "Model", MasterURL: "http://127.0.0.1/m/", DownloadURL: "http://127.0.0.1/m/download/",
 		UploadURL: "http://127.0.0.1/m/file_upload_handler", CodeSignKey: "1024\nab\n.\n",
 		MaxWusToSend: rng.IntN(5), MaxWusInProgress: rng.IntN(8), DailyResultQuota: []int{0, 3, 100}[rng.IntN(3)],
 		MaxWusInProgressGPU: rng.IntN(4), GPUMultiplier: rng.IntN(3), MaxNCPUs: 4, OneResultPerUserPerWU: w.chance(0.5), OneResultPerHostPerWU: w.chance(0.8),
@@ -217,7 +220,7 @@ func (w *world) populate() {
 		w.addUser()
 	}
 	for range 3 + w.rng.IntN(8) {
-		w.addHost(w.users[w.rng.IntN(len(w.users))], manners[w.rng.IntN(len(manners))])
+		w.addHost(w.users[w.rng.IntN(len(w.users))], manners[w.rng.IntN(len(manners))]).withOwn(w)
 	}
 }
 
@@ -231,6 +234,23 @@ func (w *world) addUser() *user {
 		return err
 	})
 	w.users = append(w.users, u)
+	if w.chance(0.3) {
+		w.join(u)
+	}
+	return u
+}
+
+// join makes a user a member of the team.
+func (w *world) join(u *user) *user {
+	w.update(func(tx *store.Tx) (err error) {
+		if w.team == 0 {
+			if w.team, err = tx.InsertTeam(store.Team{CreateTime: w.now, UserID: u.id, Name: "t"}); err != nil {
+				return err
+			}
+		}
+		return tx.JoinTeam(u.id, w.team)
+	})
+	u.team = true
 	return u
 }
 

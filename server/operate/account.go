@@ -2,15 +2,15 @@ package operate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/server/farewell"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/web"
+	"github.com/starling-grid/starling/server/web/account"
 )
 
 // Account finds an account by its number or e-mail address. Of one that was deleted only the
@@ -52,7 +52,7 @@ func SetPassword(ctx context.Context, p *project.Project, who, password string) 
 	if err != nil {
 		return err
 	}
-	hash, err := web.HashPassword(u.EmailAddr, password) // slow on purpose, so not within the transaction
+	hash, err := account.HashPassword(u.EmailAddr, password) // slow on purpose, so not within the transaction
 	if err != nil {
 		return err
 	}
@@ -102,58 +102,14 @@ func ExcludeHosts(ctx context.Context, p *project.Project, ids []int64, exclude 
 	})
 }
 
-// Delete deletes an account: what says whose it is and whose its computers are goes, its key and
-// password end, and what is in progress on its computers is given up as detached, so that others
-// get it. Its results and credit stay, with an account that has no name. It returns how many
-// results were given up.
+// Delete deletes an account: see farewell.Delete.
 func Delete(ctx context.Context, p *project.Project, who string, now time.Time) (given int, err error) {
-	var id int64
-	err = p.Store.Update(ctx, func(tx *store.Tx) error {
-		u, err := existing(tx, who)
-		if err != nil {
-			return err
-		}
-		id = u.ID
-		return tx.EraseUser(id, store.Erased{
-			Email: fmt.Sprintf("deleted-%d", id), // no address, so nobody can sign up with it
-			Name:  "Deleted account", Key: web.NewKey(), CrossProjectID: string(web.NewKey()),
-		}, now)
-	})
-	if err != nil {
+	var u store.User
+	if err := p.Store.View(ctx, func(tx *store.Tx) error { u, err = existing(tx, who); return err }); err != nil {
 		return 0, err
 	}
-	for {
-		n, ended := 0, 0
-		err := p.Store.Update(ctx, func(tx *store.Tx) error {
-			ended = 0
-			tx.SetCause(now, "operator", "its account was deleted")
-			results, err := tx.InProgressOfUser(id, cancelBatch)
-			if err != nil {
-				return err
-			}
-			n = len(results)
-			for _, old := range results {
-				x := old
-				x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.ClientDetached, now
-				switch err := tx.SaveResult(old, x); {
-				case errors.Is(err, store.ErrLost): // reported just now
-					continue
-				case err != nil:
-					return err
-				}
-				ended++
-				if err := tx.TransitionBy(old.WorkunitID, now); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil || n == 0 {
-			return given, err
-		}
-		given += ended
-	}
+	return farewell.Delete(ctx, p.Store, u.ID, "operator", now)
 }
 
 // RandomPassword returns a password of 80 random bits, for somebody to be told.
-func RandomPassword() string { return string(web.NewKey())[:20] }
+func RandomPassword() string { return string(account.NewKey())[:20] }

@@ -26,7 +26,7 @@ import (
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/trickler"
 	"github.com/starling-grid/starling/server/validator"
-	"github.com/starling-grid/starling/server/web"
+	"github.com/starling-grid/starling/server/web/account"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -134,13 +134,16 @@ func AddUser(ctx context.Context, p *project.Project, email, name, password stri
 		}
 		hash = protocol.PasswordHash(password, email)
 	}
-	u, err := web.NewUser(email, name, hash, now)
+	u, err := account.New(email, name, hash, now)
 	if err != nil {
 		return "", err
 	}
 	err = p.Store.Update(ctx, func(tx *store.Tx) error {
-		_, err := tx.InsertUser(u)
-		return err
+		id, err := tx.InsertUser(u)
+		if err != nil {
+			return err
+		}
+		return tx.ConfirmEmail(id, u.EmailAddr, now)
 	})
 	return u.Authenticator, err
 }
@@ -148,7 +151,7 @@ func AddUser(ctx context.Context, p *project.Project, email, name, password stri
 // RenewKey gives an account a new key, which it returns. The old one is refused from
 // then on.
 func RenewKey(ctx context.Context, p *project.Project, email string) (protocol.Authenticator, error) {
-	key := web.NewKey()
+	key := account.NewKey()
 	err := p.Store.Update(ctx, func(tx *store.Tx) error {
 		u, err := tx.UserByEmail(strings.ToLower(strings.TrimSpace(email)))
 		if err != nil {

@@ -159,6 +159,12 @@ func RemoveVersion(ctx context.Context, p *project.Project, s VersionSpec) ([]Re
 	var out []Removed
 	err := p.Store.Update(ctx, func(tx *store.Tx) error {
 		out = nil
+		switch held, err := tx.DeletionHeld(time.Now()); {
+		case err != nil:
+			return err
+		case held:
+			return errors.New("a backup is being made, and nothing is deleted meanwhile: try again later")
+		}
 		list, err := s.find(tx)
 		if err != nil {
 			return err

@@ -26,10 +26,24 @@ type Config struct {
 	LongName  string `toml:"long_name"`
 	MasterURL string `toml:"master_url"`
 	Listen    string `toml:"listen"`
-	Database  string `toml:"database"`
-	Files     string `toml:"files"`
+
+	AdminListen string `toml:"admin_listen"`
+
+	FormerURLs []string `toml:"former_urls"`
+
+	TLS            bool   `toml:"tls"`
+	TLSCert        string `toml:"tls_cert"`
+	TLSKey         string `toml:"tls_key"`
+	ACMEEmail      string `toml:"acme_email"`
+	ACMEDirectory  string `toml:"acme_directory"`
+	RedirectListen string `toml:"redirect_listen"`
+
+	Database string `toml:"database"`
+	Files    string `toml:"files"`
 
 	SchedulerURLs []string `toml:"scheduler_urls"`
+	DownloadURLs  []string `toml:"download_urls"`
+	WebhookURLs   []string `toml:"webhook_urls"`
 
 	MinCoreVersion        string  `toml:"min_core_version"`
 	DailyResultQuota      int     `toml:"daily_result_quota"`
@@ -44,6 +58,7 @@ type Config struct {
 	OneResultPerUserPerWU bool    `toml:"one_result_per_user_per_wu"`
 	OneResultPerHostPerWU bool    `toml:"one_result_per_host_per_wu"`
 	IdleIgnoreDelayBound  bool    `toml:"idle_ignore_delay_bound"`
+	AnonymousPlatform     bool    `toml:"anonymous_platform"`
 	ResendLostResults     bool    `toml:"resend_lost_results"`
 	SendResultAbort       bool    `toml:"send_result_abort"`
 
@@ -54,16 +69,20 @@ type Config struct {
 	ReliableMaxErrorRate      float64 `toml:"reliable_max_error_rate"`
 	ReliableReducedDelayBound float64 `toml:"reliable_reduced_delay_bound"`
 
-	AffinityHours          float64 `toml:"affinity_hours"`
-	AffinitySilenceMinutes float64 `toml:"affinity_silence_minutes"`
-	DeleteDelayHours       float64 `toml:"delete_delay_hours"`
-	PurgeAfterDays         float64 `toml:"purge_after_days"`
-	DisableAccountCreation bool    `toml:"disable_account_creation"`
-	MinPasswdLength        int     `toml:"min_passwd_length"`
-	Mail                   string  `toml:"mail"`
-	MailFrom               string  `toml:"mail_from"`
+	AffinityHours          float64  `toml:"affinity_hours"`
+	AffinitySilenceMinutes float64  `toml:"affinity_silence_minutes"`
+	DeleteDelayHours       float64  `toml:"delete_delay_hours"`
+	PurgeAfterDays         float64  `toml:"purge_after_days"`
+	ResultsFolders         string   `toml:"results_folders"`
+	DisableAccountCreation bool     `toml:"disable_account_creation"`
+	Invitations            []string `toml:"invitations"`
+	ConfirmEmail           bool     `toml:"confirm_email"`
+	MinPasswdLength        int      `toml:"min_passwd_length"`
+	Mail                   string   `toml:"mail"`
+	MailFrom               string   `toml:"mail_from"`
 
 	TrustedProxies           []string `toml:"trusted_proxies"`
+	ForwardedHeader          string   `toml:"forwarded_header"`
 	MaxConnectionsPerAddress int      `toml:"max_connections_per_address"`
 	MaxRequestsPerAddress    int      `toml:"max_requests_per_address"`
 	MaxRequestMB             float64  `toml:"max_request_mb"`
@@ -167,15 +186,15 @@ func quote(s string) string {
 // Proxies returns trusted_proxies, or what it is by default: ListenAddr puts a project
 // that is reached by https behind a proxy on the same computer.
 func (c *Config) Proxies() []string {
-	if c.TrustedProxies == nil && strings.HasPrefix(c.MasterURL, "https:") {
+	if c.TrustedProxies == nil && strings.HasPrefix(c.MasterURL, "https:") && !c.TLS {
 		return []string{"127.0.0.1", "::1"}
 	}
 	return c.TrustedProxies
 }
 
-// readConfig reads DIR/server.toml. The error tells all that is wrong with it,
+// ReadConfig reads DIR/server.toml. The error tells all that is wrong with it,
 // each with file, line and key.
-func readConfig(dir string) (Config, error) {
+func ReadConfig(dir string) (Config, error) {
 	name := filepath.Join(dir, "server.toml")
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -270,6 +289,49 @@ func (c *Config) Schedulers() []string {
 	return []string{c.MasterURL + "cgi"}
 }
 
+// checkTLS finds what cannot be served.
+func checkTLS(c *Config) error {
+	u, err := url.Parse(c.MasterURL)
+	switch {
+	case !c.TLS || err != nil:
+		return nil
+	case u.Scheme != "https":
+		return errors.New("master_url does not start with https")
+	case c.TLSCert == "" && net.ParseIP(u.Hostname()) != nil:
+		return errors.New("a certificate for an address has to come from files: set tls_cert and tls_key")
+	}
+	return nil
+}
+
+// checkFormer finds addresses that no project can have.
+func checkFormer(c *Config) error {
+	for _, s := range c.FormerURLs {
+		u, err := MasterURL(s)
+		switch {
+		case err != nil:
+			return err
+		case u != s:
+			return fmt.Errorf("%q is not in canonical form, want %q", s, u)
+		}
+	}
+	return nil
+}
+
+// checkDownloads finds addresses from which clients could fetch nothing.
+func checkDownloads(c *Config) error {
+	for i, s := range c.DownloadURLs {
+		u, err := url.Parse(s)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" ||
+			u.User != nil || !strings.HasSuffix(s, "/") || len(s) > 150 || strings.ContainsAny(s, "&'+<>\" ") {
+			return fmt.Errorf("%.100q is not the address of a folder, want http:// or https://, a slash at the end and at most 150 plain characters", s)
+		}
+		if slices.Contains(c.DownloadURLs[:i], s) {
+			return fmt.Errorf("%q is listed twice", s)
+		}
+	}
+	return nil
+}
+
 // checkSchedulers finds addresses that clients would pass over.
 func checkSchedulers(c *Config) error {
 	for i, u := range c.SchedulerURLs {
@@ -310,18 +372,32 @@ func (c *Config) ListenAddr() string {
 	}
 	u, err := url.Parse(c.MasterURL)
 	if err != nil {
-		return ":80" // readConfig has checked it
+		return ":80" // ReadConfig has checked it
 	}
 	port := u.Port()
-	if port == "" {
+	switch {
+	case port == "" && u.Scheme == "https":
+		port = "443"
+	case port == "":
 		port = "80"
 	}
 	switch ip := net.ParseIP(u.Hostname()); {
-	case u.Scheme == "https":
+	case u.Scheme == "https" && !c.TLS:
 		return "127.0.0.1:8080" // behind a proxy that speaks TLS
 	case ip != nil && ip.IsLoopback():
 		return net.JoinHostPort(u.Hostname(), port)
 	default:
 		return ":" + port
 	}
+}
+
+// UseTLS switches tls on, or says why that cannot be.
+func (c *Config) UseTLS() error {
+	on := *c
+	on.TLS = true
+	if err := checkTLS(&on); err != nil {
+		return fmt.Errorf("tls: %w", err)
+	}
+	*c = on
+	return nil
 }

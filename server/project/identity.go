@@ -23,9 +23,10 @@ const identityFile = "project_id"
 
 // openDatabase opens the database if it is this project's. A database that is gone,
 // empty or another one's would silently start the project over, with no accounts and
-// no work, under keys that volunteers know. adopt takes it nevertheless.
-func (p *Project) openDatabase(ctx context.Context, adopt bool) error {
-	where := cmp.Or(p.Config.Database, filepath.Join(p.Dir, databaseFile))
+// no work, under keys that volunteers know. One of another version would be read wrongly,
+// or changed under the hands of an older program that runs.
+func (p *Project) openDatabase(ctx context.Context, may liberty) error {
+	where := p.Database()
 	path := filepath.Join(p.Dir, KeysDir, identityFile)
 	ours, err := readIdentity(path)
 	if err != nil {
@@ -36,10 +37,18 @@ func (p *Project) openDatabase(ctx context.Context, adopt bool) error {
 		return err
 	}
 	made := p.newIdentity()
-	if !adopt {
+	if may != adopt {
 		if why := mismatch(ours, made, found); why != "" {
 			return p.foreign(why)
 		}
+	}
+	switch err := found.Fits(); {
+	case errors.Is(err, store.ErrNewer):
+		return fmt.Errorf("%w. Nothing was changed.\nInstall that version of starling-server, or a later one; to return to this one, restore a backup from before the upgrade", err)
+	case err != nil && may == asIs:
+		return fmt.Errorf("%w. Nothing was changed.\nStop the servers of the project, make a backup, and run starling-server migrate %s (serve does it as well)", err, p.Dir)
+	case err != nil:
+		p.Log.Info("updating the database", "from", found.Version, "to", store.Latest)
 	}
 	if p.Config.Database == "" && found.Empty {
 		// It holds account keys; SQLite gives its other files the same mode.
@@ -63,6 +72,16 @@ func (p *Project) openDatabase(ctx context.Context, adopt bool) error {
 		return atomicfile.Write(path, []byte(id+"\n"), 0o600)
 	}
 	return nil
+}
+
+// DatabaseVersion returns the version of the tables of the project in dir, 0 if it has none.
+func DatabaseVersion(ctx context.Context, dir string) (int64, error) {
+	c, err := ReadConfig(dir)
+	if err != nil {
+		return 0, err
+	}
+	found, err := store.Inspect(ctx, cmp.Or(c.Database, filepath.Join(dir, databaseFile)))
+	return found.Version, err
 }
 
 // mismatch says why a database is not the project's, or "". ours is what the keys
@@ -106,6 +125,11 @@ func readIdentity(path string) (string, error) {
 // newIdentity is made of the key that is never rotated, so that processes which open
 // an old project at the same time agree, and one that dies halfway does no harm.
 func (p *Project) newIdentity() string {
-	sum := sha256.Sum256([]byte("project identity\x00" + p.uploadKey.Public().Text()))
+	sum := sha256.Sum256([]byte("project identity\x00" + p.UploadKey().Public().Text()))
 	return hex.EncodeToString(sum[:16])
+}
+
+// Database is where the project's database is, as store.Open takes it.
+func (p *Project) Database() string {
+	return cmp.Or(p.Config.Database, filepath.Join(p.Dir, databaseFile))
 }

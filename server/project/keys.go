@@ -16,53 +16,67 @@ import (
 // NextKey is where a new code signing key lies until all is signed with it.
 const NextKey = "next_code_sign"
 
+// keys are those of a project, as they were when they were read.
+type keys struct {
+	upload   *protocol.PrivateKey
+	codeSign *protocol.PublicKey
+	old      []scheduler.OldKey
+}
+
 // UploadKey signs upload certificates.
-func (p *Project) UploadKey() *protocol.PrivateKey { return p.uploadKey }
+func (p *Project) UploadKey() *protocol.PrivateKey { return p.keys.Load().upload }
 
 // CodeSign verifies the signatures of programs.
-func (p *Project) CodeSign() *protocol.PublicKey { return p.codeSign }
+func (p *Project) CodeSign() *protocol.PublicKey { return p.keys.Load().codeSign }
 
 // OldKeys are the former code signing keys.
-func (p *Project) OldKeys() []scheduler.OldKey { return p.oldKeys }
+func (p *Project) OldKeys() []scheduler.OldKey { return p.keys.Load().old }
 
-// ReadKeys reads the keys again: they may have been rotated. Nobody may use the project
-// meanwhile.
+// ReadKeys reads the keys again: they may have been rotated.
 func (p *Project) ReadKeys() error {
+	k, err := p.readKeys()
+	if err == nil {
+		p.keys.Store(k)
+	}
+	return err
+}
+
+func (p *Project) readKeys() (*keys, error) {
+	k := new(keys)
 	read := func(name string) (string, error) {
 		b, err := os.ReadFile(filepath.Join(p.Dir, KeysDir, name))
 		return string(b), err
 	}
 	text, err := read("upload_private")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if p.uploadKey, err = protocol.ParsePrivateKey(text); err != nil {
-		return fmt.Errorf("upload_private: %w", err)
+	if k.upload, err = protocol.ParsePrivateKey(text); err != nil {
+		return nil, fmt.Errorf("upload_private: %w", err)
 	}
 	if text, err = read("code_sign_public"); err != nil {
-		return err
+		return nil, err
 	}
-	if p.codeSign, err = protocol.ParsePublicKey(text); err != nil {
-		return fmt.Errorf("code_sign_public: %w", err)
+	if k.codeSign, err = protocol.ParsePublicKey(text); err != nil {
+		return nil, fmt.Errorf("code_sign_public: %w", err)
 	}
 	if p.Rotating() {
-		return nil // signatures may be of either key
+		return k, nil // signatures may be of either key
 	}
-	p.oldKeys = nil
 	// As in BOINC: old_key_0, old_key_1, … and what each of them signed.
 	for n := 0; ; n++ {
 		old, err := read("old_key_" + strconv.Itoa(n))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+			return k, nil
 		}
 		sig, err2 := read("signature_" + strconv.Itoa(n))
 		if err := errors.Join(err, err2); err != nil {
-			return err
+			return nil, err
 		}
-		if err := protocol.AcceptNewKey(old, p.codeSign.Text(), sig); err != nil {
-			return fmt.Errorf("signature_%d: %w", n, err)
+		if err := protocol.AcceptNewKey(old, k.codeSign.Text(), sig); err != nil {
+			return nil, fmt.Errorf("signature_%d: %w", n, err)
 		}
-		p.oldKeys = append(p.oldKeys, scheduler.OldKey{Text: old, Signature: sig})
+		k.old = append(k.old, scheduler.OldKey{Text: old, Signature: sig})
 	}
 }
 
@@ -77,7 +91,7 @@ func (p *Project) SigningKey() (*protocol.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key.Public().Text() != p.codeSign.Text() {
+	if key.Public().Text() != p.CodeSign().Text() {
 		return nil, errors.New("keys/code_sign_private and keys/code_sign_public are not a pair")
 	}
 	return key, nil

@@ -11,10 +11,9 @@ import (
 	"io/fs"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 
-	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
-	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -27,6 +26,8 @@ const (
 	TemplatesDir = "templates"
 	ResultsDir   = "results"
 	ArchiveDir   = "archive"
+	SiteDir      = "site"
+	StatsDir     = "stats"
 )
 
 // A Project is an open project directory. It is safe for concurrent use.
@@ -39,53 +40,72 @@ type Project struct {
 
 	Log *slog.Logger
 
-	uploadKey *protocol.PrivateKey
-	codeSign  *protocol.PublicKey
-	oldKeys   []scheduler.OldKey
+	keys *atomic.Pointer[keys] // shared by copies
 }
 
 // Open opens the project in dir. It returns an error that says what to do if the
-// database is gone, empty or another project's. The caller closes it.
+// database is gone, empty, another project's, or not of this program's version. The
+// caller closes it.
 func Open(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
-	return open(ctx, dir, log, false)
+	return open(ctx, dir, log, asIs)
 }
 
-// Adopt is Open for an operator who has decided that the database that is there is to
+// Upgrade is Open, and brings a database of an older version up to date first. It is for
+// what runs while no older program uses the project.
+func Upgrade(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
+	return open(ctx, dir, log, upgrade)
+}
+
+// Adopt is Upgrade for an operator who has decided that the database that is there is to
 // be this project's, whatever it was before. One that is gone or empty is made anew.
 func Adopt(ctx context.Context, dir string, log *slog.Logger) (*Project, error) {
-	return open(ctx, dir, log, true)
+	return open(ctx, dir, log, adopt)
 }
 
-func open(ctx context.Context, dir string, log *slog.Logger, adopt bool) (*Project, error) {
-	c, err := readConfig(dir)
+// Unreachable reports whether an error of these says that the project's database, or where
+// its files are, does not answer: later it may.
+func Unreachable(err error) bool { return store.Unreachable(err) || blob.Unreachable(err) }
+
+// A liberty is what may be done to a database when it is opened.
+type liberty int
+
+const (
+	asIs    liberty = iota
+	upgrade         // its tables may be changed
+	adopt           // it may be any
+)
+
+func open(ctx context.Context, dir string, log *slog.Logger, may liberty) (*Project, error) {
+	c, err := ReadConfig(dir)
 	if err != nil {
 		return nil, err
 	}
-	p := &Project{Dir: dir, Config: c, Log: log}
+	p := &Project{Dir: dir, Config: c, Log: log, keys: new(atomic.Pointer[keys])}
 	if err := p.ReadKeys(); err != nil {
 		return nil, err
 	}
-	if err := p.open(ctx, adopt); err != nil {
+	if err := p.open(ctx, may); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
 }
 
-func (p *Project) open(ctx context.Context, adopt bool) (err error) {
-	if p.Download, err = p.tree(ctx, DownloadDir); err != nil {
+func (p *Project) open(ctx context.Context, may liberty) (err error) {
+	if p.Download, err = OpenTree(ctx, p.Dir, p.Config, DownloadDir); err != nil {
 		return err
 	}
-	if p.Upload, err = p.tree(ctx, UploadDir); err != nil {
+	if p.Upload, err = OpenTree(ctx, p.Dir, p.Config, UploadDir); err != nil {
 		return err
 	}
-	return p.openDatabase(ctx, adopt)
+	return p.openDatabase(ctx, may)
 }
 
-// tree opens the files of one kind.
-func (p *Project) tree(ctx context.Context, name string) (blob.Tree, error) {
-	local := filepath.Join(p.Dir, name)
-	if p.Config.Files != "" {
-		b, err := blob.OpenBucket(ctx, p.Config.Files, name, local)
+// OpenTree opens the files of one kind, DownloadDir or UploadDir, of the project in dir
+// where its settings have them. The caller closes it.
+func OpenTree(ctx context.Context, dir string, c Config, name string) (blob.Tree, error) {
+	local := filepath.Join(dir, name)
+	if c.Files != "" {
+		b, err := blob.OpenBucket(ctx, c.Files, name, local)
 		if err != nil {
 			return nil, err
 		}

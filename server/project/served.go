@@ -21,18 +21,21 @@ var (
 
 // Serving notes that this process serves the project, until done is called.
 func (p *Project) Serving() (done func() error, err error) {
-	l := p.servedLock()
+	l := servedLock(p.Dir)
 	return l.Unlock, locked(l.TryRLock, ErrRotating)
 }
 
 // Alone makes sure that no process serves the project, until done is called.
-func (p *Project) Alone() (done func() error, err error) {
-	l := p.servedLock()
+func (p *Project) Alone() (done func() error, err error) { return Alone(p.Dir) }
+
+// Alone is Project.Alone for a project that is not open.
+func Alone(dir string) (done func() error, err error) {
+	l := servedLock(dir)
 	return l.Unlock, locked(l.TryLock, ErrServed)
 }
 
-func (p *Project) servedLock() *flock.Flock {
-	return flock.New(filepath.Join(p.Dir, servedFile), flock.SetPermissions(0o644)) // operator and server may be different users
+func servedLock(dir string) *flock.Flock {
+	return flock.New(filepath.Join(dir, servedFile), flock.SetPermissions(0o644)) // operator and server may be different users
 }
 
 func locked(try func() (bool, error), taken error) error {

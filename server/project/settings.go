@@ -4,21 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
+	"slices"
 	"strings"
 
+	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/webhook"
 )
 
 // A setting is a key of server.toml. What is to be known of it stands here and nowhere
 // else: what it means, what holds without it, and which values it takes. The field of
 // Config that has its name holds it.
 type setting struct {
-	name   string
-	about  string  // lines of the comment above it; "" leaves it to the setting before
-	preset any     // what holds without it; nil: "", 0, false or nothing
-	most   float64 // of a number, which is 0 or more
-	check  func(c *Config) error
+	name    string
+	about   string  // lines of the comment above it; "" leaves it to the setting before
+	preset  any     // what holds without it; nil: "", 0, false or nothing
+	most    float64 // of a number, which is 0 or more
+	check   func(c *Config) error
+	restart bool // a server that runs does not take a new value up
 }
 
 // settings are all but the plan classes, in the order of the file.
@@ -34,7 +39,7 @@ var settings = []setting{
 		},
 	},
 	{
-		name: "master_url",
+		name: "master_url", restart: true,
 		about: `The address that volunteers attach to. If you change it later, attached clients
 complain or start over.`,
 		check: func(c *Config) error {
@@ -46,12 +51,74 @@ complain or start over.`,
 		},
 	},
 	{
-		name: "listen",
+		name: "former_urls", preset: []string{}, check: checkFormer,
+		about: `Addresses that master_url had before. Clients that know one of these are answered
+there, as long as its host leads to this server, and people are sent on.`,
+	},
+	{
+		name: "listen", restart: true,
 		about: `Where the server listens; "" listens on the port of master_url, or, if that starts
-with https, on 127.0.0.1:8080 for a proxy that speaks TLS.`,
+with https and tls is false, on 127.0.0.1:8080 for a proxy that speaks TLS.`,
 		check: func(c *Config) error {
 			if _, _, err := net.SplitHostPort(c.Listen); err != nil && c.Listen != "" {
 				return fmt.Errorf("%q is not an address, want HOST:PORT or :PORT", c.Listen)
+			}
+			return nil
+		},
+	},
+	{
+		name: "tls", restart: true, check: checkTLS,
+		about: `Whether the server speaks TLS itself: with the certificate in tls_cert, or, if that is
+"", with one that it gets and renews from acme_directory, whose terms you accept with
+this. The service sends notices to acme_email; its address "" is Let's Encrypt. It has to reach
+port 443 of master_url's host, or port 80 if redirect_listen is ":80".`,
+	},
+	{
+		name: "acme_email", restart: true,
+	},
+	{
+		name: "acme_directory", restart: true,
+		check: func(c *Config) error {
+			if c.ACMEDirectory != "" && !strings.HasPrefix(c.ACMEDirectory, "https://") {
+				return errors.New("want a URL that starts with https://, or \"\"")
+			}
+			return nil
+		},
+	},
+	{
+		name: "tls_cert", restart: true,
+		about: `Files with the certificate (and those that vouch for it) and its key, in PEM, beside
+this one or by their paths. They are read again when they change.`,
+		check: func(c *Config) error {
+			if (c.TLSCert == "") != (c.TLSKey == "") {
+				return errors.New("tls_cert and tls_key need each other")
+			}
+			return nil
+		},
+	},
+	{
+		name: "tls_key", restart: true,
+	},
+	{
+		name: "redirect_listen", restart: true,
+		about: `Where clients that come without TLS are sent to master_url, usually ":80"; "" is
+nowhere.`,
+		check: func(c *Config) error {
+			if _, _, err := net.SplitHostPort(c.RedirectListen); err != nil && c.RedirectListen != "" {
+				return fmt.Errorf("%q is not an address, want HOST:PORT or :PORT", c.RedirectListen)
+			}
+			return nil
+		},
+	},
+	{
+		name: "admin_listen", restart: true,
+		about: `Where the server answers its operator: pages for a browser (starling-server admin prints a
+link), /metrics (for Prometheus), /healthz, /readyz and /debug/pprof/. For example 127.0.0.1:8081; "" is nowhere. Processes of one project
+on one computer each need their own (serve --admin-listen). Not for the public: see
+metrics_allow.`,
+		check: func(c *Config) error {
+			if _, _, err := net.SplitHostPort(c.AdminListen); err != nil && c.AdminListen != "" {
+				return fmt.Errorf("%q is not an address, want HOST:PORT or :PORT", c.AdminListen)
 			}
 			return nil
 		},
@@ -63,7 +130,27 @@ choose one at random and try the others when it fails. [] is master_url followed
 "cgi". A front end with an address of its own forwards to that.`,
 	},
 	{
-		name: "database",
+		name: "download_urls", preset: []string{}, check: checkDownloads,
+		about: `Mirrors of the download folder, or a CDN in front of it, such as
+https://cdn.example.org/mine/download/. Clients try them in this order, and at last
+the project itself, which also fills the CDN. Files never change under their names.`,
+	},
+	{
+		name: "webhook_urls", preset: []string{},
+		about: `The beginnings of addresses that senders of batches may have told when a batch is done,
+such as https://lab.example.org/hooks/. The server sends requests there, so allow only
+what you would let it reach. [] sends none. See docs/api.md.`,
+		check: func(c *Config) error {
+			for _, s := range c.WebhookURLs {
+				if u, err := url.Parse(s); err != nil || u.Host == "" || u.User != nil || !webhook.Allowed(u.JoinPath("x").String(), []string{s}) {
+					return fmt.Errorf("%q is not a URL that addresses can start with, such as https://lab.example.org/hooks/", s)
+				}
+			}
+			return nil
+		},
+	},
+	{
+		name: "database", restart: true,
 		about: `The database: "" is the file project.db beside this one (SQLite); a URL such as
 postgres://user:password@host/name is a database of a PostgreSQL server.`,
 		check: func(c *Config) error {
@@ -74,7 +161,7 @@ postgres://user:password@host/name is a database of a PostgreSQL server.`,
 		},
 	},
 	{
-		name: "files",
+		name: "files", restart: true,
 		about: `Where input and output files are stored: "" is the folders download and upload beside this
 file; s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION is a bucket of an S3
 service (with &tls=false, one that speaks HTTP without TLS). The keys come from
@@ -148,6 +235,12 @@ not be done within its delay bound: estimates are what they are. BOINC's server
 always does that.`,
 	},
 	{
+		name: "anonymous_platform", preset: true,
+		about: `Whether volunteers may compute with programs of their own, which they list in an
+app_info.xml (BOINC's anonymous platform), instead of the project's. Their outputs are
+validated like all others.`,
+	},
+	{
 		name: "resend_lost_results", preset: true,
 		about: `Whether a computer that lost a result, or never received it, is sent it again.`,
 	},
@@ -208,14 +301,48 @@ last result was reported or due. Until then, late results are validated and get
 credit, and work retry can revive a workunit that was given up.`,
 	},
 	{
-		name: "purge_after_days", most: 36500,
+		name: "purge_after_days", preset: 30, most: 36500,
 		about: `Days after the deletion of its files until a finished workunit is moved, with its
 results, from the database to archive/; 0 keeps all. Files uploaded after that, or a
 day after the files of their result were deleted, are deleted.`,
 	},
 	{
+		name: "results_folders", preset: assimilator.Flat,
+		about: `How results/ is divided, for applications whose outcomes are copied there: "flat" is a
+folder for each workunit; "batch" puts those of batch 7 into batch_7 (of none: no_batch), and "day"
+those that were created on a day into, for example, 2027-01-31 (UTC). More than some
+hundred thousand in one folder are slow to look through.`,
+		check: func(c *Config) error {
+			if !slices.Contains(assimilator.Divisions, c.ResultsFolders) {
+				return fmt.Errorf("%q: want one of %s", c.ResultsFolders, strings.Join(assimilator.Divisions, ", "))
+			}
+			return nil
+		},
+	},
+	{
 		name:  "disable_account_creation",
 		about: `Whether only the operator can create accounts (starling-server user add).`,
+	},
+	{
+		name: "invitations", preset: []string{},
+		about: `Codes of which whoever signs up needs one; [] asks for none.`,
+		check: func(c *Config) error {
+			if slices.Contains(c.Invitations, "") {
+				return errors.New("a code is empty")
+			}
+			return nil
+		},
+	},
+	{
+		name: "confirm_email",
+		about: `Whether accounts get tasks only after their owner has opened a link that is mailed
+to him. Accounts that the operator creates are confirmed.`,
+		check: func(c *Config) error {
+			if c.ConfirmEmail && c.Mail == "" {
+				return errors.New("mail is needed for that")
+			}
+			return nil
+		},
 	},
 	{
 		name: "min_passwd_length", preset: 6, most: 100,
@@ -232,13 +359,24 @@ mail_from; "" is noreply at the host of master_url.`,
 	},
 	{
 		name: "trusted_proxies",
-		about: `Proxies in front of the server, by address or network. Their X-Forwarded-For
-header is trusted to name the sender of a request. Without yours in this list, the
+		about: `Proxies in front of the server, by address or network. They are trusted to name the
+sender of a request, in the header forwarded_header. Without yours in this list, the
 limits below treat all volunteers as one address. Default: this computer if
-master_url starts with https, otherwise none.`,
+master_url starts with https and tls is false, otherwise none.`,
 		check: func(c *Config) error {
 			_, err := limit.ParseProxies(c.TrustedProxies)
 			return err
+		},
+	},
+	{
+		name: "forwarded_header", preset: limit.XForwardedFor,
+		about: `The header that these proxies write: "X-Forwarded-For", or "Forwarded" (RFC 7239). No
+other is read, since proxies pass on what a client says in it.`,
+		check: func(c *Config) error {
+			if c.ForwardedHeader != limit.XForwardedFor && c.ForwardedHeader != limit.Forwarded {
+				return fmt.Errorf("%q: want %q or %q", c.ForwardedHeader, limit.XForwardedFor, limit.Forwarded)
+			}
+			return nil
 		},
 	},
 	{
@@ -278,8 +416,8 @@ works.`,
 	},
 	{
 		name: "metrics_allow", preset: []string{"127.0.0.1", "::1"},
-		about: `Access to the metrics page: these addresses and networks, and clients that send
-the token (Authorization: Bearer TOKEN); "" is no token.`,
+		about: `Access to metrics and profiles at admin_listen: these addresses and networks, and
+clients that send the token (Authorization: Bearer TOKEN); "" is no token.`,
 		check: func(c *Config) error {
 			_, err := limit.ParseProxies(c.MetricsAllow)
 			return err
@@ -300,7 +438,8 @@ the token (Authorization: Bearer TOKEN); "" is no token.`,
 const (
 	head = `# Settings of the project. A key that exists in BOINC has the name it has in
 # BOINC's config.xml. A limit of 0 means no limit. The server reads this file
-# when it starts.
+# when it starts, and again on SIGHUP (systemctl reload); its log names what
+# takes a restart: addresses, TLS, database and files.
 `
 	foot = `
 # Plan classes: which computers can run the app versions of a class. For example

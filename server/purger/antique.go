@@ -39,6 +39,14 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 	if now.Before(p.swept.Add(every)) {
 		return nil
 	}
+	held := false
+	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+		held, err = tx.DeletionHeld(now)
+		return err
+	})
+	if err != nil || held {
+		return err
+	}
 	if p.After > 0 {
 		err := p.Store.Update(ctx, func(tx *store.Tx) error {
 			_, err := tx.PurgeMsgs(now.Add(-p.After))
@@ -51,7 +59,7 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 	purged := func(modified time.Time) bool { return p.After > 0 && !modified.After(now.Add(-p.After)) }
 	late := func(modified time.Time) bool { return !modified.After(now.Add(-lateAge)) }
 	var old []string
-	err := p.Upload.Walk(ctx, func(name string, modified time.Time) error {
+	err = p.Upload.Walk(ctx, func(name string, modified time.Time) error {
 		if !purged(modified) && !late(modified) {
 			return nil
 		}

@@ -73,7 +73,12 @@ func (p *Purger) Pass(ctx context.Context, now time.Time) (int, error) {
 func (p *Purger) purge(ctx context.Context, now time.Time) (n int, more bool, err error) {
 	var ids []int64
 	var records []store.Record
-	err = p.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err = p.Store.View(ctx, func(tx *store.Tx) error {
+		ids, records = nil, nil
+		held, err := tx.DeletionHeld(now)
+		if err != nil || held {
+			return err
+		}
 		if ids, err = tx.Purgeable(now.Add(-p.After), batch); err != nil {
 			return err
 		}

@@ -300,3 +300,14 @@ func TestLateUploads(t *testing.T) {
 		})
 	}
 }
+
+// While a copy of the project is made, nothing is purged.
+func TestRowsStayWhileTheyAreHeld(t *testing.T) {
+	w := newWorld(t)
+	w.finished("a")
+	w.now = w.now.Add(72 * time.Hour)
+	w.update(func(tx *store.Tx) error { return tx.HoldDeletion("backup", w.now.Add(time.Minute)) })
+	w.pass(0)
+	w.now = w.now.Add(time.Minute)
+	w.pass(1)
+}

@@ -84,6 +84,9 @@ func (s *Scheduler) describe(row *store.AppVersion, app store.App) (*version, er
 // that a project may move.
 func (s *Scheduler) setDownload(f *protocol.FileInfo) {
 	if len(f.DownloadURLs) == 0 && len(f.GzippedURLs) == 0 && !f.GeneratedLocally {
-		f.DownloadURLs = []string{s.Config.DownloadURL + blob.Path(f.Name)}
+		for _, tree := range s.Config.Mirrors {
+			f.DownloadURLs = append(f.DownloadURLs, tree+blob.Path(f.Name))
+		}
+		f.DownloadURLs = append(f.DownloadURLs, s.Config.DownloadURL+blob.Path(f.Name))
 	}
 }

@@ -25,7 +25,7 @@ func fuzzed(f *testing.F) (*scheduler.Scheduler, storetest.World) {
 	w := storetest.Fill(f, st)
 	return &scheduler.Scheduler{
 		Store: st, Log: slog.New(slog.DiscardHandler),
-		Config: scheduler.Config{Name: "Fuzz", MasterURL: "http://127.0.0.1/", ResendLostResults: true, SendResultAbort: true},
+		Config: scheduler.Config{Name: "Fuzz", MasterURL: "http://127.0.0.1/", ResendLostResults: true, SendResultAbort: true, AnonymousPlatform: true},
 	}, w
 }
 
@@ -42,6 +42,7 @@ func FuzzHandle(f *testing.F) {
 			f.Fatal(err)
 		}
 		f.Add(string(b))
+		f.Add(strings.NewReplacer("<platform_name>"+linux, "<platform_name>anonymous", "<app_versions>", "<app_versions>"+ownVersion).Replace(string(b)))
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		// The key stands first, as the rest may hold half an element.

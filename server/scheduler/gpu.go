@@ -12,7 +12,7 @@ import (
 // any of them, none is named, or some clients would never ask again. Different here: only
 // programs for the host's platforms count, and generic coprocessors do too.
 func (r *rpc) processors() bool {
-	there := r.catalog.Kinds(match.Platforms(r.req), r.s.Config.PlanClasses)
+	there := r.catalog.Kinds(r.req, r.s.Config.PlanClasses)
 	var missing []string
 	some := there[""]
 	if !there[""] {
@@ -30,12 +30,12 @@ func (r *rpc) processors() bool {
 			lacks = c.Kind
 		}
 	}
-	if some {
+	if some && !match.Anonymous(r.req) { // such a client knows best
 		r.reply.NoRscApps = append(r.reply.NoRscApps, missing...)
 	}
 	if asks || lacks == "" || r.req.DontSendWork || r.req.WantsWork() {
 		return true
 	}
-	r.deny(protocol.Refusal{Code: protocol.RefusedGPU, Kind: lacks}, protocol.PriorityLow, "This project has no tasks for "+processors(lacks))
+	r.deny(protocol.Refusal{Code: protocol.RefusedGPU, Kind: lacks}, protocol.PriorityLow, "This project has no tasks for "+match.DeviceNames(lacks))
 	return false
 }

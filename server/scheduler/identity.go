@@ -281,7 +281,7 @@ func (r *rpc) describeHost() {
 	h.DiskTotal, h.DiskFree = in.DiskTotal, in.DiskFree
 	h.UsedTotal, h.UsedProject = r.req.Disk.UsedTotal, r.req.Disk.UsedProject
 	h.BwUp, h.BwDown = r.req.NetStats.BwUp, r.req.NetStats.BwDown
-	h.Platforms = offered(match.Platforms(r.req))
+	h.Platforms = offered(platforms(r.req))
 	h.UsableMemory, h.UsableDisk = match.Usable(r.req)
 	h.SetCoprocessors(coprocessors(r.req.Coprocs))
 	h.Unsuited = strings.Join(match.Unsuited(r.req, &r.look.catalog.Catalog, r.s.Config.PlanClasses), " ")
@@ -335,12 +335,12 @@ func (r *rpc) describeReply() {
 		ExpavgCredit: credit.Decayed(u.ExpavgCredit, u.ExpavgTime, r.now),
 		EmailHash:    protocol.EmailHash(u.EmailAddr), CrossProjectID: u.CrossProjectID,
 		ExternalCPID: protocol.ExternalCPID(u.CrossProjectID, u.EmailAddr),
+		TeamID:       r.look.team.ID, TeamName: r.look.team.Name,
 	}
 	r.reply.Host = &protocol.ReplyHost{
 		TotalCredit: h.TotalCredit, CreateTime: h.CreateTime, ExpavgCredit: credit.Decayed(h.ExpavgCredit, h.ExpavgTime, r.now),
 	}
-	if h.Venue != "" {
-		r.reply.Host.Venue = &h.Venue // an empty one would clear what the client has
-	}
+	r.reply.Host.Venue = &h.Venue
+	r.reply.GUIURLs, r.reply.Feeds = r.s.Config.GUIURLs, r.s.Config.Feeds
 	r.reply.ProjectPrefs = u.ProjectPrefs
 }

@@ -23,8 +23,8 @@ func TestFirstContact(t *testing.T) {
 		t.Errorf("user: %+v", got.User)
 	case got.CodeSignKey == "" || got.CodeSignKeySignature != "":
 		t.Errorf("key %q, signature %q", got.CodeSignKey, got.CodeSignKeySignature)
-	case got.Host.Venue != nil:
-		t.Error("an empty venue would clear the client's")
+	case got.Host.Venue == nil || *got.Host.Venue != "":
+		t.Error("the client is not told that it is at no venue")
 	case got.RequestDelay <= 0:
 		t.Error("no request_delay")
 	case len(got.Apps) != 1 || len(got.AppVersions) != 1 || len(got.Workunits) != 2:

@@ -23,6 +23,7 @@ type look struct {
 	mail       bool                    // messages wait for the host
 	speeds     *speeds
 	earned     map[int64]store.HostAppVersion // of the host, by app version; what changes it is read anew
+	team       store.Team                     // of the account; empty if it has none
 	can        *match.Host                    // what the host can run; nil: not worked out
 	offer      *offer                         // work for it; nil if it wants none
 
@@ -121,6 +122,9 @@ func (l *look) read(tx *store.Tx, s *Scheduler, req *protocol.SchedulerRequest) 
 		func() (err error) { l.stamp, err = tx.AppsStamp(); return err },
 		func() (err error) { l.named, err = tx.ResultsByName(list); return err },
 	}
+	if id := l.id.user.TeamID; id != 0 {
+		asks = append(asks, func() (err error) { l.team, err = tx.Team(id); return passing(err) })
+	}
 	var mail []store.MsgToHost
 	var earned []store.HostAppVersion
 	var sent []string
@@ -132,7 +136,7 @@ func (l *look) read(tx *store.Tx, s *Scheduler, req *protocol.SchedulerRequest) 
 			func() (err error) { earned, err = tx.HostAppVersions(id); return err },
 			func() (err error) { sent, err = tx.InProgressNames(id); return err },
 		)
-		if s.Config.limitsInProgress() {
+		if s.Config.limitsInProgress(l.id.user, l.id.host) {
 			asks = append(asks, func() (err error) { l.inProgress, err = tx.CountInProgress(id); return err })
 		}
 		if l.id.host.FileOrders > 0 {

@@ -80,8 +80,12 @@ func (l *look) takeOff(inProgress map[string]int, old store.Result, hostID int64
 	}
 }
 
-// planClass is that of a version that is handed out, or "".
+// planClass is that of a version that is handed out, or the AnonymousClass of a
+// volunteer's own, or "".
 func (l *look) planClass(versionID int64) string {
+	if _, kind, own := store.Anonymous(versionID); own {
+		return store.AnonymousClass(kind)
+	}
 	if v := l.catalog.written[versionID]; v != nil {
 		return v.wire.PlanClass
 	}
@@ -104,7 +108,7 @@ func (r *rpc) ability() *match.Host {
 		return r.can
 	}
 	f := match.Facts{
-		Now: r.now, Rules: r.s.Config.rules(), Catalog: &r.catalog.Catalog, Request: r.req, Host: r.host, Speeds: r.look.speeds.Speeds,
+		Now: r.now, Rules: r.s.Config.rules(), Catalog: &r.catalog.Catalog, Request: r.req, Host: r.host, Team: r.user.TeamID, Speeds: r.look.speeds.Speeds, Wishes: wishesOf(r.user, r.host),
 		Turn: r.look.id.host.ID + r.req.RPCSeqno + 1, // the same before and in the transaction
 	}
 	if same {

@@ -8,6 +8,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/wishes"
 )
 
 const (
@@ -94,4 +95,9 @@ func (r *rpc) tooOld() bool {
 
 func versionText(v protocol.Version) string {
 	return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Release)
+}
+
+// wishesOf are what a volunteer wants of the project on one of his computers.
+func wishesOf(u store.User, h store.Host) wishes.Prefs {
+	return wishes.For(u.ProjectPrefs, h.Venue)
 }

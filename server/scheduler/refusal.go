@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -47,7 +46,7 @@ func sentence(f protocol.Refusal) string {
 	case protocol.RefusedPlanClass:
 		return fmt.Sprintf("Tasks of %s need %s", app, f.Detail)
 	case protocol.RefusedProcessor:
-		return fmt.Sprintf("Tasks of %s compute on %s, for which no tasks were requested", app, processors(f.Kind))
+		return fmt.Sprintf("Tasks of %s compute on %s, for which no tasks were requested", app, match.DeviceNames(f.Kind))
 	case protocol.RefusedQuota:
 		return fmt.Sprintf("This computer has finished a daily quota of %.0f tasks", f.Have)
 	case protocol.RefusedInProgress:
@@ -82,21 +81,28 @@ func sentence(f protocol.Refusal) string {
 	case protocol.RefusedExcluded:
 		return "The project has excluded this computer"
 	case protocol.RefusedGPU:
-		return "The project has no tasks for " + processors(f.Kind)
+		return "The project has no tasks for " + match.DeviceNames(f.Kind)
+	case protocol.RefusedUnconfirmed:
+		return "Your account gets no tasks until you confirm its e-mail address: open the link in the e-mail that the project sent you, or log in on its web site to have it sent again"
+	case protocol.RefusedPreferences:
+		return "Your preferences for this project " + f.Detail + which(f.App)
+	case protocol.RefusedAppInfo:
+		if f.Detail != "" {
+			return fmt.Sprintf("Tasks of %s %s (app_info.xml)", app, f.Detail)
+		}
+		return "Your app_info.xml has no version of " + app + " that this computer can use"
 	case protocol.RefusedOther:
 		return "The remaining tasks could not be sent to this computer"
 	}
 	return "No tasks were sent: " + string(f.Code)
 }
 
-// processors is a kind of processor in the plural; "" is the CPUs.
-func processors(kind string) string { return plural(match.DeviceName(kind)) }
-
-func plural(noun string) string {
-	if head, kind, ok := strings.Cut(noun, " of "); ok {
-		return head + "s of " + kind
+// which names the application of a refusal that concerns one.
+func which(app string) string {
+	if app == "" {
+		return ""
 	}
-	return noun + "s"
+	return " (" + app + ")"
 }
 
 const (

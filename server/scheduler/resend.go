@@ -42,6 +42,9 @@ func (r *rpc) resendLost() (int, error) {
 		if v == nil && !r.catalog.Apps[old.AppID].HomogeneousAppVersion {
 			v = r.ability().Version(old.AppID)
 		}
+		if v != nil && v.ID != old.AppVersionID && (v.ID < 0 || old.AppVersionID < 0) {
+			v = nil // the record says whose program computes it, and is not changed
+		}
 		if v == nil || wu.ErrorMask != 0 || wu.CanonicalResultID != 0 {
 			x.ReportDeadline = r.now.Add(-time.Second)
 		} else {

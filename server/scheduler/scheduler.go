@@ -31,9 +31,15 @@ import (
 // config.xml; 0 switches a limit off.
 type Config struct {
 	Name        string
-	MasterURL   string // exactly as volunteers attach to it
-	DownloadURL string // of the download tree, with a final slash
-	UploadURL   string // of the upload handler
+	MasterURL   string   // exactly as volunteers attach to it
+	DownloadURL string   // of the download tree, with a final slash
+	Mirrors     []string // of it, which clients are to try before
+	UploadURL   string   // of the upload handler
+
+	GUIURLs string          // links that clients show: raw content of the element
+	Feeds   []protocol.Feed // of the project's news
+
+	ConfirmEmail bool // accounts get work once their address is confirmed
 
 	CodeSignKey string   // text of the public key
 	OldKeys     []OldKey // keys that hosts may still have
@@ -52,6 +58,7 @@ type Config struct {
 	OneResultPerUserPerWU bool
 	OneResultPerHostPerWU bool
 	IdleIgnoreDelayBound  bool // see match.Rules
+	AnonymousPlatform     bool // see match.Rules
 	ResendLostResults     bool
 	SendResultAbort       bool
 
@@ -64,12 +71,14 @@ type Config struct {
 func (c *Config) rules() match.Rules {
 	return match.Rules{
 		MaxWusToSend: c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress, MaxWusInProgressGPU: c.MaxWusInProgressGPU, GPUMultiplier: c.GPUMultiplier, DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs,
-		OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU, IdleIgnoreDelayBound: c.IdleIgnoreDelayBound, PlanClasses: c.PlanClasses, Urgent: c.Urgent,
+		OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU, IdleIgnoreDelayBound: c.IdleIgnoreDelayBound, AnonymousPlatform: c.AnonymousPlatform, PlanClasses: c.PlanClasses, Urgent: c.Urgent,
 	}
 }
 
-// limitsInProgress reports whether results in progress have to be counted.
-func (c *Config) limitsInProgress() bool { return c.MaxWusInProgress > 0 || c.MaxWusInProgressGPU > 0 }
+// limitsInProgress reports whether the results in progress on a host have to be counted.
+func (c *Config) limitsInProgress(u store.User, h store.Host) bool {
+	return c.MaxWusInProgress > 0 || c.MaxWusInProgressGPU > 0 || wishesOf(u, h).MaxTasks > 0
+}
 
 // kind is the kind of coprocessor of a plan class; "" is the CPUs.
 func (c *Config) kind(planClass string) string { return c.PlanClasses[planClass].Kind() }

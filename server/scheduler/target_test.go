@@ -35,6 +35,16 @@ func TestTargets(t *testing.T) {
 	w.addWork("user", 1, target(store.TargetUser, w.User.ID))
 	want("user_0") // a host that is new
 	host := w.result("user_0").HostID
+	var team int64
+	w.update(func(tx *store.Tx) (err error) {
+		if team, err = tx.InsertTeam(store.Team{CreateTime: w.now, Name: "The Starlings"}); err == nil {
+			err = tx.JoinTeam(w.User.ID, team)
+		}
+		return err
+	})
+	w.addWork("others", 1, target(store.TargetTeam, team+1))
+	w.addWork("team", 2, target(store.TargetTeam, team), func(wu *store.Workunit) { wu.MinQuorum, wu.TargetNResults = 2, 2 })
+	want("team_0") // the other is for another member: they are compared
 	w.addWork("elsewhere", 1, target(store.TargetHost, host+1))
 	w.addWork("host", 2, target(store.TargetHost, host))
 	want("host_0")

@@ -17,7 +17,11 @@ import (
 // work gives the host results to compute, if it asks and may have them; if it
 // gets none, the reply says why.
 func (r *rpc) work() error {
-	if !r.catalog.Supports(match.Platforms(r.req)) && len(r.catalog.Versions) > 0 && !r.catalog.Stopped() {
+	if match.Anonymous(r.req) {
+		if !r.ownPrograms() {
+			return nil
+		}
+	} else if !r.catalog.Supports(match.Platforms(r.req)) && len(r.catalog.Versions) > 0 && !r.catalog.Stopped() {
 		r.deny(protocol.Refusal{Code: protocol.RefusedPlatform}, protocol.PriorityNotice,
 			`_("This project doesn't support computers of type") `+r.req.Platform)
 		r.reply.RequestDelay = delayUnsupported
@@ -39,6 +43,11 @@ func (r *rpc) work() error {
 	if r.user.Banned() {
 		r.deny(protocol.Refusal{Code: protocol.RefusedExcluded}, protocol.PriorityNotice, banned(r.user))
 		r.reply.RequestDelay = delayUnsupported
+		return nil
+	}
+	if r.s.Config.ConfirmEmail && r.user.ConfirmedTime.IsZero() {
+		why := protocol.Refusal{Code: protocol.RefusedUnconfirmed}
+		r.deny(why, protocol.PriorityNotice, sentence(why))
 		return nil
 	}
 	if r.host.MaxResultsDay < 0 {
@@ -124,7 +133,7 @@ func (r *rpc) read() (err error) {
 			func() (err error) { st.had, err = r.had(ids); return err },
 			func() (err error) { workunits, err = r.tx.Workunits(r.committing(st.list)); return err },
 		)
-		if r.s.Config.limitsInProgress() {
+		if r.s.Config.limitsInProgress(r.user, r.host) {
 			asks = append(asks, func() (err error) { st.inProgress, err = r.tx.CountInProgress(r.host.ID); return err })
 		}
 	}
@@ -247,23 +256,12 @@ func (r *rpc) add(workunit, doc string, x store.Result, v *store.AppVersion) err
 		copyAll(w.FileRefs)
 		copyAll(res.FileRefs)
 	}
-	written := r.catalog.written[v.ID]
 	u, _ := r.ability().Usage(v)
-	if r.first("app", written.app.Name) {
-		r.reply.Apps = append(r.reply.Apps, written.app)
-	}
-	if r.first("app_version", strconv.FormatInt(v.ID, 10)) {
-		r.addFiles(written.files)
-		wire := written.wire
-		wire.Flops, wire.AvgNCPUs = u.Flops, u.NCPUs
-		if u.Coproc != "" {
-			wire.Coproc, wire.CoprocCount, wire.GPURAM = u.Coproc, u.Count, u.GPURAM
-		}
-		wire.Cmdline = strings.TrimSpace(wire.Cmdline + " " + u.Cmdline)
-		r.reply.AppVersions = append(r.reply.AppVersions, wire)
+	if v.ID >= 0 { // else the client has it
+		r.addVersion(v, u)
 	}
 	if r.first("workunit", w.Name) {
-		w.RscFpopsBound = bound(w.RscFpopsBound, u)
+		w.RscFpopsEst, w.RscFpopsBound = operations(w, u)
 		for i := range we.Files {
 			r.s.setDownload(&we.Files[i])
 		}
@@ -280,6 +278,39 @@ func (r *rpc) add(workunit, doc string, x store.Result, v *store.AppVersion) err
 	res.Platform, res.VersionNum, res.PlanClass = v.Platform.Name, v.VersionNum, v.PlanClass
 	r.reply.Results = append(r.reply.Results, res)
 	return nil
+}
+
+// addVersion puts an app version, with its application and files, into the reply.
+func (r *rpc) addVersion(v *store.AppVersion, u match.Usage) {
+	written := r.catalog.written[v.ID]
+	if r.first("app", written.app.Name) {
+		r.reply.Apps = append(r.reply.Apps, written.app)
+	}
+	if !r.first("app_version", strconv.FormatInt(v.ID, 10)) {
+		return
+	}
+	r.addFiles(written.files)
+	wire := written.wire
+	wire.Flops, wire.AvgNCPUs = u.Flops, u.NCPUs
+	if u.Coproc != "" {
+		wire.Coproc, wire.CoprocCount, wire.GPURAM = u.Coproc, u.Count, u.GPURAM
+	}
+	wire.Cmdline = strings.TrimSpace(wire.Cmdline + " " + u.Cmdline)
+	r.reply.AppVersions = append(r.reply.AppVersions, wire)
+}
+
+// operations returns the estimate and the bound of a workunit as the host is to have them.
+// A client that reckons with a speed of its own gets both scaled, so that it comes to the
+// same times.
+//
+// Source of the scaling: BOINC sched/sched_version.cpp, estimate_flops_anon_platform.
+func operations(w protocol.Workunit, u match.Usage) (est, most float64) {
+	est, most = w.RscFpopsEst, bound(w.RscFpopsBound, u)
+	if u.Declared > 0 {
+		scale := u.Declared / u.Flops
+		est, most = est*scale, most*scale
+	}
+	return est, most
 }
 
 // bound raises the bound of a workunit so that learnt speeds make no time limit shorter. A

@@ -36,11 +36,12 @@ func (t *Tx) ExcludeHost(id int64, exclude bool) error {
 const (
 	eraseUser = `
 UPDATE "user" SET email_addr = $2, name = $3, authenticator = $4, passwd_hash = '', cross_project_id = $5, venue = '',
-       global_prefs = '', project_prefs = '', banned_time = 0, ban_reason = '', deleted_time = $6
+       global_prefs = '', project_prefs = '', banned_time = 0, ban_reason = '', deleted_time = $6,
+       teamid = 0, hide_hosts = 1, no_export = 1, confirmed_time = 0
 WHERE  id = $1 AND deleted_time = 0`
 	eraseHosts = `
 UPDATE host SET host_cpid = '', domain_name = '', last_ip_addr = '', external_ip_addr = '', timezone = 0, venue = '',
-       max_results_day = -1
+       max_results_day = -1, label = '', hidden = 1
 WHERE  userid = $1`
 	eraseHostFiles = `DELETE FROM host_file WHERE host_id IN (SELECT id FROM host WHERE userid = $1)`
 )

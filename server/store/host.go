@@ -47,6 +47,8 @@ type Host struct {
 	Unsuited     string  // plan classes that did not suit it when it last asked, with spaces between them
 	Client       string  // the version of its client when it last asked, "8.2.4"; "" not known
 	Coprocs      string  // what it had when it last asked; see Coprocessors
+	Label        string  // what its owner calls it; "" nothing
+	Hidden       bool    // its owner wants it left out of lists
 }
 
 const hostColumns = `id, create_time, userid, rpc_seqno, rpc_time, host_cpid, total_credit, expavg_credit,
@@ -54,7 +56,7 @@ const hostColumns = `id, create_time, userid, rpc_seqno, rpc_time, host_cpid, to
 	active_frac, p_ncpus, p_vendor, p_model, p_fpops, p_iops, p_membw, os_name, os_version, m_nbytes,
 	m_cache, m_swap, d_total, d_free, d_boinc_used_total, d_boinc_used_project, n_bwup, n_bwdown,
 	avg_turnaround, max_results_day, nresults_today, sticky_hash, file_orders, platforms, m_usable, d_usable, unsuited,
-	coprocs, client_version`
+	coprocs, client_version, label, hidden`
 
 func scanHost(r row) (h Host, err error) {
 	return h, r.Scan(&h.ID, timeAt{&h.CreateTime}, &h.UserID, &h.RPCSeqno, timeAt{&h.RPCTime}, &h.HostCPID,
@@ -63,7 +65,7 @@ func scanHost(r row) (h Host, err error) {
 		&h.Model, &h.Fpops, &h.Iops, &h.Membw, &h.OSName, &h.OSVersion, &h.MemBytes, &h.CacheBytes,
 		&h.SwapBytes, &h.DiskTotal, &h.DiskFree, &h.UsedTotal, &h.UsedProject, &h.BwUp, &h.BwDown,
 		&h.AvgTurnaround, &h.MaxResultsDay, &h.NResultsToday, &h.StickyHash, &h.FileOrders,
-		&h.Platforms, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.Unsuited, &h.Coprocs, &h.Client)
+		&h.Platforms, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.Unsuited, &h.Coprocs, &h.Client, &h.Label, flagged{&h.Hidden})
 }
 
 const insertHost = `
@@ -141,4 +143,32 @@ WHERE id = $1`
 // turnaround (seconds).
 func (t *Tx) AddHostCredit(id int64, credit, expavg float64, now time.Time, turnaround float64) error {
 	return t.execOne(addHostCredit, id, credit, expavg, unix(now), turnaround)
+}
+
+const (
+	setHostOwn   = `UPDATE host SET label = $3, venue = $4, hidden = $5 WHERE id = $1 AND userid = $2`
+	mergeHost    = `UPDATE host SET userid = 0, rpc_seqno = $3, total_credit = 0, expavg_credit = 0 WHERE id = $1 AND userid = $2`
+	mergeResults = `UPDATE result SET hostid = $2 WHERE hostid = $1`
+	hostsAfter   = `SELECT ` + hostColumns + ` FROM host WHERE id > $1 AND userid <> 0 ORDER BY id LIMIT 0 + $2`
+)
+
+// SetHostOwn changes what a host's owner says of it. It returns ErrLost if it is not of that user.
+func (t *Tx) SetHostOwn(id, userID int64, label, venue string, hidden bool) error {
+	return t.execOne(setHostOwn, id, userID, label, venue, flag(hidden))
+}
+
+// MergeHost ends the record of a host of which nothing is in progress, as the computer has gone on
+// under another: what it computed counts as the other's, and it is what a client of the old one is
+// told. It returns ErrLost if it is not of that user.
+func (t *Tx) MergeHost(id, userID, into int64) error {
+	if err := t.execOne(mergeHost, id, userID, into); err != nil {
+		return err
+	}
+	return t.run(mergeResults, id, into)
+}
+
+// HostsAfter returns hosts with larger ids than after, in the order of these, without those that
+// were merged into others.
+func (t *Tx) HostsAfter(after int64, limit int) ([]Host, error) {
+	return all(t, scanHost, hostsAfter, after, limit)
 }

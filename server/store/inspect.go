@@ -22,6 +22,7 @@ var ErrDamaged = errors.New("the database is damaged: stop the server, keep a co
 type Found struct {
 	Empty    bool   // no file, or no tables
 	Identity string // of the project, see Tx.Identity; "" if the database holds none
+	Version  int64  // of its tables: the number of the last migration; 0 if it is empty
 }
 
 // Inspect looks at a database and changes nothing, neither its content nor its
@@ -83,6 +84,10 @@ func inspect(ctx context.Context, db *sql.DB, tables string) (f Found, err error
 	n, err := has("goose_db_version")
 	if err != nil || n == 0 {
 		return Found{Empty: err == nil}, err
+	}
+	// What was applied is written down in the same transaction, and never taken back.
+	if err := db.QueryRowContext(ctx, `SELECT COALESCE(max(version_id), 0) FROM goose_db_version`).Scan(&f.Version); err != nil {
+		return f, err
 	}
 	if n, err = has("project"); err != nil || n == 0 {
 		return f, err

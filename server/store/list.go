@@ -139,6 +139,22 @@ func (t *Tx) ListResults(f ResultFilter) ([]Result, error) {
 	return all(t, scanResult, query, args...)
 }
 
+const (
+	overOfHost = `SELECT ` + resultColumns + ` FROM result WHERE server_state = 5 AND hostid = $1 AND ($3 = 0 OR id < $3) ORDER BY id DESC LIMIT 0 + $2`
+	nowOfHost  = `SELECT ` + resultColumns + ` FROM result WHERE server_state = 4 AND hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
+)
+
+// OverOfHost returns the newest results that a host has ended with, newest first, and of these
+// the ones before an id, if that is not 0.
+func (t *Tx) OverOfHost(hostID, before int64, limit int) ([]Result, error) {
+	return all(t, scanResult, overOfHost, hostID, limit, before)
+}
+
+// NowOfHost returns results that are in progress on a host, newest first.
+func (t *Tx) NowOfHost(hostID int64, limit int) ([]Result, error) {
+	return all(t, scanResult, nowOfHost, hostID, limit)
+}
+
 const batchList = `
 SELECT batch, count(*),
        count(*) FILTER (WHERE canonical_resultid = 0 AND error_mask = 0),

@@ -108,6 +108,9 @@ func guards() []guard {
 	return out
 }
 
+// appended are tables whose rows are neither changed nor deleted.
+var appended = []string{"audit"}
+
 // catalogTables are those whose changes advance catalog.stamp.
 var catalogTables = []string{"platform", "app", "app_version"}
 

@@ -112,6 +112,11 @@ func postgresTriggers() (out []string) {
 		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_stamp ON %[1]s", table),
 			fmt.Sprintf("CREATE TRIGGER %s_stamp AFTER INSERT OR UPDATE OR DELETE ON %[1]s FOR EACH STATEMENT EXECUTE FUNCTION catalog_stamp()", table))
 	}
+	out = append(out, fmt.Sprintf("CREATE OR REPLACE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION '%v of a row of %%', TG_TABLE_NAME; END$$", ErrIllegal))
+	for _, table := range appended {
+		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_append ON %[1]s", table),
+			fmt.Sprintf("CREATE TRIGGER %s_append BEFORE UPDATE OR DELETE ON %[1]s FOR EACH ROW EXECUTE FUNCTION append_only()", table))
+	}
 	return out
 }
 

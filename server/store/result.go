@@ -217,22 +217,26 @@ func (t *Tx) saveResult(old, r Result) []any {
 }
 
 const countInProgress = `
-SELECT COALESCE(v.plan_class, ''), count(*)
+SELECT COALESCE(v.plan_class, ''), CASE WHEN r.app_version_id < 0 THEN r.app_version_id ELSE 0 END, count(*)
 FROM   result r LEFT JOIN app_version v ON v.id = r.app_version_id
 WHERE  r.hostid = $1 AND r.server_state = 4
-GROUP  BY COALESCE(v.plan_class, '')`
+GROUP  BY 1, 2`
 
 // CountInProgress counts what InProgressOf returns, by the plan class of the app version
-// with which it was sent.
+// with which it was sent, or the AnonymousClass of volunteers' own programs.
 func (t *Tx) CountInProgress(hostID int64) (map[string]int, error) {
 	type line struct {
 		class string
+		own   int64 // below 0: not a version of the project
 		n     int
 	}
-	lines, err := all(t, func(r row) (l line, err error) { return l, r.Scan(&l.class, &l.n) }, countInProgress, hostID)
+	lines, err := all(t, func(r row) (l line, err error) { return l, r.Scan(&l.class, &l.own, &l.n) }, countInProgress, hostID)
 	n := make(map[string]int, len(lines))
 	for _, l := range lines {
-		n[l.class] = l.n
+		if _, kind, own := Anonymous(l.own); own {
+			l.class = AnonymousClass(kind)
+		}
+		n[l.class] += l.n
 	}
 	return n, err
 }

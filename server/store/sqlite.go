@@ -67,6 +67,13 @@ func sqliteTriggers() (out []string) {
 				fmt.Sprintf("CREATE TRIGGER %s_%s_stamp AFTER %s ON %[1]s BEGIN UPDATE catalog SET stamp = stamp + 1; END", table, strings.ToLower(what), what))
 		}
 	}
+	for _, table := range appended {
+		for _, what := range []string{"UPDATE", "DELETE"} {
+			out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_no_%s", table, strings.ToLower(what)),
+				fmt.Sprintf("CREATE TRIGGER %s_no_%s BEFORE %s ON %[1]s BEGIN SELECT RAISE(ABORT, '%[4]v of a row of %[1]s'); END",
+					table, strings.ToLower(what), what, ErrIllegal))
+		}
+	}
 	return out
 }
 

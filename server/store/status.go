@@ -19,6 +19,17 @@ type Status struct {
 	Users       int64   `json:"users"`
 	Hosts       int64   `json:"hosts"`
 	Credit      float64 `json:"credit"` // granted to users
+
+	ByApp []AppCounts `json:"by_app"`
+}
+
+// AppCounts says how much work there is of an application.
+type AppCounts struct {
+	ID         int64  `json:"id"`
+	Name       string `json:"name"`
+	FullName   string `json:"user_friendly_name"`
+	Unsent     int64  `json:"unsent"`
+	InProgress int64  `json:"in_progress"`
 }
 
 // WorkunitCounts says how far workunits have come.
@@ -60,9 +71,9 @@ SELECT count(*),
 FROM workunit`
 
 const resultCounts = `
-SELECT server_state, outcome, validate_state, count(*),
+SELECT server_state, outcome, validate_state, appid, count(*),
        count(*) FILTER (WHERE file_delete_state = 1), count(*) FILTER (WHERE granted_credit > 0)
-FROM result GROUP BY server_state, outcome, validate_state`
+FROM result GROUP BY server_state, outcome, validate_state, appid`
 
 const otherCounts = `
 SELECT (SELECT count(*) FROM app), (SELECT count(*) FROM app_version), (SELECT count(*) FROM "user"),
@@ -81,16 +92,35 @@ func (t *Tx) Status(now int64) (Status, error) {
 	if err != nil {
 		return s, fmt.Errorf("count workunits: %w", err)
 	}
+	apps, err := t.Apps()
+	if err != nil {
+		return s, fmt.Errorf("count results: %w", err)
+	}
+	byApp := make(map[int64]*AppCounts)
+	s.ByApp = make([]AppCounts, len(apps))
+	for i, a := range apps {
+		s.ByApp[i] = AppCounts{ID: a.ID, Name: a.Name, FullName: a.UserFriendlyName}
+		byApp[a.ID] = &s.ByApp[i]
+	}
 	_, err = all(t, func(r row) (struct{}, error) {
+		var app int64
 		var state ServerState
 		var outcome Outcome
 		var valid ValidateState
 		var n, files, granted int64
-		err := r.Scan(&state, &outcome, &valid, &n, &files, &granted)
+		err := r.Scan(&state, &outcome, &valid, &app, &n, &files, &granted)
 		s.Results.Total += n
 		s.Results.WaitingFileDelete += files
 		s.Results.Granted += granted
 		s.Results.ByServerState[state.String()] += n
+		if a := byApp[app]; a != nil {
+			switch state {
+			case Unsent:
+				a.Unsent += n
+			case InProgress:
+				a.InProgress += n
+			}
+		}
 		if state == Over {
 			s.Results.ByOutcome[outcome.String()] += n
 			s.Results.ByValidateState[valid.String()] += n

@@ -61,7 +61,7 @@ type database interface {
 }
 
 // Open opens a database, makes its tables if there are none, and brings them up
-// to date. where is the URL of a PostgreSQL database (postgres://…), which
+// to date. It returns ErrNewer if they are newer than this program. where is the URL of a PostgreSQL database (postgres://…), which
 // exists, or the path of an SQLite file, which is made. The caller closes it.
 func Open(ctx context.Context, where string) (*Store, error) {
 	if IsURL(where) {
@@ -134,6 +134,13 @@ func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, files fs.FS
 	p, err := goose.NewProvider(dialect, db, sub, opts...)
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
+	}
+	version, err := p.GetDBVersion(ctx)
+	if err != nil {
+		return fmt.Errorf("migrations: %w", err)
+	}
+	if version > Latest {
+		return Found{Version: version}.Fits()
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrations: %w", err)

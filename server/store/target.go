@@ -13,6 +13,7 @@ const (
 	TargetNone TargetType = 0 // anybody
 	TargetHost TargetType = 1
 	TargetUser TargetType = 2 // all computers of an account
+	TargetTeam TargetType = 3 // all computers of a team's members
 )
 
 func (t TargetType) String() string {
@@ -23,6 +24,8 @@ func (t TargetType) String() string {
 		return "host"
 	case TargetUser:
 		return "user"
+	case TargetTeam:
+		return "team"
 	}
 	return "unknown"
 }
@@ -30,8 +33,12 @@ func (t TargetType) String() string {
 // A Target is whom the results of a workunit are for. The zero value is anybody.
 type Target struct {
 	Type TargetType
-	ID   int64 // of the host or user
+	ID   int64 // of the host, user or team
 }
+
+// Alone reports whether it is one volunteer's. Then nobody else can replace a result that
+// failed, and there is nothing to compare one with.
+func (t Target) Alone() bool { return t.Type == TargetHost || t.Type == TargetUser }
 
 // low is the part of a kind that says what the results of one target need.
 const low = 1<<32 - 1

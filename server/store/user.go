@@ -25,6 +25,10 @@ type User struct {
 	BannedTime     time.Time // zero: it is not banned
 	BanReason      string    // for its owner to read; "" none is told
 	DeletedTime    time.Time // zero: it is not deleted
+	TeamID         int64     // 0: of no team
+	HideHosts      bool      // others may not see which computers are his
+	NoExport       bool      // sites of statistics are not told what was earned
+	ConfirmedTime  time.Time // of the e-mail address; zero: not confirmed
 }
 
 // Banned reports whether an account is to get nothing from the project.
@@ -32,12 +36,13 @@ func (u *User) Banned() bool { return !u.BannedTime.IsZero() || !u.DeletedTime.I
 
 const userColumns = `id, create_time, email_addr, name, authenticator, passwd_hash, cross_project_id,
 	venue, global_prefs, project_prefs, total_credit, expavg_credit, expavg_time,
-	banned_time, ban_reason, deleted_time`
+	banned_time, ban_reason, deleted_time, teamid, hide_hosts, no_export, confirmed_time`
 
 func scanUser(r row) (u User, err error) {
 	return u, r.Scan(&u.ID, timeAt{&u.CreateTime}, &u.EmailAddr, &u.Name, &u.Authenticator, &u.PasswdHash,
 		&u.CrossProjectID, &u.Venue, &u.GlobalPrefs, &u.ProjectPrefs, &u.TotalCredit, &u.ExpavgCredit,
-		timeAt{&u.ExpavgTime}, timeAt{&u.BannedTime}, &u.BanReason, timeAt{&u.DeletedTime})
+		timeAt{&u.ExpavgTime}, timeAt{&u.BannedTime}, &u.BanReason, timeAt{&u.DeletedTime},
+		&u.TeamID, flagged{&u.HideHosts}, flagged{&u.NoExport}, timeAt{&u.ConfirmedTime})
 }
 
 const insertUser = `
@@ -114,4 +119,52 @@ const setGlobalPrefs = `UPDATE "user" SET global_prefs = $3 WHERE id = $1 AND gl
 // they are no longer old.
 func (t *Tx) SetGlobalPrefs(id int64, old, prefs string) error {
 	return t.execOne(setGlobalPrefs, id, old, prefs)
+}
+
+const (
+	setProjectPrefs = `UPDATE "user" SET project_prefs = $3 WHERE id = $1 AND project_prefs = $2`
+	setUserVenue    = `UPDATE "user" SET venue = $2 WHERE id = $1`
+	setUserName     = `UPDATE "user" SET name = $2 WHERE id = $1 AND deleted_time = 0`
+	setPrivacy      = `UPDATE "user" SET hide_hosts = $2, no_export = $3 WHERE id = $1`
+	setEmail        = `UPDATE "user" SET email_addr = $3, passwd_hash = $4, confirmed_time = $5 WHERE id = $1 AND email_addr = $2 AND deleted_time = 0`
+	confirmEmail    = `UPDATE "user" SET confirmed_time = $3 WHERE id = $1 AND email_addr = $2`
+	usersAfter      = `SELECT ` + userColumns + ` FROM "user" WHERE id > $1 ORDER BY id LIMIT 0 + $2`
+)
+
+// SetProjectPrefs replaces a user's preferences for the project, or returns ErrLost if they are no
+// longer old.
+func (t *Tx) SetProjectPrefs(id int64, old, prefs string) error {
+	return t.execOne(setProjectPrefs, id, old, prefs)
+}
+
+// SetUserVenue says at which venue new computers of a user are.
+func (t *Tx) SetUserVenue(id int64, venue string) error { return t.execOne(setUserVenue, id, venue) }
+
+// SetUserName changes the name that others see.
+func (t *Tx) SetUserName(id int64, name string) error { return t.execOne(setUserName, id, name) }
+
+// SetPrivacy says what others may see of a user.
+func (t *Tx) SetPrivacy(id int64, hideHosts, noExport bool) error {
+	return t.execOne(setPrivacy, id, flag(hideHosts), flag(noExport))
+}
+
+// SetEmail replaces an account's address and the password's hash, of which the address is a part.
+// It returns ErrLost if the address is no longer old, and ErrExists if the new one is another
+// account's.
+func (t *Tx) SetEmail(id int64, old, email, passwdHash string, confirmed time.Time) error {
+	if u, err := t.UserByEmail(email); err == nil && u.ID != id {
+		return ErrExists
+	}
+	return t.execOne(setEmail, id, old, email, passwdHash, unix(confirmed))
+}
+
+// ConfirmEmail notes that an account's address is its owner's, or returns ErrLost if it has
+// another by now.
+func (t *Tx) ConfirmEmail(id int64, email string, now time.Time) error {
+	return t.execOne(confirmEmail, id, email, unix(now))
+}
+
+// UsersAfter returns accounts with larger ids than after, in the order of these.
+func (t *Tx) UsersAfter(after int64, limit int) ([]User, error) {
+	return all(t, scanUser, usersAfter, after, limit)
 }

@@ -36,7 +36,13 @@ func Look(tx *store.Tx, now time.Time) ([]Finding, error) {
 	if err != nil || len(kinds) == 0 {
 		return nil, err
 	}
-	j, err := judge(tx, redundancy, now)
+	own := make(map[string]int64)
+	for _, a := range apps {
+		if !a.HomogeneousAppVersion {
+			own[store.AnonymousPlatform(a.Name)] = a.ID
+		}
+	}
+	j, err := judge(tx, redundancy, own, now)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +72,9 @@ func (j *Judge) all(c store.Candidate) bool {
 	return ok
 }
 
-// judge reads versions and hosts.
-func judge(tx *store.Tx, redundancy map[int64]int, now time.Time) (*Judge, error) {
+// judge reads versions and hosts. own are the applications by what stands for volunteers'
+// own programs of them among the platforms of hosts.
+func judge(tx *store.Tx, redundancy map[int64]int, own map[string]int64, now time.Time) (*Judge, error) {
 	rows, err := tx.AppVersions()
 	if err != nil {
 		return nil, err
@@ -88,6 +95,11 @@ func judge(tx *store.Tx, redundancy map[int64]int, now time.Time) (*Judge, error
 	j := NewJudge(versions, redundancy)
 	return j, tx.ActiveHosts(now.Add(-Window), func(h store.ActiveHost) {
 		x := host(h)
+		for _, p := range x.Platforms {
+			if app := own[p]; app != 0 {
+				j.Own(app, p)
+			}
+		}
 		if len(redundancy) > 0 { // or it does not matter
 			as := store.Host{OSName: h.OSName, Vendor: h.Vendor, Model: h.Model}
 			x.Fine, _ = match.HRClass(match.HRFine, as)

@@ -144,6 +144,15 @@ func NewJudge(versions []Version, redundancy map[int64]int) *Judge {
 	return j
 }
 
+// Own tells that the next hosts with a platform compute with programs of their volunteers'
+// own for an application. How fast they are is not known.
+func (j *Judge) Own(appID int64, platform string) {
+	if !j.known[platform] {
+		j.known[platform] = true
+		j.versions[appID] = append(j.versions[appID], Version{AppID: appID, Platform: platform, PlanClass: platform})
+	}
+}
+
 // Host tells of an active computer.
 func (j *Judge) Host(h Host) {
 	j.hosts++

@@ -228,3 +228,22 @@ func TestOnlyTheBestHostsMatter(t *testing.T) {
 		}
 	})
 }
+
+// Work for which the only computers have programs of their own is not stuck.
+func TestOwnProgramsCanHaveWork(t *testing.T) {
+	const own = "anonymous:upper"
+	j := untaken.NewJudge([]untaken.Version{{ID: 7, AppID: 1, Platform: linux}, {ID: 8, AppID: 2, Platform: linux}}, nil)
+	h := host("anonymous", 4*gb, 8*gb)
+	h.Platforms = append(h.Platforms, own)
+	j.Own(1, own)
+	j.Host(h)
+	if cause, _, _, ok := j.Lack(need(func(*store.Need) {})); !ok {
+		t.Errorf("the application it names: %s", cause)
+	}
+	if cause, _, _, ok := j.Lack(need(func(n *store.Need) { n.AppID = 2 })); ok || cause != untaken.Platform {
+		t.Errorf("another application: %s, %v", cause, ok)
+	}
+	if cause, _, _, ok := j.Lack(need(func(n *store.Need) { n.Memory = 9 * gb })); ok || cause != untaken.Memory {
+		t.Errorf("more memory than it has: %s, %v", cause, ok)
+	}
+}

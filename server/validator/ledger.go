@@ -90,11 +90,20 @@ func (l *ledger) save() error {
 			return err
 		}
 	}
+	teams := make(map[int64]float64)
 	for id, e := range l.users {
 		if e.now.IsZero() {
 			continue
 		}
+		if e.user.TeamID != 0 {
+			teams[e.user.TeamID] += e.credit
+		}
 		if err := l.tx.AddUserCredit(id, e.credit, e.user.ExpavgCredit, e.now); err != nil {
+			return err
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(teams)) {
+		if err := l.tx.AddTeamCredit(id, teams[id]); err != nil {
 			return err
 		}
 	}

@@ -105,6 +105,9 @@ func (v *Validator) claims(tx *store.Tx, earned *ledger, l *look, now time.Time)
 				return nil, err
 			}
 			f.Seconds, f.Version = r.ElapsedTime, speeds.Version(r.AppVersionID)
+			if _, _, f.Anonymous = store.Anonymous(r.AppVersionID); f.Anonymous {
+				f.Version = speeds.Group(hostversion.Group{AppID: r.AppID})
+			}
 		}
 		out[r.ID] = l.policy.Claim(f)
 	}

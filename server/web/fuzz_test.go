@@ -4,13 +4,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/account"
 )
 
 // A form is answered with a page, whatever it holds, and no page repeats markup of it.
@@ -22,7 +20,7 @@ func FuzzForms(f *testing.F) {
 	f.Cleanup(func() { _ = st.Close() })
 	none := http.NotFoundHandler()
 	h, err := (&Site{
-		Serves: func(string) bool { return true }, Name: "Fuzz", MasterURL: "http://127.0.0.1/", MinPasswordLength: 6,
+		Serves: func(string) bool { return true }, Name: "Fuzz", Accounts: account.Rules{MasterURL: "http://127.0.0.1/", MinPasswordLength: 6},
 		Store: st, Log: slog.New(slog.DiscardHandler), Scheduler: none, Upload: none,
 	}).Handler()
 	if err != nil {
@@ -43,46 +41,6 @@ func FuzzForms(f *testing.F) {
 			}
 			if strings.Contains(w.Body.String(), "<script") {
 				t.Errorf("markup of the form in %s", w.Body)
-			}
-		}
-	})
-}
-
-// Preferences of the page are numbers that can be read again, and what the page does not
-// know stays.
-func FuzzPrefs(f *testing.F) {
-	f.Add("<mod_time>1</mod_time><vm_max_used_pct>33</vm_max_used_pct><venue name=\"home\"><max_ncpus_pct>1</max_ncpus_pct></venue>", "max_ncpus_pct=50&idle_time_to_run=1&run_on_batteries=on")
-	f.Fuzz(func(t *testing.T, xml, body string) {
-		form, err := url.ParseQuery(body)
-		if err != nil {
-			return
-		}
-		for _, p := range editable {
-			if !p.Bool() && !form.Has(p.Name) {
-				form.Set(p.Name, p.show(p.Default))
-			}
-		}
-		_ = prefsForm(xml)
-		text, err := editPrefs(xml, form, time.Unix(1e9, 0))
-		if err != nil {
-			return
-		}
-		s := bxml.NewScanner([]byte("<p>" + text + "</p>"))
-		if err := s.Find("p"); err != nil {
-			t.Fatal(err)
-		}
-		first := ""
-		for name := range s.Children() {
-			if first == "" {
-				first = name
-			}
-		}
-		if first != "mod_time" {
-			t.Errorf("begins with %q: %s", first, text)
-		}
-		for _, p := range prefsForm(text) {
-			if p.Name == "max_ncpus_pct" && (p.Value == "" || strings.ContainsAny(p.Value, "<>&")) {
-				t.Errorf("max_ncpus_pct is %q in %s", p.Value, text)
 			}
 		}
 	})

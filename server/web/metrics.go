@@ -13,6 +13,7 @@ import (
 
 	"github.com/starling-grid/starling/server/hostversion"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/counts"
 )
 
 // metrics shows this process and the project's state to Prometheus.
@@ -96,7 +97,7 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	s := c.site
-	st, err := s.counts(context.Background(), fresh)
+	st, err := s.counts.Get(context.Background(), counts.Fresh)
 	if err != nil {
 		s.Log.Error("metrics", "err", err)
 		out <- prometheus.NewInvalidMetric(workunits, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/counts"
 )
 
 // A request is counted under its part and its answer's code, and whoever answers can
@@ -19,7 +20,7 @@ func TestRequestsAreTimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	m := newMetrics(&Site{Store: st, Log: slog.New(slog.DiscardHandler)})
+	m := newMetrics(&Site{Log: slog.New(slog.DiscardHandler), counts: &counts.Cache{Store: st}})
 	var deadline error
 	srv := httptest.NewServer(m.timed("upload", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		deadline = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(time.Minute))
@@ -43,21 +44,5 @@ func TestRequestsAreTimed(t *testing.T) {
 		if !strings.Contains(page.Body.String(), want) {
 			t.Errorf("no %s in %s", want, page.Body)
 		}
-	}
-}
-
-// Counts that took long are kept for longer.
-func TestCountsAreKept(t *testing.T) {
-	c := cache{taken: time.Now().Add(-time.Minute), took: time.Second}
-	if _, ok := c.last(fresh); ok {
-		t.Error("a second's work is kept for a minute")
-	}
-	c.took = 10 * time.Second
-	if _, ok := c.last(fresh); !ok {
-		t.Error("ten seconds' work is not kept for a minute")
-	}
-	c.took = 0
-	if _, ok := c.last(homePageMaxAge); !ok {
-		t.Error("who does not mind old counts gets none")
 	}
 }

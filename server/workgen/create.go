@@ -33,6 +33,7 @@ type Spec struct {
 
 	Host int64  // the computer that it is for; 0: any
 	User string // e-mail address of the account whose computers it is for; "": any
+	Team string // name or number of the team whose members' computers it is for; "": any
 
 	Predecessor string // name of the workunit after which it comes; "" none
 }
@@ -132,6 +133,7 @@ type prepared struct {
 	after   string   // name of the predecessor
 	host    int64    // that it is for; 0 any
 	user    string   // whose hosts it is for; "" any
+	team    string   // whose members' computers it is for; "" any
 }
 
 // Create makes the workunits, all or none, and returns their names. For many,
@@ -239,7 +241,7 @@ func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prep
 	if err := spec.target(params); err != nil {
 		return prepared{}, err
 	}
-	p := prepared{after: spec.Predecessor, host: spec.Host, user: spec.User, row: store.Workunit{
+	p := prepared{after: spec.Predecessor, host: spec.Host, user: spec.User, team: spec.Team, row: store.Workunit{
 		CreateTime: now, AppID: g.app.ID, Name: params.Name, Batch: params.Batch, Priority: params.Priority,
 		RscFpopsEst: params.RscFpopsEst, RscFpopsBound: params.RscFpopsBound,
 		RscMemoryBound: params.RscMemoryBound, RscDiskBound: params.RscDiskBound, DelayBound: params.Delay(),

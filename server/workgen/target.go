@@ -3,6 +3,7 @@ package workgen
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/starling-grid/starling/server/store"
@@ -10,11 +11,17 @@ import (
 
 // target refuses what cannot be done for a computer or an account alone.
 func (s *Spec) target(p Params) error {
+	n := 0
+	for _, named := range []bool{s.Host != 0, s.User != "", s.Team != ""} {
+		if named {
+			n++
+		}
+	}
 	switch {
-	case s.Host == 0 && s.User == "":
+	case n > 1:
+		return errors.New("a workunit can be for one computer, one account or one team, not several")
+	case n == 0 || s.Team != "":
 		return nil
-	case s.Host != 0 && s.User != "":
-		return errors.New("a workunit can be for one computer or one account, not both")
 	case s.Host < 0:
 		return fmt.Errorf("computer %d: want a number above 0", s.Host)
 	case p.MinQuorum > 1 || p.TargetNResults > 1:
@@ -38,6 +45,15 @@ func (p *prepared) target(tx *store.Tx) (store.Target, error) {
 			return store.Target{}, fmt.Errorf("account %s: %w", p.user, err)
 		}
 		return store.Target{Type: store.TargetUser, ID: u.ID}, nil
+	case p.team != "":
+		t, err := tx.TeamByName(strings.TrimSpace(p.team))
+		if n, bad := strconv.ParseInt(p.team, 10, 64); bad == nil && errors.Is(err, store.ErrNotFound) {
+			t, err = tx.Team(n)
+		}
+		if err != nil {
+			return store.Target{}, fmt.Errorf("team %s: %w", p.team, err)
+		}
+		return store.Target{Type: store.TargetTeam, ID: t.ID}, nil
 	}
 	return store.Target{}, nil
 }

@@ -32,7 +32,7 @@ import (
 
 var (
 	seedFlag = flag.Uint64("world.seed", 1, "seed of the first world")
-	daysFlag = flag.Int("world.days", 500, "host-days in all, before the worlds come to rest")
+	daysFlag = flag.Int("world.days", 1500, "host-days in all, before the worlds come to rest")
 	tellFlag = flag.Bool("world.tell", false, "tell the story of each world")
 )
 
@@ -264,6 +264,7 @@ func (w *world) open() bool {
 		return false
 	}
 	p.Upload = disk{p.Upload, w}
+	p.Config.PurgeAfterDays = 0 // all is looked at in the end
 	w.p = p
 	w.handler, err = server.New(p, server.Part{}).Handler(func() {
 		select {

@@ -12,6 +12,8 @@
 //	model.js                 what the stream tells, in the shape that tabs need
 //	overview.js … log.js     one tab each; task.js and project.js fill the drawer
 //	virtual.js               tables of which only the rows in sight are in the page
+//	notices.js               what projects announced, as text
+//	computers.js             all computers of a person
 //	bands.js, spans.js       the timeline of the history, drawn and in words
 //	columns.js, arrange.js   the columns of tasks; filter, order and groups
 //	attention.js             what a person should know of first
@@ -51,6 +53,7 @@ type Agent interface {
 	control.Accounts
 	control.Logs
 	control.Historian
+	control.Noticer
 }
 
 // A Shower shows what the page shows.
@@ -83,6 +86,8 @@ type Server struct {
 	Token, Port string
 	// Known are offered to people who attach a project.
 	Known []Known
+	// Computers are the others that the page shows; nil: it shows none.
+	Computers Computers
 
 	tickets tickets
 	looks   looks
@@ -119,7 +124,7 @@ func (s *Server) handler(port string) http.Handler {
 	open.HandleFunc("/login", func(w http.ResponseWriter, r *http.Request) { s.login(w, r, port) })
 	open.HandleFunc("GET /base.css", look.Base)
 	open.Handle("GET /style.css", http.FileServerFS(assets))
-	open.Handle("GET /icon.svg", http.FileServerFS(assets))
+	open.HandleFunc("GET /icon.svg", look.Icon)
 
 	own := http.NewServeMux() // for who has the token
 	own.Handle("GET /", pages(assets))
@@ -130,6 +135,7 @@ func (s *Server) handler(port string) http.Handler {
 	own.HandleFunc("GET /api/history", s.history)
 	own.HandleFunc("GET /api/history.csv", s.historyCSV)
 	own.HandleFunc("GET /api/timeline", s.timeline)
+	own.HandleFunc("GET /api/notices", s.notices)
 	own.HandleFunc("GET /api/known", s.known)
 	own.HandleFunc("POST /api/attach/config", s.config)
 	own.HandleFunc("POST /api/attach", s.attach)
@@ -139,6 +145,7 @@ func (s *Server) handler(port string) http.Handler {
 	own.HandleFunc("POST /api/tasks", s.steerTasks)
 	own.HandleFunc("POST /api/transfer", s.steerTransfer)
 	own.HandleFunc("POST /api/mode", s.mode)
+	s.computerRoutes(own)
 	open.Handle("/", s.admit(port, own))
 	return guard(port, open)
 }

@@ -181,7 +181,9 @@ func busy(tasks int) view.Page {
 		Plans:     make(map[string]decide.ProjectPlan), Credit: make(map[string][]view.Day),
 	}
 	for i, p := range []control.Project{
-		{MasterURL: einstein, Name: "Einstein@Home", UserName: "kim", HostID: 4711, Share: 100, Debt: 5400, UserCredit: 183204, UserRAC: 2210, HostCredit: 90211, HostRAC: 1402, CPUTime: 9.2e5, Notices: []string{"The next run starts on Monday."}, Storage: control.Storage{
+		{MasterURL: einstein, Name: "Einstein@Home", UserName: "kim", HostID: 4711, Share: 100, Debt: 5400, UserCredit: 183204, UserRAC: 2210, HostCredit: 90211, HostRAC: 1402, CPUTime: 9.2e5, Notices: []string{"The next run starts on Monday."}, GUIURLs: []control.GUIURL{
+			{Name: "Your account", Description: "View your account information", URL: "https://einstein.example/home.php?a=1&b=2"}, {Name: "Forum <b>", URL: "https://einstein.example/forum"}, {Name: "Bad", URL: "javascript:alert(1)"},
+		}, Storage: control.Storage{
 			Files: 2, Bytes: 3e9, Limit: 4e9, Problems: []string{"h1_0500: no room"},
 			LetGo: []control.LetGo{{Name: "h1_0300", Bytes: 2e9, At: started, Code: "expired", Why: "its time is over"}},
 		}},

@@ -31,6 +31,12 @@ func (s *Server) timeline(w http.ResponseWriter, r *http.Request) {
 	answer(w, t, err)
 }
 
+// notices answers with what projects announced.
+func (s *Server) notices(w http.ResponseWriter, r *http.Request) {
+	all, err := s.Agent.Notices(r.Context(), r.URL.Query().Get("project"))
+	answer(w, all, err)
+}
+
 // historyCSV answers with what starling history --csv prints: all tasks that have ended.
 func (s *Server) historyCSV(w http.ResponseWriter, r *http.Request) {
 	tasks, err := allTasks(r.Context(), s.Agent)

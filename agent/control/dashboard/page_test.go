@@ -45,7 +45,7 @@ const rowsShown = `document.querySelectorAll('#tasks-table tbody tr:not(.space)'
 func TestTabsHaveAddresses(t *testing.T) {
 	t.Parallel()
 	b, base := open(t, &fake{page: busy(20)})
-	for _, p := range [][2]string{{"Tasks", "/tasks"}, {"Projects", "/projects"}, {"History", "/history"}, {"Computer", "/computer"}, {"Preferences", "/preferences"}, {"Log", "/log"}, {"Overview", "/"}} {
+	for _, p := range [][2]string{{"Tasks", "/tasks"}, {"Projects", "/projects"}, {"Notices", "/notices"}, {"History", "/history"}, {"Computer", "/computer"}, {"All computers", "/computers"}, {"Preferences", "/preferences"}, {"Log", "/log"}, {"Overview", "/"}} {
 		tab(b, p[0], p[1])
 		b.See("one tab is shown", `document.querySelectorAll('main > section:not([hidden])').length === 1`)
 	}
@@ -222,6 +222,8 @@ func TestProjectsTab(t *testing.T) {
 	b.See("its drawer", `document.getElementById('drawer-title').textContent === 'Einstein@Home' && document.getElementById('project-facts').textContent.includes('Computer ID4711')`)
 	b.See("its messages", `document.getElementById('drawer-body').textContent.includes('The next run starts on Monday.')`)
 	b.See("what it stores", `/Stored files2 files, .*of at most/.test(document.getElementById('project-facts').textContent)`)
+	b.See("links to its pages, which tell nothing, and none that runs something", `[...document.querySelectorAll('#project-links a')].map(e => [e.textContent, e.href, e.title, e.rel, e.target].join(' ')).join('|') ===
+		'Your account https://einstein.example/home.php?a=1&b=2 View your account information noopener noreferrer _blank|Forum <b> https://einstein.example/forum  noopener noreferrer _blank'`)
 	b.See("what it does not", `(t => t.includes('Problem: h1_0500: no room') && t.includes(': h1_0300 (') && t.includes('because its time is over'))(document.getElementById('project-stored').textContent)`)
 	b.Do("reset it", chromedp.Click(`//aside//button[text()="Reset"]`), testbrowser.Press("#sure-yes"))
 	b.See("it is said", `document.getElementById('said').textContent.startsWith('Einstein@Home: resetting')`)
@@ -352,7 +354,7 @@ func TestAccessible(t *testing.T) {
 	b, base := open(t, a)
 	for _, scheme := range []string{"light", "dark"} {
 		b.Do("go "+scheme, testbrowser.Media(scheme))
-		for _, path := range []string{"/", "/tasks", "/projects", "/computer", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0", "/projects?project=https%3A%2F%2Flhc.example%2F"} {
+		for _, path := range []string{"/", "/tasks", "/projects", "/notices", "/computer", "/computers", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0", "/projects?project=https%3A%2F%2Flhc.example%2F"} {
 			b.Do("open "+path, chromedp.Navigate(base+path))
 			b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
 			b.Accessible(scheme + " " + path)
@@ -373,7 +375,7 @@ func TestPhone(t *testing.T) {
 	a.page, a.seqno = busy(300), 40
 	b, base := open(t, a)
 	b.Do("be a phone", chromedp.EmulateViewport(320, 640, chromedp.EmulateScale(2)))
-	for _, path := range []string{"/", "/tasks", "/projects", "/history", "/computer", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0"} {
+	for _, path := range []string{"/", "/tasks", "/projects", "/history", "/notices", "/computer", "/computers", "/preferences", "/log", "/tasks?task=https%3A%2F%2Feinstein.example%2F%20h1_0421.50_O4_3_0"} {
 		b.Do("open "+path, chromedp.Navigate(base+path))
 		b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
 		b.See(path+" is not wider than the phone", `document.documentElement.scrollWidth <= 320`)

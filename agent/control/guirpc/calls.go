@@ -111,11 +111,6 @@ func (r *request) messageCount() string {
 	return fmt.Sprintf("<seqno>%d</seqno>\n", last)
 }
 
-func (r *request) notices() string {
-	after, _ := strconv.Atoi(r.arg("seqno"))
-	return shows(func(w *bxml.Writer, v view.Tools) { writeNotices(w, v, after) })(r)
-}
-
 // readConfig has settings read again and, as BOINC does, what stands beside them.
 func (r *request) readConfig() string {
 	if err := r.srv.Agent.ReloadSettings(r.ctx); err != nil {

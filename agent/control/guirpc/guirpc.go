@@ -114,7 +114,8 @@ type peer struct {
 	local      bool
 	nonce      string
 	authorized bool
-	refused    int // calls that lacked authorization
+	refused    int          // calls that lacked authorization
+	noticed    map[int]bool // numbers of the notices that it was sent
 	closing    bool
 }
 
@@ -166,6 +167,7 @@ type request struct {
 	text string // the whole call, from its tag on
 	args map[string]string
 	srv  *Server
+	peer *peer
 }
 
 // arg returns an argument, "" if it is not there.
@@ -202,7 +204,7 @@ func (p *peer) answer(ctx context.Context, text string) string {
 		if r != nil {
 			continue
 		}
-		r = &request{ctx: ctx, name: name, args: make(map[string]string), srv: p.Server}
+		r = &request{ctx: ctx, name: name, args: make(map[string]string), srv: p.Server, peer: p}
 		if i := strings.Index(text, "<"+name); i >= 0 {
 			r.text = text[i:]
 		}

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/agent/control"
-	"github.com/starling-grid/starling/agent/view"
-	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
@@ -33,30 +31,3 @@ func writeMessages(w *bxml.Writer, all []control.Message) {
 }
 
 func cdata(s string) string { return strings.ReplaceAll(s, "]]>", "]] >") }
-
-func writeNotices(w *bxml.Writer, v view.Tools, after int) {
-	w.Open("notices")
-	seqno := 0
-	for _, p := range v.Projects {
-		for _, n := range p.Notices {
-			if n.Priority != protocol.PriorityNotice {
-				continue
-			}
-			if seqno++; seqno <= after {
-				continue
-			}
-			w.Open("notice")
-			w.Text("title", "Notice from "+p.Name)
-			w.Raw("<description><![CDATA[\n" + cdata(n.Text) + "\n]]></description>\n")
-			w.Float("create_time", protocol.UnixSeconds(n.Time))
-			w.Float("arrival_time", protocol.UnixSeconds(n.Time))
-			w.Int("is_private", 0)
-			w.Text("project_name", p.Name)
-			w.Text("category", "scheduler")
-			w.Raw("<link><![CDATA[]]></link>\n")
-			w.Int("seqno", int64(seqno))
-			w.Close("notice")
-		}
-	}
-	w.Close("notices")
-}

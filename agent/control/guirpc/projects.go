@@ -59,6 +59,7 @@ func writeProject(w *bxml.Writer, v view.Tools, p view.ToolsProject) {
 	w.Flag("suspended_via_gui", p.Account.Suspended)
 	w.Flag("dont_request_more_work", p.Account.NoMoreWork)
 	w.Flag("attached_via_acct_mgr", p.Account.Manager != nil)
+	w.Flag("anonymous_platform", p.Anonymous)
 	w.Flag("detach_when_done", p.Account.DetachWhenDone || p.Account.Manager != nil && p.Account.Manager.DetachWhenDone)
 	w.Flag("scheduler_rpc_in_progress", p.Session != "")
 	w.Open("rsc_backoff_time")
@@ -71,6 +72,17 @@ func writeProject(w *bxml.Writer, v view.Tools, p view.ToolsProject) {
 	w.Close("rsc_backoff_interval")
 	for _, name := range p.NoRscApps {
 		w.Text("no_rsc_apps", name)
+	}
+	if len(p.GUIURLs) > 0 {
+		w.Open("gui_urls")
+		for _, l := range p.GUIURLs {
+			w.Open("gui_url")
+			w.Text("name", l.Name)
+			w.Text("description", l.Description)
+			w.Text("url", l.URL)
+			w.Close("gui_url")
+		}
+		w.Close("gui_urls")
 	}
 	w.Float("sched_priority", p.Debt)
 	w.Float("project_files_downloaded_time", 0)

@@ -83,6 +83,11 @@ func dial(ctx context.Context, cert tls.Certificate, address string) (net.Conn, 
 // Pair has the agent at an address and the controller in dir know each other, and
 // returns the agent's fingerprint.
 func Pair(ctx context.Context, dir, address, code string) (string, error) {
+	return pairAs(ctx, ownName(), dir, address, code)
+}
+
+// pairAs does so under a name that the agent will know this controller by.
+func pairAs(ctx context.Context, name, dir, address, code string) (string, error) {
 	key, err := parseCode(code)
 	if err != nil {
 		return "", err
@@ -96,7 +101,7 @@ func Pair(ctx context.Context, dir, address, code string) (string, error) {
 		return "", err
 	}
 	defer c.Close()
-	mine, name := fingerprint(cert.Certificate[0]), ownName()
+	mine := fingerprint(cert.Certificate[0])
 	answer, err := ask(ctx, c, pairing{name, proof(key, controller, agent, mine, name)})
 	if err == nil && !hmac.Equal(answer.Proof, proof(key, controlled, agent, mine, name)) {
 		err = errors.New("the other side does not know the code: someone is intercepting the connection")
@@ -142,7 +147,7 @@ func ownName() string {
 	if u, err := user.Current(); err == nil {
 		name = u.Username + "@" + host
 	}
-	name = name[:min(len(name), maxName)]
+	name = name[:min(len(name), maxName-len(dashboardName))]
 	if !goodName(name) {
 		return "a computer"
 	}

@@ -282,3 +282,45 @@ func TestHostilePeers(t *testing.T) {
 		t.Error("a paired computer beside all these: ", err)
 	}
 }
+
+// An agent that is a controller is paired beside its users, not in the place of one.
+func TestComputers(t *testing.T) {
+	s, address := serve(t)
+	user, data := t.TempDir(), t.TempDir()
+	c := remote.NewComputers(data)
+	if all, err := c.Paired(); err != nil || len(all) != 0 {
+		t.Errorf("at first: %v, %v", all, err)
+	}
+	if _, err := remote.Pair(t.Context(), user, address, invite(t, s).Code); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "a wrong code", c.Pair(t.Context(), address, "0000-0000-0000-0000"), "no pairing code is valid")
+	if err := c.Pair(t.Context(), address, invite(t, s).Code); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := c.Paired(); err != nil || len(all) != 1 || all[0].Name != address {
+		t.Errorf("got %v, %v", all, err)
+	}
+	there, err := s.Paired()
+	if err != nil || len(there) != 2 || there[1].Name != there[0].Name+" (dashboard)" {
+		t.Errorf("there: %+v, %v", there, err)
+	}
+	client, err := c.Client(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := client.Status(t.Context()); err != nil || v.Version != "from afar" {
+		t.Errorf("got %+v, %v", v, err)
+	}
+	if err := status(t, user, address); err != nil {
+		t.Errorf("the user: %v", err)
+	}
+	if st, err := os.Stat(filepath.Join(data, "computers", "identity.pem")); err != nil || st.Mode().Perm() != 0o600 {
+		t.Errorf("identity: %v, %v", st, err)
+	}
+	if err := c.Forget(address); err != nil {
+		t.Error(err)
+	}
+	_, err = c.Client(address)
+	wants(t, "one that was removed", err, "is not paired")
+}

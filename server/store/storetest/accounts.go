@@ -115,6 +115,7 @@ func accounts(t *testing.T, s *store.Store) {
 		want := store.User{
 			ID: w.User.ID, CreateTime: w.User.CreateTime, EmailAddr: "deleted-1", Name: "Deleted",
 			Authenticator: "00000000000000000000000000000003", CrossProjectID: "e", DeletedTime: T0,
+			HideHosts: true, NoExport: true,
 		}
 		if err != nil || u != want || !u.Banned() {
 			t.Errorf("got %+v, %v; want %+v", u, err, want)

@@ -10,7 +10,7 @@ import (
 
 func targets(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
-	list := []store.Target{{}, {Type: store.TargetHost, ID: 7}, {Type: store.TargetUser, ID: 7}, {Type: store.TargetUser, ID: 8}}
+	list := []store.Target{{}, {Type: store.TargetHost, ID: 7}, {Type: store.TargetUser, ID: 7}, {Type: store.TargetUser, ID: 8}, {Type: store.TargetTeam, ID: 7}}
 	kinds := func(tx *store.Tx, target store.Target) (kinds []int64) {
 		ask := func() ([]int64, error) { return tx.UnsentKindsFor(target) }
 		if target == (store.Target{}) {

@@ -8,6 +8,7 @@ export function attention(m) {
   const all = [];
   const add = (key, text, cure, link) => all.push({ key, text, cure, link });
   for (const c of m.status.complaints ?? []) add(c, c);
+  if (m.status.compute_code === 'disk_full') add('disk', m.status.compute, 'free some disk space, or allow more.', { href: '/preferences', title: 'Preferences' });
   for (const p of m.projects) {
     const link = { href: projectLink(p), title: nameOf(p) };
     if (p.trouble) add(`t${p.master_url}`, `${nameOf(p)}: ${p.trouble}`, p.trouble_cure, link);

@@ -14,6 +14,13 @@ export function make(tag, attributes = {}, ...children) {
   return e;
 }
 
+// outside is a link that leaves this computer: the page that it leads to does not learn
+// where the reader came from. undefined for what is no address of the web.
+export function outside(url, label, title) {
+  if (!/^https?:\/\//i.test(url ?? '') || !URL.canParse(url)) return undefined;
+  return make('a', { href: url, title, target: '_blank', rel: 'noopener noreferrer' }, label);
+}
+
 // text sets a text only where it changed, so that screen readers stay calm.
 export function text(e, t) {
   if (e.textContent !== t) e.textContent = t;

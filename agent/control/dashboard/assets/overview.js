@@ -5,11 +5,12 @@ import { span, bytes, number, percent, count } from './words.js';
 import { attention, notes, taskLink, projectLink } from './attention.js';
 import { buildModes } from './modes.js';
 import { openAttach } from './attach.js';
+import { headlines, titleOf } from './notices.js';
 import { nameOf } from './model.js';
 
 const shown = 12; // running tasks
 
-let title, about, recent, well, wrong, why, whyBox, opened, modes, running, more, idle, achieved, table;
+let title, about, recent, well, wrong, why, whyBox, opened, modes, running, more, idle, achieved, table, news, newsBox;
 
 export function build(section) {
   title = make('h2', { id: 'now-title' }, '…');
@@ -27,11 +28,13 @@ export function build(section) {
   table = make('tbody', { id: 'achieved' });
   const heads = ['Project', 'Credit', 'Average a day', 'This computer', 'CPU time'].map((h, i) => make('th', { scope: 'col', class: i ? 'num' : undefined }, h));
   achieved = make('div', { class: 'scroll' }, make('table', { class: 'plain' }, make('thead', {}, make('tr', {}, ...heads)), table));
+  news = make('ul', { id: 'news', class: 'rows' });
+  newsBox = make('div', { id: 'news-box', hidden: true }, make('h2', {}, 'News'), news, make('p', { class: 'small' }, make('a', { href: '/notices' }, 'All notices')));
   section.append(
     make('div', { class: 'hero' }, title, about, well, wrong, whyBox, attach, modes),
     make('div', { class: 'halves' },
       make('div', {}, make('h2', {}, 'Running tasks'), idle, running, more),
-      make('div', {}, make('h2', {}, 'Achieved'), recent, achieved)));
+      make('div', {}, make('h2', {}, 'Achieved'), recent, achieved), newsBox));
   section.update = (m) => show(attach, !m.projects.length);
   build.section = section;
 }
@@ -65,6 +68,9 @@ export function update(m) {
   text(recent, lately(m.status.achieved));
   keep(table, m.projects, (p) => p.master_url, credit);
   show(achieved, m.projects.length > 0);
+  const latest = headlines(m);
+  keep(news, latest, (n) => String(n.seqno), (n) => make('li', {}, make('a', { href: '/notices' }, titleOf(n)), ' ', make('span', { class: 'small' }, n.project_name || n.project)));
+  show(newsBox, latest.length > 0);
 }
 
 // lately says what ended in the last days.

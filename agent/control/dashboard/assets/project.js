@@ -1,7 +1,7 @@
 // The drawer of a project: its account, what it is owed, what it says, and what can be
 // done with it.
 
-import { make, text, show, swap, keep, facts } from './dom.js';
+import { make, text, show, swap, keep, facts, outside } from './dom.js';
 import { span, when, bytes, number, percent, reason } from './words.js';
 import { act, sure } from './ask.js';
 import { openDrawer } from './drawer.js';
@@ -45,7 +45,9 @@ function build(body, u) {
   x.buttons = make('div', { class: 'actions', id: 'project-actions' }, x.update, x.suspend, x.resume, x.finish, x.more, x.reset, x.detach, x.undo);
   x.noticesBox = make('div', {}, make('h3', {}, 'Messages from the project'), x.notices);
   x.storedBox = make('div', {}, make('h3', {}, 'Stored files'), x.stored);
-  x.there.append(make('p', {}, x.state), make('p', { class: 'small' }, make('a', { href: u, target: '_blank', rel: 'noopener noreferrer' }, u)), x.trouble, x.stderr, x.why, x.contact, x.buttons, x.facts, x.storedBox, x.noticesBox);
+  x.links = make('ul', { class: 'links', id: 'project-links' });
+  x.linksBox = make('div', {}, make('h3', {}, 'On the project’s site'), x.links);
+  x.there.append(make('p', {}, x.state), make('p', { class: 'small' }, make('a', { href: u, target: '_blank', rel: 'noopener noreferrer' }, u)), x.trouble, x.stderr, x.why, x.contact, x.buttons, x.facts, x.linksBox, x.storedBox, x.noticesBox);
   body.append(x.missing, x.there);
   return x;
 }
@@ -93,6 +95,9 @@ function draw(p, m) {
   ];
   keep(x.stored, files, (n) => n, (n) => make('li', {}, n));
   show(x.storedBox, files.length > 0);
+  const links = (p.gui_urls ?? []).filter((l) => outside(l.url));
+  keep(x.links, links, (l) => `${l.url} ${l.name} ${l.description}`, (l) => make('li', {}, outside(l.url, l.name, l.description)));
+  show(x.linksBox, links.length > 0);
   keep(x.notices, p.notices ?? [], (n) => n, (n) => make('li', {}, n));
   show(x.noticesBox, !!p.notices?.length);
 }

@@ -12,7 +12,9 @@ import * as overview from './overview.js';
 import * as tasks from './tasks.js';
 import * as projects from './projects.js';
 import * as computer from './computer.js';
+import * as notices from './notices.js';
 import * as past from './history.js';
+import * as computers from './computers.js';
 import * as preferences from './preferences.js';
 import * as log from './log.js';
 
@@ -20,8 +22,10 @@ const tabs = [
   { path: '/', title: 'Overview', tab: overview },
   { path: '/tasks', title: 'Tasks', tab: tasks },
   { path: '/projects', title: 'Projects', tab: projects },
+  { path: '/notices', title: 'Notices', tab: notices },
   { path: '/history', title: 'History', tab: past },
   { path: '/computer', title: 'Computer', tab: computer },
+  { path: '/computers', title: 'All computers', tab: computers },
   { path: '/preferences', title: 'Preferences', tab: preferences },
   { path: '/log', title: 'Log', tab: log },
 ];

@@ -1,0 +1,133 @@
+// Package appinfo reads the file by which a volunteer has a project's tasks computed by
+// programs of their own: app_info.xml in the project's folder, as BOINC's clients read it.
+// It changes nothing.
+package appinfo
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/starling-grid/starling/boincapi/wasmhost"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// maxBytes bounds the file; those of real projects have some tens of kilobytes.
+const maxBytes = 1 << 20
+
+// Info is what a volunteer's own programs for a project are.
+type Info struct {
+	Apps     []protocol.App
+	Files    []protocol.FileInfo // all are there; NBytes is their size
+	Versions []protocol.AppVersion
+}
+
+// Read returns what the file in a project's folder says; nil if there is none. platform is
+// that of versions that name none. The error is everything that is wrong, each with the
+// path, the line and what to do; what is right is returned all the same, and nil if that is
+// no version.
+func Read(folder, platform string) (*Info, error) {
+	path := filepath.Join(folder, protocol.AppInfoFile)
+	dir, err := os.OpenRoot(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	b, err := content(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	all, err := protocol.ParseAppInfo(b)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var errs []error
+	usable, faults := all.Usable(platform, func(f *protocol.FileInfo) string {
+		if why := here(dir, f); why != "" {
+			return fmt.Sprintf("%s; put it into %s, or remove it from the description", why, folder)
+		}
+		return ""
+	})
+	for _, e := range faults {
+		errs = append(errs, fmt.Errorf("%s: %w", path, e))
+	}
+	info := new(Info)
+	for _, v := range usable.Versions {
+		if name := notExecutable(dir, v.Value); name != "" {
+			errs = append(errs, fmt.Errorf("%s: %w", path, &protocol.LineError{Line: v.Line, Text: fmt.Sprintf("program %s may not be run; allow it: chmod +x %s", name, filepath.Join(folder, name))}))
+			continue
+		}
+		info.Versions = append(info.Versions, v.Value)
+	}
+	for _, a := range usable.Apps {
+		info.Apps = append(info.Apps, a.Value)
+	}
+	for _, f := range usable.Files {
+		info.Files = append(info.Files, f.Value)
+	}
+	if len(info.Versions) == 0 {
+		info = nil
+	}
+	return info, errors.Join(errs...)
+}
+
+// Exists reports whether there is such a file in a folder, whatever it says.
+func Exists(folder string) bool {
+	_, err := os.Lstat(filepath.Join(folder, protocol.AppInfoFile))
+	return err == nil
+}
+
+func content(dir *os.Root) ([]byte, error) {
+	f, err := dir.Open(protocol.AppInfoFile)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return nil, errors.Join(err, errors.New("it is not a file"))
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err == nil && len(b) > maxBytes {
+		err = fmt.Errorf("it has more than %d bytes", maxBytes)
+	}
+	return b, err
+}
+
+// here notes the size of a file, or says why it cannot be used.
+func here(dir *os.Root, f *protocol.FileInfo) string {
+	st, err := dir.Stat(f.Name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "is not there"
+	case err != nil:
+		return "cannot be read (" + err.Error() + ")"
+	case !st.Mode().IsRegular():
+		return "is not a file"
+	}
+	f.NBytes = st.Size()
+	return ""
+}
+
+// notExecutable returns the program of a version that the system would refuse to run.
+func notExecutable(dir *os.Root, v protocol.AppVersion) string {
+	if runtime.GOOS == "windows" || v.Platform == wasmhost.Platform || strings.Contains(v.PlanClass, "vbox") {
+		return ""
+	}
+	for _, ref := range v.FileRefs {
+		if st, err := dir.Stat(ref.FileName); ref.MainProgram && err == nil && st.Mode().Perm()&0o111 == 0 {
+			return ref.FileName
+		}
+	}
+	return ""
+}

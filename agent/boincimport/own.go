@@ -1,0 +1,52 @@
+package boincimport
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-grid/starling/agent/appinfo"
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/state"
+)
+
+// convert describes a project in the agent's terms. Where its tasks are computed by
+// programs of the volunteer's own, these are what app_info.xml says: BOINC's client goes by
+// that too, and not by what it wrote down.
+func (m *importer) convert(p protocol.ClientProject) (Taken, error) {
+	folder := filepath.Join(m.from, "projects", protocol.EscapeURL(p.MasterURL))
+	platform, _ := hostinfo.Platform()
+	info, wrong := appinfo.Read(folder, platform)
+	switch {
+	case info == nil && wrong != nil:
+		return Taken{}, fmt.Errorf("%s: no program can be used of those that you computed with: %w\nYou can: correct the file, or leave the project with BOINC by naming the others with --only", p.MasterURL, wrong)
+	case info == nil && p.Anonymous:
+		return Taken{}, fmt.Errorf("%s: BOINC computed with your own programs, and their description is gone: %s\nYou can: put it back, or leave the project with BOINC by naming the others with --only", p.MasterURL, filepath.Join(folder, protocol.AppInfoFile))
+	case info == nil:
+		return convert(p, m.client.Tasks, m.now)
+	}
+	if wrong != nil {
+		for line := range strings.SplitSeq(wrong.Error(), "\n") {
+			m.note("%s", line)
+		}
+	}
+	p.Apps, p.AppVersions = info.Apps, info.Versions
+	t, err := convert(p, m.client.Tasks, m.now)
+	t.Project.Anonymous = true
+	own := make(map[string]bool)
+	for _, f := range info.Files {
+		own[f.Name] = true
+	}
+	var files []state.File
+	for _, f := range t.Files {
+		if !own[f.Name] {
+			files = append(files, f)
+		}
+	}
+	for _, f := range info.Files {
+		files = append(files, state.File{Project: p.MasterURL, FileInfo: f, Own: true, Local: state.FilePresent})
+	}
+	t.Files = files
+	return t, err
+}

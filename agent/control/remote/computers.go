@@ -1,0 +1,43 @@
+package remote
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/starling-grid/starling/agent/control"
+)
+
+// Computers are the other computers whose agents an agent may control, so that its
+// dashboard shows them. What the agent knows of them lies in its data directory: it has an
+// identity of its own and not that of any user, so that whoever may open its dashboard
+// controls what was paired there and nothing else. Its methods may be called concurrently.
+type Computers struct{ dir string }
+
+// controllers is the folder in the data directory.
+const controllers = "computers"
+
+// NewComputers returns those that an agent with the data directory may control.
+func NewComputers(dataDir string) *Computers {
+	return &Computers{filepath.Join(dataDir, controllers)}
+}
+
+// Paired lists them by their addresses.
+func (c *Computers) Paired() ([]control.Paired, error) { return pinsIn(c.dir).all() }
+
+// Client makes a client for the agent at the address of one of them. It does not connect yet.
+func (c *Computers) Client(address string) (*control.Client, error) {
+	return NewClient(c.dir, Address(address))
+}
+
+// Pair makes the computer at an address, HOST or HOST:PORT, one of them, by the code that
+// starling remote pair shows there.
+func (c *Computers) Pair(ctx context.Context, address, code string) error {
+	_, err := pairAs(ctx, ownName()+dashboardName, c.dir, Address(address), code)
+	return err
+}
+
+// Forget has one of them be one no more. There it stays listed until it is revoked.
+func (c *Computers) Forget(address string) error { return pinsIn(c.dir).remove(address) }
+
+// dashboardName tells the dashboard from the command line, which is paired by itself.
+const dashboardName = " (dashboard)"

@@ -1,0 +1,46 @@
+package agent_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+// A detach and an attach are whole, whoever has account files read at the same time: no
+// file is taken for one that was lost.
+func TestDetachingWhileFilesAreRead(t *testing.T) {
+	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
+	w.run(func(t *testing.T) {
+		w.after(t, time.Second)
+		stop := make(chan struct{})
+		var readers sync.WaitGroup
+		for range 2 {
+			readers.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+						_ = w.a.Reload(t.Context())
+					}
+				}
+			})
+		}
+		defer readers.Wait()
+		defer close(stop)
+		for range 60 {
+			if err := w.a.Detach(t.Context(), demoURL); err != nil {
+				t.Fatal(err)
+			}
+			if p := w.project(t, 0); !p.Disconnected {
+				t.Fatalf("after a detach: %q", p.Ending)
+			}
+			if err := w.a.Attach(t.Context(), demoURL, "00000000000000000000000000000001"); err != nil {
+				t.Fatal(err)
+			}
+			if p := w.project(t, 0); p.Ending != "" {
+				t.Fatalf("after an attach: %q", p.Ending)
+			}
+		}
+	})
+}

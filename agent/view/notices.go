@@ -1,0 +1,67 @@
+package view
+
+import (
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/htmltext"
+	"github.com/starling-grid/starling/notices"
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// shownNotices is how many a Status has, the newest.
+const shownNotices = 20
+
+// Notices are what a project announced, all of them for "", the newest first.
+func (f *Facts) Notices(project string) []control.Notice {
+	list := []control.Notice{}
+	for _, n := range f.announced(project) {
+		v := f.notice(n)
+		v.Text = textOf(n)
+		list = append(list, v)
+	}
+	return list
+}
+
+// headlines are the newest notices, those of news without their text.
+func (f *Facts) headlines() (list []control.Notice) {
+	all := f.announced("")
+	for _, n := range all[:min(len(all), shownNotices)] {
+		v := f.notice(n)
+		if n.Feed == "" {
+			v.Text = textOf(n)
+		}
+		list = append(list, v)
+	}
+	return list
+}
+
+// announced are the notices to be shown, the newest first. To people a project that is
+// being detached is still there.
+func (f *Facts) announced(project string) (all []notices.Notice) {
+	for _, n := range f.DB.Notices.All() {
+		if v := notices.Notice(n); (project == "" || n.Project == project) && !v.Old(f.Now) {
+			all = append(all, v)
+		}
+	}
+	notices.Sort(all)
+	return all
+}
+
+func (f *Facts) notice(n notices.Notice) control.Notice {
+	p, _ := f.DB.Projects.Get(n.Project)
+	v := control.Notice{
+		Seqno: n.Seqno, Project: n.Project, ProjectName: p.Name, Kind: control.News,
+		Title: n.Title, Link: n.Link, Time: n.Created, Arrived: n.Arrived,
+	}
+	if n.Feed == "" {
+		v.Kind = control.Scheduler
+	}
+	return v
+}
+
+// textOf is what a notice says, as plain text.
+func textOf(n notices.Notice) string {
+	if n.Feed == "" {
+		return bxml.Printable(n.HTML, notices.MaxHTML)
+	}
+	return htmltext.Text(n.HTML, notices.MaxHTML)
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// logFlags adds the flags that newLog reads, for all commands.
+func logFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.String("log-format", "text", "log format: text or json")
+	f.String("log-level", "info", "least severe messages to log: debug, info, warn or error")
+}
+
+// newLog returns what logs to stderr as the flags say.
+func newLog(cmd *cobra.Command) (*slog.Logger, error) {
+	format, err := cmd.Flags().GetString("log-format")
+	if err != nil {
+		return nil, err
+	}
+	name, err := cmd.Flags().GetString("log-level")
+	if err != nil {
+		return nil, err
+	}
+	opts := new(slog.HandlerOptions)
+	switch name {
+	case "debug":
+		opts.Level = slog.LevelDebug
+	case "info":
+		opts.Level = slog.LevelInfo
+	case "warn":
+		opts.Level = slog.LevelWarn
+	case "error":
+		opts.Level = slog.LevelError
+	default:
+		return nil, fmt.Errorf("--log-level %q: want debug, info, warn or error", name)
+	}
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(os.Stderr, opts)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(os.Stderr, opts)), nil
+	}
+	return nil, fmt.Errorf("--log-format %q: want text or json", format)
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/api/client"
+	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/operate/view"
+)
+
+// tokenVariable is the environment variable with a token.
+const tokenVariable = "STARLING_TOKEN"
+
+func remoteCmd() *cobra.Command {
+	cmd := group("remote", "Submit work to a project from another computer, over its HTTP API",
+		submitCmd(), batchesCmd(), fetchCmd(), giveUpCmd())
+	cmd.Long = "Submit work to a project from another computer, follow it and fetch what comes of it. URL is the project's. The\n" +
+		"project's operator makes a token (token create); it is read from --token-file or the environment variable\n" + tokenVariable + "."
+	return cmd
+}
+
+// remote adds the flags that all of these commands have, and runs fn with a client.
+func remote(cmd *cobra.Command, fn func(ctx context.Context, c *client.Client, args []string) error) *cobra.Command {
+	var file string
+	var patience time.Duration
+	cmd.Flags().StringVar(&file, "token-file", "", "file with the token (default: the environment variable "+tokenVariable+")")
+	cmd.Flags().DurationVar(&patience, "patience", time.Minute, "how long to try again while the project does not answer")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		token := os.Getenv(tokenVariable)
+		if file != "" {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			token = string(b)
+		}
+		if token = strings.TrimSpace(token); token == "" {
+			return errors.New("there is no token: set " + tokenVariable + ", or name a file with --token-file; the project's operator makes one with starling-server token create")
+		}
+		c := &client.Client{URL: args[0], Token: token, Patience: patience}
+		return fn(cmd.Context(), c, args[1:])
+	}
+	return cmd
+}
+
+func submitCmd() *cobra.Command {
+	var s wire.Submission
+	var input, cmdline, out string
+	var wait bool
+	cmd := &cobra.Command{
+		Use:   "submit URL APP FILE …",
+		Short: "Submit a batch of workunits",
+		Long: "Submit a batch. Each FILE becomes a workunit of that name, with the file as its only input. A folder becomes one\n" +
+			"whose inputs are the files in it, each under its own name.\n\n" +
+			"Sent again under the same --name, the batch is not made twice. With --wait, the command ends when every workunit\n" +
+			"has its outcome, and --output saves those below a folder, as fetch does.",
+		Example: "  starling-server remote submit https://project.example/ primes --name run-1 --wait --output results candidates/*.txt",
+		Args:    cobra.MinimumNArgs(3),
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.Name, "name", "", "name of the batch, of your choice")
+	f.StringVar(&input, "input", "in", "name by which the application opens a file that is the only input")
+	f.StringVar(&cmdline, "cmdline", "", "command-line arguments of the program")
+	f.IntVar(&s.Quorum, "quorum", 0, "number of results that must agree (default: as the application says)")
+	f.Int64Var(&s.Priority, "priority", 0, "priority; higher is sent first")
+	f.Float64Var(&s.DelayBound, "delay-bound", 0, "seconds until a result must be reported (default 604800)")
+	f.Float64Var(&s.FpopsEst, "rsc-fpops-est", 0, "floating point operations expected (default 3.6e12)")
+	f.BoolVar(&wait, "wait", false, "wait until every workunit has its outcome")
+	f.StringVar(&out, "output", "", "folder for the output files; implies --wait")
+	require(cmd, "name")
+	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
+		s.App = args[0]
+		for _, path := range args[1:] {
+			wu, err := workunitOf(path, input)
+			if err != nil {
+				return err
+			}
+			wu.CommandLine = cmdline
+			s.Workunits = append(s.Workunits, wu)
+		}
+		b, err := c.Submit(ctx, s)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("batch %d (%s): %s\n", b.ID, b.Name, words.Count(b.Workunits, "workunit"))
+		if !wait && out == "" {
+			return nil
+		}
+		return follow(ctx, c, b.ID, out)
+	})
+}
+
+// workunitOf makes a workunit of a file or a folder.
+func workunitOf(path, input string) (wu wire.Workunit, err error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return wu, err
+	}
+	wu.Name = filepath.Base(path)
+	files := map[string]string{input: path}
+	names := []string{input}
+	if st.IsDir() {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return wu, err
+		}
+		names = nil
+		for _, e := range entries {
+			names = append(names, e.Name())
+			files[e.Name()] = filepath.Join(path, e.Name())
+		}
+		if len(names) == 0 {
+			return wu, fmt.Errorf("%s has no files", path)
+		}
+	}
+	for _, name := range names {
+		content, err := os.ReadFile(files[name])
+		if err != nil {
+			return wu, err
+		}
+		in := wire.Input{Name: name}
+		if text := string(content); utf8.ValidString(text) {
+			in.Text = &text
+		} else {
+			encoded := base64.StdEncoding.EncodeToString(content)
+			in.Base64 = &encoded
+		}
+		wu.Inputs = append(wu.Inputs, in)
+	}
+	return wu, nil
+}
+
+// follow waits for a batch and saves what comes of it, if a folder is named. It is an error if
+// workunits were given up.
+func follow(ctx context.Context, c *client.Client, id int64, out string) error {
+	b, err := c.Wait(ctx, id, func(b wire.Batch) {
+		fmt.Printf("%3.0f %%  %d unfinished, %d succeeded, %d failed\n", 100*b.Fraction, b.Unfinished, b.Succeeded, b.Failed)
+	})
+	if err == nil && out != "" {
+		err = save(ctx, c, id, out)
+	}
+	if err == nil && b.Failed > 0 {
+		err = fmt.Errorf("%s given up; remote fetch --json says why", words.Count(int(b.Failed), "workunit"))
+	}
+	return err
+}
+
+func batchesCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{Use: "list URL", Short: "List the batches of the token", Args: cobra.ExactArgs(1)}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return remote(cmd, func(ctx context.Context, c *client.Client, _ []string) error {
+		list, err := c.Batches(ctx)
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return printJSON(list)
+		}
+		var rows view.List
+		for _, b := range list {
+			rows.Rows = append(rows.Rows, []any{b.ID, b.Name, b.Workunits, b.Unfinished, b.Succeeded, b.Failed, b.Fetchable, b.Created})
+		}
+		return printTable(&view.Listing{None: "No batches.", Columns: []view.Column{
+			{Name: "Batch"}, {Name: "Name"}, {Name: "Workunits"}, {Name: "Unfinished"}, {Name: "Succeeded"}, {Name: "Failed"}, {Name: "Fetchable"}, {Name: "Created"},
+		}}, rows)
+	})
+}
+
+func fetchCmd() *cobra.Command {
+	var out string
+	var wait, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "fetch URL BATCH",
+		Short: "Save the output files of a batch",
+		Long: "Save the output files of a batch, by its number, as WORKUNIT/FILE below --output. Files that are there already\n" +
+			"with the right size are not fetched again. With --json, print what became of each workunit and fetch nothing.",
+		Args: cobra.ExactArgs(2),
+	}
+	cmd.Flags().StringVar(&out, "output", ".", "folder for the output files")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until every workunit has its outcome")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what became of each workunit instead")
+	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
+		id, err := batchNumber(args[0])
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			list := []wire.Outcome{}
+			err := c.Outcomes(ctx, id, func(o wire.Outcome) error {
+				list = append(list, o)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			return printJSON(list)
+		case wait:
+			return follow(ctx, c, id, out)
+		}
+		return save(ctx, c, id, out)
+	})
+}
+
+func giveUpCmd() *cobra.Command {
+	cmd := &cobra.Command{Use: "cancel URL BATCH", Short: "Give up what is not finished of a batch", Args: cobra.ExactArgs(2)}
+	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
+		id, err := batchNumber(args[0])
+		if err != nil {
+			return err
+		}
+		n, err := c.Cancel(ctx, id)
+		if err == nil {
+			fmt.Printf("%s cancelled\n", words.Count(n, "workunit"))
+		}
+		return err
+	})
+}
+
+func batchNumber(text string) (int64, error) {
+	id, ok := number(text)
+	if !ok {
+		return 0, fmt.Errorf("%q is not a batch's number: remote list shows them", text)
+	}
+	return id, nil
+}
+
+// save saves the output files of a batch that are not there yet.
+func save(ctx context.Context, c *client.Client, id int64, out string) error {
+	saved := 0
+	err := c.Outcomes(ctx, id, func(o wire.Outcome) error {
+		for _, f := range o.Files {
+			name := filepath.Join(o.Name, filepath.FromSlash(f.Name))
+			if !filepath.IsLocal(name) {
+				return fmt.Errorf("the project names a file %q, which is outside of the folder", f.Name)
+			}
+			path := filepath.Join(out, name)
+			if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && st.Size() == f.Size {
+				continue
+			}
+			if err := saveFile(ctx, c, id, o.Name, f.Name, path); err != nil {
+				return err
+			}
+			saved++
+		}
+		return nil
+	})
+	fmt.Printf("%s saved in %s\n", words.Count(saved, "file"), out)
+	return err
+}
+
+// saveFile saves one, whole or not at all.
+func saveFile(ctx context.Context, c *client.Client, id int64, workunit, file, path string) error {
+	r, err := c.Open(ctx, id, workunit, file)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // results, for whom the user chooses
+		return err
+	}
+	part, err := os.CreateTemp(filepath.Dir(path), ".part-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(part.Name()) }()
+	_, err = io.Copy(part, r)
+	if err = errors.Join(err, part.Close()); err != nil {
+		return fmt.Errorf("%s of %s: %w", file, workunit, err)
+	}
+	return os.Rename(part.Name(), path)
+}

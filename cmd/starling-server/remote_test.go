@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/api"
+	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/servertest"
+)
+
+// Files and folders become workunits on another computer, and their output comes back, whatever
+// bytes it is made of. What was saved is not fetched again, nor submitted again.
+func TestRemote(t *testing.T) {
+	p := servertest.Start(t)
+	p.App("join", func(_ context.Context, task *servertest.Task) error {
+		if bytes.Equal(task.Input("in"), []byte("bad")) {
+			return errors.New("bad")
+		}
+		task.Output("out", append(task.Input("in"), 0xff))
+		return nil
+	})
+	for _, name := range []string{"ada", "bob", "eve", "fay"} {
+		p.Volunteer(name)
+	}
+	secret, hash := api.NewToken()
+	opened, err := project.Open(t.Context(), p.Dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	err = opened.Store.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.InsertToken(store.Token{CreateTime: time.Now(), Name: "lab", Hash: hash})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.txt", "grüße")
+	write("b", "\x00\xfe")
+	write("c/in", "folder")
+	write("token", secret+"\n")
+	remote := func(args ...string) error {
+		cmd := root()
+		cmd.SetArgs(append(append([]string{"remote"}, args...), "--token-file", filepath.Join(dir, "token"), "--patience", "0s"))
+		return cmd.ExecuteContext(t.Context())
+	}
+	out := filepath.Join(dir, "out")
+	submit := func() error {
+		return remote("submit", p.URL, "join", filepath.Join(dir, "a.txt"), filepath.Join(dir, "b"), filepath.Join(dir, "c"), "--name", "run-1", "--output", out)
+	}
+	if err := submit(); err != nil {
+		t.Fatal(err)
+	}
+	saved := func(workunit string) (string, os.FileInfo) {
+		t.Helper()
+		found, err := filepath.Glob(filepath.Join(out, workunit, "out*"))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%s has the output files %v, %v", workunit, found, err)
+		}
+		b, err := os.ReadFile(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		st, err := os.Stat(found[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b), st
+	}
+	_, before := saved("b")
+	for workunit, want := range map[string]string{"a.txt": "grüße\xff", "b": "\x00\xfe\xff", "c": "folder\xff"} {
+		if got, _ := saved(workunit); got != want {
+			t.Errorf("%s: got %q, want %q", workunit, got, want)
+		}
+	}
+	if err := submit(); err != nil {
+		t.Fatal(err)
+	}
+	if _, after := saved("b"); !os.SameFile(before, after) {
+		t.Error("a file that was there is fetched again")
+	}
+
+	write("bad", "bad")
+	for _, tt := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"submit", p.URL, "join", filepath.Join(dir, "bad"), "--name", "run-2", "--wait"}, "1 workunit given up"},
+		{[]string{"submit", p.URL, "nope", filepath.Join(dir, "b"), "--name", "run-3"}, `there is no application "nope": ask`},
+		{[]string{"submit", p.URL, "join", filepath.Join(dir, "b"), "--name", "run-1"}, `there is another batch called "run-1"`},
+		{[]string{"submit", p.URL, "join", filepath.Join(dir, "missing"), "--name", "run-4"}, "missing"},
+		{[]string{"fetch", p.URL, "99"}, "no batch 99"},
+		{[]string{"fetch", p.URL, "run-1"}, "remote list shows them"},
+		{[]string{"cancel", p.URL + "elsewhere/", "1"}, "is that the project's URL?"},
+	} {
+		if err := remote(tt.args...); err == nil || !strings.Contains(err.Error(), tt.says) {
+			t.Errorf("%v: %v, want %q", tt.args, err, tt.says)
+		}
+	}
+	for _, args := range [][]string{{"list", p.URL}, {"list", p.URL, "--json"}, {"fetch", p.URL, "1", "--json"}, {"cancel", p.URL, "1"}} {
+		if err := remote(args...); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	write("token", "")
+	if err := remote("list", p.URL); err == nil || !strings.Contains(err.Error(), "there is no token") {
+		t.Errorf("without a token: %v", err)
+	}
+}

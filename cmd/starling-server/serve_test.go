@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/project"
+)
+
+// lines passes on what is logged, a line at a time.
+type lines chan string
+
+func (l lines) Write(b []byte) (int, error) {
+	select {
+	case l <- string(bytes.TrimSpace(b)):
+	default: // nobody waits for more
+	}
+	return len(b), nil
+}
+
+// A server that starts before its database waits for it, and says so.
+func TestServeWaitsForTheDatabase(t *testing.T) {
+	pg := testpg.Start(t)
+	dir := filepath.Join(t.TempDir(), "p")
+	err := operate.Init(t.Context(), dir, operate.NewProject{Name: "Demo", MasterURL: "http://127.0.0.1:8080/demo/", Database: pg.Database(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pg.Do(t, "-m fast stop")
+	logged := make(lines, 1)
+	log := slog.New(slog.NewTextHandler(logged, nil))
+	var p *project.Project
+	var wg sync.WaitGroup
+	wg.Go(func() { p, err = awaited(t.Context(), dir, log) })
+	if line := <-logged; !strings.Contains(line, "does not answer") {
+		t.Errorf("logged %q", line)
+	}
+	pg.Do(t, "start")
+	wg.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	pg.Do(t, "-m fast stop")
+	ctx, cancel := context.WithCancel(t.Context())
+	logged = make(lines, 1)
+	log = slog.New(slog.NewTextHandler(logged, nil))
+	wg.Go(func() { p, err = awaited(ctx, dir, log) })
+	<-logged
+	cancel()
+	wg.Wait()
+	if err == nil || p != nil {
+		t.Errorf("stopped while it waited, and it serves")
+	}
+	pg.Do(t, "start")
+}

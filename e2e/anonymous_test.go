@@ -1,0 +1,182 @@
+package e2e_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/protocol"
+)
+
+// ownProgram puts a program for the Mersenne application into the folder of a project, with
+// the app_info.xml that describes it. Its name shows which program computes.
+func ownProgram(t *testing.T, folder string) {
+	t.Helper()
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(bin.Path(testhost.Mersenne))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "my_mersenne"), b, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	info := `<app_info>
+  <app><name>mersenne</name><user_friendly_name>My Mersenne</user_friendly_name></app>
+  <file_info><name>my_mersenne</name><executable/></file_info>
+  <app_version>
+    <app_name>mersenne</app_name>
+    <version_num>777</version_num>
+    <plan_class>mine</plan_class>
+    <file_ref><file_name>my_mersenne</file_name><main_program/></file_ref>
+  </app_version>
+</app_info>
+`
+	if err := os.WriteFile(filepath.Join(folder, "app_info.xml"), []byte(info), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// computedByOwn sees that results were computed by the volunteer's program.
+func computedByOwn(t *testing.T, ctx context.Context, p *testhost.Project, exponents ...int) {
+	t.Helper()
+	for _, e := range exponents {
+		var r struct {
+			VersionID  int64  `json:"app_version_id"`
+			VersionNum int    `json:"app_version_num"`
+			Anonymous  bool   `json:"anonymous_platform"`
+			Platform   string `json:"platform"`
+		}
+		out := run(t, ctx, p, "result", "show", p.Dir, fmt.Sprintf("m%d_0", e))
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatal(err)
+		}
+		if !r.Anonymous || r.VersionID >= 0 || r.VersionNum != 777 || r.Platform != "anonymous" {
+			t.Errorf("m%d was computed by %+v, want the volunteer's own program", e, r)
+		}
+	}
+}
+
+// boincWithItsOwn makes a data directory for BOINC's client, attached to a project for which
+// its volunteer has a program.
+func boincWithItsOwn(t *testing.T, p *testhost.Project) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	name := protocol.EscapeURL(p.URL)
+	account := fmt.Sprintf("<account>\n<master_url>%s</master_url>\n<authenticator>%s</authenticator>\n</account>\n", p.URL, p.Key)
+	if err := os.WriteFile(filepath.Join(dir, "account_"+name+".xml"), []byte(account), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ownProgram(t, filepath.Join(dir, "projects", name))
+	return dir
+}
+
+// TestBOINCClientWithItsOwnProgram has an unmodified BOINC client compute with a program that
+// its volunteer built: the server sends it tasks and no program.
+func TestBOINCClientWithItsOwnProgram(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	exponents := []int{2203, 4423}
+	work(t, ctx, p, 1, exponents...)
+	serve(t, ctx, p)
+	dir := boincWithItsOwn(t, p)
+	folder := filepath.Join(dir, "projects", protocol.EscapeURL(p.URL))
+	startBOINCIn(t, ctx, dir)
+	creditedOnce(t, ctx, p, 1, exponents...)
+	computedByOwn(t, ctx, p, exponents...)
+	if host := run(t, ctx, p, "host", "show", p.Dir, "1"); !strings.Contains(host, `"platform": "anonymous"`) || !strings.Contains(host, `"app": "mersenne"`) {
+		t.Errorf("the computer has earned nothing with its own program: %s", host)
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), "mersenne") {
+			t.Errorf("%s was downloaded beside the volunteer's own program", f.Name())
+		}
+	}
+}
+
+// TestAgentWithItsOwnProgram does the same with the agent, sandboxed by default.
+func TestAgentWithItsOwnProgram(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	exponents := []int{2281, 3217}
+	work(t, ctx, p, 1, exponents...)
+	serve(t, ctx, p)
+	a := newAgent(t, "a")
+	folder := filepath.Join(a.Dir, "projects", protocol.EscapeURL(p.URL))
+	ownProgram(t, folder)
+	before := contents(t, folder)
+	startAgent(t, ctx, a, p)
+	creditedOnce(t, ctx, p, 1, exponents...)
+	computedByOwn(t, ctx, p, exponents...)
+	out, err := a.Run(ctx, "status")
+	if err != nil || !strings.Contains(out, "mersenne 7.77 (mine)") || !strings.Contains(out, "app_info.xml") {
+		t.Errorf("status does not say whose program computes: %s, %v", out, err)
+	}
+	if _, err := a.Run(ctx, "detach", p.URL, "--now"); err != nil {
+		t.Fatal(err)
+	}
+	for s, err := a.Status(ctx); err != nil || len(s.Projects) > 0; s, err = a.Status(ctx) {
+		if ctx.Err() != nil {
+			t.Fatalf("the project is not detached: %+v, %v", s.Projects, err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	after := contents(t, folder)
+	for name, sum := range before {
+		if after[name] != sum {
+			t.Errorf("%s was changed or removed", name)
+		}
+	}
+}
+
+// TestImportOfOwnProgram moves a task that a volunteer's own program computes from BOINC's
+// client to the agent: the same program continues it.
+func TestImportOfOwnProgram(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	work(t, ctx, p, 1, 86243)
+	serve(t, ctx, p)
+	dir := boincWithItsOwn(t, p)
+	if err := os.WriteFile(filepath.Join(dir, "global_prefs_override.xml"), []byte("<global_preferences><run_if_user_active>1</run_if_user_active><suspend_cpu_usage>0</suspend_cpu_usage><run_on_batteries>1</run_on_batteries><disk_interval>1</disk_interval><max_ncpus_pct>100</max_ncpus_pct></global_preferences>\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := startBOINCIn(t, ctx, dir)
+	c.until(ctx, "a checkpoint", func(string) bool {
+		_, err := os.Stat(filepath.Join(dir, "slots/0/checkpoint"))
+		return err == nil
+	})
+	if err := c.proc.Stop(2 * time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	a := newAgent(t, "a")
+	out, err := a.Run(ctx, "import", dir)
+	if err != nil || !strings.Contains(out, "1 task (1 started, 0 finished)") {
+		t.Fatalf("import: %s, %v", out, err)
+	}
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
+	}
+	creditedOnce(t, ctx, p, 1, 86243)
+	computedByOwn(t, ctx, p, 86243)
+	log, err := os.ReadFile(a.Log())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(log), "resumed=true") && !strings.Contains(string(log), "result had already finished") {
+		t.Error("the task did not resume")
+	}
+}

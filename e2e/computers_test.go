@@ -1,0 +1,99 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testbrowser"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// TestAllComputers has the page of one agent show and control another, over TLS: paired by
+// a code, attached by one account, paused and resumed, and told when it does not answer or
+// lets this one in no more.
+func TestAllComputers(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	b := testbrowser.New(t, ctx, "/api/computers")
+	p := newProject(t, ctx)
+	work(t, ctx, p, 2, lasting)
+	serve(t, ctx, p)
+	free := func() int {
+		port, err := testhost.FreePort()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return port
+	}
+	port := free()
+	near, far := newAgentWith(t, "near", fmt.Sprintf("dashboard_port = %d\n", free())), newAgentWith(t, "far", fmt.Sprintf("remote_port = %d\n", port))
+	for _, a := range []*testhost.Agent{near, far} {
+		if err := a.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Reach(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	address, err := near.Run(ctx, "dashboard", "--no-browser")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := far.Run(ctx, "remote", "pair", "--json")
+	var code control.Invitation
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &code)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := fmt.Sprintf("127.0.0.1:%d", port)
+	b.Do("open the page", testbrowser.Media("light"), chromedp.EmulateViewport(1120, 940), chromedp.Navigate(strings.TrimSpace(address)))
+	b.See("the page is live", `document.getElementById('link')?.textContent === 'live'`)
+	b.Do("look at all computers", follow("All computers"))
+	b.See("this one alone", `document.querySelectorAll('#computers-list > li').length === 1`)
+	b.Do("add the other", chromedp.SendKeys("#pair-address", other), chromedp.SendKeys("#pair-code", code.Code+kb.Enter))
+	pills := `[...document.querySelectorAll('#computers-list .pill')].map(e => e.textContent).join('|')`
+	b.See("both", pills+` === 'nothing to compute|nothing to compute'`)
+	b.See("the other by its address", `[...document.querySelectorAll('#computers-list .small')].some(e => e.textContent === '`+other+`')`)
+
+	b.Do("attach both", chromedp.SendKeys("#attach-many-url", p.URL), chromedp.SendKeys("#attach-many-email", testhost.Email), chromedp.SendKeys("#attach-many-password", testhost.Password+kb.Enter))
+	runs := func(s control.Status) bool { return len(s.Tasks) == 1 && s.Tasks[0].Running }
+	await(t, ctx, near, "a task on this computer", runs)
+	await(t, ctx, far, "a task on the other", runs)
+	b.See("they compute", pills+` === '1 task running|1 task running'`)
+	b.Accessible("all computers")
+	b.Do("pause all", testbrowser.Press("#pause-all"))
+	rests := func(s control.Status) bool { return s.RunMode == "never" && !s.Tasks[0].Running }
+	await(t, ctx, near, "this one to rest", rests)
+	await(t, ctx, far, "the other to rest", rests)
+	b.See("it is shown", pills+` === 'paused|paused'`)
+	b.Do("resume all", testbrowser.Press("#resume-all"))
+	await(t, ctx, near, "this one to resume", runs)
+	await(t, ctx, far, "the other to resume", runs)
+
+	list, err := far.Run(ctx, "remote", "list", "--json")
+	var paired []control.Paired
+	if err == nil {
+		err = json.Unmarshal([]byte(list), &paired)
+	}
+	if err != nil || len(paired) != 1 || !strings.HasSuffix(paired[0].Name, " (dashboard)") {
+		t.Fatalf("paired there: %s, %v", list, err)
+	}
+	if _, err := far.Run(ctx, "remote", "revoke", paired[0].Name); err != nil {
+		t.Fatal(err)
+	}
+	b.See("it is let in no more, and first", `(e => e.querySelector('.pill').textContent === 'no answer' && e.querySelector('.stop').textContent.includes('paired'))(document.querySelector('#computers-list > li'))`)
+	if err := far.Stop(); err != nil {
+		t.Error(err)
+	}
+	b.See("it is gone", `document.querySelector('#computers-list .stop').textContent.includes('cannot reach `+other+`')`)
+	b.Do("on a phone", chromedp.EmulateViewport(360, 740))
+	b.See("nothing is cut off", `document.documentElement.scrollWidth <= 360`)
+}

@@ -1,0 +1,146 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// TestImage runs the agent from its image in podman: it starts with nothing but an empty
+// volume, another computer's agent pairs with it and attaches it, a task is computed in it,
+// and a second container continues what the first left.
+func TestImage(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("STARLING_IMAGE") == "" {
+		t.Skip("make test-image tries the image")
+	}
+	for _, program := range []string{"podman", "runc", "debootstrap"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("%s is not installed; the image is NOT tested", program)
+		}
+	}
+	ctx := patience(t)
+	layout, err := os.MkdirTemp("", "starling-image-") //nolint:usetesting // podman wants lower case
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(layout) })
+	storage := t.TempDir()
+	out, err := exec.CommandContext(ctx, "../tools/image/build", "0.9.2", layout).CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == 3 {
+		t.Skipf("%s; the image is NOT tested", strings.TrimSpace(string(out)))
+	} else if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const limits = "nofile=1024:1024" // podman's own may be more than this computer grants
+	podman := func(args ...string) (string, error) {
+		base := []string{"--runtime", "runc", "--root", filepath.Join(storage, "root"), "--runroot", filepath.Join(storage, "run"), "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs"}
+		out, err := exec.Command("podman", append(base, args...)...).Output() // also when the test's context has ended
+		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+			err = fmt.Errorf("podman %s: %w: %s", strings.Join(args, " "), err, exit.Stderr)
+		}
+		return strings.TrimSpace(string(out)), err
+	}
+	must := func(args ...string) string {
+		t.Helper()
+		out, err := podman(args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	image := must("pull", "--quiet", "oci:"+layout+":0.9.2")
+	if out, err := podman("run", "--rm", "--network", "none", "--ulimit", limits, "--ulimit", "nproc=4096:4096", image, "--version"); err != nil || !strings.Contains(out, "0.9.2") {
+		t.Skipf("containers cannot be run here: %s, %v", out, err)
+	}
+
+	// The agent's ports are the test's, since the network is this computer's.
+	port, err := testhost.FreePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	volume := t.TempDir()
+	settings := fmt.Sprintf("remote_port = %d\nallow_multiple_clients = true\ngui_rpc_port = 0\ndashboard_port = 0\nncpus = 1\n", port)
+	prefs := "suspend_cpu_usage = 0\n"
+	if err := errors.Join(os.WriteFile(filepath.Join(volume, "starling.toml"), []byte(settings), 0o644), os.WriteFile(filepath.Join(volume, "prefs.toml"), []byte(prefs), 0o644),
+		os.Chmod(volume, 0o700), chownAll(volume, 1000)); err != nil {
+		t.Fatal(err)
+	}
+	start := func(args ...string) (id string) {
+		t.Helper()
+		id = must(append(append([]string{"run", "--detach", "--ulimit", limits, "--ulimit", "nproc=4096:4096"}, args...), image)...)
+		t.Cleanup(func() {
+			if t.Failed() {
+				log, _ := podman("logs", id)
+				t.Log(log)
+			}
+			_, _ = podman("rm", "--force", "--time", "20", id)
+		})
+		return id
+	}
+	invited := func(id string) (code control.Invitation) {
+		t.Helper()
+		for {
+			out, err := podman("exec", id, "starling", "remote", "pair", "--json")
+			if err == nil {
+				err = json.Unmarshal([]byte(out), &code)
+			}
+			if err == nil {
+				return code
+			}
+			select {
+			case <-ctx.Done():
+				t.Fatalf("the container's agent never answered: %v", err)
+			case <-time.After(200 * time.Millisecond):
+			}
+		}
+	}
+	if code := invited(start("--network", "none")); code.Port != 31419 {
+		t.Errorf("a new one listens at port %d", code.Port)
+	}
+	mine := []string{"--network", "host", "--volume", volume + ":/data"}
+	id := start(mine...)
+	code := invited(id)
+
+	p := newProject(t, ctx)
+	work(t, ctx, p, 1, 4423)
+	serve(t, ctx, p)
+	home := t.TempDir()
+	command := func(args ...string) (string, error) {
+		cmd := exec.CommandContext(ctx, bin.Path(testhost.Starling), append([]string{"--host", fmt.Sprintf("127.0.0.1:%d", port)}, args...)...)
+		cmd.Env = append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	for _, args := range [][]string{{"--pair", code.Code}, {"attach", p.URL, "--key", p.Key}} {
+		if out, err := command(args...); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	creditedOnce(t, ctx, p, 1, 4423)
+	if out, err := command("history"); err != nil || !strings.Contains(out, "m4423") {
+		t.Errorf("the history: %v\n%s", err, out)
+	}
+	must("stop", "--time", "20", id)
+	invited(start(mine...))
+	history, err := command("history")
+	if err != nil || !strings.Contains(history, "m4423") {
+		t.Errorf("the history of the second container: %v\n%s", err, history)
+	}
+}
+
+// chownAll gives a folder and what is in it to a user.
+func chownAll(dir string, uid int) error {
+	return filepath.Walk(dir, func(path string, _ os.FileInfo, err error) error {
+		return errors.Join(err, os.Chown(path, uid, uid))
+	})
+}

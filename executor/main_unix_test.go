@@ -1,0 +1,59 @@
+//go:build unix
+
+package executor
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// programName is that of the test binary in the project's folder.
+const programName = "app_1.0"
+
+// crash ends an application by a signal. Go's runtime would turn one into an exit status.
+func crash() {
+	_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "ulimit -c 0; kill -ABRT $$"}, nil)
+}
+
+// crashed is what an agent makes of that.
+const (
+	crashedStatus  = 6
+	crashedMessage = "signal 6"
+)
+
+// apart starts a child that is not of its parent's process group.
+func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// burn uses enough CPU time for a checkpoint to be told from the last.
+func burn() {
+	var u syscall.Rusage
+	for u.Utime.Usec < 20000 && u.Utime.Sec == 0 {
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+	}
+}
+
+// gone waits until a process has ended; nobody may reap it but init.
+func gone(t *testing.T, pid int) {
+	t.Helper()
+	for {
+		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		if err != nil && syscall.Kill(pid, 0) != nil || strings.Contains(string(stat), ") Z ") {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// program makes a script the main program.
+func (b *bench) program(script string) {
+	b.t.Helper()
+	if err := os.Remove(filepath.Join(b.project, programName)); err != nil {
+		b.t.Fatal(err)
+	}
+	b.put(programName, script)
+}

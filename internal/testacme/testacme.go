@@ -1,0 +1,203 @@
+// Package testacme runs an ACME service for a test: pebble, that of Let's Encrypt's authors
+// for tests, on loopback. All names lead to loopback for it.
+package testacme
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+)
+
+// A Service is a running ACME service.
+type Service struct {
+	Directory string       // its URL
+	Client    *http.Client // that trusts it
+	Roots     *x509.CertPool
+}
+
+// Start starts a service that ends with the test, and looks for those who want certificates
+// at a port of loopback. It is built first if it has not been yet; -short skips the test.
+func Start(t *testing.T, tlsPort int) *Service {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("an ACME service takes long to build; it is NOT tested")
+	}
+	_, here, _, _ := runtime.Caller(0)
+	mod := filepath.Join(filepath.Dir(here), "..", "..", "tools", "acme.mod")
+	out, err := exec.CommandContext(t.Context(), "go", "tool", "-n", "-modfile="+mod, "pebble").CombinedOutput()
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("build the ACME service: %v\n%s", err, out)
+		}
+		t.Skipf("no ACME service: %v; it is NOT tested\n%s", err, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	dir := t.TempDir()
+	pool := certificate(t, dir)
+	addr, management := freePort(t), freePort(t)
+	settings := map[string]any{"pebble": map[string]any{
+		"listenAddress": addr, "managementListenAddress": management, "tlsPort": tlsPort, "httpPort": 1,
+		"certificate": filepath.Join(dir, "cert.pem"), "privateKey": filepath.Join(dir, "key.pem"), "keyAlgorithm": "ecdsa",
+		"retryAfter": map[string]int{"authz": 1, "order": 1},
+	}}
+	text, err := json.Marshal(settings)
+	check(t, err)
+	check(t, os.WriteFile(filepath.Join(dir, "pebble.json"), text, 0o600))
+	cmd := exec.CommandContext(t.Context(), lines[len(lines)-1], "-config", filepath.Join(dir, "pebble.json"), "-dnsserver", names(t))
+	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=0")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	check(t, cmd.Start())
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-ended
+		if t.Failed() {
+			t.Log(said.String())
+		}
+	})
+	s := &Service{
+		Directory: "https://" + addr + "/dir",
+		Client:    &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}, Timeout: time.Minute},
+	}
+	for {
+		if s.Roots, err = s.roots(management); err == nil {
+			return s
+		}
+		select {
+		case <-ended:
+			t.Fatalf("the ACME service ended: %v\n%s", cmd.ProcessState, said.String())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// roots returns the certificate that vouches for those which the service makes.
+func (s *Service) roots(management string) (*x509.CertPool, error) {
+	res, err := s.Client.Get("https://" + management + "/roots/0") //nolint:noctx // on loopback
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("HTTP %d, no certificate", res.StatusCode)
+	}
+	return pool, nil
+}
+
+// certificate makes that of the service itself.
+func certificate(t *testing.T, dir string) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	check(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	check(t, err)
+	text, err := x509.MarshalPKCS8PrivateKey(key)
+	check(t, err)
+	for name, block := range map[string]*pem.Block{"cert.pem": {Type: "CERTIFICATE", Bytes: der}, "key.pem": {Type: "PRIVATE KEY", Bytes: text}} {
+		check(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600))
+	}
+	made, err := x509.ParseCertificate(der)
+	check(t, err)
+	pool := x509.NewCertPool()
+	pool.AddCert(made)
+	return pool
+}
+
+// names answers questions for any name, and returns where.
+func names(t *testing.T) (addr string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed with the test
+	check(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				var n uint16 // the length of what follows
+				for binary.Read(c, binary.BigEndian, &n) == nil {
+					b := make([]byte, n)
+					if _, err := io.ReadFull(c, b); err != nil {
+						return
+					}
+					answer := loopback(b)
+					_, _ = c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...)) //nolint:gosec // a few bytes
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
+
+// loopback answers that every name has the address 127.0.0.1, and nothing else.
+func loopback(question []byte) []byte {
+	var m dnsmessage.Message
+	if m.Unpack(question) != nil || len(m.Questions) == 0 {
+		return nil
+	}
+	q := m.Questions[0]
+	answer := dnsmessage.Message{Header: dnsmessage.Header{ID: m.ID, Response: true, RecursionAvailable: true}, Questions: m.Questions[:1]}
+	if q.Type == dnsmessage.TypeA {
+		answer.Answers = []dnsmessage.Resource{{
+			Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 1},
+			Body:   &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
+		}}
+	}
+	b, err := answer.Pack()
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // on loopback
+	check(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,136 @@
+package jobsched
+
+import (
+	"sort"
+	"time"
+)
+
+// A Habit says at which hours a computer usually computes: the part of each hour in which it does,
+// for the 24 hours of a working day and then for those of a day at the weekend, in local time. Any
+// other number of entries is no habit.
+//
+// A computer that is on in the evenings only can do a task of six hours within 60 hours if it
+// begins at six, and not if it begins at ten; its average, five hours a day, knows no difference.
+type Habit []float64
+
+// HabitHours is how many entries a Habit has.
+const HabitHours = 48
+
+// HabitHour is the entry for a moment.
+func HabitHour(t time.Time) int {
+	if d := t.Weekday(); d == time.Saturday || d == time.Sunday {
+		return 24 + t.Hour()
+	}
+	return t.Hour()
+}
+
+// hoursOfWeek is how many hours are looked at; then they come again.
+const hoursOfWeek = 7 * 24
+
+// A clock tells when so much computing will have been done from a moment on.
+type clock struct {
+	frac  float64         // where there is no habit
+	first time.Duration   // until the next full hour
+	done  []time.Duration // computing until the end of the first hour, and of each after it for a week
+}
+
+// newClock returns the clock of a habit; without one, a part frac of any time is computing.
+func newClock(now time.Time, h Habit, frac float64) clock {
+	if frac <= 0 || frac > 1 {
+		frac = 1
+	}
+	c := clock{frac: frac}
+	if len(h) != HabitHours || frac == 1 {
+		return c
+	}
+	hour := now.Truncate(time.Hour)
+	if over := now.Minute()*60 + now.Second(); over > 0 { // zones are not all of full hours
+		hour = now.Add(-time.Duration(over)*time.Second - time.Duration(now.Nanosecond()))
+	}
+	c.first = hour.Add(time.Hour).Sub(now)
+	c.done = make([]time.Duration, hoursOfWeek+1)
+	sum := time.Duration(0)
+	for i := range c.done {
+		part := min(max(h[HabitHour(hour)], 0), 1)
+		length := time.Hour
+		if i == 0 {
+			length = c.first
+		}
+		sum += time.Duration(part * float64(length))
+		c.done[i] = sum
+		hour = hour.Add(time.Hour)
+	}
+	if sum-c.done[0] < time.Minute { // it is hardly ever on: there is no habit to go by
+		c.done = nil
+	}
+	return c
+}
+
+// slack returns how much a job that is done after so much computing could wait for: computing, where
+// the habit tells how much of that there is before its deadline, or else time.
+func (c *clock) slack(deadline, work, margin time.Duration) time.Duration {
+	if c.done == nil {
+		return deadline - c.until(work) - margin
+	}
+	return c.by(deadline) - work - margin
+}
+
+// by returns how much is computed within a time, which may be negative.
+func (c *clock) by(wall time.Duration) time.Duration {
+	if wall <= 0 {
+		return wall
+	}
+	week, sum := 7*24*time.Hour, time.Duration(0)
+	if over := wall - c.first; over > week {
+		weeks := (over - 1) / week
+		sum, wall = weeks*(c.done[hoursOfWeek]-c.done[0]), wall-weeks*week
+	}
+	i, begin, before, length := 0, time.Duration(0), time.Duration(0), c.first
+	if wall > c.first {
+		i = 1 + int((wall-c.first-1)/time.Hour)
+		begin, before, length = c.first+time.Duration(i-1)*time.Hour, c.done[i-1], time.Hour
+	}
+	return sum + before + time.Duration(float64(c.done[i]-before)*float64(wall-begin)/float64(length))
+}
+
+// A Clock tells for how long a computer will compute, by its habit.
+type Clock struct{ clock clock }
+
+// NewClock returns the clock of a computer that computes a part onFrac of the time. ok is false if
+// its habit is not known, or it computes always.
+func NewClock(now time.Time, h Habit, onFrac float64) (c Clock, ok bool) {
+	c.clock = newClock(now, h, onFrac)
+	return c, c.clock.done != nil
+}
+
+// Within returns how long the computer computes within a time from now on.
+func (c Clock) Within(wall time.Duration) time.Duration { return c.clock.by(wall) }
+
+// until returns how long it takes until so much has been computed, at most forever.
+func (c *clock) until(work time.Duration) time.Duration {
+	if c.done == nil {
+		return time.Duration(min(float64(work)/c.frac, float64(forever)))
+	}
+	week := c.done[hoursOfWeek] - c.done[0]
+	wall := time.Duration(0)
+	if over := work - c.done[0]; over > week {
+		weeks := (over - 1) / week
+		if weeks > forever/(7*24*time.Hour) {
+			return forever
+		}
+		wall, work = weeks*7*24*time.Hour, work-weeks*week
+	}
+	i := sort.Search(len(c.done), func(i int) bool { return c.done[i] >= work })
+	if i == len(c.done) {
+		i--
+	}
+	begin, before, length := time.Duration(0), time.Duration(0), c.first
+	if i > 0 {
+		begin, before, length = c.first+time.Duration(i-1)*time.Hour, c.done[i-1], time.Hour
+	}
+	wall += begin
+	if within := c.done[i] - before; within > 0 {
+		wall += time.Duration(float64(length) * min(1, float64(work-before)/float64(within)))
+	}
+	return min(wall, forever)
+}

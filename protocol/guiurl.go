@@ -1,0 +1,37 @@
+package protocol
+
+import "github.com/starling-grid/starling/protocol/bxml"
+
+// A GUIURL is a link to a page of a project that clients show.
+type GUIURL struct {
+	Name        string
+	Description string
+	URL         string
+}
+
+const maxGUIURLs = 30 // of one project
+
+// ParseGUIURLs reads the content of <gui_urls>. Links without a name or an address are
+// left out; what kind of address it is, is for the caller to judge.
+//
+// Source: BOINC lib/gui_rpc_client_ops.cpp, GUI_URL::parse.
+func ParseGUIURLs(raw string) (links []GUIURL) {
+	s := bxml.NewScanner([]byte(raw)).Foreign()
+	for len(links) < maxGUIURLs && s.Find("gui_url") == nil {
+		var l GUIURL
+		for name := range s.Children() {
+			switch name {
+			case "name":
+				l.Name = s.Line(maxText)
+			case "description":
+				l.Description = s.Line(maxText)
+			case "url":
+				l.URL = s.Line(maxLink)
+			}
+		}
+		if s.Err() == nil && l.Name != "" && l.URL != "" {
+			links = append(links, l)
+		}
+	}
+	return links
+}

@@ -1,0 +1,93 @@
+// Package admin answers what is not the public's business, on an address of its own:
+// whether this process lives and can work, its metrics, and profiles of it.
+//
+// It knows nothing of a project; what it shows comes from its caller.
+package admin
+
+import (
+	"context"
+	"crypto/subtle"
+	"log/slog"
+	"net/http"
+	"net/http/pprof"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+// patience is how long a look at the project may take before it counts as not ready.
+// Orchestrators ask every few seconds, and have less patience.
+const patience = 5 * time.Second
+
+// A Desk answers on the operator's address. Its fields are set before Handler is called.
+type Desk struct {
+	// Ready returns why this process cannot serve just now; nil: it can. It heeds ctx.
+	Ready func(ctx context.Context) error
+	// Metrics answers scrapes.
+	Metrics http.Handler
+	// Client returns the address from which a request comes.
+	Client func(r *http.Request) netip.Addr
+	// Allowed reports whether an address may see metrics and profiles.
+	Allowed func(a netip.Addr) bool
+	// Token is with what everybody may; "": there is none.
+	Token string
+	// Console is what people read there; it sees for itself who may. nil: none.
+	Console http.Handler
+	Log     *slog.Logger
+}
+
+// Handler returns the table of routes. Health says nothing but yes or no, so it is for
+// everybody who reaches the address; the rest is for whom Allowed and Token admit.
+func (d *Desk) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", d.ready)
+	for pattern, h := range map[string]http.Handler{
+		"GET /metrics": d.Metrics,
+		// Their names are those that go tool pprof asks for.
+		"GET /debug/pprof/":        http.HandlerFunc(pprof.Index),
+		"GET /debug/pprof/cmdline": http.HandlerFunc(pprof.Cmdline),
+		"GET /debug/pprof/profile": http.HandlerFunc(pprof.Profile),
+		"GET /debug/pprof/symbol":  http.HandlerFunc(pprof.Symbol),
+		"GET /debug/pprof/trace":   http.HandlerFunc(pprof.Trace),
+	} {
+		mux.Handle(pattern, d.guarded(h))
+	}
+	if d.Console != nil {
+		mux.Handle("/", d.Console)
+	}
+	return mux
+}
+
+func (d *Desk) ready(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	if err := d.Ready(ctx); err != nil {
+		d.Log.Warn("not ready", "err", err)
+		say(w, http.StatusServiceUnavailable, "not ready: see the log")
+		return
+	}
+	say(w, http.StatusOK, "ok")
+}
+
+func say(w http.ResponseWriter, code int, text string) {
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	_, _ = w.Write([]byte(text + "\n"))
+}
+
+// guarded is h for those who may see it.
+func (d *Desk) guarded(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		known := d.Token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(d.Token)) == 1
+		if !known && !d.Allowed(d.Client(r)) {
+			http.Error(w, "only the project's operator may read this: see metrics_allow and metrics_token in server.toml", http.StatusForbidden)
+			return
+		}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		h.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,173 @@
+// Package api lets programs on other computers submit work, follow it and fetch what comes of it:
+// JSON over HTTP, for whoever has a token. docs/api.md is for them; openapi.json, which is served
+// too, says it to machines.
+//
+// A batch has a name that its sender chose. Whoever asks for it again, as after an answer that was
+// lost, gets the same batch, completed if need be; nothing is computed twice.
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// Limits of requests.
+const (
+	maxBody      = 64 << 20 // bytes
+	maxWorkunits = 10000    // of a batch
+	maxName      = 60       // bytes, of a batch or a workunit in it
+	maxWait      = 60 * time.Second
+	listed       = 1000 // workunits of an answer
+	newest       = 100  // batches of an answer, each of which is counted
+)
+
+// An API is the part of a project that programs use. It is safe for concurrent use.
+type API struct {
+	Store    *store.Store
+	Log      *slog.Logger
+	Dir      string        // of the project, in which the templates are
+	Download workgen.Files // input files
+	Webhooks []string      // the beginnings of addresses that may be told of batches that are done
+	// Outcome returns the folder in which a finished workunit's output files are.
+	Outcome func(wu store.Workunit) string
+}
+
+//go:embed openapi.json
+var description []byte
+
+// NewToken returns a secret for a bearer, and what is stored of it.
+func NewToken() (secret, hash string) {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // never fails
+	secret = "starling_" + base64.RawURLEncoding.EncodeToString(b[:])
+	return secret, hashOf(secret)
+}
+
+func hashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
+}
+
+// A fault is an error for the sender of a request: what is wrong, and what can be done.
+type fault struct {
+	wire.Fault
+	code int
+}
+
+func faultf(code int, cure, format string, args ...any) *fault {
+	return &fault{Fault: wire.Fault{Text: fmt.Sprintf(format, args...), Cure: cure}, code: code}
+}
+
+// A call is a request of a token's bearer.
+type call struct {
+	*http.Request
+	token store.Token
+	w     http.ResponseWriter
+}
+
+// Routes returns what answers each path below /api/v1/ of the project's URL.
+func (a *API) Routes() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"GET api/v1/openapi.json":                                  a.openapi,
+		"POST api/v1/batches":                                      a.bearer(a.submit),
+		"GET api/v1/batches":                                       a.bearer(a.batches),
+		"GET api/v1/batches/{id}":                                  a.bearer(a.batch),
+		"DELETE api/v1/batches/{id}":                               a.bearer(a.cancel),
+		"GET api/v1/batches/{id}/workunits":                        a.bearer(a.workunits),
+		"GET api/v1/batches/{id}/workunits/{name}/files/{file...}": a.bearer(a.file),
+	}
+}
+
+func (a *API) openapi(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(description)
+}
+
+// bearer lets a request through that shows a token, and answers with what comes of it: a value,
+// or nil if the handler has answered.
+func (a *API) bearer(handle func(c *call) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		c := &call{Request: r, w: w}
+		answer, err := a.admit(c)
+		if err == nil {
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			answer, err = handle(c)
+		}
+		if err != nil {
+			a.refuse(w, err)
+			return
+		}
+		if answer != nil {
+			reply(w, http.StatusOK, answer)
+		}
+	}
+}
+
+// admit finds whose token a request shows.
+func (a *API) admit(c *call) (any, error) {
+	secret, ok := strings.CutPrefix(c.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return nil, faultf(http.StatusUnauthorized, "send the header Authorization: Bearer TOKEN; the project's operator makes one with starling-server token create", "no token")
+	}
+	err := a.Store.View(c.Context(), func(tx *store.Tx) (err error) {
+		c.token, err = tx.TokenByHash(hashOf(strings.TrimSpace(secret)))
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, faultf(http.StatusUnauthorized, "ask the project's operator for a new one", "the token is not known, or was revoked")
+	}
+	if err == nil && time.Since(c.token.UsedTime) > time.Minute {
+		err = a.Store.Update(c.Context(), func(tx *store.Tx) error { return tx.TokenUsed(c.token.ID, time.Now()) })
+	}
+	return nil, err
+}
+
+func (a *API) refuse(w http.ResponseWriter, err error) {
+	f, ok := errors.AsType[*fault](err)
+	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
+		f, ok = faultf(http.StatusRequestEntityTooLarge, "send it in several batches", "the request has more than %d bytes", tooLarge.Limit), true
+	}
+	if !ok {
+		if !errors.Is(err, context.Canceled) {
+			a.Log.Error("API request failed", "err", err)
+		}
+		f = faultf(http.StatusServiceUnavailable, "try again later", "the project cannot answer now")
+	}
+	if f.code == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	reply(w, f.code, f)
+}
+
+func reply(w http.ResponseWriter, code int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v)
+}
+
+// may returns an error if a token is not for an application.
+func (c *call) may(app string) error {
+	if len(c.token.Apps) > 0 && !slices.Contains(c.token.Apps, app) {
+		return faultf(http.StatusForbidden, "use one of "+strings.Join(c.token.Apps, ", ")+", or ask the project's operator", "this token is not for the application %q", app)
+	}
+	return nil
+}

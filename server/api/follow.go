@@ -1,0 +1,234 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/http"
+	"os"
+	"path"
+	"strconv"
+	"time"
+
+	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/transitioner"
+)
+
+func (a *API) status(ctx context.Context, b store.APIBatch) (s wire.Batch, err error) {
+	err = a.Store.View(ctx, func(tx *store.Tx) (err error) {
+		s, err = Status(tx, b)
+		return err
+	})
+	return s, err
+}
+
+// Status counts how far a batch has come.
+func Status(tx *store.Tx, b store.APIBatch) (wire.Batch, error) {
+	s := wire.Batch{ID: b.ID, Name: b.Name, Created: b.CreateTime.UTC(), Workunits: b.Expected, Results: map[string]int64{}}
+	st, err := tx.BatchStatus(b.Number())
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return s, err
+	}
+	s.Succeeded, s.Failed, s.Fetchable = st.Canonical, st.Error, st.Assimilate
+	if st.Results != nil {
+		s.Results = st.Results
+	}
+	gone := int64(0) // purged: those were done
+	if b.Made {
+		gone = int64(b.Expected) - st.Total
+	}
+	s.Expired = gone > 0
+	s.Unfinished = int64(b.Expected) - gone - st.Canonical - st.Error
+	s.Fraction = float64(st.Assimilate+gone) / float64(max(1, b.Expected))
+	s.Done = b.Made && st.Assimilate == st.Total
+	return s, nil
+}
+
+// own returns the batch that a path names, which is the token's.
+func (a *API) own(c *call) (b store.APIBatch, err error) {
+	id, _ := strconv.ParseInt(c.PathValue("id"), 10, 64)
+	err = a.Store.View(c.Context(), func(tx *store.Tx) (err error) {
+		b, err = tx.APIBatch(id, c.token.ID)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		err = faultf(http.StatusNotFound, "GET batches lists those of this token", "this token has no batch %s", c.PathValue("id"))
+	}
+	return b, err
+}
+
+func (a *API) batches(c *call) (any, error) {
+	var list []store.APIBatch
+	err := a.Store.View(c.Context(), func(tx *store.Tx) (err error) {
+		list, err = tx.APIBatches(c.token.ID, newest)
+		return err
+	})
+	out := make([]wire.Batch, 0, len(list))
+	for _, b := range list {
+		if err != nil {
+			break
+		}
+		var s wire.Batch
+		s, err = a.status(c.Context(), b)
+		out = append(out, s)
+	}
+	return wire.Batches{Batches: out}, err
+}
+
+// look is how often a waiting request looks.
+const look = 500 * time.Millisecond
+
+// batch tells how far a batch has come. With wait it answers when that has changed, or after so
+// many seconds.
+func (a *API) batch(c *call) (any, error) {
+	b, err := a.own(c)
+	if err != nil {
+		return nil, err
+	}
+	s, err := a.status(c.Context(), b)
+	if err != nil {
+		return nil, err
+	}
+	seconds, _ := strconv.ParseFloat(c.URL.Query().Get("wait"), 64)
+	end := time.Now().Add(min(time.Duration(max(0, seconds)*float64(time.Second)), maxWait))
+	for now := s; !s.Done && now.Fetchable == s.Fetchable && now.Unfinished == s.Unfinished && time.Now().Before(end); {
+		select {
+		case <-time.After(look):
+		case <-c.Context().Done():
+			return nil, context.Cause(c.Context())
+		}
+		if s, err = a.status(c.Context(), b); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// workunits lists a batch's workunits with ids above after, with what they brought.
+func (a *API) workunits(c *call) (any, error) {
+	b, err := a.own(c)
+	if err != nil {
+		return nil, err
+	}
+	after, _ := strconv.ParseInt(c.URL.Query().Get("after"), 10, 64)
+	var list []store.Workunit
+	err = a.Store.View(c.Context(), func(tx *store.Tx) (err error) {
+		list, err = tx.WorkunitsIn(b.Number(), after, listed)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	answer := wire.Outcomes{Workunits: make([]wire.Outcome, 0, len(list))}
+	for _, wu := range list {
+		o := wire.Outcome{Name: wu.Name[len(unique(b, "")):], State: string(wu.State()), Errors: wu.ErrorMask.Reasons(), Credit: wu.CanonicalCredit}
+		if wu.AssimilateState == store.AssimilateDone {
+			if o.Files, err = outputs(a.Outcome(wu)); err != nil {
+				return nil, err
+			}
+		}
+		answer.Workunits = append(answer.Workunits, o)
+	}
+	if len(list) == listed {
+		answer.Next = list[len(list)-1].ID
+	}
+	return answer, nil
+}
+
+// outputs are the files in a finished workunit's folder. There is none if the application hands
+// its outcomes elsewhere.
+func outputs(dir string) (list []wire.File, err error) {
+	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			list = append(list, wire.File{Name: name, Size: info.Size()})
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return list, err
+}
+
+// file serves an output file.
+func (a *API) file(c *call) (any, error) {
+	b, err := a.own(c)
+	if err != nil {
+		return nil, err
+	}
+	none := faultf(http.StatusNotFound, "GET …/workunits lists the files that are there", "there is no such file")
+	var wu store.Workunit
+	err = a.Store.View(c.Context(), func(tx *store.Tx) (err error) {
+		wu, err = tx.WorkunitByName(unique(b, c.PathValue("name")))
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) || err == nil && (wu.Batch != b.Number() || wu.AssimilateState != store.AssimilateDone) {
+		return nil, none
+	}
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(a.Outcome(wu))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, none
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.Open(c.PathValue("file"))
+	if err != nil {
+		return nil, none
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return nil, none
+	}
+	c.w.Header().Set("Content-Type", "application/octet-stream")
+	c.w.Header().Set("Content-Disposition", `attachment; filename="`+path.Base(st.Name())+`"`)
+	http.ServeContent(c.w, c.Request, "", st.ModTime(), f)
+	return nil, nil
+}
+
+// cancel gives up what is not finished of a batch.
+func (a *API) cancel(c *call) (any, error) {
+	b, err := a.own(c)
+	if err != nil {
+		return nil, err
+	}
+	cancelled := 0
+	for after := int64(0); ; {
+		var ids []int64
+		n := 0
+		err := a.Store.Update(c.Context(), func(tx *store.Tx) (err error) {
+			n = 0
+			if ids, err = tx.WorkunitsOfBatch(b.Number(), after, chunk); err != nil {
+				return err
+			}
+			for _, id := range ids {
+				done, err := transitioner.Cancel(tx, id, time.Now())
+				if err != nil {
+					return err
+				}
+				if done {
+					n++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		if cancelled += n; len(ids) < chunk {
+			break
+		}
+		after = ids[len(ids)-1]
+	}
+	return wire.Cancelled{Cancelled: cancelled}, nil
+}

@@ -1,0 +1,237 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/webhook"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
+
+func named(what, name string) error {
+	if len(name) > maxName || !names.MatchString(name) {
+		return faultf(http.StatusUnprocessableEntity, fmt.Sprintf("use letters, digits, _ . and -, at most %d of them", maxName), "%q is no name for a %s", name, what)
+	}
+	return nil
+}
+
+// submit makes a batch, or completes the one of that name.
+func (a *API) submit(c *call) (any, error) {
+	var s wire.Submission
+	dec := json.NewDecoder(c.Body)
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&s); err != nil {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			return nil, err
+		}
+		return nil, faultf(http.StatusBadRequest, "see openapi.json for what a batch holds", "the request is not understood: %v", err)
+	}
+	if err := a.check(c, &s); err != nil {
+		return nil, err
+	}
+	b, app, isNew, err := a.begin(c, &s)
+	if err != nil {
+		return nil, err
+	}
+	if !b.Made {
+		if err := a.complete(c.Context(), &s, b, app); err != nil {
+			return nil, err
+		}
+		if err := a.Store.Update(c.Context(), func(tx *store.Tx) error { return tx.APIBatchMade(b.ID) }); err != nil {
+			return nil, err
+		}
+		b.Made = true
+	}
+	status, err := a.status(c.Context(), b)
+	if err != nil {
+		return nil, err
+	}
+	code := http.StatusOK
+	if isNew {
+		code = http.StatusCreated
+	}
+	c.w.Header().Set("Location", fmt.Sprintf("batches/%d", b.ID))
+	reply(c.w, code, status)
+	return nil, nil
+}
+
+func (a *API) check(c *call, s *wire.Submission) error {
+	if err := named("batch", s.Name); err != nil {
+		return err
+	}
+	if n := len(s.Workunits); n == 0 || n > maxWorkunits {
+		return faultf(http.StatusUnprocessableEntity, fmt.Sprintf("send from 1 to %d workunits", maxWorkunits), "the batch has %d workunits", n)
+	}
+	seen := make(map[string]bool)
+	for i := range s.Workunits {
+		wu := &s.Workunits[i]
+		if wu.Name == "" {
+			wu.Name = fmt.Sprint(i)
+		}
+		if err := named("workunit", wu.Name); err != nil {
+			return err
+		}
+		if seen[wu.Name] {
+			return faultf(http.StatusUnprocessableEntity, "give each a name of its own", "two workunits are called %q", wu.Name)
+		}
+		seen[wu.Name] = true
+	}
+	if s.Webhook != "" && !webhook.Allowed(s.Webhook, a.Webhooks) {
+		return faultf(http.StatusUnprocessableEntity, "ask the project's operator to add its address to webhook_urls in server.toml, or follow the batch with GET batches/ID?wait=60", "the project sends no webhooks to %s", s.Webhook)
+	}
+	return c.may(s.App)
+}
+
+// begin finds the batch of that name, or makes it.
+func (a *API) begin(c *call, s *wire.Submission) (b store.APIBatch, app store.App, isNew bool, err error) {
+	err = a.Store.Update(c.Context(), func(tx *store.Tx) (err error) {
+		isNew = false
+		if app, err = tx.AppByName(s.App); errors.Is(err, store.ErrNotFound) {
+			return faultf(http.StatusUnprocessableEntity, "ask the project's operator for the names of its applications", "there is no application %q", s.App)
+		} else if err != nil {
+			return err
+		}
+		b, err = tx.APIBatchByName(c.token.ID, s.Name)
+		if err == nil {
+			if b.AppID != app.ID || b.Expected != len(s.Workunits) {
+				return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", s.Name)
+			}
+			return nil
+		}
+		if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if q := c.token.Quota; q > 0 {
+			n, err := tx.UnfinishedOfToken(c.token.ID)
+			if err != nil {
+				return err
+			}
+			if int(n)+len(s.Workunits) > q {
+				return faultf(http.StatusTooManyRequests, "wait until some are finished, cancel a batch, or ask the project's operator for more",
+					"%d workunits of this token are unfinished, and it may have %d", n, q)
+			}
+		}
+		isNew = true
+		b = store.APIBatch{CreateTime: time.Now(), TokenID: c.token.ID, Name: s.Name, AppID: app.ID, Expected: len(s.Workunits), Webhook: s.Webhook}
+		b.ID, err = tx.InsertAPIBatch(b)
+		return err
+	})
+	return b, app, isNew, err
+}
+
+// chunk is how many workunits are made in one transaction.
+const chunk = 500
+
+// unique is a workunit's name among those of all batches.
+func unique(b store.APIBatch, name string) string { return fmt.Sprintf("api%d_%s", b.ID, name) }
+
+// complete makes the workunits of a batch that are not there yet.
+func (a *API) complete(ctx context.Context, s *wire.Submission, b store.APIBatch, app store.App) error {
+	dir, err := os.MkdirTemp("", "starling-api")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	g, err := workgen.New(a.Store, a.Download, a.Dir, app, time.Now())
+	if err != nil {
+		return err
+	}
+	var specs []workgen.Spec
+	var places []int
+	flush := func() error {
+		if len(specs) == 0 {
+			return nil
+		}
+		_, err := g.Create(ctx, specs, time.Now())
+		if wrong, ok := errors.AsType[*workgen.SpecError](err); ok {
+			f := faultf(http.StatusUnprocessableEntity, "correct it and send the batch again under the same name: no workunit is made twice", "workunit %q: %v", s.Workunits[places[wrong.Index]].Name, wrong.Err)
+			f.Workunit = &places[wrong.Index]
+			return f
+		}
+		specs, places = nil, nil
+		return err
+	}
+	for i, wu := range s.Workunits {
+		there, err := a.has(ctx, unique(b, wu.Name))
+		if err != nil {
+			return err
+		}
+		if there {
+			continue
+		}
+		spec, err := specOf(s, b, i, filepath.Join(dir, fmt.Sprint(i)))
+		if err != nil {
+			return err
+		}
+		specs, places = append(specs, spec), append(places, i)
+		if len(specs) == chunk {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return flush()
+}
+
+func (a *API) has(ctx context.Context, name string) (there bool, err error) {
+	err = a.Store.View(ctx, func(tx *store.Tx) error {
+		_, err := tx.WorkunitByName(name)
+		there = err == nil
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+	return there, err
+}
+
+// specOf describes a workunit, whose inputs it writes into a folder.
+func specOf(s *wire.Submission, b store.APIBatch, i int, dir string) (spec workgen.Spec, err error) {
+	wu := &s.Workunits[i]
+	spec.Params = workgen.Params{
+		Name: unique(b, wu.Name), CommandLine: wu.CommandLine, Priority: s.Priority, Batch: b.Number(),
+		MinQuorum: s.Quorum, TargetNResults: s.Targets, DelayBound: s.DelayBound, RscFpopsEst: s.FpopsEst,
+		RscMemoryBound: s.MemoryBound, RscDiskBound: s.DiskBound,
+	}
+	if len(wu.Inputs) > 0 {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return spec, err
+		}
+	}
+	for k, in := range wu.Inputs {
+		wrong := func(what string) error {
+			f := faultf(http.StatusUnprocessableEntity, "give its content as text or as base64", "input %q of workunit %q %s", in.Name, wu.Name, what)
+			f.Workunit = &i
+			return f
+		}
+		var content []byte
+		switch {
+		case (in.Text == nil) == (in.Base64 == nil):
+			return spec, wrong("has no content, or two")
+		case in.Text != nil:
+			content = []byte(*in.Text)
+		default:
+			if content, err = base64.StdEncoding.DecodeString(*in.Base64); err != nil {
+				return spec, wrong("is not base64")
+			}
+		}
+		path := filepath.Join(dir, fmt.Sprintf("in%d", k))
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			return spec, err
+		}
+		spec.Inputs = append(spec.Inputs, workgen.Given{Path: path, Logical: in.Name})
+	}
+	return spec, nil
+}

@@ -1,0 +1,96 @@
+// Package wire is what the API's requests and answers hold, for the server and for clients.
+// server/api/openapi.json describes the same to machines.
+package wire
+
+import "time"
+
+// A Submission asks for a batch.
+type Submission struct {
+	Name        string     `json:"name"` // of the sender's choice; the same name again is the same batch
+	App         string     `json:"app"`
+	Priority    int64      `json:"priority,omitempty"`
+	Quorum      int        `json:"quorum,omitempty"`       // results that have to agree; 0: as the application says
+	Targets     int        `json:"targets,omitempty"`      // results sent at first; 0: as many
+	DelayBound  float64    `json:"delay_bound,omitempty"`  // seconds for a computer to return a result
+	FpopsEst    float64    `json:"fpops_est,omitempty"`    // floating-point operations that one takes, estimated
+	MemoryBound float64    `json:"memory_bound,omitempty"` // bytes
+	DiskBound   float64    `json:"disk_bound,omitempty"`   // bytes
+	Webhook     string     `json:"webhook,omitempty"`      // URL that is told when the batch is done
+	Workunits   []Workunit `json:"workunits"`
+}
+
+// A Workunit is one of a Submission.
+type Workunit struct {
+	Name        string  `json:"name,omitempty"` // within the batch; "": its place, from 0
+	CommandLine string  `json:"command_line,omitempty"`
+	Inputs      []Input `json:"inputs,omitempty"`
+}
+
+// An Input is a file, by its content: either Text or Base64.
+type Input struct {
+	Name   string  `json:"name"` // logical, as in the application's template
+	Text   *string `json:"text,omitempty"`
+	Base64 *string `json:"base64,omitempty"`
+}
+
+// A Batch is how far a batch has come.
+type Batch struct {
+	ID         int64            `json:"id"`
+	Name       string           `json:"name"`
+	Created    time.Time        `json:"create_time"`
+	Workunits  int              `json:"workunits"`
+	Unfinished int64            `json:"unfinished"`
+	Succeeded  int64            `json:"succeeded"` // with an output that can be fetched, or soon
+	Failed     int64            `json:"failed"`    // given up
+	Fetchable  int64            `json:"fetchable"` // of both, whose outcome is there
+	Fraction   float64          `json:"fraction_done"`
+	Done       bool             `json:"done"`              // every workunit's outcome is there
+	Expired    bool             `json:"expired,omitempty"` // the project has cleared workunits away that were done long ago
+	Results    map[string]int64 `json:"results"`           // by server state
+}
+
+// Batches are those of a token.
+type Batches struct {
+	Batches []Batch `json:"batches"`
+}
+
+// Outcomes are those of a part of a batch's workunits.
+type Outcomes struct {
+	Workunits []Outcome `json:"workunits"`
+	Next      int64     `json:"next,omitempty"` // to be given as after; 0: these are the last
+}
+
+// An Outcome is what became of a workunit.
+type Outcome struct {
+	Name   string   `json:"name"`
+	State  string   `json:"state"`            // unfinished, canonical or error
+	Errors []string `json:"errors,omitempty"` // why it was given up
+	Credit float64  `json:"credit"`
+	Files  []File   `json:"files,omitempty"` // its output, once it is there
+}
+
+// A File is one of an outcome.
+type File struct {
+	Name string `json:"name"` // may hold slashes
+	Size int64  `json:"size"` // bytes
+}
+
+// Cancelled is what came of giving a batch up.
+type Cancelled struct {
+	Cancelled int `json:"cancelled"` // workunits
+}
+
+// A Fault is why a request was refused.
+type Fault struct {
+	Text     string `json:"error"`
+	Cure     string `json:"cure,omitempty"`
+	Workunit *int   `json:"workunit,omitempty"` // place of the one that is wrong
+}
+
+// Error implements error.
+func (f *Fault) Error() string {
+	if f.Cure == "" {
+		return f.Text
+	}
+	return f.Text + ": " + f.Cure
+}

@@ -1,0 +1,265 @@
+package server_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/api"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A program is a client of the API.
+type program struct {
+	t      *testing.T
+	base   string
+	secret string
+}
+
+// token makes a token.
+func (w *world) token(name string, apps []string, quota int) program {
+	w.t.Helper()
+	secret, hash := api.NewToken()
+	w.must(w.p.Store.Update(w.t.Context(), func(tx *store.Tx) error {
+		_, err := tx.InsertToken(store.Token{CreateTime: w.now(), Name: name, Hash: hash, Apps: apps, Quota: quota})
+		return err
+	}))
+	return program{w.t, w.p.Config.MasterURL + "api/v1/", secret}
+}
+
+// ask sends a request and decodes the answer; into may be nil.
+func (p program) ask(method, path, body string, into any) (code int, text string) {
+	p.t.Helper()
+	req, err := http.NewRequestWithContext(p.t.Context(), method, p.base+path, strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+p.secret)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err == nil && into != nil {
+		err = json.Unmarshal(b, into)
+	}
+	if err != nil {
+		p.t.Fatalf("%s %s: HTTP %d, %q: %v", method, path, res.StatusCode, b, err)
+	}
+	return res.StatusCode, string(b)
+}
+
+type batchAnswer struct {
+	ID, Unfinished, Succeeded, Failed, Fetchable int64
+	Workunits                                    int
+	Fraction                                     float64 `json:"fraction_done"`
+	Done, Expired                                bool
+}
+
+// A program submits a batch, follows it and fetches what comes of it; what it repeats is made once.
+func TestAPI(t *testing.T) {
+	w, _ := newSite(t)
+	w.setUp()
+	p := w.token("lab", []string{"upper"}, 0)
+	body := `{"name": "run-1", "app": "upper", "quorum": 1, "priority": 3, "workunits": [
+		{"inputs": [{"name": "in", "text": "hello"}]},
+		{"name": "second", "inputs": [{"name": "in", "base64": "` + base64.StdEncoding.EncodeToString([]byte("world")) + `"}]}]}`
+	var b batchAnswer
+	if code, text := p.ask("POST", "batches", body, &b); code != 201 || b.Workunits != 2 || b.Unfinished != 2 || b.Done {
+		t.Fatalf("HTTP %d, %s", code, text)
+	}
+	var again batchAnswer
+	if code, text := p.ask("POST", "batches", body, &again); code != 200 || again.ID != b.ID || again.Unfinished != 2 || w.status().Workunits.Total != 2 {
+		t.Errorf("the same again: HTTP %d, %s; %d workunits", code, text, w.status().Workunits.Total)
+	}
+	waited := make(chan batchAnswer)
+	go func() {
+		var now batchAnswer
+		p.ask("GET", fmt.Sprintf("batches/%d?wait=30", b.ID), "", &now)
+		waited <- now
+	}()
+	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	w.step()
+	c.compute(c.fetch())
+	w.step()
+	if now := <-waited; now.Unfinished == 2 {
+		t.Errorf("who waits is told %+v", now)
+	}
+	for deadline := time.Now().Add(time.Minute); !b.Done && time.Now().Before(deadline); {
+		c.compute(c.rpc(1))
+		w.step()
+		p.ask("GET", fmt.Sprintf("batches/%d", b.ID), "", &b)
+	}
+	if !b.Done || b.Succeeded != 2 || b.Fetchable != 2 || b.Fraction != 1 {
+		t.Fatalf("at the end %+v", b)
+	}
+	var list struct {
+		Workunits []struct {
+			Name, State string
+			Files       []struct {
+				Name string
+				Size int64
+			}
+		}
+	}
+	p.ask("GET", fmt.Sprintf("batches/%d/workunits", b.ID), "", &list)
+	if len(list.Workunits) != 2 || list.Workunits[0].Name != "0" || list.Workunits[1].Name != "second" || list.Workunits[1].State != "canonical" {
+		t.Fatalf("workunits %+v", list)
+	}
+	out := list.Workunits[1].Files[slices.IndexFunc(list.Workunits[1].Files, func(f struct {
+		Name string
+		Size int64
+	},
+	) bool {
+		return f.Name != "result.json"
+	})]
+	if code, text := p.ask("GET", fmt.Sprintf("batches/%d/workunits/second/files/%s", b.ID, out.Name), "", nil); code != 200 || text != "WORLD" || out.Size != 5 {
+		t.Errorf("%+v: HTTP %d, %q", out, code, text)
+	}
+	// A batch that was purged is done, and is not made again.
+	w.ahead += 60 * 24 * time.Hour
+	for deadline := time.Now().Add(time.Minute); w.status().Workunits.Total > 0 && time.Now().Before(deadline); {
+		w.step()
+	}
+	if code, text := p.ask("POST", "batches", body, &b); code != 200 || !b.Done || !b.Expired || w.status().Workunits.Total != 0 {
+		t.Errorf("after it was purged: HTTP %d, %s, %d workunits", code, text, w.status().Workunits.Total)
+	}
+}
+
+// What the API refuses says why, and what can be done.
+func TestAPIRefusals(t *testing.T) {
+	w, v := newSite(t)
+	w.setUp()
+	p := w.token("lab", []string{"upper"}, 3)
+	one := func(name string, n int) string {
+		return `{"name": "` + name + `", "app": "upper", "workunits": [` + strings.TrimSuffix(strings.Repeat(`{"inputs": [{"name": "in", "text": "x"}]},`, n), ",") + `]}`
+	}
+	for _, tt := range []struct {
+		name, method, path, body string
+		code                     int
+		says                     string
+	}{
+		{"not JSON", "POST", "batches", "x", 400, "not understood"},
+		{"a misspelt key", "POST", "batches", `{"nome": "a"}`, 400, "nome"},
+		{"no name", "POST", "batches", `{"app": "upper", "workunits": [{}]}`, 422, "no name"},
+		{"a name that leads elsewhere", "POST", "batches", `{"name": "../x", "app": "upper", "workunits": [{}]}`, 422, "no name"},
+		{"nothing to do", "POST", "batches", `{"name": "a", "app": "upper", "workunits": []}`, 422, "0 workunits"},
+		{"two of one name", "POST", "batches", `{"name": "a", "app": "upper", "workunits": [{"name": "x"}, {"name": "x"}]}`, 422, "two workunits"},
+		{"another application", "POST", "batches", `{"name": "a", "app": "lower", "workunits": [{}]}`, 403, "not for the application"},
+		{"no content", "POST", "batches", `{"name": "a", "app": "upper", "workunits": [{"inputs": [{"name": "in"}]}]}`, 422, "no content"},
+		{"no base64", "POST", "batches", `{"name": "a2", "app": "upper", "workunits": [{"inputs": [{"name": "in", "base64": "!"}]}]}`, 422, "not base64"},
+		{"a quorum that is none", "POST", "batches", `{"name": "a3", "app": "upper", "quorum": -1, "workunits": [{}]}`, 422, "workunit \"0\""},
+		{"a webhook to anywhere", "POST", "batches", `{"name": "a4", "app": "upper", "webhook": "http://127.0.0.1:1/x", "workunits": [{}]}`, 422, "no webhooks to http://127.0.0.1:1/x"},
+		{"more than the quota", "POST", "batches", one("b", 4), 429, "may have 3"},
+		{"no such batch", "GET", "batches/99", "", 404, "no batch 99"},
+		{"no such file", "GET", "batches/1/workunits/x/files/server.toml", "", 404, "no "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var f struct{ Error, Cure string }
+			if code, text := p.ask(tt.method, tt.path, tt.body, &f); code != tt.code || !strings.Contains(f.Error, tt.says) || f.Cure == "" {
+				t.Errorf("HTTP %d, %s; want %d and %q", code, text, tt.code, tt.says)
+			}
+		})
+	}
+	// Another token sees nothing of a batch, and whoever has none sees nothing at all.
+	var b batchAnswer
+	if code, text := p.ask("POST", "batches", one("c", 2), &b); code != 201 {
+		t.Fatalf("HTTP %d, %s", code, text)
+	}
+	if code, text := p.ask("POST", "batches", one("c", 1), nil); code != 409 {
+		t.Errorf("another batch of the name: HTTP %d, %s", code, text)
+	}
+	other := w.token("other", nil, 0)
+	path := fmt.Sprintf("batches/%d", b.ID)
+	if code, text := other.ask("GET", path, "", nil); code != 404 {
+		t.Errorf("another token: HTTP %d, %s", code, text)
+	}
+	v.wants(401, "no token", "starling-server token create")(v.do("GET", "api/v1/batches", nil))
+	v.wants(200, `"openapi"`)(v.do("GET", "api/v1/openapi.json", nil))
+	var gone struct{ Cancelled int }
+	if code, text := p.ask("DELETE", path, "", &gone); code != 200 || gone.Cancelled != 2 {
+		t.Errorf("cancel: HTTP %d, %s", code, text)
+	}
+	w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error { return tx.RevokeToken("lab", w.now()) }))
+	if code, text := p.ask("GET", path, "", nil); code != 401 {
+		t.Errorf("a revoked token: HTTP %d, %s", code, text)
+	}
+	if lab := w.token("lab", nil, 0); lab.secret == p.secret {
+		t.Error("the same secret twice")
+	}
+}
+
+// The description and the routes are the same.
+func TestAPIDescription(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("api", "openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Paths map[string]map[string]any
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	var described, there []string
+	for path, methods := range d.Paths {
+		for m := range methods {
+			if m != "parameters" {
+				described = append(described, strings.ToUpper(m)+" "+strings.TrimPrefix(path, "/"))
+			}
+		}
+	}
+	rest := regexp.MustCompile(`\.\.\.}`)
+	for route := range new(api.API).Routes() {
+		there = append(there, rest.ReplaceAllString(route, "}"))
+	}
+	slices.Sort(described)
+	slices.Sort(there)
+	if !slices.Equal(described, there) {
+		t.Errorf("described are\n%s\nand there are\n%s", strings.Join(described, "\n"), strings.Join(there, "\n"))
+	}
+}
+
+// A batch's sender is told when it is done.
+func TestAPIWebhook(t *testing.T) {
+	told := make(chan string, 9)
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		told <- r.URL.Path + " " + string(b)
+	}))
+	defer hook.Close()
+	w, _ := newSite(t, "webhook_urls = []", `webhook_urls = ["`+hook.URL+`/hooks/"]`)
+	w.setUp()
+	p := w.token("lab", nil, 0)
+	body := `{"name": "run-1", "app": "upper", "quorum": 1, "webhook": "` + hook.URL + `/hooks/done", "workunits": [{"inputs": [{"name": "in", "text": "hello"}]}]}`
+	if code, text := p.ask("POST", "batches", body, nil); code != 201 {
+		t.Fatalf("HTTP %d, %s", code, text)
+	}
+	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	w.step()
+	if len(told) > 0 {
+		t.Errorf("told too early: %s", <-told)
+	}
+	c.compute(c.fetch())
+	for range 9 { // until all daemons have done their part
+		w.ahead += time.Minute
+		w.step()
+	}
+	if len(told) != 1 {
+		t.Fatalf("told %d times", len(told))
+	}
+	if got := <-told; !strings.HasPrefix(got, `/hooks/done {`) || !strings.Contains(got, `"name":"run-1"`) || !strings.Contains(got, `"done":true`) {
+		t.Errorf("told %s", got)
+	}
+}

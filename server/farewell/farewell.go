@@ -1,0 +1,123 @@
+// Package farewell deletes accounts, as their owners and operators may.
+package farewell
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/account"
+)
+
+// batch is how many results are given up in a transaction.
+const batch = 500
+
+// Delete deletes an account: what says whose it is and whose its computers are goes, its key and
+// password end, and what is in progress on its computers is given up as detached, so that others
+// get it. Its results and credit stay, with an account that has no name. Sites of statistics are
+// told to forget it, and a team that it led is led by the member who earned most. It returns how
+// many results were given up. by is whose doing it is, for the workunits' history.
+//
+// It is done in several transactions; if one fails, it can be called again.
+func Delete(ctx context.Context, s *store.Store, id int64, by string, now time.Time) (given int, err error) {
+	err = s.Update(ctx, func(tx *store.Tx) error {
+		u, err := tx.User(id)
+		if err != nil {
+			return err
+		}
+		if err := forget(tx, u, now); err != nil {
+			return err
+		}
+		err = tx.EraseUser(id, store.Erased{
+			Email: fmt.Sprintf("deleted-%d", id), // no address, so nobody can sign up with it
+			Name:  "Deleted account", Key: account.NewKey(), CrossProjectID: string(account.NewKey()),
+		}, now)
+		if err != nil || u.TeamID == 0 {
+			return err
+		}
+		return Resign(tx, id, u.TeamID)
+	})
+	if err != nil && !errors.Is(err, store.ErrLost) { // deleted before, though perhaps not to the end
+		return 0, err
+	}
+	for {
+		n, ended := 0, 0
+		err := s.Update(ctx, func(tx *store.Tx) (err error) {
+			n, ended, err = giveUp(tx, id, by, now)
+			return err
+		})
+		if err != nil || n == 0 {
+			return given, err
+		}
+		given += ended
+	}
+}
+
+// forget tells sites of statistics to forget an account and its computers.
+func forget(tx *store.Tx, u store.User, now time.Time) error {
+	cpid := protocol.ExternalCPID(u.CrossProjectID, u.EmailAddr)
+	if err := tx.Forget(store.Forgotten{Kind: store.ForgottenUser, ID: u.ID, CPID: cpid, CreateTime: now}); err != nil {
+		return err
+	}
+	hosts, err := tx.HostsOfUser(u.ID, 1e6)
+	if err != nil {
+		return err
+	}
+	for _, h := range hosts {
+		if err := tx.Forget(store.Forgotten{Kind: store.ForgottenHost, ID: h.ID, CPID: h.HostCPID, CreateTime: now}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Resign hands a team that somebody led, and of which he is no member any more, to the member who
+// earned most. One without members is deleted.
+func Resign(tx *store.Tx, userID, teamID int64) error {
+	team, err := tx.Team(teamID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	members, err := tx.Members(teamID, 1)
+	switch {
+	case err != nil:
+		return err
+	case len(members) == 0:
+		return tx.DeleteTeam(teamID)
+	case team.UserID != userID:
+		return nil
+	}
+	team.UserID = members[0].ID
+	return tx.SetTeam(team)
+}
+
+// giveUp gives some of an account's results up. It returns how many there were, and of how many
+// it is true that they were not reported meanwhile.
+func giveUp(tx *store.Tx, id int64, by string, now time.Time) (n, ended int, err error) {
+	tx.SetCause(now, by, "its account was deleted")
+	results, err := tx.InProgressOfUser(id, batch)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, old := range results {
+		x := old
+		x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.ClientDetached, now
+		switch err := tx.SaveResult(old, x); {
+		case errors.Is(err, store.ErrLost): // reported just now
+			continue
+		case err != nil:
+			return 0, 0, err
+		}
+		ended++
+		if err := tx.TransitionBy(old.WorkunitID, now); err != nil {
+			return 0, 0, err
+		}
+	}
+	return len(results), ended, nil
+}

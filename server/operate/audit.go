@@ -1,0 +1,46 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// Unknown stands for an e-mail address that is no account's.
+const Unknown = "(address)"
+
+var address = regexp.MustCompile(`[^\s"'<>:/@]+@[^\s"'<>@]+`)
+
+// Discreet is a text as the audit log has it: accounts by their numbers in place of addresses, and
+// URLs without passwords. Accounts that are deleted leave no trace of whose they were.
+func Discreet(tx *store.Tx, text string) string {
+	if u, err := url.Parse(text); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return address.ReplaceAllStringFunc(text, func(a string) string {
+		if u, err := tx.UserByEmail(strings.ToLower(a)); err == nil {
+			return fmt.Sprint("account ", u.ID)
+		}
+		return Unknown
+	})
+}
+
+// Record writes into the audit log what somebody did, now, and what came of it. What e.Detail
+// says is discreet already. It does so even if ctx has ended, for what it tells has happened.
+func Record(ctx context.Context, p *project.Project, e store.AuditEntry, failed error) error {
+	e.CreateTime = time.Now()
+	if failed != nil {
+		e.Error = address.ReplaceAllString(failed.Error(), Unknown)
+	}
+	err := p.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.Audit(e) })
+	if err != nil {
+		return fmt.Errorf("the audit log lacks %q: %w", e.Action, err)
+	}
+	return nil
+}

@@ -1,0 +1,216 @@
+package console_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/operate/console"
+	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+	"github.com/starling-grid/starling/servertest"
+)
+
+// A desk is the console of a project that computed something: job "good" has a canonical
+// result, "bad" was given up, and "waiting" waits.
+type desk struct {
+	*servertest.Project
+	t       *testing.T
+	project *project.Project
+	base    string
+	client  *http.Client
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{Project: servertest.Start(t), t: t}
+	d.App("upper", func(_ context.Context, task *servertest.Task) error {
+		if in := task.Input("in"); string(in) != "bad" {
+			task.Output("out", bytes.ToUpper(in))
+			return nil
+		}
+		return errors.New("this input is <no> good")
+	})
+	d.Volunteer("ada")
+	d.Submit("upper", []byte("good")).Wait(t.Context())
+	d.Volunteer("bob")
+	d.Submit("upper", []byte("bad"), func(s *workgen.Spec) { s.MaxErrorResults = 1 }).Wait(t.Context())
+	d.App("later", nil)
+	var err error
+	if d.project, err = project.Open(t.Context(), d.Dir, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = d.project.Close() })
+	srv := httptest.NewServer(console.New(d.project).Handler())
+	t.Cleanup(srv.Close)
+	d.base = srv.URL + "/"
+	d.client = d.browser()
+	return d
+}
+
+// browser is one that is not signed in.
+func (d *desk) browser() *http.Client {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return &http.Client{Jar: jar}
+}
+
+func (d *desk) link() string { return console.Enter(d.project, "grace", time.Now()) }
+
+// see gets a page, or posts a form, and checks what it says.
+func (d *desk) see(code int, path string, form url.Values, says ...string) string {
+	d.t.Helper()
+	method, body := "GET", io.Reader(nil)
+	if form != nil {
+		method, body = "POST", strings.NewReader(form.Encode())
+	}
+	req, err := http.NewRequestWithContext(d.t.Context(), method, d.base+path, body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if form != nil {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	res, err := d.client.Do(req)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	text := string(b)
+	if err != nil || res.StatusCode != code {
+		d.t.Errorf("%s %s: HTTP %d, %v, want %d:\n%s", method, path, res.StatusCode, err, code, text)
+	}
+	for _, want := range says {
+		if !strings.Contains(text, want) {
+			d.t.Errorf("%s %s does not say %q:\n%s", method, path, want, text)
+		}
+	}
+	return text
+}
+
+// Nobody sees or does anything without a link, which works once.
+func TestSigningIn(t *testing.T) {
+	d := newDesk(t)
+	for _, path := range []string{"", "works", "work/1", "user/1", "audit"} {
+		if text := d.see(403, path, nil, "starling-server admin DIR"); strings.Contains(text, "grace") || strings.Contains(text, "upper") {
+			t.Errorf("%s tells a stranger: %s", path, text)
+		}
+	}
+	d.see(403, "do/apps-stop", url.Values{"id": {"upper"}})
+	link := d.link()
+	for _, bad := range []string{"enter", "enter?token=", "enter?token=a.b.c.d", link[:len(link)-1] + "x", console.Enter(d.project, "grace", time.Now().Add(-10*time.Minute))} {
+		d.see(403, bad, nil, "already used or has expired")
+	}
+	d.see(200, link, nil, "Overview", "grace")
+	d.see(200, "works", nil)
+	d.client = d.browser()
+	d.see(403, link, nil, "already used")
+	d.see(200, d.link(), nil)
+	d.see(200, "leave", url.Values{}, "Signed out")
+	d.see(403, "works", nil)
+
+	// What enters does not stay, and a page elsewhere cannot have the browser do anything.
+	d.see(200, d.link(), nil)
+	req, _ := http.NewRequestWithContext(t.Context(), "POST", d.base+"do/apps-stop", strings.NewReader("id=upper"))
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Sec-Fetch-Site", "cross-site")
+	res, err := d.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusForbidden {
+		t.Errorf("another site's form: HTTP %d", res.StatusCode)
+	}
+	token, _ := url.Parse(d.link())
+	d.client = d.browser()
+	at, _ := url.Parse(d.base)
+	d.client.Jar.SetCookies(at, []*http.Cookie{{Name: "starling_operator", Value: token.Query().Get("token")}})
+	d.see(403, "works", nil)
+}
+
+// Everything that is known can be found: from the overview to a line of stderr.
+func TestLooking(t *testing.T) {
+	d := newDesk(t)
+	d.see(200, d.link(), nil, "Results an hour", "Reported: ", "Versions that fail", "1.00", "What waits")
+	d.see(200, "works", nil, `<a href="/work/1">1</a>`, "error: too many error results", "canonical")
+	text := d.see(200, "works?state=error&app=upper&limit=5", nil, `<a href="/work/2">2</a>`, "1 shown", `value="upper"`, "<option selected>error</option>")
+	if strings.Contains(text, "/work/1\"") {
+		t.Errorf("the filter lets the other through: %s", text)
+	}
+	d.see(422, "works?state=odd", nil, "State &#34;odd&#34;: want canonical, error")
+	d.see(422, "works?app=nope", nil, "App nope: not found")
+	d.see(200, "work/2", nil, "max error results", "too many error results", `<a href="/result/`, "<h3>history</h3>", "error_mask")
+	d.see(200, "results?outcome=client_error", nil, "client_error", `<a href="/host/1">`)
+	d.see(200, "host/1", nil, "ada", "Ban the computer", `<a href="/user/1">`)
+	d.see(200, "user/1", nil, "email addr", `<a href="/host/1">`)
+	d.see(404, "work/99", nil, "There is no workunit 99")
+	d.see(404, "host/x", nil)
+	for _, page := range []string{"apps", "versions", "hosts", "users", "tokens", "batches", "audit"} {
+		d.see(200, page, nil)
+	}
+	var failed store.Result
+	err := d.project.Store.View(t.Context(), func(tx *store.Tx) error {
+		list, err := tx.ListResults(store.ResultFilter{WorkunitID: 2, Limit: 1})
+		if err == nil {
+			failed = list[0]
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.see(200, "result/"+failed.Name, nil, "stderr out", "this input is &lt;no&gt; good", `<a href="/work/2">2</a>`)
+}
+
+// What commands do can be done here, and is written into the audit log with who did it.
+func TestActing(t *testing.T) {
+	d := newDesk(t)
+	d.see(200, d.link(), nil)
+	d.see(200, "do/apps-stop", url.Values{"id": {"upper"}}, "upper is stopped: 0 tasks waiting", "stopped")
+	d.see(404, "do/apps-stop", url.Values{"id": {"nope"}}, "App nope: not found")
+	d.see(200, "do/apps-start", url.Values{"id": {"upper"}}, "upper is started")
+	d.see(200, "do/work-retry", url.Values{"id": {"2"}, "reason": {"a@example.org says so"}}, "1 refused")
+	d.see(200, "do/work-retry", url.Values{"id": {"2"}, "again": {"yes"}}, "1 workunit retried")
+	d.see(200, "do/work-set", url.Values{"id": {"2"}, "priority": {"7"}}, "1 workunit changed", "priority 0 → 7")
+	d.see(422, "do/work-set", url.Values{"id": {"2"}, "priority": {"high"}}, "&#34;high&#34; is not a number")
+	d.see(200, "do/work-cancel", url.Values{"id": {"1"}}, "0 workunits cancelled, 1 already had an outcome")
+	d.see(200, "do/host-ban", url.Values{"id": {"1"}}, "The computer is banned", "max results day")
+	d.see(200, "do/host-unban", url.Values{"id": {"1"}}, "no longer banned")
+	d.see(200, "do/user-ban", url.Values{"id": {"1"}, "reason": {"cheats"}}, "The account is banned", "cheats")
+	d.see(200, "do/user-unban", url.Values{"id": {"1"}}, "no longer banned")
+	d.see(200, "do/user-passwd", url.Values{"id": {"1"}}, "The new password is ")
+	d.see(422, "do/versions-remove", url.Values{"id": {"1"}}, "withdraw it first")
+	d.see(200, "do/versions-deprecate", url.Values{"id": {"1"}, "resend": {"yes"}}, "is no longer sent", "No version of upper is left")
+	d.see(200, "do/versions-remove", url.Values{"id": {"1"}}, "The version is removed", "removed")
+	d.see(422, "do/user-delete", url.Values{"id": {"1"}}, "confirm it")
+	d.see(200, "do/user-delete", url.Values{"id": {"1"}, "yes": {"yes"}}, "The account is deleted", "deleted time")
+	d.see(422, "do/tokens-revoke", url.Values{"id": {"lab"}}, "no token called")
+	d.see(404, "do/batch-cancel", url.Values{"id": {"3"}}, "Batch 3: not found")
+	d.see(404, "do/everything", url.Values{})
+	text := d.see(200, "audit", nil, "grace", "work retry", "2 --again", "2 --priority=7", "user ban", "version deprecate", "1 --resend", "app nope: not found", "(address) says so", "--batch=3")
+	if strings.Contains(text, "example.org") || strings.Contains(text, "new password") {
+		t.Errorf("the audit log tells too much: %s", text)
+	}
+	var entries []store.AuditEntry
+	err := d.project.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+		entries, err = tx.ListAudit(store.AuditFilter{Limit: 100})
+		return err
+	})
+	if err != nil || len(entries) != 20 || entries[0].Via != "page" || entries[0].Actor != "grace" {
+		t.Errorf("%d entries, %v: %+v", len(entries), err, entries)
+	}
+}

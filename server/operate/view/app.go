@@ -1,0 +1,78 @@
+package view
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// Apps lists applications.
+var Apps = &Listing{
+	Short: "List applications, their settings and their work",
+	None:  "No applications.",
+	Columns: []Column{
+		{"App", ""},
+		{"State", ""},
+		{"Versions", ""},
+		{"Workunits", ""},
+		{"Unfinished", ""},
+		{"Unsent", ""},
+		{"In progress", ""},
+		{"Validator", ""},
+		{"Assimilator", ""},
+		{"Credit", ""},
+		{"Weight", ""},
+	},
+	find: findApps,
+}
+
+// An App is an application with its settings and how much work it has.
+type App struct {
+	ID             int64   `json:"id"`
+	Name           string  `json:"name"`
+	FriendlyName   string  `json:"user_friendly_name"`
+	State          string  `json:"state"` // active or stopped
+	Validator      string  `json:"validator"`
+	Assimilator    string  `json:"assimilator"`
+	Credit         string  `json:"credit"`
+	Weight         float64 `json:"weight"`
+	Trickle        string  `json:"trickle,omitempty"`
+	Redundancy     int     `json:"homogeneous_redundancy"`
+	SameVersion    bool    `json:"homogeneous_app_version"`
+	TargetNResults int     `json:"target_nresults"`
+	store.AppUse
+}
+
+func findApps(tx *store.Tx, _ Query, _ time.Time) (List, error) {
+	apps, err := tx.Apps()
+	if err != nil {
+		return List{}, err
+	}
+	uses, err := tx.AppUses()
+	views := []App{}
+	list := List{}
+	for _, a := range apps {
+		v := App{
+			ID: a.ID, Name: a.Name, FriendlyName: a.UserFriendlyName, State: "active", Validator: a.Validator,
+			Assimilator: a.Assimilator, Credit: a.Credit, Weight: a.Weight, Trickle: a.Trickle,
+			Redundancy: a.HomogeneousRedundancy, SameVersion: a.HomogeneousAppVersion, TargetNResults: a.TargetNResults,
+			AppUse: uses[a.ID],
+		}
+		if a.Deprecated {
+			v.State = "stopped"
+		}
+		if v.Credit == "" {
+			v.Credit = "flops"
+		}
+		if v.Weight == 0 {
+			v.Weight = 1
+		}
+		views = append(views, v)
+		list.Rows = append(list.Rows, []any{
+			v.Name, v.State, v.Versions, v.Workunits, v.Unfinished, v.Unsent, v.InProgress, v.Validator, v.Assimilator, v.Credit, fmt.Sprint(v.Weight),
+		})
+	}
+	list.Of = views
+	return list, err
+}

@@ -1,4 +1,0 @@
-package project
-
-// ReadConfig is readConfig for tests.
-var ReadConfig = readConfig

@@ -1,0 +1,28 @@
+package project
+
+import (
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-grid/starling/server/mail"
+)
+
+// Post returns what sends the project's mail; nil if it sends none.
+func (p *Project) Post() (*mail.Post, error) {
+	where, from := p.Config.Mail, p.Config.MailFrom
+	if where == "" {
+		return nil, nil
+	}
+	if !strings.Contains(where, "://") && !filepath.IsAbs(where) {
+		where = filepath.Join(p.Dir, where)
+	}
+	if from == "" {
+		u, err := url.Parse(p.Config.MasterURL)
+		if err != nil {
+			return nil, err
+		}
+		from = "noreply@" + u.Hostname()
+	}
+	return mail.New(where, from)
+}

@@ -1,0 +1,28 @@
+package project
+
+import (
+	"reflect"
+)
+
+// Reload returns the settings of a server that runs with c and is given new ones: the new
+// ones, but for those that take a restart. changed names what differs from c by now, and
+// restart what will differ after a restart.
+func (c Config) Reload(fresh Config) (merged Config, changed, restart []string) {
+	merged = fresh
+	now, old := merged.fields(), c.fields()
+	for _, set := range settings {
+		if reflect.DeepEqual(now[set.name].Interface(), old[set.name].Interface()) {
+			continue
+		}
+		if set.restart {
+			now[set.name].Set(old[set.name])
+			restart = append(restart, set.name)
+			continue
+		}
+		changed = append(changed, set.name)
+	}
+	if !reflect.DeepEqual(c.PlanClass, fresh.PlanClass) {
+		changed = append(changed, "plan_class")
+	}
+	return merged, changed, restart
+}

@@ -1,0 +1,52 @@
+package server
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/url"
+	"path/filepath"
+
+	"github.com/starling-grid/starling/server/certs"
+	"github.com/starling-grid/starling/server/project"
+)
+
+// secured returns what connections are to use if the server speaks TLS itself, else nil,
+// and what answers at Redirect.
+func (s *Server) secured() (*tls.Config, http.Handler, error) {
+	u, err := url.Parse(s.Config.MasterURL)
+	if err != nil {
+		return nil, nil, err
+	}
+	redirect := elsewhere(u)
+	switch c := s.Config; {
+	case !c.TLS:
+		return nil, redirect, nil
+	case c.TLSCert != "":
+		f, err := certs.OpenFiles(s.within(c.TLSCert), s.within(c.TLSKey), s.Log.With("part", "tls"))
+		if err != nil {
+			return nil, nil, err
+		}
+		return f.Config(), redirect, nil
+	default:
+		a := certs.NewACME(certs.Order{
+			Host: u.Hostname(), Email: c.ACMEEmail, Directory: c.ACMEDirectory, Cache: filepath.Join(s.Dir, project.KeysDir, "acme"),
+		})
+		return a.Config(), a.Redirect(redirect), nil
+	}
+}
+
+// within returns the path of a file that the settings name.
+func (s *Server) within(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(s.Dir, name)
+}
+
+// elsewhere says that the project is at its own address.
+func elsewhere(u *url.URL) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		to := url.URL{Scheme: u.Scheme, Host: u.Host, Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: r.URL.RawQuery}
+		http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
+	})
+}

@@ -1,0 +1,74 @@
+package standings
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// The first are told by what they earned in all and lately; what was earned long ago counts less
+// for the latter, though nobody has written that down.
+func TestTake(t *testing.T) {
+	s, err := store.OpenMemory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	now := time.Unix(1_800_000_000, 0)
+	const n = 5 * Top
+	err = s.Update(t.Context(), func(tx *store.Tx) error {
+		team, err := tx.InsertTeam(store.Team{CreateTime: now, UserID: 1, Name: "Team"})
+		if err != nil {
+			return err
+		}
+		for i := 1; i <= n; i++ {
+			key := fmt.Sprintf("%032d", i)
+			id, err := tx.InsertUser(store.User{CreateTime: now, Name: "user " + key, EmailAddr: key, Authenticator: protocol.Authenticator(key)})
+			if err != nil {
+				return err
+			}
+			host, err := tx.InsertHost(store.Host{CreateTime: now, UserID: id, HostCPID: key})
+			if err != nil {
+				return err
+			}
+			at := now
+			if i > n-10 {
+				at = now.Add(-100 * 24 * time.Hour) // they earned most, long ago
+			}
+			if err := errors.Join(tx.AddUserCredit(id, float64(i), float64(i), at), tx.AddHostCredit(host, float64(i), float64(i), at, 0)); err != nil {
+				return err
+			}
+		}
+		return errors.Join(tx.JoinTeam(1, team), tx.JoinTeam(2, team), tx.AddTeamCredit(team, 7), tx.SetPrivacy(n, true, false), tx.SetHostOwn(n-1, n-1, "", "", true))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Cache{Store: s}
+	got, err := c.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err = Take(t.Context(), s, now); err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Users) != Top || got.Users[0].ID != n || got.Users[Top-1].ID != n-Top+1 {
+		t.Errorf("%d users, the first %+v, the last %+v", len(got.Users), got.Users[0], got.Users[len(got.Users)-1])
+	}
+	if got.RecentUsers[0].ID != n-10 || got.RecentUsers[Top-1].ID != n-10-Top+1 {
+		t.Errorf("lately the first %+v, the last %+v", got.RecentUsers[0], got.RecentUsers[Top-1])
+	}
+	if got.Hosts[0].ID != n || got.Hosts[0].UserID != 0 || got.Hosts[1].ID != n-2 || got.Hosts[1].UserID != n-2 {
+		t.Errorf("computers: first %+v, of somebody who does not say so, then %+v, as one is hidden", got.Hosts[0], got.Hosts[1])
+	}
+	if len(got.Teams) != 1 || got.Teams[0].Total != 7 || got.Teams[0].Members != 2 || got.Teams[0].Recent != 3 {
+		t.Errorf("teams %+v", got.Teams)
+	}
+	if got.Earning != n || got.Speed <= 0 {
+		t.Errorf("%d earn, at %v", got.Earning, got.Speed)
+	}
+}

@@ -1,0 +1,123 @@
+package stats
+
+import (
+	"compress/gzip"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+var t0 = time.Unix(1_800_000_000, 0).UTC()
+
+// content is a file's text, which must be XML.
+func content(t *testing.T, dir, name string) string {
+	t.Helper()
+	f, err := os.Open(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(name, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := xml.NewDecoder(strings.NewReader(string(b)))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return string(b)
+		} else if err != nil {
+			t.Fatalf("%s: %v in %s", name, err, b)
+		}
+	}
+}
+
+// Accounts, teams and computers with credit are told, but for what their owners keep to
+// themselves.
+func TestWrite(t *testing.T) {
+	s, err := store.OpenMemory(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	dir := filepath.Join(t.TempDir(), "stats")
+	err = s.Update(t.Context(), func(tx *store.Tx) error {
+		team, err := tx.InsertTeam(store.Team{CreateTime: t0, UserID: 1, Name: "A & B", Description: "We <fly>."})
+		if err != nil {
+			return err
+		}
+		for i, name := range []string{"Ada <1>", "silent", "hiding", "idle", "gone"} {
+			u := store.User{CreateTime: t0, Name: name, EmailAddr: name + "@example.org", CrossProjectID: name, Authenticator: protocol.Authenticator(strings.Repeat(string(rune('a'+i)), 32))}
+			if u.ID, err = tx.InsertUser(u); err != nil {
+				return err
+			}
+			h := store.Host{CreateTime: t0, UserID: u.ID, HostCPID: "cpid of " + name}
+			if h.ID, err = tx.InsertHost(h); err != nil {
+				return err
+			}
+			if name == "idle" {
+				continue
+			}
+			if err := errors.Join(tx.AddUserCredit(u.ID, 10, 1, t0), tx.AddHostCredit(h.ID, 10, 1, t0, 3600)); err != nil {
+				return err
+			}
+		}
+		return errors.Join(
+			tx.JoinTeam(1, team), tx.AddTeamCredit(team, 10), tx.SetPrivacy(2, false, true), tx.SetPrivacy(3, true, false),
+			tx.EraseUser(5, store.Erased{Email: "deleted-5", Name: "Deleted account", Key: protocol.Authenticator(strings.Repeat("f", 32)), CrossProjectID: "z"}, t0),
+			tx.Forget(store.Forgotten{Kind: store.ForgottenUser, ID: 5, CPID: "old", CreateTime: t0}),
+			tx.Forget(store.Forgotten{Kind: store.ForgottenHost, ID: 9, CPID: "ancient", CreateTime: t0.Add(-100 * 24 * time.Hour)}),
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second replaces the first
+		if err := Write(t.Context(), s, dir, t0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		file       string
+		has, lacks []string
+	}{
+		{
+			"user.gz",
+			[]string{"<users>", "<name>Ada &lt;1&gt;</name>", "<name>hiding</name>", "<cpid>" + protocol.ExternalCPID("hiding", "hiding@example.org") + "</cpid>", "<teamid>1</teamid>", "<total_credit>10.000000</total_credit>"},
+			[]string{"silent", "idle", "Deleted", "@"},
+		},
+		{"team.gz", []string{"<teams>", "<name>A &amp; B</name>", "<founder_name>Ada &lt;1&gt;</founder_name>", "We &lt;fly&gt;."}, nil},
+		{"host.gz", []string{"<hosts>", "<userid>1</userid>", "<host_cpid>cpid of hiding</host_cpid>"}, []string{"silent", "idle", "gone", "<userid>3</userid>"}},
+		{"user_deleted.gz", []string{"<users_deleted>", "<id>5</id>", "<cpid>old</cpid>"}, nil},
+		{"host_deleted.gz", []string{"<hosts_deleted>"}, []string{"ancient"}},
+		{"tables.xml", []string{"<update_time>1800000000</update_time>", "<nusers_total>3</nusers_total>", "<nhosts_total>4</nhosts_total>", "<nteams_total>1</nteams_total>", "<nusers_deleted_total>1</nusers_deleted_total>", "<total_credit>30.000000</total_credit>"}, nil},
+	} {
+		text := content(t, dir, tt.file)
+		for _, want := range tt.has {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %s: %s", tt.file, want, text)
+			}
+		}
+		for _, not := range tt.lacks {
+			if strings.Contains(text, not) {
+				t.Errorf("%s tells %s: %s", tt.file, not, text)
+			}
+		}
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

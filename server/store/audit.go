@@ -1,0 +1,55 @@
+package store
+
+import "time"
+
+// An AuditEntry says what an operator did.
+type AuditEntry struct {
+	ID         int64     `json:"id"`
+	CreateTime time.Time `json:"create_time"`
+	Actor      string    `json:"actor"`           // user of the operating system, or account
+	Via        string    `json:"via"`             // "command", or what else it went by
+	Action     string    `json:"action"`          // such as "work cancel"
+	Detail     string    `json:"detail"`          // to what, and how
+	Error      string    `json:"error,omitempty"` // "": it was done
+}
+
+// maxAudit bounds each text of an entry, bytes.
+const maxAudit = 4000
+
+const (
+	insertAudit = `INSERT INTO audit (create_time, actor, via, action, detail, error) VALUES ($1, $2, $3, $4, $5, $6)`
+	listAudit   = `
+SELECT id, create_time, actor, via, action, detail, error FROM audit
+WHERE  create_time >= $1 AND (actor = $2 OR $2 = '') AND (action = $3 OR $3 = '' OR action LIKE $3 || ' %')
+ORDER  BY id DESC LIMIT 0 + $4`
+)
+
+// Audit adds an entry, which nothing changes or deletes any more. Its ID is not used.
+func (t *Tx) Audit(e AuditEntry) error {
+	cut := func(s string) string { return s[:min(len(s), maxAudit)] }
+	return t.add(insertAudit, e.CreateTime.Unix(), cut(e.Actor), cut(e.Via), cut(e.Action), cut(e.Detail), cut(e.Error))
+}
+
+// An AuditFilter chooses entries. What is zero chooses all.
+type AuditFilter struct {
+	Since  time.Time
+	Actor  string
+	Action string // whole, or its first words
+	Limit  int    // most entries; not 0
+}
+
+// ListAudit returns the newest entries that are chosen, newest first.
+func (t *Tx) ListAudit(f AuditFilter) ([]AuditEntry, error) {
+	since := int64(0)
+	if !f.Since.IsZero() {
+		since = f.Since.Unix()
+	}
+	return all(t, scanAudit, listAudit, since, f.Actor, f.Action, f.Limit)
+}
+
+func scanAudit(r row) (e AuditEntry, err error) {
+	var at int64
+	err = r.Scan(&e.ID, &at, &e.Actor, &e.Via, &e.Action, &e.Detail, &e.Error)
+	e.CreateTime = time.Unix(at, 0)
+	return e, err
+}

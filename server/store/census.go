@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+)
+
+// A Census says how many rows each table of a database has, and what is in them. It is the
+// same for the same rows on SQLite and PostgreSQL, in whatever order they lie.
+type Census map[string]TableSum
+
+// A TableSum is the census of one table.
+type TableSum struct {
+	Rows int64  `json:"rows"`
+	Sum  string `json:"sum"` // of the rows' SHA-256, 128 bits of each; hex
+}
+
+// Differences names the tables in which two databases differ.
+func (c Census) Differences(other Census) (tables []string) {
+	for name, sum := range c {
+		if other[name] != sum {
+			tables = append(tables, name)
+		}
+	}
+	for name := range other {
+		if _, ok := c[name]; !ok {
+			tables = append(tables, name)
+		}
+	}
+	slices.Sort(tables)
+	return tables
+}
+
+// Rows is how many rows all tables have.
+func (c Census) Rows() (n int64) {
+	for _, sum := range c {
+		n += sum.Rows
+	}
+	return n
+}
+
+// A sum adds up rows.
+type sum struct {
+	rows   int64
+	hi, lo uint64
+	buf    []byte
+}
+
+// add takes a row in: numbers, texts, or nothing.
+func (s *sum) add(row []any) error {
+	s.buf = s.buf[:0]
+	for _, v := range row {
+		switch v := v.(type) {
+		case nil:
+			s.buf = append(s.buf, 'n')
+		case int64:
+			s.buf = binary.LittleEndian.AppendUint64(append(s.buf, 'i'), uint64(v)) //nolint:gosec // its bits
+		case float64:
+			s.buf = binary.LittleEndian.AppendUint64(append(s.buf, 'f'), math.Float64bits(v+0)) // -0 is 0
+		case string:
+			s.buf = append(binary.LittleEndian.AppendUint64(append(s.buf, 't'), uint64(len(v))), v...)
+		default:
+			return fmt.Errorf("a value of type %T", v)
+		}
+	}
+	h := sha256.Sum256(s.buf)
+	var carry uint64
+	s.lo, carry = bits.Add64(s.lo, binary.LittleEndian.Uint64(h[:8]), 0)
+	s.hi, _ = bits.Add64(s.hi, binary.LittleEndian.Uint64(h[8:16]), carry)
+	s.rows++
+	return nil
+}
+
+func (s *sum) table() TableSum {
+	var b [16]byte
+	binary.BigEndian.PutUint64(b[:8], s.hi)
+	binary.BigEndian.PutUint64(b[8:], s.lo)
+	return TableSum{Rows: s.rows, Sum: hex.EncodeToString(b[:])}
+}
+
+// A tableShape is a table whose rows make up a project.
+type tableShape struct {
+	name    string
+	columns []string // in quotes
+	serial  bool     // the database numbers the rows by the column id
+}
+
+// derived are tables that each database has for itself, or, of holds, for a while.
+var derived = []string{"goose_db_version", "legal_moves", "deletion_hold", "sqlite_sequence"}
+
+// shapes returns the tables of a database of this program's version, each after those to
+// which its rows refer, and catalog last: rows of other tables change it as they come.
+func shapes(ctx context.Context) (out []tableShape, err error) {
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if err := migrate(ctx, goose.DialectSQLite3, db, migrations); err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, `SELECT m.name, c.name, m.sql FROM sqlite_master m JOIN pragma_table_info(m.name) c
+WHERE m.type = 'table' ORDER BY m.name = 'catalog', m.rowid, c.cid`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table, column, text string
+		if err := rows.Scan(&table, &column, &text); err != nil {
+			return nil, err
+		}
+		if slices.Contains(derived, table) {
+			continue
+		}
+		if n := len(out); n == 0 || out[n-1].name != table {
+			out = append(out, tableShape{name: table})
+		}
+		last := &out[len(out)-1]
+		last.columns = append(last.columns, `"`+column+`"`)
+		last.serial = last.serial || column == "id" && strings.Contains(text, "INTEGER PRIMARY KEY")
+	}
+	return out, rows.Err()
+}
+
+func (t tableShape) list() string { return strings.Join(t.columns, ", ") }
+
+// read calls each with every row of the table, which is good until each returns.
+func (t tableShape) read(ctx context.Context, c *sql.Conn, each func(row []any) error) error {
+	rows, err := c.QueryContext(ctx, `SELECT `+t.list()+` FROM "`+t.name+`"`) //nolint:gosec // names of our own
+	if err != nil {
+		return fmt.Errorf("table %s: %w", t.name, err)
+	}
+	defer rows.Close()
+	row, into := make([]any, len(t.columns)), make([]any, len(t.columns))
+	for i := range row {
+		into[i] = &row[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return fmt.Errorf("table %s: %w", t.name, err)
+		}
+		if err := each(clean(row)); err != nil {
+			return fmt.Errorf("table %s: %w", t.name, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("table %s: %w", t.name, err)
+	}
+	return nil
+}
+
+// TakeCensus counts what a database of this program's version holds. where is as for Open.
+// It sees one state of the database, also beside servers.
+func TakeCensus(ctx context.Context, where string) (Census, error) {
+	tables, err := shapes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	src, err := openSource(ctx, where)
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	out := make(Census)
+	for _, t := range tables {
+		var s sum
+		if err := t.read(ctx, src.c, s.add); err != nil {
+			return nil, err
+		}
+		out[t.name] = s.table()
+	}
+	return out, nil
+}

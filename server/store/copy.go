@@ -1,0 +1,308 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+// ErrNotEmpty is returned by Copy if there is something where it is to copy to.
+var ErrNotEmpty = errors.New("the database is not empty")
+
+// Snapshot writes one state of a database into a file of SQLite's that does not exist, or
+// is empty, and returns what is in it. The database, which is of this program's version,
+// may be in use meanwhile.
+func Snapshot(ctx context.Context, from, path string) (Census, error) {
+	if IsURL(from) {
+		return Copy(ctx, from, path)
+	}
+	db, err := sql.Open("sqlite", dsn(from))
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // it holds account keys
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	if _, err := db.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
+		return nil, fmt.Errorf("copy database: %w", explain(err))
+	}
+	return TakeCensus(ctx, path)
+}
+
+// Copy copies what a database holds, in one state of it, into another one, and returns what
+// that is. Both are as for Open; from is of this program's version and may be in use, to
+// has no rows, or is a file that does not exist. What Copy returns without an error was
+// read again from the copy and found to be the same. After an error the copy has no rows.
+func Copy(ctx context.Context, from, to string) (Census, error) {
+	tables, err := shapes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := prepareCopy(ctx, to, tables); err != nil {
+		return nil, err
+	}
+	src, err := openSource(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	defer src.close()
+	dst, err := openTarget(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	defer dst.close()
+	copied := make(Census)
+	for _, t := range tables {
+		if copied[t.name], err = copyTable(ctx, src, dst, t); err != nil {
+			return nil, fmt.Errorf("copy table %s: %w", t.name, err)
+		}
+	}
+	if err := dst.commit(ctx); err != nil {
+		return nil, err
+	}
+	found, err := TakeCensus(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	if d := copied.Differences(found); len(d) > 0 {
+		return nil, fmt.Errorf("the copy differs from the original in %s", strings.Join(d, ", "))
+	}
+	return copied, nil
+}
+
+// prepareCopy makes the tables, and sees that they are empty.
+func prepareCopy(ctx context.Context, to string, tables []tableShape) error {
+	s, err := Open(ctx, to)
+	if err != nil {
+		return err
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if !IsURL(to) {
+		if err := os.Chmod(to, 0o600); err != nil { // it holds account keys
+			return err
+		}
+	}
+	dst, err := openSource(ctx, to)
+	if err != nil {
+		return err
+	}
+	defer dst.close()
+	for _, t := range tables {
+		n := 0
+		if err := dst.c.QueryRowContext(ctx, `SELECT count(*) FROM "`+t.name+`"`).Scan(&n); err != nil {
+			return err
+		}
+		if n > 0 && t.name != "catalog" {
+			return fmt.Errorf("%w: there are rows in the table %s", ErrNotEmpty, t.name)
+		}
+	}
+	return nil
+}
+
+// copyTable copies one table and the number that its next row gets.
+func copyTable(ctx context.Context, src *source, dst *target, t tableShape) (TableSum, error) {
+	if _, err := dst.c.ExecContext(ctx, `DELETE FROM "`+t.name+`"`); err != nil { //nolint:gosec // a name of our own; catalog has a row
+		return TableSum{}, err
+	}
+	var s sum
+	if err := dst.load(ctx, t, src, &s); err != nil {
+		return TableSum{}, err
+	}
+	if !t.serial {
+		return s.table(), nil
+	}
+	last, err := src.lastID(ctx, t.name)
+	if err != nil {
+		return TableSum{}, err
+	}
+	return s.table(), dst.setLastID(ctx, t.name, last)
+}
+
+// A source is one state of a database, for reading.
+type source struct {
+	db       *sql.DB
+	c        *sql.Conn
+	postgres bool
+}
+
+func openSource(ctx context.Context, where string) (*source, error) {
+	db, begin, err := connectTo(where, "query_only(1)")
+	if err != nil {
+		return nil, err
+	}
+	s := &source{db: db, postgres: IsURL(where)}
+	if s.c, err = db.Conn(ctx); err == nil {
+		_, err = s.c.ExecContext(ctx, begin+map[bool]string{true: " READ ONLY"}[s.postgres])
+	}
+	if err != nil {
+		_ = db.Close()
+		return nil, fmt.Errorf("open database: %w", explain(err))
+	}
+	return s, nil
+}
+
+func (s *source) close() {
+	_, _ = s.c.ExecContext(context.Background(), "ROLLBACK")
+	_ = s.c.Close()
+	_ = s.db.Close()
+}
+
+// lastID returns the greatest number that a row of the table ever had.
+func (s *source) lastID(ctx context.Context, table string) (n int64, err error) {
+	query := `SELECT max(COALESCE((SELECT max(id) FROM "` + table + `"), 0), COALESCE((SELECT seq FROM sqlite_sequence WHERE name = $1), 0))`
+	if s.postgres {
+		// A sequence that was not asked yet says 1 as well.
+		query = `SELECT GREATEST(COALESCE((SELECT max(id) FROM "` + table + `"), 0),
+COALESCE((SELECT last_value FROM pg_sequences WHERE schemaname || '.' || sequencename = pg_get_serial_sequence(quote_ident($1), 'id')), 0))`
+	}
+	return n, s.c.QueryRowContext(ctx, query, table).Scan(&n)
+}
+
+// A target is a database that is being filled, in one transaction.
+type target struct {
+	db       *sql.DB
+	c        *sql.Conn
+	postgres bool
+}
+
+func openTarget(ctx context.Context, where string) (*target, error) {
+	db, begin, err := connectTo(where, "synchronous(FULL)")
+	if err != nil {
+		return nil, err
+	}
+	t := &target{db: db, postgres: IsURL(where)}
+	if t.c, err = db.Conn(ctx); err == nil {
+		_, err = t.c.ExecContext(ctx, begin)
+	}
+	if err != nil {
+		_ = db.Close()
+		return nil, fmt.Errorf("open database: %w", explain(err))
+	}
+	return t, nil
+}
+
+// commit makes the copy durable.
+func (t *target) commit(ctx context.Context) error {
+	if _, err := t.c.ExecContext(ctx, "COMMIT"); err != nil {
+		return err
+	}
+	tidy := "PRAGMA wal_checkpoint(TRUNCATE)"
+	if t.postgres {
+		tidy = "ANALYZE"
+	}
+	_, err := t.c.ExecContext(ctx, tidy)
+	return err
+}
+
+func (t *target) close() {
+	_, _ = t.c.ExecContext(context.Background(), "ROLLBACK") // unless it was committed
+	_ = t.c.Close()
+	_ = t.db.Close()
+}
+
+// load copies the rows of a table and adds them up.
+func (t *target) load(ctx context.Context, shape tableShape, src *source, s *sum) error {
+	if t.postgres {
+		return t.c.Raw(func(driver any) error { return loadPostgres(ctx, driver.(*stdlib.Conn).Conn(), shape, src, s) })
+	}
+	places := strings.TrimSuffix(strings.Repeat("?, ", len(shape.columns)), ", ")
+	insert, err := t.c.PrepareContext(ctx, `INSERT INTO "`+shape.name+`" (`+shape.list()+`) VALUES (`+places+`)`) //nolint:gosec,sqlclosecheck // names of our own; closed below
+	if err != nil {
+		return err
+	}
+	defer insert.Close()
+	return shape.read(ctx, src.c, func(row []any) error {
+		if err := s.add(row); err != nil {
+			return err
+		}
+		_, err := insert.ExecContext(ctx, row...)
+		return err
+	})
+}
+
+// loadPostgres copies by COPY, which also sets numbers that are otherwise the database's.
+func loadPostgres(ctx context.Context, c *pgx.Conn, shape tableShape, src *source, s *sum) error {
+	columns := make([]string, len(shape.columns))
+	for i, name := range shape.columns {
+		columns[i] = strings.Trim(name, `"`)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	rows, read := make(chan []any, 64), make(chan error, 1)
+	go func() {
+		defer close(rows)
+		read <- shape.read(ctx, src.c, func(row []any) error {
+			if err := s.add(row); err != nil {
+				return err
+			}
+			select {
+			case rows <- append([]any(nil), row...):
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+	}()
+	_, err := c.CopyFrom(ctx, pgx.Identifier{shape.name}, columns, pgx.CopyFromFunc(func() ([]any, error) {
+		if row, ok := <-rows; ok {
+			return row, nil
+		}
+		err := <-read
+		read <- err
+		return nil, err // no error: the end
+	}))
+	cancel()
+	if failed := <-read; err == nil {
+		err = failed
+	}
+	return err
+}
+
+// setLastID has the next row numbered above last.
+func (t *target) setLastID(ctx context.Context, table string, last int64) error {
+	if last == 0 {
+		return nil
+	}
+	if t.postgres {
+		_, err := t.c.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence(quote_ident($1), 'id'), $2)`, table, last)
+		return err
+	}
+	// A table without a row of its own here numbers by the greatest that is left.
+	if _, err := t.c.ExecContext(ctx, `DELETE FROM sqlite_sequence WHERE name = $1`, table); err != nil {
+		return err
+	}
+	_, err := t.c.ExecContext(ctx, `INSERT INTO sqlite_sequence (name, seq) SELECT $1, $2 WHERE EXISTS
+(SELECT 1 FROM sqlite_master WHERE name = $1 AND sql LIKE '%AUTOINCREMENT%')`, table, last)
+	return err
+}
+
+// connectTo opens a database for one connection, and says how a transaction on it begins.
+func connectTo(where, pragma string) (db *sql.DB, begin string, err error) {
+	if !IsURL(where) {
+		db, err = sql.Open("sqlite", dsn(filepath.Clean(where), pragma)+"&mode=rw")
+		return db, "BEGIN", err
+	}
+	c, err := pgx.ParseConfig(where)
+	if err != nil {
+		return nil, "", err // tells the URL without its password
+	}
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = connectTime
+	}
+	// Each query is asked once, for a whole table.
+	return stdlib.OpenDB(*c), "BEGIN ISOLATION LEVEL REPEATABLE READ", nil
+}

@@ -1,0 +1,34 @@
+package store
+
+import "time"
+
+// What sites of statistics know by an identifier.
+const (
+	ForgottenUser = 1
+	ForgottenHost = 2
+)
+
+// A Forgotten is an account or a computer that was deleted.
+type Forgotten struct {
+	Kind       int // ForgottenUser or ForgottenHost
+	ID         int64
+	CPID       string // under which sites of statistics know it
+	CreateTime time.Time
+}
+
+const (
+	forget    = `INSERT INTO forgotten (kind, id, cpid, create_time) VALUES ($1, $2, $3, $4) ON CONFLICT (kind, id) DO NOTHING`
+	forgotten = `SELECT kind, id, cpid, create_time FROM forgotten WHERE kind = $1 AND create_time >= $2 ORDER BY id`
+)
+
+// Forget notes that sites of statistics have to forget an account or a computer. Once is enough.
+func (t *Tx) Forget(f Forgotten) error {
+	return t.run(forget, f.Kind, f.ID, f.CPID, unix(f.CreateTime))
+}
+
+// Forgotten returns what was deleted since a time, of one kind.
+func (t *Tx) Forgotten(kind int, since time.Time) ([]Forgotten, error) {
+	return all(t, func(r row) (f Forgotten, err error) {
+		return f, r.Scan(&f.Kind, &f.ID, &f.CPID, timeAt{&f.CreateTime})
+	}, forgotten, kind, unix(since))
+}

@@ -1,0 +1,30 @@
+package store
+
+import "time"
+
+const (
+	holdDeletion    = `INSERT INTO deletion_hold (holder, until) VALUES ($1, $2) ON CONFLICT (holder) DO UPDATE SET until = excluded.until`
+	releaseDeletion = `DELETE FROM deletion_hold WHERE holder = $1 OR until <= $2`
+	deletionHeld    = `SELECT CASE WHEN EXISTS (SELECT 1 FROM deletion_hold WHERE until > $1) THEN 1 ELSE 0 END`
+)
+
+// HoldDeletion keeps files and rows from being deleted until some time, so that who copies
+// the project finds what the database names. Called again it moves the time.
+//
+// What deletes looks at DeletionHeld in the transaction in which it finds what may go. So
+// a state of the database from after HoldDeletion was committed names nothing that goes:
+// what is deleted nevertheless was marked for it before.
+func (t *Tx) HoldDeletion(holder string, until time.Time) error {
+	return t.run(holdDeletion, holder, until.Unix())
+}
+
+// ReleaseDeletion ends what HoldDeletion began, and forgets holds that are over at now.
+func (t *Tx) ReleaseDeletion(holder string, now time.Time) error {
+	return t.run(releaseDeletion, holder, now.Unix())
+}
+
+// DeletionHeld reports whether nothing may be deleted at now.
+func (t *Tx) DeletionHeld(now time.Time) (bool, error) {
+	n, err := one(t, scanID, deletionHeld, now.Unix())
+	return n > 0, err
+}

@@ -1,0 +1,27 @@
+package store
+
+// A RecentResult is when a result was made, sent and reported, and what became of it.
+type RecentResult struct {
+	HostID                  int64
+	Created, Sent, Received int64 // Unix time; 0: not yet
+	ServerState             ServerState
+	Outcome                 Outcome
+	ValidateState           ValidateState
+}
+
+const recentResults = `
+SELECT hostid, create_time, sent_time, received_time, server_state, outcome, validate_state
+FROM   result WHERE id > (SELECT COALESCE(max(id), 0) FROM result) - $1`
+
+// RecentResults calls each for the last n results that were made and are not purged, in no
+// order. What it costs depends on n alone.
+func (t *Tx) RecentResults(n int64, each func(RecentResult)) error {
+	return t.q.query(t.ctx, recentResults, []any{n}, func(r rows) error {
+		var x RecentResult
+		err := r.Scan(&x.HostID, &x.Created, &x.Sent, &x.Received, &x.ServerState, &x.Outcome, &x.ValidateState)
+		if err == nil {
+			each(x)
+		}
+		return err
+	})
+}

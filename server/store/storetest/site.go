@@ -1,0 +1,134 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// teams are founded, joined and deleted, and earn what their members earn.
+func teams(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	var id int64
+	update(t, s, func(tx *store.Tx) (err error) {
+		id, err = tx.InsertTeam(store.Team{CreateTime: T0, UserID: w.User.ID, Name: "The Starlings", URL: "https://example.org/"})
+		return err
+	})
+	err := s.Update(t.Context(), func(tx *store.Tx) error {
+		_, err := tx.InsertTeam(store.Team{CreateTime: T0, Name: "THE starlings"})
+		return err
+	})
+	if !errors.Is(err, store.ErrExists) {
+		t.Errorf("a second team of the name: %v", err)
+	}
+	update(t, s, func(tx *store.Tx) error {
+		return errors.Join(tx.JoinTeam(w.User.ID, id), tx.AddTeamCredit(id, 2.5), tx.AddTeamCredit(id+1, 9),
+			tx.SetTeam(store.Team{ID: id, UserID: w.User.ID, Description: "We *fly*."}))
+	})
+	view(t, s, func(tx *store.Tx) error {
+		x, err := tx.TeamByName("the STARLINGS")
+		if want := (store.Team{ID: id, CreateTime: T0, UserID: w.User.ID, Name: "The Starlings", Description: "We *fly*.", TotalCredit: 2.5}); err != nil || x != want {
+			t.Errorf("got %+v, %v; want %+v", x, err, want)
+		}
+		list, err := tx.Members(id, 5)
+		if err != nil || len(list) != 1 || list[0].ID != w.User.ID || list[0].TeamID != id {
+			t.Errorf("members %+v, %v", list, err)
+		}
+		none, err := tx.Members(0, 5)
+		if err != nil || len(none) != 0 {
+			t.Errorf("members of no team: %+v, %v", none, err)
+		}
+		after, err := tx.TeamsAfter(id, 5)
+		if err != nil || len(after) != 0 {
+			t.Errorf("teams after the last: %+v, %v", after, err)
+		}
+		return nil
+	})
+	update(t, s, func(tx *store.Tx) error { return errors.Join(tx.JoinTeam(w.User.ID, 0), tx.DeleteTeam(id)) })
+	view(t, s, func(tx *store.Tx) error {
+		if _, err := tx.Team(id); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("a team that was deleted: %v", err)
+		}
+		return nil
+	})
+}
+
+// owners say what others see of them, and what of their computers is in lists.
+func owners(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	_, rs := Add(t, s, w.Workunit("a"), 2)
+	second := store.Host{CreateTime: T0, UserID: w.User.ID, HostCPID: "second"}
+	update(t, s, func(tx *store.Tx) (err error) {
+		second.ID, err = tx.InsertHost(second)
+		return err
+	})
+	update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(rs[:1])...) })
+	update(t, s, func(tx *store.Tx) error {
+		return errors.Join(
+			tx.SetProjectPrefs(w.User.ID, w.User.ProjectPrefs, "<resource_share>5</resource_share>"),
+			tx.SetUserVenue(w.User.ID, "work"), tx.SetUserName(w.User.ID, "Ada L."), tx.SetPrivacy(w.User.ID, true, true),
+			tx.SetEmail(w.User.ID, w.User.EmailAddr, "new@example.org", "hash", T0), tx.ConfirmEmail(w.User.ID, "new@example.org", T0.Add(time.Hour)),
+			tx.SetHostOwn(w.Host.ID, w.User.ID, "Attic", "home", true),
+			tx.Forget(store.Forgotten{Kind: store.ForgottenUser, ID: 7, CPID: "c", CreateTime: T0}),
+			tx.Forget(store.Forgotten{Kind: store.ForgottenUser, ID: 7, CPID: "d", CreateTime: T0}),
+		)
+	})
+	for what, change := range map[string]func(tx *store.Tx) error{
+		"preferences that were others": func(tx *store.Tx) error { return tx.SetProjectPrefs(w.User.ID, w.User.ProjectPrefs, "x") },
+		"an address that was another":  func(tx *store.Tx) error { return tx.SetEmail(w.User.ID, "old@example.org", "x@example.org", "", T0) },
+		"another's computer":           func(tx *store.Tx) error { return tx.SetHostOwn(w.Host.ID, w.User.ID+1, "", "", false) },
+	} {
+		if err := s.Update(t.Context(), change); !errors.Is(err, store.ErrLost) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	view(t, s, func(tx *store.Tx) error {
+		u, err := tx.User(w.User.ID)
+		if err != nil || u.ProjectPrefs != "<resource_share>5</resource_share>" || u.Venue != "work" || u.Name != "Ada L." || !u.HideHosts || !u.NoExport ||
+			u.EmailAddr != "new@example.org" || u.PasswdHash != "hash" || !u.ConfirmedTime.Equal(T0.Add(time.Hour)) {
+			t.Errorf("user %+v, %v", u, err)
+		}
+		h, err := tx.Host(w.Host.ID)
+		if err != nil || h.Label != "Attic" || h.Venue != "home" || !h.Hidden {
+			t.Errorf("host %+v, %v", h, err)
+		}
+		list, err := tx.Forgotten(store.ForgottenUser, T0)
+		if err != nil || len(list) != 1 || list[0] != (store.Forgotten{Kind: store.ForgottenUser, ID: 7, CPID: "c", CreateTime: T0}) {
+			t.Errorf("forgotten: %+v, %v", list, err)
+		}
+		now, err := tx.NowOfHost(w.Host.ID, 9)
+		if err != nil || len(now) != 1 {
+			t.Errorf("in progress: %+v, %v", now, err)
+		}
+		return nil
+	})
+	// What it computed goes with a computer that is merged into another.
+	over := rs[0]
+	view(t, s, func(tx *store.Tx) (err error) { over, err = tx.Result(over.ID); return err })
+	update(t, s, func(tx *store.Tx) error {
+		x := over
+		x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.Success, T0
+		return tx.SaveResult(over, x)
+	})
+	update(t, s, func(tx *store.Tx) error { return tx.MergeHost(w.Host.ID, w.User.ID, second.ID) })
+	view(t, s, func(tx *store.Tx) error {
+		list, err := tx.OverOfHost(second.ID, 0, 9)
+		if err != nil || len(list) != 1 || list[0].ID != over.ID {
+			t.Errorf("of the computer that remains: %+v, %v", list, err)
+		}
+		if list, err = tx.OverOfHost(second.ID, over.ID, 9); err != nil || len(list) != 0 {
+			t.Errorf("before the first: %+v, %v", list, err)
+		}
+		hosts, err := tx.HostsAfter(0, 9)
+		if err != nil || len(hosts) != 1 || hosts[0].ID != second.ID {
+			t.Errorf("hosts %+v, %v", hosts, err)
+		}
+		users, err := tx.UsersAfter(0, 9)
+		if err != nil || len(users) != 1 {
+			t.Errorf("users %+v, %v", users, err)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,94 @@
+package storetest
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// webhooks are due one after the other, each for one process, until they are no more.
+func webhooks(t *testing.T, s *store.Store) {
+	var first, revoked int64
+	update(t, s, func(tx *store.Tx) error {
+		add := func(token int64, b store.APIBatch) int64 {
+			b.CreateTime, b.TokenID, b.Expected = T0, token, 1
+			id, err := tx.InsertAPIBatch(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id
+		}
+		lab, err := tx.InsertToken(store.Token{CreateTime: T0, Name: "lab", Hash: "1a"})
+		if err != nil {
+			return err
+		}
+		gone, err := tx.InsertToken(store.Token{CreateTime: T0, Name: "gone", Hash: "2b"})
+		if err != nil {
+			return err
+		}
+		first, revoked = add(lab, store.APIBatch{Name: "first", Webhook: "https://lab/x"}), add(gone, store.APIBatch{Name: "revoked", Webhook: "https://lab/y"})
+		add(lab, store.APIBatch{Name: "half", Webhook: "https://lab/z"})
+		silent := add(lab, store.APIBatch{Name: "silent"})
+		for _, id := range []int64{first, revoked, silent} {
+			if err := tx.APIBatchMade(id); err != nil {
+				return err
+			}
+		}
+		return tx.RevokeToken("gone", T0)
+	})
+	due := func(at time.Time) (list []store.Webhook) {
+		t.Helper()
+		view(t, s, func(tx *store.Tx) (err error) {
+			list, err = tx.DueWebhooks(at, 9)
+			return err
+		})
+		return list
+	}
+	list := due(T0)
+	if len(list) != 1 || list[0].ID != first || list[0].TokenHash != "1a" || list[0].Webhook != "https://lab/x" || !list[0].Due.Equal(T0) {
+		t.Fatalf("due: %+v", list)
+	}
+	old, next := list[0], T0.Add(time.Minute)
+	update(t, s, func(tx *store.Tx) error { return tx.SetWebhook(old, next, 1) })
+	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.SetWebhook(old, next, 1) }); !errors.Is(err, store.ErrLost) {
+		t.Errorf("a second process: %v", err)
+	}
+	if list := due(T0); len(list) > 0 {
+		t.Errorf("due at once: %+v", list)
+	}
+	if list = due(next); len(list) != 1 || list[0].Tries != 1 {
+		t.Fatalf("due later: %+v", list)
+	}
+	update(t, s, func(tx *store.Tx) error { return tx.SetWebhook(list[0], time.Time{}, 1) })
+	if list := due(next.Add(time.Hour)); len(list) > 0 {
+		t.Errorf("due for ever: %+v", list)
+	}
+}
+
+// recent looks at the last results that were made.
+func recent(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	_, rs := Add(t, s, w.Workunit("wu"), 5)
+	update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(rs[4:])...) })
+	for n, want := range map[int64]int{3: 3, 100: 5} {
+		var got []store.RecentResult
+		view(t, s, func(tx *store.Tx) error {
+			got = got[:0]
+			return tx.RecentResults(n, func(r store.RecentResult) { got = append(got, r) })
+		})
+		sent := 0
+		for _, r := range got {
+			if r.Sent > 0 && r.HostID == w.Host.ID && r.ServerState == store.InProgress {
+				sent++
+			}
+			if r.Created != T0.Unix() {
+				t.Errorf("made at %d", r.Created)
+			}
+		}
+		if len(got) != want || sent != 1 {
+			t.Errorf("the last %d: %+v", n, got)
+		}
+	}
+}

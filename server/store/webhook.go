@@ -1,0 +1,33 @@
+package store
+
+import "time"
+
+// A Webhook is a batch whose sender is to be told when it is done.
+type Webhook struct {
+	APIBatch
+	TokenHash string // of its sender
+	Due       time.Time
+	Tries     int // in vain
+}
+
+const (
+	dueWebhooks = `
+SELECT b.id, b.create_time, b.tokenid, b.name, b.appid, b.expected, b.made, b.webhook, t.hash, b.webhook_time, b.webhook_tries
+FROM   api_batch b JOIN token t ON t.id = b.tokenid
+WHERE  b.webhook_time > 0 AND b.webhook_time <= $1 AND b.made = 1 AND t.revoked_time = 0 ORDER BY b.webhook_time LIMIT 0 + $2`
+	setWebhook = `UPDATE api_batch SET webhook_time = $3, webhook_tries = $4 WHERE id = $1 AND webhook_time = $2`
+)
+
+// DueWebhooks returns those that are to be looked at by a time, the earliest first. Batches that
+// are not made yet, and those of revoked tokens, are left out.
+func (t *Tx) DueWebhooks(now time.Time, limit int) ([]Webhook, error) {
+	return all(t, func(r row) (w Webhook, err error) {
+		return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.TokenID, &w.Name, &w.AppID, &w.Expected, flagged{&w.Made}, &w.Webhook, &w.TokenHash, timeAt{&w.Due}, &w.Tries)
+	}, dueWebhooks, unix(now), limit)
+}
+
+// SetWebhook says when a webhook is due next, zero: never again, and how often it was sent in
+// vain. ErrLost: another process has it in hand.
+func (t *Tx) SetWebhook(old Webhook, due time.Time, tries int) error {
+	return t.execOne(setWebhook, old.ID, unix(old.Due), unix(due), tries)
+}

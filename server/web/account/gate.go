@@ -1,0 +1,285 @@
+package account
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/limit"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A Gate lets people in: it makes accounts, judges passwords and keeps visits, and bounds
+// how much of each a stranger gets. Its methods may be called concurrently.
+type Gate struct {
+	Rules
+	Store *store.Store
+	Log   *slog.Logger
+	// Made is called when an account was made, if it is not nil.
+	Made func(r *http.Request, u store.User)
+
+	guesses limit.Rate[guess]      // of the password of one account, from one address
+	tries   limit.Rate[netip.Addr] // of account calls and passwords of all accounts
+	made    limit.Rate[netip.Addr] // accounts
+	hashing hashing
+}
+
+// Rules are what a project says of its accounts.
+type Rules struct {
+	MasterURL         string
+	Closed            bool     // no new accounts
+	Invitations       []string // codes of which a new account needs one; none: it needs none
+	ConfirmEmail      bool     // work goes only to accounts whose owners have confirmed their address
+	MinPasswordLength int
+	AccountsPerDay    int    // made from an address; 0: no limit
+	WrongPasswords    int    // for an account, from an address, before they are rationed; 0: they are not
+	Secret            []byte // seals links; the same in all processes of a project
+}
+
+// A guess is at an account's password.
+type guess struct {
+	email [sha256.Size]byte // of what was given, whether there is such an account or not
+	from  netip.Addr
+}
+
+// Account calls and passwords that an address may try for all accounts together: so
+// many at once, and one more after each period.
+const (
+	tryBurst = 120
+	tryEvery = time.Second
+)
+
+// NewGate returns a gate to the accounts of a database.
+func NewGate(st *store.Store, log *slog.Logger, rules Rules) *Gate {
+	g := &Gate{Rules: rules, Store: st, Log: log}
+	g.guesses.Burst, g.guesses.Every = rules.WrongPasswords, time.Minute
+	if rules.WrongPasswords > 0 {
+		g.tries.Burst, g.tries.Every = tryBurst, tryEvery
+	}
+	if n := rules.AccountsPerDay; n > 0 {
+		g.made.Burst, g.made.Every = n, 24*time.Hour/time.Duration(n)
+	}
+	g.hashing.free = max(1, runtime.GOMAXPROCS(0)/2)
+	return g
+}
+
+// ErrGuesses says that an account's password was tried too often. Clients take the
+// number for a trouble that passes.
+var ErrGuesses = &protocol.AccountError{
+	Num: protocol.ErrNumProjectDown, Msg: "too many wrong passwords for this account: wait a few minutes, or use the account key",
+}
+
+// ErrWrong is the answer to a wrong password, and on pages to an unknown address too.
+var ErrWrong = &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "Invalid password"}
+
+// ErrShort is the answer to a password that is shorter than the project allows.
+var ErrShort = &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "the password is too short"}
+
+// nobody is the hash of no password. It is compared where there is no account, so that
+// the answer takes as long.
+var nobody = sync.OnceValue(func() []byte {
+	hash, err := bcrypt.GenerateFromPassword([]byte(randomHex()), bcrypt.DefaultCost)
+	if err != nil {
+		panic(err) // the text is short enough
+	}
+	return hash
+})
+
+// Try counts an account call of an address, and returns an error if it makes too many.
+func (g *Gate) Try(r *http.Request) error {
+	from := limit.Network(limit.ClientOf(r))
+	if wait, ok := g.tries.Take(from, time.Now()); !ok {
+		g.Log.Warn("too many account calls", "ip", from, "wait", wait)
+		return &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many requests from your address: wait a minute"}
+	}
+	return nil
+}
+
+// Prove returns the account with this address if passwdHash proves that its sender owns
+// it: by the password, or by the key as BOINC also allows. Passwords are checked a few at
+// a time, as each takes a processor for a while, and guesses are rationed by account and
+// address together: a stranger's do not keep the owner out.
+func (g *Gate) Prove(r *http.Request, email, passwdHash string) (store.User, error) {
+	u, err := g.owner(r, email, passwdHash)
+	if err == nil {
+		err = welcome(u)
+	}
+	if err != nil {
+		return store.User{}, err
+	}
+	return u, nil
+}
+
+// welcome returns an error if an account is banned, for its owner to read.
+func welcome(u store.User) error {
+	if !u.Banned() {
+		return nil
+	}
+	why := "The project has banned this account"
+	if u.BanReason != "" {
+		why += ": " + u.BanReason
+	}
+	return &protocol.AccountError{Num: protocol.ErrNumAuthenticator, Msg: why}
+}
+
+// owner is prove for all accounts, banned ones too.
+func (g *Gate) owner(r *http.Request, email, passwdHash string) (store.User, error) {
+	email, passwdHash = Canonical(email), strings.ToLower(passwdHash)
+	u, err := g.User(r.Context(), email)
+	unknown, _ := errors.AsType[*protocol.AccountError](err)
+	if err != nil && unknown == nil {
+		return u, err
+	}
+	if unknown == nil && subtle.ConstantTimeCompare([]byte(passwdHash), []byte(protocol.PasswordHash(string(u.Authenticator), u.EmailAddr))) == 1 {
+		return u, nil
+	}
+	from := guess{sha256.Sum256([]byte(email)), limit.Network(limit.ClientOf(r))}
+	if wait, ok := g.guesses.Take(from, time.Now()); !ok {
+		g.Log.Warn("too many wrong passwords", "userid", u.ID, "ip", from.from, "wait", wait)
+		return store.User{}, ErrGuesses
+	}
+	if err := g.Try(r); err != nil {
+		return store.User{}, err
+	}
+	done, err := g.hashing.begin(r.Context(), true)
+	if err != nil {
+		return store.User{}, err
+	}
+	defer done()
+	hash := []byte(u.PasswdHash)
+	if len(hash) == 0 {
+		hash = nobody()
+	}
+	wrong := bcrypt.CompareHashAndPassword(hash, []byte(passwdHash)) != nil
+	switch {
+	case unknown != nil:
+		return store.User{}, unknown
+	case wrong:
+		return store.User{}, ErrWrong
+	}
+	g.guesses.Renew(from)
+	return u, nil
+}
+
+func (g *Gate) User(ctx context.Context, email string) (u store.User, err error) {
+	email = Canonical(email)
+	err = g.Store.View(ctx, func(tx *store.Tx) (err error) {
+		u, err = tx.UserByEmail(email)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		err = &protocol.AccountError{Num: protocol.ErrNumNotFound, Msg: "not found"}
+	}
+	return u, err
+}
+
+// Create makes an account, for whoever has an invitation if one is needed. Asked again with the
+// same password it returns the account that is there.
+func (g *Gate) Create(r *http.Request, email, name, passwdHash, invitation string) (store.User, error) {
+	none := store.User{}
+	if g.Closed {
+		return none, &protocol.AccountError{Num: protocol.ErrNumNoCreation, Msg: "Account creation is disabled"}
+	}
+	if passwdHash == "" {
+		return none, &protocol.AccountError{Num: protocol.ErrNumBadPassword, Msg: "bad password hash"}
+	}
+	ctx := r.Context()
+	taken := func() (store.User, error) {
+		u, err := g.Prove(r, email, passwdHash)
+		if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumBadPassword {
+			err = &protocol.AccountError{Num: protocol.ErrNumNotUnique, Msg: "There's already an account with that email address"}
+		}
+		return u, err
+	}
+	if _, err := g.User(ctx, email); err == nil {
+		return taken()
+	}
+	if !g.invited(invitation) {
+		return none, &protocol.AccountError{Num: protocol.ErrNumNoCreation, Msg: "the project takes volunteers by invitation, and this is none of its codes"}
+	}
+	if err := g.Try(r); err != nil {
+		return none, err
+	}
+	u, err := blank(email, name, time.Now())
+	if err != nil {
+		return none, err
+	}
+	from := limit.Network(limit.ClientOf(r))
+	if wait, ok := g.made.Take(from, time.Now()); !ok {
+		g.Log.Warn("too many new accounts", "ip", from, "wait", wait)
+		return none, &protocol.AccountError{Num: protocol.ErrNumProjectDown, Msg: "too many accounts were created from your address: try again in " + wait.Round(time.Minute).String() + ", or ask the project to create one"}
+	}
+	done, err := g.hashing.begin(ctx, false)
+	if err != nil {
+		return none, err
+	}
+	u.PasswdHash, err = slowHash(passwdHash)
+	done()
+	if err != nil {
+		return none, err
+	}
+	err = g.Store.Update(ctx, func(tx *store.Tx) (err error) {
+		u.ID, err = tx.InsertUser(u)
+		return err
+	})
+	if errors.Is(err, store.ErrExists) { // made by another request just now
+		return taken()
+	}
+	if err == nil && g.Made != nil {
+		g.Made(r, u)
+	}
+	return u, err
+}
+
+// invited reports whether a code lets its bearer in.
+func (g *Gate) invited(code string) bool {
+	ok := len(g.Invitations) == 0
+	for _, c := range g.Invitations {
+		ok = subtle.ConstantTimeCompare([]byte(c), []byte(strings.TrimSpace(code))) == 1 || ok
+	}
+	return ok
+}
+
+// SetPassword changes a password and ends all visits.
+func (g *Gate) SetPassword(r *http.Request, u *store.User, password string) error {
+	if len(password) < g.MinPasswordLength {
+		return ErrShort
+	}
+	hash, err := g.Hash(r, u.EmailAddr, password)
+	if err != nil {
+		return err
+	}
+	err = g.Store.Update(r.Context(), func(tx *store.Tx) error {
+		if err := tx.EndSessions(u.ID); err != nil {
+			return err
+		}
+		return tx.SetPasswdHash(u.ID, hash)
+	})
+	if err != nil {
+		return err
+	}
+	u.PasswdHash = hash
+	return nil
+}
+
+// Hash returns what is stored of a password, of which an account's address is a part. It waits
+// for its turn.
+func (g *Gate) Hash(r *http.Request, email, password string) (string, error) {
+	done, err := g.hashing.begin(r.Context(), false)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	return HashPassword(email, password)
+}

@@ -1,0 +1,105 @@
+package articles
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func write(t *testing.T, dir string, files map[string]string) Folder {
+	t.Helper()
+	for name, text := range files {
+		p := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Folder(dir)
+}
+
+func TestArticles(t *testing.T) {
+	f := write(t, t.TempDir(), map[string]string{
+		"home.md": "We look for **primes**.", "terms.md": "# Terms\n\nBe kind.", "science.md": "# Why & *how*\n\n![a prime](images/p.png) <script>alert(1)</script> [x](javascript:alert(1))\n\n| a | b |\n|--|--|\n| 1 | 2 |\n",
+		"news/2026-11-20-first.md": "# First\n\nHello.", "news/2026-11-22-second.md": "Two.", "news/2999-01-01-later.md": "Later", "news/undated.md": "x",
+		"images/p.png": "png", "notes.txt": "secret", "theme.css": ":root {}",
+	})
+	a, err := f.Page("science")
+	if err != nil || a.Title != "Why & how" || !strings.Contains(string(a.HTML), "<table>") || !strings.Contains(string(a.HTML), `<img src="images/p.png" alt="a prime">`) {
+		t.Errorf("got %+v, %v", a, err)
+	}
+	if strings.Contains(string(a.HTML), "<script") || strings.Contains(string(a.HTML), "javascript:") || strings.Contains(string(a.HTML), "<h1") {
+		t.Errorf("markup that is not Markdown's, or the title twice: %s", a.HTML)
+	}
+	var menu []string
+	for _, a := range f.Menu() {
+		menu = append(menu, a.Name)
+	}
+	if strings.Join(menu, " ") != "science" {
+		t.Errorf("in the menu: %v", menu)
+	}
+	news := f.News(time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC), 9)
+	if len(news) != 2 || news[0].Title != "2026-11-22-second" || news[1].Title != "First" || news[1].Plain != "Hello." || news[1].Date.Day() != 20 {
+		t.Errorf("news %+v", news)
+	}
+	for _, name := range []string{"../x", "Science", "none", ""} {
+		if _, err := f.Page(name); !errors.Is(err, ErrNone) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// Only images and the theme are served as files.
+func TestFiles(t *testing.T) {
+	dir := t.TempDir()
+	f := write(t, dir, map[string]string{"images/p.png": "png", "theme.css": "c", "notes.txt": "secret", "images/x.md": "x"})
+	outside := filepath.Join(t.TempDir(), "keys")
+	if err := errors.Join(os.WriteFile(outside, []byte("secret"), 0o600), os.Symlink(outside, filepath.Join(dir, "images", "link"))); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"images/p.png": "png", "theme.css": "c", "notes.txt": "", "images/x.md": "", "images/../notes.txt": "", "images": "", "images/": "", "images/link": "", "/etc/passwd": "",
+	} {
+		got := ""
+		if r, err := f.File(name); err == nil {
+			b, _ := io.ReadAll(r)
+			got = string(b)
+			_ = r.Close()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	if list := Folder(filepath.Join(dir, "none")).Menu(); list != nil {
+		t.Errorf("a menu of nothing: %v", list)
+	}
+}
+
+func TestTextOfOthers(t *testing.T) {
+	if got := string(Text("# Hi\n<b>x</b> **y**")); strings.Contains(got, "<b>") || !strings.Contains(got, "<strong>y</strong>") {
+		t.Errorf("got %s", got)
+	}
+}
+
+// What was rendered is shown until its file changes or is gone.
+func TestChanges(t *testing.T) {
+	dir := t.TempDir()
+	f := write(t, dir, map[string]string{"science.md": "# One"})
+	for _, want := range []string{"One", "One", "Another"} {
+		if want == "Another" {
+			write(t, dir, map[string]string{"science.md": "# Another"})
+		}
+		if a, err := f.Page("science"); err != nil || a.Title != want {
+			t.Errorf("got %q, %v; want %q", a.Title, err, want)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "science.md")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Page("science"); !errors.Is(err, ErrNone) {
+		t.Errorf("a file that is gone: %v", err)
+	}
+}

@@ -1,0 +1,181 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/protocol/venue"
+	"github.com/starling-grid/starling/server/credit"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// The calls below are those that account managers and sites of statistics make for a volunteer
+// who gave them his key, or about one who did not.
+//
+// Source: BOINC html/user/am_get_info.php, am_set_host_info.php and show_user.php.
+// am_set_info.php, with which a manager could change an account, is refused there, and not here at
+// all.
+
+// owner returns the account whose key a call brings, or an error for its sender.
+func (s *Site) owner(r *http.Request, key string) (u store.User, err error) {
+	if err := s.gate.Try(r); err != nil {
+		return u, err
+	}
+	err = s.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+		u, err = tx.UserByKey(protocol.Authenticator(key))
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) || err == nil && u.Banned() {
+		err = &protocol.AccountError{Num: protocol.ErrNumNotFound, Msg: "not found"}
+	}
+	return u, err
+}
+
+// accountInfo tells an account manager about an account.
+func (s *Site) accountInfo(w http.ResponseWriter, r *http.Request) {
+	u, err := s.owner(r, r.URL.Query().Get("account_key"))
+	if err != nil {
+		s.answer(w, "", err)
+		return
+	}
+	var x bxml.Writer
+	x.Open("am_get_info_reply")
+	x.Raw("<success/>\n")
+	x.Int("id", u.ID)
+	x.Text("name", url.QueryEscape(u.Name))
+	x.Text("country", "")
+	x.Text("weak_auth", protocol.WeakKey(u.ID, u.Authenticator, u.PasswdHash))
+	x.Text("cpid", protocol.ExternalCPID(u.CrossProjectID, u.EmailAddr))
+	x.Int("has_profile", 0)
+	x.Int("create_time", u.CreateTime.Unix())
+	x.Block("global_prefs", preferences("global_preferences", u.GlobalPrefs))
+	x.Block("project_prefs", preferences("project_preferences", u.ProjectPrefs))
+	x.Text("url", "")
+	x.Int("send_email", 0)
+	x.Bool("show_hosts", !u.HideHosts)
+	x.Int("teamid", u.TeamID)
+	x.Text("venue", u.Venue)
+	x.Close("am_get_info_reply")
+	writeXML(w, x.Bytes())
+}
+
+// preferences is their element, or nothing.
+func preferences(name, content string) string {
+	if content == "" {
+		return ""
+	}
+	return "<" + name + ">\n" + content + "</" + name + ">\n"
+}
+
+// setHostInfo lets an account manager say at which venue a computer is.
+func (s *Site) setHostInfo(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	at := q.Get("venue")
+	u, err := s.owner(r, q.Get("account_key"))
+	if err == nil && at != "" && !slices.Contains(venue.Names, at) {
+		err = &protocol.AccountError{Num: protocol.ErrNumNotFound, Msg: "no such venue"}
+	}
+	if err == nil {
+		id, _ := strconv.ParseInt(q.Get("hostid"), 10, 64)
+		err = s.Store.Update(r.Context(), func(tx *store.Tx) error {
+			h, err := tx.Host(id)
+			if err != nil {
+				return err
+			}
+			return tx.SetHostOwn(id, u.ID, h.Label, at, h.Hidden)
+		})
+		if errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrNotFound) {
+			err = &protocol.AccountError{Num: protocol.ErrNumNotFound, Msg: "not found"}
+		}
+	}
+	if err != nil {
+		s.answer(w, "", err)
+		return
+	}
+	writeXML(w, []byte("<am_set_host_info_reply>\n<success/>\n</am_set_host_info_reply>\n"))
+}
+
+// showUser tells about an account as XML: with its key everything and its computers, with its
+// number what everybody may see. Without format=xml it is a page.
+func (s *Site) showUser(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	if q.Get("format") != "xml" {
+		http.Redirect(w, r, s.Accounts.MasterURL+"user?id="+url.QueryEscape(q.Get("userid")), http.StatusFound)
+		return
+	}
+	var u store.User
+	var hosts []store.Host
+	var err error
+	key := q.Get("auth")
+	if key != "" {
+		u, err = s.owner(r, key)
+	}
+	if err == nil {
+		id, _ := strconv.ParseInt(q.Get("userid"), 10, 64)
+		err = s.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+			if key == "" {
+				u, err = tx.User(id)
+				return err
+			}
+			hosts, err = tx.HostsOfUser(u.ID, 1000)
+			return err
+		})
+	}
+	if errors.Is(err, store.ErrNotFound) || err == nil && !u.DeletedTime.IsZero() {
+		err = &protocol.AccountError{Num: protocol.ErrNumNotFound, Msg: "not found"}
+	}
+	if err != nil {
+		s.answer(w, "", err)
+		return
+	}
+	writeXML(w, userXML(u, hosts, key != "", time.Now()))
+}
+
+func userXML(u store.User, hosts []store.Host, own bool, now time.Time) []byte {
+	var x bxml.Writer
+	x.Open("user")
+	x.Int("id", u.ID)
+	x.Text("cpid", protocol.ExternalCPID(u.CrossProjectID, u.EmailAddr))
+	x.Int("create_time", u.CreateTime.Unix())
+	x.Text("name", u.Name)
+	x.Float("total_credit", u.TotalCredit)
+	x.Float("expavg_credit", credit.Decayed(u.ExpavgCredit, u.ExpavgTime, now))
+	x.Float("expavg_time", float64(now.Unix()))
+	x.Int("teamid", u.TeamID)
+	x.Int("has_profile", 0)
+	if own {
+		x.Text("venue", u.Venue)
+	}
+	for _, h := range hosts {
+		x.Open("host")
+		x.Int("id", h.ID)
+		x.Int("create_time", h.CreateTime.Unix())
+		x.Int("rpc_seqno", h.RPCSeqno)
+		x.Int("rpc_time", max(0, h.RPCTime.Unix()))
+		x.Text("host_cpid", h.HostCPID)
+		x.Float("total_credit", h.TotalCredit)
+		x.Float("expavg_credit", credit.Decayed(h.ExpavgCredit, h.ExpavgTime, now))
+		x.Float("expavg_time", float64(now.Unix()))
+		x.Text("domain_name", h.DomainName)
+		x.Int("p_ncpus", int64(h.NCPUs))
+		x.Text("p_vendor", h.Vendor)
+		x.Text("p_model", h.Model)
+		x.Float("p_fpops", h.Fpops)
+		x.Float("p_iops", h.Iops)
+		x.Text("os_name", h.OSName)
+		x.Text("os_version", h.OSVersion)
+		x.Float("m_nbytes", h.MemBytes)
+		x.Float("d_free", h.DiskFree)
+		x.Float("d_total", h.DiskTotal)
+		x.Text("venue", h.Venue)
+		x.Close("host")
+	}
+	x.Close("user")
+	return x.Bytes()
+}

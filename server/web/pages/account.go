@@ -1,0 +1,178 @@
+package pages
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/credit"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/account"
+)
+
+// member shows a page to whoever is logged in; others log in first.
+func (p *Pages) member(show func(w http.ResponseWriter, r *http.Request, u store.User)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		u, err := p.Gate.Visitor(r)
+		switch {
+		case errors.Is(err, account.ErrSession):
+			http.Redirect(w, r, p.Gate.MasterURL+"login", http.StatusSeeOther)
+		case err != nil:
+			p.fail(w, err)
+		default:
+			u.ExpavgCredit = credit.Decayed(u.ExpavgCredit, u.ExpavgTime, time.Now())
+			show(w, r, u)
+		}
+	}
+}
+
+// visitor returns the account that is logged in; its id is 0 if there is none.
+func (p *Pages) visitor(r *http.Request) (store.User, error) {
+	u, err := p.Gate.Visitor(r)
+	if errors.Is(err, account.ErrSession) {
+		err = nil
+	}
+	return u, err
+}
+
+// account shows what a volunteer has done, and how computers are attached.
+func (p *Pages) account(w http.ResponseWriter, r *http.Request, u store.User) {
+	data := map[string]any{
+		"User": u, "URL": p.Gate.MasterURL, "Weak": protocol.WeakKey(u.ID, u.Authenticator, u.PasswdHash),
+		"Unconfirmed": p.Gate.ConfirmEmail && u.ConfirmedTime.IsZero(),
+	}
+	if r.Method == http.MethodPost && r.PostFormValue("what") == "confirm" {
+		if _, ok := p.links.Take(u.ID, time.Now()); ok {
+			p.askToConfirm(r, u)
+			data["Said"] = "It was sent again."
+		} else {
+			data["Error"] = "It was sent a short while ago. Look into your folder of unwanted mail, too."
+		}
+	}
+	err := p.Store.View(r.Context(), func(tx *store.Tx) error {
+		hosts, err := tx.HostsOfUsers([]int64{u.ID})
+		data["Computers"] = hosts[u.ID].Count
+		if err != nil {
+			return err
+		}
+		data["Team"], err = teamOf(tx, u)
+		return err
+	})
+	if err != nil {
+		p.fail(w, err)
+		return
+	}
+	p.show(w, http.StatusOK, "account.html", data)
+}
+
+// teamOf returns the team of a user; its id is 0 if there is none.
+func teamOf(tx *store.Tx, u store.User) (store.Team, error) {
+	if u.TeamID == 0 {
+		return store.Team{}, nil
+	}
+	t, err := tx.Team(u.TeamID)
+	if errors.Is(err, store.ErrNotFound) {
+		return store.Team{}, nil
+	}
+	return t, err
+}
+
+// user shows what everybody may see of a volunteer.
+func (p *Pages) user(w http.ResponseWriter, r *http.Request) {
+	id := number64(r, "id")
+	data := map[string]any{"Here": "leaders"}
+	var u store.User
+	err := p.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+		if u, err = tx.User(id); err != nil {
+			return err
+		}
+		hosts, err := tx.HostsOfUsers([]int64{id})
+		if err != nil {
+			return err
+		}
+		data["Computers"] = hosts[id].Count
+		data["Team"], err = teamOf(tx, u)
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) || err == nil && !u.DeletedTime.IsZero() {
+		p.missing(w, "There is no account of this number.")
+		return
+	}
+	if err != nil {
+		p.fail(w, err)
+		return
+	}
+	u.ExpavgCredit = credit.Decayed(u.ExpavgCredit, u.ExpavgTime, time.Now())
+	data["User"], data["Title"] = u, u.Name
+	p.show(w, http.StatusOK, "user.html", data)
+}
+
+// ownData is all that the project knows about a volunteer.
+func (p *Pages) ownData(w http.ResponseWriter, r *http.Request, u store.User) {
+	type task struct {
+		Name, State      string
+		HostID           int64
+		Sent, Received   time.Time
+		Elapsed, Granted float64
+	}
+	out := struct {
+		Account struct {
+			ID                            int64
+			Name, Email, Team, CPID       string
+			Created, Confirmed            time.Time
+			Credit, RecentCredit          float64
+			GlobalPrefs, ProjectPrefs     string
+			Venue                         string
+			HidesComputers, KeptFromStats bool
+		}
+		Computers []store.Host
+		Tasks     []task
+	}{}
+	a := &out.Account
+	a.ID, a.Name, a.Email, a.Created, a.Confirmed, a.Venue = u.ID, u.Name, u.EmailAddr, u.CreateTime, u.ConfirmedTime, u.Venue
+	a.CPID = protocol.ExternalCPID(u.CrossProjectID, u.EmailAddr)
+	a.Credit, a.RecentCredit, a.GlobalPrefs, a.ProjectPrefs = u.TotalCredit, u.ExpavgCredit, u.GlobalPrefs, u.ProjectPrefs
+	a.HidesComputers, a.KeptFromStats = u.HideHosts, u.NoExport
+	err := p.Store.View(r.Context(), func(tx *store.Tx) error {
+		team, err := teamOf(tx, u)
+		if err != nil {
+			return err
+		}
+		a.Team = team.Name
+		if out.Computers, err = tx.HostsOfUser(u.ID, maxOwn); err != nil {
+			return err
+		}
+		for i := range out.Computers {
+			h := &out.Computers[i]
+			h.UsableMemory, h.UsableDisk = 0, 0 // may be endless, which JSON cannot say
+			now, err := tx.NowOfHost(h.ID, maxOwn)
+			if err != nil {
+				return err
+			}
+			over, err := tx.OverOfHost(h.ID, 0, maxOwn)
+			if err != nil {
+				return err
+			}
+			for _, x := range append(now, over...) {
+				state, _ := stateOf(x)
+				out.Tasks = append(out.Tasks, task{x.Name, state, h.ID, x.SentTime, x.ReceivedTime, x.ElapsedTime, x.GrantedCredit})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		p.fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Disposition", `attachment; filename="account.json"`)
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	_ = enc.Encode(out)
+}
+
+// maxOwn bounds how many computers, and how many tasks of each, a volunteer's data has.
+const maxOwn = 10000

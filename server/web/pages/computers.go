@@ -1,0 +1,225 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/venue"
+	"github.com/starling-grid/starling/server/credit"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// How many computers and tasks a page lists.
+const (
+	hostsShown = 200
+	tasksShown = 50
+)
+
+const maxLabel = 60 // bytes of what an owner calls a computer
+
+// number64 returns a whole number of a request's form, or 0.
+func number64(r *http.Request, name string) int64 {
+	n, err := strconv.ParseInt(r.FormValue(name), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// computers lists a volunteer's own computers, or those of another who lets them be seen.
+func (p *Pages) computers(w http.ResponseWriter, r *http.Request) {
+	u, err := p.visitor(r)
+	if err != nil {
+		p.fail(w, err)
+		return
+	}
+	id := number64(r, "userid")
+	own := id == 0 || id == u.ID
+	if own && u.ID == 0 {
+		http.Redirect(w, r, p.Gate.MasterURL+"login", http.StatusSeeOther)
+		return
+	}
+	data := map[string]any{"Own": own}
+	var hosts []store.Host
+	err = p.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+		if !own {
+			if u, err = tx.User(id); err != nil {
+				return err
+			}
+			data["Title"], data["Here"] = "Computers of "+u.Name, "leaders"
+		}
+		if own || !u.HideHosts && u.DeletedTime.IsZero() {
+			hosts, err = tx.HostsOfUser(u.ID, hostsShown)
+		}
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		p.missing(w, "There is no account of this number.")
+		return
+	}
+	if err != nil {
+		p.fail(w, err)
+		return
+	}
+	data["Cut"] = len(hosts) == hostsShown
+	if r.FormValue("hidden") == "" || !own {
+		all := len(hosts)
+		hosts = slices.DeleteFunc(hosts, func(h store.Host) bool { return h.Hidden })
+		if own {
+			data["Hidden"] = all - len(hosts)
+		}
+	}
+	now := time.Now()
+	for i := range hosts {
+		hosts[i].ExpavgCredit = credit.Decayed(hosts[i].ExpavgCredit, hosts[i].ExpavgTime, now)
+	}
+	data["Hosts"] = hosts
+	p.show(w, http.StatusOK, "computers.html", data)
+}
+
+// computer shows a computer with its tasks, and takes what its owner says of it.
+func (p *Pages) computer(w http.ResponseWriter, r *http.Request) {
+	u, err := p.visitor(r)
+	data := make(map[string]any)
+	if err == nil && r.Method == http.MethodPost {
+		var to string
+		if to, err = p.setComputer(r, u); err == nil {
+			http.Redirect(w, r, p.Gate.MasterURL+to, http.StatusSeeOther)
+			return
+		}
+		err = explained(data, err)
+	}
+	if err == nil {
+		err = p.Store.View(r.Context(), func(tx *store.Tx) error { return describe(tx, data, u, number64(r, "id"), number64(r, "before")) })
+	}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		p.missing(w, "There is no computer of this number.")
+	case err != nil:
+		p.fail(w, err)
+	default:
+		p.show(w, http.StatusOK, "computer.html", data)
+	}
+}
+
+// describe puts a computer, with tasks older than one, into a page's data.
+func describe(tx *store.Tx, data map[string]any, visitor store.User, id, before int64) error {
+	h, err := tx.Host(id)
+	if err != nil {
+		return err
+	}
+	if h.UserID == 0 {
+		return store.ErrNotFound // merged into another
+	}
+	own := h.UserID == visitor.ID
+	owner, err := tx.User(h.UserID)
+	if err != nil {
+		return err
+	}
+	if !own && (owner.HideHosts || !owner.DeletedTime.IsZero()) {
+		owner = store.User{}
+	}
+	h.ExpavgCredit = credit.Decayed(h.ExpavgCredit, h.ExpavgTime, time.Now())
+	data["Host"], data["Own"], data["Title"] = &h, own, "Computer "+strconv.FormatInt(h.ID, 10)
+	data["Venues"], data["Before"] = venues("none"), before
+	if own {
+		data["Title"], data["Here"] = called(h), "account"
+		if data["Twins"], err = twins(tx, h); err != nil {
+			return err
+		}
+	}
+	if owner.ID != 0 {
+		data["Owner"] = owner
+	}
+	var list []store.Result
+	if before == 0 {
+		if list, err = tx.NowOfHost(id, tasksShown); err != nil {
+			return err
+		}
+	}
+	over, err := tx.OverOfHost(id, before, tasksShown)
+	if len(over) == tasksShown {
+		data["Older"] = over[len(over)-1].ID
+	}
+	data["Tasks"] = tasks(append(list, over...))
+	return err
+}
+
+// twins returns the computers that may be the same as one: they have the same processor and are
+// their owner's, too.
+func twins(tx *store.Tx, h store.Host) (list []store.Host, err error) {
+	hosts, err := tx.HostsOfUser(h.UserID, hostsShown)
+	for _, x := range hosts {
+		if x.ID != h.ID && x.Model == h.Model && x.OSName == h.OSName {
+			list = append(list, x)
+		}
+	}
+	return list, err
+}
+
+// setComputer changes what a form says of a computer, and returns the page to show then.
+func (p *Pages) setComputer(r *http.Request, u store.User) (page string, err error) {
+	if u.ID == 0 {
+		return "login", nil
+	}
+	id := number64(r, "id")
+	switch r.PostFormValue("what") {
+	case "own":
+		label, at := strings.TrimSpace(r.PostFormValue("label")), r.PostFormValue("venue")
+		if at != "" && !slices.Contains(venue.Names, at) || len(label) > maxLabel || strings.ContainsFunc(label, func(c rune) bool { return c < ' ' }) {
+			return "", refusal("the name may have %d bytes on one line", maxLabel)
+		}
+		err = p.Store.Update(r.Context(), func(tx *store.Tx) error {
+			return tx.SetHostOwn(id, u.ID, label, at, r.PostFormValue("hidden") != "")
+		})
+		page = "computer?id=" + strconv.FormatInt(id, 10)
+	case "merge":
+		into := number64(r, "into")
+		err = p.Store.Update(r.Context(), func(tx *store.Tx) error { return merge(tx, u, id, into) })
+		page = "computer?id=" + strconv.FormatInt(into, 10)
+	default:
+		return "", refusal("nothing was asked for")
+	}
+	if errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrNotFound) {
+		return "", refusal("this is none of your computers")
+	}
+	return page, err
+}
+
+// merge ends the record of a computer that continues under another of its owner's. It must have
+// nothing in progress.
+func merge(tx *store.Tx, u store.User, id, into int64) error {
+	held, err := tx.HostsToChange([]int64{id, into}) // so that no credit comes meanwhile
+	if err != nil {
+		return err
+	}
+	from := held[id]
+	if from.UserID != u.ID {
+		return store.ErrLost
+	}
+	list, err := twins(tx, from)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list, func(h store.Host) bool { return h.ID == into })
+	if i < 0 {
+		return store.ErrLost
+	}
+	now, err := tx.NowOfHost(id, 1)
+	if err != nil {
+		return err
+	}
+	if len(now) > 0 {
+		return refusal("it still has tasks in progress; merge the computer that has none into this one")
+	}
+	to := list[i]
+	recent := credit.Decayed(from.ExpavgCredit, from.ExpavgTime, time.Now()) + credit.Decayed(to.ExpavgCredit, to.ExpavgTime, time.Now())
+	if err := tx.AddHostCredit(into, from.TotalCredit, recent, time.Now(), to.AvgTurnaround); err != nil {
+		return err
+	}
+	return tx.MergeHost(id, u.ID, into)
+}

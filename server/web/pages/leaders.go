@@ -1,0 +1,39 @@
+package pages
+
+import (
+	"net/http"
+
+	"github.com/starling-grid/starling/server/standings"
+)
+
+// leaderTabs are the leaderboards.
+var leaderTabs = []link{{"leaders", "Volunteers"}, {"leaders?of=computers", "Computers"}, {"leaders?of=teams", "Teams"}}
+
+// leaders shows the leaderboards.
+func (p *Pages) leaders(w http.ResponseWriter, r *http.Request) {
+	t, err := p.Standings.Get(r.Context())
+	if err != nil {
+		p.fail(w, err)
+		return
+	}
+	recent := r.FormValue("by") == "recent"
+	of := func(total, lately []standings.Entry) []standings.Entry {
+		if recent {
+			return lately
+		}
+		return total
+	}
+	data := map[string]any{
+		"Tabs": leaderTabs, "Tab": "leaders", "And": "?", "Recent": recent,
+		"What": "Volunteer", "Link": "user", "Entries": of(t.Users, t.RecentUsers),
+	}
+	switch r.FormValue("of") {
+	case "computers":
+		data["Tab"], data["And"], data["What"], data["Link"] = "leaders?of=computers", "&", "Computer", "computer"
+		data["Entries"] = of(t.Hosts, t.RecentHosts)
+	case "teams":
+		data["Tab"], data["And"], data["What"], data["Link"], data["Teams"] = "leaders?of=teams", "&", "Team", "team", true
+		data["Entries"] = of(t.Teams, t.RecentTeams)
+	}
+	p.show(w, http.StatusOK, "leaders.html", data)
+}

@@ -1,0 +1,35 @@
+package pages
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// Mails that are being sent at a time, and how long one may take.
+const (
+	maxMailing = 8
+	letterTime = time.Minute
+)
+
+// mail sends a mail, and does not wait for that: how long a page takes must not tell
+// whether there is an account. That it failed is the operator's matter.
+func (p *Pages) mail(r *http.Request, to, subject, text string) {
+	if p.Mail == nil {
+		return
+	}
+	select {
+	case p.mailing <- struct{}{}:
+	default:
+		p.Log.Error("mail was not sent: too many are being sent", "limit", maxMailing)
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), letterTime)
+	go func() {
+		defer func() { <-p.mailing }()
+		defer cancel()
+		if err := p.Mail.Send(ctx, to, subject, text); err != nil {
+			p.Log.Error("mail could not be sent; see mail and mail_from in server.toml", "err", err)
+		}
+	}()
+}

@@ -1,0 +1,169 @@
+package pages
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol/venue"
+	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/wishes"
+)
+
+// A choice is one of those that a person has.
+type choice struct{ Name, Text string }
+
+// venues are the venues with the one that is none.
+func venues(none string) []choice {
+	list := []choice{{"", none}}
+	for _, v := range venue.Names {
+		list = append(list, choice{v, strings.ToUpper(v[:1]) + v[1:]})
+	}
+	return list
+}
+
+// An appChoice is an application that a volunteer may want or not.
+type appChoice struct {
+	ID     int64
+	Name   string
+	Wanted bool
+}
+
+// A kindChoice is a kind of processor that may be used or not.
+type kindChoice struct {
+	Kind, Name string
+	Used       bool
+}
+
+// preferences shows and changes what a volunteer's computers do, for all or at a venue.
+func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, u store.User) {
+	at := r.FormValue("venue")
+	if at != "" && !slices.Contains(venue.Names, at) {
+		p.missing(w, "There is no venue of this name.")
+		return
+	}
+	var apps []store.App
+	err := p.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+		apps, err = tx.Apps()
+		return err
+	})
+	data := map[string]any{"Venue": at, "Venues": venues("All computers")}
+	if err == nil && r.Method == http.MethodPost {
+		if err = explained(data, p.setPreferences(r, &u, at, apps)); err == nil && data["Error"] == nil {
+			data["Said"] = "Preferences saved. Your computers get them at their next contact."
+		}
+	}
+	if err != nil {
+		p.fail(w, err)
+		return
+	}
+	wanted := wishes.For(u.ProjectPrefs, at)
+	data["Wishes"], data["OwnProject"] = wanted, wishes.Has(u.ProjectPrefs, at)
+	sets := venue.Split(u.GlobalPrefs)
+	_, data["OwnGlobal"] = sets.Own(at)
+	data["Prefs"] = prefsForm(u.GlobalPrefs, at)
+	data["Apps"] = offered(apps, wanted)
+	var kinds []kindChoice
+	for _, k := range wishes.Kinds() {
+		kinds = append(kinds, kindChoice{cpuWord(k), match.DeviceNames(k), wanted.Uses(k)})
+	}
+	data["Kinds"] = kinds
+	p.show(w, http.StatusOK, "preferences.html", data)
+}
+
+// cpuWord is a kind of processor as a form says it, in which the CPUs need a name.
+func cpuWord(kind string) string {
+	if kind == wishes.CPUs {
+		return "CPU"
+	}
+	return kind
+}
+
+// offered are the applications to choose from: those that are not stopped, and those that were
+// chosen. It is empty if there is no choice.
+func offered(apps []store.App, now wishes.Prefs) (list []appChoice) {
+	for _, a := range apps {
+		if !a.Deprecated || len(now.Apps) > 0 && now.Wants(a.ID) {
+			list = append(list, appChoice{a.ID, a.UserFriendlyName, now.Wants(a.ID)})
+		}
+	}
+	if len(list) < 2 {
+		return nil
+	}
+	return list
+}
+
+func (p *Pages) setPreferences(r *http.Request, u *store.User, at string, apps []store.App) error {
+	drop := r.PostFormValue("drop") != "" && at != ""
+	switch r.PostFormValue("what") {
+	case "prefs":
+		text := dropPrefs(u.GlobalPrefs, at, time.Now())
+		if !drop {
+			var err error
+			if text, err = editPrefs(u.GlobalPrefs, at, r.PostForm, time.Now()); err != nil {
+				return err
+			}
+		}
+		err := p.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.SetGlobalPrefs(u.ID, u.GlobalPrefs, text) })
+		if err == nil {
+			u.GlobalPrefs = text
+		}
+		return err
+	case "project":
+		text := wishes.Drop(u.ProjectPrefs, at)
+		if !drop {
+			wanted, err := wishesOf(r.PostForm, wishes.For(u.ProjectPrefs, at), apps)
+			if err != nil {
+				return err
+			}
+			text = wishes.Set(u.ProjectPrefs, at, wanted)
+		}
+		err := p.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.SetProjectPrefs(u.ID, u.ProjectPrefs, text) })
+		if err == nil {
+			u.ProjectPrefs = text
+		}
+		return err
+	}
+	return refusal("nothing was asked for")
+}
+
+// wishesOf reads the form of what is wanted of the project, where now was wanted.
+func wishesOf(form url.Values, now wishes.Prefs, apps []store.App) (p wishes.Prefs, err error) {
+	if p.ResourceShare, err = strconv.ParseFloat(strings.TrimSpace(form.Get("resource_share")), 64); err != nil || !(p.ResourceShare >= 0 && p.ResourceShare <= wishes.MaxShare) {
+		return p, refusal("the resource share must be a number from 0 to %v", wishes.MaxShare)
+	}
+	if text := strings.TrimSpace(form.Get("max_tasks")); text != "" {
+		if p.MaxTasks, err = strconv.Atoi(text); err != nil || p.MaxTasks < 0 || p.MaxTasks > 1e6 {
+			return p, refusal("the number of tasks must be from 0 to 1000000, 0 for no limit")
+		}
+	}
+	choices, all := offered(apps, now), true
+	for _, a := range choices {
+		if slices.Contains(form["app"], strconv.FormatInt(a.ID, 10)) {
+			p.Apps = append(p.Apps, a.ID)
+		} else {
+			all = false
+		}
+	}
+	switch {
+	case len(choices) == 0:
+		p.Apps = now.Apps
+	case all: // and those to come
+		p.Apps = nil
+	case len(p.Apps) == 0:
+		return p, refusal("choose at least one application")
+	}
+	for _, k := range wishes.Kinds() {
+		if !slices.Contains(form["use"], cpuWord(k)) {
+			p.Without = append(p.Without, k)
+		}
+	}
+	if len(p.Without) == len(wishes.Kinds()) {
+		return p, refusal("choose at least one kind of processor; to compute nothing, detach your computers or set their share to 0")
+	}
+	return p, nil
+}

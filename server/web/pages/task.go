@@ -1,0 +1,122 @@
+package pages
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A task is a result as its volunteer sees it.
+type task struct {
+	store.Result
+	State string
+	Bad   bool // it brings nothing
+}
+
+func tasks(list []store.Result) (out []task) {
+	for _, x := range list {
+		state, bad := stateOf(x)
+		out = append(out, task{x, state, bad})
+	}
+	return out
+}
+
+// stateOf says what has become of a result, and whether that is a pity.
+func stateOf(x store.Result) (state string, bad bool) {
+	switch x.ServerState {
+	case store.Inactive, store.Unsent:
+		return "Not sent", false
+	case store.InProgress:
+		return "In progress", false
+	}
+	switch x.Outcome {
+	case store.Success:
+		return validity(x.ValidateState)
+	case store.CouldntSend:
+		return "Could not be sent", false
+	case store.ClientError:
+		switch x.ExitStatus {
+		case protocol.ExitAbortedByUser:
+			return "Aborted by its volunteer", true
+		case protocol.ExitAbortedByProject:
+			return "Cancelled by the project", false
+		}
+		return fmt.Sprintf("Error while computing (exit status %d)", x.ExitStatus), true
+	case store.NoReply:
+		return "Not returned in time", true
+	case store.DidntNeed:
+		return "Not needed", false
+	case store.ValidateError:
+		return "Its output could not be checked", true
+	case store.ClientDetached:
+		return "Given up: the computer was detached", true
+	}
+	return "Ended", false
+}
+
+// validity says what came of comparing a result with the others of its workunit.
+func validity(v store.ValidateState) (state string, bad bool) {
+	switch v {
+	case store.Valid:
+		return "Valid", false
+	case store.Invalid:
+		return "Invalid: it differs from the others", true
+	case store.Inconclusive:
+		return "Returned; it differs from another, and a third will tell", false
+	case store.TooLate:
+		return "Returned too late to be compared", true
+	case store.NoCheck:
+		return "Returned; not compared, as its workunit was given up", false
+	}
+	return "Returned; waits to be compared", false
+}
+
+// task shows a task and, once it is over, the others of its workunit and what its program said.
+func (p *Pages) task(w http.ResponseWriter, r *http.Request) {
+	data := make(map[string]any)
+	visitor, err := p.visitor(r)
+	if err != nil {
+		p.fail(w, err)
+		return
+	}
+	err = p.Store.View(r.Context(), func(tx *store.Tx) error {
+		x, err := tx.Result(number64(r, "id"))
+		if err != nil {
+			return err
+		}
+		if x.HostID == 0 {
+			return store.ErrNotFound
+		}
+		data["Title"], data["Task"] = "Task "+x.Name, tasks([]store.Result{x})[0]
+		if x.ServerState != store.Over {
+			return nil // who computes the same might agree on a result
+		}
+		owner, err := tx.User(x.UserID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if visitor.ID == x.UserID || err == nil && !owner.HideHosts {
+			data["Stderr"] = x.StderrOut
+		}
+		list, err := tx.ResultsOf(x.WorkunitID)
+		var others []store.Result
+		for _, o := range list {
+			if o.ID != x.ID {
+				others = append(others, o)
+			}
+		}
+		data["Others"] = tasks(others)
+		return err
+	})
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		p.missing(w, "There is no task of this number. Finished ones are kept for a while only.")
+	case err != nil:
+		p.fail(w, err)
+	default:
+		p.show(w, http.StatusOK, "task.html", data)
+	}
+}

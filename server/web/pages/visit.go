@@ -1,0 +1,190 @@
+package pages
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/account"
+	"github.com/starling-grid/starling/server/web/articles"
+)
+
+// refuse shows a form again with what was wrong.
+func (p *Pages) refuse(w http.ResponseWriter, page string, r *http.Request, err error) {
+	var refused *protocol.AccountError
+	if !errors.As(err, &refused) {
+		p.Log.Error("account page failed", "err", err)
+		p.show(w, http.StatusServiceUnavailable, page, map[string]any{"Error": Unavailable, "Form": r.PostForm})
+		return
+	}
+	p.show(w, http.StatusUnprocessableEntity, page, map[string]any{"Error": explain(refused), "Form": r.PostForm})
+}
+
+// explain tells a refusal to a person.
+func explain(e *protocol.AccountError) string {
+	switch e.Num {
+	case protocol.ErrNumBadPassword:
+		return "The e-mail address or password is wrong."
+	}
+	return strings.ToUpper(e.Msg[:1]) + e.Msg[1:] + "."
+}
+
+func (p *Pages) signup(w http.ResponseWriter, r *http.Request) {
+	data := map[string]any{"Form": url.Values{}, "Closed": p.Gate.Closed, "Invited": len(p.Gate.Invitations) > 0, "Terms": p.terms()}
+	if r.Method != http.MethodPost {
+		p.show(w, http.StatusOK, "signup.html", data)
+		return
+	}
+	err := p.enrol(w, r)
+	if err == nil {
+		http.Redirect(w, r, p.Gate.MasterURL+"account", http.StatusSeeOther)
+		return
+	}
+	data["Form"] = r.PostForm
+	if err := explained(data, err); err != nil {
+		p.fail(w, err)
+		return
+	}
+	p.show(w, http.StatusUnprocessableEntity, "signup.html", data)
+}
+
+// enrol makes the account that a form asks for.
+func (p *Pages) enrol(w http.ResponseWriter, r *http.Request) error {
+	email, password := r.PostFormValue("email"), r.PostFormValue("password")
+	if len(password) < p.Gate.MinPasswordLength {
+		return account.ErrShort
+	}
+	if p.terms() && r.PostFormValue("terms") == "" {
+		return refusal("please agree to the terms of use")
+	}
+	name := r.PostFormValue("name")
+	if name == "" {
+		name, _, _ = strings.Cut(email, "@")
+	}
+	u, err := p.Gate.Create(r, email, name, protocol.PasswordHash(password, account.Canonical(email)), r.PostFormValue("invite"))
+	if err == nil {
+		err = p.Gate.Admit(w, r, u)
+	}
+	return err
+}
+
+// welcome writes to the owner of an account that was made just now.
+func (p *Pages) welcome(r *http.Request, u store.User) {
+	if p.Gate.ConfirmEmail {
+		p.askToConfirm(r, u)
+		return
+	}
+	p.mail(r, u.EmailAddr, "Welcome to "+p.Name, "You have an account at "+p.Name+", "+p.Gate.MasterURL+"\n\nAttach your computers with this e-mail address and your password:\n\n    starling attach "+p.Gate.MasterURL+" --email "+u.EmailAddr+"\n")
+}
+
+// askToConfirm mails a link that confirms an account's address.
+func (p *Pages) askToConfirm(r *http.Request, u store.User) {
+	link := p.link("confirm", "confirm", u, account.ConfirmTime)
+	p.mail(r, u.EmailAddr, "Confirm your e-mail address for "+p.Name, "Someone, possibly you, made an account with this address at "+p.Name+", "+p.Gate.MasterURL+"\nTo confirm that it is yours, so that your computers get tasks, open this link within a week:\n\n"+link+"\n\nIf it was not you, ignore this message.\n")
+}
+
+// link is a page's address with a token that proves for a while, and for one purpose, whose visit
+// it is.
+func (p *Pages) link(page, purpose string, u store.User, lasts time.Duration) string {
+	return p.Gate.MasterURL + page + "?token=" + url.QueryEscape(p.Gate.Token(purpose, u, time.Now().Add(lasts)))
+}
+
+// confirm confirms an account's address.
+func (p *Pages) confirm(w http.ResponseWriter, r *http.Request) {
+	u, err := p.Gate.Bearer(r, "confirm", r.FormValue("token"))
+	if err == nil {
+		err = p.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.ConfirmEmail(u.ID, u.EmailAddr, time.Now()) })
+	}
+	switch {
+	case errors.Is(err, account.ErrSession):
+		p.show(w, http.StatusForbidden, "read.html", map[string]any{"Title": "Not confirmed", "Error": "This link has expired. Log in to have another one sent.", "Article": articles.Article{}})
+	case err != nil:
+		p.fail(w, err)
+	default:
+		p.show(w, http.StatusOK, "read.html", map[string]any{"Title": "Thank you", "Said": "Your e-mail address is confirmed. Your computers get tasks at their next request.", "Article": articles.Article{}})
+	}
+}
+
+func (p *Pages) login(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		p.show(w, http.StatusOK, "login.html", map[string]any{"Form": url.Values{}})
+		return
+	}
+	email := account.Canonical(r.PostFormValue("email"))
+	u, err := p.Gate.Prove(r, email, protocol.PasswordHash(r.PostFormValue("password"), email))
+	if refused, ok := errors.AsType[*protocol.AccountError](err); ok && refused.Num == protocol.ErrNumNotFound {
+		err = account.ErrWrong // which of the two it is nobody else has to know
+	}
+	if err == nil {
+		err = p.Gate.Admit(w, r, u)
+	}
+	if err != nil {
+		p.refuse(w, "login.html", r, err)
+		return
+	}
+	http.Redirect(w, r, p.Gate.MasterURL+"account", http.StatusSeeOther)
+}
+
+func (p *Pages) logout(w http.ResponseWriter, r *http.Request) {
+	if err := p.Gate.Leave(w, r); err != nil {
+		p.Log.Error("account page failed", "err", err)
+		http.Error(w, Unavailable, http.StatusServiceUnavailable)
+		return
+	}
+	http.Redirect(w, r, p.Gate.MasterURL, http.StatusSeeOther)
+}
+
+// forgot mails a link with which a new password can be set. Whether there is such
+// an account is not told.
+func (p *Pages) forgot(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost {
+		p.show(w, http.StatusOK, "forgot.html", map[string]any{})
+		return
+	}
+	if err := p.Gate.Try(r); err != nil {
+		p.refuse(w, "forgot.html", r, err)
+		return
+	}
+	u, err := p.Gate.User(r.Context(), r.PostFormValue("email"))
+	if err == nil {
+		_, ok := p.links.Take(u.ID, time.Now())
+		if !ok {
+			err = account.ErrGuesses
+		}
+	}
+	if err == nil {
+		link := p.link("reset", "reset", u, account.ResetTime)
+		p.mail(r, u.EmailAddr, "A new password for "+p.Name, "Someone, possibly you, asked for a new password for your account at "+p.Name+".\nTo set it, open this link within an hour:\n\n"+link+"\n\nIf it was not you, ignore this message.\n")
+	}
+	p.show(w, http.StatusOK, "forgot.html", map[string]any{"Sent": true})
+}
+
+func (p *Pages) reset(w http.ResponseWriter, r *http.Request) {
+	token := r.FormValue("token")
+	u, err := p.Gate.Bearer(r, "reset", token)
+	if err != nil {
+		p.show(w, http.StatusForbidden, "forgot.html", map[string]any{"Error": "This link was already used or has expired. Request a new one."})
+		return
+	}
+	if r.Method != http.MethodPost {
+		p.show(w, http.StatusOK, "reset.html", map[string]any{"Token": token})
+		return
+	}
+	var refused *protocol.AccountError
+	if err = p.Gate.SetPassword(r, &u, r.PostFormValue("password")); err == nil {
+		err = p.Gate.Admit(w, r, u)
+	}
+	switch {
+	case errors.As(err, &refused):
+		p.show(w, http.StatusUnprocessableEntity, "reset.html", map[string]any{"Token": token, "Error": explain(refused)})
+	case err != nil:
+		p.Log.Error("account page failed", "err", err)
+		http.Error(w, Unavailable, http.StatusServiceUnavailable)
+	default:
+		http.Redirect(w, r, p.Gate.MasterURL+"account", http.StatusSeeOther)
+	}
+}
