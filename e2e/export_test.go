@@ -38,6 +38,9 @@ func TestExportToBOINC(t *testing.T) {
 		t.Errorf("a second export: %v", err)
 	}
 	work(t, ctx, p, 1, 4423)
+	if err := p.AwaitResults(ctx); err != nil {
+		t.Fatal(err)
+	}
 	c := startBOINCIn(t, ctx, dir)
 	if _, err := a.Run(ctx, "export", dir); err == nil || !strings.Contains(err.Error(), "BOINC's client is running") {
 		t.Errorf("with BOINC's client running: %v", err)

@@ -72,6 +72,9 @@ func serve(t *testing.T, ctx context.Context, p *testhost.Project) {
 		}
 		showLog(t, p.Dir+".log")
 	})
+	if err := p.AwaitResults(ctx); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func run(t *testing.T, ctx context.Context, p *testhost.Project, args ...string) string {

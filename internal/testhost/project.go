@@ -87,6 +87,13 @@ func (p *Project) Serve(ctx context.Context) error {
 	}
 }
 
+// AwaitResults waits until every workunit has results, so that a host's first request finds
+// them all: one that finds nothing for one of its processors asks for minutes no more.
+func (p *Project) AwaitResults(ctx context.Context) error {
+	_, err := p.await(ctx, func(c Count) bool { return c.Results.Total >= c.Workunits.Total })
+	return err
+}
+
 // Stop stops the server, if it runs.
 func (p *Project) Stop() error {
 	if p.serving == nil {
@@ -128,14 +135,18 @@ func (p *Project) Count(ctx context.Context) (Count, error) {
 
 // AwaitDone waits until every workunit is assimilated.
 func (p *Project) AwaitDone(ctx context.Context) (Count, error) {
+	return p.await(ctx, func(c Count) bool { return c.Done })
+}
+
+func (p *Project) await(ctx context.Context, reached func(Count) bool) (Count, error) {
 	for {
 		c, err := p.Count(ctx)
-		if err != nil || c.Done {
+		if err != nil || reached(c) {
 			return c, err
 		}
 		select {
 		case <-ctx.Done():
-			return c, fmt.Errorf("workunits are not done: %+v: %w", c, ctx.Err())
+			return c, fmt.Errorf("the project stays at %+v: %w", c, ctx.Err())
 		case <-p.serving.Done():
 			return c, errors.New("the server ended")
 		case <-time.After(300 * time.Millisecond):
