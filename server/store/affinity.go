@@ -22,12 +22,13 @@ WHERE  id = $1 AND predecessor_pending = 1`
 UPDATE workunit SET reserved_until = 0
 WHERE  id = $1 AND NOT EXISTS (SELECT 1 FROM affinity a WHERE a.workunitid = $1)`
 	reserve = `UPDATE workunit SET reserved_until = $2 WHERE id = $1`
-	keptFor = `
-SELECT a.resultid, ` + candidateColumns + `
+)
+
+var keptFor = `
+SELECT a.resultid, ` + candidateColumns.list() + `
 FROM   affinity a JOIN result r ON r.workunitid = a.workunitid JOIN workunit w ON w.id = r.workunitid
 WHERE  a.host_id = $1 AND r.server_state = 2 AND ` + stillNeeded + `
 ORDER  BY r.priority DESC, r.id LIMIT 0 + $2`
-)
 
 // Chain makes the transitioner look for successors of a workunit when it has an
 // outcome, which may be now.
@@ -80,7 +81,7 @@ type Kept struct {
 // they should go.
 func (t *Tx) KeptFor(hostID int64, limit int) ([]Kept, error) {
 	return all(t, func(r row) (k Kept, err error) {
-		k.Candidate, err = scanCandidate(prefixed{r, &k.Predecessor})
+		k.Candidate, err = candidateColumns.scan(prefixed{r, &k.Predecessor})
 		return k, err
 	}, keptFor, hostID, limit)
 }

@@ -47,55 +47,55 @@ type AppVersion struct {
 	Plain          bool // a program that knows nothing of BOINC, behind our wrapper
 }
 
-const appColumns = `id, create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
-	fraction_done_exact, validator, assimilator, trickle,
-	homogeneous_redundancy, homogeneous_app_version, target_nresults, credit, weight`
-
-func scanApp(r row) (a App, err error) {
-	return a, r.Scan(&a.ID, timeAt{&a.CreateTime}, &a.Name, &a.UserFriendlyName, flagged{&a.Deprecated},
-		flagged{&a.NonCPUIntensive}, flagged{&a.FractionDoneExact}, &a.Validator, &a.Assimilator, &a.Trickle,
-		&a.HomogeneousRedundancy, flagged{&a.HomogeneousAppVersion}, &a.TargetNResults, &a.Credit, &a.Weight)
+var appColumns = columns[App]{
+	{"id", func(a *App) any { return &a.ID }},
+	{"create_time", func(a *App) any { return timeAt{&a.CreateTime} }},
+	{"name", func(a *App) any { return &a.Name }},
+	{"user_friendly_name", func(a *App) any { return &a.UserFriendlyName }},
+	{"deprecated", func(a *App) any { return flagged{&a.Deprecated} }},
+	{"non_cpu_intensive", func(a *App) any { return flagged{&a.NonCPUIntensive} }},
+	{"fraction_done_exact", func(a *App) any { return flagged{&a.FractionDoneExact} }},
+	{"validator", func(a *App) any { return &a.Validator }},
+	{"assimilator", func(a *App) any { return &a.Assimilator }},
+	{"trickle", func(a *App) any { return &a.Trickle }},
+	{"homogeneous_redundancy", func(a *App) any { return &a.HomogeneousRedundancy }},
+	{"homogeneous_app_version", func(a *App) any { return flagged{&a.HomogeneousAppVersion} }},
+	{"target_nresults", func(a *App) any { return &a.TargetNResults }},
+	{"credit", func(a *App) any { return &a.Credit }},
+	{"weight", func(a *App) any { return &a.Weight }},
 }
 
-const insertApp = `
-INSERT INTO app (create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
-	fraction_done_exact, validator, assimilator, trickle, homogeneous_redundancy,
-	homogeneous_app_version, target_nresults, credit, weight)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+var insertApp = appColumns.insertInto("app", `create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
+	fraction_done_exact, validator, assimilator, trickle, homogeneous_redundancy, homogeneous_app_version, target_nresults,
+	credit, weight`)
 
 // InsertApp adds an application and returns its id, or ErrExists.
 func (t *Tx) InsertApp(a App) (int64, error) {
-	id, err := t.insert(insertApp, unix(a.CreateTime), a.Name, a.UserFriendlyName, flag(a.Deprecated),
-		flag(a.NonCPUIntensive), flag(a.FractionDoneExact), a.Validator, a.Assimilator, a.Trickle,
-		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults, a.Credit, a.Weight)
+	id, err := t.insert(insertApp.query, insertApp.args(&a)...)
 	if err != nil {
 		return 0, fmt.Errorf("app %s: %w", a.Name, err)
 	}
 	return id, nil
 }
 
-const saveApp = `
-UPDATE app SET user_friendly_name = $2, validator = $3, assimilator = $4, trickle = $5,
-       homogeneous_redundancy = $6, homogeneous_app_version = $7, target_nresults = $8, deprecated = $9,
-       credit = $10, weight = $11
-WHERE  id = $1`
+var saveApp = appColumns.save("app", `user_friendly_name, validator, assimilator, trickle, homogeneous_redundancy,
+	homogeneous_app_version, target_nresults, deprecated, credit, weight`, "")
 
 // SaveApp stores the settings of an application; its name stays.
 func (t *Tx) SaveApp(a App) error {
-	return t.execOne(saveApp, a.ID, a.UserFriendlyName, a.Validator, a.Assimilator, a.Trickle,
-		a.HomogeneousRedundancy, flag(a.HomogeneousAppVersion), a.TargetNResults, flag(a.Deprecated), a.Credit, a.Weight)
+	return t.execOne(saveApp.query, saveApp.args(&a, &a)...)
 }
 
-const allApps = `SELECT ` + appColumns + ` FROM app ORDER BY id`
+var allApps = `SELECT ` + appColumns.list() + ` FROM app ORDER BY id`
 
 // Apps returns all applications, oldest first.
-func (t *Tx) Apps() ([]App, error) { return all(t, scanApp, allApps) }
+func (t *Tx) Apps() ([]App, error) { return all(t, appColumns.scan, allApps) }
 
-const appByName = `SELECT ` + appColumns + ` FROM app WHERE name = $1`
+var appByName = `SELECT ` + appColumns.list() + ` FROM app WHERE name = $1`
 
 // AppByName returns an application, or ErrNotFound.
 func (t *Tx) AppByName(name string) (App, error) {
-	a, err := one(t, scanApp, appByName, name)
+	a, err := one(t, appColumns.scan, appByName, name)
 	if err != nil {
 		return a, fmt.Errorf("app %s: %w", name, err)
 	}
@@ -125,13 +125,20 @@ func (t *Tx) EnsurePlatform(p Platform, now time.Time) (Platform, error) {
 // Platforms returns the platforms in use, oldest first.
 func (t *Tx) Platforms() ([]Platform, error) { return all(t, scanPlatform, allPlatforms) }
 
-const appVersionColumns = `v.id, v.create_time, v.appid, v.version_num, p.id, p.name, p.user_friendly_name,
-	v.plan_class, v.xml_doc, v.min_core_version, v.max_core_version, v.deprecated, v.plain`
-
-func scanAppVersion(r row) (v AppVersion, err error) {
-	return v, r.Scan(&v.ID, timeAt{&v.CreateTime}, &v.AppID, &v.VersionNum, &v.Platform.ID, &v.Platform.Name,
-		&v.Platform.UserFriendlyName, &v.PlanClass, &v.XMLDoc, &v.MinCoreVersion, &v.MaxCoreVersion,
-		flagged{&v.Deprecated}, flagged{&v.Plain})
+var appVersionColumns = columns[AppVersion]{
+	{"v.id", func(v *AppVersion) any { return &v.ID }},
+	{"v.create_time", func(v *AppVersion) any { return timeAt{&v.CreateTime} }},
+	{"v.appid", func(v *AppVersion) any { return &v.AppID }},
+	{"v.version_num", func(v *AppVersion) any { return &v.VersionNum }},
+	{"p.id", func(v *AppVersion) any { return &v.Platform.ID }},
+	{"p.name", func(v *AppVersion) any { return &v.Platform.Name }},
+	{"p.user_friendly_name", func(v *AppVersion) any { return &v.Platform.UserFriendlyName }},
+	{"v.plan_class", func(v *AppVersion) any { return &v.PlanClass }},
+	{"v.xml_doc", func(v *AppVersion) any { return &v.XMLDoc }},
+	{"v.min_core_version", func(v *AppVersion) any { return &v.MinCoreVersion }},
+	{"v.max_core_version", func(v *AppVersion) any { return &v.MaxCoreVersion }},
+	{"v.deprecated", func(v *AppVersion) any { return flagged{&v.Deprecated} }},
+	{"v.plain", func(v *AppVersion) any { return flagged{&v.Plain} }},
 }
 
 const insertAppVersion = `
@@ -157,17 +164,19 @@ const stopApp = `UPDATE app SET deprecated = $2 WHERE id = $1`
 // StopApp ends the sending of an application's work, or, with stop false, resumes it.
 func (t *Tx) StopApp(id int64, stop bool) error { return t.execOne(stopApp, id, flag(stop)) }
 
-const liveAppVersions = `
-SELECT ` + appVersionColumns + `
+var liveAppVersions = `
+SELECT ` + appVersionColumns.list() + `
 FROM   app_version v JOIN platform p ON p.id = v.platformid JOIN app a ON a.id = v.appid
 WHERE  v.deprecated = 0 AND a.deprecated = 0 AND p.deprecated = 0
 ORDER  BY v.appid, v.version_num DESC, v.id`
 
-const allAppVersions = `
-SELECT ` + appVersionColumns + ` FROM app_version v JOIN platform p ON p.id = v.platformid ORDER BY v.id`
+var allAppVersions = `
+SELECT ` + appVersionColumns.list() + ` FROM app_version v JOIN platform p ON p.id = v.platformid ORDER BY v.id`
 
 // AllAppVersions returns every version, those too that are not sent any more.
-func (t *Tx) AllAppVersions() ([]AppVersion, error) { return all(t, scanAppVersion, allAppVersions) }
+func (t *Tx) AllAppVersions() ([]AppVersion, error) {
+	return all(t, appVersionColumns.scan, allAppVersions)
+}
 
 const setVersionDoc = `UPDATE app_version SET xml_doc = $3 WHERE id = $1 AND xml_doc = $2`
 
@@ -179,7 +188,9 @@ func (t *Tx) SetVersionDoc(id int64, old, doc string) error {
 
 // AppVersions returns the versions that may be sent, those of an application
 // together and the newest first.
-func (t *Tx) AppVersions() ([]AppVersion, error) { return all(t, scanAppVersion, liveAppVersions) }
+func (t *Tx) AppVersions() ([]AppVersion, error) {
+	return all(t, appVersionColumns.scan, liveAppVersions)
+}
 
 const appsChanged = `SELECT stamp FROM catalog`
 

@@ -112,23 +112,23 @@ func (p *postgres) shape(query string) shape {
 	return s
 }
 
-// columns turns rows of arguments into an array for each parameter.
-func columns(list [][]any) []any {
+// transposed turns rows of arguments into an array for each parameter.
+func transposed(list [][]any) []any {
 	out := make([]any, len(list[0]))
 	for i := range out {
 		switch plain(list[0][i]).(type) {
 		case int64:
-			out[i] = column[int64](list, i)
+			out[i] = across[int64](list, i)
 		case float64:
-			out[i] = column[float64](list, i)
+			out[i] = across[float64](list, i)
 		default:
-			out[i] = column[string](list, i)
+			out[i] = across[string](list, i)
 		}
 	}
 	return out
 }
 
-func column[T any](list [][]any, i int) []T {
+func across[T any](list [][]any, i int) []T {
 	out := make([]T, len(list))
 	for j, args := range list {
 		out[j] = clean([]any{plain(args[i])})[0].(T)

@@ -50,7 +50,7 @@ func TestManyRowsAreChangedByTheirIDs(t *testing.T) {
 			args         []any
 		}{
 			{"result", sendResult, []any{int64(1), int64(1), int64(1), int64(1), int64(1), int64(1), int64(1), 1.0, "", Unsent}},
-			{"result", saveResult, tx.saveResult(Result{}, Result{})},
+			{"result", saveResult.query, tx.saveResult(Result{}, Result{})},
 			{"workunit", transitionBy, []any{int64(1), int64(1)}},
 		} {
 			q := p.prepareEach(change.query, [][]any{change.args})

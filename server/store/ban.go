@@ -67,13 +67,13 @@ func (t *Tx) EraseUser(id int64, e Erased, now time.Time) error {
 	return t.EndSessions(id)
 }
 
-const inProgressOfUser = `
-SELECT ` + resultColumns + ` FROM result
+var inProgressOfUser = `
+SELECT ` + resultColumns.list() + ` FROM result
 WHERE  server_state = 4 AND hostid IN (SELECT id FROM host WHERE userid = $1) ORDER BY id LIMIT 0 + $2`
 
 // InProgressOfUser returns results in progress on the hosts of an account.
 func (t *Tx) InProgressOfUser(userID int64, limit int) ([]Result, error) {
-	return all(t, scanResult, inProgressOfUser, userID, limit)
+	return all(t, resultColumns.scan, inProgressOfUser, userID, limit)
 }
 
 // A UserFilter says which accounts are listed. What is zero does not matter.
@@ -94,8 +94,8 @@ func (t *Tx) ListUsers(f UserFilter) ([]User, error) {
 		// Not LIKE, in which an address may hold a pattern.
 		w.and("replace(lower(name || ' ' || email_addr), $, '') <> lower(name || ' ' || email_addr)", f.Search)
 	}
-	query, args := w.newest(userColumns, `"user"`, f.Limit)
-	return all(t, scanUser, query, args...)
+	query, args := w.newest(userColumns.list(), `"user"`, f.Limit)
+	return all(t, userColumns.scan, query, args...)
 }
 
 // A HostFilter says which hosts are listed. What is zero does not matter.
@@ -118,8 +118,8 @@ func (t *Tx) ListHosts(f HostFilter) ([]Host, error) {
 	if !f.Since.IsZero() {
 		w.and("rpc_time >= $", unix(f.Since))
 	}
-	query, args := w.newest(hostColumns, "host", f.Limit)
-	return all(t, scanHost, query, args...)
+	query, args := w.newest(hostColumns.list(), "host", f.Limit)
+	return all(t, hostColumns.scan, query, args...)
 }
 
 const hostsOfUsers = `SELECT userid, count(*), max(rpc_time) FROM host WHERE userid IN ` + ids + ` GROUP BY userid`

@@ -23,41 +23,42 @@ type HostAppVersion struct {
 	Vote           speed.Vote    // what it says of the version
 }
 
-const hostAppVersionColumns = `host_id, app_version_id, max_jobs_per_day, n_jobs_today, consecutive_valid,
-	et_n, et_avg, et_var, et_odd, et_odd_avg, benchmark_flops, vote, error_rate,
-	turnaround_n, turnaround_avg`
-
-const (
-	hostAppVersion      = `SELECT ` + hostAppVersionColumns + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
-	hostAppVersions     = `SELECT ` + hostAppVersionColumns + ` FROM host_app_version WHERE host_id = $1 ORDER BY app_version_id`
-	heldHostAppVersions = hostAppVersions + ` /* FOR UPDATE */`
-	saveHostAppVersion  = `
-INSERT INTO host_app_version (` + hostAppVersionColumns + `)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-ON CONFLICT (host_id, app_version_id) DO UPDATE
-SET    max_jobs_per_day = excluded.max_jobs_per_day, n_jobs_today = excluded.n_jobs_today,
-       consecutive_valid = excluded.consecutive_valid, et_n = excluded.et_n, et_avg = excluded.et_avg,
-       et_var = excluded.et_var, et_odd = excluded.et_odd, et_odd_avg = excluded.et_odd_avg,
-       benchmark_flops = excluded.benchmark_flops, vote = excluded.vote,
-       error_rate = excluded.error_rate, turnaround_n = excluded.turnaround_n, turnaround_avg = excluded.turnaround_avg`
-	newDay = `UPDATE host_app_version SET n_jobs_today = 0 WHERE host_id = $1 AND n_jobs_today > 0`
-)
-
-func scanHostAppVersion(r row) (h HostAppVersion, err error) {
-	return h, r.Scan(&h.HostID, &h.AppVersionID, &h.MaxJobsPerDay, &h.NJobsToday, &h.ConsecutiveValid,
-		&h.Elapsed.N, &h.Elapsed.Mean, &h.Elapsed.Var, &h.Elapsed.Odd, &h.Elapsed.OddMean, &h.BenchmarkFlops, &h.Vote, &h.ErrorRate,
-		&h.TurnaroundN, &h.Turnaround)
+var hostAppVersionColumns = columns[HostAppVersion]{
+	{"host_id", func(h *HostAppVersion) any { return &h.HostID }},
+	{"app_version_id", func(h *HostAppVersion) any { return &h.AppVersionID }},
+	{"max_jobs_per_day", func(h *HostAppVersion) any { return &h.MaxJobsPerDay }},
+	{"n_jobs_today", func(h *HostAppVersion) any { return &h.NJobsToday }},
+	{"consecutive_valid", func(h *HostAppVersion) any { return &h.ConsecutiveValid }},
+	{"et_n", func(h *HostAppVersion) any { return &h.Elapsed.N }},
+	{"et_avg", func(h *HostAppVersion) any { return &h.Elapsed.Mean }},
+	{"et_var", func(h *HostAppVersion) any { return &h.Elapsed.Var }},
+	{"et_odd", func(h *HostAppVersion) any { return &h.Elapsed.Odd }},
+	{"et_odd_avg", func(h *HostAppVersion) any { return &h.Elapsed.OddMean }},
+	{"benchmark_flops", func(h *HostAppVersion) any { return &h.BenchmarkFlops }},
+	{"vote", func(h *HostAppVersion) any { return &h.Vote }},
+	{"error_rate", func(h *HostAppVersion) any { return &h.ErrorRate }},
+	{"turnaround_n", func(h *HostAppVersion) any { return &h.TurnaroundN }},
+	{"turnaround_avg", func(h *HostAppVersion) any { return &h.Turnaround }},
 }
+
+const newDay = `UPDATE host_app_version SET n_jobs_today = 0 WHERE host_id = $1 AND n_jobs_today > 0`
+
+var (
+	hostAppVersion      = `SELECT ` + hostAppVersionColumns.list() + ` FROM host_app_version WHERE host_id = $1 AND app_version_id = $2`
+	hostAppVersions     = `SELECT ` + hostAppVersionColumns.list() + ` FROM host_app_version WHERE host_id = $1 ORDER BY app_version_id`
+	heldHostAppVersions = hostAppVersions + ` /* FOR UPDATE */`
+	saveHostAppVersion  = hostAppVersionColumns.replace("host_app_version", 2)
+)
 
 // HostAppVersions returns what a host has earned with each app version.
 func (t *Tx) HostAppVersions(hostID int64) ([]HostAppVersion, error) {
-	return all(t, scanHostAppVersion, hostAppVersions, hostID)
+	return all(t, hostAppVersionColumns.scan, hostAppVersions, hostID)
 }
 
 // HostAppVersion returns what a host has earned with an app version; of one it
 // never had, a row that is not stored yet.
 func (t *Tx) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
-	h, err := one(t, scanHostAppVersion, hostAppVersion, hostID, versionID)
+	h, err := one(t, hostAppVersionColumns.scan, hostAppVersion, hostID, versionID)
 	if errors.Is(err, ErrNotFound) {
 		return HostAppVersion{HostID: hostID, AppVersionID: versionID}, nil
 	}
@@ -67,14 +68,12 @@ func (t *Tx) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
 // HostAppVersionsToChange is HostAppVersions, and keeps other transactions from changing
 // them until this one ends.
 func (t *Tx) HostAppVersionsToChange(hostID int64) ([]HostAppVersion, error) {
-	return all(t, scanHostAppVersion, heldHostAppVersions, hostID)
+	return all(t, hostAppVersionColumns.scan, heldHostAppVersions, hostID)
 }
 
 // SaveHostAppVersion stores h, which was read in this transaction.
 func (t *Tx) SaveHostAppVersion(h HostAppVersion) error {
-	e := h.Elapsed
-	err := t.run(saveHostAppVersion, h.HostID, h.AppVersionID, h.MaxJobsPerDay, h.NJobsToday, h.ConsecutiveValid,
-		e.N, e.Mean, e.Var, e.Odd, e.OddMean, h.BenchmarkFlops, int64(h.Vote), h.ErrorRate, h.TurnaroundN, h.Turnaround)
+	err := t.run(saveHostAppVersion.query, saveHostAppVersion.args(&h)...)
 	if err != nil {
 		return fmt.Errorf("host %d with app version %d: %w", h.HostID, h.AppVersionID, err)
 	}

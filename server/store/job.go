@@ -14,11 +14,14 @@ type Job struct {
 // Rows by a list of ids, which comes as JSON: one query for a batch costs little
 // more than one for a row.
 const (
-	ids           = `(SELECT value FROM json_each($1))`
-	names         = `(SELECT value /* text */ FROM json_each($1))`
-	workunitsByID = `SELECT ` + workunitColumns + ` FROM workunit WHERE id IN ` + ids
-	resultsByID   = `SELECT ` + resultColumns + ` FROM result WHERE id IN ` + ids
-	resultsOfAll  = `SELECT ` + resultColumns + ` FROM result WHERE workunitid IN ` + ids + ` ORDER BY id`
+	ids   = `(SELECT value FROM json_each($1))`
+	names = `(SELECT value /* text */ FROM json_each($1))`
+)
+
+var (
+	workunitsByID = `SELECT ` + workunitColumns.list() + ` FROM workunit WHERE id IN ` + ids
+	resultsByID   = `SELECT ` + resultColumns.list() + ` FROM result WHERE id IN ` + ids
+	resultsOfAll  = `SELECT ` + resultColumns.list() + ` FROM result WHERE workunitid IN ` + ids + ` ORDER BY id`
 )
 
 // Job returns a workunit with its results, or ErrNotFound.
@@ -45,7 +48,7 @@ func (t *Tx) Jobs(list []int64) (map[int64]Job, error) {
 	for id, wu := range wus {
 		jobs[id] = Job{Workunit: wu}
 	}
-	results, err := all(t, scanResult, resultsOfAll, jsonList(list))
+	results, err := all(t, resultColumns.scan, resultsOfAll, jsonList(list))
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +65,7 @@ func (t *Tx) Workunits(list []int64) (map[int64]Workunit, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
-	wus, err := all(t, scanWorkunit, workunitsByID, jsonList(list))
+	wus, err := all(t, workunitColumns.scan, workunitsByID, jsonList(list))
 	out := make(map[int64]Workunit, len(wus))
 	for _, wu := range wus {
 		out[wu.ID] = wu
@@ -72,7 +75,7 @@ func (t *Tx) Workunits(list []int64) (map[int64]Workunit, error) {
 
 // Results returns results by their ids. One that is not there is left out.
 func (t *Tx) Results(list []int64) (map[int64]Result, error) {
-	results, err := all(t, scanResult, resultsByID, jsonList(list))
+	results, err := all(t, resultColumns.scan, resultsByID, jsonList(list))
 	out := make(map[int64]Result, len(results))
 	for _, r := range results {
 		out[r.ID] = r

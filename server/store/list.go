@@ -113,8 +113,8 @@ func (t *Tx) ListWorkunits(f WorkunitFilter) ([]Workunit, error) {
 		w.and("EXISTS (SELECT 1 FROM result r WHERE r.workunitid = workunit.id AND r.hostid = $)", f.HostID)
 	}
 	w.made(f.Before, f.Since)
-	query, args := w.newest(workunitColumns, "workunit", f.Limit)
-	return all(t, scanWorkunit, query, args...)
+	query, args := w.newest(workunitColumns.list(), "workunit", f.Limit)
+	return all(t, workunitColumns.scan, query, args...)
 }
 
 // ListResults returns the newest results that a filter lets through, newest first. It may
@@ -135,24 +135,24 @@ func (t *Tx) ListResults(f ResultFilter) ([]Result, error) {
 	w.equal("app_version_id", f.VersionID)
 	w.equal("workunitid", f.WorkunitID)
 	w.made(f.Before, f.Since)
-	query, args := w.newest(resultColumns, "result", f.Limit)
-	return all(t, scanResult, query, args...)
+	query, args := w.newest(resultColumns.list(), "result", f.Limit)
+	return all(t, resultColumns.scan, query, args...)
 }
 
-const (
-	overOfHost = `SELECT ` + resultColumns + ` FROM result WHERE server_state = 5 AND hostid = $1 AND ($3 = 0 OR id < $3) ORDER BY id DESC LIMIT 0 + $2`
-	nowOfHost  = `SELECT ` + resultColumns + ` FROM result WHERE server_state = 4 AND hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
+var (
+	overOfHost = `SELECT ` + resultColumns.list() + ` FROM result WHERE server_state = 5 AND hostid = $1 AND ($3 = 0 OR id < $3) ORDER BY id DESC LIMIT 0 + $2`
+	nowOfHost  = `SELECT ` + resultColumns.list() + ` FROM result WHERE server_state = 4 AND hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
 )
 
 // OverOfHost returns the newest results that a host has ended with, newest first, and of these
 // the ones before an id, if that is not 0.
 func (t *Tx) OverOfHost(hostID, before int64, limit int) ([]Result, error) {
-	return all(t, scanResult, overOfHost, hostID, limit, before)
+	return all(t, resultColumns.scan, overOfHost, hostID, limit, before)
 }
 
 // NowOfHost returns results that are in progress on a host, newest first.
 func (t *Tx) NowOfHost(hostID int64, limit int) ([]Result, error) {
-	return all(t, scanResult, nowOfHost, hostID, limit)
+	return all(t, resultColumns.scan, nowOfHost, hostID, limit)
 }
 
 const batchList = `

@@ -129,7 +129,7 @@ func (w *pending) batch(p *postgres, b *pgx.Batch) {
 				slices.SortFunc(c.rows, func(x, y []any) int { return cmp.Compare(plain(x[0]).(int64), plain(y[0]).(int64)) })
 			}
 			q := p.prepareEach(c.query, c.rows)
-			args := columns(c.rows)
+			args := transposed(c.rows)
 			if c.one {
 				b.Queue(q.must, append(args, int64(len(c.rows)))...)
 			} else {

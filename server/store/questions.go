@@ -46,7 +46,7 @@ func (p *postgres) questions(asked []*answer) (list []question) {
 			for i, a := range same {
 				rows[i] = a.args
 			}
-			list = append(list, question{p.prepareMany(text, a.args), columns(rows), func(r pgx.Rows) error {
+			list = append(list, question{p.prepareMany(text, a.args), transposed(rows), func(r pgx.Rows) error {
 				return deal(r, same)
 			}})
 		default:

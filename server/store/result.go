@@ -47,30 +47,48 @@ type Result struct {
 	PeakDisk        float64
 }
 
-const resultColumns = `id, create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state,
-	outcome, client_state, exit_status, hostid, userid, app_version_id, app_version_num, sent_time,
-	report_deadline, received_time, cpu_time, elapsed_time, xml_doc_out, stderr_out, validate_state,
-	file_delete_state, claimed_credit, granted_credit, flops_estimate, peak_working_set_size, peak_swap_size,
-	peak_disk_usage`
-
-func scanResult(r row) (x Result, err error) {
-	return x, r.Scan(&x.ID, timeAt{&x.CreateTime}, &x.WorkunitID, &x.AppID, &x.Name, &x.XMLDocIn, &x.Batch,
-		&x.Priority, &x.Random, &x.ServerState, &x.Outcome, &x.ClientState, &x.ExitStatus, &x.HostID, &x.UserID,
-		&x.AppVersionID, &x.VersionNum, timeAt{&x.SentTime}, timeAt{&x.ReportDeadline},
-		timeAt{&x.ReceivedTime}, &x.CPUTime, &x.ElapsedTime, &x.XMLDocOut, &x.StderrOut, &x.ValidateState,
-		&x.FileDeleteState, &x.ClaimedCredit, &x.GrantedCredit, &x.FlopsEstimate, &x.PeakWorkingSet,
-		&x.PeakSwap, &x.PeakDisk)
+var resultColumns = columns[Result]{
+	{"id", func(x *Result) any { return &x.ID }},
+	{"create_time", func(x *Result) any { return timeAt{&x.CreateTime} }},
+	{"workunitid", func(x *Result) any { return &x.WorkunitID }},
+	{"appid", func(x *Result) any { return &x.AppID }},
+	{"name", func(x *Result) any { return &x.Name }},
+	{"xml_doc_in", func(x *Result) any { return &x.XMLDocIn }},
+	{"batch", func(x *Result) any { return &x.Batch }},
+	{"priority", func(x *Result) any { return &x.Priority }},
+	{"random", func(x *Result) any { return &x.Random }},
+	{"server_state", func(x *Result) any { return &x.ServerState }},
+	{"outcome", func(x *Result) any { return &x.Outcome }},
+	{"client_state", func(x *Result) any { return &x.ClientState }},
+	{"exit_status", func(x *Result) any { return &x.ExitStatus }},
+	{"hostid", func(x *Result) any { return &x.HostID }},
+	{"userid", func(x *Result) any { return &x.UserID }},
+	{"app_version_id", func(x *Result) any { return &x.AppVersionID }},
+	{"app_version_num", func(x *Result) any { return &x.VersionNum }},
+	{"sent_time", func(x *Result) any { return timeAt{&x.SentTime} }},
+	{"report_deadline", func(x *Result) any { return timeAt{&x.ReportDeadline} }},
+	{"received_time", func(x *Result) any { return timeAt{&x.ReceivedTime} }},
+	{"cpu_time", func(x *Result) any { return &x.CPUTime }},
+	{"elapsed_time", func(x *Result) any { return &x.ElapsedTime }},
+	{"xml_doc_out", func(x *Result) any { return &x.XMLDocOut }},
+	{"stderr_out", func(x *Result) any { return &x.StderrOut }},
+	{"validate_state", func(x *Result) any { return &x.ValidateState }},
+	{"file_delete_state", func(x *Result) any { return &x.FileDeleteState }},
+	{"claimed_credit", func(x *Result) any { return &x.ClaimedCredit }},
+	{"granted_credit", func(x *Result) any { return &x.GrantedCredit }},
+	{"flops_estimate", func(x *Result) any { return &x.FlopsEstimate }},
+	{"peak_working_set_size", func(x *Result) any { return &x.PeakWorkingSet }},
+	{"peak_swap_size", func(x *Result) any { return &x.PeakSwap }},
+	{"peak_disk_usage", func(x *Result) any { return &x.PeakDisk }},
 }
 
-const insertResult = `
-INSERT INTO result (create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state,
-	kind, history)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+var insertResult = resultColumns.insertInto("result",
+	"create_time, workunitid, appid, name, xml_doc_in, batch, priority, random, server_state", "kind", "history")
 
 // InsertResult adds a result that is Inactive or Unsent, and returns its id, or
 // ErrExists when the name is taken.
 func (t *Tx) InsertResult(r Result) (int64, error) {
-	id, err := t.insert(insertResult, t.newResult(r)...)
+	id, err := t.insert(insertResult.query, t.newResult(r)...)
 	if err != nil {
 		return 0, fmt.Errorf("result %s: %w", r.Name, err)
 	}
@@ -79,34 +97,33 @@ func (t *Tx) InsertResult(r Result) (int64, error) {
 
 // AddResult is InsertResult for those who have no use for the id.
 func (t *Tx) AddResult(r Result) error {
-	if err := t.add(insertResult, t.newResult(r)...); err != nil {
+	if err := t.add(insertResult.query, t.newResult(r)...); err != nil {
 		return fmt.Errorf("result %s: %w", r.Name, err)
 	}
 	return nil
 }
 
 func (t *Tx) newResult(r Result) []any {
-	return []any{
-		unix(r.CreateTime), r.WorkunitID, r.AppID, r.Name, r.XMLDocIn, r.Batch,
-		r.Priority, r.Random, r.ServerState, r.Kind, t.cause.line("created " + r.ServerState.String()),
-	}
+	return insertResult.args(&r, r.Kind, t.cause.line("created "+r.ServerState.String()))
 }
 
-const (
-	resultByID    = `SELECT ` + resultColumns + ` FROM result WHERE id = $1`
-	resultByName  = `SELECT ` + resultColumns + ` FROM result WHERE name = $1`
-	resultsOf     = `SELECT ` + resultColumns + ` FROM result WHERE workunitid = $1 ORDER BY id`
-	resultsOfHost = `SELECT ` + resultColumns + ` FROM result WHERE hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
-	inProgressOf  = `SELECT ` + resultColumns + ` FROM result WHERE hostid = $1 AND server_state = 4 ORDER BY id`
+var (
+	resultByID    = `SELECT ` + resultColumns.list() + ` FROM result WHERE id = $1`
+	resultByName  = `SELECT ` + resultColumns.list() + ` FROM result WHERE name = $1`
+	resultsOf     = `SELECT ` + resultColumns.list() + ` FROM result WHERE workunitid = $1 ORDER BY id`
+	resultsOfHost = `SELECT ` + resultColumns.list() + ` FROM result WHERE hostid = $1 ORDER BY id DESC LIMIT 0 + $2`
+	inProgressOf  = `SELECT ` + resultColumns.list() + ` FROM result WHERE hostid = $1 AND server_state = 4 ORDER BY id`
 )
 
 // Result returns a result, or ErrNotFound.
-func (t *Tx) Result(id int64) (Result, error) { return one(t, scanResult, resultByID, id) }
+func (t *Tx) Result(id int64) (Result, error) { return one(t, resultColumns.scan, resultByID, id) }
 
 // ResultByName returns a result, or ErrNotFound.
-func (t *Tx) ResultByName(name string) (Result, error) { return one(t, scanResult, resultByName, name) }
+func (t *Tx) ResultByName(name string) (Result, error) {
+	return one(t, resultColumns.scan, resultByName, name)
+}
 
-const resultsByName = `SELECT ` + resultColumns + ` FROM result WHERE name IN ` + names
+var resultsByName = `SELECT ` + resultColumns.list() + ` FROM result WHERE name IN ` + names
 
 // ResultsByName returns results by their names. One that is not there is left out.
 func (t *Tx) ResultsByName(list []string) (map[string]Result, error) {
@@ -119,7 +136,7 @@ func (t *Tx) ResultsByName(list []string) (map[string]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	results, err := all(t, scanResult, resultsByName, string(text))
+	results, err := all(t, resultColumns.scan, resultsByName, string(text))
 	out := make(map[string]Result, len(results))
 	for _, r := range results {
 		out[r.Name] = r
@@ -129,18 +146,18 @@ func (t *Tx) ResultsByName(list []string) (map[string]Result, error) {
 
 // ResultsOf returns a workunit's results, oldest first.
 func (t *Tx) ResultsOf(workunitID int64) ([]Result, error) {
-	return all(t, scanResult, resultsOf, workunitID)
+	return all(t, resultColumns.scan, resultsOf, workunitID)
 }
 
 // ResultsOfHost returns the newest results of a host, newest first. It may read the
 // whole table.
 func (t *Tx) ResultsOfHost(hostID int64, limit int) ([]Result, error) {
-	return all(t, scanResult, resultsOfHost, hostID, limit)
+	return all(t, resultColumns.scan, resultsOfHost, hostID, limit)
 }
 
 // InProgressOf returns the results that a host is to report, oldest first.
 func (t *Tx) InProgressOf(hostID int64) ([]Result, error) {
-	return all(t, scanResult, inProgressOf, hostID)
+	return all(t, resultColumns.scan, inProgressOf, hostID)
 }
 
 const inProgressNames = `SELECT name FROM result WHERE hostid = $1 AND server_state = 4`
@@ -171,20 +188,15 @@ func (t *Tx) Send(list ...Result) error {
 	return t.execEach(sendResult, rows)
 }
 
-const saveResult = `
-UPDATE result
-SET    server_state = $2, outcome = $3, client_state = $4, exit_status = $5, hostid = $6,
-       report_deadline = $7, received_time = $8, cpu_time = $9, elapsed_time = $10, xml_doc_out = $11,
-       stderr_out = $12, validate_state = $13, file_delete_state = $14, claimed_credit = $15,
-       granted_credit = $16, peak_working_set_size = $17, peak_swap_size = $18, peak_disk_usage = $19,
-       history = history || $25
-WHERE  id = $1 AND server_state = +$20 AND outcome = $21 AND validate_state = $22
-  AND  file_delete_state = +$23 AND granted_credit = $24` // for the plus signs see saveWorkunit
+var saveResult = resultColumns.save("result", `server_state, outcome, client_state, exit_status, hostid,
+	report_deadline, received_time, cpu_time, elapsed_time, xml_doc_out, stderr_out, validate_state, file_delete_state,
+	claimed_credit, granted_credit, peak_working_set_size, peak_swap_size, peak_disk_usage`,
+	"+server_state, outcome, validate_state, +file_delete_state, granted_credit", "history = history || ?")
 
 // SaveResult moves a result from the state old to r. It returns ErrLost if the
 // result is no longer as in old, and ErrIllegal for a move that never is right.
 func (t *Tx) SaveResult(old, r Result) error {
-	if err := t.execOne(saveResult, t.saveResult(old, r)...); err != nil {
+	if err := t.execOne(saveResult.query, t.saveResult(old, r)...); err != nil {
 		return fmt.Errorf("result %s: %w", old.Name, err)
 	}
 	return nil
@@ -200,20 +212,14 @@ func (t *Tx) SaveResults(list []ResultChange) error {
 	for i, c := range list {
 		rows[i] = t.saveResult(c.Old, c.Now)
 	}
-	if err := t.execEach(saveResult, rows); err != nil {
+	if err := t.execEach(saveResult.query, rows); err != nil {
 		return fmt.Errorf("%d results from %s on: %w", len(list), list[0].Old.Name, err)
 	}
 	return nil
 }
 
 func (t *Tx) saveResult(old, r Result) []any {
-	return []any{
-		old.ID, r.ServerState, r.Outcome, r.ClientState, r.ExitStatus, r.HostID,
-		unix(r.ReportDeadline), unix(r.ReceivedTime), r.CPUTime, r.ElapsedTime, r.XMLDocOut, r.StderrOut,
-		r.ValidateState, r.FileDeleteState, r.ClaimedCredit, r.GrantedCredit, r.PeakWorkingSet, r.PeakSwap,
-		r.PeakDisk, old.ServerState, old.Outcome, old.ValidateState, old.FileDeleteState, old.GrantedCredit,
-		t.cause.result(old, r),
-	}
+	return saveResult.args(&old, &r, t.cause.result(old, r))
 }
 
 const countInProgress = `

@@ -148,7 +148,7 @@ func (s *session) deferEach(query string, list [][]any, one bool) bool {
 }
 
 func (s *session) each(ctx context.Context, query string, list [][]any) (int64, error) {
-	tag, err := s.send(ctx, s.p.prepareEach(query, list).query, columns(list), func(pgx.Rows) error { return nil })
+	tag, err := s.send(ctx, s.p.prepareEach(query, list).query, transposed(list), func(pgx.Rows) error { return nil })
 	return tag.RowsAffected(), err
 }
 

@@ -26,21 +26,21 @@ func (w *Workunit) Set(s WorkunitSettings) {
 	w.DelayBound, w.Credit = s.DelayBound, s.Credit
 }
 
-const (
-	setWorkunit = `
-UPDATE workunit
-SET    priority = $2, max_error_results = $3, max_total_results = $4, max_success_results = $5, delay_bound = $6, credit = $7,
-       transition_time = CASE WHEN transition_time < $8 THEN transition_time ELSE $8 END, history = history || $9
-WHERE  id = $1 AND canonical_resultid = 0 AND error_mask = 0
-  AND  priority = $10 AND max_error_results = $11 AND max_total_results = $12 AND max_success_results = $13
-  AND  delay_bound = $14 AND credit = $15`
-	setPriorityOf = `UPDATE result SET priority = $2 WHERE workunitid = $1 AND +server_state <= 2`
-)
+var setWorkunit = workunitColumns.save("workunit",
+	"priority, max_error_results, max_total_results, max_success_results, delay_bound, credit",
+	`canonical_resultid, error_mask, priority, max_error_results, max_total_results, max_success_results, delay_bound,
+	credit`,
+	"transition_time = CASE WHEN transition_time < ? THEN transition_time ELSE ? END", "history = history || ?")
+
+const setPriorityOf = `UPDATE result SET priority = $2 WHERE workunitid = $1 AND +server_state <= 2`
 
 // SetWorkunit changes settings of a workunit that has no outcome yet, and the priority of those
 // of its results that are not sent; the transitioner looks at it at the given time. It returns
 // ErrLost if the workunit has an outcome, or its settings are no longer as in old.
 func (t *Tx) SetWorkunit(old Workunit, s WorkunitSettings, now time.Time) error {
+	if old.CanonicalResultID != 0 || old.ErrorMask != 0 {
+		return fmt.Errorf("workunit %s: %w", old.Name, ErrLost)
+	}
 	w := old
 	w.Set(s)
 	var m move
@@ -50,9 +50,7 @@ func (t *Tx) SetWorkunit(old Workunit, s WorkunitSettings, now time.Time) error 
 	m.number("max_success_results", int64(old.MaxSuccessResults), int64(s.MaxSuccessResults))
 	m.number("delay_bound", int64(old.DelayBound/time.Second), int64(s.DelayBound/time.Second))
 	m.text("credit", fmt.Sprint(old.Credit), fmt.Sprint(s.Credit))
-	err := t.execOne(setWorkunit, old.ID, s.Priority, s.MaxErrorResults, s.MaxTotalResults, s.MaxSuccessResults,
-		int64(s.DelayBound/time.Second), s.Credit, unix(now), t.cause.line(string(m.b)),
-		old.Priority, old.MaxErrorResults, old.MaxTotalResults, old.MaxSuccessResults, int64(old.DelayBound/time.Second), old.Credit)
+	err := t.execOne(setWorkunit.query, setWorkunit.args(&old, &w, unix(now), unix(now), t.cause.line(string(m.b)))...)
 	if err == nil && s.Priority != old.Priority {
 		err = t.run(setPriorityOf, old.ID, s.Priority)
 	}

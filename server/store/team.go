@@ -17,28 +17,35 @@ type Team struct {
 	TotalCredit float64
 }
 
-const teamColumns = `id, create_time, userid, name, url, description, total_credit`
-
-func scanTeam(r row) (t Team, err error) {
-	return t, r.Scan(&t.ID, timeAt{&t.CreateTime}, &t.UserID, &t.Name, &t.URL, &t.Description, &t.TotalCredit)
+var teamColumns = columns[Team]{
+	{"id", func(t *Team) any { return &t.ID }},
+	{"create_time", func(t *Team) any { return timeAt{&t.CreateTime} }},
+	{"userid", func(t *Team) any { return &t.UserID }},
+	{"name", func(t *Team) any { return &t.Name }},
+	{"url", func(t *Team) any { return &t.URL }},
+	{"description", func(t *Team) any { return &t.Description }},
+	{"total_credit", func(t *Team) any { return &t.TotalCredit }},
 }
 
 const (
-	insertTeam = `INSERT INTO team (create_time, userid, name, name_key, url, description) VALUES ($1, $2, $3, $4, $5, $6)`
-	teamByID   = `SELECT ` + teamColumns + ` FROM team WHERE id = $1`
-	teamByName = `SELECT ` + teamColumns + ` FROM team WHERE name_key = $1`
-	teamAfter  = `SELECT ` + teamColumns + ` FROM team WHERE id > $1 ORDER BY id LIMIT 0 + $2`
 	setTeam    = `UPDATE team SET userid = $2, url = $3, description = $4 WHERE id = $1`
 	teamCredit = `UPDATE team SET total_credit = total_credit + $2 WHERE id = $1`
 	deleteTeam = `DELETE FROM team WHERE id = $1`
 	setTeamID  = `UPDATE "user" SET teamid = $2 WHERE id = $1 AND deleted_time = 0`
-	members    = `SELECT ` + userColumns + ` FROM "user" WHERE teamid = $1 AND teamid <> 0 ORDER BY total_credit DESC, id LIMIT 0 + $2`
+)
+
+var (
+	insertTeam = teamColumns.insertInto("team", "create_time, userid, name, url, description", "name_key")
+	teamByID   = `SELECT ` + teamColumns.list() + ` FROM team WHERE id = $1`
+	teamByName = `SELECT ` + teamColumns.list() + ` FROM team WHERE name_key = $1`
+	teamAfter  = `SELECT ` + teamColumns.list() + ` FROM team WHERE id > $1 ORDER BY id LIMIT 0 + $2`
+	members    = `SELECT ` + userColumns.list() + ` FROM "user" WHERE teamid = $1 AND teamid <> 0 ORDER BY total_credit DESC, id LIMIT 0 + $2`
 )
 
 // InsertTeam adds a team and returns its id, or ErrExists if there is one of that name, in
 // capitals or not.
 func (t *Tx) InsertTeam(x Team) (int64, error) {
-	id, err := t.insert(insertTeam, unix(x.CreateTime), x.UserID, x.Name, strings.ToLower(x.Name), x.URL, x.Description)
+	id, err := t.insert(insertTeam.query, insertTeam.args(&x, strings.ToLower(x.Name))...)
 	if err != nil {
 		return 0, fmt.Errorf("team %s: %w", x.Name, err)
 	}
@@ -46,16 +53,16 @@ func (t *Tx) InsertTeam(x Team) (int64, error) {
 }
 
 // Team returns a team, or ErrNotFound.
-func (t *Tx) Team(id int64) (Team, error) { return one(t, scanTeam, teamByID, id) }
+func (t *Tx) Team(id int64) (Team, error) { return one(t, teamColumns.scan, teamByID, id) }
 
 // TeamByName returns the team of that name, in capitals or not, or ErrNotFound.
 func (t *Tx) TeamByName(name string) (Team, error) {
-	return one(t, scanTeam, teamByName, strings.ToLower(name))
+	return one(t, teamColumns.scan, teamByName, strings.ToLower(name))
 }
 
 // TeamsAfter returns teams with larger ids than after, in the order of these.
 func (t *Tx) TeamsAfter(after int64, limit int) ([]Team, error) {
-	return all(t, scanTeam, teamAfter, after, limit)
+	return all(t, teamColumns.scan, teamAfter, after, limit)
 }
 
 // SetTeam changes who leads a team and what it says of itself.
@@ -72,5 +79,5 @@ func (t *Tx) JoinTeam(userID, teamID int64) error { return t.execOne(setTeamID, 
 
 // Members returns the members of a team who earned most, the most first.
 func (t *Tx) Members(teamID int64, limit int) ([]User, error) {
-	return all(t, scanUser, members, teamID, limit)
+	return all(t, userColumns.scan, members, teamID, limit)
 }

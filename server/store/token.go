@@ -1,9 +1,6 @@
 package store
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // A Token lets a program submit work over HTTP.
 type Token struct {
@@ -17,33 +14,40 @@ type Token struct {
 	RevokedTime time.Time // zero: it works
 }
 
-const tokenColumns = `id, create_time, name, hash, apps, quota, used_time, revoked_time`
-
-func scanToken(r row) (t Token, err error) {
-	var apps string
-	err = r.Scan(&t.ID, timeAt{&t.CreateTime}, &t.Name, &t.Hash, &apps, &t.Quota, timeAt{&t.UsedTime}, timeAt{&t.RevokedTime})
-	t.Apps = strings.Fields(apps)
-	return t, err
+var tokenColumns = columns[Token]{
+	{"id", func(t *Token) any { return &t.ID }},
+	{"create_time", func(t *Token) any { return timeAt{&t.CreateTime} }},
+	{"name", func(t *Token) any { return &t.Name }},
+	{"hash", func(t *Token) any { return &t.Hash }},
+	{"apps", func(t *Token) any { return spaced{&t.Apps} }},
+	{"quota", func(t *Token) any { return &t.Quota }},
+	{"used_time", func(t *Token) any { return timeAt{&t.UsedTime} }},
+	{"revoked_time", func(t *Token) any { return timeAt{&t.RevokedTime} }},
 }
 
 const (
-	insertToken = `INSERT INTO token (create_time, name, hash, apps, quota) VALUES ($1, $2, $3, $4, $5)`
-	tokenByHash = `SELECT ` + tokenColumns + ` FROM token WHERE hash = $1 AND revoked_time = 0`
-	tokens      = `SELECT ` + tokenColumns + ` FROM token ORDER BY id`
 	tokenUsed   = `UPDATE token SET used_time = $2 WHERE id = $1 AND used_time < $3`
 	revokeToken = `UPDATE token SET revoked_time = $2, name = name || ' (revoked ' || id || ')' WHERE name = $1 AND revoked_time = 0`
 )
 
+var (
+	insertToken = tokenColumns.insertInto("token", "create_time, name, hash, apps, quota")
+	tokenByHash = `SELECT ` + tokenColumns.list() + ` FROM token WHERE hash = $1 AND revoked_time = 0`
+	tokens      = `SELECT ` + tokenColumns.list() + ` FROM token ORDER BY id`
+)
+
 // InsertToken adds a token and returns its id, or ErrExists if there is one of its name.
 func (t *Tx) InsertToken(x Token) (int64, error) {
-	return t.insert(insertToken, unix(x.CreateTime), x.Name, x.Hash, strings.Join(x.Apps, " "), x.Quota)
+	return t.insert(insertToken.query, insertToken.args(&x)...)
 }
 
 // TokenByHash returns a token that was not revoked, or ErrNotFound.
-func (t *Tx) TokenByHash(hash string) (Token, error) { return one(t, scanToken, tokenByHash, hash) }
+func (t *Tx) TokenByHash(hash string) (Token, error) {
+	return one(t, tokenColumns.scan, tokenByHash, hash)
+}
 
 // Tokens returns all tokens, revoked ones too.
-func (t *Tx) Tokens() ([]Token, error) { return all(t, scanToken, tokens) }
+func (t *Tx) Tokens() ([]Token, error) { return all(t, tokenColumns.scan, tokens) }
 
 // TokenUsed notes that a token was used, to the minute.
 func (t *Tx) TokenUsed(id int64, now time.Time) error {
@@ -74,23 +78,30 @@ const firstAPIBatch = 1_000_000_000
 // Number is what its workunits have as their batch.
 func (b *APIBatch) Number() int64 { return firstAPIBatch + b.ID }
 
-const apiBatchColumns = `id, create_time, tokenid, name, appid, expected, made, webhook`
-
-func scanAPIBatch(r row) (b APIBatch, err error) {
-	return b, r.Scan(&b.ID, timeAt{&b.CreateTime}, &b.TokenID, &b.Name, &b.AppID, &b.Expected, flagged{&b.Made}, &b.Webhook)
+var apiBatchColumns = columns[APIBatch]{
+	{"id", func(b *APIBatch) any { return &b.ID }},
+	{"create_time", func(b *APIBatch) any { return timeAt{&b.CreateTime} }},
+	{"tokenid", func(b *APIBatch) any { return &b.TokenID }},
+	{"name", func(b *APIBatch) any { return &b.Name }},
+	{"appid", func(b *APIBatch) any { return &b.AppID }},
+	{"expected", func(b *APIBatch) any { return &b.Expected }},
+	{"made", func(b *APIBatch) any { return flagged{&b.Made} }},
+	{"webhook", func(b *APIBatch) any { return &b.Webhook }},
 }
 
 const (
-	insertAPIBatch = `INSERT INTO api_batch (create_time, tokenid, name, appid, expected, webhook, webhook_time)
-VALUES ($1, $2, $3, $4, $5, $6, $7)`
-	apiBatchMade   = `UPDATE api_batch SET made = 1 WHERE id = $1`
-	apiBatch       = `SELECT ` + apiBatchColumns + ` FROM api_batch WHERE id = $1 AND tokenid = $2`
-	apiBatchByName = `SELECT ` + apiBatchColumns + ` FROM api_batch WHERE tokenid = $1 AND name = $2`
-	apiBatches     = `SELECT ` + apiBatchColumns + ` FROM api_batch WHERE tokenid = $1 ORDER BY id DESC LIMIT 0 + $2`
-	unfinishedOf   = `
+	apiBatchMade = `UPDATE api_batch SET made = 1 WHERE id = $1`
+	unfinishedOf = `
 SELECT count(*) FROM workunit
 WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1) AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
-	workunitsIn = `SELECT ` + workunitColumns + ` FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
+)
+
+var (
+	insertAPIBatch = apiBatchColumns.insertInto("api_batch", "create_time, tokenid, name, appid, expected, webhook", "webhook_time")
+	apiBatch       = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE id = $1 AND tokenid = $2`
+	apiBatchByName = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE tokenid = $1 AND name = $2`
+	apiBatches     = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE tokenid = $1 ORDER BY id DESC LIMIT 0 + $2`
+	workunitsIn    = `SELECT ` + workunitColumns.list() + ` FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
 )
 
 // InsertAPIBatch adds a batch and returns its id, or ErrExists if its token has one of its name.
@@ -99,7 +110,7 @@ func (t *Tx) InsertAPIBatch(b APIBatch) (int64, error) {
 	if b.Webhook != "" {
 		due = b.CreateTime
 	}
-	return t.insert(insertAPIBatch, unix(b.CreateTime), b.TokenID, b.Name, b.AppID, b.Expected, b.Webhook, unix(due))
+	return t.insert(insertAPIBatch.query, insertAPIBatch.args(&b, unix(due))...)
 }
 
 // APIBatchMade notes that all workunits of a batch were made.
@@ -107,17 +118,17 @@ func (t *Tx) APIBatchMade(id int64) error { return t.execOne(apiBatchMade, id) }
 
 // APIBatch returns a batch of a token, or ErrNotFound.
 func (t *Tx) APIBatch(id, tokenID int64) (APIBatch, error) {
-	return one(t, scanAPIBatch, apiBatch, id, tokenID)
+	return one(t, apiBatchColumns.scan, apiBatch, id, tokenID)
 }
 
 // APIBatchByName returns the batch of a token that its sender called so, or ErrNotFound.
 func (t *Tx) APIBatchByName(tokenID int64, name string) (APIBatch, error) {
-	return one(t, scanAPIBatch, apiBatchByName, tokenID, name)
+	return one(t, apiBatchColumns.scan, apiBatchByName, tokenID, name)
 }
 
 // APIBatches returns the newest batches of a token, newest first.
 func (t *Tx) APIBatches(tokenID int64, limit int) ([]APIBatch, error) {
-	return all(t, scanAPIBatch, apiBatches, tokenID, limit)
+	return all(t, apiBatchColumns.scan, apiBatches, tokenID, limit)
 }
 
 // UnfinishedOfToken counts workunits without an outcome in the batches of a token.
@@ -125,5 +136,5 @@ func (t *Tx) UnfinishedOfToken(id int64) (int64, error) { return one(t, scanID, 
 
 // WorkunitsIn returns workunits of a batch with ids above after, whole.
 func (t *Tx) WorkunitsIn(batch, after int64, limit int) ([]Workunit, error) {
-	return all(t, scanWorkunit, workunitsIn, batch, after, limit)
+	return all(t, workunitColumns.scan, workunitsIn, batch, after, limit)
 }

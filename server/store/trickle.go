@@ -36,31 +36,37 @@ func (t *Tx) AddMsgFromHost(m MsgFromHost) (bool, error) {
 	return n > 0, nil
 }
 
-const msgFromHostColumns = `m.id, m.create_time, m.hostid, m.resultid, m.appid, m.result_name, m.sent_time,
-	m.variety, m.handled, m.xml`
-
-func scanMsgFromHost(r row) (m MsgFromHost, err error) {
-	return m, r.Scan(&m.ID, timeAt{&m.CreateTime}, &m.HostID, &m.ResultID, &m.AppID, &m.ResultName,
-		timeAt{&m.SentTime}, &m.Variety, flagged{&m.Handled}, &m.XML)
+var msgFromHostColumns = columns[MsgFromHost]{
+	{"m.id", func(m *MsgFromHost) any { return &m.ID }},
+	{"m.create_time", func(m *MsgFromHost) any { return timeAt{&m.CreateTime} }},
+	{"m.hostid", func(m *MsgFromHost) any { return &m.HostID }},
+	{"m.resultid", func(m *MsgFromHost) any { return &m.ResultID }},
+	{"m.appid", func(m *MsgFromHost) any { return &m.AppID }},
+	{"m.result_name", func(m *MsgFromHost) any { return &m.ResultName }},
+	{"m.sent_time", func(m *MsgFromHost) any { return timeAt{&m.SentTime} }},
+	{"m.variety", func(m *MsgFromHost) any { return &m.Variety }},
+	{"m.handled", func(m *MsgFromHost) any { return flagged{&m.Handled} }},
+	{"m.xml", func(m *MsgFromHost) any { return &m.XML }},
 }
 
-const (
-	msgsFromHost = `SELECT ` + msgFromHostColumns + ` FROM msg_from_host m WHERE m.id > $1 ORDER BY m.id LIMIT 0 + $2`
+const handledMsg = `UPDATE msg_from_host SET handled = 1 WHERE id = $1 AND handled = 0`
+
+var (
+	msgsFromHost = `SELECT ` + msgFromHostColumns.list() + ` FROM msg_from_host m WHERE m.id > $1 ORDER BY m.id LIMIT 0 + $2`
 	msgsToHandle = `
-SELECT ` + msgFromHostColumns + ` FROM msg_from_host m JOIN app a ON a.id = m.appid
+SELECT ` + msgFromHostColumns.list() + ` FROM msg_from_host m JOIN app a ON a.id = m.appid
 WHERE  m.handled = 0 AND a.trickle <> '' AND m.id > $3 AND m.id % $1 = $2 ORDER BY m.id LIMIT 0 + $4`
-	handledMsg = `UPDATE msg_from_host SET handled = 1 WHERE id = $1 AND handled = 0`
 )
 
 // MsgsFromHost returns messages with ids above after, oldest first.
 func (t *Tx) MsgsFromHost(after int64, limit int) ([]MsgFromHost, error) {
-	return all(t, scanMsgFromHost, msgsFromHost, after, limit)
+	return all(t, msgFromHostColumns.scan, msgsFromHost, after, limit)
 }
 
 // MsgsToHandle returns messages for the handlers of their applications, with
 // ids above after. Those of applications without one wait.
 func (t *Tx) MsgsToHandle(after int64, limit int) ([]MsgFromHost, error) {
-	return all(t, scanMsgFromHost, msgsToHandle, append(t.shard.args(), after, limit)...)
+	return all(t, msgFromHostColumns.scan, msgsToHandle, append(t.shard.args(), after, limit)...)
 }
 
 // MsgHandled notes that a message was handled, or returns ErrLost if it was

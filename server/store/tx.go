@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -184,6 +185,8 @@ func (s timeAt) Scan(src any) error {
 	return nil
 }
 
+func (s timeAt) value() any { return seconds(*s.t) }
+
 // span lets a duration be scanned from seconds, whole or not.
 type span struct{ d *time.Duration }
 
@@ -199,6 +202,8 @@ func (s span) Scan(src any) error {
 	return nil
 }
 
+func (s span) value() any { return int64(*s.d / time.Second) }
+
 // flagged lets a flag be scanned.
 type flagged struct{ b *bool }
 
@@ -210,6 +215,8 @@ func (f flagged) Scan(src any) error {
 	*f.b = n != 0
 	return nil
 }
+
+func (f flagged) value() any { return flag(*f.b) }
 
 // endless lets a number be scanned that finite has stored.
 type endless struct{ f *float64 }
@@ -224,6 +231,22 @@ func (e endless) Scan(src any) error {
 	}
 	return nil
 }
+
+func (e endless) value() any { return finite(*e.f) }
+
+// spaced lets words be scanned that have spaces between them.
+type spaced struct{ list *[]string }
+
+func (s spaced) Scan(src any) error {
+	text, ok := src.(string)
+	if !ok {
+		return fmt.Errorf("text is a %T", src)
+	}
+	*s.list = strings.Fields(text)
+	return nil
+}
+
+func (s spaced) value() any { return strings.Join(*s.list, " ") }
 
 func flag(b bool) int64 {
 	if b {

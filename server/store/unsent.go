@@ -31,14 +31,28 @@ type Candidate struct {
 	ReservedUntil     time.Time // only the hosts of KeptFor may have it before
 }
 
-func scanCandidate(r row) (c Candidate, err error) {
-	return c, r.Scan(&c.ID, &c.Name, &c.XMLDocIn, &c.WorkunitID, &c.WorkunitName, &c.XMLDoc, &c.AppID, &c.Priority, timeAt{&c.CreateTime}, &c.RscFpopsEst, &c.RscMemoryBound,
-		&c.RscDiskBound, span{&c.DelayBound}, &c.HRClass, &c.AppVersionID, &c.RscBandwidthBound,
-		flagged{&c.LastChance}, &c.Target.Type, &c.Target.ID, timeAt{&c.ReservedUntil})
+var candidateColumns = columns[Candidate]{
+	{"r.id", func(c *Candidate) any { return &c.ID }},
+	{"r.name", func(c *Candidate) any { return &c.Name }},
+	{"r.xml_doc_in", func(c *Candidate) any { return &c.XMLDocIn }},
+	{"r.workunitid", func(c *Candidate) any { return &c.WorkunitID }},
+	{"w.name", func(c *Candidate) any { return &c.WorkunitName }},
+	{"w.xml_doc", func(c *Candidate) any { return &c.XMLDoc }},
+	{"r.appid", func(c *Candidate) any { return &c.AppID }},
+	{"r.priority", func(c *Candidate) any { return &c.Priority }},
+	{"r.create_time", func(c *Candidate) any { return timeAt{&c.CreateTime} }},
+	{"w.rsc_fpops_est", func(c *Candidate) any { return &c.RscFpopsEst }},
+	{"w.rsc_memory_bound", func(c *Candidate) any { return &c.RscMemoryBound }},
+	{"w.rsc_disk_bound", func(c *Candidate) any { return &c.RscDiskBound }},
+	{"w.delay_bound", func(c *Candidate) any { return span{&c.DelayBound} }},
+	{"w.hr_class", func(c *Candidate) any { return &c.HRClass }},
+	{"w.app_version_id", func(c *Candidate) any { return &c.AppVersionID }},
+	{"w.rsc_bandwidth_bound", func(c *Candidate) any { return &c.RscBandwidthBound }},
+	{"w.last_chance", func(c *Candidate) any { return flagged{&c.LastChance} }},
+	{"w.target_type", func(c *Candidate) any { return &c.Target.Type }},
+	{"w.target_id", func(c *Candidate) any { return &c.Target.ID }},
+	{"w.reserved_until", func(c *Candidate) any { return timeAt{&c.ReservedUntil} }},
 }
-
-const candidateColumns = `r.id, r.name, r.xml_doc_in, r.workunitid, w.name, w.xml_doc, r.appid, r.priority, r.create_time, w.rsc_fpops_est, w.rsc_memory_bound, w.rsc_disk_bound,
-	w.delay_bound, w.hr_class, w.app_version_id, w.rsc_bandwidth_bound, w.last_chance, w.target_type, w.target_id, w.reserved_until`
 
 // stillNeeded is true of workunits that still need results; the transitioner clears those
 // of others away.
@@ -135,12 +149,13 @@ func (t *Tx) UnsentKinds() ([]int64, error) {
 	return all(t, scanID, unsentKinds, 0, int64(math.MaxInt64))
 }
 
-const (
+const inOrder = ` ORDER BY r.priority DESC, r.id LIMIT 0 + `
+
+var (
 	fromUnsent = `
-SELECT ` + candidateColumns + `
+SELECT ` + candidateColumns.list() + `
 FROM   result r JOIN workunit w ON w.id = r.workunitid
 WHERE  r.server_state = 2 AND r.kind = +$1 AND (r.priority < +$2 OR (r.priority = +$2 AND r.id > +$3)) AND ` + stillNeeded
-	inOrder    = ` ORDER BY r.priority DESC, r.id LIMIT 0 + `
 	unsent     = fromUnsent + inOrder + `$4`
 	unsentFits = fromUnsent + `
   AND  w.rsc_memory_bound <= $5 AND w.rsc_disk_bound <= $6 AND w.rsc_bandwidth_bound <= $7 AND w.reserved_until <= $8
@@ -152,7 +167,7 @@ WHERE  r.server_state = 2 AND r.kind = +$1 AND (r.priority < +$2 OR (r.priority 
 // Unsent returns results of a kind, of workunits that still need them, which come
 // after a place, in order.
 func (t *Tx) Unsent(kind int64, after Place, limit int) ([]Candidate, error) {
-	return all(t, scanCandidate, unsent, kind, after.Priority, after.ID, limit)
+	return all(t, candidateColumns.scan, unsent, kind, after.Priority, after.ID, limit)
 }
 
 // A Fit is what a host can do, for UnsentFits.
@@ -177,7 +192,7 @@ func (t *Tx) UnsentFits(kind int64, after Place, f Fit, limit int) ([]Candidate,
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	return all(t, scanCandidate, unsentFits, kind, after.Priority, after.ID, limit,
+	return all(t, candidateColumns.scan, unsentFits, kind, after.Priority, after.ID, limit,
 		finite(f.Memory), finite(f.Disk), finite(f.Bandwidth), unix(f.Now), f.Wait, f.PerFlop, none(f.UserID), none(f.HostID), below, unix(f.BelowSince))
 }
 

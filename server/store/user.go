@@ -34,56 +34,67 @@ type User struct {
 // Banned reports whether an account is to get nothing from the project.
 func (u *User) Banned() bool { return !u.BannedTime.IsZero() || !u.DeletedTime.IsZero() }
 
-const userColumns = `id, create_time, email_addr, name, authenticator, passwd_hash, cross_project_id,
-	venue, global_prefs, project_prefs, total_credit, expavg_credit, expavg_time,
-	banned_time, ban_reason, deleted_time, teamid, hide_hosts, no_export, confirmed_time`
-
-func scanUser(r row) (u User, err error) {
-	return u, r.Scan(&u.ID, timeAt{&u.CreateTime}, &u.EmailAddr, &u.Name, &u.Authenticator, &u.PasswdHash,
-		&u.CrossProjectID, &u.Venue, &u.GlobalPrefs, &u.ProjectPrefs, &u.TotalCredit, &u.ExpavgCredit,
-		timeAt{&u.ExpavgTime}, timeAt{&u.BannedTime}, &u.BanReason, timeAt{&u.DeletedTime},
-		&u.TeamID, flagged{&u.HideHosts}, flagged{&u.NoExport}, timeAt{&u.ConfirmedTime})
+var userColumns = columns[User]{
+	{"id", func(u *User) any { return &u.ID }},
+	{"create_time", func(u *User) any { return timeAt{&u.CreateTime} }},
+	{"email_addr", func(u *User) any { return &u.EmailAddr }},
+	{"name", func(u *User) any { return &u.Name }},
+	{"authenticator", func(u *User) any { return &u.Authenticator }},
+	{"passwd_hash", func(u *User) any { return &u.PasswdHash }},
+	{"cross_project_id", func(u *User) any { return &u.CrossProjectID }},
+	{"venue", func(u *User) any { return &u.Venue }},
+	{"global_prefs", func(u *User) any { return &u.GlobalPrefs }},
+	{"project_prefs", func(u *User) any { return &u.ProjectPrefs }},
+	{"total_credit", func(u *User) any { return &u.TotalCredit }},
+	{"expavg_credit", func(u *User) any { return &u.ExpavgCredit }},
+	{"expavg_time", func(u *User) any { return timeAt{&u.ExpavgTime} }},
+	{"banned_time", func(u *User) any { return timeAt{&u.BannedTime} }},
+	{"ban_reason", func(u *User) any { return &u.BanReason }},
+	{"deleted_time", func(u *User) any { return timeAt{&u.DeletedTime} }},
+	{"teamid", func(u *User) any { return &u.TeamID }},
+	{"hide_hosts", func(u *User) any { return flagged{&u.HideHosts} }},
+	{"no_export", func(u *User) any { return flagged{&u.NoExport} }},
+	{"confirmed_time", func(u *User) any { return timeAt{&u.ConfirmedTime} }},
 }
 
-const insertUser = `
-INSERT INTO "user" (create_time, email_addr, name, authenticator, passwd_hash, cross_project_id,
-	venue, global_prefs, project_prefs)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+var insertUser = userColumns.insertInto(`"user"`, `create_time, email_addr, name, authenticator, passwd_hash,
+	cross_project_id, venue, global_prefs, project_prefs`)
 
 // InsertUser adds an account and returns its id, or ErrExists when the e-mail
 // address is taken.
 func (t *Tx) InsertUser(u User) (int64, error) {
-	id, err := t.insert(insertUser, unix(u.CreateTime), u.EmailAddr, u.Name, string(u.Authenticator),
-		u.PasswdHash, u.CrossProjectID, u.Venue, u.GlobalPrefs, u.ProjectPrefs)
+	id, err := t.insert(insertUser.query, insertUser.args(&u)...)
 	if err != nil {
 		return 0, fmt.Errorf("user %s: %w", u.EmailAddr, err)
 	}
 	return id, nil
 }
 
-const (
-	userByID    = `SELECT ` + userColumns + ` FROM "user" WHERE id = $1`
-	userByEmail = `SELECT ` + userColumns + ` FROM "user" WHERE email_addr = $1`
-	userByKey   = `SELECT ` + userColumns + ` FROM "user" WHERE authenticator = $1`
+var (
+	userByID    = `SELECT ` + userColumns.list() + ` FROM "user" WHERE id = $1`
+	userByEmail = `SELECT ` + userColumns.list() + ` FROM "user" WHERE email_addr = $1`
+	userByKey   = `SELECT ` + userColumns.list() + ` FROM "user" WHERE authenticator = $1`
 )
 
 // User returns an account, or ErrNotFound.
-func (t *Tx) User(id int64) (User, error) { return one(t, scanUser, userByID, id) }
+func (t *Tx) User(id int64) (User, error) { return one(t, userColumns.scan, userByID, id) }
 
 // UserByEmail returns an account, or ErrNotFound. email is in lower case.
-func (t *Tx) UserByEmail(email string) (User, error) { return one(t, scanUser, userByEmail, email) }
+func (t *Tx) UserByEmail(email string) (User, error) {
+	return one(t, userColumns.scan, userByEmail, email)
+}
 
 // UserByKey returns the account with this key, or ErrNotFound. Weak keys are
 // not known here.
 func (t *Tx) UserByKey(key protocol.Authenticator) (User, error) {
-	return one(t, scanUser, userByKey, string(key))
+	return one(t, userColumns.scan, userByKey, string(key))
 }
 
-const usersToChange = `SELECT ` + userColumns + ` FROM "user" WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
+var usersToChange = `SELECT ` + userColumns.list() + ` FROM "user" WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 
 // UsersToChange is for accounts what HostsToChange is for hosts.
 func (t *Tx) UsersToChange(list []int64) (map[int64]User, error) {
-	users, err := all(t, scanUser, usersToChange, jsonList(list))
+	users, err := all(t, userColumns.scan, usersToChange, jsonList(list))
 	out := make(map[int64]User, len(users))
 	for _, u := range users {
 		out[u.ID] = u
@@ -128,8 +139,9 @@ const (
 	setPrivacy      = `UPDATE "user" SET hide_hosts = $2, no_export = $3 WHERE id = $1`
 	setEmail        = `UPDATE "user" SET email_addr = $3, passwd_hash = $4, confirmed_time = $5 WHERE id = $1 AND email_addr = $2 AND deleted_time = 0`
 	confirmEmail    = `UPDATE "user" SET confirmed_time = $3 WHERE id = $1 AND email_addr = $2`
-	usersAfter      = `SELECT ` + userColumns + ` FROM "user" WHERE id > $1 ORDER BY id LIMIT 0 + $2`
 )
+
+var usersAfter = `SELECT ` + userColumns.list() + ` FROM "user" WHERE id > $1 ORDER BY id LIMIT 0 + $2`
 
 // SetProjectPrefs replaces a user's preferences for the project, or returns ErrLost if they are no
 // longer old.
@@ -166,5 +178,5 @@ func (t *Tx) ConfirmEmail(id int64, email string, now time.Time) error {
 
 // UsersAfter returns accounts with larger ids than after, in the order of these.
 func (t *Tx) UsersAfter(after int64, limit int) ([]User, error) {
-	return all(t, scanUser, usersAfter, after, limit)
+	return all(t, userColumns.scan, usersAfter, after, limit)
 }

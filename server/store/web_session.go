@@ -3,12 +3,13 @@ package store
 import "time"
 
 const (
-	addSession    = `INSERT INTO web_session (hash, userid, expires) VALUES ($1, $2, $3)`
-	userOfSession = `SELECT ` + userColumns + ` FROM "user" WHERE id = (SELECT userid FROM web_session WHERE hash = $1 AND expires > $2)`
-	endSession    = `DELETE FROM web_session WHERE hash = $1`
-	endSessions   = `DELETE FROM web_session WHERE userid = $1`
-	endExpired    = `DELETE FROM web_session WHERE expires <= $1`
+	addSession  = `INSERT INTO web_session (hash, userid, expires) VALUES ($1, $2, $3)`
+	endSession  = `DELETE FROM web_session WHERE hash = $1`
+	endSessions = `DELETE FROM web_session WHERE userid = $1`
+	endExpired  = `DELETE FROM web_session WHERE expires <= $1`
 )
+
+var userOfSession = `SELECT ` + userColumns.list() + ` FROM "user" WHERE id = (SELECT userid FROM web_session WHERE hash = $1 AND expires > $2)`
 
 // AddSession keeps a visit of a user to the web pages until it expires, under a hash of
 // what the browser holds. Those that have expired at now go.
@@ -21,7 +22,7 @@ func (t *Tx) AddSession(hash string, userID int64, now, expires time.Time) error
 
 // UserOfSession returns whose visit it is at now, or ErrNotFound.
 func (t *Tx) UserOfSession(hash string, now time.Time) (User, error) {
-	return one(t, scanUser, userOfSession, hash, unix(now))
+	return one(t, userColumns.scan, userOfSession, hash, unix(now))
 }
 
 // EndSession ends a visit, if there is one of that hash.

@@ -52,45 +52,61 @@ type Workunit struct {
 	ModTime            time.Time // when it was assimilated or, if they are, its files were deleted; it is read only
 }
 
-const workunitColumns = `id, create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
-	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
-	max_total_results, max_success_results, result_template_file, need_validate, canonical_resultid,
-	canonical_credit, transition_time, error_mask, file_delete_state, assimilate_state, hr_class,
-	app_version_id, transitioner_flags, rsc_bandwidth_bound, awaiting,
-	predecessor, predecessor_pending, has_successor, credit, retries, retried_resultid,
-	last_chance, target_type, target_id, mod_time`
-
-func scanWorkunit(r row) (w Workunit, err error) {
-	return w, r.Scan(&w.ID, timeAt{&w.CreateTime}, &w.AppID, &w.Name, &w.XMLDoc, &w.Batch, &w.Priority,
-		&w.RscFpopsEst, &w.RscFpopsBound, &w.RscMemoryBound, &w.RscDiskBound, span{&w.DelayBound},
-		&w.MinQuorum, &w.TargetNResults, &w.MaxErrorResults, &w.MaxTotalResults, &w.MaxSuccessResults,
-		&w.ResultTemplateFile, flagged{&w.NeedValidate}, &w.CanonicalResultID, &w.CanonicalCredit,
-		timeAt{&w.TransitionTime}, &w.ErrorMask, &w.FileDeleteState, &w.AssimilateState, &w.HRClass,
-		&w.AppVersionID, &w.TransitionerFlags, &w.RscBandwidthBound, flagged{&w.Awaiting}, &w.Predecessor,
-		flagged{&w.PredecessorPending}, flagged{&w.HasSuccessor}, &w.Credit,
-		&w.Retries, &w.RetriedResultID, flagged{&w.LastChance},
-		&w.Target.Type, &w.Target.ID, timeAt{&w.ModTime})
+var workunitColumns = columns[Workunit]{
+	{"id", func(w *Workunit) any { return &w.ID }},
+	{"create_time", func(w *Workunit) any { return timeAt{&w.CreateTime} }},
+	{"appid", func(w *Workunit) any { return &w.AppID }},
+	{"name", func(w *Workunit) any { return &w.Name }},
+	{"xml_doc", func(w *Workunit) any { return &w.XMLDoc }},
+	{"batch", func(w *Workunit) any { return &w.Batch }},
+	{"priority", func(w *Workunit) any { return &w.Priority }},
+	{"rsc_fpops_est", func(w *Workunit) any { return &w.RscFpopsEst }},
+	{"rsc_fpops_bound", func(w *Workunit) any { return &w.RscFpopsBound }},
+	{"rsc_memory_bound", func(w *Workunit) any { return &w.RscMemoryBound }},
+	{"rsc_disk_bound", func(w *Workunit) any { return &w.RscDiskBound }},
+	{"delay_bound", func(w *Workunit) any { return span{&w.DelayBound} }},
+	{"min_quorum", func(w *Workunit) any { return &w.MinQuorum }},
+	{"target_nresults", func(w *Workunit) any { return &w.TargetNResults }},
+	{"max_error_results", func(w *Workunit) any { return &w.MaxErrorResults }},
+	{"max_total_results", func(w *Workunit) any { return &w.MaxTotalResults }},
+	{"max_success_results", func(w *Workunit) any { return &w.MaxSuccessResults }},
+	{"result_template_file", func(w *Workunit) any { return &w.ResultTemplateFile }},
+	{"need_validate", func(w *Workunit) any { return flagged{&w.NeedValidate} }},
+	{"canonical_resultid", func(w *Workunit) any { return &w.CanonicalResultID }},
+	{"canonical_credit", func(w *Workunit) any { return &w.CanonicalCredit }},
+	{"transition_time", func(w *Workunit) any { return timeAt{&w.TransitionTime} }},
+	{"error_mask", func(w *Workunit) any { return &w.ErrorMask }},
+	{"file_delete_state", func(w *Workunit) any { return &w.FileDeleteState }},
+	{"assimilate_state", func(w *Workunit) any { return &w.AssimilateState }},
+	{"hr_class", func(w *Workunit) any { return &w.HRClass }},
+	{"app_version_id", func(w *Workunit) any { return &w.AppVersionID }},
+	{"transitioner_flags", func(w *Workunit) any { return &w.TransitionerFlags }},
+	{"rsc_bandwidth_bound", func(w *Workunit) any { return &w.RscBandwidthBound }},
+	{"awaiting", func(w *Workunit) any { return flagged{&w.Awaiting} }},
+	{"predecessor", func(w *Workunit) any { return &w.Predecessor }},
+	{"predecessor_pending", func(w *Workunit) any { return flagged{&w.PredecessorPending} }},
+	{"has_successor", func(w *Workunit) any { return flagged{&w.HasSuccessor} }},
+	{"credit", func(w *Workunit) any { return &w.Credit }},
+	{"retries", func(w *Workunit) any { return &w.Retries }},
+	{"retried_resultid", func(w *Workunit) any { return &w.RetriedResultID }},
+	{"last_chance", func(w *Workunit) any { return flagged{&w.LastChance} }},
+	{"target_type", func(w *Workunit) any { return &w.Target.Type }},
+	{"target_id", func(w *Workunit) any { return &w.Target.ID }},
+	{"mod_time", func(w *Workunit) any { return timeAt{&w.ModTime} }},
 }
 
-const insertWorkunit = `
-INSERT INTO workunit (create_time, appid, name, xml_doc, batch, priority, rsc_fpops_est, rsc_fpops_bound,
-	rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults, max_error_results,
-	max_total_results, max_success_results, result_template_file, transition_time, transitioner_flags,
-	rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, history, credit, target_type, target_id)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-	$22, $23, $24, $25, $26, $27)`
+var insertWorkunit = workunitColumns.insertInto("workunit", `create_time, appid, name, xml_doc, batch, priority,
+	rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound, rsc_disk_bound, delay_bound, min_quorum, target_nresults,
+	max_error_results, max_total_results, max_success_results, result_template_file, transition_time,
+	transitioner_flags, rsc_bandwidth_bound, awaiting, predecessor, predecessor_pending, credit, target_type, target_id`,
+	"history")
 
 const insertWorkunitFile = `INSERT INTO workunit_file (workunitid, name) VALUES ($1, $2)`
 
 // InsertWorkunit adds a workunit with the physical names of its input files,
 // and returns its id, or ErrExists when the name is taken.
 func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
-	id, err := t.insert(insertWorkunit, unix(w.CreateTime), w.AppID, w.Name, w.XMLDoc, w.Batch, w.Priority,
-		w.RscFpopsEst, w.RscFpopsBound, w.RscMemoryBound, w.RscDiskBound, int64(w.DelayBound/time.Second),
-		w.MinQuorum, w.TargetNResults, w.MaxErrorResults, w.MaxTotalResults, w.MaxSuccessResults,
-		w.ResultTemplateFile, unix(w.TransitionTime), w.TransitionerFlags,
-		w.RscBandwidthBound, flag(w.Awaiting), w.Predecessor, flag(w.PredecessorPending),
-		t.cause.line("created"), w.Credit, int64(w.Target.Type), w.Target.ID)
+	id, err := t.insert(insertWorkunit.query, insertWorkunit.args(&w, t.cause.line("created"))...)
 	if err != nil {
 		return 0, fmt.Errorf("workunit %s: %w", w.Name, err)
 	}
@@ -102,14 +118,14 @@ func (t *Tx) InsertWorkunit(w Workunit, files []string) (int64, error) {
 	return id, nil
 }
 
-const (
-	workunitByID   = `SELECT ` + workunitColumns + ` FROM workunit WHERE id = $1`
-	workunitByName = `SELECT ` + workunitColumns + ` FROM workunit WHERE name = $1`
+var (
+	workunitByID   = `SELECT ` + workunitColumns.list() + ` FROM workunit WHERE id = $1`
+	workunitByName = `SELECT ` + workunitColumns.list() + ` FROM workunit WHERE name = $1`
 )
 
 // Workunit returns a workunit, or ErrNotFound.
 func (t *Tx) Workunit(id int64) (Workunit, error) {
-	w, err := one(t, scanWorkunit, workunitByID, id)
+	w, err := one(t, workunitColumns.scan, workunitByID, id)
 	if err != nil {
 		return w, fmt.Errorf("workunit %d: %w", id, err)
 	}
@@ -118,7 +134,7 @@ func (t *Tx) Workunit(id int64) (Workunit, error) {
 
 // WorkunitByName returns a workunit, or ErrNotFound.
 func (t *Tx) WorkunitByName(name string) (Workunit, error) {
-	w, err := one(t, scanWorkunit, workunitByName, name)
+	w, err := one(t, workunitColumns.scan, workunitByName, name)
 	if err != nil {
 		return w, fmt.Errorf("workunit %s: %w", name, err)
 	}
@@ -129,15 +145,12 @@ func (t *Tx) WorkunitByName(name string) (Workunit, error) {
 // any index but a unique one, SQLite prepares the query anew for each value, to see
 // whether that index would do. The plus signs keep it from that, here and where
 // queries are many, and in all queries the 0 + from the same for LIMIT.
-const saveWorkunit = `
-UPDATE workunit
-SET    need_validate = $2, canonical_resultid = $3, canonical_credit = $4, transition_time = $5,
-       error_mask = $6, file_delete_state = $7, assimilate_state = $8, hr_class = $9, app_version_id = $10,
-       target_nresults = $11, min_quorum = $12, history = history || $22,
-       mod_time = CASE WHEN $24 = 1 THEN $23 ELSE mod_time END, retries = $25, retried_resultid = $26, last_chance = $28
-WHERE  id = $1 AND need_validate = +$13 AND canonical_resultid = $14 AND transition_time = +$15
-  AND  error_mask = $16 AND file_delete_state = +$17 AND assimilate_state = +$18 AND target_nresults = $19
-  AND  hr_class = $20 AND app_version_id = $21 AND retries = $27`
+var saveWorkunit = workunitColumns.save("workunit", `need_validate, canonical_resultid, canonical_credit, transition_time,
+	error_mask, file_delete_state, assimilate_state, hr_class, app_version_id, target_nresults, min_quorum, retries,
+	retried_resultid, last_chance`,
+	`+need_validate, canonical_resultid, +transition_time, error_mask, +file_delete_state, +assimilate_state,
+	target_nresults, hr_class, app_version_id, retries`,
+	"history = history || ?", "mod_time = CASE WHEN ? = 1 THEN ? ELSE mod_time END")
 
 // SaveWorkunit moves a workunit from the state old to w; that it is assimilated and that
 // its files are deleted is dated by what SetCause was given. It returns ErrLost if
@@ -146,12 +159,7 @@ WHERE  id = $1 AND need_validate = +$13 AND canonical_resultid = $14 AND transit
 func (t *Tx) SaveWorkunit(old, w Workunit) error {
 	dated := w.FileDeleteState == DeleteDone && old.FileDeleteState != DeleteDone ||
 		w.AssimilateState == AssimilateDone && old.AssimilateState != AssimilateDone
-	err := t.execOne(saveWorkunit, old.ID, flag(w.NeedValidate), w.CanonicalResultID, w.CanonicalCredit,
-		unix(w.TransitionTime), w.ErrorMask, w.FileDeleteState, w.AssimilateState, w.HRClass, w.AppVersionID,
-		w.TargetNResults, w.MinQuorum, flag(old.NeedValidate), old.CanonicalResultID, unix(old.TransitionTime),
-		old.ErrorMask, old.FileDeleteState, old.AssimilateState, old.TargetNResults,
-		old.HRClass, old.AppVersionID, t.cause.workunit(old, w), unix(t.cause.at),
-		flag(dated), w.Retries, w.RetriedResultID, old.Retries, flag(w.LastChance))
+	err := t.execOne(saveWorkunit.query, saveWorkunit.args(&old, &w, t.cause.workunit(old, w), flag(dated), unix(t.cause.at))...)
 	if err == nil && w.Kind() != old.Kind() {
 		err = t.run(setKindOf, old.ID, w.Kind())
 	}

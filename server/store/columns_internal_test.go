@@ -1,0 +1,107 @@
+package store
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestColumns sees that each field of what is read has one column, and that what a column
+// stores of a value is what it reads again.
+func TestColumns(t *testing.T) {
+	check(t, appColumns)
+	check(t, appVersionColumns)
+	check(t, userColumns)
+	check(t, teamColumns)
+	check(t, tokenColumns)
+	check(t, apiBatchColumns)
+	check(t, hostColumns)
+	check(t, hostAppVersionColumns)
+	check(t, workunitColumns)
+	check(t, resultColumns, "Kind") // it is stored and not read
+	check(t, candidateColumns)
+	check(t, msgFromHostColumns)
+}
+
+func check[T any](t *testing.T, c columns[T], except ...string) {
+	t.Helper()
+	var x T
+	fields := make(map[any]string) // by where they are
+	of := reflect.ValueOf(&x).Elem()
+	collect(of, of.Type().Name(), fields)
+	for _, name := range except {
+		delete(fields, of.FieldByName(name).Addr().Interface())
+	}
+	for n, column := range c {
+		at := column.at(&x)
+		where := at
+		if wrap := reflect.ValueOf(at); wrap.Kind() == reflect.Struct {
+			where = reflect.NewAt(wrap.Field(0).Type().Elem(), wrap.Field(0).UnsafePointer()).Interface()
+		}
+		if fields[where] == "" {
+			t.Errorf("%s: column %s is of no field, or of one that another column has", of.Type(), column.name)
+		}
+		delete(fields, where)
+		set(reflect.ValueOf(where).Elem(), n)
+	}
+	for _, name := range fields {
+		t.Errorf("%s has no column", name)
+	}
+	again, err := c.scan(storedRow(c.values(&x)))
+	if err != nil || !reflect.DeepEqual(again, x) {
+		t.Errorf("%s: %+v became %+v, %v", of.Type(), x, again, err)
+	}
+}
+
+// collect finds the fields of a struct, and of those in it.
+func collect(of reflect.Value, name string, fields map[any]string) {
+	for i := range of.NumField() {
+		f, name := of.Field(i), name+"."+of.Type().Field(i).Name
+		if f.Kind() == reflect.Struct && f.Type() != reflect.TypeFor[time.Time]() {
+			collect(f, name, fields)
+			continue
+		}
+		fields[f.Addr().Interface()] = name
+	}
+}
+
+// set gives a field a value that others do not have, or hardly any.
+func set(f reflect.Value, n int) {
+	switch v := f.Addr().Interface().(type) {
+	case *time.Time:
+		*v = time.Unix(int64(n)+1, 0)
+	case *time.Duration:
+		*v = time.Duration(n+1) * time.Second
+	case *bool:
+		*v = true
+	case *[]string:
+		*v = []string{"a", strings.Repeat("b", n)}
+	default:
+		switch f.Kind() {
+		case reflect.String:
+			f.SetString(strings.Repeat("x", n+1))
+		case reflect.Float64:
+			f.SetFloat(float64(n) + 0.5)
+		default:
+			f.SetInt(int64(n) + 1)
+		}
+	}
+}
+
+// A storedRow is a row that holds what was stored.
+type storedRow []any
+
+func (v storedRow) Scan(dest ...any) error {
+	for i, at := range dest {
+		if s, ok := at.(interface{ Scan(any) error }); ok {
+			if err := s.Scan(v[i]); err != nil {
+				return err
+			}
+			continue
+		}
+		f := reflect.ValueOf(at).Elem()
+		f.Set(reflect.ValueOf(v[i]).Convert(f.Type()))
+	}
+	return nil
+}
