@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -32,5 +33,53 @@ func keyCmd() *cobra.Command {
 		},
 	}
 	rotate.SetOut(os.Stdout)
-	return group("key", "Manage the project's keys", rotate)
+	return group("key", "Manage the project's keys", createKeyCmd(), rotate)
+}
+
+func createKeyCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "create PATH",
+		Short: "Create a code signing key, on a computer that keeps it",
+		Long: "Create a pair of keys, PATH_private and PATH_public, on a computer other than the server, so that the\n" +
+			"private one never is on it. Before the first version is published, put the public one into the project's\n" +
+			"folder as keys/code_sign_public and delete keys/code_sign_private there. Sign programs with version sign.",
+		Example: "  starling-server key create code_sign",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, half := range []string{"_private", "_public"} {
+				if _, err := os.Lstat(args[0] + half); err == nil {
+					return fmt.Errorf("%s exists and is not replaced: choose another name", args[0]+half)
+				}
+			}
+			if err := project.MakeKeys(args[0]); err != nil {
+				return err
+			}
+			cmd.Printf("%[1]s_private signs programs: keep it here. %[1]s_public is for the server.\n", args[0])
+			return nil
+		},
+	}
+	cmd.SetOut(os.Stdout)
+	return cmd
+}
+
+func signCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sign KEY FILE...",
+		Short: "Sign files on the computer that has the private key",
+		Long: "Sign files with the private key in KEY, each into FILE.sig, on a computer that need not have the project.\n" +
+			"Copy file and signature to the server and run version add there. With --plain, the wrapper is to be signed too.",
+		Example: "  starling-server version sign code_sign_private primes primes.exe starling-wrap-x86_64-pc-linux-gnu",
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := operate.SignFiles(args[0], args[1:]); err != nil {
+				return err
+			}
+			for _, path := range args[1:] {
+				cmd.Println(path + operate.SignatureSuffix)
+			}
+			return nil
+		},
+	}
+	cmd.SetOut(os.Stdout)
+	return cmd
 }

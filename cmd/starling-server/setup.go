@@ -187,7 +187,10 @@ func versionCmd() *cobra.Command {
 	add := &cobra.Command{
 		Use:   "add DIR APP --platform P --version N.NN --main FILE",
 		Short: "Sign and publish an application version",
-		Args:  cobra.ExactArgs(2),
+		Long: "Sign the files of an application version with the project's private key, and publish it.\n\n" +
+			"The key may be kept on another computer: where keys/code_sign_private is missing, each file needs a\n" +
+			"signature beside it (FILE.sig), which version sign makes, as BOINC's sign_executable does.",
+		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v.App = args[1]
 			for _, f := range files {
@@ -216,7 +219,7 @@ func versionCmd() *cobra.Command {
 	f.BoolVar(&v.Plain, "plain", false, "the program does not use BOINC's API: wrap it, and copy its files into its folder")
 	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain (default: starling-wrap-PLATFORM or starling-wrap beside this program, or in ../lib/starling)")
 	require(add, "platform", "version", "main")
-	return group("version", "Manage application versions", add, listCmd(view.Versions), deprecateCmd(), removeCmd())
+	return group("version", "Manage application versions", add, signCmd(), listCmd(view.Versions), deprecateCmd(), removeCmd())
 }
 
 // given splits FILE[=LOGICAL].

@@ -31,6 +31,11 @@ func RotateKey(ctx context.Context, p *project.Project) (err error) {
 	keys := filepath.Join(p.Dir, project.KeysDir)
 	next, present := filepath.Join(keys, project.NextKey), filepath.Join(keys, "code_sign")
 	if !p.Rotating() {
+		if _, err := p.SigningKey(); errors.Is(err, fs.ErrNotExist) {
+			return errors.New("keys/code_sign_private is not here. It must sign the new key, or computers cannot trust that: put it there until the keys are replaced, then run this again")
+		} else if err != nil {
+			return err
+		}
 		if err := project.MakeKeys(next); err != nil {
 			return err
 		}

@@ -57,8 +57,8 @@ var platforms = map[string]string{
 	"x86_64-pc-freebsd__FreeBSD":  "FreeBSD running on an AMD x86_64 or Intel EM64T CPU",
 }
 
-// AddVersion signs the files of an app version, puts them where clients fetch
-// them, and makes the version known. Schedulers send it from then on.
+// AddVersion signs the files of an app version, unless they were signed elsewhere, puts them
+// where clients fetch them, and makes the version known. Schedulers send it from then on.
 func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.Time) error {
 	number, err := v.check()
 	if err != nil {
@@ -92,8 +92,11 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 	if err := v.readable(); err != nil {
 		return err
 	}
-	key, err := p.SigningKey()
+	key, err := newSigner(p)
 	if err != nil {
+		return err
+	}
+	if err := key.check(v.paths()); err != nil {
 		return err
 	}
 	doc, err := describeVersion(ctx, p, v, number, key)
@@ -172,7 +175,7 @@ func parseNumber(text string) (int, error) {
 }
 
 // describeVersion puts the files into place and returns the version's xml_doc.
-func describeVersion(ctx context.Context, p *project.Project, v NewVersion, number int, key *protocol.PrivateKey) (string, error) {
+func describeVersion(ctx context.Context, p *project.Project, v NewVersion, number int, key signer) (string, error) {
 	stem := fmt.Sprintf("%s_%d.%02d_%s", v.App, number/100, number%100, v.Platform)
 	if v.PlanClass != "" {
 		stem += "__" + v.PlanClass
@@ -238,7 +241,7 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 
 // signFile stores a file under its physical name and returns its description
 // with the signature of what was stored.
-func signFile(ctx context.Context, p *project.Project, path, physical string, key *protocol.PrivateKey) (protocol.FileInfo, error) {
+func signFile(ctx context.Context, p *project.Project, path, physical string, key signer) (protocol.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return protocol.FileInfo{}, err
@@ -253,15 +256,15 @@ func signFile(ctx context.Context, p *project.Project, path, physical string, ke
 		return protocol.FileInfo{}, err
 	}
 	defer stored.Close()
-	sig, err := key.Sign(stored)
+	sig, err := key.signature(path, stored)
 	if err != nil {
 		return protocol.FileInfo{}, err
 	}
 	return protocol.FileInfo{Name: physical, NBytes: info.NBytes, MD5: info.MD5, Signature: sig}, nil
 }
 
-// readable checks the files before any is stored: names are given away once.
-func (v *NewVersion) readable() error {
+// paths are those of all its files.
+func (v *NewVersion) paths() []string {
 	paths := []string{v.Main}
 	if v.Plain {
 		paths = append(paths, v.Wrapper)
@@ -269,8 +272,13 @@ func (v *NewVersion) readable() error {
 	for _, g := range v.Files {
 		paths = append(paths, g.Path)
 	}
+	return paths
+}
+
+// readable checks the files before any is stored: names are given away once.
+func (v *NewVersion) readable() error {
 	var errs []error
-	for _, path := range paths {
+	for _, path := range v.paths() {
 		switch st, err := os.Stat(path); {
 		case err != nil:
 			errs = append(errs, err)
