@@ -30,11 +30,11 @@ func workCmd() *cobra.Command {
 // workFlags is what a command or a line of --stdin says about a workunit.
 type workFlags struct {
 	workgen.Params
-	inputs, staged, generated []string
-	sticky, await             bool
-	predecessor               string
-	host                      int64
-	user, team                string
+	inputs, staged, generated, remote []string
+	sticky, await                     bool
+	predecessor                       string
+	host                              int64
+	user, team                        string
 }
 
 // define adds the flags to fs, with the present values as defaults.
@@ -44,6 +44,7 @@ func (w *workFlags) define(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&w.staged, "staged", w.staged, "an input file that file stage has copied or will copy into download/, NAME[=LOGICAL]; may be repeated")
 	fs.BoolVar(&w.await, "await-inputs", w.await, "wait for staged files that do not exist yet")
 	fs.StringArrayVar(&w.generated, "generated", w.generated, "an input file that an earlier task created on the computer, NAME[=LOGICAL]; may be repeated")
+	fs.StringArrayVar(&w.remote, "remote", w.remote, "an input file on another server, \"URL BYTES MD5 [LOGICAL]\"; may be repeated")
 	fs.StringVar(&w.predecessor, "predecessor", w.predecessor, "name of the workunit that must come first; a computer that has its files is preferred")
 	fs.Int64Var(&w.host, "host", w.host, "number of the only computer that may run it (default: any)")
 	fs.StringVar(&w.user, "user", w.user, "e-mail address of the account whose computers may run it (default: any)")
@@ -88,6 +89,13 @@ func (w *workFlags) spec(fs *pflag.FlagSet) (workgen.Spec, error) {
 	}
 	for _, in := range w.generated {
 		s.Inputs = append(s.Inputs, ofKind(workgen.Generated, in))
+	}
+	for _, in := range w.remote {
+		g, err := workgen.ParseRemote(in)
+		if err != nil {
+			return s, fmt.Errorf("--remote %w", err)
+		}
+		s.Inputs = append(s.Inputs, g)
 	}
 	return s, nil
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/server/api/wire"
@@ -212,12 +213,18 @@ func specOf(s *wire.Submission, b store.APIBatch, i int, dir string) (spec workg
 	}
 	for k, in := range wu.Inputs {
 		wrong := func(what string) error {
-			f := faultf(http.StatusUnprocessableEntity, "give its content as text or as base64", "input %q of workunit %q %s", in.Name, wu.Name, what)
+			f := faultf(http.StatusUnprocessableEntity, "give its content as text or as base64, or its url with nbytes and md5", "input %q of workunit %q %s", in.Name, wu.Name, what)
 			f.Workunit = &i
 			return f
 		}
 		var content []byte
 		switch {
+		case in.URL != "" && in.Text == nil && in.Base64 == nil:
+			remote := workgen.Remote{URL: in.URL, NBytes: in.NBytes, MD5: strings.ToLower(in.MD5)}
+			spec.Inputs = append(spec.Inputs, workgen.Given{Kind: workgen.Elsewhere, Remote: remote, Logical: in.Name})
+			continue
+		case in.URL != "":
+			return spec, wrong("has a URL and content")
 		case (in.Text == nil) == (in.Base64 == nil):
 			return spec, wrong("has no content, or two")
 		case in.Text != nil:

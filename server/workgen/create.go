@@ -7,6 +7,7 @@
 package workgen
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,6 +44,7 @@ type Given struct {
 	Path    string // on this machine; for the other kinds its name in the project
 	Logical string // the name under which the application opens it; "" the template's, or the file's
 	Kind    Kind
+	Remote  Remote // Elsewhere, if the template does not say it
 }
 
 // A Kind says where an input file comes from.
@@ -52,7 +54,7 @@ const (
 	Local     Kind = 0 // from Path; put into download/ under a name made from its content
 	Staged    Kind = 1 // in download/ under this name
 	Generated Kind = 2 // made on the host, by an earlier task there
-	Elsewhere Kind = 3 // on other servers; the template says where
+	Elsewhere Kind = 3 // on other servers
 )
 
 // A Generator makes workunits of one application. It is not safe for concurrent
@@ -312,7 +314,7 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 			}
 			name := from.Logical
 			if name == "" {
-				name = filepath.Base(from.Path)
+				name = filepath.Base(cmp.Or(from.Path, from.Remote.base()))
 			}
 			if err := add(info, protocol.FileRef{OpenName: name}, from); err != nil {
 				return nil, err
@@ -332,7 +334,7 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 		default:
 			from, rest = rest[0], rest[1:]
 			if k := f.kind(); k != Staged {
-				from.Kind = k
+				from.Kind, from.Remote = k, Remote{}
 			}
 			info, err = g.find(ctx, from, spec.Await)
 		}
@@ -362,6 +364,9 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 func (g *Generator) find(ctx context.Context, from Given, await bool) (protocol.FileInfo, error) {
 	if from.Kind == Local {
 		return g.stage(ctx, from.Path)
+	}
+	if from.Kind == Elsewhere && from.Remote != (Remote{}) {
+		return from.Remote.info()
 	}
 	if err := protocol.ValidFileName(from.Path); err != nil {
 		return protocol.FileInfo{}, fmt.Errorf("input file: %w", err)
@@ -426,10 +431,15 @@ func PhysicalName(path string) (string, blob.Info, error) {
 	if err != nil {
 		return "", blob.Info{}, err
 	}
-	base := safe(filepath.Base(path))
+	return physical(filepath.Base(path), info.MD5), info, nil
+}
+
+// physical is the name of a file that is called base where it comes from.
+func physical(base, md5 string) string {
+	base = safe(base)
 	ext := filepath.Ext(base)
 	stem := strings.TrimSuffix(base, ext)
-	return stem[:min(len(stem), 100)] + "_" + info.MD5[:16] + ext[:min(len(ext), 20)], info, nil
+	return stem[:min(len(stem), 100)] + "_" + md5[:16] + ext[:min(len(ext), 20)]
 }
 
 // safe replaces what BOINC's clients, URLs or file systems dislike in names.

@@ -3,7 +3,6 @@ package workgen
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -112,21 +111,15 @@ func scanInputFile(s *bxml.Scanner, number *int64) (f InputFile) {
 	return f
 }
 
-// check looks at a file that lies elsewhere: a client must know whether what it
-// fetched there is right.
+// check looks at a file that lies elsewhere.
 func (f InputFile) check() error {
-	n := len(f.Info.DownloadURLs)
-	for _, u := range f.Info.DownloadURLs {
-		if !strings.HasPrefix(u, "http://") && !strings.HasPrefix(u, "https://") {
-			return fmt.Errorf("<url> %q: want http or https", u)
-		}
-	}
-	switch md5 := f.Info.MD5; {
-	case n == 0 && md5 == "" && f.Info.NBytes == 0:
+	if len(f.Info.DownloadURLs) == 0 && f.Info.MD5 == "" && f.Info.NBytes == 0 {
 		return nil
-	case n == 0 || len(md5) != 32 || strings.Trim(md5, "0123456789abcdef") != "" || f.Info.NBytes <= 0:
-		return errors.New("a file on another server needs <url>, <nbytes> and <md5_cksum>")
-	case f.Info.GeneratedLocally:
+	}
+	if err := checkRemote(f.Info); err != nil {
+		return err
+	}
+	if f.Info.GeneratedLocally {
 		return errors.New("<generated_locally/> and <url> contradict each other")
 	}
 	return nil

@@ -26,11 +26,15 @@ type Workunit struct {
 	Inputs      []Input `json:"inputs,omitempty"`
 }
 
-// An Input is a file, by its content: either Text or Base64.
+// An Input is a file, by its content, Text or Base64, or by where it is, URL.
 type Input struct {
 	Name   string  `json:"name"` // logical, as in the application's template
 	Text   *string `json:"text,omitempty"`
 	Base64 *string `json:"base64,omitempty"`
+
+	URL    string `json:"url,omitempty"`    // computers fetch it from there
+	NBytes int64  `json:"nbytes,omitempty"` // its size, with URL
+	MD5    string `json:"md5,omitempty"`    // 32 hex digits, with URL
 }
 
 // A Batch is how far a batch has come.

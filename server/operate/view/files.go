@@ -16,8 +16,10 @@ type File struct {
 	MD5       string `json:"md5,omitempty"`       // likewise
 	MaxNBytes int64  `json:"max_nbytes,omitempty"`
 	Sticky    bool   `json:"sticky,omitempty"`
-	Optional  bool   `json:"optional,omitempty"`
-	Missing   bool   `json:"missing,omitempty"` // the host did not report it
+	// URLs are those of other servers, from which computers fetch it.
+	URLs     []string `json:"urls,omitempty"`
+	Optional bool     `json:"optional,omitempty"`
+	Missing  bool     `json:"missing,omitempty"` // the host did not report it
 }
 
 // inputs describes a workunit's input files and its command line.
@@ -35,7 +37,7 @@ func inputs(wu store.Workunit) (cmdline string, files []File, err error) {
 		}
 	}
 	for _, f := range e.Files {
-		files = append(files, File{Name: f.Name, Logical: logical[f.Name], NBytes: f.NBytes, MD5: f.MD5, Sticky: f.Sticky})
+		files = append(files, File{Name: f.Name, Logical: logical[f.Name], NBytes: f.NBytes, MD5: f.MD5, Sticky: f.Sticky, URLs: f.DownloadURLs})
 	}
 	return cmdline, files, nil
 }

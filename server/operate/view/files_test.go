@@ -1,7 +1,7 @@
 package view
 
 import (
-	"slices"
+	"reflect"
 	"testing"
 
 	"github.com/starling-grid/starling/protocol"
@@ -25,7 +25,7 @@ func TestOutputs(t *testing.T) {
 		{Name: "a_0_r1_1", Logical: "log", MaxNBytes: 50, Optional: true, Missing: true},
 		{Name: "a_0_r1_2", Logical: "a_0_r1_2", NBytes: 61, MaxNBytes: 60},
 	}
-	if err != nil || !slices.Equal(got, want) {
+	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 	}
 	if got, err := outputs(store.Result{Name: "a_0", XMLDocIn: in}); err != nil || len(got) != 3 || got[1].Missing {
