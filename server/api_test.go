@@ -80,6 +80,10 @@ func TestAPI(t *testing.T) {
 	if code, text := p.ask("POST", "batches", body, &b); code != 201 || b.Workunits != 2 || b.Unfinished != 2 || b.Done {
 		t.Fatalf("HTTP %d, %s", code, text)
 	}
+	retire := fmt.Sprintf("batches/%d/retire", b.ID)
+	if code, text := p.ask("POST", retire, "", nil); code != 409 || !strings.Contains(text, "is not done") {
+		t.Errorf("retired before it is done: HTTP %d, %s", code, text)
+	}
 	var again batchAnswer
 	if code, text := p.ask("POST", "batches", body, &again); code != 200 || again.ID != b.ID || again.Unfinished != 2 || w.status().Workunits.Total != 2 {
 		t.Errorf("the same again: HTTP %d, %s; %d workunits", code, text, w.status().Workunits.Total)
@@ -127,6 +131,17 @@ func TestAPI(t *testing.T) {
 	})]
 	if code, text := p.ask("GET", fmt.Sprintf("batches/%d/workunits/second/files/%s", b.ID, out.Name), "", nil); code != 200 || text != "WORLD" || out.Size != 5 {
 		t.Errorf("%+v: HTTP %d, %q", out, code, text)
+	}
+	for _, want := range []string{`{"deleted":2}`, `{"deleted":0}`} {
+		if code, text := p.ask("POST", retire, "", nil); code != 200 || strings.TrimSpace(text) != want {
+			t.Errorf("retired: HTTP %d, %s, want %s", code, text, want)
+		}
+	}
+	if code, text := p.ask("GET", fmt.Sprintf("batches/%d/workunits/second/files/%s", b.ID, out.Name), "", nil); code != 404 {
+		t.Errorf("output of a retired batch: HTTP %d, %s", code, text)
+	}
+	if _, text := p.ask("GET", fmt.Sprintf("batches/%d", b.ID), "", nil); !strings.Contains(text, `"retired":true`) || !strings.Contains(text, `"done":true`) {
+		t.Errorf("a retired batch: %s", text)
 	}
 	// A batch that was purged is done, and is not made again.
 	w.ahead += 60 * 24 * time.Hour

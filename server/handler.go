@@ -143,6 +143,9 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 			Outcome: func(wu store.Workunit) string {
 				return assimilator.Folder(filepath.Join(s.Dir, project.ResultsDir), c.ResultsFolders, wu)
 			},
+			Discard: func(prefix string) (int, error) {
+				return assimilator.Discard(filepath.Join(s.Dir, project.ResultsDir), prefix)
+			},
 		}).Routes(),
 		Upload: &upload.Handler{Files: s.Upload, Key: s.UploadKey().Public(), Log: s.Log.With("part", "upload")},
 	}, nil

@@ -25,7 +25,7 @@ const tokenVariable = "STARLING_TOKEN"
 
 func remoteCmd() *cobra.Command {
 	cmd := group("remote", "Submit work to a project from another computer, over its HTTP API",
-		submitCmd(), batchesCmd(), fetchCmd(), giveUpCmd())
+		submitCmd(), batchesCmd(), fetchCmd(), giveUpCmd(), retireCmd())
 	cmd.Long = "Submit work to a project from another computer, follow it and fetch what comes of it. URL is the project's. The\n" +
 		"project's operator makes a token (token create); it is read from --token-file or the environment variable\n" + tokenVariable + "."
 	return cmd
@@ -224,6 +224,25 @@ func giveUpCmd() *cobra.Command {
 		n, err := c.Cancel(ctx, id)
 		if err == nil {
 			fmt.Printf("%s cancelled\n", words.Count(n, "workunit"))
+		}
+		return err
+	})
+}
+
+func retireCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "retire URL BATCH", Short: "Delete the output of a batch from the project, once you have it",
+		Long: "Delete the output of a batch that is done from the project's disk. This cannot be undone: fetch it first.",
+		Args: cobra.ExactArgs(2),
+	}
+	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
+		id, err := batchNumber(args[0])
+		if err != nil {
+			return err
+		}
+		n, err := c.Retire(ctx, id)
+		if err == nil {
+			fmt.Printf("the output of %s deleted\n", words.Count(n, "workunit"))
 		}
 		return err
 	})

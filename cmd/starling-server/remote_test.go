@@ -114,10 +114,16 @@ func TestRemote(t *testing.T) {
 			t.Errorf("%v: %v, want %q", tt.args, err, tt.says)
 		}
 	}
-	for _, args := range [][]string{{"list", p.URL}, {"list", p.URL, "--json"}, {"fetch", p.URL, "1", "--json"}, {"cancel", p.URL, "1"}} {
+	for _, args := range [][]string{{"list", p.URL}, {"list", p.URL, "--json"}, {"fetch", p.URL, "1", "--json"}, {"cancel", p.URL, "1"}, {"retire", p.URL, "1"}, {"retire", p.URL, "1"}} {
 		if err := remote(args...); err != nil {
 			t.Errorf("%v: %v", args, err)
 		}
+	}
+	if left, err := filepath.Glob(filepath.Join(p.Dir, "results", "api1_*")); err != nil || len(left) > 0 {
+		t.Errorf("after it was retired there are %v, %v", left, err)
+	}
+	if others, err := filepath.Glob(filepath.Join(p.Dir, "results", "*")); err != nil || len(others) == 0 {
+		t.Errorf("the output of other batches is gone: %v, %v", others, err)
 	}
 	write("token", "")
 	if err := remote("list", p.URL); err == nil || !strings.Contains(err.Error(), "there is no token") {

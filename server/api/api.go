@@ -46,6 +46,8 @@ type API struct {
 	Webhooks []string      // the beginnings of addresses that may be told of batches that are done
 	// Outcome returns the folder in which a finished workunit's output files are.
 	Outcome func(wu store.Workunit) string
+	// Discard deletes the outcomes of workunits whose names begin with prefix.
+	Discard func(prefix string) (int, error)
 }
 
 //go:embed openapi.json
@@ -89,6 +91,7 @@ func (a *API) Routes() map[string]http.HandlerFunc {
 		"GET api/v1/batches":                                       a.bearer(a.batches),
 		"GET api/v1/batches/{id}":                                  a.bearer(a.batch),
 		"DELETE api/v1/batches/{id}":                               a.bearer(a.cancel),
+		"POST api/v1/batches/{id}/retire":                          a.bearer(a.retire),
 		"GET api/v1/batches/{id}/workunits":                        a.bearer(a.workunits),
 		"GET api/v1/batches/{id}/workunits/{name}/files/{file...}": a.bearer(a.file),
 	}

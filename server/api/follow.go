@@ -25,7 +25,7 @@ func (a *API) status(ctx context.Context, b store.APIBatch) (s wire.Batch, err e
 
 // Status counts how far a batch has come.
 func Status(tx *store.Tx, b store.APIBatch) (wire.Batch, error) {
-	s := wire.Batch{ID: b.ID, Name: b.Name, Created: b.CreateTime.UTC(), Workunits: b.Expected, Results: map[string]int64{}}
+	s := wire.Batch{ID: b.ID, Name: b.Name, Created: b.CreateTime.UTC(), Workunits: b.Expected, Retired: !b.RetiredTime.IsZero(), Results: map[string]int64{}}
 	st, err := tx.BatchStatus(b.Number())
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return s, err

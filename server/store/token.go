@@ -69,6 +69,8 @@ type APIBatch struct {
 	Expected   int    // workunits
 	Made       bool   // all of them; they may be purged since
 	Webhook    string // where its sender is told when it is done; "": nowhere
+
+	RetiredTime time.Time // when its sender had its output deleted; zero: it is kept
 }
 
 // firstAPIBatch is the number of the batch of the first, in workunits: operators give theirs
@@ -87,10 +89,12 @@ var apiBatchColumns = columns[APIBatch]{
 	{"expected", func(b *APIBatch) any { return &b.Expected }},
 	{"made", func(b *APIBatch) any { return flagged{&b.Made} }},
 	{"webhook", func(b *APIBatch) any { return &b.Webhook }},
+	{"retired_time", func(b *APIBatch) any { return timeAt{&b.RetiredTime} }},
 }
 
 const (
 	apiBatchMade = `UPDATE api_batch SET made = 1 WHERE id = $1`
+	retireBatch  = `UPDATE api_batch SET retired_time = $2 WHERE id = $1 AND retired_time = 0`
 	unfinishedOf = `
 SELECT count(*) FROM workunit
 WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1) AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
@@ -115,6 +119,9 @@ func (t *Tx) InsertAPIBatch(b APIBatch) (int64, error) {
 
 // APIBatchMade notes that all workunits of a batch were made.
 func (t *Tx) APIBatchMade(id int64) error { return t.execOne(apiBatchMade, id) }
+
+// RetireAPIBatch notes that the output of a batch was deleted, unless that was noted before.
+func (t *Tx) RetireAPIBatch(id int64, now time.Time) error { return t.run(retireBatch, id, unix(now)) }
 
 // APIBatch returns a batch of a token, or ErrNotFound.
 func (t *Tx) APIBatch(id, tokenID int64) (APIBatch, error) {

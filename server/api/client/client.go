@@ -113,6 +113,14 @@ func (c *Client) Cancel(ctx context.Context, id int64) (int, error) {
 	return gone.Cancelled, err
 }
 
+// Retire has the project delete the output of a batch that is done, and returns of how many
+// workunits there was some.
+func (c *Client) Retire(ctx context.Context, id int64) (int, error) {
+	var gone wire.Retired
+	err := c.call(ctx, http.MethodPost, fmt.Sprintf("batches/%d/retire", id), nil, &gone)
+	return gone.Deleted, err
+}
+
 // call sends a request and decodes the answer.
 func (c *Client) call(ctx context.Context, method, path string, body []byte, into any) error {
 	res, err := c.send(ctx, method, path, body)

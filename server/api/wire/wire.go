@@ -50,6 +50,7 @@ type Batch struct {
 	Fraction   float64          `json:"fraction_done"`
 	Done       bool             `json:"done"`              // every workunit's outcome is there
 	Expired    bool             `json:"expired,omitempty"` // the project has cleared workunits away that were done long ago
+	Retired    bool             `json:"retired,omitempty"` // its sender had its output deleted
 	Results    map[string]int64 `json:"results"`           // by server state
 }
 
@@ -82,6 +83,11 @@ type File struct {
 // Cancelled is what came of giving a batch up.
 type Cancelled struct {
 	Cancelled int `json:"cancelled"` // workunits
+}
+
+// Retired is what came of having a batch's output deleted.
+type Retired struct {
+	Deleted int `json:"deleted"` // workunits whose output was there
 }
 
 // A Fault is why a request was refused.

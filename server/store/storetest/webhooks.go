@@ -46,6 +46,22 @@ func webhooks(t *testing.T, s *store.Store) {
 		})
 		return list
 	}
+	for _, at := range []time.Time{T0.Add(time.Hour), T0.Add(2 * time.Hour)} {
+		update(t, s, func(tx *store.Tx) error { return tx.RetireAPIBatch(first, at) })
+	}
+	view(t, s, func(tx *store.Tx) error {
+		token, err := tx.TokenByHash("1a")
+		if err != nil {
+			return err
+		}
+		list, err := tx.APIBatches(token.ID, 9)
+		for _, b := range list {
+			if want := b.ID == first; b.RetiredTime.Equal(T0.Add(time.Hour)) != want || b.RetiredTime.IsZero() == want {
+				t.Errorf("%s is retired at %v", b.Name, b.RetiredTime)
+			}
+		}
+		return err
+	})
 	list := due(T0)
 	if len(list) != 1 || list[0].ID != first || list[0].TokenHash != "1a" || list[0].Webhook != "https://lab/x" || !list[0].Due.Equal(T0) {
 		t.Fatalf("due: %+v", list)
