@@ -54,7 +54,7 @@ func computedByOwn(t *testing.T, ctx context.Context, p *testhost.Project, expon
 			Anonymous  bool   `json:"anonymous_platform"`
 			Platform   string `json:"platform"`
 		}
-		out := run(t, ctx, p, "result", "show", p.Dir, fmt.Sprintf("m%d_0", e))
+		out := run(t, ctx, p, "result", "show", p.Dir, fmt.Sprintf("m%d_0", e), "--json")
 		if err := json.Unmarshal([]byte(out), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestBOINCClientWithItsOwnProgram(t *testing.T) {
 	startBOINCIn(t, ctx, dir)
 	creditedOnce(t, ctx, p, 1, exponents...)
 	computedByOwn(t, ctx, p, exponents...)
-	if host := run(t, ctx, p, "host", "show", p.Dir, "1"); !strings.Contains(host, `"platform": "anonymous"`) || !strings.Contains(host, `"app": "mersenne"`) {
+	if host := run(t, ctx, p, "host", "show", p.Dir, "1", "--json"); !strings.Contains(host, `"platform": "anonymous"`) || !strings.Contains(host, `"app": "mersenne"`) {
 		t.Errorf("the computer has earned nothing with its own program: %s", host)
 	}
 	files, err := os.ReadDir(folder)

@@ -153,7 +153,7 @@ func chainHosts(t *testing.T, ctx context.Context, p *testhost.Project, by []int
 				HostID int64 `json:"hostid"`
 			}
 		}
-		if err := json.Unmarshal([]byte(run(t, ctx, p, "work", "show", p.Dir, fmt.Sprintf("link_%d", i))), &wu); err != nil {
+		if err := json.Unmarshal([]byte(run(t, ctx, p, "work", "show", p.Dir, fmt.Sprintf("link_%d", i), "--json")), &wu); err != nil {
 			t.Fatal(err)
 		}
 		if wu.CanonicalResultID == 0 {

@@ -87,7 +87,7 @@ func orderFile(t *testing.T, ctx context.Context, p *testhost.Project, action st
 				DoneTime time.Time `json:"done_time"`
 			}
 		}
-		if err := json.Unmarshal([]byte(run(t, ctx, p, "file", "list", p.Dir)), &f); err != nil {
+		if err := json.Unmarshal([]byte(run(t, ctx, p, "file", "list", p.Dir, "--json")), &f); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(f.Orders); n > 0 && f.Orders[n-1].Action == action && !f.Orders[n-1].DoneTime.IsZero() && (action == "delete") == (len(f.Files) == 0) {

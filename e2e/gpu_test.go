@@ -127,7 +127,7 @@ func onCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project, star
 	if len(used) != 2 {
 		t.Errorf("devices %v were used, want both", used)
 	}
-	checkHost(t, run(t, ctx, p, "host", "show", p.Dir, "1"), tasks)
+	checkHost(t, run(t, ctx, p, "host", "show", p.Dir, "1", "--json"), tasks)
 }
 
 // checkHost sees what a project says of a computer with coprocessors.

@@ -112,7 +112,7 @@ func TestOpenCL(t *testing.T) {
 			t.Errorf("starling %s: no %q in\n%s", args, want, out)
 		}
 	}
-	if show := run(t, ctx, p, "host", "show", p.Dir, "1"); !strings.Contains(show, `"pocl"`) {
+	if show := run(t, ctx, p, "host", "show", p.Dir, "1", "--json"); !strings.Contains(show, `"pocl"`) {
 		t.Errorf("the project knows of no device: %s", show)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
@@ -48,7 +49,7 @@ func cancelCmd() *cobra.Command {
 					}
 					c, err = operate.Cancel(ctx, p, ids, time.Now())
 				}
-				fmt.Printf("%d workunits cancelled, %d already had an outcome\n", c.Workunits, c.Finished)
+				fmt.Printf("%s cancelled, %d already had an outcome\n", words.Count(c.Workunits, "workunit"), c.Finished)
 				return err
 			})
 		},

@@ -80,20 +80,24 @@ type orderView struct {
 }
 
 func filesCmd() *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list DIR",
-		Short: "List sticky files on computers and pending orders, as JSON",
+		Short: "List sticky files on computers, and orders",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				held, orders := []view.HeldFile{}, []orderView{}
+				all := struct {
+					Files  []view.HeldFile `json:"files"`
+					Orders []orderView     `json:"orders"`
+				}{[]view.HeldFile{}, []orderView{}}
 				err := p.Store.View(ctx, func(tx *store.Tx) error {
 					files, err := tx.HostFiles(0)
 					if err != nil {
 						return err
 					}
 					for _, f := range files {
-						held = append(held, view.HeldFile(f))
+						all.Files = append(all.Files, view.HeldFile(f))
 					}
 					for after := int64(0); ; {
 						list, err := tx.AllFileOrders(after, bulk)
@@ -102,7 +106,7 @@ func filesCmd() *cobra.Command {
 						}
 						for _, o := range list {
 							after = o.ID
-							orders = append(orders, orderView{
+							all.Orders = append(all.Orders, orderView{
 								o.ID, o.HostID, string(o.Action), o.Name, view.UTC(o.CreateTime), view.UTC(o.DoneTime),
 							})
 						}
@@ -111,10 +115,16 @@ func filesCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return printJSON(map[string]any{"files": held, "orders": orders})
+				switch {
+				case asJSON:
+					return printJSON(all)
+				case len(all.Files) == 0 && len(all.Orders) == 0:
+					fmt.Println("No computer has files of the project, and there are no orders.")
+				}
+				return printSheet(view.Lay(all))
 			})
 		},
 	}
-	cmd.Flags().Bool("json", true, "print JSON, which is the only form")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }

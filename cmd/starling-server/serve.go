@@ -3,18 +3,20 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/operate/console"
 	"github.com/starling-grid/starling/server/project"
@@ -221,14 +223,31 @@ func printStatus(st projectStatus) {
 		w.Total, w.Unfinished, w.Canonical, w.Error, w.Assimilated)
 	fmt.Printf("waiting    %d for validation, %d for assimilation, %d for file deletion\n",
 		w.NeedValidate, w.WaitingAssimilate, w.WaitingFileDelete)
-	age := func(what string) time.Duration { return time.Duration(st.OldestAge[what]) * time.Second }
-	fmt.Printf("oldest     unsent %v, transition due %v, for validation %v, for assimilation %v, for file deletion %v\n",
-		age("unsent"), age("transition_due"), age("need_validate"), age("waiting_assimilation"), age("waiting_file_deletion"))
+	var oldest []string
+	for _, queue := range []struct{ name, says string }{
+		{"unsent", "unsent"},
+		{"transition_due", "transition due"},
+		{"need_validate", "for validation"},
+		{"waiting_assimilation", "for assimilation"},
+		{"waiting_file_deletion", "for file deletion"},
+	} {
+		if age := st.OldestAge[queue.name]; age > 0 {
+			oldest = append(oldest, queue.says+" "+words.Span(time.Duration(age)*time.Second))
+		}
+	}
+	if len(oldest) > 0 {
+		fmt.Printf("oldest     %s\n", strings.Join(oldest, ", "))
+	}
 	fmt.Printf("results    %d: %d unsent, %d in progress, %d over\n", r.Total, r.ByServerState["unsent"],
 		r.ByServerState["in_progress"], r.ByServerState["over"])
-	outcomes, _ := json.Marshal(r.ByOutcome) // sorted by name
-	fmt.Printf("outcomes   %s\n", outcomes)
-	fmt.Printf("volunteers %d with %d computers, credit %.2f\n", st.Users, st.Hosts, st.Credit)
+	if len(r.ByOutcome) > 0 {
+		var outcomes []string
+		for _, name := range slices.Sorted(maps.Keys(r.ByOutcome)) {
+			outcomes = append(outcomes, fmt.Sprintf("%d %s", r.ByOutcome[name], strings.ReplaceAll(name, "_", " ")))
+		}
+		fmt.Printf("outcomes   %s\n", strings.Join(outcomes, ", "))
+	}
+	fmt.Printf("volunteers %d with %s, credit %.2f\n", st.Users, words.Count(int(st.Hosts), "computer"), st.Credit)
 	for _, f := range st.Untaken {
 		fmt.Printf("untaken    %s\n           You can: %s.\n", f.Text, f.Cure)
 	}

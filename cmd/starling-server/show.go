@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,8 +26,9 @@ func hostCmd() *cobra.Command {
 	return group("host", "Computers", listCmd(view.Hosts), showCmd("host", showHost), banHostCmd(true), banHostCmd(false))
 }
 
-// showCmd prints one row as JSON, which people can read too.
+// showCmd prints all that is known of one row.
 func showCmd(what string, show func(project.Config, *store.Tx, string) (any, error)) *cobra.Command {
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show DIR ID",
 		Short: "Show a " + what + " by number or name",
@@ -40,15 +43,53 @@ func showCmd(what string, show func(project.Config, *store.Tx, string) (any, err
 				if errors.Is(err, store.ErrNotFound) {
 					return fmt.Errorf("no %s %s", what, args[1])
 				}
-				if err != nil {
+				switch {
+				case err != nil:
 					return err
+				case asJSON:
+					return printJSON(v)
 				}
-				return printJSON(v)
+				return printSheet(view.Lay(v))
 			})
 		},
 	}
-	cmd.Flags().Bool("json", true, "print JSON, which is the only form")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// printSheet prints a sheet for people: values in two columns, then tables, then texts.
+func printSheet(s *view.Sheet) error {
+	t := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, f := range s.Fields {
+		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for i, table := range s.Tables {
+		if i > 0 || len(s.Fields) > 0 {
+			fmt.Println()
+		}
+		fmt.Printf("%s:\n", table.Name)
+		fmt.Fprintln(t, strings.ToUpper(strings.Join(table.Columns, "\t")))
+		for _, row := range table.Rows {
+			cells := make([]string, len(row))
+			for i, e := range row {
+				cells[i] = e.Text
+			}
+			fmt.Fprintln(t, strings.Join(cells, "\t"))
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+	}
+	for _, text := range s.Texts {
+		fmt.Printf("\n%s:\n", text.Name)
+		for line := range strings.Lines(strings.TrimRight(text.Text, "\n")) {
+			fmt.Println("  " + strings.TrimPrefix(view.Cell(strings.TrimRight(line, "\r\n")), "-"))
+		}
+	}
+	return nil
 }
 
 func printJSON(v any) error {
