@@ -5,6 +5,7 @@ import (
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
@@ -163,6 +164,9 @@ type Result struct {
 	NotBefore time.Time     `json:"not_before,omitzero"`
 	Suspect   bool          `json:"suspect,omitempty"`   // it ran when the agent crashed
 	SetAside  bool          `json:"set_aside,omitempty"` // more than once
+
+	Obstacle obstacle.Obstacle `json:"obstacle,omitzero"` // why NotBefore; zero: not known
+	Transfer Transfer          `json:"transfer,omitzero"` // of a file that it waits for and that failed last time; zero: none
 }
 
 func (r *Result) computing() bool { return r.Phase == Fetching || r.Phase == Runnable }

@@ -14,6 +14,7 @@ package jobsched
 import (
 	"time"
 
+	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -84,10 +85,11 @@ type Job struct {
 	Urgent    bool          // was in danger when last looked at
 	// Unsaved: it has computed since its last checkpoint, which would be lost.
 	Unsaved   bool
-	Suspended bool      // by the volunteer
-	NotBefore time.Time // the application asked to be started no earlier
-	Suspect   bool      // it ran when the agent crashed; NotBefore is when it is tried again
-	SetAside  bool      // it did more than once
+	Suspended bool              // by the volunteer
+	NotBefore time.Time         // the application asked to be started no earlier
+	Suspect   bool              // it ran when the agent crashed; NotBefore is when it is tried again
+	SetAside  bool              // it did more than once
+	Obstacle  obstacle.Obstacle // why NotBefore, unless it is a suspect; zero: not known
 }
 
 // A Code tells one reason from another.

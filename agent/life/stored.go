@@ -117,7 +117,7 @@ func (j *judged) put(l *Life, tx *state.Tx) {
 	}
 	for _, of := range j.refused {
 		f := of.file
-		f.Local, f.ErrNum, f.Error = state.FileFailed, protocol.ErrNumFileTooBig, of.text
+		f.Local, f.ErrNum, f.Error, f.Obstacle = state.FileFailed, protocol.ErrNumFileTooBig, of.text, state.Cause{}
 		l.DB.Files.Put(tx, of.key, f)
 	}
 	for _, key := range j.gone {

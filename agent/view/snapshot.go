@@ -146,6 +146,12 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended,
 		Started: !r.Started.IsZero(), Urgent: r.Urgent, NotBefore: r.NotBefore, AbortAt: r.AbortAt, Suspect: r.Crashes > 0, SetAside: r.SetAside,
 	}
+	if f.Now.Before(r.NotBefore) {
+		v.Obstacle = obstacleOf(r.Obstacle)
+	}
+	if v.Phase == decide.Fetching || v.Phase == decide.Sending {
+		v.Transfer = f.transfer(r)
+	}
 	run, runs := f.Processes[key]
 	if p := run.Progress; p != nil {
 		v.Elapsed, v.Fraction = max(v.Elapsed, p.Elapsed), max(v.Fraction, p.Fraction)

@@ -63,15 +63,19 @@ func TestStatusSaysWhyATaskIsNotFurther(t *testing.T) {
 	}{
 		{
 			name: "a file has to be waited for", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
-			in: state.File{Error: "no route to host", Retry: waiting}, want: "Waiting for its input files. Trying again at 13:00: no route to host.",
+			in: state.File{Error: "download in (http://p.example/in): no route to host", Retry: waiting}, want: "Waiting for its input files. The transfer failed. Trying in again at 13:00.",
+		},
+		{
+			name: "the cause is known", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
+			in: state.File{Error: "write in: no space left", Obstacle: state.Cause{Code: "disk_full"}, Retry: waiting}, want: "Waiting for its input files. This computer's disk is full. Trying in again at 13:00.",
 		},
 		{
 			name: "a file whose time has come is no trouble", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
-			in: state.File{Error: "no route to host", Retry: state.Retry{NextTry: now}}, want: "Waiting for its input files.",
+			in: state.File{Error: "no route to host", Obstacle: state.Cause{Code: "disk_full"}, Retry: state.Retry{NextTry: now}}, want: "Waiting for its input files.",
 		},
 		{
-			name: "one that failed is reported", r: state.Result{State: protocol.ClientComputeError, Slot: state.NoSlot, ReadyToReport: true, Message: "exit status 3"},
-			want: "Failed: exit status 3. It will be reported at the next contact.",
+			name: "one that failed is reported", r: state.Result{State: protocol.ClientComputeError, Slot: state.NoSlot, ReadyToReport: true, ExitStatus: 3, Message: "exit status 3"},
+			want: "Failed: its application reported an error (exit status 3). It will be reported at the next contact.",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -115,6 +115,9 @@ func explain(w io.Writer, r decide.Record, about string) error {
 			if late != "" {
 				fmt.Fprintf(t, "\tYou can: "+decide.LateCure+"\n", res.ID)
 			}
+			if cure := res.Cure(); cure != "" {
+				fmt.Fprintf(t, "\tYou can: %s\n", cure)
+			}
 			fmt.Fprintf(t, "\tdecision %s; project %s\n", plan.Code, s.Projects[res.Project].URL)
 			fmt.Fprintf(t, "\t%.1f%% done after %s, about %s remaining, deadline %s\n",
 				100*res.Fraction, words.Span(res.Elapsed), words.Span(plan.Remaining), when(res.Deadline))

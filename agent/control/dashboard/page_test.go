@@ -265,7 +265,10 @@ func TestAttachByTheCards(t *testing.T) {
 func TestComputerTab(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(50)}
-	a.page.Status.Transfers = []control.Xfer{{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7}}
+	a.page.Status.Transfers = []control.Xfer{
+		{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7},
+		{Name: "in_8", Project: einstein, Trouble: "This computer's disk is full.", TroubleCure: "Free some disk space.", TroubleDetail: "write in_8..part: no space left on device"},
+	}
 	a.page.Status.Coprocs = []string{"2 NVIDIA GPUs"}
 	b, _ := open(t, a)
 	b.See("coprocessors", `document.getElementById('now-text').textContent.startsWith('Tasks may use 8 of 8 CPUs, 2 NVIDIA GPUs, 24 GB of memory')`)
@@ -281,6 +284,7 @@ func TestComputerTab(t *testing.T) {
 	b.See("what it is", `document.getElementById('computer-facts').textContent.includes('Temperature61 °C')`)
 	b.See("its disk by project", `document.querySelectorAll('#disk-list tr').length === 4 && document.querySelector('#disk-list tr').textContent === 'Einstein@Home5.1 GB'`)
 	b.See("its transfers", `document.querySelector('#transfers-list li').textContent.includes('5.0 MB of 20 MB')`)
+	b.See("why one waits", `document.querySelector('#transfers-list .bad:not([hidden])').textContent === "This computer's disk is full. You can: Free some disk space." && !document.getElementById('transfers-list').textContent.includes('..part')`)
 	for _, id := range []string{"shares", "credit", "average"} {
 		b.See("a chart of "+id, `document.querySelectorAll('#chart-`+id+` svg.chart text').length > 5 && document.querySelector('#chart-`+id+` svg.chart').getAttribute('aria-label').includes('Einstein@Home')`)
 	}
