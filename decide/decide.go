@@ -217,7 +217,7 @@ func (p *pass) run() {
 		return p.plan.Results[i].Code == ""
 	})
 	s := jobsched.Snapshot{
-		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, OnFrac: p.OnFrac, Habit: p.Habit, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
+		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, Bound: p.Bound, OnFrac: p.OnFrac, Habit: p.Habit, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
 		Stopped: p.Compute.Why, StoppedUntil: p.Compute.Until,
 	}
 	for _, c := range p.Coprocs {
@@ -274,7 +274,7 @@ func (p *pass) fetch() {
 	})
 	p.plan.Busy = jobsched.Processors{Kind: resource.CPU, Now: p.Now, Count: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit}.BusyTime(jobs)
 	s := workfetch.Snapshot{
-		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit, Low: p.Low, High: p.High, Jobs: jobs,
+		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit, Low: p.Low, High: p.High, Jobs: jobs, Disk: p.Disk, Memory: p.Most,
 		Projects: make([]workfetch.Project, len(p.Projects)),
 	}
 	for _, c := range p.Coprocs {

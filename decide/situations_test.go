@@ -252,7 +252,9 @@ func tasks(t *testing.T) (list []situation) {
 			s.CPUs = 1
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
 		}, "Nothing: its turn comes. More CPUs: max_ncpus_pct, max_cpus."},
-		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) { s.Memory, r.Memory = 1<<30, 2<<30 }, "Allow more memory: ram_max_used_busy_pct, ram_max_used_idle_pct."},
+		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) {
+			s.Memory, r.Memory, s.Bound = 1e9, 2e9, prefs.Default().MemoryBound(2e9, true)
+		}, prefs.Default().MemoryBound(2e9, true).Cure},
 		{jobsched.NoGPU, func(s *decide.Snapshot, r *decide.Result) {
 			s.Coprocs = gpus(1, prefs.Permission{})
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA}
@@ -353,7 +355,8 @@ func suspensions() (list []situation) {
 		Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Host: protocol.HostInfo{NCPUs: 1, DiskTotal: 100e9}, Disk: view.Disk{Used: 2e9},
 	}
 	r := full.Snapshot().Compute
-	return append(list, situation{r.Code, r.Why, "Free some disk space, or allow more."})
+	why, cure, _ := strings.Cut(r.Why, " You can: ")
+	return append(list, situation{r.Code, why, strings.ToUpper(cure[:1]) + cure[1:]})
 }
 
 func storedFiles() (list []situation) {

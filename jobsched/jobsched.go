@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/obstacle"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -23,6 +24,7 @@ type Snapshot struct {
 	Now      time.Time
 	CPUs     int               // that may be used
 	Memory   int64             // bytes that the jobs may use; 0: no limit
+	Bound    prefs.Bound       // what limits Memory; zero: not known
 	Slice    time.Duration     // switch interval: how long a result runs before another project's may take its CPU
 	OnFrac   float64           // part of the time that the computer computes; 0 means 1
 	Habit    Habit             // when that is, if it is known; of coprocessors as well

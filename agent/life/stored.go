@@ -68,7 +68,7 @@ func (l *Life) judge(needed, used map[string]bool, now time.Time) judged {
 
 // stored is what package storage looks at, and the keys of the files in it.
 func (l *Life) stored(needed, used map[string]bool, j *judged) (s storage.Snapshot, keys []string) {
-	s = storage.Snapshot{Now: j.now, Limit: gigabytes(l.Prefs.MaxStickyGB), Excess: l.Disk.Excess()}
+	s = storage.Snapshot{Now: j.now, Limit: gigabytes(l.Prefs.MaxStickyGB), Excess: l.Disk.Excess(), Bound: l.Disk.Bound()}
 	index := make(map[string]int)
 	project := func(u string) int {
 		i, known := index[u]

@@ -31,11 +31,7 @@ func (f *Facts) Status() control.Status {
 			s.Complaints = append(s.Complaints, text)
 		}
 	}
-	if f.PID != 0 && f.Now.Sub(f.Since) > sensed {
-		for _, x := range f.Prefs.Ineffective(f.Conditions) {
-			s.NoEffect = append(s.NoEffect, x.Text)
-		}
-	}
+	s.NoEffect = f.noEffect()
 	s.Manager, s.Achieved, s.Notices = f.manager(), f.achieved(), f.headlines()
 	seen := f.Last.Snapshot
 	for _, g := range f.Coprocs.Groups {

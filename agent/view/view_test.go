@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -172,11 +173,27 @@ func TestPreferencesWithoutEffect(t *testing.T) {
 		t.Errorf("at the start: %q", s.NoEffect)
 	}
 	f.Since = now.Add(-time.Minute)
-	if s := f.Status(); len(s.NoEffect) != 1 || !strings.HasPrefix(s.NoEffect[0], "max_cpu_temperature has no effect") {
-		t.Errorf("got %q", s.NoEffect)
+	if s := f.Status(); len(s.NoEffect) != 1 || !strings.HasPrefix(s.NoEffect[0], "max_cpu_temperature has no effect") || !slices.Equal(s.NoEffect, f.Snapshot().NoEffect) {
+		t.Errorf("got %q, and starling why %q", s.NoEffect, f.Snapshot().NoEffect)
 	}
 	f.Conditions.Temperature = 50
 	if s := f.Status(); len(s.NoEffect) > 0 {
 		t.Errorf("with a sensor: %q", s.NoEffect)
+	}
+}
+
+// TestAFullDiskNamesThePreference: of three that limit the disk, the one that binds.
+func TestAFullDiskNamesThePreference(t *testing.T) {
+	f := facts(t, state.Result{Slot: state.NoSlot}, state.File{})
+	f.Host.DiskTotal, f.Disk = 100e9, view.Disk{Used: 3e9, Free: 50e9}
+	f.Prefs.DiskMaxUsedGB = 2
+	s := f.Snapshot()
+	want := "The projects' files use 3 GB of disk space, but the preferences allow 2 GB (disk_max_used_gb = 2). You can: set disk_max_used_gb higher."
+	if s.Compute.Code != view.DiskFull || s.Compute.Why != want || s.Disk.Key != "disk_max_used_gb" {
+		t.Errorf("got %+v, %+v, want %q", s.Compute, s.Disk, want)
+	}
+	f.Disk.Used = 1e9
+	if s := f.Snapshot(); s.Compute.Denied() || s.Disk.Key != "disk_max_used_gb" {
+		t.Errorf("with less: %+v, %+v", s.Compute, s.Disk)
 	}
 }
