@@ -290,6 +290,9 @@ func TestComputerTab(t *testing.T) {
 	}
 	b.See("its axis is round", `[...document.querySelectorAll('#chart-average svg.chart text.y')].map(e => e.textContent).join(' ') === '0 1,000 2,000 3,000'`)
 	b.Picture("computer")
+	b.See("how hot it was", `document.querySelector('#chart-temperature svg.chart').getAttribute('aria-label') === 'Temperature of the CPU, the highest of each 5 minutes. °C: 61.'`)
+	b.See("at which times", `[...document.querySelectorAll('#chart-temperature svg.chart text:not(.y)')].every(e => /^[0-2]\d:[0-5]\d$/.test(e.textContent)) && document.querySelectorAll('#chart-temperature details tbody tr').length === 3 && document.querySelector('#chart-temperature details th').textContent === 'Time'`)
+	b.See("its sensor is not missed", `document.getElementById('no-sensor').hidden`)
 	b.See("its values can be read", `document.querySelectorAll('#chart-average details tbody tr').length === 21`)
 	ticks := testbrowser.Value[string](b, `import('/chart.js').then(m => JSON.stringify([m.ticks(0), m.ticks(1), m.ticks(7), m.ticks(0.3), m.ticks(2e6)]))`)
 	if want := `[[0,1],[0,0.5,1],[0,2,4,6,8],[0,0.1,0.2,0.3],[0,500000,1000000,1500000,2000000]]`; ticks != want {
@@ -335,9 +338,12 @@ func TestNothingYet(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(0)}
 	a.page.Status.Projects, a.page.Status.Achieved, a.page.Credit, a.page.Disk.Used = nil, nil, nil, -1
+	a.page.Temperature, a.page.Heat = 0, nil
 	b, base := open(t, a)
 	b.See("there is no project", `document.getElementById('now-title').textContent === 'Not attached to any project'`)
 	b.Picture("empty")
+	b.Do("open the computer", chromedp.Navigate(base+"/computer"))
+	b.See("that there is no sensor", `document.getElementById('no-sensor')?.offsetParent && document.getElementById('no-sensor').textContent.startsWith('No sensor of this computer')`)
 	for path, text := range map[string]string{"/tasks": "No tasks.", "/projects": "No projects yet.", "/history": "The timeline starts when", "/computer": "Charts appear here once", "/log": "No messages."} {
 		b.Do("open "+path, chromedp.Navigate(base+path))
 		b.See(path+" says so", `document.querySelector('main > section:not([hidden]) .empty:not([hidden])')?.textContent.startsWith('`+text+`')`)
