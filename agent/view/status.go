@@ -21,6 +21,7 @@ func (f *Facts) Status() control.Status {
 	s := control.Status{
 		Host: f.Host.DomainName, Running: f.PID != 0, Version: f.Version, PID: f.PID, Since: f.Since, DataDir: f.DataDir,
 		CPUs: f.Prefs.CPUs(f.Host.NCPUs, true), Bounded: f.Bounded, Newer: f.Newer,
+		Projects: []control.Project{}, Tasks: []control.Task{}, Transfers: []control.Xfer{},
 		Times: control.Times{On: f.Times.OnFrac, Active: f.Times.ActiveFrac, Connected: f.Times.ConnectedFrac},
 	}
 	if f.Faults != nil {

@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -195,5 +196,19 @@ func TestAFullDiskNamesThePreference(t *testing.T) {
 	f.Disk.Used = 1e9
 	if s := f.Snapshot(); s.Compute.Denied() || s.Disk.Key != "disk_max_used_gb" {
 		t.Errorf("with less: %+v, %+v", s.Compute, s.Disk)
+	}
+}
+
+// TestListsInJSON: one without members is a list, which programs can go through.
+func TestListsInJSON(t *testing.T) {
+	f := &view.Facts{Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Disk: view.Disk{Free: -1, Used: -1}}
+	b, err := json.Marshal(f.Status())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"projects":[]`, `"tasks":[]`, `"transfers":[]`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("%s\nhas no %s", b, want)
+		}
 	}
 }
