@@ -54,29 +54,27 @@ func TestATaskThatFailsIsExplained(t *testing.T) {
 			"bad_signature", "its program file " + program + " has no valid signature, so it was not run", "",
 		},
 		{
+			"an interpreter that is not here", "#!/no/such/interpreter -u\n", nil,
+			"interpreter_missing", "/no/such/interpreter, which its program needs to be started, is not on this computer", "",
+		},
+		{
+			"a program for other computers", "MZ\n", nil,
+			"not_for_this_computer", "its program is not made for this kind of computer", "",
+		},
+		{
 			"no output", "#!/bin/sh\necho 0 >boinc_finish_called\n", nil,
 			"output_wrong", "its application left no usable output", "",
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			rec := func(name string) answer { return recorded(t, "debian-7.20.5/plain/"+name+".response.http") }
-			answers := withMaster(t, demoURL, resigned(t, rec("002-scheduler"), tt.program), rec("006-scheduler"))
-			answers[program] = []answer{{code: 200, body: []byte(tt.program)}}
-			answers["in_1"] = []answer{rec("003-download-in_1")}
+			w := plainWorld(t, tt.program)
 			if tt.spoil != nil {
-				tt.spoil(answers)
+				tt.spoil(w.answers)
 			}
-			w := newWorld(t, demoURL, answers, nil)
 			w.start(t)
 			defer w.stop()
-			var p control.Project
-			for deadline := time.Now().Add(time.Minute); p.Failing == nil; p = w.project(t, 20*time.Millisecond) {
-				if time.Now().After(deadline) {
-					t.Fatalf("nothing failed: %+v", w.after(t, 0))
-				}
-			}
-			f := p.Failing
+			f := w.failing(t)
 			if f.Code != tt.code || f.Count != 1 || f.Task == "" || f.Cure == "" || !strings.Contains(f.Text, tt.text) || !strings.Contains(f.Text, f.Task) {
 				t.Errorf("got %+v, want %s with %q", f, tt.code, tt.text)
 			}
@@ -89,9 +87,32 @@ func TestATaskThatFailsIsExplained(t *testing.T) {
 					t.Fatalf("the task says %q", why)
 				}
 			}
-			if p = w.project(t, 0); p.Failing == nil || !strings.Contains(p.Failing.Text, tt.text) {
+			plainWords(t, f.Text)
+			if p := w.project(t, 0); p.Failing == nil || !strings.Contains(p.Failing.Text, tt.text) {
 				t.Errorf("forgotten with the report: %+v", p.Failing)
 			}
 		})
 	}
+}
+
+// plainWorld is one with the recorded job of one input file, computed by a program.
+func plainWorld(t *testing.T, program string) *world {
+	t.Helper()
+	rec := func(name string) answer { return recorded(t, "debian-7.20.5/plain/"+name+".response.http") }
+	answers := withMaster(t, demoURL, resigned(t, rec("002-scheduler"), program), rec("006-scheduler"))
+	answers["plain_1.00_x86_64-pc-linux-gnu"] = []answer{{code: 200, body: []byte(program)}}
+	answers["in_1"] = []answer{rec("003-download-in_1")}
+	return newWorld(t, demoURL, answers, nil)
+}
+
+// failing waits until a task has failed, and returns what people are told.
+func (w *world) failing(t *testing.T) *control.Failing {
+	t.Helper()
+	var p control.Project
+	for deadline := time.Now().Add(time.Minute); p.Failing == nil; p = w.project(t, 20*time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing failed: %+v", w.after(t, 0))
+		}
+	}
+	return p.Failing
 }

@@ -149,7 +149,7 @@ func TestRefusedOrders(t *testing.T) {
 		for i, want := range []string{
 			"have: the file has 5 bytes, and the project takes at most 4 bytes",
 			"large: the project's stored files may take 1 MB (max_sticky_gb in its account file)",
-			"lost: download lost (" + demoURL + "download/lost): HTTP 404 Not Found",
+			"lost: The file is not on the project's server (HTTP 404 Not Found).",
 		} {
 			if got := p.Storage.Problems[i]; !strings.HasPrefix(got, want) {
 				t.Errorf("%q, want %q", got, want)

@@ -88,8 +88,9 @@ type Saying struct {
 }
 
 const (
-	again  = "The agent keeps trying, and computing continues. To try now: starling update %s"
-	wait   = "Wait: the agent keeps trying, and computing continues. To try now: starling update %s"
+	tryNow = " To try now: starling update %s"
+	again  = "The agent keeps trying, and computing continues." + tryNow
+	wait   = "Wait: the agent keeps trying, and computing continues." + tryNow
 	detach = "To detach: starling detach %s"
 )
 
@@ -97,17 +98,17 @@ const (
 var Sayings = []Saying{
 	{Offline, "This computer has no network connection to %s.", "This computer has no network connection.", "Check the network connection. " + again},
 	{NameUnknown, "The name %s cannot be resolved: this computer is offline, or the address is wrong.", "The server's name cannot be resolved: this computer is offline, or the address is wrong.", "Check that this computer is online, and open the project's address in a browser. " + again},
-	{ProxyDown, "The proxy %s cannot be reached.", "The proxy cannot be reached.", "Check proxy in starling.toml and the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY). To try now: starling update %s"},
-	{ProxyRefused, "The proxy refused the connection (%s).", "The proxy refused the connection.", "Check the name and the password in proxy in starling.toml or in the environment (HTTP_PROXY, HTTPS_PROXY). To try now: starling update %s"},
+	{ProxyDown, "The proxy %s cannot be reached.", "The proxy cannot be reached.", "Check proxy in starling.toml and the environment (HTTP_PROXY, HTTPS_PROXY, NO_PROXY)." + tryNow},
+	{ProxyRefused, "The proxy refused the connection (%s).", "The proxy refused the connection.", "Check the name and the password in proxy in starling.toml or in the environment (HTTP_PROXY, HTTPS_PROXY)." + tryNow},
 	{ServerDown, "%s refuses connections: the server is down, or a firewall blocks the connection.", "The server refuses connections: it is down, or a firewall blocks the connection.", wait},
 	{ServerSilent, "%s does not answer: the server is down or overloaded, or a firewall blocks the connection.", "The server does not answer: it is down or overloaded, or a firewall blocks the connection.", wait},
 	{ConnectionLost, "The connection to %s was lost before the reply was complete.", "The connection was lost before the reply was complete.", wait},
-	{CertExpired, "The certificate of %s has expired, or this computer's clock is wrong.", "The server's certificate has expired, or this computer's clock is wrong.", "Check this computer's date and time. If they are right, the project must renew its certificate; the agent keeps trying. To try now: starling update %s"},
-	{CertNotYetValid, "The certificate of %s is not valid yet: this computer's clock is probably wrong.", "The server's certificate is not valid yet: this computer's clock is probably wrong.", "Set this computer's date and time, or use NTP. To try now: starling update %s"},
-	{CertWrongName, "The server that answers for %s has a certificate for another name.", "The server has a certificate for another name.", "Check the project's address in a browser. A network login page can be the cause: log in there first. To try now: starling update %s"},
-	{CertUntrusted, "The certificate of %s is not trusted: a proxy may be intercepting the connection, or root certificates are missing.", "The server's certificate is not trusted: a proxy may be intercepting the connection, or root certificates are missing.", "Install the root certificates (Debian package: ca-certificates), and check whether a proxy or a virus scanner opens secure connections. To try now: starling update %s"},
+	{CertExpired, "The certificate of %s has expired, or this computer's clock is wrong.", "The server's certificate has expired, or this computer's clock is wrong.", "Check this computer's date and time. If they are right, the project must renew its certificate; the agent keeps trying." + tryNow},
+	{CertNotYetValid, "The certificate of %s is not valid yet: this computer's clock is probably wrong.", "The server's certificate is not valid yet: this computer's clock is probably wrong.", "Set this computer's date and time, or use NTP." + tryNow},
+	{CertWrongName, "The server that answers for %s has a certificate for another name.", "The server has a certificate for another name.", "Check the project's address in a browser. A network login page can be the cause: log in there first." + tryNow},
+	{CertUntrusted, "The certificate of %s is not trusted: a proxy may be intercepting the connection, or root certificates are missing.", "The server's certificate is not trusted: a proxy may be intercepting the connection, or root certificates are missing.", "Install the root certificates (Debian package: ca-certificates), and check whether a proxy or a virus scanner opens secure connections." + tryNow},
 	{TLSFailed, "No secure connection to %s can be made.", "No secure connection can be made.", "Open the project's address in a browser, and check whether it starts with http:// or https://. " + again},
-	{NotAProject, "%s answered with a web page that is not a project's: a network login page, a maintenance notice, or a wrong address.", "The answer is a web page that is not a project's: a network login page, a maintenance notice, or a wrong address.", "Open the project's address in a browser: log in to the network if it asks for that, and check that the page is the project's. To try now: starling update %s"},
+	{NotAProject, "%s answered with a web page that is not a project's: a network login page, a maintenance notice, or a wrong address.", "The answer is a web page that is not a project's: a network login page, a maintenance notice, or a wrong address.", "Open the project's address in a browser: log in to the network if it asks for that, and check that the page is the project's." + tryNow},
 	{NotFound, "The address leads nowhere (%s): the project has moved or closed.", "The address leads nowhere: the project has moved or closed.", "Look on the project's web site for its new address. If it has closed, detach: starling detach %s"},
 	{Forbidden, "The server denies access (%s).", "The server denies access.", "Look on the project's web site, or ask its operators. " + again},
 	{TooManyRequests, "The server takes no more requests for now (%s).", "The server takes no more requests for now.", wait},
@@ -115,7 +116,7 @@ var Sayings = []Saying{
 	{ServerError, "The project's server has a fault (%s).", "The project's server has a fault.", wait},
 	{HTTPError, "The server answered with %s, which the agent cannot use.", "The server gave an answer that the agent cannot use.", "Open the project's address in a browser to check it. " + again},
 	{ReplyUnusable, "The reply of %s cannot be understood.", "The server's reply cannot be understood.", "If it lasts for days, inform the project. " + again},
-	{NotAcknowledged, "The server acknowledged none of the reported results.", "", "If it lasts for days, inform the project. The results are kept and reported again. To try now: starling update %s"},
+	{NotAcknowledged, "The server acknowledged none of the reported results.", "", "If it lasts for days, inform the project. The results are kept and reported again." + tryNow},
 	{UnknownTrouble, "The last contact with %s failed.", "The last contact failed.", wait},
 
 	{PlatformRefused, "The project has no applications for this computer: %s", "The project has no applications for this computer.", "Nothing on this computer is wrong. You can leave the project attached, in case it adds such applications. " + detach},
@@ -160,6 +161,15 @@ func (t Trouble) Cure(masterURL string) string {
 		return ""
 	}
 	return fmt.Sprintf(t.saying().Cure, masterURL)
+}
+
+// Remedy says what a person can do about it, when it is a file that cannot be moved: to
+// contact the project now does not help then. It is "" if nothing is wrong.
+func (t Trouble) Remedy() string {
+	if !t.Is() {
+		return ""
+	}
+	return strings.TrimSuffix(t.saying().Cure, tryNow)
 }
 
 // refusals are how servers word their refusals: they have no code on the wire. The

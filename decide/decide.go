@@ -189,7 +189,7 @@ func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
 			ID: r.ID, Project: r.Project, Usage: r.Usage, Under: r.Under,
 			Remaining: p.plan.Results[i].Remaining, Deadline: r.Deadline, Received: r.Received,
 			Running: r.Running, Ran: r.Ran, Started: r.Started, Urgent: r.Urgent, Unsaved: r.Unsaved,
-			Suspended: r.Suspended, NotBefore: r.NotBefore, Suspect: r.Suspect, SetAside: r.SetAside,
+			Suspended: r.Suspended, NotBefore: r.NotBefore, Suspect: r.Suspect, SetAside: r.SetAside, Obstacle: r.Obstacle,
 		})
 	}
 	return jobs, index
@@ -207,10 +207,8 @@ func (p *pass) run() {
 		case r.computing() && !r.Started && !r.Deadline.IsZero() && !p.Now.Before(r.Deadline):
 			plan.GiveUp = true
 			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "Abandoned: its deadline passed before it was started."}
-		case r.Phase == Fetching:
-			plan.Reason = jobsched.Reason{Code: WaitsForFiles, Text: "Waiting for its input files."}
-		case r.Phase == Sending:
-			plan.Reason = jobsched.Reason{Code: SendsFiles, Text: "Uploading its output files."}
+		case r.Phase == Fetching, r.Phase == Sending:
+			plan.Reason = r.Waiting(p.Now)
 		case r.Phase == Ready:
 			plan.Reason = jobsched.Reason{Code: ReadyToReport, Text: "Finished. It will be reported at the next contact."}
 		}
@@ -219,7 +217,7 @@ func (p *pass) run() {
 		return p.plan.Results[i].Code == ""
 	})
 	s := jobsched.Snapshot{
-		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, OnFrac: p.OnFrac, Habit: p.Habit, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
+		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, Bound: p.Bound, OnFrac: p.OnFrac, Habit: p.Habit, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
 		Stopped: p.Compute.Why, StoppedUntil: p.Compute.Until,
 	}
 	for _, c := range p.Coprocs {
@@ -276,7 +274,7 @@ func (p *pass) fetch() {
 	})
 	p.plan.Busy = jobsched.Processors{Kind: resource.CPU, Now: p.Now, Count: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit}.BusyTime(jobs)
 	s := workfetch.Snapshot{
-		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit, Low: p.Low, High: p.High, Jobs: jobs,
+		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit, Low: p.Low, High: p.High, Jobs: jobs, Disk: p.Disk, Memory: p.Most,
 		Projects: make([]workfetch.Project, len(p.Projects)),
 	}
 	for _, c := range p.Coprocs {

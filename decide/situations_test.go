@@ -16,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/resource"
@@ -68,6 +69,9 @@ func TestSituations(t *testing.T) {
 		requests(t), codes(t, "../workfetch", "Code"))
 	section("Why a task runs, or not", "`code` of a result in `starling why --json`.",
 		tasks(t), append(codes(t, "../jobsched", "Code"), codes(t, ".", "jobsched.Code")...))
+	section("Why a file is not moved or a task not started yet",
+		"`trouble_code` of a transfer in `starling status --json`; or the code of a project's trouble, above. Provoked with real servers, files and programs in `agent/obstacle_test.go`.",
+		obstacles(), codes(t, "../obstacle", "Code"))
 	section("Why nothing is computed or transferred", "`code` in `compute` and `network`. `starling log` has each of them with its time.",
 		suspensions(), append(permissions(t), view.DiskFull))
 	section("Stored files that were removed or refused",
@@ -121,8 +125,8 @@ func troubles() (list []situation) {
 func failures() (list []situation) {
 	about := map[workfetch.FailureCode]string{
 		workfetch.Crashed: "signal 11, segmentation fault", workfetch.ExitStatus: "exit status 3",
-		workfetch.NotStarted: "permission denied", workfetch.InputMissing: "in_1 (HTTP 404)", workfetch.OutputWrong: "out_1: file size too big",
-		workfetch.OtherFailure: "no main program is named",
+		workfetch.NotStarted: "its application version has no main program", workfetch.NoInterpreter: "/usr/bin/python3", workfetch.OwnFileMissing: "app_2.00",
+		workfetch.InputMissing: "in_1 (HTTP 404)", workfetch.OutputWrong: "out_1: file size too big",
 	}
 	for _, s := range workfetch.FailureSayings {
 		x := workfetch.Failure{Task: "w1_0", Code: s.Code, About: cmp.Or(about[s.Code], "in_1")}
@@ -131,9 +135,21 @@ func failures() (list []situation) {
 			text = map[workfetch.FailureCode]string{ // see agent/view
 				workfetch.AbortedByProject: "The project no longer needs this task and aborted it. It will be reported at the next contact.",
 				workfetch.AbortedByUser:    "You aborted this task. It will be reported at the next contact.",
+				workfetch.Canceled:         "Failed: " + x.Cause() + ". It will be reported at the next contact.",
 			}[s.Code]
 		}
 		list = append(list, situation{string(s.Code), text, x.Cure(url)})
+	}
+	return list
+}
+
+func obstacles() (list []situation) {
+	about := map[obstacle.Code]string{
+		obstacle.NotOnServer: "HTTP 404 Not Found", obstacle.NoUploads: "HTTP 404 Not Found", obstacle.Refused: "file size too big", obstacle.ApplicationAsk: "no license is free",
+	}
+	for _, s := range obstacle.Sayings {
+		o := obstacle.Obstacle{Code: s.Code, About: about[s.Code]}
+		list = append(list, situation{string(s.Code), o.Cause(), o.Cure()})
 	}
 	return list
 }
@@ -236,7 +252,9 @@ func tasks(t *testing.T) (list []situation) {
 			s.CPUs = 1
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
 		}, "Nothing: its turn comes. More CPUs: max_ncpus_pct, max_cpus."},
-		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) { s.Memory, r.Memory = 1<<30, 2<<30 }, "Allow more memory: ram_max_used_busy_pct, ram_max_used_idle_pct."},
+		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) {
+			s.Memory, r.Memory, s.Bound = 1e9, 2e9, prefs.Default().MemoryBound(2e9, true)
+		}, prefs.Default().MemoryBound(2e9, true).Cure},
 		{jobsched.NoGPU, func(s *decide.Snapshot, r *decide.Result) {
 			s.Coprocs = gpus(1, prefs.Permission{})
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA}
@@ -337,7 +355,8 @@ func suspensions() (list []situation) {
 		Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Host: protocol.HostInfo{NCPUs: 1, DiskTotal: 100e9}, Disk: view.Disk{Used: 2e9},
 	}
 	r := full.Snapshot().Compute
-	return append(list, situation{r.Code, r.Why, "Free some disk space, or allow more."})
+	why, cure, _ := strings.Cut(r.Why, " You can: ")
+	return append(list, situation{r.Code, why, strings.ToUpper(cure[:1]) + cure[1:]})
 }
 
 func storedFiles() (list []situation) {

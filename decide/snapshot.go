@@ -5,6 +5,7 @@ import (
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
@@ -17,20 +18,24 @@ type Snapshot struct {
 	Elapsed time.Duration `json:"elapsed"` // since the pass before, by a clock that does not jump
 	Version string        `json:"version,omitempty"`
 
-	CPUs     int               `json:"cpus"`               // that may be used
-	AllCPUs  int               `json:"all_cpus,omitempty"` // that there are
-	Coprocs  []Pool            `json:"coprocs,omitempty"`  // that tasks may use
-	Absent   []resource.Absent `json:"absent,omitempty"`   // kinds of coprocessors that tasks may use none of
-	Memory   int64             `json:"memory,omitempty"`   // bytes that tasks may use; 0: no limit
-	OnFrac   float64           `json:"on_frac,omitempty"`  // part of the time that the computer computes; 0 means 1
-	Habit    jobsched.Habit    `json:"habit,omitempty"`    // when that is, if it is known
-	Low      time.Duration     `json:"low"`                // low-water mark of queued work
-	High     time.Duration     `json:"high"`               // high-water mark
-	Slice    time.Duration     `json:"slice"`              // switch interval
-	Eager    bool              `json:"eager,omitempty"`    // results are reported as soon as they are ready
-	Compute  prefs.Permission  `json:"compute,omitzero"`   // may tasks run?
-	Network  prefs.Permission  `json:"network,omitzero"`   // may servers be contacted?
-	Limits   []jobsched.Limit  `json:"limits,omitempty"`   // on tasks that run at once
+	CPUs     int               `json:"cpus"`                       // that may be used
+	AllCPUs  int               `json:"all_cpus,omitempty"`         // that there are
+	Coprocs  []Pool            `json:"coprocs,omitempty"`          // that tasks may use
+	Absent   []resource.Absent `json:"absent,omitempty"`           // kinds of coprocessors that tasks may use none of
+	NoEffect []string          `json:"no_effect,omitempty"`        // preferences that are set and do nothing on this computer, each with what a person can do
+	Disk     prefs.Bound       `json:"disk_bound,omitzero"`        // what limits the disk; zero: not known
+	Bound    prefs.Bound       `json:"memory_bound,omitzero"`      // what limits Memory now; zero: not known
+	Most     prefs.Bound       `json:"most_memory_bound,omitzero"` // and when it is most
+	Memory   int64             `json:"memory,omitempty"`           // bytes that tasks may use; 0: no limit
+	OnFrac   float64           `json:"on_frac,omitempty"`          // part of the time that the computer computes; 0 means 1
+	Habit    jobsched.Habit    `json:"habit,omitempty"`            // when that is, if it is known
+	Low      time.Duration     `json:"low"`                        // low-water mark of queued work
+	High     time.Duration     `json:"high"`                       // high-water mark
+	Slice    time.Duration     `json:"slice"`                      // switch interval
+	Eager    bool              `json:"eager,omitempty"`            // results are reported as soon as they are ready
+	Compute  prefs.Permission  `json:"compute,omitzero"`           // may tasks run?
+	Network  prefs.Permission  `json:"network,omitzero"`           // may servers be contacted?
+	Limits   []jobsched.Limit  `json:"limits,omitempty"`           // on tasks that run at once
 	Projects []Project         `json:"projects"`
 	Results  []Result          `json:"results,omitempty"`
 }
@@ -163,6 +168,9 @@ type Result struct {
 	NotBefore time.Time     `json:"not_before,omitzero"`
 	Suspect   bool          `json:"suspect,omitempty"`   // it ran when the agent crashed
 	SetAside  bool          `json:"set_aside,omitempty"` // more than once
+
+	Obstacle obstacle.Obstacle `json:"obstacle,omitzero"` // why NotBefore; zero: not known
+	Transfer Transfer          `json:"transfer,omitzero"` // of a file that it waits for and that failed last time; zero: none
 }
 
 func (r *Result) computing() bool { return r.Phase == Fetching || r.Phase == Runnable }

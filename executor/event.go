@@ -3,6 +3,8 @@ package executor
 import (
 	"strconv"
 	"time"
+
+	"github.com/starling-grid/starling/obstacle"
 )
 
 // A Verdict says what the end of a process means for its result.
@@ -46,16 +48,17 @@ type Exited struct {
 	Result         string
 	Slot           int
 	Verdict        Verdict
-	ExitStatus     int           // as BOINC reports it: the process's status, a signal's wait status, or an error number below 0
-	Message        string        // why; for the project's server and the volunteer; may be empty
-	Delay          time.Duration // how long to wait, if Postponed
-	Stderr         string        // the last 63 KiB of stderr.txt, if the result is over
-	CPUTime        time.Duration // over all runs
-	Elapsed        time.Duration // over all runs
-	PeakWorkingSet int64         // bytes, over all runs
-	PeakSwap       int64         // bytes of virtual memory, which BOINC calls swap, over all runs; 0: not known
-	PeakDisk       int64         // bytes, over all runs: looked at now and then, and in the end
-	Outputs        []Output      // if the result is over
+	ExitStatus     int               // as BOINC reports it: the process's status, a signal's wait status, or an error number below 0
+	Message        string            // why; for the project's server and the volunteer; may be empty
+	Delay          time.Duration     // how long to wait, if Postponed
+	Obstacle       obstacle.Obstacle // why, if Postponed
+	Stderr         string            // the last 63 KiB of stderr.txt, if the result is over
+	CPUTime        time.Duration     // over all runs
+	Elapsed        time.Duration     // over all runs
+	PeakWorkingSet int64             // bytes, over all runs
+	PeakSwap       int64             // bytes of virtual memory, which BOINC calls swap, over all runs; 0: not known
+	PeakDisk       int64             // bytes, over all runs: looked at now and then, and in the end
+	Outputs        []Output          // if the result is over
 }
 
 // Checkpointed says that the application's work up to now survives a restart.

@@ -1,11 +1,11 @@
 package executor
 
 import (
-	"errors"
 	"fmt"
-	"syscall"
 	"time"
 
+	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -38,7 +38,8 @@ type judgement struct {
 	ExitStatus int
 	Message    string
 	Delay      time.Duration
-	Premature  bool // counts towards maxPrematureExits
+	Obstacle   obstacle.Obstacle // of what is postponed
+	Premature  bool              // counts towards maxPrematureExits
 }
 
 // restartSignals come from outside, as at a shutdown or from a system short of
@@ -56,7 +57,7 @@ func judge(e ending) judgement {
 	case e.Abort:
 		return judgement{Verdict: Aborted, ExitStatus: e.AbortStatus, Message: e.AbortReason}
 	case e.Temporary != nil && e.Signal == 0 && !e.Quit:
-		return premature(e, judgement{Verdict: Postponed, Message: e.Temporary.Reason, Delay: e.Temporary.Delay})
+		return premature(e, judgement{Verdict: Postponed, Message: e.Temporary.Reason, Delay: e.Temporary.Delay, Obstacle: obstacle.Obstacle{Code: obstacle.ApplicationAsk, About: e.Temporary.Reason}})
 	case e.Finish != nil && e.Signal == 0 && e.Code == 0:
 		return judgement{Verdict: Success, Message: e.Finish.Message}
 	case e.Quit:
@@ -108,8 +109,12 @@ func judgeOutputs(j judgement, outputs []Output) judgement {
 		if o.Err == nil {
 			continue
 		}
-		if errors.Is(o.Err, syscall.EIO) || errors.Is(o.Err, syscall.ENOSPC) || errors.Is(o.Err, syscall.EROFS) { // the disk's fault, not the application's
-			return judgement{Verdict: Postponed, Message: o.Err.Error(), Delay: untilRoom}
+		if full := sysfault.DiskFull(o.Err); full || sysfault.DiskFails(o.Err) { // the disk's fault, not the application's
+			hindered := obstacle.Obstacle{Code: obstacle.DiskFails}
+			if full {
+				hindered.Code = obstacle.DiskFull
+			}
+			return judgement{Verdict: Postponed, Message: o.Err.Error(), Delay: untilRoom, Obstacle: hindered}
 		}
 		if j.Verdict == ComputeError {
 			j.Message += "\n" + o.Err.Error()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -84,7 +85,7 @@ func (r *run) end() Exited {
 	r.log.Debug("process ended", logflag.Key, logflag.TaskDebug, "code", e.Code, "signal", e.Signal, "quit", e.Quit, "abort", e.Abort, "premature_exits", e.PrematureExits)
 	j := judge(*e)
 	if j.Verdict == ComputeError && r.e.diskFull() {
-		j = judgement{Verdict: Postponed, Message: "failed while the disk was full", Delay: untilRoom}
+		j = judgement{Verdict: Postponed, Message: "failed while the disk was full", Delay: untilRoom, Obstacle: obstacle.Obstacle{Code: obstacle.DiskFull}}
 		if err := foreigndir.RemoveAll(r.slot.dir, appipc.FinishFile); err != nil { // or it would be taken for done
 			r.log.Warn("cannot remove finish file", "err", err)
 		}
@@ -107,7 +108,7 @@ func (r *run) end() Exited {
 			j = judgement{Verdict: WillRestart, Message: "stopped while its files were being checked"} // see adopt
 		}
 	}
-	ev.Verdict, ev.ExitStatus, ev.Message, ev.Delay = j.Verdict, j.ExitStatus, j.Message, j.Delay
+	ev.Verdict, ev.ExitStatus, ev.Message, ev.Delay, ev.Obstacle = j.Verdict, j.ExitStatus, j.Message, j.Delay, j.Obstacle
 	r.closeSlot()
 	r.log.Info("result exited", logflag.Key, logflag.Task, "verdict", ev.Verdict.String(), "exit_status", ev.ExitStatus, "message", ev.Message)
 	return ev

@@ -159,7 +159,7 @@ func TestProgramsThatCannotRun(t *testing.T) {
 	for name, c := range map[string]struct{ content, want string }{
 		"another architecture":   {"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xf3\x00\x01\x00\x00\x00", "not a program for this kind of computer"},
 		"not a program":          {"hello\n", "not a program for this kind of computer"},
-		"interpreter is missing": {"#!/no/such/interpreter\n", "interpreter"},
+		"interpreter is missing": {"#!/no/such/interpreter -u\n", "not installed: /no/such/interpreter"},
 		"empty":                  {"", "not a program for this kind of computer"},
 	} {
 		t.Run(name, func(t *testing.T) {

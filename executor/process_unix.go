@@ -71,20 +71,19 @@ func signalAll(pids []int, s syscall.Signal) {
 }
 
 // startError tells faults of a program from those of this computer, which pass.
-func startError(err error) error {
-	for _, fault := range []error{unix.ENOEXEC, unix.ENOENT, unix.EACCES, unix.EPERM, unix.EISDIR, unix.E2BIG, unix.EINVAL} {
-		if !errors.Is(err, fault) {
-			continue
-		}
-		switch {
-		case errors.Is(err, unix.ENOEXEC):
-			err = fmt.Errorf("%w: it is not a program for this kind of computer", err)
-		case errors.Is(err, unix.ENOENT): // the file itself is there
-			err = fmt.Errorf("%w: the interpreter or loader that it names is not installed", err)
-		}
-		return fmt.Errorf("%w: %w", ErrUnusable, err)
+func startError(err error, project *os.Root, program string) error {
+	switch {
+	case errors.Is(err, unix.ENOEXEC):
+		err = fmt.Errorf("%w: %w", err, ErrForeign)
+	case errors.Is(err, unix.ENOENT): // the file itself is there
+		err = fmt.Errorf("%w: %w", err, &MissingError{interpreter(project, program)})
+	case errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
+		err = fmt.Errorf("%w: %w", err, ErrForbidden)
+	case errors.Is(err, unix.EISDIR), errors.Is(err, unix.E2BIG), errors.Is(err, unix.EINVAL):
+	default:
+		return err
 	}
-	return err
+	return fmt.Errorf("%w: %w", ErrUnusable, err)
 }
 
 // killGroup kills what is left of the process group that pid led.

@@ -34,11 +34,12 @@ func signalAll(pids []int, s syscall.Signal) {
 }
 
 // startError tells faults of a program from those of this computer, which pass.
-func startError(err error) error {
-	for _, fault := range []error{windows.ERROR_BAD_EXE_FORMAT, windows.ERROR_EXE_MACHINE_TYPE_MISMATCH, windows.ERROR_FILE_NOT_FOUND} {
-		if errors.Is(err, fault) {
-			return fmt.Errorf("%w: %w", ErrUnusable, err)
-		}
+func startError(err error, project *os.Root, program string) error {
+	switch {
+	case errors.Is(err, windows.ERROR_BAD_EXE_FORMAT), errors.Is(err, windows.ERROR_EXE_MACHINE_TYPE_MISMATCH):
+		return fmt.Errorf("%w: %w: %w", ErrUnusable, err, ErrForeign)
+	case errors.Is(err, windows.ERROR_FILE_NOT_FOUND):
+		return fmt.Errorf("%w: %w: %w", ErrUnusable, err, &MissingError{interpreter(project, program)})
 	}
 	return err
 }

@@ -85,7 +85,7 @@ func (r *run) start() (err error) {
 	}
 	r.bound(r.e.allowance())
 	if err := r.e.starter(r.group).start(cmd, *t); err != nil {
-		return startError(err)
+		return startError(err, s.project, t.Program)
 	}
 	if err := lowerPriority(cmd.Process.Pid, t.Init); err != nil {
 		r.log.Debug("cannot lower priority", "err", err)

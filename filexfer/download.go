@@ -69,7 +69,7 @@ func (c *Client) Download(ctx context.Context, d Download, progress func(n int64
 		return d.fail("", protocol.ErrNumPermanentHTTP, err)
 	}
 	if len(d.URLs) == 0 {
-		return d.fail("", protocol.ErrNumPermanentHTTP, errors.New("the project gave no download URL"))
+		return d.fail("", protocol.ErrNumPermanentHTTP, ErrNoURL)
 	}
 	if d.check(d.Name) == nil {
 		return nil
@@ -204,7 +204,7 @@ func (d Download) store(part string, offset int64, body io.Reader) (err error) {
 		return err
 	}
 	if d.NBytes > 0 && offset+n < d.NBytes {
-		return fmt.Errorf("connection ended after %d of %d bytes", offset+n, d.NBytes)
+		return fmt.Errorf("%w after %d of %d bytes", ErrCut, offset+n, d.NBytes)
 	}
 	return f.Sync()
 }

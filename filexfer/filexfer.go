@@ -64,7 +64,15 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("HTTP %d %s", e.Code, http.StatusText(e.Code))
 }
 
-var errStalled = errors.New("transfer stalled: hardly any data for 5 minutes")
+// Errors for those who tell causes apart.
+var (
+	// ErrStalled says that hardly any data moved for as long as Stall.
+	ErrStalled = errors.New("transfer stalled: hardly any data for 5 minutes")
+	// ErrCut says that the connection ended before the whole file was there.
+	ErrCut = errors.New("connection ended")
+	// ErrNoURL says that the project gave no address for the file.
+	ErrNoURL = errors.New("the project gave no URL")
+)
 
 // A watcher cancels a request whose bodies stall.
 type watcher struct {
@@ -106,7 +114,7 @@ func (w watched) Read(p []byte) (int, error) {
 // and a stop function that must be called. The bodies keep the pace.
 func watch(ctx context.Context, pace *Pace, progress func(int64)) (context.Context, *watcher, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &watcher{ctx: ctx, pace: pace, progress: progress, timer: time.AfterFunc(Stall, func() { cancel(errStalled) })}
+	w := &watcher{ctx: ctx, pace: pace, progress: progress, timer: time.AfterFunc(Stall, func() { cancel(ErrStalled) })}
 	return ctx, w, func() {
 		w.timer.Stop()
 		cancel(nil)

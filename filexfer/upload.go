@@ -3,8 +3,6 @@ package filexfer
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -32,7 +30,12 @@ const askSize = 8192
 // maxReply bounds a data server's answer.
 const maxReply = 64 << 10
 
-var errRefused = errors.New("rejected by the file upload server")
+// A RefusedError is a data server's answer that it does not take a file.
+type RefusedError struct{ Message string } // in the server's words; "": it gave none
+
+func (e *RefusedError) Error() string {
+	return "rejected by the file upload server: " + e.Message
+}
 
 // Upload sends a file, or the part of it that the server does not have yet, to
 // the first URL that takes it. progress, which may be nil, is called with the
@@ -40,7 +43,7 @@ var errRefused = errors.New("rejected by the file upload server")
 // Upload has returned. The error is an *Error.
 func (c *Client) Upload(ctx context.Context, u Upload, progress func(n int64)) error {
 	if len(u.URLs) == 0 {
-		return u.fail("", protocol.ErrNumPermanentHTTP, errors.New("the project gave no upload URL"))
+		return u.fail("", protocol.ErrNumPermanentHTTP, ErrNoURL)
 	}
 	st, err := u.Dir.Stat(u.Name)
 	if err != nil {
@@ -100,7 +103,7 @@ func (u Upload) judge(url string, r protocol.UploadReply) *Error {
 	case protocol.UploadPermanent:
 		num = protocol.ErrNumPermanentHTTP
 	}
-	return u.fail(url, num, fmt.Errorf("%w: %s", errRefused, r.Message))
+	return u.fail(url, num, &RefusedError{r.Message})
 }
 
 // ask posts a request that has no data.

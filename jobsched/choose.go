@@ -57,7 +57,7 @@ func (c *chooser) barred(i int) Reason {
 	case c.Now.Before(j.NotBefore) && j.Suspect:
 		return Reason{Code: Postponed, Text: "The agent crashed while this task was running. Tasks like this are restarted one at a time.", Until: j.NotBefore}
 	case c.Now.Before(j.NotBefore):
-		return Reason{Code: Postponed, Text: "This task could not continue. It will be tried again later.", Until: j.NotBefore}
+		return Reason{Code: Postponed, Text: cmp.Or(j.Obstacle.Cause(), "This task could not continue.") + " It will be tried again later.", Until: j.NotBefore}
 	case j.Coproc != nil:
 		return c.barredOn(j)
 	}

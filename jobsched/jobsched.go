@@ -14,6 +14,8 @@ package jobsched
 import (
 	"time"
 
+	"github.com/starling-grid/starling/obstacle"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -22,6 +24,7 @@ type Snapshot struct {
 	Now      time.Time
 	CPUs     int               // that may be used
 	Memory   int64             // bytes that the jobs may use; 0: no limit
+	Bound    prefs.Bound       // what limits Memory; zero: not known
 	Slice    time.Duration     // switch interval: how long a result runs before another project's may take its CPU
 	OnFrac   float64           // part of the time that the computer computes; 0 means 1
 	Habit    Habit             // when that is, if it is known; of coprocessors as well
@@ -84,10 +87,11 @@ type Job struct {
 	Urgent    bool          // was in danger when last looked at
 	// Unsaved: it has computed since its last checkpoint, which would be lost.
 	Unsaved   bool
-	Suspended bool      // by the volunteer
-	NotBefore time.Time // the application asked to be started no earlier
-	Suspect   bool      // it ran when the agent crashed; NotBefore is when it is tried again
-	SetAside  bool      // it did more than once
+	Suspended bool              // by the volunteer
+	NotBefore time.Time         // the application asked to be started no earlier
+	Suspect   bool              // it ran when the agent crashed; NotBefore is when it is tried again
+	SetAside  bool              // it did more than once
+	Obstacle  obstacle.Obstacle // why NotBefore, unless it is a suspect; zero: not known
 }
 
 // A Code tells one reason from another.

@@ -1,6 +1,7 @@
 package jobsched
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -42,8 +43,8 @@ func (c *chooser) inWords(w want) string {
 		return fmt.Sprintf("Already running: %d, the limit set by %s.", c.Limits[w.limit].Max, c.Limits[w.limit].Name)
 	case w.bound == resource.Memory:
 		return fmt.Sprintf(
-			"It needs %d MB of memory. Tasks may use %d MB (ram_max_used_busy_pct, ram_max_used_idle_pct), of which %d MB are free.",
-			w.memory>>20, c.Memory>>20, max(0, c.free.FreeMemory())>>20)
+			"It needs %s of memory. Tasks may use %s (%s), of which %s are free.",
+			words.Bytes(w.memory), words.Bytes(c.Memory), cmp.Or(c.Bound.Text, "ram_max_used_busy_pct, ram_max_used_idle_pct"), words.Bytes(max(0, c.free.FreeMemory())))
 	case w.unreachable:
 		return "Its project cannot be reached, so tasks of other projects run first."
 	case w.bound == resource.Devices:

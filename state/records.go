@@ -221,6 +221,12 @@ type Failure struct {
 	At     time.Time `json:"at,omitzero"`
 }
 
+// A Cause is why something is not so: see obstacle.Obstacle and workfetch.Failure.
+type Cause struct {
+	Code  string `json:"code,omitzero"`
+	About string `json:"about,omitzero"`
+}
+
 // LetGo is that a sticky file was removed.
 type LetGo struct {
 	Name   string    `json:"name,omitzero"`
@@ -255,9 +261,10 @@ type File struct {
 	Output            bool       `json:"output,omitzero"`   // made here and uploaded, rather than downloaded
 	Own               bool       `json:"own,omitzero"`      // the volunteer's, named in app_info.xml: it is never fetched, checked or removed
 	Local             FileStatus `json:"local,omitzero"`
-	Done              bool       `json:"done,omitzero"`    // an output: uploaded
-	ErrNum            int        `json:"err_num,omitzero"` // of BOINC's numbers, when Local is FileFailed
-	Error             string     `json:"error,omitzero"`
+	Done              bool       `json:"done,omitzero"`     // an output: uploaded
+	ErrNum            int        `json:"err_num,omitzero"`  // of BOINC's numbers, when Local is FileFailed
+	Error             string     `json:"error,omitzero"`    // as the program met it, or for people why it is not stored here
+	Obstacle          Cause      `json:"obstacle,omitzero"` // why the last attempt to move it failed; zero: it did not, or it is not known
 	Retry
 	FirstTry time.Time `json:"first_try,omitzero"`
 
@@ -353,7 +360,8 @@ type Result struct {
 	Completed time.Time `json:"completed,omitzero"` // nothing left to compute; zero: not yet
 
 	ExitStatus int           `json:"exit_status,omitzero"`
-	Message    string        `json:"message,omitzero"` // what went wrong, in one line
+	Message    string        `json:"message,omitzero"` // what went wrong, in one line, as its project is told
+	Cause      Cause         `json:"cause,omitzero"`   // how it failed, if that cannot be told by Message
 	Stderr     string        `json:"stderr,omitzero"`
 	CPUTime    time.Duration `json:"cpu_time,omitzero"`
 	Elapsed    time.Duration `json:"elapsed,omitzero"`
@@ -365,7 +373,8 @@ type Result struct {
 	Suspended  bool       `json:"suspended,omitzero"`  // by the volunteer
 	AbortAt    time.Time  `json:"abort_at,omitzero"`   // it is aborted then, unless that is taken back; zero: not at all
 	Urgent     bool       `json:"urgent,omitzero"`     // its deadline was in danger when last looked at
-	NotBefore  time.Time  `json:"not_before,omitzero"` // the application asked to be started again no earlier; or a suspect is not to
+	NotBefore  time.Time  `json:"not_before,omitzero"` // it is started again no earlier: its application asked, it could not be started, or it is a suspect
+	Obstacle   Cause      `json:"obstacle,omitzero"`   // why NotBefore; zero: not known
 
 	Live      bool      `json:"live,omitzero"`       // it may have a process
 	LastStart time.Time `json:"last_start,omitzero"` // of its process

@@ -58,6 +58,7 @@ type Snapshot struct {
 	// Excess is how many bytes more than the preferences allow the agent uses of the
 	// disk; negative: so many are left.
 	Excess int64
+	Bound  string // the preference that limits the disk most; "": not known
 }
 
 // A Code names why a file stays or goes. The zero Code: it stays.
@@ -96,7 +97,7 @@ func (v Verdict) Text(s Snapshot, f File) string {
 	case OverallLimit:
 		return fmt.Sprintf("stored files may take %s (max_sticky_gb in the preferences)", words.Bytes(s.Limit))
 	case DiskLimit:
-		return "the preferences allow no more disk space (disk_max_used_gb, disk_max_used_pct, disk_min_free_gb)"
+		return "the preferences allow no more disk space (" + cmp.Or(s.Bound, "disk_max_used_gb, disk_max_used_pct, disk_min_free_gb") + ")"
 	case Unneeded:
 		return "no task needs it"
 	}

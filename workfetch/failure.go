@@ -19,12 +19,20 @@ const (
 	TimeLimit        FailureCode = "time_limit"
 	MemoryLimit      FailureCode = "memory_limit"
 	NotStarted       FailureCode = "could_not_start"
+	NoInterpreter    FailureCode = "interpreter_missing"
+	WrongComputer    FailureCode = "not_for_this_computer"
+	NotExecutable    FailureCode = "not_executable"
+	OwnFileMissing   FailureCode = "own_file_missing"
+	ManyProcesses    FailureCode = "process_limit"
+	NeverEnded       FailureCode = "did_not_end"
 	InputMissing     FailureCode = "input_missing"
 	InputDamaged     FailureCode = "input_damaged"
 	BadSignature     FailureCode = "bad_signature"
 	DownloadFailed   FailureCode = "download_failed"
 	OutputWrong      FailureCode = "output_wrong"
 	UploadFailed     FailureCode = "upload_failed"
+	OutputGone       FailureCode = "output_gone"
+	Canceled         FailureCode = "transfer_canceled"
 	LateStart        FailureCode = "not_started_by_deadline"
 	AbortedByProject FailureCode = "aborted_by_project"
 	AbortedByUser    FailureCode = "aborted_by_user"
@@ -50,8 +58,9 @@ type FailureSaying struct {
 }
 
 const (
-	theirs = "This is usually a fault of the project's application: look on the project's web site whether others report it. To fetch no more of its tasks: starling nomorework URL"
-	limit  = "The limit is the project's. Look on its web site whether others report it. To fetch no more of its tasks: starling nomorework URL"
+	nomore = "To fetch no more of its tasks: starling nomorework URL"
+	theirs = "This is usually a fault of the project's application: look on the project's web site whether others report it. " + nomore
+	limit  = "The limit is the project's. Look on its web site whether others report it. " + nomore
 	files  = "The project's operators must fix this. To fetch its files again: starling reset URL"
 )
 
@@ -63,17 +72,25 @@ var FailureSayings = []FailureSaying{
 	{DiskLimit, "it used more disk space than its project allows", "", limit},
 	{TimeLimit, "it computed longer than its project allows", "", limit},
 	{MemoryLimit, "it used more memory than its project or your preferences allow", "", "You can allow more memory with ram_max_used_busy_pct and ram_max_used_idle_pct, if the task's need is below this computer's memory. " + limit},
-	{NotStarted, "its application could not be started (%s)", "its application could not be started", "Run starling doctor. If it finds nothing, the application does not fit this computer. To fetch no more of its tasks: starling nomorework URL"},
+	{NotStarted, "its application could not be started (%s)", "its application could not be started", "Run starling doctor. If it finds nothing, the application does not fit this computer. " + nomore},
+	{NoInterpreter, "%s, which its program needs to be started, is not on this computer", "what its program needs to be started, an interpreter or a loader, is not on this computer", "Install it, if the project's web site says that it is needed. " + nomore},
+	{WrongComputer, "its program is not made for this kind of computer", "", "The project's operators must fix this. " + nomore},
+	{NotExecutable, "this computer does not let its program be run", "", "Check that the data directory is on a file system that is not mounted with noexec, and that no security software blocks programs there. " + nomore},
+	{OwnFileMissing, "your file %s (app_info.xml) cannot be read", "a file of yours (app_info.xml) cannot be read", "Put the file back, or correct app_info.xml in the project's folder. Then: starling update URL"},
+	{ManyProcesses, "its application started more processes than max_processes in starling.toml allows", "", "If the project says that its application needs more, set max_processes higher. " + nomore},
+	{NeverEnded, "its application did not end after it had finished", "", theirs},
 	{InputMissing, "its input file %s is not on the project's server", "an input file is not on the project's server", files},
 	{InputDamaged, "its input file %s differs from what the project announced", "an input file differs from what the project announced", "If a proxy or a virus scanner changes downloads, exempt the project's server. Otherwise the project's operators must fix this."},
-	{BadSignature, "its program file %s has no valid signature, so it was not run", "a program file has no valid signature, so it was not run", "Keep it so: only programs signed by the project are run. Inform the project. To fetch no more of its tasks: starling nomorework URL"},
+	{BadSignature, "its program file %s has no valid signature, so it was not run", "a program file has no valid signature, so it was not run", "Keep it so: only programs signed by the project are run. Inform the project. " + nomore},
 	{DownloadFailed, "its input file %s could not be downloaded", "an input file could not be downloaded", files},
 	{OutputWrong, "its application left no usable output (%s)", "its application left no usable output", theirs},
-	{UploadFailed, "the project's server did not take its output file %s", "the project's server did not take an output file", "The project's operators must fix this. To fetch no more of its tasks: starling nomorework URL"},
+	{UploadFailed, "the project's server did not take its output file %s", "the project's server did not take an output file", "The project's operators must fix this. " + nomore},
+	{OutputGone, "its output file %s was removed from this computer before it was uploaded", "an output file was removed from this computer before it was uploaded", "Find out what removes files from the data directory, such as a virus scanner or a clean-up program, and exempt the directory."},
+	{Canceled, "you canceled the transfer of its file %s", "you canceled the transfer of a file", "Nothing is wrong with this computer."},
 	{LateStart, "its deadline passed before it was started", "", "If this happens often, keep fewer tasks queued: set work_buf_min_days and work_buf_additional_days to less."},
 	{AbortedByProject, "the project no longer needs it and aborted it", "", "Nothing is wrong with this computer."},
 	{AbortedByUser, "you aborted it", "", "Nothing is wrong with this computer."},
-	{OtherFailure, "%s", "no cause is known", theirs},
+	{OtherFailure, "an unknown error occurred", "", theirs},
 }
 
 // Is reports whether there is one.
@@ -82,7 +99,11 @@ func (f Failure) Is() bool { return f.Code != "" }
 // Computer reports whether it says that this computer's tasks of the project fail: the
 // others were ended on purpose.
 func (f Failure) Computer() bool {
-	return f.Is() && f.Code != AbortedByProject && f.Code != AbortedByUser
+	switch f.Code {
+	case "", AbortedByProject, AbortedByUser, Canceled:
+		return false
+	}
+	return true
 }
 
 func (f Failure) saying() FailureSaying {
@@ -91,7 +112,7 @@ func (f Failure) saying() FailureSaying {
 			return s
 		}
 	}
-	return FailureSaying{Cause: "no cause is known", Cure: theirs}
+	return FailureSaying{Cause: "an unknown error occurred", Cure: theirs}
 }
 
 // Cause says why the task failed, as the end of a sentence; "" if there is no failure.

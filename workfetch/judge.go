@@ -232,7 +232,7 @@ func (f *fetcher) barred(p Project) (Reason, bool) {
 		if p.BackoffWhy != "" {
 			text = strings.TrimSuffix(p.BackoffWhy, ".")
 		}
-		return Reason{Code: NoWorkBackoff, Until: until, Text: text + ". Trying again " + words.When(until, f.Now) + "."}, true
+		return Reason{Code: NoWorkBackoff, Until: until, Cure: f.enough(p.BackoffWhy), Text: text + ". Trying again " + words.When(until, f.Now) + "."}, true
 	}
 	return Reason{}, false
 }

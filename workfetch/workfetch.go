@@ -17,6 +17,7 @@ import (
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -31,6 +32,8 @@ type Snapshot struct {
 	Coprocs  []Pool         // that tasks may use
 	Projects []Project
 	Jobs     []jobsched.Job // unfinished results, of all projects
+
+	Disk, Memory prefs.Bound // what limits what projects may be told to have here; zero: not known
 }
 
 // A Pool is the coprocessors of one kind.

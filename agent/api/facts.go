@@ -67,6 +67,9 @@ func (a *API) Dashboard(ctx context.Context) (view.Page, error) {
 		for u := range v.Plans {
 			v.Disk.Projects[u] = disk.Of(u)
 		}
+		for _, x := range a.parts.Presence.Heat.Steps() {
+			v.Heat = append(v.Heat, view.Heat(x))
+		}
 		return v
 	})
 	if err == nil && stale {

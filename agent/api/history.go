@@ -78,7 +78,9 @@ func history(db *state.DB, q control.HistoryQuery) (control.History, error) {
 			return false
 		}
 		if (q.Project == "" || e.Project == q.Project) && (q.Task == "" || e.Name == q.Task) && !e.Finished.Before(q.Since) {
-			h.Tasks = append(h.Tasks, view.HistoryTask(e))
+			if t := view.HistoryTask(e); t.Matches(q.Search) {
+				h.Tasks = append(h.Tasks, t)
+			}
 		}
 		looked, last = looked+1, n
 		return true

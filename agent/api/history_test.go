@@ -28,7 +28,7 @@ func TestPagesOfTheHistory(t *testing.T) {
 		for i := range n {
 			e := state.EndedTask{Project: "http://p.example/", Name: fmt.Sprint("r_", i), Received: noon, Finished: noon.Add(time.Duration(i) * time.Minute)}
 			if i%2000 == 0 {
-				e.Project = "http://rare.example/"
+				e.Project, e.Outcome, e.Text = "http://rare.example/", state.TaskFailed, "Its application crashed (signal 11)."
 			}
 			db.End(tx, e)
 		}
@@ -53,6 +53,8 @@ func TestPagesOfTheHistory(t *testing.T) {
 		{"a project", control.HistoryQuery{Project: "http://rare.example/"}, "r_4000", 3, 3},
 		{"a task", control.HistoryQuery{Task: "r_7"}, "r_7", 1, 3},
 		{"a time", control.HistoryQuery{Since: noon.Add(4990 * time.Minute)}, "r_4999", 10, 3},
+		{"words in any order and case", control.HistoryQuery{Search: " SIGNAL failed r_2"}, "r_2000", 1, 3},
+		{"a word that is nowhere", control.HistoryQuery{Search: "failed nowhere"}, "", 0, 3},
 		{"nothing", control.HistoryQuery{Task: "r_x"}, "", 0, 3},
 	} {
 		var all []control.HistoryTask

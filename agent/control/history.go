@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,7 @@ type Historian interface {
 type HistoryQuery struct {
 	Project string    // master URL; "" for all
 	Task    string    // a task's name; "" for all
+	Search  string    // only tasks that have all of these words somewhere, see HistoryTask.Matches; "" for all
 	Since   time.Time // only what ended then or later; zero for all
 	Before  uint64    // Next of the page before; 0 for the first page
 	Limit   int       // at most so many, and never more than MaxHistoryPage; 0 for that many
@@ -66,6 +68,22 @@ type HistoryTask struct {
 	// Credit is that of the task; null: not known. Projects that speak BOINC's protocol
 	// say what an account and a computer have in all, and not what a task was worth.
 	Credit *float64 `json:"credit"`
+}
+
+// Matches reports whether each of the words of a search is somewhere in what people see of
+// the task: its name, project, application, outcome or reason. Case does not matter.
+func (t HistoryTask) Matches(search string) bool {
+	late := ""
+	if t.Late > 0 {
+		late = "late"
+	}
+	all := strings.ToLower(strings.Join([]string{t.Name, t.ProjectName, t.Project, t.App, t.Outcome, t.By, late, t.Exit}, " "))
+	for word := range strings.FieldsSeq(strings.ToLower(search)) {
+		if !strings.Contains(all, word) {
+			return false
+		}
+	}
+	return true
 }
 
 // A Timeline is a page of what the computer did.
@@ -113,6 +131,7 @@ func (q HistoryQuery) values() url.Values {
 	}
 	set("project", q.Project)
 	set("task", q.Task)
+	set("search", q.Search)
 	set("before", strconv.FormatUint(q.Before, 10))
 	set("limit", strconv.Itoa(q.Limit))
 	if !q.Since.IsZero() {
@@ -121,10 +140,10 @@ func (q HistoryQuery) values() url.Values {
 	return v
 }
 
-// ParseHistoryQuery reads a query as an address has it: project, task, since (RFC 3339),
-// before and limit, each of which may be missing.
+// ParseHistoryQuery reads a query as an address has it: project, task, search,
+// since (RFC 3339), before and limit, each of which may be missing.
 func ParseHistoryQuery(v url.Values) (q HistoryQuery, err error) {
-	q.Project, q.Task = v.Get("project"), v.Get("task")
+	q.Project, q.Task, q.Search = v.Get("project"), v.Get("task"), v.Get("search")
 	var errs []error
 	if text := v.Get("since"); text != "" {
 		q.Since, err = time.Parse(time.RFC3339, text)

@@ -75,5 +75,5 @@ func (p peer) refusal(group string) string {
 		return fmt.Sprintf("this agent belongs to another user, not to %s", name)
 	}
 	return fmt.Sprintf("this computer's agent can be controlled by root and members of the group %s, and %s is not a member; "+
-		"an administrator can add you with: sudo usermod -aG %s %s. To start your own agent: starling run", group, name, group, name)
+		"an administrator can add you, which takes effect at once, with: sudo usermod -aG %s %s. To start your own agent: starling run", group, name, group, name)
 }

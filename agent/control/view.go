@@ -177,5 +177,9 @@ type Xfer struct {
 	Bytes   int64     `json:"bytes"` // moved by the attempt under way
 	Size    int64     `json:"size"`  // 0 unknown
 	NextTry time.Time `json:"next_try,omitzero"`
-	Trouble string    `json:"trouble,omitempty"`
+	// Trouble is why the last attempt failed, in one sentence; "" if it did not.
+	Trouble       string `json:"trouble,omitempty"`
+	TroubleCode   string `json:"trouble_code,omitempty"`
+	TroubleCure   string `json:"trouble_cure,omitempty"`   // what a person can do
+	TroubleDetail string `json:"trouble_detail,omitempty"` // the error as the program met it
 }

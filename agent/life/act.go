@@ -2,7 +2,6 @@ package life
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,6 +131,7 @@ func (l *Life) start(key string, r state.Result, on []int, now time.Time) {
 	if r.Started.IsZero() {
 		r.Started = now
 	}
+	r.Obstacle = state.Cause{}
 	r.Live, r.LastStart = true, now
 	if !l.Save(func(tx *state.Tx) {
 		l.DB.Results.Put(tx, key, r)
@@ -152,7 +152,7 @@ func (l *Life) start(key string, r state.Result, on []int, now time.Time) {
 // cannotRun gives up a result that cannot be started here, now or later.
 func (l *Life) cannotRun(key string, r state.Result, err error, now time.Time) {
 	l.move(key, r, state.ComputeFailed, func(r *state.Result) {
-		r.ExitStatus, r.Message = protocol.ExitStartFailed, err.Error()
+		r.ExitStatus, r.Message, r.Cause = protocol.ExitStartFailed, err.Error(), causeOf(err)
 		r.Stderr = Report(err.Error(), "")
 		r.Ready(now)
 	})
@@ -174,7 +174,7 @@ func (l *Life) notStarted(task string, err error) {
 		return
 	}
 	l.Log.Error("cannot start a result; trying again in a minute", "result", r.Name, "err", err)
-	r.NotBefore, r.Live = time.Now().Add(time.Minute), false
+	r.NotBefore, r.Obstacle, r.Live = time.Now().Add(time.Minute), record(ofStart(err)), false
 	l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
 }
 
@@ -188,7 +188,7 @@ func (l *Life) filesStand(key string, r state.Result) bool {
 		path := filepath.Join(l.ProjectDir(r.Project), ref.FileName)
 		if f.Own {
 			if _, err := os.Stat(path); err != nil {
-				l.cannotRun(key, r, fmt.Errorf("your file %s (app_info.xml): %w", ref.FileName, err), time.Now())
+				l.cannotRun(key, r, &ownFileError{ref.FileName, err}, time.Now())
 				return false
 			}
 			continue

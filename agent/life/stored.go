@@ -68,7 +68,7 @@ func (l *Life) judge(needed, used map[string]bool, now time.Time) judged {
 
 // stored is what package storage looks at, and the keys of the files in it.
 func (l *Life) stored(needed, used map[string]bool, j *judged) (s storage.Snapshot, keys []string) {
-	s = storage.Snapshot{Now: j.now, Limit: gigabytes(l.Prefs.MaxStickyGB), Excess: l.Disk.Excess()}
+	s = storage.Snapshot{Now: j.now, Limit: gigabytes(l.Prefs.MaxStickyGB), Excess: l.Disk.Excess(), Bound: l.Disk.Bound()}
 	index := make(map[string]int)
 	project := func(u string) int {
 		i, known := index[u]
@@ -117,7 +117,7 @@ func (j *judged) put(l *Life, tx *state.Tx) {
 	}
 	for _, of := range j.refused {
 		f := of.file
-		f.Local, f.ErrNum, f.Error = state.FileFailed, protocol.ErrNumFileTooBig, of.text
+		f.Local, f.ErrNum, f.Error, f.Obstacle = state.FileFailed, protocol.ErrNumFileTooBig, of.text, state.Cause{}
 		l.DB.Files.Put(tx, of.key, f)
 	}
 	for _, key := range j.gone {

@@ -2,7 +2,6 @@ package life
 
 import (
 	"cmp"
-	"errors"
 	"os"
 	"slices"
 	"strconv"
@@ -24,7 +23,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	v, okV := l.DB.Versions.Get(r.Version)
 	u, okU := l.DB.Units.Get(state.Key(r.Project, r.WorkunitName))
 	if !okV || !okU {
-		return executor.Task{}, errors.New("its app version or workunit is unknown")
+		return executor.Task{}, describedError("its application version or workunit is not known")
 	}
 	app := l.Accounts[r.Project].App(u.AppName)
 	t := executor.Task{
@@ -35,7 +34,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	for _, ref := range v.FileRefs {
 		if ref.MainProgram {
 			if t.Program != "" {
-				return t, errors.New("the app version names two main programs")
+				return t, describedError("its application version has two main programs")
 			}
 			t.Program = ref.FileName
 		}
@@ -43,7 +42,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 		t.Files = append(t.Files, executor.File{Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile})
 	}
 	if t.Program == "" {
-		return t, errors.New("the app version names no main program")
+		return t, describedError("its application version has no main program")
 	}
 	switch {
 	case strings.Contains(v.PlanClass, "vbox"), strings.Contains(v.PlanClass, "docker"):

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync/atomic"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/backoff"
 	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -164,7 +166,7 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 	var failure *filexfer.Error
 	switch {
 	case err == nil:
-		f.Retry, f.FirstTry, f.Error, f.ErrNum, f.Send = state.Retry{}, time.Time{}, "", 0, false
+		f.Retry, f.FirstTry, f.Error, f.Obstacle, f.ErrNum, f.Send = state.Retry{}, time.Time{}, "", state.Cause{}, 0, false
 		if upload {
 			f.Done = f.Output && f.MD5 == t.file.MD5 // or it was written again meanwhile
 		} else {
@@ -173,13 +175,13 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 		l.stale = l.stale || !upload && f.Sticky
 		log.Info("transfer done", logflag.Key, logflag.FileXfer, "upload", upload, "bytes", t.bytes.Load())
 	case errors.As(err, &failure) && !failure.Temporary():
-		l.giveUp(&f, upload, err.Error(), failure.Num, now)
+		l.giveUp(&f, upload, err, failure.Num, now)
 		log.Warn("transfer failed permanently", "err", err)
 	case now.Sub(f.FirstTry) > xferGiveUp:
-		l.giveUp(&f, upload, err.Error()+" (gave up after 90 days)", protocol.ErrNumPermanentHTTP, now)
+		l.giveUp(&f, upload, fmt.Errorf("%w (gave up after 90 days)", err), protocol.ErrNumPermanentHTTP, now)
 		log.Warn("transfer failed permanently", "err", err)
 	default:
-		l.putOff(&f, err.Error(), now)
+		l.putOff(&f, err, now)
 		log.Warn("transfer failed; trying again", "at", f.NextTry, "err", err)
 	}
 	l.Save(func(tx *state.Tx) {
@@ -190,15 +192,15 @@ func (l *Life) transferred(key string, t *transfer, err error, now time.Time) {
 }
 
 // putOff has a transfer that failed be tried again later.
-func (l *Life) putOff(f *state.File, why string, now time.Time) {
+func (l *Life) putOff(f *state.File, why error, now time.Time) {
 	f.NextTry = now.Add(backoff.Delay(f.Failures, xferRetryMin, xferRetryMax, l.Rand))
 	f.Failures++
-	f.Error = why
+	f.Error, f.Obstacle = why.Error(), record(ofTransfer(why, now))
 }
 
 // giveUp ends the attempts to move a file. One that is here and that its project wanted
 // sent stays; a project that orders the same again waits as after a passing failure.
-func (l *Life) giveUp(f *state.File, upload bool, why string, num int, now time.Time) {
+func (l *Life) giveUp(f *state.File, upload bool, why error, num int, now time.Time) {
 	if l.putOff(f, why, now); upload && f.Send {
 		f.Send, f.FirstTry = false, time.Time{}
 		if num == protocol.ErrNumFileMissing {
@@ -215,7 +217,7 @@ const abandoned = 24 * time.Hour
 
 // Abandon gives up the transfer of a file, which is among those wanted, for a person.
 func Abandon(f *state.File, now time.Time) {
-	f.NextTry, f.Error = now.Add(abandoned), "aborted by user"
+	f.NextTry, f.Error, f.Obstacle = now.Add(abandoned), "aborted by user", record(obstacle.Obstacle{Code: obstacle.Canceled})
 	if f.Upload() && f.Send {
 		f.Send = false
 		return
@@ -237,7 +239,7 @@ func (l *Life) uploadRequested(e executor.UploadRequested) {
 	}
 	if !f.Done || f.MD5 != e.Output.MD5 {
 		f.NBytes, f.MD5, f.Local, f.Done = e.Output.NBytes, e.Output.MD5, state.FilePresent, false
-		f.Retry, f.FirstTry, f.Error, f.ErrNum = state.Retry{}, time.Time{}, "", 0
+		f.Retry, f.FirstTry, f.Error, f.Obstacle, f.ErrNum = state.Retry{}, time.Time{}, "", state.Cause{}, 0
 		l.Log.Info("application requested an upload", logflag.Key, logflag.FileXfer, "project", r.Project, "result", r.Name, "file", f.Name)
 		l.Save(func(tx *state.Tx) { l.DB.Files.Put(tx, key, f) })
 	}

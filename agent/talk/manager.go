@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/acctmgr"
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/protocol"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -146,7 +148,7 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 		refused, ok := errors.AsType[*protocol.AccountError](err)
 		f := followed
 		f.Failures++
-		f.NextTry, f.Trouble, f.WrongPassword = acctmgr.Failed(now, f.Failures, t.Rand), err.Error(), ok && refused.Num == protocol.ErrNumBadPassword
+		f.NextTry, f.Trouble, f.WrongPassword = acctmgr.Failed(now, f.Failures, t.Rand), managerTrouble(err, m.URL, now), ok && refused.Num == protocol.ErrNumBadPassword
 		t.Log.Warn("no usable reply from the account manager; trying again, and computing continues", "manager", m.URL, "at", f.NextTry, "err", err)
 		t.Save(func(tx *state.Tx) { t.DB.Managers.Put(tx, state.Self, f) })
 		return err
@@ -180,6 +182,17 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 	}
 	return err
 }
+
+// managerTrouble says for people why the account manager gave no usable reply.
+func managerTrouble(err error, managerURL string, now time.Time) string {
+	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
+		return "It refuses: " + refused.Error()
+	}
+	return ofManager.Replace(schedulerop.Diagnose(err, managerURL, now).Cause())
+}
+
+// ofManager makes sentences about projects those of an account manager.
+var ofManager = strings.NewReplacer("The project", "The account manager", "the project", "the account manager", "a project", "an account manager")
 
 // accepted is what is known of a manager after a reply.
 func accepted(m state.Manager, r *protocol.ManagerReply, refused string, now time.Time) state.Manager {

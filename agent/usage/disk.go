@@ -100,6 +100,14 @@ func (d *Disk) Excess() int64 {
 	return d.use.total - d.Allowed()
 }
 
+// Bound is the name of the preference that limits the disk most; "" if that is not known.
+func (d *Disk) Bound() string {
+	if d.use.measured.IsZero() || d.Host.DiskTotal <= 0 {
+		return ""
+	}
+	return d.Prefs.DiskBound(int64(d.Host.DiskTotal), int64(d.Host.DiskFree), d.use.total).Key
+}
+
 // Freed takes into account that files of a project were removed, until the disk is
 // measured again.
 func (d *Disk) Freed(project string, bytes int64) {

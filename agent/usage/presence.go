@@ -24,6 +24,8 @@ type Presence struct {
 	*core.Core
 	Sensors Sensors // nil: nothing is known
 
+	Heat Heat // of the CPU, lately
+
 	last     atomic.Pointer[prefs.Conditions] // as last sensed
 	by       atomic.Pointer[prefs.Effective]  // what to compare by
 	programs atomic.Pointer[[]string]         // that want the computer for themselves
@@ -38,6 +40,7 @@ func (p *Presence) Sense(ctx context.Context) {
 	for {
 		c := p.Sensors.Sample(time.Now(), *p.programs.Load())
 		p.last.Store(&c)
+		p.Heat.Add(time.Now(), c.Temperature)
 		if by := p.by.Load(); by != nil {
 			does := by.MayCompute(c, prefs.Mode{}).Code + by.MayTransfer(c, prefs.Mode{}).Code
 			if by.InUse(c) {

@@ -19,15 +19,22 @@ type Page struct {
 	GPUUntil    time.Time                     `json:"gpu_until,omitzero"`     // likewise
 	CPUs        int                           `json:"cpus"`                   // that may be used now
 	AllCPUs     int                           `json:"all_cpus"`
-	Memory      int64                         `json:"memory"`                    // bytes that tasks may use; 0: no limit
-	Temperature float64                       `json:"cpu_temperature,omitempty"` // °C of the hottest sensor; 0: not known
-	Battery     string                        `json:"on_batteries,omitempty"`    // yes or no; "": not known
-	Metered     string                        `json:"network_metered,omitempty"` // likewise
+	Memory      int64                         `json:"memory"`                     // bytes that tasks may use; 0: no limit
+	Temperature float64                       `json:"cpu_temperature,omitempty"`  // °C of the hottest sensor; 0: not known
+	Heat        []Heat                        `json:"cpu_temperatures,omitempty"` // of the last day, oldest first; none: not measured
+	Battery     string                        `json:"on_batteries,omitempty"`     // yes or no; "": not known
+	Metered     string                        `json:"network_metered,omitempty"`  // likewise
 	Host        Host                          `json:"host"`
 	Disk        DiskUse                       `json:"disk"`
 	Platforms   []string                      `json:"platforms"` // whose programs can be run, the computer's own first
 	Plans       map[string]decide.ProjectPlan `json:"plans"`     // by master URL
 	Credit      map[string][]Day              `json:"credit"`    // by master URL, oldest first
+}
+
+// Heat is how hot the CPU was at most in some minutes.
+type Heat struct {
+	Start   time.Time `json:"start"`
+	Celsius float64   `json:"celsius"`
 }
 
 // A Host is what the computer is.
@@ -58,7 +65,7 @@ type Day struct {
 }
 
 // Dashboard is what the dashboard shows: the status, with the reasons of the last
-// pass and the credit of the last days; but not how much disk each project takes.
+// pass and the credit of the last days; but neither how much disk each project takes nor the Heat.
 func (f *Facts) Dashboard() Page {
 	s, h := f.Last.Snapshot, f.host()
 	v := Page{

@@ -1,10 +1,12 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
@@ -18,7 +20,7 @@ const (
 
 var (
 	signal     = regexp.MustCompile(`process got signal (\d+)`)
-	exitCode   = regexp.MustCompile(`process exited with code (\d+)`)
+	exitCode   = regexp.MustCompile(`process exited with code (-?\d+)(?: \((0x[0-9a-f]+)[^)]*\))?(?:: (.+))?`)
 	outputFile = regexp.MustCompile(`(?s)<file_name>(.*?)</file_name>.*?\(([^)]*)\)`)
 	httpStatus = regexp.MustCompile(`HTTP (4\d\d)`)
 )
@@ -49,11 +51,11 @@ func Failure(db *state.DB, r state.Result) workfetch.Failure {
 	case r.ExitStatus == protocol.ExitTooManyExits:
 		f.Code = workfetch.NeverFinished
 	case r.ExitStatus == protocol.ExitStartFailed:
-		f.Code, f.About = workfetch.NotStarted, firstLine(r.Message)
+		f.Code, f.About = workfetch.FailureCode(cmp.Or(r.Cause.Code, string(workfetch.NotStarted))), r.Cause.About
 	case r.ExitStatus == protocol.ExitDownloadFailed:
 		f.Code, f.About = download(db, r)
 	case r.ExitStatus == protocol.ExitUploadFailed:
-		f.Code, f.About = workfetch.UploadFailed, failedFile(db, r, r.FileRefs).Name
+		f.Code, f.About = upload(failedFile(db, r, r.FileRefs))
 	default:
 		f.Code, f.About = computing(r)
 	}
@@ -72,22 +74,36 @@ func computing(r state.Result) (workfetch.FailureCode, string) {
 		}
 		return workfetch.Crashed, about
 	}
-	if m := exitCode.FindStringSubmatchIndex(r.Message); m != nil {
-		about := "exit status " + r.Message[m[2]:m[3]]
-		if own := firstLine(r.Message[:m[0]]); own != "" {
+	if m := exitCode.FindStringSubmatch(r.Message); m != nil {
+		if m[3] != "" { // Windows says how it crashed
+			return workfetch.Crashed, m[2] + ", " + firstLine(m[3])
+		}
+		about := "exit status " + m[1]
+		before, _, _ := strings.Cut(r.Message, m[0])
+		if own := firstLine(before); own != "" {
 			about += ": " + own
 		}
 		return workfetch.ExitStatus, about
 	}
-	if r.Message == "" {
-		return workfetch.ExitStatus, fmt.Sprintf("exit status %d", r.ExitStatus)
+	switch {
+	case strings.HasPrefix(r.Message, "exceeded process limit"):
+		return workfetch.ManyProcesses, ""
+	case strings.HasPrefix(r.Message, "finish file present too long"):
+		return workfetch.NeverEnded, ""
+	case r.ExitStatus == 0: // its program ended well
+		return workfetch.OutputWrong, ""
+	case r.ExitStatus < 0: // a number of BOINC's
+		return workfetch.OtherFailure, ""
 	}
-	return workfetch.OtherFailure, firstLine(r.Message)
+	return workfetch.ExitStatus, fmt.Sprintf("exit status %d", r.ExitStatus)
 }
 
 // download is why a result's input files could not be had.
 func download(db *state.DB, r state.Result) (workfetch.FailureCode, string) {
 	file := failedFile(db, r, db.Inputs(r))
+	if obstacle.Code(file.Obstacle.Code) == obstacle.Canceled {
+		return workfetch.Canceled, file.Name
+	}
 	switch file.ErrNum {
 	case protocol.ErrNumMD5, protocol.ErrNumWrongSize:
 		return workfetch.InputDamaged, file.Name
@@ -97,10 +113,18 @@ func download(db *state.DB, r state.Result) (workfetch.FailureCode, string) {
 	if m := httpStatus.FindString(file.Error); m != "" {
 		return workfetch.InputMissing, file.Name + " (" + m + ")"
 	}
-	if file.Name == "" {
-		return workfetch.OtherFailure, firstLine(r.Message)
-	}
 	return workfetch.DownloadFailed, file.Name
+}
+
+// upload is why an output file was not uploaded.
+func upload(file state.File) (workfetch.FailureCode, string) {
+	switch obstacle.Code(file.Obstacle.Code) {
+	case obstacle.Canceled:
+		return workfetch.Canceled, file.Name
+	case obstacle.FileGone:
+		return workfetch.OutputGone, file.Name
+	}
+	return workfetch.UploadFailed, file.Name
 }
 
 // failedFile is the first of them that could not be moved; one without a name if all could.

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -33,7 +35,12 @@ func (f *Facts) Snapshot() decide.Snapshot {
 		Eager:   f.Settings.ReportResultsImmediately,
 		Compute: f.Prefs.MayCompute(c, h.RunMode), Network: f.Prefs.MayTransfer(c, h.NetMode),
 	}
+	s.Bound, s.Most = f.Prefs.MemoryBound(int64(f.Host.MemBytes), inUse), f.Prefs.MostMemory(int64(f.Host.MemBytes))
+	if f.diskKnown() {
+		s.Disk = f.Prefs.DiskBound(int64(f.Host.DiskTotal), f.Disk.Free, f.Disk.Used)
+	}
 	s.Compute = f.disk(s.Compute)
+	s.NoEffect = f.noEffect()
 	for _, p := range f.Coprocs.Pools(f.Host.Fpops) {
 		s.Coprocs = append(s.Coprocs, decide.Pool{Pool: p, OnFrac: s.OnFrac, Compute: f.Prefs.MayUseGPUs(c, h.GPUMode)})
 	}
@@ -146,6 +153,12 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended,
 		Started: !r.Started.IsZero(), Urgent: r.Urgent, NotBefore: r.NotBefore, AbortAt: r.AbortAt, Suspect: r.Crashes > 0, SetAside: r.SetAside,
 	}
+	if f.Now.Before(r.NotBefore) {
+		v.Obstacle = obstacleOf(r.Obstacle)
+	}
+	if v.Phase == decide.Fetching || v.Phase == decide.Sending {
+		v.Transfer = f.transfer(r)
+	}
 	run, runs := f.Processes[key]
 	if p := run.Progress; p != nil {
 		v.Elapsed, v.Fraction = max(v.Elapsed, p.Elapsed), max(v.Fraction, p.Fraction)
@@ -187,19 +200,35 @@ func phase(r state.Result) decide.Phase {
 // more disk.
 const DiskFull = "disk_full"
 
+// diskKnown reports whether it is known how much disk is used and free.
+func (f *Facts) diskKnown() bool { return f.Disk.Free >= 0 && f.Disk.Used >= 0 }
+
 // disk denies computing while more disk is used than the preferences allow.
 func (f *Facts) disk(p prefs.Permission) prefs.Permission {
-	if p.Denied() || f.Disk.Free < 0 || f.Disk.Used < 0 {
+	if p.Denied() || !f.diskKnown() {
 		return p
 	}
-	allowed := f.Prefs.Disk(int64(f.Host.DiskTotal), f.Disk.Free, f.Disk.Used)
+	total := int64(f.Host.DiskTotal)
+	allowed := f.Prefs.Disk(total, f.Disk.Free, f.Disk.Used)
 	if f.Disk.Used <= allowed {
 		return p
 	}
-	const mb = 1 << 20
+	bound := f.Prefs.DiskBound(total, f.Disk.Free, f.Disk.Used)
 	return prefs.Permission{Code: DiskFull, Why: fmt.Sprintf(
-		"The projects' files use %.1f MB of disk space, but the preferences allow %.1f MB (disk_max_used_gb, disk_max_used_pct, disk_min_free_gb).",
-		float64(f.Disk.Used)/mb, float64(allowed)/mb)}
+		"The projects' files use %s of disk space, but the preferences allow %s (%s). You can: %s",
+		words.Bytes(f.Disk.Used), words.Bytes(allowed), bound.Text, strings.ToLower(bound.Cure[:1])+bound.Cure[1:])}
+}
+
+// noEffect are the preferences that are set and do nothing on this computer, once the agent
+// knows what it can sense of it.
+func (f *Facts) noEffect() (all []string) {
+	if f.PID == 0 || f.Now.Sub(f.Since) <= sensed {
+		return nil
+	}
+	for _, x := range f.Prefs.Ineffective(f.Conditions) {
+		all = append(all, x.Text)
+	}
+	return all
 }
 
 // Trouble is what is wrong between this computer and a project, from the durable record.

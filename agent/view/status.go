@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
@@ -20,6 +21,7 @@ func (f *Facts) Status() control.Status {
 	s := control.Status{
 		Host: f.Host.DomainName, Running: f.PID != 0, Version: f.Version, PID: f.PID, Since: f.Since, DataDir: f.DataDir,
 		CPUs: f.Prefs.CPUs(f.Host.NCPUs, true), Bounded: f.Bounded, Newer: f.Newer,
+		Projects: []control.Project{}, Tasks: []control.Task{}, Transfers: []control.Xfer{},
 		Times: control.Times{On: f.Times.OnFrac, Active: f.Times.ActiveFrac, Connected: f.Times.ConnectedFrac},
 	}
 	if f.Faults != nil {
@@ -30,11 +32,7 @@ func (f *Facts) Status() control.Status {
 			s.Complaints = append(s.Complaints, text)
 		}
 	}
-	if f.PID != 0 && f.Now.Sub(f.Since) > sensed {
-		for _, x := range f.Prefs.Ineffective(f.Conditions) {
-			s.NoEffect = append(s.NoEffect, x.Text)
-		}
-	}
+	s.NoEffect = f.noEffect()
 	s.Manager, s.Achieved, s.Notices = f.manager(), f.achieved(), f.headlines()
 	seen := f.Last.Snapshot
 	for _, g := range f.Coprocs.Groups {
@@ -63,7 +61,10 @@ func (f *Facts) Status() control.Status {
 	for _, w := range f.DB.Wanted() {
 		x := control.Xfer{
 			Name: w.Name, Project: w.Project, Upload: w.Upload(), Size: w.NBytes,
-			NextTry: w.NextTry, Trouble: w.Error,
+			NextTry: w.NextTry,
+		}
+		if o := moving(w.File); o.Is() {
+			x.Trouble, x.TroubleCode, x.TroubleCure, x.TroubleDetail = o.Cause(), string(o.Code), o.Cure(), w.Error
 		}
 		if t, moves := f.Transfers[w.Key]; moves {
 			x.Active, x.Bytes = true, t.Bytes
@@ -185,10 +186,13 @@ func (f *Facts) why(r state.Result, t control.Task) string {
 		return "Finished. It will be reported at the next contact."
 	case !r.AbortAt.IsZero():
 		return fmt.Sprintf("At your request, this task will be aborted %s. You can: keep it with: starling task resume %s", words.When(r.AbortAt, f.Now), r.Name)
-	case r.State == protocol.ClientDownloading:
-		return "Waiting for its input files." + f.trouble(r, f.DB.Inputs(r))
-	case r.State == protocol.ClientUploading:
-		return "Uploading its output files." + f.trouble(r, r.FileRefs)
+	case r.State == protocol.ClientDownloading, r.State == protocol.ClientUploading:
+		waits := decide.Result{Phase: phase(r), Transfer: f.transfer(r)}
+		if n := f.Last.Snapshot.Network; n.Denied() {
+			waits.Transfer = decide.Transfer{}
+			return waits.Waiting(f.Now).Text + " " + n.Why
+		}
+		return waits.Waiting(f.Now).Text
 	case t.Running:
 		if _, j, ok := f.Last.Result(r.Project, r.Name); ok {
 			return j.Text
@@ -199,20 +203,6 @@ func (f *Facts) why(r state.Result, t control.Task) string {
 		return j.Text
 	}
 	return "Ready to run."
-}
-
-// trouble tells what is wrong with the transfers of a result's files.
-func (f *Facts) trouble(r state.Result, refs []protocol.FileRef) string {
-	if n := f.Last.Snapshot.Network; n.Denied() {
-		return " " + n.Why
-	}
-	for _, ref := range refs {
-		file, _ := f.DB.Files.Get(state.Key(r.Project, ref.FileName))
-		if file.Error != "" && file.NextTry.After(f.Now) {
-			return fmt.Sprintf(" Trying again %s: %s.", words.When(file.NextTry, f.Now), file.Error)
-		}
-	}
-	return ""
 }
 
 func (f *Facts) manager() *control.Manager {

@@ -16,8 +16,8 @@ func (f *Facts) storage(p state.Project) control.Storage {
 			s.Files++
 			s.Bytes += file.NBytes
 		}
-		if file.Error != "" {
-			s.Problems = append(s.Problems, file.Name+": "+file.Error)
+		if why := problem(file); why != "" {
+			s.Problems = append(s.Problems, file.Name+": "+why)
 		}
 	}
 	for _, g := range p.LetGo {

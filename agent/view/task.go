@@ -34,7 +34,7 @@ type Task struct {
 	Crashes    int       `json:"crashes,omitempty"`          // of the agent while it ran
 
 	Files   []TaskFile `json:"files"`
-	Message string     `json:"message,omitempty"` // what went wrong, in one line
+	Message string     `json:"message,omitempty"` // what went wrong, in one line, as its project is told
 	Stderr  string     `json:"stderr,omitempty"`  // the end of what the application wrote
 }
 
@@ -45,7 +45,7 @@ type TaskFile struct {
 	Size   int64  `json:"size,omitempty"` // bytes; 0: not known
 	Here   bool   `json:"here,omitempty"`
 	Sent   bool   `json:"sent,omitempty"`
-	Error  string `json:"error,omitempty"`
+	Error  string `json:"error,omitempty"` // why it is not where it should be, in one sentence
 }
 
 // maxTaskFiles bounds how many files of a task are shown.
@@ -99,7 +99,7 @@ func (f *Facts) taskFiles(r state.Result) []TaskFile {
 		for _, ref := range refs[:min(len(refs), maxTaskFiles-len(files))] {
 			x := TaskFile{Name: ref.FileName, Output: output}
 			if file, ok := f.DB.Files.Get(state.Key(r.Project, ref.FileName)); ok {
-				x.Size, x.Here, x.Sent, x.Error = file.NBytes, file.Local == state.FilePresent, file.Done, file.Error
+				x.Size, x.Here, x.Sent, x.Error = file.NBytes, file.Local == state.FilePresent, file.Done, problem(file)
 			}
 			files = append(files, x)
 		}

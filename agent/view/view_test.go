@@ -1,7 +1,9 @@
 package view_test
 
 import (
+	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,15 +65,19 @@ func TestStatusSaysWhyATaskIsNotFurther(t *testing.T) {
 	}{
 		{
 			name: "a file has to be waited for", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
-			in: state.File{Error: "no route to host", Retry: waiting}, want: "Waiting for its input files. Trying again at 13:00: no route to host.",
+			in: state.File{Error: "download in (http://p.example/in): no route to host", Retry: waiting}, want: "Waiting for its input files. The transfer failed. Trying in again at 13:00.",
+		},
+		{
+			name: "the cause is known", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
+			in: state.File{Error: "write in: no space left", Obstacle: state.Cause{Code: "disk_full"}, Retry: waiting}, want: "Waiting for its input files. This computer's disk is full. Trying in again at 13:00.",
 		},
 		{
 			name: "a file whose time has come is no trouble", r: state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot},
-			in: state.File{Error: "no route to host", Retry: state.Retry{NextTry: now}}, want: "Waiting for its input files.",
+			in: state.File{Error: "no route to host", Obstacle: state.Cause{Code: "disk_full"}, Retry: state.Retry{NextTry: now}}, want: "Waiting for its input files.",
 		},
 		{
-			name: "one that failed is reported", r: state.Result{State: protocol.ClientComputeError, Slot: state.NoSlot, ReadyToReport: true, Message: "exit status 3"},
-			want: "Failed: exit status 3. It will be reported at the next contact.",
+			name: "one that failed is reported", r: state.Result{State: protocol.ClientComputeError, Slot: state.NoSlot, ReadyToReport: true, ExitStatus: 3, Message: "exit status 3"},
+			want: "Failed: its application reported an error (exit status 3). It will be reported at the next contact.",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -168,11 +174,41 @@ func TestPreferencesWithoutEffect(t *testing.T) {
 		t.Errorf("at the start: %q", s.NoEffect)
 	}
 	f.Since = now.Add(-time.Minute)
-	if s := f.Status(); len(s.NoEffect) != 1 || !strings.HasPrefix(s.NoEffect[0], "max_cpu_temperature has no effect") {
-		t.Errorf("got %q", s.NoEffect)
+	if s := f.Status(); len(s.NoEffect) != 1 || !strings.HasPrefix(s.NoEffect[0], "max_cpu_temperature has no effect") || !slices.Equal(s.NoEffect, f.Snapshot().NoEffect) {
+		t.Errorf("got %q, and starling why %q", s.NoEffect, f.Snapshot().NoEffect)
 	}
 	f.Conditions.Temperature = 50
 	if s := f.Status(); len(s.NoEffect) > 0 {
 		t.Errorf("with a sensor: %q", s.NoEffect)
+	}
+}
+
+// TestAFullDiskNamesThePreference: of three that limit the disk, the one that binds.
+func TestAFullDiskNamesThePreference(t *testing.T) {
+	f := facts(t, state.Result{Slot: state.NoSlot}, state.File{})
+	f.Host.DiskTotal, f.Disk = 100e9, view.Disk{Used: 3e9, Free: 50e9}
+	f.Prefs.DiskMaxUsedGB = 2
+	s := f.Snapshot()
+	want := "The projects' files use 3 GB of disk space, but the preferences allow 2 GB (disk_max_used_gb = 2). You can: set disk_max_used_gb higher."
+	if s.Compute.Code != view.DiskFull || s.Compute.Why != want || s.Disk.Key != "disk_max_used_gb" {
+		t.Errorf("got %+v, %+v, want %q", s.Compute, s.Disk, want)
+	}
+	f.Disk.Used = 1e9
+	if s := f.Snapshot(); s.Compute.Denied() || s.Disk.Key != "disk_max_used_gb" {
+		t.Errorf("with less: %+v, %+v", s.Compute, s.Disk)
+	}
+}
+
+// TestListsInJSON: one without members is a list, which programs can go through.
+func TestListsInJSON(t *testing.T) {
+	f := &view.Facts{Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Disk: view.Disk{Free: -1, Used: -1}}
+	b, err := json.Marshal(f.Status())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"projects":[]`, `"tasks":[]`, `"transfers":[]`} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("%s\nhas no %s", b, want)
+		}
 	}
 }

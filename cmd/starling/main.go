@@ -24,7 +24,9 @@ func main() {
 	wasmhost.Main()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := root().ExecuteContext(ctx); err != nil {
+	var o options
+	if err := commands(&o).ExecuteContext(ctx); err != nil {
+		err = o.explained(err)
 		fmt.Fprintln(plainWriter{os.Stderr}, "starling: "+err.Error())
 		os.Exit(cli.Status(err))
 	}
@@ -38,8 +40,8 @@ type options struct {
 	agent *control.Client // of another computer; nil: of this one
 }
 
-func root() *cobra.Command {
-	var o options
+// commands are the program, whose flags go to o.
+func commands(o *options) *cobra.Command {
 	var code string
 	cmd := &cobra.Command{
 		Use:           "starling",
@@ -70,9 +72,9 @@ func root() *cobra.Command {
 	cmd.PersistentFlags().StringVar(&o.data, "data", "", "data directory (also STARLING_DATA; default: your own, or the computer's if a service is running)")
 	cmd.PersistentFlags().StringVar(&o.host, "host", "", "HOST or HOST:PORT of another computer whose agent to control; pair with it first, see: starling remote --help")
 	cmd.Flags().StringVar(&code, "pair", "", "with --host: pair with that computer, using the code from starling remote pair there")
-	cmd.AddCommand(anywhere(attachCmd(&o), detachCmd(&o), statusCmd(&o), projectsCmd(&o), tasksCmd(&o), transfersCmd(&o), logCmd(&o), historyCmd(&o), noticesCmd(&o), whyCmd(&o), taskCmd(&o), modeCmd(&o), shareCmd(&o), managerCmd(&o))...)
-	cmd.AddCommand(anywhere(projectCmds(&o)...)...)
-	cmd.AddCommand(runCmd(&o), prefsCmd(&o), remoteCmd(&o), importCmd(&o), exportCmd(&o), serviceCmd(&o), doctorCmd(&o), dashboardCmd(&o), simulateCmd(), referenceCmd(), docsCmd())
+	cmd.AddCommand(anywhere(attachCmd(o), detachCmd(o), statusCmd(o), projectsCmd(o), tasksCmd(o), transfersCmd(o), logCmd(o), historyCmd(o), noticesCmd(o), whyCmd(o), taskCmd(o), modeCmd(o), shareCmd(o), managerCmd(o))...)
+	cmd.AddCommand(anywhere(projectCmds(o)...)...)
+	cmd.AddCommand(runCmd(o), prefsCmd(o), remoteCmd(o), importCmd(o), exportCmd(o), serviceCmd(o), doctorCmd(o), dashboardCmd(o), simulateCmd(), referenceCmd(), docsCmd())
 	cli.Strict(cmd)
 	return cmd
 }

@@ -197,12 +197,24 @@ func transfersCmd(o *options) *cobra.Command {
 					st = bar(part(x), 20)
 				}
 			case x.Trouble != "":
-				st, colour = x.Trouble+"; next try "+when(x.NextTry), yellow
+				st, colour = x.Trouble+" Next try: "+when(x.NextTry), yellow
 			}
 			t.add(colour, x.Name, direction(x), strconv.FormatInt(x.Bytes, 10), strconv.FormatInt(x.Size, 10), st)
 		}
 		t.show(w)
+		showCures(w, s.Transfers)
 	})
+}
+
+// showCures says what a person can do about transfers that fail, each cure once.
+func showCures(w display, transfers []control.Xfer) {
+	said := make(map[string]bool)
+	for _, x := range transfers {
+		if cure := x.TroubleCure; cure != "" && !said[cure] {
+			said[cure] = true
+			fmt.Fprintf(w, "%s You can: %s\n", printable(x.Trouble), printable(cure))
+		}
+	}
 }
 
 func direction(x control.Xfer) string {

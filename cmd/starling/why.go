@@ -19,6 +19,8 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -115,6 +117,12 @@ func explain(w io.Writer, r decide.Record, about string) error {
 			if late != "" {
 				fmt.Fprintf(t, "\tYou can: "+decide.LateCure+"\n", res.ID)
 			}
+			if cure := s.Bound.Cure; plan.Code == jobsched.NoMemory && cure != "" {
+				fmt.Fprintf(t, "\tYou can: %s\n", cure)
+			}
+			if cure := res.Cure(); cure != "" {
+				fmt.Fprintf(t, "\tYou can: %s\n", cure)
+			}
 			fmt.Fprintf(t, "\tdecision %s; project %s\n", plan.Code, s.Projects[res.Project].URL)
 			fmt.Fprintf(t, "\t%.1f%% done after %s, about %s remaining, deadline %s\n",
 				100*res.Fraction, words.Span(res.Elapsed), words.Span(plan.Remaining), when(res.Deadline))
@@ -129,12 +137,26 @@ func explain(w io.Writer, r decide.Record, about string) error {
 	return nil
 }
 
+// bound names the preference that limits something, in brackets; "" if it is not known.
+func bound(b prefs.Bound) string {
+	if b.Key == "" {
+		return ""
+	}
+	return " (" + b.Text + ")"
+}
+
 func explainHost(w io.Writer, s decide.Snapshot) {
+	for _, x := range s.NoEffect {
+		fmt.Fprintln(w, "Preferences: "+x)
+	}
 	switch {
 	case s.Compute.Denied():
 		fmt.Fprintf(w, "Computing is suspended. %s%s\n", s.Compute.Why, changes(s.Compute.Why, s.Compute.Until, s.Now))
 	default:
-		fmt.Fprintf(w, "Tasks may run on %d of %s, with %d MB of memory.\n", s.CPUs, words.Count(s.AllCPUs, "CPU"), s.Memory>>20)
+		fmt.Fprintf(w, "Tasks may run on %d of %s, with %s of memory%s.\n", s.CPUs, words.Count(s.AllCPUs, "CPU"), words.Bytes(s.Memory), bound(s.Bound))
+		if s.Disk.Key != "" {
+			fmt.Fprintf(w, "What limits disk space: %s.\n", s.Disk.Text)
+		}
 	}
 	if s.Network.Denied() {
 		fmt.Fprintf(w, "Network activity is suspended. %s%s\n", s.Network.Why, changes(s.Network.Why, s.Network.Until, s.Now))

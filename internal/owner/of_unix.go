@@ -23,3 +23,14 @@ func Of(dir string) (uid, gid int, other bool) {
 	}
 	return int(st.Uid), int(st.Gid), true
 }
+
+// Another reports whether a folder is there and belongs to another user than the one who
+// runs this.
+func Another(dir string) bool {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) != os.Geteuid()
+}

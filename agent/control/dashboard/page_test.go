@@ -265,7 +265,10 @@ func TestAttachByTheCards(t *testing.T) {
 func TestComputerTab(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(50)}
-	a.page.Status.Transfers = []control.Xfer{{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7}}
+	a.page.Status.Transfers = []control.Xfer{
+		{Name: "in_7", Project: einstein, Active: true, Bytes: 5e6, Size: 2e7},
+		{Name: "in_8", Project: einstein, Trouble: "This computer's disk is full.", TroubleCure: "Free some disk space.", TroubleDetail: "write in_8..part: no space left on device"},
+	}
 	a.page.Status.Coprocs = []string{"2 NVIDIA GPUs"}
 	b, _ := open(t, a)
 	b.See("coprocessors", `document.getElementById('now-text').textContent.startsWith('Tasks may use 8 of 8 CPUs, 2 NVIDIA GPUs, 24 GB of memory')`)
@@ -281,11 +284,15 @@ func TestComputerTab(t *testing.T) {
 	b.See("what it is", `document.getElementById('computer-facts').textContent.includes('Temperature61 °C')`)
 	b.See("its disk by project", `document.querySelectorAll('#disk-list tr').length === 4 && document.querySelector('#disk-list tr').textContent === 'Einstein@Home5.1 GB'`)
 	b.See("its transfers", `document.querySelector('#transfers-list li').textContent.includes('5.0 MB of 20 MB')`)
+	b.See("why one waits", `document.querySelector('#transfers-list .bad:not([hidden])').textContent === "This computer's disk is full. You can: Free some disk space." && !document.getElementById('transfers-list').textContent.includes('..part')`)
 	for _, id := range []string{"shares", "credit", "average"} {
 		b.See("a chart of "+id, `document.querySelectorAll('#chart-`+id+` svg.chart text').length > 5 && document.querySelector('#chart-`+id+` svg.chart').getAttribute('aria-label').includes('Einstein@Home')`)
 	}
 	b.See("its axis is round", `[...document.querySelectorAll('#chart-average svg.chart text.y')].map(e => e.textContent).join(' ') === '0 1,000 2,000 3,000'`)
 	b.Picture("computer")
+	b.See("how hot it was", `document.querySelector('#chart-temperature svg.chart').getAttribute('aria-label') === 'Temperature of the CPU, the highest of each 5 minutes. °C: 61.'`)
+	b.See("at which times", `[...document.querySelectorAll('#chart-temperature svg.chart text:not(.y)')].every(e => /^[0-2]\d:[0-5]\d$/.test(e.textContent)) && document.querySelectorAll('#chart-temperature details tbody tr').length === 3 && document.querySelector('#chart-temperature details th').textContent === 'Time'`)
+	b.See("its sensor is not missed", `document.getElementById('no-sensor').hidden`)
 	b.See("its values can be read", `document.querySelectorAll('#chart-average details tbody tr').length === 21`)
 	ticks := testbrowser.Value[string](b, `import('/chart.js').then(m => JSON.stringify([m.ticks(0), m.ticks(1), m.ticks(7), m.ticks(0.3), m.ticks(2e6)]))`)
 	if want := `[[0,1],[0,0.5,1],[0,2,4,6,8],[0,0.1,0.2,0.3],[0,500000,1000000,1500000,2000000]]`; ticks != want {
@@ -331,9 +338,12 @@ func TestNothingYet(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(0)}
 	a.page.Status.Projects, a.page.Status.Achieved, a.page.Credit, a.page.Disk.Used = nil, nil, nil, -1
+	a.page.Temperature, a.page.Heat = 0, nil
 	b, base := open(t, a)
 	b.See("there is no project", `document.getElementById('now-title').textContent === 'Not attached to any project'`)
 	b.Picture("empty")
+	b.Do("open the computer", chromedp.Navigate(base+"/computer"))
+	b.See("that there is no sensor", `document.getElementById('no-sensor')?.offsetParent && document.getElementById('no-sensor').textContent.startsWith('No sensor of this computer')`)
 	for path, text := range map[string]string{"/tasks": "No tasks.", "/projects": "No projects yet.", "/history": "The timeline starts when", "/computer": "Charts appear here once", "/log": "No messages."} {
 		b.Do("open "+path, chromedp.Navigate(base+path))
 		b.See(path+" says so", `document.querySelector('main > section:not([hidden]) .empty:not([hidden])')?.textContent.startsWith('`+text+`')`)

@@ -1,7 +1,7 @@
 // Charts with axes and values, drawn as SVG: lines over days, and bars that compare.
 
 import { make } from './dom.js';
-import { number, percent } from './words.js';
+import { number, percent, when } from './words.js';
 
 const width = 640, height = 240, left = 64, right = 12, top = 12, bottom = 28;
 
@@ -27,9 +27,16 @@ export function ticks(most, wanted = 4) {
 
 const day = (t) => new Date(t).toISOString().slice(5, 10);
 
+const perDay = { heading: 'Day', short: day, long: (t) => new Date(t).toISOString().slice(0, 10) };
+
+// perMinute is how lines writes times that are not days.
+export const perMinute = { heading: 'Time', short: (t) => two(new Date(t)), long: (t) => when(t) };
+const two = (d) => [d.getHours(), d.getMinutes()].map((n) => String(n).padStart(2, '0')).join(':');
+
 // lines draws series over days: [{name, points: [[time, value], …]}], with a legend and
-// the last values, and all values as a table for those who do not see the drawing.
-export function lines(title, series) {
+// the last values, and all values as a table for those who do not see the drawing. how says
+// how times are written, if they are not days.
+export function lines(title, series, how = perDay) {
   const times = [...new Set(series.flatMap((s) => s.points.map(([t]) => t)))].sort((a, b) => a - b);
   const scale = ticks(Math.max(0, ...series.flatMap((s) => s.points.map(([, v]) => v))));
   const first = times[0], last = times.at(-1);
@@ -44,7 +51,7 @@ export function lines(title, series) {
   times.forEach((t, i) => {
     if ((times.length - 1 - i) % step) return;
     const at = x(t) > width - 40 ? 'end' : x(t) < left + 20 ? 'start' : 'middle';
-    e.append(svg('path', { class: 'grid', d: `M${x(t)} ${height - bottom}v4` }), svg('text', { x: x(t), y: height - 8, class: at }, day(t)));
+    e.append(svg('path', { class: 'grid', d: `M${x(t)} ${height - bottom}v4` }), svg('text', { x: x(t), y: height - 8, class: at }, how.short(t)));
   });
   series.forEach((s, i) => {
     const points = s.points.map(([t, v]) => `${x(t)} ${y(v)}`);
@@ -53,18 +60,18 @@ export function lines(title, series) {
     e.append(svg('circle', { class: `dot s${i % 6}`, cx, cy, r: 3.5 }));
   });
   const legend = make('ul', { class: 'legend' }, ...series.map((s, i) => make('li', {}, swatch(i), `${s.name}: ${number(s.points.at(-1)[1])}`)));
-  return make('figure', {}, make('figcaption', {}, title), e, legend, values(times, series));
+  return make('figure', {}, make('figcaption', {}, title), e, legend, values(times, series, how));
 }
 
 function swatch(i) {
   return svg('svg', { class: 'swatch', viewBox: '0 0 20 8', 'aria-hidden': 'true' }, svg('path', { class: `line s${i % 6}`, d: 'M0 4H20' }));
 }
 
-function values(times, series) {
+function values(times, series, how) {
   const cell = (s, t) => s.points.find(([at]) => at === t)?.[1];
   const table = make('table', { class: 'plain' },
-    make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Day'), ...series.map((s) => make('th', { scope: 'col', class: 'num' }, s.name)))),
-    make('tbody', {}, ...times.toReversed().map((t) => make('tr', {}, make('th', { scope: 'row' }, new Date(t).toISOString().slice(0, 10)),
+    make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, how.heading), ...series.map((s) => make('th', { scope: 'col', class: 'num' }, s.name)))),
+    make('tbody', {}, ...times.toReversed().map((t) => make('tr', {}, make('th', { scope: 'row' }, how.long(t)),
       ...series.map((s) => make('td', { class: 'num' }, cell(s, t) === undefined ? '–' : number(cell(s, t))))))));
   return make('details', {}, make('summary', {}, 'Values'), make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Values: ${series.length === 1 ? series[0].name : 'all'}` }, table));
 }

@@ -2,11 +2,11 @@
 
 import { make, text, show, keep, facts } from './dom.js';
 import { bytes, number, percent, count } from './words.js';
-import { lines, bars } from './chart.js';
+import { lines, bars, perMinute } from './chart.js';
 import { buildTransfers } from './transfers.js';
 import { nameOf } from './model.js';
 
-let about, disk, diskText, diskBox, transfers, charts, empty;
+let about, disk, diskText, diskBox, transfers, charts, empty, cold;
 
 export function build(section) {
   about = make('dl', { id: 'computer-facts' });
@@ -15,11 +15,12 @@ export function build(section) {
   diskBox = make('div', { class: 'scroll' }, make('table', { class: 'plain wide' },
     make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Project'), make('th', { scope: 'col', class: 'num' }, 'Disk'), make('th', { scope: 'col' }, 'Part'))), disk));
   transfers = buildTransfers();
-  charts = [['shares', shares], ['credit', credit], ['average', average]].map(([id, draw]) => ({ box: make('div', { id: `chart-${id}`, class: 'card' }), draw }));
+  charts = [['shares', shares], ['credit', credit], ['average', average], ['temperature', temperature]].map(([id, draw]) => ({ box: make('div', { id: `chart-${id}`, class: 'card' }), draw }));
   empty = make('p', { class: 'empty' }, 'Charts appear here once a project has granted credit.');
+  cold = make('p', { class: 'empty', id: 'no-sensor' }, "No sensor of this computer reports the CPU's temperature, so there is no chart of it.");
   section.append(
     make('div', { class: 'halves' }, make('div', {}, make('h2', {}, 'This computer'), about), make('div', {}, make('h2', {}, 'Disk'), diskText, diskBox)),
-    make('h2', {}, 'Charts'), empty, make('div', { class: 'charts' }, ...charts.map((c) => c.box)), transfers);
+    make('h2', {}, 'Charts'), empty, make('div', { class: 'charts' }, ...charts.map((c) => c.box)), cold, transfers);
 }
 
 const sensed = { yes: 'yes', no: 'no' };
@@ -55,6 +56,7 @@ export function update(m) {
     c.drawn = now;
   }
   show(empty, !any);
+  show(cold, !m.cpu_temperature && !m.cpu_temperatures?.length);
 }
 
 function diskRow() {
@@ -95,4 +97,10 @@ function totals(m) {
 function average(m) {
   const all = series(m, (days) => days.map((d) => [Date.parse(d.day), d.user_rac]));
   return all.length ? { lines: ['Average credit a day, by project', all] } : undefined;
+}
+
+// temperature is what max_cpu_temperature is compared with.
+function temperature(m) {
+  const points = (m.cpu_temperatures ?? []).map((x) => [Date.parse(x.start), x.celsius]);
+  return points.length ? { lines: ['Temperature of the CPU, the highest of each 5 minutes', [{ name: '°C', points }], perMinute] } : undefined;
 }

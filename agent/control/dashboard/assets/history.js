@@ -14,8 +14,8 @@ import { keyOf, fromKey, pastLink, projectOf, outcome, shade, showPast } from '.
 
 const days = 7, page = 200, often = 30e3; // milliseconds between questions
 
-let section, number, fault, drawing, list, timeEmpty, table, empty;
-let tasks = [], next = 0, asked = 0, loading = false, wanted = '', other; // other is a task that was looked for: {key, task, known}
+let section, number, fault, drawing, list, timeEmpty, table, empty, box;
+let tasks = [], next = 0, asked = 0, loading = false, wanted = '', search = '', other; // other is a task that was looked for: {key, task, known}
 
 export function build(s) {
   section = s;
@@ -24,13 +24,14 @@ export function build(s) {
   drawing = make('div', { id: 'bands', class: 'card' });
   list = newList();
   timeEmpty = make('p', { class: 'empty', hidden: true }, 'The timeline starts when the agent first runs.');
-  empty = make('p', { class: 'empty', hidden: true }, 'No tasks have ended yet.');
+  empty = make('p', { class: 'empty', hidden: true, id: 'history-empty' });
+  box = make('input', { id: 'history-search', type: 'search', placeholder: 'Search', 'aria-label': 'Search ended tasks', autocomplete: 'off', oninput: look });
   table = newTable({ id: 'history-table', label: 'Tasks that have ended', key: keyOf, create, fill });
   table.head.append(...heads.map(([h, c]) => make('th', { scope: 'col', class: c }, h)));
   table.element.addEventListener('scroll', older, { passive: true });
   section.append(
     make('h2', {}, `Last ${days} days`), fault, timeEmpty, make('div', { class: 'halves times' }, drawing, list),
-    make('div', { class: 'bar' }, make('h2', {}, 'Ended tasks ', number), make('div', { class: 'tools' }, make('a', { href: '/api/history.csv', download: 'starling-history.csv', id: 'history-csv' }, 'Export CSV'))),
+    make('div', { class: 'bar' }, make('h2', {}, 'Ended tasks ', number), make('div', { class: 'tools' }, box, make('a', { href: '/api/history.csv', download: 'starling-history.csv', id: 'history-csv' }, 'Export CSV'))),
     empty, table.element);
 }
 
@@ -55,6 +56,7 @@ function fill(row, t) {
 
 function draw() {
   text(number, next ? `${tasks.length.toLocaleString()} or more` : tasks.length.toLocaleString());
+  text(empty, next ? 'Searching…' : search ? 'No ended task matches the search.' : 'No tasks have ended yet.');
   show(empty, !tasks.length);
   show(table.element, tasks.length > 0);
   table.set(tasks);
@@ -66,7 +68,9 @@ const query = (q) => new URLSearchParams(Object.entries(q).filter(([, v]) => v))
 // newest asks for the first page and puts it before what is known. Tasks of it that were
 // known are taken from it as well: they may have been reported since.
 async function newest() {
-  const h = await call(`/api/history?${query({ limit: page })}`);
+  const mine = search;
+  const h = await call(`/api/history?${query({ limit: page, search })}`);
+  if (mine !== search) return; // a person looks for something else by now
   const fresh = new Set(h.tasks.map(keyOf));
   const rest = tasks.filter((t) => !fresh.has(keyOf(t)));
   if (rest.length === tasks.length) { // none was known: others may have ended in between
@@ -79,19 +83,36 @@ async function newest() {
 // older asks for the page after the last one when a person is near the end of that.
 async function older() {
   const e = table.element;
-  if (!next || loading || e.scrollHeight - e.scrollTop - e.clientHeight >= 2 * e.clientHeight) return;
+  if (!next || loading || tasks.length && e.scrollHeight - e.scrollTop - e.clientHeight >= 2 * e.clientHeight) return;
+  const mine = search;
   loading = true;
   try {
-    const h = await call(`/api/history?${query({ limit: page, before: next })}`);
-    const known = new Set(tasks.map(keyOf));
-    tasks = tasks.concat(h.tasks.filter((t) => !known.has(keyOf(t))));
-    next = h.next ?? 0;
-    draw();
+    const h = await call(`/api/history?${query({ limit: page, before: next, search })}`);
+    if (mine === search) {
+      const known = new Set(tasks.map(keyOf));
+      tasks = tasks.concat(h.tasks.filter((t) => !known.has(keyOf(t))));
+      next = h.next ?? 0;
+      draw();
+    }
   } catch (e) {
     text(fault, e.message);
     return;
   } finally {
     loading = false;
+  }
+  older();
+}
+
+// look shows the tasks that match what a person typed, of all that have ended.
+async function look() {
+  search = box.value.trim();
+  tasks = [];
+  next = 0;
+  try {
+    await newest();
+    text(fault, '');
+  } catch (e) {
+    text(fault, e.message);
   }
   older();
 }

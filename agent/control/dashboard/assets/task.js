@@ -86,7 +86,6 @@ function draw(t) {
     ['Started', d.started && when(d.started)],
     ['Completed', d.completed && when(d.completed)],
     ['Exit status', (t.exit_status || t.failed) && String(t.exit_status ?? 0)],
-    ['Message', d.message],
     ['Workunit', d.workunit],
     ['Project', t.project],
   ]);

@@ -23,7 +23,7 @@ export function buildTransfers() {
 function row(x) {
   const what = make('span'), state = make('span', { class: 'pill' });
   const bar = make('progress', { max: 1, 'aria-label': `Transfer of ${x.name}` });
-  const why = make('p', { class: 'small number' });
+  const why = make('p', { class: 'small number' }), trouble = make('p', { class: 'why bad' });
   const again = make('button', { 'aria-label': `Retry ${x.name} now`, onclick: () => act('/api/transfer', { project: x.project, file: x.name, abort: false }, `${x.name}: retrying.`) }, 'Retry now');
   const abort = make('button', {
     'aria-label': `Cancel transfer of ${x.name}`,
@@ -31,14 +31,16 @@ function row(x) {
       if (await sure(`Cancel the transfer of ${x.name}?`, 'The task that needs this file will fail.', 'Cancel transfer')) act('/api/transfer', { project: x.project, file: x.name, abort: true }, `${x.name}: canceled.`);
     },
   }, 'Cancel transfer');
-  const e = make('li', {}, make('div', { class: 'top' }, what, state), bar, why, make('div', { class: 'actions' }, again, abort));
+  const e = make('li', {}, make('div', { class: 'top' }, what, state), bar, why, trouble, make('div', { class: 'actions' }, again, abort));
   e.update = (x) => {
     text(what, `${x.upload ? '↑ Uploading' : '↓ Downloading'} ${x.name}`);
     text(state, x.active ? 'active' : 'waiting');
     state.classList.toggle('off', !x.active);
     show(bar, x.size > 0);
     bar.value = x.size ? Math.min(1, x.bytes / x.size) : 0;
-    text(why, [x.size ? `${bytes(x.bytes)} of ${bytes(x.size)}` : bytes(x.bytes), x.trouble, x.next_try && new Date(x.next_try) > Date.now() ? `next try ${when(x.next_try)}` : ''].filter(Boolean).join('; '));
+    text(why, [x.size ? `${bytes(x.bytes)} of ${bytes(x.size)}` : bytes(x.bytes), x.next_try && new Date(x.next_try) > Date.now() ? `next try ${when(x.next_try)}` : ''].filter(Boolean).join('; '));
+    text(trouble, [x.trouble, x.trouble_cure && `You can: ${x.trouble_cure}`].filter(Boolean).join(' '));
+    show(trouble, !!x.trouble);
     show(again, !x.active);
   };
   return e;

@@ -1,0 +1,56 @@
+package usage
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// The hottest of each step is kept, for a day.
+const (
+	heatStep  = 5 * time.Minute
+	heatSteps = int(24 * time.Hour / heatStep)
+)
+
+// A Heat remembers how hot the CPU was, for a chart. The zero value knows nothing yet; it is
+// kept in memory alone. Its methods may be called concurrently.
+type Heat struct {
+	mu    sync.Mutex
+	now   Hottest   // of the step that lasts
+	steps []Hottest // oldest first
+}
+
+// A Hottest is the highest temperature of a step.
+type Hottest struct {
+	Start   time.Time // of the step
+	Celsius float64
+}
+
+// Add takes in what was measured, in °C; 0: there is no sensor. A clock that is set back
+// begins anew.
+func (h *Heat) Add(now time.Time, celsius float64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	start := now.UTC().Truncate(heatStep)
+	switch {
+	case start.Before(h.now.Start):
+		h.now, h.steps = Hottest{}, nil
+	case start.After(h.now.Start) && h.now.Celsius > 0:
+		h.steps = append(h.steps, h.now)
+		h.steps = h.steps[max(0, len(h.steps)-heatSteps):]
+		h.now = Hottest{}
+	}
+	oldest := start.Add(-time.Duration(heatSteps) * heatStep)
+	for len(h.steps) > 0 && h.steps[0].Start.Before(oldest) {
+		h.steps = h.steps[1:]
+	}
+	h.now = Hottest{start, max(celsius, h.now.Celsius)}
+}
+
+// Steps are those that are complete, oldest first: at most a day. Steps without a
+// measurement are left out.
+func (h *Heat) Steps() []Hottest {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.steps)
+}

@@ -1,0 +1,54 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/obstacle"
+	"github.com/starling-grid/starling/state"
+)
+
+// obstacleOf is one from the durable record.
+func obstacleOf(c state.Cause) obstacle.Obstacle {
+	return obstacle.Obstacle{Code: obstacle.Code(c.Code), About: c.About}
+}
+
+// moving is why the last attempt to move a file failed; none if it did not. Records of
+// older versions do not say why.
+func moving(f state.File) obstacle.Obstacle {
+	o := obstacleOf(f.Obstacle)
+	if o.Is() || f.Error == "" {
+		return o
+	}
+	for _, op := range []string{"download ", "upload "} {
+		if strings.HasPrefix(f.Error, op+f.Name) {
+			return obstacle.Obstacle{Code: obstacle.TransferFails}
+		}
+	}
+	return o
+}
+
+// transfer is that of the first of a result's files that could not be moved and waits for
+// another attempt; none if none does.
+func (f *Facts) transfer(r state.Result) decide.Transfer {
+	refs := r.FileRefs
+	if r.Computing() {
+		refs = f.DB.Inputs(r)
+	}
+	for _, ref := range refs {
+		file, _ := f.DB.Files.Get(state.Key(r.Project, ref.FileName))
+		if o := moving(file); o.Is() && file.NextTry.After(f.Now) {
+			return decide.Transfer{File: file.Name, Next: file.NextTry, Obstacle: o}
+		}
+	}
+	return decide.Transfer{}
+}
+
+// problem is why a file is not where it should be, in one sentence; "" if it is, or nobody
+// has tried yet.
+func problem(f state.File) string {
+	if o := moving(f); o.Is() {
+		return o.Cause()
+	}
+	return f.Error
+}

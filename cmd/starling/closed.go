@@ -1,0 +1,28 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/owner"
+)
+
+// explained says what to do about files of the data directory that a person may not use,
+// since the agent is another user's: an agent that runs says so itself, and who may control
+// it. Other errors stay as they are.
+func (o *options) explained(err error) error {
+	e, file := errors.AsType[*fs.PathError](err)
+	if !file || !errors.Is(err, fs.ErrPermission) || !owner.Another(o.data) {
+		return err
+	}
+	dir, errDir := filepath.Abs(o.data)
+	path, errPath := filepath.Abs(e.Path)
+	if errDir != nil || errPath != nil || path != dir && !strings.HasPrefix(path, dir+string(filepath.Separator)) {
+		return err
+	}
+	return fmt.Errorf("%w: %s belongs to another user; try again with sudo, or, if no agent is running, %s", control.ErrForbidden, o.data, o.start())
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/prefs"
+)
+
+// TestWhyNamesPreferences: those that limit disk and memory, with what a person can do where
+// a task lacks them, and those that do nothing here.
+func TestWhyNamesPreferences(t *testing.T) {
+	now := time.Now()
+	p := prefs.Default()
+	s := decide.Snapshot{
+		Now: now, CPUs: 2, AllCPUs: 2, Memory: 1e9, Bound: p.MemoryBound(2e9, true), Disk: p.DiskBound(100e9, 50e9, 0),
+		NoEffect: []string{"max_cpu_temperature has no effect: no sensor."},
+		Projects: []decide.Project{{URL: "https://a.example/", Share: 100, Known: true}},
+		Results:  []decide.Result{{ID: "w_0", Phase: decide.Runnable, Received: now, Deadline: now.Add(100 * time.Hour), Stated: time.Hour}},
+	}
+	s.Results[0].Memory = 2e9
+	var out bytes.Buffer
+	if err := explain(&out, decide.Record{Snapshot: s, Plan: decide.Pass(s)}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := explain(&out, decide.Record{Snapshot: s, Plan: decide.Pass(s)}, "w_0"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Preferences: max_cpu_temperature has no effect: no sensor.\n",
+		"with 1 GB of memory (ram_max_used_busy_pct = 50 while the computer is in use, of 2 GB).\n",
+		"What limits disk space: disk_", "You can: Set ram_max_used_busy_pct higher.\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s\nhas no %q", out.String(), want)
+		}
+	}
+}

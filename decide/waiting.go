@@ -1,0 +1,44 @@
+package decide
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/obstacle"
+)
+
+// A Transfer is that of a file that could not be moved and is tried again.
+type Transfer struct {
+	File string    `json:"file"`
+	Next time.Time `json:"next"` // the next attempt
+	obstacle.Obstacle
+}
+
+// after is what follows the sentence that says what a result waits for: why it has to.
+func (t Transfer) after(sentence string, now time.Time) string {
+	if t.File == "" {
+		return sentence
+	}
+	return fmt.Sprintf("%s %s Trying %s again %s.", sentence, cmp.Or(t.Cause(), "The transfer failed."), t.File, words.When(t.Next, now))
+}
+
+// Cure is what a person can do about what is in the way of the result's files or of its
+// start; "" if nothing is, or needs to be done.
+func (r *Result) Cure() string {
+	return cmp.Or(r.Transfer.Cure(), r.Obstacle.Cure())
+}
+
+// Waiting says what a result waits for whose files are on their way, and why that takes
+// so long if an attempt failed. It returns a reason without code for all other results.
+func (r *Result) Waiting(now time.Time) jobsched.Reason {
+	switch r.Phase {
+	case Fetching:
+		return jobsched.Reason{Code: WaitsForFiles, Text: r.Transfer.after("Waiting for its input files.", now)}
+	case Sending:
+		return jobsched.Reason{Code: SendsFiles, Text: r.Transfer.after("Uploading its output files.", now)}
+	}
+	return jobsched.Reason{}
+}

@@ -1,0 +1,144 @@
+// Package obstacle says what stands in the way of a file that is to be moved, or of a
+// task that is to be started, for now: one cause, one sentence, one cure. What stands in
+// the way of all contact with a project is for package contact, and how a task failed
+// for good is for package workfetch.
+//
+// It judges no errors: the agent makes codes of them.
+package obstacle
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/starling-grid/starling/contact"
+)
+
+// A Code tells one obstacle from another. They are in the state on disk and in JSON:
+// what is there stays what it is. The codes of package contact for what lies between
+// this computer and a server are among them.
+type Code string
+
+// The obstacles. Those of the first group lie in this computer, those of the second in
+// what was to be moved or in who was asked for it.
+const (
+	DiskFull       Code = "disk_full"
+	DiskFails      Code = "disk_error"
+	NotAllowed     Code = "files_not_accessible"
+	NoProcess      Code = "no_room_for_processes"
+	FileGone       Code = "file_gone"
+	StartFails     Code = "start_failed"
+	NoAddress      Code = "no_address"
+	NotOnServer    Code = "not_on_server"
+	NoUploads      Code = "upload_address_wrong"
+	Differs        Code = "differs_from_announced"
+	NotSigned      Code = "no_valid_signature"
+	Stalled        Code = "stalled"
+	Refused        Code = "refused_by_server"
+	Canceled       Code = "canceled"
+	TransferFails  Code = "transfer_failed"
+	ApplicationAsk Code = "application_waits"
+)
+
+// An Obstacle is what stands in the way of a file or a task. The zero value is none.
+type Obstacle struct {
+	Code Code `json:"code,omitempty"`
+	// About is what the sentence names: a host, an HTTP status, another's words.
+	About string `json:"about,omitempty"`
+}
+
+// A Saying is what people read of an obstacle: one sentence, in which %s stands for
+// About, and what they can do.
+type Saying struct {
+	Code    Code
+	Cause   string
+	Unnamed string // the sentence when About is not known; "": it names nothing
+	Cure    string // "": nothing needs to be done
+}
+
+const (
+	again = "The agent tries again by itself."
+	wait  = "Wait: the agent tries again by itself."
+)
+
+// Sayings is the closed list of obstacles, but for those of package contact.
+var Sayings = []Saying{
+	{DiskFull, "This computer's disk is full.", "", "Free some disk space. " + again},
+	{DiskFails, "This computer's disk reports an error.", "", "Check the disk: the system's log names the error (on Linux: sudo dmesg). " + again},
+	{NotAllowed, "The agent may not read or write its own files.", "", "Run starling doctor, and give the data directory back to the agent's user. " + again},
+	{NoProcess, "The system has no room for another process.", "", "End other programs, or raise the limit on processes. " + again},
+	{FileGone, "The file is no longer on this computer.", "", "Find out what removes files from the data directory, such as a virus scanner or a clean-up program, and exempt the directory."},
+	{StartFails, "The task could not be started.", "", "Run starling doctor, and see starling log for the error. " + again},
+
+	{NoAddress, "The project gave no address for the file.", "", "The project's operators must fix this."},
+	{NotOnServer, "The file is not on the project's server (%s).", "The file is not on the project's server.", "The project's operators must fix this."},
+	{NoUploads, "The address to upload to leads nowhere (%s).", "The address to upload to leads nowhere.", "If it lasts for days, inform the project. " + again},
+	{Differs, "What arrived differs from what the project announced.", "", "If a proxy or a virus scanner changes downloads, exempt the project's server. Otherwise the project's operators must fix this."},
+	{NotSigned, "The program has no valid signature of the project, so it is not used.", "", "Keep it so: only programs signed by the project are run. Inform the project."},
+	{Stalled, "The transfer stalled: hardly any data moved for 5 minutes.", "", wait},
+	{Refused, "The project's server did not take the file. It says: %s", "The project's server did not take the file.", "If it lasts for days, inform the project. " + again},
+	{Canceled, "You canceled the transfer.", "", "Nothing is wrong with this computer."},
+	{TransferFails, "The transfer failed.", "", wait},
+
+	{ApplicationAsk, "The application asked to be continued later: %s", "The application asked to be continued later.", ""},
+}
+
+// OfTrouble is the obstacle that trouble with a server is for a file.
+func OfTrouble(t contact.Trouble) Obstacle {
+	switch t.Code {
+	case contact.UnknownTrouble:
+		return Obstacle{Code: TransferFails}
+	case contact.NotFound, contact.Closed:
+		return Obstacle{NotOnServer, t.About}
+	}
+	return Obstacle{Code(t.Code), t.About}
+}
+
+// Is reports whether there is one.
+func (o Obstacle) Is() bool { return o.Code != "" }
+
+// saying is that of a code; false for one of package contact.
+func (o Obstacle) saying() (Saying, bool) {
+	for _, s := range Sayings {
+		if s.Code == o.Code {
+			return s, true
+		}
+	}
+	return Saying{}, false
+}
+
+// trouble is the same as trouble with a server.
+func (o Obstacle) trouble() contact.Trouble {
+	return contact.Trouble{Code: contact.TroubleCode(o.Code), About: o.About}
+}
+
+// Cause says in one sentence what stands in the way; "" if nothing does.
+func (o Obstacle) Cause() string {
+	s, own := o.saying()
+	switch {
+	case !o.Is():
+		return ""
+	case !own:
+		return o.trouble().Cause()
+	case !strings.Contains(s.Cause, "%s"):
+		return s.Cause
+	case o.About == "":
+		return s.Unnamed
+	}
+	text := fmt.Sprintf(s.Cause, o.About)
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}
+
+// Cure says what a person can do about it; "" if nothing needs to be done.
+func (o Obstacle) Cure() string {
+	s, own := o.saying()
+	switch {
+	case !o.Is():
+		return ""
+	case !own:
+		return o.trouble().Remedy()
+	}
+	return s.Cure
+}

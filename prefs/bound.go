@@ -1,0 +1,60 @@
+package prefs
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+
+	"github.com/starling-grid/starling/internal/words"
+)
+
+// A Bound is the preference that limits disk or memory most on this computer. The zero
+// value is none.
+type Bound struct {
+	Key  string `json:"key"`  // by its name in prefs.toml
+	Text string `json:"text"` // what it is set to and comes to here, as a part of a sentence
+	Cure string `json:"cure"` // what a person can do; "": nothing about preferences
+}
+
+// DiskBound is the preference that allows the least disk, given what Disk is given.
+func (p Prefs) DiskBound(total, free, used int64) Bound {
+	const gb = 1e9
+	kept, part := float64(used+free)-p.DiskMinFreeGB*gb, float64(total)*p.DiskMaxUsedPct/100
+	switch {
+	case p.DiskMaxUsedGB > 0 && p.DiskMaxUsedGB*gb <= min(kept, part):
+		return Bound{
+			"disk_max_used_gb", "disk_max_used_gb = " + plainNumber(p.DiskMaxUsedGB),
+			"Set disk_max_used_gb higher.",
+		}
+	case part < kept:
+		return Bound{
+			"disk_max_used_pct", fmt.Sprintf("disk_max_used_pct = %s, of %s", plainNumber(p.DiskMaxUsedPct), words.Bytes(total)),
+			"Set disk_max_used_pct higher.",
+		}
+	}
+	return Bound{
+		"disk_min_free_gb", fmt.Sprintf("disk_min_free_gb = %s, with %s free", plainNumber(p.DiskMinFreeGB), words.Bytes(free)),
+		"Free some disk space, or set disk_min_free_gb lower.",
+	}
+}
+
+// MemoryBound is the preference that holds for memory while the computer is in use, or not.
+func (p Prefs) MemoryBound(total int64, inUse bool) Bound {
+	key, pct, when := "ram_max_used_idle_pct", p.RAMMaxUsedIdlePct, "idle"
+	if inUse {
+		key, pct, when = "ram_max_used_busy_pct", p.RAMMaxUsedBusyPct, "in use"
+	}
+	b := Bound{Key: key, Text: fmt.Sprintf("%s = %s while the computer is %s, of %s", key, plainNumber(pct), when, words.Bytes(total))}
+	if pct > 0 && pct < 100 {
+		b.Cure = "Set " + key + " higher."
+	}
+	return b
+}
+
+// MostMemory is MemoryBound of whichever state of the computer allows more.
+func (p Prefs) MostMemory(total int64) Bound {
+	busy, idle := cmp.Or(p.RAMMaxUsedBusyPct, 100), cmp.Or(p.RAMMaxUsedIdlePct, 100)
+	return p.MemoryBound(total, busy > idle)
+}
+
+func plainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
