@@ -34,7 +34,7 @@ func Installed() bool {
 // Do does it and returns what there is to tell.
 func (s Service) Do(v Verb) (string, error) {
 	if s.PerUser {
-		return "", errors.New("Windows has no per-user services; use the Task Scheduler to start \"starling run\" at log-on")
+		return "", errors.New("there are no per-user services on Windows; use the Task Scheduler to start \"starling run\" at log-on")
 	}
 	told, err := s.do(v)
 	switch {
@@ -149,7 +149,7 @@ func stop(s *mgr.Service) error {
 
 // await waits until the service is in a state, as long as it is on the way there.
 func await(s *mgr.Service, want svc.State) error {
-	for end := time.Now().Add(leaving + 30*time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add((leaving + 30) * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		st, err := s.Query()
 		switch {
 		case err != nil:

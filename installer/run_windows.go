@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"time"
 
 	"golang.org/x/sys/windows"
 	"golang.org/x/sys/windows/svc"
 )
 
-// leaving is for how long the Service Manager waits for the agent, which stops its tasks
-// within a minute.
-const leaving = 90 * time.Second
+// leaving is for how many seconds the Service Manager waits for the agent, which stops its
+// tasks within a minute.
+const leaving = 90
 
 // Run runs f, which ends when its context does. When the Service Manager started this
 // program, its requests to stop are obeyed, start, stop and the error that f returns are in
@@ -59,7 +58,7 @@ func (h *handler) Execute(_ []string, requests <-chan svc.ChangeRequest, status 
 			case svc.Interrogate:
 				status <- r.CurrentStatus
 			case svc.Stop, svc.PreShutdown:
-				status <- svc.Status{State: svc.StopPending, WaitHint: uint32(leaving.Milliseconds())}
+				status <- svc.Status{State: svc.StopPending, WaitHint: leaving * 1000}
 				cancel()
 			}
 		}

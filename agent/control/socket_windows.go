@@ -102,11 +102,12 @@ func listen(_ context.Context, dataDir string, _ bool) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("determine who may control the agent: %w", err)
 	}
-	rights := fmt.Sprintf(admitted, me.User.Sid)
+	var rights strings.Builder
+	fmt.Fprintf(&rights, admitted, me.User.Sid)
 	for _, sid := range others {
-		rights += fmt.Sprintf(also, sid)
+		fmt.Fprintf(&rights, also, sid)
 	}
-	l, err := winio.ListenPipe(name, &winio.PipeConfig{SecurityDescriptor: rights})
+	l, err := winio.ListenPipe(name, &winio.PipeConfig{SecurityDescriptor: rights.String()})
 	if err != nil {
 		return nil, fmt.Errorf("control pipe %s: %w; is another program using it?", name, err)
 	}
