@@ -68,7 +68,7 @@ test-unprivileged:
 # packages of which some part is of its own on Windows or speaks with the system.
 test-windows:
 	tools/wine/test -count=1 -timeout 5m -run '$(WINDOWS_E2E)' ./e2e
-	tools/wine/test -count=1 -short -timeout 5m ./agent/control ./boincapi ./executor ./filexfer ./installer ./internal/atomicfile ./internal/busyfile ./internal/namedmem ./internal/neighbor ./internal/serviceuser ./state
+	tools/wine/test -count=1 -short -timeout 5m ./agent/control ./boincapi ./executor ./executor/sandbox ./filexfer ./installer ./internal/atomicfile ./internal/busyfile ./internal/namedmem ./internal/neighbor ./internal/serviceuser ./state
 	$(if $(ALL),tools/wine/test -count=1 -timeout 15m $(WINDOWS_ALL))
 
 # A project and its agents as Windows programs, killed and started again amid a task; the
