@@ -143,6 +143,13 @@ func TestSetup(t *testing.T) {
 		t.Errorf("upgraded, the agent works for %v, want %s", projects, p.URL)
 	}
 
+	s.run(program, "service", "stop")
+	if out, err := exec.CommandContext(ctx, program, "dashboard", "--no-browser").CombinedOutput(); err == nil || !strings.Contains(string(out), "starling service start") {
+		t.Errorf("while the service is stopped: %v, %s", err, out)
+	}
+	s.run(program, "service", "start")
+	s.answers()
+
 	s.uninstall()
 	if !exists(filepath.Join(s.data, "state.db")) {
 		t.Error("the tasks went with the program")

@@ -2,10 +2,17 @@ package control
 
 import (
 	"errors"
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
+
+// admission says what a user can do whom the agent does not obey.
+func admission(dataDir string) string {
+	return `try again in a terminal that was opened with "Run as administrator". To control the agent yourself, have an administrator run: icacls "` +
+		dataDir + `" /grant "` + os.Getenv("USERNAME") + `:(OI)(CI)M" and then: starling service restart`
+}
 
 // modify are the rights of those who may do anything with a file but say who else may.
 const modify = windows.FILE_GENERIC_READ | windows.FILE_GENERIC_WRITE | windows.FILE_GENERIC_EXECUTE | windows.DELETE

@@ -1,9 +1,11 @@
 package control
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	"github.com/Microsoft/go-winio"
 	"golang.org/x/sys/windows"
 )
 
@@ -34,5 +36,26 @@ func TestWhoElseIsObeyed(t *testing.T) {
 	}
 	if all, err := granted(t.TempDir()); err != nil {
 		t.Errorf("got %v, %v", all, err)
+	}
+}
+
+// Those whom it does not obey are told what they can do.
+func TestWhoIsNotObeyed(t *testing.T) {
+	dir := t.TempDir()
+	name, err := pipe(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := winio.ListenPipe(name, &winio.PipeConfig{SecurityDescriptor: "D:P(D;;GA;;;WD)"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if c, err := winio.DialPipeContext(t.Context(), name); err == nil {
+		_ = c.Close()
+		t.Skip("the system connects those whom a pipe refuses, as Wine does; what they are told is NOT looked at")
+	}
+	if err := NewClient(dir).Reach(t.Context()); !errors.Is(err, ErrForbidden) || !strings.Contains(err.Error(), "icacls") {
+		t.Errorf("got %v", err)
 	}
 }
