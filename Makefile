@@ -7,12 +7,13 @@ VERSION ?= $(shell tools/version)
 LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSION)
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages image demo test test-unprivileged test-windows test-image model world kills bench words check lint fmt cross fuzz scenarios clean
+.PHONY: help build packages installer image demo test test-unprivileged test-windows test-image model world kills bench words check lint fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
 	@echo "make build       the programs, in bin/"
 	@echo "make packages    release files in dist/: .deb, .rpm, .tar.gz, .zip (VERSION=1.2.3)"
+	@echo "make installer   dist/starling-VERSION-setup.exe for Windows, with NSIS; signed if STARLING_SIGN_KEY names a key (VERSION=1.2.3)"
 	@echo "make image       the agent as an image for containers, an OCI layout in dist/image; as root (VERSION=1.2.3)"
 	@echo "make test        install what the tests need and run them all"
 	@echo "make test-unprivileged [ALL=1]  as root: some tests, or more of them, as another user"
@@ -32,6 +33,9 @@ build:
 
 packages:
 	tools/packages/build $(VERSION) dist
+
+installer:
+	tools/windows/build $(VERSION) dist
 
 image:
 	tools/image/build $(VERSION) dist/image
@@ -64,11 +68,12 @@ test-unprivileged:
 # packages of which some part is of its own on Windows or speaks with the system.
 test-windows:
 	tools/wine/test -count=1 -timeout 5m -run '$(WINDOWS_E2E)' ./e2e
-	tools/wine/test -count=1 -short -timeout 5m ./agent/control ./boincapi ./executor ./filexfer ./installer ./internal/atomicfile ./internal/busyfile ./internal/namedmem ./internal/neighbor ./internal/serviceuser ./state
+	tools/wine/test -count=1 -short -timeout 5m ./agent/control ./boincapi ./executor ./executor/sandbox ./filexfer ./installer ./internal/atomicfile ./internal/busyfile ./internal/namedmem ./internal/neighbor ./internal/serviceuser ./state
 	$(if $(ALL),tools/wine/test -count=1 -timeout 15m $(WINDOWS_ALL))
 
-# A project and its agents as Windows programs, killed and started again amid a task.
-WINDOWS_E2E = TestTwoAgentsAndAQuorum|TestPowerCuts|TestDetachLeavesNothing
+# A project and its agents as Windows programs, killed and started again amid a task; the
+# installer.
+WINDOWS_E2E = TestTwoAgentsAndAQuorum|TestPowerCuts|TestDetachLeavesNothing|TestSetup
 
 WINDOWS_ALL = ./state ./executor ./agent/api ./agent/boincexport ./agent/control ./agent/control/dashboard ./agent/control/guirpc ./agent/control/metrics ./agent/control/sheet ./agent/doctor ./agent/hostinfo ./agent/life ./agent/rules ./agent/usage ./agent/view ./internal/httpclient ./internal/load ./internal/tomlfile ./scheduler_op ./storage ./prefs ./protocol/appipc ./protocol/bxml ./protocol/globalprefs
 

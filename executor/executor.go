@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
@@ -145,6 +146,9 @@ func New(dataDir string, log *slog.Logger, report func(Event)) (*Executor, error
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open data directory: %w", err)
+	}
+	if utf8.RuneCountInString(dir) > longestDataDir {
+		return nil, fmt.Errorf("the path of the data directory %s is longer than %d characters, and the system starts no program so deep; choose a shorter --data", dir, longestDataDir)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {

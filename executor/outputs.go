@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/starling-grid/starling/executor/sandbox"
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
@@ -133,6 +134,11 @@ func (e *Executor) take(t Task, from, to string) error {
 	}
 	if os.Geteuid() == 0 {
 		if err := e.root.Lchown(to, os.Geteuid(), os.Getegid()); err != nil {
+			return err
+		}
+	}
+	if e.sandboxed != nil {
+		if err := sandbox.Reclaim(filepath.Join(e.dir, filepath.FromSlash(to))); err != nil {
 			return err
 		}
 	}

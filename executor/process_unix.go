@@ -5,6 +5,7 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"syscall"
@@ -20,6 +21,9 @@ import (
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 }
+
+// longestDataDir is no bound here: a program's folder is changed to, whatever its path.
+const longestDataDir = math.MaxInt
 
 // inode names a file or folder on this computer.
 func inode(fi os.FileInfo) string {

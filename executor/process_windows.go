@@ -17,6 +17,10 @@ func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{HideWindow: true, CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW}
 }
 
+// longestDataDir is how many characters the data directory's path may have: the folder in
+// which a program is started, a slot, may have some ten more, and the system's bound is 258.
+const longestDataDir = 240
+
 // inode is of no use here: there are no containers whose processes we see.
 func inode(os.FileInfo) string { return "" }
 

@@ -2,22 +2,65 @@ package installer
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 
-	"github.com/kardianos/service"
+	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/svc"
 )
 
-// Run runs f, which ends when its context does. When Windows started this program
-// as a service, its requests to stop are obeyed.
-func Run(ctx context.Context, f func(context.Context) error) error {
-	if service.Interactive() {
-		return f(ctx)
+// leaving is for how many seconds the Service Manager waits for the agent, which stops its
+// tasks within a minute.
+const leaving = 90
+
+// Run runs f, which ends when its context does. When the Service Manager started this
+// program, its requests to stop are obeyed, start, stop and the error that f returns are in
+// the event log, and so is what f writes to the handler it is given. Otherwise that is nil.
+func Run(ctx context.Context, f func(context.Context, slog.Handler) error) error {
+	h := &handler{ctx: ctx, run: f}
+	err := svc.Run(Name, h)
+	if errors.Is(err, windows.ERROR_FAILED_SERVICE_CONTROLLER_CONNECT) { // somebody else started it
+		return f(ctx, nil)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	return errors.Join(h.err, err)
+}
+
+// A handler is the agent as the Service Manager sees it.
+type handler struct {
+	ctx context.Context
+	run func(context.Context, slog.Handler) error
+	err error // how it ended
+}
+
+// Execute returns when the agent has ended. An exit code that is not 0 has the manager start
+// it again.
+func (h *handler) Execute(_ []string, requests <-chan svc.ChangeRequest, status chan<- svc.Status) (ours bool, code uint32) {
+	status <- svc.Status{State: svc.StartPending}
+	events := openEvents()
+	defer events.close()
+	ctx, cancel := context.WithCancel(h.ctx)
 	defer cancel()
-	p := program{run: func() error { return f(ctx) }, cancel: cancel, done: make(chan error, 1)}
-	svc, err := service.New(p, &service.Config{Name: Name})
-	if err != nil {
-		return err
+	ended := make(chan error, 1)
+	go func() { ended <- h.run(ctx, events.handler()) }()
+	events.info(started, "The Starling service has started.")
+	status <- svc.Status{State: svc.Running, Accepts: svc.AcceptStop | svc.AcceptPreShutdown}
+	for {
+		select {
+		case h.err = <-ended:
+			if h.err != nil {
+				events.failed("The Starling service has stopped because of an error: " + h.err.Error())
+				return true, 1
+			}
+			events.info(stopped, "The Starling service has stopped. Its tasks resume from their last checkpoint at the next start.")
+			return false, 0
+		case r := <-requests:
+			switch r.Cmd {
+			case svc.Interrogate:
+				status <- r.CurrentStatus
+			case svc.Stop, svc.PreShutdown:
+				status <- svc.Status{State: svc.StopPending, WaitHint: leaving * 1000}
+				cancel()
+			}
+		}
 	}
-	return svc.Run()
 }

@@ -40,7 +40,7 @@ func NewClient(dataDir string) *Client {
 	connect := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := dialStarted(ctx, dataDir)
 		if errors.Is(err, fs.ErrPermission) {
-			return nil, fmt.Errorf("%w: %s belongs to another user; try again with sudo", ErrForbidden, dataDir)
+			return nil, fmt.Errorf("%w: %s belongs to another user; %s", ErrForbidden, dataDir, admission(dataDir))
 		} else if errors.Is(err, ErrForbidden) || errors.Is(err, ErrUnresponsive) {
 			return nil, err
 		} else if err != nil {

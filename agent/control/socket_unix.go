@@ -21,6 +21,9 @@ func dial(ctx context.Context, dataDir string) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(dataDir, SocketName))
 }
 
+// admission says what a user can do whom the agent does not obey.
+func admission(string) string { return "try again with sudo" }
+
 // listen makes the socket, which others than the agent's user may connect to as far
 // as open says. One that an earlier agent left behind is replaced.
 func listen(ctx context.Context, dataDir string, open bool) (net.Listener, error) {

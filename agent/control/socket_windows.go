@@ -20,10 +20,13 @@ import (
 const service = "starling"
 
 // admitted lets in the user who runs the agent, the system and administrators, and
-// nobody over the network. The pipe is that user's: what Windows would make its owner may be
-// a group, of administrators or of all users of the computer, and a client could not tell an
+// nobody over the network; also lets in those to whom the data directory was granted. The
+// pipe is that user's: what Windows would make its owner may be a group, of administrators or of all users of the computer, and a client could not tell an
 // agent from what any of them had made.
-const admitted = "O:%[1]sD:P(D;;GA;;;NU)(A;;GA;;;%[1]s)(A;;GA;;;SY)(A;;GA;;;BA)"
+const (
+	admitted = "O:%[1]sD:P(D;;GA;;;NU)(A;;GA;;;%[1]s)(A;;GA;;;SY)(A;;GA;;;BA)"
+	also     = "(A;;GRGW;;;%s)"
+)
 
 // pipe is the name of the pipe that belongs to a data directory.
 func pipe(dataDir string) (string, error) {
@@ -95,7 +98,16 @@ func listen(_ context.Context, dataDir string, _ bool) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("determine the current user: %w", err)
 	}
-	l, err := winio.ListenPipe(name, &winio.PipeConfig{SecurityDescriptor: fmt.Sprintf(admitted, me.User.Sid)})
+	others, err := granted(dataDir)
+	if err != nil {
+		return nil, fmt.Errorf("determine who may control the agent: %w", err)
+	}
+	var rights strings.Builder
+	fmt.Fprintf(&rights, admitted, me.User.Sid)
+	for _, sid := range others {
+		fmt.Fprintf(&rights, also, sid)
+	}
+	l, err := winio.ListenPipe(name, &winio.PipeConfig{SecurityDescriptor: rights.String()})
 	if err != nil {
 		return nil, fmt.Errorf("control pipe %s: %w; is another program using it?", name, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -63,7 +64,9 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 		all = append(all, devices(s, detect(ctx))...)
 	}
 	if running {
-		all = append(all, groups(status.Bounded))
+		if runtime.GOOS != "windows" { // there it is part of the sandbox
+			all = append(all, groups(status.Bounded))
+		}
 		for _, x := range status.NoEffect {
 			all = append(all, Finding{Check: "preferences", Grade: Note, Text: x, Fix: "change it in prefs.toml"})
 		}

@@ -17,9 +17,17 @@ var (
 	getPowerStatus   = kernel32.NewProc("GetSystemPowerStatus")
 )
 
+// services is the session of all services, which has neither keyboard nor mouse. Asked
+// there, Windows says that the last input was when the computer started.
+const services = 0
+
 // Idle returns for how long nobody has used the computer. It sees the session
-// that the agent runs in; ok is false in a service, which has none.
+// that the agent runs in; ok is false in that of services.
 func Idle(time.Time) (idle time.Duration, ok bool) {
+	var session uint32
+	if err := windows.ProcessIdToSessionId(windows.GetCurrentProcessId(), &session); err != nil || session == services {
+		return 0, false
+	}
 	info := struct{ size, at uint32 }{size: 8}
 	if r, _, _ := getLastInputInfo.Call(uintptr(unsafe.Pointer(&info))); r == 0 { //nolint:gosec // as the system wants it
 		return 0, false

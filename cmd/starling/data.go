@@ -78,6 +78,11 @@ func usersData() string {
 
 // start says how to start the agent that a command is about.
 func (o *options) start() string {
+	if runtime.GOOS == "windows" && o.data == usersData() && installer.Installed() {
+		return "start it with: starling service start, in a terminal that was opened with \"Run as administrator\""
+	} else if runtime.GOOS == "windows" {
+		return "start it with: starling run"
+	}
 	if o.data == installer.Packaged.DataDir && installer.Installed() {
 		return "start it with: sudo starling service start"
 	}

@@ -23,19 +23,24 @@ import (
 // lookEvery is how often log --follow looks for something new.
 const lookEvery = 300 * time.Millisecond
 
-// openLog returns where the agent's log goes: to standard error, and into the data
-// directory unless that is the system's journal. The caller calls done in the end.
-func openLog(dataDir string, s settings.Settings) (log *slog.Logger, done func() error, err error) {
+// openLog returns where the agent's log goes: to standard error, to record unless that is
+// nil, and into the data directory unless standard error is the system's journal. The caller
+// calls done in the end.
+func openLog(dataDir string, s settings.Settings, record slog.Handler) (log *slog.Logger, done func() error, err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.LogLevel)); err != nil {
 		return nil, nil, err
 	}
-	var h slog.Handler = slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})
-	if s.LogMaxMB == 0 || installer.Journal() {
-		return slog.New(h), func() error { return nil }, nil
+	to := []slog.Handler{slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})}
+	done = func() error { return nil }
+	if record != nil {
+		to = append(to, record)
 	}
-	f := logfile.Open(dataDir, s.LogMaxMB, s.LogKeep)
-	return slog.New(slog.NewMultiHandler(h, f.Handler(level))), f.Close, nil
+	if s.LogMaxMB > 0 && !installer.Journal() {
+		f := logfile.Open(dataDir, s.LogMaxMB, s.LogKeep)
+		to, done = append(to, f.Handler(level)), f.Close
+	}
+	return slog.New(slog.NewMultiHandler(to...)), done, nil
 }
 
 func logCmd(o *options) *cobra.Command {

@@ -35,70 +35,88 @@ func runCmd(o *options) *cobra.Command {
 		Args:  cobra.NoArgs,
 
 		Annotations: map[string]string{ownData: "yes"},
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			s, _, err := settings.InForce(o.data, time.Now()) // what is wrong with them, the agent says
-			if err != nil {
-				return err
-			}
-			log, closeLog, err := openLog(o.data, s)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, closeLog()) }()
-			leave, err := enter(cmd.Context(), o.data, s.AllowMultipleClients, log)
-			if err != nil {
-				return err
-			}
-			defer leave()
-			a, err := agent.New(agent.Config{DataDir: o.data, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: new(hostinfo.Presence), Detect: gpus.Detector{}.Detect, Watch: true, Confine: true, Modules: true})
-			if errors.Is(err, state.ErrInUse) {
-				return fmt.Errorf("an agent is already running in %s", o.data)
-			} else if err != nil {
-				return err
-			}
-			log = a.Logger()
-			ctx, stop := context.WithCancel(context.Background()) // people may look until the very end
-			defer stop()
-			door, err := serveRemote(ctx, o.data, a, s.RemotePort, log)
-			if err != nil {
-				log.Error("remote control is unavailable; computing continues", "err", err)
-			}
-			asked := cmd.Flags().Changed("dashboard-port")
-			if !asked {
-				dashboardPort = s.DashboardPort
-			}
-			page, err := serveDashboard(ctx, o.data, a, dashboardPort, log)
-			if err != nil {
-				if asked {
-					return errors.Join(err, a.Close())
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return installer.Run(cmd.Context(), func(ctx context.Context, record slog.Handler) error {
+				if !cmd.Flags().Changed("gui-rpc-port") {
+					port = unset
 				}
-				log.Error("the dashboard is unavailable; computing continues", "err", err)
-			}
-			if err := control.Serve(ctx, o.data, installer.Group(), a, control.Local{
-				Remote: door, Dashboard: page, Doctor: func(ctx context.Context) any { return doctor.Examine(ctx, o.data, a.FindDevices) },
-			}, log); err != nil {
-				return errors.Join(err, a.Close())
-			}
-			asked = cmd.Flags().Changed("gui-rpc-port")
-			if !asked {
-				port = s.GUIRPCPort
-			}
-			if err := serveTools(ctx, o.data, a, port, log); err != nil {
-				if asked {
-					return errors.Join(err, a.Close())
+				if !cmd.Flags().Changed("dashboard-port") {
+					dashboardPort = unset
 				}
-				log.Error("BOINC's tools cannot connect to this agent; computing continues", "err", err)
-			}
-			if err := serveMetrics(ctx, a, s.MetricsPort, log); err != nil {
-				log.Error("metrics are unavailable; computing continues", "err", err)
-			}
-			return installer.Run(cmd.Context(), a.Run)
+				return runAgent(ctx, o.data, port, dashboardPort, whenIdle, record)
+			})
 		},
 	}
 	cmd.Flags().IntVar(&port, "gui-rpc-port", 0, "port for BOINC's tools, 0 to disable it (default: gui_rpc_port in starling.toml, else 31416)")
 	cmd.Flags().IntVar(&dashboardPort, "dashboard-port", 0, "port for the dashboard, 0 to disable it (default: dashboard_port in starling.toml, else 31418)")
 	cmd.Flags().BoolVar(&whenIdle, "exit-when-idle", false, "exit when no project has work and all results are reported")
 	return cmd
+}
+
+// unset is a port that no flag names: the settings do.
+const unset = -1
+
+// runAgent runs the agent of a data directory until ctx ends. A port that was asked for by a
+// flag and cannot be had is an error. Unless record is nil, what the agent logs goes there,
+// too.
+func runAgent(ctx context.Context, dataDir string, port, dashboardPort int, whenIdle bool, record slog.Handler) (err error) {
+	s, _, err := settings.InForce(dataDir, time.Now()) // what is wrong with them, the agent says
+	if err != nil {
+		return err
+	}
+	log, closeLog, err := openLog(dataDir, s, record)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeLog()) }()
+	leave, err := enter(ctx, dataDir, s.AllowMultipleClients, log)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	a, err := agent.New(agent.Config{DataDir: dataDir, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: new(hostinfo.Presence), Detect: gpus.Detector{}.Detect, Watch: true, Confine: true, Modules: true})
+	if errors.Is(err, state.ErrInUse) {
+		return fmt.Errorf("an agent is already running in %s", dataDir)
+	} else if err != nil {
+		return err
+	}
+	log = a.Logger()
+	served, stop := context.WithCancel(context.Background()) // people may look until the very end
+	defer stop()
+	door, err := serveRemote(served, dataDir, a, s.RemotePort, log)
+	if err != nil {
+		log.Error("remote control is unavailable; computing continues", "err", err)
+	}
+	asked := dashboardPort != unset
+	if !asked {
+		dashboardPort = s.DashboardPort
+	}
+	page, err := serveDashboard(served, dataDir, a, dashboardPort, log)
+	if err != nil {
+		if asked {
+			return errors.Join(err, a.Close())
+		}
+		log.Error("the dashboard is unavailable; computing continues", "err", err)
+	}
+	if err := control.Serve(served, dataDir, installer.Group(), a, control.Local{
+		Remote: door, Dashboard: page, Doctor: func(ctx context.Context) any { return doctor.Examine(ctx, dataDir, a.FindDevices) },
+	}, log); err != nil {
+		return errors.Join(err, a.Close())
+	}
+	asked = port != unset
+	if !asked {
+		port = s.GUIRPCPort
+	}
+	if err := serveTools(served, dataDir, a, port, log); err != nil {
+		if asked {
+			return errors.Join(err, a.Close())
+		}
+		log.Error("BOINC's tools cannot connect to this agent; computing continues", "err", err)
+	}
+	if err := serveMetrics(served, a, s.MetricsPort, log); err != nil {
+		log.Error("metrics are unavailable; computing continues", "err", err)
+	}
+	return a.Run(ctx)
 }
 
 // serveRemote answers paired computers until ctx ends.

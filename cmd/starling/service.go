@@ -14,7 +14,7 @@ func serviceCmd(o *options) *cobra.Command {
 		Use:   "service",
 		Short: "Run the agent as a system service",
 		Long: "Run the agent as a service of systemd, launchd or Windows, which starts with the computer.\n\n" +
-			"A service for the whole computer needs administrator rights; on Linux, the agent then runs as the user starling with its data in /var/lib/starling. With --user, no special rights are needed and the agent runs as you.",
+			"A service for the whole computer needs administrator rights; on Linux, the agent then runs as the user starling with its data in /var/lib/starling, and on Windows as NT SERVICE\\starling with its data in %ProgramData%\\Starling. With --user, no special rights are needed and the agent runs as you.",
 
 		Annotations: map[string]string{ownData: "yes"},
 	}

@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !windows
 
 package installer
 
@@ -8,30 +8,21 @@ import (
 	"runtime"
 
 	"github.com/kardianos/service"
-
-	"github.com/starling-grid/starling/internal/serviceuser"
 )
 
 func (s Service) config() *service.Config {
-	c := &service.Config{
-		Name: Name, DisplayName: "Starling", Description: "Runs scientific computations while this computer is idle",
+	return &service.Config{
+		Name: Name, DisplayName: title, Description: description,
 		Executable: s.Executable, Arguments: []string{"run", "--data", s.DataDir},
-		Option: service.KeyValue{"UserService": s.PerUser, "RunAtLoad": true, "OnFailure": "restart"},
+		Option: service.KeyValue{"UserService": s.PerUser, "RunAtLoad": true},
 	}
-	if runtime.GOOS == "windows" {
-		c.UserName = serviceuser.Account(Name) // has no rights but to its own files
-	}
-	return c
 }
 
 // Installed reports whether there is a service for the whole computer.
-func Installed() bool { return false } // Windows' is found by Status
+func Installed() bool { return false }
 
 // Do does it and returns what there is to tell.
 func (s Service) Do(v Verb) (string, error) {
-	if s.PerUser && runtime.GOOS == "windows" {
-		return "", errors.New("Windows has no per-user services; use the Task Scheduler to start \"starling run\" at log-on")
-	}
 	if !s.PerUser && runtime.GOOS == "darwin" {
 		return "", errors.New("launchd would run the projects' applications as root; use --user for a service that runs as you")
 	}
@@ -58,3 +49,10 @@ func (s Service) Do(v Verb) (string, error) {
 	}
 	return "", fmt.Errorf("status %d", st)
 }
+
+// A program is what the library wants to be told to run; launchd asks by signals, see Run.
+type program struct{}
+
+func (program) Start(service.Service) error { return nil }
+
+func (program) Stop(service.Service) error { return nil }

@@ -1,0 +1,52 @@
+package control
+
+import (
+	"errors"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// admission says what a user can do whom the agent does not obey.
+func admission(dataDir string) string {
+	return `try again in a terminal that was opened with "Run as administrator". To control the agent yourself, have an administrator run: icacls "` +
+		dataDir + `" /grant "` + os.Getenv("USERNAME") + `:(OI)(CI)M" and then: starling service restart`
+}
+
+// modify are the rights of those who may do anything with a file but say who else may.
+const modify = windows.FILE_GENERIC_READ | windows.FILE_GENERIC_WRITE | windows.FILE_GENERIC_EXECUTE | windows.DELETE
+
+// granted returns who was given all of the data directory to change, by name and not by the
+// folder above: they can have the agent do what they want anyhow.
+func granted(dataDir string) ([]*windows.SID, error) {
+	sd, err := windows.GetNamedSecurityInfo(dataDir, windows.SE_FILE_OBJECT, windows.DACL_SECURITY_INFORMATION)
+	if err != nil {
+		return nil, err
+	}
+	return grantees(sd)
+}
+
+func grantees(sd *windows.SECURITY_DESCRIPTOR) (all []*windows.SID, err error) {
+	list, _, err := sd.DACL()
+	if errors.Is(err, windows.ERROR_OBJECT_NOT_FOUND) || err == nil && list == nil { // where files have no rights
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	for i := range uint32(list.AceCount) {
+		var ace *windows.ACCESS_ALLOWED_ACE
+		if err := windows.GetAce(list, i, &ace); err != nil {
+			return nil, err
+		}
+		if ace.Header.AceType != windows.ACCESS_ALLOWED_ACE_TYPE || ace.Header.AceFlags&(windows.INHERITED_ACE|windows.INHERIT_ONLY_ACE) != 0 || ace.Mask&modify != modify {
+			continue
+		}
+		sid, err := (*windows.SID)(unsafe.Pointer(&ace.SidStart)).Copy() //nolint:gosec // as the system has it
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, sid)
+	}
+	return all, nil
+}

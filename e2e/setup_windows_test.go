@@ -1,0 +1,168 @@
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/windows/registry"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/installer"
+)
+
+// A setup is Starling as the installer installs it on this computer.
+type setup struct {
+	t              *testing.T
+	ctx            context.Context
+	programs, data string
+}
+
+// run runs a program of the installation, or its installer.
+func (s setup) run(program string, args ...string) string {
+	s.t.Helper()
+	out, err := exec.CommandContext(s.ctx, program, args...).CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("%s %s: %v\n%s", filepath.Base(program), strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// entry is a value of the entry among installed apps; "" if there is none.
+func (s setup) entry(name string) string {
+	key, err := registry.OpenKey(registry.LOCAL_MACHINE, `Software\Microsoft\Windows\CurrentVersion\Uninstall\Starling`, registry.QUERY_VALUE)
+	if err != nil {
+		return ""
+	}
+	defer key.Close()
+	text, _, err := key.GetStringValue(name)
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+// answers waits until the service's agent does, and returns what it works for.
+func (s setup) answers() []control.Project {
+	s.t.Helper()
+	for {
+		// With Wine a client may come too early to be ever answered, see useUp in agent/control.
+		ctx, cancel := context.WithTimeout(s.ctx, 5*time.Second)
+		status, err := control.NewClient(s.data).Status(ctx)
+		cancel()
+		if err == nil {
+			return status.Projects
+		}
+		s.wait("the agent does not answer: " + err.Error())
+	}
+}
+
+// uninstall returns when the uninstaller, which works on in a copy of itself, has ended.
+func (s setup) uninstall(args ...string) {
+	s.t.Helper()
+	s.run(filepath.Join(s.programs, "uninstall.exe"), append([]string{"/S"}, args...)...)
+	for s.entry("DisplayName") != "" || installer.Installed() || exists(s.programs) {
+		s.wait("something of the installation is left")
+	}
+}
+
+func (s setup) wait(text string) {
+	s.t.Helper()
+	select {
+	case <-s.ctx.Done():
+		s.t.Fatal(text)
+	case <-time.After(50 * time.Millisecond):
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// TestSetup installs Starling for the whole computer, upgrades it while it is at work, and
+// removes it, first without and then with what it computed.
+func TestSetup(t *testing.T) {
+	installers := os.Getenv("STARLING_SETUP")
+	if installers == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("tools/wine/test has not built the installer: is nsis installed?")
+		}
+		t.Skip("there is no installer: tools/wine/test builds it, with nsis")
+	}
+	if installer.Installed() {
+		t.Skip("Starling is installed here; it is left alone and its installer NOT tested")
+	}
+	ctx := patience(t)
+	s := setup{t, ctx, filepath.Join(os.Getenv("ProgramFiles"), "Starling"), filepath.Join(os.Getenv("ProgramData"), "Starling")}
+	program := filepath.Join(s.programs, "starling.exe")
+	p := newProject(t, ctx)
+	serve(t, ctx, p)
+
+	s.run(filepath.Join(installers, "starling-0.9.1-setup.exe"), "/S")
+	for _, path := range []string{
+		program, filepath.Join(s.programs, "starling-detect.exe"), filepath.Join(s.programs, "starling-wrap.exe"),
+		filepath.Join(os.Getenv("ProgramData"), `Microsoft\Windows\Start Menu\Programs\Starling\Starling Dashboard.lnk`),
+	} {
+		if !exists(path) {
+			t.Errorf("there is no %s", path)
+		}
+	}
+	if got := s.entry("DisplayVersion"); got != "0.9.1" {
+		t.Errorf("the installed app has version %q", got)
+	}
+	if projects := s.answers(); len(projects) != 0 {
+		t.Errorf("a new agent works for %v", projects)
+	}
+	s.run(program, "attach", p.URL, "--key", p.Key)
+
+	upgrade := filepath.Join(installers, "starling-0.9.2-setup.exe")
+	inUse, err := os.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inUse.Close()
+	refused := exec.CommandContext(ctx, upgrade, "/S")
+	if err := refused.Run(); err == nil || refused.ProcessState.ExitCode() != 2 || s.entry("DisplayVersion") != "0.9.1" {
+		t.Errorf("upgraded while the program was in use: %v, version %s", err, s.entry("DisplayVersion"))
+	}
+	if projects := s.answers(); len(projects) != 1 {
+		t.Errorf("not upgraded, the agent works for %v, want %s", projects, p.URL)
+	}
+	_ = inUse.Close()
+
+	s.run(upgrade, "/S")
+	if got := s.entry("DisplayVersion"); got != "0.9.2" {
+		t.Errorf("upgraded, the installed app has version %q", got)
+	}
+	if got := s.run(program, "--version"); !strings.Contains(got, "0.9.2") {
+		t.Errorf("upgraded, the program is %q", got)
+	}
+	if projects := s.answers(); len(projects) != 1 || projects[0].MasterURL != p.URL {
+		t.Errorf("upgraded, the agent works for %v, want %s", projects, p.URL)
+	}
+
+	s.run(program, "service", "stop")
+	if out, err := exec.CommandContext(ctx, program, "dashboard", "--no-browser").CombinedOutput(); err == nil || !strings.Contains(string(out), "starling service start") {
+		t.Errorf("while the service is stopped: %v, %s", err, out)
+	}
+	s.run(program, "service", "start")
+	s.answers()
+
+	s.uninstall()
+	if !exists(filepath.Join(s.data, "state.db")) {
+		t.Error("the tasks went with the program")
+	}
+	s.run(upgrade, "/S")
+	if projects := s.answers(); len(projects) != 1 {
+		t.Errorf("installed again, the agent works for %v, want %s", projects, p.URL)
+	}
+	s.uninstall("/PURGE")
+	for exists(s.data) {
+		s.wait("tasks and settings are left")
+	}
+}

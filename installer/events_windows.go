@@ -1,0 +1,55 @@
+package installer
+
+import (
+	"log/slog"
+
+	"golang.org/x/sys/windows"
+	"golang.org/x/sys/windows/svc/eventlog"
+)
+
+// source is what the event log calls this program, in the log Application.
+const source = title
+
+// Numbers of events. The program that gives them their texts, EventCreate.exe of Windows,
+// knows those from 1 to 1000.
+const (
+	started = 1
+	stopped = 2
+	trouble = 3
+)
+
+// addSource has the event log know the source; it may do so already.
+func addSource() error {
+	_ = eventlog.Remove(source)
+	return eventlog.InstallAsEventCreate(source, windows.EVENTLOG_INFORMATION_TYPE|windows.EVENTLOG_WARNING_TYPE|windows.EVENTLOG_ERROR_TYPE)
+}
+
+// events writes to the event log; without one, which is none of the agent's business, it
+// does nothing. It may be used concurrently.
+type events struct{ log *eventlog.Log }
+
+func openEvents() events {
+	log, _ := eventlog.Open(source)
+	return events{log}
+}
+
+func (e events) info(number uint32, text string) {
+	if e.log != nil {
+		_ = e.log.Info(number, text)
+	}
+}
+
+func (e events) failed(text string) {
+	if e.log != nil {
+		_ = e.log.Error(trouble, text)
+	}
+}
+
+func (e events) close() {
+	if e.log != nil {
+		_ = e.log.Close()
+	}
+}
+
+// handler writes a log's errors there.
+func (e events) handler() slog.Handler { return record{write: e.failed} }
