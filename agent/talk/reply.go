@@ -237,5 +237,5 @@ func said(messages []protocol.Message) []string {
 	for _, m := range messages {
 		texts = append(texts, untranslated(m.Text))
 	}
-	return texts
+	return contact.Reasons(texts)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
@@ -101,9 +102,11 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	if p.LeftOut != "" {
 		v.Notices = append(v.Notices, p.LeftOut)
 	}
+	var said []string
 	for _, n := range p.Messages {
-		v.Notices = append(v.Notices, n.Text)
+		said = append(said, n.Text)
 	}
+	v.Notices = append(v.Notices, contact.Reasons(said)...)
 	if acc.Manager != nil {
 		v.Manager = acc.Manager.URL
 	}

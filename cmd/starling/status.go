@@ -161,7 +161,9 @@ func showProject(w display, p control.Project, notices []control.Notice) {
 		}
 	}
 	for _, n := range p.Notices {
-		line("message", "%s", n)
+		if !strings.Contains(p.Trouble+p.Work, n) { // then it has been said
+			line("message", "%s", n)
+		}
 	}
 	showNews(line, notices, p.MasterURL, time.Now())
 }

@@ -1,0 +1,17 @@
+package contact
+
+import "slices"
+
+// headings are what servers say first when they send no work, before they say why.
+//
+// Source: BOINC sched/sched_send.cpp.
+var headings = []string{"No tasks sent", "No work sent"}
+
+// Reasons returns the messages of a reply without the heading of those that say why it
+// brought no work.
+func Reasons(messages []string) []string {
+	if len(messages) > 1 && slices.Contains(headings, messages[0]) {
+		return messages[1:]
+	}
+	return messages
+}
