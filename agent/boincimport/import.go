@@ -79,6 +79,7 @@ func Import(from, to string, only []string) (_ Report, err error) {
 	if err := m.prefs(); err != nil {
 		return m.report, err
 	}
+	m.undeclared(plan)
 	for _, j := range plan {
 		if err := m.take(j); err != nil {
 			return m.report, fmt.Errorf("import %s: %w", j.account.MasterURL, err)
