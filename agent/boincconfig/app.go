@@ -1,6 +1,9 @@
 package boincconfig
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
@@ -34,70 +37,109 @@ func WriteApps(w *bxml.Writer, acc settings.Account) {
 	w.Close("app_config")
 }
 
-// ParseApps returns what an app_config.xml says: how many tasks of the project run at
-// the same time, 0 for no limit, and its applications.
-func ParseApps(src []byte) (most int, apps []settings.App, err error) {
-	apps = []settings.App{}
-	app := func(name string) *settings.App {
-		for i := range apps {
-			if apps[i].Name == name {
-				return &apps[i]
-			}
-		}
-		apps = append(apps, settings.App{Name: name})
-		return &apps[len(apps)-1]
-	}
+// Limits is what an app_config.xml says of a project and its applications.
+type Limits struct {
+	MaxConcurrent int // how many of the project's tasks run at the same time; 0: no limit
+	Apps          []settings.App
+	// Unused are the elements that have no like here, each once and in order, where they
+	// say something.
+	Unused []string
+}
+
+// ParseApps reads an app_config.xml.
+func ParseApps(src []byte) (Limits, error) {
+	l := Limits{Apps: []settings.App{}}
 	s := bxml.NewScanner(src)
 	if err := s.Find("app_config"); err != nil {
-		return 0, nil, err
-	}
-	number := func(n *int) {
-		v := int64(*n)
-		s.Int(&v)
-		*n = int(v)
+		return l, err
 	}
 	for name := range s.Children() {
-		var x settings.App
 		switch name {
 		case "project_max_concurrent":
-			number(&most)
+			whole(s, &l.MaxConcurrent)
 		case "app":
-			for name := range s.Children() {
-				switch name {
-				case "name":
-					x.Name = s.Text()
-				case "max_concurrent":
-					number(&x.MaxConcurrent)
-				case "report_results_immediately":
-					x.ReportImmediately = s.Flag()
-				case "gpu_versions":
-					for name := range s.Children() {
-						switch name {
-						case "gpu_usage":
-							s.Float(&x.GPUUsage)
-						case "cpu_usage":
-							s.Float(&x.CPUUsage)
-						}
-					}
-				}
-			}
-			a := app(x.Name)
-			a.MaxConcurrent, a.ReportImmediately = x.MaxConcurrent, x.ReportImmediately
-			a.GPUUsage, a.CPUUsage = x.GPUUsage, x.CPUUsage
+			l.app(s)
 		case "app_version":
-			for name := range s.Children() {
-				switch name {
-				case "app_name":
-					x.Name = s.Text()
-				case "avg_ncpus":
-					s.Float(&x.AvgNCPUs)
-				case "cmdline":
-					x.Cmdline = s.Text()
-				}
-			}
-			a := app(x.Name)
-			a.AvgNCPUs, a.Cmdline = x.AvgNCPUs, x.Cmdline
+			l.version(s)
+		default:
+			l.unused(s, name)
 		}
 	}
-	return most, apps, s.Err()
+	slices.Sort(l.Unused)
+	l.Unused = slices.Compact(l.Unused)
+	return l, s.Err()
+}
+
+func whole(s *bxml.Scanner, n *int) {
+	v := int64(*n)
+	s.Int(&v)
+	*n = int(v)
+}
+
+// of returns the settings for an application, to be changed.
+func (l *Limits) of(name string) *settings.App {
+	for i := range l.Apps {
+		if l.Apps[i].Name == name {
+			return &l.Apps[i]
+		}
+	}
+	l.Apps = append(l.Apps, settings.App{Name: name})
+	return &l.Apps[len(l.Apps)-1]
+}
+
+// unused remembers an element without a like, unless it says no more than its absence.
+func (l *Limits) unused(s *bxml.Scanner, name string) {
+	text := s.Text()
+	if name == "plan_class" && text == "" || text != "" && strings.Trim(text, "0.") == "" {
+		return
+	}
+	l.Unused = append(l.Unused, name)
+}
+
+func (l *Limits) app(s *bxml.Scanner) {
+	var x settings.App
+	for name := range s.Children() {
+		switch name {
+		case "name":
+			x.Name = s.Text()
+		case "max_concurrent":
+			whole(s, &x.MaxConcurrent)
+		case "report_results_immediately":
+			x.ReportImmediately = s.Flag()
+		case "gpu_versions":
+			for name := range s.Children() {
+				switch name {
+				case "gpu_usage":
+					s.Float(&x.GPUUsage)
+				case "cpu_usage":
+					s.Float(&x.CPUUsage)
+				default:
+					l.unused(s, name)
+				}
+			}
+		default:
+			l.unused(s, name)
+		}
+	}
+	a := l.of(x.Name)
+	a.MaxConcurrent, a.ReportImmediately = x.MaxConcurrent, x.ReportImmediately
+	a.GPUUsage, a.CPUUsage = x.GPUUsage, x.CPUUsage
+}
+
+func (l *Limits) version(s *bxml.Scanner) {
+	var x settings.App
+	for name := range s.Children() {
+		switch name {
+		case "app_name":
+			x.Name = s.Text()
+		case "avg_ncpus":
+			s.Float(&x.AvgNCPUs)
+		case "cmdline":
+			x.Cmdline = s.Text()
+		default:
+			l.unused(s, name)
+		}
+	}
+	a := l.of(x.Name)
+	a.AvgNCPUs, a.Cmdline = x.AvgNCPUs, x.Cmdline
 }

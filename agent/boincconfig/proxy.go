@@ -16,6 +16,15 @@ func ParseProxy(src []byte) (proxy string, except []string, err error) {
 	if err := s.Find("proxy_info"); err != nil {
 		return "", nil, err
 	}
+	proxy, except = scanProxy(s, false)
+	return proxy, except, s.Err()
+}
+
+// scanProxy reads a <proxy_info>. In a file, other than in a call of tools, a proxy that is
+// named is used.
+//
+// Source: BOINC lib/proxy_info.cpp, PROXY_INFO::parse_config.
+func scanProxy(s *bxml.Scanner, file bool) (proxy string, except []string) {
 	said := make(map[string]string)
 	used := make(map[string]bool)
 	for name := range s.Children() {
@@ -25,8 +34,10 @@ func ParseProxy(src []byte) (proxy string, except []string, err error) {
 			said[name] = strings.TrimSpace(s.Text())
 		}
 	}
-	if err := s.Err(); err != nil {
-		return "", nil, err
+	if file {
+		used["use_http_proxy"] = used["use_http_proxy"] || said["http_server_name"] != ""
+		used["use_socks_proxy"] = used["use_socks_proxy"] || said["socks_server_name"] != ""
+		used["use_http_auth"] = used["use_http_auth"] || said["http_user_name"] != ""
 	}
 	switch {
 	case used["use_socks_proxy"]:
@@ -39,7 +50,7 @@ func ParseProxy(src []byte) (proxy string, except []string, err error) {
 		proxy = proxyURL("http", said["http_server_name"], said["http_server_port"], said["http_user_name"], said["http_user_passwd"], used["use_http_auth"])
 	}
 	except = strings.FieldsFunc(said["no_proxy"], func(c rune) bool { return c == ',' || c == ' ' })
-	return proxy, except, nil
+	return proxy, except
 }
 
 func proxyURL(scheme, host, port, user, password string, auth bool) string {

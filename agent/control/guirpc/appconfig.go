@@ -34,11 +34,11 @@ func (r *request) setAppConfig() string {
 	if !ok {
 		return errorText("XML parse failed")
 	}
-	most, apps, err := boincconfig.ParseApps([]byte("<app_config>" + src + "</app_config>"))
+	l, err := boincconfig.ParseApps([]byte("<app_config>" + src + "</app_config>"))
 	if err != nil {
 		return errorText(err.Error())
 	}
-	err = r.srv.Agent.ChangeAccount(r.ctx, r.url("url"), func(o *settings.Override) { o.MaxConcurrent, o.Apps = &most, apps })
+	err = r.srv.Agent.ChangeAccount(r.ctx, r.url("url"), func(o *settings.Override) { o.MaxConcurrent, o.Apps = &l.MaxConcurrent, l.Apps })
 	if errors.Is(err, settings.ErrNotAttached) {
 		return errorText("no such project") // as these two calls spell it
 	}

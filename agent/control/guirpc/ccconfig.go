@@ -17,9 +17,9 @@ func (r *request) setConfig() string {
 	if !ok {
 		return outcome(r.srv.Agent.ChangeSettings(r.ctx, nil))
 	}
-	changes, err := boincconfig.Parse([]byte("<cc_config>" + src + "</cc_config>"))
+	c, err := boincconfig.Parse([]byte("<cc_config>" + src + "</cc_config>"))
 	if err != nil {
 		return errorText(err.Error())
 	}
-	return outcome(r.srv.Agent.ChangeSettings(r.ctx, changes))
+	return outcome(r.srv.Agent.ChangeSettings(r.ctx, c.Apply))
 }
