@@ -81,7 +81,7 @@ func scanCoproc(s *bxml.Scanner) (c settings.Coproc) {
 	}
 	c.Count = int(count)
 	own := false
-	for i := range min(c.Count, 64) {
+	for i := range min(c.Count, maxDevices) {
 		n := i
 		if i < len(listed) {
 			n, _ = strconv.Atoi(listed[i]) // no number is 0, as BOINC reads it

@@ -8,6 +8,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/boincconfig"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol/bxml"
 )
 
 const file = `<cc_config>
@@ -111,6 +112,39 @@ func TestApps(t *testing.T) {
 	}
 	if err != nil || !reflect.DeepEqual(l, want) {
 		t.Errorf("got  %+v, %v\nwant %+v", l, err, want)
+	}
+}
+
+// What is written is read as the same.
+func TestWrite(t *testing.T) {
+	s := settings.Default()
+	s.NCPUs, s.UseAllGPUs, s.NoGPUs, s.DeviceName = 2, true, true, "name"
+	s.Proxy, s.NoProxy = "socks5h://u:p@proxy.example:1080", []string{"a.example"}
+	s.Coprocs = []settings.Coproc{{Type: "fake", Count: 2, PeakFlops: 1e10}, {Type: "other", Count: 1, Devices: []int{4}}}
+	s.IgnoreGPUs = []settings.IgnoreGPU{{Type: "NVIDIA", Devices: []int{1}}, {Type: "ATI", Devices: []int{0, 2}}}
+	s.ExclusiveApps = []string{"game"}
+	accounts := []settings.Account{{MasterURL: "https://p.example/", ExcludeGPUs: []settings.ExcludeGPU{{Type: "NVIDIA", Devices: []int{1}, App: "a"}, {}}}}
+	var w bxml.Writer
+	boincconfig.Write(&w, s, accounts)
+	c, err := boincconfig.Parse(w.Bytes())
+	if err != nil || len(c.Unused) > 0 {
+		t.Fatal(err, c.Unused)
+	}
+	read := settings.Default()
+	c.Apply(&read)
+	if !reflect.DeepEqual(read, s) {
+		t.Errorf("got  %+v\nwant %+v", read, s)
+	}
+	if got := c.ExcludeGPUs["https://p.example/"]; !reflect.DeepEqual(got, accounts[0].ExcludeGPUs) {
+		t.Errorf("excluded %+v", got)
+	}
+
+	acc := settings.Account{MaxConcurrent: 3, Apps: []settings.App{{Name: "a", MaxConcurrent: 2, GPUUsage: 0.5, CPUUsage: 0.25, AvgNCPUs: 4, Cmdline: "-t 4", ReportImmediately: true}}}
+	var apps bxml.Writer
+	boincconfig.WriteApps(&apps, acc)
+	l, err := boincconfig.ParseApps(apps.Bytes())
+	if want := (boincconfig.Limits{MaxConcurrent: 3, Apps: acc.Apps}); err != nil || !reflect.DeepEqual(l, want) {
+		t.Errorf("%v, got %+v, want %+v", err, l, want)
 	}
 }
 

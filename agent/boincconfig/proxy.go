@@ -1,13 +1,50 @@
 package boincconfig
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
+
+// usualProxyPort is what BOINC's client says where none is set.
+const usualProxyPort = "80"
+
+// WriteProxy shows the proxy that the settings name; one of the environment is
+// not shown, as it is not the tools' to change.
+func WriteProxy(w *bxml.Writer, s settings.Settings) {
+	u, err := url.Parse(s.Proxy)
+	if err != nil || u.Host == "" {
+		u = new(url.URL)
+	}
+	socks := strings.HasPrefix(u.Scheme, "socks")
+	password, _ := u.User.Password()
+	side := func(mine bool, user, pass, server, port string) {
+		var at url.URL
+		name, word := "", ""
+		if mine {
+			at, name, word = *u, u.User.Username(), password
+		}
+		w.Text(server, at.Hostname())
+		w.Text(port, cmp.Or(at.Port(), usualProxyPort))
+		w.Text(user, name)
+		w.Text(pass, word)
+	}
+	w.Open("proxy_info")
+	w.Flag("use_http_proxy", u.Host != "" && !socks)
+	w.Flag("use_socks_proxy", socks)
+	w.Flag("use_http_auth", !socks && u.User != nil)
+	side(!socks, "http_user_name", "http_user_passwd", "http_server_name", "http_server_port")
+	side(socks, "socks5_user_name", "socks5_user_passwd", "socks_server_name", "socks_server_port")
+	w.Bool("socks5_remote_dns", u.Scheme == "socks5h")
+	w.Text("no_proxy", strings.Join(s.NoProxy, ","))
+	w.Bool("no_autodetect", false)
+	w.Close("proxy_info")
+}
 
 // ParseProxy returns the proxy that a <proxy_info> has a client use, as the setting of
 // that name has it ("" for none), and the hosts that are reached without it.

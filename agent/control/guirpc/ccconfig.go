@@ -2,12 +2,19 @@ package guirpc
 
 import (
 	"github.com/starling-grid/starling/agent/boincconfig"
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
 // writeConfig shows the settings in force.
-func writeConfig(w *bxml.Writer, v view.Tools) { boincconfig.Write(w, v.Settings) }
+func writeConfig(w *bxml.Writer, v view.Tools) {
+	var accounts []settings.Account
+	for _, p := range v.Projects {
+		accounts = append(accounts, p.Account)
+	}
+	boincconfig.Write(w, v.Settings, accounts)
+}
 
 // setConfig writes down what a cc_config changes of the settings: those that have a
 // name here. What it does not say stays; an empty call takes back all that tools
