@@ -1,6 +1,8 @@
 package guirpc
 
 import (
+	"slices"
+
 	"github.com/starling-grid/starling/agent/boincconfig"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/view"
@@ -28,5 +30,8 @@ func (r *request) setConfig() string {
 	if err != nil {
 		return errorText(err.Error())
 	}
+	// Tools send back what they have been shown a while ago, and set the proxy by a call of
+	// its own.
+	c.Changes = slices.DeleteFunc(c.Changes, func(x boincconfig.Change) bool { return x.Element == "proxy_info" })
 	return outcome(r.srv.Agent.ChangeSettings(r.ctx, c.Apply))
 }
