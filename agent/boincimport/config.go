@@ -23,15 +23,26 @@ const (
 // errors, the import continues.
 func (m *importer) readConfig() {
 	src, err := os.ReadFile(filepath.Join(m.from, configFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return
-	}
 	if err == nil {
 		m.config, err = boincconfig.Parse(src)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		m.config = boincconfig.Config{}
 		m.note("%s was not imported: %v", configFile, err)
+	}
+	m.toolProxy()
+}
+
+// toolProxy has the proxy that was set in BOINC Manager count instead of the one that
+// the file names, as in BOINC's client.
+//
+// Source: BOINC client/cs_proxy.cpp, select_proxy_info.
+func (m *importer) toolProxy() {
+	proxy, except, err := boincconfig.ParseProxy([]byte("<proxy_info>" + m.client.ProxyInfo + "</proxy_info>"))
+	if err == nil && proxy != "" {
+		m.config.Changes = append(m.config.Changes, boincconfig.Change{
+			Element: "proxy_info", Apply: func(o *settings.Settings) { o.Proxy, o.NoProxy = proxy, except },
+		})
 	}
 }
 
@@ -44,7 +55,7 @@ func (m *importer) settings() error {
 		with.LogFlags = maps.Clone(wanted.LogFlags)
 		c.Apply(&with)
 		if err := with.Check(); err != nil {
-			m.note("%s: %s was not imported: %s", configFile, c.Element, oneLine(err))
+			m.note("%s was not imported: %s", c.Element, oneLine(err))
 			continue
 		}
 		wanted = with
@@ -59,13 +70,13 @@ func (m *importer) settings() error {
 	if text == "" {
 		return nil
 	}
-	err := settings.WriteNew(m.to, "Imported from BOINC's "+configFile+". What is not set here has its default.", wanted)
+	err := settings.WriteNew(m.to, "Imported from BOINC's client. What is not set here has its default.", wanted)
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	own, _ := settings.Load(m.to) // the agent says what is wrong with the file
 	if text = wanted.TOML(settings.Default(), own); text != "" {
-		m.note("%s already exists and was not changed, and %s sets what it does not:\n\n%s\nYou can: add these lines to %s, single keys above its first section", settings.File, configFile, text, filepath.Join(m.to, settings.File))
+		m.note("%s already exists and was not changed. These settings of BOINC's client are not in it:\n\n%s\nYou can: add these lines to %s, single keys above its first section", settings.File, text, filepath.Join(m.to, settings.File))
 	}
 	return nil
 }

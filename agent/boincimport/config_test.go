@@ -18,6 +18,7 @@ const ccConfig = `<cc_config>
 <options>
 <ncpus>2</ncpus><max_file_xfers>200</max_file_xfers><start_delay>60</start_delay><http_transfer_timeout>300</http_transfer_timeout>
 <coproc><type>miner_asic</type><count>1</count></coproc>
+<proxy_info><http_server_name>file.example</http_server_name></proxy_info>
 <exclude_gpu><url>` + url + `</url><device_num>0</device_num><type>NVIDIA</type></exclude_gpu>
 </options>
 </cc_config>
@@ -48,13 +49,15 @@ func put(t *testing.T, path, text string) {
 // Configuration files become the agent's own, and what these have no place for is named.
 func TestImportOfConfiguration(t *testing.T) {
 	to := t.TempDir()
-	report, err := boincimport.Import(configured(t, onDevice("miner_asic")), to, nil)
+	proxied := strings.Replace(onDevice("miner_asic"), "<project>", "<proxy_info><use_http_proxy/><http_server_name>manager.example</http_server_name><http_server_port>3128</http_server_port></proxy_info>\n<project>", 1)
+	report, err := boincimport.Import(configured(t, proxied), to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := settings.Default()
 	want.NCPUs, want.Coprocs = 2, []settings.Coproc{{Type: "miner_asic", Count: 1}}
 	want.LogFlags["task_debug"] = true
+	want.Proxy = "http://manager.example:3128" // the tools' goes before the file's
 	if s, err := settings.Load(to); err != nil || !reflect.DeepEqual(s, want) {
 		t.Errorf("settings %+v, %v; want %+v", s, err, want)
 	}
@@ -69,7 +72,7 @@ func TestImportOfConfiguration(t *testing.T) {
 	}
 	notes := strings.Join(report.Notes, "\n")
 	for _, want := range []string{
-		"cc_config.xml: max_file_xfers was not imported: max_file_xfers: 200 is not between 1 and 100",
+		"max_file_xfers was not imported: max_file_xfers: 200 is not between 1 and 100",
 		"cc_config.xml: poll_debug, start_delay have no effect here and were not imported",
 		"projects/127.0.0.1_8090_proj/app_config.xml: fraction_done_exact has no effect here and was not imported",
 	} {
@@ -95,7 +98,7 @@ func TestImportKeepsSettings(t *testing.T) {
 		t.Errorf("%q, %v; want it as it was", b, err)
 	}
 	notes := strings.Join(report.Notes, "\n")
-	if want := "\n[[coproc]]\ncount = 1\ntype = \"miner_asic\"\n\n[log_flags]\ntask_debug = true\n\nYou can: add these lines to " + filepath.Join(to, settings.File); !strings.Contains(notes, want) {
+	if want := "\nproxy = \"http://file.example\"\n\n[[coproc]]\ncount = 1\ntype = \"miner_asic\"\n\n[log_flags]\ntask_debug = true\n\nYou can: add these lines to " + filepath.Join(to, settings.File); !strings.Contains(notes, want) {
 		t.Errorf("no %q in:\n%s", want, notes)
 	}
 	if strings.Contains(notes, "ncpus") {
