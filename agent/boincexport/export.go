@@ -88,7 +88,7 @@ func Export(dataDir, to string) (r Report, err error) {
 	}
 	for _, f := range append(wanted, configuration(s, accounts)...) {
 		if _, err := os.Lstat(filepath.Join(to, f.name)); err == nil {
-			r.note("%s already exists and was not changed; remove it and export again to get what Starling has set", f.name)
+			r.note("%s already exists and was not changed; to get what Starling has set, remove it and the account files that were just written, and export again", f.name)
 			continue
 		}
 		files = append(files, f)

@@ -76,7 +76,7 @@ func (m *importer) settings() error {
 	}
 	own, _ := settings.Load(m.to) // the agent says what is wrong with the file
 	if text = wanted.TOML(settings.Default(), own); text != "" {
-		m.note("%s already exists and was not changed. These settings of BOINC's client are not in it:\n\n%s\nYou can: add these lines to %s, single keys above its first section", settings.File, text, filepath.Join(m.to, settings.File))
+		m.note("%s already exists and was not changed. BOINC's client had other settings:\n\n%s\nYou can: set them in %s, single keys above its first section", settings.File, text, filepath.Join(m.to, settings.File))
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func TestImportOfConfiguration(t *testing.T) {
 	}
 }
 
-// A volunteer's own starling.toml is left alone, and the lines that it lacks are named.
+// A volunteer's own starling.toml is left alone, and what BOINC had otherwise is named.
 func TestImportKeepsSettings(t *testing.T) {
 	to := t.TempDir()
 	const own = "ncpus = 2\ngui_rpc_port = 0\n"
@@ -98,7 +98,7 @@ func TestImportKeepsSettings(t *testing.T) {
 		t.Errorf("%q, %v; want it as it was", b, err)
 	}
 	notes := strings.Join(report.Notes, "\n")
-	if want := "\nproxy = \"http://file.example\"\n\n[[coproc]]\ncount = 1\ntype = \"miner_asic\"\n\n[log_flags]\ntask_debug = true\n\nYou can: add these lines to " + filepath.Join(to, settings.File); !strings.Contains(notes, want) {
+	if want := "\nproxy = \"http://file.example\"\n\n[[coproc]]\ncount = 1\ntype = \"miner_asic\"\n\n[log_flags]\ntask_debug = true\n\nYou can: set them in " + filepath.Join(to, settings.File); !strings.Contains(notes, want) {
 		t.Errorf("no %q in:\n%s", want, notes)
 	}
 	if strings.Contains(notes, "ncpus") {
