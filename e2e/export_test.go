@@ -10,7 +10,7 @@ import (
 )
 
 // TestExportToBOINC goes back from the agent to BOINC's client, which then computes
-// for the same account with the same preferences.
+// for the same account with the same preferences and settings.
 func TestExportToBOINC(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -28,7 +28,7 @@ func TestExportToBOINC(t *testing.T) {
 	}
 	before := contents(t, a.Dir)
 	out, err := a.Run(ctx, "export", dir)
-	if err != nil || !strings.Contains(out, "account_") || !strings.Contains(out, "global_prefs_override.xml") {
+	if err != nil || !strings.Contains(out, "account_") || !strings.Contains(out, "global_prefs_override.xml") || !strings.Contains(out, "cc_config.xml") {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if after := contents(t, a.Dir); len(after) != len(before) {
@@ -49,8 +49,8 @@ func TestExportToBOINC(t *testing.T) {
 	if s := c.ask(ctx, "--get_project_status"); !strings.Contains(s, "master URL: "+p.URL) || !strings.Contains(s, "user_name: ada") {
 		t.Errorf("attached to %s", s)
 	}
-	if s := c.ask(ctx, "--get_messages"); !strings.Contains(s, "preferences override file") {
-		t.Errorf("the preferences were not read: %s", s)
+	if s := c.ask(ctx, "--get_messages"); !strings.Contains(s, "preferences override file") || !strings.Contains(s, "Config: don't use coprocessors") {
+		t.Errorf("the preferences and settings were not read: %s", s)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "global_prefs_override.xml"))
 	if err != nil || !strings.Contains(string(b), "<run_on_batteries>1</run_on_batteries>") || !strings.Contains(string(b), "<disk_interval>1.000000</disk_interval>") {

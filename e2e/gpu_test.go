@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
@@ -43,7 +44,7 @@ sleep 1
 `
 
 // TestCoprocessors has a computer with two declared coprocessors get tasks for them, and
-// one for its CPU, and compute them all, by our agent and by an unmodified BOINC client.
+// one for its CPU, and compute them all, by our agent, by an unmodified BOINC client, and by an agent that takes over from one.
 func TestCoprocessors(t *testing.T) {
 	for host, start := range map[string]func(t *testing.T, ctx context.Context, p *testhost.Project){
 		"agent": func(t *testing.T, ctx context.Context, p *testhost.Project) {
@@ -64,6 +65,7 @@ func TestCoprocessors(t *testing.T) {
 			}
 			startBOINCIn(t, ctx, dir).do(ctx, "--project_attach", p.URL, p.Key)
 		},
+		"agent after BOINC's client": moveWithCoprocessors,
 	} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
@@ -71,6 +73,52 @@ func TestCoprocessors(t *testing.T) {
 			p := newProject(t, ctx)
 			onCoprocessors(t, ctx, p, func() { start(t, ctx, p) })
 		})
+	}
+}
+
+// moveWithCoprocessors has BOINC's client fetch tasks, and an agent take them over with the
+// coprocessors that the client's configuration declares.
+func moveWithCoprocessors(t *testing.T, ctx context.Context, p *testhost.Project) {
+	t.Helper()
+	dir := t.TempDir()
+	config := strings.Replace(declared, "<ncpus>", "<start_delay>100000</start_delay><ncpus>", 1) // fetches, and computes nothing
+	if err := os.WriteFile(filepath.Join(dir, "cc_config.xml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := startBOINCIn(t, ctx, dir)
+	c.do(ctx, "--project_attach", p.URL, p.Key)
+	c.until(ctx, "a task for a coprocessor", func(s string) bool {
+		return strings.Contains(s, "WU name: device_") && strings.Count(s, "state: downloaded") == strings.Count(s, "WU name: ")
+	})
+	if err := c.proc.Stop(2 * time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { end(t, a) })
+	name := filepath.Join(a.Dir, "starling.toml")
+	usual, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(name); err != nil { // the import makes one
+		t.Fatal(err)
+	}
+	if out, err := a.Run(ctx, "import", dir); err != nil || !strings.Contains(out, "computer 1, ") {
+		t.Fatalf("import: %v: %s", err, out)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil || !strings.Contains(string(text), "[[coproc]]\n") {
+		t.Fatalf("settings %s, %v", text, err)
+	}
+	ports := strings.ReplaceAll(string(usual), "allow_multiple_clients = true\n", "") // the import has that
+	if err := os.WriteFile(name, append([]byte(ports), text...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -17,6 +17,7 @@ type ClientStateFile struct {
 	RunMode   int // 1 always, 2 auto, 3 never; 0 not said
 	NetMode   int
 	HostVenue string
+	ProxyInfo string // content of <proxy_info>, as it stands: the proxy that a tool has set
 }
 
 // A ClientProject is a project there, with all that belongs to it.
@@ -90,6 +91,8 @@ func ParseClientState(b []byte) (*ClientStateFile, error) {
 					f.Tasks = appendTo(f.Tasks, scanActiveTask(s))
 				}
 			}
+		case "proxy_info":
+			f.ProxyInfo = s.RawUpTo(maxText)
 		case "user_run_request":
 			scanInt(s, &f.RunMode)
 		case "user_network_request":

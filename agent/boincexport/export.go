@@ -33,10 +33,10 @@ func (r *Report) note(format string, args ...any) {
 	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
 }
 
-// A file is one to be written.
+// A file is one to be written, with the name that it has in BOINC's folder.
 type file struct{ name, text string }
 
-// Export writes the accounts and preferences of the agent in dataDir, which must
+// Export writes the accounts, preferences and settings of the agent in dataDir, which must
 // not run, into the data directory to of BOINC's client, which must not run
 // either. The folder is made if it is not there. Nothing is written when an account
 // of the same project is there already.
@@ -78,19 +78,26 @@ func Export(dataDir, to string) (r Report, err error) {
 		r.Projects = append(r.Projects, acc.MasterURL)
 		r.explain(acc, db)
 	}
-	wanted, err := preferences(dataDir, db)
+	s, err := settings.Load(dataDir)
 	if err != nil {
 		return Report{}, err
 	}
-	for _, f := range wanted {
+	wanted, err := preferences(dataDir, s.Venue, db)
+	if err != nil {
+		return Report{}, err
+	}
+	for _, f := range append(wanted, configuration(s, accounts)...) {
 		if _, err := os.Lstat(filepath.Join(to, f.name)); err == nil {
-			r.note("%s already exists and was not changed; remove it and export again to get these preferences", f.name)
+			r.note("%s already exists and was not changed; to get what Starling has set, remove it and the account files that were just written, and export again", f.name)
 			continue
 		}
 		files = append(files, f)
 	}
 	defer func() { err = errors.Join(err, owner.Inherit(to)) }()
 	for _, f := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(to, f.name)), 0o755); err != nil { //nolint:gosec // as BOINC's own
+			return r, err
+		}
 		if err := atomicfile.Write(filepath.Join(to, f.name), []byte(f.text), 0o640); err != nil {
 			return r, err
 		}
@@ -137,9 +144,6 @@ func (r *Report) explain(acc settings.Account, db *state.DB) {
 	if acc.NoMoreWork {
 		r.note("%s fetches no more work in Starling; to do the same in BOINC: boinccmd --project %s nomorework", u, u)
 	}
-	if acc.MaxConcurrent > 0 || len(acc.Apps) > 0 {
-		r.note("%s: limits for its applications are not exported; add them to BOINC's app_config.xml", u)
-	}
 	if acc.Manager != nil {
 		r.note("%s was attached by the account manager %s; join it in BOINC as well", u, acc.Manager.URL)
 	}
@@ -154,11 +158,7 @@ func areLeft(n int) string {
 
 // preferences are what people said of computing, on this computer and on a
 // project's web site.
-func preferences(dataDir string, db *state.DB) (files []file, err error) {
-	s, err := settings.Load(dataDir)
-	if err != nil {
-		return nil, err
-	}
+func preferences(dataDir, venue string, db *state.DB) (files []file, err error) {
 	all := prefs.Layer{Values: make(map[string]float64), Days: make(map[time.Weekday]prefs.Day)}
 	for _, name := range []string{settings.PrefsFile, settings.PrefsOverrideFile} {
 		path := filepath.Join(dataDir, name)
@@ -168,7 +168,7 @@ func preferences(dataDir string, db *state.DB) (files []file, err error) {
 		} else if err != nil {
 			return nil, err
 		}
-		l, err := prefs.Parse(path, src, s.Venue)
+		l, err := prefs.Parse(path, src, venue)
 		if err != nil {
 			return nil, err
 		}

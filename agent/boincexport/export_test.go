@@ -38,6 +38,8 @@ func agent(t *testing.T) (dir string) {
 		o.Suspended, o.NoMoreWork, o.MaxConcurrent = &yes, &yes, &most
 		o.Manage(settings.Managed{URL: "http://manager.example/"})
 	}))
+	check(settings.ChangeAccount(dir, steady, func(o *settings.Override) { o.ExcludeGPUs = []settings.ExcludeGPU{{Type: "NVIDIA"}} }))
+	check(os.WriteFile(filepath.Join(dir, settings.File), []byte("ncpus = 2\nlog_flags.task_debug = true\n"), 0o600))
 	check(os.WriteFile(filepath.Join(dir, settings.PrefsFile), []byte("max_ncpus_pct = 50\nrun_on_batteries = true\n"), 0o600))
 	check(os.WriteFile(filepath.Join(dir, settings.PrefsOverrideFile), []byte("max_ncpus_pct = 75\n"), 0o600))
 	db, err := state.Open(filepath.Join(dir, "state.db"))
@@ -62,10 +64,12 @@ func TestExport(t *testing.T) {
 		t.Errorf("projects %v", r.Projects)
 	}
 	for name, want := range map[string][]string{
-		"account_steady.example.xml": {"<master_url>" + steady, "<authenticator>" + key, "<resource_share>30"},
-		"account_busy.example_x.xml": {"<project_name>Busy &amp; Co<", "<resource_share>70"},
-		"global_prefs.xml":           {"<mod_time>7</mod_time>"},
-		"global_prefs_override.xml":  {"<max_ncpus_pct>75", "<run_on_batteries>1"},
+		"account_steady.example.xml":             {"<master_url>" + steady, "<authenticator>" + key, "<resource_share>30"},
+		"account_busy.example_x.xml":             {"<project_name>Busy &amp; Co<", "<resource_share>70"},
+		"projects/busy.example_x/app_config.xml": {"<project_max_concurrent>2<"},
+		"cc_config.xml":                          {"<ncpus>2<", "<url>" + steady, "<device_num>-1<", "<task_debug>1<"},
+		"global_prefs.xml":                       {"<mod_time>7</mod_time>"},
+		"global_prefs_override.xml":              {"<max_ncpus_pct>75", "<run_on_batteries>1"},
 	} {
 		text, err := os.ReadFile(filepath.Join(to, name))
 		if err != nil {
@@ -79,7 +83,7 @@ func TestExport(t *testing.T) {
 	}
 	notes := strings.Join(r.Notes, "\n")
 	for _, want := range []string{
-		busy + ": 1 task is unfinished", "resource share", "--project " + busy + " suspend", "--project " + busy + " nomorework", "app_config.xml", "http://manager.example/",
+		busy + ": 1 task is unfinished", "resource share", "--project " + busy + " suspend", "--project " + busy + " nomorework", "http://manager.example/",
 	} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("no %q in the notes:\n%s", want, notes)

@@ -167,7 +167,6 @@ func TestRefusals(t *testing.T) {
 		state string
 		want  string
 	}{
-		"GPU task":                               {strings.Replace(clientState, "<version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform></app_version>", "<version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform><coproc><type>NVIDIA</type></coproc></app_version>", 1), "uses a GPU (NVIDIA)"},
 		"no app version":                         {strings.Replace(clientState, "<version_num>100</version_num><platform>x86_64-pc-linux-gnu</platform></app_version>", "<version_num>99</version_num></app_version>", 1), "its app version is missing"},
 		"own programs without their description": {strings.Replace(clientState, "<suspended_via_gui/>", "<anonymous_platform/>", 1), "put it back"},
 		"path in a name":                         {strings.Replace(clientState, "<file><name>in<", "<file><name>../in<", 1), "file name"},

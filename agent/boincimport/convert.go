@@ -29,12 +29,12 @@ func convert(p protocol.ClientProject, tasks []protocol.ActiveTask, now time.Tim
 	for _, a := range p.Apps {
 		t.Apps = append(t.Apps, state.App{Project: u, App: a})
 	}
-	coproc := make(map[string]string)
+	known := make(map[string]bool)
 	appFiles, outputs := make(map[string]bool), make(map[string]protocol.FileRef)
 	for _, v := range p.AppVersions {
 		rec := state.AppVersion{Project: u, AppVersion: v}
 		t.Versions = append(t.Versions, rec)
-		coproc[rec.ID()] = v.Coproc
+		known[rec.ID()] = true
 		for _, ref := range v.FileRefs {
 			appFiles[ref.FileName] = true
 		}
@@ -60,14 +60,8 @@ func convert(p protocol.ClientProject, tasks []protocol.ActiveTask, now time.Tim
 			r.Slot, r.Started = a.Slot, r.Received
 			r.Checkpoint = state.Checkpoint{CPUTime: a.CPUTime, Elapsed: a.Elapsed, Fraction: a.Fraction}
 		}
-		if r.Computing() && !r.ReadyToReport {
-			kind, known := coproc[r.Version]
-			switch {
-			case !known:
-				errs = append(errs, fmt.Errorf("%s: task %s: its app version is missing", u, h.Name))
-			case kind != "":
-				errs = append(errs, fmt.Errorf("%s: task %s uses a GPU (%s), which Starling does not support; let BOINC finish it, or abort it first", u, h.Name, kind))
-			}
+		if r.Computing() && !r.ReadyToReport && !known[r.Version] {
+			errs = append(errs, fmt.Errorf("%s: task %s: its app version is missing", u, h.Name))
 		}
 		for _, ref := range r.FileRefs {
 			outputs[ref.FileName] = ref

@@ -1,6 +1,6 @@
 // Package boincimport takes over what a stopped client of BOINC's was doing:
-// accounts, preferences, the host's identity, files, and tasks, started ones with
-// their slots. The client's folder is only read.
+// accounts, preferences, settings, the host's identity, files, and tasks, started ones
+// with their slots. The client's folder is only read.
 package boincimport
 
 import (
@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/starling-grid/starling/agent/boincconfig"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/owner"
 	"github.com/starling-grid/starling/protocol"
@@ -38,6 +39,7 @@ type importer struct {
 	from, to string
 	db       *state.DB
 	client   *protocol.ClientStateFile
+	config   boincconfig.Config
 	now      time.Time
 	report   Report
 }
@@ -73,12 +75,17 @@ func Import(from, to string, only []string) (_ Report, err error) {
 	if err != nil {
 		return Report{}, err
 	}
+	m.readConfig()
 	if err := m.host(); err != nil {
 		return m.report, err
 	}
 	if err := m.prefs(); err != nil {
 		return m.report, err
 	}
+	if err := m.settings(); err != nil {
+		return m.report, err
+	}
+	m.undeclared(plan)
 	for _, j := range plan {
 		if err := m.take(j); err != nil {
 			return m.report, fmt.Errorf("import %s: %w", j.account.MasterURL, err)

@@ -52,6 +52,7 @@ func (m *importer) take(j job) error {
 			return err
 		}
 	}
+	m.limits(u)
 	r := ProjectReport{MasterURL: u, Name: t.Project.Name, HostID: t.Project.HostID, Results: len(t.Results)}
 	for _, res := range t.Results {
 		if res.Slot != state.NoSlot {

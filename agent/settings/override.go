@@ -31,8 +31,11 @@ type Override struct {
 	Suspended      *bool    `toml:"suspended"`
 	DetachWhenDone *bool    `toml:"detach_when_done"`
 	MaxConcurrent  *int     `toml:"max_concurrent"`
-	Apps           []App    `toml:"app,omitempty"` // in place of all in the account file, if there are any
 	Manager        *Managed `toml:"manager"`
+
+	// In place of all in the account file, if there are any.
+	ExcludeGPUs []ExcludeGPU `toml:"exclude_gpu,omitempty"`
+	Apps        []App        `toml:"app,omitempty"`
 }
 
 // override lays what tools changed over an account.
@@ -58,6 +61,9 @@ func (a *Account) override(path string, src []byte) error {
 	}
 	if o.MaxConcurrent != nil {
 		a.MaxConcurrent = *o.MaxConcurrent
+	}
+	if o.ExcludeGPUs != nil {
+		a.ExcludeGPUs = o.ExcludeGPUs
 	}
 	if o.Apps != nil {
 		a.Apps = o.Apps

@@ -12,8 +12,8 @@ import (
 func exportCmd(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export DIR",
-		Short: "Export accounts and preferences to BOINC's client",
-		Long: "Write accounts and preferences as files that BOINC's client reads when it starts. DIR is its data directory, often /var/lib/boinc-client, or a new folder.\n\n" +
+		Short: "Export accounts, preferences and settings to BOINC's client",
+		Long: "Write accounts, preferences and settings as files that BOINC's client reads when it starts. DIR is its data directory, often /var/lib/boinc-client, or a new folder.\n\n" +
 			"Tasks are not exported; they stay with Starling. Stop the agent and BOINC's client first.",
 		Example: "  starling export /var/lib/boinc-client",
 		Args:    cobra.ExactArgs(1),

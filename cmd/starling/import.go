@@ -15,7 +15,7 @@ func importCmd(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import BOINC_DATA_DIR",
 		Short: "Import projects and tasks from a stopped BOINC client",
-		Long: "Import the projects, preferences, host identity, files and tasks of a stopped BOINC client. Running tasks resume from their last checkpoint.\n\n" +
+		Long: "Import the projects, preferences, settings, host identity, files and tasks of a stopped BOINC client. Running tasks resume from their last checkpoint.\n\n" +
 			"BOINC_DATA_DIR, often /var/lib/boinc-client, is not changed. Stop BOINC's client and the agent first.",
 		Example: "  starling import /var/lib/boinc-client\n  starling import /var/lib/boinc-client --only https://project.example/",
 		Args:    cobra.ExactArgs(1),

@@ -1,0 +1,127 @@
+package boincconfig
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
+)
+
+// ignoring are the options that keep all tasks off a GPU, by the kind that they are about.
+// The first of a kind is the one that is written.
+var ignoring = []struct{ element, kind string }{
+	{"ignore_nvidia_dev", "NVIDIA"},
+	{"ignore_cuda_dev", "NVIDIA"},
+	{"ignore_ati_dev", "ATI"},
+	{"ignore_intel_dev", "intel_gpu"},
+	{"ignore_apple_dev", "apple_gpu"},
+}
+
+// devices is what options say of coprocessors.
+type devices struct {
+	declared []settings.Coproc
+	ignored  []settings.IgnoreGPU
+}
+
+// scan reads an option, if it is about coprocessors.
+func (d *devices) scan(s *bxml.Scanner, name string) bool {
+	if name == "coproc" {
+		if c := scanCoproc(s); c.Type != "CPU" {
+			d.declared = append(d.declared, c)
+		}
+		return true
+	}
+	for _, x := range ignoring {
+		if x.element != name {
+			continue
+		}
+		n := int64(-1)
+		if s.Int(&n); n < 0 {
+			return true // no device has such a number
+		}
+		i := slices.IndexFunc(d.ignored, func(g settings.IgnoreGPU) bool { return g.Type == x.kind })
+		if i < 0 {
+			i = len(d.ignored)
+			d.ignored = append(d.ignored, settings.IgnoreGPU{Type: x.kind})
+		}
+		d.ignored[i].Devices = append(d.ignored[i].Devices, int(n))
+		return true
+	}
+	return false
+}
+
+func (d *devices) changes(c *Config) {
+	if d.declared != nil {
+		c.change("coproc", func(o *settings.Settings) { o.Coprocs = d.declared })
+	}
+	if d.ignored != nil {
+		c.change("ignore_gpu", func(o *settings.Settings) { o.IgnoreGPUs = d.ignored })
+	}
+}
+
+// scanCoproc reads a <coproc>. Devices whose numbers are not listed have those that come
+// with their order.
+func scanCoproc(s *bxml.Scanner) (c settings.Coproc) {
+	var count int64
+	var listed []string
+	for name := range s.Children() {
+		switch name {
+		case "type":
+			c.Type = s.Text()
+		case "count":
+			s.Int(&count)
+		case "peak_flops":
+			s.Float(&c.PeakFlops)
+		case "device_nums":
+			listed = strings.Fields(s.Text())
+		}
+	}
+	c.Count = int(count)
+	own := false
+	for i := range min(c.Count, maxDevices) {
+		n := i
+		if i < len(listed) {
+			n, _ = strconv.Atoi(listed[i]) // no number is 0, as BOINC reads it
+		}
+		c.Devices = append(c.Devices, n)
+		own = own || n != i
+	}
+	if !own {
+		c.Devices = nil
+	}
+	return c
+}
+
+// exclude reads an <exclude_gpu>.
+func (c *Config) exclude(s *bxml.Scanner) {
+	var x settings.ExcludeGPU
+	var u string
+	number := int64(-1)
+	for name := range s.Children() {
+		switch name {
+		case "url":
+			u = s.Text()
+		case "device_num":
+			s.Int(&number)
+		case "type":
+			x.Type = s.Text()
+		case "app":
+			x.App = s.Text()
+		}
+	}
+	if number >= 0 {
+		x.Devices = []int{int(number)}
+	}
+	u, err := protocol.CanonicalMasterURL(u)
+	if err != nil {
+		c.Unused = append(c.Unused, "exclude_gpu")
+		return
+	}
+	if c.ExcludeGPUs == nil {
+		c.ExcludeGPUs = make(map[string][]settings.ExcludeGPU)
+	}
+	c.ExcludeGPUs[u] = append(c.ExcludeGPUs[u], x)
+}

@@ -1,0 +1,130 @@
+package boincimport
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/starling-grid/starling/agent/boincconfig"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol"
+)
+
+const (
+	configFile    = "cc_config.xml"
+	appConfigFile = "app_config.xml"
+)
+
+// readConfig reads what the client was configured with. Without it, or where it has
+// errors, the import continues.
+func (m *importer) readConfig() {
+	src, err := os.ReadFile(filepath.Join(m.from, configFile))
+	if err == nil {
+		m.config, err = boincconfig.Parse(src)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m.config = boincconfig.Config{}
+		m.note("%s was not imported: %v", configFile, err)
+	}
+	m.toolProxy()
+}
+
+// toolProxy has the proxy that was set in BOINC Manager count instead of the one that
+// the file names, as in BOINC's client.
+//
+// Source: BOINC client/cs_proxy.cpp, select_proxy_info.
+func (m *importer) toolProxy() {
+	proxy, except, err := boincconfig.ParseProxy([]byte("<proxy_info>" + m.client.ProxyInfo + "</proxy_info>"))
+	if err == nil && proxy != "" {
+		m.config.Changes = append(m.config.Changes, boincconfig.Change{
+			Element: "proxy_info", Apply: func(o *settings.Settings) { o.Proxy, o.NoProxy = proxy, except },
+		})
+	}
+}
+
+// settings takes over what the client was configured with, into starling.toml unless
+// there is one, which is the volunteer's own.
+func (m *importer) settings() error {
+	wanted := settings.Default()
+	for _, c := range m.config.Changes {
+		with := wanted
+		with.LogFlags = maps.Clone(wanted.LogFlags)
+		c.Apply(&with)
+		if err := with.Check(); err != nil {
+			m.note("%s was not imported: %s", c.Element, oneLine(err))
+			continue
+		}
+		wanted = with
+	}
+	idle := wanted.IdleFlags()
+	for _, name := range idle {
+		delete(wanted.LogFlags, name)
+	}
+	m.unused(configFile, append(idle, m.config.Unused...))
+
+	text := wanted.TOML(settings.Default())
+	if text == "" {
+		return nil
+	}
+	err := settings.WriteNew(m.to, "Imported from BOINC's client. What is not set here has its default.", wanted)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	own, _ := settings.Load(m.to) // the agent says what is wrong with the file
+	if text = wanted.TOML(settings.Default(), own); text != "" {
+		m.note("%s already exists and was not changed. BOINC's client had other settings:\n\n%s\nYou can: set them in %s, single keys above its first section", settings.File, text, filepath.Join(m.to, settings.File))
+	}
+	return nil
+}
+
+// unused notes what a file says that means nothing here.
+func (m *importer) unused(file string, names []string) {
+	switch len(names) {
+	case 0:
+	case 1:
+		m.note("%s: %s has no effect here and was not imported", file, names[0])
+	default:
+		slices.Sort(names)
+		m.note("%s: %s have no effect here and were not imported", file, strings.Join(names, ", "))
+	}
+}
+
+// limits takes over how an attached project is limited, by files of its own and the
+// client's.
+func (m *importer) limits(masterURL string) {
+	name := filepath.Join("projects", protocol.EscapeURL(masterURL), appConfigFile)
+	var l boincconfig.Limits
+	src, err := os.ReadFile(filepath.Join(m.from, name))
+	if err == nil {
+		l, err = boincconfig.ParseApps(src)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		m.note("%s was not imported: %s", name, oneLine(err))
+		l = boincconfig.Limits{}
+	}
+	if i := slices.Index(l.Unused, "plan_class"); i >= 0 {
+		m.note("%s: plan_class has no effect here: avg_ncpus and cmdline now apply to all versions of an application", name)
+		l.Unused = slices.Delete(l.Unused, i, i+1)
+	}
+	m.unused(name, l.Unused)
+	if x := m.config.ExcludeGPUs[masterURL]; len(x) > 0 {
+		if err := settings.ChangeAccount(m.to, masterURL, func(o *settings.Override) { o.ExcludeGPUs = x }); err != nil {
+			m.note("%s: exclude_gpu of %s was not imported: %s", configFile, masterURL, oneLine(err))
+		}
+	}
+	if l.MaxConcurrent == 0 && len(l.Apps) == 0 {
+		return
+	}
+	err = settings.ChangeAccount(m.to, masterURL, func(o *settings.Override) {
+		o.MaxConcurrent, o.Apps = &l.MaxConcurrent, l.Apps
+	})
+	if err != nil {
+		m.note("%s was not imported: %s", name, oneLine(err))
+	}
+}
+
+func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
