@@ -59,7 +59,8 @@ func newBench(tb testing.TB) *bench {
 	x.check(operate.Init(ctx, dir, operate.NewProject{Name: "Bench", MasterURL: fmt.Sprintf("http://127.0.0.1:%d/bench/", port), Database: database(tb)}))
 	editSettings(tb, dir, "min_sendwork_interval = 6", "min_sendwork_interval = 0", "daily_result_quota = 100", "daily_result_quota = 0",
 		"delete_delay_hours = 24", "delete_delay_hours = 0", // all that is to do for a workunit is measured
-		"max_wus_to_send = 10", "max_wus_to_send = 0", "max_requests_per_address = 100", "max_requests_per_address = 0")
+		"max_wus_to_send = 10", "max_wus_to_send = 0", "max_requests_per_address = 100", "max_requests_per_address = 0",
+		"max_hosts_per_user_day = 500", "max_hosts_per_user_day = 100000")
 	x.p, err = project.Open(ctx, dir, slog.New(slog.DiscardHandler))
 	x.check(err)
 	tb.Cleanup(func() { _ = x.p.Close() })
@@ -116,7 +117,7 @@ func (x *bench) play(n, jobs int) {
 	x.check(err)
 	r, err := load.Run(x.tb.Context(), load.Config{
 		URL: x.p.Config.MasterURL, Key: x.user, Hosts: clients, Connections: clients, Jobs: jobs, Mix: kinds, Seed: 1,
-		Duration: time.Hour, Tasks: int64(n), Timeout: time.Minute, KeepAlive: true, Upload: true, UploadBytes: 1000,
+		Duration: 5 * time.Minute, Tasks: int64(n), Timeout: time.Minute, KeepAlive: true, Upload: true, UploadBytes: 1000,
 	})
 	x.check(err)
 	x.check(srv.Close())
@@ -199,7 +200,7 @@ func schedule(b *testing.B, prepare func(x *bench)) {
 			b.ResetTimer() // which ran meanwhile
 			for range b.N {
 				b.StopTimer()
-				x.create(silent, share+2*clients*jobs, 0)
+				x.create(silent, share+8*clients*jobs, 0)
 				x.check(server.New(x.p, server.Part{}).RunOnce(b.Context(), time.Now()))
 				b.StartTimer()
 				x.play(share, jobs)
