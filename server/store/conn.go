@@ -2,89 +2,154 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
+	"time"
+
+	"zombiezen.com/go/sqlite"
 )
 
-// A conn is one connection with its prepared queries, as parsing them takes
+// busyTime is how long a connection waits for others, which may be writers of other
+// processes that insert in bulk.
+const busyTime = time.Minute
+
+// A conn is one connection to SQLite with its prepared queries, as parsing them takes
 // longer than most of them run. It belongs to one goroutine at a time.
 type conn struct {
-	*sql.Conn
-	stmts map[string]*sql.Stmt
+	*sqlite.Conn
+	stmts map[string]*stmt
 }
 
-func newConn(ctx context.Context, db *sql.DB) (*conn, error) {
-	c, err := db.Conn(ctx)
+// A stmt is a prepared query. The parameters are those of the database, in its order: of
+// each the place among the arguments.
+type stmt struct {
+	*sqlite.Stmt
+	parameters []int
+	running    bool
+}
+
+// openConn opens a database that exists and sets pragmas.
+func openConn(path string, pragmas ...string) (*conn, error) {
+	flags := sqlite.OpenReadWrite
+	if strings.HasPrefix(path, "file:") {
+		flags |= sqlite.OpenURI
+	}
+	db, err := sqlite.OpenConn(path, flags)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c, make(map[string]*sql.Stmt)}, nil
-}
-
-func (c *conn) close() error {
-	for _, st := range c.stmts {
-		_ = st.Close()
+	db.SetBusyTimeout(busyTime)
+	c := &conn{db, make(map[string]*stmt)}
+	for _, p := range pragmas {
+		if _, err := c.exec(context.Background(), "PRAGMA "+p, nil); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
 	}
-	return c.Close()
+	return c, nil
 }
 
 // stmt returns the connection's prepared form of a query.
-func (c *conn) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+func (c *conn) stmt(query string) (*stmt, error) {
 	if st, ok := c.stmts[query]; ok {
 		return st, nil
 	}
-	st, err := c.PrepareContext(ctx, query)
+	prepared, err := c.Prepare(query)
 	if err != nil {
 		return nil, err
+	}
+	st := &stmt{Stmt: prepared, parameters: make([]int, prepared.BindParamCount())}
+	for i := range st.parameters {
+		// They are named $1, $2 and so on, or are a plain question mark each.
+		st.parameters[i] = i
+		if name := prepared.BindParamName(i + 1); name != "" {
+			n, err := strconv.Atoi(name[1:])
+			if err != nil || n < 1 {
+				return nil, fmt.Errorf("parameter %s has no number", name)
+			}
+			st.parameters[i] = n - 1
+		}
 	}
 	c.stmts[query] = st
 	return st, nil
 }
 
-func (c *conn) exec(ctx context.Context, query string, args []any) (int64, error) {
-	st, err := c.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
-	if err != nil {
-		return 0, err
+// run calls each for every row of a query, if it is not nil.
+func (c *conn) run(ctx context.Context, query string, args []any, each func(rows) error) (err error) {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	res, err := st.ExecContext(ctx, args...)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
-}
-
-func (c *conn) query(ctx context.Context, query string, args []any, each func(rows) error) error {
-	st, err := c.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
+	defer func() {
+		if sqlite.ErrCode(err) == sqlite.ResultInterrupt && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+	}()
+	st, err := c.stmt(query)
 	if err != nil {
 		return err
 	}
-	list, err := st.QueryContext(ctx, args...)
-	if err != nil {
+	if st.running {
+		panic("store: a query within itself: " + query)
+	}
+	st.running = true
+	defer func() {
+		st.running = false
+		_ = st.Reset() // it tells the error of the last step once more
+	}()
+	if err := st.bind(args); err != nil {
 		return err
 	}
-	defer list.Close()
-	for list.Next() {
-		if err := each(list); err != nil {
+	for {
+		if there, err := st.Step(); err != nil || !there {
+			return err
+		}
+		if each == nil {
+			continue
+		}
+		if err := each(found{st.Stmt}); err != nil {
 			return err
 		}
 	}
-	return list.Err()
+}
+
+func (st *stmt) bind(args []any) error {
+	for i, at := range st.parameters {
+		if at >= len(args) {
+			return fmt.Errorf("parameter %d has no argument", at+1)
+		}
+		switch v := plain(args[at]).(type) {
+		case int64:
+			st.BindInt64(i+1, v)
+		case float64:
+			st.BindFloat(i+1, v)
+		case string:
+			st.BindText(i+1, v)
+		}
+	}
+	return nil
+}
+
+func (c *conn) exec(ctx context.Context, query string, args []any) (int64, error) {
+	if err := c.run(ctx, query, args, nil); err != nil {
+		return 0, err
+	}
+	return int64(c.Changes()), nil
+}
+
+func (c *conn) query(ctx context.Context, query string, args []any, each func(rows) error) error {
+	return c.run(ctx, query, args, each)
 }
 
 func (c *conn) insert(ctx context.Context, query string, args []any) (int64, error) {
-	st, err := c.stmt(ctx, query) //nolint:sqlclosecheck // kept until close
-	if err != nil {
-		return 0, err
-	}
-	res, err := st.ExecContext(ctx, args...)
-	if err != nil && strings.Contains(err.Error(), "UNIQUE constraint failed") {
+	err := c.run(ctx, query, args, nil)
+	if code := sqlite.ErrCode(err); code == sqlite.ResultConstraintUnique || code == sqlite.ResultConstraintPrimaryKey {
 		return 0, ErrExists
 	}
 	if err != nil {
 		return 0, err
 	}
-	return res.LastInsertId()
+	return c.LastInsertRowID(), nil
 }
 
 // deferExec has nothing to gain where there is no way to the database.
@@ -142,17 +207,14 @@ func (c *conn) damage(ctx context.Context) (found []string, err error) {
 // readers are the connections for looking. Whoever holds one needs no second,
 // so that any number of looks at a time gets on.
 type readers struct {
-	db   *sql.DB
 	free chan *conn
 	n    int
 }
 
-func openReaders(ctx context.Context, db *sql.DB, n int) (*readers, error) {
-	db.SetMaxOpenConns(n)
-	db.SetMaxIdleConns(n)
-	r := &readers{db: db, free: make(chan *conn, n)}
+func openReaders(path string, n int) (*readers, error) {
+	r := &readers{free: make(chan *conn, n)}
 	for ; r.n < n; r.n++ {
-		c, err := newConn(ctx, db)
+		c, err := openConn(path, "query_only(1)")
 		if err != nil {
 			return nil, errors.Join(err, r.close())
 		}
@@ -162,10 +224,10 @@ func openReaders(ctx context.Context, db *sql.DB, n int) (*readers, error) {
 }
 
 // close waits for looks under way.
-func (r *readers) close() error {
+func (r *readers) close() (err error) {
 	for range r.n {
-		_ = (<-r.free).close()
+		err = errors.Join(err, (<-r.free).Close())
 	}
 	r.n = 0
-	return r.db.Close()
+	return err
 }

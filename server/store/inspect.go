@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	driver "modernc.org/sqlite"
+	"zombiezen.com/go/sqlite"
 )
 
 // ErrDamaged is returned when the database's file is not what SQLite wrote.
@@ -127,21 +128,21 @@ var (
 )
 
 // causes are SQLite's codes for what its operator can do something about.
-var causes = map[int]error{
-	8:  ErrUnwritten, // SQLITE_READONLY
-	11: ErrDamaged,   // SQLITE_CORRUPT
-	13: ErrFull,      // SQLITE_FULL
-	14: ErrUnwritten, // SQLITE_CANTOPEN, of the log beside the database
-	26: ErrDamaged,   // SQLITE_NOTADB
+var causes = map[sqlite.ResultCode]error{
+	sqlite.ResultReadOnly: ErrUnwritten,
+	sqlite.ResultCorrupt:  ErrDamaged,
+	sqlite.ResultFull:     ErrFull,
+	sqlite.ResultCantOpen: ErrUnwritten, // the log beside the database
+	sqlite.ResultNotADB:   ErrDamaged,
 }
 
 // explain says what can be done about an error of SQLite.
 func explain(err error) error {
-	e, ok := errors.AsType[*driver.Error](err)
-	if !ok {
-		return err
+	code := sqlite.ErrCode(err)                         // of what the store asks
+	if e, ok := errors.AsType[*driver.Error](err); ok { // of migrations and copies
+		code = sqlite.ResultCode(e.Code()) //nolint:gosec // SQLite has it as 32 bits
 	}
-	if cause := causes[e.Code()&0xff]; cause != nil && !errors.Is(err, cause) {
+	if cause := causes[code.ToPrimary()]; cause != nil && !errors.Is(err, cause) {
 		return fmt.Errorf("%w (%w)", cause, err)
 	}
 	return err

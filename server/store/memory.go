@@ -3,10 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
-
-	"github.com/pressly/goose/v3"
+	"sync/atomic"
 )
 
 // memory is a database that is gone with its process. It has one connection, on
@@ -16,24 +14,30 @@ type memory struct{ writer *writer }
 // OpenMemory is Open for tests that make millions of changes: an SQLite database in
 // memory, which Close ends. View must not be called within Update.
 func OpenMemory(ctx context.Context) (*Store, error) {
-	db, err := sql.Open("sqlite", "file::memory:?_pragma=foreign_keys(1)")
+	name := fmt.Sprintf("file:/starling-%d?vfs=memdb", memories.Add(1))
+	// It lasts as long as one connection to it.
+	db, err := sql.Open("sqlite", name)
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1)
-	err = migrate(ctx, goose.DialectSQLite3, db, migrations)
-	if err == nil {
-		err = enforce(ctx, db, []string{"BEGIN IMMEDIATE"}, sqliteTriggers())
-	}
-	var w *writer
-	if err == nil {
-		w, err = startWriter(ctx, db)
-	}
+	defer db.Close()
+	keep, err := db.Conn(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("open database in memory: %w", errors.Join(err, db.Close()))
+		return nil, err
 	}
-	return &Store{db: memory{w}}, nil
+	defer keep.Close()
+	if err := prepareSQLite(ctx, name); err != nil {
+		return nil, fmt.Errorf("open database in memory: %w", err)
+	}
+	c, err := openConn(name, "foreign_keys(1)")
+	if err != nil {
+		return nil, fmt.Errorf("open database in memory: %w", err)
+	}
+	return &Store{db: memory{startWriter(c)}}, nil
 }
+
+// memories numbers the databases in memory.
+var memories atomic.Int64
 
 func (m memory) view(ctx context.Context, fn func(tx *Tx) error) error { return m.update(ctx, fn) }
 

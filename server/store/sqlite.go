@@ -13,43 +13,39 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// sqlite is a database in a file. One connection writes, several read.
-type sqlite struct {
+// sqliteFile is a database in a file. One connection writes, several read.
+type sqliteFile struct {
 	readers *readers
 	writer  *writer
 }
 
-func openSQLite(ctx context.Context, path string) (*sqlite, error) {
-	w, err := sql.Open("sqlite", dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)"))
+func openSQLite(ctx context.Context, path string) (*sqliteFile, error) {
+	if err := prepareSQLite(ctx, dsn(path, "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)")); err != nil {
+		return nil, err
+	}
+	c, err := openConn(path, "synchronous(FULL)", "foreign_keys(1)", "cache_size(-65536)", "temp_store(MEMORY)")
 	if err != nil {
 		return nil, err
 	}
-	w.SetMaxOpenConns(1)
-	err = migrate(ctx, goose.DialectSQLite3, w, migrations)
-	if err == nil {
-		err = enforce(ctx, w, []string{"BEGIN IMMEDIATE"}, sqliteTriggers())
-	}
+	r, err := openReaders(path, max(4, runtime.GOMAXPROCS(0)))
 	if err != nil {
-		_ = w.Close()
-		return nil, err
+		return nil, errors.Join(err, c.Close())
 	}
-	r, err := sql.Open("sqlite", dsn(path, "query_only(1)"))
+	return &sqliteFile{readers: r, writer: startWriter(c)}, nil
+}
+
+// prepareSQLite makes the tables or brings them up to date.
+func prepareSQLite(ctx context.Context, name string) error {
+	db, err := sql.Open("sqlite", name)
 	if err != nil {
-		_ = w.Close()
-		return nil, err
+		return err
 	}
-	rd, err := openReaders(ctx, r, max(4, runtime.GOMAXPROCS(0)))
-	if err != nil {
-		_ = w.Close()
-		return nil, err
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if err := migrate(ctx, goose.DialectSQLite3, db, migrations); err != nil {
+		return err
 	}
-	wr, err := startWriter(ctx, w)
-	if err != nil {
-		_ = rd.close()
-		_ = w.Close()
-		return nil, err
-	}
-	return &sqlite{readers: rd, writer: wr}, nil
+	return enforce(ctx, db, []string{"BEGIN IMMEDIATE"}, sqliteTriggers())
 }
 
 func sqliteTriggers() (out []string) {
@@ -77,7 +73,7 @@ func sqliteTriggers() (out []string) {
 	return out
 }
 
-func (s *sqlite) close() error { return errors.Join(s.writer.close(), s.readers.close()) }
+func (s *sqliteFile) close() error { return errors.Join(s.writer.close(), s.readers.close()) }
 
 // dsn builds the driver's name for a file. Writers of other processes may hold
 // the lock for as long as a bulk insert takes, so waiting is generous.
@@ -95,7 +91,7 @@ func dsn(path string, pragmas ...string) string {
 	return u.String()
 }
 
-func (s *sqlite) view(ctx context.Context, fn func(tx *Tx) error) error {
+func (s *sqliteFile) view(ctx context.Context, fn func(tx *Tx) error) error {
 	select {
 	case <-s.writer.quit:
 		return ErrClosed
@@ -117,9 +113,13 @@ func (s *sqlite) view(ctx context.Context, fn func(tx *Tx) error) error {
 		return fmt.Errorf("read database: %w", err)
 	}
 	defer func() { _, _ = end.exec("ROLLBACK") }()
+	if ctx.Done() != nil {
+		c.SetInterrupt(ctx.Done())
+		defer c.SetInterrupt(nil)
+	}
 	return fn(&Tx{ctx: ctx, q: c})
 }
 
-func (s *sqlite) update(ctx context.Context, fn func(tx *Tx) error) error {
+func (s *sqliteFile) update(ctx context.Context, fn func(tx *Tx) error) error {
 	return s.writer.update(ctx, fn)
 }

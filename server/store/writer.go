@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -17,7 +16,6 @@ const maxGroup = 128
 // within a savepoint, so that the cost of making it durable is shared too; a
 // caller gets its answer only when that commit is on disk.
 type writer struct {
-	db   *sql.DB
 	conn *conn
 	jobs chan job
 	quit chan struct{}
@@ -30,24 +28,20 @@ type job struct {
 	done chan error
 }
 
-func startWriter(ctx context.Context, db *sql.DB) (*writer, error) {
-	conn, err := newConn(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	w := &writer{
-		db: db, conn: conn,
-		jobs: make(chan job), quit: make(chan struct{}), done: make(chan struct{}),
-	}
+func startWriter(c *conn) *writer {
+	w := &writer{conn: c, jobs: make(chan job), quit: make(chan struct{}), done: make(chan struct{})}
 	go w.run()
-	return w, nil
+	return w
 }
 
-func (w *writer) close() error {
-	w.once.Do(func() { close(w.quit) })
+func (w *writer) close() (err error) {
+	w.once.Do(func() {
+		close(w.quit)
+		<-w.done
+		err = w.conn.Close()
+	})
 	<-w.done
-	_ = w.conn.close()
-	return w.db.Close()
+	return err
 }
 
 func (w *writer) update(ctx context.Context, fn func(tx *Tx) error) error {
