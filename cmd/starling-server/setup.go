@@ -137,6 +137,7 @@ func appFlags(f *pflag.FlagSet, a *operate.NewApp) {
 	f.BoolVar(&a.HomogeneousAppVersion, "homogeneous-app-version", false, "compute all results of a workunit with the same app version")
 	f.IntVar(&a.TargetNResults, "target-nresults", 0, "adaptive replication: results of a workunit with a quorum of 1 while its computer is not yet trusted")
 	f.Float64Var(&a.Weight, "weight", 1, "share of the computing time relative to other applications with waiting work of the same priority")
+	f.DurationVar(&a.TaskTime, "task-time", 0, "how long a task should take on its computer, for instance 4h: fast computers get large tasks, slow ones small tasks (default: any)")
 	f.StringVar(&a.Credit, "credit", "flops", "what a valid result is worth: flops (of rsc_fpops_est), fixed:N or runtime (see docs/pipeline.md)")
 	f.StringVar(&a.Trickle, "trickle", "", "handler of trickle-up messages: exec:CMD (default: none; they are stored, see trickle list)")
 }

@@ -86,6 +86,9 @@ type Want struct {
 	// it may not have c. nil: the host has no files. Of results of a kind that have the
 	// same priority, those go first of which it has most.
 	Local func(c *store.Candidate) int64
+	// Off returns how unfit in size c is for the host, 0 if it is not. Of several kinds of an
+	// application that have the same priority, the least unfit goes first. nil: none is.
+	Off func(c *store.Candidate) int
 	// Take is told what fits, in the order in which it should go. It returns what that
 	// counts for against its application, the computing time over the application's
 	// weight, and whether there should be more.
@@ -107,7 +110,7 @@ type Lease struct {
 
 // Lease goes through the kinds of use and leases what fits, until Take has enough: what is
 // for a target of the request, then by priority, and where that is the same the application that had least computing time
-// lately, then the oldest result. tx sees the database as of now.
+// lately, then what is of the right size for the host, then the oldest result. tx sees the database as of now.
 func (f *Feeder) Lease(tx *store.Tx, now time.Time, w Want) (*Lease, error) {
 	l := &Lease{of: f, cost: make(map[int64]float64), by: make(map[int64]int64)}
 	f.mu.Lock()
@@ -154,6 +157,7 @@ func (f *Feeder) order(a, b *stream) int {
 		rank(a.next.Target != store.Target{})-rank(b.next.Target != store.Target{}),
 		-cmp.Compare(a.next.Priority, b.next.Priority),
 		cmp.Compare(f.given[a.next.AppID], f.given[b.next.AppID]),
+		cmp.Compare(a.off, b.off),
 		cmp.Compare(a.next.ID, b.next.ID),
 	)
 }

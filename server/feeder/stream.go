@@ -25,6 +25,7 @@ type stream struct {
 	ended  bool // there is nothing behind own
 
 	next store.Candidate
+	off  int // Want.Off of next
 	ok   bool
 }
 
@@ -93,6 +94,9 @@ func (s *stream) advance() error {
 		}
 		if s.want.Fits(c) {
 			s.next, s.ok = *c, true
+			if s.want.Off != nil {
+				s.off = s.want.Off(c)
+			}
 			return nil
 		}
 		s.misfit = true

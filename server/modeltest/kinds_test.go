@@ -3,6 +3,7 @@ package modeltest
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/match"
@@ -130,9 +131,10 @@ type app struct {
 	id       int64
 	name     string
 	weight   float64 // 0: 1
-	hr       int     // homogeneous redundancy, by BOINC's number
-	pinned   bool    // homogeneous app version
-	adaptive int     // results of a workunit of quorum 1 whose host is not trusted
+	taskTime time.Duration
+	hr       int  // homogeneous redundancy, by BOINC's number
+	pinned   bool // homogeneous app version
+	adaptive int  // results of a workunit of quorum 1 whose host is not trusted
 	// A version for these platforms is there in the end, though not always.
 	platforms []string
 	versions  []*version
@@ -166,7 +168,7 @@ func (w *world) drawApps() (apps []*app) {
 	for i := range 1 + w.rng.IntN(3) {
 		a := &app{
 			name: string(rune('a' + i)), weight: []float64{0, 1, 2, 5}[w.rng.IntN(4)], hr: []int{0, 0, hrFine, hrCoarse}[w.rng.IntN(4)],
-			pinned: w.chance(0.2), adaptive: 2 * w.rng.IntN(2),
+			pinned: w.chance(0.2), adaptive: 2 * w.rng.IntN(2), taskTime: []time.Duration{0, 0, 10 * time.Minute, 5 * time.Hour}[w.rng.IntN(4)],
 		}
 		a.platforms = slices.Clone(machines[w.rng.IntN(len(machines)-1)].platforms[:1])
 		for _, m := range machines {
@@ -186,7 +188,7 @@ func (w *world) insertApp(a *app) {
 	w.update(func(tx *store.Tx) (err error) {
 		a.id, err = tx.InsertApp(store.App{
 			CreateTime: w.now, Name: a.name, UserFriendlyName: strings.ToUpper(a.name), Validator: "bitwise", Assimilator: "copy",
-			TargetNResults: a.adaptive, HomogeneousRedundancy: a.hr, HomogeneousAppVersion: a.pinned, Weight: a.weight,
+			TargetNResults: a.adaptive, HomogeneousRedundancy: a.hr, HomogeneousAppVersion: a.pinned, Weight: a.weight, TaskTime: a.taskTime,
 		})
 		return err
 	})

@@ -166,10 +166,11 @@ func RenewKey(ctx context.Context, p *project.Project, email string) (protocol.A
 type NewApp struct {
 	Name, FriendlyName     string
 	Validator, Assimilator string
-	Trickle                string  // handler of trickle-up messages; "" keeps them
-	Credit                 string  // what a valid result is worth: flops, also "", fixed:N or runtime
-	Weight                 float64 // part of the computing time, against other applications; 0 means 1
-	HomogeneousRedundancy  int     // 0 none, 1 fine, 2 coarse
+	Trickle                string        // handler of trickle-up messages; "" keeps them
+	Credit                 string        // what a valid result is worth: flops, also "", fixed:N or runtime
+	Weight                 float64       // part of the computing time, against other applications; 0 means 1
+	TaskTime               time.Duration // that a result should take on the host that gets it; 0: any
+	HomogeneousRedundancy  int           // 0 none, 1 fine, 2 coarse
 	HomogeneousAppVersion  bool
 	TargetNResults         int                  // above 1: adaptive replication
 	Outputs                []workgen.OutputFile // of the template that is written; none: one file, "out"
@@ -206,7 +207,7 @@ func AddApp(ctx context.Context, p *project.Project, a NewApp, now time.Time) er
 			CreateTime: now, Name: a.Name, UserFriendlyName: a.FriendlyName,
 			Validator: a.Validator, Assimilator: a.Assimilator, Trickle: a.Trickle,
 			HomogeneousRedundancy: a.HomogeneousRedundancy, HomogeneousAppVersion: a.HomogeneousAppVersion,
-			TargetNResults: a.TargetNResults, Credit: a.Credit, Weight: a.Weight,
+			TargetNResults: a.TargetNResults, Credit: a.Credit, Weight: a.Weight, TaskTime: a.TaskTime,
 		})
 		return err
 	})
@@ -235,6 +236,9 @@ func checkApp(p *project.Project, a NewApp) error {
 	case !(a.Weight >= 0 && a.Weight <= 1e6):
 		return fmt.Errorf("weight %v, want up to 1e6; to send none of its work, use app stop", a.Weight)
 	}
+	if a.TaskTime < 0 || a.TaskTime%time.Second != 0 {
+		return fmt.Errorf("task time %v, want whole seconds, for instance 4h; 0 if it does not matter", a.TaskTime)
+	}
 	if a.Trickle != "" {
 		if _, err := trickler.New(a.Trickle, p.Dir, a.Name); err != nil {
 			return err
@@ -254,7 +258,7 @@ func SetApp(ctx context.Context, p *project.Project, name string, change func(a 
 		a := NewApp{
 			Name: row.Name, FriendlyName: row.UserFriendlyName, Validator: row.Validator, Assimilator: row.Assimilator,
 			Trickle: row.Trickle, HomogeneousRedundancy: row.HomogeneousRedundancy,
-			HomogeneousAppVersion: row.HomogeneousAppVersion, TargetNResults: row.TargetNResults, Credit: row.Credit, Weight: row.Weight,
+			HomogeneousAppVersion: row.HomogeneousAppVersion, TargetNResults: row.TargetNResults, Credit: row.Credit, Weight: row.Weight, TaskTime: row.TaskTime,
 		}
 		change(&a)
 		if err := checkApp(p, a); err != nil {
@@ -262,7 +266,7 @@ func SetApp(ctx context.Context, p *project.Project, name string, change func(a 
 		}
 		row.UserFriendlyName, row.Validator, row.Assimilator, row.Trickle = a.FriendlyName, a.Validator, a.Assimilator, a.Trickle
 		row.HomogeneousRedundancy, row.HomogeneousAppVersion = a.HomogeneousRedundancy, a.HomogeneousAppVersion
-		row.TargetNResults, row.Credit, row.Weight = a.TargetNResults, a.Credit, a.Weight
+		row.TargetNResults, row.Credit, row.Weight, row.TaskTime = a.TargetNResults, a.Credit, a.Weight, a.TaskTime
 		return tx.SaveApp(row)
 	})
 }

@@ -129,6 +129,9 @@ func (r *rpc) find(m *match.Match) (*offer, error) {
 			return cost, !m.Full()
 		},
 	}
+	if m.Sized() {
+		want.Off = m.Off
+	}
 	if m.HoldsAny() {
 		want.Local = m.Local
 	}

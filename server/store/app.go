@@ -21,11 +21,12 @@ type App struct {
 	Deprecated        bool
 	NonCPUIntensive   bool
 	FractionDoneExact bool
-	Validator         string  // as package validator names it: "bitwise", "exec:CMD" …
-	Assimilator       string  // as package assimilator names it: "copy", "exec:CMD" …
-	Trickle           string  // "exec:CMD"; "" keeps trickle-up messages
-	Credit            string  // "flops", also "", "fixed:N" or "runtime"
-	Weight            float64 // part of the computing time, against other applications; 0 means 1
+	Validator         string        // as package validator names it: "bitwise", "exec:CMD" …
+	Assimilator       string        // as package assimilator names it: "copy", "exec:CMD" …
+	Trickle           string        // "exec:CMD"; "" keeps trickle-up messages
+	Credit            string        // "flops", also "", "fixed:N" or "runtime"
+	Weight            float64       // part of the computing time, against other applications; 0 means 1
+	TaskTime          time.Duration // that a result should take on the host that gets it, from its start to its end; 0: any
 
 	HomogeneousRedundancy int // 0 none, 1 fine, 2 coarse
 	HomogeneousAppVersion bool
@@ -63,11 +64,12 @@ var appColumns = columns[App]{
 	{"target_nresults", func(a *App) any { return &a.TargetNResults }},
 	{"credit", func(a *App) any { return &a.Credit }},
 	{"weight", func(a *App) any { return &a.Weight }},
+	{"task_time", func(a *App) any { return span{&a.TaskTime} }},
 }
 
 var insertApp = appColumns.insertInto("app", `create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
 	fraction_done_exact, validator, assimilator, trickle, homogeneous_redundancy, homogeneous_app_version, target_nresults,
-	credit, weight`)
+	credit, weight, task_time`)
 
 // InsertApp adds an application and returns its id, or ErrExists.
 func (t *Tx) InsertApp(a App) (int64, error) {
@@ -79,7 +81,7 @@ func (t *Tx) InsertApp(a App) (int64, error) {
 }
 
 var saveApp = appColumns.save("app", `user_friendly_name, validator, assimilator, trickle, homogeneous_redundancy,
-	homogeneous_app_version, target_nresults, deprecated, credit, weight`, "")
+	homogeneous_app_version, target_nresults, deprecated, credit, weight, task_time`, "")
 
 // SaveApp stores the settings of an application; its name stays.
 func (t *Tx) SaveApp(a App) error {

@@ -23,6 +23,7 @@ var Apps = &Listing{
 		{"Assimilator", ""},
 		{"Credit", ""},
 		{"Weight", ""},
+		{"Task time", ""},
 	},
 	find: findApps,
 }
@@ -37,6 +38,7 @@ type App struct {
 	Assimilator    string  `json:"assimilator"`
 	Credit         string  `json:"credit"`
 	Weight         float64 `json:"weight"`
+	TaskTime       float64 `json:"task_time"` // seconds that a result should take on its host; 0: any
 	Trickle        string  `json:"trickle,omitempty"`
 	Redundancy     int     `json:"homogeneous_redundancy"`
 	SameVersion    bool    `json:"homogeneous_app_version"`
@@ -55,7 +57,7 @@ func findApps(tx *store.Tx, _ Query, _ time.Time) (List, error) {
 	for _, a := range apps {
 		v := App{
 			ID: a.ID, Name: a.Name, FriendlyName: a.UserFriendlyName, State: "active", Validator: a.Validator,
-			Assimilator: a.Assimilator, Credit: a.Credit, Weight: a.Weight, Trickle: a.Trickle,
+			Assimilator: a.Assimilator, Credit: a.Credit, Weight: a.Weight, TaskTime: a.TaskTime.Seconds(), Trickle: a.Trickle,
 			Redundancy: a.HomogeneousRedundancy, SameVersion: a.HomogeneousAppVersion, TargetNResults: a.TargetNResults,
 			AppUse: uses[a.ID],
 		}
@@ -70,9 +72,16 @@ func findApps(tx *store.Tx, _ Query, _ time.Time) (List, error) {
 		}
 		views = append(views, v)
 		list.Rows = append(list.Rows, []any{
-			v.Name, v.State, v.Versions, v.Workunits, v.Unfinished, v.Unsent, v.InProgress, v.Validator, v.Assimilator, v.Credit, fmt.Sprint(v.Weight),
+			v.Name, v.State, v.Versions, v.Workunits, v.Unfinished, v.Unsent, v.InProgress, v.Validator, v.Assimilator, v.Credit, fmt.Sprint(v.Weight), taskTime(a.TaskTime),
 		})
 	}
 	list.Of = views
 	return list, err
+}
+
+func taskTime(d time.Duration) string {
+	if d == 0 {
+		return "any"
+	}
+	return d.String()
 }
