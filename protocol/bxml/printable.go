@@ -11,15 +11,14 @@ import (
 // writing, as UTF-8, and of at most so many bytes, the last of which are … if it
 // was longer. Lines and tabs stay.
 func Printable(text string, most int) string {
-	if !utf8.ValidString(text) {
-		text = strings.ToValidUTF8(text, "�")
+	if !plain(text) { // hardly ever
+		text = strings.Map(func(c rune) rune {
+			if c == '\n' || c == '\t' || !unicode.In(c, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
+				return c
+			}
+			return -1
+		}, strings.ToValidUTF8(text, "�"))
 	}
-	text = strings.Map(func(c rune) rune {
-		if c == '\n' || c == '\t' || !unicode.In(c, unicode.Cc, unicode.Bidi_Control, unicode.Zl, unicode.Zp) {
-			return c
-		}
-		return -1
-	}, text)
 	if len(text) <= most {
 		return text
 	}
@@ -32,6 +31,16 @@ func Printable(text string, most int) string {
 		cut--
 	}
 	return text[:cut] + mark
+}
+
+// plain reports whether a text is of ASCII's letters, digits and signs alone.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // Bounds on what a Scanner of foreign texts returns, in bytes.

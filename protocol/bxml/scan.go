@@ -275,9 +275,9 @@ func (s *Scanner) next() (end []byte, ok bool) {
 		if s.empty {
 			tag = tag[:len(tag)-1]
 		}
-		n := bytes.IndexAny(tag, " \t\r\n")
-		if n < 0 {
-			n = len(tag)
+		n := 0
+		for n < len(tag) && !space(tag[n]) {
+			n++
 		}
 		if n == 0 {
 			continue // "<>" or "< x": text, not a tag
@@ -287,6 +287,8 @@ func (s *Scanner) next() (end []byte, ok bool) {
 	}
 	return nil, false
 }
+
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // skipTo moves behind the next mark; without one, to the end of the input.
 func (s *Scanner) skipTo(mark string) {

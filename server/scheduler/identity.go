@@ -282,7 +282,7 @@ func (r *rpc) describeHost() {
 	h.UsedTotal, h.UsedProject = r.req.Disk.UsedTotal, r.req.Disk.UsedProject
 	h.BwUp, h.BwDown = r.req.NetStats.BwUp, r.req.NetStats.BwDown
 	h.Platforms = offered(platforms(r.req))
-	h.UsableMemory, h.UsableDisk = match.Usable(r.req)
+	h.UsableMemory, h.UsableDisk = r.memory, r.disk
 	h.SetCoprocessors(coprocessors(r.req.Coprocs))
 	h.Unsuited = strings.Join(match.Unsuited(r.req, &r.look.catalog.Catalog, r.s.Config.PlanClasses), " ")
 }

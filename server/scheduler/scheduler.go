@@ -178,7 +178,9 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 		reply.message(protocol.PriorityLow, fmt.Sprintf("Error in request message: %v", err))
 		return reply.SchedulerReply, nil
 	}
-	reply, err := s.answer(ctx, &rpc{s: s, req: req, now: now, ip: ip})
+	r := &rpc{s: s, req: req, now: now, ip: ip}
+	r.memory, r.disk = match.Usable(req)
+	reply, err := s.answer(ctx, r)
 	if errors.Is(err, errStranger) {
 		s.Log.Info("scheduler request refused", "err", err, "hostid", req.HostID, "ip", ip)
 		reply = s.baseReply()
@@ -305,6 +307,8 @@ type rpc struct {
 	now   time.Time
 	ip    string
 	look  *look
+
+	memory, disk float64 // bytes that its volunteer allows
 
 	user    store.User
 	host    store.Host
