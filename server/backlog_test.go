@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"database/sql"
+	"flag"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -13,22 +14,21 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// backlog is how many results wait to be sent in a full bench; as many are finished
-// and not yet archived.
-const backlog = 250_000
+// backlog is how many results wait in a full database, beside as many that are finished.
+var backlog = flag.Int("bench.backlog", 250_000, "results that wait to be sent in a full database; as many are finished")
 
 // fill makes the bench's database large.
 func (x *bench) fill() {
 	x.tb.Helper()
 	x.create(silent, 2, 0)
 	x.check(server.New(x.p, server.Part{}).RunOnce(x.tb.Context(), time.Now()))
-	x.multiply(backlog)
+	x.multiply(*backlog)
 }
 
 // stillFull sees that the queue of results to be sent was long all the time.
 func (x *bench) stillFull() {
 	x.tb.Helper()
-	if n := x.status().Results.ByServerState[store.Unsent.String()]; n < backlog/4 {
+	if n := x.status().Results.ByServerState[store.Unsent.String()]; n < int64(*backlog)/4 {
 		x.tb.Errorf("%d results are left to send, so the queue was not long", n)
 	}
 }

@@ -186,7 +186,7 @@ func BenchmarkScheduler(b *testing.B) {
 	onBoth(b, func(b *testing.B) { schedule(b, func(*bench) {}) })
 }
 
-// BenchmarkUnsuitable is BenchmarkScheduler with a quarter of a million results in front
+// BenchmarkUnsuitable is BenchmarkScheduler with a quarter of a million results (-bench.backlog) in front
 // that need more memory than any computer has: the rate is to be that without them.
 func BenchmarkUnsuitable(b *testing.B) {
 	onBoth(b, func(b *testing.B) { schedule(b, func(x *bench) { x.fill(); x.obstruct() }) })

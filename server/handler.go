@@ -92,10 +92,6 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	var own func(id int64) bool
-	if s.part.Shard.Count > 1 {
-		own = s.part.Shard.Has
-	}
 	secret := sha256.Sum256([]byte("web sessions\x00" + s.UploadKey().Text()))
 	proxies, err := limit.ParseProxies(c.Proxies())
 	if err != nil {
@@ -114,7 +110,7 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 		Name: c.LongName, Schedulers: c.Schedulers(), Mail: post, Articles: articles.Folder(filepath.Join(s.Dir, project.SiteDir)), Stats: filepath.Join(s.Dir, project.StatsDir), Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
 		Scheduler: &scheduler.Scheduler{
 			Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded,
-			Feeder: feeder.Feeder{Fresh: fresh, Own: own},
+			Feeder: feeder.Feeder{Fresh: fresh, Shard: s.front.shard},
 			Bodies: limit.Bodies{Total: int64(c.MaxRequestMB * 1e6), PerAddress: int64(c.MaxRequestMBPerAddress * 1e6)},
 			Config: scheduler.Config{
 				Name: c.LongName, MasterURL: c.MasterURL,

@@ -61,7 +61,9 @@ func (g *generation) next(fresh project.Config) *generation {
 	}
 	p := *g.s.Project
 	p.Config = merged
-	n, err := New(&p, g.s.part).generation()
+	s := New(&p, g.s.part)
+	s.front = g.s.front
+	n, err := s.generation()
 	if err != nil {
 		log.Error("settings cannot be used; the previous ones stay in effect", "err", err)
 		return nil

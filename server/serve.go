@@ -43,7 +43,8 @@ type Server struct {
 	// It is set before Serve.
 	Reload <-chan project.Config
 
-	part Part
+	part  Part
+	front *front
 
 	mu        sync.Mutex
 	outputs   map[string]template // output templates, by file name
@@ -53,7 +54,7 @@ type Server struct {
 
 // New returns what runs a part of an open project. The project is closed by its opener.
 func New(p *project.Project, part Part) *Server {
-	return &Server{Project: p, part: part, outputs: make(map[string]template)}
+	return &Server{Project: p, part: part, front: newFront(part.Shard), outputs: make(map[string]template)}
 }
 
 const (
@@ -133,6 +134,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	defer sorting.Wait()
 	defer cancel()
 	sorting.Go(func() { s.sortUnsent(ctx) })
+	sorting.Go(func() { s.attend(ctx) })
 	makeWork(ctx, g.daemons)
 	stop := g.start(ctx)
 	defer func() { stop() }()

@@ -100,13 +100,21 @@ func linesOf(b *testing.B, bin string, pg *testpg.Server) (lines []line, full *b
 	for _, jobs := range []int{1, 10} {
 		for _, s := range []struct{ name, roles string }{{"whole server", ""}, {"scheduler alone", "web,scheduler,upload"}} {
 			name := fmt.Sprintf("%s, jobs in a request: %d", s.name, jobs)
-			add(name, func() run { return full.measure(bin, pg, s.roles, jobs, false) })
+			add(name, func() run { return full.measure(bin, pg, trial{roles: s.roles, jobs: jobs}) })
 			if *benchOther != "" {
-				add(name+", other server", func() run { return full.measure(*benchOther, pg, s.roles, jobs, false) })
+				add(name+", other server", func() run { return full.measure(*benchOther, pg, trial{roles: s.roles, jobs: jobs}) })
 			}
 		}
 	}
-	add("whole server with uploads, jobs in a request: 10", func() run { return full.measure(bin, pg, "", 10, true) })
+	add("whole server with uploads, jobs in a request: 10", func() run { return full.measure(bin, pg, trial{jobs: 10, upload: true}) })
+	for _, n := range []int{2, 4} {
+		if pg == nil {
+			break // one process writes
+		}
+		add(fmt.Sprintf("scheduler alone, %d processes, jobs in a request: 1", n), func() run {
+			return full.measure(bin, pg, trial{roles: "web,scheduler,upload", jobs: 1, servers: n})
+		})
+	}
 	turn := func(x *bench, f func(x *bench) time.Duration) func() run {
 		return func() run { return run{tasks: share / f(x).Seconds(), sharedInside: true} }
 	}
@@ -115,27 +123,52 @@ func linesOf(b *testing.B, bin string, pg *testpg.Server) (lines []line, full *b
 	return lines, full
 }
 
-// measure starts the server as a program and drives it with another.
-func (x *bench) measure(bin string, pg *testpg.Server, roles string, jobs int, upload bool) run {
+// A trial is what one run of a line does.
+type trial struct {
+	roles   string // of each server
+	servers int    // processes; 0: one
+	jobs    int
+	upload  bool
+}
+
+// measure starts the server as a program, or several of them, and drives it with another.
+func (x *bench) measure(bin string, pg *testpg.Server, t trial) run {
 	x.tb.Helper()
 	ctx := x.tb.Context()
-	if upload {
-		x.create(upper, runTasks/2+(clients+100)*jobs, 1)
+	if t.upload {
+		x.create(upper, runTasks/2+(clients+100)*t.jobs, 1)
 		x.check(server.New(x.p, server.Part{}).RunOnce(ctx, time.Now()))
 	}
-	srv, err := testhost.Start(x.p.Dir+".log", bin, "serve", x.p.Dir, "--roles", roles)
-	x.check(err)
-	x.await(srv)
-	pids := []int{srv.PID()}
+	addresses := []string{x.p.Config.ListenAddr()}
+	for len(addresses) < t.servers {
+		port, err := testhost.FreePort()
+		x.check(err)
+		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", port))
+	}
+	one := "scheduler_urls = []"
+	all := fmt.Sprintf("scheduler_urls = [\"%s\"]", strings.Join(x.schedulers(addresses), `", "`))
+	editSettings(x.tb, x.p.Dir, one, all)
+	defer editSettings(x.tb, x.p.Dir, all, one)
+	var servers []*testhost.Process
+	var pids []int
+	for i, a := range addresses {
+		srv, err := testhost.Start(fmt.Sprintf("%s.%d.log", x.p.Dir, i), bin, "serve", x.p.Dir, "--roles", t.roles, "--listen", a)
+		x.check(err)
+		x.await(srv, a)
+		servers, pids = append(servers, srv), append(pids, srv.PID())
+	}
+	if len(servers) > 1 {
+		time.Sleep(5 * time.Second) // until they know of each other
+	}
 	if pg != nil {
 		pids = append(pids, pg.PID(x.tb))
 	}
 	args := []string{
 		"load", x.p.Config.MasterURL, "--key", string(x.user), "--json", "--platforms", mix, "--connections", fmt.Sprint(clients),
-		"--jobs", fmt.Sprint(jobs), "--duration", runTime.String(), "--tasks", fmt.Sprint(runTasks), "--pid", strings.Trim(fmt.Sprint(pids), "[]"),
+		"--jobs", fmt.Sprint(t.jobs), "--duration", runTime.String(), "--tasks", fmt.Sprint(runTasks), "--pid", strings.Trim(fmt.Sprint(pids), "[]"),
 	}
 	args[len(args)-1] = strings.ReplaceAll(args[len(args)-1], " ", ",")
-	if upload {
+	if t.upload {
 		args = append(args, "--upload")
 	}
 	before := x.syncs()
@@ -145,18 +178,29 @@ func (x *bench) measure(bin string, pg *testpg.Server, roles string, jobs int, u
 		x.tb.Fatalf("load: %v\n%s\n%s", err, failed.Stderr, out)
 	}
 	x.check(err)
-	x.check(srv.Stop(time.Minute))
+	for _, srv := range servers {
+		x.check(srv.Stop(time.Minute))
+	}
 	x.settle() // so that the next run starts even
-	r, tasks := parse(x.tb, out, pids, jobs)
+	r, tasks := parse(x.tb, out, pids[:len(servers)], pids[len(servers):], t.jobs)
 	r.syncs, r.sync = float64(after-before)/tasks*1000, x.syncTime()
 	return r
 }
 
-// await waits until the server answers.
-func (x *bench) await(srv *testhost.Process) {
+// schedulers are the addresses of the scheduler behind each of several that servers listen on.
+func (x *bench) schedulers(listen []string) []string {
+	out := make([]string, len(listen))
+	for i, a := range listen {
+		out[i] = strings.Replace(x.p.Config.MasterURL, x.p.Config.ListenAddr(), a, 1) + "cgi"
+	}
+	return out
+}
+
+// await waits until a server answers.
+func (x *bench) await(srv *testhost.Process, listen string) {
 	x.tb.Helper()
 	for {
-		if res, err := http.Get(x.p.Config.MasterURL); err == nil { //nolint:noctx // on this computer
+		if res, err := http.Get("http://" + listen); err == nil { //nolint:noctx // on this computer
 			_ = res.Body.Close()
 			return
 		}
@@ -170,7 +214,7 @@ func (x *bench) await(srv *testhost.Process) {
 }
 
 // parse reads the load generator's report. tasks is how many were dispatched in all.
-func parse(tb testing.TB, out []byte, pids []int, jobs int) (r run, tasks float64) {
+func parse(tb testing.TB, out []byte, servers, db []int, jobs int) (r run, tasks float64) {
 	tb.Helper()
 	type counts struct {
 		Dispatched float64
@@ -204,10 +248,13 @@ func parse(tb testing.TB, out []byte, pids []int, jobs int) (r run, tasks float6
 	k := m.Dispatched / 1000
 	r = run{
 		tasks: j.Rate, median: m.Latency.Median, p99: m.Latency.P99, busy: j.CPU.Busy,
-		server: j.CPU.Processes[pids[0]] / k, generator: j.CPU.Generator / k,
+		generator: j.CPU.Generator / k,
 	}
-	if len(pids) > 1 {
-		r.db = j.CPU.Processes[pids[1]] / k
+	for _, pid := range servers {
+		r.server += j.CPU.Processes[pid] / k
+	}
+	for _, pid := range db {
+		r.db += j.CPU.Processes[pid] / k
 	}
 	return r, m.Dispatched + j.Registration.Dispatched
 }

@@ -13,14 +13,14 @@ import (
 
 // A Report is what Run found.
 type Report struct {
-	URL         string `json:"url"`
-	Scheduler   string `json:"scheduler"`
-	Hosts       int    `json:"hosts"`
-	Refused     int    `json:"hosts_refused"` // that the project would not know
-	Connections int    `json:"connections"`
-	Jobs        int    `json:"jobs"`
-	KeepAlive   bool   `json:"keep_alive"`
-	Upload      bool   `json:"upload"`
+	URL         string   `json:"url"`
+	Schedulers  []string `json:"schedulers"` // the connections are spread over them
+	Hosts       int      `json:"hosts"`
+	Refused     int      `json:"hosts_refused"` // that the project would not know
+	Connections int      `json:"connections"`
+	Jobs        int      `json:"jobs"`
+	KeepAlive   bool     `json:"keep_alive"`
+	Upload      bool     `json:"upload"`
 
 	Registration Counts `json:"registration"` // the hosts' first requests, before the measurement
 	Measured     Counts `json:"measured"`

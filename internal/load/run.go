@@ -44,18 +44,18 @@ func Run(ctx context.Context, c Config) (Report, error) {
 			w.http.CloseIdleConnections()
 		}
 	}()
-	scheduler, err := workers[0].find(ctx)
+	schedulers, err := workers[0].find(ctx)
 	if err != nil {
 		return Report{}, err
 	}
-	for _, w := range workers {
-		w.scheduler = scheduler
+	for i, w := range workers {
+		w.scheduler = schedulers[i%len(schedulers)]
 	}
 	g := generator{&c, workers, make([]*player, 0, c.Hosts)}
 	for _, h := range c.fleet() {
 		g.players = append(g.players, &player{Host: h})
 	}
-	r := Report{URL: c.URL, Scheduler: scheduler, Hosts: c.Hosts, Connections: c.Connections, Jobs: c.Jobs, KeepAlive: c.KeepAlive, Upload: c.Upload}
+	r := Report{URL: c.URL, Schedulers: schedulers, Hosts: c.Hosts, Connections: c.Connections, Jobs: c.Jobs, KeepAlive: c.KeepAlive, Upload: c.Upload}
 
 	r.Registration = g.play(ctx, phase{work: true, until: time.Now().Add(settling), tries: tries, once: true})
 	attached := slices.DeleteFunc(g.players, func(p *player) bool { return !p.Attached() })

@@ -36,17 +36,17 @@ func newWorker(c *Config) *worker {
 	}}
 }
 
-// find asks the project's home page where its scheduler is.
-func (w *worker) find(ctx context.Context) (string, error) {
+// find asks the project's home page where its schedulers are.
+func (w *worker) find(ctx context.Context) ([]string, error) {
 	page, err := w.do(ctx, http.MethodGet, w.c.URL, nil)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	urls, err := protocol.SchedulerURLs(page)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", w.c.URL, err)
+		return nil, fmt.Errorf("%s: %w", w.c.URL, err)
 	}
-	return urls[0], nil
+	return urls, nil
 }
 
 // turn has a host ask its project once and sends what outputs that brings. An error

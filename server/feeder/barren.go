@@ -33,7 +33,7 @@ type barren struct {
 func (s *stream) find(fit store.Fit) ([]store.Candidate, error) {
 	h := s.head
 	if s.f.Fresh <= 0 { // nothing is kept
-		return s.tx.UnsentFits(h.kind, s.after, fit, firstPage)
+		return s.tx.UnsentFits(h.kind, s.after, fit, firstPage, h.of)
 	}
 	h.barren = slices.DeleteFunc(h.barren, func(b barren) bool { return s.now.Sub(b.since).Abs() >= barrenFor })
 	after := s.after
@@ -48,13 +48,13 @@ func (s *stream) find(fit store.Fit) ([]store.Candidate, error) {
 			after = store.Place{Priority: b.until.Priority, ID: b.until.ID - 1}
 		}
 	}
-	list, err := s.tx.UnsentFits(h.kind, after, fit, firstPage)
+	list, err := s.tx.UnsentFits(h.kind, after, fit, firstPage, h.of)
 	if err != nil || len(list) > 0 && list[0].Priority == after.Priority && list[0].ID-after.ID < far {
 		return list, err
 	}
 	anyone := fit
 	anyone.UserID, anyone.HostID = 0, 0
-	first, err := s.tx.UnsentFits(h.kind, after, anyone, 1)
+	first, err := s.tx.UnsentFits(h.kind, after, anyone, 1, h.of)
 	if err != nil {
 		return nil, err
 	}

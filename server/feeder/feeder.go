@@ -42,12 +42,12 @@ type Feeder struct {
 	// New results of higher priority wait so long at most. Hardly a request is refused by
 	// what is in memory: see barren.
 	Fresh time.Duration
-	// Own says which results this process goes for first, where several share a
-	// database; nil: all.
-	Own func(id int64) bool
+	// Shard tells what this process goes for first, where several share a database; nil: it
+	// is the only one.
+	Shard func() store.Shard
 
 	mu     sync.Mutex
-	heads  map[int64]*head
+	heads  map[part]*head
 	read   time.Time         // when the kinds were
 	some   bool              // work has a target
 	leased map[int64]bool    // results, by id; true: sent already
@@ -55,9 +55,15 @@ type Feeder struct {
 	faded  time.Time         // when that was last brought up to date
 }
 
-// A head is the beginning of the queue of a kind.
+// A part is what waits of a kind, or of that what belongs to this process, or to others.
+type part struct {
+	kind int64
+	of   store.Slice
+}
+
+// A head is the beginning of the queue of a part.
 type head struct {
-	kind  int64
+	part
 	queue []store.Candidate
 	last  store.Place // read of it
 	since time.Time
@@ -109,7 +115,8 @@ type Lease struct {
 }
 
 // Lease goes through the kinds of use and leases what fits, until Take has enough: what is
-// for a target of the request, then by priority, and where that is the same the application that had least computing time
+// for a target of the request, then by priority, and where that is the same what belongs to
+// this process, then the application that had least computing time
 // lately, then what is of the right size for the host, then the oldest result. tx sees the database as of now.
 func (f *Feeder) Lease(tx *store.Tx, now time.Time, w Want) (*Lease, error) {
 	l := &Lease{of: f, cost: make(map[int64]float64), by: make(map[int64]int64)}
@@ -156,6 +163,7 @@ func (f *Feeder) order(a, b *stream) int {
 	return cmp.Or(
 		rank(a.next.Target != store.Target{})-rank(b.next.Target != store.Target{}),
 		-cmp.Compare(a.next.Priority, b.next.Priority),
+		rank(!a.head.of.Others)-rank(!b.head.of.Others),
 		cmp.Compare(f.given[a.next.AppID], f.given[b.next.AppID]),
 		cmp.Compare(a.off, b.off),
 		cmp.Compare(a.next.ID, b.next.ID),
@@ -199,7 +207,7 @@ func (f *Feeder) targeted(tx *store.Tx, w Want) ([]*head, error) {
 	}
 	var heads []*head
 	for _, k := range slices.Concat(lists...) {
-		heads = append(heads, &head{kind: k})
+		heads = append(heads, &head{part: part{kind: k}})
 	}
 	return heads, nil
 }
@@ -207,7 +215,7 @@ func (f *Feeder) targeted(tx *store.Tx, w Want) ([]*head, error) {
 // refresh sees which kinds there are.
 func (f *Feeder) refresh(tx *store.Tx, now time.Time, l *Lease) error {
 	if f.leased == nil {
-		f.heads, f.leased, f.given = make(map[int64]*head), make(map[int64]bool), make(map[int64]float64)
+		f.heads, f.leased, f.given = make(map[part]*head), make(map[int64]bool), make(map[int64]float64)
 	}
 	if f.Fresh > 0 && now.Sub(f.read).Abs() < f.Fresh && (len(f.heads) > 0 || f.some) {
 		l.Stale = true
@@ -221,10 +229,19 @@ func (f *Feeder) refresh(tx *store.Tx, now time.Time, l *Lease) error {
 	if err != nil {
 		return err
 	}
-	heads := make(map[int64]*head, len(kinds))
+	slices := make([]store.Slice, 1, 2)
+	if f.Shard != nil {
+		if s := f.Shard(); s.Count > 1 {
+			slices = []store.Slice{{Shard: s}, {Shard: s, Others: true}}
+		}
+	}
+	heads := make(map[part]*head, len(kinds)*len(slices))
 	for _, k := range kinds {
-		if heads[k] = f.heads[k]; heads[k] == nil {
-			heads[k] = &head{kind: k}
+		for _, s := range slices {
+			p := part{k, s}
+			if heads[p] = f.heads[p]; heads[p] == nil {
+				heads[p] = &head{part: p}
+			}
 		}
 	}
 	f.heads, f.read = heads, now

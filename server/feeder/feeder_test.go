@@ -269,11 +269,36 @@ func TestCostIsIndependentOfWhatWaits(t *testing.T) {
 	}
 }
 
+// Where several processes share a database, each goes for its own part first, however far
+// behind that lies, but for what is more urgent, and for the others' when nothing else is left.
+func TestOwnFirst(t *testing.T) {
+	w := newWorld(t)
+	w.f.Fresh = time.Hour
+	mine := store.Shard{Index: 1, Count: 2}
+	w.f.Shard = func() store.Shard { return mine }
+	low := w.add("low", 60, nothing)
+	high := w.add("high", 4, func(wu *store.Workunit) { wu.Priority = 5 })
+	var want []int64
+	for _, ids := range [][]int64{high, low} {
+		for _, first := range []bool{true, false} {
+			for _, id := range ids {
+				if mine.Has(id) == first {
+					want = append(want, id)
+				}
+			}
+		}
+	}
+	_, got, _ := w.lease(1000, 1e300)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // Many requests side by side: each result goes to one of them, and all go.
 func TestSideBySide(t *testing.T) {
 	w := newWorld(t)
 	w.f.Fresh = time.Hour
-	w.f.Own = func(id int64) bool { return id%2 == 0 }
+	w.f.Shard = func() store.Shard { return store.Shard{Index: 1, Count: 2} }
 	const n = 200
 	w.add("a", n/2, nothing)
 	w.add("b", n/2, func(wu *store.Workunit) { wu.RscMemoryBound = 1e12 })

@@ -1,8 +1,6 @@
 package feeder
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
@@ -55,7 +53,7 @@ func (s *stream) read() error {
 	if len(h.queue) == 0 {
 		h.last = store.First
 	}
-	more, err := s.tx.Unsent(h.kind, h.last, h.page)
+	more, err := s.tx.Unsent(h.kind, h.last, h.page, h.of)
 	if err != nil {
 		return err
 	}
@@ -63,11 +61,6 @@ func (s *stream) read() error {
 	h.page = min(2*h.page, maxPage)
 	if n := len(more); n > 0 {
 		h.last = more[n-1].Place()
-	}
-	if own := s.f.Own; own != nil {
-		slices.SortStableFunc(more, func(a, b store.Candidate) int {
-			return cmp.Or(-cmp.Compare(a.Priority, b.Priority), rank(own(a.ID))-rank(own(b.ID)))
-		})
 	}
 	h.queue = append(h.queue, more...)
 	return nil
@@ -138,9 +131,7 @@ func (s *stream) candidate() (*store.Candidate, error) {
 		if s.at < len(h.queue) {
 			s.at++
 			c := &h.queue[s.at-1]
-			if s.f.Own == nil { // otherwise they are not quite in order
-				s.after = c.Place()
-			}
+			s.after = c.Place()
 			return c, nil
 		}
 		if h.whole {

@@ -30,7 +30,7 @@ func (w *world) unsent(tx *store.Tx) (list []store.Candidate, err error) {
 		kinds = slices.Compact(kinds)
 	}
 	for _, k := range kinds {
-		head, err := tx.Unsent(k, store.First, 1)
+		head, err := tx.Unsent(k, store.First, 1, store.Slice{})
 		if err != nil {
 			return nil, err
 		}

@@ -95,8 +95,8 @@ type tableShape struct {
 	serial  bool     // the database numbers the rows by the column id
 }
 
-// derived are tables that each database has for itself, or, of holds, for a while.
-var derived = []string{"goose_db_version", "legal_moves", "deletion_hold", "sqlite_sequence"}
+// derived are tables that each database has for itself, or for a while.
+var derived = []string{"goose_db_version", "legal_moves", "deletion_hold", "front", "sqlite_sequence"}
 
 // shapes returns the tables of a database of this program's version, each after those to
 // which its rows refer, and catalog last: rows of other tables change it as they come.

@@ -156,18 +156,37 @@ var (
 SELECT ` + candidateColumns.list() + `
 FROM   result r JOIN workunit w ON w.id = r.workunitid
 WHERE  r.server_state = 2 AND r.kind = +$1 AND (r.priority < +$2 OR (r.priority = +$2 AND r.id > +$3)) AND ` + stillNeeded
-	unsent     = fromUnsent + inOrder + `$4`
-	unsentFits = fromUnsent + `
+	unsent   = fromUnsent + inOrder + `$4`
+	unsentOf = fromUnsent + ` AND (r.id % $5 = $6) = ($7 = 1)` + inOrder + `$4`
+	fits     = `
   AND  w.rsc_memory_bound <= $5 AND w.rsc_disk_bound <= $6 AND w.rsc_bandwidth_bound <= $7 AND w.reserved_until <= $8
   AND  $9 + w.rsc_fpops_est * $10 <= w.delay_bound
   AND  NOT EXISTS (SELECT 1 FROM result o WHERE o.workunitid = +r.workunitid AND (o.userid = +$11 OR o.hostid = +$12))
-  AND  (r.priority < $13 OR r.create_time <= $14)` + inOrder + `$4`
+  AND  (r.priority < $13 OR r.create_time <= $14)`
+	unsentFits   = fromUnsent + fits + inOrder + `$4`
+	unsentFitsOf = fromUnsent + fits + ` AND (r.id % $15 = $16) = ($17 = 1)` + inOrder + `$4`
 )
 
-// Unsent returns results of a kind, of workunits that still need them, which come
+// A Slice is a part of what waits: what belongs to a shard, or what does not. The zero Slice
+// is everything.
+type Slice struct {
+	Shard
+	Others bool
+}
+
+// of chooses between the query for everything and that for a slice.
+func (s Slice) of(whole, part string, args []any) (string, []any) {
+	if s.Count <= 1 {
+		return whole, args
+	}
+	return part, append(args, s.Count, s.Index, flag(!s.Others))
+}
+
+// Unsent returns results of a kind and slice, of workunits that still need them, which come
 // after a place, in order.
-func (t *Tx) Unsent(kind int64, after Place, limit int) ([]Candidate, error) {
-	return all(t, candidateColumns.scan, unsent, kind, after.Priority, after.ID, limit)
+func (t *Tx) Unsent(kind int64, after Place, limit int, of Slice) ([]Candidate, error) {
+	query, args := of.of(unsent, unsentOf, []any{kind, after.Priority, after.ID, limit})
+	return all(t, candidateColumns.scan, query, args...)
 }
 
 // A Fit is what a host can do, for UnsentFits.
@@ -181,7 +200,7 @@ type Fit struct {
 }
 
 // UnsentFits is Unsent for one host: it returns what that can do.
-func (t *Tx) UnsentFits(kind int64, after Place, f Fit, limit int) ([]Candidate, error) {
+func (t *Tx) UnsentFits(kind int64, after Place, f Fit, limit int, of Slice) ([]Candidate, error) {
 	none := func(id int64) int64 { // results that nobody has are of user and host 0
 		if id == 0 {
 			return -1
@@ -192,8 +211,11 @@ func (t *Tx) UnsentFits(kind int64, after Place, f Fit, limit int) ([]Candidate,
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	return all(t, candidateColumns.scan, unsentFits, kind, after.Priority, after.ID, limit,
-		finite(f.Memory), finite(f.Disk), finite(f.Bandwidth), unix(f.Now), f.Wait, f.PerFlop, none(f.UserID), none(f.HostID), below, unix(f.BelowSince))
+	query, args := of.of(unsentFits, unsentFitsOf, []any{
+		kind, after.Priority, after.ID, limit,
+		finite(f.Memory), finite(f.Disk), finite(f.Bandwidth), unix(f.Now), f.Wait, f.PerFlop, none(f.UserID), none(f.HostID), below, unix(f.BelowSince),
+	})
+	return all(t, candidateColumns.scan, query, args...)
 }
 
 func finite(x float64) float64 { return min(x, math.MaxFloat64) }

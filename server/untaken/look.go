@@ -47,7 +47,7 @@ func Look(tx *store.Tx, now time.Time) ([]Finding, error) {
 		return nil, err
 	}
 	for _, k := range kinds {
-		head, err := tx.Unsent(k, store.First, 1)
+		head, err := tx.Unsent(k, store.First, 1, store.Slice{})
 		if err != nil {
 			return nil, err
 		}

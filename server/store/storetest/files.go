@@ -78,7 +78,7 @@ func waiting(t *testing.T, s *store.Store) {
 		if err != nil || len(kept) != 0 {
 			t.Errorf("kept: %+v, %v", kept, err)
 		}
-		list, err := tx.Unsent(next.Kind(), store.First, 9)
+		list, err := tx.Unsent(next.Kind(), store.First, 9, store.Slice{})
 		for _, c := range list {
 			if !c.ReservedUntil.IsZero() {
 				t.Errorf("kept for nobody: %+v", c)

@@ -150,7 +150,7 @@ func settings(t *testing.T, s *store.Store) {
 		if err != nil || results[0].Priority != 0 || results[1].Priority != 9 {
 			t.Errorf("results have priorities %d and %d, %v; want 0 and 9", results[0].Priority, results[1].Priority, err)
 		}
-		if list, err := tx.Unsent(got.Kind(), store.First, 9); err != nil || len(list) != 1 {
+		if list, err := tx.Unsent(got.Kind(), store.First, 9, store.Slice{}); err != nil || len(list) != 1 {
 			t.Errorf("%d unsent of the new kind, %v; want 1", len(list), err)
 		}
 		story, err := tx.WorkunitHistory(wu.ID)

@@ -87,7 +87,7 @@ func unsent(t *testing.T, s *store.Store) {
 			return err
 		}
 		for after := store.First; ; {
-			list, err := tx.Unsent(kinds[0], after, 3)
+			list, err := tx.Unsent(kinds[0], after, 3, store.Slice{})
 			if err != nil || len(list) == 0 {
 				return err
 			}
@@ -149,7 +149,7 @@ func unsentFits(t *testing.T, s *store.Store) {
 		view(t, s, func(tx *store.Tx) error {
 			kind := w.Workunit("x")
 			kind.RscMemoryBound, kind.RscDiskBound, kind.RscBandwidthBound, kind.RscFpopsEst, kind.DelayBound = 600, 609, 605, 800, 999*time.Second
-			list, err := tx.UnsentFits(kind.Kind(), store.First, f, 99)
+			list, err := tx.UnsentFits(kind.Kind(), store.First, f, 99, store.Slice{})
 			if len(list) != tt.want {
 				t.Errorf("%s: %d fit, want %d", name, len(list), tt.want)
 			}

@@ -59,7 +59,7 @@ func targets(t *testing.T, s *store.Store) {
 				if want := target == (store.Target{}); k > 0 != want {
 					t.Errorf("%v: kind %d, for anybody: %v", target, k, want)
 				}
-				c, err := tx.Unsent(k, store.First, 9)
+				c, err := tx.Unsent(k, store.First, 9, store.Slice{})
 				if err != nil {
 					return err
 				}

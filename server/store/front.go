@@ -1,0 +1,30 @@
+package store
+
+import (
+	"slices"
+	"time"
+)
+
+const (
+	attend = `INSERT INTO front (name, seen_time) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET seen_time = excluded.seen_time`
+	absent = `DELETE FROM front WHERE seen_time < $1`
+	leave  = `DELETE FROM front WHERE name = $1`
+	fronts = `SELECT name FROM front ORDER BY name`
+)
+
+// Attend notes that a process answers schedulers' requests at now, forgets those that were not
+// seen since before, and returns which of all the process is. Two that call it at the same
+// moment may have different views of it for a while.
+func (t *Tx) Attend(name string, now, before time.Time) (Shard, error) {
+	if err := t.run(attend, name, now.Unix()); err != nil {
+		return Shard{}, err
+	}
+	if err := t.run(absent, before.Unix()); err != nil {
+		return Shard{}, err
+	}
+	list, err := all(t, scanString, fronts)
+	return Shard{Index: int64(max(0, slices.Index(list, name))), Count: int64(len(list))}, err
+}
+
+// Leave takes a process off that Attend has noted.
+func (t *Tx) Leave(name string) error { return t.run(leave, name) }
