@@ -77,6 +77,9 @@ func TestAllComputers(t *testing.T) {
 	b.Do("resume all", testbrowser.Press("#resume-all"))
 	await(t, ctx, near, "this one to resume", runs)
 	await(t, ctx, far, "the other to resume", runs)
+	b.Do("see the other's history", chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('#computers-list button')].find(e => e.textContent === 'History' && e.closest('li').textContent.includes('`+other+`')).click()`))
+	b.See("it is empty", `document.querySelector('#drawer-body .small')?.textContent === 'No tasks have ended yet.'`)
+	b.Do("close it", testbrowser.Press("#drawer-close"))
 
 	list, err := far.Run(ctx, "remote", "list", "--json")
 	var paired struct {
