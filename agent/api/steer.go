@@ -244,17 +244,20 @@ func (a *API) Detach(ctx context.Context, masterURL string) error {
 
 // ProjectConfig asks a project about itself.
 func (a *API) ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error) {
-	return a.talk.Sched.ProjectConfig(ctx, masterURL)
+	c, err := a.talk.Sched.ProjectConfig(ctx, masterURL)
+	return c, schedulerop.Told(err, schedulerop.Plain(err, time.Now()))
 }
 
 // LookupAccount asks a project for the key of an account.
 func (a *API) LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error) {
-	return a.talk.Sched.LookupHash(ctx, masterURL, email, passwdHash)
+	key, err := a.talk.Sched.LookupHash(ctx, masterURL, email, passwdHash)
+	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now()))
 }
 
 // CreateAccount makes an account at a project.
 func (a *API) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string, consent bool) (protocol.Authenticator, error) {
-	return a.talk.Sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name, Consent: consent})
+	key, err := a.talk.Sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name, Consent: consent})
+	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now()))
 }
 
 // SetPrefsOverride makes l what tools changed of the preferences, and has them

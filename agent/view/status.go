@@ -11,6 +11,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
@@ -26,7 +27,7 @@ func (f *Facts) Status() control.Status {
 		Times: control.Times{On: f.Times.OnFrac, Active: f.Times.ActiveFrac, Connected: f.Times.ConnectedFrac},
 	}
 	if f.Faults != nil {
-		s.Complaints = strings.Split(f.Faults.Error(), "\n")
+		s.Complaints = strings.Split(sysfault.Plain(f.Faults), "\n")
 	}
 	for _, p := range f.DB.Projects.All() {
 		if text := f.ending(p); p.Ending.Kind == state.AccountMissing {

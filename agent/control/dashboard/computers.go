@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -144,7 +145,7 @@ func (s *Server) onEach(w http.ResponseWriter, r *http.Request, addresses []stri
 			if err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				failed[address] = err.Error()
+				failed[address] = sysfault.Plain(err)
 			}
 		})
 	}
