@@ -171,7 +171,7 @@ func (a *API) findTask(project, name string) (key string, r state.Result, err er
 	case 1:
 		return key, r, nil
 	}
-	return "", r, fmt.Errorf("%d projects have a task called %s; name the project as well", found, name)
+	return "", r, fmt.Errorf("%d projects have a task called %s; say which: --project PROJECT", found, name)
 }
 
 // SetMode sets what a person wants of an activity for now. After the given time, if above 0,

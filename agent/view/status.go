@@ -189,7 +189,7 @@ func (f *Facts) why(r state.Result, t control.Task) string {
 		}
 		return "Finished. It will be reported at the next contact."
 	case !r.AbortAt.IsZero():
-		return fmt.Sprintf("At your request, this task will be aborted %s. You can: keep it with: starling task resume %s", words.When(r.AbortAt, f.Now), r.Name)
+		return fmt.Sprintf("At your request, this task will be aborted %s. To keep it: starling task resume %s", words.When(r.AbortAt, f.Now), r.Name)
 	case r.State == protocol.ClientDownloading, r.State == protocol.ClientUploading:
 		waits := decide.Result{Phase: phase(r), Transfer: f.transfer(r)}
 		if n := f.Last.Snapshot.Network; n.Denied() {
@@ -240,9 +240,9 @@ func (f *Facts) ending(p state.Project) string {
 		return fmt.Sprintf("The account file %s has been missing since %s. The project will be detached %s unless the file is restored. You can: restore the file, or detach now with: starling detach %s",
 			filepath.Join(settings.AccountsDir, filepath.Base(p.Ending.File)), words.Time(p.Ending.Since, f.Now), at, p.MasterURL)
 	case state.Detaching:
-		return fmt.Sprintf("The project is being detached. Its tasks are suspended and will be removed %s. You can: keep them with: starling undo %s", at, p.MasterURL)
+		return fmt.Sprintf("The project is being detached. Its tasks are suspended and will be removed %s. To keep them: starling undo %s", at, p.MasterURL)
 	case state.Resetting:
-		return fmt.Sprintf("The project is being reset. Its tasks are suspended and will be removed %s. You can: keep them with: starling undo %s", at, p.MasterURL)
+		return fmt.Sprintf("The project is being reset. Its tasks are suspended and will be removed %s. To keep them: starling undo %s", at, p.MasterURL)
 	}
 	return ""
 }

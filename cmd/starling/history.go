@@ -101,7 +101,7 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 			fmt.Fprintln(out, "Nothing is known of that time.")
 			return nil
 		}
-		showTimeline(displayOn(out), spans, now)
+		on(out, func(d display) { showTimeline(d, spans, now) })
 		return nil
 	}
 	q, one, err := v.query(ctx, args, since)
@@ -119,7 +119,7 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 		return writeJSON(out, historyJSON{jsonVersion, tasks})
 	case one:
 		for _, k := range tasks {
-			showEnded(displayOn(out), k, now)
+			on(out, func(d display) { showEnded(d, k, now) })
 		}
 		return nil
 	}
@@ -127,7 +127,7 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 		fmt.Fprintln(out, "No tasks have ended"+map[bool]string{true: " since then", false: " yet"}[v.since != ""]+".")
 		return nil
 	}
-	showHistory(displayOn(out), tasks)
+	on(out, func(d display) { showHistory(d, tasks) })
 	if more {
 		all := cmd.CommandPath()
 		if len(args) > 0 {

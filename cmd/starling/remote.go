@@ -129,7 +129,11 @@ On the other computer: starling --host THIS_COMPUTER:%d --pair %s
 	revoke := &cobra.Command{
 		Use: "revoke NAME", Short: "Revoke a paired computer's access", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.reached(o.client().Revoke(cmd.Context(), args[0]))
+			err := o.reached(o.client().Revoke(cmd.Context(), args[0]))
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s can no longer control this agent. To allow it again, pair it: starling remote pair\n", args[0])
+			}
+			return err
 		},
 	}
 	cmd.AddCommand(pair, list, revoke)

@@ -35,7 +35,7 @@ func viewCmd(o *options, name, short string, human func(display, control.Status)
 			if !s.Running {
 				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running; "+o.start())
 			}
-			human(displayOn(cmd.OutOrStdout()), s)
+			on(cmd.OutOrStdout(), func(d display) { human(d, s) })
 			return nil
 		},
 	}

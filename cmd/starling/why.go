@@ -64,13 +64,15 @@ func whyCmd(o *options) *cobra.Command {
 				}
 				return writeJSON(cmd.OutOrStdout(), e)
 			}
-			if err := explain(cmd.OutOrStdout(), r, about); err != nil {
-				return err
-			}
-			if status, err := o.status(cmd.Context()); err == nil { // what it says, an agent that ended just now cannot
-				explainStored(cmd.OutOrStdout(), status.Projects, about)
-			}
-			return nil
+			on(cmd.OutOrStdout(), func(d display) {
+				if err = explain(d, r, about); err != nil {
+					return
+				}
+				if status, err := o.status(cmd.Context()); err == nil { // what it says, an agent that ended just now cannot
+					explainStored(d, status.Projects, about)
+				}
+			})
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&save, "save", "", "write the decision to a file, to replay it or to send it to someone who can help")
@@ -119,7 +121,13 @@ func explain(w io.Writer, r decide.Record, about string) error {
 		explainProject(w, s, p, r.Plan.Projects[i], about != "")
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for i, res := range s.Results {
+	order := make([]int, len(s.Results))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return natural(s.Results[a].ID, s.Results[b].ID) })
+	for _, i := range order {
+		res := s.Results[i]
 		if about != "" && about != res.ID {
 			continue
 		}
