@@ -68,14 +68,14 @@ test-unprivileged:
 # packages of which some part is of its own on Windows or speaks with the system.
 test-windows:
 	tools/wine/test -count=1 -timeout 5m -run '$(WINDOWS_E2E)' ./e2e
-	tools/wine/test -count=1 -short -timeout 5m ./agent/control ./agent/hostinfo ./boincapi ./executor ./executor/sandbox ./filexfer ./installer ./internal/atomicfile ./internal/busyfile ./internal/namedmem ./internal/neighbor ./internal/serviceuser ./state
+	tools/wine/test -count=1 -short -timeout 5m ./agent/control ./agent/control/remote ./agent/hostinfo ./agent/logfile ./agent/settings ./boincapi ./executor ./executor/sandbox ./filexfer ./installer ./internal/atomicfile ./internal/busyfile ./internal/namedmem ./internal/neighbor ./internal/serviceuser ./internal/sharedlib ./internal/sysfault ./state
 	$(if $(ALL),tools/wine/test -count=1 -timeout 15m $(WINDOWS_ALL))
 
 # A project and its agents as Windows programs, killed and started again amid a task; the
 # installer.
 WINDOWS_E2E = TestTwoAgentsAndAQuorum|TestPowerCuts|TestDetachLeavesNothing|TestSetup
 
-WINDOWS_ALL = ./state ./executor ./agent/api ./agent/boincexport ./agent/control ./agent/control/dashboard ./agent/control/guirpc ./agent/control/metrics ./agent/control/sheet ./agent/doctor ./agent/life ./agent/rules ./agent/usage ./agent/view ./internal/httpclient ./internal/load ./internal/tomlfile ./scheduler_op ./storage ./prefs ./protocol/appipc ./protocol/bxml ./protocol/globalprefs
+WINDOWS_ALL = ./state ./executor ./agent/api ./agent/appinfo ./agent/boincconfig ./agent/boincexport ./agent/control ./agent/control/dashboard ./agent/control/guirpc ./agent/control/metrics ./agent/control/sheet ./agent/doctor ./agent/gpus ./agent/life ./agent/rules ./agent/usage ./agent/view ./internal/httpclient ./internal/load ./internal/logflag ./internal/opencl ./internal/release ./internal/tomlfile ./scheduler_op ./storage ./prefs ./protocol/appipc ./protocol/bxml ./protocol/globalprefs ./boincapi/wasmhost ./server/blob ./server/operate/... ./server/store ./server/upload ./server/web/...
 
 STEPS ?= 200000
 SEED ?= 1
