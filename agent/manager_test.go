@@ -205,7 +205,7 @@ func TestManagerRefuses(t *testing.T) {
 	}
 	w := newWorld(t, demoURL, answers, nil)
 	w.run(func(t *testing.T) {
-		for _, want := range []string{"wrong password", "come back tomorrow", "no signing key", "the reply is a web page"} {
+		for _, want := range []string{"wrong password", "come back tomorrow", "no signing key", "a web page that is not an account manager's"} {
 			if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}

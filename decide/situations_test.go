@@ -67,7 +67,7 @@ func TestSituations(t *testing.T) {
 		failures(), codes(t, "../workfetch", "FailureCode"))
 	section("Why work is requested of a project, or not", "`work_code`; or the code of a project's trouble, above.",
 		requests(t), codes(t, "../workfetch", "Code"))
-	section("Why a task runs, or not", "`code` of a result in `starling why --json`.",
+	section("Why a task runs, or not", "`code` of a task in `starling why --json`.",
 		tasks(t), append(codes(t, "../jobsched", "Code"), codes(t, ".", "jobsched.Code")...))
 	section("Why a file is not moved or a task not started yet",
 		"`trouble_code` of a transfer in `starling status --json`; or the code of a project's trouble, above. Provoked with real servers, files and programs in `agent/obstacle_test.go`.",

@@ -77,16 +77,21 @@ func TestAllComputers(t *testing.T) {
 	b.Do("resume all", testbrowser.Press("#resume-all"))
 	await(t, ctx, near, "this one to resume", runs)
 	await(t, ctx, far, "the other to resume", runs)
+	b.Do("see the other's history", chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll('#computers-list button')].find(e => e.textContent === 'History' && e.closest('li').textContent.includes('`+other+`')).click()`))
+	b.See("it is empty", `document.querySelector('#drawer-body .small')?.textContent === 'No tasks have ended yet.'`)
+	b.Do("close it", testbrowser.Press("#drawer-close"))
 
 	list, err := far.Run(ctx, "remote", "list", "--json")
-	var paired []control.Paired
+	var paired struct {
+		Computers []control.Paired `json:"computers"`
+	}
 	if err == nil {
 		err = json.Unmarshal([]byte(list), &paired)
 	}
-	if err != nil || len(paired) != 1 || !strings.HasSuffix(paired[0].Name, " (dashboard)") {
+	if err != nil || len(paired.Computers) != 1 || !strings.HasSuffix(paired.Computers[0].Name, " (dashboard)") {
 		t.Fatalf("paired there: %s, %v", list, err)
 	}
-	if _, err := far.Run(ctx, "remote", "revoke", paired[0].Name); err != nil {
+	if _, err := far.Run(ctx, "remote", "revoke", paired.Computers[0].Name); err != nil {
 		t.Fatal(err)
 	}
 	b.See("it is let in no more, and first", `(e => e.querySelector('.pill').textContent === 'no answer' && e.querySelector('.stop').textContent.includes('paired'))(document.querySelector('#computers-list > li'))`)

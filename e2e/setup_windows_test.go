@@ -115,6 +115,9 @@ func TestSetup(t *testing.T) {
 	if got := s.entry("DisplayVersion"); got != "0.9.1" {
 		t.Errorf("the installed app has version %q", got)
 	}
+	if icon, _, _ := strings.Cut(s.entry("DisplayIcon"), ","); !exists(icon) {
+		t.Errorf("the installed app's icon is in %q, which is not there", icon)
+	}
 	if projects := s.answers(); len(projects) != 0 {
 		t.Errorf("a new agent works for %v", projects)
 	}

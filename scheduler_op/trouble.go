@@ -10,11 +10,11 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"slices"
-	"syscall"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -58,9 +58,9 @@ func Diagnose(err error, masterURL string, now time.Time) contact.Trouble {
 	}
 	var timeout net.Error
 	switch {
-	case is(err, refused):
+	case sysfault.Refused(err):
 		t.Code = contact.ServerDown
-	case is(err, unreachable):
+	case sysfault.Unreachable(err):
 		t.Code = contact.Offline
 	case errors.Is(err, errDrips), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		t.Code = contact.ServerSilent
@@ -68,11 +68,45 @@ func Diagnose(err error, masterURL string, now time.Time) contact.Trouble {
 		t.Code = contact.NotAProject
 	case errors.Is(err, errReply), errors.Is(err, errLong): // ahead of the next: a reply may end in the middle of an element
 		t.Code = contact.ReplyUnusable
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errCut), is(err, lost):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, errCut), sysfault.Lost(err):
 		t.Code = contact.ConnectionLost
 	}
 	return t
 }
+
+// Plain is the text of an error for the person who asked for something just now: why the
+// server gave no usable reply, as Diagnose has it, or its refusal in its own words. An error
+// that is not a Client's has the text that sysfault.Plain makes of it.
+func Plain(err error, now time.Time) string {
+	if err == nil {
+		return ""
+	}
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return sysfault.Plain(err)
+	}
+	text := Diagnose(err, e.URL, now).Cause()
+	if refused, ok := errors.AsType[*protocol.AccountError](err); ok {
+		text = hostOf(e.URL) + ": " + refused.Error()
+	}
+	return strings.Replace(err.Error(), e.Error(), text, 1)
+}
+
+// Told is err with another text, for people; nil if err is nil.
+func Told(err error, text string) error {
+	if err == nil {
+		return nil
+	}
+	return told{err, text}
+}
+
+type told struct {
+	error
+	text string
+}
+
+func (t told) Error() string { return t.text }
+func (t told) Unwrap() error { return t.error }
 
 // ofStatus is what a status means.
 func ofStatus(status int) contact.TroubleCode {
@@ -111,10 +145,6 @@ func ofCertificate(err error, now time.Time) contact.TroubleCode {
 		return contact.TLSFailed
 	}
 	return ""
-}
-
-func is(err error, numbers []syscall.Errno) bool {
-	return slices.ContainsFunc(numbers, func(e syscall.Errno) bool { return errors.Is(err, e) })
 }
 
 // proxyOf is the address of a proxy that could not be reached.

@@ -106,6 +106,9 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 			if got.Code != c.want || !strings.Contains(got.Cause(), c.cause) || got.Detail == "" {
 				t.Errorf("%v is %q: %q, want %q with %q", err, got.Code, got.Cause(), c.want, c.cause)
 			}
+			if text := schedulerop.Plain(fmt.Errorf("attach: %w", err), now); text != "attach: "+got.Cause() {
+				t.Errorf("a person who waits for it reads %q, want %q", text, got.Cause())
+			}
 			if strings.Contains(got.Cause(), "tcp") || strings.Contains(got.Cause(), "x509") {
 				t.Errorf("raw words: %q", got.Cause())
 			}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/internal/tests3"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/workgen"
 	"github.com/starling-grid/starling/servertest"
@@ -114,6 +116,30 @@ func TestCommandLineReachesTheTask(t *testing.T) {
 	o := p.Submit("echo", nil, servertest.CommandLine("--seed 7")).Wait(t.Context())
 	if got := strings.TrimSpace(string(o.Files["out"])); got != "--seed 7" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestFiles: a project whose files are in a bucket gives its outcome from there.
+func TestFiles(t *testing.T) {
+	s3 := tests3.Start(t)
+	place := s3.Bucket(t)
+	p := servertest.Start(t, servertest.Files(place))
+	p.App("upper", upper)
+	p.Volunteer("ada")
+	o := p.Submit("upper", []byte("hello")).Wait(t.Context())
+	if got := string(o.Files["out"]); got != "HELLO" {
+		t.Errorf("got %q: %+v", got, o)
+	}
+	for _, name := range []string{"download", "upload"} {
+		err := filepath.WalkDir(filepath.Join(p.Dir, name), func(path string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				t.Errorf("%s is in the project's folder", path)
+			}
+			return err
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
 	}
 }
 

@@ -171,7 +171,7 @@ func (a *API) findTask(project, name string) (key string, r state.Result, err er
 	case 1:
 		return key, r, nil
 	}
-	return "", r, fmt.Errorf("%d projects have a task called %s; name the project as well", found, name)
+	return "", r, fmt.Errorf("%d projects have a task called %s; say which: --project PROJECT", found, name)
 }
 
 // SetMode sets what a person wants of an activity for now. After the given time, if above 0,
@@ -244,17 +244,20 @@ func (a *API) Detach(ctx context.Context, masterURL string) error {
 
 // ProjectConfig asks a project about itself.
 func (a *API) ProjectConfig(ctx context.Context, masterURL string) (*protocol.ProjectConfig, error) {
-	return a.talk.Sched.ProjectConfig(ctx, masterURL)
+	c, err := a.talk.Sched.ProjectConfig(ctx, masterURL)
+	return c, schedulerop.Told(err, schedulerop.Plain(err, time.Now()))
 }
 
 // LookupAccount asks a project for the key of an account.
 func (a *API) LookupAccount(ctx context.Context, masterURL, email, passwdHash string) (protocol.Authenticator, error) {
-	return a.talk.Sched.LookupHash(ctx, masterURL, email, passwdHash)
+	key, err := a.talk.Sched.LookupHash(ctx, masterURL, email, passwdHash)
+	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now()))
 }
 
 // CreateAccount makes an account at a project.
 func (a *API) CreateAccount(ctx context.Context, masterURL, email, passwdHash, name string, consent bool) (protocol.Authenticator, error) {
-	return a.talk.Sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name, Consent: consent})
+	key, err := a.talk.Sched.CreateAccount(ctx, masterURL, schedulerop.NewAccount{Email: email, PasswdHash: passwdHash, Name: name, Consent: consent})
+	return key, schedulerop.Told(err, schedulerop.Plain(err, time.Now()))
 }
 
 // SetPrefsOverride makes l what tools changed of the preferences, and has them

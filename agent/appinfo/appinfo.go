@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/boincapi/wasmhost"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -111,7 +112,7 @@ func here(dir *os.Root, f *protocol.FileInfo) string {
 	case errors.Is(err, fs.ErrNotExist):
 		return "is not there"
 	case err != nil:
-		return "cannot be read (" + err.Error() + ")"
+		return "cannot be read (" + sysfault.Plain(err) + ")"
 	case !st.Mode().IsRegular():
 		return "is not a file"
 	}

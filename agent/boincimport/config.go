@@ -11,6 +11,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/boincconfig"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -127,4 +128,4 @@ func (m *importer) limits(masterURL string) {
 	}
 }
 
-func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
+func oneLine(err error) string { return strings.ReplaceAll(sysfault.Plain(err), "\n", "; ") }

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -175,7 +176,7 @@ func answer(w http.ResponseWriter, v any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
 		w.WriteHeader(http.StatusUnprocessableEntity)
-		v = map[string]string{"error": err.Error()}
+		v = map[string]string{"error": sysfault.Plain(err)}
 	}
 	_ = json.NewEncoder(w).Encode(v) // a caller that has gone needs no answer
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/executor/sandbox"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -98,7 +99,7 @@ func data(dir string) Finding {
 		f.Grade, f.Text, f.Fix = Note, dir+" does not exist yet", "the agent creates it at its first start"
 		return f
 	case err != nil:
-		f.Text, f.Fix = err.Error(), "run this as the agent's user, or with sudo"
+		f.Text, f.Fix = sysfault.Plain(err), "run this as the agent's user, or with sudo"
 		return f
 	case !st.IsDir():
 		f.Text, f.Fix = dir+" is not a folder", "choose another folder with --data"
@@ -111,12 +112,12 @@ func data(dir string) Finding {
 			continue
 		}
 		if err != nil {
-			f.Text, f.Fix = err.Error(), "make the agent's user the owner of the folder (chown -R), or run this as that user"
+			f.Text, f.Fix = sysfault.Plain(err), "make the agent's user the owner of the folder (chown -R), or run this as that user"
 			return f
 		}
 		_ = probe.Close()
 		if err := os.Remove(probe.Name()); err != nil {
-			f.Text = err.Error()
+			f.Text = sysfault.Plain(err)
 			return f
 		}
 	}
@@ -136,11 +137,11 @@ func memory(dir string) Finding {
 	case errors.Is(err, fs.ErrNotExist):
 		f.Grade, f.Text = Note, "none yet"
 	case errors.Is(err, state.ErrDamaged):
-		f.Grade, f.Text = Wrong, err.Error()
+		f.Grade, f.Text = Wrong, sysfault.Plain(err)
 		f.Fix = "start the agent: it sets the file aside and restores the last good copy; then check the disk"
 		return f
 	default:
-		f.Grade, f.Text, f.Fix = Wrong, err.Error(), "run this as the agent's user, or with sudo"
+		f.Grade, f.Text, f.Fix = Wrong, sysfault.Plain(err), "run this as the agent's user, or with sudo"
 		return f
 	}
 	if aside, _ := filepath.Glob(path + ".damaged-*"); len(aside) > 0 {
@@ -171,7 +172,7 @@ func disk(dir string) Finding {
 // text judges a file that a person writes.
 func text(check string, err error) Finding {
 	if err != nil {
-		return Finding{check, Wrong, err.Error(), "fix the file; while the agent is running, the previous values stay in effect"}
+		return Finding{check, Wrong, sysfault.Plain(err), "fix the file; while the agent is running, the previous values stay in effect"}
 	}
 	return Finding{Check: check, Grade: Good, Text: "valid"}
 }
@@ -183,7 +184,7 @@ func agentRuns(err error) Finding {
 	case errors.Is(err, control.ErrNotRunning):
 		return Finding{"agent", Note, "not running, or run by another user", "start it with: starling run, or: starling service install"}
 	}
-	return Finding{"agent", Wrong, err.Error(), "see its log"}
+	return Finding{"agent", Wrong, sysfault.Plain(err), "see its log"}
 }
 
 // port tells whether an agent could take the port of BOINC's tools.
@@ -198,7 +199,7 @@ func port(ctx context.Context, n int, running bool) Finding {
 		_ = l.Close()
 		f.Text += " is free"
 	} else if !running {
-		f.Grade, f.Text = Wrong, err.Error()
+		f.Grade, f.Text = Wrong, sysfault.Plain(err)
 		f.Fix = "a BOINC client or another agent is using the port; stop that program, or set another gui_rpc_port in starling.toml"
 	}
 	return f
@@ -206,7 +207,7 @@ func port(ctx context.Context, n int, running bool) Finding {
 
 func tools(dir string, port int) Finding {
 	if err := settings.CheckRemoteHosts(dir); err != nil {
-		return Finding{"access", Wrong, err.Error(), "fix remote_hosts.cfg; until then the invalid lines allow no computer to connect"}
+		return Finding{"access", Wrong, sysfault.Plain(err), "fix remote_hosts.cfg; until then the invalid lines allow no computer to connect"}
 	}
 	who := "nobody"
 	if port != 0 {

@@ -19,13 +19,6 @@ type Card struct {
 	Group  string // of Node, if members of it may open it
 }
 
-// vendorIDs are the vendors' numbers in PCI.
-var vendorIDs = map[string]resource.Kind{"0x10de": resource.NVIDIA, "0x1002": resource.ATI, "0x8086": resource.Intel}
-
-// displays are the beginnings of the classes of devices that may compute: VGA, 3D and
-// other display controllers, and accelerators.
-var displays = []string{"0x0300", "0x0302", "0x0380", "0x1200"}
-
 // lacks is why no device of a kind was found, although there is reason to expect one, or
 // although something is wrong with the driver: what, and what to do. "" if nothing speaks
 // for there being one.

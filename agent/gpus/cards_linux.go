@@ -10,7 +10,16 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/starling-grid/starling/resource"
 )
+
+// vendorIDs are the vendors' numbers in PCI.
+var vendorIDs = map[string]resource.Kind{"0x10de": resource.NVIDIA, "0x1002": resource.ATI, "0x8086": resource.Intel}
+
+// displays are the beginnings of the classes of devices that may compute: VGA, 3D and
+// other display controllers, and accelerators.
+var displays = []string{"0x0300", "0x0302", "0x0380", "0x1200"}
 
 // cards lists the computer's GPUs.
 func cards() []Card { return cardsIn("/sys/bus/pci/devices", "/dev") }

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/windows"
 
+	"github.com/starling-grid/starling/internal/winsession"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -17,16 +18,15 @@ var (
 	getPowerStatus   = kernel32.NewProc("GetSystemPowerStatus")
 )
 
-// services is the session of all services, which has neither keyboard nor mouse. Asked
-// there, Windows says that the last input was when the computer started.
-const services = 0
-
-// Idle returns for how long nobody has used the computer. It sees the session
-// that the agent runs in; ok is false in that of services.
+// Idle returns for how long nobody has used the computer. A service looks at the sessions of
+// all people, other agents at their own; ok is false if Windows does not say.
 func Idle(time.Time) (idle time.Duration, ok bool) {
-	var session uint32
-	if err := windows.ProcessIdToSessionId(windows.GetCurrentProcessId(), &session); err != nil || session == services {
-		return 0, false
+	if isService() {
+		all, err := sessions()
+		if err != nil {
+			return 0, false
+		}
+		return winsession.Idle(all, windows.DurationSinceBoot())
 	}
 	info := struct{ size, at uint32 }{size: 8}
 	if r, _, _ := getLastInputInfo.Call(uintptr(unsafe.Pointer(&info))); r == 0 { //nolint:gosec // as the system wants it
@@ -38,10 +38,13 @@ func Idle(time.Time) (idle time.Duration, ok bool) {
 
 // IdleSources lists what tells here whether the computer is in use.
 func IdleSources() []string {
-	if _, ok := Idle(time.Now()); ok {
-		return []string{"GetLastInputInfo"}
+	switch _, ok := Idle(time.Now()); {
+	case !ok:
+		return nil
+	case isService():
+		return []string{"the sessions of all users"}
 	}
-	return nil
+	return []string{"GetLastInputInfo"}
 }
 
 // metered is not asked for on Windows.

@@ -222,7 +222,7 @@ func (a Account) App(name string) App {
 // editors' own.
 func accountFiles(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, errStat := os.Lstat(dir); errors.Is(errStat, fs.ErrNotExist) { // of a file, too, Windows says that there is no such folder
 		return nil, nil
 	} else if err != nil {
 		return nil, err

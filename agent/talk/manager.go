@@ -143,7 +143,7 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 	followed, joined := t.DB.Managers.Get(state.Self)
 	if err != nil {
 		if !joined || m.Login != followed.Login || m.PasswordHash != followed.PasswordHash {
-			return err // someone tried, and gets the error
+			return schedulerop.Told(err, ofManager.Replace(schedulerop.Plain(err, now))) // someone tried, and gets the error
 		}
 		refused, ok := errors.AsType[*protocol.AccountError](err)
 		f := followed
@@ -151,7 +151,7 @@ func (t *Talk) managerAnswered(m state.Manager, reply *protocol.ManagerReply, er
 		f.NextTry, f.Trouble, f.WrongPassword = acctmgr.Failed(now, f.Failures, t.Rand), managerTrouble(err, m.URL, now), ok && refused.Num == protocol.ErrNumBadPassword
 		t.Log.Warn("no usable reply from the account manager; trying again, and computing continues", "manager", m.URL, "at", f.NextTry, "err", err)
 		t.Save(func(tx *state.Tx) { t.DB.Managers.Put(tx, state.Self, f) })
-		return err
+		return schedulerop.Told(err, ofManager.Replace(schedulerop.Plain(err, now)))
 	}
 	plan := acctmgr.Decide(m.SigningKey, t.toPolicy(reply), t.managedProjects())
 	if plan.Refused != "" && !joined {

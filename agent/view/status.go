@@ -11,6 +11,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
@@ -26,7 +27,7 @@ func (f *Facts) Status() control.Status {
 		Times: control.Times{On: f.Times.OnFrac, Active: f.Times.ActiveFrac, Connected: f.Times.ConnectedFrac},
 	}
 	if f.Faults != nil {
-		s.Complaints = strings.Split(f.Faults.Error(), "\n")
+		s.Complaints = strings.Split(sysfault.Plain(f.Faults), "\n")
 	}
 	for _, p := range f.DB.Projects.All() {
 		if text := f.ending(p); p.Ending.Kind == state.AccountMissing {
@@ -188,7 +189,7 @@ func (f *Facts) why(r state.Result, t control.Task) string {
 		}
 		return "Finished. It will be reported at the next contact."
 	case !r.AbortAt.IsZero():
-		return fmt.Sprintf("At your request, this task will be aborted %s. You can: keep it with: starling task resume %s", words.When(r.AbortAt, f.Now), r.Name)
+		return fmt.Sprintf("At your request, this task will be aborted %s. To keep it: starling task resume %s", words.When(r.AbortAt, f.Now), r.Name)
 	case r.State == protocol.ClientDownloading, r.State == protocol.ClientUploading:
 		waits := decide.Result{Phase: phase(r), Transfer: f.transfer(r)}
 		if n := f.Last.Snapshot.Network; n.Denied() {
@@ -239,9 +240,9 @@ func (f *Facts) ending(p state.Project) string {
 		return fmt.Sprintf("The account file %s has been missing since %s. The project will be detached %s unless the file is restored. You can: restore the file, or detach now with: starling detach %s",
 			filepath.Join(settings.AccountsDir, filepath.Base(p.Ending.File)), words.Time(p.Ending.Since, f.Now), at, p.MasterURL)
 	case state.Detaching:
-		return fmt.Sprintf("The project is being detached. Its tasks are suspended and will be removed %s. You can: keep them with: starling undo %s", at, p.MasterURL)
+		return fmt.Sprintf("The project is being detached. Its tasks are suspended and will be removed %s. To keep them: starling undo %s", at, p.MasterURL)
 	case state.Resetting:
-		return fmt.Sprintf("The project is being reset. Its tasks are suspended and will be removed %s. You can: keep them with: starling undo %s", at, p.MasterURL)
+		return fmt.Sprintf("The project is being reset. Its tasks are suspended and will be removed %s. To keep them: starling undo %s", at, p.MasterURL)
 	}
 	return ""
 }

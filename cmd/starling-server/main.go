@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/starling-grid/starling/internal/cli"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -24,7 +25,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "starling-server: "+strings.ReplaceAll(err.Error(), "\n", "\nstarling-server: "))
+		fmt.Fprintln(os.Stderr, "starling-server: "+strings.ReplaceAll(sysfault.Plain(err), "\n", "\nstarling-server: "))
 		os.Exit(cli.Status(err))
 	}
 }

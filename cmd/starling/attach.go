@@ -176,28 +176,33 @@ func detachCmd(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "Detached from %s.\n", u)
-			return o.ended(cmd, client, u, now)
+			return o.ended(cmd, client, u, "Detached from %s.", now)
 		},
 	}
 	cmd.Flags().BoolVar(&now, "now", false, "remove its tasks immediately; cannot be undone")
 	return cmd
 }
 
-// ended says how a detach or reset can be undone, or with now has it happen at once.
-func (o *options) ended(cmd *cobra.Command, client *control.Client, u string, now bool) error {
+// ended says how a detach or reset can be undone, or with now has it happen at once and
+// says that it is done.
+func (o *options) ended(cmd *cobra.Command, client *control.Client, u, done string, now bool) error {
 	s, err := client.Status(cmd.Context())
 	if err != nil {
 		return err
 	}
+	title, word := o.called(cmd.Context(), u)
 	for _, p := range s.Projects {
-		switch {
-		case p.MasterURL != u || p.Ending == "" || p.Tasks == 0:
-		case now:
-			return client.SteerProject(cmd.Context(), u, control.FinishProject)
-		default:
-			fmt.Fprintln(cmd.OutOrStdout(), p.Ending)
+		if p.MasterURL != u || p.Ending == "" || p.Tasks == 0 {
+			continue
+		}
+		if !now {
+			fmt.Fprintln(cmd.OutOrStdout(), strings.NewReplacer("The project", title, "undo "+u, "undo "+word).Replace(p.Ending))
+			return nil
+		}
+		if err := client.SteerProject(cmd.Context(), u, control.FinishProject); err != nil {
+			return err
 		}
 	}
+	fmt.Fprintf(cmd.OutOrStdout(), done+"\n", title)
 	return nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"text/tabwriter"
@@ -43,7 +42,7 @@ func doctorCmd(o *options) *cobra.Command {
 			}
 			var err error
 			if o.json {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(all)
+				err = writeJSON(cmd.OutOrStdout(), doctorJSON{jsonVersion, all})
 			}
 			if err = errors.Join(err, w.Flush()); err == nil && wrong > 0 {
 				err = fmt.Errorf("doctor: %d of %d checks found a problem", wrong, len(all))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/prefs"
 )
@@ -37,7 +38,7 @@ func setPrefCmd(o *options) *cobra.Command {
 			if err := o.reached(o.client().SetPref(cmd.Context(), args[0], &v)); err != nil {
 				return err
 			}
-			return o.holds(cmd, args[0])
+			return o.holds(cmd, args[0], " To undo this: starling prefs unset "+args[0])
 		},
 	}
 }
@@ -54,20 +55,20 @@ func unsetPrefCmd(o *options) *cobra.Command {
 			if err := o.reached(o.client().SetPref(cmd.Context(), args[0], nil)); err != nil {
 				return err
 			}
-			return o.holds(cmd, args[0])
+			return o.holds(cmd, args[0], "")
 		},
 	}
 }
 
-// holds says what holds of a preference.
-func (o *options) holds(cmd *cobra.Command, name string) error {
+// holds says what holds of a preference, and what can be done about it.
+func (o *options) holds(cmd *cobra.Command, name, undo string) error {
 	p, err := o.client().Prefs(cmd.Context())
 	if err != nil {
 		return err
 	}
 	for _, k := range prefs.Keys() {
 		if k.Name == name {
-			fmt.Fprintf(cmd.OutOrStdout(), "%s is %s (%s).\n", name, strings.TrimSpace(k.Show(&p.Prefs)+" "+k.Unit), filepath.Base(p.Origin[name]))
+			fmt.Fprintf(cmd.OutOrStdout(), "%s is %s (%s).%s\n", name, strings.TrimSpace(k.Show(&p.Prefs)+" "+k.Unit), filepath.Base(p.Origin[name]), undo)
 		}
 	}
 	return nil
@@ -176,23 +177,37 @@ func shareCmd(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := o.reached(o.client().SetShare(cmd.Context(), u, share)); err != nil {
+			before, err := o.client().Status(cmd.Context())
+			if err != nil {
+				return o.reached(err)
+			}
+			if err := o.client().SetShare(cmd.Context(), u, share); err != nil {
 				return err
 			}
 			s, err := o.client().Status(cmd.Context())
 			if err != nil {
 				return err
 			}
-			var sum float64
-			for _, p := range s.Projects {
-				sum += p.Share
-			}
-			for _, p := range s.Projects {
-				if p.MasterURL == u && sum > 0 {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s has a share of %g, %.0f %% of the computing time.\n", printable(name(p)), p.Share, 100*p.Share/sum)
-				}
+			title, word := o.called(cmd.Context(), u)
+			was, _ := shareOf(before, u)
+			if is, part := shareOf(s, u); part > 0 {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s has a share of %g, %.0f %% of the computing time. To undo this: starling share %s %g\n", title, is, 100*part, word, was)
 			}
 			return nil
 		},
 	}
+}
+
+// shareOf is the share of a project, and which part of all that is.
+func shareOf(s control.Status, masterURL string) (share, part float64) {
+	sum := 0.0
+	for _, p := range s.Projects {
+		if sum += p.Share; p.MasterURL == masterURL {
+			share = p.Share
+		}
+	}
+	if sum > 0 {
+		part = share / sum
+	}
+	return share, part
 }

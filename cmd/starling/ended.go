@@ -16,9 +16,9 @@ func showHistory(w display, tasks []control.HistoryTask) {
 		{name: "PROJECT", least: 8},
 		{name: "OUTCOME", least: 10, end: true},
 		{name: "FINISHED"},
-		{name: "ELAPSED"},
+		{name: "ELAPSED", extra: true},
 		{name: "CPU TIME"},
-		{name: "REPORTED"},
+		{name: "REPORTED", extra: true},
 		{name: "WHY", least: 8, end: true},
 	}}
 	for _, k := range tasks {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -25,7 +24,7 @@ func exportCmd(o *options) *cobra.Command {
 				return err
 			}
 			if o.json {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
+				return writeJSON(cmd.OutOrStdout(), exportJSON{jsonVersion, r})
 			}
 			for _, n := range r.Notes {
 				fmt.Fprintf(cmd.ErrOrStderr(), "Note: %s.\n", n)

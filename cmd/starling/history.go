@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -25,9 +23,6 @@ const (
 	tasksShown    = 50
 	timelineShown = 7 * 24 * time.Hour
 )
-
-// historyVersion is that of the JSON. It changes with anything that could break scripts.
-const historyVersion = 1
 
 // A historyView is what was asked for.
 type historyView struct {
@@ -53,7 +48,7 @@ The history keeps the last %d tasks and a year of the timeline, as long as they 
 Tables show the last %d tasks, or 7 days of the timeline; --since and --limit change that. --json and --csv print everything.
 
 With --json, print {"version": %d, "tasks": [...]} or {"version": %[4]d, "spans": [...]}. Times are RFC 3339, durations are in seconds. --csv prints one line per task or span, with a header line; a cell that a spreadsheet would take for a formula starts with an apostrophe.`,
-			state.MaxEnded, (state.MaxEndedBytes+state.MaxSpanBytes)>>20, tasksShown, historyVersion),
+			state.MaxEnded, (state.MaxEndedBytes+state.MaxSpanBytes)>>20, tasksShown, jsonVersion),
 		Example: "  starling history\n  starling history Einstein --since 30d --csv >einstein.csv\n  starling history task_17_0\n  starling history --timeline --since 1d",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -100,16 +95,13 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 		case v.csv:
 			return sheet.WriteSpans(raw(out), spans)
 		case v.o.json:
-			return writeJSON(out, struct {
-				Version int            `json:"version"`
-				Spans   []control.Span `json:"spans"`
-			}{historyVersion, spans})
+			return writeJSON(out, timelineJSON{jsonVersion, spans})
 		}
 		if len(spans) == 0 {
 			fmt.Fprintln(out, "Nothing is known of that time.")
 			return nil
 		}
-		showTimeline(displayOn(out), spans, now)
+		on(out, func(d display) { showTimeline(d, spans, now) })
 		return nil
 	}
 	q, one, err := v.query(ctx, args, since)
@@ -124,13 +116,10 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 	case v.csv:
 		return sheet.WriteTasks(raw(out), tasks)
 	case v.o.json:
-		return writeJSON(out, struct {
-			Version int                   `json:"version"`
-			Tasks   []control.HistoryTask `json:"tasks"`
-		}{historyVersion, tasks})
+		return writeJSON(out, historyJSON{jsonVersion, tasks})
 	case one:
 		for _, k := range tasks {
-			showEnded(displayOn(out), k, now)
+			on(out, func(d display) { showEnded(d, k, now) })
 		}
 		return nil
 	}
@@ -138,7 +127,7 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 		fmt.Fprintln(out, "No tasks have ended"+map[bool]string{true: " since then", false: " yet"}[v.since != ""]+".")
 		return nil
 	}
-	showHistory(displayOn(out), tasks)
+	on(out, func(d display) { showHistory(d, tasks) })
 	if more {
 		all := cmd.CommandPath()
 		if len(args) > 0 {
@@ -147,12 +136,6 @@ func (v *historyView) run(cmd *cobra.Command, args []string) error {
 		fmt.Fprintf(out, "%s shown. To see all: %s --limit 0\n", words.Count(len(tasks), "task"), all)
 	}
 	return nil
-}
-
-func writeJSON(out io.Writer, v any) error {
-	e := json.NewEncoder(out)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }
 
 // query is about the task or the project that an argument names; one says that it is a task.

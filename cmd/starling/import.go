@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -24,7 +23,7 @@ func importCmd(o *options) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r, err := boincimport.Import(args[0], o.data, only)
 			if o.json && err == nil {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(r)
+				return writeJSON(cmd.OutOrStdout(), importJSON{jsonVersion, r})
 			}
 			for _, n := range r.Notes {
 				fmt.Fprintf(cmd.ErrOrStderr(), "Note: %s.\n", n)

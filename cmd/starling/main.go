@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/executor/sandbox"
 	"github.com/starling-grid/starling/internal/cli"
 	"github.com/starling-grid/starling/internal/version"
+	schedulerop "github.com/starling-grid/starling/scheduler_op"
 )
 
 func main() {
@@ -27,7 +29,7 @@ func main() {
 	var o options
 	if err := commands(&o).ExecuteContext(ctx); err != nil {
 		err = o.explained(err)
-		fmt.Fprintln(plainWriter{os.Stderr}, "starling: "+err.Error())
+		fmt.Fprintln(plainWriter{os.Stderr}, "starling: "+schedulerop.Plain(err, time.Now()))
 		os.Exit(cli.Status(err))
 	}
 }

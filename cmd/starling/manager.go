@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -107,13 +106,13 @@ func managerStatusCmd(o *options) *cobra.Command {
 				return err
 			}
 			if o.json {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(s.Manager)
+				return writeJSON(cmd.OutOrStdout(), managerJSON{jsonVersion, s.Manager})
 			}
 			showManager(cmd, s)
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON; null if there is no account manager")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON; manager is null if there is none")
 	return cmd
 }
 

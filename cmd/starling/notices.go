@@ -14,9 +14,6 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 )
 
-// noticesVersion is that of the JSON. It changes with anything that could break scripts.
-const noticesVersion = 1
-
 func noticesCmd(o *options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "notices [PROJECT]",
@@ -25,7 +22,7 @@ func noticesCmd(o *options) *cobra.Command {
 
 The agent reads a project's news as often as the project says, through the proxy and only while the network may be used. To read it now, run: starling update PROJECT
 
-With --json, print {"version": %d, "notices": [...]}. Times are RFC 3339; text is plain text.`, noticesVersion),
+With --json, print {"version": %d, "notices": [...]}. Times are RFC 3339; text is plain text.`, jsonVersion),
 		Example:           "  starling notices\n  starling notices Einstein\n  starling notices --json",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.urls,
@@ -43,10 +40,7 @@ With --json, print {"version": %d, "notices": [...]}. Times are RFC 3339; text i
 			}
 			out := cmd.OutOrStdout()
 			if o.json {
-				return writeJSON(out, struct {
-					Version int              `json:"version"`
-					Notices []control.Notice `json:"notices"`
-				}{noticesVersion, all})
+				return writeJSON(out, noticesJSON{jsonVersion, all})
 			}
 			if len(all) == 0 {
 				fmt.Fprintln(out, "No news and no notices from projects in the last 30 days.")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"text/tabwriter"
@@ -30,9 +29,7 @@ func prefsCmd(o *options) *cobra.Command {
 				return err
 			}
 			if o.json {
-				e := json.NewEncoder(cmd.OutOrStdout())
-				e.SetIndent("", "  ")
-				return e.Encode(prefsJSON(p))
+				return writeJSON(cmd.OutOrStdout(), preferencesOf(p))
 			}
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(t, "PREFERENCE\tVALUE\tUNIT\tFROM\tMEANING")
@@ -84,13 +81,14 @@ type preference struct {
 	About   string `json:"about"`
 }
 
-// prefsJSON is what scripts read of the preferences. Its version changes with anything
-// that could break them.
-func prefsJSON(p prefs.Effective) any {
-	out := struct {
-		Version     int          `json:"version"`
-		Preferences []preference `json:"preferences"`
-	}{Version: 1}
+// prefsJSON is what scripts read of the preferences.
+type prefsJSON struct {
+	Version     int          `json:"version"`
+	Preferences []preference `json:"preferences"`
+}
+
+func preferencesOf(p prefs.Effective) prefsJSON {
+	out := prefsJSON{Version: jsonVersion}
 	for _, k := range prefs.Keys() {
 		value := func(v float64) any {
 			if k.Bool() {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"text/tabwriter"
@@ -96,7 +95,7 @@ tasks, why, suspend and so on.`,
 				return o.reached(err)
 			}
 			if o.json {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(i)
+				return writeJSON(cmd.OutOrStdout(), invitationJSON{jsonVersion, i})
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), `code          %s
 valid         until %s, for one use
@@ -114,7 +113,7 @@ On the other computer: starling --host THIS_COMPUTER:%d --pair %s
 				return o.reached(err)
 			}
 			if o.json {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(all)
+				return writeJSON(cmd.OutOrStdout(), pairedJSON{jsonVersion, all})
 			}
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
 			fmt.Fprintln(t, "NAME\tSINCE\tCERTIFICATE")
@@ -130,7 +129,11 @@ On the other computer: starling --host THIS_COMPUTER:%d --pair %s
 	revoke := &cobra.Command{
 		Use: "revoke NAME", Short: "Revoke a paired computer's access", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.reached(o.client().Revoke(cmd.Context(), args[0]))
+			err := o.reached(o.client().Revoke(cmd.Context(), args[0]))
+			if err == nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s can no longer control this agent. To allow it again, pair it: starling remote pair\n", args[0])
+			}
+			return err
 		},
 	}
 	cmd.AddCommand(pair, list, revoke)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -31,14 +30,12 @@ func viewCmd(o *options, name, short string, human func(display, control.Status)
 				return err
 			}
 			if o.json {
-				e := json.NewEncoder(cmd.OutOrStdout())
-				e.SetIndent("", "  ")
-				return e.Encode(s)
+				return writeJSON(cmd.OutOrStdout(), statusJSON{jsonVersion, s})
 			}
 			if !s.Running {
 				fmt.Fprintln(cmd.ErrOrStderr(), "starling: no agent is running; "+o.start())
 			}
-			human(displayOn(cmd.OutOrStdout()), s)
+			on(cmd.OutOrStdout(), func(d display) { human(d, s) })
 			return nil
 		},
 	}

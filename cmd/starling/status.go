@@ -170,7 +170,7 @@ func showProject(w display, p control.Project, notices []control.Notice) {
 
 func projectsCmd(o *options) *cobra.Command {
 	return viewCmd(o, "projects", "List the projects", func(w display, s control.Status) {
-		t := table{columns: []column{{name: "PROJECT", least: 12}, {name: "URL", least: 16}, {name: "SHARE"}, {name: "OWED"}, {name: "TASKS"}, {name: "CREDIT"}, {name: "STORED"}, {name: "WORK", least: 12, end: true}}}
+		t := table{columns: []column{{name: "PROJECT", least: 12}, {name: "URL", least: 16, extra: true}, {name: "SHARE"}, {name: "OWED"}, {name: "TASKS"}, {name: "CREDIT"}, {name: "STORED", extra: true}, {name: "WORK", least: 12, end: true}}}
 		for _, p := range s.Projects {
 			colour := plain
 			if p.Trouble != "" {

@@ -69,7 +69,7 @@ func projectCmds(o *options) []*cobra.Command {
 					return err
 				}
 				if c.what == control.ResetProject {
-					return o.ended(cmd, client, u, now)
+					return o.ended(cmd, client, u, "%s is reset.", now)
 				}
 				title, word := o.called(cmd.Context(), u)
 				fmt.Fprintf(cmd.OutOrStdout(), c.said+"\n", title, word)
@@ -89,7 +89,7 @@ func taskCmd(o *options) *cobra.Command {
 		control.SuspendTask: "%[1]s is suspended. To resume it: starling task resume %[1]s",
 		control.ResumeTask:  "%[1]s may run.",
 		control.AbortTask:   "%[1]s is aborted, and reported at the next contact.",
-		control.AbortSoon:   "%[1]s will be aborted in 5 minutes. You can: keep it with: starling task resume %[1]s",
+		control.AbortSoon:   "%[1]s will be aborted in 5 minutes. To keep it: starling task resume %[1]s",
 	}
 	var project string
 	var now bool

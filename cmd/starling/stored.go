@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -28,7 +27,7 @@ func stored(s control.Storage) string {
 // project if about is not "".
 func explainStored(w io.Writer, projects []control.Project, about string) {
 	for _, p := range projects {
-		if about != "" && !strings.EqualFold(strings.TrimSuffix(about, "/"), strings.TrimSuffix(p.MasterURL, "/")) {
+		if about != "" && !sameProject(about, p.MasterURL) {
 			continue
 		}
 		if p.Storage.Files > 0 {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -16,6 +18,22 @@ type display struct {
 	width  int  // columns; 0: as many as it takes
 	colour bool // and no NO_COLOR in the environment
 	live   bool // it is drawn again and again
+}
+
+// on shows something on w; on a terminal, lines that are too long for it are folded.
+func on(w io.Writer, show func(display)) {
+	d := displayOn(w)
+	if d.width <= 0 {
+		show(d)
+		return
+	}
+	var text bytes.Buffer
+	out := d.Writer
+	d.Writer = plainWriter{&text}
+	show(d)
+	for _, line := range fold(strings.TrimSuffix(text.String(), "\n"), d.width) {
+		fmt.Fprintln(out, line)
+	}
 }
 
 // displayOn looks at what w is.
@@ -64,7 +82,8 @@ func bar(fraction float64, width int) string {
 type column struct {
 	name  string
 	least int
-	end   bool // at their end, as sentences are, rather than in the middle, as names
+	extra bool // it is left out, the last such column first, where the others have no room
+	end   bool // at their end, as sentences are, rather than in the middle, as names; those of the last column are folded instead
 }
 
 // A table is lines of cells under a headline.
@@ -83,20 +102,52 @@ func (t *table) add(colour string, cells ...string) {
 
 // show writes the table as narrow as d is, if its columns can be cut so far.
 func (t *table) show(d display) {
-	widths := t.fit(d.width)
+	widths, sum := t.fit(d.width)
+	for ; d.width > 0 && sum > d.width && t.leaveOut(); widths, sum = t.fit(d.width) {
+	}
 	head := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		head[i] = c.name
 	}
 	fmt.Fprintln(d, d.paint(bold, t.line(head, widths)))
+	last := len(t.columns) - 1
 	for i, cells := range t.rows {
-		fmt.Fprintln(d, d.paint(t.colours[i], t.line(cells, widths)))
+		long := t.columns[last].end && utf8.RuneCountInString(cells[last]) > widths[last]
+		if !long {
+			fmt.Fprintln(d, d.paint(t.colours[i], t.line(cells, widths)))
+			continue
+		}
+		fmt.Fprintln(d, d.paint(t.colours[i], t.line(cells[:last], widths)))
+		for _, line := range wrap(cells[last], max(d.width, leastFold)-len(below)) {
+			fmt.Fprintln(d, d.paint(t.colours[i], below+line))
+		}
 	}
 }
 
-// fit finds how wide the columns are: the widest that may be cut gives first.
-func (t *table) fit(most int) []int {
-	widths, sum := make([]int, len(t.columns)), 2*(len(t.columns)-1)
+// A sentence that is too long for its column is folded below its row.
+const (
+	below     = "    "
+	leastFold = 30 // columns of a window, below which lines are longer than that
+)
+
+// leaveOut takes out the last column that is extra, and reports whether there is one.
+func (t *table) leaveOut() bool {
+	for i, c := range slices.Backward(t.columns) {
+		if c.extra {
+			t.columns = slices.Delete(slices.Clone(t.columns), i, i+1)
+			for n, cells := range t.rows {
+				t.rows[n] = slices.Delete(cells, i, i+1)
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// fit finds how wide the columns are: sentences that can be folded give first, then the
+// widest that may be cut.
+func (t *table) fit(most int) (widths []int, sum int) {
+	widths, sum = make([]int, len(t.columns)), 2*(len(t.columns)-1)
 	for i, c := range t.columns {
 		widths[i] = len(c.name)
 		for _, cells := range t.rows {
@@ -107,6 +158,10 @@ func (t *table) fit(most int) []int {
 	for ; most > 0 && sum > most; sum-- {
 		widest := -1
 		for i, c := range t.columns {
+			if last := len(t.columns) - 1; i == last && c.end && widths[i] > max(c.least, len(c.name)) {
+				widest = i
+				break
+			}
 			if c.least > 0 && widths[i] > max(c.least, len(c.name)) && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
@@ -116,7 +171,7 @@ func (t *table) fit(most int) []int {
 		}
 		widths[widest]--
 	}
-	return widths
+	return widths, sum
 }
 
 func (t *table) line(cells []string, widths []int) string {

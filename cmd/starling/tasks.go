@@ -33,10 +33,10 @@ func showTasks(w display, s control.Status) {
 	t := table{columns: []column{
 		{name: "TASK", least: 16},
 		{name: "PROJECT", least: 8},
-		{name: "APP", least: 8},
+		{name: "APP", least: 8, extra: true},
 		{name: "STATE"},
 		{name: "PROGRESS"},
-		{name: "ELAPSED"},
+		{name: "ELAPSED", extra: true},
 		{name: "REMAINING"},
 		{name: "DEADLINE"},
 		{name: "WHY", least: 8, end: true},

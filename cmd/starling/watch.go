@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/sysfault"
 )
 
 // frame is how often --watch asks the agent.
@@ -80,7 +81,7 @@ func (o *options) frame(ctx context.Context, human func(display, control.Status)
 	d.Writer = plainWriter{&text}
 	s, err := o.status(ctx)
 	if err != nil {
-		return err.Error()
+		return sysfault.Plain(err)
 	}
 	if !s.Running {
 		fmt.Fprintln(d, "No agent is running; "+o.start())

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,7 +21,6 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
-	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
@@ -28,10 +29,10 @@ import (
 func whyCmd(o *options) *cobra.Command {
 	var save string
 	cmd := &cobra.Command{
-		Use:     "why [URL | RESULT]",
+		Use:     "why [PROJECT|TASK]",
 		Short:   "Explain what the agent decided, and why it is not doing more",
-		Long:    "Explain for every project and task what the agent decided and why, with the numbers behind the decision.\n\nWith --save, write the decision and everything it was based on to a file, without account keys and personal names; starling simulate --replay repeats it.",
-		Example: "  starling why\n  starling why https://project.example/\n  starling why --save decision.json",
+		Long:    "Explain for every project and task what the agent decided and why, with the numbers behind the decision.\n\nWith --save, write the decision and everything it was based on to a file, without account keys and personal names; starling simulate --replay repeats it.\n\nWith --json, print {\"version\": 1, \"projects\": [...], \"tasks\": [...]}, with durations in seconds and times as in RFC 3339.",
+		Example: "  starling why\n  starling why Einstein\n  starling why --save decision.json",
 		Args:    cobra.MaximumNArgs(1),
 
 		ValidArgsFunction: o.both,
@@ -52,20 +53,26 @@ func whyCmd(o *options) *cobra.Command {
 			}
 			about := ""
 			if len(args) > 0 {
-				about = args[0]
+				if about, err = o.subject(cmd.Context(), r, args[0]); err != nil {
+					return err
+				}
 			}
 			if o.json {
-				e := json.NewEncoder(cmd.OutOrStdout())
-				e.SetIndent("", "  ")
-				return e.Encode(r)
+				e, err := explained(r, about)
+				if err != nil {
+					return err
+				}
+				return writeJSON(cmd.OutOrStdout(), e)
 			}
-			if err := explain(cmd.OutOrStdout(), r, about); err != nil {
-				return err
-			}
-			if status, err := o.status(cmd.Context()); err == nil { // what it says, an agent that ended just now cannot
-				explainStored(cmd.OutOrStdout(), status.Projects, about)
-			}
-			return nil
+			on(cmd.OutOrStdout(), func(d display) {
+				if err = explain(d, r, about); err != nil {
+					return
+				}
+				if status, err := o.status(cmd.Context()); err == nil { // what it says, an agent that ended just now cannot
+					explainStored(d, status.Projects, about)
+				}
+			})
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&save, "save", "", "write the decision to a file, to replay it or to send it to someone who can help")
@@ -87,6 +94,18 @@ func saveRecord(path string, r decide.Record) error {
 	return atomicfile.Write(path, append(b, '\n'), 0o644)
 }
 
+// subject is what a person asks about: a task, or a project's address.
+func (o *options) subject(ctx context.Context, r decide.Record, word string) (string, error) {
+	if slices.ContainsFunc(r.Snapshot.Results, func(res decide.Result) bool { return res.ID == word }) {
+		return word, nil
+	}
+	u, err := o.project(ctx, word)
+	if err != nil {
+		return "", fmt.Errorf("no task here is called %q, and %w", word, err)
+	}
+	return u, nil
+}
+
 // explain tells a decision in words, of one project or task if about is not "".
 func explain(w io.Writer, r decide.Record, about string) error {
 	s, found := r.Snapshot, false
@@ -95,14 +114,20 @@ func explain(w io.Writer, r decide.Record, about string) error {
 		explainHost(w, s)
 	}
 	for i, p := range s.Projects {
-		if about != "" && !strings.EqualFold(strings.TrimSuffix(about, "/"), strings.TrimSuffix(p.URL, "/")) {
+		if about != "" && !sameProject(about, p.URL) {
 			continue
 		}
 		found = true
 		explainProject(w, s, p, r.Plan.Projects[i], about != "")
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for i, res := range s.Results {
+	order := make([]int, len(s.Results))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return natural(s.Results[a].ID, s.Results[b].ID) })
+	for _, i := range order {
+		res := s.Results[i]
 		if about != "" && about != res.ID {
 			continue
 		}
@@ -114,13 +139,7 @@ func explain(w io.Writer, r decide.Record, about string) error {
 		}
 		fmt.Fprintf(t, "%s\t%s%s%s\n", res.ID, plan.Text, changes(plan.Text, plan.Until, s.Now), late)
 		if about != "" {
-			if late != "" {
-				fmt.Fprintf(t, "\tYou can: "+decide.LateCure+"\n", res.ID)
-			}
-			if cure := s.Bound.Cure; plan.Code == jobsched.NoMemory && cure != "" {
-				fmt.Fprintf(t, "\tYou can: %s\n", cure)
-			}
-			if cure := res.Cure(); cure != "" {
+			for _, cure := range cures(s, res, plan) {
 				fmt.Fprintf(t, "\tYou can: %s\n", cure)
 			}
 			fmt.Fprintf(t, "\tdecision %s; project %s\n", plan.Code, s.Projects[res.Project].URL)
@@ -132,7 +151,7 @@ func explain(w io.Writer, r decide.Record, about string) error {
 		return err
 	}
 	if !found {
-		return fmt.Errorf("%s is neither an attached project nor a task on this computer; to list them: starling projects, starling tasks", about)
+		return unknownSubject(about)
 	}
 	return nil
 }

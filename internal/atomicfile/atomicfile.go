@@ -4,6 +4,7 @@ package atomicfile
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -19,13 +20,13 @@ func Write(name string, data []byte, perm os.FileMode) (err error) {
 	dir := filepath.Dir(name)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(name)+".*.tmp")
 	if err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
+		return failed(name, err)
 	}
 	defer func() {
 		if err != nil {
 			_ = f.Close()
 			_ = os.Remove(f.Name())
-			err = fmt.Errorf("write %s: %w", name, err)
+			err = failed(name, err)
 		}
 	}()
 	if _, err = f.Write(data); err != nil {
@@ -49,6 +50,18 @@ func Write(name string, data []byte, perm os.FileMode) (err error) {
 		return err
 	}
 	return SyncDir(dir)
+}
+
+// failed says of the file that was to be written what went wrong with the one that was to
+// become it, of which nobody knows.
+func failed(name string, err error) error {
+	switch e := err.(type) { //nolint:errorlint // as the functions above return them
+	case *fs.PathError:
+		err = e.Err
+	case *os.LinkError:
+		err = e.Err
+	}
+	return &fs.PathError{Op: "write", Path: name, Err: err}
 }
 
 // rename waits for what another program has open for a moment.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // A usageError is a command line that cannot be understood.
@@ -25,10 +26,35 @@ func Status(err error) int {
 	return 1
 }
 
+// flagError says of a flag's value what it ought to be, where the error has a parser's words
+// for it.
+func flagError(err error) error {
+	e, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	f, want := e.GetFlag(), ""
+	switch f.Value.Type() {
+	case "duration":
+		want = "a time span, such as 90s, 30m or 2h30m"
+	case "int", "int32", "int64", "int64Slice", "intSlice":
+		want = "a whole number"
+	case "uint", "uint32", "uint64":
+		want = "a whole number that is not negative"
+	case "float64":
+		want = "a number"
+	case "bool":
+		want = "true or false"
+	default:
+		return err
+	}
+	return fmt.Errorf("--%s: %q is not %s", f.Name, e.GetValue(), want)
+}
+
 // Strict has a command and all below it refuse what they do not know, by errors that
 // Status tells from others.
 func Strict(cmd *cobra.Command) {
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
 	args := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, list []string) error {
 		switch {

@@ -38,3 +38,25 @@ func TestStatus(t *testing.T) {
 		}
 	}
 }
+
+// TestFlagValues: what a flag takes is said without a parser's words.
+func TestFlagValues(t *testing.T) {
+	for line, want := range map[string]string{
+		"--for=soon": `--for: "soon" is not a time span, such as 90s, 30m or 2h30m`,
+		"-n=many":    `--lines: "many" is not a whole number`,
+		"--days=x":   `--days: "x" is not a number`,
+		"--yes=x":    `--yes: "x" is not true or false`,
+		"--other":    `unknown flag: --other`,
+	} {
+		cmd := &cobra.Command{Use: "program", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil }}
+		cmd.Flags().Duration("for", 0, "")
+		cmd.Flags().IntP("lines", "n", 0, "")
+		cmd.Flags().Float64("days", 0, "")
+		cmd.Flags().Bool("yes", false, "")
+		cli.Strict(cmd)
+		cmd.SetArgs([]string{line})
+		if err := cmd.Execute(); err == nil || err.Error() != want || cli.Status(err) != 2 {
+			t.Errorf("%s: got %v (exit status %d), want %s", line, err, cli.Status(err), want)
+		}
+	}
+}

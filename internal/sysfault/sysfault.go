@@ -1,11 +1,10 @@
-// Package sysfault tells what an error of the operating system says of this computer: by
-// its numbers, which differ between systems, and never by its text.
+// Package sysfault tells what an error of the operating system says of this computer and of
+// the network: by its numbers, which differ between systems, and never by its text.
 package sysfault
 
 import (
 	"errors"
 	"io/fs"
-	"syscall"
 )
 
 // DiskFull reports whether there was no room for what was to be written, by the disk or by
@@ -25,12 +24,3 @@ func NotAllowed(err error) bool {
 
 // NoProcess reports whether the system had no room for one more process.
 func NoProcess(err error) bool { return is(err, noProcess) }
-
-func is(err error, numbers []syscall.Errno) bool {
-	for _, n := range numbers {
-		if errors.Is(err, n) {
-			return true
-		}
-	}
-	return false
-}

@@ -3,7 +3,6 @@
 package testacme
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -20,12 +19,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/starling-grid/starling/internal/testservice"
 )
 
 // A Service is a running ACME service.
@@ -39,22 +38,10 @@ type Service struct {
 // at a port of loopback. It is built first if it has not been yet; -short skips the test.
 func Start(t *testing.T, tlsPort int) *Service {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("an ACME service takes long to build; it is NOT tested")
-	}
-	_, here, _, _ := runtime.Caller(0)
-	mod := filepath.Join(filepath.Dir(here), "..", "..", "tools", "acme.mod")
-	out, err := exec.CommandContext(t.Context(), "go", "tool", "-n", "-modfile="+mod, "pebble").CombinedOutput()
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("build the ACME service: %v\n%s", err, out)
-		}
-		t.Skipf("no ACME service: %v; it is NOT tested\n%s", err, out)
-	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	program := testservice.Program(t, "acme", "pebble", "certificates by ACME are")
 	dir := t.TempDir()
 	pool := certificate(t, dir)
-	addr, management := freePort(t), freePort(t)
+	addr, management := testservice.FreeAddress(t), testservice.FreeAddress(t)
 	settings := map[string]any{"pebble": map[string]any{
 		"listenAddress": addr, "managementListenAddress": management, "tlsPort": tlsPort, "httpPort": 1,
 		"certificate": filepath.Join(dir, "cert.pem"), "privateKey": filepath.Join(dir, "key.pem"), "keyAlgorithm": "ecdsa",
@@ -63,37 +50,17 @@ func Start(t *testing.T, tlsPort int) *Service {
 	text, err := json.Marshal(settings)
 	check(t, err)
 	check(t, os.WriteFile(filepath.Join(dir, "pebble.json"), text, 0o600))
-	cmd := exec.CommandContext(t.Context(), lines[len(lines)-1], "-config", filepath.Join(dir, "pebble.json"), "-dnsserver", names(t))
+	cmd := exec.CommandContext(t.Context(), program, "-config", filepath.Join(dir, "pebble.json"), "-dnsserver", names(t))
 	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=0")
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	check(t, cmd.Start())
-	ended := make(chan struct{})
-	go func() {
-		_ = cmd.Wait()
-		close(ended)
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
-		if t.Failed() {
-			t.Log(said.String())
-		}
-	})
 	s := &Service{
 		Directory: "https://" + addr + "/dir",
 		Client:    &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}, Timeout: time.Minute},
 	}
-	for {
-		if s.Roots, err = s.roots(management); err == nil {
-			return s
-		}
-		select {
-		case <-ended:
-			t.Fatalf("the ACME service ended: %v\n%s", cmd.ProcessState, said.String())
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	testservice.Run(t, cmd, func() error {
+		s.Roots, err = s.roots(management)
+		return err
+	})
+	return s
 }
 
 // roots returns the certificate that vouches for those which the service makes.
@@ -185,14 +152,6 @@ func loopback(question []byte) []byte {
 		return nil
 	}
 	return b
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // on loopback
-	check(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 func check(t *testing.T, err error) {

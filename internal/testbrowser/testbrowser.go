@@ -4,9 +4,11 @@ package testbrowser
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -30,13 +32,14 @@ type Browser struct {
 	ctx context.Context
 }
 
-// New starts Chromium until the test ends; it skips the test where there is none. The
-// errors of requests whose address ends in one of expected are no complaint.
+// New starts Chromium until the test ends. The test is skipped where there is none, but
+// fails if $CI is set. The errors of requests whose address ends in one of expected are no
+// complaint.
 func New(t *testing.T, ctx context.Context, expected ...string) Browser {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("chromium is not installed; tools/install-test-deps installs it")
+		missing(t, "chromium is not installed; tools/install-test-deps installs it; pages are NOT tested")
 	}
 	ctx, cancel := chromedp.NewExecAllocator(ctx,
 		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
@@ -67,6 +70,15 @@ func New(t *testing.T, ctx context.Context, expected ...string) Browser {
 		<-done
 	})
 	return Browser{t, ctx}
+}
+
+// missing skips a test, or fails it where everything ought to be there.
+func missing(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("CI") != "" && runtime.GOOS == "linux" { // as a Windows program it finds no browser
+		t.Fatal(why)
+	}
+	t.Skip(why)
 }
 
 func isExpected(url string, expected []string) bool {
@@ -162,7 +174,8 @@ func (b Browser) Picture(name string) {
 const Axe = "STARLING_AXE"
 
 // Accessible has axe-core look for what shuts people out, such as fields without labels
-// and texts of little contrast. Where axe-core is not installed it looks at nothing.
+// and texts of little contrast. Where axe-core is not installed a subtest of that name is
+// skipped, but fails if $CI is set.
 func (b Browser) Accessible(what string) {
 	b.t.Helper()
 	file := os.Getenv(Axe)
@@ -171,7 +184,9 @@ func (b Browser) Accessible(what string) {
 	}
 	program, err := os.ReadFile(file)
 	if err != nil {
-		b.t.Logf("%s: axe-core is not installed: %v", what, err)
+		b.t.Run(what, func(t *testing.T) {
+			missing(t, fmt.Sprintf("axe-core is not installed; tools/install-test-deps fetches it with npm; accessibility is NOT tested: %v", err))
+		})
 		return
 	}
 	if _, err := chromedp.Run(b.ctx, chromedp.Evaluate[chromedp.Void](string(program))); err != nil {

@@ -8,10 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"testing"
-	"time"
+
+	"github.com/starling-grid/starling/internal/testservice"
 )
 
 const (
@@ -31,23 +30,10 @@ type Service struct {
 // minute or two; -short skips the test.
 func Start(t *testing.T) *Service {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("an S3 service takes long to build; buckets are NOT tested")
-	}
-	_, here, _, _ := runtime.Caller(0)
-	mod := filepath.Join(filepath.Dir(here), "..", "..", "tools", "s3.mod")
-	out, err := exec.CommandContext(t.Context(), "go", "tool", "-n", "-modfile="+mod, "versitygw").CombinedOutput()
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("build the S3 service: %v\n%s", err, out)
-		}
-		t.Skipf("no S3 service: %v; buckets are NOT tested\n%s", err, out)
-	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	s := &Service{dir: t.TempDir(), addr: freePort(t), program: lines[len(lines)-1]}
+	program := testservice.Program(t, "s3", "versitygw", "buckets are")
+	s := &Service{dir: t.TempDir(), addr: testservice.FreeAddress(t), program: program}
 	t.Setenv("AWS_ACCESS_KEY_ID", access)
 	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
-	t.Cleanup(func() { s.Stop() })
 	s.Restart(t)
 	return s
 }
@@ -64,32 +50,13 @@ func (s *Service) Stop() {
 func (s *Service) Restart(t *testing.T) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), s.program, "--quiet", "--port", s.addr, "--access", access, "--secret", secret, "posix", s.dir)
-	var said strings.Builder
-	cmd.Stdout, cmd.Stderr = &said, &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		_ = cmd.Wait()
-		close(ended)
-	}()
-	s.stop = func() {
-		_ = cmd.Process.Kill()
-		<-ended
-	}
-	for {
+	s.stop = testservice.Run(t, cmd, func() error {
 		c, err := net.Dial("tcp", s.addr)
-		if err == nil {
-			_ = c.Close()
-			return
+		if err != nil {
+			return err
 		}
-		select {
-		case <-ended:
-			t.Fatalf("the S3 service ended: %v\n%s", cmd.ProcessState, said.String())
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+		return c.Close()
+	})
 }
 
 // Bucket makes a bucket and returns the place of files in it.
@@ -106,14 +73,4 @@ func (s *Service) Bucket(t testing.TB) string {
 // Place returns the place of files at a path, BUCKET/PREFIX.
 func (s *Service) Place(path string) string {
 	return fmt.Sprintf("s3://%s?endpoint=%s&region=us-east-1&tls=false", path, s.addr)
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -93,8 +94,12 @@ func splitQuoted(s string, sep byte) (parts []string) {
 	return parts
 }
 
-// Unheard returns a header of the request that would name its sender, "" if it has none.
-func Unheard(r *http.Request) string {
+// Unheard returns a header of the request that would name its sender and is not believed; ""
+// if there is none, or a proxy names the sender in the one that is read.
+func (f Forwarding) Unheard(r *http.Request) string {
+	if f.Proxies.Contain(parse(r.RemoteAddr)) && r.Header.Get(cmp.Or(f.Header, XForwardedFor)) != "" {
+		return ""
+	}
 	for _, h := range []string{XForwardedFor, Forwarded} {
 		if r.Header.Get(h) != "" {
 			return h

@@ -45,3 +45,24 @@ func TestForwarded(t *testing.T) {
 		})
 	}
 }
+
+// What a proxy says in the header that is read is heard, also if the sender is on the
+// proxy's own computer.
+func TestUnheard(t *testing.T) {
+	proxies, err := limit.ParseProxies([]string{"127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ name, peer, reads, header, value, want string }{
+		{"nothing is said", "192.0.2.1:99", "", "Accept", "text/html", ""},
+		{"by a stranger", "192.0.2.1:99", "", limit.XForwardedFor, "198.51.100.1", limit.XForwardedFor},
+		{"by the proxy", "127.0.0.1:99", "", limit.XForwardedFor, "198.51.100.1", ""},
+		{"by the proxy, of its own computer", "127.0.0.1:99", limit.XForwardedFor, limit.XForwardedFor, "127.0.0.1", ""},
+		{"by the proxy, in the other header", "127.0.0.1:99", limit.Forwarded, limit.XForwardedFor, "198.51.100.1", limit.XForwardedFor},
+	} {
+		r := &http.Request{RemoteAddr: tt.peer, Header: http.Header{tt.header: {tt.value}}}
+		if got := (limit.Forwarding{Proxies: proxies, Header: tt.reads}).Unheard(r); got != tt.want {
+			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}

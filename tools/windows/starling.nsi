@@ -36,6 +36,8 @@ VIAddVersionKey LegalCopyright "Apache License 2.0"
 !define SERVICE "SYSTEM\CurrentControlSet\Services\starling"
 !define HOME "https://github.com/starling-grid/starling"
 
+!define MUI_ICON "${FILES}/starling.ico"
+!define MUI_UNICON "${FILES}/starling.ico"
 !define MUI_ABORTWARNING
 !define MUI_FINISHPAGE_TITLE "Starling is installed"
 !define MUI_FINISHPAGE_TEXT "It works in the background while this computer is idle, as soon as you choose a project in the dashboard."
@@ -116,9 +118,10 @@ Section
 	; The terminal stays open if there is something to be read.
 	CreateDirectory "$SMPROGRAMS\Starling"
 	CreateShortcut "$SMPROGRAMS\Starling\Starling Dashboard.lnk" "$SYSDIR\cmd.exe" '/c ""$INSTDIR\starling.exe" dashboard || pause"' "$INSTDIR\uninstall.exe" 0 SW_SHOWNORMAL "" "See and control what this computer computes for science"
-	CreateShortcut "$SMPROGRAMS\Starling\Starling Command Prompt.lnk" "$SYSDIR\cmd.exe" '/k "set PATH=$INSTDIR;%PATH%"' "" "" SW_SHOWNORMAL "" "A terminal that knows the command starling"
+	CreateShortcut "$SMPROGRAMS\Starling\Starling Command Prompt.lnk" "$SYSDIR\cmd.exe" '/k "set PATH=$INSTDIR;%PATH%"' "$INSTDIR\uninstall.exe" 0 SW_SHOWNORMAL "" "A terminal that knows the command starling"
 
 	WriteRegStr HKLM "${APP}" DisplayName "Starling"
+	WriteRegStr HKLM "${APP}" DisplayIcon "$INSTDIR\uninstall.exe,0"
 	WriteRegStr HKLM "${APP}" DisplayVersion "${VERSION}"
 	WriteRegStr HKLM "${APP}" Publisher "The Starling authors"
 	WriteRegStr HKLM "${APP}" URLInfoAbout "${HOME}"

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -124,7 +125,7 @@ func (s *Server) account(ctx context.Context, u string, q attachment) (protocol.
 // refuseAccount says why not, in words that need no knowledge of BOINC, and with a code
 // for what the page can offer then.
 func refuseAccount(w http.ResponseWriter, err error) {
-	code, text := "", err.Error()
+	code, text := "", sysfault.Plain(err)
 	if a, ok := errors.AsType[*protocol.AccountError](err); ok {
 		switch a.Num {
 		case protocol.ErrNumNotFound, protocol.ErrNumFileMissing:

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -69,10 +71,15 @@ func (s *Server) computer(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		v, err = a.Status(ctx)
 	}
+	answer(w, summary(v), inTime(ctx, err))
+}
+
+// inTime is the error of a request to a computer, which had askTime.
+func inTime(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("no answer within %v", askTime)
+		return errors.New("no answer within " + words.Span(askTime))
 	}
-	answer(w, summary(v), err)
+	return err
 }
 
 // summary leaves out what the page does not show: ten thousand tasks are some megabytes.
@@ -94,6 +101,7 @@ func summary(s control.Status) computerView {
 type elsewhere interface {
 	Status(ctx context.Context) (control.Status, error)
 	control.Attacher
+	control.Historian
 	control.ModeSetter
 }
 
@@ -137,7 +145,7 @@ func (s *Server) onEach(w http.ResponseWriter, r *http.Request, addresses []stri
 			if err != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				failed[address] = err.Error()
+				failed[address] = sysfault.Plain(err)
 			}
 		})
 	}

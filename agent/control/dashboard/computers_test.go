@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -56,6 +57,11 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	case r.URL.Path == "/v1/status":
 		_ = json.NewEncoder(rec).Encode(s)
+	case r.URL.Path == "/v1/history":
+		h := control.History{Tasks: []control.HistoryTask{{Name: "w_7_0", Project: lhc, ProjectName: "LHC <b>", Outcome: "failed", Exit: "The application crashed.", Finished: started, CPUTime: 7200}}}
+		_ = json.NewEncoder(rec).Encode(h)
+	case r.URL.Path == "/v1/timeline":
+		_ = json.NewEncoder(rec).Encode(control.Timeline{Spans: []control.Span{{State: "suspended", Code: "on_battery", Start: started, End: started.Add(time.Minute)}}})
 	case r.URL.Path == "/v1/mode":
 		s.RunMode = r.PostForm.Get("mode")
 		w.f.there[w.address] = s
@@ -146,6 +152,17 @@ func TestComputersTab(t *testing.T) {
 	b.Do("resume one", chromedp.Click(`button[aria-label="Resume attic"]`))
 	b.See("it computes", cards(".pill")+`.split('|').filter(t => t === 'paused').length === 2`)
 
+	b.Do("see what was there", chromedp.Click(`button[aria-label="History of attic"]`))
+	b.See("its history", `document.getElementById('drawer-title').textContent === 'History of attic' &&
+		document.getElementById('elsewhere-tasks').textContent.startsWith('Failed w_7_0 LHC <b>. ') &&
+		document.getElementById('elsewhere-tasks').textContent.endsWith('2 h of CPU time. The application crashed.') &&
+		document.getElementById('elsewhere-spans').textContent.includes('On battery')`)
+	b.Accessible("the history of another computer")
+	b.Do("of one that does not answer", chromedp.Click(`button[aria-label="History of gone:1"]`))
+	b.See("that it does not", `document.querySelector('#drawer-body .bad').textContent === 'cannot reach gone:1'`)
+	b.Do("close it", testbrowser.Press("#drawer-close"))
+	b.See("it is closed", `document.getElementById('drawer').hidden && location.search === ''`)
+
 	b.Do("add one with a wrong code", chromedp.SendKeys("#pair-address", "shed:31419"), chromedp.SendKeys("#pair-code", "BAD"+kb.Enter))
 	b.See("the refusal", `document.getElementById('fault').textContent === 'the pairing code is wrong'`)
 	b.Do("with the right one", testbrowser.Empty("pair-code"), chromedp.SendKeys("#pair-code", "GOOD"+kb.Enter))
@@ -179,5 +196,8 @@ func TestComputersRefused(t *testing.T) {
 		if _, body := ask(t, "POST", base+tt.path, tt.body, "Cookie", cookie, "Origin", base, "Content-Type", "application/json"); !strings.Contains(body, tt.want) {
 			t.Errorf("%s %s: got %s, want %q", tt.path, tt.body, body, tt.want)
 		}
+	}
+	if _, body := ask(t, "GET", base+"/api/history?address=x", "", "Cookie", cookie); !strings.Contains(body, "this computer only") {
+		t.Errorf("history of another computer: got %s", body)
 	}
 }

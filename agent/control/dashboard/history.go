@@ -9,26 +9,38 @@ import (
 	"github.com/starling-grid/starling/agent/control/sheet"
 )
 
-// history answers with a page of the tasks that have ended.
+// history answers with a page of the tasks that have ended, on this computer or on another.
 func (s *Server) history(w http.ResponseWriter, r *http.Request) {
 	q, err := control.ParseHistoryQuery(r.URL.Query())
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	h, err := s.Agent.History(r.Context(), q)
-	answer(w, h, err)
+	ctx, cancel := context.WithTimeout(r.Context(), askTime)
+	defer cancel()
+	a, err := s.at(r.FormValue("address"))
+	var h control.History
+	if err == nil {
+		h, err = a.History(ctx, q)
+	}
+	answer(w, h, inTime(ctx, err))
 }
 
-// timeline answers with a page of what the computer did.
+// timeline answers with a page of what this computer, or another, did.
 func (s *Server) timeline(w http.ResponseWriter, r *http.Request) {
 	q, err := control.ParseHistoryQuery(r.URL.Query())
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	t, err := s.Agent.Timeline(r.Context(), q)
-	answer(w, t, err)
+	ctx, cancel := context.WithTimeout(r.Context(), askTime)
+	defer cancel()
+	a, err := s.at(r.FormValue("address"))
+	var t control.Timeline
+	if err == nil {
+		t, err = a.Timeline(ctx, q)
+	}
+	answer(w, t, inTime(ctx, err))
 }
 
 // notices answers with what projects announced.

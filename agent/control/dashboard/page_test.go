@@ -215,6 +215,7 @@ func TestTaskDrawer(t *testing.T) {
 func TestProjectsTab(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(50)}
+	a.page.Status.Projects[0].Own = []string{"einstein_O4 8.01 (avx512) <b>"}
 	b, _ := open(t, a)
 	tab(b, "Projects", "/projects")
 	b.See("share and what it got", `[...document.querySelectorAll('#projects-list tr')].map(e => e.textContent)[0].startsWith('Einstein@Homeattached50 %53 %owed 1 h 30 min')`)
@@ -224,6 +225,7 @@ func TestProjectsTab(t *testing.T) {
 	b.See("what it stores", `/Stored files2 files, .*of at most/.test(document.getElementById('project-facts').textContent)`)
 	b.See("links to its pages, which tell nothing, and none that runs something", `[...document.querySelectorAll('#project-links a')].map(e => [e.textContent, e.href, e.title, e.rel, e.target].join(' ')).join('|') ===
 		'Your account https://einstein.example/home.php?a=1&b=2 View your account information noopener noreferrer _blank|Forum <b> https://einstein.example/forum  noopener noreferrer _blank'`)
+	b.See("the volunteer's own programs", `document.getElementById('project-own').textContent === 'einstein_O4 8.01 (avx512) <b>'`)
 	b.See("what it does not", `(t => t.includes('Problem: h1_0500: no room') && t.includes(': h1_0300 (') && t.includes('because its time is over'))(document.getElementById('project-stored').textContent)`)
 	b.Do("reset it", chromedp.Click(`//aside//button[text()="Reset"]`), testbrowser.Press("#sure-yes"))
 	b.See("it is said", `document.getElementById('said').textContent.startsWith('Einstein@Home: resetting')`)

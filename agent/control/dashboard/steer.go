@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/sysfault"
 )
 
 // maxBody bounds what a page sends, in bytes.
@@ -31,7 +32,7 @@ func readMost(w http.ResponseWriter, r *http.Request, into any, most int64) bool
 func refuse(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": sysfault.Plain(err)})
 }
 
 // answer says how something went.

@@ -5,13 +5,14 @@ import (
 
 	"github.com/starling-grid/starling/agent/boincconfig"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
 func (r *request) appConfig() string {
 	v, err := r.srv.Agent.Tools(r.ctx)
 	if err != nil {
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	}
 	for _, p := range v.Projects {
 		if p.MasterURL == r.url("url") {
@@ -36,7 +37,7 @@ func (r *request) setAppConfig() string {
 	}
 	l, err := boincconfig.ParseApps([]byte("<app_config>" + src + "</app_config>"))
 	if err != nil {
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	}
 	err = r.srv.Agent.ChangeAccount(r.ctx, r.url("url"), func(o *settings.Override) { o.MaxConcurrent, o.Apps = &l.MaxConcurrent, l.Apps })
 	if errors.Is(err, settings.ErrNotAttached) {

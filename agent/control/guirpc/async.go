@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
@@ -61,7 +62,7 @@ func (r *request) projectConfig() string {
 	}
 	url, err := protocol.CanonicalMasterURL(r.arg("url"))
 	if err != nil {
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	}
 	return r.begin(num(inProgress), func(ctx context.Context) string {
 		c, err := r.srv.Agent.ProjectConfig(ctx, url)
@@ -87,12 +88,12 @@ func (r *request) createAccount() string {
 func (r *request) account(ask func(ctx context.Context, url string) (protocol.Authenticator, error)) string {
 	url, err := protocol.CanonicalMasterURL(r.arg("url"))
 	if err != nil {
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	}
 	return r.begin(accountError(inProgress, "in progress"), func(ctx context.Context) string {
 		key, err := ask(ctx, url)
 		if err != nil {
-			return accountError(errorNum(err), err.Error())
+			return accountError(errorNum(err), sysfault.Plain(err))
 		}
 		var w bxml.Writer
 		w.Open("account_out")

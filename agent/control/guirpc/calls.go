@@ -6,6 +6,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -74,7 +75,7 @@ func shows(write func(*bxml.Writer, view.Tools)) func(*request) string {
 	return func(r *request) string {
 		v, err := r.srv.Agent.Tools(r.ctx)
 		if err != nil {
-			return errorText(err.Error())
+			return errorText(sysfault.Plain(err))
 		}
 		var w bxml.Writer
 		write(&w, v)
@@ -97,7 +98,7 @@ func (r *request) messages() string {
 	var w bxml.Writer
 	log, err := r.srv.Agent.Log(r.ctx, after)
 	if err != nil {
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	}
 	writeMessages(&w, log.Messages)
 	return string(w.Bytes())
@@ -114,7 +115,7 @@ func (r *request) messageCount() string {
 // readConfig has settings read again and, as BOINC does, what stands beside them.
 func (r *request) readConfig() string {
 	if err := r.srv.Agent.ReloadSettings(r.ctx); err != nil {
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	}
 	return reload(r)
 }
@@ -174,7 +175,7 @@ func (r *request) attach() string {
 	case r.arg("project_url") == "":
 		return errorText("Missing URL")
 	case err != nil:
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	case key == "":
 		return errorText("Missing authenticator")
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/starling-grid/starling/agent/boincconfig"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
@@ -28,7 +29,7 @@ func (r *request) setConfig() string {
 	}
 	c, err := boincconfig.Parse([]byte("<cc_config>" + src + "</cc_config>"))
 	if err != nil {
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	}
 	// Tools send back what they have been shown a while ago, and set the proxy by a call of
 	// its own.

@@ -27,6 +27,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/logflag"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
@@ -281,7 +282,7 @@ func outcome(err error) string {
 	case errors.Is(err, control.ErrNoTask):
 		return errorText("no such result")
 	}
-	return errorText(err.Error())
+	return errorText(sysfault.Plain(err))
 }
 
 // noProject is what tools know a project by that is not attached.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
@@ -39,7 +40,7 @@ func (r *request) manager() string {
 	}
 	url, err := protocol.CanonicalMasterURL(r.arg("url"))
 	if err != nil {
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	}
 	if v, err := r.srv.Agent.Tools(r.ctx); err == nil && v.Manager.URL != "" && v.Manager.URL != url {
 		return errorText("attached to a different AM - detach first")
@@ -55,7 +56,7 @@ func (r *request) manager() string {
 
 func managerOutcome(err error) string {
 	if err != nil {
-		return managerReply(errorNum(err), err.Error())
+		return managerReply(errorNum(err), sysfault.Plain(err))
 	}
 	return managerReply(0, "")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
@@ -22,7 +23,7 @@ const projectsFile = "all_projects_list.xml"
 func (r *request) allProjects() string {
 	v, err := r.srv.Agent.Tools(r.ctx)
 	if err != nil {
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	}
 	b, err := os.ReadFile(filepath.Join(v.DataDir, projectsFile))
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/internal/httpclient"
+	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
@@ -18,10 +19,10 @@ func (r *request) setProxy() string {
 	}
 	proxy, except, err := boincconfig.ParseProxy([]byte("<proxy_info>" + src + "</proxy_info>"))
 	if err != nil {
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	}
 	if err := httpclient.CheckProxy(proxy); err != nil {
-		return errorText(err.Error())
+		return errorText(sysfault.Plain(err))
 	}
 	err = r.srv.Agent.ChangeSettings(r.ctx, func(o *settings.Settings) { o.Proxy, o.NoProxy = proxy, except })
 	if err == nil {

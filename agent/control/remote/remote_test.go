@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -96,7 +97,7 @@ func TestPairing(t *testing.T) {
 		t.Fatalf("got %+v, %v", all, err)
 	}
 	for _, path := range []string{"identity.pem", "paired.toml"} {
-		if st, err := os.Stat(filepath.Join(dir, path)); err != nil || st.Mode().Perm() != 0o600 {
+		if st, err := os.Stat(filepath.Join(dir, path)); err != nil || runtime.GOOS != "windows" && st.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", path, st.Mode(), err)
 		}
 	}
@@ -315,7 +316,7 @@ func TestComputers(t *testing.T) {
 	if err := status(t, user, address); err != nil {
 		t.Errorf("the user: %v", err)
 	}
-	if st, err := os.Stat(filepath.Join(data, "computers", "identity.pem")); err != nil || st.Mode().Perm() != 0o600 {
+	if st, err := os.Stat(filepath.Join(data, "computers", "identity.pem")); err != nil || runtime.GOOS != "windows" && st.Mode().Perm() != 0o600 {
 		t.Errorf("identity: %v, %v", st, err)
 	}
 	if err := c.Forget(address); err != nil {

@@ -7,12 +7,15 @@ import { count, span } from './words.js';
 import { act, call, complain, say, sure } from './ask.js';
 import { attention } from './attention.js';
 import { nameOf } from './model.js';
+import { close } from './drawer.js';
+import { go } from './tabs.js';
+import { showElsewhere } from './elsewhere.js';
 
 const every = 5000; // ms between two looks at a computer
 
 const here = ''; // the address of this computer
 let known = new Map(); // address → { address, answer, error }
-let open = false, round = 0;
+let open = false, round = 0, wanted = null; // the computer whose history is shown
 let number, list, pauseAll, resumeAll, boxes, attachForm, fault;
 
 export function build(section) {
@@ -135,6 +138,7 @@ function problems(c) {
 
 function draw() {
   if (!open) return;
+  drawer();
   const all = [...known.values()];
   const rank = (c) => (problems(c).length ? 0 : 1);
   all.sort((a, b) => rank(a) - rank(b) || (a.address === here ? -1 : b.address === here ? 1 : titleOf(a).localeCompare(titleOf(b))));
@@ -163,12 +167,13 @@ function card(c) {
   const why = make('p', { class: 'why' }), about = make('p', { class: 'small' });
   const pause = make('button', { onclick: () => mode([c.address], 'never') }, 'Pause');
   const resume = make('button', { onclick: () => mode([c.address], 'auto') }, 'Resume');
+  const past = make('button', { onclick: () => go(c.address === here ? '/history' : `/computers?computer=${encodeURIComponent(c.address)}`) }, 'History');
   const forget = make('button', {
     onclick: async () => {
       if (await sure(`Remove ${titleOf(known.get(c.address) ?? c)}?`, 'This page no longer shows or controls it. Its agent keeps running. To revoke its permission there: starling remote revoke NAME.', 'Remove') && await act('/api/computers/forget', { address: c.address }, 'Removed.')) look();
     },
   }, 'Remove');
-  const e = make('li', { class: 'card' }, make('div', { class: 'top' }, name, state), where, wrong, why, about, make('div', { class: 'actions' }, pause, resume, c.address === here ? null : forget));
+  const e = make('li', { class: 'card' }, make('div', { class: 'top' }, name, state), where, wrong, why, about, make('div', { class: 'actions' }, pause, resume, past, c.address === here ? null : forget));
   e.update = (c) => {
     const [word, well] = stateOf(c);
     text(name, titleOf(c));
@@ -187,6 +192,7 @@ function card(c) {
     show(pause, !!s && !off);
     show(resume, !!off);
     pause.setAttribute('aria-label', `Pause ${titleOf(c)}`);
+    past.setAttribute('aria-label', `History of ${titleOf(c)}`);
     resume.setAttribute('aria-label', `Resume ${titleOf(c)}`);
     forget.setAttribute('aria-label', `Remove ${titleOf(c)}`);
   };
@@ -199,7 +205,15 @@ function facts({ tasks, status: s }) {
   return `${projects}; ${count(tasks, 'task')} on ${count(s.cpus, 'CPU')}${done}`;
 }
 
-export function update() {
+// drawer shows the history of the computer in the page's address.
+function drawer() {
+  if (wanted === null) close();
+  else if (known.has(wanted)) showElsewhere(wanted, titleOf(known.get(wanted)), () => go('/computers'));
+}
+
+export function update(_, params) {
+  wanted = params.get('computer');
+  drawer();
   if (open) return;
   open = true;
   round++;
@@ -207,4 +221,7 @@ export function update() {
   look();
 }
 
-export function gone() { open = false; }
+export function gone() {
+  open = false;
+  close();
+}

@@ -46,8 +46,10 @@ function build(body, u) {
   x.noticesBox = make('div', {}, make('h3', {}, 'Messages from the project'), x.notices);
   x.storedBox = make('div', {}, make('h3', {}, 'Stored files'), x.stored);
   x.links = make('ul', { class: 'links', id: 'project-links' });
+  x.own = make('ul', { class: 'whys small', id: 'project-own' });
+  x.ownBox = make('div', {}, make('h3', {}, 'Your own programs'), make('p', { class: 'small' }, 'This project’s tasks are computed with programs of yours, which app_info.xml in its folder describes.'), x.own);
   x.linksBox = make('div', {}, make('h3', {}, 'On the project’s site'), x.links);
-  x.there.append(make('p', {}, x.state), make('p', { class: 'small' }, make('a', { href: u, target: '_blank', rel: 'noopener noreferrer' }, u)), x.trouble, x.stderr, x.why, x.contact, x.buttons, x.facts, x.linksBox, x.storedBox, x.noticesBox);
+  x.there.append(make('p', {}, x.state), make('p', { class: 'small' }, make('a', { href: u, target: '_blank', rel: 'noopener noreferrer' }, u)), x.trouble, x.stderr, x.why, x.contact, x.buttons, x.facts, x.ownBox, x.linksBox, x.storedBox, x.noticesBox);
   body.append(x.missing, x.there);
   return x;
 }
@@ -95,6 +97,8 @@ function draw(p, m) {
   ];
   keep(x.stored, files, (n) => n, (n) => make('li', {}, n));
   show(x.storedBox, files.length > 0);
+  keep(x.own, p.own_applications ?? [], (n) => n, (n) => make('li', {}, n));
+  show(x.ownBox, !!p.own_applications?.length);
   const links = (p.gui_urls ?? []).filter((l) => outside(l.url));
   keep(x.links, links, (l) => `${l.url} ${l.name} ${l.description}`, (l) => make('li', {}, outside(l.url, l.name, l.description)));
   show(x.linksBox, links.length > 0);

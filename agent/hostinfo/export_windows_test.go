@@ -1,0 +1,4 @@
+package hostinfo
+
+// For tests.
+var Sessions = sessions

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/starling-grid/starling/agent/boincexport"
+	"github.com/starling-grid/starling/agent/boincimport"
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/doctor"
+)
+
+// jsonVersion is that of what --json prints. It changes with anything that could break
+// scripts; keys that are added do not.
+const jsonVersion = 1
+
+// What commands print with --json, beside explanation and preferences. All are written by
+// writeJSON.
+type (
+	// A statusJSON has its version as format: version is the program's.
+	statusJSON struct {
+		Format int `json:"format"`
+		control.Status
+	}
+	doctorJSON struct {
+		Version  int              `json:"version"`
+		Findings []doctor.Finding `json:"findings"`
+	}
+	historyJSON struct {
+		Version int                   `json:"version"`
+		Tasks   []control.HistoryTask `json:"tasks"`
+	}
+	timelineJSON struct {
+		Version int            `json:"version"`
+		Spans   []control.Span `json:"spans"`
+	}
+	noticesJSON struct {
+		Version int              `json:"version"`
+		Notices []control.Notice `json:"notices"`
+	}
+	managerJSON struct {
+		Version int              `json:"version"`
+		Manager *control.Manager `json:"manager"` // null: there is none
+	}
+	invitationJSON struct {
+		Version int `json:"version"`
+		control.Invitation
+	}
+	pairedJSON struct {
+		Version   int              `json:"version"`
+		Computers []control.Paired `json:"computers"`
+	}
+	importJSON struct {
+		Version int `json:"version"`
+		boincimport.Report
+	}
+	exportJSON struct {
+		Version int `json:"version"`
+		boincexport.Report
+	}
+)
+
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}

@@ -1,0 +1,108 @@
+package sysfault
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Plain is the text of an error for people. What it says in the words of the system, of
+// files (open x: no such file or directory) and of the network (dial tcp 192.0.2.1:80:
+// connect: connection refused), is said in a sentence's words; everything else stays. It is
+// for where an error is shown at last: logs have the error itself.
+func Plain(err error) string {
+	if err == nil {
+		return ""
+	}
+	text := err.Error()
+	each(err, func(e error, words string) { text = strings.Replace(text, e.Error(), words, 1) })
+	return text
+}
+
+// each finds in a tree of errors those of the system that there are words for.
+func each(err error, found func(e error, words string)) {
+	if words := inWords(err); words != "" {
+		found(err, words)
+		return
+	}
+	switch e := err.(type) { //nolint:errorlint // each error of the tree is looked at by itself
+	case interface{ Unwrap() error }:
+		if next := e.Unwrap(); next != nil {
+			each(next, found)
+		}
+	case interface{ Unwrap() []error }:
+		for _, next := range e.Unwrap() {
+			each(next, found)
+		}
+	}
+}
+
+// inWords says what an error is, if it is one of the system about a file or an address; ""
+// if it is not, or there are no better words for it.
+func inWords(err error) string {
+	switch e := err.(type) { //nolint:errorlint // see each
+	case *fs.PathError:
+		if e.Op == "write" && errors.Is(err, fs.ErrNotExist) {
+			return "the folder " + filepath.Dir(e.Path) + " does not exist"
+		}
+		if e.Op == "mkdir" && errors.Is(err, syscall.ENOTDIR) {
+			return e.Path + " is not a folder"
+		}
+		return ofFile(e.Path, e.Err)
+	case *os.LinkError:
+		if errors.Is(err, fs.ErrNotExist) {
+			return ofFile(e.Old, e.Err)
+		}
+		return ofFile(e.New, e.Err)
+	case *net.OpError:
+		return ofAddress(e)
+	}
+	return ""
+}
+
+func ofFile(name string, err error) string {
+	switch {
+	case DiskFull(err):
+		return "no disk space is left for " + name
+	case DiskFails(err):
+		return "the disk with " + name + " is failing or takes no changes"
+	case errors.Is(err, fs.ErrNotExist):
+		return name + " does not exist"
+	case errors.Is(err, fs.ErrPermission):
+		return "no permission to use " + name
+	case errors.Is(err, fs.ErrExist):
+		return name + " already exists"
+	case errors.Is(err, syscall.ENOTDIR):
+		return "a part of the path " + name + " is a file, not a folder"
+	case errors.Is(err, syscall.EISDIR):
+		return name + " is a folder"
+	}
+	return ""
+}
+
+func ofAddress(e *net.OpError) string {
+	where := "the other side"
+	if e.Addr != nil {
+		where = e.Addr.String()
+	}
+	name, unknown := errors.AsType[*net.DNSError](e.Err)
+	switch {
+	case unknown && !name.IsTimeout:
+		return "the name " + name.Name + " cannot be resolved"
+	case Taken(e):
+		return where + " is in use by another program"
+	case Refused(e):
+		return where + " refuses connections"
+	case Unreachable(e):
+		return "there is no network connection to " + where
+	case Lost(e):
+		return "the connection to " + where + " was lost"
+	case e.Timeout():
+		return where + " does not answer"
+	}
+	return ""
+}

@@ -1,0 +1,84 @@
+// Package testservice runs programs that tests need and Go alone builds: tools with a module
+// file of their own, so that no program of this project depends on what they do.
+package testservice
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Program returns the path of a tool of tools/NAME.mod. It is built first if it has not been
+// yet, which takes a minute or two. Where it cannot be built the test is skipped, which says
+// what is NOT tested, but fails if $CI is set; -short skips it anyway.
+func Program(t *testing.T, mod, tool, untested string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skipf("%s takes long to build; %s NOT tested", tool, untested)
+	}
+	_, here, _, _ := runtime.Caller(0)
+	mod = filepath.Join(filepath.Dir(here), "..", "..", "tools", mod+".mod")
+	out, err := exec.CommandContext(t.Context(), "go", "tool", "-n", "-modfile="+mod, tool).CombinedOutput()
+	if err != nil {
+		if os.Getenv("CI") != "" {
+			t.Fatalf("build %s: %v\n%s", tool, err, out)
+		}
+		t.Skipf("%s cannot be built: %v; %s NOT tested\n%s", tool, err, untested, out)
+	}
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return lines[len(lines)-1]
+}
+
+// Run starts a program and returns when ready does without an error. The program ends with
+// the test, which has what it said if it fails; stop, which may be called more than once,
+// kills it before, as a power cut would.
+func Run(t *testing.T, cmd *exec.Cmd, ready func() error) (stop func()) {
+	t.Helper()
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	stop = func() {
+		_ = cmd.Process.Kill()
+		<-ended
+	}
+	t.Cleanup(func() {
+		stop()
+		if t.Failed() {
+			t.Log(said.String())
+		}
+	})
+	for {
+		err := ready()
+		if err == nil {
+			return stop
+		}
+		select {
+		case <-ended:
+			t.Fatalf("%s ended: %v: %v\n%s", filepath.Base(cmd.Path), cmd.ProcessState, err, said.String())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// FreeAddress is an address on loopback that nothing listens at.
+func FreeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
