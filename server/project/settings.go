@@ -461,5 +461,10 @@ const (
 # gpu_peak_flops_scale = 0.2  # the part of the peak speed that the program reaches
 # cpu_frac = 0.02          # the part of the operations that the CPU does
 # ngpus = 0.5              # devices that a task uses (default: 1)
+#
+# [plan_class.vbox64]
+# virtualbox = true        # the program runs in VirtualBox; docker = true: in Podman or Docker
+# is64bit = true           # in a virtual machine of 64 bits
+# vm_accel_required = true # the processor must support virtual machines
 `
 )
