@@ -46,7 +46,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	}
 	switch {
 	case strings.Contains(v.PlanClass, "vbox"), strings.Contains(v.PlanClass, "docker"):
-		t.Runner = executor.Outside{}
+		t.Runner = executor.Outside{Allowed: l.Settings.Virtualization}
 	case v.Platform == wasmhost.Platform:
 		self, err := os.Executable()
 		if err != nil {
