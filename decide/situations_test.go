@@ -113,6 +113,8 @@ func troubles() (list []situation) {
 		contact.KeyRefused:        "Invalid or missing account key. To fix, remove and add this project.",
 		contact.ClientTooOld:      "Your BOINC client software is too old. Please install the current version.",
 		contact.ComputerRefused:   "Not accepting requests from this host",
+		contact.NoVirtualBox:      "VirtualBox is not installed",
+		contact.NoContainers:      "Docker not present",
 		contact.SigningKeyChanged: "Invalid code signing key. To fix, remove and add this project.",
 	}
 	for _, s := range contact.Sayings {
