@@ -79,6 +79,10 @@ func (t Trouble) Refusal() bool {
 	return false
 }
 
+// OfWork reports whether it is why requests for work bring nothing, so that the reply to
+// another request does not end it.
+func (t Trouble) OfWork() bool { return t.Code == NoVirtualBox || t.Code == NoContainers }
+
 // A Saying is what people read of a cause: one sentence, and what they can do. %s stands
 // for About in the sentence, and for the project's address in the cure.
 type Saying struct {

@@ -37,6 +37,13 @@ func TestContainers(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = os.RemoveAll(home) })
+		// No network, as programs that Podman's usual one needs may be missing.
+		if err := os.MkdirAll(filepath.Join(home, ".config", "containers"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, ".config", "containers", "containers.conf"), []byte("[containers]\nnetns = \"none\"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		a, err := testhost.NewAgent(unprivileged(t, home), filepath.Join(home, name), "", "ncpus = 1\n"+settings)
 		if err == nil && os.Geteuid() == 0 {
 			err = chownAll(home, nobody)

@@ -75,7 +75,8 @@ func FindVirtualization(ctx context.Context, dataDir string) (v Virtualization) 
 	return v
 }
 
-// tryPodman runs this program in a container, without a network, that has nothing else.
+// tryPodman runs this program in a container that has nothing else. Its network is Podman's
+// usual one, which programs of projects use, too.
 func tryPodman(ctx context.Context, podman, dataDir string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -86,8 +87,13 @@ func tryPodman(ctx context.Context, podman, dataDir string) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(root) }()
-	_, err = says(ctx, podman, "run", "--rm", "--network", "none", "--security-opt", "label=disable",
-		"--volume", self+":/program:ro", "--rootfs", root, "/program", "--version")
+	args := []string{"run", "--rm", "--security-opt", "label=disable", "--volume", self + ":/program:ro"}
+	for _, dir := range []string{"/lib", "/lib64", "/usr/lib"} { // where this program was built for itself, and not for all
+		if _, err := os.Stat(dir); err == nil {
+			args = append(args, "--volume", dir+":"+dir+":ro")
+		}
+	}
+	_, err = says(ctx, podman, append(args, "--rootfs", root, "/program", "--version")...)
 	return err
 }
 
