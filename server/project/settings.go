@@ -295,6 +295,12 @@ have the workunit; the server has it make requests three times as often. 0: it h
 whole of affinity_hours.`,
 	},
 	{
+		name: "affinity_gone_days", preset: 7, most: 3650,
+		about: `Days without a request of any computer that has a file which a task made there
+(work create --generated), after which a workunit that needs the file is given up; 0: it
+waits for ever.`,
+	},
+	{
 		name: "delete_delay_hours", preset: 24, most: 24 * 3650,
 		about: `Hours for which the files of a workunit are kept after it was assimilated and its
 last result was reported or due. Until then, late results are validated and get

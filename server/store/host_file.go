@@ -16,6 +16,7 @@ const (
 	forgetHostFiles = `DELETE FROM host_file WHERE host_id = $1`
 	insertHostFile  = `INSERT INTO host_file (host_id, name, nbytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 	hostFiles       = `SELECT host_id, name, nbytes FROM host_file WHERE host_id = $1 ORDER BY name`
+	heardOfFile     = `SELECT COALESCE(MAX(h.rpc_time), 0) FROM host_file f JOIN host h ON h.id = f.host_id WHERE f.name = $1`
 	allHostFiles    = `SELECT host_id, name, nbytes FROM host_file ORDER BY host_id, name`
 )
 
@@ -107,4 +108,13 @@ func (t *Tx) FileOrderDone(o FileOrder, now time.Time) error {
 		return err
 	}
 	return t.execOne(addFileOrders, o.HostID, -1)
+}
+
+// HeardOfFile returns when a host that has a file last made a request; the zero time if no
+// host has it.
+func (t *Tx) HeardOfFile(name string) (time.Time, error) {
+	return one(t, func(r row) (at time.Time, err error) {
+		err = r.Scan(timeAt{&at})
+		return at, err
+	}, heardOfFile, name)
 }

@@ -107,6 +107,20 @@ func hostFiles(t *testing.T, s *store.Store) {
 		if len(list) != 2 || list[0].Name != "b" || list[1].NBytes != 3 {
 			t.Errorf("got %+v", list)
 		}
+		h, err := tx.Host(id)
+		if err != nil {
+			return err
+		}
+		before := h
+		h.RPCTime = T0.Add(time.Hour)
+		if err := tx.UpdateHost(before, h); err != nil {
+			return err
+		}
+		for name, want := range map[string]time.Time{"b": h.RPCTime, "a": {}} {
+			if at, err := tx.HeardOfFile(name); err != nil || !at.Equal(want) {
+				t.Errorf("a host with file %s made a request at %v, %v; want %v", name, at, err, want)
+			}
+		}
 		return nil
 	})
 	var done store.FileOrder
