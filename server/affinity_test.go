@@ -264,6 +264,19 @@ func TestFileOrders(t *testing.T) {
 			t.Fatalf("to fetch: %+v", reply.Files)
 		}
 	}
+	for _, status := range []int{protocol.ErrNumFileTooBig, 0} { // its volunteer refuses the file at first
+		c.held = []protocol.FileInfo{{Name: "stored", Status: status}}
+		if reply := c.rpc(0); len(reply.Files) != 1 {
+			t.Errorf("it has not got it: %+v", reply.Files)
+		}
+		w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+			orders, err := tx.FileOrders(c.host, 9)
+			if len(orders) != 1 || orders[0].Status != int64(status) {
+				t.Errorf("the orders of a host that says %d: %+v", status, orders)
+			}
+			return err
+		}))
+	}
 	c.held = []protocol.FileInfo{{Name: "stored", NBytes: 5, Status: 1}}
 	if reply := c.rpc(0); len(reply.Files) != 0 {
 		t.Errorf("it has it: %+v", reply.Files)

@@ -139,11 +139,17 @@ func hostFiles(t *testing.T, s *store.Store) {
 			t.Fatalf("got %+v, %v", list, err)
 		}
 		done = list[0]
+		if err := tx.FileOrderFails(done.ID, -131); err != nil {
+			return err
+		}
+		if list, err := tx.FileOrders(id, 9); err != nil || len(list) != 1 || list[0].Status != -131 {
+			t.Errorf("an order that failed: %+v, %v", list, err)
+		}
 		if err := tx.FileOrderDone(done, T0); err != nil {
 			return err
 		}
 		all, err := tx.AllFileOrders(0, 9)
-		if len(all) != 2 || all[1].DoneTime.IsZero() {
+		if len(all) != 2 || all[1].DoneTime.IsZero() || all[1].Status != 0 {
 			t.Errorf("got %+v", all)
 		}
 		return err
