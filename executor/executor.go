@@ -58,6 +58,7 @@ type File struct {
 	Output   bool
 	Optional bool  // may be missing
 	MaxBytes int64 // of an output; more is an error
+	Gzip     bool  // an output is compressed when the task has ended, and keeps its name
 }
 
 func (f File) logical() string {

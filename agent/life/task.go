@@ -61,7 +61,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 		f, _ := l.DB.Files.Get(state.Key(r.Project, ref.FileName))
 		t.Files = append(t.Files, executor.File{
 			Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile,
-			Output: true, Optional: ref.Optional, MaxBytes: f.MaxNBytes,
+			Output: true, Optional: ref.Optional, MaxBytes: f.MaxNBytes, Gzip: f.GzipWhenDone,
 		})
 	}
 	c := protocol.CompatVersion
