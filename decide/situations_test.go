@@ -280,6 +280,10 @@ func tasks(t *testing.T) (list []situation) {
 		{jobsched.Stopped, func(s *decide.Snapshot, _ *decide.Result) {
 			s.Compute = prefs.Permission{Code: prefs.OnBattery, Why: "The computer is running on battery power (run_on_batteries)."}
 		}, "See below."},
+		{jobsched.NoNetwork, func(s *decide.Snapshot, r *decide.Result) {
+			s.Network = prefs.Default().MayTransfer(prefs.Conditions{Now: now, OtherCPU: -1}, prefs.Mode{Kind: prefs.Never})
+			r.NeedsNetwork = true
+		}, "See below."},
 		{jobsched.SetAside, func(_ *decide.Snapshot, r *decide.Result) { r.SetAside = true }, ""},
 		{decide.WaitsForFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Fetching }, "starling transfers shows the files."},
 		{decide.SendsFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Sending }, "starling transfers shows the files."},

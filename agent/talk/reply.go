@@ -167,6 +167,7 @@ func (r *replier) identity(tx *state.Tx) {
 	if reply.ProjectPrefs != "" {
 		p.ProjectPrefs = reply.ProjectPrefs
 	}
+	p.StrictMemory = reply.StrictMemoryBound
 	if !p.Anonymous { // else the volunteer's programs say that
 		p.NoRscApps = reply.NoRscApps
 	}
