@@ -18,7 +18,7 @@ help:
 	@echo "make test        install what the tests need and run them all"
 	@echo "make test-unprivileged [ALL=1]  as root: some tests, or more of them, as another user"
 	@echo "make test-windows [ALL=1]  tests of Windows programs, by Wine; ALL=1: those that take long, too"
-	@echo "make test-image  the image runs in podman, is paired with and computes, as root"
+	@echo "make test-image  the image runs in podman, is paired with and computes, as root; tasks run in containers"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1, POSTGRES=1 on PostgreSQL)"
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
 	@echo "make world       whole projects with many agents in virtual time (WORLD_DAYS=60000 WORLD_SEED=1)"
@@ -43,7 +43,7 @@ image:
 # Podman comes from Debian, and the image's base takes some minutes the first time.
 test-image:
 	STARLING_IMAGE=1 tools/install-test-deps
-	STARLING_IMAGE=1 $(GO) test -count=1 -timeout 20m -v -run '^TestImage$$' ./e2e
+	STARLING_IMAGE=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Image|Containers)$$' ./e2e
 
 demo: build
 	@[ "$(APP)" != wasm ] || GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $(GO) build -o bin/mersenne.wasm ./examples/mersenne

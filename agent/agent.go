@@ -173,6 +173,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 		return err
 	}
 	a.knowDevices(c.Ctx)
+	unusable := a.knowVirtualization(c.Ctx)
 	primary, _ := hostinfo.Platform()
 	client := httpclient.New(httpclient.Logged(a.rules.Speaking(a.cfg.Transport), c.Log))
 	program := fmt.Sprintf("BOINC client (%s %d.%d.%d) (Starling %s)", primary,
@@ -184,7 +185,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	a.quitting = quitting
 	a.API = api.New(api.Parts{
 		Core: c, Life: a.life, Talk: a.talk, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk, Presence: a.presence,
-		Journal: journal, Bounded: a.bounded, Pass: a.decide, Adopt: a.adopt, Quit: sync.OnceFunc(func() { close(quitting) }),
+		Journal: journal, Bounded: a.bounded, Unusable: unusable, Pass: a.decide, Adopt: a.adopt, Quit: sync.OnceFunc(func() { close(quitting) }),
 	})
 	return nil
 }

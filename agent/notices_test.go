@@ -214,3 +214,35 @@ func TestNotAFeed(t *testing.T) {
 		})
 	}
 }
+
+// An account manager may want no notices of projects: then none are shown, nor fetched, until
+// it wants them again.
+func TestAManagerWantsNoNotices(t *testing.T) {
+	key := signingKey(t, "code_sign_private")
+	answers := withMaster(t, demoURL, telling(feedURL, "Read this"))
+	answers["news.xml"] = []answer{rss("First")}
+	answers[manage] = []answer{
+		managerReply(t, key, chosenURL, "<suspend>1</suspend>", "<no_project_notices/>"),
+		managerReply(t, key, chosenURL, "<suspend>1</suspend>", ""),
+	}
+	w := newWorld(t, demoURL, answers, nil)
+	w.run(func(t *testing.T) {
+		w.after(t, time.Minute)
+		if got := w.notices(t); !strings.Contains(got, "Read this") || !strings.Contains(got, "First") {
+			t.Fatalf("before: %q", got)
+		}
+		if err := w.a.JoinManager(t.Context(), managerURL, "Ann", "hash"); err != nil {
+			t.Fatal(err)
+		}
+		read := w.count("news.xml")
+		if w.after(t, 7*time.Hour); w.notices(t) != "" || w.count("news.xml") != read {
+			t.Errorf("shown: %q; the feed was read %d times, then %d", w.notices(t), read, w.count("news.xml"))
+		}
+		if err := w.a.SyncManager(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if w.after(t, time.Hour); !strings.Contains(w.notices(t), "First") || w.count("news.xml") == read {
+			t.Errorf("wanted again: %q; the feed was read %d times", w.notices(t), w.count("news.xml"))
+		}
+	})
+}

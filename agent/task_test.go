@@ -97,3 +97,25 @@ func TestStderrOfATask(t *testing.T) {
 		}
 	})
 }
+
+// What a project wishes for all of its tasks is remembered.
+func TestAProjectsWishes(t *testing.T) {
+	reply := answer{code: 200, body: []byte("<scheduler_reply><strict_memory_bound/><request_delay>86400</request_delay></scheduler_reply>")}
+	w := newWorld(t, demoURL, withMaster(t, demoURL, reply), nil)
+	w.run(func(t *testing.T) {
+		for w.count(sched) == 0 {
+			w.after(t, time.Minute)
+		}
+		w.after(t, time.Second)
+		w.stop()
+		defer w.start(t)
+		db, err := state.OpenReadOnly(filepath.Join(w.dir, "state.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		if p, ok := db.Projects.Get(demoURL); !ok || !p.StrictMemory {
+			t.Errorf("got %+v", p)
+		}
+	})
+}

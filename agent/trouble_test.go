@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -46,4 +47,45 @@ func TestTroubleHasAStartAndAnEnd(t *testing.T) {
 			t.Errorf("after a reply in order: %+v", p)
 		}
 	})
+}
+
+// That tasks need what this computer lacks is said until a request for work brings another
+// answer: one that only reports learns nothing of it.
+func TestWhatTasksNeedIsSaidUntilWorkIsAskedFor(t *testing.T) {
+	const need = `<message priority="low">Tasks of upper need Podman or Docker, which this computer does not offer</message>`
+	ack := answer{code: 200, body: []byte("<scheduler_reply><result_ack><name>w_0</name></result_ack></scheduler_reply>")}
+	for _, asks := range []bool{false, true} {
+		w := newWorld(t, demoURL, withMaster(t, demoURL, ack), func(db *state.DB, tx *state.Tx) {
+			waiting(db, tx)
+			p, _ := db.Projects.Get(demoURL)
+			x := contact.Refused([]string{need})
+			p.Contact.Trouble = state.Trouble{Code: string(x.Code), About: x.About, Since: time.Now()}
+			db.Projects.Put(tx, demoURL, p)
+			key := state.Key(demoURL, "w_0")
+			r, _ := db.Results.Get(key)
+			r.State, r.Suspended, r.ReadyToReport = protocol.ClientUploaded, false, true
+			db.Results.Put(tx, key, r)
+		})
+		w.run(func(t *testing.T) {
+			steer := func(what control.ProjectAction) {
+				if err := w.a.SteerProject(t.Context(), demoURL, what); err != nil {
+					t.Fatal(err)
+				}
+				w.after(t, 5*time.Second)
+			}
+			if !asks {
+				steer(control.NoMoreWork)
+			}
+			if p := w.project(t, time.Second); p.TroubleCode == "" || w.count(sched) != 0 {
+				t.Fatalf("before any contact: %+v", p)
+			}
+			steer(control.UpdateProject)
+			if w.count(sched) == 0 {
+				t.Fatal("the project was not contacted")
+			}
+			if p := w.project(t, time.Second); (p.TroubleCode != "") == asks {
+				t.Errorf("asked for work: %v, and the trouble is %q", asks, p.TroubleCode)
+			}
+		})
+	}
 }

@@ -42,6 +42,8 @@ const (
 	ComputerRefused   TroubleCode = "computer_refused"
 	SigningKeyChanged TroubleCode = "signing_key_changed"
 	Closed            TroubleCode = "project_closed"
+	NoVirtualBox      TroubleCode = "virtualbox_needed"
+	NoContainers      TroubleCode = "containers_needed"
 )
 
 // A Trouble is why the last contact with a project brought nothing usable, or why the
@@ -71,11 +73,15 @@ func (t Trouble) After(before Trouble, now time.Time) Trouble {
 // change.
 func (t Trouble) Refusal() bool {
 	switch t.Code {
-	case PlatformRefused, OwnRefused, KeyRefused, ClientTooOld, ComputerRefused, SigningKeyChanged, Closed:
+	case PlatformRefused, OwnRefused, KeyRefused, ClientTooOld, ComputerRefused, SigningKeyChanged, NoVirtualBox, NoContainers, Closed:
 		return true
 	}
 	return false
 }
+
+// OfWork reports whether it is why requests for work bring nothing, so that the reply to
+// another request does not end it.
+func (t Trouble) OfWork() bool { return t.Code == NoVirtualBox || t.Code == NoContainers }
 
 // A Saying is what people read of a cause: one sentence, and what they can do. %s stands
 // for About in the sentence, and for the project's address in the cure.
@@ -125,6 +131,8 @@ var Sayings = []Saying{
 	{ClientTooOld, "The project requires a newer client. It says: %s", "The project requires a newer client.", "Install a newer version of Starling if there is one, or ask the project to accept this one. " + detach},
 	{ComputerRefused, "The project accepts no requests from this computer. It says: %s", "The project accepts no requests from this computer.", "Ask the project's operators. " + detach},
 	{SigningKeyChanged, "The project's signing key has changed, so no new programs of it can be trusted. It says: %s", "The project's signing key has changed, so no new programs of it can be trusted.", "If the project announces the change on its web site, detach and attach again: starling detach %[1]s; starling attach %[1]s"},
+	{NoVirtualBox, "Tasks of the project run in virtual machines of VirtualBox, which it cannot use on this computer. It says: %s", "Tasks of the project run in virtual machines of VirtualBox, which it cannot use on this computer.", "To get these tasks, install a current VirtualBox, set virtualization = true in starling.toml, and restart the agent; starling doctor says whether it can be used. Other projects need nothing." + tryNow},
+	{NoContainers, "Tasks of the project run in containers, which it cannot use on this computer. It says: %s", "Tasks of the project run in containers, which it cannot use on this computer.", "To get these tasks, install Podman (Debian package: podman), set virtualization = true in starling.toml, and restart the agent; starling doctor says whether it can be used. Other projects need nothing." + tryNow},
 	{Closed, "The project has been closed (%s).", "The project has been closed.", detach},
 }
 
@@ -193,6 +201,12 @@ var refusals = []struct {
 	{"invalid code signing key", SigningKeyChanged},
 	{"project has changed its security key", SigningKeyChanged},
 	{"error in request message", ReplyUnusable},
+	{"virtualbox is not installed", NoVirtualBox},
+	{"virtualbox is not usable", NoVirtualBox},
+	{"virtualbox version 3.2 or later is required", NoVirtualBox},
+	{" need virtualbox", NoVirtualBox},
+	{"docker not present", NoContainers},
+	{" need podman or docker", NoContainers},
 }
 
 // Refused finds in the messages of a reply that the project refuses this computer or

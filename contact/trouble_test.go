@@ -56,6 +56,10 @@ func TestRefusalsAreFoundInWhatServersSay(t *testing.T) {
 		{"Not accepting requests from this host", contact.ComputerRefused},
 		{"The project has changed its security key.  Please remove and add this project.", contact.SigningKeyChanged},
 		{"Error in request message: xp.get_tag() failed", contact.ReplyUnusable},
+		{"VirtualBox is not installed", contact.NoVirtualBox},
+		{"Tasks of upper need VirtualBox 6.1.0 or newer, and this computer has 5.2.44", contact.NoVirtualBox},
+		{"Docker not present", contact.NoContainers},
+		{"Tasks of upper need Podman or Docker, which this computer does not offer", contact.NoContainers},
 		{"Project has no tasks available", ""},
 		{"In 5 days and 3 hours, this project will require a minimum BOINC version of 9.0.0.", ""},
 	} {

@@ -189,7 +189,7 @@ func (p *pass) jobs(want func(i int) bool) (jobs []jobsched.Job, index []int) {
 			ID: r.ID, Project: r.Project, Usage: r.Usage, Under: r.Under,
 			Remaining: p.plan.Results[i].Remaining, Deadline: r.Deadline, Received: r.Received,
 			Running: r.Running, Ran: r.Ran, Started: r.Started, Urgent: r.Urgent, Unsaved: r.Unsaved,
-			Suspended: r.Suspended, NotBefore: r.NotBefore, Suspect: r.Suspect, SetAside: r.SetAside, Obstacle: r.Obstacle,
+			Suspended: r.Suspended, NotBefore: r.NotBefore, Suspect: r.Suspect, SetAside: r.SetAside, Obstacle: r.Obstacle, Network: r.NeedsNetwork,
 		})
 	}
 	return jobs, index
@@ -219,6 +219,9 @@ func (p *pass) run() {
 	s := jobsched.Snapshot{
 		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, Bound: p.Bound, OnFrac: p.OnFrac, Habit: p.Habit, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
 		Stopped: p.Compute.Why, StoppedUntil: p.Compute.Until,
+	}
+	if p.Network.Denied() {
+		s.Offline, s.OfflineUntil = p.Network.Why, p.Network.Until
 	}
 	for _, c := range p.Coprocs {
 		s.Coprocs = append(s.Coprocs, jobsched.Pool{Pool: c.Pool, OnFrac: c.OnFrac, Stopped: c.Compute.Why, StoppedUntil: c.Compute.Until})

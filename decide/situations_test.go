@@ -113,6 +113,8 @@ func troubles() (list []situation) {
 		contact.KeyRefused:        "Invalid or missing account key. To fix, remove and add this project.",
 		contact.ClientTooOld:      "Your BOINC client software is too old. Please install the current version.",
 		contact.ComputerRefused:   "Not accepting requests from this host",
+		contact.NoVirtualBox:      "VirtualBox is not installed",
+		contact.NoContainers:      "Docker not present",
 		contact.SigningKeyChanged: "Invalid code signing key. To fix, remove and add this project.",
 	}
 	for _, s := range contact.Sayings {
@@ -277,6 +279,10 @@ func tasks(t *testing.T) (list []situation) {
 		{jobsched.Suspended, func(_ *decide.Snapshot, r *decide.Result) { r.Suspended = true }, "starling task resume " + me},
 		{jobsched.Stopped, func(s *decide.Snapshot, _ *decide.Result) {
 			s.Compute = prefs.Permission{Code: prefs.OnBattery, Why: "The computer is running on battery power (run_on_batteries)."}
+		}, "See below."},
+		{jobsched.NoNetwork, func(s *decide.Snapshot, r *decide.Result) {
+			s.Network = prefs.Default().MayTransfer(prefs.Conditions{Now: now, OtherCPU: -1}, prefs.Mode{Kind: prefs.Never})
+			r.NeedsNetwork = true
 		}, "See below."},
 		{jobsched.SetAside, func(_ *decide.Snapshot, r *decide.Result) { r.SetAside = true }, ""},
 		{decide.WaitsForFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Fetching }, "starling transfers shows the files."},

@@ -169,6 +169,8 @@ type Result struct {
 	Suspect   bool          `json:"suspect,omitempty"`   // it ran when the agent crashed
 	SetAside  bool          `json:"set_aside,omitempty"` // more than once
 
+	NeedsNetwork bool `json:"needs_network,omitempty"` // it runs only while the network may be used
+
 	Obstacle obstacle.Obstacle `json:"obstacle,omitzero"` // why NotBefore; zero: not known
 	Transfer Transfer          `json:"transfer,omitzero"` // of a file that it waits for and that failed last time; zero: none
 }

@@ -27,12 +27,20 @@ var own = map[string][]string{
 	"":        {"HOME", "TMPDIR"},
 }
 
+// ofUser are what of ours tells a free program where machines and containers of this user are
+// kept. They stay when its slot is emptied.
+var ofUser = map[string][]string{
+	"windows": {"TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA"},
+	"":        {"HOME", "TMPDIR", "USER", "LOGNAME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST"},
+}
+
 // environment returns that of an application whose slot is dir: of ours what it
 // needs and what the volunteer named, and the places where BOINC's applications
-// find shared libraries.
+// find shared libraries. A free one has its user's places instead of its own, and no mark:
+// what it leaves running is not its slot's.
 //
 // Upstream passes on all of it.
-func environment(env, named []string, link, dir string) []string {
+func environment(env, named []string, link, dir string, free bool) []string {
 	of := func(m map[string][]string) []string {
 		if names, ok := m[runtime.GOOS]; ok {
 			return names
@@ -41,9 +49,15 @@ func environment(env, named []string, link, dir string) []string {
 	}
 	libraries := []string{link, ".", "../.."}
 	got := make([]string, 0, 16)
-	for _, name := range of(own) {
-		if !slices.Contains(named, name) {
-			got = append(got, name+"="+dir)
+	pass := slices.Concat(named, of(passed))
+	if free {
+		pass = append(pass, of(ofUser)...)
+	} else {
+		got = append(got, slotMark+"="+dir)
+		for _, name := range of(own) {
+			if !slices.Contains(named, name) {
+				got = append(got, name+"="+dir)
+			}
 		}
 	}
 	for _, v := range env {
@@ -54,9 +68,9 @@ func environment(env, named []string, link, dir string) []string {
 		switch {
 		case name == "LD_LIBRARY_PATH" && value != "":
 			libraries = append(libraries, value)
-		case slices.Contains(named, name), slices.Contains(of(passed), name), strings.HasPrefix(name, "LC_"):
+		case slices.Contains(pass, name), strings.HasPrefix(name, "LC_"):
 			got = append(got, v)
 		}
 	}
-	return append(got, "LD_LIBRARY_PATH="+strings.Join(libraries, ":"), slotMark+"="+dir)
+	return append(got, "LD_LIBRARY_PATH="+strings.Join(libraries, ":"))
 }

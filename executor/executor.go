@@ -44,6 +44,7 @@ type Task struct {
 	// What it may open in its sandbox beyond what every application may: files of
 	// devices, files and folders to read, and folders of which it may see the names.
 	Devices, Reads, Lists []string
+	Unthrottled           bool // it computes all the time, whatever is allowed
 	// Init is what the application is told. Start sets its paths, slot,
 	// process and channels, and raises its times to those of the last
 	// checkpoint in the slot; in a new slot they become 0.
@@ -58,6 +59,7 @@ type File struct {
 	Output   bool
 	Optional bool  // may be missing
 	MaxBytes int64 // of an output; more is an error
+	Gzip     bool  // an output is compressed when the task has ended, and keeps its name
 }
 
 func (f File) logical() string {

@@ -53,7 +53,7 @@ func (e *Executor) command(t Task, s *slot) (*exec.Cmd, *os.File, error) {
 	// slot: some look for their files beside themselves.
 	cmd := t.runner().Command(filepath.FromSlash(s.link+"/"+t.Program), t.Args)
 	cmd.Dir = filepath.Join(e.dir, filepath.FromSlash(slotName(t.Slot)))
-	cmd.Env = environment(os.Environ(), e.named, s.link, cmd.Dir)
+	cmd.Env = environment(os.Environ(), e.named, s.link, cmd.Dir, e.free(t))
 	cmd.Stderr = stderr
 	ownGroup(cmd)
 	return cmd, stderr, nil

@@ -18,7 +18,7 @@ func TestKillLeftovers(t *testing.T) {
 	b.exited()
 	cmd := exec.Command(filepath.Join(b.project, programName), "application", "wait")
 	cmd.Dir = filepath.Dir(b.slotFile("x"))
-	cmd.Env = environment(os.Environ(), nil, "", cmd.Dir)
+	cmd.Env = environment(os.Environ(), nil, "", cmd.Dir, false)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -118,6 +118,13 @@ func TestThrottle(t *testing.T) {
 			t.Errorf("%v%% %T: computes in %d of 100 polls", c.percent, c.runner, ran)
 		}
 	}
+	r := &run{e: &Executor{}}
+	r.task.Unthrottled = true
+	for range 100 {
+		if r.limitCPU(10); r.throttled {
+			t.Fatal("a task of a version that is not to be throttled is held")
+		}
+	}
 }
 
 func TestThrottledApplication(t *testing.T) {

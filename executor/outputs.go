@@ -121,6 +121,9 @@ func (e *Executor) moveOut(t Task, s *slot, f File) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("output %s is not a file", f.logical())
 	}
+	if f.Gzip && info.Size() <= f.MaxBytes { // one that is too big is judged by its own size
+		return e.takeCompressed(t, s, f)
+	}
 	return e.take(t, f.inSlot(), f.Physical)
 }
 

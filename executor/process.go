@@ -17,6 +17,10 @@ type processes struct {
 	// hidden finds processes that are known by their mark alone.
 	hidden func() []int
 
+	// loose says that what has left the main program's family and group is not its own, such
+	// as the service that VirtualBox starts once for all.
+	loose bool
+
 	stopped    bool // some of it was stopped by signal
 	terminated bool // it was asked to leave by signal
 }
@@ -39,6 +43,9 @@ func (p *processes) everyone() []int { return append(p.others(), p.pid()) }
 // within finds the processes beside the main one, and their start times: by their group,
 // where that tells, or among all.
 func (p *processes) within(all family) map[int]int64 {
+	if p.loose {
+		return all.relatives(p.pid(), nil)
+	}
 	pids, ok := p.group.members()
 	if !ok {
 		return all.relatives(p.pid(), p.descendants)

@@ -80,11 +80,13 @@ func (r *run) start() (err error) {
 		return err
 	}
 	defer stderr.Close()
-	if r.group, err = r.e.groups.make(t.Slot); err != nil {
-		return err
+	if r.loose = r.e.free(*t); !r.loose {
+		if r.group, err = r.e.groups.make(t.Slot); err != nil {
+			return err
+		}
 	}
 	r.bound(r.e.allowance())
-	if err := r.e.starter(r.group).start(cmd, *t); err != nil {
+	if err := r.e.starter(*t, r.group).start(cmd, *t); err != nil {
 		return startError(err, s.project, t.Program)
 	}
 	if err := lowerPriority(cmd.Process.Pid, t.Init); err != nil {

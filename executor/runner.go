@@ -14,6 +14,9 @@ type Runner interface {
 	// Computes reports whether the processes that it starts do the work: then stopping
 	// them suspends it.
 	Computes() bool
+	// Free reports whether the program has the rights of the agent's user: it is not in the
+	// sandbox, and what it leaves running when it ends is not its own.
+	Free() bool
 }
 
 // Native runs programs of this computer.
@@ -27,6 +30,9 @@ func (Native) Reads() []string { return nil }
 
 // Computes reports true.
 func (Native) Computes() bool { return true }
+
+// Free reports false.
+func (Native) Free() bool { return false }
 
 // Interpreted runs programs of no computer, WebAssembly modules say, by another program.
 type Interpreted struct {
@@ -45,12 +51,24 @@ func (i Interpreted) Reads() []string { return []string{i.Program} }
 // Computes reports true.
 func (Interpreted) Computes() bool { return true }
 
+// Free reports false.
+func (Interpreted) Free() bool { return false }
+
 // Outside runs a program of this computer that has the work done elsewhere, in a virtual
 // machine or a container: its processes are not the ones that compute.
-type Outside struct{ Native }
+type Outside struct {
+	Native
+	// Allowed says that the volunteer lets it start such machines and containers, which no
+	// sandbox can allow: they take mounts, namespaces and setuid programs, and other
+	// programs' sockets.
+	Allowed bool
+}
 
 // Computes reports false.
 func (Outside) Computes() bool { return false }
+
+// Free reports whether the volunteer allows it.
+func (o Outside) Free() bool { return o.Allowed }
 
 // A starter starts a command. Those below are layers around each other: each does its
 // part and leaves the rest to the next.
@@ -85,10 +103,22 @@ func (a awaited) start(cmd *exec.Cmd, t Task) error {
 }
 
 // starter returns all layers, for a run in a control group.
-func (e *Executor) starter(g *group) starter {
-	var s starter = plain{}
-	if e.sandboxed != nil {
-		s = sandboxed{e}
+func (e *Executor) starter(t Task, g *group) starter {
+	switch {
+	case e.free(t):
+		return awaited{plain{}}
+	case e.sandboxed != nil:
+		return awaited{grouped{g, sandboxed{e}}}
 	}
-	return awaited{grouped{g, s}}
+	return awaited{grouped{g, plain{}}}
+}
+
+// free reports whether a task's program has the rights of the agent's user. Root's are never
+// given away, unless there is no sandbox at all.
+func (e *Executor) free(t Task) bool {
+	if !t.runner().Free() {
+		return false
+	}
+	user, err := e.taskUser(t.Slot)
+	return err == nil && user == 0
 }

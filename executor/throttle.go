@@ -9,7 +9,7 @@ type throttle struct {
 // limitCPU has a run compute part of the time only, in whole polls. A GPU would
 // idle for it, and a virtual machine takes longer than that to stop.
 func (r *run) limitCPU(percent float64) {
-	if percent <= 0 || r.task.Init.GPUUsage > 0 || !r.task.runner().Computes() {
+	if percent <= 0 || r.task.Unthrottled || r.task.Init.GPUUsage > 0 || !r.task.runner().Computes() {
 		percent = 100
 	}
 	r.credit += percent / 100

@@ -58,6 +58,8 @@ func (c *chooser) barred(i int) Reason {
 		return Reason{Code: Postponed, Text: "The agent crashed while this task was running. Tasks like this are restarted one at a time.", Until: j.NotBefore}
 	case c.Now.Before(j.NotBefore):
 		return Reason{Code: Postponed, Text: cmp.Or(j.Obstacle.Cause(), "This task could not continue.") + " It will be tried again later.", Until: j.NotBefore}
+	case j.Network && c.Offline != "":
+		return Reason{Code: NoNetwork, Text: "It needs the network, which may not be used now. " + c.Offline, Until: c.OfflineUntil}
 	case j.Coproc != nil:
 		return c.barredOn(j)
 	}

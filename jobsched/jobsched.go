@@ -36,6 +36,8 @@ type Snapshot struct {
 
 	Stopped      string    // why nothing may run now, for people; "" if it may
 	StoppedUntil time.Time // when that changes; zero: not known
+	Offline      string    // why the network may not be used now, for people; "" if it may
+	OfflineUntil time.Time // when that changes; zero: not known
 }
 
 // A Pool is the coprocessors of one kind.
@@ -91,6 +93,7 @@ type Job struct {
 	NotBefore time.Time         // the application asked to be started no earlier
 	Suspect   bool              // it ran when the agent crashed; NotBefore is when it is tried again
 	SetAside  bool              // it did more than once
+	Network   bool              // it runs only while the network may be used
 	Obstacle  obstacle.Obstacle // why NotBefore, unless it is a suspect; zero: not known
 }
 
@@ -111,6 +114,7 @@ const (
 	Suspended   Code = "suspended"
 	Stopped     Code = "computing_suspended"
 	SetAside    Code = "set_aside"
+	NoNetwork   Code = "network_needed"
 )
 
 // A Reason is what was decided for one job, and why.

@@ -171,6 +171,10 @@ func scanAppVersion(s *bxml.Scanner) (v AppVersion) {
 			v.Cmdline = s.Head(maxBlob)
 		case "is_wrapper":
 			v.IsWrapper = s.Flag()
+		case "dont_throttle":
+			v.DontThrottle = s.Flag()
+		case "needs_network":
+			v.NeedsNetwork = s.Flag()
 		case "coproc":
 			for name := range s.Children() {
 				switch name {

@@ -140,6 +140,8 @@ func (v AppVersion) write(w *bxml.Writer) {
 	}
 	w.TextIf("cmdline", v.Cmdline)
 	w.Flag("is_wrapper", v.IsWrapper)
+	w.Flag("dont_throttle", v.DontThrottle)
+	w.Flag("needs_network", v.NeedsNetwork)
 	for _, r := range v.FileRefs {
 		r.write(w)
 	}

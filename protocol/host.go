@@ -46,9 +46,55 @@ func scanHostInfo(s *bxml.Scanner) HostInfo {
 			h.OSVersion = s.Line(maxText)
 		case "product_name":
 			h.ProductName = s.Line(maxText)
+		case "p_vm_extensions_disabled":
+			h.VMExtensionsDisabled = s.Flag()
+		case "virtualbox_version":
+			h.VirtualBoxVersion = s.Line(maxText)
+		case "docker_version":
+			h.DockerVersion = s.Line(maxText)
+		case "docker_type":
+			h.DockerType = scanDockerType(s)
+		case "wsl":
+			scanWSL(s, &h)
 		}
 	}
 	return h
+}
+
+func scanDockerType(s *bxml.Scanner) DockerType {
+	var n int
+	scanInt(s, &n)
+	if t := DockerType(n); t == Docker || t == Podman {
+		return t
+	}
+	return NoDocker
+}
+
+// scanWSL reads which of the Linux systems on a Windows host runs containers.
+//
+// Source: BOINC lib/wslinfo.cpp, WSL_DISTRO::write_xml.
+func scanWSL(s *bxml.Scanner, h *HostInfo) {
+	for name := range s.Children() {
+		if name != "distro" {
+			continue
+		}
+		var version string
+		var kind DockerType
+		disallowed := false
+		for name := range s.Children() {
+			switch name {
+			case "disallowed":
+				disallowed = s.Flag()
+			case "docker_version":
+				version = s.Line(maxText)
+			case "docker_type":
+				kind = scanDockerType(s)
+			}
+		}
+		if !disallowed && h.DockerVersion == "" {
+			h.DockerVersion, h.DockerType = version, kind
+		}
+	}
 }
 
 // InnerXML is the content of the <host_info> element, which requests and
@@ -74,7 +120,7 @@ func (h HostInfo) writeInner(w *bxml.Writer) {
 	w.Float("p_iops", h.Iops)
 	w.Float("p_membw", h.Membw)
 	w.Float("p_calculated", UnixSeconds(h.Calculated))
-	w.Bool("p_vm_extensions_disabled", false)
+	w.Bool("p_vm_extensions_disabled", h.VMExtensionsDisabled)
 	w.Float("m_nbytes", h.MemBytes)
 	w.Float("m_cache", h.CacheBytes)
 	w.Float("m_swap", h.SwapBytes)
@@ -82,8 +128,13 @@ func (h HostInfo) writeInner(w *bxml.Writer) {
 	w.Float("d_free", h.DiskFree)
 	w.Text("os_name", h.OSName)
 	w.Text("os_version", h.OSVersion)
-	w.Bool("wsl_available", false) // tasks of other systems are not run in virtual machines
+	w.Bool("wsl_available", false) // Linux's tasks are not run on Windows
+	if h.DockerVersion != "" {
+		w.Text("docker_version", h.DockerVersion)
+		w.Int("docker_type", int64(h.DockerType))
+	}
 	w.TextIf("product_name", h.ProductName)
+	w.TextIf("virtualbox_version", h.VirtualBoxVersion)
 	w.Int("n_usable_coprocs", int64(h.Coprocs))
 }
 

@@ -125,6 +125,7 @@ type ManagerReply struct {
 	SigningKey    string
 	Opaque        string
 	Repeat        time.Duration // until the next contact; 0: not said
+	NoNotices     bool          // notices of projects are not to be shown
 	Dynamic       bool          // it chooses projects by itself, and its preferences hold over the projects'
 	Venue         string
 	GlobalPrefs   string // content of <global_preferences>
@@ -181,6 +182,8 @@ func ParseManagerReply(b []byte) (*ManagerReply, error) {
 			scanSpan(s, &r.Repeat)
 		case "dynamic":
 			r.Dynamic = s.Flag()
+		case "no_project_notices":
+			r.NoNotices = s.Flag()
 		case "host_venue":
 			r.Venue = s.Line(maxText)
 		case "global_preferences":

@@ -32,6 +32,7 @@ type SchedulerRequest struct {
 	AllowMultipleClients     bool
 	Sandbox                  bool
 	DontSendWork             bool
+	DontUseDocker            bool // the volunteer allows no containers, whatever the host has
 
 	CPUReqSeconds   float64 // instance-seconds wanted; > 0 asks for work
 	CPUReqInstances float64 // idle CPUs to fill
@@ -160,7 +161,24 @@ type HostInfo struct {
 	OSVersion   string
 	ProductName string // "" if it is not known
 	Coprocs     int    // usable coprocessors
+
+	VMExtensionsDisabled bool   // the firmware keeps the processor's support of virtual machines turned off
+	VirtualBoxVersion    string // "" is none; it may be followed by why it cannot be used
+	// DockerVersion is that of what runs containers, "" if nothing does: on Windows in the first
+	// Linux system (WSL) that the volunteer has not excluded.
+	DockerVersion string
+	DockerType    DockerType
 }
+
+// A DockerType is a program that runs containers, by BOINC's number.
+type DockerType int
+
+// The programs. Without a DockerVersion the type means nothing.
+const (
+	NoDocker DockerType = 0
+	Docker   DockerType = 1
+	Podman   DockerType = 2
+)
 
 // DiskUsage is what BOINC holds of the disk, in bytes: all of it, the project, and
 // what the project may take.

@@ -48,6 +48,8 @@ func ParseSchedulerRequest(b []byte) (*SchedulerRequest, error) {
 			r.Sandbox = s.Flag()
 		case "dont_send_work":
 			r.DontSendWork = s.Flag()
+		case "dont_use_docker":
+			r.DontUseDocker = s.Flag()
 		case "work_req_seconds":
 			if r.CPUReqSeconds == 0 {
 				s.Float(&r.CPUReqSeconds) // all that very old clients send

@@ -17,6 +17,7 @@ func (r *SchedulerRequest) Encode() []byte {
 	w.Bool("allow_multiple_clients", r.AllowMultipleClients)
 	w.Bool("sandbox", r.Sandbox)
 	w.Bool("dont_send_work", r.DontSendWork)
+	w.Flag("dont_use_docker", r.DontUseDocker)
 	w.Float("work_req_seconds", r.CPUReqSeconds)
 	w.Float("cpu_req_secs", r.CPUReqSeconds)
 	w.Float("cpu_req_instances", r.CPUReqInstances)

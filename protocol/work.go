@@ -27,6 +27,9 @@ type AppVersion struct {
 	// CoprocCount is how many of them it uses, see resource.Coproc; 0 means 1.
 	CoprocCount float64
 	GPURAM      float64 // bytes that it needs on each
+
+	DontThrottle bool // the volunteer's limit on CPU time is not for its tasks
+	NeedsNetwork bool // its tasks run only while the network may be used
 }
 
 // A Workunit is a job: what is to be computed.

@@ -183,6 +183,53 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 			t.Errorf("another host got %v", got)
 		}
 	})
+	t.Run("or is given up when nobody is heard of who has a file that was made there", func(t *testing.T) {
+		w := newWorld(t)
+		w.setUp()
+		in := []workgen.Given{{Path: w.file("in", "hello"), Logical: "in"}}
+		made := []workgen.Given{{Kind: workgen.Generated, Path: "made", Logical: "in"}}
+		w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "one"}, Inputs: in, Sticky: true}))
+		w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "two"}, Inputs: made, Predecessor: "one"}))
+		w.step()
+		a := &client{w: w, key: w.user("a@example.org"), name: "a"}
+		b := &client{w: w, key: w.user("b@example.org"), name: "b"}
+		first := a.fetch()
+		a.held = []protocol.FileInfo{{Name: "made", NBytes: 5, Status: 1}}
+		a.compute(first)
+		w.step()
+		mask := func(day time.Duration) (is store.ErrorMask) {
+			t.Helper()
+			w.ahead = day * 24 * time.Hour
+			w.step()
+			w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+				wu, err := tx.WorkunitByName("two")
+				is = wu.ErrorMask
+				return err
+			}))
+			return is
+		}
+		if got := mask(5); got != 0 {
+			t.Fatalf("after 5 days: given up (%d)", got)
+		}
+		if got := resultNames(b.fetch()); len(got) > 0 {
+			t.Errorf("a host without the file got %v", got)
+		}
+		w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error { // as if it made a request now
+			h, err := tx.Host(a.host)
+			if err != nil {
+				return err
+			}
+			after := h
+			after.RPCTime = w.now()
+			return tx.UpdateHost(h, after)
+		}))
+		if got := mask(8); got != 0 {
+			t.Fatalf("3 days after the host was heard of: given up (%d)", got)
+		}
+		if got := mask(13); got != store.ErrorCouldntSend {
+			t.Errorf("8 days after the host was heard of: %d", got)
+		}
+	})
 	t.Run("which must exist", func(t *testing.T) {
 		w := newWorld(t)
 		w.setUp()
@@ -216,6 +263,19 @@ func TestFileOrders(t *testing.T) {
 		if len(reply.Files) != 1 || !reply.Files[0].Sticky || c.download(reply.Files[0]) != "hello" {
 			t.Fatalf("to fetch: %+v", reply.Files)
 		}
+	}
+	for _, status := range []int{protocol.ErrNumFileTooBig, 0} { // its volunteer refuses the file at first
+		c.held = []protocol.FileInfo{{Name: "stored", Status: status}}
+		if reply := c.rpc(0); len(reply.Files) != 1 {
+			t.Errorf("it has not got it: %+v", reply.Files)
+		}
+		w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+			orders, err := tx.FileOrders(c.host, 9)
+			if len(orders) != 1 || orders[0].Status != int64(status) {
+				t.Errorf("the orders of a host that says %d: %+v", status, orders)
+			}
+			return err
+		}))
 	}
 	c.held = []protocol.FileInfo{{Name: "stored", NBytes: 5, Status: 1}}
 	if reply := c.rpc(0); len(reply.Files) != 0 {

@@ -205,6 +205,7 @@ func forget(t *testing.T, w *world) {
 	for _, column := range []string{"et_n", "et_avg", "et_var", "et_odd", "et_odd_avg", "benchmark_flops", "vote", "error_rate", "turnaround_n", "turnaround_avg"} {
 		queries = append(queries, "ALTER TABLE host_app_version DROP COLUMN "+column)
 	}
+	queries = append(queries, "ALTER TABLE file_order DROP COLUMN status")
 	for _, query := range queries {
 		_, err := db.ExecContext(t.Context(), query)
 		w.must(err)

@@ -20,6 +20,7 @@ type Manager struct {
 	PreviousCPID  string                 `json:"previous_cpid,omitzero"` // this host's id when it was last told
 	Venue         string                 `json:"venue,omitzero"`         // where it says that this host stands
 	Dynamic       bool                   `json:"dynamic,omitzero"`       // its preferences hold over the projects'
+	NoNotices     bool                   `json:"no_notices,omitzero"`    // it wants no notices of projects shown
 
 	Retry                   // after failures, and otherwise when it wants to be asked again
 	Last          time.Time `json:"last,omitzero"`           // last usable answer; zero: none

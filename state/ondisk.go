@@ -165,6 +165,9 @@ type appVersion struct {
 
 	CoprocCount float64 `json:"coproc_count,omitzero"`
 	GPURAM      float64 `json:"gpu_ram,omitzero"`
+
+	DontThrottle bool `json:"dont_throttle,omitzero"`
+	NeedsNetwork bool `json:"needs_network,omitzero"`
 }
 
 type versionForm struct {

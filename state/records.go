@@ -97,6 +97,7 @@ type Project struct {
 	Venue            string   `json:"venue,omitzero"`
 	ProjectPrefs     string   `json:"project_prefs,omitzero"` // raw XML from the server
 	NoRscApps        []string `json:"no_rsc_apps,omitzero"`   // resources for which it has no applications
+	StrictMemory     bool     `json:"strict_memory,omitzero"` // a task of it may need rsc_memory_bound at any time, however little it uses now
 	Anonymous        bool     `json:"anonymous,omitzero"`     // its tasks are computed by programs of the volunteer's own (app_info.xml), which are its versions
 
 	// Debt is the CPU time that the project is owed, in seconds; below 0 it owes.

@@ -46,11 +46,12 @@ type Parts struct {
 	Disk     *usage.Disk
 	Presence *usage.Presence
 
-	Journal *control.Journal
-	Bounded string                              // what the system bounds of each task
-	Pass    func(now time.Time) decide.Decision // makes one
-	Adopt   func(settings.Settings) error       // has those take effect that may while the agent runs
-	Quit    func()                              // ends the agent
+	Journal  *control.Journal
+	Bounded  string                              // what the system bounds of each task
+	Unusable []string                            // why what is installed to run virtual machines and containers cannot be used
+	Pass     func(now time.Time) decide.Decision // makes one
+	Adopt    func(settings.Settings) error       // has those take effect that may while the agent runs
+	Quit     func()                              // ends the agent
 }
 
 // New returns what speaks for the parts of an agent.

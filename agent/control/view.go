@@ -4,31 +4,35 @@ import "time"
 
 // A Status is what the agent shows of itself, at one instant.
 type Status struct {
-	Running     bool      `json:"running"`        // an agent answered; false: read from its files
-	Host        string    `json:"host,omitempty"` // name of the computer; "": not known
-	Version     string    `json:"version"`
-	PID         int       `json:"pid,omitempty"`
-	Since       time.Time `json:"since,omitzero"`
-	DataDir     string    `json:"data_dir"`
-	CPUs        int       `json:"cpus"`                   // that may be used
-	Bounded     string    `json:"bounded,omitempty"`      // what the system itself bounds of each task, by control groups
-	Coprocs     []string  `json:"coprocs,omitempty"`      // coprocessors that tasks may use: "2 NVIDIA GPUs"
-	Compute     string    `json:"compute,omitempty"`      // why tasks may not run now; "" if they may
-	ComputeCode string    `json:"compute_code,omitempty"` // that as a code
-	Network     string    `json:"network,omitempty"`      // why the network is not used now
-	RunMode     string    `json:"run_mode"`               // always, auto or never
-	NetMode     string    `json:"network_mode"`
-	Times       Times     `json:"times"`
-	Unsaved     float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: what a shutdown now would lose at the most
-	Projects    []Project `json:"projects"`
-	Tasks       []Task    `json:"tasks"`
-	Transfers   []Xfer    `json:"transfers"`
-	Complaints  []string  `json:"complaints,omitempty"` // what is wrong with the files people write
-	NoEffect    []string  `json:"no_effect,omitempty"`  // preferences that are set and do nothing on this computer, each with what you can do
-	Achieved    *Achieved `json:"achieved,omitempty"`   // in the last days; nil: no task has ended in them
-	Newer       *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
-	Manager     *Manager  `json:"manager,omitempty"`    // the account manager that is followed
-	Notices     []Notice  `json:"notices,omitempty"`    // the newest of what projects announced, newest first
+	Running bool      `json:"running"`        // an agent answered; false: read from its files
+	Host    string    `json:"host,omitempty"` // name of the computer; "": not known
+	Version string    `json:"version"`
+	PID     int       `json:"pid,omitempty"`
+	Since   time.Time `json:"since,omitzero"`
+	DataDir string    `json:"data_dir"`
+	CPUs    int       `json:"cpus"`              // that may be used
+	Bounded string    `json:"bounded,omitempty"` // what the system itself bounds of each task, by control groups
+	Coprocs []string  `json:"coprocs,omitempty"` // coprocessors that tasks may use: "2 NVIDIA GPUs"
+	// Virtualization is what may run virtual machines and containers for tasks: "Podman 4.3.1";
+	// VirtualizationFaults are why what is installed cannot.
+	Virtualization       []string  `json:"virtualization,omitempty"`
+	VirtualizationFaults []string  `json:"virtualization_faults,omitempty"`
+	Compute              string    `json:"compute,omitempty"`      // why tasks may not run now; "" if they may
+	ComputeCode          string    `json:"compute_code,omitempty"` // that as a code
+	Network              string    `json:"network,omitempty"`      // why the network is not used now
+	RunMode              string    `json:"run_mode"`               // always, auto or never
+	NetMode              string    `json:"network_mode"`
+	Times                Times     `json:"times"`
+	Unsaved              float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: what a shutdown now would lose at the most
+	Projects             []Project `json:"projects"`
+	Tasks                []Task    `json:"tasks"`
+	Transfers            []Xfer    `json:"transfers"`
+	Complaints           []string  `json:"complaints,omitempty"` // what is wrong with the files people write
+	NoEffect             []string  `json:"no_effect,omitempty"`  // preferences that are set and do nothing on this computer, each with what you can do
+	Achieved             *Achieved `json:"achieved,omitempty"`   // in the last days; nil: no task has ended in them
+	Newer                *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
+	Manager              *Manager  `json:"manager,omitempty"`    // the account manager that is followed
+	Notices              []Notice  `json:"notices,omitempty"`    // the newest of what projects announced, newest first
 }
 
 // A Manager is the account manager that the agent follows.

@@ -120,6 +120,24 @@ func TestHowTasksAreConfined(t *testing.T) {
 	}
 }
 
+func TestWhatRunsVirtualMachines(t *testing.T) {
+	for _, c := range []struct {
+		status control.Status
+		want   []string
+	}{
+		{control.Status{Virtualization: []string{"VirtualBox 7.0.20", "Podman 4.3.1"}}, []string{"ok VirtualBox 7.0.20, Podman 4.3.1"}},
+		{control.Status{Virtualization: []string{"VirtualBox 7.0.20"}, VirtualizationFaults: []string{"Podman is broken"}}, []string{"ok VirtualBox 7.0.20", "note Podman is broken"}},
+		{control.Status{}, []string{"note neither"}},
+	} {
+		got := virtualization(c.status)
+		for i, want := range c.want {
+			if len(got) != len(c.want) || !strings.HasPrefix(string(got[i].Grade)+" "+got[i].Text, want) || got[i].Grade == Note && got[i].Fix == "" {
+				t.Errorf("got %+v, want %v", got, c.want)
+			}
+		}
+	}
+}
+
 // none finds no coprocessors.
 func none(context.Context) gpus.Report { return gpus.Report{} }
 

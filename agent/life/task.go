@@ -27,7 +27,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	}
 	app := l.Accounts[r.Project].App(u.AppName)
 	t := executor.Task{
-		Result: taskID(r), ProjectURL: r.Project, ProjectDir: l.ProjectDir(r.Project), FLOPS: v.Speed(l.Host.Fpops),
+		Result: taskID(r), ProjectURL: r.Project, ProjectDir: l.ProjectDir(r.Project), FLOPS: v.Speed(l.Host.Fpops), Unthrottled: v.DontThrottle,
 		Args: slices.Concat(executor.SplitCommandLine(u.CommandLine), executor.SplitCommandLine(v.Cmdline), executor.SplitCommandLine(app.Cmdline)),
 	}
 	init := appipc.DefaultInitData()
@@ -46,7 +46,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	}
 	switch {
 	case strings.Contains(v.PlanClass, "vbox"), strings.Contains(v.PlanClass, "docker"):
-		t.Runner = executor.Outside{}
+		t.Runner = executor.Outside{Allowed: l.Settings.Virtualization}
 	case v.Platform == wasmhost.Platform:
 		self, err := os.Executable()
 		if err != nil {
@@ -61,7 +61,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 		f, _ := l.DB.Files.Get(state.Key(r.Project, ref.FileName))
 		t.Files = append(t.Files, executor.File{
 			Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile,
-			Output: true, Optional: ref.Optional, MaxBytes: f.MaxNBytes,
+			Output: true, Optional: ref.Optional, MaxBytes: f.MaxNBytes, Gzip: f.GzipWhenDone,
 		})
 	}
 	c := protocol.CompatVersion

@@ -78,7 +78,7 @@ func faultAbout(fault error, src []byte) string {
 		text = string(src) // any line of it
 	}
 	for line := range strings.Lines(text) {
-		for _, about := range []string{"sandbox", "proxy", "pass_environment"} {
+		for _, about := range []string{"sandbox", "virtualization", "proxy", "pass_environment"} {
 			if strings.Contains(line, about) && !strings.Contains(line, "log_flags.") {
 				return about
 			}

@@ -57,6 +57,7 @@ type Settings struct {
 	SandboxNetwork           bool        `toml:"sandbox_network" about:"allow applications to use the network"`
 	SandboxRead              []string    `toml:"sandbox_read" about:"additional folders and files that applications may read"`
 	SandboxWrite             []string    `toml:"sandbox_write" about:"additional folders and files that applications may change"`
+	Virtualization           bool        `toml:"virtualization" about:"let projects run virtual machines and containers with VirtualBox, Podman or Docker, if they are installed; the programs that start these (plan classes with vbox or docker in their name) run outside the sandbox, with all rights of the agent's user"`
 	PassEnvironment          []string    `toml:"pass_environment" about:"environment variables of the agent that are passed to applications, in addition to the few that every program needs"`
 	MaxProcesses             int         `toml:"max_processes" unit:"processes" about:"a task with more processes than this is aborted"`
 	GUIRPCPort               int         `toml:"gui_rpc_port" about:"port for BOINC's tools; 0: disabled"`

@@ -25,7 +25,7 @@ func (FeedRead) Event() string { return "feed read" }
 
 // ReadFeeds reads the feeds that are due, one at a time.
 func (t *Talk) ReadFeeds(now time.Time, w *core.Waker) {
-	if t.reading || t.Last.Snapshot.Network.Denied() {
+	if m, _ := t.DB.Managers.Get(state.Self); t.reading || m.NoNotices || t.Last.Snapshot.Network.Denied() {
 		return
 	}
 	for u, p := range t.DB.Projects.All() {

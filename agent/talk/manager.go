@@ -201,7 +201,7 @@ func accepted(m state.Manager, r *protocol.ManagerReply, refused string, now tim
 	if refused != "" {
 		return m
 	}
-	m.SigningKey, m.Dynamic = r.SigningKey, r.Dynamic
+	m.SigningKey, m.Dynamic, m.NoNotices = r.SigningKey, r.Dynamic, r.NoNotices
 	for _, v := range []struct {
 		known *string
 		told  string

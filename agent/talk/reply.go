@@ -56,6 +56,9 @@ func (r *replier) apply(tx *state.Tx) {
 	var trouble contact.Trouble
 	if len(r.reply.Results) == 0 {
 		trouble = contact.Refused(said(r.reply.Messages))
+		if was := view.Trouble(before); !trouble.Is() && was.OfWork() && !r.req.WantsWork() && !r.req.WantsCoprocWork() {
+			trouble = was // this reply says nothing about it
+		}
 	}
 	setContact(p, view.Contact(*p, r.now).Succeeded(r.now, r.reply.RequestDelay))
 	if d := r.reply.NextRPCDelay; d > 0 {
@@ -164,6 +167,7 @@ func (r *replier) identity(tx *state.Tx) {
 	if reply.ProjectPrefs != "" {
 		p.ProjectPrefs = reply.ProjectPrefs
 	}
+	p.StrictMemory = reply.StrictMemoryBound
 	if !p.Anonymous { // else the volunteer's programs say that
 		p.NoRscApps = reply.NoRscApps
 	}

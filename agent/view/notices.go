@@ -5,6 +5,7 @@ import (
 	"github.com/starling-grid/starling/internal/htmltext"
 	"github.com/starling-grid/starling/notices"
 	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/state"
 )
 
 // shownNotices is how many a Status has, the newest.
@@ -35,8 +36,11 @@ func (f *Facts) headlines() (list []control.Notice) {
 }
 
 // announced are the notices to be shown, the newest first. To people a project that is
-// being detached is still there.
+// being detached is still there. An account manager may want none shown.
 func (f *Facts) announced(project string) (all []notices.Notice) {
+	if m, _ := f.DB.Managers.Get(state.Self); m.NoNotices {
+		return nil
+	}
 	for _, n := range f.DB.Notices.All() {
 		if v := notices.Notice(n); (project == "" || n.Project == project) && !v.Old(f.Now) {
 			all = append(all, v)

@@ -153,6 +153,8 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended,
 		Started: !r.Started.IsZero(), Urgent: r.Urgent, NotBefore: r.NotBefore, AbortAt: r.AbortAt, Suspect: r.Crashes > 0, SetAside: r.SetAside,
 	}
+	version, _ := f.DB.Versions.Get(r.Version)
+	v.NeedsNetwork = version.NeedsNetwork
 	if f.Now.Before(r.NotBefore) {
 		v.Obstacle = obstacleOf(r.Obstacle)
 	}
@@ -164,6 +166,9 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 		v.Elapsed, v.Fraction = max(v.Elapsed, p.Elapsed), max(v.Fraction, p.Fraction)
 		if p.WorkingSet > 0 {
 			v.Memory = p.WorkingSet
+			if of, _ := f.DB.Projects.Get(r.Project); of.StrictMemory {
+				v.Memory = max(v.Memory, int64(unit.RscMemoryBound))
+			}
 		}
 		v.Unsaved = p.CPUTime-p.CheckpointCPUTime > unsaved
 		v.Lost = lost(p)

@@ -36,6 +36,7 @@ func (f *Facts) Status() control.Status {
 	}
 	s.NoEffect = f.noEffect()
 	s.Manager, s.Achieved, s.Notices = f.manager(), f.achieved(), f.headlines()
+	s.Virtualization, s.VirtualizationFaults = virtualization(f.Host), f.Unusable
 	seen := f.Last.Snapshot
 	for _, g := range f.Coprocs.Groups {
 		s.Coprocs = append(s.Coprocs, g.String())

@@ -41,6 +41,7 @@ type Facts struct {
 	// What the computer is like.
 	Host       protocol.HostInfo
 	Coprocs    gpus.Set // that tasks may use
+	Unusable   []string // why what is installed to run virtual machines and containers cannot be used
 	Conditions prefs.Conditions
 	Times      protocol.TimeStats
 	Habit      jobsched.Habit // at which hours the computer computes; nil: not known

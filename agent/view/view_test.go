@@ -12,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -112,6 +113,41 @@ func TestViewsAgreeOnARunningTask(t *testing.T) {
 	f.Processes[key] = view.Process{Since: now, Paused: true, Progress: &executor.Progress{PID: 42, Suspended: true}}
 	if f.Snapshot().Results[0].Running || f.Status().Tasks[0].Running || f.Tools().Projects[0].Results[0].Scheduled {
 		t.Error("a paused task is seen to run")
+	}
+}
+
+// A project may want the memory that a task may need to be free, although it uses less now.
+func TestMemoryOfARunningTask(t *testing.T) {
+	f := facts(t, state.Result{State: protocol.ClientDownloaded}, state.File{Local: state.FilePresent})
+	f.Processes = map[string]view.Process{key: {Since: now, Progress: &executor.Progress{PID: 42, WorkingSet: 10e6}}}
+	for strict, want := range map[bool]int64{false: 10e6, true: 500e6} {
+		if err := f.DB.Update(func(tx *state.Tx) {
+			f.DB.Projects.Put(tx, project, state.Project{MasterURL: project, StrictMemory: strict})
+			u, _ := f.DB.Units.Get(unit)
+			u.RscMemoryBound = 500e6
+			f.DB.Units.Put(tx, unit, u)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Snapshot().Results[0].Memory; got != want {
+			t.Errorf("strict %v: policies reckon with %d bytes, want %d", strict, got, want)
+		}
+	}
+}
+
+// A task that needs the network waits while that may not be used, and says so.
+func TestATaskThatNeedsTheNetwork(t *testing.T) {
+	f := facts(t, state.Result{State: protocol.ClientDownloaded, Version: "v"}, state.File{Local: state.FilePresent})
+	for mode, want := range map[prefs.ModeKind]jobsched.Code{prefs.Never: jobsched.NoNetwork, prefs.Always: jobsched.RunDebt} {
+		if err := f.DB.Update(func(tx *state.Tx) {
+			f.DB.Versions.Put(tx, "v", state.AppVersion{Project: project, AppVersion: protocol.AppVersion{AppName: "app", NeedsNetwork: true}})
+			f.DB.Hosts.Put(tx, state.Self, state.Host{NetMode: prefs.Mode{Kind: mode}, RunMode: prefs.Mode{Kind: prefs.Always}})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if r := decide.Decide(f.Snapshot()).Plan.Results[0]; r.Code != want {
+			t.Errorf("with the network %v: %+v", mode, r)
+		}
 	}
 }
 

@@ -77,6 +77,7 @@ type orderView struct {
 	Name       string    `json:"name"`
 	CreateTime time.Time `json:"create_time"`
 	DoneTime   time.Time `json:"done_time,omitzero"`
+	Failed     string    `json:"failed,omitempty"` // why the computer could not do it
 }
 
 func filesCmd() *cobra.Command {
@@ -107,7 +108,7 @@ func filesCmd() *cobra.Command {
 						for _, o := range list {
 							after = o.ID
 							all.Orders = append(all.Orders, orderView{
-								o.ID, o.HostID, string(o.Action), o.Name, view.UTC(o.CreateTime), view.UTC(o.DoneTime),
+								o.ID, o.HostID, string(o.Action), o.Name, view.UTC(o.CreateTime), view.UTC(o.DoneTime), view.FileFailure(o.Status),
 							})
 						}
 					}

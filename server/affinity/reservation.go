@@ -10,6 +10,9 @@ type Rules struct {
 	// Silence is after how long without a request a host no longer counts; 0: Most alone
 	// counts.
 	Silence time.Duration
+	// Gone is after how long without a request of any host that has a file which was made
+	// there, and so cannot be downloaded, the work is given up that needs it; 0: never.
+	Gone time.Duration
 }
 
 // First returns until when a workunit is reserved that comes after one whose outcome is

@@ -149,8 +149,8 @@ func TestRefusalsOfGPUs(t *testing.T) {
 		{"more devices than there are", plan(func(c *match.PlanClass) { c.NGPUs = 2 }), protocol.Refusal{
 			Code: protocol.RefusedPlanClass, Need: 2, Have: 1, Detail: "2 of NVIDIA GPU",
 		}},
-		{"a key that is not supported", plan(func(c *match.PlanClass) { c.Unsupported = []string{"docker"} }), protocol.Refusal{
-			Code: protocol.RefusedPlanClass, Kind: "-", Detail: "a server that knows docker",
+		{"a key that is not supported", plan(func(c *match.PlanClass) { c.Unsupported = []string{"wsl"} }), protocol.Refusal{
+			Code: protocol.RefusedPlanClass, Kind: "-", Detail: "a server that knows wsl",
 		}},
 		{"an old client", plan(func(c *match.PlanClass) { c.MinCoreVersion = 80300 }), protocol.Refusal{
 			Code: protocol.RefusedClientVersion, Kind: "-", Need: 80300, Have: 80200, Detail: "BOINC 8.3.0 or newer",

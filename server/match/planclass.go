@@ -24,6 +24,7 @@ type PlanClass struct {
 	MaxCoreVersion      int      `toml:"max_core_client_version"` // 0: any
 	ProjectedFlopsScale float64  `toml:"projected_flops_scale"`   // speed over that of the benchmark; 0: 1
 	GPU
+	Virtual
 
 	// Unsupported are the keys of a class that was read from a plan_class_spec.xml
 	// which mean something to BOINC's server and nothing here. Such a class suits no host.
@@ -43,12 +44,12 @@ func (c PlanClass) Check() (errs []PlanClassError) {
 		{"min_core_client_version", float64(c.MinCoreVersion)},
 		{"max_core_client_version", float64(c.MaxCoreVersion)},
 		{"projected_flops_scale", c.ProjectedFlopsScale},
-	}, c.numbers()...) {
+	}, append(c.GPU.numbers(), c.Virtual.numbers()...)...) {
 		if !(x.value >= 0 && x.value <= 1e9) {
 			errs = append(errs, PlanClassError{x.key, fmt.Sprintf("%v is out of range, want 0 to 1e9", x.value)})
 		}
 	}
-	return append(errs, c.check()...)
+	return append(append(errs, c.GPU.check()...), c.Virtual.check()...)
 }
 
 type keyed struct {
@@ -104,10 +105,16 @@ func (c PlanClass) apply(req *protocol.SchedulerRequest, ncpus int, flops float6
 			return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a processor with " + f}
 		}
 	}
+	if why := c.lacks(req); why != nil {
+		return Usage{}, why
+	}
 	if c.Kind() != "" {
 		return c.onGPU(req, flops)
 	}
 	u := Usage{NCPUs: float64(max(1, min(c.MaxThreads, ncpus)))}
+	if c.VirtualBox && !accelerated(h) {
+		u.NCPUs = 1 // a virtual machine has one without the processor's support
+	}
 	if c.AvgNCPUs > 0 {
 		u.NCPUs = c.AvgNCPUs
 	}

@@ -71,6 +71,7 @@ type Config struct {
 
 	AffinityHours          float64  `toml:"affinity_hours"`
 	AffinitySilenceMinutes float64  `toml:"affinity_silence_minutes"`
+	AffinityGoneDays       float64  `toml:"affinity_gone_days"`
 	DeleteDelayHours       float64  `toml:"delete_delay_hours"`
 	PurgeAfterDays         float64  `toml:"purge_after_days"`
 	ResultsFolders         string   `toml:"results_folders"`
@@ -101,7 +102,7 @@ type Config struct {
 
 // Affinity says for how long workunits of chains are reserved.
 func (c *Config) Affinity() affinity.Rules {
-	return affinity.Rules{Most: protocol.Seconds(c.AffinityHours * 3600), Silence: protocol.Seconds(c.AffinitySilenceMinutes * 60)}
+	return affinity.Rules{Most: protocol.Seconds(c.AffinityHours * 3600), Silence: protocol.Seconds(c.AffinitySilenceMinutes * 60), Gone: protocol.Seconds(c.AffinityGoneDays * 86400)}
 }
 
 // DefaultConfig is what holds where server.toml says nothing.

@@ -40,7 +40,12 @@ const spec = `<?xml version="1.0"?>
     <name>mt</name><min_ncpus>2</min_ncpus><max_threads>16</max_threads><nthreads_cmdline>1</nthreads_cmdline>
     <cpu_feature>avx2</cpu_feature><cpu_feature>fma</cpu_feature><projected_flops_scale>1.1</projected_flops_scale>
   </plan_class>
-  <plan_class><name>vbox64</name><virtualbox/><is64bit/></plan_class>
+  <plan_class>
+    <name>vbox64</name><virtualbox/><is64bit/><vm_accel_required>1</vm_accel_required><min_vbox_version>60100</min_vbox_version>
+    <exclude_vbox_version>60102</exclude_vbox_version><exclude_vbox_version>70000</exclude_vbox_version>
+  </plan_class>
+  <plan_class><name>docker</name><docker/></plan_class>
+  <plan_class><name>wsl</name><wsl/></plan_class>
 </plan_classes>
 `
 
@@ -51,7 +56,11 @@ var specClasses = map[string]match.PlanClass{
 	}},
 	"opencl_ati_102": {MinCoreVersion: 71400, GPU: match.GPU{GPUType: "ati", OpenCL: true, MinOpenCLVersion: 102, DoublePrecisionFP: true}},
 	"mt":             {MinNCPUs: 2, MaxThreads: 16, NThreadsCmdline: true, CPUFeature: []string{"avx2", "fma"}, ProjectedFlopsScale: 1.1},
-	"vbox64":         {Unsupported: []string{"virtualbox", "is64bit"}},
+	"vbox64": {Virtual: match.Virtual{
+		VirtualBox: true, Is64bit: true, VMAccelRequired: true, MinVBoxVersion: 60100, ExcludeVBoxVersion: []int{60102, 70000},
+	}},
+	"docker": {Virtual: match.Virtual{Docker: true}},
+	"wsl":    {Unsupported: []string{"wsl"}},
 }
 
 func TestPlanSpec(t *testing.T) {
@@ -103,7 +112,7 @@ func TestPlanSpecOfAProject(t *testing.T) {
 	}
 	write("plan_class_spec.xml", spec)
 	got, err := project.ReadConfig(dir)
-	if err != nil || len(got.PlanClass) != 5 || got.ProcessorOf("own") != "fake" || got.ProcessorOf("opencl_ati_102") != "ATI" || got.ProcessorOf("mt") != "" {
+	if err != nil || len(got.PlanClass) != 7 || got.ProcessorOf("own") != "fake" || got.ProcessorOf("opencl_ati_102") != "ATI" || got.ProcessorOf("mt") != "" {
 		t.Errorf("%v: %d classes, %+v", err, len(got.PlanClass), got.PlanClass)
 	}
 	write("server.toml", c.Text()+"[plan_class.mt]\nmax_threads = 2\n")

@@ -295,6 +295,12 @@ have the workunit; the server has it make requests three times as often. 0: it h
 whole of affinity_hours.`,
 	},
 	{
+		name: "affinity_gone_days", preset: 7, most: 3650,
+		about: `Days without a request of any computer that has a file which a task made there
+(work create --generated), after which a workunit that needs the file is given up; 0: it
+waits for ever.`,
+	},
+	{
 		name: "delete_delay_hours", preset: 24, most: 24 * 3650,
 		about: `Hours for which the files of a workunit are kept after it was assimilated and its
 last result was reported or due. Until then, late results are validated and get
@@ -461,5 +467,10 @@ const (
 # gpu_peak_flops_scale = 0.2  # the part of the peak speed that the program reaches
 # cpu_frac = 0.02          # the part of the operations that the CPU does
 # ngpus = 0.5              # devices that a task uses (default: 1)
+#
+# [plan_class.vbox64]
+# virtualbox = true        # the program runs in VirtualBox; docker = true: in Podman or Docker
+# is64bit = true           # in a virtual machine of 64 bits
+# vm_accel_required = true # the processor must support virtual machines
 `
 )

@@ -83,6 +83,11 @@ func (r *rpc) orderFiles() error {
 			}
 			continue
 		}
+		if status := r.failed(o.Name); status != o.Status {
+			if err := r.tx.FileOrderFails(o.ID, status); err != nil {
+				return err
+			}
+		}
 		if o.Action == store.FileDelete {
 			r.reply.DeleteFiles = append(r.reply.DeleteFiles, o.Name)
 			continue
@@ -113,4 +118,15 @@ func (r *rpc) done(o store.FileOrder) bool {
 		return !r.held[o.Name]
 	}
 	return r.look.uploaded[o.Name]
+}
+
+// failed returns why the host could not have a file, BOINC's error number; 0 if it does not
+// say so.
+func (r *rpc) failed(name string) int64 {
+	for _, f := range r.req.Files {
+		if f.Name == name {
+			return min(int64(f.Status), 0)
+		}
+	}
+	return 0
 }

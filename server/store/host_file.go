@@ -16,6 +16,7 @@ const (
 	forgetHostFiles = `DELETE FROM host_file WHERE host_id = $1`
 	insertHostFile  = `INSERT INTO host_file (host_id, name, nbytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 	hostFiles       = `SELECT host_id, name, nbytes FROM host_file WHERE host_id = $1 ORDER BY name`
+	heardOfFile     = `SELECT COALESCE(MAX(h.rpc_time), 0) FROM host_file f JOIN host h ON h.id = f.host_id WHERE f.name = $1`
 	allHostFiles    = `SELECT host_id, name, nbytes FROM host_file ORDER BY host_id, name`
 )
 
@@ -42,6 +43,15 @@ func (t *Tx) HostFiles(hostID int64) ([]HostFile, error) {
 	return all(t, scanHostFile, hostFiles, hostID)
 }
 
+// HeardOfFile returns when a host that has a file last made a request; the zero time if no
+// host has it.
+func (t *Tx) HeardOfFile(name string) (time.Time, error) {
+	return one(t, func(r row) (at time.Time, err error) {
+		err = r.Scan(timeAt{&at})
+		return at, err
+	}, heardOfFile, name)
+}
+
 // A FileOrder tells a host what to do with a file that belongs to no result.
 type FileOrder struct {
 	ID         int64
@@ -51,6 +61,7 @@ type FileOrder struct {
 	Name       string
 	XML        string    // its file_info; "" for FileDelete
 	DoneTime   time.Time // zero: not yet
+	Status     int64     // why the host could not do it when it last spoke of the file, BOINC's error number; 0: it did not say so
 }
 
 // A FileAction is what a host is to do with a file.
@@ -66,9 +77,10 @@ const (
 	insertFileOrder = `INSERT INTO file_order (create_time, host_id, action, name, xml) VALUES ($1, $2, $3, $4, $5)`
 	addFileOrders   = `UPDATE host SET file_orders = file_orders + $2 WHERE id = $1`
 	replaceOrders   = `UPDATE file_order SET done_time = $3 WHERE host_id = $1 AND name = $2 AND done_time = 0`
-	fileOrderDone   = `UPDATE file_order SET done_time = $2 WHERE id = $1 AND done_time = 0`
+	fileOrderDone   = `UPDATE file_order SET done_time = $2, status = 0 WHERE id = $1 AND done_time = 0`
+	fileOrderFails  = `UPDATE file_order SET status = $2 WHERE id = $1 AND done_time = 0`
 
-	fileOrderColumns = `id, create_time, host_id, action, name, xml, done_time`
+	fileOrderColumns = `id, create_time, host_id, action, name, xml, done_time, status`
 	fileOrders       = `SELECT ` + fileOrderColumns + ` FROM file_order WHERE host_id = $1 AND done_time = 0 ORDER BY id LIMIT 0 + $2`
 	allFileOrders    = `SELECT ` + fileOrderColumns + ` FROM file_order WHERE id > $1 ORDER BY id LIMIT 0 + $2`
 )
@@ -87,7 +99,7 @@ func (t *Tx) AddFileOrder(o FileOrder) (int64, error) {
 }
 
 func scanFileOrder(r row) (o FileOrder, err error) {
-	return o, r.Scan(&o.ID, timeAt{&o.CreateTime}, &o.HostID, &o.Action, &o.Name, &o.XML, timeAt{&o.DoneTime})
+	return o, r.Scan(&o.ID, timeAt{&o.CreateTime}, &o.HostID, &o.Action, &o.Name, &o.XML, timeAt{&o.DoneTime}, &o.Status)
 }
 
 // FileOrders returns what a host has still to do, oldest first.
@@ -108,3 +120,7 @@ func (t *Tx) FileOrderDone(o FileOrder, now time.Time) error {
 	}
 	return t.execOne(addFileOrders, o.HostID, -1)
 }
+
+// FileOrderFails notes why a host could not carry out an order that is not done; 0: it no
+// longer says that it could not.
+func (t *Tx) FileOrderFails(id, status int64) error { return t.run(fileOrderFails, id, status) }

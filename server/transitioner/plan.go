@@ -37,9 +37,10 @@ type Plan struct {
 	ErrorMask       store.ErrorMask
 	AssimilateReady bool
 	DeleteInput     bool
-	FreeSuccessors  bool // there is an outcome for which other workunits wait
-	Uncommit        bool // forget homogeneous class and app version: only errors so far
-	LastChance      bool // one more failure gives the workunit up
+	FreeSuccessors  bool   // there is an outcome for which other workunits wait
+	Uncommit        bool   // forget homogeneous class and app version: only errors so far
+	LastChance      bool   // one more failure gives the workunit up
+	Lost            string // a file that no computer has that was heard of for long; "" is none
 	TransitionTime  time.Time
 }
 
@@ -53,6 +54,7 @@ func (p Plan) why() string {
 	}
 	say(len(p.TimedOut) > 0, "the deadline has passed")
 	say(len(p.DidntNeed) > 0 && p.ErrorMask == 0, "it has a canonical result")
+	say(p.Lost != "", "no computer that has "+p.Lost+", which an earlier task made, has made a request for affinity_gone_days")
 	say(p.ErrorMask != 0, strings.Join(p.ErrorMask.Reasons(), " and "))
 	say(len(p.TooLate) > 0, "the canonical files are gone")
 	say(p.NewResults > 0, "more results are needed")
@@ -70,9 +72,10 @@ func (p Plan) why() string {
 // reported may go too.
 
 // Decide returns the plan for a workunit at the time now. deleteDelay is how
-// long files stay after it was assimilated and the last result came in or was due.
-func Decide(wu store.Workunit, results []store.Result, now time.Time, deleteDelay time.Duration) Plan {
-	d := decision{wu: wu, now: now, deleteDelay: deleteDelay}
+// long files stay after it was assimilated and the last result came in or was due, and made
+// a file without which no computer can have its unsent results.
+func Decide(wu store.Workunit, results []store.Result, now time.Time, deleteDelay time.Duration, made Made) Plan {
+	d := decision{wu: wu, now: now, deleteDelay: deleteDelay, made: made}
 	d.plan.NeedValidate, d.plan.ErrorMask, d.plan.LastChance = wu.NeedValidate, wu.ErrorMask, wu.LastChance
 	d.results = append(d.results, results...) // moved below as planned
 	d.timeOut()
@@ -95,6 +98,7 @@ type decision struct {
 	results     []store.Result
 	now         time.Time
 	deleteDelay time.Duration
+	made        Made
 	plan        Plan
 
 	unsent, inProgress, success, errors, noReply, couldntSend, total int
@@ -187,7 +191,10 @@ func (d *decision) judge() {
 	if d.wu.CanonicalResultID != 0 || d.wu.ErrorMask != 0 {
 		return // it has its outcome, and perhaps somebody has taken it
 	}
-	if d.couldntSend > 0 {
+	if d.unsent > 0 && d.made.lost(d.now) {
+		d.plan.Lost = d.made.Name
+	}
+	if d.couldntSend > 0 || d.plan.Lost != "" {
 		d.plan.ErrorMask |= store.ErrorCouldntSend
 	}
 	if d.errors > d.wu.MaxErrorResults {
@@ -303,6 +310,9 @@ func (d *decision) next() time.Time {
 	at := store.Never
 	if d.wu.CanonicalResultID == 0 && d.plan.ErrorMask == 0 {
 		at = d.now.Add(max(safetyNet, d.wu.DelayBound*3/2))
+		if (d.unsent > 0 || d.plan.NewResults > 0) && !d.made.Until.IsZero() && d.made.Until.Before(at) {
+			at = d.made.Until
+		}
 	}
 	for i := range d.results {
 		r := &d.results[i]

@@ -252,7 +252,7 @@ func TestDecide(t *testing.T) {
 			for i := range rs {
 				rs[i].ID = int64(i + 1)
 			}
-			if got := transitioner.Decide(wu, rs, now, 0); !reflect.DeepEqual(got, tt.want) {
+			if got := transitioner.Decide(wu, rs, now, 0, transitioner.Made{}); !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("got  %+v\nwant %+v", got, tt.want)
 			}
 		})
@@ -263,18 +263,18 @@ func TestFilesStayForTheDelay(t *testing.T) {
 	wu := workunit(canonical(store.AssimilateDone))
 	rs := []store.Result{valid, valid}
 	rs[0].ID, rs[1].ID = 1, 2
-	got := transitioner.Decide(wu, rs, now, 3*time.Hour)
+	got := transitioner.Decide(wu, rs, now, 3*time.Hour, transitioner.Made{})
 	if want := (transitioner.Plan{TransitionTime: late.Add(3 * time.Hour)}); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
-	if got := transitioner.Decide(wu, rs, late.Add(3*time.Hour), 3*time.Hour); !got.DeleteInput {
+	if got := transitioner.Decide(wu, rs, late.Add(3*time.Hour), 3*time.Hour, transitioner.Made{}); !got.DeleteInput {
 		t.Errorf("after the delay: got %+v", got)
 	}
 	// It counts from what comes last: the result, the deadline of one that may be late,
 	// or that the project took the outcome.
 	rs = append(rs, with(noReply, func(r *store.Result) { r.ID, r.ReportDeadline = 3, late.Add(10*time.Minute) }))
 	for _, delayed := range []time.Duration{10 * time.Minute, 20 * time.Minute} {
-		if got := transitioner.Decide(wu, rs, now, 3*time.Hour); !got.TransitionTime.Equal(late.Add(delayed + 3*time.Hour)) {
+		if got := transitioner.Decide(wu, rs, now, 3*time.Hour, transitioner.Made{}); !got.TransitionTime.Equal(late.Add(delayed + 3*time.Hour)) {
 			t.Errorf("got %v, want %v later", got.TransitionTime, delayed)
 		}
 		wu.ModTime = late.Add(20 * time.Minute)
@@ -306,7 +306,7 @@ func TestPlansAreSound(t *testing.T) {
 				wu.CanonicalResultID = r.ID
 			}
 		}
-		p := transitioner.Decide(wu, rs, now, 0)
+		p := transitioner.Decide(wu, rs, now, 0, transitioner.Made{})
 		if !p.TransitionTime.After(now) {
 			t.Fatalf("looks again at %v: it would spin", p.TransitionTime)
 		}
@@ -342,7 +342,7 @@ func TestOneMoreFailureEndsTheLastChance(t *testing.T) {
 			rs = append(rs, with(kinds[k], func(r *store.Result) { r.ID = int64(i + 1) }))
 		}
 		wu.RetriedResultID = min(rapid.Int64Range(0, 2).Draw(t, "forgiven"), int64(len(rs)))
-		p := transitioner.Decide(wu, rs, now, 0)
+		p := transitioner.Decide(wu, rs, now, 0, transitioner.Made{})
 		if p.ErrorMask != 0 {
 			return
 		}
@@ -356,7 +356,7 @@ func TestOneMoreFailureEndsTheLastChance(t *testing.T) {
 			}
 			then := append([]store.Result{}, rs...)
 			fail(&then[i])
-			if got := transitioner.Decide(wu, then, now, 0).ErrorMask != 0; got != p.LastChance {
+			if got := transitioner.Decide(wu, then, now, 0, transitioner.Made{}).ErrorMask != 0; got != p.LastChance {
 				t.Fatalf("last chance: %v; given up after result %d fails: %v", p.LastChance, r.ID, got)
 			}
 		}

@@ -1,6 +1,7 @@
 package transitioner
 
 import (
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/server/affinity"
@@ -46,6 +47,11 @@ func freeSuccessors(tx *store.Tx, wu store.Workunit, results []store.Result, now
 		}
 		if err := activate(tx, id); err != nil {
 			return err
+		}
+		if strings.Contains(next.XMLDoc, "<generated_locally") { // from now on it may wait in vain
+			if err := tx.PutOffTransition(id, now); err != nil {
+				return err
+			}
 		}
 	}
 	return tx.NoSuccessors(wu.ID)

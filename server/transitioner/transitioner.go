@@ -70,7 +70,11 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 		}
 		for _, id := range ids {
 			j := jobs[id]
-			w := &work{wu: j.Workunit, plan: Decide(j.Workunit, j.Results, now, t.DeleteDelay)}
+			made, err := t.awaited(tx, j.Workunit, j.Results)
+			if err != nil {
+				return err
+			}
+			w := &work{wu: j.Workunit, plan: Decide(j.Workunit, j.Results, now, t.DeleteDelay, made)}
 			w.made = t.outline(j.Workunit, j.Results, w.plan, now)
 			due = append(due, w)
 		}
@@ -201,7 +205,11 @@ func (t *Transitioner) handleAll(tx *store.Tx, due []*work, now time.Time) error
 // left as it is; being due, it comes again at once.
 func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time) error {
 	wu, results := j.Workunit, j.Results
-	plan := Decide(wu, results, now, t.DeleteDelay)
+	made, err := t.awaited(tx, wu, results)
+	if err != nil {
+		return err
+	}
+	plan := Decide(wu, results, now, t.DeleteDelay, made)
 	switch {
 	case wu.TransitionTime.After(now):
 		return nil // another process was here
@@ -212,7 +220,7 @@ func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time)
 		return nil
 	}
 	tx.SetCause(now, "transitioner", plan.why())
-	err := apply(tx, wu, results, plan, w.made)
+	err = apply(tx, wu, results, plan, w.made)
 	if err == nil && plan.FreeSuccessors {
 		err = freeSuccessors(tx, wu, results, now, t.Affinity.First(now))
 	}

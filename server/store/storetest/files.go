@@ -107,6 +107,20 @@ func hostFiles(t *testing.T, s *store.Store) {
 		if len(list) != 2 || list[0].Name != "b" || list[1].NBytes != 3 {
 			t.Errorf("got %+v", list)
 		}
+		h, err := tx.Host(id)
+		if err != nil {
+			return err
+		}
+		before := h
+		h.RPCTime = T0.Add(time.Hour)
+		if err := tx.UpdateHost(before, h); err != nil {
+			return err
+		}
+		for name, want := range map[string]time.Time{"b": h.RPCTime, "a": {}} {
+			if at, err := tx.HeardOfFile(name); err != nil || !at.Equal(want) {
+				t.Errorf("a host with file %s made a request at %v, %v; want %v", name, at, err, want)
+			}
+		}
 		return nil
 	})
 	var done store.FileOrder
@@ -125,11 +139,17 @@ func hostFiles(t *testing.T, s *store.Store) {
 			t.Fatalf("got %+v, %v", list, err)
 		}
 		done = list[0]
+		if err := tx.FileOrderFails(done.ID, -131); err != nil {
+			return err
+		}
+		if list, err := tx.FileOrders(id, 9); err != nil || len(list) != 1 || list[0].Status != -131 {
+			t.Errorf("an order that failed: %+v, %v", list, err)
+		}
 		if err := tx.FileOrderDone(done, T0); err != nil {
 			return err
 		}
 		all, err := tx.AllFileOrders(0, 9)
-		if len(all) != 2 || all[1].DoneTime.IsZero() {
+		if len(all) != 2 || all[1].DoneTime.IsZero() || all[1].Status != 0 {
 			t.Errorf("got %+v", all)
 		}
 		return err

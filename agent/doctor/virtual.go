@@ -1,0 +1,23 @@
+package doctor
+
+import (
+	"strings"
+
+	"github.com/starling-grid/starling/agent/control"
+)
+
+// virtualization tells what the agent, which is allowed to, found to run virtual machines and
+// containers.
+func virtualization(s control.Status) (all []Finding) {
+	const check = "virtual machines and containers"
+	if len(s.Virtualization) > 0 {
+		all = append(all, Finding{Check: check, Grade: Good, Text: strings.Join(s.Virtualization, ", ")})
+	}
+	for _, why := range s.VirtualizationFaults {
+		all = append(all, Finding{check, Note, why, "correct that and restart the agent"})
+	}
+	if len(all) == 0 {
+		all = append(all, Finding{check, Note, "neither VirtualBox nor Podman nor Docker was found when the agent started", "install what your projects need and restart the agent, or remove virtualization = true from starling.toml"})
+	}
+	return all
+}

@@ -1,0 +1,173 @@
+package e2e_test
+
+import (
+	"archive/tar"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// TestContainers has an agent whose volunteer allows it compute a task in a container of
+// Podman's. Before, the project's refusal says what is missing and what to do.
+func TestContainers(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("podman"); err != nil {
+		t.Skip("podman is not installed; tasks in containers are NOT tested")
+	}
+	if os.Getenv("STARLING_BIN") != "" {
+		t.Skip("nothing can be built here")
+	}
+	ctx := patience(t)
+	p := newProject(t, ctx)
+	containers(t, ctx, p)
+	serve(t, ctx, p)
+
+	start := func(name, settings string) *testhost.Agent {
+		t.Helper()
+		home, err := os.MkdirTemp("", "sc-") //nolint:usetesting // short, and open to other users
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(home) })
+		// No network, as programs that Podman's usual one needs may be missing.
+		if err := os.MkdirAll(filepath.Join(home, ".config", "containers"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, ".config", "containers", "containers.conf"), []byte("[containers]\nnetns = \"none\"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a, err := testhost.NewAgent(unprivileged(t, home), filepath.Join(home, name), "", "ncpus = 1\n"+settings)
+		if err == nil && os.Geteuid() == 0 {
+			err = chownAll(home, nobody)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { end(t, a) })
+		startAgent(t, ctx, a, p)
+		return a
+	}
+	without := start("without", "")
+	refused := await(t, ctx, without, "a refusal", func(s control.Status) bool {
+		return len(s.Projects) == 1 && s.Projects[0].TroubleCode == "containers_needed"
+	})
+	if cure := refused.Projects[0].TroubleCure; !strings.Contains(cure, "install Podman") || !strings.Contains(cure, "virtualization = true") {
+		t.Errorf("the cure: %s", cure)
+	}
+	if why, err := without.Run(ctx, "why"); err != nil || !strings.Contains(why, "run in containers") {
+		t.Errorf("%v: %s", err, why)
+	}
+
+	with := start("with", "virtualization = true\n")
+	status, err := with.Status(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(status.Virtualization) == 0 {
+		t.Skipf("containers cannot be run here, and tasks in them are NOT tested: %v", status.VirtualizationFaults)
+	}
+	if c, err := p.AwaitDone(ctx); err != nil || c.Results.Granted != 1 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	got, err := os.ReadFile(filepath.Join(p.Dir, "results", "boxed", "out"))
+	if err != nil || string(got) != "HELLO" {
+		t.Errorf("the outcome: %q, %v", got, err)
+	}
+}
+
+// containers adds an application whose tasks run in containers, and a workunit of it.
+func containers(t *testing.T, ctx context.Context, p *testhost.Project) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"container", "contained"} {
+		cmd := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, name), "./testdata/"+name)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	program, err := os.ReadFile(filepath.Join(dir, "contained"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	image, err := os.Create(filepath.Join(dir, "image.tar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(image)
+	err = w.WriteHeader(&tar.Header{Name: "contained", Mode: 0o755, Size: int64(len(program))})
+	if err == nil {
+		_, err = w.Write(program)
+	}
+	for _, end := range []func() error{w.Close, image.Close} {
+		if e := end(); err == nil {
+			err = e
+		}
+	}
+	in := filepath.Join(dir, "in")
+	if err == nil {
+		err = os.WriteFile(in, []byte("hello"), 0o600)
+	}
+	config := filepath.Join(p.Dir, "server.toml")
+	text, e := os.ReadFile(config)
+	if err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.WriteFile(config, append(text, "\n[plan_class.docker]\ndocker = true\n"...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	platform, _ := hostinfo.Platform()
+	run(t, ctx, p, "app", "add", p.Dir, "box")
+	run(t, ctx, p, "version", "add", p.Dir, "box", "--platform", platform, "--version", "1.00", "--plan-class", "docker",
+		"--main", filepath.Join(dir, "container"), "--file", image.Name()+"=image.tar")
+	run(t, ctx, p, "work", "create", p.Dir, "box", "--name", "boxed", "--input", in+"=in", "--target-nresults", "1", "--min-quorum", "1",
+		"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+}
+
+// nobody is the user without rights whom tests of root have agents run as.
+const nobody = 65534
+
+// unprivileged returns programs of which the agent runs as a user without rights, whose home
+// is a folder: Podman is for users. Those of a test that is not root's are as they are.
+func unprivileged(t *testing.T, home string) testhost.Bin {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return bin
+	}
+	dir, err := os.MkdirTemp("", "sb-") //nolint:usetesting // short, and open to other users
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	script := fmt.Sprintf("#!/bin/sh\ncd / && exec setpriv --reuid %d --regid %d --clear-groups env -i PATH=\"$PATH\" HOME=%s XDG_RUNTIME_DIR=%s %s/starling \"$@\"\n",
+		nobody, nobody, home, home, dir)
+	program, err := os.ReadFile(bin.Path(testhost.Starling)) // the folder of all may be closed to others
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "starling"), program, 0o755)
+	}
+	scripts := filepath.Join(dir, "as-nobody")
+	if err == nil {
+		err = os.Mkdir(scripts, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(scripts, "starling"), []byte(script), 0o755)
+	}
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return testhost.Bin(scripts)
+}
