@@ -27,6 +27,7 @@ const (
 	NoRecentInput = "no_recent_input"
 	CPUBusy       = "cpu_busy"
 	Exclusive     = "exclusive_app"
+	ExclusiveGPU  = "exclusive_gpu_app"
 	TooHot        = "too_hot"
 	XferLimit     = "transfer_limit"
 	Metered       = "metered_network"
@@ -85,11 +86,12 @@ type Conditions struct {
 	Battery   Sense
 	// OtherCPU is how much of the CPUs other programs use, in percent, averaged so
 	// that it does not flap; below 0: not known.
-	OtherCPU    float64
-	Exclusive   string  // a program that runs and wants the computer for itself
-	Temperature float64 // °C of the hottest CPU sensor; 0: not known
-	Metered     Sense
-	Transferred float64 // MB in the period of daily_xfer_period_days
+	OtherCPU     float64
+	Exclusive    string  // a program that runs and wants the computer for itself; "": none
+	ExclusiveGPU string  // likewise one that wants the GPUs
+	Temperature  float64 // °C of the hottest CPU sensor; 0: not known
+	Metered      Sense
+	Transferred  float64 // MB in the period of daily_xfer_period_days
 }
 
 // InUse reports whether a person uses the computer. Where that cannot be known it
@@ -158,6 +160,9 @@ func (p Prefs) MayUseGPUs(c Conditions, m Mode) Permission {
 			Code: UserActive, Why: fmt.Sprintf("GPUs are not used: the computer is in use, or was in the last %s (run_gpu_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
 			Until: p.idleAt(c),
 		}
+	}
+	if c.ExclusiveGPU != "" {
+		return Permission{Code: ExclusiveGPU, Why: "GPUs are not used: " + c.ExclusiveGPU + " is running (exclusive_gpu_apps in starling.toml)."}
 	}
 	return Permission{}
 }

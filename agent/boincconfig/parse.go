@@ -64,12 +64,14 @@ func (c *Config) logFlags(s *bxml.Scanner) {
 }
 
 func (c *Config) options(s *bxml.Scanner) {
-	programs := []string{} // none there means none
+	programs, onGPU := []string{}, []string{} // none there means none
 	var d devices
 	for name := range s.Children() {
 		switch name {
 		case "exclusive_app":
 			programs = append(programs, s.Text())
+		case "exclusive_gpu_app":
+			onGPU = append(onGPU, s.Text())
 		case "device_name":
 			text := s.Text()
 			c.change(name, func(o *settings.Settings) { o.DeviceName = text })
@@ -93,6 +95,7 @@ func (c *Config) options(s *bxml.Scanner) {
 		}
 	}
 	c.change("exclusive_app", func(o *settings.Settings) { o.ExclusiveApps = programs })
+	c.change("exclusive_gpu_app", func(o *settings.Settings) { o.ExclusiveGPUApps = onGPU })
 	d.changes(c)
 }
 

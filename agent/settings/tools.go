@@ -27,6 +27,7 @@ type toolKeys struct {
 	NoProxy                  []string        `toml:"no_proxy"`
 	DeviceName               *string         `toml:"device_name"`
 	ExclusiveApps            []string        `toml:"exclusive_apps"`
+	ExclusiveGPUApps         []string        `toml:"exclusive_gpu_apps"`
 	LogFlags                 map[string]bool `toml:"log_flags,omitempty"`
 }
 
@@ -34,7 +35,8 @@ type toolKeys struct {
 func (s *Settings) Adopt(n Settings) {
 	s.NCPUs, s.AllowMultipleClients, s.NoPriorityChange = n.NCPUs, n.AllowMultipleClients, n.NoPriorityChange
 	s.ReportResultsImmediately, s.MaxFileXfers, s.MaxFileXfersPerProject = n.ReportResultsImmediately, n.MaxFileXfers, n.MaxFileXfersPerProject
-	s.Proxy, s.NoProxy, s.DeviceName, s.ExclusiveApps, s.LogFlags = n.Proxy, n.NoProxy, n.DeviceName, n.ExclusiveApps, n.LogFlags
+	s.Proxy, s.NoProxy, s.DeviceName, s.LogFlags = n.Proxy, n.NoProxy, n.DeviceName, n.LogFlags
+	s.ExclusiveApps, s.ExclusiveGPUApps = n.ExclusiveApps, n.ExclusiveGPUApps
 }
 
 // ChangeSettings has change alter the settings in force, and writes down what is
@@ -94,6 +96,9 @@ func difference(own, wanted Settings) (o toolKeys) {
 	}
 	if !slices.Equal(own.ExclusiveApps, wanted.ExclusiveApps) {
 		o.ExclusiveApps = append([]string{}, wanted.ExclusiveApps...)
+	}
+	if !slices.Equal(own.ExclusiveGPUApps, wanted.ExclusiveGPUApps) {
+		o.ExclusiveGPUApps = append([]string{}, wanted.ExclusiveGPUApps...)
 	}
 	for name, on := range wanted.LogFlags {
 		if before, known := own.LogFlags[name]; before != on || !known {
