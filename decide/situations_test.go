@@ -337,6 +337,9 @@ func suspensions() (list []situation) {
 		}, compute, "End those programs, or set suspend_cpu_usage higher (0: never)."},
 		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.Exclusive = "doom" }, compute, "End the program, or take it off exclusive_apps."},
 		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.ExclusiveGPU = "doom" }, useGPUs, "End the program, or take it off exclusive_gpu_apps."},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
+			p.GPUTemperatureCeiling, c.GPUTemperature = 80, 85
+		}, useGPUs, "Clean the fan, or set max_gpu_temperature higher."},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { p.TemperatureCeiling, c.Temperature = 80, 85 }, compute, "Clean the fan, use fewer CPUs (max_ncpus_pct), or set max_cpu_temperature higher."},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.DailyXferLimitMB, p.DailyXferPeriodDays, c.Transferred = 500, 30, 500
@@ -379,6 +382,7 @@ func storedFiles() (list []situation) {
 func ineffective() (list []situation) {
 	for _, change := range []func(p *prefs.Prefs){
 		func(p *prefs.Prefs) { p.TemperatureCeiling = 70 },
+		func(p *prefs.Prefs) { p.GPUTemperatureCeiling = 70 },
 		func(p *prefs.Prefs) { p.NetworkWifiOnly = true },
 		func(p *prefs.Prefs) { p.CPUUsageLimit = 0 },
 		func(p *prefs.Prefs) { p.NiuCPUUsageLimit = 0 },

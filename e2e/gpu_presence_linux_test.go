@@ -12,7 +12,9 @@ import (
 )
 
 // TestTheGPUsAreFree has a whole agent stop its task for coprocessors, and not the one for
-// the CPUs, while a program wants the GPUs for itself, and go on afterwards.
+// the CPUs, while a GPU is too hot and while a program wants the GPUs for itself, and go on
+// afterwards. What it senses is the real thing but for the sensor's files, which are the
+// test's.
 func TestTheGPUsAreFree(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
@@ -24,12 +26,28 @@ func TestTheGPUsAreFree(t *testing.T) {
 	if err := os.WriteFile(game, sleep, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := restingProject(t, ctx, "long", 1000, 2, "", "faked")
-	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n",
-		"ncpus = 1\nexclusive_gpu_apps = [\"starling-game\"]\n[[coproc]]\ntype = \"fake\"\ncount = 1\npeak_flops = 4e9\n")
+	sys := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(sys, "bus/pci/devices/0000:03:00.0", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("vendor", "0x1002")
+	put("class", "0x030000")
+	put("gpu_busy_percent", "97")
+	put("hwmon/hwmon2/temp1_input", "99000")
+	p := restingProject(t, ctx, "long", 1000, 2, "", "radeon")
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\nmax_gpu_temperature = 80\n",
+		"ncpus = 1\nexclusive_gpu_apps = [\"starling-game\"]\n[[coproc]]\ntype = \"ATI\"\ncount = 1\npeak_flops = 4e9\n")
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.Env = []string{"HOST_SYS=" + sys}
 	t.Cleanup(func() { end(t, a) })
 	startAgent(t, ctx, a, p)
 	tasks := func(onDevice string) func(control.Status) bool { // one runs on the CPU, and the other …
@@ -49,6 +67,11 @@ func TestTheGPUsAreFree(t *testing.T) {
 			return onCPU && other
 		}
 	}
+	await(t, ctx, a, "the heat to stop one", tasks("GPUs are not used: one was at 99 °C in the last 2 minutes, above the limit of 80 °C (max_gpu_temperature)"))
+	if out, err := a.Run(ctx, "status"); err != nil || !strings.Contains(out, "AMD GPU 0 is at 99 °C, 97% busy.") {
+		t.Errorf("status: %s, %v", out, err)
+	}
+	put("hwmon/hwmon2/temp1_input", "60000")
 	await(t, ctx, a, "both tasks to run", tasks(""))
 	play := exec.CommandContext(ctx, game, "1000")
 	if err := play.Start(); err != nil {

@@ -29,6 +29,7 @@ const (
 	Exclusive     = "exclusive_app"
 	ExclusiveGPU  = "exclusive_gpu_app"
 	TooHot        = "too_hot"
+	GPUTooHot     = "gpu_too_hot"
 	XferLimit     = "transfer_limit"
 	Metered       = "metered_network"
 )
@@ -90,9 +91,16 @@ type Conditions struct {
 	Exclusive    string  // a program that runs and wants the computer for itself; "": none
 	ExclusiveGPU string  // likewise one that wants the GPUs
 	Temperature  float64 // °C of the hottest CPU sensor; 0: not known
-	Metered      Sense
-	Transferred  float64 // MB in the period of daily_xfer_period_days
+	// GPUTemperature is the highest in the last GPUCooling of the GPUs that tasks may use,
+	// in °C; 0: not known.
+	GPUTemperature float64
+	Metered        Sense
+	Transferred    float64 // MB in the period of daily_xfer_period_days
 }
+
+// GPUCooling is how long a GPU that was too hot has to stay below the limit: tasks on it
+// may lose what they did since their last checkpoint, so they should not stop often.
+const GPUCooling = 2 * time.Minute
 
 // InUse reports whether a person uses the computer. Where that cannot be known it
 // counts as not in use, or nothing would ever be computed there.
@@ -161,8 +169,12 @@ func (p Prefs) MayUseGPUs(c Conditions, m Mode) Permission {
 			Until: p.idleAt(c),
 		}
 	}
-	if c.ExclusiveGPU != "" {
+	switch {
+	case c.ExclusiveGPU != "":
 		return Permission{Code: ExclusiveGPU, Why: "GPUs are not used: " + c.ExclusiveGPU + " is running (exclusive_gpu_apps in starling.toml)."}
+	case p.GPUTemperatureCeiling > 0 && c.GPUTemperature > p.GPUTemperatureCeiling:
+		return Permission{Code: GPUTooHot, Why: fmt.Sprintf("GPUs are not used: one was at %.0f °C in the last %s, above the limit of %v °C (max_gpu_temperature).",
+			c.GPUTemperature, minutes(GPUCooling.Minutes()), p.GPUTemperatureCeiling)}
 	}
 	return Permission{}
 }

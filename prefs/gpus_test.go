@@ -27,6 +27,12 @@ func TestMayUseGPUs(t *testing.T) {
 			name: "a program wants the GPUs", is: prefs.Conditions{ExclusiveGPU: "doom"}, code: prefs.ExclusiveGPU,
 			why: "GPUs are not used: doom is running (exclusive_gpu_apps in starling.toml).",
 		},
+		{
+			name: "one is too hot", is: prefs.Conditions{GPUTemperature: 85}, prefs: func(p *prefs.Prefs) { p.GPUTemperatureCeiling = 80 }, code: prefs.GPUTooHot,
+			why: "GPUs are not used: one was at 85 °C in the last 2 minutes, above the limit of 80 °C (max_gpu_temperature).",
+		},
+		{name: "one is as hot as it may be", is: prefs.Conditions{GPUTemperature: 80}, prefs: func(p *prefs.Prefs) { p.GPUTemperatureCeiling = 80 }},
+		{name: "there is no limit", is: prefs.Conditions{GPUTemperature: 120}},
 		{name: "a person wants them used all the same", is: prefs.Conditions{ExclusiveGPU: "doom"}, mode: prefs.Always},
 		{name: "a person wants them not used", mode: prefs.Never, code: prefs.ByUser, why: "You suspended computing on GPUs."},
 	} {

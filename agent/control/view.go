@@ -13,6 +13,7 @@ type Status struct {
 	CPUs        int       `json:"cpus"`                   // that may be used
 	Bounded     string    `json:"bounded,omitempty"`      // what the system itself bounds of each task, by control groups
 	Coprocs     []string  `json:"coprocs,omitempty"`      // coprocessors that tasks may use: "2 NVIDIA GPUs"
+	GPUs        []GPU     `json:"gpus,omitempty"`         // those whose sensors can be read
 	Compute     string    `json:"compute,omitempty"`      // why tasks may not run now; "" if they may
 	ComputeCode string    `json:"compute_code,omitempty"` // that as a code
 	Network     string    `json:"network,omitempty"`      // why the network is not used now

@@ -25,7 +25,8 @@ type Presence struct {
 	*core.Core
 	Sensors Sensors // nil: nothing is known
 
-	Heat Heat // of the CPU, lately
+	Heat  Heat // of the CPU, lately
+	Gauge Gauge
 
 	last     atomic.Pointer[prefs.Conditions] // as last sensed
 	by       atomic.Pointer[prefs.Effective]  // what to compare by
@@ -41,6 +42,7 @@ func (p *Presence) Sense(ctx context.Context) {
 	for {
 		programs := p.programs.Load()
 		c := p.Sensors.Sample(time.Now(), programs[0], programs[1])
+		p.Gauge.sense(ctx, time.Now(), &c)
 		p.last.Store(&c)
 		p.Heat.Add(time.Now(), c.Temperature)
 		if by := p.by.Load(); by != nil {
@@ -76,9 +78,10 @@ func (p *Presence) Conditions(now time.Time) prefs.Conditions {
 	}
 	c.Now = now.Round(0)
 	h, _ := p.DB.Hosts.Get(state.Self)
-	by := p.Prefs
+	by, set := p.Prefs, p.Coprocs
 	c.Transferred = TransferredMB(h, by, now)
 	p.by.Store(&by)
+	p.Gauge.set.Store(&set)
 	return c
 }
 

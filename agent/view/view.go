@@ -40,7 +40,8 @@ type Facts struct {
 
 	// What the computer is like.
 	Host       protocol.HostInfo
-	Coprocs    gpus.Set // that tasks may use
+	Coprocs    gpus.Set        // that tasks may use
+	Measured   []gpus.Measured // of these
 	Conditions prefs.Conditions
 	Times      protocol.TimeStats
 	Habit      jobsched.Habit // at which hours the computer computes; nil: not known
