@@ -95,7 +95,10 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 	w := newWorld(t, demoURL, answers, nil)
 	card := gpus.OpenCLDevice{Kind: "ATI", Index: 1, Facts: protocol.OpenCL{Name: "gfx1032", GlobalMem: 8e9, ComputeUnits: 14, ClockMHz: 2491, DeviceVersion: "OpenCL 2.1"}}
 	var found gpus.Report
-	found.OpenCL.Platforms = []gpus.Platform{{Version: "OpenCL 2.1 AMD", Devices: []gpus.OpenCLDevice{card}}}
+	found.OpenCL.Platforms = []gpus.Platform{
+		{Version: "OpenCL 2.1 AMD", Devices: []gpus.OpenCLDevice{card}},
+		{Vendor: "The pocl project", Version: "OpenCL 3.0 PoCL", Devices: []gpus.OpenCLDevice{{CPU: true, Facts: protocol.OpenCL{Name: "pthread", ComputeUnits: 2}}}},
+	}
 	var now atomic.Pointer[gpus.Report]
 	now.Store(&found)
 	w.detect = func(context.Context) gpus.Report { return *now.Load() }
@@ -121,6 +124,9 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 	asked := w.request(t, 0).Coprocs
 	if len(asked) != 1 || asked[0].Kind != "ATI" || asked[0].Name != "gfx1032" || asked[0].Memory != 8e9 || asked[0].OpenCL == nil || asked[0].OpenCL.PlatformVersion != "OpenCL 2.1 AMD" || math.Abs(asked[0].PeakFlops/(14*80*2491e6)-1) > 1e-6 {
 		t.Errorf("asked with %+v", asked)
+	}
+	if cpus := w.request(t, 0).Host.OpenCLCPUs; len(cpus) != 1 || cpus[0].Platform != "The pocl project" || cpus[0].Name != "pthread" || cpus[0].PlatformVersion != "OpenCL 3.0 PoCL" {
+		t.Errorf("its processors by OpenCL: %+v", cpus)
 	}
 	var init []byte
 	var err error

@@ -46,6 +46,10 @@ func scanHostInfo(s *bxml.Scanner) HostInfo {
 			h.OSVersion = s.Line(maxText)
 		case "product_name":
 			h.ProductName = s.Line(maxText)
+		case "opencl_cpu_prop":
+			if c := scanOpenCLCPU(s); len(h.OpenCLCPUs) < maxOpenCLCPUs {
+				h.OpenCLCPUs = append(h.OpenCLCPUs, c)
+			}
 		}
 	}
 	return h
@@ -85,6 +89,9 @@ func (h HostInfo) writeInner(w *bxml.Writer) {
 	w.Bool("wsl_available", false) // tasks of other systems are not run in virtual machines
 	w.TextIf("product_name", h.ProductName)
 	w.Int("n_usable_coprocs", int64(h.Coprocs))
+	for i := range h.OpenCLCPUs {
+		h.OpenCLCPUs[i].write(w)
+	}
 }
 
 func scanDiskUsage(s *bxml.Scanner) (d DiskUsage) {

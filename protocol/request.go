@@ -158,8 +158,9 @@ type HostInfo struct {
 	DiskFree    float64
 	OSName      string
 	OSVersion   string
-	ProductName string // "" if it is not known
-	Coprocs     int    // usable coprocessors
+	ProductName string      // "" if it is not known
+	Coprocs     int         // usable coprocessors
+	OpenCLCPUs  []OpenCLCPU // its processors as OpenCL offers them, one for each driver that does
 }
 
 // DiskUsage is what BOINC holds of the disk, in bytes: all of it, the project, and
