@@ -188,6 +188,11 @@ func (m *Match) fitWith(c *store.Candidate, v *store.AppVersion) *Lack {
 	if why := m.unreliable(c, v); why != nil {
 		return why
 	}
+	if class, ok := m.facts.Rules.PlanClasses[v.PlanClass]; ok {
+		if why := class.leavesOut(c); why != nil {
+			return why
+		}
+	}
 	u, _ := m.Usage(v)
 	if why := m.feasible(c, u, m.within(c, m.duration(c.RscFpopsEst, u))); why != nil {
 		return why

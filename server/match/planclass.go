@@ -23,6 +23,9 @@ type PlanClass struct {
 	MinCoreVersion      int      `toml:"min_core_client_version"` // of the client, 10000·major + 100·minor + release
 	MaxCoreVersion      int      `toml:"max_core_client_version"` // 0: any
 	ProjectedFlopsScale float64  `toml:"projected_flops_scale"`   // speed over that of the benchmark; 0: 1
+	Computer
+	Choice
+	Only
 	GPU
 
 	// Unsupported are the keys of a class that was read from a plan_class_spec.xml
@@ -43,10 +46,13 @@ func (c PlanClass) Check() (errs []PlanClassError) {
 		{"min_core_client_version", float64(c.MinCoreVersion)},
 		{"max_core_client_version", float64(c.MaxCoreVersion)},
 		{"projected_flops_scale", c.ProjectedFlopsScale},
-	}, c.numbers()...) {
-		if !(x.value >= 0 && x.value <= 1e9) {
-			errs = append(errs, PlanClassError{x.key, fmt.Sprintf("%v is out of range, want 0 to 1e9", x.value)})
+	}, slices.Concat(c.Computer.numbers(), c.GPU.numbers(), c.Only.numbers())...) {
+		if !(x.value >= 0 && x.value <= 1e10) {
+			errs = append(errs, PlanClassError{x.key, fmt.Sprintf("%v is out of range, want 0 to 1e10", x.value)})
 		}
+	}
+	if p := c.InfeasibleRandom; !(p >= 0 && p <= 1) {
+		errs = append(errs, PlanClassError{"infeasible_random", fmt.Sprintf("%v is out of range, want 0 to 1", p)})
 	}
 	return append(errs, c.check()...)
 }
@@ -78,16 +84,36 @@ func (u Usage) instances() float64 {
 	return u.NCPUs
 }
 
-// apply returns what a version of the class uses on the host of a request, of which ncpus
-// CPUs may be used and each makes flops operations a second by its benchmark; or what the
+// An asker is what plan classes look at of a request.
+type asker struct {
+	req       *protocol.SchedulerRequest
+	ncpus     int        // that may be used
+	flops     float64    // operations a second of each by its benchmark
+	volunteer *Volunteer // nil: any
+	host      int64
+	turn      int64
+}
+
+// apply returns what a version of the class uses on the host of a request; or what the
 // host lacks. What was learnt is left to the caller.
-func (c PlanClass) apply(req *protocol.SchedulerRequest, ncpus int, flops float64) (Usage, *Lack) {
-	h := &req.Host
+func (c PlanClass) apply(a asker) (Usage, *Lack) {
+	req, ncpus, flops, h := a.req, a.ncpus, a.flops, &a.req.Host
 	if len(c.Unsupported) > 0 {
 		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a server that knows " + strings.Join(c.Unsupported, ", ")}
 	}
 	if why := c.client(req.Client.Number()); why != nil {
 		return Usage{}, why
+	}
+	if why := c.lacks(h); why != nil {
+		return Usage{}, why
+	}
+	if v := a.volunteer; v != nil {
+		if c.UserID != 0 && c.UserID != v.ID || c.unlucky(a.host, a.turn) {
+			return Usage{}, &Lack{Code: protocol.RefusedOther}
+		}
+		if why := c.unwanted(v); why != nil {
+			return Usage{}, why
+		}
 	}
 	if ncpus < c.MinNCPUs {
 		return Usage{}, &Lack{
@@ -104,8 +130,11 @@ func (c PlanClass) apply(req *protocol.SchedulerRequest, ncpus int, flops float6
 			return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a processor with " + f}
 		}
 	}
-	if c.Kind() != "" {
-		return c.onGPU(req, flops)
+	if c.GPUType != "" || c.GPUTypeRegex != nil {
+		return c.onGPU(a)
+	}
+	if c.OpenCL && !slices.ContainsFunc(h.OpenCLCPUs, func(o protocol.OpenCLCPU) bool { return c.byOpenCL(&o.OpenCL) == nil }) {
+		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a processor that OpenCL offers, in such a version"}
 	}
 	u := Usage{NCPUs: float64(max(1, min(c.MaxThreads, ncpus)))}
 	if c.AvgNCPUs > 0 {
@@ -160,7 +189,7 @@ func Unsuited(req *protocol.SchedulerRequest, c *Catalog, classes map[string]Pla
 		if !ok {
 			return false
 		}
-		_, lack := class.apply(req, ncpus, unmeasured)
+		_, lack := class.apply(asker{req: req, ncpus: ncpus, flops: unmeasured})
 		return lack == nil
 	})
 }
@@ -185,5 +214,5 @@ func (h *Host) projected(v *store.AppVersion) (Usage, *Lack) {
 	if !ok {
 		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a computer of plan class " + v.PlanClass + ", which the project has not defined"}
 	}
-	return c.apply(h.facts.Request, h.limits.ncpus, h.flops())
+	return c.apply(asker{h.facts.Request, h.limits.ncpus, h.flops(), &h.facts.Volunteer, h.facts.Host.ID, h.facts.Turn})
 }
