@@ -197,7 +197,11 @@ func (a *Agent) adopt(s settings.Settings) error {
 	if err := a.way.set(s); err != nil {
 		return err
 	}
+	before := a.core.Settings
 	a.core.Settings.Adopt(s)
+	if !before.SameGPUs(a.core.Settings) {
+		go a.FindDevices(a.core.Ctx)
+	}
 	a.logFlags.Set(a.core.Settings.LogFlags)
 	return nil
 }

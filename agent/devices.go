@@ -52,7 +52,9 @@ func (a *Agent) FindDevices(ctx context.Context) gpus.Report {
 	r := a.detect(ctx, s)
 	_ = a.core.Do(ctx, func() error { // one that ends needs no devices
 		before := a.core.Coprocs
-		a.found = r.After(a.found)
+		if gpus.Wanted(a.core.Settings) { // or else nobody was asked
+			a.found = r.After(a.found)
+		}
 		a.core.Coprocs = gpus.Join(a.core.Settings, a.found).After(before, time.Now())
 		a.core.Host.OpenCLCPUs = a.found.OpenCLCPUs()
 		if !before.Equal(a.core.Coprocs) {

@@ -11,6 +11,7 @@ import (
 // A Config is what a cc_config.xml says.
 type Config struct {
 	Changes     []Change
+	Options     bool                             // there are options, by which what is not among them has its default
 	ExcludeGPUs map[string][]settings.ExcludeGPU // by the project's master URL
 	// Unused are the options that have no like here, each once and in order, where they
 	// differ from BOINC's defaults.
@@ -64,6 +65,7 @@ func (c *Config) logFlags(s *bxml.Scanner) {
 }
 
 func (c *Config) options(s *bxml.Scanner) {
+	c.Options = true
 	programs, onGPU := []string{}, []string{} // none there means none
 	var d devices
 	for name := range s.Children() {

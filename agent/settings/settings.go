@@ -104,7 +104,21 @@ func loadFile(s Settings, name string) (Settings, tomlfile.Lines, error) {
 		}
 		return s, tomlfile.Lines{}, err
 	}
+	return decode(s, name, src)
+}
+
+// decode lays the text of a file over s. A list of sections in it takes the place of one that
+// was there, with nothing left of that.
+func decode(s Settings, name string, src []byte) (Settings, tomlfile.Lines, error) {
+	coprocs, ignored := s.Coprocs, s.IgnoreGPUs
+	s.Coprocs, s.IgnoreGPUs = nil, nil
 	lines, err := tomlfile.Decode(name, src, &s)
+	if s.Coprocs == nil {
+		s.Coprocs = coprocs
+	}
+	if s.IgnoreGPUs == nil {
+		s.IgnoreGPUs = ignored
+	}
 	return s, lines, err
 }
 
