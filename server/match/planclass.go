@@ -26,6 +26,7 @@ type PlanClass struct {
 	Computer
 	Choice
 	Only
+	Memory
 	GPU
 
 	// Unsupported are the keys of a class that was read from a plan_class_spec.xml
@@ -46,7 +47,7 @@ func (c PlanClass) Check() (errs []PlanClassError) {
 		{"min_core_client_version", float64(c.MinCoreVersion)},
 		{"max_core_client_version", float64(c.MaxCoreVersion)},
 		{"projected_flops_scale", c.ProjectedFlopsScale},
-	}, slices.Concat(c.Computer.numbers(), c.GPU.numbers(), c.Only.numbers())...) {
+	}, slices.Concat(c.Computer.numbers(), c.GPU.numbers(), c.Only.numbers(), c.Memory.numbers())...) {
 		if !(x.value >= 0 && x.value <= 1e10) {
 			errs = append(errs, PlanClassError{x.key, fmt.Sprintf("%v is out of range, want 0 to 1e10", x.value)})
 		}
@@ -68,6 +69,7 @@ type Usage struct {
 	Coproc    string  // kind of the coprocessors that it computes on; "": the CPUs
 	Count     float64 // of these; below 1 a part of one
 	GPURAM    float64 // bytes of each; 0: not said
+	Memory    float64 // bytes of the host's; 0: as the workunit says
 	Flops     float64 // operations a second, as learnt
 	Benchmark float64 // operations a second, by benchmark and plan class
 	Cmdline   string  // added to the version's
@@ -89,6 +91,7 @@ type asker struct {
 	req       *protocol.SchedulerRequest
 	ncpus     int        // that may be used
 	flops     float64    // operations a second of each by its benchmark
+	memory    float64    // bytes that may be used
 	volunteer *Volunteer // nil: any
 	host      int64
 	turn      int64
@@ -139,10 +142,12 @@ func (c PlanClass) apply(a asker) (Usage, *Lack) {
 	u := Usage{NCPUs: float64(max(1, min(c.MaxThreads, ncpus)))}
 	if c.AvgNCPUs > 0 {
 		u.NCPUs = c.AvgNCPUs
+	} else if why := c.limit(&u, c.MinNCPUs, a.memory); why != nil {
+		return Usage{}, why
 	}
 	u.Benchmark = flops * u.NCPUs * c.scale()
 	if c.NThreadsCmdline {
-		u.Cmdline = "--nthreads " + strconv.Itoa(int(u.NCPUs))
+		u.Cmdline = strings.TrimSpace(u.Cmdline + " --nthreads " + strconv.Itoa(int(u.NCPUs)))
 	}
 	return u, nil
 }
@@ -183,13 +188,13 @@ func Unsuited(req *protocol.SchedulerRequest, c *Catalog, classes map[string]Pla
 		return nil
 	}
 	slices.Sort(names)
-	ncpus := hostLimits(req).ncpus
+	limits := hostLimits(req)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
 		class, ok := classes[name]
 		if !ok {
 			return false
 		}
-		_, lack := class.apply(asker{req: req, ncpus: ncpus, flops: unmeasured})
+		_, lack := class.apply(asker{req: req, ncpus: limits.ncpus, flops: unmeasured, memory: limits.memory})
 		return lack == nil
 	})
 }
@@ -214,5 +219,5 @@ func (h *Host) projected(v *store.AppVersion) (Usage, *Lack) {
 	if !ok {
 		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a computer of plan class " + v.PlanClass + ", which the project has not defined"}
 	}
-	return c.apply(asker{h.facts.Request, h.limits.ncpus, h.flops(), &h.facts.Volunteer, h.facts.Host.ID, h.facts.Turn})
+	return c.apply(asker{h.facts.Request, h.limits.ncpus, h.flops(), h.limits.memory, &h.facts.Volunteer, h.facts.Host.ID, h.facts.Turn})
 }

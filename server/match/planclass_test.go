@@ -197,3 +197,35 @@ func TestPlanClassesThatMakeNoSense(t *testing.T) {
 		}
 	}
 }
+
+// A task on several CPUs uses as many as there is memory for.
+func TestMemoryForEachCPU(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		class  match.PlanClass
+		memory float64 // of the host, in MB
+		want   match.Usage
+		lacks  float64 // in MB
+	}{
+		{"for all", match.PlanClass{MaxThreads: 8, NThreadsCmdline: true, Memory: match.Memory{MemUsageBaseMB: 100, MemUsagePerCPUMB: 200}}, 4000, match.Usage{NCPUs: 4, Memory: 900 << 20, Cmdline: "--memory_size_mb 900 --nthreads 4"}, 0},
+		{"for two", match.PlanClass{MaxThreads: 8, Memory: match.Memory{MemUsageBaseMB: 100, MemUsagePerCPUMB: 200}}, 650, match.Usage{NCPUs: 2, Memory: 500 << 20, Cmdline: "--memory_size_mb 500"}, 0},
+		{"for too few", match.PlanClass{MaxThreads: 8, MinNCPUs: 3, Memory: match.Memory{MemUsageBaseMB: 100, MemUsagePerCPUMB: 200}}, 650, match.Usage{}, 700},
+		{"for each means nothing without a number of CPUs to choose", match.PlanClass{AvgNCPUs: 3, Memory: match.Memory{MemUsagePerCPUMB: 9000}}, 650, match.Usage{NCPUs: 3}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := gpuWorld()
+			w.facts.Request.Host.NCPUs, w.facts.Request.Host.MemBytes = 4, c.memory*(1<<20)
+			w.facts.Rules.PlanClasses["cuda"] = c.class
+			got, lack := match.NewHost(w.facts).Usage(w.facts.Catalog.Versions[1])
+			if c.lacks > 0 {
+				if lack == nil || lack.Code != protocol.RefusedMemory || lack.Need != c.lacks*(1<<20) {
+					t.Errorf("got %+v, %+v", got, lack)
+				}
+				return
+			}
+			if lack != nil || got.NCPUs != c.want.NCPUs || got.Memory != c.want.Memory || got.Cmdline != c.want.Cmdline {
+				t.Errorf("got %+v, %+v", got, lack)
+			}
+		})
+	}
+}

@@ -24,7 +24,7 @@ var renamed = map[string]string{"min_cuda_compcap": "min_nvidia_compcap", "max_c
 //
 // Source: BOINC sched/plan_class_spec.cpp, PLAN_CLASS_SPEC::parse.
 var unsupported = []string{
-	"docker", "exclude_vbox_version", "is64bit", "max_vbox_version", "mem_usage_base_mb", "mem_usage_per_cpu_mb",
+	"docker", "exclude_vbox_version", "is64bit", "max_vbox_version",
 	"min_boinc_wsl_distro_version", "min_vbox_version", "virtualbox", "vm_accel_required", "wsl",
 }
 

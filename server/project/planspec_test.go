@@ -118,7 +118,7 @@ func TestPlanSpecReadsEveryKey(t *testing.T) {
 	c := got["all"]
 	slices.Sort(c.Unsupported)
 	want := []string{
-		"docker", "exclude_vbox_version", "is64bit", "max_vbox_version", "mem_usage_base_mb", "mem_usage_per_cpu_mb",
+		"docker", "exclude_vbox_version", "is64bit", "max_vbox_version",
 		"min_boinc_wsl_distro_version", "min_vbox_version", "virtualbox", "vm_accel_required", "wsl",
 	}
 	if !slices.Equal(c.Unsupported, want) {
