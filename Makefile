@@ -7,7 +7,7 @@ VERSION ?= $(shell tools/version)
 LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSION)
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages installer image demo test test-unprivileged test-windows test-image model world kills bench words check lint lint-others fmt cross fuzz scenarios clean
+.PHONY: help build packages installer image demo test test-unprivileged test-windows test-image model world kills shares bench words check lint lint-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -21,6 +21,7 @@ help:
 	@echo "make test-image  the image runs in podman, is paired with and computes, as root; tasks run in containers"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1, POSTGRES=1 on PostgreSQL)"
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
+	@echo "make shares      agents keep resource shares, on CPUs and on coprocessors, with real servers (SHARES_MINUTES=20)"
 	@echo "make world       whole projects with many agents in virtual time (WORLD_DAYS=60000 WORLD_SEED=1)"
 	@echo "make bench       how fast the server is, as a table; takes some 20 minutes (BENCHRUNS=3)"
 	@echo "make words       every text that a person may read, with its place"
@@ -85,6 +86,11 @@ model:
 KILLS ?= 1000
 kills:
 	STARLING_KILLS=$(KILLS) $(GO) test ./e2e -count=1 -timeout 0 -v -run 'TestKills'
+
+# The tasks sleep; an agent's decisions and the time it gives them are real.
+SHARES_MINUTES ?= 20
+shares:
+	STARLING_SHARES_MINUTES=$(SHARES_MINUTES) $(GO) test ./e2e -count=1 -timeout 0 -v -run '^Test(Mixed)?Shares$$'
 
 # Host-days before the worlds come to rest, which takes them as long again or less.
 WORLD_DAYS ?= 60000

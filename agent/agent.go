@@ -63,6 +63,8 @@ type Config struct {
 	// Detect asks the drivers of coprocessors; nil means that only declared ones are
 	// known.
 	Detect func(context.Context) gpus.Report
+	// Meter reads the sensors of GPUs; nil means that they are not known.
+	Meter usage.Meter
 	// Confine keeps applications away from what is not theirs. The program must
 	// call sandbox.Main first of all.
 	Confine bool
@@ -152,6 +154,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	a.ledger, a.uptime, a.disk = &usage.Ledger{Core: c}, &usage.Uptime{Core: c}, &usage.Disk{Core: c}
 	a.timeline = &usage.Timeline{Core: c}
 	a.presence = &usage.Presence{Core: c, Sensors: a.cfg.Sensors}
+	a.presence.Gauge.Meter = a.cfg.Meter
 	a.life = &life.Life{Core: c, Ledger: a.ledger, Presence: a.presence, Disk: a.disk}
 	a.rules = &rules.Rules{Core: c, Life: a.life, Presence: a.presence}
 	a.talk = &talk.Talk{Core: c, Life: a.life, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk}
@@ -195,7 +198,11 @@ func (a *Agent) adopt(s settings.Settings) error {
 	if err := a.way.set(s); err != nil {
 		return err
 	}
+	before := a.core.Settings
 	a.core.Settings.Adopt(s)
+	if !before.SameGPUs(a.core.Settings) {
+		go a.FindDevices(a.core.Ctx)
+	}
 	a.logFlags.Set(a.core.Settings.LogFlags)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -95,7 +96,10 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 	w := newWorld(t, demoURL, answers, nil)
 	card := gpus.OpenCLDevice{Kind: "ATI", Index: 1, Facts: protocol.OpenCL{Name: "gfx1032", GlobalMem: 8e9, ComputeUnits: 14, ClockMHz: 2491, DeviceVersion: "OpenCL 2.1"}}
 	var found gpus.Report
-	found.OpenCL.Platforms = []gpus.Platform{{Version: "OpenCL 2.1 AMD", Devices: []gpus.OpenCLDevice{card}}}
+	found.OpenCL.Platforms = []gpus.Platform{
+		{Version: "OpenCL 2.1 AMD", Devices: []gpus.OpenCLDevice{card}},
+		{Vendor: "The pocl project", Version: "OpenCL 3.0 PoCL", Devices: []gpus.OpenCLDevice{{CPU: true, Facts: protocol.OpenCL{Name: "pthread", ComputeUnits: 2}}}},
+	}
 	var now atomic.Pointer[gpus.Report]
 	now.Store(&found)
 	w.detect = func(context.Context) gpus.Report { return *now.Load() }
@@ -121,6 +125,9 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 	asked := w.request(t, 0).Coprocs
 	if len(asked) != 1 || asked[0].Kind != "ATI" || asked[0].Name != "gfx1032" || asked[0].Memory != 8e9 || asked[0].OpenCL == nil || asked[0].OpenCL.PlatformVersion != "OpenCL 2.1 AMD" || math.Abs(asked[0].PeakFlops/(14*80*2491e6)-1) > 1e-6 {
 		t.Errorf("asked with %+v", asked)
+	}
+	if cpus := w.request(t, 0).Host.OpenCLCPUs; len(cpus) != 1 || cpus[0].Platform != "The pocl project" || cpus[0].Name != "pthread" || cpus[0].PlatformVersion != "OpenCL 3.0 PoCL" {
+		t.Errorf("its processors by OpenCL: %+v", cpus)
 	}
 	var init []byte
 	var err error
@@ -177,6 +184,55 @@ func TestATaskWhoseDeviceIsGone(t *testing.T) {
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("got %+v", s.Tasks)
+		}
+	}
+}
+
+// Settings about coprocessors take effect when they are read again, as BOINC's tools have
+// the agent do: what was declared is taken off, what was found is left alone, and nobody says
+// that a driver failed.
+func TestSettingsOfCoprocessorsAreReadAgain(t *testing.T) {
+	w := newWorld(t, demoURL, withMaster(t, demoURL), nil)
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	card := gpus.OpenCLDevice{Kind: "ATI", Facts: protocol.OpenCL{Name: "gfx1032", GlobalMem: 8e9, DeviceVersion: "OpenCL 2.1"}}
+	w.detect = func(context.Context) gpus.Report {
+		var r gpus.Report
+		r.OpenCL.Platforms = []gpus.Platform{{Devices: []gpus.OpenCLDevice{card}}}
+		return r
+	}
+	write("[[coproc]]\ntype = \"fake\"\ncount = 2\n")
+	w.start(t)
+	defer func() { w.stop() }()
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"", []string{"1 AMD GPU (gfx1032)"}},
+		{"no_gpus = true\n[[coproc]]\ntype = \"other\"\ncount = 1\n", []string{"1 other"}},
+		{"no_gpus = false\n", []string{"1 AMD GPU (gfx1032)"}},
+	} {
+		write(c.text)
+		if err := w.a.ReloadSettings(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(time.Minute); !slices.Equal(w.after(t, 20*time.Millisecond).Coprocs, c.want); {
+			if time.Now().After(deadline) {
+				t.Fatalf("%q: got %v, want %v", c.text, w.after(t, 0).Coprocs, c.want)
+			}
+		}
+		d, err := w.a.Decision(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range d.Snapshot.Absent {
+			if strings.Contains(a.Why, "no longer") {
+				t.Errorf("%q: %s", c.text, a.Why)
+			}
 		}
 	}
 }

@@ -20,6 +20,7 @@ func (a *Agent) detect(ctx context.Context, s settings.Settings) gpus.Report {
 func (a *Agent) knowDevices(ctx context.Context) {
 	a.found = a.detect(ctx, a.core.Settings)
 	a.core.Coprocs = gpus.Join(a.core.Settings, a.found)
+	a.core.Host.OpenCLCPUs = a.found.OpenCLCPUs()
 	a.tellDevices()
 }
 
@@ -51,8 +52,11 @@ func (a *Agent) FindDevices(ctx context.Context) gpus.Report {
 	r := a.detect(ctx, s)
 	_ = a.core.Do(ctx, func() error { // one that ends needs no devices
 		before := a.core.Coprocs
-		a.found = r.After(a.found)
+		if gpus.Wanted(a.core.Settings) { // or else nobody was asked
+			a.found = r.After(a.found)
+		}
 		a.core.Coprocs = gpus.Join(a.core.Settings, a.found).After(before, time.Now())
+		a.core.Host.OpenCLCPUs = a.found.OpenCLCPUs()
 		if !before.Equal(a.core.Coprocs) {
 			a.tellDevices()
 		}

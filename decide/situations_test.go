@@ -323,38 +323,40 @@ func gpus(n int, use prefs.Permission) []decide.Pool {
 }
 
 func suspensions() (list []situation) {
+	compute, transfer, useGPUs := prefs.Prefs.MayCompute, prefs.Prefs.MayTransfer, prefs.Prefs.MayUseGPUs
 	for _, x := range []struct {
-		change  func(*prefs.Prefs, *prefs.Conditions, *prefs.Mode)
-		network bool
-		cure    string
+		change func(*prefs.Prefs, *prefs.Conditions, *prefs.Mode)
+		may    func(prefs.Prefs, prefs.Conditions, prefs.Mode) prefs.Permission
+		cure   string
 	}{
-		{func(_ *prefs.Prefs, _ *prefs.Conditions, m *prefs.Mode) { m.Kind = prefs.Never }, false, "starling mode auto"},
-		{func(p *prefs.Prefs, _ *prefs.Conditions, _ *prefs.Mode) { p.StartHour, p.EndHour = 20, 6 }, false, "Change start_hour and end_hour, or: starling mode always --for 2h"},
+		{func(_ *prefs.Prefs, _ *prefs.Conditions, m *prefs.Mode) { m.Kind = prefs.Never }, compute, "starling mode auto"},
+		{func(p *prefs.Prefs, _ *prefs.Conditions, _ *prefs.Mode) { p.StartHour, p.EndHour = 20, 6 }, compute, "Change start_hour and end_hour, or: starling mode always --for 2h"},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.RunOnBatteries, c.Battery = false, prefs.Yes
-		}, false, "Plug the computer in, or set run_on_batteries."},
-		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { p.RunIfUserActive, c.IdleKnown = false, true }, false, "Set run_if_user_active, or: starling mode always --for 2h"},
+		}, compute, "Plug the computer in, or set run_on_batteries."},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { p.RunIfUserActive, c.IdleKnown = false, true }, compute, "Set run_if_user_active, or: starling mode always --for 2h"},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.SuspendIfNoRecentInput, c.IdleKnown, c.Idle = 60, true, 2*time.Hour
-		}, false, "Use the computer, or set suspend_if_no_recent_input = 0."},
+		}, compute, "Use the computer, or set suspend_if_no_recent_input = 0."},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.SuspendCPUUsage, p.NiuSuspendCPUUsage, c.OtherCPU = 25, 25, 60
-		}, false, "End those programs, or set suspend_cpu_usage higher (0: never)."},
-		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.Exclusive = "doom" }, false, "End the program, or take it off exclusive_apps."},
-		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { p.TemperatureCeiling, c.Temperature = 80, 85 }, false, "Clean the fan, use fewer CPUs (max_ncpus_pct), or set max_cpu_temperature higher."},
+		}, compute, "End those programs, or set suspend_cpu_usage higher (0: never)."},
+		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.Exclusive = "doom" }, compute, "End the program, or take it off exclusive_apps."},
+		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.ExclusiveGPU = "doom" }, useGPUs, "End the program, or take it off exclusive_gpu_apps."},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
+			p.GPUTemperatureCeiling, c.GPUTemperature = 80, 85
+		}, useGPUs, "Clean the fan, or set max_gpu_temperature higher."},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { p.TemperatureCeiling, c.Temperature = 80, 85 }, compute, "Clean the fan, use fewer CPUs (max_ncpus_pct), or set max_cpu_temperature higher."},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.DailyXferLimitMB, p.DailyXferPeriodDays, c.Transferred = 500, 30, 500
-		}, true, "Set daily_xfer_limit_mb higher (0: no limit)."},
+		}, transfer, "Set daily_xfer_limit_mb higher (0: no limit)."},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.NetworkWifiOnly, c.Metered = true, prefs.Yes
-		}, true, "Use another network, or set network_wifi_only = false."},
+		}, transfer, "Use another network, or set network_wifi_only = false."},
 	} {
 		p, c, m := prefs.Default(), prefs.Conditions{Now: now, OtherCPU: -1}, prefs.Mode{}
 		x.change(&p, &c, &m)
-		r := p.MayCompute(c, m)
-		if x.network {
-			r = p.MayTransfer(c, m)
-		}
+		r := x.may(p, c, m)
 		list = append(list, situation{r.Code, r.Why, x.cure})
 	}
 	full := view.Facts{
@@ -386,6 +388,7 @@ func storedFiles() (list []situation) {
 func ineffective() (list []situation) {
 	for _, change := range []func(p *prefs.Prefs){
 		func(p *prefs.Prefs) { p.TemperatureCeiling = 70 },
+		func(p *prefs.Prefs) { p.GPUTemperatureCeiling = 70 },
 		func(p *prefs.Prefs) { p.NetworkWifiOnly = true },
 		func(p *prefs.Prefs) { p.CPUUsageLimit = 0 },
 		func(p *prefs.Prefs) { p.NiuCPUUsageLimit = 0 },

@@ -34,6 +34,10 @@ const planSpec = `<plan_classes>
     <cpu_frac>   .05    </cpu_frac>
     <ngpus>      1      </ngpus>
   </plan_class>
+  <plan_class>
+    <name>       radeon </name>
+    <gpu_type>   amd    </gpu_type>
+  </plan_class>
 </plan_classes>
 `
 

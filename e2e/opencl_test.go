@@ -12,7 +12,8 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// openCLSpec has a plan class for what the volunteer of this test calls a coprocessor.
+// openCLSpec has plan classes for what the volunteer of this test calls a coprocessor, and
+// for CPUs that OpenCL offers.
 const openCLSpec = `<plan_classes>
   <plan_class>
     <name> opencl_any </name>
@@ -20,6 +21,12 @@ const openCLSpec = `<plan_classes>
     <opencl> 1 </opencl>
     <min_opencl_version> 102 </min_opencl_version>
     <min_gpu_ram_mb> 64 </min_gpu_ram_mb>
+    <double_precision_fp> 1 </double_precision_fp>
+  </plan_class>
+  <plan_class>
+    <name> opencl_cpu </name>
+    <opencl> 1 </opencl>
+    <min_opencl_version> 102 </min_opencl_version>
     <double_precision_fp> 1 </double_precision_fp>
   </plan_class>
 </plan_classes>
@@ -48,11 +55,36 @@ func pocl(t *testing.T) string {
 	return ""
 }
 
+// An openCLCase is how an agent comes to compute by OpenCL.
+type openCLCase struct {
+	class, settings, cmdline string
+	says                     map[string]string // by commands of the agent, %s being the device
+}
+
 // TestOpenCL has an agent find a device by OpenCL, tell the project all of it, get tasks
-// for which the project demands OpenCL, and compute them on it in the sandbox.
+// for which the project demands OpenCL, and compute them on it in the sandbox: on a device
+// that the volunteer declares, and on the CPUs as such.
 func TestOpenCL(t *testing.T) {
-	t.Parallel()
 	device := pocl(t)
+	for name, c := range map[string]openCLCase{
+		"a declared device": {
+			"opencl_any", "no_gpus = true\n[[coproc]]\ntype = \"pocl\"\nopencl = \"pthread\"\n", "",
+			map[string]string{"status": "1 pocl (%s)", "doctor": "1 pocl (%s), found by OpenCL, driver ", "history --json": "computing on %s"},
+		},
+		"the CPUs": {
+			"opencl_cpu", "no_gpus = false\n", "--device 0",
+			map[string]string{"doctor": "OpenCL also offers 1 CPU (%s)", "history --json": "computing on %s"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			computeByOpenCL(t, device, c)
+		})
+	}
+}
+
+func computeByOpenCL(t *testing.T, device string, how openCLCase) {
+	t.Helper()
 	ctx := patience(t)
 	p := newProject(t, ctx)
 	settings := filepath.Join(p.Dir, "server.toml")
@@ -68,20 +100,20 @@ func TestOpenCL(t *testing.T) {
 	}
 	platform, _ := hostinfo.Platform()
 	run(t, ctx, p, "app", "add", p.Dir, "collatz")
-	run(t, ctx, p, "version", "add", p.Dir, "collatz", "--platform", platform, "--version", "1.00", "--plan-class", "opencl_any", "--main", bin.Path(testhost.Collatz))
+	run(t, ctx, p, "version", "add", p.Dir, "collatz", "--platform", platform, "--version", "1.00", "--plan-class", how.class, "--main", bin.Path(testhost.Collatz))
 	const tasks = 2
 	for n := range tasks {
 		in := filepath.Join(t.TempDir(), "in")
 		if err := os.WriteFile(in, fmt.Appendf(nil, "%d 1000000\n", 1+n*1_000_000), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		run(t, ctx, p, "work", "create", p.Dir, "collatz", "--name", fmt.Sprintf("collatz_%d", n), "--input", in+"=in",
+		run(t, ctx, p, "work", "create", p.Dir, "collatz", "--name", fmt.Sprintf("collatz_%d", n), "--input", in+"=in", "--cmdline", how.cmdline,
 			"--rsc-fpops-est", "1e10", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
 	}
 	serve(t, ctx, p)
 
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n",
-		"ncpus = 1\nno_gpus = true\n[[coproc]]\ntype = \"pocl\"\nopencl = \"pthread\"\n")
+		"ncpus = 1\n"+how.settings)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,14 +135,14 @@ func TestOpenCL(t *testing.T) {
 			t.Errorf("task %d: %q, %v; want %q", n, got, err, want)
 		}
 	}
-	for args, want := range map[string]string{
-		"status":         "1 pocl (" + device + ")",
-		"doctor":         "1 pocl (" + device + "), found by OpenCL, driver ",
-		"history --json": "computing on " + device,
-	} {
+	for args, format := range how.says {
+		want := strings.Replace(format, "%s", device, 1)
 		if out, _ := a.Run(ctx, strings.Fields(args)...); !strings.Contains(out, want) { // doctor may find other trouble
 			t.Errorf("starling %s: no %q in\n%s", args, want, out)
 		}
+	}
+	if how.class == "opencl_cpu" {
+		return
 	}
 	if show := run(t, ctx, p, "host", "show", p.Dir, "1", "--json"); !strings.Contains(show, `"pocl"`) {
 		t.Errorf("the project knows of no device: %s", show)

@@ -27,7 +27,9 @@ const (
 	NoRecentInput = "no_recent_input"
 	CPUBusy       = "cpu_busy"
 	Exclusive     = "exclusive_app"
+	ExclusiveGPU  = "exclusive_gpu_app"
 	TooHot        = "too_hot"
+	GPUTooHot     = "gpu_too_hot"
 	XferLimit     = "transfer_limit"
 	Metered       = "metered_network"
 )
@@ -85,12 +87,20 @@ type Conditions struct {
 	Battery   Sense
 	// OtherCPU is how much of the CPUs other programs use, in percent, averaged so
 	// that it does not flap; below 0: not known.
-	OtherCPU    float64
-	Exclusive   string  // a program that runs and wants the computer for itself
-	Temperature float64 // °C of the hottest CPU sensor; 0: not known
-	Metered     Sense
-	Transferred float64 // MB in the period of daily_xfer_period_days
+	OtherCPU     float64
+	Exclusive    string  // a program that runs and wants the computer for itself; "": none
+	ExclusiveGPU string  // likewise one that wants the GPUs
+	Temperature  float64 // °C of the hottest CPU sensor; 0: not known
+	// GPUTemperature is the highest in the last GPUCooling of the GPUs that tasks may use,
+	// in °C; 0: not known.
+	GPUTemperature float64
+	Metered        Sense
+	Transferred    float64 // MB in the period of daily_xfer_period_days
 }
+
+// GPUCooling is how long a GPU that was too hot has to stay below the limit: tasks on it
+// may lose what they did since their last checkpoint, so they should not stop often.
+const GPUCooling = 2 * time.Minute
 
 // InUse reports whether a person uses the computer. Where that cannot be known it
 // counts as not in use, or nothing would ever be computed there.
@@ -158,6 +168,13 @@ func (p Prefs) MayUseGPUs(c Conditions, m Mode) Permission {
 			Code: UserActive, Why: fmt.Sprintf("GPUs are not used: the computer is in use, or was in the last %s (run_gpu_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
 			Until: p.idleAt(c),
 		}
+	}
+	switch {
+	case c.ExclusiveGPU != "":
+		return Permission{Code: ExclusiveGPU, Why: "GPUs are not used: " + c.ExclusiveGPU + " is running (exclusive_gpu_apps in starling.toml)."}
+	case p.GPUTemperatureCeiling > 0 && c.GPUTemperature > p.GPUTemperatureCeiling:
+		return Permission{Code: GPUTooHot, Why: fmt.Sprintf("GPUs are not used: one was at %.0f °C in the last %s, above the limit of %v °C (max_gpu_temperature).",
+			c.GPUTemperature, minutes(GPUCooling.Minutes()), p.GPUTemperatureCeiling)}
 	}
 	return Permission{}
 }

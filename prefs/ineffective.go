@@ -14,6 +14,9 @@ func (p Prefs) Ineffective(c Conditions) []Ineffective {
 	if p.TemperatureCeiling > 0 && c.Temperature == 0 {
 		add("max_cpu_temperature", "no sensor of this computer reports the CPU's temperature. You can: limit the heat with max_ncpus_pct or cpu_usage_limit.")
 	}
+	if p.GPUTemperatureCeiling > 0 && c.GPUTemperature == 0 {
+		add("max_gpu_temperature", "no sensor reports the temperature of a GPU that tasks use. You can: keep tasks off GPUs with: starling mode never --gpu")
+	}
 	if p.NetworkWifiOnly && c.Metered == Unknown {
 		add("network_wifi_only", "this computer cannot tell whether its network is metered. You can: set the hours of network use (net_start_hour, net_end_hour), or turn it off with: starling mode never --network")
 	}

@@ -74,6 +74,8 @@ var keys = []Key{
 		func(p *Prefs) *float64 { return &p.EndHour }),
 	number("max_cpu_temperature", "suspend computing while the hottest CPU sensor reads more than this; 0: never; not a BOINC preference",
 		func(p *Prefs) *float64 { return &p.TemperatureCeiling }),
+	number("max_gpu_temperature", "suspend computing on GPUs while one of them reads more than this, and until it has read less for 2 minutes; 0: never; not a BOINC preference",
+		func(p *Prefs) *float64 { return &p.GPUTemperatureCeiling }),
 
 	number("max_ncpus_pct", "use at most this percentage of the CPUs; 0: all",
 		func(p *Prefs) *float64 { return &p.MaxNCPUsPct }),

@@ -24,19 +24,20 @@ type Prefs struct {
 	EndHour                float64 `toml:"end_hour"`
 
 	// How much.
-	MaxNCPUsPct        float64 `toml:"max_ncpus_pct"`
-	MaxCPUs            float64 `toml:"max_cpus"`
-	CPUUsageLimit      float64 `toml:"cpu_usage_limit"`
-	NiuMaxNCPUsPct     float64 `toml:"niu_max_ncpus_pct"`
-	NiuCPUUsageLimit   float64 `toml:"niu_cpu_usage_limit"`
-	RAMMaxUsedBusyPct  float64 `toml:"ram_max_used_busy_pct"`
-	RAMMaxUsedIdlePct  float64 `toml:"ram_max_used_idle_pct"`
-	LeaveAppsInMemory  bool    `toml:"leave_apps_in_memory"`
-	DiskMaxUsedGB      float64 `toml:"disk_max_used_gb"`
-	DiskMaxUsedPct     float64 `toml:"disk_max_used_pct"`
-	DiskMinFreeGB      float64 `toml:"disk_min_free_gb"`
-	MaxStickyGB        float64 `toml:"max_sticky_gb"`
-	TemperatureCeiling float64 `toml:"max_cpu_temperature"`
+	MaxNCPUsPct           float64 `toml:"max_ncpus_pct"`
+	MaxCPUs               float64 `toml:"max_cpus"`
+	CPUUsageLimit         float64 `toml:"cpu_usage_limit"`
+	NiuMaxNCPUsPct        float64 `toml:"niu_max_ncpus_pct"`
+	NiuCPUUsageLimit      float64 `toml:"niu_cpu_usage_limit"`
+	RAMMaxUsedBusyPct     float64 `toml:"ram_max_used_busy_pct"`
+	RAMMaxUsedIdlePct     float64 `toml:"ram_max_used_idle_pct"`
+	LeaveAppsInMemory     bool    `toml:"leave_apps_in_memory"`
+	DiskMaxUsedGB         float64 `toml:"disk_max_used_gb"`
+	DiskMaxUsedPct        float64 `toml:"disk_max_used_pct"`
+	DiskMinFreeGB         float64 `toml:"disk_min_free_gb"`
+	MaxStickyGB           float64 `toml:"max_sticky_gb"`
+	TemperatureCeiling    float64 `toml:"max_cpu_temperature"`
+	GPUTemperatureCeiling float64 `toml:"max_gpu_temperature"`
 
 	// Work.
 	WorkBufMinDays        float64 `toml:"work_buf_min_days"`

@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -22,6 +23,9 @@ type Coproc struct {
 	Major     int     // compute capability (NVIDIA)
 	Minor     int
 	Target    int     // AMD's number for the family
+	Metal     int     // version that Apple's devices support, as BOINC counts it; 0: not known
+	ATILibs   bool    // AMD's driver has libraries of the old names
+	AMDLibs   bool    // of the newer ones
 	OpenCL    *OpenCL // nil: none
 
 	ReqSeconds   float64 // device-seconds wanted; > 0 asks for work
@@ -47,6 +51,34 @@ type OpenCL struct {
 	Execution       uint64 // capabilities: bit 0 kernels, bit 1 native ones
 	Extensions      string
 	Major, Minor    int // compute capability, on NVIDIA's devices
+}
+
+// An OpenCLCPU is what OpenCL says of a computer's own processors.
+type OpenCLCPU struct {
+	Platform string // the driver's vendor, as it calls itself
+	OpenCL
+}
+
+// maxOpenCLCPUs is how many of these are read.
+const maxOpenCLCPUs = 8
+
+func scanOpenCLCPU(s *bxml.Scanner) (c OpenCLCPU) {
+	for name := range s.Children() {
+		switch name {
+		case "platform_vendor":
+			c.Platform = s.Line(maxText)
+		case "opencl_cpu_info":
+			c.OpenCL = *scanOpenCL(s)
+		}
+	}
+	return c
+}
+
+func (c *OpenCLCPU) write(w *bxml.Writer) {
+	w.Open("opencl_cpu_prop")
+	w.Text("platform_vendor", cmp.Or(c.Platform, "unknown")) // BOINC's server takes none without
+	c.writeAs(w, "opencl_cpu_info")
+	w.Close("opencl_cpu_prop")
 }
 
 // maxCoprocs is how many kinds of coprocessors are read.
@@ -118,6 +150,12 @@ func scanCoproc(s *bxml.Scanner, kind string) Coproc {
 			scanInt(s, &c.Minor)
 		case "target":
 			scanInt(s, &c.Target)
+		case "metal_support":
+			scanInt(s, &c.Metal)
+		case "atirt_detected":
+			c.ATILibs = s.Flag()
+		case "amdrt_detected":
+			c.AMDLibs = s.Flag()
 		case "req_secs":
 			s.Float(&c.ReqSeconds)
 		case "req_instances":
@@ -239,13 +277,13 @@ func (c *Coproc) write(w *bxml.Writer) {
 		w.Int("localRAM", int64(c.Memory)>>20)
 	}
 	if c.OpenCL != nil {
-		c.OpenCL.write(w)
+		c.OpenCL.writeAs(w, "coproc_opencl")
 	}
 	w.Close(name)
 }
 
-func (o *OpenCL) write(w *bxml.Writer) {
-	w.Open("coproc_opencl")
+func (o *OpenCL) writeAs(w *bxml.Writer, element string) {
+	w.Open(element)
 	w.Text("name", o.Name)
 	w.Text("vendor", o.Vendor)
 	w.Int("vendor_id", int64(o.VendorID))
@@ -266,5 +304,5 @@ func (o *OpenCL) write(w *bxml.Writer) {
 	w.Text("opencl_platform_version", o.PlatformVersion)
 	w.Text("opencl_device_version", o.DeviceVersion)
 	w.Text("opencl_driver_version", o.DriverVersion)
-	w.Close("coproc_opencl")
+	w.Close(element)
 }

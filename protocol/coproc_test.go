@@ -105,3 +105,43 @@ func TestAppVersionsForCoprocessors(t *testing.T) {
 		t.Errorf("got %+v, %v", old, err)
 	}
 }
+
+// What OpenCL says of a computer's processors, as BOINC's client writes it.
+//
+// Source: BOINC lib/opencl_boinc.cpp, OPENCL_CPU_PROP::write_xml.
+func TestOpenCLCPUs(t *testing.T) {
+	const text = `<scheduler_request><host_info><p_ncpus>2</p_ncpus>
+<opencl_cpu_prop>
+   <platform_vendor>The pocl project</platform_vendor>
+   <opencl_cpu_info>
+      <name>pthread-skylake</name>
+      <vendor>GenuineIntel</vendor>
+      <vendor_id>32902</vendor_id>
+      <available>1</available>
+      <double_fp_config>63</double_fp_config>
+      <endian_little>1</endian_little>
+      <global_mem_size>11234664448</global_mem_size>
+      <max_compute_units>2</max_compute_units>
+      <opencl_platform_version>OpenCL 3.0 PoCL 3.1</opencl_platform_version>
+      <opencl_device_version>OpenCL 3.0 PoCL HSTR: pthread</opencl_device_version>
+      <opencl_driver_version>3.1</opencl_driver_version>
+   </opencl_cpu_info>
+</opencl_cpu_prop>
+<opencl_cpu_prop><platform_vendor>B</platform_vendor><opencl_cpu_info><name>b</name></opencl_cpu_info></opencl_cpu_prop>
+</host_info></scheduler_request>`
+	want := []protocol.OpenCLCPU{
+		{Platform: "The pocl project", OpenCL: protocol.OpenCL{
+			Name: "pthread-skylake", Vendor: "GenuineIntel", VendorID: 32902, DoubleFP: 63, LittleEndian: true, GlobalMem: 11234664448, ComputeUnits: 2,
+			PlatformVersion: "OpenCL 3.0 PoCL 3.1", DeviceVersion: "OpenCL 3.0 PoCL HSTR: pthread", DriverVersion: "3.1",
+		}},
+		{Platform: "B", OpenCL: protocol.OpenCL{Name: "b"}},
+	}
+	r, err := protocol.ParseSchedulerRequest([]byte(text))
+	if err != nil || !reflect.DeepEqual(r.Host.OpenCLCPUs, want) {
+		t.Fatalf("got %+v, %v", r.Host.OpenCLCPUs, err)
+	}
+	again, err := protocol.ParseSchedulerRequest([]byte("<scheduler_request><host_info>" + r.Host.InnerXML() + "</host_info></scheduler_request>"))
+	if err != nil || !reflect.DeepEqual(again.Host.OpenCLCPUs, want) {
+		t.Errorf("written and read: %+v, %v", again.Host.OpenCLCPUs, err)
+	}
+}

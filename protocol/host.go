@@ -56,6 +56,10 @@ func scanHostInfo(s *bxml.Scanner) HostInfo {
 			h.DockerType = scanDockerType(s)
 		case "wsl":
 			scanWSL(s, &h)
+		case "opencl_cpu_prop":
+			if c := scanOpenCLCPU(s); len(h.OpenCLCPUs) < maxOpenCLCPUs {
+				h.OpenCLCPUs = append(h.OpenCLCPUs, c)
+			}
 		}
 	}
 	return h
@@ -136,6 +140,9 @@ func (h HostInfo) writeInner(w *bxml.Writer) {
 	w.TextIf("product_name", h.ProductName)
 	w.TextIf("virtualbox_version", h.VirtualBoxVersion)
 	w.Int("n_usable_coprocs", int64(h.Coprocs))
+	for i := range h.OpenCLCPUs {
+		h.OpenCLCPUs[i].write(w)
+	}
 }
 
 func scanDiskUsage(s *bxml.Scanner) (d DiskUsage) {

@@ -159,8 +159,9 @@ type HostInfo struct {
 	DiskFree    float64
 	OSName      string
 	OSVersion   string
-	ProductName string // "" if it is not known
-	Coprocs     int    // usable coprocessors
+	ProductName string      // "" if it is not known
+	Coprocs     int         // usable coprocessors
+	OpenCLCPUs  []OpenCLCPU // its processors as OpenCL offers them, one for each driver that does
 
 	VMExtensionsDisabled bool   // the firmware keeps the processor's support of virtual machines turned off
 	VirtualBoxVersion    string // "" is none; it may be followed by why it cannot be used

@@ -1,6 +1,7 @@
 package protocol_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -31,11 +32,11 @@ func TestVirtualMachinesOfAHost(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := protocol.ParseSchedulerRequest([]byte("<scheduler_request><host_info>" + tt.xml + "</host_info></scheduler_request>"))
-			if err != nil || r.Host != tt.want {
+			if err != nil || !reflect.DeepEqual(r.Host, tt.want) {
 				t.Fatalf("got %+v, %v", r.Host, err)
 			}
 			again, err := protocol.ParseSchedulerRequest(r.Encode())
-			if err != nil || again.Host != tt.want {
+			if err != nil || !reflect.DeepEqual(again.Host, tt.want) {
 				t.Errorf("written and read again: %+v, %v", again.Host, err)
 			}
 		})

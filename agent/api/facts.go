@@ -31,7 +31,7 @@ func (a *API) Facts(now time.Time) *view.Facts {
 		Now: now, Version: c.Version, DataDir: c.Dir, Since: c.Since, PID: os.Getpid(),
 		Platforms: append([]string{primary}, others...), Bounded: p.Bounded, Unusable: p.Unusable,
 		Settings: c.Settings, Layers: c.Layers, Prefs: c.Prefs, Accounts: c.Accounts, Faults: c.Faults,
-		Host: c.Host, Coprocs: c.Coprocs, Conditions: p.Presence.Conditions(now), Times: p.Uptime.Stats(now), Habit: p.Uptime.Habit(), Disk: view.Disk{Free: -1, Used: p.Disk.Total()},
+		Host: c.Host, Coprocs: c.Coprocs, Measured: p.Presence.Gauge.Measured(), Conditions: p.Presence.Conditions(now), Times: p.Uptime.Stats(now), Habit: p.Uptime.Habit(), Disk: view.Disk{Free: -1, Used: p.Disk.Total()},
 		DB: c.DB, Debts: p.Ledger.Of, Used: p.Ledger.Used, Elapsed: p.Ledger.Elapsed(now), Last: c.Last,
 		Sessions: a.talk.Sessions(), TrickleUps: a.life.TrickleUps(), Asked: a.talk.Asked(), RecentlyReported: a.talk.RecentlyReported(),
 		Transfers: a.life.Transfers(), Processes: a.life.Processes(),
@@ -69,6 +69,9 @@ func (a *API) Dashboard(ctx context.Context) (view.Page, error) {
 		}
 		for _, x := range a.parts.Presence.Heat.Steps() {
 			v.Heat = append(v.Heat, view.Heat(x))
+		}
+		for _, x := range a.parts.Presence.Gauge.Heat.Steps() {
+			v.GPUHeat = append(v.GPUHeat, view.Heat(x))
 		}
 		return v
 	})

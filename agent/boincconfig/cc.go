@@ -30,6 +30,9 @@ func Write(w *bxml.Writer, s settings.Settings, accounts []settings.Account) {
 	for _, name := range s.ExclusiveApps {
 		w.Text("exclusive_app", name)
 	}
+	for _, name := range s.ExclusiveGPUApps {
+		w.Text("exclusive_gpu_app", name)
+	}
 	writeIgnored(w, s.IgnoreGPUs)
 	w.Int("max_file_xfers", int64(s.MaxFileXfers))
 	w.Int("max_file_xfers_per_project", int64(s.MaxFileXfersPerProject))

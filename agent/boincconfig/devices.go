@@ -53,13 +53,14 @@ func (d *devices) scan(s *bxml.Scanner, name string) bool {
 	return false
 }
 
+// changes has those that are not there count as none. What OpenCL finds cannot be declared
+// in BOINC's file, and stays.
 func (d *devices) changes(c *Config) {
-	if d.declared != nil {
-		c.change("coproc", func(o *settings.Settings) { o.Coprocs = d.declared })
-	}
-	if d.ignored != nil {
-		c.change("ignore_gpu", func(o *settings.Settings) { o.IgnoreGPUs = d.ignored })
-	}
+	c.change("coproc", func(o *settings.Settings) {
+		found := slices.DeleteFunc(slices.Clone(o.Coprocs), func(x settings.Coproc) bool { return x.OpenCL == "" })
+		o.Coprocs = append(found, d.declared...)
+	})
+	c.change("ignore_gpu", func(o *settings.Settings) { o.IgnoreGPUs = d.ignored })
 }
 
 // scanCoproc reads a <coproc>. Devices whose numbers are not listed have those that come

@@ -11,6 +11,7 @@ import (
 // A Config is what a cc_config.xml says.
 type Config struct {
 	Changes     []Change
+	Options     bool                             // there are options, by which what is not among them has its default
 	ExcludeGPUs map[string][]settings.ExcludeGPU // by the project's master URL
 	// Unused are the options that have no like here, each once and in order, where they
 	// differ from BOINC's defaults.
@@ -64,12 +65,15 @@ func (c *Config) logFlags(s *bxml.Scanner) {
 }
 
 func (c *Config) options(s *bxml.Scanner) {
-	programs := []string{} // none there means none
+	c.Options = true
+	programs, onGPU := []string{}, []string{} // none there means none
 	var d devices
 	for name := range s.Children() {
 		switch name {
 		case "exclusive_app":
 			programs = append(programs, s.Text())
+		case "exclusive_gpu_app":
+			onGPU = append(onGPU, s.Text())
 		case "device_name":
 			text := s.Text()
 			c.change(name, func(o *settings.Settings) { o.DeviceName = text })
@@ -93,6 +97,7 @@ func (c *Config) options(s *bxml.Scanner) {
 		}
 	}
 	c.change("exclusive_app", func(o *settings.Settings) { o.ExclusiveApps = programs })
+	c.change("exclusive_gpu_app", func(o *settings.Settings) { o.ExclusiveGPUApps = onGPU })
 	d.changes(c)
 }
 

@@ -70,7 +70,7 @@ func TestOptions(t *testing.T) {
 			got, want := settings.Default(), settings.Default()
 			parse(t, c.options).Apply(&got)
 			want.LogFlags["task"], want.LogFlags["task_debug"], want.LogFlags["rr_simulation"] = false, true, true
-			want.ExclusiveApps = []string{}
+			want.ExclusiveApps, want.ExclusiveGPUApps = []string{}, []string{}
 			c.want(&want)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)
@@ -122,7 +122,7 @@ func TestWrite(t *testing.T) {
 	s.Proxy, s.NoProxy = "socks5h://u:p@proxy.example:1080", []string{"a.example"}
 	s.Coprocs = []settings.Coproc{{Type: "fake", Count: 2, PeakFlops: 1e10}, {Type: "other", Count: 1, Devices: []int{4}}}
 	s.IgnoreGPUs = []settings.IgnoreGPU{{Type: "NVIDIA", Devices: []int{1}}, {Type: "ATI", Devices: []int{0, 2}}}
-	s.ExclusiveApps = []string{"game"}
+	s.ExclusiveApps, s.ExclusiveGPUApps = []string{"game"}, []string{"render", "film"}
 	accounts := []settings.Account{{MasterURL: "https://p.example/", ExcludeGPUs: []settings.ExcludeGPU{{Type: "NVIDIA", Devices: []int{1}, App: "a"}, {}}}}
 	var w bxml.Writer
 	boincconfig.Write(&w, s, accounts)

@@ -8,7 +8,7 @@ import "strconv"
 var unused = map[string]string{
 	"abort_jobs_on_exit": "0", "allow_gui_rpc_get": "0", "allow_remote_gui_rpc": "0", "alt_platform": "",
 	"disallow_attach": "0", "disallowed_wsl": "", "dont_check_file_sizes": "0", "dont_contact_ref_site": "0",
-	"dont_suspend_nci": "0", "dont_use_docker": "0", "dont_use_vbox": "0", "dont_use_wsl": "0", "exclusive_gpu_app": "",
+	"dont_suspend_nci": "0", "dont_use_docker": "0", "dont_use_vbox": "0", "dont_use_wsl": "0",
 	"exit_after_finish": "0", "exit_before_start": "0", "exit_when_idle": "0", "fetch_minimal_work": "0", "fetch_on_update": "0",
 	"force_auth": "default", "http_1_0": "0", "http_transfer_timeout": "300", "http_transfer_timeout_bps": "10",
 	"ignore_tty": "", "lower_client_priority": "0", "max_event_log_lines": "2000", "max_overdue_days": "-1",

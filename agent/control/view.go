@@ -17,6 +17,7 @@ type Status struct {
 	// VirtualizationFaults are why what is installed cannot.
 	Virtualization       []string  `json:"virtualization,omitempty"`
 	VirtualizationFaults []string  `json:"virtualization_faults,omitempty"`
+	GPUs                 []GPU     `json:"gpus,omitempty"`         // those whose sensors can be read
 	Compute              string    `json:"compute,omitempty"`      // why tasks may not run now; "" if they may
 	ComputeCode          string    `json:"compute_code,omitempty"` // that as a code
 	Network              string    `json:"network,omitempty"`      // why the network is not used now

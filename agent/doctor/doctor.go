@@ -68,6 +68,9 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 		if s.Virtualization {
 			all = append(all, virtualization(status)...)
 		}
+		for _, g := range status.GPUs {
+			all = append(all, Finding{Check: "coprocessors", Grade: Good, Text: g.String()})
+		}
 		if runtime.GOOS != "windows" { // there it is part of the sandbox
 			all = append(all, groups(status.Bounded))
 		}

@@ -35,12 +35,10 @@ func (d Detector) Detect(ctx context.Context) Report {
 		d.Limit = limit
 	}
 	r := Report{Cards: cards()}
-	if d.Program == "" {
-		var err error
-		if d.Program, err = find(); err != nil {
-			r.OpenCL.Failure, r.NVIDIA.Failure = err.Error(), err.Error()
-			return r
-		}
+	var err error
+	if d.Program, err = d.program(); err != nil {
+		r.OpenCL.Failure, r.NVIDIA.Failure = err.Error(), err.Error()
+		return r
 	}
 	var both sync.WaitGroup
 	both.Go(func() { r.OpenCL = d.ask(ctx, OpenCL) })
@@ -49,8 +47,16 @@ func (d Detector) Detect(ctx context.Context) Report {
 	return r
 }
 
-// program is the name of starling-detect's file.
-const program = "starling-detect"
+// program is the file to run.
+func (d Detector) program() (string, error) {
+	if d.Program != "" {
+		return d.Program, nil
+	}
+	return find()
+}
+
+// programName is the name of starling-detect's file.
+const programName = "starling-detect"
 
 // find returns where starling-detect is: beside this program, or where packages put it.
 func find() (string, error) {
@@ -61,7 +67,7 @@ func find() (string, error) {
 	if real, err := filepath.EvalSymlinks(self); err == nil {
 		self = real
 	}
-	dir, name := filepath.Dir(self), program
+	dir, name := filepath.Dir(self), programName
 	if runtime.GOOS == "windows" {
 		name += ".exe"
 	}

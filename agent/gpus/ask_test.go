@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 // detect answers for the library if the driver in question is another's.
 func detect(how, library string) {
 	line, _ := gpus.Reply{Library: "lib" + library, NVIDIA: &gpus.Driver{CUDA: 12040, Devices: []gpus.NVIDIADevice{{Name: "Card", Major: 8}}}}.Line()
+	if library == gpus.NVIDIASensors {
+		watch(how)
+	}
 	if library != gpus.NVIDIA {
 		how = "answers"
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,9 +30,8 @@ func cardsIn(devices, dev string) (all []Card) {
 	}
 	for _, e := range entries {
 		dir := filepath.Join(devices, e.Name())
-		kind, known := vendorIDs[value(dir, "vendor")]
-		class := value(dir, "class")
-		if !known || !slices.ContainsFunc(displays, func(prefix string) bool { return strings.HasPrefix(class, prefix) }) {
+		kind, isGPU := displayKind(dir)
+		if !isGPU {
 			continue
 		}
 		c := Card{PCI: e.Name(), Kind: kind}

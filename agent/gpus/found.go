@@ -124,6 +124,18 @@ func (r Report) CPUs() (all []OpenCLDevice) {
 	return all
 }
 
+// OpenCLCPUs are those as requests tell of them, one for each driver.
+func (r Report) OpenCLCPUs() (all []protocol.OpenCLCPU) {
+	for _, p := range r.OpenCL.Platforms {
+		if i := slices.IndexFunc(p.Devices, func(d OpenCLDevice) bool { return d.CPU }); i >= 0 {
+			c := protocol.OpenCLCPU{Platform: p.Vendor, OpenCL: p.Devices[i].Facts}
+			c.PlatformVersion = cmp.Or(c.PlatformVersion, p.Version)
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
 // named are the devices of all kinds, CPUs included, in whose name by OpenCL a text
 // occurs, as devices of a kind of the volunteer's own.
 func (r Report) named(text, kind string) (all []Device) {

@@ -14,6 +14,10 @@ type Access struct {
 	List    []string // folders, whose names alone are to be seen
 }
 
+// OpenCLDrivers is the folder that names OpenCL's drivers. Tasks on the CPUs need it too
+// where OpenCL offers these.
+const OpenCLDrivers = "/etc/OpenCL"
+
 // Access is what a task on devices of a kind needs. It is all devices of the kind that
 // tasks may use, and not only those that the task was given: a driver leaves out the ones
 // that it cannot open when it counts, so the number that the application is told would
@@ -31,7 +35,7 @@ func (s Set) Access(k resource.Kind) (a Access) {
 		}
 	}
 	if opencl {
-		a.Read = append(a.Read, "/etc/OpenCL") // names the drivers
+		a.Read = append(a.Read, OpenCLDrivers)
 	}
 	if slices.Contains(vendors, k) || len(places) > 0 {
 		nodes(&a, k, places)

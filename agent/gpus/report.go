@@ -13,17 +13,21 @@
 //	set.go     those that tasks may use
 //	cards.go   what is in the computer, whether or not a driver answers
 //	nodes.go   the files by which a task gets at its device
+//	reading.go what the devices' sensors read
+//	meter.go   keeping a starling-detect that reads those of NVIDIA's driver
 package gpus
 
 import "github.com/starling-grid/starling/protocol"
 
-// The libraries that are asked.
+// What starling-detect is asked for: the devices of a library, or, every few seconds until
+// its input ends, what the sensors of NVIDIA's read.
 const (
-	OpenCL = "opencl"
-	NVIDIA = "nvidia"
+	OpenCL        = "opencl"
+	NVIDIA        = "nvidia"
+	NVIDIASensors = "nvidia-sensors"
 )
 
-// Libraries are those that starling-detect can ask.
+// Libraries are those whose devices starling-detect can be asked for.
 var Libraries = []string{OpenCL, NVIDIA}
 
 // A Reply is what starling-detect prints as one line of JSON.
@@ -33,6 +37,7 @@ type Reply struct {
 	Missing   bool       `json:"missing,omitempty"` // there is no such library here
 	Platforms []Platform `json:"platforms,omitempty"`
 	NVIDIA    *Driver    `json:"nvidia,omitempty"`
+	Readings  []Reading  `json:"readings,omitempty"`
 }
 
 // A Platform is one of OpenCL's drivers.

@@ -160,7 +160,8 @@ func (s Set) After(before Set, now time.Time) Set {
 		}
 	}
 	for _, g := range before.Groups {
-		if s.Of(g.Kind) != nil {
+		// One that is there and not used is not gone, nor is one that is declared no more.
+		if s.Of(g.Kind) != nil || g.Declared || slices.ContainsFunc(s.Unused, func(u Unused) bool { return u.Kind == string(g.Kind) }) {
 			continue
 		}
 		gone(g.Kind, had+g.String()+" until "+words.Time(now, now)+noLonger)

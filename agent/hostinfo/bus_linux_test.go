@@ -62,7 +62,7 @@ func TestMeteredNetwork(t *testing.T) {
 	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.Address)
 	metered := func() prefs.Sense {
 		var p hostinfo.Presence
-		return p.Sample(time.Now(), nil).Metered
+		return p.Sample(time.Now(), nil, nil).Metered
 	}
 	if got := metered(); got != prefs.Unknown {
 		t.Errorf("without NetworkManager: %v", got)

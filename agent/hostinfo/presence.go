@@ -27,7 +27,7 @@ type Presence struct {
 	otherCPU float64
 
 	power       sensed[prefs.Sense]
-	exclusive   sensed[string]
+	exclusive   sensed[[]string]
 	temperature sensed[float64]
 	metered     sensed[prefs.Sense]
 }
@@ -45,15 +45,17 @@ func (s *sensed[T]) get(now time.Time, find func() T) T {
 	return s.v
 }
 
-// Sample senses. Programs are those whose running asks for the whole computer.
-func (p *Presence) Sample(now time.Time, programs []string) prefs.Conditions {
+// Sample senses. Programs are those whose running asks for the whole computer, and onGPU
+// those that want the GPUs.
+func (p *Presence) Sample(now time.Time, programs, onGPU []string) prefs.Conditions {
 	c := prefs.Conditions{Now: now.Round(0), OtherCPU: p.sampleCPU(now)}
 	c.Idle, c.IdleKnown = Idle(now)
 	c.Battery = p.power.get(now, onBattery)
 	c.Temperature = p.temperature.get(now, temperature)
 	c.Metered = p.metered.get(now, metered)
-	if len(programs) > 0 {
-		c.Exclusive = p.exclusive.get(now, func() string { return running(programs) })
+	if len(programs)+len(onGPU) > 0 {
+		names := p.exclusive.get(now, running)
+		c.Exclusive, c.ExclusiveGPU = oneOf(names, programs), oneOf(names, onGPU)
 	}
 	return c
 }
@@ -106,19 +108,29 @@ func temperature() float64 {
 	return hottest
 }
 
-// running returns the first of some programs that runs, "" if none does.
-func running(programs []string) string {
+// running returns the names of all programs that run.
+func running() (names []string) {
 	all, err := process.Processes()
 	if err != nil {
-		return ""
+		return nil
 	}
 	for _, p := range all {
-		name, err := p.Name()
-		if err == nil && slices.ContainsFunc(programs, func(want string) bool {
-			return strings.EqualFold(strings.TrimSuffix(name, ".exe"), strings.TrimSuffix(want, ".exe"))
-		}) {
-			return name
+		if name, err := p.Name(); err == nil {
+			names = append(names, name)
 		}
 	}
-	return ""
+	return names
+}
+
+// oneOf returns the first name of a program that is wanted, "" if there is none.
+func oneOf(names, programs []string) string {
+	i := slices.IndexFunc(names, func(name string) bool {
+		return slices.ContainsFunc(programs, func(want string) bool {
+			return strings.EqualFold(strings.TrimSuffix(name, ".exe"), strings.TrimSuffix(want, ".exe"))
+		})
+	})
+	if i < 0 {
+		return ""
+	}
+	return names[i]
 }

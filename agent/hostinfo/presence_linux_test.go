@@ -47,7 +47,7 @@ func TestIdleByARealXServer(t *testing.T) {
 func TestOtherCPU(t *testing.T) {
 	var p hostinfo.Presence
 	now := time.Now()
-	if c := p.Sample(now, nil); c.OtherCPU >= 0 {
+	if c := p.Sample(now, nil, nil); c.OtherCPU >= 0 {
 		t.Errorf("known at the first look: %v", c.OtherCPU)
 	}
 	load := exec.CommandContext(t.Context(), "nice", "-n", "19", "sh", "-c", "while :; do :; done")
@@ -57,7 +57,7 @@ func TestOtherCPU(t *testing.T) {
 	defer func() { _ = load.Process.Kill(); _ = load.Wait() }()
 	for i := range 5 {
 		time.Sleep(20 * time.Millisecond)
-		c := p.Sample(now.Add(time.Duration(i+1)*time.Second), nil)
+		c := p.Sample(now.Add(time.Duration(i+1)*time.Second), nil, nil)
 		if c.OtherCPU < 0 || c.OtherCPU > 100 {
 			t.Errorf("got %v", c.OtherCPU)
 		}
@@ -83,7 +83,7 @@ func TestBattery(t *testing.T) {
 
 func TestExclusivePrograms(t *testing.T) {
 	var p hostinfo.Presence
-	if c := p.Sample(time.Now(), []string{"no such program runs here"}); c.Exclusive != "" {
+	if c := p.Sample(time.Now(), []string{"no such program runs here"}, []string{"nor this"}); c.Exclusive != "" || c.ExclusiveGPU != "" {
 		t.Errorf("got %q", c.Exclusive)
 	}
 	sleep := exec.CommandContext(t.Context(), "sleep", "60")
@@ -92,7 +92,11 @@ func TestExclusivePrograms(t *testing.T) {
 	}
 	defer func() { _ = sleep.Process.Kill(); _ = sleep.Wait() }()
 	p = hostinfo.Presence{}
-	if c := p.Sample(time.Now(), []string{"doom", "SLEEP"}); c.Exclusive != "sleep" {
-		t.Errorf("got %q", c.Exclusive)
+	if c := p.Sample(time.Now(), []string{"doom", "SLEEP"}, []string{"doom"}); c.Exclusive != "sleep" || c.ExclusiveGPU != "" {
+		t.Errorf("got %q, of the GPUs %q", c.Exclusive, c.ExclusiveGPU)
+	}
+	p = hostinfo.Presence{}
+	if c := p.Sample(time.Now(), nil, []string{"Sleep.exe"}); c.Exclusive != "" || c.ExclusiveGPU != "sleep" {
+		t.Errorf("got %q, of the GPUs %q", c.Exclusive, c.ExclusiveGPU)
 	}
 }

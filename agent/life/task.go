@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/boincapi/wasmhost"
 	"github.com/starling-grid/starling/executor"
@@ -84,6 +85,9 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 		for _, n := range on {
 			t.Args = append(t.Args, "--device", strconv.Itoa(n))
 		}
+	}
+	if len(on) == 0 && len(l.Host.OpenCLCPUs) > 0 {
+		t.Reads = []string{gpus.OpenCLDrivers}
 	}
 	init.RscFPOpsEst, init.RscFPOpsBound = u.RscFpopsEst, u.RscFpopsBound
 	init.RscMemoryBound, init.RscDiskBound = int64(u.RscMemoryBound), int64(u.RscDiskBound)

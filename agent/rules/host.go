@@ -15,7 +15,7 @@ func (ru *Rules) NameHost() {
 	ru.language.Store(&h.Language)
 	ru.Host.NCPUs = cmp.Or(ru.Settings.NCPUs, ru.Probed.NCPUs)
 	ru.Host.DomainName = cmp.Or(ru.Settings.DeviceName, ru.Probed.DomainName)
-	ru.Presence.Watch(ru.Settings.ExclusiveApps)
+	ru.Presence.Watch(ru.Settings.ExclusiveApps, ru.Settings.ExclusiveGPUApps)
 }
 
 // Speaking has requests ask for answers in the language that tools chose.

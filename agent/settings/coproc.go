@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/starling-grid/starling/resource"
@@ -67,6 +68,11 @@ func (s Settings) IgnoresGPU(kind string, number int) bool {
 	return slices.ContainsFunc(s.IgnoreGPUs, func(x IgnoreGPU) bool {
 		return (x.Type == "" || x.Type == kind) && (len(x.Devices) == 0 || slices.Contains(x.Devices, number))
 	})
+}
+
+// SameGPUs reports whether the same coprocessors are looked for and used with both.
+func (s Settings) SameGPUs(o Settings) bool {
+	return s.NoGPUs == o.NoGPUs && s.UseAllGPUs == o.UseAllGPUs && reflect.DeepEqual(s.Coprocs, o.Coprocs) && reflect.DeepEqual(s.IgnoreGPUs, o.IgnoreGPUs)
 }
 
 // An ExcludeGPU keeps a project's tasks off some coprocessors.

@@ -116,6 +116,9 @@ func TestSettingsAreReadAsTheyWereWritten(t *testing.T) {
 			s.DeviceName, s.Proxy = wildTexts.Draw(rt, "name"), rapid.OneOf(rapid.Just(""), wildTexts).Draw(rt, "proxy")
 			s.ExclusiveApps, s.NoProxy = rapid.SliceOfN(wildTexts, 0, 3).Draw(rt, "programs"), rapid.SliceOfN(wildTexts, 0, 3).Draw(rt, "no proxy")
 			s.LogFlags[rapid.SampledFrom([]string{"task", "rr_simulation", "\n", "unknown", ""}).Draw(rt, "flag")] = rapid.Bool().Draw(rt, "on")
+			for range rapid.IntRange(0, 2).Draw(rt, "kinds") {
+				s.Coprocs = append(s.Coprocs, settings.Coproc{Type: rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "kind"), Count: rapid.IntRange(0, 2).Draw(rt, "count")})
+			}
 			want = *s
 		})
 		got, errRead := settings.Load(d)
@@ -125,7 +128,7 @@ func TestSettingsAreReadAsTheyWereWritten(t *testing.T) {
 		if err != nil {
 			want = settings.Default()
 		}
-		if got.NCPUs != want.NCPUs || got.DeviceName != want.DeviceName || got.Proxy != want.Proxy || len(got.ExclusiveApps) != len(want.ExclusiveApps) || len(got.NoProxy) != len(want.NoProxy) {
+		if got.NCPUs != want.NCPUs || got.DeviceName != want.DeviceName || got.Proxy != want.Proxy || len(got.ExclusiveApps) != len(want.ExclusiveApps) || len(got.NoProxy) != len(want.NoProxy) || len(got.Coprocs) != len(want.Coprocs) {
 			rt.Fatalf("%v: got %+v, want %+v", err, got, want)
 		}
 		for i := range got.ExclusiveApps {

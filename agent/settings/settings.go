@@ -53,6 +53,7 @@ type Settings struct {
 	DeviceName               string      `toml:"device_name" about:"name shown to projects instead of the host name"`
 	Venue                    string      `toml:"venue" about:"home, work or school: which section of the preferences applies here; empty: as set on the projects' web sites"`
 	ExclusiveApps            []string    `toml:"exclusive_apps" about:"programs that need the computer to themselves: computing is suspended while one of them runs"`
+	ExclusiveGPUApps         []string    `toml:"exclusive_gpu_apps" about:"programs that need the GPUs to themselves: nothing is computed on GPUs and other coprocessors while one of them runs"`
 	Sandbox                  bool        `toml:"sandbox" about:"keep the projects' applications away from your files and from each other, where the system supports it"`
 	SandboxNetwork           bool        `toml:"sandbox_network" about:"allow applications to use the network"`
 	SandboxRead              []string    `toml:"sandbox_read" about:"additional folders and files that applications may read"`
@@ -104,7 +105,21 @@ func loadFile(s Settings, name string) (Settings, tomlfile.Lines, error) {
 		}
 		return s, tomlfile.Lines{}, err
 	}
+	return decode(s, name, src)
+}
+
+// decode lays the text of a file over s. A list of sections in it takes the place of one that
+// was there, with nothing left of that.
+func decode(s Settings, name string, src []byte) (Settings, tomlfile.Lines, error) {
+	coprocs, ignored := s.Coprocs, s.IgnoreGPUs
+	s.Coprocs, s.IgnoreGPUs = nil, nil
 	lines, err := tomlfile.Decode(name, src, &s)
+	if s.Coprocs == nil {
+		s.Coprocs = coprocs
+	}
+	if s.IgnoreGPUs == nil {
+		s.IgnoreGPUs = ignored
+	}
 	return s, lines, err
 }
 

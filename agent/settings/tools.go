@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"github.com/BurntSushi/toml"
@@ -15,7 +16,7 @@ import (
 )
 
 // toolKeys are the settings that tools may change, and that take effect without a
-// restart.
+// restart. Lists stand in place of those of the volunteer's own file.
 type toolKeys struct {
 	NCPUs                    *int            `toml:"ncpus"`
 	AllowMultipleClients     *bool           `toml:"allow_multiple_clients"`
@@ -27,6 +28,11 @@ type toolKeys struct {
 	NoProxy                  []string        `toml:"no_proxy"`
 	DeviceName               *string         `toml:"device_name"`
 	ExclusiveApps            []string        `toml:"exclusive_apps"`
+	ExclusiveGPUApps         []string        `toml:"exclusive_gpu_apps"`
+	NoGPUs                   *bool           `toml:"no_gpus"`
+	UseAllGPUs               *bool           `toml:"use_all_gpus"`
+	Coprocs                  []Coproc        `toml:"coproc"`
+	IgnoreGPUs               []IgnoreGPU     `toml:"ignore_gpu"`
 	LogFlags                 map[string]bool `toml:"log_flags,omitempty"`
 }
 
@@ -34,7 +40,9 @@ type toolKeys struct {
 func (s *Settings) Adopt(n Settings) {
 	s.NCPUs, s.AllowMultipleClients, s.NoPriorityChange = n.NCPUs, n.AllowMultipleClients, n.NoPriorityChange
 	s.ReportResultsImmediately, s.MaxFileXfers, s.MaxFileXfersPerProject = n.ReportResultsImmediately, n.MaxFileXfers, n.MaxFileXfersPerProject
-	s.Proxy, s.NoProxy, s.DeviceName, s.ExclusiveApps, s.LogFlags = n.Proxy, n.NoProxy, n.DeviceName, n.ExclusiveApps, n.LogFlags
+	s.Proxy, s.NoProxy, s.DeviceName, s.LogFlags = n.Proxy, n.NoProxy, n.DeviceName, n.LogFlags
+	s.ExclusiveApps, s.ExclusiveGPUApps = n.ExclusiveApps, n.ExclusiveGPUApps
+	s.NoGPUs, s.UseAllGPUs, s.Coprocs, s.IgnoreGPUs = n.NoGPUs, n.UseAllGPUs, n.Coprocs, n.IgnoreGPUs
 }
 
 // ChangeSettings has change alter the settings in force, and writes down what is
@@ -70,7 +78,7 @@ func ChangeSettings(dataDir string, change func(*Settings)) error {
 	}
 	read := own
 	read.LogFlags = maps.Clone(own.LogFlags)
-	lines, err := tomlfile.Decode(OverrideFile, b.Bytes(), &read)
+	read, lines, err := decode(read, OverrideFile, b.Bytes())
 	if err == nil {
 		err = read.check(tomlfile.Lines{}, lines)
 	}
@@ -94,6 +102,16 @@ func difference(own, wanted Settings) (o toolKeys) {
 	}
 	if !slices.Equal(own.ExclusiveApps, wanted.ExclusiveApps) {
 		o.ExclusiveApps = append([]string{}, wanted.ExclusiveApps...)
+	}
+	if !slices.Equal(own.ExclusiveGPUApps, wanted.ExclusiveGPUApps) {
+		o.ExclusiveGPUApps = append([]string{}, wanted.ExclusiveGPUApps...)
+	}
+	o.NoGPUs, o.UseAllGPUs = unlike(own.NoGPUs, wanted.NoGPUs), unlike(own.UseAllGPUs, wanted.UseAllGPUs)
+	if !reflect.DeepEqual(own.Coprocs, wanted.Coprocs) {
+		o.Coprocs = append([]Coproc{}, wanted.Coprocs...) // even if there is none
+	}
+	if !reflect.DeepEqual(own.IgnoreGPUs, wanted.IgnoreGPUs) {
+		o.IgnoreGPUs = append([]IgnoreGPU{}, wanted.IgnoreGPUs...)
 	}
 	for name, on := range wanted.LogFlags {
 		if before, known := own.LogFlags[name]; before != on || !known {

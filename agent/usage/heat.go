@@ -12,7 +12,7 @@ const (
 	heatSteps = int(24 * time.Hour / heatStep)
 )
 
-// A Heat remembers how hot the CPU was, for a chart. The zero value knows nothing yet; it is
+// A Heat remembers how hot a processor was, for a chart. The zero value knows nothing yet; it is
 // kept in memory alone. Its methods may be called concurrently.
 type Heat struct {
 	mu    sync.Mutex

@@ -15,8 +15,9 @@ const senseEvery = 2 * time.Second
 
 // Sensors tell what the computer is like just now.
 type Sensors interface {
-	// Sample senses; programs are those that want the computer for themselves.
-	Sample(now time.Time, programs []string) prefs.Conditions
+	// Sample senses; programs are those that want the computer for themselves, and
+	// onGPU those that want the GPUs.
+	Sample(now time.Time, programs, onGPU []string) prefs.Conditions
 }
 
 // A Presence is what the computer is like just now, as the sensors and the loop share it.
@@ -24,11 +25,12 @@ type Presence struct {
 	*core.Core
 	Sensors Sensors // nil: nothing is known
 
-	Heat Heat // of the CPU, lately
+	Heat  Heat // of the CPU, lately
+	Gauge Gauge
 
 	last     atomic.Pointer[prefs.Conditions] // as last sensed
 	by       atomic.Pointer[prefs.Effective]  // what to compare by
-	programs atomic.Pointer[[]string]         // that want the computer for themselves
+	programs atomic.Pointer[[2][]string]      // that want the computer for themselves, or the GPUs
 }
 
 // Sense samples in the background, and has the loop look when that changes what
@@ -38,11 +40,13 @@ func (p *Presence) Sense(ctx context.Context) {
 	defer ticker.Stop()
 	before := ""
 	for {
-		c := p.Sensors.Sample(time.Now(), *p.programs.Load())
+		programs := p.programs.Load()
+		c := p.Sensors.Sample(time.Now(), programs[0], programs[1])
+		p.Gauge.sense(ctx, time.Now(), &c)
 		p.last.Store(&c)
 		p.Heat.Add(time.Now(), c.Temperature)
 		if by := p.by.Load(); by != nil {
-			does := by.MayCompute(c, prefs.Mode{}).Code + by.MayTransfer(c, prefs.Mode{}).Code
+			does := by.MayCompute(c, prefs.Mode{}).Code + by.MayTransfer(c, prefs.Mode{}).Code + by.MayUseGPUs(c, prefs.Mode{}).Code
 			if by.InUse(c) {
 				does += " in use"
 			}
@@ -59,8 +63,9 @@ func (p *Presence) Sense(ctx context.Context) {
 	}
 }
 
-// Watch has the sensors look for programs that want the computer for themselves.
-func (p *Presence) Watch(programs []string) { p.programs.Store(&programs) }
+// Watch has the sensors look for programs that want the computer for themselves, and for
+// those that want the GPUs.
+func (p *Presence) Watch(programs, onGPU []string) { p.programs.Store(&[2][]string{programs, onGPU}) }
 
 // Conditions are what the computer is like just now, as far as is known.
 func (p *Presence) Conditions(now time.Time) prefs.Conditions {
@@ -73,9 +78,10 @@ func (p *Presence) Conditions(now time.Time) prefs.Conditions {
 	}
 	c.Now = now.Round(0)
 	h, _ := p.DB.Hosts.Get(state.Self)
-	by := p.Prefs
+	by, set := p.Prefs, p.Coprocs
 	c.Transferred = TransferredMB(h, by, now)
 	p.by.Store(&by)
+	p.Gauge.set.Store(&set)
 	return c
 }
 

@@ -22,6 +22,7 @@ type Page struct {
 	Memory      int64                         `json:"memory"`                     // bytes that tasks may use; 0: no limit
 	Temperature float64                       `json:"cpu_temperature,omitempty"`  // °C of the hottest sensor; 0: not known
 	Heat        []Heat                        `json:"cpu_temperatures,omitempty"` // of the last day, oldest first; none: not measured
+	GPUHeat     []Heat                        `json:"gpu_temperatures,omitempty"` // of the hottest GPU that tasks may use, likewise
 	Battery     string                        `json:"on_batteries,omitempty"`     // yes or no; "": not known
 	Metered     string                        `json:"network_metered,omitempty"`  // likewise
 	Host        Host                          `json:"host"`
@@ -31,7 +32,7 @@ type Page struct {
 	Credit      map[string][]Day              `json:"credit"`    // by master URL, oldest first
 }
 
-// Heat is how hot the CPU was at most in some minutes.
+// Heat is how hot a processor was at most in some minutes.
 type Heat struct {
 	Start   time.Time `json:"start"`
 	Celsius float64   `json:"celsius"`

@@ -41,6 +41,7 @@ func (f *Facts) Status() control.Status {
 	for _, g := range f.Coprocs.Groups {
 		s.Coprocs = append(s.Coprocs, g.String())
 	}
+	s.GPUs = f.gpus()
 	if seen.CPUs > 0 { // fewer perhaps than while the computer is in use, or more
 		s.CPUs = seen.CPUs
 	}

@@ -40,8 +40,9 @@ type Facts struct {
 
 	// What the computer is like.
 	Host       protocol.HostInfo
-	Coprocs    gpus.Set // that tasks may use
-	Unusable   []string // why what is installed to run virtual machines and containers cannot be used
+	Coprocs    gpus.Set        // that tasks may use
+	Measured   []gpus.Measured // of these
+	Unusable   []string        // why what is installed to run virtual machines and containers cannot be used
 	Conditions prefs.Conditions
 	Times      protocol.TimeStats
 	Habit      jobsched.Habit // at which hours the computer computes; nil: not known

@@ -82,7 +82,7 @@ func TestALibraryThatIsMissingOrIsNone(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || got.Library == "" && (!got.Missing || !strings.Contains(got.Error, "libOpenCL.so.1")) {
 		t.Errorf("got %s, %v", out, err)
 	}
-	if out, errs := ask(t, program, "vulkan"); out != "" || !strings.Contains(errs, "usage: starling-detect opencl | nvidia") {
+	if out, errs := ask(t, program, "vulkan"); out != "" || !strings.Contains(errs, "usage: starling-detect opencl | nvidia | nvidia-sensors") {
 		t.Errorf("got %q, %q", out, errs)
 	}
 }

@@ -1,10 +1,12 @@
 // Command starling-detect asks one kind of driver which coprocessors it offers, and
-// prints the answer as one line of JSON (package agent/gpus, Reply). The agent runs it.
+// prints the answer as one line of JSON (package agent/gpus, Reply). Asked for
+// nvidia-sensors, it prints every ten seconds what the sensors of NVIDIA's GPUs read, until
+// its standard input ends. The agent runs it.
 //
 // It is a program of its own because it loads drivers: these may crash, hang and print,
 // and they need the C library, which the agent does without.
 //
-// Usage: starling-detect opencl | nvidia
+// Usage: starling-detect opencl | nvidia | nvidia-sensors
 package main
 
 import (
@@ -20,22 +22,32 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 || !slices.Contains(gpus.Libraries, os.Args[1]) {
-		fmt.Fprintf(os.Stderr, "starling-detect %s: usage: starling-detect opencl | nvidia\n", version.Version)
+	if len(os.Args) != 2 || os.Args[1] != gpus.NVIDIASensors && !slices.Contains(gpus.Libraries, os.Args[1]) {
+		fmt.Fprintf(os.Stderr, "starling-detect %s: usage: starling-detect opencl | nvidia | nvidia-sensors\n", version.Version)
 		os.Exit(2)
 	}
 	out, err := own()
-	if err == nil {
-		var line []byte
-		if line, err = probe(os.Args[1]).Line(); err == nil {
-			_, err = out.Write(line)
-		}
+	switch {
+	case err != nil:
+	case os.Args[1] == gpus.NVIDIASensors:
+		err = watch(out)
+	default:
+		err = say(out, probe(os.Args[1]))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starling-detect:", err)
 		os.Exit(1)
 	}
 	os.Exit(0) // what drivers do at the end is skipped, as far as may be
+}
+
+// say prints a reply.
+func say(out *os.File, r gpus.Reply) error {
+	line, err := r.Line()
+	if err == nil {
+		_, err = out.Write(line)
+	}
+	return err
 }
 
 // probe asks the drivers.

@@ -74,7 +74,7 @@ func runAgent(ctx context.Context, dataDir string, port, dashboardPort int, when
 		return err
 	}
 	defer leave()
-	a, err := agent.New(agent.Config{DataDir: dataDir, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: new(hostinfo.Presence), Detect: gpus.Detector{}.Detect, Watch: true, Confine: true, Modules: true})
+	a, err := agent.New(agent.Config{DataDir: dataDir, Log: log, ExitWhenIdle: whenIdle, Version: version.Version, Sensors: new(hostinfo.Presence), Detect: gpus.Detector{}.Detect, Meter: new(gpus.Meter), Watch: true, Confine: true, Modules: true})
 	if errors.Is(err, state.ErrInUse) {
 		return fmt.Errorf("an agent is already running in %s", dataDir)
 	} else if err != nil {

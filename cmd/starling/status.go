@@ -49,6 +49,9 @@ func statusCmd(o *options) *cobra.Command {
 		}
 		showLate(w, s.Tasks)
 		fmt.Fprintf(w, "%s, %d running on %s, %s.\n", words.Count(len(s.Tasks), "task"), running, strings.Join(append([]string{words.Count(s.CPUs, "CPU")}, s.Coprocs...), " and "), words.Count(len(s.Transfers), "transfer"))
+		for _, g := range s.GPUs {
+			fmt.Fprintln(w, g.String()+".")
+		}
 		if s.Achieved != nil {
 			fmt.Fprintln(w, achieved(*s.Achieved))
 		}

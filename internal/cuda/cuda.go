@@ -1,5 +1,5 @@
-// Package cuda asks NVIDIA's driver what devices there are, without cgo. It computes
-// nothing. See package sharedlib for which programs may import this.
+// Package cuda asks NVIDIA's driver what devices there are and what their sensors read,
+// without cgo. It computes nothing. See package sharedlib for which programs may import this.
 //
 // Source for names and numbers: the CUDA driver API and NVML reference manuals.
 package cuda
@@ -125,37 +125,6 @@ func Probe() (Driver, error) {
 		})
 	}
 	return d, nil
-}
-
-// driverVersion asks NVML, NVIDIA's library for management.
-func driverVersion() (string, error) {
-	names := []string{"libnvidia-ml.so.1", "libnvidia-ml.so"}
-	if runtime.GOOS == "windows" {
-		names = []string{"nvml.dll"}
-	}
-	lib, err := sharedlib.Open(names...)
-	if err != nil {
-		return "", err
-	}
-	var (
-		initialize func() int32
-		version    func(text *byte, size uint32) int32
-		shutdown   func() int32
-	)
-	for symbol, fn := range map[string]any{"nvmlInit_v2": &initialize, "nvmlSystemGetDriverVersion": &version, "nvmlShutdown": &shutdown} {
-		if err := lib.Func(fn, symbol); err != nil {
-			return "", err
-		}
-	}
-	if err := check("nvmlInit", initialize()); err != nil {
-		return "", err
-	}
-	defer shutdown()
-	text := make([]byte, maxText)
-	if err := check("nvmlSystemGetDriverVersion", version(&text[0], maxText)); err != nil {
-		return "", err
-	}
-	return line(text), nil
 }
 
 func line(b []byte) string {

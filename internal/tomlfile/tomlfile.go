@@ -144,6 +144,9 @@ func checkValue(errs *[]error, lines Lines, t reflect.Type, v any, key string) (
 			}
 			return fit
 		}
+		if list, ok := v.([]any); ok && len(list) == 0 { // written as key = []
+			return true
+		}
 		want = "a list of tables: [[" + key + "]]"
 	case fits(want, v):
 		return true

@@ -132,3 +132,17 @@ a.toml:12: project[1].outage[1].satrt: unknown key, did you mean project[1].outa
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 }
+
+// A list of tables may be written as an empty list, which is not the same as none.
+func TestAnEmptyListOfTables(t *testing.T) {
+	var v struct {
+		Item  []struct{ Name string } `toml:"item"`
+		Other []struct{ Name string } `toml:"other"`
+	}
+	if _, err := tomlfile.Decode("a.toml", []byte("item = []\n"), &v); err != nil || v.Item == nil || len(v.Item) > 0 || v.Other != nil {
+		t.Errorf("got %+v, %v", v, err)
+	}
+	if _, err := tomlfile.Decode("a.toml", []byte("item = [1]\n"), &v); err == nil {
+		t.Error("a list of numbers is taken")
+	}
+}

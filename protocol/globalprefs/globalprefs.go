@@ -33,7 +33,7 @@ func Of(name string) Key {
 func yesNo(name string, def float64) Key { return Key{Name: name, Default: def, Most: 1} }
 
 // all follow BOINC's lib/prefs.cpp in names, units and defaults, but for
-// max_cpu_temperature and max_sticky_gb, which are none of BOINC's. That run_on_batteries and
+// max_cpu_temperature, max_gpu_temperature and max_sticky_gb, which are none of BOINC's. That run_on_batteries and
 // run_if_user_active are off and on respectively is what BOINC documents.
 var all = []Key{
 	yesNo("run_on_batteries", 0),
@@ -46,6 +46,7 @@ var all = []Key{
 	{"start_hour", "hours", 0, 0, 24},
 	{"end_hour", "hours", 0, 0, 24},
 	{"max_cpu_temperature", "°C", 0, 0, 150},
+	{"max_gpu_temperature", "°C", 0, 0, 150},
 	{"max_ncpus_pct", "percent", 100, 0, 100},
 	{"niu_max_ncpus_pct", "percent", 100, 0, 100},
 	{"max_cpus", "CPUs", 0, 0, 1e5},

@@ -123,7 +123,7 @@ func (m *Match) roomAtFirst() (n int, limit map[string]int) {
 	for class, n := range m.standing.InProgress {
 		kind, own := store.AnonymousKind(class)
 		if !own {
-			kind = rules.PlanClasses[class].Kind()
+			kind = rules.PlanClasses[class].KindOf(m.facts.Request)
 		}
 		have[kind] += n
 		all += n

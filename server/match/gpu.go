@@ -1,7 +1,10 @@
 package match
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -18,13 +21,16 @@ import (
 // does not tell of its driver or its version of OpenCL is taken to be enough, as there.
 type GPU struct {
 	GPUType string `toml:"gpu_type"` // nvidia, amd (or ati), intel_gpu, apple_gpu, or the name of any other coprocessor
+	// GPUTypeRegex takes, without a GPUType, the first coprocessors that a host reports
+	// whose kind it matches a part of.
+	GPUTypeRegex *regexp.Regexp `toml:"gpu_type_regex"`
 
 	MinGPURAMMB       float64 `toml:"min_gpu_ram_mb"`       // memory of a device, at least
 	GPURAMUsedMB      float64 `toml:"gpu_ram_used_mb"`      // that a task uses; 0: min_gpu_ram_mb
 	GPUPeakFlopsScale float64 `toml:"gpu_peak_flops_scale"` // part of its peak speed that a task gets out of a device; 0: 1
 	MinGPUPeakFlops   float64 `toml:"min_gpu_peak_flops"`   // of a device, if it is known
 	MaxGPUPeakFlops   float64 `toml:"max_gpu_peak_flops"`   // 0: any
-	NGPUs             float64 `toml:"ngpus"`                // devices that a task uses; below 1 a part of one; 0: 1
+	NGPUs             float64 `toml:"ngpus"`                // devices that a task uses; below 1 a part of one; 0: 1; below 0: as many tasks share one as gpu_ram_used_mb leaves room for
 	CPUFrac           float64 `toml:"cpu_frac"`             // part of the operations that the CPU does; 0: 0.1
 	MinDriverVersion  int     `toml:"min_driver_version"`
 	MaxDriverVersion  int     `toml:"max_driver_version"`
@@ -39,11 +45,19 @@ type GPU struct {
 	MinCALTarget  int  `toml:"min_cal_target"`
 	MaxCALTarget  int  `toml:"max_cal_target"`
 	WithoutOpenCL bool `toml:"without_opencl"` // only AMD's devices that have no OpenCL
+	NeedATILibs   bool `toml:"need_ati_libs"`  // the libraries of AMD's driver have the old names
+	NeedAMDLibs   bool `toml:"need_amd_libs"`  // the newer ones
 
+	MinMetalSupport int `toml:"min_metal_support"` // of Apple's devices
+
+	// Without a gpu_type these are about the processors as OpenCL offers them.
 	OpenCL            bool `toml:"opencl"`
 	MinOpenCLVersion  int  `toml:"min_opencl_version"`
 	MaxOpenCLVersion  int  `toml:"max_opencl_version"`
 	DoublePrecisionFP bool `toml:"double_precision_fp"` // by OpenCL
+
+	MinOpenCLDriverRevision int `toml:"min_opencl_driver_revision"` // AMD's: 100 times the number in brackets that ends its version
+	MaxOpenCLDriverRevision int `toml:"max_opencl_driver_revision"`
 }
 
 const defaultCPUFrac = 0.1
@@ -63,8 +77,25 @@ func (g *GPU) kind() string {
 }
 
 // Kind is the kind of coprocessor on which the class computes, by BOINC's name for it in
-// requests and replies; "" is the CPUs.
-func (c PlanClass) Kind() string { return c.kind() }
+// requests and replies; "" is the CPUs. Of a class with a gpu_type_regex it is that.
+func (c PlanClass) Kind() string {
+	if c.GPUType == "" && c.GPUTypeRegex != nil {
+		return c.GPUTypeRegex.String()
+	}
+	return c.kind()
+}
+
+// KindOf is the kind on which the class computes on the host of a request.
+func (c PlanClass) KindOf(req *protocol.SchedulerRequest) string {
+	if c.GPUType == "" && c.GPUTypeRegex != nil {
+		for i := range req.Coprocs {
+			if d := &req.Coprocs[i]; d.Count > 0 && c.GPUTypeRegex.MatchString(d.Kind) {
+				return d.Kind
+			}
+		}
+	}
+	return c.Kind()
+}
 
 func (g *GPU) numbers() []keyed {
 	return []keyed{
@@ -81,6 +112,9 @@ func (g *GPU) numbers() []keyed {
 		{"max_cal_target", float64(g.MaxCALTarget)},
 		{"min_opencl_version", float64(g.MinOpenCLVersion)},
 		{"max_opencl_version", float64(g.MaxOpenCLVersion)},
+		{"min_opencl_driver_revision", float64(g.MinOpenCLDriverRevision)},
+		{"max_opencl_driver_revision", float64(g.MaxOpenCLDriverRevision)},
+		{"min_metal_support", float64(g.MinMetalSupport)},
 	}
 }
 
@@ -91,8 +125,11 @@ func (g *GPU) check() (errs []PlanClassError) {
 			bad(x.key, fmt.Sprintf("%v is out of range, want 0 to 1e18", x.value))
 		}
 	}
-	if n := g.NGPUs; !(n >= 0 && n <= 64) || n > 1 && n != float64(int(n)) {
-		bad("ngpus", fmt.Sprintf("%v: want a part of a device, above 0 and below 1, or a whole number up to 64", n))
+	switch n := g.NGPUs; {
+	case !(n >= -64 && n <= 64) || n > 1 && n != float64(int(n)):
+		bad("ngpus", fmt.Sprintf("%v: want a part of a device, above 0 and below 1, a whole number up to 64, or -1 for what its memory has room for", n))
+	case n < 0 && g.GPURAMUsedMB == 0 && g.MinGPURAMMB == 0:
+		bad("ngpus", "is negative, so gpu_ram_used_mb has to say how much memory a task uses")
 	}
 	if !(g.CPUFrac >= 0 && g.CPUFrac <= 1) {
 		bad("cpu_frac", fmt.Sprintf("%v is out of range, want 0 to 1", g.CPUFrac))
@@ -101,16 +138,18 @@ func (g *GPU) check() (errs []PlanClassError) {
 		bad("gpu_type", fmt.Sprintf("%.80q is not the name of a coprocessor", g.GPUType))
 	}
 	only := *g
-	if only.GPUType = ""; g.GPUType == "" && only != (GPU{}) {
+	only.GPUType, only.OpenCL, only.MinOpenCLVersion, only.MaxOpenCLVersion, only.DoublePrecisionFP = "", false, 0, 0, false
+	only.MinOpenCLDriverRevision, only.MaxOpenCLDriverRevision = 0, 0 // OpenCL offers CPUs as well
+	if g.GPUType == "" && g.GPUTypeRegex == nil && only != (GPU{}) {
 		bad("gpu_type", "is missing, and other keys of the class are about GPUs")
 	}
 	return errs
 }
 
 // onGPU is apply for a class with a gpu_type, of what it wants of the coprocessors.
-func (c PlanClass) onGPU(req *protocol.SchedulerRequest, flops float64) (Usage, *Lack) {
-	kind := c.Kind()
-	d := coprocOf(req, kind)
+func (c PlanClass) onGPU(a asker) (Usage, *Lack) {
+	kind, flops := c.KindOf(a.req), a.flops
+	d := coprocOf(a.req, kind)
 	if d == nil {
 		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Kind: kind, Detail: article(DeviceName(kind))}
 	}
@@ -118,10 +157,8 @@ func (c PlanClass) onGPU(req *protocol.SchedulerRequest, flops float64) (Usage, 
 		why.Code, why.Kind, why.Detail = protocol.RefusedPlanClass, kind, article(DeviceName(kind))+" with "+why.Detail
 		return Usage{}, why
 	}
-	u := Usage{NCPUs: c.cpuFrac(), Coproc: kind, Count: orOne(c.NGPUs), GPURAM: c.GPURAMUsedMB * mega, Benchmark: flops * c.scale()}
-	if u.GPURAM == 0 {
-		u.GPURAM = c.MinGPURAMMB * mega
-	}
+	u := Usage{NCPUs: c.cpuFrac(), Coproc: kind, GPURAM: c.ramUsed(), Benchmark: flops * c.scale()}
+	u.Count = c.devices(d, c.utilization(a.volunteer))
 	if u.Count > float64(d.Count) {
 		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Kind: kind, Need: u.Count, Have: float64(d.Count), Detail: fmt.Sprintf("%v of %s", u.Count, DeviceName(kind))}
 	}
@@ -133,6 +170,32 @@ func (c PlanClass) onGPU(req *protocol.SchedulerRequest, flops float64) (Usage, 
 		u.NCPUs = c.AvgNCPUs
 	}
 	return u, nil
+}
+
+// ramUsed is how much memory of a device a task uses, in bytes.
+func (g *GPU) ramUsed() float64 { return cmp.Or(g.GPURAMUsedMB, g.MinGPURAMMB) * mega }
+
+// devices is how many devices a task uses on a host, if its volunteer multiplies them.
+//
+// Different from BOINC's server: its formula for a negative number gives the part of the
+// memory that all tasks together use, so that one of them would take nearly a whole device.
+func (g *GPU) devices(d *protocol.Coproc, times float64) float64 {
+	if g.NGPUs < 0 {
+		return 1 / max(1, math.Floor(g.memory(d)/g.ramUsed()))
+	}
+	n := orOne(g.NGPUs) * times
+	if n > 1 {
+		n = math.Round(n) // devices are used in parts, or in whole numbers
+	}
+	return n
+}
+
+// memory is that of a device, in bytes; 0: not known.
+func (g *GPU) memory(d *protocol.Coproc) float64 {
+	if cl := d.OpenCL; cl != nil && (g.OpenCL || d.Memory == 0) {
+		return cl.GlobalMem
+	}
+	return d.Memory
 }
 
 func (g *GPU) cpuFrac() float64 {
@@ -154,10 +217,6 @@ func alternating(cpu, gpu, frac float64) (speed, busy float64) {
 
 // device returns what a device of the kind lacks, in Detail, or nil.
 func (g *GPU) device(d *protocol.Coproc) *Lack {
-	memory := d.Memory
-	if cl := d.OpenCL; cl != nil && (g.OpenCL || memory == 0) {
-		memory = cl.GlobalMem
-	}
 	driver, capability := driverVersion(d), 100*d.Major+d.Minor
 	type need struct {
 		applies            bool
@@ -166,31 +225,44 @@ func (g *GPU) device(d *protocol.Coproc) *Lack {
 		what               string
 	}
 	for _, n := range []need{
-		{true, g.MinGPURAMMB * mega, 0, memory, false, fmt.Sprintf("%.0f MB of memory", g.MinGPURAMMB)},
+		{true, g.MinGPURAMMB * mega, 0, g.memory(d), false, fmt.Sprintf("%.0f MB of memory", g.MinGPURAMMB)},
 		{true, g.MinGPUPeakFlops, g.MaxGPUPeakFlops, d.PeakFlops, true, "another speed"},
 		{true, float64(g.MinDriverVersion), float64(g.MaxDriverVersion), float64(driver), true, "another driver version"},
 		{d.Kind == "NVIDIA", float64(g.MinNVIDIACompcap), float64(g.MaxNVIDIACompcap), float64(capability), false, "another compute capability"},
 		{d.Kind == "NVIDIA" && g.CUDA, float64(g.MinCUDAVersion), float64(g.MaxCUDAVersion), float64(d.CUDA), false, "another CUDA version"},
 		{d.Kind == "ATI", float64(g.MinCALTarget), float64(g.MaxCALTarget), float64(d.Target), false, "another CAL target"},
-		{g.OpenCL && d.OpenCL != nil, float64(g.MinOpenCLVersion), float64(g.MaxOpenCLVersion), float64(openCLVersion(d.OpenCL)), true, "another OpenCL version"},
+		{d.Kind == "apple_gpu", float64(g.MinMetalSupport), 0, float64(d.Metal), false, "another version of Metal"},
 	} {
-		if !n.applies || n.unknownFits && n.value == 0 {
-			continue
-		}
-		if n.value < n.least {
-			return &Lack{Need: n.least, Have: n.value, Detail: n.what}
-		}
-		if n.most > 0 && n.value > n.most {
-			return &Lack{Need: n.most, Have: n.value, Detail: n.what}
+		if n.applies {
+			if lack := within(n.value, n.least, n.most, n.unknownFits, n.what); lack != nil {
+				return lack
+			}
 		}
 	}
 	switch {
 	case d.Kind == "ATI" && g.WithoutOpenCL && d.OpenCL != nil:
 		return &Lack{Detail: "CAL and without OpenCL"}
-	case g.OpenCL && d.OpenCL == nil:
+	case d.Kind == "ATI" && g.NeedATILibs && !d.ATILibs:
+		return &Lack{Detail: "the libraries of ATI's driver"}
+	case d.Kind == "ATI" && g.NeedAMDLibs && !g.NeedATILibs && !d.AMDLibs:
+		return &Lack{Detail: "the libraries of AMD's driver"}
+	case !g.OpenCL:
+		return nil
+	case d.OpenCL == nil:
 		return &Lack{Detail: "OpenCL"}
-	case g.OpenCL && g.DoublePrecisionFP && d.OpenCL.DoubleFP == 0:
-		return &Lack{Detail: "double precision"}
+	}
+	return g.byOpenCL(d.OpenCL)
+}
+
+// within returns what is missing if a value is below least, or above most unless that is 0;
+// what is not known, 0, may be taken to fit.
+func within(value, least, most float64, unknownFits bool, what string) *Lack {
+	switch {
+	case unknownFits && value == 0:
+	case value < least:
+		return &Lack{Need: least, Have: value, Detail: what}
+	case most > 0 && value > most:
+		return &Lack{Need: most, Have: value, Detail: what}
 	}
 	return nil
 }
@@ -208,18 +280,6 @@ func driverVersion(d *protocol.Coproc) int {
 		}
 	}
 	return 0
-}
-
-// openCLVersion is the version of OpenCL of a device as a number; 0: it is not known.
-func openCLVersion(o *protocol.OpenCL) int {
-	if o == nil {
-		return 0
-	}
-	var major, minor int
-	if n, _ := fmt.Sscanf(o.DeviceVersion, "OpenCL %d.%d", &major, &minor); n != 2 {
-		return 0
-	}
-	return 100*major + minor
 }
 
 // DeviceName is a kind of processor in words for people; "" is the CPUs.

@@ -23,7 +23,9 @@ type Facts struct {
 	Host    store.Host   // as the request describes it; its id is 0 if it is not made yet
 	Team    int64        // of its volunteer; 0: none
 	Wishes  wishes.Prefs // of its volunteer, for this project
-	Speeds  *hostversion.Speeds
+	// Volunteer is what plan classes may ask of the volunteer.
+	Volunteer Volunteer
+	Speeds    *hostversion.Speeds
 	// Learnt is what the host has earned with each app version, by version, as far as it
 	// tells how fast the host is. Standing.Earned is what counts for its quotas.
 	Learnt map[int64]store.HostAppVersion
@@ -102,7 +104,7 @@ func (h *Host) unwanted(v *store.AppVersion, u Usage) *Lack {
 // known returns what is known of a version on this host, which should do benchmark
 // operations a second with it.
 func (h *Host) known(v *store.AppVersion, benchmark float64) speed.Known {
-	return h.facts.Speeds.Known(v.ID, hostversion.Group{AppID: v.AppID, Kind: h.facts.Rules.PlanClasses[v.PlanClass].Kind()}, benchmark, h.facts.Learnt)
+	return h.facts.Speeds.Known(v.ID, hostversion.Group{AppID: v.AppID, Kind: h.facts.Rules.PlanClasses[v.PlanClass].KindOf(h.facts.Request)}, benchmark, h.facts.Learnt)
 }
 
 // flops returns the operations a second of one CPU by the host's benchmark.

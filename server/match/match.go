@@ -12,6 +12,7 @@
 package match
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -188,6 +189,11 @@ func (m *Match) fitWith(c *store.Candidate, v *store.AppVersion) *Lack {
 	if why := m.unreliable(c, v); why != nil {
 		return why
 	}
+	if class, ok := m.facts.Rules.PlanClasses[v.PlanClass]; ok {
+		if why := class.leavesOut(c); why != nil {
+			return why
+		}
+	}
 	u, _ := m.Usage(v)
 	if why := m.feasible(c, u, m.within(c, m.duration(c.RscFpopsEst, u))); why != nil {
 		return why
@@ -204,10 +210,10 @@ func (m *Match) fitWith(c *store.Candidate, v *store.AppVersion) *Lack {
 // With IdleIgnoreDelayBound a host of which processors of the kind are idle gets
 // something, however slow it is: estimates are what they are.
 func (m *Match) feasible(c *store.Candidate, u Usage, within time.Duration) *Lack {
-	l := &m.limits
+	l, memory := &m.limits, cmp.Or(u.Memory, c.RscMemoryBound)
 	switch {
-	case c.RscMemoryBound > l.memory:
-		return &Lack{Code: protocol.RefusedMemory, Need: c.RscMemoryBound, Have: l.memory, small: true}
+	case memory > l.memory:
+		return &Lack{Code: protocol.RefusedMemory, Need: memory, Have: l.memory, small: true}
 	case c.RscDiskBound > l.disk:
 		return &Lack{Code: protocol.RefusedDisk, Need: c.RscDiskBound, Have: l.disk, small: true}
 	case c.RscBandwidthBound > l.bandwidth:

@@ -23,6 +23,10 @@ type PlanClass struct {
 	MinCoreVersion      int      `toml:"min_core_client_version"` // of the client, 10000·major + 100·minor + release
 	MaxCoreVersion      int      `toml:"max_core_client_version"` // 0: any
 	ProjectedFlopsScale float64  `toml:"projected_flops_scale"`   // speed over that of the benchmark; 0: 1
+	Computer
+	Choice
+	Only
+	Memory
 	GPU
 	Virtual
 
@@ -44,12 +48,15 @@ func (c PlanClass) Check() (errs []PlanClassError) {
 		{"min_core_client_version", float64(c.MinCoreVersion)},
 		{"max_core_client_version", float64(c.MaxCoreVersion)},
 		{"projected_flops_scale", c.ProjectedFlopsScale},
-	}, append(c.GPU.numbers(), c.Virtual.numbers()...)...) {
-		if !(x.value >= 0 && x.value <= 1e9) {
-			errs = append(errs, PlanClassError{x.key, fmt.Sprintf("%v is out of range, want 0 to 1e9", x.value)})
+	}, slices.Concat(c.Computer.numbers(), c.GPU.numbers(), c.Only.numbers(), c.Memory.numbers(), c.Virtual.numbers())...) {
+		if !(x.value >= 0 && x.value <= 1e10) {
+			errs = append(errs, PlanClassError{x.key, fmt.Sprintf("%v is out of range, want 0 to 1e10", x.value)})
 		}
 	}
-	return append(append(errs, c.GPU.check()...), c.Virtual.check()...)
+	if p := c.InfeasibleRandom; !(p >= 0 && p <= 1) {
+		errs = append(errs, PlanClassError{"infeasible_random", fmt.Sprintf("%v is out of range, want 0 to 1", p)})
+	}
+	return slices.Concat(errs, c.GPU.check(), c.Virtual.check())
 }
 
 type keyed struct {
@@ -63,6 +70,7 @@ type Usage struct {
 	Coproc    string  // kind of the coprocessors that it computes on; "": the CPUs
 	Count     float64 // of these; below 1 a part of one
 	GPURAM    float64 // bytes of each; 0: not said
+	Memory    float64 // bytes of the host's; 0: as the workunit says
 	Flops     float64 // operations a second, as learnt
 	Benchmark float64 // operations a second, by benchmark and plan class
 	Cmdline   string  // added to the version's
@@ -79,16 +87,37 @@ func (u Usage) instances() float64 {
 	return u.NCPUs
 }
 
-// apply returns what a version of the class uses on the host of a request, of which ncpus
-// CPUs may be used and each makes flops operations a second by its benchmark; or what the
+// An asker is what plan classes look at of a request.
+type asker struct {
+	req       *protocol.SchedulerRequest
+	ncpus     int        // that may be used
+	flops     float64    // operations a second of each by its benchmark
+	memory    float64    // bytes that may be used
+	volunteer *Volunteer // nil: any
+	host      int64
+	turn      int64
+}
+
+// apply returns what a version of the class uses on the host of a request; or what the
 // host lacks. What was learnt is left to the caller.
-func (c PlanClass) apply(req *protocol.SchedulerRequest, ncpus int, flops float64) (Usage, *Lack) {
-	h := &req.Host
+func (c PlanClass) apply(a asker) (Usage, *Lack) {
+	req, ncpus, flops, h := a.req, a.ncpus, a.flops, &a.req.Host
 	if len(c.Unsupported) > 0 {
 		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a server that knows " + strings.Join(c.Unsupported, ", ")}
 	}
 	if why := c.client(req.Client.Number()); why != nil {
 		return Usage{}, why
+	}
+	if why := c.Computer.lacks(h); why != nil {
+		return Usage{}, why
+	}
+	if v := a.volunteer; v != nil {
+		if c.UserID != 0 && c.UserID != v.ID || c.unlucky(a.host, a.turn) {
+			return Usage{}, &Lack{Code: protocol.RefusedOther}
+		}
+		if why := c.unwanted(v); why != nil {
+			return Usage{}, why
+		}
 	}
 	if ncpus < c.MinNCPUs {
 		return Usage{}, &Lack{
@@ -105,11 +134,14 @@ func (c PlanClass) apply(req *protocol.SchedulerRequest, ncpus int, flops float6
 			return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a processor with " + f}
 		}
 	}
-	if why := c.lacks(req); why != nil {
+	if why := c.Virtual.lacks(req); why != nil {
 		return Usage{}, why
 	}
-	if c.Kind() != "" {
-		return c.onGPU(req, flops)
+	if c.GPUType != "" || c.GPUTypeRegex != nil {
+		return c.onGPU(a)
+	}
+	if c.OpenCL && !slices.ContainsFunc(h.OpenCLCPUs, func(o protocol.OpenCLCPU) bool { return c.byOpenCL(&o.OpenCL) == nil }) {
+		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a processor that OpenCL offers, in such a version"}
 	}
 	u := Usage{NCPUs: float64(max(1, min(c.MaxThreads, ncpus)))}
 	if c.VirtualBox && !accelerated(h) {
@@ -117,10 +149,12 @@ func (c PlanClass) apply(req *protocol.SchedulerRequest, ncpus int, flops float6
 	}
 	if c.AvgNCPUs > 0 {
 		u.NCPUs = c.AvgNCPUs
+	} else if why := c.limit(&u, c.MinNCPUs, a.memory); why != nil {
+		return Usage{}, why
 	}
 	u.Benchmark = flops * u.NCPUs * c.scale()
 	if c.NThreadsCmdline {
-		u.Cmdline = "--nthreads " + strconv.Itoa(int(u.NCPUs))
+		u.Cmdline = strings.TrimSpace(u.Cmdline + " --nthreads " + strconv.Itoa(int(u.NCPUs)))
 	}
 	return u, nil
 }
@@ -161,13 +195,13 @@ func Unsuited(req *protocol.SchedulerRequest, c *Catalog, classes map[string]Pla
 		return nil
 	}
 	slices.Sort(names)
-	ncpus := hostLimits(req).ncpus
+	limits := hostLimits(req)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
 		class, ok := classes[name]
 		if !ok {
 			return false
 		}
-		_, lack := class.apply(req, ncpus, unmeasured)
+		_, lack := class.apply(asker{req: req, ncpus: limits.ncpus, flops: unmeasured, memory: limits.memory})
 		return lack == nil
 	})
 }
@@ -192,5 +226,5 @@ func (h *Host) projected(v *store.AppVersion) (Usage, *Lack) {
 	if !ok {
 		return Usage{}, &Lack{Code: protocol.RefusedPlanClass, Detail: "a computer of plan class " + v.PlanClass + ", which the project has not defined"}
 	}
-	return c.apply(h.facts.Request, h.limits.ncpus, h.flops())
+	return c.apply(asker{h.facts.Request, h.limits.ncpus, h.flops(), h.limits.memory, &h.facts.Volunteer, h.facts.Host.ID, h.facts.Turn})
 }

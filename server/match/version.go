@@ -149,7 +149,7 @@ func (c *Catalog) Kinds(req *protocol.SchedulerRequest, classes map[string]PlanC
 	}
 	for _, v := range c.Versions {
 		if slices.Contains(platforms, v.Platform.Name) {
-			kinds[classes[v.PlanClass].Kind()] = true
+			kinds[classes[v.PlanClass].KindOf(req)] = true
 		}
 	}
 	return kinds

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,11 +24,7 @@ var renamed = map[string]string{"min_cuda_compcap": "min_nvidia_compcap", "max_c
 //
 // Source: BOINC sched/plan_class_spec.cpp, PLAN_CLASS_SPEC::parse.
 var unsupported = []string{
-	"cpu_model_regex", "cpu_vendor_regex", "gpu_type_regex", "gpu_utilization_tag", "infeasible_random",
-	"max_android_version", "max_batch", "max_opencl_driver_revision", "max_os_version", "max_wu_id", "mem_usage_base_mb",
-	"mem_usage_per_cpu_mb", "min_android_version", "min_batch", "min_boinc_wsl_distro_version", "min_libc_version",
-	"min_metal_support", "min_opencl_driver_revision", "min_os_version", "min_wu_id", "need_amd_libs", "need_ati_libs",
-	"os_regex", "project_prefs_default_true", "project_prefs_regex", "project_prefs_tag", "user_id", "wsl",
+	"min_boinc_wsl_distro_version", "wsl",
 }
 
 // addPlanSpec reads the plan_class_spec.xml that server.toml names, if it names one, and
@@ -142,6 +139,12 @@ func planFields(v reflect.Value) map[string]reflect.Value {
 
 func setField(f reflect.Value, s *bxml.Scanner) error {
 	switch f.Kind() {
+	case reflect.Pointer: // the only ones are regular expressions
+		r, err := regexp.Compile(s.Text())
+		if err == nil {
+			f.Set(reflect.ValueOf(r))
+		}
+		return err
 	case reflect.Bool:
 		f.SetBool(s.Flag())
 		return nil

@@ -80,7 +80,8 @@ func TestPlanSpecSaysWhatIsWrong(t *testing.T) {
 		{"several faults", "<plan_classes><plan_class><name>a</name><ngpus>many</ngpus><max_threads>1.5</max_threads></plan_class><plan_class/></plan_classes>", []string{
 			`plan class a: ngpus: "many" is not a number`, "plan class a: max_threads: 1.5 is not a whole number", "plan class number 2: name",
 		}},
-		{"a value out of range", "<plan_classes><plan_class><name>a</name><gpu_type>x</gpu_type><ngpus>-1</ngpus></plan_class></plan_classes>", []string{"plan class a: ngpus: -1"}},
+		{"a value out of range", "<plan_classes><plan_class><name>a</name><gpu_type>x</gpu_type><ngpus>-1</ngpus></plan_class></plan_classes>", []string{"plan class a: ngpus: is negative, so gpu_ram_used_mb"}},
+		{"no regular expression", "<plan_classes><plan_class><name>a</name><os_regex>(</os_regex></plan_class></plan_classes>", []string{"plan class a: os_regex: error parsing regexp"}},
 		{"twice", "<plan_classes><plan_class><name>a</name></plan_class><plan_class><name>a</name></plan_class></plan_classes>", []string{"plan class a: is defined twice"}},
 		{"an element that is not closed", "<plan_classes><plan_class><name>a</name><max_threads>2<max_threads></plan_class></plan_classes>", []string{`is not closed`}},
 	} {
@@ -92,6 +93,57 @@ func TestPlanSpecSaysWhatIsWrong(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// upstream are all keys of BOINC's plan_class_spec.xml, each with a value, as of November
+// 2026: sched/plan_class_spec.cpp, PLAN_CLASS_SPEC::parse.
+var upstream = map[string]string{
+	"avg_ncpus": "1", "cal": "1", "cpu_feature": "avx", "cpu_frac": ".1", "cpu_model_regex": "i[79]", "cpu_vendor_regex": "Intel|AMD", "cuda": "1",
+	"docker": "1", "double_precision_fp": "1", "exclude_vbox_version": "50100", "gpu_peak_flops_scale": ".2", "gpu_ram_used_mb": "100",
+	"gpu_type": "amd", "gpu_type_regex": "^miner", "gpu_utilization_tag": "gpu_util", "infeasible_random": ".5", "is64bit": "1",
+	"max_android_version": "1", "max_batch": "1", "max_cal_target": "1", "max_core_client_version": "1", "max_cuda_version": "1",
+	"max_driver_version": "1", "max_gpu_peak_flops": "1e12", "max_nvidia_compcap": "1", "max_opencl_driver_revision": "1",
+	"max_opencl_version": "1", "max_os_version": "1", "max_threads": "1", "max_vbox_version": "1", "max_wu_id": "1", "mem_usage_base_mb": "1",
+	"mem_usage_per_cpu_mb": "1", "min_android_version": "1", "min_batch": "1", "min_boinc_wsl_distro_version": "1", "min_cal_target": "1",
+	"min_core_client_version": "1", "min_cuda_version": "1", "min_driver_version": "1", "min_gpu_peak_flops": "1e9", "min_gpu_ram_mb": "1",
+	"min_libc_version": "1", "min_metal_support": "1", "min_ncpus": "1", "min_nvidia_compcap": "1", "min_opencl_driver_revision": "1",
+	"min_opencl_version": "1", "min_os_version": "1", "min_vbox_version": "1", "min_wu_id": "1", "need_amd_libs": "1", "need_ati_libs": "1",
+	"ngpus": "-1", "nthreads_cmdline": "1", "opencl": "1", "os_regex": "^Linux Mint", "project_prefs_default_true": "1",
+	"project_prefs_regex": "^[2-9]$", "project_prefs_tag": "max_cores", "projected_flops_scale": "1", "user_id": "1", "virtualbox": "1",
+	"vm_accel_required": "1", "without_opencl": "1", "wsl": "1",
+}
+
+// Every key of BOINC's server is read, or named as one that this server does not support.
+func TestPlanSpecReadsEveryKey(t *testing.T) {
+	text := "<plan_classes><plan_class><name>all</name>"
+	for key, value := range upstream {
+		text += "<" + key + ">" + value + "</" + key + ">"
+	}
+	got, err := project.ParsePlanSpec([]byte(text + "</plan_class></plan_classes>"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := got["all"]
+	slices.Sort(c.Unsupported)
+	want := []string{"min_boinc_wsl_distro_version", "wsl"}
+	if !slices.Equal(c.Unsupported, want) {
+		t.Errorf("not supported: %v, want %v", c.Unsupported, want)
+	}
+	var unread func(v reflect.Value)
+	unread = func(v reflect.Value) {
+		for f := range v.Type().Fields() {
+			switch x := v.FieldByIndex(f.Index); {
+			case f.Anonymous:
+				unread(x)
+			case x.IsZero() && f.Name != "MinMemoryMB":
+				t.Errorf("%s is not read", f.Name)
+			}
+		}
+	}
+	unread(reflect.ValueOf(c))
+	if !c.GPUTypeRegex.MatchString("miner_asic") || c.NGPUs != -1 || c.MinGPUPeakFlops != 1e9 {
+		t.Errorf("got %+v", c)
 	}
 }
 

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -262,6 +263,7 @@ func (r *rpc) add(workunit, doc string, x store.Result, v *store.AppVersion) err
 	}
 	if r.first("workunit", w.Name) {
 		w.RscFpopsEst, w.RscFpopsBound = operations(w, u)
+		w.RscMemoryBound = cmp.Or(u.Memory, w.RscMemoryBound)
 		for i := range we.Files {
 			r.s.setDownload(&we.Files[i])
 		}

@@ -27,6 +27,7 @@ type Candidate struct {
 	Target         Target
 	LastChance     bool // one more failure gives the workunit up
 
+	Batch             int64 // of the workunit
 	RscBandwidthBound float64
 	ReservedUntil     time.Time // only the hosts of KeptFor may have it before
 }
@@ -47,6 +48,7 @@ var candidateColumns = columns[Candidate]{
 	{"w.delay_bound", func(c *Candidate) any { return span{&c.DelayBound} }},
 	{"w.hr_class", func(c *Candidate) any { return &c.HRClass }},
 	{"w.app_version_id", func(c *Candidate) any { return &c.AppVersionID }},
+	{"w.batch", func(c *Candidate) any { return &c.Batch }},
 	{"w.rsc_bandwidth_bound", func(c *Candidate) any { return &c.RscBandwidthBound }},
 	{"w.last_chance", func(c *Candidate) any { return flagged{&c.LastChance} }},
 	{"w.target_type", func(c *Candidate) any { return &c.Target.Type }},

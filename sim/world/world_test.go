@@ -374,7 +374,7 @@ func (w *world) unsent() (n int) {
 	w.view(func(tx *store.Tx) error {
 		kinds, err := tx.UnsentKinds()
 		for _, k := range kinds {
-			list, err := tx.Unsent(k, store.First, 1000)
+			list, err := tx.Unsent(k, store.First, 1000, store.Slice{})
 			if err != nil {
 				return err
 			}

@@ -174,7 +174,7 @@ func busy(tasks int) view.Page {
 			Times:    control.Times{On: 0.92, Active: 0.8, Connected: 0.99},
 			Achieved: &control.Achieved{Days: 7, Finished: 212, Failed: 1, CPUTime: 9e5},
 		},
-		GPUMode: "auto", CPUs: 8, AllCPUs: 8, Memory: 24e9, Temperature: 61, Heat: []view.Heat{{Start: started.Add(-15 * time.Minute), Celsius: 48}, {Start: started.Add(-10 * time.Minute), Celsius: 72.5}, {Start: started.Add(-5 * time.Minute), Celsius: 61}}, Battery: "no",
+		GPUMode: "auto", CPUs: 8, AllCPUs: 8, Memory: 24e9, Temperature: 61, Heat: []view.Heat{{Start: started.Add(-15 * time.Minute), Celsius: 48}, {Start: started.Add(-10 * time.Minute), Celsius: 72.5}, {Start: started.Add(-5 * time.Minute), Celsius: 61}}, GPUHeat: []view.Heat{{Start: started.Add(-10 * time.Minute), Celsius: 70}, {Start: started.Add(-5 * time.Minute), Celsius: 74}}, Battery: "no",
 		Host:      view.Host{Name: "workbench", Model: "AMD Ryzen 7 5800X 8-Core Processor", System: "Linux 6.12", Memory: 32e9, Fpops: 5.3e9},
 		Disk:      view.DiskUse{Total: 500e9, Free: 210e9, Used: 9.4e9, Allowed: 100e9, Projects: map[string]int64{einstein: 5.1e9, lhc: 3.2e9, wcg: 0.4e9}},
 		Platforms: []string{"x86_64-pc-linux-gnu"},

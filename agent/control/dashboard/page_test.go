@@ -272,6 +272,8 @@ func TestComputerTab(t *testing.T) {
 		{Name: "in_8", Project: einstein, Trouble: "This computer's disk is full.", TroubleCure: "Free some disk space.", TroubleDetail: "write in_8..part: no space left on device"},
 	}
 	a.page.Status.Coprocs = []string{"2 NVIDIA GPUs"}
+	part := 0.98
+	a.page.Status.GPUs = []control.GPU{{Type: "NVIDIA", Name: "Big", Celsius: 74, Busy: &part, MemoryUsed: 5e9, Memory: 12e9}, {Type: "ATI", Number: 1, Celsius: 40}}
 	b, _ := open(t, a)
 	b.See("coprocessors", `document.getElementById('now-text').textContent.startsWith('Tasks may use 8 of 8 CPUs, 2 NVIDIA GPUs, 24 GB of memory')`)
 	b.See("their mode", `document.querySelector('#mode-gpu input[value="auto"]').checked && !document.getElementById('mode-gpu').hidden`)
@@ -283,7 +285,8 @@ func TestComputerTab(t *testing.T) {
 	b.See("the mode stays", `document.querySelector('#mode-gpu input[value="never"]').checked`)
 	tab(b, "Computer", "/computer")
 	b.See("them here", `document.getElementById('computer-facts').textContent.includes('Coprocessors2 NVIDIA GPUs')`)
-	b.See("what it is", `document.getElementById('computer-facts').textContent.includes('Temperature61 °C')`)
+	b.See("what it is", `document.getElementById('computer-facts').textContent.includes('CPU temperature61 °C')`)
+	b.See("what its GPUs' sensors read", `document.getElementById('computer-facts').textContent.includes('GPU sensorsBig (device 0): 74 °C, 98 % busy, 5.0 GB of 12 GB of memory in use; ATI (device 1): 40 °C')`)
 	b.See("its disk by project", `document.querySelectorAll('#disk-list tr').length === 4 && document.querySelector('#disk-list tr').textContent === 'Einstein@Home5.1 GB'`)
 	b.See("its transfers", `document.querySelector('#transfers-list li').textContent.includes('5.0 MB of 20 MB')`)
 	b.See("why one waits", `document.querySelector('#transfers-list .bad:not([hidden])').textContent === "This computer's disk is full. You can: Free some disk space." && !document.getElementById('transfers-list').textContent.includes('..part')`)
@@ -292,7 +295,7 @@ func TestComputerTab(t *testing.T) {
 	}
 	b.See("its axis is round", `[...document.querySelectorAll('#chart-average svg.chart text.y')].map(e => e.textContent).join(' ') === '0 1,000 2,000 3,000'`)
 	b.Picture("computer")
-	b.See("how hot it was", `document.querySelector('#chart-temperature svg.chart').getAttribute('aria-label') === 'Temperature of the CPU, the highest of each 5 minutes. °C: 61.'`)
+	b.See("how hot it was", `document.querySelector('#chart-temperature svg.chart').getAttribute('aria-label') === 'Temperature, the highest of each 5 minutes. CPU, °C: 61; Hottest GPU, °C: 74.'`)
 	b.See("at which times", `[...document.querySelectorAll('#chart-temperature svg.chart text:not(.y)')].every(e => /^[0-2]\d:[0-5]\d$/.test(e.textContent)) && document.querySelectorAll('#chart-temperature details tbody tr').length === 3 && document.querySelector('#chart-temperature details th').textContent === 'Time'`)
 	b.See("its sensor is not missed", `document.getElementById('no-sensor').hidden`)
 	b.See("its values can be read", `document.querySelectorAll('#chart-average details tbody tr').length === 21`)
@@ -340,7 +343,7 @@ func TestNothingYet(t *testing.T) {
 	t.Parallel()
 	a := &fake{page: busy(0)}
 	a.page.Status.Projects, a.page.Status.Achieved, a.page.Credit, a.page.Disk.Used = nil, nil, nil, -1
-	a.page.Temperature, a.page.Heat = 0, nil
+	a.page.Temperature, a.page.Heat, a.page.GPUHeat = 0, nil, nil
 	b, base := open(t, a)
 	b.See("there is no project", `document.getElementById('now-title').textContent === 'Not attached to any project'`)
 	b.Picture("empty")

@@ -1,7 +1,11 @@
 package guirpc
 
 import (
+	"bytes"
+	"maps"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/starling-grid/starling/agent/boincconfig"
 	"github.com/starling-grid/starling/agent/settings"
@@ -19,9 +23,11 @@ func writeConfig(w *bxml.Writer, v view.Tools) {
 	boincconfig.Write(w, v.Settings, accounts)
 }
 
-// setConfig writes down what a cc_config changes of the settings: those that have a
-// name here. What it does not say stays; an empty call takes back all that tools
-// changed.
+// setConfig writes down what a cc_config changes of the settings and accounts: what has a
+// name here. Lists that it does not have are taken for empty, and single values that it does
+// not have stay; an empty call takes back all that tools changed. Tools send back the whole
+// of what they were shown, so an element that is as they were shown changes nothing. What has
+// no effect here is logged.
 func (r *request) setConfig() string {
 	src, ok := r.block("cc_config")
 	if !ok {
@@ -31,8 +37,55 @@ func (r *request) setConfig() string {
 	if err != nil {
 		return errorText(sysfault.Plain(err))
 	}
-	// Tools send back what they have been shown a while ago, and set the proxy by a call of
-	// its own.
-	c.Changes = slices.DeleteFunc(c.Changes, func(x boincconfig.Change) bool { return x.Element == "proxy_info" })
-	return outcome(r.srv.Agent.ChangeSettings(r.ctx, c.Apply))
+	err = r.srv.Agent.ChangeSettings(r.ctx, func(o *settings.Settings) {
+		for _, change := range c.Changes {
+			with := *o
+			with.LogFlags = maps.Clone(o.LogFlags)
+			change.Apply(&with)
+			// The proxy that tools have been shown may be an old one; they set it by a call of
+			// its own.
+			if change.Element != "proxy_info" && !bytes.Equal(shown(with, nil), shown(*o, nil)) {
+				*o = with
+			}
+		}
+	})
+	if err == nil && c.Options {
+		err = r.exclude(&c)
+	}
+	if len(c.Unused) > 0 {
+		r.srv.Log.Warn("options set by a tool have no effect here", "options", strings.Join(c.Unused, ", "))
+	}
+	return outcome(err)
+}
+
+// shown is what tools are shown of settings and accounts.
+func shown(s settings.Settings, accounts []settings.Account) []byte {
+	var w bxml.Writer
+	boincconfig.Write(&w, s, accounts)
+	return w.Bytes()
+}
+
+// exclude changes which coprocessors the projects' tasks may not use, where that is not as
+// the tool was shown it. An entry for a project that is not attached has no effect.
+func (r *request) exclude(c *boincconfig.Config) error {
+	v, err := r.srv.Agent.Tools(r.ctx)
+	if err != nil {
+		return err
+	}
+	left := maps.Clone(c.ExcludeGPUs)
+	for _, p := range v.Projects {
+		u := p.Account.MasterURL
+		delete(left, u)
+		now, err := boincconfig.Parse(shown(settings.Settings{}, []settings.Account{p.Account}))
+		if err != nil || reflect.DeepEqual(now.ExcludeGPUs[u], c.ExcludeGPUs[u]) {
+			continue
+		}
+		if err := r.srv.Agent.ChangeAccount(r.ctx, u, func(o *settings.Override) { o.ExcludeGPUs = c.ExcludeGPUs[u] }); err != nil {
+			return err
+		}
+	}
+	for _, u := range slices.Sorted(maps.Keys(left)) {
+		r.srv.Log.Warn("exclude_gpu set by a tool has no effect: the project is not attached", "project", u)
+	}
+	return nil
 }

@@ -175,12 +175,12 @@ func TestConfig(t *testing.T) {
 	p, dir := newDesk(t, own)
 	contains(t, "at first", p.call("<get_cc_config/>"), "<cc_config>\n", "<ncpus>3</ncpus>", "<exclusive_app>game</exclusive_app>", "<task>1</task>", "<task_debug>0</task_debug>")
 	set := "<set_cc_config>\n<cc_config>\n<log_flags>\n<task_debug>1</task_debug>\n<nonsense>0</nonsense>\n</log_flags>\n<options>\n<ncpus>2</ncpus>\n" +
-		"<max_file_xfers>4</max_file_xfers>\n<exclusive_app>film</exclusive_app>\n<exclusive_app>game</exclusive_app>\n<use_all_gpus>1</use_all_gpus>\n<proxy_info><http_server_name>stale</http_server_name></proxy_info>\n</options>\n</cc_config>\n</set_cc_config>"
+		"<max_file_xfers>4</max_file_xfers>\n<exclusive_app>film</exclusive_app>\n<exclusive_app>game</exclusive_app>\n<exclusive_gpu_app>film</exclusive_gpu_app>\n<use_all_gpus>1</use_all_gpus>\n<proxy_info><http_server_name>stale</http_server_name></proxy_info>\n</options>\n</cc_config>\n</set_cc_config>"
 	if got := p.call(set); got != reply("<success/>") {
 		t.Fatal(got)
 	}
 	contains(t, "afterwards", p.call("<get_cc_config/>"), "<ncpus>2</ncpus>", "<exclusive_app>film</exclusive_app>\n", "<task_debug>1</task_debug>", "<max_file_xfers>4</max_file_xfers>")
-	contains(t, "the override", file(t, dir, settings.OverrideFile), "ncpus = 2", `exclusive_apps = ["film", "game"]`, "task_debug = true")
+	contains(t, "the override", file(t, dir, settings.OverrideFile), "ncpus = 2", `exclusive_apps = ["film", "game"]`, `exclusive_gpu_apps = ["film"]`, "task_debug = true")
 	if got := file(t, dir, settings.OverrideFile); strings.Contains(got, "no_priority_change") || strings.Contains(got, "task = ") || strings.Contains(got, "stale") {
 		t.Errorf("the override holds what is as it was: %s", got)
 	}

@@ -22,7 +22,7 @@ func suspendReason(p prefs.Permission) int {
 		return 8
 	case prefs.NoRecentInput:
 		return 128
-	case prefs.Exclusive:
+	case prefs.Exclusive, prefs.ExclusiveGPU:
 		return 512
 	case prefs.CPUBusy:
 		return 1024
@@ -30,7 +30,7 @@ func suspendReason(p prefs.Permission) int {
 		return 2048
 	case prefs.Metered:
 		return 4097
-	case prefs.TooHot:
+	case prefs.TooHot, prefs.GPUTooHot:
 		return 4099
 	}
 	return 4096

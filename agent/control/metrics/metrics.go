@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -71,6 +72,9 @@ var (
 	computing = desc("computing_allowed", "1 if tasks may run now.")
 	network   = desc("network_allowed", "1 if the network may be used now.")
 	cpus      = desc("cpus", "Number of CPUs that tasks may use.")
+	heat      = desc("gpu_temperature_celsius", "Temperature of a GPU that tasks may use.", "type", "device")
+	busy      = desc("gpu_busy_ratio", "Part of the time in which a GPU computed.", "type", "device")
+	memory    = desc("gpu_memory_used_bytes", "Memory of a GPU that is in use.", "type", "device")
 	on        = desc("on_fraction", "Fraction of time the agent runs, averaged over about ten days.")
 	active    = desc("active_fraction", "Fraction of the agent's running time in which computing was allowed.")
 	tasks     = desc("tasks", "Number of tasks on this computer.", "project", "state")
@@ -104,6 +108,18 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	set(cpus, float64(s.CPUs))
 	set(on, s.Times.On)
 	set(active, s.Times.Active)
+	for _, g := range s.GPUs {
+		device := strconv.Itoa(g.Number)
+		if g.Celsius > 0 {
+			set(heat, g.Celsius, g.Type, device)
+		}
+		if g.Busy != nil {
+			set(busy, *g.Busy, g.Type, device)
+		}
+		if g.Memory > 0 {
+			set(memory, float64(g.MemoryUsed), g.Type, device)
+		}
+	}
 	for _, p := range s.Projects {
 		set(share, p.Share, p.MasterURL)
 		set(debt, p.Debt, p.MasterURL)

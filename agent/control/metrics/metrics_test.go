@@ -32,7 +32,7 @@ func ask(a agent, host string) *httptest.ResponseRecorder {
 
 func TestMetrics(t *testing.T) {
 	a := agent{status: control.Status{
-		Version: "1.2.3", CPUs: 4, Network: "The network is off.", Times: control.Times{On: 0.5, Active: 0.25},
+		Version: "1.2.3", CPUs: 4, Network: "The network is off.", GPUs: []control.GPU{{Type: "NVIDIA", Number: 1, Celsius: 71, Busy: new(float64), MemoryUsed: 5e9, Memory: 12e9}, {Type: "ATI"}}, Times: control.Times{On: 0.5, Active: 0.25},
 		Projects: []control.Project{{MasterURL: "u", Share: 100, Debt: -7, HostCredit: 9.5, Failures: 2, LastContact: time.Unix(1000, 0)}},
 		Tasks: []control.Task{
 			{Project: "u", State: "downloaded", Running: true}, {Project: "u", State: "downloaded"}, {Project: "u", State: "uploading"},
@@ -46,6 +46,9 @@ func TestMetrics(t *testing.T) {
 		"starling_computing_allowed 1",
 		"starling_network_allowed 0",
 		"starling_cpus 4",
+		`starling_gpu_temperature_celsius{device="1",type="NVIDIA"} 71`,
+		`starling_gpu_busy_ratio{device="1",type="NVIDIA"} 0`,
+		`starling_gpu_memory_used_bytes{device="1",type="NVIDIA"} 5e+09`,
 		"starling_on_fraction 0.5",
 		`starling_tasks{project="u",state="downloaded"} 2`,
 		`starling_tasks_running{project="u"} 1`,

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/starling-grid/starling/server/store"
@@ -67,6 +68,13 @@ func batches(t *testing.T, s *store.Store) {
 			CreateTime: T0, WorkunitID: wus[18].ID, AppID: wus[18].AppID, Name: "wu18_1", XMLDocIn: "<result>\n</result>\n", Priority: 12,
 			ServerState: store.Unsent, Kind: wus[18].Kind(),
 		})
+	})
+	view(t, s, func(tx *store.Tx) error {
+		list, err := tx.Unsent(wus[18].Kind(), store.First, 99, store.Slice{})
+		if i := slices.IndexFunc(list, func(c store.Candidate) bool { return c.Name == "wu18_1" }); i < 0 || list[i].Batch != wus[18].Batch {
+			t.Errorf("candidates %+v, want one of batch %d", list, wus[18].Batch)
+		}
+		return err
 	})
 	update(t, s, func(tx *store.Tx) error { return tx.RaiseBatch(7, 9) })
 	view(t, s, func(tx *store.Tx) error {

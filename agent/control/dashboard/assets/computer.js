@@ -17,7 +17,7 @@ export function build(section) {
   transfers = buildTransfers();
   charts = [['shares', shares], ['credit', credit], ['average', average], ['temperature', temperature]].map(([id, draw]) => ({ box: make('div', { id: `chart-${id}`, class: 'card' }), draw }));
   empty = make('p', { class: 'empty' }, 'Charts appear here once a project has granted credit.');
-  cold = make('p', { class: 'empty', id: 'no-sensor' }, "No sensor of this computer reports the CPU's temperature, so there is no chart of it.");
+  cold = make('p', { class: 'empty', id: 'no-sensor' }, "No sensor of this computer reports the CPU's or a GPU's temperature, so there is no chart of it.");
   section.append(
     make('div', { class: 'halves' }, make('div', {}, make('h2', {}, 'This computer'), about), make('div', {}, make('h2', {}, 'Disk'), diskText, diskBox)),
     make('h2', {}, 'Charts'), empty, make('div', { class: 'charts' }, ...charts.map((c) => c.box)), cold, transfers);
@@ -31,9 +31,10 @@ export function update(m) {
     ['Name', h.name], ['System', h.system], ['Processor', h.model],
     ['CPUs', `${m.cpus} of ${m.all_cpus} may be used`],
     ['Coprocessors', (m.status.coprocs ?? []).join(', ')],
+    ['GPU sensors', (m.status.gpus ?? []).map(gpuText).join('; ')],
     ['Speed', h.fpops && `${number(h.fpops / 1e9)} GFLOPS a CPU`],
     ['Memory', [h.memory && bytes(h.memory), m.memory && `tasks may use ${bytes(m.memory)}`].filter(Boolean).join(', ')],
-    ['Temperature', m.cpu_temperature ? `${Math.round(m.cpu_temperature)} °C` : 'not known'],
+    ['CPU temperature', m.cpu_temperature ? `${Math.round(m.cpu_temperature)} °C` : 'not known'],
     ['On batteries', sensed[m.on_batteries]], ['Metered network', sensed[m.network_metered]],
     ['Agent running', `${percent(t.on)} of the time`], ['Computing allowed', `${percent(t.active)} of that`], ['Connected', `${percent(t.connected)} of that`],
     ['Tasks', count(m.tasks.length, 'task')], ['Limits by the system', m.status.bounded],
@@ -56,7 +57,16 @@ export function update(m) {
     c.drawn = now;
   }
   show(empty, !any);
-  show(cold, !m.cpu_temperature && !m.cpu_temperatures?.length);
+  show(cold, !m.cpu_temperature && !m.cpu_temperatures?.length && !m.gpu_temperatures?.length);
+}
+
+// gpuText is what the sensors of a GPU read.
+function gpuText(g) {
+  const facts = [];
+  if (g.celsius) facts.push(`${Math.round(g.celsius)} °C`);
+  if (g.busy !== undefined) facts.push(`${percent(g.busy)} busy`);
+  if (g.memory_bytes) facts.push(`${bytes(g.memory_used_bytes ?? 0)} of ${bytes(g.memory_bytes)} of memory in use`);
+  return `${g.name || g.type} (device ${g.device_num}): ${facts.join(', ')}`;
 }
 
 function diskRow() {
@@ -99,8 +109,9 @@ function average(m) {
   return all.length ? { lines: ['Average credit a day, by project', all] } : undefined;
 }
 
-// temperature is what max_cpu_temperature is compared with.
+// temperature is what max_cpu_temperature and max_gpu_temperature are compared with.
 function temperature(m) {
-  const points = (m.cpu_temperatures ?? []).map((x) => [Date.parse(x.start), x.celsius]);
-  return points.length ? { lines: ['Temperature of the CPU, the highest of each 5 minutes', [{ name: '°C', points }], perMinute] } : undefined;
+  const series = [['CPU, °C', m.cpu_temperatures], ['Hottest GPU, °C', m.gpu_temperatures]].filter(([, all]) => all?.length)
+    .map(([name, all]) => ({ name, points: all.map((x) => [Date.parse(x.start), x.celsius]) }));
+  return series.length ? { lines: ['Temperature, the highest of each 5 minutes', series, perMinute] } : undefined;
 }

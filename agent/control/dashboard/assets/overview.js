@@ -46,6 +46,8 @@ export function update(m) {
   facts.push(...m.status.coprocs ?? []);
   if (m.memory) facts.push(`${bytes(m.memory)} of memory`);
   if (m.cpu_temperature) facts.push(`CPU at ${Math.round(m.cpu_temperature)} °C`);
+  const hottest = Math.max(0, ...(m.status.gpus ?? []).map((g) => g.celsius ?? 0));
+  if (hottest) facts.push(`GPU at ${Math.round(hottest)} °C`);
   const lost = m.status.unsaved_seconds >= 1 ? `at most ${span(m.status.unsaved_seconds)} of computing` : 'nothing';
   text(about, `${facts.join(', ')}. A shutdown now would lose ${lost}.`);
   const problems = attention(m);

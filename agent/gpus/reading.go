@@ -1,0 +1,50 @@
+package gpus
+
+import "slices"
+
+// A Reading is what the sensors of one GPU of the computer read.
+type Reading struct {
+	Kind       string  `json:"kind"`              // by BOINC's name
+	PCI        string  `json:"pci"`               // its place, as "0000:01:00.0"
+	Celsius    float64 `json:"celsius,omitempty"` // 0: not known
+	Busy       float64 `json:"busy"`              // part of the time in which it computed, 0 to 1; below 0: not known
+	MemoryUsed int64   `json:"memory_used,omitempty"`
+	Memory     int64   `json:"memory,omitempty"` // bytes, of which MemoryUsed by all programs; 0: not known
+}
+
+// A Measured is a device that tasks may use, and what its sensors read.
+type Measured struct {
+	Device
+	Reading
+}
+
+// Measure finds the readings of the devices that tasks may use. A device whose place in the
+// computer is not known, such as a declared one, has the first of its kind that no other has.
+// Devices without a reading are left out.
+func (s Set) Measure(all []Reading) (list []Measured) {
+	left := slices.Clone(all)
+	take := func(d Device, fits func(Reading) bool) {
+		if i := slices.IndexFunc(left, fits); i >= 0 {
+			list = append(list, Measured{d, left[i]})
+			left = slices.Delete(left, i, i+1)
+		}
+	}
+	for _, placed := range []bool{true, false} {
+		for _, g := range s.Groups {
+			for _, d := range g.Devices {
+				if (d.PCI != "") == placed {
+					take(d, func(r Reading) bool { return r.Kind == string(g.Kind) && (r.PCI == d.PCI || !placed) })
+				}
+			}
+		}
+	}
+	return list
+}
+
+// Hottest is the highest temperature that was measured, in °C; 0: none was.
+func Hottest(list []Measured) (celsius float64) {
+	for _, m := range list {
+		celsius = max(celsius, m.Celsius)
+	}
+	return celsius
+}

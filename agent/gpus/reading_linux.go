@@ -1,0 +1,86 @@
+package gpus
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/starling-grid/starling/resource"
+)
+
+// readings reads the sensors that the kernel's drivers show: amdgpu, xe, i915 of cards,
+// nouveau. NVIDIA's own driver shows none.
+func readings() []Reading {
+	return readingsIn(filepath.Join(cmp.Or(os.Getenv("HOST_SYS"), "/sys"), "bus/pci/devices"))
+}
+
+// Source for the files: the kernel's documentation, "GPU/amdgpu/thermal" and
+// "hwmon/sysfs-interface".
+func readingsIn(devices string) (all []Reading) {
+	entries, err := os.ReadDir(devices)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		dir := filepath.Join(devices, e.Name())
+		kind, isGPU := displayKind(dir)
+		if !isGPU {
+			continue
+		}
+		if value(filepath.Join(dir, "power"), "runtime_status") == "suspended" {
+			continue // to read its sensors would wake it
+		}
+		r := Reading{Kind: string(kind), PCI: e.Name(), Celsius: celsius(dir), Busy: -1}
+		if busy, ok := number(filepath.Join(dir, "gpu_busy_percent")); ok {
+			r.Busy = busy / 100
+		}
+		if total, ok := number(filepath.Join(dir, "mem_info_vram_total")); ok {
+			used, _ := number(filepath.Join(dir, "mem_info_vram_used"))
+			r.Memory, r.MemoryUsed = int64(total), int64(used)
+		}
+		if r.Celsius > 0 || r.Busy >= 0 || r.Memory > 0 {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// displayKind is the kind of a device that may compute, and whether it is one.
+func displayKind(dir string) (resource.Kind, bool) {
+	kind, known := vendorIDs[value(dir, "vendor")]
+	class := value(dir, "class")
+	return kind, known && slices.ContainsFunc(displays, func(prefix string) bool { return strings.HasPrefix(class, prefix) })
+}
+
+// celsius is the temperature of a card: of its edge, which AMD's own tools and limits that
+// people know go by, or else the highest that is not of its memory; 0 without a sensor.
+func celsius(dir string) (hottest float64) {
+	inputs, _ := filepath.Glob(filepath.Join(dir, "hwmon", "hwmon*", "temp*_input"))
+	for _, input := range inputs {
+		milli, ok := number(input)
+		if !ok {
+			continue
+		}
+		label, _ := os.ReadFile(strings.TrimSuffix(input, "_input") + "_label")
+		switch strings.TrimSpace(string(label)) {
+		case "edge":
+			return milli / 1000
+		case "mem", "vram":
+		default:
+			hottest = max(hottest, milli/1000)
+		}
+	}
+	return hottest
+}
+
+func number(path string) (float64, bool) {
+	text, err := os.ReadFile(path) // a card that sleeps refuses
+	if err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(string(text)), 64)
+	return n, err == nil && n >= 0
+}

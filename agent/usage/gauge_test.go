@@ -1,0 +1,78 @@
+package usage_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/agent/gpus"
+	"github.com/starling-grid/starling/agent/usage"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/resource"
+	"github.com/starling-grid/starling/state"
+)
+
+// card is a GPU at a temperature.
+type card struct{ celsius float64 }
+
+func (c *card) Read(context.Context, time.Time, bool) []gpus.Reading {
+	return []gpus.Reading{{Kind: "ATI", PCI: "a", Celsius: c.celsius, Busy: -1}, {Kind: "ATI", PCI: "b", Celsius: 99, Busy: -1}}
+}
+
+func (*card) Sample(now time.Time, _, _ []string) prefs.Conditions { return prefs.Conditions{Now: now} }
+
+// A GPU that was hot counts as hot until it has been cool for a while, so that tasks do not
+// stop and start every few seconds. One that tasks may not use does not count.
+func TestAGPUCoolsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db, err := state.Open(t.TempDir() + "/state.db")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		c := &card{celsius: 60}
+		p := usage.Presence{Core: &core.Core{DB: db, Prefs: prefs.Merge()}, Sensors: c}
+		p.Gauge.Meter = c
+		p.Coprocs = gpus.Set{Groups: []gpus.Group{{Kind: resource.ATI, Devices: []gpus.Device{{Kind: "ATI", PCI: "a"}}}}}
+		p.Watch(nil, nil)
+		at := func() float64 { return p.Conditions(time.Now()).GPUTemperature }
+		at() // the loop says what tasks may use
+		go p.Sense(t.Context())
+		wait := func(d time.Duration) {
+			time.Sleep(d)
+			synctest.Wait()
+		}
+		wait(15 * time.Second)
+		if got := at(); got != 60 {
+			t.Errorf("at first %v", got)
+		}
+		c.celsius = 90
+		wait(gpus.ReadEvery + 2*time.Second)
+		if got := at(); got != 90 {
+			t.Errorf("when it is hot: %v", got)
+		}
+		c.celsius = 50
+		wait(gpus.ReadEvery + 2*time.Second)
+		if got, now := at(), gpus.Hottest(p.Gauge.Measured()); got != 90 || now != 50 {
+			t.Errorf("just after: %v, and %v to be shown", got, now)
+		}
+		wait(prefs.GPUCooling + gpus.ReadEvery)
+		if got := at(); got != 50 {
+			t.Errorf("when it has cooled: %v", got)
+		}
+		if n := len(p.Gauge.Heat.Steps()); n > 0 {
+			t.Errorf("%d steps of minutes that are not over", n)
+		}
+		wait(6 * time.Minute)
+		if steps := p.Gauge.Heat.Steps(); len(steps) != 1 && len(steps) != 2 || steps[0].Celsius != 90 {
+			t.Errorf("steps %v", steps)
+		}
+		c.celsius = 0 // the sensor fails
+		wait(prefs.GPUCooling + gpus.ReadEvery + 2*time.Second)
+		if got := at(); got != 0 {
+			t.Errorf("without a sensor: %v", got)
+		}
+	})
+}

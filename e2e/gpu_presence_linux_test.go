@@ -1,0 +1,84 @@
+package e2e_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// TestTheGPUsAreFree has a whole agent stop its task for coprocessors, and not the one for
+// the CPUs, while a GPU is too hot and while a program wants the GPUs for itself, and go on
+// afterwards. What it senses is the real thing but for the sensor's files, which are the
+// test's.
+func TestTheGPUsAreFree(t *testing.T) {
+	t.Parallel()
+	ctx := patience(t)
+	game := filepath.Join(t.TempDir(), "starling-game")
+	sleep, err := os.ReadFile("/bin/sleep")
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := os.WriteFile(game, sleep, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	sys := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(sys, "bus/pci/devices/0000:03:00.0", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("vendor", "0x1002")
+	put("class", "0x030000")
+	put("gpu_busy_percent", "97")
+	put("hwmon/hwmon2/temp1_input", "99000")
+	p := restingProject(t, ctx, "long", 1000, 2, "", "radeon")
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\nmax_gpu_temperature = 80\n",
+		"ncpus = 1\nexclusive_gpu_apps = [\"starling-game\"]\n[[coproc]]\ntype = \"ATI\"\ncount = 1\npeak_flops = 4e9\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Env = []string{"HOST_SYS=" + sys}
+	t.Cleanup(func() { end(t, a) })
+	startAgent(t, ctx, a, p)
+	tasks := func(onDevice string) func(control.Status) bool { // one runs on the CPU, and the other …
+		return func(s control.Status) bool {
+			onCPU, other := false, false
+			for _, task := range s.Tasks {
+				running := task.Running && task.PID > 0
+				switch {
+				case task.Resources == "":
+					onCPU = running
+				case onDevice == "":
+					other = running
+				default:
+					other = !running && strings.Contains(task.Why, onDevice)
+				}
+			}
+			return onCPU && other
+		}
+	}
+	await(t, ctx, a, "the heat to stop one", tasks("GPUs are not used: one was at 99 °C in the last 2 minutes, above the limit of 80 °C (max_gpu_temperature)"))
+	if out, err := a.Run(ctx, "status"); err != nil || !strings.Contains(out, "AMD GPU 0 is at 99 °C, 97% busy.") {
+		t.Errorf("status: %s, %v", out, err)
+	}
+	put("hwmon/hwmon2/temp1_input", "60000")
+	await(t, ctx, a, "both tasks to run", tasks(""))
+	play := exec.CommandContext(ctx, game, "1000")
+	if err := play.Start(); err != nil {
+		t.Fatal(err)
+	}
+	await(t, ctx, a, "the game to stop one", tasks("starling-game is running (exclusive_gpu_apps in starling.toml)"))
+	_ = play.Process.Kill()
+	_ = play.Wait()
+	await(t, ctx, a, "both tasks to run again", tasks(""))
+}

@@ -1,0 +1,186 @@
+package e2e_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/debt"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/resource"
+)
+
+// A sharer is a project of TestMixedShares.
+type sharer struct {
+	name    string
+	share   float64
+	classes []string // of the versions of its application; "": for the CPUs
+}
+
+// TestMixedShares lets an agent with two CPUs and two coprocessors work for three servers:
+// one with work for coprocessors only, one for CPUs only, one for both, with resource shares
+// 1:1:2. The share violation, reckoned as the simulator does, stays below 0.03 in twenty
+// minutes; in less time, single tasks count for more.
+func TestMixedShares(t *testing.T) {
+	t.Parallel()
+	d, long := sharesFor()
+	if !long {
+		t.Skip("STARLING_SHARES_MINUTES is not set: make shares")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), d+10*time.Minute)
+	t.Cleanup(cancel)
+	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n"+sharesPrefs,
+		"ncpus = 2\n[[coproc]]\ntype = \"fake\"\ncount = 2\npeak_flops = 4e9\n[log_flags]\nsched_decision = true\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { end(t, a) })
+	sharers := []sharer{{"devices", 1, []string{"faked"}}, {"cpus", 1, []string{""}}, {"both", 2, []string{"", "faked"}}}
+	got := make(map[string]*debt.Project)
+	for _, s := range sharers {
+		p := restingProject(t, ctx, s.name, shareSeconds, 3*int(d.Seconds())/shareSeconds+20, s.classes...)
+		joinShare(t, a, p, s.name, s.share)
+		got[p.URL] = &debt.Project{Share: s.share, Counts: true, Without: without(s.classes)}
+	}
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-a.Process().Done():
+		t.Fatal("the agent ended")
+	case <-time.After(d):
+	}
+	if err := a.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	size := 0.0
+	eachRecord(t, filepath.Join(a.Dir, "decisions.jsonl"), func(r decide.Record) {
+		var pools []resource.Pool
+		for _, p := range r.Snapshot.Coprocs {
+			pools = append(pools, p.Pool)
+		}
+		size = resource.Size(r.Snapshot.CPUs, pools)
+		for _, p := range r.Snapshot.Projects {
+			got[p.URL].Used[0] += p.Used
+			got[p.URL].Used[1] += p.UsedOn["fake"]
+		}
+	})
+	violation, total := shareViolation(t, got)
+	t.Logf("share violation %.4f in %v, of %.0f s of a CPU that the computer has %.1f %% idle", violation, d, size*d.Seconds(), 100*(1-total/size/d.Seconds()))
+	if limit := max(0.03, 8*shareSeconds/d.Seconds()); violation > limit {
+		t.Errorf("the share violation is above %.3f", limit)
+	}
+	if total < 0.75*size*d.Seconds() {
+		t.Errorf("the computer did %.0f s of a CPU in %v, and could do %.0f", total, d, size*d.Seconds())
+	}
+	if _, err := a.Run(ctx, "simulate", "--replay", filepath.Join(a.Dir, "decisions.jsonl")); err != nil {
+		t.Error(err)
+	}
+}
+
+// without tells the kinds that a project with versions of these plan classes has no work for.
+func without(classes []string) (w [debt.MaxKinds]bool) {
+	for k := range w {
+		w[k] = true
+	}
+	for _, class := range classes {
+		w[map[string]int{"": 0, "faked": 1}[class]] = false
+	}
+	return w
+}
+
+// shareViolation is how far what projects got is from what they could claim, as parts of all
+// that was done.
+//
+// Source: sim/figures.go.
+func shareViolation(t *testing.T, got map[string]*debt.Project) (violation, total float64) {
+	t.Helper()
+	var ps []debt.Project
+	var urls []string
+	for url, p := range got {
+		ps, urls = append(ps, *p), append(urls, url)
+		total += p.Used[0] + p.Used[1]
+	}
+	for i, claim := range debt.Claims(ps) {
+		used := ps[i].Used[0] + ps[i].Used[1]
+		violation += math.Abs(used-claim) / total
+		t.Logf("%s: share %v, %.0f s on CPUs and %.0f s on devices, %.2f %% of all; claims %.2f %%",
+			urls[i], ps[i].Share, ps[i].Used[0], ps[i].Used[1], 100*used/total, 100*claim/total)
+	}
+	return violation, total
+}
+
+// restingProject makes and serves a project whose tasks do nothing for some seconds, on the
+// CPUs or devices that its application's versions are for.
+func restingProject(t *testing.T, ctx context.Context, name string, seconds, tasks int, classes ...string) *testhost.Project {
+	t.Helper()
+	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), name), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set(t, p, map[string]string{
+		"daily_result_quota": "0", "min_sendwork_interval": "1", "max_wus_in_progress": "0", "max_wus_in_progress_gpu": "0",
+		"plan_class_spec": `"plan_class_spec.xml"`,
+	})
+	program := filepath.Join(t.TempDir(), "rest")
+	script := fmt.Sprintf("#!/bin/sh\nsleep %d\necho done >out\n", seconds)
+	for path, text := range map[string]string{program: script, filepath.Join(p.Dir, "plan_class_spec.xml"): planSpec} {
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	platform, _ := hostinfo.Platform()
+	run(t, ctx, p, "app", "add", p.Dir, "rest")
+	for _, class := range classes {
+		run(t, ctx, p, "version", "add", p.Dir, "rest", "--platform", platform, "--version", "1.00", "--plan-class", class, "--main", program, "--plain")
+	}
+	for n := range tasks {
+		run(t, ctx, p, "work", "create", p.Dir, "rest", "--name", fmt.Sprintf("rest_%d", n),
+			"--rsc-fpops-est", fmt.Sprintf("%d", seconds*4e9), "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+	}
+	serve(t, ctx, p)
+	return p
+}
+
+// joinShare writes an account file for a project.
+func joinShare(t *testing.T, a *testhost.Agent, p *testhost.Project, name string, share float64) {
+	t.Helper()
+	account := fmt.Sprintf("master_url = %q\nauthenticator = %q\nresource_share = %v\n", p.URL, p.Key, share)
+	path := filepath.Join(a.Dir, "accounts", name+".toml")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(account), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eachRecord goes through what an agent has written of its decisions.
+func eachRecord(t *testing.T, path string, see func(decide.Record)) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var r decide.Record
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			t.Fatal(err)
+		}
+		see(r)
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
