@@ -28,10 +28,10 @@ func Status(err error) int {
 
 // flagError says of a flag's value what it ought to be, where the error has a parser's words
 // for it.
-func flagError(err error) error {
+func flagError(cmd *cobra.Command, err error) error {
 	e, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
-		return err
+		return seeHelp(cmd, err)
 	}
 	f, want := e.GetFlag(), ""
 	switch f.Value.Type() {
@@ -51,19 +51,24 @@ func flagError(err error) error {
 	return fmt.Errorf("--%s: %q is not %s", f.Name, e.GetValue(), want)
 }
 
+// seeHelp says where it stands what the command line may be.
+func seeHelp(cmd *cobra.Command, err error) error {
+	return fmt.Errorf("%w; see: %s --help", err, cmd.CommandPath())
+}
+
 // Strict has a command and all below it refuse what they do not know, by errors that
 // Status tells from others.
 func Strict(cmd *cobra.Command) {
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{flagError(err)} })
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageError{flagError(cmd, err)} })
 	args := cmd.Args
 	cmd.Args = func(cmd *cobra.Command, list []string) error {
 		switch {
 		case args != nil:
 			if err := args(cmd, list); err != nil {
-				return usageError{err}
+				return usageError{seeHelp(cmd, err)}
 			}
 		case cmd.HasSubCommands() && len(list) > 0:
-			return usageError{fmt.Errorf("unknown command %q for %q; see: %[2]s --help", list[0], cmd.CommandPath())}
+			return usageError{seeHelp(cmd, fmt.Errorf("unknown command %q for %q", list[0], cmd.CommandPath()))}
 		}
 		return nil
 	}

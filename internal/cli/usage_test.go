@@ -46,7 +46,7 @@ func TestFlagValues(t *testing.T) {
 		"-n=many":    `--lines: "many" is not a whole number`,
 		"--days=x":   `--days: "x" is not a number`,
 		"--yes=x":    `--yes: "x" is not true or false`,
-		"--other":    `unknown flag: --other`,
+		"--other":    `unknown flag: --other; see: program --help`,
 	} {
 		cmd := &cobra.Command{Use: "program", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return nil }}
 		cmd.Flags().Duration("for", 0, "")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -83,5 +84,5 @@ func taskTime(d time.Duration) string {
 	if d == 0 {
 		return "any"
 	}
-	return d.String()
+	return words.Span(d)
 }
