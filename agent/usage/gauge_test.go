@@ -2,6 +2,7 @@ package usage_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,10 +16,10 @@ import (
 )
 
 // card is a GPU at a temperature.
-type card struct{ celsius float64 }
+type card struct{ celsius atomic.Int64 }
 
 func (c *card) Read(context.Context, time.Time, bool) []gpus.Reading {
-	return []gpus.Reading{{Kind: "ATI", PCI: "a", Celsius: c.celsius, Busy: -1}, {Kind: "ATI", PCI: "b", Celsius: 99, Busy: -1}}
+	return []gpus.Reading{{Kind: "ATI", PCI: "a", Celsius: float64(c.celsius.Load()), Busy: -1}, {Kind: "ATI", PCI: "b", Celsius: 99, Busy: -1}}
 }
 
 func (*card) Sample(now time.Time, _, _ []string) prefs.Conditions { return prefs.Conditions{Now: now} }
@@ -32,7 +33,8 @@ func TestAGPUCoolsDown(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		c := &card{celsius: 60}
+		c := new(card)
+		c.celsius.Store(60)
 		p := usage.Presence{Core: &core.Core{DB: db, Prefs: prefs.Merge()}, Sensors: c}
 		p.Gauge.Meter = c
 		p.Coprocs = gpus.Set{Groups: []gpus.Group{{Kind: resource.ATI, Devices: []gpus.Device{{Kind: "ATI", PCI: "a"}}}}}
@@ -48,12 +50,12 @@ func TestAGPUCoolsDown(t *testing.T) {
 		if got := at(); got != 60 {
 			t.Errorf("at first %v", got)
 		}
-		c.celsius = 90
+		c.celsius.Store(90)
 		wait(gpus.ReadEvery + 2*time.Second)
 		if got := at(); got != 90 {
 			t.Errorf("when it is hot: %v", got)
 		}
-		c.celsius = 50
+		c.celsius.Store(50)
 		wait(gpus.ReadEvery + 2*time.Second)
 		if got, now := at(), gpus.Hottest(p.Gauge.Measured()); got != 90 || now != 50 {
 			t.Errorf("just after: %v, and %v to be shown", got, now)
@@ -69,7 +71,7 @@ func TestAGPUCoolsDown(t *testing.T) {
 		if steps := p.Gauge.Heat.Steps(); len(steps) != 1 && len(steps) != 2 || steps[0].Celsius != 90 {
 			t.Errorf("steps %v", steps)
 		}
-		c.celsius = 0 // the sensor fails
+		c.celsius.Store(0) // the sensor fails
 		wait(prefs.GPUCooling + gpus.ReadEvery + 2*time.Second)
 		if got := at(); got != 0 {
 			t.Errorf("without a sensor: %v", got)

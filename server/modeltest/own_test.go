@@ -34,8 +34,7 @@ func (h *host) anonymous(req *protocol.SchedulerRequest) {
 // mayHaveOwn sees that what an anonymous host is given is for a program that it lists.
 func (w *world) mayHaveOwn(req *protocol.SchedulerRequest, h store.Host, a match.Assignment) {
 	app := w.appOf(a.AppID)
-	listed := slices.ContainsFunc(req.AppVersions, func(v protocol.AppVersion) bool { return v.AppName == app.name && v.VersionNum == a.Version.VersionNum })
-	if of, kind, own := store.Anonymous(a.Version.ID); !own || of != a.AppID || kind != "" || !listed {
+	if of, kind, own := store.Anonymous(a.Version.ID); !own || of != a.AppID || kind != "" || !lists(req, app, a.Version.VersionNum) {
 		w.failf("host %d with programs of its own is given %s with version %d", h.ID, a.Name, a.Version.ID)
 	}
 	if app.pinned {
@@ -43,9 +42,14 @@ func (w *world) mayHaveOwn(req *protocol.SchedulerRequest, h store.Host, a match
 	}
 }
 
+// lists reports whether a request, which may be damaged, has a program of that number.
+func lists(req *protocol.SchedulerRequest, a *app, number int) bool {
+	return slices.ContainsFunc(req.AppVersions, func(v protocol.AppVersion) bool { return v.AppName == a.name && v.VersionNum == number })
+}
+
 // checkOwn sees that an anonymous host is sent no program, and is told to use its own.
-func (w *world) checkOwn(reply *protocol.SchedulerReply, x protocol.Result, k *truth) {
-	if x.VersionNum != ownNum || len(reply.AppVersions) > 0 || k.app.pinned {
+func (w *world) checkOwn(req *protocol.SchedulerRequest, reply *protocol.SchedulerReply, x protocol.Result, k *truth) {
+	if !lists(req, k.app, x.VersionNum) || len(reply.AppVersions) > 0 || k.app.pinned {
 		w.failf("%s is sent with version %d and %d programs to a host that has its own", x.Name, x.VersionNum, len(reply.AppVersions))
 	}
 	w.view(func(tx *store.Tx) error {

@@ -127,7 +127,7 @@ func (w *world) checkSent(req *protocol.SchedulerRequest, reply *protocol.Schedu
 			continue
 		}
 		if match.Anonymous(req) {
-			w.checkOwn(reply, x, k)
+			w.checkOwn(req, reply, x, k)
 		} else if !slices.ContainsFunc(k.app.versions, func(v *version) bool {
 			return v.platform == x.Platform && v.num == x.VersionNum && v.class == x.PlanClass && v.runs(req)
 		}) {
