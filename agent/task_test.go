@@ -100,7 +100,7 @@ func TestStderrOfATask(t *testing.T) {
 
 // What a project wishes for all of its tasks is remembered.
 func TestAProjectsWishes(t *testing.T) {
-	reply := answer{code: 200, body: []byte("<scheduler_reply><strict_memory_bound/><request_delay>86400</request_delay></scheduler_reply>")}
+	reply := answer{code: 200, body: []byte("<scheduler_reply><strict_memory_bound/><non_cpu_intensive/><request_delay>86400</request_delay></scheduler_reply>")}
 	w := newWorld(t, demoURL, withMaster(t, demoURL, reply), nil)
 	w.run(func(t *testing.T) {
 		for w.count(sched) == 0 {
@@ -114,7 +114,7 @@ func TestAProjectsWishes(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer db.Close()
-		if p, ok := db.Projects.Get(demoURL); !ok || !p.StrictMemory {
+		if p, ok := db.Projects.Get(demoURL); !ok || !p.StrictMemory || !p.NonCPUIntensive {
 			t.Errorf("got %+v", p)
 		}
 	})

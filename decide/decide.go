@@ -157,7 +157,7 @@ func (p *pass) settle() {
 	}
 	p.ledger = make([]debt.Project, len(p.Projects))
 	for i, pr := range p.Projects {
-		l := debt.Project{Debt: pr.Debt, Share: pr.Share, Counts: pr.counts() && pr.Share > 0}
+		l := debt.Project{Debt: pr.Debt, Share: pr.Share, Counts: pr.counts() && !pr.NonCPUIntensive && pr.Share > 0}
 		l.Used[0], l.Without[0] = pr.Used, pr.NoCPUApps
 		for k, c := range p.Coprocs {
 			l.Used[kind(k)] += pr.UsedOn[c.Kind]
@@ -273,7 +273,7 @@ func (p *pass) stuck(i int) bool {
 func (p *pass) fetch() {
 	jobs, _ := p.jobs(func(i int) bool {
 		r := &p.Results[i]
-		return r.computing() && !p.stuck(i) && !p.overdrawn(r.Project) && r.AbortAt.IsZero() && !p.plan.Results[i].GiveUp && !p.Projects[r.Project].Leaving
+		return r.computing() && !r.NonCPUIntensive && !p.stuck(i) && !p.overdrawn(r.Project) && r.AbortAt.IsZero() && !p.plan.Results[i].GiveUp && !p.Projects[r.Project].Leaving
 	})
 	p.plan.Busy = jobsched.Processors{Kind: resource.CPU, Now: p.Now, Count: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit}.BusyTime(jobs)
 	s := workfetch.Snapshot{
@@ -294,7 +294,7 @@ func (p *pass) fetch() {
 			URL: pr.URL, Share: pr.Share, Debt: p.plan.Projects[i].Debt, Suspended: pr.Suspended, Counts: pr.counts(), NoWorkWhy: pr.noWorkWhy(),
 			MinRPCTime: pr.Contact.MinRPCTime, Trouble: pr.Trouble, Asked: pr.Asked, Failures: pr.Failures, Failed: pr.Failed,
 			Unreachable: pr.unreachable(), Uploading: !pr.Uploading.IsZero(),
-			Overdrawn: p.overdrawn(i), Talking: pr.Talking, TalkingSince: pr.TalkingSince,
+			NonCPUIntensive: pr.NonCPUIntensive, Overdrawn: p.overdrawn(i), Talking: pr.Talking, TalkingSince: pr.TalkingSince,
 			Stream: p.stream(i, Stream{
 				NoApps: pr.NoCPUApps, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy, JobTime: pr.JobTime, Latency: pr.Latency,
 			}, p.learnt[i]),
@@ -309,6 +309,9 @@ func (p *pass) fetch() {
 	for i := range p.Results {
 		r := &p.Results[i]
 		s.Projects[r.Project].Held++
+		if r.Phase != Ready {
+			s.Projects[r.Project].HasTask = true
+		}
 		if p.stuck(i) {
 			s.Projects[r.Project].Stuck++
 		}

@@ -107,6 +107,36 @@ func TestOneRequestForWorkAtATime(t *testing.T) {
 	}
 }
 
+// A task that needs little CPU time runs beside those that fill the CPUs. It is no work that is
+// queued for them, and a project of such tasks neither owes nor is owed anything.
+func TestTasksThatNeedLittleCPUTimeTakeNothingFromOthers(t *testing.T) {
+	without := snapshot(func(s *decide.Snapshot) { s.Projects[0].Debt = 0 })
+	with := snapshot(func(s *decide.Snapshot) {
+		s.Projects[0].Debt = 0
+		light := s.Projects[0]
+		light.URL, light.NonCPUIntensive, light.Debt = "http://light.example/", true, -5000
+		s.Projects = append(s.Projects, light)
+		s.Results = append(s.Results, decide.Result{
+			ID: "l", Project: 2, Phase: decide.Runnable, Stated: 1000 * time.Hour, Deadline: now.Add(time.Hour),
+			Started: true, Elapsed: time.Hour, Fraction: 0.5, Usage: resource.Usage{NonCPUIntensive: true},
+		})
+	})
+	alone, both := decide.Pass(without), decide.Pass(with)
+	if !reflect.DeepEqual(alone.Projects[0], both.Projects[0]) || alone.Busy != both.Busy {
+		t.Errorf("beside it got %+v, want %+v", both, alone)
+	}
+	if p := both.Projects[2]; p.Debt != 0 || p.Fetch.Code != workfetch.HasTask {
+		t.Errorf("its project: got %+v", p)
+	}
+	if r := both.Results[len(both.Results)-1]; !r.Run() || r.Late != 0 {
+		t.Errorf("the task: got %+v", r)
+	}
+	with.Results = with.Results[:len(with.Results)-1]
+	if p := decide.Pass(with).Projects; p[2].Fetch.Code != workfetch.Ask || p[0].Fetch.Code != workfetch.OtherFirst {
+		t.Errorf("without a task, got %+v", p)
+	}
+}
+
 func TestAResultNotStartedByItsDeadlineIsGivenUp(t *testing.T) {
 	s := snapshot(func(s *decide.Snapshot) {
 		s.Results = []decide.Result{

@@ -38,7 +38,7 @@ func (p *pass) estimate() {
 	}
 	for i := range p.Results {
 		r := &p.Results[i]
-		if !r.computing() {
+		if !r.computing() || r.NonCPUIntensive {
 			continue
 		}
 		l := p.learntOf(r.Project, r.Kind())

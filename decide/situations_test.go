@@ -208,6 +208,10 @@ func requests(t *testing.T) (list []situation) {
 			alone(s)
 			queued(s, 5, func(r *decide.Result) { r.Phase = decide.Sending })
 		}, "starling transfers shows why the uploads wait."},
+		{workfetch.HasTask, func(s *decide.Snapshot) {
+			alone(s).NonCPUIntensive = true
+			queued(s, 1, func(r *decide.Result) { r.NonCPUIntensive = true })
+		}, ""},
 		{workfetch.UploadFirst, func(s *decide.Snapshot) { alone(s).Uploading = now; queued(s, 2, nil) }, ""},
 		{workfetch.RequestDelay, func(s *decide.Snapshot) { alone(s).Contact.MinRPCTime = now.Add(time.Hour) }, "starling update " + url + " contacts it all the same."},
 		{workfetch.NoWorkBackoff, func(s *decide.Snapshot) {
@@ -275,6 +279,10 @@ func tasks(t *testing.T) (list []situation) {
 			r.Under = []int{0}
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true, Under: []int{0}}}
 		}, "Raise max_concurrent in the account file."},
+		{jobsched.OneAtATime, func(s *decide.Snapshot, r *decide.Result) {
+			r.NonCPUIntensive = true
+			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Running: true, Started: true, Usage: r.Usage, Deadline: now.Add(100 * time.Hour)}}
+		}, "Nothing: its turn comes."},
 		{jobsched.Postponed, func(_ *decide.Snapshot, r *decide.Result) { r.NotBefore = now.Add(time.Hour) }, ""},
 		{jobsched.Suspended, func(_ *decide.Snapshot, r *decide.Result) { r.Suspended = true }, "starling task resume " + me},
 		{jobsched.Stopped, func(s *decide.Snapshot, _ *decide.Result) {

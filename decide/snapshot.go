@@ -83,8 +83,11 @@ type Project struct {
 	Estimates  jobsched.Estimator       `json:"estimates,omitzero"`        // what has been learnt of stated times
 	Others     map[resource.Kind]Stream `json:"others,omitempty"`          // of its work for coprocessors; the five above are for the CPUs
 	Corrects   bool                     `json:"server_corrects,omitempty"` // its server makes its estimates with our correction
-	LeftOut    string                   `json:"left_out,omitempty"`        // what of its last answer was not taken and why, for people
-	Uploading  time.Time                `json:"uploading,omitzero"`        // start of the youngest upload under way; zero: none
+	// NonCPUIntensive: all its tasks need so little CPU time that they run beside others.
+	NonCPUIntensive bool `json:"non_cpu_intensive,omitempty"`
+
+	LeftOut   string    `json:"left_out,omitempty"` // what of its last answer was not taken and why, for people
+	Uploading time.Time `json:"uploading,omitzero"` // start of the youngest upload under way; zero: none
 }
 
 // A Stream is what is known of a project's work for one kind of coprocessor.

@@ -21,7 +21,8 @@ func Choose(s Snapshot) (reasons []Reason, again time.Time) {
 		}
 		c.waiting = append(c.waiting, i)
 	}
-	coprocs, cpus := c.split()
+	coprocs, cpus, beside := c.split()
+	c.runBeside(beside)
 	c.choose(coprocs)
 	c.choose(cpus)
 	for _, i := range c.waiting {
@@ -106,24 +107,22 @@ func newChooser(s Snapshot) *chooser {
 	}
 }
 
-// split parts the waiting jobs into those on coprocessors and those on the CPUs alone, and
-// says which devices are in use.
-func (c *chooser) split() (coprocs, cpus []int) {
+// split parts the waiting jobs into those on coprocessors, those on the CPUs alone and those
+// that run beside them, and says which devices are in use.
+func (c *chooser) split() (coprocs, cpus, beside []int) {
+	cpus = make([]int, 0, len(c.waiting))
 	for _, i := range c.waiting {
-		if j := &c.Jobs[i]; j.Coproc != nil {
+		switch j := &c.Jobs[i]; {
+		case j.Coproc != nil:
 			coprocs = append(coprocs, i)
 			c.free.Keep(j.Usage)
-		}
-	}
-	if len(coprocs) == 0 {
-		return nil, c.waiting
-	}
-	for _, i := range c.waiting {
-		if c.Jobs[i].Coproc == nil {
+		case j.NonCPUIntensive:
+			beside = append(beside, i)
+		default:
 			cpus = append(cpus, i)
 		}
 	}
-	return coprocs, cpus
+	return coprocs, cpus, beside
 }
 
 func (c *chooser) wake(t time.Time) {

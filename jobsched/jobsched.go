@@ -8,7 +8,8 @@
 // little as they can, and debt straightens them afterwards.
 //
 // What computes on coprocessors is chosen first, by the same rules, since a device that
-// stands still for want of a part of a CPU is the greater loss.
+// stands still for want of a part of a CPU is the greater loss. What needs little CPU time
+// runs beside all of them, one result of each project.
 package jobsched
 
 import (
@@ -110,6 +111,7 @@ const (
 	GPUMissing  Code = "gpu_missing"
 	GPUStopped  Code = "gpu_suspended"
 	Limited     Code = "max_concurrent"
+	OneAtATime  Code = "one_at_a_time" // another of its project's that need little CPU time runs
 	Postponed   Code = "postponed"
 	Suspended   Code = "suspended"
 	Stopped     Code = "computing_suspended"

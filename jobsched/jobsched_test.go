@@ -18,6 +18,30 @@ func late(hours float64) time.Time { return now.Add(time.Duration(hours * float6
 
 var far = late(1000)
 
+// light is what a task uses that needs little CPU time.
+var light = resource.Usage{NonCPUIntensive: true}
+
+// What needs little CPU time waits for what everything waits for, and makes nothing late.
+func TestTasksThatNeedLittleCPUTime(t *testing.T) {
+	day := jobsched.Job{ID: "a", Deadline: late(1), Remaining: 24 * time.Hour, Usage: light}
+	s := jobsched.Snapshot{Now: now, CPUs: 1, Slice: slice, Memory: 1e9, Projects: []jobsched.Project{{}}, Jobs: []jobsched.Job{day, {ID: "b", Deadline: late(2), Remaining: time.Hour}}}
+	on := s.Processors()[0]
+	if got := on.Late(s.Jobs); got[0] != 0 || got[1] != 0 {
+		t.Errorf("late by %v", got)
+	}
+	if got := on.BusyTime(s.Jobs[:1]); got != 0 {
+		t.Errorf("busy for %v", got)
+	}
+	s.Jobs[0].Memory = 2e9
+	if got, _ := jobsched.Choose(s); got[0].Code != jobsched.NoMemory || !got[1].Run() {
+		t.Errorf("with too little memory: %+v", got)
+	}
+	s.Jobs[0].Memory, s.Stopped = 0, "You suspended computing."
+	if got, _ := jobsched.Choose(s); got[0].Code != jobsched.Stopped {
+		t.Errorf("with computing suspended: %+v", got)
+	}
+}
+
 func TestChoose(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -26,6 +50,19 @@ func TestChoose(t *testing.T) {
 		want     []jobsched.Code
 	}{
 		{"nothing to do", nil, nil, nil},
+		{
+			"what needs little CPU time runs beside all others, one of each project",
+			[]jobsched.Project{{Debt: -9e5}, {Debt: 9e5}},
+			[]jobsched.Job{
+				{ID: "a", Deadline: far, Usage: light},
+				{ID: "b", Deadline: far, Usage: light, Running: true},
+				{ID: "c", Project: 1, Deadline: late(1), Remaining: 9 * time.Hour, Usage: light},
+				{ID: "d", Project: 1, Deadline: far},
+				{ID: "e", Project: 1, Deadline: far},
+				{ID: "f", Deadline: far},
+			},
+			[]jobsched.Code{jobsched.OneAtATime, jobsched.RunDebt, jobsched.RunDebt, jobsched.RunDebt, jobsched.RunDebt, jobsched.NoCPU},
+		},
 		{
 			"the project that is owed most runs, and the next takes the other CPU",
 			[]jobsched.Project{{Debt: 3600}, {Debt: 0}},

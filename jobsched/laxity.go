@@ -32,11 +32,11 @@ type Processors struct {
 	Habit  Habit   // when that is, if it is known
 }
 
-// of are the indices of the jobs that compute on them.
+// of are the indices of the jobs that compute on them and keep others from doing so.
 func (on Processors) of(jobs []Job) []int {
 	index := make([]int, 0, len(jobs))
 	for i := range jobs {
-		if jobs[i].Kind() == on.Kind {
+		if jobs[i].Kind() == on.Kind && !jobs[i].NonCPUIntensive {
 			index = append(index, i)
 		}
 	}

@@ -72,7 +72,7 @@ func (c *Capacity) FreeMemory() int64 { return c.memory }
 // taken more.
 func (c *Capacity) Lacks(u Usage, under []int) (b Bound, limit int) {
 	free := c.FreeCPUs()
-	if u.Coproc == nil && free <= 0 && len(under) == 0 {
+	if u.Coproc == nil && !u.NonCPUIntensive && free <= 0 && len(under) == 0 {
 		return CPUs, 0
 	}
 	for _, l := range under {
@@ -87,7 +87,7 @@ func (c *Capacity) Lacks(u Usage, under []int) (b Bound, limit int) {
 	}
 	cores := u.cores(c.cpus)
 	switch {
-	case u.Coproc == nil && free < cores,
+	case u.Coproc == nil && cores > 0 && free < cores,
 		u.Coproc != nil && float64(c.cpus)-c.used-c.feeding < cores:
 		return CPUs, 0
 	case c.bounded && c.memory < u.Memory:

@@ -93,6 +93,9 @@ type Usage struct {
 	CPUs   float64 `json:"cpus,omitempty"`   // 0 means 1, and none beside coprocessors
 	Memory int64   `json:"memory,omitempty"` // bytes of the computer's
 	Coproc *Coproc `json:"coproc,omitempty"` // nil: it computes on the CPUs
+	// NonCPUIntensive: it needs so little CPU time that it runs beside the tasks that fill the
+	// CPUs. Only without a Coproc.
+	NonCPUIntensive bool `json:"non_cpu_intensive,omitempty"`
 }
 
 // A Coproc is what a task uses of coprocessors.
@@ -116,6 +119,9 @@ func (u Usage) Kind() Kind {
 
 // String is what it uses in words for people: "0.2 CPUs + 1 NVIDIA GPU (device 0)".
 func (u Usage) String() string {
+	if u.NonCPUIntensive {
+		return "little CPU time"
+	}
 	n := u.CPUs
 	if n <= 0 && u.Coproc == nil {
 		n = 1
@@ -168,6 +174,9 @@ func (u Usage) Speed(cpus int, pools []Pool) float64 {
 
 // cores is how many CPUs it gets: one that wants more than there are takes them all.
 func (u Usage) cores(cpus int) float64 {
+	if u.NonCPUIntensive {
+		return 0
+	}
 	n := u.CPUs
 	if n <= 0 && u.Coproc == nil {
 		n = 1

@@ -95,10 +95,11 @@ type Project struct {
 	HostExpavgCredit float64  `json:"host_expavg_credit,omitzero"`
 	EmailHash        string   `json:"email_hash,omitzero"`
 	Venue            string   `json:"venue,omitzero"`
-	ProjectPrefs     string   `json:"project_prefs,omitzero"` // raw XML from the server
-	NoRscApps        []string `json:"no_rsc_apps,omitzero"`   // resources for which it has no applications
-	StrictMemory     bool     `json:"strict_memory,omitzero"` // a task of it may need rsc_memory_bound at any time, however little it uses now
-	Anonymous        bool     `json:"anonymous,omitzero"`     // its tasks are computed by programs of the volunteer's own (app_info.xml), which are its versions
+	ProjectPrefs     string   `json:"project_prefs,omitzero"`     // raw XML from the server
+	NoRscApps        []string `json:"no_rsc_apps,omitzero"`       // resources for which it has no applications
+	StrictMemory     bool     `json:"strict_memory,omitzero"`     // a task of it may need rsc_memory_bound at any time, however little it uses now
+	NonCPUIntensive  bool     `json:"non_cpu_intensive,omitzero"` // all its tasks need little CPU time
+	Anonymous        bool     `json:"anonymous,omitzero"`         // its tasks are computed by programs of the volunteer's own (app_info.xml), which are its versions
 
 	// Debt is the CPU time that the project is owed, in seconds; below 0 it owes.
 	Debt float64 `json:"debt,omitzero"`

@@ -2,6 +2,7 @@ package workfetch
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -19,7 +20,11 @@ func Choose(s Snapshot) []Reason {
 	best := -1
 	for i, p := range s.Projects {
 		r, barred := p.barred(s)
-		if !barred {
+		switch {
+		case barred:
+		case p.NonCPUIntensive:
+			r, claims[i] = fetchers[0].beside(i), math.Inf(1) // it takes nothing from others
+		default:
 			r, claims[i] = s.join(i, fetchers)
 		}
 		reasons[i] = r
@@ -34,6 +39,20 @@ func Choose(s Snapshot) []Reason {
 		}
 	}
 	return reasons
+}
+
+// beside decides for a project all of whose tasks need little CPU time.
+//
+// Source: BOINC client/work_fetch.cpp, WORK_FETCH::non_cpu_intensive_project_needing_work.
+func (f *fetcher) beside(i int) Reason {
+	p := f.Projects[i]
+	if r, barred := f.barred(p); barred {
+		return r
+	}
+	if p.HasTask {
+		return Reason{Code: HasTask, Text: "Its task is here. Its tasks need little CPU time, so one at a time runs beside those of other projects."}
+	}
+	return f.pause(i, Reason{Code: Ask, Text: "Requesting a task that needs little CPU time.", Seconds: firstRequest})
 }
 
 // fetchers are those of each kind of processor, the CPUs first.

@@ -56,14 +56,14 @@ func newFetcher(s Snapshot, kind resource.Kind, factor float64) *fetcher {
 	f.idle = max(0, float64(s.CPUs)-used)
 	shares := 0.0
 	for _, p := range s.Projects {
-		if p.Counts && !p.NoApps {
+		if p.competes() {
 			shares += p.Share
 		}
 	}
 	f.room = f.high - f.queued
 	f.fill = 0.5
 	for i, p := range s.Projects {
-		if p.Counts && !p.NoApps && shares > 0 {
+		if p.competes() && shares > 0 {
 			f.share[i] = p.Share / shares
 		}
 		f.claim[i] = max(-f.high, min(p.Debt, f.high)) + f.share[i]*f.high - f.of[i]

@@ -83,6 +83,10 @@ type Project struct {
 	Talking      bool
 	TalkingSince time.Time
 	Held         int // results here, those that are to be reported included
+	// NonCPUIntensive: all its tasks need so little CPU time that they run beside others. It
+	// has no part in the CPUs, and gets one task at a time.
+	NonCPUIntensive bool
+	HasTask         bool // one of its results is not finished
 	// Asked: the volunteer wants it contacted now, whatever it was waited for.
 	Asked      bool
 	MinRPCTime time.Time
@@ -97,6 +101,9 @@ type Project struct {
 	Others      map[resource.Kind]Stream // for coprocessors; what is not in it is not known yet
 }
 
+// competes reports whether it is to have a part of the processors.
+func (p *Project) competes() bool { return p.Counts && !p.NoApps && !p.NonCPUIntensive }
+
 // A Code tells one reason from another.
 type Code string
 
@@ -110,6 +117,7 @@ const (
 	Unproved      Code = "estimates_unproved"
 	Stuck         Code = "tasks_cannot_begin"
 	TooMany       Code = "too_many_tasks"
+	HasTask       Code = "has_its_task"
 	NoMoreWork    Code = "no_more_work"
 	Suspended     Code = "project_suspended"
 	NoCPUApps     Code = "no_cpu_apps"

@@ -48,6 +48,15 @@ func TestReasons(t *testing.T) {
 		{"a full queue asks nobody", queue(0, 12), nil, workfetch.BufferFull},
 		{"between the marks nobody is asked", queue(0, 8), nil, workfetch.BufferFull},
 		{"below the low-water mark there is a request", queue(0, 3), nil, workfetch.Ask},
+		{"tasks that need little CPU time, and none here", queue(0, 12), func(p *workfetch.Project) { p.NonCPUIntensive = true }, workfetch.Ask},
+		{"tasks that need little CPU time, and one here", nil, func(p *workfetch.Project) { p.NonCPUIntensive, p.HasTask = true, true }, workfetch.HasTask},
+		{"tasks that need little CPU time, and none on the server", nil, func(p *workfetch.Project) {
+			p.NonCPUIntensive, p.Backoff = true, now.Add(time.Minute)
+		}, workfetch.NoWorkBackoff},
+		{"tasks that need little CPU time, and a request delay", nil, func(p *workfetch.Project) {
+			p.NonCPUIntensive, p.MinRPCTime = true, now.Add(time.Minute)
+		}, workfetch.RequestDelay},
+		{"tasks that need little CPU time, and no more work", nil, func(p *workfetch.Project) { p.NonCPUIntensive, p.Counts = true, false }, workfetch.NoMoreWork},
 		{"no more work", nil, func(p *workfetch.Project) { p.Counts = false }, workfetch.NoMoreWork},
 		{"no CPU applications", nil, func(p *workfetch.Project) { p.NoApps = true }, workfetch.NoCPUApps},
 		{"an upload backlog", nil, func(p *workfetch.Project) { p.Uploads = 5 }, workfetch.TooManyUpload},

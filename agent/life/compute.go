@@ -120,7 +120,10 @@ func (l *Life) finished(key string, r state.Result, outputs []executor.Output, n
 			// A finished result frees a CPU: it is worth asking for work again.
 			v, _ := l.DB.Versions.Get(r.Version)
 			s := p.Stream(v.Kind())
-			s.Retry, s.Estimates = state.Retry{}, l.learn(s.Estimates, r)
+			s.Retry = state.Retry{}
+			if !l.DB.NonCPUIntensive(v) { // else its time says nothing of others
+				s.Estimates = l.learn(s.Estimates, r)
+			}
 			p.SetStream(v.Kind(), s)
 			p.Fetch.Errors, p.Fetch.Failure = 0, state.Failure{}
 			l.DB.Projects.Put(tx, r.Project, p)

@@ -150,7 +150,10 @@ func (l *Life) Account(now time.Time) {
 			v, _ := l.DB.Versions.Get(r.Version)
 			u := view.Usage(v, l.Accounts[r.Project])
 			speed := max(v.AvgNCPUs, 1)
-			if u.Coproc != nil {
+			switch {
+			case l.DB.NonCPUIntensive(v):
+				continue
+			case u.Coproc != nil:
 				speed = u.Speed(l.Host.NCPUs, pools)
 			}
 			runs = append(runs, usage.Run{Project: r.Project, Kind: u.Kind(), Speed: speed, Since: run.since})

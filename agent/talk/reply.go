@@ -167,7 +167,7 @@ func (r *replier) identity(tx *state.Tx) {
 	if reply.ProjectPrefs != "" {
 		p.ProjectPrefs = reply.ProjectPrefs
 	}
-	p.StrictMemory = reply.StrictMemoryBound
+	p.StrictMemory, p.NonCPUIntensive = reply.StrictMemoryBound, reply.NonCPUIntensive
 	if !p.Anonymous { // else the volunteer's programs say that
 		p.NoRscApps = reply.NoRscApps
 	}

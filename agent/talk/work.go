@@ -92,9 +92,10 @@ func (r *replier) result(tx *state.Tx, res protocol.Result) {
 	db.Results.Put(tx, key, rec)
 	if err == nil {
 		wu, _ := db.Units.Get(state.Key(u, res.WorkunitName))
-		s := r.project.Stream(version.Kind())
-		s.JobFpops, s.JobVersion, s.Latency = wu.RscFpopsEst, rec.Version, max(0, res.ReportDeadline.Sub(r.now))
-		r.project.SetStream(version.Kind(), s)
+		if s := r.project.Stream(version.Kind()); !db.NonCPUIntensive(version) {
+			s.JobFpops, s.JobVersion, s.Latency = wu.RscFpopsEst, rec.Version, max(0, res.ReportDeadline.Sub(r.now))
+			r.project.SetStream(version.Kind(), s)
+		}
 		r.usable[version.Kind()]++
 	}
 }

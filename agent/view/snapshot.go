@@ -101,7 +101,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.TrickleUps[u],
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
-		LeftOut: p.LeftOut,
+		LeftOut: p.LeftOut, NonCPUIntensive: p.NonCPUIntensive,
 	}
 	v.Others = f.streams(p)
 	if c, talks := f.Sessions[u]; talks {

@@ -125,7 +125,7 @@ func (f *Facts) usage(key string, r state.Result) resource.Usage {
 	v, _ := f.DB.Versions.Get(r.Version)
 	acc := f.Accounts[r.Project]
 	u := Usage(v, acc)
-	u.Memory = int64(f.unit(r).RscMemoryBound)
+	u.Memory, u.NonCPUIntensive = int64(f.unit(r).RscMemoryBound), f.DB.NonCPUIntensive(v)
 	if u.Coproc != nil {
 		u.Coproc.On = f.Processes[key].On
 		u.Coproc.Except = acc.Excluded(v.AppName, resource.Find(f.Coprocs.Pools(f.Host.Fpops), u.Coproc.Kind))

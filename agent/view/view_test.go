@@ -151,6 +151,35 @@ func TestATaskThatNeedsTheNetwork(t *testing.T) {
 	}
 }
 
+// A task needs little CPU time by the word of its application or of its project. Unless it
+// computes on a coprocessor, it then runs while other tasks fill the CPUs.
+func TestATaskThatNeedsLittleCPUTime(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		app, project bool
+		coproc       string
+		want         bool
+	}{
+		{"an ordinary one", false, false, "", false},
+		{"by its application", true, false, "", true},
+		{"by its project", false, true, "", true},
+		{"on a coprocessor", true, true, "NVIDIA", false},
+	} {
+		f := facts(t, state.Result{State: protocol.ClientDownloaded, Version: "v"}, state.File{Local: state.FilePresent})
+		if err := f.DB.Update(func(tx *state.Tx) {
+			f.DB.Apps.Put(tx, state.Key(project, "app"), state.App{Project: project, App: protocol.App{Name: "app", NonCPUIntensive: c.app}})
+			f.DB.Projects.Put(tx, project, state.Project{MasterURL: project, NonCPUIntensive: c.project})
+			f.DB.Versions.Put(tx, "v", state.AppVersion{Project: project, AppVersion: protocol.AppVersion{AppName: "app", Coproc: c.coproc}})
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s := f.Snapshot()
+		if got := s.Results[0].NonCPUIntensive; got != c.want || s.Projects[0].NonCPUIntensive != c.project {
+			t.Errorf("%s: got %+v", c.name, s)
+		}
+	}
+}
+
 func TestNothingIsComputedOnAFullDisk(t *testing.T) {
 	f := facts(t, state.Result{State: protocol.ClientDownloaded}, state.File{Local: state.FilePresent})
 	f.Host.DiskTotal = 100e9

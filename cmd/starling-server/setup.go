@@ -138,6 +138,7 @@ func appFlags(f *pflag.FlagSet, a *operate.NewApp) {
 	f.IntVar(&a.TargetNResults, "target-nresults", 0, "adaptive replication: results of a workunit with a quorum of 1 while its computer is not yet trusted")
 	f.Float64Var(&a.Weight, "weight", 1, "share of the computing time relative to other applications with waiting work of the same priority")
 	f.DurationVar(&a.TaskTime, "task-time", 0, "how long a task should take on its computer, for instance 4h: fast computers get large tasks, slow ones small tasks (default: any)")
+	f.BoolVar(&a.NonCPUIntensive, "non-cpu-intensive", false, "tasks need little CPU time: each computer gets one at a time, and runs it beside the tasks that fill its CPUs")
 	f.StringVar(&a.Credit, "credit", "flops", "what a valid result is worth: flops (of rsc_fpops_est), fixed:N or runtime (see docs/pipeline.md)")
 	f.StringVar(&a.Trickle, "trickle", "", "handler of trickle-up messages: exec:CMD (default: none; they are stored, see trickle list)")
 }

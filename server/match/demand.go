@@ -92,6 +92,9 @@ func (m *Match) versionsFor(c *store.Candidate) ([]*store.AppVersion, *Lack) {
 		// has none says nothing about the result.
 		return nil, m.noVersion(c.AppID)
 	}
+	if why := m.hasBeside(c.AppID); why != nil {
+		return nil, why
+	}
 	list := m.committed(c)
 	if len(list) == 0 {
 		return nil, &Lack{Code: protocol.RefusedCommitted}

@@ -80,6 +80,9 @@ func (h *Host) Usage(v *store.AppVersion) (Usage, *Lack) {
 		return u.usage, u.lack
 	}
 	u, lack := h.projected(v)
+	if h.beside(v.AppID) && u.Coproc == "" {
+		u.NCPUs = besideNCPUs
+	}
 	if lack == nil {
 		lack = h.unwanted(v, u)
 	}

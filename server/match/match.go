@@ -58,6 +58,8 @@ type Standing struct {
 	// Had are the workunits of which it, or its user, may have no other result. Had tells
 	// of more.
 	Had map[int64]bool
+	// Beside are the applications that need little CPU time of which it has a result.
+	Beside map[int64]bool
 }
 
 // A Match fills one request. It belongs to one goroutine.

@@ -172,6 +172,7 @@ type NewApp struct {
 	TaskTime               time.Duration // that a result should take on the host that gets it; 0: any
 	HomogeneousRedundancy  int           // 0 none, 1 fine, 2 coarse
 	HomogeneousAppVersion  bool
+	NonCPUIntensive        bool                 // its tasks need little CPU time and run beside others
 	TargetNResults         int                  // above 1: adaptive replication
 	Outputs                []workgen.OutputFile // of the template that is written; none: one file, "out"
 }
@@ -207,7 +208,7 @@ func AddApp(ctx context.Context, p *project.Project, a NewApp, now time.Time) er
 			CreateTime: now, Name: a.Name, UserFriendlyName: a.FriendlyName,
 			Validator: a.Validator, Assimilator: a.Assimilator, Trickle: a.Trickle,
 			HomogeneousRedundancy: a.HomogeneousRedundancy, HomogeneousAppVersion: a.HomogeneousAppVersion,
-			TargetNResults: a.TargetNResults, Credit: a.Credit, Weight: a.Weight, TaskTime: a.TaskTime,
+			TargetNResults: a.TargetNResults, Credit: a.Credit, Weight: a.Weight, TaskTime: a.TaskTime, NonCPUIntensive: a.NonCPUIntensive,
 		})
 		return err
 	})
@@ -259,6 +260,7 @@ func SetApp(ctx context.Context, p *project.Project, name string, change func(a 
 			Name: row.Name, FriendlyName: row.UserFriendlyName, Validator: row.Validator, Assimilator: row.Assimilator,
 			Trickle: row.Trickle, HomogeneousRedundancy: row.HomogeneousRedundancy,
 			HomogeneousAppVersion: row.HomogeneousAppVersion, TargetNResults: row.TargetNResults, Credit: row.Credit, Weight: row.Weight, TaskTime: row.TaskTime,
+			NonCPUIntensive: row.NonCPUIntensive,
 		}
 		change(&a)
 		if err := checkApp(p, a); err != nil {
@@ -267,6 +269,7 @@ func SetApp(ctx context.Context, p *project.Project, name string, change func(a 
 		row.UserFriendlyName, row.Validator, row.Assimilator, row.Trickle = a.FriendlyName, a.Validator, a.Assimilator, a.Trickle
 		row.HomogeneousRedundancy, row.HomogeneousAppVersion = a.HomogeneousRedundancy, a.HomogeneousAppVersion
 		row.TargetNResults, row.Credit, row.Weight, row.TaskTime = a.TargetNResults, a.Credit, a.Weight, a.TaskTime
+		row.NonCPUIntensive = a.NonCPUIntensive
 		return tx.SaveApp(row)
 	})
 }

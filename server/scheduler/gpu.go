@@ -12,6 +12,7 @@ import (
 // any of them, none is named, or some clients would never ask again. Different here: only
 // programs for the host's platforms count, and generic coprocessors do too.
 func (r *rpc) processors() bool {
+	r.reply.NonCPUIntensive = r.catalog.OnlyBeside()
 	there := r.catalog.Kinds(r.req, r.s.Config.PlanClasses)
 	var missing []string
 	some := there[""]

@@ -113,10 +113,8 @@ func (l *look) read(tx *store.Tx, s *Scheduler, req *protocol.SchedulerRequest) 
 	for i := range req.Results {
 		list = append(list, req.Results[i].Name)
 	}
-	if s.Config.SendResultAbort {
-		for i := range req.OtherResults {
-			list = append(list, req.OtherResults[i].Name)
-		}
+	for i := range req.OtherResults {
+		list = append(list, req.OtherResults[i].Name)
 	}
 	asks := []func() error{
 		func() (err error) { l.stamp, err = tx.AppsStamp(); return err },

@@ -55,11 +55,23 @@ func (r *rpc) keep(list iter.Seq[store.HostAppVersion]) {
 // standing is what counts for how much the host gets. inProgress is how many results it
 // has, by plan class.
 func (r *rpc) standing(inProgress map[string]int) match.Standing {
-	s := match.Standing{InProgress: inProgress, Earned: make(map[int64]store.HostAppVersion, len(r.earned))}
+	s := match.Standing{InProgress: inProgress, Beside: r.beside(), Earned: make(map[int64]store.HostAppVersion, len(r.earned))}
 	for id, e := range r.earned {
 		s.Earned[id] = e.now
 	}
 	return s
+}
+
+// beside are the applications that need little CPU time of which the host says that it has a
+// result.
+func (r *rpc) beside() map[int64]bool {
+	apps := make(map[int64]bool)
+	for i := range r.req.OtherResults {
+		if x, known := r.look.named[r.req.OtherResults[i].Name]; known && r.catalog.Apps[x.AppID].NonCPUIntensive {
+			apps[x.AppID] = true
+		}
+	}
+	return apps
 }
 
 // saveEarned stores what has changed.

@@ -56,6 +56,7 @@ func writeProject(w *bxml.Writer, v view.Tools, p view.ToolsProject) {
 	w.Float("elapsed_time", 0)
 	w.Float("last_rpc_time", protocol.UnixSeconds(p.Contact.LastRPC))
 	w.Flag("master_url_fetch_pending", p.Contact.FetchMaster || len(p.SchedulerURLs) == 0)
+	w.Flag("non_cpu_intensive", p.NonCPUIntensive)
 	w.Flag("suspended_via_gui", p.Account.Suspended)
 	w.Flag("dont_request_more_work", p.Account.NoMoreWork)
 	w.Flag("attached_via_acct_mgr", p.Account.Manager != nil)

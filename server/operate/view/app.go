@@ -44,6 +44,8 @@ type App struct {
 	Redundancy     int     `json:"homogeneous_redundancy"`
 	SameVersion    bool    `json:"homogeneous_app_version"`
 	TargetNResults int     `json:"target_nresults"`
+	// NonCPUIntensive: its tasks need little CPU time and run beside others.
+	NonCPUIntensive bool `json:"non_cpu_intensive,omitempty"`
 	store.AppUse
 }
 
@@ -59,7 +61,7 @@ func findApps(tx *store.Tx, _ Query, _ time.Time) (List, error) {
 		v := App{
 			ID: a.ID, Name: a.Name, FriendlyName: a.UserFriendlyName, State: "active", Validator: a.Validator,
 			Assimilator: a.Assimilator, Credit: a.Credit, Weight: a.Weight, TaskTime: a.TaskTime.Seconds(), Trickle: a.Trickle,
-			Redundancy: a.HomogeneousRedundancy, SameVersion: a.HomogeneousAppVersion, TargetNResults: a.TargetNResults,
+			Redundancy: a.HomogeneousRedundancy, SameVersion: a.HomogeneousAppVersion, TargetNResults: a.TargetNResults, NonCPUIntensive: a.NonCPUIntensive,
 			AppUse: uses[a.ID],
 		}
 		if a.Deprecated {

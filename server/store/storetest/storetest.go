@@ -329,7 +329,7 @@ func roundTrip(t *testing.T, s *store.Store) {
 	want.Batch, want.Priority, want.DelayBound, want.Credit = 7, -3, 90*time.Second, 7.25
 	want, _ = Add(t, s, want, 0)
 	app := w.App
-	app.Credit, app.TargetNResults = "fixed:3", 2
+	app.Credit, app.TargetNResults, app.NonCPUIntensive = "fixed:3", 2, true
 	update(t, s, func(tx *store.Tx) error { return tx.SaveApp(app) })
 	h := w.Host
 	old := h

@@ -1,0 +1,27 @@
+package jobsched
+
+import (
+	"cmp"
+	"slices"
+)
+
+// runBeside has the jobs run that need little CPU time, one of each project. They wait for
+// memory and limits, but for no CPU, deadline or debt.
+//
+// Different from BOINC, whose client runs all that it has: its servers send one of each
+// application, but a server that sent many could fill the computer with them.
+func (c *chooser) runBeside(jobs []int) {
+	slices.SortFunc(jobs, func(a, b int) int {
+		x, y := &c.Jobs[a], &c.Jobs[b]
+		return cmp.Or(-compareBool(x.Running, y.Running), -compareBool(x.Started, y.Started), byDeadline(x, y))
+	})
+	runs := make([]bool, len(c.Projects))
+	for _, i := range jobs {
+		switch p := c.Jobs[i].Project; {
+		case runs[p]:
+			c.reasons[i] = Reason{Code: OneAtATime, Text: "Another task of its project that needs little CPU time is running. These tasks run one at a time."}
+		default:
+			runs[p] = c.run(i, RunDebt, "Running beside other tasks, because it needs little CPU time.")
+		}
+	}
+}
