@@ -12,8 +12,8 @@ import (
 )
 
 // TestTheGPUsAreFree has a whole agent stop its task for coprocessors, and not the one for
-// the CPUs, while a program wants the GPUs for itself, and while one is too hot. What it senses is the real thing but for the sensor's files, which are the
-// test's.
+// the CPUs, while a program wants the GPUs for itself, and while one is too hot. What it
+// senses is the real thing but for the sensor's files, which are the test's.
 func TestTheGPUsAreFree(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
