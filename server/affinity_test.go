@@ -183,7 +183,7 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 			t.Errorf("another host got %v", got)
 		}
 	})
-	t.Run("or is given up when nobody is heard of who has a file that was made there", func(t *testing.T) {
+	t.Run("or is given up when only a computer that is gone has a file that was made there", func(t *testing.T) {
 		w := newWorld(t)
 		w.setUp()
 		in := []workgen.Given{{Path: w.file("in", "hello"), Logical: "in"}}

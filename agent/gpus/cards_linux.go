@@ -3,9 +3,11 @@ package gpus
 import (
 	"errors"
 	"io/fs"
+	"iter"
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,21 +22,28 @@ var vendorIDs = map[string]resource.Kind{"0x10de": resource.NVIDIA, "0x1002": re
 // other display controllers, and accelerators.
 var displays = []string{"0x0300", "0x0302", "0x0380", "0x1200"}
 
+// displaysIn yields the folders of the devices that may compute, in the order of their places,
+// with their kinds.
+func displaysIn(devices string) iter.Seq2[string, resource.Kind] {
+	return func(yield func(string, resource.Kind) bool) {
+		entries, _ := os.ReadDir(devices) // without the folder there are none
+		for _, e := range entries {
+			dir := filepath.Join(devices, e.Name())
+			kind, known := vendorIDs[value(dir, "vendor")]
+			class := value(dir, "class")
+			if known && slices.ContainsFunc(displays, func(prefix string) bool { return strings.HasPrefix(class, prefix) }) && !yield(dir, kind) {
+				return
+			}
+		}
+	}
+}
+
 // cards lists the computer's GPUs.
 func cards() []Card { return cardsIn("/sys/bus/pci/devices", "/dev") }
 
 func cardsIn(devices, dev string) (all []Card) {
-	entries, err := os.ReadDir(devices)
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		dir := filepath.Join(devices, e.Name())
-		kind, isGPU := displayKind(dir)
-		if !isGPU {
-			continue
-		}
-		c := Card{PCI: e.Name(), Kind: kind}
+	for dir, kind := range displaysIn(devices) {
+		c := Card{PCI: filepath.Base(dir), Kind: kind}
 		if to, err := os.Readlink(filepath.Join(dir, "driver")); err == nil {
 			c.Module = filepath.Base(to)
 		}

@@ -124,7 +124,7 @@ func (r Report) CPUs() (all []OpenCLDevice) {
 	return all
 }
 
-// OpenCLCPUs are those as requests tell of them, one for each driver.
+// OpenCLCPUs are the CPUs that OpenCL offers in the form of requests, one for each driver.
 func (r Report) OpenCLCPUs() (all []protocol.OpenCLCPU) {
 	for _, p := range r.OpenCL.Platforms {
 		if i := slices.IndexFunc(p.Devices, func(d OpenCLDevice) bool { return d.CPU }); i >= 0 {

@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/starling-grid/starling/resource"
 )
 
 // readings reads the sensors that the kernel's drivers show: amdgpu, xe, i915 of cards,
@@ -20,20 +17,11 @@ func readings() []Reading {
 // Source for the files: the kernel's documentation, "GPU/amdgpu/thermal" and
 // "hwmon/sysfs-interface".
 func readingsIn(devices string) (all []Reading) {
-	entries, err := os.ReadDir(devices)
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		dir := filepath.Join(devices, e.Name())
-		kind, isGPU := displayKind(dir)
-		if !isGPU {
-			continue
-		}
+	for dir, kind := range displaysIn(devices) {
 		if value(filepath.Join(dir, "power"), "runtime_status") == "suspended" {
 			continue // to read its sensors would wake it
 		}
-		r := Reading{Kind: string(kind), PCI: e.Name(), Celsius: celsius(dir), Busy: -1}
+		r := Reading{Kind: string(kind), PCI: filepath.Base(dir), Celsius: celsius(dir), Busy: -1}
 		if busy, ok := number(filepath.Join(dir, "gpu_busy_percent")); ok {
 			r.Busy = busy / 100
 		}
@@ -46,13 +34,6 @@ func readingsIn(devices string) (all []Reading) {
 		}
 	}
 	return all
-}
-
-// displayKind is the kind of a device that may compute, and whether it is one.
-func displayKind(dir string) (resource.Kind, bool) {
-	kind, known := vendorIDs[value(dir, "vendor")]
-	class := value(dir, "class")
-	return kind, known && slices.ContainsFunc(displays, func(prefix string) bool { return strings.HasPrefix(class, prefix) })
 }
 
 // celsius is the temperature of a card: of its edge, which AMD's own tools and limits that

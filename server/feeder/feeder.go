@@ -229,15 +229,15 @@ func (f *Feeder) refresh(tx *store.Tx, now time.Time, l *Lease) error {
 	if err != nil {
 		return err
 	}
-	slices := make([]store.Slice, 1, 2)
+	parts := make([]store.Slice, 1, 2)
 	if f.Shard != nil {
 		if s := f.Shard(); s.Count > 1 {
-			slices = []store.Slice{{Shard: s}, {Shard: s, Others: true}}
+			parts = []store.Slice{{Shard: s}, {Shard: s, Others: true}}
 		}
 	}
-	heads := make(map[part]*head, len(kinds)*len(slices))
+	heads := make(map[part]*head, len(kinds)*len(parts))
 	for _, k := range kinds {
-		for _, s := range slices {
+		for _, s := range parts {
 			p := part{k, s}
 			if heads[p] = f.heads[p]; heads[p] == nil {
 				heads[p] = &head{part: p}
