@@ -115,8 +115,8 @@ func linesOf(b *testing.B, bin string, pg *testpg.Server) (lines []line, full *b
 			return full.measure(bin, pg, trial{roles: "web,scheduler,upload", jobs: 1, servers: n})
 		})
 	}
-	turn := func(x *bench, f func(x *bench) time.Duration) func() run {
-		return func() run { return run{tasks: share / f(x).Seconds(), sharedInside: true} }
+	turn := func(x *bench, f func(x *bench) spent) func() run {
+		return func() run { return run{tasks: share / f(x).time.Seconds(), sharedInside: true} }
 	}
 	add("results made", turn(fresh, (*bench).makeResults))
 	add("from the report to deleted files", turn(fresh, (*bench).finish))
