@@ -14,15 +14,17 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// backlog is how many results wait in a full database, beside as many that are finished.
-var backlog = flag.Int("bench.backlog", 250_000, "results that wait to be sent in a full database; as many are finished")
+var (
+	backlog  = flag.Int("bench.backlog", 250_000, "results that wait to be sent in a full database")
+	finished = flag.Int("bench.finished", 250_000, "results that are finished in a full database")
+)
 
 // fill makes the bench's database large.
 func (x *bench) fill() {
 	x.tb.Helper()
 	x.create(silent, 2, 0)
 	x.check(server.New(x.p, server.Part{}).RunOnce(x.tb.Context(), time.Now()))
-	x.multiply(*backlog)
+	x.multiply(*backlog, *finished)
 }
 
 // stillFull sees that the queue of results to be sent was long all the time.
@@ -71,12 +73,16 @@ func (x *bench) open() *sql.DB {
 	db, err := sql.Open(driver, where)
 	x.check(err)
 	db.SetMaxOpenConns(1)
+	if driver == "sqlite" {
+		_, err := db.ExecContext(x.tb.Context(), "PRAGMA cache_size(-2000000)") // else it fills the table for hours
+		x.check(err)
+	}
 	return db
 }
 
-// multiply makes n copies of each of the first two workunits with its result: those of
-// the first wait to be sent, those of the second are finished.
-func (x *bench) multiply(n int) {
+// multiply makes copies of the first two workunits with their results: those of the first
+// wait to be sent, those of the second are finished.
+func (x *bench) multiply(waiting, finished int) {
 	x.tb.Helper()
 	ctx := x.tb.Context()
 	db := x.open()
@@ -92,7 +98,9 @@ func (x *bench) multiply(n int) {
 	exec(`UPDATE workunit SET assimilate_state = 2, transition_time = %d WHERE id = 2`, store.Never.Unix())
 	exec(`UPDATE workunit SET file_delete_state = 1 WHERE id = 2`)
 	exec(`UPDATE workunit SET file_delete_state = 2 WHERE id = 2`)
-	for id, base := 1, 2; id <= 2; id, base = id+1, base+n {
+	base := 2 // the last id
+	for i, n := range []int{waiting, finished} {
+		id := i + 1
 		const seq = `WITH RECURSIVE seq (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM seq WHERE n < %d) `
 		// A description names what it describes.
 		rest := columns(ctx, x, db, "workunit", "id", "name", "xml_doc")
@@ -101,6 +109,7 @@ func (x *bench) multiply(n int) {
 		rest = columns(ctx, x, db, "result", "id", "name", "workunitid")
 		exec(seq+`INSERT INTO result (name, workunitid, %[2]s) SELECT name || '-' || n, n + %[3]d, %[2]s FROM result, seq WHERE id = %[4]d ORDER BY n`,
 			n, rest, base, id)
+		base += n
 	}
 	x.rest(db)
 }

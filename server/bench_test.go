@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/shirou/gopsutil/v3/process"
+
 	"github.com/starling-grid/starling/internal/load"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/protocol"
@@ -220,34 +222,51 @@ func BenchmarkTransitioner(b *testing.B) {
 // is read, copied to the project's results and deleted.
 func BenchmarkOutcome(b *testing.B) { onBoth(b, func(b *testing.B) { repeat(b, (*bench).finish) }) }
 
-// repeat reports the mean of what one turn with share tasks takes.
-func repeat(b *testing.B, turn func(x *bench) time.Duration) {
+// repeat reports the mean of what one turn with share tasks takes, and the processor time of
+// this process, which is much the same on a busy computer.
+func repeat(b *testing.B, turn func(x *bench) spent) {
 	b.Helper()
-	x, sum := newBench(b), time.Duration(0)
+	x, sum := newBench(b), spent{}
 	for range b.N {
-		sum += turn(x)
+		s := turn(x)
+		sum.time += s.time
+		sum.cpu += s.cpu
 	}
-	b.ReportMetric(share*float64(b.N)/sum.Seconds(), "tasks/s")
+	b.ReportMetric(share*float64(b.N)/sum.time.Seconds(), "tasks/s")
+	b.ReportMetric(float64(sum.cpu.Microseconds())/(share*float64(b.N)), "cpu-µs/task")
 }
 
-// makeResults returns how long the results of share workunits take to make.
-func (x *bench) makeResults() time.Duration {
+// spent is what something took.
+type spent struct{ time, cpu time.Duration }
+
+func (x *bench) spend(on func()) spent {
+	x.tb.Helper()
+	now := func() time.Duration {
+		p, err := process.NewProcess(int32(os.Getpid()))
+		x.check(err)
+		t, err := p.Times()
+		x.check(err)
+		return time.Duration((t.User + t.System) * float64(time.Second))
+	}
+	begin, cpu := time.Now(), now()
+	on()
+	return spent{time.Since(begin), now() - cpu}
+}
+
+// makeResults returns what the results of share workunits take to make.
+func (x *bench) makeResults() spent {
 	x.tb.Helper()
 	x.create(upper, share, 0)
-	begin := time.Now()
-	x.check(server.New(x.p, server.Part{}).RunOnce(x.tb.Context(), time.Now()))
-	return time.Since(begin)
+	return x.spend(func() { x.check(server.New(x.p, server.Part{}).RunOnce(x.tb.Context(), time.Now())) })
 }
 
-// finish returns how long the outcomes of share tasks take from their report.
-func (x *bench) finish() time.Duration {
+// finish returns what the outcomes of share tasks take from their report.
+func (x *bench) finish() spent {
 	x.tb.Helper()
 	x.create(upper, share+20*clients, 0)
 	x.check(server.New(x.p, server.Part{}).RunOnce(x.tb.Context(), time.Now()))
 	x.play(share, 10)
-	begin := time.Now()
-	x.settle()
-	took := time.Since(begin)
+	took := x.spend(x.settle)
 	if s := x.status(); s.Workunits.Canonical < share || s.Workunits.Canonical != s.Workunits.FilesDeleted || s.Results.WaitingFileDelete > 0 {
 		x.tb.Errorf("not all is finished: %+v, %+v", s.Workunits, s.Results)
 	}

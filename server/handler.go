@@ -143,7 +143,7 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 				return assimilator.Discard(filepath.Join(s.Dir, project.ResultsDir), prefix)
 			},
 		}).Routes(),
-		Upload: &upload.Handler{Files: s.Upload, Key: s.UploadKey().Public(), Log: s.Log.With("part", "upload")},
+		Upload: &upload.Handler{Files: s.Upload, Certifier: s.Certifier(), Log: s.Log.With("part", "upload")},
 	}, nil
 }
 

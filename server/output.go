@@ -22,7 +22,7 @@ func (s *Server) describeResult(wu store.Workunit, result string, random int64) 
 	if err != nil {
 		return "", err
 	}
-	return o.Expand(result, wu.Name, random, s.UploadKey())
+	return o.Expand(result, wu.Name, random, s.Certifier().Certify)
 }
 
 // output returns an output template, read again when the file has changed.

@@ -18,6 +18,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/shirou/gopsutil/v3/process"
+
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/server"
@@ -45,6 +47,7 @@ type run struct {
 	busy         float64 // part of the computer's processors that was in use
 	syncs        float64 // of the disk, for 1000 tasks
 	sync         float64 // seconds that one takes
+	memory       float64 // MB that servers have resident in the end
 	sharedInside bool    // server and generator are one process
 }
 
@@ -115,8 +118,8 @@ func linesOf(b *testing.B, bin string, pg *testpg.Server) (lines []line, full *b
 			return full.measure(bin, pg, trial{roles: "web,scheduler,upload", jobs: 1, servers: n})
 		})
 	}
-	turn := func(x *bench, f func(x *bench) time.Duration) func() run {
-		return func() run { return run{tasks: share / f(x).Seconds(), sharedInside: true} }
+	turn := func(x *bench, f func(x *bench) spent) func() run {
+		return func() run { return run{tasks: share / f(x).time.Seconds(), sharedInside: true} }
 	}
 	add("results made", turn(fresh, (*bench).makeResults))
 	add("from the report to deleted files", turn(fresh, (*bench).finish))
@@ -178,13 +181,25 @@ func (x *bench) measure(bin string, pg *testpg.Server, t trial) run {
 		x.tb.Fatalf("load: %v\n%s\n%s", err, failed.Stderr, out)
 	}
 	x.check(err)
+	memory := 0.0
 	for _, srv := range servers {
+		memory += x.resident(srv.PID())
 		x.check(srv.Stop(time.Minute))
 	}
 	x.settle() // so that the next run starts even
 	r, tasks := parse(x.tb, out, pids[:len(servers)], pids[len(servers):], t.jobs)
-	r.syncs, r.sync = float64(after-before)/tasks*1000, x.syncTime()
+	r.syncs, r.sync, r.memory = float64(after-before)/tasks*1000, x.syncTime(), memory
 	return r
+}
+
+// resident returns how many MB of memory a process has.
+func (x *bench) resident(pid int) float64 {
+	x.tb.Helper()
+	p, err := process.NewProcess(int32(pid))
+	x.check(err)
+	m, err := p.MemoryInfo()
+	x.check(err)
+	return float64(m.RSS) / 1e6
 }
 
 // schedulers are the addresses of the scheduler behind each of several that servers listen on.
@@ -278,7 +293,7 @@ func typical(runs []run) run {
 		p99: m(func(r run) float64 { return r.p99 }), server: m(func(r run) float64 { return r.server }),
 		db: m(func(r run) float64 { return r.db }), generator: m(func(r run) float64 { return r.generator }),
 		busy: m(func(r run) float64 { return r.busy }), syncs: m(func(r run) float64 { return r.syncs }),
-		sync: m(func(r run) float64 { return r.sync }), sharedInside: runs[0].sharedInside,
+		sync: m(func(r run) float64 { return r.sync }), memory: m(func(r run) float64 { return r.memory }), sharedInside: runs[0].sharedInside,
 	}
 }
 
@@ -309,8 +324,8 @@ func (r run) bound(cpus int) string {
 
 func writeTable(w io.Writer, lines []line) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(t, "\ttasks/s\t\tlatency, ms\t\tCPU s of 1000 tasks\t\t\tsyncs of\tbound by\n")
-	fmt.Fprintf(t, "line\tmedian\t(range)\tmedian\tp99\tserver\tdatabase\tgenerator\t1000 tasks\t\n")
+	fmt.Fprintf(t, "\ttasks/s\t\tlatency, ms\t\tCPU s of 1000 tasks\t\t\tsyncs of\tserver's\tbound by\n")
+	fmt.Fprintf(t, "line\tmedian\t(range)\tmedian\tp99\tserver\tdatabase\tgenerator\t1000 tasks\tMB\t\n")
 	number := func(format string, v float64) string {
 		if v == 0 {
 			return "-"
@@ -320,9 +335,9 @@ func writeTable(w io.Writer, lines []line) error {
 	for _, l := range lines {
 		rate := func(a, b run) int { return cmp.Compare(a.tasks, b.tasks) }
 		m := typical(l.runs)
-		fmt.Fprintf(t, "%s\t%.0f\t(%.0f–%.0f)\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.name, m.tasks, slices.MinFunc(l.runs, rate).tasks, slices.MaxFunc(l.runs, rate).tasks,
+		fmt.Fprintf(t, "%s\t%.0f\t(%.0f–%.0f)\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", l.name, m.tasks, slices.MinFunc(l.runs, rate).tasks, slices.MaxFunc(l.runs, rate).tasks,
 			number("%.1f", m.median), number("%.1f", m.p99), number("%.2f", m.server), number("%.2f", m.db), number("%.2f", m.generator),
-			number("%.0f", m.syncs), m.bound(runtime.NumCPU()))
+			number("%.0f", m.syncs), number("%.0f", m.memory), m.bound(runtime.NumCPU()))
 	}
 	return t.Flush()
 }

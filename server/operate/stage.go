@@ -69,11 +69,7 @@ func OrderFile(ctx context.Context, p *project.Project, hostID int64, action sto
 		case there:
 			return fmt.Errorf("file %s was already uploaded", name)
 		}
-		sig, err := p.UploadKey().SignText(protocol.CertificateText(name, maxNBytes))
-		if err != nil {
-			return err
-		}
-		f.MaxNBytes, f.XMLSignature, f.Sticky = maxNBytes, sig, true
+		f.MaxNBytes, f.XMLSignature, f.Sticky = maxNBytes, p.Certifier().Certify(name, maxNBytes), true
 	case store.FileDelete:
 	default:
 		return fmt.Errorf("file action %q, want put, get or delete", action)

@@ -11,6 +11,7 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/scheduler"
+	"github.com/starling-grid/starling/server/upload"
 )
 
 // NextKey is where a new code signing key lies until all is signed with it.
@@ -18,13 +19,17 @@ const NextKey = "next_code_sign"
 
 // keys are those of a project, as they were when they were read.
 type keys struct {
-	upload   *protocol.PrivateKey
-	codeSign *protocol.PublicKey
-	old      []scheduler.OldKey
+	upload    *protocol.PrivateKey
+	certifier *upload.Certifier
+	codeSign  *protocol.PublicKey
+	old       []scheduler.OldKey
 }
 
-// UploadKey signs upload certificates.
+// UploadKey is what the project's secrets are made of. It is never rotated.
 func (p *Project) UploadKey() *protocol.PrivateKey { return p.keys.Load().upload }
+
+// Certifier makes and checks upload certificates.
+func (p *Project) Certifier() *upload.Certifier { return p.keys.Load().certifier }
 
 // CodeSign verifies the signatures of programs.
 func (p *Project) CodeSign() *protocol.PublicKey { return p.keys.Load().codeSign }
@@ -54,6 +59,7 @@ func (p *Project) readKeys() (*keys, error) {
 	if k.upload, err = protocol.ParsePrivateKey(text); err != nil {
 		return nil, fmt.Errorf("upload_private: %w", err)
 	}
+	k.certifier = upload.NewCertifier(k.upload)
 	if text, err = read("code_sign_public"); err != nil {
 		return nil, err
 	}

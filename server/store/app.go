@@ -81,11 +81,12 @@ func (t *Tx) InsertApp(a App) (int64, error) {
 }
 
 var saveApp = appColumns.save("app", `user_friendly_name, validator, assimilator, trickle, homogeneous_redundancy,
-	homogeneous_app_version, target_nresults, deprecated, credit, weight, task_time, non_cpu_intensive`, "")
+	homogeneous_app_version, target_nresults, deprecated, credit, weight, task_time, non_cpu_intensive`, "", "")
 
 // SaveApp stores the settings of an application; its name stays.
 func (t *Tx) SaveApp(a App) error {
-	return t.execOne(saveApp.query, saveApp.args(&a, &a)...)
+	query, args := saveApp.of(&a, &a)
+	return t.execOne(query, args...)
 }
 
 var allApps = `SELECT ` + appColumns.list() + ` FROM app ORDER BY id`

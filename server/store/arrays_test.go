@@ -45,12 +45,13 @@ func TestManyRowsAreChangedByTheirIDs(t *testing.T) {
 				SELECT 1, 1, 1, 'r' || n, '', 5, 5 FROM generate_series(1, 20000) n`)
 		}
 		exec("ANALYZE")
+		reported, arguments := tx.saveResult(Result{}, Result{ServerState: Over, Outcome: Success})
 		for _, change := range []struct {
 			table, query string
 			args         []any
 		}{
 			{"result", sendResult, []any{int64(1), int64(1), int64(1), int64(1), int64(1), int64(1), int64(1), 1.0, "", Unsent}},
-			{"result", saveResult.query, tx.saveResult(Result{}, Result{})},
+			{"result", reported, arguments},
 			{"workunit", transitionBy, []any{int64(1), int64(1)}},
 		} {
 			q := p.prepareEach(change.query, [][]any{change.args})

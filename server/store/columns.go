@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // A column is one of a table, and where its value is in a T.
@@ -39,8 +40,8 @@ func (c columns[T]) scan(r row) (x T, err error) {
 
 // named are the columns with names, which have commas between them.
 func (c columns[T]) named(names string) (out columns[T]) {
-	for name := range strings.SplitSeq(names, ",") {
-		i := slices.IndexFunc(c, func(x column[T]) bool { return x.name == strings.TrimSpace(name) })
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+		i := slices.IndexFunc(c, func(x column[T]) bool { return x.name == name })
 		if i < 0 {
 			panic(fmt.Sprintf("store: no column %q", name))
 		}

@@ -116,14 +116,15 @@ func (t *Tx) InsertHost(h Host) (int64, error) {
 var updateHost = hostColumns.save("host", `rpc_seqno, rpc_time, host_cpid, timezone, domain_name, last_ip_addr,
 	external_ip_addr, on_frac, connected_frac, active_frac, p_ncpus, p_vendor, p_model, p_fpops, p_iops, p_membw, os_name,
 	os_version, m_nbytes, m_cache, m_swap, d_total, d_free, d_boinc_used_total, d_boinc_used_project, n_bwup, n_bwdown,
-	max_results_day, nresults_today, sticky_hash, platforms, m_usable, d_usable, unsuited, coprocs, client_version`,
+	max_results_day, nresults_today, sticky_hash, platforms, m_usable, d_usable, unsuited, coprocs, client_version`, "",
 	"userid, rpc_seqno, rpc_time, max_results_day, nresults_today, sticky_hash")
 
 // UpdateHost stores everything about a host but its credit and turnaround,
 // which are the validator's. It returns ErrLost if another request of the host
 // was answered since old was read.
 func (t *Tx) UpdateHost(old, h Host) error {
-	return t.execOne(updateHost.query, updateHost.args(&old, &h)...)
+	query, args := updateHost.of(&old, &h)
+	return t.execOne(query, args...)
 }
 
 var hostByID = `SELECT ` + hostColumns.list() + ` FROM host WHERE id = $1`

@@ -188,15 +188,16 @@ func (t *Tx) Send(list ...Result) error {
 	return t.execEach(sendResult, rows)
 }
 
-var saveResult = resultColumns.save("result", `server_state, outcome, client_state, exit_status, hostid,
-	report_deadline, received_time, cpu_time, elapsed_time, xml_doc_out, stderr_out, validate_state, file_delete_state,
-	claimed_credit, granted_credit, peak_working_set_size, peak_swap_size, peak_disk_usage`,
+var saveResult = resultColumns.save("result", `client_state, exit_status, received_time, cpu_time, elapsed_time, xml_doc_out,
+	stderr_out, claimed_credit, peak_working_set_size, peak_swap_size, peak_disk_usage`,
+	"server_state, outcome, hostid, report_deadline, validate_state, file_delete_state, granted_credit",
 	"+server_state, outcome, validate_state, +file_delete_state, granted_credit", "history = history || ?")
 
 // SaveResult moves a result from the state old to r. It returns ErrLost if the
 // result is no longer as in old, and ErrIllegal for a move that never is right.
 func (t *Tx) SaveResult(old, r Result) error {
-	if err := t.execOne(saveResult.query, t.saveResult(old, r)...); err != nil {
+	query, args := t.saveResult(old, r)
+	if err := t.execOne(query, args...); err != nil {
 		return fmt.Errorf("result %s: %w", old.Name, err)
 	}
 	return nil
@@ -208,18 +209,25 @@ type ResultChange struct{ Old, Now Result }
 // SaveResults is SaveResult for several, no two of the same result. After an error the
 // transaction is to be given up.
 func (t *Tx) SaveResults(list []ResultChange) error {
-	rows := make([][]any, len(list))
-	for i, c := range list {
-		rows[i] = t.saveResult(c.Old, c.Now)
+	alike := make(map[string][][]any)
+	var queries []string // in their order
+	for _, c := range list {
+		query, args := t.saveResult(c.Old, c.Now)
+		if alike[query] == nil {
+			queries = append(queries, query)
+		}
+		alike[query] = append(alike[query], args)
 	}
-	if err := t.execEach(saveResult.query, rows); err != nil {
-		return fmt.Errorf("%d results from %s on: %w", len(list), list[0].Old.Name, err)
+	for _, query := range queries {
+		if err := t.execEach(query, alike[query]); err != nil {
+			return fmt.Errorf("%d results from %s on: %w", len(list), list[0].Old.Name, err)
+		}
 	}
 	return nil
 }
 
-func (t *Tx) saveResult(old, r Result) []any {
-	return saveResult.args(&old, &r, t.cause.result(old, r))
+func (t *Tx) saveResult(old, r Result) (query string, args []any) {
+	return saveResult.of(&old, &r, t.cause.result(old, r))
 }
 
 const countInProgress = `

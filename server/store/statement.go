@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -12,6 +13,14 @@ type parameters int
 func (p *parameters) next() string {
 	*p++
 	return fmt.Sprintf("$%d", int(*p))
+}
+
+// number replaces each ? of a text by a parameter.
+func (p *parameters) number(text string) string {
+	for strings.Contains(text, "?") {
+		text = strings.Replace(text, "?", p.next(), 1)
+	}
+	return text
 }
 
 // An insertion is the INSERT of a T.
@@ -49,44 +58,68 @@ func (c columns[T]) replace(table string, keys int) insertion[T] {
 // args are the arguments that add x, with values for the columns that it does not have.
 func (in insertion[T]) args(x *T, more ...any) []any { return append(in.columns.values(x), more...) }
 
-// A saving is the UPDATE of a row by its id.
+// A saving is the UPDATE of a row by its id. It is safe for concurrent use.
 type saving[T any] struct {
-	query         string
-	id, set, same columns[T]
+	table                 string
+	id, set, moving, same columns[T]
+	conditions            []string  // of same, with a ? for each parameter
+	more                  []string  // as given
+	texts                 *sync.Map // of the UPDATE, by which of moving it sets
 }
 
 // save makes the UPDATE that sets some columns of c, on the condition that others are still as
 // they were. Of these, a name with a plus sign before it has one before its parameter; see
-// saveWorkunit. more are further assignments, with a ? for each parameter.
-func (c columns[T]) save(table, set, same string, more ...string) saving[T] {
-	s := saving[T]{id: c.named("id"), set: c.named(set)}
-	var p parameters
-	where := []string{"id = " + p.next()}
-	assign := s.set.names()
-	for i, name := range assign {
-		assign[i] = name + " = " + p.next()
-	}
+// saveWorkunit. Columns in moving are set only if they change: indexes, checks and triggers
+// go by them, which take longer than all the rest of the row, whether the value is new or not.
+// more are further assignments, with a ? for each parameter.
+func (c columns[T]) save(table, set, moving, same string, more ...string) saving[T] {
+	s := saving[T]{table: table, id: c.named("id"), set: c.named(set), moving: c.named(moving), more: more, texts: new(sync.Map)}
 	for name := range strings.FieldsFuncSeq(same, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
 		name, plus := strings.CutPrefix(name, "+")
 		s.same = append(s.same, c.named(name)...)
-		value := p.next()
 		if plus {
-			value = "+" + value
+			s.conditions = append(s.conditions, name+" = +?")
+		} else {
+			s.conditions = append(s.conditions, name+" = ?")
 		}
-		where = append(where, name+" = "+value)
 	}
-	for _, text := range more {
-		for strings.Contains(text, "?") {
-			text = strings.Replace(text, "?", p.next(), 1)
-		}
-		assign = append(assign, text)
-	}
-	s.query = fmt.Sprintf("UPDATE %s\nSET %s\nWHERE %s", table, strings.Join(assign, ", "), strings.Join(where, " AND "))
 	return s
 }
 
-// args are the arguments that make of old what now is, with those of the further assignments.
-func (s saving[T]) args(old, now *T, more ...any) []any {
-	out := append(s.id.values(old), s.set.values(now)...)
-	return append(append(out, s.same.values(old)...), more...)
+// of returns the UPDATE that makes of old what now is, and its arguments with those of the
+// further assignments. What changes alike has the same text.
+func (s saving[T]) of(old, now *T, more ...any) (query string, args []any) {
+	args = append(s.id.values(old), s.set.values(now)...)
+	var moved uint64
+	for i, c := range s.moving {
+		if was, is := stored(c.at(old)), stored(c.at(now)); was != is {
+			moved |= 1 << i
+			args = append(args, is)
+		}
+	}
+	args = append(append(args, more...), s.same.values(old)...)
+	return s.text(moved), args
+}
+
+func (s saving[T]) text(moved uint64) string {
+	if text, ok := s.texts.Load(moved); ok {
+		return text.(string)
+	}
+	var assign []string
+	for _, c := range s.set {
+		assign = append(assign, c.name+" = ?")
+	}
+	for i, c := range s.moving {
+		if moved&(1<<i) != 0 {
+			assign = append(assign, c.name+" = ?")
+		}
+	}
+	assign = append(assign, s.more...)
+	var p parameters
+	id := "id = " + p.next()
+	set := p.number(strings.Join(assign, ", "))
+	where := strings.Join(append([]string{id}, s.conditions...), " AND ")
+	text := fmt.Sprintf("UPDATE %s\nSET %s\nWHERE %s", s.table, set, p.number(where))
+	s.texts.Store(moved, text)
+	return text
 }

@@ -145,21 +145,25 @@ func (t *Tx) WorkunitByName(name string) (Workunit, error) {
 // any index but a unique one, SQLite prepares the query anew for each value, to see
 // whether that index would do. The plus signs keep it from that, here and where
 // queries are many, and in all queries the 0 + from the same for LIMIT.
-var saveWorkunit = workunitColumns.save("workunit", `need_validate, canonical_resultid, canonical_credit, transition_time,
-	error_mask, file_delete_state, assimilate_state, hr_class, app_version_id, target_nresults, min_quorum, retries,
-	retried_resultid, last_chance`,
+var saveWorkunit = workunitColumns.save("workunit", `canonical_credit, hr_class, app_version_id, retried_resultid`,
+	`need_validate, canonical_resultid, transition_time, error_mask, file_delete_state, assimilate_state, target_nresults, min_quorum,
+	retries, last_chance, mod_time`,
 	`+need_validate, canonical_resultid, +transition_time, error_mask, +file_delete_state, +assimilate_state,
 	target_nresults, hr_class, app_version_id, retries`,
-	"history = history || ?", "mod_time = CASE WHEN ? = 1 THEN ? ELSE mod_time END")
+	"history = history || ?")
 
 // SaveWorkunit moves a workunit from the state old to w; that it is assimilated and that
 // its files are deleted is dated by what SetCause was given. It returns ErrLost if
 // the workunit is no longer as in old, and ErrIllegal for a move that never is
 // right.
 func (t *Tx) SaveWorkunit(old, w Workunit) error {
-	dated := w.FileDeleteState == DeleteDone && old.FileDeleteState != DeleteDone ||
-		w.AssimilateState == AssimilateDone && old.AssimilateState != AssimilateDone
-	err := t.execOne(saveWorkunit.query, saveWorkunit.args(&old, &w, t.cause.workunit(old, w), flag(dated), unix(t.cause.at))...)
+	w.ModTime = old.ModTime
+	if w.FileDeleteState == DeleteDone && old.FileDeleteState != DeleteDone ||
+		w.AssimilateState == AssimilateDone && old.AssimilateState != AssimilateDone {
+		w.ModTime = t.cause.at
+	}
+	query, args := saveWorkunit.of(&old, &w, t.cause.workunit(old, w))
+	err := t.execOne(query, args...)
 	if err == nil && w.Kind() != old.Kind() {
 		err = t.run(setKindOf, old.ID, w.Kind())
 	}

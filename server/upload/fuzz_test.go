@@ -39,7 +39,7 @@ func FuzzHandler(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	h := &upload.Handler{Files: files, Key: key.Public(), Log: slog.New(slog.DiscardHandler)}
+	h := &upload.Handler{Files: files, Certifier: upload.NewCertifier(key), Log: slog.New(slog.DiscardHandler)}
 	f.Fuzz(func(t *testing.T, body string) {
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, httptest.NewRequest("POST", "/", strings.NewReader(body)))

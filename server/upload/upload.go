@@ -1,8 +1,8 @@
 // Package upload is BOINC's file upload handler: it takes the output files of
 // finished results.
 //
-// A file may be uploaded by whoever shows a certificate for it, that is, its
-// name and largest size signed by the project's upload key. Nothing of a body
+// A file may be uploaded by whoever shows a certificate for it, which names it and its
+// largest size, and which only the project can make (Certifier). Nothing of a body
 // is stored before that has been checked. Data may come in pieces; the file
 // appears only when it is whole, matches its checksum and is safe on disk, and
 // only then does the client hear that it may delete its copy.
@@ -40,9 +40,9 @@ const (
 
 // A Handler answers POST requests to file_upload_handler.
 type Handler struct {
-	Files Files
-	Key   *protocol.PublicKey // verifies upload certificates
-	Log   *slog.Logger
+	Files     Files
+	Certifier *Certifier
+	Log       *slog.Logger
 
 	busy sync.Map // names being written now
 }
@@ -110,14 +110,14 @@ func (h *Handler) size(ctx context.Context, name string) protocol.UploadReply {
 
 // check decides whether a request may store anything. It returns a reply only
 // if not.
-func check(req protocol.UploadRequest, key *protocol.PublicKey) *protocol.UploadReply {
+func check(req protocol.UploadRequest, c *Certifier) *protocol.UploadReply {
 	reply := func(r protocol.UploadReply) *protocol.UploadReply { return &r }
 	switch err := protocol.ValidFileName(req.Name); {
 	case err != nil:
 		return reply(refuse("%v", err))
 	case strings.TrimSpace(req.XMLSignature) == "":
 		return reply(refuse("missing signature"))
-	case key.VerifyText(protocol.CertificateText(req.Name, req.MaxNBytes), req.XMLSignature) != nil:
+	case !c.Valid(req.Name, req.MaxNBytes, req.XMLSignature):
 		return reply(refuse("invalid signature"))
 	case req.NBytes > req.MaxNBytes:
 		return reply(refuse("file size (%d bytes) exceeds limit (%d bytes)", req.NBytes, req.MaxNBytes))
@@ -129,7 +129,7 @@ func check(req protocol.UploadRequest, key *protocol.PublicKey) *protocol.Upload
 // a name stays: what comes later under it is read and thrown away, since the
 // file may have been compared or assimilated by then.
 func (h *Handler) receive(ctx context.Context, req protocol.UploadRequest, body io.Reader) protocol.UploadReply {
-	if bad := check(req, h.Key); bad != nil {
+	if bad := check(req, h.Certifier); bad != nil {
 		return *bad
 	}
 	if _, taken := h.busy.LoadOrStore(req.Name, true); taken {

@@ -23,26 +23,17 @@ type world struct {
 	ctx   context.Context // of requests
 	t     *testing.T
 	h     *upload.Handler
-	key   *protocol.PrivateKey
 	files *blob.Dir
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	text, err := os.ReadFile(vectors + "upload_private")
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := protocol.ParsePrivateKey(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
 	files, err := blob.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = files.Close() })
-	return &world{t.Context(), t, &upload.Handler{Files: files, Key: key.Public(), Log: slog.New(slog.DiscardHandler)}, key, files}
+	return &world{t.Context(), t, &upload.Handler{Files: files, Certifier: upload.NewCertifier(readKey(t, "upload_private")), Log: slog.New(slog.DiscardHandler)}, files}
 }
 
 func (w *world) post(body io.Reader) protocol.UploadReply {
@@ -64,18 +55,13 @@ func (w *world) post(body io.Reader) protocol.UploadReply {
 // request certifies name and builds the head of an upload of data.
 func (w *world) request(name string, data string) protocol.UploadRequest {
 	w.t.Helper()
-	sig, err := w.key.SignText(protocol.CertificateText(name, 100))
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	sum := md5.Sum([]byte(data))
-	return protocol.UploadRequest{Name: name, XMLSignature: sig, MaxNBytes: 100, NBytes: int64(len(data)), MD5: hex.EncodeToString(sum[:])}
+	return protocol.UploadRequest{Name: name, XMLSignature: w.h.Certifier.Certify(name, 100), MaxNBytes: 100, NBytes: int64(len(data)), MD5: hex.EncodeToString(sum[:])}
 }
 
-// forge certifies a name with a key that is not the project's.
-func forge(t *testing.T, name string) string {
+func readKey(t *testing.T, name string) *protocol.PrivateKey {
 	t.Helper()
-	text, err := os.ReadFile(vectors + "code_sign_private")
+	text, err := os.ReadFile(vectors + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +69,12 @@ func forge(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return key
+}
+
+// sign certifies a name as BOINC's servers do.
+func sign(t *testing.T, key *protocol.PrivateKey, name string) string {
+	t.Helper()
 	sig, err := key.SignText(protocol.CertificateText(name, 100))
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +112,7 @@ func (w *world) content(name string) string {
 
 func TestUpload(t *testing.T) {
 	const data = "0123456789"
+	project, other := readKey(t, "upload_private"), readKey(t, "code_sign_private")
 	for _, tt := range []struct {
 		name   string
 		change func(r *protocol.UploadRequest)
@@ -137,10 +130,16 @@ func TestUpload(t *testing.T) {
 		{"no certificate", func(r *protocol.UploadRequest) { r.XMLSignature = "" }, data, -1, "(none)", 0},
 		{"another limit than certified", func(r *protocol.UploadRequest) { r.MaxNBytes++ }, data, -1, "(none)", 0},
 		{"a certificate that is none", func(r *protocol.UploadRequest) { r.XMLSignature = "zz" }, data, -1, "(none)", 0},
-		{"a forged certificate", func(r *protocol.UploadRequest) { r.XMLSignature = forge(t, r.Name) }, data, -1, "(none)", 0},
+		{"a forged certificate", func(r *protocol.UploadRequest) { r.XMLSignature = upload.NewCertifier(other).Certify(r.Name, 100) }, data, -1, "(none)", 0},
 		{"a certificate for another name", func(r *protocol.UploadRequest) { r.Name = "out_1_more" }, data, -1, "(none)", 0},
 		{"too big", func(r *protocol.UploadRequest) { r.NBytes = 101 }, data, -1, "(none)", 0},
 		{"a gap before the data", func(r *protocol.UploadRequest) { r.Offset = 5 }, data[5:], 1, "(none)", 0},
+		{"as BOINC certifies", func(r *protocol.UploadRequest) { r.XMLSignature = sign(t, project, r.Name) }, data, 0, data, 10},
+		{"forged as BOINC certifies", func(r *protocol.UploadRequest) { r.XMLSignature = sign(t, other, r.Name) }, data, -1, "(none)", 0},
+		{"on several lines", func(r *protocol.UploadRequest) {
+			r.XMLSignature = "\n" + r.XMLSignature[:32] + "\r\n" + r.XMLSignature[32:]
+		}, data, 0, data, 10},
+		{"half a certificate", func(r *protocol.UploadRequest) { r.XMLSignature = r.XMLSignature[:32] }, data, -1, "(none)", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)

@@ -1,7 +1,6 @@
 package workgen_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -13,20 +12,12 @@ import (
 func FuzzOutputTemplate(f *testing.F) {
 	f.Add(workgen.OutputText([]workgen.OutputFile{{Logical: "out", MaxNBytes: 99}, {Logical: "log", MaxNBytes: 1}}))
 	f.Add(`<file_info><name><OUTFILE_0/></name><sticky/></file_info><result><file_ref><file_name><OUTFILE_0/></file_name><open_name>o</open_name><no_validate/></file_ref></result>`)
-	text, err := os.ReadFile("../../protocol/testdata/vectors/upload_private")
-	if err != nil {
-		f.Fatal(err)
-	}
-	key, err := protocol.ParsePrivateKey(string(text))
-	if err != nil {
-		f.Fatal(err)
-	}
 	f.Fuzz(func(t *testing.T, text string) {
 		o, err := workgen.ParseOutput("fuzz", text)
 		if err != nil {
 			return
 		}
-		doc, err := o.Expand("wu_0", "wu", 7, key)
+		doc, err := o.Expand("wu_0", "wu", 7, certify)
 		if err != nil {
 			return
 		}

@@ -154,9 +154,9 @@ func stays(f protocol.FileInfo) bool { return f.Sticky && len(f.UploadURLs) == 0
 
 // Expand returns the xml_doc_in of a new result: file names made from its name
 // and a random number that nobody can guess, and a certificate for the upload
-// of each. The upload URL is filled in when the result is sent, so that a
+// of each by certify. The upload URL is filled in when the result is sent, so that a
 // project may move.
-func (o *Output) Expand(result, workunit string, random int64, key *protocol.PrivateKey) (string, error) {
+func (o *Output) Expand(result, workunit string, random int64, certify func(name string, maxNBytes int64) string) (string, error) {
 	e, err := o.elements(result + "_r" + strconv.FormatInt(random, 10))
 	if err != nil {
 		return "", fmt.Errorf("result %s: %w", result, err)
@@ -169,10 +169,7 @@ func (o *Output) Expand(result, workunit string, random int64, key *protocol.Pri
 		f.GeneratedLocally = true
 		if !stays(f) {
 			f.UploadURLs = nil
-			f.XMLSignature, err = key.SignText(protocol.CertificateText(f.Name, f.MaxNBytes))
-			if err != nil {
-				return "", fmt.Errorf("result %s: %w", result, err)
-			}
+			f.XMLSignature = certify(f.Name, f.MaxNBytes)
 		}
 		b.WriteString(f.XML())
 	}
