@@ -223,7 +223,8 @@ starling-server status shows what waits for such computers; work retry revives i
 	{
 		name: "one_result_per_user_per_wu",
 		about: `Whether a volunteer, or a computer, gets at most one result of a workunit.
-Results of one computer that agree prove little.`,
+Results of one computer that agree prove little. A result without success of a version that
+was withdrawn (version deprecate) does not count.`,
 	},
 	{
 		name: "one_result_per_host_per_wu", preset: true,
