@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/badge"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/mail"
@@ -41,6 +42,7 @@ type Site struct {
 	Mail       *mail.Post // nil: the project sends no mail
 	Articles   articles.Folder
 	Stats      string // folder for what sites of statistics read; it is made
+	Badges     badge.Ladder
 
 	Store     *store.Store
 	Log       *slog.Logger
@@ -75,7 +77,7 @@ func (s *Site) Handler() (http.Handler, error) {
 	s.requests.PerAddress = s.Limits.RequestsPerAddress
 	s.gate = account.NewGate(s.Store, s.Log, s.Accounts)
 	s.counts = &counts.Cache{Store: s.Store}
-	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: &standings.Cache{Store: s.Store}, Articles: s.Articles})
+	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: &standings.Cache{Store: s.Store}, Articles: s.Articles, Badges: s.Badges})
 	base := u.Path
 	mux := http.NewServeMux()
 	m := newMetrics(s)
