@@ -49,5 +49,5 @@ func CheckTLS(p *project.Project, now time.Time) []store.Violation {
 
 // Doctor returns what examines the project.
 func Doctor(p *project.Project) *doctor.Project {
-	return &doctor.Project{Store: p.Store, Download: p.Download, Upload: p.Upload, CodeSign: p.CodeSign()}
+	return &doctor.Project{Store: p.Store, Download: p.Download, Upload: p.Upload, CodeSign: p.CodeSign(), Once: p.Config.Once()}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/starling-grid/starling/server/affinity"
 	"github.com/starling-grid/starling/server/badge"
 	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/untaken"
 )
 
 // Config is what server.toml holds. Keys that BOINC's config.xml has carry its names; what
@@ -100,6 +101,11 @@ type Config struct {
 	PlanClassSpec string `toml:"plan_class_spec"`
 
 	PlanClass map[string]match.PlanClass `toml:"plan_class"`
+}
+
+// Once is whether volunteers or computers get at most one result of a workunit.
+func (c *Config) Once() untaken.Once {
+	return untaken.Once{PerUser: c.OneResultPerUserPerWU, PerHost: c.OneResultPerHostPerWU}
 }
 
 // Affinity says for how long workunits of chains are reserved.

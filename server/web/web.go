@@ -23,6 +23,7 @@ import (
 	"github.com/starling-grid/starling/server/mail"
 	"github.com/starling-grid/starling/server/standings"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/untaken"
 	"github.com/starling-grid/starling/server/web/account"
 	"github.com/starling-grid/starling/server/web/articles"
 	"github.com/starling-grid/starling/server/web/counts"
@@ -43,6 +44,7 @@ type Site struct {
 	Articles   articles.Folder
 	Stats      string // folder for what sites of statistics read; it is made
 	Badges     badge.Ladder
+	Once       untaken.Once
 
 	Store     *store.Store
 	Log       *slog.Logger
@@ -76,7 +78,7 @@ func (s *Site) Handler() (http.Handler, error) {
 	}
 	s.requests.PerAddress = s.Limits.RequestsPerAddress
 	s.gate = account.NewGate(s.Store, s.Log, s.Accounts)
-	s.counts = &counts.Cache{Store: s.Store}
+	s.counts = &counts.Cache{Store: s.Store, Once: s.Once}
 	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: &standings.Cache{Store: s.Store}, Articles: s.Articles, Badges: s.Badges})
 	base := u.Path
 	mux := http.NewServeMux()
