@@ -7,7 +7,7 @@ VERSION ?= $(shell tools/version)
 LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSION)
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages installer image demo test test-unprivileged test-windows test-image model world kills shares bench words check lint lint-others fmt cross fuzz scenarios clean
+.PHONY: help build packages installer image demo test test-unprivileged test-windows test-image handbook model world kills shares bench words check lint lint-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -19,6 +19,7 @@ help:
 	@echo "make test-unprivileged [ALL=1]  as root: some tests, or more of them, as another user"
 	@echo "make test-windows [ALL=1]  tests of Windows programs, by Wine; ALL=1: those that take long, too"
 	@echo "make test-image  the image runs in podman, is paired with and computes, as root; tasks run in containers"
+	@echo "make handbook    the operators' handbook is followed, word for word, on a copy of this system, as root"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1, POSTGRES=1 on PostgreSQL)"
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
 	@echo "make shares      agents keep resource shares, on CPUs and on coprocessors, with real servers (SHARES_MINUTES=20)"
@@ -45,6 +46,10 @@ image:
 test-image:
 	STARLING_IMAGE=1 tools/install-test-deps
 	STARLING_IMAGE=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Image|Containers)$$' ./e2e
+
+handbook:
+	tools/install-test-deps
+	STARLING_HANDBOOK=1 $(GO) test -count=1 -timeout 20m -v -run '^TestHandbook$$' ./e2e
 
 demo: build
 	@[ "$(APP)" != wasm ] || GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $(GO) build -o bin/mersenne.wasm ./examples/mersenne

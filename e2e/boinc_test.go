@@ -22,6 +22,13 @@ type boincClient struct {
 	proc *testhost.Process
 }
 
+// What BOINC's client is told in tests. The package's defaults suspend computing on a busy
+// machine.
+const (
+	boincSettings    = "<cc_config><log_flags><sched_op_debug>1</sched_op_debug><file_xfer_debug>1</file_xfer_debug></log_flags><options><allow_multiple_clients>1</allow_multiple_clients><dont_contact_ref_site>1</dont_contact_ref_site><no_gpus>1</no_gpus><skip_cpu_benchmarks>1</skip_cpu_benchmarks><report_results_immediately>1</report_results_immediately><ncpus>1</ncpus></options></cc_config>\n"
+	boincPreferences = "<global_preferences><run_if_user_active>1</run_if_user_active><run_gpu_if_user_active>1</run_gpu_if_user_active><run_on_batteries>1</run_on_batteries><suspend_cpu_usage>0</suspend_cpu_usage><max_ncpus_pct>100</max_ncpus_pct></global_preferences>\n"
+)
+
 // startBOINC starts the client of the system's package in a new folder.
 func startBOINC(t *testing.T, ctx context.Context) *boincClient {
 	t.Helper()
@@ -42,10 +49,9 @@ func startBOINCIn(t *testing.T, ctx context.Context, dir string) *boincClient {
 	}
 	c := &boincClient{t: t, dir: dir, port: port}
 	files := map[string]string{
-		"gui_rpc_auth.cfg": "secret\n",
-		"cc_config.xml":    "<cc_config><log_flags><sched_op_debug>1</sched_op_debug><file_xfer_debug>1</file_xfer_debug></log_flags><options><allow_multiple_clients>1</allow_multiple_clients><dont_contact_ref_site>1</dont_contact_ref_site><no_gpus>1</no_gpus><skip_cpu_benchmarks>1</skip_cpu_benchmarks><report_results_immediately>1</report_results_immediately><ncpus>1</ncpus></options></cc_config>\n",
-		// The package's defaults suspend computing on a busy machine.
-		"global_prefs_override.xml": "<global_preferences><run_if_user_active>1</run_if_user_active><run_gpu_if_user_active>1</run_gpu_if_user_active><run_on_batteries>1</run_on_batteries><suspend_cpu_usage>0</suspend_cpu_usage><max_ncpus_pct>100</max_ncpus_pct></global_preferences>\n",
+		"gui_rpc_auth.cfg":          "secret\n",
+		"cc_config.xml":             boincSettings,
+		"global_prefs_override.xml": boincPreferences,
 	}
 	for name, text := range files {
 		if _, err := os.Stat(filepath.Join(c.dir, name)); err == nil {

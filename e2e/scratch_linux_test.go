@@ -55,7 +55,7 @@ mount --bind proc/sys proc/sys
 mount -o remount,bind,ro proc/sys
 mount -t tmpfs -o mode=755 none dev
 for n in null zero full random urandom tty; do touch dev/$n; mount --bind /dev/$n dev/$n; done
-touch dev/console; mount --bind /dev/null dev/console
+mknod -m 600 dev/console c 1 3 # of its own: who sits at a console owns it
 mkdir dev/shm dev/pts
 ln -s /proc/self/fd dev/fd
 mount -t sysfs -o ro none sys
@@ -66,11 +66,12 @@ ln -s ../systemd-journald.socket usr/lib/systemd/system/sockets.target.wants/
 echo 0123456789abcdef0123456789abcdef >etc/machine-id
 exec chroot . env -i container=other PATH="$PATH" /usr/lib/systemd/systemd --unit=multi-user.target --log-target=null --show-status=0`
 
-// guard runs the script $3 with $1 and $2 as the first process of its kind, in a
-// control group of its own in $4, and ends it and all below it at the end of its own input.
+// guard runs the script $3 with $1 and $2 as the first process of its kind, in a control
+// group of its own in $4 and with what $5 tells unshare, and ends it and all below it at the
+// end of its own input.
 const guard = `group=$(mktemp -d "$4/starling-test-XXXXXX") && chmod 755 "$group" || exit
-set -- "$1" "$2" "$3" "$group"
-sh -c 'echo $$ >"$4/cgroup.procs" && exec unshare --mount --pid --fork --cgroup --kill-child --propagation private sh -c "$3" boot "$1" "$2"' guard "$@" </dev/null &
+set -- "$1" "$2" "$3" "$group" $5
+sh -c 'echo $$ >"$4/cgroup.procs" && exec unshare $5 --mount --pid --fork --cgroup --kill-child --propagation private sh -c "$3" boot "$1" "$2"' guard "$@" </dev/null &
 until init=$(pgrep --parent $!) || ! kill -0 $!; do :; done
 echo ready $init
 cat
@@ -92,16 +93,27 @@ func newScratch(t *testing.T, ctx context.Context, shared string) *scratch {
 // bootScratch makes one in which systemd runs.
 func bootScratch(t *testing.T, ctx context.Context, shared string) *scratch {
 	t.Helper()
+	return bootWith(t, ctx, shared, "")
+}
+
+// bootAlone makes one in which systemd runs, with a network of its own that leads nowhere.
+func bootAlone(t *testing.T, ctx context.Context, shared string) *scratch {
+	t.Helper()
+	return bootWith(t, ctx, shared, "--net")
+}
+
+func bootWith(t *testing.T, ctx context.Context, shared, more string) *scratch {
+	t.Helper()
 	needsRoot(t)
 	needs(t, "pgrep", "/usr/lib/systemd/systemd", "systemctl")
 	groups := "/sys/fs/cgroup"
 	if _, err := os.Stat(groups + "/cgroup.procs"); err != nil {
 		groups += "/unified" // beside version 1
 	}
-	pid := hold(t, "sh", "-c", guard, "guard", t.TempDir(), shared, boot, groups)
+	pid := hold(t, "sh", "-c", guard, "guard", t.TempDir(), shared, boot, groups, more)
 	s := &scratch{
 		t: t, ctx: ctx, root: "/proc/" + pid + "/root",
-		into: []string{"nsenter", "--target", pid, "--mount", "--pid", "--cgroup", "--root", "--wd"},
+		into: []string{"nsenter", "--target", pid, "--mount", "--pid", "--cgroup", "--net", "--root", "--wd"},
 	}
 	for {
 		out, err := s.try("", "systemctl", "is-system-running", "--wait")

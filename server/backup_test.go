@@ -208,6 +208,35 @@ func TestFilesOfABackupStay(t *testing.T) {
 	}
 }
 
+// A copy with an address of its own can be served beside the original.
+func TestACopyTakesNoPortOfTheOriginal(t *testing.T) {
+	w := newWorld(t, `listen = ""`, `listen = "127.0.0.1:8080"`, `admin_listen = ""`, `admin_listen = "127.0.0.1:8081"`, `redirect_listen = ""`, `redirect_listen = ":80"`)
+	to := filepath.Join(t.TempDir(), "b.tar")
+	_, err := backup.Write(t.Context(), w.p, to, backup.Options{})
+	w.must(err)
+	w.must(w.p.Close())
+	for _, tt := range []struct {
+		name                    string
+		where                   backup.Where
+		listen, admin, redirect string
+	}{
+		{"in its place", backup.Where{}, "127.0.0.1:8080", "127.0.0.1:8081", ":80"},
+		{"beside it", backup.Where{MasterURL: "http://127.0.0.1:9000/copy/"}, "", "", ""},
+		{"as is said", backup.Where{MasterURL: "http://127.0.0.1:9000/copy/", Listen: ":9001", AdminListen: ":9002"}, ":9001", ":9002", ""},
+	} {
+		dir := filepath.Join(t.TempDir(), "r")
+		where := tt.where
+		where.Database, where.Files = backup.Local, backup.Local
+		_, err := backup.Restore(t.Context(), to, dir, where, slog.New(slog.DiscardHandler))
+		w.must(err)
+		c, err := project.ReadConfig(dir)
+		w.must(err)
+		if c.Listen != tt.listen || c.AdminListen != tt.admin || c.RedirectListen != tt.redirect {
+			t.Errorf("%s it listens at %q, %q and %q", tt.name, c.Listen, c.AdminListen, c.RedirectListen)
+		}
+	}
+}
+
 // What is not a whole backup is not restored, and nothing is overwritten.
 func TestBackupsThatAreNone(t *testing.T) {
 	w := used(t)

@@ -107,7 +107,7 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 			AccountsPerDay: c.MaxAccountsPerAddressDay, WrongPasswords: c.MaxWrongPasswords, Secret: secret[:],
 		},
 		Serves: s.part.has, Roles: slices.DeleteFunc(slices.Clone(Roles), func(r string) bool { return !s.part.has(r) }),
-		Name: c.LongName, Schedulers: c.Schedulers(), Mail: post, Articles: articles.Folder(filepath.Join(s.Dir, project.SiteDir)), Stats: filepath.Join(s.Dir, project.StatsDir), Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
+		Name: c.LongName, Schedulers: c.Schedulers(), Mail: post, Articles: articles.Folder(filepath.Join(s.Dir, project.SiteDir)), Stats: filepath.Join(s.Dir, project.StatsDir), Badges: c.Badges, Once: c.Once(), Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
 		Scheduler: &scheduler.Scheduler{
 			Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded,
 			Feeder: feeder.Feeder{Fresh: fresh, Shard: s.front.shard},

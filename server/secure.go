@@ -22,7 +22,7 @@ func (s *Server) secured() (*tls.Config, http.Handler, error) {
 	case !c.TLS:
 		return nil, redirect, nil
 	case c.TLSCert != "":
-		f, err := certs.OpenFiles(s.within(c.TLSCert), s.within(c.TLSKey), s.Log.With("part", "tls"))
+		f, err := certs.OpenFiles(project.Within(s.Dir, c.TLSCert), project.Within(s.Dir, c.TLSKey), s.Log.With("part", "tls"))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -33,14 +33,6 @@ func (s *Server) secured() (*tls.Config, http.Handler, error) {
 		})
 		return a.Config(), a.Redirect(redirect), nil
 	}
-}
-
-// within returns the path of a file that the settings name.
-func (s *Server) within(name string) string {
-	if filepath.IsAbs(name) {
-		return name
-	}
-	return filepath.Join(s.Dir, name)
 }
 
 // elsewhere says that the project is at its own address.

@@ -18,7 +18,7 @@ import (
 // A volunteer joins in a browser and looks at each page, by day, by night and on a phone;
 // axe-core finds nothing that shuts anybody out.
 func TestSiteInABrowser(t *testing.T) {
-	w, v := newSite(t)
+	w, v := newSite(t, lowBadges...)
 	w.setUp()
 	for name, text := range map[string]string{
 		"home.md":    "We look for large prime numbers, and everybody's computer can help.",

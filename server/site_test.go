@@ -274,6 +274,35 @@ func TestSiteTeams(t *testing.T) {
 	bob.wants(404)(bob.do("POST", "team", url.Values{"what": {"leave"}, "id": {"1"}}))
 }
 
+// Whoever has enough credit has a badge on each page that shows his credit, and sites of
+// statistics are told of it with a picture that is there.
+func TestSiteBadges(t *testing.T) {
+	w, v := newSite(t, lowBadges...)
+	w.setUp()
+	v.signUp("ada@example.org")
+	v.do("POST", "teams", url.Values{"name": {"The Starlings"}})
+	u := w.userByEmail("ada@example.org")
+	const badge = `aria-label="Credit of 50 or more"`
+	if _, page := v.do("GET", "account", nil); strings.Contains(page, badge) {
+		t.Error("a badge for nothing")
+	}
+	c := &client{w: w, key: u.Authenticator, name: "a"}
+	w.create(workgen.Params{Name: "wu", MinQuorum: 1, RscFpopsEst: 4.32e13}, "hello") // 100 of credit
+	c.compute(c.fetch())
+	for _, page := range []string{"account", fmt.Sprintf("user?id=%d", u.ID), "team?id=1", "teams", "leaders", "leaders?of=teams"} {
+		v.wants(200, badge)(v.do("GET", page, nil))
+	}
+	if _, page := v.do("GET", "leaders?of=computers", nil); strings.Contains(page, badge) {
+		t.Error("a computer has a badge")
+	}
+	v.wants(200, "<id>50</id>", "<image_url>"+v.base+"badges/credit_50.svg</image_url>")(v.do("GET", "stats/tables.xml", nil))
+	v.wants(200, badge)(v.do("GET", "badges/credit_50.svg", nil))
+	v.wants(404)(v.do("GET", "badges/credit_51.svg", nil))
+}
+
+// lowBadges are settings with a badge that a test can earn.
+var lowBadges = []string{"badges = [10000, 100000, 1000000, 10000000, 100000000, 1000000000]", "badges = [1, 50, 1000]"}
+
 // Sites of statistics and account managers get what they know from BOINC's projects.
 func TestSiteForMachines(t *testing.T) {
 	w, v := newSite(t)

@@ -79,6 +79,42 @@ func TestAVersionIsWithdrawn(t *testing.T) {
 	}))
 }
 
+// A version that fails everywhere is withdrawn in a project of one computer, which then
+// computes with the next one what it failed with before, and what was taken back from it.
+func TestTheOnlyComputerComputesAgainAfterAWithdrawal(t *testing.T) {
+	w := newWorld(t)
+	w.setUp()
+	w.create(workgen.Params{Name: "failed"}, "hello")
+	w.create(workgen.Params{Name: "taken_back"}, "hello")
+	a := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	if got := a.rpc(2e6); len(got.Results) != 2 {
+		t.Fatalf("got %d results, want 2: %v", len(got.Results), got.Messages)
+	}
+	a.rpc(0, protocol.ReportedResult{Name: "failed_0", State: protocol.ClientComputeError, ExitStatus: 1})
+	w.step()
+	if found := w.untaken(); len(found) != 1 || found[0].Cause != untaken.Had || found[0].Results != 1 || !strings.Contains(found[0].Text, "has had a result of the same workunit") || found[0].Cure == "" {
+		t.Errorf("nothing says why it waits: %+v", found)
+	}
+	w.version("1.01")
+	if got, err := operate.Deprecate(t.Context(), w.p, operate.VersionSpec{App: "upper", Number: "1.00"}, true, w.now()); err != nil || len(got) != 1 || got[0].TakenBack != 1 {
+		t.Fatalf("got %+v, %v", got, err)
+	}
+	w.step()
+	if found := w.untaken(); len(found) != 0 {
+		t.Errorf("what can be had again is untaken: %+v", found)
+	}
+	a.have = nil
+	again := a.rpc(2e6)
+	if len(again.Results) != 2 || again.Results[0].VersionNum != 101 {
+		t.Fatalf("got %+v: %v", again.Results, again.Messages)
+	}
+	a.compute(again)
+	w.step()
+	if st := w.status(); st.Workunits.Canonical != 2 || st.Workunits.Assimilated != 2 {
+		t.Errorf("got %+v", st.Workunits)
+	}
+}
+
 // The work of a stopped application is not sent, the volunteer is told so, also one whose
 // platform only that application is for, and it does not count as work that nobody can have.
 func TestAnApplicationIsStopped(t *testing.T) {
@@ -100,7 +136,7 @@ func TestAnApplicationIsStopped(t *testing.T) {
 		t.Errorf("got %d results, %+v, %v", len(reply.Results), reply.Refusals, reply.Messages)
 	}
 	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
-		found, err := untaken.Look(tx, w.now())
+		found, err := untaken.Look(tx, w.p.Config.Once(), w.now())
 		if len(found) != 0 {
 			t.Errorf("what waits on purpose is told as untaken: %+v", found)
 		}

@@ -103,8 +103,8 @@ func restoreCmd() *cobra.Command {
 	f.StringVar(&w.Database, "db", "", "an empty PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME, or \"local\" for SQLite in DIR (default: as in the backup)")
 	f.StringVar(&w.Files, "files", "", "a bucket, s3://BUCKET/PREFIX?endpoint=HOST:PORT, or \"local\" for folders in DIR (default: as in the backup)")
 	f.StringVar(&w.MasterURL, "url", "", "the address that volunteers attach to (default: as in the backup)")
-	f.StringVar(&w.Listen, "listen", "", "address to listen on (default: as in the backup)")
-	f.StringVar(&w.AdminListen, "admin-listen", "", "address for metrics, health checks and profiles (default: as in the backup)")
+	f.StringVar(&w.Listen, "listen", "", "address to listen on (default: as in the backup, or the port of --url)")
+	f.StringVar(&w.AdminListen, "admin-listen", "", "address for metrics, health checks and profiles (default: as in the backup; none with --url)")
 	f.BoolVar(&check, "check", false, "only read the backup and compare its checksums")
 	cmd.SetOut(os.Stdout)
 	return cmd

@@ -18,7 +18,7 @@ func doctorCmd() *cobra.Command {
 		Short: "Check that the project's records and files agree with each other",
 		Long: "Check the project's records and files: every workunit comes to an end, credit adds up, the files of\n" +
 			"unfinished work exist, programs are signed, the database is sound. The mail server is asked whether it\n" +
-			"accepts the project's log-in. Each fault is printed with its repair.\n" +
+			"accepts the project's log-in, and the certificate for TLS is read. Each fault is printed with its repair.\n" +
 			"Nothing is changed without --mend. The server may be running.\n\n" +
 			"It also lists unsent results that no computer active in the last 7 days can run, and why. They are not\n" +
 			"a fault and do not change the exit status, which is 1 if a fault was found.",
@@ -40,6 +40,7 @@ func doctorCmd() *cobra.Command {
 					return err
 				}
 				wrong = append(wrong, operate.CheckMail(ctx, p)...)
+				wrong = append(wrong, operate.CheckTLS(p, time.Now())...)
 				advice, err := d.Advise(ctx, time.Now())
 				if err != nil {
 					return err

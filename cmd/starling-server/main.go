@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
+	"os/user"
 	"strings"
 	"syscall"
 
@@ -25,9 +27,20 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, "starling-server: "+strings.ReplaceAll(sysfault.Plain(err), "\n", "\nstarling-server: "))
+		u, _ := user.Current() // without one, less is said
+		fmt.Fprintln(os.Stderr, "starling-server: "+strings.ReplaceAll(explain(err, u), "\n", "\nstarling-server: "))
 		os.Exit(cli.Status(err))
 	}
+}
+
+// explain says an error in words to the user who runs the command. A file that he may not
+// use is often one of the person who typed it after sudo.
+func explain(err error, u *user.User) string {
+	text := sysfault.Plain(err)
+	if errors.Is(err, fs.ErrPermission) && u != nil && u.Uid != "0" {
+		text += "\nYou can: give the user " + u.Username + ", as whom this runs, access to it, or put it where that user has access."
+	}
+	return text
 }
 
 func root() *cobra.Command {

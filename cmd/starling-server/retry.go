@@ -80,9 +80,12 @@ func printRetried(done operate.Retried, dry bool) {
 	if done.Workunits == 1 {
 		what = "workunit"
 	}
-	if dry {
+	switch {
+	case dry && done.Workunits == 0:
+		fmt.Println("no workunit would be retried")
+	case dry:
 		fmt.Printf("%d %s would be retried. To do it, add --yes.\n", done.Workunits, what)
-	} else {
+	default:
 		fmt.Printf("%d %s retried\n", done.Workunits, what)
 	}
 	for _, why := range slices.Sorted(maps.Keys(done.Refused)) {

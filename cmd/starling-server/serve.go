@@ -184,7 +184,7 @@ func statusCmd() *cobra.Command {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				st := projectStatus{Project: p.Config.LongName, MasterURL: p.Config.MasterURL}
 				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
-					if st.Status, err = counts.Take(tx, time.Now()); err == nil && list {
+					if st.Status, err = counts.Take(tx, p.Config.Once(), time.Now()); err == nil && list {
 						st.List, err = allSummaries(tx)
 					}
 					return err

@@ -28,6 +28,23 @@ type Files struct {
 	current *tls.Certificate
 }
 
+// Check reports what is wrong with a certificate and its key in files: that they cannot be
+// read or are no pair, that clients would not take them for host, or that they are not
+// valid at now. Whether clients trust who issued it is not asked.
+func Check(cert, key, host string, now time.Time) error {
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return fmt.Errorf("certificate %s with key %s: %w", cert, key, err)
+	}
+	if err := pair.Leaf.VerifyHostname(host); err != nil {
+		return fmt.Errorf("certificate %s is not for %s", cert, host)
+	}
+	if from, to := pair.Leaf.NotBefore, pair.Leaf.NotAfter; now.Before(from) || now.After(to) {
+		return fmt.Errorf("certificate %s is valid from %s to %s only", cert, from.Format(time.DateOnly), to.Format(time.DateOnly))
+	}
+	return nil
+}
+
 // A stamp tells whether files were replaced.
 type stamp struct {
 	certTime, keyTime time.Time

@@ -8,6 +8,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
+	"io/fs"
 	"log/slog"
 	"math/big"
 	"net"
@@ -38,6 +40,37 @@ func pair(t *testing.T, serial int64) (cert, key []byte) {
 		t.Fatal(err)
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text})
+}
+
+// What clients would refuse is found before they do.
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	certFile, keyFile := filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	cert, key := pair(t, 1)
+	_, other := pair(t, 2)
+	for _, tt := range []struct {
+		name, host, want string
+		key              []byte
+		now              time.Time
+	}{
+		{"it is fine", "project.example", "", key, time.Now()},
+		{"the key is another's", "project.example", "private key does not match", other, time.Now()},
+		{"the host is another", "other.example", "is not for other.example", key, time.Now()},
+		{"it has expired", "project.example", "is valid from", key, time.Now().Add(2 * time.Hour)},
+	} {
+		for name, b := range map[string][]byte{certFile: cert, keyFile: tt.key} {
+			if err := os.WriteFile(name, b, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := certs.Check(certFile, keyFile, tt.host, tt.now)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+		}
+	}
+	if err := certs.Check(certFile, filepath.Join(dir, "none"), "project.example", time.Now()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a key: %v", err)
+	}
 }
 
 // A certificate that was renewed is used from then on; one that is half there is not.

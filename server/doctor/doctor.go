@@ -27,6 +27,7 @@ type Project struct {
 	Store            *store.Store
 	Download, Upload blob.Reader
 	CodeSign         *protocol.PublicKey // with which programs must be signed
+	Once             untaken.Once
 }
 
 // Examine returns what should hold and does not. It reads the whole database and all
@@ -59,7 +60,7 @@ func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
 func (p *Project) Advise(ctx context.Context, now time.Time) ([]store.Violation, error) {
 	var found []untaken.Finding
 	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
-		found, err = untaken.Look(tx, now)
+		found, err = untaken.Look(tx, p.Once, now)
 		return err
 	})
 	out := []store.Violation{}

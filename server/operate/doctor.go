@@ -2,7 +2,11 @@ package operate
 
 import (
 	"context"
+	"net/url"
+	"time"
 
+	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/server/certs"
 	"github.com/starling-grid/starling/server/doctor"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -23,7 +27,27 @@ func CheckMail(ctx context.Context, p *project.Project) (wrong []store.Violation
 	return wrong
 }
 
+// CheckTLS sees whether the project's own certificate, if it has one in files, can be read
+// by whoever asks and is one that clients take at now.
+func CheckTLS(p *project.Project, now time.Time) []store.Violation {
+	c := p.Config
+	if !c.TLS || c.TLSCert == "" {
+		return nil
+	}
+	u, err := url.Parse(c.MasterURL)
+	if err == nil {
+		err = certs.Check(project.Within(p.Dir, c.TLSCert), project.Within(p.Dir, c.TLSKey), u.Hostname(), now)
+	}
+	if err == nil {
+		return nil
+	}
+	return []store.Violation{{
+		Rule: "clients can connect with TLS", Count: 1, Rows: []string{sysfault.Plain(err)},
+		Mend: "make tls_cert and tls_key of server.toml name a valid certificate for the host of master_url, with its key, which the user who serves the project can read",
+	}}
+}
+
 // Doctor returns what examines the project.
 func Doctor(p *project.Project) *doctor.Project {
-	return &doctor.Project{Store: p.Store, Download: p.Download, Upload: p.Upload, CodeSign: p.CodeSign()}
+	return &doctor.Project{Store: p.Store, Download: p.Download, Upload: p.Upload, CodeSign: p.CodeSign(), Once: p.Config.Once()}
 }

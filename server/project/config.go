@@ -17,7 +17,9 @@ import (
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/affinity"
+	"github.com/starling-grid/starling/server/badge"
 	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/untaken"
 )
 
 // Config is what server.toml holds. Keys that BOINC's config.xml has carry its names; what
@@ -69,18 +71,19 @@ type Config struct {
 	ReliableMaxErrorRate      float64 `toml:"reliable_max_error_rate"`
 	ReliableReducedDelayBound float64 `toml:"reliable_reduced_delay_bound"`
 
-	AffinityHours          float64  `toml:"affinity_hours"`
-	AffinitySilenceMinutes float64  `toml:"affinity_silence_minutes"`
-	AffinityGoneDays       float64  `toml:"affinity_gone_days"`
-	DeleteDelayHours       float64  `toml:"delete_delay_hours"`
-	PurgeAfterDays         float64  `toml:"purge_after_days"`
-	ResultsFolders         string   `toml:"results_folders"`
-	DisableAccountCreation bool     `toml:"disable_account_creation"`
-	Invitations            []string `toml:"invitations"`
-	ConfirmEmail           bool     `toml:"confirm_email"`
-	MinPasswdLength        int      `toml:"min_passwd_length"`
-	Mail                   string   `toml:"mail"`
-	MailFrom               string   `toml:"mail_from"`
+	AffinityHours          float64      `toml:"affinity_hours"`
+	AffinitySilenceMinutes float64      `toml:"affinity_silence_minutes"`
+	AffinityGoneDays       float64      `toml:"affinity_gone_days"`
+	DeleteDelayHours       float64      `toml:"delete_delay_hours"`
+	PurgeAfterDays         float64      `toml:"purge_after_days"`
+	ResultsFolders         string       `toml:"results_folders"`
+	DisableAccountCreation bool         `toml:"disable_account_creation"`
+	Badges                 badge.Ladder `toml:"badges"`
+	Invitations            []string     `toml:"invitations"`
+	ConfirmEmail           bool         `toml:"confirm_email"`
+	MinPasswdLength        int          `toml:"min_passwd_length"`
+	Mail                   string       `toml:"mail"`
+	MailFrom               string       `toml:"mail_from"`
 
 	TrustedProxies           []string `toml:"trusted_proxies"`
 	ForwardedHeader          string   `toml:"forwarded_header"`
@@ -100,6 +103,11 @@ type Config struct {
 	PlanClass map[string]match.PlanClass `toml:"plan_class"`
 }
 
+// Once is whether volunteers or computers get at most one result of a workunit.
+func (c *Config) Once() untaken.Once {
+	return untaken.Once{PerUser: c.OneResultPerUserPerWU, PerHost: c.OneResultPerHostPerWU}
+}
+
 // Affinity says for how long workunits of chains are reserved.
 func (c *Config) Affinity() affinity.Rules {
 	return affinity.Rules{Most: protocol.Seconds(c.AffinityHours * 3600), Silence: protocol.Seconds(c.AffinitySilenceMinutes * 60), Gone: protocol.Seconds(c.AffinityGoneDays * 86400)}
@@ -113,6 +121,8 @@ func DefaultConfig() Config {
 		switch f := fields[set.name]; preset := set.preset.(type) {
 		case nil:
 		case []string:
+			f.Set(reflect.ValueOf(slices.Clone(preset)))
+		case badge.Ladder:
 			f.Set(reflect.ValueOf(slices.Clone(preset)))
 		default:
 			f.Set(reflect.ValueOf(preset).Convert(f.Type()))
@@ -164,6 +174,8 @@ func literal(value any) string {
 			words[i] = quote(s)
 		}
 		return "[" + strings.Join(words, ", ") + "]"
+	case badge.Ladder:
+		return strings.ReplaceAll(fmt.Sprint(v), " ", ", ")
 	}
 	return fmt.Sprint(value)
 }

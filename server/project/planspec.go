@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -33,10 +32,7 @@ func (c *Config) addPlanSpec(dir string) error {
 	if c.PlanClassSpec == "" {
 		return nil
 	}
-	name := c.PlanClassSpec
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
-	}
+	name := Within(dir, c.PlanClassSpec)
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return fmt.Errorf("plan_class_spec: %w", err)

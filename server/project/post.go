@@ -2,7 +2,6 @@ package project
 
 import (
 	"net/url"
-	"path/filepath"
 	"strings"
 
 	"github.com/starling-grid/starling/server/mail"
@@ -14,8 +13,8 @@ func (p *Project) Post() (*mail.Post, error) {
 	if where == "" {
 		return nil, nil
 	}
-	if !strings.Contains(where, "://") && !filepath.IsAbs(where) {
-		where = filepath.Join(p.Dir, where)
+	if !strings.Contains(where, "://") {
+		where = Within(p.Dir, where)
 	}
 	if from == "" {
 		u, err := url.Parse(p.Config.MasterURL)

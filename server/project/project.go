@@ -43,6 +43,14 @@ type Project struct {
 	keys *atomic.Pointer[keys] // shared by copies
 }
 
+// Within returns the path of a file that the settings of the project in dir name.
+func Within(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
 // Open opens the project in dir. It returns an error that says what to do if the
 // database is gone, empty, another project's, or not of this program's version. The
 // caller closes it.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/server/assimilator"
+	"github.com/starling-grid/starling/server/badge"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/webhook"
@@ -223,7 +224,8 @@ starling-server status shows what waits for such computers; work retry revives i
 	{
 		name: "one_result_per_user_per_wu",
 		about: `Whether a volunteer, or a computer, gets at most one result of a workunit.
-Results of one computer that agree prove little.`,
+Results of one computer that agree prove little. A result without success of a version that
+was withdrawn (version deprecate) does not count.`,
 	},
 	{
 		name: "one_result_per_host_per_wu", preset: true,
@@ -324,6 +326,12 @@ hundred thousand in one folder are slow to look through.`,
 			}
 			return nil
 		},
+	},
+	{
+		name: "badges", preset: badge.Ladder{10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000},
+		about: `Amounts of credit for which volunteers and teams have a badge, in ascending order; they
+show the highest. [] is none.`,
+		check: func(c *Config) error { return c.Badges.Check() },
 	},
 	{
 		name:  "disable_account_creation",

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
@@ -30,9 +31,19 @@ func (f *file) flush() error {
 }
 
 func (f *file) finish() error {
-	_, err := f.to.Write(f.Bytes())
+	_, err := f.to.Write(bytes.Map(allowed, f.Bytes()))
 	f.Writer = bxml.Writer{}
 	return err
+}
+
+// allowed replaces what no XML may hold, and Map gives it for bytes that are no UTF-8 the
+// replacement character: readers refuse a whole file for one such letter, which anybody can
+// have in the name of his processor.
+func allowed(r rune) rune {
+	if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == '\ufffe' || r == '\uffff' {
+		return '\ufffd'
+	}
+	return r
 }
 
 // writeFile makes a file with one element, compressed if its name ends so.

@@ -1,10 +1,11 @@
 // Package stats writes what sites of statistics read about a project once a day: accounts, teams
 // and computers with their credit, in the files and the form of BOINC's db_dump.
 //
-//	tables.xml       how much there is, and the applications
+//	tables.xml       how much there is, the applications and the badges
 //	user.gz          accounts with credit whose owners agree
 //	team.gz          teams with credit
 //	host.gz          computers with credit
+//	badge_user.gz    who has which badge; badge_team.gz: which teams
 //	user_deleted.gz  accounts that are to be forgotten; host_deleted.gz: computers
 //
 // Each is also called user.xml.gz and so on. Nobody's address, and no name of a computer, is in
@@ -13,12 +14,15 @@ package stats
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/server/badge"
+	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -26,7 +30,13 @@ import (
 const remember = 60 * 24 * time.Hour
 
 // Files are the names of all files.
-var Files = []string{"tables.xml", "user.gz", "team.gz", "host.gz", "user_deleted.gz", "host_deleted.gz"}
+var Files = []string{"tables.xml", "user.gz", "team.gz", "host.gz", "user_deleted.gz", "host_deleted.gz", "badge_user.gz", "badge_team.gz"}
+
+// Badges are those that can be had.
+type Badges struct {
+	badge.Ladder
+	Folder string // URL of their pictures
+}
 
 // An export is one writing of all files.
 type export struct {
@@ -34,10 +44,12 @@ type export struct {
 	s   *store.Store
 	dir string
 	now time.Time
+	can Badges
 
-	silent  map[int64]bool   // accounts of whose computers nothing is told
-	hiding  map[int64]bool   // accounts that do not say which computers are theirs
-	leaders map[int64]string // names of those who lead teams
+	silent  map[int64]bool    // accounts of whose computers nothing is told
+	hiding  map[int64]bool    // accounts that do not say which computers are theirs
+	leaders map[int64]string  // names of those who lead teams
+	recent  map[int64]float64 // average credit of teams, by what their members have by now
 
 	users, teams, hosts, usersDeleted, hostsDeleted int64
 	credit                                          float64
@@ -45,11 +57,11 @@ type export struct {
 
 // Write writes all files into a folder, which it makes. Each replaces an older one at once, and
 // tables.xml, by which readers see whether there is anything new, is the last.
-func Write(ctx context.Context, s *store.Store, dir string, now time.Time) error {
+func Write(ctx context.Context, s *store.Store, dir string, b Badges, now time.Time) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // for everybody to read
 		return err
 	}
-	e := &export{ctx: ctx, s: s, dir: dir, now: now, silent: make(map[int64]bool), hiding: make(map[int64]bool), leaders: make(map[int64]string)}
+	e := &export{ctx: ctx, s: s, dir: dir, now: now, can: b, silent: make(map[int64]bool), hiding: make(map[int64]bool), leaders: make(map[int64]string), recent: make(map[int64]float64)}
 	for t, err := range s.Teams(ctx) {
 		if err != nil {
 			return err
@@ -65,6 +77,8 @@ func Write(ctx context.Context, s *store.Store, dir string, now time.Time) error
 		{"host.gz", "hosts", e.writeHosts},
 		{"user_deleted.gz", "users_deleted", e.writeDeletedUsers},
 		{"host_deleted.gz", "hosts_deleted", e.writeDeletedHosts},
+		{"badge_user.gz", "badge_users", e.writeUserBadges},
+		{"badge_team.gz", "badge_teams", e.writeTeamBadges},
 		{"tables.xml", "tables", e.writeTables},
 	} {
 		if err := writeFile(filepath.Join(dir, f.name), f.tag, f.write); err != nil {
@@ -82,6 +96,9 @@ func (e *export) writeUsers(f *file) error {
 		gone := !u.DeletedTime.IsZero()
 		if _, leads := e.leaders[u.ID]; leads {
 			e.leaders[u.ID] = u.Name
+		}
+		if u.TeamID != 0 {
+			e.recent[u.TeamID] += credit.Decayed(u.ExpavgCredit, u.ExpavgTime, e.now)
 		}
 		if u.HideHosts {
 			e.hiding[u.ID] = true
@@ -113,7 +130,7 @@ func (e *export) writeTeams(f *file) error {
 			continue
 		}
 		e.teams++
-		writeTeam(&f.Writer, t, e.leaders[t.UserID])
+		e.writeTeam(&f.Writer, t)
 		if err := f.flush(); err != nil {
 			return err
 		}
@@ -178,7 +195,9 @@ func (e *export) writeTables(f *file) error {
 			f.Int(n.name, n.count)
 		}
 	}
-	f.Float("total_credit", e.credit)
+	if e.credit > 0 {
+		f.Float("total_credit", e.credit)
+	}
 	f.Open("applications")
 	err := e.s.View(e.ctx, func(tx *store.Tx) error {
 		apps, err := tx.Apps()
@@ -190,6 +209,16 @@ func (e *export) writeTables(f *file) error {
 		return err
 	})
 	f.Close("applications")
+	f.Open("badges")
+	for _, b := range e.can.All() {
+		f.Open("badge")
+		f.Int("id", b.Credit)
+		f.Text("name", fmt.Sprintf("credit_%d", b.Credit))
+		f.Text("title", b.Title())
+		f.Text("image_url", e.can.Folder+b.Image())
+		f.Close("badge")
+	}
+	f.Close("badges")
 	return err
 }
 
@@ -198,7 +227,7 @@ func writeUser(w *bxml.Writer, u store.User) {
 	w.Int("id", u.ID)
 	w.Text("name", u.Name)
 	w.Int("create_time", u.CreateTime.Unix())
-	credit(w, u.TotalCredit, u.ExpavgCredit, u.ExpavgTime)
+	writeCredit(w, u.TotalCredit, u.ExpavgCredit, u.ExpavgTime)
 	w.Text("cpid", protocol.ExternalCPID(u.CrossProjectID, u.EmailAddr))
 	if u.TeamID != 0 {
 		w.Int("teamid", u.TeamID)
@@ -206,14 +235,14 @@ func writeUser(w *bxml.Writer, u store.User) {
 	w.Close("user")
 }
 
-func writeTeam(w *bxml.Writer, t store.Team, leader string) {
+func (e *export) writeTeam(w *bxml.Writer, t store.Team) {
 	w.Open("team")
 	w.Int("id", t.ID)
 	w.Int("type", 1) // none in particular
 	w.Text("name", t.Name)
 	w.Int("userid", t.UserID)
-	credit(w, t.TotalCredit, 0, time.Time{})
-	w.TextIf("founder_name", leader)
+	writeCredit(w, t.TotalCredit, e.recent[t.ID], e.now)
+	w.TextIf("founder_name", e.leaders[t.UserID])
 	w.Int("create_time", t.CreateTime.Unix())
 	w.TextIf("url", t.URL)
 	w.TextIf("description", t.Description)
@@ -227,7 +256,7 @@ func writeHost(w *bxml.Writer, h store.Host, owned bool) {
 	if owned {
 		w.Int("userid", h.UserID)
 	}
-	credit(w, h.TotalCredit, h.ExpavgCredit, h.ExpavgTime)
+	writeCredit(w, h.TotalCredit, h.ExpavgCredit, h.ExpavgTime)
 	for _, x := range []struct{ name, value string }{
 		{"p_vendor", h.Vendor}, {"p_model", h.Model}, {"os_name", h.OSName}, {"os_version", h.OSVersion},
 	} {
@@ -260,7 +289,7 @@ func writeHost(w *bxml.Writer, h store.Host, owned bool) {
 	w.Close("host")
 }
 
-func credit(w *bxml.Writer, total, recent float64, at time.Time) {
+func writeCredit(w *bxml.Writer, total, recent float64, at time.Time) {
 	w.Float("total_credit", total)
 	w.Float("expavg_credit", recent)
 	w.Float("expavg_time", float64(max(0, at.Unix())))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/badge"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -59,7 +60,7 @@ func TestWrite(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for i, name := range []string{"Ada <1>", "silent", "hiding", "idle", "gone"} {
+		for i, name := range []string{"Ada <1>\x01\xff", "silent", "hiding", "idle", "gone"} {
 			u := store.User{CreateTime: t0, Name: name, EmailAddr: name + "@example.org", CrossProjectID: name, Authenticator: protocol.Authenticator(strings.Repeat(string(rune('a'+i)), 32))}
 			if u.ID, err = tx.InsertUser(u); err != nil {
 				return err
@@ -86,7 +87,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // the second replaces the first
-		if err := Write(t.Context(), s, dir, t0); err != nil {
+		if err := Write(t.Context(), s, dir, Badges{badge.Ladder{5, 100}, "https://project.example/badges/"}, t0); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -96,14 +97,16 @@ func TestWrite(t *testing.T) {
 	}{
 		{
 			"user.gz",
-			[]string{"<users>", "<name>Ada &lt;1&gt;</name>", "<name>hiding</name>", "<cpid>" + protocol.ExternalCPID("hiding", "hiding@example.org") + "</cpid>", "<teamid>1</teamid>", "<total_credit>10.000000</total_credit>"},
+			[]string{"<users>", "<name>Ada &lt;1&gt;", "<name>hiding</name>", "<cpid>" + protocol.ExternalCPID("hiding", "hiding@example.org") + "</cpid>", "<teamid>1</teamid>", "<total_credit>10.000000</total_credit>"},
 			[]string{"silent", "idle", "Deleted", "@"},
 		},
-		{"team.gz", []string{"<teams>", "<name>A &amp; B</name>", "<founder_name>Ada &lt;1&gt;</founder_name>", "We &lt;fly&gt;."}, nil},
+		{"team.gz", []string{"<teams>", "<name>A &amp; B</name>", "<founder_name>Ada &lt;1&gt;", "We &lt;fly&gt;.", "<expavg_credit>1.000000</expavg_credit>\n<expavg_time>1800000000.000000</expavg_time>"}, nil},
+		{"badge_user.gz", []string{"<badge_users>\n<badge_user>\n<user_id>1</user_id>\n<badge_id>5</badge_id>\n<create_time>0</create_time>\n</badge_user>\n", "<user_id>3</user_id>"}, []string{"<user_id>2<", "<user_id>4<", "<user_id>5<"}},
+		{"badge_team.gz", []string{"<badge_teams>\n<badge_team>\n<team_id>1</team_id>\n<badge_id>5</badge_id>\n"}, nil},
 		{"host.gz", []string{"<hosts>", "<userid>1</userid>", "<host_cpid>cpid of hiding</host_cpid>"}, []string{"silent", "idle", "gone", "<userid>3</userid>"}},
 		{"user_deleted.gz", []string{"<users_deleted>", "<id>5</id>", "<cpid>old</cpid>"}, nil},
 		{"host_deleted.gz", []string{"<hosts_deleted>"}, []string{"ancient"}},
-		{"tables.xml", []string{"<update_time>1800000000</update_time>", "<nusers_total>3</nusers_total>", "<nhosts_total>4</nhosts_total>", "<nteams_total>1</nteams_total>", "<nusers_deleted_total>1</nusers_deleted_total>", "<total_credit>30.000000</total_credit>"}, nil},
+		{"tables.xml", []string{"<update_time>1800000000</update_time>", "<nusers_total>3</nusers_total>", "<nhosts_total>4</nhosts_total>", "<nteams_total>1</nteams_total>", "<nusers_deleted_total>1</nusers_deleted_total>", "<total_credit>30.000000</total_credit>\n<applications>\n</applications>\n<badges>\n<badge>\n<id>5</id>\n<name>credit_5</name>\n<title>Credit of 5 or more</title>\n<image_url>https://project.example/badges/credit_5.svg</image_url>\n</badge>\n"}, nil},
 	} {
 		text := content(t, dir, tt.file)
 		for _, want := range tt.has {

@@ -263,16 +263,22 @@ func (t *Tx) ResultsToDelete(after int64, limit int) ([]int64, error) {
 }
 
 const (
-	hadByUser = `SELECT workunitid FROM result WHERE workunitid IN ` + ids + ` AND userid = +$2`
-	hadByHost = `SELECT workunitid FROM result WHERE workunitid IN ` + ids + ` AND hostid = +$2`
+	hadByUser = `SELECT o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.userid = +$2 AND ` + counts
+	hadByHost = `SELECT o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.hostid = +$2 AND ` + counts
+
+	// counts is whether a result keeps its host from having another one of its workunit: not
+	// if a version that was withdrawn since has spoiled it, which says nothing of the host.
+	counts = `NOT ((o.outcome NOT IN (0, 1) OR o.validate_state = 2)
+       AND EXISTS (SELECT 1 FROM app_version v WHERE v.id = o.app_version_id AND v.deprecated = 1))`
 )
 
-// HadByUser returns of which of some workunits a user was ever sent a result.
+// HadByUser returns of which of some workunits a user was ever sent a result, other than
+// one without success of a version that is withdrawn.
 func (t *Tx) HadByUser(userID int64, workunits []int64) (map[int64]bool, error) {
 	return t.had(hadByUser, userID, workunits)
 }
 
-// HadByHost returns of which of some workunits a host was ever sent a result.
+// HadByHost is HadByUser for a host.
 func (t *Tx) HadByHost(hostID int64, workunits []int64) (map[int64]bool, error) {
 	return t.had(hadByHost, hostID, workunits)
 }

@@ -163,7 +163,7 @@ WHERE  r.server_state = 2 AND r.kind = +$1 AND (r.priority < +$2 OR (r.priority 
 	fits     = `
   AND  w.rsc_memory_bound <= $5 AND w.rsc_disk_bound <= $6 AND w.rsc_bandwidth_bound <= $7 AND w.reserved_until <= $8
   AND  $9 + w.rsc_fpops_est * $10 <= w.delay_bound
-  AND  NOT EXISTS (SELECT 1 FROM result o WHERE o.workunitid = +r.workunitid AND (o.userid = +$11 OR o.hostid = +$12))
+  AND  NOT EXISTS (SELECT 1 FROM result o WHERE o.workunitid = +r.workunitid AND (o.userid = +$11 OR o.hostid = +$12) AND ` + counts + `)
   AND  (r.priority < $13 OR r.create_time <= $14)`
 	unsentFits   = fromUnsent + fits + inOrder + `$4`
 	unsentFitsOf = fromUnsent + fits + ` AND (r.id % $15 = $16) = ($17 = 1)` + inOrder + `$4`
@@ -198,7 +198,7 @@ type Fit struct {
 	Wait, PerFlop           float64   // seconds before it begins, and for an operation; both 0: deadlines do not matter
 	Below                   int64     // priority that results must not have; 0: any may have any
 	BelowSince              time.Time // results made up to then may have any
-	UserID, HostID          int64     // that must not have one of the workunit; 0: anybody
+	UserID, HostID          int64     // that must not have had one of the workunit (HadByUser); 0: anybody
 }
 
 // UnsentFits is Unsent for one host: it returns what that can do.

@@ -14,10 +14,17 @@ import (
 // unmeasured is the speed of hosts that tell none, as the scheduler takes it.
 const unmeasured = 1e9
 
+// few is how many active computers may all have had results of one workunit: of more, some has
+// not, as workunits seldom have that many results.
+const few = 100
+
+// Once is whether a volunteer, or a computer, gets at most one result of a workunit.
+type Once struct{ PerUser, PerHost bool }
+
 // Look returns what nobody can have at now. It reads the records of hosts once, of each
 // kind of work one result, and all results of a kind only where some might be untaken.
 // It belongs into a View.
-func Look(tx *store.Tx, now time.Time) ([]Finding, error) {
+func Look(tx *store.Tx, once Once, now time.Time) ([]Finding, error) {
 	apps, err := tx.Apps()
 	if err != nil {
 		return nil, err
@@ -55,6 +62,16 @@ func Look(tx *store.Tx, now time.Time) ([]Finding, error) {
 			continue
 		}
 		if err := tx.UnsentNeeds(k, j.Results); err != nil {
+			return nil, err
+		}
+	}
+	if j.hosts > 0 && j.hosts <= few && (once.PerUser || once.PerHost) {
+		err = tx.HadByAll(now.Add(-Window), once.PerUser, func(n store.Need) {
+			if !stopped[n.AppID] {
+				j.note(n, Had, 0, 0)
+			}
+		})
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -36,6 +36,8 @@ func (f *Finding) text(now time.Time) string {
 		why = active + "that has the right platform meets the requirements of a plan class (" + strings.Join(f.PlanClasses, ", ") + ")"
 	case HRClass:
 		why = active + "that can run it is of the class that homogeneous redundancy requires"
+	case Had:
+		why = "every computer active in the last 7 days, or its volunteer, has had a result of the same workunit"
 	case Memory:
 		why = active + "that can run it has enough memory" + amounts("")
 	case Disk:
@@ -67,6 +69,8 @@ func (f *Finding) cure() string {
 		return "publish a version without a plan class with starling-server version add, or change what the plan class requires in server.toml"
 	case HRClass:
 		return "wait for such a computer, or cancel them (starling-server work cancel) and create them again: the first computer that gets a result decides the class"
+	case Had:
+		return "wait for another volunteer; if a version fails everywhere, withdraw it with starling-server version deprecate; if results need not come from different computers, set one_result_per_host_per_wu = false in server.toml"
 	case Memory:
 		return again("--rsc-memory-bound")
 	case Disk:

@@ -36,6 +36,7 @@ const (
 	Memory    Cause = "memory"     // bytes
 	Disk      Cause = "disk"       // bytes
 	Bandwidth Cause = "bandwidth"  // bytes a second
+	Had       Cause = "had"        // each active computer, or its volunteer, has had a result of the workunit
 	Deadline  Cause = "deadline"   // seconds; with idle_ignore_delay_bound computers without other work are sent it nonetheless
 )
 
@@ -309,6 +310,10 @@ func (j *Judge) Results(n store.Need) {
 	if ok {
 		return
 	}
+	j.note(n, cause, need, most)
+}
+
+func (j *Judge) note(n store.Need, cause Cause, need, most float64) {
 	key := reason{n.AppID, cause}
 	f := j.found[key]
 	if f == nil {

@@ -49,5 +49,5 @@ func (e *export) renew(ctx context.Context, s *Site) error {
 	if err == nil && time.Since(st.ModTime()) < exported && time.Since(st.ModTime()) >= 0 {
 		return nil
 	}
-	return stats.Write(context.WithoutCancel(ctx), s.Store, s.Stats, time.Now())
+	return stats.Write(context.WithoutCancel(ctx), s.Store, s.Stats, stats.Badges{Ladder: s.Badges, Folder: s.Accounts.MasterURL + "badges/"}, time.Now())
 }

@@ -17,11 +17,13 @@ import (
 	"sync"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/badge"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/mail"
 	"github.com/starling-grid/starling/server/standings"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/untaken"
 	"github.com/starling-grid/starling/server/web/account"
 	"github.com/starling-grid/starling/server/web/articles"
 	"github.com/starling-grid/starling/server/web/counts"
@@ -41,6 +43,8 @@ type Site struct {
 	Mail       *mail.Post // nil: the project sends no mail
 	Articles   articles.Folder
 	Stats      string // folder for what sites of statistics read; it is made
+	Badges     badge.Ladder
+	Once       untaken.Once
 
 	Store     *store.Store
 	Log       *slog.Logger
@@ -74,8 +78,8 @@ func (s *Site) Handler() (http.Handler, error) {
 	}
 	s.requests.PerAddress = s.Limits.RequestsPerAddress
 	s.gate = account.NewGate(s.Store, s.Log, s.Accounts)
-	s.counts = &counts.Cache{Store: s.Store}
-	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: &standings.Cache{Store: s.Store}, Articles: s.Articles})
+	s.counts = &counts.Cache{Store: s.Store, Once: s.Once}
+	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: &standings.Cache{Store: s.Store}, Articles: s.Articles, Badges: s.Badges})
 	base := u.Path
 	mux := http.NewServeMux()
 	m := newMetrics(s)

@@ -41,8 +41,9 @@ func Check(ctx context.Context, from string) (Report, error) {
 	})
 }
 
-// Restore makes a project in dir, which is empty or does not exist, of a backup. Its
-// database, and a bucket unless Where names it, must not hold anything. The settings come
+// Restore makes a project in dir, which is empty or does not exist, of a backup. If w says
+// another address, it listens there and at no other port of the backup, since the original may be
+// served on the same computer. Its database, and a bucket unless Where names it, must not hold anything. The settings come
 // last: after an error dir is no project, and may be removed.
 func Restore(ctx context.Context, from, dir string, w Where, log *slog.Logger) (rep Report, err error) {
 	switch entries, err := os.ReadDir(dir); {
@@ -56,6 +57,9 @@ func Restore(ctx context.Context, from, dir string, w Where, log *slog.Logger) (
 	var c project.Config
 	var into *intake
 	rep, err = each(from, func(_ Head, text []byte) (func(entry, io.Reader) error, error) {
+		if w.MasterURL != "" {
+			text = []byte(project.EditSettings(string(text), map[string]any{"listen": "", "admin_listen": "", "redirect_listen": ""}))
+		}
 		if settings, c, err = w.settings(string(text)); err != nil {
 			return nil, err
 		}

@@ -51,7 +51,7 @@ type Console struct {
 // New returns the console of an open project.
 func New(p *project.Project) *Console {
 	return &Console{
-		project: p, log: p.Log.With("part", "operator pages"), counts: &counts.Cache{Store: p.Store},
+		project: p, log: p.Log.With("part", "operator pages"), counts: &counts.Cache{Store: p.Store, Once: p.Config.Once()},
 		used: make(map[string]time.Time), said: make(map[string]string),
 	}
 }

@@ -60,6 +60,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"settings of a workunit change", settings},
 		{"status counts", status},
 		{"work that no host can have is found", untakenWork},
+		{"what a host has had, it does not get again", hadResults},
 		{"a closed store says so", closed},
 	})
 }

@@ -21,6 +21,7 @@ const rest = 20
 // A Cache keeps the last counts of a database. It is safe for concurrent use.
 type Cache struct {
 	Store *store.Store
+	Once  untaken.Once
 
 	counting sync.Mutex // held by who counts
 
@@ -38,9 +39,9 @@ type Status struct {
 }
 
 // Take counts everything as of now. It reads whole tables.
-func Take(tx *store.Tx, now time.Time) (st Status, err error) {
+func Take(tx *store.Tx, once untaken.Once, now time.Time) (st Status, err error) {
 	if st.Status, err = tx.Status(now.Unix()); err == nil {
-		st.Untaken, err = untaken.Look(tx, now)
+		st.Untaken, err = untaken.Look(tx, once, now)
 	}
 	return st, err
 }
@@ -67,7 +68,7 @@ func (c *Cache) Get(ctx context.Context, age time.Duration) (Status, error) {
 	begin := time.Now()
 	var st Status
 	err := c.Store.View(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
-		st, err = Take(tx, begin)
+		st, err = Take(tx, c.Once, begin)
 		return err
 	})
 	if err != nil {

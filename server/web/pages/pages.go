@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 	"github.com/starling-grid/starling/internal/look"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/badge"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/mail"
 	"github.com/starling-grid/starling/server/match"
@@ -59,6 +61,7 @@ type Config struct {
 	Counts     *counts.Cache
 	Standings  *standings.Cache
 	Articles   articles.Folder
+	Badges     badge.Ladder
 	Store      *store.Store
 	Log        *slog.Logger
 }
@@ -96,6 +99,7 @@ func (p *Pages) Routes() map[string]http.HandlerFunc {
 		"GET base.css":          look.Base,
 		"GET style.css":         style,
 		"GET icon.svg":          p.icon,
+		"GET badges/{name}":     p.badge,
 		"GET theme.css":         p.siteFile,
 		"GET images/{name}":     p.siteFile,
 		"signup":                p.signup,
@@ -199,7 +203,7 @@ func (p *Pages) show(w http.ResponseWriter, code int, name string, data map[stri
 	if data["Tabs"] == nil {
 		data["Tabs"] = tabs
 	}
-	data["Project"], data["Base"], data["Links"], data["Menu"], data["Themed"] = p.Name, p.base, links, p.Articles.Menu(), p.Articles.Themed()
+	data["Project"], data["Base"], data["Links"], data["Menu"], data["Themed"], data["Badges"] = p.Name, p.base, links, p.Articles.Menu(), p.Articles.Themed(), p.Badges
 	var b bytes.Buffer
 	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
 		p.fail(w, err)
@@ -241,6 +245,19 @@ func explained(data map[string]any, err error) error {
 func style(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "max-age=3600")
 	http.ServeFileFS(w, r, pageFiles, "html/style.css")
+}
+
+// badge sends a badge's picture, for sites of statistics.
+func (p *Pages) badge(w http.ResponseWriter, r *http.Request) {
+	for _, b := range p.Badges.All() {
+		if b.Image() == r.PathValue("name") {
+			w.Header().Set("Content-Type", "image/svg+xml")
+			w.Header().Set("Cache-Control", "max-age=3600")
+			_, _ = io.WriteString(w, string(b.SVG()))
+			return
+		}
+	}
+	http.NotFound(w, r)
 }
 
 // Unavailable is what people read when the database, or something else that a page

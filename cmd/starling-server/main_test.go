@@ -1,0 +1,31 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os/user"
+	"strings"
+	"testing"
+)
+
+// Commands run as the server's user by sudo, which may not read what is at home: then the
+// user is named.
+func TestExplainNamesWhoMayNot(t *testing.T) {
+	denied := fmt.Errorf("certificate: %w", &fs.PathError{Op: "open", Path: "/root/key.pem", Err: fs.ErrPermission})
+	for _, tt := range []struct {
+		name  string
+		err   error
+		user  *user.User
+		named bool
+	}{
+		{"the server's user", denied, &user.User{Uid: "998", Username: "starling-server"}, true},
+		{"root may all, so that something else forbids it", denied, &user.User{Uid: "0", Username: "root"}, false},
+		{"nobody knows", denied, nil, false},
+		{"another error", fs.ErrNotExist, &user.User{Uid: "998", Username: "starling-server"}, false},
+	} {
+		text := explain(tt.err, tt.user)
+		if got := strings.Contains(text, "You can: give the user starling-server"); got != tt.named {
+			t.Errorf("%s: %q, want the user named: %v", tt.name, text, tt.named)
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package storetest
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// hadResults keep a host and its user from further results of a workunit, unless a version
+// that is withdrawn spoiled them; what everybody has had is told.
+func hadResults(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	var version, beside int64
+	update(t, s, func(tx *store.Tx) error {
+		p, err := tx.EnsurePlatform(store.Platform{Name: "linux"}, T0)
+		if err != nil {
+			return err
+		}
+		if version, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: 100, Platform: p, XMLDoc: "-"}); err != nil {
+			return err
+		}
+		beside, err = tx.InsertHost(store.Host{CreateTime: T0, UserID: w.User.ID}) // another of the user
+		now := w.Host
+		now.RPCTime = T0
+		if err == nil {
+			err = tx.UpdateHost(w.Host, now)
+		}
+		return err
+	})
+	wu := make(map[string]int64)
+	for name, end := range map[string]func(*store.Result){
+		"none":    nil,
+		"sent":    func(*store.Result) {},
+		"success": func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.Success },
+		"error":   func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.ClientError },
+		"invalid": func(r *store.Result) {
+			r.ServerState, r.Outcome, r.ValidateState = store.Over, store.Success, store.Invalid
+		},
+		"unneeded": func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.DidntNeed },
+	} {
+		x, results := Add(t, s, w.Workunit(name), 2)
+		wu[name] = x.ID
+		if end == nil {
+			continue
+		}
+		update(t, s, func(tx *store.Tx) error {
+			r := w.sent(results[:1])[0]
+			r.AppVersionID = version
+			if err := tx.Send(r); err != nil {
+				return err
+			}
+			now := r
+			if end(&now); now.ServerState == store.InProgress {
+				return nil
+			}
+			now.ReceivedTime = T0
+			return tx.SaveResult(r, now)
+		})
+	}
+	ids := make([]int64, 0, len(wu))
+	for _, id := range wu {
+		ids = append(ids, id)
+	}
+	want := func(when string, names ...string) {
+		t.Helper()
+		had := make(map[int64]bool)
+		for _, name := range names {
+			had[wu[name]] = true
+		}
+		view(t, s, func(tx *store.Tx) error {
+			byHost, err := tx.HadByHost(w.Host.ID, ids)
+			if err != nil || !maps.Equal(byHost, had) {
+				t.Errorf("%s the host has had %v of %v, %v; want %v", when, byHost, wu, err, names)
+			}
+			byUser, err := tx.HadByUser(w.User.ID, ids)
+			if err != nil || !maps.Equal(byUser, had) {
+				t.Errorf("%s the user has had %v of %v, %v; want %v", when, byUser, wu, err, names)
+			}
+			other, err := tx.HadByHost(beside, ids)
+			if err != nil || len(other) != 0 {
+				t.Errorf("%s another host has had %v, %v", when, other, err)
+			}
+			for since, n := range map[time.Time]int{T0: len(names), T0.Add(time.Second): len(wu)} { // no host is left in the second
+				found := 0
+				err := tx.HadByAll(since, false, func(n store.Need) {
+					if n.AppID != w.App.ID || !n.Oldest.Equal(T0) {
+						t.Errorf("%s: %+v", when, n)
+					}
+					found += int(n.Results)
+				})
+				// Of a workunit of which none was sent, both results are unsent.
+				if since.After(T0) {
+					n++
+				}
+				if err != nil || found != n {
+					t.Errorf("%s: hosts since %v have all had %d, %v; want %d", when, since, found, err, n)
+				}
+			}
+			return nil
+		})
+	}
+	want("before the withdrawal", "sent", "success", "error", "invalid", "unneeded")
+	update(t, s, func(tx *store.Tx) error { return tx.DeprecateVersion(version) })
+	want("after it", "sent", "success")
+
+	// Another computer of the user may have what this one has had, unless it is by user.
+	update(t, s, func(tx *store.Tx) error {
+		h, err := tx.Host(beside)
+		now := h
+		now.RPCTime = T0
+		if err == nil {
+			err = tx.UpdateHost(h, now)
+		}
+		return err
+	})
+	view(t, s, func(tx *store.Tx) error {
+		for perUser, want := range map[bool]int{false: 0, true: 2} {
+			found := 0
+			if err := tx.HadByAll(T0, perUser, func(n store.Need) { found += int(n.Results) }); err != nil || found != want {
+				t.Errorf("by user %t: %d, %v; want %d", perUser, found, err, want)
+			}
+		}
+		return nil
+	})
+}
