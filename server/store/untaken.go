@@ -30,21 +30,27 @@ func (t *Tx) ActiveHosts(since time.Time, each func(ActiveHost)) error {
 	})
 }
 
+// mostHad bounds how many results are looked at, one by one, for hosts that have had their workunits:
+// where more wait, hosts have other work.
+const mostHad = 10_000
+
 // hadByAll counts results of which each active host, or a host of its user, has had one of the
 // workunit.
 const hadByAll = `
 WITH active AS MATERIALIZED (SELECT id, userid FROM host WHERE rpc_time >= $1 AND userid <> 0 AND max_results_day >= 0)
 SELECT w.appid, count(*), min(r.create_time)
-FROM   result r JOIN workunit w ON w.id = r.workunitid
-WHERE  r.server_state = 2 AND r.kind >= 0 AND ` + stillNeeded + `
+FROM   (SELECT workunitid, create_time FROM result WHERE server_state = 2 AND kind >= 0 LIMIT 0 + $3) r
+       JOIN workunit w ON w.id = r.workunitid
+WHERE  ` + stillNeeded + `
   AND  NOT EXISTS (SELECT 1 FROM active h WHERE NOT EXISTS (
        SELECT 1 FROM result o WHERE o.workunitid = +r.workunitid AND (o.hostid = h.id OR ($2 = 1 AND o.userid = h.userid)) AND ` + counts + `))
 GROUP  BY w.appid`
 
 // HadByAll calls each, by application, with the Unsent results that no host may have which has
 // asked since a time, as each has had one of the workunit, or, if perUser is set, its user has.
+// Where more than mostHad wait, it looks at some of them only.
 func (t *Tx) HadByAll(since time.Time, perUser bool, each func(Need)) error {
-	return t.q.query(t.ctx, hadByAll, []any{unix(since), flag(perUser)}, func(r rows) error {
+	return t.q.query(t.ctx, hadByAll, []any{unix(since), flag(perUser), mostHad}, func(r rows) error {
 		var n Need
 		err := r.Scan(&n.AppID, &n.Results, timeAt{&n.Oldest})
 		if err == nil {
