@@ -42,6 +42,7 @@ type bench struct {
 	p     *project.Project
 	user  protocol.Authenticator
 	store string // the database's kind
+	full  bool   // see fill
 }
 
 // benchDirs are removed when all is measured: some file systems look past each file
