@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -63,7 +61,8 @@ func submitCmd() *cobra.Command {
 		Use:   "submit URL APP FILE …",
 		Short: "Submit a batch of workunits",
 		Long: "Submit a batch. Each FILE becomes a workunit of that name, with the file as its only input. A folder becomes one\n" +
-			"whose inputs are the files in it, each under its own name.\n\n" +
+			"whose inputs are the files in it, each under its own name. A FILE that is an http:// or https:// address is one that\n" +
+			"the project fetches and sends to computers; \"URL BYTES MD5\" is one that computers fetch from there.\n\n" +
 			"Sent again under the same --name, the batch is not made twice. With --wait, the command ends when every workunit\n" +
 			"has its outcome, and --output saves those below a folder, as fetch does.",
 		Example: "  starling-server remote submit https://project.example/ primes --name run-1 --wait --output results candidates/*.txt",
@@ -100,46 +99,6 @@ func submitCmd() *cobra.Command {
 		}
 		return follow(ctx, c, b.ID, out)
 	})
-}
-
-// workunitOf makes a workunit of a file or a folder.
-func workunitOf(path, input string) (wu wire.Workunit, err error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return wu, err
-	}
-	wu.Name = filepath.Base(path)
-	files := map[string]string{input: path}
-	names := []string{input}
-	if st.IsDir() {
-		entries, err := os.ReadDir(path)
-		if err != nil {
-			return wu, err
-		}
-		names = nil
-		for _, e := range entries {
-			names = append(names, e.Name())
-			files[e.Name()] = filepath.Join(path, e.Name())
-		}
-		if len(names) == 0 {
-			return wu, fmt.Errorf("%s has no files", path)
-		}
-	}
-	for _, name := range names {
-		content, err := os.ReadFile(files[name])
-		if err != nil {
-			return wu, err
-		}
-		in := wire.Input{Name: name}
-		if text := string(content); utf8.ValidString(text) {
-			in.Text = &text
-		} else {
-			encoded := base64.StdEncoding.EncodeToString(content)
-			in.Base64 = &encoded
-		}
-		wu.Inputs = append(wu.Inputs, in)
-	}
-	return wu, nil
 }
 
 // follow waits for a batch and saves what comes of it, if a folder is named. It is an error if

@@ -3,8 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +24,7 @@ import (
 // Files and folders become workunits on another computer, and their output comes back, whatever
 // bytes it is made of. What was saved is not fetched again, nor submitted again.
 func TestRemote(t *testing.T) {
-	p := servertest.Start(t)
+	p := servertest.Start(t, servertest.Setting("fetch_private", "true"))
 	p.App("join", func(_ context.Context, task *servertest.Task) error {
 		if bytes.Equal(task.Input("in"), []byte("bad")) {
 			return errors.New("bad")
@@ -97,6 +101,18 @@ func TestRemote(t *testing.T) {
 		t.Error("a file that was there is fetched again")
 	}
 
+	data := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("far away")) }))
+	t.Cleanup(data.Close)
+	there := fmt.Sprintf("%s/there.txt 8 %x", data.URL, md5.Sum([]byte("far away")))
+	if err := remote("submit", p.URL, "join", data.URL+"/copied.txt", there, "--name", "far", "--output", out); err != nil {
+		t.Fatal(err)
+	}
+	for _, workunit := range []string{"copied.txt", "there.txt"} {
+		if got, _ := saved(workunit); got != "far away\xff" {
+			t.Errorf("%s: got %q", workunit, got)
+		}
+	}
+
 	write("bad", "bad")
 	for _, tt := range []struct {
 		args []string
@@ -106,6 +122,7 @@ func TestRemote(t *testing.T) {
 		{[]string{"submit", p.URL, "nope", filepath.Join(dir, "b"), "--name", "run-3"}, `there is no application "nope": ask`},
 		{[]string{"submit", p.URL, "join", filepath.Join(dir, "b"), "--name", "run-1"}, `there is another batch called "run-1"`},
 		{[]string{"submit", p.URL, "join", filepath.Join(dir, "missing"), "--name", "run-4"}, "missing"},
+		{[]string{"submit", p.URL, "join", "https://data.example/a 8", "--name", "run-5"}, "want URL, size in bytes and MD5"},
 		{[]string{"fetch", p.URL, "99"}, "no batch 99"},
 		{[]string{"fetch", p.URL, "run-1"}, "remote list shows them"},
 		{[]string{"cancel", p.URL + "elsewhere/", "1"}, "is that the project's URL?"},

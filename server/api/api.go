@@ -44,6 +44,7 @@ type API struct {
 	Dir      string        // of the project, in which the templates are
 	Download workgen.Files // input files
 	Webhooks []string      // the beginnings of addresses that may be told of batches that are done
+	Fetching Fetching      // of input files that senders name by URL
 	// Outcome returns the folder in which a finished workunit's output files are.
 	Outcome func(wu store.Workunit) string
 	// Discard deletes the outcomes of workunits whose names begin with prefix.

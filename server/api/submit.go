@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/server/api/wire"
@@ -149,6 +147,7 @@ func (a *API) complete(ctx context.Context, s *wire.Submission, b store.APIBatch
 	if err != nil {
 		return err
 	}
+	files := newFetcher(dir, a.Fetching)
 	var specs []workgen.Spec
 	var places []int
 	flush := func() error {
@@ -172,7 +171,7 @@ func (a *API) complete(ctx context.Context, s *wire.Submission, b store.APIBatch
 		if there {
 			continue
 		}
-		spec, err := specOf(s, b, i, filepath.Join(dir, fmt.Sprint(i)))
+		spec, err := a.specOf(ctx, s, b, i, filepath.Join(dir, fmt.Sprint(i)), files)
 		if err != nil {
 			return err
 		}
@@ -196,49 +195,4 @@ func (a *API) has(ctx context.Context, name string) (there bool, err error) {
 		return err
 	})
 	return there, err
-}
-
-// specOf describes a workunit, whose inputs it writes into a folder.
-func specOf(s *wire.Submission, b store.APIBatch, i int, dir string) (spec workgen.Spec, err error) {
-	wu := &s.Workunits[i]
-	spec.Params = workgen.Params{
-		Name: unique(b, wu.Name), CommandLine: wu.CommandLine, Priority: s.Priority, Batch: b.Number(),
-		MinQuorum: s.Quorum, TargetNResults: s.Targets, DelayBound: s.DelayBound, RscFpopsEst: s.FpopsEst,
-		RscMemoryBound: s.MemoryBound, RscDiskBound: s.DiskBound,
-	}
-	if len(wu.Inputs) > 0 {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return spec, err
-		}
-	}
-	for k, in := range wu.Inputs {
-		wrong := func(what string) error {
-			f := faultf(http.StatusUnprocessableEntity, "give its content as text or as base64, or its url with nbytes and md5", "input %q of workunit %q %s", in.Name, wu.Name, what)
-			f.Workunit = &i
-			return f
-		}
-		var content []byte
-		switch {
-		case in.URL != "" && in.Text == nil && in.Base64 == nil:
-			remote := workgen.Remote{URL: in.URL, NBytes: in.NBytes, MD5: strings.ToLower(in.MD5)}
-			spec.Inputs = append(spec.Inputs, workgen.Given{Kind: workgen.Elsewhere, Remote: remote, Logical: in.Name})
-			continue
-		case in.URL != "":
-			return spec, wrong("has a URL and content")
-		case (in.Text == nil) == (in.Base64 == nil):
-			return spec, wrong("has no content, or two")
-		case in.Text != nil:
-			content = []byte(*in.Text)
-		default:
-			if content, err = base64.StdEncoding.DecodeString(*in.Base64); err != nil {
-				return spec, wrong("is not base64")
-			}
-		}
-		path := filepath.Join(dir, fmt.Sprintf("in%d", k))
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			return spec, err
-		}
-		spec.Inputs = append(spec.Inputs, workgen.Given{Path: path, Logical: in.Name})
-	}
-	return spec, nil
 }

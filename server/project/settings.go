@@ -151,6 +151,16 @@ what you would let it reach. [] sends none. See docs/api.md.`,
 		},
 	},
 	{
+		name: "max_fetch_mb", preset: 1000, most: 1e6,
+		about: `Megabytes that the project fetches for one batch of the HTTP API whose input files are
+to be copied from other servers; 0: it fetches nothing. See docs/api.md.`,
+	},
+	{
+		name: "fetch_private",
+		about: `Whether it also fetches from addresses that are not public, such as 127.0.0.1 and
+10.0.0.7. Whoever has a token can then have it fetch what only your network can reach.`,
+	},
+	{
 		name: "database", restart: true,
 		about: `The database: "" is the file project.db beside this one (SQLite); a URL such as
 postgres://user:password@host/name is a database of a PostgreSQL server.`,

@@ -32,9 +32,10 @@ type Input struct {
 	Text   *string `json:"text,omitempty"`
 	Base64 *string `json:"base64,omitempty"`
 
-	URL    string `json:"url,omitempty"`    // computers fetch it from there
-	NBytes int64  `json:"nbytes,omitempty"` // its size, with URL
-	MD5    string `json:"md5,omitempty"`    // 32 hex digits, with URL
+	URL    string `json:"url,omitempty"`    // computers fetch it from there, or with Copy the project does
+	Copy   bool   `json:"copy,omitempty"`   // the project fetches it now, and computers from the project
+	NBytes int64  `json:"nbytes,omitempty"` // its size, with URL; with Copy it may be 0: not known
+	MD5    string `json:"md5,omitempty"`    // 32 hex digits, with URL; with Copy it may be "": not known
 }
 
 // A Batch is how far a batch has come.
