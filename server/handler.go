@@ -136,7 +136,7 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 		},
 		API: (&api.API{
 			Store: s.Store, Log: s.Log.With("part", "api"), Dir: s.Dir, Download: s.Download, Webhooks: c.WebhookURLs,
-			Fetching: api.Fetching{MaxBytes: int64(c.MaxFetchMB * 1e6), Private: c.FetchPrivate},
+			Fetching: api.Fetching{MaxBytes: int64(c.MaxFetchMB * 1e6), Private: c.FetchPrivate}, Classes: c.PlanClass,
 			Outcome: func(wu store.Workunit) string {
 				return assimilator.Folder(filepath.Join(s.Dir, project.ResultsDir), c.ResultsFolders, wu)
 			},

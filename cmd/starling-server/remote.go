@@ -23,7 +23,7 @@ const tokenVariable = "STARLING_TOKEN"
 
 func remoteCmd() *cobra.Command {
 	cmd := group("remote", "Submit work to a project from another computer, over its HTTP API",
-		submitCmd(), batchesCmd(), fetchCmd(), giveUpCmd(), retireCmd())
+		submitCmd(), estimateCmd(), batchesCmd(), fetchCmd(), giveUpCmd(), retireCmd())
 	cmd.Long = "Submit work to a project from another computer, follow it and fetch what comes of it. URL is the project's. The\n" +
 		"project's operator makes a token (token create); it is read from --token-file or the environment variable\n" + tokenVariable + "."
 	return cmd
@@ -56,7 +56,7 @@ func remote(cmd *cobra.Command, fn func(ctx context.Context, c *client.Client, a
 func submitCmd() *cobra.Command {
 	var s wire.Submission
 	var input, cmdline, out string
-	var wait bool
+	var wait, dry bool
 	cmd := &cobra.Command{
 		Use:   "submit URL APP FILE …",
 		Short: "Submit a batch of workunits",
@@ -78,6 +78,7 @@ func submitCmd() *cobra.Command {
 	f.Float64Var(&s.FpopsEst, "rsc-fpops-est", 0, "floating point operations expected (default 3.6e12)")
 	f.BoolVar(&wait, "wait", false, "wait until every workunit has its outcome")
 	f.StringVar(&out, "output", "", "folder for the output files; implies --wait")
+	f.BoolVar(&dry, "dry-run", false, "submit nothing, and say what the batch takes and when it would be done")
 	require(cmd, "name")
 	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		s.App = args[0]
@@ -88,6 +89,15 @@ func submitCmd() *cobra.Command {
 			}
 			wu.CommandLine = cmdline
 			s.Workunits = append(s.Workunits, wu)
+		}
+		if dry {
+			e, err := c.DryRun(ctx, s)
+			if err == nil {
+				fmt.Printf("%s, %s, %.3g floating-point operations\n", words.Count(int(e.Workunits), "workunit"), words.Count(int(e.Results), "result"), e.Flops)
+				fmt.Printf("%s of input, at most %s of output\n", words.Bytes(e.InputBytes), words.Bytes(e.OutputBytes))
+				fmt.Println(e.Text)
+			}
+			return err
 		}
 		b, err := c.Submit(ctx, s)
 		if err != nil {
@@ -114,6 +124,32 @@ func follow(ctx context.Context, c *client.Client, id int64, out string) error {
 		err = fmt.Errorf("%s given up; remote fetch --json says why", words.Count(int(b.Failed), "workunit"))
 	}
 	return err
+}
+
+func estimateCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "estimate URL BATCH", Short: "Estimate when a batch will be done",
+		Long: "Estimate when a batch will be done: by its own pace from ten finished workunits on, before that as if the computers\n" +
+			"that were active in the last 7 days computed nothing else. For one that is not submitted yet: submit --dry-run.",
+		Args: cobra.ExactArgs(2),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
+		id, err := batchNumber(args[0])
+		if err != nil {
+			return err
+		}
+		e, err := c.Estimate(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return printJSON(e)
+		}
+		fmt.Printf("%s left, %s\n", words.Count(int(e.Workunits), "workunit"), e.Text)
+		return nil
+	})
 }
 
 func batchesCmd() *cobra.Command {

@@ -69,6 +69,9 @@ func TestRemote(t *testing.T) {
 	submit := func() error {
 		return remote("submit", p.URL, "join", filepath.Join(dir, "a.txt"), filepath.Join(dir, "b"), filepath.Join(dir, "c"), "--name", "run-1", "--output", out)
 	}
+	if err := remote("submit", p.URL, "join", filepath.Join(dir, "a.txt"), "--name", "run-1", "--dry-run"); err != nil {
+		t.Fatal(err)
+	}
 	if err := submit(); err != nil {
 		t.Fatal(err)
 	}
@@ -124,6 +127,8 @@ func TestRemote(t *testing.T) {
 		{[]string{"submit", p.URL, "join", filepath.Join(dir, "missing"), "--name", "run-4"}, "missing"},
 		{[]string{"submit", p.URL, "join", "https://data.example/a 8", "--name", "run-5"}, "want URL, size in bytes and MD5"},
 		{[]string{"fetch", p.URL, "99"}, "no batch 99"},
+		{[]string{"estimate", p.URL, "99"}, "no batch 99"},
+		{[]string{"submit", p.URL, "nope", filepath.Join(dir, "b"), "--name", "run-3", "--dry-run"}, `there is no application "nope": ask`},
 		{[]string{"fetch", p.URL, "run-1"}, "remote list shows them"},
 		{[]string{"cancel", p.URL + "elsewhere/", "1"}, "is that the project's URL?"},
 	} {
@@ -131,7 +136,7 @@ func TestRemote(t *testing.T) {
 			t.Errorf("%v: %v, want %q", tt.args, err, tt.says)
 		}
 	}
-	for _, args := range [][]string{{"list", p.URL}, {"list", p.URL, "--json"}, {"fetch", p.URL, "1", "--json"}, {"cancel", p.URL, "1"}, {"retire", p.URL, "1"}, {"retire", p.URL, "1"}} {
+	for _, args := range [][]string{{"list", p.URL}, {"list", p.URL, "--json"}, {"fetch", p.URL, "1", "--json"}, {"estimate", p.URL, "1"}, {"estimate", p.URL, "1", "--json"}, {"cancel", p.URL, "1"}, {"retire", p.URL, "1"}, {"retire", p.URL, "1"}} {
 		if err := remote(args...); err != nil {
 			t.Errorf("%v: %v", args, err)
 		}

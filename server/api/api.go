@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -45,6 +46,7 @@ type API struct {
 	Download workgen.Files // input files
 	Webhooks []string      // the beginnings of addresses that may be told of batches that are done
 	Fetching Fetching      // of input files that senders name by URL
+	Classes  map[string]match.PlanClass
 	// Outcome returns the folder in which a finished workunit's output files are.
 	Outcome func(wu store.Workunit) string
 	// Discard deletes the outcomes of workunits whose names begin with prefix.
@@ -90,6 +92,8 @@ func (a *API) Routes() map[string]http.HandlerFunc {
 		"GET api/v1/openapi.json":                                  a.openapi,
 		"POST api/v1/batches":                                      a.bearer(a.submit),
 		"GET api/v1/batches":                                       a.bearer(a.batches),
+		"POST api/v1/estimate":                                     a.bearer(a.dryRun),
+		"GET api/v1/batches/{id}/estimate":                         a.bearer(a.estimate),
 		"GET api/v1/batches/{id}":                                  a.bearer(a.batch),
 		"DELETE api/v1/batches/{id}":                               a.bearer(a.cancel),
 		"POST api/v1/batches/{id}/retire":                          a.bearer(a.retire),
@@ -169,9 +173,9 @@ func reply(w http.ResponseWriter, code int, v any) {
 }
 
 // may returns an error if a token is not for an application.
-func (c *call) may(app string) error {
-	if len(c.token.Apps) > 0 && !slices.Contains(c.token.Apps, app) {
-		return faultf(http.StatusForbidden, "use one of "+strings.Join(c.token.Apps, ", ")+", or ask the project's operator", "this token is not for the application %q", app)
+func may(token store.Token, app string) error {
+	if len(token.Apps) > 0 && !slices.Contains(token.Apps, app) {
+		return faultf(http.StatusForbidden, "use one of "+strings.Join(token.Apps, ", ")+", or ask the project's operator", "this token is not for the application %q", app)
 	}
 	return nil
 }

@@ -18,11 +18,8 @@ import (
 // specOf describes a workunit, whose inputs it writes into a folder, or has fetched.
 func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, i int, dir string, files *fetcher) (spec workgen.Spec, err error) {
 	wu := &s.Workunits[i]
-	spec.Params = workgen.Params{
-		Name: unique(b, wu.Name), CommandLine: wu.CommandLine, Priority: s.Priority, Batch: b.Number(),
-		MinQuorum: s.Quorum, TargetNResults: s.Targets, DelayBound: s.DelayBound, RscFpopsEst: s.FpopsEst,
-		RscMemoryBound: s.MemoryBound, RscDiskBound: s.DiskBound,
-	}
+	spec.Params = paramsOf(s, wu)
+	spec.Name, spec.Batch = unique(b, wu.Name), b.Number()
 	if len(wu.Inputs) > 0 {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return spec, err
@@ -42,6 +39,14 @@ func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, 
 		spec.Inputs = append(spec.Inputs, given)
 	}
 	return spec, nil
+}
+
+func paramsOf(s *wire.Submission, wu *wire.Workunit) workgen.Params {
+	return workgen.Params{
+		CommandLine: wu.CommandLine, Priority: s.Priority,
+		MinQuorum: s.Quorum, TargetNResults: s.Targets, DelayBound: s.DelayBound, RscFpopsEst: s.FpopsEst,
+		RscMemoryBound: s.MemoryBound, RscDiskBound: s.DiskBound,
+	}
 }
 
 // An inputError is why there can be no input file as a sender describes it.

@@ -26,32 +26,28 @@ func named(what, name string) error {
 	return nil
 }
 
-// submit makes a batch, or completes the one of that name.
-func (a *API) submit(c *call) (any, error) {
-	var s wire.Submission
+// read reads a submission from a request's body.
+func (c *call) read() (s wire.Submission, err error) {
 	dec := json.NewDecoder(c.Body)
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&s); err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return nil, err
+			return s, err
 		}
-		return nil, faultf(http.StatusBadRequest, "see openapi.json for what a batch holds", "the request is not understood: %v", err)
+		return s, faultf(http.StatusBadRequest, "see openapi.json for what a batch holds", "the request is not understood: %v", err)
 	}
-	if err := a.check(c, &s); err != nil {
-		return nil, err
-	}
-	b, app, isNew, err := a.begin(c, &s)
+	return s, nil
+}
+
+// submit makes a batch, or completes the one of that name.
+func (a *API) submit(c *call) (any, error) {
+	s, err := c.read()
 	if err != nil {
 		return nil, err
 	}
-	if !b.Made {
-		if err := a.complete(c.Context(), &s, b, app); err != nil {
-			return nil, err
-		}
-		if err := a.Store.Update(c.Context(), func(tx *store.Tx) error { return tx.APIBatchMade(b.ID) }); err != nil {
-			return nil, err
-		}
-		b.Made = true
+	b, isNew, err := a.make(c.Context(), c.token, &s)
+	if err != nil {
+		return nil, err
 	}
 	status, err := a.status(c.Context(), b)
 	if err != nil {
@@ -66,7 +62,23 @@ func (a *API) submit(c *call) (any, error) {
 	return nil, nil
 }
 
-func (a *API) check(c *call, s *wire.Submission) error {
+// make makes a batch of a token, or completes the one of that name.
+func (a *API) make(ctx context.Context, token store.Token, s *wire.Submission) (b store.APIBatch, isNew bool, err error) {
+	if err := a.check(token, s); err != nil {
+		return b, false, err
+	}
+	b, app, isNew, err := a.begin(ctx, token, s)
+	if err != nil || b.Made {
+		return b, isNew, err
+	}
+	if err := a.complete(ctx, s, b, app); err != nil {
+		return b, isNew, err
+	}
+	b.Made = true
+	return b, isNew, a.Store.Update(ctx, func(tx *store.Tx) error { return tx.APIBatchMade(b.ID) })
+}
+
+func (a *API) check(token store.Token, s *wire.Submission) error {
 	if err := named("batch", s.Name); err != nil {
 		return err
 	}
@@ -90,19 +102,25 @@ func (a *API) check(c *call, s *wire.Submission) error {
 	if s.Webhook != "" && !webhook.Allowed(s.Webhook, a.Webhooks) {
 		return faultf(http.StatusUnprocessableEntity, "ask the project's operator to add its address to webhook_urls in server.toml, or follow the batch with GET batches/ID?wait=60", "the project sends no webhooks to %s", s.Webhook)
 	}
-	return c.may(s.App)
+	return may(token, s.App)
+}
+
+func appByName(tx *store.Tx, name string) (store.App, error) {
+	app, err := tx.AppByName(name)
+	if errors.Is(err, store.ErrNotFound) {
+		err = faultf(http.StatusUnprocessableEntity, "ask the project's operator for the names of its applications", "there is no application %q", name)
+	}
+	return app, err
 }
 
 // begin finds the batch of that name, or makes it.
-func (a *API) begin(c *call, s *wire.Submission) (b store.APIBatch, app store.App, isNew bool, err error) {
-	err = a.Store.Update(c.Context(), func(tx *store.Tx) (err error) {
+func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) (b store.APIBatch, app store.App, isNew bool, err error) {
+	err = a.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		isNew = false
-		if app, err = tx.AppByName(s.App); errors.Is(err, store.ErrNotFound) {
-			return faultf(http.StatusUnprocessableEntity, "ask the project's operator for the names of its applications", "there is no application %q", s.App)
-		} else if err != nil {
+		if app, err = appByName(tx, s.App); err != nil {
 			return err
 		}
-		b, err = tx.APIBatchByName(c.token.ID, s.Name)
+		b, err = tx.APIBatchByName(token.ID, s.Name)
 		if err == nil {
 			if b.AppID != app.ID || b.Expected != len(s.Workunits) {
 				return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", s.Name)
@@ -112,8 +130,8 @@ func (a *API) begin(c *call, s *wire.Submission) (b store.APIBatch, app store.Ap
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-		if q := c.token.Quota; q > 0 {
-			n, err := tx.UnfinishedOfToken(c.token.ID)
+		if q := token.Quota; q > 0 {
+			n, err := tx.UnfinishedOfToken(token.ID)
 			if err != nil {
 				return err
 			}
@@ -123,7 +141,7 @@ func (a *API) begin(c *call, s *wire.Submission) (b store.APIBatch, app store.Ap
 			}
 		}
 		isNew = true
-		b = store.APIBatch{CreateTime: time.Now(), TokenID: c.token.ID, Name: s.Name, AppID: app.ID, Expected: len(s.Workunits), Webhook: s.Webhook}
+		b = store.APIBatch{CreateTime: time.Now(), TokenID: token.ID, Name: s.Name, AppID: app.ID, Expected: len(s.Workunits), Webhook: s.Webhook}
 		b.ID, err = tx.InsertAPIBatch(b)
 		return err
 	})

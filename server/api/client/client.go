@@ -43,6 +43,20 @@ func (c *Client) Submit(ctx context.Context, s wire.Submission) (b wire.Batch, e
 	return b, c.call(ctx, http.MethodPost, "batches", body, &b)
 }
 
+// DryRun tells what a batch would take and when it would be done. Nothing is made.
+func (c *Client) DryRun(ctx context.Context, s wire.Submission) (e wire.Estimate, err error) {
+	body, err := json.Marshal(s)
+	if err != nil {
+		return e, err
+	}
+	return e, c.call(ctx, http.MethodPost, "estimate", body, &e)
+}
+
+// Estimate tells when a batch will be done.
+func (c *Client) Estimate(ctx context.Context, id int64) (e wire.Estimate, err error) {
+	return e, c.call(ctx, http.MethodGet, fmt.Sprintf("batches/%d/estimate", id), nil, &e)
+}
+
 // Batches returns the newest batches of the token, newest first.
 func (c *Client) Batches(ctx context.Context) ([]wire.Batch, error) {
 	var list wire.Batches

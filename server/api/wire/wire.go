@@ -60,6 +60,24 @@ type Batches struct {
 	Batches []Batch `json:"batches"`
 }
 
+// An Estimate is what is to be computed of a batch, one that is there or one that was only
+// described, and when that will be done.
+type Estimate struct {
+	Workunits   int64   `json:"workunits"`              // without an outcome
+	Results     int64   `json:"results,omitempty"`      // sent at first; of one that was described
+	Flops       float64 `json:"flops"`                  // floating-point operations of all results
+	InputBytes  int64   `json:"input_bytes,omitempty"`  // of one that was described, as far as its sizes are known
+	OutputBytes int64   `json:"output_bytes,omitempty"` // at most; of one that was described
+
+	Computers int       `json:"computers"`         // that can compute it and were active in the last week
+	Rate      float64   `json:"flops_per_second"`  // of all of these
+	Basis     string    `json:"basis"`             // computers, pace, none or stopped
+	Wait      float64   `json:"wait,omitempty"`    // seconds until the work ahead is sent
+	Seconds   *float64  `json:"seconds,omitempty"` // until it is done; absent: not known
+	End       time.Time `json:"end_time,omitzero"` // likewise
+	Text      string    `json:"text"`              // all of this in a sentence
+}
+
 // Outcomes are those of a part of a batch's workunits.
 type Outcomes struct {
 	Workunits []Outcome `json:"workunits"`
