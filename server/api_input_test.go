@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/starling-grid/starling/server/store"
 )
 
 // An input may be on another server, from which computers fetch it.
@@ -122,5 +124,48 @@ func TestAPICopiedInput(t *testing.T) {
 	w.step()
 	if code, text := p.ask("GET", fmt.Sprintf("batches/%d/workunits/0/files/out", b.ID), "", nil); code != 200 || text != "FAR AWAY" {
 		t.Errorf("HTTP %d, %q", code, text)
+	}
+}
+
+// Files can be uploaded before the batch that names them.
+func TestAPIUpload(t *testing.T) {
+	w, _ := newSite(t)
+	w.setUp()
+	p := w.token("lab", nil, 0)
+	for range 2 { // an answer may be lost
+		if code, text := p.ask("PUT", "files/data.txt", "large", nil); code != 200 || !strings.Contains(text, `"size":5`) {
+			t.Fatalf("HTTP %d, %s", code, text)
+		}
+	}
+	body := `{"name": "run-1", "app": "upper", "workunits": [{"name": "a", "priority": 4, "fpops_est": 5e9, "inputs": [{"staged": "data.txt"}]}]}`
+	for _, tt := range []struct {
+		method, path, body string
+		code               int
+		says               string
+	}{
+		{"PUT", "files/data.txt", "other", 409, "other content"},
+		{"PUT", "files/a%2Fb", "x", 422, "no name for a file"},
+		{"POST", "batches", strings.NewReplacer("data.txt", "nothing", "run-1", "run-0").Replace(body), 422, "which the project does not have"},
+		{"POST", "batches", strings.NewReplacer(`"staged"`, `"text": "x", "staged"`, "run-1", "run-0").Replace(body), 422, "and has a URL or content"},
+	} {
+		var f struct{ Error, Cure string }
+		if code, text := p.ask(tt.method, tt.path, tt.body, &f); code != tt.code || !strings.Contains(f.Error, tt.says) || f.Cure == "" {
+			t.Errorf("%s %s: HTTP %d, %s", tt.method, tt.path, code, text)
+		}
+	}
+	if code, _ := w.token("other", nil, 0).ask("POST", "batches", body, nil); code != 422 {
+		t.Errorf("another token's file: HTTP %d", code)
+	}
+	var b batchAnswer
+	if code, text := p.ask("POST", "batches", body, &b); code != 201 {
+		t.Fatalf("HTTP %d, %s", code, text)
+	}
+	var wu store.Workunit
+	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+		wu, err = tx.WorkunitByName(fmt.Sprintf("api%d_a", b.ID))
+		return err
+	}))
+	if wu.Priority != 4 || wu.RscFpopsEst != 5e9 || !strings.Contains(wu.XMLDoc, "<open_name>data.txt</open_name>") {
+		t.Errorf("the workunit is %+v", wu)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -134,18 +135,27 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 				},
 			},
 		},
-		API: (&api.API{
-			Store: s.Store, Log: s.Log.With("part", "api"), Dir: s.Dir, Download: s.Download, Webhooks: c.WebhookURLs,
-			Fetching: api.Fetching{MaxBytes: int64(c.MaxFetchMB * 1e6), Private: c.FetchPrivate}, Classes: c.PlanClass,
-			Outcome: func(wu store.Workunit) string {
-				return assimilator.Folder(filepath.Join(s.Dir, project.ResultsDir), c.ResultsFolders, wu)
-			},
-			Discard: func(prefix string) (int, error) {
-				return assimilator.Discard(filepath.Join(s.Dir, project.ResultsDir), prefix)
-			},
-		}).Routes(),
+		API:    s.api(),
 		Upload: &upload.Handler{Files: s.Upload, Certifier: s.Certifier(), Log: s.Log.With("part", "upload")},
 	}, nil
+}
+
+// api returns what answers programs that submit work.
+func (s *Server) api() map[string]http.HandlerFunc {
+	c := s.Config
+	a := &api.API{
+		Store: s.Store, Log: s.Log.With("part", "api"), Dir: s.Dir, Download: s.Download, Webhooks: c.WebhookURLs,
+		Fetching: api.Fetching{MaxBytes: int64(c.MaxFetchMB * 1e6), Private: c.FetchPrivate}, Classes: c.PlanClass, Key: s.UploadKey().Text(),
+		Outcome: func(wu store.Workunit) string {
+			return assimilator.Folder(filepath.Join(s.Dir, project.ResultsDir), c.ResultsFolders, wu)
+		},
+		Discard: func(prefix string) (int, error) {
+			return assimilator.Discard(filepath.Join(s.Dir, project.ResultsDir), prefix)
+		},
+	}
+	routes := a.Routes()
+	maps.Copy(routes, a.BOINCRoutes())
+	return routes
 }
 
 // guiURLs are the links to a project's pages that clients show.

@@ -36,6 +36,7 @@ const (
 // A fetcher fetches the files of one request into a folder, each URL once.
 type fetcher struct {
 	dir    string
+	owner  int64 // token
 	left   int64 // bytes
 	max    int64
 	client *http.Client

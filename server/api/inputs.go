@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -42,9 +43,13 @@ func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, 
 }
 
 func paramsOf(s *wire.Submission, wu *wire.Workunit) workgen.Params {
+	priority := s.Priority
+	if wu.Priority != nil {
+		priority = *wu.Priority
+	}
 	return workgen.Params{
-		CommandLine: wu.CommandLine, Priority: s.Priority,
-		MinQuorum: s.Quorum, TargetNResults: s.Targets, DelayBound: s.DelayBound, RscFpopsEst: s.FpopsEst,
+		CommandLine: wu.CommandLine, Priority: priority,
+		MinQuorum: s.Quorum, TargetNResults: s.Targets, DelayBound: s.DelayBound, RscFpopsEst: cmp.Or(wu.FpopsEst, s.FpopsEst), RscFpopsBound: s.FpopsBound,
 		RscMemoryBound: s.MemoryBound, RscDiskBound: s.DiskBound,
 	}
 }
@@ -55,13 +60,17 @@ type inputError struct{ text, cure string }
 func (e *inputError) Error() string { return e.text }
 
 func wrongInput(text string) error {
-	return &inputError{text, "give its content as text or as base64, or its url, with copy or with nbytes and md5"}
+	return &inputError{text, "give its content as text or as base64, its url, with copy or with nbytes and md5, or the name of a staged file"}
 }
 
 // given returns an input file for workgen; content that is sent along is written to path.
 func (a *API) given(ctx context.Context, in wire.Input, path string, files *fetcher) (g workgen.Given, err error) {
 	var content []byte
 	switch {
+	case in.Staged != "" && (in.URL != "" || in.Text != nil || in.Base64 != nil):
+		return g, wrongInput("names a staged file, and has a URL or content")
+	case in.Staged != "":
+		return a.staged(ctx, in, files.owner)
 	case in.URL != "" && (in.Text != nil || in.Base64 != nil):
 		return g, wrongInput("has a URL and content")
 	case in.Copy && in.URL == "":

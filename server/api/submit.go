@@ -121,13 +121,12 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 			return err
 		}
 		b, err = tx.APIBatchByName(token.ID, s.Name)
-		if err == nil {
-			if b.AppID != app.ID || b.Expected != len(s.Workunits) {
-				return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", s.Name)
-			}
+		switch {
+		case err == nil && b.AppID == app.ID && b.Expected == len(s.Workunits):
 			return nil
-		}
-		if !errors.Is(err, store.ErrNotFound) {
+		case err == nil && (b.AppID != app.ID || b.Expected > 0):
+			return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", s.Name)
+		case err != nil && !errors.Is(err, store.ErrNotFound):
 			return err
 		}
 		if q := token.Quota; q > 0 {
@@ -141,6 +140,10 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 			}
 		}
 		isNew = true
+		if b.ID != 0 { // it is empty
+			b.Expected = len(s.Workunits)
+			return tx.FillAPIBatch(b.ID, b.Expected)
+		}
 		b = store.APIBatch{CreateTime: time.Now(), TokenID: token.ID, Name: s.Name, AppID: app.ID, Expected: len(s.Workunits), Webhook: s.Webhook}
 		b.ID, err = tx.InsertAPIBatch(b)
 		return err
@@ -166,6 +169,7 @@ func (a *API) complete(ctx context.Context, s *wire.Submission, b store.APIBatch
 		return err
 	}
 	files := newFetcher(dir, a.Fetching)
+	files.owner = b.TokenID
 	var specs []workgen.Spec
 	var places []int
 	flush := func() error {

@@ -43,6 +43,7 @@ type Spec struct {
 type Given struct {
 	Path    string // on this machine; for the other kinds its name in the project
 	Logical string // the name under which the application opens it; "" the template's, or the file's
+	Base    string // what the file is called where it comes from; "": as in Path or the remote's URL
 	Kind    Kind
 	Remote  Remote // Elsewhere, if the template does not say it
 }
@@ -326,7 +327,7 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 			}
 			name := from.Logical
 			if name == "" {
-				name = filepath.Base(cmp.Or(from.Path, from.Remote.base()))
+				name = filepath.Base(cmp.Or(from.Base, from.Path, from.Remote.base()))
 			}
 			if err := add(info, protocol.FileRef{OpenName: name}, from); err != nil {
 				return nil, err

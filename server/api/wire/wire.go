@@ -13,6 +13,7 @@ type Submission struct {
 	Targets     int        `json:"targets,omitempty"`      // results sent at first; 0: as many
 	DelayBound  float64    `json:"delay_bound,omitempty"`  // seconds for a computer to return a result
 	FpopsEst    float64    `json:"fpops_est,omitempty"`    // floating-point operations that one takes, estimated
+	FpopsBound  float64    `json:"fpops_bound,omitempty"`  // operations after which one is aborted
 	MemoryBound float64    `json:"memory_bound,omitempty"` // bytes
 	DiskBound   float64    `json:"disk_bound,omitempty"`   // bytes
 	Webhook     string     `json:"webhook,omitempty"`      // URL that is told when the batch is done
@@ -23,10 +24,13 @@ type Submission struct {
 type Workunit struct {
 	Name        string  `json:"name,omitempty"` // within the batch; "": its place, from 0
 	CommandLine string  `json:"command_line,omitempty"`
+	Priority    *int64  `json:"priority,omitempty"`  // instead of the batch's
+	FpopsEst    float64 `json:"fpops_est,omitempty"` // instead of the batch's
 	Inputs      []Input `json:"inputs,omitempty"`
 }
 
-// An Input is a file, by its content, Text or Base64, or by where it is, URL.
+// An Input is a file, by its content, Text or Base64, by where it is, URL, or by the name of one
+// that the project has, Staged.
 type Input struct {
 	Name   string  `json:"name"` // logical, as in the application's template
 	Text   *string `json:"text,omitempty"`
@@ -36,6 +40,8 @@ type Input struct {
 	Copy   bool   `json:"copy,omitempty"`   // the project fetches it now, and computers from the project
 	NBytes int64  `json:"nbytes,omitempty"` // its size, with URL; with Copy it may be 0: not known
 	MD5    string `json:"md5,omitempty"`    // 32 hex digits, with URL; with Copy it may be "": not known
+
+	Staged string `json:"staged,omitempty"` // a file that was uploaded or that the operator has staged
 }
 
 // A Batch is how far a batch has come.

@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"unsent results have a kind", sorted},
 		{"the end of a batch is seen", batches},
 		{"webhooks are due", webhooks},
+		{"batches of tokens are their own", apiBatches},
 		{"the last results are looked at", recent},
 		{"the catalog has a stamp", stamps},
 		{"shared files are seen", shared},
