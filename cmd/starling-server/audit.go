@@ -27,7 +27,7 @@ var changing = map[string]bool{
 	"trickle send": true, "key rotate": true, "doctor": true,
 	"token create": true, "token revoke": true,
 	"token authenticator": true, // changes nothing, and tells a secret
-	"backup": true, "restore": true, "move": true, "migrate": true,
+	"backup":              true, "restore": true, "move": true, "migrate": true,
 }
 
 // changes reports whether a command, as it was called, changes the project.

@@ -141,10 +141,10 @@ func TestRemote(t *testing.T) {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
-	if left, err := filepath.Glob(filepath.Join(p.Dir, "results", "api1_*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(p.Dir, "results", "*", "api1_*")); err != nil || len(left) > 0 {
 		t.Errorf("after it was retired there are %v, %v", left, err)
 	}
-	if others, err := filepath.Glob(filepath.Join(p.Dir, "results", "*")); err != nil || len(others) == 0 {
+	if others, err := filepath.Glob(filepath.Join(p.Dir, "results", "*", "*")); err != nil || len(others) == 0 {
 		t.Errorf("the output of other batches is gone: %v, %v", others, err)
 	}
 	write("token", "")

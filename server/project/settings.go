@@ -326,10 +326,11 @@ day after the files of their result were deleted, are deleted.`,
 	},
 	{
 		name: "results_folders", preset: assimilator.Flat,
-		about: `How results/ is divided, for applications whose outcomes are copied there: "flat" is a
-folder for each workunit; "batch" puts those of batch 7 into batch_7 (of none: no_batch), and "day"
-those that were created on a day into, for example, 2027-01-31 (UTC). More than some
-hundred thousand in one folder are slow to look through.`,
+		about: `How results/ is divided, for applications whose outcomes are copied there. "batch_or_day", as new
+projects have it, puts a workunit's folder into batch_7 if it is in batch 7, and else into the day
+on which it was created, for example 2027-01-31 (UTC). "day" does the latter always; "batch" has one folder,
+no_batch, for what is in no batch; "flat" has no folders in between, which are slow to look through
+with more than some hundred thousand. A change is for outcomes that are yet to come.`,
 		check: func(c *Config) error {
 			if !slices.Contains(assimilator.Divisions, c.ResultsFolders) {
 				return fmt.Errorf("%q: want one of %s", c.ResultsFolders, strings.Join(assimilator.Divisions, ", "))
