@@ -94,6 +94,8 @@ func TestAPICopiedInput(t *testing.T) {
 		{`"url": "` + data.URL + `/loop"`, "redirects more than"},
 		{`"url": "` + data.URL + `/out"`, "want an http:// or https:// address"},
 		{`"url": "` + data.URL + `/large"`, "at most 0.002 MB"},
+		{`"url": "http://127.0.0.1:1/x"`, "refused"},
+		{`"url": "http://nowhere.invalid/x"`, "nowhere.invalid"},
 		{file + `, "md5": "` + strings.Repeat("0", 32) + `"`, "its MD5 is " + strings.ToLower(sum)},
 		{file + `, "md5": "../../x"`, "has the MD5"},
 		{file + `, "nbytes": 9`, "it has 8 bytes"},

@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -202,10 +201,24 @@ func (f *fetcher) failed(ctx context.Context, err error, cure string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if u, is := errors.AsType[*url.Error](err); is {
-		err = u.Err // without the address, which the message has already
+	text := ""
+	name, unknown := errors.AsType[*net.DNSError](err)
+	late, timed := errors.AsType[net.Error](err)
+	op, refused := errors.AsType[*net.OpError](err)
+	inner, of := errors.AsType[*url.Error](err)
+	switch { // without the address, which the message has already
+	case unknown && name.IsNotFound:
+		text = "there is no computer called " + name.Name
+	case timed && late.Timeout():
+		text = "the server there takes too long to answer"
+	case refused:
+		text = op.Err.Error()
+	case of:
+		text = inner.Err.Error()
+	default:
+		text = err.Error()
 	}
-	return &fetchError{errors.New(strings.TrimSpace(err.Error())), cure}
+	return &fetchError{errors.New(text), cure}
 }
 
 // A reader remembers an error of reading, which is another server's, among those of writing.

@@ -41,7 +41,7 @@ func ParseRemote(text string) (Given, error) {
 // base is what the file is called there; "" if it has no name.
 func (r Remote) base() string {
 	u, err := url.Parse(r.URL)
-	if err != nil || u.Path == "" {
+	if err != nil || strings.Trim(u.Path, "/") == "" {
 		return ""
 	}
 	return path.Base(u.Path)
