@@ -186,7 +186,7 @@ func TestBOINCSubmitRefusals(t *testing.T) {
 		{s.ask("submit_batch", strings.Replace(job(""), "<job>", "<app_version_num>3</app_version_num><job>", 1)), "app_version_num is not supported"},
 		{s.ask("submit_batch", strings.Replace(job(""), "<job>", "<allocation_priority/><job>", 1)), "allocation_priority is not supported"},
 		{s.ask("submit_batch", strings.Replace(job(""), "<job>", "<input_template_filename>../x</input_template_filename><job>", 1)), "a template of another name"},
-		{s.ask("set_expire_time", "<batch_id>1</batch_id><expire_time>1e9</expire_time>"), "expire_time is not supported"},
+		{s.ask("set_expire_time", "<batch_id>9</batch_id><expire_time>1e9</expire_time>"), "no batch 9"},
 		{s.ask("estimate_batch", job("")), "end unknown"},
 		{s.ask("query_batch", ""), "names no batch"},
 		{s.ask("query_batch", "<batch_name>x</batch_name>"), "no batch called"},
@@ -203,7 +203,6 @@ func TestBOINCSubmitRefusals(t *testing.T) {
 		s.wants(tt.text, "<error_num>-1</error_num>", tt.says)
 	}
 	s.wants(submitter{w, ""}.ask("ping", ""), "<success>1</success>")
-	s.wants(s.ask("set_expire_time", "<batch_id>1</batch_id><expire_time>0</expire_time>"), "<success>1</success>")
 
 	// Names of files are each token's own, and what one stands for never changes.
 	s.wants(s.play("03_upload_files"), "<success/>")
@@ -223,4 +222,37 @@ func TestBOINCSubmitRefusals(t *testing.T) {
 	}
 	s.wants(s.ask("query_batch", "<batch_name>mine</batch_name>"), "<state>0</state>")
 	s.wants(s.ask("retire_batch", "<batch_name>mine</batch_name>"), "<success>1</success>")
+}
+
+// A batch that has expired is given up, and its output is deleted.
+func TestBOINCSubmitExpires(t *testing.T) {
+	w, _ := newSite(t)
+	w.setUp()
+	s := newSubmitter(w, "lab")
+	at := func(d time.Duration) string {
+		return fmt.Sprintf("<expire_time>%d</expire_time>", w.now().Add(d).Unix())
+	}
+	s.wants(s.ask("create_batch", "<app_name>upper</app_name><batch_name>a</batch_name>"+at(time.Hour)), "<batch_id>1</batch_id>")
+	s.wants(s.ask("create_batch", "<app_name>upper</app_name><batch_name>empty</batch_name>"+at(time.Hour)), "<batch_id>2</batch_id>")
+	s.wants(s.ask("create_batch", "<app_name>upper</app_name><batch_name>kept</batch_name>"+at(time.Hour)), "<batch_id>3</batch_id>")
+	s.wants(s.ask("set_expire_time", "<batch_name>kept</batch_name><expire_time>0.000000</expire_time>"), "<success>1</success>")
+	job := "<job><input_file><mode>inline</mode><source>x</source></input_file></job>"
+	s.wants(s.ask("submit_batch", "<batch><app_name>upper</app_name><batch_id>1</batch_id>"+job+job+"</batch>"), "<batch_id>1</batch_id>")
+	w.step()
+	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	c.compute(c.rpc(1))
+	w.step()
+	s.wants(s.ask("query_batch", "<batch_id>1</batch_id>"), "<expire_time>1", "<state>1</state>")
+	w.ahead += 2 * time.Hour
+	for deadline := time.Now().Add(time.Minute); strings.Contains(s.ask("query_batches", ""), "<id>1</id>") && time.Now().Before(deadline); {
+		w.step()
+	}
+	if list := s.ask("query_batches", ""); strings.Contains(list, "<id>1</id>") || strings.Contains(list, "<id>2</id>") || !strings.Contains(list, "<name>kept</name>") {
+		t.Errorf("after they expired: %s", list)
+	}
+	s.wants(s.ask("query_batch", "<batch_id>1</batch_id>"), "<state>4</state>", "<nerror_jobs>1</nerror_jobs>")
+	if left, err := filepath.Glob(filepath.Join(w.dir, "results", "*", "api1_*")); err != nil || len(left) > 0 {
+		t.Errorf("left are %v, %v", left, err)
+	}
+	s.wants(s.ask("submit_batch", "<batch><app_name>upper</app_name><batch_id>2</batch_id>"+job+"</batch>"), "has expired")
 }

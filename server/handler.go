@@ -135,15 +135,21 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 				},
 			},
 		},
-		API:    s.api(),
+		API:    programs(s.api()),
 		Upload: &upload.Handler{Files: s.Upload, Certifier: s.Certifier(), Log: s.Log.With("part", "upload")},
 	}, nil
 }
 
-// api returns what answers programs that submit work.
-func (s *Server) api() map[string]http.HandlerFunc {
+// programs returns what answers programs that submit work.
+func programs(a *api.API) map[string]http.HandlerFunc {
+	routes := a.Routes()
+	maps.Copy(routes, a.BOINCRoutes())
+	return routes
+}
+
+func (s *Server) api() *api.API {
 	c := s.Config
-	a := &api.API{
+	return &api.API{
 		Store: s.Store, Log: s.Log.With("part", "api"), Dir: s.Dir, Download: s.Download, Webhooks: c.WebhookURLs,
 		Fetching: api.Fetching{MaxBytes: int64(c.MaxFetchMB * 1e6), Private: c.FetchPrivate}, Classes: c.PlanClass, Key: s.UploadKey().Text(),
 		Outcome: func(wu store.Workunit) string {
@@ -153,9 +159,6 @@ func (s *Server) api() map[string]http.HandlerFunc {
 			return assimilator.Discard(filepath.Join(s.Dir, project.ResultsDir), prefix)
 		},
 	}
-	routes := a.Routes()
-	maps.Copy(routes, a.BOINCRoutes())
-	return routes
 }
 
 // guiURLs are the links to a project's pages that clients show.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/forecast"
 	"github.com/starling-grid/starling/server/store"
@@ -118,9 +119,6 @@ func (c *boincCall) createBatch() error {
 	name := strings.TrimSpace(first(c.in.BatchNames))
 	appName := strings.TrimSpace(c.in.AppName)
 	name = cmp.Or(name, invented(appName))
-	if c.in.ExpireTime != 0 {
-		return c.setExpireTime()
-	}
 	if err := named("batch", name); err != nil {
 		return err
 	}
@@ -135,14 +133,14 @@ func (c *boincCall) createBatch() error {
 		}
 		b, err = tx.APIBatchByName(c.token.ID, name)
 		switch {
-		case err == nil && b.Expected == 0 && b.AppID == app.ID: // asked again
-			return nil
+		case err == nil && b.Expected == 0 && b.AppID == app.ID && b.RetiredTime.IsZero(): // asked again
+			return tx.ExpireAPIBatch(b.ID, protocol.UnixTime(c.in.ExpireTime))
 		case err == nil:
 			return faultf(http.StatusConflict, "choose another name", "there is another batch called %q", name)
 		case !errors.Is(err, store.ErrNotFound):
 			return err
 		}
-		b = store.APIBatch{CreateTime: time.Now(), TokenID: c.token.ID, Name: name, AppID: app.ID}
+		b = store.APIBatch{CreateTime: time.Now(), TokenID: c.token.ID, Name: name, AppID: app.ID, ExpireTime: protocol.UnixTime(c.in.ExpireTime)}
 		b.ID, err = tx.InsertAPIBatch(b)
 		return err
 	})
@@ -240,7 +238,10 @@ func (c *boincCall) describe(b store.APIBatch, estimate bool) error {
 		if err != nil {
 			return err
 		}
-		state, completed, end := int64(batchInProgress), int64(0), int64(0)
+		state, completed, end, expires := int64(batchInProgress), int64(0), int64(0), int64(0)
+		if !b.ExpireTime.IsZero() {
+			expires = b.ExpireTime.Unix()
+		}
 		switch {
 		case s.Retired:
 			state = batchRetired
@@ -261,7 +262,7 @@ func (c *boincCall) describe(b store.APIBatch, estimate bool) error {
 		w := &c.out
 		w.Int("id", b.ID)
 		w.Int("create_time", b.CreateTime.Unix())
-		w.Int("expire_time", 0)
+		w.Int("expire_time", expires)
 		w.Int("est_completion_time", end)
 		w.Int("njobs", int64(b.Expected))
 		w.Float("fraction_done", s.Fraction)
@@ -330,11 +331,19 @@ func (c *boincCall) retireBatch() error {
 	return c.success()
 }
 
+// setExpireTime says when a batch is given up and its output deleted; 0: never.
 func (c *boincCall) setExpireTime() error {
-	if c.in.ExpireTime == 0 {
-		return c.success()
+	b, err := c.asked()
+	if err != nil {
+		return err
 	}
-	return unsupported("expire_time", "use abort_batch and retire_batch at that time")
+	err = c.Store.Update(c.http.Context(), func(tx *store.Tx) error {
+		return tx.ExpireAPIBatch(b.ID, protocol.UnixTime(c.in.ExpireTime))
+	})
+	if err != nil {
+		return err
+	}
+	return c.success()
 }
 
 // getTemplates sends the templates of an application, or of a job's.

@@ -27,8 +27,13 @@ func (a *API) discard(ctx context.Context, b store.APIBatch) (int, error) {
 	if !s.Done {
 		return 0, faultf(http.StatusConflict, "wait until it is done, or cancel it with DELETE batches/ID first", "the batch %q is not done", b.Name)
 	}
+	return a.clear(ctx, b, time.Now())
+}
+
+// clear deletes the output of a batch, and returns of how many workunits there was some.
+func (a *API) clear(ctx context.Context, b store.APIBatch, now time.Time) (int, error) {
 	// Noted first: whoever is interrupted repeats it, and nobody fetches half of it meanwhile.
-	if err := a.Store.Update(ctx, func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, time.Now()) }); err != nil {
+	if err := a.Store.Update(ctx, func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, now) }); err != nil {
 		return 0, err
 	}
 	return a.Discard(unique(b, ""))

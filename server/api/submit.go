@@ -122,6 +122,8 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 		}
 		b, err = tx.APIBatchByName(token.ID, s.Name)
 		switch {
+		case err == nil && !b.RetiredTime.IsZero() && !b.Made:
+			return faultf(http.StatusConflict, "choose another name", "the batch %q has expired", s.Name)
 		case err == nil && b.AppID == app.ID && b.Expected == len(s.Workunits):
 			return nil
 		case err == nil && (b.AppID != app.ID || b.Expected > 0):

@@ -13,7 +13,8 @@ type APIBatch struct {
 	Made       bool   // all of them; they may be purged since
 	Webhook    string // where its sender is told when it is done; "": nowhere
 
-	RetiredTime time.Time // when its sender had its output deleted; zero: it is kept
+	RetiredTime time.Time // when its output was deleted, by its sender or because it expired; zero: it is kept
+	ExpireTime  time.Time // when it is given up and its output deleted; zero: never
 }
 
 // firstAPIBatch is the number of the batch of the first, in workunits: operators give theirs
@@ -33,11 +34,13 @@ var apiBatchColumns = columns[APIBatch]{
 	{"made", func(b *APIBatch) any { return flagged{&b.Made} }},
 	{"webhook", func(b *APIBatch) any { return &b.Webhook }},
 	{"retired_time", func(b *APIBatch) any { return timeAt{&b.RetiredTime} }},
+	{"expire_time", func(b *APIBatch) any { return timeAt{&b.ExpireTime} }},
 }
 
 const (
 	apiBatchMade = `UPDATE api_batch SET made = 1 WHERE id = $1`
 	fillAPIBatch = `UPDATE api_batch SET expected = $2 WHERE id = $1 AND expected = 0 AND made = 0`
+	expireBatch  = `UPDATE api_batch SET expire_time = $2 WHERE id = $1`
 	retireBatch  = `UPDATE api_batch SET retired_time = $2 WHERE id = $1 AND retired_time = 0`
 	unfinishedOf = `
 SELECT count(*) FROM workunit
@@ -45,12 +48,14 @@ WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1) AND b
 )
 
 var (
-	insertAPIBatch = apiBatchColumns.insertInto("api_batch", "create_time, tokenid, name, appid, expected, webhook", "webhook_time")
+	insertAPIBatch = apiBatchColumns.insertInto("api_batch", "create_time, tokenid, name, appid, expected, webhook, expire_time", "webhook_time")
 	apiBatch       = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE id = $1 AND tokenid = $2`
 	apiBatchByName = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE tokenid = $1 AND name = $2`
 	apiBatches     = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE tokenid = $1 ORDER BY id DESC LIMIT 0 + $2`
-	workunitsIn    = `SELECT ` + workunitColumns.list() + ` FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
-	apiWorkunit    = `SELECT ` + workunitColumns.list() + ` FROM workunit
+	expiredBatches = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch
+WHERE  expire_time > 0 AND expire_time <= $1 AND retired_time = 0 ORDER BY expire_time LIMIT 0 + $2`
+	workunitsIn = `SELECT ` + workunitColumns.list() + ` FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
+	apiWorkunit = `SELECT ` + workunitColumns.list() + ` FROM workunit
 WHERE  name IN (SELECT 'api' || id || '_' || $2 FROM api_batch WHERE tokenid = $1 UNION ALL SELECT '' || $2)
 AND    batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1) ORDER BY id DESC LIMIT 1`
 )
@@ -72,6 +77,17 @@ func (t *Tx) APIBatchMade(id int64) error { return t.execOne(apiBatchMade, id) }
 
 // RetireAPIBatch notes that the output of a batch was deleted, unless that was noted before.
 func (t *Tx) RetireAPIBatch(id int64, now time.Time) error { return t.run(retireBatch, id, unix(now)) }
+
+// ExpireAPIBatch says when a batch expires; zero: never.
+func (t *Tx) ExpireAPIBatch(id int64, at time.Time) error {
+	return t.execOne(expireBatch, id, unix(at))
+}
+
+// ExpiredAPIBatches returns batches that have expired by a time and are not retired, the first
+// first.
+func (t *Tx) ExpiredAPIBatches(now time.Time, limit int) ([]APIBatch, error) {
+	return all(t, apiBatchColumns.scan, expiredBatches, unix(now), limit)
+}
 
 // APIBatch returns a batch of a token, or ErrNotFound.
 func (t *Tx) APIBatch(id, tokenID int64) (APIBatch, error) {

@@ -58,6 +58,27 @@ func apiBatches(t *testing.T, s *store.Store) {
 		over.ServerState, over.Outcome, over.CPUTime, over.ReceivedTime = store.Over, store.Success, 7.5, T0.Add(time.Minute)
 		return tx.SaveResult(sent, over)
 	})
+	update(t, s, func(tx *store.Tx) error {
+		for i, at := range []time.Time{T0.Add(time.Hour), T0.Add(time.Minute), T0.Add(time.Hour)} {
+			if err := tx.ExpireAPIBatch(batches[i].ID, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	update(t, s, func(tx *store.Tx) error {
+		return errors.Join(tx.ExpireAPIBatch(batches[2].ID, time.Time{}), tx.RetireAPIBatch(batches[0].ID, T0))
+	})
+	view(t, s, func(tx *store.Tx) error {
+		list, err := tx.ExpiredAPIBatches(T0.Add(2*time.Hour), 9)
+		if len(list) != 1 || list[0].ID != batches[1].ID || !list[0].ExpireTime.Equal(T0.Add(time.Minute)) {
+			t.Errorf("expired are %+v, %v", list, err)
+		}
+		if list, err = tx.ExpiredAPIBatches(T0, 9); len(list) != 0 {
+			t.Errorf("too early: %+v", list)
+		}
+		return err
+	})
 	view(t, s, func(tx *store.Tx) error {
 		for _, tt := range []struct {
 			token int64
