@@ -166,6 +166,7 @@ func TestAPIRefusals(t *testing.T) {
 		says                     string
 	}{
 		{"not JSON", "POST", "batches", "x", 400, "not understood"},
+		{"two at a time", "POST", "batches", one("two", 1) + "{}", 400, "follows the batch"},
 		{"a misspelt key", "POST", "batches", `{"nome": "a"}`, 400, "nome"},
 		{"no name", "POST", "batches", `{"app": "upper", "workunits": [{}]}`, 422, "no name"},
 		{"a name that leads elsewhere", "POST", "batches", `{"name": "../x", "app": "upper", "workunits": [{}]}`, 422, "no name"},

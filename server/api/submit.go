@@ -1,10 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -30,7 +32,13 @@ func named(what, name string) error {
 func (c *call) read() (s wire.Submission, err error) {
 	dec := json.NewDecoder(c.Body)
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&s); err != nil {
+	err = dec.Decode(&s)
+	if err == nil { // read to its end, or the time for sending it would run on while the project fetches files
+		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
+			err = cmp.Or(more, errors.New("something follows the batch"))
+		}
+	}
+	if err != nil {
 		if _, large := errors.AsType[*http.MaxBytesError](err); large {
 			return s, err
 		}
