@@ -25,7 +25,7 @@ func TestTwoAgentsAndAQuorum(t *testing.T) {
 	}
 	creditedOnce(t, ctx, p, 2, exponents...)
 	for _, e := range exponents {
-		text, err := os.ReadFile(filepath.Join(p.Dir, "results", fmt.Sprintf("m%d", e), "result.json"))
+		text, err := p.Outcome(fmt.Sprintf("m%d", e), "result.json")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -80,7 +80,7 @@ func TestBOINCApplications(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, ctx, a, "the answer to be the outcome", func() bool {
-		b, _ := os.ReadFile(filepath.Join(p.Dir, "results", "wu_trickle", "out"))
+		b, _ := p.Outcome("wu_trickle", "out")
 		return strings.TrimSpace(string(b)) == "<go_on/>"
 	})
 	await(t, ctx, a, "all to be reported", func(s control.Status) bool { return len(s.Projects) == 1 && len(s.Tasks) == 0 })
@@ -88,7 +88,7 @@ func TestBOINCApplications(t *testing.T) {
 	// yet to be validated and assimilated.
 	for wu, want := range map[string]string{"wu_upper": "HELLO", "wu_upload": "early"} {
 		until(t, ctx, a, wu+" to have its outcome", func() bool {
-			b, _ := os.ReadFile(filepath.Join(p.Dir, "results", wu, "out"))
+			b, _ := p.Outcome(wu, "out")
 			return string(b) == want
 		})
 	}

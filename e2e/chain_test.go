@@ -74,7 +74,7 @@ func TestChainMigrates(t *testing.T) {
 		t.Errorf("the chain moved %d times for %d hosts that died", moves, len(killed))
 	}
 	for i := range links {
-		b, err := os.ReadFile(filepath.Join(p.Dir, "results", fmt.Sprintf("link_%d", i), "out"))
+		b, err := p.Outcome(fmt.Sprintf("link_%d", i), "out")
 		if err != nil || !strings.HasPrefix(string(b), "KEPT\n") {
 			t.Errorf("outcome of link %d: %.20q, %v", i, b, err)
 		}

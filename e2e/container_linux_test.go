@@ -77,7 +77,7 @@ func TestContainers(t *testing.T) {
 	if c, err := p.AwaitDone(ctx); err != nil || c.Results.Granted != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	got, err := os.ReadFile(filepath.Join(p.Dir, "results", "boxed", "out"))
+	got, err := p.Outcome("boxed", "out")
 	if err != nil || string(got) != "HELLO" {
 		t.Errorf("the outcome: %q, %v", got, err)
 	}

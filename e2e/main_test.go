@@ -199,7 +199,7 @@ func creditedOnce(t *testing.T, ctx context.Context, p *testhost.Project, quorum
 		t.Errorf("%d results got credit %v, want %d", c.Results.Granted, c.Credit, n*int64(quorum))
 	}
 	for _, e := range exponents {
-		b, err := os.ReadFile(filepath.Join(p.Dir, "results", fmt.Sprintf("m%d", e), "out"))
+		b, err := p.Outcome(fmt.Sprintf("m%d", e), "out")
 		if want := fmt.Sprintf("M%d is prime!\n", e); err != nil || string(b) != want {
 			t.Errorf("the outcome is %q, %v; want %q", b, err, want)
 		}

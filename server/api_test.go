@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"crypto/md5"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -153,37 +152,6 @@ func TestAPI(t *testing.T) {
 	}
 }
 
-// An input may be on another server, from which computers fetch it.
-func TestAPIRemoteInput(t *testing.T) {
-	w, _ := newSite(t)
-	w.setUp()
-	data := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, "far away") }))
-	t.Cleanup(data.Close)
-	p := w.token("lab", nil, 0)
-	sum := md5.Sum([]byte("far away"))
-	in := fmt.Sprintf(`"url": "%s/m31.fits", "nbytes": 8, "md5": "%X"`, data.URL, sum)
-	body := func(name, in string) string {
-		return `{"name": "` + name + `", "app": "upper", "workunits": [{"name": "a", "inputs": [{"name": "in", ` + in + `}]}]}`
-	}
-	for _, in := range []string{`"url": "` + data.URL + `/m31.fits"`, in + `, "text": "x"`, strings.Replace(in, "http:", "file:", 1)} {
-		var f struct{ Error, Cure string }
-		if code, text := p.ask("POST", "batches", body("wrong", in), &f); code != 422 || f.Cure == "" {
-			t.Errorf("%s: HTTP %d, %s", in, code, text)
-		}
-	}
-	var b batchAnswer
-	if code, text := p.ask("POST", "batches", body("right", in), &b); code != 201 {
-		t.Fatalf("HTTP %d, %s", code, text)
-	}
-	w.step()
-	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
-	c.compute(c.fetch())
-	w.step()
-	if code, text := p.ask("GET", fmt.Sprintf("batches/%d/workunits/a/files/out", b.ID), "", nil); code != 200 || text != "FAR AWAY" {
-		t.Errorf("HTTP %d, %q", code, text)
-	}
-}
-
 // What the API refuses says why, and what can be done.
 func TestAPIRefusals(t *testing.T) {
 	w, v := newSite(t)
@@ -198,6 +166,7 @@ func TestAPIRefusals(t *testing.T) {
 		says                     string
 	}{
 		{"not JSON", "POST", "batches", "x", 400, "not understood"},
+		{"two at a time", "POST", "batches", one("two", 1) + "{}", 400, "follows the batch"},
 		{"a misspelt key", "POST", "batches", `{"nome": "a"}`, 400, "nome"},
 		{"no name", "POST", "batches", `{"app": "upper", "workunits": [{}]}`, 422, "no name"},
 		{"a name that leads elsewhere", "POST", "batches", `{"name": "../x", "app": "upper", "workunits": [{}]}`, 422, "no name"},

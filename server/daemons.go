@@ -52,6 +52,7 @@ func (s *Server) daemons() []daemon {
 	}
 	rel := &transitioner.Releaser{Store: st, Log: s.Log.With("part", "releaser"), Files: s.Download}
 	w := webhook.New(s.Store, s.Log.With("part", "webhooks"), s.Config.WebhookURLs, api.Status)
+	programs := s.api()
 	all := []daemon{
 		{"transitioner", func(ctx context.Context, now time.Time) (int, error) {
 			n, err := rel.Pass(ctx, now)
@@ -66,7 +67,14 @@ func (s *Server) daemons() []daemon {
 		{"trickler", m.Pass},
 		{"filedeleter", d.Pass},
 		{"purger", g.Pass},
-		{"web", w.Pass}, // what its API promised
+		{"web", func(ctx context.Context, now time.Time) (int, error) { // what its API promised
+			n, err := w.Pass(ctx, now)
+			if err != nil {
+				return n, err
+			}
+			m, err := programs.Expire(ctx, now)
+			return n + m, err
+		}},
 	}
 	return slices.DeleteFunc(all, func(d daemon) bool { return !s.part.has(d.name) })
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -134,17 +135,30 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 				},
 			},
 		},
-		API: (&api.API{
-			Store: s.Store, Log: s.Log.With("part", "api"), Dir: s.Dir, Download: s.Download, Webhooks: c.WebhookURLs,
-			Outcome: func(wu store.Workunit) string {
-				return assimilator.Folder(filepath.Join(s.Dir, project.ResultsDir), c.ResultsFolders, wu)
-			},
-			Discard: func(prefix string) (int, error) {
-				return assimilator.Discard(filepath.Join(s.Dir, project.ResultsDir), prefix)
-			},
-		}).Routes(),
+		API:    programs(s.api()),
 		Upload: &upload.Handler{Files: s.Upload, Certifier: s.Certifier(), Log: s.Log.With("part", "upload")},
 	}, nil
+}
+
+// programs returns what answers programs that submit work.
+func programs(a *api.API) map[string]http.HandlerFunc {
+	routes := a.Routes()
+	maps.Copy(routes, a.BOINCRoutes())
+	return routes
+}
+
+func (s *Server) api() *api.API {
+	c := s.Config
+	return &api.API{
+		Store: s.Store, Log: s.Log.With("part", "api"), Dir: s.Dir, Download: s.Download, Webhooks: c.WebhookURLs,
+		Fetching: api.Fetching{MaxBytes: int64(c.MaxFetchMB * 1e6), Private: c.FetchPrivate}, Classes: c.PlanClass, Key: s.UploadKey().Text(),
+		Outcome: func(wu store.Workunit) string {
+			return assimilator.Folder(filepath.Join(s.Dir, project.ResultsDir), c.ResultsFolders, wu)
+		},
+		Discard: func(prefix string) (int, error) {
+			return assimilator.Discard(filepath.Join(s.Dir, project.ResultsDir), prefix)
+		},
+	}
 }
 
 // guiURLs are the links to a project's pages that clients show.

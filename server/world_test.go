@@ -347,11 +347,16 @@ func (w *world) outcome(workunit string) (text string, info struct {
 },
 ) {
 	w.t.Helper()
-	b, err := os.ReadFile(filepath.Join(w.dir, "results", workunit, "result.json"))
+	found, err := filepath.Glob(filepath.Join(w.dir, "results", "*", workunit))
+	w.must(err)
+	if len(found) != 1 {
+		w.t.Fatalf("outcomes of %s: %v", workunit, found)
+	}
+	b, err := os.ReadFile(filepath.Join(found[0], "result.json"))
 	w.must(err)
 	w.must(json.Unmarshal(b, &info))
 	if len(info.Files) > 0 {
-		b, err = os.ReadFile(filepath.Join(w.dir, "results", workunit, info.Files[0]))
+		b, err = os.ReadFile(filepath.Join(found[0], info.Files[0]))
 		w.must(err)
 		text = string(b)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/server/assimilator"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -93,7 +94,7 @@ func (j *Job) Wait(ctx context.Context) Outcome {
 			return err
 		}))
 		if wu.AssimilateState == store.AssimilateDone {
-			return j.outcome()
+			return j.outcome(wu)
 		}
 		select {
 		case <-tick.C:
@@ -108,10 +109,10 @@ func (j *Job) Wait(ctx context.Context) Outcome {
 }
 
 // outcome reads what the assimilator has left.
-func (j *Job) outcome() Outcome {
+func (j *Job) outcome(wu store.Workunit) Outcome {
 	p := j.p
 	p.tb.Helper()
-	dir := filepath.Join(p.Dir, project.ResultsDir, j.Name)
+	dir := assimilator.Folder(filepath.Join(p.Dir, project.ResultsDir), p.p.Config.ResultsFolders, wu)
 	text, err := os.ReadFile(filepath.Join(dir, "result.json"))
 	p.check(err)
 	var info struct {

@@ -42,7 +42,7 @@ var prime = regexp.MustCompile(`(?m)^M(\d+) is prime!`)
 // prime that must be found was not.
 func report(g *grid, out io.Writer) error {
 	dir := filepath.Join(g.project.Dir, "results")
-	names, err := filepath.Glob(filepath.Join(dir, "*", "result.json"))
+	names, err := filepath.Glob(filepath.Join(dir, "*", "*", "result.json"))
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/operate"
-	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -72,39 +71,4 @@ func idsOf(ctx context.Context, p *project.Project, names []string, ids []int64)
 		return nil
 	})
 	return ids, err
-}
-
-func batchCmd() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:     "show DIR ID",
-		Aliases: []string{"status"},
-		Short:   "Show the progress of a batch",
-		Args:    cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			id, ok := number(args[1])
-			if !ok {
-				return fmt.Errorf("no batch %s", args[1])
-			}
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				var s store.BatchStatus
-				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
-					s, err = tx.BatchStatus(id)
-					return err
-				})
-				switch {
-				case err != nil:
-					return err
-				case asJSON:
-					return printJSON(s)
-				}
-				fmt.Printf("batch %d  %d workunits: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
-					s.Batch, s.Total, s.Unfinished, s.Canonical, s.Error, s.Assimilate)
-				fmt.Printf("results   %d unsent, %d in progress, %d over\n", s.Results["unsent"], s.Results["in_progress"], s.Results["over"])
-				return nil
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return group("batch", "Batches of workunits", listCmd(view.Batches), cmd)
 }

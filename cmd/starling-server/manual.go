@@ -10,7 +10,7 @@ var manual = cli.Manual{
 		{Name: "DIR/keys/", About: "The project's keys. Keep a backup of them in a safe place."},
 		{Name: "DIR/download/, DIR/upload/", About: "Input and output files, if server.toml does not name a bucket."},
 		{Name: "DIR/templates/", About: "Templates of workunits and results, APP_in and APP_out."},
-		{Name: "DIR/results/", About: "Outcomes, as the copy assimilator stores them."},
+		{Name: "DIR/results/", About: "Outcomes, as the copy assimilator stores them, by batch or by day (results_folders)."},
 		{Name: "DIR/archive/", About: "Finished work that was moved out of the database."},
 	},
 	Environment: []cli.Entry{

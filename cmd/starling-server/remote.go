@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +23,7 @@ const tokenVariable = "STARLING_TOKEN"
 
 func remoteCmd() *cobra.Command {
 	cmd := group("remote", "Submit work to a project from another computer, over its HTTP API",
-		submitCmd(), batchesCmd(), fetchCmd(), giveUpCmd(), retireCmd())
+		submitCmd(), estimateCmd(), batchesCmd(), fetchCmd(), giveUpCmd(), retireCmd())
 	cmd.Long = "Submit work to a project from another computer, follow it and fetch what comes of it. URL is the project's. The\n" +
 		"project's operator makes a token (token create); it is read from --token-file or the environment variable\n" + tokenVariable + "."
 	return cmd
@@ -58,12 +56,13 @@ func remote(cmd *cobra.Command, fn func(ctx context.Context, c *client.Client, a
 func submitCmd() *cobra.Command {
 	var s wire.Submission
 	var input, cmdline, out string
-	var wait bool
+	var wait, dry bool
 	cmd := &cobra.Command{
 		Use:   "submit URL APP FILE …",
 		Short: "Submit a batch of workunits",
 		Long: "Submit a batch. Each FILE becomes a workunit of that name, with the file as its only input. A folder becomes one\n" +
-			"whose inputs are the files in it, each under its own name.\n\n" +
+			"whose inputs are the files in it, each under its own name. A FILE that is an http:// or https:// address is one that\n" +
+			"the project fetches and sends to computers; \"URL BYTES MD5\" is one that computers fetch from there.\n\n" +
 			"Sent again under the same --name, the batch is not made twice. With --wait, the command ends when every workunit\n" +
 			"has its outcome, and --output saves those below a folder, as fetch does.",
 		Example: "  starling-server remote submit https://project.example/ primes --name run-1 --wait --output results candidates/*.txt",
@@ -79,6 +78,7 @@ func submitCmd() *cobra.Command {
 	f.Float64Var(&s.FpopsEst, "rsc-fpops-est", 0, "floating point operations expected (default 3.6e12)")
 	f.BoolVar(&wait, "wait", false, "wait until every workunit has its outcome")
 	f.StringVar(&out, "output", "", "folder for the output files; implies --wait")
+	f.BoolVar(&dry, "dry-run", false, "submit nothing, and say what the batch takes and when it would be done")
 	require(cmd, "name")
 	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
 		s.App = args[0]
@@ -90,6 +90,15 @@ func submitCmd() *cobra.Command {
 			wu.CommandLine = cmdline
 			s.Workunits = append(s.Workunits, wu)
 		}
+		if dry {
+			e, err := c.DryRun(ctx, s)
+			if err == nil {
+				fmt.Printf("%s, %s, %.3g floating-point operations\n", words.Count(int(e.Workunits), "workunit"), words.Count(int(e.Results), "result"), e.Flops)
+				fmt.Printf("%s of input, at most %s of output\n", words.Bytes(e.InputBytes), words.Bytes(e.OutputBytes))
+				fmt.Println(e.Text)
+			}
+			return err
+		}
 		b, err := c.Submit(ctx, s)
 		if err != nil {
 			return err
@@ -100,46 +109,6 @@ func submitCmd() *cobra.Command {
 		}
 		return follow(ctx, c, b.ID, out)
 	})
-}
-
-// workunitOf makes a workunit of a file or a folder.
-func workunitOf(path, input string) (wu wire.Workunit, err error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return wu, err
-	}
-	wu.Name = filepath.Base(path)
-	files := map[string]string{input: path}
-	names := []string{input}
-	if st.IsDir() {
-		entries, err := os.ReadDir(path)
-		if err != nil {
-			return wu, err
-		}
-		names = nil
-		for _, e := range entries {
-			names = append(names, e.Name())
-			files[e.Name()] = filepath.Join(path, e.Name())
-		}
-		if len(names) == 0 {
-			return wu, fmt.Errorf("%s has no files", path)
-		}
-	}
-	for _, name := range names {
-		content, err := os.ReadFile(files[name])
-		if err != nil {
-			return wu, err
-		}
-		in := wire.Input{Name: name}
-		if text := string(content); utf8.ValidString(text) {
-			in.Text = &text
-		} else {
-			encoded := base64.StdEncoding.EncodeToString(content)
-			in.Base64 = &encoded
-		}
-		wu.Inputs = append(wu.Inputs, in)
-	}
-	return wu, nil
 }
 
 // follow waits for a batch and saves what comes of it, if a folder is named. It is an error if
@@ -155,6 +124,32 @@ func follow(ctx context.Context, c *client.Client, id int64, out string) error {
 		err = fmt.Errorf("%s given up; remote fetch --json says why", words.Count(int(b.Failed), "workunit"))
 	}
 	return err
+}
+
+func estimateCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "estimate URL BATCH", Short: "Estimate when a batch will be done",
+		Long: "Estimate when a batch will be done: by its own pace from ten finished workunits on, before that as if the computers\n" +
+			"that were active in the last 7 days computed nothing else. For one that is not submitted yet: submit --dry-run.",
+		Args: cobra.ExactArgs(2),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return remote(cmd, func(ctx context.Context, c *client.Client, args []string) error {
+		id, err := batchNumber(args[0])
+		if err != nil {
+			return err
+		}
+		e, err := c.Estimate(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case asJSON:
+			return printJSON(e)
+		}
+		fmt.Printf("%s left, %s\n", words.Count(int(e.Workunits), "workunit"), e.Text)
+		return nil
+	})
 }
 
 func batchesCmd() *cobra.Command {

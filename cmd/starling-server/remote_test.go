@@ -3,8 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
 	"errors"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,7 +24,7 @@ import (
 // Files and folders become workunits on another computer, and their output comes back, whatever
 // bytes it is made of. What was saved is not fetched again, nor submitted again.
 func TestRemote(t *testing.T) {
-	p := servertest.Start(t)
+	p := servertest.Start(t, servertest.Setting("fetch_private", "true"))
 	p.App("join", func(_ context.Context, task *servertest.Task) error {
 		if bytes.Equal(task.Input("in"), []byte("bad")) {
 			return errors.New("bad")
@@ -65,6 +69,9 @@ func TestRemote(t *testing.T) {
 	submit := func() error {
 		return remote("submit", p.URL, "join", filepath.Join(dir, "a.txt"), filepath.Join(dir, "b"), filepath.Join(dir, "c"), "--name", "run-1", "--output", out)
 	}
+	if err := remote("submit", p.URL, "join", filepath.Join(dir, "a.txt"), "--name", "run-1", "--dry-run"); err != nil {
+		t.Fatal(err)
+	}
 	if err := submit(); err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +104,18 @@ func TestRemote(t *testing.T) {
 		t.Error("a file that was there is fetched again")
 	}
 
+	data := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("far away")) }))
+	t.Cleanup(data.Close)
+	there := fmt.Sprintf("%s/there.txt 8 %x", data.URL, md5.Sum([]byte("far away")))
+	if err := remote("submit", p.URL, "join", data.URL+"/copied.txt", there, "--name", "far", "--output", out); err != nil {
+		t.Fatal(err)
+	}
+	for _, workunit := range []string{"copied.txt", "there.txt"} {
+		if got, _ := saved(workunit); got != "far away\xff" {
+			t.Errorf("%s: got %q", workunit, got)
+		}
+	}
+
 	write("bad", "bad")
 	for _, tt := range []struct {
 		args []string
@@ -106,7 +125,10 @@ func TestRemote(t *testing.T) {
 		{[]string{"submit", p.URL, "nope", filepath.Join(dir, "b"), "--name", "run-3"}, `there is no application "nope": ask`},
 		{[]string{"submit", p.URL, "join", filepath.Join(dir, "b"), "--name", "run-1"}, `there is another batch called "run-1"`},
 		{[]string{"submit", p.URL, "join", filepath.Join(dir, "missing"), "--name", "run-4"}, "missing"},
+		{[]string{"submit", p.URL, "join", "https://data.example/a 8", "--name", "run-5"}, "want URL, size in bytes and MD5"},
 		{[]string{"fetch", p.URL, "99"}, "no batch 99"},
+		{[]string{"estimate", p.URL, "99"}, "no batch 99"},
+		{[]string{"submit", p.URL, "nope", filepath.Join(dir, "b"), "--name", "run-3", "--dry-run"}, `there is no application "nope": ask`},
 		{[]string{"fetch", p.URL, "run-1"}, "remote list shows them"},
 		{[]string{"cancel", p.URL + "elsewhere/", "1"}, "is that the project's URL?"},
 	} {
@@ -114,15 +136,15 @@ func TestRemote(t *testing.T) {
 			t.Errorf("%v: %v, want %q", tt.args, err, tt.says)
 		}
 	}
-	for _, args := range [][]string{{"list", p.URL}, {"list", p.URL, "--json"}, {"fetch", p.URL, "1", "--json"}, {"cancel", p.URL, "1"}, {"retire", p.URL, "1"}, {"retire", p.URL, "1"}} {
+	for _, args := range [][]string{{"list", p.URL}, {"list", p.URL, "--json"}, {"fetch", p.URL, "1", "--json"}, {"estimate", p.URL, "1"}, {"estimate", p.URL, "1", "--json"}, {"cancel", p.URL, "1"}, {"retire", p.URL, "1"}, {"retire", p.URL, "1"}} {
 		if err := remote(args...); err != nil {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
-	if left, err := filepath.Glob(filepath.Join(p.Dir, "results", "api1_*")); err != nil || len(left) > 0 {
+	if left, err := filepath.Glob(filepath.Join(p.Dir, "results", "*", "api1_*")); err != nil || len(left) > 0 {
 		t.Errorf("after it was retired there are %v, %v", left, err)
 	}
-	if others, err := filepath.Glob(filepath.Join(p.Dir, "results", "*")); err != nil || len(others) == 0 {
+	if others, err := filepath.Glob(filepath.Join(p.Dir, "results", "*", "*")); err != nil || len(others) == 0 {
 		t.Errorf("the output of other batches is gone: %v, %v", others, err)
 	}
 	write("token", "")

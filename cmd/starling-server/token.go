@@ -16,7 +16,7 @@ import (
 )
 
 func tokenCmd() *cobra.Command {
-	return group("token", "Manage tokens with which programs submit work over HTTP", createTokenCmd(), listCmd(view.Tokens), revokeTokenCmd())
+	return group("token", "Manage tokens with which programs submit work over HTTP", createTokenCmd(), listCmd(view.Tokens), authenticatorCmd(), revokeTokenCmd())
 }
 
 func createTokenCmd() *cobra.Command {
@@ -79,6 +79,35 @@ func revokeTokenCmd() *cobra.Command {
 					fmt.Printf("token %q is revoked\n", args[1])
 				}
 				return err
+			})
+		},
+	}
+}
+
+func authenticatorCmd() *cobra.Command {
+	return &cobra.Command{
+		Use:   "authenticator DIR NAME",
+		Short: "Print what BOINC's clients for submitting work show instead of a token",
+		Long: "Print the authenticator of a token, for programs that submit work as to a BOINC project (submit_rpc_handler.php, for\n" +
+			"example with BOINC's boinc_submit.py). It allows what the token allows, until that is revoked.",
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				var list []store.Token
+				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+					list, err = tx.Tokens()
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				for _, t := range list {
+					if t.Name == args[1] && t.RevokedTime.IsZero() {
+						fmt.Println(api.Authenticator(p.UploadKey().Text(), t.Hash))
+						return nil
+					}
+				}
+				return fmt.Errorf("there is no token called %q: starling-server token list DIR shows them", args[1])
 			})
 		},
 	}

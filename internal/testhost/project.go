@@ -94,6 +94,18 @@ func (p *Project) AwaitResults(ctx context.Context) error {
 	return err
 }
 
+// Outcome reads a file of a workunit's outcome, once it is there.
+func (p *Project) Outcome(workunit, file string) ([]byte, error) {
+	found, err := filepath.Glob(filepath.Join(p.Dir, "results", "*", workunit, file))
+	if err != nil {
+		return nil, err
+	}
+	if len(found) != 1 {
+		return nil, fmt.Errorf("outcomes of %s: %v", workunit, found)
+	}
+	return os.ReadFile(found[0])
+}
+
 // Stop stops the server, if it runs.
 func (p *Project) Stop() error {
 	if p.serving == nil {

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
 )
@@ -30,6 +31,7 @@ import (
 // Limits of requests.
 const (
 	maxBody      = 64 << 20 // bytes
+	maxUpload    = 1 << 30  // bytes of a request that brings files
 	maxWorkunits = 10000    // of a batch
 	maxName      = 60       // bytes, of a batch or a workunit in it
 	maxWait      = 60 * time.Second
@@ -44,6 +46,9 @@ type API struct {
 	Dir      string        // of the project, in which the templates are
 	Download workgen.Files // input files
 	Webhooks []string      // the beginnings of addresses that may be told of batches that are done
+	Fetching Fetching      // of input files that senders name by URL
+	Classes  map[string]match.PlanClass
+	Key      string // a secret of the project's, see Authenticator
 	// Outcome returns the folder in which a finished workunit's output files are.
 	Outcome func(wu store.Workunit) string
 	// Discard deletes the outcomes of workunits whose names begin with prefix.
@@ -89,6 +94,9 @@ func (a *API) Routes() map[string]http.HandlerFunc {
 		"GET api/v1/openapi.json":                                  a.openapi,
 		"POST api/v1/batches":                                      a.bearer(a.submit),
 		"GET api/v1/batches":                                       a.bearer(a.batches),
+		"PUT api/v1/files/{name}":                                  a.upTo(maxUpload, a.upload),
+		"POST api/v1/estimate":                                     a.bearer(a.dryRun),
+		"GET api/v1/batches/{id}/estimate":                         a.bearer(a.estimate),
 		"GET api/v1/batches/{id}":                                  a.bearer(a.batch),
 		"DELETE api/v1/batches/{id}":                               a.bearer(a.cancel),
 		"POST api/v1/batches/{id}/retire":                          a.bearer(a.retire),
@@ -105,11 +113,15 @@ func (a *API) openapi(w http.ResponseWriter, _ *http.Request) {
 // bearer lets a request through that shows a token, and answers with what comes of it: a value,
 // or nil if the handler has answered.
 func (a *API) bearer(handle func(c *call) (any, error)) http.HandlerFunc {
+	return a.upTo(maxBody, handle)
+}
+
+func (a *API) upTo(most int64, handle func(c *call) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Request: r, w: w}
 		answer, err := a.admit(c)
 		if err == nil {
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			r.Body = http.MaxBytesReader(w, r.Body, most)
 			answer, err = handle(c)
 		}
 		if err != nil {
@@ -141,7 +153,8 @@ func (a *API) admit(c *call) (any, error) {
 	return nil, err
 }
 
-func (a *API) refuse(w http.ResponseWriter, err error) {
+// faultOf is what the sender of a request is told of an error.
+func (a *API) faultOf(err error) *fault {
 	f, ok := errors.AsType[*fault](err)
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
 		f, ok = faultf(http.StatusRequestEntityTooLarge, "send it in several batches", "the request has more than %d bytes", tooLarge.Limit), true
@@ -152,6 +165,11 @@ func (a *API) refuse(w http.ResponseWriter, err error) {
 		}
 		f = faultf(http.StatusServiceUnavailable, "try again later", "the project cannot answer now")
 	}
+	return f
+}
+
+func (a *API) refuse(w http.ResponseWriter, err error) {
+	f := a.faultOf(err)
 	if f.code == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 	}
@@ -168,9 +186,9 @@ func reply(w http.ResponseWriter, code int, v any) {
 }
 
 // may returns an error if a token is not for an application.
-func (c *call) may(app string) error {
-	if len(c.token.Apps) > 0 && !slices.Contains(c.token.Apps, app) {
-		return faultf(http.StatusForbidden, "use one of "+strings.Join(c.token.Apps, ", ")+", or ask the project's operator", "this token is not for the application %q", app)
+func may(token store.Token, app string) error {
+	if len(token.Apps) > 0 && !slices.Contains(token.Apps, app) {
+		return faultf(http.StatusForbidden, "use one of "+strings.Join(token.Apps, ", ")+", or ask the project's operator", "this token is not for the application %q", app)
 	}
 	return nil
 }

@@ -45,15 +45,15 @@ func Status(tx *store.Tx, b store.APIBatch) (wire.Batch, error) {
 	return s, nil
 }
 
-// own returns the batch that a path names, which is the token's.
-func (a *API) own(c *call) (b store.APIBatch, err error) {
-	id, _ := strconv.ParseInt(c.PathValue("id"), 10, 64)
-	err = a.Store.View(c.Context(), func(tx *store.Tx) (err error) {
-		b, err = tx.APIBatch(id, c.token.ID)
+// own returns a token's batch of this number.
+func (a *API) own(ctx context.Context, token store.Token, number string) (b store.APIBatch, err error) {
+	id, _ := strconv.ParseInt(number, 10, 64)
+	err = a.Store.View(ctx, func(tx *store.Tx) (err error) {
+		b, err = tx.APIBatch(id, token.ID)
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		err = faultf(http.StatusNotFound, "GET batches lists those of this token", "this token has no batch %s", c.PathValue("id"))
+		err = faultf(http.StatusNotFound, "GET batches lists those of this token", "this token has no batch %s", number)
 	}
 	return b, err
 }
@@ -82,7 +82,7 @@ const look = 500 * time.Millisecond
 // batch tells how far a batch has come. With wait it answers when that has changed, or after so
 // many seconds.
 func (a *API) batch(c *call) (any, error) {
-	b, err := a.own(c)
+	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ func (a *API) batch(c *call) (any, error) {
 
 // workunits lists a batch's workunits with ids above after, with what they brought.
 func (a *API) workunits(c *call) (any, error) {
-	b, err := a.own(c)
+	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func outputs(dir string) (list []wire.File, err error) {
 
 // file serves an output file.
 func (a *API) file(c *call) (any, error) {
-	b, err := a.own(c)
+	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
@@ -198,15 +198,19 @@ func (a *API) file(c *call) (any, error) {
 
 // cancel gives up what is not finished of a batch.
 func (a *API) cancel(c *call) (any, error) {
-	b, err := a.own(c)
+	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	cancelled := 0
+	n, err := a.giveUp(c.Context(), b)
+	return wire.Cancelled{Cancelled: n}, err
+}
+
+func (a *API) giveUp(ctx context.Context, b store.APIBatch) (cancelled int, err error) {
 	for after := int64(0); ; {
 		var ids []int64
 		n := 0
-		err := a.Store.Update(c.Context(), func(tx *store.Tx) (err error) {
+		err := a.Store.Update(ctx, func(tx *store.Tx) (err error) {
 			n = 0
 			if ids, err = tx.WorkunitsOfBatch(b.Number(), after, chunk); err != nil {
 				return err
@@ -223,12 +227,12 @@ func (a *API) cancel(c *call) (any, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return cancelled, err
 		}
 		if cancelled += n; len(ids) < chunk {
 			break
 		}
 		after = ids[len(ids)-1]
 	}
-	return wire.Cancelled{Cancelled: cancelled}, nil
+	return cancelled, nil
 }

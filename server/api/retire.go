@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -10,24 +11,30 @@ import (
 
 // retire deletes the output of a batch that is done. That it was there stays known.
 func (a *API) retire(c *call) (any, error) {
-	b, err := a.own(c)
+	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.status(c.Context(), b)
+	n, err := a.discard(c.Context(), b)
+	return wire.Retired{Deleted: n}, err
+}
+
+func (a *API) discard(ctx context.Context, b store.APIBatch) (int, error) {
+	s, err := a.status(ctx, b)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
 	if !s.Done {
-		return nil, faultf(http.StatusConflict, "wait until it is done, or cancel it with DELETE batches/ID first", "the batch %q is not done", b.Name)
+		return 0, faultf(http.StatusConflict, "wait until it is done, or cancel it with DELETE batches/ID first", "the batch %q is not done", b.Name)
 	}
+	return a.clear(ctx, b, time.Now())
+}
+
+// clear deletes the output of a batch, and returns of how many workunits there was some.
+func (a *API) clear(ctx context.Context, b store.APIBatch, now time.Time) (int, error) {
 	// Noted first: whoever is interrupted repeats it, and nobody fetches half of it meanwhile.
-	if err := a.Store.Update(c.Context(), func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, time.Now()) }); err != nil {
-		return nil, err
+	if err := a.Store.Update(ctx, func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, now) }); err != nil {
+		return 0, err
 	}
-	n, err := a.Discard(unique(b, ""))
-	if err != nil {
-		return nil, err
-	}
-	return wire.Retired{Deleted: n}, nil
+	return a.Discard(unique(b, ""))
 }

@@ -1,16 +1,16 @@
 package api
 
 import (
+	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/server/api/wire"
@@ -28,32 +28,34 @@ func named(what, name string) error {
 	return nil
 }
 
-// submit makes a batch, or completes the one of that name.
-func (a *API) submit(c *call) (any, error) {
-	var s wire.Submission
+// read reads a submission from a request's body.
+func (c *call) read() (s wire.Submission, err error) {
 	dec := json.NewDecoder(c.Body)
 	dec.DisallowUnknownFields()
-	if err := dec.Decode(&s); err != nil {
-		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return nil, err
+	err = dec.Decode(&s)
+	if err == nil { // read to its end, or the time for sending it would run on while the project fetches files
+		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
+			err = cmp.Or(more, errors.New("something follows the batch"))
 		}
-		return nil, faultf(http.StatusBadRequest, "see openapi.json for what a batch holds", "the request is not understood: %v", err)
 	}
-	if err := a.check(c, &s); err != nil {
-		return nil, err
+	if err != nil {
+		if _, large := errors.AsType[*http.MaxBytesError](err); large {
+			return s, err
+		}
+		return s, faultf(http.StatusBadRequest, "see openapi.json for what a batch holds", "the request is not understood: %v", err)
 	}
-	b, app, isNew, err := a.begin(c, &s)
+	return s, nil
+}
+
+// submit makes a batch, or completes the one of that name.
+func (a *API) submit(c *call) (any, error) {
+	s, err := c.read()
 	if err != nil {
 		return nil, err
 	}
-	if !b.Made {
-		if err := a.complete(c.Context(), &s, b, app); err != nil {
-			return nil, err
-		}
-		if err := a.Store.Update(c.Context(), func(tx *store.Tx) error { return tx.APIBatchMade(b.ID) }); err != nil {
-			return nil, err
-		}
-		b.Made = true
+	b, isNew, err := a.make(c.Context(), c.token, &s)
+	if err != nil {
+		return nil, err
 	}
 	status, err := a.status(c.Context(), b)
 	if err != nil {
@@ -68,7 +70,23 @@ func (a *API) submit(c *call) (any, error) {
 	return nil, nil
 }
 
-func (a *API) check(c *call, s *wire.Submission) error {
+// make makes a batch of a token, or completes the one of that name.
+func (a *API) make(ctx context.Context, token store.Token, s *wire.Submission) (b store.APIBatch, isNew bool, err error) {
+	if err := a.check(token, s); err != nil {
+		return b, false, err
+	}
+	b, app, isNew, err := a.begin(ctx, token, s)
+	if err != nil || b.Made {
+		return b, isNew, err
+	}
+	if err := a.complete(ctx, s, b, app); err != nil {
+		return b, isNew, err
+	}
+	b.Made = true
+	return b, isNew, a.Store.Update(ctx, func(tx *store.Tx) error { return tx.APIBatchMade(b.ID) })
+}
+
+func (a *API) check(token store.Token, s *wire.Submission) error {
 	if err := named("batch", s.Name); err != nil {
 		return err
 	}
@@ -92,30 +110,37 @@ func (a *API) check(c *call, s *wire.Submission) error {
 	if s.Webhook != "" && !webhook.Allowed(s.Webhook, a.Webhooks) {
 		return faultf(http.StatusUnprocessableEntity, "ask the project's operator to add its address to webhook_urls in server.toml, or follow the batch with GET batches/ID?wait=60", "the project sends no webhooks to %s", s.Webhook)
 	}
-	return c.may(s.App)
+	return may(token, s.App)
+}
+
+func appByName(tx *store.Tx, name string) (store.App, error) {
+	app, err := tx.AppByName(name)
+	if errors.Is(err, store.ErrNotFound) {
+		err = faultf(http.StatusUnprocessableEntity, "ask the project's operator for the names of its applications", "there is no application %q", name)
+	}
+	return app, err
 }
 
 // begin finds the batch of that name, or makes it.
-func (a *API) begin(c *call, s *wire.Submission) (b store.APIBatch, app store.App, isNew bool, err error) {
-	err = a.Store.Update(c.Context(), func(tx *store.Tx) (err error) {
+func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) (b store.APIBatch, app store.App, isNew bool, err error) {
+	err = a.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		isNew = false
-		if app, err = tx.AppByName(s.App); errors.Is(err, store.ErrNotFound) {
-			return faultf(http.StatusUnprocessableEntity, "ask the project's operator for the names of its applications", "there is no application %q", s.App)
-		} else if err != nil {
+		if app, err = appByName(tx, s.App); err != nil {
 			return err
 		}
-		b, err = tx.APIBatchByName(c.token.ID, s.Name)
-		if err == nil {
-			if b.AppID != app.ID || b.Expected != len(s.Workunits) {
-				return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", s.Name)
-			}
+		b, err = tx.APIBatchByName(token.ID, s.Name)
+		switch {
+		case err == nil && !b.RetiredTime.IsZero() && !b.Made:
+			return faultf(http.StatusConflict, "choose another name", "the batch %q has expired", s.Name)
+		case err == nil && b.AppID == app.ID && b.Expected == len(s.Workunits):
 			return nil
-		}
-		if !errors.Is(err, store.ErrNotFound) {
+		case err == nil && (b.AppID != app.ID || b.Expected > 0):
+			return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", s.Name)
+		case err != nil && !errors.Is(err, store.ErrNotFound):
 			return err
 		}
-		if q := c.token.Quota; q > 0 {
-			n, err := tx.UnfinishedOfToken(c.token.ID)
+		if q := token.Quota; q > 0 {
+			n, err := tx.UnfinishedOfToken(token.ID)
 			if err != nil {
 				return err
 			}
@@ -125,7 +150,11 @@ func (a *API) begin(c *call, s *wire.Submission) (b store.APIBatch, app store.Ap
 			}
 		}
 		isNew = true
-		b = store.APIBatch{CreateTime: time.Now(), TokenID: c.token.ID, Name: s.Name, AppID: app.ID, Expected: len(s.Workunits), Webhook: s.Webhook}
+		if b.ID != 0 { // it is empty
+			b.Expected = len(s.Workunits)
+			return tx.FillAPIBatch(b.ID, b.Expected)
+		}
+		b = store.APIBatch{CreateTime: time.Now(), TokenID: token.ID, Name: s.Name, AppID: app.ID, Expected: len(s.Workunits), Webhook: s.Webhook}
 		b.ID, err = tx.InsertAPIBatch(b)
 		return err
 	})
@@ -149,6 +178,8 @@ func (a *API) complete(ctx context.Context, s *wire.Submission, b store.APIBatch
 	if err != nil {
 		return err
 	}
+	files := newFetcher(dir, a.Fetching)
+	files.owner = b.TokenID
 	var specs []workgen.Spec
 	var places []int
 	flush := func() error {
@@ -172,7 +203,7 @@ func (a *API) complete(ctx context.Context, s *wire.Submission, b store.APIBatch
 		if there {
 			continue
 		}
-		spec, err := specOf(s, b, i, filepath.Join(dir, fmt.Sprint(i)))
+		spec, err := a.specOf(ctx, s, b, i, filepath.Join(dir, fmt.Sprint(i)), files)
 		if err != nil {
 			return err
 		}
@@ -196,49 +227,4 @@ func (a *API) has(ctx context.Context, name string) (there bool, err error) {
 		return err
 	})
 	return there, err
-}
-
-// specOf describes a workunit, whose inputs it writes into a folder.
-func specOf(s *wire.Submission, b store.APIBatch, i int, dir string) (spec workgen.Spec, err error) {
-	wu := &s.Workunits[i]
-	spec.Params = workgen.Params{
-		Name: unique(b, wu.Name), CommandLine: wu.CommandLine, Priority: s.Priority, Batch: b.Number(),
-		MinQuorum: s.Quorum, TargetNResults: s.Targets, DelayBound: s.DelayBound, RscFpopsEst: s.FpopsEst,
-		RscMemoryBound: s.MemoryBound, RscDiskBound: s.DiskBound,
-	}
-	if len(wu.Inputs) > 0 {
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return spec, err
-		}
-	}
-	for k, in := range wu.Inputs {
-		wrong := func(what string) error {
-			f := faultf(http.StatusUnprocessableEntity, "give its content as text or as base64, or its url with nbytes and md5", "input %q of workunit %q %s", in.Name, wu.Name, what)
-			f.Workunit = &i
-			return f
-		}
-		var content []byte
-		switch {
-		case in.URL != "" && in.Text == nil && in.Base64 == nil:
-			remote := workgen.Remote{URL: in.URL, NBytes: in.NBytes, MD5: strings.ToLower(in.MD5)}
-			spec.Inputs = append(spec.Inputs, workgen.Given{Kind: workgen.Elsewhere, Remote: remote, Logical: in.Name})
-			continue
-		case in.URL != "":
-			return spec, wrong("has a URL and content")
-		case (in.Text == nil) == (in.Base64 == nil):
-			return spec, wrong("has no content, or two")
-		case in.Text != nil:
-			content = []byte(*in.Text)
-		default:
-			if content, err = base64.StdEncoding.DecodeString(*in.Base64); err != nil {
-				return spec, wrong("is not base64")
-			}
-		}
-		path := filepath.Join(dir, fmt.Sprintf("in%d", k))
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			return spec, err
-		}
-		spec.Inputs = append(spec.Inputs, workgen.Given{Path: path, Logical: in.Name})
-	}
-	return spec, nil
 }

@@ -42,29 +42,39 @@ const (
 	Flat    = "flat"  // not at all
 	ByBatch = "batch" // a folder for each batch, and one for what is in none
 	ByDay   = "day"   // a folder for each day on which workunits were created, UTC
+
+	ByBatchOrDay = "batch_or_day" // a folder for each batch, and by day for what is in none
 )
 
 // Divisions are all that Divided can be.
-var Divisions = []string{Flat, ByBatch, ByDay}
+var Divisions = []string{Flat, ByBatch, ByDay, ByBatchOrDay}
 
 // in returns the folder in which a workunit's is, as ever when it is asked again.
 func (c *Copy) in(wu store.Workunit) string { return division(c.Divided, wu) }
 
 func division(divided string, wu store.Workunit) string {
+	byBatch := divided == ByBatch || divided == ByBatchOrDay
 	switch {
-	case divided == ByBatch && wu.Batch == 0:
-		return "no_batch"
-	case divided == ByBatch:
+	case byBatch && wu.Batch != 0:
 		return fmt.Sprint("batch_", wu.Batch)
-	case divided == ByDay:
+	case divided == ByBatch:
+		return "no_batch"
+	case divided == ByDay || divided == ByBatchOrDay:
 		return wu.CreateTime.UTC().Format(time.DateOnly)
 	}
 	return ""
 }
 
-// Folder returns where Copy puts the outcome of a workunit; see Copy.
+// Folder returns where the outcome of a workunit is that Copy has put below dir, also if dir was
+// divided in another way then; of one that is not there, where Copy would put it.
 func Folder(dir, divided string, wu store.Workunit) string {
-	return filepath.Join(dir, division(divided, wu), wu.Name)
+	in := func(divided string) string { return filepath.Join(dir, division(divided, wu), wu.Name) }
+	for _, d := range append([]string{divided}, Divisions...) {
+		if _, err := os.Stat(filepath.Join(in(d), summary)); err == nil {
+			return in(d)
+		}
+	}
+	return in(divided)
 }
 
 // Files is a tree of files.

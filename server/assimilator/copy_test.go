@@ -2,6 +2,7 @@ package assimilator_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -190,6 +191,8 @@ func TestDivided(t *testing.T) {
 		{assimilator.ByBatch, 7, "batch_7/wu"},
 		{assimilator.ByBatch, 0, "no_batch/wu"},
 		{assimilator.ByDay, 7, "2027-01-31/wu"},
+		{assimilator.ByBatchOrDay, 8, "batch_8/wu"},
+		{assimilator.ByBatchOrDay, 0, "2027-01-31/wu"},
 	} {
 		for range 2 { // again, as after a crash
 			if err := hand(tt.divided, store.Workunit{Name: "wu", Batch: tt.batch, CreateTime: made}); err != nil {
@@ -205,6 +208,24 @@ func TestDivided(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "batch_7", "wu", "out")); err != nil {
 		t.Error(err)
+	}
+}
+
+// An outcome is found where it was put, however the folder is divided later.
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	wu := store.Workunit{Name: "wu", Batch: 7, CreateTime: time.Date(2027, 1, 31, 23, 59, 0, 0, time.UTC)}
+	if got, want := assimilator.Folder(dir, assimilator.ByBatchOrDay, wu), filepath.Join(dir, "batch_7", "wu"); got != want {
+		t.Errorf("before there is one: %s, want %s", got, want)
+	}
+	c := &assimilator.Copy{Dir: dir, App: "upper", Divided: assimilator.ByDay}
+	if err := errors.Join(c.Assimilate(t.Context(), wu, nil, nil), c.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	for _, divided := range assimilator.Divisions {
+		if got, want := assimilator.Folder(dir, divided, wu), filepath.Join(dir, "2027-01-31", "wu"); got != want {
+			t.Errorf("%s: %s, want %s", divided, got, want)
+		}
 	}
 }
 

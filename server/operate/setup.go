@@ -42,6 +42,7 @@ type NewProject struct {
 func Init(ctx context.Context, dir string, n NewProject) error {
 	c := project.DefaultConfig()
 	c.Database, c.Files = n.Database, n.Files
+	c.ResultsFolders = assimilator.ByBatchOrDay // older projects keep what they had: people know their paths
 	c.LongName = strings.TrimSpace(n.Name)
 	var err error
 	if c.MasterURL, err = project.MasterURL(n.MasterURL); err != nil {

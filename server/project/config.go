@@ -46,6 +46,8 @@ type Config struct {
 	SchedulerURLs []string `toml:"scheduler_urls"`
 	DownloadURLs  []string `toml:"download_urls"`
 	WebhookURLs   []string `toml:"webhook_urls"`
+	MaxFetchMB    float64  `toml:"max_fetch_mb"`
+	FetchPrivate  bool     `toml:"fetch_private"`
 
 	MinCoreVersion        string  `toml:"min_core_version"`
 	DailyResultQuota      int     `toml:"daily_result_quota"`

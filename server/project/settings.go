@@ -151,6 +151,16 @@ what you would let it reach. [] sends none. See docs/api.md.`,
 		},
 	},
 	{
+		name: "max_fetch_mb", preset: 1000, most: 1e6,
+		about: `Megabytes that the project fetches for one batch of the HTTP API whose input files are
+to be copied from other servers; 0: it fetches nothing. See docs/api.md.`,
+	},
+	{
+		name: "fetch_private",
+		about: `Whether it also fetches from addresses that are not public, such as 127.0.0.1 and
+10.0.0.7. Whoever has a token can then have it fetch what only your network can reach.`,
+	},
+	{
 		name: "database", restart: true,
 		about: `The database: "" is the file project.db beside this one (SQLite); a URL such as
 postgres://user:password@host/name is a database of a PostgreSQL server.`,
@@ -316,10 +326,11 @@ day after the files of their result were deleted, are deleted.`,
 	},
 	{
 		name: "results_folders", preset: assimilator.Flat,
-		about: `How results/ is divided, for applications whose outcomes are copied there: "flat" is a
-folder for each workunit; "batch" puts those of batch 7 into batch_7 (of none: no_batch), and "day"
-those that were created on a day into, for example, 2027-01-31 (UTC). More than some
-hundred thousand in one folder are slow to look through.`,
+		about: `How results/ is divided, for applications whose outcomes are copied there. "batch_or_day", as new
+projects have it, puts a workunit's folder into batch_7 if it is in batch 7, and else into the day
+on which it was created, for example 2027-01-31 (UTC). "day" does the latter always; "batch" has one folder,
+no_batch, for what is in no batch; "flat" has no folders in between, which are slow to look through
+with more than some hundred thousand. A change is for outcomes that are yet to come.`,
 		check: func(c *Config) error {
 			if !slices.Contains(assimilator.Divisions, c.ResultsFolders) {
 				return fmt.Errorf("%q: want one of %s", c.ResultsFolders, strings.Join(assimilator.Divisions, ", "))

@@ -32,6 +32,7 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		countUnfinished: "workunit_batch_unfinished",
 		countOfBatch:    "workunit_batch",
 		raiseBatch:      "result_workunitid",
+		expiredBatches:  "api_batch_expire",
 	} {
 		err := st.View(t.Context(), func(tx *Tx) error {
 			args := make([]any, strings.Count(query, "$"))

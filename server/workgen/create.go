@@ -43,6 +43,7 @@ type Spec struct {
 type Given struct {
 	Path    string // on this machine; for the other kinds its name in the project
 	Logical string // the name under which the application opens it; "" the template's, or the file's
+	Base    string // what the file is called where it comes from; "": as in Path or the remote's URL
 	Kind    Kind
 	Remote  Remote // Elsewhere, if the template does not say it
 }
@@ -65,6 +66,7 @@ type Generator struct {
 	app      store.App
 	input    *Input // nil: no template
 	output   string // file name of the output template, below the project
+	uploads  int64  // bytes that a result's output files have at most
 	prefix   string
 	made     int
 	staged   map[string]staged
@@ -100,6 +102,9 @@ func New(st *store.Store, download Files, dir string, app store.App, now time.Ti
 		return nil, fmt.Errorf("output template: %w", err)
 	}
 	if err := CheckOutput(g.output, string(text)); err != nil {
+		return nil, err
+	}
+	if g.uploads, err = uploads(string(text)); err != nil {
 		return nil, err
 	}
 	in := "templates/" + app.Name + "_in"
@@ -221,14 +226,22 @@ func (g *Generator) ensure(ctx context.Context, f protocol.FileInfo, from Given)
 	return err
 }
 
-func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prepared, error) {
-	params := spec.Params
+// Params returns what a workunit would have that is asked for so, with what the template and the
+// defaults say, or why there can be none.
+func (g *Generator) Params(p Params) (Params, error) {
 	if g.input != nil {
 		for _, set := range g.input.apply { // as in BOINC, the template goes over the command line
-			set(&params)
+			set(&p)
 		}
 	}
-	params, err := params.Complete()
+	return p.Complete()
+}
+
+// Uploads returns how many bytes the output files of a result have at most.
+func (g *Generator) Uploads() int64 { return g.uploads }
+
+func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prepared, error) {
+	params, err := g.Params(spec.Params)
 	if err != nil {
 		return prepared{}, err
 	}
@@ -314,7 +327,7 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 			}
 			name := from.Logical
 			if name == "" {
-				name = filepath.Base(cmp.Or(from.Path, from.Remote.base()))
+				name = filepath.Base(cmp.Or(from.Base, from.Path, from.Remote.base()))
 			}
 			if err := add(info, protocol.FileRef{OpenName: name}, from); err != nil {
 				return nil, err

@@ -148,6 +148,17 @@ func (o *Output) elements(prefix string) (protocol.Elements, error) {
 	return e, nil
 }
 
+// uploads returns how many bytes the files that a result uploads have at most.
+func uploads(text string) (n int64, err error) {
+	e, err := (&Output{text}).elements("OUTFILE")
+	for _, f := range e.Files {
+		if !stays(f) {
+			n += f.MaxNBytes
+		}
+	}
+	return n, err
+}
+
 // stays reports whether an output file stays on the host and is not uploaded: it
 // is sticky, and its template has no <url>.
 func stays(f protocol.FileInfo) bool { return f.Sticky && len(f.UploadURLs) == 0 }

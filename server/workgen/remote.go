@@ -41,11 +41,20 @@ func ParseRemote(text string) (Given, error) {
 // base is what the file is called there; "" if it has no name.
 func (r Remote) base() string {
 	u, err := url.Parse(r.URL)
-	if err != nil || u.Path == "" {
+	if err != nil || strings.Trim(u.Path, "/") == "" {
 		return ""
 	}
 	return path.Base(u.Path)
 }
+
+// File is what a copy of the file may be called on any disk, after what it is called there.
+func (r Remote) File() string {
+	name := safe(r.base())
+	return name[:min(len(name), 100)]
+}
+
+// Name is the name under which the project hands out a copy with that checksum.
+func (r Remote) Name() string { return physical(r.File(), r.MD5) }
 
 func (r Remote) info() (protocol.FileInfo, error) {
 	f := protocol.FileInfo{DownloadURLs: []string{r.URL}, NBytes: r.NBytes, MD5: r.MD5}

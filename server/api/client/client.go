@@ -43,6 +43,26 @@ func (c *Client) Submit(ctx context.Context, s wire.Submission) (b wire.Batch, e
 	return b, c.call(ctx, http.MethodPost, "batches", body, &b)
 }
 
+// Upload stores a file that batches of the token may name as staged. What a name stands for never
+// changes; the same content again is no error.
+func (c *Client) Upload(ctx context.Context, name string, content []byte) error {
+	return c.call(ctx, http.MethodPut, "files/"+url.PathEscape(name), content, new(wire.File))
+}
+
+// DryRun tells what a batch would take and when it would be done. Nothing is made.
+func (c *Client) DryRun(ctx context.Context, s wire.Submission) (e wire.Estimate, err error) {
+	body, err := json.Marshal(s)
+	if err != nil {
+		return e, err
+	}
+	return e, c.call(ctx, http.MethodPost, "estimate", body, &e)
+}
+
+// Estimate tells when a batch will be done.
+func (c *Client) Estimate(ctx context.Context, id int64) (e wire.Estimate, err error) {
+	return e, c.call(ctx, http.MethodGet, fmt.Sprintf("batches/%d/estimate", id), nil, &e)
+}
+
 // Batches returns the newest batches of the token, newest first.
 func (c *Client) Batches(ctx context.Context) ([]wire.Batch, error) {
 	var list wire.Batches
@@ -159,7 +179,7 @@ func (c *Client) once(ctx context.Context, method, path string, body []byte) (re
 		return nil, false, err
 	}
 	req.Header.Set("Authorization", "Bearer "+c.Token)
-	if body != nil {
+	if method == http.MethodPost && body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	h := c.HTTP

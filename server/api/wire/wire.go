@@ -13,6 +13,7 @@ type Submission struct {
 	Targets     int        `json:"targets,omitempty"`      // results sent at first; 0: as many
 	DelayBound  float64    `json:"delay_bound,omitempty"`  // seconds for a computer to return a result
 	FpopsEst    float64    `json:"fpops_est,omitempty"`    // floating-point operations that one takes, estimated
+	FpopsBound  float64    `json:"fpops_bound,omitempty"`  // operations after which one is aborted
 	MemoryBound float64    `json:"memory_bound,omitempty"` // bytes
 	DiskBound   float64    `json:"disk_bound,omitempty"`   // bytes
 	Webhook     string     `json:"webhook,omitempty"`      // URL that is told when the batch is done
@@ -23,18 +24,24 @@ type Submission struct {
 type Workunit struct {
 	Name        string  `json:"name,omitempty"` // within the batch; "": its place, from 0
 	CommandLine string  `json:"command_line,omitempty"`
+	Priority    *int64  `json:"priority,omitempty"`  // instead of the batch's
+	FpopsEst    float64 `json:"fpops_est,omitempty"` // instead of the batch's
 	Inputs      []Input `json:"inputs,omitempty"`
 }
 
-// An Input is a file, by its content, Text or Base64, or by where it is, URL.
+// An Input is a file, by its content, Text or Base64, by where it is, URL, or by the name of one
+// that the project has, Staged.
 type Input struct {
 	Name   string  `json:"name"` // logical, as in the application's template
 	Text   *string `json:"text,omitempty"`
 	Base64 *string `json:"base64,omitempty"`
 
-	URL    string `json:"url,omitempty"`    // computers fetch it from there
-	NBytes int64  `json:"nbytes,omitempty"` // its size, with URL
-	MD5    string `json:"md5,omitempty"`    // 32 hex digits, with URL
+	URL    string `json:"url,omitempty"`    // computers fetch it from there, or with Copy the project does
+	Copy   bool   `json:"copy,omitempty"`   // the project fetches it now, and computers from the project
+	NBytes int64  `json:"nbytes,omitempty"` // its size, with URL; with Copy it may be 0: not known
+	MD5    string `json:"md5,omitempty"`    // 32 hex digits, with URL; with Copy it may be "": not known
+
+	Staged string `json:"staged,omitempty"` // a file that was uploaded or that the operator has staged
 }
 
 // A Batch is how far a batch has come.
@@ -57,6 +64,24 @@ type Batch struct {
 // Batches are those of a token.
 type Batches struct {
 	Batches []Batch `json:"batches"`
+}
+
+// An Estimate is what is to be computed of a batch, one that is there or one that was only
+// described, and when that will be done.
+type Estimate struct {
+	Workunits   int64   `json:"workunits"`              // without an outcome
+	Results     int64   `json:"results,omitempty"`      // sent at first; of one that was described
+	Flops       float64 `json:"flops"`                  // floating-point operations of all results
+	InputBytes  int64   `json:"input_bytes,omitempty"`  // of one that was described, as far as its sizes are known
+	OutputBytes int64   `json:"output_bytes,omitempty"` // at most; of one that was described
+
+	Computers int       `json:"computers"`         // that can compute it and were active in the last week
+	Rate      float64   `json:"flops_per_second"`  // of all of these
+	Basis     string    `json:"basis"`             // computers, pace, none or stopped
+	Wait      float64   `json:"wait,omitempty"`    // seconds until the work ahead is sent
+	Seconds   *float64  `json:"seconds,omitempty"` // until it is done; absent: not known
+	End       time.Time `json:"end_time,omitzero"` // likewise
+	Text      string    `json:"text"`              // all of this in a sentence
 }
 
 // Outcomes are those of a part of a batch's workunits.

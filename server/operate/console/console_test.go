@@ -42,7 +42,7 @@ func newDesk(t *testing.T) *desk {
 		return errors.New("this input is <no> good")
 	})
 	d.Volunteer("ada")
-	d.Submit("upper", []byte("good")).Wait(t.Context())
+	d.Submit("upper", []byte("good"), func(s *workgen.Spec) { s.Batch = 7 }).Wait(t.Context())
 	d.Volunteer("bob")
 	d.Submit("upper", []byte("bad"), func(s *workgen.Spec) { s.MaxErrorResults = 1 }).Wait(t.Context())
 	d.App("later", nil)
@@ -157,6 +157,7 @@ func TestLooking(t *testing.T) {
 	d.see(200, "results?outcome=client_error", nil, "client_error", `<a href="/host/1">`)
 	d.see(200, "host/1", nil, "ada", "Ban the computer", `<a href="/user/1">`)
 	d.see(200, "user/1", nil, "email addr", `<a href="/host/1">`)
+	d.see(200, "batch/7", nil, "fraction done", "estimate text", "<dd>done</dd>")
 	d.see(404, "work/99", nil, "There is no workunit 99")
 	d.see(404, "host/x", nil)
 	for _, page := range []string{"apps", "versions", "hosts", "users", "tokens", "batches", "audit"} {

@@ -3,6 +3,8 @@ package view
 import (
 	"time"
 
+	"github.com/starling-grid/starling/server/forecast"
+	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -57,4 +59,34 @@ func findBatches(tx *store.Tx, q Query, now time.Time) (List, error) {
 	}
 	list.Of = views
 	return list, err
+}
+
+// A Batch is all that is known of a batch.
+type Batch struct {
+	store.BatchStatus
+	Fraction float64  `json:"fraction_done"` // of the workunits, those that have an outcome
+	Estimate Estimate `json:"estimate"`
+}
+
+// An Estimate is when a batch will be done.
+type Estimate struct {
+	Text      string    `json:"text"`
+	End       time.Time `json:"end_time,omitzero"` // zero: not known
+	Basis     string    `json:"basis"`             // computers, pace, none or stopped
+	Computers int       `json:"computers"`         // that can compute it and were active in the last 7 days
+	Rate      float64   `json:"flops_per_second"`  // of all of these
+}
+
+// BatchBy returns a batch with an estimate of its end. classes are the project's plan classes.
+func BatchBy(tx *store.Tx, id int64, classes map[string]match.PlanClass, now time.Time) (b Batch, err error) {
+	if b.BatchStatus, err = tx.BatchStatus(id); err != nil {
+		return b, err
+	}
+	b.Fraction = float64(b.Total-b.Unfinished) / float64(b.Total)
+	f, err := forecast.Batch(tx, id, classes, now)
+	b.Estimate = Estimate{Text: f.Text(), Basis: string(f.Basis), Computers: f.Computers, Rate: f.Rate}
+	if f.Known() {
+		b.Estimate.End = now.Add(f.Left).UTC().Truncate(time.Second)
+	}
+	return b, err
 }

@@ -39,6 +39,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"unsent results have a kind", sorted},
 		{"the end of a batch is seen", batches},
 		{"webhooks are due", webhooks},
+		{"batches of tokens are their own", apiBatches},
 		{"the last results are looked at", recent},
 		{"the catalog has a stamp", stamps},
 		{"shared files are seen", shared},
@@ -61,6 +62,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"status counts", status},
 		{"work that no host can have is found", untakenWork},
 		{"what a host has had, it does not get again", hadResults},
+		{"what is to come rests on what is there", forecasts},
 		{"a closed store says so", closed},
 	})
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // status shows how far the work has come: as a page, with ?xml=1 in the manner
-// of BOINC's server_status.php, or with ?json=1 as `status --json` prints it.
+// of BOINC's server_status.php, or with ?json=1 as `status --json` prints it, or
+// with ?counts=1 only the counts that programs which submit work look at.
 func (p *Pages) status(w http.ResponseWriter, r *http.Request) {
 	st, err := p.Counts.Get(r.Context(), counts.Fresh)
 	if err != nil {
@@ -27,10 +28,29 @@ func (p *Pages) status(w http.ResponseWriter, r *http.Request) {
 	case q.Get("xml") != "":
 		w.Header().Set("Content-Type", "text/xml")
 		_, _ = w.Write(p.statusXML(r.Context(), st))
+	case q.Get("counts") != "":
+		w.Header().Set("Content-Type", "text/xml")
+		_, _ = w.Write(countsXML(st))
 	default:
 		w.Header().Set("Refresh", "30")
 		p.show(w, http.StatusOK, "status.html", map[string]any{"Status": st})
 	}
+}
+
+// countsXML is what clients for submitting work ask for.
+//
+// Source: BOINC lib/submit_api.py, get_job_counts.
+func countsXML(st counts.Status) []byte {
+	var w bxml.Writer
+	w.Open("job_counts")
+	w.Int("results_ready_to_send", st.Results.ByServerState[store.Unsent.String()])
+	w.Int("results_in_progress", st.Results.ByServerState[store.InProgress.String()])
+	w.Int("results_need_file_delete", st.Results.WaitingFileDelete)
+	w.Int("wus_need_validate", st.Workunits.NeedValidate)
+	w.Int("wus_need_assimilate", st.Workunits.WaitingAssimilate)
+	w.Int("wus_need_file_delete", st.Workunits.WaitingFileDelete)
+	w.Close("job_counts")
+	return w.Bytes()
 }
 
 // statusXML is the status in BOINC's form. Of the parts of the server it tells those that this

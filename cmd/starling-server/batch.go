@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/server/operate/view"
+	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/store"
+)
+
+func batchCmd() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show DIR ID",
+		Aliases: []string{"status"},
+		Short:   "Show the progress of a batch and when it will be done",
+		Long: "Show the progress of a batch and an estimate of its end: by its own pace from ten finished workunits on, before that\n" +
+			"as if the computers that were active in the last 7 days computed nothing else.",
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id, ok := number(args[1])
+			if !ok {
+				return fmt.Errorf("no batch %s", args[1])
+			}
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				var s view.Batch
+				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+					s, err = view.BatchBy(tx, id, p.Config.PlanClass, time.Now())
+					return err
+				})
+				switch {
+				case err != nil:
+					return err
+				case asJSON:
+					return printJSON(s)
+				}
+				fmt.Printf("batch %d  %d workunits: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
+					s.Batch, s.Total, s.Unfinished, s.Canonical, s.Error, s.Assimilate)
+				fmt.Printf("results   %d unsent, %d in progress, %d over\n", s.Results["unsent"], s.Results["in_progress"], s.Results["over"])
+				fmt.Printf("progress  %.0f %%, %s\n", 100*s.Fraction, s.Estimate.Text)
+				return nil
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return group("batch", "Batches of workunits", listCmd(view.Batches), cmd)
+}

@@ -1,0 +1,388 @@
+package api
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/forecast"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// boincBatch is what submit_batch and estimate_batch ask for.
+type boincBatch struct {
+	AppName        string    `xml:"app_name"`
+	BatchID        string    `xml:"batch_id"`
+	BatchName      string    `xml:"batch_name"`
+	Priority       *int64    `xml:"priority"`
+	Allocation     *struct{} `xml:"allocation_priority"`
+	AppVersion     float64   `xml:"app_version_num"`
+	InputTemplate  string    `xml:"input_template_filename"`
+	OutputTemplate string    `xml:"output_template_filename"`
+	Params         struct {
+		DiskBound   float64 `xml:"rsc_disk_bound"`
+		FpopsEst    float64 `xml:"rsc_fpops_est"`
+		FpopsBound  float64 `xml:"rsc_fpops_bound"`
+		MemoryBound float64 `xml:"rsc_memory_bound"`
+		DelayBound  float64 `xml:"delay_bound"`
+	} `xml:"job_params"`
+	Jobs []boincJob `xml:"job"`
+}
+
+type boincJob struct {
+	Name           string    `xml:"name"`
+	CommandLine    string    `xml:"command_line"`
+	FpopsEst       float64   `xml:"rsc_fpops_est"`
+	Priority       *int64    `xml:"priority"`
+	InputTemplate  *struct{} `xml:"input_template"`
+	OutputTemplate *struct{} `xml:"output_template"`
+	TargetTeam     float64   `xml:"target_team"`
+	TargetUser     float64   `xml:"target_user"`
+	TargetHost     float64   `xml:"target_host"`
+	Files          []struct {
+		Mode   string  `xml:"mode"`
+		Source string  `xml:"source"`
+		URL    string  `xml:"url"`
+		NBytes float64 `xml:"nbytes"`
+		MD5    string  `xml:"md5"`
+	} `xml:"input_file"`
+}
+
+// unsupported is what BOINC's server does and this one does not.
+func unsupported(what, cure string) error {
+	return faultf(http.StatusUnprocessableEntity, cure, "%s is not supported here", what)
+}
+
+// submission translates a batch.
+func (b *boincBatch) submission() (s wire.Submission, err error) {
+	app := strings.TrimSpace(b.AppName)
+	s = wire.Submission{
+		App: app, Name: strings.TrimSpace(b.BatchName),
+		DiskBound: b.Params.DiskBound, FpopsEst: b.Params.FpopsEst, FpopsBound: b.Params.FpopsBound, MemoryBound: b.Params.MemoryBound, DelayBound: b.Params.DelayBound,
+	}
+	const template = "put the template into the project's folder templates as APP_in or APP_out"
+	switch {
+	case b.Allocation != nil:
+		return s, unsupported("allocation_priority", "give a priority")
+	case b.AppVersion != 0:
+		return s, unsupported("app_version_num", "leave it out: each computer gets the best version for it")
+	case b.InputTemplate != "" && b.InputTemplate != app+"_in", b.OutputTemplate != "" && b.OutputTemplate != app+"_out":
+		return s, unsupported("a template of another name", template)
+	}
+	if b.Priority != nil {
+		s.Priority = *b.Priority
+	}
+	for _, j := range b.Jobs {
+		wu := wire.Workunit{Name: strings.TrimSpace(j.Name), CommandLine: j.CommandLine, Priority: j.Priority, FpopsEst: j.FpopsEst}
+		switch {
+		case j.InputTemplate != nil || j.OutputTemplate != nil:
+			return s, unsupported("a template of a single job", template)
+		case j.TargetTeam != 0 || j.TargetUser != 0 || j.TargetHost != 0:
+			return s, unsupported("a job for one team, user or computer", "the operator can create it: starling-server work create --host")
+		}
+		for _, f := range j.Files {
+			in := wire.Input{}
+			switch f.Mode {
+			case "local_staged":
+				in.Staged = strings.TrimSpace(f.Source)
+			case "inline":
+				in.Text = &f.Source
+			case "semilocal":
+				in.URL, in.Copy = strings.TrimSpace(f.Source), true
+			case "remote":
+				in.URL, in.NBytes, in.MD5 = strings.TrimSpace(f.URL), int64(min(max(f.NBytes, 0), math.MaxInt32*1e6)), strings.TrimSpace(f.MD5)
+			default:
+				return s, unsupported(fmt.Sprintf("the mode %q of an input file", f.Mode), "use local_staged after upload_files, inline, semilocal or remote")
+			}
+			wu.Inputs = append(wu.Inputs, in)
+		}
+		s.Workunits = append(s.Workunits, wu)
+	}
+	return s, nil
+}
+
+// invented is a name for a batch that has none.
+func invented(app string) string {
+	return fmt.Sprintf("%.40s_%s", app, strconv.FormatInt(time.Now().UnixNano(), 36))
+}
+
+func (c *boincCall) createBatch() error {
+	name := strings.TrimSpace(first(c.in.BatchNames))
+	appName := strings.TrimSpace(c.in.AppName)
+	name = cmp.Or(name, invented(appName))
+	if err := named("batch", name); err != nil {
+		return err
+	}
+	if err := may(c.token, appName); err != nil {
+		return err
+	}
+	var b store.APIBatch
+	err := c.Store.Update(c.http.Context(), func(tx *store.Tx) error {
+		app, err := appByName(tx, appName)
+		if err != nil {
+			return err
+		}
+		b, err = tx.APIBatchByName(c.token.ID, name)
+		switch {
+		case err == nil && b.Expected == 0 && b.AppID == app.ID && b.RetiredTime.IsZero(): // asked again
+			return tx.ExpireAPIBatch(b.ID, protocol.UnixTime(c.in.ExpireTime))
+		case err == nil:
+			return faultf(http.StatusConflict, "choose another name", "there is another batch called %q", name)
+		case !errors.Is(err, store.ErrNotFound):
+			return err
+		}
+		b = store.APIBatch{CreateTime: time.Now(), TokenID: c.token.ID, Name: name, AppID: app.ID, ExpireTime: protocol.UnixTime(c.in.ExpireTime)}
+		b.ID, err = tx.InsertAPIBatch(b)
+		return err
+	})
+	c.out.Int("batch_id", b.ID)
+	return err
+}
+
+func (c *boincCall) estimateBatch() error {
+	s, err := c.in.Batch.submission()
+	if err != nil {
+		return err
+	}
+	s.Name = cmp.Or(s.Name, invented(s.App))
+	e, err := c.foresee(c.http.Context(), c.token, &s)
+	switch {
+	case err != nil:
+		return err
+	case e.Seconds == nil:
+		return faultf(http.StatusServiceUnavailable, "", "%s", e.Text)
+	}
+	c.out.Float("seconds", *e.Seconds)
+	return nil
+}
+
+func (c *boincCall) submitBatch() error {
+	s, err := c.in.Batch.submission()
+	if err != nil {
+		return err
+	}
+	if id := strings.TrimSpace(c.in.Batch.BatchID); id != "" && id != "0" {
+		b, err := c.own(c.http.Context(), c.token, id)
+		if err != nil {
+			return err
+		}
+		if b.Made {
+			return faultf(http.StatusConflict, "create another", "the batch %s has its jobs already", id)
+		}
+		s.Name = b.Name
+	}
+	s.Name = cmp.Or(s.Name, invented(s.App))
+	b, _, err := c.make(c.http.Context(), c.token, &s)
+	c.out.Int("batch_id", b.ID)
+	return err
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// asked is the batch that a request names by number, or else by name.
+func (c *boincCall) asked() (b store.APIBatch, err error) {
+	if id := strings.TrimSpace(c.in.BatchID); id != "" && id != "0" {
+		return c.own(c.http.Context(), c.token, id)
+	}
+	if len(c.in.BatchNames) == 0 {
+		return b, faultf(http.StatusBadRequest, "send batch_id or batch_name", "the request names no batch")
+	}
+	return c.called(c.in.BatchNames[0])
+}
+
+func (c *boincCall) called(name string) (b store.APIBatch, err error) {
+	err = c.Store.View(c.http.Context(), func(tx *store.Tx) (err error) {
+		b, err = tx.APIBatchByName(c.token.ID, strings.TrimSpace(name))
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		err = faultf(http.StatusNotFound, "query_batches lists those of this authenticator", "there is no batch called %q", name)
+	}
+	return b, err
+}
+
+// States of batches, BOINC's numbers.
+const (
+	batchInit       = 0
+	batchInProgress = 1
+	batchComplete   = 2
+	batchRetired    = 4
+)
+
+// describe writes what is known of a batch.
+func (c *boincCall) describe(b store.APIBatch, estimate bool) error {
+	return c.Store.View(c.http.Context(), func(tx *store.Tx) error {
+		s, err := Status(tx, b)
+		if err != nil {
+			return err
+		}
+		apps, err := tx.Apps()
+		if err != nil {
+			return err
+		}
+		t, err := tx.BatchTimes(b.Number())
+		if err != nil {
+			return err
+		}
+		state, completed, end, expires := int64(batchInProgress), int64(0), int64(0), int64(0)
+		if !b.ExpireTime.IsZero() {
+			expires = b.ExpireTime.Unix()
+		}
+		switch {
+		case s.Retired:
+			state = batchRetired
+		case s.Done:
+			state = batchComplete
+		case b.Expected == 0 || !b.Made:
+			state = batchInit
+		}
+		if s.Done && !t.LastReport.IsZero() {
+			completed = t.LastReport.Unix()
+		}
+		if estimate && state == batchInProgress {
+			now := time.Now()
+			if f, err := forecast.Batch(tx, b.Number(), c.Classes, now); err == nil && f.Known() {
+				end = now.Add(f.Left).Unix()
+			}
+		}
+		w := &c.out
+		w.Int("id", b.ID)
+		w.Int("create_time", b.CreateTime.Unix())
+		w.Int("expire_time", expires)
+		w.Int("est_completion_time", end)
+		w.Int("njobs", int64(b.Expected))
+		w.Float("fraction_done", s.Fraction)
+		w.Int("nerror_jobs", s.Failed)
+		w.Int("state", state)
+		w.Int("completion_time", completed)
+		w.Float("credit_estimate", 0)
+		w.Float("credit_canonical", t.Credit)
+		w.Text("name", b.Name)
+		for _, a := range apps {
+			if a.ID == b.AppID {
+				w.Text("app_name", a.Name)
+			}
+		}
+		if c.in.CPUTime != 0 {
+			w.Float("total_cpu_time", t.CPUTime)
+		}
+		return nil
+	})
+}
+
+func (c *boincCall) queryBatches() error {
+	var list []store.APIBatch
+	err := c.Store.View(c.http.Context(), func(tx *store.Tx) (err error) {
+		list, err = tx.APIBatches(c.token.ID, newest)
+		return err
+	})
+	for _, b := range list {
+		if err != nil {
+			return err
+		}
+		if !b.RetiredTime.IsZero() {
+			continue
+		}
+		c.out.Open("batch")
+		err = c.describe(b, false)
+		c.out.Close("batch")
+	}
+	return err
+}
+
+func (c *boincCall) abortBatch() error {
+	b, err := c.asked()
+	if err != nil {
+		return err
+	}
+	if _, err := c.giveUp(c.http.Context(), b); err != nil {
+		return err
+	}
+	return c.success()
+}
+
+func (c *boincCall) retireBatch() error {
+	b, err := c.asked()
+	if err != nil {
+		return err
+	}
+	if b.Expected == 0 { // it has nothing
+		err = c.Store.Update(c.http.Context(), func(tx *store.Tx) error { return tx.RetireAPIBatch(b.ID, time.Now()) })
+	} else {
+		_, err = c.discard(c.http.Context(), b)
+	}
+	if err != nil {
+		return err
+	}
+	return c.success()
+}
+
+// setExpireTime says when a batch is given up and its output deleted; 0: never.
+func (c *boincCall) setExpireTime() error {
+	b, err := c.asked()
+	if err != nil {
+		return err
+	}
+	err = c.Store.Update(c.http.Context(), func(tx *store.Tx) error {
+		return tx.ExpireAPIBatch(b.ID, protocol.UnixTime(c.in.ExpireTime))
+	})
+	if err != nil {
+		return err
+	}
+	return c.success()
+}
+
+// getTemplates sends the templates of an application, or of a job's.
+func (c *boincCall) getTemplates() error {
+	app := strings.TrimSpace(c.in.AppName)
+	err := c.Store.View(c.http.Context(), func(tx *store.Tx) error {
+		if app != "" {
+			_, err := appByName(tx, app)
+			return err
+		}
+		wu, _, err := c.job(tx, first(c.in.JobNames))
+		if err != nil {
+			return err
+		}
+		apps, err := tx.Apps()
+		for _, a := range apps {
+			if a.ID == wu.AppID {
+				app = a.Name
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := may(c.token, app); err != nil {
+		return err
+	}
+	c.out.Open("templates")
+	for _, name := range []string{app + "_in", app + "_out"} {
+		text, err := os.ReadFile(filepath.Join(c.Dir, "templates", name))
+		if errors.Is(err, os.ErrNotExist) {
+			return faultf(http.StatusNotFound, "ask the project's operator to write it", "the application has no template %s", name)
+		}
+		if err != nil {
+			return err
+		}
+		c.out.Raw(strings.TrimSpace(string(text)) + "\n")
+	}
+	c.out.Close("templates")
+	return nil
+}

@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/forecast"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// dryRun tells what a batch takes that would be made of a submission, and when it would be done.
+// Nothing is made, stored or fetched.
+func (a *API) dryRun(c *call) (any, error) {
+	s, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	return a.foresee(c.Context(), c.token, &s)
+}
+
+func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission) (e wire.Estimate, err error) {
+	if err := a.check(token, s); err != nil {
+		return e, err
+	}
+	now := time.Now()
+	var app store.App
+	err = a.Store.View(ctx, func(tx *store.Tx) (err error) {
+		app, err = appByName(tx, s.App)
+		return err
+	})
+	if err != nil {
+		return e, err
+	}
+	g, err := workgen.New(a.Store, a.Download, a.Dir, app, now)
+	if err != nil {
+		return e, err
+	}
+	plan := forecast.Plan{AppID: app.ID, Priority: s.Priority}
+	for i := range s.Workunits {
+		wu := &s.Workunits[i]
+		p, err := g.Params(paramsOf(s, wu))
+		if err != nil {
+			f := faultf(http.StatusUnprocessableEntity, "correct it", "workunit %q: %v", wu.Name, err)
+			f.Workunit = &i
+			return e, f
+		}
+		e.Workunits++
+		e.Results += int64(p.TargetNResults)
+		e.OutputBytes += int64(p.TargetNResults) * g.Uploads()
+		plan.Flops += float64(p.TargetNResults) * p.RscFpopsEst
+		plan.Task, plan.Memory, plan.Disk = max(plan.Task, p.RscFpopsEst), max(plan.Memory, p.RscMemoryBound), max(plan.Disk, p.RscDiskBound)
+		for _, in := range wu.Inputs {
+			e.InputBytes += sizeOf(in)
+		}
+	}
+	e.Flops = plan.Flops
+	err = a.Store.View(ctx, func(tx *store.Tx) error {
+		q, err := forecast.Look(tx, plan, a.Classes, now)
+		if err == nil {
+			tell(&e, forecast.Estimate(q), now)
+		}
+		return err
+	})
+	return e, err
+}
+
+// sizeOf is how many bytes an input has, 0 if that is not known.
+func sizeOf(in wire.Input) int64 {
+	switch {
+	case in.Text != nil:
+		return int64(len(*in.Text))
+	case in.Base64 != nil:
+		return int64(base64.StdEncoding.DecodedLen(len(*in.Base64)))
+	}
+	return in.NBytes
+}
+
+// estimate tells when a batch that is there will be done.
+func (a *API) estimate(c *call) (any, error) {
+	b, err := a.own(c.Context(), c.token, c.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	var e wire.Estimate
+	err = a.Store.View(c.Context(), func(tx *store.Tx) error {
+		now := time.Now()
+		left, err := tx.BatchLeft(b.Number())
+		if err != nil {
+			return err
+		}
+		f, err := forecast.Batch(tx, b.Number(), a.Classes, now)
+		if errors.Is(err, store.ErrNotFound) { // all were purged, or none was made yet
+			if !b.Made {
+				return faultf(http.StatusConflict, "send it again: it is completed then", "the workunits of the batch %q were not made yet", b.Name)
+			}
+			f, err = forecast.Forecast{Basis: forecast.Pace}, nil
+		}
+		e.Workunits, e.Flops = left.Workunits, left.Flops
+		tell(&e, f, now)
+		return err
+	})
+	return e, err
+}
+
+// tell adds a forecast to an answer.
+func tell(e *wire.Estimate, f forecast.Forecast, now time.Time) {
+	e.Computers, e.Rate, e.Basis, e.Text, e.Wait = f.Computers, f.Rate, string(f.Basis), f.Text(), f.Wait.Round(time.Second).Seconds()
+	if f.Known() {
+		left := f.Left.Round(time.Second)
+		seconds := left.Seconds()
+		e.Seconds, e.End = &seconds, now.Add(left).UTC().Truncate(time.Second)
+	}
+}

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// physical is what the project calls a file that a token's bearer has uploaded: names are each
+// token's own, so that nobody takes another's, or one that the project would give a file itself.
+func physical(owner int64, name string) string { return fmt.Sprintf("token%d_%s", owner, name) }
+
+// uploadable returns why a file cannot be called so, or nil.
+func uploadable(name string) error {
+	if err := protocol.ValidFileName(physical(1<<40, name)); err != nil || name == "" {
+		return faultf(http.StatusUnprocessableEntity, "use letters, digits, _ . and -", "%q is no name for a file", name)
+	}
+	return nil
+}
+
+// stage stores a file for the batches of a token. What a name stands for never changes: computers
+// may have it.
+func (a *API) stage(ctx context.Context, owner int64, name string, r io.ReadSeeker) error {
+	if err := uploadable(name); err != nil {
+		return err
+	}
+	old, err := a.Download.Sum(ctx, physical(owner, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = a.Download.Put(ctx, physical(owner, name), r)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	sum, err := blob.SumReader(r)
+	if err == nil && sum != old {
+		err = faultf(http.StatusConflict, "choose another name: computers may have the file", "there is a file %q with other content", name)
+	}
+	return err
+}
+
+// upload stores the body of a request as a file that batches of the token may name.
+func (a *API) upload(c *call) (any, error) {
+	f, err := os.CreateTemp("", "starling-upload")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _, _ = f.Close(), os.Remove(f.Name()) }()
+	n, err := io.Copy(f, c.Body)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err == nil {
+		err = a.stage(c.Context(), c.token.ID, c.PathValue("name"), f)
+	}
+	return wire.File{Name: c.PathValue("name"), Size: n}, err
+}
+
+// hasFile reports whether there is a file that a token's bearer may name in a batch, and what the
+// project calls it.
+func (a *API) hasFile(ctx context.Context, owner int64, name string) (own string, there bool, err error) {
+	for _, own := range []string{physical(owner, name), name} {
+		if protocol.ValidFileName(own) != nil {
+			continue
+		}
+		_, err := a.Download.Size(ctx, own)
+		if err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return own, err == nil, err
+		}
+	}
+	return "", false, nil
+}
+
+// staged is a file that was uploaded, or that the operator has staged.
+func (a *API) staged(ctx context.Context, in wire.Input, owner int64) (g workgen.Given, err error) {
+	name, there, err := a.hasFile(ctx, owner, in.Staged)
+	if err == nil && !there {
+		err = &inputError{fmt.Sprintf("names the file %q, which the project does not have", in.Staged), "upload it first; files are deleted after the last workunit that needs them"}
+	}
+	return workgen.Given{Kind: workgen.Staged, Path: name, Base: in.Staged, Logical: in.Name}, err
+}

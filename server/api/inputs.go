@@ -1,0 +1,115 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// specOf describes a workunit, whose inputs it writes into a folder, or has fetched.
+func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, i int, dir string, files *fetcher) (spec workgen.Spec, err error) {
+	wu := &s.Workunits[i]
+	spec.Params = paramsOf(s, wu)
+	spec.Name, spec.Batch = unique(b, wu.Name), b.Number()
+	if len(wu.Inputs) > 0 {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return spec, err
+		}
+	}
+	for k, in := range wu.Inputs {
+		in.MD5 = strings.ToLower(in.MD5)
+		given, err := a.given(ctx, in, filepath.Join(dir, fmt.Sprintf("in%d", k)), files)
+		if wrong, is := errors.AsType[*inputError](err); is {
+			f := faultf(http.StatusUnprocessableEntity, wrong.cure, "input %q of workunit %q %s", in.Name, wu.Name, wrong.text)
+			f.Workunit = &i
+			return spec, f
+		}
+		if err != nil {
+			return spec, err
+		}
+		spec.Inputs = append(spec.Inputs, given)
+	}
+	return spec, nil
+}
+
+func paramsOf(s *wire.Submission, wu *wire.Workunit) workgen.Params {
+	priority := s.Priority
+	if wu.Priority != nil {
+		priority = *wu.Priority
+	}
+	return workgen.Params{
+		CommandLine: wu.CommandLine, Priority: priority,
+		MinQuorum: s.Quorum, TargetNResults: s.Targets, DelayBound: s.DelayBound, RscFpopsEst: cmp.Or(wu.FpopsEst, s.FpopsEst), RscFpopsBound: s.FpopsBound,
+		RscMemoryBound: s.MemoryBound, RscDiskBound: s.DiskBound,
+	}
+}
+
+// An inputError is why there can be no input file as a sender describes it.
+type inputError struct{ text, cure string }
+
+func (e *inputError) Error() string { return e.text }
+
+func wrongInput(text string) error {
+	return &inputError{text, "give its content as text or as base64, its url, with copy or with nbytes and md5, or the name of a staged file"}
+}
+
+// given returns an input file for workgen; content that is sent along is written to path.
+func (a *API) given(ctx context.Context, in wire.Input, path string, files *fetcher) (g workgen.Given, err error) {
+	var content []byte
+	switch {
+	case in.Staged != "" && (in.URL != "" || in.Text != nil || in.Base64 != nil):
+		return g, wrongInput("names a staged file, and has a URL or content")
+	case in.Staged != "":
+		return a.staged(ctx, in, files.owner)
+	case in.URL != "" && (in.Text != nil || in.Base64 != nil):
+		return g, wrongInput("has a URL and content")
+	case in.Copy && in.URL == "":
+		return g, wrongInput("is to be copied, and has no URL")
+	case in.Copy:
+		return a.copied(ctx, in, files)
+	case in.URL != "":
+		return workgen.Given{Kind: workgen.Elsewhere, Remote: remoteOf(in), Logical: in.Name}, nil
+	case (in.Text == nil) == (in.Base64 == nil):
+		return g, wrongInput("has no content, or two")
+	case in.Text != nil:
+		content = []byte(*in.Text)
+	default:
+		if content, err = base64.StdEncoding.DecodeString(*in.Base64); err != nil {
+			return g, wrongInput("is not base64")
+		}
+	}
+	return workgen.Given{Path: path, Logical: in.Name}, os.WriteFile(path, content, 0o600)
+}
+
+func remoteOf(in wire.Input) workgen.Remote {
+	return workgen.Remote{URL: in.URL, NBytes: in.NBytes, MD5: in.MD5}
+}
+
+// copied is a file that the project fetches, unless it has it already: a batch that is sent again
+// continues where the first attempt ended.
+func (a *API) copied(ctx context.Context, in wire.Input, files *fetcher) (g workgen.Given, err error) {
+	r := remoteOf(in)
+	if r.MD5 != "" {
+		if len(r.MD5) != 32 || strings.Trim(r.MD5, "0123456789abcdef") != "" {
+			return g, &inputError{fmt.Sprintf("has the MD5 %q", in.MD5), "give 32 hex digits, or none"}
+		}
+		if sum, err := a.Download.Sum(ctx, r.Name()); err == nil && sum.MD5 == r.MD5 {
+			return workgen.Given{Kind: workgen.Staged, Path: r.Name(), Logical: in.Name}, nil
+		}
+	}
+	got, err := files.fetch(ctx, r)
+	if f, is := errors.AsType[*fetchError](err); is {
+		return g, &inputError{fmt.Sprintf("cannot be fetched from %s: %v", in.URL, f), f.cure}
+	}
+	return workgen.Given{Path: got.path, Logical: in.Name}, err
+}

@@ -1,0 +1,60 @@
+package server_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/starling-grid/starling/server/api/wire"
+)
+
+// A sender learns what a batch takes before it is made, and when it will be done; nothing is made
+// for that.
+func TestAPIEstimate(t *testing.T) {
+	w, _ := newSite(t)
+	w.setUp()
+	p := w.token("lab", []string{"upper"}, 0)
+	body := `{"name": "run-1", "app": "upper", "quorum": 2, "fpops_est": 1e12, "workunits": [
+		{"inputs": [{"name": "in", "text": "hello"}]}, {"inputs": [{"name": "in", "url": "https://data.example/x", "nbytes": 100, "md5": "0123456789abcdef0123456789abcdef"}]}]}`
+	var e wire.Estimate
+	code, text := p.ask("POST", "estimate", body, &e)
+	if code != 200 || e.Workunits != 2 || e.Results != 4 || e.Flops != 4e12 || e.InputBytes != 105 || e.OutputBytes == 0 || e.Basis != "none" || e.Seconds != nil {
+		t.Errorf("HTTP %d, %s", code, text)
+	}
+	if n := w.status().Workunits.Total; n != 0 {
+		t.Errorf("%d workunits were made", n)
+	}
+	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	c.rpc(1)
+	if code, text := p.ask("POST", "estimate", body, &e); code != 200 || e.Basis != "computers" || e.Computers != 1 || e.Seconds == nil || *e.Seconds <= 0 || e.End.IsZero() {
+		t.Errorf("with a computer: HTTP %d, %s", code, text)
+	}
+	for _, tt := range []struct {
+		body string
+		code int
+	}{
+		{`{"name": "run-1", "app": "other", "workunits": [{}]}`, 403},
+		{`{"name": "run-1", "app": "upper", "workunits": []}`, 422},
+		{`{"name": "run-1", "app": "upper", "quorum": -1, "workunits": [{}]}`, 422},
+	} {
+		if code, text := p.ask("POST", "estimate", tt.body, nil); code != tt.code {
+			t.Errorf("%s: HTTP %d, %s", tt.body, code, text)
+		}
+	}
+	var b batchAnswer
+	if code, text := p.ask("POST", "batches", `{"name": "run-2", "app": "upper", "workunits": [{"inputs": [{"name": "in", "text": "hello"}]}]}`, &b); code != 201 {
+		t.Fatalf("HTTP %d, %s", code, text)
+	}
+	path := fmt.Sprintf("batches/%d/estimate", b.ID)
+	e = wire.Estimate{}
+	if code, text := p.ask("GET", path, "", &e); code != 200 || e.Workunits != 1 || e.Basis != "computers" || e.Seconds == nil {
+		t.Errorf("of a batch: HTTP %d, %s", code, text)
+	}
+	p.ask("DELETE", fmt.Sprintf("batches/%d", b.ID), "", nil)
+	e = wire.Estimate{}
+	if code, text := p.ask("GET", path, "", &e); code != 200 || e.Workunits != 0 || e.Text != "done" || *e.Seconds != 0 {
+		t.Errorf("of one that is done: HTTP %d, %s", code, text)
+	}
+	if code, _ := w.token("other", nil, 0).ask("GET", path, "", nil); code != 404 {
+		t.Errorf("another token: HTTP %d", code)
+	}
+}

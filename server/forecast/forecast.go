@@ -1,0 +1,155 @@
+// Package forecast estimates when a batch of work will be done: from what the computers that were
+// active lately have shown they can do, the work that comes before it, and, once enough of it is
+// done, its own pace.
+//
+// Estimate is pure. Look and Batch ask a database for what it needs.
+package forecast
+
+import (
+	"slices"
+	"time"
+)
+
+// Window is how long after its last request a computer counts as active.
+const Window = 7 * 24 * time.Hour
+
+// enough is how many workunits of a batch have to be done for its own pace to count.
+const enough = 10
+
+// A Computer is one that may compute for the application.
+type Computer struct {
+	Flops      float64       // operations a second of all tasks that it runs at a time, the time when it is off included
+	Task       float64       // operations a second of one of them
+	Turnaround time.Duration // from the sending of a task to its report, on average; 0: not known
+}
+
+// Work is what another application has to have computed.
+type Work struct {
+	Flops  float64
+	Weight float64 // part of the computing time; above 0
+}
+
+// A Question is all that an estimate depends on.
+type Question struct {
+	Now       time.Time
+	Flops     float64 // operations of what is left of the batch, of all its results
+	Task      float64 // of one of its tasks
+	Weight    float64 // of its application; above 0
+	Ahead     float64 // of the application's results that are sent before
+	Others    []Work
+	Computers []Computer
+	Stopped   bool // no work of the application is sent
+
+	// Of a batch that is being computed.
+	Begun     time.Time
+	Workunits int64
+	Left      int64 // of these, without an outcome
+}
+
+// A Basis says where an estimate comes from.
+type Basis string
+
+// The bases.
+const (
+	Computers Basis = "computers" // as if those that were active computed nothing else
+	Pace      Basis = "pace"      // the batch goes on as it did so far
+	None      Basis = "none"      // there is no estimate: no computer that may compute it was active
+	Stopped   Basis = "stopped"   // there is no estimate: no work of the application is sent
+)
+
+// A Forecast is when a batch will be done.
+type Forecast struct {
+	Basis     Basis
+	Computers int           // that may compute for the application
+	Rate      float64       // operations a second of all of them
+	Wait      time.Duration // until the work ahead is sent
+	Left      time.Duration // until the batch is done
+}
+
+// maxLeft bounds what is said: an estimate of more than a hundred years means nothing.
+const maxLeft = 100 * 365 * 24 * time.Hour
+
+// Estimate answers a question. All work is divided as a liquid: applications that have some get
+// their weights' parts of all computers' speed. The last task takes a computer's turnaround, by
+// the median. From ten workunits on that are done, those left take as long as these did.
+func Estimate(q Question) Forecast {
+	f := Forecast{Basis: Computers, Computers: len(q.Computers)}
+	for _, c := range q.Computers {
+		f.Rate += c.Flops
+	}
+	one := q.one()
+	if f.Rate > 0 {
+		f.Wait = q.after(q.Ahead, f.Rate)
+		f.Left = max(q.after(q.Ahead+q.Flops, f.Rate), f.Wait+one)
+	} else {
+		f.Basis = None
+	}
+	if done := q.Workunits - q.Left; done >= enough && q.Now.After(q.Begun) {
+		f.Basis = Pace
+		f.Left = bounded(q.Now.Sub(q.Begun).Seconds() * float64(q.Left) / float64(done))
+	}
+	switch {
+	case q.Left == 0 && q.Workunits > 0:
+		f.Basis, f.Wait, f.Left = Pace, 0, 0
+	case q.Stopped:
+		f.Basis, f.Wait, f.Left = Stopped, 0, 0
+	}
+	f.Wait, f.Left = min(f.Wait, maxLeft), min(f.Left, maxLeft)
+	return f
+}
+
+// one is how long a task takes from its sending to its report.
+func (q *Question) one() time.Duration {
+	var list []time.Duration
+	for _, c := range q.Computers {
+		switch {
+		case c.Turnaround > 0:
+			list = append(list, c.Turnaround)
+		case c.Task > 0:
+			list = append(list, bounded(q.Task/c.Task))
+		}
+	}
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return list[len(list)/2]
+}
+
+// after is how long it takes the application to have so many operations done.
+func (q *Question) after(own, rate float64) time.Duration {
+	others := slices.Clone(q.Others)
+	seconds := 0.0
+	for own > 0 {
+		weights := q.Weight
+		for _, o := range others {
+			weights += o.Weight
+		}
+		each := rate / weights // operations a second of an application whose weight is 1
+		step := own / (each * q.Weight)
+		for _, o := range others {
+			step = min(step, o.Flops/(each*o.Weight))
+		}
+		seconds += step
+		if step == own/(each*q.Weight) {
+			break
+		}
+		own -= step * each * q.Weight
+		left := others[:0]
+		for _, o := range others {
+			if done := step * each * o.Weight; o.Flops/(each*o.Weight) > step {
+				left = append(left, Work{Flops: o.Flops - done, Weight: o.Weight})
+			}
+		}
+		others = left
+	}
+	return bounded(seconds)
+}
+
+// bounded is a time that may be too long for one.
+func bounded(seconds float64) time.Duration {
+	if !(seconds < maxLeft.Seconds()) {
+		return maxLeft
+	}
+	return time.Duration(seconds * float64(time.Second))
+}

@@ -1,0 +1,130 @@
+package forecast_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/starling-grid/starling/server/forecast"
+)
+
+func TestEstimate(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	ten := make([]forecast.Computer, 10) // 40 tasks at a time, of an hour each
+	for i := range ten {
+		ten[i] = forecast.Computer{Flops: 4e9, Task: 1e9}
+	}
+	const task = 3.6e12
+	slow := append([]forecast.Computer{{Flops: 4e9, Task: 1e9, Turnaround: 50 * time.Hour}}, ten...)
+	for _, tt := range []struct {
+		name  string
+		q     forecast.Question
+		basis forecast.Basis
+		wait  time.Duration
+		left  time.Duration
+	}{
+		{
+			"the computers have nothing else to do",
+			forecast.Question{Flops: 400 * task, Task: task, Weight: 1, Computers: ten},
+			forecast.Computers, 0, 10 * time.Hour,
+		},
+		{
+			"one task takes its time, however many computers there are",
+			forecast.Question{Flops: task, Task: task, Weight: 1, Computers: ten},
+			forecast.Computers, 0, time.Hour,
+		},
+		{
+			"one slow computer is not the rule",
+			forecast.Question{Flops: task, Task: task, Weight: 1, Computers: slow},
+			forecast.Computers, 0, time.Hour,
+		},
+		{
+			"others of the application come first",
+			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Ahead: 80 * task, Computers: ten},
+			forecast.Computers, 2 * time.Hour, 3 * time.Hour,
+		},
+		{
+			"another application gets its part until it has no more",
+			forecast.Question{Flops: 80 * task, Task: task, Weight: 1, Others: []forecast.Work{{Flops: 40 * task, Weight: 1}}, Computers: ten},
+			forecast.Computers, 0, 3 * time.Hour,
+		},
+		{
+			"by the weights of both",
+			forecast.Question{Flops: 80 * task, Task: task, Weight: 4, Others: []forecast.Work{{Flops: 400 * task, Weight: 1}}, Computers: ten},
+			forecast.Computers, 0, 150 * time.Minute,
+		},
+		{
+			"nobody is there",
+			forecast.Question{Flops: 80 * task, Task: task, Weight: 1},
+			forecast.None, 0, 0,
+		},
+		{
+			"what a batch has done is too little to judge by",
+			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Computers: ten, Begun: now.Add(-99 * time.Hour), Workunits: 49, Left: 40},
+			forecast.Computers, 0, time.Hour,
+		},
+		{
+			"a batch goes on at its pace",
+			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Computers: ten, Begun: now.Add(-10 * time.Hour), Workunits: 60, Left: 40},
+			forecast.Pace, 0, 20 * time.Hour,
+		},
+		{
+			"a batch whose computers have been away for a week",
+			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Begun: now.Add(-10 * time.Hour), Workunits: 60, Left: 40},
+			forecast.Pace, 0, 20 * time.Hour,
+		},
+		{
+			"a batch that is done",
+			forecast.Question{Weight: 1, Computers: ten, Begun: now.Add(-10 * time.Hour), Workunits: 3, Left: 0},
+			forecast.Pace, 0, 0,
+		},
+		{
+			"an application that is stopped",
+			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Computers: ten, Stopped: true},
+			forecast.Stopped, 0, 0,
+		},
+		{
+			"more than anyone can wait for",
+			forecast.Question{Flops: 1e30, Task: 1e30, Weight: 1, Computers: ten},
+			forecast.Computers, 0, 100 * 365 * 24 * time.Hour,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.q.Now = now
+			got := forecast.Estimate(tt.q)
+			if got.Basis != tt.basis || got.Wait.Round(time.Second) != tt.wait || got.Left.Round(time.Second) != tt.left || got.Computers != len(tt.q.Computers) {
+				t.Errorf("got %+v, want %v, %v, %v", got, tt.basis, tt.wait, tt.left)
+			}
+		})
+	}
+}
+
+// More work takes no less time, more computers no more; it ends at any values.
+func TestEstimateIsMonotonic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		flops := rapid.Float64Range(0, 1e18)
+		q := forecast.Question{Now: time.Unix(1e9, 0), Flops: flops.Draw(t, "flops"), Task: 1e12, Ahead: flops.Draw(t, "ahead"), Weight: rapid.Float64Range(1e-3, 1e6).Draw(t, "weight")}
+		for range rapid.IntRange(0, 5).Draw(t, "others") {
+			q.Others = append(q.Others, forecast.Work{Flops: flops.Draw(t, "other"), Weight: rapid.Float64Range(1e-3, 1e6).Draw(t, "its weight")})
+		}
+		for range rapid.IntRange(1, 5).Draw(t, "computers") {
+			q.Computers = append(q.Computers, forecast.Computer{Flops: rapid.Float64Range(1, 1e12).Draw(t, "speed"), Task: 1e9})
+		}
+		was := forecast.Estimate(q)
+		if was.Left < was.Wait || math.IsNaN(was.Rate) {
+			t.Fatalf("%+v", was)
+		}
+		more := q
+		more.Flops *= 2
+		if got := forecast.Estimate(more); got.Left < was.Left-time.Second {
+			t.Fatalf("twice the work: %v, %v before", got.Left, was.Left)
+		}
+		faster := q
+		faster.Computers = append(faster.Computers, forecast.Computer{Flops: 1e12, Task: 1e9})
+		if got := forecast.Estimate(faster); got.Left > was.Left+time.Second {
+			t.Fatalf("with another computer: %v, %v before", got.Left, was.Left)
+		}
+	})
+}

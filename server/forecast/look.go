@@ -1,0 +1,215 @@
+package forecast
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/hostversion"
+	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/speed"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A Plan is work of one application that somebody thinks of submitting.
+type Plan struct {
+	AppID        int64
+	Priority     int64
+	Flops        float64 // operations of all results
+	Task         float64 // operations of one
+	Memory, Disk float64 // bytes that one needs, at most
+}
+
+// Look asks all that an estimate for a plan depends on. classes are the project's plan classes.
+// It reads the records of all hosts and all results that are not over.
+func Look(tx *store.Tx, p Plan, classes map[string]match.PlanClass, now time.Time) (Question, error) {
+	return look(tx, p, 0, math.MaxInt64, classes, now)
+}
+
+func look(tx *store.Tx, p Plan, batch, before int64, classes map[string]match.PlanClass, now time.Time) (Question, error) {
+	q := Question{Now: now, Flops: p.Flops, Task: p.Task, Stopped: true, Weight: 1}
+	apps, err := tx.Apps()
+	if err != nil {
+		return q, err
+	}
+	weights := make(map[int64]float64) // of those whose work is sent
+	for _, a := range apps {
+		if a.Deprecated {
+			continue
+		}
+		if weights[a.ID] = 1; a.Weight > 0 {
+			weights[a.ID] = a.Weight
+		}
+		if a.ID == p.AppID {
+			q.Stopped, q.Weight = false, weights[a.ID]
+		}
+	}
+	loads, err := tx.Load(p.AppID, p.Priority, before, batch)
+	if err != nil {
+		return q, err
+	}
+	for _, l := range loads {
+		switch w := weights[l.AppID]; {
+		case l.AppID == p.AppID:
+			q.Ahead = l.Flops
+		case w > 0 && l.Flops > 0:
+			q.Others = append(q.Others, Work{Flops: l.Flops, Weight: w})
+		}
+	}
+	q.Computers, err = computers(tx, p, classes, now)
+	return q, err
+}
+
+// Batch estimates when a batch will be done, all of whose workunits were made.
+func Batch(tx *store.Tx, batch int64, classes map[string]match.PlanClass, now time.Time) (Forecast, error) {
+	s, err := tx.BatchStatus(batch)
+	if err != nil {
+		return Forecast{}, err
+	}
+	left, err := tx.BatchLeft(batch)
+	if err != nil {
+		return Forecast{}, err
+	}
+	if left.Workunits == 0 {
+		return Estimate(Question{Now: now, Weight: 1, Workunits: s.Total}), nil
+	}
+	begun, err := tx.BatchBegin(batch)
+	if err != nil {
+		return Forecast{}, err
+	}
+	plan := Plan{AppID: left.AppID, Priority: left.Priority, Flops: left.Flops, Task: left.Task, Memory: left.Memory, Disk: left.Disk}
+	q, err := look(tx, plan, batch, left.Last, classes, now)
+	q.Begun, q.Workunits, q.Left = begun, s.Total, left.Workunits
+	return Estimate(q), err
+}
+
+// A version is one of the application that is sent.
+type version struct {
+	platform, class string
+	stretch         float64 // how many times as long as by the benchmark it takes
+}
+
+// unmeasured is the speed of hosts that tell none, as the scheduler takes it.
+const unmeasured = 1e9
+
+func computers(tx *store.Tx, p Plan, classes map[string]match.PlanClass, now time.Time) (list []Computer, err error) {
+	rows, err := tx.AppVersions()
+	if err != nil {
+		return nil, err
+	}
+	votes, err := tx.VersionVotes()
+	if err != nil {
+		return nil, err
+	}
+	speeds := hostversion.NewSpeeds(votes, nil)
+	versions := make(map[int64]version)
+	for _, v := range rows {
+		if v.AppID != p.AppID {
+			continue
+		}
+		x := version{platform: v.Platform.Name, class: v.PlanClass, stretch: 1}
+		if known := speeds.Version(v.ID); known.Hosts >= speed.Quorum && known.Stretch > 0 {
+			x.stretch = known.Stretch
+		}
+		versions[v.ID] = x
+	}
+	var host []store.HostSpeed
+	end := func() {
+		if c, ok := computer(host, p, versions, classes); ok {
+			list = append(list, c)
+		}
+		host = host[:0]
+	}
+	err = tx.HostSpeeds(p.AppID, now.Add(-Window), func(h store.HostSpeed) {
+		if len(host) > 0 && host[0].HostID != h.HostID {
+			end()
+		}
+		host = append(host, h)
+	})
+	end()
+	return list, err
+}
+
+// computer says how fast a host is, by what it has shown with each version, or else by its
+// benchmark. ok: it can compute for the application at all.
+func computer(rows []store.HostSpeed, p Plan, versions map[int64]version, classes map[string]match.PlanClass) (c Computer, ok bool) {
+	if len(rows) == 0 {
+		return c, false
+	}
+	h := rows[0]
+	if h.UsableMemory < p.Memory || h.UsableDisk < p.Disk {
+		return c, false
+	}
+	measured := make(map[int64]float64)
+	for _, r := range rows {
+		if r.Samples > 0 && r.Elapsed > 0 {
+			measured[r.AppVersionID] = 1 / r.Elapsed
+			c.Turnaround = max(c.Turnaround, protocol.Seconds(r.Turnaround))
+		}
+	}
+	platforms, unsuited := strings.Fields(h.Platforms), strings.Fields(h.Unsuited)
+	cpus, gpus := 0.0, make(map[string]float64)
+	ncpus := float64(max(1, h.NCPUs))
+	for _, id := range slices.Sorted(maps.Keys(versions)) { // sums of floats in the same order
+		v := versions[id]
+		if len(platforms) > 0 && !slices.Contains(platforms, v.platform) || slices.Contains(unsuited, v.class) {
+			continue
+		}
+		class := classes[v.class]
+		one, known := measured[id]
+		if kind := class.Kind(); kind != "" {
+			if known { // of one that never computed here nothing tells how fast it is, or if it is there
+				gpus[kind] = max(gpus[kind], one)
+			}
+			continue
+		}
+		width := max(1, min(float64(class.MaxThreads), ncpus))
+		if class.AvgNCPUs > 0 {
+			width = class.AvgNCPUs
+		}
+		if !known {
+			one = width * flops(h.Fpops) / v.stretch
+		}
+		if at := one * ncpus / width; at > cpus {
+			cpus, c.Task = at, one
+		}
+	}
+	c.Flops = cpus
+	for _, kind := range slices.Sorted(maps.Keys(gpus)) {
+		c.Flops += gpus[kind]
+		c.Task = max(c.Task, gpus[kind])
+	}
+	if on := h.OnFrac * h.ActiveFrac; h.OnFrac > 0 && h.ActiveFrac > 0 {
+		c.Flops *= min(max(0.01, on), 1)
+	}
+	return c, c.Flops > 0
+}
+
+func flops(benchmark float64) float64 {
+	if benchmark > 0 {
+		return max(benchmark, 1) // nonsense stays finite
+	}
+	return unmeasured
+}
+
+// Known reports whether Left tells anything.
+func (f Forecast) Known() bool { return f.Basis == Computers || f.Basis == Pace }
+
+// Text is a forecast in a sentence.
+func (f Forecast) Text() string {
+	switch {
+	case f.Basis == Stopped:
+		return "end unknown: the application is stopped; app start sends its work again"
+	case f.Basis == None:
+		return "end unknown: no computer that can compute it was active in the last 7 days"
+	case f.Left <= 0:
+		return "done"
+	case f.Basis == Pace:
+		return "done in about " + words.Span(f.Left) + " at its pace so far"
+	}
+	return "done in about " + words.Span(f.Left) + ", if " + words.Count(f.Computers, "computer") + " active lately compute nothing else"
+}

@@ -1,0 +1,142 @@
+package store
+
+import "time"
+
+// An APIBatch is a batch that was submitted with a token.
+type APIBatch struct {
+	ID         int64
+	CreateTime time.Time
+	TokenID    int64
+	Name       string // that its sender gave it
+	AppID      int64
+	Expected   int    // workunits; 0: they are not submitted yet
+	Made       bool   // all of them; they may be purged since
+	Webhook    string // where its sender is told when it is done; "": nowhere
+
+	RetiredTime time.Time // when its output was deleted, by its sender or because it expired; zero: it is kept
+	ExpireTime  time.Time // when it is given up and its output deleted; zero: never
+}
+
+// firstAPIBatch is the number of the batch of the first, in workunits: operators give theirs
+// smaller ones.
+const firstAPIBatch = 1_000_000_000
+
+// Number is what its workunits have as their batch.
+func (b *APIBatch) Number() int64 { return firstAPIBatch + b.ID }
+
+var apiBatchColumns = columns[APIBatch]{
+	{"id", func(b *APIBatch) any { return &b.ID }},
+	{"create_time", func(b *APIBatch) any { return timeAt{&b.CreateTime} }},
+	{"tokenid", func(b *APIBatch) any { return &b.TokenID }},
+	{"name", func(b *APIBatch) any { return &b.Name }},
+	{"appid", func(b *APIBatch) any { return &b.AppID }},
+	{"expected", func(b *APIBatch) any { return &b.Expected }},
+	{"made", func(b *APIBatch) any { return flagged{&b.Made} }},
+	{"webhook", func(b *APIBatch) any { return &b.Webhook }},
+	{"retired_time", func(b *APIBatch) any { return timeAt{&b.RetiredTime} }},
+	{"expire_time", func(b *APIBatch) any { return timeAt{&b.ExpireTime} }},
+}
+
+const (
+	apiBatchMade = `UPDATE api_batch SET made = 1 WHERE id = $1`
+	fillAPIBatch = `UPDATE api_batch SET expected = $2 WHERE id = $1 AND expected = 0 AND made = 0`
+	expireBatch  = `UPDATE api_batch SET expire_time = $2 WHERE id = $1`
+	retireBatch  = `UPDATE api_batch SET retired_time = $2 WHERE id = $1 AND retired_time = 0`
+	unfinishedOf = `
+SELECT count(*) FROM workunit
+WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1) AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
+)
+
+var (
+	insertAPIBatch = apiBatchColumns.insertInto("api_batch", "create_time, tokenid, name, appid, expected, webhook, expire_time", "webhook_time")
+	apiBatch       = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE id = $1 AND tokenid = $2`
+	apiBatchByName = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE tokenid = $1 AND name = $2`
+	apiBatches     = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch WHERE tokenid = $1 ORDER BY id DESC LIMIT 0 + $2`
+	expiredBatches = `SELECT ` + apiBatchColumns.list() + ` FROM api_batch
+WHERE  expire_time > 0 AND expire_time <= $1 AND retired_time = 0 ORDER BY expire_time LIMIT 0 + $2`
+	workunitsIn = `SELECT ` + workunitColumns.list() + ` FROM workunit WHERE batch = $1 AND batch <> 0 AND id > $2 ORDER BY id LIMIT 0 + $3`
+	apiWorkunit = `SELECT ` + workunitColumns.list() + ` FROM workunit
+WHERE  name IN (SELECT 'api' || id || '_' || $2 FROM api_batch WHERE tokenid = $1 UNION ALL SELECT '' || $2)
+AND    batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1) ORDER BY id DESC LIMIT 1`
+)
+
+// InsertAPIBatch adds a batch and returns its id, or ErrExists if its token has one of its name.
+func (t *Tx) InsertAPIBatch(b APIBatch) (int64, error) {
+	due := time.Time{}
+	if b.Webhook != "" {
+		due = b.CreateTime
+	}
+	return t.insert(insertAPIBatch.query, insertAPIBatch.args(&b, unix(due))...)
+}
+
+// FillAPIBatch says how many workunits a batch will have that was empty; ErrLost: it was not.
+func (t *Tx) FillAPIBatch(id int64, expected int) error { return t.execOne(fillAPIBatch, id, expected) }
+
+// APIBatchMade notes that all workunits of a batch were made.
+func (t *Tx) APIBatchMade(id int64) error { return t.execOne(apiBatchMade, id) }
+
+// RetireAPIBatch notes that the output of a batch was deleted, unless that was noted before.
+func (t *Tx) RetireAPIBatch(id int64, now time.Time) error { return t.run(retireBatch, id, unix(now)) }
+
+// ExpireAPIBatch says when a batch expires; zero: never.
+func (t *Tx) ExpireAPIBatch(id int64, at time.Time) error {
+	return t.execOne(expireBatch, id, unix(at))
+}
+
+// ExpiredAPIBatches returns batches that have expired by a time and are not retired, the first
+// first.
+func (t *Tx) ExpiredAPIBatches(now time.Time, limit int) ([]APIBatch, error) {
+	return all(t, apiBatchColumns.scan, expiredBatches, unix(now), limit)
+}
+
+// APIBatch returns a batch of a token, or ErrNotFound.
+func (t *Tx) APIBatch(id, tokenID int64) (APIBatch, error) {
+	return one(t, apiBatchColumns.scan, apiBatch, id, tokenID)
+}
+
+// APIBatchByName returns the batch of a token that its sender called so, or ErrNotFound.
+func (t *Tx) APIBatchByName(tokenID int64, name string) (APIBatch, error) {
+	return one(t, apiBatchColumns.scan, apiBatchByName, tokenID, name)
+}
+
+// APIBatches returns the newest batches of a token, newest first.
+func (t *Tx) APIBatches(tokenID int64, limit int) ([]APIBatch, error) {
+	return all(t, apiBatchColumns.scan, apiBatches, tokenID, limit)
+}
+
+// UnfinishedOfToken counts workunits without an outcome in the batches of a token.
+func (t *Tx) UnfinishedOfToken(id int64) (int64, error) { return one(t, scanID, unfinishedOf, id) }
+
+// WorkunitsIn returns workunits of a batch with ids above after, whole.
+func (t *Tx) WorkunitsIn(batch, after int64, limit int) ([]Workunit, error) {
+	return all(t, workunitColumns.scan, workunitsIn, batch, after, limit)
+}
+
+// APIWorkunit returns the newest workunit of a token whose sender called it so, or whose name that
+// is; ErrNotFound: there is none.
+func (t *Tx) APIWorkunit(tokenID int64, name string) (Workunit, error) {
+	return one(t, workunitColumns.scan, apiWorkunit, tokenID, name)
+}
+
+// APIBatchOf returns the batch of a token whose Number is in its workunits, or ErrNotFound.
+func (t *Tx) APIBatchOf(number, tokenID int64) (APIBatch, error) {
+	return t.APIBatch(number-firstAPIBatch, tokenID)
+}
+
+// BatchTimes are sums over the results of a batch.
+type BatchTimes struct {
+	CPUTime    float64   // seconds
+	LastReport time.Time // zero: none was reported
+	Credit     float64   // of the canonical results
+}
+
+const batchTimes = `
+SELECT COALESCE(sum(r.cpu_time), 0), COALESCE(max(r.received_time), 0), COALESCE(sum(CASE WHEN r.id = w.canonical_resultid THEN w.canonical_credit ELSE 0 END), 0)
+FROM   workunit w JOIN result r ON r.workunitid = w.id WHERE w.batch = +$1 AND w.batch <> 0`
+
+// BatchTimes adds up the results of a batch that were not purged.
+func (t *Tx) BatchTimes(batch int64) (b BatchTimes, err error) {
+	return one(t, func(r row) (b BatchTimes, err error) {
+		return b, r.Scan(&b.CPUTime, timeAt{&b.LastReport}, &b.Credit)
+	}, batchTimes, batch)
+}

@@ -1,0 +1,99 @@
+package store
+
+import "time"
+
+// A HostSpeed is what is known of how fast an active host computes for an application, with one
+// of its versions. A host has as many as it has results of versions; at least one.
+type HostSpeed struct {
+	HostID             int64
+	NCPUs              int
+	Fpops              float64
+	OnFrac, ActiveFrac float64
+	UsableMemory       float64 // bytes; +Inf not known
+	UsableDisk         float64 // likewise
+	Platforms          string
+	Unsuited           string
+
+	AppVersionID int64   // 0: it has computed with none
+	Samples      int64   // of Elapsed
+	Elapsed      float64 // seconds per operation
+	Turnaround   float64 // seconds from the sending of a result to its report; 0: not known
+}
+
+const hostSpeeds = `
+SELECT h.id, h.p_ncpus, h.p_fpops, h.on_frac, h.active_frac, h.m_usable, h.d_usable, h.platforms, h.unsuited,
+       COALESCE(x.app_version_id, 0), COALESCE(x.et_n, 0), COALESCE(x.et_avg, 0), COALESCE(x.turnaround_avg, 0)
+FROM   host h LEFT JOIN host_app_version x
+       ON x.host_id = h.id AND x.et_n > 0 AND x.app_version_id IN (SELECT v.id FROM app_version v WHERE v.appid = $2)
+WHERE  h.rpc_time >= $1 AND h.userid <> 0 AND h.max_results_day >= 0
+ORDER  BY h.id`
+
+// HostSpeeds calls each for every host that may get work and has asked since a time, with each
+// version of an application that it has computed with; rows of a host follow each other. It reads
+// all hosts.
+func (t *Tx) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) error {
+	return t.q.query(t.ctx, hostSpeeds, []any{unix(since), appID}, func(r rows) error {
+		var h HostSpeed
+		err := r.Scan(&h.HostID, &h.NCPUs, &h.Fpops, &h.OnFrac, &h.ActiveFrac, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.Platforms, &h.Unsuited,
+			&h.AppVersionID, &h.Samples, &h.Elapsed, &h.Turnaround)
+		if err == nil {
+			each(h)
+		}
+		return err
+	})
+}
+
+// A Load is what hosts still have to compute of an application.
+type Load struct {
+	AppID int64
+	Flops float64 // operations; of a result that is in progress the half
+}
+
+const load = `
+SELECT appid, sum(flops) FROM (
+	SELECT r.appid, sum(w.rsc_fpops_est) AS flops FROM result r JOIN workunit w ON w.id = r.workunitid
+	WHERE  r.server_state = 2 AND ` + stillNeeded + ` AND (r.appid <> $1 OR r.priority > $2 OR (r.priority = $2 AND w.id < $3)) AND (w.batch <> $4 OR w.batch = 0)
+	GROUP  BY r.appid
+	UNION ALL
+	SELECT r.appid, 0.5 * sum(w.rsc_fpops_est) FROM result r JOIN workunit w ON w.id = r.workunitid
+	WHERE  r.server_state = 4 AND (w.batch <> $4 OR w.batch = 0)
+	GROUP  BY r.appid
+) t GROUP BY appid ORDER BY appid`
+
+// Load returns the work of all applications. Of the application appID, what is not sent yet
+// counts only if it is sent before a workunit of a priority and an id; what is of a batch, 0
+// none, does not count. It reads all results that are not over.
+func (t *Tx) Load(appID, priority, before, batch int64) ([]Load, error) {
+	return all(t, func(r row) (l Load, err error) { return l, r.Scan(&l.AppID, &l.Flops) }, load, appID, priority, before, batch)
+}
+
+// A BatchLeft is what is left of a batch: of its workunits that have no outcome yet.
+type BatchLeft struct {
+	AppID     int64 // of the first
+	Workunits int64
+	Flops     float64 // operations of all results that are made at first
+	Task      float64 // operations of a result, at most
+	Priority  int64   // the lowest
+	Last      int64   // id
+	Memory    float64 // bytes, at most
+	Disk      float64 // bytes, at most
+}
+
+const batchLeft = `
+SELECT COALESCE(min(appid), 0), count(*), COALESCE(sum(rsc_fpops_est * target_nresults), 0), COALESCE(max(rsc_fpops_est), 0),
+       COALESCE(min(priority), 0), COALESCE(max(id), 0), COALESCE(max(rsc_memory_bound), 0), COALESCE(max(rsc_disk_bound), 0)
+FROM   workunit WHERE batch = +$1 AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
+
+// BatchLeft returns what is left of a batch.
+func (t *Tx) BatchLeft(batch int64) (BatchLeft, error) {
+	return one(t, func(r row) (b BatchLeft, err error) {
+		return b, r.Scan(&b.AppID, &b.Workunits, &b.Flops, &b.Task, &b.Priority, &b.Last, &b.Memory, &b.Disk)
+	}, batchLeft, batch)
+}
+
+const batchBegin = `SELECT COALESCE(min(create_time), 0) FROM workunit WHERE batch = +$1 AND batch <> 0`
+
+// BatchBegin returns when the first workunit of a batch was made, of those that were not purged.
+func (t *Tx) BatchBegin(batch int64) (at time.Time, err error) {
+	return one(t, func(r row) (at time.Time, err error) { return at, r.Scan(timeAt{&at}) }, batchBegin, batch)
+}

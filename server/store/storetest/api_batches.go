@@ -1,0 +1,105 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/store"
+)
+
+// apiBatches are each token's own, and may be filled after they were made.
+func apiBatches(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	var tokens []int64
+	batches := make([]store.APIBatch, 3)
+	update(t, s, func(tx *store.Tx) error {
+		tokens = nil
+		for _, name := range []string{"one", "two"} {
+			id, err := tx.InsertToken(store.Token{CreateTime: T0, Name: name, Hash: name})
+			if err != nil {
+				return err
+			}
+			tokens = append(tokens, id)
+		}
+		for i, owner := range []int64{tokens[0], tokens[0], tokens[1]} {
+			b := store.APIBatch{CreateTime: T0, TokenID: owner, Name: string(rune('a' + i)), AppID: w.App.ID}
+			var err error
+			if b.ID, err = tx.InsertAPIBatch(b); err != nil {
+				return err
+			}
+			batches[i] = b
+		}
+		return tx.FillAPIBatch(batches[0].ID, 2)
+	})
+	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.FillAPIBatch(batches[0].ID, 3) }); !errors.Is(err, store.ErrLost) {
+		t.Errorf("filled twice: %v", err)
+	}
+	named := func(b store.APIBatch, name string) string { return fmt.Sprintf("api%d_%s", b.ID, name) }
+	add := func(name string, b store.APIBatch) (store.Workunit, []store.Result) {
+		wu := w.Workunit(named(b, name))
+		wu.Batch = b.Number()
+		return Add(t, s, wu, 2)
+	}
+	older, results := add("x", batches[0])
+	newer, _ := add("x", batches[1])
+	add("y", batches[2])
+	Add(t, s, w.Workunit(named(batches[0], "z")), 1) // is in no batch
+	update(t, s, func(tx *store.Tx) error {
+		if err := tx.Send(w.sent(results[:1])...); err != nil {
+			return err
+		}
+		sent, err := tx.Result(results[0].ID)
+		if err != nil {
+			return err
+		}
+		over := sent
+		over.ServerState, over.Outcome, over.CPUTime, over.ReceivedTime = store.Over, store.Success, 7.5, T0.Add(time.Minute)
+		return tx.SaveResult(sent, over)
+	})
+	update(t, s, func(tx *store.Tx) error {
+		for i, at := range []time.Time{T0.Add(time.Hour), T0.Add(time.Minute), T0.Add(time.Hour)} {
+			if err := tx.ExpireAPIBatch(batches[i].ID, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	update(t, s, func(tx *store.Tx) error {
+		return errors.Join(tx.ExpireAPIBatch(batches[2].ID, time.Time{}), tx.RetireAPIBatch(batches[0].ID, T0))
+	})
+	view(t, s, func(tx *store.Tx) error {
+		list, err := tx.ExpiredAPIBatches(T0.Add(2*time.Hour), 9)
+		if len(list) != 1 || list[0].ID != batches[1].ID || !list[0].ExpireTime.Equal(T0.Add(time.Minute)) {
+			t.Errorf("expired are %+v, %v", list, err)
+		}
+		if list, err = tx.ExpiredAPIBatches(T0, 9); len(list) != 0 {
+			t.Errorf("too early: %+v", list)
+		}
+		return err
+	})
+	view(t, s, func(tx *store.Tx) error {
+		for _, tt := range []struct {
+			token int64
+			name  string
+			want  int64
+		}{{tokens[0], "x", newer.ID}, {tokens[0], named(batches[0], "x"), older.ID}, {tokens[0], "y", 0}, {tokens[0], named(batches[2], "y"), 0}, {tokens[0], "z", 0}, {tokens[1], "x", 0}} {
+			wu, err := tx.APIWorkunit(tt.token, tt.name)
+			if wu.ID != tt.want || (tt.want == 0) != errors.Is(err, store.ErrNotFound) {
+				t.Errorf("token %d, %s: workunit %d, %v, want %d", tt.token, tt.name, wu.ID, err, tt.want)
+			}
+		}
+		if b, err := tx.APIBatchOf(older.Batch, tokens[0]); err != nil || b.ID != batches[0].ID || b.Expected != 2 {
+			t.Errorf("the batch of a workunit is %+v, %v", b, err)
+		}
+		if _, err := tx.APIBatchOf(older.Batch, tokens[1]); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("another token's: %v", err)
+		}
+		got, err := tx.BatchTimes(older.Batch)
+		if want := (store.BatchTimes{CPUTime: 7.5, LastReport: T0.Add(time.Minute)}); got.CPUTime != want.CPUTime || !got.LastReport.Equal(want.LastReport) || got.Credit != 0 {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+		return err
+	})
+}

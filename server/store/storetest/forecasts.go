@@ -1,0 +1,130 @@
+package storetest
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/forecast"
+	"github.com/starling-grid/starling/server/match"
+	"github.com/starling-grid/starling/server/speed"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// forecasts rest on the computers that were active, how fast they were with the application, and
+// the work ahead.
+func forecasts(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	now := T0.Add(time.Hour)
+	const mt = "mt"
+	classes := map[string]match.PlanClass{mt: {MaxThreads: 4}}
+	other := store.App{CreateTime: T0, Name: "other", Validator: "trivial", Assimilator: "copy", Weight: 3}
+	var plain int64
+	update(t, s, func(tx *store.Tx) (err error) {
+		p, err := tx.EnsurePlatform(store.Platform{Name: "linux"}, T0)
+		if err != nil {
+			return err
+		}
+		if plain, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: 100, Platform: p, XMLDoc: "-"}); err != nil {
+			return err
+		}
+		if _, err = tx.InsertAppVersion(store.AppVersion{AppID: w.App.ID, VersionNum: 100, Platform: p, PlanClass: mt, XMLDoc: "-"}); err != nil {
+			return err
+		}
+		other.ID, err = tx.InsertApp(other)
+		return err
+	})
+	host := func(change func(*store.Host)) (id int64) {
+		update(t, s, func(tx *store.Tx) (err error) {
+			h := store.Host{CreateTime: T0, UserID: w.User.ID}
+			if id, err = tx.InsertHost(h); err != nil {
+				return err
+			}
+			h.ID = id
+			x := h
+			x.RPCTime, x.NCPUs, x.Fpops, x.Platforms, x.UsableMemory, x.UsableDisk, x.Unsuited = T0, 8, 1e9, "linux", math.Inf(1), math.Inf(1), mt
+			change(&x)
+			return tx.UpdateHost(h, x)
+		})
+		return id
+	}
+	ask := func(p forecast.Plan) (q forecast.Question) {
+		p.AppID = w.App.ID
+		view(t, s, func(tx *store.Tx) (err error) {
+			q, err = forecast.Look(tx, p, classes, now)
+			return err
+		})
+		return q
+	}
+	host(func(h *store.Host) { h.RPCTime = now.Add(-forecast.Window - time.Second) })
+	host(func(h *store.Host) { h.Platforms = "windows" })
+	host(func(h *store.Host) { h.MaxResultsDay = -1 })
+	if q := ask(forecast.Plan{}); len(q.Computers) != 0 || q.Stopped || q.Weight != 1 {
+		t.Errorf("nobody can compute it: %+v", q)
+	}
+	host(func(h *store.Host) { h.UsableMemory, h.OnFrac, h.ActiveFrac = 1e9, 0.5, 0.5 })
+	tried := host(func(h *store.Host) { h.Unsuited = "" })
+	update(t, s, func(tx *store.Tx) error {
+		return tx.SaveHostAppVersion(store.HostAppVersion{HostID: tried, AppVersionID: plain, Turnaround: 3600, Elapsed: speed.Average{N: 5, Mean: 1.0 / 3e9}})
+	})
+	q := ask(forecast.Plan{Memory: 1e9})
+	if len(q.Computers) != 2 {
+		t.Fatalf("got %+v, want two computers", q.Computers)
+	}
+	near := func(got, want float64) bool { return math.Abs(got-want) <= want/1e9 }
+	if a, b := q.Computers[0], q.Computers[1]; !near(a.Flops, 2e9) || !near(a.Task, 1e9) || a.Turnaround != 0 || !near(b.Flops, 24e9) || !near(b.Task, 3e9) || b.Turnaround != time.Hour {
+		t.Errorf("got %+v", q.Computers)
+	}
+	if q := ask(forecast.Plan{Memory: 2e9}); len(q.Computers) != 1 {
+		t.Errorf("with too little memory: %+v", q.Computers)
+	}
+
+	add := func(name string, batch, priority int64, app int64, results int) store.Workunit {
+		wu := w.Workunit(name)
+		wu.Batch, wu.Priority, wu.AppID, wu.TargetNResults, wu.RscFpopsEst = batch, priority, app, results, 1e12
+		wu, _ = Add(t, s, wu, results)
+		return wu
+	}
+	add("before", 0, 0, w.App.ID, 2)
+	add("urgent", 0, 5, w.App.ID, 1)
+	add("patient", 0, -1, w.App.ID, 1)
+	add("other", 0, 0, other.ID, 1)
+	if q := ask(forecast.Plan{}); !near(q.Ahead, 3e12) || len(q.Others) != 1 || !near(q.Others[0].Flops, 1e12) || q.Others[0].Weight != 3 {
+		t.Errorf("got %+v", q)
+	}
+	if q := ask(forecast.Plan{Priority: 1}); !near(q.Ahead, 1e12) {
+		t.Errorf("with a priority: got %+v", q)
+	}
+
+	done := add("done", 7, 0, w.App.ID, 1)
+	add("left", 7, 0, w.App.ID, 2)
+	add("after", 0, 0, w.App.ID, 1)
+	update(t, s, func(tx *store.Tx) error { return tx.StopApp(other.ID, true) })
+	batch := func() (f forecast.Forecast) {
+		view(t, s, func(tx *store.Tx) (err error) {
+			f, err = forecast.Batch(tx, 7, classes, now)
+			return err
+		})
+		return f
+	}
+	rate := 26e9
+	if f := batch(); f.Basis != forecast.Computers || f.Computers != 2 || !near(f.Rate, rate) || !near(f.Wait.Seconds(), 3e12/rate) || f.Left != f.Wait+time.Hour {
+		t.Errorf("the batch: %+v", f)
+	}
+	after := done
+	after.ErrorMask = store.ErrorCancelled
+	update(t, s, func(tx *store.Tx) error {
+		left, err := tx.BatchLeft(7)
+		if err == nil && (left.Workunits != 2 || !near(left.Flops, 3e12)) {
+			t.Errorf("left are %+v", left)
+		}
+		if err := tx.SaveWorkunit(done, after); err != nil {
+			return err
+		}
+		left, err = tx.BatchLeft(7)
+		if left.Workunits != 1 || !near(left.Flops, 2e12) || left.AppID != w.App.ID {
+			t.Errorf("left are %+v", left)
+		}
+		return err
+	})
+}
