@@ -153,7 +153,7 @@ func (l *Life) Account(now time.Time) {
 			v, _ := l.DB.Versions.Get(r.Version)
 			x := usage.Run{Project: r.Project, Since: run.since, Used: max(run.used, progress[task].Used), Bill: &run.bill}
 			u := view.Usage(v, l.Accounts[r.Project])
-			x.Light = l.DB.SaidToBeLight(v)
+			x.Light, _ = l.DB.SaidToBeLight(v)
 			switch {
 			case u.Coproc != nil:
 				x.Kind, x.Speed, x.CPUs = u.Kind(), u.Speed(l.Host.NCPUs, pools), u.CPUs

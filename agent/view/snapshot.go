@@ -155,9 +155,7 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 	}
 	version, _ := f.DB.Versions.Get(r.Version)
 	v.NeedsNetwork = version.NeedsNetwork
-	if of, _ := f.DB.Projects.Get(r.Project); of.Light.Belied && f.DB.SaidToBeLight(version) {
-		v.Belied = of.Light.CPUs
-	}
+	v.Belied = f.belied(version)
 	if f.Now.Before(r.NotBefore) {
 		v.Obstacle = obstacleOf(r.Obstacle)
 	}

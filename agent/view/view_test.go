@@ -174,12 +174,12 @@ func TestATaskThatNeedsLittleCPUTime(t *testing.T) {
 		if err := f.DB.Update(func(tx *state.Tx) {
 			f.DB.Apps.Put(tx, state.Key(project, "app"), state.App{Project: project, App: protocol.App{Name: "app", NonCPUIntensive: c.app}})
 			f.DB.Projects.Put(tx, project, state.Project{MasterURL: project, NonCPUIntensive: c.project, Light: c.light})
-			f.DB.Versions.Put(tx, "v", state.AppVersion{Project: project, AppVersion: protocol.AppVersion{AppName: "app", Coproc: c.coproc}})
+			f.DB.Versions.Put(tx, "v", state.AppVersion{Project: project, AppVersion: protocol.AppVersion{AppName: "app", Coproc: c.coproc, AvgNCPUs: 0.01}})
 		}); err != nil {
 			t.Fatal(err)
 		}
 		s := f.Snapshot()
-		if got := s.Results[0]; got.NonCPUIntensive != c.want || got.Belied != c.belied || s.Projects[0].NonCPUIntensive != (c.project && c.belied == 0) {
+		if got := s.Results[0]; got.NonCPUIntensive != c.want || got.Belied != c.belied || (got.CPUs >= 1) != (c.belied > 0) || s.Projects[0].NonCPUIntensive != (c.project && c.belied == 0) {
 			t.Errorf("%s: got %+v", c.name, s)
 		}
 	}
