@@ -80,7 +80,10 @@ func TestAChainLeavesAHostWithItsFiles(t *testing.T) {
 	if by[0] == by[1] {
 		t.Errorf("both links were computed by host %d", by[0])
 	}
-	text, err := os.ReadFile(filepath.Join(p.Dir, "results", "link_1", "out"))
+	if _, err := p.AwaitDone(ctx); err != nil {
+		t.Fatal(err)
+	}
+	text, err := p.Outcome("link_1", "out")
 	if err != nil || string(text) != strings.Repeat("HELLO\n", 2) {
 		t.Errorf("outcome %q, %v", text, err)
 	}
