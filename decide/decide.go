@@ -239,6 +239,9 @@ func (p *pass) run() {
 	}
 	reasons, again := jobsched.Choose(s)
 	for k, r := range reasons {
+		if r.Run() || r.Code == jobsched.NoCPU {
+			r.Text += p.Results[index[k]].belied()
+		}
 		p.plan.Results[index[k]].Reason = r
 	}
 	p.wake(again)

@@ -23,7 +23,9 @@ type hostile struct {
 	really   time.Duration // and how long it does
 	deadline time.Duration // from sending
 	fraction float64       // what its applications say is done
-	cpus     float64
+	cpus     float64       // that it says one uses
+	uses     float64       // and that one uses as long as they are free
+	light    bool          // it says that one needs little CPU time
 	memory   int64
 	each     int // tasks in an answer, wanted or not
 }
@@ -39,6 +41,8 @@ func anyHostile(t *rapid.T) hostile {
 		stated: span("stated"), really: span("really"), deadline: span("deadline"),
 		fraction: rapid.SampledFrom([]float64{0, 1e-9, 0.5, 1, 1e6}).Draw(t, "fraction"),
 		cpus:     rapid.SampledFrom([]float64{0, 1e-6, 1, 2, 10_000}).Draw(t, "cpus"),
+		uses:     rapid.SampledFrom([]float64{0.01, 0.2, 1, 2, 50}).Draw(t, "uses"),
+		light:    rapid.Bool().Draw(t, "light"),
 		memory:   rapid.SampledFrom([]int64{0, 1, 1 << 30, 1 << 62}).Draw(t, "memory"),
 		each:     rapid.SampledFrom([]int{1, 10, 50}).Draw(t, "each"),
 	}
@@ -53,6 +57,9 @@ func anyHostile(t *rapid.T) hostile {
 type task struct {
 	decide.Result
 	left time.Duration
+	uses float64 // CPUs
+	used time.Duration
+	bill debt.Bill
 }
 
 // compute plays days of a computer with two CPUs, two honest projects and perhaps
@@ -70,25 +77,33 @@ func compute(days int, h *hostile) []time.Duration {
 		s.Projects = s.Projects[:2]
 	}
 	got := make([]time.Duration, len(s.Projects))
-	var tasks []task
+	var tasks []*task
+	var light resource.Light
 	serial := 0
 	send := func(project int, at time.Time, n int, stated, really, latency time.Duration) {
 		for range n {
 			serial++
-			tasks = append(tasks, task{decide.Result{
+			tasks = append(tasks, &task{Result: decide.Result{
 				ID: fmt.Sprint(serial), Project: project, Phase: decide.Runnable, Usage: resource.Usage{CPUs: 1, Memory: 100 << 20},
 				Stated: stated, Received: at, Deadline: at.Add(latency),
-			}, really})
+			}, left: really, uses: 1})
 		}
 	}
 	start := now
 	for at := start; at.Before(start.Add(time.Duration(days) * 24 * time.Hour)); {
 		s.Now, s.Results = at, s.Results[:0]
 		for _, k := range tasks {
+			if k.Project == 2 {
+				k.NonCPUIntensive = h.light && !light.Belied
+			}
 			s.Results = append(s.Results, k.Result)
 		}
-		plan := decide.Pass(s)
 		next := at.Add(time.Hour)
+		if h != nil && h.light {
+			s.Projects[2].NonCPUIntensive = !light.Belied
+			next = at.Add(10 * time.Minute) // an agent looks more often than that
+		}
+		plan := decide.Pass(s)
 		for i := range s.Projects {
 			p := &s.Projects[i]
 			p.Debt, p.Used = plan.Projects[i].Debt, 0
@@ -104,7 +119,7 @@ func compute(days int, h *hostile) []time.Duration {
 				const most = 60
 				send(i, at, min(h.each, most-before), h.stated, h.really, h.deadline)
 				for k := before; k < len(tasks); k++ {
-					tasks[k].CPUs, tasks[k].Memory = h.cpus, h.memory
+					tasks[k].CPUs, tasks[k].Memory, tasks[k].uses = h.cpus, h.memory, h.uses
 				}
 				p.JobTime, p.Latency = h.stated, h.deadline
 				p.NextRPC = at.Add(time.Hour) // it wants to be asked again
@@ -119,8 +134,10 @@ func compute(days int, h *hostile) []time.Duration {
 				running[s.Results[i].ID] = true
 			}
 		}
+		wanted := 0.0
 		for _, k := range tasks {
 			if running[k.ID] {
+				wanted += k.uses
 				next = earliest(next, at.Add(max(k.left, 10*time.Minute)))
 			}
 		}
@@ -130,24 +147,33 @@ func compute(days int, h *hostile) []time.Duration {
 		for i, r := range plan.Results {
 			gone[s.Results[i].ID] = r.GiveUp
 		}
-		for n := range tasks {
-			k := &tasks[n]
+		for _, k := range tasks {
 			if k.Running = running[k.ID]; !k.Running {
 				k.Ran = 0
 				continue
 			}
-			used := min(cpus, max(k.CPUs, 1))
-			got[k.Project] += time.Duration(float64(took) * used)
-			s.Projects[k.Project].Used += took.Seconds() * used
+			pace := min(1, cpus/wanted) // the system shares out the CPUs
+			used := time.Duration(float64(took) * pace * k.uses)
+			got[k.Project] += used
+			k.used += used
+			claim := min(cpus, max(k.CPUs, 1))
+			if k.NonCPUIntensive {
+				claim = 0
+			}
+			pays := k.bill.Add(claim, took, k.used, cpus)
+			s.Projects[k.Project].Used += pays.Claimed + pays.Beyond
 			k.Started, k.Ran = true, k.Ran+took
 			k.Elapsed += took
-			k.left -= took
+			k.left -= time.Duration(float64(took) * pace)
+			if k.Project == 2 {
+				light = light.Ran(took, pays.Used)
+			}
 			k.Fraction = float64(k.Elapsed) / float64(time.Hour)
 			if k.Project == 2 {
 				k.Fraction = h.fraction
 			}
 		}
-		tasks = slices.DeleteFunc(tasks, func(k task) bool { return gone[k.ID] || k.left <= 0 })
+		tasks = slices.DeleteFunc(tasks, func(k *task) bool { return gone[k.ID] || k.left <= 0 })
 		at = next
 	}
 	return got
@@ -177,6 +203,12 @@ func TestAHostileProjectTakesNoMoreThanItsDebt(t *testing.T) {
 		got := compute(days, &h)
 		fair := 2 * days * 24 * time.Hour / 3
 		least := 2*fair - 2*debt.Overdraft - 2*24*time.Hour
+		if h.uses > 1 { // it slows down what runs beside it, which pays for its CPU all the same
+			least -= debt.Overdraft * 2 / 3
+		}
+		if h.light {
+			least -= days * 24 * time.Hour / 4 // so much is believed to be little
+		}
 		if honest := got[0] + got[1]; honest < least {
 			t.Fatalf("%+v: the honest projects got %v of %v, want %v at least", h, honest, 2*fair, least)
 		}

@@ -258,6 +258,10 @@ func tasks(t *testing.T) (list []situation) {
 			s.CPUs = 1
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
 		}, "Nothing: its turn comes. More CPUs: max_ncpus_pct, max_cpus."},
+		{jobsched.NoCPU, func(s *decide.Snapshot, r *decide.Result) {
+			s.CPUs, r.Belied = 1, 0.9
+			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
+		}, fmt.Sprintf(decide.BeliedCure, url)},
 		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) {
 			s.Memory, r.Memory, s.Bound = 1e9, 2e9, prefs.Default().MemoryBound(2e9, true)
 		}, prefs.Default().MemoryBound(2e9, true).Cure},

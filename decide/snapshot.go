@@ -83,7 +83,8 @@ type Project struct {
 	Estimates  jobsched.Estimator       `json:"estimates,omitzero"`        // what has been learnt of stated times
 	Others     map[resource.Kind]Stream `json:"others,omitempty"`          // of its work for coprocessors; the five above are for the CPUs
 	Corrects   bool                     `json:"server_corrects,omitempty"` // its server makes its estimates with our correction
-	// NonCPUIntensive: all its tasks need so little CPU time that they run beside others.
+	// NonCPUIntensive: all its tasks need so little CPU time that they run beside others. It is
+	// not belied by what they use.
 	NonCPUIntensive bool `json:"non_cpu_intensive,omitempty"`
 
 	LeftOut   string    `json:"left_out,omitempty"` // what of its last answer was not taken and why, for people
@@ -173,6 +174,9 @@ type Result struct {
 	SetAside  bool          `json:"set_aside,omitempty"` // more than once
 
 	NeedsNetwork bool `json:"needs_network,omitempty"` // it runs only while the network may be used
+	// Belied: its project says that it needs little CPU time, and such tasks of it used so many
+	// CPUs on average; 0: it does not say so, or that is true.
+	Belied float64 `json:"belied,omitempty"`
 
 	Obstacle obstacle.Obstacle `json:"obstacle,omitzero"` // why NotBefore; zero: not known
 	Transfer Transfer          `json:"transfer,omitzero"` // of a file that it waits for and that failed last time; zero: none

@@ -25,10 +25,26 @@ func (t Transfer) after(sentence string, now time.Time) string {
 	return fmt.Sprintf("%s %s Trying %s again %s.", sentence, cmp.Or(t.Cause(), "The transfer failed."), t.File, words.When(t.Next, now))
 }
 
+// BeliedCure is what a person can do about tasks of a project that need more CPU time than it says.
+const BeliedCure = "Ask the project to correct its application. The tasks run beside others again once they use less than a tenth of a CPU. " +
+	"To fetch no more of them: starling nomorework %s"
+
+// belied is what is added to why a result runs or does not if its project's word is not believed.
+func (r *Result) belied() string {
+	if r.Belied <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Its project says that its tasks need little CPU time, but they used %.2g CPUs on average, so they take turns with others.", r.Belied)
+}
+
 // Cure is what a person can do about what is in the way of the result's files or of its
-// start; "" if nothing is, or needs to be done.
-func (r *Result) Cure() string {
-	return cmp.Or(r.Transfer.Cure(), r.Obstacle.Cure())
+// start, or about its project's word, given the project's URL; "" if nothing needs to be done.
+func (r *Result) Cure(project string) string {
+	cure := cmp.Or(r.Transfer.Cure(), r.Obstacle.Cure())
+	if cure == "" && r.Belied > 0 {
+		cure = fmt.Sprintf(BeliedCure, project)
+	}
+	return cure
 }
 
 // Waiting says what a result waits for whose files are on their way, and why that takes

@@ -2,8 +2,8 @@ package e2e_test
 
 import (
 	"bytes"
-	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,12 +20,13 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 )
 
-// A front is a front end of a project's scheduler that remembers what is asked.
+// A front is a front end of a project's scheduler that remembers what is asked and answered.
 type front struct {
 	*httptest.Server
 
 	mu       sync.Mutex
 	requests []string
+	replies  []string // to these
 }
 
 func newFront(t *testing.T, p *testhost.Project) *front {
@@ -41,14 +43,36 @@ func newFront(t *testing.T, p *testhost.Project) *front {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		f.mu.Lock()
-		f.requests = append(f.requests, string(b))
-		f.mu.Unlock()
 		r.Body = io.NopCloser(bytes.NewReader(b))
-		proxy.ServeHTTP(w, r)
+		r.Header.Del("Accept-Encoding")
+		rec := httptest.NewRecorder()
+		proxy.ServeHTTP(rec, r)
+		f.mu.Lock()
+		f.requests, f.replies = append(f.requests, string(b)), append(f.replies, rec.Body.String())
+		f.mu.Unlock()
+		maps.Copy(w.Header(), rec.Header())
+		w.WriteHeader(rec.Code)
+		_, _ = w.Write(rec.Body.Bytes())
 	}))
 	t.Cleanup(f.Close)
 	return f
+}
+
+// serves has a project name it, after others, as where its scheduler is.
+func (f *front) serves(t *testing.T, p *testhost.Project, others ...string) {
+	t.Helper()
+	settings := filepath.Join(p.Dir, "server.toml")
+	b, err := os.ReadFile(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var urls []string
+	for _, at := range append(others, f.URL) {
+		urls = append(urls, strconv.Quote(at+"/cgi"))
+	}
+	if err := os.WriteFile(settings, []byte(strings.Replace(string(b), "scheduler_urls = []", "scheduler_urls = ["+strings.Join(urls, ", ")+"]", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // report returns the request in which a client of a major version reported its first
@@ -116,15 +140,7 @@ func TestTrueToPeers(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler()) // a front end that is down
 	gone.Close()
 	f := newFront(t, p)
-	settings := filepath.Join(p.Dir, "server.toml")
-	b, err := os.ReadFile(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	urls := fmt.Sprintf("scheduler_urls = [%q, %q]", gone.URL+"/cgi", f.URL+"/cgi")
-	if err := os.WriteFile(settings, []byte(strings.Replace(string(b), "scheduler_urls = []", urls, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	f.serves(t, p, gone.URL)
 	work(t, ctx, p, 2, 44497)
 	serve(t, ctx, p)
 	c := startBOINC(t, ctx)

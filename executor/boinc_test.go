@@ -255,7 +255,7 @@ func TestPreferencesAreReread(t *testing.T) {
 	b.start(task)
 	b.appears("working")
 	task.Init.GlobalPreferences = "<disk_interval>17</disk_interval>"
-	if err := b.Reread("r_0", task.Init); err != nil {
+	if err := b.Reread(task); err != nil {
 		t.Fatal(err)
 	}
 	if e := b.exited(); e.Verdict != Success || b.read(filepath.Join(b.project, "r_0_0")) != "17" {

@@ -55,6 +55,7 @@ type Exited struct {
 	Stderr         string            // the last 63 KiB of stderr.txt, if the result is over
 	CPUTime        time.Duration     // over all runs
 	Elapsed        time.Duration     // over all runs
+	Used           time.Duration     // CPU time of this run, as of a Progress
 	PeakWorkingSet int64             // bytes, over all runs
 	PeakSwap       int64             // bytes of virtual memory, which BOINC calls swap, over all runs; 0: not known
 	PeakDisk       int64             // bytes, over all runs: looked at now and then, and in the end
@@ -98,10 +99,13 @@ type Output struct {
 
 // Progress is how far a run has come.
 type Progress struct {
-	PID               int // 0 while the slot is being prepared
-	Fraction          float64
-	CPUTime           time.Duration // over all runs, of all its processes
-	Elapsed           time.Duration // over all runs, time while suspended excluded
+	PID      int // 0 while the slot is being prepared
+	Fraction float64
+	CPUTime  time.Duration // over all runs, of all its processes
+	Elapsed  time.Duration // over all runs, time while suspended excluded
+	// Used is the CPU time of this run, as the system measures it; by its application's word
+	// only if what computes for it is none of its processes, as a virtual machine.
+	Used              time.Duration
 	CheckpointCPUTime time.Duration
 	CheckpointElapsed time.Duration
 	WorkingSet        int64 // bytes, of all its processes

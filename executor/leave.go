@@ -96,7 +96,7 @@ func (r *run) end() Exited {
 	case j.Verdict == Success:
 		r.saveState(p, p.CPUTime, p.Elapsed) // for adopt
 	}
-	ev := Exited{Result: r.task.Result, Slot: r.task.Slot, CPUTime: p.CPUTime, Elapsed: p.Elapsed, PeakWorkingSet: p.PeakWorkingSet, PeakSwap: p.PeakSwap, PeakDisk: p.PeakDisk}
+	ev := Exited{Result: r.task.Result, Slot: r.task.Slot, CPUTime: p.CPUTime, Elapsed: p.Elapsed, Used: max(p.Used, used), PeakWorkingSet: p.PeakWorkingSet, PeakSwap: p.PeakSwap, PeakDisk: p.PeakDisk}
 	if j.Verdict.Over() {
 		if disk, err := r.diskUsage(); err == nil { // few runs are as long as looks are apart
 			ev.PeakDisk = max(ev.PeakDisk, disk)

@@ -131,7 +131,8 @@ func TestThrottledApplication(t *testing.T) {
 	b := newBOINCBench(t)
 	b.timing.poll = 200 * time.Millisecond // it looks ten times a second
 	b.Allow(Allowance{CPU: 34})
-	b.start(b.boincTask("tick"))
+	task := b.boincTask("tick")
+	b.start(task)
 	b.ticking("ticks")
 	for range 3 {
 		b.still20("ticks")
@@ -140,7 +141,13 @@ func TestThrottledApplication(t *testing.T) {
 	if b.Progress()["r_0"].Suspended {
 		t.Error("a throttled run is not a suspended one")
 	}
-	b.Allow(Allowance{CPU: 100})
+	b.Allow(Allowance{CPU: 1e-9})
+	b.still20("ticks")
+	task.Unthrottled = true
+	if err := b.Reread(task); err != nil {
+		t.Fatal(err)
+	}
+	b.ticking("ticks")
 	_ = b.Quit("r_0")
 	if e := b.exited(); e.Verdict != WillRestart {
 		t.Errorf("got %+v", e)

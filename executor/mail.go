@@ -108,10 +108,11 @@ func (e *Executor) TrickleDown(result string, slot int, at time.Time, text strin
 }
 
 // Reread gives a running application new preferences: the period of its
-// checkpoints and the XML of both kinds.
-func (e *Executor) Reread(result string, d appipc.InitData) error {
-	return e.toRun(result, func(r *run) {
-		i := &r.task.Init
+// checkpoints and the XML of both kinds. Unthrottled is the rest that may have changed of t.
+func (e *Executor) Reread(t Task) error {
+	return e.toRun(t.Result, func(r *run) {
+		r.task.Unthrottled = t.Unthrottled
+		i, d := &r.task.Init, t.Init
 		if r.cmd == nil || i.GlobalPreferences == d.GlobalPreferences && i.ProjectPreferences == d.ProjectPreferences && i.CheckpointPeriod == d.CheckpointPeriod {
 			return
 		}

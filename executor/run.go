@@ -182,7 +182,7 @@ func (r *run) poll() {
 	r.update(func(p *Progress) {
 		p.WorkingSet, p.PeakWorkingSet = rss, max(p.PeakWorkingSet, rss)
 		p.PeakSwap = max(p.PeakSwap, swap)
-		p.CPUTime = max(p.CPUTime, r.task.Init.WUCPUTime+cpu)
+		p.CPUTime, p.Used = max(p.CPUTime, r.task.Init.WUCPUTime+cpu), max(p.Used, cpu)
 	})
 	beat := appipc.Heartbeat{WorkingSet: rss, MaxWorkingSet: allowed.Memory, NetworkSuspended: allowed.NetworkSuspended}
 	if r.ipc.Send(appipc.Heartbeats, beat.Encode()) {

@@ -29,6 +29,9 @@ func (r *run) readStatus() {
 	var saved bool
 	r.update(func(p *Progress) {
 		p.CPUTime = max(p.CPUTime, st.CPUTime) // an application may not count its children
+		if r.loose {
+			p.Used = max(p.Used, st.CPUTime-r.task.Init.WUCPUTime)
+		}
 		if st.FractionDone > 0 {
 			p.Fraction = st.FractionDone
 		}

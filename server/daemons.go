@@ -51,6 +51,7 @@ func (s *Server) daemons() []daemon {
 		After: protocol.Seconds(s.Config.PurgeAfterDays * 86400),
 	}
 	rel := &transitioner.Releaser{Store: st, Log: s.Log.With("part", "releaser"), Files: s.Download}
+	pub := &transitioner.Publisher{Store: s.Store, Log: s.Log.With("part", "publisher"), Uploads: s.Upload, Download: s.Download}
 	w := webhook.New(s.Store, s.Log.With("part", "webhooks"), s.Config.WebhookURLs, api.Status)
 	programs := s.api()
 	all := []daemon{
@@ -59,8 +60,12 @@ func (s *Server) daemons() []daemon {
 			if err != nil {
 				return n, err
 			}
+			k, err := pub.Pass(ctx, now)
+			if err != nil {
+				return n + k, err
+			}
 			m, err := t.Pass(ctx, now)
-			return n + m, err
+			return n + k + m, err
 		}},
 		{"validator", v.Pass},
 		{"assimilator", a.Pass},

@@ -110,7 +110,7 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 		Serves: s.part.has, Roles: slices.DeleteFunc(slices.Clone(Roles), func(r string) bool { return !s.part.has(r) }),
 		Name: c.LongName, Schedulers: c.Schedulers(), Mail: post, Articles: articles.Folder(filepath.Join(s.Dir, project.SiteDir)), Stats: filepath.Join(s.Dir, project.StatsDir), Badges: c.Badges, Once: c.Once(), Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
 		Scheduler: &scheduler.Scheduler{
-			Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded,
+			Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded, Certify: s.Certifier().Certify,
 			Feeder: feeder.Feeder{Fresh: fresh, Shard: s.front.shard},
 			Bodies: limit.Bodies{Total: int64(c.MaxRequestMB * 1e6), PerAddress: int64(c.MaxRequestMBPerAddress * 1e6)},
 			Config: scheduler.Config{

@@ -98,11 +98,13 @@ type Project struct {
 	ProjectPrefs     string   `json:"project_prefs,omitzero"`     // raw XML from the server
 	NoRscApps        []string `json:"no_rsc_apps,omitzero"`       // resources for which it has no applications
 	StrictMemory     bool     `json:"strict_memory,omitzero"`     // a task of it may need rsc_memory_bound at any time, however little it uses now
-	NonCPUIntensive  bool     `json:"non_cpu_intensive,omitzero"` // all its tasks need little CPU time
+	NonCPUIntensive  bool     `json:"non_cpu_intensive,omitzero"` // all its tasks need little CPU time, by its word
 	Anonymous        bool     `json:"anonymous,omitzero"`         // its tasks are computed by programs of the volunteer's own (app_info.xml), which are its versions
 
 	// Debt is the CPU time that the project is owed, in seconds; below 0 it owes.
 	Debt float64 `json:"debt,omitzero"`
+	// Light is what was measured of its tasks that need little CPU time, by its word.
+	Light resource.Light `json:"light,omitzero"`
 	// JobFpops and Latency are those of the results it sent last; zero: none yet.
 	JobFpops   float64       `json:"job_fpops,omitzero"`   // as stated by the server
 	JobVersion string        `json:"job_version,omitzero"` // key of their app version

@@ -233,9 +233,12 @@ func (l *Life) allow(d decide.Decision) {
 	s := d.Snapshot
 	total := int64(l.Host.MemBytes)
 	most := max(l.Prefs.Memory(total, true), l.Prefs.Memory(total, false))
-	inUse := l.Prefs.InUse(l.Presence.Conditions(s.Now))
+	cpu := l.Prefs.Throttle(l.Prefs.InUse(l.Presence.Conditions(s.Now)))
+	if l.computes = cpu / 100; cpu <= 0 {
+		l.computes = 1
+	}
 	l.Exec.Allow(executor.Allowance{
-		CPU: l.Prefs.Throttle(inUse), Memory: s.Memory, MostMemory: most, NetworkSuspended: s.Network.Denied(),
+		CPU: cpu, Memory: s.Memory, MostMemory: most, NetworkSuspended: s.Network.Denied(),
 		Processes: l.Settings.MaxProcesses,
 	})
 }

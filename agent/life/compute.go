@@ -49,6 +49,9 @@ func (l *Life) checkpointed(e executor.Checkpointed) {
 // exited makes the end of a run durable. If that fails the result stays in its
 // slot as it is, and its application is started again to find its work done.
 func (l *Life) exited(e executor.Exited, now time.Time) {
+	if run := l.running[e.Result]; run != nil {
+		run.used = e.Used
+	}
 	l.Account(now)
 	key := l.ended(e.Result)
 	r, ok := l.DB.Results.Get(key)

@@ -20,10 +20,10 @@ import (
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/protocol"
-	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -42,6 +42,7 @@ type Life struct {
 	transfers  map[string]*transfer // file key → transfer under way
 	running    map[string]*process  // by task: results that have a process
 	trickleUps map[string]bool      // project → applications have messages for it
+	computes   float64              // part of the time that the preferences let tasks compute now
 	stale      bool                 // something may be left that nobody needs
 	collected  collected            // when that was looked for last
 	// advanced is DB.Changes() when no result could go further.
@@ -56,7 +57,7 @@ type Applications interface {
 	Resume(result string) error
 	Quit(result string) error
 	Abort(result string, status int, reason string) error
-	Reread(result string, d appipc.InitData) error
+	Reread(t executor.Task) error
 	TrickleDown(result string, slot int, at time.Time, text string) error
 	UploadEnded(result, logical string, status int) error
 	Allow(a executor.Allowance)
@@ -69,7 +70,7 @@ type Applications interface {
 // Open sets up what keeps track of work in progress; there is none yet.
 func (l *Life) Open() {
 	l.transfers, l.running, l.trickleUps = make(map[string]*transfer), make(map[string]*process), make(map[string]bool)
-	l.stale = true
+	l.stale, l.computes = true, 1
 }
 
 // Recover repairs what a killed agent left behind.
@@ -131,7 +132,9 @@ type process struct {
 	since time.Time // it started or was resumed
 	// paused: it stays in memory and does nothing.
 	paused bool
-	on     []int // numbers of the coprocessors that it was given
+	on     []int         // numbers of the coprocessors that it was given
+	used   time.Duration // CPU time that it had used when it ended; 0 before
+	bill   debt.Bill
 }
 
 // taskID names a result's run to the executor: result names are unique within
@@ -141,25 +144,31 @@ func taskID(r state.Result) string { return protocol.EscapeURL(r.Project) + "/" 
 // Account has the ledger note what has run.
 func (l *Life) Account(now time.Time) {
 	var runs []usage.Run
-	pools := l.Coprocs.Pools(l.Host.Fpops)
-	for _, run := range l.running {
+	pools, progress := l.Coprocs.Pools(l.Host.Fpops), l.Exec.Progress()
+	for task, run := range l.running {
 		if run.paused {
 			continue
 		}
 		if r, ok := l.DB.Results.Get(run.key); ok {
 			v, _ := l.DB.Versions.Get(r.Version)
+			x := usage.Run{Project: r.Project, Since: run.since, Used: max(run.used, progress[task].Used), Bill: &run.bill}
 			u := view.Usage(v, l.Accounts[r.Project])
-			speed := max(v.AvgNCPUs, 1)
+			x.Light, _ = l.DB.SaidToBeLight(v)
 			switch {
-			case l.DB.NonCPUIntensive(v):
-				continue
 			case u.Coproc != nil:
-				speed = u.Speed(l.Host.NCPUs, pools)
+				x.Kind, x.Speed, x.CPUs = u.Kind(), u.Speed(l.Host.NCPUs, pools), u.CPUs
+			case !l.DB.NonCPUIntensive(v):
+				x.CPUs = max(v.AvgNCPUs, 1)
+				if !l.unthrottled(v) {
+					x.CPUs *= l.computes
+				}
 			}
-			runs = append(runs, usage.Run{Project: r.Project, Kind: u.Kind(), Speed: speed, Since: run.since})
+			runs = append(runs, x)
 		}
 	}
-	l.Ledger.Account(now, runs)
+	if l.Ledger.Account(now, runs) {
+		l.Reread()
+	}
 }
 
 // Idle reports whether no result is held and nothing of one is in progress.

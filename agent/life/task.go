@@ -28,7 +28,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	}
 	app := l.Accounts[r.Project].App(u.AppName)
 	t := executor.Task{
-		Result: taskID(r), ProjectURL: r.Project, ProjectDir: l.ProjectDir(r.Project), FLOPS: v.Speed(l.Host.Fpops), Unthrottled: v.DontThrottle || l.DB.NonCPUIntensive(v),
+		Result: taskID(r), ProjectURL: r.Project, ProjectDir: l.ProjectDir(r.Project), FLOPS: v.Speed(l.Host.Fpops), Unthrottled: l.unthrottled(v),
 		Args: slices.Concat(executor.SplitCommandLine(u.CommandLine), executor.SplitCommandLine(v.Cmdline), executor.SplitCommandLine(app.Cmdline)),
 	}
 	init := appipc.DefaultInitData()
@@ -98,15 +98,22 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 	return t, nil
 }
 
-// Reread gives running applications preferences that have changed.
+// unthrottled reports whether tasks of a version compute all the time, whatever the preferences
+// say of the CPUs.
+func (l *Life) unthrottled(v state.AppVersion) bool {
+	return v.DontThrottle || l.DB.NonCPUIntensive(v)
+}
+
+// Reread gives running applications what has changed of the preferences, and of what is believed
+// of them.
 func (l *Life) Reread() {
-	for id, run := range l.running {
+	for _, run := range l.running {
 		r, ok := l.DB.Results.Get(run.key)
 		if !ok {
 			continue
 		}
 		if t, err := l.task(r, run.on); err == nil {
-			_ = l.Exec.Reread(id, t.Init) // one that has just ended needs none
+			_ = l.Exec.Reread(t) // one that has just ended needs none
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (t *Talk) toPolicy(reply *protocol.ManagerReply) acctmgr.Reply {
 		} else {
 			v.Forged = err
 		}
-		if acc.NoCPU { // nothing else is computed on here
+		if acc.NoCPU { // there is no such setting for the CPUs alone
 			yes := true
 			v.Terms.NoMoreWork = &yes
 		}

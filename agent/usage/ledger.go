@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )
@@ -19,40 +20,64 @@ type Ledger struct {
 	Of   map[string]float64                   // by project, in seconds of a CPU, as of the last pass
 	Used map[string]map[resource.Kind]float64 // what each got since of each kind of processor, likewise
 
-	accounted time.Time // Used is complete up to then
-	settled   time.Time // the last pass
+	light     map[string]resource.Light // of projects that have tasks which are said to need little CPU time
+	accounted time.Time                 // Used is complete up to then
+	settled   time.Time                 // the last pass
 	saved     time.Time
 }
 
 // A Run is a process that computes.
 type Run struct {
 	Project string
-	Kind    resource.Kind // of processor
-	Speed   float64       // CPU-seconds that a second of it counts for
+	CPUs    float64       // that it claims
+	Kind    resource.Kind // of coprocessor that it computes on; "": none
+	Speed   float64       // CPU-seconds that a second on that counts for
+	Light   bool          // it is said to need little CPU time
 	Since   time.Time     // it started or was resumed
+	Used    time.Duration // CPU time that it has used since it started; 0: not measured
+	Bill    *debt.Bill    // of this process
 }
 
 // Open reads what was owed when the agent last ran. Time in which it did not run
 // counts for nobody.
 func (g *Ledger) Open(now time.Time) {
-	g.Of, g.Used = make(map[string]float64), make(map[string]map[resource.Kind]float64)
+	g.Of, g.Used, g.light = make(map[string]float64), make(map[string]map[resource.Kind]float64), make(map[string]resource.Light)
 	g.accounted, g.settled, g.saved = now, now, now
 	for u, p := range g.DB.Projects.All() {
-		g.Of[u] = p.Debt
+		g.Of[u], g.light[u] = p.Debt, p.Light
 	}
 }
 
-// Account notes what has run since it last did.
-func (g *Ledger) Account(now time.Time, runs []Run) {
+// Account notes what has run since it last did. It reports whether a project's word that its tasks
+// need little CPU time is now believed where it was not, or the other way around; that is durable
+// then.
+func (g *Ledger) Account(now time.Time, runs []Run) (changed bool) {
 	interval := now.Sub(g.accounted)
 	for _, r := range runs {
 		ran := max(0, min(interval, now.Sub(r.Since)))
-		if g.Used[r.Project] == nil {
-			g.Used[r.Project] = make(map[resource.Kind]float64)
+		used := g.Used[r.Project]
+		if used == nil {
+			used = make(map[resource.Kind]float64)
+			g.Used[r.Project] = used
 		}
-		g.Used[r.Project][r.Kind] += ran.Seconds() * r.Speed
+		c := r.Bill.Add(r.CPUs, ran, r.Used, g.Host.NCPUs)
+		switch {
+		case r.Kind == "":
+			used[resource.CPU] += c.Claimed + c.Beyond
+		case c.Beyond > 0: // the CPUs that it claims are there to feed the coprocessors
+			used[resource.CPU] += c.Beyond
+			fallthrough
+		default:
+			used[r.Kind] += ran.Seconds() * r.Speed
+		}
+		if r.Light {
+			before := g.light[r.Project]
+			g.light[r.Project] = before.Ran(ran, c.Used)
+			changed = changed || g.light[r.Project].Belied != before.Belied
+		}
 	}
 	g.accounted = now
+	return changed && g.Save(g.Put)
 }
 
 // Elapsed is how long ago the last pass was, by a clock that does not jump.
@@ -75,8 +100,8 @@ func (g *Ledger) Keep(now time.Time) {
 // Put makes the debts part of a change.
 func (g *Ledger) Put(tx *state.Tx) {
 	for u, p := range g.DB.Projects.All() {
-		if d := g.Of[u]; d != p.Debt {
-			p.Debt = d
+		if d, l := g.Of[u], g.light[u]; d != p.Debt || l != p.Light {
+			p.Debt, p.Light = d, l
 			g.DB.Projects.Put(tx, u, p)
 		}
 	}

@@ -101,7 +101,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Trickles: f.TrickleUps[u],
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
-		LeftOut: p.LeftOut, NonCPUIntensive: p.NonCPUIntensive,
+		LeftOut: p.LeftOut, NonCPUIntensive: p.NonCPUIntensive && !p.Light.Belied,
 	}
 	v.Others = f.streams(p)
 	if c, talks := f.Sessions[u]; talks {
@@ -155,6 +155,7 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 	}
 	version, _ := f.DB.Versions.Get(r.Version)
 	v.NeedsNetwork = version.NeedsNetwork
+	v.Belied = f.belied(version)
 	if f.Now.Before(r.NotBefore) {
 		v.Obstacle = obstacleOf(r.Obstacle)
 	}

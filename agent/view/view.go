@@ -120,12 +120,26 @@ func Usage(v state.AppVersion, acc settings.Account) resource.Usage {
 	return u
 }
 
+// belied is how many CPUs tasks used, on average, of a version whose project says that they need
+// little CPU time; 0: it does not say so, or that is true.
+func (f *Facts) belied(v state.AppVersion) float64 {
+	if said, light := f.DB.SaidToBeLight(v); said && light.Belied {
+		return light.CPUs
+	}
+	return 0
+}
+
 // usage is what a result uses, and where it runs.
 func (f *Facts) usage(key string, r state.Result) resource.Usage {
 	v, _ := f.DB.Versions.Get(r.Version)
 	acc := f.Accounts[r.Project]
 	u := Usage(v, acc)
-	u.Memory, u.NonCPUIntensive = int64(f.unit(r).RscMemoryBound), f.DB.NonCPUIntensive(v)
+	u.Memory = int64(f.unit(r).RscMemoryBound)
+	if said, light := f.DB.SaidToBeLight(v); said {
+		if u.NonCPUIntensive = !light.Belied; light.Belied {
+			u.CPUs = max(u.CPUs, 1) // what its project says of that is no truer
+		}
+	}
 	if u.Coproc != nil {
 		u.Coproc.On = f.Processes[key].On
 		u.Coproc.Except = acc.Excluded(v.AppName, resource.Find(f.Coprocs.Pools(f.Host.Fpops), u.Coproc.Kind))

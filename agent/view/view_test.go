@@ -15,6 +15,7 @@ import (
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -158,23 +159,27 @@ func TestATaskThatNeedsLittleCPUTime(t *testing.T) {
 		name         string
 		app, project bool
 		coproc       string
+		light        resource.Light
 		want         bool
+		belied       float64
 	}{
-		{"an ordinary one", false, false, "", false},
-		{"by its application", true, false, "", true},
-		{"by its project", false, true, "", true},
-		{"on a coprocessor", true, true, "NVIDIA", false},
+		{"an ordinary one", false, false, "", resource.Light{}, false, 0},
+		{"by its application", true, false, "", resource.Light{CPUs: 0.2}, true, 0},
+		{"by its project", false, true, "", resource.Light{}, true, 0},
+		{"on a coprocessor", true, true, "NVIDIA", resource.Light{}, false, 0},
+		{"that does not", false, true, "", resource.Light{CPUs: 0.9, Belied: true}, false, 0.9},
+		{"an ordinary one beside that", false, false, "", resource.Light{CPUs: 0.9, Belied: true}, false, 0},
 	} {
 		f := facts(t, state.Result{State: protocol.ClientDownloaded, Version: "v"}, state.File{Local: state.FilePresent})
 		if err := f.DB.Update(func(tx *state.Tx) {
 			f.DB.Apps.Put(tx, state.Key(project, "app"), state.App{Project: project, App: protocol.App{Name: "app", NonCPUIntensive: c.app}})
-			f.DB.Projects.Put(tx, project, state.Project{MasterURL: project, NonCPUIntensive: c.project})
-			f.DB.Versions.Put(tx, "v", state.AppVersion{Project: project, AppVersion: protocol.AppVersion{AppName: "app", Coproc: c.coproc}})
+			f.DB.Projects.Put(tx, project, state.Project{MasterURL: project, NonCPUIntensive: c.project, Light: c.light})
+			f.DB.Versions.Put(tx, "v", state.AppVersion{Project: project, AppVersion: protocol.AppVersion{AppName: "app", Coproc: c.coproc, AvgNCPUs: 0.01}})
 		}); err != nil {
 			t.Fatal(err)
 		}
 		s := f.Snapshot()
-		if got := s.Results[0].NonCPUIntensive; got != c.want || s.Projects[0].NonCPUIntensive != c.project {
+		if got := s.Results[0]; got.NonCPUIntensive != c.want || got.Belied != c.belied || (got.CPUs >= 1) != (c.belied > 0) || s.Projects[0].NonCPUIntensive != (c.project && c.belied == 0) {
 			t.Errorf("%s: got %+v", c.name, s)
 		}
 	}

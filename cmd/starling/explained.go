@@ -126,7 +126,7 @@ func cures(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (all []
 	if plan.Code == jobsched.NoMemory && s.Bound.Cure != "" {
 		all = append(all, s.Bound.Cure)
 	}
-	if cure := res.Cure(); cure != "" {
+	if cure := res.Cure(s.Projects[res.Project].URL); cure != "" {
 		all = append(all, cure)
 	}
 	return all

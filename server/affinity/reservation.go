@@ -13,6 +13,8 @@ type Rules struct {
 	// Gone is after how long without a request of any host that has a file which was made
 	// there, and so cannot be downloaded, the work is given up that needs it; 0: never.
 	Gone time.Duration
+	// Copies: what a task makes for the next one of its chain is always uploaded as well.
+	Copies bool
 }
 
 // First returns until when a workunit is reserved that comes after one whose outcome is
@@ -39,6 +41,18 @@ func (r Rules) Renewed(until, reported, now time.Time) (_ time.Time, renewed boo
 		return until, false
 	}
 	return next, true
+}
+
+// Copy reports whether a host that makes a request at now is to upload the files which it made
+// for a workunit that is kept for it, so that others can compute that too: always, or if it is
+// slow. Then it has reported the result before at reported, long ago, and does not take the
+// workunit now either, which sent would be.
+func (r Rules) Copy(reported, now time.Time, sent bool) bool {
+	patience := r.Most
+	if r.Silence > 0 {
+		patience = min(r.Most, r.Silence)
+	}
+	return r.Copies || !sent && !now.Before(reported.Add(patience))
 }
 
 // Back returns within which time a host is to make its next request for whom a workunit is

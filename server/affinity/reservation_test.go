@@ -43,6 +43,28 @@ func TestReservation(t *testing.T) {
 	}
 }
 
+// Files that a host made are wanted elsewhere when it is slow, or always.
+func TestCopies(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		rules affinity.Rules
+		now   time.Duration // after the report
+		sent  bool
+		want  bool
+	}{
+		{"a host that has just reported", affinity.Rules{Most: 24 * time.Hour, Silence: time.Hour}, 20 * time.Minute, false, false},
+		{"one that does not take the next for an hour", affinity.Rules{Most: 24 * time.Hour, Silence: time.Hour}, time.Hour, false, true},
+		{"one that takes it then", affinity.Rules{Most: 24 * time.Hour, Silence: time.Hour}, time.Hour, true, false},
+		{"without a limit on silence, it has a day", affinity.Rules{Most: 24 * time.Hour}, 23 * time.Hour, false, false},
+		{"and no more", affinity.Rules{Most: 24 * time.Hour}, 24 * time.Hour, false, true},
+		{"always", affinity.Rules{Most: 24 * time.Hour, Silence: time.Hour, Copies: true}, 0, true, true},
+	} {
+		if got := tt.rules.Copy(start, start.Add(tt.now), tt.sent); got != tt.want {
+			t.Errorf("%s: %t", tt.name, got)
+		}
+	}
+}
+
 // A host that comes when it is told to keeps its reservation until it must end.
 func TestReservationLasts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

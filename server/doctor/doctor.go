@@ -190,14 +190,20 @@ func (p *Project) inputs(ctx context.Context, f *found) error {
 				return []string{fmt.Sprintf("%s (%v)", wus[id].Name, err)}
 			}
 			for _, file := range e.Files {
-				if seen[file.Name] || file.GeneratedLocally || len(file.DownloadURLs) > 0 {
+				if file.GeneratedLocally || len(file.DownloadURLs) > 0 {
 					continue
 				}
-				if err := there(ctx, p.Download, file.Name, file.NBytes); err != nil {
-					missing = append(missing, fmt.Sprintf("%s of %s (%v)", file.Name, wus[id].Name, err))
-					continue
+				sizes := []int64{file.NBytes, file.GzippedNBytes}
+				for k, name := range blob.Names(file) {
+					if seen[name] {
+						continue
+					}
+					if err := there(ctx, p.Download, name, sizes[k]); err != nil {
+						missing = append(missing, fmt.Sprintf("%s of %s (%v)", name, wus[id].Name, err))
+						continue
+					}
+					seen[name] = true
 				}
-				seen[file.Name] = true
 			}
 			return missing
 		}, err

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -111,8 +112,10 @@ func readShared(tx *store.Tx, wus map[int64]store.Workunit) (map[string]bool, er
 			continue // removeInputs says so
 		}
 		for _, f := range e.Files {
-			needs[f.Name]++
-			of[f.Name] = id
+			for _, name := range blob.Names(f) {
+				needs[name]++
+				of[name] = id
+			}
 		}
 	}
 	shared := make(map[string]bool)
@@ -151,17 +154,19 @@ func (d *Deleter) removeInputs(ctx context.Context, tx *store.Tx, wu store.Worku
 		if f.NoDelete || f.GeneratedLocally || len(f.DownloadURLs) > 0 {
 			continue
 		}
-		shared, ok := known[f.Name]
-		if !ok {
-			if shared, err = tx.FileShared(f.Name, wu.ID); err != nil {
-				return err
+		for _, name := range blob.Names(f) {
+			shared, ok := known[name]
+			if !ok {
+				if shared, err = tx.FileShared(name, wu.ID); err != nil {
+					return err
+				}
 			}
-		}
-		if shared {
-			continue
-		}
-		if err := d.Download.Remove(ctx, f.Name); err != nil {
-			return fmt.Errorf("input file %s: %w", f.Name, err)
+			if shared {
+				continue
+			}
+			if err := d.Download.Remove(ctx, name); err != nil {
+				return fmt.Errorf("input file %s: %w", name, err)
+			}
 		}
 	}
 	return nil

@@ -76,6 +76,7 @@ type Config struct {
 	AffinityHours          float64      `toml:"affinity_hours"`
 	AffinitySilenceMinutes float64      `toml:"affinity_silence_minutes"`
 	AffinityGoneDays       float64      `toml:"affinity_gone_days"`
+	AffinityCopies         bool         `toml:"affinity_copies"`
 	DeleteDelayHours       float64      `toml:"delete_delay_hours"`
 	PurgeAfterDays         float64      `toml:"purge_after_days"`
 	ResultsFolders         string       `toml:"results_folders"`
@@ -112,7 +113,7 @@ func (c *Config) Once() untaken.Once {
 
 // Affinity says for how long workunits of chains are reserved.
 func (c *Config) Affinity() affinity.Rules {
-	return affinity.Rules{Most: protocol.Seconds(c.AffinityHours * 3600), Silence: protocol.Seconds(c.AffinitySilenceMinutes * 60), Gone: protocol.Seconds(c.AffinityGoneDays * 86400)}
+	return affinity.Rules{Most: protocol.Seconds(c.AffinityHours * 3600), Silence: protocol.Seconds(c.AffinitySilenceMinutes * 60), Gone: protocol.Seconds(c.AffinityGoneDays * 86400), Copies: c.AffinityCopies}
 }
 
 // DefaultConfig is what holds where server.toml says nothing.

@@ -313,6 +313,12 @@ whole of affinity_hours.`,
 waits for ever.`,
 	},
 	{
+		name: "affinity_copies",
+		about: `Whether computers upload each file that a task made for the next one of its chain
+(work create --generated), so that the chain can move even when a computer never comes back.
+Otherwise they upload such files only when they do not take the next task in time.`,
+	},
+	{
 		name: "delete_delay_hours", preset: 24, most: 24 * 3650,
 		about: `Hours for which the files of a workunit are kept after it was assimilated and its
 last result was reported or due. Until then, late results are validated and get

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
@@ -84,9 +85,11 @@ func (s *Scheduler) describe(row *store.AppVersion, app store.App) (*version, er
 // that a project may move.
 func (s *Scheduler) setDownload(f *protocol.FileInfo) {
 	if len(f.DownloadURLs) == 0 && len(f.GzippedURLs) == 0 && !f.GeneratedLocally {
-		for _, tree := range s.Config.Mirrors {
+		for _, tree := range append(slices.Clone(s.Config.Mirrors), s.Config.DownloadURL) {
 			f.DownloadURLs = append(f.DownloadURLs, tree+blob.Path(f.Name))
+			if f.GzippedNBytes > 0 {
+				f.GzippedURLs = append(f.GzippedURLs, tree+blob.Path(blob.Packed(f.Name)))
+			}
 		}
-		f.DownloadURLs = append(f.DownloadURLs, s.Config.DownloadURL+blob.Path(f.Name))
 	}
 }

@@ -111,6 +111,8 @@ type Scheduler struct {
 	// Uploaded reports whether a file of that name has been uploaded. After an error it
 	// is asked again at the host's next request.
 	Uploaded func(ctx context.Context, name string) (bool, error)
+	// Certify makes the proof that a host may upload a file of at most so many bytes.
+	Certify func(name string, maxNBytes int64) (certificate string)
 	// Bodies bounds the memory that requests take.
 	Bodies limit.Bodies
 	// Decided is told what a host is to get, and of what that was decided; nil: nobody. It
@@ -369,6 +371,9 @@ func (r *rpc) run() error {
 		}
 	}
 	if err := r.renewReservations(); err != nil {
+		return err
+	}
+	if err := r.orderCopies(); err != nil {
 		return err
 	}
 	if err := r.orderFiles(); err != nil {

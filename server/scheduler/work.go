@@ -96,6 +96,7 @@ func (r *rpc) send() error {
 type state struct {
 	kept       []reservation
 	chained    bool              // something may be kept for it soon
+	ordered    bool              // it was ordered now to upload what it made
 	list       []store.Candidate // what is kept for the host, then what was found for it
 	inProgress map[string]int    // by plan class; without what the request reports, once that is taken in
 	had        map[int64]bool    // workunits of the list

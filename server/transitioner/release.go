@@ -130,7 +130,8 @@ func activate(tx *store.Tx, id int64) error {
 	return nil
 }
 
-// complete puts size and checksum of a file into a workunit's description.
+// complete puts size and checksum of a file, which can be downloaded now, into a workunit's
+// description.
 func complete(doc, name string, sum blob.Info) (string, error) {
 	e, err := protocol.ParseElements([]byte(doc))
 	if err != nil {
@@ -139,7 +140,7 @@ func complete(doc, name string, sum blob.Info) (string, error) {
 	var b strings.Builder
 	for _, f := range e.Files {
 		if f.Name == name {
-			f.NBytes, f.MD5 = sum.NBytes, sum.MD5
+			f.NBytes, f.MD5, f.GeneratedLocally = sum.NBytes, sum.MD5, false
 		}
 		b.WriteString(f.XML())
 	}

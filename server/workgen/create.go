@@ -70,6 +70,7 @@ type Generator struct {
 	prefix   string
 	made     int
 	staged   map[string]staged
+	packed   map[string]int64 // size of the compressed copies of files, by their names; 0: none
 }
 
 // staged remembers a file that was put in place, so that a file shared by many
@@ -86,6 +87,8 @@ type Files interface {
 	Size(ctx context.Context, name string) (int64, error)
 	Sum(ctx context.Context, name string) (blob.Info, error)
 	Put(ctx context.Context, name string, r io.Reader) (blob.Info, error)
+	Open(ctx context.Context, name string) (*blob.File, error)
+	Remove(ctx context.Context, name string) error
 }
 
 // New prepares to make workunits of app. It reads the templates in the project's
@@ -95,7 +98,7 @@ func New(st *store.Store, download Files, dir string, app store.App, now time.Ti
 		store: st, download: download, app: app,
 		output: "templates/" + app.Name + "_out",
 		prefix: app.Name + "_" + strconv.FormatInt(now.UnixNano(), 36),
-		staged: make(map[string]staged),
+		staged: make(map[string]staged), packed: make(map[string]int64),
 	}
 	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(g.output)))
 	if err != nil {
@@ -167,7 +170,11 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 		for i, p := range list {
 			physical := make([]string, 0, len(p.files))
 			for j, f := range p.files {
-				physical = append(physical, f.Name)
+				for _, name := range blob.Names(f) {
+					if !slices.Contains(physical, name) {
+						physical = append(physical, name)
+					}
+				}
 				if checked[f.Name] {
 					continue
 				}
@@ -211,18 +218,26 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 	return names, nil
 }
 
-// ensure puts a file back that was deleted since it was staged.
+// ensure puts a file and its compressed copy back that were deleted since it was staged.
 func (g *Generator) ensure(ctx context.Context, f protocol.FileInfo, from Given) error {
 	switch n, err := g.download.Size(ctx, f.Name); {
 	case err == nil && n == f.NBytes:
-		return nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
-	}
-	if from.Path == "" || from.Kind != Local {
+	case from.Path == "" || from.Kind != Local:
 		return fmt.Errorf("file %s is not in download/", f.Name)
+	default:
+		if _, err := stage(ctx, g.download, f.Name, from.Path); err != nil {
+			return err
+		}
 	}
-	_, err := stage(ctx, g.download, f.Name, from.Path)
+	if f.GzippedNBytes == 0 {
+		return nil
+	}
+	_, err := g.download.Size(ctx, blob.Packed(f.Name))
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = compress(ctx, g.download, f.Name)
+	}
 	return err
 }
 
@@ -358,6 +373,11 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 			info.DownloadURLs, info.NBytes, info.MD5 = f.Info.DownloadURLs, f.Info.NBytes, f.Info.MD5
 		}
 		info.Sticky, info.NoDelete = f.Info.Sticky, f.Info.NoDelete
+		if f.Gzip && info.MD5 != "" { // one that is awaited stays as it comes
+			if err := g.pack(ctx, &info); err != nil {
+				return nil, err
+			}
+		}
 		ref := f.Ref
 		if from.Logical != "" {
 			ref.OpenName = from.Logical

@@ -20,6 +20,7 @@ type InputFile struct {
 	Physical string // a constant file already in download/; "" for one given each time
 	Info     protocol.FileInfo
 	Ref      protocol.FileRef
+	Gzip     bool // computers download a compressed copy, if that is smaller
 }
 
 func (f InputFile) kind() Kind {
@@ -106,13 +107,18 @@ func scanInputFile(s *bxml.Scanner, number *int64) (f InputFile) {
 			f.Info.MD5 = s.Text()
 		case "no_delete":
 			f.Info.NoDelete = s.Flag()
+		case "gzip":
+			f.Gzip = s.Flag()
 		}
 	}
 	return f
 }
 
-// check looks at a file that lies elsewhere.
+// check looks at a file that does not lie here.
 func (f InputFile) check() error {
+	if f.Gzip && f.kind() != Staged {
+		return errors.New("<gzip/> is for files that this server sends: remove it, or <url> and <generated_locally/>")
+	}
 	if len(f.Info.DownloadURLs) == 0 && f.Info.MD5 == "" && f.Info.NBytes == 0 {
 		return nil
 	}

@@ -32,7 +32,7 @@ func (t tags) with(name string, content tags) tags {
 var (
 	inputInner = tags{
 		"file_info": values("number", "physical_name", "sticky", "generated_locally", "generate_locally", "url",
-			"nbytes", "md5_cksum", "no_delete"),
+			"nbytes", "md5_cksum", "no_delete", "gzip"),
 		"workunit": values("command_line", "rsc_fpops_est", "rsc_fpops_bound", "rsc_memory_bound", "rsc_disk_bound",
 			"rsc_bandwidth_bound", "batch", "delay_bound", "min_quorum", "target_nresults", "max_error_results",
 			"max_total_results", "max_success_results", "priority", "credit").
@@ -52,7 +52,7 @@ var (
 )
 
 // foreign are BOINC's tags that have no effect here. To pass over them would promise it.
-var foreign = values("gzip", "gzipped_nbytes", "gzipped_url", "size_class", "keywords", "env_vars", "report_on_rpc",
+var foreign = values("gzipped_nbytes", "gzipped_url", "size_class", "keywords", "env_vars", "report_on_rpc",
 	"app_version_num", "allow_non_preferred_apps")
 
 // checkTags returns an error for each element of a template that is not among those

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/executor"
-	"github.com/starling-grid/starling/protocol/appipc"
 )
 
 // apps stand for the executor and the applications of one life of an agent: they
@@ -307,7 +306,7 @@ func (a *apps) Stop(context.Context) error {
 }
 
 func (*apps) KillLeftovers(context.Context) error              { return nil }
-func (*apps) Reread(string, appipc.InitData) error             { return nil }
+func (*apps) Reread(executor.Task) error                       { return nil }
 func (*apps) TrickleDown(string, int, time.Time, string) error { return nil }
 func (*apps) UploadEnded(string, string, int) error            { return nil }
 func (*apps) Allow(executor.Allowance)                         {}

@@ -16,6 +16,8 @@ type File struct {
 	MD5       string `json:"md5,omitempty"`       // likewise
 	MaxNBytes int64  `json:"max_nbytes,omitempty"`
 	Sticky    bool   `json:"sticky,omitempty"`
+	// GzippedNBytes is the size of the compressed copy that computers download; 0: there is none.
+	GzippedNBytes int64 `json:"gzipped_nbytes,omitempty"`
 	// URLs are those of other servers, from which computers fetch it.
 	URLs     []string `json:"urls,omitempty"`
 	Optional bool     `json:"optional,omitempty"`
@@ -37,7 +39,7 @@ func inputs(wu store.Workunit) (cmdline string, files []File, err error) {
 		}
 	}
 	for _, f := range e.Files {
-		files = append(files, File{Name: f.Name, Logical: logical[f.Name], NBytes: f.NBytes, MD5: f.MD5, Sticky: f.Sticky, URLs: f.DownloadURLs})
+		files = append(files, File{Name: f.Name, Logical: logical[f.Name], NBytes: f.NBytes, MD5: f.MD5, Sticky: f.Sticky, GzippedNBytes: f.GzippedNBytes, URLs: f.DownloadURLs})
 	}
 	return cmdline, files, nil
 }

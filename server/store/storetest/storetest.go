@@ -50,6 +50,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"rows come back as they were stored", roundTrip},
 		{"work waits for files and its predecessor", waiting},
 		{"files of hosts and orders about them", hostFiles},
+		{"copies of what hosts made are wanted", copies},
 		{"each row has its history", history},
 		{"status tells what has waited longest", ages},
 		{"handled messages go, others stay", messages},

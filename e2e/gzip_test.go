@@ -1,0 +1,73 @@
+package e2e_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testhost"
+)
+
+// TestCompressedInputs has an input file downloaded in its compressed form, the only one that is
+// left on the server, by our agent and by BOINC's client: both check and compute what it unpacks to.
+func TestCompressedInputs(t *testing.T) {
+	for _, host := range []string{"agent", "BOINC's client"} {
+		t.Run(host, func(t *testing.T) {
+			t.Parallel()
+			ctx := patience(t)
+			p := newProject(t, ctx)
+			text := packedWork(t, ctx, p)
+			plain, err := filepath.Glob(filepath.Join(p.Dir, "download", "*", "text_*"))
+			if err != nil || len(plain) != 2 {
+				t.Fatalf("in download: %v, %v", plain, err)
+			}
+			for _, name := range plain {
+				if strings.HasSuffix(name, ".gz") {
+					continue
+				}
+				if err := os.Remove(name); err != nil {
+					t.Fatal(err)
+				}
+			}
+			serve(t, ctx, p)
+			if host == "agent" {
+				startAgent(t, ctx, newAgent(t, "a"), p)
+			} else {
+				startBOINC(t, ctx).do(ctx, "--project_attach", p.URL, p.Key)
+			}
+			if _, err := p.AwaitDone(ctx); err != nil {
+				t.Fatal(err)
+			}
+			b, err := p.Outcome("shout_0", "out")
+			if err != nil || string(b) != strings.ToUpper(text) {
+				t.Errorf("outcome %.20q, %d bytes, %v", b, len(b), err)
+			}
+		})
+	}
+}
+
+// packedWork makes a task whose input file is downloaded compressed, and returns what the file holds.
+func packedWork(t *testing.T, ctx context.Context, p *testhost.Project) (text string) {
+	t.Helper()
+	program, in := filepath.Join(t.TempDir(), "shout"), filepath.Join(t.TempDir(), "text")
+	text = strings.Repeat("hello\n", 10000)
+	for name, content := range map[string]string{program: "#!/bin/sh\ntr a-z A-Z <in >out\n", in: text} {
+		if err := os.WriteFile(name, []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	platform, _ := hostinfo.Platform()
+	run(t, ctx, p, "app", "add", p.Dir, "shout")
+	run(t, ctx, p, "version", "add", p.Dir, "shout", "--platform", platform, "--version", "1.00", "--main", program, "--plain")
+	template := "<file_info><number>0</number><gzip/></file_info>\n" +
+		"<workunit><file_ref><file_number>0</file_number><open_name>in</open_name></file_ref></workunit>\n"
+	if err := os.WriteFile(filepath.Join(p.Dir, "templates", "shout_in"), []byte(template), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, ctx, p, "work", "create", p.Dir, "shout", "--name", "shout_0", "--input", in,
+		"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "86400")
+	return text
+}

@@ -1,0 +1,113 @@
+package workgen_test
+
+import (
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+const packedInput = `<input_template>
+<file_info><number>0</number><gzip/></file_info>
+<workunit><file_ref><file_number>0</file_number><open_name>in</open_name></file_ref></workunit>
+</input_template>`
+
+// A file whose template has <gzip/> gets a compressed copy, once, if that is smaller.
+func TestCompressedInputs(t *testing.T) {
+	b := newBench(t, packedInput)
+	long, short := strings.Repeat("starling\n", 1000), "x"
+	create := func(name string, in workgen.Given) (err error) {
+		t.Helper()
+		_, err = b.generator(t).Create(t.Context(), []workgen.Spec{{Params: workgen.Params{Name: name}, Inputs: []workgen.Given{in}}}, storetest.T0)
+		return err
+	}
+	unpacked := func(name string) string {
+		t.Helper()
+		f, err := b.files.Open(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	path := b.write(t, "in", long)
+	if err := create("a", workgen.Given{Path: path}); err != nil {
+		t.Fatal(err)
+	}
+	wu, e := b.workunit(t, "a")
+	f := e.Files[0]
+	size, err := b.files.Size(t.Context(), blob.Packed(f.Name))
+	if err != nil || size != f.GzippedNBytes || size >= f.NBytes || f.NBytes != int64(len(long)) || len(f.GzippedURLs) > 0 {
+		t.Fatalf("%+v, compressed %d bytes, %v", f, size, err)
+	}
+	if unpacked(blob.Packed(f.Name)) != long {
+		t.Error("the copy holds something else")
+	}
+	// The copy is one of the workunit's files, so that it goes when nobody needs it.
+	if err := b.store.View(t.Context(), func(tx *store.Tx) error {
+		shared, err := tx.FileShared(blob.Packed(f.Name), wu.ID+1)
+		if !shared {
+			t.Error("the copy belongs to nobody")
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	// A copy that is there is used; one that has gone is made again, alike.
+	for _, gone := range []bool{false, true} {
+		if gone {
+			if err := b.files.Remove(t.Context(), blob.Packed(f.Name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		name := map[bool]string{false: "b", true: "c"}[gone]
+		if err := create(name, workgen.Given{Path: f.Name, Kind: workgen.Staged}); err != nil {
+			t.Fatal(err)
+		}
+		if _, e := b.workunit(t, name); e.Files[0].GzippedNBytes != size || unpacked(blob.Packed(f.Name)) != long {
+			t.Errorf("%s: %+v", name, e.Files[0])
+		}
+	}
+	if err := create("d", workgen.Given{Path: b.write(t, "short", short)}); err != nil {
+		t.Fatal(err)
+	}
+	_, e = b.workunit(t, "d")
+	if _, err := b.files.Size(t.Context(), blob.Packed(e.Files[0].Name)); e.Files[0].GzippedNBytes != 0 || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that grows: %+v, %v", e.Files[0], err)
+	}
+	// What another file has for a name is not taken for the copy.
+	for name, text := range map[string]string{"other": "not gzip", "other2": ""} {
+		if _, err := b.files.Put(t.Context(), name, strings.NewReader(long)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.files.Put(t.Context(), blob.Packed(name), strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := create("e"+name, workgen.Given{Path: name, Kind: workgen.Staged}); err == nil || !strings.Contains(err.Error(), "is not a compressed copy") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestOnlyWhatIsHereIsCompressed(t *testing.T) {
+	for _, old := range []string{"<generated_locally/>", "<url>http://192.0.2.9/a</url><nbytes>5</nbytes><md5_cksum>5d41402abc4b2a76b9719d911017c592</md5_cksum>"} {
+		if _, err := workgen.ParseInput("t", strings.ReplaceAll(packedInput, "<gzip/>", "<gzip/>"+old)); err == nil || !strings.Contains(err.Error(), "<gzip/> is for files that this server sends") {
+			t.Errorf("%s: got %v", old, err)
+		}
+	}
+}
