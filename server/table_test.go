@@ -384,7 +384,7 @@ func TestTable(t *testing.T) {
 	for row := range strings.Lines(b.String()) {
 		got = append(got, strings.Join(strings.Fields(row), " "))
 	}
-	want := []string{"a 250 (100–300) 2.0 - - - - - see docs/performance.md", "b 200 (100–300) 2.0 - - - - - see docs/performance.md"}
+	want := []string{"a 250 (100–300) 2.0 - - - - - - see docs/performance.md", "b 200 (100–300) 2.0 - - - - - - see docs/performance.md"}
 	if len(got) != 4 || !slices.Equal(got[2:], want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
