@@ -206,10 +206,12 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 		}
 		if r.HostID != 0 {
 			granted[r.HostID] += r.GrantedCredit
-			if w.cfg.OneResultPerUserPerWU && users[r.UserID] && !k.target.Alone() {
-				w.failf("user %d has two results of %s", r.UserID, name)
+			if !w.spoiled(r) {
+				if w.cfg.OneResultPerUserPerWU && users[r.UserID] && !k.target.Alone() {
+					w.failf("user %d has two results of %s", r.UserID, name)
+				}
+				users[r.UserID] = true
 			}
-			users[r.UserID] = true
 		}
 		// Who reported it may be another computer of the same user.
 		if class, known := w.sentTo[r.Name]; known && r.Outcome == store.Success && (anew || r.ValidateState == store.Valid) {
@@ -255,4 +257,12 @@ func tell(tx *store.Tx, name string) string {
 			r.FileDeleteState, r.HostID, r.ReceivedTime.Unix(), r.ReportDeadline.Unix())
 	}
 	return s
+}
+
+// spoiled reports whether a result failed for good with a version that is withdrawn: its user
+// may have another one of the workunit.
+func (w *world) spoiled(r store.Result) bool {
+	v := w.version(r.AppVersionID) // nil: the volunteer's own
+	failed := r.Outcome == store.ClientError || r.Outcome == store.DidntNeed || r.Outcome == store.ValidateError || r.ValidateState == store.Invalid
+	return failed && v != nil && v.gone
 }

@@ -267,13 +267,14 @@ const (
 	hadByHost = `SELECT o.workunitid FROM result o WHERE o.workunitid IN ` + ids + ` AND o.hostid = +$2 AND ` + counts
 
 	// counts is whether a result keeps its host from having another one of its workunit: not
-	// if a version that was withdrawn since has spoiled it, which says nothing of the host.
-	counts = `NOT ((o.outcome NOT IN (0, 1) OR o.validate_state = 2)
+	// if a version that was withdrawn since has spoiled it, which says nothing of the host, for
+	// good: what was not reported in time may yet be a success.
+	counts = `NOT ((o.outcome IN (3, 5, 6) OR o.validate_state = 2)
        AND EXISTS (SELECT 1 FROM app_version v WHERE v.id = o.app_version_id AND v.deprecated = 1))`
 )
 
 // HadByUser returns of which of some workunits a user was ever sent a result, other than
-// one without success of a version that is withdrawn.
+// one that a version spoiled which is withdrawn.
 func (t *Tx) HadByUser(userID int64, workunits []int64) (map[int64]bool, error) {
 	return t.had(hadByUser, userID, workunits)
 }

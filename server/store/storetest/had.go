@@ -38,6 +38,7 @@ func hadResults(t *testing.T, s *store.Store) {
 		"invalid": func(r *store.Result) {
 			r.ServerState, r.Outcome, r.ValidateState = store.Over, store.Success, store.Invalid
 		},
+		"late":     func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.NoReply }, // it may come yet
 		"unneeded": func(r *store.Result) { r.ServerState, r.Outcome = store.Over, store.DidntNeed },
 	} {
 		x, results := Add(t, s, w.Workunit(name), 2)
@@ -101,9 +102,9 @@ func hadResults(t *testing.T, s *store.Store) {
 			return nil
 		})
 	}
-	want("before the withdrawal", "sent", "success", "error", "invalid", "unneeded")
+	want("before the withdrawal", "sent", "success", "error", "invalid", "late", "unneeded")
 	update(t, s, func(tx *store.Tx) error { return tx.DeprecateVersion(version) })
-	want("after it", "sent", "success")
+	want("after it", "sent", "success", "late")
 
 	// Another computer of the user may have what this one has had, unless it is by user.
 	update(t, s, func(tx *store.Tx) error {
@@ -116,7 +117,7 @@ func hadResults(t *testing.T, s *store.Store) {
 		return err
 	})
 	view(t, s, func(tx *store.Tx) error {
-		for perUser, want := range map[bool]int{false: 0, true: 2} {
+		for perUser, want := range map[bool]int{false: 0, true: 3} {
 			found := 0
 			if err := tx.HadByAll(T0, perUser, func(n store.Need) { found += int(n.Results) }); err != nil || found != want {
 				t.Errorf("by user %t: %d, %v; want %d", perUser, found, err, want)
