@@ -15,6 +15,7 @@ type catalog struct {
 	match.Catalog
 	stamp   int64
 	written map[int64]*version // by app version
+	classes map[int64]string   // plan classes of all app versions, those too that are not handed out
 }
 
 // A version is what a reply holds of an app version.
@@ -53,6 +54,9 @@ func (s *Scheduler) load(tx *store.Tx, stamp int64) (*catalog, error) {
 		}
 		c.Versions = append(c.Versions, row)
 		c.written[row.ID] = v
+	}
+	if c.classes, err = tx.PlanClasses(); err != nil {
+		return nil, err
 	}
 	s.catalog = c
 	return c, nil

@@ -116,3 +116,33 @@ func TestLimitsInProgressAreOfAKind(t *testing.T) {
 		t.Errorf("%d on GPUs, %d on CPUs; want one on the CPUs beside", on, off)
 	}
 }
+
+// A report of a result on a GPU makes no room on the CPUs, also if its version was withdrawn since.
+func TestAWithdrawnVersionsResultsAreOfItsKind(t *testing.T) {
+	w := newWorld(t)
+	w.s.Config.MaxWusInProgress, w.s.Config.MaxWusInProgressGPU, w.s.Config.MaxNCPUs, w.s.Config.ResendLostResults = 1, 1, 1, false
+	w.addClass(linux, "cuda", cuda)
+	w.addWork("a", 3)
+	got := w.send(capture(t, "01-first-contact-with-work", withGPUs(card)...))
+	var onGPU, onCPU store.Result
+	for _, x := range got.Results {
+		if r := w.result(x.Name); x.PlanClass == "cuda" {
+			onGPU = r
+		} else if onCPU.ID != 0 {
+			t.Fatal("two tasks for one CPU")
+		} else {
+			onCPU = r
+		}
+	}
+	if onGPU.ID == 0 || onCPU.ID == 0 {
+		t.Fatalf("got %+v, %s", got.Results, texts(got))
+	}
+	w.update(func(tx *store.Tx) error { return tx.DeprecateVersion(onGPU.AppVersionID) })
+	w.addWork("b", 1)
+	w.now = w.now.Add(time.Hour)
+	report := "<result><name>" + onGPU.Name + "</name><state>5</state></result></scheduler_request>"
+	got = w.as(got.HostID, 1, "15-too-soon-asks-work", "</scheduler_request>", report)
+	if w.result(onGPU.Name).ServerState != store.Over || len(got.Results) != 0 {
+		t.Errorf("got %+v, beside a task that fills the CPU", got.Results)
+	}
+}

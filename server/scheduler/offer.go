@@ -81,16 +81,12 @@ func (l *look) takeOff(inProgress map[string]int, old store.Result, hostID int64
 	}
 }
 
-// planClass is that of a version that is handed out, or the AnonymousClass of a
-// volunteer's own, or "".
+// planClass is that of a version, or the AnonymousClass of a volunteer's own.
 func (l *look) planClass(versionID int64) string {
 	if _, kind, own := store.Anonymous(versionID); own {
 		return store.AnonymousClass(kind)
 	}
-	if v := l.catalog.written[versionID]; v != nil {
-		return v.wire.PlanClass
-	}
-	return ""
+	return l.catalog.classes[versionID]
 }
 
 // match sees what the host can run and how much it may get, with what it has earned, of

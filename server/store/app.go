@@ -181,6 +181,21 @@ func (t *Tx) AllAppVersions() ([]AppVersion, error) {
 	return all(t, appVersionColumns.scan, allAppVersions)
 }
 
+const planClasses = `SELECT id, plan_class FROM app_version WHERE plan_class <> ''`
+
+// PlanClasses returns the plan classes of all versions that have one, by their ids.
+func (t *Tx) PlanClasses() (map[int64]string, error) {
+	classes := make(map[int64]string)
+	err := t.q.query(t.ctx, planClasses, nil, func(r rows) error {
+		var id int64
+		var class string
+		err := r.Scan(&id, &class)
+		classes[id] = class
+		return err
+	})
+	return classes, err
+}
+
 const setVersionDoc = `UPDATE app_version SET xml_doc = $3 WHERE id = $1 AND xml_doc = $2`
 
 // SetVersionDoc replaces a version's description, or returns ErrLost if it is no

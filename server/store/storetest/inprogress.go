@@ -89,6 +89,13 @@ func removeVersion(t *testing.T, s *store.Store) {
 	}
 	view(t, s, look)
 	live, gone := list[0], list[2]
+	view(t, s, func(tx *store.Tx) error {
+		classes, err := tx.PlanClasses()
+		if len(classes) != 2 || classes[list[1].ID] != "cuda" || classes[gone.ID] != "cuda" {
+			t.Errorf("plan classes %v of %+v", classes, list)
+		}
+		return err
+	})
 	for _, keep := range []bool{true, false} {
 		lost(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(live.ID, live.XMLDoc, keep) }, store.ErrLost)
 		lost(t, s, func(tx *store.Tx) error { return tx.RemoveVersion(gone.ID, "another", keep) }, store.ErrLost)
