@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/untaken"
 )
@@ -23,7 +25,7 @@ type Cache struct {
 	Store *store.Store
 	Once  untaken.Once
 
-	counting sync.Mutex // held by who counts
+	counting singleflight.Group
 
 	mu     sync.Mutex
 	taken  time.Time
@@ -60,22 +62,41 @@ func (c *Cache) Get(ctx context.Context, age time.Duration) (Status, error) {
 	if st, ok := c.last(age); ok {
 		return st, nil
 	}
-	c.counting.Lock()
-	defer c.counting.Unlock()
-	if st, ok := c.last(age); ok { // another has counted meanwhile
-		return st, nil
+	counted := <-c.count(ctx)
+	st, _ := counted.Val.(Status)
+	return st, counted.Err
+}
+
+// Soon is Get for who cannot wait longer than for some time: it returns older counts then, and
+// false if there are none.
+func (c *Cache) Soon(ctx context.Context, age, wait time.Duration) (Status, bool) {
+	if st, ok := c.last(age); ok {
+		return st, true
 	}
-	begin := time.Now()
-	var st Status
-	err := c.Store.View(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
-		st, err = Take(tx, c.Once, begin)
-		return err
-	})
-	if err != nil {
-		return st, err
+	select {
+	case <-c.count(ctx):
+	case <-time.After(wait):
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.taken, c.took, c.status = begin, time.Since(begin), st
-	return st, nil
+	return c.status, !c.taken.IsZero()
+}
+
+// count counts, once for all who wait for it at a time.
+func (c *Cache) count(ctx context.Context) <-chan singleflight.Result {
+	return c.counting.DoChan("", func() (any, error) {
+		begin := time.Now()
+		var st Status
+		err := c.Store.View(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+			st, err = Take(tx, c.Once, begin)
+			return err
+		})
+		if err != nil {
+			return st, err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.taken, c.took, c.status = begin, time.Since(begin), st
+		return st, nil
+	})
 }
