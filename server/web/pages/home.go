@@ -16,7 +16,7 @@ import (
 const homeMaxAge = 10 * time.Minute
 
 // homePatience is how long the page waits for its numbers. In a large project they take seconds.
-const homePatience = 300 * time.Millisecond
+const homePatience = time.Second
 
 // newsAtHome is how many pieces of news the home page names.
 const newsAtHome = 3
