@@ -41,7 +41,7 @@ type Question struct {
 	Stopped   bool // no work of the application is sent
 
 	// Of a batch that is being computed.
-	Begun     time.Time
+	Started   time.Time
 	Workunits int64
 	Left      int64 // of these, without an outcome
 }
@@ -52,7 +52,7 @@ type Basis string
 // The bases.
 const (
 	Computers Basis = "computers" // as if those that were active computed nothing else
-	Pace      Basis = "pace"      // the batch goes on as it did so far
+	Pace      Basis = "pace"      // the batch continues as it did so far
 	None      Basis = "none"      // there is no estimate: no computer that may compute it was active
 	Stopped   Basis = "stopped"   // there is no estimate: no work of the application is sent
 )
@@ -84,9 +84,9 @@ func Estimate(q Question) Forecast {
 	} else {
 		f.Basis = None
 	}
-	if done := q.Workunits - q.Left; done >= enough && q.Now.After(q.Begun) {
+	if done := q.Workunits - q.Left; done >= enough && q.Now.After(q.Started) {
 		f.Basis = Pace
-		f.Left = bounded(q.Now.Sub(q.Begun).Seconds() * float64(q.Left) / float64(done))
+		f.Left = bounded(q.Now.Sub(q.Started).Seconds() * float64(q.Left) / float64(done))
 	}
 	switch {
 	case q.Left == 0 && q.Workunits > 0:

@@ -62,22 +62,22 @@ func TestEstimate(t *testing.T) {
 		},
 		{
 			"what a batch has done is too little to judge by",
-			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Computers: ten, Begun: now.Add(-99 * time.Hour), Workunits: 49, Left: 40},
+			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Computers: ten, Started: now.Add(-99 * time.Hour), Workunits: 49, Left: 40},
 			forecast.Computers, 0, time.Hour,
 		},
 		{
-			"a batch goes on at its pace",
-			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Computers: ten, Begun: now.Add(-10 * time.Hour), Workunits: 60, Left: 40},
+			"a batch continues at its pace",
+			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Computers: ten, Started: now.Add(-10 * time.Hour), Workunits: 60, Left: 40},
 			forecast.Pace, 0, 20 * time.Hour,
 		},
 		{
 			"a batch whose computers have been away for a week",
-			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Begun: now.Add(-10 * time.Hour), Workunits: 60, Left: 40},
+			forecast.Question{Flops: 40 * task, Task: task, Weight: 1, Started: now.Add(-10 * time.Hour), Workunits: 60, Left: 40},
 			forecast.Pace, 0, 20 * time.Hour,
 		},
 		{
 			"a batch that is done",
-			forecast.Question{Weight: 1, Computers: ten, Begun: now.Add(-10 * time.Hour), Workunits: 3, Left: 0},
+			forecast.Question{Weight: 1, Computers: ten, Started: now.Add(-10 * time.Hour), Workunits: 3, Left: 0},
 			forecast.Pace, 0, 0,
 		},
 		{

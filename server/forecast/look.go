@@ -77,13 +77,13 @@ func Batch(tx *store.Tx, batch int64, classes map[string]match.PlanClass, now ti
 	if left.Workunits == 0 {
 		return Estimate(Question{Now: now, Weight: 1, Workunits: s.Total}), nil
 	}
-	begun, err := tx.BatchBegin(batch)
+	started, err := tx.BatchStart(batch)
 	if err != nil {
 		return Forecast{}, err
 	}
 	plan := Plan{AppID: left.AppID, Priority: left.Priority, Flops: left.Flops, Task: left.Task, Memory: left.Memory, Disk: left.Disk}
 	q, err := look(tx, plan, batch, left.Last, classes, now)
-	q.Begun, q.Workunits, q.Left = begun, s.Total, left.Workunits
+	q.Started, q.Workunits, q.Left = started, s.Total, left.Workunits
 	return Estimate(q), err
 }
 
@@ -92,9 +92,6 @@ type version struct {
 	platform, class string
 	stretch         float64 // how many times as long as by the benchmark it takes
 }
-
-// unmeasured is the speed of hosts that tell none, as the scheduler takes it.
-const unmeasured = 1e9
 
 func computers(tx *store.Tx, p Plan, classes map[string]match.PlanClass, now time.Time) (list []Computer, err error) {
 	rows, err := tx.AppVersions()
@@ -193,7 +190,7 @@ func flops(benchmark float64) float64 {
 	if benchmark > 0 {
 		return max(benchmark, 1) // nonsense stays finite
 	}
-	return unmeasured
+	return match.Unmeasured
 }
 
 // Known reports whether Left tells anything.

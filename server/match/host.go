@@ -10,8 +10,9 @@ import (
 	"github.com/starling-grid/starling/server/wishes"
 )
 
-// unmeasured is the speed BOINC's clients tell before they have measured.
-const unmeasured = 1e9
+// Unmeasured is the speed, operations a second, that BOINC's clients report before they have
+// measured. Of a host that reports none the project assumes the same.
+const Unmeasured = 1e9
 
 // Facts are what is known of a host that asks and of what there is for it to run. They
 // are not changed.
@@ -115,7 +116,7 @@ func (h *Host) flops() float64 {
 	if f := h.facts.Request.Host.Fpops; f > 0 {
 		return f
 	}
-	return unmeasured
+	return Unmeasured
 }
 
 // coproc returns what a host tells of its coprocessors of a kind, or nil if it has none.

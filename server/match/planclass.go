@@ -201,7 +201,7 @@ func Unsuited(req *protocol.SchedulerRequest, c *Catalog, classes map[string]Pla
 		if !ok {
 			return false
 		}
-		_, lack := class.apply(asker{req: req, ncpus: limits.ncpus, flops: unmeasured, memory: limits.memory})
+		_, lack := class.apply(asker{req: req, ncpus: limits.ncpus, flops: Unmeasured, memory: limits.memory})
 		return lack == nil
 	})
 }

@@ -91,9 +91,9 @@ func (t *Tx) BatchLeft(batch int64) (BatchLeft, error) {
 	}, batchLeft, batch)
 }
 
-const batchBegin = `SELECT COALESCE(min(create_time), 0) FROM workunit WHERE batch = +$1 AND batch <> 0`
+const batchStart = `SELECT COALESCE(min(create_time), 0) FROM workunit WHERE batch = +$1 AND batch <> 0`
 
-// BatchBegin returns when the first workunit of a batch was made, of those that were not purged.
-func (t *Tx) BatchBegin(batch int64) (at time.Time, err error) {
-	return one(t, func(r row) (at time.Time, err error) { return at, r.Scan(timeAt{&at}) }, batchBegin, batch)
+// BatchStart returns when the first workunit of a batch was made, of those that were not purged.
+func (t *Tx) BatchStart(batch int64) (at time.Time, err error) {
+	return one(t, func(r row) (at time.Time, err error) { return at, r.Scan(timeAt{&at}) }, batchStart, batch)
 }

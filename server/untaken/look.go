@@ -11,9 +11,6 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// unmeasured is the speed of hosts that tell none, as the scheduler takes it.
-const unmeasured = 1e9
-
 // few is how many active computers may all have had results of one workunit: of more, some has
 // not, as workunits seldom have that many results.
 const few = 100
@@ -139,7 +136,7 @@ func host(h store.ActiveHost) Host {
 		x.Bandwidth = math.Inf(1) // it has not downloaded anything yet
 	}
 	if x.Flops <= 0 {
-		x.Flops = unmeasured
+		x.Flops = match.Unmeasured
 	}
 	x.Flops = max(x.Flops, 1) // nonsense stays finite
 	if on := h.OnFrac * h.ActiveFrac; h.OnFrac > 0 && h.ActiveFrac > 0 {
