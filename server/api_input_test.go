@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"crypto/md5"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	apiclient "github.com/starling-grid/starling/server/api/client"
+	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -134,6 +137,8 @@ func TestAPIUpload(t *testing.T) {
 	w, _ := newSite(t)
 	w.setUp()
 	p := w.token("lab", nil, 0)
+	remote := &apiclient.Client{URL: strings.TrimSuffix(p.base, "api/v1/"), Token: p.secret}
+	w.must(remote.Upload(t.Context(), "data.txt", []byte("large")))
 	for range 2 { // an answer may be lost
 		if code, text := p.ask("PUT", "files/data.txt", "large", nil); code != 200 || !strings.Contains(text, `"size":5`) {
 			t.Fatalf("HTTP %d, %s", code, text)
@@ -161,6 +166,12 @@ func TestAPIUpload(t *testing.T) {
 	var b batchAnswer
 	if code, text := p.ask("POST", "batches", body, &b); code != 201 {
 		t.Fatalf("HTTP %d, %s", code, text)
+	}
+	if is, err := remote.Batch(t.Context(), b.ID); err != nil || is.Name != "run-1" || is.Workunits != 1 {
+		t.Errorf("the batch is %+v, %v", is, err)
+	}
+	if _, ok := errors.AsType[*wire.Fault](remote.Upload(t.Context(), "data.txt", []byte("other"))); !ok {
+		t.Error("a file was replaced")
 	}
 	var wu store.Workunit
 	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) (err error) {
