@@ -50,7 +50,7 @@ func uploads(reply *protocol.SchedulerReply) (list []protocol.FileInfo) {
 
 const atOnce = "affinity_silence_minutes = 0.0001"
 
-// What only a slow host has is uploaded by it as long as it answers, and the chain goes on
+// What only a slow host has is uploaded by it as long as it answers, and the chain continues
 // elsewhere.
 func TestAChainLeavesASlowHost(t *testing.T) {
 	w, a, b := madeHere(t, "affinity_silence_minutes = 60", atOnce)
@@ -118,7 +118,7 @@ func TestACopyThatNobodyNeeds(t *testing.T) {
 }
 
 // A host that takes the next workunit uploads nothing, unless the project wants copies always: then
-// the chain goes on even if it is never heard of again.
+// the chain continues even if it is never heard of again.
 func TestCopiesOfWhatTasksMake(t *testing.T) {
 	for _, always := range []bool{false, true} {
 		settings := []string{"affinity_silence_minutes = 60", atOnce}

@@ -15,7 +15,7 @@ type catalog struct {
 	match.Catalog
 	stamp   int64
 	written map[int64]*version // by app version
-	classes map[int64]string   // plan classes of all app versions, those too that are not handed out
+	classes map[int64]string   // plan classes of all app versions, those too that are not sent
 }
 
 // A version is what a reply holds of an app version.

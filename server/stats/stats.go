@@ -5,7 +5,7 @@
 //	user.gz          accounts with credit whose owners agree
 //	team.gz          teams with credit
 //	host.gz          computers with credit
-//	badge_user.gz    who has which badge; badge_team.gz: which teams
+//	badge_user.gz    the badges of accounts; badge_team.gz: of teams
 //	user_deleted.gz  accounts that are to be forgotten; host_deleted.gz: computers
 //
 // Each is also called user.xml.gz and so on. Nobody's address, and no name of a computer, is in

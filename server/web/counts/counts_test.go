@@ -34,16 +34,16 @@ func TestSoon(t *testing.T) {
 	w := storetest.Fill(t, st)
 	// busy keeps the database from counting until release is called.
 	busy := func() (release func()) {
-		begun, end, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		started, end, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		go func() {
 			defer close(over)
 			_ = st.Update(t.Context(), func(*store.Tx) error {
-				close(begun)
+				close(started)
 				<-end
 				return nil
 			})
 		}()
-		<-begun
+		<-started
 		return func() { close(end); <-over }
 	}
 	c := Cache{Store: st}
