@@ -115,12 +115,8 @@ func TestDashboard(t *testing.T) {
 	b.See("it is computed", `document.getElementById('said').textContent === 'm44497_0 is finished.' || !document.querySelector('#tasks-table a[title="m44497_0"]')`)
 	b.Do("report it", follow("Projects"), testbrowser.Press("#projects-list a"), button("Update"))
 	b.See("what the project got", `/Got100 % of the CPU time: [1-9]/.test(document.getElementById('project-facts').textContent)`)
-	for granted := int64(0); granted == 0; {
-		c, err := p.Count(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		granted = c.Results.Granted
+	if _, err := p.Await(ctx, func(c testhost.Count) bool { return c.Results.Granted > 0 }); err != nil {
+		t.Fatal(err)
 	}
 	b.Do("ask for the credit", button("Update"))
 	b.See("the credit", `/Credit(0\.0*[1-9]|[1-9])/.test(document.getElementById('project-facts').textContent)`)

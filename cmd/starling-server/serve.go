@@ -3,25 +3,19 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
-	"maps"
 	"net"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/operate/console"
 	"github.com/starling-grid/starling/server/project"
-	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/web/counts"
 )
 
 func serveCmd() *cobra.Command {
@@ -164,94 +158,4 @@ func addr(l net.Listener) string {
 		return ""
 	}
 	return l.Addr().String()
-}
-
-// projectStatus is what `status --json` prints.
-type projectStatus struct {
-	Project   string `json:"project"`
-	MasterURL string `json:"master_url"`
-	counts.Status
-	List []store.WorkunitSummary `json:"workunit_list,omitempty"`
-}
-
-func statusCmd() *cobra.Command {
-	var asJSON, list bool
-	cmd := &cobra.Command{
-		Use:   "status DIR",
-		Short: "Show the progress of the project's work",
-		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-				st := projectStatus{Project: p.Config.LongName, MasterURL: p.Config.MasterURL}
-				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
-					if st.Status, err = counts.Take(tx, p.Config.Once(), time.Now()); err == nil && list {
-						st.List, err = allSummaries(tx)
-					}
-					return err
-				})
-				if err != nil {
-					return err
-				}
-				if asJSON {
-					return printJSON(st)
-				}
-				printStatus(st)
-				return nil
-			})
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.Flags().BoolVar(&list, "workunits", false, "list the workunits too")
-	return cmd
-}
-
-func allSummaries(tx *store.Tx) (all []store.WorkunitSummary, err error) {
-	for after := int64(0); ; {
-		some, err := tx.Summaries(after, bulk)
-		if err != nil || len(some) == 0 {
-			return all, err
-		}
-		all = append(all, some...)
-		after = some[len(some)-1].ID
-	}
-}
-
-func printStatus(st projectStatus) {
-	w, r := st.Workunits, st.Results
-	fmt.Printf("%s, %s\n", st.Project, st.MasterURL)
-	fmt.Printf("workunits  %d: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
-		w.Total, w.Unfinished, w.Canonical, w.Error, w.Assimilated)
-	fmt.Printf("waiting    %d for validation, %d for assimilation, %d for file deletion\n",
-		w.NeedValidate, w.WaitingAssimilate, w.WaitingFileDelete)
-	var oldest []string
-	for _, queue := range []struct{ name, says string }{
-		{"unsent", "unsent"},
-		{"transition_due", "transition due"},
-		{"need_validate", "for validation"},
-		{"waiting_assimilation", "for assimilation"},
-		{"waiting_file_deletion", "for file deletion"},
-	} {
-		if age := st.OldestAge[queue.name]; age > 0 {
-			oldest = append(oldest, queue.says+" "+words.Span(time.Duration(age)*time.Second))
-		}
-	}
-	if len(oldest) > 0 {
-		fmt.Printf("oldest     %s\n", strings.Join(oldest, ", "))
-	}
-	fmt.Printf("results    %d: %d unsent, %d in progress, %d over\n", r.Total, r.ByServerState["unsent"],
-		r.ByServerState["in_progress"], r.ByServerState["over"])
-	if len(r.ByOutcome) > 0 {
-		var outcomes []string
-		for _, name := range slices.Sorted(maps.Keys(r.ByOutcome)) {
-			outcomes = append(outcomes, fmt.Sprintf("%d %s", r.ByOutcome[name], strings.ReplaceAll(name, "_", " ")))
-		}
-		fmt.Printf("outcomes   %s\n", strings.Join(outcomes, ", "))
-	}
-	fmt.Printf("volunteers %d with %s, credit %.2f\n", st.Users, words.Count(int(st.Hosts), "computer"), st.Credit)
-	for _, f := range st.Untaken {
-		fmt.Printf("untaken    %s\n           You can: %s.\n", f.Text, f.Cure)
-	}
-	for _, wu := range st.List {
-		fmt.Printf("  %s  %s  %d results  %v\n", wu.Name, wu.State, wu.Results, wu.Errors)
-	}
 }

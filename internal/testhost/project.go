@@ -1,12 +1,14 @@
 package testhost
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -90,7 +92,7 @@ func (p *Project) Serve(ctx context.Context) error {
 // AwaitResults waits until every workunit has results, so that a host's first request finds
 // them all: one that finds nothing for one of its processors asks for minutes no more.
 func (p *Project) AwaitResults(ctx context.Context) error {
-	_, err := p.await(ctx, func(c Count) bool { return c.Results.Total >= c.Workunits.Total })
+	_, err := p.Await(ctx, func(c Count) bool { return c.Results.Total >= c.Workunits.Total })
 	return err
 }
 
@@ -147,21 +149,55 @@ func (p *Project) Count(ctx context.Context) (Count, error) {
 
 // AwaitDone waits until every workunit is assimilated.
 func (p *Project) AwaitDone(ctx context.Context) (Count, error) {
-	return p.await(ctx, func(c Count) bool { return c.Done })
+	return p.Await(ctx, func(c Count) bool { return c.Done })
 }
 
-func (p *Project) await(ctx context.Context, reached func(Count) bool) (Count, error) {
-	for {
-		c, err := p.Count(ctx)
-		if err != nil || reached(c) {
-			return c, err
-		}
+// Await waits until the project has reached something, or its server has ended.
+func (p *Project) Await(ctx context.Context, reached func(Count) bool) (Count, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	gone := p.serving.Done()
+	go func() {
 		select {
+		case <-gone:
+			cancel(errors.New("the server ended"))
 		case <-ctx.Done():
-			return c, fmt.Errorf("the project stays at %+v: %w", c, ctx.Err())
-		case <-p.serving.Done():
-			return c, errors.New("the server ended")
-		case <-time.After(300 * time.Millisecond):
+		}
+	}()
+	var last Count
+	err := p.Watch(ctx, func(c Count) bool {
+		last = c
+		return !reached(c)
+	})
+	if err != nil {
+		err = fmt.Errorf("the project stays at %+v: %w", last, err)
+	}
+	return last, err
+}
+
+// Watch calls see with how far the project's work has come, and again whenever that has
+// changed, as long as see returns true.
+func (p *Project) Watch(ctx context.Context, see func(Count) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // ends the command
+	cmd := exec.CommandContext(ctx, p.Bin.Path(Server), "status", p.Dir, "--watch", "--json")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	defer cmd.Wait() //nolint:errcheck // killed
+	for counts := json.NewDecoder(out); ; {
+		var c Count
+		if err := counts.Decode(&c); err != nil {
+			return errors.Join(fmt.Errorf("starling-server status: %w %s", err, errs.Bytes()), context.Cause(ctx))
+		}
+		if !see(c) {
+			return nil
 		}
 	}
 }

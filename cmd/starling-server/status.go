@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/counts"
+)
+
+// projectStatus is what `status --json` prints.
+type projectStatus struct {
+	Project   string `json:"project"`
+	MasterURL string `json:"master_url"`
+	counts.Status
+	List []store.WorkunitSummary `json:"workunit_list,omitempty"`
+}
+
+func statusCmd() *cobra.Command {
+	var asJSON, list, wait, watch bool
+	cmd := &cobra.Command{
+		Use:   "status DIR",
+		Short: "Show the progress of the project's work",
+		Long: `Show the progress of the project's work.
+
+With --wait the command first waits until every workunit has its outcome: its result is
+stored, or the project has given it up. With --watch it prints the status again whenever it
+has changed, until it is interrupted or, with --wait as well, all work is done.`,
+		Example: `  starling-server status demo --wait
+  starling-server status demo --watch --json | jq .workunits.assimilated`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				show := func(st projectStatus) error {
+					if asJSON {
+						return printJSON(st)
+					}
+					printStatus(st)
+					return nil
+				}
+				if !wait && !watch {
+					st, err := takeStatus(ctx, p, list)
+					if err != nil {
+						return err
+					}
+					return show(st)
+				}
+				return followStatus(ctx, func(ctx context.Context) (projectStatus, error) { return takeStatus(ctx, p, list) },
+					func(st projectStatus) (done bool, err error) {
+						if done = wait && st.Done; watch || done {
+							err = show(st)
+						}
+						return done, err
+					})
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&list, "workunits", false, "list the workunits too")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait until all work is done")
+	cmd.Flags().BoolVar(&watch, "watch", false, "print the status again whenever it changes")
+	return cmd
+}
+
+func takeStatus(ctx context.Context, p *project.Project, list bool) (projectStatus, error) {
+	st := projectStatus{Project: p.Config.LongName, MasterURL: p.Config.MasterURL}
+	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+		if st.Status, err = counts.Take(tx, p.Config.Once(), time.Now()); err == nil && list {
+			st.List, err = allSummaries(tx)
+		}
+		return err
+	})
+	return st, err
+}
+
+// followStatus calls show with each status that differs from the one before in more than the ages
+// of what waits, until show is done or fails, or ctx ends. Looking takes at most a tenth of
+// the time, and there are at most five looks a second.
+func followStatus(ctx context.Context, look func(context.Context) (projectStatus, error), show func(projectStatus) (done bool, err error)) error {
+	var last projectStatus
+	for first := true; ; first = false {
+		began := time.Now()
+		st, err := look(ctx)
+		if err != nil {
+			return err
+		}
+		ages := st.OldestAge
+		st.OldestAge = nil
+		if first || !reflect.DeepEqual(st, last) {
+			last = st
+			st.OldestAge = ages
+			if done, err := show(st); done || err != nil {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(max(200*time.Millisecond, 9*time.Since(began))):
+		}
+	}
+}
+
+func allSummaries(tx *store.Tx) (all []store.WorkunitSummary, err error) {
+	for after := int64(0); ; {
+		some, err := tx.Summaries(after, bulk)
+		if err != nil || len(some) == 0 {
+			return all, err
+		}
+		all = append(all, some...)
+		after = some[len(some)-1].ID
+	}
+}
+
+func printStatus(st projectStatus) {
+	w, r := st.Workunits, st.Results
+	fmt.Printf("%s, %s\n", st.Project, st.MasterURL)
+	fmt.Printf("workunits  %d: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
+		w.Total, w.Unfinished, w.Canonical, w.Error, w.Assimilated)
+	fmt.Printf("waiting    %d for validation, %d for assimilation, %d for file deletion\n",
+		w.NeedValidate, w.WaitingAssimilate, w.WaitingFileDelete)
+	var oldest []string
+	for _, queue := range []struct{ name, says string }{
+		{"unsent", "unsent"},
+		{"transition_due", "transition due"},
+		{"need_validate", "for validation"},
+		{"waiting_assimilation", "for assimilation"},
+		{"waiting_file_deletion", "for file deletion"},
+	} {
+		if age := st.OldestAge[queue.name]; age > 0 {
+			oldest = append(oldest, queue.says+" "+words.Span(time.Duration(age)*time.Second))
+		}
+	}
+	if len(oldest) > 0 {
+		fmt.Printf("oldest     %s\n", strings.Join(oldest, ", "))
+	}
+	fmt.Printf("results    %d: %d unsent, %d in progress, %d over\n", r.Total, r.ByServerState["unsent"],
+		r.ByServerState["in_progress"], r.ByServerState["over"])
+	if len(r.ByOutcome) > 0 {
+		var outcomes []string
+		for _, name := range slices.Sorted(maps.Keys(r.ByOutcome)) {
+			outcomes = append(outcomes, fmt.Sprintf("%d %s", r.ByOutcome[name], strings.ReplaceAll(name, "_", " ")))
+		}
+		fmt.Printf("outcomes   %s\n", strings.Join(outcomes, ", "))
+	}
+	fmt.Printf("volunteers %d with %s, credit %.2f\n", st.Users, words.Count(int(st.Hosts), "computer"), st.Credit)
+	for _, f := range st.Untaken {
+		fmt.Printf("untaken    %s\n           You can: %s.\n", f.Text, f.Cure)
+	}
+	for _, wu := range st.List {
+		fmt.Printf("  %s  %s  %d results  %v\n", wu.Name, wu.State, wu.Results, wu.Errors)
+	}
+}
