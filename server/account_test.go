@@ -39,6 +39,7 @@ func (w *world) lookup(email, password string) string {
 // A banned account gets no work, no further computer and no visit, and is told so; what its
 // computer has is taken.
 func TestAnAccountIsBanned(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", TargetNResults: 3}, "hello")
@@ -89,6 +90,7 @@ func TestAnAccountIsBanned(t *testing.T) {
 // Of a deleted account nothing is left that says whose it was; its work goes to others, its
 // credit counts, and its address is free.
 func TestAnAccountIsDeleted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "done"}, "hello")

@@ -51,6 +51,7 @@ func chain(t *testing.T) (w *world, a, b *client, held protocol.FileInfo) {
 }
 
 func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
+	t.Parallel()
 	t.Run("before others, and before more urgent work", func(t *testing.T) {
 		w, a, b, held := chain(t)
 		if got := resultNames(b.fetch()); !slices.Equal(got, []string{"urgent_0"}) {
@@ -241,6 +242,7 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 
 // A host is told to fetch, upload and delete files of no result, until it has.
 func TestFileOrders(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}

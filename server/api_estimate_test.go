@@ -10,6 +10,7 @@ import (
 // A sender learns what a batch takes before it is made, and when it will be done; nothing is made
 // for that.
 func TestAPIEstimate(t *testing.T) {
+	t.Parallel()
 	w, _ := newSite(t)
 	w.setUp()
 	p := w.token("lab", []string{"upper"}, 0)

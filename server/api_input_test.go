@@ -17,6 +17,7 @@ import (
 
 // An input may be on another server, from which computers fetch it.
 func TestAPIRemoteInput(t *testing.T) {
+	t.Parallel()
 	w, _ := newSite(t)
 	w.setUp()
 	data := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(rw, "far away") }))
@@ -49,6 +50,7 @@ func TestAPIRemoteInput(t *testing.T) {
 // The project fetches an input that is to be copied, and computers have it from the project. What
 // is not public is fetched only where the operator allows it, also where a redirect leads there.
 func TestAPICopiedInput(t *testing.T) {
+	t.Parallel()
 	asked := 0
 	data := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		asked++
@@ -134,6 +136,7 @@ func TestAPICopiedInput(t *testing.T) {
 
 // Files can be uploaded before the batch that names them.
 func TestAPIUpload(t *testing.T) {
+	t.Parallel()
 	w, _ := newSite(t)
 	w.setUp()
 	p := w.token("lab", nil, 0)

@@ -69,6 +69,7 @@ type batchAnswer struct {
 
 // A program submits a batch, follows it and fetches what comes of it; what it repeats is made once.
 func TestAPI(t *testing.T) {
+	t.Parallel()
 	w, _ := newSite(t)
 	w.setUp()
 	p := w.token("lab", []string{"upper"}, 0)
@@ -154,6 +155,7 @@ func TestAPI(t *testing.T) {
 
 // What the API refuses says why, and what can be done.
 func TestAPIRefusals(t *testing.T) {
+	t.Parallel()
 	w, v := newSite(t)
 	w.setUp()
 	p := w.token("lab", []string{"upper"}, 3)
@@ -218,6 +220,7 @@ func TestAPIRefusals(t *testing.T) {
 
 // The description and the routes are the same.
 func TestAPIDescription(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("api", "openapi.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -249,6 +252,7 @@ func TestAPIDescription(t *testing.T) {
 
 // A batch's sender is told when it is done.
 func TestAPIWebhook(t *testing.T) {
+	t.Parallel()
 	told := make(chan string, 9)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/starling-grid/starling/internal/tests3"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
@@ -15,10 +14,8 @@ import (
 // That files are away does not say that one is not there: no host is told to upload it
 // again.
 func TestAFileIsNotOrderedUnseen(t *testing.T) {
-	s3 := tests3.Start(t)
-	before := place
-	place = s3.Bucket
-	t.Cleanup(func() { place = before })
+	t.Parallel()
+	s3 := inBucket(t)
 	w := newWorld(t)
 	w.setUp()
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
@@ -35,6 +32,7 @@ func TestAFileIsNotOrderedUnseen(t *testing.T) {
 
 // What daemons ask of an application is as it was changed last, and bounded.
 func TestAppOfAWorkunit(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy"}, w.now()))
 	var id int64

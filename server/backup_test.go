@@ -144,11 +144,13 @@ func copies(t *testing.T, where func(n int) backup.Where) {
 }
 
 func TestBackupBesideAServer(t *testing.T) {
+	t.Parallel()
 	copies(t, func(int) backup.Where { return backup.Where{} })
 }
 
 // Between SQLite and PostgreSQL, too.
 func TestBackupOfAndToPostgres(t *testing.T) {
+	t.Parallel()
 	var pg *testpg.Server
 	to := func(n int) backup.Where {
 		if n == 0 {
@@ -180,6 +182,7 @@ func (m meddled) Walk(ctx context.Context, fn func(name string, modified time.Ti
 // What the copied state of the database needs is there, though all of it is done, and its
 // files would go, before they are copied.
 func TestFilesOfABackupStay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu"}, "hello")
@@ -210,6 +213,7 @@ func TestFilesOfABackupStay(t *testing.T) {
 
 // A copy with an address of its own can be served beside the original.
 func TestACopyTakesNoPortOfTheOriginal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `listen = ""`, `listen = "127.0.0.1:8080"`, `admin_listen = ""`, `admin_listen = "127.0.0.1:8081"`, `redirect_listen = ""`, `redirect_listen = ":80"`)
 	to := filepath.Join(t.TempDir(), "b.tar")
 	_, err := backup.Write(t.Context(), w.p, to, backup.Options{})
@@ -239,6 +243,7 @@ func TestACopyTakesNoPortOfTheOriginal(t *testing.T) {
 
 // What is not a whole backup is not restored, and nothing is overwritten.
 func TestBackupsThatAreNone(t *testing.T) {
+	t.Parallel()
 	w := used(t)
 	p, err := project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
 	w.must(err)

@@ -14,6 +14,7 @@ import (
 // The last results of a batch become urgent by themselves: they go before other work, to
 // computers with a good record, with less time. So does what replaces one of them.
 func TestTheLastResultsOfABatchAreUrgent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "reliable_on_priority = 0", "reliable_on_priority = 100")
 	w.setUp()
 	for i := range 30 {

@@ -59,7 +59,11 @@ func newBench(tb testing.TB) *bench {
 	port, err := testhost.FreePort()
 	x.check(err)
 	dir, ctx := filepath.Join(tmp, "p"), tb.Context()
-	x.check(operate.Init(ctx, dir, operate.NewProject{Name: "Bench", MasterURL: fmt.Sprintf("http://127.0.0.1:%d/bench/", port), Database: database(tb)}))
+	n := operate.NewProject{Name: "Bench", MasterURL: fmt.Sprintf("http://127.0.0.1:%d/bench/", port)}
+	if g := groundOf(tb); g.database != nil {
+		n.Database = g.database(tb)
+	}
+	x.check(operate.Init(ctx, dir, n))
 	editSettings(tb, dir, "min_sendwork_interval = 6", "min_sendwork_interval = 0", "daily_result_quota = 100", "daily_result_quota = 0",
 		"delete_delay_hours = 24", "delete_delay_hours = 0", // all that is to do for a workunit is measured
 		"max_wus_to_send = 10", "max_wus_to_send = 0", "max_requests_per_address = 100", "max_requests_per_address = 0",

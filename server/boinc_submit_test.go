@@ -86,6 +86,7 @@ func (s submitter) wants(text string, says ...string) string {
 
 // BOINC's own client for submitting work creates batches, follows them, and has their outputs.
 func TestBOINCSubmit(t *testing.T) {
+	t.Parallel()
 	w, _ := newSite(t)
 	w.setUp()
 	w.must(os.WriteFile(filepath.Join(w.dir, "templates", "upper_in"), []byte(`<input_template><file_info><number>0</number></file_info>
@@ -168,6 +169,7 @@ func TestBOINCSubmit(t *testing.T) {
 
 // What does not fit is refused with a reason.
 func TestBOINCSubmitRefusals(t *testing.T) {
+	t.Parallel()
 	w, _ := newSite(t)
 	w.setUp()
 	s := newSubmitter(w, "lab")
@@ -226,6 +228,7 @@ func TestBOINCSubmitRefusals(t *testing.T) {
 
 // A batch that has expired is given up, and its output is deleted.
 func TestBOINCSubmitExpires(t *testing.T) {
+	t.Parallel()
 	w, _ := newSite(t)
 	w.setUp()
 	s := newSubmitter(w, "lab")

@@ -6,12 +6,18 @@ import (
 	"github.com/starling-grid/starling/internal/tests3"
 )
 
+// inBucket gives all that follows in a test buckets of an S3 service for its files.
+func inBucket(t *testing.T) *tests3.Service {
+	t.Helper()
+	s3 := tests3.Start(t)
+	choose(t, func(g *ground) { g.files = s3.Bucket })
+	return s3
+}
+
 // A project does with files in a bucket what it does with them in folders.
 func TestBucket(t *testing.T) {
-	s3 := tests3.Start(t)
-	before := place
-	place = s3.Bucket
-	t.Cleanup(func() { place = before })
+	t.Parallel()
+	inBucket(t)
 	for _, test := range []struct {
 		name string
 		run  func(t *testing.T)

@@ -10,6 +10,7 @@ import (
 // Work that is cancelled is not sent, stopped where it runs, and handed to the
 // assimilator as given up; what is finished stays.
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}

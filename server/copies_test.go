@@ -53,6 +53,7 @@ const atOnce = "affinity_silence_minutes = 0.0001"
 // What only a slow host has is uploaded by it as long as it answers, and the chain continues
 // elsewhere.
 func TestAChainLeavesASlowHost(t *testing.T) {
+	t.Parallel()
 	w, a, b := madeHere(t, "affinity_silence_minutes = 60", atOnce)
 	if got := resultNames(b.fetch()); len(got) > 0 {
 		t.Fatalf("without the file another host got %v", got)
@@ -100,6 +101,7 @@ func TestAChainLeavesASlowHost(t *testing.T) {
 
 // A file that came when nobody needed it any more is not published.
 func TestACopyThatNobodyNeeds(t *testing.T) {
+	t.Parallel()
 	w, a, _ := madeHere(t, "affinity_silence_minutes = 60", atOnce)
 	list := uploads(a.rpc(0))
 	if len(list) != 1 {
@@ -120,6 +122,7 @@ func TestACopyThatNobodyNeeds(t *testing.T) {
 // A host that takes the next workunit uploads nothing, unless the project wants copies always: then
 // the chain continues even if it is never heard of again.
 func TestCopiesOfWhatTasksMake(t *testing.T) {
+	t.Parallel()
 	for _, always := range []bool{false, true} {
 		settings := []string{"affinity_silence_minutes = 60", atOnce}
 		if always {

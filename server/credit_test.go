@@ -18,6 +18,7 @@ const creditTemplate = `<input_template>
 </input_template>`
 
 func TestCreditIsWhatTheApplicationSays(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name     string
 		policy   string

@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/starling-grid/starling/internal/tests3"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/operate"
@@ -41,9 +40,7 @@ func onSmallDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	mount(t, dir)
-	before := folder
-	folder = func(*testing.T) string { return dir }
-	t.Cleanup(func() { folder = before })
+	choose(t, func(g *ground) { g.folder = dir })
 	return dir
 }
 
@@ -86,6 +83,7 @@ func (c *client) report(name string) int {
 // When the disk is full, clients are told to come again, the log says why, and when
 // there is room all goes on without a restart.
 func TestAFullDiskLosesNothing(t *testing.T) {
+	t.Parallel()
 	disk := onSmallDisk(t)
 	w := newWorld(t)
 	w.setUp()
@@ -122,6 +120,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 
 // When files cannot be written, outputs stay with their clients until they can.
 func TestUploadsToAReadOnlyDisk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.must(w.p.Close())
@@ -149,6 +148,7 @@ func TestUploadsToAReadOnlyDisk(t *testing.T) {
 
 // A project on a read-only disk says so and is as it was.
 func TestAReadOnlyDisk(t *testing.T) {
+	t.Parallel()
 	disk := onSmallDisk(t)
 	w := newWorld(t)
 	w.setUp()
@@ -164,10 +164,8 @@ func TestAReadOnlyDisk(t *testing.T) {
 // While the service that holds the files is away, outputs stay with their clients, and
 // inputs come later.
 func TestTheBucketGoesAwayAndComesBack(t *testing.T) {
-	s3 := tests3.Start(t)
-	before := place
-	place = s3.Bucket
-	t.Cleanup(func() { place = before })
+	t.Parallel()
+	s3 := inBucket(t)
 	w := newWorld(t)
 	w.setUp()
 	c := &client{w: w, key: w.user("ada@example.org"), name: "box"}

@@ -13,6 +13,7 @@ import (
 // Processes that answer requests on one PostgreSQL know of each other while they run; one
 // whose operator said its part, or that answers none, does not take part.
 func TestFrontsKnowOfEachOther(t *testing.T) {
+	t.Parallel()
 	onPostgres(t)
 	w := newWorld(t)
 	// fronts is how many there are, as one more would be told.

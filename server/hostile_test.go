@@ -129,6 +129,7 @@ func (l *lockedBuffer) String() string {
 
 // No number of unsuitable hosts ends work that waits for suitable ones.
 func TestUnsuitableHostsEndNoWork(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name     string
 		settings []string
@@ -172,6 +173,7 @@ func TestUnsuitableHostsEndNoWork(t *testing.T) {
 // answer holds more of it than BOINC's columns are wide, and none of it acts on a
 // terminal.
 func TestTextsOfHostsAreCut(t *testing.T) {
+	t.Parallel()
 	b := besiege(t)
 	long := strings.Repeat("\x1b[31m\u202eä\xff<b>", 600_000) // 8 MB
 	b.create(workgen.Params{Name: "wu"}, "text")
@@ -293,6 +295,7 @@ func TestSlowClientsAreSentAway(t *testing.T) {
 
 // An address that holds its connections open without a word gets so many and no more.
 func TestSilentConnectionsHaveAnEnd(t *testing.T) {
+	t.Parallel()
 	b := besiege(t, "max_connections_per_address = 250", "max_connections_per_address = 3")
 	closed := 0
 	for range 6 {
@@ -317,6 +320,7 @@ func proxied(t *testing.T, settings ...string) *besieged {
 
 // Strangers who guess do not keep the owner of an account out.
 func TestGuessesDoNotLockTheOwnerOut(t *testing.T) {
+	t.Parallel()
 	b := proxied(t)
 	_, err := operate.AddUser(t.Context(), b.p, "ada@example.org", "", "secret7", b.now())
 	b.must(err)
@@ -340,6 +344,7 @@ func TestGuessesDoNotLockTheOwnerOut(t *testing.T) {
 // Accounts and computers cannot be made without end, and nobody talks himself out of it
 // by another address.
 func TestAccountsAndHostsHaveAnEnd(t *testing.T) {
+	t.Parallel()
 	b := besiege(t, "max_accounts_per_address_day = 50", "max_accounts_per_address_day = 3",
 		"max_hosts_per_user_day = 500", "max_hosts_per_user_day = 4")
 	made, refused := 0, ""
@@ -375,6 +380,7 @@ func TestAccountsAndHostsHaveAnEnd(t *testing.T) {
 // Whoever kept a cookie is out after the log-out, and whoever knows an old key computes
 // for nobody.
 func TestWhatIsEndedStaysEnded(t *testing.T) {
+	t.Parallel()
 	b := besiege(t)
 	v := newVisitor(t, b.base)
 	v.wants(200, "eve@example.org")(v.do("POST", "signup", url.Values{"email": {"eve@example.org"}, "password": {"long enough"}}))
@@ -406,6 +412,7 @@ func TestWhatIsEndedStaysEnded(t *testing.T) {
 
 // Every answer tells browsers what it is not for.
 func TestEveryAnswerHasItsHeaders(t *testing.T) {
+	t.Parallel()
 	b := besiege(t)
 	name, err := operate.StageFile(t.Context(), b.p, b.file("page.html", "<script>"), "page.html")
 	b.must(err)
@@ -445,6 +452,7 @@ func TestEveryAnswerHasItsHeaders(t *testing.T) {
 
 // Metrics are the operator's, at an address of their own.
 func TestMetricsAreNotPublic(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "trusted_proxies = []", `trusted_proxies = ["127.0.0.1"]`, `metrics_token = ""`, `metrics_token = "0123456789abcdef"`)
 	admin, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	w.must(err)
@@ -498,6 +506,7 @@ func TestMetricsAreNotPublic(t *testing.T) {
 
 // Clients are sent to mirrors first, and to the project at last.
 func TestMirrors(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "download_urls = []", `download_urls = ["https://a.example/x/", "https://b.example/"]`)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu"}, "hello")
@@ -514,6 +523,7 @@ func TestMirrors(t *testing.T) {
 
 // Pages do not tell who has an account.
 func TestPagesTellNobodyWhoHasAnAccount(t *testing.T) {
+	t.Parallel()
 	b := besiege(t)
 	_, err := operate.AddUser(t.Context(), b.p, "ada@example.org", "", "secret7", b.now())
 	b.must(err)

@@ -72,6 +72,7 @@ func examine(t *testing.T, dir string) error {
 
 // A project is not served from a database that is not its own, or damaged.
 func TestNoOtherDatabase(t *testing.T) {
+	t.Parallel()
 	db := func(w *world) string { return filepath.Join(w.dir, "project.db") }
 	keys := func(w *world) string { return filepath.Join(w.dir, "keys", "project_id") }
 	rewrite := func(t *testing.T, path string, change func(b []byte) []byte) {
@@ -214,6 +215,7 @@ func forget(t *testing.T, w *world) {
 
 // An operator who has lost the database starts over under the same keys, and says so.
 func TestADatabaseIsAdopted(t *testing.T) {
+	t.Parallel()
 	w := used(t)
 	w.must(os.Remove(filepath.Join(w.dir, "project.db")))
 	if err := serve(t, w.dir); err == nil {
@@ -230,6 +232,7 @@ func TestADatabaseIsAdopted(t *testing.T) {
 
 // The same holds of a database on PostgreSQL.
 func TestNoOtherDatabaseOnPostgres(t *testing.T) {
+	t.Parallel()
 	pg := onPostgres(t)
 	w := used(t)
 	w.must(serve(t, w.dir))
@@ -256,6 +259,7 @@ func TestNoOtherDatabaseOnPostgres(t *testing.T) {
 
 // Tables of another version are refused, and only serve and migrate change older ones.
 func TestADatabaseOfAnotherVersion(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, change string
 		older        bool

@@ -13,6 +13,7 @@ import (
 )
 
 func TestFromWorkunitToCredit(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	a := &client{w: w, key: w.user("a@example.org"), name: "a"}
@@ -55,6 +56,7 @@ func TestFromWorkunitToCredit(t *testing.T) {
 }
 
 func TestAWrongResultIsOutvoted(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "one_result_per_user_per_wu = false", "one_result_per_user_per_wu = true")
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", MinQuorum: 2}, "hello")
@@ -76,6 +78,7 @@ func TestAWrongResultIsOutvoted(t *testing.T) {
 }
 
 func TestALateResultIsComparedAndRewarded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", TargetNResults: 2}, "hello")
@@ -94,6 +97,7 @@ func TestALateResultIsComparedAndRewarded(t *testing.T) {
 
 // A client whose upload was refused for good reports success all the same.
 func TestSuccessWithoutOutputIsNone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", MaxErrorResults: 1, MaxTotalResults: 3}, "hello")
@@ -111,6 +115,7 @@ func TestSuccessWithoutOutputIsNone(t *testing.T) {
 }
 
 func TestTimeOut(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", DelayBound: 60, RscFpopsEst: 1e6}, "hello")
@@ -125,6 +130,7 @@ func TestTimeOut(t *testing.T) {
 }
 
 func TestSharedInputsStayForTheLast(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "a"}, "same")
@@ -145,6 +151,7 @@ func TestSharedInputsStayForTheLast(t *testing.T) {
 }
 
 func TestWithoutItsTemplateAWorkunitWaits(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	g, err := operate.Generator(t.Context(), w.p, "upper", w.now())
@@ -172,6 +179,7 @@ const keepFiles = "delete_delay_hours = 24"
 // A volunteer whose computer was late is credited while there is something to compare
 // with: by default a day from when the project took the outcome.
 func TestLateResultIsCredited(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name     string
 		settings []string

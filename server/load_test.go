@@ -20,6 +20,7 @@ import (
 // What the load generator says that it did is what the database says, for hosts of
 // several platforms on one server.
 func TestLoad(t *testing.T) {
+	t.Parallel()
 	for _, upload := range []bool{false, true} {
 		t.Run(fmt.Sprint("upload ", upload), func(t *testing.T) { playLoad(t, upload) })
 	}

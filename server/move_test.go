@@ -20,12 +20,14 @@ import (
 // A project moves from SQLite to PostgreSQL and back while volunteers have work of it, and
 // everything is credited once.
 func TestMoveDatabase(t *testing.T) {
+	t.Parallel()
 	pg := testpg.Start(t)
 	moves(t, func() backup.Where { return backup.Where{Database: pg.Database(t)} }, backup.Where{Database: backup.Local})
 }
 
 // Files move from folders to a bucket and back.
 func TestMoveFiles(t *testing.T) {
+	t.Parallel()
 	s3 := tests3.Start(t)
 	moves(t, func() backup.Where { return backup.Where{Files: s3.Bucket(t)} }, backup.Where{Files: backup.Local})
 }
@@ -85,6 +87,7 @@ func moves(t *testing.T, there func() backup.Where, back backup.Where) {
 
 // Volunteers who know the old address are answered there; people are sent on.
 func TestMoveURL(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu"}, "hello")

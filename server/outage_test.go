@@ -23,6 +23,7 @@ import (
 // When PostgreSQL goes away the server says so, to clients and in its log; when it
 // is back, all goes on without a restart, and nothing is lost.
 func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
+	t.Parallel()
 	pg := onPostgres(t)
 	w := newWorld(t)
 	w.setUp()
@@ -57,6 +58,7 @@ func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 
 // The daemons of a running server come back by themselves as well.
 func TestAServerOutlivesItsDatabase(t *testing.T) {
+	t.Parallel()
 	pg := onPostgres(t)
 	w := newWorld(t)
 	w.setUp()
@@ -105,6 +107,7 @@ func TestAServerOutlivesItsDatabase(t *testing.T) {
 // PostgreSQL is killed in the middle of requests, twice. Each is answered or told to come
 // again, and what was answered holds.
 func TestTheDatabaseIsKilledInTheMiddle(t *testing.T) {
+	t.Parallel()
 	pg := onPostgres(t)
 	b := besiege(t)
 	const tasks = 40

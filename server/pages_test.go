@@ -12,6 +12,7 @@ import (
 )
 
 func TestAccountCalls(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	key, err := operate.AddUser(t.Context(), w.p, "Ada@example.org", "", "secret7", w.now())
 	w.must(err)
@@ -54,6 +55,7 @@ func TestAccountCalls(t *testing.T) {
 
 // Each front end that takes requests is on the page that clients read.
 func TestSeveralSchedulers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, `scheduler_urls = []`, `scheduler_urls = ["https://a.example/cgi", "http://b.example:8080/demo/cgi"]`)
 	w.setUp()
 	_, home := w.get("")
@@ -67,6 +69,7 @@ func TestSeveralSchedulers(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	_, home := w.get("")
@@ -105,6 +108,7 @@ func TestPages(t *testing.T) {
 }
 
 func TestDownloadsResume(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	name := "upper_1.00_x86_64-pc-linux-gnu"

@@ -10,14 +10,13 @@ import (
 func onPostgres(tb testing.TB) *testpg.Server {
 	tb.Helper()
 	pg := testpg.Start(tb)
-	before := database
-	database = pg.Database
-	tb.Cleanup(func() { database = before })
+	choose(tb, func(g *ground) { g.database = pg.Database })
 	return pg
 }
 
 // A project does on PostgreSQL what it does on SQLite.
 func TestPostgres(t *testing.T) {
+	t.Parallel()
 	onPostgres(t)
 	for _, test := range []struct {
 		name string

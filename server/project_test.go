@@ -13,6 +13,7 @@ import (
 )
 
 func TestSettings(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"an unknown key", "daily_result_quota = 100", "daily_result_qota = 100", "daily_result_qota: unknown key, did you mean daily_result_quota?"},
 		{"the wrong kind", "daily_result_quota = 100", `daily_result_quota = "many"`, `daily_result_quota: "many" is not a whole number`},
@@ -54,6 +55,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestInit(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "X", MasterURL: "http://localhost:8080/"}); err == nil || !strings.Contains(err.Error(), "dot") {
 		t.Errorf("a URL that clients refuse: got %v", err)
@@ -78,6 +80,7 @@ func TestInit(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	good := operate.NewVersion{App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.01", Main: w.file("x", "y")}

@@ -14,6 +14,7 @@ import (
 
 // A volunteer who left in spring has no recent average in autumn.
 func TestTheRecentAverageDecaysWhenItIsRead(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.setUp()

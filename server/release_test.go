@@ -23,6 +23,7 @@ func (w *world) ask(spec workgen.Spec) error {
 // Work whose input files are not there yet is made, waits, and goes on when the
 // last one comes.
 func TestAwaitedInputs(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	spec := workgen.Spec{Params: workgen.Params{Name: "wu"}, Await: true, Inputs: []workgen.Given{
@@ -66,6 +67,7 @@ func TestAwaitedInputs(t *testing.T) {
 }
 
 func TestAwaitingWorkCanBeCancelled(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.must(w.ask(workgen.Spec{
@@ -86,6 +88,7 @@ func TestAwaitingWorkCanBeCancelled(t *testing.T) {
 // What BOINC's templates say of files reaches the host: which stay there, which
 // are made there, and which come from elsewhere.
 func TestTemplatesOfFilesThatStay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	const in = `<input_template>

@@ -16,6 +16,7 @@ import (
 
 // A server takes up what it can of new settings, and says what takes a restart.
 func TestReload(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var log lockedBuffer
 	p, err := project.Open(t.Context(), w.dir, slog.New(slog.NewTextHandler(&log, nil)))
@@ -63,6 +64,7 @@ func TestReload(t *testing.T) {
 }
 
 func TestReloadedSettings(t *testing.T) {
+	t.Parallel()
 	old := project.DefaultConfig()
 	fresh := project.DefaultConfig()
 	fresh.Database, fresh.TrustedProxies, fresh.DailyResultQuota, fresh.AdminListen = "postgres://x/y", []string{"192.0.2.1"}, 7, ":1"

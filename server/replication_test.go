@@ -16,6 +16,7 @@ import (
 // A workunit that begins with one result gets another when it goes to a computer
 // that is not trusted yet; the two must agree.
 func TestAdaptiveReplication(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "numeric:0.1", Assimilator: "copy", TargetNResults: 2}, w.now()))
 	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
@@ -59,6 +60,7 @@ func (w *world) untaken() (found []untaken.Finding) {
 
 // Work that no computer can have is seen, and is given up, if the project says so.
 func TestNobodyCanComputeIt(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "max_infeasible = 0", "max_infeasible = 2")
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", RscDiskBound: 1e15}, "hello")
@@ -101,6 +103,7 @@ func TestNobodyCanComputeIt(t *testing.T) {
 
 // Work for which no computer has the plan class is seen, by what each told when it asked.
 func TestNobodySuitsThePlanClass(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "# [plan_class.mt]", "[plan_class.mt]\nmin_ncpus = 2\n# [plan_class.mt]")
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy"}, w.now()))
 	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
@@ -125,6 +128,7 @@ func TestNobodySuitsThePlanClass(t *testing.T) {
 // What is finished leaves the database for an archive; the credit stays, and a
 // file that comes later goes.
 func TestFinishedWorkIsArchived(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "purge_after_days = 30", "purge_after_days = 3")
 	w.setUp()
 	w.create(workgen.Params{Name: "wu"}, "hello")

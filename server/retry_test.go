@@ -36,6 +36,7 @@ func (w *world) retry(r operate.RetrySpec) operate.Retried {
 // before counts, the failures do not, and the project gets the outcome in place of the
 // failure.
 func TestRetry(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, keepFiles, keepFiles)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", MinQuorum: 2, MaxErrorResults: 1, MaxTotalResults: 3}, "hello")
@@ -101,6 +102,7 @@ func TestRetry(t *testing.T) {
 
 // What could not be sent is sent once that is possible; without its files it is not.
 func TestRetryOfWhatCouldNotBeSent(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "max_infeasible = 0", "max_infeasible = 1", keepFiles, keepFiles)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", RscDiskBound: 1e10}, "hello")

@@ -25,6 +25,7 @@ import (
 // Hosts that know a former key accept the new one, and the programs are signed with it;
 // a rotation that was broken off goes on.
 func TestRotateKey(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	reopen := func() {
@@ -113,6 +114,7 @@ func TestRotateKey(t *testing.T) {
 // The key is not rotated under a running server, nor a server begun amid a rotation.
 // Several servers, each with a part of the work, do not stand in each other's way.
 func TestRotateKeyAndServersExcludeEachOther(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	before, err := os.ReadFile(filepath.Join(w.dir, "keys", "code_sign_public"))
 	w.must(err)

@@ -25,6 +25,7 @@ import (
 
 // A server speaks TLS itself, and sends those on who come without.
 func TestServeTLS(t *testing.T) {
+	t.Parallel()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 
 // What was created before the server started is work when the first request is answered.
 func TestTheFirstRequestFindsWork(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	g, err := operate.Generator(t.Context(), w.p, "upper", w.now())

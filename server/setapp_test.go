@@ -8,6 +8,7 @@ import (
 )
 
 func TestSetApp(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy", TargetNResults: 3}, w.now()))
 	w.must(operate.SetApp(t.Context(), w.p, "a", func(a *operate.NewApp) { a.Validator, a.HomogeneousRedundancy, a.Credit = "bitwise", 1, "runtime" }))

@@ -18,6 +18,7 @@ import (
 // A volunteer joins in a browser and looks at each page, by day, by night and on a phone;
 // axe-core finds nothing that shuts anybody out.
 func TestSiteInABrowser(t *testing.T) {
+	t.Parallel()
 	w, v := newSite(t, lowBadges...)
 	w.setUp()
 	for name, text := range map[string]string{

@@ -42,6 +42,7 @@ func (v *visitor) signUp(email string) {
 
 // A project tells about itself in Markdown, and its news reaches readers of RSS.
 func TestSiteArticles(t *testing.T) {
+	t.Parallel()
 	w, v := newSite(t)
 	for name, text := range map[string]string{
 		"home.md": "We look for **primes**.", "science.md": "# The science\n\n![p](images/p.png)", "images/p.png": "png", "theme.css": ":root { --accent: red }",
@@ -81,6 +82,7 @@ func TestSiteArticles(t *testing.T) {
 // Whoever signs up agrees to the terms, has an invitation and confirms his address, where the
 // project wants that; until then his computers get nothing.
 func TestSiteSignUp(t *testing.T) {
+	t.Parallel()
 	w, v := newSite(t, "invitations = []", `invitations = ["MAGPIE"]`, "confirm_email = false", "confirm_email = true")
 	w.setUp()
 	w.must(errors.Join(os.MkdirAll(filepath.Join(w.dir, "site"), 0o755), os.WriteFile(filepath.Join(w.dir, "site", "terms.md"), []byte("# Terms\n\nBe kind."), 0o600)))
@@ -112,6 +114,7 @@ func TestSiteSignUp(t *testing.T) {
 
 // An account's owner changes who he is, gets his data, and leaves.
 func TestSiteSettings(t *testing.T) {
+	t.Parallel()
 	w, v := newSite(t)
 	w.setUp()
 	v.signUp("ada@example.org")
@@ -164,6 +167,7 @@ func TestSiteSettings(t *testing.T) {
 
 // What is said for a venue holds for the computers there.
 func TestSitePreferences(t *testing.T) {
+	t.Parallel()
 	w, v := newSite(t)
 	w.setUp()
 	v.signUp("ada@example.org")
@@ -199,6 +203,7 @@ func TestSitePreferences(t *testing.T) {
 
 // Computers are shown with their tasks, to others less than to their owner, and are merged.
 func TestSiteComputers(t *testing.T) {
+	t.Parallel()
 	w, v := newSite(t)
 	w.setUp()
 	v.signUp("ada@example.org")
@@ -244,6 +249,7 @@ func TestSiteComputers(t *testing.T) {
 
 // Teams are founded, joined, led and left; leaderboards tell who earned most.
 func TestSiteTeams(t *testing.T) {
+	t.Parallel()
 	w, v := newSite(t)
 	w.setUp()
 	v.signUp("ada@example.org")
@@ -277,6 +283,7 @@ func TestSiteTeams(t *testing.T) {
 // Whoever has enough credit has a badge on each page that shows his credit, and sites of
 // statistics are told of it with a picture that is there.
 func TestSiteBadges(t *testing.T) {
+	t.Parallel()
 	w, v := newSite(t, lowBadges...)
 	w.setUp()
 	v.signUp("ada@example.org")
@@ -305,6 +312,7 @@ var lowBadges = []string{"badges = [10000, 100000, 1000000, 10000000, 100000000,
 
 // Sites of statistics and account managers get what they know from BOINC's projects.
 func TestSiteForMachines(t *testing.T) {
+	t.Parallel()
 	w, v := newSite(t)
 	w.setUp()
 	v.signUp("ada@example.org")

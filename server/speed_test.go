@@ -18,6 +18,7 @@ import (
 // project learns it: what hosts are told, how much they get for the time they ask for,
 // and what they can do by the deadline.
 func TestAnEstimateThatIsWrongByTenIsPutRight(t *testing.T) {
+	t.Parallel()
 	const really = 10 * time.Hour
 	for _, tt := range []struct {
 		name  string
@@ -127,6 +128,7 @@ func (w *world) result(name string) (r store.Result) {
 
 // Hosts whose results are wrong teach nothing.
 func TestOnlyValidResultsTeach(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.setUp()

@@ -348,6 +348,7 @@ func writeTable(w io.Writer, lines []line) error {
 
 // What bounds a line is told from its numbers.
 func TestBound(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name string
 		run  run
@@ -375,6 +376,7 @@ func TestBound(t *testing.T) {
 
 // The table has medians, ranges, and dashes for what was not measured.
 func TestTable(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	runs := []run{{tasks: 300, median: 3, sharedInside: true}, {tasks: 100, median: 1, sharedInside: true}, {tasks: 250, median: 2, sharedInside: true}}
 	if err := writeTable(&b, []line{{name: "a", runs: runs}, {name: "b", runs: runs[:2]}}); err != nil {

@@ -3,6 +3,7 @@ package server_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -19,8 +20,8 @@ import (
 // The test's own program is the project's: it writes what it was told to a file
 // of its own for each message.
 func TestMain(m *testing.M) {
-	if dir, ok := os.LookupEnv("HANDLER_DIR"); ok {
-		os.Exit(handle(dir))
+	if len(os.Args) == 3 && os.Args[1] == handleTrickle {
+		os.Exit(handle(os.Args[2]))
 	}
 	code := m.Run()
 	for _, dir := range benchDirs {
@@ -28,6 +29,10 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(code)
 }
+
+// handleTrickle is the first argument of the test's program when it handles a message; the
+// second is the folder to write to.
+const handleTrickle = "handle-trickle"
 
 func handle(dir string) int {
 	b, err := io.ReadAll(os.Stdin)
@@ -40,10 +45,12 @@ func handle(dir string) int {
 }
 
 func TestTrickles(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	exe, err := os.Executable()
 	w.must(err)
-	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy", Trickle: "exec:'" + exe + "'"}, w.now()))
+	dir := filepath.Join(t.TempDir(), "handled")
+	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy", Trickle: fmt.Sprintf("exec:'%s' %s '%s'", exe, handleTrickle, dir)}, w.now()))
 	w.must(operate.AddVersion(t.Context(), w.p, operate.NewVersion{
 		App: "upper", Platform: "x86_64-pc-linux-gnu", Number: "1.00", Main: w.file("upper", "program"),
 	}, w.now()))
@@ -76,13 +83,11 @@ func TestTrickles(t *testing.T) {
 		t.Fatalf("got %+v", list)
 	}
 
-	dir := t.TempDir()
-	t.Setenv("HANDLER_DIR", filepath.Join(dir, "nowhere"))
-	w.step()
+	w.step() // the folder is missing
 	if messages()[0].Handled {
 		t.Error("a message counts as handled though its program failed")
 	}
-	t.Setenv("HANDLER_DIR", dir)
+	w.must(os.Mkdir(dir, 0o750))
 	w.step()
 	if !messages()[0].Handled {
 		t.Error("the message was not handled")
@@ -100,6 +105,7 @@ func TestTrickles(t *testing.T) {
 }
 
 func TestTrickleDown(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu"}, "hello")

@@ -79,6 +79,7 @@ func (v *visitor) wants(code int, words ...string) func(int, string) {
 
 // TestAccountPages goes through the life of an account as its owner would.
 func TestAccountPages(t *testing.T) {
+	t.Parallel()
 	srv := httptest.NewUnstartedServer(nil)
 	base := "http://" + srv.Listener.Addr().String() + "/site/"
 	w := newWorld(t, `master_url = "`+master+`"`, `master_url = "`+base+`"`)
@@ -187,6 +188,7 @@ func (w *world) mailedLink(begin string) string {
 // Guesses of a password cost the project little and the owner nothing but a wait: the
 // key works all the time.
 func TestGuessesByTheThousand(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	key, err := operate.AddUser(t.Context(), w.p, "ada@example.org", "", "secret7", w.now())
 	w.must(err)

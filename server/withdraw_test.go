@@ -15,6 +15,7 @@ import (
 // A broken version is withdrawn while a computer has a result of it: that is taken back
 // without a failure, and another version computes the workunit.
 func TestAVersionIsWithdrawn(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", MaxErrorResults: 1}, "hello")
@@ -82,6 +83,7 @@ func TestAVersionIsWithdrawn(t *testing.T) {
 // A version that fails everywhere is withdrawn in a project of one computer, which then
 // computes with the next one what it failed with before, and what was taken back from it.
 func TestTheOnlyComputerComputesAgainAfterAWithdrawal(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "failed"}, "hello")
@@ -118,6 +120,7 @@ func TestTheOnlyComputerComputesAgainAfterAWithdrawal(t *testing.T) {
 // The work of a stopped application is not sent, the volunteer is told so, also one whose
 // platform only that application is for, and it does not count as work that nobody can have.
 func TestAnApplicationIsStopped(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.setUp()
 	w.create(workgen.Params{Name: "wu", TargetNResults: 2}, "hello")

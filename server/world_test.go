@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -40,21 +41,55 @@ type world struct {
 	served bool // a server runs its daemons
 }
 
-// database is where a world's database is: "" beside its settings.
-var database = func(testing.TB) string { return "" }
+// A ground is where the worlds of a test are made. Its zero value is a folder of the test's own.
+type ground struct {
+	database func(testing.TB) string // makes a database and returns its URL; nil: SQLite
+	files    func(testing.TB) string // makes a bucket and returns its place; nil: folders
+	folder   string                  // of the project; "": a temporary one
+}
 
-// place is where a world's files are: "" in folders beside its settings.
-var place = func(testing.TB) string { return "" }
+// grounds holds the ground of each test that has chosen one, by the test's name.
+var grounds sync.Map
 
-// folder is where a world's directory is made.
-var folder = func(t *testing.T) string { return t.TempDir() }
+// groundOf returns the ground of a test: its own, or the nearest one of the tests that it is
+// a subtest of.
+func groundOf(tb testing.TB) ground {
+	for name := tb.Name(); ; {
+		if g, ok := grounds.Load(name); ok {
+			return g.(ground)
+		}
+		i := strings.LastIndexByte(name, '/')
+		if i < 0 {
+			return ground{}
+		}
+		name = name[:i]
+	}
+}
+
+// choose changes the ground of a test and of its subtests, until it ends.
+func choose(tb testing.TB, change func(*ground)) {
+	g := groundOf(tb)
+	change(&g)
+	grounds.Store(tb.Name(), g)
+	tb.Cleanup(func() { grounds.Delete(tb.Name()) })
+}
 
 func (w *world) now() time.Time { return time.Now().Add(w.ahead) }
 
 func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
-	w := &world{t: t, dir: filepath.Join(folder(t), "p")}
-	w.must(operate.Init(t.Context(), w.dir, operate.NewProject{Name: "Demo", MasterURL: master, Database: database(t), Files: place(t)}))
+	g, n := groundOf(t), operate.NewProject{Name: "Demo", MasterURL: master}
+	if g.folder == "" {
+		g.folder = t.TempDir()
+	}
+	if g.database != nil {
+		n.Database = g.database(t)
+	}
+	if g.files != nil {
+		n.Files = g.files(t)
+	}
+	w := &world{t: t, dir: filepath.Join(g.folder, "p")}
+	w.must(operate.Init(t.Context(), w.dir, n))
 	// Of two for one setting the first holds.
 	w.edit(append(slices.Clone(settings), "min_sendwork_interval = 6", "min_sendwork_interval = 0", "delete_delay_hours = 24", "delete_delay_hours = 0")...)
 	p, err := project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/starling-grid/starling/internal/testservice"
@@ -21,22 +23,28 @@ const (
 // A Service is a running S3 service.
 type Service struct {
 	addr, dir, program string
-	buckets            int
+	buckets            atomic.Int64
 	stop               func() // nil: it does not run
 }
 
-// Start starts a service that ends with the test, and puts its keys into the test's
+// Start starts a service that ends with the test, and puts its keys into the process's
 // environment. The service is built first if it has not been yet, which takes a
 // minute or two; -short skips the test.
 func Start(t *testing.T) *Service {
 	t.Helper()
 	program := testservice.Program(t, "s3", "versitygw", "buckets are")
 	s := &Service{dir: t.TempDir(), addr: testservice.FreeAddress(t), program: program}
-	t.Setenv("AWS_ACCESS_KEY_ID", access)
-	t.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+	setKeys()
 	s.Restart(t)
 	return s
 }
+
+// setKeys puts the keys, which all services of this package have in common, into the
+// environment. They stay there, so that tests which use buckets may run at the same time.
+var setKeys = sync.OnceFunc(func() {
+	os.Setenv("AWS_ACCESS_KEY_ID", access)
+	os.Setenv("AWS_SECRET_ACCESS_KEY", secret)
+})
 
 // Stop kills the service, as a power cut would. What it holds stays.
 func (s *Service) Stop() {
@@ -62,8 +70,7 @@ func (s *Service) Restart(t *testing.T) {
 // Bucket makes a bucket and returns the place of files in it.
 func (s *Service) Bucket(t testing.TB) string {
 	t.Helper()
-	s.buckets++
-	name := fmt.Sprintf("bucket-%d", s.buckets)
+	name := fmt.Sprintf("bucket-%d", s.buckets.Add(1))
 	if err := os.Mkdir(filepath.Join(s.dir, name), 0o750); err != nil { // what the gateway takes for a bucket
 		t.Fatal(err)
 	}
