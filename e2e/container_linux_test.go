@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testprogram"
 )
 
 // TestContainers has an agent whose volunteer allows it compute a task in a container of
@@ -87,12 +88,8 @@ func TestContainers(t *testing.T) {
 func containers(t *testing.T, ctx context.Context, p *testhost.Project) {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"container", "contained"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, name), "./testdata/"+name)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	if err := testprogram.Build(ctx, dir, nil, "e2e/testdata/container", "e2e/testdata/contained"); err != nil {
+		t.Fatal(err)
 	}
 	program, err := os.ReadFile(filepath.Join(dir, "contained"))
 	if err != nil {

@@ -3,12 +3,12 @@ package e2e_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testprogram"
 )
 
 // TestWebAssembly has two agents compute with a WebAssembly application: their
@@ -47,11 +47,13 @@ func TestWebAssembly(t *testing.T) {
 // buildModule builds the example application for WebAssembly.
 func buildModule(t *testing.T, ctx context.Context) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "mersenne.wasm")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", path, "github.com/starling-grid/starling/examples/mersenne")
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	dir := t.TempDir()
+	if err := testprogram.Build(ctx, dir, []string{"GOOS=wasip1", "GOARCH=wasm"}, "examples/mersenne"); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "mersenne.wasm")
+	if err := os.Rename(filepath.Join(dir, "mersenne"), path); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }

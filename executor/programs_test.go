@@ -3,11 +3,14 @@
 package executor
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/starling-grid/starling/internal/testprogram"
 )
 
 // build puts a program of this repository into the project's folder.
@@ -16,13 +19,17 @@ func (b *bench) build(pkg, name string) {
 	if _, err := exec.LookPath("go"); err != nil {
 		b.t.Skip("needs the go command")
 	}
-	cmd := exec.Command("go", "build", "-o", filepath.Join(b.project, name), "../"+pkg)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		b.t.Fatalf("%v: %s", err, out)
+	dir := b.t.TempDir()
+	if err := testprogram.Build(b.t.Context(), dir, nil, pkg); err != nil {
+		b.t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(dir, filepath.Base(pkg)), filepath.Join(b.project, name)); err != nil {
+		b.t.Fatal(err)
 	}
 }
 
 func TestMersenne(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.build("examples/mersenne", "mersenne_1.0")
 	b.put("in_1", "9689\n9697\n11213\n19937\n21701\n23209\n11\n") // more than three polls compute
@@ -62,6 +69,7 @@ func TestMersenne(t *testing.T) {
 }
 
 func TestWrappedProgram(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.build("cmd/starling-wrap", "wrap_1.0")
 	b.put("capitals.sh", "#!/bin/sh\ntr a-z A-Z < in; echo done >&2; exit $1\n")

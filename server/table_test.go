@@ -22,6 +22,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/internal/testprogram"
 	"github.com/starling-grid/starling/server"
 )
 
@@ -63,8 +64,8 @@ type line struct {
 // what BOINC's clients send. All lines are run in turn, -bench.runs times.
 func BenchmarkTable(b *testing.B) {
 	bin := filepath.Join(b.TempDir(), "starling-server")
-	if out, err := exec.CommandContext(b.Context(), "go", "build", "-o", bin, "../cmd/starling-server").CombinedOutput(); err != nil {
-		b.Fatalf("go build: %v\n%s", err, out)
+	if err := testprogram.Build(b.Context(), filepath.Dir(bin), nil, "cmd/starling-server"); err != nil {
+		b.Fatal(err)
 	}
 	lines, lite := linesOf(b, bin, nil)
 	more, postgres := linesOf(b, bin, onPostgres(b))

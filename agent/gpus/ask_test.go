@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/gpus"
+	"github.com/starling-grid/starling/internal/testprogram"
 )
 
 // TestMain lets the test binary be a starling-detect whose driver misbehaves.
@@ -121,11 +122,13 @@ func TestAProgramThatIsMissing(t *testing.T) {
 // TestRealDrivers asks the drivers of this computer, by the program as it is released. On
 // the machines of the tests there is PoCL, whose device is a CPU.
 func TestRealDrivers(t *testing.T) {
-	program := filepath.Join(t.TempDir(), "starling-detect.exe")
-	build := exec.Command("go", "build", "-o", program, "github.com/starling-grid/starling/cmd/starling-detect")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Skipf("cannot build: %v\n%s", err, out)
+	dir := t.TempDir()
+	if err := testprogram.Build(t.Context(), dir, nil, "cmd/starling-detect"); err != nil {
+		t.Skipf("cannot build: %v", err)
+	}
+	program := filepath.Join(dir, "starling-detect")
+	if runtime.GOOS == "windows" {
+		program += ".exe"
 	}
 	r := gpus.Detector{Program: program}.Detect(t.Context())
 	if r.OpenCL.Failure != "" || r.NVIDIA.Failure != "" {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/starling-grid/starling/internal/testprogram"
 	"github.com/tetratelabs/wazero"
 )
 
@@ -184,13 +185,11 @@ func TestWholeModule(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("needs the go command")
 	}
-	name := filepath.Join(t.TempDir(), "m.wasm")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", name, "../../examples/mersenne")
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	dir := t.TempDir()
+	if err := testprogram.Build(t.Context(), dir, []string{"GOOS=wasip1", "GOARCH=wasm"}, "examples/mersenne"); err != nil {
+		t.Fatal(err)
 	}
-	plain, err := os.ReadFile(name)
+	plain, err := os.ReadFile(filepath.Join(dir, "mersenne"))
 	if err != nil {
 		t.Fatal(err)
 	}

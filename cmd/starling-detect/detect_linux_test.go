@@ -11,18 +11,17 @@ import (
 	"testing"
 
 	"github.com/starling-grid/starling/agent/gpus"
+	"github.com/starling-grid/starling/internal/testprogram"
 )
 
 // build returns the program as it is released.
 func build(t *testing.T) string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "starling-detect")
-	cmd := exec.Command("go", "build", "-o", program, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("cannot build: %v\n%s", err, out)
+	dir := t.TempDir()
+	if err := testprogram.Build(t.Context(), dir, nil, "cmd/starling-detect"); err != nil {
+		t.Skipf("cannot build: %v", err)
 	}
-	return program
+	return filepath.Join(dir, "starling-detect")
 }
 
 // drivers compiles what plays NVIDIA's libraries into a folder.

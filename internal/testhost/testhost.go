@@ -20,6 +20,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/starling-grid/starling/internal/testprogram"
 )
 
 // Programs that a project and its hosts consist of, by their names in a Bin.
@@ -44,18 +46,10 @@ func (b Bin) Path(program string) string {
 	return filepath.Join(string(b), program)
 }
 
-// Build builds all programs into a folder. Extra arguments go to "go build".
-func Build(ctx context.Context, dir string, args ...string) (Bin, error) {
-	const module = "github.com/starling-grid/starling/"
-	args = append([]string{"build", "-o", dir + string(filepath.Separator)}, args...)
-	args = append(args, module+"cmd/starling", module+"cmd/starling-server", module+"cmd/starling-detect", module+"cmd/starling-wrap", module+"cmd/demo", module+"examples/mersenne", module+"examples/collatz")
-	cmd := exec.CommandContext(ctx, "go", args...)
-	// Static programs run on any host, as those of a release do.
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return Bin(dir), nil
+// Build builds all programs into a folder.
+func Build(ctx context.Context, dir string) (Bin, error) {
+	return Bin(dir), testprogram.Build(ctx, dir, nil,
+		"cmd/starling", "cmd/starling-server", "cmd/starling-detect", "cmd/starling-wrap", "cmd/demo", "examples/mersenne", "examples/collatz")
 }
 
 // Run runs a program to its end and returns what it printed on standard output.

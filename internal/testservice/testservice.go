@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -21,8 +20,11 @@ func Program(t *testing.T, mod, tool, untested string) string {
 	if testing.Short() {
 		t.Skipf("%s takes long to build; %s NOT tested", tool, untested)
 	}
-	_, here, _, _ := runtime.Caller(0)
-	mod = filepath.Join(filepath.Dir(here), "..", "..", "tools", mod+".mod")
+	root, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		t.Fatalf("go list -m: %v", err)
+	}
+	mod = filepath.Join(strings.TrimSpace(string(root)), "tools", mod+".mod")
 	out, err := exec.CommandContext(t.Context(), "go", "tool", "-n", "-modfile="+mod, tool).CombinedOutput()
 	if err != nil {
 		if os.Getenv("CI") != "" {
