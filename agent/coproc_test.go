@@ -22,6 +22,7 @@ import (
 // A task for a declared coprocessor is asked for, is told its device by its arguments and
 // init_data.xml, and is reported.
 func TestATaskOnACoprocessor(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the recorded job is for x86_64-pc-linux-gnu")
 	}
@@ -86,6 +87,7 @@ func TestATaskOnACoprocessor(t *testing.T) {
 // A device that a driver offers is told to projects in full, and its task to use it by
 // OpenCL. When the driver no longer offers it, the task waits and says why.
 func TestATaskOnAFoundDevice(t *testing.T) {
+	t.Parallel()
 	const program = "#!/bin/sh\ngrep gpu_ init_data.xml >&2\nsleep 1000\n"
 	rec := func(name string) answer { return recorded(t, "debian-7.20.5/plain/"+name+".response.http") }
 	reply := resigned(t, rec("002-scheduler"), program)
@@ -167,6 +169,7 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 
 // Without the device, a task that needs it waits and says so.
 func TestATaskWhoseDeviceIsGone(t *testing.T) {
+	t.Parallel()
 	rec := func(name string) answer { return recorded(t, "debian-7.20.5/plain/"+name+".response.http") }
 	reply := resigned(t, rec("002-scheduler"), plainProgram)
 	reply.body = bytes.Replace(reply.body, []byte("</app_version>"), []byte("<coproc><type>NVIDIA</type><count>1</count></coproc></app_version>"), 1)
@@ -192,6 +195,7 @@ func TestATaskWhoseDeviceIsGone(t *testing.T) {
 // the agent do: what was declared is taken off, what was found is left alone, and nobody says
 // that a driver failed.
 func TestSettingsOfCoprocessorsAreReadAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), nil)
 	write := func(text string) {
 		t.Helper()

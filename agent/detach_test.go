@@ -9,6 +9,7 @@ import (
 // A detach and an attach are whole, whoever has account files read at the same time: no
 // file is taken for one that was lost.
 func TestDetachingWhileFilesAreRead(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
 	w.run(func(t *testing.T) {
 		w.after(t, time.Second)

@@ -10,6 +10,7 @@ import (
 
 // Preferences that are set at the same time are all set.
 func TestPreferencesSetTogether(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), func(*state.DB, *state.Tx) {})
 	w.run(func(t *testing.T) {
 		var all sync.WaitGroup

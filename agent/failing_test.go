@@ -13,6 +13,7 @@ import (
 // TestATaskThatFailsIsExplained has a recorded job fail in each way that there is, with
 // real programs and files, and looks what people are told while its project is left alone.
 func TestATaskThatFailsIsExplained(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the recorded job is for x86_64-pc-linux-gnu")
 	}

@@ -19,6 +19,7 @@ func gone(contacts int) (all []answer) {
 // A project that is attached while its server is down is found soon after it is back, and
 // the wait is told with its cause and its end.
 func TestAProjectAttachedDuringAnOutageIsFoundSoon(t *testing.T) {
+	t.Parallel()
 	answers := withMaster(t, demoURL, answer{code: 200, body: []byte("<scheduler_reply><hostid>1</hostid></scheduler_reply>")})
 	answers[master] = append(gone(5), answers[master]...)
 	w := newWorld(t, demoURL, answers, nil)
@@ -35,6 +36,7 @@ func TestAProjectAttachedDuringAnOutageIsFoundSoon(t *testing.T) {
 
 // One whose server never answers is asked every hour for a day, and then as BOINC's rules say.
 func TestAProjectThatNeverAnswersIsAskedLess(t *testing.T) {
+	t.Parallel()
 	answers := withMaster(t, demoURL)
 	answers[master] = []answer{{code: 404}}
 	w := newWorld(t, demoURL, answers, nil)
@@ -54,6 +56,7 @@ func TestAProjectThatNeverAnswersIsAskedLess(t *testing.T) {
 // A person who updates a project while its page is to be fetched first wants an answer of
 // the project: the page is not enough.
 func TestUpdateGoesOnToTheScheduler(t *testing.T) {
+	t.Parallel()
 	reply := answer{code: 200, body: []byte("<scheduler_reply><hostid>1</hostid><request_delay>86400</request_delay></scheduler_reply>")}
 	fails := answer{code: 404}
 	answers := withMaster(t, demoURL, reply, fails, fails, fails, fails, fails, fails, fails, fails, fails, fails, reply)

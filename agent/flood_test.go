@@ -51,6 +51,7 @@ func saves(t *testing.T, dir string) (n int) {
 // TestAFloodOfTasks sends an agent far more than it asked for, all of which waits
 // for a file that cannot be had.
 func TestAFloodOfTasks(t *testing.T) {
+	t.Parallel()
 	answers := withMaster(t, demoURL, flood(50_000))
 	answers["in"] = []answer{{code: 404}} // all that wait for it fail at once
 	answers["prog"] = []answer{{code: 503}}
@@ -82,6 +83,7 @@ func TestAFloodOfTasks(t *testing.T) {
 
 // TestABoundOfEachProject has a project send and send until there is no more room.
 func TestABoundOfEachProject(t *testing.T) {
+	t.Parallel()
 	held := func(db *state.DB, tx *state.Tx) {
 		db.Projects.Put(tx, benchURL, state.Project{MasterURL: benchURL, SchedulerURLs: []string{benchURL + "cgi"}, HostID: 111, Contact: state.Contact{Initialized: true}})
 		db.Units.Put(tx, state.Key(benchURL, "tt_1"), state.Workunit{Project: benchURL, Workunit: protocol.Workunit{Name: "tt_1", FileRefs: []protocol.FileRef{{FileName: "in"}}}})
@@ -110,6 +112,7 @@ func TestABoundOfEachProject(t *testing.T) {
 
 // TestWhatIsDescribedIsBounded checks the other lists of a reply.
 func TestWhatIsDescribedIsBounded(t *testing.T) {
+	t.Parallel()
 	var b bytes.Buffer
 	b.WriteString("<scheduler_reply><hostid>1</hostid>")
 	for i := range workfetch.MaxFiles + 10 {

@@ -50,6 +50,7 @@ func (w *world) timeline(t *testing.T) (all []string) {
 // A task that has run is in the history as it ended, and stays there when its result is
 // reported and forgotten, and when the agent is started again.
 func TestTasksThatRanAreInTheHistory(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the recorded job is for x86_64-pc-linux-gnu")
 	}
@@ -113,6 +114,7 @@ func TestTasksThatRanAreInTheHistory(t *testing.T) {
 
 // Whoever gave a task up that never ran is named.
 func TestTasksThatWereAbortedAreInTheHistory(t *testing.T) {
+	t.Parallel()
 	midnight := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // the bubble's clock starts then
 	held := func(change func(*state.Result)) func(*state.DB, *state.Tx) {
 		return func(db *state.DB, tx *state.Tx) {
@@ -199,6 +201,7 @@ func TestTasksThatWereAbortedAreInTheHistory(t *testing.T) {
 // What kept the computer from computing in the night, and for how long, is known in the
 // morning, and when it was off.
 func TestTheTimelineOfANight(t *testing.T) {
+	t.Parallel()
 	midnight := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // the bubble's clock starts then
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), func(db *state.DB, tx *state.Tx) {
 		// An agent was killed at about ten, and last seen half a minute earlier.

@@ -15,6 +15,7 @@ import (
 // What tools say of the computer is told to projects, who are asked to answer in the
 // language of the tools, and outlasts the agent.
 func TestChangeHost(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, "http://127.0.0.1:18080/demo_cgi/"), nil)
 	w.run(func(t *testing.T) {
 		w.after(t, time.Second)
@@ -55,6 +56,7 @@ func TestChangeHost(t *testing.T) {
 // A data directory that was copied from another computer makes a new host of this
 // one, once, and keeps its tasks; on the same computer nothing changes.
 func TestCopiedDataDirectory(t *testing.T) {
+	t.Parallel()
 	if hostinfo.Machine() == "" {
 		t.Skip("nothing tells this computer from others")
 	}
@@ -93,6 +95,7 @@ func TestCopiedDataDirectory(t *testing.T) {
 
 // Tools that look at the disk see what it holds now when they look again.
 func TestToolsSeeTheDisk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), waiting)
 	w.run(func(t *testing.T) {
 		used := func() int64 {

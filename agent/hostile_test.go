@@ -182,6 +182,7 @@ func visit(t *testing.T, hostile []wild) *crowd {
 // and then with one that answers anything: the honest ones are asked as often, but
 // for chance, and reported to as early.
 func TestNoProjectDisturbsOthers(t *testing.T) {
+	t.Parallel()
 	const bench, demo = "00000000000000000000000000000001", "k1"
 	start := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 	quiet := visit(t, nil)

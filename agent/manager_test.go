@@ -69,6 +69,7 @@ func find(s control.Status, url string) (control.Project, bool) {
 // TestManager follows an account manager through its word, its silence, a restart
 // and its change of mind.
 func TestManager(t *testing.T) {
+	t.Parallel()
 	key := signingKey(t, "code_sign_private")
 	answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
 	hourly := "<opaque><mark>7</mark></opaque><repeat_sec>3600</repeat_sec>"
@@ -147,6 +148,7 @@ func TestManager(t *testing.T) {
 
 // TestLeaveManager checks what is left of a manager that is left.
 func TestLeaveManager(t *testing.T) {
+	t.Parallel()
 	key := signingKey(t, "code_sign_private")
 	for _, detach := range []bool{false, true} {
 		t.Run(fmt.Sprint("detach=", detach), func(t *testing.T) {
@@ -196,6 +198,7 @@ func TestLeaveManager(t *testing.T) {
 // TestManagerRefuses checks that nothing is kept of a manager that would not have
 // the account, and that its reason is told.
 func TestManagerRefuses(t *testing.T) {
+	t.Parallel()
 	answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
 	answers[manage] = []answer{
 		{code: 200, body: []byte("<acct_mgr_reply><error_num>-206</error_num></acct_mgr_reply>")},
@@ -219,6 +222,7 @@ func TestManagerRefuses(t *testing.T) {
 // TestDiskShare checks that account managers and tools hear the same of
 // how much disk a project may take.
 func TestDiskShare(t *testing.T) {
+	t.Parallel()
 	answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
 	answers[manage] = []answer{managerReply(t, signingKey(t, "code_sign_private"), chosenURL, "<authenticator>0abc</authenticator><resource_share>0</resource_share>", "")}
 	answers[manage] = append(answers[manage], answers[manage][0])
@@ -248,6 +252,7 @@ func TestDiskShare(t *testing.T) {
 
 // TestAManagersWildWord has a manager say what no file may hold.
 func TestAManagersWildWord(t *testing.T) {
+	t.Parallel()
 	key := signingKey(t, "code_sign_private")
 	for _, share := range []string{"1e308", "-5", "nan", "inf", "1000001"} {
 		answers := withMaster(t, "http://127.0.0.1:18080/demo_cgi/")
@@ -270,6 +275,7 @@ func TestAManagersWildWord(t *testing.T) {
 // TestPreferencesFromTheFuture has a project send preferences that were changed
 // tomorrow, and more of them later: those of others count all the same.
 func TestPreferencesFromTheFuture(t *testing.T) {
+	t.Parallel()
 	reply := func(mod int64, cpus string) answer {
 		return answer{code: 200, body: fmt.Appendf(nil, "<scheduler_reply><hostid>1</hostid><global_preferences><mod_time>%d</mod_time><max_ncpus_pct>%s</max_ncpus_pct></global_preferences></scheduler_reply>", mod, cpus)}
 	}

@@ -15,6 +15,7 @@ import (
 // The agent asks once a day for newer versions, tells of one, and asks again
 // sooner when it got no answer. With the network off it does not ask.
 func TestNewerVersions(t *testing.T) {
+	t.Parallel()
 	describes := func(version string) answer {
 		return answer{code: http.StatusOK, body: []byte(`{"tag_name": "v` + version + `", "html_url": "https://e.example/` + version + `"}`)}
 	}

@@ -57,6 +57,7 @@ const feedURL = demoURL + "download/news.xml" // the peer knows downloads by the
 // News reach the volunteer as text, are read as often as the project says and not while
 // the network may not be used, and outlast a restart.
 func TestNews(t *testing.T) {
+	t.Parallel()
 	answers := withMaster(t, demoURL, telling(feedURL))
 	answers["news.xml"] = []answer{rss("First"), {code: 500}, {code: 500}, {code: 500}, rss("Second", "First"), rss("Second")}
 	w := newWorld(t, demoURL, answers, nil)
@@ -112,6 +113,7 @@ func TestNews(t *testing.T) {
 // A feed at an address that is none of the web is not read, one that the project drops
 // takes its news along, and so does a project that is left.
 func TestFeedsComeAndGo(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(t *testing.T, w *world){
 		"dropped": func(t *testing.T, w *world) {
 			if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
@@ -144,6 +146,7 @@ func TestFeedsComeAndGo(t *testing.T) {
 
 // A message that wants attention is a notice until a request for work brings none.
 func TestSchedulerNotices(t *testing.T) {
+	t.Parallel()
 	answers := withMaster(t, demoURL, telling("", "You need 24 GB more disk space."), telling("", "You need 3 GB more disk space."), telling(""))
 	w := newWorld(t, demoURL, answers, nil)
 	w.run(func(t *testing.T) {
@@ -170,6 +173,7 @@ func TestSchedulerNotices(t *testing.T) {
 
 // A project's links are kept until it tells others, and only those to the web.
 func TestGUIURLs(t *testing.T) {
+	t.Parallel()
 	page := func(name, url string) string {
 		return "<gui_url><name>" + name + "</name><url>" + url + "</url></gui_url>"
 	}
@@ -194,6 +198,7 @@ func TestGUIURLs(t *testing.T) {
 
 // What is no feed costs nothing but a later attempt.
 func TestNotAFeed(t *testing.T) {
+	t.Parallel()
 	for name, a := range map[string]answer{
 		"a login page": {code: 200, body: []byte("<!doctype html><html>Log in")},
 		"too long":     {code: 200, body: []byte("<rss><channel>" + strings.Repeat("<item><title>x</title></item>", 60000) + "</channel></rss>")},
@@ -218,6 +223,7 @@ func TestNotAFeed(t *testing.T) {
 // An account manager may want no notices of projects: then none are shown, nor fetched, until
 // it wants them again.
 func TestAManagerWantsNoNotices(t *testing.T) {
+	t.Parallel()
 	key := signingKey(t, "code_sign_private")
 	answers := withMaster(t, demoURL, telling(feedURL, "Read this"))
 	answers["news.xml"] = []answer{rss("First")}

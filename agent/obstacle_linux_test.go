@@ -51,6 +51,7 @@ func ballast(t *testing.T, dir string) (remove func()) {
 
 // TestAFullDiskIsSaid has a file not fit on the disk, and come once there is room.
 func TestAFullDiskIsSaid(t *testing.T) {
+	t.Parallel()
 	answers := withMaster(t, demoURL)
 	answers["in_1"] = []answer{{code: 200, body: []byte("hello")}}
 	w := newWorld(t, demoURL, answers, downloading)
@@ -76,6 +77,7 @@ func TestAFullDiskIsSaid(t *testing.T) {
 
 // TestATaskThatCannotBeStartedYet has a slot not be made, and looks what people read.
 func TestATaskThatCannotBeStartedYet(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		flags uintptr
@@ -117,6 +119,7 @@ func TestATaskThatCannotBeStartedYet(t *testing.T) {
 
 // TestAProgramThatMayNotRun is on a file system without programs.
 func TestAProgramThatMayNotRun(t *testing.T) {
+	t.Parallel()
 	w := plainWorld(t, plainProgram)
 	w.mount(t, "projects", unix.MS_NOEXEC)
 	w.start(t)

@@ -32,6 +32,7 @@ func downloading(db *state.DB, tx *state.Tx) {
 // TestWhyAFileWaits has transfers fail for reasons that pass, and looks what people read of
 // it: a cause, a cure, and nothing that only the log should have.
 func TestWhyAFileWaits(t *testing.T) {
+	t.Parallel()
 	refusal := answer{code: 200, body: []byte("<data_server_reply>\n<status>1</status>\n<message>no room here</message>\n</data_server_reply>\n")}
 	for _, tt := range []struct {
 		name   string
@@ -101,6 +102,7 @@ func plainWords(t *testing.T, texts ...string) {
 // TestACanceledTransfer: a task that a person ended by canceling its file did not fail on
 // this computer.
 func TestACanceledTransfer(t *testing.T) {
+	t.Parallel()
 	answers := withMaster(t, demoURL)
 	answers["in_1"] = []answer{{code: 503}}
 	w := newWorld(t, demoURL, answers, downloading)

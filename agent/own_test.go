@@ -66,6 +66,7 @@ func (w *world) runnable(name string) {
 // A volunteer's own program computes the tasks: requests name it alone, and it is not
 // replaced, fetched or removed.
 func TestOwnPrograms(t *testing.T) {
+	t.Parallel()
 	w := ownWorld(t)
 	w.run(func(t *testing.T) {
 		s := w.after(t, 10*time.Second)
@@ -111,6 +112,7 @@ func TestOwnPrograms(t *testing.T) {
 
 // A task whose version is taken away is aborted and reported, and says why. Files stay.
 func TestOwnProgramsThatGo(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, info, want string
 		anonymous        bool
@@ -156,6 +158,7 @@ func TestOwnProgramsThatGo(t *testing.T) {
 
 // A slip changes nothing, and is told with the line and what to do.
 func TestASlipInAppInfo(t *testing.T) {
+	t.Parallel()
 	w := ownWorld(t)
 	w.run(func(t *testing.T) {
 		w.after(t, 10*time.Second)
@@ -184,6 +187,7 @@ func TestASlipInAppInfo(t *testing.T) {
 // All versions that are described stay, older ones too, and a program that is gone fails its
 // task with a reason.
 func TestOwnProgramsThatAreMissing(t *testing.T) {
+	t.Parallel()
 	w := ownWorld(t)
 	older := strings.NewReplacer("801", "700", "<app_info>", "", "</app_info>", "").Replace(ownInfo)
 	w.file("app_info.xml", strings.Replace(ownInfo, "</app_info>", older[strings.Index(older, "  <app_version>"):]+"</app_info>", 1))
@@ -216,6 +220,7 @@ func TestOwnProgramsThatAreMissing(t *testing.T) {
 
 // A project that is reset or left takes its files with it, and none of the volunteer's.
 func TestOwnProgramsOutlastTheProject(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(ctx context.Context, w *world) error{
 		"reset": func(ctx context.Context, w *world) error {
 			return w.a.SteerProject(ctx, demoURL, control.ResetProject)

@@ -20,6 +20,7 @@ func upstream(t *testing.T, name string) answer {
 }
 
 func TestUpstreamSendsWorkWithABadSignature(t *testing.T) {
+	t.Parallel()
 	// The program's signature in this capture is a row of zeros.
 	answers := withMaster(t, benchURL, upstream(t, "01-first-contact-with-work"),
 		upstream(t, "07-report-one-ok"), upstream(t, "08-report-error"), upstream(t, "15-too-soon-asks-work"))
@@ -60,6 +61,7 @@ func TestUpstreamSendsWorkWithABadSignature(t *testing.T) {
 }
 
 func TestUpstreamRefusals(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		capture string
 		message string // shown to the volunteer
@@ -100,6 +102,7 @@ func TestUpstreamRefusals(t *testing.T) {
 }
 
 func TestUpstreamTakesUsForACopy(t *testing.T) {
+	t.Parallel()
 	known := func(db *state.DB, tx *state.Tx) {
 		db.Projects.Put(tx, benchURL, state.Project{
 			MasterURL: benchURL, SchedulerURLs: []string{benchURL + "cgi"}, HostID: 111, RPCSeqno: 5,
@@ -121,6 +124,7 @@ func TestUpstreamTakesUsForACopy(t *testing.T) {
 }
 
 func TestFaultsOfServersLeadToBackoffAndNothingElse(t *testing.T) {
+	t.Parallel()
 	faults := func(name string) answer { return recorded(t, "debian-7.20.5/faults/"+name+".response.http") }
 	e500 := faults("003-scheduler")
 	answers := map[string][]answer{
@@ -167,6 +171,7 @@ func TestFaultsOfServersLeadToBackoffAndNothingElse(t *testing.T) {
 }
 
 func TestMasterPageIsFetchedAgainAfterTenFailures(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), nil)
 	w.run(func(t *testing.T) {
 		w.after(t, 3*24*time.Hour)
@@ -182,6 +187,7 @@ func TestMasterPageIsFetchedAgainAfterTenFailures(t *testing.T) {
 }
 
 func TestKeyRotation(t *testing.T) {
+	t.Parallel()
 	var replies []answer
 	for _, n := range []string{"002", "003", "004", "005", "006"} {
 		replies = append(replies, recorded(t, "debian-7.20.5/keys/"+n+"-scheduler.response.http"))
@@ -229,6 +235,7 @@ func finished(db *state.DB, tx *state.Tx) {
 }
 
 func TestUploadsAsUpstreamAnswersThem(t *testing.T) {
+	t.Parallel()
 	ack := upstream(t, "07-report-one-ok")
 	ack.body = bytes.ReplaceAll(ack.body, []byte("tt_1117_0"), []byte("tt_1_0"))
 	proxy := recorded(t, "debian-7.20.5/faults/027-upload.response.http")
@@ -280,6 +287,7 @@ func TestUploadsAsUpstreamAnswersThem(t *testing.T) {
 }
 
 func TestDefectiveWorkIsReportedWithTheReason(t *testing.T) {
+	t.Parallel()
 	// Each of the recorded replies has one defect; BOINC's client drops many of
 	// these jobs without a word.
 	for capture, want := range map[string]string{

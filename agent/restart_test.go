@@ -15,6 +15,7 @@ import (
 // A message of an application that an agent was killed with is sent by the next
 // one, again and again until a server says that it has it.
 func TestMessagesOutliveTheAgent(t *testing.T) {
+	t.Parallel()
 	reply := recorded(t, "debian-7.20.5/keys/006-scheduler.response.http")
 	taken := reply
 	taken.body = bytes.Replace(reply.body, []byte("</scheduler_reply>"), []byte("<message_ack/>\n</scheduler_reply>"), 1)
@@ -49,6 +50,7 @@ func TestMessagesOutliveTheAgent(t *testing.T) {
 // Computing pauses while the folder is larger than the preferences allow, and goes
 // on when it is not.
 func TestDiskQuota(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), nil)
 	for name, size := range map[string]int{"prefs.toml": 0, "junk": 3e6} {
 		text := bytes.Repeat([]byte("x"), size)

@@ -50,6 +50,7 @@ func resigned(t *testing.T, reply answer, program string) answer {
 // TestRecordedJobs runs the jobs that BOINC's client was recorded with, from the
 // same replies to the same report: same states, same files, same checksums.
 func TestRecordedJobs(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the recorded jobs are for x86_64-pc-linux-gnu")
 	}

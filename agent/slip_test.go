@@ -62,6 +62,7 @@ func (w *world) keeps(t *testing.T, s control.Status) control.Project {
 // An account file that is missing costs nothing while it is announced, also when the
 // agent is restarted meanwhile, and nothing is left of that when it is back.
 func TestMissingAccountFile(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
 	w.run(func(t *testing.T) {
 		w.after(t, time.Second)
@@ -99,6 +100,7 @@ func TestMissingAccountFile(t *testing.T) {
 // A project is detached when its account file has been missing for the time that was
 // announced, and even then not right at the start of an agent.
 func TestAccountFileThatStaysAway(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
 	w.run(func(t *testing.T) {
 		w.after(t, time.Second)
@@ -125,6 +127,7 @@ func TestAccountFileThatStaysAway(t *testing.T) {
 // All account files gone at once, with their folder or without, and a folder that is
 // none are no wish to detach either.
 func TestAccountsFolderIsAway(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(dir string) error{
 		"gone":   os.RemoveAll,
 		"a file": func(dir string) error { return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)) },
@@ -153,6 +156,7 @@ func TestAccountsFolderIsAway(t *testing.T) {
 // What is detached or reset can be taken back for some minutes, and is done after
 // them, also when the agent is restarted meanwhile.
 func TestDetachAndResetCanBeUndone(t *testing.T) {
+	t.Parallel()
 	for what, begin := range map[string]func(w *world) error{
 		"detach": func(w *world) error { return w.a.Detach(context.Background(), demoURL) },
 		"reset":  func(w *world) error { return w.a.SteerProject(context.Background(), demoURL, control.ResetProject) },
@@ -198,6 +202,7 @@ func TestDetachAndResetCanBeUndone(t *testing.T) {
 // Attached again in time, a project has its tasks; with another account's key the
 // first one's are given up.
 func TestAttachedAgain(t *testing.T) {
+	t.Parallel()
 	for key, tasks := range map[protocol.Authenticator]int{"00000000000000000000000000000001": 1, "2": 0} {
 		w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
 		w.run(func(t *testing.T) {
@@ -216,6 +221,7 @@ func TestAttachedAgain(t *testing.T) {
 // The way that editors and tools save, seen by the real watcher: 12 of 12 times the
 // project keeps its task.
 func TestSavesByRename(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
 	a, err := agent.New(agent.Config{DataDir: w.dir, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Transport: w.peer, Version: "test", Watch: true})
 	if err != nil {
@@ -276,6 +282,7 @@ func TestSavesByRename(t *testing.T) {
 // A task that is aborted waits for some minutes, in which it can be resumed, also over
 // a restart.
 func TestAbortCanBeUndone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), waiting)
 	w.run(func(t *testing.T) {
 		w.after(t, time.Second)

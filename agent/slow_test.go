@@ -50,6 +50,7 @@ func (d drip) Read(p []byte) (int, error) {
 // to answer beside one that answers: the other is asked all the same, and meanwhile
 // the reason is told.
 func TestASlowServerIsWaitedForAlone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 200, body: []byte("<scheduler_reply><hostid>1</hostid></scheduler_reply>")}), nil)
 	other := &slow{RoundTripper: w.peer}
 	w.transport = other
@@ -112,6 +113,7 @@ func (d drops) Read(p []byte) (int, error) {
 // Files that hardly move keep other projects' files from nothing, although all the
 // transfers that may be under way at once are theirs.
 func TestStalledTransfersKeepNobodyWaiting(t *testing.T) {
+	t.Parallel()
 	wants := func(db *state.DB, tx *state.Tx, project, md5 string, size float64) {
 		db.Projects.Put(tx, project, state.Project{MasterURL: project, SchedulerURLs: []string{project + "cgi"}, HostID: 1, Contact: state.Contact{Initialized: true, MinRPCTime: time.Date(2000, 1, 1, 5, 0, 0, 0, time.UTC)}})
 		version := protocol.AppVersion{AppName: "app", VersionNum: 1, Platform: "p", FileRefs: []protocol.FileRef{{FileName: "program", MainProgram: true}}}

@@ -67,6 +67,7 @@ func (w *world) listed() (all string) {
 // A project has an agent fetch a file that belongs to no task, keep it, upload it and
 // remove it; an agent that is killed in between goes on.
 func TestFileOrders(t *testing.T) {
+	t.Parallel()
 	get := stored("archive")
 	get.DownloadURLs, get.UploadURLs, get.MaxNBytes, get.XMLSignature = nil, []string{demoURL + "cgi/file_upload_handler"}, 10, "00\n.\n"
 	answers := withMaster(t, demoURL, first(stored("archive")), orders(nil), orders([]protocol.FileInfo{get}), orders([]protocol.FileInfo{get}), orders(nil, "archive"), orders(nil))
@@ -128,6 +129,7 @@ func TestFileOrders(t *testing.T) {
 // What an agent does not follow has a reason, is told to the server, and is not tried
 // again and again.
 func TestRefusedOrders(t *testing.T) {
+	t.Parallel()
 	large, lost, unknown := stored("large"), stored("lost"), stored("unknown")
 	large.NBytes = 2e6
 	unknown.DownloadURLs, unknown.UploadURLs = nil, []string{demoURL + "cgi/file_upload_handler"}
@@ -207,6 +209,7 @@ func (w *world) account(a settings.Account) {
 // Files that an older version kept for ever are taken up: their lifetimes begin, and
 // what nobody has any more is not listed.
 func TestStoredFilesOfAnOlderVersion(t *testing.T) {
+	t.Parallel()
 	info := func(name string, lifetime time.Duration) state.File {
 		f := state.File{FileInfo: stored(name), Local: state.FilePresent}
 		f.StickyLifetime, f.DownloadURLs = lifetime, nil
@@ -234,6 +237,7 @@ func TestStoredFilesOfAnOlderVersion(t *testing.T) {
 
 // The volunteer's limit holds from when it is set; the file that was used last stays.
 func TestStorageLimit(t *testing.T) {
+	t.Parallel()
 	var files []state.File
 	for i, name := range []string{"b", "c", "a"} {
 		files = append(files, state.File{FileInfo: stored(name), Local: state.FilePresent, Used: time.Unix(1e9+int64(i), 0)})
@@ -263,6 +267,7 @@ func TestStorageLimit(t *testing.T) {
 
 // A file that a task had in use until now counts as used now: another goes before it.
 func TestAFileIsUsedUntilItsTaskIsForgotten(t *testing.T) {
+	t.Parallel()
 	long := time.Unix(9e8, 0) // before the time that it is in the bubble
 	mine := state.File{FileInfo: stored("mine"), Local: state.FilePresent, Used: long}
 	other := state.File{FileInfo: stored("other"), Local: state.FilePresent, Used: long.Add(time.Hour)}
@@ -284,6 +289,7 @@ func TestAFileIsUsedUntilItsTaskIsForgotten(t *testing.T) {
 
 // When the disk is full, stored files make room, and computing goes on.
 func TestFullDiskLetsStoredFilesGo(t *testing.T) {
+	t.Parallel()
 	big := state.File{FileInfo: stored("big"), Local: state.FilePresent}
 	big.NBytes = 3e6
 	w := newWorld(t, demoURL, withMaster(t, demoURL, orders(nil)), here(big))
@@ -301,6 +307,7 @@ func TestFullDiskLetsStoredFilesGo(t *testing.T) {
 
 // A person who aborts the transfer of what a project ordered has that for a day.
 func TestAbortedOrder(t *testing.T) {
+	t.Parallel()
 	answers := withMaster(t, demoURL, orders([]protocol.FileInfo{stored("archive")}))
 	answers["archive"] = []answer{{code: http.StatusServiceUnavailable}}
 	w := newWorld(t, demoURL, answers, here())

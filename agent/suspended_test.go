@@ -17,6 +17,7 @@ import (
 // What the agent did not do, and why and for how long, is in the log as it is by default:
 // once, however often it is decided.
 func TestSuspensionsAreLogged(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), nil)
 	// The bubble's clock starts at midnight, UTC; preferences are of the local time.
 	_, east := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Local().Zone()

@@ -17,6 +17,7 @@ import (
 // Many tasks are suspended, resumed or aborted with one request; those that have gone are
 // left out.
 func TestManyTasksAtOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), func(db *state.DB, tx *state.Tx) {
 		waiting(db, tx)
 		h, _ := db.Hosts.Get(state.Self)
@@ -63,6 +64,7 @@ func TestManyTasksAtOnce(t *testing.T) {
 
 // What an application has written so far is shown, whatever it puts in the file's place.
 func TestStderrOfATask(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, demoURL, withMaster(t, demoURL), func(db *state.DB, tx *state.Tx) {
 		waiting(db, tx)
 		r, _ := db.Results.Get(state.Key(demoURL, "w_0"))
@@ -100,6 +102,7 @@ func TestStderrOfATask(t *testing.T) {
 
 // What a project wishes for all of its tasks is remembered.
 func TestAProjectsWishes(t *testing.T) {
+	t.Parallel()
 	reply := answer{code: 200, body: []byte("<scheduler_reply><strict_memory_bound/><non_cpu_intensive/><request_delay>86400</request_delay></scheduler_reply>")}
 	w := newWorld(t, demoURL, withMaster(t, demoURL, reply), nil)
 	w.run(func(t *testing.T) {

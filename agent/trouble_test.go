@@ -13,6 +13,7 @@ import (
 // Trouble lasts from its first contact on, survives a restart, and ends with the first reply
 // that is in order: here of a server that acknowledges nothing, for a while.
 func TestTroubleHasAStartAndAnEnd(t *testing.T) {
+	t.Parallel()
 	reply := func(ack string) answer {
 		return answer{code: 200, body: []byte("<scheduler_reply>" + ack + "</scheduler_reply>")}
 	}
@@ -52,6 +53,7 @@ func TestTroubleHasAStartAndAnEnd(t *testing.T) {
 // That tasks need what this computer lacks is said until a request for work brings another
 // answer: one that only reports learns nothing of it.
 func TestWhatTasksNeedIsSaidUntilWorkIsAskedFor(t *testing.T) {
+	t.Parallel()
 	const need = `<message priority="low">Tasks of upper need Podman or Docker, which this computer does not offer</message>`
 	ack := answer{code: 200, body: []byte("<scheduler_reply><result_ack><name>w_0</name></result_ack></scheduler_reply>")}
 	for _, asks := range []bool{false, true} {

@@ -11,6 +11,7 @@ import (
 // A person who has a project contacted, or resumes it, wants work from it now, however
 // long ago it had none.
 func TestUpdateAsksForWork(t *testing.T) {
+	t.Parallel()
 	for _, action := range []control.ProjectAction{control.UpdateProject, control.ResumeProject, control.AllowMoreWork} {
 		w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), func(db *state.DB, tx *state.Tx) {
 			waiting(db, tx)
@@ -44,6 +45,7 @@ func TestUpdateAsksForWork(t *testing.T) {
 // Whoever has a project contacted twice within seconds, and is told by the server to wait
 // some, does not wait ten minutes for work.
 func TestAHastyUpdate(t *testing.T) {
+	t.Parallel()
 	soon := answer{code: 200, body: []byte("<scheduler_reply>\n<scheduler_version>800</scheduler_version>\n<request_delay>7</request_delay>\n" +
 		"<message priority=\"low\">Not sending work. Last request too recent.</message>\n</scheduler_reply>\n")}
 	w := newWorld(t, demoURL, withMaster(t, demoURL, soon), func(db *state.DB, tx *state.Tx) {

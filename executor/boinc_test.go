@@ -49,6 +49,7 @@ func (b *bench) boincTask(args ...string) Task {
 }
 
 func TestBOINCApplicationEnds(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		args   []string
 		want   Verdict
@@ -93,6 +94,7 @@ func TestBOINCApplicationEnds(t *testing.T) {
 }
 
 func TestBOINCApplicationGoesOnFromItsCheckpoint(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	var cpu time.Duration
 	for n := 1; n <= 3; n++ {
@@ -122,6 +124,7 @@ func TestBOINCApplicationGoesOnFromItsCheckpoint(t *testing.T) {
 }
 
 func TestBOINCApplicationIsSuspendedAndEnded(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*bench) Verdict{
 		"quit":  func(b *bench) Verdict { _ = b.Quit("r_0"); return WillRestart },
 		"abort": func(b *bench) Verdict { _ = b.Abort("r_0", 203, "aborted by user"); return Aborted },
@@ -151,6 +154,7 @@ func TestBOINCApplicationIsSuspendedAndEnded(t *testing.T) {
 
 // A runtime whose timer thread does not read: killed.
 func TestBOINCApplicationThatHandlesNoMessages(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	b.timing.leave = 50 * time.Millisecond
 	b.start(b.boincTask("deaf"))
@@ -170,6 +174,7 @@ func TestBOINCApplicationThatHandlesNoMessages(t *testing.T) {
 }
 
 func TestCriticalSectionIsNotInterrupted(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	b.timing.unresponsive = 0
 	b.start(b.boincTask("critical"))
@@ -193,6 +198,7 @@ func TestCriticalSectionIsNotInterrupted(t *testing.T) {
 }
 
 func TestWholeTree(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	b.start(b.boincTask("family"))
 	b.ticking("child_ticks")
@@ -213,6 +219,7 @@ func TestWholeTree(t *testing.T) {
 }
 
 func TestProgramThatKnowsNoInterface(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.timing.unresponsive = 20 * time.Millisecond
 	script := "#!/bin/sh\n(i=0; while :; do i=$((i+1)); echo $i >c; mv c child_ticks; done) &\ni=0; while :; do i=$((i+1)); echo $i >t; mv t ticks; done\n"
@@ -233,6 +240,7 @@ func TestProgramThatKnowsNoInterface(t *testing.T) {
 }
 
 func TestWhatApplicationsAreTold(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	task := b.boincTask("init")
 	d := &task.Init
@@ -249,6 +257,7 @@ func TestWhatApplicationsAreTold(t *testing.T) {
 }
 
 func TestPreferencesAreReread(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	task := b.boincTask("reread")
 	task.Init.GlobalPreferences = "<disk_interval>60</disk_interval>"
@@ -264,6 +273,7 @@ func TestPreferencesAreReread(t *testing.T) {
 }
 
 func TestTrickles(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	b.start(b.boincTask("trickle"))
 	ev := <-b.events
@@ -292,6 +302,7 @@ func TestTrickles(t *testing.T) {
 
 // An application has an output sent while it goes on, and hears of the end of that.
 func TestUploadWhileItRuns(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	b.start(b.boincTask("upload"))
 	ev := <-b.events
@@ -320,12 +331,14 @@ func TestUploadWhileItRuns(t *testing.T) {
 }
 
 func TestGraphicsAddress(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	b.start(b.boincTask("graphics"))
 	b.progress(func(p Progress) bool { return p.Graphics == "http://localhost:1234/" })
 }
 
 func TestWrapperApplication(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	b.put("job", "i=0; while :; do i=$((i+1)); echo $i >t; mv t ticks; done\n")
 	task := b.boincTask("indirect")

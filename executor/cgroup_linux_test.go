@@ -86,6 +86,7 @@ func missing(t *testing.T, why string) {
 
 // What may be written to is not therefore one's own.
 func TestNothingDelegatedInside(t *testing.T) {
+	t.Parallel()
 	if os.Getenv(inside) != "alone" {
 		t.Skip("runs in the virtual machine of TestControlGroups")
 	}
@@ -95,6 +96,7 @@ func TestNothingDelegatedInside(t *testing.T) {
 }
 
 func TestControlGroupsInside(t *testing.T) {
+	t.Parallel()
 	if os.Getenv(inside) != "delegated" {
 		t.Skip("runs in the virtual machine of TestControlGroups")
 	}

@@ -16,6 +16,7 @@ import (
 // An application reads neither the agent's state nor another project's files, nor
 // another slot, and writes to none of them; its own files it uses as ever.
 func TestApplicationsAreConfined(t *testing.T) {
+	t.Parallel()
 	if words, ok := sandbox.Level(); !ok {
 		t.Skip(words)
 	}
@@ -58,6 +59,7 @@ echo 0 >boinc_finish_called
 // Where root cannot become another user, as in a container with one user only, the
 // agent says so instead of running tasks as root.
 func TestRootWithoutOtherUsersRefuses(t *testing.T) {
+	t.Parallel()
 	if os.Getenv("STARLING_TEST_CONFINE") != "" {
 		e, err := New(t.TempDir(), slog.New(slog.DiscardHandler), func(Event) {})
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 // A container's agent may have its data directory at the same path, and its processes may
 // be seen from outside: they are not taken for leftovers.
 func TestAContainerWithTheSamePath(t *testing.T) {
+	t.Parallel()
 	if os.Getuid() != 0 {
 		t.Skip("mounts need root")
 	}

@@ -11,6 +11,7 @@ import (
 )
 
 func TestRunToSuccess(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"links", "copies"} {
 		t.Run(how, func(t *testing.T) {
 			b := newBench(t)
@@ -40,6 +41,7 @@ func TestRunToSuccess(t *testing.T) {
 }
 
 func TestBadEnds(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		task   func(*bench) Task
@@ -88,6 +90,7 @@ func TestBadEnds(t *testing.T) {
 }
 
 func TestTooManyPrematureExits(t *testing.T) {
+	t.Parallel()
 	if testing.Short() && runtime.GOOS == "windows" {
 		t.Skip("starts a hundred processes, which takes long in the bench for Windows programs")
 	}
@@ -109,6 +112,7 @@ func TestTooManyPrematureExits(t *testing.T) {
 }
 
 func TestQuitAndResumeFromCheckpoint(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	var cpu time.Duration
 	for n := 1; n <= 3; n++ {
@@ -151,6 +155,7 @@ func TestQuitAndResumeFromCheckpoint(t *testing.T) {
 }
 
 func TestFinishedRunIsNotRepeated(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"links", "copies"} {
 		t.Run(how, func(t *testing.T) {
 			b := newBench(t)

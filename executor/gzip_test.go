@@ -15,6 +15,7 @@ import (
 // An output that is to be compressed is uploaded so, under its name; again after a crash that
 // came before the original was removed. Its bound is for what the task wrote.
 func TestCompressedOutputs(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	text := strings.Repeat("A long line of text that is easy to compress.\n", 100)
 	b.put("in_1", text)

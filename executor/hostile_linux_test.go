@@ -47,6 +47,7 @@ func (b *bench) ended() Exited {
 // the files that the agent reads, the run ends with a verdict and the slot can be
 // emptied and used again.
 func TestWhatTheAgentReads(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{
 		"shared memory is cut off":           `: >boinc_mmap_file; sleep 0.2; exit 3`,
 		"shared memory is huge":              `truncate -s 4T boinc_mmap_file; sleep 0.2; exit 3`,
@@ -111,6 +112,7 @@ func TestWhatTheAgentReads(t *testing.T) {
 
 // A stop needs nothing of the application.
 func TestStopsWhileHeldUp(t *testing.T) {
+	t.Parallel()
 	b, task := hostile(t, `: >boinc_mmap_file; trap '' TERM INT; : >ready; while :; do sleep 1; done`)
 	b.start(task)
 	b.appears("ready")
@@ -127,6 +129,7 @@ func TestStopsWhileHeldUp(t *testing.T) {
 // What was written anywhere counts against the bound, and there is nowhere but the
 // slot to write to.
 func TestDiskBoundHoldsEverywhere(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{
 		"in a folder":                `mkdir -p a/b/c; head -c 4000000 /dev/zero >a/b/c/f; sleep 100`,
 		"in a folder that is closed": `mkdir -p a; head -c 4000000 /dev/zero >a/f; chmod 0 a; sleep 100`,
@@ -175,6 +178,7 @@ func TestDiskBoundHoldsEverywhere(t *testing.T) {
 
 // Folders in one another without end keep neither the run nor the agent.
 func TestNestedFolders(t *testing.T) {
+	t.Parallel()
 	b, task := hostile(t, `
 		mkdir -p starling_outputs; i=0
 		while [ $i -lt 5000 ]; do mkdir d && cd d || break; : >f; i=$((i+1)); done
@@ -191,6 +195,7 @@ func TestNestedFolders(t *testing.T) {
 // A process that forks away, leaves the session and throws its environment away is
 // ended with its task, and none is left behind as a corpse.
 func TestNobodyGetsAway(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{
 		"with the task":   `%s; exit 3`,
 		"before its end":  `%s; sleep 1; exit 3`,
@@ -224,6 +229,7 @@ func TestNobodyGetsAway(t *testing.T) {
 
 // The next agent ends what one that was killed has left behind.
 func TestTheNextAgentFindsThemToo(t *testing.T) {
+	t.Parallel()
 	b, task := hostile(t, `(setsid env -i sh -c 'cd /; echo $$ >$0/new; mv $0/new $0/away; exec sleep 1000' "$PWD" &); sleep 1000`)
 	b.start(task)
 	b.appears("away")
@@ -245,6 +251,7 @@ func TestTheNextAgentFindsThemToo(t *testing.T) {
 
 // A task of root's agent is nobody, and so is nobody else's.
 func TestTasksOfRootAreOthers(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root's agent has others run its tasks")
 	}

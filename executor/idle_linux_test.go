@@ -11,6 +11,7 @@ import (
 // An application gets CPUs that nothing else wants: each of its threads is of the
 // kernel's idle class, those that began later too.
 func TestIdleClass(t *testing.T) {
+	t.Parallel()
 	for _, unchanged := range []bool{false, true} {
 		b := newBench(t)
 		task := b.task("wait")

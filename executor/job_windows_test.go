@@ -36,6 +36,7 @@ func ask[T any](t *testing.T, g *group, class int32) (into T) {
 const always = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE | windows.JOB_OBJECT_LIMIT_DIE_ON_UNHANDLED_EXCEPTION
 
 func TestLimitsOfAJob(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		memory    int64
 		processes int
@@ -56,6 +57,7 @@ func TestLimitsOfAJob(t *testing.T) {
 
 // What holds a task is what the job says of itself, and its process is in there.
 func TestWhatTheJobSays(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.Allow(Allowance{MostMemory: 300 << 20, Processes: 4})
 	b.start(b.task("wait"))
@@ -87,6 +89,7 @@ func TestWhatTheJobSays(t *testing.T) {
 
 // The priority is that of BOINC's client, and a child has it too.
 func TestPriorityClass(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		change func(*appipc.InitData)
 		want   uint32
@@ -118,6 +121,7 @@ func TestPriorityClass(t *testing.T) {
 // A program that knows nothing of BOINC is held by the system, with its children, as often
 // as one likes, and it and they are gone when it is to leave.
 func TestAPlainProgramIsSuspended(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.timing.unresponsive = 20 * time.Millisecond
 	b.start(b.task("spin"))
@@ -147,6 +151,7 @@ func TestAPlainProgramIsSuspended(t *testing.T) {
 // A job ends with the last who has it open, which is the agent: however that ends, no task
 // outlives it.
 func TestNoTaskOutlivesItsJob(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.start(b.task("escape"))
 	b.appears("working")
@@ -182,6 +187,7 @@ func inC(t *testing.T, args ...string) (*bench, Task) {
 
 // An application in C, which shares no code with this, does what it is told.
 func TestAnApplicationInC(t *testing.T) {
+	t.Parallel()
 	b, task := inC(t, "count", "300")
 	var cpu time.Duration
 	for n := range 2 { // interrupted twice
@@ -225,6 +231,7 @@ func TestAnApplicationInC(t *testing.T) {
 }
 
 func TestHowApplicationsInCEnd(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		args   []string

@@ -10,6 +10,7 @@ import (
 )
 
 func TestJudge(t *testing.T) {
+	t.Parallel()
 	finish := &appipc.Finish{}
 	later := &appipc.TemporaryExit{Delay: time.Minute, Reason: "no GPU"}
 	for _, c := range []struct {
@@ -71,6 +72,7 @@ func TestJudge(t *testing.T) {
 }
 
 func TestJudgeOutputs(t *testing.T) {
+	t.Parallel()
 	bad := []Output{{Physical: "a"}, {Physical: "b", Err: &OutputError{File: "b", Code: -131, Text: "file size too big"}}, {Physical: "c", Err: errors.New("disk")}}
 	got := judgeOutputs(judgement{Verdict: Success}, bad)
 	if got.Verdict != ComputeError || got.ExitStatus != 0 || !strings.Contains(got.Message, "-131 (file size too big)") || !strings.Contains(got.Message, "disk") {
@@ -85,6 +87,7 @@ func TestJudgeOutputs(t *testing.T) {
 }
 
 func TestControlQueue(t *testing.T) {
+	t.Parallel()
 	const s, r, q, a = appipc.Suspend, appipc.Resume, appipc.Quit, appipc.Abort
 	for _, c := range []struct {
 		name string

@@ -73,6 +73,7 @@ func TestEnvironment(t *testing.T) {
 }
 
 func TestPriority(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	task := b.task("wait")
 	task.Init.NoPriorityChange = false
@@ -88,6 +89,7 @@ func TestPriority(t *testing.T) {
 }
 
 func TestSplitCommandLine(t *testing.T) {
+	t.Parallel()
 	for line, want := range map[string][]string{
 		"":                        nil,
 		"  a  b\tc\n":             {"a", "b", "c"},

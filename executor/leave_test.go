@@ -10,6 +10,7 @@ import (
 )
 
 func TestSuspend(t *testing.T) {
+	t.Parallel()
 	for name, end := range map[string]func(*bench) Verdict{
 		"quit": func(b *bench) Verdict { _ = b.Quit("r_0"); return WillRestart },
 		"abort": func(b *bench) Verdict {
@@ -40,6 +41,7 @@ func TestSuspend(t *testing.T) {
 }
 
 func TestStubbornApplicationIsKilled(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.timing.leave = 20 * time.Millisecond
 	b.start(b.task("stubborn"))
@@ -56,6 +58,7 @@ func TestStubbornApplicationIsKilled(t *testing.T) {
 }
 
 func TestFinishedProcessThatDoesNotEnd(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.timing.leave, b.timing.afterFinish = 20*time.Millisecond, 20*time.Millisecond
 	b.start(b.task("stubborn"))
@@ -69,6 +72,7 @@ func TestFinishedProcessThatDoesNotEnd(t *testing.T) {
 }
 
 func TestChildOutsideTheGroupIsKilledToo(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.timing.leave = 20 * time.Millisecond
 	b.start(b.task("escape"))
@@ -83,6 +87,7 @@ func TestChildOutsideTheGroupIsKilledToo(t *testing.T) {
 }
 
 func TestStop(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.start(b.task("wait"))
 	b.appears("working")
@@ -103,6 +108,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestStopKillsWhenItsTimeIsOver(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.start(b.task("stubborn"))
 	b.appears("working")

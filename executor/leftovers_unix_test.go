@@ -11,6 +11,7 @@ import (
 )
 
 func TestKillLeftovers(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	// The earlier agent and its application: the test binary itself, run in a
 	// slot by nobody who looks after it.

@@ -13,6 +13,7 @@ import (
 )
 
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		what   string
@@ -59,6 +60,7 @@ func TestLimits(t *testing.T) {
 // TestForkBomb starts what multiplies, as often as it can before it is stopped but
 // no more than sixty times.
 func TestForkBomb(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{
 		"children in sessions of their own": "setsid sleep 60 &",
 		"nobody's children":                 "(setsid sh -c 'sleep 60 &')",
@@ -80,6 +82,7 @@ func TestForkBomb(t *testing.T) {
 }
 
 func TestTimeLimit(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		flops, bound float64
 		want         time.Duration
@@ -100,6 +103,7 @@ func TestTimeLimit(t *testing.T) {
 
 // TestThrottle counts in how many polls a run is held.
 func TestThrottle(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		percent float64
 		runner  Runner
@@ -128,6 +132,7 @@ func TestThrottle(t *testing.T) {
 }
 
 func TestThrottledApplication(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	b.timing.poll = 200 * time.Millisecond // it looks ten times a second
 	b.Allow(Allowance{CPU: 34})
@@ -170,6 +175,7 @@ func (b *bench) still20(name string) {
 // TestProgramsThatCannotRun: what is wrong with the program is told at once, and
 // not tried again.
 func TestProgramsThatCannotRun(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ content, want string }{
 		"another architecture":   {"\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xf3\x00\x01\x00\x00\x00", "not a program for this kind of computer"},
 		"not a program":          {"hello\n", "not a program for this kind of computer"},
@@ -193,6 +199,7 @@ func TestProgramsThatCannotRun(t *testing.T) {
 }
 
 func TestMissingLibrary(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	// The name of a library in the program's own table becomes one that is not there.
 	name := filepath.Join(b.project, "app_1.0")
@@ -210,6 +217,7 @@ func TestMissingLibrary(t *testing.T) {
 // client has gone, but not while it is suspended. The next agent ends it, its
 // family too, and the slot can be used again.
 func TestSuspendedApplicationOutlivesTheAgent(t *testing.T) {
+	t.Parallel()
 	b := newBOINCBench(t)
 	b.start(b.boincTask("family"))
 	b.ticking("child_ticks")
@@ -238,6 +246,7 @@ func TestSuspendedApplicationOutlivesTheAgent(t *testing.T) {
 }
 
 func TestLostHeartbeat(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}

@@ -3,6 +3,7 @@ package executor
 import "testing"
 
 func TestNamesThatWindowsForbids(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]bool{
 		"in": false, "in.txt": false, ".hidden": false, "console": false, "com": false, "com10": false, "lpt": false,
 		"auxiliary.dat": false, "a.con": false, "in 1": false, "COM": false, "ä.txt": false,

@@ -4,6 +4,7 @@ import "testing"
 
 // What another file would be is refused before anything is written.
 func TestNamesOfOtherFiles(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for name, change := range map[string]func(*Task){
 		"a device":                      func(t *Task) { t.Files[0].Logical = "con.txt" },

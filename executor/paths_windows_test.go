@@ -11,6 +11,7 @@ import (
 // Files whose paths are longer than the 260 characters that old programs can open are found,
 // written, moved and removed.
 func TestLongPaths(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	name := strings.Repeat("n", 240)
 	b.put(name, "hello")
@@ -47,6 +48,7 @@ func TestLongPaths(t *testing.T) {
 }
 
 func TestADataDirectoryThatIsTooDeep(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 120), strings.Repeat("e", 120))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)

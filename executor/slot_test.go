@@ -8,6 +8,7 @@ import (
 )
 
 func TestDiskUsage(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	b.start(b.task("wait"))
 	b.appears("working")
@@ -20,6 +21,7 @@ func TestDiskUsage(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	for name, change := range map[string]func(*Task){
 		"program outside":           func(t *Task) { t.Program = "../../etc/passwd" },
@@ -58,6 +60,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestLinksOutOfTheProjectAreNotFollowed(t *testing.T) {
+	t.Parallel()
 	b := newBench(t)
 	secret := filepath.Join(t.TempDir(), "secret")
 	if err := os.WriteFile(secret, []byte("key"), 0o600); err != nil {
