@@ -5,9 +5,10 @@ GO ?= go
 TOOL = $(GO) tool -modfile=tools/go.mod
 VERSION ?= $(shell tools/version)
 LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSION)
+export GOFLAGS += -trimpath # so that what was compiled serves in any clone
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages installer image demo test test-unprivileged test-windows test-image handbook model world kills shares bench words check lint lint-others fmt cross fuzz scenarios clean
+.PHONY: help build packages installer image demo test test-all flaky test-unprivileged test-windows test-image handbook model world kills shares bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -15,7 +16,9 @@ help:
 	@echo "make packages    release files in dist/: .deb, .rpm, .tar.gz, .zip (VERSION=1.2.3)"
 	@echo "make installer   dist/starling-VERSION-setup.exe for Windows, with NSIS; signed if STARLING_SIGN_KEY names a key (VERSION=1.2.3)"
 	@echo "make image       the agent as an image for containers, an OCI layout in dist/image; as root (VERSION=1.2.3)"
-	@echo "make test        install what the tests need and run them all"
+	@echo "make test        install what the tests need and run those that a change can break; results are cached"
+	@echo "make test-all    these and the ones that need luck, hours or other systems; takes a day"
+	@echo "make flaky       make test again and again, beside a load (FLAKY_ROUNDS=10 FLAKY_PROCS='1 2 4')"
 	@echo "make test-unprivileged [ALL=1]  as root: some tests, or more of them, as another user"
 	@echo "make test-windows [ALL=1]  tests of Windows programs, by Wine; ALL=1: those that take long, too"
 	@echo "make test-image  the image runs in podman, is paired with and computes, as root; tasks run in containers"
@@ -26,7 +29,7 @@ help:
 	@echo "make world       whole projects with many agents in virtual time (WORLD_DAYS=60000 WORLD_SEED=1)"
 	@echo "make bench       how fast the server is, as a table; takes some 20 minutes (BENCHRUNS=3)"
 	@echo "make words       every text that a person may read, with its place"
-	@echo "make check       formatting, lint and builds for all platforms"
+	@echo "make check       formatting, lint, and whether the code compiles for other systems"
 	@echo "make scenarios   what the scheduling policies are worth, mean of five seeds"
 	@echo "make fuzz        run each fuzz test for a while (FUZZTIME=30s)"
 
@@ -55,19 +58,66 @@ demo: build
 	@[ "$(APP)" != wasm ] || GOOS=wasip1 GOARCH=wasm CGO_ENABLED=0 $(GO) build -o bin/mersenne.wasm ./examples/mersenne
 	@exec bin/demo -bin bin -n $(N) -app "$(APP)" -gpu "$(GPU)"
 
-# The race detector watches all but SQLite, which is C made Go: its memory is its own, and
-# watching it makes the tests of the server take more than twice as long. What plays agents
-# and servers in virtual time does so four times as long without it; they are watched by
-# tests of their own.
-test:
+# Packages without goroutines of their own are tested without the race detector, which makes
+# them take four to sixty times as long: policy (lint keeps goroutines out of it), formats and
+# texts. So is sim, whose agents and servers are watched by tests of their own, and e2e, whose
+# programs are built as for a release.
+UNRACED = acctmgr|contact|debt|decide|e2e|internal/words|jobsched|notices|obstacle|prefs|protocol(/.*)?|resource|server/match|sim(/.*)?|storage|workfetch
+
+# In the other packages the detector leaves out SQLite, which is C translated to Go, and the
+# arithmetic of passwords and keys. Nothing with atomics may be left out: the linker may take
+# another package's copy of a generic function from there, and the detector would no longer
+# see what it orders.
+RACE = $$(command -v cc >/dev/null && echo '-race -gcflags=modernc.org/...=-race=false \
+	-gcflags=golang.org/x/crypto/blowfish=-race=false -gcflags=math/big=-race=false \
+	-gcflags=crypto/internal/fips140/bigmod=-race=false')
+
+# Most tests wait for other processes most of the time.
+TESTFLAGS = -timeout 20m -parallel 8
+PACKAGES = ./...
+
+test: deps
+	+$(MAKE) --no-print-directory -j2 --output-sync=target raced unraced
+
+.PHONY: deps raced unraced
+deps:
 	tools/install-test-deps
-	$(GO) test -count=1 -timeout 25m $$(command -v cc >/dev/null && echo '-race -gcflags=modernc.org/...=-race=false') $$($(GO) list ./... | grep -v '/starling/sim')
-	$(GO) test -count=1 -timeout 25m ./sim/...
+
+# A program that runs under the race detector otherwise sleeps for a second at its end.
+raced: export GORACE = atexit_sleep_ms=0
+raced:
+	$(GO) test $(TESTFLAGS) $(RACE) $$($(GO) list $(PACKAGES) | grep -vE '/starling/($(UNRACED))$$')
+
+unraced:
+	$(GO) test $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -E '/starling/($(UNRACED))$$')
+
+# Everything, nothing from the cache: the tests of each change and those that take luck, hours
+# or other systems. It takes a day.
+test-all:
+	$(MAKE) lint-others cross
+	$(MAKE) test TESTFLAGS='-timeout 60m -parallel 8 -count=1 -shuffle=on'
+	$(MAKE) test-unprivileged ALL=1
+	$(MAKE) test-windows ALL=1
+	$(MAKE) test-image
+	$(MAKE) handbook
+	$(MAKE) model STEPS=1000000
+	$(MAKE) model STEPS=100000 POSTGRES=1
+	$(MAKE) kills
+	$(MAKE) shares
+	$(MAKE) world
+	$(MAKE) fuzz
+
+# All tests ten times each on one, two and four processors, beside programs that take all of
+# them and one that syncs the disk. It takes half a day.
+FLAKY_ROUNDS ?= 10
+FLAKY_PROCS ?= 1 2 4
+flaky: deps
+	FLAKY_ROUNDS='$(FLAKY_ROUNDS)' FLAKY_PROCS='$(FLAKY_PROCS)' tools/flaky
 
 # As root much is allowed that is refused to the users whom most agents run as. With ALL=1
 # whole agents and servers are run so, too.
 test-unprivileged:
-	tools/test-unprivileged ./executor ./executor/sandbox ./internal/foreigndir ./state ./server/scheduler $(if $(ALL),./agent ./server ./server/store)
+	tools/test-unprivileged ./executor ./executor/sandbox ./internal/foreigndir $(if $(ALL),./state ./agent ./server ./server/scheduler ./server/store)
 
 # Tests as .exe files, in a folder with Debian 13 and its Wine, which tools/wine/make
 # makes once, as root. ALL=1 is the full form: the state file's long tests as well, and all
@@ -107,7 +157,7 @@ BENCHRUNS ?= 3
 bench:
 	$(GO) test ./server -run '^$$' -bench '^BenchmarkTable$$' -benchtime 1x -bench.runs=$(BENCHRUNS) -timeout 0
 
-check: lint cross
+check: lint vet-others
 
 lint:
 	$(TOOL) golangci-lint fmt --diff
@@ -120,6 +170,13 @@ lint-others:
 	for os in $(filter-out $(shell $(GO) env GOHOSTOS), windows darwin); do \
 		echo "golangci-lint run for $$os"; \
 		GOOS=$$os CGO_ENABLED=0 $$lint run --disable nolintlint $$elsewhere || exit 1; \
+	done
+
+# Whether the code for other systems compiles. What lint finds in it: make lint-others.
+vet-others:
+	@for os in $(filter-out $(shell $(GO) env GOHOSTOS), linux windows darwin); do \
+		echo "go vet for $$os"; \
+		CGO_ENABLED=0 GOOS=$$os $(GO) vet -unreachable ./... || exit 1; \
 	done
 
 fmt:
