@@ -53,7 +53,7 @@ func TestATaskOnACoprocessor(t *testing.T) {
 	w.start(t)
 	defer w.stop()
 	deadline := time.Now().Add(time.Minute)
-	for len(w.reports()) == 0 || len(w.after(t, 20*time.Millisecond).Tasks) > 0 {
+	for len(w.after(t, 20*time.Millisecond).Tasks) > 0 || len(w.reports()) == 0 {
 		if time.Now().After(deadline) {
 			t.Fatalf("not done: %+v", w.after(t, 0))
 		}
