@@ -107,7 +107,7 @@ func shapes(ctx context.Context) (out []tableShape, err error) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if err := migrate(ctx, goose.DialectSQLite3, db, migrations); err != nil {
+	if err := migrate(ctx, goose.DialectSQLite3, db, asWritten); err != nil {
 		return nil, err
 	}
 	rows, err := db.QueryContext(ctx, `SELECT m.name, c.name, m.sql FROM sqlite_master m JOIN pragma_table_info(m.name) c

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"io/fs"
 
 	"github.com/pressly/goose/v3"
 )
@@ -11,15 +10,15 @@ import (
 // MigrateTo makes a database as a server had it whose last migration was the one of
 // that number.
 func MigrateTo(ctx context.Context, dialect goose.Dialect, db *sql.DB, number int64) error {
-	files := fs.FS(migrations)
+	translate := asWritten
 	if dialect == goose.DialectPostgres {
-		files = translated{migrations}
+		translate = translation.Replace
 	}
-	sub, err := fs.Sub(files, "migrations")
+	list, err := migrationList(translate)
 	if err != nil {
 		return err
 	}
-	p, err := goose.NewProvider(dialect, db, sub)
+	p, err := goose.NewProvider(dialect, db, nil, goose.WithGoMigrations(list...))
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"net"
 	"strings"
@@ -64,7 +63,7 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	// Processes that start together migrate one after the other.
 	l, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
 	if err == nil {
-		err = migrate(ctx, goose.DialectPostgres, db, translated{migrations}, goose.WithSessionLocker(l))
+		err = migrate(ctx, goose.DialectPostgres, db, translation.Replace, goose.WithSessionLocker(l))
 	}
 	if err == nil {
 		err = enforce(ctx, db, []string{"BEGIN", "LOCK TABLE legal_moves"}, postgresTriggers())
@@ -284,10 +283,8 @@ func netError(err error) bool {
 	return ok && !errors.Is(err, context.Canceled)
 }
 
-// translated are the migrations in PostgreSQL's words. They are written for
-// SQLite, in what both understand but for the words below.
-type translated struct{ fs.FS }
-
+// translation makes PostgreSQL's words of those of a migration, which is written for SQLite,
+// in what both understand except for these.
 var translation = strings.NewReplacer(
 	"INTEGER PRIMARY KEY AUTOINCREMENT", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
 	"INTEGER PRIMARY KEY", "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
@@ -296,19 +293,3 @@ var translation = strings.NewReplacer(
 	") STRICT, WITHOUT ROWID;", ");",
 	") STRICT;", ");",
 )
-
-func (t translated) Open(name string) (fs.File, error) {
-	f, err := t.FS.Open(name)
-	if err != nil || !strings.HasSuffix(name, ".sql") {
-		return f, err
-	}
-	text, err := fs.ReadFile(t.FS, name)
-	return translatedFile{f, strings.NewReader(translation.Replace(string(text)))}, err
-}
-
-type translatedFile struct {
-	fs.File
-	text *strings.Reader
-}
-
-func (f translatedFile) Read(b []byte) (int, error) { return f.text.Read(b) }
