@@ -73,6 +73,7 @@ func examine(t *testing.T, dir string) error {
 // A project is not served from a database that is not its own, or damaged.
 func TestNoOtherDatabase(t *testing.T) {
 	t.Parallel()
+	choose(t, func(g *ground) { g.ownKeys = true })
 	db := func(w *world) string { return filepath.Join(w.dir, "project.db") }
 	keys := func(w *world) string { return filepath.Join(w.dir, "keys", "project_id") }
 	rewrite := func(t *testing.T, path string, change func(b []byte) []byte) {

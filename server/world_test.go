@@ -3,10 +3,12 @@ package server_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/md5"
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +18,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -46,6 +49,7 @@ type ground struct {
 	database func(testing.TB) string // makes a database and returns its URL; nil: SQLite
 	files    func(testing.TB) string // makes a bucket and returns its place; nil: folders
 	folder   string                  // of the project; "": a temporary one
+	ownKeys  bool                    // each project has keys that no other has
 }
 
 // grounds holds the ground of each test that has chosen one, by the test's name.
@@ -76,6 +80,34 @@ func choose(tb testing.TB, change func(*ground)) {
 
 func (w *world) now() time.Time { return time.Now().Add(w.ahead) }
 
+// template returns the files of a new project, which most worlds begin as a copy of.
+var template = sync.OnceValues(func() (fs.FS, error) {
+	dir, err := os.MkdirTemp("", "starling-template-*")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	if err := operate.Init(context.Background(), dir, operate.NewProject{Name: "Demo", MasterURL: master}); err != nil {
+		return nil, err
+	}
+	files := make(fstest.MapFS)
+	return files, fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		f := &fstest.MapFile{Mode: info.Mode()}
+		if !e.IsDir() {
+			f.Data, err = os.ReadFile(filepath.Join(dir, name))
+		}
+		files[name] = f
+		return err
+	})
+})
+
 func newWorld(t *testing.T, settings ...string) *world {
 	t.Helper()
 	g, n := groundOf(t), operate.NewProject{Name: "Demo", MasterURL: master}
@@ -89,7 +121,13 @@ func newWorld(t *testing.T, settings ...string) *world {
 		n.Files = g.files(t)
 	}
 	w := &world{t: t, dir: filepath.Join(g.folder, "p")}
-	w.must(operate.Init(t.Context(), w.dir, n))
+	if n.Database == "" && n.Files == "" && !g.ownKeys {
+		files, err := template()
+		w.must(err)
+		w.must(os.CopyFS(w.dir, files))
+	} else {
+		w.must(operate.Init(t.Context(), w.dir, n))
+	}
 	// Of two for one setting the first holds.
 	w.edit(append(slices.Clone(settings), "min_sendwork_interval = 6", "min_sendwork_interval = 0", "delete_delay_hours = 24", "delete_delay_hours = 0")...)
 	p, err := project.Open(t.Context(), w.dir, slog.New(slog.DiscardHandler))
