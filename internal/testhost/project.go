@@ -179,7 +179,7 @@ func (p *Project) Await(ctx context.Context, reached func(Count) bool) (Count, e
 // changed, as long as see returns true.
 func (p *Project) Watch(ctx context.Context, see func(Count) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // ends the command
+	defer cancel()
 	cmd := exec.CommandContext(ctx, p.Bin.Path(Server), "status", p.Dir, "--watch", "--json")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -190,7 +190,10 @@ func (p *Project) Watch(ctx context.Context, see func(Count) bool) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	defer cmd.Wait() //nolint:errcheck // killed
+	defer func() {
+		cancel() // ends the command
+		_ = cmd.Wait()
+	}()
 	for counts := json.NewDecoder(out); ; {
 		var c Count
 		if err := counts.Decode(&c); err != nil {
