@@ -45,6 +45,8 @@ type Server struct {
 
 	part  Part
 	front *front
+	// What requests hold, of all generations of settings together.
+	memory, disk *limit.Bodies
 
 	mu        sync.Mutex
 	outputs   map[string]template // output templates, by file name
@@ -54,7 +56,7 @@ type Server struct {
 
 // New returns what runs a part of an open project. The project is closed by its opener.
 func New(p *project.Project, part Part) *Server {
-	return &Server{Project: p, part: part, front: newFront(part.Shard), outputs: make(map[string]template)}
+	return &Server{Project: p, part: part, front: newFront(part.Shard), memory: new(limit.Bodies), disk: new(limit.Bodies), outputs: make(map[string]template)}
 }
 
 const (

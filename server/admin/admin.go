@@ -13,6 +13,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/server/limit"
 )
 
 // patience is how long a look at the project may take before it counts as not ready.
@@ -56,7 +58,7 @@ func (d *Desk) Handler() http.Handler {
 	if d.Console != nil {
 		mux.Handle("/", d.Console)
 	}
-	return mux
+	return http.MaxBytesHandler(mux, limit.Small.Most)
 }
 
 func (d *Desk) ready(w http.ResponseWriter, r *http.Request) {

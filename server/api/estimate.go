@@ -16,10 +16,11 @@ import (
 // dryRun tells what a batch takes that would be made of a submission, and when it would be done.
 // Nothing is made, stored or fetched.
 func (a *API) dryRun(c *call) (any, error) {
-	s, err := c.read()
+	s, release, err := c.read(a)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	return a.foresee(c.Context(), c.token, &s)
 }
 

@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -50,19 +52,36 @@ func (a *API) stage(ctx context.Context, owner int64, name string, r io.ReadSeek
 
 // upload stores the body of a request as a file that batches of the token may name.
 func (a *API) upload(c *call) (any, error) {
-	f, err := os.CreateTemp("", "starling-upload")
-	if err != nil {
-		return nil, err
+	n, err := a.receive(c.Request, c.token.ID, c.PathValue("name"), c.Body)
+	return wire.File{Name: c.PathValue("name"), Size: n}, err
+}
+
+// receive spools a file of a request, as r yields it, and stores it for the batches of a token.
+func (a *API) receive(req *http.Request, owner int64, name string, r io.Reader) (n int64, err error) {
+	if err := uploadable(name); err != nil {
+		return 0, err
 	}
-	defer func() { _, _ = f.Close(), os.Remove(f.Name()) }()
-	n, err := io.Copy(f, c.Body)
-	if err == nil {
+	most := req.ContentLength
+	if most < 0 { // it does not say
+		most = maxUpload
+	}
+	dir, remove, err := a.Spool.folder(req.Context(), limit.ClientOf(req), most)
+	if err != nil {
+		return 0, err
+	}
+	defer remove()
+	f, err := os.OpenFile(filepath.Join(dir, "file"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }()
+	if n, err = io.Copy(f, r); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err == nil {
-		err = a.stage(c.Context(), c.token.ID, c.PathValue("name"), f)
+		err = a.stage(req.Context(), owner, name, f)
 	}
-	return wire.File{Name: c.PathValue("name"), Size: n}, err
+	return n, err
 }
 
 // hasFile reports whether there is a file that a token's bearer may name in a batch, and what the

@@ -1,19 +1,17 @@
 package api
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
+	"net/netip"
 	"path/filepath"
 	"regexp"
 	"time"
 
 	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/webhook"
 	"github.com/starling-grid/starling/server/workgen"
@@ -28,32 +26,33 @@ func named(what, name string) error {
 	return nil
 }
 
-// read reads a submission from a request's body.
-func (c *call) read() (s wire.Submission, err error) {
-	dec := json.NewDecoder(c.Body)
-	dec.DisallowUnknownFields()
-	err = dec.Decode(&s)
-	if err == nil { // read to its end, or the time for sending it would run on while the project fetches files
-		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			err = cmp.Or(more, errors.New("something follows the batch"))
-		}
-	}
+// read reads a submission from a request's body. The caller calls release when it is no longer in
+// memory.
+func (c *call) read(a *API) (s wire.Submission, release func(), err error) {
+	release, err = a.hold(c.Request, maxBody)
 	if err != nil {
-		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return s, err
-		}
-		return s, faultf(http.StatusBadRequest, "see openapi.json for what a batch holds", "the request is not understood: %v", err)
+		return s, nil, err
 	}
-	return s, nil
+	if s, err = decode(c.Body); err == nil {
+		return s, release, nil
+	}
+	release()
+	_, large := errors.AsType[*http.MaxBytesError](err)
+	_, ours := errors.AsType[*fault](err)
+	if !large && !ours {
+		err = faultf(http.StatusBadRequest, "see openapi.json for what a batch holds", "the request is not understood: %v", err)
+	}
+	return s, nil, err
 }
 
 // submit makes a batch, or completes the one of that name.
 func (a *API) submit(c *call) (any, error) {
-	s, err := c.read()
+	s, release, err := c.read(a)
 	if err != nil {
 		return nil, err
 	}
-	b, isNew, err := a.make(c.Context(), c.token, &s)
+	defer release()
+	b, isNew, err := a.make(c.Context(), limit.ClientOf(c.Request), c.token, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +70,7 @@ func (a *API) submit(c *call) (any, error) {
 }
 
 // make makes a batch of a token, or completes the one of that name.
-func (a *API) make(ctx context.Context, token store.Token, s *wire.Submission) (b store.APIBatch, isNew bool, err error) {
+func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *wire.Submission) (b store.APIBatch, isNew bool, err error) {
 	if err := a.check(token, s); err != nil {
 		return b, false, err
 	}
@@ -79,7 +78,7 @@ func (a *API) make(ctx context.Context, token store.Token, s *wire.Submission) (
 	if err != nil || b.Made {
 		return b, isNew, err
 	}
-	if err := a.complete(ctx, s, b, app); err != nil {
+	if err := a.complete(ctx, from, s, b, app); err != nil {
 		return b, isNew, err
 	}
 	b.Made = true
@@ -168,12 +167,12 @@ const chunk = 500
 func unique(b store.APIBatch, name string) string { return fmt.Sprintf("api%d_%s", b.ID, name) }
 
 // complete makes the workunits of a batch that are not there yet.
-func (a *API) complete(ctx context.Context, s *wire.Submission, b store.APIBatch, app store.App) error {
-	dir, err := os.MkdirTemp("", "starling-api")
+func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission, b store.APIBatch, app store.App) error {
+	dir, remove, err := a.Spool.folder(ctx, from, a.spooled(s))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer remove()
 	g, err := workgen.New(a.Store, a.Download, a.Dir, app, time.Now())
 	if err != nil {
 		return err
@@ -215,6 +214,21 @@ func (a *API) complete(ctx context.Context, s *wire.Submission, b store.APIBatch
 		}
 	}
 	return flush()
+}
+
+// spooled returns how many bytes of a submission's inputs are spooled, at most.
+func (a *API) spooled(s *wire.Submission) (n int64) {
+	fetched := int64(0)
+	for _, wu := range s.Workunits {
+		for _, in := range wu.Inputs {
+			if in.Copy {
+				fetched = a.Fetching.MaxBytes
+			} else if in.URL == "" {
+				n += sizeOf(in)
+			}
+		}
+	}
+	return n + fetched
 }
 
 func (a *API) has(ctx context.Context, name string) (there bool, err error) {

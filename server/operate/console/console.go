@@ -17,6 +17,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/look"
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -94,7 +95,7 @@ func (c *Console) Handler() http.Handler {
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFileFS(w, r, files, "html/style.css")
 	})
-	return http.NewCrossOriginProtection().Handler(mux)
+	return http.MaxBytesHandler(http.NewCrossOriginProtection().Handler(mux), limit.Small.Most)
 }
 
 // show sends a page, complete or not at all.
