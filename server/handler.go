@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -58,9 +61,20 @@ func (s *Server) Handlers(reported func()) (public, private http.Handler, err er
 	}
 	desk := &admin.Desk{
 		Ready: s.ready, Metrics: site.Metrics(), Client: site.Limits.Forwarding.Client, Allowed: readers.Contain,
-		Token: s.Config.MetricsToken, Log: s.Log.With("part", "admin"), Console: s.Console,
+		Token: s.Config.MetricsToken, Hosts: s.hosts(), Log: s.Log.With("part", "admin"), Console: s.Console,
 	}
 	return public, desk.Handler(), nil
+}
+
+// hosts are the names by which the operator may ask, as far as settings have them.
+func (s *Server) hosts() (names []string) {
+	if u, err := url.Parse(s.Config.MasterURL); err == nil {
+		names = append(names, strings.ToLower(u.Hostname()))
+	}
+	if host, _, err := net.SplitHostPort(s.Config.AdminListen); err == nil {
+		names = append(names, strings.ToLower(host))
+	}
+	return names
 }
 
 // Routes returns how much of a request's body is read, by the patterns of all paths below the

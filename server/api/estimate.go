@@ -21,6 +21,9 @@ func (a *API) dryRun(c *call) (any, error) {
 		return nil, err
 	}
 	defer release()
+	if err := a.nameless(&s); err != nil {
+		return nil, err
+	}
 	return a.foresee(c.Context(), c.token, &s)
 }
 

@@ -9,8 +9,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"unicode/utf8"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/limit"
@@ -21,9 +24,12 @@ import (
 // token's own, so that nobody takes another's, or one that the project would give a file itself.
 func physical(owner int64, name string) string { return fmt.Sprintf("token%d_%s", owner, name) }
 
+// ofAToken is how the names of files begin that belong to a token. Nobody else names them.
+var ofAToken = regexp.MustCompile(`^token[0-9]+_`)
+
 // uploadable returns why a file cannot be called so, or nil.
 func uploadable(name string) error {
-	if err := protocol.ValidFileName(physical(1<<40, name)); err != nil || name == "" {
+	if err := protocol.ValidFileName(physical(1<<40, name)); err != nil || name == "" || !utf8.ValidString(name) || bxml.Printable(name, len(name)) != name {
 		return faultf(http.StatusUnprocessableEntity, "use letters, digits, _ . and -", "%q is no name for a file", name)
 	}
 	return nil
@@ -31,20 +37,12 @@ func uploadable(name string) error {
 
 // stage stores a file for the batches of a token. What a name stands for never changes: computers
 // may have it.
-func (a *API) stage(ctx context.Context, owner int64, name string, r io.ReadSeeker) error {
+func (a *API) stage(ctx context.Context, owner int64, name string, r io.Reader) error {
 	if err := uploadable(name); err != nil {
 		return err
 	}
-	old, err := a.Download.Sum(ctx, physical(owner, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		_, err = a.Download.Put(ctx, physical(owner, name), r)
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	sum, err := blob.SumReader(r)
-	if err == nil && sum != old {
+	_, err := a.Download.Put(ctx, physical(owner, name), r)
+	if errors.Is(err, blob.ErrDifferent) {
 		err = faultf(http.StatusConflict, "choose another name: computers may have the file", "there is a file %q with other content", name)
 	}
 	return err
@@ -88,6 +86,9 @@ func (a *API) receive(req *http.Request, owner int64, name string, r io.Reader) 
 // project calls it.
 func (a *API) hasFile(ctx context.Context, owner int64, name string) (own string, there bool, err error) {
 	for _, own := range []string{physical(owner, name), name} {
+		if own == name && ofAToken.MatchString(name) {
+			break
+		}
 		if protocol.ValidFileName(own) != nil {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/server/api/wire"
@@ -52,6 +53,9 @@ func (a *API) submit(c *call) (any, error) {
 		return nil, err
 	}
 	defer release()
+	if err := a.nameless(&s); err != nil {
+		return nil, err
+	}
 	b, isNew, err := a.make(c.Context(), limit.ClientOf(c.Request), c.token, &s)
 	if err != nil {
 		return nil, err
@@ -78,11 +82,22 @@ func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *w
 	if err != nil || b.Made {
 		return b, isNew, err
 	}
-	if err := a.complete(ctx, from, s, b, app); err != nil {
-		return b, isNew, err
+	if err := a.complete(ctx, from, s, b, app); err != nil && !errors.Is(err, errMade) {
+		// What was not made does not count until it is asked for again.
+		freed := a.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.PromiseAPIBatch(b.ID, time.Time{}) })
+		return b, isNew, errors.Join(err, freed)
+	}
+	err = a.Store.Update(ctx, func(tx *store.Tx) error {
+		if err := open(tx, b); err != nil {
+			return err
+		}
+		return tx.APIBatchMade(b.ID)
+	})
+	if errors.Is(err, errMade) {
+		err = nil
 	}
 	b.Made = true
-	return b, isNew, a.Store.Update(ctx, func(tx *store.Tx) error { return tx.APIBatchMade(b.ID) })
+	return b, isNew, err
 }
 
 func (a *API) check(token store.Token, s *wire.Submission) error {
@@ -128,36 +143,59 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 			return err
 		}
 		b, err = tx.APIBatchByName(token.ID, s.Name)
+		resumed := err == nil && b.AppID == app.ID && b.Expected == len(s.Workunits)
 		switch {
 		case err == nil && !b.RetiredTime.IsZero() && !b.Made:
 			return faultf(http.StatusConflict, "choose another name", "the batch %q has expired", s.Name)
-		case err == nil && b.AppID == app.ID && b.Expected == len(s.Workunits):
+		case resumed && b.Made:
 			return nil
-		case err == nil && (b.AppID != app.ID || b.Expected > 0):
+		case resumed:
+		case err == nil && (b.AppID != app.ID || b.Expected > 0 || b.Made):
 			return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", s.Name)
 		case err != nil && !errors.Is(err, store.ErrNotFound):
 			return err
 		}
-		if q := token.Quota; q > 0 {
-			n, err := tx.UnfinishedOfToken(token.ID)
-			if err != nil {
-				return err
-			}
-			if int(n)+len(s.Workunits) > q {
-				return faultf(http.StatusTooManyRequests, "wait until some are finished, cancel a batch, or ask the project's operator for more",
-					"%d workunits of this token are unfinished, and it may have %d", n, q)
-			}
+		now := time.Now()
+		if err := affords(tx, token, b, len(s.Workunits), now); err != nil {
+			return err
 		}
-		isNew = true
-		if b.ID != 0 { // it is empty
-			b.Expected = len(s.Workunits)
-			return tx.FillAPIBatch(b.ID, b.Expected)
+		switch {
+		case resumed:
+		case b.ID != 0: // it is empty
+			isNew, b.Expected = true, len(s.Workunits)
+			err = tx.FillAPIBatch(b.ID, b.Expected)
+		default:
+			isNew = true
+			b = store.APIBatch{CreateTime: now, TokenID: token.ID, Name: s.Name, AppID: app.ID, Expected: len(s.Workunits), Webhook: s.Webhook}
+			b.ID, err = tx.InsertAPIBatch(b)
 		}
-		b = store.APIBatch{CreateTime: time.Now(), TokenID: token.ID, Name: s.Name, AppID: app.ID, Expected: len(s.Workunits), Webhook: s.Webhook}
-		b.ID, err = tx.InsertAPIBatch(b)
-		return err
+		if err != nil {
+			return err
+		}
+		return tx.PromiseAPIBatch(b.ID, now.Add(promised))
 	})
 	return b, app, isNew, err
+}
+
+// promised is the time for which the workunits of a batch count against the quota that a request
+// is making. It is renewed while they are made.
+const promised = time.Hour
+
+// affords returns why a token may not have n workunits in a batch, or nil. What it counts stays as
+// it is until the transaction ends.
+func affords(tx *store.Tx, token store.Token, b store.APIBatch, n int, now time.Time) error {
+	if token.Quota == 0 {
+		return nil
+	}
+	if err := tx.LockToken(token.ID); err != nil {
+		return err
+	}
+	others, err := tx.UnfinishedOfToken(token.ID, b.ID, now)
+	if err == nil && int(others)+n > token.Quota {
+		err = faultf(http.StatusTooManyRequests, "wait until some are finished, cancel a batch, or ask the project's operator for more",
+			"%d workunits of this token are unfinished, and it may have %d", others, token.Quota)
+	}
+	return err
 }
 
 // chunk is how many workunits are made in one transaction.
@@ -177,22 +215,35 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 	if err != nil {
 		return err
 	}
+	g.Guard = func(tx *store.Tx) error {
+		if err := open(tx, b); err != nil {
+			return err
+		}
+		return tx.PromiseAPIBatch(b.ID, time.Now().Add(promised))
+	}
 	files := newFetcher(dir, a.Fetching)
 	files.owner = b.TokenID
 	var specs []workgen.Spec
 	var places []int
 	flush := func() error {
-		if len(specs) == 0 {
-			return nil
+		for len(specs) > 0 {
+			_, err := g.Create(ctx, specs, time.Now())
+			wrong, ok := errors.AsType[*workgen.SpecError](err)
+			if ok && errors.Is(err, store.ErrExists) { // another request has made it meanwhile
+				specs, places = slices.Delete(specs, wrong.Index, wrong.Index+1), slices.Delete(places, wrong.Index, wrong.Index+1)
+				continue
+			}
+			if ok {
+				f := faultf(http.StatusUnprocessableEntity, "correct it and send the batch again under the same name: no workunit is made twice", "workunit %q: %v", s.Workunits[places[wrong.Index]].Name, wrong.Err)
+				f.Workunit = &places[wrong.Index]
+				return f
+			}
+			if err != nil {
+				return err
+			}
+			specs, places = nil, nil
 		}
-		_, err := g.Create(ctx, specs, time.Now())
-		if wrong, ok := errors.AsType[*workgen.SpecError](err); ok {
-			f := faultf(http.StatusUnprocessableEntity, "correct it and send the batch again under the same name: no workunit is made twice", "workunit %q: %v", s.Workunits[places[wrong.Index]].Name, wrong.Err)
-			f.Workunit = &places[wrong.Index]
-			return f
-		}
-		specs, places = nil, nil
-		return err
+		return nil
 	}
 	for i, wu := range s.Workunits {
 		there, err := a.has(ctx, unique(b, wu.Name))
@@ -214,6 +265,22 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 		}
 	}
 	return flush()
+}
+
+// errMade says that another request has made the last of a batch's workunits.
+var errMade = errors.New("all workunits are made")
+
+// open returns why no workunits of a batch may be made any more, nil if they may.
+func open(tx *store.Tx, b store.APIBatch) error {
+	switch now, err := tx.APIBatch(b.ID, b.TokenID); {
+	case err != nil:
+		return err
+	case !now.RetiredTime.IsZero() || now.Expected != b.Expected:
+		return faultf(http.StatusConflict, "choose another name", "the batch %q was cancelled or has expired", b.Name)
+	case now.Made:
+		return errMade
+	}
+	return nil
 }
 
 // spooled returns how many bytes of a submission's inputs are spooled, at most.

@@ -69,8 +69,12 @@ type Generator struct {
 	uploads  int64  // bytes that a result's output files have at most
 	prefix   string
 	made     int
-	staged   map[string]staged
-	packed   map[string]int64 // size of the compressed copies of files, by their names; 0: none
+	// Guard is called in each transaction that makes workunits, before they are made; nil: none.
+	// Its error ends the transaction. It is set before Create.
+	Guard func(tx *store.Tx) error
+
+	staged map[string]staged
+	packed map[string]int64 // size of the compressed copies of files, by their names; 0: none
 }
 
 // staged remembers a file that was put in place, so that a file shared by many
@@ -165,6 +169,11 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 		// workunit.
 		if err := tx.LockFiles(); err != nil {
 			return err
+		}
+		if g.Guard != nil {
+			if err := g.Guard(tx); err != nil {
+				return err
+			}
 		}
 		checked := make(map[string]bool)
 		for i, p := range list {

@@ -101,6 +101,32 @@ func (d *desk) see(code int, path string, form url.Values, says ...string) strin
 	return text
 }
 
+// enter presses the button of the page that a link opens.
+func (d *desk) enter(code int, link string, says ...string) {
+	d.t.Helper()
+	_, token, _ := strings.Cut(link, "token=")
+	d.see(code, "enter", url.Values{"token": {token}}, says...)
+}
+
+// What ends on the server has ended for whoever has a copy, and a link is used up for all
+// processes.
+func TestSigningOutEndsTheSession(t *testing.T) {
+	d := newDesk(t)
+	link := d.link()
+	d.enter(200, link, "Overview")
+	at, _ := url.Parse(d.base)
+	copied := d.client.Jar.Cookies(at)
+	d.see(200, "leave", url.Values{}, "Signed out")
+	d.client = d.browser()
+	d.client.Jar.SetCookies(at, copied)
+	d.see(403, "works", nil)
+
+	other := httptest.NewServer(console.New(d.project).Handler())
+	t.Cleanup(other.Close)
+	d.base = other.URL + "/"
+	d.enter(403, link, "already used")
+}
+
 // Nobody sees or does anything without a link, which works once.
 func TestSigningIn(t *testing.T) {
 	d := newDesk(t)
@@ -113,17 +139,20 @@ func TestSigningIn(t *testing.T) {
 	link := d.link()
 	for _, bad := range []string{"enter", "enter?token=", "enter?token=a.b.c.d", link[:len(link)-1] + "x", console.Enter(d.project, "grace", time.Now().Add(-10*time.Minute))} {
 		d.see(403, bad, nil, "already used or has expired")
+		d.enter(403, bad, "already used or has expired")
 	}
-	d.see(200, link, nil, "Overview", "grace")
+	d.see(200, link, nil, "Sign in") // as a program does that looks at links in mails
+	d.see(200, link, nil, "Sign in")
+	d.enter(200, link, "Overview", "grace")
 	d.see(200, "works", nil)
 	d.client = d.browser()
-	d.see(403, link, nil, "already used")
-	d.see(200, d.link(), nil)
+	d.enter(403, link, "already used")
+	d.enter(200, d.link())
 	d.see(200, "leave", url.Values{}, "Signed out")
 	d.see(403, "works", nil)
 
 	// What enters does not stay, and a page elsewhere cannot have the browser do anything.
-	d.see(200, d.link(), nil)
+	d.enter(200, d.link())
 	req, _ := http.NewRequestWithContext(t.Context(), "POST", d.base+"do/apps-stop", strings.NewReader("id=upper"))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -145,7 +174,7 @@ func TestSigningIn(t *testing.T) {
 // Everything that is known can be found: from the overview to a line of stderr.
 func TestLooking(t *testing.T) {
 	d := newDesk(t)
-	d.see(200, d.link(), nil, "Results an hour", "Reported: ", "Versions that fail", "1.00", "What waits")
+	d.enter(200, d.link(), "Results an hour", "Reported: ", "Versions that fail", "1.00", "What waits")
 	d.see(200, "works", nil, `<a href="/work/1">1</a>`, "error: too many error results", "canonical")
 	text := d.see(200, "works?state=error&app=upper&limit=5", nil, `<a href="/work/2">2</a>`, "1 shown", `value="upper"`, "<option selected>error</option>")
 	if strings.Contains(text, "/work/1\"") {
@@ -180,7 +209,7 @@ func TestLooking(t *testing.T) {
 // What commands do can be done here, and is written into the audit log with who did it.
 func TestActing(t *testing.T) {
 	d := newDesk(t)
-	d.see(200, d.link(), nil)
+	d.enter(200, d.link())
 	d.see(200, "do/apps-stop", url.Values{"id": {"upper"}}, "upper is stopped: 0 tasks waiting", "stopped")
 	d.see(404, "do/apps-stop", url.Values{"id": {"nope"}}, "App nope: not found")
 	d.see(200, "do/apps-start", url.Values{"id": {"upper"}}, "upper is started")
