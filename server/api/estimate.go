@@ -28,7 +28,7 @@ func (a *API) dryRun(c *call) (any, error) {
 }
 
 func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission) (e wire.Estimate, err error) {
-	if err := a.check(token, s); err != nil {
+	if err := a.check(ctx, token, s); err != nil {
 		return e, err
 	}
 	now := time.Now()

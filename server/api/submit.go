@@ -75,7 +75,7 @@ func (a *API) submit(c *call) (any, error) {
 
 // make makes a batch of a token, or completes the one of that name.
 func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *wire.Submission) (b store.APIBatch, isNew bool, err error) {
-	if err := a.check(token, s); err != nil {
+	if err := a.check(ctx, token, s); err != nil {
 		return b, false, err
 	}
 	b, app, isNew, err := a.begin(ctx, token, s)
@@ -100,8 +100,14 @@ func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *w
 	return b, isNew, err
 }
 
-func (a *API) check(token store.Token, s *wire.Submission) error {
+func (a *API) check(ctx context.Context, token store.Token, s *wire.Submission) error {
 	if err := named("batch", s.Name); err != nil {
+		return err
+	}
+	if err := may(token, s.App); err != nil {
+		return err
+	}
+	if err := a.Store.View(ctx, func(tx *store.Tx) error { _, err := appByName(tx, s.App); return err }); err != nil {
 		return err
 	}
 	if n := len(s.Workunits); n == 0 || n > maxWorkunits {
@@ -124,7 +130,7 @@ func (a *API) check(token store.Token, s *wire.Submission) error {
 	if s.Webhook != "" && !webhook.Allowed(s.Webhook, a.Webhooks) {
 		return faultf(http.StatusUnprocessableEntity, "ask the project's operator to add its address to webhook_urls in server.toml, or follow the batch with GET batches/ID?wait=60", "the project sends no webhooks to %s", s.Webhook)
 	}
-	return may(token, s.App)
+	return nil
 }
 
 func appByName(tx *store.Tx, name string) (store.App, error) {

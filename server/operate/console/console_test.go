@@ -217,7 +217,7 @@ func TestActing(t *testing.T) {
 	d.see(200, "do/work-retry", url.Values{"id": {"2"}, "again": {"yes"}}, "1 workunit retried")
 	d.see(200, "do/work-set", url.Values{"id": {"2"}, "priority": {"7"}}, "1 workunit changed", "priority 0 → 7")
 	d.see(422, "do/work-set", url.Values{"id": {"2"}, "priority": {"high"}}, "&#34;high&#34; is not a number")
-	d.see(200, "do/work-cancel", url.Values{"id": {"1"}}, "0 workunits cancelled, 1 already had an outcome")
+	d.see(200, "do/work-cancel", url.Values{"id": {"1"}}, "0 workunits cancelled. 1 already had an outcome.")
 	d.see(200, "do/host-ban", url.Values{"id": {"1"}}, "The computer is banned", "max results day")
 	d.see(200, "do/host-unban", url.Values{"id": {"1"}}, "no longer banned")
 	d.see(200, "do/user-ban", url.Values{"id": {"1"}, "reason": {"cheats"}}, "The account is banned", "cheats")
@@ -229,6 +229,10 @@ func TestActing(t *testing.T) {
 	d.see(422, "do/user-delete", url.Values{"id": {"1"}}, "confirm it")
 	d.see(200, "do/user-delete", url.Values{"id": {"1"}, "yes": {"yes"}}, "The account is deleted", "deleted time")
 	d.see(422, "do/tokens-revoke", url.Values{"id": {"lab"}}, "no token called")
+	d.see(200, "do/batch-cancel", url.Values{"id": {"7"}}, "0 workunits would be cancelled. 1 already had an outcome. Nothing has changed.")
+	d.see(200, "do/work-cancel", url.Values{"id": {"2"}, "reason": {"a slip"}}, "1 workunit cancelled.")
+	d.see(200, "do/work-undo", url.Values{"id": {"2"}}, "1 workunit revived.", "work cancel: a slip", "work cancel --undo")
+	d.see(200, "do/batch-undo", url.Values{"id": {"7"}, "yes": {"yes"}}, "0 workunits revived. 1 refused: it was not cancelled.")
 	d.see(404, "do/batch-cancel", url.Values{"id": {"3"}}, "Batch 3: not found")
 	d.see(404, "do/everything", url.Values{})
 	text := d.see(200, "audit", nil, "grace", "work retry", "2 --again", "2 --priority=7", "user ban", "version deprecate", "1 --resend", "app nope: not found", "(address) says so", "--batch=3")
@@ -240,7 +244,7 @@ func TestActing(t *testing.T) {
 		entries, err = tx.ListAudit(store.AuditFilter{Limit: 100})
 		return err
 	})
-	if err != nil || len(entries) != 20 || entries[0].Via != "page" || entries[0].Actor != "grace" {
+	if err != nil || len(entries) != 24 || entries[0].Via != "page" || entries[0].Actor != "grace" {
 		t.Errorf("%d entries, %v: %+v", len(entries), err, entries)
 	}
 }
