@@ -46,10 +46,16 @@ func serve(t *testing.T, dir string) error {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { // it stops when it has answered, or shut the door
+	go func() { // it stops when it has answered and the database is checked, or it shut the door
 		defer cancel()
-		if res, err := http.Get("http://" + l.Addr().String()); err == nil { //nolint:noctx // on loopback
+		for checking := true; checking && ctx.Err() == nil; {
+			res, err := http.Get("http://" + l.Addr().String()) //nolint:noctx // on loopback
+			if err != nil {
+				return
+			}
 			_ = res.Body.Close()
+			c, err := p.Check()
+			checking = err == nil && c != nil
 		}
 	}()
 	return server.New(p, server.Part{Roles: []string{"web"}}).Serve(ctx, l)
@@ -110,7 +116,8 @@ func TestNoOtherDatabase(t *testing.T) {
 		{"another kind of file", func(t *testing.T, w *world) {
 			rewrite(t, db(w), func(b []byte) []byte { return bytes.Repeat([]byte("text\n"), 10_000) })
 		}, false, store.ErrDamaged.Error(), "restore a backup", false},
-		{"pages of noise", func(t *testing.T, w *world) {
+		{"pages of noise after a crash", func(t *testing.T, w *world) {
+			w.must(os.WriteFile(filepath.Join(w.dir, "serving"), nil, 0o600))
 			rewrite(t, db(w), func(b []byte) []byte {
 				for page := len(b)/4096 - 8; page < len(b)/4096; page++ {
 					for i := range 4096 {

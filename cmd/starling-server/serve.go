@@ -89,7 +89,6 @@ func serve(ctx context.Context, p *project.Project, part server.Part, listen, ad
 		}
 		return err
 	}
-	p.Log.Info("serving", "project", p.Config.LongName, "master_url", p.Config.MasterURL, "listen", addr(l), "admin_listen", addr(s.Admin))
 	server.RareGC()
 	s.Reload = reloads(ctx, p, flags)
 	err = s.Serve(ctx, l)
@@ -159,19 +158,13 @@ func listenAt(ctx context.Context, at string) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", at)
 }
 
-func addr(l net.Listener) string {
-	if l == nil {
-		return ""
-	}
-	return l.Addr().String()
-}
-
 // projectStatus is what `status --json` prints.
 type projectStatus struct {
 	Project   string `json:"project"`
 	MasterURL string `json:"master_url"`
 	counts.Status
-	List []store.WorkunitSummary `json:"workunit_list,omitempty"`
+	Check *project.Check          `json:"database_check,omitempty"` // how far it is, after a server that did not end in order
+	List  []store.WorkunitSummary `json:"workunit_list,omitempty"`
 }
 
 func statusCmd() *cobra.Command {
@@ -190,6 +183,9 @@ func statusCmd() *cobra.Command {
 					return err
 				})
 				if err != nil {
+					return err
+				}
+				if st.Check, err = p.Check(); err != nil {
 					return err
 				}
 				if asJSON {
@@ -219,6 +215,9 @@ func allSummaries(tx *store.Tx) (all []store.WorkunitSummary, err error) {
 func printStatus(st projectStatus) {
 	w, r := st.Workunits, st.Results
 	fmt.Printf("%s, %s\n", st.Project, st.MasterURL)
+	if c := st.Check; c != nil {
+		fmt.Printf("database   being checked after a server that did not end in order: %d of %d tables since %s\n", c.Done, c.All, c.Since.Local().Format(time.TimeOnly))
+	}
 	fmt.Printf("workunits  %d: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
 		w.Total, w.Unfinished, w.Canonical, w.Error, w.Assimilated)
 	fmt.Printf("waiting    %d for validation, %d for assimilation, %d for file deletion\n",

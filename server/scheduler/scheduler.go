@@ -136,6 +136,7 @@ type Scheduler struct {
 	catalog    *catalog
 	speeds     *speeds
 	infeasible infeasible
+	tally      tally
 }
 
 // ServeHTTP answers an RPC that came by HTTP. The content type is ignored, as
@@ -234,6 +235,7 @@ func (s *Scheduler) known(ctx context.Context, head []byte) (bool, error) {
 
 // stranger answers a request without an account's key.
 func (s *Scheduler) stranger(err error, host int64, ip string) *protocol.SchedulerReply {
+	s.tally.add(s.Log, time.Now(), true, 0, 0, 0)
 	s.Log.Info("scheduler request refused", "err", err, "hostid", host, "ip", ip)
 	reply := s.baseReply()
 	reply.RequestDelay = delayBadKey
@@ -266,6 +268,7 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 		return reply.SchedulerReply, nil
 	}
 	if ban, ok := errors.AsType[*bannedError](err); ok {
+		s.tally.add(s.Log, now, true, 0, 0, 0)
 		s.Log.Info("scheduler request refused", "err", err, "userid", ban.user.ID, "ip", ip)
 		reply = s.baseReply()
 		reply.RequestDelay = delayUnsupported
@@ -279,7 +282,8 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 	if reply.took > 0 && s.Reported != nil {
 		s.Reported()
 	}
-	s.Log.Info("scheduler request", "userid", reply.User.ID, "hostid", reply.host, "reported", len(req.Results),
+	s.tally.add(s.Log, now, false, len(req.Results), reply.took, len(reply.Results))
+	s.Log.Debug("scheduler request", "userid", reply.User.ID, "hostid", reply.host, "reported", len(req.Results),
 		"accepted", reply.took, "asked_s", req.CPUReqSeconds, "sent", len(reply.Results))
 	return reply.SchedulerReply, nil
 }
