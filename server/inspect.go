@@ -12,7 +12,7 @@ import (
 // mark notes that the project is served, and returns what notes its end. check is what has to be
 // done beside serving after a server that did not end in order; nil: nothing.
 func (s *Server) mark() (unmark func(), check func(ctx context.Context) error) {
-	unclean, done, err := s.Project.Mark()
+	unclean, done, err := s.Mark()
 	if err != nil {
 		s.Log.Warn("the database is not checked", "err", err)
 		return func() {}, nil

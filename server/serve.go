@@ -159,7 +159,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 			return errors.Join(err, <-failed, <-failed, <-failed)
 		case err = <-failed:
 			cancel() // one that fails takes the others with it
-			return errors.Join(err, <-failed, <-failed)
+			err = errors.Join(err, <-failed, <-failed)
+			sorting.Wait()
+			select {
+			case damage := <-damaged:
+				err = errors.Join(damage, err)
+			default:
+			}
+			return err
 		case fresh := <-s.Reload:
 			if next := g.next(fresh); next != nil {
 				stop()

@@ -31,7 +31,7 @@ func TestInOrder(t *testing.T) {
 			in.Files = append(in.Files, InputFile{})
 		}
 		var given []Given
-		for _, g := range strings.Fields(tt.given) {
+		for g := range strings.FieldsSeq(tt.given) {
 			path, logical, _ := strings.Cut(g, "=")
 			given = append(given, Given{Path: path, Logical: logical})
 		}
