@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
@@ -58,9 +61,33 @@ func (s *Server) Handlers(reported func()) (public, private http.Handler, err er
 	}
 	desk := &admin.Desk{
 		Ready: s.ready, Metrics: site.Metrics(), Client: site.Limits.Forwarding.Client, Allowed: readers.Contain,
-		Token: s.Config.MetricsToken, Log: s.Log.With("part", "admin"), Console: s.Console,
+		Token: s.Config.MetricsToken, Hosts: s.hosts(), Log: s.Log.With("part", "admin"), Console: s.Console,
 	}
 	return public, desk.Handler(), nil
+}
+
+// hosts are the names by which the operator may ask, as far as settings have them.
+func (s *Server) hosts() (names []string) {
+	if u, err := url.Parse(s.Config.MasterURL); err == nil {
+		names = append(names, strings.ToLower(u.Hostname()))
+	}
+	if host, _, err := net.SplitHostPort(s.Config.AdminListen); err == nil {
+		names = append(names, strings.ToLower(host))
+	}
+	return names
+}
+
+// Routes returns how much of a request's body is read, by the patterns of all paths below the
+// project's URL.
+func (s *Server) Routes() (map[string]limit.Bound, error) {
+	site, err := s.site(func() {})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := site.Handler(); err != nil {
+		return nil, err
+	}
+	return site.Routes(), nil
 }
 
 // ready returns why the project cannot be served just now, nil if it can.
@@ -98,6 +125,8 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.memory.Set(int64(c.MaxRequestMB*1e6), int64(c.MaxRequestMBPerAddress*1e6))
+	s.disk.Set(int64(c.MaxSpoolMB*1e6), int64(c.MaxSpoolMB*1e6/2))
 	return &web.Site{
 		Limits: web.Limits{
 			Forwarding: limit.Forwarding{Proxies: proxies, Header: c.ForwardedHeader}, RequestsPerAddress: c.MaxRequestsPerAddress,
@@ -112,7 +141,7 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 		Scheduler: &scheduler.Scheduler{
 			Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded, Certify: s.Certifier().Certify,
 			Feeder: feeder.Feeder{Fresh: fresh, Shard: s.front.shard},
-			Bodies: limit.Bodies{Total: int64(c.MaxRequestMB * 1e6), PerAddress: int64(c.MaxRequestMBPerAddress * 1e6)},
+			Bodies: s.memory,
 			Config: scheduler.Config{
 				Name: c.LongName, MasterURL: c.MasterURL,
 				DownloadURL: c.MasterURL + "download/", Mirrors: c.DownloadURLs, UploadURL: c.MasterURL + "file_upload_handler",
@@ -141,7 +170,7 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 }
 
 // programs returns what answers programs that submit work.
-func programs(a *api.API) map[string]http.HandlerFunc {
+func programs(a *api.API) map[string]limit.Route {
 	routes := a.Routes()
 	maps.Copy(routes, a.BOINCRoutes())
 	return routes
@@ -152,6 +181,7 @@ func (s *Server) api() *api.API {
 	return &api.API{
 		Store: s.Store, Log: s.Log.With("part", "api"), Dir: s.Dir, Download: s.Download, Webhooks: c.WebhookURLs,
 		Fetching: api.Fetching{MaxBytes: int64(c.MaxFetchMB * 1e6), Private: c.FetchPrivate}, Classes: c.PlanClass, Key: s.UploadKey().Text(),
+		Memory: s.memory, Spool: api.Spool{Dir: filepath.Join(s.Dir, project.IncomingDir), Room: s.disk},
 		Outcome: func(wu store.Workunit) string {
 			return assimilator.Folder(filepath.Join(s.Dir, project.ResultsDir), c.ResultsFolders, wu)
 		},

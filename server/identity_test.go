@@ -46,10 +46,16 @@ func serve(t *testing.T, dir string) error {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { // it stops when it has answered, or shut the door
+	go func() { // it stops when it has answered and the database is checked, or it shut the door
 		defer cancel()
-		if res, err := http.Get("http://" + l.Addr().String()); err == nil { //nolint:noctx // on loopback
+		for checking := true; checking && ctx.Err() == nil; {
+			res, err := http.Get("http://" + l.Addr().String()) //nolint:noctx // on loopback
+			if err != nil {
+				return
+			}
 			_ = res.Body.Close()
+			c, err := p.Check()
+			checking = err == nil && c != nil
 		}
 	}()
 	return server.New(p, server.Part{Roles: []string{"web"}}).Serve(ctx, l)
@@ -112,7 +118,8 @@ func TestNoOtherDatabase(t *testing.T) {
 		{"another kind of file", func(t *testing.T, w *world) {
 			rewrite(t, db(w), func(b []byte) []byte { return bytes.Repeat([]byte("text\n"), 10_000) })
 		}, false, store.ErrDamaged.Error(), "restore a backup", false},
-		{"pages of noise", func(t *testing.T, w *world) {
+		{"pages of noise after a crash", func(t *testing.T, w *world) {
+			w.must(os.WriteFile(filepath.Join(w.dir, "serving"), nil, 0o600))
 			rewrite(t, db(w), func(b []byte) []byte {
 				for page := len(b)/4096 - 8; page < len(b)/4096; page++ {
 					for i := range 4096 {
@@ -196,7 +203,7 @@ func forget(t *testing.T, w *world) {
 	for _, column := range []string{"last_chance", "target_type", "target_id"} {
 		queries = append(queries, "ALTER TABLE workunit DROP COLUMN "+column)
 	}
-	queries = append(queries, "DROP TABLE team", `DROP INDEX user_teamid`, "DROP TABLE forgotten", "DROP TABLE token", "DROP TABLE api_batch", "DROP TABLE front", "DROP TABLE made_copy", "DROP INDEX result_over_hostid",
+	queries = append(queries, "DROP TABLE team", `DROP INDEX user_teamid`, "DROP TABLE forgotten", "DROP TABLE token", "DROP TABLE api_batch", "DROP TABLE front", "DROP TABLE operator_session", "DROP TABLE operator_link", "DROP INDEX result_failed", "DROP INDEX result_not_valid", "DROP INDEX workunit_given_up", "DROP TABLE made_copy", "DROP INDEX result_over_hostid",
 		"ALTER TABLE app DROP COLUMN task_time")
 	for _, column := range []string{"banned_time", "ban_reason", "deleted_time", "hide_hosts", "no_export", "confirmed_time"} {
 		queries = append(queries, `ALTER TABLE "user" DROP COLUMN `+column)

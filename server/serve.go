@@ -45,6 +45,8 @@ type Server struct {
 
 	part  Part
 	front *front
+	// What requests hold, of all generations of settings together.
+	memory, disk *limit.Bodies
 
 	mu        sync.Mutex
 	outputs   map[string]template // output templates, by file name
@@ -54,7 +56,7 @@ type Server struct {
 
 // New returns what runs a part of an open project. The project is closed by its opener.
 func New(p *project.Project, part Part) *Server {
-	return &Server{Project: p, part: part, front: newFront(part.Shard), outputs: make(map[string]template)}
+	return &Server{Project: p, part: part, front: newFront(part.Shard), memory: new(limit.Bodies), disk: new(limit.Bodies), outputs: make(map[string]template)}
 }
 
 const (
@@ -64,7 +66,7 @@ const (
 	// trouble is how long a daemon rests after an error.
 	trouble = 10 * time.Second
 	// firstPass is how long the first requests may wait for the transitioner.
-	firstPass = 3 * time.Second
+	firstPass = time.Second
 	// grace is how long requests under way may take when the server stops.
 	grace = 30 * time.Second
 )
@@ -101,9 +103,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.Store.Check(ctx); err != nil && ctx.Err() == nil {
-		return err
-	}
+	unmark, check := s.mark()
+	defer unmark()
 	g, err := s.generation()
 	if err != nil {
 		return err
@@ -131,10 +132,18 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	use(g)
 	ctx, cancel := context.WithCancel(ctx)
 	var sorting sync.WaitGroup
-	defer sorting.Wait()
+	defer sorting.Wait() // before it is noted how this ended
 	defer cancel()
 	sorting.Go(func() { s.sortUnsent(ctx) })
 	sorting.Go(func() { s.attend(ctx) })
+	damaged := make(chan error, 1)
+	if check != nil {
+		sorting.Go(func() {
+			if err := check(ctx); err != nil {
+				damaged <- err
+			}
+		})
+	}
 	makeWork(ctx, g.daemons)
 	stop := g.start(ctx)
 	defer func() { stop() }()
@@ -142,11 +151,22 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	go func() { failed <- answer(ctx, l, &public) }()
 	go func() { failed <- answer(ctx, s.Admin, &private) }()
 	go func() { failed <- answer(ctx, s.Redirect, redirect) }()
+	s.Log.Info("serving", "project", s.Config.LongName, "master_url", s.Config.MasterURL, "listen", addr(l), "admin_listen", addr(s.Admin))
 	for {
 		select {
+		case err = <-damaged:
+			cancel()
+			return errors.Join(err, <-failed, <-failed, <-failed)
 		case err = <-failed:
 			cancel() // one that fails takes the others with it
-			return errors.Join(err, <-failed, <-failed)
+			err = errors.Join(err, <-failed, <-failed)
+			sorting.Wait()
+			select {
+			case damage := <-damaged:
+				err = errors.Join(damage, err)
+			default:
+			}
+			return err
 		case fresh := <-s.Reload:
 			if next := g.next(fresh); next != nil {
 				stop()
@@ -156,6 +176,13 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 			}
 		}
 	}
+}
+
+func addr(l net.Listener) string {
+	if l == nil {
+		return ""
+	}
+	return l.Addr().String()
 }
 
 // makeWork lets the transitioner work once, for firstPass at most. What was created while

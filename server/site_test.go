@@ -103,7 +103,11 @@ func TestSiteSignUp(t *testing.T) {
 	}
 	link := w.mailedLink(v.base + "confirm?token=")
 	v.wants(403, "has expired")(v.do("GET", v.base+"confirm?token=1.2.3", nil))
-	v.wants(200, "is confirmed")(v.do("GET", link, nil))
+	v.wants(200, "Confirm")(v.do("GET", link, nil)) // as a program does that looks at links in mails
+	if work := c.fetch(); len(work.Results) != 0 {
+		t.Error("opening the link confirms the address")
+	}
+	v.wants(200, "is confirmed")(v.do("POST", link, url.Values{}))
 	if work := c.fetch(); len(work.Results) != 1 {
 		t.Errorf("a confirmed account: %d tasks, %+v", len(work.Results), work.Refusals)
 	}

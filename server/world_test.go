@@ -241,7 +241,7 @@ func (w *world) get(target string, header ...string) (int, string) {
 // metrics is what Prometheus gets.
 func (w *world) metrics() string {
 	w.t.Helper()
-	req := httptest.NewRequest("GET", "/metrics", nil)
+	req := httptest.NewRequest("GET", "http://127.0.0.1/metrics", nil)
 	req.RemoteAddr = "127.0.0.1:1"
 	rec := httptest.NewRecorder()
 	w.admin.ServeHTTP(rec, req)

@@ -188,7 +188,7 @@ tr a-z A-Z <"$(path in)" >"$(path out)" && echo 0 >boinc_finish_called
 func TestSettings(t *testing.T) {
 	var log bytes.Buffer
 	t.Run("known", func(t *testing.T) {
-		p := servertest.Start(t, servertest.Setting("long_name", `"Prime numbers"`), servertest.Log(slog.New(slog.NewTextHandler(&log, nil))))
+		p := servertest.Start(t, servertest.Setting("long_name", `"Prime numbers"`), servertest.Log(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 		p.App("upper", upper)
 		p.Volunteer("ada")
 		p.Submit("upper", []byte("x")).Wait(t.Context())

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,46 +18,85 @@ import (
 
 func cancelCmd() *cobra.Command {
 	var names []string
-	var batch int64
+	var yes bool
+	var c operate.CancelSpec
 	cmd := &cobra.Command{
 		Use:   "cancel DIR [ID …]",
-		Short: "Cancel workunits",
+		Short: "Cancel workunits, or undo that",
 		Long: "Cancel workunits by number, by --name or a whole --batch. Results in progress are\n" +
-			"aborted when their computers next contact the project. Workunits that have an outcome keep it.",
-		Example: "  starling-server work cancel demo 7 8 9\n  starling-server work cancel demo --batch 3",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ids, err := numbers(args[1:])
-			if err != nil {
+			"aborted when their computers next contact the project. Workunits that have an outcome keep it.\n" +
+			"With --batch, the command only counts, unless you pass --yes.\n\n" +
+			"--undo revives workunits that were cancelled, as long as their files are not deleted (they stay for\n" +
+			"delete_delay_hours). Results that computers have and were not yet told to abort still count, and new\n" +
+			"ones are created as needed. If the project was already told of the cancellation, it also\n" +
+			"receives the outcome.",
+		Example: "  starling-server work cancel demo 7 8 9\n  starling-server work cancel demo --batch 3 --reason 'wrong input' --yes\n" +
+			"  starling-server work cancel demo --batch 3 --undo --yes",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if c.IDs, err = numbers(args[1:]); err != nil {
 				return err
 			}
+			batch := cmd.Flags().Changed("batch")
 			ways := 0
-			for _, used := range []bool{len(ids) > 0, len(names) > 0, cmd.Flags().Changed("batch")} {
+			for _, used := range []bool{len(c.IDs) > 0, len(names) > 0, batch} {
 				if used {
 					ways++
 				}
 			}
-			if ways != 1 {
+			switch {
+			case ways != 1:
 				return errors.New("say which workunits: by number, by --name or by --batch")
+			case batch && c.Batch == 0:
+				return errors.New("--batch is 0: batches are numbered from 1")
 			}
+			c.DryRun = batch && !yes
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) (err error) {
-				var c operate.Cancelled
-				if cmd.Flags().Changed("batch") {
-					c, err = operate.CancelBatch(ctx, p, batch, time.Now())
-				} else {
-					if ids, err = idsOf(ctx, p, names, ids); err != nil {
-						return err
-					}
-					c, err = operate.Cancel(ctx, p, ids, time.Now())
+				if c.IDs, err = idsOf(ctx, p, names, c.IDs); err != nil {
+					return err
 				}
-				fmt.Printf("%s cancelled, %d already had an outcome\n", words.Count(c.Workunits, "workunit"), c.Finished)
+				done, err := operate.CancelWork(ctx, p, c, time.Now())
+				if err == nil || done.Workunits > 0 {
+					printCancelled(done, c)
+				}
 				return err
 			})
 		},
 	}
-	cmd.Flags().StringArrayVar(&names, "name", nil, "name of a workunit; may be repeated")
-	cmd.Flags().Int64Var(&batch, "batch", 0, "number of a batch")
+	f := cmd.Flags()
+	f.StringArrayVar(&names, "name", nil, "name of a workunit; may be repeated")
+	f.Int64Var(&c.Batch, "batch", 0, "number of a batch")
+	f.StringVar(&c.Reason, "reason", "", "reason to record in the history that work show prints")
+	f.BoolVar(&c.Undo, "undo", false, "revive workunits that were cancelled")
+	f.BoolVar(&yes, "yes", false, "cancel the batch, or undo that, instead of only counting")
 	return cmd
+}
+
+func printCancelled(done operate.Cancelled, c operate.CancelSpec) {
+	verb := "cancelled"
+	if c.Undo {
+		verb = "revived"
+	}
+	what := words.Count(done.Workunits, "workunit")
+	if c.DryRun {
+		fmt.Printf("%s would be %s", what, verb)
+	} else {
+		fmt.Printf("%s %s", what, verb)
+	}
+	switch {
+	case c.Undo:
+		fmt.Println()
+	case done.InProgress > 0:
+		fmt.Printf(", %d already had an outcome; computers are told to abort %s\n", done.Finished, words.Count(done.InProgress, "task"))
+	default:
+		fmt.Printf(", %d already had an outcome\n", done.Finished)
+	}
+	for _, why := range slices.Sorted(maps.Keys(done.Refused)) {
+		fmt.Printf("%d refused: %s\n", done.Refused[why], why)
+	}
+	if c.DryRun && done.Workunits > 0 {
+		fmt.Println("Nothing has changed. Add --yes to do it.")
+	}
 }
 
 // idsOf adds the numbers of named workunits to ids.

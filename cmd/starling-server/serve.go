@@ -83,7 +83,6 @@ func serve(ctx context.Context, p *project.Project, part server.Part, listen, ad
 		}
 		return err
 	}
-	p.Log.Info("serving", "project", p.Config.LongName, "master_url", p.Config.MasterURL, "listen", addr(l), "admin_listen", addr(s.Admin))
 	server.RareGC()
 	s.Reload = reloads(ctx, p, flags)
 	err = s.Serve(ctx, l)
@@ -151,11 +150,4 @@ func listenAt(ctx context.Context, at string) (net.Listener, error) {
 		return nil, nil
 	}
 	return new(net.ListenConfig).Listen(ctx, "tcp", at)
-}
-
-func addr(l net.Listener) string {
-	if l == nil {
-		return ""
-	}
-	return l.Addr().String()
 }

@@ -22,7 +22,8 @@ type projectStatus struct {
 	Project   string `json:"project"`
 	MasterURL string `json:"master_url"`
 	counts.Status
-	List []store.WorkunitSummary `json:"workunit_list,omitempty"`
+	Check *project.Check          `json:"database_check,omitempty"` // how far it is, after a server that did not end in order
+	List  []store.WorkunitSummary `json:"workunit_list,omitempty"`
 }
 
 func statusCmd() *cobra.Command {
@@ -79,6 +80,9 @@ func takeStatus(ctx context.Context, p *project.Project, list bool) (projectStat
 		}
 		return err
 	})
+	if err == nil {
+		st.Check, err = p.Check()
+	}
 	return st, err
 }
 
@@ -124,6 +128,9 @@ func allSummaries(tx *store.Tx) (all []store.WorkunitSummary, err error) {
 func printStatus(st projectStatus) {
 	w, r := st.Workunits, st.Results
 	fmt.Printf("%s, %s\n", st.Project, st.MasterURL)
+	if c := st.Check; c != nil {
+		fmt.Printf("database   being checked after a server that did not end in order: %d of %d tables since %s\n", c.Done, c.All, c.Since.Local().Format(time.TimeOnly))
+	}
 	fmt.Printf("workunits  %d: %d unfinished, %d with a canonical result, %d given up, %d assimilated\n",
 		w.Total, w.Unfinished, w.Canonical, w.Error, w.Assimilated)
 	fmt.Printf("waiting    %d for validation, %d for assimilation, %d for file deletion\n",

@@ -31,7 +31,7 @@ func workCmd() *cobra.Command {
 type workFlags struct {
 	workgen.Params
 	inputs, staged, generated, remote []string
-	sticky, await                     bool
+	sticky, await, awaitHosts         bool
 	predecessor                       string
 	host                              int64
 	user, team                        string
@@ -48,6 +48,7 @@ func (w *workFlags) define(fs *pflag.FlagSet) {
 	fs.StringVar(&w.predecessor, "predecessor", w.predecessor, "name of the workunit that must come first; a computer that has its files is preferred")
 	fs.Int64Var(&w.host, "host", w.host, "number of the only computer that may run it (default: any)")
 	fs.StringVar(&w.user, "user", w.user, "e-mail address of the account whose computers may run it (default: any)")
+	fs.BoolVar(&w.awaitHosts, "await-computers", w.awaitHosts, "with --user, create the work even if the account has no computers yet")
 	fs.StringVar(&w.team, "team", w.team, "name or number of the team whose members' computers may run it (default: any)")
 	fs.BoolVar(&w.sticky, "sticky", w.sticky, "keep input files on the computer for later tasks")
 	fs.StringVar(&w.CommandLine, "cmdline", w.CommandLine, "command-line arguments of the program")
@@ -80,7 +81,7 @@ func (w *workFlags) spec(fs *pflag.FlagSet) (workgen.Spec, error) {
 			return workgen.Spec{}, fmt.Errorf("--%s is 0, want a number above 0", name)
 		}
 	}
-	s := workgen.Spec{Params: w.Params, Sticky: w.sticky, Await: w.await, Predecessor: w.predecessor, Host: w.host, User: w.user, Team: w.team}
+	s := workgen.Spec{Params: w.Params, Sticky: w.sticky, Await: w.await, Predecessor: w.predecessor, Host: w.host, User: w.user, AwaitHosts: w.awaitHosts, Team: w.team}
 	for _, in := range w.inputs {
 		s.Inputs = append(s.Inputs, given(in))
 	}

@@ -8,11 +8,15 @@ import (
 	"context"
 	"crypto/subtle"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/server/limit"
 )
 
 // patience is how long a look at the project may take before it counts as not ready.
@@ -33,7 +37,10 @@ type Desk struct {
 	Token string
 	// Console is what people read there; it sees for itself who may. nil: none.
 	Console http.Handler
-	Log     *slog.Logger
+	// Hosts are names by which this address may be asked, besides addresses of computers, names
+	// without a dot and those that end in .local, .internal or .localhost.
+	Hosts []string
+	Log   *slog.Logger
 }
 
 // Handler returns the table of routes. Health says nothing but yes or no, so it is for
@@ -54,9 +61,9 @@ func (d *Desk) Handler() http.Handler {
 		mux.Handle(pattern, d.guarded(h))
 	}
 	if d.Console != nil {
-		mux.Handle("/", d.Console)
+		mux.Handle("/", d.addressed(d.Console))
 	}
-	return mux
+	return http.MaxBytesHandler(mux, limit.Small.Most)
 }
 
 func (d *Desk) ready(w http.ResponseWriter, r *http.Request) {
@@ -83,6 +90,10 @@ func (d *Desk) guarded(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		known := d.Token != "" && subtle.ConstantTimeCompare([]byte(token), []byte(d.Token)) == 1
+		if !known && !d.named(r) {
+			misdirected(w)
+			return
+		}
 		if !known && !d.Allowed(d.Client(r)) {
 			http.Error(w, "only the project's operator may read this: see metrics_allow and metrics_token in server.toml", http.StatusForbidden)
 			return
@@ -90,4 +101,37 @@ func (d *Desk) guarded(h http.Handler) http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		h.ServeHTTP(w, r)
 	})
+}
+
+// addressed is h for requests under a name that is this computer's own. A page on the web can give
+// its own name this address (DNS rebinding), and then has the operator's browser ask as it likes.
+func (d *Desk) addressed(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !d.named(r) {
+			misdirected(w)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+func (d *Desk) named(r *http.Request) bool {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.ToLower(strings.TrimSuffix(strings.Trim(host, "[]"), "."))
+	if _, err := netip.ParseAddr(host); err == nil || !strings.Contains(host, ".") {
+		return true
+	}
+	for _, end := range []string{".local", ".internal", ".localhost"} {
+		if strings.HasSuffix(host, end) {
+			return true
+		}
+	}
+	return slices.Contains(d.Hosts, host)
+}
+
+func misdirected(w http.ResponseWriter) {
+	http.Error(w, "this name is not the project's: use the address of the computer, or the host of master_url; or send metrics_token", http.StatusMisdirectedRequest)
 }

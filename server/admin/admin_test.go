@@ -14,6 +14,47 @@ import (
 	"github.com/starling-grid/starling/server/admin"
 )
 
+// A page on the web whose name leads here reads nothing, in whichever browser.
+func TestNamesOfOthersAreRefused(t *testing.T) {
+	d := admin.Desk{
+		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "starling_users 3") }),
+		Client:  func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() },
+		Allowed: func(a netip.Addr) bool { return a.IsLoopback() }, Console: http.NotFoundHandler(),
+		Token: "0123456789abcdef", Hosts: []string{"project.example"}, Log: slog.New(slog.DiscardHandler),
+	}
+	h := d.Handler()
+	for _, tt := range []struct {
+		host, path, token string
+		code              int
+	}{
+		{"evil.example:8081", "/metrics", "", 421},
+		{"evil.example.", "/debug/pprof/cmdline", "", 421},
+		{"evil.example", "/debug/pprof/heap", "", 421},
+		{"evil.example", "/works", "", 421},
+		{"127.0.0.1.evil.example", "/metrics", "", 421},
+		{"evil.example", "/metrics", "0123456789abcdef", 200}, // no browser knows it
+		{"evil.example", "/healthz", "", 200},
+		{"127.0.0.1:8081", "/metrics", "", 200},
+		{"[::1]:8081", "/metrics", "", 200},
+		{"localhost:8081", "/metrics", "", 200},
+		{"starling", "/metrics", "", 200},
+		{"server.local:8081", "/metrics", "", 200},
+		{"Project.Example:8081", "/metrics", "", 200},
+		{"project.example", "/works", "", 404},
+	} {
+		r := httptest.NewRequest(http.MethodGet, tt.path, nil)
+		r.Host, r.RemoteAddr = tt.host, "127.0.0.1:9"
+		if tt.token != "" {
+			r.Header.Set("Authorization", "Bearer "+tt.token)
+		}
+		rec := httptest.NewRecorder()
+		h.ServeHTTP(rec, r)
+		if rec.Code != tt.code {
+			t.Errorf("%s%s: HTTP %d, want %d", tt.host, tt.path, rec.Code, tt.code)
+		}
+	}
+}
+
 func TestDesk(t *testing.T) {
 	var trouble error
 	d := admin.Desk{
@@ -51,7 +92,7 @@ func TestDesk(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			trouble = tt.trouble
 			r := httptest.NewRequest(tt.method, tt.path, nil)
-			r.RemoteAddr = tt.from
+			r.RemoteAddr, r.Host = tt.from, "127.0.0.1:8081"
 			if tt.token != "" {
 				r.Header.Set("Authorization", "Bearer "+tt.token)
 			}

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/match"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/workgen"
@@ -31,8 +32,10 @@ import (
 // Limits of requests.
 const (
 	maxBody      = 64 << 20 // bytes
+	maxNames     = 4 << 20  // bytes of a request that names files
 	maxUpload    = 1 << 30  // bytes of a request that brings files
 	maxWorkunits = 10000    // of a batch
+	maxInputs    = 100000   // files of a batch
 	maxName      = 60       // bytes, of a batch or a workunit in it
 	maxWait      = 60 * time.Second
 	listed       = 1000 // workunits of an answer
@@ -48,7 +51,9 @@ type API struct {
 	Webhooks []string      // the beginnings of addresses that may be told of batches that are done
 	Fetching Fetching      // of input files that senders name by URL
 	Classes  map[string]match.PlanClass
-	Key      string // a secret of the project's, see Authenticator
+	Key      string        // a secret of the project's, see Authenticator
+	Memory   *limit.Bodies // for requests; nil: it is not bounded
+	Spool    Spool
 	// Outcome returns the folder in which a finished workunit's output files are.
 	Outcome func(wu store.Workunit) string
 	// Discard deletes the outcomes of workunits whose names begin with prefix.
@@ -89,13 +94,13 @@ type call struct {
 }
 
 // Routes returns what answers each path below /api/v1/ of the project's URL.
-func (a *API) Routes() map[string]http.HandlerFunc {
-	return map[string]http.HandlerFunc{
-		"GET api/v1/openapi.json":                                  a.openapi,
-		"POST api/v1/batches":                                      a.bearer(a.submit),
+func (a *API) Routes() map[string]limit.Route {
+	return map[string]limit.Route{
+		"GET api/v1/openapi.json":                                  {Handle: a.openapi, Bound: limit.Small},
+		"POST api/v1/batches":                                      a.large(limit.Shared, maxBody, a.submit),
 		"GET api/v1/batches":                                       a.bearer(a.batches),
-		"PUT api/v1/files/{name}":                                  a.upTo(maxUpload, a.upload),
-		"POST api/v1/estimate":                                     a.bearer(a.dryRun),
+		"PUT api/v1/files/{name}":                                  a.large(limit.Spooled, maxUpload, a.upload),
+		"POST api/v1/estimate":                                     a.large(limit.Shared, maxBody, a.dryRun),
 		"GET api/v1/batches/{id}/estimate":                         a.bearer(a.estimate),
 		"GET api/v1/batches/{id}":                                  a.bearer(a.batch),
 		"DELETE api/v1/batches/{id}":                               a.bearer(a.cancel),
@@ -111,17 +116,17 @@ func (a *API) openapi(w http.ResponseWriter, _ *http.Request) {
 }
 
 // bearer lets a request through that shows a token, and answers with what comes of it: a value,
-// or nil if the handler has answered.
-func (a *API) bearer(handle func(c *call) (any, error)) http.HandlerFunc {
-	return a.upTo(maxBody, handle)
+// or nil if the handler has answered. Its body is not read.
+func (a *API) bearer(handle func(c *call) (any, error)) limit.Route {
+	return a.large(limit.Nowhere, 0, handle)
 }
 
-func (a *API) upTo(most int64, handle func(c *call) (any, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+// large is bearer for requests with a body.
+func (a *API) large(kept limit.Place, most int64, handle func(c *call) (any, error)) limit.Route {
+	return limit.Route{Bound: limit.Bound{Most: most, Kept: kept}, Handle: func(w http.ResponseWriter, r *http.Request) {
 		c := &call{Request: r, w: w}
 		answer, err := a.admit(c)
 		if err == nil {
-			r.Body = http.MaxBytesReader(w, r.Body, most)
 			answer, err = handle(c)
 		}
 		if err != nil {
@@ -131,7 +136,16 @@ func (a *API) upTo(most int64, handle func(c *call) (any, error)) http.HandlerFu
 		if answer != nil {
 			reply(w, http.StatusOK, answer)
 		}
+	}}
+}
+
+// hold waits for memory for a request's body, of which most bytes are kept there.
+func (a *API) hold(r *http.Request, most int64) (release func(), err error) {
+	n := most
+	if r.ContentLength >= 0 {
+		n = min(r.ContentLength, most)
 	}
+	return a.Memory.Hold(r.Context(), limit.ClientOf(r), n)
 }
 
 // admit finds whose token a request shows.
@@ -159,6 +173,9 @@ func (a *API) faultOf(err error) *fault {
 	if tooLarge, is := errors.AsType[*http.MaxBytesError](err); is {
 		f, ok = faultf(http.StatusRequestEntityTooLarge, "send it in several batches", "the request has more than %d bytes", tooLarge.Limit), true
 	}
+	if errors.Is(err, limit.ErrBusy) {
+		f, ok = faultf(http.StatusServiceUnavailable, "try again in half a minute", "the project is busy with other large requests"), true
+	}
 	if !ok {
 		if !errors.Is(err, context.Canceled) {
 			a.Log.Error("API request failed", "err", err)
@@ -172,6 +189,9 @@ func (a *API) refuse(w http.ResponseWriter, err error) {
 	f := a.faultOf(err)
 	if f.code == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", "Bearer")
+	}
+	if f.code == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "30")
 	}
 	reply(w, f.code, f)
 }

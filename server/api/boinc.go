@@ -1,17 +1,19 @@
 package api
 
 import (
+	"bufio"
 	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/xml"
-	"errors"
+	"io"
+	"mime/multipart"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -22,20 +24,20 @@ import (
 // lib/submit_api.py and lib/remote_submit.cpp.
 
 // BOINCRoutes returns what answers these requests, by paths below the project's URL.
-func (a *API) BOINCRoutes() map[string]http.HandlerFunc {
-	return map[string]http.HandlerFunc{
-		"POST submit_rpc_handler.php": a.boinc(maxBody, map[string]boincOp{
+func (a *API) BOINCRoutes() map[string]limit.Route {
+	return map[string]limit.Route{
+		"POST submit_rpc_handler.php": a.boinc(limit.Shared, maxBody, map[string]boincOp{
 			"create_batch": (*boincCall).createBatch, "estimate_batch": (*boincCall).estimateBatch, "submit_batch": (*boincCall).submitBatch,
 			"query_batches": (*boincCall).queryBatches, "query_batch": (*boincCall).queryBatch, "query_batch2": (*boincCall).queryBatch2,
 			"query_job": (*boincCall).queryJob, "query_completed_job": (*boincCall).queryCompletedJob,
 			"abort_batch": (*boincCall).abortBatch, "abort_jobs": (*boincCall).abortJobs, "retire_batch": (*boincCall).retireBatch,
 			"set_expire_time": (*boincCall).setExpireTime, "get_templates": (*boincCall).getTemplates, "ping": (*boincCall).ping,
 		}),
-		"POST job_file.php": a.boinc(maxUpload, map[string]boincOp{
+		"POST job_file.php": a.boinc(limit.Spooled, maxUpload, map[string]boincOp{
 			"query_files": (*boincCall).queryFiles, "upload_files": (*boincCall).uploadFiles,
 		}),
-		"GET get_output.php":  a.boincOutput((*boincFetch).byName),
-		"GET get_output2.php": a.boincOutput((*boincFetch).byID),
+		"GET get_output.php":  {Handle: a.boincOutput((*boincFetch).byName), Bound: limit.Small},
+		"GET get_output2.php": {Handle: a.boincOutput((*boincFetch).byID), Bound: limit.Small},
 	}
 }
 
@@ -70,40 +72,41 @@ type boincOp func(*boincCall) error
 // A boincCall is a request of BOINC's with its answer.
 type boincCall struct {
 	*API
-	http  *http.Request
-	token store.Token
-	in    boincRequest
-	out   bxml.Writer
+	http    *http.Request
+	gate    *gate
+	most    int64             // bytes of the request without files
+	parts   *multipart.Reader // that follow the request; nil: none do
+	release func()            // memory; nil: none is held
+	refused error             // of admit
+	token   store.Token
+	in      boincRequest
+	out     bxml.Writer
 }
 
 // boincRequest holds what any of the requests may hold.
 type boincRequest struct {
-	XMLName       xml.Name
-	Authenticator string   `xml:"authenticator"`
-	AppName       string   `xml:"app_name"`
-	BatchID       string   `xml:"batch_id"`
-	BatchNames    []string `xml:"batch_name"`
-	ExpireTime    float64  `xml:"expire_time"`
-	CPUTime       float64  `xml:"get_cpu_time"`
-	JobDetails    float64  `xml:"get_job_details"`
-	JobID         string   `xml:"job_id"`
-	JobNames      []string `xml:"job_name"`
-	Files         []string `xml:"phys_name"`
+	Op            string
+	Authenticator string
+	AppName       string
+	BatchID       string
+	BatchNames    []string
+	ExpireTime    float64
+	CPUTime       float64
+	JobDetails    float64
+	JobID         string
+	JobNames      []string
+	Files         []string
 
-	Batch boincBatch `xml:"batch"`
+	Batch boincBatch
 }
 
 // boinc answers requests, which come as the form value request.
-func (a *API) boinc(most int64, ops map[string]boincOp) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+func (a *API) boinc(kept limit.Place, most int64, ops map[string]boincOp) limit.Route {
+	handle := func(w http.ResponseWriter, r *http.Request) {
 		c := &boincCall{API: a, http: r}
-		r.Body = http.MaxBytesReader(w, r.Body, most)
-		op, err := c.read(ops)
-		if err == nil {
-			err = op(c)
-		}
-		if r.MultipartForm != nil {
-			_ = r.MultipartForm.RemoveAll()
+		err := c.answer(kept, ops)
+		if c.release != nil {
+			defer c.release()
 		}
 		if err != nil {
 			c.out = bxml.Writer{}
@@ -111,7 +114,7 @@ func (a *API) boinc(most int64, ops map[string]boincOp) http.HandlerFunc {
 		}
 		w.Header().Set("Content-Type", "text/xml; charset=utf-8")
 		w.Header().Set("Cache-Control", "no-store")
-		outer := cmp.Or(c.in.XMLName.Local, "reply")
+		outer := cmp.Or(c.in.Op, "reply")
 		var all bxml.Writer
 		all.Raw("<?xml version=\"1.0\" encoding=\"UTF-8\" ?>\n")
 		all.Open(outer)
@@ -119,29 +122,31 @@ func (a *API) boinc(most int64, ops map[string]boincOp) http.HandlerFunc {
 		all.Close(outer)
 		_, _ = w.Write(all.Bytes())
 	}
+	return limit.Route{Handle: handle, Bound: limit.Bound{Stranger: maxHead, Most: most, Kept: kept}}
 }
 
-// read finds out what is asked, and by whom.
-func (c *boincCall) read(ops map[string]boincOp) (boincOp, error) {
-	const memory = 1 << 20 // the rest goes to temporary files
-	if err := c.http.ParseMultipartForm(memory); err != nil && !errors.Is(err, http.ErrNotMultipart) {
-		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return nil, err
-		}
-		return nil, faultf(http.StatusBadRequest, "send it as the form value request", "the form is not understood: %v", err)
+// answer reads a request as far as it says whose it is, then, if that is so, the rest.
+func (c *boincCall) answer(kept limit.Place, ops map[string]boincOp) error {
+	c.most = maxBody
+	if kept == limit.Spooled {
+		c.most = maxNames
 	}
-	err := xml.Unmarshal([]byte(c.http.PostFormValue("request")), &c.in)
-	op, known := ops[c.in.XMLName.Local]
-	switch {
-	case err != nil:
-		c.in.XMLName.Local = ""
-		return nil, faultf(http.StatusBadRequest, "write < as &lt; and & as &amp; in texts", "the request is not understood: %v", err)
-	case !known:
-		c.in.XMLName.Local = ""
-		return nil, faultf(http.StatusBadRequest, "docs/api.md of Starling lists what there is", "there is no such request here")
-	case c.in.XMLName.Local == "ping":
-		return op, nil
+	c.gate = &gate{r: c.http.Body, left: maxHead}
+	value, parts, err := requestOf(c.http.Header.Get("Content-Type"), c.gate)
+	if err != nil {
+		return err
 	}
+	c.parts = parts
+	op, err := c.read(bufio.NewReader(io.LimitReader(value, c.most)), ops)
+	if err != nil {
+		return err
+	}
+	return op(c)
+}
+
+// admit lets the rest of a request in that shows a token's authenticator.
+func (c *boincCall) admit() (err error) {
+	defer func() { c.refused = err }()
 	shown := strings.TrimSpace(c.in.Authenticator)
 	err = c.Store.View(c.http.Context(), func(tx *store.Tx) (err error) {
 		c.token, err = c.bearerOf(tx, func(authenticator string) bool { return same(authenticator, shown) })
@@ -150,7 +155,11 @@ func (c *boincCall) read(ops map[string]boincOp) (boincOp, error) {
 	if err == nil && time.Since(c.token.UsedTime) > time.Minute {
 		err = c.Store.Update(c.http.Context(), func(tx *store.Tx) error { return tx.TokenUsed(c.token.ID, time.Now()) })
 	}
-	return op, err
+	if err == nil {
+		c.release, err = c.hold(c.http, c.most)
+	}
+	c.gate.open = err == nil
+	return err
 }
 
 // error writes why a request is refused.

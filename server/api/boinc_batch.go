@@ -15,46 +15,49 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/forecast"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/store"
 )
 
 // boincBatch is what submit_batch and estimate_batch ask for.
 type boincBatch struct {
-	AppName        string    `xml:"app_name"`
-	BatchID        string    `xml:"batch_id"`
-	BatchName      string    `xml:"batch_name"`
-	Priority       *int64    `xml:"priority"`
-	Allocation     *struct{} `xml:"allocation_priority"`
-	AppVersion     float64   `xml:"app_version_num"`
-	InputTemplate  string    `xml:"input_template_filename"`
-	OutputTemplate string    `xml:"output_template_filename"`
+	AppName        string
+	BatchID        string
+	BatchName      string
+	Priority       *int64
+	Allocation     *struct{}
+	AppVersion     float64
+	InputTemplate  string
+	OutputTemplate string
 	Params         struct {
 		DiskBound   float64 `xml:"rsc_disk_bound"`
 		FpopsEst    float64 `xml:"rsc_fpops_est"`
 		FpopsBound  float64 `xml:"rsc_fpops_bound"`
 		MemoryBound float64 `xml:"rsc_memory_bound"`
 		DelayBound  float64 `xml:"delay_bound"`
-	} `xml:"job_params"`
-	Jobs []boincJob `xml:"job"`
+	}
+	Jobs []boincJob
 }
 
 type boincJob struct {
-	Name           string    `xml:"name"`
-	CommandLine    string    `xml:"command_line"`
-	FpopsEst       float64   `xml:"rsc_fpops_est"`
-	Priority       *int64    `xml:"priority"`
-	InputTemplate  *struct{} `xml:"input_template"`
-	OutputTemplate *struct{} `xml:"output_template"`
-	TargetTeam     float64   `xml:"target_team"`
-	TargetUser     float64   `xml:"target_user"`
-	TargetHost     float64   `xml:"target_host"`
-	Files          []struct {
-		Mode   string  `xml:"mode"`
-		Source string  `xml:"source"`
-		URL    string  `xml:"url"`
-		NBytes float64 `xml:"nbytes"`
-		MD5    string  `xml:"md5"`
-	} `xml:"input_file"`
+	Name           string
+	CommandLine    string
+	FpopsEst       float64
+	Priority       *int64
+	InputTemplate  *struct{}
+	OutputTemplate *struct{}
+	TargetTeam     float64
+	TargetUser     float64
+	TargetHost     float64
+	Files          []boincFile
+}
+
+type boincFile struct {
+	Mode   string  `xml:"mode"`
+	Source string  `xml:"source"`
+	URL    string  `xml:"url"`
+	NBytes float64 `xml:"nbytes"`
+	MD5    string  `xml:"md5"`
 }
 
 // unsupported is what BOINC's server does and this one does not.
@@ -181,7 +184,7 @@ func (c *boincCall) submitBatch() error {
 		s.Name = b.Name
 	}
 	s.Name = cmp.Or(s.Name, invented(s.App))
-	b, _, err := c.make(c.http.Context(), c.token, &s)
+	b, _, err := c.make(c.http.Context(), limit.ClientOf(c.http), c.token, &s)
 	c.out.Int("batch_id", b.ID)
 	return err
 }

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 )
@@ -27,21 +29,28 @@ func (c *boincCall) queryFiles() error {
 	return nil
 }
 
-// uploadFiles stores the files that come with a request as file_0, file_1, …
+// uploadFiles stores the files that follow a request as file_0, file_1, …, one after the other.
 func (c *boincCall) uploadFiles() error {
-	if form := c.http.MultipartForm; form == nil || len(form.File) != len(c.in.Files) {
-		return faultf(http.StatusBadRequest, "send as many as it names, as file_0, file_1 and so on", "the request names %d files and has others", len(c.in.Files))
+	if c.parts == nil {
+		return faultf(http.StatusBadRequest, "send it as multipart/form-data", "the request names %d files and brings none", len(c.in.Files))
 	}
 	for i, name := range c.in.Files {
-		f, _, err := c.http.FormFile(fmt.Sprint("file_", i))
-		if err != nil {
-			return faultf(http.StatusBadRequest, "send files as file_0, file_1 and so on", "the request has no file_%d", i)
+		part, err := c.parts.NextPart()
+		if err == nil && part.FormName() != fmt.Sprint("file_", i) {
+			err = io.EOF
 		}
-		err = c.stage(c.http.Context(), c.token.ID, strings.TrimSpace(name), f)
-		_ = f.Close()
+		if errors.Is(err, io.EOF) {
+			return faultf(http.StatusBadRequest, "send as many as it names, as file_0, file_1 and so on, in this order", "the request names %d files and has no file_%d", len(c.in.Files), i)
+		}
+		if err == nil {
+			_, err = c.receive(c.http, c.token.ID, strings.TrimSpace(name), part)
+		}
 		if err != nil {
 			return err
 		}
+	}
+	if _, err := c.parts.NextPart(); !errors.Is(err, io.EOF) {
+		return faultf(http.StatusBadRequest, "name each of them as phys_name", "the request names %d files and has more", len(c.in.Files))
 	}
 	c.out.Empty("success")
 	return nil

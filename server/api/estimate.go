@@ -16,15 +16,19 @@ import (
 // dryRun tells what a batch takes that would be made of a submission, and when it would be done.
 // Nothing is made, stored or fetched.
 func (a *API) dryRun(c *call) (any, error) {
-	s, err := c.read()
+	s, release, err := c.read(a)
 	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := a.nameless(&s); err != nil {
 		return nil, err
 	}
 	return a.foresee(c.Context(), c.token, &s)
 }
 
 func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission) (e wire.Estimate, err error) {
-	if err := a.check(token, s); err != nil {
+	if err := a.check(ctx, token, s); err != nil {
 		return e, err
 	}
 	now := time.Now()

@@ -8,10 +8,15 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"path/filepath"
+	"regexp"
+	"unicode/utf8"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/api/wire"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -19,9 +24,12 @@ import (
 // token's own, so that nobody takes another's, or one that the project would give a file itself.
 func physical(owner int64, name string) string { return fmt.Sprintf("token%d_%s", owner, name) }
 
+// ofAToken is how the names of files begin that belong to a token. Nobody else names them.
+var ofAToken = regexp.MustCompile(`^token[0-9]+_`)
+
 // uploadable returns why a file cannot be called so, or nil.
 func uploadable(name string) error {
-	if err := protocol.ValidFileName(physical(1<<40, name)); err != nil || name == "" {
+	if err := protocol.ValidFileName(physical(1<<40, name)); err != nil || name == "" || !utf8.ValidString(name) || bxml.Printable(name, len(name)) != name {
 		return faultf(http.StatusUnprocessableEntity, "use letters, digits, _ . and -", "%q is no name for a file", name)
 	}
 	return nil
@@ -29,20 +37,12 @@ func uploadable(name string) error {
 
 // stage stores a file for the batches of a token. What a name stands for never changes: computers
 // may have it.
-func (a *API) stage(ctx context.Context, owner int64, name string, r io.ReadSeeker) error {
+func (a *API) stage(ctx context.Context, owner int64, name string, r io.Reader) error {
 	if err := uploadable(name); err != nil {
 		return err
 	}
-	old, err := a.Download.Sum(ctx, physical(owner, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		_, err = a.Download.Put(ctx, physical(owner, name), r)
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	sum, err := blob.SumReader(r)
-	if err == nil && sum != old {
+	_, err := a.Download.Put(ctx, physical(owner, name), r)
+	if errors.Is(err, blob.ErrDifferent) {
 		err = faultf(http.StatusConflict, "choose another name: computers may have the file", "there is a file %q with other content", name)
 	}
 	return err
@@ -50,25 +50,45 @@ func (a *API) stage(ctx context.Context, owner int64, name string, r io.ReadSeek
 
 // upload stores the body of a request as a file that batches of the token may name.
 func (a *API) upload(c *call) (any, error) {
-	f, err := os.CreateTemp("", "starling-upload")
-	if err != nil {
-		return nil, err
+	n, err := a.receive(c.Request, c.token.ID, c.PathValue("name"), c.Body)
+	return wire.File{Name: c.PathValue("name"), Size: n}, err
+}
+
+// receive spools a file of a request, as r yields it, and stores it for the batches of a token.
+func (a *API) receive(req *http.Request, owner int64, name string, r io.Reader) (n int64, err error) {
+	if err := uploadable(name); err != nil {
+		return 0, err
 	}
-	defer func() { _, _ = f.Close(), os.Remove(f.Name()) }()
-	n, err := io.Copy(f, c.Body)
-	if err == nil {
+	most := req.ContentLength
+	if most < 0 { // it does not say
+		most = maxUpload
+	}
+	dir, remove, err := a.Spool.folder(req.Context(), limit.ClientOf(req), most)
+	if err != nil {
+		return 0, err
+	}
+	defer remove()
+	f, err := os.OpenFile(filepath.Join(dir, "file"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }()
+	if n, err = io.Copy(f, r); err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err == nil {
-		err = a.stage(c.Context(), c.token.ID, c.PathValue("name"), f)
+		err = a.stage(req.Context(), owner, name, f)
 	}
-	return wire.File{Name: c.PathValue("name"), Size: n}, err
+	return n, err
 }
 
 // hasFile reports whether there is a file that a token's bearer may name in a batch, and what the
 // project calls it.
 func (a *API) hasFile(ctx context.Context, owner int64, name string) (own string, there bool, err error) {
 	for _, own := range []string{physical(owner, name), name} {
+		if own == name && ofAToken.MatchString(name) {
+			break
+		}
 		if protocol.ValidFileName(own) != nil {
 			continue
 		}

@@ -207,6 +207,15 @@ func (a *API) cancel(c *call) (any, error) {
 }
 
 func (a *API) giveUp(ctx context.Context, b store.APIBatch) (cancelled int, err error) {
+	// First, so that a request that is under way makes no more of them.
+	if err := a.Store.Update(ctx, func(tx *store.Tx) error {
+		if b.Expected == 0 {
+			return nil
+		}
+		return tx.CloseAPIBatch(b.ID)
+	}); err != nil {
+		return 0, err
+	}
 	for after := int64(0); ; {
 		var ids []int64
 		n := 0

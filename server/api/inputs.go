@@ -42,6 +42,25 @@ func (a *API) specOf(ctx context.Context, s *wire.Submission, b store.APIBatch, 
 	return spec, nil
 }
 
+// nameless returns why an input cannot be without a name, nil if each has one: its own, that of its
+// file, or the template's.
+func (a *API) nameless(s *wire.Submission) error {
+	for i, wu := range s.Workunits {
+		for _, in := range wu.Inputs {
+			if in.Name != "" || in.Staged != "" || in.URL != "" {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(a.Dir, "templates", s.App+"_in")); err == nil && names.MatchString(s.App) {
+				return nil
+			}
+			f := faultf(http.StatusUnprocessableEntity, "give it the name under which the application opens it", "an input of workunit %d has no name", i)
+			f.Workunit = &i
+			return f
+		}
+	}
+	return nil
+}
+
 func paramsOf(s *wire.Submission, wu *wire.Workunit) workgen.Params {
 	priority := s.Priority
 	if wu.Priority != nil {

@@ -1,19 +1,18 @@
 package api
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
+	"net/netip"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/server/api/wire"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/webhook"
 	"github.com/starling-grid/starling/server/workgen"
@@ -28,32 +27,36 @@ func named(what, name string) error {
 	return nil
 }
 
-// read reads a submission from a request's body.
-func (c *call) read() (s wire.Submission, err error) {
-	dec := json.NewDecoder(c.Body)
-	dec.DisallowUnknownFields()
-	err = dec.Decode(&s)
-	if err == nil { // read to its end, or the time for sending it would run on while the project fetches files
-		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			err = cmp.Or(more, errors.New("something follows the batch"))
-		}
-	}
+// read reads a submission from a request's body. The caller calls release when it is no longer in
+// memory.
+func (c *call) read(a *API) (s wire.Submission, release func(), err error) {
+	release, err = a.hold(c.Request, maxBody)
 	if err != nil {
-		if _, large := errors.AsType[*http.MaxBytesError](err); large {
-			return s, err
-		}
-		return s, faultf(http.StatusBadRequest, "see openapi.json for what a batch holds", "the request is not understood: %v", err)
+		return s, nil, err
 	}
-	return s, nil
+	if s, err = decode(c.Body); err == nil {
+		return s, release, nil
+	}
+	release()
+	_, large := errors.AsType[*http.MaxBytesError](err)
+	_, ours := errors.AsType[*fault](err)
+	if !large && !ours {
+		err = faultf(http.StatusBadRequest, "see openapi.json for what a batch holds", "the request is not understood: %v", err)
+	}
+	return s, nil, err
 }
 
 // submit makes a batch, or completes the one of that name.
 func (a *API) submit(c *call) (any, error) {
-	s, err := c.read()
+	s, release, err := c.read(a)
 	if err != nil {
 		return nil, err
 	}
-	b, isNew, err := a.make(c.Context(), c.token, &s)
+	defer release()
+	if err := a.nameless(&s); err != nil {
+		return nil, err
+	}
+	b, isNew, err := a.make(c.Context(), limit.ClientOf(c.Request), c.token, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -71,23 +74,40 @@ func (a *API) submit(c *call) (any, error) {
 }
 
 // make makes a batch of a token, or completes the one of that name.
-func (a *API) make(ctx context.Context, token store.Token, s *wire.Submission) (b store.APIBatch, isNew bool, err error) {
-	if err := a.check(token, s); err != nil {
+func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *wire.Submission) (b store.APIBatch, isNew bool, err error) {
+	if err := a.check(ctx, token, s); err != nil {
 		return b, false, err
 	}
 	b, app, isNew, err := a.begin(ctx, token, s)
 	if err != nil || b.Made {
 		return b, isNew, err
 	}
-	if err := a.complete(ctx, s, b, app); err != nil {
-		return b, isNew, err
+	if err := a.complete(ctx, from, s, b, app); err != nil && !errors.Is(err, errMade) {
+		// What was not made does not count until it is asked for again.
+		freed := a.Store.Update(context.WithoutCancel(ctx), func(tx *store.Tx) error { return tx.PromiseAPIBatch(b.ID, time.Time{}) })
+		return b, isNew, errors.Join(err, freed)
+	}
+	err = a.Store.Update(ctx, func(tx *store.Tx) error {
+		if err := open(tx, b); err != nil {
+			return err
+		}
+		return tx.APIBatchMade(b.ID)
+	})
+	if errors.Is(err, errMade) {
+		err = nil
 	}
 	b.Made = true
-	return b, isNew, a.Store.Update(ctx, func(tx *store.Tx) error { return tx.APIBatchMade(b.ID) })
+	return b, isNew, err
 }
 
-func (a *API) check(token store.Token, s *wire.Submission) error {
+func (a *API) check(ctx context.Context, token store.Token, s *wire.Submission) error {
 	if err := named("batch", s.Name); err != nil {
+		return err
+	}
+	if err := may(token, s.App); err != nil {
+		return err
+	}
+	if err := a.Store.View(ctx, func(tx *store.Tx) error { _, err := appByName(tx, s.App); return err }); err != nil {
 		return err
 	}
 	if n := len(s.Workunits); n == 0 || n > maxWorkunits {
@@ -110,7 +130,7 @@ func (a *API) check(token store.Token, s *wire.Submission) error {
 	if s.Webhook != "" && !webhook.Allowed(s.Webhook, a.Webhooks) {
 		return faultf(http.StatusUnprocessableEntity, "ask the project's operator to add its address to webhook_urls in server.toml, or follow the batch with GET batches/ID?wait=60", "the project sends no webhooks to %s", s.Webhook)
 	}
-	return may(token, s.App)
+	return nil
 }
 
 func appByName(tx *store.Tx, name string) (store.App, error) {
@@ -129,36 +149,59 @@ func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) 
 			return err
 		}
 		b, err = tx.APIBatchByName(token.ID, s.Name)
+		resumed := err == nil && b.AppID == app.ID && b.Expected == len(s.Workunits)
 		switch {
 		case err == nil && !b.RetiredTime.IsZero() && !b.Made:
 			return faultf(http.StatusConflict, "choose another name", "the batch %q has expired", s.Name)
-		case err == nil && b.AppID == app.ID && b.Expected == len(s.Workunits):
+		case resumed && b.Made:
 			return nil
-		case err == nil && (b.AppID != app.ID || b.Expected > 0):
+		case resumed:
+		case err == nil && (b.AppID != app.ID || b.Expected > 0 || b.Made):
 			return faultf(http.StatusConflict, "choose another name, or repeat the same request", "there is another batch called %q", s.Name)
 		case err != nil && !errors.Is(err, store.ErrNotFound):
 			return err
 		}
-		if q := token.Quota; q > 0 {
-			n, err := tx.UnfinishedOfToken(token.ID)
-			if err != nil {
-				return err
-			}
-			if int(n)+len(s.Workunits) > q {
-				return faultf(http.StatusTooManyRequests, "wait until some are finished, cancel a batch, or ask the project's operator for more",
-					"%d workunits of this token are unfinished, and it may have %d", n, q)
-			}
+		now := time.Now()
+		if err := affords(tx, token, b, len(s.Workunits), now); err != nil {
+			return err
 		}
-		isNew = true
-		if b.ID != 0 { // it is empty
-			b.Expected = len(s.Workunits)
-			return tx.FillAPIBatch(b.ID, b.Expected)
+		switch {
+		case resumed:
+		case b.ID != 0: // it is empty
+			isNew, b.Expected = true, len(s.Workunits)
+			err = tx.FillAPIBatch(b.ID, b.Expected)
+		default:
+			isNew = true
+			b = store.APIBatch{CreateTime: now, TokenID: token.ID, Name: s.Name, AppID: app.ID, Expected: len(s.Workunits), Webhook: s.Webhook}
+			b.ID, err = tx.InsertAPIBatch(b)
 		}
-		b = store.APIBatch{CreateTime: time.Now(), TokenID: token.ID, Name: s.Name, AppID: app.ID, Expected: len(s.Workunits), Webhook: s.Webhook}
-		b.ID, err = tx.InsertAPIBatch(b)
-		return err
+		if err != nil {
+			return err
+		}
+		return tx.PromiseAPIBatch(b.ID, now.Add(promised))
 	})
 	return b, app, isNew, err
+}
+
+// promised is the time for which the workunits of a batch count against the quota that a request
+// is making. It is renewed while they are made.
+const promised = time.Hour
+
+// affords returns why a token may not have n workunits in a batch, or nil. What it counts stays as
+// it is until the transaction ends.
+func affords(tx *store.Tx, token store.Token, b store.APIBatch, n int, now time.Time) error {
+	if token.Quota == 0 {
+		return nil
+	}
+	if err := tx.LockToken(token.ID); err != nil {
+		return err
+	}
+	others, err := tx.UnfinishedOfToken(token.ID, b.ID, now)
+	if err == nil && int(others)+n > token.Quota {
+		err = faultf(http.StatusTooManyRequests, "wait until some are finished, cancel a batch, or ask the project's operator for more",
+			"%d workunits of this token are unfinished, and it may have %d", others, token.Quota)
+	}
+	return err
 }
 
 // chunk is how many workunits are made in one transaction.
@@ -168,32 +211,45 @@ const chunk = 500
 func unique(b store.APIBatch, name string) string { return fmt.Sprintf("api%d_%s", b.ID, name) }
 
 // complete makes the workunits of a batch that are not there yet.
-func (a *API) complete(ctx context.Context, s *wire.Submission, b store.APIBatch, app store.App) error {
-	dir, err := os.MkdirTemp("", "starling-api")
+func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission, b store.APIBatch, app store.App) error {
+	dir, remove, err := a.Spool.folder(ctx, from, a.spooled(s))
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer remove()
 	g, err := workgen.New(a.Store, a.Download, a.Dir, app, time.Now())
 	if err != nil {
 		return err
+	}
+	g.Guard = func(tx *store.Tx) error {
+		if err := open(tx, b); err != nil {
+			return err
+		}
+		return tx.PromiseAPIBatch(b.ID, time.Now().Add(promised))
 	}
 	files := newFetcher(dir, a.Fetching)
 	files.owner = b.TokenID
 	var specs []workgen.Spec
 	var places []int
 	flush := func() error {
-		if len(specs) == 0 {
-			return nil
+		for len(specs) > 0 {
+			_, err := g.Create(ctx, specs, time.Now())
+			wrong, ok := errors.AsType[*workgen.SpecError](err)
+			if ok && errors.Is(err, store.ErrExists) { // another request has made it meanwhile
+				specs, places = slices.Delete(specs, wrong.Index, wrong.Index+1), slices.Delete(places, wrong.Index, wrong.Index+1)
+				continue
+			}
+			if ok {
+				f := faultf(http.StatusUnprocessableEntity, "correct it and send the batch again under the same name: no workunit is made twice", "workunit %q: %v", s.Workunits[places[wrong.Index]].Name, wrong.Err)
+				f.Workunit = &places[wrong.Index]
+				return f
+			}
+			if err != nil {
+				return err
+			}
+			specs, places = nil, nil
 		}
-		_, err := g.Create(ctx, specs, time.Now())
-		if wrong, ok := errors.AsType[*workgen.SpecError](err); ok {
-			f := faultf(http.StatusUnprocessableEntity, "correct it and send the batch again under the same name: no workunit is made twice", "workunit %q: %v", s.Workunits[places[wrong.Index]].Name, wrong.Err)
-			f.Workunit = &places[wrong.Index]
-			return f
-		}
-		specs, places = nil, nil
-		return err
+		return nil
 	}
 	for i, wu := range s.Workunits {
 		there, err := a.has(ctx, unique(b, wu.Name))
@@ -215,6 +271,37 @@ func (a *API) complete(ctx context.Context, s *wire.Submission, b store.APIBatch
 		}
 	}
 	return flush()
+}
+
+// errMade says that another request has made the last of a batch's workunits.
+var errMade = errors.New("all workunits are made")
+
+// open returns why no workunits of a batch may be made any more, nil if they may.
+func open(tx *store.Tx, b store.APIBatch) error {
+	switch now, err := tx.APIBatch(b.ID, b.TokenID); {
+	case err != nil:
+		return err
+	case !now.RetiredTime.IsZero() || now.Expected != b.Expected:
+		return faultf(http.StatusConflict, "choose another name", "the batch %q was cancelled or has expired", b.Name)
+	case now.Made:
+		return errMade
+	}
+	return nil
+}
+
+// spooled returns how many bytes of a submission's inputs are spooled, at most.
+func (a *API) spooled(s *wire.Submission) (n int64) {
+	fetched := int64(0)
+	for _, wu := range s.Workunits {
+		for _, in := range wu.Inputs {
+			if in.Copy {
+				fetched = a.Fetching.MaxBytes
+			} else if in.URL == "" {
+				n += sizeOf(in)
+			}
+		}
+	}
+	return n + fetched
 }
 
 func (a *API) has(ctx context.Context, name string) (there bool, err error) {

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"sync"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/protocol"
@@ -158,10 +159,8 @@ func (d *Dir) put(ctx context.Context, name string, r io.Reader) (info Info, err
 	}
 	tmp := filepath.Join(tmpDir, filepath.Base(f.Name()))
 	defer func() {
-		if err != nil || tmp != "" {
-			_ = f.Close()
-			_ = d.root.Remove(tmp)
-		}
+		_ = f.Close()
+		_ = d.root.Remove(tmp)
 	}()
 	h := md5.New()
 	if info.NBytes, err = io.Copy(io.MultiWriter(f, h), r); err != nil {
@@ -185,28 +184,62 @@ func (d *Dir) put(ctx context.Context, name string, r io.Reader) (info Info, err
 	if err := f.Close(); err != nil {
 		return Info{}, err
 	}
-	if err := d.move(tmp, p); err != nil {
+	// Of several that store a file at once the first wins.
+	switch err := d.place(tmp, p); {
+	case errors.Is(err, fs.ErrExist):
+		if old, err := d.Sum(ctx, name); err != nil || old == info {
+			return info, err
+		}
+		return Info{}, ErrDifferent
+	case err != nil:
 		return Info{}, err
 	}
-	tmp = ""
 	return info, nil
+}
+
+// unlinked serializes the last step of storing files where there are no hard links.
+var unlinked sync.Mutex
+
+// place gives a synced file another name, unless that is taken, and makes that durable.
+func (d *Dir) place(from, to string) error {
+	if err := d.makeFolder(to); err != nil {
+		return err
+	}
+	switch err := d.root.Link(from, to); {
+	case err == nil:
+		return atomicfile.SyncDir(filepath.Join(d.root.Name(), filepath.Dir(to)))
+	case errors.Is(err, fs.ErrExist):
+		return err
+	}
+	unlinked.Lock()
+	defer unlinked.Unlock()
+	if _, err := d.root.Lstat(to); err == nil {
+		return fs.ErrExist
+	}
+	return d.move(from, to)
 }
 
 // move renames a synced file to its place and makes that durable.
 func (d *Dir) move(from, to string) error {
-	dir := filepath.Dir(to)
-	if _, err := d.root.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		if err := d.root.MkdirAll(dir, 0o750); err != nil {
-			return err
-		}
-		if err := atomicfile.SyncDir(d.root.Name()); err != nil {
-			return err
-		}
+	if err := d.makeFolder(to); err != nil {
+		return err
 	}
 	if err := d.root.Rename(from, to); err != nil {
 		return err
 	}
-	return atomicfile.SyncDir(filepath.Join(d.root.Name(), dir))
+	return atomicfile.SyncDir(filepath.Join(d.root.Name(), filepath.Dir(to)))
+}
+
+// makeFolder makes the folder of a file.
+func (d *Dir) makeFolder(name string) error {
+	dir := filepath.Dir(name)
+	if _, err := d.root.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := d.root.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(d.root.Name())
 }
 
 // Remove implements Tree.

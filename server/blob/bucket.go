@@ -182,7 +182,8 @@ func (b *Bucket) Open(ctx context.Context, name string) (*File, error) {
 }
 
 // Put implements Tree. Of two that store different content under one name at the
-// same moment the later one wins: names are made so that this does not happen.
+// same moment the first wins, if the service understands If-None-Match (as Amazon's and
+// MinIO do), otherwise the later one: names are made so that this does not happen.
 func (b *Bucket) Put(ctx context.Context, name string, r io.Reader) (Info, error) {
 	info, err := b.put(ctx, name, r)
 	if err != nil {
@@ -215,17 +216,29 @@ func (b *Bucket) put(ctx context.Context, name string, r io.Reader) (Info, error
 	case !errors.Is(err, fs.ErrNotExist):
 		return Info{}, err
 	}
-	return info, b.send(ctx, name, tmp, info)
+	err = b.send(ctx, name, tmp, info, true)
+	switch minio.ToErrorResponse(err).StatusCode {
+	case http.StatusPreconditionFailed:
+		if old, err := b.Sum(ctx, name); err != nil || old == info {
+			return info, err
+		}
+		return Info{}, ErrDifferent
+	case http.StatusNotImplemented:
+		err = b.send(ctx, name, tmp, info, false)
+	}
+	return info, err
 }
 
-// send makes a local file an object.
-func (b *Bucket) send(ctx context.Context, name string, f *os.File, info Info) error {
+// send makes a local file an object, with first only if there is none of that name.
+func (b *Bucket) send(ctx context.Context, name string, f *os.File, info Info, first bool) error {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	_, err := b.client.PutObject(ctx, b.bucket, b.prefix+name, f, info.NBytes, minio.PutObjectOptions{
-		ContentType: "application/octet-stream", UserMetadata: map[string]string{metaMD5: info.MD5},
-	})
+	how := minio.PutObjectOptions{ContentType: "application/octet-stream", UserMetadata: map[string]string{metaMD5: info.MD5}}
+	if first {
+		how.SetMatchETagExcept("*")
+	}
+	_, err := b.client.PutObject(ctx, b.bucket, b.prefix+name, f, info.NBytes, how)
 	return err
 }
 
@@ -243,7 +256,7 @@ func (b *Bucket) CommitPart(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := b.send(ctx, name, f, info); err != nil {
+	if err := b.send(ctx, name, f, info, false); err != nil {
 		return err
 	}
 	return b.RemovePart(name)

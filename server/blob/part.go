@@ -44,7 +44,17 @@ func (d *Dir) CommitPart(_ context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return d.move(partName(name), p)
+	err = d.place(partName(name), p)
+	if errors.Is(err, fs.ErrExist) { // another process was first, and its file may be in use
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.root.Remove(partName(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // RemovePart implements Parts.

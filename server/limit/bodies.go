@@ -18,8 +18,8 @@ const small = 256 << 10
 // patience is how long a request waits for room.
 const patience = 10 * time.Second
 
-// Bodies bounds the bytes of requests that are held in memory at a time. 0 is no
-// limit. It is safe for concurrent use.
+// Bodies bounds the bytes of requests that are held at a time, in memory or in a folder. 0 is
+// no limit, and so is a nil Bodies. It is safe for concurrent use.
 type Bodies struct {
 	Total      int64
 	PerAddress int64 // one request alone may have more
@@ -31,9 +31,26 @@ type Bodies struct {
 	changed chan struct{} // closed when there is more room
 }
 
+// Set changes the limits for requests to come. What is held stays counted.
+func (b *Bodies) Set(total, perAddress int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.Total, b.PerAddress = total, perAddress
+}
+
+// Held returns how many bytes are held now.
+func (b *Bodies) Held() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.held
+}
+
 // Hold waits until a request of n bytes from an address may be read; release must be
 // called when it is no longer in memory. It returns ErrBusy if that takes too long.
 func (b *Bodies) Hold(ctx context.Context, a netip.Addr, n int64) (release func(), err error) {
+	if b == nil {
+		return func() {}, nil
+	}
 	a = Network(a)
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, ErrBusy)
 	defer cancel()

@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/server/project"
@@ -13,66 +14,143 @@ import (
 // cancelBatch is how many workunits are cancelled in one transaction.
 const cancelBatch = 500
 
-// A Cancelled says what Cancel did.
-type Cancelled struct {
-	Workunits int // given up now
-	Finished  int // had an outcome before, and keep it
+// A CancelSpec says which workunits are cancelled.
+type CancelSpec struct {
+	IDs    []int64 // these, or, if there are none, …
+	Batch  int64   // … all of a batch
+	Reason string  // for the workunits' history
+	DryRun bool    // nothing is changed
+	// Undo: those that were cancelled are revived, as long as their files are not deleted.
+	Undo bool
 }
 
-// Cancel gives workunits up: results that were not sent are not needed any more,
+// A Cancelled says what CancelWork did, or, in a dry run, would do.
+type Cancelled struct {
+	Workunits  int                          // given up now, or revived
+	Finished   int                          // had an outcome before, and keep it
+	InProgress int                          // results that computers have of those that are given up
+	Refused    map[transitioner.Refusal]int // why others are not revived
+}
+
+// CancelWork gives workunits up: results that were not sent are not needed any more,
 // those that hosts have are aborted at their next contact, and the assimilator
 // is told. Workunits that have a canonical result or were given up stay as they
 // are. An id that does not exist is an error, and nothing of its group of 500 is
 // done.
-func Cancel(ctx context.Context, p *project.Project, ids []int64, now time.Time) (c Cancelled, err error) {
-	for len(ids) > 0 {
-		n := min(len(ids), cancelBatch)
-		var part Cancelled
-		err := p.Store.Update(ctx, func(tx *store.Tx) error {
-			part = Cancelled{}
-			for _, id := range ids[:n] {
-				done, err := transitioner.Cancel(tx, id, now)
-				if err != nil {
-					return err
-				}
-				if done {
-					part.Workunits++
-				} else {
-					part.Finished++
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return c, err
-		}
-		c.Workunits += part.Workunits
-		c.Finished += part.Finished
-		ids = ids[n:]
-	}
-	return c, nil
-}
-
-// CancelBatch cancels all workunits of a batch.
-func CancelBatch(ctx context.Context, p *project.Project, batch int64, now time.Time) (c Cancelled, err error) {
+func CancelWork(ctx context.Context, p *project.Project, s CancelSpec, now time.Time) (c Cancelled, err error) {
+	c.Refused = make(map[transitioner.Refusal]int)
 	for after := int64(0); ; {
-		var ids []int64
-		err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
-			ids, err = tx.WorkunitsOfBatch(batch, after, cancelBatch)
-			return err
-		})
-		if err == nil && len(ids) == 0 && after == 0 {
-			err = fmt.Errorf("batch %d: %w", batch, store.ErrNotFound)
+		ids := s.IDs[:min(len(s.IDs), cancelBatch)]
+		s.IDs = s.IDs[len(ids):]
+		if s.Batch != 0 {
+			err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+				ids, err = tx.WorkunitsOfBatch(s.Batch, after, cancelBatch)
+				return err
+			})
+			if err == nil && len(ids) == 0 && after == 0 {
+				err = fmt.Errorf("batch %d: %w", s.Batch, store.ErrNotFound)
+			}
+			if err != nil {
+				return c, err
+			}
 		}
-		if err != nil || len(ids) == 0 {
-			return c, err
+		if len(ids) == 0 {
+			return c, nil
 		}
-		part, err := Cancel(ctx, p, ids, now)
-		c.Workunits += part.Workunits
-		c.Finished += part.Finished
-		if err != nil {
+		if err := s.each(ctx, p, ids, now, &c); err != nil {
 			return c, err
 		}
 		after = ids[len(ids)-1]
 	}
+}
+
+// each handles some workunits in one transaction, and adds up what it did.
+func (s *CancelSpec) each(ctx context.Context, p *project.Project, ids []int64, now time.Time, c *Cancelled) error {
+	in := p.Store.Update
+	if s.DryRun {
+		in = p.Store.View
+	}
+	var part Cancelled
+	var refused []transitioner.Refusal
+	err := in(ctx, func(tx *store.Tx) error {
+		part, refused = Cancelled{}, nil
+		for _, id := range ids {
+			if s.Undo {
+				no, err := s.undo(tx, id, now)
+				if err != nil {
+					return err
+				}
+				refused = append(refused, no)
+				continue
+			}
+			done, sent, err := s.one(tx, id, now)
+			if err != nil {
+				return err
+			}
+			if done {
+				part.Workunits++
+				part.InProgress += sent
+			} else {
+				part.Finished++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, no := range refused {
+		if no == "" {
+			c.Workunits++
+		} else {
+			c.Refused[no]++
+		}
+	}
+	c.Workunits, c.Finished, c.InProgress = c.Workunits+part.Workunits, c.Finished+part.Finished, c.InProgress+part.InProgress
+	return nil
+}
+
+// one cancels a workunit, or only looks whether there is anything to cancel. sent is how many of
+// its results computers have.
+func (s *CancelSpec) one(tx *store.Tx, id int64, now time.Time) (done bool, sent int, err error) {
+	j, err := tx.Job(id)
+	if err != nil {
+		return false, 0, err
+	}
+	for _, r := range j.Results {
+		if r.ServerState == store.InProgress {
+			sent++
+		}
+	}
+	if s.DryRun {
+		return j.Workunit.CanonicalResultID == 0 && j.Workunit.ErrorMask == 0, sent, nil
+	}
+	done, err = transitioner.CancelBecause(tx, id, now, because("work cancel", s.Reason))
+	return done, sent, err
+}
+
+func (s *CancelSpec) undo(tx *store.Tx, id int64, now time.Time) (transitioner.Refusal, error) {
+	if s.DryRun {
+		wu, err := tx.Workunit(id)
+		return transitioner.MayUncancel(wu), err
+	}
+	return transitioner.Uncancel(tx, id, now, because("work cancel --undo", s.Reason))
+}
+
+// because is what the history says of a command.
+func because(command, reason string) string {
+	if reason = strings.Join(strings.Fields(reason), " "); reason != "" {
+		return command + ": " + reason
+	}
+	return command
+}
+
+// Cancel is CancelWork of some workunits.
+func Cancel(ctx context.Context, p *project.Project, ids []int64, now time.Time) (Cancelled, error) {
+	return CancelWork(ctx, p, CancelSpec{IDs: ids}, now)
+}
+
+// CancelBatch is CancelWork of a batch.
+func CancelBatch(ctx context.Context, p *project.Project, batch int64, now time.Time) (Cancelled, error) {
+	return CancelWork(ctx, p, CancelSpec{Batch: batch}, now)
 }

@@ -94,7 +94,7 @@ func retry(ctx context.Context, p *project.Project, r RetrySpec, ids []int64, no
 				wu, err = tx.Workunit(id)
 				no = transitioner.MayRetry(wu, r.Again)
 			} else {
-				no, err = transitioner.Retry(tx, id, r.Again, now, r.why())
+				no, err = transitioner.Retry(tx, id, r.Again, now, because("work retry", r.Reason))
 			}
 			if err != nil {
 				return err
@@ -118,14 +118,6 @@ func retry(ctx context.Context, p *project.Project, r RetrySpec, ids []int64, no
 		}
 	}
 	return nil
-}
-
-// why is what the history says.
-func (r *RetrySpec) why() string {
-	if reason := strings.Join(strings.Fields(r.Reason), " "); reason != "" {
-		return "work retry: " + reason
-	}
-	return "work retry"
 }
 
 // ParseErrors reads reasons for which workunits are given up, by names such as

@@ -93,6 +93,7 @@ type Config struct {
 	MaxConnectionsPerAddress int      `toml:"max_connections_per_address"`
 	MaxRequestsPerAddress    int      `toml:"max_requests_per_address"`
 	MaxRequestMB             float64  `toml:"max_request_mb"`
+	MaxSpoolMB               float64  `toml:"max_spool_mb"`
 	MaxRequestMBPerAddress   float64  `toml:"max_request_mb_per_address"`
 	MinTransferRate          float64  `toml:"min_transfer_rate"`
 	MaxAccountsPerAddressDay int      `toml:"max_accounts_per_address_day"`

@@ -28,6 +28,7 @@ const (
 	ArchiveDir   = "archive"
 	SiteDir      = "site"
 	StatsDir     = "stats"
+	IncomingDir  = "incoming" // files that are arriving
 )
 
 // A Project is an open project directory. It is safe for concurrent use.

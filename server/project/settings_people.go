@@ -87,11 +87,18 @@ other is read, since proxies pass on what a client says in it.`,
 	},
 	{
 		name: "max_request_mb", preset: 64, most: 1e6,
-		about: `Megabytes of memory that scheduler requests may use at a time, in total and from
-one address. Requests beyond that wait, and are then asked to try again later.`,
+		about: `Megabytes of memory that the requests of clients and of programs that submit work may
+use at a time, in total and from one address. Requests beyond that wait, and are then
+asked to try again later.`,
 	},
 	{
 		name: "max_request_mb_per_address", preset: 16, most: 1e6,
+	},
+	{
+		name: "max_spool_mb", preset: 4000, most: 1e6,
+		about: `Megabytes in the folder incoming, for input files that programs are sending and that
+the project fetches. One address may use half of it. Requests beyond that wait, and
+are then asked to try again later.`,
 	},
 	{
 		name: "min_transfer_rate", preset: 500, most: 1e6,

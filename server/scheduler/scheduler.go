@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/affinity"
 	"github.com/starling-grid/starling/server/feeder"
 	"github.com/starling-grid/starling/server/limit"
@@ -97,6 +99,13 @@ const (
 // names each of them in every request.
 const maxRequest = 8 << 20
 
+// maxStranger is the part of a request that is read before it is known whose it is. All of an
+// ordinary request fits.
+const maxStranger = 256 << 10
+
+// Bound is how much of a request's body is read.
+var Bound = limit.Bound{Stranger: maxStranger, Most: maxRequest, Kept: limit.Shared}
+
 // maxLooks is how often a request is tried that meets others of the same host.
 const maxLooks = 5
 
@@ -113,8 +122,8 @@ type Scheduler struct {
 	Uploaded func(ctx context.Context, name string) (bool, error)
 	// Certify makes the proof that a host may upload a file of at most so many bytes.
 	Certify func(name string, maxNBytes int64) (certificate string)
-	// Bodies bounds the memory that requests take.
-	Bodies limit.Bodies
+	// Bodies bounds the memory that requests take; nil: it is not bounded.
+	Bodies *limit.Bodies
 	// Decided is told what a host is to get, and of what that was decided; nil: nobody. It
 	// may turn out that the transaction has to be done again.
 	Decided func(match.Case, []match.Assignment)
@@ -127,6 +136,7 @@ type Scheduler struct {
 	catalog    *catalog
 	speeds     *speeds
 	infeasible infeasible
+	tally      tally
 }
 
 // ServeHTTP answers an RPC that came by HTTP. The content type is ignored, as
@@ -141,33 +151,97 @@ func (s *Scheduler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n = maxRequest
 	}
 	from := limit.ClientOf(r)
-	release, err := s.Bodies.Hold(r.Context(), from, n)
-	if err != nil {
-		s.Log.Warn("scheduler request postponed", "ip", from, "bytes", n, "err", err)
-		limit.Busy(w, err.Error())
-		return
-	}
-	defer release()
-	body := bytes.NewBuffer(make([]byte, 0, min(n, 64<<10)+bytes.MinRead))
-	if r.ContentLength >= 0 {
-		body.Grow(int(n))
-	}
-	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, maxRequest)); err != nil {
-		http.Error(w, "can't read the request", http.StatusBadRequest)
-		return
-	}
 	ip := ""
 	if from.IsValid() {
 		ip = from.String()
 	}
-	reply, err := s.Handle(r.Context(), body.Bytes(), ip, time.Now())
-	if err != nil {
-		s.Log.Error("scheduler request failed", "err", err)
-		http.Error(w, "The project cannot answer now", http.StatusServiceUnavailable)
+	hold := func(n int64) (release func(), ok bool) {
+		release, err := s.Bodies.Hold(r.Context(), from, n)
+		if err != nil {
+			s.Log.Warn("scheduler request postponed", "ip", from, "bytes", n, "err", err)
+			limit.Busy(w, err.Error())
+		}
+		return release, err == nil
+	}
+	release, ok := hold(min(n, maxStranger))
+	if !ok {
 		return
 	}
+	defer func() { release() }()
+	body := bytes.NewBuffer(make([]byte, 0, min(n, 64<<10)+bytes.MinRead))
+	in := http.MaxBytesReader(w, r.Body, maxRequest)
+	if _, err := body.ReadFrom(io.LimitReader(in, maxStranger)); err != nil {
+		http.Error(w, "can't read the request", http.StatusBadRequest)
+		return
+	}
+	if body.Len() == maxStranger { // a large one: whose is it?
+		known, err := s.known(r.Context(), body.Bytes())
+		if err != nil {
+			s.fail(w, err)
+			return
+		}
+		if !known {
+			s.write(w, s.stranger(errStranger, 0, ip))
+			return
+		}
+		release() // else one alone could not have more than there is for all
+		if release, ok = hold(n); !ok {
+			release = func() {}
+			return
+		}
+		if r.ContentLength > int64(body.Len()) {
+			body.Grow(int(n) - body.Len() + bytes.MinRead)
+		}
+		if _, err := body.ReadFrom(in); err != nil {
+			http.Error(w, "can't read the request", http.StatusBadRequest)
+			return
+		}
+	}
+	reply, err := s.Handle(r.Context(), body.Bytes(), ip, time.Now())
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	s.write(w, reply)
+}
+
+func (s *Scheduler) fail(w http.ResponseWriter, err error) {
+	s.Log.Error("scheduler request failed", "err", err)
+	http.Error(w, "The project cannot answer now", http.StatusServiceUnavailable)
+}
+
+func (s *Scheduler) write(w http.ResponseWriter, reply *protocol.SchedulerReply) {
 	w.Header().Set("Content-Type", "text/xml")
-	_, _ = w.Write(reply.Encode()) //nolint:gosec // XML for a client; what came with the request is escaped
+	_, _ = w.Write(reply.Encode())
+}
+
+// known reports whether a request, of which this is the beginning, shows an account's key.
+// Clients send it first.
+func (s *Scheduler) known(ctx context.Context, head []byte) (bool, error) {
+	scan := bxml.NewScanner(head)
+	if scan.Find("authenticator") != nil {
+		return false, nil
+	}
+	key, _, _ := strings.Cut(scan.Line(254), "'")
+	err := s.Store.View(ctx, func(tx *store.Tx) error {
+		_, err := byKey(tx, protocol.Authenticator(key))
+		return err
+	})
+	if errors.Is(err, errStranger) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// stranger answers a request without an account's key.
+func (s *Scheduler) stranger(err error, host int64, ip string) *protocol.SchedulerReply {
+	s.tally.add(s.Log, time.Now(), true, 0, 0, 0)
+	s.Log.Info("scheduler request refused", "err", err, "hostid", host, "ip", ip)
+	reply := s.baseReply()
+	reply.RequestDelay = delayBadKey
+	reply.message(protocol.PriorityNotice,
+		`_("Invalid or missing account key.  To fix, remove and add this project.")`)
+	return reply.SchedulerReply
 }
 
 // Handle answers the request in body, which came from the address ip at now. An
@@ -184,12 +258,7 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 	r.memory, r.disk = match.Usable(req)
 	reply, err := s.answer(ctx, r)
 	if errors.Is(err, errStranger) {
-		s.Log.Info("scheduler request refused", "err", err, "hostid", req.HostID, "ip", ip)
-		reply = s.baseReply()
-		reply.RequestDelay = delayBadKey
-		reply.message(protocol.PriorityNotice,
-			`_("Invalid or missing account key.  To fix, remove and add this project.")`)
-		return reply.SchedulerReply, nil
+		return s.stranger(err, req.HostID, ip), nil
 	}
 	if crowd, ok := errors.AsType[*crowdError](err); ok {
 		s.Log.Warn("scheduler request refused", "err", err, "ip", ip)
@@ -199,6 +268,7 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 		return reply.SchedulerReply, nil
 	}
 	if ban, ok := errors.AsType[*bannedError](err); ok {
+		s.tally.add(s.Log, now, true, 0, 0, 0)
 		s.Log.Info("scheduler request refused", "err", err, "userid", ban.user.ID, "ip", ip)
 		reply = s.baseReply()
 		reply.RequestDelay = delayUnsupported
@@ -212,7 +282,8 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 	if reply.took > 0 && s.Reported != nil {
 		s.Reported()
 	}
-	s.Log.Info("scheduler request", "userid", reply.User.ID, "hostid", reply.host, "reported", len(req.Results),
+	s.tally.add(s.Log, now, false, len(req.Results), reply.took, len(reply.Results))
+	s.Log.Debug("scheduler request", "userid", reply.User.ID, "hostid", reply.host, "reported", len(req.Results),
 		"accepted", reply.took, "asked_s", req.CPUReqSeconds, "sent", len(reply.Results))
 	return reply.SchedulerReply, nil
 }

@@ -44,7 +44,16 @@ const (
 	retireBatch  = `UPDATE api_batch SET retired_time = $2 WHERE id = $1 AND retired_time = 0`
 	unfinishedOf = `
 SELECT count(*) FROM workunit
-WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1) AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
+WHERE  batch IN (SELECT id + 1000000000 FROM api_batch WHERE tokenid = $1 AND id <> $2) AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
+	unmadeOf = `
+SELECT COALESCE(sum(CASE WHEN n < expected THEN expected - n ELSE 0 END), 0)
+FROM   (SELECT b.expected, (SELECT count(*) FROM workunit w WHERE w.batch = b.id + 1000000000 AND w.batch <> 0) AS n
+        FROM api_batch b WHERE b.tokenid = $1 AND b.id <> $2 AND b.made = 0 AND b.retired_time = 0 AND b.promised_until > $3) AS unmade`
+	promiseAPIBatch = `UPDATE api_batch SET promised_until = $2 WHERE id = $1`
+	lockToken       = `UPDATE token SET quota = quota WHERE id = $1`
+	closeAPIBatch   = `
+UPDATE api_batch SET made = 1, expected = (SELECT count(*) FROM workunit w WHERE w.batch = $1 + 1000000000 AND w.batch <> 0)
+WHERE  id = $1 AND made = 0`
 )
 
 var (
@@ -104,8 +113,29 @@ func (t *Tx) APIBatches(tokenID int64, limit int) ([]APIBatch, error) {
 	return all(t, apiBatchColumns.scan, apiBatches, tokenID, limit)
 }
 
-// UnfinishedOfToken counts workunits without an outcome in the batches of a token.
-func (t *Tx) UnfinishedOfToken(id int64) (int64, error) { return one(t, scanID, unfinishedOf, id) }
+// UnfinishedOfToken counts workunits without an outcome in the batches of a token but one (0: in
+// all), also those that are promised at now and are not made yet.
+func (t *Tx) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
+	n, err := one(t, scanID, unfinishedOf, id, but)
+	if err != nil {
+		return 0, err
+	}
+	unmade, err := one(t, scanID, unmadeOf, id, but, unix(now))
+	return n + unmade, err
+}
+
+// LockToken has other transactions that lock the same token wait until this one ends, so that what
+// is counted of it stays as it is.
+func (t *Tx) LockToken(id int64) error { return t.run(lockToken, id) }
+
+// PromiseAPIBatch has all workunits of a batch count, also those that are not made yet, until a
+// time; zero: only those that are made.
+func (t *Tx) PromiseAPIBatch(id int64, until time.Time) error {
+	return t.execOne(promiseAPIBatch, id, unix(until))
+}
+
+// CloseAPIBatch notes that no more workunits of a batch will be made than were, unless all were.
+func (t *Tx) CloseAPIBatch(id int64) error { return t.run(closeAPIBatch, id) }
 
 // WorkunitsIn returns workunits of a batch with ids above after, whole.
 func (t *Tx) WorkunitsIn(batch, after int64, limit int) ([]Workunit, error) {

@@ -193,8 +193,12 @@ func (c *conn) trigger(ctx context.Context, name string) (there bool, err error)
 	return there, err
 }
 
-func (c *conn) damage(ctx context.Context) (found []string, err error) {
-	err = c.query(ctx, "PRAGMA quick_check(5)", nil, func(r rows) error {
+func (c *conn) damage(ctx context.Context, table string) (found []string, err error) {
+	what := "5" // findings
+	if table != "" {
+		what = `"` + strings.ReplaceAll(table, `"`, `""`) + `"`
+	}
+	err = c.query(ctx, "PRAGMA quick_check("+what+")", nil, func(r rows) error {
 		s, err := scanString(r)
 		if s != "ok" {
 			found = append(found, s)

@@ -110,7 +110,7 @@ var invariants = []invariant{
 // well. It reads whole tables, and may be called at any time.
 func (t *Tx) Doctor() ([]Violation, error) {
 	var out []Violation
-	damage, err := t.q.damage(t.ctx)
+	damage, err := t.q.damage(t.ctx, "")
 	if err != nil {
 		return nil, err
 	}

@@ -100,12 +100,40 @@ func inspect(ctx context.Context, db *sql.DB, tables string) (f Found, err error
 // not what SQLite wrote.
 func (s *Store) Check(ctx context.Context) error {
 	return s.View(ctx, func(tx *Tx) error {
-		damage, err := tx.q.damage(tx.ctx)
+		damage, err := tx.q.damage(tx.ctx, "")
 		if err == nil && len(damage) > 0 {
 			err = fmt.Errorf("%w (%s)", ErrDamaged, strings.Join(damage, "; "))
 		}
 		return err
 	})
+}
+
+// CheckTables is Check of one table after the other, so that nobody waits for it, and with a call of
+// next before each of them: done of all were checked. An error of next ends it and is returned.
+func (s *Store) CheckTables(ctx context.Context, next func(table string, done, all int) error) error {
+	var tables []string
+	err := s.View(ctx, func(tx *Tx) (err error) {
+		if _, file := s.db.(*sqliteFile); file {
+			tables, err = all(tx, scanString, `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)
+		}
+		return err
+	})
+	for i, table := range tables {
+		if err == nil {
+			err = next(table, i, len(tables))
+		}
+		if err != nil {
+			return err
+		}
+		err = s.View(ctx, func(tx *Tx) error {
+			damage, err := tx.q.damage(tx.ctx, table)
+			if err == nil && len(damage) > 0 {
+				err = fmt.Errorf("%w (%s)", ErrDamaged, strings.Join(damage, "; "))
+			}
+			return err
+		})
+	}
+	return err
 }
 
 const identity = `SELECT COALESCE((SELECT identity FROM project), '')`

@@ -88,9 +88,23 @@ func (w *where) newest(columns, table string, limit int) (query string, args []a
 		" ORDER BY id DESC LIMIT 0 + $" + strconv.Itoa(len(args)), args
 }
 
+// rare adds that a column has a value, which above 1 is one that few rows have: it names the
+// condition of their index.
+func (w *where) rare(column string, value int64) {
+	if value > 1 {
+		w.text.WriteString(" AND " + column + " > 1")
+	}
+	w.and(column+" = $", value)
+}
+
 // ListWorkunits returns the newest workunits that a filter lets through, newest first. It
 // may read the whole table.
 func (t *Tx) ListWorkunits(f WorkunitFilter) ([]Workunit, error) {
+	query, args := f.query()
+	return all(t, workunitColumns.scan, query, args...)
+}
+
+func (f *WorkunitFilter) query() (query string, args []any) {
 	var w where
 	switch f.State {
 	case Unfinished:
@@ -103,7 +117,7 @@ func (t *Tx) ListWorkunits(f WorkunitFilter) ([]Workunit, error) {
 		w.text.WriteString(" AND need_validate = 1")
 	}
 	if f.Errors != 0 {
-		w.and("(error_mask & $) <> 0", int64(f.Errors))
+		w.and("error_mask <> 0 AND (error_mask & $) <> 0", int64(f.Errors))
 	}
 	w.equal("appid", f.AppID)
 	if f.Batch != 0 {
@@ -113,20 +127,24 @@ func (t *Tx) ListWorkunits(f WorkunitFilter) ([]Workunit, error) {
 		w.and("EXISTS (SELECT 1 FROM result r WHERE r.workunitid = workunit.id AND r.hostid = $)", f.HostID)
 	}
 	w.made(f.Before, f.Since)
-	query, args := w.newest(workunitColumns.list(), "workunit", f.Limit)
-	return all(t, workunitColumns.scan, query, args...)
+	return w.newest(workunitColumns.list(), "workunit", f.Limit)
 }
 
 // ListResults returns the newest results that a filter lets through, newest first. It may
 // read the whole table.
 func (t *Tx) ListResults(f ResultFilter) ([]Result, error) {
+	query, args := f.query()
+	return all(t, resultColumns.scan, query, args...)
+}
+
+func (f *ResultFilter) query() (query string, args []any) {
 	var w where
 	w.equal("server_state", int64(f.State))
 	if f.Outcome != nil {
-		w.and("outcome = $", int64(*f.Outcome))
+		w.rare("outcome", int64(*f.Outcome))
 	}
 	if f.Validate != nil {
-		w.and("validate_state = $", int64(*f.Validate))
+		w.rare("validate_state", int64(*f.Validate))
 	}
 	w.equal("appid", f.AppID)
 	w.equal("batch", f.Batch)
@@ -135,8 +153,7 @@ func (t *Tx) ListResults(f ResultFilter) ([]Result, error) {
 	w.equal("app_version_id", f.VersionID)
 	w.equal("workunitid", f.WorkunitID)
 	w.made(f.Before, f.Since)
-	query, args := w.newest(resultColumns.list(), "result", f.Limit)
-	return all(t, resultColumns.scan, query, args...)
+	return w.newest(resultColumns.list(), "result", f.Limit)
 }
 
 var (

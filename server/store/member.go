@@ -104,4 +104,4 @@ func (m *member) insert(context.Context, string, []any) (int64, error) { return 
 func (m *member) each(context.Context, string, [][]any) (int64, error) { return 0, m.leave() }
 func (m *member) lockFiles(context.Context) error                      { return m.leave() }
 func (m *member) trigger(context.Context, string) (bool, error)        { return false, m.leave() }
-func (m *member) damage(context.Context) ([]string, error)             { return nil, nil }
+func (m *member) damage(context.Context, string) ([]string, error)     { return nil, nil }

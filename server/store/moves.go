@@ -27,9 +27,9 @@ type Rule struct {
 	Or string
 }
 
-// retried is when a workunit that was given up is revived: not one that was cancelled,
-// nor one whose files have gone.
-const retried = `OLD.error_mask <> 0 AND (OLD.error_mask & 16) = 0 AND NEW.error_mask = 0 AND NEW.canonical_resultid = 0
+// retried is when a workunit that was given up or cancelled is revived: not one whose files have
+// gone.
+const retried = `OLD.error_mask <> 0 AND NEW.error_mask = 0 AND NEW.canonical_resultid = 0
 		AND OLD.file_delete_state = 0 AND NEW.file_delete_state = 0 AND NEW.assimilate_state = 0 AND NEW.retries = OLD.retries + 1`
 
 // Rules are the legal moves of workunits and results, by BOINC's numbers. The

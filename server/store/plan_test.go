@@ -14,7 +14,16 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
+	failed, invalid := ClientError, Invalid
+	failures, _ := (&ResultFilter{Outcome: &failed, AppID: 1, Limit: 9}).query()
+	doubts, _ := (&ResultFilter{Validate: &invalid, Limit: 9}).query()
+	givenUp, _ := (&WorkunitFilter{State: GivenUp, Limit: 9}).query()
+	byError, _ := (&WorkunitFilter{Errors: ErrorTooManyErrors, Limit: 9}).query()
 	for query, index := range map[string]string{
+		failures:        "result_failed",
+		doubts:          "result_not_valid",
+		givenUp:         "workunit_given_up",
+		byError:         "workunit_given_up",
 		dueWorkunits:    "workunit_transition",
 		needValidate:    "workunit_need_validate",
 		toAssimilate:    "workunit_assimilate",

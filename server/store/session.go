@@ -191,7 +191,7 @@ func (s *session) trigger(ctx context.Context, name string) (there bool, err err
 }
 
 // damage is the server's business.
-func (s *session) damage(context.Context) ([]string, error) { return nil, nil }
+func (s *session) damage(context.Context, string) ([]string, error) { return nil, nil }
 
 type pgRows struct{ pgx.Rows }
 

@@ -44,8 +44,9 @@ type queries interface {
 	lockFiles(ctx context.Context) error
 	// trigger reports whether a trigger is there and works.
 	trigger(ctx context.Context, name string) (bool, error)
-	// damage returns what is wrong with the database's file, if it is ours.
-	damage(ctx context.Context) ([]string, error)
+	// damage returns what is wrong with the part of the database's file that is a table's, if the
+	// file is ours; "": with any of it.
+	damage(ctx context.Context, table string) ([]string, error)
 }
 
 // exec runs a change and returns how many rows it met.

@@ -14,6 +14,11 @@ import (
 //
 // Source: BOINC tools/backend_lib.cpp, cancel_job.
 func Cancel(tx *store.Tx, id int64, now time.Time) (bool, error) {
+	return CancelBecause(tx, id, now, "work cancel")
+}
+
+// CancelBecause is Cancel with what the history says of it.
+func CancelBecause(tx *store.Tx, id int64, now time.Time, why string) (bool, error) {
 	old, err := tx.Workunit(id)
 	if err != nil {
 		return false, err
@@ -21,7 +26,7 @@ func Cancel(tx *store.Tx, id int64, now time.Time) (bool, error) {
 	if old.CanonicalResultID != 0 || old.ErrorMask != 0 {
 		return false, nil
 	}
-	tx.SetCause(now, "operator", "work cancel")
+	tx.SetCause(now, "operator", why)
 	results, err := tx.ResultsOf(id)
 	if err != nil {
 		return false, err

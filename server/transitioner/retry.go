@@ -11,10 +11,11 @@ type Refusal string
 
 // The reasons, in words for the operator.
 const (
-	NotGivenUp Refusal = "it was not given up"
-	Cancelled  Refusal = "it was cancelled, and computers may have been ordered to abort it: create it again"
-	FilesGone  Refusal = "its files are deleted or about to be: create it again"
-	Taken      Refusal = "its failure was already passed on to the project; --again retries it anyway"
+	NotGivenUp   Refusal = "it was not given up"
+	Cancelled    Refusal = "it was cancelled: work cancel --undo takes that back"
+	NotCancelled Refusal = "it was not cancelled"
+	FilesGone    Refusal = "its files are deleted or about to be: create it again"
+	Taken        Refusal = "its failure was already passed on to the project; --again retries it anyway"
 )
 
 // MayRetry says whether a workunit may be revived. again: its outcome may be handed to the
@@ -33,6 +34,31 @@ func MayRetry(wu store.Workunit, again bool) Refusal {
 	return ""
 }
 
+// MayUncancel says whether the cancellation of a workunit may be taken back.
+func MayUncancel(wu store.Workunit) Refusal {
+	switch {
+	case wu.ErrorMask&store.ErrorCancelled == 0:
+		return NotCancelled
+	case wu.FileDeleteState != store.DeleteInit:
+		return FilesGone
+	}
+	return ""
+}
+
+// Uncancel revives a workunit that was cancelled, if MayUncancel says so, because its operator says
+// why. It goes on as after Retry: what computers have of it and were not ordered to abort still
+// counts. If the project has been told that it was given up, it is handed the outcome all the same.
+func Uncancel(tx *store.Tx, id int64, now time.Time, why string) (Refusal, error) {
+	j, err := tx.Job(id)
+	if err != nil {
+		return "", err
+	}
+	if no := MayUncancel(j.Workunit); no != "" {
+		return no, nil
+	}
+	return "", revive(tx, j, now, why)
+}
+
 // Retry revives a workunit that was given up, if MayRetry says so, because its operator
 // says why. What its results failed with so far does not count any more, and the
 // transitioner makes others. Successes that were not compared are, unless there were too
@@ -43,10 +69,14 @@ func Retry(tx *store.Tx, id int64, again bool, now time.Time, why string) (Refus
 	if err != nil {
 		return "", err
 	}
-	old := j.Workunit
-	if no := MayRetry(old, again); no != "" {
+	if no := MayRetry(j.Workunit, again); no != "" {
 		return no, nil
 	}
+	return "", revive(tx, j, now, why)
+}
+
+func revive(tx *store.Tx, j store.Job, now time.Time, why string) error {
+	old := j.Workunit
 	tx.SetCause(now, "operator", why)
 	anew := old.ErrorMask&store.ErrorTooManySuccesses != 0
 	wu := old
@@ -70,7 +100,7 @@ func Retry(tx *store.Tx, id int64, again bool, now time.Time, why string) (Refus
 		}
 		if x != r {
 			if err := tx.SaveResult(r, x); err != nil {
-				return "", err
+				return err
 			}
 		}
 	}
@@ -80,7 +110,7 @@ func Retry(tx *store.Tx, id int64, again bool, now time.Time, why string) (Refus
 	if !kept {
 		wu.HRClass, wu.AppVersionID = 0, 0
 	}
-	return "", tx.SaveWorkunit(old, wu)
+	return tx.SaveWorkunit(old, wu)
 }
 
 // waits reports whether a success has yet to be compared.

@@ -27,6 +27,7 @@ import (
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/blob"
+	"github.com/starling-grid/starling/server/limit"
 )
 
 const (
@@ -37,6 +38,10 @@ const (
 	// be a service elsewhere.
 	commitTime = time.Hour
 )
+
+// Bound is how much of a request's body is read: whoever shows no certificate for it, what is
+// thrown away.
+var Bound = limit.Bound{Stranger: drain, Most: limit.Unbounded, Kept: limit.Final}
 
 // A Handler answers POST requests to file_upload_handler.
 type Handler struct {

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
@@ -21,17 +22,16 @@ import (
 	"github.com/starling-grid/starling/server/blob"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/mail"
+	"github.com/starling-grid/starling/server/scheduler"
 	"github.com/starling-grid/starling/server/standings"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/untaken"
+	"github.com/starling-grid/starling/server/upload"
 	"github.com/starling-grid/starling/server/web/account"
 	"github.com/starling-grid/starling/server/web/articles"
 	"github.com/starling-grid/starling/server/web/counts"
 	"github.com/starling-grid/starling/server/web/pages"
 )
-
-// maxForm bounds what a page sends.
-const maxForm = 64 << 10
 
 // A Site is the project's part of the web.
 type Site struct {
@@ -50,7 +50,7 @@ type Site struct {
 	Log       *slog.Logger
 	Download  Files
 	Scheduler http.Handler
-	API       map[string]http.HandlerFunc // what programs ask, by path
+	API       map[string]limit.Route // what programs ask, by path
 	Upload    http.Handler
 
 	Limits Limits
@@ -61,6 +61,7 @@ type Site struct {
 	unnamed  sync.Once // warning
 	requests limit.Requests
 	export   export
+	routes   map[string]limit.Bound
 }
 
 // Limits say how much strangers may take. 0 switches a limit off.
@@ -85,7 +86,10 @@ func (s *Site) Handler() (http.Handler, error) {
 	m := newMetrics(s)
 	s.metrics = m.page()
 	foreign := http.NewCrossOriginProtection() // other sites' pages cannot act for a visitor
-	handle := func(role, pattern string, h http.Handler) {
+	s.routes = make(map[string]limit.Bound)
+	handle := func(role, pattern string, t limit.Route) {
+		s.routes[pattern] = t.Bound
+		h := t.Bounded()
 		if !s.Serves(role) {
 			h = http.HandlerFunc(elsewhere)
 		}
@@ -96,10 +100,10 @@ func (s *Site) Handler() (http.Handler, error) {
 		mux.Handle(method+" "+base+path, m.timed(role, h))
 	}
 	page := func(pattern string, h http.HandlerFunc) {
-		handle("web", pattern, http.MaxBytesHandler(foreign.Handler(h), maxForm))
+		handle("web", pattern, limit.Route{Handle: foreign.Handler(h).ServeHTTP, Bound: limit.Small})
 	}
-	handle("scheduler", "POST cgi", s.Scheduler)
-	handle("upload", "POST file_upload_handler", s.Upload)
+	handle("scheduler", "POST cgi", limit.Route{Handle: s.Scheduler.ServeHTTP, Bound: scheduler.Bound})
+	handle("upload", "POST file_upload_handler", limit.Route{Handle: s.Upload.ServeHTTP, Bound: upload.Bound})
 	page("GET download/{hash}/{name}", s.download)
 	page("GET get_project_config.php", s.projectConfig)
 	page("GET lookup_account.php", s.lookupAccount)
@@ -111,11 +115,15 @@ func (s *Site) Handler() (http.Handler, error) {
 	for pattern, h := range p.Routes() {
 		page(pattern, h)
 	}
-	for pattern, h := range s.API {
-		handle("web", pattern, h)
+	for pattern, t := range s.API {
+		handle("web", pattern, t)
 	}
 	return s.guard(mux), nil
 }
+
+// Routes returns how much of a request's body is read, by the patterns of all paths below the
+// project's URL. Handler is called before.
+func (s *Site) Routes() map[string]limit.Bound { return maps.Clone(s.routes) }
 
 // Metrics returns what answers scrapes. Handler is called before.
 func (s *Site) Metrics() http.Handler { return s.metrics }

@@ -61,6 +61,9 @@ func Allowed(address string, beginnings []string) bool {
 	if err != nil || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return false
 	}
+	if strings.ContainsAny(u.Path, `\%`) { // receivers that take \ for /, or decode twice, see another path
+		return false
+	}
 	at := path.Clean("/" + u.Path) // without dots, however they are written
 	for _, b := range beginnings {
 		a, err := url.Parse(b)

@@ -24,7 +24,8 @@ func TestAllowed(t *testing.T) {
 		"https://lab.example.org/hooksdone": false, "https://lab.example.org/": false, "http://lab.example.org/hooks/done": false,
 		"https://lab.example.org/hooks/../secret": false, "https://lab.example.org.evil/hooks/done": false, "http://127.0.0.1:90/any": false,
 		"https://lab.example.org@evil/hooks/done": false, "https://evil/https://lab.example.org/hooks/": false, "file:///etc/passwd": false, "": false,
-		"https://lab.example.org/hooks/%2e%2e/secret": false,
+		"https://lab.example.org/hooks/%2e%2e/secret": false, "https://lab.example.org/hooks/%252e%252e/secret": false,
+		`https://lab.example.org/hooks/\..\secret`: false, "https://lab.example.org/hooks/%5c..%5csecret": false,
 	} {
 		if got := Allowed(address, list); got != want {
 			t.Errorf("%s: %v, want %v", address, got, want)

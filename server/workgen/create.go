@@ -34,7 +34,9 @@ type Spec struct {
 
 	Host int64  // the computer that it is for; 0: any
 	User string // e-mail address of the account whose computers it is for; "": any
-	Team string // name or number of the team whose members' computers it is for; "": any
+	// AwaitHosts: the account may have no computer yet.
+	AwaitHosts bool
+	Team       string // name or number of the team whose members' computers it is for; "": any
 
 	Predecessor string // name of the workunit after which it comes; "" none
 }
@@ -69,8 +71,12 @@ type Generator struct {
 	uploads  int64  // bytes that a result's output files have at most
 	prefix   string
 	made     int
-	staged   map[string]staged
-	packed   map[string]int64 // size of the compressed copies of files, by their names; 0: none
+	// Guard is called in each transaction that makes workunits, before they are made; nil: none.
+	// Its error ends the transaction. It is set before Create.
+	Guard func(tx *store.Tx) error
+
+	staged map[string]staged
+	packed map[string]int64 // size of the compressed copies of files, by their names; 0: none
 }
 
 // staged remembers a file that was put in place, so that a file shared by many
@@ -136,14 +142,15 @@ func (e *SpecError) Unwrap() error { return e.Err }
 
 // prepared is a workunit that only has to be inserted.
 type prepared struct {
-	row     store.Workunit
-	files   []protocol.FileInfo
-	from    []Given
-	awaited []string // names of files that are not there yet
-	after   string   // name of the predecessor
-	host    int64    // that it is for; 0 any
-	user    string   // whose hosts it is for; "" any
-	team    string   // whose members' computers it is for; "" any
+	row        store.Workunit
+	files      []protocol.FileInfo
+	from       []Given
+	awaited    []string // names of files that are not there yet
+	after      string   // name of the predecessor
+	host       int64    // that it is for; 0 any
+	user       string   // whose hosts it is for; "" any
+	awaitHosts bool
+	team       string // whose members' computers it is for; "" any
 }
 
 // Create makes the workunits, all or none, and returns their names. For many,
@@ -165,6 +172,11 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 		// workunit.
 		if err := tx.LockFiles(); err != nil {
 			return err
+		}
+		if g.Guard != nil {
+			if err := g.Guard(tx); err != nil {
+				return err
+			}
 		}
 		checked := make(map[string]bool)
 		for i, p := range list {
@@ -271,7 +283,7 @@ func (g *Generator) prepare(ctx context.Context, spec Spec, now time.Time) (prep
 	if err := spec.target(params); err != nil {
 		return prepared{}, err
 	}
-	p := prepared{after: spec.Predecessor, host: spec.Host, user: spec.User, team: spec.Team, row: store.Workunit{
+	p := prepared{after: spec.Predecessor, host: spec.Host, user: spec.User, awaitHosts: spec.AwaitHosts, team: spec.Team, row: store.Workunit{
 		CreateTime: now, AppID: g.app.ID, Name: params.Name, Batch: params.Batch, Priority: params.Priority,
 		RscFpopsEst: params.RscFpopsEst, RscFpopsBound: params.RscFpopsBound,
 		RscMemoryBound: params.RscMemoryBound, RscDiskBound: params.RscDiskBound, DelayBound: params.Delay(),
@@ -350,7 +362,10 @@ func (g *Generator) match(ctx context.Context, spec Spec) ([]used, error) {
 		}
 		return out, nil
 	}
-	rest := given
+	rest, err := g.input.inOrder(given)
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range g.input.Files {
 		var from Given
 		info, err := protocol.FileInfo{}, error(nil)

@@ -3,6 +3,8 @@ package workgen
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -209,4 +211,52 @@ func scanInputRef(s *bxml.Scanner, number *int64) (r protocol.FileRef) {
 		}
 	}
 	return r
+}
+
+// inOrder returns the given files in the order of those that the template takes: by the names under
+// which the application opens them, and the others in the order in which they are given.
+func (in *Input) inOrder(given []Given) ([]Given, error) {
+	var slots []string // names; "": any
+	for _, f := range in.Files {
+		if f.Physical == "" {
+			slots = append(slots, f.Ref.OpenName)
+		}
+	}
+	if len(given) != len(slots) {
+		return given, nil // which is refused
+	}
+	out := make([]Given, len(slots))
+	taken := make([]bool, len(slots))
+	put := func(g Given, name string) bool {
+		i := slices.Index(slots, name)
+		for i >= 0 && taken[i] {
+			next := slices.Index(slots[i+1:], name)
+			if next < 0 {
+				return false
+			}
+			i += 1 + next
+		}
+		if i >= 0 {
+			out[i], taken[i] = g, true
+		}
+		return i >= 0
+	}
+	var rest []Given
+	for _, g := range given {
+		switch {
+		case g.Logical == "":
+			rest = append(rest, g)
+		case put(g, g.Logical), put(g, ""):
+		case slices.Contains(slots, g.Logical):
+			return nil, fmt.Errorf("two input files have the logical name %s", g.Logical)
+		default:
+			return nil, fmt.Errorf("the input template has no file called %s; its files are called %s", g.Logical, strings.Join(slots, ", "))
+		}
+	}
+	for i := range out {
+		if !taken[i] && len(rest) > 0 {
+			out[i], rest = rest[0], rest[1:]
+		}
+	}
+	return out, nil
 }

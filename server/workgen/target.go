@@ -44,6 +44,13 @@ func (p *prepared) target(tx *store.Tx) (store.Target, error) {
 		if err != nil {
 			return store.Target{}, fmt.Errorf("account %s: %w", p.user, err)
 		}
+		hosts, err := tx.HostsOfUser(u.ID, 1)
+		if err == nil && len(hosts) == 0 && !p.awaitHosts {
+			err = fmt.Errorf("account %s has no computers: have its owner attach one first, or let the work wait for one (--await-computers)", p.user)
+		}
+		if err != nil {
+			return store.Target{}, err
+		}
 		return store.Target{Type: store.TargetUser, ID: u.ID}, nil
 	case p.team != "":
 		t, err := tx.TeamByName(strings.TrimSpace(p.team))

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -24,6 +25,7 @@ import (
 // log has it as that command, called with --batch for a batch.
 type action struct {
 	Command string
+	Verb    string // in the path, where it is not the command's; it is the flag that the command is called with
 	On      string // the page: a kind of row, or the path of a list
 	Label   string
 	About   string
@@ -34,7 +36,7 @@ type action struct {
 // Path is where the action's form is sent.
 func (a action) Path() string {
 	_, verb, _ := strings.Cut(a.Command, " ")
-	return a.On + "-" + verb
+	return a.On + "-" + cmp.Or(a.Verb, verb)
 }
 
 // An input is a field of an action's form.
@@ -66,25 +68,16 @@ func chosen(label string) input { return input{Name: "id", Label: label, Type: "
 var actions = []action{
 	{
 		Command: "work cancel", On: "work", Label: "Cancel", About: "No more results are sent. Results in progress are aborted when their computers next contact the project. A workunit that has an outcome keeps it.",
-		do: func(ctx context.Context, c *Console, f form) (string, error) {
-			id, err := f.number("id")
-			if err != nil {
-				return "", err
-			}
-			done, err := operate.Cancel(ctx, c.project, []int64{id}, time.Now())
-			return cancelled(done), err
-		},
+		Inputs: []input{{Name: "reason", Label: "Reason, for the history", Type: "text"}},
+		do:     cancel(func(id int64) operate.CancelSpec { return operate.CancelSpec{IDs: []int64{id}} }),
 	},
 	{
 		Command: "work cancel", On: "batch", Label: "Cancel all workunits of the batch", About: "No more results are sent. Results in progress are aborted when their computers next contact the project. Workunits that have an outcome keep it.",
-		do: func(ctx context.Context, c *Console, f form) (string, error) {
-			id, err := f.number("id")
-			if err != nil {
-				return "", err
-			}
-			done, err := operate.CancelBatch(ctx, c.project, id, time.Now())
-			return cancelled(done), err
+		Inputs: []input{
+			{Name: "reason", Label: "Reason, for the history", Type: "text"},
+			{Name: "yes", Label: "Yes, cancel them; without this, they are only counted", Type: "checkbox"},
 		},
+		do: cancel(func(id int64) operate.CancelSpec { return operate.CancelSpec{Batch: id} }),
 	},
 	{
 		Command: "work retry", On: "work", Label: "Retry", About: "For a workunit that was given up: earlier failures no longer count, and new results are created.",
@@ -139,6 +132,19 @@ var actions = []action{
 			}
 			return c.prioritize(ctx, ids, f)
 		},
+	},
+	{
+		Command: "work cancel", Verb: "undo", On: "work", Label: "Undo the cancellation", About: "While its files are not deleted. New results are created as needed.",
+		Inputs: []input{{Name: "reason", Label: "Reason, for the history", Type: "text"}},
+		do:     cancel(func(id int64) operate.CancelSpec { return operate.CancelSpec{IDs: []int64{id}, Undo: true} }),
+	},
+	{
+		Command: "work cancel", Verb: "undo", On: "batch", Label: "Undo the cancellation of the batch", About: "Of the workunits whose files are not deleted. New results are created as needed.",
+		Inputs: []input{
+			{Name: "reason", Label: "Reason, for the history", Type: "text"},
+			{Name: "yes", Label: "Yes, revive them; without this, they are only counted", Type: "checkbox"},
+		},
+		do: cancel(func(id int64) operate.CancelSpec { return operate.CancelSpec{Batch: id, Undo: true} }),
 	},
 	{
 		Command: "host ban", On: "host", Label: "Ban the computer", About: "It gets no more tasks. Its volunteer reads that the project has excluded the computer. What it has may still be reported.",
@@ -274,6 +280,9 @@ func (f form) detail(tx *store.Tx, a action) string {
 	if a.On == string(view.OfBatch) {
 		parts[0] = "--batch=" + parts[0]
 	}
+	if a.Verb != "" {
+		parts = append(parts, "--"+a.Verb)
+	}
 	for _, in := range a.Inputs {
 		switch v := f.values.Get(in.Name); {
 		case v == "" || in.Name == "id":
@@ -286,8 +295,38 @@ func (f form) detail(tx *store.Tx, a action) string {
 	return strings.Join(parts, " ")
 }
 
-func cancelled(c operate.Cancelled) string {
-	return fmt.Sprintf("%s cancelled, %d already had an outcome.", words.Count(c.Workunits, "workunit"), c.Finished)
+// cancel cancels what of names, or undoes that. A batch is only counted unless the form says yes.
+func cancel(what func(id int64) operate.CancelSpec) func(context.Context, *Console, form) (string, error) {
+	return func(ctx context.Context, c *Console, f form) (string, error) {
+		id, err := f.number("id")
+		if err != nil {
+			return "", err
+		}
+		spec := what(id)
+		spec.Reason, spec.DryRun = f.values.Get("reason"), spec.Batch != 0 && !f.on("yes")
+		done, err := operate.CancelWork(ctx, c.project, spec, time.Now())
+		would, verb := "", "cancelled"
+		if spec.Undo {
+			verb = "revived"
+		}
+		if spec.DryRun {
+			would = "would be "
+		}
+		said := []string{words.Count(done.Workunits, "workunit") + " " + would + verb + "."}
+		if done.Finished > 0 {
+			said = append(said, fmt.Sprintf("%d already had an outcome.", done.Finished))
+		}
+		if done.InProgress > 0 {
+			said = append(said, "Computers are told to abort "+words.Count(done.InProgress, "task")+".")
+		}
+		for _, why := range slices.Sorted(maps.Keys(done.Refused)) {
+			said = append(said, fmt.Sprintf("%d refused: %s.", done.Refused[why], why))
+		}
+		if spec.DryRun {
+			said = append(said, "Nothing has changed.")
+		}
+		return strings.Join(said, " "), err
+	}
 }
 
 func retried(done operate.Retried, err error) (string, error) {

@@ -17,7 +17,7 @@ func TestConsoleInABrowser(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	b := testbrowser.New(t, ctx)
-	b.Do("sign in", chromedp.EmulateViewport(1200, 900), testbrowser.Media("light"), chromedp.Navigate(d.base+d.link()), chromedp.WaitVisible(".charts"))
+	b.Do("sign in", chromedp.EmulateViewport(1200, 900), testbrowser.Media("light"), chromedp.Navigate(d.base+d.link()), chromedp.Click("button.primary"), chromedp.WaitVisible(".charts"))
 	b.See("the charts have bars", `document.querySelectorAll('svg rect').length > 0`)
 	b.Picture("operator-overview")
 	b.Do("look for failures", testbrowser.Press(`nav a[href="/works"]`), chromedp.WaitVisible("select[name=state]"),

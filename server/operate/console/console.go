@@ -17,6 +17,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/look"
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -44,15 +45,14 @@ type Console struct {
 	flow    flowCache
 
 	mu   sync.Mutex
-	used map[string]time.Time // links that were opened, and when
-	said map[string]string    // what was done, for the page that is shown next, which names it by a number
+	said map[string]string // what was done, for the page that is shown next, which names it by a number
 }
 
 // New returns the console of an open project.
 func New(p *project.Project) *Console {
 	return &Console{
 		project: p, log: p.Log.With("part", "operator pages"), counts: &counts.Cache{Store: p.Store, Once: p.Config.Once()},
-		used: make(map[string]time.Time), said: make(map[string]string),
+		said: make(map[string]string),
 	}
 }
 
@@ -86,7 +86,8 @@ func (c *Console) Handler() http.Handler {
 	for _, kind := range []view.Kind{view.OfWork, view.OfResult, view.OfBatch, view.OfHost, view.OfUser} {
 		mux.HandleFunc("GET /"+string(kind)+"/{id}", c.signedIn(func(w http.ResponseWriter, r *http.Request, _ string) { c.sheet(w, r, kind) }))
 	}
-	mux.HandleFunc("GET /enter", c.enter)
+	mux.HandleFunc("GET /enter", c.ask)
+	mux.HandleFunc("POST /enter", c.enter)
 	mux.HandleFunc("POST /leave", c.signedIn(c.leave))
 	mux.HandleFunc("POST /do/{action}", c.signedIn(c.act))
 	mux.HandleFunc("GET /base.css", look.Base)
@@ -94,7 +95,7 @@ func (c *Console) Handler() http.Handler {
 	mux.HandleFunc("GET /style.css", func(w http.ResponseWriter, r *http.Request) {
 		http.ServeFileFS(w, r, files, "html/style.css")
 	})
-	return http.NewCrossOriginProtection().Handler(mux)
+	return http.MaxBytesHandler(http.NewCrossOriginProtection().Handler(mux), limit.Small.Most)
 }
 
 // show sends a page, complete or not at all.

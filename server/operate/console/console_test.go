@@ -101,6 +101,32 @@ func (d *desk) see(code int, path string, form url.Values, says ...string) strin
 	return text
 }
 
+// enter presses the button of the page that a link opens.
+func (d *desk) enter(code int, link string, says ...string) {
+	d.t.Helper()
+	_, token, _ := strings.Cut(link, "token=")
+	d.see(code, "enter", url.Values{"token": {token}}, says...)
+}
+
+// What ends on the server has ended for whoever has a copy, and a link is used up for all
+// processes.
+func TestSigningOutEndsTheSession(t *testing.T) {
+	d := newDesk(t)
+	link := d.link()
+	d.enter(200, link, "Overview")
+	at, _ := url.Parse(d.base)
+	copied := d.client.Jar.Cookies(at)
+	d.see(200, "leave", url.Values{}, "Signed out")
+	d.client = d.browser()
+	d.client.Jar.SetCookies(at, copied)
+	d.see(403, "works", nil)
+
+	other := httptest.NewServer(console.New(d.project).Handler())
+	t.Cleanup(other.Close)
+	d.base = other.URL + "/"
+	d.enter(403, link, "already used")
+}
+
 // Nobody sees or does anything without a link, which works once.
 func TestSigningIn(t *testing.T) {
 	d := newDesk(t)
@@ -113,17 +139,20 @@ func TestSigningIn(t *testing.T) {
 	link := d.link()
 	for _, bad := range []string{"enter", "enter?token=", "enter?token=a.b.c.d", link[:len(link)-1] + "x", console.Enter(d.project, "grace", time.Now().Add(-10*time.Minute))} {
 		d.see(403, bad, nil, "already used or has expired")
+		d.enter(403, bad, "already used or has expired")
 	}
-	d.see(200, link, nil, "Overview", "grace")
+	d.see(200, link, nil, "Sign in") // as a program does that looks at links in mails
+	d.see(200, link, nil, "Sign in")
+	d.enter(200, link, "Overview", "grace")
 	d.see(200, "works", nil)
 	d.client = d.browser()
-	d.see(403, link, nil, "already used")
-	d.see(200, d.link(), nil)
+	d.enter(403, link, "already used")
+	d.enter(200, d.link())
 	d.see(200, "leave", url.Values{}, "Signed out")
 	d.see(403, "works", nil)
 
 	// What enters does not stay, and a page elsewhere cannot have the browser do anything.
-	d.see(200, d.link(), nil)
+	d.enter(200, d.link())
 	req, _ := http.NewRequestWithContext(t.Context(), "POST", d.base+"do/apps-stop", strings.NewReader("id=upper"))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Sec-Fetch-Site", "cross-site")
@@ -145,7 +174,7 @@ func TestSigningIn(t *testing.T) {
 // Everything that is known can be found: from the overview to a line of stderr.
 func TestLooking(t *testing.T) {
 	d := newDesk(t)
-	d.see(200, d.link(), nil, "Results an hour", "Reported: ", "Versions that fail", "1.00", "What waits")
+	d.enter(200, d.link(), "Results an hour", "Reported: ", "Versions that fail", "1.00", "What waits")
 	d.see(200, "works", nil, `<a href="/work/1">1</a>`, "error: too many error results", "canonical")
 	text := d.see(200, "works?state=error&app=upper&limit=5", nil, `<a href="/work/2">2</a>`, "1 shown", `value="upper"`, "<option selected>error</option>")
 	if strings.Contains(text, "/work/1\"") {
@@ -180,7 +209,7 @@ func TestLooking(t *testing.T) {
 // What commands do can be done here, and is written into the audit log with who did it.
 func TestActing(t *testing.T) {
 	d := newDesk(t)
-	d.see(200, d.link(), nil)
+	d.enter(200, d.link())
 	d.see(200, "do/apps-stop", url.Values{"id": {"upper"}}, "upper is stopped: 0 tasks waiting", "stopped")
 	d.see(404, "do/apps-stop", url.Values{"id": {"nope"}}, "App nope: not found")
 	d.see(200, "do/apps-start", url.Values{"id": {"upper"}}, "upper is started")
@@ -188,7 +217,7 @@ func TestActing(t *testing.T) {
 	d.see(200, "do/work-retry", url.Values{"id": {"2"}, "again": {"yes"}}, "1 workunit retried")
 	d.see(200, "do/work-set", url.Values{"id": {"2"}, "priority": {"7"}}, "1 workunit changed", "priority 0 → 7")
 	d.see(422, "do/work-set", url.Values{"id": {"2"}, "priority": {"high"}}, "&#34;high&#34; is not a number")
-	d.see(200, "do/work-cancel", url.Values{"id": {"1"}}, "0 workunits cancelled, 1 already had an outcome")
+	d.see(200, "do/work-cancel", url.Values{"id": {"1"}}, "0 workunits cancelled. 1 already had an outcome.")
 	d.see(200, "do/host-ban", url.Values{"id": {"1"}}, "The computer is banned", "max results day")
 	d.see(200, "do/host-unban", url.Values{"id": {"1"}}, "no longer banned")
 	d.see(200, "do/user-ban", url.Values{"id": {"1"}, "reason": {"cheats"}}, "The account is banned", "cheats")
@@ -200,6 +229,10 @@ func TestActing(t *testing.T) {
 	d.see(422, "do/user-delete", url.Values{"id": {"1"}}, "confirm it")
 	d.see(200, "do/user-delete", url.Values{"id": {"1"}, "yes": {"yes"}}, "The account is deleted", "deleted time")
 	d.see(422, "do/tokens-revoke", url.Values{"id": {"lab"}}, "no token called")
+	d.see(200, "do/batch-cancel", url.Values{"id": {"7"}}, "0 workunits would be cancelled. 1 already had an outcome. Nothing has changed.")
+	d.see(200, "do/work-cancel", url.Values{"id": {"2"}, "reason": {"a slip"}}, "1 workunit cancelled.")
+	d.see(200, "do/work-undo", url.Values{"id": {"2"}}, "1 workunit revived.", "work cancel: a slip", "work cancel --undo")
+	d.see(200, "do/batch-undo", url.Values{"id": {"7"}, "yes": {"yes"}}, "0 workunits revived. 1 refused: it was not cancelled.")
 	d.see(404, "do/batch-cancel", url.Values{"id": {"3"}}, "Batch 3: not found")
 	d.see(404, "do/everything", url.Values{})
 	text := d.see(200, "audit", nil, "grace", "work retry", "2 --again", "2 --priority=7", "user ban", "version deprecate", "1 --resend", "app nope: not found", "(address) says so", "--batch=3")
@@ -211,7 +244,7 @@ func TestActing(t *testing.T) {
 		entries, err = tx.ListAudit(store.AuditFilter{Limit: 100})
 		return err
 	})
-	if err != nil || len(entries) != 20 || entries[0].Via != "page" || entries[0].Actor != "grace" {
+	if err != nil || len(entries) != 24 || entries[0].Via != "page" || entries[0].Actor != "grace" {
 		t.Errorf("%d entries, %v: %+v", len(entries), err, entries)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/server/project"
+	"github.com/starling-grid/starling/server/store"
 )
 
 // How long a link waits to be opened, and how long one stays signed in.
@@ -23,13 +25,10 @@ const (
 
 const cookie = "starling_operator"
 
-// The purposes of what is sealed. One is not good for the other.
-const (
-	toEnter = "enter"
-	toStay  = "stay"
-)
+// toEnter is the purpose of what is sealed.
+const toEnter = "enter"
 
-// Enter returns the query of a link that signs an operator in, once, for a few minutes. Whoever
+// Enter returns the query of a link with which an operator can sign in, once, for a few minutes. Whoever
 // can read the project's keys can make one: the pages give no more rights than that.
 func Enter(p *project.Project, actor string, now time.Time) string {
 	return "enter?token=" + seal(p, toEnter, actor, now.Add(linkTime))
@@ -66,42 +65,66 @@ func unseal(p *project.Project, purpose, sealed string, now time.Time) (actor st
 	return string(name), err == nil
 }
 
-// enter signs in whoever has a link that was not used yet.
+// ask shows a button that signs in with a link. The link alone does nothing: programs that scan
+// mails and chats open links, too.
+func (c *Console) ask(w http.ResponseWriter, r *http.Request) {
+	token := r.URL.Query().Get("token")
+	if _, ok := unseal(c.project, toEnter, token, time.Now()); !ok {
+		c.expired(w)
+		return
+	}
+	c.show(w, http.StatusOK, "enter.html", map[string]any{"Title": "Sign in", "Token": token})
+}
+
+func (c *Console) expired(w http.ResponseWriter) {
+	c.show(w, http.StatusForbidden, "closed.html", map[string]any{
+		"Title": "Link expired", "Error": "This link was already used or has expired.",
+	})
+}
+
+// enter signs in whoever has a link that was not used yet, in this process or another.
 func (c *Console) enter(w http.ResponseWriter, r *http.Request) {
-	now, token := time.Now(), r.FormValue("token")
+	now, token := time.Now(), r.PostFormValue("token")
 	actor, ok := unseal(c.project, toEnter, token, now)
-	if !ok || !c.first(token, now) {
-		c.show(w, http.StatusForbidden, "closed.html", map[string]any{
-			"Title": "Link expired", "Error": "This link was already used or has expired.",
-		})
+	if !ok {
+		c.expired(w)
+		return
+	}
+	held := rand.Text()
+	err := c.project.Store.Update(r.Context(), func(tx *store.Tx) error {
+		return tx.SignIn(hashOf(token), now.Add(linkTime), store.OperatorSession{Hash: hashOf(held), Actor: actor, Expires: now.Add(sessionTime)}, now)
+	})
+	if errors.Is(err, store.ErrExists) {
+		c.expired(w)
+		return
+	}
+	if err != nil {
+		c.fail(w, err)
 		return
 	}
 	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure where there is TLS
-		Name: cookie, Value: seal(c.project, toStay, actor, now.Add(sessionTime)), Path: "/",
+		Name: cookie, Value: held, Path: "/",
 		HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteLaxMode, MaxAge: int(sessionTime.Seconds()),
 	})
 	c.log.Info("operator signed in", "actor", actor)
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 }
 
-// first reports whether a link is used for the first time in this process.
-func (c *Console) first(token string, now time.Time) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for t, at := range c.used {
-		if now.Sub(at) > linkTime {
-			delete(c.used, t)
-		}
-	}
-	if _, again := c.used[token]; again {
-		return false
-	}
-	c.used[token] = now
-	return true
+// hashOf is what is stored of a link or a cookie: whoever reads the database cannot use it.
+func hashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
 }
 
-// leave signs out. The cookie is forgotten by the browser.
-func (c *Console) leave(w http.ResponseWriter, r *http.Request, _ string) {
+// leave signs out, here and in the browser.
+func (c *Console) leave(w http.ResponseWriter, r *http.Request, actor string) {
+	if held, err := r.Cookie(cookie); err == nil {
+		if err := c.project.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.SignOut(hashOf(held.Value)) }); err != nil {
+			c.fail(w, err)
+			return
+		}
+	}
+	c.log.Info("operator signed out", "actor", actor)
 	http.SetCookie(w, &http.Cookie{Name: cookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode}) //nolint:gosec // it holds nothing
 	c.show(w, http.StatusOK, "closed.html", map[string]any{"Title": "Signed out"})
 }
@@ -110,8 +133,17 @@ func (c *Console) leave(w http.ResponseWriter, r *http.Request, _ string) {
 func (c *Console) signedIn(h func(w http.ResponseWriter, r *http.Request, actor string)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if held, err := r.Cookie(cookie); err == nil {
-			if actor, ok := unseal(c.project, toStay, held.Value, time.Now()); ok {
+			var actor string
+			err := c.project.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+				actor, err = tx.Operator(hashOf(held.Value), time.Now())
+				return err
+			})
+			switch {
+			case err == nil:
 				h(w, r, actor)
+				return
+			case !errors.Is(err, store.ErrNotFound):
+				c.fail(w, err)
 				return
 			}
 		}

@@ -27,12 +27,12 @@ type Token struct {
 	RevokedTime time.Time `json:"revoked_time,omitzero"`
 }
 
-func findTokens(tx *store.Tx, _ Query, _ time.Time) (List, error) {
+func findTokens(tx *store.Tx, _ Query, now time.Time) (List, error) {
 	found, err := tx.Tokens()
 	views := []Token{}
 	list := List{}
 	for _, t := range found {
-		n, err := tx.UnfinishedOfToken(t.ID)
+		n, err := tx.UnfinishedOfToken(t.ID, 0, now)
 		if err != nil {
 			return List{}, err
 		}

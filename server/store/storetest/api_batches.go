@@ -9,6 +9,46 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
+// quotas count what is unfinished of a token, and what is promised.
+func quotas(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	b := store.APIBatch{CreateTime: T0, Name: "a", AppID: w.App.ID, Expected: 5}
+	update(t, s, func(tx *store.Tx) (err error) {
+		if b.TokenID, err = tx.InsertToken(store.Token{CreateTime: T0, Name: "one", Hash: "one"}); err != nil {
+			return err
+		}
+		b.ID, err = tx.InsertAPIBatch(b)
+		return err
+	})
+	wu := w.Workunit(fmt.Sprintf("api%d_x", b.ID))
+	wu.Batch = b.Number()
+	Add(t, s, wu, 1)
+	count := func(but int64, now time.Time, want int64) {
+		t.Helper()
+		view(t, s, func(tx *store.Tx) error {
+			if n, err := tx.UnfinishedOfToken(b.TokenID, but, now); err != nil || n != want {
+				t.Errorf("%d unfinished, %v, want %d", n, err, want)
+			}
+			return nil
+		})
+	}
+	count(0, T0, 1)
+	update(t, s, func(tx *store.Tx) error {
+		return errors.Join(tx.LockToken(b.TokenID), tx.PromiseAPIBatch(b.ID, T0.Add(time.Hour)))
+	})
+	count(0, T0, 5)
+	count(b.ID, T0, 0)
+	count(0, T0.Add(time.Hour), 1)
+	update(t, s, func(tx *store.Tx) error { return tx.CloseAPIBatch(b.ID) })
+	count(0, T0, 1)
+	view(t, s, func(tx *store.Tx) error {
+		if now, err := tx.APIBatch(b.ID, b.TokenID); err != nil || !now.Made || now.Expected != 1 {
+			t.Errorf("closed: %+v, %v", now, err)
+		}
+		return nil
+	})
+}
+
 // apiBatches are each token's own, and may be filled after they were made.
 func apiBatches(t *testing.T, s *store.Store) {
 	w := Fill(t, s)

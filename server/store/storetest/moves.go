@@ -98,14 +98,14 @@ func changes() (out []change) {
 		change{"workunit", row{"error_mask": 18}, row{"error_mask": 2}, false},
 		change{"workunit", row{"error_mask": 2}, row{"error_mask": 1}, false},
 		change{"workunit", row{"error_mask": 2}, row{"error_mask": 0}, false},
-		// What was given up is revived, and counted; not what was cancelled or has no files.
+		// What was given up is revived, and counted; not what has no files.
 		change{"workunit", row{"error_mask": 2}, row{"error_mask": 0, "retries": 1}, true},
 		change{"workunit", row{"error_mask": 2, "assimilate_state": 1}, row{"error_mask": 0, "retries": 1, "assimilate_state": 0}, true},
 		change{"workunit", row{"error_mask": 9, "assimilate_state": 2}, row{"error_mask": 0, "retries": 1, "assimilate_state": 0}, true},
 		change{"workunit", row{"error_mask": 2, "assimilate_state": 2}, row{"error_mask": 0, "retries": 1}, false},
 		change{"workunit", row{"error_mask": 2, "assimilate_state": 2}, row{"assimilate_state": 0}, false},
 		change{"workunit", row{"error_mask": 2, "assimilate_state": 2, "file_delete_state": 1}, row{"error_mask": 0, "retries": 1, "assimilate_state": 0, "file_delete_state": 0}, false},
-		change{"workunit", row{"error_mask": 18}, row{"error_mask": 0, "retries": 1}, false},
+		change{"workunit", row{"error_mask": 18}, row{"error_mask": 0, "retries": 1}, true},
 		change{"workunit", row{"error_mask": 6}, row{"error_mask": 4, "retries": 1}, false},
 		change{"workunit", row{"error_mask": 2}, row{"error_mask": 0, "retries": 2}, false},
 		change{"workunit", row{"error_mask": 2}, row{"error_mask": 0, "retries": 1, "canonical_resultid": 7}, false},

@@ -40,6 +40,8 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"the end of a batch is seen", batches},
 		{"webhooks are due", webhooks},
 		{"batches of tokens are their own", apiBatches},
+		{"quotas count what is promised", quotas},
+		{"operators sign in once with a link", operators},
 		{"the last results are looked at", recent},
 		{"the catalog has a stamp", stamps},
 		{"shared files are seen", shared},

@@ -108,7 +108,7 @@ func (p *Pages) Routes() map[string]http.HandlerFunc {
 		"forgot":            p.forgot,
 		"reset":             p.reset,
 		"email":             p.member(p.email),
-		"GET confirm":       p.confirm,
+		"confirm":           p.confirm,
 		"account":           p.member(p.account),
 		"settings":          p.member(p.settings),
 		"preferences":       p.member(p.preferences),
@@ -166,6 +166,7 @@ func number(v float64) string {
 var titles = map[string]string{
 	"account.html":     "Your account",
 	"computers.html":   "Computers",
+	"confirm.html":     "Confirm your e-mail address",
 	"email.html":       "New e-mail address",
 	"forgot.html":      "Forgotten password",
 	"join.html":        "Join",

@@ -84,7 +84,7 @@ func (p *Pages) welcome(r *http.Request, u store.User) {
 // askToConfirm mails a link that confirms an account's address.
 func (p *Pages) askToConfirm(r *http.Request, u store.User) {
 	link := p.link("confirm", "confirm", u, account.ConfirmTime)
-	p.mail(r, u.EmailAddr, "Confirm your e-mail address for "+p.Name, "Someone, possibly you, made an account with this address at "+p.Name+", "+p.Gate.MasterURL+"\nTo confirm that it is yours, so that your computers get tasks, open this link within a week:\n\n"+link+"\n\nIf it was not you, ignore this message.\n")
+	p.mail(r, u.EmailAddr, "Confirm your e-mail address for "+p.Name, "Someone, possibly you, made an account with this address at "+p.Name+", "+p.Gate.MasterURL+"\nTo confirm that it is yours, so that your computers get tasks, open this link within a week and press the button:\n\n"+link+"\n\nIf it was not you, ignore this message.\n")
 }
 
 // link is a page's address with a token that proves for a while, and for one purpose, whose visit
@@ -93,10 +93,12 @@ func (p *Pages) link(page, purpose string, u store.User, lasts time.Duration) st
 	return p.Gate.MasterURL + page + "?token=" + url.QueryEscape(p.Gate.Token(purpose, u, time.Now().Add(lasts)))
 }
 
-// confirm confirms an account's address.
+// confirm confirms an account's address, once its owner presses the button: programs that scan
+// mails open links, too.
 func (p *Pages) confirm(w http.ResponseWriter, r *http.Request) {
-	u, err := p.Gate.Bearer(r, "confirm", r.FormValue("token"))
-	if err == nil {
+	token := r.FormValue("token")
+	u, err := p.Gate.Bearer(r, "confirm", token)
+	if err == nil && r.Method == http.MethodPost {
 		err = p.Store.Update(r.Context(), func(tx *store.Tx) error { return tx.ConfirmEmail(u.ID, u.EmailAddr, time.Now()) })
 	}
 	switch {
@@ -104,6 +106,8 @@ func (p *Pages) confirm(w http.ResponseWriter, r *http.Request) {
 		p.show(w, http.StatusForbidden, "read.html", map[string]any{"Title": "Not confirmed", "Error": "This link has expired. Log in to have another one sent.", "Article": articles.Article{}})
 	case err != nil:
 		p.fail(w, err)
+	case r.Method != http.MethodPost:
+		p.show(w, http.StatusOK, "confirm.html", map[string]any{"Token": token, "Email": u.EmailAddr})
 	default:
 		p.show(w, http.StatusOK, "read.html", map[string]any{"Title": "Thank you", "Said": "Your e-mail address is confirmed. Your computers get tasks at their next request.", "Article": articles.Article{}})
 	}

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"errors"
+	"time"
+)
+
+const (
+	useOperatorLink     = `INSERT INTO operator_link (hash, expires) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING`
+	addOperatorSession  = `INSERT INTO operator_session (hash, actor, expires) VALUES ($1, $2, $3)`
+	endOperatorSession  = `DELETE FROM operator_session WHERE hash = $1`
+	endOperatorSessions = `DELETE FROM operator_session WHERE expires <= $1`
+	endOperatorLinks    = `DELETE FROM operator_link WHERE expires <= $1`
+	operatorOfSession   = `SELECT actor FROM operator_session WHERE hash = $1 AND expires > $2`
+)
+
+// An OperatorSession is an operator's visit to the pages.
+type OperatorSession struct {
+	Hash    string // of what the browser holds
+	Actor   string
+	Expires time.Time
+}
+
+// SignIn uses up a link, of which this is a hash and which works until expires, and begins a
+// session. It returns ErrExists if the link was used before. What has expired at now goes.
+func (t *Tx) SignIn(link string, expires time.Time, s OperatorSession, now time.Time) error {
+	for _, q := range []string{endOperatorSessions, endOperatorLinks} {
+		if err := t.run(q, unix(now)); err != nil {
+			return err
+		}
+	}
+	switch err := t.execOne(useOperatorLink, link, unix(expires)); {
+	case errors.Is(err, ErrLost):
+		return ErrExists
+	case err != nil:
+		return err
+	}
+	return t.run(addOperatorSession, s.Hash, s.Actor, unix(s.Expires))
+}
+
+// Operator returns whose session it is at now, or ErrNotFound.
+func (t *Tx) Operator(hash string, now time.Time) (actor string, err error) {
+	return one(t, scanString, operatorOfSession, hash, unix(now))
+}
+
+// SignOut ends a session, if there is one of that hash.
+func (t *Tx) SignOut(hash string) error { return t.run(endOperatorSession, hash) }

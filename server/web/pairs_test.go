@@ -1,0 +1,261 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/api"
+	"github.com/starling-grid/starling/server/operate"
+	"github.com/starling-grid/starling/server/store"
+)
+
+// A sender submits work to a site with a token of its own.
+type sender struct {
+	*site
+	t      *testing.T
+	id     int64
+	secret string
+}
+
+func (s *site) sender(t *testing.T, quota int) *sender {
+	t.Helper()
+	secret, hash := api.NewToken()
+	c := &sender{site: s, t: t, secret: secret}
+	err := s.Store.Update(t.Context(), func(tx *store.Tx) (err error) {
+		c.id, err = tx.InsertToken(store.Token{CreateTime: time.Now(), Name: hash, Hash: hash, Quota: quota})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// An ask is a request to the API.
+type ask struct{ name, method, path, body string }
+
+func (c *sender) ask(a ask) (code int, text string) {
+	r := httptest.NewRequestWithContext(c.t.Context(), a.method, master+"api/v1/"+a.path, strings.NewReader(a.body))
+	r.Header.Set("Authorization", "Bearer "+c.secret)
+	rec := httptest.NewRecorder()
+	c.public.ServeHTTP(rec, r)
+	return rec.Code, rec.Body.String()
+}
+
+// state is all that can be seen of what a sender did.
+func (c *sender) state(files ...string) string {
+	c.t.Helper()
+	var b strings.Builder
+	err := c.Store.View(c.t.Context(), func(tx *store.Tx) error {
+		list, err := tx.APIBatches(c.id, 100)
+		if err != nil {
+			return err
+		}
+		for _, one := range list {
+			s, err := api.Status(tx, one)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, "%s: expected %d, unfinished %d, failed %d, made %v, retired %v\n", s.Name, s.Workunits, s.Unfinished, s.Failed, one.Made, s.Retired)
+		}
+		return nil
+	})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, name := range files {
+		f, err := c.Download.Open(c.t.Context(), fmt.Sprintf("token%d_%s", c.id, name))
+		if err != nil {
+			continue
+		}
+		text, _ := io.ReadAll(f)
+		_ = f.Close()
+		fmt.Fprintf(&b, "%s: %.3s\n", name, text)
+	}
+	return b.String()
+}
+
+func newBatchSite(t *testing.T) *site {
+	t.Helper()
+	s := newSite(t)
+	if err := operate.AddApp(t.Context(), s.Project, operate.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy"}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func batchOf(name string, workunits int, input string) string {
+	type m = map[string]any
+	list := make([]m, workunits)
+	for i := range list {
+		list[i] = m{"inputs": []m{{"name": "in", "text": fmt.Sprint(input, i)}}}
+	}
+	b, _ := json.Marshal(m{"name": name, "app": "upper", "workunits": list})
+	return string(b)
+}
+
+// numbers are those that differ from one sender to the next.
+var numbers = regexp.MustCompile(`"(id|create_time)":[^,]*`)
+
+// Two requests at once have the answers and the outcome that they have one after the other, in one
+// of the two orders.
+func TestPairsAtOnce(t *testing.T) {
+	s := newBatchSite(t)
+	asks := []ask{
+		{"submit", "POST", "batches", batchOf("a", 3, "x")},
+		{"submit other work of that name", "POST", "batches", batchOf("a", 2, "y")},
+		{"submit more than the rest of the quota", "POST", "batches", batchOf("b", 8, "z")},
+		{"cancel", "DELETE", "batches/FIRST", ""},
+		{"retire", "POST", "batches/FIRST/retire", ""},
+		{"upload", "PUT", "files/f", strings.Repeat("one", 5000)},
+		{"upload other content", "PUT", "files/f", strings.Repeat("two", 5000)},
+		{"submit with the file", "POST", "batches", `{"name":"c","app":"upper","workunits":[{"inputs":[{"name":"in","staged":"f"}]}]}`},
+	}
+	// play has a sender of its own ask, and returns what came of it.
+	play := func(run func(c *sender, id string) []string) string {
+		c := s.sender(t, 11)
+		_, text := c.ask(ask{"", "POST", "batches", batchOf("first", 2, "w")})
+		var b struct{ ID int64 }
+		_ = json.Unmarshal([]byte(text), &b)
+		id := fmt.Sprint(b.ID)
+		return strings.Join(run(c, id), "\n") + "\n" + c.state("f")
+	}
+	one := func(c *sender, id string, a ask) string {
+		a.path = strings.ReplaceAll(a.path, "FIRST", id)
+		code, text := c.ask(a)
+		if a.method == "POST" && code == http.StatusCreated {
+			code = http.StatusOK // which of two is the first does not matter
+		}
+		text = numbers.ReplaceAllString(text, "")
+		if id != "" {
+			text = strings.ReplaceAll(text, id, "ID")
+		}
+		if code == http.StatusOK { // its counts depend on when they are taken; the state has them
+			text = ""
+		}
+		return fmt.Sprint(a.name, ": ", code, " ", text)
+	}
+	for i, x := range asks {
+		for _, y := range asks[i:] {
+			serial := make(map[string]bool)
+			for _, order := range [][2]ask{{x, y}, {y, x}} {
+				serial[play(func(c *sender, id string) []string {
+					out := []string{one(c, id, order[0]), one(c, id, order[1])}
+					slices.Sort(out)
+					return out
+				})] = true
+			}
+			for range 4 {
+				got := play(func(c *sender, id string) []string {
+					out := make([]string, 2)
+					var wg sync.WaitGroup
+					for k, a := range []ask{x, y} {
+						wg.Go(func() { out[k] = one(c, id, a) })
+					}
+					wg.Wait()
+					slices.Sort(out)
+					return out
+				})
+				if !serial[got] {
+					t.Errorf("%q and %q at once:\n%s\none after the other:\n%s", x.name, y.name, got, strings.Join(slices.Sorted(maps.Keys(serial)), "\nor\n"))
+				}
+			}
+		}
+	}
+}
+
+// many asks for the same at once, of each sort, and returns how often which answer came.
+func (c *sender) many(asks []ask) map[int]int {
+	codes := make(map[int]int)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for _, a := range asks {
+		wg.Go(func() {
+			code, _ := c.ask(a)
+			mu.Lock()
+			defer mu.Unlock()
+			codes[code]++
+		})
+	}
+	wg.Wait()
+	return codes
+}
+
+// However many batches are sent at once, a token's quota is kept, and the same batch is made once.
+func TestQuotasAtOnce(t *testing.T) {
+	s := newBatchSite(t)
+	c := s.sender(t, 10)
+	var asks []ask
+	for i := range 8 {
+		asks = append(asks, ask{"", "POST", "batches", batchOf(fmt.Sprint("b", i), 10, "x")})
+	}
+	if got := c.many(asks); got[201] != 1 || got[429] != 7 {
+		t.Errorf("batches that each need the whole quota: %v", got)
+	}
+	c = s.sender(t, 0)
+	if got := c.many(slices.Repeat([]ask{{"", "POST", "batches", batchOf("b", 20, "x")}}, 8)); got[201]+got[200] != 8 || got[201] != 1 {
+		t.Errorf("the same batch: %v", got)
+	}
+	if got, want := c.state(), "b: expected 20, unfinished 20, failed 0, made true, retired false\n"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for round := range 4 {
+		asks = nil
+		for i := range 4 {
+			asks = append(asks, ask{"", "PUT", fmt.Sprint("files/f", round), strings.Repeat(fmt.Sprint(i), 1000)})
+		}
+		if got := c.many(asks); got[200] != 1 || got[409] != 3 {
+			t.Errorf("files of one name: %v", got)
+		}
+	}
+}
+
+// What a token may name: its own files and the operator's, by names that people can read.
+func TestNamesOfFiles(t *testing.T) {
+	s := newBatchSite(t)
+	a, b := s.sender(t, 0), s.sender(t, 0)
+	for _, name := range []string{"e%E2%80%AEtxt.exe", "a%07b", "a%C2%85b", "%FF", "a%E2%80%A8b"} {
+		if code, text := a.ask(ask{"", "PUT", "files/" + name, "x"}); code != 422 {
+			t.Errorf("%s: HTTP %d %s", name, code, text)
+		}
+	}
+	if code, text := a.ask(ask{"", "PUT", "files/secret.dat", "x"}); code != 200 {
+		t.Fatal(code, text)
+	}
+	staged := func(logical, name string) string {
+		return fmt.Sprintf(`{"name":"n","app":"upper","workunits":[{"inputs":[{"name":%q,"staged":%q}]}]}`, logical, name)
+	}
+	for _, name := range []string{"secret.dat", fmt.Sprintf("token%d_secret.dat", a.id)} {
+		if code, text := b.ask(ask{"", "POST", "batches", staged("in", name)}); code != 422 || !strings.Contains(text, "does not have") {
+			t.Errorf("another's file as %s: HTTP %d %s", name, code, text)
+		}
+	}
+	if code, text := a.ask(ask{"", "POST", "batches", `{"name":"m","app":"upper","workunits":[{"inputs":[{"text":"x"}]}]}`}); code != 422 || !strings.Contains(text, "has no name") {
+		t.Errorf("an input without a name: HTTP %d %s", code, text)
+	}
+	if code, text := a.ask(ask{"", "POST", "batches", staged("in", "secret.dat")}); code >= 300 {
+		t.Errorf("the own file: HTTP %d %s", code, text)
+	}
+	path := filepath.Join(t.TempDir(), "shared")
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := operate.StageFile(t.Context(), s.Project, path, "shared"); err != nil {
+		t.Fatal(err)
+	}
+	if code, text := b.ask(ask{"", "POST", "batches", staged("in", "shared")}); code >= 300 {
+		t.Errorf("the operator's file: HTTP %d %s", code, text)
+	}
+}
