@@ -107,6 +107,7 @@ type Executor struct {
 	named     []string // see PassEnvironment
 	tree      processTree
 	groups    groups
+	lowered   sessions
 
 	ctx    context.Context // ends when nothing may take long any more
 	cancel context.CancelFunc
@@ -222,7 +223,7 @@ func (e *Executor) reserve(t Task) (*run, error) {
 		}
 	}
 	r := &run{
-		e: e, task: t, processes: processes{tree: &e.tree}, dialogue: dialogue{ipc: appipc.FileChannels{}}, log: e.log.With("result", t.Result, "slot", t.Slot),
+		e: e, task: t, processes: processes{tree: &e.tree, lowered: &e.lowered}, dialogue: dialogue{ipc: appipc.FileChannels{}}, log: e.log.With("result", t.Result, "slot", t.Slot),
 		commands: make(chan func(), 16), done: make(chan struct{}),
 	}
 	r.hidden = r.inhabitants

@@ -12,6 +12,10 @@ type processes struct {
 	group  *group
 	exited chan struct{} // closed when it has ended
 	tree   *processTree
+	// lowered is where sessions of applications get their priority; sessions are those
+	// that have it, as of the last look.
+	lowered  *sessions
+	sessions map[int]bool
 	// descendants are its other processes as of the last look, with their start times.
 	descendants map[int]int64
 	// hidden finds processes that are known by their mark alone.

@@ -93,6 +93,7 @@ func (r *run) start() (err error) {
 		r.log.Debug("cannot lower priority", "err", err)
 	}
 	r.started(cmd)
+	r.lowerSessions(niceOf(t.Init))
 	r.polled, r.credit = time.Now(), 1
 	r.timeLimit, r.trickleDown = t.timeLimit(), s.has(appipc.TrickleDownPrefix)
 	r.update(func(p *Progress) { p.PID = cmd.Process.Pid })
@@ -179,6 +180,7 @@ func (r *run) poll() {
 	r.seek(now)
 	rss, swap, cpu := r.usage()
 	r.log.Log(context.Background(), logflag.Detail, "memory", logflag.Key, logflag.MemUsage, "working_set", r.snapshot().WorkingSet, "smoothed", int64(r.smoothed), "others", len(r.descendants))
+	r.lowerSessions(niceOf(r.task.Init))
 	r.update(func(p *Progress) {
 		p.WorkingSet, p.PeakWorkingSet = rss, max(p.PeakWorkingSet, rss)
 		p.PeakSwap = max(p.PeakSwap, swap)
