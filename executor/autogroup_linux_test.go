@@ -58,3 +58,19 @@ func TestSessionsGiveWay(t *testing.T) {
 		b.awaitNice(b.Progress()[fmt.Sprint("r_", slot)].PID, 19)
 	}
 }
+
+// A task that keeps its priority keeps that of its session, and the agent's own session is
+// left alone.
+func TestSessionsThatKeepTheirPriority(t *testing.T) {
+	autogroups(t)
+	before := autogroup(os.Getpid())
+	b := newBench(t)
+	b.start(b.task("wait"))
+	b.polled(2)
+	if got := autogroup(b.Progress()["r_0"].PID); !strings.HasSuffix(got, " nice 0") {
+		t.Errorf("got %q", got)
+	}
+	if now := autogroup(os.Getpid()); now != before {
+		t.Errorf("the session of this process was changed from %q to %q", before, now)
+	}
+}

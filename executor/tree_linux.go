@@ -9,7 +9,7 @@ import (
 )
 
 // A processTree knows which processes belong together. One look at /proc
-// serves all runs, since each asks once a second.
+// serves all runs, since they ask at the same instants.
 type processTree struct {
 	mu    sync.Mutex
 	taken time.Time

@@ -239,7 +239,7 @@ func box(wanted bool) Finding {
 // groups tells what of a task's bounds the system keeps.
 func groups(bounded string) Finding {
 	if bounded == "" {
-		return Finding{"task limits", Note, "enforced by the agent, which checks every second", "to have the system enforce them, run the agent as a systemd service with Delegate=yes (starling service install)"}
+		return Finding{"task limits", Note, "enforced by the agent, which checks every few seconds", "to have the system enforce them, run the agent as a systemd service with Delegate=yes (starling service install)"}
 	}
 	return Finding{Check: "task limits", Grade: Good, Text: "enforced by the system with control groups: " + bounded}
 }
