@@ -133,7 +133,7 @@ func application(what string, args []string) {
 }
 
 func spin() {
-	for {
+	for n := 0; ; n++ {
 	}
 }
 
