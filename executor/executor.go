@@ -110,6 +110,7 @@ type Executor struct {
 	groups    groups
 	lowered   sessions
 	woken     wakeups
+	census    census
 	asked     atomic.Pointer[time.Time] // when Progress was called last
 
 	ctx    context.Context // ends when nothing may take long any more

@@ -88,8 +88,11 @@ func (p *processes) used() time.Duration {
 	return max(st.UserTime()+st.SystemTime(), p.group.cpu())
 }
 
-// seek counts processes to it that have become nobody's children before anybody looked.
-func (p *processes) seek() { p.descendants = p.tree.look(false).adopt(p.hidden(), p.descendants) }
+// seek counts processes to it that were found by their mark: they may have become nobody's children
+// before anybody looked.
+func (p *processes) seek(found []int) {
+	p.descendants = p.tree.look(len(found) > 0).adopt(found, p.descendants)
+}
 
 // suspend stops the processes that do not heed messages: all but the main one, or with
 // all set that as well.

@@ -22,7 +22,7 @@ func TestALockOfNobody(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	dir, err := os.MkdirTemp("", "starling-neighbor-") // which everybody can reach
+	dir, err := os.MkdirTemp("", "starling-neighbor-") //nolint:usetesting // everybody can reach it
 	if err != nil {
 		t.Fatal(err)
 	}
