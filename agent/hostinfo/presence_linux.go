@@ -59,8 +59,14 @@ func Idle(now time.Time) (idle time.Duration, ok bool) {
 	return idle, ok
 }
 
-// IdleSources lists what tells here whether the computer is in use.
+// IdleSources lists what tells here whether the computer is in use. All are asked, those too that
+// have just failed.
 func IdleSources() (names []string) {
+	sourcesMu.Lock()
+	for _, s := range sources {
+		s.failed = time.Time{}
+	}
+	sourcesMu.Unlock()
 	for name := range askIdle(time.Now()) {
 		names = append(names, name)
 	}
