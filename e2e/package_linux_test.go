@@ -23,6 +23,7 @@ import (
 
 const (
 	unitFile   = "/usr/lib/systemd/system/starling.service"
+	sliceFile  = "/usr/lib/systemd/system/starling.slice"
 	systemData = "/var/lib/starling"
 )
 
@@ -126,7 +127,7 @@ func TestArchiveAndRPM(t *testing.T) {
 		t.Errorf("the package says it is %q", got)
 	}
 	files := output("rpm", "-qpl", rpm)
-	for _, want := range []string{"/usr/bin/starling\n", "/usr/libexec/starling/starling-detect\n", unitFile, "/usr/share/man/man1/starling-task-suspend.1.gz", "/usr/share/zsh/site-functions/_starling", "/usr/share/starling/prefs.toml"} {
+	for _, want := range []string{"/usr/bin/starling\n", "/usr/libexec/starling/starling-detect\n", unitFile, sliceFile, "/usr/share/man/man1/starling-task-suspend.1.gz", "/usr/share/zsh/site-functions/_starling", "/usr/share/starling/prefs.toml"} {
 		if !strings.Contains(files, want) {
 			t.Errorf("no %s in %s", want, files)
 		}
@@ -292,6 +293,9 @@ func TestDebianPackage(t *testing.T) {
 		return len(st.Tasks) == 1 && st.Tasks[0].Running && err == nil
 	})
 	s.run("dpkg", "--install", upgraded)
+	if b, err := os.ReadFile(s.root + sliceFile); err != nil || string(b) != installer.Packaged.Slice() {
+		t.Errorf("slice %q, %v", b, err)
+	}
 	if b, err := os.ReadFile(s.root + unitFile); err != nil || string(b) != installer.Packaged.Unit() {
 		t.Errorf("the unit is %q, %v", b, err)
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/starling-grid/starling/installer"
 )
 
 // inside names the variable that a test finds itself in a virtual machine by.
@@ -22,12 +24,15 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/run HOME=/run
 mount -t proc proc /proc && mount -t sysfs sys /sys && mount -t cgroup2 cgroup /sys/fs/cgroup && mount -t tmpfs tmp /run
 mkdir -p /run/systemd/system /run/test && chown nobody /run/test && cp %[2]s /run/executor.test && cd /run
 %[1]s=alone ./executor.test -test.v -test.run '^TestNothingDelegatedInside$'
+cat >/run/systemd/system/%[4]s <<END
+%[5]sEND
 cat >/run/systemd/system/test.service <<END
 [Unit]
 DefaultDependencies=no
 SuccessAction=poweroff-force
 FailureAction=poweroff-force
 [Service]
+Slice=%[4]s
 User=nobody
 Delegate=yes
 NoNewPrivileges=yes
@@ -62,7 +67,7 @@ func TestControlGroups(t *testing.T) {
 		t.Skipf("needs the go command: %v: %s", err, out)
 	}
 	init := filepath.Join(dir, "init")
-	if err := os.WriteFile(init, fmt.Appendf(nil, boot, inside, self, systemd), 0o700); err != nil {
+	if err := os.WriteFile(init, fmt.Appendf(nil, boot, inside, self, systemd, installer.SliceName, installer.Packaged.Slice()), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), kernel, "mem=512M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", "con=null", "con0=null,fd:1", "init="+init)
@@ -100,7 +105,10 @@ func TestControlGroupsInside(t *testing.T) {
 	if os.Getenv(inside) != "delegated" {
 		t.Skip("runs in the virtual machine of TestControlGroups")
 	}
-	const service = "/sys/fs/cgroup/system.slice/test.service"
+	const (
+		slice   = "/sys/fs/cgroup/" + installer.SliceName
+		service = slice + "/test.service"
+	)
 	var b *bench
 	use := func(b *bench) {
 		t.Helper()
@@ -111,6 +119,12 @@ func TestControlGroupsInside(t *testing.T) {
 	slot := filepath.Join(service, "slot-0")
 	file := func(name string) string { return strings.TrimSpace(b.read(filepath.Join(slot, name))) }
 
+	t.Run("idle among the slices of the system", func(t *testing.T) {
+		b = newBench(t)
+		if got := strings.TrimSpace(b.read(slice + "/cpu.idle")); got != "1" {
+			t.Errorf("%s has cpu.idle %s", slice, got)
+		}
+	})
 	t.Run("bounds", func(t *testing.T) {
 		b = newBench(t)
 		use(b)

@@ -19,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -107,6 +108,10 @@ type Executor struct {
 	named     []string // see PassEnvironment
 	tree      processTree
 	groups    groups
+	lowered   sessions
+	woken     wakeups
+	census    census
+	asked     atomic.Pointer[time.Time] // when Progress was called last
 
 	ctx    context.Context // ends when nothing may take long any more
 	cancel context.CancelFunc
@@ -121,7 +126,7 @@ type Executor struct {
 
 // timing holds upstream's intervals; tests shorten them.
 type timing struct {
-	poll         time.Duration // heartbeat and status
+	poll         time.Duration // heartbeat and status of a run that computes
 	leave        time.Duration // for an application to obey a quit or abort
 	unread       time.Duration // for an application to read a control message
 	afterFinish  time.Duration // for a process to end after its finish file
@@ -222,7 +227,7 @@ func (e *Executor) reserve(t Task) (*run, error) {
 		}
 	}
 	r := &run{
-		e: e, task: t, processes: processes{tree: &e.tree}, dialogue: dialogue{ipc: appipc.FileChannels{}}, log: e.log.With("result", t.Result, "slot", t.Slot),
+		e: e, task: t, processes: processes{tree: &e.tree, lowered: &e.lowered}, dialogue: dialogue{ipc: appipc.FileChannels{}}, log: e.log.With("result", t.Result, "slot", t.Slot),
 		commands: make(chan func(), 16), done: make(chan struct{}),
 	}
 	r.hidden = r.inhabitants
@@ -279,9 +284,11 @@ func (e *Executor) toRun(result string, f func(*run)) error {
 	}
 }
 
-// Progress returns how far each run has come, by result name, as of the last
-// second.
+// Progress returns how far each run has come, by result name, as of its last poll: a second ago
+// while this is called again and again, and a few seconds ago else.
 func (e *Executor) Progress() map[string]Progress {
+	now := time.Now()
+	e.asked.Store(&now)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	all := make(map[string]Progress, len(e.runs))

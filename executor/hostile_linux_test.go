@@ -136,6 +136,7 @@ func TestDiskBoundHoldsEverywhere(t *testing.T) {
 		"as an output":               `head -c 4000000 /dev/zero >starling_outputs/r_0_0; sleep 100`,
 		"without a name":             `exec 3>f; rm f; head -c 1900000 /dev/zero >&3; exec 4>g; rm g; head -c 1900000 /dev/zero >&4; sleep 100`,
 		"in very many files":         `i=0; while [ $i -lt 1000 ]; do echo x >$i; i=$((i+1)); done; sleep 100`,
+		"in empty files":             `i=0; while [ $i -lt 1000 ]; do : >$i; i=$((i+1)); done; sleep 100`,
 		"in one file":                `head -c 400000000 /dev/zero >f; sleep 100`,
 		"in folders without end":     `i=0; while [ $i -lt 1000 ]; do mkdir a; cd a || break; i=$((i+1)); done; sleep 100`,
 	} {

@@ -8,11 +8,13 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/shirou/gopsutil/v3/process"
 
 	"github.com/starling-grid/starling/executor/sandbox"
+	"github.com/starling-grid/starling/internal/beat"
 	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
@@ -45,41 +47,76 @@ func (e *Executor) KillLeftovers(ctx context.Context) error {
 // working directory. A process without it, such as a person's shell that
 // stands in a slot, is none.
 func (e *Executor) inhabitants(dir string, mark func(uint64) bool) []int {
+	return e.inhabitantsOf(e.takeCensus(), dir, mark)
+}
+
+func (e *Executor) inhabitantsOf(all []inhabitant, dir string, mark func(uint64) bool) []int {
+	var found []int
+	for _, x := range all {
+		switch {
+		case mark(x.mark):
+		case x.mark != 0 || !below(x.in, dir) || e.elsewhere(x.pid): // another slot's, or none
+			continue
+		}
+		p := &process.Process{Pid: int32(x.pid)} //nolint:gosec // process ids are that small
+		if status, err := p.Status(); err == nil && len(status) > 0 && status[0] == process.Zombie {
+			continue
+		}
+		found = append(found, x.pid)
+	}
+	return found
+}
+
+// An inhabitant is a process that may be of an application.
+type inhabitant struct {
+	pid  int
+	mark uint64
+	in   string // the slot that it says it belongs to, or is in, if it has no mark
+}
+
+// takeCensus looks at all processes but this one.
+func (e *Executor) takeCensus() (all []inhabitant) {
 	pids, err := process.Pids()
 	if err != nil {
 		e.log.Warn("cannot list processes", "err", err)
 		return nil
 	}
-	var found []int
 	for _, pid := range pids {
 		if int(pid) == os.Getpid() {
 			continue
 		}
+		x := inhabitant{pid: int(pid), mark: sandbox.Marked(int(pid))}
 		p := &process.Process{Pid: pid}
-		in := ""
-		switch m := sandbox.Marked(int(pid)); {
-		case mark(m):
-			in = dir
-		case m != 0: // another slot's
-		default:
+		if x.mark == 0 {
 			if env, err := p.Environ(); err == nil {
-				in = slotOf(env)
+				x.in = slotOf(env)
 			} else if cwd, err := p.Cwd(); err == nil {
-				in = strings.TrimSuffix(cwd, " (deleted)")
-			}
-			if below(in, dir) && e.elsewhere(int(pid)) {
-				continue
+				x.in = strings.TrimSuffix(cwd, " (deleted)")
 			}
 		}
-		if !below(in, dir) {
-			continue
+		if x.mark != 0 || x.in != "" {
+			all = append(all, x)
 		}
-		if status, err := p.Status(); err == nil && len(status) > 0 && status[0] == process.Zombie {
-			continue
-		}
-		found = append(found, int(pid))
 	}
-	return found
+	return all
+}
+
+// A census is all processes that may be of applications, as of one look for all runs.
+type census struct {
+	mu    sync.Mutex
+	taken time.Time
+	all   []inhabitant
+}
+
+// recent returns a census that is not older than the last instant at which all runs look.
+func (e *Executor) recent(now time.Time) []inhabitant {
+	c := &e.census
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.Sub(c.taken) >= e.timing.poll {
+		c.all, c.taken = e.takeCensus(), now
+	}
+	return c.all
 }
 
 // elsewhere reports whether the path of our data directory leads a process to another
@@ -91,18 +128,23 @@ func (e *Executor) elsewhere(pid int) bool {
 
 // inhabitants are the processes in the run's slot, wherever they have gone.
 func (r *run) inhabitants() []int {
+	return r.e.inhabitants(r.dir(), r.marked())
+}
+
+// marked tells the mark of its processes from others.
+func (r *run) marked() func(uint64) bool {
 	mark := r.e.mark(r.task.Slot)
-	return r.e.inhabitants(r.dir(), func(m uint64) bool { return m == mark })
+	return func(m uint64) bool { return m == mark }
 }
 
 // seek now and then counts those processes to a run that have become nobody's
 // children before anybody looked.
 func (r *run) seek(now time.Time) {
-	if now.Sub(r.sought) < r.e.timing.disk {
-		return
+	if !r.sought.IsZero() && now.Before(beat.Next(r.sought, r.e.timing.disk)) {
+		return // all runs look at once
 	}
 	r.sought = now
-	r.processes.seek()
+	r.processes.seek(r.e.inhabitantsOf(r.e.recent(now), r.dir(), r.marked()))
 }
 
 // lockHolders returns the processes that hold the lock of a slot.

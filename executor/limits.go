@@ -3,6 +3,7 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/starling-grid/starling/internal/foreigndir"
@@ -74,10 +75,7 @@ func (r *run) limit(now time.Time, a Allowance) {
 		return
 	}
 	r.bound(a)
-	// Half of what is measured counts after ten polls, as upstream: a peak is
-	// no reason to lose the work.
-	const weight = 0.067
-	r.smoothed += weight * (float64(p.WorkingSet) - r.smoothed)
+	r.smooth(now, p.WorkingSet)
 	if a.MostMemory > 0 && r.smoothed > float64(a.MostMemory) {
 		r.abort(protocol.ExitMemoryLimit, fmt.Sprintf("working set size > client RAM limit: %.2fMB > %.2fMB",
 			r.smoothed/megabyte, float64(a.MostMemory)/megabyte))
@@ -85,6 +83,7 @@ func (r *run) limit(now time.Time, a Allowance) {
 	}
 	// What an application writes to stderr grows fastest and is cheap to see.
 	used := r.slot.size(appipc.StderrFile)
+	r.stderr = used
 	if now.Sub(r.measured) >= r.e.timing.disk {
 		r.measured = now
 		var err error
@@ -97,6 +96,15 @@ func (r *run) limit(now time.Time, a Allowance) {
 	if d.RscDiskBound > 0 && used > d.RscDiskBound {
 		r.abort(protocol.ExitDiskLimit, diskExceeded(used, d.RscDiskBound))
 	}
+}
+
+// smooth takes a working set into the average. Half of what is measured counts after ten
+// seconds, as upstream: a peak is no reason to lose the work.
+func (r *run) smooth(now time.Time, workingSet int64) {
+	const perPoll = 0.067
+	polls := min(max(1, now.Sub(r.weighed).Seconds()/r.e.timing.poll.Seconds()), suspendedPolls)
+	r.weighed = now
+	r.smoothed += (1 - math.Pow(1-perPoll, polls)) * (float64(workingSet) - r.smoothed)
 }
 
 func diskExceeded(used, bound int64) string {

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -91,6 +93,13 @@ func application(what string, args []string) {
 		_ = os.WriteFile("out", []byte(report), 0o600)
 		_ = os.WriteFile("boinc_finish_called", []byte("0\n"), 0o600)
 		exit(0)
+	case "hog": // computes on so many CPUs from the end of its input on
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		n, _ := strconv.Atoi(args[0])
+		for range n - 1 {
+			go spin()
+		}
+		spin()
 	case "sleep":
 		time.Sleep(1000 * time.Second)
 	case "spin": // knows nothing of BOINC; counts in a file, and so does its child
@@ -120,6 +129,11 @@ func application(what string, args []string) {
 		_ = os.WriteFile("working", nil, 0o600)
 		time.Sleep(time.Hour)
 		exit(1)
+	}
+}
+
+func spin() {
+	for n := 0; ; n++ {
 	}
 }
 

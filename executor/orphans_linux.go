@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,8 +13,15 @@ import (
 // has ended, instead of the system's first: nothing that an application starts
 // leaves the family.
 func adoptOrphans() error {
-	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	if err == nil {
+		adopts.Store(true)
+	}
+	return err
 }
+
+// adopts says that this process is that parent.
+var adopts atomic.Bool
 
 // waitedFor are the applications that a goroutine of this process waits for. Who
 // the parent of a process is concerns the whole process, whatever executors it has.

@@ -12,6 +12,10 @@ type processes struct {
 	group  *group
 	exited chan struct{} // closed when it has ended
 	tree   *processTree
+	// lowered is where sessions of applications get their priority; sessions are those
+	// that have it, as of the last look.
+	lowered  *sessions
+	sessions map[int]bool
 	// descendants are its other processes as of the last look, with their start times.
 	descendants map[int]int64
 	// hidden finds processes that are known by their mark alone.
@@ -84,8 +88,11 @@ func (p *processes) used() time.Duration {
 	return max(st.UserTime()+st.SystemTime(), p.group.cpu())
 }
 
-// seek counts processes to it that have become nobody's children before anybody looked.
-func (p *processes) seek() { p.descendants = p.tree.look(false).adopt(p.hidden(), p.descendants) }
+// seek counts processes to it that were found by their mark: they may have become nobody's children
+// before anybody looked.
+func (p *processes) seek(found []int) {
+	p.descendants = p.tree.look(len(found) > 0).adopt(found, p.descendants)
+}
 
 // suspend stops the processes that do not heed messages: all but the main one, or with
 // all set that as well.

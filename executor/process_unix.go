@@ -36,12 +36,11 @@ func inode(fi os.FileInfo) string {
 // niceness of the values of process_priority.
 var niceness = map[int]int{0: 19, 1: 10, 2: 0, 3: -10, 4: -15, 5: -20}
 
-// lowerPriority makes the application give way to whatever else the host does.
-// It acts on the group since on Linux threads have priorities of their own and
-// a fast starter may have some already.
-func lowerPriority(pid int, d appipc.InitData) error {
+// niceOf returns the niceness that the volunteer wants for the application; 0 leaves
+// it as it is.
+func niceOf(d appipc.InitData) int {
 	if d.NoPriorityChange {
-		return nil
+		return 0
 	}
 	choice, nice := d.ProcessPriority, 19
 	if d.GPUUsage > 0 || d.NCPUs > 0 && d.NCPUs < 1 {
@@ -51,6 +50,17 @@ func lowerPriority(pid int, d appipc.InitData) error {
 	if n, ok := niceness[choice]; ok {
 		nice = n
 	}
+	return nice
+}
+
+// lowerPriority makes the application give way to whatever else the host does.
+// It acts on the group since on Linux threads have priorities of their own and
+// a fast starter may have some already.
+func lowerPriority(pid int, d appipc.InitData) error {
+	if d.NoPriorityChange {
+		return nil
+	}
+	nice := niceOf(d)
 	err := unix.Setpriority(unix.PRIO_PGRP, pid, nice)
 	if nice == niceness[0] {
 		err = errors.Join(err, onlyIdle(pid))

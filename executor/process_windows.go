@@ -57,6 +57,9 @@ var classes = map[int]uint32{
 	3: windows.ABOVE_NORMAL_PRIORITY_CLASS, 4: windows.HIGH_PRIORITY_CLASS, 5: windows.HIGH_PRIORITY_CLASS,
 }
 
+// niceOf returns 0: there are classes of priority instead.
+func niceOf(appipc.InitData) int { return 0 }
+
 // lowerPriority makes the application give way to whatever else the host does. The
 // processes that it starts take after it if it is low.
 func lowerPriority(pid int, d appipc.InitData) error {

@@ -30,6 +30,7 @@ type run struct {
 	dialogue
 	throttle
 
+	began    time.Time // the process
 	polled   time.Time
 	measured time.Time // when the disk was
 	sought   time.Time // when processes that hide were
@@ -40,6 +41,8 @@ type run struct {
 	timeLimit time.Duration // 0: none
 	bounded   Allowance     // that the system holds it to
 	smoothed  float64       // working set, bytes
+	weighed   time.Time     // when smoothed was computed
+	stderr    int64         // bytes
 
 	mu       sync.Mutex
 	progress Progress
@@ -93,7 +96,9 @@ func (r *run) start() (err error) {
 		r.log.Debug("cannot lower priority", "err", err)
 	}
 	r.started(cmd)
+	r.lowerSessions(niceOf(t.Init))
 	r.polled, r.credit = time.Now(), 1
+	r.began, r.weighed = r.polled, r.polled
 	r.timeLimit, r.trickleDown = t.timeLimit(), s.has(appipc.TrickleDownPrefix)
 	r.update(func(p *Progress) { p.PID = cmd.Process.Pid })
 	r.log.Info("result started", logflag.Key, logflag.Task, "pid", cmd.Process.Pid, "resumed", resumed)
@@ -144,34 +149,7 @@ func (r *run) serve() {
 	r.e.ended.Done()
 }
 
-// watch returns when the process has exited.
-func (r *run) watch() {
-	tick := time.NewTicker(r.e.timing.poll)
-	defer tick.Stop()
-	// While the application has messages to read, it is given them as fast as
-	// it reads: ten times a second.
-	retry := time.NewTicker(r.e.timing.poll / 10)
-	defer retry.Stop()
-	for {
-		select {
-		case f := <-r.commands:
-			f()
-			r.tell()
-			r.follow(time.Now())
-		case <-retry.C:
-			if !r.unread.IsZero() {
-				r.tell()
-				r.follow(time.Now())
-			}
-		case <-tick.C:
-			r.poll()
-		case <-r.exited:
-			return
-		}
-	}
-}
-
-// poll does what is due every second.
+// poll does what is due now and then, see interval.
 func (r *run) poll() {
 	now := time.Now()
 	allowed := r.e.allowance()
@@ -179,6 +157,7 @@ func (r *run) poll() {
 	r.seek(now)
 	rss, swap, cpu := r.usage()
 	r.log.Log(context.Background(), logflag.Detail, "memory", logflag.Key, logflag.MemUsage, "working_set", r.snapshot().WorkingSet, "smoothed", int64(r.smoothed), "others", len(r.descendants))
+	r.lowerSessions(niceOf(r.task.Init))
 	r.update(func(p *Progress) {
 		p.WorkingSet, p.PeakWorkingSet = rss, max(p.PeakWorkingSet, rss)
 		p.PeakSwap = max(p.PeakSwap, swap)

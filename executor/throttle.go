@@ -6,10 +6,15 @@ type throttle struct {
 	throttled bool    // held for now
 }
 
-// limitCPU has a run compute part of the time only, in whole polls. A GPU would
-// idle for it, and a virtual machine takes longer than that to stop.
+// throttledBy reports whether a limit on the CPU time is for the run. A GPU would idle for it,
+// and a virtual machine takes longer than that to stop.
+func (r *run) throttledBy(percent float64) bool {
+	return percent > 0 && percent < 100 && !r.task.Unthrottled && r.task.Init.GPUUsage <= 0 && r.task.runner().Computes()
+}
+
+// limitCPU has a run compute part of the time only, in whole polls.
 func (r *run) limitCPU(percent float64) {
-	if percent <= 0 || r.task.Unthrottled || r.task.Init.GPUUsage > 0 || !r.task.runner().Computes() {
+	if !r.throttledBy(percent) {
 		percent = 100
 	}
 	r.credit += percent / 100

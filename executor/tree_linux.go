@@ -3,13 +3,15 @@ package executor
 import (
 	"bytes"
 	"os"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
 
 // A processTree knows which processes belong together. One look at /proc
-// serves all runs, since each asks once a second.
+// serves all runs, since they ask at the same instants.
 type processTree struct {
 	mu    sync.Mutex
 	taken time.Time
@@ -35,17 +37,45 @@ const treeAge = 500 * time.Millisecond
 // runs on.
 const clockTick = time.Second / 100
 
-// look returns the processes as they are now or, if not fresh, were lately.
+// look returns the processes as they are now or, if not fresh, were lately. A fresh look is at
+// all that there are; the other, which is taken every few seconds, at this one's descendants
+// where the kernel lists those: nothing that an application starts leaves them, see adoptOrphans.
 func (t *processTree) look(fresh bool) family {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if now := time.Now(); fresh || now.Sub(t.taken) > treeAge {
-		var zombies map[int]relative
-		t.all, zombies = everyProcess()
-		t.taken = now
+		t.taken, t.all = now, make(family)
+		zombies := make(map[int]relative)
+		if fresh || !adopts.Load() || !descendants(os.Getpid(), t.all, zombies, 0) {
+			everyProcess(t.all, zombies)
+		}
 		reap(zombies)
 	}
 	return t.all
+}
+
+// descendants adds those of a process, and reports whether the kernel lists them.
+func descendants(pid int, all family, zombies map[int]relative, depth int) bool {
+	threads, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/[0-9]*")
+	if err != nil || depth > 64 {
+		return false
+	}
+	for _, thread := range threads {
+		list, err := os.ReadFile(thread + "/children")
+		if err != nil {
+			if _, errThread := os.Stat(thread); errThread == nil && pid == os.Getpid() {
+				return false // a kernel that does not list them
+			}
+			continue // it has ended
+		}
+		for name := range strings.FieldsSeq(string(list)) {
+			child, err := strconv.Atoi(name)
+			if err == nil && all.add(child, zombies) {
+				descendants(child, all, zombies, depth+1)
+			}
+		}
+	}
+	return true
 }
 
 // relatives returns the descendants of a process, its process group, and those
@@ -100,43 +130,44 @@ func (f family) usage(pid int, descendants map[int]int64) (resident, virtual int
 	return sum.resident * int64(os.Getpagesize()), sum.virtual, time.Duration(sum.cpu) * clockTick
 }
 
-// everyProcess returns those that there are, and those that have ended and that
-// nobody has waited for.
-func everyProcess() (all family, zombies map[int]relative) {
-	all, zombies = make(family), make(map[int]relative)
+// everyProcess adds those that there are, and those that have ended and that nobody has waited for.
+func everyProcess(all family, zombies map[int]relative) {
 	dir, err := os.Open("/proc")
 	if err != nil {
-		return all, zombies
+		return
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
 	for _, name := range names {
-		pid, err := strconv.Atoi(name)
-		if err != nil {
-			continue
-		}
-		b, err := os.ReadFile("/proc/" + name + "/stat")
-		if err != nil {
-			continue
-		}
-		// The command's name, in parentheses, may hold anything.
-		fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
-		if len(fields) < 22 {
-			continue
-		}
-		number := func(i int) int64 {
-			n, _ := strconv.ParseInt(string(fields[i]), 10, 64)
-			return n
-		}
-		r := relative{
-			parent: int(number(1)), group: int(number(2)), session: int(number(3)),
-			cpu: number(11) + number(12) + number(13) + number(14), start: number(19), virtual: number(20), resident: number(21),
-		}
-		if fields[0][0] == 'Z' {
-			zombies[pid] = r
-		} else {
-			all[pid] = r
+		if pid, err := strconv.Atoi(name); err == nil {
+			all.add(pid, zombies)
 		}
 	}
-	return all, zombies
+}
+
+// add adds a process, and reports whether it is alive.
+func (f family) add(pid int, zombies map[int]relative) bool {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return false
+	}
+	// The command's name, in parentheses, may hold anything.
+	fields := bytes.Fields(b[bytes.LastIndexByte(b, ')')+1:])
+	if len(fields) < 22 {
+		return false
+	}
+	number := func(i int) int64 {
+		n, _ := strconv.ParseInt(string(fields[i]), 10, 64)
+		return n
+	}
+	r := relative{
+		parent: int(number(1)), group: int(number(2)), session: int(number(3)),
+		cpu: number(11) + number(12) + number(13) + number(14), start: number(19), virtual: number(20), resident: number(21),
+	}
+	if fields[0][0] == 'Z' {
+		zombies[pid] = r
+		return false
+	}
+	f[pid] = r
+	return true
 }

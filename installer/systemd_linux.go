@@ -3,6 +3,7 @@ package installer
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -60,6 +61,9 @@ func (s systemd) unitFile() string {
 	}
 	return filepath.Join(s.root, "etc/systemd/system", Name+".service")
 }
+
+// sliceFile is where the unit of its slice lies.
+func (s systemd) sliceFile() string { return filepath.Join(filepath.Dir(s.unitFile()), SliceName) }
 
 // packaged returns the unit that a package manager brought, if there is one.
 func (s systemd) packaged() string {
@@ -119,6 +123,9 @@ func (s systemd) install() (string, error) {
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(s.unitFile()), 0o755); err != nil { //nolint:gosec // units are for all to read
+		return "", err
+	}
+	if err := atomicfile.Write(s.sliceFile(), []byte(s.Slice()), 0o644); err != nil {
 		return "", err
 	}
 	if err := atomicfile.Write(s.unitFile(), []byte(s.Unit()), 0o644); err != nil {
@@ -194,6 +201,10 @@ func (s systemd) uninstall() (string, error) {
 		return "", err
 	}
 	if err := os.Remove(s.unitFile()); err != nil {
+		return "", err
+	}
+	_, _ = s.systemctl("stop", SliceName)                                               // it is empty
+	if err := os.Remove(s.sliceFile()); err != nil && !errors.Is(err, fs.ErrNotExist) { // an earlier version had none
 		return "", err
 	}
 	_, err := s.systemctl("daemon-reload")

@@ -54,11 +54,11 @@ func TestInstallAndUninstall(t *testing.T) {
 			"useradd --system --user-group --home-dir /var/lib/starling --no-create-home --shell /usr/sbin/nologin starling",
 			"usermod -aG render starling",
 			"systemctl daemon-reload", "systemctl enable --now starling", "systemctl restart starling", "systemctl is-active starling",
-			"systemctl disable --now starling", "systemctl daemon-reload",
+			"systemctl disable --now starling", "systemctl stop starling.slice", "systemctl daemon-reload",
 		}},
 		{true, "config/systemd/user/starling.service", []string{
 			"systemctl --user daemon-reload", "systemctl --user enable --now starling", "systemctl --user restart starling", "systemctl --user is-active starling",
-			"systemctl --user disable --now starling", "systemctl --user daemon-reload",
+			"systemctl --user disable --now starling", "systemctl --user stop starling.slice", "systemctl --user daemon-reload",
 		}},
 	} {
 		host := &scratch{root: t.TempDir()}
@@ -69,6 +69,10 @@ func TestInstallAndUninstall(t *testing.T) {
 		b, err := os.ReadFile(filepath.Join(host.root, c.unit))
 		if err != nil || string(b) != s.Unit() {
 			t.Errorf("unit %q, %v", b, err)
+		}
+		slice := filepath.Join(filepath.Dir(filepath.Join(host.root, c.unit)), "starling.slice")
+		if b, err := os.ReadFile(slice); err != nil || string(b) != s.Slice() {
+			t.Errorf("slice %q, %v", b, err)
 		}
 		if _, err := s.do(Install); err == nil || !strings.Contains(err.Error(), "already exists") {
 			t.Errorf("a second installation: %v", err)
@@ -82,8 +86,10 @@ func TestInstallAndUninstall(t *testing.T) {
 		if _, err := s.do(Uninstall); err != nil {
 			t.Error(err)
 		}
-		if _, err := os.Stat(filepath.Join(host.root, c.unit)); err == nil {
-			t.Error("the unit is left")
+		for _, name := range []string{filepath.Join(host.root, c.unit), slice} {
+			if _, err := os.Stat(name); err == nil {
+				t.Errorf("%s is left", name)
+			}
 		}
 		if !slices.Equal(host.calls, c.calls) {
 			t.Errorf("ran\n%s\nwant\n%s", strings.Join(host.calls, "\n"), strings.Join(c.calls, "\n"))
@@ -138,19 +144,22 @@ func TestUnitIsGood(t *testing.T) {
 		{Executable: self, DataDir: "/srv/odd place/100%"},
 		{Executable: self, DataDir: "/home/ada/.local/share/starling", PerUser: true},
 	} {
-		name := filepath.Join(t.TempDir(), "starling.service")
-		if err := os.WriteFile(name, []byte(s.Unit()), 0o600); err != nil {
-			t.Fatal(err)
+		dir := t.TempDir()
+		name, slice := filepath.Join(dir, "starling.service"), filepath.Join(dir, SliceName)
+		for name, text := range map[string]string{name: s.Unit(), slice: s.Slice()} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 		args := []string{"verify", "--man=no"}
 		if s.PerUser {
 			args = append(args, "--user")
 		}
-		cmd := exec.Command(analyze, append(args, name)...)
+		cmd := exec.Command(analyze, append(args, name, slice)...)
 		cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
 		out, err := cmd.CombinedOutput()
 		for line := range strings.Lines(string(out)) {
-			if strings.Contains(line, name) || strings.Contains(line, "starling.service:") {
+			if strings.Contains(line, dir) || strings.Contains(line, "starling.service:") || strings.Contains(line, SliceName+":") {
 				t.Errorf("%+v: %s", s, line)
 			}
 		}
@@ -165,7 +174,7 @@ func TestUnitKeepsApplicationsIn(t *testing.T) {
 	for _, want := range []string{
 		"User=starling", "ExecStart=/usr/bin/starling run --data /var/lib/starling", "StateDirectory=starling", "Restart=on-failure",
 		"NoNewPrivileges=yes", "ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes", "CapabilityBoundingSet=",
-		"DevicePolicy=closed", "DeviceAllow=char-drm rw", "DeviceAllow=char-kfd rw", "DeviceAllow=char-nvidia* rw",
+		"Slice=starling.slice", "DevicePolicy=closed", "DeviceAllow=char-drm rw", "DeviceAllow=char-kfd rw", "DeviceAllow=char-nvidia* rw",
 	} {
 		if !slices.Contains(strings.Split(unit, "\n"), want) {
 			t.Errorf("no line %q in\n%s", want, unit)

@@ -8,6 +8,26 @@ import (
 // stateRoot is where systemd keeps the data of services.
 const stateRoot = "/var/lib"
 
+// SliceName is the slice that the service runs in.
+const SliceName = Name + ".slice"
+
+// Slice returns the text of the systemd unit of the service's slice. It stands at the top, next
+// to those of people and of other services: weights rank only among neighbors, so that an idle
+// weight within system.slice would leave half of a busy CPU to the agent's tasks. A systemd
+// before version 252 knows no idle weight, and keeps the lowest number.
+func (s Service) Slice() string {
+	return strings.Join([]string{
+		"[Unit]",
+		"Description=Work that gives way to everything else on this computer",
+		"Documentation=man:starling(1)",
+		"",
+		"[Slice]",
+		"CPUWeight=1",
+		"CPUWeight=idle",
+		"IOWeight=10",
+	}, "\n") + "\n"
+}
+
 // Unit returns the text of the systemd unit.
 //
 // The agent stops its applications within a minute, and systemd ends what is left
@@ -35,7 +55,7 @@ func (s Service) Unit() string {
 		"RestartSec=10",
 		"KillMode=mixed",
 		"TimeoutStopSec=90",
-		"CPUWeight=idle",
+		"Slice="+SliceName,
 		"Delegate=yes",
 		"NoNewPrivileges=yes")
 	if s.PerUser {

@@ -84,7 +84,10 @@ type Conditions struct {
 	Now       time.Time // in the time zone of the volunteer
 	Idle      time.Duration
 	IdleKnown bool // Idle is known: time without input
-	Battery   Sense
+	// Unseen says that there is a desktop that does not tell when it is used: without input that
+	// is known of, somebody may still use the computer.
+	Unseen  bool
+	Battery Sense
 	// OtherCPU is how much of the CPUs other programs use, in percent, averaged so
 	// that it does not flap; below 0: not known.
 	OtherCPU     float64
@@ -146,7 +149,7 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 			Code: UserActive, Why: fmt.Sprintf("The computer is in use, or was in the last %s (run_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
 			Until: p.idleAt(c),
 		}
-	case p.SuspendIfNoRecentInput > 0 && c.IdleKnown && c.Idle > time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)):
+	case p.SuspendIfNoRecentInput > 0 && c.IdleKnown && !c.Unseen && c.Idle > time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)):
 		return Permission{Code: NoRecentInput, Why: fmt.Sprintf("There has been no input for %s (suspend_if_no_recent_input).", minutes(p.SuspendIfNoRecentInput))}
 	case c.Exclusive != "":
 		return Permission{Code: Exclusive, Why: c.Exclusive + " is running (exclusive_apps in starling.toml)."}

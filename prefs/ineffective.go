@@ -6,6 +6,10 @@ type Ineffective struct {
 	Text string `json:"text"` // for people: why, and what they can do
 }
 
+// SeeDesktop is what a person can do where a desktop does not tell when it is used.
+const SeeDesktop = "You can: have the desktop tell logind (on Sway and other wlroots desktops: swayidle with idlehint 180; on X11: xss-lock), " +
+	"run the agent in your session with: starling run, set the hours of computing (start_hour, end_hour), or use: starling mode never --for 2h"
+
 // Ineffective are the preferences that are set and have no effect, given what can be
 // sensed of the computer. Without it a limit would be trusted that protects nothing.
 func (p Prefs) Ineffective(c Conditions) []Ineffective {
@@ -27,7 +31,16 @@ func (p Prefs) Ineffective(c Conditions) []Ineffective {
 	case p.NiuCPUUsageLimit == 0:
 		add("niu_cpu_usage_limit", zero)
 	}
-	if !c.IdleKnown {
+	if c.Unseen {
+		key := "idle_time_to_run"
+		switch {
+		case !p.RunIfUserActive:
+			key = "run_if_user_active"
+		case p.SuspendIfNoRecentInput > 0:
+			key = "suspend_if_no_recent_input"
+		}
+		add(key, "the desktop does not tell the agent when you use the computer, so it counts as not in use. "+SeeDesktop)
+	} else if !c.IdleKnown {
 		why := "this computer cannot tell whether you are using it."
 		switch {
 		case !p.RunIfUserActive:

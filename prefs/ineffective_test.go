@@ -10,6 +10,8 @@ import (
 func TestPreferencesWithoutEffectAreSaid(t *testing.T) {
 	all := prefs.Conditions{IdleKnown: true, Temperature: 50, Metered: prefs.No}
 	nothing := prefs.Conditions{}
+	terminals := all // and a desktop that tells nothing
+	terminals.Unseen = true
 	for _, tt := range []struct {
 		name   string
 		change func(*prefs.Prefs)
@@ -26,6 +28,9 @@ func TestPreferencesWithoutEffectAreSaid(t *testing.T) {
 		{"no CPU time while idle", func(p *prefs.Prefs) { p.NiuCPUUsageLimit = 0 }, all, "niu_cpu_usage_limit"},
 		{"not while in use, which is not known", func(p *prefs.Prefs) { p.RunIfUserActive = false }, nothing, "run_if_user_active"},
 		{"not while in use", func(p *prefs.Prefs) { p.RunIfUserActive = false }, all, ""},
+		{"not while in use, which a desktop does not tell", func(p *prefs.Prefs) { p.RunIfUserActive = false }, terminals, "run_if_user_active"},
+		{"only after input, which a desktop does not tell", func(p *prefs.Prefs) { p.SuspendIfNoRecentInput = 60 }, terminals, "suspend_if_no_recent_input"},
+		{"the defaults where a desktop does not tell", func(*prefs.Prefs) {}, terminals, "idle_time_to_run"},
 		{"only after input, which is not known", func(p *prefs.Prefs) { p.SuspendIfNoRecentInput = 60 }, nothing, "suspend_if_no_recent_input"},
 	} {
 		p := prefs.Default()

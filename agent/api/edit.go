@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -20,7 +20,7 @@ func (a *API) Check(context.Context) error { return Check(a.core.Dir) }
 
 // PrefsFile returns the text of prefs.toml; "" if there is none.
 func (a *API) PrefsFile(context.Context) (string, error) {
-	text, err := os.ReadFile(filepath.Join(a.core.Dir, settings.PrefsFile))
+	text, err := foreigndir.ReadFile(filepath.Join(a.core.Dir, settings.PrefsFile), settings.MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -105,7 +104,7 @@ func (a *API) Task(ctx context.Context, project, name string) (view.Task, error)
 // written is the end of what the process in a slot has written to stderr; "" if that
 // cannot be read.
 func (a *API) written(slot int) string {
-	root, err := os.OpenRoot(filepath.Join(a.core.Dir, core.SlotsDir, strconv.Itoa(slot)))
+	root, err := foreigndir.OpenRoot(a.core.Dir, core.SlotsDir+"/"+strconv.Itoa(slot))
 	if err != nil {
 		return ""
 	}

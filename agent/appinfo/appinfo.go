@@ -4,9 +4,9 @@
 package appinfo
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/boincapi/wasmhost"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -33,8 +34,7 @@ type Info struct {
 // path, the line and what to do; what is right is returned all the same, and nil if that is
 // no version.
 func Read(folder, platform string) (*Info, error) {
-	path := filepath.Join(folder, protocol.AppInfoFile)
-	dir, err := os.OpenRoot(folder)
+	dir, err := foreigndir.Enter(context.Background(), folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -42,6 +42,12 @@ func Read(folder, platform string) (*Info, error) {
 		return nil, err
 	}
 	defer dir.Close()
+	return ReadIn(dir.Root(), folder, platform)
+}
+
+// ReadIn is Read for a folder that is open.
+func ReadIn(dir *os.Root, folder, platform string) (*Info, error) {
+	path := filepath.Join(folder, protocol.AppInfoFile)
 	b, err := content(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -90,15 +96,7 @@ func Exists(folder string) bool {
 }
 
 func content(dir *os.Root) ([]byte, error) {
-	f, err := dir.Open(protocol.AppInfoFile)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
-		return nil, errors.Join(err, errors.New("it is not a file"))
-	}
-	b, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	b, err := foreigndir.Read(dir, protocol.AppInfoFile, maxBytes+1)
 	if err == nil && len(b) > maxBytes {
 		err = fmt.Errorf("it has more than %d bytes", maxBytes)
 	}

@@ -4,6 +4,7 @@
 package boincexport
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +15,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/boincimport"
 	"github.com/starling-grid/starling/agent/settings"
-	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/owner"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -40,7 +41,7 @@ type file struct{ name, text string }
 // not run, into the data directory to of BOINC's client, which must not run
 // either. The folder is made if it is not there. Nothing is written when an account
 // of the same project is there already.
-func Export(dataDir, to string) (r Report, err error) {
+func Export(ctx context.Context, dataDir, to string) (r Report, err error) {
 	accounts, _, err := settings.LoadAccounts(dataDir)
 	if err != nil {
 		return r, err
@@ -61,7 +62,12 @@ func Export(dataDir, to string) (r Report, err error) {
 	if err := os.MkdirAll(to, 0o755); err != nil { //nolint:gosec // as BOINC's own
 		return r, err
 	}
-	release, err := boincimport.Hold(to)
+	door, err := foreigndir.Enter(ctx, to) // BOINC's applications may have put links there
+	if err != nil {
+		return r, err
+	}
+	defer door.Close()
+	release, err := boincimport.Hold(ctx, to)
 	if err != nil {
 		return r, err
 	}
@@ -95,10 +101,7 @@ func Export(dataDir, to string) (r Report, err error) {
 	}
 	defer func() { err = errors.Join(err, owner.Inherit(to)) }()
 	for _, f := range files {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(to, f.name)), 0o755); err != nil { //nolint:gosec // as BOINC's own
-			return r, err
-		}
-		if err := atomicfile.Write(filepath.Join(to, f.name), []byte(f.text), 0o640); err != nil {
+		if err := door.Write(filepath.ToSlash(f.name), []byte(f.text), 0o640); err != nil {
 			return r, err
 		}
 		r.Files = append(r.Files, f.name)
@@ -162,7 +165,7 @@ func preferences(dataDir, venue string, db *state.DB) (files []file, err error) 
 	all := prefs.Layer{Values: make(map[string]float64), Days: make(map[time.Weekday]prefs.Day)}
 	for _, name := range []string{settings.PrefsFile, settings.PrefsOverrideFile} {
 		path := filepath.Join(dataDir, name)
-		src, err := os.ReadFile(path)
+		src, err := foreigndir.ReadFile(path, settings.MaxFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {

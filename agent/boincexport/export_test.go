@@ -56,7 +56,7 @@ func agent(t *testing.T) (dir string) {
 // What BOINC's client reads is written; what it has no place for is said.
 func TestExport(t *testing.T) {
 	dir, to := agent(t), filepath.Join(t.TempDir(), "boinc")
-	r, err := boincexport.Export(dir, to)
+	r, err := boincexport.Export(t.Context(), dir, to)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestExportKeepsWhatIsThere(t *testing.T) {
 	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := boincexport.Export(dir, to)
+	r, err := boincexport.Export(t.Context(), dir, to)
 	if err != nil || slices.Contains(r.Files, filepath.Base(mine)) || !strings.Contains(strings.Join(r.Notes, "\n"), filepath.Base(mine)) {
 		t.Errorf("%v, wrote %v, notes %v", err, r.Files, r.Notes)
 	}
@@ -112,7 +112,7 @@ func TestExportKeepsWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := boincexport.Export(dir, to); err == nil || !strings.Contains(err.Error(), "nothing was exported") || len(r.Files) > 0 {
+	if r, err := boincexport.Export(t.Context(), dir, to); err == nil || !strings.Contains(err.Error(), "nothing was exported") || len(r.Files) > 0 {
 		t.Errorf("again: %v, wrote %v", err, r.Files)
 	}
 	if after, err := os.ReadDir(to); err != nil || len(after) != len(before) {
@@ -122,7 +122,7 @@ func TestExportKeepsWhatIsThere(t *testing.T) {
 
 // Without a project, and while an agent runs, there is nothing to export.
 func TestExportRefuses(t *testing.T) {
-	if _, err := boincexport.Export(t.TempDir(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "nothing to export") {
+	if _, err := boincexport.Export(t.Context(), t.TempDir(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "nothing to export") {
 		t.Errorf("without a project: %v", err)
 	}
 	dir := agent(t)
@@ -132,7 +132,7 @@ func TestExportRefuses(t *testing.T) {
 	}
 	defer db.Close()
 	to := filepath.Join(t.TempDir(), "boinc")
-	if _, err := boincexport.Export(dir, to); err == nil || !strings.Contains(err.Error(), "an agent is running") {
+	if _, err := boincexport.Export(t.Context(), dir, to); err == nil || !strings.Contains(err.Error(), "an agent is running") {
 		t.Errorf("while an agent runs: %v", err)
 	}
 	if _, err := os.Stat(to); err == nil {

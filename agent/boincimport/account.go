@@ -3,17 +3,15 @@ package boincimport
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 )
 
 // accountKey reads the key from a project's account file.
-func accountKey(dir, masterURL string) (protocol.Authenticator, error) {
-	name := filepath.Join(dir, "account_"+protocol.EscapeURL(masterURL)+".xml")
-	b, err := os.ReadFile(name)
+func (m *importer) accountKey(masterURL string) (protocol.Authenticator, error) {
+	name := "account_" + protocol.EscapeURL(masterURL) + ".xml"
+	b, err := m.read(name, maxNotes)
 	if err != nil {
 		return "", err
 	}

@@ -86,7 +86,7 @@ func folder(t *testing.T, state string) string {
 
 func TestImport(t *testing.T) {
 	from, to := folder(t, clientState), t.TempDir()
-	report, err := boincimport.Import(from, to, nil)
+	report, err := boincimport.Import(t.Context(), from, to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			to := t.TempDir()
-			_, err := boincimport.Import(folder(t, c.state), to, nil)
+			_, err := boincimport.Import(t.Context(), folder(t, c.state), to, nil)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)
 			}
@@ -192,7 +192,7 @@ func TestTornHistory(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(from, "statistics_127.0.0.1_8090_proj.xml"), []byte("<project_statistics><daily"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := boincimport.Import(from, to, nil)
+	r, err := boincimport.Import(t.Context(), from, to, nil)
 	if err != nil || !strings.Contains(strings.Join(r.Notes, "\n"), "credit history was not imported") {
 		t.Errorf("%v, %+v", err, r.Notes)
 	}
@@ -203,10 +203,10 @@ func TestRefusesWhileAttached(t *testing.T) {
 	if err := settings.WriteAccount(to, settings.Account{MasterURL: url, Authenticator: "00ff", ResourceShare: 100}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := boincimport.Import(folder(t, clientState), to, nil); err == nil || !strings.Contains(err.Error(), "already attached to it") {
+	if _, err := boincimport.Import(t.Context(), folder(t, clientState), to, nil); err == nil || !strings.Contains(err.Error(), "already attached to it") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := boincimport.Import(folder(t, clientState), t.TempDir(), []string{"http://example.org/other/"}); err == nil || !strings.Contains(err.Error(), "not attached to it") {
+	if _, err := boincimport.Import(t.Context(), folder(t, clientState), t.TempDir(), []string{"http://example.org/other/"}); err == nil || !strings.Contains(err.Error(), "not attached to it") {
 		t.Errorf("a project that is not there: %v", err)
 	}
 }
@@ -240,14 +240,14 @@ func TestRefusesWhileLocked(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		t.Fatal(line, err)
 	}
-	if _, err := boincimport.Import(from, t.TempDir(), nil); !errors.Is(err, boincimport.ErrRunning) {
+	if _, err := boincimport.Import(t.Context(), from, t.TempDir(), nil); !errors.Is(err, boincimport.ErrRunning) {
 		t.Errorf("with the lock taken: %v", err)
 	}
 	_ = in.Close()
 	if err := cmd.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := boincimport.Import(from, t.TempDir(), nil); err != nil {
+	if _, err := boincimport.Import(t.Context(), from, t.TempDir(), nil); err != nil {
 		t.Errorf("with the lock free: %v", err)
 	}
 }

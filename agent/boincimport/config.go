@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,7 +23,7 @@ const (
 // readConfig reads what the client was configured with. Without it, or where it has
 // errors, the import continues.
 func (m *importer) readConfig() {
-	src, err := os.ReadFile(filepath.Join(m.from, configFile))
+	src, err := m.read(configFile, maxNotes)
 	if err == nil {
 		m.config, err = boincconfig.Parse(src)
 	}
@@ -97,9 +97,9 @@ func (m *importer) unused(file string, names []string) {
 // limits takes over how an attached project is limited, by files of its own and the
 // client's.
 func (m *importer) limits(masterURL string) {
-	name := filepath.Join("projects", protocol.EscapeURL(masterURL), appConfigFile)
+	name := path.Join("projects", protocol.EscapeURL(masterURL), appConfigFile)
 	var l boincconfig.Limits
-	src, err := os.ReadFile(filepath.Join(m.from, name))
+	src, err := m.door.Read(name, maxNotes)
 	if err == nil {
 		l, err = boincconfig.ParseApps(src)
 	}

@@ -50,7 +50,7 @@ func put(t *testing.T, path, text string) {
 func TestImportOfConfiguration(t *testing.T) {
 	to := t.TempDir()
 	proxied := strings.Replace(onDevice("miner_asic"), "<project>", "<proxy_info><use_http_proxy/><http_server_name>manager.example</http_server_name><http_server_port>3128</http_server_port></proxy_info>\n<project>", 1)
-	report, err := boincimport.Import(configured(t, proxied), to, nil)
+	report, err := boincimport.Import(t.Context(), configured(t, proxied), to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestImportKeepsSettings(t *testing.T) {
 	to := t.TempDir()
 	const own = "ncpus = 2\ngui_rpc_port = 0\n"
 	put(t, filepath.Join(to, settings.File), own)
-	report, err := boincimport.Import(configured(t, clientState), to, nil)
+	report, err := boincimport.Import(t.Context(), configured(t, clientState), to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestImportWithTornConfiguration(t *testing.T) {
 	from, to := configured(t, clientState), t.TempDir()
 	put(t, filepath.Join(from, "cc_config.xml"), "<cc_config><options><ncpus>2</ncpus>")
 	put(t, filepath.Join(from, "projects/127.0.0.1_8090_proj/app_config.xml"), "<app_config><app><max_concurrent>-1</max_concurrent></app></app_config>")
-	report, err := boincimport.Import(from, to, nil)
+	report, err := boincimport.Import(t.Context(), from, to, nil)
 	notes := strings.Join(report.Notes, "\n")
 	if err != nil || !strings.Contains(notes, "cc_config.xml was not imported") || !strings.Contains(notes, "app_config.xml was not imported: app[0].name") {
 		t.Errorf("%v, notes:\n%s", err, notes)

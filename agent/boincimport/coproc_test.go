@@ -46,7 +46,7 @@ func TestImportOfCoprocessorTasks(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(to, settings.File), []byte(c.toml), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			report, err := boincimport.Import(folder(t, onDevice(c.kind)), to, nil)
+			report, err := boincimport.Import(t.Context(), folder(t, onDevice(c.kind)), to, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,8 +3,6 @@ package boincimport
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -14,7 +12,7 @@ import (
 // people to look at: without it, or where it is not whole, the import continues.
 func (m *importer) history(p *state.Project) {
 	name := "statistics_" + protocol.EscapeURL(p.MasterURL) + ".xml"
-	b, err := os.ReadFile(filepath.Join(m.from, name))
+	b, err := m.read(name, maxHistory)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}

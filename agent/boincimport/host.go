@@ -42,25 +42,25 @@ func within(x float64) float64 { return max(0, min(x, 1)) }
 // prefs takes over the computing preferences: those of a project's web site, and
 // what was changed on this computer.
 func (m *importer) prefs() error {
-	if b, err := os.ReadFile(filepath.Join(m.from, "global_prefs.xml")); err == nil {
+	if b, err := m.read("global_prefs.xml", maxNotes); err == nil {
 		if err := m.webPrefs(b); err != nil {
 			return err
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	name := filepath.Join(m.from, "global_prefs_override.xml")
-	b, err := os.ReadFile(name)
+	const override = "global_prefs_override.xml"
+	b, err := m.read(override, maxNotes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(m.to, settings.PrefsOverrideFile)); err == nil {
-		m.note("%s was not imported, because %s already exists", filepath.Base(name), settings.PrefsOverrideFile)
+		m.note("%s was not imported, because %s already exists", override, settings.PrefsOverrideFile)
 		return nil
 	}
-	l, err := prefs.ParseFile(name, b, m.client.HostVenue, false)
+	l, err := prefs.ParseFile(filepath.Join(m.from, override), b, m.client.HostVenue, false)
 	if err != nil {
 		return err
 	}

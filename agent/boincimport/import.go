@@ -4,6 +4,7 @@
 package boincimport
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/boincconfig"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/owner"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -36,6 +38,8 @@ type ProjectReport struct {
 
 // An importer carries one client's data over.
 type importer struct {
+	ctx      context.Context
+	door     *foreigndir.Door // to from
 	from, to string
 	db       *state.DB
 	client   *protocol.ClientStateFile
@@ -49,15 +53,20 @@ type importer struct {
 // It refuses before anything is changed when a client or an agent runs, when a
 // project is attached already, and when there is a task that the agent cannot
 // finish. Projects are taken over one after the other, each wholly or not at all;
-// after a crash the same import continues with those that are left.
-func Import(from, to string, only []string) (_ Report, err error) {
-	release, err := Hold(from)
+// after a crash, or when ctx ends, the same import continues with those that are left.
+func Import(ctx context.Context, from, to string, only []string) (_ Report, err error) {
+	door, err := foreigndir.Enter(ctx, from)
+	if err != nil {
+		return Report{}, err
+	}
+	defer door.Close()
+	release, err := hold(door, from)
 	if err != nil {
 		return Report{}, err
 	}
 	defer release()
-	m := &importer{from: from, to: to, now: time.Now()}
-	if m.client, err = readState(from); err != nil {
+	m := &importer{ctx: ctx, door: door, from: from, to: to, now: time.Now()}
+	if m.client, err = ReadState(door); err != nil {
 		return Report{}, err
 	}
 	for _, d := range []string{"", "projects", "slots", settings.AccountsDir} {
@@ -87,6 +96,9 @@ func Import(from, to string, only []string) (_ Report, err error) {
 	}
 	m.undeclared(plan)
 	for _, j := range plan {
+		if ctx.Err() != nil {
+			return m.report, context.Cause(ctx)
+		}
 		if err := m.take(j); err != nil {
 			return m.report, fmt.Errorf("import %s: %w", j.account.MasterURL, err)
 		}
@@ -94,11 +106,11 @@ func Import(from, to string, only []string) (_ Report, err error) {
 	return m.report, nil
 }
 
-// readState reads the newest of the client's state files that is whole.
-func readState(dir string) (*protocol.ClientStateFile, error) {
+// ReadState reads the newest of the client's state files that is whole.
+func ReadState(d *foreigndir.Door) (*protocol.ClientStateFile, error) {
 	var errs []error
 	for _, name := range []string{"client_state.xml", "client_state_prev.xml", "client_state_next.xml"} {
-		b, err := os.ReadFile(filepath.Join(dir, name))
+		b, err := d.Read(name, MaxState)
 		if err == nil {
 			var f *protocol.ClientStateFile
 			if f, err = protocol.ParseClientState(b); err == nil {
@@ -110,7 +122,7 @@ func readState(dir string) (*protocol.ClientStateFile, error) {
 			break
 		}
 	}
-	return nil, fmt.Errorf("%s is not a data directory of BOINC's client: %w", dir, errors.Join(errs...))
+	return nil, fmt.Errorf("%s is not a data directory of BOINC's client: %w", d.Path(), errors.Join(errs...))
 }
 
 func (m *importer) note(format string, args ...any) {

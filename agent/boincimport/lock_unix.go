@@ -6,15 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
 // lock takes the lock that BOINC's client takes in its folder. A folder without a
 // lock file has never had a client.
-func lock(name string) (release func(), err error) {
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
+func lock(d *foreigndir.Door) (release func(), err error) {
+	f, err := d.OpenToLock(lockFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return func() {}, nil
 	} else if err != nil {
@@ -23,7 +25,7 @@ func lock(name string) (release func(), err error) {
 	l := unix.Flock_t{Type: unix.F_WRLCK}
 	if err := unix.FcntlFlock(f.Fd(), unix.F_SETLK, &l); err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("%w (%s is locked)", ErrRunning, name)
+		return nil, fmt.Errorf("%w (%s is locked)", ErrRunning, filepath.Join(d.Path(), lockFile))
 	}
 	return func() { _ = f.Close() }, nil
 }

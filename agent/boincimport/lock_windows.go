@@ -4,12 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
 // lock opens the file that BOINC's client holds open for itself alone.
-func lock(name string) (release func(), err error) {
+func lock(d *foreigndir.Door) (release func(), err error) {
+	name := filepath.Join(d.Path(), lockFile)
 	path, err := windows.UTF16PtrFromString(name)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
 package boincimport
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
@@ -17,7 +19,7 @@ import (
 func (m *importer) convert(p protocol.ClientProject) (Taken, error) {
 	folder := filepath.Join(m.from, "projects", protocol.EscapeURL(p.MasterURL))
 	platform, _ := hostinfo.Platform()
-	info, wrong := appinfo.Read(folder, platform)
+	info, wrong := m.own(folder, protocol.EscapeURL(p.MasterURL), platform)
 	switch {
 	case info == nil && wrong != nil:
 		return Taken{}, fmt.Errorf("%s: no program can be used of those that you computed with: %w\nYou can: correct the file, or leave the project with BOINC by naming the others with --only", p.MasterURL, wrong)
@@ -49,4 +51,17 @@ func (m *importer) convert(p protocol.ClientProject) (Taken, error) {
 	}
 	t.Files = files
 	return t, err
+}
+
+// own reads app_info.xml in a project's folder, nil if there is none.
+func (m *importer) own(folder, name, platform string) (*appinfo.Info, error) {
+	d, err := m.door.Into("projects/" + name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return appinfo.ReadIn(d.Root(), folder, platform)
 }

@@ -36,7 +36,7 @@ func ownFolder(t *testing.T, number int) string {
 // A volunteer's own programs come along with what describes them, and their tasks resume.
 func TestImportOfOwnPrograms(t *testing.T) {
 	from, to := ownFolder(t, 100), t.TempDir()
-	report, err := boincimport.Import(from, to, nil)
+	report, err := boincimport.Import(t.Context(), from, to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestImportOfOwnPrograms(t *testing.T) {
 // A task of a version that is not described any more could not resume.
 func TestImportOfOwnProgramsThatAreGone(t *testing.T) {
 	to := t.TempDir()
-	_, err := boincimport.Import(ownFolder(t, 99), to, nil)
+	_, err := boincimport.Import(t.Context(), ownFolder(t, 99), to, nil)
 	if err == nil || !strings.Contains(err.Error(), "task begun: its app version is missing") {
 		t.Errorf("got %v", err)
 	}

@@ -42,7 +42,7 @@ func (m *importer) plan(only []string) (jobs []job, err error) {
 			m.note("%s stays with BOINC, because --only does not name it", u)
 			continue
 		}
-		key, err := accountKey(m.from, u)
+		key, err := m.accountKey(u)
 		switch canonical, errURL := protocol.CanonicalMasterURL(u); {
 		case errors.Is(err, fs.ErrNotExist):
 			m.note("%s was not imported, because it has no account file; BOINC could not continue with it either", u)

@@ -1,6 +1,7 @@
 package boincimport
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,17 +9,31 @@ import (
 	"strings"
 
 	"github.com/shirou/gopsutil/v3/process"
+
+	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
 // ErrRunning says that something still works in BOINC's folder.
 var ErrRunning = errors.New("BOINC's client is running; stop it first (systemctl stop boinc-client, or quit BOINC Manager with its tasks)")
 
+// lockFile is what BOINC's client locks in its folder.
+const lockFile = "lockfile"
+
 // Hold makes sure that no client works in the folder, and that none starts until
 // release is called. A client that was told to allow several takes no lock, so
 // processes are looked at as well; their applications may outlive a client that
 // was killed.
-func Hold(dir string) (release func(), err error) {
-	if release, err = lock(filepath.Join(dir, "lockfile")); err != nil {
+func Hold(ctx context.Context, dir string) (release func(), err error) {
+	d, err := foreigndir.Enter(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return hold(d, dir)
+}
+
+func hold(d *foreigndir.Door, dir string) (release func(), err error) {
+	if release, err = lock(d); err != nil {
 		return nil, err
 	}
 	if err := workers(dir); err != nil {

@@ -1,9 +1,9 @@
 package boincimport
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/protocol/bxml"
@@ -26,27 +27,33 @@ func (m *importer) slots(t *Taken) error {
 	for _, r := range m.db.Results.All() {
 		taken[r.Slot] = true
 	}
+	bound := make(map[string]int64)
+	for _, u := range t.Units {
+		bound[u.Name] = int64(u.RscDiskBound)
+	}
 	for i := range t.Results {
 		r := &t.Results[i]
 		if r.Slot == state.NoSlot {
-			continue
-		}
-		from := filepath.Join(m.from, "slots", strconv.Itoa(r.Slot))
-		if st, err := os.Stat(from); err != nil || !st.IsDir() {
-			m.note("task %s starts over, because its slot %d is missing", r.Name, r.Slot)
-			r.Slot, r.Started, r.Checkpoint = state.NoSlot, time.Time{}, state.Checkpoint{}
 			continue
 		}
 		n := 0
 		for taken[n] {
 			n++
 		}
-		taken[n], r.Slot = true, n
 		to := filepath.Join(m.to, "slots", strconv.Itoa(n))
-		if err := copySlot(from, to); err != nil {
+		switch err := m.copySlot(r.Slot, n, bound[r.WorkunitName]); {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, foreigndir.ErrIrregular), errors.Is(err, foreigndir.ErrTooLarge), errors.Is(err, foreigndir.ErrTooDeep):
+			m.note("task %s starts over, because its slot cannot be used: %v", r.Name, err)
+			r.Slot, r.Started, r.Checkpoint = state.NoSlot, time.Time{}, state.Checkpoint{}
+			if err := os.RemoveAll(to); err != nil {
+				return err
+			}
+			continue
+		case err != nil:
 			return err
 		}
-		if b, err := os.ReadFile(filepath.Join(to, appipc.TaskStateFile)); err == nil {
+		taken[n], r.Slot = true, n
+		if b, err := foreigndir.ReadFile(filepath.Join(to, appipc.TaskStateFile), maxNotes); err == nil {
 			if st, err := appipc.ParseTaskState(b); err == nil && st.ResultName == r.Name && st.CPUTime > r.Checkpoint.CPUTime {
 				r.Checkpoint = state.Checkpoint{CPUTime: st.CPUTime, Elapsed: st.Elapsed, Fraction: st.FractionDone}
 			}
@@ -74,73 +81,88 @@ func markSlot(dir string, r state.Result) error {
 	return atomicfile.Write(filepath.Join(dir, appipc.SetupFile), w.Bytes(), 0o664)
 }
 
-// copySlot copies a slot without what belongs to the process that ran in it.
-func copySlot(from, to string) error {
-	src, err := os.OpenRoot(from)
+// copySlot copies a slot without what belongs to the process that ran in it, up to the bytes
+// that its task may use; 0: as many as a file of unknown size.
+func (m *importer) copySlot(from, to int, most int64) error {
+	src, err := m.door.Into("slots/" + strconv.Itoa(from))
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	if err := os.RemoveAll(to); err != nil {
+	below := filepath.Join("slots", strconv.Itoa(to))
+	if err := os.RemoveAll(filepath.Join(m.to, below)); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(to, 0o771); err != nil { //nolint:gosec // as the executor's: applications may be another user
-		return err
-	}
-	dst, err := os.OpenRoot(to)
+	dst, err := m.makeRoot(below, 0o771) // as the executor's: applications may be another user
 	if err != nil {
 		return err
 	}
 	defer dst.Close()
-	return fs.WalkDir(src.FS(), ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || path == "." {
+	if most <= 0 {
+		most = maxUnknown
+	}
+	c := slotCopy{left: most}
+	return errors.Join(c.folder(src, dst, true), context.Cause(m.ctx))
+}
+
+// A slotCopy is what is still allowed while a slot is copied.
+type slotCopy struct {
+	left  int64 // bytes
+	depth int
+}
+
+// folder copies all that is in a folder. Links are made anew and not followed.
+func (c *slotCopy) folder(src *foreigndir.Door, dst *os.Root, top bool) (err error) {
+	if c.depth++; c.depth > foreigndir.MaxDepth {
+		return foreigndir.ErrTooDeep
+	}
+	defer func() { c.depth-- }()
+	errNames := src.Names(func(name string) bool {
+		if top && slices.Contains([]string{appipc.InitDataFile, appipc.MmapFile, appipc.LockFile, appipc.SetupFile}, name) || strings.HasSuffix(name, ".new") {
+			return true
+		}
+		err = c.entry(src, dst, name)
+		return err == nil
+	})
+	return errors.Join(err, errNames)
+}
+
+// entry copies a file, a folder or a link; what is none of these is left behind.
+func (c *slotCopy) entry(src *foreigndir.Door, dst *os.Root, name string) error {
+	info, err := src.Root().Lstat(name)
+	if err != nil {
+		return err
+	}
+	if c.left -= foreigndir.EachFile; c.left < 0 {
+		return fmt.Errorf("%s: %w", src.Path(), foreigndir.ErrTooLarge)
+	}
+	switch {
+	case info.IsDir():
+		if err := dst.Mkdir(name, info.Mode().Perm()|0o700); err != nil {
 			return err
 		}
-		if slices.Contains([]string{appipc.InitDataFile, appipc.MmapFile, appipc.LockFile, appipc.SetupFile}, path) || strings.HasSuffix(path, ".new") {
-			return nil
-		}
-		info, err := d.Info()
+		subSrc, err := src.Into(name)
 		if err != nil {
 			return err
 		}
-		switch {
-		case d.IsDir():
-			return dst.Mkdir(path, info.Mode().Perm()|0o700)
-		case info.Mode().IsRegular():
-			return copyFile(src, dst, path, path, info.Mode().Perm()|0o600)
-		case info.Mode()&fs.ModeSymlink != 0:
-			target, err := src.Readlink(path)
-			if err != nil {
-				return err
-			}
-			return dst.Symlink(target, path)
+		defer subSrc.Close()
+		subDst, err := dst.OpenRoot(name)
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-}
-
-// copyFile copies a regular file and syncs it. What is there already is replaced.
-func copyFile(src, dst *os.Root, from, to string, perm os.FileMode) (err error) {
-	in, err := src.Open(from)
-	if err != nil {
-		return err
+		defer subDst.Close()
+		return c.folder(subSrc, subDst, false)
+	case info.Mode().IsRegular():
+		if err := src.Copy(name, dst, name, info.Mode().Perm()|0o600, c.left); err != nil {
+			return err
+		}
+		c.left -= info.Size()
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, err := src.Root().Readlink(name)
+		if err != nil {
+			return err
+		}
+		return dst.Symlink(target, name)
 	}
-	defer in.Close()
-	if st, err := in.Stat(); err != nil {
-		return err
-	} else if !st.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a file", from)
-	}
-	out, err := dst.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, perm)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	if _, err := io.Copy(out, in); err != nil {
-		return err
-	}
-	if err := out.Chmod(perm); err != nil {
-		return err
-	}
-	return out.Sync()
+	return nil
 }

@@ -1,14 +1,18 @@
 package boincimport
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/executor"
 	"github.com/starling-grid/starling/filexfer"
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/state"
@@ -19,10 +23,7 @@ import (
 func (m *importer) take(j job) error {
 	t, u := &j.taken, j.account.MasterURL
 	folder := protocol.EscapeURL(u)
-	if err := os.MkdirAll(filepath.Join(m.to, "projects", folder), 0o700); err != nil {
-		return err
-	}
-	dst, err := os.OpenRoot(filepath.Join(m.to, "projects", folder))
+	dst, err := m.makeRoot(filepath.Join("projects", folder), 0o700)
 	if err != nil {
 		return err
 	}
@@ -35,10 +36,12 @@ func (m *importer) take(j job) error {
 	}
 	m.history(&t.Project)
 	log := "job_log_" + folder + ".txt"
-	if b, err := os.ReadFile(filepath.Join(m.from, log)); err == nil {
-		if err := atomicfile.Write(filepath.Join(m.to, log), b, 0o644); err != nil {
+	if b, err := m.read(log, maxHistory); err == nil {
+		if err := atomicfile.Write(filepath.Join(m.to, log), b, 0o600); err != nil {
 			return err
 		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		m.note("the job log was not imported: %v", err)
 	}
 	if err := m.db.Update(func(tx *state.Tx) { m.put(tx, t) }); err != nil {
 		return err
@@ -87,16 +90,29 @@ func (m *importer) put(tx *state.Tx, t *Taken) {
 }
 
 // executable reports whether a file may be run.
-func executable(dir *os.Root, name string) bool {
-	st, err := dir.Stat(name)
+func executable(d *foreigndir.Door, name string) bool {
+	st, err := d.Stat(name)
 	return err == nil && st.Mode().Perm()&0o111 != 0
+}
+
+// errUnchecked says that nothing tells whether a file is what it should be.
+var errUnchecked = errors.New("BOINC's client noted no checksum of it")
+
+// mostBytes is how large a file may be.
+func mostBytes(f state.File) int64 {
+	switch {
+	case f.NBytes > 0:
+		return f.NBytes
+	case f.Output && f.MaxNBytes > 0:
+		return f.MaxNBytes
+	}
+	return maxUnknown
 }
 
 // files copies the project's files. One that is not what the project described
 // is left behind: an input is fetched again, an output is lost and reported so.
 func (m *importer) files(t *Taken, folder string, dst *os.Root) error {
-	from := filepath.Join(m.from, "projects", folder)
-	src, err := os.OpenRoot(from)
+	src, err := m.door.Into("projects/" + folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
@@ -104,7 +120,7 @@ func (m *importer) files(t *Taken, folder string, dst *os.Root) error {
 	}
 	defer src.Close()
 	if t.Project.Anonymous {
-		if err := copyFile(src, dst, protocol.AppInfoFile, protocol.AppInfoFile, 0o644); err != nil {
+		if err := src.Copy(protocol.AppInfoFile, dst, protocol.AppInfoFile, 0o644, maxNotes); err != nil {
 			return err
 		}
 	}
@@ -114,15 +130,23 @@ func (m *importer) files(t *Taken, folder string, dst *os.Root) error {
 		if f.Executable || f.Own && executable(src, f.Name) {
 			perm = 0o755
 		}
-		err := copyFile(src, dst, f.Name, f.Name, perm)
+		err := src.Copy(f.Name, dst, f.Name, perm, mostBytes(*f))
 		missing := errors.Is(err, fs.ErrNotExist)
-		if err != nil && !missing {
+		unusable := errors.Is(err, foreigndir.ErrIrregular) || errors.Is(err, foreigndir.ErrTooLarge)
+		switch {
+		case unusable && f.Own:
+			return fmt.Errorf("%w; put the file itself there", err)
+		case unusable && f.Local != state.FilePresent:
+			m.note("file %s was not imported: %v", f.Name, err)
+		case err != nil && !missing && !unusable:
 			return err
 		}
 		if f.Local != state.FilePresent || f.Own && !missing {
 			continue // an output that is being made, or nothing; or the volunteer's
 		}
-		if !missing {
+		if err == nil && !f.AppFile && f.MD5 == "" {
+			err = errUnchecked
+		} else if err == nil {
 			err = filexfer.Download{
 				Dir: dst, Name: f.Name, NBytes: f.NBytes, MD5: f.MD5,
 				Signed: f.AppFile, Signature: f.Signature, Key: t.Project.CodeSignKey,
@@ -142,16 +166,19 @@ func (m *importer) files(t *Taken, folder string, dst *os.Root) error {
 		}
 	}
 	// Applications' messages that the project does not have yet.
-	entries, err := os.ReadDir(from)
-	if err != nil {
+	if err := src.Names(func(name string) bool {
+		if _, _, ok := appipc.ParseTrickleName(name); !ok {
+			return true
+		}
+		if err := src.Copy(name, dst, name, 0o644, executor.MaxTrickle); err != nil {
+			m.note("message %s was not imported: %v", name, err)
+		}
+		return true
+	}); err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if _, _, ok := appipc.ParseTrickleName(e.Name()); ok {
-			if err := copyFile(src, dst, e.Name(), e.Name(), 0o644); err != nil {
-				return err
-			}
-		}
+	if m.ctx.Err() != nil {
+		return context.Cause(m.ctx)
 	}
 	return atomicfile.SyncDir(filepath.Join(m.to, "projects", folder))
 }

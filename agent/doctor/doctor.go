@@ -22,6 +22,7 @@ import (
 	"github.com/starling-grid/starling/executor/sandbox"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/sysfault"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -239,13 +240,21 @@ func box(wanted bool) Finding {
 // groups tells what of a task's bounds the system keeps.
 func groups(bounded string) Finding {
 	if bounded == "" {
-		return Finding{"task limits", Note, "enforced by the agent, which checks every second", "to have the system enforce them, run the agent as a systemd service with Delegate=yes (starling service install)"}
+		return Finding{"task limits", Note, "enforced by the agent, which checks every few seconds", "to have the system enforce them, run the agent as a systemd service with Delegate=yes (starling service install)"}
 	}
 	return Finding{Check: "task limits", Grade: Good, Text: "enforced by the system with control groups: " + bounded}
 }
 
 func idle() Finding {
 	names := hostinfo.IdleSources()
+	if hostinfo.Unseen() {
+		text := "not possible: a desktop does not tell logind when it is used"
+		if len(names) > 0 {
+			text = "by " + strings.Join(names, ", ") + " only: a desktop does not tell logind when it is used"
+		}
+		cure, _ := strings.CutPrefix(prefs.SeeDesktop, "You can: ")
+		return Finding{"idle detection", Note, text + ", so it counts as not in use", cure}
+	}
 	if len(names) == 0 {
 		return Finding{"idle detection", Note, "not available on this computer", "if tasks get in your way, use: starling mode never --for 2h"}
 	}

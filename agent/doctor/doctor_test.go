@@ -111,7 +111,7 @@ func TestHowTasksAreConfined(t *testing.T) {
 		text  string
 	}{
 		{box(false), Note, "turned off"},
-		{groups(""), Note, "checks every second"},
+		{groups(""), Note, "checks every few seconds"},
 		{groups("processes memory"), Good, "control groups: processes memory"},
 	} {
 		if c.got.Grade != c.grade || !strings.Contains(c.got.Text, c.text) || c.got.Grade == Note && c.got.Fix == "" {

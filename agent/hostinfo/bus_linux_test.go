@@ -46,8 +46,11 @@ func TestBusesTellOfUse(t *testing.T) {
 	set := system.Properties("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", map[string]any{
 		"IdleHint": false, "IdleSinceHint": uint64(0),
 	})
-	want := map[string]time.Duration{gnome: 61 * time.Second, freedesktop: 62 * time.Second, logind: 0}
-	expect(want)
+	want := map[string]time.Duration{gnome: 61 * time.Second, freedesktop: 62 * time.Second}
+	expect(want) // nothing was ever idle
+	set("IdleSinceHint", uint64(now.Add(-time.Minute).UnixMicro()))
+	want[logind] = 0
+	expect(want) // it was, and is no longer
 	set("IdleSinceHint", uint64(now.Add(-time.Hour).UnixMicro()))
 	set("IdleHint", true)
 	want[logind] = time.Hour
@@ -55,6 +58,50 @@ func TestBusesTellOfUse(t *testing.T) {
 	set("IdleSinceHint", uint64(0)) // nobody is logged in
 	delete(want, logind)
 	expect(want)
+}
+
+// A logind whose sessions have never said that they are idle knows nothing: its hint does not
+// count as use, whatever else keeps it from being idle.
+func TestAMuteDesktopIsNotInUse(t *testing.T) {
+	hostinfo.ForgetIdle()
+	system := testbus.Start(t)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", system.Address)
+	t.Setenv("DISPLAY", "")
+	set := system.Properties("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", map[string]any{
+		"IdleHint": false, "IdleSinceHint": uint64(0), "BlockInhibited": "shutdown:sleep",
+	})
+	now := time.Now()
+	expect := func(told, unseen bool) {
+		t.Helper()
+		hostinfo.ForgetFailures()
+		var p hostinfo.Presence
+		c := p.Sample(now, nil, nil)
+		if _, ok := hostinfo.AskIdle(now)["logind"]; ok != told || c.Unseen != unseen {
+			t.Errorf("logind tells: %v, want %v; there is a desktop that does not: %v, want %v", ok, told, c.Unseen, unseen)
+		}
+	}
+	expect(false, true)
+	set("IdleSinceHint", uint64(now.UnixMicro()))
+	set("BlockInhibited", "handle-lid-switch:idle") // a film
+	expect(false, true)
+	set("IdleHint", true)
+	expect(true, false)
+	set("IdleHint", false)
+	expect(true, false)
+}
+
+// A bus that is restarted is found again.
+func TestABusThatReturns(t *testing.T) {
+	for range 2 {
+		bus := testbus.Start(t)
+		t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.Address)
+		bus.Properties("org.freedesktop.NetworkManager", "/org/freedesktop/NetworkManager", "org.freedesktop.NetworkManager", map[string]any{"Metered": uint32(1)})
+		var p hostinfo.Presence
+		if got := p.Sample(time.Now(), nil, nil).Metered; got != prefs.Yes {
+			t.Errorf("got %v", got)
+		}
+	}
 }
 
 func TestMeteredNetwork(t *testing.T) {

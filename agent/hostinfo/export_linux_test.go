@@ -21,6 +21,9 @@ func ForgetFailures() {
 	}
 }
 
+// ForgetIdle forgets that logind has called the computer idle.
+func ForgetIdle() { everIdle = false }
+
 // PowerSupplies tells what is made of such files.
 func PowerSupplies(t *testing.T, supplies map[string]map[string]string) prefs.Sense {
 	dir := t.TempDir()

@@ -50,6 +50,7 @@ func (s *sensed[T]) get(now time.Time, find func() T) T {
 func (p *Presence) Sample(now time.Time, programs, onGPU []string) prefs.Conditions {
 	c := prefs.Conditions{Now: now.Round(0), OtherCPU: p.sampleCPU(now)}
 	c.Idle, c.IdleKnown = Idle(now)
+	c.Unseen = Unseen()
 	c.Battery = p.power.get(now, onBattery)
 	c.Temperature = p.temperature.get(now, temperature)
 	c.Metered = p.metered.get(now, metered)

@@ -29,6 +29,9 @@ func Idle(time.Time) (idle time.Duration, ok bool) {
 	return time.Duration(ns), err == nil
 }
 
+// Unseen reports whether somebody uses the computer where that cannot be seen: never, here.
+func Unseen() bool { return false }
+
 // IdleSources lists what tells here whether the computer is in use.
 func IdleSources() []string {
 	if _, ok := Idle(time.Now()); ok {

@@ -11,6 +11,9 @@ import (
 // Idle is not known here.
 func Idle(time.Time) (idle time.Duration, ok bool) { return 0, false }
 
+// Unseen reports whether somebody uses the computer where that cannot be seen: never, here.
+func Unseen() bool { return false }
+
 // IdleSources lists what tells here whether the computer is in use: nothing.
 func IdleSources() []string { return nil }
 

@@ -34,13 +34,8 @@ const (
 // CatchCrashes has what the program says when it crashes written to a file, and
 // returns what an earlier agent has said; "" if that did not crash.
 func CatchCrashes(dataDir string) (said string, err error) {
-	root, err := os.OpenRoot(dataDir)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
 	path := filepath.Join(dataDir, crashFile)
-	if words, err := foreigndir.Read(root, crashFile, maxCrash); err == nil && crashed(words) {
+	if words, err := foreigndir.ReadHead(path, maxCrash); err == nil && crashed(words) {
 		said = string(words)
 		if err := os.Rename(path, path+".1"); err != nil {
 			return said, err

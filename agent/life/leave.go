@@ -9,6 +9,7 @@ import (
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/filexfer"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/appipc"
 	"github.com/starling-grid/starling/state"
@@ -124,7 +125,7 @@ func (l *Life) removeFiles(project string, files []string) error {
 	if !appinfo.Exists(folder) {
 		return os.RemoveAll(folder)
 	}
-	dir, err := os.OpenRoot(folder)
+	dir, err := foreigndir.OpenRoot(l.Dir, core.ProjectsDir+"/"+protocol.EscapeURL(project))
 	if err != nil {
 		return err
 	}
@@ -133,14 +134,13 @@ func (l *Life) removeFiles(project string, files []string) error {
 	for _, name := range files {
 		errs = append(errs, filexfer.Remove(dir, name))
 	}
-	entries, err := os.ReadDir(folder)
-	errs = append(errs, err)
-	for _, e := range entries { // messages of its applications
-		if _, _, ok := appipc.ParseTrickleName(e.Name()); ok {
-			errs = append(errs, dir.Remove(e.Name()))
+	errNames := foreigndir.Names(dir, ".", func(name string) bool { // messages of its applications
+		if _, _, ok := appipc.ParseTrickleName(name); ok {
+			errs = append(errs, dir.Remove(name))
 		}
-	}
-	return errors.Join(errs...)
+		return true
+	})
+	return errors.Join(append(errs, errNames)...)
 }
 
 // AbortAll has the applications of a project end.

@@ -179,6 +179,16 @@ func (l *Life) Idle() bool {
 // Running is how many results have a process.
 func (l *Life) Running() int { return len(l.running) }
 
+// Computing reports whether one of them computes: it is not suspended in memory.
+func (l *Life) Computing() bool {
+	for _, run := range l.running {
+		if !run.paused {
+			return true
+		}
+	}
+	return false
+}
+
 // Runs reports whether a result has a process.
 func (l *Life) Runs(r state.Result) bool { return l.running[taskID(r)] != nil }
 

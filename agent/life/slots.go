@@ -2,12 +2,11 @@ package life
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strconv"
 
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/executor"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/state"
 )
@@ -48,14 +47,21 @@ func (l *Life) clearSlots() {
 	for _, r := range l.DB.Results.All() {
 		taken[strconv.Itoa(r.Slot)] = true
 	}
-	entries, err := os.ReadDir(filepath.Join(l.Dir, core.SlotsDir))
+	var left []int
+	dir, err := foreigndir.OpenRoot(l.Dir, core.SlotsDir)
+	if err == nil {
+		err = foreigndir.Names(dir, ".", func(name string) bool {
+			if n, err := strconv.Atoi(name); err == nil && !taken[name] {
+				left = append(left, n)
+			}
+			return true
+		})
+		_ = dir.Close()
+	}
 	if err != nil {
 		l.Log.Warn("cannot list the slots", "err", err)
-		return
 	}
-	for _, e := range entries {
-		if n, err := strconv.Atoi(e.Name()); err == nil && !taken[e.Name()] {
-			l.clear(n)
-		}
+	for _, n := range left {
+		l.clear(n)
 	}
 }

@@ -3,12 +3,12 @@ package rules
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/state"
 )
@@ -35,7 +35,7 @@ func Layers(dataDir, venue string, now time.Time) (layers []prefs.Layer, good ma
 	good = make(map[string][]byte)
 	for _, name := range []string{settings.PrefsFile, settings.PrefsOverrideFile} {
 		path := filepath.Join(dataDir, name)
-		src, err := os.ReadFile(path)
+		src, err := foreigndir.ReadFile(path, settings.MaxFile)
 		missing := errors.Is(err, fs.ErrNotExist)
 		var l prefs.Layer
 		if err == nil {

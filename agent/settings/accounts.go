@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -189,13 +190,13 @@ func readAccountFiles(dir string) (good []accountFile, bad []string, err error) 
 func readAccountFile(path string) (accountFile, error) {
 	f := accountFile{path: path}
 	var err error
-	if f.text, err = os.ReadFile(path); err != nil {
+	if f.text, err = foreigndir.ReadFile(path, MaxFile); err != nil {
 		return f, err
 	}
 	f.account, err = parseAccount(path, f.text)
 	if err == nil || f.account.MasterURL != "" { // all that is wrong is told at once
 		var errOver error
-		f.override, errOver = os.ReadFile(overridePath(path))
+		f.override, errOver = foreigndir.ReadFile(overridePath(path), MaxFile)
 		switch {
 		case errOver == nil:
 			errOver = f.account.override(overridePath(path), f.override)

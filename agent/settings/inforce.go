@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/tomlfile"
 )
 
@@ -44,7 +44,7 @@ func InForce(dataDir string, now time.Time) (s Settings, faults, err error) {
 func inForce(s Settings, dataDir, name string, now time.Time) (texts [][]byte, note, unsafe error) {
 	path := filepath.Join(dataDir, name)
 	kept, since := LastGood(dataDir, name)
-	src, err := os.ReadFile(path)
+	src, err := foreigndir.ReadFile(path, MaxFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if note = Missing(dataDir, name, now); note == nil {
@@ -136,7 +136,7 @@ func KeepSettings(dataDir string, now time.Time) error {
 	}
 	var errs []error
 	for _, name := range []string{File, OverrideFile} {
-		src, err := os.ReadFile(filepath.Join(dataDir, name))
+		src, err := foreigndir.ReadFile(filepath.Join(dataDir, name), MaxFile)
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
 			err = Keep(dataDir, name, src, now)
 		}

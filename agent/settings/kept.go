@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -36,7 +37,7 @@ func keep(path string, text []byte) error {
 	if text == nil {
 		return remove(path)
 	}
-	if now, err := os.ReadFile(path); err == nil && bytes.Equal(now, text) {
+	if now, err := foreigndir.ReadFile(path, MaxFile); err == nil && bytes.Equal(now, text) {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -71,7 +72,7 @@ const missingFor = 24 * time.Hour
 // nil: nothing.
 func LastGood(dataDir, name string) (src []byte, since time.Time) {
 	path := keptPath(dataDir, name)
-	src, err := os.ReadFile(path)
+	src, err := foreigndir.ReadFile(path, MaxFile)
 	if err != nil {
 		return nil, time.Time{}
 	}
@@ -97,7 +98,7 @@ func Keep(dataDir, name string, src []byte, now time.Time) error {
 }
 
 func missingSince(dataDir, name string) (since time.Time, noted bool) {
-	text, err := os.ReadFile(keptPath(dataDir, name+".missing"))
+	text, err := foreigndir.ReadFile(keptPath(dataDir, name+".missing"), MaxFile)
 	if err != nil {
 		return since, false
 	}

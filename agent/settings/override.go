@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/tomlfile"
 	"github.com/starling-grid/starling/prefs"
 )
@@ -72,7 +72,7 @@ func (a *Account) override(path string, src []byte) error {
 }
 
 func loadOverride(path string) (o Override, err error) {
-	src, err := os.ReadFile(path)
+	src, err := foreigndir.ReadFile(path, MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, nil
 	} else if err != nil {

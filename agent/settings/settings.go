@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/internal/tomlfile"
@@ -96,9 +97,12 @@ func Load(dataDir string) (Settings, error) {
 	return s, errors.Join(err, errTools, s.check(own, tools))
 }
 
+// MaxFile is how many bytes a file that people edit may have.
+const MaxFile = 1 << 20
+
 // loadFile lays a file over s.
 func loadFile(s Settings, name string) (Settings, tomlfile.Lines, error) {
-	src, err := os.ReadFile(name)
+	src, err := foreigndir.ReadFile(name, MaxFile)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -237,15 +241,14 @@ func (a Account) App(name string) App {
 // accountFiles lists what may be account files, in order. Hidden ones are
 // editors' own.
 func accountFiles(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
+	names, err := foreigndir.ListDir(dir)
 	if _, errStat := os.Lstat(dir); errors.Is(errStat, fs.ErrNotExist) { // of a file, too, Windows says that there is no such folder
 		return nil, nil
 	} else if err != nil {
 		return nil, err
 	}
 	var paths []string
-	for _, e := range entries {
-		name := e.Name()
+	for _, name := range names {
 		if strings.HasSuffix(name, ".toml") && !strings.HasSuffix(name, overrideSuffix) && !strings.HasPrefix(name, ".") {
 			paths = append(paths, filepath.Join(dir, name))
 		}

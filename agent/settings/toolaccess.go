@@ -5,16 +5,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"iter"
 	"net"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 
 	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/internal/foreigndir"
 )
 
 // Names below the data directory, as BOINC's tools know them.
@@ -31,7 +30,7 @@ const maxHostsFile = 64 << 10
 // none is needed.
 func Password(dataDir string) (string, error) {
 	path := filepath.Join(dataDir, PasswordFile)
-	b, err := os.ReadFile(path)
+	b, err := foreigndir.ReadFile(path, MaxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		var random [16]byte
 		_, _ = rand.Read(random[:])
@@ -77,12 +76,7 @@ func remoteHosts(dataDir string) (hosts []string) {
 }
 
 func readHosts(dataDir string) ([]byte, error) {
-	f, err := os.Open(filepath.Join(dataDir, hostsFile))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxHostsFile))
+	return foreigndir.ReadHead(filepath.Join(dataDir, hostsFile), maxHostsFile)
 }
 
 // hostLines yields the lines that name somebody, with their numbers.

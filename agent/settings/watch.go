@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/internal/beat"
 )
 
 // watchEvery is how often the files that people edit are looked at.
-const watchEvery = 2 * time.Second
+const watchEvery = 5 * time.Second
 
 // Watch notes how the preference and account files are now, and returns a function
 // that calls changed whenever one is different, until ctx ends. Read the files in
@@ -22,13 +24,14 @@ func Watch(dataDir string) func(ctx context.Context, changed func()) {
 }
 
 func watch(ctx context.Context, dataDir, seen string, changed func()) {
-	ticker := time.NewTicker(watchEvery)
+	ticker := beat.NewTicker(watchEvery)
 	defer ticker.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+			ticker.Again(watchEvery)
 		}
 		now := fingerprint(dataDir)
 		if now == seen {

@@ -2,16 +2,23 @@ package usage
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/starling-grid/starling/agent/core"
+	"github.com/starling-grid/starling/internal/beat"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/state"
 )
 
-// senseEvery is how often the computer is sensed.
-const senseEvery = 2 * time.Second
+// The computer is sensed this often: most often while tasks compute that have to make room as
+// soon as somebody comes, and seldom while they may only start a little later.
+const (
+	sensePromptly = 2 * time.Second
+	senseEvery    = 5 * time.Second
+	senseSeldom   = 10 * time.Second
+)
 
 // Sensors tell what the computer is like just now.
 type Sensors interface {
@@ -31,12 +38,44 @@ type Presence struct {
 	last     atomic.Pointer[prefs.Conditions] // as last sensed
 	by       atomic.Pointer[prefs.Effective]  // what to compare by
 	programs atomic.Pointer[[2][]string]      // that want the computer for themselves, or the GPUs
+	computes atomic.Bool                      // tasks do
+	hurry    chan struct{}                    // they have started to; see started
+	once     sync.Once
+}
+
+// started returns hurry.
+func (p *Presence) started() chan struct{} {
+	p.once.Do(func() { p.hurry = make(chan struct{}, 1) })
+	return p.hurry
+}
+
+// Attend says whether tasks compute, so that they may be in the way.
+func (p *Presence) Attend(computes bool) {
+	if p.computes.Swap(computes) || !computes {
+		return
+	}
+	select {
+	case p.started() <- struct{}{}:
+	default: // it has not taken note of the last time yet
+	}
+}
+
+// every is how often the computer is sensed now.
+func (p *Presence) every() time.Duration {
+	if !p.computes.Load() {
+		return senseSeldom
+	}
+	by, set := p.by.Load(), p.Gauge.set.Load()
+	if by != nil && (!by.RunIfUserActive || !by.RunGPUIfUserActive && set != nil && len(set.Groups) > 0) {
+		return sensePromptly
+	}
+	return senseEvery
 }
 
 // Sense samples in the background, and has the loop look when that changes what
 // may be done.
 func (p *Presence) Sense(ctx context.Context) {
-	ticker := time.NewTicker(senseEvery)
+	ticker := beat.NewTicker(p.every())
 	defer ticker.Stop()
 	before := ""
 	for {
@@ -58,8 +97,10 @@ func (p *Presence) Sense(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-p.started():
 		case <-ticker.C:
 		}
+		ticker.Again(p.every())
 	}
 }
 

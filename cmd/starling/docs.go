@@ -41,7 +41,7 @@ var manual = cli.Manual{
 // docsCmd writes what packages hold beside the program.
 func docsCmd() *cobra.Command {
 	return cli.Docs(manual, func(dir string) error {
-		files := map[string]string{installer.Name + ".service": installer.Packaged.Unit()}
+		files := map[string]string{installer.Name + ".service": installer.Packaged.Unit(), installer.SliceName: installer.Packaged.Slice()}
 		for name, text := range references {
 			files[name] = text()
 		}

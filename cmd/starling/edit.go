@@ -16,6 +16,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -118,7 +119,7 @@ func (o *options) edit(cmd *cobra.Command, text string) error {
 		if err := runEditor(cmd.Context(), cmd.InOrStdin(), file); err != nil {
 			return err
 		}
-		b, err := os.ReadFile(file)
+		b, err := foreigndir.ReadFile(file, settings.MaxFile)
 		if err != nil {
 			return err
 		}

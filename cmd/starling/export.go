@@ -19,7 +19,7 @@ func exportCmd(o *options) *cobra.Command {
 
 		Annotations: map[string]string{ownData: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := boincexport.Export(o.data, args[0])
+			r, err := boincexport.Export(cmd.Context(), o.data, args[0])
 			if err != nil {
 				return err
 			}

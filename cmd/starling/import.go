@@ -21,7 +21,7 @@ func importCmd(o *options) *cobra.Command {
 
 		Annotations: map[string]string{ownData: "yes"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := boincimport.Import(args[0], o.data, only)
+			r, err := boincimport.Import(cmd.Context(), args[0], o.data, only)
 			if o.json && err == nil {
 				return writeJSON(cmd.OutOrStdout(), importJSON{jsonVersion, r})
 			}

@@ -20,6 +20,9 @@ func enter(ctx context.Context, dataDir string, several bool, log *slog.Logger) 
 	}
 	leave, where, err := neighbor.Enter(ctx, dir, several)
 	switch {
+	case err == nil && where != "":
+		log.Warn("another user runs an agent on this computer, and projects treat both as one computer; stop it, or set allow_multiple_clients = true in the starling.toml of each", "data", where)
+		return leave, nil
 	case !errors.Is(err, neighbor.ErrNotAlone):
 		return leave, err
 	case where == dir:

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -53,6 +55,14 @@ func runCmd(o *options) *cobra.Command {
 	return cmd
 }
 
+// giveWay has the agent compute on one processor at a time, unless $GOMAXPROCS says otherwise: it
+// has little to do, and each of its wake-ups wakes others of Go's threads where there are more.
+func giveWay() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(1)
+	}
+}
+
 // unset is a port that no flag names: the settings do.
 const unset = -1
 
@@ -60,6 +70,7 @@ const unset = -1
 // flag and cannot be had is an error. Unless record is nil, what the agent logs goes there,
 // too.
 func runAgent(ctx context.Context, dataDir string, port, dashboardPort int, whenIdle bool, record slog.Handler) (err error) {
+	giveWay()
 	s, _, err := settings.InForce(dataDir, time.Now()) // what is wrong with them, the agent says
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,9 @@ import (
 	"path/filepath"
 
 	"github.com/starling-grid/starling/agent/api"
+	"github.com/starling-grid/starling/agent/boincimport"
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/foreigndir"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
@@ -17,8 +21,8 @@ import (
 
 // importScenario prints a scenario made of a data directory, of a BOINC client or
 // of our own agent.
-func importScenario(out io.Writer, dir string) error {
-	s, err := scenarioOf(dir)
+func importScenario(ctx context.Context, out io.Writer, dir string) error {
+	s, err := scenarioOf(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -33,8 +37,13 @@ func importScenario(out io.Writer, dir string) error {
 	return err
 }
 
-func scenarioOf(dir string) (sim.Scenario, error) {
-	src, err := os.ReadFile(filepath.Join(dir, "client_state.xml"))
+func scenarioOf(ctx context.Context, dir string) (sim.Scenario, error) {
+	door, err := foreigndir.Enter(ctx, dir)
+	if err != nil {
+		return sim.Scenario{}, err
+	}
+	defer door.Close()
+	src, err := door.Read("client_state.xml", boincimport.MaxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Join(dir, "state.db")); err != nil {
 			return sim.Scenario{}, fmt.Errorf("%s has neither the client_state.xml of a BOINC client nor the state.db of Starling", dir)
@@ -53,7 +62,7 @@ func scenarioOf(dir string) (sim.Scenario, error) {
 	}
 	var layers []prefs.Layer
 	for _, name := range []string{"global_prefs.xml", "global_prefs_override.xml"} {
-		text, err := os.ReadFile(filepath.Join(dir, name))
+		text, err := door.Read(name, settings.MaxFile)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {

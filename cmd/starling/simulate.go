@@ -33,7 +33,7 @@ func simulateCmd() *cobra.Command {
 				return replayFile(out, replay)
 			}
 			if from != "" {
-				return importScenario(out, from)
+				return importScenario(cmd.Context(), out, from)
 			}
 			if len(args) == 0 {
 				return errors.New("a scenario file is required, or --replay FILE")

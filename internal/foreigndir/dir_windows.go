@@ -28,7 +28,8 @@ func Give(*os.Root, string, int) error { return nil }
 // same user took away; here it does nothing.
 func Repair(*os.Root, string) error { return nil }
 
-// Usage returns the bytes of all files in a folder and below it; one that is not
+// Usage returns the bytes of all files in a folder and below it, and [EachFile] for each file
+// and folder; one that is not
 // there has none. ErrTooDeep says that folders are nested more than [MaxDepth]
 // deep; the sum is then that of those above.
 func Usage(root *os.Root, dir string) (sum int64, err error) {
@@ -40,6 +41,10 @@ func Usage(root *os.Root, dir string) (sum int64, err error) {
 			err = ErrTooDeep
 			return fs.SkipDir
 		}
+		if name == dir {
+			return nil
+		}
+		sum += EachFile
 		if info, e := d.Info(); e == nil && info.Mode().IsRegular() {
 			sum += info.Size()
 		}

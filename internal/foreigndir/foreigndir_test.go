@@ -194,6 +194,9 @@ func TestManyFiles(t *testing.T) {
 	if err := foreigndir.Names(root, ".", func(string) bool { seen++; return true }); err != nil || seen != n {
 		t.Errorf("got %d, %v", seen, err)
 	}
+	if used, err := foreigndir.Usage(root, "."); err != nil || used < n*foreigndir.EachFile {
+		t.Errorf("%d empty files count for %d bytes, %v", n, used, err)
+	}
 	if err := os.Mkdir(filepath.Join(dir, "s"), 0o700); err != nil {
 		t.Fatal(err)
 	}

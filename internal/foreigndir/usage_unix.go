@@ -14,7 +14,7 @@ import (
 const block = 512
 
 // Usage returns the bytes that a folder with all that is in it occupies on the
-// disk; one that is not there occupies none. Entries that come and go meanwhile
+// disk, and [EachFile] for each of that; one that is not there occupies none. Entries that come and go meanwhile
 // may be missed. ErrTooDeep says that folders are nested more than [MaxDepth]
 // deep; the sum is then that of those above.
 func Usage(root *os.Root, dir string) (int64, error) {
@@ -44,7 +44,7 @@ func usage(d *os.File, depth int) (sum int64, err error) {
 			if unix.Fstatat(int(d.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
 				continue
 			}
-			sum += st.Blocks * block
+			sum += EachFile + st.Blocks*block
 			if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 				continue
 			}

@@ -9,6 +9,7 @@ package neighbor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -46,10 +47,21 @@ func Dir() string {
 
 // Enter notes that an agent runs on this computer, until leave is called or the
 // process ends. several says that it may have neighbors. It returns ErrNotAlone when
-// there is one and either of them may not; where is that one's data directory, "" if
-// it is not known. Where there is no place to notice each other, all are welcome.
+// there is one and either of them may not; but an agent of the system's, root's or a service's, is
+// not kept out by people, who could lock the file without any agent. where is that one's data directory, "" if
+// it is not known; without an error, that of an agent of theirs. Where there is no place to notice each other, all are welcome.
 func Enter(ctx context.Context, dataDir string, several bool) (leave func(), where string, err error) {
-	path, own := file()
+	return enter(ctx, shared, dataDir, several)
+}
+
+// Names of the files that are locked: the one of all agents, and one of those of a user of the
+// system's, which only they can lock.
+const shared = "starling-agent.lock"
+
+func private() string { return fmt.Sprintf("starling-agent-%d.lock", os.Geteuid()) }
+
+func enter(ctx context.Context, name, dataDir string, several bool) (leave func(), where string, err error) {
+	path, own := file(name)
 	if path == "" {
 		return func() {}, "", nil
 	}
@@ -58,11 +70,19 @@ func Enter(ctx context.Context, dataDir string, several bool) (leave func(), whe
 	if several {
 		try = lock.TryRLockContext
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	got, err := try(ctx, 50*time.Millisecond)
+	got, err := try(limited, 50*time.Millisecond)
 	switch {
 	case got:
+	case errors.Is(err, context.DeadlineExceeded) && heldByStranger(path):
+		if name != shared {
+			return func() {}, "", nil
+		}
+		if leave, where, err = enter(ctx, private(), dataDir, several); err == nil {
+			where = read(path)
+		}
+		return leave, where, err
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, read(path), ErrNotAlone
 	case err != nil && ctx.Err() != nil:
@@ -79,26 +99,35 @@ func Enter(ctx context.Context, dataDir string, several bool) (leave func(), whe
 // Running reports whether an agent runs on this computer that must not have
 // neighbors, and its data directory, "" if that is not known.
 func Running() (where string, running bool) {
-	path, _ := file()
-	if path == "" {
-		return "", false
+	for _, name := range []string{shared, private()} {
+		path, _ := file(name)
+		if path == "" {
+			continue
+		}
+		lock := flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow))
+		if got, err := lock.TryRLock(); got || err != nil {
+			_ = lock.Unlock()
+			return "", false
+		}
+		if !heldByStranger(path) {
+			return read(path), true
+		}
 	}
-	lock := flock.New(path, flock.SetFlag(os.O_RDONLY|noFollow))
-	if got, err := lock.TryRLock(); got || err != nil {
-		_ = lock.Unlock()
-		return "", false
-	}
-	return read(path), true
+	return "", false
 }
 
 // file returns the file that is locked, making it if it is not there, and whether it
 // is this user's own; "" if there can be none. In a folder that all users share it
 // may be anything, so it is opened with care.
-func file() (path string, own bool) {
-	path = filepath.Join(Dir(), "starling-agent.lock")
+func file(name string) (path string, own bool) {
+	path = filepath.Join(Dir(), name)
 	f, err := os.OpenFile(path, os.O_RDONLY|noFollow, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o644) //nolint:gosec // other users lock it too
+		perm := fs.FileMode(0o600)
+		if name == shared {
+			perm = 0o644 // other users lock it, too
+		}
+		f, err = os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, perm)
 	}
 	if err != nil {
 		return "", false
@@ -108,7 +137,10 @@ func file() (path string, own bool) {
 	if err != nil || !st.Mode().IsRegular() {
 		return "", false
 	}
-	return path, isOwn(st)
+	if own = isOwn(st); name != shared && !own {
+		return "", false
+	}
+	return path, own
 }
 
 // read returns the data directory that the holder left, if it looks like one.

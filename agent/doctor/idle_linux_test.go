@@ -1,0 +1,21 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/starling-grid/starling/internal/testbus"
+)
+
+// A desktop that tells nothing is no working idle detection.
+func TestAMuteDesktopIsSaid(t *testing.T) {
+	bus := testbus.Start(t)
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.Address)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
+	t.Setenv("DISPLAY", "")
+	bus.Properties("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", map[string]any{"IdleHint": false, "IdleSinceHint": uint64(0)})
+	f := idle()
+	if f.Grade != Note || !strings.Contains(f.Text, "a desktop does not tell logind when it is used, so it counts as not in use") || !strings.Contains(f.Fix, "starling run") {
+		t.Errorf("got %+v", f)
+	}
+}

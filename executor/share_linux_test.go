@@ -1,0 +1,157 @@
+package executor
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/starling-grid/starling/protocol/appipc"
+)
+
+// A layout is where a task runs, and where the foreground program that it competes with does.
+type layout struct {
+	name    string
+	cpus    int  // which both can fill
+	apart   bool // each has a session of its own, as under an agent
+	lowered bool // the task's session gives way
+	// Control groups, below the root; "": that of this process. The group idle has the weight of
+	// that name.
+	foreground, task, idle string
+}
+
+// BenchmarkShare prints the share of CPU time that tasks of the idle class take from a busy
+// foreground program, in percent: up to 2 goes unnoticed. It is 50 where sessions or control
+// groups hide the class. Layouts for which this computer has no means are skipped.
+//
+//	go test ./executor -run '^$' -bench '^BenchmarkShare$' -benchtime 1x
+func BenchmarkShare(b *testing.B) {
+	const user, service = "starling-test-user", "starling-test-service"
+	all := runtime.NumCPU()
+	for _, l := range []layout{
+		{name: "same session", cpus: 1},
+		{name: "own session", cpus: 1, apart: true},
+		{name: "own session that gives way", cpus: 1, apart: true, lowered: true},
+		{name: "own session that gives way, all CPUs", cpus: all, apart: true, lowered: true},
+		{name: "idle unit in system.slice", cpus: 1, apart: true, lowered: true, foreground: user, task: service + "/unit", idle: service + "/unit"},
+		{name: "idle slice of its own", cpus: 1, apart: true, lowered: true, foreground: user, task: service + "/unit", idle: service},
+		{name: "idle slice of its own, all CPUs", cpus: all, apart: true, lowered: true, foreground: user, task: service + "/unit", idle: service},
+	} {
+		b.Run(l.name, func(b *testing.B) {
+			if l.apart && l.task == "" {
+				autogroups(b)
+			}
+			var task, both time.Duration
+			for range b.N {
+				t, f := l.compete(b)
+				task, both = task+t, both+t+f
+			}
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(100*task.Seconds()/both.Seconds(), "%share")
+		})
+	}
+}
+
+// compete has both compute for two seconds and returns what CPU time each got.
+func (l layout) compete(b *testing.B) (task, foreground time.Duration) {
+	b.Helper()
+	root := l.groups(b)
+	busy, idle := l.hog(b, root, l.foreground), l.hog(b, root, l.task)
+	init := appipc.DefaultInitData()
+	if err := lowerPriority(idle.cmd.Process.Pid, init); err != nil {
+		b.Fatal(err)
+	}
+	if l.lowered {
+		new(sessions).lower(idle.cmd.Process.Pid, niceOf(init))
+	}
+	busy.compute(b)
+	idle.compute(b)
+	<-time.After(2 * time.Second) // what is measured
+	return idle.end(), busy.end()
+}
+
+// A hog is a program that fills CPUs.
+type hog struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+}
+
+// hog starts one, which waits for compute.
+func (l layout) hog(b *testing.B, root, group string) hog {
+	b.Helper()
+	cmd := exec.Command("taskset", "-c", "0-"+strconv.Itoa(l.cpus-1), os.Args[0], "application", "hog", strconv.Itoa(l.cpus))
+	if cmd.SysProcAttr = (&syscall.SysProcAttr{Setpgid: true}); l.apart {
+		ownGroup(cmd)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	h := hog{cmd, in}
+	b.Cleanup(func() { h.end() })
+	if group != "" {
+		if err := write(filepath.Join(root, group), "cgroup.procs", strconv.Itoa(cmd.Process.Pid)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return h
+}
+
+func (h hog) compute(b *testing.B) {
+	b.Helper()
+	if err := h.in.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// end ends it and returns the CPU time that it has used.
+func (h hog) end() time.Duration {
+	_ = h.cmd.Process.Kill()
+	_ = h.cmd.Wait()
+	return h.cmd.ProcessState.UserTime() + h.cmd.ProcessState.SystemTime()
+}
+
+// groups makes the layout's control groups, for as long as the benchmark runs, and returns
+// the root that they are below.
+func (l layout) groups(b *testing.B) (root string) {
+	b.Helper()
+	if l.task == "" {
+		return ""
+	}
+	root = "/sys/fs/cgroup"
+	can, _ := os.ReadFile(root + "/cgroup.controllers")
+	if v2 := bytes.Contains(can, []byte("cpu ")); !v2 {
+		root += "/cpu" // version 1
+	} else if err := write(root, "cgroup.subtree_control", "+cpu"); err != nil {
+		b.Skip("control groups are not this process's to make: ", err)
+	}
+	for _, name := range []string{l.foreground, filepath.Dir(l.task), l.task} {
+		dir := filepath.Join(root, name)
+		if err := os.Mkdir(dir, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			b.Skip("control groups are not this process's to make: ", err)
+		}
+		b.Cleanup(func() {
+			for unix.Rmdir(dir) == unix.EBUSY {
+			}
+		})
+		if name == filepath.Dir(l.task) {
+			_ = write(dir, "cgroup.subtree_control", "+cpu") // version 2
+		}
+	}
+	if err := write(filepath.Join(root, l.idle), "cpu.idle", "1"); err != nil {
+		b.Skip("this kernel has no idle control groups: ", err)
+	}
+	return root
+}

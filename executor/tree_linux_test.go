@@ -1,0 +1,49 @@
+package executor
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+)
+
+// A look at this process's descendants finds the same of them as one at all processes, orphans
+// that have left their session among them.
+func TestDescendants(t *testing.T) {
+	if err := adoptOrphans(); err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "(setsid sh -c 'sleep 1000 & echo; wait' &); sleep 1000 & wait")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		killGroup(cmd.Process.Pid)
+		_ = cmd.Wait()
+		all := make(family)
+		everyProcess(all, make(map[int]relative))
+		for pid := range all.relatives(os.Getpid(), nil) {
+			kill(pid)
+		}
+	})
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	found, zombies := make(family), make(map[int]relative)
+	if !descendants(os.Getpid(), found, zombies, 0) {
+		t.Skip("this kernel does not list children (CONFIG_PROC_CHILDREN)")
+	}
+	all := make(family)
+	everyProcess(all, zombies)
+	want := slices.Sorted(maps.Keys(all.relatives(os.Getpid(), nil)))
+	got := slices.Sorted(maps.Keys(found))
+	if !slices.Equal(got, want) || len(got) < 4 {
+		t.Errorf("found %v, want %v", got, want)
+	}
+}

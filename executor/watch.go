@@ -1,0 +1,106 @@
+package executor
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/starling-grid/starling/internal/beat"
+)
+
+// wakeups count why runs were woken, except for the ends of processes: each costs energy on a
+// computer that would sleep.
+type wakeups struct {
+	polls    atomic.Int64 // looks at the process
+	retries  atomic.Int64 // for an application that has not read a message yet
+	commands atomic.Int64
+}
+
+// A run that computes quietly is looked at every few polls only, and a suspended one more rarely
+// still: an application bears 30 seconds without a heartbeat.
+const (
+	quietPolls     = 5
+	suspendedPolls = 10
+)
+
+// noviceSpan is how many polls a run is new for.
+const noviceSpan = 10
+
+// watchedSpan is for how many polls after somebody asked for the progress of runs it is kept
+// current.
+const watchedSpan = 3
+
+// watch returns when the process has exited. The polls of all runs are aligned, and wake this
+// process once.
+func (r *run) watch() {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	woken := &r.e.woken
+	due := beat.Next(time.Now(), r.e.timing.poll)
+	for {
+		now := time.Now()
+		if next := beat.Next(now, r.interval(now)); next.Before(due) {
+			due = next
+		}
+		wait := due.Sub(now)
+		if r.hurries(now) {
+			// It is given messages as fast as it reads: ten times a second.
+			wait = min(wait, r.e.timing.poll/10)
+		}
+		timer.Reset(wait)
+		select {
+		case f := <-r.commands:
+			woken.commands.Add(1)
+			f()
+			r.tell()
+			r.follow(time.Now())
+		case <-timer.C:
+			if time.Now().Before(due) {
+				woken.retries.Add(1)
+				r.tell()
+				r.follow(time.Now())
+				break
+			}
+			woken.polls.Add(1)
+			r.poll()
+			now = time.Now()
+			due = beat.Next(now, r.interval(now))
+		case <-r.exited:
+			return
+		}
+	}
+}
+
+// interval is the time between two polls of a run that is as it is now.
+func (r *run) interval(now time.Time) time.Duration {
+	p, poll := r.snapshot(), r.e.timing.poll
+	silent := r.unread.IsZero() || p.Suspended && r.stopped
+	switch leaving := !r.deadline.IsZero() || !r.finished.IsZero(); {
+	case leaving || !silent:
+		return poll
+	case p.Suspended:
+		return suspendedPolls * poll
+	case r.throttledBy(r.e.allowance().CPU) || r.nearLimit() || now.Sub(r.began) < noviceSpan*poll || r.e.watched(now):
+		return poll
+	}
+	return quietPolls * poll
+}
+
+// nearLimit reports whether the run may soon exceed what it is allowed.
+func (r *run) nearLimit() bool {
+	p, a, d := r.snapshot(), r.e.allowance(), r.task.Init
+	return a.Processes > 0 && 2*len(r.descendants) > a.Processes ||
+		a.MostMemory > 0 && 2*p.WorkingSet > a.MostMemory ||
+		d.RscDiskBound > 0 && 2*r.stderr > d.RscDiskBound
+}
+
+// watched reports whether somebody asked for the progress of runs lately.
+func (e *Executor) watched(now time.Time) bool {
+	asked := e.asked.Load()
+	return asked != nil && now.Sub(*asked) < watchedSpan*e.timing.poll
+}
+
+// hurries reports whether the application has a message to read and may read it soon. One that
+// does not within seconds is hung, or does not know the interface; the polls see to it.
+func (r *run) hurries(now time.Time) bool {
+	return !r.unread.IsZero() && now.Sub(r.unread) < r.e.timing.unresponsive
+}

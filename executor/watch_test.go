@@ -1,0 +1,82 @@
+package executor
+
+import (
+	"testing"
+	"time"
+)
+
+// counts returns how often runs were woken.
+func (e *Executor) counts() (polls, retries, commands int64) {
+	return e.woken.polls.Load(), e.woken.retries.Load(), e.woken.commands.Load()
+}
+
+// polled waits for so many polls more.
+func (b *bench) polled(n int64) {
+	b.t.Helper()
+	before, _, _ := b.counts()
+	b.progress(func(Progress) bool {
+		now, _, _ := b.counts()
+		return now >= before+n
+	})
+}
+
+// A run is woken by what is due, and by nothing else: by its polls while it computes.
+func TestNothingWakesARunButItsPolls(t *testing.T) {
+	b := newBench(t)
+	b.start(b.task("wait"))
+	b.appears("working")
+	b.progress(func(p Progress) bool { return p.Listens })
+	b.polled(20)
+	if _, retries, commands := b.counts(); retries != 0 || commands != 0 {
+		t.Errorf("woken by %d retries and %d commands", retries, commands)
+	}
+}
+
+// An application that does not read its messages is tried again for a while only, and one that is
+// suspended is looked at less often.
+func TestASuspendedRunRests(t *testing.T) {
+	b := newBench(t)
+	b.timing.unresponsive = 50 * time.Millisecond
+	b.start(b.task("spin"))
+	b.ticking("child.ticks")
+	_ = b.Suspend("r_0")
+	b.still("ticks")
+	b.polled(1)
+	_, before, _ := b.counts()
+	b.polled(5)
+	if _, retries, commands := b.counts(); retries != before || commands != 1 {
+		t.Errorf("woken by %d retries and %d commands more", retries-before, commands)
+	}
+	_ = b.Resume("r_0")
+	b.ticking("ticks")
+}
+
+// How often a run is looked at follows from what it is doing.
+func TestIntervals(t *testing.T) {
+	now := time.Now()
+	for name, c := range map[string]struct {
+		set  func(*run)
+		want time.Duration
+	}{
+		"computes":              {func(*run) {}, 5 * time.Second},
+		"new":                   {func(r *run) { r.began = now }, time.Second},
+		"limited in CPU time":   {func(r *run) { r.e.allowed.CPU = 50 }, time.Second},
+		"not to be limited":     {func(r *run) { r.e.allowed.CPU, r.task.Unthrottled = 50, true }, 5 * time.Second},
+		"much memory":           {func(r *run) { r.e.allowed.MostMemory, r.progress.WorkingSet = 100, 60 }, time.Second},
+		"many processes":        {func(r *run) { r.e.allowed.Processes, r.descendants = 2, map[int]int64{1: 1, 2: 2} }, time.Second},
+		"much on stderr":        {func(r *run) { r.task.Init.RscDiskBound, r.stderr = 100, 60 }, time.Second},
+		"watched":               {func(r *run) { r.e.asked.Store(&now) }, time.Second},
+		"suspended":             {func(r *run) { r.progress.Suspended = true }, 10 * time.Second},
+		"suspended and watched": {func(r *run) { r.progress.Suspended = true; r.e.asked.Store(&now) }, 10 * time.Second},
+		"suspended, not read":   {func(r *run) { r.progress.Suspended, r.unread = true, now }, time.Second},
+		"stopped by signal":     {func(r *run) { r.progress.Suspended, r.unread, r.stopped = true, now, true }, 10 * time.Second},
+		"suspended, leaving":    {func(r *run) { r.progress.Suspended, r.deadline = true, now }, time.Second},
+		"suspended, has an end": {func(r *run) { r.progress.Suspended, r.finished = true, now }, time.Second},
+	} {
+		r := &run{e: &Executor{timing: standardTiming}}
+		c.set(r)
+		if got := r.interval(now); got != c.want {
+			t.Errorf("%s: looked at every %v, want %v", name, got, c.want)
+		}
+	}
+}

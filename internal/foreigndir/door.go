@@ -1,0 +1,317 @@
+package foreigndir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// ErrTooLarge says that a file has more bytes than it may have.
+var ErrTooLarge = errors.New("too large")
+
+// A Door leads into a folder of a stranger whose files are read with rights that the stranger
+// does not have, as when root imports what another user's programs may have written. It is
+// opened once, and no link below it is followed, wherever that leads. Only regular files are
+// read, up to a bound, and until the context ends.
+type Door struct {
+	ctx  context.Context
+	root *os.Root
+	path string // for messages
+}
+
+// Enter opens the door to a folder that a person has named: links on the way there are followed.
+// The caller closes it.
+func Enter(ctx context.Context, dir string) (*Door, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Door{ctx, root, dir}, nil
+}
+
+// Close closes the door.
+func (d *Door) Close() error { return d.root.Close() }
+
+// Root is the folder itself. Names in it are not looked at for links.
+func (d *Door) Root() *os.Root { return d.root }
+
+// Path is where the folder is, for messages.
+func (d *Door) Path() string { return d.path }
+
+// Into opens a folder below, of which each part of the name is a folder and no link. The caller
+// closes it.
+func (d *Door) Into(name string) (*Door, error) {
+	at, parent := d.root, ""
+	for part := range strings.SplitSeq(path.Clean(name), "/") {
+		sub, err := into(at, part)
+		if at != d.root {
+			_ = at.Close()
+		}
+		if err != nil {
+			return nil, &fs.PathError{Op: "open", Path: path.Join(d.path, parent, part), Err: cause(err)}
+		}
+		at, parent = sub, path.Join(parent, part)
+	}
+	return &Door{d.ctx, at, path.Join(d.path, parent)}, nil
+}
+
+func into(parent *os.Root, name string) (*os.Root, error) {
+	seen, err := parent.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.IsDir() {
+		return nil, fmt.Errorf("not a folder: %w", irregular(seen))
+	}
+	sub, err := parent.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := sub.Stat("."); err != nil || !os.SameFile(seen, now) {
+		_ = sub.Close()
+		return nil, errors.Join(err, errors.New("it was exchanged"))
+	}
+	return sub, nil
+}
+
+// cause takes the name off an error that gets a longer one.
+func cause(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+func irregular(info fs.FileInfo) error {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return fmt.Errorf("%w: a link, which is not followed", ErrIrregular)
+	}
+	return fmt.Errorf("%w (%s)", ErrIrregular, info.Mode().Type())
+}
+
+// Stat describes a regular file.
+func (d *Door) Stat(name string) (fs.FileInfo, error) {
+	f, err := d.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return f.Stat()
+}
+
+// Open opens a regular file for reading. Folders in its name are no links either. The caller
+// closes it.
+func (d *Door) Open(name string) (*os.File, error) { return d.open(name, os.O_RDONLY) }
+
+// OpenToLock opens a regular file for a lock on all of it. The caller closes it.
+func (d *Door) OpenToLock(name string) (*os.File, error) { return d.open(name, os.O_RDWR) }
+
+func (d *Door) open(name string, flag int) (*os.File, error) {
+	if err := d.ctx.Err(); err != nil {
+		return nil, context.Cause(d.ctx)
+	}
+	dir, base := path.Split(path.Clean(name))
+	if dir != "" {
+		sub, err := d.Into(dir)
+		if err != nil {
+			return nil, err
+		}
+		defer sub.Close()
+		return sub.open(base, flag)
+	}
+	f, err := openSeen(d.root, base, flag)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path.Join(d.path, base), Err: cause(err)}
+	}
+	return f, nil
+}
+
+func openSeen(root *os.Root, name string, flag int) (*os.File, error) {
+	seen, err := root.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.Mode().IsRegular() {
+		return nil, irregular(seen)
+	}
+	f, err := open(root, name, flag, 0)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := f.Stat(); err != nil || !os.SameFile(seen, now) {
+		_ = f.Close()
+		return nil, errors.Join(err, errors.New("it was exchanged"))
+	}
+	return f, nil
+}
+
+// Read returns a regular file of at most so many bytes; a larger one is an ErrTooLarge.
+func (d *Door) Read(name string, most int64) ([]byte, error) {
+	f, err := d.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := fits(f, most); err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(until{d.ctx, io.LimitReader(f, most+1)})
+	if err == nil && int64(len(b)) > most {
+		err = tooLarge(f, most)
+	}
+	return b, err
+}
+
+// Copy copies a regular file of at most so many bytes to another folder, in place of what has
+// the name there, and syncs it. What was copied of a larger one is removed.
+func (d *Door) Copy(name string, to *os.Root, as string, perm fs.FileMode, most int64) (err error) {
+	in, err := d.Open(name)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := fits(in, most); err != nil {
+		return err
+	}
+	out, err := Create(to, as, perm)
+	if err != nil {
+		return err
+	}
+	n, err := io.Copy(out, until{d.ctx, io.LimitReader(in, most+1)})
+	if err == nil && n > most {
+		err = tooLarge(in, most)
+	}
+	if err == nil {
+		err = errors.Join(out.Chmod(perm), out.Sync())
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		_ = RemoveAll(to, as)
+	}
+	return err
+}
+
+// fits refuses a file that is too large before any of it is read.
+func fits(f *os.File, most int64) error {
+	info, err := f.Stat()
+	if err == nil && info.Size() > most {
+		return tooLarge(f, most)
+	}
+	return err
+}
+
+func tooLarge(f *os.File, most int64) error {
+	return fmt.Errorf("%s is %w: it has more than %d bytes", f.Name(), ErrTooLarge, most)
+}
+
+// Write writes a file, as [Replace] does, and makes the folders in its name that are not there.
+func (d *Door) Write(name string, content []byte, perm fs.FileMode) error {
+	dir, base := path.Split(path.Clean(name))
+	if dir == "" {
+		return Replace(d.root, base, content, perm, (*os.File).Sync)
+	}
+	first, rest, _ := strings.Cut(path.Join(dir, base), "/")
+	if err := d.root.Mkdir(first, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	sub, err := d.Into(first)
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	return sub.Write(rest, content, perm)
+}
+
+// Names calls f for the names in the folder, in no order, until it returns false.
+func (d *Door) Names(f func(name string) bool) error {
+	return Names(d.root, ".", func(name string) bool { return d.ctx.Err() == nil && f(name) })
+}
+
+// until reads until a context ends.
+type until struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (u until) Read(p []byte) (int, error) {
+	if u.ctx.Err() != nil {
+		return 0, context.Cause(u.ctx)
+	}
+	return u.r.Read(p)
+}
+
+// ReadFile returns a regular file of at most so many bytes that a person names or writes, and
+// that another program may have spoiled. A link that a person made leads to it.
+func ReadFile(name string, most int64) ([]byte, error) {
+	f, err := openNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := fits(f, most); err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = tooLarge(f, most)
+	}
+	return b, err
+}
+
+// ReadHead is ReadFile for a file of which no more than its first bytes count.
+func ReadHead(name string, most int64) ([]byte, error) {
+	f, err := openNamed(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+func openNamed(name string) (*os.File, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: name, Err: irregular(info)}
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// ListDir returns the names in a folder that a person names, in order.
+func ListDir(name string) ([]string, error) {
+	d, err := Enter(context.Background(), name)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var names []string
+	err = d.Names(func(name string) bool { names = append(names, name); return true })
+	slices.Sort(names)
+	return names, err
+}
+
+// OpenRoot opens a folder below another one, through no link below that. The caller closes it.
+func OpenRoot(dir, below string) (*os.Root, error) {
+	d, err := Enter(context.Background(), dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	sub, err := d.Into(below)
+	if err != nil {
+		return nil, err
+	}
+	return sub.root, nil
+}
