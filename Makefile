@@ -8,7 +8,7 @@ LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSIO
 export GOFLAGS += -trimpath # so that what was compiled serves in any clone
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages installer image demo test test-all flaky test-unprivileged test-windows test-image handbook model world kills shares bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
+.PHONY: help build packages installer image demo test test-all flaky test-unprivileged test-windows test-image test-packages handbook model world kills shares bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -21,6 +21,7 @@ help:
 	@echo "make flaky       make test again and again, beside a load (FLAKY_ROUNDS=10 FLAKY_PROCS='1 2 4')"
 	@echo "make test-unprivileged [ALL=1]  as root: some tests, or more of them, as another user"
 	@echo "make test-windows [ALL=1]  tests of Windows programs, by Wine; ALL=1: those that take long, too"
+	@echo "make test-packages  the packages are installed, upgraded and removed, with systemd, as root"
 	@echo "make test-image  the image runs in podman, is paired with and computes, as root; tasks run in containers"
 	@echo "make handbook    the operators' handbook is followed, word for word, on a copy of this system, as root"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1, POSTGRES=1 on PostgreSQL)"
@@ -49,6 +50,11 @@ image:
 test-image:
 	STARLING_IMAGE=1 tools/install-test-deps
 	STARLING_IMAGE=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Image|Containers)$$' ./e2e
+
+# Releases of two versions are built, installed and upgraded, with systemd, in copies of this system.
+test-packages:
+	tools/install-test-deps
+	STARLING_PACKAGES=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(DebianPackage|ServerPackage|ServiceOfSystemd|ArchiveAndRPM)$$' ./e2e
 
 handbook:
 	tools/install-test-deps
@@ -98,6 +104,7 @@ test-all:
 	$(MAKE) test TESTFLAGS='-timeout 60m -parallel 8 -count=1 -shuffle=on'
 	$(MAKE) test-unprivileged ALL=1
 	$(MAKE) test-windows ALL=1
+	$(MAKE) test-packages
 	$(MAKE) test-image
 	$(MAKE) handbook
 	$(MAKE) model STEPS=1000000

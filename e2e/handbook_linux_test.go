@@ -21,9 +21,7 @@ import (
 // HTTP, a bad version that is withdrawn, a backup that is restored elsewhere. In the end
 // every result is credited once.
 func TestHandbook(t *testing.T) {
-	if os.Getenv("STARLING_HANDBOOK") == "" {
-		t.Skip("make handbook runs it")
-	}
+	onDemand(t, "STARLING_HANDBOOK", "handbook")
 	needs(t, "ip", "runuser", "update-ca-certificates", "boinccmd", "pg_lsclusters")
 	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Minute)
 	defer cancel()

@@ -20,9 +20,7 @@ import (
 // and a second container continues what the first left.
 func TestImage(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("STARLING_IMAGE") == "" {
-		t.Skip("make test-image tries the image")
-	}
+	onDemand(t, "STARLING_IMAGE", "test-image")
 	for _, program := range []string{"podman", "runc", "debootstrap"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("%s is not installed; the image is NOT tested", program)

@@ -47,6 +47,15 @@ func patience(t *testing.T) context.Context {
 	return ctx
 }
 
+// onDemand skips a test unless a variable of the environment is set, which a target of the
+// Makefile does.
+func onDemand(t *testing.T, variable, target string) {
+	t.Helper()
+	if os.Getenv(variable) == "" {
+		t.Skip("make " + target + " runs it")
+	}
+}
+
 // newProject makes a project with the Mersenne application.
 func newProject(t *testing.T, ctx context.Context) *testhost.Project {
 	t.Helper()

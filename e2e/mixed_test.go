@@ -31,10 +31,7 @@ type sharer struct {
 // minutes; in less time, single tasks count for more.
 func TestMixedShares(t *testing.T) {
 	t.Parallel()
-	d, long := sharesFor()
-	if !long {
-		t.Skip("STARLING_SHARES_MINUTES is not set: make shares")
-	}
+	d := sharesFor(t)
 	ctx, cancel := context.WithTimeout(t.Context(), d+10*time.Minute)
 	t.Cleanup(cancel)
 	a, err := testhost.NewAgent(bin, filepath.Join(t.TempDir(), "a"), "run_gpu_if_user_active = true\n"+sharesPrefs,

@@ -85,6 +85,7 @@ func buildPackages(t *testing.T) (old, upgrade string) {
 // has the program, its pages and its completions.
 func TestArchiveAndRPM(t *testing.T) {
 	t.Parallel()
+	onDemand(t, "STARLING_PACKAGES", "test-packages")
 	needs(t, "rpm", "tar")
 	_, deb := buildPackages(t)
 	ctx := patience(t)
@@ -235,6 +236,7 @@ func fingerprint(t *testing.T, files ...string) (sum [32]byte) {
 // users steer the agent if they are in its group.
 func TestDebianPackage(t *testing.T) {
 	t.Parallel()
+	onDemand(t, "STARLING_PACKAGES", "test-packages")
 	old, upgraded := buildPackages(t)
 	ctx := patience(t)
 	s := newScratch(t, ctx, string(bin))
@@ -358,6 +360,7 @@ func TestDebianPackage(t *testing.T) {
 // it, with the unit's restrictions a task is finished and credited, and removal stops it.
 func TestServiceOfSystemd(t *testing.T) {
 	t.Parallel()
+	onDemand(t, "STARLING_PACKAGES", "test-packages")
 	old, upgraded := buildPackages(t)
 	ctx := patience(t)
 	s := bootScratch(t, ctx, string(bin))

@@ -38,6 +38,7 @@ var serverPackages = sync.OnceValues(func() (files [2]string, err error) {
 // the project.
 func TestServerPackage(t *testing.T) {
 	t.Parallel()
+	onDemand(t, "STARLING_PACKAGES", "test-packages")
 	files, err := serverPackages()
 	if err != nil {
 		t.Fatal(err)

@@ -22,13 +22,16 @@ const shareSeconds = 10
 // sharesPrefs have an agent queue some minutes of such tasks.
 const sharesPrefs = "work_buf_min_days = 0.0005\nwork_buf_additional_days = 0.001\ncpu_scheduling_period_minutes = 1\n"
 
-// sharesFor is how long shares are looked at: STARLING_SHARES_MINUTES, if that is set, and
-// otherwise the least that tells right from wrong.
-func sharesFor() (d time.Duration, long bool) {
-	if m, err := strconv.ParseFloat(os.Getenv("STARLING_SHARES_MINUTES"), 64); err == nil {
-		return time.Duration(m * float64(time.Minute)), true
+// sharesFor returns how long shares are watched, which make shares chooses.
+func sharesFor(t *testing.T) time.Duration {
+	t.Helper()
+	const variable = "STARLING_SHARES_MINUTES"
+	onDemand(t, variable, "shares")
+	m, err := strconv.ParseFloat(os.Getenv(variable), 64)
+	if err != nil {
+		t.Fatalf("%s: %v", variable, err)
 	}
-	return 100 * time.Second, false
+	return time.Duration(m * float64(time.Minute))
 }
 
 // TestShares lets an agent with two CPUs work for three servers with resource
@@ -36,7 +39,7 @@ func sharesFor() (d time.Duration, long bool) {
 // task and 5 %, and all that it decided must be decided alike again.
 func TestShares(t *testing.T) {
 	t.Parallel()
-	d, _ := sharesFor()
+	d := sharesFor(t)
 	ctx, cancel := context.WithTimeout(t.Context(), d+4*time.Minute)
 	t.Cleanup(cancel)
 	shares := []float64{1, 2, 5}
