@@ -38,7 +38,7 @@ func TestAQuorumOutlastsBadHosts(t *testing.T) {
 		}
 		run(t, ctx, p, "work", "create", p.Dir, "shout", "--name", fmt.Sprintf("shout_%d", i), "--input", in+"=in",
 			"--target-nresults", "2", "--min-quorum", "2", "--max-error", "5", "--max-total", "9", "--max-success", "6",
-			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "12")
+			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "60")
 	}
 	serve(t, ctx, p)
 	join := func(manner string) *boincClient {

@@ -250,7 +250,6 @@ func TestLostHeartbeat(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	t.Parallel()
 	b := newBOINCBench(t)
 	// As after an agent that was killed: nobody polls, and the process that is
 	// named as the client is not there.

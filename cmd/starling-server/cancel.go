@@ -28,7 +28,7 @@ func cancelCmd() *cobra.Command {
 			"With --batch, the command only counts, unless you pass --yes.\n\n" +
 			"--undo revives workunits that were cancelled, as long as their files are not deleted (they stay for\n" +
 			"delete_delay_hours). Results that computers have and were not yet told to abort still count, and new\n" +
-			"ones are created as needed. If the project was already told of the cancellation, it also\n" +
+			"ones are created as needed. If the cancellation was already reported to the project, it also\n" +
 			"receives the outcome.",
 		Example: "  starling-server work cancel demo 7 8 9\n  starling-server work cancel demo --batch 3 --reason 'wrong input' --yes\n" +
 			"  starling-server work cancel demo --batch 3 --undo --yes",

@@ -15,7 +15,7 @@ import (
 const maxHead = 64 << 10
 
 // errNoKey says that maxHead bytes came without an authenticator.
-var errNoKey = faultf(http.StatusUnauthorized, "send the form value request first, and in it the authenticator", "the request does not begin with an authenticator")
+var errNoKey = faultf(http.StatusUnauthorized, "send the form value request first, and in it the authenticator", "the request does not start with an authenticator")
 
 // A gate lets only the beginning of a request's body through until it is opened.
 type gate struct {
@@ -56,7 +56,7 @@ func requestOf(contentType string, body io.Reader) (value io.Reader, parts *mult
 	case errors.Is(err, errNoKey):
 		return nil, nil, err
 	case err != nil || part.FormName() != "request":
-		return nil, nil, faultf(http.StatusBadRequest, "send it first", "the form does not begin with the value request")
+		return nil, nil, faultf(http.StatusBadRequest, "send it first", "the form does not start with the value request")
 	}
 	return part, parts, nil
 }
@@ -65,7 +65,7 @@ func requestOf(contentType string, body io.Reader) (value io.Reader, parts *mult
 func urlValue(body io.Reader) (io.Reader, error) {
 	name := make([]byte, len("request="))
 	if _, err := io.ReadFull(body, name); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || err == nil && string(name) != "request=" {
-		return nil, faultf(http.StatusBadRequest, "send it as the form value request, first", "the form does not begin with the value request")
+		return nil, faultf(http.StatusBadRequest, "send it as the form value request, first", "the form does not start with the value request")
 	} else if err != nil {
 		return nil, err
 	}
