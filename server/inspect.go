@@ -9,36 +9,44 @@ import (
 	"github.com/starling-grid/starling/server/store"
 )
 
-// mark notes that the project is served, and returns what notes its end. check is what has to be
-// done beside serving after a server that did not end in order; nil: nothing.
+// mark records that the project is served. unmark records its end. check does what is due next to
+// serving after a server that did not end in order; nil: nothing is due.
 func (s *Server) mark() (unmark func(), check func(ctx context.Context) error) {
-	unclean, done, err := s.Mark()
+	m, err := s.Mark()
 	if err != nil {
 		s.Log.Warn("the database is not checked", "err", err)
 		return func() {}, nil
 	}
-	whole := !unclean || store.IsURL(s.Config.Database)
 	unmark = func() {
-		if err := done(whole); err != nil {
+		if err := m.End(); err != nil {
 			s.Log.Warn("the database will be checked at the next start", "err", err)
 		}
 	}
-	if whole {
+	switch {
+	case !m.Unclean:
+		return unmark, nil
+	case store.IsURL(s.Config.Database): // PostgreSQL checks itself
+		s.found(m)
 		return unmark, nil
 	}
+	report, done, err := s.StartCheck() // before the first request is answered
+	if err != nil {
+		s.Log.Warn("status cannot show the progress of the check of the database", "err", err)
+		report, done = func(project.Check) error { return nil }, func() error { return nil }
+	}
 	progress := project.Check{Since: time.Now()}
-	s.note(&progress) // before the first request is answered
+	s.note(report(progress))
 	return unmark, func(ctx context.Context) error {
 		s.Log.Info("the last server did not end in order: the database is checked while this one serves")
 		err := s.Store.CheckTables(ctx, func(table string, done, all int) error {
 			progress.Table, progress.Done, progress.All = table, done, all
-			s.note(&progress)
+			s.note(report(progress))
 			return nil
 		})
-		s.note(nil)
+		s.note(done())
 		switch {
 		case err == nil:
-			whole = true
+			s.found(m)
 			s.Log.Info("the database is whole", "took", time.Since(progress.Since).Round(time.Second))
 		case ctx.Err() == nil && !errors.Is(err, store.ErrDamaged):
 			s.Log.Warn("the database could not be checked", "err", err)
@@ -50,8 +58,15 @@ func (s *Server) mark() (unmark func(), check func(ctx context.Context) error) {
 	}
 }
 
-func (s *Server) note(c *project.Check) {
-	if err := s.SetCheck(c); err != nil {
-		s.Log.Warn("status cannot show how far the check of the database is", "err", err)
+// found records that the database is whole.
+func (s *Server) found(m *project.Mark) {
+	if err := m.Checked(); err != nil {
+		s.Log.Warn("the database will be checked at the next start", "err", err)
+	}
+}
+
+func (s *Server) note(err error) {
+	if err != nil {
+		s.Log.Warn("status cannot show the progress of the check of the database", "err", err)
 	}
 }

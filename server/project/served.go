@@ -55,49 +55,82 @@ func locked(try func() (bool, error), taken error) error {
 	return nil
 }
 
-// Files that say how the project was last served.
+// Files about how the project was last served.
 const (
-	markFile  = "serving"      // it is there while a server runs, and after one that did not end in order
-	markLock  = "serving.lock" // held by those who serve
-	checkFile = "check.json"   // how far the check of the database is, while there is one
+	markFile  = "serving"      // exists while a server runs, and after one that did not end in order
+	markLock  = "serving.lock" // held by every process that serves
+	checkFile = "check.json"   // the progress of a check of the database
+	checkLock = "check.lock"   // held by the process that makes the check
 )
 
-// Mark notes that this process serves the project. unclean reports whether the last that did so
-// was killed, or its computer stopped: only the first of several processes is told. The caller
-// calls unmark when it has ended in order, with whether the database is known to be whole.
-func (p *Project) Mark() (unclean bool, unmark func(whole bool) error, err error) {
-	mark, l := filepath.Join(p.Dir, markFile), flock.New(filepath.Join(p.Dir, markLock), flock.SetPermissions(0o644))
-	alone, err := l.TryLock()
-	if err == nil && alone {
-		_, err = os.Stat(mark)
-		unclean = err == nil
-		if errors.Is(err, fs.ErrNotExist) {
-			err = os.WriteFile(mark, nil, 0o600)
-		}
-		err = errors.Join(err, l.Unlock())
+// IsRunState reports whether name is a file in a project's directory that describes running
+// servers only, so that no backup needs it.
+func IsRunState(name string) bool {
+	switch name {
+	case servedFile, markFile, markLock, checkFile, checkLock:
+		return true
 	}
-	if err == nil {
-		err = l.RLock()
-	}
-	if err != nil {
-		return false, nil, fmt.Errorf("note that the project is served: %w", err)
-	}
-	return unclean, func(whole bool) error {
-		if err := l.Unlock(); err != nil {
-			return err
-		}
-		last, err := l.TryLock()
-		if err != nil || !last {
-			return err
-		}
-		if whole {
-			err = os.Remove(mark)
-		}
-		return errors.Join(err, l.Unlock())
-	}, nil
+	return false
 }
 
-// A Check is how far a check of the database is.
+// unchecked is the content of markFile from an unclean start until a check has found the database whole.
+const unchecked = "unchecked\n"
+
+// A Mark records in the project's directory that this process serves the project.
+type Mark struct {
+	// Unclean reports whether the last server was killed, or its computer stopped. Of several
+	// processes only the first is told.
+	Unclean bool
+
+	path string
+	lock *flock.Flock
+}
+
+// Mark records that this process serves the project. The caller calls End when it has ended in order.
+func (p *Project) Mark() (*Mark, error) {
+	m := &Mark{path: filepath.Join(p.Dir, markFile), lock: flock.New(filepath.Join(p.Dir, markLock), flock.SetPermissions(0o644))}
+	alone, err := m.lock.TryLock()
+	if err == nil && alone {
+		_, err = os.Stat(m.path)
+		m.Unclean = err == nil
+		switch {
+		case m.Unclean:
+			err = os.WriteFile(m.path, []byte(unchecked), 0o600)
+		case errors.Is(err, fs.ErrNotExist):
+			err = os.WriteFile(m.path, nil, 0o600)
+		}
+		err = errors.Join(err, m.lock.Unlock())
+	}
+	if err == nil {
+		err = m.lock.RLock()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("record that the project is served: %w", err)
+	}
+	return m, nil
+}
+
+// Checked records that the database has been found whole since the unclean end.
+func (m *Mark) Checked() error { return os.Truncate(m.path, 0) }
+
+// End records that this process no longer serves the project. The mark of an unclean end stays
+// until some process has called Checked.
+func (m *Mark) End() error {
+	if err := m.lock.Unlock(); err != nil {
+		return err
+	}
+	last, err := m.lock.TryLock()
+	if err != nil || !last {
+		return err
+	}
+	content, err := os.ReadFile(m.path)
+	if err == nil && string(content) != unchecked {
+		err = os.Remove(m.path)
+	}
+	return errors.Join(err, m.lock.Unlock())
+}
+
+// A Check is the progress of a check of the database.
 type Check struct {
 	Since time.Time `json:"since"`
 	Table string    `json:"table"` // that is being read
@@ -105,25 +138,34 @@ type Check struct {
 	All   int       `json:"all"`
 }
 
-// SetCheck notes how far a check is; nil: it is over.
-func (p *Project) SetCheck(c *Check) error {
-	name := filepath.Join(p.Dir, checkFile)
-	if c == nil {
-		if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+// StartCheck publishes the progress of a check by this process: each value passed to report, until
+// done is called or the process ends.
+func (p *Project) StartCheck() (report func(Check) error, done func() error, err error) {
+	name, l := filepath.Join(p.Dir, checkFile), flock.New(filepath.Join(p.Dir, checkLock), flock.SetPermissions(0o644))
+	if err := l.Lock(); err != nil {
+		return nil, nil, fmt.Errorf("publish the progress of a check: %w", err)
+	}
+	report = func(c Check) error {
+		text, err := json.Marshal(c)
+		if err != nil {
 			return err
 		}
-		return nil
+		return atomicfile.Write(name, text, 0o600)
 	}
-	text, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(name, text, 0o600)
+	return report, func() error { return errors.Join(removed(name), l.Unlock()) }, nil
 }
 
-// Check returns how far a check of the database is that a server is making; nil: none does.
+// Check returns the progress of the check of the database that a server is making, or nil if no
+// server is making one.
 func (p *Project) Check() (*Check, error) {
-	text, err := os.ReadFile(filepath.Join(p.Dir, checkFile))
+	name, l := filepath.Join(p.Dir, checkFile), flock.New(filepath.Join(p.Dir, checkLock), flock.SetPermissions(0o644))
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if abandoned, err := l.TryRLock(); err != nil || abandoned { // by a process that was killed
+		return nil, errors.Join(err, l.Unlock())
+	}
+	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -132,4 +174,11 @@ func (p *Project) Check() (*Check, error) {
 		err = json.Unmarshal(text, c)
 	}
 	return c, err
+}
+
+func removed(name string) error {
+	if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package project_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -9,53 +10,75 @@ import (
 )
 
 // A server that did not end in order is noticed by the first that starts after it, until the
-// database is known to be whole.
+// database has been found whole.
 func TestMark(t *testing.T) {
 	p := &project.Project{Dir: t.TempDir()}
-	mark := func(want bool) func(bool) error {
+	mark := func(want bool) *project.Mark {
 		t.Helper()
-		unclean, unmark, err := p.Mark()
-		if err != nil || unclean != want {
-			t.Fatalf("unclean %v, %v, want %v", unclean, err, want)
+		m, err := p.Mark()
+		if err != nil || m.Unclean != want {
+			t.Fatalf("%+v, %v, want unclean %v", m, err, want)
 		}
-		return unmark
+		return m
 	}
-	end := func(unmark func(bool) error, whole bool) {
+	do := func(step func() error) {
 		t.Helper()
-		if err := unmark(whole); err != nil {
+		if err := step(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	first := mark(false)
 	second := mark(false) // beside the first
-	end(first, true)
-	end(second, true)
-	end(mark(false), false) // as after a kill
-	end(mark(true), false)  // it ended before the check did
-	third := mark(true)
-	end(mark(false), true) // beside it, whose end is not the last
-	end(third, true)
-	end(mark(false), true)
-}
-
-func TestCheckIsNoted(t *testing.T) {
-	p := &project.Project{Dir: t.TempDir()}
-	if c, err := p.Check(); c != nil || err != nil {
-		t.Errorf("at first: %+v, %v", c, err)
-	}
-	want := project.Check{Since: time.Unix(1e9, 0).UTC(), Table: "result", Done: 3, All: 40}
-	if err := p.SetCheck(&want); err != nil {
+	do(first.End)
+	do(second.End)
+	if err := os.WriteFile(filepath.Join(p.Dir, "serving"), nil, 0o600); err != nil { // as after a kill
 		t.Fatal(err)
 	}
-	if c, err := p.Check(); err != nil || *c != want {
-		t.Errorf("%+v, %v", c, err)
+	do(mark(true).End) // it ended before its check did
+	for _, firstEndsLast := range []bool{true, false} {
+		checking, beside := mark(true), mark(false)
+		if firstEndsLast {
+			checking, beside = beside, checking
+		}
+		do(checking.End)
+		do(beside.End)
 	}
-	for range 2 {
-		if err := p.SetCheck(nil); err != nil {
-			t.Fatal(err)
+	third := mark(true)
+	fourth := mark(false)
+	do(third.Checked)
+	do(third.End)
+	do(fourth.End)
+	do(mark(false).End)
+}
+
+func TestCheckIsPublished(t *testing.T) {
+	p := &project.Project{Dir: t.TempDir()}
+	none := func(when string) {
+		t.Helper()
+		if c, err := p.Check(); c != nil || err != nil {
+			t.Errorf("%s: %+v, %v", when, c, err)
 		}
 	}
-	if left, _ := filepath.Glob(filepath.Join(p.Dir, "*")); len(left) > 0 {
-		t.Errorf("left are %v", left)
+	none("at first")
+	want := project.Check{Since: time.Unix(1e9, 0).UTC(), Table: "result", Done: 3, All: 40}
+	for range 2 {
+		report, done, err := p.StartCheck()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := report(want); err != nil {
+			t.Fatal(err)
+		}
+		if c, err := p.Check(); err != nil || c == nil || *c != want {
+			t.Errorf("%+v, %v", c, err)
+		}
+		if err := done(); err != nil {
+			t.Fatal(err)
+		}
+		none("after the check")
 	}
+	if err := os.WriteFile(filepath.Join(p.Dir, "check.json"), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	none("after a server was killed during its check")
 }

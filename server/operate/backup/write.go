@@ -190,14 +190,14 @@ func hold(ctx context.Context, p *project.Project) (_ context.Context, release f
 	}, nil
 }
 
-// own are what lies in a project's folder and is not copied as it is: the database, the
-// files, and what is only of processes that run.
+// own reports whether a file of a project's folder is not copied as it is: the database, the
+// project's files, and the state of running servers.
 func own(name string) bool {
 	switch name {
-	case "server.toml", "served.lock", project.DownloadDir, project.UploadDir:
+	case "server.toml", project.DownloadDir, project.UploadDir:
 		return true
 	}
-	return strings.HasPrefix(name, "project.db")
+	return project.IsRunState(name) || strings.HasPrefix(name, "project.db")
 }
 
 // putFolder copies what else lies in the project's folder. Links of the folder itself are
