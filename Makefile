@@ -8,7 +8,7 @@ LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSIO
 export GOFLAGS += -trimpath # so that what was compiled serves in any clone
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages installer image demo test test-all flaky test-unprivileged test-windows test-image test-packages handbook model world kills shares bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
+.PHONY: help build packages installer image demo test test-all flaky test-unprivileged test-windows test-image test-packages failover handbook model world kills shares bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
@@ -23,6 +23,7 @@ help:
 	@echo "make test-windows [ALL=1]  tests of Windows programs, by Wine; ALL=1: those that take long, too"
 	@echo "make test-packages  the packages are installed, upgraded and removed, with systemd, as root"
 	@echo "make test-image  the image runs in podman, is paired with and computes, as root; tasks run in containers"
+	@echo "make failover    PostgreSQL's primary is killed under load, a standby promoted, by hand and by Patroni"
 	@echo "make handbook    the operators' handbook is followed, word for word, on a copy of this system, as root"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1, POSTGRES=1 on PostgreSQL)"
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
@@ -55,6 +56,11 @@ test-image:
 test-packages:
 	tools/install-test-deps
 	STARLING_PACKAGES=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(DebianPackage|ServerPackage|ServiceOfSystemd|ArchiveAndRPM)$$' ./e2e
+
+# A primary is killed under load and its standby promoted, by hand and by Patroni.
+failover:
+	STARLING_FAILOVER=1 tools/install-test-deps
+	STARLING_FAILOVER=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Failover|FailoverByPatroni|PoolersAreRefused)$$' ./e2e
 
 handbook:
 	tools/install-test-deps
@@ -106,6 +112,7 @@ test-all:
 	$(MAKE) test-windows ALL=1
 	$(MAKE) test-packages
 	$(MAKE) test-image
+	$(MAKE) failover
 	$(MAKE) handbook
 	$(MAKE) model STEPS=1000000
 	$(MAKE) model STEPS=100000 POSTGRES=1

@@ -26,7 +26,11 @@ const guard = `
 cd "$2" || exit 1
 trap '"$1"/pg_ctl -D data -m immediate stop >>log 2>&1; cd /; rm -rf "$2"' EXIT
 say() { if [ "$1" = 0 ]; then echo ok; else tail -n 20 log | tr '\n' ' '; echo; fi; }
-"$1"/initdb -D data -U postgres -A trust -E UTF8 --locale=C --no-sync >>log 2>&1
+if [ -n "$3" ]; then
+	"$1"/pg_basebackup -D data -h "$3" -U postgres -R -X stream -c fast >>log 2>&1
+else
+	"$1"/initdb -D data -U postgres -A trust -E UTF8 --locale=C --no-sync >>log 2>&1
+fi
 say $?
 while read -r words; do
 	# shellcheck disable=SC2086 # several words
@@ -48,6 +52,18 @@ type Server struct {
 // installed the test is skipped, but fails if $CI is set.
 func Start(t testing.TB) *Server {
 	t.Helper()
+	return start(t, "")
+}
+
+// Standby starts a standby of s that ends with the test. Do with "promote" makes it a primary.
+func (s *Server) Standby(t testing.TB) *Server {
+	t.Helper()
+	return start(t, s.dir)
+}
+
+// start makes a new cluster, or a copy of the one of the server at primary.
+func start(t testing.TB, primary string) *Server {
+	t.Helper()
 	bin, err := find()
 	if err != nil {
 		if os.Getenv("CI") != "" {
@@ -58,7 +74,7 @@ func Start(t testing.TB) *Server {
 	dir, err := os.MkdirTemp("", "pg") //nolint:usetesting // t.TempDir's names are too long for a socket
 	check(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	cmd := exec.Command("sh", "-c", guard, "testpg", bin, dir) //nolint:noctx // ends with its input
+	cmd := exec.Command("sh", "-c", guard, "testpg", bin, dir, primary) //nolint:noctx // ends with its input
 	check(t, unprivileged(cmd, dir))
 	in, err := cmd.StdinPipe()
 	check(t, err)
@@ -96,13 +112,21 @@ func (s *Server) wait(t testing.TB, words string) {
 // Database makes a database and returns its URL.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
+	name := fmt.Sprintf("test%d", s.last.Add(1))
+	s.Execute(t, "CREATE DATABASE "+name)
+	return s.url(name)
+}
+
+// Execute runs statements as the server's superuser.
+func (s *Server) Execute(t testing.TB, statements ...string) {
+	t.Helper()
 	db, err := sql.Open("pgx", s.url("postgres"))
 	check(t, err)
 	defer db.Close()
-	name := fmt.Sprintf("test%d", s.last.Add(1))
-	_, err = db.ExecContext(context.Background(), "CREATE DATABASE "+name)
-	check(t, err)
-	return s.url(name)
+	for _, statement := range statements {
+		_, err := db.ExecContext(context.Background(), statement)
+		check(t, err)
+	}
 }
 
 // PID returns the id of the server's first process, whose children the others are.
@@ -114,6 +138,15 @@ func (s *Server) PID(t testing.TB) int {
 	pid, err := strconv.Atoi(first)
 	check(t, err)
 	return pid
+}
+
+// URLOf returns a URL of the database of that name on whichever of servers is the primary.
+func URLOf(database string, servers ...*Server) string {
+	var dirs []string
+	for _, s := range servers {
+		dirs = append(dirs, s.dir)
+	}
+	return "postgres:///" + database + "?user=postgres&target_session_attrs=read-write&host=" + url.QueryEscape(strings.Join(dirs, ","))
 }
 
 func (s *Server) url(database string) string {

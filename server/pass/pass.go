@@ -9,6 +9,7 @@ package pass
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/starling-grid/starling/server/store"
@@ -54,12 +55,17 @@ func Jobs(tx *store.Tx, queue func(*store.Tx, int64, int) ([]int64, error), afte
 }
 
 // Save calls save with all items in one transaction. If that fails, each gets its own, so
-// that one does not hold up others, and failed is told of those that fail then; its error
-// ends all. Save returns how many items were stored.
+// that one does not hold up others, and failed is called for those that fail then; an error that
+// it returns ends the pass. A database that cannot be reached or whose disk is full ends the pass
+// without blaming an item, and an item whose rows are busy is left to the next pass. Save returns
+// the number of items that were stored.
 func Save[T any](ctx context.Context, st *store.Store, items []T, save func(tx *store.Tx, items []T) error, failed func(item T, err error) error) (int, error) {
 	err := st.Update(ctx, func(tx *store.Tx) error { return save(tx, items) })
-	if err == nil {
+	switch {
+	case err == nil:
 		return len(items), nil
+	case errors.Is(err, store.ErrUnreachable), errors.Is(err, store.ErrFull):
+		return 0, err
 	}
 	n := 0
 	for i, item := range items {
@@ -69,6 +75,9 @@ func Save[T any](ctx context.Context, st *store.Store, items []T, save func(tx *
 		switch err = st.Update(ctx, func(tx *store.Tx) error { return save(tx, items[i:i+1]) }); {
 		case err == nil:
 			n++
+		case errors.Is(err, store.ErrUnreachable), errors.Is(err, store.ErrFull):
+			return n, err
+		case errors.Is(err, store.ErrBusy):
 		case ctx.Err() == nil:
 			if err := failed(item, err); err != nil {
 				return n, err

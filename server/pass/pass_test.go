@@ -91,9 +91,35 @@ func TestSave(t *testing.T) {
 	if n, err := pass.Save(t.Context(), st, []float64{8, -1, 16}, credit, func(float64, error) error { return stop }); n != 1 || !errors.Is(err, stop) || sum() != 15 {
 		t.Errorf("got %d, %v; sum %v", n, err, sum())
 	}
+	failed = nil
+	for _, tt := range []struct {
+		err   error
+		saved int // of three, the second of which fails
+		ends  bool
+	}{
+		{store.ErrUnreachable, 1, true},
+		{store.ErrFull, 1, true},
+		{store.ErrBusy, 2, false},
+	} {
+		save := func(_ *store.Tx, items []float64) error {
+			if len(items) > 1 {
+				return errors.New("one of them fails")
+			}
+			if items[0] == 2 {
+				return fmt.Errorf("the second: %w", tt.err)
+			}
+			return nil
+		}
+		n, err := pass.Save(t.Context(), st, []float64{1, 2, 3}, save, tell)
+		if n != tt.saved || errors.Is(err, tt.err) != tt.ends || len(failed) > 0 {
+			t.Errorf("%v: stored %d, %v, blamed %v", tt.err, n, err, failed)
+		}
+		if n, err := pass.Save(t.Context(), st, []float64{1}, func(*store.Tx, []float64) error { return tt.err }, tell); n != 0 || errors.Is(err, tt.err) != tt.ends {
+			t.Errorf("%v at once: stored %d, %v", tt.err, n, err)
+		}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	failed = nil
 	if n, err := pass.Save(ctx, st, []float64{1}, credit, tell); n != 0 || err == nil || len(failed) != 0 {
 		t.Errorf("at the end: got %d, %v, failed %v", n, err, failed)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
 	"github.com/starling-grid/starling/internal/testpg"
 )
 
@@ -18,14 +19,7 @@ func TestManyRowsAreChangedByTheirIDs(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	c, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Close(t.Context()) })
-	if err := plan(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	c := connectAsStore(t, url)
 	exec := func(query string) {
 		t.Helper()
 		if _, err := c.Exec(t.Context(), query); err != nil {

@@ -21,14 +21,7 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	c, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close(context.Background()) }()
-	if err := plan(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	c := connectAsStore(t, url)
 	p := s.db.(*postgres)
 	must := func(text string, args ...any) {
 		t.Helper()
@@ -133,4 +126,20 @@ func TestPostgresNeedsNoStatistics(t *testing.T) {
 			}
 		}
 	}
+}
+
+// connectAsStore opens a connection with the settings of a store's own ones.
+func connectAsStore(t *testing.T, url string) *pgx.Conn {
+	t.Helper()
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	new(lineage).watch(config)
+	c, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
 }

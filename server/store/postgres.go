@@ -56,38 +56,27 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTime
 	}
-	db := stdlib.OpenDB(*c, stdlib.OptionAfterConnect(plan))
+	new(lineage).watch(c)
+	db := stdlib.OpenDB(*c)
 	db.SetMaxOpenConns(connections)
 	db.SetMaxIdleConns(connections)
 	db.SetConnMaxIdleTime(idle)
 	// Processes that start together migrate one after the other.
-	l, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
+	turn, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
 	if err == nil {
-		err = migrate(ctx, goose.DialectPostgres, db, translation.Replace, goose.WithSessionLocker(l))
+		err = migrate(ctx, goose.DialectPostgres, db, translation.Replace, goose.WithSessionLocker(turn))
 	}
 	if err == nil {
 		err = enforce(ctx, db, []string{"BEGIN", "LOCK TABLE legal_moves"}, postgresTriggers())
 	}
 	if err != nil {
 		_ = db.Close()
+		if refusedSettings(err) {
+			err = ErrPooler
+		}
 		return nil, err
 	}
 	return &postgres{db: db}, nil
-}
-
-// plan keeps the planner from guessing. It plans each query once a connection,
-// maybe while tables are still empty, and would go on to read them from end to end
-// when they are not; each query that is asked often has an index made for it. To
-// the planner that looks costly, so that it would compile each query, or start processes
-// that read the whole index between them.
-func plan(ctx context.Context, c *pgx.Conn) error {
-	_, err := c.Exec(ctx, `
-SET plan_cache_mode = force_generic_plan;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SET max_parallel_workers_per_gather = 0;
-SET jit = off`)
-	return err
 }
 
 // postgresTriggers leave the whole condition to the function, which a connection
@@ -142,8 +131,10 @@ func (p *postgres) view(ctx context.Context, fn func(tx *Tx) error) error {
 		switch {
 		case broken == nil:
 			return err
-		case try == lostTries || !lost(broken):
+		case !lost(broken):
 			return fmt.Errorf("read database: %w", broken)
+		case try == lostTries:
+			return fmt.Errorf("%w: %w", ErrUnreachable, broken)
 		}
 	}
 }
@@ -161,7 +152,7 @@ func (p *postgres) update(ctx context.Context, fn func(tx *Tx) error) error {
 			atOnce = true
 			continue
 		case lost(again) && try >= lostTries:
-			return fmt.Errorf("the database cannot be reached; nothing was changed: %w", errors.Join(again, err))
+			return fmt.Errorf("%w; nothing was changed: %w", ErrUnreachable, errors.Join(again, err))
 		case try >= conflictTries:
 			return fmt.Errorf("%w: %w", ErrBusy, again)
 		}

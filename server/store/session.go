@@ -130,7 +130,7 @@ func (s *session) commit(ctx context.Context) error {
 		return fmt.Errorf("commit: the server answers %s", tag)
 	case lost(err) && !pgconn.SafeToRetry(err):
 		s.again = nil
-		return fmt.Errorf("commit: the connection broke, so the change may have been made or not: %w", err)
+		return fmt.Errorf("commit: %w, and it is unknown whether the change was made: %w", ErrUnreachable, err)
 	}
 	return fmt.Errorf("commit: %w", err)
 }

@@ -34,6 +34,9 @@ var (
 	// ErrBusy is returned by Update when it met other transactions again and again.
 	// Nothing was changed; later it may go through.
 	ErrBusy = errors.New("gave up after conflicts with other transactions; nothing was changed")
+	// ErrUnreachable is returned when the database server does not answer. The text of the error
+	// says whether something may have been changed.
+	ErrUnreachable = errors.New("the database cannot be reached")
 	// ErrClosed is returned after Close.
 	ErrClosed = errors.New("store is closed")
 )

@@ -86,9 +86,6 @@ func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 	t.describe(due)
 	save := func(tx *store.Tx, due []*work) error { return t.handleAll(tx, due, now) }
 	_, err = pass.Save(ctx, t.Store, due, save, func(w *work, err error) error {
-		if errors.Is(err, store.ErrBusy) {
-			return nil // it stays due
-		}
 		t.Log.Error("can't handle workunit", "workunit", w.wu.Name, "err", err, "retry_in", retry)
 		return t.Store.Update(ctx, func(tx *store.Tx) error { return tx.PutOffTransition(w.wu.ID, now.Add(retry)) })
 	})

@@ -111,10 +111,6 @@ func (v *Validator) checkSome(ctx context.Context, looks []*look, now time.Time)
 func (v *Validator) store(ctx context.Context, looks []*look, now time.Time) (int, error) {
 	save := func(tx *store.Tx, looks []*look) error { return v.conclusions(tx, looks, now) }
 	return pass.Save(ctx, v.Store, looks, save, func(l *look, err error) error {
-		if errors.Is(err, store.ErrBusy) { // the next pass tries again
-			v.Log.Info("workunit waits, its hosts are busy", "workunit", l.wu.Name, "err", err)
-			return nil
-		}
 		delay := v.unstored.Failed(l.wu.ID, now, again, again)
 		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err, "retry_in", delay)
 		return nil
