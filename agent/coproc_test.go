@@ -3,6 +3,7 @@ package agent_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/resource"
 )
@@ -109,16 +111,12 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 	defer func() { w.stop() }()
 	await := func(what string) {
 		t.Helper()
-		deadline := time.Now().Add(time.Minute)
-		for {
-			s := w.after(t, 20*time.Millisecond)
-			if len(s.Tasks) == 1 && strings.Contains(s.Tasks[0].Why, what) {
-				return
+		testwait.Try(t, t.Context(), what, func() error {
+			if s := w.after(t, 0); len(s.Tasks) != 1 || !strings.Contains(s.Tasks[0].Why, what) {
+				return fmt.Errorf("got %+v", s.Tasks)
 			}
-			if time.Now().After(deadline) {
-				t.Fatalf("got %+v", s.Tasks)
-			}
-		}
+			return nil
+		})
 	}
 	await("Running")
 	if s := w.after(t, 0); len(s.Coprocs) != 1 || s.Coprocs[0] != "1 AMD GPU (gfx1032)" {
@@ -133,14 +131,12 @@ func TestATaskOnAFoundDevice(t *testing.T) {
 	}
 	var init []byte
 	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		// That it runs is decided before its slot is filled.
-		if init, err = os.ReadFile(filepath.Join(w.dir, "slots", "0", "init_data.xml")); err == nil {
-			break
-		}
-	}
-	if err != nil || !bytes.Contains(init, []byte("<gpu_opencl_dev_index>1</gpu_opencl_dev_index>")) || !bytes.Contains(init, []byte("<gpu_device_num>0</gpu_device_num>")) {
-		t.Errorf("the task is told %v\n%s", err, init)
+	testwait.Until(t, "init_data.xml", func() bool { // that it runs is decided before its slot is filled
+		init, err = os.ReadFile(filepath.Join(w.dir, "slots", "0", "init_data.xml"))
+		return err == nil
+	})
+	if !bytes.Contains(init, []byte("<gpu_opencl_dev_index>1</gpu_opencl_dev_index>")) || !bytes.Contains(init, []byte("<gpu_device_num>0</gpu_device_num>")) {
+		t.Errorf("the task is told\n%s", init)
 	}
 
 	if !bytes.Contains(init, []byte("<coproc_ati>")) {

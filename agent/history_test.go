@@ -14,6 +14,7 @@ import (
 	"github.com/starling-grid/starling/agent/api"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
 )
@@ -72,17 +73,16 @@ func TestTasksThatRanAreInTheHistory(t *testing.T) {
 			w := newWorld(t, demoURL, answers, nil)
 			w.start(t)
 			look := func() (all []control.HistoryTask) {
-				for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+				testwait.Try(t, t.Context(), "the task to be reported", func() error {
 					if all = w.history(t); len(all) == 1 && !all[0].Reported.IsZero() {
-						return all
-					}
-					if time.Now().After(deadline) {
-						t.Fatalf("the history has %+v", all)
+						return nil
 					}
 					if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
 						t.Fatal(err)
 					}
-				}
+					return fmt.Errorf("the history has %+v", all)
+				})
+				return all
 			}
 			k := look()[0]
 			if k.Outcome != tt.outcome || k.Code != tt.code || k.Stderr != tt.stderr || k.By != "" || k.Credit != nil {

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/obstacle"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -96,22 +99,20 @@ func TestATaskThatCannotBeStartedYet(t *testing.T) {
 			}
 			w.start(t)
 			defer w.stop()
-			for deadline := time.Now().Add(time.Minute); ; {
-				r, err := w.a.Decision(t.Context())
-				if err == nil && len(r.Snapshot.Results) == 1 && r.Snapshot.Results[0].Obstacle.Is() {
-					got, why := r.Snapshot.Results[0].Obstacle, r.Plan.Results[0].Text
-					if got.Code != tt.code || got.Cure() == "" || why != tt.text {
-						t.Errorf("got %+v: %q", got, why)
-					}
-					if s := w.after(t, 0); len(s.Tasks) != 1 || s.Tasks[0].Why != tt.text {
-						t.Errorf("the task says %+v", s.Tasks)
-					}
-					return
+			var r decide.Record
+			testwait.Try(t, t.Context(), "an obstacle", func() (err error) {
+				r, err = w.a.Decision(t.Context())
+				if err == nil && (len(r.Snapshot.Results) != 1 || !r.Snapshot.Results[0].Obstacle.Is()) {
+					err = fmt.Errorf("got %+v", r.Snapshot.Results)
 				}
-				if time.Now().After(deadline) {
-					t.Fatalf("no obstacle: %+v, %v", r.Snapshot.Results, err)
-				}
-				time.Sleep(20 * time.Millisecond)
+				return err
+			})
+			got, why := r.Snapshot.Results[0].Obstacle, r.Plan.Results[0].Text
+			if got.Code != tt.code || got.Cure() == "" || why != tt.text {
+				t.Errorf("got %+v: %q", got, why)
+			}
+			if s := w.after(t, 0); len(s.Tasks) != 1 || s.Tasks[0].Why != tt.text {
+				t.Errorf("the task says %+v", s.Tasks)
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -242,16 +243,14 @@ func TestSavesByRename(t *testing.T) {
 	path := settings.AccountPath(w.dir, demoURL)
 	see := func(missing bool) { // as long as it takes the watcher
 		t.Helper()
-		for {
+		testwait.Until(t, "the watcher", func() bool {
 			s, err := a.Status(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w.keeps(t, s); missing == (len(s.Complaints) > 0) {
-				return
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
+			w.keeps(t, s)
+			return missing == (len(s.Complaints) > 0)
+		})
 	}
 	move := func(from, to string) {
 		t.Helper()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -97,19 +98,17 @@ func (c *client) wait() int {
 }
 
 func (c *client) say(m appipc.Control) {
-	for !c.ipc.Send(appipc.ControlRequest, string(m)) {
-		time.Sleep(time.Millisecond) // until the last one is read
-	}
+	testwait.Until(c.t, "the last message to be read", func() bool { return c.ipc.Send(appipc.ControlRequest, string(m)) })
 }
 
 // status waits for the next report.
-func (c *client) status() appipc.Status {
-	for {
-		if text, ok := c.ipc.Receive(appipc.AppStatus); ok {
-			return appipc.ParseStatus(text)
-		}
-		time.Sleep(time.Millisecond)
-	}
+func (c *client) status() (s appipc.Status) {
+	testwait.Until(c.t, "a report", func() bool {
+		text, ok := c.ipc.Receive(appipc.AppStatus)
+		s = appipc.ParseStatus(text)
+		return ok
+	})
+	return s
 }
 
 func TestFinish(t *testing.T) {
@@ -143,16 +142,18 @@ func finish(t *testing.T) (last appipc.Status) {
 			last = appipc.ParseStatus(text)
 		}
 	}
-	for running := true; running; {
+	testwait.Until(t, "the application to end", func() bool {
 		receive()
 		select {
 		case exit := <-ended:
-			if running = false; exit != 0 {
+			if exit != 0 {
 				t.Fatalf("exit status %d: %s", exit, c.read(appipc.StderrFile))
 			}
-		case <-time.After(time.Millisecond):
+			return true
+		default:
+			return false
 		}
-	}
+	})
 	receive()
 	if got := c.read("result_0"); got != "did work" {
 		t.Errorf("output: got %q", got)

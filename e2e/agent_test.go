@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 func TestTwoAgentsAndAQuorum(t *testing.T) {
@@ -38,21 +40,20 @@ func TestTwoAgentsAndAQuorum(t *testing.T) {
 }
 
 // await asks the agent until what it shows is as wanted.
-func await(t *testing.T, ctx context.Context, a *testhost.Agent, what string, ok func(control.Status) bool) control.Status {
+func await(t *testing.T, ctx context.Context, a *testhost.Agent, what string, ok func(control.Status) bool) (s control.Status) {
 	t.Helper()
-	for {
-		s, err := a.Status(ctx)
-		if err == nil && ok(s) {
-			return s
+	testwait.Try(t, ctx, what, func() (err error) {
+		if s, err = a.Status(ctx); err == nil && ok(s) {
+			return nil
 		}
 		select {
-		case <-ctx.Done():
-			t.Fatalf("waiting for %s: %+v, %v", what, s, err)
 		case <-a.Process().Done():
 			t.Fatalf("the agent ended while waiting for %s", what)
-		case <-time.After(50 * time.Millisecond):
+		default:
 		}
-	}
+		return errors.Join(err, fmt.Errorf("got %+v", s))
+	})
+	return s
 }
 
 // TestPowerCuts kills agent and server at several points of a result's life and

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/protocol"
 )
@@ -128,12 +129,7 @@ func TestAgentWithItsOwnProgram(t *testing.T) {
 	if _, err := a.Run(ctx, "detach", p.URL, "--now"); err != nil {
 		t.Fatal(err)
 	}
-	for s, err := a.Status(ctx); err != nil || len(s.Projects) > 0; s, err = a.Status(ctx) {
-		if ctx.Err() != nil {
-			t.Fatalf("the project is not detached: %+v, %v", s.Projects, err)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	await(t, ctx, a, "the project to be detached", func(s control.Status) bool { return len(s.Projects) == 0 })
 	after := contents(t, folder)
 	for name, sum := range before {
 		if after[name] != sum {

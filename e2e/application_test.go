@@ -3,18 +3,19 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/internal/testapp"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // addApp adds an application, and a workunit of it.
@@ -135,16 +136,18 @@ func allFlags() string {
 	return text
 }
 
-// until asks now and then.
+// until waits for a condition, as long as the agent runs.
 func until(t *testing.T, ctx context.Context, a *testhost.Agent, what string, ok func() bool) {
 	t.Helper()
-	for !ok() {
+	testwait.Try(t, ctx, what, func() error {
+		if ok() {
+			return nil
+		}
 		select {
-		case <-ctx.Done():
-			t.Fatalf("waiting for %s", what)
 		case <-a.Process().Done():
 			t.Fatalf("the agent ended while waiting for %s", what)
-		case <-time.After(100 * time.Millisecond):
+		default:
 		}
-	}
+		return errors.New("not yet")
+	})
 }

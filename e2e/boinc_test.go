@@ -12,6 +12,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // A boincClient is BOINC's own client in a scratch folder.
@@ -70,15 +71,14 @@ func startBOINCIn(t *testing.T, ctx context.Context, dir string) *boincClient {
 		_ = c.proc.Stop(20 * time.Second)
 		showLog(t, log)
 	})
-	for c.try(ctx, "--get_state") != nil {
+	testwait.Try(t, ctx, "BOINC's client to answer", func() error {
 		select {
-		case <-ctx.Done():
-			t.Fatal("BOINC's client does not answer")
 		case <-c.proc.Done():
 			t.Fatal("BOINC's client ended at once")
-		case <-time.After(100 * time.Millisecond):
+		default:
 		}
-	}
+		return c.try(ctx, "--get_state")
+	})
 	return c
 }
 

@@ -10,10 +10,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // A tool is Debian's boinccmd, which talks to our agent.
@@ -55,17 +55,13 @@ func (c tool) wants(args []string, patterns ...string) string {
 // until repeats a subcommand until it prints what is wanted.
 func (c tool) until(args []string, pattern string) {
 	c.t.Helper()
-	for {
+	testwait.Try(c.t, c.ctx, fmt.Sprintf("boinccmd %v to print %q", args, pattern), func() error {
 		out, _ := c.run(args...)
-		if regexp.MustCompile("(?m)" + pattern).MatchString(out) {
-			return
+		if !regexp.MustCompile("(?m)" + pattern).MatchString(out) {
+			return fmt.Errorf("it prints %s", out)
 		}
-		select {
-		case <-c.ctx.Done():
-			c.t.Fatalf("boinccmd %v never printed %q: %s", args, pattern, out)
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+		return nil
+	})
 }
 
 // TestBoinccmd takes Debian's boinccmd through its subcommands: what it prints is

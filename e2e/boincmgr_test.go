@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testbrowser"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // A manager is Debian's BOINC Manager on a screen of its own, with somebody at the
@@ -136,16 +138,20 @@ func (m manager) does(what, title string, keys []string, so func() bool) {
 				}
 			}
 		}
-		for range 10 {
+		ctx, cancel := context.WithTimeout(m.ctx, 2*time.Second)
+		err := testwait.Poll(ctx, func() error {
 			if so() {
-				return
+				return nil
 			}
-			select {
-			case <-m.ctx.Done():
-				m.picture("failed")
-				m.t.Fatalf("%s: it never happened; the Manager asked for: %s", what, m.asked())
-			case <-time.After(200 * time.Millisecond):
-			}
+			return errors.New("it never happened")
+		})
+		cancel()
+		if err == nil {
+			return
+		}
+		if m.ctx.Err() != nil {
+			m.picture("failed")
+			m.t.Fatalf("%s: %v; the Manager asked for: %s", what, err, m.asked())
 		}
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // TestChainMigrates has three agents and a BOINC client work at a chain of ten workunits
@@ -41,12 +41,7 @@ func TestChainMigrates(t *testing.T) {
 
 	killed := make(map[int64]bool)
 	var by []int64
-	for len(by) < links {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("only %d links are done, by %v; killed: %v", len(by), by, killed)
-		case <-time.After(200 * time.Millisecond):
-		}
+	testwait.Try(t, ctx, "links", func() error {
 		for i, update := range updates {
 			if !killed[int64(i+1)] {
 				update()
@@ -59,7 +54,11 @@ func TestChainMigrates(t *testing.T) {
 				killed[id] = true
 			}
 		}
-	}
+		if len(by) < links {
+			return fmt.Errorf("only %d links are done, by %v; killed: %v", len(by), by, killed)
+		}
+		return nil
+	})
 	moves := 0
 	for i := 1; i < links; i++ {
 		if by[i] != by[i-1] {
@@ -115,16 +114,10 @@ func chainProject(t *testing.T, ctx context.Context, links int) *testhost.Projec
 // awaitHost waits until a host is known to the project.
 func awaitHost(t *testing.T, ctx context.Context, p *testhost.Project, id int64) {
 	t.Helper()
-	for {
-		if _, err := p.Run(ctx, "host", "show", p.Dir, fmt.Sprint(id)); err == nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("host %d does not come", id)
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+	testwait.Try(t, ctx, "a host", func() error {
+		_, err := p.Run(ctx, "host", "show", p.Dir, fmt.Sprint(id))
+		return err
+	})
 }
 
 // newMortal makes an agent that may be killed.

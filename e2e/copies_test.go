@@ -2,14 +2,15 @@ package e2e_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // TestAChainLeavesAHostWithItsFiles has a task make a file that stays on its agent, which then
@@ -53,17 +54,15 @@ func TestAChainLeavesAHostWithItsFiles(t *testing.T) {
 	var by []int64
 	until := func(links int, agents ...*testhost.Agent) {
 		t.Helper()
-		for len(by) < links {
+		testwait.Try(t, ctx, "links", func() error {
 			for _, a := range agents {
 				_, _ = a.Run(ctx, "update", p.URL)
 			}
-			select {
-			case <-ctx.Done():
-				t.Fatalf("only %d links are done, by %v", len(by), by)
-			case <-time.After(500 * time.Millisecond):
+			if by = chainHosts(t, ctx, p, by, links); len(by) < links {
+				return fmt.Errorf("only %d links are done, by %v", len(by), by)
 			}
-			by = chainHosts(t, ctx, p, by, links)
-		}
+			return nil
+		})
 	}
 	until(1, a)
 	if _, err := a.Run(ctx, "nomorework", p.URL); err != nil {

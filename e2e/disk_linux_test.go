@@ -8,14 +8,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // smallDisk mounts a disk of so many bytes on a folder that it returns.
@@ -78,6 +79,35 @@ func newAgentIn(t *testing.T, disk string) *testhost.Agent {
 	return a
 }
 
+// troubleOf returns a function that waits until the agent has logged a fault of its disk since,
+// or has ended.
+func troubleOf(t *testing.T, ctx context.Context, a *testhost.Agent) (wait func()) {
+	t.Helper()
+	fault := regexp.MustCompile(`while the disk was full|cannot save the state|no space left on device|read-only file system|input/output error`)
+	read := func() []byte {
+		log, err := os.ReadFile(a.Log())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return log
+	}
+	before := len(read())
+	return func() {
+		t.Helper()
+		testwait.Try(t, ctx, "the agent to meet a fault of its disk", func() error {
+			select {
+			case <-a.Process().Done():
+				return nil
+			default:
+			}
+			if log := read()[before:]; !fault.Match(log) {
+				return fmt.Errorf("it has logged %s", log)
+			}
+			return nil
+		})
+	}
+}
+
 // With a full disk an agent goes on, says what is wrong, and when there is room again
 // nothing is lost: each result is credited once.
 func TestAFullDisk(t *testing.T) {
@@ -91,7 +121,7 @@ func TestAFullDisk(t *testing.T) {
 	a := newAgentIn(t, disk)
 	startAgent(t, ctx, a, p)
 	for n := range 2 {
-		await(t, ctx, a, "a task to run", func(s control.Status) bool {
+		s := await(t, ctx, a, "a task to run", func(s control.Status) bool {
 			for _, k := range s.Tasks {
 				if k.Running {
 					return true
@@ -100,14 +130,17 @@ func TestAFullDisk(t *testing.T) {
 			return len(s.Tasks) == 0 && n > 0
 		})
 		full := filepath.Join(disk, "full")
+		trouble := troubleOf(t, ctx, a)
 		fill(t, full)
-		time.Sleep(2 * time.Second) // it has to meet it
-		if n == 0 {                 // also one that starts, and one that is killed
+		if len(s.Tasks) > 0 {
+			trouble()
+		}
+		if n == 0 { // also one that starts, and one that is killed
 			a.Process().Kill()
 			if err := a.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Second)
+			_ = a.Reach(ctx) // or it ends
 		}
 		if err := os.Remove(full); err != nil {
 			t.Fatal(err)
@@ -145,8 +178,9 @@ func TestADriveThatGoesAndComesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	trouble := troubleOf(t, ctx, a)
 	cover() // as if nothing was mounted there
-	time.Sleep(3 * time.Second)
+	trouble()
 	if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
 		t.Fatal(err)
 	}
@@ -194,6 +228,7 @@ func TestADyingDisk(t *testing.T) {
 	unix.Sync() // the test's own files are no matter of the agent's
 	startAgent(t, ctx, a, p)
 	await(t, ctx, a, "a task to run", func(s control.Status) bool { return len(s.Tasks) > 0 && s.Tasks[0].Running })
+	trouble := troubleOf(t, ctx, a)
 	fill(t, filepath.Join(under, "full")) // what is written to the disk now has no place
 	big, err := os.Create(filepath.Join(disk, "big"))
 	if err != nil {
@@ -208,7 +243,7 @@ func TestADyingDisk(t *testing.T) {
 		t.Fatalf("the disk has not failed: %v", err)
 	}
 	_ = big.Close()
-	time.Sleep(3 * time.Second) // the agent has to meet it
+	trouble()
 	select {
 	case <-a.Process().Done():
 		log, _ := os.ReadFile(a.Log())
@@ -239,14 +274,14 @@ func TestADyingDisk(t *testing.T) {
 // and until then the disk would be mounted as it was: read-only.
 func letGo(t *testing.T, ctx context.Context, image string) {
 	t.Helper()
-	for {
+	testwait.Try(t, ctx, "the disk to be let go", func() error {
 		out, err := exec.CommandContext(ctx, "losetup", "--associated", image).CombinedOutput()
 		if err != nil {
 			t.Fatalf("losetup: %v: %s", err, out)
 		}
-		if len(out) == 0 {
-			return
+		if len(out) > 0 {
+			return fmt.Errorf("losetup: %s", out)
 		}
-		time.Sleep(100 * time.Millisecond)
-	}
+		return nil
+	})
 }

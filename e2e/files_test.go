@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -79,7 +81,7 @@ func orderFile(t *testing.T, ctx context.Context, p *testhost.Project, action st
 	t.Helper()
 	awaitHost(t, ctx, p, 1)
 	run(t, ctx, p, "file", action, p.Dir, "1", "archive_1")
-	for {
+	testwait.Try(t, ctx, action, func() error {
 		var f struct {
 			Files  []struct{ Name string }
 			Orders []struct {
@@ -91,13 +93,9 @@ func orderFile(t *testing.T, ctx context.Context, p *testhost.Project, action st
 			t.Fatal(err)
 		}
 		if n := len(f.Orders); n > 0 && f.Orders[n-1].Action == action && !f.Orders[n-1].DoneTime.IsZero() && (action == "delete") == (len(f.Files) == 0) {
-			return
+			return nil
 		}
 		update()
-		select {
-		case <-ctx.Done():
-			t.Fatalf("%s: not done: %+v", action, f)
-		case <-time.After(time.Second):
-		}
-	}
+		return fmt.Errorf("not done: %+v", f)
+	})
 }

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // TestHandbook makes a public project as the handbook's chapter says, word for word, on a
@@ -204,8 +206,13 @@ func (h *handbook) credited(project string, workunits, results int64) {
 // pause between requests that it wants.
 func (h *handbook) await(what string, reached func() bool) {
 	h.t.Helper()
-	for n := 0; !reached(); n++ {
-		if n%15 == 14 {
+	updated := time.Now()
+	testwait.Try(h.t, h.s.ctx, what, func() error {
+		if reached() {
+			return nil
+		}
+		if time.Since(updated) > 15*time.Second {
+			updated = time.Now()
 			for _, update := range []string{
 				"starling update https://project.example.org/mine/",
 				"starling update https://project.example.org:8443/copy/",
@@ -214,12 +221,8 @@ func (h *handbook) await(what string, reached func() bool) {
 				_, _ = h.s.try("", "sh", "-c", update) // some are not attached yet
 			}
 		}
-		select {
-		case <-h.s.ctx.Done():
-			h.t.Fatalf("not reached: %s", what)
-		case <-time.After(time.Second):
-		}
-	}
+		return errors.New("not reached")
+	})
 }
 
 // explain says in the end of a test that failed what everybody was doing.

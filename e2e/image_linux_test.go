@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // TestImage runs the agent from its image in podman: it starts with nothing but an empty
@@ -87,20 +87,14 @@ func TestImage(t *testing.T) {
 	}
 	invited := func(id string) (code control.Invitation) {
 		t.Helper()
-		for {
+		testwait.Try(t, ctx, "the container's agent", func() error {
 			out, err := podman("exec", id, "starling", "remote", "pair", "--json")
 			if err == nil {
 				err = json.Unmarshal([]byte(out), &code)
 			}
-			if err == nil {
-				return code
-			}
-			select {
-			case <-ctx.Done():
-				t.Fatalf("the container's agent never answered: %v", err)
-			case <-time.After(200 * time.Millisecond):
-			}
-		}
+			return err
+		})
+		return code
 	}
 	if code := invited(start("--network", "none")); code.Port != 31419 {
 		t.Errorf("a new one listens at port %d", code.Port)

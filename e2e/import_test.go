@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -30,17 +32,12 @@ func (c *boincClient) ask(ctx context.Context, args ...string) string {
 // until waits until the tasks of BOINC's client are as wanted.
 func (c *boincClient) until(ctx context.Context, what string, ok func(tasks string) bool) {
 	c.t.Helper()
-	for {
-		tasks := c.ask(ctx, "--get_tasks")
-		if ok(tasks) {
-			return
+	testwait.Try(c.t, ctx, what, func() error {
+		if tasks := c.ask(ctx, "--get_tasks"); !ok(tasks) {
+			return errors.New(tasks)
 		}
-		select {
-		case <-ctx.Done():
-			c.t.Fatalf("waiting for %s: %s", what, tasks)
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+		return nil
+	})
 }
 
 // contents tells one state of a folder from another.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/cookiejar"
@@ -19,6 +20,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/installer"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 const (
@@ -199,23 +201,20 @@ func (s *scratch) configure() (settings string) {
 }
 
 // awaitStatus asks for the status inside until it is as wanted.
-func (s *scratch) awaitStatus(what string, ok func(control.Status) bool) control.Status {
+func (s *scratch) awaitStatus(what string, ok func(control.Status) bool) (st control.Status) {
 	s.t.Helper()
-	for {
-		var st control.Status
+	testwait.Try(s.t, s.ctx, what, func() error {
+		st = control.Status{}
 		out, err := s.try("", "starling", "status", "--json")
 		if err == nil {
 			err = json.Unmarshal([]byte(out), &st)
 		}
 		if err == nil && ok(st) {
-			return st
+			return nil
 		}
-		select {
-		case <-s.ctx.Done():
-			s.t.Fatalf("waiting for %s: %v: %s", what, err, out)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+		return errors.Join(err, fmt.Errorf("got %s", out))
+	})
+	return st
 }
 
 func fingerprint(t *testing.T, files ...string) (sum [32]byte) {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/operate"
@@ -108,15 +109,12 @@ func (c *cluster) status() (st store.Status) {
 // await waits until the project has come so far.
 func (c *cluster) await(ctx context.Context, what string, reached func(store.Status) bool) {
 	c.t.Helper()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for st := c.status(); !reached(st); st = c.status() {
-		select {
-		case <-ctx.Done():
-			c.t.Fatalf("%s: not reached: %+v", what, st)
-		case <-tick.C:
+	testwait.Try(c.t, ctx, what, func() error {
+		if st := c.status(); !reached(st) {
+			return fmt.Errorf("not reached: %+v", st)
 		}
-	}
+		return nil
+	})
 }
 
 // A volunteer is a computer that reports what it is sent until there is no more.

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -49,33 +51,39 @@ func TestAQuorumOutlastsBadHosts(t *testing.T) {
 		c.do(ctx, "--project_attach", p.URL, p.Key)
 		return c
 	}
-	until := func(what string, clients []*boincClient, reached func(store.Status) bool) store.Status {
+	until := func(what string, clients []*boincClient, reached func(testhost.Count) bool) {
 		t.Helper()
-		for {
-			var s store.Status
-			if err := json.Unmarshal([]byte(run(t, ctx, p, "status", p.Dir, "--json")), &s); err != nil {
-				t.Fatal(err)
+		ctx, stop := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				for _, c := range clients {
+					_ = c.try(ctx, "--project", p.URL, "update") // instead of waiting for hours, as volunteers may
+				}
+				select {
+				case <-ctx.Done():
+				case <-time.After(time.Second):
+				}
 			}
-			if reached(s) {
-				return s
-			}
-			for _, c := range clients {
-				_ = c.try(ctx, "--project", p.URL, "update") // instead of waiting for hours, as volunteers may
-			}
-			select {
-			case <-ctx.Done():
-				t.Fatalf("%s: %v; %+v", what, context.Cause(ctx), s.Results)
-			case <-time.After(time.Second):
-			}
+		})
+		_, err := p.Await(ctx, reached)
+		stop()
+		wg.Wait()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
 		}
 	}
 	silent := join("silent")
-	until("a host takes work", nil, func(s store.Status) bool { return s.Results.ByServerState["in_progress"] > 0 })
+	until("a host takes work", nil, func(c testhost.Count) bool { return c.Results.State["in_progress"] > 0 })
 	silent.proc.Kill()
 	liar := join("liar")
-	until("a host returns wrong output", []*boincClient{liar}, func(s store.Status) bool { return s.Results.ByOutcome["success"] > 0 })
+	until("a host returns wrong output", []*boincClient{liar}, func(c testhost.Count) bool { return c.Results.Outcome["success"] > 0 })
 	good := []*boincClient{join("good"), join("good")}
-	s := until("the others finish", good, func(s store.Status) bool { return s.Done })
+	until("the others finish", good, func(c testhost.Count) bool { return c.Done })
+	var s store.Status
+	if err := json.Unmarshal([]byte(run(t, ctx, p, "status", p.Dir, "--json")), &s); err != nil {
+		t.Fatal(err)
+	}
 
 	if s.Workunits.Canonical != n || s.Workunits.Error != 0 {
 		t.Errorf("workunits: %+v, want %d with a canonical result", s.Workunits, n)

@@ -4,14 +4,15 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // A scratch is this computer's system as a copy that can be changed: packages are
@@ -115,17 +116,14 @@ func bootWith(t *testing.T, ctx context.Context, shared, more string) *scratch {
 		t: t, ctx: ctx, root: "/proc/" + pid + "/root",
 		into: []string{"nsenter", "--target", pid, "--mount", "--pid", "--cgroup", "--net", "--root", "--wd"},
 	}
-	for {
+	testwait.Try(t, ctx, "systemd", func() error {
 		out, err := s.try("", "systemctl", "is-system-running", "--wait")
-		if err == nil {
-			return s
+		if err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
 		}
-		select {
-		case <-ctx.Done():
-			t.Fatalf("systemd did not come up: %v: %s", err, out)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+		return err
+	})
+	return s
 }
 
 func needsRoot(t *testing.T) {

@@ -2,13 +2,15 @@ package e2e_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // A screen is a terminal in which a program runs, as a person has it before them.
@@ -92,18 +94,13 @@ func (s *screen) typed(prompt, line string) {
 	s.tmux("send-keys", "Enter")
 }
 
-func (s *screen) wait(wants []string, ok func(text string) bool) string {
+func (s *screen) wait(wants []string, ok func(text string) bool) (text string) {
 	s.t.Helper()
-	patience := time.After(time.Minute)
-	for {
-		text := s.text()
-		if ok(text) {
-			return text
+	testwait.Try(s.t, s.t.Context(), fmt.Sprintf("%q", wants), func() error {
+		if text = s.text(); !ok(text) {
+			return fmt.Errorf("the screen shows\n%s", text)
 		}
-		select {
-		case <-patience:
-			s.t.Fatalf("the screen never showed %q:\n%s", wants, text)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+		return nil
+	})
+	return text
 }

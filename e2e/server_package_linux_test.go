@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 const serverData = "/var/lib/starling-server"
@@ -63,25 +64,22 @@ func TestServerPackage(t *testing.T) {
 	}
 	serves := func(what string) {
 		t.Helper()
-		for {
-			out := ""
+		testwait.Try(t, ctx, what, func() error {
 			req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if res, err := http.DefaultClient.Do(req); err == nil {
-				b, _ := io.ReadAll(res.Body)
-				_ = res.Body.Close()
-				if out = string(b); strings.Contains(out, "<scheduler>"+url+"cgi</scheduler>") {
-					return
-				}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				return err
 			}
-			select {
-			case <-ctx.Done():
-				t.Fatalf("%s: %s", what, out)
-			case <-time.After(100 * time.Millisecond):
+			defer res.Body.Close()
+			b, err := io.ReadAll(res.Body)
+			if err == nil && !strings.Contains(string(b), "<scheduler>"+url+"cgi</scheduler>") {
+				err = fmt.Errorf("got %s", b)
 			}
-		}
+			return err
+		})
 	}
 	active := func() string {
 		out, _ := s.try("", "systemctl", "is-active", unit)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/installer"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // A setup is Starling as the installer installs it on this computer.
@@ -49,34 +50,24 @@ func (s setup) entry(name string) string {
 // answers waits until the service's agent does, and returns what it works for.
 func (s setup) answers() []control.Project {
 	s.t.Helper()
-	for {
+	var status control.Status
+	testwait.Try(s.t, s.ctx, "the agent to answer", func() (err error) {
 		// With Wine a client may come too early to be ever answered, see useUp in agent/control.
 		ctx, cancel := context.WithTimeout(s.ctx, 5*time.Second)
-		status, err := control.NewClient(s.data).Status(ctx)
-		cancel()
-		if err == nil {
-			return status.Projects
-		}
-		s.wait("the agent does not answer: " + err.Error())
-	}
+		defer cancel()
+		status, err = control.NewClient(s.data).Status(ctx)
+		return err
+	})
+	return status.Projects
 }
 
 // uninstall returns when the uninstaller, which works on in a copy of itself, has ended.
 func (s setup) uninstall(args ...string) {
 	s.t.Helper()
 	s.run(filepath.Join(s.programs, "uninstall.exe"), append([]string{"/S"}, args...)...)
-	for s.entry("DisplayName") != "" || installer.Installed() || exists(s.programs) {
-		s.wait("something of the installation is left")
-	}
-}
-
-func (s setup) wait(text string) {
-	s.t.Helper()
-	select {
-	case <-s.ctx.Done():
-		s.t.Fatal(text)
-	case <-time.After(50 * time.Millisecond):
-	}
+	testwait.Until(s.t, "the installation to be gone", func() bool {
+		return s.entry("DisplayName") == "" && !installer.Installed() && !exists(s.programs)
+	})
 }
 
 func exists(path string) bool {
@@ -165,7 +156,5 @@ func TestSetup(t *testing.T) {
 		t.Errorf("installed again, the agent works for %v, want %s", projects, p.URL)
 	}
 	s.uninstall("/PURGE")
-	for exists(s.data) {
-		s.wait("tasks and settings are left")
-	}
+	testwait.Until(t, "tasks and settings to be gone", func() bool { return !exists(s.data) })
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 )
 
@@ -53,16 +55,15 @@ func TestStoredFilesAndHostsThatLackRoomOrLeave(t *testing.T) {
 	}
 	until := func(what string, reached func() bool) {
 		t.Helper()
-		for !reached() {
+		testwait.Try(t, ctx, what, func() error {
+			if reached() {
+				return nil
+			}
 			for _, update := range updates {
 				update()
 			}
-			select {
-			case <-ctx.Done():
-				t.Fatalf("waiting for %s", what)
-			case <-time.After(500 * time.Millisecond):
-			}
-		}
+			return errors.New("not yet")
+		})
 	}
 	store := func(host int64) (was order) {
 		t.Helper()

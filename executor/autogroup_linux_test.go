@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // autogroups skips a test where the kernel does not group processes by session.
@@ -27,13 +26,8 @@ func autogroup(pid int) string {
 // awaitNice waits until the session of a process has this niceness.
 func (b *bench) awaitNice(pid, nice int) {
 	b.t.Helper()
-	for want := fmt.Sprint(" nice ", nice); !strings.HasSuffix(autogroup(pid), want); {
-		select {
-		case ev := <-b.events:
-			b.t.Fatalf("waiting for%s: %q, %+v", want, autogroup(pid), ev)
-		case <-time.After(time.Millisecond):
-		}
-	}
+	want := fmt.Sprint(" nice ", nice)
+	b.until("a session with"+want, func() bool { return strings.HasSuffix(autogroup(pid), want) })
 }
 
 // The session of an application gives way to all others, and so does one that a program of

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/testapp"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -323,9 +324,9 @@ func TestUploadWhileItRuns(t *testing.T) {
 	task := b.boincTask("upload")
 	task.Files[1].Logical = "other"
 	b.start(task)
-	for !strings.Contains(b.read(b.slotFile("boinc_ufs_out")), "<status>-161</status>") {
-		time.Sleep(time.Millisecond)
-	}
+	testwait.Until(t, "the refusal", func() bool {
+		return strings.Contains(b.read(b.slotFile("boinc_ufs_out")), "<status>-161</status>")
+	})
 	_ = b.Abort("r_0", 203, "")
 	b.exited()
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/installer"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // inside names the variable that a test finds itself in a virtual machine by.
@@ -142,9 +143,7 @@ func TestControlGroupsInside(t *testing.T) {
 			}
 		}
 		b.Allow(Allowance{MostMemory: 200 << 20, Processes: 10})
-		for file("memory.max") != "209715200" {
-			time.Sleep(time.Millisecond)
-		}
+		testwait.Until(t, "another limit", func() bool { return file("memory.max") == "209715200" })
 		_ = b.Quit("r_0")
 		if e := b.exited(); e.Verdict != WillRestart || file("cgroup.procs") != "absent" {
 			t.Errorf("got %+v, left %s", e, file("cgroup.procs"))
@@ -179,9 +178,7 @@ func TestControlGroupsInside(t *testing.T) {
 		b.start(b.task())
 		b.ticking("child_ticks")
 		_ = b.Suspend("r_0")
-		for !strings.Contains(file("cgroup.events"), "frozen 1") {
-			time.Sleep(time.Millisecond)
-		}
+		testwait.Until(t, "a frozen group", func() bool { return strings.Contains(file("cgroup.events"), "frozen 1") })
 		b.still("ticks")
 		_ = b.Resume("r_0")
 		b.ticking("ticks")

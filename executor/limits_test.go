@@ -140,14 +140,14 @@ func TestThrottledApplication(t *testing.T) {
 	b.start(task)
 	b.ticking("ticks")
 	for range 3 {
-		b.still20("ticks")
+		b.stillFor("ticks", 40*time.Millisecond)
 		b.ticking("ticks")
 	}
 	if b.Progress()["r_0"].Suspended {
 		t.Error("a throttled run is not a suspended one")
 	}
 	b.Allow(Allowance{CPU: 1e-9})
-	b.still20("ticks")
+	b.stillFor("ticks", 40*time.Millisecond)
 	task.Unthrottled = true
 	if err := b.Reread(task); err != nil {
 		t.Fatal(err)
@@ -156,19 +156,6 @@ func TestThrottledApplication(t *testing.T) {
 	_ = b.Quit("r_0")
 	if e := b.exited(); e.Verdict != WillRestart {
 		t.Errorf("got %+v", e)
-	}
-}
-
-// still20 waits until it counts no more for twenty times as long as it needs.
-func (b *bench) still20(name string) {
-	b.t.Helper()
-	for n, same := b.ticks(name), 0; same < 20; {
-		time.Sleep(2 * time.Millisecond)
-		if m := b.ticks(name); m == n {
-			same++
-		} else {
-			n, same = m, 0
-		}
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // programName is that of the test binary in the project's folder.
@@ -40,13 +41,10 @@ func burn() {
 // gone waits until a process has ended; nobody may reap it but init.
 func gone(t *testing.T, pid int) {
 	t.Helper()
-	for {
+	testwait.Until(t, "the end of a process", func() bool {
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		if err != nil && syscall.Kill(pid, 0) != nil || strings.Contains(string(stat), ") Z ") {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return err != nil && syscall.Kill(pid, 0) != nil || strings.Contains(string(stat), ") Z ")
+	})
 }
 
 // program makes a script the main program.

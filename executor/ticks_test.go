@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // ticks returns how far the application, or a child of it, has counted.
@@ -15,26 +17,34 @@ func (b *bench) ticks(name string) int {
 // ticking waits until it has counted on.
 func (b *bench) ticking(name string) {
 	b.t.Helper()
-	for n := b.ticks(name); b.ticks(name) <= n; {
+	n := b.ticks(name)
+	testwait.Until(b.t, name, func() bool {
 		select {
 		case ev := <-b.events:
 			if e, ok := ev.(Exited); ok {
 				b.t.Fatalf("waiting for %s: %+v", name, e)
 			}
-		case <-time.After(time.Millisecond):
+		default:
 		}
-	}
+		return b.ticks(name) > n
+	})
 }
 
 // still waits until it counts no more: for a hundred times as long as it needs.
 func (b *bench) still(name string) {
 	b.t.Helper()
-	for n, same := b.ticks(name), 0; same < 100; {
-		time.Sleep(2 * time.Millisecond)
-		if m := b.ticks(name); m == n {
-			same++
-		} else {
-			n, same = m, 0
+	b.stillFor(name, 200*time.Millisecond)
+}
+
+// stillFor waits until it has not counted for a while, in which it was read 20 times.
+func (b *bench) stillFor(name string, d time.Duration) {
+	b.t.Helper()
+	n, same, since := b.ticks(name), 0, time.Now()
+	testwait.Until(b.t, name+" to stand still", func() bool {
+		if m := b.ticks(name); m != n {
+			n, same, since = m, 0, time.Now()
 		}
-	}
+		same++
+		return same > 20 && time.Since(since) > d
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -110,26 +111,30 @@ func (b *bench) exited() Exited {
 // appears waits until the application has made a file in its slot.
 func (b *bench) appears(name string) {
 	b.t.Helper()
-	for {
-		if _, err := os.Stat(b.slotFile(name)); err == nil {
-			return
-		}
-		select {
-		case ev := <-b.events:
-			b.t.Fatalf("waiting for %s: %+v", name, ev)
-		case <-time.After(time.Millisecond):
-		}
-	}
+	b.until(name, func() bool {
+		_, err := os.Stat(b.slotFile(name))
+		return err == nil
+	})
 }
 
 // progress waits until the run's progress satisfies f.
 func (b *bench) progress(f func(Progress) bool) {
 	b.t.Helper()
-	for !f(b.Progress()["r_0"]) {
+	b.until("progress", func() bool { return f(b.Progress()["r_0"]) })
+}
+
+// until waits for a condition. An event that comes before fails the test.
+func (b *bench) until(what string, done func() bool) {
+	b.t.Helper()
+	testwait.Until(b.t, what, func() bool {
+		if done() {
+			return true
+		}
 		select {
 		case ev := <-b.events:
-			b.t.Fatalf("waiting for progress: %+v", ev)
-		case <-time.After(time.Millisecond):
+			b.t.Fatalf("waiting for %s: %+v", what, ev)
+		default:
 		}
-	}
+		return false
+	})
 }

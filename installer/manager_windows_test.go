@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/windows/registry"
 	"golang.org/x/sys/windows/svc/eventlog"
 
 	"github.com/starling-grid/starling/installer"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // sources is where the event log's programs are listed.
@@ -138,14 +138,11 @@ func TestAServiceThatFails(t *testing.T) {
 	if err != nil && !strings.Contains(err.Error(), "event log") {
 		t.Errorf("got %v", err)
 	}
-	for { // if not, it was seen at work before it failed
+	testwait.Until(t, "the service to be inactive", func() bool { // it may have been seen at work before it failed
 		got, err := s.Do(installer.Status)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got == "inactive" {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		return got == "inactive"
+	})
 }

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/load"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/operate"
@@ -142,9 +144,9 @@ func (x *bench) settle() {
 	ctx, stop := context.WithCancel(x.tb.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = server.New(x.p, server.Part{}).Serve(ctx, nil) })
-	for waiting := true; waiting; {
-		time.Sleep(5 * time.Millisecond)
-		waiting = false
+	patience, cancel := context.WithTimeout(ctx, time.Hour)
+	defer cancel()
+	testwait.Try(x.tb, patience, "queues to be empty", func() (err error) {
 		x.check(x.p.Store.View(ctx, func(tx *store.Tx) error {
 			for _, queue := range []func() ([]int64, error){
 				func() ([]int64, error) { return tx.Due(time.Now(), 1) },
@@ -153,15 +155,18 @@ func (x *bench) settle() {
 				func() ([]int64, error) { return tx.WorkunitsToDelete(0, 1) },
 				func() ([]int64, error) { return tx.ResultsToDelete(0, 1) },
 			} {
-				ids, err := queue()
-				if err != nil {
-					return err
+				ids, failed := queue()
+				if failed != nil {
+					return failed
 				}
-				waiting = waiting || len(ids) > 0
+				if len(ids) > 0 {
+					err = errors.New("there is work to do")
+				}
 			}
 			return nil
 		}))
-	}
+		return err
+	})
 	stop()
 	wg.Wait()
 }

@@ -2,10 +2,12 @@ package server_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -28,32 +30,32 @@ func TestFrontsKnowOfEachOther(t *testing.T) {
 	}
 	await := func(want int64) {
 		t.Helper()
-		for fronts() != want {
-			time.Sleep(20 * time.Millisecond)
-		}
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	for _, part := range []server.Part{
-		{Roles: []string{"scheduler"}},
-		{Roles: []string{"web", "scheduler"}},
-		{Roles: []string{"scheduler"}, Shard: store.Shard{Index: 1, Count: 3}},
-		{Roles: []string{"web", "upload"}},
-	} {
-		wg.Go(func() {
-			if err := server.New(w.p, part).Serve(ctx, nil); err != nil {
-				t.Errorf("%+v: %v", part, err)
+		testwait.Try(t, t.Context(), "processes to come or leave", func() error {
+			if n := fronts(); n != want {
+				return fmt.Errorf("%d processes share the work, want %d", n, want)
 			}
+			return nil
 		})
 	}
-	await(2)
-	for range 10 { // the others, had they taken part, would have come by now
-		time.Sleep(20 * time.Millisecond)
-		if n := fronts(); n != 2 {
-			t.Fatalf("%d processes share the work, want 2", n)
+	serve := func(parts ...server.Part) (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for _, part := range parts {
+			wg.Go(func() {
+				if err := server.New(w.p, part).Serve(ctx, nil); err != nil {
+					t.Errorf("%+v: %v", part, err)
+				}
+			})
+		}
+		return func() {
+			cancel()
+			wg.Wait()
 		}
 	}
+	stopOthers := serve(server.Part{Roles: []string{"scheduler"}, Shard: store.Shard{Index: 1, Count: 3}}, server.Part{Roles: []string{"web", "upload"}})
+	stop := serve(server.Part{Roles: []string{"scheduler"}}, server.Part{Roles: []string{"web", "scheduler"}})
+	await(2)
 	stop()
-	wg.Wait()
-	await(0)
+	await(0) // the others, had they taken part, would have come before and be here still
+	stopOthers()
 }

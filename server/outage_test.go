@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/operate"
@@ -71,31 +71,18 @@ func TestAServerOutlivesItsDatabase(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- server.New(p, server.Part{}).Serve(ctx, l) }()
 	pg.Do(t, "stop -m fast")
-	for deadline := time.After(time.Minute); ; {
+	testwait.Until(t, "the server to notice that its database has stopped", func() bool {
 		res, err := http.Get("http://" + l.Addr().String() + "/demo/get_project_config.php") //nolint:noctx // on loopback
 		w.must(err)
 		_ = res.Body.Close()
-		if res.StatusCode == http.StatusServiceUnavailable {
-			break
-		}
-		select {
-		case <-deadline:
-			t.Fatalf("HTTP %d without a database", res.StatusCode)
-		default:
-		}
-	}
+		return res.StatusCode == http.StatusServiceUnavailable
+	})
 	pg.Do(t, "start")
 	g, err := operate.Generator(t.Context(), w.p, "upper", w.now())
 	w.must(err)
 	_, err = g.Create(t.Context(), make([]workgen.Spec, 1), w.now())
 	w.must(err)
-	for deadline := time.After(time.Minute); w.status().Results.Total == 0; {
-		select {
-		case <-deadline:
-			t.Fatal("the transitioner did not come back")
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+	testwait.Until(t, "the transitioner to come back", func() bool { return w.status().Results.Total > 0 })
 	stop()
 	w.must(<-done)
 	w.must(p.Close())
@@ -144,19 +131,14 @@ func TestTheDatabaseIsKilledInTheMiddle(t *testing.T) {
 	}
 	wait := func(code, more int) {
 		t.Helper()
-		for deadline := time.After(time.Minute); ; {
+		testwait.Try(t, t.Context(), "answers", func() error {
 			mu.Lock()
-			n := codes[code]
-			mu.Unlock()
-			if n >= more {
-				return
+			defer mu.Unlock()
+			if codes[code] < more {
+				return fmt.Errorf("got %v, want %d of %d", codes, more, code)
 			}
-			select {
-			case <-deadline:
-				t.Fatalf("got %v", codes)
-			case <-time.After(5 * time.Millisecond):
-			}
-		}
+			return nil
+		})
 	}
 	for range 2 {
 		mu.Lock()

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -33,6 +34,25 @@ func (x *bench) syncs() int64 {
 	_, err = f.ReadAt(b[:], 0)
 	x.check(err)
 	return int64(binary.NativeEndian.Uint32(b[8:]))
+}
+
+// acquainted waits until servers on one PostgreSQL know of each other: each has reported once
+// more after all had come.
+func (x *bench) acquainted(servers int) {
+	x.tb.Helper()
+	db, err := sql.Open("pgx", x.p.Config.Database)
+	x.check(err)
+	defer db.Close()
+	var complete int64
+	testwait.Until(x.tb, "the servers to know of each other", func() bool {
+		var count int
+		var seen int64
+		x.check(db.QueryRowContext(x.tb.Context(), "SELECT count(*), coalesce(min(seen_time), 0) FROM front").Scan(&count, &seen))
+		if complete == 0 && count >= servers {
+			complete = time.Now().Unix()
+		}
+		return complete > 0 && seen > complete
+	})
 }
 
 // syncTime returns how many seconds the disk takes to make a page safe: the mean of

@@ -23,6 +23,7 @@ import (
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/internal/testprogram"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/server"
 )
 
@@ -166,7 +167,7 @@ func (x *bench) measure(bin string, pg *testpg.Server, t trial) run {
 		servers, pids = append(servers, srv), append(pids, srv.PID())
 	}
 	if len(servers) > 1 {
-		time.Sleep(5 * time.Second) // until they know of each other
+		x.acquainted(len(servers))
 	}
 	if pg != nil {
 		pids = append(pids, pg.PID(x.tb))
@@ -219,18 +220,19 @@ func (x *bench) schedulers(listen []string) []string {
 // await waits until a server answers.
 func (x *bench) await(srv *testhost.Process, listen string) {
 	x.tb.Helper()
-	for {
-		if res, err := http.Get("http://" + listen); err == nil { //nolint:noctx // on this computer
-			_ = res.Body.Close()
-			return
-		}
+	testwait.Until(x.tb, "the server to answer at "+listen, func() bool {
 		select {
 		case <-srv.Done():
 			log, _ := os.ReadFile(x.p.Dir + ".log")
 			x.tb.Fatalf("the server ended:\n%s", log)
-		case <-time.After(20 * time.Millisecond):
+		default:
 		}
-	}
+		res, err := http.Get("http://" + listen) //nolint:noctx // on this computer
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		return err == nil
+	})
 }
 
 // parse reads the load generator's report. tasks is how many were dispatched in all.

@@ -13,8 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
@@ -164,9 +164,9 @@ func (w *world) userByEmail(email string) (u store.User) {
 
 // mailedLink waits for a link that begins so in the folder of mails: they are sent
 // beside the answer.
-func (w *world) mailedLink(begin string) string {
+func (w *world) mailedLink(begin string) (link string) {
 	w.t.Helper()
-	for deadline := time.After(time.Minute); ; {
+	testwait.Until(w.t, "a mail with a link "+begin, func() bool {
 		paths, err := filepath.Glob(filepath.Join(w.dir, "mail", "*.eml"))
 		w.must(err)
 		for _, path := range paths {
@@ -174,15 +174,12 @@ func (w *world) mailedLink(begin string) string {
 			w.must(err)
 			text := strings.ReplaceAll(strings.ReplaceAll(string(b), "=\r\n", ""), "=3D", "=")
 			if i := strings.Index(text, begin); i >= 0 {
-				return strings.Fields(text[i:])[0]
+				link = strings.Fields(text[i:])[0]
 			}
 		}
-		select {
-		case <-deadline:
-			w.t.Fatalf("no mail has a link %s: %v", begin, paths)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+		return link != ""
+	})
+	return link
 }
 
 // Guesses of a password cost the project little and the owner nothing but a wait: the

@@ -1,6 +1,8 @@
 package gpus_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/agent/gpus"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/resource"
 )
 
@@ -30,10 +33,13 @@ func watch(how string) {
 	line, _ := gpus.Reply{Readings: []gpus.Reading{{Kind: "NVIDIA", PCI: "p", Celsius: 60}}}.Line()
 	fmt.Printf("the driver says hello%s", line)
 	if how == "hangs" {
-		// It does not outlive the test for long.
-		for parent, end := os.Getppid(), time.Now().Add(time.Minute); os.Getppid() == parent && time.Now().Before(end); {
-			time.Sleep(100 * time.Millisecond)
-		}
+		parent := os.Getppid() // which this program does not outlive for long
+		_ = testwait.Poll(context.Background(), func() error {
+			if os.Getppid() == parent {
+				return errors.New("the test still runs")
+			}
+			return nil
+		})
 	}
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	os.Exit(0)
@@ -53,15 +59,12 @@ func meter(t *testing.T, how string) (m *gpus.Meter, starts func() int) {
 // until reads every now and then, at a time that the test makes up, until that is so.
 func until(t *testing.T, m *gpus.Meter, now time.Time, nvidia bool, is func([]gpus.Reading) bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		got := m.Read(t.Context(), now, nvidia)
-		if is(got) {
-			return
+	testwait.Try(t, t.Context(), "a reading", func() error {
+		if got := m.Read(t.Context(), now, nvidia); !is(got) {
+			return fmt.Errorf("got %+v", got)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("got %+v", got)
-		}
-	}
+		return nil
+	})
 }
 
 func one(all []gpus.Reading) bool  { return len(all) == 1 && all[0].Celsius == 60 }
@@ -95,11 +98,11 @@ func TestAMeterWhoseChildFails(t *testing.T) {
 			if n := starts(); n != 1 {
 				t.Errorf("it was started %d times at once", n)
 			}
-			for starts() < 2 { // a while after its end was seen, whenever that is
+			testwait.Until(t, "another start", func() bool { // a while after its end was seen, whenever that is
 				now = now.Add(time.Minute)
 				m.Read(t.Context(), now, true)
-				time.Sleep(20 * time.Millisecond)
-			}
+				return starts() >= 2
+			})
 		})
 	}
 }

@@ -1,11 +1,16 @@
 package hostinfo_test
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -23,24 +28,32 @@ func TestIdleByARealXServer(t *testing.T) {
 	t.Cleanup(func() { _ = x.Process.Kill(); _ = x.Wait() })
 	t.Setenv("DISPLAY", display)
 	hostinfo.ForgetFailures()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		if d, err := hostinfo.IdleX11(time.Now()); err == nil {
-			if d > time.Minute {
-				t.Errorf("a server that has just started tells %v without input", d)
-			}
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatal(err)
+	var before time.Duration
+	testwait.Try(t, t.Context(), "the X server", func() (err error) {
+		before, err = hostinfo.IdleX11(time.Now())
+		return err
+	})
+	if before > time.Minute {
+		t.Errorf("a server that has just started tells %v without input", before)
+	}
+	testwait.Try(t, t.Context(), "more time without input", func() error {
+		after, err := hostinfo.IdleX11(time.Now())
+		if err != nil || after < before {
+			t.Fatalf("without input it went from %v to %v, %v", before, after, err)
 		}
-	}
-	before, err := hostinfo.IdleX11(time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(50 * time.Millisecond)
-	if after, err := hostinfo.IdleX11(time.Now()); err != nil || after <= before {
-		t.Errorf("without input it went from %v to %v, %v", before, after, err)
-	}
+		if after == before {
+			return fmt.Errorf("it stays at %v", after)
+		}
+		return nil
+	})
+}
+
+// computed returns the CPU time of a process, as the kernel shows it.
+func computed(pid int) string {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	return strings.Join(fields[11:13], " ")
 }
 
 // Programs of normal priority count, those that give way do not.
@@ -56,7 +69,8 @@ func TestOtherCPU(t *testing.T) {
 	}
 	defer func() { _ = load.Process.Kill(); _ = load.Wait() }()
 	for i := range 5 {
-		time.Sleep(20 * time.Millisecond)
+		begin := computed(load.Process.Pid)
+		testwait.Until(t, "the load to compute", func() bool { return computed(load.Process.Pid) != begin })
 		c := p.Sample(now.Add(time.Duration(i+1)*time.Second), nil, nil)
 		if c.OtherCPU < 0 || c.OtherCPU > 100 {
 			t.Errorf("got %v", c.OtherCPU)

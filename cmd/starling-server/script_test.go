@@ -11,12 +11,12 @@ import (
 	"regexp"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 func TestMain(m *testing.M) {
@@ -73,22 +73,16 @@ func get(ts *testscript.TestScript, _ bool, args []string) {
 	want := regexp.MustCompile(args[1])
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	last := ""
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); {
-		var err error
-		if last, err = fetch(ctx, args[0]); err != nil {
-			last = err.Error()
+	ts.Check(testwait.Poll(ctx, func() error {
+		got, err := fetch(ctx, args[0])
+		if err != nil {
+			got = err.Error()
 		}
-		if want.MatchString(last) {
-			return
+		if !want.MatchString(got) {
+			return fmt.Errorf("%s does not match %s: %s", args[0], args[1], got)
 		}
-		select {
-		case <-ctx.Done():
-			ts.Fatalf("stopped")
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	ts.Fatalf("%s never matched %s; last: %s", args[0], args[1], last)
+		return nil
+	}))
 }
 
 func fetch(ctx context.Context, url string) (string, error) {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/mmapfile"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -102,37 +104,30 @@ func (k *task) wait() int {
 }
 
 func (k *task) say(m appipc.Control) {
-	for !k.ipc.Send(appipc.ControlRequest, string(m)) {
-		time.Sleep(time.Millisecond)
-	}
+	testwait.Until(k.t, "the last message to be read", func() bool { return k.ipc.Send(appipc.ControlRequest, string(m)) })
 }
 
 // pid waits for the script to write its process's id.
-func (k *task) pid() int {
-	for {
-		if n, err := strconv.Atoi(strings.TrimSpace(k.read("pid"))); err == nil {
-			return n
-		}
-		time.Sleep(time.Millisecond)
-	}
+func (k *task) pid() (n int) {
+	testwait.Try(k.t, k.t.Context(), "a process's id", func() (err error) {
+		n, err = strconv.Atoi(strings.TrimSpace(k.read("pid")))
+		return err
+	})
+	return n
 }
 
 const work = "echo $$ > pid.new; mv pid.new pid; while :; do :; done\n"
 
 // state waits until the process is in one of these states, as ps names them;
 // "" is gone.
-func state(pid int, want string) {
-	for {
+func state(t *testing.T, pid int, want string) {
+	t.Helper()
+	testwait.Until(t, fmt.Sprintf("state %q", want), func() bool {
 		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		_, rest, _ := strings.Cut(string(b), ") ")
-		if err != nil && (want == "" || syscall.Kill(pid, 0) != nil) || err == nil && strings.Contains(want, rest[:1]) {
-			return
-		}
-		if want == "" && strings.HasPrefix(rest, "Z") {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return err != nil && (want == "" || syscall.Kill(pid, 0) != nil) || err == nil && strings.Contains(want, rest[:1]) ||
+			want == "" && strings.HasPrefix(rest, "Z")
+	})
 }
 
 func TestPlainProgram(t *testing.T) {
@@ -217,15 +212,15 @@ func TestSuspendAndLeave(t *testing.T) {
 				k.say(m)
 				switch m {
 				case appipc.Suspend:
-					state(pid, "T")
+					state(t, pid, "T")
 				case appipc.Resume:
-					state(pid, "RS")
+					state(t, pid, "RS")
 				}
 			}
 			if got := k.wait(); got != c.status || k.read(appipc.FinishFile) != "absent" {
 				t.Errorf("status %d, finish file %q", got, k.read(appipc.FinishFile))
 			}
-			state(pid, "")
+			state(t, pid, "")
 		})
 	}
 }
@@ -240,7 +235,7 @@ func TestTheProgramDoesNotOutliveTheWrapper(t *testing.T) {
 		pid := k.pid()
 		_ = k.cmd.Process.Signal(s)
 		k.wait()
-		state(pid, "")
+		state(t, pid, "")
 	}
 }
 
@@ -250,7 +245,7 @@ func TestProcessesLeftBehindAreKilled(t *testing.T) {
 	if got := k.wait(); got != 0 {
 		t.Errorf("status %d", got)
 	}
-	state(k.pid(), "")
+	state(t, k.pid(), "")
 }
 
 func TestReportsOfTheProgram(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/internal/testhost"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/state"
 )
 
@@ -58,13 +59,10 @@ func running(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: running")
 	}
 	client := control.NewClient(ts.Getenv("STARLING_DATA"))
-	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if _, err = client.Status(context.Background()); err == nil {
-			return
-		}
-	}
-	ts.Fatalf("the agent never answered: %v", err)
+	ts.Check(testwait.Poll(context.Background(), func() error {
+		_, err := client.Status(context.Background())
+		return err
+	}))
 }
 
 // past gives the agent of the data directory a history: of this hour, so that tables read

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/protocol/appipc"
 )
 
@@ -247,14 +248,11 @@ func TestKilledInTheMiddle(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for { // until it has come further than its predecessor
+		testwait.Until(t, "it to come further than its predecessor", func() bool {
 			b, err := os.ReadFile(filepath.Join(dir, checkpointFile))
-			if err == nil && string(b) != before {
-				before = string(b)
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
+			return err == nil && string(b) != before
+		})
+		before = read(dir, checkpointFile)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}

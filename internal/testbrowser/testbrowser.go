@@ -4,6 +4,7 @@ package testbrowser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,12 +12,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // Screenshots is the environment variable that names a folder for pictures, those of
@@ -102,16 +104,14 @@ func (b Browser) Do(what string, actions ...Action) {
 // of strings, which the page's policy forbids.)
 func (b Browser) See(what, condition string) {
 	b.t.Helper()
-	for {
+	if err := testwait.Poll(b.ctx, func() error {
 		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+condition+")"))
-		if err == nil && ok {
-			return
+		if err == nil && !ok {
+			err = errors.New("not yet")
 		}
-		select {
-		case <-b.ctx.Done():
-			b.t.Fatalf("waiting until %s: %v", what, err)
-		case <-time.After(50 * time.Millisecond):
-		}
+		return err
+	}); err != nil {
+		b.t.Fatalf("waiting until %s: %v", what, err)
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // Program returns the path of a tool of tools/NAME.mod. It is built first if it has not been
@@ -61,17 +62,19 @@ func Run(t *testing.T, cmd *exec.Cmd, ready func() error) (stop func()) {
 			t.Log(said.String())
 		}
 	})
-	for {
+	testwait.Try(t, t.Context(), filepath.Base(cmd.Path), func() error {
 		err := ready()
 		if err == nil {
-			return stop
+			return nil
 		}
 		select {
 		case <-ended:
 			t.Fatalf("%s ended: %v: %v\n%s", filepath.Base(cmd.Path), cmd.ProcessState, err, said.String())
-		case <-time.After(20 * time.Millisecond):
+		default:
 		}
-	}
+		return err
+	})
+	return stop
 }
 
 // FreeAddress is an address on loopback that nothing listens at.

@@ -63,15 +63,12 @@ func TestLookEndsWithItsCaller(t *testing.T) {
 	defer s.Close()
 	gone := errors.New("gone")
 	for range 20 {
-		ctx, cancel := context.WithCancelCause(t.Context())
-		go func() {
-			time.Sleep(5 * time.Millisecond)
-			cancel(gone)
-		}()
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Millisecond, gone)
 		err := s.View(ctx, func(tx *Tx) error {
 			_, err := one(tx, scanID, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c")
 			return err
 		})
+		cancel()
 		if !errors.Is(err, gone) {
 			t.Fatalf("got %v", err)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // jointWorld is a database with hosts, on which transactions share.
@@ -67,12 +68,11 @@ func (w *jointWorld) together(l *lobby, do func(fn func(*Tx) error) error, fns .
 			ended <- nil
 		}()
 	}
-	for waiting := 0; waiting < len(fns); {
+	testwait.Until(w, "all to wait", func() bool {
 		l.mu.Lock()
-		waiting = len(l.waiting)
-		l.mu.Unlock()
-		time.Sleep(time.Millisecond)
-	}
+		defer l.mu.Unlock()
+		return len(l.waiting) >= len(fns)
+	})
 	close(release)
 	for range sideBySide + len(fns) {
 		if err := <-ended; err != nil {

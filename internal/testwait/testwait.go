@@ -1,0 +1,58 @@
+// Package testwait makes a test wait for a condition that nothing announces. Where there is
+// an event, such as the end of a process or a message on a channel, a test waits for that
+// instead.
+package testwait
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+// Until calls done until it returns true, for a minute at most. Then it fails the test; what
+// names the condition, as in "waiting for the agent to answer".
+func Until(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	Try(t, context.WithoutCancel(t.Context()), what, func() error {
+		if done() {
+			return nil
+		}
+		return errNotYet
+	})
+}
+
+var errNotYet = errors.New("not yet")
+
+// Try is Poll for a test, which it fails with the error.
+func Try(t testing.TB, ctx context.Context, what string, f func() error) {
+	t.Helper()
+	if err := Poll(ctx, f); err != nil {
+		t.Fatalf("waiting for %s: %v", what, err)
+	}
+}
+
+// Poll calls f until it returns nil. It returns f's last error when ctx ends first or, if ctx
+// has no deadline, after a minute. Between two calls it pauses for a tenth of the time that it
+// has waited so far, for 50 ms at most, but at least for as long as f took.
+func Poll(ctx context.Context, f func() error) error {
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+	}
+	for begin := time.Now(); ; {
+		called := time.Now()
+		err := f()
+		if err == nil {
+			return nil
+		}
+		pause := max(min(time.Since(begin)/10, 50*time.Millisecond), time.Since(called), time.Millisecond)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("after %v: %w", time.Since(begin).Round(time.Millisecond), err)
+		case <-time.After(pause):
+		}
+	}
+}
