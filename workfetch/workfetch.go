@@ -142,9 +142,12 @@ type Reason struct {
 	Cure      string    `json:"cure,omitempty"`      // what a person can do about it; "": nothing is wrong
 	Until     time.Time `json:"until,omitzero"`      // when it changes; zero: not known
 	Seconds   float64   `json:"seconds,omitempty"`   // Ask: CPU seconds wanted
-	Instances float64   `json:"instances,omitempty"` // Ask: idle CPUs to fill
-	Could     float64   `json:"could,omitempty"`     // CPU seconds that could be asked for along with a report
-	Coprocs   []Coproc  `json:"coprocs,omitempty"`   // for each kind of coprocessor
+	Instances float64   `json:"instances,omitempty"` // idle CPUs to fill
+	Could     float64   `json:"could,omitempty"`     // CPU seconds that a session asks for that is held for something else
+	// Along: the wait after a request without work lasts, and Could is asked for all the same by a
+	// session that is held for something else. An answer without work then changes nothing.
+	Along   bool     `json:"along,omitempty"`
+	Coprocs []Coproc `json:"coprocs,omitempty"` // for each kind of coprocessor
 }
 
 // A Coproc is what was decided for a project and one kind of coprocessor, with seconds and
