@@ -50,6 +50,26 @@ func waiting(t *testing.T, s *store.Store) {
 		if len(waits) != 1 {
 			t.Errorf("waiting: %v", waits)
 		}
+		if at, err := tx.Chained(w.Host.ID); err != nil || !at.IsZero() {
+			t.Errorf("nothing of a chain was reported, but %v, %v", at, err)
+		}
+		r := results[0]
+		r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.Host.UserID, T0, T0.Add(time.Hour)
+		if err := tx.Send(r); err != nil {
+			return err
+		}
+		sent, err := tx.Results([]int64{r.ID})
+		if err != nil {
+			return err
+		}
+		over := sent[r.ID]
+		over.ServerState, over.Outcome, over.ReceivedTime = store.Over, store.Success, T0.Add(time.Minute)
+		if err := tx.SaveResults([]store.ResultChange{{Old: sent[r.ID], Now: over}}); err != nil {
+			return err
+		}
+		if at, err := tx.Chained(w.Host.ID); err != nil || !at.Equal(T0.Add(time.Minute)) {
+			t.Errorf("the last of a chain was reported at %v, %v", at, err)
+		}
 		if err := tx.AddAffinity(w.Host.ID, next.ID, results[0].ID); err != nil {
 			return err
 		}
@@ -70,6 +90,9 @@ func waiting(t *testing.T, s *store.Store) {
 		kept, err := tx.KeptFor(w.Host.ID, 9)
 		if err != nil || len(kept) != 1 || kept[0].Predecessor != results[0].ID || !kept[0].ReservedUntil.Equal(T0.Add(time.Hour)) {
 			t.Errorf("kept: %+v, %v", kept, err)
+		}
+		if at, err := tx.Chained(w.Host.ID); err != nil || !at.IsZero() {
+			t.Errorf("the next of the chain is free, but %v, %v", at, err)
 		}
 		return tx.DropAffinity(w.Host.ID, next.ID)
 	})
