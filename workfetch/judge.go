@@ -248,6 +248,9 @@ func (f *fetcher) barred(p Project) (Reason, bool) {
 				Text: p.Failed.Failing(p.Failures) + " More work is requested " + words.When(until, f.Now) + ".",
 			}, true
 		}
+		if p.Woken {
+			return Reason{}, false
+		}
 		text := "The last request brought no work"
 		if p.BackoffWhy != "" {
 			text = strings.TrimSuffix(p.BackoffWhy, ".")

@@ -21,6 +21,7 @@ type conversation struct {
 	view.Conversation
 	cancel context.CancelFunc
 	asked  bool                   // a person wanted the project contacted
+	woken  bool                   // it had told of new work
 	along  map[resource.Kind]bool // work for these is asked for along with other things, during their wait
 }
 
@@ -106,7 +107,7 @@ func (t *Talk) session(p state.Project, reason string, d decide.Decision, now ti
 	}
 	ctx := t.talk(u, view.Conversation{About: reason, Since: now, ForWork: req.WantsWork() || req.WantsCoprocWork()})
 	c := t.sessions[u]
-	c.along = along(d.Project(u).Fetch)
+	c.along, c.woken = along(d.Project(u).Fetch), t.wakened(u)
 	t.sessions[u] = c
 	delete(t.asked, u)
 	t.Log.Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds, coprocSeconds(req))
@@ -123,7 +124,8 @@ const hasty = time.Minute
 
 // answered makes a session's outcome durable, all of it at once.
 func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protocol.SchedulerReply, err error, now time.Time) {
-	asked, along := t.sessions[u].asked, t.sessions[u].along
+	was := t.sessions[u]
+	asked := was.asked
 	t.endSession(u)
 	p, ok := t.DB.Projects.Get(u)
 	if !ok || p.Ending.Due(time.Now()) {
@@ -140,7 +142,7 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 	t.Log.Debug("scheduler replied", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
 		"acknowledged", len(reply.ResultAcks), "aborts", len(reply.ResultAborts), "request_delay", reply.RequestDelay)
 	kept, left := bounded(t.DB, u, *reply)
-	r := replier{t: t, project: p, req: req, reply: &kept, now: now, along: along, hasty: asked && now.Sub(p.Contact.LastRPC) < hasty}
+	r := replier{t: t, project: p, req: req, reply: &kept, now: now, along: was.along, woken: was.woken, hasty: asked && now.Sub(p.Contact.LastRPC) < hasty}
 	if r.project.LeftOut = left; left != "" {
 		t.Log.Warn("part of the project's reply was rejected", "project", u, "why", left)
 	}
@@ -149,6 +151,10 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 		return
 	}
 	r.after()
+	t.offered(r.project, kept.WorkEvents)
+	if e := t.events[u]; e != nil && len(r.usable) > 0 {
+		e.state = e.state.Served()
+	}
 	if reply.MessageAck {
 		t.Life.TricklesTaken(u, req.Trickles)
 	}

@@ -23,6 +23,7 @@ type replier struct {
 
 	acked   int
 	along   map[resource.Kind]bool // asked for during its wait, along with other things
+	woken   bool                   // the project had told of new work
 	hasty   bool                   // a person had the project contacted again right after a contact
 	added   int
 	usable  map[resource.Kind]int // of these, by what they compute on
@@ -227,7 +228,7 @@ func (r *replier) fetchedFor(k resource.Kind) {
 		return // it says nothing about the project's work; it is asked again after the pause that it wants
 	}
 	s := r.project.Stream(k)
-	if r.along[k] && r.usable[k] == 0 {
+	if r.usable[k] == 0 && (r.along[k] || r.woken && r.now.Before(s.Retry.NextTry)) {
 		return // that says nothing new, however many such sessions there are
 	}
 	s.Retry = state.Retry(workfetch.Backoff(s.Retry).Asked(r.now, r.usable[k], r.t.Ledger.Of[r.project.MasterURL] > 0, r.t.Rand))
