@@ -104,6 +104,7 @@ func (a *Agent) step(now time.Time) time.Time {
 	d := a.decide(now)
 	a.life.Act(d, now)
 	a.talk.Act(d, now)
+	a.talk.Listen(d, now, &w)
 	a.presence.Attend(a.life.Computing())
 	a.ledger.Keep(now)
 	a.keepState(now, &w)

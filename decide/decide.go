@@ -54,6 +54,9 @@ type ProjectPlan struct {
 	Debt    float64          `json:"debt"` // CPU-seconds that it is owed now
 	Fetch   workfetch.Reason `json:"fetch"`
 	Session Session          `json:"session"`
+	// Await: nothing is to be done with its servers, and they had no work when they were asked. If
+	// they tell when there is some, that is listened to.
+	Await bool `json:"await,omitempty"`
 }
 
 // A ResultPlan is what is decided for one result.
@@ -295,7 +298,7 @@ func (p *pass) fetch() {
 	for i, pr := range p.Projects {
 		s.Projects[i] = workfetch.Project{
 			URL: pr.URL, Share: pr.Share, Debt: p.plan.Projects[i].Debt, Suspended: pr.Suspended, Counts: pr.counts(), NoWorkWhy: pr.noWorkWhy(),
-			MinRPCTime: pr.Contact.MinRPCTime, Trouble: pr.Trouble, Asked: pr.Asked, Failures: pr.Failures, Failed: pr.Failed,
+			MinRPCTime: pr.Contact.MinRPCTime, Trouble: pr.Trouble, Asked: pr.Asked, Woken: pr.Woken, Failures: pr.Failures, Failed: pr.Failed,
 			Unreachable: pr.unreachable(), Uploading: !pr.Uploading.IsZero(),
 			NonCPUIntensive: pr.NonCPUIntensive, Overdrawn: p.overdrawn(i), Talking: pr.Talking, TalkingSince: pr.TalkingSince,
 			Stream: p.stream(i, Stream{
@@ -360,6 +363,7 @@ func (p *pass) contact() {
 		plan := &p.plan.Projects[i]
 		plan.Session = p.session(i, backlogs[i])
 		if plan.Session.Kind == None {
+			plan.Await = plan.Fetch.Waits() && !p.Projects[i].Talking && !p.Projects[i].Leaving
 			p.wake(plan.Session.Until)
 		}
 		p.wake(plan.Fetch.Until)

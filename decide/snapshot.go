@@ -68,6 +68,7 @@ type Project struct {
 	NextRPC    time.Time       `json:"next_rpc,omitzero"`    // contact then even with nothing to do; zero: none
 	Trickles   bool            `json:"trickles,omitempty"`   // its applications have messages for it
 	Asked      bool            `json:"asked,omitempty"`      // a person wants it contacted now
+	Woken      bool            `json:"woken,omitempty"`      // its server has told that there is new work
 	Talking    bool            `json:"talking,omitempty"`    // a session is under way
 	// TalkingSince is when it began, and ForWork is set if work is asked for in it.
 	TalkingSince time.Time `json:"talking_since,omitzero"`

@@ -31,6 +31,7 @@ const (
 	RefusedHasOne        RefusalCode = "has_one"           // left are only jobs of which it has or had a task
 	RefusedCommitted     RefusalCode = "committed"         // left are only jobs for computers of another kind
 	RefusedReserved      RefusalCode = "reserved"          // for now kept for the computer that holds their files
+	RefusedChain         RefusalCode = "chain"             // the next job of a chain waits for the outcome of one that this computer has reported
 	RefusedUnreliable    RefusalCode = "unreliable"        // kept for computers with a good record
 	RefusedStopped       RefusalCode = "app_stopped"       // the project sends no tasks of the application for now
 	RefusedGPU           RefusalCode = "gpu"               // the project has no program for the coprocessors for which alone work was wanted
@@ -118,7 +119,7 @@ const (
 var RefusalCodes = []RefusalCode{
 	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedClientVersion, RefusedMemory, RefusedDisk,
 	RefusedBandwidth, RefusedDeadline, RefusedQuota, RefusedInProgress, RefusedTooRecent, RefusedKey,
-	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedUnreliable, RefusedStopped, RefusedGPU, RefusedProcessor,
+	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedChain, RefusedUnreliable, RefusedStopped, RefusedGPU, RefusedProcessor,
 	RefusedPreferences, RefusedUnconfirmed, RefusedAppInfo, RefusedOther,
 }
 

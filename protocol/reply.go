@@ -16,7 +16,8 @@ type SchedulerReply struct {
 	RequestDelay     time.Duration // no contact before that
 	NextRPCDelay     time.Duration // contact at latest then; 0 none
 	Messages         []Message
-	Refusals         []Refusal // why work was asked for in vain
+	Refusals         []Refusal   // why work was asked for in vain
+	WorkEvents       *WorkEvents // nil: not offered
 	ProjectName      string
 	ProjectIsDown    bool
 

@@ -57,6 +57,8 @@ func (p *replyScan) status(name string) bool {
 		r.Messages = appendTo(r.Messages, m)
 	case refusalTag:
 		r.Refusals = appendTo(r.Refusals, scanRefusal(s))
+	case workEventsTag:
+		r.WorkEvents = scanWorkEvents(s)
 	case "project_name":
 		r.ProjectName = s.Line(maxText)
 	case "project_is_down":

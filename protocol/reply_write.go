@@ -30,6 +30,9 @@ func (r *SchedulerReply) Encode() []byte {
 	for _, f := range r.Refusals {
 		f.write(&w)
 	}
+	if r.WorkEvents != nil {
+		r.WorkEvents.write(&w)
+	}
 	w.TextIf("project_name", r.ProjectName)
 	w.Flag("project_is_down", r.ProjectIsDown)
 	if r.User != nil {

@@ -50,6 +50,47 @@ func chain(t *testing.T) (w *world, a, b *client, held protocol.FileInfo) {
 	return w, a, b, held
 }
 
+// A host that reports a result of a chain and asks for more is told that the next one is on its way,
+// and to come back within seconds.
+func TestTheNextOfAChainIsOnItsWay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp()
+	in := []workgen.Given{{Path: w.file("in", "hello"), Logical: "in"}}
+	w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "one", TargetNResults: 2}, Inputs: in, Sticky: true}))
+	w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "two"}, Inputs: in, Sticky: true, Predecessor: "one"}))
+	w.step()
+	a := &client{w: w, key: w.user("a@example.org"), name: "a"}
+	work := a.fetch()
+	if got := resultNames(work); !slices.Equal(got, []string{"one_0"}) {
+		t.Fatalf("got %v", got)
+	}
+	for _, f := range work.Files {
+		if f.Sticky {
+			a.held = []protocol.FileInfo{{Name: f.Name, NBytes: f.NBytes, Status: 1}}
+		}
+		if f.Name == work.Results[0].FileRefs[0].FileName {
+			a.upload(f, "HELLO")
+		}
+	}
+	a.have = nil
+	onItsWay := func(reply *protocol.SchedulerReply) {
+		t.Helper()
+		if len(reply.Refusals) != 1 || reply.Refusals[0].Code != protocol.RefusedChain || reply.NextRPCDelay <= 0 || reply.NextRPCDelay > 10*time.Second {
+			t.Errorf("refused for %+v, to come back within %v", reply.Refusals, reply.NextRPCDelay)
+		}
+	}
+	onItsWay(a.rpc(1, protocol.ReportedResult{Name: "one_0", State: protocol.ClientUploaded}))
+	onItsWay(a.rpc(1)) // and is still, for one who comes back too soon
+	w.step()
+	if got := resultNames(a.fetch()); !slices.Equal(got, []string{"two_0"}) {
+		t.Errorf("then it got %v", got)
+	}
+	if reply := a.rpc(1); len(reply.Refusals) == 0 || reply.Refusals[0].Code == protocol.RefusedChain {
+		t.Errorf("with the last of the chain, it is refused for %+v", reply.Refusals)
+	}
+}
+
 func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 	t.Parallel()
 	t.Run("before others, and before more urgent work", func(t *testing.T) {
@@ -166,7 +207,7 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 		if d := a.rpc(0).NextRPCDelay; d != 0 {
 			t.Errorf("called back within %v before anything is reported", d)
 		}
-		if d := a.compute(first).NextRPCDelay; d != 20*time.Minute {
+		if d := a.compute(first).NextRPCDelay; d != 3*time.Second {
 			t.Errorf("called back within %v", d)
 		}
 	})

@@ -127,6 +127,37 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 	}
 	s.memory.Set(int64(c.MaxRequestMB*1e6), int64(c.MaxRequestMBPerAddress*1e6))
 	s.disk.Set(int64(c.MaxSpoolMB*1e6), int64(c.MaxSpoolMB*1e6/2))
+	perAddress := 0
+	if c.MaxConnectionsPerAddress > 0 { // the others are for its requests
+		perAddress = max(1, c.MaxConnectionsPerAddress/2)
+	}
+	s.room.Set(c.MaxWaitingHosts, perAddress)
+	sched := &scheduler.Scheduler{
+		Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded, Certify: s.Certifier().Certify,
+		Feeder: feeder.Feeder{Fresh: fresh, Shard: s.front.shard},
+		Bodies: s.memory, Idle: s.room,
+		Config: scheduler.Config{
+			Name: c.LongName, MasterURL: c.MasterURL,
+			DownloadURL: c.MasterURL + "download/", Mirrors: c.DownloadURLs, UploadURL: c.MasterURL + "file_upload_handler", EventsURL: c.MasterURL + "work_events",
+			GUIURLs: guiURLs(c.MasterURL), Feeds: []protocol.Feed{{URL: c.MasterURL + "news.xml", Poll: 24 * time.Hour}}, ConfirmEmail: c.ConfirmEmail,
+			CodeSignKey: s.CodeSign().Text(), OldKeys: s.OldKeys(),
+			MinCoreVersion:      least,
+			MinSendworkInterval: protocol.Seconds(c.MinSendworkInterval),
+			NextRPCDelay:        protocol.Seconds(c.NextRPCDelay),
+			MaxWusToSend:        c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress,
+			MaxWusInProgressGPU: c.MaxWusInProgressGPU, GPUMultiplier: c.GPUMultiplier,
+			DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
+			MaxHostsPerDay:        c.MaxHostsPerUserDay,
+			OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
+			IdleIgnoreDelayBound: c.IdleIgnoreDelayBound, AnonymousPlatform: c.AnonymousPlatform,
+			ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
+			PlanClasses: c.PlanClass, Affinity: c.Affinity(),
+			Urgent: match.Urgent{
+				OnPriority: c.ReliableOnPriority, MaxAvgTurnaround: protocol.Seconds(c.ReliableMaxAvgTurnaround),
+				MaxErrorRate: c.ReliableMaxErrorRate, ReducedDelayBound: c.ReliableReducedDelayBound,
+			},
+		},
+	}
 	return &web.Site{
 		Limits: web.Limits{
 			Forwarding: limit.Forwarding{Proxies: proxies, Header: c.ForwardedHeader}, RequestsPerAddress: c.MaxRequestsPerAddress,
@@ -138,32 +169,7 @@ func (s *Server) site(reported func()) (*web.Site, error) {
 		},
 		Serves: s.part.has, Roles: slices.DeleteFunc(slices.Clone(Roles), func(r string) bool { return !s.part.has(r) }),
 		Name: c.LongName, Schedulers: c.Schedulers(), Mail: post, Articles: articles.Folder(filepath.Join(s.Dir, project.SiteDir)), Stats: filepath.Join(s.Dir, project.StatsDir), Badges: c.Badges, Once: c.Once(), Store: s.Store, Log: s.Log.With("part", "web"), Download: s.Download,
-		Scheduler: &scheduler.Scheduler{
-			Store: s.Store.Shard(s.part.Shard).Joint(), Log: s.Log.With("part", "scheduler"), Reported: reported, Uploaded: s.Uploaded, Certify: s.Certifier().Certify,
-			Feeder: feeder.Feeder{Fresh: fresh, Shard: s.front.shard},
-			Bodies: s.memory,
-			Config: scheduler.Config{
-				Name: c.LongName, MasterURL: c.MasterURL,
-				DownloadURL: c.MasterURL + "download/", Mirrors: c.DownloadURLs, UploadURL: c.MasterURL + "file_upload_handler",
-				GUIURLs: guiURLs(c.MasterURL), Feeds: []protocol.Feed{{URL: c.MasterURL + "news.xml", Poll: 24 * time.Hour}}, ConfirmEmail: c.ConfirmEmail,
-				CodeSignKey: s.CodeSign().Text(), OldKeys: s.OldKeys(),
-				MinCoreVersion:      least,
-				MinSendworkInterval: protocol.Seconds(c.MinSendworkInterval),
-				NextRPCDelay:        protocol.Seconds(c.NextRPCDelay),
-				MaxWusToSend:        c.MaxWusToSend, MaxWusInProgress: c.MaxWusInProgress,
-				MaxWusInProgressGPU: c.MaxWusInProgressGPU, GPUMultiplier: c.GPUMultiplier,
-				DailyResultQuota: c.DailyResultQuota, MaxNCPUs: c.MaxNCPUs, MaxInfeasible: c.MaxInfeasible,
-				MaxHostsPerDay:        c.MaxHostsPerUserDay,
-				OneResultPerUserPerWU: c.OneResultPerUserPerWU, OneResultPerHostPerWU: c.OneResultPerHostPerWU,
-				IdleIgnoreDelayBound: c.IdleIgnoreDelayBound, AnonymousPlatform: c.AnonymousPlatform,
-				ResendLostResults: c.ResendLostResults, SendResultAbort: c.SendResultAbort,
-				PlanClasses: c.PlanClass, Affinity: c.Affinity(),
-				Urgent: match.Urgent{
-					OnPriority: c.ReliableOnPriority, MaxAvgTurnaround: protocol.Seconds(c.ReliableMaxAvgTurnaround),
-					MaxErrorRate: c.ReliableMaxErrorRate, ReducedDelayBound: c.ReliableReducedDelayBound,
-				},
-			},
-		},
+		Scheduler: sched, Events: s.room.Handler(sched.Admit),
 		API:    programs(s.api()),
 		Upload: &upload.Handler{Files: s.Upload, Certifier: s.Certifier(), Log: s.Log.With("part", "upload")},
 	}, nil

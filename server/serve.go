@@ -26,6 +26,7 @@ import (
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/waiting"
 )
 
 // A Server runs a part of a project. It is safe for concurrent use.
@@ -47,6 +48,7 @@ type Server struct {
 	front *front
 	// What requests hold, of all generations of settings together.
 	memory, disk *limit.Bodies
+	room         *waiting.Room // where idle hosts wait
 
 	mu        sync.Mutex
 	outputs   map[string]template // output templates, by file name
@@ -56,7 +58,9 @@ type Server struct {
 
 // New returns what runs a part of an open project. The project is closed by its opener.
 func New(p *project.Project, part Part) *Server {
-	return &Server{Project: p, part: part, front: newFront(part.Shard), memory: new(limit.Bodies), disk: new(limit.Bodies), outputs: make(map[string]template)}
+	s := &Server{Project: p, part: part, front: newFront(part.Shard), memory: new(limit.Bodies), disk: new(limit.Bodies), outputs: make(map[string]template)}
+	s.room = s.newRoom()
+	return s
 }
 
 const (
@@ -136,6 +140,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	defer cancel()
 	sorting.Go(func() { s.sortUnsent(ctx) })
 	sorting.Go(func() { s.attend(ctx) })
+	if s.part.has("scheduler") {
+		sorting.Go(func() { s.room.Run(ctx) })
+	}
 	damaged := make(chan error, 1)
 	if check != nil {
 		sorting.Go(func() {

@@ -45,7 +45,9 @@ func (w *World) session(i int, plan decide.Plan) {
 		if kind != "no_work" && st.exists() {
 			got = w.send(i, st, seconds, instances, busy)
 		}
-		st.backoff = st.backoff.Asked(w.now, got, p.debt > 0, w.rng)
+		if !asked.Along || got > 0 {
+			st.backoff = st.backoff.Asked(w.now, got, p.debt > 0, w.rng)
+		}
 	}
 }
 

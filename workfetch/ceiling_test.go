@@ -29,7 +29,11 @@ func TestCeiling(t *testing.T) {
 			p.Stream = drawStream(t, resource.CPU, longest)
 			p.Others = make(map[resource.Kind]workfetch.Stream)
 			for _, c := range s.Coprocs {
-				p.Others[c.Kind] = drawStream(t, c.Kind, longest)
+				of := drawStream(t, c.Kind, longest)
+				if rapid.Bool().Draw(t, "waits") {
+					of.Backoff = now.Add(time.Hour)
+				}
+				p.Others[c.Kind] = of
 			}
 			s.Projects = append(s.Projects, p)
 		}
@@ -94,7 +98,7 @@ func reply(project int, st workfetch.Stream, k resource.Kind, r workfetch.Reason
 		j.Coproc = &resource.Coproc{Kind: k, Count: st.Devices}
 	}
 	stated := st.JobTime.Seconds() * uses(j) / st.Correction
-	for seconds, instances := r.Seconds, r.Instances; seconds > 0 || instances > 0; instances -= uses(j) {
+	for seconds, instances := r.Wanted(); seconds > 0 || instances > 0; instances -= uses(j) {
 		jobs = append(jobs, j)
 		seconds -= stated
 	}

@@ -47,6 +47,9 @@ func Choose(s Snapshot) []Reason {
 func (f *fetcher) beside(i int) Reason {
 	p := f.Projects[i]
 	if r, barred := f.barred(p); barred {
+		if r.Code == NoWorkBackoff && !p.HasTask {
+			r.Could, r.Along = firstRequest, true
+		}
 		return r
 	}
 	if p.HasTask {
@@ -97,8 +100,11 @@ func (s Snapshot) join(i int, fetchers []*fetcher) (r Reason, claim float64) {
 	joint := r
 	for n, f := range fetchers[1:] {
 		of := f.pause(i, f.judge(i))
-		if c := s.Coprocs[n]; c.Stopped != "" && of.Code == Ask {
-			of = Reason{Code: GPUStopped, Text: c.Stopped, Until: c.StoppedUntil}
+		if c := s.Coprocs[n]; c.Stopped != "" {
+			if of.Code == Ask {
+				of = Reason{Code: GPUStopped, Text: c.Stopped, Until: c.StoppedUntil}
+			}
+			of.Could, of.Instances = 0, 0
 		}
 		switch {
 		case of.Code == Ask:

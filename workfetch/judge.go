@@ -78,10 +78,30 @@ func newFetcher(s Snapshot, kind resource.Kind, factor float64) *fetcher {
 
 // judge decides for one project as if it were the only one.
 func (f *fetcher) judge(i int) Reason {
-	p := f.Projects[i]
-	if r, barred := f.barred(p); barred {
-		return r
+	r, barred := f.barred(f.Projects[i])
+	switch {
+	case !barred:
+		return f.weigh(i)
+	case r.Code == NoWorkBackoff:
+		return f.along(i, r)
 	}
+	return r
+}
+
+// along adds to a reason to wait, r, what a session asks for that is held anyway. The wait spares
+// the server requests, and this makes none.
+//
+// Source: BOINC client/work_fetch.cpp, WORK_FETCH::piggyback_work_request, RSC_REASON_BACKED_OFF.
+func (f *fetcher) along(i int, r Reason) Reason {
+	if of := f.weigh(i); of.Code == Ask {
+		r.Could, r.Instances, r.Along = of.Seconds, of.Instances, true
+	}
+	return r
+}
+
+// weigh decides for a project that may be asked, by what is queued and owed.
+func (f *fetcher) weigh(i int) Reason {
+	p := f.Projects[i]
 	if p.Held >= MaxHeld {
 		return Reason{Code: TooMany, Text: fmt.Sprintf(
 			"This computer already has %d of its tasks, the most allowed for one project. More are requested once some are reported.", p.Held)}
@@ -227,6 +247,9 @@ func (f *fetcher) barred(p Project) (Reason, bool) {
 				Code: TasksFail, Until: until, Cure: p.Failed.Cure(p.URL),
 				Text: p.Failed.Failing(p.Failures) + " More work is requested " + words.When(until, f.Now) + ".",
 			}, true
+		}
+		if p.Woken {
+			return Reason{}, false
 		}
 		text := "The last request brought no work"
 		if p.BackoffWhy != "" {

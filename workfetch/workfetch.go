@@ -13,6 +13,7 @@
 package workfetch
 
 import (
+	"slices"
 	"time"
 
 	"github.com/starling-grid/starling/contact"
@@ -88,7 +89,10 @@ type Project struct {
 	NonCPUIntensive bool
 	HasTask         bool // one of its results is not finished
 	// Asked: the volunteer wants it contacted now, whatever it was waited for.
-	Asked      bool
+	Asked bool
+	// Woken: its server has told that there is new work. That ends the wait after a request that
+	// brought none, and no other.
+	Woken      bool
 	MinRPCTime time.Time
 	Trouble    contact.Trouble // of the last contact
 	Failures   int             // tasks that failed here since one was good
@@ -142,9 +146,12 @@ type Reason struct {
 	Cure      string    `json:"cure,omitempty"`      // what a person can do about it; "": nothing is wrong
 	Until     time.Time `json:"until,omitzero"`      // when it changes; zero: not known
 	Seconds   float64   `json:"seconds,omitempty"`   // Ask: CPU seconds wanted
-	Instances float64   `json:"instances,omitempty"` // Ask: idle CPUs to fill
-	Could     float64   `json:"could,omitempty"`     // CPU seconds that could be asked for along with a report
-	Coprocs   []Coproc  `json:"coprocs,omitempty"`   // for each kind of coprocessor
+	Instances float64   `json:"instances,omitempty"` // idle CPUs to fill
+	Could     float64   `json:"could,omitempty"`     // CPU seconds that a session asks for that is held for something else
+	// Along: the wait after a request without work lasts, and Could is asked for all the same by a
+	// session that is held for something else. An answer without work then changes nothing.
+	Along   bool     `json:"along,omitempty"`
+	Coprocs []Coproc `json:"coprocs,omitempty"` // for each kind of coprocessor
 }
 
 // A Coproc is what was decided for a project and one kind of coprocessor, with seconds and
@@ -161,6 +168,12 @@ const firstRequest = 1
 // Wanted is what a session asks for by r: seconds of processors, and idle ones to fill. A
 // session that is held for something else asks for what could be used.
 func (r Reason) Wanted() (seconds, instances float64) { return max(r.Seconds, r.Could), r.Instances }
+
+// Waits reports whether work of any kind is asked for as soon as a wait ends that follows a request
+// which brought none.
+func (r Reason) Waits() bool {
+	return r.Along || slices.ContainsFunc(r.Coprocs, func(c Coproc) bool { return c.Along })
+}
 
 // Of is the reason for a kind of coprocessor; nothing is asked for if there is none.
 func (r Reason) Of(k resource.Kind) Reason {

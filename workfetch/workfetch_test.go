@@ -77,6 +77,17 @@ func TestReasons(t *testing.T) {
 		{"an overdue task that takes long, beside an idle CPU", []jobsched.Job{{Remaining: 100 * time.Hour, Deadline: now.Add(-time.Hour)}}, nil, workfetch.Ask},
 		{"a request delay that is over", nil, func(p *workfetch.Project) { p.MinRPCTime = now }, workfetch.Ask},
 		{"no work the last time", nil, func(p *workfetch.Project) { p.Backoff = now.Add(time.Minute) }, workfetch.NoWorkBackoff},
+		{"new work after no work", nil, func(p *workfetch.Project) { p.Backoff, p.Woken = now.Add(time.Minute), true }, workfetch.Ask},
+		{"new work after no work, during a request delay", nil, func(p *workfetch.Project) {
+			p.Backoff, p.Woken, p.MinRPCTime = now.Add(time.Minute), true, now.Add(time.Second)
+		}, workfetch.RequestDelay},
+		{"new work of a project whose tasks fail", nil, func(p *workfetch.Project) {
+			p.Backoff, p.Woken, p.Failures, p.Failed = now.Add(time.Minute), true, 3, workfetch.Failure{Code: workfetch.ExitStatus}
+		}, workfetch.TasksFail},
+		{"new work of a server that was down", nil, func(p *workfetch.Project) {
+			p.Woken, p.MinRPCTime, p.Trouble = true, now.Add(time.Second), contact.Trouble{Code: contact.ServerDown}
+		}, "server_down"},
+		{"new work with a full queue", queue(0, 12), func(p *workfetch.Project) { p.Woken = true }, workfetch.BufferFull},
 		{"deadlines that could not be kept", queue(0, 3), func(p *workfetch.Project) { p.Latency = 30 * time.Minute }, workfetch.Deadlines},
 		{"unproved estimates, and a result for each CPU", queue(0, 2), func(p *workfetch.Project) { p.Proved = false }, workfetch.Unproved},
 	} {

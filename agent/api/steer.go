@@ -27,8 +27,10 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 		if !ok {
 			return fmt.Errorf("%s: %w", masterURL, settings.ErrNotAttached)
 		}
-		if p.Ending.Leaves() && what != control.UndoProject && what != control.FinishProject {
-			return fmt.Errorf("%s: the project is being %s; undo that first with: starling undo %s", masterURL, map[bool]string{true: "reset", false: "detached"}[p.Ending.Kind == state.Resetting], masterURL)
+		if what != control.UndoProject && what != control.FinishProject {
+			if err := leaving(p, time.Now()); err != nil {
+				return err
+			}
 		}
 		yes, no := true, false
 		override := func(change func(*settings.Override)) error {
@@ -81,6 +83,21 @@ func (a *API) SteerProject(ctx context.Context, masterURL string, what control.P
 func (a *API) askAnew(p state.Project) error {
 	p.Retries(func(r *state.Retry) { *r = state.Retry{} })
 	return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Projects.Put(tx, p.MasterURL, p) })
+}
+
+// leaving is why nothing can be done to a project that is being detached or reset; nil: it is not.
+func leaving(p state.Project, now time.Time) error {
+	what := "detached"
+	if p.Ending.Kind == state.Resetting {
+		what = "reset"
+	}
+	switch {
+	case !p.Ending.Leaves():
+		return nil
+	case p.Ending.Due(now):
+		return fmt.Errorf("%s: the project is being %s, which can no longer be undone; try again in a moment", p.MasterURL, what)
+	}
+	return fmt.Errorf("%s: the project is being %s; undo that first with: starling undo %s", p.MasterURL, what, p.MasterURL)
 }
 
 // SteerTask does to a task what a person asks. The project is its master URL; ""

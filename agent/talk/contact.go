@@ -10,6 +10,7 @@ import (
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/logflag"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/resource"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
 	"github.com/starling-grid/starling/state"
 )
@@ -19,14 +20,16 @@ import (
 type conversation struct {
 	view.Conversation
 	cancel context.CancelFunc
-	asked  bool // a person wanted the project contacted
+	asked  bool                   // a person wanted the project contacted
+	woken  bool                   // it had told of new work
+	along  map[resource.Kind]bool // work for these is asked for along with other things, during their wait
 }
 
 // talk notes that a conversation starts. What it does must run under the context
 // that is returned, and delete the note when it is over.
 func (t *Talk) talk(project string, c view.Conversation) context.Context {
 	ctx, cancel := context.WithCancel(t.Ctx)
-	t.sessions[project] = conversation{c, cancel, t.asked[project]}
+	t.sessions[project] = conversation{Conversation: c, cancel: cancel, asked: t.asked[project]}
 	return ctx
 }
 
@@ -103,8 +106,11 @@ func (t *Talk) session(p state.Project, reason string, d decide.Decision, now ti
 		return
 	}
 	ctx := t.talk(u, view.Conversation{About: reason, Since: now, ForWork: req.WantsWork() || req.WantsCoprocWork()})
+	c := t.sessions[u]
+	c.along, c.woken = along(d.Project(u).Fetch), t.wakened(u)
+	t.sessions[u] = c
 	delete(t.asked, u)
-	t.Log.Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds)
+	t.Log.Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds, coprocSeconds(req))
 	first := t.Rand.IntN(len(p.SchedulerURLs))
 	go func() {
 		reply, err := t.Sched.Session(ctx, p.SchedulerURLs, first, req)
@@ -118,7 +124,8 @@ const hasty = time.Minute
 
 // answered makes a session's outcome durable, all of it at once.
 func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protocol.SchedulerReply, err error, now time.Time) {
-	asked := t.sessions[u].asked
+	was := t.sessions[u]
+	asked := was.asked
 	t.endSession(u)
 	p, ok := t.DB.Projects.Get(u)
 	if !ok || p.Ending.Due(time.Now()) {
@@ -135,7 +142,7 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 	t.Log.Debug("scheduler replied", logflag.Key, logflag.SchedOpDebug, "project", u, "results", len(reply.Results), "files", len(reply.Files),
 		"acknowledged", len(reply.ResultAcks), "aborts", len(reply.ResultAborts), "request_delay", reply.RequestDelay)
 	kept, left := bounded(t.DB, u, *reply)
-	r := replier{t: t, project: p, req: req, reply: &kept, now: now, hasty: asked && now.Sub(p.Contact.LastRPC) < hasty}
+	r := replier{t: t, project: p, req: req, reply: &kept, now: now, along: was.along, woken: was.woken, hasty: asked && now.Sub(p.Contact.LastRPC) < hasty}
 	if r.project.LeftOut = left; left != "" {
 		t.Log.Warn("part of the project's reply was rejected", "project", u, "why", left)
 	}
@@ -144,6 +151,10 @@ func (t *Talk) answered(u string, req *protocol.SchedulerRequest, reply *protoco
 		return
 	}
 	r.after()
+	t.offered(r.project, kept.WorkEvents)
+	if e := t.events[u]; e != nil && len(r.usable) > 0 {
+		e.state = e.state.Served()
+	}
 	if reply.MessageAck {
 		t.Life.TricklesTaken(u, req.Trickles)
 	}

@@ -22,7 +22,9 @@ type replier struct {
 	now     time.Time
 
 	acked   int
-	hasty   bool // a person had the project contacted again right after a contact
+	along   map[resource.Kind]bool // asked for during its wait, along with other things
+	woken   bool                   // the project had told of new work
+	hasty   bool                   // a person had the project contacted again right after a contact
 	added   int
 	usable  map[resource.Kind]int // of these, by what they compute on
 	done    []state.Result        // acknowledged
@@ -226,6 +228,9 @@ func (r *replier) fetchedFor(k resource.Kind) {
 		return // it says nothing about the project's work; it is asked again after the pause that it wants
 	}
 	s := r.project.Stream(k)
+	if r.usable[k] == 0 && (r.along[k] || r.woken && r.now.Before(s.Retry.NextTry)) {
+		return // that says nothing new, however many such sessions there are
+	}
 	s.Retry = state.Retry(workfetch.Backoff(s.Retry).Asked(r.now, r.usable[k], r.t.Ledger.Of[r.project.MasterURL] > 0, r.t.Rand))
 	if s.Why = ""; r.usable[k] == 0 {
 		if said := said(r.reply.Messages); len(said) > 0 {

@@ -2,13 +2,16 @@ package talk
 
 import (
 	"cmp"
+	"log/slog"
 	"time"
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
 )
 
 // request says to a project's scheduler how things stand here.
@@ -57,6 +60,30 @@ func (t *Talk) request(p state.Project, d decide.Decision, now time.Time) *proto
 	t.listStored(r, p.MasterURL)
 	r.Trickles = t.Life.Trickles(p.MasterURL)
 	return r
+}
+
+// along returns the kinds of processors for which a session asks along with other things, during
+// the wait after a request that brought no work for them.
+func along(fetch workfetch.Reason) map[resource.Kind]bool {
+	kinds := make(map[resource.Kind]bool)
+	if fetch.Along {
+		kinds[resource.CPU] = true
+	}
+	for _, c := range fetch.Coprocs {
+		if c.Along {
+			kinds[c.Kind] = true
+		}
+	}
+	return kinds
+}
+
+// coprocSeconds is what a request asks for of each kind of coprocessor, for the log.
+func coprocSeconds(req *protocol.SchedulerRequest) slog.Attr {
+	var kinds []any
+	for _, c := range req.Coprocs {
+		kinds = append(kinds, slog.Float64(c.Kind, c.ReqSeconds))
+	}
+	return slog.Group("coproc_seconds", kinds...) // nothing is written of an empty one
 }
 
 // listHeld lists app versions and results: those to report, and the others, from

@@ -5,6 +5,7 @@
 //	request.go   what a scheduler is sent
 //	reply.go     what is made of its answer; bounds.go: how much of it is taken
 //	manager.go   conversations with an account manager; managed.go: what comes of them
+//	events.go    how projects tell of new work
 //	feeds.go     projects' news, and messages of theirs that want attention
 //	newer.go     whether there is a newer version of the program
 package talk
@@ -37,6 +38,7 @@ type Talk struct {
 	// What follows is lost at a restart, and may be.
 	sessions         map[string]conversation // by project, those under way
 	asked            map[string]bool         // project → the user wants it contacted now
+	events           map[string]*events      // by project that tells of new work
 	recentlyReported []view.OldResult        // reported recently
 	manages          bool                    // an account manager is being contacted
 	newer            newer
@@ -45,7 +47,7 @@ type Talk struct {
 
 // Open sets up what keeps track of work in progress; there is none yet.
 func (t *Talk) Open() {
-	t.sessions, t.asked = make(map[string]conversation), make(map[string]bool)
+	t.sessions, t.asked, t.events = make(map[string]conversation), make(map[string]bool), make(map[string]*events)
 }
 
 // Act starts sessions as a pass decided.
@@ -116,6 +118,8 @@ func (t *Talk) Handle(e core.Event) bool {
 		t.answered(e.Project, e.Request, e.Reply, e.Err, time.Now())
 	case ManagerAnswered:
 		t.managerOver(e)
+	case WorkAwaited:
+		t.workAwaited(e, time.Now())
 	case FeedRead:
 		t.feedRead(e, time.Now())
 	case NewerFound:

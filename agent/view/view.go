@@ -60,6 +60,7 @@ type Facts struct {
 	Processes        map[string]Process      // by result key
 	TrickleUps       map[string]bool         // project → applications have messages for it
 	Asked            map[string]bool         // project → the user wants it contacted now
+	Woken            map[string]bool         // project → its server has told that there is new work
 	RecentlyReported []OldResult             // reported recently
 }
 

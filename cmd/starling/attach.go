@@ -13,6 +13,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/httpclient"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/protocol"
@@ -131,7 +132,11 @@ func watchAttach(cmd *cobra.Command, client *control.Client, u string) error {
 			case p.MasterURL != u:
 			case p.Initialized && p.HostID == 0:
 				// The project answered, but knows no such account.
-				return errors.Join(fmt.Errorf("attach %s: rejected by the project: %s", u, strings.Join(p.Notices, "; ")), client.Detach(ctx, u))
+				why := "rejected by the project: " + strings.Join(p.Notices, "; ")
+				if p.TroubleCode == string(contact.KeyRefused) { // what servers say is for somebody who is attached
+					why = "the project knows no account with this key. Copy the account key again from your account page on the project's web site, or use --email"
+				}
+				return errors.Join(fmt.Errorf("attach %s: %s", u, why), client.Detach(ctx, u))
 			case p.Initialized:
 				fmt.Fprintf(out, "Attached to %s as %s (computer %d).\n", name(p), p.UserName, p.HostID)
 				return nil

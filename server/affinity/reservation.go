@@ -55,6 +55,27 @@ func (r Rules) Copy(reported, now time.Time, sent bool) bool {
 	return r.Copies || !sent && !now.Before(reported.Add(patience))
 }
 
+// Bounds of the wait for the next workunit of a chain. The validator has usually judged a result
+// seconds after it was reported; where others have to report one too, that may take days.
+const (
+	soon    = 3 * time.Second
+	waitFor = time.Hour
+)
+
+// Next returns within which time a host is to make its next request at now that reported the result
+// at reported after which a workunit comes that still waits for its outcome: within seconds at first,
+// then ever more rarely; 0: when it likes.
+func (r Rules) Next(reported, now time.Time) time.Duration {
+	passed := max(0, now.Sub(reported))
+	if back := r.Back(); back > 0 {
+		return min(max(soon, passed), max(soon, back))
+	}
+	if passed >= waitFor {
+		return 0
+	}
+	return max(soon, passed)
+}
+
 // Back returns within which time a host is to make its next request for whom a workunit is
-// reserved, or may be soon; 0: when it likes.
+// reserved; 0: when it likes.
 func (r Rules) Back() time.Duration { return r.Silence / 3 }

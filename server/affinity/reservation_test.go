@@ -65,6 +65,31 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// The host that reported comes back within seconds, and ever more rarely where the outcome depends
+// on others.
+func TestTheNextOfAChainIsAskedForSoon(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		rules affinity.Rules
+		now   time.Duration // after the report
+		want  time.Duration
+	}{
+		{"with the report", affinity.Rules{Silence: time.Hour}, 0, 3 * time.Second},
+		{"a moment later", affinity.Rules{Silence: time.Hour}, 2 * time.Second, 3 * time.Second},
+		{"a minute later", affinity.Rules{Silence: time.Hour}, time.Minute, time.Minute},
+		{"a day later", affinity.Rules{Silence: time.Hour}, 24 * time.Hour, 20 * time.Minute},
+		{"where hosts must not be silent for long", affinity.Rules{Silence: 6 * time.Second}, time.Minute, 3 * time.Second},
+		{"without a limit on silence", affinity.Rules{}, 0, 3 * time.Second},
+		{"and half an hour later", affinity.Rules{}, 30 * time.Minute, 30 * time.Minute},
+		{"and a day later", affinity.Rules{}, 24 * time.Hour, 0},
+		{"by a clock that went back", affinity.Rules{Silence: time.Hour}, -time.Hour, 3 * time.Second},
+	} {
+		if got := tt.rules.Next(start, start.Add(tt.now)); got != tt.want {
+			t.Errorf("%s: within %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
 // A host that comes when it is told to keeps its reservation until it must end.
 func TestReservationLasts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

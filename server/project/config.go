@@ -91,6 +91,7 @@ type Config struct {
 	TrustedProxies           []string `toml:"trusted_proxies"`
 	ForwardedHeader          string   `toml:"forwarded_header"`
 	MaxConnectionsPerAddress int      `toml:"max_connections_per_address"`
+	MaxWaitingHosts          int      `toml:"max_waiting_hosts"`
 	MaxRequestsPerAddress    int      `toml:"max_requests_per_address"`
 	MaxRequestMB             float64  `toml:"max_request_mb"`
 	MaxSpoolMB               float64  `toml:"max_spool_mb"`

@@ -30,8 +30,10 @@ quota, down to 1, and good results raise it again.`,
 	},
 	{
 		name: "next_rpc_delay", most: 14 * 86400,
-		about: `Seconds after which clients contact the project again even if they need nothing; 0
-lets them decide.`,
+		about: `Seconds after which clients contact the project again even if they need nothing. With
+0 the server decides: it calls computers that got nothing back after half a minute at
+first, and ever later the longer there was no work, at most ten a second. Set it where
+idle computers must always ask after the same time: each costs a request each time.`,
 	},
 	{
 		name: "max_wus_to_send", preset: 10, most: 1e5,

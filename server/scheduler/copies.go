@@ -51,8 +51,6 @@ func (r *rpc) orderCopy(name string, most float64) error {
 	f := protocol.FileInfo{Name: name, MaxNBytes: int64(size), XMLSignature: r.s.Certify(name, int64(size)), Sticky: true}
 	_, err = r.tx.AddFileOrder(store.FileOrder{CreateTime: r.now, HostID: r.host.ID, Action: store.FileGet, Name: name, XML: f.XML()})
 	r.state.ordered = true
-	if back := r.s.Config.Affinity.Back(); back > 0 && (r.reply.NextRPCDelay <= 0 || back < r.reply.NextRPCDelay) {
-		r.reply.NextRPCDelay = back
-	}
+	r.callBack(r.s.Config.Affinity.Back())
 	return err
 }

@@ -70,6 +70,8 @@ func sentence(f protocol.Refusal) string {
 		return "The only tasks left belong to workunits of which you already have a task"
 	case protocol.RefusedReserved:
 		return "The remaining tasks are reserved for the computer that has their files"
+	case protocol.RefusedChain:
+		return "The next task of a chain is released once the result that this computer has reported is validated"
 	case protocol.RefusedCommitted:
 		return "The remaining tasks are committed to computers of another kind"
 	case protocol.RefusedStopped:

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/server/affinity"
 	"github.com/starling-grid/starling/server/store"
 )
@@ -19,15 +20,19 @@ type reservation struct {
 }
 
 // reservations reads what is kept for the host, and whether something may be soon, since
-// workunits come after those of which it reports results.
+// workunits come after those of which it reports or has reported results.
 func (r *rpc) reservations() error {
 	if len(r.held) == 0 {
 		return nil
 	}
-	kept, err := r.tx.KeptFor(r.host.ID, maxKept)
-	if err != nil {
+	var kept []store.Kept
+	if err := r.tx.Together(
+		func() (err error) { kept, err = r.tx.KeptFor(r.host.ID, maxKept); return err },
+		func() (err error) { r.state.chained, err = r.tx.Chained(r.host.ID); return err },
+	); err != nil {
 		return err
 	}
+	var err error
 	ids := make([]int64, len(kept))
 	for i, k := range kept {
 		ids[i] = k.Predecessor
@@ -44,7 +49,7 @@ func (r *rpc) reservations() error {
 	}
 	var reported []int64
 	for i := range r.req.Results {
-		if x, known := r.look.named[r.req.Results[i].Name]; known && r.mayReport(x) {
+		if x, known := r.look.named[r.req.Results[i].Name]; known && r.req.Results[i].Success() && r.mayReport(x) {
 			reported = append(reported, x.WorkunitID)
 		}
 	}
@@ -54,7 +59,9 @@ func (r *rpc) reservations() error {
 		return err
 	}
 	for _, id := range reported {
-		r.state.chained = r.state.chained || workunits[id].HasSuccessor
+		if workunits[id].HasSuccessor {
+			r.state.chained = r.now
+		}
 	}
 	for _, k := range kept {
 		x, there := before[k.Predecessor] // or purged
@@ -74,14 +81,11 @@ func (r *rpc) holds(wu store.Workunit, x store.Result) bool {
 }
 
 // renewReservations keeps for the host what is kept for it and it did not get now, and has
-// it come again in time for that, and for what may come after what it reported.
+// it come again in time for that, and for what comes after what it reported.
 func (r *rpc) renewReservations() error {
-	rules, waits := r.s.Config.Affinity, r.state.chained
-	if rules.Back() <= 0 {
-		return nil
-	}
+	rules, waits := r.s.Config.Affinity, false
 	for _, k := range r.state.kept {
-		if !k.holds || slices.Contains(r.reply.sent, k.ID) {
+		if rules.Back() <= 0 || !k.holds || slices.Contains(r.reply.sent, k.ID) {
 			continue
 		}
 		until, renewed := rules.Renewed(k.ReservedUntil, k.reported, r.now)
@@ -92,8 +96,34 @@ func (r *rpc) renewReservations() error {
 		}
 		waits = waits || until.After(r.now)
 	}
-	if back := rules.Back(); waits && (r.reply.NextRPCDelay <= 0 || back < r.reply.NextRPCDelay) {
-		r.reply.NextRPCDelay = back
+	if waits {
+		r.callBack(rules.Back())
+	}
+	switch t := r.state.chained; {
+	case t.IsZero():
+	case len(r.reply.sent) > 0: // it has something to do until then
+		r.callBack(rules.Back())
+	default:
+		r.callBack(rules.Next(t, r.now))
 	}
 	return nil
+}
+
+// callBack has the host make its next request within a time; 0: when it likes.
+func (r *rpc) callBack(within time.Duration) {
+	if within > 0 && (r.reply.NextRPCDelay <= 0 || within < r.reply.NextRPCDelay) {
+		r.reply.NextRPCDelay = within
+	}
+}
+
+// waiting names the reason for which a host gets nothing that has just reported a result of a
+// chain: the next workunit is not free yet. That there is nothing else is no news then.
+func (r *rpc) waiting(why []protocol.Refusal) []protocol.Refusal {
+	if r.state.chained.IsZero() {
+		return why
+	}
+	why = slices.DeleteFunc(why, func(f protocol.Refusal) bool {
+		return f.Code == protocol.RefusedNoTasks || f.Code == protocol.RefusedHasOne
+	})
+	return append([]protocol.Refusal{{Code: protocol.RefusedChain}}, why...)
 }

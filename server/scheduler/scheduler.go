@@ -18,11 +18,13 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/protocol/bxml"
 	"github.com/starling-grid/starling/server/affinity"
+	"github.com/starling-grid/starling/server/demand"
 	"github.com/starling-grid/starling/server/feeder"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/match"
@@ -37,6 +39,7 @@ type Config struct {
 	DownloadURL string   // of the download tree, with a final slash
 	Mirrors     []string // of it, which clients are to try before
 	UploadURL   string   // of the upload handler
+	EventsURL   string   // where hosts wait for work
 
 	GUIURLs string          // links that clients show: raw content of the element
 	Feeds   []protocol.Feed // of the project's news
@@ -131,12 +134,26 @@ type Scheduler struct {
 	Rand *rand.Rand
 	// Feeder finds work. It is of this Scheduler alone.
 	Feeder feeder.Feeder
+	// Idle is where hosts wait for work; nil: nowhere.
+	Idle Idle
 
 	mu         sync.Mutex
 	catalog    *catalog
 	speeds     *speeds
 	infeasible infeasible
 	tally      tally
+	calls      demand.Book
+	sentLast   atomic.Int64 // when work was sent last, in Unix nanoseconds; 0: never
+}
+
+// Idle is where hosts wait for work (waiting.Room).
+type Idle interface {
+	// Offer is what a host is told that may wait, at a URL, whose request was looked at at a time.
+	Offer(url string, at time.Time) *protocol.WorkEvents
+	// Waits reports whether a host waits, or did a moment ago.
+	Waits(host int64) bool
+	// Lately returns when there was new work; the zero time if that is not known.
+	Lately() time.Time
 }
 
 // ServeHTTP answers an RPC that came by HTTP. The content type is ignored, as
@@ -281,6 +298,9 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 	}
 	if reply.took > 0 && s.Reported != nil {
 		s.Reported()
+	}
+	if len(reply.sent) > 0 {
+		s.sentLast.Store(now.UnixNano())
 	}
 	s.tally.add(s.Log, now, false, len(req.Results), reply.took, len(reply.Results))
 	s.Log.Debug("scheduler request", "userid", reply.User.ID, "hostid", reply.host, "reported", len(req.Results),
@@ -441,6 +461,7 @@ func (r *rpc) run() error {
 			return err
 		}
 	}
+	r.awaitWork()
 	if err := r.renewReservations(); err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (r *rpc) send() error {
 		}
 	}
 	if len(m.Assigned()) == 0 {
-		r.refuse(m.Refusals())
+		r.refuse(r.waiting(m.Refusals()))
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (r *rpc) send() error {
 // A state is what the transaction reads to decide again on what was found before it.
 type state struct {
 	kept       []reservation
-	chained    bool              // something may be kept for it soon
+	chained    time.Time         // when it reported the last result after which work comes that waits for its outcome; zero: there is none
 	ordered    bool              // it was ordered now to upload what it made
 	list       []store.Candidate // what is kept for the host, then what was found for it
 	inProgress map[string]int    // by plan class; without what the request reports, once that is taken in

@@ -24,6 +24,13 @@ WHERE  id = $1 AND NOT EXISTS (SELECT 1 FROM affinity a WHERE a.workunitid = $1)
 	reserve = `UPDATE workunit SET reserved_until = $2 WHERE id = $1`
 )
 
+// chained looks at the last results that a host reported: those of a chain come one after another.
+var chained = `
+SELECT COALESCE(MAX(l.received_time), 0)
+FROM   (SELECT workunitid, received_time FROM result WHERE hostid = $1 AND server_state = 5 AND outcome = 1 ORDER BY id DESC LIMIT 20) l
+JOIN   workunit w ON w.id = l.workunitid
+WHERE  w.has_successor = 1`
+
 var keptFor = `
 SELECT a.resultid, ` + candidateColumns.list() + `
 FROM   affinity a JOIN result r ON r.workunitid = a.workunitid JOIN workunit w ON w.id = r.workunitid
@@ -84,6 +91,15 @@ func (t *Tx) KeptFor(hostID int64, limit int) ([]Kept, error) {
 		k.Candidate, err = candidateColumns.scan(prefixed{r, &k.Predecessor})
 		return k, err
 	}, keptFor, hostID, limit)
+}
+
+// Chained returns when a host reported the last of its recent successes after which a workunit comes
+// that waits for the outcome; the zero time if there is none.
+func (t *Tx) Chained(hostID int64) (time.Time, error) {
+	return one(t, func(r row) (at time.Time, err error) {
+		err = r.Scan(timeAt{&at})
+		return at, err
+	}, chained, hostID)
 }
 
 // prefixed scans one value before those that are asked for.

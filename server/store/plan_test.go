@@ -42,6 +42,8 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		countOfBatch:    "workunit_batch",
 		raiseBatch:      "result_workunitid",
 		expiredBatches:  "api_batch_expire",
+		sendable:        "result_unsent",
+		chained:         "result_over_hostid",
 	} {
 		err := st.View(t.Context(), func(tx *Tx) error {
 			args := make([]any, strings.Count(query, "$"))

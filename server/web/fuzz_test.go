@@ -21,7 +21,7 @@ func FuzzForms(f *testing.F) {
 	none := http.NotFoundHandler()
 	h, err := (&Site{
 		Serves: func(string) bool { return true }, Name: "Fuzz", Accounts: account.Rules{MasterURL: "http://127.0.0.1/", MinPasswordLength: 6},
-		Store: st, Log: slog.New(slog.DiscardHandler), Scheduler: none, Upload: none,
+		Store: st, Log: slog.New(slog.DiscardHandler), Scheduler: none, Events: none, Upload: none,
 	}).Handler()
 	if err != nil {
 		f.Fatal(err)

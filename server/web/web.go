@@ -50,6 +50,7 @@ type Site struct {
 	Log       *slog.Logger
 	Download  Files
 	Scheduler http.Handler
+	Events    http.Handler           // where idle hosts wait for work
 	API       map[string]limit.Route // what programs ask, by path
 	Upload    http.Handler
 
@@ -103,6 +104,7 @@ func (s *Site) Handler() (http.Handler, error) {
 		handle("web", pattern, limit.Route{Handle: foreign.Handler(h).ServeHTTP, Bound: limit.Small})
 	}
 	handle("scheduler", "POST cgi", limit.Route{Handle: s.Scheduler.ServeHTTP, Bound: scheduler.Bound})
+	handle("scheduler", "GET work_events", limit.Route{Handle: s.Events.ServeHTTP, Bound: limit.Small})
 	handle("upload", "POST file_upload_handler", limit.Route{Handle: s.Upload.ServeHTTP, Bound: upload.Bound})
 	page("GET download/{hash}/{name}", s.download)
 	page("GET get_project_config.php", s.projectConfig)

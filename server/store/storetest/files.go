@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -50,6 +51,26 @@ func waiting(t *testing.T, s *store.Store) {
 		if len(waits) != 1 {
 			t.Errorf("waiting: %v", waits)
 		}
+		if at, err := tx.Chained(w.Host.ID); err != nil || !at.IsZero() {
+			t.Errorf("nothing of a chain was reported, but %v, %v", at, err)
+		}
+		r := results[0]
+		r.HostID, r.UserID, r.SentTime, r.ReportDeadline = w.Host.ID, w.Host.UserID, T0, T0.Add(time.Hour)
+		if err := tx.Send(r); err != nil {
+			return err
+		}
+		sent, err := tx.Results([]int64{r.ID})
+		if err != nil {
+			return err
+		}
+		over := sent[r.ID]
+		over.ServerState, over.Outcome, over.ReceivedTime = store.Over, store.Success, T0.Add(time.Minute)
+		if err := tx.SaveResults([]store.ResultChange{{Old: sent[r.ID], Now: over}}); err != nil {
+			return err
+		}
+		if at, err := tx.Chained(w.Host.ID); err != nil || !at.Equal(T0.Add(time.Minute)) {
+			t.Errorf("the last of a chain was reported at %v, %v", at, err)
+		}
 		if err := tx.AddAffinity(w.Host.ID, next.ID, results[0].ID); err != nil {
 			return err
 		}
@@ -70,6 +91,9 @@ func waiting(t *testing.T, s *store.Store) {
 		kept, err := tx.KeptFor(w.Host.ID, 9)
 		if err != nil || len(kept) != 1 || kept[0].Predecessor != results[0].ID || !kept[0].ReservedUntil.Equal(T0.Add(time.Hour)) {
 			t.Errorf("kept: %+v, %v", kept, err)
+		}
+		if at, err := tx.Chained(w.Host.ID); err != nil || !at.IsZero() {
+			t.Errorf("the next of the chain is free, but %v, %v", at, err)
 		}
 		return tx.DropAffinity(w.Host.ID, next.ID)
 	})
@@ -195,5 +219,47 @@ func messages(t *testing.T, s *store.Store) {
 			t.Errorf("left: %+v", list)
 		}
 		return err
+	})
+}
+
+func sendable(t *testing.T, s *store.Store) {
+	w := Fill(t, s)
+	view(t, s, func(tx *store.Tx) error {
+		if n, err := tx.NewestResult(); err != nil || n != 0 {
+			t.Errorf("the newest of none is %d, %v", n, err)
+		}
+		return nil
+	})
+	_, first := Add(t, s, w.Workunit("first"), 2)
+	keptWU, kept := Add(t, s, w.Workunit("kept"), 1)
+	update(t, s, func(tx *store.Tx) error { return tx.EndReservation(keptWU.ID, T0.Add(time.Hour)) })
+	view(t, s, func(tx *store.Tx) error {
+		for _, tt := range []struct {
+			name  string
+			at    time.Time
+			after int64
+			limit int
+			want  []int64
+		}{
+			{"while one is kept", T0, 0, 9, []int64{first[0].ID, first[1].ID}},
+			{"kept no longer", T0.Add(2 * time.Hour), 0, 9, []int64{first[0].ID, first[1].ID, kept[0].ID}},
+			{"after the first", T0.Add(2 * time.Hour), first[0].ID, 9, []int64{first[1].ID, kept[0].ID}},
+			{"at most one", T0, 0, 1, []int64{first[0].ID}},
+		} {
+			got, err := tx.SendableAfter(tt.at, tt.after, tt.limit)
+			if err != nil || !slices.Equal(got, tt.want) {
+				t.Errorf("%s: %v, %v; want %v", tt.name, got, err, tt.want)
+			}
+			if tt.after > 0 {
+				continue
+			}
+			if got, err = tx.Sendable(tt.at, tt.limit); err != nil || len(got) != len(tt.want) {
+				t.Errorf("%s: %v, %v in any order; want %v", tt.name, got, err, tt.want)
+			}
+		}
+		if n, err := tx.NewestResult(); err != nil || n != kept[0].ID {
+			t.Errorf("the newest is %d, %v", n, err)
+		}
+		return nil
 	})
 }

@@ -51,6 +51,7 @@ func Run(t *testing.T, open func(t *testing.T) (*store.Store, *sql.DB)) {
 		{"what volunteers' own programs compute is counted apart", anonymous},
 		{"rows come back as they were stored", roundTrip},
 		{"work waits for files and its predecessor", waiting},
+		{"new work is seen", sendable},
 		{"files of hosts and orders about them", hostFiles},
 		{"copies of what hosts made are wanted", copies},
 		{"each row has its history", history},

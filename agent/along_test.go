@@ -1,0 +1,47 @@
+package agent_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/resource"
+	"github.com/starling-grid/starling/state"
+)
+
+// A device for which the project had no work is asked for in a request that is made for the CPUs,
+// and waits no longer for that when there is none again.
+func TestADeviceThatWaitsIsAskedForAlong(t *testing.T) {
+	t.Parallel()
+	const fake = resource.Kind("fake")
+	until := time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC) // in the bubble's first hour
+	none := protocol.SchedulerReply{ProjectName: "Demo", MasterURL: demoURL, Messages: []protocol.Message{{Priority: protocol.PriorityLow, Text: "No tasks sent"}}}
+	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 200, body: none.Encode()}), func(db *state.DB, tx *state.Tx) {
+		p := state.Project{MasterURL: demoURL, SchedulerURLs: []string{demoURL + "cgi"}, HostID: 1, Contact: state.Contact{Initialized: true}}
+		p.SetStream(fake, state.Stream{Retry: state.Retry{Failures: 3, NextTry: until}})
+		db.Projects.Put(tx, demoURL, p)
+	})
+	if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte("[[coproc]]\ntype = \"fake\"\ncount = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.run(func(t *testing.T) {
+		w.after(t, time.Minute)
+		r := w.request(t, 0)
+		if r.CPUReqSeconds <= 0 || len(r.Coprocs) != 1 || r.Coprocs[0].ReqSeconds <= 0 {
+			t.Errorf("asked for %v s of the CPUs and %+v", r.CPUReqSeconds, r.Coprocs)
+		}
+		d, err := w.a.Decision(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Snapshot.Projects[0].Others[fake].Backoff; !got.Equal(until) {
+			t.Errorf("the device waits until %v, want %v", got, until)
+		}
+		if got := d.Snapshot.Projects[0].Backoff; !got.After(d.Snapshot.Now) {
+			t.Errorf("the CPUs do not wait: %v", got)
+		}
+	})
+}
