@@ -397,3 +397,24 @@ func TestPhone(t *testing.T) {
 		b.Picture(map[string]string{"/": "phone", "/tasks": "phone-tasks"}[path])
 	}
 }
+
+// TestPhoneColumns: a name of two letters a line tells nothing, and what is computed is to be
+// seen at once.
+func TestPhoneColumns(t *testing.T) {
+	t.Parallel()
+	b, base := open(t, &fake{page: busy(300), seqno: 40})
+	b.Do("be a common phone", chromedp.EmulateViewport(360, 640, chromedp.EmulateScale(2)))
+	const broad = `((e) => e && e.getBoundingClientRect().width >= 120)(document.querySelector('%s'))`
+	const high = `((e) => e && e.getBoundingClientRect().bottom <= innerHeight)(document.querySelector('%s'))`
+	for _, c := range []struct{ path, what, names, first string }{
+		{"/", "projects", "#achieved th", "#running li"},
+		{"/projects", "projects", "#projects-list th", "#projects-list tr"},
+		{"/tasks", "tasks", "#tasks-table tbody td.c-name", "#tasks-table tbody td.c-name"},
+	} {
+		b.Do("open "+c.path, chromedp.Navigate(base+c.path))
+		b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
+		b.See(c.path+" has room for the names of "+c.what, fmt.Sprintf(broad, c.names))
+		b.See(c.path+" shows the first of them without scrolling", fmt.Sprintf(high, c.first))
+		b.See(c.path+" is not wider than the phone", `document.documentElement.scrollWidth <= 360`)
+	}
+}
