@@ -47,7 +47,7 @@ func TestATaskThatFailsIsExplained(t *testing.T) {
 		{
 			"another input than announced", plainProgram,
 			func(all map[string][]answer) { all["in_1"][0] = swap(all["in_1"][0]) },
-			"input_damaged", "its input file in_1 differs from what the project announced", "",
+			"input_damaged", "its file in_1 differs from what the project announced", "",
 		},
 		{
 			"a program that nobody signed", plainProgram,

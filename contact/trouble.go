@@ -44,6 +44,7 @@ const (
 	Closed            TroubleCode = "project_closed"
 	NoVirtualBox      TroubleCode = "virtualbox_needed"
 	NoContainers      TroubleCode = "containers_needed"
+	Moved             TroubleCode = "project_moved"
 )
 
 // A Trouble is why the last contact with a project brought nothing usable, or why the
@@ -73,7 +74,7 @@ func (t Trouble) After(before Trouble, now time.Time) Trouble {
 // change.
 func (t Trouble) Refusal() bool {
 	switch t.Code {
-	case PlatformRefused, OwnRefused, KeyRefused, ClientTooOld, ComputerRefused, SigningKeyChanged, NoVirtualBox, NoContainers, Closed:
+	case PlatformRefused, OwnRefused, KeyRefused, ClientTooOld, ComputerRefused, SigningKeyChanged, NoVirtualBox, NoContainers, Moved, Closed:
 		return true
 	}
 	return false
@@ -133,6 +134,7 @@ var Sayings = []Saying{
 	{SigningKeyChanged, "The project's signing key has changed, so no new programs of it can be trusted. It says: %s", "The project's signing key has changed, so no new programs of it can be trusted.", "If the project announces the change on its web site, detach and attach again: starling detach %[1]s; starling attach %[1]s"},
 	{NoVirtualBox, "Tasks of the project run in virtual machines of VirtualBox, which it cannot use on this computer. It says: %s", "Tasks of the project run in virtual machines of VirtualBox, which it cannot use on this computer.", "To get these tasks, install a current VirtualBox, set virtualization = true in starling.toml, and restart the agent; starling doctor says whether it can be used. Other projects need nothing." + tryNow},
 	{NoContainers, "Tasks of the project run in containers, which it cannot use on this computer. It says: %s", "Tasks of the project run in containers, which it cannot use on this computer.", "To get these tasks, install Podman (Debian package: podman), set virtualization = true in starling.toml, and restart the agent; starling doctor says whether it can be used. Other projects need nothing." + tryNow},
+	{Moved, "The project says that its address is now %s", "The project says that it has another address.", "Open the new address in a browser. If it is the project's, attach to it, and detach from this one once its tasks are reported: starling detach %s"},
 	{Closed, "The project has been closed (%s).", "The project has been closed.", detach},
 }
 

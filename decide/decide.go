@@ -70,16 +70,20 @@ type ResultPlan struct {
 	GiveUp bool `json:"give_up,omitempty"`
 }
 
-// Lateness says in one sentence that it will miss its deadline; "" if it can be in time.
-func (r ResultPlan) Lateness() string {
-	if r.Late <= 0 {
-		return ""
+// Lateness is, in one sentence, that a task missed its deadline or will miss it, and what a
+// person can do; "" if it can be in time. late is by how much, at the least.
+func Lateness(task string, late time.Duration, deadline, now time.Time) (text, cure string) {
+	switch {
+	case late <= 0:
+		return "", ""
+	case !deadline.After(now):
+		return fmt.Sprintf("It is late: its deadline passed %s.", words.When(deadline, now)),
+			"Let it finish: it may still count. To give it up: starling task abort " + task
 	}
-	return "It will be about " + words.Span(r.Late) + " late."
+	return "It will be about " + words.Span(late) + " late.", fmt.Sprintf(lateCure, task)
 }
 
-// LateCure is what a person can do about a task that will be late.
-const LateCure = "Let it run more: allow more CPUs (max_ncpus_pct) or more time (starling mode always), or suspend others. " +
+const lateCure = "Let it run more: allow more CPUs (max_ncpus_pct) or more time (starling mode always), or suspend others. " +
 	"If it cannot be in time, abort it, so that another computer gets it: starling task abort %s"
 
 // Codes of results that jobsched is not asked about.
@@ -164,7 +168,7 @@ func (p *pass) settle() {
 		l.Used[0], l.Without[0] = pr.Used, pr.NoCPUApps
 		for k, c := range p.Coprocs {
 			l.Used[kind(k)] += pr.UsedOn[c.Kind]
-			l.Without[kind(k)] = pr.Others[c.Kind].NoApps
+			l.Without[kind(k)] = pr.Others[c.Kind].NoApps || pr.Others[c.Kind].Excluded
 		}
 		p.ledger[i] = l
 	}
@@ -204,16 +208,19 @@ func (p *pass) run() {
 		r, plan := &p.Results[i], &p.plan.Results[i]
 		switch {
 		case p.Projects[r.Project].Leaving:
-			plan.Reason = jobsched.Reason{Code: Detached, Text: "Its project is being " + p.Projects[r.Project].going() + "."}
+			plan.Reason = jobsched.Reason{Code: Detached, Text: "Its project is being " + p.Projects[r.Project].going() + ".", Cure: "Keep its tasks with: starling undo " + p.URL(*r)}
 		case !r.AbortAt.IsZero() && r.Phase != Ready:
-			plan.Reason = jobsched.Reason{Code: jobsched.Suspended, Until: r.AbortAt, Text: "This task will be aborted at your request. You can: keep it until then with: starling task resume " + r.ID}
+			plan.Reason = jobsched.Reason{Code: jobsched.Suspended, Until: r.AbortAt, Text: "This task will be aborted at your request.", Cure: "Keep it with: starling task resume " + r.ID}
 		case r.computing() && !r.Started && !r.Deadline.IsZero() && !p.Now.Before(r.Deadline):
 			plan.GiveUp = true
-			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "Abandoned: its deadline passed before it was started."}
+			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "Abandoned: its deadline passed before it was started.", Cure: "If this happens often, set work_buf_min_days and work_buf_additional_days lower."}
 		case r.Phase == Fetching, r.Phase == Sending:
 			plan.Reason = r.Waiting(p.Now)
 		case r.Phase == Ready:
-			plan.Reason = jobsched.Reason{Code: ReadyToReport, Text: "Finished. It will be reported at the next contact."}
+			plan.Reason = jobsched.Reason{Code: ReadyToReport, Text: "Finished. It will be reported at the next contact.", Cure: "Report it now with: starling update " + p.URL(*r)}
+			if r.Failed.Is() {
+				plan.Text, plan.Cure = r.Failed.Ended(), r.Failed.Cure(p.URL(*r))
+			}
 		}
 	}
 	jobs, index := p.jobs(func(i int) bool {
@@ -221,18 +228,15 @@ func (p *pass) run() {
 	})
 	s := jobsched.Snapshot{
 		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, Bound: p.Bound, OnFrac: p.OnFrac, Habit: p.Habit, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
-		Stopped: p.Compute.Why, StoppedUntil: p.Compute.Until,
-	}
-	if p.Network.Denied() {
-		s.Offline, s.OfflineUntil = p.Network.Why, p.Network.Until
+		AllMemory: p.AllMemory, Compute: p.Compute, Network: p.Network,
 	}
 	for _, c := range p.Coprocs {
-		s.Coprocs = append(s.Coprocs, jobsched.Pool{Pool: c.Pool, OnFrac: c.OnFrac, Stopped: c.Compute.Why, StoppedUntil: c.Compute.Until})
+		s.Coprocs = append(s.Coprocs, jobsched.Pool{Pool: c.Pool, OnFrac: c.OnFrac, Compute: c.Compute})
 		p.wake(c.Compute.Until)
 	}
 	for i, pr := range p.Projects {
 		s.Projects = append(s.Projects, jobsched.Project{
-			Debt: p.plan.Projects[i].Debt, Unreachable: pr.unreachable(), Suspended: pr.Suspended, Overdrawn: p.overdrawn(i),
+			URL: pr.URL, Debt: p.plan.Projects[i].Debt, Unreachable: pr.unreachable(), Suspended: pr.Suspended, Overdrawn: p.overdrawn(i),
 		})
 	}
 	for _, on := range s.Processors() {
@@ -242,12 +246,29 @@ func (p *pass) run() {
 	}
 	reasons, again := jobsched.Choose(s)
 	for k, r := range reasons {
-		if r.Run() || r.Code == jobsched.NoCPU {
-			r.Text += p.Results[index[k]].belied()
-		}
+		p.explain(&p.Results[index[k]], &r)
 		p.plan.Results[index[k]].Reason = r
 	}
 	p.wake(again)
+}
+
+// explain adds to why a result runs, or does not, what is peculiar about it.
+func (p *pass) explain(r *Result, why *jobsched.Reason) {
+	url := p.URL(*r)
+	if why.Run() || why.Code == jobsched.NoCPU {
+		why.Text += r.belied()
+	}
+	if why.Run() && !r.Unthrottled && p.Duty.Text != "" {
+		why.Text += " Tasks run for " + p.Duty.Text + "."
+		why.Cure = p.Duty.Cure
+	}
+	if silence := r.silence(); silence != "" && why.Run() {
+		why.Text += " " + silence
+		if r.overdue() {
+			why.Cure = "Look on the project's web site whether such tasks take that long. To give it up: starling task abort " + r.ID
+		}
+	}
+	why.Cure = cmp.Or(r.Cure(url), why.Cure)
 }
 
 // overdrawn reports whether a project owes the others so much that neither its
@@ -270,7 +291,7 @@ func (p *pass) stuck(i int) bool {
 	case r.Phase == Fetching:
 		return p.Now.Sub(r.Received) > stuckAfter
 	case r.Phase == Runnable:
-		return p.Memory > 0 && r.Memory > p.Memory || r.NotBefore.After(p.Now.Add(stuckAfter))
+		return p.Memory > 0 && r.Memory > p.Memory || r.NotBefore.After(p.Now.Add(stuckAfter)) || p.plan.Results[i].Code == jobsched.GPUMissing
 	}
 	return false
 }
@@ -283,13 +304,13 @@ func (p *pass) fetch() {
 	})
 	p.plan.Busy = jobsched.Processors{Kind: resource.CPU, Now: p.Now, Count: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit}.BusyTime(jobs)
 	s := workfetch.Snapshot{
-		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit, Low: p.Low, High: p.High, Jobs: jobs, Disk: p.Disk, Memory: p.Most,
+		Now: p.Now, CPUs: p.CPUs, OnFrac: p.OnFrac, Habit: p.Habit, Low: p.Low, High: p.High, Jobs: jobs, Disk: p.Disk, Memory: p.Most, AllDisk: p.AllDisk, AllMemory: p.AllMemory,
 		Projects: make([]workfetch.Project, len(p.Projects)),
 	}
 	for _, c := range p.Coprocs {
 		pool := workfetch.Pool{Kind: c.Kind, Count: len(c.Devices), Factor: c.Factor(), OnFrac: c.OnFrac}
 		if c.Compute.Denied() && c.Compute.Asked {
-			pool.Stopped, pool.StoppedUntil = c.Compute.Why, c.Compute.Until
+			pool.Stopped = c.Compute
 		}
 		s.Coprocs = append(s.Coprocs, pool)
 		on := jobsched.Processors{Kind: c.Kind, Now: p.Now, Count: pool.Count, OnFrac: c.OnFrac, Habit: p.Habit}
@@ -297,18 +318,20 @@ func (p *pass) fetch() {
 	}
 	for i, pr := range p.Projects {
 		s.Projects[i] = workfetch.Project{
-			URL: pr.URL, Share: pr.Share, Debt: p.plan.Projects[i].Debt, Suspended: pr.Suspended, Counts: pr.counts(), NoWorkWhy: pr.noWorkWhy(),
+			URL: pr.URL, Share: pr.Share, Debt: p.plan.Projects[i].Debt, Suspended: pr.Suspended, Counts: pr.counts(),
 			MinRPCTime: pr.Contact.MinRPCTime, Trouble: pr.Trouble, Asked: pr.Asked, Woken: pr.Woken, Failures: pr.Failures, Failed: pr.Failed,
 			Unreachable: pr.unreachable(), Uploading: !pr.Uploading.IsZero(),
 			NonCPUIntensive: pr.NonCPUIntensive, Overdrawn: p.overdrawn(i), Talking: pr.Talking, TalkingSince: pr.TalkingSince,
 			Stream: p.stream(i, Stream{
 				NoApps: pr.NoCPUApps, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy, JobTime: pr.JobTime, Latency: pr.Latency,
-			}, p.learnt[i]),
+				NeedsMemory: pr.NeedsMemory, NeedsDisk: pr.NeedsDisk,
+			}, p.learnt[i], resource.CPU),
 		}
+		s.Projects[i].NoWorkWhy, s.Projects[i].NoWorkCure = pr.noWorkWhy()
 		if len(pr.Others) > 0 {
 			s.Projects[i].Others = make(map[resource.Kind]workfetch.Stream, len(pr.Others))
 			for k, of := range pr.Others {
-				s.Projects[i].Others[k] = p.stream(i, of, *p.learntOf(i, k))
+				s.Projects[i].Others[k] = p.stream(i, of, *p.learntOf(i, k), k)
 			}
 		}
 	}
@@ -339,9 +362,9 @@ const patience = 30 * time.Second
 func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
 	switch {
 	case p.Network.Denied():
-		return workfetch.Reason{Code: workfetch.Network, Text: p.Network.Why, Until: p.Network.Until}
+		return workfetch.Reason{Code: workfetch.Network, Text: p.Network.Why, Cure: p.Network.Cure, Until: p.Network.Until}
 	case p.Compute.Denied() && p.Compute.Asked:
-		return workfetch.Reason{Code: workfetch.Computing, Text: p.Compute.Why, Until: p.Compute.Until}
+		return workfetch.Reason{Code: workfetch.Computing, Text: p.Compute.Why, Cure: p.Compute.Cure, Until: p.Compute.Until}
 	}
 	if r.Code != workfetch.Ask {
 		return r

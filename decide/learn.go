@@ -1,6 +1,7 @@
 package decide
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/starling-grid/starling/jobsched"
@@ -64,19 +65,55 @@ func (p *pass) estimate() {
 	for i := range p.Results {
 		if r := &p.Results[i]; r.computing() {
 			whole := time.Duration(float64(r.Stated) * p.learntOf(r.Project, r.Kind()).correction)
-			p.plan.Results[i].Remaining = jobsched.Remaining(whole, r.Elapsed, r.Fraction)
+			p.plan.Results[i].Remaining = p.spread(r.Unthrottled, jobsched.Remaining(whole, r.Elapsed, r.Fraction))
 		}
 	}
 }
 
+// spread is the time over which so much computing is spread by the volunteer's limit on the
+// time of CPUs. Of two limits, in use and idle, the higher counts: which holds when is not known.
+func (p *pass) spread(unthrottled bool, computing time.Duration) time.Duration {
+	if most := p.Duty.Most; !unthrottled && most > 0 && most < 100 {
+		return time.Duration(min(float64(computing)*100/most, float64(longest)))
+	}
+	return computing
+}
+
+// longest is as long as anything is said to take.
+const longest = 100 * 365 * 24 * time.Hour
+
 // stream is what is known of a project's work for one kind of processor.
-func (p *pass) stream(project int, of Stream, l learnt) workfetch.Stream {
+func (p *pass) stream(project int, of Stream, l learnt, k resource.Kind) workfetch.Stream {
 	v := workfetch.Stream{
-		NoApps: of.NoApps, Backoff: of.Backoff, BackoffWhy: of.BackoffWhy, Latency: of.Latency, Devices: of.Devices,
-		JobTime: time.Duration(float64(of.JobTime) * l.correction), Proved: l.proved,
+		NoApps: of.NoApps, Excluded: of.Excluded, Backoff: of.Backoff, BackoffWhy: of.BackoffWhy, Latency: of.Latency, Devices: of.Devices,
+		NeedsMemory: of.NeedsMemory, NeedsDisk: of.NeedsDisk,
+		JobTime: p.spread(k != resource.CPU, time.Duration(float64(of.JobTime)*l.correction)), Proved: l.proved,
+	}
+	if !l.proved {
+		v.WaitsID, v.Waits = p.waits(project, k)
 	}
 	if !p.Projects[project].Corrects {
 		v.Correction = l.correction
 	}
+	if k == resource.CPU && p.Duty.Most > 0 && p.Duty.Most < 100 { // servers are asked for computing
+		v.Correction = cmp.Or(v.Correction, 1) * 100 / p.Duty.Most
+	}
 	return v
+}
+
+// waits returns why the first of a project's tasks for a kind of processor does not run; no
+// code if one runs, or there is none.
+func (p *pass) waits(project int, k resource.Kind) (id string, why jobsched.Reason) {
+	for _, i := range p.order {
+		r := &p.Results[i]
+		if r.Project != project || r.Kind() != k || !r.computing() || r.NonCPUIntensive {
+			continue
+		}
+		if plan := &p.plan.Results[i]; plan.Run() {
+			return "", jobsched.Reason{}
+		} else if why.Code == "" {
+			id, why = r.ID, plan.Reason
+		}
+	}
+	return id, why
 }

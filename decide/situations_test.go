@@ -113,6 +113,7 @@ func troubles() (list []situation) {
 		contact.KeyRefused:        "Invalid or missing account key. To fix, remove and add this project.",
 		contact.ClientTooOld:      "Your BOINC client software is too old. Please install the current version.",
 		contact.ComputerRefused:   "Not accepting requests from this host",
+		contact.Moved:             "https://new.example/",
 		contact.NoVirtualBox:      "VirtualBox is not installed",
 		contact.NoContainers:      "Docker not present",
 		contact.SigningKeyChanged: "Invalid code signing key. To fix, remove and add this project.",
@@ -173,73 +174,81 @@ func requests(t *testing.T) (list []situation) {
 	for _, x := range []struct {
 		code    workfetch.Code
 		provoke func(s *decide.Snapshot)
-		cure    string
 	}{
-		{workfetch.Ask, func(s *decide.Snapshot) { alone(s) }, ""},
-		{workfetch.BufferFull, func(s *decide.Snapshot) { alone(s); queued(s, 30, nil) }, "Set work_buf_min_days and work_buf_additional_days to more if tasks run out while the project is away."},
-		{workfetch.OtherFirst, func(s *decide.Snapshot) { s.Projects[1].Debt = 3600 }, ""},
-		{workfetch.Overserved, func(s *decide.Snapshot) { s.Projects[0].Debt = -90000; queued(s, 10, nil) }, "Give the project a larger resource_share in its account file to prefer it."},
+		{workfetch.Ask, func(s *decide.Snapshot) { alone(s) }},
+		{workfetch.BufferFull, func(s *decide.Snapshot) { alone(s); queued(s, 30, nil) }},
+		{workfetch.OtherFirst, func(s *decide.Snapshot) { s.Projects[1].Debt = 3600 }},
+		{workfetch.Overserved, func(s *decide.Snapshot) { s.Projects[0].Debt = -90000; queued(s, 10, nil) }},
 		{workfetch.Deadlines, func(s *decide.Snapshot) {
 			alone(s).Latency = 30 * time.Minute
 			queued(s, 2, func(r *decide.Result) { r.Deadline = now.Add(100 * time.Hour) })
-		}, ""},
+		}},
 		{workfetch.Unproved, func(s *decide.Snapshot) {
 			alone(s).Estimates = jobsched.Estimator{}
 			queued(s, 2, func(r *decide.Result) { r.Stated = 10 * time.Minute })
-		}, "Nothing: it ends when the first task is done, or most of it."},
+		}},
+		{workfetch.FirstWaits, func(s *decide.Snapshot) {
+			alone(s).Estimates = jobsched.Estimator{}
+			queued(s, 2, func(r *decide.Result) { r.Stated, r.Suspended = 10*time.Minute, true })
+		}},
 		{workfetch.Stuck, func(s *decide.Snapshot) {
 			alone(s)
 			queued(s, 5, func(r *decide.Result) { r.Phase, r.Received = decide.Fetching, now.Add(-24*time.Hour) })
-		}, "starling transfers shows what is missing; starling task abort gives tasks up."},
-		{workfetch.TooMany, func(s *decide.Snapshot) { alone(s); queued(s, workfetch.MaxHeld, nil) }, ""},
-		{workfetch.NoMoreWork, func(s *decide.Snapshot) { alone(s).NoMoreWork = true }, "starling allowmorework " + url},
-		{workfetch.Suspended, func(s *decide.Snapshot) { alone(s).Suspended = true }, "starling resume " + url},
-		{workfetch.NoCPUApps, func(s *decide.Snapshot) { alone(s).NoCPUApps = true }, "Attach to a project with applications for CPUs."},
+		}},
+		{workfetch.TooMany, func(s *decide.Snapshot) { alone(s); queued(s, workfetch.MaxHeld, nil) }},
+		{workfetch.NoMoreWork, func(s *decide.Snapshot) { alone(s).NoMoreWork = true }},
+		{workfetch.Suspended, func(s *decide.Snapshot) { alone(s).Suspended = true }},
+		{workfetch.NoCPUApps, func(s *decide.Snapshot) { alone(s).NoCPUApps = true }},
 		{workfetch.NoGPUApps, func(s *decide.Snapshot) {
 			p := alone(s)
 			p.NoCPUApps, p.Others = true, map[resource.Kind]decide.Stream{resource.NVIDIA: {NoApps: true}}
 			s.Coprocs = gpus(1, prefs.Permission{})
-		}, "Attach to a project with applications for this computer's processors."},
+		}},
+		{workfetch.GPUExcluded, func(s *decide.Snapshot) {
+			p := alone(s)
+			p.NoCPUApps, p.Others = true, map[resource.Kind]decide.Stream{resource.NVIDIA: {Excluded: true}}
+			s.Coprocs = gpus(1, prefs.Permission{})
+		}},
 		{workfetch.GPUStopped, func(s *decide.Snapshot) {
 			alone(s).NoCPUApps = true
-			s.Coprocs = gpus(1, prefs.Permission{Code: prefs.ByUser, Why: "You suspended computing on GPUs.", Asked: true})
-		}, "starling mode auto --gpu"},
+			s.Coprocs = gpus(1, prefs.Default().MayUseGPUs(prefs.Conditions{Now: now}, prefs.Mode{Kind: prefs.Never}))
+		}},
 		{workfetch.TooManyUpload, func(s *decide.Snapshot) {
 			alone(s)
 			queued(s, 5, func(r *decide.Result) { r.Phase = decide.Sending })
-		}, "starling transfers shows why the uploads wait."},
+		}},
 		{workfetch.HasTask, func(s *decide.Snapshot) {
 			alone(s).NonCPUIntensive = true
 			queued(s, 1, func(r *decide.Result) { r.NonCPUIntensive = true })
-		}, ""},
-		{workfetch.UploadFirst, func(s *decide.Snapshot) { alone(s).Uploading = now; queued(s, 2, nil) }, ""},
-		{workfetch.RequestDelay, func(s *decide.Snapshot) { alone(s).Contact.MinRPCTime = now.Add(time.Hour) }, "starling update " + url + " contacts it all the same."},
+		}},
+		{workfetch.UploadFirst, func(s *decide.Snapshot) { alone(s).Uploading = now; queued(s, 2, nil) }},
+		{workfetch.RequestDelay, func(s *decide.Snapshot) { alone(s).Contact.MinRPCTime = now.Add(time.Hour) }},
 		{workfetch.NoWorkBackoff, func(s *decide.Snapshot) {
 			p := alone(s)
 			p.Backoff, p.BackoffWhy = now.Add(time.Hour), "The last request brought no work (Project has no tasks available)"
-		}, "starling update " + url + " asks again now. Attach to a second project to keep the computer busy."},
+		}},
 		{workfetch.TasksFail, func(s *decide.Snapshot) {
 			p := alone(s)
 			p.Backoff, p.Failures, p.Failed = now.Add(time.Hour), 2, workfetch.Failure{Task: "w1_0", Code: workfetch.Crashed, About: "signal 11, segmentation fault"}
-		}, ""},
+		}},
 		{workfetch.Network, func(s *decide.Snapshot) {
 			alone(s)
-			s.Network = prefs.Permission{Code: prefs.ByUser, Why: "You suspended network activity."}
-		}, "starling mode auto --network"},
+			s.Network = prefs.Default().MayTransfer(prefs.Conditions{Now: now}, prefs.Mode{Kind: prefs.Never})
+		}},
 		{workfetch.Computing, func(s *decide.Snapshot) {
 			alone(s)
-			s.Compute = prefs.Permission{Code: prefs.ByUser, Why: "You suspended computing.", Asked: true}
-		}, "starling mode auto"},
+			s.Compute = prefs.Default().MayCompute(prefs.Conditions{Now: now}, prefs.Mode{Kind: prefs.Never})
+		}},
 		{workfetch.Conversing, func(s *decide.Snapshot) {
 			p := alone(s)
 			p.Talking, p.TalkingSince = true, now.Add(-time.Second)
-		}, ""},
+		}},
 	} {
 		r := decide.Pass(snapshot(x.provoke)).Projects[0].Fetch
 		if r.Code != x.code {
 			t.Errorf("%s: got %+v", x.code, r)
 		}
-		list = append(list, situation{string(x.code), r.Text, cmp.Or(r.Cure, x.cure)})
+		list = append(list, situation{string(x.code), r.Text, r.Cure})
 	}
 	return list
 }
@@ -250,58 +259,74 @@ func tasks(t *testing.T) (list []situation) {
 	for _, x := range []struct {
 		code    jobsched.Code
 		provoke func(s *decide.Snapshot, r *decide.Result)
-		cure    string
 	}{
-		{jobsched.RunDebt, func(*decide.Snapshot, *decide.Result) {}, ""},
-		{jobsched.RunDeadline, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(2 * time.Hour) }, ""},
+		{jobsched.RunDebt, func(*decide.Snapshot, *decide.Result) {}},
+		{jobsched.RunDebt, func(s *decide.Snapshot, _ *decide.Result) {
+			p := prefs.Default()
+			p.CPUUsageLimit, p.NiuCPUUsageLimit = 1, 1
+			s.Duty = p.Duty(true)
+		}},
+		{jobsched.RunDebt, func(_ *decide.Snapshot, r *decide.Result) { r.Started, r.Elapsed = true, 2*time.Hour }},
+		{jobsched.RunDebt, func(_ *decide.Snapshot, r *decide.Result) { r.Started, r.Elapsed = true, 20*time.Hour }},
+		{jobsched.RunDeadline, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(2 * time.Hour) }},
 		{jobsched.NoCPU, func(s *decide.Snapshot, r *decide.Result) {
 			s.CPUs = 1
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
-		}, "Nothing: its turn comes. More CPUs: max_ncpus_pct, max_cpus."},
+		}},
 		{jobsched.NoCPU, func(s *decide.Snapshot, r *decide.Result) {
 			s.CPUs, r.Belied = 1, 0.9
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true}}
-		}, fmt.Sprintf(decide.BeliedCure, url)},
+		}},
 		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) {
 			s.Memory, r.Memory, s.Bound = 1e9, 2e9, prefs.Default().MemoryBound(2e9, true)
-		}, prefs.Default().MemoryBound(2e9, true).Cure},
+		}},
+		{jobsched.NoMemory, func(s *decide.Snapshot, r *decide.Result) {
+			s.Memory, s.AllMemory, r.Memory, s.Bound = 12e9, 25e9, 838e9, prefs.Default().MemoryBound(25e9, true)
+		}},
 		{jobsched.NoGPU, func(s *decide.Snapshot, r *decide.Result) {
 			s.Coprocs = gpus(1, prefs.Permission{})
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA}
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true, Usage: resource.Usage{Coproc: &resource.Coproc{Kind: resource.NVIDIA, On: []int{0}}}}}
-		}, "Nothing: its turn comes."},
+		}},
 		{jobsched.GPUMissing, func(s *decide.Snapshot, r *decide.Result) {
 			s.Coprocs = gpus(1, prefs.Permission{})
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA, Memory: 6 << 30}
-		}, "If the device will not come back, abort the task: starling task abort " + me},
+		}},
+		{jobsched.GPUMissing, func(s *decide.Snapshot, r *decide.Result) {
+			s.Coprocs = gpus(1, prefs.Permission{})
+			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA, Except: []int{0}}
+		}},
 		{jobsched.GPUStopped, func(s *decide.Snapshot, r *decide.Result) {
 			s.Coprocs = gpus(1, prefs.Default().MayUseGPUs(prefs.Conditions{Now: now, IdleKnown: true}, prefs.Mode{}))
 			r.Coproc = &resource.Coproc{Kind: resource.NVIDIA}
-		}, "Set run_gpu_if_user_active, or wait until the computer is idle."},
+		}},
 		{jobsched.Limited, func(s *decide.Snapshot, r *decide.Result) {
 			s.Limits = []jobsched.Limit{{Name: "max_concurrent for " + url, Max: 1}}
 			r.Under = []int{0}
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Stated: time.Hour, Deadline: now.Add(100 * time.Hour), Running: true, Started: true, Under: []int{0}}}
-		}, "Raise max_concurrent in the account file."},
+		}},
 		{jobsched.OneAtATime, func(s *decide.Snapshot, r *decide.Result) {
 			r.NonCPUIntensive = true
 			s.Results = []decide.Result{{ID: "w0_0", Phase: decide.Runnable, Running: true, Started: true, Usage: r.Usage, Deadline: now.Add(100 * time.Hour)}}
-		}, "Nothing: its turn comes."},
-		{jobsched.Postponed, func(_ *decide.Snapshot, r *decide.Result) { r.NotBefore = now.Add(time.Hour) }, ""},
-		{jobsched.Suspended, func(_ *decide.Snapshot, r *decide.Result) { r.Suspended = true }, "starling task resume " + me},
+		}},
+		{jobsched.Postponed, func(_ *decide.Snapshot, r *decide.Result) { r.NotBefore = now.Add(time.Hour) }},
+		{jobsched.Suspended, func(_ *decide.Snapshot, r *decide.Result) { r.Suspended = true }},
 		{jobsched.Stopped, func(s *decide.Snapshot, _ *decide.Result) {
-			s.Compute = prefs.Permission{Code: prefs.OnBattery, Why: "The computer is running on battery power (run_on_batteries)."}
-		}, "See below."},
+			s.Compute = prefs.Default().MayCompute(prefs.Conditions{Now: now, Battery: prefs.Yes, OtherCPU: -1}, prefs.Mode{})
+		}},
 		{jobsched.NoNetwork, func(s *decide.Snapshot, r *decide.Result) {
 			s.Network = prefs.Default().MayTransfer(prefs.Conditions{Now: now, OtherCPU: -1}, prefs.Mode{Kind: prefs.Never})
 			r.NeedsNetwork = true
-		}, "See below."},
-		{jobsched.SetAside, func(_ *decide.Snapshot, r *decide.Result) { r.SetAside = true }, ""},
-		{decide.WaitsForFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Fetching }, "starling transfers shows the files."},
-		{decide.SendsFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Sending }, "starling transfers shows the files."},
-		{decide.ReadyToReport, func(_ *decide.Snapshot, r *decide.Result) { r.Phase, r.Completed = decide.Ready, now }, "starling update " + url + " reports it now."},
-		{decide.GivenUp, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(-time.Hour) }, "Keep fewer tasks queued: work_buf_min_days, work_buf_additional_days."},
-		{decide.Detached, func(s *decide.Snapshot, _ *decide.Result) { s.Projects[0].Leaving = true }, "starling undo " + url},
+		}},
+		{jobsched.SetAside, func(_ *decide.Snapshot, r *decide.Result) { r.SetAside = true }},
+		{decide.WaitsForFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Fetching }},
+		{decide.SendsFiles, func(_ *decide.Snapshot, r *decide.Result) { r.Phase = decide.Sending }},
+		{decide.ReadyToReport, func(_ *decide.Snapshot, r *decide.Result) { r.Phase, r.Completed = decide.Ready, now }},
+		{decide.ReadyToReport, func(_ *decide.Snapshot, r *decide.Result) {
+			r.Phase, r.Completed, r.Failed = decide.Ready, now, workfetch.Failure{Task: me, Code: workfetch.ExitStatus, About: "exit status 3", Stderr: "Cannot allocate frobnicator"}
+		}},
+		{decide.GivenUp, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(-time.Hour) }},
+		{decide.Detached, func(s *decide.Snapshot, _ *decide.Result) { s.Projects[0].Leaving = true }},
 	} {
 		s := snapshot(func(s *decide.Snapshot) {
 			r := decide.Result{ID: me, Phase: decide.Runnable, Stated: time.Hour, Received: now.Add(-time.Hour), Deadline: now.Add(200 * time.Hour)}
@@ -313,7 +338,7 @@ func tasks(t *testing.T) (list []situation) {
 		if r.Code != x.code {
 			t.Errorf("%s: got %+v", x.code, r)
 		}
-		list = append(list, situation{string(x.code), r.Text, x.cure})
+		list = append(list, situation{string(x.code), r.Text, r.Cure})
 	}
 	s := snapshot(func(s *decide.Snapshot) {
 		s.Results = []decide.Result{{ID: me, Phase: decide.Runnable, Stated: 82 * time.Hour, Started: true, Deadline: now.Add(10 * time.Hour)}}
@@ -322,7 +347,11 @@ func tasks(t *testing.T) (list []situation) {
 	if late.Late != 72*time.Hour {
 		t.Errorf("late by %v", late.Late)
 	}
-	return append(list, situation{string(late.Code), late.Text + " " + late.Lateness(), fmt.Sprintf(decide.LateCure, me)})
+	for _, deadline := range []time.Time{now.Add(10 * time.Hour), now.Add(-time.Hour)} {
+		text, cure := decide.Lateness(me, late.Late, deadline, now)
+		list = append(list, situation{string(late.Code), late.Text + " " + text, cure})
+	}
+	return list
 }
 
 // gpus are n NVIDIA GPUs with 4 GB each.
@@ -339,44 +368,45 @@ func suspensions() (list []situation) {
 	for _, x := range []struct {
 		change func(*prefs.Prefs, *prefs.Conditions, *prefs.Mode)
 		may    func(prefs.Prefs, prefs.Conditions, prefs.Mode) prefs.Permission
-		cure   string
 	}{
-		{func(_ *prefs.Prefs, _ *prefs.Conditions, m *prefs.Mode) { m.Kind = prefs.Never }, compute, "starling mode auto"},
-		{func(p *prefs.Prefs, _ *prefs.Conditions, _ *prefs.Mode) { p.StartHour, p.EndHour = 20, 6 }, compute, "Change start_hour and end_hour, or: starling mode always --for 2h"},
+		{func(_ *prefs.Prefs, _ *prefs.Conditions, m *prefs.Mode) { m.Kind = prefs.Never }, compute},
+		{func(p *prefs.Prefs, _ *prefs.Conditions, _ *prefs.Mode) { p.StartHour, p.EndHour = 20, 6 }, compute},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.RunOnBatteries, c.Battery = false, prefs.Yes
-		}, compute, "Plug the computer in, or set run_on_batteries."},
-		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { p.RunIfUserActive, c.IdleKnown = false, true }, compute, "Set run_if_user_active, or: starling mode always --for 2h"},
+		}, compute},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { p.RunIfUserActive, c.IdleKnown = false, true }, compute},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.SuspendIfNoRecentInput, c.IdleKnown, c.Idle = 60, true, 2*time.Hour
-		}, compute, "Use the computer, or set suspend_if_no_recent_input = 0."},
+		}, compute},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.SuspendCPUUsage, p.NiuSuspendCPUUsage, c.OtherCPU = 25, 25, 60
-		}, compute, "End those programs, or set suspend_cpu_usage higher (0: never)."},
-		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.Exclusive = "doom" }, compute, "End the program, or take it off exclusive_apps."},
-		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.ExclusiveGPU = "doom" }, useGPUs, "End the program, or take it off exclusive_gpu_apps."},
+		}, compute},
+		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.Exclusive = "doom" }, compute},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
+			p.StartHour, p.EndHour, p.RunOnBatteries, c.Battery = 20, 6, false, prefs.Yes
+		}, compute},
+		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.ExclusiveGPU = "doom" }, useGPUs},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.GPUTemperatureCeiling, c.GPUTemperature = 80, 85
-		}, useGPUs, "Clean the fan, or set max_gpu_temperature higher."},
-		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { p.TemperatureCeiling, c.Temperature = 80, 85 }, compute, "Clean the fan, use fewer CPUs (max_ncpus_pct), or set max_cpu_temperature higher."},
+		}, useGPUs},
+		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { p.TemperatureCeiling, c.Temperature = 80, 85 }, compute},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.DailyXferLimitMB, p.DailyXferPeriodDays, c.Transferred = 500, 30, 500
-		}, transfer, "Set daily_xfer_limit_mb higher (0: no limit)."},
+		}, transfer},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.NetworkWifiOnly, c.Metered = true, prefs.Yes
-		}, transfer, "Use another network, or set network_wifi_only = false."},
+		}, transfer},
 	} {
 		p, c, m := prefs.Default(), prefs.Conditions{Now: now, OtherCPU: -1}, prefs.Mode{}
 		x.change(&p, &c, &m)
 		r := x.may(p, c, m)
-		list = append(list, situation{r.Code, r.Why, x.cure})
+		list = append(list, situation{r.Code, r.Why, r.Cure})
 	}
 	full := view.Facts{
 		Now: now, DB: new(state.DB), Prefs: prefs.Merge(), Host: protocol.HostInfo{NCPUs: 1, DiskTotal: 100e9}, Disk: view.Disk{Used: 2e9},
 	}
 	r := full.Snapshot().Compute
-	why, cure, _ := strings.Cut(r.Why, " You can: ")
-	return append(list, situation{r.Code, why, strings.ToUpper(cure[:1]) + cure[1:]})
+	return append(list, situation{r.Code, r.Why, r.Cure})
 }
 
 func storedFiles() (list []situation) {
@@ -404,6 +434,10 @@ func ineffective() (list []situation) {
 		func(p *prefs.Prefs) { p.NetworkWifiOnly = true },
 		func(p *prefs.Prefs) { p.CPUUsageLimit = 0 },
 		func(p *prefs.Prefs) { p.NiuCPUUsageLimit = 0 },
+		func(p *prefs.Prefs) { p.MaxNCPUsPct = 0 },
+		func(p *prefs.Prefs) { p.NiuMaxNCPUsPct = 0 },
+		func(p *prefs.Prefs) { p.StartHour, p.EndHour = 8, 8 },
+		func(p *prefs.Prefs) { p.NetStartHour, p.NetEndHour = 8, 8 },
 		func(p *prefs.Prefs) { p.RunIfUserActive = false },
 		func(p *prefs.Prefs) { p.SuspendIfNoRecentInput = 60 },
 	} {

@@ -18,26 +18,29 @@ type Snapshot struct {
 	Elapsed time.Duration `json:"elapsed"` // since the pass before, by a clock that does not jump
 	Version string        `json:"version,omitempty"`
 
-	CPUs     int               `json:"cpus"`                       // that may be used
-	AllCPUs  int               `json:"all_cpus,omitempty"`         // that there are
-	Coprocs  []Pool            `json:"coprocs,omitempty"`          // that tasks may use
-	Absent   []resource.Absent `json:"absent,omitempty"`           // kinds of coprocessors that tasks may use none of
-	NoEffect []string          `json:"no_effect,omitempty"`        // preferences that are set and do nothing on this computer, each with what a person can do
-	Disk     prefs.Bound       `json:"disk_bound,omitzero"`        // what limits the disk; zero: not known
-	Bound    prefs.Bound       `json:"memory_bound,omitzero"`      // what limits Memory now; zero: not known
-	Most     prefs.Bound       `json:"most_memory_bound,omitzero"` // and when it is most
-	Memory   int64             `json:"memory,omitempty"`           // bytes that tasks may use; 0: no limit
-	OnFrac   float64           `json:"on_frac,omitempty"`          // part of the time that the computer computes; 0 means 1
-	Habit    jobsched.Habit    `json:"habit,omitempty"`            // when that is, if it is known
-	Low      time.Duration     `json:"low"`                        // low-water mark of queued work
-	High     time.Duration     `json:"high"`                       // high-water mark
-	Slice    time.Duration     `json:"slice"`                      // switch interval
-	Eager    bool              `json:"eager,omitempty"`            // results are reported as soon as they are ready
-	Compute  prefs.Permission  `json:"compute,omitzero"`           // may tasks run?
-	Network  prefs.Permission  `json:"network,omitzero"`           // may servers be contacted?
-	Limits   []jobsched.Limit  `json:"limits,omitempty"`           // on tasks that run at once
-	Projects []Project         `json:"projects"`
-	Results  []Result          `json:"results,omitempty"`
+	CPUs      int               `json:"cpus"`                       // that may be used
+	AllCPUs   int               `json:"all_cpus,omitempty"`         // that there are
+	Coprocs   []Pool            `json:"coprocs,omitempty"`          // that tasks may use
+	Absent    []resource.Absent `json:"absent,omitempty"`           // kinds of coprocessors that tasks may use none of
+	NoEffect  []string          `json:"no_effect,omitempty"`        // preferences that are set and do nothing on this computer, each with what a person can do
+	Disk      prefs.Bound       `json:"disk_bound,omitzero"`        // what limits the disk; zero: not known
+	Bound     prefs.Bound       `json:"memory_bound,omitzero"`      // what limits Memory now; zero: not known
+	Most      prefs.Bound       `json:"most_memory_bound,omitzero"` // and when it is most
+	Memory    int64             `json:"memory,omitempty"`           // bytes that tasks may use; 0: no limit
+	AllMemory int64             `json:"all_memory,omitempty"`       // bytes that the computer has; 0: not known
+	AllDisk   int64             `json:"all_disk,omitempty"`         // likewise
+	Duty      prefs.Duty        `json:"duty,omitzero"`              // the part of the time that tasks may run
+	OnFrac    float64           `json:"on_frac,omitempty"`          // part of the time that the computer computes; 0 means 1
+	Habit     jobsched.Habit    `json:"habit,omitempty"`            // when that is, if it is known
+	Low       time.Duration     `json:"low"`                        // low-water mark of queued work
+	High      time.Duration     `json:"high"`                       // high-water mark
+	Slice     time.Duration     `json:"slice"`                      // switch interval
+	Eager     bool              `json:"eager,omitempty"`            // results are reported as soon as they are ready
+	Compute   prefs.Permission  `json:"compute,omitzero"`           // may tasks run?
+	Network   prefs.Permission  `json:"network,omitzero"`           // may servers be contacted?
+	Limits    []jobsched.Limit  `json:"limits,omitempty"`           // on tasks that run at once
+	Projects  []Project         `json:"projects"`
+	Results   []Result          `json:"results,omitempty"`
 }
 
 // A Pool is the coprocessors of one kind.
@@ -88,33 +91,42 @@ type Project struct {
 	// not belied by what they use.
 	NonCPUIntensive bool `json:"non_cpu_intensive,omitempty"`
 
+	// NeedsMemory and NeedsDisk are bytes that its tasks need at the least, for want of which this
+	// computer gets none; 0: it is not so, or not known. They are of its work for the CPUs.
+	NeedsMemory int64 `json:"needs_memory,omitempty"`
+	NeedsDisk   int64 `json:"needs_disk,omitempty"`
+
 	LeftOut   string    `json:"left_out,omitempty"` // what of its last answer was not taken and why, for people
 	Uploading time.Time `json:"uploading,omitzero"` // start of the youngest upload under way; zero: none
 }
 
 // A Stream is what is known of a project's work for one kind of coprocessor.
 type Stream struct {
-	NoApps     bool               `json:"no_apps,omitempty"`     // it told that it has none
-	Backoff    time.Time          `json:"backoff,omitzero"`      // no request for work before
-	BackoffWhy string             `json:"backoff_why,omitempty"` // as of a Project
-	JobTime    time.Duration      `json:"job_time,omitempty"`    // stated computing time of what it sent last
-	Latency    time.Duration      `json:"latency,omitempty"`     // from sending to the deadline of what it sent last
-	Devices    float64            `json:"devices,omitempty"`     // that one of its tasks uses; 0 means 1
-	Estimates  jobsched.Estimator `json:"estimates,omitzero"`    // what has been learnt of stated times
+	NoApps      bool               `json:"no_apps,omitempty"`      // it told that it has none
+	Excluded    bool               `json:"excluded,omitempty"`     // the volunteer keeps its tasks off all of them
+	NeedsMemory int64              `json:"needs_memory,omitempty"` // as of a Project
+	NeedsDisk   int64              `json:"needs_disk,omitempty"`
+	Backoff     time.Time          `json:"backoff,omitzero"`      // no request for work before
+	BackoffWhy  string             `json:"backoff_why,omitempty"` // as of a Project
+	JobTime     time.Duration      `json:"job_time,omitempty"`    // stated computing time of what it sent last
+	Latency     time.Duration      `json:"latency,omitempty"`     // from sending to the deadline of what it sent last
+	Devices     float64            `json:"devices,omitempty"`     // that one of its tasks uses; 0 means 1
+	Estimates   jobsched.Estimator `json:"estimates,omitzero"`    // what has been learnt of stated times
 }
 
 // counts reports whether the volunteer wants work from it.
 func (p Project) counts() bool { return !p.Suspended && !p.NoMoreWork && !p.Leaving && !p.Missing }
 
-// noWorkWhy is why it does not count, if that is not the volunteer's wish.
-func (p Project) noWorkWhy() string {
+// noWorkWhy is why it does not count, if that is not the volunteer's wish, and what a person
+// can do.
+func (p Project) noWorkWhy() (why, cure string) {
 	switch {
 	case p.Leaving:
-		return "The project is being " + p.going() + "."
+		return "The project is being " + p.going() + ".", "Keep its tasks with: starling undo " + p.URL
 	case p.Missing:
-		return "Its account file is missing. No new work is fetched until the file is back."
+		return "Its account file is missing. No new work is fetched until the file is back.", "Restore the file, or detach with: starling detach " + p.URL
 	}
-	return ""
+	return "", ""
 }
 
 // going says what is being done to a project that is leaving.
@@ -174,6 +186,9 @@ type Result struct {
 	Suspect   bool          `json:"suspect,omitempty"`   // it ran when the agent crashed
 	SetAside  bool          `json:"set_aside,omitempty"` // more than once
 
+	Failed workfetch.Failure `json:"failed,omitzero"` // Ready: how it failed; zero: it did not
+
+	Unthrottled  bool `json:"unthrottled,omitempty"`   // the limit on the time of CPUs is not for it
 	NeedsNetwork bool `json:"needs_network,omitempty"` // it runs only while the network may be used
 	// Belied: its project says that it needs little CPU time, and such tasks of it used so many
 	// CPUs on average; 0: it does not say so, or that is true.

@@ -37,6 +37,30 @@ func (r *Result) belied() string {
 	return fmt.Sprintf(" Its project says that its tasks need little CPU time, but they used %.2g CPUs on average, so they take turns with others.", r.Belied)
 }
 
+// expected is the computing time that a task may take before its silence is worth a word, and
+// stuck how many times its estimate it takes before it may never end.
+const (
+	expected = time.Minute
+	stuck    = 5
+)
+
+// overdue reports whether it has computed for several times its estimate and reports nothing.
+func (r *Result) overdue() bool {
+	return r.Fraction == 0 && r.Elapsed > stuck*max(r.Stated, expected)
+}
+
+// silence says of a task that runs and reports no progress what follows; "" if it reports
+// some, or need not yet.
+func (r *Result) silence() string {
+	switch {
+	case r.overdue():
+		return fmt.Sprintf("It has computed for %s instead of the estimated %s, and its application reports no progress: it may never end.", words.Span(r.Elapsed), words.Span(r.Stated))
+	case r.Fraction == 0 && r.Elapsed > max(r.Stated, expected):
+		return "Its application reports no progress, so its progress and the time remaining are guesses."
+	}
+	return ""
+}
+
 // Cure is what a person can do about what is in the way of the result's files or of its
 // start, or about its project's word, given the project's URL; "" if nothing needs to be done.
 func (r *Result) Cure(project string) string {
@@ -47,14 +71,16 @@ func (r *Result) Cure(project string) string {
 	return cure
 }
 
+const seeFiles = "See the files with: starling transfers"
+
 // Waiting says what a result waits for whose files are on their way, and why that takes
 // so long if an attempt failed. It returns a reason without code for all other results.
 func (r *Result) Waiting(now time.Time) jobsched.Reason {
 	switch r.Phase {
 	case Fetching:
-		return jobsched.Reason{Code: WaitsForFiles, Text: r.Transfer.after("Waiting for its input files.", now)}
+		return jobsched.Reason{Code: WaitsForFiles, Text: r.Transfer.after("Waiting for its input files.", now), Cure: cmp.Or(r.Transfer.Cure(), seeFiles)}
 	case Sending:
-		return jobsched.Reason{Code: SendsFiles, Text: r.Transfer.after("Uploading its output files.", now)}
+		return jobsched.Reason{Code: SendsFiles, Text: r.Transfer.after("Uploading its output files.", now), Cure: cmp.Or(r.Transfer.Cure(), seeFiles)}
 	}
 	return jobsched.Reason{}
 }

@@ -2,6 +2,7 @@ package jobsched
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -46,21 +47,24 @@ func (c *chooser) undecided(i int) bool { return c.reasons[i].Code == "" }
 // barred tells why a job cannot run whatever else does; its code is "" if it can.
 func (c *chooser) barred(i int) Reason {
 	j := c.Jobs[i]
-	switch {
+	switch p := c.Projects[j.Project]; {
 	case j.Suspended:
-		return Reason{Code: Suspended, Text: "You suspended this task."}
-	case c.Projects[j.Project].Suspended:
-		return Reason{Code: Suspended, Text: "You suspended its project."}
-	case c.Stopped != "":
-		return Reason{Code: Stopped, Text: c.Stopped, Until: c.StoppedUntil}
+		return Reason{Code: Suspended, Text: "You suspended this task.", Cure: "Resume it with: starling task resume " + j.ID}
+	case p.Suspended:
+		return Reason{Code: Suspended, Text: "You suspended its project.", Cure: "Resume it with: starling resume " + p.URL}
+	case c.Compute.Denied():
+		return Reason{Code: Stopped, Text: c.Compute.Why, Cure: c.Compute.Cure, Until: c.Compute.Until}
 	case j.SetAside:
-		return Reason{Code: SetAside, Text: "Set aside: the agent crashed twice while this task was running. You can: run it again with starling task resume, or abort it with starling task abort."}
+		return Reason{
+			Code: SetAside, Text: "Set aside: the agent crashed twice while this task was running.",
+			Cure: fmt.Sprintf("Run it again with: starling task resume %s, or abort it with: starling task abort %[1]s", j.ID),
+		}
 	case c.Now.Before(j.NotBefore) && j.Suspect:
 		return Reason{Code: Postponed, Text: "The agent crashed while this task was running. Tasks like this are restarted one at a time.", Until: j.NotBefore}
 	case c.Now.Before(j.NotBefore):
 		return Reason{Code: Postponed, Text: cmp.Or(j.Obstacle.Cause(), "This task could not continue.") + " It will be tried again later.", Until: j.NotBefore}
-	case j.Network && c.Offline != "":
-		return Reason{Code: NoNetwork, Text: "It needs the network, which may not be used now. " + c.Offline, Until: c.OfflineUntil}
+	case j.Network && c.Network.Denied():
+		return Reason{Code: NoNetwork, Text: "It needs the network, which may not be used now. " + c.Network.Why, Cure: c.Network.Cure, Until: c.Network.Until}
 	case j.Coproc != nil:
 		return c.barredOn(j)
 	}
@@ -70,11 +74,11 @@ func (c *chooser) barred(i int) Reason {
 // barredOn tells why a job cannot run on a coprocessor whatever else does.
 func (c *chooser) barredOn(j Job) Reason {
 	if b, _ := c.free.Lacks(j.Usage, nil); b == resource.Missing {
-		return Reason{Code: GPUMissing, Text: missing(j.Usage, resource.Find(c.pools, j.Kind()), c.Absent)}
+		return missing(j, resource.Find(c.pools, j.Kind()), c.Absent)
 	}
 	for _, p := range c.Coprocs {
-		if p.Kind == j.Kind() && p.Stopped != "" {
-			return Reason{Code: GPUStopped, Text: p.Stopped, Until: p.StoppedUntil}
+		if p.Kind == j.Kind() && p.Compute.Denied() {
+			return Reason{Code: GPUStopped, Text: p.Compute.Why, Cure: p.Compute.Cure, Until: p.Compute.Until}
 		}
 	}
 	return Reason{}
@@ -86,8 +90,8 @@ type chooser struct {
 	waiting []int // jobs that may run; those with a code are decided
 	free    *resource.Capacity
 	pools   []resource.Pool
-	charge  []float64 // seconds of a CPU that this pass has promised each project
-	texts   map[want]string
+	charge  []float64       // seconds of a CPU that this pass has promised each project
+	texts   map[want]string // as inWords has them
 	again   time.Time
 }
 

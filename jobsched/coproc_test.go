@@ -2,6 +2,7 @@ package jobsched_test
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,13 +112,38 @@ func TestChooseOnCoprocessors(t *testing.T) {
 
 func TestCoprocessorsThatMayNotBeUsed(t *testing.T) {
 	pools := gpus(1)
-	pools[0].Stopped, pools[0].StoppedUntil = "You are using the computer.", late(1)
+	pools[0].Compute.Why, pools[0].Compute.Until = "You are using the computer.", late(1)
 	got, again := jobsched.Choose(jobsched.Snapshot{
 		Now: now, CPUs: 2, Slice: slice, Coprocs: pools, Projects: []jobsched.Project{{}},
 		Jobs: []jobsched.Job{gpu(1, 0, jobsched.Job{ID: "a"}), {ID: "b", Deadline: far}},
 	})
-	if got[0].Code != jobsched.GPUStopped || got[0].Text != pools[0].Stopped || !got[1].Run() || !again.Equal(late(1)) {
+	if got[0].Code != jobsched.GPUStopped || got[0].Text != pools[0].Compute.Why || !got[1].Run() || !again.Equal(late(1)) {
 		t.Errorf("got %+v, again at %v", got, again)
+	}
+}
+
+// A volunteer's own exclude_gpu is named, with how many it is about; too little memory is not
+// taken for it.
+func TestExcludedGPUsAreNamed(t *testing.T) {
+	for _, tt := range []struct {
+		except     []int
+		memory     int64
+		text, cure string
+	}{
+		{[]int{0, 0, 1}, 0, "Its project's account file keeps it off every one here (exclude_gpu).", "exclude_gpu"},
+		{[]int{0}, 1 << 50, "Its project's account file keeps it off 1 of the 2 here (exclude_gpu), and the rest are too few or too small.", "exclude_gpu"},
+		{nil, 1 << 50, "Of the 2 here, too few have enough memory.", "starling task abort a"},
+	} {
+		j := gpu(1, 0, jobsched.Job{ID: "a"})
+		j.Coproc.Except, j.Coproc.Memory = tt.except, tt.memory
+		s := jobsched.Snapshot{Now: now, CPUs: 2, Slice: slice, Projects: []jobsched.Project{{}}, Jobs: []jobsched.Job{j}, Coprocs: gpus(2)}
+		for i := range s.Coprocs[0].Devices {
+			s.Coprocs[0].Devices[i].Memory = 4 << 30
+		}
+		got, _ := jobsched.Choose(s)
+		if got[0].Code != jobsched.GPUMissing || !strings.HasSuffix(got[0].Text, tt.text) || !strings.Contains(got[0].Cure, tt.cure) {
+			t.Errorf("except %v: got %+v, want %q", tt.except, got[0], tt.text)
+		}
 	}
 }
 
@@ -126,7 +152,7 @@ func TestWhyThereIsNoDevice(t *testing.T) {
 	absent := []resource.Absent{{Kind: resource.ATI, Why: "Not this."}, {Kind: resource.NVIDIA, Why: "Its driver is missing."}}
 	for devices, want := range map[int]string{
 		0: "It needs 1 NVIDIA GPU. Its driver is missing.",
-		1: "It needs 2 NVIDIA GPUs. The only one here is not suitable, or may not be used by its project.",
+		1: "It needs 2 NVIDIA GPUs. This computer has 1.",
 	} {
 		s := jobsched.Snapshot{Now: now, CPUs: 2, Slice: slice, Projects: []jobsched.Project{{}}, Absent: absent, Jobs: []jobsched.Job{gpu(float64(1+devices), 0, jobsched.Job{ID: "a"})}}
 		if devices > 0 {

@@ -65,5 +65,5 @@ func Guess(elapsed, estimated time.Duration) float64 {
 		return 0
 	}
 	x := elapsed.Seconds() / estimated.Seconds()
-	return min(x/(x+1), 0.9999)
+	return min(x/(x+1), 0.99)
 }

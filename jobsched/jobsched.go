@@ -35,18 +35,17 @@ type Snapshot struct {
 	Projects []Project
 	Jobs     []Job
 
-	Stopped      string    // why nothing may run now, for people; "" if it may
-	StoppedUntil time.Time // when that changes; zero: not known
-	Offline      string    // why the network may not be used now, for people; "" if it may
-	OfflineUntil time.Time // when that changes; zero: not known
+	AllMemory int64 // bytes that the computer has; 0: not known
+
+	Compute prefs.Permission // may anything run now?
+	Network prefs.Permission // may the network be used now?
 }
 
 // A Pool is the coprocessors of one kind.
 type Pool struct {
 	resource.Pool
-	OnFrac       float64   // part of the time that they compute; 0 means 1
-	Stopped      string    // why tasks may not use them now, for people; "" if they may
-	StoppedUntil time.Time // when that changes; zero: not known
+	OnFrac  float64          // part of the time that they compute; 0 means 1
+	Compute prefs.Permission // may tasks use them now?
 }
 
 // Processors are those of each kind, the CPUs first.
@@ -66,6 +65,7 @@ type Limit struct {
 
 // A Project is what the decision needs to know of one.
 type Project struct {
+	URL  string
 	Debt float64 // seconds of a CPU, see package debt; positive: it is owed
 	// Unreachable: its servers have not answered for a while. What is computed
 	// for it may be lost, so it comes after all others.
@@ -123,6 +123,7 @@ const (
 type Reason struct {
 	Code   Code      `json:"code"`
 	Text   string    `json:"text"`             // one sentence for people
+	Cure   string    `json:"cure,omitempty"`   // what a person can do; "": nothing needs to be done
 	Until  time.Time `json:"until,omitzero"`   // when it changes; zero: not known
 	Urgent bool      `json:"urgent,omitempty"` // its deadline is in danger
 	On     []int     `json:"on,omitempty"`     // numbers of the devices that it runs on

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
 	"pgregory.net/rapid"
 )
@@ -36,7 +37,7 @@ func TestTasksThatNeedLittleCPUTime(t *testing.T) {
 	if got, _ := jobsched.Choose(s); got[0].Code != jobsched.NoMemory || !got[1].Run() {
 		t.Errorf("with too little memory: %+v", got)
 	}
-	s.Jobs[0].Memory, s.Stopped = 0, "You suspended computing."
+	s.Jobs[0].Memory, s.Compute.Why = 0, "You suspended computing."
 	if got, _ := jobsched.Choose(s); got[0].Code != jobsched.Stopped {
 		t.Errorf("with computing suspended: %+v", got)
 	}
@@ -334,14 +335,43 @@ func TestMemoryAndLimits(t *testing.T) {
 		t.Errorf("got %q, want %q", got[3].Text, want)
 	}
 
-	s.Stopped, s.StoppedUntil = "The computer is in use (run_if_user_active).", now.Add(time.Minute)
+	s.Compute.Why, s.Compute.Until = "The computer is in use (run_if_user_active).", now.Add(time.Minute)
 	got, again := jobsched.Choose(s)
 	for i, r := range got {
-		if r.Run() || r.Text != s.Stopped {
+		if r.Run() || r.Text != s.Compute.Why {
 			t.Errorf("job %s: got %s %q though computing is suspended", s.Jobs[i].ID, r.Code, r.Text)
 		}
 	}
-	if !again.Equal(s.StoppedUntil) {
+	if !again.Equal(s.Compute.Until) {
 		t.Errorf("to be chosen again at %v, want when that changes", again)
+	}
+}
+
+// A cure that cannot help is none: what needs more than there is can never run here, and what
+// needs several CPUs at once says so.
+func TestNeedsAreComparedWithWhatThereIs(t *testing.T) {
+	s := jobsched.Snapshot{
+		Now: now, CPUs: 2, Slice: time.Hour, Memory: 12e9, AllMemory: 25e9, Bound: prefs.Bound{Text: "ram_max_used_idle_pct = 50", Cure: "Set ram_max_used_idle_pct higher."},
+		Projects: []jobsched.Project{{}},
+		Jobs: []jobsched.Job{
+			{ID: "never", Usage: resource.Usage{Memory: 838e9}, Remaining: time.Hour, Deadline: now.Add(100 * time.Hour)},
+			{ID: "perhaps", Usage: resource.Usage{Memory: 20e9}, Remaining: time.Hour, Deadline: now.Add(100 * time.Hour)},
+			{ID: "small", Remaining: time.Hour, Deadline: now.Add(10 * time.Hour), Running: true},
+			{ID: "wide", Usage: resource.Usage{CPUs: 4}, Remaining: time.Hour, Deadline: now.Add(100 * time.Hour)},
+		},
+	}
+	got, _ := jobsched.Choose(s)
+	for i, want := range []struct{ text, cure string }{
+		{"It needs 838 GB of memory, and this computer has 25 GB: it can never run here.", "Abort it, so that another computer gets it: starling task abort never"},
+		{"It needs 20 GB of memory. Tasks may use 12 GB (ram_max_used_idle_pct = 50), of which 12 GB are free.", "Set ram_max_used_idle_pct higher."},
+		{"Running.", ""},
+		{"It needs 4 CPUs at once. Tasks may use 2, so it waits until these are free (max_ncpus_pct).", "Wait: its turn comes. To allow more CPUs, set max_ncpus_pct or max_cpus higher."},
+	} {
+		if got[i].Text != want.text || got[i].Cure != want.cure {
+			t.Errorf("%s: got %q, %q, want %q, %q", s.Jobs[i].ID, got[i].Text, got[i].Cure, want.text, want.cure)
+		}
+	}
+	if g := jobsched.Guess(1000*time.Hour, time.Second); g > 0.99 {
+		t.Errorf("a task that tells nothing is taken for %.2f%% done", 100*g)
 	}
 }

@@ -3,6 +3,7 @@ package jobsched
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/resource"
@@ -14,6 +15,7 @@ type want struct {
 	bound       resource.Bound
 	limit       int
 	memory      int64
+	cpus        float64 // more than one, at once
 	kind        resource.Kind
 	unreachable bool
 }
@@ -29,18 +31,43 @@ func (c *chooser) whyNot(i int) Reason {
 	if w.bound, w.limit = c.free.Lacks(j.Usage, j.Under); w.bound == resource.Memory {
 		w.memory = j.Memory
 	}
+	if w.bound == resource.CPUs && j.CPUs > 1 {
+		w.cpus = j.CPUs
+	}
 	text, known := c.texts[w]
 	if !known {
 		text = c.inWords(w)
 		c.texts[w] = text
 	}
-	return Reason{Code: codes[w.bound], Text: text, Urgent: c.reasons[i].Urgent}
+	return Reason{Code: codes[w.bound], Text: text, Cure: c.cure(w, j.ID), Urgent: c.reasons[i].Urgent}
+}
+
+// never reports whether a job needs more memory than the computer has.
+func (c *chooser) never(w want) bool {
+	return w.bound == resource.Memory && c.AllMemory > 0 && w.memory > c.AllMemory
+}
+
+// cure is what a person can do about a want.
+func (c *chooser) cure(w want, id string) string {
+	switch {
+	case c.never(w):
+		return "Abort it, so that another computer gets it: starling task abort " + id
+	case w.bound == resource.Memory:
+		return c.Bound.Cure
+	case w.bound == resource.Limit:
+		return "Raise max_concurrent in the account file."
+	case w.bound == resource.Devices, w.unreachable:
+		return "Wait: its turn comes."
+	}
+	return "Wait: its turn comes. To allow more CPUs, set max_ncpus_pct or max_cpus higher."
 }
 
 func (c *chooser) inWords(w want) string {
 	switch {
 	case w.bound == resource.Limit:
 		return fmt.Sprintf("Already running: %d, the limit set by %s.", c.Limits[w.limit].Max, c.Limits[w.limit].Name)
+	case c.never(w):
+		return fmt.Sprintf("It needs %s of memory, and this computer has %s: it can never run here.", words.Bytes(w.memory), words.Bytes(c.AllMemory))
 	case w.bound == resource.Memory:
 		return fmt.Sprintf(
 			"It needs %s of memory. Tasks may use %s (%s), of which %s are free.",
@@ -51,6 +78,10 @@ func (c *chooser) inWords(w want) string {
 		return busy(len(resource.Find(c.pools, w.kind).Devices), w.kind.String()) + " busy with tasks that have earlier deadlines or belong to projects that are owed more, or too little of its memory is free."
 	case w.kind != resource.CPU:
 		return "Every CPU that tasks may use is needed by other tasks on coprocessors (max_ncpus_pct)."
+	case w.cpus > float64(c.CPUs):
+		return fmt.Sprintf("It needs %v CPUs at once. Tasks may use %d, so it waits until these are free (max_ncpus_pct).", w.cpus, c.CPUs)
+	case w.cpus > 1:
+		return fmt.Sprintf("It needs %v CPUs at once, and %v of %d are free (max_ncpus_pct).", w.cpus, max(0, c.free.FreeCPUs()), c.CPUs)
 	}
 	return busy(c.CPUs, "CPU") + " busy with tasks that have earlier deadlines or belong to projects that are owed more (max_ncpus_pct)."
 }
@@ -63,23 +94,44 @@ func busy(n int, kind string) string {
 	return fmt.Sprintf("All %d available %ss are", n, kind)
 }
 
-// missing says what a task needs that the computer does not have, and why if that is known.
-func missing(u resource.Usage, pool resource.Pool, absent []resource.Absent) string {
+// missing is the reason of a task that needs a coprocessor that the computer does not have,
+// or that the volunteer keeps from it.
+func missing(j Job, pool resource.Pool, absent []resource.Absent) Reason {
+	u, n := j.Usage, len(pool.Devices)
+	r := Reason{Code: GPUMissing, Cure: "If the device will not come back, abort the task: starling task abort " + j.ID}
 	needs := "It needs " + words.Count(max(1, int(u.Devices())), u.Kind().String())
 	if u.Coproc.Memory > 0 {
 		needs += fmt.Sprintf(" with %d MB", u.Coproc.Memory>>20)
 	}
-	switch n := len(pool.Devices); n {
-	case 0:
+	excluded := 0
+	for _, d := range pool.Devices {
+		if slices.Contains(u.Coproc.Except, d.Number) {
+			excluded++
+		}
+	}
+	switch {
+	case n == 0:
+		r.Text = needs + ". This computer has none that tasks may use."
 		for _, a := range absent {
 			if a.Kind == pool.Kind {
-				return needs + ". " + a.Why
+				r.Text = needs + ". " + a.Why
 			}
 		}
-		return needs + ". This computer has none that tasks may use."
-	case 1:
-		return needs + ". The only one here is not suitable, or may not be used by its project."
+		return r
+	case float64(n) < u.Devices():
+		r.Text = fmt.Sprintf("%s. This computer has %d.", needs, n)
+		return r
+	case excluded == 0 && n == 1:
+		r.Text = needs + ". The only one here has too little memory."
+	case excluded == 0:
+		r.Text = fmt.Sprintf("%s. Of the %d here, too few have enough memory.", needs, n)
+	case excluded >= n:
+		r.Text = needs + ". Its project's account file keeps it off every one here (exclude_gpu)."
 	default:
-		return fmt.Sprintf("%s. Of the %d here, too few are suitable or may be used by its project.", needs, n)
+		r.Text = fmt.Sprintf("%s. Its project's account file keeps it off %d of the %d here (exclude_gpu), and the rest are too few or too small.", needs, excluded, n)
 	}
+	if excluded > 0 {
+		r.Cure = "Remove exclude_gpu from the account file, or abort the task: starling task abort " + j.ID
+	}
+	return r
 }

@@ -64,7 +64,7 @@ const (
 var Sayings = []Saying{
 	{DiskFull, "This computer's disk is full.", "", "Free some disk space. " + again},
 	{DiskFails, "This computer's disk reports an error.", "", "Check the disk: the system's log names the error (on Linux: sudo dmesg). " + again},
-	{NotAllowed, "The agent may not read or write its own files.", "", "Run starling doctor, and give the data directory back to the agent's user. " + again},
+	{NotAllowed, "The agent may not read or write its own files.", "", "Run starling doctor: it names the folder. Make the agent's user its owner, and check that it is neither mounted read-only nor immutable (on Linux: lsattr -d). " + again},
 	{NoProcess, "The system has no room for another process.", "", "End other programs, or raise the limit on processes. " + again},
 	{FileGone, "The file is no longer on this computer.", "", "Find out what removes files from the data directory, such as a virus scanner or a clean-up program, and exempt the directory."},
 	{StartFails, "The task could not be started.", "", "Run starling doctor, and see starling log for the error. " + again},

@@ -2,6 +2,7 @@ package prefs
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/internal/words"
@@ -10,9 +11,12 @@ import (
 // A Permission is given unless Why says why not.
 type Permission struct {
 	Code  string    `json:"code,omitempty"`  // tells one reason from another
-	Why   string    `json:"why,omitempty"`   // one sentence for people, naming the preference
+	Why   string    `json:"why,omitempty"`   // a sentence for people for each reason, naming the preference
+	Cure  string    `json:"cure,omitempty"`  // what a person can do
 	Until time.Time `json:"until,omitzero"`  // when it changes; zero: not known
 	Asked bool      `json:"asked,omitempty"` // a person wants it so, rather than a preference just now
+	// Despite is the Why that the preferences alone would give; set if a mode overrules them.
+	Despite string `json:"despite,omitempty"`
 }
 
 // Denied reports whether it is not given.
@@ -116,86 +120,143 @@ func (p Prefs) idleAt(c Conditions) time.Time {
 	return c.Now.Add(time.Duration(p.IdleTimeToRun*float64(time.Minute)) - c.Idle)
 }
 
-// permits is what a mode says of an activity; it decides unless it leaves that to the
-// preferences.
-func (m Mode) permits(now time.Time, activity string) (asked Permission, decides bool) {
+// A limb of a permission is one thing that the preferences look at: they deny it, or not.
+type limb struct {
+	denied    bool
+	code, why string
+	cure      string
+	until     time.Time
+}
+
+// join makes one permission of all that denies it. The first gives the code. When several
+// change is not known, unless the first says so itself. flag has the command that overrules
+// them set the mode of this activity.
+func join(limbs []limb, flag string) (p Permission) {
+	var whys, cures []string
+	temporary := " For a while: starling mode always --for 2h" + flag
+	for _, l := range limbs {
+		if !l.denied {
+			continue
+		}
+		if p.Code == "" {
+			p.Code, p.Until = l.code, l.until
+		} else if p.Code != TimeOfDay {
+			p.Until = time.Time{}
+		}
+		if l.code == TooHot || l.code == GPUTooHot {
+			temporary = "" // nobody should
+		}
+		whys, cures = append(whys, l.why), append(cures, l.cure)
+	}
+	if p.Code != "" {
+		p.Why, p.Cure = strings.Join(whys, " "), strings.Join(cures, " ")+temporary
+	}
+	return p
+}
+
+// under is what a mode makes of what the preferences say of an activity. command sets the mode.
+func (m Mode) under(prefs Permission, now time.Time, activity, command string) Permission {
 	switch m.At(now) {
 	case Always:
-		return Permission{}, true
+		return Permission{Despite: prefs.Why}
 	case Never:
-		return Permission{Code: ByUser, Why: "You suspended " + activity + until(m.Until, now) + ".", Until: m.Until, Asked: true}, true
+		return Permission{
+			Code: ByUser, Why: "You suspended " + activity + until(m.Until, now) + ".", Cure: "Resume with: " + command,
+			Until: m.Until, Asked: true,
+		}
 	case Auto:
 	}
-	return Permission{}, false
+	return prefs
 }
 
-// MayCompute tells whether tasks may run.
+// MayCompute returns whether tasks may run.
 func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
-	if asked, decides := m.permits(c.Now, "computing"); decides {
-		return asked
-	}
 	inUse := p.InUse(c)
-	limit := p.SuspendCPUUsage
+	limit, key := p.SuspendCPUUsage, "suspend_cpu_usage"
 	if !inUse {
-		limit = p.NiuSuspendCPUUsage
+		limit, key = p.NiuSuspendCPUUsage, "niu_suspend_cpu_usage"
 	}
-	switch open, change := within(c.Now, p.computing); {
-	case !open:
-		return Permission{Code: TimeOfDay, Until: change, Why: "Computing is not allowed at this time of day" + until(change, c.Now) + " (start_hour, end_hour)."}
-	case c.Battery == Yes && !p.RunOnBatteries:
-		return Permission{Code: OnBattery, Why: "The computer is running on battery power (run_on_batteries)."}
-	case inUse && !p.RunIfUserActive:
-		return Permission{
-			Code: UserActive, Why: fmt.Sprintf("The computer is in use, or was in the last %s (run_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
-			Until: p.idleAt(c),
-		}
-	case p.SuspendIfNoRecentInput > 0 && c.IdleKnown && !c.Unseen && c.Idle > time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)):
-		return Permission{Code: NoRecentInput, Why: fmt.Sprintf("There has been no input for %s (suspend_if_no_recent_input).", minutes(p.SuspendIfNoRecentInput))}
-	case c.Exclusive != "":
-		return Permission{Code: Exclusive, Why: c.Exclusive + " is running (exclusive_apps in starling.toml)."}
-	case limit > 0 && c.OtherCPU > limit:
-		return Permission{Code: CPUBusy, Why: fmt.Sprintf("Other programs are using %.0f%% of the CPUs, more than the limit of %v%% (suspend_cpu_usage).", c.OtherCPU, limit)}
-	case p.TemperatureCeiling > 0 && c.Temperature > p.TemperatureCeiling:
-		return Permission{Code: TooHot, Why: fmt.Sprintf("The CPU is at %.0f °C, above the limit of %v °C (max_cpu_temperature).", c.Temperature, p.TemperatureCeiling)}
-	}
-	return Permission{}
+	open, change := within(c.Now, p.computing)
+	return m.under(join([]limb{
+		{
+			!open, TimeOfDay, "Computing is not allowed " + hours(change, c.Now) + " (start_hour, end_hour).",
+			"Change start_hour and end_hour.", change,
+		},
+		{
+			c.Battery == Yes && !p.RunOnBatteries, OnBattery, "The computer is running on battery power (run_on_batteries).",
+			"Plug the computer in, or set run_on_batteries = true.",
+			time.Time{},
+		},
+		{
+			inUse && !p.RunIfUserActive, UserActive, fmt.Sprintf("The computer is in use, or was in the last %s (run_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
+			"Leave the computer alone, or set run_if_user_active = true.", p.idleAt(c),
+		},
+		{
+			p.SuspendIfNoRecentInput > 0 && c.IdleKnown && !c.Unseen && c.Idle > time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)),
+			NoRecentInput, fmt.Sprintf("There has been no input for more than %s (suspend_if_no_recent_input).", words.Span(time.Duration(p.SuspendIfNoRecentInput*float64(time.Minute)))),
+			"Use the computer, or set suspend_if_no_recent_input = 0.",
+			time.Time{},
+		},
+		{
+			c.Exclusive != "", Exclusive, c.Exclusive + " is running (exclusive_apps in starling.toml).",
+			"End the program, or take it off exclusive_apps.",
+			time.Time{},
+		},
+		{
+			limit > 0 && c.OtherCPU > limit, CPUBusy, fmt.Sprintf("Other programs are using %.0f%% of the CPUs, more than the limit of %v%% (%s).", c.OtherCPU, limit, key),
+			"End those programs, or set " + key + " higher (0: no limit).",
+			time.Time{},
+		},
+		{
+			p.TemperatureCeiling > 0 && c.Temperature > p.TemperatureCeiling, TooHot, fmt.Sprintf("The CPU is at %.0f °C, above the limit of %v °C (max_cpu_temperature).", c.Temperature, p.TemperatureCeiling),
+			"Clean the fan, use fewer CPUs (max_ncpus_pct), or set max_cpu_temperature higher.",
+			time.Time{},
+		},
+	}, ""), c.Now, "computing", "starling mode auto")
 }
 
-// MayUseGPUs tells whether tasks may run on coprocessors, where they may run at all.
+// MayUseGPUs returns whether tasks may run on coprocessors, where they may run at all.
 func (p Prefs) MayUseGPUs(c Conditions, m Mode) Permission {
-	if asked, decides := m.permits(c.Now, "computing on GPUs"); decides {
-		return asked
-	}
-	if p.InUse(c) && !p.RunGPUIfUserActive {
-		return Permission{
-			Code: UserActive, Why: fmt.Sprintf("GPUs are not used: the computer is in use, or was in the last %s (run_gpu_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
-			Until: p.idleAt(c),
-		}
-	}
-	switch {
-	case c.ExclusiveGPU != "":
-		return Permission{Code: ExclusiveGPU, Why: "GPUs are not used: " + c.ExclusiveGPU + " is running (exclusive_gpu_apps in starling.toml)."}
-	case p.GPUTemperatureCeiling > 0 && c.GPUTemperature > p.GPUTemperatureCeiling:
-		return Permission{Code: GPUTooHot, Why: fmt.Sprintf("GPUs are not used: one was at %.0f °C in the last %s, above the limit of %v °C (max_gpu_temperature).",
-			c.GPUTemperature, minutes(GPUCooling.Minutes()), p.GPUTemperatureCeiling)}
-	}
-	return Permission{}
+	return m.under(join([]limb{
+		{
+			p.InUse(c) && !p.RunGPUIfUserActive, UserActive, fmt.Sprintf("GPUs are not used: the computer is in use, or was in the last %s (run_gpu_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
+			"Leave the computer alone, or set run_gpu_if_user_active = true.", p.idleAt(c),
+		},
+		{
+			c.ExclusiveGPU != "", ExclusiveGPU, "GPUs are not used: " + c.ExclusiveGPU + " is running (exclusive_gpu_apps in starling.toml).",
+			"End the program, or take it off exclusive_gpu_apps.",
+			time.Time{},
+		},
+		{
+			p.GPUTemperatureCeiling > 0 && c.GPUTemperature > p.GPUTemperatureCeiling, GPUTooHot, fmt.Sprintf("GPUs are not used: one was at %.0f °C in the last %s, above the limit of %v °C (max_gpu_temperature).",
+				c.GPUTemperature, minutes(GPUCooling.Minutes()), p.GPUTemperatureCeiling),
+			"Clean the fan, or set max_gpu_temperature higher.",
+			time.Time{},
+		},
+	}, " --gpu"), c.Now, "computing on GPUs", "starling mode auto --gpu")
 }
 
-// MayTransfer tells whether servers may be contacted and files moved.
+// MayTransfer returns whether servers may be contacted and files moved.
 func (p Prefs) MayTransfer(c Conditions, m Mode) Permission {
-	if asked, decides := m.permits(c.Now, "network activity"); decides {
-		return asked
-	}
-	switch open, change := within(c.Now, p.network); {
-	case !open:
-		return Permission{Code: TimeOfDay, Until: change, Why: "Network activity is not allowed at this time of day" + until(change, c.Now) + " (net_start_hour, net_end_hour)."}
-	case c.Metered == Yes && p.NetworkWifiOnly:
-		return Permission{Code: Metered, Why: "The network connection is metered (network_wifi_only)."}
-	case p.DailyXferLimitMB > 0 && p.DailyXferPeriodDays > 0 && c.Transferred >= p.DailyXferLimitMB:
-		return Permission{Code: XferLimit, Why: fmt.Sprintf("The transfer limit is reached: %.0f MB in %v days (daily_xfer_limit_mb, daily_xfer_period_days).", c.Transferred, p.DailyXferPeriodDays)}
-	}
-	return Permission{}
+	open, change := within(c.Now, p.network)
+	return m.under(join([]limb{
+		{
+			!open, TimeOfDay, "Network activity is not allowed " + hours(change, c.Now) + " (net_start_hour, net_end_hour).",
+			"Change net_start_hour and net_end_hour.", change,
+		},
+		{
+			c.Metered == Yes && p.NetworkWifiOnly, Metered, "The network connection is metered (network_wifi_only).",
+			"Use another network, or set network_wifi_only = false.",
+			time.Time{},
+		},
+		{
+			p.DailyXferLimitMB > 0 && p.DailyXferPeriodDays > 0 && c.Transferred >= p.DailyXferLimitMB,
+			XferLimit, fmt.Sprintf("The transfer limit is reached: %s MB in %s, of %s MB (daily_xfer_limit_mb, daily_xfer_period_days).",
+				megabytes(c.Transferred), plural(p.DailyXferPeriodDays, "day"), plainNumber(p.DailyXferLimitMB)),
+			"Set daily_xfer_limit_mb higher (0: no limit).",
+			time.Time{},
+		},
+	}, " --network"), c.Now, "network activity", "starling mode auto --network")
 }
 
 func until(t, now time.Time) string {
@@ -205,9 +266,33 @@ func until(t, now time.Time) string {
 	return " until " + words.Time(t, now)
 }
 
+// hours says when something is not allowed that will be at a time; zero: never.
+func hours(change, now time.Time) string {
+	if change.IsZero() {
+		return "at any time"
+	}
+	return "at this time of day" + until(change, now)
+}
+
+// minutes is what follows "in the last".
 func minutes(n float64) string {
 	if n == 1 {
 		return "minute"
 	}
-	return fmt.Sprintf("%v minutes", n)
+	return plural(n, "minute")
+}
+
+func plural(n float64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return plainNumber(n) + " " + noun
+}
+
+// megabytes is so much that it is not said to be less than it is by as much as a tenth.
+func megabytes(n float64) string {
+	if n < 10 {
+		return fmt.Sprintf("%.1f", n)
+	}
+	return fmt.Sprintf("%.0f", n)
 }

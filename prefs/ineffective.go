@@ -1,9 +1,13 @@
 package prefs
 
+import "fmt"
+
 // An Ineffective is a preference that is set and does nothing on this computer.
 type Ineffective struct {
 	Key  string `json:"key"`
 	Text string `json:"text"` // for people: why, and what they can do
+	// Constant: it is so whatever can be sensed of the computer.
+	Constant bool `json:"constant,omitempty"`
 }
 
 // SeeDesktop is what a person can do where a desktop does not tell when it is used.
@@ -14,7 +18,10 @@ const SeeDesktop = "You can: have the desktop tell logind (on Sway and other wlr
 // sensed of the computer. Without it a limit would be trusted that protects nothing.
 func (p Prefs) Ineffective(c Conditions) []Ineffective {
 	var all []Ineffective
-	add := func(key, text string) { all = append(all, Ineffective{key, key + " has no effect: " + text}) }
+	add := func(key, text string) {
+		all = append(all, Ineffective{Key: key, Text: key + " has no effect: " + text})
+	}
+	always := func(key, text string) { add(key, text); all[len(all)-1].Constant = true }
 	if p.TemperatureCeiling > 0 && c.Temperature == 0 {
 		add("max_cpu_temperature", "no sensor of this computer reports the CPU's temperature. You can: limit the heat with max_ncpus_pct or cpu_usage_limit.")
 	}
@@ -27,9 +34,24 @@ func (p Prefs) Ineffective(c Conditions) []Ineffective {
 	const zero = "0 stands for no limit, as with BOINC's client. You can: suspend computing with: starling mode never"
 	switch { // the second follows the first where it is not set
 	case p.CPUUsageLimit == 0:
-		add("cpu_usage_limit", zero)
+		always("cpu_usage_limit", zero)
 	case p.NiuCPUUsageLimit == 0:
-		add("niu_cpu_usage_limit", zero)
+		always("niu_cpu_usage_limit", zero)
+	}
+	switch {
+	case p.MaxNCPUsPct == 0:
+		always("max_ncpus_pct", zero)
+	case p.NiuMaxNCPUsPct == 0:
+		always("niu_max_ncpus_pct", zero)
+	}
+	equal := func(from, to string, hour float64, cure string) {
+		always(from, fmt.Sprintf("it equals %s (%s), which stands for the whole day. You can: set %s to another hour, or use: starling mode never%s", to, plainNumber(hour), to, cure))
+	}
+	if p.StartHour == p.EndHour && p.StartHour != 0 {
+		equal("start_hour", "end_hour", p.StartHour, "")
+	}
+	if p.NetStartHour == p.NetEndHour && p.NetStartHour != 0 {
+		equal("net_start_hour", "net_end_hour", p.NetStartHour, " --network")
 	}
 	if c.Unseen {
 		key := "idle_time_to_run"

@@ -1,6 +1,7 @@
 package prefs_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,10 @@ func TestPreferencesWithoutEffectAreSaid(t *testing.T) {
 		{"unmetered networks only", func(p *prefs.Prefs) { p.NetworkWifiOnly = true }, all, ""},
 		{"no CPU time at all", func(p *prefs.Prefs) { p.CPUUsageLimit, p.NiuCPUUsageLimit = 0, 0 }, all, "cpu_usage_limit"},
 		{"no CPU time while idle", func(p *prefs.Prefs) { p.NiuCPUUsageLimit = 0 }, all, "niu_cpu_usage_limit"},
+		{"no CPUs", func(p *prefs.Prefs) { p.MaxNCPUsPct, p.NiuMaxNCPUsPct = 0, 0 }, all, "max_ncpus_pct"},
+		{"no CPUs while idle", func(p *prefs.Prefs) { p.NiuMaxNCPUsPct = 0 }, all, "niu_max_ncpus_pct"},
+		{"from eight to eight", func(p *prefs.Prefs) { p.StartHour, p.EndHour = 8, 8 }, all, "start_hour"},
+		{"on the network from eight to eight", func(p *prefs.Prefs) { p.NetStartHour, p.NetEndHour = 8, 8 }, all, "net_start_hour"},
 		{"not while in use, which is not known", func(p *prefs.Prefs) { p.RunIfUserActive = false }, nothing, "run_if_user_active"},
 		{"not while in use", func(p *prefs.Prefs) { p.RunIfUserActive = false }, all, ""},
 		{"not while in use, which a desktop does not tell", func(p *prefs.Prefs) { p.RunIfUserActive = false }, terminals, "run_if_user_active"},
@@ -41,6 +46,11 @@ func TestPreferencesWithoutEffectAreSaid(t *testing.T) {
 			t.Errorf("%s: got %+v", tt.name, got)
 		case tt.want != "" && (len(got) != 1 || got[0].Key != tt.want || !strings.HasPrefix(got[0].Text, tt.want+" has no effect: ")):
 			t.Errorf("%s: got %+v, want %s", tt.name, got, tt.want)
+		}
+		for _, x := range got { // else it would be said only once the sensors are known
+			if said := slices.Contains(p.Ineffective(prefs.Conditions{}), x) && slices.Contains(p.Ineffective(all), x); said != x.Constant {
+				t.Errorf("%s: said whatever is sensed: %t, constant: %t", tt.name, said, x.Constant)
+			}
 		}
 	}
 }

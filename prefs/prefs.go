@@ -7,7 +7,10 @@
 // key, rather than taken and ignored.
 package prefs
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Prefs are computing preferences, all of them with a value. What each means
 // stands in Keys.
@@ -135,6 +138,34 @@ func (p Prefs) Throttle(inUse bool) float64 {
 		return 100
 	}
 	return limit
+}
+
+// A Duty is the part of the time that tasks may run, in percent. The zero value is all of it.
+type Duty struct {
+	Now  float64 `json:"now"`
+	Most float64 `json:"most"` // of that in use and that while idle
+	Text string  `json:"text"` // now, as a part of a sentence with the preference's name; "": all the time
+	Cure string  `json:"cure"`
+}
+
+// Duty returns the part of the time that tasks may run.
+func (p Prefs) Duty(inUse bool) Duty {
+	d := Duty{Now: p.Throttle(inUse), Most: max(p.Throttle(true), p.Throttle(false))}
+	if d.Most == 100 && d.Now == 100 {
+		return Duty{}
+	}
+	if d.Now == 100 {
+		return d
+	}
+	key, when := "cpu_usage_limit", " while the computer is in use"
+	if !inUse {
+		key, when = "niu_cpu_usage_limit", " while it is idle"
+	}
+	if p.CPUUsageLimit == p.NiuCPUUsageLimit {
+		key, when = "cpu_usage_limit", ""
+	}
+	d.Text, d.Cure = fmt.Sprintf("%v%% of the time%s (%s = %[1]v)", d.Now, when, key), "Set "+key+" higher."
+	return d
 }
 
 // Memory returns how many of total bytes tasks may use.

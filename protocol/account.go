@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"cmp"
 	"crypto/md5"
 	"encoding/hex"
 	"errors"
@@ -179,6 +180,11 @@ func (e *AccountError) Error() string {
 		return accountErrorText(e.Num)
 	}
 	return e.Msg + " (" + strconv.Itoa(e.Num) + ")"
+}
+
+// Text is the refusal for people, without its number and without a full stop.
+func (e *AccountError) Text() string {
+	return strings.TrimSuffix(cmp.Or(strings.TrimSpace(e.Msg), accountErrorText(e.Num)), ".")
 }
 
 func accountErrorText(num int) string {

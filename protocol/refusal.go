@@ -3,6 +3,7 @@ package protocol
 import (
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/starling-grid/starling/protocol/bxml"
 )
@@ -52,6 +53,8 @@ type Refusal struct {
 	Count int     // tasks passed over for this reason; 0 it is about none in particular
 	Need  float64 // what would be needed; of several tasks the least
 	Have  float64 // what there is
+	// Until is when it ends by itself, to the second; zero: not known.
+	Until time.Time
 
 	Detail string // what is missing, in a few words for people; "" where the numbers say it
 }
@@ -84,6 +87,9 @@ func (r Refusal) write(w *bxml.Writer) {
 		attr("need", strconv.FormatFloat(r.Need, 'f', -1, 64))
 		attr("have", strconv.FormatFloat(r.Have, 'f', -1, 64))
 	}
+	if !r.Until.IsZero() {
+		attr("until", strconv.FormatInt(r.Until.Unix(), 10))
+	}
 	if r.Detail != "" {
 		attr("detail", r.Detail[:min(len(r.Detail), maxDetail)])
 	}
@@ -103,6 +109,9 @@ func scanRefusal(s *bxml.Scanner) Refusal {
 		Count: int(min(number("count"), maxList)), Need: number("need"), Have: number("have"),
 		Detail: s.Attr("detail"),
 	}
+	if at := int64(number("until")); at > 0 && at < maxUntil {
+		r.Until = time.Unix(at, 0)
+	}
 	if !r.Code.known() {
 		r.Code = RefusedOther
 	}
@@ -111,8 +120,9 @@ func scanRefusal(s *bxml.Scanner) Refusal {
 }
 
 const (
-	maxAmount = 1e18 // bounds the numbers of a refusal
-	maxDetail = 200  // bytes; BOINC's clients keep 1 023 of all attributes of an element
+	maxAmount = 1e18    // bounds the numbers of a refusal
+	maxUntil  = 1 << 36 // seconds, in the year 4147
+	maxDetail = 200     // bytes; BOINC's clients keep 1 023 of all attributes of an element
 )
 
 // RefusalCodes are all of them. The slice is not to be changed.

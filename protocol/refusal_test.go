@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/protocol"
 )
@@ -12,7 +13,7 @@ func TestRefusalsTravel(t *testing.T) {
 	want := []protocol.Refusal{
 		{Code: protocol.RefusedNoTasks},
 		{Code: protocol.RefusedMemory, App: "upper", Count: 3, Need: 2e9, Have: 536870912.5},
-		{Code: protocol.RefusedQuota, App: `a"b<c>&d`, Need: 101, Have: 100},
+		{Code: protocol.RefusedQuota, App: `a"b<c>&d`, Need: 101, Have: 100, Until: time.Unix(1_800_000_000, 0)},
 		{Code: protocol.RefusedPlanClass, App: "upper", Detail: "a processor with avx2"},
 	}
 	reply := protocol.SchedulerReply{Refusals: want, ProjectName: "P"}
@@ -32,7 +33,7 @@ func TestRefusalsTravel(t *testing.T) {
 
 func TestStrangeRefusals(t *testing.T) {
 	body := `<scheduler_reply>
-<starling_refusal code="of_tomorrow" need="1e400" have="-1" count="many">x</starling_refusal>
+<starling_refusal code="of_tomorrow" need="1e400" have="-1" count="many" until="1e17">x</starling_refusal>
 <starling_refusal/>
 <project_name>P</project_name>
 </scheduler_reply>`

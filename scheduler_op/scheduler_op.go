@@ -172,13 +172,21 @@ func (s *steadyReader) Read(p []byte) (int, error) {
 }
 
 // plain takes the URL out of the http package's errors: it stands in front
-// already, and may hold a password's hash.
+// already, and may hold a password's hash. The host stays, which redirects may have changed.
 func plain(err error) error {
 	if ue, ok := errors.AsType[*url.Error](err); ok {
-		return ue.Err
+		return &reached{ue.Err, hostOf(ue.URL)}
 	}
 	return err
 }
+
+// A reached error is that of a request to a host.
+type reached struct {
+	error
+	host string
+}
+
+func (r *reached) Unwrap() error { return r.error }
 
 var (
 	errCut   = errors.New("connection closed in the middle of the reply")

@@ -39,6 +39,10 @@ func Diagnose(err error, masterURL string, now time.Time) contact.Trouble {
 	if e, ok := errors.AsType[*Error](err); ok {
 		host, err = hostOf(e.URL), e
 	}
+	redirected := false
+	if at := lastHost(err); at != "" && at != host {
+		host, redirected = fmt.Sprintf("%s (to which %s redirects)", at, host), true
+	}
 	t := contact.Trouble{Code: contact.UnknownTrouble, About: host, Detail: err.Error()}
 	if e, ok := errors.AsType[*StatusError](err); ok {
 		t.Code, t.About = ofStatus(e.Status), "HTTP "+e.text()
@@ -53,7 +57,9 @@ func Diagnose(err error, masterURL string, now time.Time) contact.Trouble {
 		return t
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
-		t.Code, t.About = contact.NameUnknown, dns.Name
+		if t.Code = contact.NameUnknown; !redirected {
+			t.About = dns.Name
+		}
 		return t
 	}
 	var timeout net.Error
@@ -107,6 +113,17 @@ type told struct {
 
 func (t told) Error() string { return t.text }
 func (t told) Unwrap() error { return t.error }
+
+// lastHost is the host of the last request that led to an error; "" if it is not known.
+func lastHost(err error) string {
+	if r, ok := errors.AsType[*reached](err); ok {
+		return r.host
+	}
+	if e, ok := errors.AsType[*url.Error](err); ok { // of package filexfer
+		return hostOf(e.URL)
+	}
+	return ""
+}
 
 // ofStatus is what a status means.
 func ofStatus(status int) contact.TroubleCode {

@@ -58,6 +58,12 @@ func TestEveryTroubleOnTheWay(t *testing.T) {
 	}{
 		{name: "server down", url: down, want: contact.ServerDown, cause: "127.0.0.1:"},
 		{name: "server silent", url: serve(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body); <-r.Context().Done() }), timeout: 100 * time.Millisecond, want: contact.ServerSilent, cause: "does not answer"},
+		{name: "a redirect to a server that is down", url: serve(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, down+"cgi", http.StatusTemporaryRedirect)
+		}), want: contact.ServerDown, cause: "127.0.0.1:1 (to which 127.0.0.1:"},
+		{name: "a redirect to no such name", url: serve(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://nosuch.invalid/", http.StatusTemporaryRedirect)
+		}), master: true, want: contact.NameUnknown, cause: "nosuch.invalid (to which 127.0.0.1:"},
 		{name: "no such name", url: "http://nosuch.invalid/", want: contact.NameUnknown, cause: "nosuch.invalid cannot be resolved"},
 		{name: "proxy down", url: "http://project.example/", proxy: down, want: contact.ProxyDown, cause: strings.TrimSuffix(strings.TrimPrefix(down, "http://"), "/")},
 		{name: "proxy wants a password", url: "http://project.example/", proxy: status(407), want: contact.ProxyRefused, cause: "407"},

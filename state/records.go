@@ -138,6 +138,7 @@ type Stream struct {
 	Estimates  Estimates     `json:"estimates,omitzero"`
 	Retry                    // no request for work before
 	Why        string        `json:"why,omitzero"` // as of WorkFetch
+	Needs      Needs         `json:"needs,omitzero"`
 }
 
 // Stream is what is known of the project's work for a kind of processor.
@@ -145,7 +146,7 @@ func (p Project) Stream(k resource.Kind) Stream {
 	if k != resource.CPU {
 		return p.Streams[string(k)]
 	}
-	return Stream{p.JobFpops, p.JobVersion, p.Latency, p.Estimates, p.Fetch.Retry, p.Fetch.Why}
+	return Stream{p.JobFpops, p.JobVersion, p.Latency, p.Estimates, p.Fetch.Retry, p.Fetch.Why, p.Fetch.Needs}
 }
 
 // SetStream takes over what is known of its work for a kind of processor. Other copies of the
@@ -160,7 +161,8 @@ func (p *Project) SetStream(k resource.Kind, s Stream) {
 		p.Streams = all
 		return
 	}
-	p.JobFpops, p.JobVersion, p.Latency, p.Estimates, p.Fetch.Retry, p.Fetch.Why = s.JobFpops, s.JobVersion, s.Latency, s.Estimates, s.Retry, s.Why
+	p.JobFpops, p.JobVersion, p.Latency, p.Estimates, p.Fetch.Retry = s.JobFpops, s.JobVersion, s.Latency, s.Estimates, s.Retry
+	p.Fetch.Why, p.Fetch.Needs = s.Why, s.Needs
 }
 
 // Retries changes the waits between requests for work of every kind.
@@ -212,8 +214,15 @@ type WorkFetch struct {
 	AskedAt time.Time `json:"asked_at,omitzero"` // last answered request for work
 	Got     int       `json:"got,omitzero"`      // results it brought
 	Why     string    `json:"why,omitzero"`      // the server's words when it brought none, or what else is wrong
+	Needs   Needs     `json:"needs,omitzero"`    // what its tasks need of which this computer has too little
 	Errors  int       `json:"errors,omitzero"`   // results that failed since one was good
 	Failure Failure   `json:"failure,omitzero"`  // the last of them
+}
+
+// Needs are bytes; 0: it is not for want of them.
+type Needs struct {
+	Memory int64 `json:"memory,omitzero"`
+	Disk   int64 `json:"disk,omitzero"`
 }
 
 // Failure is how a result failed: see workfetch.Failure.

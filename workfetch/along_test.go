@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 	"pgregory.net/rapid"
@@ -27,7 +28,7 @@ func TestAWaitingKindIsAskedForAlong(t *testing.T) {
 		{"beside a request for the CPUs", nil, nil, workfetch.Ask, true, true, 2},
 		{"when the CPUs are supplied, by a session held for something else", queue(0, 12), nil, workfetch.BufferFull, false, true, 2},
 		{"a GPU that has enough", gpuJobs(12), nil, workfetch.Ask, true, false, 0},
-		{"a GPU that a person stopped", nil, func(s *workfetch.Snapshot) { s.Coprocs[0].Stopped = "No." }, workfetch.Ask, true, false, 0},
+		{"a GPU that a person stopped", nil, func(s *workfetch.Snapshot) { s.Coprocs[0].Stopped = prefs.Permission{Why: "No."} }, workfetch.Ask, true, false, 0},
 		{"a GPU whose tasks fail", nil, func(s *workfetch.Snapshot) {
 			s.Projects[0].Failures, s.Projects[0].Failed = 3, workfetch.Failure{Code: workfetch.ExitStatus}
 		}, workfetch.Ask, true, false, 0},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/resource"
@@ -35,6 +36,9 @@ func Choose(s Snapshot) []Reason {
 	for i := range reasons {
 		if r := &reasons[i]; r.Code == Ask && i != best {
 			r.Text = s.Projects[best].URL + " is owed more, so it is asked first."
+			if s.Projects[i].Share == 0 {
+				r.Text = noShare
+			}
 			r.postpone(OtherFirst)
 		}
 	}
@@ -100,9 +104,9 @@ func (s Snapshot) join(i int, fetchers []*fetcher) (r Reason, claim float64) {
 	joint := r
 	for n, f := range fetchers[1:] {
 		of := f.pause(i, f.judge(i))
-		if c := s.Coprocs[n]; c.Stopped != "" {
+		if c := s.Coprocs[n].Stopped; c.Denied() {
 			if of.Code == Ask {
-				of = Reason{Code: GPUStopped, Text: c.Stopped, Until: c.StoppedUntil}
+				of = Reason{Code: GPUStopped, Text: c.Why, Cure: c.Cure, Until: c.Until}
 			}
 			of.Could, of.Instances = 0, 0
 		}
@@ -137,16 +141,16 @@ func (r *Reason) postpone(why Code) {
 func (p Project) barred(s Snapshot) (Reason, bool) {
 	switch {
 	case p.Suspended:
-		return Reason{Code: Suspended, Text: "You suspended the project."}, true
+		return Reason{Code: Suspended, Text: "You suspended the project.", Cure: "Resume it with: starling resume " + p.URL}, true
 	case !p.Counts && p.NoWorkWhy != "":
-		return Reason{Code: NoMoreWork, Text: p.NoWorkWhy}, true
+		return Reason{Code: NoMoreWork, Text: p.NoWorkWhy, Cure: p.NoWorkCure}, true
 	case !p.Counts:
-		return Reason{Code: NoMoreWork, Text: "This project is set to fetch no more work."}, true
+		return Reason{Code: NoMoreWork, Text: "This project is set to fetch no more work.", Cure: "Allow it with: starling allowmorework " + p.URL}, true
 	case p.Uploads > 2*max(s.CPUs, 1):
-		return Reason{Code: TooManyUpload, Text: fmt.Sprintf("%s waiting for files to be uploaded.", words.Count(p.Uploads, "result"))}, true
+		return Reason{Code: TooManyUpload, Text: fmt.Sprintf("%s waiting for files to be uploaded.", words.Count(p.Uploads, "result")), Cure: "See why the uploads wait with: starling transfers"}, true
 	case p.Talking:
 		return Reason{Code: Conversing, Text: "Waiting for the project's reply since " + words.Time(p.TalkingSince, s.Now) + "."}, true
-	case s.Now.Before(p.MinRPCTime) && p.Trouble.Is() && !p.Asked:
+	case s.Now.Before(p.MinRPCTime) && p.Trouble.Is() && p.Trouble.Code != contact.Moved && !p.Asked:
 		return Reason{
 			Code: Code(p.Trouble.Code), Until: p.MinRPCTime, Cure: p.Trouble.Cure(p.URL),
 			Text: p.Trouble.Cause() + " Next try " + words.When(p.MinRPCTime, s.Now) + ".",

@@ -26,6 +26,7 @@ const (
 	ManyProcesses    FailureCode = "process_limit"
 	NeverEnded       FailureCode = "did_not_end"
 	InputMissing     FailureCode = "input_missing"
+	ProgramMissing   FailureCode = "program_missing"
 	InputDamaged     FailureCode = "input_damaged"
 	BadSignature     FailureCode = "bad_signature"
 	DownloadFailed   FailureCode = "download_failed"
@@ -80,9 +81,10 @@ var FailureSayings = []FailureSaying{
 	{ManyProcesses, "its application started more processes than max_processes in starling.toml allows", "", "If the project says that its application needs more, set max_processes higher. " + nomore},
 	{NeverEnded, "its application did not end after it had finished", "", theirs},
 	{InputMissing, "its input file %s is not on the project's server", "an input file is not on the project's server", files},
-	{InputDamaged, "its input file %s differs from what the project announced", "an input file differs from what the project announced", "If a proxy or a virus scanner changes downloads, exempt the project's server. Otherwise the project's operators must fix this."},
+	{ProgramMissing, "the file %s of its application is not on the project's server", "a file of its application is not on the project's server", "The project's operators must fix this. " + nomore},
+	{InputDamaged, "its file %s differs from what the project announced", "one of its files differs from what the project announced", "If a proxy or a virus scanner changes downloads, exempt the project's server. Otherwise the project's operators must fix this."},
 	{BadSignature, "its program file %s has no valid signature, so it was not run", "a program file has no valid signature, so it was not run", "Keep it so: only programs signed by the project are run. Inform the project. " + nomore},
-	{DownloadFailed, "its input file %s could not be downloaded", "an input file could not be downloaded", files},
+	{DownloadFailed, "its file %s could not be downloaded", "one of its files could not be downloaded", files},
 	{OutputWrong, "its application left no usable output (%s)", "its application left no usable output", theirs},
 	{UploadFailed, "the project's server did not take its output file %s", "the project's server did not take an output file", "The project's operators must fix this. " + nomore},
 	{OutputGone, "its output file %s was removed from this computer before it was uploaded", "an output file was removed from this computer before it was uploaded", "Find out what removes files from the data directory, such as a virus scanner or a clean-up program, and exempt the directory."},
@@ -135,6 +137,21 @@ func (f Failure) Cure(masterURL string) string {
 		return ""
 	}
 	return strings.ReplaceAll(f.saying().Cure, "URL", masterURL)
+}
+
+// Ended says on behalf of a task that is ready to be reported how it failed.
+func (f Failure) Ended() string {
+	text := "Failed: " + f.Cause() + "."
+	switch f.Code {
+	case AbortedByProject:
+		return "The project no longer needs this task and aborted it. It will be reported at the next contact."
+	case AbortedByUser:
+		return "You aborted this task. It will be reported at the next contact."
+	}
+	if f.Stderr != "" {
+		text += fmt.Sprintf(" The last line that its application wrote: %q.", f.Stderr[strings.LastIndexByte(f.Stderr, '\n')+1:])
+	}
+	return text + " It will be reported at the next contact."
 }
 
 // Failing says that the last n tasks of a project failed, and why the last of them did.

@@ -1,6 +1,7 @@
 package workfetch
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -107,8 +108,11 @@ func (f *fetcher) weigh(i int) Reason {
 			"This computer already has %d of its tasks, the most allowed for one project. More are requested once some are reported.", p.Held)}
 	}
 	if p.Stuck > 2*max(f.CPUs, 1) {
-		return Reason{Code: Stuck, Text: fmt.Sprintf(
-			"%d tasks of this project cannot start: they have been waiting for files for hours, need more memory than tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct), or asked to be started later. More work is requested once they can start or are aborted (starling task abort).", p.Stuck)}
+		return Reason{
+			Code: Stuck, Text: fmt.Sprintf(
+				"%d tasks of this project cannot start: they have been waiting for files for hours, need a GPU that they may not use or more memory than tasks may use (ram_max_used_busy_pct, ram_max_used_idle_pct), or asked to be started later. More work is requested once they can start or are aborted.", p.Stuck),
+			Cure: "See what each waits for with: starling why. To give one up: starling task abort TASK",
+		}
 	}
 	if p.Overdrawn && p.Held > 0 {
 		return Reason{Code: Overserved, Text: fmt.Sprintf("This project has received far more than its share: it owes %s.", span(-p.Debt*f.factor))}
@@ -133,9 +137,14 @@ func (f *fetcher) weigh(i int) Reason {
 	switch {
 	case f.room <= 0 && f.idle == 0:
 		return f.full()
+	case !starving && !owed && p.Share == 0:
+		return Reason{Code: Overserved, Text: noShare, Cure: moreShare}
 	case !starving && !owed:
-		return Reason{Code: Overserved, Text: fmt.Sprintf(
-			"This project has enough work for its share: %s of %s time queued, %s.", span(f.of[i]), f.kind, balance(p.Debt*f.factor))}
+		return Reason{
+			Code: Overserved, Text: fmt.Sprintf(
+				"This project has enough work for its share: %s of %s time queued, %s.", span(f.of[i]), f.kind, balance(p.Debt*f.factor)),
+			Cure: moreShare,
+		}
 	}
 	amount := f.claim[i] + job/2
 	if starving && !owed {
@@ -148,7 +157,7 @@ func (f *fetcher) weigh(i int) Reason {
 	if !p.Proved {
 		limit := float64(f.CPUs-f.held[i]) * job
 		if limit <= 0 {
-			return Reason{Code: Unproved, Text: "Learning how long this project's tasks really take before fetching more."}
+			return f.unproved(i, job)
 		}
 		amount = min(amount, limit)
 	}
@@ -177,13 +186,38 @@ func (f *fetcher) weigh(i int) Reason {
 	return r
 }
 
+// unproved is the reason for which no more is fetched of a project before its first task has
+// shown how long it takes: that this takes its time, or why it cannot.
+func (f *fetcher) unproved(i int, job float64) Reason {
+	p := f.Projects[i]
+	switch w := p.Waits; {
+	case f.fits(i, job) == 0:
+		return f.late(p)
+	case w.Code != "":
+		return Reason{Code: FirstWaits, Text: "Its task " + p.WaitsID + " has to run before more is fetched. " + w.Text, Cure: w.Cure, Until: w.Until}
+	}
+	return Reason{
+		Code: Unproved, Text: "Learning how long this project's tasks really take. More is fetched once one of them is finished or a tenth done.",
+		Cure: "Wait: it ends by itself.",
+	}
+}
+
+// noShare is why a project gets no work that is to get what others leave.
+const (
+	noShare   = "Its resource_share is 0, so it gets work only when no other project has any."
+	moreShare = "To prefer the project, give it a larger resource_share in its account file."
+)
+
 // mostSeconds bounds what is asked for, which knows no bound on a computer that was hardly
 // ever on, by its clock. Servers take no more than 28 days for meant.
 const mostSeconds = 365 * 86400
 
 func (f *fetcher) full() Reason {
-	return Reason{Code: BufferFull, Text: fmt.Sprintf(
-		"Enough work is queued: %s of %s time. More is fetched when less than %s is left (work_buf_min_days).", span(f.queued), f.kind, span(f.low))}
+	return Reason{
+		Code: BufferFull, Text: fmt.Sprintf(
+			"Enough work is queued: %s of %s time. More is fetched when less than %s is left (work_buf_min_days).", span(f.queued), f.kind, span(f.low)),
+		Cure: "If tasks run out while a project is away, set work_buf_min_days and work_buf_additional_days higher.",
+	}
 }
 
 // fits returns how many more results of a project, at most amount CPU-seconds of
@@ -234,12 +268,17 @@ func (s Stream) uses() float64 {
 func (f *fetcher) barred(p Project) (Reason, bool) {
 	switch {
 	case p.NoApps && f.kind == resource.CPU:
-		return Reason{Code: NoCPUApps, Text: "The project says it has no applications for this computer's CPU."}, true
+		return Reason{Code: NoCPUApps, Text: "The project says it has no applications for this computer's CPU.", Cure: elsewhere}, true
 	case p.NoApps:
-		return Reason{Code: NoGPUApps, Text: fmt.Sprintf("The project says it has no applications for this computer's %s.", f.kind)}, true
+		return Reason{Code: NoGPUApps, Text: fmt.Sprintf("The project says it has no applications for this computer's %s.", f.kind), Cure: elsewhere}, true
+	case p.Excluded:
+		return Reason{
+			Code: GPUExcluded, Text: fmt.Sprintf("Its account file keeps its tasks off every %s (exclude_gpu).", f.kind),
+			Cure: "To let them use it, remove exclude_gpu from the account file.",
+		}, true
 	case f.Now.Before(p.Backoff) && !p.Asked:
-		until := p.Backoff
-		if p.MinRPCTime.After(until) {
+		until, paused := p.Backoff, p.MinRPCTime.After(p.Backoff)
+		if paused {
 			until = p.MinRPCTime
 		}
 		if p.BackoffWhy == "" && p.Failed.Is() {
@@ -251,11 +290,15 @@ func (f *fetcher) barred(p Project) (Reason, bool) {
 		if p.Woken {
 			return Reason{}, false
 		}
+		if paused {
+			return f.requestDelay(p), true
+		}
 		text := "The last request brought no work"
 		if p.BackoffWhy != "" {
 			text = strings.TrimSuffix(p.BackoffWhy, ".")
 		}
-		return Reason{Code: NoWorkBackoff, Until: until, Cure: f.enough(p.BackoffWhy), Text: text + ". Trying again " + words.When(until, f.Now) + "."}, true
+		cure := cmp.Or(f.enough(p.Stream), "To keep the computer busy, attach to another project: starling attach. To ask this one now: starling update "+p.URL)
+		return Reason{Code: NoWorkBackoff, Until: until, Cure: cure, Text: text + ". Trying again " + words.When(until, f.Now) + "."}, true
 	}
 	return Reason{}, false
 }
@@ -264,14 +307,27 @@ func (f *fetcher) barred(p Project) (Reason, bool) {
 // has no reason to ask anyway does not wait for that.
 func (f *fetcher) pause(i int, r Reason) Reason {
 	p := f.Projects[i]
-	if r.Code != Ask || !f.Now.Before(p.MinRPCTime) || p.Asked {
+	if r.Code != Ask || !p.pauses(f.Now) {
 		return r
 	}
-	r.Code, r.Until = RequestDelay, p.MinRPCTime
-	r.Text = "More work will be requested " + words.When(p.MinRPCTime, f.Now) + ": the project asked for this pause between contacts."
+	delay := f.requestDelay(p)
+	r.Code, r.Until, r.Text, r.Cure = delay.Code, delay.Until, delay.Text, delay.Cure
 	r.Seconds, r.Instances = 0, 0
 	return r
 }
+
+// pauses reports whether the project wants no contact yet.
+func (p Project) pauses(now time.Time) bool { return now.Before(p.MinRPCTime) && !p.Asked }
+
+// requestDelay is the reason for which a project waits that asked for a pause.
+func (f *fetcher) requestDelay(p Project) Reason {
+	return Reason{
+		Code: RequestDelay, Until: p.MinRPCTime, Cure: "To contact it all the same: starling update " + p.URL,
+		Text: "More work will be requested " + words.When(p.MinRPCTime, f.Now) + ": the project asked for this pause between contacts.",
+	}
+}
+
+const elsewhere = "To keep the computer busy, attach to another project: starling attach"
 
 // balance says what a project is owed, or owes, in CPU-seconds.
 func balance(debt float64) string {

@@ -34,25 +34,29 @@ type Snapshot struct {
 	Projects []Project
 	Jobs     []jobsched.Job // unfinished results, of all projects
 
-	Disk, Memory prefs.Bound // what limits what projects may be told to have here; zero: not known
+	Disk, Memory       prefs.Bound // what limits what projects may be told to have here; zero: not known
+	AllDisk, AllMemory int64       // bytes that the computer has; 0: not known
 }
 
 // A Pool is the coprocessors of one kind.
 type Pool struct {
-	Kind   resource.Kind
-	Count  int
-	Factor float64 // CPU-seconds that a second of one counts for
-	OnFrac float64 // part of the time that they compute; 0 means 1
-	// Stopped is why tasks may not use them, if a person wants it so; "": they may.
-	Stopped      string
-	StoppedUntil time.Time // when that changes; zero: not known
+	Kind    resource.Kind
+	Count   int
+	Factor  float64          // CPU-seconds that a second of one counts for
+	OnFrac  float64          // part of the time that they compute; 0 means 1
+	Stopped prefs.Permission // may tasks use them? It is denied only if a person wants it so
 }
 
 // A Stream is what is known of a project's work for one kind of processor.
 type Stream struct {
 	NoApps     bool      // it told that it has no applications for them
+	Excluded   bool      // the volunteer keeps its tasks off all of them
 	Backoff    time.Time // no request for work before, since the last brought none
 	BackoffWhy string    // why, as a sentence for people; "": the last brought none, or tasks fail
+
+	// NeedsMemory and NeedsDisk are bytes, the least that its tasks need where they were refused
+	// for want of that; 0: they were not, or it is not known.
+	NeedsMemory, NeedsDisk int64
 
 	// What its results are like, from those it sent; zero: none yet.
 	JobTime time.Duration // estimated computing time of one, corrected
@@ -60,6 +64,10 @@ type Stream struct {
 	Devices float64       // coprocessors that one uses; 0 means 1
 	// Proved: its estimates have been compared with a result's progress.
 	Proved bool
+	// Waits is why the first of its tasks does not run, which has to run before the estimates
+	// are proved; its code is "" if one runs, or there is none.
+	Waits   jobsched.Reason
+	WaitsID string
 	// Correction is actual over stated computing time, where the server does not
 	// know of it; 0 means 1.
 	Correction float64
@@ -67,14 +75,15 @@ type Stream struct {
 
 // A Project is what work fetch needs to know of one.
 type Project struct {
-	URL       string
-	Share     float64 // resource share
-	Debt      float64 // seconds of a CPU; positive: it is owed
-	Counts    bool    // the volunteer wants work from it
-	NoWorkWhy string  // why it does not count, if the volunteer did not ask for that
-	Suspended bool    // the volunteer suspended it
-	Uploads   int     // results waiting for their files to be uploaded
-	Uploading bool    // one is being uploaded just now
+	URL        string
+	Share      float64 // resource share
+	Debt       float64 // seconds of a CPU; positive: it is owed
+	Counts     bool    // the volunteer wants work from it
+	NoWorkWhy  string  // why it does not count, if the volunteer did not ask for that
+	NoWorkCure string  // what a person can do about that
+	Suspended  bool    // the volunteer suspended it
+	Uploads    int     // results waiting for their files to be uploaded
+	Uploading  bool    // one is being uploaded just now
 	// Stuck are results that wait for their files for long or cannot start here. They
 	// are not among the jobs of the Snapshot.
 	Stuck int
@@ -106,7 +115,7 @@ type Project struct {
 }
 
 // competes reports whether it is to have a part of the processors.
-func (p *Project) competes() bool { return p.Counts && !p.NoApps && !p.NonCPUIntensive }
+func (p *Project) competes() bool { return p.Counts && !p.NoApps && !p.Excluded && !p.NonCPUIntensive }
 
 // A Code tells one reason from another.
 type Code string
@@ -119,6 +128,7 @@ const (
 	Overserved    Code = "got_more_than_its_share"
 	Deadlines     Code = "deadlines_in_danger"
 	Unproved      Code = "estimates_unproved"
+	FirstWaits    Code = "first_task_waits"
 	Stuck         Code = "tasks_cannot_begin"
 	TooMany       Code = "too_many_tasks"
 	HasTask       Code = "has_its_task"
@@ -126,6 +136,7 @@ const (
 	Suspended     Code = "project_suspended"
 	NoCPUApps     Code = "no_cpu_apps"
 	NoGPUApps     Code = "no_gpu_apps"
+	GPUExcluded   Code = "gpu_excluded"
 	GPUStopped    Code = "gpu_suspended"
 	TooManyUpload Code = "upload_backlog"
 	UploadFirst   Code = "upload_under_way"

@@ -2,11 +2,13 @@ package workfetch_test
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -110,8 +112,70 @@ func TestTroubleAndPausesAreToldApart(t *testing.T) {
 		t.Errorf("got %+v", down)
 	}
 	pause := workfetch.Choose(snapshot(nil, known(func(p *workfetch.Project) { p.MinRPCTime = at })))[0]
-	if pause.Text != "More work will be requested at 13:00: the project asked for this pause between contacts." || pause.Cure != "" || pause.Seconds != 0 || !pause.Until.Equal(at) {
+	if pause.Text != "More work will be requested at 13:00: the project asked for this pause between contacts." || pause.Cure == "" || pause.Seconds != 0 || !pause.Until.Equal(at) {
 		t.Errorf("got %+v", pause)
+	}
+}
+
+// Whatever hides behind the wait for a first task is said: what is true for ever above all.
+func TestReasonsThatHideOthers(t *testing.T) {
+	missing := jobsched.Reason{Code: jobsched.GPUMissing, Text: "It needs 1 NVIDIA GPU.", Cure: "Abort it."}
+	for _, tt := range []struct {
+		name   string
+		change func(*workfetch.Project)
+		want   workfetch.Code
+		text   string
+		cure   string
+	}{
+		{
+			"a first task that can never run", func(p *workfetch.Project) { p.Proved, p.WaitsID, p.Waits = false, "w1_0", missing }, workfetch.FirstWaits,
+			"Its task w1_0 has to run before more is fetched. It needs 1 NVIDIA GPU.", "Abort it.",
+		},
+		{"first tasks that run", func(p *workfetch.Project) { p.Proved = false }, workfetch.Unproved, "once one of them is finished or a tenth done", "Wait"},
+		{"first tasks, and deadlines too near for more", func(p *workfetch.Project) { p.Proved, p.Latency = false, time.Minute }, workfetch.Deadlines, "before their deadlines", ""},
+		{
+			"a pause of ten days, and no work the last time", func(p *workfetch.Project) {
+				p.Backoff, p.BackoffWhy, p.MinRPCTime = now.Add(time.Minute), "The last request brought no work (Project has no tasks available)", now.Add(240*time.Hour)
+			}, workfetch.RequestDelay, "on 2026-05-14 12:00: the project asked for this pause", "starling update",
+		},
+		{
+			"no work for longer than the pause", func(p *workfetch.Project) {
+				p.Backoff, p.BackoffWhy, p.MinRPCTime = now.Add(time.Hour), "The last request brought no work (Project has no tasks available)", now.Add(time.Minute)
+			}, workfetch.NoWorkBackoff, "at 13:00", "attach to another project",
+		},
+		{"another address", func(p *workfetch.Project) {
+			p.Trouble, p.MinRPCTime = contact.Trouble{Code: contact.Moved, About: "https://q.example/"}, now.Add(time.Minute)
+			p.Proved = false
+		}, workfetch.Unproved, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := workfetch.Choose(snapshot(queue(0, 2), known(tt.change)))[0]
+			if got.Code != tt.want || !strings.Contains(got.Text, tt.text) || !strings.Contains(got.Cure, tt.cure) {
+				t.Errorf("got %+v, want %s with %q, %q", got, tt.want, tt.text, tt.cure)
+			}
+		})
+	}
+}
+
+// A project whose tasks are kept off all GPUs is not asked for work for them, and the key
+// that does so is named, if that is all the work it has.
+func TestExcludedGPUsAreNamed(t *testing.T) {
+	s := snapshot(nil, known(func(p *workfetch.Project) {
+		p.NoApps, p.Others = true, map[resource.Kind]workfetch.Stream{resource.NVIDIA: {Excluded: true, JobTime: time.Hour}}
+	}))
+	s.Coprocs = []workfetch.Pool{{Kind: resource.NVIDIA, Count: 1, Factor: 10}}
+	got := workfetch.Choose(s)[0]
+	if got.Code != workfetch.GPUExcluded || !strings.Contains(got.Text, "exclude_gpu") || !strings.Contains(got.Cure, "exclude_gpu") || got.Of(resource.NVIDIA).Seconds != 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Nothing is owed to a project that is to get what others leave.
+func TestAShareOfNothingIsNamed(t *testing.T) {
+	s := snapshot(nil, known(nil), known(nil))
+	s.Projects[0].URL, s.Projects[0].Share, s.Projects[1].Share = "http://backup.example/", 0, 100
+	if got := workfetch.Choose(s)[0]; !strings.Contains(got.Text, "resource_share is 0") || got.Cure == "" && got.Code == workfetch.Overserved {
+		t.Errorf("got %+v", got)
 	}
 }
 

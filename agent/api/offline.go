@@ -16,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/agent/usage"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
@@ -100,6 +101,11 @@ func OfflineDecision(dataDir, version string) (decide.Record, error) {
 		return decide.Record{}, err
 	}
 	defer f.DB.Close()
+	for i := range f.Last.Plan.Results {
+		if r := &f.Last.Plan.Results[i].Reason; r.Run() {
+			*r = jobsched.Reason{Code: jobsched.Stopped, Text: "No agent is running. This task would run now.", Cure: "Start the agent."}
+		}
+	}
 	return f.Last.Record, nil
 }
 

@@ -15,25 +15,31 @@ type Status struct {
 	Coprocs []string  `json:"coprocs,omitempty"` // coprocessors that tasks may use: "2 NVIDIA GPUs"
 	// Virtualization is what may run virtual machines and containers for tasks: "Podman 4.3.1";
 	// VirtualizationFaults are why what is installed cannot.
-	Virtualization       []string  `json:"virtualization,omitempty"`
-	VirtualizationFaults []string  `json:"virtualization_faults,omitempty"`
-	GPUs                 []GPU     `json:"gpus,omitempty"`         // those whose sensors can be read
-	Compute              string    `json:"compute,omitempty"`      // why tasks may not run now; "" if they may
-	ComputeCode          string    `json:"compute_code,omitempty"` // that as a code
-	Network              string    `json:"network,omitempty"`      // why the network is not used now
-	RunMode              string    `json:"run_mode"`               // always, auto or never
-	NetMode              string    `json:"network_mode"`
-	Times                Times     `json:"times"`
-	Unsaved              float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: what a shutdown now would lose at the most
-	Projects             []Project `json:"projects"`
-	Tasks                []Task    `json:"tasks"`
-	Transfers            []Xfer    `json:"transfers"`
-	Complaints           []string  `json:"complaints,omitempty"` // what is wrong with the files people write
-	NoEffect             []string  `json:"no_effect,omitempty"`  // preferences that are set and do nothing on this computer, each with what you can do
-	Achieved             *Achieved `json:"achieved,omitempty"`   // in the last days; nil: no task has ended in them
-	Newer                *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
-	Manager              *Manager  `json:"manager,omitempty"`    // the account manager that is followed
-	Notices              []Notice  `json:"notices,omitempty"`    // the newest of what projects announced, newest first
+	Virtualization       []string `json:"virtualization,omitempty"`
+	VirtualizationFaults []string `json:"virtualization_faults,omitempty"`
+	GPUs                 []GPU    `json:"gpus,omitempty"`         // those whose sensors can be read
+	Compute              string   `json:"compute,omitempty"`      // why tasks may not run now; "" if they may
+	ComputeCode          string   `json:"compute_code,omitempty"` // that as a code
+	ComputeCure          string   `json:"compute_cure,omitempty"` // what a person can do about it
+	Network              string   `json:"network,omitempty"`      // why the network is not used now
+	NetworkCure          string   `json:"network_cure,omitempty"`
+	// ComputeDespite and NetworkDespite are why the preferences would not allow it, where the
+	// mode always does.
+	ComputeDespite string    `json:"compute_despite,omitempty"`
+	NetworkDespite string    `json:"network_despite,omitempty"`
+	RunMode        string    `json:"run_mode"` // always, auto or never
+	NetMode        string    `json:"network_mode"`
+	Times          Times     `json:"times"`
+	Unsaved        float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: what a shutdown now would lose at the most
+	Projects       []Project `json:"projects"`
+	Tasks          []Task    `json:"tasks"`
+	Transfers      []Xfer    `json:"transfers"`
+	Complaints     []string  `json:"complaints,omitempty"` // what is wrong with the files people write
+	NoEffect       []string  `json:"no_effect,omitempty"`  // preferences that are set and do nothing on this computer, each with what you can do
+	Achieved       *Achieved `json:"achieved,omitempty"`   // in the last days; nil: no task has ended in them
+	Newer          *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
+	Manager        *Manager  `json:"manager,omitempty"`    // the account manager that is followed
+	Notices        []Notice  `json:"notices,omitempty"`    // the newest of what projects announced, newest first
 }
 
 // A Manager is the account manager that the agent follows.
@@ -167,6 +173,8 @@ type Task struct {
 	Ready      bool      `json:"ready_to_report,omitempty"` // nothing is left to do for it here
 	Failed     bool      `json:"failed,omitempty"`          // Ready, and it did not end well
 	Why        string    `json:"why"`                       // why it is not further
+	Cure       string    `json:"cure,omitempty"`            // what a person can do about that
+	LateCure   string    `json:"late_cure,omitempty"`       // and about its deadline
 	PID        int       `json:"pid,omitempty"`
 	// Resources is what it uses of the processors: "0.2 CPUs + 1 NVIDIA GPU (device 0)". It
 	// is set for a task on coprocessors.
@@ -182,6 +190,10 @@ type Xfer struct {
 	Bytes   int64     `json:"bytes"` // moved by the attempt under way
 	Size    int64     `json:"size"`  // 0 unknown
 	NextTry time.Time `json:"next_try,omitzero"`
+	Silent  float64   `json:"silent_seconds,omitempty"` // for which no data has moved, if it is a minute or more
+	// Remaining is the time that max_bytes_sec_down or max_bytes_sec_up makes the rest take, at
+	// the least; 0: there is no such limit, or it is not under way.
+	Remaining float64 `json:"remaining_seconds,omitempty"`
 	// Trouble is why the last attempt failed, in one sentence; "" if it did not.
 	Trouble       string `json:"trouble,omitempty"`
 	TroubleCode   string `json:"trouble_code,omitempty"`

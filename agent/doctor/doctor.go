@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,6 +76,7 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 		if runtime.GOOS != "windows" { // there it is part of the sandbox
 			all = append(all, groups(status.Bounded))
 		}
+		all = append(all, suspended(status)...)
 		for _, x := range status.NoEffect {
 			all = append(all, Finding{Check: "preferences", Grade: Note, Text: x, Fix: "change it in prefs.toml"})
 		}
@@ -94,6 +96,31 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 			}
 		}
 		all = append(all, found...)
+	}
+	return all
+}
+
+// suspended is what the agent does not do now, and why files do not move.
+func suspended(s control.Status) (all []Finding) {
+	add := func(check, text, fix string) {
+		f := Finding{check, Note, text, fix}
+		if text != "" && !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	despite := func(check, text, flag string) {
+		if text != "" {
+			add(check, "at your request, whatever the preferences say: "+text, "return to the preferences with: starling mode auto"+flag)
+		}
+	}
+	add("computing", s.Compute, s.ComputeCure)
+	despite("computing", s.ComputeDespite, "")
+	add("network", s.Network, s.NetworkCure)
+	despite("network", s.NetworkDespite, " --network")
+	for _, x := range s.Transfers {
+		if !x.Active {
+			add("transfers", x.Trouble, x.TroubleCure)
+		}
 	}
 	return all
 }
@@ -119,7 +146,7 @@ func data(dir string) Finding {
 			continue
 		}
 		if err != nil {
-			f.Text, f.Fix = sysfault.Plain(err), "make the agent's user the owner of the folder (chown -R), or run this as that user"
+			f.Text, f.Fix = sysfault.Plain(err), "make the agent's user the owner of the folder (chown -R), or run this as that user; if its owner is right, check that it is neither mounted read-only nor immutable (on Linux: lsattr -d)"
 			return f
 		}
 		_ = probe.Close()

@@ -14,6 +14,7 @@ import (
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
+	"github.com/starling-grid/starling/workfetch"
 )
 
 // clockSlack is how far a clock may be off before certificates and deadlines
@@ -67,6 +68,16 @@ func (d *dated) last() time.Time {
 	return d.date
 }
 
+// waits reports whether a project gets no work for a reason that a person can do something
+// about, and that is neither said otherwise nor how things should be.
+func waits(p control.Project) bool {
+	switch workfetch.Code(p.WorkCode) {
+	case workfetch.BufferFull, workfetch.Unproved, workfetch.Overserved, workfetch.RequestDelay, workfetch.TasksFail, workfetch.Network, workfetch.Computing:
+		return false
+	}
+	return p.WorkCure != "" && p.WorkCode != p.TroubleCode
+}
+
 // said judges what a project told the agent, and what became of its tasks: a server may
 // answer and refuse. seen are the findings about its server, which are not said twice.
 func said(p control.Project, seen []Finding) []Finding {
@@ -78,6 +89,11 @@ func said(p control.Project, seen []Finding) []Finding {
 			text += " Its application's last lines: " + strings.ReplaceAll(x.Stderr, "\n", " | ")
 		}
 		all = append(all, Finding{check, Wrong, text, x.Cure})
+	}
+	if p.Ending != "" {
+		all = append(all, Finding{Check: check, Grade: Note, Text: p.Ending})
+	} else if waits(p) {
+		all = append(all, Finding{check, Note, p.Work, p.WorkCure})
 	}
 	told := func(f Finding) bool { return f.Check == check && f.Grade == Wrong }
 	if p.TroubleCode != "" && !slices.ContainsFunc(seen, told) {

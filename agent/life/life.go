@@ -217,7 +217,7 @@ func (l *Life) Processes() map[string]view.Process {
 func (l *Life) Transfers() map[string]view.Transfer {
 	all := make(map[string]view.Transfer, len(l.transfers))
 	for key, t := range l.transfers {
-		all[key] = view.Transfer{File: t.file, Since: t.since, Bytes: t.bytes.Load()}
+		all[key] = view.Transfer{File: t.file, Since: t.since, Bytes: t.bytes.Load(), Moved: time.Unix(0, t.moved.Load())}
 	}
 	return all
 }

@@ -35,6 +35,7 @@ type transfer struct {
 	since  time.Time
 	cancel context.CancelFunc
 	bytes  atomic.Int64
+	moved  atomic.Int64 // when data last moved: nanoseconds since 1970
 
 	looked time.Time // when its pace was; zero: not yet
 	seen   int64     // bytes then
@@ -107,6 +108,7 @@ func (l *Life) startTransfer(key string, f state.File) {
 	}
 	ctx, cancel := context.WithCancel(l.Ctx)
 	t := &transfer{file: f, since: time.Now(), cancel: cancel}
+	t.moved.Store(t.since.UnixNano())
 	l.transfers[key] = t
 	l.Log.Info("transfer started", logflag.Key, logflag.FileXfer, "project", f.Project, "file", f.Name, "upload", f.Upload())
 	go func() {
@@ -124,7 +126,10 @@ func (l *Life) transfer(ctx context.Context, t *transfer, codeSignKey string) er
 		return err
 	}
 	defer dir.Close()
-	progress := func(n int64) { t.bytes.Add(n) }
+	progress := func(n int64) {
+		t.bytes.Add(n)
+		t.moved.Store(time.Now().UnixNano())
+	}
 	if f.Upload() {
 		return l.Xfer.Upload(ctx, filexfer.Upload{
 			Dir: dir, Name: f.Name, URLs: f.UploadURLs, Signature: f.XMLSignature,

@@ -66,6 +66,9 @@ func (r *replier) apply(tx *state.Tx) {
 	if d := r.reply.NextRPCDelay; d > 0 {
 		p.Contact.NextRPCTime = r.now.Add(d)
 	}
+	if !trouble.Is() && r.moved() {
+		trouble = contact.Trouble{Code: contact.Moved, About: r.reply.MasterURL, Detail: "the project reports a different address"}
+	}
 	r.identity(tx)
 	r.key()
 	r.news(tx)
@@ -137,7 +140,7 @@ func (r *replier) identity(tx *state.Tx) {
 	if reply.ProjectName != "" {
 		p.Name = reply.ProjectName
 	}
-	if reply.MasterURL != "" && !strings.EqualFold(reply.MasterURL, p.MasterURL) {
+	if r.moved() {
 		// BOINC's 8.x clients move over and drop all work; a wrong setting on a
 		// server must not cost results.
 		r.say(true, "the project reports a different address; keeping the current one", "theirs", reply.MasterURL)
@@ -173,6 +176,16 @@ func (r *replier) identity(tx *state.Tx) {
 	if !p.Anonymous { // else the volunteer's programs say that
 		p.NoRscApps = reply.NoRscApps
 	}
+}
+
+// moved reports whether the project says that it is at another address. Whether it is
+// reached by https makes none.
+func (r *replier) moved() bool {
+	bare := func(u string) string {
+		u = strings.ToLower(strings.TrimSuffix(u, "/"))
+		return strings.TrimPrefix(strings.TrimPrefix(u, "http://"), "https://")
+	}
+	return r.reply.MasterURL != "" && bare(r.reply.MasterURL) != bare(r.project.MasterURL)
 }
 
 // key takes the project's code signing key: the first one on trust, another one
@@ -227,17 +240,76 @@ func (r *replier) fetchedFor(k resource.Kind) {
 	if r.hasty && r.usable[k] == 0 {
 		return // it says nothing about the project's work; it is asked again after the pause that it wants
 	}
-	s := r.project.Stream(k)
+	s, refused := r.project.Stream(k), r.refusals(k)
 	if r.usable[k] == 0 && (r.along[k] || r.woken && r.now.Before(s.Retry.NextTry)) {
 		return // that says nothing new, however many such sessions there are
 	}
+	early := len(refused) > 0
+	for _, f := range refused {
+		early = early && f.Code == protocol.RefusedTooRecent
+	}
+	if early && r.usable[k] == 0 { // it says nothing about the project's work either
+		s.NextTry, s.Why, s.Needs = r.until(refused), "", state.Needs{}
+		r.project.SetStream(k, s)
+		return
+	}
 	s.Retry = state.Retry(workfetch.Backoff(s.Retry).Asked(r.now, r.usable[k], r.t.Ledger.Of[r.project.MasterURL] > 0, r.t.Rand))
-	if s.Why = ""; r.usable[k] == 0 {
+	s.Why, s.Needs = "", state.Needs{}
+	if r.usable[k] == 0 {
+		if over := r.until(refused); over.After(s.NextTry) {
+			s.NextTry = over.Add(time.Duration(r.t.Rand.Int64N(int64(spread)))) // not all computers at once
+		}
+		s.Needs = needs(refused)
 		if said := said(r.reply.Messages); len(said) > 0 {
 			s.Why = "The last request brought no work (" + strings.Join(said, "; ") + ")"
 		}
 	}
 	r.project.SetStream(k, s)
+}
+
+// spread is the time over which requests that had to wait for the same moment are divided.
+const spread = 10 * time.Minute
+
+// refusals are those of a reply that are about a kind of processor.
+func (r *replier) refusals(k resource.Kind) (all []protocol.Refusal) {
+	for _, f := range r.reply.Refusals {
+		if f.Kind == "" || f.Kind == string(k) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// until is when refusals end by themselves, a day from now at the latest; zero if one of them
+// may end before or is not known to.
+func (r *replier) until(refused []protocol.Refusal) (end time.Time) {
+	for i, f := range refused {
+		if i == 0 || f.Until.Before(end) {
+			end = f.Until
+		}
+	}
+	if most := r.now.Add(24 * time.Hour); end.After(most) {
+		return most
+	}
+	return end
+}
+
+// needs is the least that tasks were refused for want of.
+func needs(refused []protocol.Refusal) (n state.Needs) {
+	least := func(of *int64, f protocol.Refusal) {
+		if need := int64(f.Need); *of == 0 || need < *of {
+			*of = need
+		}
+	}
+	for _, f := range refused {
+		switch f.Code {
+		case protocol.RefusedMemory:
+			least(&n.Memory, f)
+		case protocol.RefusedDisk:
+			least(&n.Disk, f)
+		}
+	}
+	return n
 }
 
 // said are a reply's messages as people read them.

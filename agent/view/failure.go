@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/starling-grid/starling/obstacle"
@@ -22,6 +23,7 @@ var (
 	signal     = regexp.MustCompile(`process got signal (\d+)`)
 	exitCode   = regexp.MustCompile(`process exited with code (-?\d+)(?: \((0x[0-9a-f]+)[^)]*\))?(?:: (.+))?`)
 	outputFile = regexp.MustCompile(`(?s)<file_name>(.*?)</file_name>.*?\(([^)]*)\)`)
+	goodbye    = regexp.MustCompile(`called (?:boinc_)?finish\(-?\d+\)$`) // what BOINC's library, or Starling's, writes for every application
 	httpStatus = regexp.MustCompile(`HTTP (4\d\d)`)
 )
 
@@ -110,7 +112,11 @@ func download(db *state.DB, r state.Result) (workfetch.FailureCode, string) {
 	case protocol.ErrNumSignature, protocol.ErrNumNoSignature:
 		return workfetch.BadSignature, file.Name
 	}
-	if m := httpStatus.FindString(file.Error); m != "" {
+	m := httpStatus.FindString(file.Error)
+	if v, ok := db.Versions.Get(r.Version); m != "" && ok && slices.ContainsFunc(v.FileRefs, func(ref protocol.FileRef) bool { return ref.FileName == file.Name }) {
+		return workfetch.ProgramMissing, file.Name + " (" + m + ")"
+	}
+	if m != "" {
 		return workfetch.InputMissing, file.Name + " (" + m + ")"
 	}
 	return workfetch.DownloadFailed, file.Name
@@ -153,7 +159,7 @@ func cut(s string) string {
 func lastLines(report string) string {
 	var lines []string
 	for line := range strings.Lines(written(report)) {
-		if line = strings.TrimSpace(line); line != "" {
+		if line = strings.TrimSpace(line); line != "" && !goodbye.MatchString(line) {
 			lines = append(lines, cut(line))
 		}
 	}
@@ -182,19 +188,4 @@ func Failed(p state.Project) workfetch.Failure {
 		return workfetch.Failure{}
 	}
 	return workfetch.Failure{Task: f.Task, Code: workfetch.FailureCode(f.Code), About: f.About, Stderr: f.Stderr, At: f.At}
-}
-
-// failed says on behalf of a task how it failed.
-func failed(f workfetch.Failure) string {
-	text := "Failed: " + f.Cause() + "."
-	switch f.Code {
-	case workfetch.AbortedByProject:
-		return "The project no longer needs this task and aborted it. It will be reported at the next contact."
-	case workfetch.AbortedByUser:
-		return "You aborted this task. It will be reported at the next contact."
-	}
-	if f.Stderr != "" {
-		text += fmt.Sprintf(" The last line that its application wrote: %q.", f.Stderr[strings.LastIndexByte(f.Stderr, '\n')+1:])
-	}
-	return text + " It will be reported at the next contact."
 }

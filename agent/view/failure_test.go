@@ -62,3 +62,49 @@ func TestHowTasksFail(t *testing.T) {
 		t.Errorf("one that is not over: %+v", f)
 	}
 }
+
+// TestTheLastLineIsTheProgramsOwn: what a library writes as every application ends tells nothing.
+func TestTheLastLineIsTheProgramsOwn(t *testing.T) {
+	for _, end := range []string{"12:00:01 (7): called boinc_finish(3)", "called finish(3)"} {
+		r := state.Result{Project: "p", ExitStatus: 3, Message: "process exited with code 3 (0x3, -253)", ReadyToReport: true}
+		r.Stderr = "<stderr_txt>\nCannot allocate frobnicator\n" + end + "\n\n</stderr_txt>\n"
+		f := view.Failure(new(state.DB), r)
+		if f.Stderr != "Cannot allocate frobnicator" || !strings.Contains(f.Ended(), `"Cannot allocate frobnicator"`) {
+			t.Errorf("got %+v", f)
+		}
+	}
+}
+
+// TestAProgramIsNoInputFile: a file of the application that is not on the server.
+func TestAProgramIsNoInputFile(t *testing.T) {
+	db, err := state.Open(filepath.Join(t.TempDir(), "state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	v := state.AppVersion{Project: "p", AppVersion: protocol.AppVersion{AppName: "app", FileRefs: []protocol.FileRef{{FileName: "app_1.00"}}}}
+	r := state.Result{Project: "p", Version: v.ID(), ExitStatus: protocol.ExitDownloadFailed, Message: "x", ReadyToReport: true}
+	r.WorkunitName = "w"
+	for file, want := range map[string]workfetch.FailureCode{"app_1.00": workfetch.ProgramMissing, "in": workfetch.InputMissing} {
+		if err := db.Update(func(tx *state.Tx) {
+			db.Versions.Put(tx, v.ID(), v)
+			db.Units.Put(tx, state.Key("p", "w"), state.Workunit{Project: "p", Workunit: protocol.Workunit{Name: "w", FileRefs: []protocol.FileRef{{FileName: "in"}}}})
+			for _, name := range []string{"app_1.00", "in"} {
+				f := state.File{Project: "p", FileInfo: protocol.FileInfo{Name: name}, Local: state.FilePresent}
+				if name == file {
+					f.Local, f.Error = state.FileFailed, "download "+name+": HTTP 404 Not Found"
+				}
+				db.Files.Put(tx, state.Key("p", name), f)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		f := view.Failure(db, r)
+		if f.Code != want || !strings.Contains(f.Cause(), file+" (HTTP 404)") && !strings.Contains(f.Cause(), file+" (HTTP 404) of its application") {
+			t.Errorf("%s: got %+v: %q", file, f, f.Cause())
+		}
+		if reset := strings.Contains(f.Cure("u"), "starling reset"); reset != (want == workfetch.InputMissing) {
+			t.Errorf("%s: %q", file, f.Cure("u"))
+		}
+	}
+}

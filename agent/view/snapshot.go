@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
@@ -35,6 +35,7 @@ func (f *Facts) Snapshot() decide.Snapshot {
 		Eager:   f.Settings.ReportResultsImmediately,
 		Compute: f.Prefs.MayCompute(c, h.RunMode), Network: f.Prefs.MayTransfer(c, h.NetMode),
 	}
+	s.AllMemory, s.AllDisk, s.Duty = int64(f.Host.MemBytes), int64(f.Host.DiskTotal), f.Prefs.Duty(inUse)
 	s.Bound, s.Most = f.Prefs.MemoryBound(int64(f.Host.MemBytes), inUse), f.Prefs.MostMemory(int64(f.Host.MemBytes))
 	if f.diskKnown() {
 		s.Disk = f.Prefs.DiskBound(int64(f.Host.DiskTotal), f.Disk.Free, f.Disk.Used)
@@ -101,6 +102,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Woken: f.Woken[u], Trickles: f.TrickleUps[u],
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
+		NeedsMemory: p.Fetch.Needs.Memory, NeedsDisk: p.Fetch.Needs.Disk,
 		LeftOut: p.LeftOut, NonCPUIntensive: p.NonCPUIntensive && !p.Light.Belied,
 	}
 	v.Others = f.streams(p)
@@ -121,16 +123,23 @@ func (f *Facts) streams(p state.Project) map[resource.Kind]decide.Stream {
 		return nil
 	}
 	all := make(map[resource.Kind]decide.Stream)
+	pools, acc := f.Coprocs.Pools(f.Host.Fpops), f.Accounts[p.MasterURL]
 	for _, g := range f.Coprocs.Groups {
-		s := p.Stream(g.Kind)
+		s, pool := p.Stream(g.Kind), resource.Find(pools, g.Kind)
 		version, _ := f.DB.Versions.Get(s.JobVersion)
 		all[g.Kind] = decide.Stream{
-			NoApps: slices.Contains(p.NoRscApps, string(g.Kind)), Backoff: s.NextTry, BackoffWhy: s.Why,
+			NoApps: slices.Contains(p.NoRscApps, string(g.Kind)), Excluded: excluded(acc, pool), NeedsMemory: s.Needs.Memory, NeedsDisk: s.Needs.Disk, Backoff: s.NextTry, BackoffWhy: s.Why,
 			JobTime: f.stated(s.JobVersion, s.JobFpops), Latency: s.Latency,
 			Devices: version.Usage().Devices(), Estimates: jobsched.Estimator(s.Estimates),
 		}
 	}
 	return all
+}
+
+// excluded reports whether the volunteer keeps all of a project's tasks off all devices of a pool.
+func excluded(acc settings.Account, pool resource.Pool) bool {
+	off := acc.Excluded("", pool)
+	return len(pool.Devices) > 0 && !slices.ContainsFunc(pool.Devices, func(d resource.Device) bool { return !slices.Contains(off, d.Number) })
 }
 
 // usedOn is what a project got of coprocessors.
@@ -154,7 +163,8 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 		Started: !r.Started.IsZero(), Urgent: r.Urgent, NotBefore: r.NotBefore, AbortAt: r.AbortAt, Suspect: r.Crashes > 0, SetAside: r.SetAside,
 	}
 	version, _ := f.DB.Versions.Get(r.Version)
-	v.NeedsNetwork = version.NeedsNetwork
+	v.NeedsNetwork, v.Unthrottled = version.NeedsNetwork, version.DontThrottle || v.Coproc != nil || v.NonCPUIntensive
+	v.Failed = Failure(f.DB, r)
 	v.Belied = f.belied(version)
 	if f.Now.Before(r.NotBefore) {
 		v.Obstacle = obstacleOf(r.Obstacle)
@@ -220,19 +230,18 @@ func (f *Facts) disk(p prefs.Permission) prefs.Permission {
 		return p
 	}
 	bound := f.Prefs.DiskBound(total, f.Disk.Free, f.Disk.Used)
-	return prefs.Permission{Code: DiskFull, Why: fmt.Sprintf(
-		"The projects' files use %s of disk space, but the preferences allow %s (%s). You can: %s",
-		words.Bytes(f.Disk.Used), words.Bytes(allowed), bound.Text, strings.ToLower(bound.Cure[:1])+bound.Cure[1:])}
+	return prefs.Permission{Code: DiskFull, Cure: bound.Cure, Why: fmt.Sprintf(
+		"The projects' files use %s of disk space, but the preferences allow %s (%s).", words.Bytes(f.Disk.Used), words.Bytes(allowed), bound.Text)}
 }
 
-// noEffect are the preferences that are set and do nothing on this computer, once the agent
-// knows what it can sense of it.
+// noEffect are the preferences that are set and do nothing on this computer; those that depend
+// on what can be sensed of it once the agent knows that.
 func (f *Facts) noEffect() (all []string) {
-	if f.PID == 0 || f.Now.Sub(f.Since) <= sensed {
-		return nil
-	}
+	knows := f.PID != 0 && f.Now.Sub(f.Since) > sensed
 	for _, x := range f.Prefs.Ineffective(f.Conditions) {
-		all = append(all, x.Text)
+		if knows || x.Constant {
+			all = append(all, x.Text)
+		}
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/internal/nearest"
 	"github.com/starling-grid/starling/internal/sysfault"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
@@ -34,6 +36,7 @@ func (f *Facts) Status() control.Status {
 			s.Complaints = append(s.Complaints, text)
 		}
 	}
+	s.Complaints = append(s.Complaints, f.misspelt()...)
 	s.NoEffect = f.noEffect()
 	s.Manager, s.Achieved, s.Notices = f.manager(), f.achieved(), f.headlines()
 	s.Virtualization, s.VirtualizationFaults = virtualization(f.Host), f.Unusable
@@ -47,6 +50,8 @@ func (f *Facts) Status() control.Status {
 	}
 	s.Compute, s.Network = seen.Compute.Why, seen.Network.Why
 	s.ComputeCode = seen.Compute.Code
+	s.ComputeCure, s.NetworkCure = seen.Compute.Cure, seen.Network.Cure
+	s.ComputeDespite, s.NetworkDespite = seen.Compute.Despite, seen.Network.Despite
 	h := f.host()
 	s.RunMode, s.NetMode = control.ModeName(h.RunMode.At(f.Now)), control.ModeName(h.NetMode.At(f.Now))
 	count, took := make(map[string]int), make(map[string]float64)
@@ -72,11 +77,54 @@ func (f *Facts) Status() control.Status {
 		}
 		if t, moves := f.Transfers[w.Key]; moves {
 			x.Active, x.Bytes = true, t.Bytes
+			x.Silent, x.Remaining = f.pace(t)
 		}
 		s.Transfers = append(s.Transfers, x)
 	}
 	slices.SortFunc(s.Transfers, func(x, y control.Xfer) int { return strings.Compare(x.Name, y.Name) })
 	return s
+}
+
+// silentAfter is for how long a transfer may move no data without a word about that.
+const silentAfter = time.Minute
+
+// pace returns for how many seconds no data of a transfer has moved, 0 for a short while, and
+// how many the volunteer's limit on its speed makes the rest take, 0 without such a limit.
+func (f *Facts) pace(t Transfer) (silent, remaining float64) {
+	if d := f.Now.Sub(t.Moved); !t.Moved.IsZero() && d >= silentAfter {
+		silent = d.Seconds()
+	}
+	limit := f.Prefs.MaxBytesSecDown
+	if t.File.Upload() {
+		limit = f.Prefs.MaxBytesSecUp
+	}
+	if limit > 0 && t.File.NBytes > t.Bytes {
+		remaining = float64(t.File.NBytes-t.Bytes) / limit
+	}
+	return silent, remaining
+}
+
+// misspelt are complaints about names of applications in account files that are like one of
+// their projects' and are none. A project says what it has as it sends tasks of it.
+func (f *Facts) misspelt() (all []string) {
+	for _, u := range slices.Sorted(maps.Keys(f.Accounts)) {
+		var known []string
+		for _, a := range f.DB.Apps.Of(u) {
+			known = append(known, a.Name)
+		}
+		complain := func(section, name string) {
+			if best := nearest.Word(name, known); name != "" && best != "" && best != name {
+				all = append(all, fmt.Sprintf("The account file of %s: %s: the project has sent no application %q. Did you mean %q?", u, section, name, best))
+			}
+		}
+		for _, a := range f.Accounts[u].Apps {
+			complain("[[app]]", a.Name)
+		}
+		for _, x := range f.Accounts[u].ExcludeGPUs {
+			complain("[[exclude_gpu]]", x.App)
+		}
+	}
+	return all
 }
 
 // sensed is how long after its start an agent knows what it can sense of the computer.
@@ -160,12 +208,16 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		t.Fraction = 1
 	}
 	lateness := ""
-	if _, j, ok := f.Last.Result(r.Project, r.Name); ok && r.Computing() {
-		t.Remaining, t.Late = j.Remaining.Seconds(), j.Late.Seconds()
-		lateness = j.Lateness()
+	if _, j, ok := f.Last.Result(r.Project, r.Name); ok {
+		t.Cure = j.Cure
+		if r.Computing() {
+			t.Remaining, t.Late = j.Remaining.Seconds(), j.Late.Seconds()
+			lateness, t.LateCure = decide.Lateness(r.Name, j.Late, r.ReportDeadline, f.Now)
+		}
 	}
-	if t.Why = f.why(r, t); t.Running && t.Resources != "" {
-		t.Why = "Running with " + t.Resources + "."
+	t.Why = f.why(r, t)
+	if rest, plain := strings.CutPrefix(t.Why, "Running."); plain && t.Running && t.Resources != "" {
+		t.Why = "Running with " + t.Resources + "." + rest
 	}
 	if lateness != "" {
 		t.Why += " " + lateness
@@ -187,7 +239,7 @@ func (f *Facts) why(r state.Result, t control.Task) string {
 	switch {
 	case r.ReadyToReport:
 		if x := Failure(f.DB, r); x.Is() {
-			return failed(x)
+			return x.Ended()
 		}
 		return "Finished. It will be reported at the next contact."
 	case !r.AbortAt.IsZero():

@@ -81,7 +81,8 @@ type Conversation struct {
 type Transfer struct {
 	File  state.File
 	Since time.Time
-	Bytes int64 // moved so far
+	Bytes int64     // moved so far
+	Moved time.Time // when data last moved, or the attempt started; zero: not known
 }
 
 // A Process is a result's application that was started.

@@ -259,8 +259,8 @@ func TestAFullDiskNamesThePreference(t *testing.T) {
 	f.Host.DiskTotal, f.Disk = 100e9, view.Disk{Used: 3e9, Free: 50e9}
 	f.Prefs.DiskMaxUsedGB = 2
 	s := f.Snapshot()
-	want := "The projects' files use 3 GB of disk space, but the preferences allow 2 GB (disk_max_used_gb = 2). You can: set disk_max_used_gb higher."
-	if s.Compute.Code != view.DiskFull || s.Compute.Why != want || s.Disk.Key != "disk_max_used_gb" {
+	want := "The projects' files use 3 GB of disk space, but the preferences allow 2 GB (disk_max_used_gb = 2)."
+	if s.Compute.Cure != "Set disk_max_used_gb higher." || s.Compute.Code != view.DiskFull || s.Compute.Why != want || s.Disk.Key != "disk_max_used_gb" {
 		t.Errorf("got %+v, %+v, want %q", s.Compute, s.Disk, want)
 	}
 	f.Disk.Used = 1e9
@@ -280,5 +280,76 @@ func TestListsInJSON(t *testing.T) {
 		if !strings.Contains(string(b), want) {
 			t.Errorf("%s\nhas no %s", b, want)
 		}
+	}
+}
+
+// What people read of a task that runs under a limit, or tells nothing of its progress.
+func TestStatusNamesWhatSlowsATask(t *testing.T) {
+	f := facts(t, state.Result{State: protocol.ClientDownloaded, Started: now}, state.File{Local: state.FilePresent})
+	f.Processes = map[string]view.Process{key: {Since: now.Add(-time.Minute), Progress: &executor.Progress{PID: 42, Elapsed: 6000 * time.Second}}}
+	f.Prefs.CPUUsageLimit, f.Prefs.NiuCPUUsageLimit = 1, 1
+	f.Last = decide.Decide(f.Snapshot())
+	task := f.Status().Tasks[0]
+	for _, want := range []string{"Running. Tasks run for 1% of the time (cpu_usage_limit = 1).", "It has computed for 1 h 40 min instead of the estimated 16 min 40 s, and its application reports no progress"} {
+		if !strings.Contains(task.Why, want) {
+			t.Errorf("%q is not in %q", want, task.Why)
+		}
+	}
+	if !strings.Contains(task.Cure, "starling task abort r") || task.Fraction > 0.99 {
+		t.Errorf("got %+v", task)
+	}
+	whole := f.Last.Plan.Results[0].Remaining
+	f.Prefs.NiuCPUUsageLimit = 100
+	if unlimited := decide.Decide(f.Snapshot()).Plan.Results[0].Remaining; whole != 100*unlimited {
+		t.Errorf("%v remain at a hundredth of the time, %v at all of it", whole, unlimited)
+	}
+}
+
+// A name that is one letter off is asked about once the project's own are known.
+func TestMisspeltApplications(t *testing.T) {
+	f := facts(t, state.Result{State: protocol.ClientDownloaded}, state.File{Local: state.FilePresent})
+	acc := f.Accounts[project]
+	acc.Apps = []settings.App{{Name: "uper"}, {Name: "something else"}, {Name: "upper"}}
+	acc.ExcludeGPUs = []settings.ExcludeGPU{{App: "upperr"}, {}}
+	f.Accounts[project] = acc
+	if c := f.Status().Complaints; len(c) > 0 {
+		t.Errorf("before anything is known: %q", c)
+	}
+	if err := f.DB.Update(func(tx *state.Tx) {
+		f.DB.Apps.Put(tx, state.Key(project, "upper"), state.App{Project: project, App: protocol.App{Name: "upper"}})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`The account file of http://p.example/: [[app]]: the project has sent no application "uper". Did you mean "upper"?`,
+		`The account file of http://p.example/: [[exclude_gpu]]: the project has sent no application "upperr". Did you mean "upper"?`,
+	}
+	if c := f.Status().Complaints; !slices.Equal(c, want) {
+		t.Errorf("got %q", c)
+	}
+}
+
+// What is so whatever can be sensed is said at once, also while no agent runs.
+func TestConstantsWithoutEffectAreSaidAtOnce(t *testing.T) {
+	f := facts(t, state.Result{State: protocol.ClientDownloaded}, state.File{Local: state.FilePresent})
+	f.PID, f.Prefs.CPUUsageLimit, f.Prefs.TemperatureCeiling = 0, 0, 70
+	if s := f.Status(); len(s.NoEffect) != 1 || !strings.HasPrefix(s.NoEffect[0], "cpu_usage_limit has no effect") {
+		t.Errorf("got %q", s.NoEffect)
+	}
+}
+
+// A transfer that hangs is told from one that the volunteer's limit slows down.
+func TestThePaceOfATransfer(t *testing.T) {
+	file := state.File{FileInfo: protocol.FileInfo{NBytes: 3_300_000, DownloadURLs: []string{"http://p.example/in"}}}
+	f := facts(t, state.Result{State: protocol.ClientDownloading, Slot: state.NoSlot}, file)
+	file.Project, file.Name = project, "in"
+	f.Prefs.MaxBytesSecDown = 1000
+	f.Transfers = map[string]view.Transfer{state.Key(project, "in"): {File: file, Since: now.Add(-time.Hour), Bytes: 300_000, Moved: now.Add(-59 * time.Second)}}
+	if s := f.Status(); len(s.Transfers) != 1 || s.Transfers[0].Silent != 0 || s.Transfers[0].Remaining != 3000 {
+		t.Errorf("got %+v", s.Transfers)
+	}
+	f.Transfers[state.Key(project, "in")] = view.Transfer{File: file, Moved: now.Add(-61 * time.Second)}
+	if s := f.Status(); len(s.Transfers) != 1 || s.Transfers[0].Silent != 61 {
+		t.Errorf("got %+v", s.Transfers)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/decide"
-	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/prefs"
 )
 
@@ -118,16 +117,18 @@ func explainedTaskOf(s decide.Snapshot, res decide.Result, plan decide.ResultPla
 	}
 }
 
+// lateness is that of a task that still computes.
+func lateness(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (text, cure string) {
+	return decide.Lateness(res.ID, plan.Late, res.Deadline, s.Now)
+}
+
 // cures are what a person can do about a task that is not further.
 func cures(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (all []string) {
-	if plan.Late > 0 {
-		all = append(all, fmt.Sprintf(decide.LateCure, res.ID))
-	}
-	if plan.Code == jobsched.NoMemory && s.Bound.Cure != "" {
-		all = append(all, s.Bound.Cure)
-	}
-	if cure := res.Cure(s.Projects[res.Project].URL); cure != "" {
+	if _, cure := lateness(s, res, plan); cure != "" {
 		all = append(all, cure)
+	}
+	if plan.Cure != "" {
+		all = append(all, plan.Cure)
 	}
 	return all
 }

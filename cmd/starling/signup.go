@@ -150,7 +150,29 @@ func (s *signup) logIn(ctx context.Context) error {
 	}
 	key, err := s.client.Lookup(ctx, s.url, s.email, s.password)
 	s.key = string(key)
-	return err
+	return s.refused(err)
+}
+
+// refused is what a project answered about an account, as a sentence with what a person can do.
+func (s *signup) refused(err error) error {
+	answer, ok := errors.AsType[*protocol.AccountError](err)
+	if !ok {
+		return err
+	}
+	text := ""
+	switch answer.Num {
+	case protocol.ErrNumNotFound, protocol.ErrNumFileMissing:
+		text = fmt.Sprintf("there is no account of %s at %s. You can: check the address, or create an account by adding --create", s.email, s.url)
+	case protocol.ErrNumBadPassword:
+		text = fmt.Sprintf("%s does not accept this password for %s. You can: try again, have a forgotten one reset on the project's web site, or for a new account add --create", s.url, s.email)
+	case protocol.ErrNumNotUnique:
+		text = fmt.Sprintf("%s says: %s. You can: if you have an account there, log in to it without --create", s.url, answer.Text())
+	case protocol.ErrNumNoCreation:
+		text = fmt.Sprintf("%s says: %s. You can: create an account on its web site, then attach without --create", s.url, answer.Text())
+	default:
+		text = fmt.Sprintf("%s says: %s", s.url, answer.Text())
+	}
+	return schedulerop.Told(err, "attach: "+text)
 }
 
 // closed reports whether a project lets nobody make an account from here.
@@ -201,7 +223,7 @@ func (s *signup) makeAccount(ctx context.Context, c *protocol.ProjectConfig) (er
 		s.key = string(key)
 		s.say("Created the account %s at %s.", s.email, c.Name)
 	}
-	return err
+	return s.refused(err)
 }
 
 // terms has the person accept the project's terms of use, if it has any.

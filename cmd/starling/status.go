@@ -17,9 +17,7 @@ import (
 
 func statusCmd(o *options) *cobra.Command {
 	return viewCmd(o, "status", "Show what the agent is doing, and why it is not doing more", func(w display, s control.Status) {
-		for _, c := range s.Complaints {
-			fmt.Fprintln(w, w.paint(yellow, "Settings: "+c))
-		}
+		showComplaints(w, s.Complaints)
 		for _, x := range s.NoEffect {
 			fmt.Fprintln(w, w.paint(yellow, "Preferences: "+x))
 		}
@@ -35,12 +33,18 @@ func statusCmd(o *options) *cobra.Command {
 		for _, p := range s.Projects {
 			showProject(w, p, s.Notices)
 		}
+		showIdle(w, s.Projects)
 		if s.Compute != "" {
 			fmt.Fprintf(w, "Computing is suspended. %s\n", s.Compute)
+			showCure(w, s.ComputeCure)
 		}
 		if s.Network != "" {
 			fmt.Fprintf(w, "Network activity is suspended. %s\n", s.Network)
+			showCure(w, s.NetworkCure)
 		}
+		showDespite(w, "Computing", s.ComputeDespite, "")
+		showDespite(w, "The network is used", s.NetworkDespite, " --network")
+		showTroubles(w, s.Transfers)
 		running := 0
 		for _, t := range s.Tasks {
 			if t.Running {
@@ -64,6 +68,50 @@ func statusCmd(o *options) *cobra.Command {
 	})
 }
 
+// showComplaints says what is wrong with the files that people edit.
+func showComplaints(w display, complaints []string) {
+	for _, c := range complaints {
+		fmt.Fprintln(w, w.paint(yellow, "Settings: "+printable(c)))
+	}
+}
+
+// showIdle says that nobody wants work of any project, if that is so.
+func showIdle(w display, projects []control.Project) {
+	for _, p := range projects {
+		if !p.NoMoreWork && !p.Suspended {
+			return
+		}
+	}
+	if len(projects) > 1 {
+		fmt.Fprintln(w, w.paint(yellow, "No new work is fetched: every project is suspended or set to fetch no more work. You can: starling resume PROJECT, starling allowmorework PROJECT"))
+	}
+}
+
+// showTroubles says why files are not moved: each cause once.
+func showTroubles(w display, transfers []control.Xfer) {
+	said := make(map[string]bool)
+	for _, x := range transfers {
+		text := x.Trouble
+		switch {
+		case x.Active && x.Silent > 0:
+			text = fmt.Sprintf("The %s of %s has moved no data for %s.", direction(x), x.Name, span(x.Silent))
+		case x.Active:
+			continue
+		}
+		if text == "" || said[text] {
+			continue
+		}
+		said[text] = true
+		if x.Trouble == text {
+			text = fmt.Sprintf("The %s of %s has to wait. %s", direction(x), x.Name, text)
+		}
+		fmt.Fprintln(w, w.paint(yellow, "Transfers: "+printable(text)))
+		if cure := x.TroubleCure; cure != "" && !x.Active {
+			showCure(w, cure)
+		}
+	}
+}
+
 // showLate names tasks that will miss their deadlines, the latest first.
 func showLate(w display, tasks []control.Task) {
 	var late []control.Task
@@ -74,7 +122,8 @@ func showLate(w display, tasks []control.Task) {
 	}
 	slices.SortStableFunc(late, func(a, b control.Task) int { return cmp.Compare(b.Late, a.Late) })
 	for _, t := range late[:min(len(late), mostLate)] {
-		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("Task %s will be about %s late. You can: %s", t.Name, span(t.Late), fmt.Sprintf(decide.LateCure, t.Name))))
+		text, cure := decide.Lateness(t.Name, time.Duration(t.Late*float64(time.Second)), t.Deadline, time.Now())
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("Task %s: %s You can: %s", printable(t.Name), text, cure)))
 	}
 	if n := len(late) - mostLate; n > 0 {
 		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("%s more will be late; to list them: starling tasks", words.Count(n, "task"))))
@@ -201,6 +250,12 @@ func transfersCmd(o *options) *cobra.Command {
 				if w.live {
 					st = bar(part(x), 20)
 				}
+				switch {
+				case x.Silent > 0:
+					st, colour = "no data for "+span(x.Silent), yellow
+				case x.Remaining >= 60:
+					st += fmt.Sprintf(", %s remaining at the speed that you allow (max_bytes_sec_%s)", span(x.Remaining), upOrDown(x))
+				}
 			case x.Trouble != "":
 				st, colour = x.Trouble+" Next try: "+when(x.NextTry), yellow
 			}
@@ -220,6 +275,13 @@ func showCures(w display, transfers []control.Xfer) {
 			fmt.Fprintf(w, "%s You can: %s\n", printable(x.Trouble), printable(cure))
 		}
 	}
+}
+
+func upOrDown(x control.Xfer) string {
+	if x.Upload {
+		return "up"
+	}
+	return "down"
 }
 
 func direction(x control.Xfer) string {

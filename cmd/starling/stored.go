@@ -23,12 +23,15 @@ func stored(s control.Storage) string {
 	return text
 }
 
-// explainStored says of the projects' stored files which are not here and why, of one
-// project if about is not "".
+// explainStored says of the projects which are to be left and why, and which of their stored
+// files are not here and why, of one project if about is not "".
 func explainStored(w io.Writer, projects []control.Project, about string) {
 	for _, p := range projects {
 		if about != "" && !sameProject(about, p.MasterURL) {
 			continue
+		}
+		if p.Ending != "" {
+			fmt.Fprintf(w, "%s: %s\n", name(p), printable(p.Ending))
 		}
 		if p.Storage.Files > 0 {
 			fmt.Fprintf(w, "%s stores %s here.\n", name(p), stored(p.Storage))

@@ -42,9 +42,9 @@ func showTasks(w display, s control.Status) {
 		{name: "WHY", least: 8, end: true},
 	}}
 	for _, k := range tasks {
-		st, colour, done := k.State, plain, fmt.Sprintf("%.1f%%", 100*k.Fraction)
+		st, colour, done := stateOf(k), plain, fmt.Sprintf("%.1f%%", 100*k.Fraction)
 		if k.Running {
-			st, colour = "running", green
+			colour = green
 			if w.live {
 				done = bar(k.Fraction, 12)
 			}
@@ -62,6 +62,27 @@ func showTasks(w display, s control.Status) {
 	for i, n := range notes {
 		fmt.Fprintf(w, "[%d] %d tasks: %s\n", i+1, n.tasks, printable(n.why))
 	}
+}
+
+// stateOf is a task's state as people call it.
+func stateOf(k control.Task) string {
+	switch {
+	case k.Ready && k.Failed:
+		return "failed"
+	case k.Ready:
+		return "ready to report"
+	case !k.AbortAt.IsZero():
+		return "to be aborted"
+	case k.Running:
+		return "running"
+	case k.Suspended:
+		return "suspended"
+	case k.State != "downloaded":
+		return k.State
+	case k.Elapsed > 0:
+		return "waiting to run"
+	}
+	return "ready to start"
 }
 
 // A note is a reason that many tasks share.

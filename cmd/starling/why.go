@@ -70,6 +70,12 @@ func whyCmd(o *options) *cobra.Command {
 				}
 				if status, err := o.status(cmd.Context()); err == nil { // what it says, an agent that ended just now cannot
 					explainStored(d, status.Projects, about)
+					if about == "" {
+						showTroubles(d, status.Transfers)
+						if status.Running {
+							showComplaints(d, status.Complaints)
+						}
+					}
 				}
 			})
 			return err
@@ -86,6 +92,14 @@ func saveRecord(path string, r decide.Record) error {
 	for i := range r.Snapshot.Projects {
 		p := &r.Snapshot.Projects[i]
 		p.Failed.Stderr, p.Trouble.Detail = "", ""
+	}
+	for i := range r.Snapshot.Results {
+		r.Snapshot.Results[i].Failed.Stderr = ""
+	}
+	for i := range r.Plan.Results { // it may quote that
+		if f := r.Snapshot.Results[i].Failed; f.Is() {
+			r.Plan.Results[i].Text = f.Ended()
+		}
 	}
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -133,11 +147,15 @@ func explain(w io.Writer, r decide.Record, about string) error {
 		}
 		found = true
 		plan := r.Plan.Results[i]
-		late := plan.Lateness()
+		late, _ := lateness(s, res, plan)
 		if late != "" {
 			late = " " + late
 		}
-		fmt.Fprintf(t, "%s\t%s%s%s\n", res.ID, plan.Text, changes(plan.Text, plan.Until, s.Now), late)
+		name := res.ID
+		if about == "" && len(s.Projects) > 1 { // names are told apart by their projects only
+			name += "\t" + s.URL(res)
+		}
+		fmt.Fprintf(t, "%s\t%s%s%s\n", name, printable(plan.Text), changes(plan.Text, plan.Until, s.Now), late)
 		if about != "" {
 			for _, cure := range cures(s, res, plan) {
 				fmt.Fprintf(t, "\tYou can: %s\n", cure)
@@ -164,6 +182,20 @@ func bound(b prefs.Bound) string {
 	return " (" + b.Text + ")"
 }
 
+// showCure says what a person can do, if anything.
+func showCure(w io.Writer, cure string) {
+	if cure != "" {
+		fmt.Fprintln(w, "You can: "+printable(cure))
+	}
+}
+
+// showDespite says what a mode overrules, if anything.
+func showDespite(w io.Writer, what, despite, flag string) {
+	if despite != "" {
+		fmt.Fprintf(w, "%s at your request, whatever the preferences say: %s\nYou can: Return to the preferences with: starling mode auto%s\n", what, printable(despite), flag)
+	}
+}
+
 func explainHost(w io.Writer, s decide.Snapshot) {
 	for _, x := range s.NoEffect {
 		fmt.Fprintln(w, "Preferences: "+x)
@@ -171,15 +203,19 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 	switch {
 	case s.Compute.Denied():
 		fmt.Fprintf(w, "Computing is suspended. %s%s\n", s.Compute.Why, changes(s.Compute.Why, s.Compute.Until, s.Now))
+		showCure(w, s.Compute.Cure)
 	default:
 		fmt.Fprintf(w, "Tasks may run on %d of %s, with %s of memory%s.\n", s.CPUs, words.Count(s.AllCPUs, "CPU"), words.Bytes(s.Memory), bound(s.Bound))
 		if s.Disk.Key != "" {
 			fmt.Fprintf(w, "What limits disk space: %s.\n", s.Disk.Text)
 		}
+		showDespite(w, "Computing", s.Compute.Despite, "")
 	}
 	if s.Network.Denied() {
 		fmt.Fprintf(w, "Network activity is suspended. %s%s\n", s.Network.Why, changes(s.Network.Why, s.Network.Until, s.Now))
+		showCure(w, s.Network.Cure)
 	}
+	showDespite(w, "The network is used", s.Network.Despite, " --network")
 	lost := time.Duration(0)
 	for _, r := range s.Results {
 		lost += r.Lost

@@ -327,6 +327,9 @@ func offered(platforms []string) string {
 
 func day(t time.Time) int64 { return t.Unix() / 86400 }
 
+// nextDay is when the day after begins.
+func nextDay(t time.Time) time.Time { return time.Unix((day(t)+1)*86400, 0) }
+
 func (r *rpc) describeReply() {
 	u, h := r.user, r.host
 	r.reply.host = h.ID

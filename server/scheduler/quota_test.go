@@ -26,6 +26,9 @@ func TestDailyQuota(t *testing.T) {
 	if got := ask(); len(got.Results) != 0 || !strings.Contains(texts(got), "finished a daily quota of 2 tasks") {
 		t.Errorf("%d results, %s", len(got.Results), texts(got))
 	}
+	if got := ask(); len(got.Refusals) != 1 || !got.Refusals[0].Until.Equal(w.now.Truncate(24*time.Hour).Add(24*time.Hour)) || !strings.Contains(texts(got), "until midnight UTC") {
+		t.Errorf("nothing tells when the quota ends: %+v, %s", got.Refusals, texts(got))
+	}
 	w.addVersion("x86_64-pc-linux-gnu", 101, false)
 	if got := ask(); len(got.Results) != 2 {
 		t.Errorf("a new version: %d results, %s", len(got.Results), texts(got))

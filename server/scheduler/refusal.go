@@ -11,6 +11,11 @@ import (
 // refuse says no to a request for work, to people and to programs. Of many
 // reasons the volunteer reads the few that matter most, which come first.
 func (r *rpc) refuse(why []protocol.Refusal) {
+	for i := range why {
+		if why[i].Code == protocol.RefusedQuota {
+			why[i].Until = nextDay(r.now)
+		}
+	}
 	r.reply.Refusals = append(r.reply.Refusals, why...)
 	r.reply.message(protocol.PriorityLow, "No tasks sent")
 	for _, f := range why[:min(len(why), maxReasons)] {
@@ -48,7 +53,7 @@ func sentence(f protocol.Refusal) string {
 	case protocol.RefusedProcessor:
 		return fmt.Sprintf("Tasks of %s compute on %s, for which no tasks were requested", app, match.DeviceNames(f.Kind))
 	case protocol.RefusedQuota:
-		return fmt.Sprintf("This computer has finished a daily quota of %.0f tasks", f.Have)
+		return fmt.Sprintf("This computer has finished a daily quota of %.0f tasks, until midnight UTC", f.Have)
 	case protocol.RefusedInProgress:
 		if f.Kind != "" {
 			return "This computer has reached a limit on tasks in progress for its " + match.DeviceName(f.Kind)

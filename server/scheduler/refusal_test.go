@@ -99,6 +99,9 @@ func TestTooRecent(t *testing.T) {
 	if texts(got) != "low: Not sending work. Last request too recent. Please wait 6 seconds." || len(got.Results) != 0 {
 		t.Errorf("got %d results, %q", len(got.Results), texts(got))
 	}
+	if len(got.Refusals) != 1 || got.Refusals[0].Until.Before(w.now.Add(6*time.Second)) || got.Refusals[0].Until.After(w.now.Add(8*time.Second)) {
+		t.Errorf("nothing tells when it ends: %+v", got.Refusals)
+	}
 	if got.RequestDelay != 11*time.Second {
 		t.Errorf("delay %v, want 11 s", got.RequestDelay)
 	}

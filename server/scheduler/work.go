@@ -36,7 +36,7 @@ func (r *rpc) work() error {
 	}
 	if wait := r.tooRecent(); wait > 0 {
 		least := r.s.Config.MinSendworkInterval
-		r.deny(protocol.Refusal{Code: protocol.RefusedTooRecent, Need: least.Seconds(), Have: (least - wait).Seconds()},
+		r.deny(protocol.Refusal{Code: protocol.RefusedTooRecent, Need: least.Seconds(), Have: (least - wait).Seconds(), Until: r.now.Add(wait + time.Second)},
 			protocol.PriorityLow, fmt.Sprintf(
 				"Not sending work. Last request too recent. Please wait %d seconds.", int(math.Ceil(wait.Seconds()))))
 		return nil

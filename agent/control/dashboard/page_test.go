@@ -72,10 +72,11 @@ func TestOverview(t *testing.T) {
 	b.See("markup in a name is text", `[...document.querySelectorAll('#achieved a')].some(e => e.textContent === 'World <Community> Grid')`)
 	a.change(func(p *view.Page) {
 		p.Status.Projects[1].Trouble, p.Status.Projects[1].TroubleCode, p.Status.Projects[1].TroubleCure = "The server is down.", "down", "wait."
-		p.Status.Tasks[3].Late = 90000
+		t := &p.Status.Tasks[3]
+		t.Late, t.Deadline, t.LateCure = 90000, time.Now().Add(time.Hour), "let it run more."
 	})
 	b.See("what needs attention", `[...document.querySelectorAll('#attention li')].map(e => e.textContent).join('|') ===
-		'LHC@home: The server is down. You can: wait. Show LHC@home|h1_0421.50_O4_3_0 will be about 1 d 1 h late. You can: let them run more: allow more CPUs or more time, or suspend others. Abort a task that cannot be in time, so that another computer gets it. Show h1_0421.50_O4_3_0'`)
+		'LHC@home: The server is down. You can: wait. Show LHC@home|h1_0421.50_O4_3_0 will be about 1 d 1 h late. You can: let it run more. Show h1_0421.50_O4_3_0'`)
 	b.See("not all is well", `document.getElementById('well').hidden`)
 	a.change(func(p *view.Page) { p.Status.Tasks[9].Ready, p.Status.Tasks[9].Fraction = true, 1 })
 	b.See("a task that ended within a second is announced", `document.getElementById('said').textContent === 'h1_0421.50_O4_9_0 is finished.'`)
@@ -395,5 +396,26 @@ func TestPhone(t *testing.T) {
 		b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
 		b.See(path+" is not wider than the phone", `document.documentElement.scrollWidth <= 320`)
 		b.Picture(map[string]string{"/": "phone", "/tasks": "phone-tasks"}[path])
+	}
+}
+
+// TestPhoneColumns: a name of two letters a line tells nothing, and what is computed is to be
+// seen at once.
+func TestPhoneColumns(t *testing.T) {
+	t.Parallel()
+	b, base := open(t, &fake{page: busy(300), seqno: 40})
+	b.Do("be a common phone", chromedp.EmulateViewport(360, 640, chromedp.EmulateScale(2)))
+	const broad = `((e) => e && e.getBoundingClientRect().width >= 120)(document.querySelector('%s'))`
+	const high = `((e) => e && e.getBoundingClientRect().bottom <= innerHeight)(document.querySelector('%s'))`
+	for _, c := range []struct{ path, what, names, first string }{
+		{"/", "projects", "#achieved th", "#running li"},
+		{"/projects", "projects", "#projects-list th", "#projects-list tr"},
+		{"/tasks", "tasks", "#tasks-table tbody td.c-name", "#tasks-table tbody td.c-name"},
+	} {
+		b.Do("open "+c.path, chromedp.Navigate(base+c.path))
+		b.See("it is live", `document.getElementById('link')?.textContent === 'live' && document.querySelector('main > section:not([hidden]) h2').textContent !== '…'`)
+		b.See(c.path+" has room for the names of "+c.what, fmt.Sprintf(broad, c.names))
+		b.See(c.path+" shows the first of them without scrolling", fmt.Sprintf(high, c.first))
+		b.See(c.path+" is not wider than the phone", `document.documentElement.scrollWidth <= 360`)
 	}
 }

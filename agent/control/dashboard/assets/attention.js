@@ -8,7 +8,12 @@ export function attention(m) {
   const all = [];
   const add = (key, text, cure, link) => all.push({ key, text, cure, link });
   for (const c of m.status.complaints ?? []) add(c, c);
-  if (m.status.compute_code === 'disk_full') add('disk', m.status.compute, 'free some disk space, or allow more.', { href: '/preferences', title: 'Preferences' });
+  if (m.status.compute_code === 'disk_full') add('disk', m.status.compute, m.status.compute_cure, { href: '/preferences', title: 'Preferences' });
+  if (m.status.compute_despite) add('despite', `Computing at your request, whatever the preferences say: ${m.status.compute_despite}`, 'set the mode to auto.');
+  if (m.status.network_despite) add('network-despite', `The network is used at your request, whatever the preferences say: ${m.status.network_despite}`, 'set the mode of the network to auto.');
+  if (m.projects.length > 1 && m.projects.every((p) => p.suspended || p.no_more_work)) {
+    add('nobody', 'No new work is fetched: every project is suspended or set to fetch no more work.', 'allow it for a project.', { href: '/projects', title: 'Projects' });
+  }
   for (const p of m.projects) {
     const link = { href: projectLink(p), title: nameOf(p) };
     if (p.trouble) add(`t${p.master_url}`, `${nameOf(p)}: ${p.trouble}`, p.trouble_cure, link);
@@ -17,9 +22,8 @@ export function attention(m) {
   }
   const late = m.tasks.filter((t) => t.late_seconds > 0).sort((a, b) => b.late_seconds - a.late_seconds);
   if (late.length) {
-    const worst = `${late[0].name} will be about ${span(late[0].late_seconds)} late`;
-    add('late', late.length === 1 ? `${worst}.` : `${count(late.length, 'task')} will be late: ${worst}.`,
-      'let them run more: allow more CPUs or more time, or suspend others. Abort a task that cannot be in time, so that another computer gets it.',
+    const worst = Date.parse(late[0].report_deadline) <= Date.now() ? `The deadline of ${late[0].name} has passed.` : `${late[0].name} will be about ${span(late[0].late_seconds)} late.`;
+    add('late', late.length === 1 ? worst : `${count(late.length, 'task')} are late or will be. ${worst}`, late[0].late_cure,
       { href: late.length === 1 ? taskLink(late[0]) : '/tasks?sort=late', title: late.length === 1 ? late[0].name : 'Late tasks' });
   }
   for (const x of m.status.no_effect ?? []) add(x, x, '', { href: '/preferences', title: 'Preferences' });
@@ -32,12 +36,16 @@ export function attention(m) {
 // notes returns why the agent does not do more, where nothing is wrong.
 export function notes(m) {
   const all = [];
-  if (m.compute.why) all.push({ key: 'compute', text: reason(m.compute.why, m.compute.until) });
-  if (m.network.why) all.push({ key: 'network', text: reason(`Network activity is suspended. ${m.network.why}`, m.network.until) });
+  const can = (cure) => (cure ? ` You can: ${cure}` : '');
+  if (m.compute.why) all.push({ key: 'compute', text: reason(m.compute.why, m.compute.until) + can(m.compute.cure) });
+  if (m.network.why) all.push({ key: 'network', text: reason(`Network activity is suspended. ${m.network.why}`, m.network.until) + can(m.network.cure) });
+  for (const x of m.transfers) {
+    if (x.trouble && !x.active && !all.some((o) => o.key === x.trouble)) all.push({ key: x.trouble, text: `${x.name} has to wait. ${x.trouble}${can(x.trouble_cure)}` });
+  }
   for (const p of m.projects) {
     const w = work(m, p);
     // A problem has been told already, and an ordinary pause is none.
-    if (w && p.work_code !== p.trouble_code && p.work_code !== 'tasks_fail' && p.work_code !== 'request_delay') all.push({ key: p.master_url, text: `${nameOf(p)}: ${w}` });
+    if (w && p.work_code !== p.trouble_code && p.work_code !== 'tasks_fail' && p.work_code !== 'request_delay') all.push({ key: p.master_url, text: `${nameOf(p)}: ${w}${can(p.work_cure)}` });
   }
   return all;
 }

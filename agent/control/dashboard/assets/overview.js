@@ -9,6 +9,9 @@ import { headlines, titleOf } from './notices.js';
 import { nameOf } from './model.js';
 
 const shown = 12; // running tasks
+const narrow = matchMedia('(max-width: 40rem)');
+
+const achievedHeads = ['Project', 'Credit', 'Average a day', 'This computer', 'CPU time'];
 
 let title, about, recent, well, wrong, why, whyBox, opened, modes, running, more, idle, achieved, table, news, newsBox;
 
@@ -21,17 +24,21 @@ export function build(section) {
   why = make('ul', { id: 'whys', class: 'whys' });
   whyBox = make('details', { id: 'whys-box' }, make('summary', { onclick: () => { opened = true; } }, 'Why the agent is not doing more'), why);
   modes = buildModes();
+  const choice = make('details', { id: 'modes-box' }, make('summary', {}, 'Modes'), modes);
+  const broad = matchMedia('(min-width: 40.01rem)'); // on a phone the tasks come first
+  choice.open = broad.matches;
+  broad.addEventListener('change', () => { choice.open = broad.matches; });
   const attach = make('button', { class: 'primary', id: 'first-attach', hidden: true, onclick: openAttach }, 'Attach project');
   running = make('ul', { id: 'running', class: 'rows' });
   more = make('p', { class: 'small' }, make('a', { href: '/tasks' }));
   idle = make('p', { class: 'empty' }, 'No task is running.');
   table = make('tbody', { id: 'achieved' });
-  const heads = ['Project', 'Credit', 'Average a day', 'This computer', 'CPU time'].map((h, i) => make('th', { scope: 'col', class: i ? 'num' : undefined }, h));
-  achieved = make('div', { class: 'scroll' }, make('table', { class: 'plain' }, make('thead', {}, make('tr', {}, ...heads)), table));
+  const heads = achievedHeads.map((h, i) => make('th', { scope: 'col', class: i ? 'num' : undefined }, h));
+  achieved = make('div', { class: 'scroll' }, make('table', { class: 'plain stack' }, make('thead', {}, make('tr', {}, ...heads)), table));
   news = make('ul', { id: 'news', class: 'rows' });
   newsBox = make('div', { id: 'news-box', hidden: true }, make('h2', {}, 'News'), news, make('p', { class: 'small' }, make('a', { href: '/notices' }, 'All notices')));
   section.append(
-    make('div', { class: 'hero' }, title, about, well, wrong, whyBox, attach, modes),
+    make('div', { class: 'hero' }, title, about, well, wrong, whyBox, attach, choice),
     make('div', { class: 'halves' },
       make('div', {}, make('h2', {}, 'Running tasks'), idle, running, more),
       make('div', {}, make('h2', {}, 'Achieved'), recent, achieved), newsBox));
@@ -61,7 +68,7 @@ export function update(m) {
     return e;
   });
   show(whyBox, reasons.length > 0);
-  if (!opened) whyBox.open = m.running.length < m.cpus; // until a person has chosen
+  if (!opened) whyBox.open = m.running.length < (narrow.matches ? 1 : m.cpus); // until a person has chosen
   modes.update(m);
   keep(running, m.running.slice(0, shown), (t) => t.key, row);
   show(idle, !m.running.length);
@@ -118,7 +125,7 @@ function row(t) {
 
 function credit(p) {
   const name = make('a', { href: projectLink(p) });
-  const cells = [0, 1, 2, 3].map(() => make('td', { class: 'num' }));
+  const cells = achievedHeads.slice(1).map((h) => make('td', { class: 'num', 'data-label': h }));
   const e = make('tr', {}, make('th', { scope: 'row' }, name), ...cells);
   e.update = (p) => {
     text(name, nameOf(p));

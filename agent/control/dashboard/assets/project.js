@@ -65,7 +65,7 @@ function draw(p, m) {
   show(x.trouble, x.trouble.textContent !== '');
   text(x.stderr, p.failing?.stderr ?? '');
   show(x.stderr, !!p.failing?.stderr);
-  text(x.why, p.work_code === 'tasks_fail' || p.trouble && p.work_code === p.trouble_code ? '' : work(m, p));
+  text(x.why, p.work_code === 'tasks_fail' || p.trouble && p.work_code === p.trouble_code ? '' : [work(m, p), can(p.work_cure)].filter(Boolean).join(' '));
   const s = plan?.session;
   text(x.contact, !s ? '' : s.kind !== 'none' ? `Contact now: ${s.why}` : s.why !== plan.fetch.text ? `Contact: ${reason(s.why, s.until)}` : '');
   const leaving = !!p.ending;

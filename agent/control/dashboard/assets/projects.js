@@ -17,7 +17,7 @@ export function build(section) {
   counted = make('span', { class: 'count', id: 'projects-count' });
   empty = make('p', { class: 'empty' }, 'No projects yet. Attach one to start computing for it.');
   body = make('tbody', { id: 'projects-list' });
-  box = make('div', { class: 'scroll card', tabindex: 0, role: 'region', 'aria-label': 'List of projects' }, make('table', { class: 'plain wide' },
+  box = make('div', { class: 'scroll card', tabindex: 0, role: 'region', 'aria-label': 'List of projects' }, make('table', { class: 'plain wide stack' },
     make('thead', {}, make('tr', {}, ...heads.map(([h, c]) => make('th', { scope: 'col', class: c }, h)))), body));
   section.append(make('div', { class: 'bar' }, make('h2', {}, 'Projects ', counted), make('button', { class: 'primary', id: 'attach-open', onclick: openAttach }, 'Attach project')), empty, box,
     make('p', { class: 'small' }, 'Share is what you chose for a project, Got is its part of the CPU time that all projects got on this computer. Balance is the CPU time that is owed to it by its share.'));
@@ -37,7 +37,7 @@ export function gone() { close(); }
 
 function row(p) {
   const name = make('a', { href: projectLink(p) }), state = make('span', { class: 'pill' });
-  const cells = heads.slice(2).map(([, c]) => make('td', { class: c }));
+  const cells = heads.slice(2).map(([h, c]) => make('td', { class: c, 'data-label': h }));
   const e = make('tr', {}, make('th', { scope: 'row' }, name), make('td', {}, state), ...cells);
   e.update = (p) => {
     const [word, well] = projectState(p);

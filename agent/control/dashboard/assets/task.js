@@ -62,8 +62,8 @@ function draw(t) {
   p.bar.value = t.fraction_done;
   text(p.done, percent(t.fraction_done, 1));
   text(p.left, t.remaining_seconds > 0 && t.fraction_done < 1 ? `${span(t.remaining_seconds)} remaining` : '');
-  text(p.why, reason(t.why, d.reason?.until));
-  text(p.late, t.late_seconds > 0 ? 'You can: allow more CPUs or more time, or suspend other tasks. If it cannot be in time, abort it, so that another computer gets it.' : '');
+  text(p.why, reason(t.why, d.reason?.until) + (t.cure ? ` You can: ${t.cure}` : ''));
+  text(p.late, t.late_seconds > 0 ? `You can: ${t.late_cure}` : '');
   show(p.late, t.late_seconds > 0);
   const over = t.ready_to_report || t.status === 'uploading' || t.status === 'failed';
   show(p.actions, !over);

@@ -38,7 +38,8 @@ function row(x) {
     state.classList.toggle('off', !x.active);
     show(bar, x.size > 0);
     bar.value = x.size ? Math.min(1, x.bytes / x.size) : 0;
-    text(why, [x.size ? `${bytes(x.bytes)} of ${bytes(x.size)}` : bytes(x.bytes), x.next_try && new Date(x.next_try) > Date.now() ? `next try ${when(x.next_try)}` : ''].filter(Boolean).join('; '));
+    const pace = x.silent_seconds ? `no data for ${span(x.silent_seconds)}` : x.remaining_seconds >= 60 ? `${span(x.remaining_seconds)} remaining at the speed that you allow` : '';
+    text(why, [x.size ? `${bytes(x.bytes)} of ${bytes(x.size)}` : bytes(x.bytes), x.next_try && new Date(x.next_try) > Date.now() ? `next try ${when(x.next_try)}` : '', pace].filter(Boolean).join('; '));
     text(trouble, [x.trouble, x.trouble_cure && `You can: ${x.trouble_cure}`].filter(Boolean).join(' '));
     show(trouble, !!x.trouble);
     show(again, !x.active);

@@ -1,0 +1,88 @@
+package agent_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/contact"
+	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// A server that tells when its refusal ends is believed, and what it tells of the computer and
+// of its own address reaches the volunteer.
+func TestWhatARefusalTells(t *testing.T) {
+	t.Parallel()
+	idle := func(db *state.DB, tx *state.Tx) {
+		waiting(db, tx)
+		for key := range db.Results.All() {
+			db.Results.Delete(tx, key)
+		}
+		p, _ := db.Projects.Get(demoURL)
+		p.Contact.MinRPCTime, p.AttachedAt = time.Time{}, time.Now().Add(-100*time.Hour)
+		db.Projects.Put(tx, demoURL, p)
+	}
+	begin := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) // of a world
+	const reply = "<scheduler_reply>\n<scheduler_version>800</scheduler_version>\n<request_delay>7</request_delay>\n%s</scheduler_reply>\n"
+	for _, c := range []struct {
+		name  string
+		says  string
+		check func(t *testing.T, w *world, p control.Project)
+	}{
+		{
+			"a quota ends at a known time",
+			fmt.Sprintf("<message priority=\"low\">No tasks sent</message>\n<message priority=\"low\">This computer has finished a daily quota of 2 tasks, until midnight UTC</message>\n"+
+				"<starling_refusal code=\"daily_quota\" need=\"3\" have=\"2\" until=\"%d\"/>\n", begin.Add(5*time.Hour).Unix()),
+			func(t *testing.T, w *world, p control.Project) {
+				if p.WorkCode != string(workfetch.NoWorkBackoff) || !strings.Contains(p.Work, "daily quota of 2 tasks") {
+					t.Errorf("got %s: %s", p.WorkCode, p.Work)
+				}
+				w.after(t, 4*time.Hour+50*time.Minute)
+				if n := w.count(sched); n != 1 {
+					t.Errorf("asked %d times before the quota ends", n)
+				}
+				w.after(t, 25*time.Minute)
+				if n := w.count(sched); n < 2 {
+					t.Error("not asked once it has ended")
+				}
+			},
+		},
+		{
+			"too early is seconds, not minutes",
+			fmt.Sprintf("<message priority=\"low\">Not sending work. Last request too recent. Please wait 6 seconds.</message>\n"+
+				"<starling_refusal code=\"too_recent\" need=\"10\" have=\"4\" until=\"%d\"/>\n", begin.Add(30*time.Second).Unix()),
+			func(t *testing.T, w *world, _ control.Project) {
+				w.after(t, time.Minute)
+				if n := w.count(sched); n < 2 {
+					t.Errorf("asked %d times within a minute", n)
+				}
+			},
+		},
+		{
+			"another address",
+			"<master_url>https://new.example/</master_url>\n",
+			func(t *testing.T, _ *world, p control.Project) {
+				if p.TroubleCode != string(contact.Moved) || !strings.Contains(p.Trouble, "https://new.example/") || !strings.Contains(p.TroubleCure, "starling detach "+demoURL) {
+					t.Errorf("got %s: %s (%s)", p.TroubleCode, p.Trouble, p.TroubleCure)
+				}
+			},
+		},
+		{
+			"the same address by another scheme",
+			"<master_url>" + strings.Replace(strings.TrimSuffix(demoURL, "/"), "http:", "https:", 1) + "</master_url>\n",
+			func(t *testing.T, _ *world, p control.Project) {
+				if p.Trouble != "" {
+					t.Errorf("got %s", p.Trouble)
+				}
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 200, body: fmt.Appendf(nil, reply, c.says)}), idle)
+			w.run(func(t *testing.T) { c.check(t, w, w.after(t, 20*time.Second).Projects[0]) })
+		})
+	}
+}

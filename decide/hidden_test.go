@@ -1,0 +1,49 @@
+package decide_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/decide"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/resource"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// A task for a GPU that is not there keeps no CPU busy, so it keeps no work for CPUs away.
+func TestATaskThatCanNeverRunKeepsNoWorkAway(t *testing.T) {
+	s := snapshot(func(s *decide.Snapshot) {
+		s.Projects = s.Projects[:1]
+		s.Projects[0].Estimates = jobsched.Estimator{}
+		for _, id := range []string{"g1", "g2", "g3"} {
+			s.Results = append(s.Results, decide.Result{
+				ID: id, Phase: decide.Runnable, Stated: 10 * time.Minute, Received: now, Deadline: now.Add(100 * time.Hour),
+				Usage: resource.Usage{Coproc: &resource.Coproc{Kind: resource.NVIDIA}},
+			})
+		}
+	})
+	plan := decide.Pass(s)
+	if r := plan.Projects[0].Fetch; r.Code != workfetch.Ask || plan.Results[0].Code != jobsched.GPUMissing || !strings.Contains(plan.Results[0].Cure, "starling task abort g1") {
+		t.Errorf("got %+v, %+v", r, plan.Results[0])
+	}
+}
+
+// The limit on CPU time is said of the tasks that it is for, and of no other.
+func TestTheLimitOnCPUTimeIsSaidWhereItHolds(t *testing.T) {
+	p := prefs.Default()
+	p.CPUUsageLimit, p.NiuCPUUsageLimit = 10, 100
+	s := snapshot(func(s *decide.Snapshot) {
+		s.Duty = p.Duty(true)
+		for _, id := range []string{"limited", "free"} {
+			s.Results = append(s.Results, decide.Result{ID: id, Phase: decide.Runnable, Stated: time.Hour, Received: now, Deadline: now.Add(100 * time.Hour), Unthrottled: id == "free"})
+		}
+	})
+	plan := decide.Pass(s)
+	for i, want := range []string{"Running. Tasks run for 10% of the time while the computer is in use (cpu_usage_limit = 10).", "Running."} {
+		if got := plan.Results[i]; got.Text != want || got.Remaining != time.Hour {
+			t.Errorf("got %q with %v remaining, want %q", got.Text, got.Remaining, want)
+		}
+	}
+}
