@@ -103,6 +103,10 @@ func TestArchiveAndRPM(t *testing.T) {
 	if got := output(filepath.Join(dir, archive, "starling"), "--version"); got != "starling version 0.9.2\n" {
 		t.Errorf("the archive's program says %q", got)
 	}
+	licenses, err := os.ReadFile(filepath.Join(dir, archive, "THIRD-PARTY-LICENSES"))
+	if err != nil || !strings.Contains(string(licenses), "\ngithub.com/spf13/cobra v1.") || !strings.Contains(string(licenses), "\nthe Go standard library 1.") {
+		t.Errorf("the archive's licenses: %v: %.200s", err, licenses)
+	}
 	for _, file := range []string{"LICENSE", "share/starling/man/starling.1.gz", "share/starling/starling.fish", "share/starling/starling.toml"} {
 		if _, err := os.Stat(filepath.Join(dir, archive, file)); err != nil {
 			t.Error(err)
@@ -128,7 +132,7 @@ func TestArchiveAndRPM(t *testing.T) {
 		t.Errorf("the package says it is %q", got)
 	}
 	files := output("rpm", "-qpl", rpm)
-	for _, want := range []string{"/usr/bin/starling\n", "/usr/libexec/starling/starling-detect\n", unitFile, sliceFile, "/usr/share/man/man1/starling-task-suspend.1.gz", "/usr/share/zsh/site-functions/_starling", "/usr/share/starling/prefs.toml"} {
+	for _, want := range []string{"/usr/bin/starling\n", "/usr/libexec/starling/starling-detect\n", unitFile, sliceFile, "/usr/share/man/man1/starling-task-suspend.1.gz", "/usr/share/zsh/site-functions/_starling", "/usr/share/starling/prefs.toml", "/usr/share/doc/starling/THIRD-PARTY-LICENSES"} {
 		if !strings.Contains(files, want) {
 			t.Errorf("no %s in %s", want, files)
 		}
