@@ -191,7 +191,7 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 		{"remote_port", s.RemotePort, 0, 65535},
 		{"max_file_xfers_per_project", s.MaxFileXfersPerProject, 1, 100},
 		{"log_max_mb", s.LogMaxMB, 0, 10000},
-		{"log_keep", s.LogKeep, 1, 1000}, // lumberjack takes 0 for all
+		{"log_keep", s.LogKeep, 1, 1000},
 	} {
 		if v.n < v.least || v.n > v.most {
 			errs = append(errs, lines.Errorf(v.key, "%d is not between %d and %d", v.n, v.least, v.most))
