@@ -23,6 +23,7 @@ import (
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/installer"
+	"github.com/starling-grid/starling/internal/sdnotify"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/state"
 )
@@ -127,6 +128,10 @@ func runAgent(ctx context.Context, dataDir string, port, dashboardPort int, when
 	if err := serveMetrics(served, a, s.MetricsPort, log); err != nil {
 		log.Error("metrics are unavailable; computing continues", "err", err)
 	}
+	defer sdnotify.Report(ctx, log, func(ctx context.Context) error {
+		_, err := a.Status(ctx) // the loop has turned
+		return err
+	})()
 	return a.Run(ctx)
 }
 
