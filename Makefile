@@ -8,12 +8,13 @@ LDFLAGS = -X github.com/starling-grid/starling/internal/version.Version=$(VERSIO
 export GOFLAGS += -trimpath # so that what was compiled serves in any clone
 PLATFORMS = linux/amd64 linux/arm64 windows/amd64 darwin/arm64
 
-.PHONY: help build packages installer image demo test test-all flaky test-unprivileged test-windows test-image test-packages failover handbook model world kills shares bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
+.PHONY: help build packages release installer image demo test test-all flaky test-unprivileged test-windows test-image test-packages test-release failover handbook model world kills shares bench words check lint lint-others vet-others fmt cross fuzz scenarios clean
 
 help:
 	@echo "make demo [N=8] [APP=wasm] [GPU=fake|pocl]  a project, its server and two agents compute N workunits"
 	@echo "make build       the programs, in bin/"
 	@echo "make packages    release files in dist/: .deb, .rpm, .tar.gz, .zip (VERSION=1.2.3)"
+	@echo "make release     everything to publish, in dist/VERSION (VERSION=1.2.3 STARLING_RELEASE_KEY=file, or UNSIGNED=1)"
 	@echo "make installer   dist/starling-VERSION-setup.exe for Windows, with NSIS; signed if STARLING_SIGN_KEY names a key (VERSION=1.2.3)"
 	@echo "make image       the agent as an image for containers, an OCI layout in dist/image; as root (VERSION=1.2.3)"
 	@echo "make test        install what the tests need and run those that a change can break; results are cached"
@@ -24,6 +25,7 @@ help:
 	@echo "make test-packages  the packages are installed, upgraded and removed, with systemd, as root"
 	@echo "make test-image  the image runs in podman, is paired with and computes, as root; tasks run in containers"
 	@echo "make failover    PostgreSQL's primary is killed under load, a standby promoted, by hand and by Patroni"
+	@echo "make test-release  a release for this architecture is built twice and compared, verified, installed and removed, as root"
 	@echo "make handbook    the operators' handbook is followed, word for word, on a copy of this system, as root"
 	@echo "make model       random histories of the pipeline (STEPS=200000 SEED=1, POSTGRES=1 on PostgreSQL)"
 	@echo "make kills       agents and servers killed at any moment, with real work (KILLS=1000)"
@@ -40,6 +42,9 @@ build:
 
 packages:
 	tools/packages/build $(VERSION) dist
+
+release:
+	tools/release/build $(VERSION)
 
 installer:
 	tools/windows/build $(VERSION) dist
@@ -61,6 +66,11 @@ test-packages:
 failover:
 	STARLING_FAILOVER=1 tools/install-test-deps
 	STARLING_FAILOVER=1 $(GO) test -count=1 -timeout 20m -v -run '^Test(Failover|FailoverByPatroni|PoolersAreRefused)$$' ./e2e
+
+# The release of a clone with a SECURITY.md of its own.
+test-release:
+	tools/install-test-deps
+	STARLING_RELEASE=1 $(GO) test -count=1 -timeout 60m -v -run '^TestRelease' ./e2e
 
 handbook:
 	tools/install-test-deps
@@ -111,6 +121,7 @@ test-all:
 	$(MAKE) test-unprivileged ALL=1
 	$(MAKE) test-windows ALL=1
 	$(MAKE) test-packages
+	$(MAKE) test-release
 	$(MAKE) test-image
 	$(MAKE) failover
 	$(MAKE) handbook

@@ -73,9 +73,10 @@ func TestImage(t *testing.T) {
 		os.Chmod(volume, 0o700), chownAll(volume, 1000)); err != nil {
 		t.Fatal(err)
 	}
-	start := func(args ...string) (id string) {
+	start := func(args []string, command ...string) (id string) {
 		t.Helper()
-		id = must(append(append([]string{"run", "--detach", "--ulimit", limits, "--ulimit", "nproc=4096:4096"}, args...), image)...)
+		args = append(append([]string{"run", "--detach", "--ulimit", limits, "--ulimit", "nproc=4096:4096"}, args...), image)
+		id = must(append(args, command...)...)
 		t.Cleanup(func() {
 			if t.Failed() {
 				log, _ := podman("logs", id)
@@ -96,11 +97,11 @@ func TestImage(t *testing.T) {
 		})
 		return code
 	}
-	if code := invited(start("--network", "none")); code.Port != 31419 {
+	if code := invited(start([]string{"--network", "none"})); code.Port != 31419 {
 		t.Errorf("a new one listens at port %d", code.Port)
 	}
 	mine := []string{"--network", "host", "--volume", volume + ":/data"}
-	id := start(mine...)
+	id := start(mine, "run") // at the port in the settings
 	code := invited(id)
 
 	p := newProject(t, ctx)
@@ -123,7 +124,7 @@ func TestImage(t *testing.T) {
 		t.Errorf("the history: %v\n%s", err, out)
 	}
 	must("stop", "--time", "20", id)
-	invited(start(mine...))
+	invited(start(mine, "run"))
 	history, err := command("history")
 	if err != nil || !strings.Contains(history, "m4423") {
 		t.Errorf("the history of the second container: %v\n%s", err, history)

@@ -105,6 +105,10 @@ func TestArchiveAndRPM(t *testing.T) {
 	if got := output(filepath.Join(dir, archive, "starling"), "--version"); got != "starling version 0.9.2\n" {
 		t.Errorf("the archive's program says %q", got)
 	}
+	licenses, err := os.ReadFile(filepath.Join(dir, archive, "THIRD-PARTY-LICENSES"))
+	if err != nil || !strings.Contains(string(licenses), "\ngithub.com/spf13/cobra v1.") || !strings.Contains(string(licenses), "\nthe Go standard library 1.") {
+		t.Errorf("the archive's licenses: %v: %.200s", err, licenses)
+	}
 	for _, file := range []string{"LICENSE", "share/starling/man/starling.1.gz", "share/starling/starling.fish", "share/starling/starling.toml"} {
 		if _, err := os.Stat(filepath.Join(dir, archive, file)); err != nil {
 			t.Error(err)
@@ -130,12 +134,12 @@ func TestArchiveAndRPM(t *testing.T) {
 		t.Errorf("the package says it is %q", got)
 	}
 	files := output("rpm", "-qpl", rpm)
-	for _, want := range []string{"/usr/bin/starling\n", "/usr/libexec/starling/starling-detect\n", unitFile, sliceFile, "/usr/share/man/man1/starling-task-suspend.1.gz", "/usr/share/zsh/site-functions/_starling", "/usr/share/starling/prefs.toml"} {
+	for _, want := range []string{"/usr/bin/starling\n", "/usr/libexec/starling/starling-detect\n", unitFile, sliceFile, "/usr/share/man/man1/starling-task-suspend.1.gz", "/usr/share/zsh/site-functions/_starling", "/usr/share/starling/prefs.toml", "/usr/share/doc/starling/THIRD-PARTY-LICENSES", "/usr/lib/sysusers.d/starling.conf", "/usr/lib/tmpfiles.d/starling.conf", "/usr/lib/systemd/system-preset/50-starling.preset", "/usr/share/metainfo/io.github.starling_grid.starling.metainfo.xml", "/usr/share/starling/schema/prefs.toml.json", "/usr/share/starling/starling.ps1"} {
 		if !strings.Contains(files, want) {
 			t.Errorf("no %s in %s", want, files)
 		}
 	}
-	if scripts := output("rpm", "-qp", "--scripts", rpm); !strings.Contains(scripts, "useradd --system") {
+	if scripts := output("rpm", "-qp", "--scripts", rpm); !strings.Contains(scripts, "systemd-sysusers starling.conf") || strings.Contains(scripts, "useradd") {
 		t.Errorf("the package makes no user: %s", scripts)
 	}
 }
@@ -306,7 +310,7 @@ func TestDebianPackage(t *testing.T) {
 	if out, err := s.try("", "id", "-nG", "starling"); err != nil || !strings.Contains(out, "video") {
 		t.Errorf("the service's user may not use GPUs: it is in %s, %v", out, err)
 	}
-	for _, file := range []string{"/usr/share/man/man1/starling-attach.1.gz", "/usr/share/man/man5/prefs.toml.5.gz", "/usr/share/applications/starling.desktop", "/usr/share/bash-completion/completions/starling", systemData + "/prefs.toml"} {
+	for _, file := range []string{"/usr/share/man/man1/starling-attach.1.gz", "/usr/share/man/man5/prefs.toml.5.gz", "/usr/share/doc/starling/THIRD-PARTY-LICENSES", "/usr/share/applications/starling.desktop", "/usr/share/bash-completion/completions/starling", systemData + "/prefs.toml"} {
 		if _, err := os.Stat(s.root + file); err != nil {
 			t.Error(err)
 		}
@@ -389,6 +393,9 @@ func TestServiceOfSystemd(t *testing.T) {
 	s.configure()
 	s.run("starling", "service", "restart")
 	s.awaitStatus("the agent again", func(st control.Status) bool { return st.Running && st.CPUs == 1 })
+	if out := s.run("systemctl", "show", "--property=Type,WatchdogUSec,NotifyAccess", "starling"); !strings.Contains(out, "Type=notify\n") || !strings.Contains(out, "WatchdogUSec=4min\n") {
+		t.Errorf("the service is not watched: %s", out)
+	}
 	s.awaitStatus("control groups for its tasks", func(st control.Status) bool { return strings.HasPrefix(st.Bounded, "processes") })
 	s.run("starling", "attach", p.URL, "--key", p.Key)
 	creditedOnce(t, ctx, p, 1, exponent)
@@ -410,6 +417,31 @@ func TestServiceOfSystemd(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.root, systemData, "stdout.log")); err == nil {
 		t.Error("the log is kept twice")
 	}
+
+	// One that hangs is killed and started again.
+	impatient := filepath.Join(s.root, "/etc/systemd/system/starling.service.d/impatient.conf")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(impatient), 0o755), os.WriteFile(impatient, []byte("[Service]\nWatchdogSec=4\nRestartSec=1\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	s.run("systemctl", "daemon-reload")
+	s.run("systemctl", "restart", "starling")
+	hung := strings.TrimSpace(s.run("systemctl", "show", "--property=MainPID", "--value", "starling"))
+	time.Sleep(6 * time.Second)
+	if now := strings.TrimSpace(s.run("systemctl", "show", "--property=MainPID", "--value", "starling")); now != hung {
+		t.Errorf("the watchdog killed a service that works: %s, then %s", hung, now)
+	}
+	s.run("kill", "-STOP", hung)
+	for now := hung; now == hung || now == "0"; {
+		if ctx.Err() != nil {
+			t.Fatal("the watchdog did not notice that the service hangs")
+		}
+		time.Sleep(200 * time.Millisecond)
+		now = strings.TrimSpace(s.run("systemctl", "show", "--property=MainPID", "--value", "starling"))
+	}
+	if err := os.RemoveAll(filepath.Dir(impatient)); err != nil {
+		t.Error(err)
+	}
+	s.run("systemctl", "daemon-reload")
 
 	s.run("dpkg", "--remove", "starling")
 	if got := active(); got != "inactive" {

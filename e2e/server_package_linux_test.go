@@ -44,7 +44,7 @@ func TestServerPackage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	s := bootScratch(t, ctx, string(bin))
 	unit := "starling-server@demo"
@@ -110,6 +110,14 @@ func TestServerPackage(t *testing.T) {
 	key := strings.TrimSpace(asServer("user", "add", project, "--email", "ada@example.org"))
 	s.run("systemctl", "enable", "--now", unit)
 	serves("the service")
+	if out := s.run("systemctl", "show", "--property=Type,WatchdogUSec,ActiveState", unit); !strings.Contains(out, "Type=notify\n") || !strings.Contains(out, "WatchdogUSec=4min\n") || !strings.Contains(out, "ActiveState=active\n") {
+		t.Errorf("the service is not watched: %s", out)
+	}
+	for _, file := range []string{"/usr/share/man/man5/server.toml.5.gz", "/usr/share/doc/starling-server/THIRD-PARTY-LICENSES", "/usr/share/starling-server/schema/server.toml.json"} {
+		if _, err := os.Stat(s.root + file); err != nil {
+			t.Error(err)
+		}
+	}
 	if out := asServer("user", "show", project, "ada@example.org"); !strings.Contains(out, "ada@example.org") {
 		t.Errorf("operators beside the service: %s", out)
 	}

@@ -173,6 +173,7 @@ func TestUnitKeepsApplicationsIn(t *testing.T) {
 	unit := Service{Executable: "/usr/bin/starling", DataDir: "/var/lib/starling"}.Unit()
 	for _, want := range []string{
 		"User=starling", "ExecStart=/usr/bin/starling run --data /var/lib/starling", "StateDirectory=starling", "Restart=on-failure",
+		"Type=notify", "WatchdogSec=4min",
 		"NoNewPrivileges=yes", "ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes", "CapabilityBoundingSet=",
 		"Slice=starling.slice", "DevicePolicy=closed", "DeviceAllow=char-drm rw", "DeviceAllow=char-kfd rw", "DeviceAllow=char-nvidia* rw",
 	} {

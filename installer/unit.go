@@ -30,6 +30,8 @@ func (s Service) Slice() string {
 
 // Unit returns the text of the systemd unit.
 //
+// The service counts as started when the agent's loop has turned, and it is killed and
+// started again when the loop does not turn for minutes.
 // The agent stops its applications within a minute, and systemd ends what is left
 // after that. What is shut off is what no application of a project has business
 // with. System calls are not filtered and memory may become code: the programs are
@@ -50,6 +52,9 @@ func (s Service) Unit() string {
 	}
 	line("StartLimitIntervalSec=10min", "StartLimitBurst=5", "",
 		"[Service]",
+		"Type=notify",
+		"TimeoutStartSec=10min", // a new version may have to convert the state
+		"WatchdogSec=4min",
 		"ExecStart="+quote(s.Executable)+" run --data "+quote(s.DataDir),
 		"Restart=on-failure",
 		"RestartSec=10",

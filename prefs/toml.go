@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/internal/tomlfile"
 )
 
 // TOML returns a layer as a preference file.
@@ -39,6 +41,7 @@ func (k *Key) Show(p *Prefs) string { return k.show(k.Get(p)) }
 // meaning, unit, range and default, in comments.
 func Reference() string {
 	var b strings.Builder
+	b.WriteString(tomlfile.SchemaLine(kind))
 	b.WriteString("# Computing preferences. The agent rereads this file when it changes and writes\n" +
 		"# it only for \"starling prefs edit\". Names and defaults are BOINC's. Commented-out lines show the defaults.\n" +
 		"# A section [venue.home], [venue.work] or [venue.school] overrides the rest for\n" +
@@ -54,4 +57,28 @@ func Reference() string {
 	}
 	b.WriteString("\n#[day.saturday]\n#start_hour = 0\n#end_hour = 24\n")
 	return b.String()
+}
+
+// kind is the name of preference files.
+const kind = "prefs.toml"
+
+// Schema returns the JSON Schema of preference files.
+func Schema() string {
+	f := file{Prefs: Default()}
+	f.Venue.Home, f.Venue.Work, f.Venue.School = Default(), Default(), Default()
+	s := tomlfile.SchemaOf(f)
+	for _, table := range []string{"", "venue.home.", "venue.work.", "venue.school."} {
+		for i := range keys {
+			k := &keys[i]
+			of := s.Key(table + k.Name)
+			of["description"] = k.About
+			if !k.Bool() {
+				of["description"], of["minimum"], of["maximum"] = k.About+" ("+k.Unit+")", k.Least, k.Most
+			}
+			if table != "" {
+				delete(of, "default") // it is what the file says outside the section
+			}
+		}
+	}
+	return s.Text(kind, "Computing preferences of the Starling agent")
 }

@@ -53,6 +53,8 @@ func Platform() (primary string, alternatives []string) {
 		return "i686-pc-linux-gnu", nil
 	case "linux/arm64":
 		return "aarch64-unknown-linux-gnu", nil
+	case "linux/arm":
+		return "arm-unknown-linux-gnueabihf", nil
 	case "linux/riscv64":
 		return "riscv64-unknown-linux-gnu", nil
 	case "windows/amd64":

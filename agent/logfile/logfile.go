@@ -16,8 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"gopkg.in/natefinch/lumberjack.v2"
-
 	"github.com/starling-grid/starling/agent/control"
 )
 
@@ -31,17 +29,21 @@ const older = "stdout-*.log"
 const maxLine = 1 << 20
 
 // A File takes the log.
-type File struct{ to *lumberjack.Logger }
+type File struct{ to *rotating }
 
 // Open returns the log file of a data directory. It is renamed when it would grow
 // over maxMB megabytes, and keep of the renamed ones stay. Nothing is made before the
 // first line is written. The caller closes it.
 func Open(dataDir string, maxMB, keep int) *File {
-	return &File{&lumberjack.Logger{Filename: filepath.Join(dataDir, Name), MaxSize: maxMB, MaxBackups: keep, LocalTime: false}}
+	return &File{&rotating{dir: dataDir, most: int64(maxMB) << 20, keep: keep}}
 }
 
 // Close closes the file.
-func (f *File) Close() error { return f.to.Close() }
+func (f *File) Close() error {
+	f.to.mu.Lock()
+	defer f.to.mu.Unlock()
+	return f.to.close()
+}
 
 // Handler writes records of at least a level into the file.
 func (f *File) Handler(least slog.Level) slog.Handler { return &handler{to: f.to, least: least} }
@@ -73,15 +75,9 @@ func (h *handler) WithGroup(string) slog.Handler { return h } // not used for wh
 // Last reads the last n messages that are wanted, the oldest first. The error wraps
 // fs.ErrNotExist when there is no file.
 func Last(dataDir string, n int, want func(control.Message) bool) ([]control.Message, error) {
-	entries, err := os.ReadDir(dataDir) // in order of name
+	names, err := fullFiles(dataDir)
 	if err != nil {
 		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		if full, _ := filepath.Match(older, e.Name()); full {
-			names = append(names, e.Name())
-		}
 	}
 	var last []control.Message
 	for _, name := range append(names, Name) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/starling-grid/starling/agent/control"
@@ -83,5 +84,47 @@ func TestSecretsAndHalfLines(t *testing.T) {
 	got, err := logfile.Last(dir, 10, all)
 	if err != nil || len(got) != 1 || got[0].Text != "one key=(hidden)" || got[0].Level != "WARN" {
 		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// TestOldestFilesGo fills more files than are kept, and continues one that another process left.
+func TestOldestFilesGo(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, logfile.Name)
+	if err := os.WriteFile(name, []byte(`{"text":"from before"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := logfile.Open(dir, 1, 2)
+	defer f.Close()
+	log := slog.New(f.Handler(slog.LevelInfo))
+	log.Info("0")
+	if got, err := logfile.Last(dir, 10, all); err != nil || len(got) != 2 || got[0].Text != "from before" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	filler := strings.Repeat("x", 1000)
+	const n = 4500 // of a kilobyte each: more than three files hold
+	for i := range n {
+		log.Info("m", "filler", filler, "i", i)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "stdout*.log"))
+	if err != nil || len(files) != 3 {
+		t.Errorf("files %q, %v; want 3", files, err)
+	}
+	got, err := logfile.Last(dir, n, all)
+	if err != nil || len(got) < n/3 || len(got) > n*3/4 || !strings.HasSuffix(got[len(got)-1].Text, fmt.Sprintf(" i=%d", n-1)) {
+		t.Errorf("%d messages, %v", len(got), err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 1000 {
+				log.Info("at the same time")
+			}
+		})
+	}
+	wg.Wait()
+	same := func(m control.Message) bool { return m.Text == "at the same time" }
+	if got, err := logfile.Last(dir, 10_000, same); err != nil || len(got) != 4000 {
+		t.Errorf("%d messages of 4000, %v", len(got), err)
 	}
 }

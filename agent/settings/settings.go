@@ -39,7 +39,7 @@ const (
 // are those of BOINC's cc_config.xml where it has one. The tags say what each means;
 // Reference shows them to people.
 type Settings struct {
-	LogLevel                 string      `toml:"log_level" about:"how much is logged: debug, info, warn or error"`
+	LogLevel                 string      `toml:"log_level" enum:"debug,info,warn,error" about:"how much is logged: debug, info, warn or error"`
 	LogMaxMB                 int         `toml:"log_max_mb" unit:"MB" about:"stdout.log is rotated at this size; 0: no such file (nor is there one where systemd's journal has the log)"`
 	LogKeep                  int         `toml:"log_keep" unit:"files" about:"how many rotated log files are kept"`
 	NCPUs                    int         `toml:"ncpus" unit:"CPUs" about:"act as if the computer had this many CPUs; 0: the actual number"`
@@ -52,7 +52,7 @@ type Settings struct {
 	NoProxy                  []string    `toml:"no_proxy" about:"hosts, domains (with a leading dot) and networks to connect to without the proxy"`
 	ReleaseURL               string      `toml:"release_url" about:"where to check once a day for a newer version of Starling; the agent reports it but never updates itself; empty: do not check, for example where a package manager handles updates"`
 	DeviceName               string      `toml:"device_name" about:"name shown to projects instead of the host name"`
-	Venue                    string      `toml:"venue" about:"home, work or school: which section of the preferences applies here; empty: as set on the projects' web sites"`
+	Venue                    string      `toml:"venue" enum:",home,work,school" about:"home, work or school: which section of the preferences applies here; empty: as set on the projects' web sites"`
 	ExclusiveApps            []string    `toml:"exclusive_apps" about:"programs that need the computer to themselves: computing is suspended while one of them runs"`
 	ExclusiveGPUApps         []string    `toml:"exclusive_gpu_apps" about:"programs that need the GPUs to themselves: nothing is computed on GPUs and other coprocessors while one of them runs"`
 	Sandbox                  bool        `toml:"sandbox" about:"keep the projects' applications away from your files and from each other, where the system supports it"`
@@ -191,7 +191,7 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 		{"remote_port", s.RemotePort, 0, 65535},
 		{"max_file_xfers_per_project", s.MaxFileXfersPerProject, 1, 100},
 		{"log_max_mb", s.LogMaxMB, 0, 10000},
-		{"log_keep", s.LogKeep, 1, 1000}, // lumberjack takes 0 for all
+		{"log_keep", s.LogKeep, 1, 1000},
 	} {
 		if v.n < v.least || v.n > v.most {
 			errs = append(errs, lines.Errorf(v.key, "%d is not between %d and %d", v.n, v.least, v.most))
@@ -208,7 +208,7 @@ type Account struct {
 	NoMoreWork     bool                   `toml:"no_more_work" about:"finish and report the current tasks, but fetch no more"`
 	Suspended      bool                   `toml:"suspended" about:"do not compute for the project and fetch no work"`
 	DetachWhenDone bool                   `toml:"detach_when_done" about:"fetch no more work, and detach once everything is reported"`
-	Venue          string                 `toml:"venue" about:"home, work or school; overrides the project's web site"`
+	Venue          string                 `toml:"venue" enum:",home,work,school" about:"home, work or school; overrides the project's web site"`
 	MaxConcurrent  int                    `toml:"max_concurrent" unit:"tasks" about:"how many tasks run at the same time; 0: no limit"`
 	MaxStickyGB    float64                `toml:"max_sticky_gb" unit:"GB" about:"how much disk space the files that the project stores here between tasks may use; 0: no limit for this project alone"`
 	ExcludeGPUs    []ExcludeGPU           `toml:"exclude_gpu" about:"coprocessors that the project's tasks may not use, as <exclude_gpu> in BOINC's cc_config.xml; repeat the section for others"`
@@ -361,7 +361,7 @@ func WriteAccount(dataDir string, a Account) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	text := fmt.Sprintf(`# One project. The agent rereads this file when it changes and never rewrites it.
+	text := tomlfile.SchemaLine(accountKind) + fmt.Sprintf(`# One project. The agent rereads this file when it changes and never rewrites it.
 master_url = %q
 authenticator = %q
 # Share of this computer, relative to the shares of the other projects.

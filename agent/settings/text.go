@@ -96,7 +96,7 @@ func WriteNew(dataDir, comment string, s Settings) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	text := "# " + comment + "\n" + s.TOML(Default())
+	text := tomlfile.SchemaLine(File) + "# " + comment + "\n" + s.TOML(Default())
 	read, _, err := decodeSettings(Default(), path, []byte(text))
 	if err := sameAgain(File, s.other(Default()), read.other(Default()), err); err != nil {
 		return err

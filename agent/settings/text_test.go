@@ -22,7 +22,8 @@ func TestWriteNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, settings.File))
-	want := `# About it.
+	want := `#:schema https://raw.githubusercontent.com/starling-grid/starling/main/schema/starling.toml.json
+# About it.
 exclusive_apps = ["a \"game\""]
 ncpus = 2
 sandbox = false

@@ -1,6 +1,21 @@
 package main
 
-import "github.com/starling-grid/starling/internal/cli"
+import (
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/internal/cli"
+	"github.com/starling-grid/starling/server/project"
+)
+
+// docsCmd writes what packages hold beside the program.
+func docsCmd() *cobra.Command {
+	return cli.Docs(manual, func(dir string) error {
+		return os.WriteFile(filepath.Join(dir, "server.toml.json"), []byte(project.Schema()), 0o644) //nolint:gosec // for all to read
+	})
+}
 
 // manual is what man pages say of the program as a whole.
 var manual = cli.Manual{
@@ -16,4 +31,5 @@ var manual = cli.Manual{
 	Environment: []cli.Entry{
 		{Name: "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY", About: "Keys of the bucket that server.toml names."},
 	},
+	Formats: []cli.Format{{Name: "server.toml", About: "settings of a Starling project", Reference: project.Reference}},
 }

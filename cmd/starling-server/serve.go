@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/starling-grid/starling/internal/sdnotify"
 	"github.com/starling-grid/starling/server"
 	"github.com/starling-grid/starling/server/operate/console"
 	"github.com/starling-grid/starling/server/project"
@@ -85,8 +88,38 @@ func serve(ctx context.Context, p *project.Project, part server.Part, listen, ad
 	}
 	server.RareGC()
 	s.Reload = reloads(ctx, p, flags)
+	done := sdnotify.Report(ctx, p.Log, func(ctx context.Context) error { return answers(ctx, l, p.Config.TLS) })
 	err = s.Serve(ctx, l)
+	done()
 	p.Log.Info("stopped")
+	return err
+}
+
+// answers returns nil if something answers requests that come to l, or if nothing has to as l is
+// nil. It asks for nothing of the project's.
+func answers(ctx context.Context, l net.Listener, secure bool) error {
+	if l == nil {
+		return nil
+	}
+	c, err := new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now()) })()
+	if secure {
+		c = tls.Client(c, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // this process itself is at the other end
+	}
+	_, err = io.WriteString(c, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") // net/http answers it
+	if err == nil {
+		_, err = io.ReadFull(c, make([]byte, len("HTTP/1.1")))
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil && secure { // it has no certificate yet, but it answers
+		return nil
+	}
 	return err
 }
 

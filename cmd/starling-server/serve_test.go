@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/server/operate"
@@ -63,4 +66,38 @@ func TestServeWaitsForTheDatabase(t *testing.T) {
 		t.Errorf("stopped while it waited, and it serves")
 	}
 	pg.Do(t, "start")
+}
+
+// What systemd is told of the server is right with and without TLS, and when nothing answers.
+func TestAnswers(t *testing.T) {
+	if err := answers(t.Context(), nil, false); err != nil {
+		t.Errorf("no address: %v", err)
+	}
+	asked := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the project is asked for something") })
+	plain, secure := httptest.NewServer(asked), httptest.NewTLSServer(asked)
+	defer plain.Close()
+	defer secure.Close()
+	if err := answers(t.Context(), plain.Listener, false); err != nil {
+		t.Error(err)
+	}
+	if err := answers(t.Context(), secure.Listener, true); err != nil {
+		t.Error(err)
+	}
+	deaf, err := listenAt(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tls := range []bool{false, true} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		if err := answers(ctx, deaf, tls); err == nil {
+			t.Error("a listener that accepts nothing answers")
+		}
+		cancel()
+	}
+	if err := deaf.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := answers(t.Context(), deaf, false); err == nil {
+		t.Error("a listener that is closed answers")
+	}
 }

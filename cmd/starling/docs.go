@@ -45,6 +45,9 @@ func docsCmd() *cobra.Command {
 		for name, text := range references {
 			files[name] = text()
 		}
+		for name, text := range schemas {
+			files[name+".json"] = text()
+		}
 		var errs []error
 		for name, text := range files {
 			errs = append(errs, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)) //nolint:gosec // for all to read

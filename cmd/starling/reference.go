@@ -18,6 +18,13 @@ var references = map[string]func() string{
 	"account.toml":     settings.AccountReference,
 }
 
+// schemas are their JSON Schemas, for editors.
+var schemas = map[string]func() string{
+	settings.File:      settings.Schema,
+	settings.PrefsFile: prefs.Schema,
+	"account.toml":     settings.AccountSchema,
+}
+
 func referenceCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:       "reference starling.toml|prefs.toml|account.toml",

@@ -23,13 +23,14 @@ import (
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/installer"
+	"github.com/starling-grid/starling/internal/sdnotify"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/state"
 )
 
 func runCmd(o *options) *cobra.Command {
 	var whenIdle bool
-	var port, dashboardPort int
+	var asked ports
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Run the agent in the foreground",
@@ -39,18 +40,18 @@ func runCmd(o *options) *cobra.Command {
 		Annotations: map[string]string{ownData: "yes"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return installer.Run(cmd.Context(), func(ctx context.Context, record slog.Handler) error {
-				if !cmd.Flags().Changed("gui-rpc-port") {
-					port = unset
+				for name, port := range map[string]*int{"gui-rpc-port": &asked.guiRPC, "dashboard-port": &asked.dashboard, "remote-port": &asked.remote} {
+					if !cmd.Flags().Changed(name) {
+						*port = unset
+					}
 				}
-				if !cmd.Flags().Changed("dashboard-port") {
-					dashboardPort = unset
-				}
-				return runAgent(ctx, o.data, port, dashboardPort, whenIdle, record)
+				return runAgent(ctx, o.data, asked, whenIdle, record)
 			})
 		},
 	}
-	cmd.Flags().IntVar(&port, "gui-rpc-port", 0, "port for BOINC's tools, 0 to disable it (default: gui_rpc_port in starling.toml, else 31416)")
-	cmd.Flags().IntVar(&dashboardPort, "dashboard-port", 0, "port for the dashboard, 0 to disable it (default: dashboard_port in starling.toml, else 31418)")
+	cmd.Flags().IntVar(&asked.guiRPC, "gui-rpc-port", 0, "port for BOINC's tools, 0 to disable it (default: gui_rpc_port in starling.toml, else 31416)")
+	cmd.Flags().IntVar(&asked.dashboard, "dashboard-port", 0, "port for the dashboard, 0 to disable it (default: dashboard_port in starling.toml, else 31418)")
+	cmd.Flags().IntVar(&asked.remote, "remote-port", 0, "port for paired computers, 0 to disable it (default: remote_port in starling.toml, else disabled)")
 	cmd.Flags().BoolVar(&whenIdle, "exit-when-idle", false, "exit when no project has work and all results are reported")
 	return cmd
 }
@@ -63,13 +64,24 @@ func giveWay() {
 	}
 }
 
-// unset is a port that no flag names: the settings do.
+// ports are those that flags set.
+type ports struct{ guiRPC, dashboard, remote int }
+
+// unset is a port that no flag sets: the settings do.
 const unset = -1
+
+// choose returns the port to use, and whether a flag set it.
+func choose(flag, setting int) (port int, asked bool) {
+	if flag == unset {
+		return setting, false
+	}
+	return flag, true
+}
 
 // runAgent runs the agent of a data directory until ctx ends. A port that was asked for by a
 // flag and cannot be had is an error. Unless record is nil, what the agent logs goes there,
 // too.
-func runAgent(ctx context.Context, dataDir string, port, dashboardPort int, whenIdle bool, record slog.Handler) (err error) {
+func runAgent(ctx context.Context, dataDir string, flags ports, whenIdle bool, record slog.Handler) (err error) {
 	giveWay()
 	s, _, err := settings.InForce(dataDir, time.Now()) // what is wrong with them, the agent says
 	if err != nil {
@@ -94,15 +106,16 @@ func runAgent(ctx context.Context, dataDir string, port, dashboardPort int, when
 	log = a.Logger()
 	served, stop := context.WithCancel(context.Background()) // people may look until the very end
 	defer stop()
-	door, err := serveRemote(served, dataDir, a, s.RemotePort, log)
+	port, asked := choose(flags.remote, s.RemotePort)
+	door, err := serveRemote(served, dataDir, a, port, log)
 	if err != nil {
+		if asked {
+			return errors.Join(err, a.Close())
+		}
 		log.Error("remote control is unavailable; computing continues", "err", err)
 	}
-	asked := dashboardPort != unset
-	if !asked {
-		dashboardPort = s.DashboardPort
-	}
-	page, err := serveDashboard(served, dataDir, a, dashboardPort, log)
+	port, asked = choose(flags.dashboard, s.DashboardPort)
+	page, err := serveDashboard(served, dataDir, a, port, log)
 	if err != nil {
 		if asked {
 			return errors.Join(err, a.Close())
@@ -114,10 +127,7 @@ func runAgent(ctx context.Context, dataDir string, port, dashboardPort int, when
 	}, log); err != nil {
 		return errors.Join(err, a.Close())
 	}
-	asked = port != unset
-	if !asked {
-		port = s.GUIRPCPort
-	}
+	port, asked = choose(flags.guiRPC, s.GUIRPCPort)
 	if err := serveTools(served, dataDir, a, port, log); err != nil {
 		if asked {
 			return errors.Join(err, a.Close())
@@ -127,6 +137,10 @@ func runAgent(ctx context.Context, dataDir string, port, dashboardPort int, when
 	if err := serveMetrics(served, a, s.MetricsPort, log); err != nil {
 		log.Error("metrics are unavailable; computing continues", "err", err)
 	}
+	defer sdnotify.Report(ctx, log, func(ctx context.Context) error {
+		_, err := a.Status(ctx) // the loop has turned
+		return err
+	})()
 	return a.Run(ctx)
 }
 

@@ -17,7 +17,7 @@ import (
 //
 //	man/NAME[-SUB…].1   a page for each command
 //	man/FILE.5          a page for each file that people write
-//	NAME.bash, NAME.zsh, NAME.fish
+//	NAME.bash, NAME.zsh, NAME.fish, NAME.ps1
 //
 // of the program that it is added to, and then calls more with DIR, if not nil,
 // for what else the program has to write. Pages bear the date in
@@ -57,5 +57,6 @@ func (m Manual) write(root *cobra.Command, dir string) error {
 		root.GenBashCompletionFileV2(name+".bash", true),
 		root.GenZshCompletionFile(name+".zsh"),
 		root.GenFishCompletionFile(name+".fish", true),
+		root.GenPowerShellCompletionFileWithDesc(name+".ps1"),
 	)
 }

@@ -19,7 +19,8 @@ var settings = slices.Concat(placeSettings, workSettings, peopleSettings)
 
 // head and foot stand before and after the settings.
 const (
-	head = `# Settings of the project. A key that exists in BOINC has the name it has in
+	head = `#:schema https://raw.githubusercontent.com/starling-grid/starling/main/schema/server.toml.json
+# Settings of the project. A key that exists in BOINC has the name it has in
 # BOINC's config.xml. A limit of 0 means no limit. The server reads this file
 # when it starts, and again on SIGHUP (systemctl reload); its log names what
 # takes a restart: addresses, TLS, database and files.

@@ -112,7 +112,7 @@ Section
 			!insertmacro Refuse "starling.exe is in use. Close all programs and terminals that use Starling, and run this installer again."
 		${EndIf}
 	${EndIf}
-	File "${FILES}/starling.exe" "${FILES}/starling-detect.exe" "${FILES}/starling-wrap.exe" "${FILES}/LICENSE" "${FILES}/CHANGELOG.md"
+	File "${FILES}/starling.exe" "${FILES}/starling-detect.exe" "${FILES}/starling-wrap.exe" "${FILES}/LICENSE" "${FILES}/THIRD-PARTY-LICENSES" "${FILES}/CHANGELOG.md"
 	WriteUninstaller "$INSTDIR\uninstall.exe"
 
 	; The terminal stays open if there is something to be read.
@@ -154,6 +154,7 @@ Section Uninstall
 	Delete "$INSTDIR\starling-detect.exe"
 	Delete "$INSTDIR\starling-wrap.exe"
 	Delete "$INSTDIR\LICENSE"
+	Delete "$INSTDIR\THIRD-PARTY-LICENSES"
 	Delete "$INSTDIR\CHANGELOG.md"
 	Delete "$INSTDIR\uninstall.exe"
 	RMDir $INSTDIR
