@@ -36,11 +36,11 @@ const document = "../docs/situations.md"
 func TestSituations(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Situations\n\n" +
-		"Every reason that `starling status`, `starling why`, the dashboard and `starling doctor` give, with its code in JSON. The sentences are\n" +
-		"examples: the numbers, names and times are those of a test, which provokes each of them and writes this page\n" +
-		"(`UPDATE=1 go test ./decide -run TestSituations`).\n")
+		"The reasons in `starling status`, `starling why`, the dashboard and `starling doctor`, by their code in JSON. Each code has one or two\n" +
+		"example sentences. Some codes have further wordings, so search this page by the code (`--json`) rather than by the sentence. A test\n" +
+		"provokes each of them, with its own numbers, names and times, and writes this page (`UPDATE=1 go test ./decide -run TestSituations`).\n")
 	section := func(title, about string, list []situation, declared []string) {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Code | What you read | What you can do |\n|---|---|---|\n", title, about)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| Code | Sentence | Remedy |\n|---|---|---|\n", title, about)
 		seen := make(map[string]bool)
 		for _, s := range list {
 			if s.code == "" || s.text == "" {
@@ -65,19 +65,19 @@ func TestSituations(t *testing.T) {
 	section("Tasks that fail",
 		"`failing.code`. Provoked with real programs in `agent/failing_test.go`.",
 		failures(), codes(t, "../workfetch", "FailureCode"))
-	section("Why work is requested of a project, or not", "`work_code`; or the code of a project's trouble, above.",
+	section("Why work is requested of a project, or not", "`work_code`, or the code of a project's trouble, above.",
 		requests(t), codes(t, "../workfetch", "Code"))
 	section("Why a task runs, or not", "`code` of a task in `starling why --json`.",
 		tasks(t), append(codes(t, "../jobsched", "Code"), codes(t, ".", "jobsched.Code")...))
 	section("Why a file is not moved or a task not started yet",
-		"`trouble_code` of a transfer in `starling status --json`; or the code of a project's trouble, above. Provoked with real servers, files and programs in `agent/obstacle_test.go`.",
+		"`trouble_code` of a transfer in `starling status --json`, or the code of a project's trouble, above. Provoked with real servers, files and programs in `agent/obstacle_test.go`.",
 		obstacles(), codes(t, "../obstacle", "Code"))
 	section("Why nothing is computed or transferred", "`code` in `compute` and `network`. `starling log` has each of them with its time.",
 		suspensions(), append(permissions(t), view.DiskFull))
 	section("Stored files that were removed or refused",
-		"`code` of `storage.removed` of a project; what was refused stands in `storage.problems`. Provoked with an agent in `agent/stored_test.go`.",
+		"`code` of `storage.removed` of a project. `storage.problems` has the refused files. Provoked with an agent in `agent/stored_test.go`.",
 		storedFiles(), codes(t, "../storage", "Code"))
-	section("Preferences without effect", "`no_effect`. They are set and do nothing on this computer.", ineffective(), keys(ineffective()))
+	section("Preferences without effect", "`no_effect`. They are set, but do nothing on this computer.", ineffective(), keys(ineffective()))
 
 	if os.Getenv("UPDATE") != "" {
 		if err := os.WriteFile(document, []byte(b.String()), 0o644); err != nil {

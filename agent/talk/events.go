@@ -92,7 +92,7 @@ func (t *Talk) listen(p state.Project, e *events, key protocol.Authenticator, no
 	e.turn++
 	e.cancel, e.since = cancel, now
 	offer, turn := e.offer, e.turn
-	t.Log.Debug("waiting for the project to tell of new work", logflag.Key, logflag.SchedOpDebug, "project", p.MasterURL)
+	t.Log.Debug("waiting for the project to announce new work", logflag.Key, logflag.SchedOpDebug, "project", p.MasterURL)
 	go func() {
 		err := t.Sched.AwaitWork(ctx, offer, p.HostID, key)
 		cancel()

@@ -131,15 +131,15 @@ func appCmd() *cobra.Command {
 // appFlags defines the flags for what an application can be set to.
 func appFlags(f *pflag.FlagSet, a *operate.NewApp) {
 	f.StringVar(&a.FriendlyName, "friendly-name", "", "name shown to volunteers (default: APP)")
-	f.StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise, trivial, numeric:ABS[,REL] or exec:CMD (see docs/pipeline.md)")
-	f.StringVar(&a.Assimilator, "assimilator", "copy", "what to do with outcomes: copy or exec:CMD (see docs/pipeline.md)")
+	f.StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise, trivial, numeric:ABS[,REL] or exec:CMD (see docs/programs.md)")
+	f.StringVar(&a.Assimilator, "assimilator", "copy", "what to do with outcomes: copy or exec:CMD (see docs/programs.md)")
 	f.IntVar(&a.HomogeneousRedundancy, "homogeneous-redundancy", 0, "send the results of a workunit only to similar computers: 0 no, 1 same system and processor family, 2 same system and processor model")
 	f.BoolVar(&a.HomogeneousAppVersion, "homogeneous-app-version", false, "compute all results of a workunit with the same app version")
 	f.IntVar(&a.TargetNResults, "target-nresults", 0, "adaptive replication: results of a workunit with a quorum of 1 while its computer is not yet trusted")
 	f.Float64Var(&a.Weight, "weight", 1, "share of the computing time relative to other applications with waiting work of the same priority")
 	f.DurationVar(&a.TaskTime, "task-time", 0, "how long a task should take on its computer, for instance 4h: fast computers get large tasks, slow ones small tasks (default: any)")
 	f.BoolVar(&a.NonCPUIntensive, "non-cpu-intensive", false, "tasks need little CPU time: each computer gets one at a time, and runs it beside the tasks that fill its CPUs")
-	f.StringVar(&a.Credit, "credit", "flops", "what a valid result is worth: flops (of rsc_fpops_est), fixed:N or runtime (see docs/pipeline.md)")
+	f.StringVar(&a.Credit, "credit", "flops", "what a valid result is worth: flops (of rsc_fpops_est), fixed:N or runtime (see docs/dispatch.md)")
 	f.StringVar(&a.Trickle, "trickle", "", "handler of trickle-up messages: exec:CMD (default: none; they are stored, see trickle list)")
 }
 

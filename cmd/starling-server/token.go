@@ -67,7 +67,7 @@ func revokeTokenCmd() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke DIR NAME",
 		Short: "Revoke a token",
-		Long:  "Revoke a token. What was submitted with it stays; work batch cancel ends that.",
+		Long:  "Revoke a token. What was submitted with it stays; to end it: work cancel --batch N.",
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {

@@ -1,7 +1,7 @@
 // Package hook runs the project's own programs: validators, assimilators and
 // handlers of trickle messages. A program gets one JSON object on its standard
 // input and, where it is asked something, answers with one on its standard
-// output; docs/pipeline.md describes them.
+// output; docs/programs.md describes them.
 //
 // The package knows how a program is named, started, bounded and described a
 // result. What an answer means, and when a program that failed runs again, is

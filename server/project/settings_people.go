@@ -83,7 +83,7 @@ other is read, since proxies pass on what a client says in it.`,
 	},
 	{
 		name: "max_waiting_hosts", preset: 10000, most: 1e6,
-		about: `Idle computers that may each keep a connection on which the project tells them of new
+		about: `Idle computers that may each keep a connection on which the project announces new
 work within seconds; 0: none. Starling's agent does, BOINC's clients do not. One address
 may have half of max_connections_per_address of them. Ten thousand take some 20 MB of
 memory, and as many open files (LimitNOFILE).`,
