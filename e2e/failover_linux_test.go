@@ -19,6 +19,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/internal/testwait"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -118,18 +119,17 @@ func TestPoolersAreRefused(t *testing.T) {
 		}
 		asPostgres(t, dir, "pgbouncer", settings)
 		pooled := fmt.Sprintf("postgres://postgres@127.0.0.1:%d%s", port, where.Path)
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		testwait.Try(t, t.Context(), fmt.Sprintf("%v, with %q ignored", store.ErrPooler, ignored), func() error {
 			s, err := store.Open(t.Context(), pooled)
-			if errors.Is(err, store.ErrPooler) {
-				break
-			}
 			if err == nil {
 				_ = s.Close()
+				t.Fatalf("with %q ignored the database is opened", ignored)
 			}
-			if err == nil || time.Now().After(deadline) {
-				t.Fatalf("ignored %q: %v, want %v", ignored, err, store.ErrPooler)
+			if errors.Is(err, store.ErrPooler) {
+				return nil
 			}
-		}
+			return err
+		})
 	}
 }
 
@@ -231,16 +231,12 @@ func (p *patroni) leader(t *testing.T, ctx context.Context, than int) (leader in
 
 func (p *patroni) until(t *testing.T, ctx context.Context, what string, done func() bool) {
 	t.Helper()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			for i := range p.nodes {
-				showLog(t, filepath.Join(p.nodes[i].dir, "log"))
-			}
-			t.Fatalf("%s: %v", what, context.Cause(ctx))
-		case <-time.After(100 * time.Millisecond):
+	testwait.Try(t, ctx, what, func() error {
+		if !done() {
+			return errors.New("not yet")
 		}
-	}
+		return nil
+	})
 }
 
 // answers reports whether Patroni says that a node has a role.

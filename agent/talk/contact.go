@@ -110,7 +110,7 @@ func (t *Talk) session(p state.Project, reason string, d decide.Decision, now ti
 	c.along, c.woken = along(d.Project(u).Fetch), t.wakened(u)
 	t.sessions[u] = c
 	delete(t.asked, u)
-	t.Log.Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds, coprocSeconds(req))
+	t.Log.With(coprocSeconds(req)).Info("contacting scheduler", logflag.Key, logflag.SchedOps, "project", u, "why", reason, "reporting", len(req.Results), "work_seconds", req.CPUReqSeconds)
 	first := t.Rand.IntN(len(p.SchedulerURLs))
 	go func() {
 		reply, err := t.Sched.Session(ctx, p.SchedulerURLs, first, req)

@@ -241,7 +241,7 @@ func (r *replier) fetchedFor(k resource.Kind) {
 		return // it says nothing about the project's work; it is asked again after the pause that it wants
 	}
 	s, refused := r.project.Stream(k), r.refusals(k)
-	if r.usable[k] == 0 && (r.along[k] || r.woken && r.now.Before(s.Retry.NextTry)) {
+	if r.usable[k] == 0 && (r.along[k] || r.woken && r.now.Before(s.NextTry)) {
 		return // that says nothing new, however many such sessions there are
 	}
 	early := len(refused) > 0

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -72,9 +73,7 @@ func standingOf(ctx context.Context, c *pgconn.PgConn) (standing, error) {
 
 // watch makes c connect only to the current primary.
 func (l *lineage) watch(c *pgx.ConnConfig) {
-	for name, value := range sessionSettings {
-		c.RuntimeParams[name] = value
-	}
+	maps.Copy(c.RuntimeParams, sessionSettings)
 	everyone, wanted := servers(c), c.ValidateConnect
 	c.ValidateConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
 		if wanted != nil {

@@ -117,5 +117,5 @@ func inUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc + m.StackInuse) //nolint:gosec // far below
+	return int64(m.HeapAlloc + m.StackInuse)
 }
