@@ -228,6 +228,28 @@ func TestServerSettingsAreDocumented(t *testing.T) {
 	}
 }
 
+// TestDependenciesAreListed compares the modules that go.mod requires directly with the table in
+// ARCHITECTURE.md, in both directions.
+func TestDependenciesAreListed(t *testing.T) {
+	_, table, _ := strings.Cut(read(t, "ARCHITECTURE.md"), "\n## Dependencies\n")
+	modules := read(t, "go.mod")
+	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(modules, -1) {
+		name := strings.TrimPrefix(regexp.MustCompile(`/v\d+$`).ReplaceAllString(m[1], ""), "golang.org/")
+		if short := name[strings.LastIndex(name, "/")+1:]; short != "fallback" && short != "service" && !strings.Contains(table, short) {
+			t.Errorf("ARCHITECTURE.md does not list %s", m[1])
+		}
+	}
+	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+) \|`).FindAllStringSubmatch(table, -1)[2:] {
+		for _, name := range strings.Split(row[1], ", ") {
+			name, _, _ = strings.Cut(strings.TrimSuffix(name, "/bpf"), " ")
+			name = strings.TrimSuffix(name, "/html")
+			if name != "database/sql" && name != "go-containerregistry" && !strings.Contains(modules, name) {
+				t.Errorf("ARCHITECTURE.md lists %s, which go.mod does not require", name)
+			}
+		}
+	}
+}
+
 // TestOneSpelling finds British spellings and spaces before percent signs.
 func TestOneSpelling(t *testing.T) {
 	british := regexp.MustCompile(`(?i)\b\w*(colour|honour|neighbour|behaviour|cancell(?:ed|ing)|learnt|labell|grey|licence|organis|recognis|minimis|centre)\w*|\d [%]`)
