@@ -98,11 +98,13 @@ func TestAMeterWhoseChildFails(t *testing.T) {
 			if n := starts(); n != 1 {
 				t.Errorf("it was started %d times at once", n)
 			}
-			testwait.Until(t, "another start", func() bool { // a while after its end was seen, whenever that is
-				now = now.Add(time.Minute)
+			testwait.Until(t, "its end to be seen", func() bool {
 				m.Read(t.Context(), now, true)
-				return starts() >= 2
+				return !m.Runs()
 			})
+			now = now.Add(10 * time.Minute)
+			m.Read(t.Context(), now, true)
+			testwait.Until(t, "another start", func() bool { return starts() == 2 })
 		})
 	}
 }

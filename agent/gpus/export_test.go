@@ -1,0 +1,4 @@
+package gpus
+
+// Runs reports whether a child was running when m last looked.
+func (m *Meter) Runs() bool { return m.child != nil }
