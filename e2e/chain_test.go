@@ -93,7 +93,7 @@ func chainProject(t *testing.T, ctx context.Context, links int) *testhost.Projec
 	for i := range links {
 		args := []string{
 			"work", "create", p.Dir, "shout", "--name", fmt.Sprintf("link_%d", i), "--staged", "archive_1=in", "--sticky",
-			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "12",
+			"--rsc-fpops-est", "1e9", "--rsc-fpops-bound", "1e15", "--delay-bound", "40",
 		}
 		if i > 0 {
 			args = append(args, "--predecessor", fmt.Sprintf("link_%d", i-1))
