@@ -95,7 +95,7 @@ RACE = $$(command -v cc >/dev/null && echo '-race -gcflags=modernc.org/...=-race
 	-gcflags=crypto/internal/fips140/bigmod=-race=false')
 
 # Most tests wait for other processes most of the time.
-TESTFLAGS = -timeout 40m -parallel 8
+TESTFLAGS = -timeout 20m -parallel 8
 PACKAGES = ./...
 
 test: deps
