@@ -240,7 +240,7 @@ func TestDependenciesAreListed(t *testing.T) {
 		}
 	}
 	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+) \|`).FindAllStringSubmatch(table, -1)[2:] {
-		for _, name := range strings.Split(row[1], ", ") {
+		for name := range strings.SplitSeq(row[1], ", ") {
 			name, _, _ = strings.Cut(strings.TrimSuffix(name, "/bpf"), " ")
 			name = strings.TrimSuffix(name, "/html")
 			if name != "database/sql" && name != "go-containerregistry" && !strings.Contains(modules, name) {
