@@ -189,7 +189,7 @@ func TestNoProjectDisturbsOthers(t *testing.T) {
 	runs := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		answers := anyAnswers(rt)
-		if runs++; runs > 8 && os.Getenv("HOSTILE_LONG") == "" {
+		if runs++; runs > 3 && os.Getenv("HOSTILE_LONG") == "" {
 			return // each costs a data directory; HOSTILE_LONG=1 plays them all
 		}
 		c := visit(t, answers)

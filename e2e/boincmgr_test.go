@@ -3,7 +3,6 @@
 package e2e_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -21,6 +20,7 @@ import (
 	"github.com/starling-grid/starling/internal/testbrowser"
 	"github.com/starling-grid/starling/internal/testhost"
 	"github.com/starling-grid/starling/internal/testwait"
+	"github.com/starling-grid/starling/internal/testx11"
 )
 
 // A manager is Debian's BOINC Manager on a screen of its own, with somebody at the
@@ -196,20 +196,7 @@ func (m manager) picture(name string) {
 func newManager(t *testing.T, ctx context.Context, a *testhost.Agent, port int) manager {
 	t.Helper()
 	dir := t.TempDir()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	screen := exec.Command("Xvfb", "-displayfd", "3", "-nolisten", "tcp", "-noreset", "-screen", "0", "1024x768x24") // a reset, when xdotool leaves, throws out the Manager that just comes
-	screen.ExtraFiles = []*os.File{w}
-	start(t, screen)
-	_ = w.Close()
-	number, err := bufio.NewReader(r).ReadString('\n') // all of it: it dies if it cannot write
-	if err != nil {
-		t.Fatal("Xvfb: ", err)
-	}
-	m := manager{t, ctx, append(os.Environ(), "HOME="+dir, "LC_ALL=C.UTF-8", "DISPLAY=:"+strings.TrimSpace(number)), a, make(chan error, deaths+2), port}
+	m := manager{t, ctx, append(os.Environ(), "HOME="+dir, "LC_ALL=C.UTF-8", "DISPLAY="+testx11.Start(t).Display), a, make(chan error, deaths+2), port}
 	m.open()
 	return m
 }

@@ -20,7 +20,7 @@ import (
 func TestAllComputers(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
-	b := testbrowser.New(t, ctx, "/api/computers")
+	b := testbrowser.New(t, "/api/computers")
 	p := newProject(t, ctx)
 	work(t, ctx, p, 2, lasting)
 	serve(t, ctx, p)

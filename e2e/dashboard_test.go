@@ -22,7 +22,7 @@ import (
 func TestDashboard(t *testing.T) {
 	t.Parallel()
 	ctx := patience(t)
-	b := testbrowser.New(t, ctx, "/api/task")
+	b := testbrowser.New(t, "/api/task")
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "project"), "primes")
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func TestTheDatabaseGoesAwayAndComesBack(t *testing.T) {
 	if res.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("a client got HTTP %d, want 503", res.StatusCode)
 	}
-	if err := server.New(w.p, server.Part{}).RunOnce(t.Context(), w.now()); err == nil || !strings.Contains(err.Error(), "transitioner: read database: ") {
+	if err := server.New(w.p, server.Part{}).RunOnce(t.Context(), w.now()); err == nil || !strings.Contains(err.Error(), "transitioner: the database cannot be reached: ") {
 		t.Errorf("a daemon got %v", err)
 	}
 	if _, err := operate.AddUser(t.Context(), w.p, "bob@example.org", "", "", w.now()); err == nil ||

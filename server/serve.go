@@ -70,7 +70,7 @@ const (
 	// trouble is how long a daemon rests after an error.
 	trouble = 10 * time.Second
 	// firstPass is how long the first requests may wait for the transitioner.
-	firstPass = time.Second
+	firstPass = 10 * time.Second
 	// grace is how long requests under way may take when the server stops.
 	grace = 30 * time.Second
 )

@@ -1,13 +1,11 @@
 package server_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -29,9 +27,7 @@ func TestSiteInABrowser(t *testing.T) {
 		p := filepath.Join(w.dir, "site", name)
 		w.must(errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o600)))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	b := testbrowser.New(t, ctx)
+	b := testbrowser.New(t)
 	b.Do("come to the site", chromedp.EmulateViewport(1100, 800), testbrowser.Media("light"), chromedp.Navigate(v.base))
 	b.See("it invites", `document.querySelector('a.button').textContent === 'Join'`)
 	b.Picture("site-home")

@@ -64,7 +64,7 @@ func (j *Journal) keep(r slog.Record) {
 	k.seqno++
 	m.Seqno = k.seqno
 	k.lines = append(k.lines, m)
-	if len(k.lines) > k.most {
+	if len(k.lines) > k.most+k.most/8 { // rarely, as all lines are copied
 		k.lines = append(k.lines[:0:0], k.lines[len(k.lines)-k.most:]...)
 	}
 }
@@ -75,7 +75,7 @@ func (j *Journal) After(seqno int) []Message {
 	k := j.kept
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	i := 0
+	i := max(0, len(k.lines)-k.most)
 	if seqno < 0 {
 		i = max(0, len(k.lines)-1)
 	}

@@ -11,22 +11,13 @@ import (
 
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/internal/testwait"
+	"github.com/starling-grid/starling/internal/testx11"
 	"github.com/starling-grid/starling/prefs"
 )
 
 // A real X server tells since when there was no input.
 func TestIdleByARealXServer(t *testing.T) {
-	xvfb, err := exec.LookPath("Xvfb")
-	if err != nil {
-		t.Skip("Xvfb is not installed; tools/install-test-deps installs it")
-	}
-	const display = ":94"
-	x := exec.CommandContext(t.Context(), xvfb, display, "-screen", "0", "320x240x24", "-nolisten", "tcp", "-noreset") // or it begins anew when a client leaves
-	if err := x.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = x.Process.Kill(); _ = x.Wait() })
-	t.Setenv("DISPLAY", display)
+	t.Setenv("DISPLAY", testx11.Start(t).Socket)
 	hostinfo.ForgetFailures()
 	var before time.Duration
 	testwait.Try(t, t.Context(), "the X server", func() (err error) {

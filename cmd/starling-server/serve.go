@@ -101,14 +101,15 @@ func answers(ctx context.Context, l net.Listener, secure bool) error {
 	if l == nil {
 		return nil
 	}
-	c, err := new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
+	plain, err := new(net.Dialer).DialContext(ctx, "tcp", l.Addr().String())
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	defer context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Now()) })()
+	defer plain.Close()
+	defer context.AfterFunc(ctx, func() { _ = plain.SetDeadline(time.Now()) })()
+	c := plain
 	if secure {
-		c = tls.Client(c, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // this process itself is at the other end
+		c = tls.Client(plain, &tls.Config{InsecureSkipVerify: true}) //nolint:gosec // this process itself is at the other end
 	}
 	_, err = io.WriteString(c, "OPTIONS * HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n") // net/http answers it
 	if err == nil {

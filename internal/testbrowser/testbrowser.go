@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -34,22 +35,30 @@ type Browser struct {
 	ctx context.Context
 }
 
-// New starts Chromium until the test ends. The test is skipped where there is none, but
-// fails if $CI is set. The errors of requests whose address ends in one of expected are no
-// complaint.
-func New(t *testing.T, ctx context.Context, expected ...string) Browser {
+// patience is the time that one step in a page may take on a busy computer.
+const patience = 3 * time.Minute
+
+// pages bounds the pages that are open at once: a page uses a processor for most of the time,
+// and every page is slow where too many are open.
+var pages = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// New opens a page until the test ends, when there is room for it. The test is skipped where
+// Chromium is missing, but fails if $CI is set. The errors of requests whose address ends in one
+// of expected are no complaint.
+func New(t *testing.T, expected ...string) Browser {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
 	if err != nil {
 		missing(t, "chromium is not installed; tools/install-test-deps installs it; pages are NOT tested")
 	}
-	ctx, cancel := chromedp.NewExecAllocator(ctx,
-		chromedp.ExecPath(program), chromedp.UserDataDir(t.TempDir()), chromedp.Headless, chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-sync", true),
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
-		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("lang", "en-GB"))
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
+	pages <- struct{}{}
+	t.Cleanup(func() { <-pages })
+	chromium, leave, err := join(program)
+	if err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
+	t.Cleanup(leave)
+	ctx, cancel := chromedp.NewContext(chromium, chromedp.WithNewBrowserContext())
 	said, done := chromedp.Console(ctx), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -95,7 +104,9 @@ func isExpected(url string, expected []string) bool {
 // Do does something.
 func (b Browser) Do(what string, actions ...Action) {
 	b.t.Helper()
-	if err := chromedp.Do(b.ctx, actions...); err != nil {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
 		b.t.Fatalf("%s: %v", what, err)
 	}
 }
@@ -104,8 +115,10 @@ func (b Browser) Do(what string, actions ...Action) {
 // of strings, which the page's policy forbids.)
 func (b Browser) See(what, condition string) {
 	b.t.Helper()
-	if err := testwait.Poll(b.ctx, func() error {
-		ok, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+condition+")"))
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := testwait.Poll(ctx, func() error {
+		ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+condition+")"))
 		if err == nil && !ok {
 			err = errors.New("not yet")
 		}
@@ -118,7 +131,9 @@ func (b Browser) See(what, condition string) {
 // Value is what an expression or a promise has become.
 func Value[V any](b Browser, expression string) V {
 	b.t.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[V](expression, chromedp.EvalAwaitPromise))
 	if err != nil {
 		b.t.Fatalf("%s: %v", expression, err)
 	}

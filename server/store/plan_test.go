@@ -54,7 +54,11 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 				var n int64
 				return s, r.Scan(&n, &n, &n, &s)
 			}, "EXPLAIN QUERY PLAN "+query, args...)
-			if text := strings.Join(plan, "; "); !strings.Contains(text, "INDEX "+index+" ") {
+			end := " " // and what of the index is read
+			if query == sendable {
+				end = ";" // all of it, until there is enough
+			}
+			if text := strings.Join(plan, "; "); !strings.Contains(text, "INDEX "+index+end) {
 				t.Errorf("%s\n\tplan: %s, want index %s", query, text, index)
 			}
 			return err

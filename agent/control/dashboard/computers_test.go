@@ -118,7 +118,7 @@ func TestComputersTab(t *testing.T) {
 			Projects: []control.Project{{MasterURL: lhc, Name: "LHC <b>"}}, Achieved: &control.Achieved{Days: 7, Finished: 3, CPUTime: 7200},
 		},
 		"cellar:31419": {
-			Host: "cellar", RunMode: "auto", CPUs: 4, Compute: "The projects' files use too much.", ComputeCode: "disk_full",
+			Host: "cellar", RunMode: "auto", CPUs: 4, Compute: "The projects' files use too much.", ComputeCode: "disk_full", ComputeCure: "free some disk space, or allow more.",
 			Projects: []control.Project{{MasterURL: lhc, Name: "LHC", Trouble: "The server is down.", TroubleCure: "wait."}},
 		},
 	}}
@@ -126,7 +126,7 @@ func TestComputersTab(t *testing.T) {
 	defer end()
 	s, login := serveUntil(t, served, a)
 	s.Computers = f
-	b := testbrowser.New(t, t.Context(), "/api/computers")
+	b := testbrowser.New(t, "/api/computers")
 	b.Do("open the page", testbrowser.Media("light"), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(login.String()))
 	b.See("the page is live", `document.getElementById('link')?.textContent === 'live'`)
 	tab(b, "All computers", "/computers")

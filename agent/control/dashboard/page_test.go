@@ -24,11 +24,9 @@ func open(t *testing.T, a *fake) (b testbrowser.Browser, base string) {
 // openUntil does so for an agent that ends with served.
 func openUntil(t *testing.T, served context.Context, a *fake) (b testbrowser.Browser, base string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	t.Cleanup(cancel)
 	s, login := serveUntil(t, served, a)
 	s.Known = []Known{{"PrimeGrid", "https://www.primegrid.example/", "mathematics", "prime numbers"}, {"Einstein@Home", einstein, "astronomy", "pulsars"}}
-	b = testbrowser.New(t, ctx, "/api/task")
+	b = testbrowser.New(t, "/api/task")
 	b.Do("open the page", testbrowser.Media("light"), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(login.String()))
 	b.See("the page is live", `document.getElementById('link')?.textContent === 'live' && document.getElementById('now-title').textContent !== '…'`)
 	return b, "http://127.0.0.1:" + login.Port()

@@ -1,9 +1,7 @@
 package console_test
 
 import (
-	"context"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -14,9 +12,7 @@ import (
 // and all fit on a phone.
 func TestConsoleInABrowser(t *testing.T) {
 	d := newDesk(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	b := testbrowser.New(t, ctx)
+	b := testbrowser.New(t)
 	b.Do("sign in", chromedp.EmulateViewport(1200, 900), testbrowser.Media("light"), chromedp.Navigate(d.base+d.link()), chromedp.Click("button.primary"), chromedp.WaitVisible(".charts"))
 	b.See("the charts have bars", `document.querySelectorAll('svg rect').length > 0`)
 	b.Picture("operator-overview")
