@@ -201,22 +201,6 @@ func newManager(t *testing.T, ctx context.Context, a *testhost.Agent, port int) 
 	return m
 }
 
-// start runs a program until the test ends.
-func start(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		if err := cmd.Wait(); t.Failed() {
-			t.Logf("%v: %v: %s", cmd.Args, err, &out)
-		}
-	})
-}
-
 // TestManager attaches to a project in BOINC Manager, sees a task run, and
 // suspends computing, in both of its views.
 func TestManager(t *testing.T) {
