@@ -101,7 +101,7 @@ PACKAGES = ./...
 # Tests make thousands of databases and wait for the disk at each commit, so their files are in
 # memory where there is room for 8 GB. What a power cut leaves is tested on disks that are
 # images. Programs are linked on the disk as ever.
-test: export TMPDIR := $(shell df --output=avail /dev/shm 2>/dev/null | awk '$$1 > 8e6 {print "/dev/shm"}')
+test: export TMPDIR := $(shell df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 8e6 {print "/dev/shm"}')
 test: export GOTMPDIR := $(or $(GOTMPDIR),/tmp)
 test: deps
 	+$(MAKE) --no-print-directory -j2 --output-sync=target raced unraced
