@@ -99,7 +99,7 @@ func (c *cluster) stop() {
 
 func (c *cluster) status() (st store.Status) {
 	c.t.Helper()
-	c.must(c.p.Store.View(c.t.Context(), func(tx *store.Tx) (err error) {
+	c.must(c.p.Store.View(c.t.Context(), func(tx *store.View) (err error) {
 		st, err = tx.Status(0)
 		return err
 	}))
@@ -294,7 +294,7 @@ func (c *cluster) work(ctx context.Context, n int64, disturb func()) {
 			}
 		}
 	}
-	c.must(c.p.Store.View(ctx, func(tx *store.Tx) error {
+	c.must(c.p.Store.View(ctx, func(tx *store.View) error {
 		for _, v := range volunteers {
 			for _, name := range v.acked {
 				r, err := tx.ResultByName(name)

@@ -114,7 +114,7 @@ func TestAnAccountIsDeleted(t *testing.T) {
 	if st := w.status(); st.Credit != before || before == 0 || st.Results.ByOutcome["client_detached"] != 1 {
 		t.Errorf("credit %v, was %v; %+v", st.Credit, before, st.Results)
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 		wrong, err := tx.Doctor()
 		if len(wrong) != 0 {
 			t.Errorf("doctor says %v", wrong)

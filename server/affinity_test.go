@@ -134,7 +134,7 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 		w, a, b, held := chain(t)
 		kept := func() time.Time {
 			var list []store.Kept
-			w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+			w.must(w.p.Store.View(t.Context(), func(tx *store.View) (err error) {
 				list, err = tx.KeptFor(a.host, 10)
 				return err
 			}))
@@ -243,7 +243,7 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 			t.Helper()
 			w.ahead = day * 24 * time.Hour
 			w.step()
-			w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+			w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 				wu, err := tx.WorkunitByName("two")
 				is = wu.ErrorMask
 				return err
@@ -312,7 +312,7 @@ func TestFileOrders(t *testing.T) {
 		if reply := c.rpc(0); len(reply.Files) != 1 {
 			t.Errorf("it has not got it: %+v", reply.Files)
 		}
-		w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+		w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 			orders, err := tx.FileOrders(c.host, 9)
 			if len(orders) != 1 || orders[0].Status != int64(status) {
 				t.Errorf("the orders of a host that says %d: %+v", status, orders)
@@ -335,7 +335,7 @@ func TestFileOrders(t *testing.T) {
 	if !slices.Equal(reply.DeleteFiles, []string{"stored"}) || len(reply.Files) != 0 {
 		t.Errorf("to delete: %v, %+v", reply.DeleteFiles, reply.Files)
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 		files, err := tx.HostFiles(c.host)
 		if len(files) != 1 || files[0].Name != "stored" || files[0].NBytes != 5 {
 			t.Errorf("on record: %+v", files)
@@ -346,7 +346,7 @@ func TestFileOrders(t *testing.T) {
 	if reply := c.rpc(0); len(reply.DeleteFiles) != 0 {
 		t.Errorf("it is gone: %v", reply.DeleteFiles)
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 		h, err := tx.Host(c.host)
 		if err != nil {
 			return err

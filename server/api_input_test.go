@@ -177,7 +177,7 @@ func TestAPIUpload(t *testing.T) {
 		t.Error("a file was replaced")
 	}
 	var wu store.Workunit
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) (err error) {
 		wu, err = tx.WorkunitByName(fmt.Sprintf("api%d_a", b.ID))
 		return err
 	}))

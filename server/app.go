@@ -16,7 +16,7 @@ import (
 // app returns an application. All of them are kept in memory until one changes.
 func (s *Server) app(ctx context.Context, id int64) (store.App, error) {
 	var app store.App
-	err := s.Store.View(ctx, func(tx *store.Tx) error {
+	err := s.Store.View(ctx, func(tx *store.View) error {
 		stamp, err := tx.AppsStamp()
 		if err != nil {
 			return err

@@ -36,7 +36,7 @@ func TestAppOfAWorkunit(t *testing.T) {
 	w := newWorld(t)
 	w.must(operate.AddApp(t.Context(), w.p, operate.NewApp{Name: "a", Validator: "trivial", Assimilator: "copy"}, w.now()))
 	var id int64
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 		a, err := tx.AppByName("a")
 		id = a.ID
 		return err

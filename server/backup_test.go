@@ -313,7 +313,7 @@ func TestBackupsThatAreNone(t *testing.T) {
 	if _, err := backup.Write(t.Context(), p, missing, backup.Options{}); err == nil {
 		t.Error("written to nowhere")
 	}
-	w.must(p.Store.View(t.Context(), func(tx *store.Tx) error {
+	w.must(p.Store.View(t.Context(), func(tx *store.View) error {
 		held, err := tx.DeletionHeld(time.Now())
 		if held {
 			t.Error("deletion is held, and no backup is made")

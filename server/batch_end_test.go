@@ -55,7 +55,7 @@ func TestTheLastResultsOfABatchAreUrgent(t *testing.T) {
 	}
 	good.rpc(0, protocol.ReportedResult{Name: "wu27_0", State: protocol.ClientComputeError, ExitStatus: 1})
 	w.step()
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 		for name, want := range map[string]int64{"wu26_0": 0, "wu27_1": 100, "wu28_0": 100, "wu29_0": 100, "yet_more_0": 5} {
 			r, err := tx.ResultByName(name)
 			if err != nil {

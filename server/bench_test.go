@@ -147,7 +147,7 @@ func (x *bench) settle() {
 	patience, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
 	testwait.Try(x.tb, patience, "queues to be empty", func() (err error) {
-		x.check(x.p.Store.View(ctx, func(tx *store.Tx) error {
+		x.check(x.p.Store.View(ctx, func(tx *store.View) error {
 			for _, queue := range []func() ([]int64, error){
 				func() ([]int64, error) { return tx.Due(time.Now(), 1) },
 				func() ([]int64, error) { return tx.NeedValidate(0, 1) },
@@ -183,7 +183,7 @@ func onBoth(b *testing.B, run func(b *testing.B)) {
 
 func (x *bench) status() (s store.Status) {
 	x.tb.Helper()
-	x.check(x.p.Store.View(x.tb.Context(), func(tx *store.Tx) (err error) {
+	x.check(x.p.Store.View(x.tb.Context(), func(tx *store.View) (err error) {
 		s, err = tx.Status(0)
 		return err
 	}))

@@ -92,7 +92,7 @@ func (s *Server) Routes() (map[string]limit.Bound, error) {
 
 // ready returns why the project cannot be served just now, nil if it can.
 func (s *Server) ready(ctx context.Context) error {
-	err := s.Store.View(ctx, func(tx *store.Tx) error {
+	err := s.Store.View(ctx, func(tx *store.View) error {
 		_, err := tx.Identity()
 		return err
 	})

@@ -198,7 +198,7 @@ func TestTextsOfHostsAreCut(t *testing.T) {
 	if len(reply) > 64<<10 || strings.Contains(reply, "\x1b") {
 		t.Errorf("a platform of 7 MB comes back in %d bytes", len(reply))
 	}
-	b.must(b.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	b.must(b.p.Store.View(t.Context(), func(tx *store.View) error {
 		u, err := tx.UserByEmail("mallory@example.org")
 		b.must(err)
 		hosts, err := tx.HostsOfUser(u.ID, 100)

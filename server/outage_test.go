@@ -161,7 +161,7 @@ func TestTheDatabaseIsKilledInTheMiddle(t *testing.T) {
 	if st := b.status(); st.Results.Total != tasks { // status runs doctor, too
 		t.Errorf("got %+v", st.Results)
 	}
-	b.must(b.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	b.must(b.p.Store.View(t.Context(), func(tx *store.View) error {
 		for name, host := range given {
 			if r, err := tx.ResultByName(name); err != nil || r.ServerState == store.Unsent || r.HostID != host && r.ServerState == store.InProgress {
 				t.Errorf("%s was given to host %d: %+v, %v", name, host, r, err)

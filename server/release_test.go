@@ -147,7 +147,7 @@ func TestTemplatesOfFilesThatStay(t *testing.T) {
 	if _, err := w.p.Download.Size(t.Context(), first.Name); err != nil {
 		t.Errorf("a file that must not be deleted: %v", err)
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 		wu, err := tx.WorkunitByName("wu")
 		if wu.RscBandwidthBound != 1000 {
 			t.Errorf("rsc_bandwidth_bound %v", wu.RscBandwidthBound)

@@ -82,7 +82,7 @@ func TestRetry(t *testing.T) {
 		t.Errorf("got %+v, %+v", st.Workunits, st.Results)
 	}
 	var history []store.Event
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) (err error) {
 		history, err = tx.WorkunitHistory(1)
 		return err
 	}))

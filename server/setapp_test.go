@@ -18,7 +18,7 @@ func TestSetApp(t *testing.T) {
 	if err := operate.SetApp(t.Context(), w.p, "a", func(a *operate.NewApp) { a.Credit = "much" }); err == nil {
 		t.Error("a way to grant credit that is none was taken")
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 		a, err := tx.AppByName("a")
 		if a.Validator != "bitwise" || a.Assimilator != "copy" || a.TargetNResults != 3 || a.HomogeneousRedundancy != 1 || a.Credit != "runtime" {
 			t.Errorf("got %+v", a)

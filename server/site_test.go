@@ -330,7 +330,7 @@ func TestSiteForMachines(t *testing.T) {
 	v.wants(200, "<error_num>-136</error_num>")(v.do("GET", "am_get_info.php?account_key="+strings.Repeat("0", 32), nil))
 	v.wants(200, "<success/>")(v.do("GET", fmt.Sprintf("am_set_host_info.php?account_key=%s&hostid=%d&venue=work", key, c.host), nil))
 	v.wants(200, "<error_num>")(v.do("GET", fmt.Sprintf("am_set_host_info.php?account_key=%s&hostid=%d&venue=work", key, c.host+1), nil))
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 		h, err := tx.Host(c.host)
 		if h.Venue != "work" {
 			t.Errorf("venue %q", h.Venue)

@@ -119,7 +119,7 @@ func (w *world) createAll(n int, params workgen.Params) {
 
 func (w *world) result(name string) (r store.Result) {
 	w.t.Helper()
-	w.must(w.p.Store.View(w.t.Context(), func(tx *store.Tx) (err error) {
+	w.must(w.p.Store.View(w.t.Context(), func(tx *store.View) (err error) {
 		r, err = tx.ResultByName(name)
 		return err
 	}))
@@ -141,7 +141,7 @@ func TestOnlyValidResultsTeach(t *testing.T) {
 			c.compute(work)
 			clients = append(clients, c)
 		}
-		w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+		w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 			for i, c := range clients {
 				list, err := tx.HostAppVersions(c.host)
 				if err != nil || len(list) != 1 {

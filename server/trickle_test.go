@@ -58,7 +58,7 @@ func TestTrickles(t *testing.T) {
 	c := &client{w: w, key: w.user("a@example.org"), name: "a"}
 	c.fetch()
 	messages := func() (list []store.MsgFromHost) {
-		w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+		w.must(w.p.Store.View(t.Context(), func(tx *store.View) (err error) {
 			list, err = tx.MsgsFromHost(0, 100)
 			return err
 		}))

@@ -155,7 +155,7 @@ func TestAccountPages(t *testing.T) {
 
 func (w *world) userByEmail(email string) (u store.User) {
 	w.t.Helper()
-	w.must(w.p.Store.View(w.t.Context(), func(tx *store.Tx) (err error) {
+	w.must(w.p.Store.View(w.t.Context(), func(tx *store.View) (err error) {
 		u, err = tx.UserByEmail(email)
 		return err
 	}))

@@ -71,7 +71,7 @@ func TestAVersionIsWithdrawn(t *testing.T) {
 	}, w.now()); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("a number that computers have was given again: %v", err)
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 		wrong, err := tx.Doctor()
 		if len(wrong) != 0 {
 			t.Errorf("doctor says %v", wrong)
@@ -138,7 +138,7 @@ func TestAnApplicationIsStopped(t *testing.T) {
 	if len(reply.Results) != 0 || len(reply.Refusals) != 1 || reply.Refusals[0].Code != protocol.RefusedStopped || reply.Refusals[0].App != "upper" {
 		t.Errorf("got %d results, %+v, %v", len(reply.Results), reply.Refusals, reply.Messages)
 	}
-	w.must(w.p.Store.View(t.Context(), func(tx *store.Tx) error {
+	w.must(w.p.Store.View(t.Context(), func(tx *store.View) error {
 		found, err := untaken.Look(tx, w.p.Config.Once(), w.now())
 		if len(found) != 0 {
 			t.Errorf("what waits on purpose is told as untaken: %+v", found)

@@ -390,7 +390,7 @@ func (c *client) upload(f protocol.FileInfo, data string) {
 
 func (w *world) status() (st store.Status) {
 	w.t.Helper()
-	w.must(w.p.Store.View(w.t.Context(), func(tx *store.Tx) (err error) {
+	w.must(w.p.Store.View(w.t.Context(), func(tx *store.View) (err error) {
 		if st, err = tx.Status(w.now().Unix()); err != nil {
 			return err
 		}

@@ -86,7 +86,7 @@ func (j *Job) Wait(ctx context.Context) Outcome {
 	for {
 		var wu store.Workunit
 		var results []store.Result
-		p.check(p.p.Store.View(p.ctx, func(tx *store.Tx) (err error) {
+		p.check(p.p.Store.View(p.ctx, func(tx *store.View) (err error) {
 			if wu, err = tx.WorkunitByName(j.Name); err != nil {
 				return err
 			}

@@ -58,7 +58,7 @@ func action(cmd *cobra.Command) string {
 func record(cmd *cobra.Command, p *project.Project, before string, failed error) error {
 	e := store.AuditEntry{Actor: actor(), Via: "command", Action: action(cmd), Detail: before}
 	if strings.Contains(before, operate.Unknown) { // an account that was made just now
-		err := p.Store.View(context.WithoutCancel(cmd.Context()), func(tx *store.Tx) error {
+		err := p.Store.View(context.WithoutCancel(cmd.Context()), func(tx *store.View) error {
 			e.Detail = detail(cmd, tx)
 			return nil
 		})
@@ -70,7 +70,7 @@ func record(cmd *cobra.Command, p *project.Project, before string, failed error)
 }
 
 // detail is the command line without the command and the project.
-func detail(cmd *cobra.Command, tx *store.Tx) string {
+func detail(cmd *cobra.Command, tx *store.View) string {
 	var words []string
 	for i, arg := range cmd.Flags().Args() {
 		if i > 0 { // the first is the project

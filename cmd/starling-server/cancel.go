@@ -101,7 +101,7 @@ func printCancelled(done operate.Cancelled, c operate.CancelSpec) {
 
 // idsOf adds the numbers of named workunits to ids.
 func idsOf(ctx context.Context, p *project.Project, names []string, ids []int64) ([]int64, error) {
-	err := p.Store.View(ctx, func(tx *store.Tx) error {
+	err := p.Store.View(ctx, func(tx *store.View) error {
 		for _, n := range names {
 			wu, err := tx.WorkunitByName(n)
 			if err != nil {

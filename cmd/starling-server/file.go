@@ -92,7 +92,7 @@ func filesCmd() *cobra.Command {
 					Files  []view.HeldFile `json:"files"`
 					Orders []orderView     `json:"orders"`
 				}{[]view.HeldFile{}, []orderView{}}
-				err := p.Store.View(ctx, func(tx *store.Tx) error {
+				err := p.Store.View(ctx, func(tx *store.View) error {
 					files, err := tx.HostFiles(0)
 					if err != nil {
 						return err

@@ -36,7 +36,7 @@ func listCmd(l *view.Listing) *cobra.Command {
 		}
 		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 			var list view.List
-			err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+			err := p.Store.View(ctx, func(tx *store.View) (err error) {
 				list, err = l.Find(tx, q, time.Now())
 				return err
 			})

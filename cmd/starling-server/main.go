@@ -92,7 +92,7 @@ func withOpened(cmd *cobra.Command, dir string, open func(context.Context, strin
 		return fn(cmd.Context(), p)
 	}
 	before := ""
-	err = p.Store.View(cmd.Context(), func(tx *store.Tx) error {
+	err = p.Store.View(cmd.Context(), func(tx *store.View) error {
 		before = detail(cmd, tx)
 		return nil
 	})

@@ -27,7 +27,7 @@ func hostCmd() *cobra.Command {
 }
 
 // showCmd prints all that is known of one row.
-func showCmd(what string, show func(project.Config, *store.Tx, string) (any, error)) *cobra.Command {
+func showCmd(what string, show func(project.Config, *store.View, string) (any, error)) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show DIR ID",
@@ -36,7 +36,7 @@ func showCmd(what string, show func(project.Config, *store.Tx, string) (any, err
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				var v any
-				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+				err := p.Store.View(ctx, func(tx *store.View) (err error) {
 					v, err = show(p.Config, tx, args[1])
 					return err
 				})
@@ -104,14 +104,14 @@ func number(s string) (int64, bool) {
 	return n, err == nil
 }
 
-func showWorkunit(_ project.Config, tx *store.Tx, id string) (any, error) {
+func showWorkunit(_ project.Config, tx *store.View, id string) (any, error) {
 	return view.WorkunitBy(tx, id)
 }
 
-func showResult(_ project.Config, tx *store.Tx, id string) (any, error) {
+func showResult(_ project.Config, tx *store.View, id string) (any, error) {
 	return view.ResultBy(tx, id)
 }
 
-func showHost(c project.Config, tx *store.Tx, id string) (any, error) {
+func showHost(c project.Config, tx *store.View, id string) (any, error) {
 	return view.HostBy(tx, id, c.ProcessorOf, time.Now())
 }

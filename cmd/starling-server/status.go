@@ -74,7 +74,7 @@ has changed, until it is interrupted or, with --wait as well, all work is done.`
 
 func takeStatus(ctx context.Context, p *project.Project, list bool) (projectStatus, error) {
 	st := projectStatus{Project: p.Config.LongName, MasterURL: p.Config.MasterURL}
-	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err := p.Store.View(ctx, func(tx *store.View) (err error) {
 		if st.Status, err = counts.Take(tx, p.Config.Once(), time.Now()); err == nil && list {
 			st.List, err = allSummaries(tx)
 		}
@@ -114,7 +114,7 @@ func followStatus(ctx context.Context, look func(context.Context) (projectStatus
 	}
 }
 
-func allSummaries(tx *store.Tx) (all []store.WorkunitSummary, err error) {
+func allSummaries(tx *store.View) (all []store.WorkunitSummary, err error) {
 	for after := int64(0); ; {
 		some, err := tx.Summaries(after, bulk)
 		if err != nil || len(some) == 0 {

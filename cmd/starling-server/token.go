@@ -94,7 +94,7 @@ func authenticatorCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
 				var list []store.Token
-				err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+				err := p.Store.View(ctx, func(tx *store.View) (err error) {
 					list, err = tx.Tokens()
 					return err
 				})

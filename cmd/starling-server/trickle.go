@@ -40,7 +40,7 @@ func trickleListCmd() *cobra.Command {
 				list := []trickleView{}
 				for after := int64(0); ; after = list[len(list)-1].ID {
 					var some []store.MsgFromHost
-					err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+					err := p.Store.View(ctx, func(tx *store.View) (err error) {
 						some, err = tx.MsgsFromHost(after, bulk)
 						return err
 					})

@@ -154,7 +154,7 @@ func (a *API) admit(c *call) (any, error) {
 	if !ok {
 		return nil, faultf(http.StatusUnauthorized, "send the header Authorization: Bearer TOKEN; the project's operator makes one with starling-server token create", "no token")
 	}
-	err := a.Store.View(c.Context(), func(tx *store.Tx) (err error) {
+	err := a.Store.View(c.Context(), func(tx *store.View) (err error) {
 		c.token, err = tx.TokenByHash(hashOf(strings.TrimSpace(secret)))
 		return err
 	})

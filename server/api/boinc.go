@@ -51,7 +51,7 @@ func Authenticator(key, tokenHash string) string {
 }
 
 // bearerOf returns the token for which is reports true of its authenticator.
-func (a *API) bearerOf(tx *store.Tx, is func(authenticator string) bool) (store.Token, error) {
+func (a *API) bearerOf(tx *store.View, is func(authenticator string) bool) (store.Token, error) {
 	list, err := tx.Tokens()
 	if err != nil {
 		return store.Token{}, err
@@ -148,7 +148,7 @@ func (c *boincCall) answer(kept limit.Place, ops map[string]boincOp) error {
 func (c *boincCall) admit() (err error) {
 	defer func() { c.refused = err }()
 	shown := strings.TrimSpace(c.in.Authenticator)
-	err = c.Store.View(c.http.Context(), func(tx *store.Tx) (err error) {
+	err = c.Store.View(c.http.Context(), func(tx *store.View) (err error) {
 		c.token, err = c.bearerOf(tx, func(authenticator string) bool { return same(authenticator, shown) })
 		return err
 	})
@@ -177,7 +177,7 @@ func (c *boincCall) success() error {
 }
 
 func (c *boincCall) ping() error {
-	if err := c.Store.View(c.http.Context(), func(tx *store.Tx) error { _, err := tx.Identity(); return err }); err != nil {
+	if err := c.Store.View(c.http.Context(), func(tx *store.View) error { _, err := tx.Identity(); return err }); err != nil {
 		return err
 	}
 	return c.success()

@@ -130,7 +130,7 @@ func (c *boincCall) createBatch() error {
 	}
 	var b store.APIBatch
 	err := c.Store.Update(c.http.Context(), func(tx *store.Tx) error {
-		app, err := appByName(tx, appName)
+		app, err := appByName(tx.View, appName)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (c *boincCall) asked() (b store.APIBatch, err error) {
 }
 
 func (c *boincCall) called(name string) (b store.APIBatch, err error) {
-	err = c.Store.View(c.http.Context(), func(tx *store.Tx) (err error) {
+	err = c.Store.View(c.http.Context(), func(tx *store.View) (err error) {
 		b, err = tx.APIBatchByName(c.token.ID, strings.TrimSpace(name))
 		return err
 	})
@@ -228,7 +228,7 @@ const (
 
 // describe writes what is known of a batch.
 func (c *boincCall) describe(b store.APIBatch, estimate bool) error {
-	return c.Store.View(c.http.Context(), func(tx *store.Tx) error {
+	return c.Store.View(c.http.Context(), func(tx *store.View) error {
 		s, err := Status(tx, b)
 		if err != nil {
 			return err
@@ -289,7 +289,7 @@ func (c *boincCall) describe(b store.APIBatch, estimate bool) error {
 
 func (c *boincCall) queryBatches() error {
 	var list []store.APIBatch
-	err := c.Store.View(c.http.Context(), func(tx *store.Tx) (err error) {
+	err := c.Store.View(c.http.Context(), func(tx *store.View) (err error) {
 		list, err = tx.APIBatches(c.token.ID, newest)
 		return err
 	})
@@ -352,7 +352,7 @@ func (c *boincCall) setExpireTime() error {
 // getTemplates sends the templates of an application, or of a job's.
 func (c *boincCall) getTemplates() error {
 	app := strings.TrimSpace(c.in.AppName)
-	err := c.Store.View(c.http.Context(), func(tx *store.Tx) error {
+	err := c.Store.View(c.http.Context(), func(tx *store.View) error {
 		if app != "" {
 			_, err := appByName(tx, app)
 			return err

@@ -18,7 +18,7 @@ import (
 
 // job returns the newest workunit of the token that its sender called so, or whose name in the
 // project that is, and its batch.
-func (c *boincCall) job(tx *store.Tx, name string) (wu store.Workunit, b store.APIBatch, err error) {
+func (c *boincCall) job(tx *store.View, name string) (wu store.Workunit, b store.APIBatch, err error) {
 	name = strings.TrimSpace(name)
 	if wu, err = tx.APIWorkunit(c.token.ID, name); err == nil {
 		b, err = tx.APIBatchOf(wu.Batch, c.token.ID)
@@ -30,7 +30,7 @@ func (c *boincCall) job(tx *store.Tx, name string) (wu store.Workunit, b store.A
 }
 
 // eachJob calls f for the workunits of a batch.
-func eachJob(tx *store.Tx, b store.APIBatch, f func(wu store.Workunit) error) error {
+func eachJob(tx *store.View, b store.APIBatch, f func(wu store.Workunit) error) error {
 	for after := int64(0); ; {
 		list, err := tx.WorkunitsIn(b.Number(), after, listed)
 		if err != nil {
@@ -58,7 +58,7 @@ func (c *boincCall) queryBatch() error {
 	if err := c.describe(b, true); err != nil {
 		return err
 	}
-	return c.Store.View(c.http.Context(), func(tx *store.Tx) error {
+	return c.Store.View(c.http.Context(), func(tx *store.View) error {
 		return eachJob(tx, b, func(wu store.Workunit) error {
 			w := &c.out
 			w.Open("job")
@@ -77,7 +77,7 @@ func (c *boincCall) queryBatch() error {
 }
 
 // details writes how a job stands.
-func (c *boincCall) details(tx *store.Tx, wu store.Workunit) error {
+func (c *boincCall) details(tx *store.View, wu store.Workunit) error {
 	for _, reason := range wu.ErrorMask.Reasons() {
 		c.out.Text("error", cmp.Or(map[string]string{"could not send": "couldnt_send_result"}[reason], strings.ReplaceAll(reason, " ", "_")))
 	}
@@ -116,7 +116,7 @@ func (c *boincCall) queryBatch2() error {
 		if err != nil {
 			return err
 		}
-		err = c.Store.View(c.http.Context(), func(tx *store.Tx) error {
+		err = c.Store.View(c.http.Context(), func(tx *store.View) error {
 			var jobs bxml.Writer
 			n := int64(0)
 			err := eachJob(tx, b, func(wu store.Workunit) error {
@@ -140,7 +140,7 @@ func (c *boincCall) queryBatch2() error {
 }
 
 // progress is how a job stands, in the words of query_batch2.
-func progress(tx *store.Tx, wu store.Workunit) (string, error) {
+func progress(tx *store.View, wu store.Workunit) (string, error) {
 	switch {
 	case wu.CanonicalResultID != 0:
 		return "DONE", nil
@@ -159,7 +159,7 @@ func progress(tx *store.Tx, wu store.Workunit) (string, error) {
 // queryJob lists the results of a job.
 func (c *boincCall) queryJob() error {
 	id, _ := strconv.ParseInt(strings.TrimSpace(c.in.JobID), 10, 64)
-	return c.Store.View(c.http.Context(), func(tx *store.Tx) error {
+	return c.Store.View(c.http.Context(), func(tx *store.View) error {
 		wu, err := tx.Workunit(id)
 		if err == nil {
 			_, err = tx.APIBatchOf(wu.Batch, c.token.ID)
@@ -226,7 +226,7 @@ func (a *API) outputsOf(wu store.Workunit, r store.Result) (paths []string) {
 }
 
 func (c *boincCall) queryCompletedJob() error {
-	return c.Store.View(c.http.Context(), func(tx *store.Tx) error {
+	return c.Store.View(c.http.Context(), func(tx *store.View) error {
 		wu, _, err := c.job(tx, first(c.in.JobNames))
 		if err != nil {
 			return err
@@ -266,7 +266,7 @@ func (c *boincCall) queryCompletedJob() error {
 func (c *boincCall) abortJobs() error {
 	err := c.Store.Update(c.http.Context(), func(tx *store.Tx) error {
 		for _, name := range c.in.JobNames {
-			wu, _, err := c.job(tx, name)
+			wu, _, err := c.job(tx.View, name)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ type boincFetch struct {
 	*API
 	ctx context.Context
 	q   url.Values
-	tx  *store.Tx
+	tx  *store.View
 }
 
 // An output is a file that is sent, under a name.
@@ -38,7 +38,7 @@ func (a *API) boincOutput(find func(f *boincFetch) (list []output, archive strin
 		f := &boincFetch{API: a, ctx: r.Context(), q: r.URL.Query()}
 		var list []output
 		var archive string
-		err := a.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+		err := a.Store.View(r.Context(), func(tx *store.View) (err error) {
 			f.tx = tx
 			list, archive, err = find(f)
 			return err

@@ -33,7 +33,7 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 	}
 	now := time.Now()
 	var app store.App
-	err = a.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err = a.Store.View(ctx, func(tx *store.View) (err error) {
 		app, err = appByName(tx, s.App)
 		return err
 	})
@@ -63,7 +63,7 @@ func (a *API) foresee(ctx context.Context, token store.Token, s *wire.Submission
 		}
 	}
 	e.Flops = plan.Flops
-	err = a.Store.View(ctx, func(tx *store.Tx) error {
+	err = a.Store.View(ctx, func(tx *store.View) error {
 		q, err := forecast.Look(tx, plan, a.Classes, now)
 		if err == nil {
 			tell(&e, forecast.Estimate(q), now)
@@ -91,7 +91,7 @@ func (a *API) estimate(c *call) (any, error) {
 		return nil, err
 	}
 	var e wire.Estimate
-	err = a.Store.View(c.Context(), func(tx *store.Tx) error {
+	err = a.Store.View(c.Context(), func(tx *store.View) error {
 		now := time.Now()
 		left, err := tx.BatchLeft(b.Number())
 		if err != nil {

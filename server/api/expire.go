@@ -13,7 +13,7 @@ import (
 func (a *API) Expire(ctx context.Context, now time.Time) (retired int, err error) {
 	const atOnce = 20
 	var list []store.APIBatch
-	err = a.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err = a.Store.View(ctx, func(tx *store.View) (err error) {
 		list, err = tx.ExpiredAPIBatches(now, atOnce)
 		return err
 	})
@@ -22,7 +22,7 @@ func (a *API) Expire(ctx context.Context, now time.Time) (retired int, err error
 			return retired, err
 		}
 		var s store.BatchStatus
-		err = a.Store.View(ctx, func(tx *store.Tx) (err error) {
+		err = a.Store.View(ctx, func(tx *store.View) (err error) {
 			s, err = tx.BatchStatus(b.Number())
 			if errors.Is(err, store.ErrNotFound) { // none was made, or all are purged
 				err = nil

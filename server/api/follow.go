@@ -16,7 +16,7 @@ import (
 )
 
 func (a *API) status(ctx context.Context, b store.APIBatch) (s wire.Batch, err error) {
-	err = a.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err = a.Store.View(ctx, func(tx *store.View) (err error) {
 		s, err = Status(tx, b)
 		return err
 	})
@@ -24,7 +24,7 @@ func (a *API) status(ctx context.Context, b store.APIBatch) (s wire.Batch, err e
 }
 
 // Status counts how far a batch has come.
-func Status(tx *store.Tx, b store.APIBatch) (wire.Batch, error) {
+func Status(tx *store.View, b store.APIBatch) (wire.Batch, error) {
 	s := wire.Batch{ID: b.ID, Name: b.Name, Created: b.CreateTime.UTC(), Workunits: b.Expected, Retired: !b.RetiredTime.IsZero(), Results: map[string]int64{}}
 	st, err := tx.BatchStatus(b.Number())
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -48,7 +48,7 @@ func Status(tx *store.Tx, b store.APIBatch) (wire.Batch, error) {
 // own returns a token's batch of this number.
 func (a *API) own(ctx context.Context, token store.Token, number string) (b store.APIBatch, err error) {
 	id, _ := strconv.ParseInt(number, 10, 64)
-	err = a.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err = a.Store.View(ctx, func(tx *store.View) (err error) {
 		b, err = tx.APIBatch(id, token.ID)
 		return err
 	})
@@ -60,7 +60,7 @@ func (a *API) own(ctx context.Context, token store.Token, number string) (b stor
 
 func (a *API) batches(c *call) (any, error) {
 	var list []store.APIBatch
-	err := a.Store.View(c.Context(), func(tx *store.Tx) (err error) {
+	err := a.Store.View(c.Context(), func(tx *store.View) (err error) {
 		list, err = tx.APIBatches(c.token.ID, newest)
 		return err
 	})
@@ -113,7 +113,7 @@ func (a *API) workunits(c *call) (any, error) {
 	}
 	after, _ := strconv.ParseInt(c.URL.Query().Get("after"), 10, 64)
 	var list []store.Workunit
-	err = a.Store.View(c.Context(), func(tx *store.Tx) (err error) {
+	err = a.Store.View(c.Context(), func(tx *store.View) (err error) {
 		list, err = tx.WorkunitsIn(b.Number(), after, listed)
 		return err
 	})
@@ -163,7 +163,7 @@ func (a *API) file(c *call) (any, error) {
 	}
 	none := faultf(http.StatusNotFound, "GET …/workunits lists the files that are there", "there is no such file")
 	var wu store.Workunit
-	err = a.Store.View(c.Context(), func(tx *store.Tx) (err error) {
+	err = a.Store.View(c.Context(), func(tx *store.View) (err error) {
 		wu, err = tx.WorkunitByName(unique(b, c.PathValue("name")))
 		return err
 	})

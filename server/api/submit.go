@@ -88,7 +88,7 @@ func (a *API) make(ctx context.Context, from netip.Addr, token store.Token, s *w
 		return b, isNew, errors.Join(err, freed)
 	}
 	err = a.Store.Update(ctx, func(tx *store.Tx) error {
-		if err := open(tx, b); err != nil {
+		if err := open(tx.View, b); err != nil {
 			return err
 		}
 		return tx.APIBatchMade(b.ID)
@@ -107,7 +107,7 @@ func (a *API) check(ctx context.Context, token store.Token, s *wire.Submission) 
 	if err := may(token, s.App); err != nil {
 		return err
 	}
-	if err := a.Store.View(ctx, func(tx *store.Tx) error { _, err := appByName(tx, s.App); return err }); err != nil {
+	if err := a.Store.View(ctx, func(tx *store.View) error { _, err := appByName(tx, s.App); return err }); err != nil {
 		return err
 	}
 	if n := len(s.Workunits); n == 0 || n > maxWorkunits {
@@ -133,7 +133,7 @@ func (a *API) check(ctx context.Context, token store.Token, s *wire.Submission) 
 	return nil
 }
 
-func appByName(tx *store.Tx, name string) (store.App, error) {
+func appByName(tx *store.View, name string) (store.App, error) {
 	app, err := tx.AppByName(name)
 	if errors.Is(err, store.ErrNotFound) {
 		err = faultf(http.StatusUnprocessableEntity, "ask the project's operator for the names of its applications", "there is no application %q", name)
@@ -145,7 +145,7 @@ func appByName(tx *store.Tx, name string) (store.App, error) {
 func (a *API) begin(ctx context.Context, token store.Token, s *wire.Submission) (b store.APIBatch, app store.App, isNew bool, err error) {
 	err = a.Store.Update(ctx, func(tx *store.Tx) (err error) {
 		isNew = false
-		if app, err = appByName(tx, s.App); err != nil {
+		if app, err = appByName(tx.View, s.App); err != nil {
 			return err
 		}
 		b, err = tx.APIBatchByName(token.ID, s.Name)
@@ -222,7 +222,7 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 		return err
 	}
 	g.Guard = func(tx *store.Tx) error {
-		if err := open(tx, b); err != nil {
+		if err := open(tx.View, b); err != nil {
 			return err
 		}
 		return tx.PromiseAPIBatch(b.ID, time.Now().Add(promised))
@@ -277,7 +277,7 @@ func (a *API) complete(ctx context.Context, from netip.Addr, s *wire.Submission,
 var errMade = errors.New("all workunits are made")
 
 // open returns why no workunits of a batch may be made any more, nil if they may.
-func open(tx *store.Tx, b store.APIBatch) error {
+func open(tx *store.View, b store.APIBatch) error {
 	switch now, err := tx.APIBatch(b.ID, b.TokenID); {
 	case err != nil:
 		return err
@@ -305,7 +305,7 @@ func (a *API) spooled(s *wire.Submission) (n int64) {
 }
 
 func (a *API) has(ctx context.Context, name string) (there bool, err error) {
-	err = a.Store.View(ctx, func(tx *store.Tx) error {
+	err = a.Store.View(ctx, func(tx *store.View) error {
 		_, err := tx.WorkunitByName(name)
 		there = err == nil
 		if errors.Is(err, store.ErrNotFound) {

@@ -59,8 +59,8 @@ func (a *Assimilator) Pass(ctx context.Context, now time.Time) (int, error) {
 	// What batched handlers took is recorded while they take the next.
 	none := func() error { return nil }
 	recorded := none
-	load := func(tx *store.Tx, after int64) ([]store.Job, int64, error) {
-		return pass.Jobs(tx, (*store.Tx).ToAssimilate, after, &a.off, now)
+	load := func(tx *store.View, after int64) ([]store.Job, int64, error) {
+		return pass.Jobs(tx, (*store.View).ToAssimilate, after, &a.off, now)
 	}
 	handled, err := pass.Each(ctx, a.Store, load, func(jobs []store.Job) (int, error) {
 		list := outgoings(jobs)

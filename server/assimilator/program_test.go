@@ -81,7 +81,7 @@ func TestProgram(t *testing.T) {
 		return wu.ID
 	}
 	state := func(id int64) (wu store.Workunit) {
-		err := st.View(t.Context(), func(tx *store.Tx) (err error) {
+		err := st.View(t.Context(), func(tx *store.View) (err error) {
 			wu, err = tx.Workunit(id)
 			return err
 		})

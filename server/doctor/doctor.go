@@ -34,7 +34,7 @@ type Project struct {
 // programs; of other files it asks for the size.
 func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
 	all := []store.Violation{}
-	err := p.Store.View(ctx, func(tx *store.Tx) error {
+	err := p.Store.View(ctx, func(tx *store.View) error {
 		wrong, err := tx.Doctor()
 		all = append(all, wrong...)
 		return err
@@ -59,7 +59,7 @@ func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
 // has waited for them as long as they count as active.
 func (p *Project) Advise(ctx context.Context, now time.Time) ([]store.Violation, error) {
 	var found []untaken.Finding
-	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err := p.Store.View(ctx, func(tx *store.View) (err error) {
 		found, err = untaken.Look(tx, p.Once, now)
 		return err
 	})
@@ -97,7 +97,7 @@ func (p *Project) programs(ctx context.Context, f *found) error {
 	f.Rule = "the files of app versions exist, are intact and are signed with the project's key"
 	f.Mend = "restore a missing file with starling-server file stage DIR FILE --name NAME; move a changed one out of download/ first; if the original is lost, publish it under a higher number with starling-server version add"
 	var versions []store.AppVersion
-	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err := p.Store.View(ctx, func(tx *store.View) (err error) {
 		versions, err = tx.AllAppVersions()
 		return err
 	})
@@ -137,15 +137,15 @@ func (p *Project) program(ctx context.Context, want protocol.FileInfo) error {
 }
 
 // A queue returns ids above after, in their order.
-type queue func(tx *store.Tx, after int64, limit int) ([]int64, error)
+type queue func(tx *store.View, after int64, limit int) ([]int64, error)
 
 // each calls look with batches of a queue, and then tells what is still missing of ids
 // that are still in it: a server may have finished with them meanwhile.
-func (p *Project) each(ctx context.Context, next queue, f *found, look func(tx *store.Tx, ids []int64) (func(id int64) []string, error)) error {
+func (p *Project) each(ctx context.Context, next queue, f *found, look func(tx *store.View, ids []int64) (func(id int64) []string, error)) error {
 	for after := int64(0); ; {
 		var ids []int64
 		var missing func(id int64) []string
-		err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+		err := p.Store.View(ctx, func(tx *store.View) (err error) {
 			if ids, err = next(tx, after, batch); err != nil {
 				return err
 			}
@@ -160,7 +160,7 @@ func (p *Project) each(ctx context.Context, next queue, f *found, look func(tx *
 			if len(files) == 0 {
 				continue
 			}
-			err := p.Store.View(ctx, func(tx *store.Tx) error {
+			err := p.Store.View(ctx, func(tx *store.View) error {
 				still, err := next(tx, id-1, 1)
 				if len(still) == 1 && still[0] == id {
 					for _, file := range files {
@@ -182,7 +182,7 @@ func (p *Project) inputs(ctx context.Context, f *found) error {
 	f.Rule = "the input files of unfinished workunits exist"
 	f.Mend = "restore the file with starling-server file stage DIR FILE --name NAME, or cancel the workunit with starling-server work cancel"
 	seen := make(map[string]bool) // files that are there
-	return p.each(ctx, (*store.Tx).NeedInputs, f, func(tx *store.Tx, ids []int64) (func(int64) []string, error) {
+	return p.each(ctx, (*store.View).NeedInputs, f, func(tx *store.View, ids []int64) (func(int64) []string, error) {
 		wus, err := tx.Workunits(ids)
 		return func(id int64) (missing []string) {
 			e, err := protocol.ParseElements([]byte(wus[id].XMLDoc))
@@ -214,7 +214,7 @@ func (p *Project) inputs(ctx context.Context, f *found) error {
 func (p *Project) outcomes(ctx context.Context, f *found) error {
 	f.Rule = "the output files of a canonical result exist until they are assimilated"
 	f.Mend = "restore the file in upload/ from a backup; the assimilator tries again within six hours, or when the server is restarted"
-	return p.each(ctx, (*store.Tx).CanonicalToTake, f, func(tx *store.Tx, ids []int64) (func(int64) []string, error) {
+	return p.each(ctx, (*store.View).CanonicalToTake, f, func(tx *store.View, ids []int64) (func(int64) []string, error) {
 		results, err := tx.Results(ids)
 		return func(id int64) (missing []string) {
 			r, ok := results[id]

@@ -118,7 +118,7 @@ type Lease struct {
 // for a target of the request, then by priority, and where that is the same what belongs to
 // this process, then the application that had least computing time
 // lately, then what is of the right size for the host, then the oldest result. tx sees the database as of now.
-func (f *Feeder) Lease(tx *store.Tx, now time.Time, w Want) (*Lease, error) {
+func (f *Feeder) Lease(tx *store.View, now time.Time, w Want) (*Lease, error) {
 	l := &Lease{of: f, cost: make(map[int64]float64), by: make(map[int64]int64)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -171,7 +171,7 @@ func (f *Feeder) order(a, b *stream) int {
 }
 
 // streams are the kinds that have something for a request.
-func (f *Feeder) streams(tx *store.Tx, now time.Time, w Want, l *Lease) ([]*stream, error) {
+func (f *Feeder) streams(tx *store.View, now time.Time, w Want, l *Lease) ([]*stream, error) {
 	if err := f.refresh(tx, now, l); err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (f *Feeder) streams(tx *store.Tx, now time.Time, w Want, l *Lease) ([]*stre
 }
 
 // targeted returns what is for the targets of a request. It is read for that request alone.
-func (f *Feeder) targeted(tx *store.Tx, w Want) ([]*head, error) {
+func (f *Feeder) targeted(tx *store.View, w Want) ([]*head, error) {
 	if !f.some {
 		return nil, nil
 	}
@@ -213,7 +213,7 @@ func (f *Feeder) targeted(tx *store.Tx, w Want) ([]*head, error) {
 }
 
 // refresh sees which kinds there are.
-func (f *Feeder) refresh(tx *store.Tx, now time.Time, l *Lease) error {
+func (f *Feeder) refresh(tx *store.View, now time.Time, l *Lease) error {
 	if f.leased == nil {
 		f.heads, f.leased, f.given = make(map[part]*head), make(map[int64]bool), make(map[int64]float64)
 	}

@@ -59,7 +59,7 @@ func (w *world) otherApp() (id int64) {
 // a second of computing. It returns their ids, and how many were looked at.
 func (w *world) lease(n int, memory float64, targets ...store.Target) (l *feeder.Lease, got []int64, looked int) {
 	w.Helper()
-	err := w.st.View(w.Context(), func(tx *store.Tx) (err error) {
+	err := w.st.View(w.Context(), func(tx *store.View) (err error) {
 		got, looked = nil, 0
 		l, err = w.f.Lease(tx, w.now, feeder.Want{
 			Targets: targets,
@@ -106,7 +106,7 @@ func TestNoMoreOfAKind(t *testing.T) {
 	of := w.add("b", 2, func(wu *store.Workunit) { wu.AppID = other })
 	more, looked := 2, 0
 	var got []int64
-	err := w.st.View(w.Context(), func(tx *store.Tx) error {
+	err := w.st.View(w.Context(), func(tx *store.View) error {
 		l, err := w.f.Lease(tx, w.now, feeder.Want{
 			Kind: func([]store.Candidate) bool { return true },
 			More: func(c *store.Candidate) bool { return c.AppID == other || more > 0 },
@@ -424,7 +424,7 @@ func TestLocalFirst(t *testing.T) {
 	bytes := map[int64]int64{ids[5]: 10, ids[33]: 1000, ids[39]: 10, urgent[0]: 0}
 	lease := func(n int) (got []int64) {
 		t.Helper()
-		err := w.st.View(w.Context(), func(tx *store.Tx) error {
+		err := w.st.View(w.Context(), func(tx *store.View) error {
 			got = nil
 			_, err := w.f.Lease(tx, w.now, feeder.Want{
 				Kind:  func([]store.Candidate) bool { return true },

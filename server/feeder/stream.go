@@ -10,7 +10,7 @@ import (
 // in memory; where that does not fit the host it has the database look for what does.
 type stream struct {
 	f     *Feeder
-	tx    *store.Tx
+	tx    *store.View
 	now   time.Time
 	want  Want
 	lease *Lease

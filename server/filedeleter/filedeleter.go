@@ -42,21 +42,21 @@ func (d *Deleter) Pass(ctx context.Context, now time.Time) (int, error) {
 	if err := d.again(ctx, now); err != nil {
 		return 0, err
 	}
-	inputs, err := d.each(ctx, now, (*store.Tx).WorkunitsToDelete, func(ids []int64) error { return d.inputs(ctx, ids, now) })
+	inputs, err := d.each(ctx, now, (*store.View).WorkunitsToDelete, func(ids []int64) error { return d.inputs(ctx, ids, now) })
 	if err != nil {
 		return inputs, err
 	}
-	outputs, err := d.each(ctx, now, (*store.Tx).ResultsToDelete, func(ids []int64) error { return d.outputs(ctx, ids, now) })
+	outputs, err := d.each(ctx, now, (*store.View).ResultsToDelete, func(ids []int64) error { return d.outputs(ctx, ids, now) })
 	return inputs + outputs, err
 }
 
 // each calls take with batches of a queue until that is empty, and returns how many
 // ids there were. While a copy of the project is made, all stay.
-func (d *Deleter) each(ctx context.Context, now time.Time, queue func(*store.Tx, int64, int) ([]int64, error), take func([]int64) error) (int, error) {
+func (d *Deleter) each(ctx context.Context, now time.Time, queue func(*store.View, int64, int) ([]int64, error), take func([]int64) error) (int, error) {
 	n := 0
 	for {
 		var ids []int64
-		err := d.Store.View(ctx, func(tx *store.Tx) error {
+		err := d.Store.View(ctx, func(tx *store.View) error {
 			ids = nil
 			held, err := tx.DeletionHeld(now)
 			if err != nil || held {
@@ -87,7 +87,7 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 		if err != nil {
 			return err
 		}
-		shared, err := readShared(tx, wus)
+		shared, err := readShared(tx.View, wus)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (d *Deleter) inputs(ctx context.Context, ids []int64, now time.Time) error 
 // readShared says of files that one of some workunits needs and none of the others, by name,
 // whether further workunits need them. It asks for all together. Of other files the
 // answer changes while these workunits are gone through.
-func readShared(tx *store.Tx, wus map[int64]store.Workunit) (map[string]bool, error) {
+func readShared(tx *store.View, wus map[int64]store.Workunit) (map[string]bool, error) {
 	needs := make(map[string]int)
 	of := make(map[string]int64)
 	for id, wu := range wus {
@@ -138,14 +138,14 @@ func (d *Deleter) inputsOf(ctx context.Context, tx *store.Tx, old store.Workunit
 	}
 	wu := old
 	wu.FileDeleteState = store.DeleteDone
-	if err := d.removeInputs(ctx, tx, old, shared); err != nil {
+	if err := d.removeInputs(ctx, tx.View, old, shared); err != nil {
 		wu.FileDeleteState = store.DeleteError
 		d.Log.Error("can't delete input files", "workunit", wu.Name, "err", err)
 	}
 	return tx.SaveWorkunit(old, wu)
 }
 
-func (d *Deleter) removeInputs(ctx context.Context, tx *store.Tx, wu store.Workunit, known map[string]bool) error {
+func (d *Deleter) removeInputs(ctx context.Context, tx *store.View, wu store.Workunit, known map[string]bool) error {
 	e, err := protocol.ParseElements([]byte(wu.XMLDoc))
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (d *Deleter) removeInputs(ctx context.Context, tx *store.Tx, wu store.Worku
 // is reported late meanwhile is found changed and comes again, with its files.
 func (d *Deleter) outputs(ctx context.Context, ids []int64, now time.Time) error {
 	var results map[int64]store.Result
-	err := d.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err := d.Store.View(ctx, func(tx *store.View) (err error) {
 		results, err = tx.Results(ids)
 		return err
 	})

@@ -60,7 +60,7 @@ func TestRetry(t *testing.T) {
 		if n, err := d.Pass(t.Context(), now); n != handled || err != nil {
 			t.Errorf("handled %d, %v; want %d", n, err, handled)
 		}
-		err := st.View(t.Context(), func(tx *store.Tx) (err error) {
+		err := st.View(t.Context(), func(tx *store.View) (err error) {
 			wu, err = tx.Workunit(wu.ID)
 			return err
 		})
@@ -133,7 +133,7 @@ func TestALateReportWhileFilesGo(t *testing.T) {
 	if _, err := d.Pass(t.Context(), storetest.T0); err != nil {
 		t.Fatal(err)
 	}
-	err = st.View(t.Context(), func(tx *store.Tx) error {
+	err = st.View(t.Context(), func(tx *store.View) error {
 		j, err := tx.Job(wu.ID)
 		if r := j.Results[0]; r.Outcome != store.ClientError || r.FileDeleteState != store.DeleteDone || removals != 2 {
 			t.Errorf("%v, %v after %d removals, want 2", r.Outcome, r.FileDeleteState, removals)

@@ -26,11 +26,11 @@ type Plan struct {
 
 // Look asks all that an estimate for a plan depends on. classes are the project's plan classes.
 // It reads the records of all hosts and all results that are not over.
-func Look(tx *store.Tx, p Plan, classes map[string]match.PlanClass, now time.Time) (Question, error) {
+func Look(tx *store.View, p Plan, classes map[string]match.PlanClass, now time.Time) (Question, error) {
 	return look(tx, p, 0, math.MaxInt64, classes, now)
 }
 
-func look(tx *store.Tx, p Plan, batch, before int64, classes map[string]match.PlanClass, now time.Time) (Question, error) {
+func look(tx *store.View, p Plan, batch, before int64, classes map[string]match.PlanClass, now time.Time) (Question, error) {
 	q := Question{Now: now, Flops: p.Flops, Task: p.Task, Stopped: true, Weight: 1}
 	apps, err := tx.Apps()
 	if err != nil {
@@ -65,7 +65,7 @@ func look(tx *store.Tx, p Plan, batch, before int64, classes map[string]match.Pl
 }
 
 // Batch estimates when a batch will be done, all of whose workunits were made.
-func Batch(tx *store.Tx, batch int64, classes map[string]match.PlanClass, now time.Time) (Forecast, error) {
+func Batch(tx *store.View, batch int64, classes map[string]match.PlanClass, now time.Time) (Forecast, error) {
 	s, err := tx.BatchStatus(batch)
 	if err != nil {
 		return Forecast{}, err
@@ -93,7 +93,7 @@ type version struct {
 	stretch         float64 // how many times as long as by the benchmark it takes
 }
 
-func computers(tx *store.Tx, p Plan, classes map[string]match.PlanClass, now time.Time) (list []Computer, err error) {
+func computers(tx *store.View, p Plan, classes map[string]match.PlanClass, now time.Time) (list []Computer, err error) {
 	rows, err := tx.AppVersions()
 	if err != nil {
 		return nil, err

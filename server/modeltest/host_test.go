@@ -204,7 +204,7 @@ func (w *world) upload(result, out string) {
 		return
 	}
 	w.files[name], w.arrived[name] = out, w.now
-	w.view(func(tx *store.Tx) error {
+	w.view(func(tx *store.View) error {
 		r, err := tx.ResultByName(result)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil // purged; the purger finds it

@@ -63,7 +63,7 @@ func (o *outlook) String() string {
 
 func (w *world) outlook() (o outlook) {
 	o.next = store.Never
-	w.view(func(tx *store.Tx) error {
+	w.view(func(tx *store.View) error {
 		due, err := tx.Due(store.Never.Add(-time.Second), 1)
 		if err != nil {
 			return err
@@ -75,17 +75,17 @@ func (w *world) outlook() (o outlook) {
 			}
 			o.next = wu.TransitionTime
 		}
-		if o.unsent, err = w.unsent(tx); err != nil {
+		if o.unsent, err = w.unsent(tx.View); err != nil {
 			return err
 		}
 		for _, queue := range []struct {
 			what string
-			ids  func(*store.Tx, int64, int) ([]int64, error)
+			ids  func(*store.View, int64, int) ([]int64, error)
 		}{
-			{"validation of workunit", (*store.Tx).NeedValidate},
-			{"assimilation of workunit", (*store.Tx).ToAssimilate},
-			{"inputs of workunit", (*store.Tx).WorkunitsToDelete},
-			{"outputs of result", (*store.Tx).ResultsToDelete},
+			{"validation of workunit", (*store.View).NeedValidate},
+			{"assimilation of workunit", (*store.View).ToAssimilate},
+			{"inputs of workunit", (*store.View).WorkunitsToDelete},
+			{"outputs of result", (*store.View).ResultsToDelete},
 		} {
 			ids, err := queue.ids(tx, 0, 1)
 			if err != nil {
@@ -98,14 +98,14 @@ func (w *world) outlook() (o outlook) {
 		if len(o.unsent) > 0 || o.waiting != "" || o.next.Before(store.Never) {
 			return nil
 		}
-		o.waiting, err = w.undeleted(tx)
+		o.waiting, err = w.undeleted(tx.View)
 		return err
 	})
 	return o
 }
 
 // undeleted names a row whose files could not be deleted yet, "" if there is none.
-func (w *world) undeleted(tx *store.Tx) (string, error) {
+func (w *world) undeleted(tx *store.View) (string, error) {
 	ids := make([]int64, 0, len(w.wus))
 	for _, name := range w.names {
 		ids = append(ids, w.wus[name].id)
@@ -126,7 +126,7 @@ func (w *world) undeleted(tx *store.Tx) (string, error) {
 
 // doctor checks what holds at any time.
 func (w *world) doctor() {
-	w.view(func(tx *store.Tx) error {
+	w.view(func(tx *store.View) error {
 		wrong, err := tx.Doctor()
 		for _, v := range wrong {
 			w.failf("%v", v)
@@ -139,9 +139,9 @@ func (w *world) doctor() {
 func (w *world) check() {
 	granted := maps.Clone(w.kept) // by host
 	w.doctor()
-	w.view(func(tx *store.Tx) (err error) {
+	w.view(func(tx *store.View) (err error) {
 		for _, name := range w.names {
-			w.checkWorkunit(tx, name, granted)
+			w.checkWorkunit(tx.View, name, granted)
 		}
 		for id, sum := range granted {
 			h, err := tx.Host(id)
@@ -159,7 +159,7 @@ func (w *world) check() {
 	}
 }
 
-func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float64) {
+func (w *world) checkWorkunit(tx *store.View, name string, granted map[int64]float64) {
 	k := w.wus[name]
 	before := w.failed
 	defer func() {
@@ -241,7 +241,7 @@ func (w *world) checkWorkunit(tx *store.Tx, name string, granted map[int64]float
 }
 
 // tell describes a workunit and its results.
-func tell(tx *store.Tx, name string) string {
+func tell(tx *store.View, name string) string {
 	wu, err := tx.WorkunitByName(name)
 	if err != nil {
 		return err.Error()

@@ -60,9 +60,9 @@ func TestReplay(t *testing.T) {
 		for i := range stories {
 			w := newWorld(t, seed)
 			w.live(length / 2)
-			w.view(func(tx *store.Tx) error {
+			w.view(func(tx *store.View) error {
 				for _, name := range w.names {
-					stories[i] += tell(tx, name)
+					stories[i] += tell(tx.View, name)
 				}
 				return nil
 			})
@@ -174,7 +174,7 @@ func (w *world) create() {
 	after := ""
 	if len(w.names) > 0 && w.chance(0.2) {
 		after = w.names[max(0, len(w.names)-1-w.rng.IntN(20))]
-		w.view(func(tx *store.Tx) error {
+		w.view(func(tx *store.View) error {
 			_, err := tx.WorkunitByName(after)
 			if errors.Is(err, store.ErrNotFound) {
 				after, err = "", nil // just purged

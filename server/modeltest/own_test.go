@@ -52,7 +52,7 @@ func (w *world) checkOwn(req *protocol.SchedulerRequest, reply *protocol.Schedul
 	if !lists(req, k.app, x.VersionNum) || len(reply.AppVersions) > 0 || k.app.pinned {
 		w.failf("%s is sent with version %d and %d programs to a host that has its own", x.Name, x.VersionNum, len(reply.AppVersions))
 	}
-	w.view(func(tx *store.Tx) error {
+	w.view(func(tx *store.View) error {
 		r, err := tx.ResultByName(x.Name)
 		if r.AppVersionID != store.AnonymousVersion(k.app.id, "") {
 			w.failf("%s is computed by version %d on record", x.Name, r.AppVersionID)

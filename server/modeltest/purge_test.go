@@ -19,7 +19,7 @@ import (
 // rest.
 func (w *world) purge(process int) {
 	granted := make(map[string]map[int64]float64)
-	w.view(func(tx *store.Tx) error {
+	w.view(func(tx *store.View) error {
 		ids, err := tx.Purgeable(w.now.Add(-w.keep), len(w.names))
 		if err != nil {
 			return err
@@ -28,12 +28,12 @@ func (w *world) purge(process int) {
 		for _, id := range ids {
 			name := wus[id].Name
 			granted[name] = make(map[int64]float64)
-			w.checkWorkunit(tx, name, granted[name])
+			w.checkWorkunit(tx.View, name, granted[name])
 		}
 		return err
 	})
 	w.pass(process, purging)
-	w.view(func(tx *store.Tx) error {
+	w.view(func(tx *store.View) error {
 		for _, name := range slices.Sorted(maps.Keys(granted)) {
 			_, err := tx.WorkunitByName(name)
 			if _, known := w.wus[name]; !known || err == nil {

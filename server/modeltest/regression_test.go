@@ -33,7 +33,7 @@ func (w *world) work(m, n int) string {
 }
 
 func (w *world) workunit(name string) (wu store.Workunit) {
-	w.view(func(tx *store.Tx) (err error) {
+	w.view(func(tx *store.View) (err error) {
 		wu, err = tx.WorkunitByName(name)
 		return err
 	})
@@ -161,7 +161,7 @@ func TestAReportOfSomebodyElsesResultIsIgnored(t *testing.T) {
 	name := h.have[0].name
 	thief.have = []*task{{name: name, ready: &protocol.ReportedResult{Name: name, State: protocol.ClientUploaded}}}
 	w.rpc(thief, 0)
-	w.view(func(tx *store.Tx) error {
+	w.view(func(tx *store.View) error {
 		r, err := tx.ResultByName(name)
 		if r.ServerState != store.InProgress || r.UserID != h.user.id {
 			t.Errorf("it is %v and of user %d", r.ServerState, r.UserID)

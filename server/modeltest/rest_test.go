@@ -9,7 +9,7 @@ import (
 )
 
 // unsent returns a result to send of each kind.
-func (w *world) unsent(tx *store.Tx) (list []store.Candidate, err error) {
+func (w *world) unsent(tx *store.View) (list []store.Candidate, err error) {
 	kinds, err := tx.UnsentKinds()
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func (w *world) byHost(id int64, m *machine) {
 		}
 	}
 	var row store.Host
-	w.view(func(tx *store.Tx) (err error) { row, err = tx.Host(id); return err })
+	w.view(func(tx *store.View) (err error) { row, err = tx.Host(id); return err })
 	i := slices.IndexFunc(w.users, func(u *user) bool { return u.id == row.UserID })
 	h := w.addHost(w.users[i], manner{})
 	h.machine, h.size, h.id, h.seqno = m, large, id, row.RPCSeqno+1

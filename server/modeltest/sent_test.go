@@ -74,7 +74,7 @@ func (w *world) checkRoom(req *protocol.SchedulerRequest, name string, a match.A
 	if most <= 0 {
 		return
 	}
-	w.view(func(tx *store.Tx) error {
+	w.view(func(tx *store.View) error {
 		sent, err := tx.ResultByName(name)
 		if err != nil {
 			return err
@@ -154,7 +154,7 @@ func (w *world) checkSent(req *protocol.SchedulerRequest, reply *protocol.Schedu
 // checkClass sees that a result went to a computer of the class that its workunit is
 // committed to, as all of it that counts did.
 func (w *world) checkClass(name string, k *truth) {
-	w.view(func(tx *store.Tx) error {
+	w.view(func(tx *store.View) error {
 		j, err := tx.Job(k.id)
 		if err != nil {
 			return err

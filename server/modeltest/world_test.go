@@ -261,7 +261,7 @@ func (w *world) update(fn func(tx *store.Tx) error) {
 	}
 }
 
-func (w *world) view(fn func(tx *store.Tx) error) {
+func (w *world) view(fn func(tx *store.View) error) {
 	w.t.Helper()
 	if err := w.st.View(w.ctx, fn); err != nil {
 		w.failf("%v", err)
@@ -318,7 +318,7 @@ func (w *world) pass(process, daemon int) int {
 	dead := ctx.Err() != nil
 	if dead {
 		w.start(process)
-		w.view(func(tx *store.Tx) error {
+		w.view(func(tx *store.View) error {
 			for _, k := range w.running.calls {
 				wu, err := tx.Workunit(k.id)
 				if errors.Is(err, store.ErrNotFound) {
@@ -406,7 +406,7 @@ func (d inputs) Remove(_ context.Context, name string) error {
 func (w *world) checkGone() {
 	for _, name := range w.gone {
 		for _, wu := range w.owners[name] {
-			w.view(func(tx *store.Tx) error {
+			w.view(func(tx *store.View) error {
 				row, err := tx.WorkunitByName(wu)
 				if errors.Is(err, store.ErrNotFound) {
 					return nil // purged

@@ -15,7 +15,7 @@ import (
 
 // Account finds an account by its number or e-mail address. Of one that was deleted only the
 // number is left.
-func Account(tx *store.Tx, who string) (store.User, error) {
+func Account(tx *store.View, who string) (store.User, error) {
 	var u store.User
 	id, err := strconv.ParseInt(who, 10, 64)
 	if err == nil {
@@ -30,7 +30,7 @@ func Account(tx *store.Tx, who string) (store.User, error) {
 }
 
 // existing is Account for one that was not deleted.
-func existing(tx *store.Tx, who string) (store.User, error) {
+func existing(tx *store.View, who string) (store.User, error) {
 	u, err := Account(tx, who)
 	if err == nil && !u.DeletedTime.IsZero() {
 		err = fmt.Errorf("account %s was deleted", who)
@@ -45,7 +45,7 @@ func SetPassword(ctx context.Context, p *project.Project, who, password string) 
 		return fmt.Errorf("the password has %d characters; it needs at least %d", len(password), p.Config.MinPasswdLength)
 	}
 	var u store.User
-	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err := p.Store.View(ctx, func(tx *store.View) (err error) {
 		u, err = existing(tx, who)
 		return err
 	})
@@ -77,7 +77,7 @@ func Ban(ctx context.Context, p *project.Project, who string, ban bool, reason s
 		now = time.Time{}
 	}
 	return u, p.Store.Update(ctx, func(tx *store.Tx) error {
-		if u, err = existing(tx, who); err != nil {
+		if u, err = existing(tx.View, who); err != nil {
 			return err
 		}
 		return tx.BanUser(u.ID, now, reason)
@@ -105,7 +105,7 @@ func ExcludeHosts(ctx context.Context, p *project.Project, ids []int64, exclude 
 // Delete deletes an account: see farewell.Delete.
 func Delete(ctx context.Context, p *project.Project, who string, now time.Time) (given int, err error) {
 	var u store.User
-	if err := p.Store.View(ctx, func(tx *store.Tx) error { u, err = existing(tx, who); return err }); err != nil {
+	if err := p.Store.View(ctx, func(tx *store.View) error { u, err = existing(tx, who); return err }); err != nil {
 		return 0, err
 	}
 	return farewell.Delete(ctx, p.Store, u.ID, "operator", now)

@@ -19,7 +19,7 @@ var address = regexp.MustCompile(`[^\s"'<>:/@]+@[^\s"'<>@]+`)
 
 // Discreet is a text as the audit log has it: accounts by their numbers in place of addresses, and
 // URLs without passwords. Accounts that are deleted leave no trace of whose they were.
-func Discreet(tx *store.Tx, text string) string {
+func Discreet(tx *store.View, text string) string {
 	if u, err := url.Parse(text); err == nil && u.User != nil {
 		return u.Redacted()
 	}

@@ -43,7 +43,7 @@ func CancelWork(ctx context.Context, p *project.Project, s CancelSpec, now time.
 		ids := s.IDs[:min(len(s.IDs), cancelBatch)]
 		s.IDs = s.IDs[len(ids):]
 		if s.Batch != 0 {
-			err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+			err := p.Store.View(ctx, func(tx *store.View) (err error) {
 				ids, err = tx.WorkunitsOfBatch(s.Batch, after, cancelBatch)
 				return err
 			})
@@ -66,24 +66,20 @@ func CancelWork(ctx context.Context, p *project.Project, s CancelSpec, now time.
 
 // each handles some workunits in one transaction, and adds up what it did.
 func (s *CancelSpec) each(ctx context.Context, p *project.Project, ids []int64, now time.Time, c *Cancelled) error {
-	in := p.Store.Update
-	if s.DryRun {
-		in = p.Store.View
-	}
 	var part Cancelled
 	var refused []transitioner.Refusal
-	err := in(ctx, func(tx *store.Tx) error {
+	err := look(ctx, p, s.DryRun, func(v *store.View, tx *store.Tx) error {
 		part, refused = Cancelled{}, nil
 		for _, id := range ids {
 			if s.Undo {
-				no, err := s.undo(tx, id, now)
+				no, err := s.undo(v, tx, id, now)
 				if err != nil {
 					return err
 				}
 				refused = append(refused, no)
 				continue
 			}
-			done, sent, err := s.one(tx, id, now)
+			done, sent, err := s.one(v, tx, id, now)
 			if err != nil {
 				return err
 			}
@@ -110,10 +106,18 @@ func (s *CancelSpec) each(ctx context.Context, p *project.Project, ids []int64, 
 	return nil
 }
 
+// look runs change in a transaction; in a dry run with no tx to change anything by.
+func look(ctx context.Context, p *project.Project, dry bool, change func(v *store.View, tx *store.Tx) error) error {
+	if dry {
+		return p.Store.View(ctx, func(v *store.View) error { return change(v, nil) })
+	}
+	return p.Store.Update(ctx, func(tx *store.Tx) error { return change(tx.View, tx) })
+}
+
 // one cancels a workunit, or only looks whether there is anything to cancel. sent is how many of
 // its results computers have.
-func (s *CancelSpec) one(tx *store.Tx, id int64, now time.Time) (done bool, sent int, err error) {
-	j, err := tx.Job(id)
+func (s *CancelSpec) one(v *store.View, tx *store.Tx, id int64, now time.Time) (done bool, sent int, err error) {
+	j, err := v.Job(id)
 	if err != nil {
 		return false, 0, err
 	}
@@ -129,9 +133,9 @@ func (s *CancelSpec) one(tx *store.Tx, id int64, now time.Time) (done bool, sent
 	return done, sent, err
 }
 
-func (s *CancelSpec) undo(tx *store.Tx, id int64, now time.Time) (transitioner.Refusal, error) {
+func (s *CancelSpec) undo(v *store.View, tx *store.Tx, id int64, now time.Time) (transitioner.Refusal, error) {
 	if s.DryRun {
-		wu, err := tx.Workunit(id)
+		wu, err := v.Workunit(id)
 		return transitioner.MayUncancel(wu), err
 	}
 	return transitioner.Uncancel(tx, id, now, because("work cancel --undo", s.Reason))

@@ -54,7 +54,7 @@ func Retry(ctx context.Context, p *project.Project, r RetrySpec, now time.Time) 
 	}
 	for after := int64(0); ; {
 		var ids []int64
-		err := p.Store.View(ctx, func(tx *store.Tx) error {
+		err := p.Store.View(ctx, func(tx *store.View) error {
 			if r.App != "" && app == 0 {
 				a, err := tx.AppByName(r.App)
 				if err != nil {
@@ -84,14 +84,14 @@ func Retry(ctx context.Context, p *project.Project, r RetrySpec, now time.Time) 
 // retry revives some workunits in one transaction, or only looks at them.
 func retry(ctx context.Context, p *project.Project, r RetrySpec, ids []int64, now time.Time, done *Retried) error {
 	var refused []transitioner.Refusal
-	each := func(tx *store.Tx) error {
+	each := func(v *store.View, tx *store.Tx) error {
 		refused = refused[:0]
 		for _, id := range ids {
 			var no transitioner.Refusal
 			var err error
 			if r.DryRun {
 				var wu store.Workunit
-				wu, err = tx.Workunit(id)
+				wu, err = v.Workunit(id)
 				no = transitioner.MayRetry(wu, r.Again)
 			} else {
 				no, err = transitioner.Retry(tx, id, r.Again, now, because("work retry", r.Reason))
@@ -103,11 +103,7 @@ func retry(ctx context.Context, p *project.Project, r RetrySpec, ids []int64, no
 		}
 		return nil
 	}
-	in := p.Store.Update
-	if r.DryRun {
-		in = p.Store.View
-	}
-	if err := in(ctx, each); err != nil {
+	if err := look(ctx, p, r.DryRun, each); err != nil {
 		return err
 	}
 	for _, no := range refused {

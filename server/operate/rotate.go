@@ -119,7 +119,7 @@ func endorse(keys, offered string) error {
 // signAgain signs the files of all app versions.
 func signAgain(ctx context.Context, p *project.Project, key *protocol.PrivateKey) error {
 	var versions []store.AppVersion
-	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err := p.Store.View(ctx, func(tx *store.View) (err error) {
 		versions, err = tx.AllAppVersions()
 		return err
 	})

@@ -78,7 +78,7 @@ func setWorkunit(tx *store.Tx, id int64, change func(*workgen.Params), now time.
 
 // Batch returns the workunits of a batch, or ErrNotFound if it has none.
 func Batch(ctx context.Context, p *project.Project, batch int64) (all []int64, err error) {
-	err = p.Store.View(ctx, func(tx *store.Tx) error {
+	err = p.Store.View(ctx, func(tx *store.View) error {
 		all = nil
 		for after := int64(0); ; {
 			ids, err := tx.WorkunitsOfBatch(batch, after, cancelBatch)

@@ -113,7 +113,7 @@ func unused(ctx context.Context, database string) error {
 		return err
 	}
 	defer s.Close()
-	return s.View(ctx, func(tx *store.Tx) error {
+	return s.View(ctx, func(tx *store.View) error {
 		st, err := tx.Status(0)
 		if err == nil && st.Apps+st.Users+st.Workunits.Total > 0 {
 			err = taken
@@ -278,7 +278,7 @@ func SetApp(ctx context.Context, p *project.Project, name string, change func(a 
 // Generator prepares to make workunits of an application.
 func Generator(ctx context.Context, p *project.Project, app string, now time.Time) (*workgen.Generator, error) {
 	var a store.App
-	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err := p.Store.View(ctx, func(tx *store.View) (err error) {
 		a, err = tx.AppByName(app)
 		return err
 	})

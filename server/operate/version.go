@@ -74,7 +74,7 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 	var app store.App
 	taken := fmt.Errorf("%s %s for %s already exists. Clients never replace a version: give the new one a higher number",
 		v.App, v.Number, v.Platform)
-	err = p.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err = p.Store.View(ctx, func(tx *store.View) (err error) {
 		if app, err = tx.AppByName(v.App); err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ type VersionSpec struct {
 }
 
 // find returns the versions that a spec names, or an error that says what it does not find.
-func (s *VersionSpec) find(tx *store.Tx) ([]store.AppVersion, error) {
+func (s *VersionSpec) find(tx *store.View) ([]store.AppVersion, error) {
 	number, err := parseNumber(s.Number)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ type Withdrawn struct {
 func Deprecate(ctx context.Context, p *project.Project, s VersionSpec, resend bool, now time.Time) ([]Withdrawn, error) {
 	var out []Withdrawn
 	err := p.Store.Update(ctx, func(tx *store.Tx) error {
-		list, err := s.find(tx)
+		list, err := s.find(tx.View)
 		if err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func Deprecate(ctx context.Context, p *project.Project, s VersionSpec, resend bo
 			}
 		}
 	}
-	return out, p.Store.View(ctx, func(tx *store.Tx) error {
+	return out, p.Store.View(ctx, func(tx *store.View) error {
 		uses, err := tx.VersionUses()
 		if err != nil {
 			return err
@@ -165,7 +165,7 @@ func RemoveVersion(ctx context.Context, p *project.Project, s VersionSpec) ([]Re
 		case held:
 			return errors.New("a backup is being made, and nothing is deleted meanwhile: try again later")
 		}
-		list, err := s.find(tx)
+		list, err := s.find(tx.View)
 		if err != nil {
 			return err
 		}

@@ -21,10 +21,10 @@ const Batch = 100
 // Each calls handle with what load makes of the rows that wait, batch by batch, and
 // returns the sum of what handle returned. load returns the id of the last row that it
 // saw above after, 0 if there was none; it may leave rows out.
-func Each[T any](ctx context.Context, st *store.Store, load func(tx *store.Tx, after int64) (items []T, last int64, err error), handle func(items []T) (int, error)) (done int, err error) {
+func Each[T any](ctx context.Context, st *store.Store, load func(tx *store.View, after int64) (items []T, last int64, err error), handle func(items []T) (int, error)) (done int, err error) {
 	for after := int64(0); ; {
 		var items []T
-		err := st.View(ctx, func(tx *store.Tx) (err error) {
+		err := st.View(ctx, func(tx *store.View) (err error) {
 			items, after, err = load(tx, after)
 			return err
 		})
@@ -40,7 +40,7 @@ func Each[T any](ctx context.Context, st *store.Store, load func(tx *store.Tx, a
 }
 
 // Jobs loads the workunits of a queue with their results, but for those that are put off.
-func Jobs(tx *store.Tx, queue func(*store.Tx, int64, int) ([]int64, error), after int64, off *Off, now time.Time) (jobs []store.Job, last int64, err error) {
+func Jobs(tx *store.View, queue func(*store.View, int64, int) ([]int64, error), after int64, off *Off, now time.Time) (jobs []store.Job, last int64, err error) {
 	ids, err := queue(tx, after, Batch)
 	if err != nil || len(ids) == 0 {
 		return nil, 0, err

@@ -33,9 +33,9 @@ func TestEach(t *testing.T) {
 	}
 	var off pass.Off
 	off.Failed(5, storetest.T0, time.Minute, time.Hour)
-	all := func(tx *store.Tx, after int64, limit int) ([]int64, error) { return tx.NeedInputs(after, limit) }
+	all := func(tx *store.View, after int64, limit int) ([]int64, error) { return tx.NeedInputs(after, limit) }
 	var seen []int64
-	n, err := pass.Each(t.Context(), st, func(tx *store.Tx, after int64) ([]store.Job, int64, error) {
+	n, err := pass.Each(t.Context(), st, func(tx *store.View, after int64) ([]store.Job, int64, error) {
 		return pass.Jobs(tx, all, after, &off, storetest.T0)
 	}, func(jobs []store.Job) (int, error) {
 		for _, j := range jobs {
@@ -47,7 +47,7 @@ func TestEach(t *testing.T) {
 		t.Errorf("got %d, %v; seen %v", n, err, seen)
 	}
 	trouble := errors.New("trouble")
-	n, err = pass.Each(t.Context(), st, func(tx *store.Tx, after int64) ([]store.Job, int64, error) {
+	n, err = pass.Each(t.Context(), st, func(tx *store.View, after int64) ([]store.Job, int64, error) {
 		return pass.Jobs(tx, all, after, &off, storetest.T0)
 	}, func(jobs []store.Job) (int, error) { return 3, trouble })
 	if n != 3 || !errors.Is(err, trouble) {
@@ -70,7 +70,7 @@ func TestSave(t *testing.T) {
 		return nil
 	}
 	sum := func() (sum float64) {
-		if err := st.View(t.Context(), func(tx *store.Tx) error {
+		if err := st.View(t.Context(), func(tx *store.View) error {
 			u, err := tx.User(w.User.ID)
 			sum = u.TotalCredit
 			return err

@@ -40,7 +40,7 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 		return nil
 	}
 	held := false
-	err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err := p.Store.View(ctx, func(tx *store.View) (err error) {
 		held, err = tx.DeletionHeld(now)
 		return err
 	})
@@ -67,7 +67,7 @@ func (p *Purger) sweep(ctx context.Context, now time.Time) error {
 		if m == nil {
 			return nil
 		}
-		return p.Store.View(ctx, func(tx *store.Tx) error {
+		return p.Store.View(ctx, func(tx *store.View) error {
 			r, err := tx.ResultByName(m[1])
 			switch {
 			case errors.Is(err, store.ErrNotFound):

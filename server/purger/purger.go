@@ -73,7 +73,7 @@ func (p *Purger) Pass(ctx context.Context, now time.Time) (int, error) {
 func (p *Purger) purge(ctx context.Context, now time.Time) (n int, more bool, err error) {
 	var ids []int64
 	var records []store.Record
-	err = p.Store.View(ctx, func(tx *store.Tx) error {
+	err = p.Store.View(ctx, func(tx *store.View) error {
 		ids, records = nil, nil
 		held, err := tx.DeletionHeld(now)
 		if err != nil || held {
@@ -120,7 +120,7 @@ func (p *Purger) purge(ctx context.Context, now time.Time) (n int, more bool, er
 	return n, n > 0 && len(ids) == batch, nil
 }
 
-func load(tx *store.Tx, ids []int64) ([]store.Record, error) {
+func load(tx *store.View, ids []int64) ([]store.Record, error) {
 	var out []store.Record
 	for _, id := range ids {
 		rec, err := tx.Record(id)

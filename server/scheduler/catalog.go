@@ -26,7 +26,7 @@ type version struct {
 }
 
 // load returns the catalog, renewed if the stamp of the tables is not what it was.
-func (s *Scheduler) load(tx *store.Tx, stamp int64) (*catalog, error) {
+func (s *Scheduler) load(tx *store.View, stamp int64) (*catalog, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.catalog != nil && s.catalog.stamp == stamp {

@@ -234,7 +234,7 @@ func (r *rpc) crowded() error {
 	if most <= 0 {
 		return nil
 	}
-	hosts, err := r.tx.HostsOfUser(r.user.ID, most)
+	hosts, err := r.db.HostsOfUser(r.user.ID, most)
 	if err != nil || len(hosts) < most {
 		return err
 	}
@@ -247,7 +247,7 @@ func (r *rpc) crowded() error {
 // detachAll gives up what a host was computing before it lost its state, but for what
 // it reports now.
 func (r *rpc) detachAll() error {
-	results, err := r.tx.InProgressOf(r.host.ID)
+	results, err := r.db.InProgressOf(r.host.ID)
 	if err != nil {
 		return err
 	}

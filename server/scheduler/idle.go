@@ -52,7 +52,7 @@ func (r *rpc) refusedFor(c protocol.RefusalCode) bool {
 // Admit reports whether a host may wait for work: it is of the account that has the key, and neither
 // is excluded.
 func (s *Scheduler) Admit(ctx context.Context, key protocol.Authenticator, host int64) (ok bool, err error) {
-	err = s.Store.View(ctx, func(tx *store.Tx) error {
+	err = s.Store.View(ctx, func(tx *store.View) error {
 		u, err := byKey(tx, key)
 		if err != nil {
 			return err

@@ -61,7 +61,7 @@ func (r *rpc) infeasible(c store.Candidate) error {
 	if most <= 0 || r.user.TotalCredit <= 0 || r.s.infeasible.refused(c.ID, r.user.ID, r.now) < most {
 		return nil
 	}
-	old, err := r.tx.Result(c.ID)
+	old, err := r.db.Result(c.ID)
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func TestHostOffersAreOnRecord(t *testing.T) {
 	w := newWorld(t)
 	got := func(change func(r *protocol.SchedulerRequest)) (all []store.ActiveHost) {
 		w.ask(change)
-		if err := w.store.View(t.Context(), func(tx *store.Tx) error {
+		if err := w.store.View(t.Context(), func(tx *store.View) error {
 			return tx.ActiveHosts(w.now, func(h store.ActiveHost) { all = append(all, h) })
 		}); err != nil {
 			t.Fatal(err)

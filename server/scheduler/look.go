@@ -33,7 +33,7 @@ type look struct {
 	uploaded map[string]bool // those of them that have come
 }
 
-func (s *Scheduler) look(tx *store.Tx, r *rpc) (*look, error) {
+func (s *Scheduler) look(tx *store.View, r *rpc) (*look, error) {
 	var l look
 	var err error
 	req := r.req
@@ -61,7 +61,7 @@ func (s *Scheduler) look(tx *store.Tx, r *rpc) (*look, error) {
 
 // whoIsIt identifies who sent a request. Nearly always that is the host and the account
 // that it names, so these are read first, together.
-func (s *Scheduler) whoIsIt(tx *store.Tx, req *protocol.SchedulerRequest) (identity, error) {
+func (s *Scheduler) whoIsIt(tx *store.View, req *protocol.SchedulerRequest) (identity, error) {
 	db := known{accounts: tx}
 	if req.HostID != 0 {
 		if err := tx.Together(
@@ -108,7 +108,7 @@ func passing(err error) error {
 }
 
 // read reads what concerns the request, together.
-func (l *look) read(tx *store.Tx, s *Scheduler, req *protocol.SchedulerRequest) error {
+func (l *look) read(tx *store.View, s *Scheduler, req *protocol.SchedulerRequest) error {
 	list := make([]string, 0, len(req.Results)+len(req.OtherResults))
 	for i := range req.Results {
 		list = append(list, req.Results[i].Name)
@@ -189,7 +189,7 @@ func lacks(req *protocol.SchedulerRequest, sent []string) bool {
 }
 
 // unwanted finds what the host computes that is of no use any more.
-func (l *look) unwanted(tx *store.Tx, req *protocol.SchedulerRequest) error {
+func (l *look) unwanted(tx *store.View, req *protocol.SchedulerRequest) error {
 	var ids []int64
 	for i := range req.OtherResults {
 		if x, ok := l.named[req.OtherResults[i].Name]; ok && x.UserID == l.id.user.ID {

@@ -41,10 +41,10 @@ func (o *offer) hasty() bool { return o != nil && len(o.list) == 0 && (o.crowded
 
 // seek finds work for the host of a request, which is read, as it will be after its
 // report is taken in. It changes nothing.
-func (s *Scheduler) seek(tx *store.Tx, r *rpc, l *look) (*offer, error) {
+func (s *Scheduler) seek(tx *store.View, r *rpc, l *look) (*offer, error) {
 	// What is worked out here is worked out again in the transaction.
 	one := *r
-	one.tx, one.look, one.catalog, one.reply = tx, l, l.catalog, s.baseReply()
+	one.db, one.tx, one.look, one.catalog, one.reply = tx, nil, l, l.catalog, s.baseReply()
 	one.user, one.host = l.id.user, l.id.host
 	if !l.id.known {
 		one.host.UserID = l.id.user.ID
@@ -133,7 +133,7 @@ func (r *rpc) find(m *match.Match) (*offer, error) {
 		want.Local = m.Local
 	}
 	for found := 0; !m.Full(); found = len(m.Assigned()) {
-		lease, err := r.s.Feeder.Lease(r.tx, r.now, want)
+		lease, err := r.s.Feeder.Lease(r.db, r.now, want)
 		if err != nil {
 			o.end(nil, false)
 			return nil, err
@@ -170,9 +170,9 @@ func workunitsOf(list []match.Assignment) []int64 {
 func (r *rpc) had(workunits []int64) (map[int64]bool, error) {
 	switch c := &r.s.Config; {
 	case c.OneResultPerUserPerWU:
-		return r.tx.HadByUser(r.user.ID, workunits)
+		return r.db.HadByUser(r.user.ID, workunits)
 	case c.OneResultPerHostPerWU && r.host.ID != 0:
-		return r.tx.HadByHost(r.host.ID, workunits)
+		return r.db.HadByHost(r.host.ID, workunits)
 	}
 	return nil, nil
 }

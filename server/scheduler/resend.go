@@ -21,7 +21,7 @@ func (r *rpc) resendLost() (int, error) {
 	for _, o := range r.req.OtherResults {
 		have[o.Name] = true
 	}
-	results, err := r.tx.InProgressOf(r.host.ID)
+	results, err := r.db.InProgressOf(r.host.ID)
 	if err != nil {
 		return 0, err
 	}
@@ -30,7 +30,7 @@ func (r *rpc) resendLost() (int, error) {
 	for i, x := range results {
 		ids[i] = x.WorkunitID
 	}
-	workunits, err := r.tx.Workunits(ids)
+	workunits, err := r.db.Workunits(ids)
 	if err != nil {
 		return 0, err
 	}

@@ -26,9 +26,9 @@ func (r *rpc) reservations() error {
 		return nil
 	}
 	var kept []store.Kept
-	if err := r.tx.Together(
-		func() (err error) { kept, err = r.tx.KeptFor(r.host.ID, maxKept); return err },
-		func() (err error) { r.state.chained, err = r.tx.Chained(r.host.ID); return err },
+	if err := r.db.Together(
+		func() (err error) { kept, err = r.db.KeptFor(r.host.ID, maxKept); return err },
+		func() (err error) { r.state.chained, err = r.db.Chained(r.host.ID); return err },
 	); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (r *rpc) reservations() error {
 	}
 	var before map[int64]store.Result
 	if len(ids) > 0 {
-		if before, err = r.tx.Results(ids); err != nil {
+		if before, err = r.db.Results(ids); err != nil {
 			return err
 		}
 	}
@@ -54,7 +54,7 @@ func (r *rpc) reservations() error {
 		}
 	}
 	slices.Sort(ids) // a map gave their order
-	workunits, err := r.tx.Workunits(append(ids, reported...))
+	workunits, err := r.db.Workunits(append(ids, reported...))
 	if err != nil {
 		return err
 	}

@@ -240,7 +240,7 @@ func (s *Scheduler) known(ctx context.Context, head []byte) (bool, error) {
 		return false, nil
 	}
 	key, _, _ := strings.Cut(scan.Line(254), "'")
-	err := s.Store.View(ctx, func(tx *store.Tx) error {
+	err := s.Store.View(ctx, func(tx *store.View) error {
 		_, err := byKey(tx, protocol.Authenticator(key))
 		return err
 	})
@@ -313,7 +313,7 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 	for try := 1; ; try++ {
 		var l *look
-		err := s.Store.View(ctx, func(tx *store.Tx) (err error) {
+		err := s.Store.View(ctx, func(tx *store.View) (err error) {
 			l, err = s.look(tx, r)
 			return err
 		})
@@ -329,7 +329,7 @@ func (s *Scheduler) answer(ctx context.Context, r *rpc) (*reply, error) {
 		err = s.Store.Update(ctx, func(tx *store.Tx) error {
 			one := *r // it may run several times
 			reply = s.baseReply()
-			one.tx, one.look, one.reply = tx, l, reply
+			one.db, one.tx, one.look, one.reply = tx.View, tx, l, reply
 			return one.run()
 		})
 		if err != nil {
@@ -394,7 +394,8 @@ func (c *Config) requestDelay() time.Duration {
 // An rpc is one request on its way.
 type rpc struct {
 	s     *Scheduler
-	tx    *store.Tx
+	db    *store.View // reads
+	tx    *store.Tx   // changes; nil while work is only looked for
 	req   *protocol.SchedulerRequest
 	reply *reply
 	now   time.Time
@@ -427,7 +428,7 @@ func (r *rpc) run() error {
 	if !id.known || id.assigned {
 		// A host that is being made or searched for must be so only once.
 		var err error
-		if id, err = identify(r.tx, r.req); err != nil {
+		if id, err = identify(r.db, r.req); err != nil {
 			return err
 		}
 		before = id.host

@@ -19,7 +19,7 @@ type speeds struct {
 
 // learnt returns what is known of app versions, renewed if it is old. While one
 // request renews it the others take what there is.
-func (s *Scheduler) learnt(tx *store.Tx, now time.Time) (*speeds, error) {
+func (s *Scheduler) learnt(tx *store.View, now time.Time) (*speeds, error) {
 	s.mu.Lock()
 	old := s.speeds
 	if old != nil && !now.Before(old.at) && now.Sub(old.at) < speedsAge {

@@ -21,7 +21,7 @@ func TestStrangersByTheThousand(t *testing.T) {
 	w.s.Log = slog.New(slog.NewTextHandler(&log, nil))
 	const strangers, each = 8, 250
 	count := func() (n int) {
-		err := w.store.View(t.Context(), func(tx *store.Tx) error {
+		err := w.store.View(t.Context(), func(tx *store.View) error {
 			hosts, err := tx.HostsOfUser(w.User.ID, 100)
 			n = len(hosts)
 			return err

@@ -133,13 +133,13 @@ func (r *rpc) read() (err error) {
 		asks = append(
 			asks,
 			func() (err error) { st.had, err = r.had(ids); return err },
-			func() (err error) { workunits, err = r.tx.Workunits(r.committing(st.list)); return err },
+			func() (err error) { workunits, err = r.db.Workunits(r.committing(st.list)); return err },
 		)
 		if r.s.Config.limitsInProgress(r.user, r.host) {
-			asks = append(asks, func() (err error) { st.inProgress, err = r.tx.CountInProgress(r.host.ID); return err })
+			asks = append(asks, func() (err error) { st.inProgress, err = r.db.CountInProgress(r.host.ID); return err })
 		}
 	}
-	if err := r.tx.Together(asks...); err != nil {
+	if err := r.db.Together(asks...); err != nil {
 		return err
 	}
 	st.committed, err = r.commitments(st.list, workunits)

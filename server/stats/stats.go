@@ -166,7 +166,7 @@ func (e *export) writeDeletedHosts(f *file) error {
 }
 
 func (e *export) writeDeleted(f *file, kind int, tag, cpid string, count *int64) error {
-	return e.s.View(e.ctx, func(tx *store.Tx) error {
+	return e.s.View(e.ctx, func(tx *store.View) error {
 		list, err := tx.Forgotten(kind, e.now.Add(-remember))
 		*count = int64(len(list))
 		for _, x := range list {
@@ -199,7 +199,7 @@ func (e *export) writeTables(f *file) error {
 		f.Float("total_credit", e.credit)
 	}
 	f.Open("applications")
-	err := e.s.View(e.ctx, func(tx *store.Tx) error {
+	err := e.s.View(e.ctx, func(tx *store.View) error {
 		apps, err := tx.Apps()
 		for _, a := range apps {
 			f.Open("application")

@@ -44,7 +44,7 @@ func (t *Tx) Chain(predecessor int64, now time.Time) error {
 }
 
 // WaitingSuccessors returns the workunits that wait for the outcome of another.
-func (t *Tx) WaitingSuccessors(id int64) ([]int64, error) {
+func (t *View) WaitingSuccessors(id int64) ([]int64, error) {
 	return all(t, scanID, waitingSuccessors, id)
 }
 
@@ -86,7 +86,7 @@ type Kept struct {
 
 // KeptFor returns Unsent results that are kept for a host, in the order in which
 // they should go.
-func (t *Tx) KeptFor(hostID int64, limit int) ([]Kept, error) {
+func (t *View) KeptFor(hostID int64, limit int) ([]Kept, error) {
 	return all(t, func(r row) (k Kept, err error) {
 		k.Candidate, err = candidateColumns.scan(prefixed{r, &k.Predecessor})
 		return k, err
@@ -95,7 +95,7 @@ func (t *Tx) KeptFor(hostID int64, limit int) ([]Kept, error) {
 
 // Chained returns when a host reported the last of its recent successes after which a workunit comes
 // that waits for the outcome; the zero time if there is none.
-func (t *Tx) Chained(hostID int64) (time.Time, error) {
+func (t *View) Chained(hostID int64) (time.Time, error) {
 	return one(t, func(r row) (at time.Time, err error) {
 		err = r.Scan(timeAt{&at})
 		return at, err

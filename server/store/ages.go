@@ -21,7 +21,7 @@ FROM  (SELECT w.create_time AS made, COALESCE(max(r.received_time), 0) AS came
 }
 
 // ages returns for how many seconds the oldest of each kind has waited at now.
-func (t *Tx) ages(now int64) (map[string]int64, error) {
+func (t *View) ages(now int64) (map[string]int64, error) {
 	m := make(map[string]int64, len(waits))
 	for _, w := range waits {
 		since, err := one(t, scanID, w.query)

@@ -94,28 +94,28 @@ func (t *Tx) ExpireAPIBatch(id int64, at time.Time) error {
 
 // ExpiredAPIBatches returns batches that have expired by a time and are not retired, the first
 // first.
-func (t *Tx) ExpiredAPIBatches(now time.Time, limit int) ([]APIBatch, error) {
+func (t *View) ExpiredAPIBatches(now time.Time, limit int) ([]APIBatch, error) {
 	return all(t, apiBatchColumns.scan, expiredBatches, unix(now), limit)
 }
 
 // APIBatch returns a batch of a token, or ErrNotFound.
-func (t *Tx) APIBatch(id, tokenID int64) (APIBatch, error) {
+func (t *View) APIBatch(id, tokenID int64) (APIBatch, error) {
 	return one(t, apiBatchColumns.scan, apiBatch, id, tokenID)
 }
 
 // APIBatchByName returns the batch of a token that its sender called so, or ErrNotFound.
-func (t *Tx) APIBatchByName(tokenID int64, name string) (APIBatch, error) {
+func (t *View) APIBatchByName(tokenID int64, name string) (APIBatch, error) {
 	return one(t, apiBatchColumns.scan, apiBatchByName, tokenID, name)
 }
 
 // APIBatches returns the newest batches of a token, newest first.
-func (t *Tx) APIBatches(tokenID int64, limit int) ([]APIBatch, error) {
+func (t *View) APIBatches(tokenID int64, limit int) ([]APIBatch, error) {
 	return all(t, apiBatchColumns.scan, apiBatches, tokenID, limit)
 }
 
 // UnfinishedOfToken counts workunits without an outcome in the batches of a token but one (0: in
 // all), also those that are promised at now and are not made yet.
-func (t *Tx) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
+func (t *View) UnfinishedOfToken(id, but int64, now time.Time) (int64, error) {
 	n, err := one(t, scanID, unfinishedOf, id, but)
 	if err != nil {
 		return 0, err
@@ -138,18 +138,18 @@ func (t *Tx) PromiseAPIBatch(id int64, until time.Time) error {
 func (t *Tx) CloseAPIBatch(id int64) error { return t.run(closeAPIBatch, id) }
 
 // WorkunitsIn returns workunits of a batch with ids above after, whole.
-func (t *Tx) WorkunitsIn(batch, after int64, limit int) ([]Workunit, error) {
+func (t *View) WorkunitsIn(batch, after int64, limit int) ([]Workunit, error) {
 	return all(t, workunitColumns.scan, workunitsIn, batch, after, limit)
 }
 
 // APIWorkunit returns the newest workunit of a token whose sender called it so, or whose name that
 // is; ErrNotFound: there is none.
-func (t *Tx) APIWorkunit(tokenID int64, name string) (Workunit, error) {
+func (t *View) APIWorkunit(tokenID int64, name string) (Workunit, error) {
 	return one(t, workunitColumns.scan, apiWorkunit, tokenID, name)
 }
 
 // APIBatchOf returns the batch of a token whose Number is in its workunits, or ErrNotFound.
-func (t *Tx) APIBatchOf(number, tokenID int64) (APIBatch, error) {
+func (t *View) APIBatchOf(number, tokenID int64) (APIBatch, error) {
 	return t.APIBatch(number-firstAPIBatch, tokenID)
 }
 
@@ -165,7 +165,7 @@ SELECT COALESCE(sum(r.cpu_time), 0), COALESCE(max(r.received_time), 0), COALESCE
 FROM   workunit w JOIN result r ON r.workunitid = w.id WHERE w.batch = +$1 AND w.batch <> 0`
 
 // BatchTimes adds up the results of a batch that were not purged.
-func (t *Tx) BatchTimes(batch int64) (b BatchTimes, err error) {
+func (t *View) BatchTimes(batch int64) (b BatchTimes, err error) {
 	return one(t, func(r row) (b BatchTimes, err error) {
 		return b, r.Scan(&b.CPUTime, timeAt{&b.LastReport}, &b.Credit)
 	}, batchTimes, batch)

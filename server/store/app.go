@@ -92,12 +92,12 @@ func (t *Tx) SaveApp(a App) error {
 var allApps = `SELECT ` + appColumns.list() + ` FROM app ORDER BY id`
 
 // Apps returns all applications, oldest first.
-func (t *Tx) Apps() ([]App, error) { return all(t, appColumns.scan, allApps) }
+func (t *View) Apps() ([]App, error) { return all(t, appColumns.scan, allApps) }
 
 var appByName = `SELECT ` + appColumns.list() + ` FROM app WHERE name = $1`
 
 // AppByName returns an application, or ErrNotFound.
-func (t *Tx) AppByName(name string) (App, error) {
+func (t *View) AppByName(name string) (App, error) {
 	a, err := one(t, appColumns.scan, appByName, name)
 	if err != nil {
 		return a, fmt.Errorf("app %s: %w", name, err)
@@ -122,11 +122,11 @@ func (t *Tx) EnsurePlatform(p Platform, now time.Time) (Platform, error) {
 	if _, err := t.exec(insertPlatform, unix(now), p.Name, p.UserFriendlyName); err != nil {
 		return p, fmt.Errorf("platform %s: %w", p.Name, err)
 	}
-	return one(t, scanPlatform, platformByName, p.Name)
+	return one(t.View, scanPlatform, platformByName, p.Name)
 }
 
 // Platforms returns the platforms in use, oldest first.
-func (t *Tx) Platforms() ([]Platform, error) { return all(t, scanPlatform, allPlatforms) }
+func (t *View) Platforms() ([]Platform, error) { return all(t, scanPlatform, allPlatforms) }
 
 var appVersionColumns = columns[AppVersion]{
 	{"v.id", func(v *AppVersion) any { return &v.ID }},
@@ -177,14 +177,14 @@ var allAppVersions = `
 SELECT ` + appVersionColumns.list() + ` FROM app_version v JOIN platform p ON p.id = v.platformid ORDER BY v.id`
 
 // AllAppVersions returns every version, those too that are not sent any more.
-func (t *Tx) AllAppVersions() ([]AppVersion, error) {
+func (t *View) AllAppVersions() ([]AppVersion, error) {
 	return all(t, appVersionColumns.scan, allAppVersions)
 }
 
 const planClasses = `SELECT id, plan_class FROM app_version WHERE plan_class <> ''`
 
 // PlanClasses returns the plan classes of all versions that have one, by their ids.
-func (t *Tx) PlanClasses() (map[int64]string, error) {
+func (t *View) PlanClasses() (map[int64]string, error) {
 	classes := make(map[int64]string)
 	err := t.q.query(t.ctx, planClasses, nil, func(r rows) error {
 		var id int64
@@ -206,7 +206,7 @@ func (t *Tx) SetVersionDoc(id int64, old, doc string) error {
 
 // AppVersions returns the versions that may be sent, those of an application
 // together and the newest first.
-func (t *Tx) AppVersions() ([]AppVersion, error) {
+func (t *View) AppVersions() ([]AppVersion, error) {
 	return all(t, appVersionColumns.scan, liveAppVersions)
 }
 
@@ -214,4 +214,4 @@ const appsChanged = `SELECT stamp FROM catalog`
 
 // AppsStamp returns a number that changes with every change of a platform, an application
 // or a version, so that a copy in memory knows when to be renewed.
-func (t *Tx) AppsStamp() (int64, error) { return one(t, scanID, appsChanged) }
+func (t *View) AppsStamp() (int64, error) { return one(t, scanID, appsChanged) }

@@ -26,7 +26,7 @@ FROM   result WHERE server_state IN (2, 4) GROUP BY appid`
 )
 
 // AppUses counts what applications have to do, by their ids. It reads whole tables.
-func (t *Tx) AppUses() (map[int64]AppUse, error) {
+func (t *View) AppUses() (map[int64]AppUse, error) {
 	uses := make(map[int64]AppUse)
 	each := func(query string, fields func(u *AppUse) []any) error {
 		_, err := all(t, func(r row) (struct{}, error) {

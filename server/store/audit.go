@@ -39,7 +39,7 @@ type AuditFilter struct {
 }
 
 // ListAudit returns the newest entries that are chosen, newest first.
-func (t *Tx) ListAudit(f AuditFilter) ([]AuditEntry, error) {
+func (t *View) ListAudit(f AuditFilter) ([]AuditEntry, error) {
 	since := int64(0)
 	if !f.Since.IsZero() {
 		since = f.Since.Unix()

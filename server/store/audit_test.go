@@ -50,7 +50,7 @@ func audit(t *testing.T, where string) {
 		{"of an action", store.AuditFilter{Action: "work cancel", Limit: 9}, "work cancel"},
 		{"of late", store.AuditFilter{Since: time.Unix(100, 0), Limit: 9}, "workshop work retry"},
 	} {
-		err := s.View(t.Context(), func(tx *store.Tx) error {
+		err := s.View(t.Context(), func(tx *store.View) error {
 			list, err := tx.ListAudit(tt.filter)
 			var got []string
 			for _, e := range list {

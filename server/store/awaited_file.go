@@ -23,15 +23,15 @@ func (t *Tx) AwaitFile(workunitID int64, name string) error {
 }
 
 // AwaitedFiles returns the names above after of files that workunits wait for.
-func (t *Tx) AwaitedFiles(after string, limit int) ([]string, error) {
+func (t *View) AwaitedFiles(after string, limit int) ([]string, error) {
 	return all(t, scanString, awaitedFiles, after, limit)
 }
 
 // AwaitedFilesOf returns the names of files that a workunit waits for.
-func (t *Tx) AwaitedFilesOf(id int64) ([]string, error) { return all(t, scanString, awaitedOf, id) }
+func (t *View) AwaitedFilesOf(id int64) ([]string, error) { return all(t, scanString, awaitedOf, id) }
 
 // AwaitedBy returns workunits that wait for a file.
-func (t *Tx) AwaitedBy(name string, limit int) ([]int64, error) {
+func (t *View) AwaitedBy(name string, limit int) ([]int64, error) {
 	return all(t, scanID, awaitedBy, name, limit)
 }
 
@@ -42,7 +42,7 @@ func (t *Tx) FileArrived(old Workunit, name, xmlDoc string) (last bool, err erro
 	if err := t.execOne(arrivedFile, old.ID, name); err != nil {
 		return false, fmt.Errorf("workunit %s: file %s: %w", old.Name, name, err)
 	}
-	n, err := one(t, scanID, countAwaited, old.ID)
+	n, err := one(t.View, scanID, countAwaited, old.ID)
 	if err != nil {
 		return false, err
 	}

@@ -13,14 +13,14 @@ WHERE  r.id > $3 AND r.server_state = 2 AND w.reserved_until <= $1 AND ` + still
 )
 
 // Sendable returns ids of Unsent results that are not kept for a host at now, in no order.
-func (t *Tx) Sendable(now time.Time, limit int) ([]int64, error) {
+func (t *View) Sendable(now time.Time, limit int) ([]int64, error) {
 	return all(t, scanID, sendable, unix(now), limit)
 }
 
 // SendableAfter returns those with ids above one, in their order.
-func (t *Tx) SendableAfter(now time.Time, id int64, limit int) ([]int64, error) {
+func (t *View) SendableAfter(now time.Time, id int64, limit int) ([]int64, error) {
 	return all(t, scanID, sendableAfter, unix(now), limit, id)
 }
 
 // NewestResult returns the id of the result that was created last; 0 if there is none.
-func (t *Tx) NewestResult() (int64, error) { return one(t, scanID, newestResult) }
+func (t *View) NewestResult() (int64, error) { return one(t, scanID, newestResult) }

@@ -72,7 +72,7 @@ SELECT ` + resultColumns.list() + ` FROM result
 WHERE  server_state = 4 AND hostid IN (SELECT id FROM host WHERE userid = $1) ORDER BY id LIMIT 0 + $2`
 
 // InProgressOfUser returns results in progress on the hosts of an account.
-func (t *Tx) InProgressOfUser(userID int64, limit int) ([]Result, error) {
+func (t *View) InProgressOfUser(userID int64, limit int) ([]Result, error) {
 	return all(t, resultColumns.scan, inProgressOfUser, userID, limit)
 }
 
@@ -85,7 +85,7 @@ type UserFilter struct {
 
 // ListUsers returns the newest accounts that a filter lets through, newest first. It may read
 // the whole table.
-func (t *Tx) ListUsers(f UserFilter) ([]User, error) {
+func (t *View) ListUsers(f UserFilter) ([]User, error) {
 	var w where
 	if f.Banned {
 		w.text.WriteString(" AND banned_time <> 0")
@@ -108,7 +108,7 @@ type HostFilter struct {
 
 // ListHosts returns the newest hosts that a filter lets through, newest first, without those
 // that were merged into others. It may read the whole table.
-func (t *Tx) ListHosts(f HostFilter) ([]Host, error) {
+func (t *View) ListHosts(f HostFilter) ([]Host, error) {
 	var w where
 	w.text.WriteString(" AND userid <> 0")
 	w.equal("userid", f.UserID)
@@ -131,7 +131,7 @@ type UserHosts struct {
 }
 
 // HostsOfUsers returns that by the accounts' ids; accounts without hosts are left out.
-func (t *Tx) HostsOfUsers(list []int64) (map[int64]UserHosts, error) {
+func (t *View) HostsOfUsers(list []int64) (map[int64]UserHosts, error) {
 	out := make(map[int64]UserHosts)
 	_, err := all(t, func(r row) (struct{}, error) {
 		var id int64

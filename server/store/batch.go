@@ -6,7 +6,7 @@ const workunitsOfBatch = `SELECT id FROM workunit WHERE batch = $1 AND batch <> 
 
 // WorkunitsOfBatch returns workunits of a batch with ids above after. 0 is no
 // batch.
-func (t *Tx) WorkunitsOfBatch(batch, after int64, limit int) ([]int64, error) {
+func (t *View) WorkunitsOfBatch(batch, after int64, limit int) ([]int64, error) {
 	return all(t, scanID, workunitsOfBatch, batch, after, limit)
 }
 
@@ -24,7 +24,7 @@ WHERE  workunitid IN (` + unfinishedOfBatch + `) AND +server_state <= 2 AND +pri
 // AtBatchEnd reports whether a batch nears its end: at least one and at most most of its
 // workunits, and at most one in ten, have no outcome yet. What was purged does not count.
 // It reads 11 times most index entries at most.
-func (t *Tx) AtBatchEnd(batch int64, most int) (bool, error) {
+func (t *View) AtBatchEnd(batch int64, most int) (bool, error) {
 	left, err := one(t, scanID, countUnfinished, batch, int64(most)+1)
 	if err != nil || left == 0 || left > int64(most) {
 		return false, err
@@ -44,7 +44,7 @@ ORDER  BY id LIMIT 0 + $5`
 
 // GivenUp returns workunits with ids above after that were given up for one of the reasons
 // in mask, of an application and a batch, each 0 for any.
-func (t *Tx) GivenUp(mask ErrorMask, appID, batch, after int64, limit int) ([]int64, error) {
+func (t *View) GivenUp(mask ErrorMask, appID, batch, after int64, limit int) ([]int64, error) {
 	return all(t, scanID, givenUp, mask, appID, batch, after, limit)
 }
 
@@ -75,7 +75,7 @@ WHERE  w.batch = $1 AND w.batch <> 0 GROUP BY r.server_state`
 
 // BatchStatus counts what is in a batch, or returns ErrNotFound if there is no
 // workunit of it.
-func (t *Tx) BatchStatus(batch int64) (BatchStatus, error) {
+func (t *View) BatchStatus(batch int64) (BatchStatus, error) {
 	s, err := one(t, func(r row) (s BatchStatus, err error) {
 		return s, r.Scan(&s.Batch, &s.Total, &s.Unfinished, &s.Canonical, &s.Error, &s.Assimilate, &s.Credit)
 	}, batchStatus, batch)

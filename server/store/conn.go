@@ -156,7 +156,7 @@ func (c *conn) insert(ctx context.Context, query string, args []any) (int64, err
 func (c *conn) deferExec(string, []any, bool) bool { return false }
 
 // together has nothing to gain where there is no way to the database.
-func (c *conn) together(_ *Tx, looks []func() error) error { return inTurn(looks) }
+func (c *conn) together(_ *View, looks []func() error) error { return inTurn(looks) }
 
 func inTurn(looks []func() error) error {
 	for _, look := range looks {

@@ -64,7 +64,7 @@ func TestLookEndsWithItsCaller(t *testing.T) {
 	gone := errors.New("gone")
 	for range 20 {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Millisecond, gone)
-		err := s.View(ctx, func(tx *Tx) error {
+		err := s.View(ctx, func(tx *View) error {
 			_, err := one(tx, scanID, "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c")
 			return err
 		})
@@ -72,7 +72,7 @@ func TestLookEndsWithItsCaller(t *testing.T) {
 		if !errors.Is(err, gone) {
 			t.Fatalf("got %v", err)
 		}
-		if err := s.View(t.Context(), func(tx *Tx) error { _, err := tx.Identity(); return err }); err != nil {
+		if err := s.View(t.Context(), func(tx *View) error { _, err := tx.Identity(); return err }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -108,7 +108,7 @@ var invariants = []invariant{
 
 // Doctor returns what is wrong with the database's content, nothing if all is
 // well. It reads whole tables, and may be called at any time.
-func (t *Tx) Doctor() ([]Violation, error) {
+func (t *View) Doctor() ([]Violation, error) {
 	var out []Violation
 	damage, err := t.q.damage(t.ctx, "")
 	if err != nil {
@@ -147,7 +147,7 @@ func scanName(r row) (name string, err error) {
 }
 
 // guarded returns the tables whose trigger is missing.
-func (t *Tx) guarded() (missing []string, err error) {
+func (t *View) guarded() (missing []string, err error) {
 	for _, g := range guards() {
 		there, err := t.q.trigger(t.ctx, g.table+"_moves")
 		if err != nil {
@@ -173,7 +173,7 @@ func (t *Tx) Mend(now time.Time) error {
 		if inv.mend != byLook {
 			continue
 		}
-		ids, err := all(t, func(r row) (id int64, err error) {
+		ids, err := all(t.View, func(r row) (id int64, err error) {
 			var name string
 			return id, r.Scan(&name, &id)
 		}, inv.query)

@@ -31,7 +31,7 @@ ORDER  BY h.id`
 // HostSpeeds calls each for every host that may get work and has asked since a time, with each
 // version of an application that it has computed with; rows of a host follow each other. It reads
 // all hosts.
-func (t *Tx) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) error {
+func (t *View) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) error {
 	return t.q.query(t.ctx, hostSpeeds, []any{unix(since), appID}, func(r rows) error {
 		var h HostSpeed
 		err := r.Scan(&h.HostID, &h.NCPUs, &h.Fpops, &h.OnFrac, &h.ActiveFrac, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.Platforms, &h.Unsuited,
@@ -63,7 +63,7 @@ SELECT appid, sum(flops) FROM (
 // Load returns the work of all applications. Of the application appID, what is not sent yet
 // counts only if it is sent before a workunit of a priority and an id; what is of a batch, 0
 // none, does not count. It reads all results that are not over.
-func (t *Tx) Load(appID, priority, before, batch int64) ([]Load, error) {
+func (t *View) Load(appID, priority, before, batch int64) ([]Load, error) {
 	return all(t, func(r row) (l Load, err error) { return l, r.Scan(&l.AppID, &l.Flops) }, load, appID, priority, before, batch)
 }
 
@@ -85,7 +85,7 @@ SELECT COALESCE(min(appid), 0), count(*), COALESCE(sum(rsc_fpops_est * target_nr
 FROM   workunit WHERE batch = +$1 AND batch <> 0 AND canonical_resultid = 0 AND error_mask = 0`
 
 // BatchLeft returns what is left of a batch.
-func (t *Tx) BatchLeft(batch int64) (BatchLeft, error) {
+func (t *View) BatchLeft(batch int64) (BatchLeft, error) {
 	return one(t, func(r row) (b BatchLeft, err error) {
 		return b, r.Scan(&b.AppID, &b.Workunits, &b.Flops, &b.Task, &b.Priority, &b.Last, &b.Memory, &b.Disk)
 	}, batchLeft, batch)
@@ -94,6 +94,6 @@ func (t *Tx) BatchLeft(batch int64) (BatchLeft, error) {
 const batchStart = `SELECT COALESCE(min(create_time), 0) FROM workunit WHERE batch = +$1 AND batch <> 0`
 
 // BatchStart returns when the first workunit of a batch was made, of those that were not purged.
-func (t *Tx) BatchStart(batch int64) (at time.Time, err error) {
+func (t *View) BatchStart(batch int64) (at time.Time, err error) {
 	return one(t, func(r row) (at time.Time, err error) { return at, r.Scan(timeAt{&at}) }, batchStart, batch)
 }

@@ -22,7 +22,7 @@ func (t *Tx) Attend(name string, now, before time.Time) (Shard, error) {
 	if err := t.run(absent, before.Unix()); err != nil {
 		return Shard{}, err
 	}
-	list, err := all(t, scanString, fronts)
+	list, err := all(t.View, scanString, fronts)
 	return Shard{Index: int64(max(0, slices.Index(list, name))), Count: int64(len(list))}, err
 }
 

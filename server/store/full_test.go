@@ -52,7 +52,7 @@ func TestAFullDisk(t *testing.T) {
 	}
 	count := func(want int) {
 		t.Helper()
-		err := s.View(t.Context(), func(tx *store.Tx) error {
+		err := s.View(t.Context(), func(tx *store.View) error {
 			st, err := tx.Status(0)
 			if st.Workunits.Total != int64(want) {
 				t.Errorf("%d workunits, want %d", st.Workunits.Total, want)

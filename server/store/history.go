@@ -62,12 +62,12 @@ const (
 )
 
 // WorkunitHistory returns what happened to a workunit, oldest first, or ErrNotFound.
-func (t *Tx) WorkunitHistory(id int64) ([]Event, error) { return t.history(workunitHistory, id) }
+func (t *View) WorkunitHistory(id int64) ([]Event, error) { return t.history(workunitHistory, id) }
 
 // ResultHistory returns what happened to a result, oldest first, or ErrNotFound.
-func (t *Tx) ResultHistory(id int64) ([]Event, error) { return t.history(resultHistory, id) }
+func (t *View) ResultHistory(id int64) ([]Event, error) { return t.history(resultHistory, id) }
 
-func (t *Tx) history(query string, id int64) ([]Event, error) {
+func (t *View) history(query string, id int64) ([]Event, error) {
 	text, err := one(t, scanString, query, id)
 	return readStory(text), err
 }

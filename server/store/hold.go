@@ -24,7 +24,7 @@ func (t *Tx) ReleaseDeletion(holder string, now time.Time) error {
 }
 
 // DeletionHeld reports whether nothing may be deleted at now.
-func (t *Tx) DeletionHeld(now time.Time) (bool, error) {
+func (t *View) DeletionHeld(now time.Time) (bool, error) {
 	n, err := one(t, scanID, deletionHeld, now.Unix())
 	return n > 0, err
 }

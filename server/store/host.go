@@ -130,14 +130,14 @@ func (t *Tx) UpdateHost(old, h Host) error {
 var hostByID = `SELECT ` + hostColumns.list() + ` FROM host WHERE id = $1`
 
 // Host returns a host, or ErrNotFound.
-func (t *Tx) Host(id int64) (Host, error) { return one(t, hostColumns.scan, hostByID, id) }
+func (t *View) Host(id int64) (Host, error) { return one(t, hostColumns.scan, hostByID, id) }
 
 var hostsToChange = `SELECT ` + hostColumns.list() + ` FROM host WHERE id IN ` + ids + ` ORDER BY id /* FOR UPDATE */`
 
 // HostsToChange returns hosts by their ids and keeps other transactions from changing
 // them until this one ends. Early in a transaction it meets fewer others.
 func (t *Tx) HostsToChange(list []int64) (map[int64]Host, error) {
-	hosts, err := all(t, hostColumns.scan, hostsToChange, jsonList(list))
+	hosts, err := all(t.View, hostColumns.scan, hostsToChange, jsonList(list))
 	out := make(map[int64]Host, len(hosts))
 	for _, h := range hosts {
 		out[h.ID] = h
@@ -153,7 +153,7 @@ func (t *Tx) HoldHost(id int64) error { return t.q.hold(t.ctx, holdHosts, []int6
 var hostsOfUser = `SELECT ` + hostColumns.list() + ` FROM host WHERE userid = $1 ORDER BY id DESC LIMIT 0 + $2`
 
 // HostsOfUser returns the newest hosts of an account, newest first.
-func (t *Tx) HostsOfUser(userID int64, limit int) ([]Host, error) {
+func (t *View) HostsOfUser(userID int64, limit int) ([]Host, error) {
 	return all(t, hostColumns.scan, hostsOfUser, userID, limit)
 }
 
@@ -192,6 +192,6 @@ func (t *Tx) MergeHost(id, userID, into int64) error {
 
 // HostsAfter returns hosts with larger ids than after, in the order of these, without those that
 // were merged into others.
-func (t *Tx) HostsAfter(after int64, limit int) ([]Host, error) {
+func (t *View) HostsAfter(after int64, limit int) ([]Host, error) {
 	return all(t, hostColumns.scan, hostsAfter, after, limit)
 }

@@ -51,13 +51,13 @@ var (
 )
 
 // HostAppVersions returns what a host has earned with each app version.
-func (t *Tx) HostAppVersions(hostID int64) ([]HostAppVersion, error) {
+func (t *View) HostAppVersions(hostID int64) ([]HostAppVersion, error) {
 	return all(t, hostAppVersionColumns.scan, hostAppVersions, hostID)
 }
 
 // HostAppVersion returns what a host has earned with an app version; of one it
 // never had, a row that is not stored yet.
-func (t *Tx) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
+func (t *View) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
 	h, err := one(t, hostAppVersionColumns.scan, hostAppVersion, hostID, versionID)
 	if errors.Is(err, ErrNotFound) {
 		return HostAppVersion{HostID: hostID, AppVersionID: versionID}, nil
@@ -68,7 +68,7 @@ func (t *Tx) HostAppVersion(hostID, versionID int64) (HostAppVersion, error) {
 // HostAppVersionsToChange is HostAppVersions, and keeps other transactions from changing
 // them until this one ends.
 func (t *Tx) HostAppVersionsToChange(hostID int64) ([]HostAppVersion, error) {
-	return all(t, hostAppVersionColumns.scan, heldHostAppVersions, hostID)
+	return all(t.View, hostAppVersionColumns.scan, heldHostAppVersions, hostID)
 }
 
 // SaveHostAppVersion stores h, which was read in this transaction.
@@ -120,7 +120,7 @@ ORDER  BY h.app_version_id, h.vote`
 // VersionVotes counts the votes of hosts on app versions, those too that are not sent
 // any more. Versions without votes are left out. It reads an index of all votes, so
 // its answer is to be kept for a while.
-func (t *Tx) VersionVotes() ([]VersionVotes, error) {
+func (t *View) VersionVotes() ([]VersionVotes, error) {
 	type line struct {
 		version, app int64
 		class        string

@@ -36,7 +36,7 @@ func (t *Tx) SetHostFiles(hostID int64, files []HostFile) error {
 func scanHostFile(r row) (f HostFile, err error) { return f, r.Scan(&f.HostID, &f.Name, &f.NBytes) }
 
 // HostFiles returns the sticky files of a host; 0 those of all.
-func (t *Tx) HostFiles(hostID int64) ([]HostFile, error) {
+func (t *View) HostFiles(hostID int64) ([]HostFile, error) {
 	if hostID == 0 {
 		return all(t, scanHostFile, allHostFiles)
 	}
@@ -45,7 +45,7 @@ func (t *Tx) HostFiles(hostID int64) ([]HostFile, error) {
 
 // HeardOfFile returns when a host that has a file last made a request; the zero time if no
 // host has it.
-func (t *Tx) HeardOfFile(name string) (time.Time, error) {
+func (t *View) HeardOfFile(name string) (time.Time, error) {
 	return one(t, func(r row) (at time.Time, err error) {
 		err = r.Scan(timeAt{&at})
 		return at, err
@@ -103,12 +103,12 @@ func scanFileOrder(r row) (o FileOrder, err error) {
 }
 
 // FileOrders returns what a host has still to do, oldest first.
-func (t *Tx) FileOrders(hostID int64, limit int) ([]FileOrder, error) {
+func (t *View) FileOrders(hostID int64, limit int) ([]FileOrder, error) {
 	return all(t, scanFileOrder, fileOrders, hostID, limit)
 }
 
 // AllFileOrders returns orders with ids above after, done ones included.
-func (t *Tx) AllFileOrders(after int64, limit int) ([]FileOrder, error) {
+func (t *View) AllFileOrders(after int64, limit int) ([]FileOrder, error) {
 	return all(t, scanFileOrder, allFileOrders, after, limit)
 }
 

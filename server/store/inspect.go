@@ -99,7 +99,7 @@ func inspect(ctx context.Context, db *sql.DB, tables string) (f Found, err error
 // Check reads the whole database, if it is a file, and returns ErrDamaged if it is
 // not what SQLite wrote.
 func (s *Store) Check(ctx context.Context) error {
-	return s.View(ctx, func(tx *Tx) error {
+	return s.View(ctx, func(tx *View) error {
 		damage, err := tx.q.damage(tx.ctx, "")
 		if err == nil && len(damage) > 0 {
 			err = fmt.Errorf("%w (%s)", ErrDamaged, strings.Join(damage, "; "))
@@ -112,7 +112,7 @@ func (s *Store) Check(ctx context.Context) error {
 // next before each of them: done of all were checked. An error of next ends it and is returned.
 func (s *Store) CheckTables(ctx context.Context, next func(table string, done, all int) error) error {
 	var tables []string
-	err := s.View(ctx, func(tx *Tx) (err error) {
+	err := s.View(ctx, func(tx *View) (err error) {
 		if _, file := s.db.(*sqliteFile); file {
 			tables, err = all(tx, scanString, `SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name`)
 		}
@@ -125,7 +125,7 @@ func (s *Store) CheckTables(ctx context.Context, next func(table string, done, a
 		if err != nil {
 			return err
 		}
-		err = s.View(ctx, func(tx *Tx) error {
+		err = s.View(ctx, func(tx *View) error {
 			damage, err := tx.q.damage(tx.ctx, table)
 			if err == nil && len(damage) > 0 {
 				err = fmt.Errorf("%w (%s)", ErrDamaged, strings.Join(damage, "; "))
@@ -139,7 +139,7 @@ func (s *Store) CheckTables(ctx context.Context, next func(table string, done, a
 const identity = `SELECT COALESCE((SELECT identity FROM project), '')`
 
 // Identity returns the mark of the project whose database this is, or "".
-func (t *Tx) Identity() (string, error) { return one(t, scanString, identity) }
+func (t *View) Identity() (string, error) { return one(t, scanString, identity) }
 
 // SetIdentity makes the database a project's. id is not "".
 func (t *Tx) SetIdentity(id string) error {

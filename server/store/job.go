@@ -25,7 +25,7 @@ var (
 )
 
 // Job returns a workunit with its results, or ErrNotFound.
-func (t *Tx) Job(id int64) (Job, error) {
+func (t *View) Job(id int64) (Job, error) {
 	jobs, err := t.Jobs([]int64{id})
 	if err != nil {
 		return Job{}, err
@@ -39,7 +39,7 @@ func (t *Tx) Job(id int64) (Job, error) {
 
 // Jobs returns workunits with their results by the workunits' ids. One that is
 // not there is left out.
-func (t *Tx) Jobs(list []int64) (map[int64]Job, error) {
+func (t *View) Jobs(list []int64) (map[int64]Job, error) {
 	jobs := make(map[int64]Job, len(list))
 	wus, err := t.Workunits(list)
 	if err != nil {
@@ -61,7 +61,7 @@ func (t *Tx) Jobs(list []int64) (map[int64]Job, error) {
 }
 
 // Workunits returns workunits by their ids. One that is not there is left out.
-func (t *Tx) Workunits(list []int64) (map[int64]Workunit, error) {
+func (t *View) Workunits(list []int64) (map[int64]Workunit, error) {
 	if len(list) == 0 {
 		return nil, nil
 	}
@@ -74,7 +74,7 @@ func (t *Tx) Workunits(list []int64) (map[int64]Workunit, error) {
 }
 
 // Results returns results by their ids. One that is not there is left out.
-func (t *Tx) Results(list []int64) (map[int64]Result, error) {
+func (t *View) Results(list []int64) (map[int64]Result, error) {
 	results, err := all(t, resultColumns.scan, resultsByID, jsonList(list))
 	out := make(map[int64]Result, len(results))
 	for _, r := range results {

@@ -89,7 +89,7 @@ func (w *jointWorld) updates(fns ...func(*Tx) error) []error {
 
 func (w *jointWorld) host(i int) (h Host) {
 	w.Helper()
-	if err := w.s.View(w.Context(), func(tx *Tx) (err error) {
+	if err := w.s.View(w.Context(), func(tx *View) (err error) {
 		h, err = tx.Host(w.hosts[i])
 		return err
 	}); err != nil {
@@ -99,7 +99,7 @@ func (w *jointWorld) host(i int) (h Host) {
 }
 
 // backend is the process of PostgreSQL that serves a transaction.
-func backend(tx *Tx) (int64, error) { return one(tx, scanID, "SELECT pg_backend_pid()") }
+func backend(tx *View) (int64, error) { return one(tx, scanID, "SELECT pg_backend_pid()") }
 
 // earn adds to the credit of a host, and to its average what that was.
 func (w *jointWorld) earn(i int) func(*Tx) error {
@@ -122,7 +122,7 @@ func TestViewsShareATransaction(t *testing.T) {
 	by := make([]int64, 20)
 	for i := range got {
 		fns = append(fns, func(tx *Tx) (err error) {
-			if by[i], err = backend(tx); err != nil {
+			if by[i], err = backend(tx.View); err != nil {
 				return err
 			}
 			if i == 7 {
@@ -137,7 +137,7 @@ func TestViewsShareATransaction(t *testing.T) {
 			)
 		})
 	}
-	for i, err := range w.together(&w.s.db.(*joint).views, func(fn func(*Tx) error) error { return w.s.View(t.Context(), fn) }, fns...) {
+	for i, err := range w.together(&w.s.db.(*joint).views, func(fn func(*Tx) error) error { return w.s.View(t.Context(), func(v *View) error { return fn(&Tx{View: v}) }) }, fns...) {
 		if err != nil || got[i].ID != w.hosts[i] {
 			t.Errorf("%d: got host %d, want %d; %v", i, got[i].ID, w.hosts[i], err)
 		}
@@ -153,7 +153,7 @@ func TestUpdatesShareATransaction(t *testing.T) {
 	by := make([]int64, 20)
 	for i := range by {
 		fns = append(fns, func(tx *Tx) (err error) {
-			if by[i], err = backend(tx); err != nil {
+			if by[i], err = backend(tx.View); err != nil {
 				return err
 			}
 			return w.earn(i)(tx)

@@ -99,7 +99,7 @@ func (w *where) rare(column string, value int64) {
 
 // ListWorkunits returns the newest workunits that a filter lets through, newest first. It
 // may read the whole table.
-func (t *Tx) ListWorkunits(f WorkunitFilter) ([]Workunit, error) {
+func (t *View) ListWorkunits(f WorkunitFilter) ([]Workunit, error) {
 	query, args := f.query()
 	return all(t, workunitColumns.scan, query, args...)
 }
@@ -132,7 +132,7 @@ func (f *WorkunitFilter) query() (query string, args []any) {
 
 // ListResults returns the newest results that a filter lets through, newest first. It may
 // read the whole table.
-func (t *Tx) ListResults(f ResultFilter) ([]Result, error) {
+func (t *View) ListResults(f ResultFilter) ([]Result, error) {
 	query, args := f.query()
 	return all(t, resultColumns.scan, query, args...)
 }
@@ -163,12 +163,12 @@ var (
 
 // OverOfHost returns the newest results that a host has ended with, newest first, and of these
 // the ones before an id, if that is not 0.
-func (t *Tx) OverOfHost(hostID, before int64, limit int) ([]Result, error) {
+func (t *View) OverOfHost(hostID, before int64, limit int) ([]Result, error) {
 	return all(t, resultColumns.scan, overOfHost, hostID, limit, before)
 }
 
 // NowOfHost returns results that are in progress on a host, newest first.
-func (t *Tx) NowOfHost(hostID int64, limit int) ([]Result, error) {
+func (t *View) NowOfHost(hostID int64, limit int) ([]Result, error) {
 	return all(t, resultColumns.scan, nowOfHost, hostID, limit)
 }
 
@@ -190,7 +190,7 @@ type BatchSummary struct {
 
 // Batches returns the batches with the highest numbers, the highest first. It reads all
 // workunits of batches.
-func (t *Tx) Batches(limit int) ([]BatchSummary, error) {
+func (t *View) Batches(limit int) ([]BatchSummary, error) {
 	return all(t, func(r row) (s BatchSummary, err error) {
 		var last int64
 		err = r.Scan(&s.Batch, &s.Total, &s.Unfinished, &s.Canonical, &s.Error, &s.Assimilate, &s.Credit,

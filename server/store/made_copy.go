@@ -32,13 +32,13 @@ func (t *Tx) WantCopy(name string, hostID int64, now time.Time) (bool, error) {
 }
 
 // WantedCopies returns the names above after of files of WantCopy.
-func (t *Tx) WantedCopies(after string, limit int) ([]string, error) {
+func (t *View) WantedCopies(after string, limit int) ([]string, error) {
 	return all(t, scanString, wantedCopies, after, limit)
 }
 
 // NeedFile returns the ids above after of workunits that have a file among their input files
 // and no outcome yet.
-func (t *Tx) NeedFile(name string, after int64, limit int) ([]int64, error) {
+func (t *View) NeedFile(name string, after int64, limit int) ([]int64, error) {
 	return all(t, scanID, needFile, name, after, limit)
 }
 

@@ -38,7 +38,7 @@ type share struct {
 
 func (m *member) run(ctx context.Context, fn func(tx *Tx) error) {
 	defer func() { m.crowd.done <- m }()
-	m.err = protect(&Tx{ctx: context.WithoutCancel(ctx), q: m}, fn)
+	m.err = protect(&Tx{View: &View{ctx: context.WithoutCancel(ctx), q: m}}, fn)
 }
 
 // ask has queries asked with those of others.
@@ -64,7 +64,7 @@ func (m *member) query(_ context.Context, query string, args []any, each func(ro
 	return a.tell(each)
 }
 
-func (m *member) together(t *Tx, looks []func() error) error { return together(t, looks, m.ask) }
+func (m *member) together(t *View, looks []func() error) error { return together(t, looks, m.ask) }
 
 func (m *member) deferExec(query string, args []any, one bool) bool {
 	return m.deferEach(query, [][]any{args}, one)

@@ -53,7 +53,7 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	err = s.View(t.Context(), func(tx *store.Tx) error {
+	err = s.View(t.Context(), func(tx *store.View) error {
 		for at, want := range map[int64]int{1999: 0, 2000: 1} {
 			if ids, err := tx.Purgeable(time.Unix(at, 0), 9); err != nil || len(ids) != want {
 				t.Errorf("at %d: %v, %v; want %d", at, ids, err, want)
@@ -122,7 +122,7 @@ func withoutSpeeds(t *testing.T, where, driver, name string, dialect goose.Diale
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.View(t.Context(), func(tx *store.Tx) error {
+	err = s.View(t.Context(), func(tx *store.View) error {
 		if got, err := tx.HostAppVersion(7, 3); err != nil || got != want {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
 		}

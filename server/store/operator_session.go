@@ -39,7 +39,7 @@ func (t *Tx) SignIn(link string, expires time.Time, s OperatorSession, now time.
 }
 
 // Operator returns whose session it is at now, or ErrNotFound.
-func (t *Tx) Operator(hash string, now time.Time) (actor string, err error) {
+func (t *View) Operator(hash string, now time.Time) (actor string, err error) {
 	return one(t, scanString, operatorOfSession, hash, unix(now))
 }
 

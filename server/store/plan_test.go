@@ -45,7 +45,7 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 		sendable:        "result_unsent",
 		chained:         "result_over_hostid",
 	} {
-		err := st.View(t.Context(), func(tx *Tx) error {
+		err := st.View(t.Context(), func(tx *View) error {
 			args := make([]any, strings.Count(query, "$"))
 			for i := range args {
 				args[i] = "1" // a number, or a list of ids
@@ -77,7 +77,7 @@ func TestVotesAreCountedByTheirIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	err = st.View(t.Context(), func(tx *Tx) error {
+	err = st.View(t.Context(), func(tx *View) error {
 		plan, err := all(tx, func(r row) (s string, err error) {
 			var n int64
 			return s, r.Scan(&n, &n, &n, &s)

@@ -123,7 +123,7 @@ func (p *postgres) view(ctx context.Context, fn func(tx *Tx) error) error {
 		var s *session
 		broken := p.connect(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", func(new *session) {
 			s = new
-			err = fn(&Tx{ctx: ctx, q: s})
+			err = fn(&Tx{View: &View{ctx: ctx, q: s}})
 		})
 		if s != nil && s.blank && lost(s.failed) {
 			broken = s.failed // fn has seen nothing yet
@@ -173,7 +173,7 @@ func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error, atOnce bo
 		s.atOnce = atOnce
 		// Once it has begun, the caller's context no longer matters.
 		ctx := context.WithoutCancel(ctx)
-		if err = protect(&Tx{ctx: ctx, q: s}, fn); err == nil {
+		if err = protect(&Tx{View: &View{ctx: ctx, q: s}}, fn); err == nil {
 			err = s.commit(ctx)
 		}
 		again = s.again

@@ -41,7 +41,7 @@ func TestAReplacedPrimaryIsRefused(t *testing.T) {
 		}
 	}
 	second.Do(t, "stop -m immediate")
-	err := running.View(t.Context(), func(tx *store.Tx) error { _, err := tx.Apps(); return err })
+	err := running.View(t.Context(), func(tx *store.View) error { _, err := tx.Apps(); return err })
 	if !errors.Is(err, store.ErrReplaced) {
 		t.Errorf("with only the replaced one left: %v, want %v", err, store.ErrReplaced)
 	}
@@ -82,7 +82,7 @@ func addApp(t *testing.T, s *store.Store, name string) {
 
 func appNames(t *testing.T, s *store.Store) (names []string) {
 	t.Helper()
-	err := s.View(t.Context(), func(tx *store.Tx) error {
+	err := s.View(t.Context(), func(tx *store.View) error {
 		names = nil
 		apps, err := tx.Apps()
 		for _, a := range apps {

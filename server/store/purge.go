@@ -14,7 +14,7 @@ ORDER  BY mod_time, id LIMIT 0 + $4`
 
 // Purgeable returns workunits that nothing is to happen to any more and whose
 // files were deleted at before or earlier.
-func (t *Tx) Purgeable(before time.Time, limit int) ([]int64, error) {
+func (t *View) Purgeable(before time.Time, limit int) ([]int64, error) {
 	return t.queue(purgeable, unix(before), limit)
 }
 
@@ -31,7 +31,7 @@ const (
 )
 
 // Record returns all that is known of a workunit, or ErrNotFound.
-func (t *Tx) Record(id int64) (rec Record, err error) {
+func (t *View) Record(id int64) (rec Record, err error) {
 	list, err := t.maps(wholeWorkunit, id)
 	if err == nil && len(list) == 0 {
 		err = ErrNotFound
@@ -45,7 +45,7 @@ func (t *Tx) Record(id int64) (rec Record, err error) {
 }
 
 // maps returns rows by the names of their columns, whatever those are.
-func (t *Tx) maps(query string, args ...any) (out []map[string]any, err error) {
+func (t *View) maps(query string, args ...any) (out []map[string]any, err error) {
 	out = []map[string]any{}
 	err = t.q.query(t.ctx, query, args, func(r rows) error {
 		names, err := r.Columns()

@@ -116,17 +116,17 @@ var (
 )
 
 // Result returns a result, or ErrNotFound.
-func (t *Tx) Result(id int64) (Result, error) { return one(t, resultColumns.scan, resultByID, id) }
+func (t *View) Result(id int64) (Result, error) { return one(t, resultColumns.scan, resultByID, id) }
 
 // ResultByName returns a result, or ErrNotFound.
-func (t *Tx) ResultByName(name string) (Result, error) {
+func (t *View) ResultByName(name string) (Result, error) {
 	return one(t, resultColumns.scan, resultByName, name)
 }
 
 var resultsByName = `SELECT ` + resultColumns.list() + ` FROM result WHERE name IN ` + names
 
 // ResultsByName returns results by their names. One that is not there is left out.
-func (t *Tx) ResultsByName(list []string) (map[string]Result, error) {
+func (t *View) ResultsByName(list []string) (map[string]Result, error) {
 	// No result is called so, and PostgreSQL takes a zero byte nowhere.
 	list = slices.DeleteFunc(slices.Clone(list), func(name string) bool { return strings.ContainsRune(name, 0) })
 	if len(list) == 0 {
@@ -145,25 +145,25 @@ func (t *Tx) ResultsByName(list []string) (map[string]Result, error) {
 }
 
 // ResultsOf returns a workunit's results, oldest first.
-func (t *Tx) ResultsOf(workunitID int64) ([]Result, error) {
+func (t *View) ResultsOf(workunitID int64) ([]Result, error) {
 	return all(t, resultColumns.scan, resultsOf, workunitID)
 }
 
 // ResultsOfHost returns the newest results of a host, newest first. It may read the
 // whole table.
-func (t *Tx) ResultsOfHost(hostID int64, limit int) ([]Result, error) {
+func (t *View) ResultsOfHost(hostID int64, limit int) ([]Result, error) {
 	return all(t, resultColumns.scan, resultsOfHost, hostID, limit)
 }
 
 // InProgressOf returns the results that a host is to report, oldest first.
-func (t *Tx) InProgressOf(hostID int64) ([]Result, error) {
+func (t *View) InProgressOf(hostID int64) ([]Result, error) {
 	return all(t, resultColumns.scan, inProgressOf, hostID)
 }
 
 const inProgressNames = `SELECT name FROM result WHERE hostid = $1 AND server_state = 4`
 
 // InProgressNames returns the names of what InProgressOf returns, in no order.
-func (t *Tx) InProgressNames(hostID int64) ([]string, error) {
+func (t *View) InProgressNames(hostID int64) ([]string, error) {
 	return all(t, scanString, inProgressNames, hostID)
 }
 
@@ -238,7 +238,7 @@ GROUP  BY 1, 2`
 
 // CountInProgress counts what InProgressOf returns, by the plan class of the app version
 // with which it was sent, or the AnonymousClass of volunteers' own programs.
-func (t *Tx) CountInProgress(hostID int64) (map[string]int, error) {
+func (t *View) CountInProgress(hostID int64) (map[string]int, error) {
 	type line struct {
 		class string
 		own   int64 // below 0: not a version of the project
@@ -258,7 +258,7 @@ func (t *Tx) CountInProgress(hostID int64) (map[string]int, error) {
 const resultsToDelete = `SELECT id FROM result WHERE file_delete_state = 1 AND id > $3 AND id % $1 = $2 ORDER BY id LIMIT 0 + $4`
 
 // ResultsToDelete returns results whose output files may go.
-func (t *Tx) ResultsToDelete(after int64, limit int) ([]int64, error) {
+func (t *View) ResultsToDelete(after int64, limit int) ([]int64, error) {
 	return t.queue(resultsToDelete, after, limit)
 }
 
@@ -275,16 +275,16 @@ const (
 
 // HadByUser returns of which of some workunits a user was ever sent a result, other than
 // one that a version spoiled which is withdrawn.
-func (t *Tx) HadByUser(userID int64, workunits []int64) (map[int64]bool, error) {
+func (t *View) HadByUser(userID int64, workunits []int64) (map[int64]bool, error) {
 	return t.had(hadByUser, userID, workunits)
 }
 
 // HadByHost is HadByUser for a host.
-func (t *Tx) HadByHost(hostID int64, workunits []int64) (map[int64]bool, error) {
+func (t *View) HadByHost(hostID int64, workunits []int64) (map[int64]bool, error) {
 	return t.had(hadByHost, hostID, workunits)
 }
 
-func (t *Tx) had(query string, id int64, workunits []int64) (map[int64]bool, error) {
+func (t *View) had(query string, id int64, workunits []int64) (map[int64]bool, error) {
 	if len(workunits) == 0 {
 		return nil, nil
 	}

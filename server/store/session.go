@@ -93,7 +93,7 @@ func (s *session) ask(ctx context.Context, list []question) (tag pgconn.CommandT
 }
 
 // together asks the queries of all looks at once.
-func (s *session) together(t *Tx, looks []func() error) error {
+func (s *session) together(t *View, looks []func() error) error {
 	return together(t, looks, func(answers []*answer) error {
 		_, err := s.ask(t.ctx, s.p.questions(answers))
 		return err

@@ -108,7 +108,7 @@ func (s *sqliteFile) view(ctx context.Context, fn func(tx *Tx) error) error {
 		return context.Cause(ctx)
 	}
 	defer func() { s.readers.free <- c }()
-	end := &Tx{ctx: context.WithoutCancel(ctx), q: c}
+	end := &Tx{View: &View{ctx: context.WithoutCancel(ctx), q: c}}
 	if _, err := end.exec("BEGIN"); err != nil {
 		return fmt.Errorf("read database: %w", err)
 	}
@@ -117,7 +117,7 @@ func (s *sqliteFile) view(ctx context.Context, fn func(tx *Tx) error) error {
 		c.SetInterrupt(ctx.Done())
 		defer c.SetInterrupt(nil)
 	}
-	return fn(&Tx{ctx: ctx, q: c})
+	return fn(&Tx{View: &View{ctx: ctx, q: c}})
 }
 
 func (s *sqliteFile) update(ctx context.Context, fn func(tx *Tx) error) error {

@@ -80,7 +80,7 @@ SELECT (SELECT count(*) FROM app), (SELECT count(*) FROM app_version), (SELECT c
        (SELECT count(*) FROM host), (SELECT COALESCE(sum(total_credit), 0) FROM "user")`
 
 // Status counts everything. It reads whole tables.
-func (t *Tx) Status(now int64) (Status, error) {
+func (t *View) Status(now int64) (Status, error) {
 	s := Status{Results: ResultCounts{
 		ByServerState: zero(1, 2, 4, 5), ByOutcome: map[string]int64{}, ByValidateState: map[string]int64{},
 	}}
@@ -168,7 +168,7 @@ FROM   workunit w JOIN app a ON a.id = w.appid
 WHERE  w.id > $1 ORDER BY w.id LIMIT 0 + $2`
 
 // Summaries returns how the workunits with ids above after stand.
-func (t *Tx) Summaries(after int64, limit int) ([]WorkunitSummary, error) {
+func (t *View) Summaries(after int64, limit int) ([]WorkunitSummary, error) {
 	return all(t, func(r row) (s WorkunitSummary, err error) {
 		var canonical int64
 		var mask ErrorMask

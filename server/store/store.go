@@ -100,11 +100,11 @@ func (s *Store) Shard(sh Shard) *Store { return &Store{db: s.db, shard: sh} }
 // Has reports whether an id is of the shard.
 func (s Shard) Has(id int64) bool { return s.Count <= 1 || id%s.Count == s.Index }
 
-// View runs fn on one consistent state of the database. fn must not keep tx,
+// View runs fn on one consistent state of the database. fn must not keep v,
 // and must not call View or Update. It is run again if there was no connection at its
 // first query.
-func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
-	return explain(s.db.view(ctx, s.sharded(fn)))
+func (s *Store) View(ctx context.Context, fn func(v *View) error) error {
+	return explain(s.db.view(ctx, s.sharded(func(tx *Tx) error { return fn(tx.View) })))
 }
 
 // Update runs fn in a transaction that is durable when Update returns nil. If

@@ -64,7 +64,7 @@ func TestTwoProcessesShareADatabase(t *testing.T) {
 	a, b := open(), open()
 	w := storetest.Fill(t, a)
 	storetest.Add(t, b, w.Workunit("x"), 1)
-	err := a.View(t.Context(), func(tx *store.Tx) error {
+	err := a.View(t.Context(), func(tx *store.View) error {
 		_, err := tx.WorkunitByName("x")
 		return err
 	})
@@ -85,7 +85,7 @@ func TestManyFirstViewsAtOnce(t *testing.T) {
 	done := make(chan error, n)
 	for range n {
 		go func() {
-			done <- s.View(t.Context(), func(tx *store.Tx) error {
+			done <- s.View(t.Context(), func(tx *store.View) error {
 				_, err := tx.WorkunitByName("x")
 				if _, again := tx.HadByHost(1, []int64{1}); again != nil || !errors.Is(err, store.ErrNotFound) {
 					return errors.Join(err, again)
@@ -121,7 +121,7 @@ func TestPostgresGivesUpWhatMeetsOthersEachTime(t *testing.T) {
 	if !errors.Is(err, store.ErrBusy) || tries < 2 {
 		t.Errorf("after %d tries: %v, want ErrBusy", tries, err)
 	}
-	err = s.View(t.Context(), func(tx *store.Tx) error {
+	err = s.View(t.Context(), func(tx *store.View) error {
 		h, err := tx.Host(w.Host.ID)
 		if h.TotalCredit != float64(tries) {
 			t.Errorf("credit %v, want that of the %d others", h.TotalCredit, tries)

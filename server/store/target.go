@@ -65,14 +65,14 @@ func (t Target) kind(k int64) int64 {
 const targeted = `SELECT count(*) FROM (SELECT 1 FROM result WHERE server_state = 2 AND kind < 0 LIMIT 1) t`
 
 // Targeted reports whether there is any Unsent result that is not for anybody.
-func (t *Tx) Targeted() (bool, error) {
+func (t *View) Targeted() (bool, error) {
 	n, err := one(t, scanID, targeted)
 	return n > 0, err
 }
 
 // UnsentKindsFor returns the kinds of which results for a target are Unsent. Rarely they
 // are another target's.
-func (t *Tx) UnsentKindsFor(target Target) ([]int64, error) {
+func (t *View) UnsentKindsFor(target Target) ([]int64, error) {
 	first := target.place()
 	return all(t, scanID, unsentKinds, first, first+low)
 }

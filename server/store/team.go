@@ -53,15 +53,15 @@ func (t *Tx) InsertTeam(x Team) (int64, error) {
 }
 
 // Team returns a team, or ErrNotFound.
-func (t *Tx) Team(id int64) (Team, error) { return one(t, teamColumns.scan, teamByID, id) }
+func (t *View) Team(id int64) (Team, error) { return one(t, teamColumns.scan, teamByID, id) }
 
 // TeamByName returns the team of that name, in capitals or not, or ErrNotFound.
-func (t *Tx) TeamByName(name string) (Team, error) {
+func (t *View) TeamByName(name string) (Team, error) {
 	return one(t, teamColumns.scan, teamByName, strings.ToLower(name))
 }
 
 // TeamsAfter returns teams with larger ids than after, in the order of these.
-func (t *Tx) TeamsAfter(after int64, limit int) ([]Team, error) {
+func (t *View) TeamsAfter(after int64, limit int) ([]Team, error) {
 	return all(t, teamColumns.scan, teamAfter, after, limit)
 }
 
@@ -78,6 +78,6 @@ func (t *Tx) DeleteTeam(id int64) error { return t.execOne(deleteTeam, id) }
 func (t *Tx) JoinTeam(userID, teamID int64) error { return t.execOne(setTeamID, userID, teamID) }
 
 // Members returns the members of a team who earned most, the most first.
-func (t *Tx) Members(teamID int64, limit int) ([]User, error) {
+func (t *View) Members(teamID int64, limit int) ([]User, error) {
 	return all(t, userColumns.scan, members, teamID, limit)
 }

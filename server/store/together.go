@@ -16,7 +16,7 @@ var errNoted = errors.New("noted")
 
 // together runs each look until it tells its query, has all queries asked at once, and
 // runs each look again on its answer.
-func together(t *Tx, looks []func() error, ask func(list []*answer) error) error {
+func together(t *View, looks []func() error, ask func(list []*answer) error) error {
 	if len(looks) < 2 {
 		return inTurn(looks)
 	}

@@ -42,12 +42,12 @@ func (t *Tx) InsertToken(x Token) (int64, error) {
 }
 
 // TokenByHash returns a token that was not revoked, or ErrNotFound.
-func (t *Tx) TokenByHash(hash string) (Token, error) {
+func (t *View) TokenByHash(hash string) (Token, error) {
 	return one(t, tokenColumns.scan, tokenByHash, hash)
 }
 
 // Tokens returns all tokens, revoked ones too.
-func (t *Tx) Tokens() ([]Token, error) { return all(t, tokenColumns.scan, tokens) }
+func (t *View) Tokens() ([]Token, error) { return all(t, tokenColumns.scan, tokens) }
 
 // TokenUsed notes that a token was used, to the minute.
 func (t *Tx) TokenUsed(id int64, now time.Time) error {

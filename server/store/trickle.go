@@ -59,13 +59,13 @@ WHERE  m.handled = 0 AND a.trickle <> '' AND m.id > $3 AND m.id % $1 = $2 ORDER 
 )
 
 // MsgsFromHost returns messages with ids above after, oldest first.
-func (t *Tx) MsgsFromHost(after int64, limit int) ([]MsgFromHost, error) {
+func (t *View) MsgsFromHost(after int64, limit int) ([]MsgFromHost, error) {
 	return all(t, msgFromHostColumns.scan, msgsFromHost, after, limit)
 }
 
 // MsgsToHandle returns messages for the handlers of their applications, with
 // ids above after. Those of applications without one wait.
-func (t *Tx) MsgsToHandle(after int64, limit int) ([]MsgFromHost, error) {
+func (t *View) MsgsToHandle(after int64, limit int) ([]MsgFromHost, error) {
 	return all(t, msgFromHostColumns.scan, msgsToHandle, append(t.shard.args(), after, limit)...)
 }
 
@@ -117,7 +117,7 @@ WHERE  hostid = $1 AND handled = 0 ORDER BY id LIMIT 0 + $2`
 )
 
 // MsgsToHost returns messages that a host has not been sent, oldest first.
-func (t *Tx) MsgsToHost(hostID int64, limit int) ([]MsgToHost, error) {
+func (t *View) MsgsToHost(hostID int64, limit int) ([]MsgToHost, error) {
 	return all(t, func(r row) (m MsgToHost, err error) {
 		return m, r.Scan(&m.ID, timeAt{&m.CreateTime}, &m.HostID, &m.ResultID, &m.ResultName, &m.XML)
 	}, msgsToHost, hostID, limit)

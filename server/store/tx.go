@@ -9,13 +9,18 @@ import (
 	"time"
 )
 
-// A Tx is a transaction in which the queries run. It belongs to the function
-// that Update or View called and is not safe for concurrent use.
-type Tx struct {
+// A View reads the database in a transaction. It belongs to the function that Store.View or
+// Update called and is not safe for concurrent use.
+type View struct {
 	ctx   context.Context
 	q     queries
-	cause cause // of the moves made in it
 	shard Shard
+}
+
+// A Tx is a transaction of Update: it reads as a View does, and changes rows.
+type Tx struct {
+	*View
+	cause cause // of the moves made in it
 }
 
 // queries run within a transaction, on SQLite or PostgreSQL.
@@ -26,7 +31,7 @@ type queries interface {
 	query(ctx context.Context, query string, args []any, each func(rows) error) error
 	// together runs looks, each of which asks one query and does so again when it is run
 	// again; t is the transaction that they ask.
-	together(t *Tx, looks []func() error) error
+	together(t *View, looks []func() error) error
 	// insert runs an INSERT and returns the new row's id, or ErrExists.
 	insert(ctx context.Context, query string, args []any) (int64, error)
 	// deferExec takes a change whose outcome the transaction can do without, so that it
@@ -77,10 +82,10 @@ func (t *Tx) run(query string, args ...any) error {
 // Together runs looks, of which none needs what another finds, on one way to the database
 // and back. Each calls one of the methods of t that read, whose error it returns, and sets
 // only what that returns: it may be run twice. Together returns the first error.
-func (t *Tx) Together(looks ...func() error) error { return t.q.together(t, looks) }
+func (t *View) Together(looks ...func() error) error { return t.q.together(t, looks) }
 
 // queue runs a query for ids that wait. Its first two parameters are the shard.
-func (t *Tx) queue(query string, args ...any) ([]int64, error) {
+func (t *View) queue(query string, args ...any) ([]int64, error) {
 	return all(t, scanID, query, append(t.shard.args(), args...)...)
 }
 
@@ -122,7 +127,7 @@ func (t *Tx) execEach(query string, list [][]any) error {
 }
 
 // all runs a query and returns what scan makes of each row.
-func all[T any](t *Tx, scan func(row) (T, error), query string, args ...any) (out []T, err error) {
+func all[T any](t *View, scan func(row) (T, error), query string, args ...any) (out []T, err error) {
 	err = t.q.query(t.ctx, query, args, func(r rows) error {
 		v, err := scan(r)
 		out = append(out, v)
@@ -135,7 +140,7 @@ func all[T any](t *Tx, scan func(row) (T, error), query string, args ...any) (ou
 }
 
 // one is all for a query of one row; without a row it returns ErrNotFound.
-func one[T any](t *Tx, scan func(row) (T, error), query string, args ...any) (T, error) {
+func one[T any](t *View, scan func(row) (T, error), query string, args ...any) (T, error) {
 	list, err := all(t, scan, query, args...)
 	var zero T
 	switch {

@@ -147,7 +147,7 @@ WITH RECURSIVE k(kind) AS (
 SELECT kind FROM k WHERE kind IS NOT NULL`
 
 // UnsentKinds returns the kinds of which results are Unsent that anybody may have.
-func (t *Tx) UnsentKinds() ([]int64, error) {
+func (t *View) UnsentKinds() ([]int64, error) {
 	return all(t, scanID, unsentKinds, 0, int64(math.MaxInt64))
 }
 
@@ -186,7 +186,7 @@ func (s Slice) of(whole, part string, args []any) (string, []any) {
 
 // Unsent returns results of a kind and slice, of workunits that still need them, which come
 // after a place, in order.
-func (t *Tx) Unsent(kind int64, after Place, limit int, of Slice) ([]Candidate, error) {
+func (t *View) Unsent(kind int64, after Place, limit int, of Slice) ([]Candidate, error) {
 	query, args := of.of(unsent, unsentOf, []any{kind, after.Priority, after.ID, limit})
 	return all(t, candidateColumns.scan, query, args...)
 }
@@ -202,7 +202,7 @@ type Fit struct {
 }
 
 // UnsentFits is Unsent for one host: it returns what that can do.
-func (t *Tx) UnsentFits(kind int64, after Place, f Fit, limit int, of Slice) ([]Candidate, error) {
+func (t *View) UnsentFits(kind int64, after Place, f Fit, limit int, of Slice) ([]Candidate, error) {
 	none := func(id int64) int64 { // results that nobody has are of user and host 0
 		if id == 0 {
 			return -1

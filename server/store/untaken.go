@@ -18,7 +18,7 @@ FROM   host WHERE rpc_time >= $1 AND userid <> 0 AND max_results_day >= 0`
 
 // ActiveHosts calls each for every host that may get work and has asked since a time. It
 // reads all hosts.
-func (t *Tx) ActiveHosts(since time.Time, each func(ActiveHost)) error {
+func (t *View) ActiveHosts(since time.Time, each func(ActiveHost)) error {
 	return t.q.query(t.ctx, activeHosts, []any{unix(since)}, func(r rows) error {
 		var h ActiveHost
 		err := r.Scan(&h.Platforms, &h.MemBytes, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.BwDown, &h.Fpops, &h.OnFrac, &h.ActiveFrac,
@@ -49,7 +49,7 @@ GROUP  BY w.appid`
 // HadByAll calls each, by application, with the Unsent results that no host may have which has
 // asked since a time, as each has had one of the workunit, or, if perUser is set, its user has.
 // Where more than mostHad wait, it looks at some of them only.
-func (t *Tx) HadByAll(since time.Time, perUser bool, each func(Need)) error {
+func (t *View) HadByAll(since time.Time, perUser bool, each func(Need)) error {
 	return t.q.query(t.ctx, hadByAll, []any{unix(since), flag(perUser), mostHad}, func(r rows) error {
 		var n Need
 		err := r.Scan(&n.AppID, &n.Results, timeAt{&n.Oldest})
@@ -81,7 +81,7 @@ GROUP  BY 1, 2, 3, 4, 5, 6, 7, w.hr_class`
 
 // UnsentNeeds calls each with what the Unsent results of a kind need. It reads all of
 // them.
-func (t *Tx) UnsentNeeds(kind int64, each func(Need)) error {
+func (t *View) UnsentNeeds(kind int64, each func(Need)) error {
 	return t.q.query(t.ctx, unsentNeeds, []any{kind}, func(r rows) error {
 		var n Need
 		err := r.Scan(&n.AppID, &n.AppVersionID, &n.Memory, &n.Disk, &n.Bandwidth, &n.FpopsEst, span{&n.DelayBound},

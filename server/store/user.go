@@ -77,16 +77,16 @@ var (
 )
 
 // User returns an account, or ErrNotFound.
-func (t *Tx) User(id int64) (User, error) { return one(t, userColumns.scan, userByID, id) }
+func (t *View) User(id int64) (User, error) { return one(t, userColumns.scan, userByID, id) }
 
 // UserByEmail returns an account, or ErrNotFound. email is in lower case.
-func (t *Tx) UserByEmail(email string) (User, error) {
+func (t *View) UserByEmail(email string) (User, error) {
 	return one(t, userColumns.scan, userByEmail, email)
 }
 
 // UserByKey returns the account with this key, or ErrNotFound. Weak keys are
 // not known here.
-func (t *Tx) UserByKey(key protocol.Authenticator) (User, error) {
+func (t *View) UserByKey(key protocol.Authenticator) (User, error) {
 	return one(t, userColumns.scan, userByKey, string(key))
 }
 
@@ -94,7 +94,7 @@ var usersToChange = `SELECT ` + userColumns.list() + ` FROM "user" WHERE id IN `
 
 // UsersToChange is for accounts what HostsToChange is for hosts.
 func (t *Tx) UsersToChange(list []int64) (map[int64]User, error) {
-	users, err := all(t, userColumns.scan, usersToChange, jsonList(list))
+	users, err := all(t.View, userColumns.scan, usersToChange, jsonList(list))
 	out := make(map[int64]User, len(users))
 	for _, u := range users {
 		out[u.ID] = u
@@ -177,6 +177,6 @@ func (t *Tx) ConfirmEmail(id int64, email string, now time.Time) error {
 }
 
 // UsersAfter returns accounts with larger ids than after, in the order of these.
-func (t *Tx) UsersAfter(after int64, limit int) ([]User, error) {
+func (t *View) UsersAfter(after int64, limit int) ([]User, error) {
 	return all(t, userColumns.scan, usersAfter, after, limit)
 }

@@ -20,7 +20,7 @@ FROM   result WHERE app_version_id <> 0 GROUP BY app_version_id`
 
 // VersionUses counts what became of the results of each app version, by its id. Versions of
 // which none was sent are left out. It reads whole tables.
-func (t *Tx) VersionUses() (map[int64]VersionUse, error) {
+func (t *View) VersionUses() (map[int64]VersionUse, error) {
 	uses := make(map[int64]VersionUse)
 	_, err := all(t, func(r row) (struct{}, error) {
 		var id int64
@@ -47,7 +47,7 @@ const inProgressWith = `SELECT id FROM result WHERE server_state = 4 AND app_ver
 
 // InProgressWith returns results in progress, with ids above after, that were sent with an
 // app version.
-func (t *Tx) InProgressWith(versionID, after int64, limit int) ([]int64, error) {
+func (t *View) InProgressWith(versionID, after int64, limit int) ([]int64, error) {
 	return all(t, scanID, inProgressWith, versionID, after, limit)
 }
 

@@ -11,25 +11,25 @@ const chunk = 1000
 // Users returns all accounts by their ids. They are read a part at a time, so that nothing waits
 // for it; the last value is an error, if there is one.
 func (s *Store) Users(ctx context.Context) iter.Seq2[User, error] {
-	return walk(ctx, s, (*Tx).UsersAfter, func(u User) int64 { return u.ID })
+	return walk(ctx, s, (*View).UsersAfter, func(u User) int64 { return u.ID })
 }
 
 // Hosts is Users for hosts, without those that were merged into others.
 func (s *Store) Hosts(ctx context.Context) iter.Seq2[Host, error] {
-	return walk(ctx, s, (*Tx).HostsAfter, func(h Host) int64 { return h.ID })
+	return walk(ctx, s, (*View).HostsAfter, func(h Host) int64 { return h.ID })
 }
 
 // Teams is Users for teams.
 func (s *Store) Teams(ctx context.Context) iter.Seq2[Team, error] {
-	return walk(ctx, s, (*Tx).TeamsAfter, func(t Team) int64 { return t.ID })
+	return walk(ctx, s, (*View).TeamsAfter, func(t Team) int64 { return t.ID })
 }
 
-func walk[T any](ctx context.Context, s *Store, read func(tx *Tx, after int64, limit int) ([]T, error), id func(T) int64) iter.Seq2[T, error] {
+func walk[T any](ctx context.Context, s *Store, read func(tx *View, after int64, limit int) ([]T, error), id func(T) int64) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		after := int64(0)
 		for {
 			var list []T
-			err := s.View(ctx, func(tx *Tx) (err error) {
+			err := s.View(ctx, func(tx *View) (err error) {
 				list, err = read(tx, after, chunk)
 				return err
 			})

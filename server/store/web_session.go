@@ -21,7 +21,7 @@ func (t *Tx) AddSession(hash string, userID int64, now, expires time.Time) error
 }
 
 // UserOfSession returns whose visit it is at now, or ErrNotFound.
-func (t *Tx) UserOfSession(hash string, now time.Time) (User, error) {
+func (t *View) UserOfSession(hash string, now time.Time) (User, error) {
 	return one(t, userColumns.scan, userOfSession, hash, unix(now))
 }
 

@@ -124,7 +124,7 @@ var (
 )
 
 // Workunit returns a workunit, or ErrNotFound.
-func (t *Tx) Workunit(id int64) (Workunit, error) {
+func (t *View) Workunit(id int64) (Workunit, error) {
 	w, err := one(t, workunitColumns.scan, workunitByID, id)
 	if err != nil {
 		return w, fmt.Errorf("workunit %d: %w", id, err)
@@ -133,7 +133,7 @@ func (t *Tx) Workunit(id int64) (Workunit, error) {
 }
 
 // WorkunitByName returns a workunit, or ErrNotFound.
-func (t *Tx) WorkunitByName(name string) (Workunit, error) {
+func (t *View) WorkunitByName(name string) (Workunit, error) {
 	w, err := one(t, workunitColumns.scan, workunitByName, name)
 	if err != nil {
 		return w, fmt.Errorf("workunit %s: %w", name, err)
@@ -223,22 +223,22 @@ ORDER  BY transition_time LIMIT 0 + $4`
 )
 
 // Due returns workunits whose transition time has come, the latest first.
-func (t *Tx) Due(now time.Time, limit int) ([]int64, error) {
+func (t *View) Due(now time.Time, limit int) ([]int64, error) {
 	return t.queue(dueWorkunits, unix(now), limit)
 }
 
 // NeedValidate returns workunits for the validator with ids above after.
-func (t *Tx) NeedValidate(after int64, limit int) ([]int64, error) {
+func (t *View) NeedValidate(after int64, limit int) ([]int64, error) {
 	return t.queue(needValidate, after, limit)
 }
 
 // ToAssimilate returns workunits for the assimilator with ids above after.
-func (t *Tx) ToAssimilate(after int64, limit int) ([]int64, error) {
+func (t *View) ToAssimilate(after int64, limit int) ([]int64, error) {
 	return t.queue(toAssimilate, after, limit)
 }
 
 // WorkunitsToDelete returns workunits whose input files may go.
-func (t *Tx) WorkunitsToDelete(after int64, limit int) ([]int64, error) {
+func (t *View) WorkunitsToDelete(after int64, limit int) ([]int64, error) {
 	return t.queue(toDelete, after, limit)
 }
 
@@ -255,13 +255,13 @@ WHERE  canonical_resultid > $3 AND id % $1 = $2 AND assimilate_state <> 2 ORDER 
 
 // NeedInputs returns workunits with ids above after whose input files computers are
 // to get or, with a result in progress, may get still.
-func (t *Tx) NeedInputs(after int64, limit int) ([]int64, error) {
+func (t *View) NeedInputs(after int64, limit int) ([]int64, error) {
 	return t.queue(needInputs, after, limit)
 }
 
 // CanonicalToTake returns canonical results with ids above after whose outcome was
 // not taken yet.
-func (t *Tx) CanonicalToTake(after int64, limit int) ([]int64, error) {
+func (t *View) CanonicalToTake(after int64, limit int) ([]int64, error) {
 	return t.queue(canonicalToTake, after, limit)
 }
 
@@ -273,7 +273,7 @@ func (t *Tx) LockFiles() error { return t.q.lockFiles(t.ctx) }
 const filesOfWorkunit = `SELECT name FROM workunit_file WHERE workunitid = $1 ORDER BY name`
 
 // WorkunitFiles returns the physical names of a workunit's input files.
-func (t *Tx) WorkunitFiles(id int64) ([]string, error) {
+func (t *View) WorkunitFiles(id int64) ([]string, error) {
 	return all(t, scanString, filesOfWorkunit, id)
 }
 
@@ -282,7 +282,7 @@ SELECT count(*) FROM workunit_file f JOIN workunit w ON w.id = f.workunitid
 WHERE  f.name = $1 AND f.workunitid <> $2 AND w.file_delete_state <> 2`
 
 // FileShared reports whether a workunit other than id still needs a file.
-func (t *Tx) FileShared(name string, id int64) (bool, error) {
+func (t *View) FileShared(name string, id int64) (bool, error) {
 	n, err := one(t, scanID, fileUsers, name, id)
 	return n > 0, err
 }
@@ -290,4 +290,4 @@ func (t *Tx) FileShared(name string, id int64) (bool, error) {
 const maxWorkunitID = `SELECT COALESCE(max(id), 0) FROM workunit`
 
 // MaxWorkunitID returns the newest workunit's id, 0 if there is none.
-func (t *Tx) MaxWorkunitID() (int64, error) { return one(t, scanID, maxWorkunitID) }
+func (t *View) MaxWorkunitID() (int64, error) { return one(t, scanID, maxWorkunitID) }

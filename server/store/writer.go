@@ -75,7 +75,7 @@ func (w *writer) run() {
 func (w *writer) group(j job) {
 	// A cancelled statement would make SQLite roll the whole group back, so no
 	// caller's context reaches the connection.
-	tx := &Tx{ctx: context.Background(), q: w.conn}
+	tx := &Tx{View: &View{ctx: context.Background(), q: w.conn}}
 	if _, err := tx.exec("BEGIN IMMEDIATE"); err != nil {
 		j.done <- fmt.Errorf("start a transaction: %w", err)
 		return

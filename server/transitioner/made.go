@@ -21,7 +21,7 @@ type Made struct {
 // awaited returns the file that was made on some computer and that the unsent results of a
 // workunit, or those that are to be made, will have waited for in vain first; the zero value
 // is none.
-func (t *Transitioner) awaited(tx *store.Tx, wu store.Workunit, results []store.Result) (m Made, err error) {
+func (t *Transitioner) awaited(tx *store.View, wu store.Workunit, results []store.Result) (m Made, err error) {
 	unsent := func(r store.Result) bool { return r.ServerState == store.Unsent }
 	if t.Affinity.Gone <= 0 || !strings.Contains(wu.XMLDoc, "<generated_locally") || len(results) > 0 && !slices.ContainsFunc(results, unsent) {
 		return Made{}, nil

@@ -81,7 +81,7 @@ func TestReplacementsGoFirst(t *testing.T) {
 			if _, err := tr.Pass(t.Context(), now.Add(time.Second)); err != nil {
 				t.Fatal(err)
 			}
-			err = st.View(t.Context(), func(tx *store.Tx) error {
+			err = st.View(t.Context(), func(tx *store.View) error {
 				all, err := tx.ResultsOf(wu.ID)
 				made := all[len(rs):]
 				if len(made) == 0 {

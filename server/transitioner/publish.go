@@ -47,7 +47,7 @@ func (p *Publisher) Pass(ctx context.Context, now time.Time) (published int, err
 	p.next = now.Add(publishEvery)
 	for after := ""; ; {
 		var names []string
-		err := p.Store.View(ctx, func(tx *store.Tx) (err error) {
+		err := p.Store.View(ctx, func(tx *store.View) (err error) {
 			names, err = tx.WantedCopies(after, pass.Batch)
 			return err
 		})
@@ -74,7 +74,7 @@ func (p *Publisher) Pass(ctx context.Context, now time.Time) (published int, err
 // is no longer waited for.
 func (p *Publisher) publish(ctx context.Context, name string, now time.Time) (came bool, err error) {
 	var needed []int64
-	err = p.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err = p.Store.View(ctx, func(tx *store.View) (err error) {
 		needed, err = tx.NeedFile(name, 0, 1)
 		return err
 	})

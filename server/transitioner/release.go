@@ -33,7 +33,7 @@ type Files interface {
 func (r *Releaser) Pass(ctx context.Context, now time.Time) (released int, err error) {
 	for after := ""; ; {
 		var names []string
-		err := r.Store.View(ctx, func(tx *store.Tx) (err error) {
+		err := r.Store.View(ctx, func(tx *store.View) (err error) {
 			names, err = tx.AwaitedFiles(after, pass.Batch)
 			return err
 		})

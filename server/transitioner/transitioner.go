@@ -59,7 +59,7 @@ type work struct {
 // Pass handles workunits that are due, and returns how many. More may be due.
 func (t *Transitioner) Pass(ctx context.Context, now time.Time) (int, error) {
 	var due []*work
-	err := t.Store.View(ctx, func(tx *store.Tx) error {
+	err := t.Store.View(ctx, func(tx *store.View) error {
 		ids, err := tx.Due(now, pass.Batch)
 		if err != nil {
 			return err
@@ -202,7 +202,7 @@ func (t *Transitioner) handleAll(tx *store.Tx, due []*work, now time.Time) error
 // left as it is; being due, it comes again at once.
 func (t *Transitioner) handle(tx *store.Tx, w *work, j store.Job, now time.Time) error {
 	wu, results := j.Workunit, j.Results
-	made, err := t.awaited(tx, wu, results)
+	made, err := t.awaited(tx.View, wu, results)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ type Trickler struct {
 // Pass handles messages that wait, and returns how many. It is for one
 // goroutine.
 func (t *Trickler) Pass(ctx context.Context, now time.Time) (int, error) {
-	load := func(tx *store.Tx, after int64) (list []store.MsgFromHost, last int64, err error) {
+	load := func(tx *store.View, after int64) (list []store.MsgFromHost, last int64, err error) {
 		if list, err = tx.MsgsToHandle(after, pass.Batch); err == nil && len(list) > 0 {
 			last = list[len(list)-1].ID
 		}

@@ -21,7 +21,7 @@ type Once struct{ PerUser, PerHost bool }
 // Look returns what nobody can have at now. It reads the records of hosts once, of each
 // kind of work one result, and all results of a kind only where some might be untaken.
 // It belongs into a View.
-func Look(tx *store.Tx, once Once, now time.Time) ([]Finding, error) {
+func Look(tx *store.View, once Once, now time.Time) ([]Finding, error) {
 	apps, err := tx.Apps()
 	if err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (j *Judge) all(c store.Candidate) bool {
 
 // judge reads versions and hosts. own are the applications by what stands for volunteers'
 // own programs of them among the platforms of hosts.
-func judge(tx *store.Tx, redundancy map[int64]int, own map[string]int64, now time.Time) (*Judge, error) {
+func judge(tx *store.View, redundancy map[int64]int, own map[string]int64, now time.Time) (*Judge, error) {
 	rows, err := tx.AppVersions()
 	if err != nil {
 		return nil, err

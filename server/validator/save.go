@@ -23,7 +23,7 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 		wu.TransitionTime = earlier(wu.TransitionTime, now.Add(l.retry))
 		return tx.SaveWorkunit(l.wu, wu)
 	}
-	claims, err := v.claims(tx, earned, l, now)
+	claims, err := v.claims(tx.View, earned, l, now)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (v *Validator) save(tx *store.Tx, earned *ledger, l *look, now time.Time) e
 }
 
 // claims returns what the results that are valid are worth by themselves, by id.
-func (v *Validator) claims(tx *store.Tx, earned *ledger, l *look, now time.Time) (map[int64]float64, error) {
+func (v *Validator) claims(tx *store.View, earned *ledger, l *look, now time.Time) (map[int64]float64, error) {
 	out := make(map[int64]float64)
 	for _, s := range l.samples {
 		r := s.result
@@ -118,7 +118,7 @@ func (v *Validator) claims(tx *store.Tx, earned *ledger, l *look, now time.Time)
 const speedsAge = time.Minute
 
 // learnt returns what is known of app versions.
-func (v *Validator) learnt(tx *store.Tx, now time.Time) (*hostversion.Speeds, error) {
+func (v *Validator) learnt(tx *store.View, now time.Time) (*hostversion.Speeds, error) {
 	if age := now.Sub(v.speedsAt); v.speeds != nil && age >= 0 && age < speedsAge {
 		return v.speeds, nil
 	}

@@ -54,8 +54,8 @@ type Validator struct {
 // Pass handles workunits that need validation, and returns how many. It is for
 // one goroutine.
 func (v *Validator) Pass(ctx context.Context, now time.Time) (int, error) {
-	load := func(tx *store.Tx, after int64) ([]store.Job, int64, error) {
-		return pass.Jobs(tx, (*store.Tx).NeedValidate, after, &v.unstored, now)
+	load := func(tx *store.View, after int64) ([]store.Job, int64, error) {
+		return pass.Jobs(tx, (*store.View).NeedValidate, after, &v.unstored, now)
 	}
 	return pass.Each(ctx, v.Store, load, func(jobs []store.Job) (handled int, err error) {
 		looks := make([]*look, len(jobs))

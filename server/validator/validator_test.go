@@ -292,7 +292,7 @@ func TestCreditAddsUp(t *testing.T) {
 	if got := w.pass(); got != "VVV" {
 		t.Fatalf("got %s", got)
 	}
-	err := w.v.Store.View(t.Context(), func(tx *store.Tx) error {
+	err := w.v.Store.View(t.Context(), func(tx *store.View) error {
 		results, err := tx.ResultsOf(w.wu.ID)
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ func (s *Site) owner(r *http.Request, key string) (u store.User, err error) {
 	if err := s.gate.Try(r); err != nil {
 		return u, err
 	}
-	err = s.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+	err = s.Store.View(r.Context(), func(tx *store.View) (err error) {
 		u, err = tx.UserByKey(protocol.Authenticator(key))
 		return err
 	})
@@ -118,7 +118,7 @@ func (s *Site) showUser(w http.ResponseWriter, r *http.Request) {
 	}
 	if err == nil {
 		id, _ := strconv.ParseInt(q.Get("userid"), 10, 64)
-		err = s.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+		err = s.Store.View(r.Context(), func(tx *store.View) (err error) {
 			if key == "" {
 				u, err = tx.User(id)
 				return err

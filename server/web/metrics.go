@@ -138,7 +138,7 @@ func (c *collector) speeds(set func(d *prometheus.Desc, v float64, labels ...str
 	names := make(map[int64]string)
 	var versions []store.AppVersion
 	var votes []store.VersionVotes
-	err := c.site.Store.View(context.Background(), func(tx *store.Tx) error {
+	err := c.site.Store.View(context.Background(), func(tx *store.View) error {
 		apps, err := tx.Apps()
 		if err != nil {
 			return err

@@ -58,7 +58,7 @@ func (c *sender) ask(a ask) (code int, text string) {
 func (c *sender) state(files ...string) string {
 	c.t.Helper()
 	var b strings.Builder
-	err := c.Store.View(c.t.Context(), func(tx *store.Tx) error {
+	err := c.Store.View(c.t.Context(), func(tx *store.View) error {
 		list, err := tx.APIBatches(c.id, 100)
 		if err != nil {
 			return err

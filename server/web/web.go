@@ -173,7 +173,7 @@ func (s *Site) projectConfig(w http.ResponseWriter, r *http.Request) {
 	if a, err := s.Articles.Page(articles.Terms); err == nil {
 		c.TermsOfUse = a.Plain
 	}
-	err := s.Store.View(r.Context(), func(tx *store.Tx) error {
+	err := s.Store.View(r.Context(), func(tx *store.View) error {
 		platforms, err := tx.Platforms()
 		for _, p := range platforms {
 			c.Platforms = append(c.Platforms, protocol.ConfigPlatform{Name: p.Name, UserFriendlyName: p.UserFriendlyName})

@@ -43,12 +43,12 @@ type Herald struct {
 	Log     *slog.Logger
 	Allowed []string // the beginnings of addresses, see Allowed
 	// Status counts how far a batch has come.
-	Status func(tx *store.Tx, b store.APIBatch) (wire.Batch, error)
+	Status func(tx *store.View, b store.APIBatch) (wire.Batch, error)
 	HTTP   http.Client // with no redirects
 }
 
 // New returns a Herald.
-func New(st *store.Store, log *slog.Logger, allowed []string, status func(*store.Tx, store.APIBatch) (wire.Batch, error)) *Herald {
+func New(st *store.Store, log *slog.Logger, allowed []string, status func(*store.View, store.APIBatch) (wire.Batch, error)) *Herald {
 	return &Herald{Store: st, Log: log, Allowed: allowed, Status: status, HTTP: http.Client{
 		Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -77,7 +77,7 @@ func Allowed(address string, beginnings []string) bool {
 // Pass looks at batches that are due and returns how many senders were told.
 func (h *Herald) Pass(ctx context.Context, now time.Time) (told int, err error) {
 	var due []store.Webhook
-	err = h.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err = h.Store.View(ctx, func(tx *store.View) (err error) {
 		due, err = tx.DueWebhooks(now, atOnce)
 		return err
 	})
@@ -99,7 +99,7 @@ func (h *Herald) Pass(ctx context.Context, now time.Time) (told int, err error) 
 // look sends a batch's webhook if the batch is done.
 func (h *Herald) look(ctx context.Context, w store.Webhook, now time.Time) (told bool, err error) {
 	var b wire.Batch
-	err = h.Store.View(ctx, func(tx *store.Tx) (err error) { // counting may take a while
+	err = h.Store.View(ctx, func(tx *store.View) (err error) { // counting may take a while
 		b, err = h.Status(tx, w.APIBatch)
 		return err
 	})

@@ -82,7 +82,7 @@ func TestHerald(t *testing.T) {
 	done := false
 	var log bytes.Buffer
 	for i := range pair {
-		pair[i] = New(st, slog.New(slog.NewTextHandler(&log, nil)), []string{srv.URL}, func(_ *store.Tx, b store.APIBatch) (wire.Batch, error) {
+		pair[i] = New(st, slog.New(slog.NewTextHandler(&log, nil)), []string{srv.URL}, func(_ *store.View, b store.APIBatch) (wire.Batch, error) {
 			return wire.Batch{ID: b.ID, Name: b.Name, Done: done}, nil
 		})
 	}

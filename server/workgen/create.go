@@ -207,7 +207,7 @@ func (g *Generator) Create(ctx context.Context, specs []Spec, now time.Time) ([]
 					return err
 				}
 			}
-			target, err := p.target(tx)
+			target, err := p.target(tx.View)
 			if err != nil {
 				return &SpecError{Index: i, Err: err}
 			}

@@ -59,7 +59,7 @@ func TestCompressedInputs(t *testing.T) {
 		t.Error("the copy holds something else")
 	}
 	// The copy is one of the workunit's files, so that it goes when nobody needs it.
-	if err := b.store.View(t.Context(), func(tx *store.Tx) error {
+	if err := b.store.View(t.Context(), func(tx *store.View) error {
 		shared, err := tx.FileShared(blob.Packed(f.Name), wu.ID+1)
 		if !shared {
 			t.Error("the copy belongs to nobody")

@@ -32,7 +32,7 @@ func (s *Spec) target(p Params) error {
 }
 
 // target finds whom a workunit is for.
-func (p *prepared) target(tx *store.Tx) (store.Target, error) {
+func (p *prepared) target(tx *store.View) (store.Target, error) {
 	switch {
 	case p.host != 0:
 		if _, err := tx.Host(p.host); err != nil {

@@ -175,7 +175,7 @@ func (b *bench) generator(t *testing.T) *workgen.Generator {
 func (b *bench) workunit(t *testing.T, name string) (store.Workunit, protocol.Elements) {
 	t.Helper()
 	var wu store.Workunit
-	err := b.store.View(t.Context(), func(tx *store.Tx) (err error) {
+	err := b.store.View(t.Context(), func(tx *store.View) (err error) {
 		wu, err = tx.WorkunitByName(name)
 		return err
 	})
@@ -227,7 +227,7 @@ func TestCreateIsAllOrNothing(t *testing.T) {
 	if !errors.As(err, &bad) || bad.Index != 1 || !errors.Is(err, store.ErrExists) {
 		t.Errorf("got %v", err)
 	}
-	err = b.store.View(t.Context(), func(tx *store.Tx) error {
+	err = b.store.View(t.Context(), func(tx *store.View) error {
 		_, err := tx.WorkunitByName("a")
 		return err
 	})

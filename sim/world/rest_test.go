@@ -57,7 +57,7 @@ func (w *world) rest() {
 func (w *world) busy() string {
 	w.server.Lock()
 	var st store.Status
-	w.view(func(tx *store.Tx) (err error) {
+	w.view(func(tx *store.View) (err error) {
 		st, err = tx.Status(time.Now().Unix())
 		return err
 	})
@@ -244,7 +244,7 @@ func (w *world) purge() {
 	time.Sleep(12 * day)
 	w.server.Lock()
 	defer w.server.Unlock()
-	w.view(func(tx *store.Tx) error {
+	w.view(func(tx *store.View) error {
 		st, err := tx.Status(time.Now().Unix())
 		if n := st.Workunits.Total + st.Results.Total; n > 0 {
 			w.failf("%d rows are not purged", n)

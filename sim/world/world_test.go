@@ -365,13 +365,13 @@ func (w *world) pass(n int, r *rand.Rand) {
 func (w *world) calm() bool { return w.resting.Load() }
 
 // view reads the database.
-func (w *world) view(fn func(tx *store.Tx) error) {
+func (w *world) view(fn func(tx *store.View) error) {
 	w.must(w.p.Store.View(w.ctx, fn))
 }
 
 // unsent counts the results that wait for a computer.
 func (w *world) unsent() (n int) {
-	w.view(func(tx *store.Tx) error {
+	w.view(func(tx *store.View) error {
 		kinds, err := tx.UnsentKinds()
 		for _, k := range kinds {
 			list, err := tx.Unsent(k, store.First, 1000, store.Slice{})

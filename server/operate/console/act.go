@@ -237,7 +237,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, actor string) {
 	a, f := actions[i], form{strings.TrimSpace(r.PostForm.Get("id")), r.PostForm}
 	ctx := context.WithoutCancel(r.Context()) // an action is not left half done
 	entry := store.AuditEntry{Actor: actor, Via: "page", Action: a.Command}
-	err := c.project.Store.View(ctx, func(tx *store.Tx) error {
+	err := c.project.Store.View(ctx, func(tx *store.View) error {
 		entry.Detail = f.detail(tx, a)
 		return nil
 	})
@@ -275,7 +275,7 @@ func (c *Console) say(text string) (number string) {
 }
 
 // detail is the form as the audit log has it, in the manner of a command line.
-func (f form) detail(tx *store.Tx, a action) string {
+func (f form) detail(tx *store.View, a action) string {
 	parts := []string{operate.Discreet(tx, f.id)}
 	if a.On == string(view.OfBatch) {
 		parts[0] = "--batch=" + parts[0]
@@ -389,7 +389,7 @@ func (c *Console) version(ctx context.Context, f form) (spec operate.VersionSpec
 	if err != nil {
 		return spec, err
 	}
-	err = c.project.Store.View(ctx, func(tx *store.Tx) error {
+	err = c.project.Store.View(ctx, func(tx *store.View) error {
 		list, err := view.Versions.Find(tx, view.Query{}, time.Now())
 		if err != nil {
 			return err

@@ -193,7 +193,7 @@ func TestLooking(t *testing.T) {
 		d.see(200, page, nil)
 	}
 	var failed store.Result
-	err := d.project.Store.View(t.Context(), func(tx *store.Tx) error {
+	err := d.project.Store.View(t.Context(), func(tx *store.View) error {
 		list, err := tx.ListResults(store.ResultFilter{WorkunitID: 2, Limit: 1})
 		if err == nil {
 			failed = list[0]
@@ -240,7 +240,7 @@ func TestActing(t *testing.T) {
 		t.Errorf("the audit log tells too much: %s", text)
 	}
 	var entries []store.AuditEntry
-	err := d.project.Store.View(t.Context(), func(tx *store.Tx) (err error) {
+	err := d.project.Store.View(t.Context(), func(tx *store.View) (err error) {
 		entries, err = tx.ListAudit(store.AuditFilter{Limit: 100})
 		return err
 	})

@@ -69,7 +69,7 @@ func (c *flowCache) get(ctx context.Context, p *project.Project, now time.Time) 
 	}
 	var all []store.RecentResult
 	var versions []view.Version
-	err := p.Store.View(ctx, func(tx *store.Tx) error {
+	err := p.Store.View(ctx, func(tx *store.View) error {
 		list, err := view.Versions.Find(tx, view.Query{}, now)
 		if err != nil {
 			return err

@@ -39,7 +39,7 @@ func (c *Console) list(w http.ResponseWriter, r *http.Request, t tab) {
 		fields = append(fields, field{f, given.Get(f.Name)})
 	}
 	var list view.List
-	err := c.project.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err := c.project.Store.View(ctx, func(tx *store.View) (err error) {
 		list, err = t.listing.Find(tx, q, time.Now())
 		return err
 	})

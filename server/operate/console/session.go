@@ -134,7 +134,7 @@ func (c *Console) signedIn(h func(w http.ResponseWriter, r *http.Request, actor 
 	return func(w http.ResponseWriter, r *http.Request) {
 		if held, err := r.Cookie(cookie); err == nil {
 			var actor string
-			err := c.project.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+			err := c.project.Store.View(r.Context(), func(tx *store.View) (err error) {
 				actor, err = tx.Operator(hashOf(held.Value), time.Now())
 				return err
 			})

@@ -15,7 +15,7 @@ func (c *Console) sheet(w http.ResponseWriter, r *http.Request, kind view.Kind) 
 	asked := r.PathValue("id")
 	id := asked
 	var v any
-	err := c.project.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+	err := c.project.Store.View(r.Context(), func(tx *store.View) (err error) {
 		switch kind {
 		case view.OfWork:
 			v, err = view.WorkunitBy(tx, id)

@@ -49,7 +49,7 @@ type App struct {
 	store.AppUse
 }
 
-func findApps(tx *store.Tx, _ Query, _ time.Time) (List, error) {
+func findApps(tx *store.View, _ Query, _ time.Time) (List, error) {
 	apps, err := tx.Apps()
 	if err != nil {
 		return List{}, err

@@ -23,7 +23,7 @@ var Audit = &Listing{
 	find: findAudit,
 }
 
-func findAudit(tx *store.Tx, q Query, now time.Time) (List, error) {
+func findAudit(tx *store.View, q Query, now time.Time) (List, error) {
 	r := &reader{q: q, now: now}
 	f := store.AuditFilter{Since: r.ago("newer-than"), Actor: q["who"], Action: q["action"], Limit: r.limit()}
 	if r.err != nil {

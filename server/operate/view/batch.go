@@ -35,7 +35,7 @@ type BatchLine struct {
 	Results any    `json:"results,omitempty"` // are counted for one batch alone
 }
 
-func findBatches(tx *store.Tx, q Query, now time.Time) (List, error) {
+func findBatches(tx *store.View, q Query, now time.Time) (List, error) {
 	r := &reader{q: q, now: now}
 	n := r.limit()
 	if r.err != nil {
@@ -78,7 +78,7 @@ type Estimate struct {
 }
 
 // BatchBy returns a batch with an estimate of its end. classes are the project's plan classes.
-func BatchBy(tx *store.Tx, id int64, classes map[string]match.PlanClass, now time.Time) (b Batch, err error) {
+func BatchBy(tx *store.View, id int64, classes map[string]match.PlanClass, now time.Time) (b Batch, err error) {
 	if b.BatchStatus, err = tx.BatchStatus(id); err != nil {
 		return b, err
 	}

@@ -104,7 +104,7 @@ type UserLine struct {
 }
 
 // whose adds the computer and the account that have a result.
-func (v *Result) whose(tx *store.Tx) error {
+func (v *Result) whose(tx *store.View) error {
 	if v.HostID != 0 {
 		h, err := tx.Host(v.HostID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {

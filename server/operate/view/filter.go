@@ -123,7 +123,7 @@ func (r *reader) ago(name string) time.Time {
 }
 
 // appID finds an application; 0: any.
-func (r *reader) appID(tx *store.Tx) int64 {
+func (r *reader) appID(tx *store.View) int64 {
 	if r.q["app"] == "" || r.err != nil {
 		return 0
 	}
@@ -133,7 +133,7 @@ func (r *reader) appID(tx *store.Tx) int64 {
 }
 
 // userID finds an account by number or address; 0: any.
-func (r *reader) userID(tx *store.Tx) int64 {
+func (r *reader) userID(tx *store.View) int64 {
 	if r.q["user"] == "" || r.err != nil {
 		return 0
 	}

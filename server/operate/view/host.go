@@ -69,7 +69,7 @@ func summary(h store.Host, now time.Time) HostSummary {
 	return v
 }
 
-func findHosts(tx *store.Tx, q Query, now time.Time) (List, error) {
+func findHosts(tx *store.View, q Query, now time.Time) (List, error) {
 	r := &reader{q: q, now: now}
 	f := store.HostFilter{UserID: r.userID(tx), Excluded: r.on("banned"), Since: r.ago("active"), Limit: r.limit()}
 	if r.err != nil {
@@ -140,7 +140,7 @@ const latest = 20
 
 // HostBy shows the computer with a number, or returns store.ErrNotFound. kind tells the kind of
 // processor of a plan class.
-func HostBy(tx *store.Tx, id string, kind func(planClass string) string, now time.Time) (*Host, error) {
+func HostBy(tx *store.View, id string, kind func(planClass string) string, now time.Time) (*Host, error) {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return nil, store.ErrNotFound

@@ -36,7 +36,7 @@ var Results = &Listing{
 	find: findResults,
 }
 
-func findResults(tx *store.Tx, q Query, now time.Time) (List, error) {
+func findResults(tx *store.View, q Query, now time.Time) (List, error) {
 	r := &reader{q: q, now: now}
 	f := store.ResultFilter{
 		Batch: r.number("batch"), HostID: r.number("host"), UserID: r.number("user"), VersionID: r.number("version-id"), Limit: r.limit(),
@@ -137,7 +137,7 @@ func viewResult(r store.Result) Result {
 }
 
 // ResultBy shows the result with a number or name, or returns store.ErrNotFound.
-func ResultBy(tx *store.Tx, id string) (*Result, error) {
+func ResultBy(tx *store.View, id string) (*Result, error) {
 	r, err := findResult(tx, id)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func ResultBy(tx *store.Tx, id string) (*Result, error) {
 }
 
 // findResult finds a result by number or name.
-func findResult(tx *store.Tx, id string) (store.Result, error) {
+func findResult(tx *store.View, id string) (store.Result, error) {
 	if n, err := strconv.ParseInt(id, 10, 64); err == nil {
 		if r, err := tx.Result(n); err == nil || !errors.Is(err, store.ErrNotFound) {
 			return r, err

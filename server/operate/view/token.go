@@ -27,7 +27,7 @@ type Token struct {
 	RevokedTime time.Time `json:"revoked_time,omitzero"`
 }
 
-func findTokens(tx *store.Tx, _ Query, now time.Time) (List, error) {
+func findTokens(tx *store.View, _ Query, now time.Time) (List, error) {
 	found, err := tx.Tokens()
 	views := []Token{}
 	list := List{}

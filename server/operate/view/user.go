@@ -58,7 +58,7 @@ func viewUser(u store.User, h store.UserHosts, now time.Time) User {
 	return v
 }
 
-func findUsers(tx *store.Tx, q Query, now time.Time) (List, error) {
+func findUsers(tx *store.View, q Query, now time.Time) (List, error) {
 	r := &reader{q: q, now: now}
 	f := store.UserFilter{Search: strings.ToLower(q["search"]), Banned: r.on("banned"), Limit: r.limit()}
 	if r.err != nil {
@@ -88,7 +88,7 @@ func findUsers(tx *store.Tx, q Query, now time.Time) (List, error) {
 const shownHosts = 100
 
 // UserBy shows the account with a number or e-mail address, or returns store.ErrNotFound.
-func UserBy(tx *store.Tx, who string, now time.Time) (*User, error) {
+func UserBy(tx *store.View, who string, now time.Time) (*User, error) {
 	u, err := operate.Account(tx, who)
 	if err != nil {
 		return nil, err

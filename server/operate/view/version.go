@@ -42,7 +42,7 @@ type Version struct {
 	store.VersionUse
 }
 
-func findVersions(tx *store.Tx, q Query, now time.Time) (List, error) {
+func findVersions(tx *store.View, q Query, now time.Time) (List, error) {
 	r := &reader{q: q, now: now}
 	only := r.appID(tx)
 	if r.err != nil {

@@ -41,7 +41,7 @@ type VersionSpeed struct {
 
 // hostVersions shows what a host has with each app version. kind tells the kind of
 // processor of a plan class.
-func hostVersions(tx *store.Tx, hostID int64, kind func(planClass string) string) ([]HostVersion, error) {
+func hostVersions(tx *store.View, hostID int64, kind func(planClass string) string) ([]HostVersion, error) {
 	list, err := tx.HostAppVersions(hostID)
 	if err != nil {
 		return nil, err

@@ -53,7 +53,7 @@ func TestHostShowTellsHowFastItIs(t *testing.T) {
 	taught.Flops, taught.From = 1e8, speed.FromHost
 	other.Flops, other.From = 2e9, speed.FromVersion
 	for id, want := range map[int64][]HostVersion{1: {taught}, 2: {other}, 9: {}} {
-		err := st.View(t.Context(), func(tx *store.Tx) error {
+		err := st.View(t.Context(), func(tx *store.View) error {
 			got, err := hostVersions(tx, id, func(string) string { return "" })
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("host %d: got %+v\nwant %+v", id, got, want)

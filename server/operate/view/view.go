@@ -18,7 +18,7 @@ type Listing struct {
 	None        string // said of an empty list
 	Columns     []Column
 	Filters     []Filter
-	find        func(tx *store.Tx, q Query, now time.Time) (List, error)
+	find        func(tx *store.View, q Query, now time.Time) (List, error)
 }
 
 // A Column has a name, and where its cells name rows of another kind, that.
@@ -47,7 +47,7 @@ type List struct {
 
 // Find reads the list. An error because of the query is a FilterError or of a name that is not
 // there.
-func (l *Listing) Find(tx *store.Tx, q Query, now time.Time) (List, error) {
+func (l *Listing) Find(tx *store.View, q Query, now time.Time) (List, error) {
 	for name := range q {
 		if l.filter(name) == nil {
 			return List{}, &FilterError{name, "is not something to filter by"}
@@ -139,7 +139,7 @@ type catalog struct {
 	versions map[int64]store.AppVersion
 }
 
-func readCatalog(tx *store.Tx) (c catalog, err error) {
+func readCatalog(tx *store.View) (c catalog, err error) {
 	c = catalog{make(map[int64]string), make(map[int64]store.AppVersion)}
 	apps, err := tx.Apps()
 	if err != nil {

@@ -39,7 +39,7 @@ type WorkunitLine struct {
 	CreateTime time.Time           `json:"create_time"`
 }
 
-func findWorkunits(tx *store.Tx, q Query, now time.Time) (List, error) {
+func findWorkunits(tx *store.View, q Query, now time.Time) (List, error) {
 	r := &reader{q: q, now: now}
 	f := store.WorkunitFilter{
 		Batch: r.number("batch"), HostID: r.number("host"), Limit: r.limit(), Before: r.ago("older-than"), Since: r.ago("newer-than"),
@@ -73,7 +73,7 @@ func findWorkunits(tx *store.Tx, q Query, now time.Time) (List, error) {
 	return list, nil
 }
 
-func workunitLines(tx *store.Tx, f store.WorkunitFilter) ([]WorkunitLine, error) {
+func workunitLines(tx *store.View, f store.WorkunitFilter) ([]WorkunitLine, error) {
 	c, err := readCatalog(tx)
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ type Workunit struct {
 }
 
 // WorkunitBy shows the workunit with a number or name, or returns store.ErrNotFound.
-func WorkunitBy(tx *store.Tx, id string) (*Workunit, error) {
+func WorkunitBy(tx *store.View, id string) (*Workunit, error) {
 	wu, err := FindWorkunit(tx, id)
 	if err != nil {
 		return nil, err
@@ -208,7 +208,7 @@ func WorkunitBy(tx *store.Tx, id string) (*Workunit, error) {
 }
 
 // FindWorkunit finds a workunit by number or name.
-func FindWorkunit(tx *store.Tx, id string) (store.Workunit, error) {
+func FindWorkunit(tx *store.View, id string) (store.Workunit, error) {
 	if n, err := strconv.ParseInt(id, 10, 64); err == nil {
 		if wu, err := tx.Workunit(n); err == nil || !errors.Is(err, store.ErrNotFound) {
 			return wu, err

@@ -40,7 +40,7 @@ func accounts(t *testing.T, s *store.Store) {
 		if f.Limit == 0 {
 			f.Limit = 9
 		}
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			list, err := tx.ListUsers(f)
 			var got []string
 			for _, u := range list {
@@ -55,7 +55,7 @@ func accounts(t *testing.T, s *store.Store) {
 	hosts := func(f store.HostFilter, want int) {
 		t.Helper()
 		f.Limit = 9
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			list, err := tx.ListHosts(f)
 			if len(list) != want {
 				t.Errorf("%+v: %d hosts, want %d", f, len(list), want)
@@ -80,7 +80,7 @@ func accounts(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(w.Host.ID, false) })
 	hosts(store.HostFilter{Excluded: true}, 0)
 	lost(t, s, func(tx *store.Tx) error { return tx.ExcludeHost(99, true) }, store.ErrLost)
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		if u, err := tx.User(other.ID); err != nil || !u.Banned() || u.BanReason != "why" || !u.BannedTime.Equal(T0) {
 			t.Errorf("got %+v, %v", u, err)
 		}
@@ -110,7 +110,7 @@ func accounts(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return tx.EraseUser(w.User.ID, erased, T0) })
 	lost(t, s, func(tx *store.Tx) error { return tx.EraseUser(w.User.ID, erased, T0) }, store.ErrLost)
 	lost(t, s, func(tx *store.Tx) error { return tx.BanUser(w.User.ID, T0, "") }, store.ErrLost)
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		u, err := tx.User(w.User.ID)
 		want := store.User{
 			ID: w.User.ID, CreateTime: w.User.CreateTime, EmailAddr: "deleted-1", Name: "Deleted",

@@ -25,7 +25,7 @@ func quotas(t *testing.T, s *store.Store) {
 	Add(t, s, wu, 1)
 	count := func(but int64, now time.Time, want int64) {
 		t.Helper()
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			if n, err := tx.UnfinishedOfToken(b.TokenID, but, now); err != nil || n != want {
 				t.Errorf("%d unfinished, %v, want %d", n, err, want)
 			}
@@ -41,7 +41,7 @@ func quotas(t *testing.T, s *store.Store) {
 	count(0, T0.Add(time.Hour), 1)
 	update(t, s, func(tx *store.Tx) error { return tx.CloseAPIBatch(b.ID) })
 	count(0, T0, 1)
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		if now, err := tx.APIBatch(b.ID, b.TokenID); err != nil || !now.Made || now.Expected != 1 {
 			t.Errorf("closed: %+v, %v", now, err)
 		}
@@ -109,7 +109,7 @@ func apiBatches(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error {
 		return errors.Join(tx.ExpireAPIBatch(batches[2].ID, time.Time{}), tx.RetireAPIBatch(batches[0].ID, T0))
 	})
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		list, err := tx.ExpiredAPIBatches(T0.Add(2*time.Hour), 9)
 		if len(list) != 1 || list[0].ID != batches[1].ID || !list[0].ExpireTime.Equal(T0.Add(time.Minute)) {
 			t.Errorf("expired are %+v, %v", list, err)
@@ -119,7 +119,7 @@ func apiBatches(t *testing.T, s *store.Store) {
 		}
 		return err
 	})
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		for _, tt := range []struct {
 			token int64
 			name  string

@@ -33,7 +33,7 @@ func batches(t *testing.T, s *store.Store) {
 	}
 	want := func(batch int64, most int, want bool) {
 		t.Helper()
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			got, err := tx.AtBatchEnd(batch, most)
 			if got != want {
 				t.Errorf("batch %d nears its end, with at most %d left: %v, want %v", batch, most, got, want)
@@ -69,7 +69,7 @@ func batches(t *testing.T, s *store.Store) {
 			ServerState: store.Unsent, Kind: wus[18].Kind(),
 		})
 	})
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		list, err := tx.Unsent(wus[18].Kind(), store.First, 99, store.Slice{})
 		if i := slices.IndexFunc(list, func(c store.Candidate) bool { return c.Name == "wu18_1" }); i < 0 || list[i].Batch != wus[18].Batch {
 			t.Errorf("candidates %+v, want one of batch %d", list, wus[18].Batch)
@@ -77,7 +77,7 @@ func batches(t *testing.T, s *store.Store) {
 		return err
 	})
 	update(t, s, func(tx *store.Tx) error { return tx.RaiseBatch(7, 9) })
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		for name, want := range map[string]int64{"wu0_0": 0, "wu18_0": 0, "wu18_1": 12, "wu19_0": 9, "wu20_0": 0, "other_0": 0} {
 			r, err := tx.ResultByName(name)
 			if err != nil {

@@ -58,7 +58,7 @@ func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 	}
 	broken := func() map[string][]string {
 		rows := make(map[string][]string)
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			wrong, err := tx.Doctor()
 			for _, v := range wrong {
 				if v.Mend == "" || v.Count < len(v.Rows) {

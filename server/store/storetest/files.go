@@ -97,7 +97,7 @@ func waiting(t *testing.T, s *store.Store) {
 		}
 		return tx.DropAffinity(w.Host.ID, next.ID)
 	})
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		kept, err := tx.KeptFor(w.Host.ID, 9)
 		if err != nil || len(kept) != 0 {
 			t.Errorf("kept: %+v, %v", kept, err)
@@ -224,7 +224,7 @@ func messages(t *testing.T, s *store.Store) {
 
 func sendable(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		if n, err := tx.NewestResult(); err != nil || n != 0 {
 			t.Errorf("the newest of none is %d, %v", n, err)
 		}
@@ -233,7 +233,7 @@ func sendable(t *testing.T, s *store.Store) {
 	_, first := Add(t, s, w.Workunit("first"), 2)
 	keptWU, kept := Add(t, s, w.Workunit("kept"), 1)
 	update(t, s, func(tx *store.Tx) error { return tx.EndReservation(keptWU.ID, T0.Add(time.Hour)) })
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		for _, tt := range []struct {
 			name  string
 			at    time.Time

@@ -50,7 +50,7 @@ func forecasts(t *testing.T, s *store.Store) {
 	}
 	ask := func(p forecast.Plan) (q forecast.Question) {
 		p.AppID = w.App.ID
-		view(t, s, func(tx *store.Tx) (err error) {
+		view(t, s, func(tx *store.View) (err error) {
 			q, err = forecast.Look(tx, p, classes, now)
 			return err
 		})
@@ -101,7 +101,7 @@ func forecasts(t *testing.T, s *store.Store) {
 	add("after", 0, 0, w.App.ID, 1)
 	update(t, s, func(tx *store.Tx) error { return tx.StopApp(other.ID, true) })
 	batch := func() (f forecast.Forecast) {
-		view(t, s, func(tx *store.Tx) (err error) {
+		view(t, s, func(tx *store.View) (err error) {
 			f, err = forecast.Batch(tx, 7, classes, now)
 			return err
 		})

@@ -70,7 +70,7 @@ func hadResults(t *testing.T, s *store.Store) {
 		for _, name := range names {
 			had[wu[name]] = true
 		}
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			byHost, err := tx.HadByHost(w.Host.ID, ids)
 			if err != nil || !maps.Equal(byHost, had) {
 				t.Errorf("%s the host has had %v of %v, %v; want %v", when, byHost, wu, err, names)
@@ -116,7 +116,7 @@ func hadResults(t *testing.T, s *store.Store) {
 		}
 		return err
 	})
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		for perUser, want := range map[bool]int{false: 0, true: 3} {
 			found := 0
 			if err := tx.HadByAll(T0, perUser, func(n store.Need) { found += int(n.Results) }); err != nil || found != want {

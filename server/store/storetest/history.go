@@ -42,7 +42,7 @@ func history(t *testing.T, s *store.Store) {
 	}); !errors.Is(err, store.ErrLost) {
 		t.Errorf("got %v", err)
 	}
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		got, err := tx.ResultHistory(id)
 		want := []store.Event{
 			{Move: "created unsent"},
@@ -71,7 +71,7 @@ func ages(t *testing.T, s *store.Store) {
 	_, rs := Add(t, s, w.Workunit("a"), 2)
 	check := func(want map[string]int64) {
 		t.Helper()
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			st, err := tx.Status(T0.Add(time.Minute).Unix())
 			for what, age := range want {
 				if st.OldestAge[what] != age {

@@ -32,7 +32,7 @@ func inProgress(t *testing.T, s *store.Store) {
 		}
 		return tx.Send(sent...)
 	})
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		n, err := tx.CountInProgress(w.Host.ID)
 		if want := map[string]int{"": 1, "cuda": 2}; !maps.Equal(n, want) {
 			t.Errorf("got %v, want %v", n, want)
@@ -83,13 +83,13 @@ func inProgress(t *testing.T, s *store.Store) {
 // removeVersion takes versions out of the database that are deprecated, and no others.
 func removeVersion(t *testing.T, s *store.Store) {
 	var list []store.AppVersion
-	look := func(tx *store.Tx) (err error) {
+	look := func(tx *store.View) (err error) {
 		list, err = tx.AllAppVersions()
 		return err
 	}
 	view(t, s, look)
 	live, gone := list[0], list[2]
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		classes, err := tx.PlanClasses()
 		if len(classes) != 2 || classes[list[1].ID] != "cuda" || classes[gone.ID] != "cuda" {
 			t.Errorf("plan classes %v of %+v", classes, list)

@@ -48,7 +48,7 @@ func joined(t *testing.T, s *store.Store) {
 	wus[2].TargetNResults++
 	lost(t, s, change, store.ErrLost)
 	wus[2] = stale
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		for i, old := range wus {
 			j, err := tx.Job(old.ID)
 			if err != nil {
@@ -61,7 +61,7 @@ func joined(t *testing.T, s *store.Store) {
 		return nil
 	})
 	update(t, s, change)
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		for i, at := range []time.Time{T0, T0.Add(time.Hour), T0.Add(2 * time.Minute)} {
 			j, err := tx.Job(wus[i].ID)
 			if err != nil {

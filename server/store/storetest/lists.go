@@ -56,7 +56,7 @@ func lists(t *testing.T, s *store.Store) {
 		})
 	}
 	success, none, valid := store.Success, store.OutcomeInit, store.Valid
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		for _, c := range []struct {
 			filter store.WorkunitFilter
 			want   []string
@@ -141,7 +141,7 @@ func settings(t *testing.T, s *store.Store) {
 		return tx.SetWorkunit(wu, to, T0.Add(-time.Minute))
 	})
 	lost(t, s, func(tx *store.Tx) error { return tx.SetWorkunit(wu, to, T0) }, store.ErrLost) // not as it was
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		got, err := tx.Workunit(wu.ID)
 		if err != nil || got.Settings() != to || !got.TransitionTime.Equal(T0.Add(-time.Minute)) {
 			t.Errorf("got %+v, %v", got, err)

@@ -90,7 +90,7 @@ func many(t *testing.T, s *store.Store) {
 				}
 				return tx.TransitionEachBy(due)
 			})
-			view(t, s, func(tx *store.Tx) error {
+			view(t, s, func(tx *store.View) error {
 				names := []string{"nobody", "zero\x00", "not \xff UTF-8", `back\u0000slash`}
 				for _, x := range list {
 					names = append(names, x.Name)
@@ -149,7 +149,7 @@ func manyLost(t *testing.T, s *store.Store) {
 	})
 	unsentNow := func(ids ...int) {
 		t.Helper()
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			for _, i := range ids {
 				x, err := tx.Result(list[i].ID)
 				if err != nil {
@@ -216,7 +216,7 @@ func manyLost(t *testing.T, s *store.Store) {
 func together(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	list := addMany(t, s, w, "x", 3)
-	look := func(tx *store.Tx) error {
+	look := func(tx *store.View) error {
 		var host store.Host
 		var user store.User
 		var named map[string]store.Result

@@ -18,7 +18,7 @@ func operators(t *testing.T, s *store.Store) {
 	}
 	is := func(session string, now time.Time, want error) {
 		t.Helper()
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			actor, err := tx.Operator(session, now)
 			if !errors.Is(err, want) || want == nil && actor != "ada" {
 				t.Errorf("%s is %q, %v", session, actor, err)

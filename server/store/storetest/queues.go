@@ -15,7 +15,7 @@ func queues(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	wu, rs := Add(t, s, w.Workunit("a"), 1)
 	lens := func(when time.Time) (out [5]int) {
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			for i, q := range []func() ([]int64, error){
 				func() ([]int64, error) { return tx.Due(when, 10) },
 				func() ([]int64, error) { return tx.NeedValidate(0, 10) },
@@ -63,7 +63,7 @@ func queues(t *testing.T, s *store.Store) {
 	}
 	update(t, s, func(tx *store.Tx) error { return tx.TransitionBy(wu.ID, T0.Add(time.Hour)) })
 	update(t, s, func(tx *store.Tx) error { return tx.TransitionBy(wu.ID, T0.Add(2*time.Hour)) })
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		got, err := tx.Workunit(wu.ID)
 		if !got.TransitionTime.Equal(T0.Add(time.Hour)) {
 			t.Errorf("transition time %v, want the earlier of two", got.TransitionTime)
@@ -80,7 +80,7 @@ func unsent(t *testing.T, s *store.Store) {
 		Add(t, s, wu, 1)
 	}
 	var got []int64
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		kinds, err := tx.UnsentKinds()
 		if err != nil || len(kinds) != 1 {
 			t.Errorf("kinds %v, want one", kinds)
@@ -146,7 +146,7 @@ func unsentFits(t *testing.T, s *store.Store) {
 	} {
 		f := all
 		tt.change(&f)
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			kind := w.Workunit("x")
 			kind.RscMemoryBound, kind.RscDiskBound, kind.RscBandwidthBound, kind.RscFpopsEst, kind.DelayBound = 600, 609, 605, 800, 999*time.Second
 			list, err := tx.UnsentFits(kind.Kind(), store.First, f, 99, store.Slice{})
@@ -171,7 +171,7 @@ func sorted(t *testing.T, s *store.Store) {
 	wu := w.Workunit("a")
 	_, rs := Add(t, s, wu, 2)
 	kinds := func() (list []int64) {
-		view(t, s, func(tx *store.Tx) (err error) {
+		view(t, s, func(tx *store.View) (err error) {
 			list, err = tx.UnsentKinds()
 			return err
 		})
@@ -221,7 +221,7 @@ func jobs(t *testing.T, s *store.Store) {
 	a, of := Add(t, s, w.Workunit("a"), 2)
 	b, _ := Add(t, s, w.Workunit("b"), 0)
 	_, others := Add(t, s, w.Workunit("c"), 1)
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		got, err := tx.Jobs([]int64{b.ID, a.ID, 99})
 		want := map[int64]store.Job{a.ID: {Workunit: a, Results: of}, b.ID: {Workunit: b}}
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -245,7 +245,7 @@ func shared(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	a, _ := Add(t, s, w.Workunit("a"), 0, "in1", "in2")
 	b, _ := Add(t, s, w.Workunit("b"), 0, "in2")
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		for name, want := range map[string]bool{"in1": false, "in2": true} {
 			if got, err := tx.FileShared(name, a.ID); err != nil || got != want {
 				t.Errorf("%s: got %v, %v; want %v", name, got, err, want)
@@ -256,7 +256,7 @@ func shared(t *testing.T, s *store.Store) {
 	done := b
 	done.AssimilateState, done.FileDeleteState = store.AssimilateDone, store.DeleteDone
 	update(t, s, func(tx *store.Tx) error { return SaveWorkunit(tx, b, done) })
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		if got, err := tx.FileShared("in2", a.ID); err != nil || got {
 			t.Errorf("after the other's end: got %v, %v; want false", got, err)
 		}
@@ -268,7 +268,7 @@ func shared(t *testing.T, s *store.Store) {
 func stamps(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	stamp := func() (n int64) {
-		view(t, s, func(tx *store.Tx) (err error) {
+		view(t, s, func(tx *store.View) (err error) {
 			n, err = tx.AppsStamp()
 			return err
 		})

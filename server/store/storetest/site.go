@@ -27,7 +27,7 @@ func teams(t *testing.T, s *store.Store) {
 		return errors.Join(tx.JoinTeam(w.User.ID, id), tx.AddTeamCredit(id, 2.5), tx.AddTeamCredit(id+1, 9),
 			tx.SetTeam(store.Team{ID: id, UserID: w.User.ID, Description: "We *fly*."}))
 	})
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		x, err := tx.TeamByName("the STARLINGS")
 		if want := (store.Team{ID: id, CreateTime: T0, UserID: w.User.ID, Name: "The Starlings", Description: "We *fly*.", TotalCredit: 2.5}); err != nil || x != want {
 			t.Errorf("got %+v, %v; want %+v", x, err, want)
@@ -47,7 +47,7 @@ func teams(t *testing.T, s *store.Store) {
 		return nil
 	})
 	update(t, s, func(tx *store.Tx) error { return errors.Join(tx.JoinTeam(w.User.ID, 0), tx.DeleteTeam(id)) })
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		if _, err := tx.Team(id); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("a team that was deleted: %v", err)
 		}
@@ -84,7 +84,7 @@ func owners(t *testing.T, s *store.Store) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		u, err := tx.User(w.User.ID)
 		if err != nil || u.ProjectPrefs != "<resource_share>5</resource_share>" || u.Venue != "work" || u.Name != "Ada L." || !u.HideHosts || !u.NoExport ||
 			u.EmailAddr != "new@example.org" || u.PasswdHash != "hash" || !u.ConfirmedTime.Equal(T0.Add(time.Hour)) {
@@ -106,14 +106,14 @@ func owners(t *testing.T, s *store.Store) {
 	})
 	// What it computed goes with a computer that is merged into another.
 	over := rs[0]
-	view(t, s, func(tx *store.Tx) (err error) { over, err = tx.Result(over.ID); return err })
+	view(t, s, func(tx *store.View) (err error) { over, err = tx.Result(over.ID); return err })
 	update(t, s, func(tx *store.Tx) error {
 		x := over
 		x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.Success, T0
 		return tx.SaveResult(over, x)
 	})
 	update(t, s, func(tx *store.Tx) error { return tx.MergeHost(w.Host.ID, w.User.ID, second.ID) })
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		list, err := tx.OverOfHost(second.ID, 0, 9)
 		if err != nil || len(list) != 1 || list[0].ID != over.ID {
 			t.Errorf("of the computer that remains: %+v, %v", list, err)

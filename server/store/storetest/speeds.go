@@ -41,7 +41,7 @@ func speeds(t *testing.T, s *store.Store) {
 		}
 		return tx.SaveHostAppVersion(want)
 	})
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		if got, err := tx.HostAppVersion(5, versions[1]); err != nil || got != want {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 		}

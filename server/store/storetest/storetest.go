@@ -117,7 +117,7 @@ func failedChange(t *testing.T, s *store.Store) {
 	if !errors.Is(err, boom) {
 		t.Errorf("got %v, want %v", err, boom)
 	}
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		if _, err := tx.WorkunitByName("a"); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("got %v, want ErrNotFound", err)
 		}
@@ -159,7 +159,7 @@ func concurrent(t *testing.T, s *store.Store) {
 	if taken != 1 {
 		t.Errorf("%d names were taken, want 1", taken)
 	}
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		st, err := tx.Status(T0.Unix())
 		if st.Workunits.Total != 63 {
 			t.Errorf("got %d workunits, want 63", st.Workunits.Total)
@@ -189,7 +189,7 @@ func sendOnce(t *testing.T, s *store.Store) {
 	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.Send(r) }); !errors.Is(err, store.ErrLost) {
 		t.Errorf("got %v, want ErrLost", err)
 	}
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		got, err := tx.InProgressOf(w.Host.ID)
 		if len(got) != 1 || got[0].ServerState != store.InProgress || !got[0].ReportDeadline.Equal(r.ReportDeadline) {
 			t.Errorf("got %+v", got)
@@ -254,7 +254,7 @@ func lightLoss(t *testing.T, s *store.Store) {
 			t.Errorf("%s: %d losses, want 1", name, losses)
 		}
 	}
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		h, err := tx.Host(w.Host.ID)
 		if err != nil {
 			return err
@@ -305,7 +305,7 @@ func late(t *testing.T, s *store.Store) {
 			}
 		}
 	}
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		h, err := tx.Host(w.Host.ID)
 		if h.TotalCredit != 0 {
 			t.Errorf("what came before stayed: %v", h.TotalCredit)
@@ -348,7 +348,7 @@ func roundTrip(t *testing.T, s *store.Store) {
 	if err := s.Update(t.Context(), func(tx *store.Tx) error { return tx.UpdateHost(old, h) }); !errors.Is(err, store.ErrLost) {
 		t.Errorf("storing what another request has changed: %v, want ErrLost", err)
 	}
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		if got, err := tx.Workunit(want.ID); err != nil || got != want {
 			t.Errorf("got %+v, %v\nwant %+v", got, err, want)
 		}
@@ -372,7 +372,7 @@ func roundTrip(t *testing.T, s *store.Store) {
 func status(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	Add(t, s, w.Workunit("a"), 2)
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		st, err := tx.Status(T0.Unix())
 		if st.Done || st.Workunits.Unfinished != 1 || st.Results.ByServerState["unsent"] != 2 || st.Users != 1 || st.Hosts != 1 ||
 			st.Workunits.TransitionsPending != 1 {
@@ -380,7 +380,7 @@ func status(t *testing.T, s *store.Store) {
 		}
 		return err
 	})
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		wrong, err := tx.Doctor()
 		if len(wrong) != 0 {
 			t.Errorf("doctor says %v", wrong)

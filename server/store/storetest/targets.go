@@ -11,7 +11,7 @@ import (
 func targets(t *testing.T, s *store.Store) {
 	w := Fill(t, s)
 	list := []store.Target{{}, {Type: store.TargetHost, ID: 7}, {Type: store.TargetUser, ID: 7}, {Type: store.TargetUser, ID: 8}, {Type: store.TargetTeam, ID: 7}}
-	kinds := func(tx *store.Tx, target store.Target) (kinds []int64) {
+	kinds := func(tx *store.View, target store.Target) (kinds []int64) {
 		ask := func() ([]int64, error) { return tx.UnsentKindsFor(target) }
 		if target == (store.Target{}) {
 			ask = tx.UnsentKinds
@@ -24,7 +24,7 @@ func targets(t *testing.T, s *store.Store) {
 	}
 	some := func(want bool) {
 		t.Helper()
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			got, err := tx.Targeted()
 			if got != want {
 				t.Errorf("something is targeted: %v, want %v", got, want)
@@ -39,7 +39,7 @@ func targets(t *testing.T, s *store.Store) {
 			wu := w.Workunit(fmt.Sprint("w", i, j))
 			wu.Target, wu.RscMemoryBound = target, memory
 			wu, _ = Add(t, s, wu, 1)
-			view(t, s, func(tx *store.Tx) error {
+			view(t, s, func(tx *store.View) error {
 				got, err := tx.Workunit(wu.ID)
 				if got.Target != target {
 					t.Errorf("target %v, want %v", got.Target, target)
@@ -49,7 +49,7 @@ func targets(t *testing.T, s *store.Store) {
 		}
 	}
 	some(true)
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		for i, target := range list {
 			got := kinds(tx, target)
 			if len(got) != 2 {

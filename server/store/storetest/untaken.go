@@ -49,7 +49,7 @@ func untakenWork(t *testing.T, s *store.Store) {
 		})
 	}
 	look := func() (found []untaken.Finding) {
-		view(t, s, func(tx *store.Tx) (err error) {
+		view(t, s, func(tx *store.View) (err error) {
 			found, err = untaken.Look(tx, untaken.Once{PerHost: true}, T0.Add(time.Hour))
 			return err
 		})

@@ -40,7 +40,7 @@ func webhooks(t *testing.T, s *store.Store) {
 	})
 	due := func(at time.Time) (list []store.Webhook) {
 		t.Helper()
-		view(t, s, func(tx *store.Tx) (err error) {
+		view(t, s, func(tx *store.View) (err error) {
 			list, err = tx.DueWebhooks(at, 9)
 			return err
 		})
@@ -49,7 +49,7 @@ func webhooks(t *testing.T, s *store.Store) {
 	for _, at := range []time.Time{T0.Add(time.Hour), T0.Add(2 * time.Hour)} {
 		update(t, s, func(tx *store.Tx) error { return tx.RetireAPIBatch(first, at) })
 	}
-	view(t, s, func(tx *store.Tx) error {
+	view(t, s, func(tx *store.View) error {
 		token, err := tx.TokenByHash("1a")
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func recent(t *testing.T, s *store.Store) {
 	update(t, s, func(tx *store.Tx) error { return tx.Send(w.sent(rs[4:])...) })
 	for n, want := range map[int64]int{3: 3, 100: 5} {
 		var got []store.RecentResult
-		view(t, s, func(tx *store.Tx) error {
+		view(t, s, func(tx *store.View) error {
 			got = got[:0]
 			return tx.RecentResults(n, func(r store.RecentResult) { got = append(got, r) })
 		})

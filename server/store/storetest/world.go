@@ -77,7 +77,7 @@ func update(t testing.TB, s *store.Store, fn func(*store.Tx) error) {
 	}
 }
 
-func view(t *testing.T, s *store.Store, fn func(*store.Tx) error) {
+func view(t *testing.T, s *store.Store, fn func(*store.View) error) {
 	t.Helper()
 	if err := s.View(t.Context(), fn); err != nil {
 		t.Fatal(err)

@@ -174,7 +174,7 @@ func (g *Gate) owner(r *http.Request, email, passwdHash string) (store.User, err
 
 func (g *Gate) User(ctx context.Context, email string) (u store.User, err error) {
 	email = Canonical(email)
-	err = g.Store.View(ctx, func(tx *store.Tx) (err error) {
+	err = g.Store.View(ctx, func(tx *store.View) (err error) {
 		u, err = tx.UserByEmail(email)
 		return err
 	})

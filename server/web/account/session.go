@@ -52,7 +52,7 @@ func (g *Gate) Bearer(r *http.Request, purpose, token string) (u store.User, err
 	if errID != nil || errUntil != nil || time.Now().Unix() >= until {
 		return u, ErrSession
 	}
-	err = g.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+	err = g.Store.View(r.Context(), func(tx *store.View) (err error) {
 		u, err = tx.User(id)
 		return err
 	})
@@ -68,7 +68,7 @@ func (g *Gate) Visitor(r *http.Request) (u store.User, err error) {
 	if err != nil {
 		return u, ErrSession
 	}
-	err = g.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+	err = g.Store.View(r.Context(), func(tx *store.View) (err error) {
 		u, err = tx.UserOfSession(sessionHash(c.Value), time.Now())
 		return err
 	})

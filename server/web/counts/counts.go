@@ -41,7 +41,7 @@ type Status struct {
 }
 
 // Take counts everything as of now. It reads whole tables.
-func Take(tx *store.Tx, once untaken.Once, now time.Time) (st Status, err error) {
+func Take(tx *store.View, once untaken.Once, now time.Time) (st Status, err error) {
 	if st.Status, err = tx.Status(now.Unix()); err == nil {
 		st.Untaken, err = untaken.Look(tx, once, now)
 	}
@@ -87,7 +87,7 @@ func (c *Cache) count(ctx context.Context) <-chan singleflight.Result {
 	return c.counting.DoChan("", func() (any, error) {
 		begin := time.Now()
 		var st Status
-		err := c.Store.View(context.WithoutCancel(ctx), func(tx *store.Tx) (err error) {
+		err := c.Store.View(context.WithoutCancel(ctx), func(tx *store.View) (err error) {
 			st, err = Take(tx, c.Once, begin)
 			return err
 		})

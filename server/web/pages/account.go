@@ -51,7 +51,7 @@ func (p *Pages) account(w http.ResponseWriter, r *http.Request, u store.User) {
 			data["Error"] = "It was sent a short while ago. Look into your folder of unwanted mail, too."
 		}
 	}
-	err := p.Store.View(r.Context(), func(tx *store.Tx) error {
+	err := p.Store.View(r.Context(), func(tx *store.View) error {
 		hosts, err := tx.HostsOfUsers([]int64{u.ID})
 		data["Computers"] = hosts[u.ID].Count
 		if err != nil {
@@ -68,7 +68,7 @@ func (p *Pages) account(w http.ResponseWriter, r *http.Request, u store.User) {
 }
 
 // teamOf returns the team of a user; its id is 0 if there is none.
-func teamOf(tx *store.Tx, u store.User) (store.Team, error) {
+func teamOf(tx *store.View, u store.User) (store.Team, error) {
 	if u.TeamID == 0 {
 		return store.Team{}, nil
 	}
@@ -84,7 +84,7 @@ func (p *Pages) user(w http.ResponseWriter, r *http.Request) {
 	id := number64(r, "id")
 	data := map[string]any{"Here": "leaders"}
 	var u store.User
-	err := p.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+	err := p.Store.View(r.Context(), func(tx *store.View) (err error) {
 		if u, err = tx.User(id); err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (p *Pages) ownData(w http.ResponseWriter, r *http.Request, u store.User) {
 	a.CPID = protocol.ExternalCPID(u.CrossProjectID, u.EmailAddr)
 	a.Credit, a.RecentCredit, a.GlobalPrefs, a.ProjectPrefs = u.TotalCredit, u.ExpavgCredit, u.GlobalPrefs, u.ProjectPrefs
 	a.HidesComputers, a.KeptFromStats = u.HideHosts, u.NoExport
-	err := p.Store.View(r.Context(), func(tx *store.Tx) error {
+	err := p.Store.View(r.Context(), func(tx *store.View) error {
 		team, err := teamOf(tx, u)
 		if err != nil {
 			return err

@@ -45,7 +45,7 @@ func (p *Pages) computers(w http.ResponseWriter, r *http.Request) {
 	}
 	data := map[string]any{"Own": own}
 	var hosts []store.Host
-	err = p.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+	err = p.Store.View(r.Context(), func(tx *store.View) (err error) {
 		if !own {
 			if u, err = tx.User(id); err != nil {
 				return err
@@ -94,7 +94,7 @@ func (p *Pages) computer(w http.ResponseWriter, r *http.Request) {
 		err = explained(data, err)
 	}
 	if err == nil {
-		err = p.Store.View(r.Context(), func(tx *store.Tx) error { return describe(tx, data, u, number64(r, "id"), number64(r, "before")) })
+		err = p.Store.View(r.Context(), func(tx *store.View) error { return describe(tx, data, u, number64(r, "id"), number64(r, "before")) })
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
@@ -107,7 +107,7 @@ func (p *Pages) computer(w http.ResponseWriter, r *http.Request) {
 }
 
 // describe puts a computer, with tasks older than one, into a page's data.
-func describe(tx *store.Tx, data map[string]any, visitor store.User, id, before int64) error {
+func describe(tx *store.View, data map[string]any, visitor store.User, id, before int64) error {
 	h, err := tx.Host(id)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func describe(tx *store.Tx, data map[string]any, visitor store.User, id, before 
 
 // twins returns the computers that may be the same as one: they have the same processor and are
 // their owner's, too.
-func twins(tx *store.Tx, h store.Host) (list []store.Host, err error) {
+func twins(tx *store.View, h store.Host) (list []store.Host, err error) {
 	hosts, err := tx.HostsOfUser(h.UserID, hostsShown)
 	for _, x := range hosts {
 		if x.ID != h.ID && x.Model == h.Model && x.OSName == h.OSName {
@@ -201,7 +201,7 @@ func merge(tx *store.Tx, u store.User, id, into int64) error {
 	if from.UserID != u.ID {
 		return store.ErrLost
 	}
-	list, err := twins(tx, from)
+	list, err := twins(tx.View, from)
 	if err != nil {
 		return err
 	}

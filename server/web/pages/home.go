@@ -47,7 +47,7 @@ func (p *Pages) join(w http.ResponseWriter, r *http.Request) {
 		On  []string
 	}
 	var list []needs
-	err := p.Store.View(r.Context(), func(tx *store.Tx) error {
+	err := p.Store.View(r.Context(), func(tx *store.View) error {
 		apps, err := tx.Apps()
 		if err != nil {
 			return err

@@ -47,7 +47,7 @@ func (p *Pages) preferences(w http.ResponseWriter, r *http.Request, u store.User
 		return
 	}
 	var apps []store.App
-	err := p.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+	err := p.Store.View(r.Context(), func(tx *store.View) (err error) {
 		apps, err = tx.Apps()
 		return err
 	})

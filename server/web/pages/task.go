@@ -82,7 +82,7 @@ func (p *Pages) task(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, err)
 		return
 	}
-	err = p.Store.View(r.Context(), func(tx *store.Tx) error {
+	err = p.Store.View(r.Context(), func(tx *store.View) error {
 		x, err := tx.Result(number64(r, "id"))
 		if err != nil {
 			return err

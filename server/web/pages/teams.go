@@ -100,7 +100,7 @@ func (p *Pages) team(w http.ResponseWriter, r *http.Request) {
 	var t store.Team
 	var members []store.User
 	if err == nil {
-		err = p.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+		err = p.Store.View(r.Context(), func(tx *store.View) (err error) {
 			if name := r.FormValue("name"); name != "" {
 				t, err = tx.TeamByName(strings.TrimSpace(name))
 			} else {
