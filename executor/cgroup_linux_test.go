@@ -40,7 +40,7 @@ NoNewPrivileges=yes
 CapabilityBoundingSet=
 Environment=%[1]s=delegated HOME=/run/test TMPDIR=/run/test PATH=/usr/bin:/bin
 WorkingDirectory=/run/test
-ExecStart=/run/executor.test -test.v -test.timeout 2m -test.run ^TestControlGroupsInside
+ExecStart=/run/executor.test -test.v -test.timeout 10m -test.run ^TestControlGroupsInside
 StandardOutput=tty
 StandardError=tty
 TTYPath=/dev/console
