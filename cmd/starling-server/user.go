@@ -16,7 +16,7 @@ import (
 
 func showUserCmd() *cobra.Command {
 	cmd := showCmd("account", func(_ project.Config, tx *store.View, who string) (any, error) {
-		return view.UserBy(tx.View, who, time.Now())
+		return view.UserBy(tx, who, time.Now())
 	})
 	cmd.Use, cmd.Short = "show DIR ACCOUNT", "Show an account and its computers, by number or e-mail address"
 	return cmd

@@ -75,7 +75,7 @@ func (w *world) outlook() (o outlook) {
 			}
 			o.next = wu.TransitionTime
 		}
-		if o.unsent, err = w.unsent(tx.View); err != nil {
+		if o.unsent, err = w.unsent(tx); err != nil {
 			return err
 		}
 		for _, queue := range []struct {
@@ -98,7 +98,7 @@ func (w *world) outlook() (o outlook) {
 		if len(o.unsent) > 0 || o.waiting != "" || o.next.Before(store.Never) {
 			return nil
 		}
-		o.waiting, err = w.undeleted(tx.View)
+		o.waiting, err = w.undeleted(tx)
 		return err
 	})
 	return o
@@ -141,7 +141,7 @@ func (w *world) check() {
 	w.doctor()
 	w.view(func(tx *store.View) (err error) {
 		for _, name := range w.names {
-			w.checkWorkunit(tx.View, name, granted)
+			w.checkWorkunit(tx, name, granted)
 		}
 		for id, sum := range granted {
 			h, err := tx.Host(id)

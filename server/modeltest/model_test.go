@@ -62,7 +62,7 @@ func TestReplay(t *testing.T) {
 			w.live(length / 2)
 			w.view(func(tx *store.View) error {
 				for _, name := range w.names {
-					stories[i] += tell(tx.View, name)
+					stories[i] += tell(tx, name)
 				}
 				return nil
 			})

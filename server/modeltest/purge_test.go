@@ -28,7 +28,7 @@ func (w *world) purge(process int) {
 		for _, id := range ids {
 			name := wus[id].Name
 			granted[name] = make(map[int64]float64)
-			w.checkWorkunit(tx.View, name, granted[name])
+			w.checkWorkunit(tx, name, granted[name])
 		}
 		return err
 	})

@@ -137,7 +137,9 @@ func TestViewsShareATransaction(t *testing.T) {
 			)
 		})
 	}
-	for i, err := range w.together(&w.s.db.(*joint).views, func(fn func(*Tx) error) error { return w.s.View(t.Context(), func(v *View) error { return fn(&Tx{View: v}) }) }, fns...) {
+	for i, err := range w.together(&w.s.db.(*joint).views, func(fn func(*Tx) error) error {
+		return w.s.View(t.Context(), func(v *View) error { return fn(&Tx{View: v}) })
+	}, fns...) {
 		if err != nil || got[i].ID != w.hosts[i] {
 			t.Errorf("%d: got host %d, want %d; %v", i, got[i].ID, w.hosts[i], err)
 		}
