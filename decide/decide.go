@@ -227,7 +227,7 @@ func (p *pass) run() {
 		return p.plan.Results[i].Code == ""
 	})
 	s := jobsched.Snapshot{
-		Now: p.Now, CPUs: p.CPUs, Memory: p.Memory, Bound: p.Bound, OnFrac: p.OnFrac, Habit: p.Habit, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
+		Now: p.Now, CPUs: p.CPUs, CPUBound: p.CPUBound, Memory: p.Memory, Bound: p.Bound, OnFrac: p.OnFrac, Habit: p.Habit, Slice: p.Slice, Jobs: jobs, Limits: p.Limits, Absent: p.Absent,
 		AllMemory: p.AllMemory, Compute: p.Compute, Network: p.Network,
 	}
 	for _, c := range p.Coprocs {

@@ -351,7 +351,7 @@ func TestMemoryAndLimits(t *testing.T) {
 // needs several CPUs at once says so.
 func TestNeedsAreComparedWithWhatThereIs(t *testing.T) {
 	s := jobsched.Snapshot{
-		Now: now, CPUs: 2, Slice: time.Hour, Memory: 12e9, AllMemory: 25e9, Bound: prefs.Bound{Text: "ram_max_used_idle_pct = 50", Cure: "Set ram_max_used_idle_pct higher."},
+		Now: now, CPUs: 2, CPUBound: prefs.Bound{Text: "max_cpus = 2", Cure: "To allow more CPUs, set max_cpus higher."}, Slice: time.Hour, Memory: 12e9, AllMemory: 25e9, Bound: prefs.Bound{Text: "ram_max_used_idle_pct = 50", Cure: "Set ram_max_used_idle_pct higher."},
 		Projects: []jobsched.Project{{}},
 		Jobs: []jobsched.Job{
 			{ID: "never", Usage: resource.Usage{Memory: 838e9}, Remaining: time.Hour, Deadline: now.Add(100 * time.Hour)},
@@ -365,7 +365,7 @@ func TestNeedsAreComparedWithWhatThereIs(t *testing.T) {
 		{"It needs 838 GB of memory, and this computer has 25 GB: it can never run here.", "Abort it, so that another computer gets it: starling task abort never"},
 		{"It needs 20 GB of memory. Tasks may use 12 GB (ram_max_used_idle_pct = 50), of which 12 GB are free.", "Set ram_max_used_idle_pct higher."},
 		{"Running.", ""},
-		{"It needs 4 CPUs at once. Tasks may use 2, so it waits until these are free (max_ncpus_pct).", "Wait: its turn comes. To allow more CPUs, set max_ncpus_pct or max_cpus higher."},
+		{"It needs 4 CPUs at once. Tasks may use 2, so it waits until these are free (max_cpus = 2).", "Wait: its turn comes. To allow more CPUs, set max_cpus higher."},
 	} {
 		if got[i].Text != want.text || got[i].Cure != want.cure {
 			t.Errorf("%s: got %q, %q, want %q, %q", s.Jobs[i].ID, got[i].Text, got[i].Cure, want.text, want.cure)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/resource"
@@ -59,7 +60,15 @@ func (c *chooser) cure(w want, id string) string {
 	case w.bound == resource.Devices, w.unreachable:
 		return "Wait: its turn comes."
 	}
-	return "Wait: its turn comes. To allow more CPUs, set max_ncpus_pct or max_cpus higher."
+	return strings.TrimSpace("Wait: its turn comes. " + c.CPUBound.Cure)
+}
+
+// cpuBound names in parentheses the preference that keeps jobs from some CPUs.
+func (c *chooser) cpuBound() string {
+	if c.CPUBound.Text == "" {
+		return ""
+	}
+	return " (" + c.CPUBound.Text + ")"
 }
 
 func (c *chooser) inWords(w want) string {
@@ -77,13 +86,13 @@ func (c *chooser) inWords(w want) string {
 	case w.bound == resource.Devices:
 		return busy(len(resource.Find(c.pools, w.kind).Devices), w.kind.String()) + " busy with tasks that have earlier deadlines or belong to projects that are owed more, or too little of its memory is free."
 	case w.kind != resource.CPU:
-		return "Every CPU that tasks may use is needed by other tasks on coprocessors (max_ncpus_pct)."
+		return "Every CPU that tasks may use is needed by other tasks on coprocessors" + c.cpuBound() + "."
 	case w.cpus > float64(c.CPUs):
-		return fmt.Sprintf("It needs %v CPUs at once. Tasks may use %d, so it waits until these are free (max_ncpus_pct).", w.cpus, c.CPUs)
+		return fmt.Sprintf("It needs %v CPUs at once. Tasks may use %d, so it waits until these are free%s.", w.cpus, c.CPUs, c.cpuBound())
 	case w.cpus > 1:
-		return fmt.Sprintf("It needs %v CPUs at once, and %v of %d are free (max_ncpus_pct).", w.cpus, max(0, c.free.FreeCPUs()), c.CPUs)
+		return fmt.Sprintf("It needs %v CPUs at once, and %v of %d are free%s.", w.cpus, max(0, c.free.FreeCPUs()), c.CPUs, c.cpuBound())
 	}
-	return busy(c.CPUs, "CPU") + " busy with tasks that have earlier deadlines or belong to projects that are owed more (max_ncpus_pct)."
+	return busy(c.CPUs, "CPU") + " busy with tasks that have earlier deadlines or belong to projects that are owed more" + c.cpuBound() + "."
 }
 
 // busy is the start of a sentence about all processors of a kind that may be used.

@@ -8,8 +8,8 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 )
 
-// A Bound is the preference that limits disk or memory most on this computer. The zero
-// value is none.
+// A Bound is the preference that limits disk, memory or CPUs most on this computer. The zero
+// value means that none does.
 type Bound struct {
 	Key  string `json:"key"`  // by its name in prefs.toml
 	Text string `json:"text"` // what it is set to and comes to here, as a part of a sentence
@@ -49,6 +49,23 @@ func (p Prefs) MemoryBound(total int64, inUse bool) Bound {
 		b.Cure = "Set " + key + " higher."
 	}
 	return b
+}
+
+// CPUBound is the preference that keeps tasks from some of n CPUs; none if they may use all.
+func (p Prefs) CPUBound(n int, inUse bool) Bound {
+	if p.CPUs(n, inUse) == n {
+		return Bound{}
+	}
+	key, v := "niu_max_ncpus_pct", p.NiuMaxNCPUsPct
+	if inUse || p.NiuMaxNCPUsPct == p.MaxNCPUsPct {
+		key, v = "max_ncpus_pct", p.MaxNCPUsPct
+	}
+	without := p
+	without.MaxCPUs = 0
+	if without.CPUs(n, inUse) > p.CPUs(n, inUse) {
+		key, v = "max_cpus", p.MaxCPUs
+	}
+	return Bound{Key: key, Text: key + " = " + plainNumber(v), Cure: "To allow more CPUs, set " + key + " higher."}
 }
 
 // MostMemory is MemoryBound of whichever state of the computer allows more.

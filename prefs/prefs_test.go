@@ -29,6 +29,11 @@ func TestParse(t *testing.T) {
 	if got := p.CPUs(1, true); got != 1 {
 		t.Errorf("of 1 CPU %d are used, want 1", got)
 	}
+	for src, want := range map[string]string{"": "", "max_ncpus_pct = 100\nmax_cpus = 9": "", "max_ncpus_pct = 50\nmax_cpus = 6": "max_ncpus_pct = 50", "max_ncpus_pct = 50\nmax_cpus = 2.5": "max_cpus = 2.5", "niu_max_ncpus_pct = 25": "niu_max_ncpus_pct = 25"} {
+		if got := prefs.Merge(parse(t, src, "")).CPUBound(8, false); got.Text != want || (got.Cure == "") != (want == "") {
+			t.Errorf("%q bounds CPUs by %+v, want %q", src, got, want)
+		}
+	}
 	if p.LowWater() != 12*time.Hour || p.HighWater() != 24*time.Hour {
 		t.Errorf("marks are %v and %v", p.LowWater(), p.HighWater())
 	}

@@ -29,7 +29,7 @@ func (f *Facts) Snapshot() decide.Snapshot {
 	inUse := f.Prefs.InUse(c)
 	s := decide.Snapshot{
 		Now: f.Now.Round(0), Elapsed: f.Elapsed, Version: f.Version,
-		CPUs: f.Prefs.CPUs(f.Host.NCPUs, inUse), AllCPUs: f.Host.NCPUs,
+		CPUs: f.Prefs.CPUs(f.Host.NCPUs, inUse), AllCPUs: f.Host.NCPUs, CPUBound: f.Prefs.CPUBound(f.Host.NCPUs, inUse),
 		Memory: f.Prefs.Memory(int64(f.Host.MemBytes), inUse), OnFrac: f.Times.OnFrac * f.Times.ActiveFrac, Habit: f.Habit,
 		Low: f.Prefs.LowWater(), High: f.Prefs.HighWater(), Slice: f.Prefs.Slice(),
 		Eager:   f.Settings.ReportResultsImmediately,

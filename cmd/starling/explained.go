@@ -14,8 +14,9 @@ import (
 type explanation struct {
 	Version  int                `json:"version"`
 	At       time.Time          `json:"at"`
-	CPUs     int                `json:"cpus"`     // that tasks may use
-	AllCPUs  int                `json:"all_cpus"` // that there are
+	CPUs     int                `json:"cpus"`               // that tasks may use
+	AllCPUs  int                `json:"all_cpus"`           // that there are
+	CPUBound prefs.Bound        `json:"cpu_bound,omitzero"` // the preference that limits them
 	Memory   int64              `json:"memory_bytes"`
 	Bound    prefs.Bound        `json:"memory_bound,omitzero"` // the preference that limits it
 	Disk     prefs.Bound        `json:"disk_bound,omitzero"`
@@ -69,7 +70,7 @@ type explainedTask struct {
 func explained(r decide.Record, about string) (explanation, error) {
 	s := r.Snapshot
 	e := explanation{
-		Version: jsonVersion, At: s.Now, CPUs: s.CPUs, AllCPUs: s.AllCPUs, Memory: s.Memory, Bound: s.Bound, Disk: s.Disk,
+		Version: jsonVersion, At: s.Now, CPUs: s.CPUs, AllCPUs: s.AllCPUs, CPUBound: s.CPUBound, Memory: s.Memory, Bound: s.Bound, Disk: s.Disk,
 		Compute: s.Compute, Network: s.Network, NoEffect: s.NoEffect, Projects: []explainedProject{}, Tasks: []explainedTask{},
 	}
 	for i, p := range s.Projects {

@@ -205,7 +205,7 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 		fmt.Fprintf(w, "Computing is suspended. %s%s\n", s.Compute.Why, changes(s.Compute.Why, s.Compute.Until, s.Now))
 		showCure(w, s.Compute.Cure)
 	default:
-		fmt.Fprintf(w, "Tasks may run on %d of %s, with %s of memory%s.\n", s.CPUs, words.Count(s.AllCPUs, "CPU"), words.Bytes(s.Memory), bound(s.Bound))
+		fmt.Fprintf(w, "Tasks may run on %d of %s%s, with %s of memory%s.\n", s.CPUs, words.Count(s.AllCPUs, "CPU"), bound(s.CPUBound), words.Bytes(s.Memory), bound(s.Bound))
 		if s.Disk.Key != "" {
 			fmt.Fprintf(w, "What limits disk space: %s.\n", s.Disk.Text)
 		}
