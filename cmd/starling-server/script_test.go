@@ -48,7 +48,7 @@ func run(t *testing.T, dir string, database func() string) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program built with -race ends with a second of sleep
 			return nil
 		},
-		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"get": get, "lose": lose},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"get": get, "lose": lose, "reads": reads},
 	})
 }
 
@@ -63,6 +63,23 @@ func lose(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s is %d times in %s", args[1], len(found), args[0])
 	}
 	ts.Check(os.Remove(found[0]))
+}
+
+// reads FILE PATTERN waits until a file that another program writes matches.
+func reads(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: reads FILE PATTERN")
+	}
+	want := regexp.MustCompile(args[1])
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	ts.Check(testwait.Poll(ctx, func() error {
+		got, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && !want.Match(got) {
+			err = fmt.Errorf("no match for %s in %s", args[1], got)
+		}
+		return err
+	}))
 }
 
 // get URL PATTERN fetches a page again and again until it matches.
