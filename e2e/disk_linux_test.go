@@ -115,6 +115,8 @@ func TestAFullDisk(t *testing.T) {
 	disk := smallDisk(t, "64m")
 	ctx := patience(t)
 	p := newProject(t, ctx)
+	// A program that writes while the disk is full fails, and this is the only host for another result.
+	set(t, p, map[string]string{"one_result_per_host_per_wu": "false"})
 	exponents := []int{19937, 21701, 23209, 44497}
 	workWith(t, ctx, p, 1, []string{"--rsc-disk-bound", "1e6"}, exponents...)
 	serve(t, ctx, p)
