@@ -18,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/debt"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -71,8 +72,9 @@ type ResultPlan struct {
 }
 
 // Lateness is, in one sentence, that a task missed its deadline or will miss it, and what a
-// person can do; "" if it can be in time. late is by how much, at the least.
-func Lateness(task string, late time.Duration, deadline, now time.Time) (text, cure string) {
+// person can do; "" if it can be in time. late is by how much, at the least; cpus limits the CPUs
+// that tasks may use.
+func Lateness(task string, late time.Duration, deadline, now time.Time, cpus prefs.Bound) (text, cure string) {
 	switch {
 	case late <= 0:
 		return "", ""
@@ -80,11 +82,13 @@ func Lateness(task string, late time.Duration, deadline, now time.Time) (text, c
 		return fmt.Sprintf("It is late: its deadline passed %s.", words.When(deadline, now)),
 			"Let it finish: it may still count. To give it up: starling task abort " + task
 	}
-	return "It will be about " + words.Span(late) + " late.", fmt.Sprintf(lateCure, task)
+	more := "more time (starling mode always)"
+	if cpus.Key != "" {
+		more = "more CPUs (" + cpus.Key + ") or " + more
+	}
+	return "It will be about " + words.Span(late) + " late.", "Let it run more: allow " + more + ", or suspend others. " +
+		"If it cannot be in time, abort it, so that another computer gets it: starling task abort " + task
 }
-
-const lateCure = "Let it run more: allow more CPUs (max_ncpus_pct) or more time (starling mode always), or suspend others. " +
-	"If it cannot be in time, abort it, so that another computer gets it: starling task abort %s"
 
 // Codes of results that jobsched is not asked about.
 const (

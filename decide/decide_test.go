@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -263,5 +264,15 @@ func TestReplayTellsADifference(t *testing.T) {
 	r.Plan.Projects[0].Debt += 5
 	if _, err := decide.Replay(r); !errors.Is(err, decide.ErrDiffers) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What limits the CPUs of a late task is named; where nothing does, no limit is to be raised.
+func TestLateness(t *testing.T) {
+	for key, more := range map[string]string{"": "allow more time (", "max_cpus": "allow more CPUs (max_cpus) or more time ("} {
+		text, cure := decide.Lateness("wu_0", 72*time.Hour, now.Add(time.Hour), now, prefs.Bound{Key: key})
+		if text != "It will be about 3 d late." || !strings.Contains(cure, more) {
+			t.Errorf("CPUs limited by %q: got %q, %q", key, text, cure)
+		}
 	}
 }

@@ -348,7 +348,7 @@ func tasks(t *testing.T) (list []situation) {
 		t.Errorf("late by %v", late.Late)
 	}
 	for _, deadline := range []time.Time{now.Add(10 * time.Hour), now.Add(-time.Hour)} {
-		text, cure := decide.Lateness(me, late.Late, deadline, now)
+		text, cure := decide.Lateness(me, late.Late, deadline, now, s.CPUBound)
 		list = append(list, situation{string(late.Code), late.Text + " " + text, cure})
 	}
 	return list

@@ -23,7 +23,7 @@ type Snapshot struct {
 	Coprocs   []Pool            `json:"coprocs,omitempty"`          // that tasks may use
 	Absent    []resource.Absent `json:"absent,omitempty"`           // kinds of coprocessors that tasks may use none of
 	NoEffect  []string          `json:"no_effect,omitempty"`        // preferences that are set and do nothing on this computer, each with what a person can do
-	CPUBound  prefs.Bound       `json:"cpu_bound,omitzero"`         // why CPUs is less than AllCPUs; zero: it is not, or not known
+	CPUBound  prefs.Bound       `json:"cpu_bound,omitzero"`         // limits CPUs; zero: tasks may use all, or not known
 	Disk      prefs.Bound       `json:"disk_bound,omitzero"`        // what limits the disk; zero: not known
 	Bound     prefs.Bound       `json:"memory_bound,omitzero"`      // what limits Memory now; zero: not known
 	Most      prefs.Bound       `json:"most_memory_bound,omitzero"` // and when it is most

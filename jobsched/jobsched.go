@@ -24,7 +24,7 @@ import (
 type Snapshot struct {
 	Now      time.Time
 	CPUs     int               // that may be used
-	CPUBound prefs.Bound       // what keeps jobs from others; zero: nothing, or not known
+	CPUBound prefs.Bound       // limits CPUs; zero: jobs may use all, or not known
 	Memory   int64             // bytes that the jobs may use; 0: no limit
 	Bound    prefs.Bound       // what limits Memory; zero: not known
 	Slice    time.Duration     // switch interval: how long a result runs before another project's may take its CPU

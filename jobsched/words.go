@@ -63,14 +63,6 @@ func (c *chooser) cure(w want, id string) string {
 	return strings.TrimSpace("Wait: its turn comes. " + c.CPUBound.Cure)
 }
 
-// cpuBound names in parentheses the preference that keeps jobs from some CPUs.
-func (c *chooser) cpuBound() string {
-	if c.CPUBound.Text == "" {
-		return ""
-	}
-	return " (" + c.CPUBound.Text + ")"
-}
-
 func (c *chooser) inWords(w want) string {
 	switch {
 	case w.bound == resource.Limit:
@@ -86,13 +78,13 @@ func (c *chooser) inWords(w want) string {
 	case w.bound == resource.Devices:
 		return busy(len(resource.Find(c.pools, w.kind).Devices), w.kind.String()) + " busy with tasks that have earlier deadlines or belong to projects that are owed more, or too little of its memory is free."
 	case w.kind != resource.CPU:
-		return "Every CPU that tasks may use is needed by other tasks on coprocessors" + c.cpuBound() + "."
+		return "Every CPU that tasks may use is needed by other tasks on coprocessors" + c.CPUBound.Aside() + "."
 	case w.cpus > float64(c.CPUs):
-		return fmt.Sprintf("It needs %v CPUs at once. Tasks may use %d, so it waits until these are free%s.", w.cpus, c.CPUs, c.cpuBound())
+		return fmt.Sprintf("It needs %v CPUs at once. Tasks may use %d, so it waits until these are free%s.", w.cpus, c.CPUs, c.CPUBound.Aside())
 	case w.cpus > 1:
-		return fmt.Sprintf("It needs %v CPUs at once, and %v of %d are free%s.", w.cpus, max(0, c.free.FreeCPUs()), c.CPUs, c.cpuBound())
+		return fmt.Sprintf("It needs %v CPUs at once, and %v of %d are free%s.", w.cpus, max(0, c.free.FreeCPUs()), c.CPUs, c.CPUBound.Aside())
 	}
-	return busy(c.CPUs, "CPU") + " busy with tasks that have earlier deadlines or belong to projects that are owed more" + c.cpuBound() + "."
+	return busy(c.CPUs, "CPU") + " busy with tasks that have earlier deadlines or belong to projects that are owed more" + c.CPUBound.Aside() + "."
 }
 
 // busy is the start of a sentence about all processors of a kind that may be used.

@@ -16,6 +16,14 @@ type Bound struct {
 	Cure string `json:"cure"` // what a person can do; "": nothing about preferences
 }
 
+// Aside returns Text in parentheses with a space before it; "" for the zero value.
+func (b Bound) Aside() string {
+	if b.Text == "" {
+		return ""
+	}
+	return " (" + b.Text + ")"
+}
+
 // DiskBound is the preference that allows the least disk, given what Disk is given.
 func (p Prefs) DiskBound(total, free, used int64) Bound {
 	const gb = 1e9

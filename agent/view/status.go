@@ -212,7 +212,7 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		t.Cure = j.Cure
 		if r.Computing() {
 			t.Remaining, t.Late = j.Remaining.Seconds(), j.Late.Seconds()
-			lateness, t.LateCure = decide.Lateness(r.Name, j.Late, r.ReportDeadline, f.Now)
+			lateness, t.LateCure = decide.Lateness(r.Name, j.Late, r.ReportDeadline, f.Now, f.Prefs.CPUBound(f.Host.NCPUs, f.Prefs.InUse(f.Conditions)))
 		}
 	}
 	t.Why = f.why(r, t)

@@ -120,7 +120,7 @@ func explainedTaskOf(s decide.Snapshot, res decide.Result, plan decide.ResultPla
 
 // lateness is that of a task that still computes.
 func lateness(s decide.Snapshot, res decide.Result, plan decide.ResultPlan) (text, cure string) {
-	return decide.Lateness(res.ID, plan.Late, res.Deadline, s.Now)
+	return decide.Lateness(res.ID, plan.Late, res.Deadline, s.Now, s.CPUBound)
 }
 
 // cures are what a person can do about a task that is not further.

@@ -13,6 +13,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/prefs"
 )
 
 func statusCmd(o *options) *cobra.Command {
@@ -122,8 +123,8 @@ func showLate(w display, tasks []control.Task) {
 	}
 	slices.SortStableFunc(late, func(a, b control.Task) int { return cmp.Compare(b.Late, a.Late) })
 	for _, t := range late[:min(len(late), mostLate)] {
-		text, cure := decide.Lateness(t.Name, time.Duration(t.Late*float64(time.Second)), t.Deadline, time.Now())
-		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("Task %s: %s You can: %s", printable(t.Name), text, cure)))
+		text, _ := decide.Lateness(t.Name, time.Duration(t.Late*float64(time.Second)), t.Deadline, time.Now(), prefs.Bound{})
+		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("Task %s: %s You can: %s", printable(t.Name), text, printable(t.LateCure))))
 	}
 	if n := len(late) - mostLate; n > 0 {
 		fmt.Fprintln(w, w.paint(yellow, fmt.Sprintf("%s more will be late; to list them: starling tasks", words.Count(n, "task"))))

@@ -21,7 +21,6 @@ import (
 	"github.com/starling-grid/starling/internal/atomicfile"
 	"github.com/starling-grid/starling/internal/version"
 	"github.com/starling-grid/starling/internal/words"
-	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/state"
 	"github.com/starling-grid/starling/workfetch"
 )
@@ -174,14 +173,6 @@ func explain(w io.Writer, r decide.Record, about string) error {
 	return nil
 }
 
-// bound names the preference that limits something, in brackets; "" if it is not known.
-func bound(b prefs.Bound) string {
-	if b.Key == "" {
-		return ""
-	}
-	return " (" + b.Text + ")"
-}
-
 // showCure says what a person can do, if anything.
 func showCure(w io.Writer, cure string) {
 	if cure != "" {
@@ -205,7 +196,7 @@ func explainHost(w io.Writer, s decide.Snapshot) {
 		fmt.Fprintf(w, "Computing is suspended. %s%s\n", s.Compute.Why, changes(s.Compute.Why, s.Compute.Until, s.Now))
 		showCure(w, s.Compute.Cure)
 	default:
-		fmt.Fprintf(w, "Tasks may run on %d of %s%s, with %s of memory%s.\n", s.CPUs, words.Count(s.AllCPUs, "CPU"), bound(s.CPUBound), words.Bytes(s.Memory), bound(s.Bound))
+		fmt.Fprintf(w, "Tasks may run on %d of %s%s, with %s of memory%s.\n", s.CPUs, words.Count(s.AllCPUs, "CPU"), s.CPUBound.Aside(), words.Bytes(s.Memory), s.Bound.Aside())
 		if s.Disk.Key != "" {
 			fmt.Fprintf(w, "What limits disk space: %s.\n", s.Disk.Text)
 		}
