@@ -68,7 +68,7 @@ func CancelWork(ctx context.Context, p *project.Project, s CancelSpec, now time.
 func (s *CancelSpec) each(ctx context.Context, p *project.Project, ids []int64, now time.Time, c *Cancelled) error {
 	var part Cancelled
 	var refused []transitioner.Refusal
-	err := look(ctx, p, s.DryRun, func(v *store.View, tx *store.Tx) error {
+	err := transact(ctx, p, s.DryRun, func(v *store.View, tx *store.Tx) error {
 		part, refused = Cancelled{}, nil
 		for _, id := range ids {
 			if s.Undo {
@@ -106,8 +106,8 @@ func (s *CancelSpec) each(ctx context.Context, p *project.Project, ids []int64, 
 	return nil
 }
 
-// look runs change in a transaction; in a dry run with no tx to change anything by.
-func look(ctx context.Context, p *project.Project, dry bool, change func(v *store.View, tx *store.Tx) error) error {
+// transact runs change in a transaction. In a dry run tx is nil: change can only read, by v.
+func transact(ctx context.Context, p *project.Project, dry bool, change func(v *store.View, tx *store.Tx) error) error {
 	if dry {
 		return p.Store.View(ctx, func(v *store.View) error { return change(v, nil) })
 	}

@@ -103,7 +103,7 @@ func retry(ctx context.Context, p *project.Project, r RetrySpec, ids []int64, no
 		}
 		return nil
 	}
-	if err := look(ctx, p, r.DryRun, each); err != nil {
+	if err := transact(ctx, p, r.DryRun, each); err != nil {
 		return err
 	}
 	for _, no := range refused {
