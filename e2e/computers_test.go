@@ -19,8 +19,8 @@ import (
 // lets this one in no more.
 func TestAllComputers(t *testing.T) {
 	t.Parallel()
-	ctx := patience(t)
 	b := testbrowser.New(t, "/api/computers")
+	ctx := patience(t)
 	p := newProject(t, ctx)
 	work(t, ctx, p, 2, lasting)
 	serve(t, ctx, p)

@@ -21,8 +21,8 @@ import (
 // makes of long queues, phones and the dark is tested beside it.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
-	ctx := patience(t)
 	b := testbrowser.New(t, "/api/task")
+	ctx := patience(t)
 	p, err := testhost.NewProject(ctx, bin, filepath.Join(t.TempDir(), "project"), "primes")
 	if err != nil {
 		t.Fatal(err)

@@ -67,31 +67,27 @@ func lose(ts *testscript.TestScript, _ bool, args []string) {
 
 // reads FILE PATTERN waits until a file that another program writes matches.
 func reads(ts *testscript.TestScript, _ bool, args []string) {
-	if len(args) != 2 {
-		ts.Fatalf("usage: reads FILE PATTERN")
-	}
-	want := regexp.MustCompile(args[1])
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
-	ts.Check(testwait.Poll(ctx, func() error {
-		got, err := os.ReadFile(ts.MkAbs(args[0]))
-		if err == nil && !want.Match(got) {
-			err = fmt.Errorf("no match for %s in %s", args[1], got)
-		}
-		return err
-	}))
+	await(ts, "reads FILE PATTERN", args, func(_ context.Context, name string) (string, error) {
+		got, err := os.ReadFile(ts.MkAbs(name))
+		return string(got), err
+	})
 }
 
 // get URL PATTERN fetches a page again and again until it matches.
 func get(ts *testscript.TestScript, _ bool, args []string) {
+	await(ts, "get URL PATTERN", args, fetch)
+}
+
+// await reads args[0] again and again until it, or the error, matches the pattern args[1].
+func await(ts *testscript.TestScript, usage string, args []string, read func(ctx context.Context, where string) (string, error)) {
 	if len(args) != 2 {
-		ts.Fatalf("usage: get URL PATTERN")
+		ts.Fatalf("usage: %s", usage)
 	}
 	want := regexp.MustCompile(args[1])
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	ts.Check(testwait.Poll(ctx, func() error {
-		got, err := fetch(ctx, args[0])
+		got, err := read(ctx, args[0])
 		if err != nil {
 			got = err.Error()
 		}

@@ -36,6 +36,7 @@ func join(program string) (_ context.Context, leave func(), err error) {
 	}, nil
 }
 
+// start starts Chromium with an empty profile. end ends it and removes the profile.
 func start(program string) (_ context.Context, end func(), err error) {
 	dir, err := os.MkdirTemp("", "chromium")
 	if err != nil {
