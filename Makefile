@@ -102,12 +102,11 @@ ATONCE = -p $(shell echo $$((($$(nproc 2>/dev/null || echo 2) + 1) / 2)))
 PACKAGES = ./...
 
 # Tests make thousands of databases and wait for the disk at each commit, so their files are in
-# memory where there is room for 8 GB. What a power cut leaves is tested on disks that are
-# images. Programs are linked on the disk as ever.
-test: export TMPDIR := $(shell df --output=avail /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 8e6 {print "/dev/shm"}')
+# memory. What a power cut leaves is tested on disks that are images. Programs are linked on the
+# disk as ever.
 test: export GOTMPDIR := $(or $(GOTMPDIR),/tmp)
 test: deps
-	+$(MAKE) --no-print-directory -j2 --output-sync=target raced unraced
+	+tools/in-memory $(MAKE) --no-print-directory -j2 --output-sync=target raced unraced
 
 .PHONY: deps raced unraced
 deps:
