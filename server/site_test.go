@@ -44,6 +44,7 @@ func (v *visitor) signUp(email string) {
 func TestSiteArticles(t *testing.T) {
 	t.Parallel()
 	w, v := newSite(t)
+	v.wants(200, "<h1>Your computer can help Demo</h1>", "divides a large computation", "The first tasks will be published soon.")(v.do("GET", "", nil))
 	for name, text := range map[string]string{
 		"home.md": "We look for **primes**.", "science.md": "# The science\n\n![p](images/p.png)", "images/p.png": "png", "theme.css": ":root { --accent: red }",
 		"news/2026-11-20-start.md": "# We have started\n\nHello & *welcome*.",
@@ -52,7 +53,11 @@ func TestSiteArticles(t *testing.T) {
 		w.must(errors.Join(os.MkdirAll(filepath.Dir(p), 0o755), os.WriteFile(p, []byte(text), 0o600)))
 	}
 	v.wants(200, "<strong>primes</strong>", `read?name=science">The science`, "We have started", "theme.css")(v.do("GET", "", nil))
-	v.wants(200, `<img src="images/p.png"`, "<h2>The science</h2>")(v.do("GET", "read?name=science", nil))
+	v.wants(200, `<img src="images/p.png"`, "<h1>The science</h1>")(v.do("GET", "read?name=science", nil))
+	w.must(os.WriteFile(filepath.Join(w.dir, "site", "home.md"), []byte("# How many primes?\n\nNobody knows.\n\n![Primes](images/p.png)\n\n## Why\n\nFor fun."), 0o600))
+	v.wants(200, "<h1>How many primes?</h1>", "<p>Nobody knows.</p>", `<img src="images/p.png" alt="Primes">`, "<h2>Why</h2>")(v.do("GET", "", nil))
+	w.must(os.Remove(filepath.Join(w.dir, "site", "home.md")))
+	v.wants(200, "<h1>Your computer can help Demo</h1>")(v.do("GET", "", nil))
 	v.wants(404, "no page of this name")(v.do("GET", "read?name=nothing", nil))
 	v.wants(200, "png")(v.do("GET", "images/p.png", nil))
 	v.wants(200, "--accent")(v.do("GET", "theme.css", nil))
@@ -280,7 +285,7 @@ func TestSiteTeams(t *testing.T) {
 
 	// Whoever leads and leaves hands the team on; the last one ends it.
 	v.do("POST", "team", url.Values{"what": {"leave"}, "id": {"1"}})
-	bob.wants(200, "bob</a> (leader)")(bob.do("GET", "team?id=1", nil))
+	bob.wants(200, "bob (leader)</a>")(bob.do("GET", "team?id=1", nil))
 	bob.wants(404)(bob.do("POST", "team", url.Values{"what": {"leave"}, "id": {"1"}}))
 }
 

@@ -72,6 +72,15 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// Number is a number as people read it: "1,204".
+func Number(n int64) string {
+	if n > -1000 && n < 1000 {
+		return strconv.FormatInt(n, 10)
+	}
+	last := n % 1000
+	return fmt.Sprintf("%s,%03d", Number(n/1000), max(last, -last))
+}
+
 // Bytes is a size as people read it, in decimal units and with at most one decimal:
 // "0 bytes", "1.5 MB", "2 GB".
 func Bytes(n int64) string {

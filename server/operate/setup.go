@@ -27,6 +27,7 @@ import (
 	"github.com/starling-grid/starling/server/trickler"
 	"github.com/starling-grid/starling/server/validator"
 	"github.com/starling-grid/starling/server/web/account"
+	"github.com/starling-grid/starling/server/web/articles"
 	"github.com/starling-grid/starling/server/workgen"
 )
 
@@ -66,7 +67,7 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 			return err
 		}
 	}
-	for _, sub := range []string{"", project.DownloadDir, project.UploadDir, project.TemplatesDir, project.ResultsDir} {
+	for _, sub := range []string{"", project.DownloadDir, project.UploadDir, project.TemplatesDir, project.ResultsDir, project.SiteDir} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o750); err != nil {
 			return err
 		}
@@ -78,6 +79,9 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 		if err := project.MakeKeys(filepath.Join(dir, project.KeysDir, pair)); err != nil {
 			return err
 		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, project.SiteDir, articles.Home+".md"), []byte(firstPage(c.LongName)), 0o644); err != nil { //nolint:gosec // anybody may read it
+		return err
 	}
 	mode := fs.FileMode(0o644)
 	if c.Database != "" {
@@ -94,6 +98,18 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 	}
 	return p.Close()
 }
+
+// firstPage is what a new project's home page says, until its people write something better.
+func firstPage(name string) string {
+	return "# Your computer can help " + markup.ReplaceAllString(name, `\$0`) + `
+
+This project divides a large computation into small tasks. Volunteers' computers work on them in the background and send
+the results back.
+`
+}
+
+// markup is what has a meaning in Markdown.
+var markup = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#|~]")
 
 // unused sees that a PostgreSQL database is there and no other project's.
 func unused(ctx context.Context, database string) error {

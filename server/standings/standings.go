@@ -6,10 +6,10 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/server/credit"
+	"github.com/starling-grid/starling/server/kept"
 	"github.com/starling-grid/starling/server/store"
 )
 
@@ -33,6 +33,7 @@ type Table struct {
 	Hosts, RecentHosts []Entry
 	Teams, RecentTeams []Entry
 	Earning            int     // accounts with credit
+	Computers, Crews   int     // of each, those with credit
 	Speed              float64 // operations a second that recent credit stands for
 }
 
@@ -72,7 +73,11 @@ func Take(ctx context.Context, s *store.Store, now time.Time) (t Table, err erro
 		if err != nil {
 			return t, err
 		}
-		if h.TotalCredit <= 0 || h.Hidden {
+		if h.TotalCredit <= 0 {
+			continue
+		}
+		t.Computers++
+		if h.Hidden {
 			continue
 		}
 		e := Entry{ID: h.ID, Name: h.Model, Total: h.TotalCredit, Recent: credit.Decayed(h.ExpavgCredit, h.ExpavgTime, now)}
@@ -88,6 +93,9 @@ func Take(ctx context.Context, s *store.Store, now time.Time) (t Table, err erro
 		e := Entry{ID: x.ID, Name: x.Name, Total: x.TotalCredit}
 		if of := teams[x.ID]; of != nil {
 			e.Recent, e.Members = of.Recent, of.Members
+		}
+		if e.Total > 0 {
+			t.Crews++
 		}
 		crews.add(e)
 	}
@@ -120,41 +128,13 @@ func first(list []Entry, by func(Entry) float64) []Entry {
 	return list[:min(len(list), Top)]
 }
 
-// How long standings are shown before they are worked out again, at least, and how many times as
-// long as that takes.
-const (
-	age  = time.Minute
-	rest = 100
-)
+// Fresh is how old standings may be that are shown.
+const Fresh = time.Minute
 
-// A Cache keeps the last standings of a database. It is safe for concurrent use.
-type Cache struct {
-	Store *store.Store
+// A Cache keeps the last standings of a database.
+type Cache = kept.Value[Table]
 
-	mu   sync.Mutex
-	took time.Duration
-	last Table
-}
-
-// Get returns standings that are a minute old at most, or a hundred times as long as it takes to
-// work them out.
-func (c *Cache) Get(ctx context.Context) (Table, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	begin := time.Now()
-	if since := begin.Sub(c.last.At); !c.last.At.IsZero() && since >= 0 && since < max(age, rest*c.took) {
-		return c.last, nil
-	}
-	t, err := Take(context.WithoutCancel(ctx), c.Store, begin)
-	if err == nil {
-		c.last, c.took = t, time.Since(begin)
-	}
-	return t, err
-}
-
-// Forget has the standings worked out anew when they are next asked for.
-func (c *Cache) Forget() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.last.At = time.Time{}
+// Kept returns the standings of a database, which are worked out when they are asked for.
+func Kept(s *store.Store) *Cache {
+	return &Cache{Rest: 100, Find: func(ctx context.Context) (Table, error) { return Take(ctx, s, time.Now()) }}
 }

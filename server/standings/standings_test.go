@@ -48,12 +48,8 @@ func TestTake(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Cache{Store: s}
-	got, err := c.Get(t.Context())
+	got, err := Take(t.Context(), s, now)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err = Take(t.Context(), s, now); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Users) != Top || got.Users[0].ID != n || got.Users[Top-1].ID != n-Top+1 {
@@ -68,7 +64,7 @@ func TestTake(t *testing.T) {
 	if len(got.Teams) != 1 || got.Teams[0].Total != 7 || got.Teams[0].Members != 2 || got.Teams[0].Recent != 3 {
 		t.Errorf("teams %+v", got.Teams)
 	}
-	if got.Earning != n || got.Speed <= 0 {
-		t.Errorf("%d earn, at %v", got.Earning, got.Speed)
+	if got.Earning != n || got.Computers != n || got.Crews != 1 || got.Speed <= 0 {
+		t.Errorf("%d accounts, %d computers and %d teams earn, at %v", got.Earning, got.Computers, got.Crews, got.Speed)
 	}
 }

@@ -54,7 +54,8 @@ type ResultCounts struct {
 	ByOutcome         map[string]int64 `json:"outcome"`
 	ByValidateState   map[string]int64 `json:"validate_state"`
 	WaitingFileDelete int64            `json:"waiting_file_deletion"`
-	Granted           int64            `json:"granted"` // results that got credit
+	Granted           int64            `json:"granted"`        // results that got credit
+	ValidToday        int64            `json:"valid_last_24h"` // results that were reported in that time and are valid
 }
 
 const workunitCounts = `
@@ -72,7 +73,8 @@ FROM workunit`
 
 const resultCounts = `
 SELECT server_state, outcome, validate_state, appid, count(*),
-       count(*) FILTER (WHERE file_delete_state = 1), count(*) FILTER (WHERE granted_credit > 0)
+       count(*) FILTER (WHERE file_delete_state = 1), count(*) FILTER (WHERE granted_credit > 0),
+       count(*) FILTER (WHERE validate_state = 1 AND received_time > $1)
 FROM result GROUP BY server_state, outcome, validate_state, appid`
 
 const otherCounts = `
@@ -107,11 +109,12 @@ func (t *View) Status(now int64) (Status, error) {
 		var state ServerState
 		var outcome Outcome
 		var valid ValidateState
-		var n, files, granted int64
-		err := r.Scan(&state, &outcome, &valid, &app, &n, &files, &granted)
+		var n, files, granted, today int64
+		err := r.Scan(&state, &outcome, &valid, &app, &n, &files, &granted, &today)
 		s.Results.Total += n
 		s.Results.WaitingFileDelete += files
 		s.Results.Granted += granted
+		s.Results.ValidToday += today
 		s.Results.ByServerState[state.String()] += n
 		if a := byApp[app]; a != nil {
 			switch state {
@@ -126,7 +129,7 @@ func (t *View) Status(now int64) (Status, error) {
 			s.Results.ByValidateState[valid.String()] += n
 		}
 		return struct{}{}, err
-	}, resultCounts)
+	}, resultCounts, now-24*60*60)
 	if err != nil {
 		return s, fmt.Errorf("count results: %w", err)
 	}

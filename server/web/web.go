@@ -80,8 +80,8 @@ func (s *Site) Handler() (http.Handler, error) {
 	}
 	s.requests.PerAddress = s.Limits.RequestsPerAddress
 	s.gate = account.NewGate(s.Store, s.Log, s.Accounts)
-	s.counts = &counts.Cache{Store: s.Store, Once: s.Once}
-	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: &standings.Cache{Store: s.Store}, Articles: s.Articles, Badges: s.Badges})
+	s.counts = counts.Kept(s.Store, s.Once)
+	p := pages.New(pages.Config{Name: s.Name, Schedulers: s.Schedulers, Roles: s.Roles, Gate: s.gate, Counts: s.counts, Mail: s.Mail, Store: s.Store, Log: s.Log, Standings: standings.Kept(s.Store), Articles: s.Articles, Badges: s.Badges})
 	base := u.Path
 	mux := http.NewServeMux()
 	m := newMetrics(s)

@@ -7,8 +7,10 @@ import (
 	"bytes"
 	"embed"
 	"errors"
+	"fmt"
 	"html/template"
 	"log/slog"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/starling-grid/starling/internal/look"
 	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/kept"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
@@ -34,7 +37,9 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 		name = strings.NewReplacer("-", " ", "_", " ").Replace(name)
 		return strings.ToUpper(name[:1]) + name[1:]
 	},
-	"span": func(seconds int64) string { return words.Span(time.Duration(seconds) * time.Second) },
+	"share": share,
+	"count": count,
+	"span":  func(seconds int64) string { return words.Span(time.Duration(seconds) * time.Second) },
 }).ParseFS(files, "html/*.html"))
 
 // A Console is the operator's pages of a project. It may be asked concurrently.
@@ -42,7 +47,7 @@ type Console struct {
 	project *project.Project
 	log     *slog.Logger
 	counts  *counts.Cache
-	flow    flowCache
+	flow    *kept.Value[flow]
 
 	mu   sync.Mutex
 	said map[string]string // what was done, for the page that is shown next, which names it by a number
@@ -51,7 +56,7 @@ type Console struct {
 // New returns the console of an open project.
 func New(p *project.Project) *Console {
 	return &Console{
-		project: p, log: p.Log.With("part", "operator pages"), counts: &counts.Cache{Store: p.Store, Once: p.Config.Once()},
+		project: p, log: p.Log.With("part", "operator pages"), counts: counts.Kept(p.Store, p.Config.Once()), flow: flows(p),
 		said: make(map[string]string),
 	}
 }
@@ -64,9 +69,9 @@ type tab struct {
 
 var tabs = []tab{
 	{"", "Overview", nil},
+	{"batches", "Batches", view.Batches},
 	{"works", "Workunits", view.Workunits},
 	{"results", "Results", view.Results},
-	{"batches", "Batches", view.Batches},
 	{"apps", "Applications", view.Apps},
 	{"versions", "Versions", view.Versions},
 	{"hosts", "Computers", view.Hosts},
@@ -96,6 +101,19 @@ func (c *Console) Handler() http.Handler {
 		http.ServeFileFS(w, r, files, "html/style.css")
 	})
 	return http.MaxBytesHandler(http.NewCrossOriginProtection().Handler(mux), limit.Small.Most)
+}
+
+// count writes how many there are.
+func count(n any) string {
+	switch n := n.(type) {
+	case int:
+		return words.Number(int64(n))
+	case int64:
+		return words.Number(n)
+	case float64:
+		return words.Number(int64(math.Round(n)))
+	}
+	return fmt.Sprint(n)
 }
 
 // show sends a page, complete or not at all.

@@ -143,7 +143,7 @@ func TestSigningIn(t *testing.T) {
 	}
 	d.see(200, link, nil, "Sign in") // as a program does that looks at links in mails
 	d.see(200, link, nil, "Sign in")
-	d.enter(200, link, "Overview", "grace")
+	d.enter(200, link, "Overview", "Signed in as grace")
 	d.see(200, "works", nil)
 	d.client = d.browser()
 	d.enter(403, link, "already used")
@@ -174,7 +174,7 @@ func TestSigningIn(t *testing.T) {
 // Everything that is known can be found: from the overview to a line of stderr.
 func TestLooking(t *testing.T) {
 	d := newDesk(t)
-	d.enter(200, d.link(), "Results an hour", "Reported: ", "Versions that fail", "1.00", "What waits")
+	d.enter(200, d.link(), "Results per hour", "Reported", "Versions that fail", "1.00", "Queues")
 	d.see(200, "works", nil, `<a href="/work/1">1</a>`, "error: too many error results", "canonical")
 	text := d.see(200, "works?state=error&app=upper&limit=5", nil, `<a href="/work/2">2</a>`, "1 shown", `value="upper"`, "<option selected>error</option>")
 	if strings.Contains(text, "/work/1\"") {
@@ -182,11 +182,11 @@ func TestLooking(t *testing.T) {
 	}
 	d.see(422, "works?state=odd", nil, "State &#34;odd&#34;: want canonical, error")
 	d.see(422, "works?app=nope", nil, "App nope: not found")
-	d.see(200, "work/2", nil, "max error results", "too many error results", `<a href="/result/`, "<h3>history</h3>", "error_mask")
+	d.see(200, "work/2", nil, "max error results", "too many error results", `<a href="/result/`, "<h2>history</h2>", "error_mask")
 	d.see(200, "results?outcome=client_error", nil, "client_error", `<a href="/host/1">`)
 	d.see(200, "host/1", nil, "ada", "Ban the computer", `<a href="/user/1">`)
 	d.see(200, "user/1", nil, "email addr", `<a href="/host/1">`)
-	d.see(200, "batch/7", nil, "fraction done", "estimate text", "<dd>done</dd>")
+	d.see(200, "batch/7", nil, "workunits done", "outcomes assimilated", "fraction done", "estimate text", "<dd>done</dd>")
 	d.see(404, "work/99", nil, "There is no workunit 99")
 	d.see(404, "host/x", nil)
 	for _, page := range []string{"apps", "versions", "hosts", "users", "tokens", "batches", "audit"} {

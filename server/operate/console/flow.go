@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/server/kept"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -17,14 +17,18 @@ const (
 	considered = 200_000
 	// hours is how far back the flow is shown.
 	hours = 48
-	// fresh is how long a flow is shown before it is counted anew, and rest for how many times
-	// as long as counting took: versions are counted over all results.
-	fresh = time.Minute
-	rest  = 20
 	// fewest is how many results of a computer are over before its errors are a rate.
 	fewest = 5
 	// worst is how many computers are named.
 	worst = 10
+)
+
+// The stages that results pass.
+const (
+	created = iota
+	sent
+	reported
+	valid
 )
 
 // A flow is how many results passed each stage in each of the last hours, the present one last,
@@ -47,43 +51,81 @@ type stage struct {
 // A bar of a chart of 480 × 100 units.
 type bar struct{ X, Y, Height int }
 
+// lately is how many passed a stage in the last 24 hours, or in those that end days before.
+func (f flow) lately(stage, days int) (n int) {
+	end := hours - 24*days
+	for _, k := range f.Stages[stage].PerHour[end-24 : end] {
+		n += k
+	}
+	return n
+}
+
+// silent is for how many hours nothing was reported; 0: nothing was reported at all.
+func (f flow) silent() int {
+	for i := hours - 1; i >= 0; i-- {
+		if f.Stages[reported].PerHour[i] > 0 {
+			return hours - 1 - i
+		}
+	}
+	return 0
+}
+
+// A failure is an app version with the share of its results that were no good.
+type failure struct {
+	view.Version
+	Number string
+	Rate   float64 // percent
+}
+
+// Failed is how many of its results were no good, and Over how many are over.
+func (x failure) Failed() int64  { return x.Error + x.Invalid }
+func (x failure) Over() int64    { return x.Error + x.Invalid + x.Valid }
+func (x failure) Alarming() bool { return x.Rate >= alarming }
+
+// failing are the versions that may be sent and fail now and then.
+func failing(all []view.Version) (out []failure) {
+	for _, v := range all {
+		x := failure{Version: v, Number: view.VersionNumber(int64(v.VersionNum))}
+		if v.State == "active" && x.Failed() > 0 {
+			x.Rate = 100 * float64(x.Failed()) / float64(x.Over())
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
 // A badHost is a computer with the share of its results that were no good.
 type badHost struct {
 	ID          int64
 	Over, Error int
-	Rate        float64
+	Rate        float64 // percent
 }
 
-type flowCache struct {
-	mu    sync.Mutex
-	taken time.Time
-	took  time.Duration
-	flow  flow
-}
+// Alarming reports whether somebody should do something about it.
+func (h badHost) Alarming() bool { return h.Rate >= alarming }
 
-func (c *flowCache) get(ctx context.Context, p *project.Project, now time.Time) (flow, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if age := now.Sub(c.taken); age >= 0 && age < max(fresh, rest*c.took) {
-		return c.flow, nil
-	}
-	var all []store.RecentResult
-	var versions []view.Version
-	err := p.Store.View(ctx, func(tx *store.View) error {
-		list, err := view.Versions.Find(tx, view.Query{}, now)
+// flows are what is kept of a project's flow: versions are counted over all results.
+func flows(p *project.Project) *kept.Value[flow] {
+	return &kept.Value[flow]{Rest: 20, Find: func(ctx context.Context) (f flow, err error) {
+		now := time.Now()
+		var all []store.RecentResult
+		var versions []view.Version
+		err = p.Store.View(ctx, func(tx *store.View) error {
+			list, err := view.Versions.Find(tx, view.Query{}, now)
+			if err != nil {
+				return err
+			}
+			versions, _ = list.Of.([]view.Version)
+			all = all[:0]
+			return tx.RecentResults(considered, func(r store.RecentResult) { all = append(all, r) })
+		})
 		if err != nil {
-			return err
+			return f, err
 		}
-		versions, _ = list.Of.([]view.Version)
-		all = all[:0]
-		return tx.RecentResults(considered, func(r store.RecentResult) { all = append(all, r) })
-	})
-	if err != nil {
-		return flow{}, err
-	}
-	c.taken, c.took, c.flow = now, time.Since(now), flowOf(all, now)
-	c.flow.Failing = failing(versions)
-	return c.flow, nil
+		f = flowOf(all, now)
+		f.Failing = failing(versions)
+		return f, nil
+	}}
 }
 
 // flowOf counts results by the hour.
@@ -99,11 +141,11 @@ func flowOf(all []store.RecentResult, now time.Time) flow {
 	}
 	hosts := make(map[int64]*badHost)
 	for _, r := range all {
-		add(0, r.Created)
-		add(1, r.Sent)
-		add(2, r.Received)
+		add(created, r.Created)
+		add(sent, r.Sent)
+		add(reported, r.Received)
 		if r.ValidateState == store.Valid {
-			add(3, r.Received)
+			add(valid, r.Received)
 		}
 		if r.ServerState != store.Over || r.HostID == 0 || r.Outcome == store.DidntNeed {
 			continue
@@ -118,8 +160,12 @@ func flowOf(all []store.RecentResult, now time.Time) flow {
 			h.Error++
 		}
 	}
+	scale := 0
 	for i := range f.Stages {
-		f.Stages[i].draw()
+		scale = max(scale, f.Stages[i].count())
+	}
+	for i := range f.Stages {
+		f.Stages[i].draw(scale)
 	}
 	for _, h := range hosts {
 		if h.Over >= fewest && h.Error > 0 {
@@ -134,15 +180,21 @@ func flowOf(all []store.RecentResult, now time.Time) flow {
 	return f
 }
 
-// draw makes the bars of a stage's chart.
-func (s *stage) draw() {
+// count adds the hours up, and returns the most of one.
+func (s *stage) count() int {
 	for _, n := range s.PerHour {
 		s.Max = max(s.Max, n)
 		s.Sum += n
 	}
+	return s.Max
+}
+
+// draw makes the bars of a stage's chart, of which the highest would be of scale. All stages have
+// one, so that what is lost between two can be seen.
+func (s *stage) draw(scale int) {
 	for i, n := range s.PerHour {
 		if n > 0 {
-			height := max(1, 100*n/s.Max)
+			height := max(1, 100*n/scale)
 			s.Bars = append(s.Bars, bar{X: 10 * i, Y: 100 - height, Height: height})
 		}
 	}

@@ -1,66 +1,110 @@
 package console
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
-	"github.com/starling-grid/starling/server/operate/view"
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/counts"
 )
 
-// A queue is work that waits for a part of the server.
-type queue struct {
-	Name, For string
-	Link      string
-	Waiting   int64
-	Oldest    int64 // seconds
-}
+const (
+	// silence is for how many hours nothing may be reported while tasks are in progress.
+	silence = 2
+	// stalled is for how long a part of the server may leave something waiting.
+	stalled = time.Hour
+	// alarming is the percentage of failures from which somebody should act.
+	alarming = 10
+)
 
 func (c *Console) overview(w http.ResponseWriter, r *http.Request, actor string) {
-	now := time.Now()
 	st, err := c.counts.Get(r.Context(), 10*time.Second)
 	if err != nil {
 		c.fail(w, err)
 		return
 	}
-	f, err := c.flow.get(r.Context(), c.project, now)
+	f, err := c.flow.Get(r.Context(), time.Minute)
 	if err != nil {
 		c.fail(w, err)
 		return
 	}
 	w.Header().Set("Refresh", "60")
 	c.show(w, http.StatusOK, "overview.html", map[string]any{
-		"Title": "Overview", "Here": "", "Actor": actor, "Status": st, "Queues": queues(st), "Flow": f,
-		"Said": c.done(r.URL.Query()),
+		"Title": verdict(st, f), "Here": "", "Actor": actor, "Status": st, "Flow": f,
+		"Needs": needs(st, f), "Figures": figures(st, f), "Said": c.done(r.URL.Query()),
 	})
 }
 
-func queues(st counts.Status) []queue {
-	w, age := st.Workunits, st.OldestAge
-	return []queue{
-		{"Results to be sent", "computers", "/results?state=unsent", st.Results.ByServerState[store.Unsent.String()], age["unsent"]},
-		{"Transitions", "the transitioner", "", w.TransitionsPending, age["transition_due"]},
-		{"Workunits to be validated", "the validator", "/works?state=validating", w.NeedValidate, age["need_validate"]},
-		{"Outcomes to be taken", "the assimilator", "", w.WaitingAssimilate, age["waiting_assimilation"]},
-		{"Files to be deleted", "the file deleter", "", w.WaitingFileDelete, age["waiting_file_deletion"]},
+// verdict says in one sentence how the project is.
+func verdict(st counts.Status, f flow) string {
+	unsent, running := st.Results.ByServerState[store.Unsent.String()], st.Results.ByServerState[store.InProgress.String()]
+	switch silent := f.silent(); {
+	case st.Workunits.Total == 0:
+		return "No work. Create some: starling-server work create"
+	case running > 0 && silent >= silence:
+		return fmt.Sprintf("No results for %d h", silent)
+	case unsent == 0:
+		return "Nothing to send"
 	}
+	return "Work is flowing"
 }
 
-// A failure is an app version with the share of its results that were no good.
-type failure struct {
-	view.Version
-	Number string
-	Rate   float64 // percent
-}
+// A need is what somebody should do something about, with the list that shows it.
+type need struct{ What, More, Link, See string }
 
-// failing are the versions that may be sent and fail now and then.
-func failing(all []view.Version) (out []failure) {
-	for _, v := range all {
-		bad, over := v.Error+v.Invalid, v.Error+v.Invalid+v.Valid
-		if v.State == "active" && bad > 0 {
-			out = append(out, failure{v, view.VersionNumber(int64(v.VersionNum)), 100 * float64(bad) / float64(over)})
+// needs are what somebody should do something about, the worst first.
+func needs(st counts.Status, f flow) (all []need) {
+	for _, q := range st.Queues()[1:] {
+		if age := time.Duration(q.Oldest) * time.Second; q.Waiting > 0 && age >= stalled {
+			all = append(all, need{fmt.Sprintf("%s: the oldest has waited %s.", q.Name, words.Span(age)),
+				fmt.Sprintf("The %s does not run, or fails: see starling-server doctor.", q.For), q.List, "Show them"})
 		}
 	}
-	return out
+	for _, x := range st.Untaken {
+		all = append(all, need{x.Text, "", "results?state=unsent", "Show results"})
+	}
+	for _, v := range f.Failing {
+		if v.Alarming() {
+			all = append(all, need{fmt.Sprintf("%s %s for %s fails on %s of its tasks.", v.App, v.Number, v.Platform, share(v.Rate)),
+				fmt.Sprintf("%s of %s results failed.", words.Number(v.Failed()), words.Number(v.Over())),
+				fmt.Sprintf("results?version-id=%d&outcome=client_error", v.ID), "Show results"})
+		}
+	}
+	return all
+}
+
+// A figure is a number with what it means.
+type figure struct{ Name, Number, Note string }
+
+func figures(st counts.Status, f flow) []figure {
+	unsent, running := st.Results.ByServerState[store.Unsent.String()], st.Results.ByServerState[store.InProgress.String()]
+	send := figure{Name: "To send", Number: words.Number(unsent)}
+	if rate := f.lately(sent, 0); rate > 0 && unsent > 0 {
+		send.Note = fmt.Sprintf("%s of work at the rate of the last 24 hours", words.Span(time.Duration(float64(unsent)/float64(rate)*24*float64(time.Hour)).Round(time.Hour)))
+	}
+	var by []string
+	for _, a := range st.ByApp {
+		if a.InProgress > 0 && len(by) < 3 {
+			by = append(by, words.Number(a.InProgress)+" "+a.FullName)
+		}
+	}
+	check := figure{Name: "To validate", Number: words.Number(st.Workunits.NeedValidate)}
+	if st.Workunits.NeedValidate > 0 {
+		check.Note = "The oldest has waited " + words.Span(time.Duration(st.OldestAge["need_validate"])*time.Second)
+	}
+	good := figure{Name: "Valid in the last 24 hours", Number: words.Number(st.Results.ValidToday)}
+	if !f.Cut {
+		good.Note = words.Number(int64(f.lately(valid, 1))) + " the day before"
+	}
+	return []figure{send, {"In progress", words.Number(running), strings.Join(by, ", ")}, check, good}
+}
+
+func share(percent float64) string {
+	if percent < 1 {
+		return fmt.Sprintf("%.1f %%", percent)
+	}
+	return fmt.Sprintf("%.0f %%", percent)
 }

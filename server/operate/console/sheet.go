@@ -46,10 +46,14 @@ func (c *Console) sheet(w http.ResponseWriter, r *http.Request, kind view.Kind) 
 		id = number // whatever it was asked for by
 	}
 	noun := nouns[kind]
-	c.show(w, http.StatusOK, "sheet.html", map[string]any{
+	data := map[string]any{
 		"Title": strings.ToUpper(noun[:1]) + noun[1:] + " " + asked, "Here": here[kind], "Sheet": s, "ID": id, "Kind": kind,
 		"Actions": actionsOf(string(kind)), "Said": c.done(r.URL.Query()),
-	})
+	}
+	if b, ok := v.(view.Batch); ok {
+		data["Batch"] = headOf(b)
+	}
+	c.show(w, http.StatusOK, "sheet.html", data)
 }
 
 // nouns are what people call rows, here the list that each kind is in.

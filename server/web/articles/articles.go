@@ -1,7 +1,7 @@
 // Package articles is what a project writes about itself: Markdown and images in the folder site/
 // of its directory. What is there is shown; nothing has to be.
 //
-//	site/home.md            above the invitation on the first page
+//	site/home.md            the first page: its heading, first paragraph and first image lead
 //	site/NAME.md            a page of its own, in the menu: science, people, imprint, …
 //	site/terms.md           the terms of use, to which whoever signs up agrees
 //	site/news/DATE-NAME.md  news, DATE as in 2026-11-23; also in RSS, and as notices in clients
@@ -39,7 +39,19 @@ type Article struct {
 	Date  time.Time // of news; zero for others
 	HTML  template.HTML
 	Plain string // the Markdown, without the title
+	Front Front
 }
+
+// A Front is an article as a first page has it.
+type Front struct {
+	Headline string        // its heading; "": it has none
+	Lead     template.HTML // its first paragraph
+	Picture  Picture       // its first image
+	Rest     template.HTML // all else
+}
+
+// A Picture is an image with what it shows. The zero Picture is none.
+type Picture struct{ URL, Text string }
 
 // Names of articles with a place of their own. All others are in the menu.
 const (
@@ -182,18 +194,54 @@ func render(name string, b []byte) (Article, error) {
 	plain := b
 	if h, ok := doc.FirstChild().(*ast.Heading); ok {
 		a.Title = textOf(h, b)
+		a.Front.Headline = a.Title
 		if lines := h.Lines(); lines.Len() > 0 {
 			plain = b[lines.At(lines.Len()-1).Stop:]
 		}
 		doc.RemoveChild(doc, h)
 	}
-	var out bytes.Buffer
-	if err := markdown.Renderer().Render(&out, b, doc); err != nil {
+	a.Plain = strings.TrimSpace(string(plain))
+	var err error
+	if a.HTML, err = html(doc, b); err != nil {
 		return a, err
 	}
-	a.HTML = template.HTML(out.String()) //nolint:gosec // goldmark leaves raw HTML and dangerous links out
-	a.Plain = strings.TrimSpace(string(plain))
-	return a, nil
+	a.Front.Picture = takePicture(doc, b)
+	if lead, ok := doc.FirstChild().(*ast.Paragraph); ok {
+		doc.RemoveChild(doc, lead)
+		if a.Front.Lead, err = html(lead, b); err != nil {
+			return a, err
+		}
+	}
+	a.Front.Rest, err = html(doc, b)
+	return a, err
+}
+
+func html(n ast.Node, source []byte) (template.HTML, error) {
+	var out bytes.Buffer
+	err := markdown.Renderer().Render(&out, source, n)
+	return template.HTML(strings.TrimSpace(out.String())), err //nolint:gosec // goldmark leaves raw HTML and dangerous links out
+}
+
+// takePicture takes the first image out of a document, and its paragraph if that has nothing else.
+func takePicture(doc ast.Node, source []byte) (p Picture) {
+	var first *ast.Image
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if image, ok := n.(*ast.Image); ok && entering {
+			first = image
+			return ast.WalkStop, nil
+		}
+		return ast.WalkContinue, nil
+	})
+	if first == nil {
+		return p
+	}
+	p = Picture{string(first.Destination), textOf(first, source)}
+	in := first.Parent()
+	in.RemoveChild(in, first)
+	if _, paragraph := in.(*ast.Paragraph); paragraph && !in.HasChildren() {
+		in.Parent().RemoveChild(in.Parent(), in)
+	}
+	return p
 }
 
 // Text makes HTML of Markdown that somebody else than the project wrote.

@@ -52,6 +52,30 @@ func TestArticles(t *testing.T) {
 	}
 }
 
+// A first page leads with its heading, first paragraph and first image, wherever that stands; the
+// rest follows.
+func TestFront(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       Front
+	}{
+		{"nothing", "", Front{}},
+		{"a sentence", "We look for **primes**.", Front{Lead: "<p>We look for <strong>primes</strong>.</p>"}},
+		{"all", "# Melting ice\n\nHow fast?\n\n![A glacier](images/g.jpg)\n\n## Why\n\nBecause.", Front{
+			"Melting ice", "<p>How fast?</p>", Picture{"images/g.jpg", "A glacier"}, "<h2>Why</h2>\n<p>Because.</p>"}},
+		{"the image first", "# Ice\n\n![A glacier](g.jpg)\n\nHow fast?", Front{"Ice", "<p>How fast?</p>", Picture{"g.jpg", "A glacier"}, ""}},
+		{"an image in the lead, and one more", "See ![a](a.png) here.\n\n![b](b.png)", Front{
+			Lead: "<p>See  here.</p>", Picture: Picture{"a.png", "a"}, Rest: `<p><img src="b.png" alt="b"></p>`}},
+		{"a list first", "- one\n\nThen.", Front{Rest: "<ul>\n<li>one</li>\n</ul>\n<p>Then.</p>"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if a, err := render("home", []byte(tt.text)); err != nil || a.Front != tt.want {
+				t.Errorf("got %+v, %v\nwant %+v", a.Front, err, tt.want)
+			}
+		})
+	}
+}
+
 // Only images and the theme are served as files.
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()

@@ -1,43 +1,103 @@
 package pages
 
 import (
+	"cmp"
+	"fmt"
 	"html/template"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/server/standings"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/articles"
+	"github.com/starling-grid/starling/server/web/counts"
 )
 
-// homeMaxAge is how old the numbers on the home page may be, which clients fetch for its
-// tags alone.
-const homeMaxAge = 10 * time.Minute
-
-// homePatience is how long the page waits for its numbers. In a large project they take seconds.
-const homePatience = time.Second
-
-// newsAtHome is how many pieces of news the home page names.
-const newsAtHome = 3
+const (
+	// homeMaxAge is how old the numbers on the home page may be, which clients fetch for its tags
+	// alone, if they are not dear.
+	homeMaxAge = time.Minute
+	// homePatience is how long the page waits for its numbers. In a large project they take
+	// seconds.
+	homePatience = time.Second
+	// newsAtHome is how many pieces of news the home page names.
+	newsAtHome = 5
+	// leadersAtHome is how many of the most active it names, and fewestAtHome how many accounts
+	// with credit there are before it says who takes part.
+	leadersAtHome, fewestAtHome = 3, 10
+)
 
 // home is the page that people and clients fetch first. Clients read it line by
 // line, 255 bytes at a time, and match the tags to the letter.
 func (p *Pages) home(w http.ResponseWriter, r *http.Request) {
-	st, counted := p.Counts.Soon(r.Context(), homeMaxAge, homePatience) // clients need the page all the same
+	late := time.Now().Add(homePatience)
+	data := map[string]any{"Schedulers": p.Schedulers, "News": p.Articles.News(time.Now(), newsAtHome)}
 	var tag strings.Builder
 	for _, u := range p.Schedulers {
 		tag.WriteString("<scheduler>" + template.HTMLEscapeString(u) + "</scheduler>\n")
 	}
-	data := map[string]any{
-		"URL": p.Gate.MasterURL, "Schedulers": p.Schedulers, "Status": st, "Counted": counted, "News": p.Articles.News(time.Now(), newsAtHome),
-		// In a comment, which html/template would drop from its text.
-		"Tag": template.HTML("<!--\n" + tag.String() + "-->"), //nolint:gosec // escaped, and the operator's own
-	}
+	// In a comment, which html/template would drop from its text.
+	data["Tag"] = template.HTML("<!--\n" + tag.String() + "-->") //nolint:gosec // escaped, and the operator's own
 	if a, err := p.Articles.Page(articles.Home); err == nil {
-		data["Article"] = a
+		data["Front"] = a.Front
+	}
+	if st, known := p.Counts.Soon(r.Context(), homeMaxAge, time.Until(late)); known {
+		data["Status"], data["Progress"] = st, progressOf(st)
+	}
+	if t, known := p.Standings.Soon(r.Context(), homeMaxAge, time.Until(late)); known && t.Earning >= fewestAtHome {
+		data["Standings"], data["Active"] = t, mostActive(t)
 	}
 	p.show(w, http.StatusOK, "home.html", data)
+}
+
+// A progress is how far a project has come, as strangers read it.
+type progress struct {
+	Percent     int64 // of the workunits that are done, rounded down; 0: too few to be told
+	Done, Total int64
+	Sentences   []string
+}
+
+func progressOf(st counts.Status) (p progress) {
+	p.Done, p.Total = st.Workunits.Canonical, st.Workunits.Total
+	if p.Total > 0 {
+		p.Percent = 100 * p.Done / p.Total
+	}
+	say := func(n int64, one, many string) {
+		switch {
+		case n == 1:
+			p.Sentences = append(p.Sentences, "1 "+one)
+		case n > 1:
+			p.Sentences = append(p.Sentences, words.Number(n)+" "+many)
+		}
+	}
+	say(st.Results.ValidToday, "result was validated in the last 24 hours.", "results were validated in the last 24 hours.")
+	say(st.Results.ByServerState[store.InProgress.String()], "task is being computed now.", "tasks are being computed now.")
+	return p
+}
+
+// An active is an account or a team with what it earns a day.
+type active struct {
+	Link, Name string
+	Recent     float64
+}
+
+// mostActive returns who earned most lately.
+func mostActive(t standings.Table) (all []active) {
+	add := func(list []standings.Entry, link string) {
+		for _, e := range list[:min(len(list), leadersAtHome)] {
+			if e.Recent >= 1 {
+				all = append(all, active{fmt.Sprintf("%s?id=%d", link, e.ID), cmp.Or(e.Name, fmt.Sprint(e.ID)), math.Round(e.Recent)})
+			}
+		}
+	}
+	add(t.RecentUsers, "user")
+	add(t.RecentTeams, "team")
+	slices.SortStableFunc(all, func(a, b active) int { return cmp.Compare(b.Recent, a.Recent) })
+	return all[:min(len(all), leadersAtHome)]
 }
 
 // join says how to take part.

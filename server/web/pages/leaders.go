@@ -11,7 +11,7 @@ var leaderTabs = []link{{"leaders", "Volunteers"}, {"leaders?of=computers", "Com
 
 // leaders shows the leaderboards.
 func (p *Pages) leaders(w http.ResponseWriter, r *http.Request) {
-	t, err := p.Standings.Get(r.Context())
+	t, err := p.Standings.Get(r.Context(), standings.Fresh)
 	if err != nil {
 		p.fail(w, err)
 		return

@@ -42,13 +42,17 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 		}
 		return t.UTC().Format("2006-01-02 15:04")
 	},
-	"device": device,
-	"called": called,
-	"day":    func(t time.Time) string { return t.UTC().Format("2006-01-02") },
-	"number": number,
-	"rank":   func(i int) int { return i + 1 },
-	"gb":     func(bytes float64) string { return fmt.Sprintf("%.3g GB", bytes/(1<<30)) },
-	"span":   func(seconds float64) string { return words.Span(protocol.Seconds(seconds)) },
+	"device":  device,
+	"called":  called,
+	"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
+	"ago":     func(day time.Time) string { return ago(day, time.Now().UTC()) },
+	"count":   count,
+	"number":  number,
+	"rank":    func(i int) int { return i + 1 },
+	"gb":      func(bytes float64) string { return fmt.Sprintf("%.3g GB", bytes/(1<<30)) },
+	"label":   func(name string) string { return strings.ReplaceAll(name, "_", " ") },
+	"seconds": func(n int64) float64 { return float64(n) },
+	"span":    func(seconds float64) string { return words.Span(protocol.Seconds(seconds)) },
 }).ParseFS(pageFiles, "html/*.html"))
 
 // A Config says whose pages they are.
@@ -145,20 +149,40 @@ func called(h store.Host) string {
 	return cmp.Or(h.Label, h.DomainName, fmt.Sprintf("Computer %d", h.ID))
 }
 
-// number writes credit: 1 234 567, or 12.34 if it is little.
+// number writes credit: 1,234,567, or 12.34 if it is little.
 func number(v float64) string {
 	if v < 1000 {
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
-	digits := strconv.FormatFloat(math.Round(v), 'f', -1, 64)
-	var b strings.Builder
-	for i, d := range digits {
-		if i > 0 && (len(digits)-i)%3 == 0 {
-			b.WriteRune('\u202f')
-		}
-		b.WriteRune(d)
+	return words.Number(int64(math.Round(v)))
+}
+
+// count writes how many there are.
+func count(n any) string {
+	switch n := n.(type) {
+	case float64:
+		return words.Number(int64(n))
+	case int:
+		return words.Number(int64(n))
+	case int64:
+		return words.Number(n)
 	}
-	return b.String()
+	return fmt.Sprint(n)
+}
+
+// ago writes a day as people do who read news.
+func ago(day, now time.Time) string {
+	switch n := -words.Days(day, now); {
+	case n == 0:
+		return "today"
+	case n == 1:
+		return "yesterday"
+	case n > 1 && n < 7:
+		return fmt.Sprintf("%d days ago", n)
+	case day.Year() == now.Year():
+		return day.Format("2 Jan")
+	}
+	return day.Format("2 Jan 2006")
 }
 
 // titles are the headings of the pages, where their data does not have one. The home page has the
@@ -186,7 +210,7 @@ type link struct{ Path, Text string }
 
 // links are the pages in every page's head, after the project's own.
 var links = []link{
-	{"join", "Join"}, {"news", "News"}, {"leaders", "Leaderboards"}, {"teams", "Teams"}, {"status", "Project status"}, {"account", "Your account"},
+	{"join", "Join"}, {"news", "News"}, {"leaders", "Leaderboards"}, {"teams", "Teams"}, {"status", "Status"}, {"account", "Your account"},
 }
 
 // tabs are the pages of an account.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/starling-grid/starling/server/credit"
 	"github.com/starling-grid/starling/server/farewell"
+	"github.com/starling-grid/starling/server/standings"
 	"github.com/starling-grid/starling/server/store"
 	"github.com/starling-grid/starling/server/web/account"
 	"github.com/starling-grid/starling/server/web/articles"
@@ -41,7 +42,7 @@ func (p *Pages) teams(w http.ResponseWriter, r *http.Request) {
 		}
 		data["Form"] = r.PostForm
 	}
-	t, err := p.Standings.Get(r.Context())
+	t, err := p.Standings.Get(r.Context(), standings.Fresh)
 	if err != nil {
 		p.fail(w, err)
 		return

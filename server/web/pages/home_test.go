@@ -1,0 +1,65 @@
+package pages
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/server/standings"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/web/counts"
+)
+
+// Strangers read a share that is rounded down and whole sentences; what is zero is not said.
+func TestProgress(t *testing.T) {
+	of := func(done, total, today, running int64) (st counts.Status) {
+		st.Workunits = store.WorkunitCounts{Canonical: done, Total: total}
+		st.Results.ValidToday = today
+		st.Results.ByServerState = map[string]int64{store.InProgress.String(): running}
+		return st
+	}
+	for _, tt := range []struct {
+		name string
+		st   counts.Status
+		want progress
+	}{
+		{"nothing", of(0, 0, 0, 0), progress{}},
+		{"the first workunit of many", of(1, 600_000, 1, 21_340), progress{0, 1, 600_000, []string{
+			"1 result was validated in the last 24 hours.", "21,340 tasks are being computed now."}}},
+		{"almost all", of(1999, 2000, 7400, 1), progress{99, 1999, 2000, []string{
+			"7,400 results were validated in the last 24 hours.", "1 task is being computed now."}}},
+		{"all", of(5, 5, 0, 0), progress{Percent: 100, Done: 5, Total: 5}},
+	} {
+		if got := progressOf(tt.st); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// Accounts and teams stand in one list, by what they earn now; who earns nothing is not in it.
+func TestMostActive(t *testing.T) {
+	got := mostActive(standings.Table{
+		RecentUsers: []standings.Entry{{ID: 4, Name: "Ingrid", Recent: 18_904.4}, {ID: 5, Recent: 12}, {ID: 6, Recent: 0.2}},
+		RecentTeams: []standings.Entry{{ID: 1, Name: "Alpine", Recent: 41_200}, {ID: 2, Name: "Gone"}},
+	})
+	want := []active{{"team?id=1", "Alpine", 41_200}, {"user?id=4", "Ingrid", 18_904}, {"user?id=5", "5", 12}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
+	}
+	if got := mostActive(standings.Table{}); len(got) > 0 {
+		t.Errorf("of nobody: %+v", got)
+	}
+}
+
+func TestAgo(t *testing.T) {
+	now := time.Date(2026, 11, 24, 1, 0, 0, 0, time.UTC)
+	for day, want := range map[string]string{
+		"2026-11-24": "today", "2026-11-23": "yesterday", "2026-11-21": "3 days ago", "2026-11-18": "6 days ago",
+		"2026-11-17": "17 Nov", "2026-01-02": "2 Jan", "2025-12-31": "31 Dec 2025",
+	} {
+		d, err := time.Parse(time.DateOnly, day)
+		if got := ago(d, now); err != nil || got != want {
+			t.Errorf("%s: got %q, want %q", day, got, want)
+		}
+	}
+}
