@@ -14,7 +14,7 @@ import (
 func counter(takes time.Duration) *kept.Value[int] {
 	n := 0
 	return &kept.Value[int]{Rest: 20, Find: func(context.Context) (int, error) {
-		time.Sleep(takes) // in the test's own time
+		<-time.After(takes) // in the test's own time
 		n++
 		return n, nil
 	}}
@@ -43,7 +43,7 @@ func TestGet(t *testing.T) {
 				if tt.forget {
 					v.Forget()
 				}
-				time.Sleep(tt.late)
+				<-time.After(tt.late)
 				if got, err := v.Get(t.Context(), tt.age); got != tt.want || err != nil {
 					t.Errorf("got %d, %v; want %d", got, err, tt.want)
 				}
@@ -81,9 +81,9 @@ func TestSoon(t *testing.T) {
 			}
 		}
 		soon(time.Millisecond, 0, false)
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		soon(time.Millisecond, 1, true)
-		time.Sleep(time.Hour)
+		<-time.After(time.Hour)
 		soon(time.Millisecond, 1, true)
 		soon(time.Hour, 2, true)
 	})

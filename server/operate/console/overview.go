@@ -59,8 +59,10 @@ type need struct{ What, More, Link, See string }
 func needs(st counts.Status, f flow) (all []need) {
 	for _, q := range st.Queues()[1:] {
 		if age := time.Duration(q.Oldest) * time.Second; q.Waiting > 0 && age >= stalled {
-			all = append(all, need{fmt.Sprintf("%s: the oldest has waited %s.", q.Name, words.Span(age)),
-				fmt.Sprintf("The %s does not run, or fails: see starling-server doctor.", q.For), q.List, "Show them"})
+			all = append(all, need{
+				fmt.Sprintf("%s: the oldest has waited %s.", q.Name, words.Span(age)),
+				fmt.Sprintf("The %s does not run, or fails: see starling-server doctor.", q.For), q.List, "Show them",
+			})
 		}
 	}
 	for _, x := range st.Untaken {
@@ -68,9 +70,11 @@ func needs(st counts.Status, f flow) (all []need) {
 	}
 	for _, v := range f.Failing {
 		if v.Alarming() {
-			all = append(all, need{fmt.Sprintf("%s %s for %s fails on %s of its tasks.", v.App, v.Number, v.Platform, share(v.Rate)),
+			all = append(all, need{
+				fmt.Sprintf("%s %s for %s fails on %s of its tasks.", v.App, v.Number, v.Platform, share(v.Rate)),
 				fmt.Sprintf("%s of %s results failed.", words.Number(v.Failed()), words.Number(v.Over())),
-				fmt.Sprintf("results?version-id=%d&outcome=client_error", v.ID), "Show results"})
+				fmt.Sprintf("results?version-id=%d&outcome=client_error", v.ID), "Show results",
+			})
 		}
 	}
 	return all

@@ -68,7 +68,8 @@ func TestNeeds(t *testing.T) {
 		{"all is well, though results have waited to be sent for a day", counted(nil), flow{}, nil},
 		{"a version that fails now and then", counted(nil), fails(1, 99), nil},
 		{"a version that fails often", counted(nil), fails(212, 428), []need{{
-			"ice 1.04 for windows_x86_64 fails on 33 % of its tasks.", "212 of 640 results failed.", "results?version-id=4&outcome=client_error", "Show results"}}},
+			"ice 1.04 for windows_x86_64 fails on 33 % of its tasks.", "212 of 640 results failed.", "results?version-id=4&outcome=client_error", "Show results",
+		}}},
 		{"a validator that stands still, and results for nobody", counted(func(st *counts.Status) {
 			st.Workunits.NeedValidate, st.OldestAge["need_validate"] = 7, 2*3600
 			st.Untaken = []untaken.Finding{{Text: "No computer has 64 GB."}}

@@ -62,10 +62,12 @@ func TestFront(t *testing.T) {
 		{"nothing", "", Front{}},
 		{"a sentence", "We look for **primes**.", Front{Lead: "<p>We look for <strong>primes</strong>.</p>"}},
 		{"all", "# Melting ice\n\nHow fast?\n\n![A glacier](images/g.jpg)\n\n## Why\n\nBecause.", Front{
-			"Melting ice", "<p>How fast?</p>", Picture{"images/g.jpg", "A glacier"}, "<h2>Why</h2>\n<p>Because.</p>"}},
+			"Melting ice", "<p>How fast?</p>", Picture{"images/g.jpg", "A glacier"}, "<h2>Why</h2>\n<p>Because.</p>",
+		}},
 		{"the image first", "# Ice\n\n![A glacier](g.jpg)\n\nHow fast?", Front{"Ice", "<p>How fast?</p>", Picture{"g.jpg", "A glacier"}, ""}},
 		{"an image in the lead, and one more", "See ![a](a.png) here.\n\n![b](b.png)", Front{
-			Lead: "<p>See  here.</p>", Picture: Picture{"a.png", "a"}, Rest: `<p><img src="b.png" alt="b"></p>`}},
+			Lead: "<p>See  here.</p>", Picture: Picture{"a.png", "a"}, Rest: `<p><img src="b.png" alt="b"></p>`,
+		}},
 		{"a list first", "- one\n\nThen.", Front{Rest: "<ul>\n<li>one</li>\n</ul>\n<p>Then.</p>"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

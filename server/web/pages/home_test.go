@@ -25,9 +25,11 @@ func TestProgress(t *testing.T) {
 	}{
 		{"nothing", of(0, 0, 0, 0), progress{}},
 		{"the first workunit of many", of(1, 600_000, 1, 21_340), progress{0, 1, 600_000, []string{
-			"1 result was validated in the last 24 hours.", "21,340 tasks are being computed now."}}},
+			"1 result was validated in the last 24 hours.", "21,340 tasks are being computed now.",
+		}}},
 		{"almost all", of(1999, 2000, 7400, 1), progress{99, 1999, 2000, []string{
-			"7,400 results were validated in the last 24 hours.", "1 task is being computed now."}}},
+			"7,400 results were validated in the last 24 hours.", "1 task is being computed now.",
+		}}},
 		{"all", of(5, 5, 0, 0), progress{Percent: 100, Done: 5, Total: 5}},
 	} {
 		if got := progressOf(tt.st); !reflect.DeepEqual(got, tt.want) {
