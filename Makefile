@@ -82,9 +82,9 @@ demo: build
 
 # Packages without goroutines of their own are tested without the race detector, which makes
 # them take four to sixty times as long: policy (lint keeps goroutines out of it), formats and
-# texts. So is sim, whose agents and servers are watched by tests of their own, and e2e, whose
-# programs are built as for a release.
-UNRACED = acctmgr|contact|debt|decide|e2e|internal/words|jobsched|notices|obstacle|prefs|protocol(/.*)?|resource|server/match|sim(/.*)?|storage|workfetch
+# texts. So are the commands, which are run here as people run them, sim and e2e: the agents and
+# servers in them are watched by tests of their own.
+UNRACED = acctmgr|cmd/starling|cmd/starling-server|contact|debt|decide|e2e|internal/words|jobsched|notices|obstacle|prefs|protocol(/.*)?|resource|server/match|sim(/.*)?|storage|workfetch
 
 # In the other packages the detector leaves out SQLite, which is C translated to Go, and the
 # arithmetic of passwords and keys. Nothing with atomics may be left out: the linker may take

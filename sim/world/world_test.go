@@ -32,7 +32,7 @@ import (
 
 var (
 	seedFlag = flag.Uint64("world.seed", 1, "seed of the first world")
-	daysFlag = flag.Int("world.days", 800, "host-days in all, before the worlds come to rest")
+	daysFlag = flag.Int("world.days", 400, "host-days in all, before the worlds come to rest")
 	tellFlag = flag.Bool("world.tell", false, "tell the story of each world")
 )
 
