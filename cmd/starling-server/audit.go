@@ -42,8 +42,8 @@ func changes(cmd *cobra.Command) bool {
 		return false
 	case name == "doctor":
 		return set("mend") || set("adopt")
-	case cmd.Flags().Lookup("yes") != nil && !set("yes"): // of many, it only counts then
-		return name != "user delete" && !cmd.Flags().Changed("batch") && !cmd.Flags().Changed("app")
+	case cmd.Flags().Lookup("yes") != nil && !set("yes"): // it only counts then, but for single workunits
+		return cmd.Flags().Lookup("batch") != nil && !cmd.Flags().Changed("batch") && !cmd.Flags().Changed("app")
 	}
 	return true
 }

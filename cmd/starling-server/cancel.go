@@ -95,7 +95,7 @@ func printCancelled(done operate.Cancelled, c operate.CancelSpec) {
 		fmt.Printf("%d refused: %s\n", done.Refused[why], why)
 	}
 	if c.DryRun && done.Workunits > 0 {
-		fmt.Println("Nothing has changed. Add --yes to do it.")
+		fmt.Println(unchanged)
 	}
 }
 
@@ -113,3 +113,6 @@ func idsOf(ctx context.Context, p *project.Project, names []string, ids []int64)
 	})
 	return ids, err
 }
+
+// unchanged ends what a command prints that only counts.
+const unchanged = "Nothing has changed. Add --yes to do it."

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/project"
@@ -78,14 +79,23 @@ func userCmd() *cobra.Command {
 
 func renewCmd() *cobra.Command {
 	var email string
+	var yes bool
 	cmd := &cobra.Command{
 		Use:   "renew-key DIR --email E",
 		Short: "Replace an account's authenticator and print the new one",
 		Long: "Replace an account's authenticator, for example because it was leaked, and print the new one.\n" +
-			"Computers attached with the old one get no more work until they are attached again.",
+			"Computers attached with the old one get no more work until they are attached again.\n\n" +
+			"Without --yes, the command only counts these computers.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				if !yes {
+					use, err := operate.UseOf(ctx, p, email)
+					if err == nil {
+						fmt.Printf("%s of account %d would get no more work until they are attached again.\n%s\n", words.Count(use.Computers, "computer"), use.ID, unchanged)
+					}
+					return err
+				}
 				key, err := operate.RenewKey(ctx, p, email)
 				if err != nil {
 					return err
@@ -96,6 +106,7 @@ func renewCmd() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&email, "email", "", "e-mail address of the account")
+	cmd.Flags().BoolVar(&yes, "yes", false, "replace the authenticator instead of only counting")
 	require(cmd, "email")
 	return cmd
 }

@@ -83,17 +83,23 @@ func banUserCmd(ban bool) *cobra.Command {
 func deleteUserCmd() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
-		Use:   "delete DIR ACCOUNT --yes",
+		Use:   "delete DIR ACCOUNT",
 		Short: "Delete an account and what is known of its owner",
 		Long: "Delete an account, by number or e-mail address: name, address, password, key and preferences, and the names and\n" +
 			"addresses of its computers. It cannot be restored. Tasks on its computers are given up and sent to others. Its\n" +
-			"results and credit stay, for an account without a name, so that the project's sums remain true.",
+			"results and credit stay, for an account without a name, so that the project's sums remain true.\n\n" +
+			"Without --yes, the command only counts what depends on the account.",
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !yes {
-				return fmt.Errorf("account %s cannot be restored once it is deleted; to delete it, add --yes", args[1])
-			}
 			return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
+				if !yes {
+					use, err := operate.UseOf(ctx, p, args[1])
+					if err == nil {
+						fmt.Printf("Account %d (%s) has %s and credit of %.2f. %s would be given up.\n%s\n", use.ID, view.Cell(use.EmailAddr),
+							words.Count(use.Computers, "computer"), use.TotalCredit, words.Count(use.InProgress, "task"), unchanged)
+					}
+					return err
+				}
 				n, err := operate.Delete(ctx, p, args[1], time.Now())
 				if err != nil {
 					return err
@@ -103,6 +109,6 @@ func deleteUserCmd() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "delete it")
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete the account instead of only counting")
 	return cmd
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -41,18 +43,25 @@ func deprecateCmd() *cobra.Command {
 			"Tasks in progress with the version continue and their outcomes count. With --resend they are taken back:\n" +
 			"their computers abort them at their next contact, no failure is recorded, and new tasks are created for other\n" +
 			"versions. They do count for the workunit's --max-total. Outcomes that were already reported are not changed;\n" +
-			"see work retry for workunits that were given up because of the version.",
+			"see work retry for workunits that were given up because of the version.\n\n" +
+			"Without --yes, the command only counts.",
 		Example: "  starling-server version deprecate demo upper --version 1.02 --resend\n" +
-			"  starling-server version deprecate demo upper --version 1.02 --platform windows_x86_64",
+			"  starling-server version deprecate demo upper --version 1.02 --platform windows_x86_64 --yes",
 		Args: cobra.ExactArgs(2),
 	}
 	spec := versionFlags(cmd, &s)
+	yes := cmd.Flags().Bool("yes", false, "withdraw the version instead of only counting")
 	cmd.Flags().BoolVar(&resend, "resend", false, "take unfinished tasks back and send new ones with other versions")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-			list, err := operate.Deprecate(ctx, p, spec(args[1]), resend, time.Now())
+			s := spec(args[1])
+			s.DryRun = !*yes
+			list, err := operate.Deprecate(ctx, p, s, resend, time.Now())
 			for _, w := range list {
-				printWithdrawn(args[1], w)
+				printWithdrawn(args[1], w, s.DryRun)
+			}
+			if err == nil && s.DryRun {
+				fmt.Println(unchanged)
 			}
 			return err
 		})
@@ -60,13 +69,18 @@ func deprecateCmd() *cobra.Command {
 	return cmd
 }
 
-func printWithdrawn(app string, w operate.Withdrawn) {
-	already := ""
-	if w.Deprecated {
-		already = " (it was withdrawn before)"
+func printWithdrawn(app string, w operate.Withdrawn, dry bool) {
+	already, is := "", "is no longer sent"
+	if dry {
+		is = "would no longer be sent"
 	}
-	fmt.Printf("%s is no longer sent%s.\n", operate.VersionName(app, w.AppVersion), already)
+	if w.Deprecated {
+		already, is = " (it was withdrawn before)", "is no longer sent"
+	}
+	fmt.Printf("%s %s%s.\n", operate.VersionName(app, w.AppVersion), is, already)
 	switch {
+	case w.TakenBack > 0 && dry:
+		fmt.Printf("  %s would be taken back; their computers would abort them at their next contact.\n", words.Count(w.TakenBack, "task"))
 	case w.TakenBack > 0:
 		fmt.Printf("  %s taken back; their computers abort them at their next contact.\n", words.Count(w.TakenBack, "task"))
 	case w.InProgress > 0:
@@ -76,7 +90,11 @@ func printWithdrawn(app string, w operate.Withdrawn) {
 		fmt.Println("  No task is in progress with it.")
 	}
 	if w.Last {
-		fmt.Printf("  No version of %s is left for %s. Publish one with version add.\n", app, w.Platform.Name)
+		left := "is left"
+		if dry {
+			left = "would be left"
+		}
+		fmt.Printf("  No version of %s %s for %s. Publish one with version add.\n", app, left, w.Platform.Name)
 	}
 }
 
@@ -88,19 +106,30 @@ func removeCmd() *cobra.Command {
 		Long: "Delete the files of a withdrawn version from the download folder, except those that other versions need.\n" +
 			"The version must be deprecated and have no tasks in progress.\n\n" +
 			"If it was never sent, its number can be used again. Otherwise it cannot: computers keep the files of a version,\n" +
-			"and would use the old ones.",
+			"and would use the old ones.\n\n" +
+			"Without --yes, the command only says what it would delete.",
 		Args: cobra.ExactArgs(2),
 	}
 	spec := versionFlags(cmd, &s)
+	yes := cmd.Flags().Bool("yes", false, "delete the files instead of only naming them")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return withProject(cmd, args[0], func(ctx context.Context, p *project.Project) error {
-			list, err := operate.RemoveVersion(ctx, p, spec(args[1]))
+			s := spec(args[1])
+			s.DryRun = !*yes
+			list, err := operate.RemoveVersion(ctx, p, s)
 			for _, r := range list {
-				number := "its number can be used again"
+				name, number := operate.VersionName(args[1], r.AppVersion), "can be used again"
 				if r.Kept {
-					number = "its number stays taken, because computers have it"
+					number = "stays taken, because computers have it"
 				}
-				fmt.Printf("%s is removed: %s deleted; %s\n", operate.VersionName(args[1], r.AppVersion), words.Count(len(r.Files), "file"), number)
+				if s.DryRun {
+					fmt.Printf("%s would be removed. Files to delete: %s. Its number %s.\n", name, cmp.Or(strings.Join(r.Files, ", "), "none"), number)
+					continue
+				}
+				fmt.Printf("%s is removed: %s deleted; its number %s\n", name, words.Count(len(r.Files), "file"), number)
+			}
+			if err == nil && s.DryRun {
+				fmt.Println(unchanged)
 			}
 			return err
 		})

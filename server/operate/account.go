@@ -102,6 +102,30 @@ func ExcludeHosts(ctx context.Context, p *project.Project, ids []int64, exclude 
 	})
 }
 
+// An AccountUse is what depends on an account.
+type AccountUse struct {
+	store.User
+	Computers, InProgress int // InProgress counts results
+}
+
+// UseOf tells what depends on an account, before something is done to it that cannot be undone.
+func UseOf(ctx context.Context, p *project.Project, who string) (use AccountUse, err error) {
+	const all = 1_000_000
+	err = p.Store.View(ctx, func(tx *store.View) error {
+		if use.User, err = existing(tx, who); err != nil {
+			return err
+		}
+		hosts, err := tx.HostsOfUser(use.ID, all)
+		if err != nil {
+			return err
+		}
+		results, err := tx.InProgressOfUser(use.ID, all)
+		use.Computers, use.InProgress = len(hosts), len(results)
+		return err
+	})
+	return use, err
+}
+
 // Delete deletes an account: see farewell.Delete.
 func Delete(ctx context.Context, p *project.Project, who string, now time.Time) (given int, err error) {
 	var u store.User

@@ -18,6 +18,7 @@ type VersionSpec struct {
 	Number    string  // "1.00"
 	Platform  string  // "" all
 	PlanClass *string // nil: all
+	DryRun    bool    // only say what would be done
 }
 
 // find returns the versions that a spec names, or an error that says what it does not find.
@@ -61,14 +62,16 @@ type Withdrawn struct {
 // made, which go out with other versions.
 func Deprecate(ctx context.Context, p *project.Project, s VersionSpec, resend bool, now time.Time) ([]Withdrawn, error) {
 	var out []Withdrawn
-	err := p.Store.Update(ctx, func(tx *store.Tx) error {
-		list, err := s.find(tx.View)
+	going := make(map[int64]bool)
+	err := transact(ctx, p, s.DryRun, func(v *store.View, tx *store.Tx) error {
+		list, err := s.find(v)
 		if err != nil {
 			return err
 		}
 		out = nil
 		for _, v := range list {
-			if !v.Deprecated {
+			going[v.ID] = true
+			if !v.Deprecated && !s.DryRun {
 				if err := tx.DeprecateVersion(v.ID); err != nil {
 					return err
 				}
@@ -80,7 +83,7 @@ func Deprecate(ctx context.Context, p *project.Project, s VersionSpec, resend bo
 	if err != nil {
 		return nil, err
 	}
-	if resend {
+	if resend && !s.DryRun {
 		for i := range out {
 			if out[i].TakenBack, err = takeBack(ctx, p, out[i].AppVersion, now); err != nil {
 				return out, err
@@ -96,8 +99,11 @@ func Deprecate(ctx context.Context, p *project.Project, s VersionSpec, resend bo
 		for i := range out {
 			w := &out[i]
 			w.InProgress, w.Last = int(uses[w.ID].InProgress), true
+			if resend && s.DryRun {
+				w.InProgress, w.TakenBack = 0, w.InProgress
+			}
 			for _, v := range all {
-				if v.AppID == w.AppID && v.Platform.ID == w.Platform.ID && !v.Deprecated {
+				if v.AppID == w.AppID && v.Platform.ID == w.Platform.ID && !v.Deprecated && !going[v.ID] {
 					w.Last = false
 				}
 			}
@@ -157,19 +163,19 @@ type Removed struct {
 // sent, or computers have results of it in progress: they may be fetching its files.
 func RemoveVersion(ctx context.Context, p *project.Project, s VersionSpec) ([]Removed, error) {
 	var out []Removed
-	err := p.Store.Update(ctx, func(tx *store.Tx) error {
+	err := transact(ctx, p, s.DryRun, func(view *store.View, tx *store.Tx) error {
 		out = nil
-		switch held, err := tx.DeletionHeld(time.Now()); {
+		switch held, err := view.DeletionHeld(time.Now()); {
 		case err != nil:
 			return err
 		case held:
 			return errors.New("a backup is being made, and nothing is deleted meanwhile: try again later")
 		}
-		list, err := s.find(tx.View)
+		list, err := s.find(view)
 		if err != nil {
 			return err
 		}
-		uses, err := tx.VersionUses()
+		uses, err := view.VersionUses()
 		if err != nil {
 			return err
 		}
@@ -184,13 +190,15 @@ func RemoveVersion(ctx context.Context, p *project.Project, s VersionSpec) ([]Re
 					VersionName(s.App, v), words.Count(int(use.InProgress), "task"))
 			}
 			r := Removed{AppVersion: v, Kept: use.Total+use.Hosts > 0}
-			if err := tx.RemoveVersion(v.ID, v.XMLDoc, r.Kept); err != nil {
-				return err
+			if !s.DryRun {
+				if err := tx.RemoveVersion(v.ID, v.XMLDoc, r.Kept); err != nil {
+					return err
+				}
 			}
 			gone[v.ID] = true
 			out = append(out, r)
 		}
-		all, err := tx.AllAppVersions()
+		all, err := view.AllAppVersions()
 		if err != nil {
 			return err
 		}
@@ -216,8 +224,8 @@ func RemoveVersion(ctx context.Context, p *project.Project, s VersionSpec) ([]Re
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || s.DryRun {
+		return out, err
 	}
 	for _, r := range out {
 		for _, name := range r.Files {
