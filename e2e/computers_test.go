@@ -56,10 +56,10 @@ func TestAllComputers(t *testing.T) {
 	other := fmt.Sprintf("127.0.0.1:%d", port)
 	b.Do("open the page", testbrowser.Media("light"), chromedp.EmulateViewport(1120, 940), chromedp.Navigate(strings.TrimSpace(address)))
 	b.See("the page is live", `document.getElementById('link')?.textContent === 'live'`)
-	b.Do("look at all computers", follow("All computers"))
+	b.Do("look at all computers", follow("Computers"))
 	b.See("this one alone", `document.querySelectorAll('#computers-list > li').length === 1`)
 	b.Do("add the other", chromedp.SendKeys("#pair-address", other), chromedp.SendKeys("#pair-code", code.Code+kb.Enter))
-	pills := `[...document.querySelectorAll('#computers-list .pill')].map(e => e.textContent).join('|')`
+	pills := `[...document.querySelectorAll('#computers-list .state')].map(e => e.textContent).join('|')`
 	b.See("both", pills+` === 'nothing to compute|nothing to compute'`)
 	b.See("the other by its address", `[...document.querySelectorAll('#computers-list .small')].some(e => e.textContent === '`+other+`')`)
 
@@ -94,7 +94,7 @@ func TestAllComputers(t *testing.T) {
 	if _, err := far.Run(ctx, "remote", "revoke", paired.Computers[0].Name); err != nil {
 		t.Fatal(err)
 	}
-	b.See("it is let in no more, and first", `(e => e.querySelector('.pill').textContent === 'no answer' && e.querySelector('.stop').textContent.includes('paired'))(document.querySelector('#computers-list > li'))`)
+	b.See("it is let in no more, and first", `(e => e.querySelector('.state').textContent === 'no answer' && e.querySelector('.need').textContent.includes('paired'))(document.querySelector('#computers-list > li'))`)
 	if err := far.Stop(); err != nil {
 		t.Error(err)
 	}

@@ -67,7 +67,7 @@ func TestDashboard(t *testing.T) {
 	b.Do("attach", testbrowser.Empty("attach-email"), testbrowser.Empty("attach-password"), chromedp.SendKeys("#attach-email", testhost.Email), chromedp.SendKeys("#attach-password", testhost.Password+kb.Enter))
 	b.See("the dialog is closed", `!document.getElementById('attach').open`)
 	b.Do("look at the projects", follow("Projects"))
-	b.See("the project is attached", `document.querySelector('#projects-list .pill')?.textContent === 'attached'`)
+	b.See("the project is attached", `document.querySelector('#projects-list .state')?.textContent === 'attached'`)
 	b.Do("look at the tasks", follow("Tasks"))
 	open := func(task string) testbrowser.Action { return testbrowser.Press(`#tasks-table a[title="` + task + `"]`) }
 	button := func(label string) testbrowser.Action {
@@ -106,7 +106,7 @@ func TestDashboard(t *testing.T) {
 		t.Errorf("the file holds %q, %v", text, err)
 	}
 	b.Do("look whether it holds", follow("Overview"))
-	b.See("it holds", `document.getElementById('now-text').textContent.includes('1 of 2 CPUs')`)
+	b.See("it holds", `document.getElementById('figures').textContent.includes('CPUs1 of 2')`)
 
 	b.Do("let the others rest", follow("Tasks"), chromedp.Click(`[aria-label="Select m216091_0"]`), chromedp.Click(`[aria-label="Select m132049_0"]`), chromedp.Click(`//div[@id="selection"]//button[text()="Suspend"]`))
 	b.See("both do", `document.getElementById('said').textContent === '2 tasks suspended.'`)
@@ -114,7 +114,7 @@ func TestDashboard(t *testing.T) {
 	// One that is reported within the second in which it ends is gone before the page hears that it is finished.
 	b.See("it is computed", `document.getElementById('said').textContent === 'm44497_0 is finished.' || !document.querySelector('#tasks-table a[title="m44497_0"]')`)
 	b.Do("report it", follow("Projects"), testbrowser.Press("#projects-list a"), button("Update"))
-	b.See("what the project got", `/Got100 % of the CPU time: [1-9]/.test(document.getElementById('project-facts').textContent)`)
+	b.See("what the project got", `/Actual100 % of the CPU time: [1-9]/.test(document.getElementById('project-facts').textContent)`)
 	if _, err := p.Await(ctx, func(c testhost.Count) bool { return c.Results.Granted > 0 }); err != nil {
 		t.Fatal(err)
 	}
@@ -123,11 +123,11 @@ func TestDashboard(t *testing.T) {
 	b.Do("look at the task again", follow("Tasks"))
 	b.See("it is reported", `!document.querySelector('#tasks-table a[title="m44497_0"]')`)
 	b.Do("look for it in the history", follow("History"), chromedp.WaitVisible(`#history-table a[title="m44497_0"]`), testbrowser.Press(`#history-table a[title="m44497_0"]`))
-	b.See("how it ended", `document.querySelector('#drawer-body .pill').textContent === 'Finished' && document.querySelector('#bands rect.computing')`)
-	b.Do("look at the chart", follow("Computer"))
+	b.See("how it ended", `document.querySelector('#drawer-body .state').textContent === 'Finished' && document.querySelector('#bands rect.computing')`)
+	b.Do("look at the chart", follow("This computer"))
 	b.See("the credit, drawn", `document.querySelector('#chart-average svg[aria-label*="primes"]')`)
 
-	b.Do("stop all", follow("Overview"), chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
+	b.Do("stop all", follow("Overview"), testbrowser.Press("#mode-run summary"), chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
 	b.See("all rests", `document.getElementById('now-title').textContent === 'Computing is suspended'`)
 	b.Do("detach", follow("Projects"), testbrowser.Press("#projects-list a"), button("Detach"), testbrowser.Press("#sure-yes"))
 	await(t, ctx, a, "the project to be detached", func(s control.Status) bool { return len(s.Projects) == 0 || s.Projects[0].Disconnected })

@@ -129,13 +129,13 @@ func TestComputersTab(t *testing.T) {
 	b := testbrowser.New(t, "/api/computers")
 	b.Do("open the page", testbrowser.Media("light"), chromedp.EmulateViewport(1280, 900), chromedp.Navigate(login.String()))
 	b.See("the page is live", `document.getElementById('link')?.textContent === 'live'`)
-	tab(b, "All computers", "/computers")
+	tab(b, "Computers", "/computers")
 	cards := func(what string) string {
 		return `[...document.querySelectorAll('#computers-list > li')].map(e => e.querySelector('` + what + `').textContent).join('|')`
 	}
 	b.See("what needs attention first", cards("h3")+` === 'cellar|gone:1|workbench|attic'`)
-	b.See("what they do", cards(".pill")+` === 'suspended|no answer|8 tasks running|1 task running'`)
-	b.See("what is wrong", `[...document.querySelectorAll('#computers-list .stop')].map(e => e.textContent).join('|') ===
+	b.See("what they do", cards(".state")+` === 'suspended|no answer|8 tasks running|1 task running'`)
+	b.See("what is wrong", `[...document.querySelectorAll('#computers-list .need')].map(e => e.textContent).join('|') ===
 		'The projects\' files use too much. You can: free some disk space, or allow more.|LHC: The server is down. You can: wait.|It cannot be reached: cannot reach gone:1'`)
 	b.See("the rest, as text", `document.querySelector('#computers-list > li:last-child').textContent.includes('LHC <b>; 2 tasks on 4 CPUs; 3 tasks finished in 7 days, 2 h of CPU time')`)
 	b.Accessible("all computers")
@@ -145,12 +145,12 @@ func TestComputersTab(t *testing.T) {
 
 	b.Do("pause all", testbrowser.Press("#pause-all"))
 	b.See("who did not", `document.getElementById('fault').textContent === 'gone:1: cannot reach gone:1'`)
-	b.See("they are paused", cards(".pill")+`.split('|').filter(t => t === 'paused').length === 3`)
+	b.See("they are paused", cards(".state")+`.split('|').filter(t => t === 'paused').length === 3`)
 	if got := a.last(); got != `mode "" never 0s` {
 		t.Errorf("this computer was asked for %q", got)
 	}
 	b.Do("resume one", chromedp.Click(`button[aria-label="Resume attic"]`))
-	b.See("it computes", cards(".pill")+`.split('|').filter(t => t === 'paused').length === 2`)
+	b.See("it computes", cards(".state")+`.split('|').filter(t => t === 'paused').length === 2`)
 
 	b.Do("see what was there", chromedp.Click(`button[aria-label="History of attic"]`))
 	b.See("its history", `document.getElementById('drawer-title').textContent === 'History of attic' &&

@@ -100,7 +100,7 @@ func TestHistoryTab(t *testing.T) {
 	b, base := open(t, a)
 	tab(b, "History", "/history")
 	rows := `document.querySelectorAll('#history-table tbody tr:not(.space)')`
-	b.See("a page of the tasks that ended", `document.getElementById('history-count').textContent === '200 or more'`)
+	b.See("a page of the tasks that ended", `document.getElementById('history-count').textContent === '200+'`)
 	b.See("how they did, the last first", `[...`+rows+`].slice(0, 6).map(e => e.children[2].textContent).join('|') === 'Finished|Aborted by you|Finished|Failed|Finished|Finished, late'`)
 	b.See("a row", rows+`[0].children[0].textContent === 'h1_0398.20_O4_1000_0' && [...`+rows+`[3].children].slice(4).map(e => e.textContent).join('|') === '2 h|1 h 57 min|The application crashed (segmentation violation).'`)
 	b.See("a band for each day", `document.querySelectorAll('#bands svg.chart text.end').length === 7 && document.querySelectorAll('#bands rect.suspended title').length > 12`)
@@ -113,8 +113,8 @@ func TestHistoryTab(t *testing.T) {
 	b.Picture("history")
 
 	b.Do("scroll to the end of the page", chromedp.Evaluate[chromedp.Void](`document.getElementById('history-table').scrollTop = 1e9`))
-	b.See("further tasks", `document.getElementById('history-count').textContent === '400 or more'`)
-	for _, n := range []string{"600 or more", "800 or more", "1,000"} {
+	b.See("further tasks", `document.getElementById('history-count').textContent === '400+'`)
+	for _, n := range []string{"600+", "800+", "1,000"} {
 		b.Do("scroll on", chromedp.Evaluate[chromedp.Void](`document.getElementById('history-table').scrollTop = 1e9`))
 		b.See("still further ones", `document.getElementById('history-count').textContent === '`+n+`'`)
 	}
@@ -132,9 +132,9 @@ func TestHistoryTab(t *testing.T) {
 	search("o4_4_ einstein finished")
 	b.See("one of the first, which no page had yet", rows+`.length === 1 && `+rows+`[0].textContent.startsWith('h1_0398.20_O4_4_0')`)
 	search("nowhere")
-	b.See("none", `document.getElementById('history-empty').textContent === 'No ended task matches the search.' && !document.getElementById('history-empty').hidden`)
+	b.See("none", `document.getElementById('history-empty').textContent === 'No completed task matches the search.' && !document.getElementById('history-empty').hidden`)
 	b.Do("search no more", testbrowser.Empty("history-search"), chromedp.Evaluate[chromedp.Void](`document.getElementById('history-search').dispatchEvent(new Event('input'))`))
-	b.See("the first page again", `document.getElementById('history-count').textContent === '200 or more' && `+rows+`.length > 1`)
+	b.See("the first page again", `document.getElementById('history-count').textContent === '200+' && `+rows+`.length > 1`)
 
 	a.mu.Lock()
 	a.ended = append([]control.HistoryTask{{Name: "just_now", Project: lhc, Outcome: "finished", Finished: time.Now()}}, a.ended...)

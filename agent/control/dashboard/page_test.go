@@ -43,7 +43,7 @@ const rowsShown = `document.querySelectorAll('#tasks-table tbody tr:not(.space)'
 func TestTabsHaveAddresses(t *testing.T) {
 	t.Parallel()
 	b, base := open(t, &fake{page: busy(20)})
-	for _, p := range [][2]string{{"Tasks", "/tasks"}, {"Projects", "/projects"}, {"Notices", "/notices"}, {"History", "/history"}, {"Computer", "/computer"}, {"All computers", "/computers"}, {"Preferences", "/preferences"}, {"Log", "/log"}, {"Overview", "/"}} {
+	for _, p := range [][2]string{{"Tasks", "/tasks"}, {"Projects", "/projects"}, {"Notices", "/notices"}, {"History", "/history"}, {"This computer", "/computer"}, {"Computers", "/computers"}, {"Preferences", "/preferences"}, {"Log", "/log"}, {"Overview", "/"}} {
 		tab(b, p[0], p[1])
 		b.See("one tab is shown", `document.querySelectorAll('main > section:not([hidden])').length === 1`)
 	}
@@ -61,10 +61,11 @@ func TestOverview(t *testing.T) {
 	b, _ := open(t, a)
 	b.See("without coprocessors there is no mode of theirs", `document.getElementById('mode-gpu').hidden`)
 	b.See("the headline", `document.getElementById('now-title').textContent === 'Computing 8 tasks'`)
-	b.See("what a shutdown would lose", `document.getElementById('now-text').textContent.endsWith('A shutdown now would lose at most 5 min 20 s of computing.')`)
-	b.See("all is well", `!document.getElementById('well').hidden && document.getElementById('attention').hidden`)
+	b.See("four numbers, with what they mean", `[...document.querySelectorAll('#figures > div')].map(e => [...e.children].map(e => e.textContent).join(' ')).join('|') ===
+		'Running 8 tasks 12 more are waiting|CPUs 8 of 8 24 GB of memory|Temperature 61 °C of the CPU|Shutting down now Loses 5 min 20 s of computing, at most'`)
+	b.See("all is well", `document.getElementById('attention').hidden`)
 	b.See("what runs", `document.querySelectorAll('#running li').length === 8`)
-	b.See("what ended lately", `document.getElementById('recent').textContent === 'In the last 7 days: 212 tasks finished, 1 failed, with 10 d 10 h of CPU time.'`)
+	b.See("what ended lately", `document.getElementById('recent').textContent === '212 completed, 1 failed in 7 days'`)
 	b.See("what was achieved", `document.querySelectorAll('#achieved tr').length === 3 && document.getElementById('achieved').textContent.includes('183,204')`)
 	b.Picture("light")
 	b.See("markup in a name is text", `[...document.querySelectorAll('#achieved a')].some(e => e.textContent === 'World <Community> Grid')`)
@@ -75,12 +76,21 @@ func TestOverview(t *testing.T) {
 	})
 	b.See("what needs attention", `[...document.querySelectorAll('#attention li')].map(e => e.textContent).join('|') ===
 		'LHC@home: The server is down. You can: wait. Show LHC@home|h1_0421.50_O4_3_0 will be about 1 d 1 h late. You can: let it run more. Show h1_0421.50_O4_3_0'`)
-	b.See("not all is well", `document.getElementById('well').hidden`)
 	a.change(func(p *view.Page) { p.Status.Tasks[9].Ready, p.Status.Tasks[9].Fraction = true, 1 })
 	b.See("a task that ended within a second is announced", `document.getElementById('said').textContent === 'h1_0421.50_O4_9_0 is finished.'`)
-	b.Do("suspend computing", chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
+	b.Do("suspend computing", testbrowser.Press("#mode-run summary"), chromedp.Focus(`#mode-run input[value="never"]`), chromedp.KeyEvent(" "))
 	b.See("it is said", `document.getElementById('said').textContent === 'Computing: never.'`)
 	if got := a.last(); got != `mode "" never 0s` {
+		t.Errorf("the agent was asked for %q", got)
+	}
+	b.See("the mode is told", `document.querySelector('#mode-run b').textContent === 'Never'`)
+	b.Do("close the menu", chromedp.KeyEvent(kb.Escape))
+	b.See("it is closed", `!document.getElementById('mode-run').open && document.activeElement === document.querySelector('#mode-run summary')`)
+	b.Do("resume", testbrowser.Press("#resume"))
+	b.See("it computes", `document.getElementById('said').textContent === 'Resumed.' && document.querySelector('#mode-run b').textContent === 'Auto'`)
+	b.Do("pause", testbrowser.Press("#pause"))
+	b.See("it pauses", `document.getElementById('said').textContent === 'Paused for 1 hour.' && document.getElementById('pause').hidden`)
+	if got := a.last(); got != `mode "" never 1h0m0s` {
 		t.Errorf("the agent was asked for %q", got)
 	}
 }
@@ -109,11 +119,11 @@ func TestTenThousandTasks(t *testing.T) {
 	b.See("the last row", `[...document.querySelectorAll('#tasks-table tbody tr')].some(e => e.getAttribute('aria-rowindex') === '10001')`)
 	few("at the end")
 	b.See("rows are of one height", `new Set([...document.querySelectorAll('#tasks-table tbody tr:not(.space)')].map(e => e.offsetHeight)).size === 1`)
-	b.Do("scroll to the middle", chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-table').scrollTop = 36 * 5000`))
+	b.Do("scroll to the middle", chromedp.Evaluate[chromedp.Void](`document.getElementById('tasks-table').scrollTop = 40 * 5000`))
 	b.See("a row of the middle where it belongs", `(() => {
 		const e = [...document.querySelectorAll('#tasks-table tbody tr')].find(e => e.getAttribute('aria-rowindex') === '5004');
 		const box = document.getElementById('tasks-table').getBoundingClientRect(), head = document.querySelector('#tasks-table thead').offsetHeight;
-		return e && Math.abs(e.getBoundingClientRect().top - box.top - head - 2 * 36) < 3; })()`)
+		return e && Math.abs(e.getBoundingClientRect().top - box.top - head - 2 * 40) < 3; })()`)
 	b.Do("search", chromedp.SendKeys("#tasks-search", "mcm1 finished"))
 	b.See("what is found", `document.getElementById('tasks-count').textContent === '37 of 10,000 tasks'`)
 	b.Do("search nonsense", chromedp.SendKeys("#tasks-search", "zzz"))
@@ -125,7 +135,7 @@ func TestTenThousandTasks(t *testing.T) {
 	few("selected")
 	b.Do("suspend them", chromedp.Click(`//div[@id="selection"]//button[text()="Suspend"]`))
 	b.See("it is said", `document.getElementById('said').textContent === '10,000 tasks suspended.'`)
-	b.See("it is seen", `[...document.querySelectorAll('#tasks-table tbody .pill')].some(e => e.textContent === 'Suspended')`)
+	b.See("it is seen", `[...document.querySelectorAll('#tasks-table tbody .state')].some(e => e.textContent === 'Suspended')`)
 	if got := a.last(); got != "suspend 10000" {
 		t.Errorf("the agent was asked for %q", got)
 	}
@@ -195,7 +205,7 @@ func TestTaskDrawer(t *testing.T) {
 		b.See(term, fmt.Sprintf(`[...document.querySelectorAll('#task-facts div')].some(e => e.firstChild.textContent === %q && e.lastChild.textContent === %q)`, term, want))
 	}
 	b.Do("go dark", testbrowser.Media("dark"))
-	b.See("it is dark", `getComputedStyle(document.body).backgroundColor === 'rgb(16, 21, 26)'`)
+	b.See("it is dark", `getComputedStyle(document.body).backgroundColor === 'rgb(15, 19, 21)'`)
 	b.Picture("dark")
 	b.See("what it wrote, as text", `document.getElementById('task-stderr').textContent.includes('<b>template</b> 17 of 4000')`)
 	a.change(func(p *view.Page) { p.Status.Tasks[3].Late = 7200 })
@@ -274,15 +284,15 @@ func TestComputerTab(t *testing.T) {
 	part := 0.98
 	a.page.Status.GPUs = []control.GPU{{Type: "NVIDIA", Name: "Big", Celsius: 74, Busy: &part, MemoryUsed: 5e9, Memory: 12e9}, {Type: "ATI", Number: 1, Celsius: 40}}
 	b, _ := open(t, a)
-	b.See("coprocessors", `document.getElementById('now-text').textContent.startsWith('Tasks may use 8 of 8 CPUs, 2 NVIDIA GPUs, 24 GB of memory')`)
+	b.See("coprocessors", `document.getElementById('figures').textContent.includes('8 of 82 NVIDIA GPUs, 24 GB of memory') && document.getElementById('figures').textContent.includes('Hottest GPU: 74 °C')`)
 	b.See("their mode", `document.querySelector('#mode-gpu input[value="auto"]').checked && !document.getElementById('mode-gpu').hidden`)
-	b.Do("suspend them for an hour", chromedp.SetValue("#mode-for", "60"), chromedp.Focus(`#mode-gpu input[value="never"]`), chromedp.KeyEvent(" "))
+	b.Do("suspend them for an hour", testbrowser.Press("#mode-gpu summary"), chromedp.SetValue("#mode-gpu select", "60"), chromedp.Focus(`#mode-gpu input[value="never"]`), chromedp.KeyEvent(" "))
 	b.See("it is said", `document.getElementById('said').textContent === 'GPUs: never for 1 hour.' && document.querySelector('#mode-run input[value="auto"]').checked`)
 	if got := a.last(); got != `mode "gpu" never 1h0m0s` {
 		t.Errorf("the agent was asked for %q", got)
 	}
 	b.See("the mode stays", `document.querySelector('#mode-gpu input[value="never"]').checked`)
-	tab(b, "Computer", "/computer")
+	tab(b, "This computer", "/computer")
 	b.See("them here", `document.getElementById('computer-facts').textContent.includes('Coprocessors2 NVIDIA GPUs')`)
 	b.See("what it is", `document.getElementById('computer-facts').textContent.includes('CPU temperature61 °C')`)
 	b.See("what its GPUs' sensors read", `document.getElementById('computer-facts').textContent.includes('GPU sensorsBig (device 0): 74 °C, 98 % busy, 5.0 GB of 12 GB of memory in use; ATI (device 1): 40 °C')`)

@@ -1,6 +1,6 @@
 // The page: listens to the agent and shows what it sends.
 
-import { $, make, text, show } from './dom.js';
+import { $, text, show } from './dom.js';
 import { when } from './words.js';
 import { say } from './ask.js';
 import { listen } from './live.js';
@@ -14,7 +14,6 @@ let firstLines = true;
 // Without the agent nothing on the page is true any longer, and nothing can be done there.
 function connected(yes) {
   text($('link'), yes ? 'live' : 'offline');
-  $('link').classList.toggle('off', !yes);
   document.body.classList.toggle('stale', !yes);
   for (const e of document.querySelectorAll('main > section, #drawer')) if (e.id !== 'gone') e.inert = !yes;
   show($('gone'), !yes);
@@ -43,7 +42,7 @@ listen({
     useModel(m);
     tabs.update(m);
     const s = m.status;
-    $('about').replaceChildren(`Starling ${s.version}, running since ${when(s.since)}, data in `, make('code', {}, s.data_dir));
+    text($('about'), `Starling ${s.version} · running since ${when(s.since)}`);
   },
   messages(lines) { tabs.messages(lines, firstLines); firstLines = false; },
 });

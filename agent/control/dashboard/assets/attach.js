@@ -73,7 +73,7 @@ function build() {
   d.offer = (known) => {
     const there = new Set(model?.projects.map((p) => p.master_url));
     cards.replaceChildren(...known.map((k) => make('li', {}, make('button', { type: 'button', class: 'choice', disabled: there.has(k.url), onclick: () => { url.input.value = k.url; ask(); } },
-      make('strong', {}, k.name), make('span', { class: 'pill' }, there.has(k.url) ? 'attached' : k.area), make('span', { class: 'small' }, k.about)))));
+      make('strong', {}, k.name), make('span', { class: 'state' }, there.has(k.url) ? 'attached' : k.area), make('span', { class: 'small' }, k.about)))));
   };
 
   // ask asks the project what it needs.

@@ -1,5 +1,4 @@
-// The timeline as a drawing: a band for each day, with an axis of hours. What the computer
-// did differs by height as well as by color.
+// The timeline as a drawing: a band for each day, with an axis of hours.
 
 import { make } from './dom.js';
 import { percent } from './words.js';
@@ -7,7 +6,7 @@ import { svg } from './chart.js';
 import { dayName, sentence } from './spans.js';
 
 const width = 640, left = 110, right = 24, row = 30, thick = 20, axis = 24;
-const kinds = { computing: ['Computing', thick], waiting: ['No task to run', thick * 0.7], suspended: ['Suspended', thick * 0.5], off: ['Off', thick * 0.2] };
+const kinds = { computing: 'Computing', waiting: 'No task to run', suspended: 'Suspended', off: 'Off' };
 
 // midnights are the starts of the last days and of tomorrow, oldest first, in local time:
 // a day in which the clock is changed has 23 hours or 25.
@@ -36,15 +35,15 @@ export function bands(spans, edges) {
     for (const s of spans) {
       const from = Math.max(start, Date.parse(s.start)), to = Math.min(end, Date.parse(s.end));
       if (to <= from) continue;
-      const kind = kinds[s.state] ? s.state : 'off', high = kinds[kind][1];
+      const kind = kinds[s.state] ? s.state : 'off';
       sums[kind] = (sums[kind] ?? 0) + to - from;
-      e.append(svg('rect', { class: `span ${kind}`, x: x(from), y: y + (row + thick) / 2 - high, width: Math.max(0.5, x(to) - x(from)), height: high }, svg('title', {}, sentence(s))));
+      e.append(svg('rect', { class: `span ${kind}`, x: x(from), y: y + (row - thick) / 2, width: Math.max(0.5, x(to) - x(from)), height: thick }, svg('title', {}, sentence(s))));
     }
   }
   const all = Object.values(sums).reduce((a, b) => a + b, 0);
-  const part = (kind) => `${kinds[kind][0]} ${percent(all ? (sums[kind] ?? 0) / all : 0)}`;
+  const part = (kind) => `${kinds[kind]} ${percent(all ? (sums[kind] ?? 0) / all : 0)}`;
   e.setAttribute('aria-label', `What the computer did in the last ${days} days. ${Object.keys(kinds).map(part).join('; ')} of the time that is known.`);
-  const legend = make('ul', { class: 'legend' }, ...Object.entries(kinds).map(([kind, [, high]]) => make('li', {},
-    svg('svg', { class: 'swatch', viewBox: '0 0 20 8', 'aria-hidden': 'true' }, svg('rect', { class: `span ${kind}`, y: 8 - 8 * (high / thick), width: 20, height: 8 * (high / thick) })), part(kind))));
+  const legend = make('ul', { class: 'legend' }, ...Object.keys(kinds).map((kind) => make('li', {},
+    svg('svg', { class: 'swatch', viewBox: '0 0 8 8', 'aria-hidden': 'true' }, svg('rect', { class: `span ${kind}`, width: 8, height: 8, rx: 2 })), part(kind))));
   return make('figure', {}, e, legend);
 }

@@ -18,11 +18,11 @@ export const columns = [
   { id: 'app', label: 'Application', sort: (t) => t.app, shown: true, ...plain((t) => t.app) },
   {
     id: 'state', label: 'State', sort: (t) => stateRank[t.status], shown: true, narrow: true,
-    make: (td) => td.append(make('span', { class: 'pill' })),
+    make: (td) => td.append(make('span', { class: 'state' })),
     fill: (td, t) => {
-      const pill = td.firstChild;
-      text(pill, states[t.status]);
-      pill.className = t.status === 'running' || t.status === 'finished' ? 'pill' : t.status === 'failed' ? 'pill wrong' : 'pill off';
+      const state = td.firstChild;
+      text(state, states[t.status]);
+      state.className = t.status === 'running' ? 'state on' : t.status === 'finished' ? 'state done' : t.status === 'failed' ? 'state wrong' : 'state';
     },
   },
   {

@@ -12,8 +12,8 @@ export function build(section) {
   about = make('dl', { id: 'computer-facts' });
   diskText = make('p', { class: 'small', id: 'disk-text' });
   disk = make('tbody', { id: 'disk-list' });
-  diskBox = make('div', { class: 'scroll' }, make('table', { class: 'plain wide' },
-    make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Project'), make('th', { scope: 'col', class: 'num' }, 'Disk'), make('th', { scope: 'col' }, 'Part'))), disk));
+  diskBox = make('div', { class: 'scroll card' }, make('table', { class: 'plain wide' },
+    make('thead', {}, make('tr', {}, make('th', { scope: 'col' }, 'Project'), make('th', { scope: 'col', class: 'num' }, 'Disk'), make('th', { scope: 'col' }, 'Share of disk'))), disk));
   transfers = buildTransfers();
   charts = [['shares', shares], ['credit', credit], ['average', average], ['temperature', temperature]].map(([id, draw]) => ({ box: make('div', { id: `chart-${id}`, class: 'card' }), draw }));
   empty = make('p', { class: 'empty' }, 'Charts appear here once a project has granted credit.');
@@ -35,9 +35,9 @@ export function update(m) {
     ['Speed', h.fpops && `${number(h.fpops / 1e9)} GFLOPS a CPU`],
     ['Memory', [h.memory && bytes(h.memory), m.memory && `tasks may use ${bytes(m.memory)}`].filter(Boolean).join(', ')],
     ['CPU temperature', m.cpu_temperature ? `${Math.round(m.cpu_temperature)} °C` : 'not known'],
-    ['On batteries', sensed[m.on_batteries]], ['Metered network', sensed[m.network_metered]],
+    ['On battery', sensed[m.on_batteries]], ['Metered network', sensed[m.network_metered]],
     ['Agent running', `${percent(t.on)} of the time`], ['Computing allowed', `${percent(t.active)} of that`], ['Connected', `${percent(t.connected)} of that`],
-    ['Tasks', count(m.tasks.length, 'task')], ['Limits by the system', m.status.bounded],
+    ['Tasks', count(m.tasks.length, 'task')], ['Enforced by', m.status.bounded],
   ]);
   const d = m.disk;
   text(diskText, d.used < 0 ? 'Disk use has not been measured yet.' : `Starling uses ${bytes(d.used)} of at most ${bytes(d.allowed)}; ${d.free >= 0 ? bytes(d.free) : 'an unknown amount'} of ${bytes(d.total)} is free.`);
@@ -86,7 +86,7 @@ function shares(m) {
   const some = m.projects.filter((p) => p.share || p.got);
   if (!some.some((p) => p.got)) return undefined;
   const round = (v) => Math.round(1000 * v) / 1000;
-  return { bars: ['CPU time against shares', ['Share', 'CPU time'], some.map((p) => ({ name: nameOf(p), parts: [round(p.share), round(p.got)] }))] };
+  return { bars: ['Share / actual', ['Share', 'Actual'], some.map((p) => ({ name: nameOf(p), parts: [round(p.share), round(p.got)] }))] };
 }
 
 const series = (m, of) => m.projects.filter((p) => m.credit[p.master_url]?.length)
@@ -95,7 +95,7 @@ const series = (m, of) => m.projects.filter((p) => m.credit[p.master_url]?.lengt
 // credit is what this computer was granted on each day: the difference of two totals.
 function credit(m) {
   const all = series(m, (days) => days.slice(1).map((d, i) => [Date.parse(d.day), Math.max(0, d.host - days[i].host)]));
-  return all.length ? { lines: ['Credit of this computer by day', all] } : totals(m);
+  return all.length ? { lines: ['Credit per day of this computer', all] } : totals(m);
 }
 
 // totals is shown as long as there is one day only.
@@ -106,7 +106,7 @@ function totals(m) {
 
 function average(m) {
   const all = series(m, (days) => days.map((d) => [Date.parse(d.day), d.user_rac]));
-  return all.length ? { lines: ['Average credit a day, by project', all] } : undefined;
+  return all.length ? { lines: ['Average credit per day, by project', all] } : undefined;
 }
 
 // temperature is what max_cpu_temperature and max_gpu_temperature are compared with.

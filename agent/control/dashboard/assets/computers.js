@@ -163,7 +163,7 @@ function stateOf(c) {
 }
 
 function card(c) {
-  const name = make('h3'), state = make('span', { class: 'pill' }), where = make('p', { class: 'small' }), wrong = make('ul', { class: 'whys' });
+  const name = make('h3'), state = make('span', { class: 'state' }), where = make('p', { class: 'small' }), wrong = make('ul', { class: 'whys' });
   const why = make('p', { class: 'why' }), about = make('p', { class: 'small' });
   const pause = make('button', { onclick: () => mode([c.address], 'never') }, 'Pause');
   const resume = make('button', { onclick: () => mode([c.address], 'auto') }, 'Resume');
@@ -173,15 +173,15 @@ function card(c) {
       if (await sure(`Remove ${titleOf(known.get(c.address) ?? c)}?`, 'This page no longer shows or controls it. Its agent keeps running. To revoke its permission there: starling remote revoke NAME.', 'Remove') && await act('/api/computers/forget', { address: c.address }, 'Removed.')) look();
     },
   }, 'Remove');
-  const e = make('li', { class: 'card' }, make('div', { class: 'top' }, name, state), where, wrong, why, about, make('div', { class: 'actions' }, pause, resume, past, c.address === here ? null : forget));
+  const e = make('li', { class: 'card' }, make('div', { class: 'ends' }, name, state), where, wrong, why, about, make('div', { class: 'actions' }, pause, resume, past, c.address === here ? null : forget));
   e.update = (c) => {
     const [word, well] = stateOf(c);
     text(name, titleOf(c));
     text(state, word);
-    state.classList.toggle('off', !well);
+    state.classList.toggle('on', well);
     text(where, c.address === here ? 'This computer' : c.address);
     keep(wrong, problems(c), (x) => x.key, () => {
-      const li = make('li', { class: 'stop' });
+      const li = make('li', { class: 'need' });
       li.update = (x) => text(li, x.cure ? `${x.text} You can: ${x.cure}` : x.text);
       return li;
     });

@@ -25,13 +25,13 @@ export function build(s) {
   list = newList();
   timeEmpty = make('p', { class: 'empty', hidden: true }, 'The timeline starts when the agent first runs.');
   empty = make('p', { class: 'empty', hidden: true, id: 'history-empty' });
-  box = make('input', { id: 'history-search', type: 'search', placeholder: 'Search', 'aria-label': 'Search ended tasks', autocomplete: 'off', oninput: look });
-  table = newTable({ id: 'history-table', label: 'Tasks that have ended', key: keyOf, create, fill });
+  box = make('input', { id: 'history-search', type: 'search', placeholder: 'Search', 'aria-label': 'Search completed tasks', autocomplete: 'off', oninput: look });
+  table = newTable({ id: 'history-table', label: 'Completed tasks', key: keyOf, create, fill });
   table.head.append(...heads.map(([h, c]) => make('th', { scope: 'col', class: c }, h)));
   table.element.addEventListener('scroll', older, { passive: true });
   section.append(
     make('h2', {}, `Last ${days} days`), fault, timeEmpty, make('div', { class: 'halves times' }, drawing, list),
-    make('div', { class: 'bar' }, make('h2', {}, 'Ended tasks ', number), make('div', { class: 'tools' }, box, make('a', { href: '/api/history.csv', download: 'starling-history.csv', id: 'history-csv' }, 'Export CSV'))),
+    make('div', { class: 'bar' }, make('h2', {}, 'Completed tasks ', number), make('div', { class: 'tools' }, box, make('a', { href: '/api/history.csv', download: 'starling-history.csv', id: 'history-csv' }, 'Export CSV'))),
     empty, table.element);
 }
 
@@ -45,9 +45,9 @@ function create(t) {
 }
 
 function fill(row, t) {
-  const pill = row.children[2].firstChild;
-  text(pill, outcome(t));
-  pill.className = shade(t);
+  const state = row.children[2].firstChild;
+  text(state, outcome(t));
+  state.className = shade(t);
   [projectOf(t), null, t.finished ? when(t.finished) : '–', t.elapsed_seconds ? span(t.elapsed_seconds) : '–', t.cpu_seconds ? span(t.cpu_seconds) : '–', t.exit ?? ''].forEach((v, i) => {
     if (v !== null) text(row.children[i + 1], v);
   });
@@ -55,8 +55,8 @@ function fill(row, t) {
 }
 
 function draw() {
-  text(number, next ? `${tasks.length.toLocaleString()} or more` : tasks.length.toLocaleString());
-  text(empty, next ? 'Searching…' : search ? 'No ended task matches the search.' : 'No tasks have ended yet.');
+  text(number, next ? `${tasks.length.toLocaleString()}+` : tasks.length.toLocaleString());
+  text(empty, next ? 'Searching…' : search ? 'No completed task matches the search.' : 'No tasks have ended yet.');
   show(empty, !tasks.length);
   show(table.element, tasks.length > 0);
   table.set(tasks);

@@ -1,34 +1,68 @@
-// The modes of computing, of GPUs and of the network: always, by the preferences, or never.
+// What a person chooses in one row: to pause for a while, and the modes of computing, of GPUs and
+// of the network, each with a duration of its own.
 
-import { make, text, show } from './dom.js';
+import { make, text, show, swap } from './dom.js';
 import { when } from './words.js';
 import { act } from './ask.js';
 
 const modes = { always: 'Always', auto: 'Auto', never: 'Never' };
-const terms = { 0: 'until changed', 15: '15 minutes', 60: '1 hour', 240: '4 hours', 480: '8 hours', 1440: '1 day' };
+const terms = { 0: 'Until I change it', 15: '15 minutes', 60: '1 hour', 240: '4 hours', 480: '8 hours', 1440: '1 day' };
+
+// menu is a button that unfolds something. It folds it again when a person looks elsewhere.
+function menu(attributes, label, content) {
+  const e = make('details', { class: 'menu', name: 'menu', ...attributes }, make('summary', { class: 'button' }, ...label), content);
+  document.addEventListener('click', (click) => { if (!e.contains(click.target)) e.open = false; });
+  e.addEventListener('keydown', (key) => {
+    if (key.key !== 'Escape' || !e.open) return;
+    e.open = false;
+    e.firstElementChild.focus();
+  });
+  return e;
+}
+
+function mode(id, what, activity) {
+  const now = make('b'), until = make('span');
+  const term = make('select', {}, ...Object.entries(terms).map(([value, label]) => make('option', { value }, label)));
+  const choices = Object.entries(modes).map(([value, label]) => make('label', {}, make('input', { type: 'radio', name: id, value }), label));
+  const form = make('form', {
+    onchange: (e) => {
+      if (e.target === term) return;
+      const minutes = Number(term.value);
+      const long = minutes && e.target.value !== 'auto' ? ` for ${terms[minutes]}` : '';
+      act('/api/mode', { activity, mode: e.target.value, minutes }, `${what}: ${modes[e.target.value].toLowerCase()}${long}.`);
+    },
+  }, make('fieldset', {}, make('legend', { class: 'unseen' }, what), ...choices), make('label', {}, 'For how long ', term));
+  const e = menu({ id }, [make('span', {}, what), now, until], form);
+  e.update = (mode, end) => {
+    for (const i of form.querySelectorAll('input')) if (i.checked !== (i.value === mode)) i.checked = i.value === mode;
+    text(now, modes[mode] ?? '');
+    text(until, mode !== 'auto' && end ? `until ${when(end)}` : '');
+  };
+  return e;
+}
 
 // buildModes returns an element with a method update.
 export function buildModes() {
-  const term = make('select', { id: 'mode-for' }, ...Object.entries(terms).map(([value, label]) => make('option', { value }, label)));
-  const form = (id, what, activity) => {
-    const legend = make('legend', {}, what);
-    const choices = Object.entries(modes).map(([value, label]) => make('label', {}, make('input', { type: 'radio', name: id, value }), make('span', {}, label)));
-    const e = make('form', {
-      id, onchange: (e) => {
-        const minutes = Number(term.value);
-        const long = minutes && e.target.value !== 'auto' ? ` for ${terms[minutes]}` : '';
-        act('/api/mode', { activity, mode: e.target.value, minutes }, `${what}: ${modes[e.target.value].toLowerCase()}${long}.`);
-      },
-    }, make('fieldset', {}, legend, make('div', { class: 'choices' }, ...choices)));
-    e.update = (mode, until) => {
-      for (const i of e.querySelectorAll('input')) if (i.checked !== (i.value === mode)) i.checked = i.value === mode;
-      text(legend, mode !== 'auto' && until ? `${what} (until ${when(until)})` : what);
-    };
-    return e;
+  const suspend = (minutes, said) => act('/api/mode', { activity: '', mode: 'never', minutes }, said);
+  const morning = () => {
+    const d = new Date();
+    d.setDate(d.getDate() + 1);
+    d.setHours(8, 0, 0, 0);
+    return Math.round((d - Date.now()) / 60e3);
   };
-  const run = form('mode-run', 'Computing', ''), gpu = form('mode-gpu', 'GPUs', 'gpu'), net = form('mode-net', 'Network', 'network');
-  const all = make('div', { class: 'modes' }, run, gpu, net, make('label', { class: 'for' }, 'Duration ', term));
+  const pause = make('button', { id: 'pause', onclick: () => suspend(60, 'Paused for 1 hour.') }, 'Pause for 1 h');
+  const resume = make('button', { id: 'resume', class: 'primary', hidden: true, onclick: () => act('/api/mode', { activity: '', mode: 'auto', minutes: 0 }, 'Resumed.') }, 'Resume');
+  const others = menu({ id: 'pause-for' }, [make('span', { class: 'unseen' }, 'Pause for longer')], make('div', {},
+    make('button', { onclick: () => suspend(240, 'Paused for 4 hours.') }, 'For 4 hours'),
+    make('button', { onclick: () => suspend(morning(), 'Paused until tomorrow, 08:00.') }, 'Until tomorrow, 08:00'),
+    make('button', { onclick: () => suspend(0, 'Paused until you resume.') }, 'Until I resume')));
+  others.addEventListener('click', (e) => { if (e.target.closest('div > button')) others.open = false; });
+  const run = mode('mode-run', 'Computing', ''), gpu = mode('mode-gpu', 'GPUs', 'gpu'), net = mode('mode-net', 'Network', 'network');
+  const all = make('div', { class: 'tools', id: 'modes' }, pause, resume, others, run, gpu, net);
   all.update = (m) => {
+    const never = m.status.run_mode === 'never';
+    swap(resume, pause, never);
+    show(others, !never);
     run.update(m.status.run_mode, m.run_until);
     show(gpu, !!m.status.coprocs?.length);
     gpu.update(m.gpu_mode, m.gpu_until);

@@ -1,4 +1,4 @@
-// The first tab: is all well, what is the agent doing, what did it achieve.
+// The first tab: what the agent is doing, what needs a person, and what it contributed.
 
 import { make, text, show, keep } from './dom.js';
 import { span, bytes, number, percent, count } from './words.js';
@@ -8,59 +8,50 @@ import { openAttach } from './attach.js';
 import { headlines, titleOf } from './notices.js';
 import { nameOf } from './model.js';
 
-const shown = 12; // running tasks
+const shown = 8; // running tasks
 const narrow = matchMedia('(max-width: 40rem)');
 
-const achievedHeads = ['Project', 'Credit', 'Average a day', 'This computer', 'CPU time'];
+const heads = ['Project', 'Total credit', 'Per day', 'This computer', 'CPU time'];
 
-let title, about, recent, well, wrong, why, whyBox, opened, modes, running, more, idle, achieved, table, news, newsBox;
+let title, recent, wrong, figures, why, whyBox, opened, modes, running, all, idle, achieved, table, news, newsBox, welcome, work;
 
 export function build(section) {
-  title = make('h2', { id: 'now-title' }, '…');
-  about = make('p', { id: 'now-text' });
-  recent = make('p', { class: 'small', id: 'recent' });
-  well = make('p', { id: 'well', hidden: true }, 'Everything is working.');
-  wrong = make('ul', { id: 'attention', class: 'whys', 'aria-label': 'Needs attention' });
-  why = make('ul', { id: 'whys', class: 'whys' });
-  whyBox = make('details', { id: 'whys-box' }, make('summary', { onclick: () => { opened = true; } }, 'Why the agent is not doing more'), why);
+  title = make('h2', { id: 'now-title', class: 'status' }, '…');
   modes = buildModes();
-  const choice = make('details', { id: 'modes-box' }, make('summary', {}, 'Modes'), modes);
-  const broad = matchMedia('(min-width: 40.01rem)'); // on a phone the tasks come first
-  choice.open = broad.matches;
-  broad.addEventListener('change', () => { choice.open = broad.matches; });
-  const attach = make('button', { class: 'primary', id: 'first-attach', hidden: true, onclick: openAttach }, 'Attach project');
+  wrong = make('ul', { id: 'attention', class: 'whys', 'aria-label': 'Needs you' });
+  welcome = make('div', { class: 'card welcome', hidden: true },
+    make('p', {}, 'Your computer can work for science while you do not need it. Choose a project to start.'),
+    make('p', {}, make('button', { class: 'primary large', id: 'first-attach', onclick: openAttach }, 'Attach project')),
+    make('p', { class: 'small' }, 'It costs electricity, and the computer gets warm. You can pause it at any time.'));
+  figures = make('dl', { id: 'figures', class: 'figures' });
+  why = make('ul', { id: 'whys', class: 'whys' });
+  whyBox = make('details', { id: 'whys-box', class: 'card' }, make('summary', { onclick: () => { opened = true; } }, 'Why the agent is not doing more'), why);
   running = make('ul', { id: 'running', class: 'rows' });
-  more = make('p', { class: 'small' }, make('a', { href: '/tasks' }));
-  idle = make('p', { class: 'empty' }, 'No task is running.');
+  all = make('a', { class: 'small', href: '/tasks' });
+  idle = make('p', { class: 'empty none' }, 'No task is running.');
+  recent = make('span', { class: 'small', id: 'recent' });
   table = make('tbody', { id: 'achieved' });
-  const heads = achievedHeads.map((h, i) => make('th', { scope: 'col', class: i ? 'num' : undefined }, h));
-  achieved = make('div', { class: 'scroll' }, make('table', { class: 'plain stack' }, make('thead', {}, make('tr', {}, ...heads)), table));
+  achieved = make('div', { class: 'scroll' }, make('table', { class: 'plain stack' },
+    make('thead', {}, make('tr', {}, ...heads.map((h, i) => make('th', { scope: 'col', class: i ? 'num' : undefined }, h)))), table));
   news = make('ul', { id: 'news', class: 'rows' });
-  newsBox = make('div', { id: 'news-box', hidden: true }, make('h2', {}, 'News'), news, make('p', { class: 'small' }, make('a', { href: '/notices' }, 'All notices')));
+  newsBox = make('div', { id: 'news-box', class: 'card', hidden: true }, make('header', {}, make('h2', {}, 'News'), make('a', { class: 'small', href: '/notices' }, 'All notices')), news);
   section.append(
-    make('div', { class: 'hero' }, title, about, well, wrong, whyBox, attach, choice),
-    make('div', { class: 'halves' },
-      make('div', {}, make('h2', {}, 'Running tasks'), idle, running, more),
-      make('div', {}, make('h2', {}, 'Achieved'), recent, achieved), newsBox));
-  section.update = (m) => show(attach, !m.projects.length);
-  build.section = section;
+    make('div', { class: 'bar' }, title, modes), wrong, welcome, figures, whyBox,
+    work = make('div', { class: 'halves' },
+      make('div', { class: 'card' }, make('header', {}, make('h2', {}, 'Running tasks'), all), idle, running),
+      make('div', { class: 'card' }, make('header', {}, make('h2', {}, 'Contribution'), recent), achieved), newsBox));
 }
 
 export function update(m) {
-  build.section.update(m);
   text(title, headline(m));
-  const facts = [`Tasks may use ${m.cpus} of ${count(m.all_cpus, 'CPU')}`];
-  facts.push(...m.status.coprocs ?? []);
-  if (m.memory) facts.push(`${bytes(m.memory)} of memory`);
-  if (m.cpu_temperature) facts.push(`CPU at ${Math.round(m.cpu_temperature)} °C`);
-  const hottest = Math.max(0, ...(m.status.gpus ?? []).map((g) => g.celsius ?? 0));
-  if (hottest) facts.push(`GPU at ${Math.round(hottest)} °C`);
-  const lost = m.status.unsaved_seconds >= 1 ? `at most ${span(m.status.unsaved_seconds)} of computing` : 'nothing';
-  text(about, `${facts.join(', ')}. A shutdown now would lose ${lost}.`);
-  const problems = attention(m);
-  keep(wrong, problems, (x) => x.key, problem);
-  show(wrong, problems.length > 0);
-  show(well, !problems.length && m.running.length > 0 && !m.compute.why);
+  title.classList.toggle('still', !m.running.length);
+  show(welcome, !m.projects.length);
+  show(figures, m.projects.length > 0);
+  show(work, m.projects.length > 0);
+  modes.update(m);
+  keep(wrong, attention(m), (x) => x.key, problem);
+  show(wrong, wrong.children.length > 0);
+  keep(figures, figuresOf(m), ([name]) => name, figure);
   const reasons = notes(m);
   keep(why, reasons, (x) => x.key, () => {
     const e = make('li');
@@ -69,11 +60,11 @@ export function update(m) {
   });
   show(whyBox, reasons.length > 0);
   if (!opened) whyBox.open = m.running.length < (narrow.matches ? 1 : m.cpus); // until a person has chosen
-  modes.update(m);
-  keep(running, m.running.slice(0, shown), (t) => t.key, row);
+  const color = new Map(m.projects.map((p, i) => [p.master_url, `c${i + 1}`]));
+  keep(running, m.running.slice(0, shown), (t) => t.key, (t) => row(t, color.get(t.project)));
   show(idle, !m.running.length);
-  show(more, m.tasks.length > 0);
-  text(more.firstElementChild, m.running.length > shown ? `All ${count(m.running.length, 'running task')}, of ${count(m.tasks.length, 'task')}` : `All ${count(m.tasks.length, 'task')}`);
+  show(all, m.tasks.length > 0);
+  text(all, `All ${count(m.tasks.length, 'task')}`);
   text(recent, lately(m.status.achieved));
   keep(table, m.projects, (p) => p.master_url, credit);
   show(achieved, m.projects.length > 0);
@@ -82,11 +73,32 @@ export function update(m) {
   show(newsBox, latest.length > 0);
 }
 
-// lately says what ended in the last days.
+// figuresOf are the numbers at the top, as [name, number, note].
+function figuresOf(m) {
+  const waiting = m.tasks.filter((t) => t.status === 'paused' || t.status === 'waiting').length;
+  const memory = m.memory ? `${bytes(m.memory)} of memory` : '';
+  const hottest = Math.max(0, ...(m.status.gpus ?? []).map((g) => g.celsius ?? 0));
+  const lost = m.status.unsaved_seconds;
+  return [
+    ['Running', count(m.running.length, 'task'), waiting ? `${waiting.toLocaleString()} more ${waiting === 1 ? 'is' : 'are'} waiting` : 'No other is waiting'],
+    ['CPUs', `${m.cpus} of ${m.all_cpus}`, [...m.status.coprocs ?? [], m.cpu_temperature && memory].filter(Boolean).join(', ') || 'for tasks'],
+    m.cpu_temperature ? ['Temperature', `${Math.round(m.cpu_temperature)} °C`, hottest ? `of the CPU. Hottest GPU: ${Math.round(hottest)} °C` : 'of the CPU'] : memory && ['Memory', bytes(m.memory), 'for tasks'],
+    ['Shutting down now', lost >= 1 ? `Loses ${span(lost)}` : 'Loses nothing', lost >= 1 ? 'of computing, at most' : 'Every task is saved'],
+  ].filter(Boolean);
+}
+
+function figure() {
+  const name = make('dt'), number = make('dd'), note = make('dd', { class: 'note' });
+  const e = make('div', { class: 'card figure' }, name, number, note);
+  e.update = (f) => [name, number, note].forEach((part, i) => text(part, f[i]));
+  return e;
+}
+
+// lately says what was completed in the last days.
 function lately(a) {
-  if (!a) return 'No task has ended in the last days.';
-  const others = [a.failed && `${a.failed.toLocaleString()} failed`, a.aborted && `${a.aborted.toLocaleString()} aborted`].filter(Boolean);
-  return `In the last ${count(a.days, 'day')}: ${[`${count(a.finished, 'task')} finished`, ...others].join(', ')}, with ${span(a.cpu_seconds)} of CPU time.`;
+  if (!a) return 'No task was completed lately';
+  const all = [`${a.finished.toLocaleString()} completed`, a.failed && `${a.failed.toLocaleString()} failed`, a.aborted && `${a.aborted.toLocaleString()} aborted`];
+  return `${all.filter(Boolean).join(', ')} in ${count(a.days, 'day')}`;
 }
 
 function headline(m) {
@@ -97,7 +109,7 @@ function headline(m) {
 
 function problem() {
   const what = make('strong'), cure = make('span', { class: 'cure' }), link = make('a');
-  const e = make('li', { class: 'stop' }, what, ' ', cure, ' ', link);
+  const e = make('li', { class: 'need' }, what, ' ', cure, ' ', link);
   e.update = (x) => {
     text(what, x.text);
     text(cure, x.cure ? `You can: ${x.cure}` : '');
@@ -110,22 +122,23 @@ function problem() {
   return e;
 }
 
-function row(t) {
-  const name = make('a', { href: taskLink(t) }, t.name);
-  const where = make('span', { class: 'small' }), left = make('span', { class: 'small number' });
+function row(t, color) {
+  const project = make('strong'), app = make('span'), done = make('span', { class: 'number' }), left = make('span', { class: 'number small left' });
   const bar = make('progress', { max: 1, 'aria-label': `Progress of ${t.name}` });
-  const e = make('li', {}, make('div', { class: 'top' }, make('span', {}, name, ' ', where), left), bar);
+  const e = make('li', { class: 'task' }, make('span', { class: `key ${color}` }), make('div', {}, make('a', { href: taskLink(t) }, project, ' ', app), make('small', {}, t.name)), bar, done, left);
   e.update = (t) => {
     bar.value = t.fraction_done;
-    text(where, [t.projectName, t.app].filter(Boolean).join(' · '));
-    text(left, percent(t.fraction_done, 1) + (t.remaining_seconds > 0 ? `, ${span(t.remaining_seconds)} remaining` : ''));
+    text(project, t.projectName);
+    text(app, t.app ?? '');
+    text(done, percent(t.fraction_done));
+    text(left, t.remaining_seconds > 0 ? `${span(t.remaining_seconds)} left` : '');
   };
   return e;
 }
 
 function credit(p) {
   const name = make('a', { href: projectLink(p) });
-  const cells = achievedHeads.slice(1).map((h) => make('td', { class: 'num', 'data-label': h }));
+  const cells = heads.slice(1).map((h) => make('td', { class: 'num', 'data-label': h }));
   const e = make('tr', {}, make('th', { scope: 'row' }, name), ...cells);
   e.update = (p) => {
     text(name, nameOf(p));

@@ -23,7 +23,7 @@ export function outcome(t) {
 }
 
 // shade is the style of that.
-export const shade = (t) => (t.outcome === 'failed' ? 'pill wrong' : t.outcome === 'finished' && !t.late_seconds ? 'pill' : 'pill off');
+export const shade = (t) => (t.outcome === 'failed' ? 'state wrong' : t.outcome === 'finished' && !t.late_seconds ? 'state done' : 'state');
 
 // showPast opens the drawer for a task of the history; undefined if there is none.
 export function showPast(key, t, closed) {

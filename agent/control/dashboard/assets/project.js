@@ -25,7 +25,7 @@ export function showProject(u, model, closed) {
 function build(body, u) {
   const x = {
     missing: make('p', { class: 'empty' }, 'This computer is not attached to the project.'), there: make('div'),
-    state: make('span', { class: 'pill', id: 'project-state' }), trouble: make('p', { class: 'why bad whole' }), why: make('p', { class: 'why' }), contact: make('p', { class: 'small' }),
+    state: make('span', { class: 'state', id: 'project-state' }), trouble: make('p', { class: 'why bad whole' }), why: make('p', { class: 'why' }), contact: make('p', { class: 'small' }),
     facts: make('dl', { id: 'project-facts' }), notices: make('ul', { class: 'whys small' }), stored: make('ul', { class: 'whys small', id: 'project-stored' }), stderr: make('pre', { tabindex: 0, 'aria-label': 'Last lines of the failed task' }),
   };
   const to = (action, said) => () => act('/api/project', { project: u, action }, `${x.name}: ${said}.`);
@@ -58,7 +58,7 @@ function draw(p, m) {
   const x = parts, plan = m.plans[p.master_url];
   const [word, well] = projectState(p);
   text(x.state, word);
-  x.state.classList.toggle('off', !well);
+  x.state.classList.toggle('on', well);
   const can = (cure) => cure && `You can: ${cure}`;
   text(x.trouble, [p.ending, p.trouble, can(p.trouble_cure), p.failing?.text, can(p.failing?.cure)].filter(Boolean).join('\n'));
   x.trouble.title = p.trouble_detail ?? '';
@@ -77,7 +77,7 @@ function draw(p, m) {
   const owed = p.debt_cpu_seconds;
   facts(x.facts, [
     ['Share', `${percent(p.share)} (${number(p.resource_share)})`],
-    ['Got', `${percent(p.got)} of the CPU time: ${span(p.cpu_seconds)}`],
+    ['Actual', `${percent(p.got)} of the CPU time: ${span(p.cpu_seconds)}`],
     ['Balance', owed >= 60 ? `owed ${span(owed)} of CPU time` : owed <= -60 ? `${span(-owed)} of CPU time ahead` : 'balanced'],
     ['Account', p.user_name],
     ['Credit', `${number(p.user_total_credit)}, ${number(p.user_expavg_credit)} a day on average`],

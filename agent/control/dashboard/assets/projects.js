@@ -11,7 +11,7 @@ import { go } from './tabs.js';
 
 let counted, empty, box, body;
 
-const heads = [['Project'], ['State'], ['Share', 'num'], ['Got', 'num'], ['Balance', 'num c-more'], ['Credit', 'num'], ['Average a day', 'num c-more'], ['Tasks', 'num'], ['Next contact', 'num c-more']];
+const heads = [['Project'], ['State'], ['Share', 'num'], ['Actual', 'num'], ['Balance', 'num c-more'], ['Credit', 'num'], ['Per day', 'num c-more'], ['Tasks', 'num'], ['Next contact', 'num c-more']];
 
 export function build(section) {
   counted = make('span', { class: 'count', id: 'projects-count' });
@@ -20,7 +20,7 @@ export function build(section) {
   box = make('div', { class: 'scroll card', tabindex: 0, role: 'region', 'aria-label': 'List of projects' }, make('table', { class: 'plain wide stack' },
     make('thead', {}, make('tr', {}, ...heads.map(([h, c]) => make('th', { scope: 'col', class: c }, h)))), body));
   section.append(make('div', { class: 'bar' }, make('h2', {}, 'Projects ', counted), make('button', { class: 'primary', id: 'attach-open', onclick: openAttach }, 'Attach project')), empty, box,
-    make('p', { class: 'small' }, 'Share is what you chose for a project, Got is its part of the CPU time that all projects got on this computer. Balance is the CPU time that is owed to it by its share.'));
+    make('p', { class: 'small' }, 'Share is what you chose for a project, Actual is its part of the CPU time that all projects got on this computer. Balance is the CPU time that is owed to it by its share.'));
 }
 
 export function update(m, params) {
@@ -36,14 +36,14 @@ export function update(m, params) {
 export function gone() { close(); }
 
 function row(p) {
-  const name = make('a', { href: projectLink(p) }), state = make('span', { class: 'pill' });
+  const name = make('a', { href: projectLink(p) }), state = make('span', { class: 'state' });
   const cells = heads.slice(2).map(([h, c]) => make('td', { class: c, 'data-label': h }));
   const e = make('tr', {}, make('th', { scope: 'row' }, name), make('td', {}, state), ...cells);
   e.update = (p) => {
     const [word, well] = projectState(p);
     text(name, nameOf(p));
     text(state, word);
-    state.classList.toggle('off', !well);
+    state.classList.toggle('on', well);
     const next = p.in_contact ? 'now' : p.next_contact ? when(p.next_contact) : 'when needed';
     [percent(p.share), percent(p.got), debt(p.debt_cpu_seconds), number(p.user_total_credit), number(p.user_expavg_credit), p.tasks.toLocaleString(), next].forEach((t, i) => text(cells[i], t));
   };

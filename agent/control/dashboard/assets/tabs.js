@@ -5,7 +5,7 @@
 //	messages(lines)   optional: further lines of the log
 //	gone()            optional: another tab is shown
 //
-// Another tab takes one line here; the server serves index.html for its address already.
+// Another tab takes one line here, with more if a phone shows it under More; the server serves index.html for its address already.
 
 import { $, make, show } from './dom.js';
 import * as overview from './overview.js';
@@ -22,12 +22,12 @@ const tabs = [
   { path: '/', title: 'Overview', tab: overview },
   { path: '/tasks', title: 'Tasks', tab: tasks },
   { path: '/projects', title: 'Projects', tab: projects },
-  { path: '/notices', title: 'Notices', tab: notices },
   { path: '/history', title: 'History', tab: past },
-  { path: '/computer', title: 'Computer', tab: computer },
-  { path: '/computers', title: 'All computers', tab: computers },
-  { path: '/preferences', title: 'Preferences', tab: preferences },
-  { path: '/log', title: 'Log', tab: log },
+  { path: '/computers', title: 'Computers', tab: computers, more: true },
+  { path: '/computer', title: 'This computer', tab: computer, more: true },
+  { path: '/notices', title: 'Notices', tab: notices, more: true },
+  { path: '/preferences', title: 'Preferences', tab: preferences, more: true },
+  { path: '/log', title: 'Log', tab: log, more: true },
 ];
 
 // Where the parts of the page used to be, when it was one.
@@ -36,14 +36,21 @@ const anchors = { '#tasks': '/tasks', '#projects': '/projects', '#transfers': '/
 let model, current;
 
 export function start() {
+  const others = make('div'), more = make('details', { id: 'more' }, make('summary', {}, 'More'), others);
+  const broad = matchMedia('(min-width: 40.01rem)'); // a phone has room for a few
+  const unfold = () => { more.open = broad.matches; };
+  broad.addEventListener('change', unfold);
+  others.addEventListener('click', unfold);
+  unfold();
   for (const t of tabs) {
     const id = t.path.slice(1) || 'overview';
     t.link = make('a', { href: t.path }, t.title);
     t.section = make('section', { id, 'aria-label': t.title, hidden: true });
-    $('tabs').append(t.link);
+    (t.more ? others : $('tabs')).append(t.link);
     $('main').append(t.section);
     t.tab.build(t.section);
   }
+  $('tabs').append(more);
   document.addEventListener('click', follow);
   window.addEventListener('popstate', draw);
   window.addEventListener('hashchange', draw);

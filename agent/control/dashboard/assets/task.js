@@ -37,7 +37,7 @@ export function showTask(key, model, closed) {
 function build(body) {
   const p = {
     missing: make('p', { class: 'empty' }, 'This task has left the list: it was reported or removed.'),
-    there: make('div'), state: make('span', { class: 'pill' }), where: make('p', { class: 'small' }), bar: make('progress', { max: 1, 'aria-label': 'Progress' }),
+    there: make('div'), state: make('span', { class: 'state' }), where: make('p', { class: 'small' }), bar: make('progress', { max: 1, 'aria-label': 'Progress' }),
     done: make('span', { class: 'number big' }), left: make('span', { class: 'number small' }), why: make('p', { class: 'why', id: 'task-why' }),
     late: make('p', { class: 'why bad' }), facts: make('dl', { id: 'task-facts' }), files: make('tbody'), stderr: make('pre', { tabindex: 0, id: 'task-stderr', 'aria-label': 'Output to stderr' }),
   };
@@ -45,11 +45,12 @@ function build(body) {
   p.suspend = button('Suspend', 'suspend');
   p.resume = button('Resume', 'resume');
   p.abort = button('Abort', 'abort soon');
+  p.abort.classList.add('danger', 'apart');
   p.actions = make('div', { class: 'actions' }, p.suspend, p.resume, p.abort);
   p.filesBox = make('div', {}, make('h3', {}, 'Files'), make('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Files' }, make('table', { class: 'plain' },
     make('thead', {}, make('tr', {}, ...['File', 'Size', 'State'].map((h) => make('th', { scope: 'col' }, h)))), p.files)));
   p.stderrBox = make('div', {}, make('h3', {}, 'Output (end of stderr)'), p.stderr);
-  p.there.append(make('p', {}, p.state), p.where, p.bar, make('div', { class: 'top' }, p.done, p.left), p.why, p.late, p.actions, p.facts, p.filesBox, p.stderrBox);
+  p.there.append(make('p', {}, p.state), p.where, p.bar, make('div', { class: 'ends' }, p.done, p.left), p.why, p.late, p.actions, p.facts, p.filesBox, p.stderrBox);
   body.append(p.missing, p.there);
   return p;
 }
@@ -57,7 +58,7 @@ function build(body) {
 function draw(t) {
   const p = parts, d = detail ?? {};
   text(p.state, states[t.status]);
-  p.state.classList.toggle('off', !t.running);
+  p.state.classList.toggle('on', t.running);
   text(p.where, [d.app_title || t.app, d.version, t.projectName].filter(Boolean).join(' · '));
   p.bar.value = t.fraction_done;
   text(p.done, percent(t.fraction_done, 1));

@@ -38,7 +38,7 @@ export function build(section) {
   selection = newSelection(() => table.refresh(), () => model?.tasks ?? []);
   section.append(
     make('div', { class: 'bar' }, make('h2', {}, 'Tasks ', number),
-      make('div', { class: 'tools' }, search, group, make('details', { class: 'menu', id: 'tasks-columns' }, make('summary', {}, 'Columns'), make('div', {}, ...choice)))),
+      make('div', { class: 'tools' }, search, group, make('details', { class: 'menu', id: 'tasks-columns' }, make('summary', { class: 'button' }, 'Columns'), make('div', {}, ...choice)))),
     selection.element, empty, table.element);
   all = make('input', { type: 'checkbox', 'aria-label': 'Select all tasks shown', onchange: () => selection.set(arranged.found, all.checked) });
   headings();

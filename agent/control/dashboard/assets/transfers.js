@@ -21,7 +21,7 @@ export function buildTransfers() {
 }
 
 function row(x) {
-  const what = make('span'), state = make('span', { class: 'pill' });
+  const what = make('span'), state = make('span', { class: 'state' });
   const bar = make('progress', { max: 1, 'aria-label': `Transfer of ${x.name}` });
   const why = make('p', { class: 'small number' }), trouble = make('p', { class: 'why bad' });
   const again = make('button', { 'aria-label': `Retry ${x.name} now`, onclick: () => act('/api/transfer', { project: x.project, file: x.name, abort: false }, `${x.name}: retrying.`) }, 'Retry now');
@@ -31,11 +31,11 @@ function row(x) {
       if (await sure(`Cancel the transfer of ${x.name}?`, 'The task that needs this file will fail.', 'Cancel transfer')) act('/api/transfer', { project: x.project, file: x.name, abort: true }, `${x.name}: canceled.`);
     },
   }, 'Cancel transfer');
-  const e = make('li', {}, make('div', { class: 'top' }, what, state), bar, why, trouble, make('div', { class: 'actions' }, again, abort));
+  const e = make('li', {}, make('div', { class: 'ends' }, what, state), bar, why, trouble, make('div', { class: 'actions' }, again, abort));
   e.update = (x) => {
     text(what, `${x.upload ? '↑ Uploading' : '↓ Downloading'} ${x.name}`);
     text(state, x.active ? 'active' : 'waiting');
-    state.classList.toggle('off', !x.active);
+    state.classList.toggle('on', x.active);
     show(bar, x.size > 0);
     bar.value = x.size ? Math.min(1, x.bytes / x.size) : 0;
     const pace = x.silent_seconds ? `no data for ${span(x.silent_seconds)}` : x.remaining_seconds >= 60 ? `${span(x.remaining_seconds)} remaining at the speed that you allow` : '';
