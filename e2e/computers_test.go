@@ -98,7 +98,7 @@ func TestAllComputers(t *testing.T) {
 	if err := far.Stop(); err != nil {
 		t.Error(err)
 	}
-	b.See("it is gone", `document.querySelector('#computers-list .stop').textContent.includes('cannot reach `+other+`')`)
+	b.See("it is gone", `document.querySelector('#computers-list .need').textContent.includes('cannot reach `+other+`')`)
 	b.Do("on a phone", chromedp.EmulateViewport(360, 740))
 	b.See("nothing is cut off", `document.documentElement.scrollWidth <= 360`)
 }
