@@ -1,13 +1,17 @@
-// Package look is what the agent's dashboard and a project's pages have in common: one
-// style sheet with the colours, light and dark, and the look of text, tables and forms; and
-// an icon.
+// Package look is what the agent's dashboard, a project's pages and its operator's have in
+// common: one style sheet with the colours, light and dark, and the look of text, tables and
+// forms; an icon; and how templates write numbers.
 package look
 
 import (
 	_ "embed"
+	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/internal/words"
 )
 
 //go:embed base.css
@@ -26,4 +30,17 @@ func serve(w http.ResponseWriter, r *http.Request, kind, content string) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Cache-Control", "max-age=3600")
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
+}
+
+// Count is words.Number for templates: of an int, int64 or float64, which is rounded.
+func Count(n any) string {
+	switch n := n.(type) {
+	case int:
+		return words.Number(int64(n))
+	case int64:
+		return words.Number(n)
+	case float64:
+		return words.Number(int64(math.Round(n)))
+	}
+	return fmt.Sprint(n)
 }

@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 
+	"github.com/starling-grid/starling/internal/look"
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/operate/view"
 	"github.com/starling-grid/starling/server/store"
@@ -31,7 +32,7 @@ func headOf(b view.Batch) batchHead {
 		end,
 		{"Given up", words.Number(b.Error), ""},
 		{"In progress", words.Number(b.Results[store.InProgress.String()]), words.Number(b.Results[store.Unsent.String()]) + " results are not sent yet"},
-		{"Credit granted", count(b.Credit), fmt.Sprintf("%s outcomes assimilated", words.Number(b.Assimilate))},
+		{"Credit granted", look.Count(b.Credit), fmt.Sprintf("%s outcomes assimilated", words.Number(b.Assimilate))},
 	}
 	if b.Unfinished > 0 && b.Estimate.Computers > 0 {
 		h.Figures = append(h.Figures, figure{"Computers", words.Number(int64(b.Estimate.Computers)), "active lately and able to compute it"})

@@ -7,10 +7,8 @@ import (
 	"bytes"
 	"embed"
 	"errors"
-	"fmt"
 	"html/template"
 	"log/slog"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -38,7 +36,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 		return strings.ToUpper(name[:1]) + name[1:]
 	},
 	"share": share,
-	"count": count,
+	"count": look.Count,
 	"span":  func(seconds int64) string { return words.Span(time.Duration(seconds) * time.Second) },
 }).ParseFS(files, "html/*.html"))
 
@@ -101,19 +99,6 @@ func (c *Console) Handler() http.Handler {
 		http.ServeFileFS(w, r, files, "html/style.css")
 	})
 	return http.MaxBytesHandler(http.NewCrossOriginProtection().Handler(mux), limit.Small.Most)
-}
-
-// count writes how many there are.
-func count(n any) string {
-	switch n := n.(type) {
-	case int:
-		return words.Number(int64(n))
-	case int64:
-		return words.Number(n)
-	case float64:
-		return words.Number(int64(math.Round(n)))
-	}
-	return fmt.Sprint(n)
 }
 
 // show sends a page, complete or not at all.

@@ -60,7 +60,8 @@ func (f flow) lately(stage, days int) (n int) {
 	return n
 }
 
-// silent is for how many hours nothing was reported; 0: nothing was reported at all.
+// silent is for how many whole hours nothing was reported; 0: less than one, or nothing was
+// reported at all.
 func (f flow) silent() int {
 	for i := hours - 1; i >= 0; i-- {
 		if f.Stages[reported].PerHour[i] > 0 {

@@ -46,7 +46,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"called":  called,
 	"day":     func(t time.Time) string { return t.UTC().Format("2006-01-02") },
 	"ago":     func(day time.Time) string { return ago(day, time.Now().UTC()) },
-	"count":   count,
+	"count":   look.Count,
 	"number":  number,
 	"rank":    func(i int) int { return i + 1 },
 	"gb":      func(bytes float64) string { return fmt.Sprintf("%.3g GB", bytes/(1<<30)) },
@@ -155,19 +155,6 @@ func number(v float64) string {
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
 	return words.Number(int64(math.Round(v)))
-}
-
-// count writes how many there are.
-func count(n any) string {
-	switch n := n.(type) {
-	case float64:
-		return words.Number(int64(n))
-	case int:
-		return words.Number(int64(n))
-	case int64:
-		return words.Number(n)
-	}
-	return fmt.Sprint(n)
 }
 
 // ago writes a day as people do who read news.
