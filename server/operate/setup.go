@@ -80,7 +80,7 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 			return err
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, project.SiteDir, articles.Home+".md"), []byte(firstPage(c.LongName)), 0o644); err != nil { //nolint:gosec // anybody may read it
+	if err := os.WriteFile(filepath.Join(dir, project.SiteDir, articles.Home+".md"), []byte(articles.First(c.LongName)), 0o644); err != nil { //nolint:gosec // anybody may read it
 		return err
 	}
 	mode := fs.FileMode(0o644)
@@ -98,18 +98,6 @@ func Init(ctx context.Context, dir string, n NewProject) error {
 	}
 	return p.Close()
 }
-
-// firstPage is what a new project's home page says, until its people write something better.
-func firstPage(name string) string {
-	return "# Your computer can help " + markup.ReplaceAllString(name, `\$0`) + `
-
-This project divides a large computation into small tasks. Volunteers' computers work on them in the background and send
-the results back.
-`
-}
-
-// markup is what has a meaning in Markdown.
-var markup = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#|~]")
 
 // unused sees that a PostgreSQL database is there and no other project's.
 func unused(ctx context.Context, database string) error {
@@ -170,9 +158,9 @@ func AddUser(ctx context.Context, p *project.Project, email, name, password stri
 func RenewKey(ctx context.Context, p *project.Project, email string) (protocol.Authenticator, error) {
 	key := account.NewKey()
 	err := p.Store.Update(ctx, func(tx *store.Tx) error {
-		u, err := tx.UserByEmail(strings.ToLower(strings.TrimSpace(email)))
+		u, err := existing(tx.View, email)
 		if err != nil {
-			return fmt.Errorf("account %s: %w", email, err)
+			return err
 		}
 		return tx.SetAuthenticator(u.ID, key)
 	})

@@ -27,6 +27,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
 )
 
 // A Folder holds articles. It may not exist.
@@ -257,7 +258,11 @@ func textOf(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {
 		if t, ok := c.(*ast.Text); ok && entering {
-			b.Write(t.Segment.Value(source))
+			value := t.Segment.Value(source)
+			if c.Parent().Kind() != ast.KindCodeSpan {
+				value = util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(value)))
+			}
+			b.Write(value)
 		}
 		return ast.WalkContinue, nil
 	})
@@ -271,4 +276,30 @@ func (f Folder) Themed() bool {
 		return false
 	}
 	return file.Close() == nil
+}
+
+// First is the home page of a project that has not written one, in Markdown.
+func First(project string) string {
+	return "# " + markup.ReplaceAllString(headline(project), `\$0`) + `
+
+This project divides a large computation into small tasks. Volunteers' computers work on them in the background and send
+the results back.
+`
+}
+
+func headline(project string) string { return "Your computer can help " + project }
+
+// markup is what has a meaning in Markdown.
+var markup = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#|~]")
+
+// Front returns the project's home page, or else its first one. It has a headline.
+func (f Folder) Front(project string) Front {
+	a, err := f.Page(Home)
+	if err != nil {
+		a, _ = render(Home, []byte(First(project))) // it is no file that could fail
+	}
+	if a.Front.Headline == "" {
+		a.Front.Headline = headline(project)
+	}
+	return a.Front
 }

@@ -64,6 +64,7 @@ func TestFront(t *testing.T) {
 		{"all", "# Melting ice\n\nHow fast?\n\n![A glacier](images/g.jpg)\n\n## Why\n\nBecause.", Front{
 			"Melting ice", "<p>How fast?</p>", Picture{"images/g.jpg", "A glacier"}, "<h2>Why</h2>\n<p>Because.</p>",
 		}},
+		{"marks that are escaped", "# a\\_b &amp; &#65; `c\\_`", Front{Headline: "a_b & A c\\_"}},
 		{"the image first", "# Ice\n\n![A glacier](g.jpg)\n\nHow fast?", Front{"Ice", "<p>How fast?</p>", Picture{"g.jpg", "A glacier"}, ""}},
 		{"an image in the lead, and one more", "See ![a](a.png) here.\n\n![b](b.png)", Front{
 			Lead: "<p>See  here.</p>", Picture: Picture{"a.png", "a"}, Rest: `<p><img src="b.png" alt="b"></p>`,
@@ -75,6 +76,21 @@ func TestFront(t *testing.T) {
 				t.Errorf("got %+v, %v\nwant %+v", a.Front, err, tt.want)
 			}
 		})
+	}
+}
+
+// A project that has written nothing has a first page all the same, whatever its name is.
+func TestFirst(t *testing.T) {
+	const name = `a_b_ *c* <d> [e](f) \ g`
+	nothing := Folder("").Front(name)
+	if nothing.Headline != "Your computer can help "+name || !strings.HasPrefix(string(nothing.Lead), "<p>This project divides") || nothing.Rest != "" {
+		t.Errorf("got %+v", nothing)
+	}
+	if got := write(t, t.TempDir(), map[string]string{"home.md": First(name)}).Front("another"); got != nothing {
+		t.Errorf("as a file: %+v", got)
+	}
+	if got := write(t, t.TempDir(), map[string]string{"home.md": "We look."}).Front("X"); got.Headline != "Your computer can help X" || got.Lead != "<p>We look.</p>" {
+		t.Errorf("without a heading: %+v", got)
 	}
 }
 

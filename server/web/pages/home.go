@@ -13,7 +13,6 @@ import (
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/server/standings"
 	"github.com/starling-grid/starling/server/store"
-	"github.com/starling-grid/starling/server/web/articles"
 	"github.com/starling-grid/starling/server/web/counts"
 )
 
@@ -35,16 +34,13 @@ const (
 // line, 255 bytes at a time, and match the tags to the letter.
 func (p *Pages) home(w http.ResponseWriter, r *http.Request) {
 	late := time.Now().Add(homePatience)
-	data := map[string]any{"Schedulers": p.Schedulers, "News": p.Articles.News(time.Now(), newsAtHome)}
+	data := map[string]any{"Schedulers": p.Schedulers, "Front": p.Articles.Front(p.Name), "News": p.Articles.News(time.Now(), newsAtHome)}
 	var tag strings.Builder
 	for _, u := range p.Schedulers {
 		tag.WriteString("<scheduler>" + template.HTMLEscapeString(u) + "</scheduler>\n")
 	}
 	// In a comment, which html/template would drop from its text.
 	data["Tag"] = template.HTML("<!--\n" + tag.String() + "-->") //nolint:gosec // escaped, and the operator's own
-	if a, err := p.Articles.Page(articles.Home); err == nil {
-		data["Front"] = a.Front
-	}
 	if st, known := p.Counts.Soon(r.Context(), homeMaxAge, time.Until(late)); known {
 		data["Status"], data["Progress"] = st, progressOf(st)
 	}
