@@ -35,7 +35,9 @@ func Try(t testing.TB, ctx context.Context, what string, f func() error) {
 
 // Poll calls f until it returns nil. It returns f's last error when ctx ends first or, if ctx
 // has no deadline, after a minute. Between two calls it pauses for a tenth of the time that it
-// has waited so far, for 50 ms at most, but at least for as long as f took.
+// has waited so far, for 50 ms at most, but for four times as long as f took if that is more, up
+// to a second: tests that wait with programs of their own would otherwise take the processors
+// from the programs that they wait for.
 func Poll(ctx context.Context, f func() error) error {
 	if _, limited := ctx.Deadline(); !limited {
 		var cancel context.CancelFunc
@@ -48,7 +50,7 @@ func Poll(ctx context.Context, f func() error) error {
 		if err == nil {
 			return nil
 		}
-		pause := max(min(time.Since(begin)/10, 50*time.Millisecond), time.Since(called), time.Millisecond)
+		pause := max(min(time.Since(begin)/10, 50*time.Millisecond), min(4*time.Since(called), time.Second), time.Millisecond)
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("after %v: %w", time.Since(begin).Round(time.Millisecond), err)
