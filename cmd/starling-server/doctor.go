@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/project"
@@ -34,6 +37,9 @@ func doctorCmd() *cobra.Command {
 					if err := d.Mend(ctx, time.Now()); err != nil {
 						return err
 					}
+				}
+				if term.IsTerminal(int(os.Stderr.Fd())) {
+					d.Progress = examining(os.Stderr)
 				}
 				wrong, err := d.Examine(ctx)
 				if err != nil {
@@ -71,4 +77,17 @@ func doctorCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&mend, "mend", false, "first repair what can be repaired without loss")
 	cmd.Flags().BoolVar(&adopt, "adopt", false, "first adopt the database, even if it is empty or belongs to another project; a missing one is created, without accounts and work")
 	return cmd
+}
+
+// examining returns what shows progress on a terminal, in one line that the next step replaces and
+// the last one removes.
+func examining(w io.Writer) func(step, steps int, rule string) {
+	const clear = "\r\x1b[K"
+	return func(step, steps int, rule string) {
+		if step == steps {
+			fmt.Fprint(w, clear)
+			return
+		}
+		fmt.Fprintf(w, "%s%d of %d: %s", clear, step, steps, rule)
+	}
 }

@@ -28,21 +28,37 @@ type Project struct {
 	Download, Upload blob.Reader
 	CodeSign         *protocol.PublicKey // with which programs must be signed
 	Once             untaken.Once
+
+	// Progress, if not nil, is called by Examine before each of its steps, counted from 1.
+	Progress func(step, steps int, rule string)
 }
 
 // Examine returns what should hold and does not. It reads the whole database and all
 // programs; of other files it asks for the size.
 func (p *Project) Examine(ctx context.Context) ([]store.Violation, error) {
-	all := []store.Violation{}
-	err := p.Store.View(ctx, func(tx *store.View) error {
-		wrong, err := tx.Doctor()
-		all = append(all, wrong...)
-		return err
-	})
-	if err != nil {
-		return nil, err
+	all, checks := []store.Violation{}, store.Checks()
+	files := []func(context.Context, *found) error{p.programs, p.inputs, p.outcomes}
+	step := func(i int, rule string) {
+		if p.Progress != nil {
+			p.Progress(i+1, len(checks)+len(files), rule)
+		}
 	}
-	for _, look := range []func(context.Context, *found) error{p.programs, p.inputs, p.outcomes} {
+	for i, c := range checks {
+		step(i, c.Rule)
+		var wrong []store.Violation
+		err := p.Store.View(ctx, func(tx *store.View) (err error) {
+			wrong, err = c.Look(tx)
+			return err
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Rule, err)
+		}
+		if all = append(all, wrong...); len(wrong) > 0 && wrong[0].Damage {
+			break
+		}
+	}
+	for i, look := range files {
+		step(len(checks)+i, "the files that the records name exist")
 		var f found
 		if err := look(ctx, &f); err != nil {
 			return nil, err

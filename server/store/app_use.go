@@ -9,45 +9,44 @@ type AppUse struct {
 	InProgress int64 `json:"in_progress"`
 }
 
-func (u *AppUse) add(v AppUse) {
-	u.Versions += v.Versions
-	u.Workunits += v.Workunits
-	u.Unfinished += v.Unfinished
-	u.Unsent += v.Unsent
-	u.InProgress += v.InProgress
-}
+const appVersionCount = `SELECT appid, count(*) FROM app_version WHERE deprecated = 0 GROUP BY appid`
 
-const (
-	appWorkunits = `SELECT count(*), count(*) FILTER (WHERE canonical_resultid = 0 AND error_mask = 0), appid FROM workunit GROUP BY appid`
-	appResults   = `
-SELECT count(*) FILTER (WHERE server_state = 2), count(*) FILTER (WHERE server_state = 4), appid
-FROM   result WHERE server_state IN (2, 4) GROUP BY appid`
-	appVersionCount = `SELECT count(*), appid FROM app_version WHERE deprecated = 0 GROUP BY appid`
-)
-
-// AppUses counts what applications have to do, by their ids. It reads whole tables.
+// AppUses counts what applications have to do, by their ids.
 func (t *View) AppUses() (map[int64]AppUse, error) {
 	uses := make(map[int64]AppUse)
-	each := func(query string, fields func(u *AppUse) []any) error {
-		_, err := all(t, func(r row) (struct{}, error) {
-			var id int64
-			var u AppUse
-			if err := r.Scan(append(fields(&u), &id)...); err != nil {
-				return struct{}{}, err
-			}
-			sum := uses[id]
-			sum.add(u)
-			uses[id] = sum
-			return struct{}{}, nil
-		}, query)
-		return err
-	}
-	if err := each(appWorkunits, func(u *AppUse) []any { return []any{&u.Workunits, &u.Unfinished} }); err != nil {
+	workunits, err := t.workunitCounts()
+	if err != nil {
 		return nil, err
 	}
-	if err := each(appResults, func(u *AppUse) []any { return []any{&u.Unsent, &u.InProgress} }); err != nil {
+	for _, c := range workunits {
+		u := uses[c.app]
+		u.Workunits += c.n
+		if !c.canonical && !c.error {
+			u.Unfinished += c.n
+		}
+		uses[c.app] = u
+	}
+	results, err := t.resultCounts()
+	if err != nil {
 		return nil, err
 	}
-	err := each(appVersionCount, func(u *AppUse) []any { return []any{&u.Versions} })
+	for _, c := range results {
+		u := uses[c.app]
+		switch c.state {
+		case Unsent:
+			u.Unsent += c.n
+		case InProgress:
+			u.InProgress += c.n
+		}
+		uses[c.app] = u
+	}
+	_, err = all(t, func(r row) (struct{}, error) {
+		var app, n int64
+		err := r.Scan(&app, &n)
+		u := uses[app]
+		u.Versions = n
+		uses[app] = u
+		return struct{}{}, err
+	}, appVersionCount)
 	return uses, err
 }

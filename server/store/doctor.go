@@ -14,6 +14,7 @@ type Violation struct {
 	Mend  string   `json:"mend"`  // what the operator can do about it
 
 	Advice bool `json:"advice,omitempty"` // nothing is wrong with the records; Rows has a sentence
+	Damage bool `json:"-"`                // the database cannot be read whole: what else it holds is not worth a look
 }
 
 // String is for logs: a line without what to do.
@@ -41,7 +42,7 @@ type invariant struct{ rule, query, mend string }
 
 const never = "253402300799"
 
-var invariants = []invariant{
+var invariants = append(countsHold(), []invariant{
 	{
 		"an assimilated workunit has a canonical result or was given up",
 		`SELECT name, id FROM workunit WHERE assimilate_state = 2 AND canonical_resultid = 0 AND error_mask = 0`, byOwner,
@@ -104,41 +105,69 @@ var invariants = []invariant{
 		 FROM   "user" u LEFT JOIN (SELECT userid, sum(granted_credit) AS granted FROM result GROUP BY userid) r ON r.userid = u.id
 		 WHERE  abs(u.total_credit - u.purged_credit - COALESCE(r.granted, 0)) > 1e-6 * (1 + u.total_credit)`, bySum,
 	},
+}...)
+
+// countsHold are the invariants of what triggers count.
+func countsHold() (out []invariant) {
+	for _, s := range settleds {
+		out = append(out, invariant{"the count of finished " + s.table + "s is that of the rows", s.wrong(), bySum})
+	}
+	return out
 }
 
-// Doctor returns what is wrong with the database's content, nothing if all is
-// well. It reads whole tables, and may be called at any time.
-func (t *View) Doctor() ([]Violation, error) {
-	var out []Violation
-	damage, err := t.q.damage(t.ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	if len(damage) > 0 { // what else it holds is not worth a look
-		return []Violation{{Rule: "the database file is intact", Count: len(damage), Rows: damage, Mend: byBackup}}, nil
-	}
+// A Check looks whether one thing that should always hold does.
+type Check struct {
+	Rule string
+	Look func(t *View) ([]Violation, error)
+}
+
+// Checks returns all checks of a database's content. Each reads whole tables, and may be made at
+// any time and in a transaction of its own, so that none lasts for as long as all.
+func Checks() []Check {
+	checks := []Check{{"the database file is intact", (*View).intact}}
 	for _, inv := range invariants {
-		n, err := one(t, scanID, `SELECT count(*) FROM (`+inv.query+`) AS q`)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", inv.rule, err)
-		}
-		if n == 0 {
-			continue
-		}
-		v := Violation{Rule: inv.rule, Count: int(n), Mend: inv.mend}
-		if v.Rows, err = all(t, scanName, inv.query+` ORDER BY 2 LIMIT 5`); err != nil {
-			return nil, fmt.Errorf("%s: %w", inv.rule, err)
-		}
-		out = append(out, v)
+		checks = append(checks, Check{inv.rule, inv.look})
 	}
-	tables, err := t.guarded()
-	if err != nil {
+	return append(checks, Check{"a trigger refuses illegal moves in each table", (*View).unguarded})
+}
+
+// Doctor returns what is wrong with the database's content, nothing if all is well.
+func (t *View) Doctor() (wrong []Violation, err error) {
+	for _, c := range Checks() {
+		found, err := c.Look(t)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Rule, err)
+		}
+		if wrong = append(wrong, found...); len(found) > 0 && found[0].Damage {
+			break
+		}
+	}
+	return wrong, nil
+}
+
+func (t *View) intact() ([]Violation, error) {
+	damage, err := t.q.damage(t.ctx, "")
+	if err != nil || len(damage) == 0 {
 		return nil, err
 	}
-	if len(tables) > 0 {
-		out = append(out, Violation{Rule: "a trigger refuses illegal moves in each table", Count: len(tables), Rows: tables, Mend: byGuard})
+	return []Violation{{Rule: "the database file is intact", Count: len(damage), Rows: damage, Mend: byBackup, Damage: true}}, nil
+}
+
+func (inv invariant) look(t *View) ([]Violation, error) {
+	n, err := one(t, scanID, `SELECT count(*) FROM (`+inv.query+`) AS q`)
+	if err != nil || n == 0 {
+		return nil, err
 	}
-	return out, nil
+	rows, err := all(t, scanName, inv.query+` ORDER BY 2 LIMIT 5`)
+	return []Violation{{Rule: inv.rule, Count: int(n), Rows: rows, Mend: inv.mend}}, err
+}
+
+func (t *View) unguarded() ([]Violation, error) {
+	tables, err := t.guarded()
+	if err != nil || len(tables) == 0 {
+		return nil, err
+	}
+	return []Violation{{Rule: "a trigger refuses illegal moves in each table", Count: len(tables), Rows: tables, Mend: byGuard}}, nil
 }
 
 func scanName(r row) (name string, err error) {
@@ -187,6 +216,9 @@ func (t *Tx) Mend(now time.Time) error {
 		}
 	}
 	if err := t.run(creditAnew); err != nil {
+		return err
+	}
+	if err := t.countSettled(); err != nil {
 		return err
 	}
 	missing, err := t.guarded()

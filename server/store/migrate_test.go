@@ -59,6 +59,10 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 				t.Errorf("at %d: %v, %v; want %d", at, ids, err, want)
 			}
 		}
+		st, err := tx.Status(3000)
+		if err != nil || st.Workunits.Total != 1 || st.Workunits.Error != 1 || st.Workunits.FilesDeleted != 1 || st.Results.ByOutcome["client_error"] != 1 {
+			t.Errorf("counts: %+v, %v", st, err)
+		}
 		a, err := tx.AppByName("a")
 		if a.Trickle != "" || a.TargetNResults != 0 {
 			t.Errorf("got %+v", a)

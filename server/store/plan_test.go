@@ -2,6 +2,7 @@ package store
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,6 +61,37 @@ func TestQueuesAreReadByTheirIndex(t *testing.T) {
 			}
 			if text := strings.Join(plan, "; "); !strings.Contains(text, "INDEX "+index+end) {
 				t.Errorf("%s\n\tplan: %s, want index %s", query, text, index)
+			}
+			return err
+		})
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
+// Counts are asked for by pages and metrics: none may read the rows that are finished.
+func TestCountsReadNoFinishedRows(t *testing.T) {
+	st, err := Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	queries := []string{countWorkunits, countResults, queueCounts}
+	for _, w := range waits {
+		queries = append(queries, w.query)
+	}
+	for _, query := range queries {
+		err := st.View(t.Context(), func(tx *View) error {
+			plan, err := all(tx, func(r row) (s string, err error) {
+				var n int64
+				return s, r.Scan(&n, &n, &n, &s)
+			}, "EXPLAIN QUERY PLAN "+query, []any{1, 1}[:strings.Count(query, "$")]...)
+			for _, step := range plan {
+				words := strings.Fields(step) // SCAN table USING INDEX index
+				if words[0] == "SCAN" && slices.Contains([]string{"workunit", "result", "w", "r"}, words[1]) && !strings.Contains(step, " INDEX ") {
+					t.Errorf("%s\n\tplan: %s", query, step)
+				}
 			}
 			return err
 		})

@@ -100,6 +100,14 @@ func postgresTriggers() (out []string) {
 		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_stamp ON %[1]s", table),
 			fmt.Sprintf("CREATE TRIGGER %s_stamp AFTER INSERT OR UPDATE OR DELETE ON %[1]s FOR EACH STATEMENT EXECUTE FUNCTION catalog_stamp()", table))
 	}
+	for _, s := range settleds {
+		for _, c := range s.triggers() {
+			out = append(out,
+				fmt.Sprintf("CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %s; RETURN NULL; END$$", c.name, c.do),
+				fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", c.name, s.table),
+				fmt.Sprintf("CREATE TRIGGER %s AFTER %s ON %s FOR EACH ROW WHEN (%s) EXECUTE FUNCTION %[1]s()", c.name, c.event, s.table, c.when))
+		}
+	}
 	out = append(out, fmt.Sprintf("CREATE OR REPLACE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION '%v of a row of %%', TG_TABLE_NAME; END$$", ErrIllegal))
 	for _, table := range appended {
 		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_append ON %[1]s", table),

@@ -63,6 +63,12 @@ func sqliteTriggers() (out []string) {
 				fmt.Sprintf("CREATE TRIGGER %s_%s_stamp AFTER %s ON %[1]s BEGIN UPDATE catalog SET stamp = stamp + 1; END", table, strings.ToLower(what), what))
 		}
 	}
+	for _, s := range settleds {
+		for _, c := range s.triggers() {
+			out = append(out, "DROP TRIGGER IF EXISTS "+c.name,
+				fmt.Sprintf("CREATE TRIGGER %s AFTER %s ON %s WHEN %s BEGIN %s; END", c.name, c.event, s.table, c.when, c.do))
+		}
+	}
 	for _, table := range appended {
 		for _, what := range []string{"UPDATE", "DELETE"} {
 			out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_no_%s", table, strings.ToLower(what)),

@@ -58,80 +58,60 @@ type ResultCounts struct {
 	ValidToday        int64            `json:"valid_last_24h"` // results that were reported in that time and are valid
 }
 
-const workunitCounts = `
-SELECT count(*),
-       count(*) FILTER (WHERE canonical_resultid = 0 AND error_mask = 0),
-       count(*) FILTER (WHERE canonical_resultid <> 0),
-       count(*) FILTER (WHERE error_mask <> 0),
-       count(*) FILTER (WHERE need_validate = 1),
-       count(*) FILTER (WHERE assimilate_state = 1),
-       count(*) FILTER (WHERE assimilate_state = 2),
-       count(*) FILTER (WHERE file_delete_state = 1),
-       count(*) FILTER (WHERE file_delete_state IN (2, 3)),
-       count(*) FILTER (WHERE transition_time <= $1)
-FROM workunit`
-
-const resultCounts = `
-SELECT server_state, outcome, validate_state, appid, count(*),
-       count(*) FILTER (WHERE file_delete_state = 1), count(*) FILTER (WHERE granted_credit > 0),
-       count(*) FILTER (WHERE validate_state = 1 AND received_time > $1)
-FROM result GROUP BY server_state, outcome, validate_state, appid`
+const queueCounts = `
+SELECT (SELECT count(*) FROM workunit WHERE need_validate = 1), (SELECT count(*) FROM workunit WHERE assimilate_state = 1),
+       (SELECT count(*) FROM workunit WHERE file_delete_state = 1), (SELECT count(*) FROM workunit WHERE file_delete_state = 3),
+       (SELECT count(*) FROM workunit WHERE transition_time < 253402300799 AND transition_time <= $1),
+       (SELECT count(*) FROM result WHERE file_delete_state = 1),
+       (SELECT count(*) FROM result WHERE validate_state = 1 AND received_time > $2)`
 
 const otherCounts = `
 SELECT (SELECT count(*) FROM app), (SELECT count(*) FROM app_version), (SELECT count(*) FROM "user"),
        (SELECT count(*) FROM host), (SELECT COALESCE(sum(total_credit), 0) FROM "user")`
 
-// Status counts everything. It reads whole tables.
+// Status counts everything. What it costs depends on the work whose files are not deleted, on
+// the accounts and on the computers.
 func (t *View) Status(now int64) (Status, error) {
 	s := Status{Results: ResultCounts{
 		ByServerState: zero(1, 2, 4, 5), ByOutcome: map[string]int64{}, ByValidateState: map[string]int64{},
 	}}
-	w := &s.Workunits
-	_, err := one(t, func(r row) (struct{}, error) {
-		return struct{}{}, r.Scan(&w.Total, &w.Unfinished, &w.Canonical, &w.Error, &w.NeedValidate,
-			&w.WaitingAssimilate, &w.Assimilated, &w.WaitingFileDelete, &w.FilesDeleted, &w.TransitionsPending)
-	}, workunitCounts, now)
-	if err != nil {
+	if err := t.countWorkunits(&s.Workunits); err != nil {
 		return s, fmt.Errorf("count workunits: %w", err)
 	}
 	apps, err := t.Apps()
 	if err != nil {
 		return s, fmt.Errorf("count results: %w", err)
 	}
-	byApp := make(map[int64]*AppCounts)
-	s.ByApp = make([]AppCounts, len(apps))
-	for i, a := range apps {
-		s.ByApp[i] = AppCounts{ID: a.ID, Name: a.Name, FullName: a.UserFriendlyName}
-		byApp[a.ID] = &s.ByApp[i]
-	}
-	_, err = all(t, func(r row) (struct{}, error) {
-		var app int64
-		var state ServerState
-		var outcome Outcome
-		var valid ValidateState
-		var n, files, granted, today int64
-		err := r.Scan(&state, &outcome, &valid, &app, &n, &files, &granted, &today)
-		s.Results.Total += n
-		s.Results.WaitingFileDelete += files
-		s.Results.Granted += granted
-		s.Results.ValidToday += today
-		s.Results.ByServerState[state.String()] += n
-		if a := byApp[app]; a != nil {
-			switch state {
-			case Unsent:
-				a.Unsent += n
-			case InProgress:
-				a.InProgress += n
-			}
-		}
-		if state == Over {
-			s.Results.ByOutcome[outcome.String()] += n
-			s.Results.ByValidateState[valid.String()] += n
-		}
-		return struct{}{}, err
-	}, resultCounts, now-24*60*60)
+	results, err := t.resultCounts()
 	if err != nil {
 		return s, fmt.Errorf("count results: %w", err)
+	}
+	for _, c := range results {
+		s.Results.add(c)
+	}
+	for _, a := range apps {
+		n := AppCounts{ID: a.ID, Name: a.Name, FullName: a.UserFriendlyName}
+		for _, c := range results {
+			switch {
+			case c.app != a.ID:
+			case c.state == Unsent:
+				n.Unsent += c.n
+			case c.state == InProgress:
+				n.InProgress += c.n
+			}
+		}
+		s.ByApp = append(s.ByApp, n)
+	}
+	w := &s.Workunits
+	_, err = one(t, func(r row) (struct{}, error) {
+		var undeleted int64
+		err := r.Scan(&w.NeedValidate, &w.WaitingAssimilate, &w.WaitingFileDelete, &undeleted,
+			&w.TransitionsPending, &s.Results.WaitingFileDelete, &s.Results.ValidToday)
+		w.FilesDeleted += undeleted
+		return struct{}{}, err
+	}, queueCounts, now, now-24*60*60)
+	if err != nil {
+		return s, fmt.Errorf("count queues: %w", err)
 	}
 	_, err = one(t, func(r row) (struct{}, error) {
 		return struct{}{}, r.Scan(&s.Apps, &s.AppVersions, &s.Users, &s.Hosts, &s.Credit)
@@ -142,6 +122,40 @@ func (t *View) Status(now int64) (Status, error) {
 	s.Done = w.Total > 0 && w.Assimilated == w.Total
 	s.OldestAge, err = t.ages(now)
 	return s, err
+}
+
+func (t *View) countWorkunits(w *WorkunitCounts) error {
+	counts, err := t.workunitCounts()
+	for _, c := range counts {
+		w.Total += c.n
+		switch {
+		case c.error:
+			w.Error += c.n
+		case c.canonical:
+			w.Canonical += c.n
+		default:
+			w.Unfinished += c.n
+		}
+		if c.assimilate == AssimilateDone {
+			w.Assimilated += c.n
+		}
+		if c.settled {
+			w.FilesDeleted += c.n
+		}
+	}
+	return err
+}
+
+func (s *ResultCounts) add(c resultCount) {
+	s.Total += c.n
+	s.ByServerState[c.state.String()] += c.n
+	if c.granted {
+		s.Granted += c.n
+	}
+	if c.state == Over {
+		s.ByOutcome[c.outcome.String()] += c.n
+		s.ByValidateState[c.valid.String()] += c.n
+	}
 }
 
 func zero(states ...ServerState) map[string]int64 {

@@ -10,27 +10,33 @@ type VersionUse struct {
 	Hosts      int64 `json:"hosts"` // that were ever sent a result of it, purged ones included
 }
 
-const (
-	versionUses = `
-SELECT app_version_id, count(*) FILTER (WHERE server_state = 4), count(*) FILTER (WHERE validate_state = 1),
-       count(*) FILTER (WHERE outcome = 1 AND validate_state = 2), count(*) FILTER (WHERE outcome IN (3, 6)), count(*)
-FROM   result WHERE app_version_id <> 0 GROUP BY app_version_id`
-	versionHosts = `SELECT app_version_id, count(*) FROM host_app_version GROUP BY app_version_id`
-)
+const versionHosts = `SELECT app_version_id, count(*) FROM host_app_version GROUP BY app_version_id`
 
 // VersionUses counts what became of the results of each app version, by its id. Versions of
-// which none was sent are left out. It reads whole tables.
+// which none was sent are left out.
 func (t *View) VersionUses() (map[int64]VersionUse, error) {
 	uses := make(map[int64]VersionUse)
-	_, err := all(t, func(r row) (struct{}, error) {
-		var id int64
-		var u VersionUse
-		err := r.Scan(&id, &u.InProgress, &u.Valid, &u.Invalid, &u.Error, &u.Total)
-		uses[id] = u
-		return struct{}{}, err
-	}, versionUses)
+	results, err := t.resultCounts()
 	if err != nil {
 		return nil, err
+	}
+	for _, c := range results {
+		if c.version == 0 {
+			continue
+		}
+		u := uses[c.version]
+		u.Total += c.n
+		switch {
+		case c.state == InProgress:
+			u.InProgress += c.n
+		case c.valid == Valid:
+			u.Valid += c.n
+		case c.outcome == Success && c.valid == Invalid:
+			u.Invalid += c.n
+		case c.outcome == ClientError || c.outcome == ValidateError:
+			u.Error += c.n
+		}
+		uses[c.version] = u
 	}
 	_, err = all(t, func(r row) (struct{}, error) {
 		var id, hosts int64

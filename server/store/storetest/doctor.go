@@ -104,9 +104,13 @@ func doctor(t *testing.T, s *store.Store, raw *sql.DB) {
 	must(exec(fmt.Sprintf(`UPDATE "user" SET total_credit = 7 WHERE id = %d`, w.User.ID)))
 	expect(sum, w.User.EmailAddr)
 
+	const counts = "the count of finished workunits is that of the rows"
+	must(exec(`INSERT INTO settled_workunit (appid, canonical, given_up, assimilate_state, total) VALUES (77, 0, 0, 0, 1)`))
+	expect(counts, "workunits of application 77")
+
 	update(t, s, func(tx *store.Tx) error { return tx.Mend(T0) })
 	left := broken()
-	for _, h := range append(slices.Clone(corruptions), corruption{rule: sum, mended: true}) {
+	for _, h := range append(slices.Clone(corruptions), corruption{rule: sum, mended: true}, corruption{rule: counts, mended: true}) {
 		if _, still := left[h.rule]; still == h.mended {
 			t.Errorf("%q: mended %v, want %v", h.rule, !still, h.mended)
 		}

@@ -1,5 +1,5 @@
-// Package counts says how much there is of everything in a project. To count reads whole
-// tables, and anyone may ask: what was counted is remembered for a while.
+// Package counts says how much there is of everything in a project. Counting takes longer the
+// more work waits, and anyone may ask: the last counts are kept for a while.
 package counts
 
 import (
@@ -24,7 +24,7 @@ type Status struct {
 	Untaken []untaken.Finding `json:"untaken"` // unsent results that no computer can have
 }
 
-// Take counts everything as of now. It reads whole tables.
+// Take counts everything as of now.
 func Take(tx *store.View, once untaken.Once, now time.Time) (st Status, err error) {
 	if st.Status, err = tx.Status(now.Unix()); err == nil {
 		st.Untaken, err = untaken.Look(tx, once, now)
