@@ -38,8 +38,14 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
+	return newSiteOn(t, "")
+}
+
+// newSiteOn is newSite with a database of PostgreSQL's, unless that is "".
+func newSiteOn(t *testing.T, database string) *site {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "p")
-	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "Demo", MasterURL: master}); err != nil {
+	if err := operate.Init(t.Context(), dir, operate.NewProject{Name: "Demo", MasterURL: master, Database: database}); err != nil {
 		t.Fatal(err)
 	}
 	p, err := project.Open(t.Context(), dir, slog.New(slog.DiscardHandler))

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/server/api"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/store"
@@ -87,9 +88,9 @@ func (c *sender) state(files ...string) string {
 	return b.String()
 }
 
-func newBatchSite(t *testing.T) *site {
+func newBatchSite(t *testing.T, database string) *site {
 	t.Helper()
-	s := newSite(t)
+	s := newSiteOn(t, database)
 	if err := operate.AddApp(t.Context(), s.Project, operate.NewApp{Name: "upper", Validator: "bitwise", Assimilator: "copy"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,17 @@ var numbers = regexp.MustCompile(`"(id|create_time)":[^,]*`)
 // Two requests at once have the answers and the outcome that they have one after the other, in one
 // of the two orders.
 func TestPairsAtOnce(t *testing.T) {
-	s := newBatchSite(t)
+	onBoth(t, pairsAtOnce)
+}
+
+// onBoth runs a test on each kind of database.
+func onBoth(t *testing.T, test func(t *testing.T, database string)) {
+	t.Run("SQLite", func(t *testing.T) { test(t, "") })
+	t.Run("PostgreSQL", func(t *testing.T) { test(t, testpg.Start(t).Database(t)) })
+}
+
+func pairsAtOnce(t *testing.T, database string) {
+	s := newBatchSite(t, database)
 	asks := []ask{
 		{"submit", "POST", "batches", batchOf("a", 3, "x")},
 		{"submit other work of that name", "POST", "batches", batchOf("a", 2, "y")},
@@ -195,7 +206,11 @@ func (c *sender) many(asks []ask) map[int]int {
 
 // However many batches are sent at once, a token's quota is kept, and the same batch is made once.
 func TestQuotasAtOnce(t *testing.T) {
-	s := newBatchSite(t)
+	onBoth(t, quotasAtOnce)
+}
+
+func quotasAtOnce(t *testing.T, database string) {
+	s := newBatchSite(t, database)
 	c := s.sender(t, 10)
 	var asks []ask
 	for i := range 8 {
@@ -224,7 +239,7 @@ func TestQuotasAtOnce(t *testing.T) {
 
 // What a token may name: its own files and the operator's, by names that people can read.
 func TestNamesOfFiles(t *testing.T) {
-	s := newBatchSite(t)
+	s := newBatchSite(t, "")
 	a, b := s.sender(t, 0), s.sender(t, 0)
 	for _, name := range []string{"e%E2%80%AEtxt.exe", "a%07b", "a%C2%85b", "%FF", "a%E2%80%A8b"} {
 		if code, text := a.ask(ask{"", "PUT", "files/" + name, "x"}); code != 422 {
