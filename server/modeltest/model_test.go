@@ -45,7 +45,7 @@ func TestModel(t *testing.T) {
 			w := newWorld(t, seed)
 			defer w.close()
 			w.live(steps)
-			t.Logf("%d workunits were revived; %d of %d results went to GPUs, %d to programs of volunteers' own", w.retried, w.onGPUs, w.sends, w.own)
+			t.Logf("%d workunits were revived, %d of them after they had been canceled; %d of %d results went to GPUs, %d to programs of volunteers' own", w.retried, w.undone, w.onGPUs, w.sends, w.own)
 			if w.failed {
 				t.Fatalf("replay with: go test ./server/modeltest -run TestModel -model.seed=%d -model.steps=%d", seed, steps)
 			}
@@ -297,12 +297,19 @@ func (w *world) retry() {
 		for i := range w.names {
 			k := w.wus[w.names[(first+i)%len(w.names)]]
 			refused, err := transitioner.Retry(tx, k.id, true, w.now, "work retry")
+			undone := refused == transitioner.Cancelled
+			if undone {
+				refused, err = transitioner.Uncancel(tx, k.id, w.now, "work cancel --undo")
+			}
 			if errors.Is(err, store.ErrNotFound) || err == nil && refused != "" {
 				continue // just purged, or not given up
 			}
 			if err == nil {
 				k.calls, k.lost, k.outcome = 0, 0, ""
 				w.retried++
+				if undone {
+					w.undone++
+				}
 			}
 			return err
 		}

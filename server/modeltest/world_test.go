@@ -85,6 +85,7 @@ type world struct {
 	gone    []string        // inputs that were deleted in this pass
 	steps   int
 	retried int // workunits that were revived
+	undone  int // of these, those that had been canceled
 	failed  bool
 	owners  map[string][]string // of an input file: the workunits that need it
 }
