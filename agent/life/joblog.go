@@ -20,6 +20,10 @@ func (l *Life) logJob(r state.Result, now time.Time) {
 	line := fmt.Sprintf("%d ue %f ct %f fe %.0f nm %s et %f es %d\n", now.Unix(),
 		l.Stated(r.Version, u.RscFpopsEst).Seconds(), r.CPUTime.Seconds(), u.RscFpopsEst, r.Name, r.Elapsed.Seconds(), r.ExitStatus)
 	name := filepath.Join(l.Dir, "job_log_"+protocol.EscapeURL(r.Project)+".txt")
+	if st, err := os.Lstat(name); err == nil && !st.Mode().IsRegular() { // not ours: a link, or a pipe nobody reads
+		l.Log.Warn("the job log is not written: its name belongs to something that is not a file", "path", name)
+		return
+	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644) //nolint:gosec // for tools of other users, as BOINC's
 	if err != nil {
 		l.Log.Warn("cannot write the job log", "err", err)
