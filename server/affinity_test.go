@@ -21,10 +21,11 @@ func resultNames(reply *protocol.SchedulerReply) (out []string) {
 }
 
 // chain makes a project in which "two" comes after "one", and lets host a compute
-// "one", of which a sticky input file stays there.
-func chain(t *testing.T) (w *world, a, b *client, held protocol.FileInfo) {
+// "one", of which a sticky input file stays there. Of the configuration, each second text takes
+// the place of the one before it.
+func chain(t *testing.T, change ...string) (w *world, a, b *client, held protocol.FileInfo) {
 	t.Helper()
-	w = newWorld(t)
+	w = newWorld(t, change...)
 	w.setUp()
 	in := []workgen.Given{{Path: w.file("in", "hello"), Logical: "in"}}
 	w.must(w.ask(workgen.Spec{Params: workgen.Params{Name: "one"}, Inputs: in, Sticky: true}))
@@ -270,6 +271,20 @@ func TestSuccessorGoesWhereTheFilesAre(t *testing.T) {
 		}
 		if got := mask(13); got != store.ErrorCouldntSend {
 			t.Errorf("8 days after the host was heard of: %d", got)
+		}
+	})
+	t.Run("once, where it is kept for the host and anybody may have it", func(t *testing.T) {
+		w, a, _, held := chain(t, "one_result_per_host_per_wu = true", "one_result_per_host_per_wu = false")
+		w.must(w.p.Store.Update(t.Context(), func(tx *store.Tx) error {
+			wu, err := tx.WorkunitByName("two")
+			if err != nil {
+				return err
+			}
+			return tx.EndReservation(wu.ID, w.now().Add(-time.Second))
+		}))
+		a.held = []protocol.FileInfo{{Name: held.Name, NBytes: held.NBytes, Status: 1}}
+		if got := resultNames(a.rpc(1e5)); !slices.Equal(got, []string{"two_0", "urgent_0"}) {
+			t.Errorf("got %v", got)
 		}
 	})
 	t.Run("which must exist", func(t *testing.T) {

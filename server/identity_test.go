@@ -193,6 +193,16 @@ func forget(t *testing.T, w *world) {
 			queries = append(queries, "DROP TRIGGER "+table+"_"+what+"_stamp")
 		}
 	}
+	for _, table := range []string{"workunit", "result"} {
+		for _, what := range []string{"insert", "update", "delete"} {
+			queries = append(queries, "DROP TRIGGER "+table+"_settled_"+what)
+		}
+		queries = append(queries, "DROP TABLE settled_"+table)
+	}
+	for _, index := range []string{"workunit_unfinished", "workunit_finished", "result_inactive", "result_over", "result_valid", "result_in_progress"} {
+		queries = append(queries, "DROP INDEX "+index)
+	}
+	queries = append(queries, "CREATE INDEX result_in_progress ON result (hostid) WHERE server_state = 4")
 	queries = append(queries,
 		"DROP INDEX workunit_batch_unfinished", "DROP TABLE project", "DROP TABLE deletion_hold", "DROP TABLE audit", "DROP TABLE web_session", "DROP INDEX host_app_version_vote", "DROP INDEX result_unsent", "ALTER TABLE result DROP COLUMN kind",
 		"CREATE INDEX result_unsent ON result (priority DESC, id) WHERE server_state = 2",

@@ -167,7 +167,7 @@ func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
 	if !m.targeted(c) {
 		return nil, &Lack{Code: protocol.RefusedOther}
 	}
-	if m.hadOne(c) || m.facts.Rules.once() && m.taken[c.WorkunitID] != nil {
+	if m.hadOne(c) || m.tookOne(c) {
 		return nil, &Lack{Code: protocol.RefusedHasOne}
 	}
 	if c.ReservedUntil.After(m.facts.Now) || m.lacks(c) {
@@ -184,6 +184,15 @@ func (m *Match) fit(c *store.Candidate) (*store.AppVersion, *Lack) {
 		}
 	}
 	return nil, why
+}
+
+// tookOne reports whether the candidate was taken before, as one that is kept for the host may be
+// found for it as well; or, where a host may have one result of a workunit, another of its workunit.
+func (m *Match) tookOne(c *store.Candidate) bool {
+	if m.taken[c.WorkunitID] == nil {
+		return false
+	}
+	return m.facts.Rules.once() || slices.ContainsFunc(m.assigned, func(a Assignment) bool { return a.ID == c.ID })
 }
 
 // fitWith returns what is missing if the host is to compute a candidate with a version.
