@@ -25,8 +25,9 @@ type daemon struct {
 }
 
 // daemons returns those that keep work moving in this process, in the order in
-// which a workunit meets them.
-func (s *Server) daemons() []daemon {
+// which a workunit meets them. One that has something for others before its pass ends calls
+// wake.
+func (s *Server) daemons(wake func()) []daemon {
 	st := s.Store.Shard(s.part.Shard)
 	t := &transitioner.Transitioner{
 		Store: st, Log: s.Log.With("part", "transitioner"), Describe: s.describeResult,
@@ -39,9 +40,9 @@ func (s *Server) daemons() []daemon {
 	}
 	v := &validator.Validator{
 		Store: st, Log: s.Log.With("part", "validator"), Checker: s.checker, Credit: s.creditPolicy,
-		DailyQuota: s.Config.DailyResultQuota,
+		DailyQuota: s.Config.DailyResultQuota, AtOnce: s.Config.ValidatorsAtOnce, Stored: wake,
 	}
-	a := &assimilator.Assimilator{Store: st, Log: s.Log.With("part", "assimilator"), Handler: s.assimilation}
+	a := &assimilator.Assimilator{Store: st, Log: s.Log.With("part", "assimilator"), Handler: s.assimilation, AtOnce: s.Config.AssimilatorsAtOnce}
 	m := &trickler.Trickler{Store: st, Log: s.Log.With("part", "trickler"), Handler: s.trickle}
 	d := &filedeleter.Deleter{
 		Store: st, Log: s.Log.With("part", "file_deleter"), Download: s.Download, Upload: s.Upload,

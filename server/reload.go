@@ -30,7 +30,7 @@ func (s *Server) generation() (*generation, error) {
 	if g.proxies, err = limit.ParseProxies(s.Config.Proxies()); err != nil {
 		return nil, err
 	}
-	g.daemons = s.daemons()
+	g.daemons = s.daemons(g.wake.ring)
 	return g, nil
 }
 

@@ -40,6 +40,9 @@ type Server struct {
 	// Redirect is where clients that come by HTTP are sent to the project's address, and an
 	// ACME service asks for proofs; nil: nowhere. It is set before Serve.
 	Redirect net.Listener
+	// Before returns what answers public requests in place of the handler that it is given; nil: that
+	// handler does. It is set before Serve.
+	Before func(http.Handler) http.Handler
 	// Reload brings new settings while Serve runs; nil: none. What takes a restart is logged.
 	// It is set before Serve.
 	Reload <-chan project.Config
@@ -155,7 +158,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	stop := g.start(ctx)
 	defer func() { stop() }()
 	failed := make(chan error, 3)
-	go func() { failed <- answer(ctx, l, &public) }()
+	var face http.Handler = &public
+	if s.Before != nil {
+		face = s.Before(face)
+	}
+	go func() { failed <- answer(ctx, l, face) }()
 	go func() { failed <- answer(ctx, s.Admin, &private) }()
 	go func() { failed <- answer(ctx, s.Redirect, redirect) }()
 	s.Log.Info("serving", "project", s.Config.LongName, "master_url", s.Config.MasterURL, "listen", addr(l), "admin_listen", addr(s.Admin))
@@ -251,7 +258,7 @@ func (s *Server) run(ctx context.Context, d daemon, wake *wakeup) {
 // RunOnce lets each daemon work until none has anything left to do at now. It
 // is for tests and tools; Serve does the same as time goes by.
 func (s *Server) RunOnce(ctx context.Context, now time.Time) error {
-	daemons := s.daemons()
+	daemons := s.daemons(nil)
 	for busy := true; busy; {
 		busy = false
 		for _, d := range daemons {

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// atOnce is how many workunits are handed over at a time, where that is allowed:
-	// a bucket's files take their time.
-	atOnce = 8
+	// batchedAtOnce is how many workunits Batched handlers are given at a time: a bucket's files
+	// take their time.
+	batchedAtOnce = 8
 	// again is how long a workunit waits whose Handler failed. Each further
 	// failure doubles it, up to maxAgain.
 	again    = time.Minute
@@ -49,6 +49,9 @@ type Assimilator struct {
 	Log   *slog.Logger
 	// Handler returns the handler of an application.
 	Handler func(ctx context.Context, appID int64) (Handler, error)
+	// AtOnce is the maximum number of workunits that handlers that are not Batched are given at
+	// a time; 0: 1.
+	AtOnce int
 
 	off pass.Off // workunits whose handler failed
 }
@@ -115,12 +118,12 @@ func outgoings(jobs []store.Job) (out []*outgoing) {
 	return out
 }
 
-// hand gives workunits to their handlers, several at a time where these allow it, and
-// reports whether all did.
+// hand gives workunits to their handlers, several at a time, and reports whether all these are
+// Batched.
 func (a *Assimilator) hand(ctx context.Context, list []*outgoing) (batched bool) {
 	batched = true
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, atOnce)
+	slots := map[bool]chan struct{}{true: make(chan struct{}, batchedAtOnce), false: make(chan struct{}, max(1, a.AtOnce))}
 	handlers := make(map[int64]Handler) // by application
 	for _, o := range list {
 		if o.err = context.Cause(ctx); o.err != nil {
@@ -138,14 +141,11 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing) (batched bool)
 				o.err = fmt.Errorf("workunit %s: %w", o.wu.Name, err)
 			}
 		}
-		if _, ok := h.(Batched); !ok {
-			batched = false
-			take()
-			continue
-		}
-		slots <- struct{}{}
+		_, is := h.(Batched)
+		batched = batched && is
+		slots[is] <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-slots }()
+			defer func() { <-slots[is] }()
 			take()
 		})
 	}

@@ -79,6 +79,8 @@ type Config struct {
 	AffinityCopies         bool         `toml:"affinity_copies"`
 	DeleteDelayHours       float64      `toml:"delete_delay_hours"`
 	PurgeAfterDays         float64      `toml:"purge_after_days"`
+	ValidatorsAtOnce       int          `toml:"validators_at_once"`
+	AssimilatorsAtOnce     int          `toml:"assimilators_at_once"`
 	ResultsFolders         string       `toml:"results_folders"`
 	DisableAccountCreation bool         `toml:"disable_account_creation"`
 	Badges                 badge.Ladder `toml:"badges"`

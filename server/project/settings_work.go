@@ -164,6 +164,15 @@ results, from the database to archive/; 0 keeps all. Files uploaded after that, 
 day after the files of their result were deleted, are deleted.`,
 	},
 	{
+		name: "validators_at_once", most: 1000,
+		about: `Programs of validators (exec:CMD) that run at a time; 0: as many as there are processors.`,
+	},
+	{
+		name: "assimilators_at_once", preset: 1, most: 1000,
+		about: `Programs of assimilators (exec:CMD) that run at a time. With more than 1, such a program
+must bear that another of it runs beside it for another workunit.`,
+	},
+	{
 		name: "results_folders", preset: assimilator.Flat,
 		about: `How results/ is divided, for applications whose outcomes are copied there. "batch_or_day", as new
 projects have it, puts a workunit's folder into batch_7 if it is in batch 7, and else into the day

@@ -8,10 +8,12 @@
 package validator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"slices"
 	"time"
 
@@ -41,6 +43,11 @@ type Validator struct {
 	Credit func(ctx context.Context, appID int64) (credit.Policy, error)
 	// DailyQuota is how many results a CPU a good host may get a day.
 	DailyQuota int
+	// AtOnce is the maximum number of the project's programs that run at a time; 0: that of
+	// processors.
+	AtOnce int
+	// Stored is called when something was stored while programs still run; may be nil.
+	Stored func()
 	// Clock tells how long comparing takes; nil: time.Now.
 	Clock func() time.Time
 
@@ -53,58 +60,122 @@ type Validator struct {
 
 // Pass handles workunits that need validation, and returns how many. It is for
 // one goroutine.
-func (v *Validator) Pass(ctx context.Context, now time.Time) (int, error) {
-	load := func(tx *store.View, after int64) ([]store.Job, int64, error) {
-		return pass.Jobs(tx, (*store.View).NeedValidate, after, &v.unstored, now)
+//
+// While programs take their time, Pass also handles what comes to need validation meanwhile: a
+// program holds up its own workunit only.
+func (v *Validator) Pass(ctx context.Context, now time.Time) (handled int, err error) {
+	p := newPool(cmp.Or(v.AtOnce, runtime.GOMAXPROCS(0)))
+	ctx, cancel := context.WithCancel(ctx)
+	defer p.drain()
+	defer cancel()
+	begin := v.clock()
+	for {
+		at := now.Add(v.clock().Sub(begin))
+		load := func(tx *store.View, after int64) ([]store.Job, int64, error) {
+			jobs, last, err := pass.Jobs(tx, (*store.View).NeedValidate, after, &v.unstored, at)
+			return slices.DeleteFunc(jobs, func(j store.Job) bool { return p.running[j.Workunit.ID] }), last, err
+		}
+		n, err := pass.Each(ctx, v.Store, load, func(jobs []store.Job) (int, error) { return v.handle(ctx, p, jobs, at) })
+		if err == nil && len(p.running) > 0 {
+			var ended int
+			ended, err = v.handle(ctx, p, nil, at)
+			n += ended
+		}
+		handled += n
+		if err != nil || len(p.running) == 0 {
+			return handled, err
+		}
+		if n > 0 && v.Stored != nil {
+			v.Stored()
+		}
 	}
-	return pass.Each(ctx, v.Store, load, func(jobs []store.Job) (handled int, err error) {
-		looks := make([]*look, len(jobs))
-		for i, j := range jobs {
-			looks[i] = &look{wu: j.Workunit, results: j.Results}
-		}
-		for len(looks) > 0 {
-			n := v.checkSome(ctx, looks, now)
-			if ctx.Err() != nil {
-				return handled, context.Cause(ctx) // a check may have failed for that reason alone
-			}
-			kept, err := v.store(ctx, looks[:n], now)
-			handled += kept
-			if err != nil {
-				return handled, err
-			}
-			looks = looks[n:]
-		}
-		return handled, nil
-	})
+}
+
+func (v *Validator) clock() time.Time {
+	if v.Clock != nil {
+		return v.Clock()
+	}
+	return time.Now()
 }
 
 // A look is what one workunit's check found, before it is stored.
 type look struct {
-	wu        store.Workunit
-	results   []store.Result
+	wu      store.Workunit
+	results []store.Result
+
+	checker  Checker
+	of       Case
+	findings Findings
+	err      error // why it could not be checked
+
 	samples   []sample
 	canonical int64         // id of the canonical result found now, 0 if none
 	retry     time.Duration // some could not be checked; do it again after this time
 	policy    credit.Policy
 }
 
-// checkSome reads and compares files, outside of a transaction, until all are
-// checked or it is time to store what was found. It returns how many it checked.
-func (v *Validator) checkSome(ctx context.Context, looks []*look, now time.Time) int {
-	clock := v.Clock
-	if clock == nil {
-		clock = time.Now
+// handle checks workunits, outside of a transaction, and stores what was found every now and
+// then. It returns the number of those stored; those that programs still check are left in the
+// pool.
+func (v *Validator) handle(ctx context.Context, p *pool, jobs []store.Job, now time.Time) (handled int, err error) {
+	var found []*look
+	begin := v.clock()
+	save := func() error {
+		n, err := v.keep(ctx, found, now)
+		handled += n
+		found, begin = nil, v.clock()
+		return err
 	}
-	begin := clock()
-	for i, l := range looks {
+	for _, j := range jobs {
+		l := &look{wu: j.Workunit, results: j.Results}
 		if l.wu.ErrorMask == 0 {
-			v.check(ctx, l, now)
+			v.prepare(ctx, l)
 		}
-		if clock().Sub(begin) > patience {
-			return i + 1
+		switch l.checker.(type) {
+		case nil:
+			found = append(found, l)
+		case program:
+			for !p.start(ctx, l) {
+				if done := p.next(patience); done != nil {
+					found = append(found, done)
+				} else if err := save(); err != nil {
+					return handled, err
+				}
+			}
+		default:
+			l.ask(ctx)
+			found = append(found, l)
+		}
+		if v.clock().Sub(begin) > patience {
+			if err := save(); err != nil {
+				return handled, err
+			}
 		}
 	}
-	return len(looks)
+	for until := time.Now().Add(patience); ; {
+		done := p.next(time.Until(until))
+		if done == nil {
+			return handled, save()
+		}
+		found = append(found, done)
+	}
+}
+
+// keep stores what was found, in the order of the workunits, and returns for how many.
+func (v *Validator) keep(ctx context.Context, looks []*look, now time.Time) (int, error) {
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx) // a check may have failed for that reason alone
+	}
+	if len(looks) == 0 {
+		return 0, nil
+	}
+	slices.SortFunc(looks, func(a, b *look) int { return cmp.Compare(a.wu.ID, b.wu.ID) })
+	for _, l := range looks {
+		if l.wu.ErrorMask == 0 {
+			v.judge(l, now)
+		}
+	}
+	return v.store(ctx, looks, now)
 }
 
 // store stores what looks found, and returns for how many.
@@ -157,34 +228,54 @@ func dismiss(tx *store.Tx, old store.Workunit, now time.Time) error {
 	return tx.SaveWorkunit(old, wu)
 }
 
-// check fills in the verdicts.
-func (v *Validator) check(ctx context.Context, l *look, now time.Time) {
+// prepare says what is to be checked, and by whom.
+func (v *Validator) prepare(ctx context.Context, l *look) {
 	v.unstored.Done(l.wu.ID)
-	c := Case{Workunit: l.wu}
+	l.of = Case{Workunit: l.wu}
 	for i, r := range l.results {
 		switch {
 		case r.ID == l.wu.CanonicalResultID:
-			c.Canonical = &l.results[i]
+			l.of.Canonical = &l.results[i]
 		case l.wu.CanonicalResultID != 0 && waiting(r), l.wu.CanonicalResultID == 0 && viable(r):
-			c.Results = append(c.Results, r)
+			l.of.Results = append(l.of.Results, r)
 		}
 	}
-	f, err := v.find(ctx, c)
-	if err == nil && v.Credit != nil {
-		l.policy, err = v.Credit(ctx, l.wu.AppID)
+	if l.wu.CanonicalResultID != 0 && l.of.Canonical == nil {
+		l.err = errors.New("its canonical result is gone")
+		return
 	}
-	if err == nil && len(f.Verdicts) != len(c.Results) {
-		err = fmt.Errorf("%d verdicts on %d results", len(f.Verdicts), len(c.Results))
+	if v.Credit != nil {
+		if l.policy, l.err = v.Credit(ctx, l.wu.AppID); l.err != nil {
+			return
+		}
 	}
+	checker, err := v.Checker(ctx, l.wu.AppID)
+	if err != nil {
+		l.err = err
+		return
+	}
+	l.checker = checker
+}
+
+// ask has the results compared.
+func (l *look) ask(ctx context.Context) {
+	l.findings, l.err = l.checker.Check(ctx, l.of)
+	if n := len(l.findings.Verdicts); l.err == nil && n != len(l.of.Results) {
+		l.err = fmt.Errorf("%d verdicts on %d results", n, len(l.of.Results))
+	}
+}
+
+// judge fills in the verdicts.
+func (v *Validator) judge(l *look, now time.Time) {
 	unread := false
 	switch {
-	case err != nil:
-		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", err)
+	case l.err != nil:
+		v.Log.Error("can't validate", "workunit", l.wu.Name, "err", l.err)
 		unread = true
 	default:
-		for i, r := range c.Results {
-			s := sample{result: r, verdict: f.Verdicts[i].verdict}
-			switch reason := f.Verdicts[i].reason; s.verdict {
+		for i, r := range l.of.Results {
+			s := sample{result: r, verdict: l.findings.Verdicts[i].verdict}
+			switch reason := l.findings.Verdicts[i].reason; s.verdict {
 			case broken:
 				v.Log.Info("result cannot be validated", "result", r.Name, "reason", reason)
 			case retry:
@@ -193,8 +284,8 @@ func (v *Validator) check(ctx context.Context, l *look, now time.Time) {
 			}
 			l.samples = append(l.samples, s)
 		}
-		if f.Canonical >= 0 {
-			l.canonical = c.Results[f.Canonical].ID
+		if l.findings.Canonical >= 0 {
+			l.canonical = l.of.Results[l.findings.Canonical].ID
 		}
 	}
 	if !unread || l.canonical != 0 {
@@ -203,17 +294,6 @@ func (v *Validator) check(ctx context.Context, l *look, now time.Time) {
 	if unread {
 		l.retry = v.unchecked.Failed(l.wu.ID, now, again, maxAgain)
 	}
-}
-
-func (v *Validator) find(ctx context.Context, c Case) (Findings, error) {
-	if c.Workunit.CanonicalResultID != 0 && c.Canonical == nil {
-		return Findings{}, errors.New("its canonical result is gone")
-	}
-	checker, err := v.Checker(ctx, c.Workunit.AppID)
-	if err != nil {
-		return Findings{}, err
-	}
-	return checker.Check(ctx, c)
 }
 
 // waiting reports whether a result has yet to be compared.

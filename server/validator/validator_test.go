@@ -27,6 +27,13 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if folder, ok := os.LookupEnv("VALIDATOR_MEETS"); ok {
+		if err := meeting(folder); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	os.Exit(m.Run())
 }
 
@@ -35,6 +42,7 @@ type world struct {
 	t     *testing.T
 	v     *Validator
 	files *blob.Dir
+	made  storetest.World
 	wu    store.Workunit
 	now   time.Time
 }
@@ -54,40 +62,14 @@ func newWorld(t *testing.T, quorum int, outputs ...string) *world {
 	t.Cleanup(func() { _ = files.Close() })
 	w := &world{t: t, files: files, now: storetest.T0, v: &Validator{Store: st, Log: slog.New(slog.DiscardHandler)}}
 	w.use("bitwise")
-	sw := storetest.Fill(t, st)
-	wu := sw.Workunit("wu")
+	w.made = storetest.Fill(t, st)
+	wu := w.made.Workunit("wu")
 	wu.MinQuorum, wu.TargetNResults, wu.TransitionTime = quorum, len(outputs), store.Never
 	wu, _ = storetest.Add(t, st, wu, 0)
 	w.update(func(tx *store.Tx) error {
 		for i, out := range outputs {
-			name := fmt.Sprintf("wu_%d", i)
-			id, err := tx.InsertResult(store.Result{
-				WorkunitID: wu.ID, AppID: wu.AppID, Name: name, ServerState: store.Unsent,
-				XMLDocIn: protocol.Result{Name: name, FileRefs: []protocol.FileRef{{FileName: name + "_r1_0", OpenName: "out"}}}.XML(),
-			})
-			if err != nil {
+			if err := w.report(tx, wu, i, out); err != nil {
 				return err
-			}
-			x, err := tx.Result(id)
-			if err != nil {
-				return err
-			}
-			x.HostID, x.UserID, x.SentTime, x.ReportDeadline = sw.Host.ID, sw.User.ID, w.now, w.now.Add(time.Hour)
-			if err := tx.Send(x); err != nil {
-				return err
-			}
-			if x, err = tx.Result(id); err != nil {
-				return err
-			}
-			old := x
-			x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.Success, w.now
-			if err := tx.SaveResult(old, x); err != nil {
-				return err
-			}
-			if out != "-" {
-				if _, err := files.Put(t.Context(), name+"_r1_0", strings.NewReader(out)); err != nil {
-					return err
-				}
 			}
 		}
 		return nil
@@ -95,6 +77,36 @@ func newWorld(t *testing.T, quorum int, outputs ...string) *world {
 	w.wu.ID = wu.ID
 	w.ask()
 	return w
+}
+
+// report inserts a result that a host has reported, with an output.
+func (w *world) report(tx *store.Tx, wu store.Workunit, i int, out string) error {
+	name := fmt.Sprintf("%s_%d", wu.Name, i)
+	id, err := tx.InsertResult(store.Result{
+		WorkunitID: wu.ID, AppID: wu.AppID, Name: name, ServerState: store.Unsent,
+		XMLDocIn: protocol.Result{Name: name, FileRefs: []protocol.FileRef{{FileName: name + "_r1_0", OpenName: "out"}}}.XML(),
+	})
+	if err != nil {
+		return err
+	}
+	x, err := tx.Result(id)
+	if err != nil {
+		return err
+	}
+	x.HostID, x.UserID, x.SentTime, x.ReportDeadline = w.made.Host.ID, w.made.User.ID, w.now, w.now.Add(time.Hour)
+	if err := tx.Send(x); err != nil {
+		return err
+	}
+	if x, err = tx.Result(id); err != nil {
+		return err
+	}
+	old := x
+	x.ServerState, x.Outcome, x.ReceivedTime = store.Over, store.Success, w.now
+	if err := tx.SaveResult(old, x); err != nil || out == "-" {
+		return err
+	}
+	_, err = w.files.Put(w.t.Context(), name+"_r1_0", strings.NewReader(out))
+	return err
 }
 
 func (w *world) update(fn func(tx *store.Tx) error) {

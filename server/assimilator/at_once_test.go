@@ -1,0 +1,71 @@
+package assimilator_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/starling-grid/starling/server/assimilator"
+	"github.com/starling-grid/starling/server/store"
+	"github.com/starling-grid/starling/server/store/storetest"
+)
+
+// meeting holds each workunit until as many as it wants are there.
+type meeting struct {
+	want int32
+	here atomic.Int32
+	all  chan struct{}
+}
+
+func (m *meeting) Assimilate(ctx context.Context, _ store.Workunit, _ []store.Result, _ *store.Result) error {
+	if m.here.Add(1) == m.want {
+		close(m.all)
+	}
+	if m.want == 0 { // nobody else may be there
+		defer m.here.Add(-1)
+		if m.here.Load() != 1 {
+			return fmt.Errorf("beside another")
+		}
+		return nil
+	}
+	select {
+	case <-m.all:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Handlers take as many workunits at a time as they may, and one if nothing is said.
+func TestAtOnce(t *testing.T) {
+	for _, tt := range []struct{ atOnce, meet int }{{0, 0}, {1, 0}, {3, 3}} {
+		st, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "project.db"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer st.Close()
+		w := storetest.Fill(t, st)
+		const n = 9
+		for i := range n {
+			wu, _ := storetest.Add(t, st, w.Workunit(fmt.Sprint("wu", i)), 0)
+			if err := st.Update(t.Context(), func(tx *store.Tx) error {
+				after := wu
+				after.AssimilateState, after.ErrorMask = store.AssimilateReady, store.ErrorTooManyErrors
+				return tx.SaveWorkunit(wu, after)
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := &meeting{want: int32(tt.meet), all: make(chan struct{})}
+		a := &assimilator.Assimilator{
+			Store: st, Log: slog.New(slog.DiscardHandler), AtOnce: tt.atOnce,
+			Handler: func(context.Context, int64) (assimilator.Handler, error) { return m, nil },
+		}
+		if got, err := a.Pass(t.Context(), storetest.T0); got != n || err != nil {
+			t.Errorf("%d at once: handled %d, %v", tt.atOnce, got, err)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package validator
+
+import (
+	"context"
+	"time"
+)
+
+// A pool runs the programs that check workunits, several at a time. Its methods are for one
+// goroutine.
+type pool struct {
+	atOnce  int
+	done    chan *look
+	running map[int64]bool // ids of workunits whose look has not come back
+}
+
+func newPool(atOnce int) *pool {
+	return &pool{atOnce: atOnce, done: make(chan *look, atOnce), running: make(map[int64]bool)}
+}
+
+// start lets a program check a workunit, and returns false if no more may run.
+func (p *pool) start(ctx context.Context, l *look) bool {
+	if len(p.running) == p.atOnce {
+		return false
+	}
+	p.running[l.wu.ID] = true
+	go func() {
+		l.ask(ctx)
+		p.done <- l
+	}()
+	return true
+}
+
+// next returns a look whose check has ended, or nil if none ends in time.
+func (p *pool) next(within time.Duration) *look {
+	if len(p.running) == 0 {
+		return nil
+	}
+	t := time.NewTimer(within)
+	defer t.Stop()
+	select {
+	case l := <-p.done:
+		delete(p.running, l.wu.ID)
+		return l
+	case <-t.C:
+		return nil
+	}
+}
+
+// drain waits until all programs have ended.
+func (p *pool) drain() {
+	for range len(p.running) {
+		<-p.done
+	}
+}
