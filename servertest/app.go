@@ -54,6 +54,17 @@ func (p *Project) Program(name, path string, change ...func(*operate.NewApp)) {
 	p.check(operate.AddVersion(p.tb.Context(), p.p, operate.NewVersion{App: name, Platform: here, Number: "1.00", Main: path}, time.Now()))
 }
 
+// Plain is Program for a program that knows nothing of BOINC: it reads and writes files in the
+// folder in which it is started. wrapper is the path of starling-wrap for this computer.
+func (p *Project) Plain(name, path, wrapper string, change ...func(*operate.NewApp)) {
+	p.tb.Helper()
+	p.add(name, change)
+	here, _ := hostinfo.Platform()
+	p.check(operate.AddVersion(p.tb.Context(), p.p, operate.NewVersion{
+		App: name, Platform: here, Number: "1.00", Main: path, Plain: true, Wrapper: wrapper,
+	}, time.Now()))
+}
+
 // platform is that of volunteers, which no real client has.
 const platform = "x86_64-pc-linux-gnu__go_test"
 

@@ -72,41 +72,98 @@ func (p *Project) Submit(app string, in []byte, change ...func(*workgen.Spec)) *
 	return &Job{Name: names[0], p: p}
 }
 
-// look is how often Wait looks.
-const look = 5 * time.Millisecond
+const (
+	look = 5 * time.Millisecond // how often Wait looks
+	// hopeless is how long Wait waits for another computer, where each has failed.
+	hopeless = 5 * time.Second
+)
 
 // Wait waits until a job is done or given up, its outcome has been taken and the credit
-// granted. It ends the test when ctx ends before, and says what the job waits for. The
+// granted. It ends the test when ctx ends before, and says what the job waits for; likewise when
+// the job failed on every computer that the project has, so that nobody can compute it again. The
 // application's assimilator has to be "copy", as it is by default.
 func (j *Job) Wait(ctx context.Context) Outcome {
 	p := j.p
 	p.tb.Helper()
 	tick := time.NewTicker(look)
 	defer tick.Stop()
+	begin := time.Now()
 	for {
 		var wu store.Workunit
 		var results []store.Result
+		hosts := int64(0)
 		p.check(p.p.Store.View(p.ctx, func(tx *store.View) (err error) {
 			if wu, err = tx.WorkunitByName(j.Name); err != nil {
 				return err
 			}
-			results, err = tx.ResultsOf(wu.ID)
+			if results, err = tx.ResultsOf(wu.ID); err != nil || !failed(results) {
+				return err
+			}
+			st, err := tx.Status(0)
+			hosts = st.Hosts
 			return err
 		}))
 		if wu.AssimilateState == store.AssimilateDone {
 			return j.outcome(wu)
 		}
+		if !failed(results) || int(hosts) > had(results) {
+			begin = time.Now()
+		} else if time.Since(begin) > hopeless {
+			p.tb.Fatalf("job %s failed on every computer, and another is needed: start one more volunteer, or let it be given up sooner "+
+				"(MaxErrorResults); %s", j.Name, describe(results))
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			var states []string
-			for _, r := range results {
-				states = append(states, fmt.Sprintf("%s is %v, outcome %v", r.Name, r.ServerState, r.Outcome))
-			}
-			p.tb.Fatalf("job %s is not done: %v; %s", j.Name, context.Cause(ctx), strings.Join(states, "; "))
+			p.tb.Fatalf("job %s is not done: %v; %s", j.Name, context.Cause(ctx), describe(results))
 		}
 	}
 }
+
+// failed reports whether results failed, and what is left of them waits for a computer.
+func failed(results []store.Result) bool {
+	some := false
+	for _, r := range results {
+		if r.ServerState == store.InProgress || r.ServerState == store.Over && r.Outcome == store.Success {
+			return false
+		}
+		some = some || r.ServerState == store.Over && r.HostID != 0
+	}
+	return some
+}
+
+// had is the number of computers that had one of the results.
+func had(results []store.Result) int {
+	hosts := make(map[int64]bool)
+	for _, r := range results {
+		if r.HostID != 0 {
+			hosts[r.HostID] = true
+		}
+	}
+	return len(hosts)
+}
+
+// describe says what became of results.
+func describe(results []store.Result) string {
+	if len(results) == 0 {
+		return "it has no results yet"
+	}
+	var states []string
+	for _, r := range results {
+		state := fmt.Sprintf("%s is %v, outcome %v", r.Name, r.ServerState, r.Outcome)
+		if r.ServerState == store.Over && r.Outcome != store.Success && r.HostID != 0 {
+			state += fmt.Sprintf(" on host %d, exit status %d", r.HostID, r.ExitStatus)
+			if text := strings.TrimSpace(r.StderrOut); text != "" {
+				state += fmt.Sprintf(", stderr %q", text[max(0, len(text)-mostStderr):])
+			}
+		}
+		states = append(states, state)
+	}
+	return strings.Join(states, "; ")
+}
+
+// mostStderr is how many bytes of the end of a result's stderr are quoted.
+const mostStderr = 500
 
 // outcome reads what the assimilator has left.
 func (j *Job) outcome(wu store.Workunit) Outcome {

@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -37,6 +38,7 @@ import (
 	"github.com/starling-grid/starling/agent"
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/server"
+	"github.com/starling-grid/starling/server/fault"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/project"
 )
@@ -58,6 +60,8 @@ type options struct {
 	new      operate.NewProject
 	settings [][2]string
 	log      *slog.Logger
+	faults   string
+	seed     uint64
 }
 
 // Database has the project on PostgreSQL. The database at the URL must be empty.
@@ -70,6 +74,13 @@ func Files(place string) Option { return func(o *options) { o.new.Files = place 
 // in TOML. Tests have no pauses between requests (min_sendwork_interval = 0) unless they set one.
 func Setting(name, value string) Option {
 	return func(o *options) { o.settings = append(o.settings, [2]string{name, value}) }
+}
+
+// Faults has requests meet faults by chance, such as "lose-reply=0.1,5xx=0.05,cut=0.1,slow=50ms":
+// see starling-server dev --help. Volunteers and agents repeat what failed. The same seed brings the
+// same faults for the same requests.
+func Faults(faults string, seed uint64) Option {
+	return func(o *options) { o.faults, o.seed = faults, seed }
 }
 
 // Log takes what the server logs. Without it nobody does.
@@ -87,6 +98,7 @@ type Project struct {
 	work sync.WaitGroup
 
 	agents []*agent.Agent
+	faulty bool // requests meet faults
 
 	mu   sync.Mutex
 	apps map[string]Func
@@ -101,7 +113,9 @@ func Start(tb TB, opts ...Option) *Project {
 	for _, f := range opts {
 		f(&o)
 	}
-	p := &Project{tb: tb, Dir: filepath.Join(tb.TempDir(), "project"), apps: make(map[string]Func)}
+	p := &Project{tb: tb, Dir: filepath.Join(tb.TempDir(), "project"), apps: make(map[string]Func), faulty: o.faults != ""}
+	faults, err := fault.Parse(o.faults)
+	p.check(err)
 	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	p.check(err)
 	p.URL = "http://" + l.Addr().String() + "/test/"
@@ -120,7 +134,11 @@ func Start(tb TB, opts ...Option) *Project {
 	ctx, stop := context.WithCancel(context.WithoutCancel(tb.Context())) // Context ends before cleanups
 	p.ctx = ctx
 	served := make(chan error, 1)
-	go func() { served <- server.New(p.p, server.Part{}).Serve(ctx, l) }()
+	srv := server.New(p.p, server.Part{})
+	if p.faulty {
+		srv.Before = func(next http.Handler) http.Handler { return fault.Handler(next, faults, o.seed, o.log) }
+	}
+	go func() { served <- srv.Serve(ctx, l) }()
 	tb.Cleanup(func() {
 		stop()
 		p.work.Wait()

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/internal/testpg"
+	"github.com/starling-grid/starling/internal/testprogram"
 	"github.com/starling-grid/starling/internal/tests3"
 	"github.com/starling-grid/starling/server/operate"
 	"github.com/starling-grid/starling/server/workgen"
@@ -119,6 +120,57 @@ func TestCommandLineReachesTheTask(t *testing.T) {
 	}
 }
 
+// A job that failed on every computer, and that nobody can compute again, ends the test with what
+// went wrong.
+func TestAHopelessJob(t *testing.T) {
+	t.Parallel()
+	p := servertest.Start(rec{t})
+	p.App("fails", func(context.Context, *servertest.Task) error { return errors.New("division by zero") })
+	p.Volunteer("ada")
+	j := p.Submit("fails", []byte("x"))
+	defer func() {
+		got := fmt.Sprint(recover())
+		for _, want := range []string{"failed on every computer", "start one more volunteer", "_0 is over", "exit status 1", `stderr "division by zero"`, "_1 is unsent"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("got %q, want %q in it", got, want)
+			}
+		}
+	}()
+	j.Wait(t.Context())
+}
+
+// With faults on purpose every job is done all the same, once.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	t.Run("met", func(t *testing.T) { // its server has ended when the log is read
+		p := servertest.Start(t, servertest.Faults("lose-request=0.1,lose-reply=0.15,5xx=0.1,cut=0.15", 1), servertest.Log(slog.New(slog.NewTextHandler(&log, nil))))
+		p.App("upper", upper, func(a *operate.NewApp) { a.Credit = "fixed:7" })
+		p.Volunteer("ada")
+		var jobs []*servertest.Job
+		for i := range 10 {
+			jobs = append(jobs, p.Submit("upper", fmt.Append(nil, "text ", i)))
+		}
+		for i, j := range jobs {
+			o := j.Wait(t.Context())
+			if got, want := string(o.Files["out"]), fmt.Sprint("TEXT ", i); got != want || o.Credit != 7 || len(o.Results) != 1 {
+				t.Errorf("%s: %q, want %q: %+v", j.Name, got, want, o)
+			}
+		}
+	})
+	for _, fault := range []string{"lose-request", "lose-reply", "5xx", "cut"} {
+		if !strings.Contains(log.String(), "fault="+fault) {
+			t.Errorf("no request met %s", fault)
+		}
+	}
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, `fault "mischief": want one of`) {
+			t.Errorf("got %q", got)
+		}
+	}()
+	servertest.Start(rec{t}, servertest.Faults("mischief", 1))
+}
+
 // TestFiles: a project whose files are in a bucket gives its outcome from there.
 func TestFiles(t *testing.T) {
 	s3 := tests3.Start(t)
@@ -179,6 +231,29 @@ tr a-z A-Z <"$(path in)" >"$(path out)" && echo 0 >boinc_finish_called
 	p.Program("script", script, func(a *operate.NewApp) {})
 	p.Agent("ada", slog.New(slog.NewTextHandler(t.Output(), nil)))
 	o := p.Submit("script", []byte("hello")).Wait(t.Context())
+	if got := string(o.Files["out"]); got != "HELLO" {
+		t.Errorf("got %q: %+v", got, o)
+	}
+}
+
+// A program that knows nothing of BOINC is computed by the real agent.
+func TestPlain(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the program is a script")
+	}
+	dir := t.TempDir()
+	if err := testprogram.Build(t.Context(), dir, nil, "cmd/starling-wrap"); err != nil {
+		t.Fatal(err)
+	}
+	script := filepath.Join(dir, "upper.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\ntr a-z A-Z <in >out\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p := servertest.Start(t)
+	p.Plain("upper", script, filepath.Join(dir, "starling-wrap"))
+	p.Agent("ada", slog.New(slog.NewTextHandler(t.Output(), nil)))
+	o := p.Submit("upper", []byte("hello")).Wait(t.Context())
 	if got := string(o.Files["out"]); got != "HELLO" {
 		t.Errorf("got %q: %+v", got, o)
 	}

@@ -78,7 +78,7 @@ func (v *volunteer) ask(ctx context.Context, reports []protocol.ReportedResult) 
 		CPUReqSeconds: 1, Results: reports,
 		Host: protocol.HostInfo{DomainName: v.name, HostCPID: v.name, NCPUs: 1, Fpops: 1e9, MemBytes: 8e9, DiskTotal: 1e12, DiskFree: 1e11},
 	}
-	body, err := v.post(ctx, v.p.URL+"cgi", bytes.NewReader(req.Encode()))
+	body, err := v.do(ctx, http.MethodPost, v.p.URL+"cgi", req.Encode())
 	if err != nil {
 		return nil, err
 	}
@@ -155,11 +155,7 @@ func (v *volunteer) download(ctx context.Context, f protocol.FileInfo) ([]byte, 
 	if len(f.DownloadURLs) == 0 {
 		return nil, fmt.Errorf("input file %s has no address", f.Name)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.DownloadURLs[0], nil)
-	if err != nil {
-		return nil, err
-	}
-	content, err := do(req)
+	content, err := v.do(ctx, http.MethodGet, f.DownloadURLs[0], nil)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +174,7 @@ func (v *volunteer) upload(ctx context.Context, f protocol.FileInfo, content []b
 		Client: protocol.Version{Major: 8, Minor: 2}, Name: f.Name, XMLSignature: f.XMLSignature, MaxNBytes: f.MaxNBytes,
 		NBytes: int64(len(content)), MD5: hex.EncodeToString(sum[:]),
 	}
-	body, err := v.post(ctx, f.UploadURLs[0], io.MultiReader(bytes.NewReader(head.Encode()), bytes.NewReader(content)))
+	body, err := v.do(ctx, http.MethodPost, f.UploadURLs[0], slices.Concat(head.Encode(), content))
 	if err != nil {
 		return err
 	}
@@ -189,23 +185,35 @@ func (v *volunteer) upload(ctx context.Context, f protocol.FileInfo, content []b
 	return err
 }
 
-func (v *volunteer) post(ctx context.Context, url string, body io.Reader) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, body)
+// do makes a request and returns what was answered. It repeats what fails where faults are on
+// purpose.
+func (v *volunteer) do(ctx context.Context, method, url string, body []byte) ([]byte, error) {
+	for {
+		answer, err := once(ctx, method, url, body)
+		if err == nil || !v.p.faulty {
+			return answer, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+func once(ctx context.Context, method, url string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	return do(req)
-}
-
-func do(req *http.Request) ([]byte, error) {
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	answer, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s %s: %s: %s", req.Method, req.URL, resp.Status, bytes.TrimSpace(body))
+		err = fmt.Errorf("%s %s: %s: %s", req.Method, req.URL, resp.Status, bytes.TrimSpace(answer))
 	}
-	return body, err
+	return answer, err
 }

@@ -53,7 +53,7 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), fileCmd(), trickleCmd(), serveCmd(), migrateCmd(), backupCmd(), restoreCmd(), moveCmd(), auditCmd(), adminCmd(), tokenCmd(), remoteCmd(), statusCmd(), doctorCmd(), keyCmd(), loadCmd(), docsCmd())
+	cmd.AddCommand(initCmd(), userCmd(), appCmd(), versionCmd(), workCmd(), batchCmd(), resultCmd(), hostCmd(), fileCmd(), trickleCmd(), serveCmd(), devCmd(), migrateCmd(), backupCmd(), restoreCmd(), moveCmd(), auditCmd(), adminCmd(), tokenCmd(), remoteCmd(), statusCmd(), doctorCmd(), keyCmd(), loadCmd(), docsCmd())
 	logFlags(cmd)
 	cli.Strict(cmd)
 	return cmd

@@ -45,6 +45,11 @@ func run(t *testing.T, dir string, database func() string) {
 			}
 			env.Setenv("ADMIN", fmt.Sprint("127.0.0.1:", port))
 			env.Setenv("DATABASE", database())
+			client, err := filepath.Abs("../../examples/client/client.sh")
+			if err != nil {
+				return err
+			}
+			env.Setenv("CLIENT", client)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program built with -race ends with a second of sleep
 			return nil
 		},
