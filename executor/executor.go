@@ -39,7 +39,7 @@ type Task struct {
 	ProjectDir string   // absolute path of projects/<escaped url> in the data directory
 	Program    string   // file name of the main program in ProjectDir
 	Runner     Runner   // how the main program is run; nil means Native
-	Args       []string // see SplitCommandLine
+	Args       []string // see appipc.SplitCommandLine
 	Files      []File   // inputs, outputs and the app version's files
 	FLOPS      float64  // that the app version is expected to do a second; with Init.RscFPOpsBound it limits the elapsed time; 0: no such limit
 	// What it may open in its sandbox beyond what every application may: files of

@@ -231,6 +231,11 @@ func versionCmd() *cobra.Command {
 	f.StringVar(&v.Cmdline, "cmdline", "", "arguments to add to those of each workunit")
 	f.BoolVar(&v.Plain, "plain", false, "the program does not use BOINC's API: wrap it, and copy its files into its folder")
 	f.StringVar(&v.Wrapper, "wrapper", "", "the wrapper for --plain (default: starling-wrap-PLATFORM or starling-wrap beside this program, or in ../lib/starling)")
+	f.StringArrayVar(&v.Job.Checkpoints, "checkpoint", nil, "with --plain: a file that the program writes when it has made a checkpoint; may be repeated")
+	f.StringVar(&v.Job.Progress, "progress", "", "with --plain: a file whose last number is the fraction done, 0 to 1")
+	f.StringVar(&v.Job.Pattern, "progress-pattern", "", "with --plain: a regular expression for what the program prints, whose group is the fraction done, or percent if a % is part of the match")
+	f.StringArrayVar(&v.Job.Env, "env", nil, "with --plain: a variable of the program's environment, NAME=VALUE; may be repeated")
+	f.StringVar(&v.Job.File, "job", "", "with --plain: a job.xml of BOINC's wrapper, for several programs and archives")
 	require(add, "platform", "version", "main")
 	return group("version", "Manage application versions", add, signCmd(), listCmd(view.Versions), deprecateCmd(), removeCmd())
 }

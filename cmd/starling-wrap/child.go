@@ -4,106 +4,150 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/starling-grid/starling/boincapi"
-	"github.com/starling-grid/starling/protocol/appipc"
 )
 
-// programName is the plain program's open_name.
-const programName = "starling_program"
-
-// A child is the plain program. The zero value is one that was not started.
+// A child is a program that was started.
 type child struct {
+	cmd    *exec.Cmd
 	exited chan struct{} // closed at its end
-
-	mu        sync.Mutex
-	cmd       *exec.Cmd
-	suspended bool
-	cpu       time.Duration // the most seen: a process takes its time with it
+	cpu    time.Duration // the most seen: a process takes its time with it; guarded by the crew
 }
 
-// start runs the program in the working directory.
-func (c *child) start(app *boincapi.App, args []string) error {
-	program, err := app.Resolve(programName)
+// A crew is the programs that the wrapper has started, of which all are paused and ended together.
+// Its methods may be called at any time.
+type crew struct {
+	mu        sync.Mutex
+	children  []*child
+	suspended bool
+}
+
+// start runs a step's program.
+func (c *crew) start(app *boincapi.App, st step) (*child, error) {
+	program, err := st.program(app.Resolve, app.InitData())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if _, err := os.Stat(program); err != nil {
-		return fmt.Errorf("the app version must have a file with open_name %s: %w", programName, err)
+	cmd := exec.Command(program, st.args...)
+	cmd.Dir, cmd.Env = st.dir, append(os.Environ(), st.env...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	open := func(logical string, flags int) (*os.File, error) {
+		path, err := app.Resolve(logical)
+		if err != nil {
+			return nil, err
+		}
+		return os.OpenFile(path, flags, 0o644) //nolint:gosec // the client may be another user
 	}
-	if filepath.Base(program) == program {
-		program = "." + string(filepath.Separator) + program // it is no command to be searched for
+	more := os.O_WRONLY | os.O_CREATE | os.O_APPEND
+	for _, x := range []struct {
+		logical string
+		flags   int
+		use     func(*os.File)
+	}{
+		{st.stdin, os.O_RDONLY, func(f *os.File) { cmd.Stdin = f }},
+		{st.stdout, more, func(f *os.File) { cmd.Stdout = f }},
+		{st.stderr, more, func(f *os.File) { cmd.Stderr = f }},
+	} {
+		if x.logical == "" {
+			continue
+		}
+		if st.fresh {
+			x.flags = x.flags&^os.O_APPEND | os.O_TRUNC
+		}
+		f, err := open(x.logical, x.flags)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		x.use(f)
 	}
-	name, err := app.Resolve(appipc.StdoutFile)
-	if err != nil {
-		return err
-	}
-	stdout, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	defer stdout.Close()
-	cmd := exec.Command(program, args...)
-	cmd.Stdout, cmd.Stderr = stdout, os.Stderr
 	ownGroup(cmd)
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := cmd.Start(); err != nil {
-		return err
+		return nil, fmt.Errorf("%s cannot be started: %w", st.application, err)
 	}
-	c.cmd, c.exited = cmd, make(chan struct{})
+	k := &child{cmd: cmd, exited: make(chan struct{})}
+	c.children = append(c.children, k)
 	if c.suspended { // since we looked
-		signalGroup(c.cmd.Process.Pid, true)
+		signalGroup(k.pid(), true)
 	}
 	go func() {
-		_ = cmd.Wait() // says no more than cmd.ProcessState
-		close(c.exited)
+		_ = cmd.Wait()     // says no more than cmd.ProcessState
+		killGroup(k.pid()) // whom it has left behind
+		close(k.exited)
 	}()
-	return nil
+	return k, nil
 }
 
-func (c *child) pid() int { return c.cmd.Process.Pid }
+func (k *child) pid() int { return k.cmd.Process.Pid }
 
-// suspend pauses the program, or resumes it.
-func (c *child) suspend(v bool) {
+// runs reports whether it has not ended. The number of a process that has may be another's.
+func (k *child) runs() bool {
+	select {
+	case <-k.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// kill ends a program with the processes that it has started.
+func (k *child) kill() {
+	if k.runs() {
+		killGroup(k.pid())
+		<-k.exited
+	}
+}
+
+// suspend pauses the programs, or resumes them.
+func (c *crew) suspend(v bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.suspended = v
-	if c.cmd != nil {
-		signalGroup(c.cmd.Process.Pid, v)
+	for _, k := range c.children {
+		if k.runs() {
+			signalGroup(k.pid(), v)
+		}
 	}
 }
 
-func (c *child) isSuspended() bool {
+func (c *crew) isSuspended() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.suspended
 }
 
-func (c *child) kill() { killGroup(c.pid()) }
-
-// cpuTime is that of the program and its children, as far as the system tells.
-func (c *child) cpuTime() time.Duration {
+// kill ends all programs.
+func (c *crew) kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cmd == nil {
-		return 0
+	for _, k := range c.children {
+		k.kill()
 	}
-	select {
-	case <-c.exited:
-		st := c.cmd.ProcessState
-		c.cpu = max(c.cpu, st.UserTime()+st.SystemTime())
-	default:
-		c.cpu = max(c.cpu, groupCPUTime(c.cmd.Process.Pid))
-	}
-	return c.cpu
 }
 
-// An ending is how the program ended.
+// cpuTime is that of the programs and their children, as far as the system tells.
+func (c *crew) cpuTime() (sum time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.children {
+		if k.runs() {
+			k.cpu = max(k.cpu, groupCPUTime(k.pid()))
+		} else {
+			st := k.cmd.ProcessState
+			k.cpu = max(k.cpu, st.UserTime()+st.SystemTime())
+		}
+		sum += k.cpu
+	}
+	return sum
+}
+
+// An ending is how a program ended.
 type ending struct {
 	status  int
 	killed  bool // from outside
@@ -112,8 +156,8 @@ type ending struct {
 }
 
 // ended may be called after exited.
-func (c *child) ended() ending {
-	st := c.cmd.ProcessState
+func (k *child) ended() ending {
+	st := k.cmd.ProcessState
 	e := ending{status: st.ExitCode(), text: st.String()}
 	e.killed, e.crashed = signaled(st)
 	return e

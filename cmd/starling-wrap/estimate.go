@@ -21,10 +21,11 @@ type estimate struct {
 	last     time.Time
 }
 
-func newEstimate(d appipc.InitData) *estimate {
+// newEstimate is for a program that does a share of the task.
+func newEstimate(d appipc.InitData, share float64) *estimate {
 	e := &estimate{last: time.Now()}
 	if fpops := d.HostFPOPS(); fpops > 0 && d.RscFPOpsEst > 0 {
-		e.expected = time.Duration(min(d.RscFPOpsEst/fpops*1e9, math.MaxInt64/2))
+		e.expected = time.Duration(min(share*d.RscFPOpsEst/fpops*1e9, math.MaxInt64/2))
 	}
 	return e
 }

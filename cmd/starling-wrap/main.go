@@ -1,18 +1,19 @@
-// Starling-wrap lets a program that knows nothing of BOINC run under any BOINC
-// client. It is the main program of an app version; the plain program is
-// another file of it, whose open_name is starling_program.
+// Starling-wrap lets programs that know nothing of BOINC run under any BOINC client. It is the
+// main program of an app version; the programs are other files of it.
 //
-// The program runs in the slot with the wrapper's arguments. What it prints
-// goes to stdout.txt, or to the output whose logical name that is; its errors
-// go to the task's stderr. It finds its inputs under their logical names if
-// these are copies (copy_file), which is also how its outputs are found.
+// The file job.xml describes the job, in the form that BOINC's wrapper reads: programs that run one
+// after the other, with arguments, environments, files for their input and output, and weights;
+// programs that run beside them; archives to unpack and to make; the files in which a program
+// writes its progress and its checkpoints. Without job.xml, the file with open_name starling_program
+// is run with the wrapper's arguments. Its standard output goes to stdout.txt, or to the output with
+// that logical name, and its errors go to the task's stderr.
 //
-// The wrapper pauses and ends it as the client wishes. A program that was ended
-// starts from the beginning the next time: there are no checkpoints. Status 0
-// is success; any other is passed on as the task's.
+// Programs find their inputs under their logical names if these are copies (copy_file), which is
+// also how their outputs are found.
 //
-// It does not run several programs one after the other, unpack archives or set
-// environments; for that, BOINC has its own wrapper.
+// The wrapper pauses and ends the programs as the client wishes. A program that was interrupted is
+// started again in the same folder; programs that were done are not. Exit status 0 is success, and
+// any other becomes the task's.
 package main
 
 import (
@@ -40,7 +41,7 @@ func init() {
 }
 
 func main() {
-	var c child
+	var c crew
 	app, err := boincapi.Init(boincapi.Options{CPUTime: c.cpuTime, Suspended: c.suspend})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "starling-wrap:", err)
@@ -49,52 +50,117 @@ func main() {
 	if err := app.Yield(); err != nil { // a task may be started suspended
 		app.Exit(err)
 	}
-	if err := c.start(app, os.Args[1:]); err != nil {
+	w := wrapper{app: app, crew: &c, signals: make(chan os.Signal, 1)}
+	signal.Notify(w.signals, os.Interrupt, syscall.SIGTERM)
+	if err := w.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "starling-wrap:", err)
+		c.kill()
 		app.Finish(exitChildFailed, "")
 	}
-	app.SetOtherPID(c.pid())
+	c.kill()
+	app.FractionDone(1)
+	app.Finish(0, "")
+}
 
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	guess := newEstimate(app.InitData())
+// A wrapper runs a job. An error of its methods fails the task.
+type wrapper struct {
+	app     *boincapi.App
+	crew    *crew
+	signals chan os.Signal // the host shuts down
+}
+
+func (w *wrapper) run() error {
+	j, err := readJob(w.app.Resolve, w.app.InitData(), os.Args[1:])
+	if err != nil {
+		return err
+	}
+	done, err := w.begin(j)
+	if err != nil {
+		return err
+	}
+	for _, st := range j.daemons {
+		if _, err := w.crew.start(w.app, st); err != nil {
+			return err
+		}
+	}
+	whole, before := 0.0, 0.0
+	for _, st := range j.steps {
+		whole += st.weight
+	}
+	for i, st := range j.steps {
+		if i >= done {
+			if err := w.step(st, before/whole, st.weight/whole); err != nil {
+				return err
+			}
+			if err := w.completed(i + 1); err != nil {
+				return err
+			}
+		}
+		before += st.weight
+	}
+	return j.zip.make(w.app.Resolve)
+}
+
+// step runs a program to its end. It is the part of the job from begin to begin+share, of 1.
+func (w *wrapper) step(st step, begin, share float64) error {
+	if st.progress != "" {
+		_ = os.Remove(st.progress) // of a run before
+	}
+	saved := newCheckpoints(st.checkpoints)
+	k, err := w.crew.start(w.app, st)
+	if err != nil {
+		return err
+	}
+	w.app.SetOtherPID(k.pid())
+	defer w.app.SetOtherPID(0)
+	guess := newEstimate(w.app.InitData(), share)
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		select {
-		case <-c.exited:
-			c.kill() // whom it has left behind
-			app.SetOtherPID(0)
-			finish(app, c.ended())
-		case <-app.Context().Done():
-			c.kill()
-			<-c.exited
-			app.Exit(app.Yield())
-		case <-signals: // the host shuts down
-			c.kill()
-			<-c.exited
-			app.Exit(boincapi.ErrQuit)
+		case <-k.exited:
+			return w.ended(k.ended())
+		case <-w.app.Context().Done():
+			w.crew.kill()
+			w.app.Exit(w.app.Yield())
+		case <-w.signals:
+			w.crew.kill()
+			w.app.Exit(boincapi.ErrQuit)
 		case now := <-tick.C:
-			app.FractionDone(guess.fraction(now, c.isSuspended()))
+			f := guess.fraction(now, w.crew.isSuspended())
+			if st.tells() {
+				f = st.fraction(w.app.Resolve)
+			}
+			w.app.FractionDone(begin + share*f)
+			if saved.changed() {
+				w.app.CheckpointCompleted()
+			}
+			if st.limit > 0 && guess.elapsed > st.limit {
+				fmt.Fprintf(os.Stderr, "starling-wrap: %s was ended after its time limit of %v\n", st.application, st.limit)
+				k.kill()
+				return nil
+			}
 		}
 	}
 }
 
-// finish ends the task as its program ended. A program killed from outside, by
-// a shutdown or a system short of memory, is started again, as a client does
-// with an application of its own; one that crashed has failed.
-func finish(app *boincapi.App, end ending) {
+// ended returns nil if a program has succeeded. One that was killed from outside, by a shutdown or
+// a system short of memory, is started again, as a client does with an application of its own; one
+// that crashed has failed.
+func (w *wrapper) ended(end ending) error {
 	switch {
 	case end.killed:
 		fmt.Fprintln(os.Stderr, "starling-wrap: program was killed:", end.text)
-		app.Exit(boincapi.ErrQuit)
+		w.crew.kill()
+		w.app.Exit(boincapi.ErrQuit)
 	case end.crashed:
 		fmt.Fprintln(os.Stderr, "starling-wrap: program crashed:", end.text)
-		app.Finish(exitSignal, "")
+		w.crew.kill()
+		w.app.Finish(exitSignal, "")
 	case end.status != 0:
 		fmt.Fprintln(os.Stderr, "starling-wrap: program failed:", end.text)
-		app.Finish(end.status, "")
+		w.crew.kill()
+		w.app.Finish(end.status, "")
 	}
-	app.FractionDone(1)
-	app.Finish(0, "")
+	return nil
 }

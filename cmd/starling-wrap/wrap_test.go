@@ -264,7 +264,7 @@ func TestReportsOfTheProgram(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	d := appipc.DefaultInitData()
 	d.RscFPOpsEst, d.HostInfo = 100e9, "<p_fpops>1e9</p_fpops>"
-	e := newEstimate(d)
+	e := newEstimate(d, 1)
 	now, last := e.last, 0.0
 	for n := 1; n <= 20000; n++ {
 		now = now.Add(time.Second)
@@ -276,14 +276,14 @@ func TestEstimate(t *testing.T) {
 			t.Errorf("at the expected time: %v", f)
 		}
 	}
-	e = newEstimate(d)
+	e = newEstimate(d, 1)
 	if f := e.fraction(e.last.Add(5*time.Second), true); f != 0 {
 		t.Errorf("suspended time counts: %v", f)
 	}
 	if f := e.fraction(e.last.Add(time.Hour), false); f != 0 {
 		t.Errorf("sleep counts: %v", f)
 	}
-	e = newEstimate(appipc.DefaultInitData())
+	e = newEstimate(appipc.DefaultInitData(), 1)
 	if f := e.fraction(e.last.Add(5*time.Second), false); f != 0 {
 		t.Errorf("nothing is known, yet: %v", f)
 	}

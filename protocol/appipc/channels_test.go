@@ -3,6 +3,7 @@ package appipc_test
 import (
 	"encoding/hex"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -82,12 +83,15 @@ func TestMessagesArriveWholeAndInOrder(t *testing.T) {
 		for i := 0; i < messages; {
 			if c.Send(appipc.ControlRequest, fmt.Sprintf("%d %s", i, strings.Repeat("y", i%900))) {
 				i++
+			} else {
+				runtime.Gosched() // or a single processor spins until it is taken away
 			}
 		}
 	}()
 	for i := 0; i < messages; {
 		got, ok := c.Receive(appipc.ControlRequest)
 		if !ok {
+			runtime.Gosched()
 			continue
 		}
 		if want := fmt.Sprintf("%d %s", i, strings.Repeat("y", i%900)); got != want {

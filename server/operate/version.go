@@ -27,6 +27,7 @@ type NewVersion struct {
 	Files     []workgen.Given // further files
 	Plain     bool            // the program knows nothing of BOINC
 	Wrapper   string          // path of our wrapper for that platform, if Plain
+	Job       PlainJob        // what the wrapper has to know, if Plain
 	MinCore   string          // the oldest client that runs it, "7.4"; "" any
 	MaxCore   string          // the newest; "" any
 	Cmdline   string          // goes before each workunit's command line
@@ -89,11 +90,24 @@ func AddVersion(ctx context.Context, p *project.Project, v NewVersion, now time.
 	if err != nil {
 		return err
 	}
-	if err := v.readable(); err != nil {
-		return err
-	}
 	key, err := newSigner(p)
 	if err != nil {
+		return err
+	}
+	if v.Job.described() {
+		if key.private == nil {
+			return errors.New("checkpoints, progress and environment are in a job.xml, which must be signed like all files: write it, sign it where the private key is, and use --job")
+		}
+		dir, err := os.MkdirTemp("", "starling-job")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		if err := v.Job.write(dir); err != nil {
+			return err
+		}
+	}
+	if err := v.readable(); err != nil {
 		return err
 	}
 	if err := key.check(v.paths()); err != nil {
@@ -159,6 +173,7 @@ func (v *NewVersion) check() (int, error) {
 	if v.Plain && v.Wrapper == "" {
 		errs = append(errs, errors.New("a plain program needs the wrapper"))
 	}
+	errs = append(errs, v.Job.check(v.Plain))
 	return number, errors.Join(errs...)
 }
 
@@ -202,6 +217,20 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 		return nil
 	}
 	main := protocol.FileRef{MainProgram: true}
+	program, programs := programName, []string(nil)
+	if v.Job.File != "" {
+		var err error
+		if program, programs, err = v.programs(); err != nil {
+			return "", err
+		}
+		name, _, err := workgen.PhysicalName(v.Job.File)
+		if err != nil {
+			return "", err
+		}
+		if err := add(v.Job.File, name, false, protocol.FileRef{OpenName: jobName}); err != nil {
+			return "", err
+		}
+	}
 	if v.Plain {
 		name, _, err := workgen.PhysicalName(v.Wrapper)
 		if err != nil {
@@ -210,7 +239,7 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 		if err := add(v.Wrapper, name, true, main); err != nil {
 			return "", err
 		}
-		main = protocol.FileRef{OpenName: programName}
+		main = protocol.FileRef{OpenName: program}
 	}
 	ext := strings.ToLower(filepath.Ext(v.Main))
 	if ext != ".exe" && ext != ".bat" && ext != ".cmd" {
@@ -224,14 +253,10 @@ func describeVersion(ctx context.Context, p *project.Project, v NewVersion, numb
 		if err != nil {
 			return "", err
 		}
-		open := g.Logical
-		if open == "" {
-			open = filepath.Base(g.Path)
-		}
-		if err := protocol.ValidFileName(open); err != nil {
+		if err := protocol.ValidFileName(logicalName(g)); err != nil {
 			return "", fmt.Errorf("file %s: %w", g.Path, err)
 		}
-		if err := add(g.Path, name, isProgram(g.Path), protocol.FileRef{OpenName: open, CopyFile: v.Plain}); err != nil {
+		if err := add(g.Path, name, isProgram(g.Path), v.fileRef(g, programs)); err != nil {
 			return "", err
 		}
 	}
@@ -268,6 +293,9 @@ func (v *NewVersion) paths() []string {
 	paths := []string{v.Main}
 	if v.Plain {
 		paths = append(paths, v.Wrapper)
+	}
+	if v.Job.File != "" {
+		paths = append(paths, v.Job.File)
 	}
 	for _, g := range v.Files {
 		paths = append(paths, g.Path)

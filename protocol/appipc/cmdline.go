@@ -1,4 +1,4 @@
-package executor
+package appipc
 
 // SplitCommandLine splits a workunit's command line into arguments as BOINC
 // does: at white space, except between single or double quotes, which are

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// tailBytes is how much of the end of a file is looked at for the fraction done.
+const tailBytes = 4 << 10
+
+// tells reports whether the program reports its progress.
+func (st step) tells() bool { return st.progress != "" || st.pattern != nil }
+
+// fraction returns the progress that the program reports, from 0 to 1: the last number in its
+// progress file, or the first group of the last match of the pattern in its output, which is a
+// percentage if the match has a "%". It returns 0 as long as there is none.
+func (st step) fraction(resolve func(string) (string, error)) (f float64) {
+	if st.progress != "" {
+		for _, word := range slices.Backward(strings.Fields(string(tail(st.progress)))) {
+			if n, ok := number(word); ok {
+				return n
+			}
+		}
+		return 0
+	}
+	for _, logical := range []string{st.stdout, st.stderr} {
+		if logical == "" {
+			continue
+		}
+		path, err := resolve(logical)
+		if err != nil {
+			continue
+		}
+		matches := st.pattern.FindAllSubmatch(tail(path), -1)
+		if len(matches) == 0 {
+			continue
+		}
+		m := matches[len(matches)-1]
+		if n, err := strconv.ParseFloat(string(m[1]), 64); err == nil {
+			if bytes.Contains(m[0], []byte("%")) {
+				n /= 100
+			}
+			if !math.IsNaN(n) {
+				return min(max(n, 0), 1)
+			}
+		}
+	}
+	return 0
+}
+
+func number(text string) (float64, bool) {
+	n, err := strconv.ParseFloat(text, 64)
+	return min(max(n, 0), 1), err == nil && !math.IsNaN(n)
+}
+
+// tail returns the end of a file.
+func tail(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if end, err := f.Seek(0, io.SeekEnd); err == nil {
+		_, _ = f.Seek(max(0, end-tailBytes), io.SeekStart)
+	}
+	text, _ := io.ReadAll(io.LimitReader(f, tailBytes))
+	return text
+}
+
+// checkpoints are files that a program changes when it has made a checkpoint.
+type checkpoints map[string]time.Time // when each was changed last
+
+func newCheckpoints(files []string) checkpoints {
+	c := make(checkpoints)
+	for _, name := range files {
+		c[name] = changedAt(name)
+	}
+	return c
+}
+
+// changed reports whether one was made or changed since the last look.
+func (c checkpoints) changed() (some bool) {
+	for name, before := range c {
+		if now := changedAt(name); !now.Equal(before) {
+			c[name], some = now, some || !now.IsZero()
+		}
+	}
+	return some
+}
+
+func changedAt(name string) time.Time {
+	st, err := os.Stat(name)
+	if err != nil {
+		return time.Time{}
+	}
+	return st.ModTime()
+}

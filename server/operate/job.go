@@ -1,0 +1,166 @@
+package operate
+
+import (
+	"cmp"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
+	"github.com/starling-grid/starling/protocol"
+	"github.com/starling-grid/starling/protocol/bxml"
+	"github.com/starling-grid/starling/server/workgen"
+)
+
+// jobName is the logical name under which wrappers, BOINC's and ours, find the description of
+// what they run.
+const jobName = "job.xml"
+
+// A PlainJob says what our wrapper has to know of a plain program. The zero value is a program
+// that makes no checkpoints and does not say how far it is.
+type PlainJob struct {
+	File string // path of a job.xml as BOINC's wrapper reads it, instead of the rest; "": none
+
+	Checkpoints []string // files that the program changes when it has made a checkpoint
+	Progress    string   // file whose last number is the fraction done; "": none
+	Pattern     string   // regular expression for what it prints, see docs/plain-programs.md; "": none
+	Env         []string // NAME=VALUE
+}
+
+func (j PlainJob) described() bool {
+	return len(j.Checkpoints) > 0 || j.Progress != "" || j.Pattern != "" || len(j.Env) > 0
+}
+
+var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+
+// check returns why a description makes no sense, or nil.
+func (j PlainJob) check(plain bool) error {
+	var errs []error
+	switch {
+	case !plain && (j.File != "" || j.described()):
+		errs = append(errs, errors.New("a job.xml, checkpoints, progress and environment are for plain programs (--plain): others use BOINC's API"))
+	case j.File != "" && j.described():
+		errs = append(errs, errors.New("checkpoints, progress and environment stand in the job.xml: write them there"))
+	case j.Progress != "" && j.Pattern != "":
+		errs = append(errs, errors.New("the progress is in a file or in what the program prints, not in both"))
+	}
+	for _, name := range append(slices.Clone(j.Checkpoints), j.Progress) {
+		if name != "" && !filepath.IsLocal(name) {
+			errs = append(errs, fmt.Errorf("%q: want a path below the folder in which the program runs", name))
+		}
+	}
+	if j.Pattern != "" {
+		p, err := regexp.Compile(j.Pattern)
+		if err == nil && p.NumSubexp() < 1 {
+			err = fmt.Errorf("%q has no group for the number, such as in 'step ([0-9]+) %%'", j.Pattern)
+		}
+		errs = append(errs, err)
+	}
+	for _, e := range j.Env {
+		if !variable.MatchString(e) {
+			errs = append(errs, fmt.Errorf("environment %q: want NAME=VALUE", e))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// write makes the job.xml of a description in dir.
+func (j *PlainJob) write(dir string) error {
+	type task struct {
+		Application string   `xml:"application"`
+		Stdout      string   `xml:"stdout_filename"`
+		Checkpoints []string `xml:"checkpoint_filename"`
+		Progress    string   `xml:"fraction_done_filename,omitempty"`
+		Pattern     string   `xml:"fraction_done_pattern,omitempty"`
+		Env         []string `xml:"setenv"`
+		Append      int      `xml:"append_cmdline_args"`
+	}
+	text, err := xml.MarshalIndent(struct {
+		XMLName xml.Name `xml:"job_desc"`
+		Task    task     `xml:"task"`
+	}{Task: task{programName, "stdout.txt", j.Checkpoints, j.Progress, j.Pattern, j.Env, 1}}, "", "    ")
+	if err != nil {
+		return err
+	}
+	j.File = filepath.Join(dir, jobName)
+	return atomicfile.Write(j.File, append(text, '\n'), 0o644)
+}
+
+// applications are the logical names of the programs that a job.xml runs.
+func applications(path string) ([]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	s := bxml.NewScanner(text)
+	if err := s.Find("job_desc"); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for name := range s.Children() {
+		if name != "task" {
+			continue
+		}
+		for name := range s.Children() {
+			if name == "application" {
+				names = append(names, s.Text())
+			}
+		}
+	}
+	if err := s.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("%s: no task in it names an application", path)
+	}
+	return names, nil
+}
+
+// programs returns the logical name of the main program of a version with a job.xml, and those
+// of all that the job runs. Each must be the main program or another file of the version.
+func (v *NewVersion) programs() (main string, all []string, err error) {
+	all, err = applications(v.Job.File)
+	if err != nil {
+		return "", nil, err
+	}
+	given := make(map[string]bool)
+	for _, g := range v.Files {
+		given[logicalName(g)] = true
+	}
+	var missing []string
+	for _, name := range all {
+		if !given[name] && !strings.HasPrefix(name, "$PROJECT_DIR") && !slices.Contains(missing, name) {
+			missing = append(missing, name)
+		}
+	}
+	base := filepath.Base(v.Main)
+	switch {
+	case len(missing) == 0:
+		return programName, all, nil
+	case len(missing) == 1:
+		return missing[0], all, nil
+	case slices.Contains(missing, base):
+		main = base
+	case slices.Contains(missing, programName):
+		main = programName
+	default:
+		main = missing[0]
+	}
+	missing = slices.DeleteFunc(missing, func(name string) bool { return name == main })
+	return "", nil, fmt.Errorf("%s runs %s, but of these only %s is a file of the version: add --file PATH=%s",
+		filepath.Base(v.Job.File), strings.Join(all, ", "), main, missing[0])
+}
+
+func logicalName(g workgen.Given) string { return cmp.Or(g.Logical, filepath.Base(g.Path)) }
+
+// fileRef says how a further file of a version appears in a slot. Plain programs find copies there;
+// what the wrapper runs is a link, by which it sees that it is signed.
+func (v *NewVersion) fileRef(g workgen.Given, programs []string) protocol.FileRef {
+	name := logicalName(g)
+	return protocol.FileRef{OpenName: name, CopyFile: v.Plain && !slices.Contains(programs, name)}
+}
