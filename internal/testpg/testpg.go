@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver
+
+	"github.com/starling-grid/starling/internal/testwait"
 )
 
 // guard makes a cluster and then runs pg_ctl as it is told. When its input ends,
@@ -127,6 +129,21 @@ func (s *Server) Execute(t testing.TB, statements ...string) {
 		_, err := db.ExecContext(context.Background(), statement)
 		check(t, err)
 	}
+}
+
+// CaughtUp waits until the standby of a server has everything that was committed. A reload that
+// makes commits wait for it takes effect in each process on its own time.
+func (s *Server) CaughtUp(t testing.TB) {
+	t.Helper()
+	db, err := sql.Open("pgx", s.url("postgres"))
+	check(t, err)
+	defer db.Close()
+	testwait.Until(t, "the standby to catch up", func() bool {
+		var n int
+		check(t, db.QueryRowContext(context.Background(),
+			`SELECT count(*) FROM pg_stat_replication WHERE replay_lsn >= pg_current_wal_lsn() AND sync_state = 'sync'`).Scan(&n))
+		return n > 0
+	})
 }
 
 // PID returns the id of the server's first process, whose children the others are.

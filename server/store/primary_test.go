@@ -21,6 +21,7 @@ func TestAReplacedPrimaryIsRefused(t *testing.T) {
 	addApp(t, running, "before")
 	first.Execute(t, `ALTER SYSTEM SET synchronous_standby_names = '*'`, `SELECT pg_reload_conf()`)
 	addApp(t, running, "on both")
+	first.CaughtUp(t)
 
 	if _, err := store.Open(t.Context(), withoutAttributes(t, testpg.URLOf(name, second))); !errors.Is(err, store.ErrStandby) {
 		t.Errorf("a standby alone: %v, want %v", err, store.ErrStandby)
