@@ -58,9 +58,10 @@ type File struct {
 	Logical  string // name in the slot; empty means Physical
 	Copy     bool   // a copy instead of a link; an output is moved at the end
 	Output   bool
-	Optional bool  // may be missing
-	MaxBytes int64 // of an output; more is an error
-	Gzip     bool  // an output is compressed when the task has ended, and keeps its name
+	Optional bool   // may be missing
+	MD5      string // hexadecimal, of what its project sent, which is checked at the start; "": not checked
+	MaxBytes int64  // of an output; more is an error
+	Gzip     bool   // an output is compressed when the task has ended, and keeps its name
 }
 
 func (f File) logical() string {
@@ -110,6 +111,7 @@ type Executor struct {
 	groups    groups
 	lowered   sessions
 	woken     wakeups
+	checked   checks
 	census    census
 	asked     atomic.Pointer[time.Time] // when Progress was called last
 

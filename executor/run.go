@@ -51,6 +51,9 @@ type run struct {
 // start prepares the slot and starts the process.
 func (r *run) start() (err error) {
 	t := &r.task
+	if err := r.e.checked.verify(*t, time.Now()); err != nil {
+		return err
+	}
 	s, resumed, err := r.e.openSlot(*t)
 	if err != nil {
 		return err

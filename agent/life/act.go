@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/starling-grid/starling/decide"
@@ -173,6 +174,18 @@ func (l *Life) notStarted(task string, err error) {
 		go l.clear(slot)
 		return
 	}
+	if changed, ok := errors.AsType[*executor.ChangedError](err); ok {
+		var keys []string
+		for _, name := range changed.Files {
+			keys = append(keys, state.Key(r.Project, name))
+			if err := os.Remove(filepath.Join(l.ProjectDir(r.Project), name)); err != nil {
+				l.Log.Warn("cannot remove a file that has changed", "file", name, "err", err)
+			}
+		}
+		r.Live = false
+		l.fetchAgain(key, r, keys)
+		return
+	}
 	l.Log.Error("cannot start a result; trying again in a minute", "result", r.Name, "err", err)
 	r.NotBefore, r.Obstacle, r.Live = time.Now().Add(time.Minute), record(ofStart(err)), false
 	l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })
@@ -198,21 +211,30 @@ func (l *Life) filesStand(key string, r state.Result) bool {
 			gone = append(gone, k)
 		}
 	}
-	if len(gone) == 0 {
-		return true
+	if len(gone) > 0 {
+		l.fetchAgain(key, r, gone)
 	}
-	l.Log.Warn("files of a result are missing or have changed; downloading them again", "result", r.Name, "files", len(gone))
+	return len(gone) == 0
+}
+
+// fetchAgain has files of a result downloaded once more, which are missing or have changed.
+func (l *Life) fetchAgain(key string, r state.Result, files []string) {
+	var names []string
+	for _, k := range files {
+		f, _ := l.DB.Files.Get(k)
+		names = append(names, f.Name)
+	}
+	l.Log.Warn("files of a result are missing or have changed; downloading them again", "result", r.Name, "files", strings.Join(names, " "))
 	next, _ := state.Next(r.State, state.FilesNeeded)
 	r.State = next
 	l.Save(func(tx *state.Tx) {
-		for _, k := range gone {
+		for _, k := range files {
 			f, _ := l.DB.Files.Get(k)
 			f.Local = state.FileAbsent
 			l.DB.Files.Put(tx, k, f)
 		}
 		l.DB.Results.Put(tx, key, r)
 	})
-	return false
 }
 
 // freeSlot returns the lowest slot number that no result has.

@@ -40,7 +40,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 			t.Program = ref.FileName
 		}
 		init.AppFiles = append(init.AppFiles, ref.FileName)
-		t.Files = append(t.Files, executor.File{Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile})
+		t.Files = append(t.Files, l.input(r.Project, ref))
 	}
 	if t.Program == "" {
 		return t, describedError("its application version has no main program")
@@ -56,7 +56,7 @@ func (l *Life) task(r state.Result, on []int) (executor.Task, error) {
 		t.Runner = executor.Interpreted{Program: self, Args: wasmhost.Args}
 	}
 	for _, ref := range u.FileRefs {
-		t.Files = append(t.Files, executor.File{Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile})
+		t.Files = append(t.Files, l.input(r.Project, ref))
 	}
 	for _, ref := range r.FileRefs {
 		f, _ := l.DB.Files.Get(state.Key(r.Project, ref.FileName))
@@ -116,4 +116,14 @@ func (l *Life) Reread() {
 			_ = l.Exec.Reread(t) // one that has just ended needs none
 		}
 	}
+}
+
+// input describes a file that a task reads. It is checked if it can be fetched again.
+func (l *Life) input(project string, ref protocol.FileRef) executor.File {
+	x := executor.File{Physical: ref.FileName, Logical: ref.OpenName, Copy: ref.CopyFile}
+	f, _ := l.DB.Files.Get(state.Key(project, ref.FileName))
+	if !f.Own && !f.Output && len(f.DownloadURLs)+len(f.GzippedURLs) > 0 {
+		x.MD5 = f.MD5
+	}
+	return x
 }

@@ -1,0 +1,120 @@
+package executor
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// recheck is how long a file that looks as it did counts as unchanged without its bytes being
+	// read: a disk may lose some and say nothing.
+	recheck = 24 * time.Hour
+	// maxChecked bounds how many files are remembered.
+	maxChecked = 10_000
+)
+
+// A ChangedError says that files of a task do not have the bytes that their project gave them.
+type ChangedError struct{ Files []string } // physical names
+
+func (e *ChangedError) Error() string { return "files have changed: " + strings.Join(e.Files, ", ") }
+
+// checks remembers files whose bytes were read and right, by their paths. It is forgotten when the
+// agent ends, so that after a crash all are read again.
+type checks struct {
+	mu   sync.Mutex
+	seen map[string]*checked
+}
+
+// A checked file is read by one at a time: tasks that start together share their program.
+type checked struct {
+	mu   sync.Mutex
+	info os.FileInfo // nil: it was not right, or not read
+	md5  string
+	at   time.Time
+}
+
+// verify reads the files of a task that its project gave a checksum, unless they are as they were
+// when that was done last. It returns a ChangedError for those that differ or are no files; what is
+// missing is left to others.
+func (c *checks) verify(t Task, now time.Time) error {
+	root, err := os.OpenRoot(t.ProjectDir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var changed []string
+	for _, f := range t.Files {
+		if f.MD5 == "" {
+			continue
+		}
+		same, err := c.same(root, filepath.Join(t.ProjectDir, f.Physical), f, now)
+		if err != nil {
+			return fmt.Errorf("check %s: %w", f.Physical, err)
+		}
+		if !same {
+			changed = append(changed, f.Physical)
+		}
+	}
+	if len(changed) > 0 {
+		return &ChangedError{changed}
+	}
+	return nil
+}
+
+func (c *checks) same(root *os.Root, path string, f File, now time.Time) (bool, error) {
+	info, err := root.Stat(f.Physical)
+	if os.IsNotExist(err) {
+		return true, nil
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return false, err
+	}
+	was := c.of(path)
+	was.mu.Lock()
+	defer was.mu.Unlock()
+	if was.info != nil && was.md5 == f.MD5 && now.Sub(was.at) < recheck && !now.Before(was.at) && alike(was.info, info) {
+		return true, nil
+	}
+	was.info = nil
+	file, err := root.Open(f.Physical)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	sum := md5.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return false, err
+	}
+	if !strings.EqualFold(hex.EncodeToString(sum.Sum(nil)), f.MD5) {
+		return false, nil
+	}
+	was.info, was.md5, was.at = info, f.MD5, now // as it was before it was read
+	return true, nil
+}
+
+func (c *checks) of(path string) *checked {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.seen[path]
+	if f == nil {
+		if c.seen == nil || len(c.seen) >= maxChecked {
+			c.seen = make(map[string]*checked)
+		}
+		f = new(checked)
+		c.seen[path] = f
+	}
+	return f
+}
+
+// alike reports whether a file is the one that it was, by all that its folder tells: the time of
+// the last change of its entry, where the system has that, cannot be set back by a program.
+func alike(a, b os.FileInfo) bool {
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && entryChanged(a).Equal(entryChanged(b))
+}

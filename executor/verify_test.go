@@ -1,0 +1,99 @@
+package executor
+
+import (
+	"crypto/md5"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Files that no longer have the bytes of their project are found, though their size and times are as
+// they were; what was read and looks the same is not read again for a day.
+func TestChangedFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	now := time.Now()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sum := func(text string) string {
+		s := md5.Sum([]byte(text))
+		return hex.EncodeToString(s[:])
+	}
+	task := Task{ProjectDir: dir, Files: []File{
+		{Physical: "program", MD5: sum("good")}, {Physical: "input", MD5: sum("text")}, {Physical: "own"}, {Physical: "gone", MD5: sum("x")},
+	}}
+	write("program", "good")
+	write("input", "text")
+	write("own", "anything")
+	var c checks
+	verify := func(at time.Time, want ...string) {
+		t.Helper()
+		err := c.verify(task, at)
+		changed, ok := errors.AsType[*ChangedError](err)
+		switch {
+		case len(want) == 0 && err != nil:
+			t.Errorf("got %v", err)
+		case len(want) > 0 && (!ok || !slices.Equal(changed.Files, want)):
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	verify(now)
+	write("program", "evil")
+	verify(now, "program")
+	write("program", "good")
+	verify(now)
+	write("input", "longer than it was")
+	verify(now, "input")
+	write("input", "text")
+	verify(now)
+
+	// A disk that lost bytes says nothing of it: that is seen a day later.
+	write("program", "evil")
+	info, err := os.Stat(filepath.Join(dir, "program"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.seen[filepath.Join(dir, "program")] = &checked{info: info, md5: sum("good"), at: now}
+	verify(now.Add(23 * time.Hour))
+	verify(now.Add(25*time.Hour), "program")
+	c.seen[filepath.Join(dir, "program")] = &checked{info: info, md5: sum("good"), at: now}
+	verify(now.Add(-time.Hour), "program") // the clock was set back: nobody knows how long ago that was
+
+	if err := os.Mkdir(filepath.Join(dir, "gone"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	verify(now, "program", "gone") // a folder is no file
+}
+
+// What is remembered is bounded.
+func TestChecksAreBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := checks{seen: make(map[string]*checked)}
+	for i := range maxChecked {
+		c.seen[strconv.Itoa(i)] = new(checked)
+	}
+	empty := md5.Sum(nil)
+	if err := c.verify(Task{ProjectDir: dir, Files: []File{{Physical: "f", MD5: hex.EncodeToString(empty[:])}}}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(c.seen); n > maxChecked {
+		t.Errorf("%d are remembered", n)
+	}
+}
