@@ -162,6 +162,9 @@ func explain(w io.Writer, r decide.Record, about string) error {
 			fmt.Fprintf(t, "\tdecision %s; project %s\n", plan.Code, s.Projects[res.Project].URL)
 			fmt.Fprintf(t, "\t%.1f%% done after %s, about %s remaining, deadline %s\n",
 				100*res.Fraction, words.Span(res.Elapsed), words.Span(plan.Remaining), when(res.Deadline))
+			if text := restart(res); text != "" {
+				fmt.Fprintf(t, "\t%s\n", text)
+			}
 		}
 	}
 	if err := t.Flush(); err != nil {
@@ -171,6 +174,18 @@ func explain(w io.Writer, r decide.Record, about string) error {
 		return unknownSubject(about)
 	}
 	return nil
+}
+
+// restart returns what a task that has a process would lose if it were interrupted now; "" if that
+// is hardly anything.
+func restart(res decide.Result) string {
+	switch {
+	case res.Lost < time.Second:
+		return ""
+	case res.Lost >= res.Elapsed:
+		return "If it is interrupted now, it starts over: its program has not made a checkpoint."
+	}
+	return "If it is interrupted now, it loses the work since its last checkpoint, " + words.Span(res.Lost) + "."
 }
 
 // showCure says what a person can do, if anything.

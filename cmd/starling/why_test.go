@@ -39,3 +39,20 @@ func TestWhyNamesPreferences(t *testing.T) {
 		}
 	}
 }
+
+// A task that runs says what an interruption would cost.
+func TestWhyOfATaskSaysWhatIsUnsaved(t *testing.T) {
+	for _, tt := range []struct {
+		lost, elapsed time.Duration
+		want          string
+	}{
+		{0, time.Hour, ""},
+		{500 * time.Millisecond, 500 * time.Millisecond, ""},
+		{time.Hour, time.Hour, "If it is interrupted now, it starts over: its program has not made a checkpoint."},
+		{40 * time.Second, time.Hour, "If it is interrupted now, it loses the work since its last checkpoint, 40 s."},
+	} {
+		if got := restart(decide.Result{Lost: tt.lost, Elapsed: tt.elapsed}); got != tt.want {
+			t.Errorf("%v of %v: got %q, want %q", tt.lost, tt.elapsed, got, tt.want)
+		}
+	}
+}
