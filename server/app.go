@@ -50,7 +50,7 @@ func (s *Server) checker(ctx context.Context, appID int64) (validator.Checker, e
 	if err != nil {
 		return nil, err
 	}
-	return validator.New(app.Validator, validator.Env{Dir: s.Dir, App: app.Name, Files: s.Upload})
+	return validator.New(app.Validator, validator.Env{Dir: s.Dir, App: app.Name, Files: s.Upload, Pool: &s.programs})
 }
 
 // creditPolicy returns how an application rewards results.

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/starling-grid/starling/server/hook"
 	"github.com/starling-grid/starling/server/limit"
 	"github.com/starling-grid/starling/server/project"
 	"github.com/starling-grid/starling/server/store"
@@ -47,8 +48,9 @@ type Server struct {
 	// It is set before Serve.
 	Reload <-chan project.Config
 
-	part  Part
-	front *front
+	part     Part
+	front    *front
+	programs hook.Pool // validators that run on
 	// What requests hold, of all generations of settings together.
 	memory, disk *limit.Bodies
 	room         *waiting.Room // where idle hosts wait
@@ -98,6 +100,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) (err error) {
 	defer closeListener(&err, l)
 	defer closeListener(&err, s.Admin)
 	defer closeListener(&err, s.Redirect)
+	defer s.programs.Close()
 	done, err := s.Serving()
 	switch {
 	case err == nil:

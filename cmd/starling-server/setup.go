@@ -142,7 +142,7 @@ func appCmd() *cobra.Command {
 // appFlags defines the flags for what an application can be set to.
 func appFlags(f *pflag.FlagSet, a *operate.NewApp) {
 	f.StringVar(&a.FriendlyName, "friendly-name", "", "name shown to volunteers (default: APP)")
-	f.StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise, trivial, numeric:ABS[,REL] or exec:CMD (see docs/programs.md)")
+	f.StringVar(&a.Validator, "validator", "bitwise", "how results are compared: bitwise, trivial, numeric:ABS[,REL], exec:CMD or lines:CMD (see docs/programs.md)")
 	f.StringVar(&a.Assimilator, "assimilator", "copy", "what to do with outcomes: copy or exec:CMD (see docs/programs.md)")
 	f.IntVar(&a.HomogeneousRedundancy, "homogeneous-redundancy", 0, "send the results of a workunit only to similar computers: 0 no, 1 same system and processor family, 2 same system and processor model")
 	f.BoolVar(&a.HomogeneousAppVersion, "homogeneous-app-version", false, "compute all results of a workunit with the same app version")

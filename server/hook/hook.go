@@ -41,6 +41,7 @@ type Command struct {
 	Args    []string      // the program and its arguments
 	Dir     string        // the project's directory, in which it runs
 	Timeout time.Duration // 0: Timeout
+	Pool    *Pool         // of programs that run on, of which it is one; nil: it is started anew each time
 }
 
 // Parse reads the words of a command, which are split as a shell does, with
@@ -70,7 +71,8 @@ func Parse(text, dir string) (Command, error) {
 // Run starts the program, gives it in as JSON and, if out is not nil, reads its
 // answer into out. It is an error if the program cannot be started, does not
 // exit with status 0 in time, or answers with anything but one object with
-// known keys; the error quotes the end of what it wrote to its standard error.
+// known keys; the error quotes the end of what it wrote to its standard error. A program that runs
+// on is asked by a line, and answers with one.
 func (c Command) Run(ctx context.Context, in, out any) error {
 	text, err := json.Marshal(in)
 	if err != nil {
@@ -82,6 +84,9 @@ func (c Command) Run(ctx context.Context, in, out any) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it ran for more than %v", limit))
 	defer cancel()
+	if c.Pool != nil {
+		return c.Pool.ask(ctx, c, append(text, '\n'), out)
+	}
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
 	cmd.Dir, cmd.WaitDelay = c.Dir, linger
 	cmd.Stdin = bytes.NewReader(append(text, '\n'))

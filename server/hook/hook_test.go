@@ -25,6 +25,8 @@ func TestMain(m *testing.M) {
 	case "fail":
 		fmt.Fprintln(os.Stderr, "no disk\nleft")
 		os.Exit(3)
+	case "lines":
+		lines()
 	case "hang":
 		select {}
 	case "flood":

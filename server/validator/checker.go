@@ -40,9 +40,10 @@ type Checker interface {
 
 // Env is what validators need of the project.
 type Env struct {
-	Dir   string // the project's directory, in which programs run
-	App   string // name of the application
-	Files Files  // output files
+	Dir   string     // the project's directory, in which programs run
+	App   string     // name of the application
+	Files Files      // output files
+	Pool  *hook.Pool // of programs that run on; nil: lines:CMD is checked only
 }
 
 // Files is a tree of files.
@@ -52,7 +53,7 @@ type Files interface {
 }
 
 // New returns the validator called name: "bitwise", "trivial",
-// "numeric:ABS[,REL]" or "exec:CMD".
+// "numeric:ABS[,REL]", "exec:CMD" or "lines:CMD".
 func New(name string, env Env) (Checker, error) {
 	switch kind, arg, _ := strings.Cut(name, ":"); {
 	case name == "bitwise":
@@ -66,14 +67,17 @@ func New(name string, env Env) (Checker, error) {
 		}
 		n.files = env.Files
 		return Comparing(n), nil
-	case kind+":" == hook.Prefix:
+	case kind+":" == hook.Prefix, kind+":" == hook.LinesPrefix:
 		cmd, err := hook.Parse(arg, env.Dir)
 		if err != nil {
 			return nil, fmt.Errorf("validator: %w", err)
 		}
+		if kind+":" == hook.LinesPrefix {
+			cmd.Pool = env.Pool
+		}
 		return program{cmd, env}, nil
 	}
-	return nil, fmt.Errorf("validator %q: want bitwise, trivial, numeric:ABS[,REL] or exec:CMD", name)
+	return nil, fmt.Errorf("validator %q: want bitwise, trivial, numeric:ABS[,REL], exec:CMD or lines:CMD", name)
 }
 
 // Comparing returns the checker that decides by comparing outputs in pairs.

@@ -30,6 +30,7 @@ type question struct {
 type answer struct {
 	Canonical string            `json:"canonical"` // name of a result; "" no agreement yet
 	Results   map[string]string `json:"results"`   // by name: valid, invalid, inconclusive or error
+	Error     string            `json:"error"`     // why it cannot tell now; "": it can
 }
 
 func (p program) Check(ctx context.Context, c Case) (Findings, error) {
@@ -58,6 +59,9 @@ func (p program) Check(ctx context.Context, c Case) (Findings, error) {
 	var a answer
 	if err := p.cmd.Run(ctx, q, &a); err != nil {
 		return f, err
+	}
+	if a.Error != "" {
+		return f, fmt.Errorf("%s: %q", p.cmd.Args[0], a.Error)
 	}
 	return f, a.apply(&f, c)
 }

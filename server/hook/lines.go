@@ -1,0 +1,194 @@
+package hook
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// LinesPrefix begins the name of a validator that is a program which runs on: it reads one
+// JSON object a line and answers each with one line.
+const LinesPrefix = "lines:"
+
+// idleTime is how long a program runs on that is asked nothing. Then its standard input ends.
+const idleTime = time.Minute
+
+// A Pool holds programs that run on. Its zero value is ready, and its methods may be called at any
+// time; a program is asked one thing at a time. When the server ends, so does their input.
+type Pool struct {
+	mu   sync.Mutex
+	idle map[string][]*running // by command
+}
+
+// A running program is waiting for a line.
+type running struct {
+	cmd       *exec.Cmd
+	in        io.WriteCloser
+	out       *bufio.Reader
+	complaint *tail
+	retire    *time.Timer
+}
+
+// errAnswer is wrapped by errors after which a program is in no known state.
+var errAnswer = errors.New("its answer")
+
+// ask sends one line to a program and reads its answer into out. A program that does not answer in
+// time, or not with one object, is killed; one that had ended since it was asked last is started
+// again.
+func (p *Pool) ask(ctx context.Context, c Command, line []byte, out any) error {
+	for {
+		r, used := p.take(c)
+		if r == nil {
+			var err error
+			if r, err = start(c); err != nil {
+				return err
+			}
+		}
+		answer, err := r.ask(ctx, line)
+		if err == nil {
+			d := json.NewDecoder(bytes.NewReader(answer))
+			d.DisallowUnknownFields()
+			if err = d.Decode(out); err == nil && d.More() {
+				err = errors.New("more than one object")
+			}
+			if err != nil {
+				err = fmt.Errorf("%w: %w", errAnswer, err)
+			}
+		}
+		if err == nil {
+			p.put(c, r)
+			return nil
+		}
+		r.kill()
+		if used && errors.Is(err, io.EOF) && len(answer) == 0 && ctx.Err() == nil {
+			continue
+		}
+		return fmt.Errorf("%s: %w%s", c.Args[0], err, r.complaint)
+	}
+}
+
+func key(c Command) string { return strings.Join(append(slices.Clone(c.Args), c.Dir), "\x00") }
+
+// take returns an idle program, and whether there was one.
+func (p *Pool) take(c Command) (*running, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	k := key(c)
+	for n := len(p.idle[k]); n > 0; n = len(p.idle[k]) {
+		r := p.idle[k][n-1]
+		p.idle[k] = p.idle[k][:n-1]
+		if r.retire.Stop() {
+			return r, true
+		}
+	}
+	return nil, false
+}
+
+// put makes a program idle.
+func (p *Pool) put(c Command, r *running) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.idle == nil {
+		p.idle = make(map[string][]*running)
+	}
+	k := key(c)
+	r.retire = time.AfterFunc(idleTime, func() {
+		p.mu.Lock()
+		if list := p.idle[k]; list != nil {
+			p.idle[k] = slices.DeleteFunc(list, func(x *running) bool { return x == r })
+		}
+		p.mu.Unlock()
+		r.end()
+	})
+	p.idle[k] = append(p.idle[k], r)
+}
+
+// Close ends the input of idle programs and waits for them.
+func (p *Pool) Close() {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	for _, list := range idle {
+		for _, r := range list {
+			if r.retire.Stop() {
+				r.end()
+			}
+		}
+	}
+}
+
+func start(c Command) (*running, error) {
+	r := &running{cmd: exec.Command(c.Args[0], c.Args[1:]...), complaint: &tail{limit: maxStderr}}
+	r.cmd.Dir, r.cmd.WaitDelay, r.cmd.Stderr = c.Dir, linger, r.complaint
+	out, err := r.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	r.out = bufio.NewReaderSize(out, maxOutput)
+	if r.in, err = r.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := r.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Args[0], err)
+	}
+	return r, nil
+}
+
+// ask writes a line and reads one.
+func (r *running) ask(ctx context.Context, line []byte) ([]byte, error) {
+	type reply struct {
+		line []byte
+		err  error
+	}
+	done := make(chan reply, 1)
+	go func() {
+		_, err := r.in.Write(line)
+		if err != nil { // it has ended, and what it printed last does not matter
+			done <- reply{nil, io.EOF}
+			return
+		}
+		answer, err := r.out.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			err = fmt.Errorf("its answer has more than %d bytes", maxOutput)
+		case err != nil && len(answer) > 0:
+			err = errors.New("its answer is not a whole line")
+		case err != nil:
+			err = fmt.Errorf("it ended without an answer: %w", io.EOF)
+		}
+		done <- reply{answer, err}
+	}()
+	select {
+	case got := <-done:
+		return got.line, got.err
+	case <-ctx.Done():
+		_ = r.cmd.Process.Kill()
+		<-done
+		return nil, context.Cause(ctx)
+	}
+}
+
+// kill ends a program at once.
+func (r *running) kill() {
+	_ = r.cmd.Process.Kill()
+	_ = r.in.Close()
+	_ = r.cmd.Wait()
+}
+
+// end ends a program's input, and kills it if it stays.
+func (r *running) end() {
+	_ = r.in.Close()
+	t := time.AfterFunc(linger, func() { _ = r.cmd.Process.Kill() })
+	_ = r.cmd.Wait()
+	t.Stop()
+}
