@@ -125,6 +125,7 @@ func TestProgress(t *testing.T) {
 		{"a file", "<fraction_done_filename>done</fraction_done_filename>", "echo 0.1 > done; echo 0.5 >> done", 0.625},
 		{"a pattern of percents", `<fraction_done_pattern>([0-9.]+) ?%</fraction_done_pattern>`, "echo 'at 10 %'; echo 'at 50 %, 7 left'", 0.625},
 		{"a pattern of fractions", `<fraction_done_pattern>done: ([0-9.]+)</fraction_done_pattern>`, "echo done: 0.5", 0.625},
+		{"a pattern of what goes to the task's stderr", `<fraction_done_pattern>([0-9.]+)%</fraction_done_pattern>`, `printf '10%%\r50%%\r' >&2`, 0.625},
 		{"too much", "<fraction_done_filename>done</fraction_done_filename>", "echo 7 > done", 1},
 		{"nonsense", "<fraction_done_filename>done</fraction_done_filename>", "echo NaN none > done", 0.25},
 	} {

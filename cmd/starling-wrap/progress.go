@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"math"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/starling-grid/starling/protocol/appipc"
 )
 
 // tailBytes is how much of the end of a file is looked at for the fraction done.
@@ -18,8 +21,8 @@ const tailBytes = 4 << 10
 func (st step) tells() bool { return st.progress != "" || st.pattern != nil }
 
 // fraction returns the progress that the program reports, from 0 to 1: the last number in its
-// progress file, or the first group of the last match of the pattern in its output, which is a
-// percentage if the match has a "%". It returns 0 as long as there is none.
+// progress file, or the first group of the last match of the pattern in its output or its errors,
+// which is a percentage if the match has a "%". It returns 0 as long as there is none.
 func (st step) fraction(resolve func(string) (string, error)) (f float64) {
 	if st.progress != "" {
 		for _, word := range slices.Backward(strings.Fields(string(tail(st.progress)))) {
@@ -29,7 +32,7 @@ func (st step) fraction(resolve func(string) (string, error)) (f float64) {
 		}
 		return 0
 	}
-	for _, logical := range []string{st.stdout, st.stderr} {
+	for _, logical := range []string{st.stdout, cmp.Or(st.stderr, appipc.StderrFile)} {
 		if logical == "" {
 			continue
 		}
