@@ -30,7 +30,7 @@ const projectDir = "$PROJECT_DIR"
 // A job is a sequence of programs.
 type job struct {
 	steps   []step   // run one after the other
-	daemons []step   // run beside them
+	daemons []step   // run during all steps
 	unzip   []string // logical names of archives that are unpacked first
 	zip     archive  // made last
 }
@@ -40,7 +40,7 @@ type step struct {
 	application           string   // the program, or $PROJECT_DIR/ and the name of its file
 	args                  []string //
 	dir                   string   // in which it runs; "": the slot
-	env                   []string // NAME=VALUE, beside the wrapper's
+	env                   []string // NAME=VALUE, added to the wrapper's
 	stdin, stdout, stderr string   // "": the wrapper's
 	fresh                 bool     // stdout begins anew instead of being continued
 	checkpoints           []string // a change of one of these files completes a checkpoint
@@ -61,7 +61,9 @@ func plain(args []string) job {
 	return job{steps: []step{{application: programName, args: args, stdout: appipc.StdoutFile, fresh: true, weight: 1}}}
 }
 
-// readJob reads the description in the slot, if there is one. args are the wrapper's own.
+// readJob reads the description in the slot. args are the wrapper's own arguments. A file with the
+// name that is not of the app version is an input like others: it could set LD_PRELOAD, and is not
+// signed.
 //
 // Source of the form: BOINC samples/wrapper/wrapper.cpp. Different from there, setenv adds to the
 // environment, checkpoint_filename may be repeated, and fraction_done_pattern is ours.
@@ -76,6 +78,9 @@ func readJob(resolve func(string) (string, error), d appipc.InitData, args []str
 	}
 	if err != nil {
 		return job{}, err
+	}
+	if ours, err := signed(path, d); err != nil || !ours {
+		return plain(args), err
 	}
 	fill, err := macros(d, args)
 	if err != nil {
@@ -221,8 +226,24 @@ func resolved(line string, resolve func(string) (string, error)) (string, error)
 	}), err
 }
 
-// program returns the path of a step's program. It must be a file of the app version: these are
-// signed, and input files are not.
+// signed reports whether a path leads to a file of the app version: these are signed, and input
+// files are not. Without a client, or with one that does not list them, all files count.
+func signed(path string, d appipc.InitData) (bool, error) {
+	if len(d.AppFiles) == 0 || d.ProjectDir == "" {
+		return true, nil
+	}
+	here, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return false, err
+	}
+	there, err := os.Stat(d.ProjectDir)
+	if err != nil {
+		return false, err
+	}
+	return os.SameFile(here, there) && slices.Contains(d.AppFiles, filepath.Base(path)), nil
+}
+
+// program returns the absolute path of a step's program, which must be signed.
 func (st step) program(resolve func(string) (string, error), d appipc.InitData) (string, error) {
 	path, below := strings.CutPrefix(st.application, projectDir)
 	if below {
@@ -236,18 +257,12 @@ func (st step) program(resolve func(string) (string, error), d appipc.InitData) 
 	if _, err := os.Stat(path); err != nil {
 		return "", fmt.Errorf("the app version must have a file with open_name %s: %w", st.application, err)
 	}
-	if len(d.AppFiles) > 0 && d.ProjectDir != "" {
-		here, err := os.Stat(filepath.Dir(path))
-		if err != nil {
-			return "", err
-		}
-		there, err := os.Stat(d.ProjectDir)
-		if err != nil {
-			return "", err
-		}
-		if !os.SameFile(here, there) || !slices.Contains(d.AppFiles, filepath.Base(path)) {
-			return "", fmt.Errorf("%s is not a file of the app version, whose files are signed: it is not run", st.application)
-		}
+	ours, err := signed(path, d)
+	if err == nil && !ours {
+		err = fmt.Errorf("%s is not a file of the app version, whose files are signed: it is not run", st.application)
 	}
-	return filepath.Abs(path) // the step may run elsewhere, and it is no command to be searched for
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path) // the step may run in another folder, and PATH is not searched
 }

@@ -293,8 +293,12 @@ func TestSignedProgramsOnly(t *testing.T) {
 			t.Parallel()
 			k := newJob(t, "<task><application>tool</application></task>", nil)
 			d := appipc.DefaultInitData()
-			d.ClientPID, d.ProjectDir, d.AppFiles = os.Getpid(), t.TempDir(), []string{"wrap_1", "tool_1"}
+			d.ClientPID, d.ProjectDir, d.AppFiles = os.Getpid(), t.TempDir(), []string{"wrap_1", "tool_1", "job_1"}
 			k.write(appipc.InitDataFile, string(d.Encode()))
+			if err := os.Rename(filepath.Join(k.dir, jobFile), filepath.Join(d.ProjectDir, "job_1")); err != nil {
+				t.Fatal(err)
+			}
+			k.write(jobFile, string(appipc.SoftLink(d.ProjectDir+"/job_1")))
 			elsewhere := t.TempDir()
 			for _, path := range []string{filepath.Join(d.ProjectDir, "tool_1"), filepath.Join(d.ProjectDir, "input_1"), filepath.Join(elsewhere, "tool_1")} {
 				if err := os.WriteFile(path, []byte("#!/bin/sh\necho ran > ran\n"), 0o700); err != nil {
@@ -314,5 +318,21 @@ func TestSignedProgramsOnly(t *testing.T) {
 				t.Errorf("stderr: %s", k.read("stderr.txt"))
 			}
 		})
+	}
+}
+
+// An input that is called job.xml does not say what to run, nor with which environment.
+func TestADescriptionIsSigned(t *testing.T) {
+	k := newJob(t, "<task><application>starling_program</application><setenv>EVIL=1</setenv></task>", nil)
+	d := appipc.DefaultInitData()
+	d.ClientPID, d.ProjectDir, d.AppFiles = os.Getpid(), t.TempDir(), []string{"wrap_1", "program_1"}
+	k.write(appipc.InitDataFile, string(d.Encode()))
+	if err := os.WriteFile(filepath.Join(d.ProjectDir, "program_1"), []byte("#!/bin/sh\necho \"evil: $EVIL\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	k.write(programName, string(appipc.SoftLink(d.ProjectDir+"/program_1")))
+	k.succeed()
+	if got := k.read("stdout.txt"); got != "evil: \n" {
+		t.Errorf("got %q", got)
 	}
 }
