@@ -77,7 +77,7 @@ func (c *crew) start(app *boincapi.App, st step) (*child, error) {
 		signalGroup(k.pid(), true)
 	}
 	go func() {
-		_ = cmd.Wait()     // says no more than cmd.ProcessState
+		_ = cmd.Wait()     // cmd.ProcessState has the result
 		killGroup(k.pid()) // whom it has left behind
 		close(k.exited)
 	}()
@@ -131,7 +131,8 @@ func (c *crew) kill() {
 	}
 }
 
-// cpuTime is that of the programs and their children, as far as the system tells.
+// cpuTime returns the CPU time of all programs and their children, or less where the system does
+// not count children.
 func (c *crew) cpuTime() (sum time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/starling-grid/starling/internal/atomicfile"
 )
 
 // Files in the slot, which are named and written as by BOINC's wrapper.
 const (
 	stateFile   = "wrapper_checkpoint.txt" // the number of steps that are done, and times
-	initialFile = "initial_file_list"      // what was there before the first step
+	initialFile = "initial_file_list"      // names of the files before the first step
 )
 
 // begin prepares a job, unless that was done before, and returns how many of its steps are done.
@@ -42,14 +44,14 @@ func (w *wrapper) begin(j job) (done int, err error) {
 // completed records that so many steps are done.
 func (w *wrapper) completed(steps int) error {
 	cpu := w.app.InitData().WUCPUTime + w.crew.cpuTime()
-	if err := replace(stateFile, fmt.Sprintf("%d %f %f\n", steps, cpu.Seconds(), 0.0)); err != nil {
+	if err := atomicfile.Write(stateFile, fmt.Appendf(nil, "%d %f %f\n", steps, cpu.Seconds(), 0.0), 0o644); err != nil {
 		return err
 	}
 	w.app.CheckpointCompleted()
 	return nil
 }
 
-// writeList notes what is in the slot.
+// writeList writes the names of the files in the slot into initialFile.
 func writeList() error {
 	entries, err := os.ReadDir(".")
 	if err != nil {
@@ -59,13 +61,5 @@ func writeList() error {
 	for _, e := range entries {
 		b.WriteString(e.Name() + "\n")
 	}
-	return replace(initialFile, b.String())
-}
-
-// replace writes a file so that it is there whole or not at all.
-func replace(name, text string) error {
-	if err := os.WriteFile(name+".new", []byte(text), 0o644); err != nil { //nolint:gosec // the client may be another user
-		return err
-	}
-	return os.Rename(name+".new", name)
+	return atomicfile.Write(initialFile, []byte(b.String()), 0o644)
 }

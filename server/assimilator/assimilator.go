@@ -123,7 +123,7 @@ func outgoings(jobs []store.Job) (out []*outgoing) {
 func (a *Assimilator) hand(ctx context.Context, list []*outgoing) (batched bool) {
 	batched = true
 	var wg sync.WaitGroup
-	slots := map[bool]chan struct{}{true: make(chan struct{}, batchedAtOnce), false: make(chan struct{}, max(1, a.AtOnce))}
+	many, few := make(chan struct{}, batchedAtOnce), make(chan struct{}, max(1, a.AtOnce))
 	handlers := make(map[int64]Handler) // by application
 	for _, o := range list {
 		if o.err = context.Cause(ctx); o.err != nil {
@@ -141,11 +141,13 @@ func (a *Assimilator) hand(ctx context.Context, list []*outgoing) (batched bool)
 				o.err = fmt.Errorf("workunit %s: %w", o.wu.Name, err)
 			}
 		}
-		_, is := h.(Batched)
-		batched = batched && is
-		slots[is] <- struct{}{}
+		slots := many
+		if _, ok := h.(Batched); !ok {
+			slots, batched = few, false
+		}
+		slots <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-slots[is] }()
+			defer func() { <-slots }()
 			take()
 		})
 	}

@@ -104,13 +104,21 @@ func (c Command) Run(ctx context.Context, in, out any) error {
 	if answer.lost {
 		return fmt.Errorf("%s: its answer has more than %d bytes", c.Args[0], maxOutput)
 	}
-	d := json.NewDecoder(bytes.NewReader(answer.text))
+	if err := decode(answer.text, out); err != nil {
+		return fmt.Errorf("%s: %w%s", c.Args[0], err, complaint)
+	}
+	return nil
+}
+
+// decode reads an answer, which is one object with known keys.
+func decode(text []byte, out any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(out); err != nil {
-		return fmt.Errorf("%s: its answer: %w%s", c.Args[0], err, complaint)
+		return fmt.Errorf("its answer: %w", err)
 	}
 	if d.More() {
-		return fmt.Errorf("%s: its answer is followed by more data", c.Args[0])
+		return errors.New("its answer is followed by more data")
 	}
 	return nil
 }

@@ -2,9 +2,7 @@ package hook
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,15 +13,15 @@ import (
 	"time"
 )
 
-// LinesPrefix begins the name of a validator that is a program which runs on: it reads one
-// JSON object a line and answers each with one line.
+// LinesPrefix begins the name of a validator that is a program which keeps running: it reads one
+// JSON object per line and answers each with one line.
 const LinesPrefix = "lines:"
 
-// idleTime is how long a program runs on that is asked nothing. Then its standard input ends.
+// idleTime is the time without questions after which a program's standard input ends.
 const idleTime = time.Minute
 
-// A Pool holds programs that run on. Its zero value is ready, and its methods may be called at any
-// time; a program is asked one thing at a time. When the server ends, so does their input.
+// A Pool holds programs that keep running. Its zero value is ready, and its methods may be called
+// concurrently. A program gets one question at a time. When the server ends, so does its input.
 type Pool struct {
 	mu   sync.Mutex
 	idle map[string][]*running // by command
@@ -37,9 +35,6 @@ type running struct {
 	complaint *tail
 	retire    *time.Timer
 }
-
-// errAnswer is wrapped by errors after which a program is in no known state.
-var errAnswer = errors.New("its answer")
 
 // ask sends one line to a program and reads its answer into out. A program that does not answer in
 // time, or not with one object, is killed; one that had ended since it was asked last is started
@@ -55,14 +50,7 @@ func (p *Pool) ask(ctx context.Context, c Command, line []byte, out any) error {
 		}
 		answer, err := r.ask(ctx, line)
 		if err == nil {
-			d := json.NewDecoder(bytes.NewReader(answer))
-			d.DisallowUnknownFields()
-			if err = d.Decode(out); err == nil && d.More() {
-				err = errors.New("more than one object")
-			}
-			if err != nil {
-				err = fmt.Errorf("%w: %w", errAnswer, err)
-			}
+			err = decode(answer, out)
 		}
 		if err == nil {
 			p.put(c, r)

@@ -85,7 +85,7 @@ func TestLinesThatGoWrong(t *testing.T) {
 		{"flood", "more than 1048576 bytes"},
 		{"part", "not a whole line"},
 		{"nonsense", "its answer: invalid character"},
-		{"two", "its answer: more than one object"},
+		{"two", "its answer is followed by more data"},
 	} {
 		before, err := ask("")
 		if err != nil {
