@@ -59,7 +59,7 @@ type File struct {
 	Copy     bool   // a copy instead of a link; an output is moved at the end
 	Output   bool
 	Optional bool   // may be missing
-	MD5      string // hexadecimal, of what its project sent, which is checked at the start; "": not checked
+	MD5      string // hexadecimal checksum of an input, which is checked at the start; "": not checked
 	MaxBytes int64  // of an output; more is an error
 	Gzip     bool   // an output is compressed when the task has ended, and keeps its name
 }

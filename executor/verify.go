@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// recheck is how long a file that looks as it did counts as unchanged without its bytes being
-	// read: a disk may lose some and say nothing.
+	// recheck is the time after which the bytes of a file are read again though it looks unchanged:
+	// disks lose bytes silently.
 	recheck = 24 * time.Hour
-	// maxChecked bounds how many files are remembered.
+	// maxChecked is the maximum number of files that are remembered.
 	maxChecked = 10_000
 )
 
-// A ChangedError says that files of a task do not have the bytes that their project gave them.
+// A ChangedError lists files of a task whose bytes differ from those that the project sent.
 type ChangedError struct{ Files []string } // physical names
 
 func (e *ChangedError) Error() string { return "files have changed: " + strings.Join(e.Files, ", ") }
 
-// checks remembers files whose bytes were read and right, by their paths. It is forgotten when the
-// agent ends, so that after a crash all are read again.
+// checks remembers, by path, files whose bytes were found right. It is kept in memory, so that after
+// a crash all files are read again.
 type checks struct {
 	mu   sync.Mutex
 	seen map[string]*checked
@@ -40,9 +40,9 @@ type checked struct {
 	at   time.Time
 }
 
-// verify reads the files of a task that its project gave a checksum, unless they are as they were
-// when that was done last. It returns a ChangedError for those that differ or are no files; what is
-// missing is left to others.
+// verify reads the files of a task that have a checksum, except those that look as they did when
+// they were read last. It returns a ChangedError for files that differ and for names of other things,
+// such as folders. A missing file is not an error here: it may be optional.
 func (c *checks) verify(t Task, now time.Time) error {
 	root, err := os.OpenRoot(t.ProjectDir)
 	if err != nil {
@@ -113,8 +113,8 @@ func (c *checks) of(path string) *checked {
 	return f
 }
 
-// alike reports whether a file is the one that it was, by all that its folder tells: the time of
-// the last change of its entry, where the system has that, cannot be set back by a program.
+// alike reports whether a file looks unchanged: by inode, size, time of modification and, where the
+// system has it, the time of the inode's last change, which no program can set back.
 func alike(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && entryChanged(a).Equal(entryChanged(b))
 }

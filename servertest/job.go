@@ -74,13 +74,13 @@ func (p *Project) Submit(app string, in []byte, change ...func(*workgen.Spec)) *
 
 const (
 	look = 5 * time.Millisecond // how often Wait looks
-	// hopeless is how long Wait waits for another computer, where each has failed.
+	// hopeless is the time that Wait waits for another computer after all computers have failed.
 	hopeless = 5 * time.Second
 )
 
 // Wait waits until a job is done or given up, its outcome has been taken and the credit
-// granted. It ends the test when ctx ends before, and says what the job waits for; likewise when
-// the job failed on every computer that the project has, so that nobody can compute it again. The
+// granted. It ends the test with the states of the job's results if ctx ends before, or if the job
+// failed on every computer of the project, so that no computer is left for it. The
 // application's assimilator has to be "copy", as it is by default.
 func (j *Job) Wait(ctx context.Context) Outcome {
 	p := j.p
@@ -143,7 +143,7 @@ func had(results []store.Result) int {
 	return len(hosts)
 }
 
-// describe says what became of results.
+// describe returns the states of results, with exit status and stderr of those that failed.
 func describe(results []store.Result) string {
 	if len(results) == 0 {
 		return "it has no results yet"

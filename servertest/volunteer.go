@@ -185,8 +185,8 @@ func (v *volunteer) upload(ctx context.Context, f protocol.FileInfo, content []b
 	return err
 }
 
-// do makes a request and returns what was answered. It repeats what fails where faults are on
-// purpose.
+// do makes a request and returns the body of the reply. With faults on purpose it repeats failed
+// requests.
 func (v *volunteer) do(ctx context.Context, method, url string, body []byte) ([]byte, error) {
 	for {
 		answer, err := once(ctx, method, url, body)

@@ -56,7 +56,7 @@ func devCmd() *cobra.Command {
 	return cmd
 }
 
-// A devProject says how dev makes and serves its project.
+// A devProject holds the flags of dev.
 type devProject struct {
 	listen, url, dir string
 	jobs             int

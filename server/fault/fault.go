@@ -1,5 +1,5 @@
 // Package fault makes a server's answers go wrong on purpose, so that those who write clients
-// can try what theirs do then. It knows HTTP and nothing of what is asked or answered.
+// can test how theirs behave. It depends on HTTP only, not on the meaning of requests.
 package fault
 
 import (
@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Header is the header by which a request asks for faults of its own, in the form that Parse
-// reads. They replace those of the server.
+// Header is the header in which a request lists faults, in the form that Parse reads. They replace
+// the server's faults.
 const Header = "Starling-Fault"
 
 // Faults are what may happen to a request: at most one fault, and a delay.

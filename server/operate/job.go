@@ -17,12 +17,12 @@ import (
 	"github.com/starling-grid/starling/server/workgen"
 )
 
-// jobName is the logical name under which wrappers, BOINC's and ours, find the description of
-// what they run.
+// jobName is the logical name under which wrappers, BOINC's and ours, find the description of the
+// programs that they run.
 const jobName = "job.xml"
 
-// A PlainJob says what our wrapper has to know of a plain program. The zero value is a program
-// that makes no checkpoints and does not say how far it is.
+// A PlainJob describes a plain program for our wrapper. The zero value is a program that makes no
+// checkpoints and does not report its progress.
 type PlainJob struct {
 	File string // path of a job.xml as BOINC's wrapper reads it, instead of the rest; "": none
 
@@ -158,8 +158,8 @@ func (v *NewVersion) programs() (main string, all []string, err error) {
 
 func logicalName(g workgen.Given) string { return cmp.Or(g.Logical, filepath.Base(g.Path)) }
 
-// fileRef says how a further file of a version appears in a slot. Plain programs find copies there;
-// what the wrapper runs is a link, by which it sees that it is signed.
+// fileRef returns the reference to a further file of a version. Plain programs find copies in their
+// slot. Programs that the wrapper runs are links, which show that they are signed.
 func (v *NewVersion) fileRef(g workgen.Given, programs []string) protocol.FileRef {
 	name := logicalName(g)
 	return protocol.FileRef{OpenName: name, CopyFile: v.Plain && !slices.Contains(programs, name)}

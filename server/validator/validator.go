@@ -43,8 +43,8 @@ type Validator struct {
 	Credit func(ctx context.Context, appID int64) (credit.Policy, error)
 	// DailyQuota is how many results a CPU a good host may get a day.
 	DailyQuota int
-	// AtOnce is the maximum number of the project's programs that run at a time; 0: that of
-	// processors.
+	// AtOnce is the maximum number of the project's programs that run at the same time; 0: the
+	// number of processors.
 	AtOnce int
 	// Stored is called when something was stored while programs still run; may be nil.
 	Stored func()
@@ -61,8 +61,8 @@ type Validator struct {
 // Pass handles workunits that need validation, and returns how many. It is for
 // one goroutine.
 //
-// While programs take their time, Pass also handles what comes to need validation meanwhile: a
-// program holds up its own workunit only.
+// While programs run, Pass also handles workunits that start to need validation: a slow program
+// delays its own workunit only.
 func (v *Validator) Pass(ctx context.Context, now time.Time) (handled int, err error) {
 	p := newPool(cmp.Or(v.AtOnce, runtime.GOMAXPROCS(0)))
 	ctx, cancel := context.WithCancel(ctx)
@@ -114,9 +114,8 @@ type look struct {
 	policy    credit.Policy
 }
 
-// handle checks workunits, outside of a transaction, and stores what was found every now and
-// then. It returns the number of those stored; those that programs still check are left in the
-// pool.
+// handle checks workunits outside of a transaction and stores their looks at least once per
+// patience. It returns the number stored. Workunits that programs still check stay in the pool.
 func (v *Validator) handle(ctx context.Context, p *pool, jobs []store.Job, now time.Time) (handled int, err error) {
 	var found []*look
 	begin := v.clock()
@@ -161,7 +160,7 @@ func (v *Validator) handle(ctx context.Context, p *pool, jobs []store.Job, now t
 	}
 }
 
-// keep stores what was found, in the order of the workunits, and returns for how many.
+// keep judges and stores looks, in the order of their workunits, and returns the number stored.
 func (v *Validator) keep(ctx context.Context, looks []*look, now time.Time) (int, error) {
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx) // a check may have failed for that reason alone
@@ -228,7 +227,7 @@ func dismiss(tx *store.Tx, old store.Workunit, now time.Time) error {
 	return tx.SaveWorkunit(old, wu)
 }
 
-// prepare says what is to be checked, and by whom.
+// prepare chooses the results to check and the checker.
 func (v *Validator) prepare(ctx context.Context, l *look) {
 	v.unstored.Done(l.wu.ID)
 	l.of = Case{Workunit: l.wu}

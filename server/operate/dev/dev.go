@@ -29,7 +29,7 @@ const (
 // a file "out".
 const App = "echo"
 
-// platforms are those of the systems that run a shell script.
+// platforms are the platforms that run shell scripts.
 var platforms = []string{
 	"x86_64-pc-linux-gnu", "i686-pc-linux-gnu", "aarch64-unknown-linux-gnu", "arm-unknown-linux-gnueabihf", "riscv64-unknown-linux-gnu",
 	"x86_64-apple-darwin", "arm64-apple-darwin", "x86_64-pc-freebsd__FreeBSD",
@@ -60,7 +60,7 @@ const (
 `
 )
 
-// A Project says what a test needs to use a project.
+// A Project holds all that a test needs to use the project.
 type Project struct {
 	URL           string                 `json:"url"`
 	Email         string                 `json:"email"`
@@ -171,13 +171,12 @@ func (d *Project) Supply(ctx context.Context, p *project.Project, atLeast int) e
 	defer func() { _ = os.RemoveAll(inputs) }()
 	for i := range specs {
 		d.made++
-		name := fmt.Sprintf("%s_%d", App, d.made)
-		path := filepath.Join(inputs, name)
-		if err := os.WriteFile(path, []byte("This is the input of "+name+".\n"), 0o600); err != nil {
+		path := filepath.Join(inputs, fmt.Sprint(d.made))
+		if err := os.WriteFile(path, fmt.Appendf(nil, "This is input %d.\n", d.made), 0o600); err != nil {
 			return err
 		}
 		specs[i] = workgen.Spec{
-			Params: workgen.Params{Name: name, RscFpopsEst: 1e9, RscFpopsBound: 1e15, DelayBound: 3600},
+			Params: workgen.Params{RscFpopsEst: 1e9, RscFpopsBound: 1e15, DelayBound: 3600},
 			Inputs: []workgen.Given{{Path: path, Logical: "in"}},
 		}
 	}
