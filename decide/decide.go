@@ -31,6 +31,7 @@ type Plan struct {
 	// what servers are told.
 	Busy    time.Duration `json:"busy,omitempty"`
 	Coprocs []CoprocPlan  `json:"coprocs,omitempty"` // of Snapshot.Coprocs, in their order
+	Drain   DrainPlan     `json:"drain,omitzero"`    // if one was asked for
 	Again   time.Time     `json:"again"`             // when to decide again if nothing happens before
 }
 
@@ -109,6 +110,7 @@ func Pass(s Snapshot) Plan {
 	p.settle()
 	p.estimate()
 	p.run()
+	p.drain()
 	p.fetch()
 	p.contact()
 	return p.plan
@@ -218,6 +220,8 @@ func (p *pass) run() {
 		case r.computing() && !r.Started && !r.Deadline.IsZero() && !p.Now.Before(r.Deadline):
 			plan.GiveUp = true
 			plan.Reason = jobsched.Reason{Code: GivenUp, Text: "Abandoned: its deadline passed before it was started.", Cure: "If this happens often, set work_buf_min_days and work_buf_additional_days lower."}
+		case p.drained(r).Code != "":
+			plan.Reason = p.drained(r)
 		case r.Phase == Fetching, r.Phase == Sending:
 			plan.Reason = r.Waiting(p.Now)
 		case r.Phase == Ready:
@@ -365,6 +369,8 @@ const patience = 30 * time.Second
 // barred is a reason to fetch work, unless nothing may be fetched at all.
 func (p *pass) barred(r workfetch.Reason) workfetch.Reason {
 	switch {
+	case p.Drain.On():
+		return p.noFetch()
 	case p.Network.Denied():
 		return workfetch.Reason{Code: workfetch.Network, Text: p.Network.Why, Cure: p.Network.Cure, Until: p.Network.Until}
 	case p.Compute.Denied() && p.Compute.Asked:
@@ -420,7 +426,7 @@ func (p *pass) backlogs() []contact.Backlog {
 	}
 	for i, pr := range p.Projects {
 		b := &all[i]
-		b.NoMoreWork, b.Eager, b.NothingElse, b.OnFrac, b.LastUpload = pr.NoMoreWork, p.Eager, nothing, p.OnFrac, pr.Uploading
+		b.NoMoreWork, b.Eager, b.NothingElse, b.OnFrac, b.LastUpload = pr.NoMoreWork, p.Eager || p.Drain.On(), nothing, p.OnFrac, pr.Uploading
 	}
 	return all
 }

@@ -243,6 +243,7 @@ func requests(t *testing.T) (list []situation) {
 			p := alone(s)
 			p.Talking, p.TalkingSince = true, now.Add(-time.Second)
 		}},
+		{workfetch.Draining, func(s *decide.Snapshot) { alone(s); s.Drain.Scope = decide.DrainRunning }},
 	} {
 		r := decide.Pass(snapshot(x.provoke)).Projects[0].Fetch
 		if r.Code != x.code {
@@ -327,6 +328,8 @@ func tasks(t *testing.T) (list []situation) {
 		}},
 		{decide.GivenUp, func(_ *decide.Snapshot, r *decide.Result) { r.Deadline = now.Add(-time.Hour) }},
 		{decide.Detached, func(s *decide.Snapshot, _ *decide.Result) { s.Projects[0].Leaving = true }},
+		{decide.Draining, func(s *decide.Snapshot, _ *decide.Result) { s.Drain.Scope = decide.DrainRunning }},
+		{decide.Draining, func(s *decide.Snapshot, _ *decide.Result) { s.Drain.Scope = decide.DrainCheckpoint }},
 	} {
 		s := snapshot(func(s *decide.Snapshot) {
 			r := decide.Result{ID: me, Phase: decide.Runnable, Stated: time.Hour, Received: now.Add(-time.Hour), Deadline: now.Add(200 * time.Hour)}

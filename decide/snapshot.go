@@ -39,6 +39,7 @@ type Snapshot struct {
 	Eager     bool              `json:"eager,omitempty"`            // results are reported as soon as they are ready
 	Compute   prefs.Permission  `json:"compute,omitzero"`           // may tasks run?
 	Network   prefs.Permission  `json:"network,omitzero"`           // may servers be contacted?
+	Drain     Drain             `json:"drain,omitzero"`             // a person wants the computer to come to rest
 	Limits    []jobsched.Limit  `json:"limits,omitempty"`           // on tasks that run at once
 	Projects  []Project         `json:"projects"`
 	Results   []Result          `json:"results,omitempty"`
@@ -182,7 +183,8 @@ type Result struct {
 	Started   bool          `json:"started,omitempty"`
 	Urgent    bool          `json:"urgent,omitempty"` // was in danger at the pass before
 	Suspended bool          `json:"suspended,omitempty"`
-	AbortAt   time.Time     `json:"abort_at,omitzero"` // it is going to be aborted; zero: it is not
+	Finishes  bool          `json:"finishes,omitempty"` // a drain waits for it
+	AbortAt   time.Time     `json:"abort_at,omitzero"`  // it is going to be aborted; zero: it is not
 	NotBefore time.Time     `json:"not_before,omitzero"`
 	Suspect   bool          `json:"suspect,omitempty"`   // it ran when the agent crashed
 	SetAside  bool          `json:"set_aside,omitempty"` // more than once

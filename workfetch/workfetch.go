@@ -147,6 +147,7 @@ const (
 	// What holds for all projects alike.
 	Network    Code = "network_suspended"
 	Computing  Code = "computing_suspended"
+	Draining   Code = "draining"
 	Conversing Code = "session_under_way"
 )
 

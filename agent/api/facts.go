@@ -35,6 +35,7 @@ func (a *API) Facts(now time.Time) *view.Facts {
 		Sessions: a.talk.Sessions(), TrickleUps: a.life.TrickleUps(), Asked: a.talk.Asked(), Woken: a.talk.Woken(), RecentlyReported: a.talk.RecentlyReported(),
 		Transfers: a.life.Transfers(), Processes: a.life.Processes(),
 	}
+	f.Drain, f.Finishes = a.life.Draining()
 	if r := a.talk.Newer(); r != nil {
 		f.Newer = &control.Release{Version: r.Version, URL: r.URL}
 	}

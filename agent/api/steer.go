@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/starling-grid/starling/agent/rules"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/talk"
+	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/prefs"
 	"github.com/starling-grid/starling/protocol"
 	schedulerop "github.com/starling-grid/starling/scheduler_op"
@@ -317,6 +319,16 @@ func (a *API) Benchmark(ctx context.Context) error {
 		a.core.Host.Fpops, a.core.Host.Iops, a.core.Host.Calculated = h.Fpops, h.Iops, h.Measured
 		a.core.Log.Info("computer measured", "gflops_per_cpu", s.Fpops/1e9, "giops_per_cpu", s.Iops/1e9)
 		return a.core.DB.Update(func(tx *state.Tx) { a.core.DB.Hosts.Put(tx, state.Self, h) })
+	})
+}
+
+// Drain brings the computer to rest without losing work: no work is fetched, no task starts, and
+// those of a scope finish. The scope "" cancels that.
+func (a *API) Drain(ctx context.Context, scope decide.DrainScope) error {
+	return a.core.Do(ctx, func() error {
+		a.core.Log.Info("user request", "action", "drain", "scope", cmp.Or(scope, "cancel"))
+		a.life.Drain(scope, time.Now())
+		return nil
 	})
 }
 

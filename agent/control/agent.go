@@ -20,6 +20,7 @@ type Agent interface {
 	Shower
 	Reloader
 	Steerer
+	Drainer
 	Logs
 	Attacher
 	Editor

@@ -52,6 +52,13 @@ func (a *agent) SteerTask(_ context.Context, project, name string, what control.
 	return a.err
 }
 
+func (a *agent) Drain(_ context.Context, scope decide.DrainScope) error {
+	a.steered = append(a.steered, "drain "+string(scope))
+	return a.err
+}
+
+func (a *agent) Quit() { a.steered = append(a.steered, "quit") }
+
 func (a *agent) SetMode(_ context.Context, what control.Activity, kind prefs.ModeKind, d time.Duration) error {
 	a.steered = append(a.steered, fmt.Sprint(what == control.Network, " ", kind, " ", d))
 	return a.err

@@ -147,6 +147,7 @@ func routes(a Agent) *http.ServeMux {
 	mux.HandleFunc("POST /v1/manager/leave", func(w http.ResponseWriter, r *http.Request) {
 		answer(w, struct{}{}, a.LeaveManager(r.Context(), r.PostFormValue("detach") == "true"))
 	})
+	drainRoutes(mux, a)
 	historyRoutes(mux, a)
 	noticeRoutes(mux, a)
 	editRoutes(mux, a)

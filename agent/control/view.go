@@ -27,7 +27,8 @@ type Status struct {
 	// mode always does.
 	ComputeDespite string    `json:"compute_despite,omitempty"`
 	NetworkDespite string    `json:"network_despite,omitempty"`
-	RunMode        string    `json:"run_mode"` // always, auto or never
+	Drain          *Drain    `json:"drain,omitempty"` // nil: none is under way
+	RunMode        string    `json:"run_mode"`        // always, auto or never
 	NetMode        string    `json:"network_mode"`
 	Times          Times     `json:"times"`
 	Unsaved        float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: what a shutdown now would lose at the most

@@ -15,6 +15,7 @@ import (
 func (l *Life) ended(task string) (key string) {
 	if run := l.running[task]; run != nil {
 		key = run.key
+		l.saved(key)
 	}
 	delete(l.running, task)
 	return key
@@ -40,6 +41,7 @@ func (l *Life) checkpointed(e executor.Checkpointed) {
 		return
 	}
 	key := run.key
+	l.saved(key)
 	if r, ok := l.DB.Results.Get(key); ok {
 		r.Checkpoint = state.Checkpoint{CPUTime: e.CPUTime, Elapsed: e.Elapsed, Fraction: e.Fraction}
 		l.Save(func(tx *state.Tx) { l.DB.Results.Put(tx, key, r) })

@@ -43,6 +43,7 @@ type Life struct {
 	running    map[string]*process  // by task: results that have a process
 	trickleUps map[string]bool      // project → applications have messages for it
 	computes   float64              // part of the time that the preferences let tasks compute now
+	drain      drain                // that a person asked for
 	stale      bool                 // something may be left that nobody needs
 	collected  collected            // when that was looked for last
 	// advanced is DB.Changes() when no result could go further.

@@ -34,6 +34,7 @@ func (f *Facts) Snapshot() decide.Snapshot {
 		Low: f.Prefs.LowWater(), High: f.Prefs.HighWater(), Slice: f.Prefs.Slice(),
 		Eager:   f.Settings.ReportResultsImmediately,
 		Compute: f.Prefs.MayCompute(c, h.RunMode), Network: f.Prefs.MayTransfer(c, h.NetMode),
+		Drain: f.Drain,
 	}
 	s.AllMemory, s.AllDisk, s.Duty = int64(f.Host.MemBytes), int64(f.Host.DiskTotal), f.Prefs.Duty(inUse)
 	s.Bound, s.Most = f.Prefs.MemoryBound(int64(f.Host.MemBytes), inUse), f.Prefs.MostMemory(int64(f.Host.MemBytes))
@@ -159,7 +160,7 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 		Usage:  f.usage(key, r),
 		Stated: f.stated(r.Version, unit.RscFpopsEst), Elapsed: r.Checkpoint.Elapsed, Fraction: r.Checkpoint.Fraction,
 		Received: r.Received, Deadline: r.ReportDeadline, Completed: r.Completed,
-		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended,
+		Immediately: r.ReportImmediately || app.ReportImmediately, Suspended: r.Suspended, Finishes: f.Finishes[key],
 		Started: !r.Started.IsZero(), Urgent: r.Urgent, NotBefore: r.NotBefore, AbortAt: r.AbortAt, Suspect: r.Crashes > 0, SetAside: r.SetAside,
 	}
 	version, _ := f.DB.Versions.Get(r.Version)
@@ -182,7 +183,7 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 			}
 		}
 		v.Unsaved = p.CPUTime-p.CheckpointCPUTime > unsaved
-		v.Lost = lost(p)
+		v.Lost = Lost(p)
 	}
 	if runs && !run.Paused {
 		v.Running, v.Ran = true, f.Now.Sub(run.Since)
@@ -190,9 +191,9 @@ func (f *Facts) result(key string, r state.Result, project int) decide.Result {
 	return v
 }
 
-// lost is how much computing of a process a shutdown now would lose, at the most: an
+// Lost is how much computing of a process a shutdown now would lose, at the most: an
 // application may write a checkpoint when it is asked to quit, and most do not.
-func lost(p *executor.Progress) time.Duration {
+func Lost(p *executor.Progress) time.Duration {
 	if p.WithoutCheckpoint {
 		return p.Elapsed
 	}

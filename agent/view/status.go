@@ -52,6 +52,7 @@ func (f *Facts) Status() control.Status {
 	s.ComputeCode = seen.Compute.Code
 	s.ComputeCure, s.NetworkCure = seen.Compute.Cure, seen.Network.Cure
 	s.ComputeDespite, s.NetworkDespite = seen.Compute.Despite, seen.Network.Despite
+	s.Drain = f.drain()
 	h := f.host()
 	s.RunMode, s.NetMode = control.ModeName(h.RunMode.At(f.Now)), control.ModeName(h.NetMode.At(f.Now))
 	count, took := make(map[string]int), make(map[string]float64)
@@ -198,7 +199,7 @@ func (f *Facts) showTask(key string, r state.Result) control.Task {
 		t.Running, t.PID = !p.Suspended, p.PID
 		if p.PID != 0 { // else its slot is being prepared
 			t.Fraction, t.CPUTime, t.Elapsed = p.Fraction, p.CPUTime.Seconds(), p.Elapsed.Seconds()
-			t.Unsaved = lost(p).Seconds()
+			t.Unsaved = Lost(p).Seconds()
 		}
 	}
 	if t.Fraction == 0 && t.Elapsed > 0 { // the application reports none
@@ -299,4 +300,19 @@ func (f *Facts) ending(p state.Project) string {
 		return fmt.Sprintf("The project is being reset. Its tasks are suspended and will be removed %s. To keep them: starling undo %s", at, p.MasterURL)
 	}
 	return ""
+}
+
+// drain is the drain that a person asked for, as of the last pass; nil: none.
+func (f *Facts) drain() *control.Drain {
+	if !f.Drain.On() {
+		return nil
+	}
+	d := &control.Drain{Scope: f.Drain.Scope, Since: f.Drain.Since}
+	if f.Last.Snapshot.Drain != f.Drain { // no pass was made since
+		d.Left = "its tasks"
+		return d
+	}
+	left := f.Last.Plan.Drain
+	d.Done, d.Left, d.Tasks, d.Remaining = left.Done(), left.String(), left.Computing+left.Uploading+left.Reporting, left.Left.Seconds()
+	return d
 }

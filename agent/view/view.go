@@ -61,6 +61,8 @@ type Facts struct {
 	TrickleUps       map[string]bool         // project → applications have messages for it
 	Asked            map[string]bool         // project → the user wants it contacted now
 	Woken            map[string]bool         // project → its server has told that there is new work
+	Drain            decide.Drain            // that a person asked for
+	Finishes         map[string]bool         // by result key, those that it waits for
 	RecentlyReported []OldResult             // reported recently
 }
 

@@ -74,7 +74,7 @@ func commands(o *options) *cobra.Command {
 	cmd.PersistentFlags().StringVar(&o.data, "data", "", "data directory (also STARLING_DATA; default: your own, or the computer's if a service is running)")
 	cmd.PersistentFlags().StringVar(&o.host, "host", "", "HOST or HOST:PORT of another computer whose agent to control; pair with it first, see: starling remote --help")
 	cmd.Flags().StringVar(&code, "pair", "", "with --host: pair with that computer, using the code from starling remote pair there")
-	cmd.AddCommand(anywhere(attachCmd(o), detachCmd(o), statusCmd(o), projectsCmd(o), tasksCmd(o), transfersCmd(o), logCmd(o), historyCmd(o), noticesCmd(o), whyCmd(o), taskCmd(o), modeCmd(o), shareCmd(o), managerCmd(o))...)
+	cmd.AddCommand(anywhere(attachCmd(o), detachCmd(o), statusCmd(o), projectsCmd(o), tasksCmd(o), transfersCmd(o), logCmd(o), historyCmd(o), noticesCmd(o), whyCmd(o), taskCmd(o), modeCmd(o), drainCmd(o), shareCmd(o), managerCmd(o))...)
 	cmd.AddCommand(anywhere(projectCmds(o)...)...)
 	cmd.AddCommand(runCmd(o), prefsCmd(o), remoteCmd(o), importCmd(o), exportCmd(o), serviceCmd(o), doctorCmd(o), dashboardCmd(o), simulateCmd(), referenceCmd(), docsCmd())
 	cli.Strict(cmd)

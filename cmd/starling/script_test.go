@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -39,6 +40,9 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("PORT", strconv.Itoa(port))
+			if path, err := exec.LookPath("starling"); err == nil {
+				env.Setenv("STARLING", path) // where PATH is another
+			}
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // else each program built with -race ends with a second of sleep
 			return nil
 		},

@@ -35,6 +35,7 @@ func statusCmd(o *options) *cobra.Command {
 			showProject(w, p, s.Notices)
 		}
 		showIdle(w, s.Projects)
+		showDrain(w, s)
 		if s.Compute != "" {
 			fmt.Fprintf(w, "Computing is suspended. %s\n", s.Compute)
 			showCure(w, s.ComputeCure)

@@ -47,6 +47,7 @@ type Agent interface {
 	Shower
 	PrefsKeeper
 	control.Steerer
+	control.Drainer
 	control.TasksSteerer
 	control.TransferSteerer
 	control.Attacher
@@ -145,6 +146,7 @@ func (s *Server) handler(port string) http.Handler {
 	own.HandleFunc("POST /api/tasks", s.steerTasks)
 	own.HandleFunc("POST /api/transfer", s.steerTransfer)
 	own.HandleFunc("POST /api/mode", s.mode)
+	own.HandleFunc("POST /api/drain", s.drain)
 	s.computerRoutes(own)
 	open.Handle("/", s.admit(port, own))
 	return guard(port, open)

@@ -119,6 +119,13 @@ func (a *fake) Detach(_ context.Context, u string) error {
 	return nil
 }
 
+func (a *fake) Drain(_ context.Context, scope decide.DrainScope) error {
+	a.note("drain %s", scope)
+	return nil
+}
+
+func (a *fake) Quit() { a.note("quit") }
+
 func (a *fake) SetMode(_ context.Context, what control.Activity, kind prefs.ModeKind, d time.Duration) error {
 	a.note("mode %q %s %v", what, control.ModeName(kind), d)
 	a.change(func(p *view.Page) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/view"
+	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/internal/testbrowser"
 )
 
@@ -91,6 +92,23 @@ func TestOverview(t *testing.T) {
 	b.Do("pause", testbrowser.Press("#pause"))
 	b.See("it pauses", `document.getElementById('said').textContent === 'Paused for 1 hour.' && document.getElementById('pause').hidden`)
 	if got := a.last(); got != `mode "" never 1h0m0s` {
+		t.Errorf("the agent was asked for %q", got)
+	}
+	b.Do("resume again", testbrowser.Press("#resume"))
+	b.See("it may pause", `!document.getElementById('pause').hidden`)
+	b.Do("finish what runs", testbrowser.Press("#pause-for summary"), testbrowser.Press("#drain"))
+	a.change(func(p *view.Page) {
+		p.Status.Drain = &control.Drain{Scope: decide.DrainRunning, Left: "2 tasks to compute (about 4 min)", Tasks: 2, Remaining: 240}
+	})
+	b.See("what is left is said", `document.getElementById('now-title').textContent === 'Finishing: 2 tasks to compute (about 4 min)' &&
+		[...document.querySelectorAll('.figure .note')].some(e => e.textContent.endsWith('Safe to shut down in about 4 min')) && document.getElementById('pause').hidden`)
+	if got := a.last(); got != "drain running" {
+		t.Errorf("the agent was asked for %q", got)
+	}
+	b.Do("start tasks again", testbrowser.Press("#resume"))
+	a.change(func(p *view.Page) { p.Status.Drain = nil })
+	b.See("it may pause again", `!document.getElementById('pause').hidden`)
+	if got := a.last(); got != "drain " {
 		t.Errorf("the agent was asked for %q", got)
 	}
 }

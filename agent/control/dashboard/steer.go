@@ -106,6 +106,20 @@ func (s *Server) mode(w http.ResponseWriter, r *http.Request) {
 	answer(w, struct{}{}, err)
 }
 
+func (s *Server) drain(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		Scope string `json:"scope"` // "": cancel it
+	}
+	if !read(w, r, &q) {
+		return
+	}
+	scope, err := control.ParseDrainScope(q.Scope)
+	if err == nil {
+		err = s.Agent.Drain(r.Context(), scope)
+	}
+	answer(w, struct{}{}, err)
+}
+
 func (s *Server) detach(w http.ResponseWriter, r *http.Request) {
 	var q struct {
 		Project string `json:"project"`

@@ -1,5 +1,5 @@
-// What a person chooses in one row: to pause for a while, and the modes of computing, of GPUs and
-// of the network, each with a duration of its own.
+// What a person chooses in one row: to pause for a while or after the tasks that run, and the
+// modes of computing, of GPUs and of the network, each with a duration.
 
 import { make, text, show, swap } from './dom.js';
 import { when } from './words.js';
@@ -50,19 +50,22 @@ export function buildModes() {
     d.setHours(8, 0, 0, 0);
     return Math.round((d - Date.now()) / 60e3);
   };
+  let unpause;
   const pause = make('button', { id: 'pause', onclick: () => suspend(60, 'Paused for 1 hour.') }, 'Pause for 1 h');
-  const resume = make('button', { id: 'resume', class: 'primary', hidden: true, onclick: () => act('/api/mode', { activity: '', mode: 'auto', minutes: 0 }, 'Resumed.') }, 'Resume');
+  const resume = make('button', { id: 'resume', class: 'primary', hidden: true, onclick: () => unpause() }, 'Resume');
   const others = menu({ id: 'pause-for' }, [make('span', { class: 'unseen' }, 'Pause for longer')], make('div', {},
     make('button', { onclick: () => suspend(240, 'Paused for 4 hours.') }, 'For 4 hours'),
     make('button', { onclick: () => suspend(morning(), 'Paused until tomorrow, 08:00.') }, 'Until tomorrow, 08:00'),
-    make('button', { onclick: () => suspend(0, 'Paused until you resume.') }, 'Until I resume')));
+    make('button', { onclick: () => suspend(0, 'Paused until you resume.') }, 'Until I resume'),
+    make('button', { id: 'drain', onclick: () => act('/api/drain', { scope: 'running' }, 'Running tasks finish. No others start.') }, 'When running tasks are finished')));
   others.addEventListener('click', (e) => { if (e.target.closest('div > button')) others.open = false; });
   const run = mode('mode-run', 'Computing', ''), gpu = mode('mode-gpu', 'GPUs', 'gpu'), net = mode('mode-net', 'Network', 'network');
   const all = make('div', { class: 'tools', id: 'modes' }, pause, resume, others, run, gpu, net);
   all.update = (m) => {
-    const never = m.status.run_mode === 'never';
-    swap(resume, pause, never);
-    show(others, !never);
+    const never = m.status.run_mode === 'never', paused = never || !!m.status.drain;
+    unpause = () => (never ? act('/api/mode', { activity: '', mode: 'auto', minutes: 0 }, 'Resumed.') : act('/api/drain', { scope: '' }, 'Resumed.'));
+    swap(resume, pause, paused);
+    show(others, !paused);
     run.update(m.status.run_mode, m.run_until);
     show(gpu, !!m.status.coprocs?.length);
     gpu.update(m.gpu_mode, m.gpu_until);

@@ -83,9 +83,12 @@ function figuresOf(m) {
     ['Running', count(m.running.length, 'task'), waiting ? `${waiting.toLocaleString()} more ${waiting === 1 ? 'is' : 'are'} waiting` : 'No other is waiting'],
     ['CPUs', `${m.cpus} of ${m.all_cpus}`, [...m.status.coprocs ?? [], m.cpu_temperature && memory].filter(Boolean).join(', ') || 'for tasks'],
     m.cpu_temperature ? ['Temperature', `${Math.round(m.cpu_temperature)} °C`, hottest ? `of the CPU. Hottest GPU: ${Math.round(hottest)} °C` : 'of the CPU'] : memory && ['Memory', bytes(m.memory), 'for tasks'],
-    ['Shutting down now', lost >= 1 ? `Loses ${span(lost)}` : 'Loses nothing', lost >= 1 ? 'of computing, at most' : 'Every task is saved'],
+    ['Shutting down now', lost >= 1 ? `Loses ${span(lost)}` : 'Loses nothing', lost >= 1 ? 'of computing, at most' + safe(m.status.drain) : 'Every task is saved'],
   ].filter(Boolean);
 }
+
+// safe is when a shutdown will lose nothing, as far as that is known of a drain.
+const safe = (drain) => (drain?.remaining_seconds ? `. Safe to shut down in about ${span(drain.remaining_seconds)}` : '');
 
 function figure() {
   const name = make('dt'), number = make('dd'), note = make('dd', { class: 'note' });
@@ -103,7 +106,10 @@ function lately(a) {
 
 function headline(m) {
   if (!m.projects.length) return 'Not attached to any project';
+  const drain = m.status.drain;
+  if (drain?.done) return 'Paused: everything is finished and reported';
   if (m.compute.why) return 'Computing is suspended';
+  if (drain) return `Finishing: ${drain.left}`;
   return m.running.length ? `Computing ${count(m.running.length, 'task')}` : 'Nothing to compute';
 }
 

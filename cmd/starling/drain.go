@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/starling-grid/starling/agent/control"
+	"github.com/starling-grid/starling/decide"
+)
+
+// What can be done once everything is finished.
+const (
+	thenQuit     = "quit"
+	thenSuspend  = "suspend"
+	thenPoweroff = "poweroff"
+)
+
+// power is the commands of operating systems that suspend the computer or switch it off. They
+// run with the rights of whoever drains, so that the agent itself needs none.
+var power = map[string]map[string][]string{
+	"linux":   {thenSuspend: {"systemctl", "suspend"}, thenPoweroff: {"systemctl", "poweroff"}},
+	"freebsd": {thenSuspend: {"acpiconf", "-s", "3"}, thenPoweroff: {"shutdown", "-p", "now"}},
+	"darwin":  {thenSuspend: {"pmset", "sleepnow"}, thenPoweroff: {"osascript", "-e", `tell application "System Events" to shut down`}},
+	"windows": {thenSuspend: {"rundll32.exe", "powrprof.dll,SetSuspendState", "0,1,0"}, thenPoweroff: {"shutdown", "/s", "/t", "30"}},
+}
+
+const aboutDrain = `Bring this computer to rest without losing work: fetch no more work, finish and
+report the tasks that are running, and start no others. Tasks that are not
+running stay on the computer and can be resumed later.
+
+drain waits until everything is finished and reported, and prints what it is
+waiting for. If you interrupt it, the drain continues, but what --then asks for is not
+done. The drain ends with --cancel, or when the agent stops.
+
+--then suspend and --then poweroff run your system's own command with your
+rights (on Linux: systemctl).`
+
+func drainCmd(o *options) *cobra.Command {
+	var then string
+	var all, checkpoint, noWait, cancel bool
+	cmd := &cobra.Command{
+		Use:   "drain",
+		Short: "Finish running tasks and start no others, for example before a shutdown",
+		Long:  aboutDrain,
+		Example: "  starling drain                     finish and report what is running\n" +
+			"  starling drain --then poweroff     and then switch the computer off\n" +
+			"  starling drain --checkpoint        stop each task at its next checkpoint\n" +
+			"  starling drain --all               finish every task on this computer\n" +
+			"  starling drain --cancel            resume computing",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			client, ctx := o.client(), cmd.Context()
+			if cancel {
+				if err := o.reached(client.Drain(ctx, "")); err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), "The drain is canceled. Computing resumes.")
+				return nil
+			}
+			finally, err := o.finally(then, client)
+			if err != nil {
+				return err
+			}
+			scope := decide.DrainRunning
+			switch {
+			case all:
+				scope = decide.DrainAll
+			case checkpoint:
+				scope = decide.DrainCheckpoint
+			}
+			if err := o.reached(client.Drain(ctx, scope)); err != nil {
+				return err
+			}
+			if noWait {
+				fmt.Fprintln(cmd.OutOrStdout(), "This computer is draining. To see what is left: starling status. To cancel: "+decide.CancelDrain)
+				return nil
+			}
+			if err := o.drained(cmd, client); err != nil {
+				return err
+			}
+			return finally(cmd)
+		},
+	}
+	cmd.Flags().StringVar(&then, "then", "", "after that: quit (end the agent), suspend or poweroff (this computer)")
+	cmd.Flags().BoolVar(&all, "all", false, "finish all tasks on this computer, not only those that are running")
+	cmd.Flags().BoolVar(&checkpoint, "checkpoint", false, "stop each running task at its next checkpoint instead of finishing it")
+	cmd.Flags().BoolVar(&noWait, "no-wait", false, "return at once; the drain continues")
+	cmd.Flags().BoolVar(&cancel, "cancel", false, "cancel the drain: fetch work and start tasks again")
+	cmd.MarkFlagsMutuallyExclusive("all", "checkpoint", "cancel")
+	cmd.MarkFlagsMutuallyExclusive("then", "no-wait")
+	cmd.MarkFlagsMutuallyExclusive("then", "cancel")
+	_ = cmd.RegisterFlagCompletionFunc("then", cobra.FixedCompletions([]string{thenQuit, thenSuspend, thenPoweroff}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// wakeup is for how long a computer that was suspended has been awake when its drain is canceled.
+const wakeup = 30 * time.Second
+
+// finally returns what --then asks for. Its error is why that cannot be done, so that nobody
+// waits for hours to learn it.
+func (o *options) finally(then string, client *control.Client) (func(*cobra.Command) error, error) {
+	rest := "It is safe to shut down now. To resume computing: " + decide.CancelDrain
+	switch then {
+	case "":
+		return func(cmd *cobra.Command) error {
+			fmt.Fprintln(cmd.OutOrStdout(), rest)
+			return nil
+		}, nil
+	case thenQuit:
+		return func(cmd *cobra.Command) error {
+			err := client.Quit(cmd.Context())
+			if err == nil {
+				fmt.Fprintln(cmd.OutOrStdout(), "The agent is stopping. It is safe to shut down.")
+			}
+			return err
+		}, nil
+	case thenSuspend, thenPoweroff:
+	default:
+		return nil, fmt.Errorf("--then %s: use quit, suspend or poweroff", then)
+	}
+	command := power[runtime.GOOS][then]
+	switch {
+	case o.agent != nil:
+		return nil, fmt.Errorf("--then %s would %[1]s this computer, not the one that --host names; run it there, or use --then quit", then)
+	case command == nil:
+		return nil, fmt.Errorf("--then %s is not available on %s; use --then quit", then, runtime.GOOS)
+	}
+	if _, err := exec.LookPath(command[0]); err != nil {
+		return nil, fmt.Errorf("--then %s needs the command %s, which is not installed; use --then quit", then, command[0])
+	}
+	return func(cmd *cobra.Command) error {
+		fmt.Fprintln(cmd.OutOrStdout(), "Running: "+strings.Join(command, " "))
+		run := exec.CommandContext(cmd.Context(), command[0], command[1:]...)
+		run.Stdin, run.Stdout, run.Stderr = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+		if err := run.Run(); err != nil {
+			return fmt.Errorf("%s: %w. %s", strings.Join(command, " "), err, rest)
+		}
+		if then == thenPoweroff {
+			return nil
+		}
+		select { // this clock stands still while the computer sleeps
+		case <-cmd.Context().Done():
+			return nil
+		case <-time.After(wakeup):
+		}
+		return client.Drain(cmd.Context(), "")
+	}, nil
+}
+
+// drained waits until a drain has nothing left to wait for, and prints what that is whenever the
+// numbers change.
+func (o *options) drained(cmd *cobra.Command, client *control.Client) error {
+	said := ""
+	for {
+		s, err := client.Status(cmd.Context())
+		switch {
+		case errors.Is(err, context.Canceled):
+			return errors.New("no longer waiting; the drain continues. To cancel it: " + decide.CancelDrain)
+		case err != nil:
+			return fmt.Errorf("the drain ended with the agent: %w", err)
+		case s.Drain == nil:
+			return errors.New("the drain was canceled, or the agent was restarted")
+		case s.Drain.Done:
+			fmt.Fprintln(cmd.OutOrStdout(), "Everything is finished and reported.")
+			return nil
+		}
+		if text := waits(s); text != said {
+			fmt.Fprintln(cmd.OutOrStdout(), text)
+			said = text
+		}
+		select {
+		case <-cmd.Context().Done():
+		case <-time.After(drainLook):
+		}
+	}
+}
+
+// drainLook is how often drain asks what is left.
+const drainLook = time.Second
+
+// waits is a sentence about what a drain waits for, and about what keeps it waiting.
+func waits(s control.Status) string {
+	text := "Draining: " + s.Drain.Left + "."
+	if s.Drain.Tasks > 0 && s.Compute != "" {
+		text += " Computing is suspended. " + printable(s.Compute)
+	}
+	if s.Network != "" {
+		text += " Network activity is suspended. " + printable(s.Network)
+	}
+	return text
+}
+
+// showDrain prints how far a drain is, if one is under way.
+func showDrain(w display, s control.Status) {
+	switch d := s.Drain; {
+	case d == nil:
+		return
+	case d.Done:
+		fmt.Fprintln(w, w.paint(yellow, "Drained: everything is finished and reported, and no task starts."))
+	default:
+		fmt.Fprintln(w, w.paint(yellow, "Draining since "+when(d.Since)+": "+d.Left+". No other tasks start."))
+	}
+	showCure(w, "Resume computing with: "+decide.CancelDrain)
+}

@@ -1,0 +1,114 @@
+package decide
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/internal/words"
+	"github.com/starling-grid/starling/jobsched"
+	"github.com/starling-grid/starling/workfetch"
+)
+
+// A Drain is a person's request that the computer come to rest: no work is fetched, no further
+// task starts, and finished tasks are reported at once.
+type Drain struct {
+	Scope DrainScope `json:"scope"` // "": nobody asked
+	Since time.Time  `json:"since,omitzero"`
+}
+
+// A DrainScope is the part of the tasks that are still computed.
+type DrainScope string
+
+// The scopes. They are an interface of the program: people give them to starling drain.
+const (
+	DrainRunning    DrainScope = "running"    // to their end, those with a process when it was asked
+	DrainCheckpoint DrainScope = "checkpoint" // those only as far as their next checkpoint
+	DrainAll        DrainScope = "all"        // all to their end
+)
+
+// On reports whether a person asked for it.
+func (d Drain) On() bool { return d.Scope != "" }
+
+// CancelDrain is the command that ends a drain.
+const CancelDrain = "starling drain --cancel"
+
+// Draining is the code of results that do not run because of a drain.
+const Draining jobsched.Code = "draining"
+
+// drained is why a drain keeps a result from running; its code is "" if none does.
+func (p *pass) drained(r *Result) jobsched.Reason {
+	switch {
+	case !p.Drain.On() || p.Drain.Scope == DrainAll || r.Finishes || !r.computing() || p.idles(r):
+		return jobsched.Reason{}
+	case p.Drain.Scope == DrainCheckpoint:
+		return jobsched.Reason{Code: Draining, Text: "Stopped, because you asked for all tasks to stop at their next checkpoint.", Cure: "Resume computing with: " + CancelDrain}
+	}
+	return jobsched.Reason{Code: Draining, Text: "Not started, because you asked for this computer to finish only the tasks that were running.", Cure: "Resume computing with: " + CancelDrain}
+}
+
+// idles reports whether a person keeps a result from being computed, so that nothing is to wait
+// for it.
+func (p *pass) idles(r *Result) bool {
+	of := p.Projects[r.Project]
+	return r.Suspended || of.Suspended || of.Leaving
+}
+
+// noFetch is why a drain keeps work from being fetched.
+func (p *pass) noFetch() workfetch.Reason {
+	return workfetch.Reason{Code: workfetch.Draining, Text: "Not fetching new work, because you asked for this computer to finish its work.", Cure: "Fetch work again with: " + CancelDrain}
+}
+
+// A DrainPlan is what a drain still waits for.
+type DrainPlan struct {
+	Computing int           `json:"computing,omitempty"` // tasks to be computed
+	Uploading int           `json:"uploading,omitempty"` // tasks whose files are to be uploaded
+	Reporting int           `json:"reporting,omitempty"` // tasks to be reported
+	Left      time.Duration `json:"left,omitempty"`      // estimated time until the last is computed; 0: not known
+}
+
+// Done reports whether there is nothing left to wait for.
+func (d DrainPlan) Done() bool { return d.Computing+d.Uploading+d.Reporting == 0 }
+
+// String is what is left, as a part of a sentence: "2 tasks to compute (about 4 min), 1 to report".
+func (d DrainPlan) String() string {
+	var list []string
+	add := func(n int, what string) {
+		if n > 0 {
+			list = append(list, words.Count(n, "task")+" to "+what)
+		}
+	}
+	add(d.Computing, "compute")
+	if d.Computing > 0 && d.Left > 0 {
+		list[0] += fmt.Sprintf(" (about %s)", words.Span(d.Left))
+	}
+	add(d.Uploading, "upload")
+	add(d.Reporting, "report")
+	return strings.Join(list, ", ")
+}
+
+// drain counts what a drain still waits for.
+func (p *pass) drain() {
+	if !p.Drain.On() {
+		return
+	}
+	d, cpus := &p.plan.Drain, time.Duration(max(p.CPUs, 1))
+	var sum time.Duration
+	for i := range p.Results {
+		r, plan := &p.Results[i], p.plan.Results[i]
+		switch {
+		case p.Projects[r.Project].Suspended || p.Projects[r.Project].Leaving: // nothing is sent to it
+		case r.Phase == Sending:
+			d.Uploading++
+		case r.Phase == Ready:
+			d.Reporting++
+		case p.idles(r), plan.Code == Draining, plan.GiveUp:
+		case p.Drain.Scope == DrainAll || r.Finishes:
+			d.Computing++
+			d.Left, sum = max(d.Left, plan.Remaining), sum+plan.Remaining
+		}
+	}
+	if d.Left = max(d.Left, sum/cpus); p.Drain.Scope == DrainCheckpoint {
+		d.Left = 0 // no application says when it makes its next checkpoint
+	}
+}
