@@ -49,7 +49,7 @@ func doing(d decide.Decision) usage.Doing {
 // logChanges logs what was decided differently from the last time.
 func (a *Agent) logChanges(before, d decide.Decision) {
 	a.suspended.log(a.core.Log, before.Snapshot, d.Snapshot)
-	if now := d.Plan.Drain; d.Snapshot.Drain.On() && now.Done() && !(before.Snapshot.Drain == d.Snapshot.Drain && before.Plan.Drain.Done()) {
+	if d.Drained() && (!before.Drained() || before.Snapshot.Drain != d.Snapshot.Drain) {
 		a.core.Log.Info("drained", "scope", d.Snapshot.Drain.Scope)
 	}
 	first := before.Snapshot.Now.IsZero()

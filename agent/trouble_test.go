@@ -60,7 +60,7 @@ func TestWhatTasksNeedIsSaidUntilWorkIsAskedFor(t *testing.T) {
 		w := newWorld(t, demoURL, withMaster(t, demoURL, ack), func(db *state.DB, tx *state.Tx) {
 			waiting(db, tx)
 			p, _ := db.Projects.Get(demoURL)
-			x := contact.Refused([]string{need})
+			x := contact.Refused([]string{string(protocol.RefusedContainers)}, []string{need})
 			p.Contact.Trouble = state.Trouble{Code: string(x.Code), About: x.About, Since: time.Now()}
 			db.Projects.Put(tx, demoURL, p)
 			key := state.Key(demoURL, "w_0")

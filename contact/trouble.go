@@ -182,23 +182,26 @@ func (t Trouble) Remedy() string {
 	return strings.TrimSuffix(t.saying().Cure, tryNow)
 }
 
-// refusals are how servers word their refusals: they have no code on the wire. The
-// parts are in lower case.
+// coded are the codes in which Starling's server refuses this computer or its account.
+var coded = map[string]TroubleCode{
+	"app_info": OwnRefused, "client_version": ClientTooOld, "code_sign_key": SigningKeyChanged,
+	"virtualbox": NoVirtualBox, "containers": NoContainers,
+}
+
+// worded are parts of the sentences in which BOINC's servers refuse, in lower case. They give no
+// code.
 //
-// Source: BOINC sched/handle_request.cpp; server/scheduler.
-var refusals = []struct {
+// Source: BOINC sched/handle_request.cpp.
+var worded = []struct {
 	part string
 	code TroubleCode
 }{
 	{"invalid or missing account key", KeyRefused},
 	{"this project doesn't support computers of type anonymous", OwnRefused},
-	{"this project sends no tasks for programs of your own", OwnRefused},
-	{"your app_info.xml has no version of an application of this project", OwnRefused},
 	{"this project doesn't support computers of type", PlatformRefused},
 	{"this project doesn't support operating system", PlatformRefused},
 	{"this project doesn't support cpu type", PlatformRefused},
 	{"client software is too old", ClientTooOld},
-	{"this project needs boinc ", ClientTooOld},
 	{"not accepting requests from this host", ComputerRefused},
 	{"invalid code signing key", SigningKeyChanged},
 	{"project has changed its security key", SigningKeyChanged},
@@ -206,17 +209,21 @@ var refusals = []struct {
 	{"virtualbox is not installed", NoVirtualBox},
 	{"virtualbox is not usable", NoVirtualBox},
 	{"virtualbox version 3.2 or later is required", NoVirtualBox},
-	{" need virtualbox", NoVirtualBox},
 	{"docker not present", NoContainers},
-	{" need podman or docker", NoContainers},
 }
 
-// Refused finds in the messages of a reply that the project refuses this computer or
-// its account; no trouble if it does not.
-func Refused(messages []string) Trouble {
+// Refused finds in a reply that the project refuses this computer or its account: by the codes of
+// its refusals, and if none of them means that, by its messages. It returns no trouble otherwise.
+func Refused(codes, messages []string) Trouble {
+	for _, c := range codes {
+		if code, ok := coded[c]; ok {
+			said := strings.Join(Reasons(messages), "; ")
+			return Trouble{Code: code, About: said, Detail: said}
+		}
+	}
 	for _, m := range messages {
 		low := strings.ToLower(m)
-		for _, r := range refusals {
+		for _, r := range worded {
 			if strings.Contains(low, r.part) {
 				if r.code == ReplyUnusable {
 					return Trouble{Code: r.code, Detail: m}

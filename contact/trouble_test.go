@@ -47,28 +47,36 @@ func TestRefusalsAreFoundInWhatServersSay(t *testing.T) {
 		{"Invalid or missing account key.  To fix, remove and add this project.", contact.KeyRefused},
 		{"This project doesn't support computers of type z80-cpm", contact.PlatformRefused},
 		{"This project doesn't support computers of type anonymous", contact.OwnRefused},
-		{"This project sends no tasks for programs of your own. To get tasks, remove app_info.xml from the project's folder and restart the client.", contact.OwnRefused},
-		{"Your app_info.xml has no version of an application of this project, so this computer gets no tasks", contact.OwnRefused},
 		{"Your app_info.xml has no version of upper that this computer can use", ""},
 		{"This project doesn't support CPU type Zilog Z80", contact.PlatformRefused},
 		{"Your BOINC client software is too old.  Please install the current version.", contact.ClientTooOld},
-		{"This project needs BOINC 99.0.0 or newer, and this computer runs 8.2.15. To get tasks, install a newer version.", contact.ClientTooOld},
 		{"Not accepting requests from this host", contact.ComputerRefused},
 		{"The project has changed its security key.  Please remove and add this project.", contact.SigningKeyChanged},
 		{"Error in request message: xp.get_tag() failed", contact.ReplyUnusable},
 		{"VirtualBox is not installed", contact.NoVirtualBox},
-		{"Tasks of upper need VirtualBox 6.1.0 or newer, and this computer has 5.2.44", contact.NoVirtualBox},
 		{"Docker not present", contact.NoContainers},
-		{"Tasks of upper need Podman or Docker, which this computer does not offer", contact.NoContainers},
 		{"Project has no tasks available", ""},
 		{"In 5 days and 3 hours, this project will require a minimum BOINC version of 9.0.0.", ""},
 	} {
-		got := contact.Refused([]string{"Hello", tt.said})
+		got := contact.Refused([]string{"no_tasks"}, []string{"Hello", tt.said})
 		if got.Code != tt.want {
 			t.Errorf("%q: got %q, want %q", tt.said, got.Code, tt.want)
 		}
 		if got.Refusal() && !strings.Contains(got.Cause(), tt.said) {
 			t.Errorf("%q is not quoted: %q", tt.said, got.Cause())
+		}
+	}
+}
+
+// Starling's server gives codes, and its sentences may be anything.
+func TestRefusalsWithCodesNeedNoWords(t *testing.T) {
+	for code, want := range map[string]contact.TroubleCode{
+		"app_info": contact.OwnRefused, "client_version": contact.ClientTooOld, "code_sign_key": contact.SigningKeyChanged,
+		"virtualbox": contact.NoVirtualBox, "containers": contact.NoContainers, "no_tasks": "", "excluded": "",
+	} {
+		got := contact.Refused([]string{"other", code}, []string{"No tasks sent", "Das geht hier nicht"})
+		if got.Code != want || want != "" && !strings.Contains(got.Cause(), " It says: Das geht hier nicht") {
+			t.Errorf("%s: got %+v", code, got)
 		}
 	}
 }

@@ -332,7 +332,7 @@ func (p *pass) fetch() {
 			NonCPUIntensive: pr.NonCPUIntensive, Overdrawn: p.overdrawn(i), Talking: pr.Talking, TalkingSince: pr.TalkingSince,
 			Stream: p.stream(i, Stream{
 				NoApps: pr.NoCPUApps, Backoff: pr.Backoff, BackoffWhy: pr.BackoffWhy, JobTime: pr.JobTime, Latency: pr.Latency,
-				NeedsMemory: pr.NeedsMemory, NeedsDisk: pr.NeedsDisk,
+				Refused: pr.Refused,
 			}, p.learnt[i], resource.CPU),
 		}
 		s.Projects[i].NoWorkWhy, s.Projects[i].NoWorkCure = pr.noWorkWhy()

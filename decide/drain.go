@@ -70,6 +70,9 @@ type DrainPlan struct {
 // Done reports whether there is nothing left to wait for.
 func (d DrainPlan) Done() bool { return d.Computing+d.Uploading+d.Reporting == 0 }
 
+// Drained reports whether a person asked for a drain, and it has nothing left to wait for.
+func (r Record) Drained() bool { return r.Snapshot.Drain.On() && r.Plan.Drain.Done() }
+
 // String is what is left, as a part of a sentence: "2 tasks to compute (about 4 min), 1 to report".
 func (d DrainPlan) String() string {
 	var list []string

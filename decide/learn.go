@@ -86,7 +86,7 @@ const longest = 100 * 365 * 24 * time.Hour
 func (p *pass) stream(project int, of Stream, l learnt, k resource.Kind) workfetch.Stream {
 	v := workfetch.Stream{
 		NoApps: of.NoApps, Excluded: of.Excluded, Backoff: of.Backoff, BackoffWhy: of.BackoffWhy, Latency: of.Latency, Devices: of.Devices,
-		NeedsMemory: of.NeedsMemory, NeedsDisk: of.NeedsDisk,
+		Refused: of.Refused,
 		JobTime: p.spread(k != resource.CPU, time.Duration(float64(of.JobTime)*l.correction)), Proved: l.proved,
 	}
 	if !l.proved {

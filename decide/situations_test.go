@@ -67,6 +67,8 @@ func TestSituations(t *testing.T) {
 		failures(), codes(t, "../workfetch", "FailureCode"))
 	section("Why work is requested of a project, or not", "`work_code`, or the code of a project's trouble, above.",
 		requests(t), codes(t, "../workfetch", "Code"))
+	section("Why a project sent no work", "`code` in `refused` of a project, while `work_code` is `no_work_backoff`. BOINC's servers give sentences without codes. See also [the protocol](protocol.md).",
+		refusals(), codes(t, "../protocol", "RefusalCode"))
 	section("Why a task runs, or not", "`code` of a task in `starling why --json`.",
 		tasks(t), append(codes(t, "../jobsched", "Code"), codes(t, ".", "jobsched.Code")...))
 	section("Why a file is not moved or a task not started yet",
@@ -250,6 +252,33 @@ func requests(t *testing.T) (list []situation) {
 			t.Errorf("%s: got %+v", x.code, r)
 		}
 		list = append(list, situation{string(x.code), r.Text, r.Cure})
+	}
+	return list
+}
+
+// refusals are the reasons of a server, with amounts that fit each unit.
+func refusals() (list []situation) {
+	for _, code := range protocol.RefusalCodes {
+		r := workfetch.Refused{Code: workfetch.RefusedCode(code), App: "upper", Need: 9, Have: 8}
+		switch code {
+		case protocol.RefusedMemory, protocol.RefusedDisk, protocol.RefusedBandwidth:
+			r.Need, r.Have = 8e9, 4e9
+		case protocol.RefusedQuota:
+			r.Until = now.Add(12 * time.Hour)
+		case protocol.RefusedDeadline, protocol.RefusedTooRecent:
+			r.Need, r.Have = 7200, 3600
+		case protocol.RefusedClientVersion:
+			r.Have, r.Detail = 70000, "BOINC 8.0.0 or newer"
+		case protocol.RefusedPlanClass:
+			r.Detail = "a processor with avx2"
+		case protocol.RefusedVirtualBox:
+			r.Detail = "VirtualBox, which this computer does not offer"
+		case protocol.RefusedContainers:
+			r.Detail = "Podman or Docker, which this computer does not offer"
+		case protocol.RefusedPreferences:
+			r.Detail = "leave out this application"
+		}
+		list = append(list, situation{string(code), r.Text(now), r.Cure()})
 	}
 	return list
 }

@@ -93,10 +93,7 @@ type Project struct {
 	// not belied by what they use.
 	NonCPUIntensive bool `json:"non_cpu_intensive,omitempty"`
 
-	// NeedsMemory and NeedsDisk are bytes that its tasks need at the least, for want of which this
-	// computer gets none; 0: it is not so, or not known. They are of its work for the CPUs.
-	NeedsMemory int64 `json:"needs_memory,omitempty"`
-	NeedsDisk   int64 `json:"needs_disk,omitempty"`
+	Refused []workfetch.Refused `json:"refused,omitempty"` // why the last request for work for the CPUs brought none, by code
 
 	LeftOut   string    `json:"left_out,omitempty"` // what of its last answer was not taken and why, for people
 	Uploading time.Time `json:"uploading,omitzero"` // start of the youngest upload under way; zero: none
@@ -104,16 +101,15 @@ type Project struct {
 
 // A Stream is what is known of a project's work for one kind of coprocessor.
 type Stream struct {
-	NoApps      bool               `json:"no_apps,omitempty"`      // it told that it has none
-	Excluded    bool               `json:"excluded,omitempty"`     // the volunteer keeps its tasks off all of them
-	NeedsMemory int64              `json:"needs_memory,omitempty"` // as of a Project
-	NeedsDisk   int64              `json:"needs_disk,omitempty"`
-	Backoff     time.Time          `json:"backoff,omitzero"`      // no request for work before
-	BackoffWhy  string             `json:"backoff_why,omitempty"` // as of a Project
-	JobTime     time.Duration      `json:"job_time,omitempty"`    // stated computing time of what it sent last
-	Latency     time.Duration      `json:"latency,omitempty"`     // from sending to the deadline of what it sent last
-	Devices     float64            `json:"devices,omitempty"`     // that one of its tasks uses; 0 means 1
-	Estimates   jobsched.Estimator `json:"estimates,omitzero"`    // what has been learnt of stated times
+	NoApps     bool                `json:"no_apps,omitempty"`     // it told that it has none
+	Excluded   bool                `json:"excluded,omitempty"`    // the volunteer keeps its tasks off all of them
+	Refused    []workfetch.Refused `json:"refused,omitempty"`     // as of a Project
+	Backoff    time.Time           `json:"backoff,omitzero"`      // no request for work before
+	BackoffWhy string              `json:"backoff_why,omitempty"` // as of a Project
+	JobTime    time.Duration       `json:"job_time,omitempty"`    // stated computing time of what it sent last
+	Latency    time.Duration       `json:"latency,omitempty"`     // from sending to the deadline of what it sent last
+	Devices    float64             `json:"devices,omitempty"`     // that one of its tasks uses; 0 means 1
+	Estimates  jobsched.Estimator  `json:"estimates,omitzero"`    // what has been learnt of stated times
 }
 
 // counts reports whether the volunteer wants work from it.

@@ -19,13 +19,15 @@ const (
 	RefusedNoTasks       RefusalCode = "no_tasks"          // there is nothing to send
 	RefusedPlatform      RefusalCode = "platform"          // no program for this kind of computer
 	RefusedPlanClass     RefusalCode = "plan_class"        // the computer lacks what the program's plan class wants
+	RefusedVirtualBox    RefusalCode = "virtualbox"        // the program needs VirtualBox, or another version of it
+	RefusedContainers    RefusalCode = "containers"        // the program needs Podman or Docker
 	RefusedClientVersion RefusalCode = "client_version"    // 10000·major + 100·minor + release
 	RefusedMemory        RefusalCode = "memory"            // bytes
 	RefusedDisk          RefusalCode = "disk"              // bytes
 	RefusedBandwidth     RefusalCode = "bandwidth"         // bytes a second
 	RefusedDeadline      RefusalCode = "deadline"          // seconds: until it would be done, and allowed
-	RefusedQuota         RefusalCode = "daily_quota"       // tasks: had today, and allowed
-	RefusedInProgress    RefusalCode = "tasks_in_progress" // tasks: on the computer, and allowed
+	RefusedQuota         RefusalCode = "daily_quota"       // tasks: with one more, and allowed today
+	RefusedInProgress    RefusalCode = "tasks_in_progress" // tasks: with one more, and allowed on the computer
 	RefusedTooRecent     RefusalCode = "too_recent"        // seconds: to wait between requests, and passed
 	RefusedKey           RefusalCode = "code_sign_key"     // the computer trusts another key
 	RefusedExcluded      RefusalCode = "excluded"          // the project gives this computer nothing
@@ -127,7 +129,7 @@ const (
 
 // RefusalCodes are all of them. The slice is not to be changed.
 var RefusalCodes = []RefusalCode{
-	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedClientVersion, RefusedMemory, RefusedDisk,
+	RefusedNoTasks, RefusedPlatform, RefusedPlanClass, RefusedVirtualBox, RefusedContainers, RefusedClientVersion, RefusedMemory, RefusedDisk,
 	RefusedBandwidth, RefusedDeadline, RefusedQuota, RefusedInProgress, RefusedTooRecent, RefusedKey,
 	RefusedExcluded, RefusedHasOne, RefusedCommitted, RefusedReserved, RefusedChain, RefusedUnreliable, RefusedStopped, RefusedGPU, RefusedProcessor,
 	RefusedPreferences, RefusedUnconfirmed, RefusedAppInfo, RefusedOther,

@@ -138,7 +138,7 @@ type Stream struct {
 	Estimates  Estimates     `json:"estimates,omitzero"`
 	Retry                    // no request for work before
 	Why        string        `json:"why,omitzero"` // as of WorkFetch
-	Needs      Needs         `json:"needs,omitzero"`
+	Refused    []Refused     `json:"refused,omitzero"`
 }
 
 // Stream is what is known of the project's work for a kind of processor.
@@ -146,7 +146,7 @@ func (p Project) Stream(k resource.Kind) Stream {
 	if k != resource.CPU {
 		return p.Streams[string(k)]
 	}
-	return Stream{p.JobFpops, p.JobVersion, p.Latency, p.Estimates, p.Fetch.Retry, p.Fetch.Why, p.Fetch.Needs}
+	return Stream{p.JobFpops, p.JobVersion, p.Latency, p.Estimates, p.Fetch.Retry, p.Fetch.Why, p.Fetch.Refused}
 }
 
 // SetStream takes over what is known of its work for a kind of processor. Other copies of the
@@ -162,7 +162,7 @@ func (p *Project) SetStream(k resource.Kind, s Stream) {
 		return
 	}
 	p.JobFpops, p.JobVersion, p.Latency, p.Estimates, p.Fetch.Retry = s.JobFpops, s.JobVersion, s.Latency, s.Estimates, s.Retry
-	p.Fetch.Why, p.Fetch.Needs = s.Why, s.Needs
+	p.Fetch.Why, p.Fetch.Refused = s.Why, s.Refused
 }
 
 // Retries changes the waits between requests for work of every kind.
@@ -214,15 +214,20 @@ type WorkFetch struct {
 	AskedAt time.Time `json:"asked_at,omitzero"` // last answered request for work
 	Got     int       `json:"got,omitzero"`      // results it brought
 	Why     string    `json:"why,omitzero"`      // the server's words when it brought none, or what else is wrong
-	Needs   Needs     `json:"needs,omitzero"`    // what its tasks need of which this computer has too little
+	Refused []Refused `json:"refused,omitzero"`  // why it sent none, by code; nil: its server gives sentences only
 	Errors  int       `json:"errors,omitzero"`   // results that failed since one was good
 	Failure Failure   `json:"failure,omitzero"`  // the last of them
 }
 
-// Needs are bytes; 0: it is not for want of them.
-type Needs struct {
-	Memory int64 `json:"memory,omitzero"`
-	Disk   int64 `json:"disk,omitzero"`
+// Refused is a reason for which a project sent no work: see workfetch.Refused.
+type Refused struct {
+	Code   string    `json:"code,omitzero"`
+	App    string    `json:"app,omitzero"`
+	Kind   string    `json:"kind,omitzero"`
+	Need   float64   `json:"need,omitzero"`
+	Have   float64   `json:"have,omitzero"`
+	Until  time.Time `json:"until,omitzero"`
+	Detail string    `json:"detail,omitzero"`
 }
 
 // Failure is how a result failed: see workfetch.Failure.

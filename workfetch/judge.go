@@ -297,7 +297,11 @@ func (f *fetcher) barred(p Project) (Reason, bool) {
 		if p.BackoffWhy != "" {
 			text = strings.TrimSuffix(p.BackoffWhy, ".")
 		}
-		cure := cmp.Or(f.enough(p.Stream), "To keep the computer busy, attach to another project: starling attach. To ask this one now: starling update "+p.URL)
+		reasons, cure := refused(p.Refused, f.Now)
+		if reasons != "" {
+			text = "The last request brought no work. " + strings.TrimSuffix(reasons, ".")
+		}
+		cure = cmp.Or(f.enough(p.Stream), cure, "To keep the computer busy, attach to another project: starling attach. To ask this one now: starling update "+p.URL)
 		return Reason{Code: NoWorkBackoff, Until: until, Cure: cure, Text: text + ". Trying again " + words.When(until, f.Now) + "."}, true
 	}
 	return Reason{}, false

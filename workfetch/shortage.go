@@ -2,20 +2,19 @@ package workfetch
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/starling-grid/starling/internal/words"
 	"github.com/starling-grid/starling/prefs"
 )
 
-// Parts of how servers say that this computer has too little of something, in lower case:
-// such refusals have no code that all servers send.
+// Parts of the sentences in which BOINC's servers refuse a computer that has too little of
+// something, in lower case. They give no code.
 //
-// Source: BOINC sched/sched_check.cpp; server/scheduler.
-var (
-	tooLittleMemory = []string{"more memory than this computer allows", "mb ram but only"}
-	tooLittleDisk   = []string{"more disk space"}
+// Source: BOINC sched/sched_check.cpp.
+const (
+	tooLittleMemory = "mb ram but only"
+	tooLittleDisk   = "more disk space"
 )
 
 // enough is what a person can do for this computer to have enough disk or memory for
@@ -25,16 +24,16 @@ func (f *fetcher) enough(of Stream) string {
 	said := strings.ToLower(of.BackoffWhy)
 	var cures []string
 	for _, x := range []struct {
-		parts     []string
+		part      string // of the words of a server without codes
 		bound     prefs.Bound
 		need, all int64
 		what      string
 	}{
-		{tooLittleDisk, f.Disk, of.NeedsDisk, f.AllDisk, "of disk space"},
-		{tooLittleMemory, f.Memory, of.NeedsMemory, f.AllMemory, "of memory"},
+		{tooLittleDisk, f.Disk, needs(of.Refused, refusedDisk), f.AllDisk, "of disk space"},
+		{tooLittleMemory, f.Memory, needs(of.Refused, refusedMemory), f.AllMemory, "of memory"},
 	} {
 		switch {
-		case !slices.ContainsFunc(x.parts, func(part string) bool { return strings.Contains(said, part) }):
+		case x.need == 0 && !strings.Contains(said, x.part):
 		case x.need > x.all && x.all > 0:
 			cures = append(cures, fmt.Sprintf("This computer can never run these tasks: they need %s %s, and it has %s. %s.", words.Bytes(x.need), x.what, words.Bytes(x.all), elsewhere))
 		case x.bound.Cure != "":

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/starling-grid/starling/prefs"
+	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/workfetch"
 )
 
@@ -21,8 +22,6 @@ func TestTooLittleDiskOrMemoryNamesThePreference(t *testing.T) {
 		forMemory = "Set ram_max_used_idle_pct higher. Now: ram_max_used_idle_pct = 50."
 	)
 	for said, want := range map[string]string{
-		"Tasks need more disk space than this computer allows (app: needs 10 GB, allowed 2 GB)":                     forDisk,
-		"Tasks need more memory than this computer allows (app: needs 10 GB, allowed 2 GB)":                         forMemory,
 		"App needs 953.67MB more disk space.  You currently have 0.00 MB available and it needs 953.67 MB.":         forDisk,
 		"App needs 1907.35 MB RAM but only 953.67 MB is available for use.":                                         forMemory,
 		"App needs 9 MB RAM but only 1 MB is available for use.; App needs 9MB more disk space.  You have nothing.": forDisk + " " + forMemory,
@@ -40,9 +39,59 @@ func TestTooLittleDiskOrMemoryNamesThePreference(t *testing.T) {
 			t.Errorf("%s: a cure that does not help: %q", said, r.Cure)
 		}
 		s.Disk, s.Memory, s.AllDisk, s.AllMemory = disk, memory, 500e9, 25e9
-		s.Projects[0].NeedsDisk, s.Projects[0].NeedsMemory = 465661e9, 838e9
-		if r := workfetch.Choose(s)[0]; want != other+askNow && (strings.Contains(r.Cure, "Now:") || !strings.HasPrefix(r.Cure, "This computer can never run these tasks: they need ")) {
-			t.Errorf("%s: a cure that is impossible: %q", said, r.Cure)
+	}
+}
+
+// A server that gives codes and amounts has them told in our own words, with the cure of the first.
+func TestRefusalsByCode(t *testing.T) {
+	disk := prefs.Bound{Key: "disk_max_used_gb", Text: "disk_max_used_gb = 2", Cure: "Set disk_max_used_gb higher."}
+	for _, tt := range []struct {
+		name    string
+		refused []workfetch.Refused
+		text    string
+		cure    string
+	}{
+		{
+			"a limit",
+			[]workfetch.Refused{{Code: "tasks_in_progress", Need: 9, Have: 8}},
+			"The last request brought no work. This computer has the 8 tasks of the project that it may have at a time. Trying again ", "Wait: more can be fetched once some are reported.",
+		},
+		{
+			"several, one twice",
+			[]workfetch.Refused{{Code: "disk", App: "a", Need: 10e9, Have: 2e9}, {Code: "has_one"}, {Code: "has_one"}, {Code: "chain"}, {Code: "other"}},
+			"The last request brought no work. Tasks of a need 10 GB of disk space, and may use 2 GB here. The remaining tasks belong to workunits of which this computer already has or had one. " +
+				"The next task of a chain follows once the result that this computer reported is validated. Trying again ",
+			"Set disk_max_used_gb higher. Now: disk_max_used_gb = 2.",
+		},
+		{
+			"impossible",
+			[]workfetch.Refused{{Code: "memory", Need: 838e9, Have: 10e9}},
+			"The last request brought no work. Its tasks need 838 GB of memory, and may use 10 GB here. Trying again ", "This computer can never run these tasks: they need 838 GB of memory, and it has 25 GB.",
+		},
+		{"of a newer server", []workfetch.Refused{{Code: "moonphase"}}, "The last request brought no work. The remaining tasks could not be sent to this computer. Trying again ", "Wait: this ends without your help."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := snapshot(nil, known(func(p *workfetch.Project) {
+				p.Backoff, p.BackoffWhy, p.Refused = now.Add(time.Hour), "The last request brought no work (the server's words)", tt.refused
+			}))
+			s.Disk, s.AllMemory = disk, 25e9
+			if r := workfetch.Choose(s)[0]; r.Code != workfetch.NoWorkBackoff || !strings.HasPrefix(r.Text, tt.text) || !strings.HasPrefix(r.Cure, tt.cure) {
+				t.Errorf("got %+v", r)
+			}
+		})
+	}
+}
+
+// Each code of the protocol has a sentence with nothing left open.
+func TestEachRefusalHasASentence(t *testing.T) {
+	seen := make(map[string]bool)
+	detailed := map[protocol.RefusalCode]string{protocol.RefusedVirtualBox: "VirtualBox", protocol.RefusedContainers: "Podman or Docker"}
+	for _, code := range protocol.RefusalCodes {
+		r := workfetch.Refused{Code: workfetch.RefusedCode(code), App: "upper", Need: 3e9, Have: 2e9, Detail: detailed[code]}
+		text := r.Text(now)
+		if !strings.HasSuffix(text, ".") || strings.ContainsAny(text, "{}%") || seen[text] {
+			t.Errorf("%s: %q", code, text)
 		}
+		seen[text] = true
 	}
 }

@@ -54,9 +54,7 @@ type Stream struct {
 	Backoff    time.Time // no request for work before, since the last brought none
 	BackoffWhy string    // why, as a sentence for people; "": the last brought none, or tasks fail
 
-	// NeedsMemory and NeedsDisk are bytes, the least that its tasks need where they were refused
-	// for want of that; 0: they were not, or it is not known.
-	NeedsMemory, NeedsDisk int64
+	Refused []Refused // why it brought none, by code; nil: its server gives sentences only
 
 	// What its results are like, from those it sent; zero: none yet.
 	JobTime time.Duration // estimated computing time of one, corrected

@@ -77,6 +77,14 @@ type Times struct {
 	Connected float64 `json:"connected"` // of that, the network could be used
 }
 
+// A Refused is one reason for which a project sent no work.
+type Refused struct {
+	Code string `json:"code"` // see docs/situations.md
+	App  string `json:"app,omitempty"`
+	Text string `json:"text"`
+	Cure string `json:"cure,omitempty"`
+}
+
 // A Project is a project that the agent is attached to.
 type Project struct {
 	MasterURL    string    `json:"master_url"`
@@ -102,6 +110,7 @@ type Project struct {
 	Work         string    `json:"work"`      // what was decided about asking for work
 	WorkCode     string    `json:"work_code"` // the same as a reason code
 	WorkCure     string    `json:"work_cure,omitempty"`
+	Refused      []Refused `json:"refused,omitempty"` // why the last request for work brought none, by code
 	Failing      *Failing  `json:"failing,omitempty"` // its last tasks failed; nil: not so
 	Notices      []string  `json:"notices,omitempty"`
 	Initialized  bool      `json:"initialized"`

@@ -57,7 +57,7 @@ func (r *replier) apply(tx *state.Tx) {
 	p.Contact.Initialized = true
 	var trouble contact.Trouble
 	if len(r.reply.Results) == 0 {
-		trouble = contact.Refused(said(r.reply.Messages))
+		trouble = contact.Refused(r.codes(), said(r.reply.Messages))
 		if was := view.Trouble(before); !trouble.Is() && was.OfWork() && !r.req.WantsWork() && !r.req.WantsCoprocWork() {
 			trouble = was // this reply says nothing about it
 		}
@@ -249,17 +249,17 @@ func (r *replier) fetchedFor(k resource.Kind) {
 		early = early && f.Code == protocol.RefusedTooRecent
 	}
 	if early && r.usable[k] == 0 { // it says nothing about the project's work either
-		s.NextTry, s.Why, s.Needs = r.until(refused), "", state.Needs{}
+		s.NextTry, s.Why, s.Refused = r.until(refused), "", kept(refused)
 		r.project.SetStream(k, s)
 		return
 	}
 	s.Retry = state.Retry(workfetch.Backoff(s.Retry).Asked(r.now, r.usable[k], r.t.Ledger.Of[r.project.MasterURL] > 0, r.t.Rand))
-	s.Why, s.Needs = "", state.Needs{}
+	s.Why, s.Refused = "", nil
 	if r.usable[k] == 0 {
 		if over := r.until(refused); over.After(s.NextTry) {
 			s.NextTry = over.Add(time.Duration(r.t.Rand.Int64N(int64(spread)))) // not all computers at once
 		}
-		s.Needs = needs(refused)
+		s.Refused = kept(refused)
 		if said := said(r.reply.Messages); len(said) > 0 {
 			s.Why = "The last request brought no work (" + strings.Join(said, "; ") + ")"
 		}
@@ -280,6 +280,17 @@ func (r *replier) refusals(k resource.Kind) (all []protocol.Refusal) {
 	return all
 }
 
+// codes are those of the refusals that are about all of the project's work, or about programs that
+// this computer would need for some of it.
+func (r *replier) codes() (all []string) {
+	for _, f := range r.reply.Refusals {
+		if f.App == "" || f.Code == protocol.RefusedVirtualBox || f.Code == protocol.RefusedContainers {
+			all = append(all, string(f.Code))
+		}
+	}
+	return all
+}
+
 // until is when refusals end by themselves, a day from now at the latest; zero if one of them
 // may end before or is not known to.
 func (r *replier) until(refused []protocol.Refusal) (end time.Time) {
@@ -294,23 +305,18 @@ func (r *replier) until(refused []protocol.Refusal) (end time.Time) {
 	return end
 }
 
-// needs is the least that tasks were refused for want of.
-func needs(refused []protocol.Refusal) (n state.Needs) {
-	least := func(of *int64, f protocol.Refusal) {
-		if need := int64(f.Need); *of == 0 || need < *of {
-			*of = need
-		}
+// kept are the refusals of an answer that are stored, the most important first.
+func kept(refused []protocol.Refusal) (all []state.Refused) {
+	for _, f := range refused[:min(len(refused), workfetch.MaxRefused)] {
+		all = append(all, state.Refused{
+			Code: string(f.Code), App: short(f.App), Kind: short(f.Kind), Need: f.Need, Have: f.Have, Until: f.Until, Detail: short(f.Detail),
+		})
 	}
-	for _, f := range refused {
-		switch f.Code {
-		case protocol.RefusedMemory:
-			least(&n.Memory, f)
-		case protocol.RefusedDisk:
-			least(&n.Disk, f)
-		}
-	}
-	return n
+	return all
 }
+
+// short is the beginning of a text that becomes a part of a sentence.
+func short(s string) string { return strings.ToValidUTF8(s[:min(len(s), workfetch.MaxName)], "") }
 
 // said are a reply's messages as people read them.
 func said(messages []protocol.Message) []string {

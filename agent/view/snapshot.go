@@ -16,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/resource"
 	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
 )
 
 // unsaved is how much computing since the last checkpoint is worth waiting for
@@ -103,7 +104,7 @@ func (f *Facts) project(p state.Project) decide.Project {
 		NextRPC: p.Contact.NextRPCTime, Asked: f.Asked[u], Woken: f.Woken[u], Trickles: f.TrickleUps[u],
 		Backoff: p.Fetch.NextTry, BackoffWhy: p.Fetch.Why, Failures: p.Fetch.Errors, Failed: Failed(p), NoCPUApps: slices.Contains(p.NoRscApps, "CPU"),
 		JobTime: f.stated(p.JobVersion, p.JobFpops), Latency: p.Latency, Estimates: jobsched.Estimator(p.Estimates),
-		NeedsMemory: p.Fetch.Needs.Memory, NeedsDisk: p.Fetch.Needs.Disk,
+		Refused: refused(p.Fetch.Refused),
 		LeftOut: p.LeftOut, NonCPUIntensive: p.NonCPUIntensive && !p.Light.Belied,
 	}
 	v.Others = f.streams(p)
@@ -129,10 +130,18 @@ func (f *Facts) streams(p state.Project) map[resource.Kind]decide.Stream {
 		s, pool := p.Stream(g.Kind), resource.Find(pools, g.Kind)
 		version, _ := f.DB.Versions.Get(s.JobVersion)
 		all[g.Kind] = decide.Stream{
-			NoApps: slices.Contains(p.NoRscApps, string(g.Kind)), Excluded: excluded(acc, pool), NeedsMemory: s.Needs.Memory, NeedsDisk: s.Needs.Disk, Backoff: s.NextTry, BackoffWhy: s.Why,
+			NoApps: slices.Contains(p.NoRscApps, string(g.Kind)), Excluded: excluded(acc, pool), Refused: refused(s.Refused), Backoff: s.NextTry, BackoffWhy: s.Why,
 			JobTime: f.stated(s.JobVersion, s.JobFpops), Latency: s.Latency,
 			Devices: version.Usage().Devices(), Estimates: jobsched.Estimator(s.Estimates),
 		}
+	}
+	return all
+}
+
+// refused is why a project sent no work, from the durable record.
+func refused(kept []state.Refused) (all []workfetch.Refused) {
+	for _, r := range kept {
+		all = append(all, workfetch.Refused{Code: workfetch.RefusedCode(r.Code), App: r.App, Kind: r.Kind, Need: r.Need, Have: r.Have, Until: r.Until, Detail: r.Detail})
 	}
 	return all
 }

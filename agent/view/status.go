@@ -18,6 +18,7 @@ import (
 	"github.com/starling-grid/starling/jobsched"
 	"github.com/starling-grid/starling/protocol"
 	"github.com/starling-grid/starling/state"
+	"github.com/starling-grid/starling/workfetch"
 )
 
 // Status shows everything there is to see.
@@ -177,6 +178,11 @@ func (f *Facts) showProject(u string, p state.Project, tasks int) control.Projec
 	}
 	r := f.Last.Project(u).Fetch
 	v.Work, v.WorkCode, v.WorkCure = r.Text, string(r.Code), r.Cure
+	if r.Code == workfetch.NoWorkBackoff {
+		for _, x := range refused(p.Fetch.Refused) {
+			v.Refused = append(v.Refused, control.Refused{Code: string(x.Code), App: x.App, Text: x.Text(f.Now), Cure: x.Cure()})
+		}
+	}
 	v.Asked = f.Asked[u]
 	if c, talks := f.Sessions[u]; talks {
 		v.InContact = true

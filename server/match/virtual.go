@@ -49,11 +49,11 @@ func (v *Virtual) check() (errs []PlanClassError) {
 // lacks returns what the host of a request lacks; nil is nothing.
 func (v *Virtual) lacks(req *protocol.SchedulerRequest) *Lack {
 	h := &req.Host
-	need := func(format string, args ...any) *Lack {
-		return &Lack{Code: protocol.RefusedPlanClass, Detail: fmt.Sprintf(format, args...)}
-	}
 	if v.Docker && (h.DockerVersion == "" || req.DontUseDocker) {
-		return need("Podman or Docker, which this computer does not offer")
+		return &Lack{Code: protocol.RefusedContainers, Detail: "Podman or Docker, which this computer does not offer"}
+	}
+	need := func(format string, args ...any) *Lack {
+		return &Lack{Code: protocol.RefusedVirtualBox, Detail: fmt.Sprintf(format, args...)}
 	}
 	if !v.VirtualBox {
 		return nil
@@ -77,7 +77,7 @@ func (v *Virtual) lacks(req *protocol.SchedulerRequest) *Lack {
 		return need("another version of VirtualBox than %s", dotted(has))
 	}
 	if v.VMAccelRequired && !accelerated(h) {
-		return need("a processor that supports virtual machines (VT-x or AMD-V), turned on in the firmware")
+		return &Lack{Code: protocol.RefusedPlanClass, Detail: "a processor that supports virtual machines (VT-x or AMD-V), turned on in the firmware"}
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func sentence(f protocol.Refusal) string {
 		return "The only tasks left are of applications without a version for this computer"
 	case protocol.RefusedClientVersion:
 		return fmt.Sprintf("Tasks of %s need %s, and this computer runs %s", app, f.Detail, number(f.Have))
-	case protocol.RefusedPlanClass:
+	case protocol.RefusedPlanClass, protocol.RefusedVirtualBox, protocol.RefusedContainers:
 		return fmt.Sprintf("Tasks of %s need %s", app, f.Detail)
 	case protocol.RefusedProcessor:
 		return fmt.Sprintf("Tasks of %s compute on %s, for which no tasks were requested", app, match.DeviceNames(f.Kind))

@@ -289,7 +289,7 @@ func (s *Scheduler) Handle(ctx context.Context, body []byte, ip string, now time
 		s.Log.Info("scheduler request refused", "err", err, "userid", ban.user.ID, "ip", ip)
 		reply = s.baseReply()
 		reply.RequestDelay = delayUnsupported
-		reply.Refusals = []protocol.Refusal{{Code: protocol.RefusedExcluded}}
+		reply.Refusals = []protocol.Refusal{{Code: protocol.RefusedExcluded, Detail: ban.Error()}}
 		reply.message(protocol.PriorityNotice, ban.Error())
 		return reply.SchedulerReply, nil
 	}

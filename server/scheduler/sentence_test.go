@@ -11,7 +11,7 @@ import (
 func TestSentences(t *testing.T) {
 	said := make(map[string]protocol.RefusalCode)
 	for _, code := range protocol.RefusalCodes {
-		s := sentence(protocol.Refusal{Code: code, App: "app", Need: 2e9, Have: 1e9, Detail: "detail"})
+		s := sentence(protocol.Refusal{Code: code, App: "app", Need: 2e9, Have: 1e9, Detail: "detail of " + string(code)})
 		if strings.Contains(s, string(code)) && strings.HasPrefix(s, "No tasks were sent") {
 			t.Errorf("%s has no words", code)
 		}

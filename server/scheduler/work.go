@@ -42,7 +42,7 @@ func (r *rpc) work() error {
 		return nil
 	}
 	if r.user.Banned() {
-		r.deny(protocol.Refusal{Code: protocol.RefusedExcluded}, protocol.PriorityNotice, banned(r.user))
+		r.deny(protocol.Refusal{Code: protocol.RefusedExcluded, Detail: banned(r.user)}, protocol.PriorityNotice, banned(r.user))
 		r.reply.RequestDelay = delayUnsupported
 		return nil
 	}
