@@ -43,31 +43,42 @@ func TestUpdateAsksForWork(t *testing.T) {
 }
 
 // Whoever has a project contacted twice within seconds, and is told by the server to wait
-// some, does not wait ten minutes for work.
+// some, does not wait ten minutes for work. Other refusals with a code are shown at once.
 func TestAHastyUpdate(t *testing.T) {
 	t.Parallel()
-	soon := answer{code: 200, body: []byte("<scheduler_reply>\n<scheduler_version>800</scheduler_version>\n<request_delay>7</request_delay>\n" +
-		"<message priority=\"low\">Not sending work. Last request too recent.</message>\n</scheduler_reply>\n")}
-	w := newWorld(t, demoURL, withMaster(t, demoURL, soon), func(db *state.DB, tx *state.Tx) {
-		waiting(db, tx)
-		for key := range db.Results.All() {
-			db.Results.Delete(tx, key)
-		}
-		p, _ := db.Projects.Get(demoURL)
-		p.Contact.MinRPCTime, p.Contact.LastRPC, p.Contact.Initialized = time.Now().Add(time.Hour), time.Now().Add(-3*time.Second), true
-		db.Projects.Put(tx, demoURL, p)
-	})
-	w.run(func(t *testing.T) {
-		if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
-			t.Fatal(err)
-		}
-		w.after(t, time.Minute)
-		if n := w.count(sched); n != 2 {
-			t.Fatalf("asked %d times within a minute, want 2: as the person wished, and after the pause that the server wants", n)
-		}
-		w.after(t, 4*time.Minute)
-		if n := w.count(sched); n != 2 {
-			t.Errorf("asked %d times within five minutes: what has no work is left alone", n)
-		}
-	})
+	for _, tt := range []struct {
+		name, says string
+		asked      int // within a minute
+		work       string
+	}{
+		{"a pause", "<message priority=\"low\">Not sending work. Last request too recent.</message>\n", 2, "no_work_backoff"},
+		{"a limit", "<message priority=\"low\">No tasks</message>\n<starling_refusal code=\"tasks_in_progress\" need=\"9\" have=\"8\"/>\n", 1, "no_work_backoff"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			reply := "<scheduler_reply>\n<scheduler_version>800</scheduler_version>\n<request_delay>7</request_delay>\n" + tt.says + "</scheduler_reply>\n"
+			w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 200, body: []byte(reply)}), func(db *state.DB, tx *state.Tx) {
+				waiting(db, tx)
+				for key := range db.Results.All() {
+					db.Results.Delete(tx, key)
+				}
+				p, _ := db.Projects.Get(demoURL)
+				p.Contact.MinRPCTime, p.Contact.LastRPC, p.Contact.Initialized = time.Now().Add(time.Hour), time.Now().Add(-3*time.Second), true
+				db.Projects.Put(tx, demoURL, p)
+			})
+			w.run(func(t *testing.T) {
+				if err := w.a.SteerProject(t.Context(), demoURL, control.UpdateProject); err != nil {
+					t.Fatal(err)
+				}
+				p := w.project(t, time.Minute)
+				if n := w.count(sched); n != tt.asked || p.WorkCode != tt.work {
+					t.Fatalf("asked %d times within a minute, want %d: as the person wished, and after the pause that the server wants; %+v", n, tt.asked, p)
+				}
+				w.after(t, 4*time.Minute)
+				if n := w.count(sched); n != tt.asked {
+					t.Errorf("asked %d times within five minutes: what has no work is left alone", n)
+				}
+			})
+		})
+	}
 }

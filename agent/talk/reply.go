@@ -237,10 +237,10 @@ func (r *replier) fetched() {
 }
 
 func (r *replier) fetchedFor(k resource.Kind) {
-	if r.hasty && r.usable[k] == 0 {
+	s, refused := r.project.Stream(k), r.refusals(k)
+	if r.hasty && r.usable[k] == 0 && len(refused) == 0 {
 		return // it says nothing about the project's work; it is asked again after the pause that it wants
 	}
-	s, refused := r.project.Stream(k), r.refusals(k)
 	if r.usable[k] == 0 && (r.along[k] || r.woken && r.now.Before(s.NextTry)) {
 		return // that says nothing new, however many such sessions there are
 	}
