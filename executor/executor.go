@@ -113,7 +113,7 @@ type Executor struct {
 	woken     wakeups
 	checked   checks
 	census    census
-	asked     atomic.Pointer[time.Time] // when Progress was called last
+	asked     atomic.Pointer[time.Time] // when Watch was called last
 
 	ctx    context.Context // ends when nothing may take long any more
 	cancel context.CancelFunc
@@ -286,11 +286,16 @@ func (e *Executor) toRun(result string, f func(*run)) error {
 	}
 }
 
-// Progress returns how far each run has come, by result name, as of its last poll: a second ago
-// while this is called again and again, and a few seconds ago else.
-func (e *Executor) Progress() map[string]Progress {
+// Watch has the progress of runs kept to the second for the next few seconds, since somebody looks
+// at it.
+func (e *Executor) Watch() {
 	now := time.Now()
 	e.asked.Store(&now)
+}
+
+// Progress returns how far each run has come, by result name, as of its last poll: a second ago
+// while somebody watches, and a few seconds ago otherwise.
+func (e *Executor) Progress() map[string]Progress {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	all := make(map[string]Progress, len(e.runs))

@@ -53,6 +53,9 @@ func (r *run) end() Exited {
 	if r.cmd != nil {
 		r.count(time.Now())
 		r.readStatus() // the last one may be unread
+		if r.unkept {
+			r.checkpointed()
+		}
 		r.mail()
 		r.trickleUp()
 		if !r.clean() { // of what the main process has left behind

@@ -60,6 +60,16 @@ func application(what string, args []string) {
 			app.CheckpointCompleted()
 			return wait(app)
 		})
+	case "hasty": // makes one checkpoint after the other
+		boincapi.Run(func(app *boincapi.App) error {
+			for {
+				burn()
+				app.CheckpointCompleted()
+				if err := app.Yield(); err != nil {
+					return err
+				}
+			}
+		})
 	case "wait":
 		boincapi.Run(func(app *boincapi.App) error {
 			if err := os.WriteFile("working", nil, 0o600); err != nil {

@@ -34,6 +34,8 @@ type run struct {
 	polled   time.Time
 	measured time.Time // when the disk was
 	sought   time.Time // when processes that hide were
+	kept     time.Time // when a checkpoint was kept last
+	unkept   bool      // the application has made another one since
 	finished time.Time // when the finish file was first seen
 	deadline time.Time // when a process that was told to leave is killed; zero: it was not
 	ending   ending

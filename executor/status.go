@@ -43,9 +43,16 @@ func (r *run) readStatus() {
 		}
 	})
 	if saved {
+		r.unkept = true
+	}
+	if r.unkept && time.Since(r.kept) >= keepPolls*r.e.timing.poll {
 		r.checkpointed()
 	}
 }
+
+// keepPolls is the least number of polls between two checkpoints of a run that are kept. Each costs
+// several writes to the disk, and some programs make one a second.
+const keepPolls = 10
 
 // Saved returns the last checkpoint of a result in its slot, which may be newer than
 // the last that was reported: an agent may be killed in between. ok is false if
@@ -70,6 +77,7 @@ func (e *Executor) Saved(result string, slot int) (c Checkpointed, ok bool) {
 // checkpointed keeps what the next run starts from.
 func (r *run) checkpointed() {
 	p := r.snapshot()
+	r.kept, r.unkept = time.Now(), false
 	r.saveState(p, p.CheckpointCPUTime, p.CheckpointElapsed)
 	r.countExits(0)
 	r.log.Debug("checkpoint", logflag.Key, logflag.Checkpoint, "cpu", p.CheckpointCPUTime, "elapsed", p.CheckpointElapsed, "fraction", p.Fraction)

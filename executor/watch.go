@@ -25,8 +25,8 @@ const (
 // noviceSpan is how many polls a run is new for.
 const noviceSpan = 10
 
-// watchedSpan is for how many polls after somebody asked for the progress of runs it is kept
-// current.
+// watchedSpan is the number of polls for which the progress of runs is kept current after somebody
+// looked at it.
 const watchedSpan = 3
 
 // watch returns when the process has exited. The polls of all runs are aligned, and wake this
@@ -93,7 +93,7 @@ func (r *run) nearLimit() bool {
 		d.RscDiskBound > 0 && 2*r.stderr > d.RscDiskBound
 }
 
-// watched reports whether somebody asked for the progress of runs lately.
+// watched reports whether somebody looks at the progress of runs.
 func (e *Executor) watched(now time.Time) bool {
 	asked := e.asked.Load()
 	return asked != nil && now.Sub(*asked) < watchedSpan*e.timing.poll

@@ -32,6 +32,44 @@ func TestNothingWakesARunButItsPolls(t *testing.T) {
 	}
 }
 
+// A program that makes checkpoints all the time has only some of them kept, and the last before it
+// leaves.
+func TestFewCheckpointsAreKept(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	begin := time.Now()
+	b.start(b.task("hasty"))
+	n, last := 0, Checkpointed{}
+	checkpoint := func(ev Event) bool {
+		c, ok := ev.(Checkpointed)
+		if ok {
+			if n++; c.CPUTime < last.CPUTime {
+				t.Errorf("%v after %v", c, last)
+			}
+			last = c
+		}
+		return ok
+	}
+	for n < 5 {
+		if ev := <-b.events; !checkpoint(ev) {
+			t.Fatalf("got %+v", ev)
+		}
+	}
+	if most := int(time.Since(begin)/(keepPolls*b.timing.poll)) + 1; n > most {
+		t.Errorf("%d checkpoints are kept, want at most %d", n, most)
+	}
+	latest := b.Progress()["r_0"].CheckpointCPUTime
+	_ = b.Quit("r_0")
+	for checkpoint(<-b.events) {
+	}
+	if last.CPUTime < latest {
+		t.Errorf("kept %v, and the program had saved %v", last.CPUTime, latest)
+	}
+	if c, ok := b.Saved("r_0", 0); !ok || c.CPUTime != last.CPUTime {
+		t.Errorf("in the slot: %+v, want %+v", c, last)
+	}
+}
+
 // An application that does not read its messages is tried again for a while only, and one that is
 // suspended is looked at less often.
 func TestASuspendedRunRests(t *testing.T) {

@@ -120,7 +120,10 @@ func (b *bench) appears(name string) {
 // progress waits until the run's progress satisfies f.
 func (b *bench) progress(f func(Progress) bool) {
 	b.t.Helper()
-	b.until("progress", func() bool { return f(b.Progress()["r_0"]) })
+	b.until("progress", func() bool {
+		b.Watch()
+		return f(b.Progress()["r_0"])
+	})
 }
 
 // until waits for a condition. An event that comes before fails the test.

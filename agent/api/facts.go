@@ -47,7 +47,10 @@ func (a *API) Facts(now time.Time) *view.Facts {
 
 // query shows what there is to see, as of one instant between two steps of the loop.
 func query[V any](ctx context.Context, a *API, show func(*view.Facts) V) (v V, err error) {
-	err = a.core.See(ctx, func() { v = show(a.Facts(time.Now())) })
+	err = a.core.See(ctx, func() {
+		a.life.Exec.Watch()
+		v = show(a.Facts(time.Now()))
+	})
 	return v, err
 }
 

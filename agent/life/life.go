@@ -62,6 +62,7 @@ type Applications interface {
 	TrickleDown(result string, slot int, at time.Time, text string) error
 	UploadEnded(result, logical string, status int) error
 	Allow(a executor.Allowance)
+	Watch()
 	Progress() map[string]executor.Progress
 	Saved(result string, slot int) (executor.Checkpointed, bool)
 	Clear(slot int) error

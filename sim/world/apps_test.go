@@ -258,6 +258,8 @@ func (a *apps) Resume(result string) error {
 	})
 }
 
+func (a *apps) Watch() {}
+
 func (a *apps) Progress() map[string]executor.Progress {
 	a.mu.Lock()
 	defer a.mu.Unlock()
