@@ -153,6 +153,28 @@ func (c *group) bound(memory int64, tasks int, idle bool) {
 	}
 }
 
+// The kernel counts CPU time in periods of so many microseconds, and takes no less than a
+// thousandth of a second for a limit.
+const (
+	quotaPeriod = 100_000
+	leastQuota  = 1000
+)
+
+// limitCPU limits the group to so many CPUs, on average over a tenth of a second; 0 lifts the limit.
+// It reports whether the kernel does so.
+func (c *group) limitCPU(cpus float64) bool {
+	quota := int(cpus * quotaPeriod)
+	switch {
+	case c == nil:
+		return false
+	case cpus == 0:
+		return write(c.dir, "cpu.max", fmt.Sprintf("max %d", quotaPeriod)) == nil
+	case quota < leastQuota:
+		return false
+	}
+	return write(c.dir, "cpu.max", fmt.Sprintf("%d %d", quota, quotaPeriod)) == nil
+}
+
 // entered does nothing: the process was started in the group.
 func (*group) entered(*exec.Cmd) error { return nil }
 

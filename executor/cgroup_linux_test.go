@@ -153,6 +153,29 @@ func TestControlGroupsInside(t *testing.T) {
 			t.Errorf("got %+v, left %s", e, file("cgroup.procs"))
 		}
 	})
+	t.Run("limited CPU time", func(t *testing.T) {
+		b = newBench(t)
+		use(b)
+		b.Allow(Allowance{CPU: 20})
+		b.program("#!/bin/sh\ni=0; while :; do i=$((i+1)); echo $i >t; mv t ticks; done\n")
+		task := b.task()
+		task.Init.NCPUs = 2
+		b.start(task)
+		b.ticking("ticks")
+		testwait.Until(t, "a quota", func() bool { return file("cpu.max") == "40000 100000" })
+		if strings.Contains(file("cgroup.events"), "frozen 1") {
+			t.Error("a run that the kernel limits is stopped")
+		}
+		before, begin := b.Progress()["r_0"].Elapsed, time.Now()
+		b.progress(func(p Progress) bool { return p.Elapsed > before+50*time.Millisecond })
+		if d := time.Since(begin); d < 200*time.Millisecond {
+			t.Errorf("50 ms at full speed took %v, limited to a fifth", d)
+		}
+		b.Allow(Allowance{})
+		testwait.Until(t, "no quota", func() bool { return file("cpu.max") == "max 100000" })
+		_ = b.Quit("r_0")
+		b.exited()
+	})
 	t.Run("memory", func(t *testing.T) {
 		b = newBench(t)
 		b.timing.poll = time.Hour // the agent sees nothing

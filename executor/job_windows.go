@@ -88,6 +88,9 @@ const (
 	leastWeight               = 1
 )
 
+// limitCPU is not done by the job: its rate is a weight.
+func (*group) limitCPU(float64) bool { return false }
+
 // bound holds the job to so many bytes of memory and so many processes, 0 for no bound,
 // and has it give way. There is no bound on threads here: with moreTasks for each process
 // that is allowed it is the agent that ends what has too many.

@@ -202,13 +202,13 @@ func (r *run) poll() {
 	}
 }
 
-// count adds the time since the last call to the elapsed time.
+// count adds the time since the last call to the elapsed time, at full speed.
 func (r *run) count(now time.Time) {
 	step := now.Sub(r.polled)
 	r.polled = now
 	r.update(func(p *Progress) {
 		if !p.Suspended && !r.throttled && step > 0 && step <= maxStep {
-			p.Elapsed += step
+			p.Elapsed += r.computed(step)
 		}
 	})
 }

@@ -79,7 +79,7 @@ func (r *run) interval(now time.Time) time.Duration {
 		return poll
 	case p.Suspended:
 		return suspendedPolls * poll
-	case r.throttledBy(r.e.allowance().CPU) || r.nearLimit() || now.Sub(r.began) < noviceSpan*poll || r.e.watched(now):
+	case r.quota == 0 && r.throttledBy(r.e.allowance().CPU) || r.nearLimit() || now.Sub(r.began) < noviceSpan*poll || r.e.watched(now):
 		return poll
 	}
 	return quietPolls * poll
