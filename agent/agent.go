@@ -10,6 +10,7 @@
 //	talk   conversations with projects and account managers
 //	rules  the files that people edit, and which projects they leave
 //	usage  what was used, of CPUs, time and disk
+//	power  numbers from outside on which computing depends
 //	api    what people and their tools ask; view is what they are shown
 //
 // To embed an agent in a program: New with a data directory, Run until its context ends,
@@ -37,6 +38,7 @@ import (
 	"github.com/starling-grid/starling/agent/gpus"
 	"github.com/starling-grid/starling/agent/hostinfo"
 	"github.com/starling-grid/starling/agent/life"
+	"github.com/starling-grid/starling/agent/power"
 	"github.com/starling-grid/starling/agent/rules"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/talk"
@@ -92,6 +94,7 @@ type Agent struct {
 	timeline *usage.Timeline
 	disk     *usage.Disk
 	presence *usage.Presence
+	powers   *power.Powers
 
 	logFlags *logflag.Switches
 	way      proxied // how projects are reached
@@ -153,7 +156,11 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	c := a.core
 	a.ledger, a.uptime, a.disk = &usage.Ledger{Core: c}, &usage.Uptime{Core: c}, &usage.Disk{Core: c}
 	a.timeline = &usage.Timeline{Core: c}
-	a.presence = &usage.Presence{Core: c, Sensors: a.cfg.Sensors}
+	a.powers = &power.Powers{
+		Reader:  power.Reader{HTTP: &http.Client{Transport: a.cfg.Transport}, Root: os.Geteuid() == 0},
+		Changed: func() { c.Post(usage.Sensed{}) },
+	}
+	a.presence = &usage.Presence{Core: c, Sensors: a.cfg.Sensors, Powers: a.powers.Denials}
 	a.presence.Gauge.Meter = a.cfg.Meter
 	a.life = &life.Life{Core: c, Ledger: a.ledger, Presence: a.presence, Disk: a.disk}
 	a.rules = &rules.Rules{Core: c, Life: a.life, Presence: a.presence}
@@ -187,7 +194,7 @@ func (a *Agent) join(journal *control.Journal) (err error) {
 	quitting := make(chan struct{})
 	a.quitting = quitting
 	a.API = api.New(api.Parts{
-		Core: c, Life: a.life, Talk: a.talk, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk, Presence: a.presence,
+		Core: c, Life: a.life, Talk: a.talk, Rules: a.rules, Ledger: a.ledger, Uptime: a.uptime, Disk: a.disk, Presence: a.presence, Powers: a.powers,
 		Journal: journal, Bounded: a.bounded, Unusable: unusable, Pass: a.decide, Adopt: a.adopt, Quit: sync.OnceFunc(func() { close(quitting) }),
 	})
 	return nil
@@ -202,6 +209,9 @@ func (a *Agent) adopt(s settings.Settings) error {
 	a.core.Settings.Adopt(s)
 	if !before.SameGPUs(a.core.Settings) {
 		go a.FindDevices(a.core.Ctx)
+	}
+	if !before.SamePowers(a.core.Settings) {
+		a.powers.Use(a.core.Ctx, a.core.Settings.Powers)
 	}
 	a.logFlags.Set(a.core.Settings.LogFlags)
 	return nil

@@ -40,6 +40,7 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	if a.cfg.Sensors != nil {
 		go a.presence.Sense(c.Ctx)
 	}
+	a.powers.Use(c.Ctx, c.Settings.Powers)
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {

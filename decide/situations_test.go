@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/starling-grid/starling/agent/power"
+	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/view"
 	"github.com/starling-grid/starling/contact"
 	"github.com/starling-grid/starling/decide"
@@ -418,6 +420,18 @@ func suspensions() (list []situation) {
 			p.StartHour, p.EndHour, p.RunOnBatteries, c.Battery = 20, 6, false, prefs.Yes
 		}, compute},
 		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) { c.ExclusiveGPU = "doom" }, useGPUs},
+		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
+			s := power.Signal{Power: settings.Power{Name: "Grid", Unit: "g/kWh", Limit: 300, Hysteresis: 20}}
+			s.Take(412, nil, now)
+			p, _ := s.Denies(now)
+			c.Powers = []prefs.Power{p}
+		}, compute},
+		{func(_ *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
+			s := power.Signal{Power: settings.Power{Name: "Battery", Unit: "%", Limit: 50, Above: true, OnlyGPUs: true}}
+			s.Take(12, nil, now)
+			p, _ := s.Denies(now)
+			c.Powers = []prefs.Power{p}
+		}, useGPUs},
 		{func(p *prefs.Prefs, c *prefs.Conditions, _ *prefs.Mode) {
 			p.GPUTemperatureCeiling, c.GPUTemperature = 80, 85
 		}, useGPUs},

@@ -34,6 +34,7 @@ const (
 	ExclusiveGPU  = "exclusive_gpu_app"
 	TooHot        = "too_hot"
 	GPUTooHot     = "gpu_too_hot"
+	PowerLimit    = "power_limit"
 	XferLimit     = "transfer_limit"
 	Metered       = "metered_network"
 )
@@ -102,7 +103,25 @@ type Conditions struct {
 	// in °C; 0: not known.
 	GPUTemperature float64
 	Metered        Sense
+	Powers         []Power // numbers from outside that keep tasks from running
 	Transferred    float64 // MB in the period of daily_xfer_period_days
+}
+
+// A Power is a number from outside the computer that keeps tasks from running now: see [[power]]
+// in starling.toml.
+type Power struct {
+	Why, Cure string // sentences
+	OnlyGPUs  bool
+}
+
+// powers are the limbs of numbers that are about GPUs alone, or not.
+func (c Conditions) powers(onlyGPUs bool) (all []limb) {
+	for _, p := range c.Powers {
+		if p.OnlyGPUs == onlyGPUs {
+			all = append(all, limb{true, PowerLimit, p.Why, p.Cure, time.Time{}})
+		}
+	}
+	return all
 }
 
 // GPUCooling is how long a GPU that was too hot has to stay below the limit: tasks on it
@@ -177,7 +196,7 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 		limit, key = p.NiuSuspendCPUUsage, "niu_suspend_cpu_usage"
 	}
 	open, change := within(c.Now, p.computing)
-	return m.under(join([]limb{
+	return m.under(join(append([]limb{
 		{
 			!open, TimeOfDay, "Computing is not allowed " + hours(change, c.Now) + " (start_hour, end_hour).",
 			"Change start_hour and end_hour.", change,
@@ -212,12 +231,12 @@ func (p Prefs) MayCompute(c Conditions, m Mode) Permission {
 			"Clean the fan, use fewer CPUs (max_ncpus_pct), or set max_cpu_temperature higher.",
 			time.Time{},
 		},
-	}, ""), c.Now, "computing", "starling mode auto")
+	}, c.powers(false)...), ""), c.Now, "computing", "starling mode auto")
 }
 
 // MayUseGPUs returns whether tasks may run on coprocessors, where they may run at all.
 func (p Prefs) MayUseGPUs(c Conditions, m Mode) Permission {
-	return m.under(join([]limb{
+	return m.under(join(append([]limb{
 		{
 			p.InUse(c) && !p.RunGPUIfUserActive, UserActive, fmt.Sprintf("GPUs are not used: the computer is in use, or was in the last %s (run_gpu_if_user_active, idle_time_to_run).", minutes(p.IdleTimeToRun)),
 			"Leave the computer alone, or set run_gpu_if_user_active = true.", p.idleAt(c),
@@ -233,7 +252,7 @@ func (p Prefs) MayUseGPUs(c Conditions, m Mode) Permission {
 			"Clean the fan, or set max_gpu_temperature higher.",
 			time.Time{},
 		},
-	}, " --gpu"), c.Now, "computing on GPUs", "starling mode auto --gpu")
+	}, c.powers(true)...), " --gpu"), c.Now, "computing on GPUs", "starling mode auto --gpu")
 }
 
 // MayTransfer returns whether servers may be contacted and files moved.

@@ -16,6 +16,7 @@ import (
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/core"
 	"github.com/starling-grid/starling/agent/life"
+	"github.com/starling-grid/starling/agent/power"
 	"github.com/starling-grid/starling/agent/rules"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/agent/talk"
@@ -45,6 +46,7 @@ type Parts struct {
 	Uptime   *usage.Uptime
 	Disk     *usage.Disk
 	Presence *usage.Presence
+	Powers   *power.Powers
 
 	Journal  *control.Journal
 	Bounded  string                              // what the system bounds of each task

@@ -28,7 +28,8 @@ type Status struct {
 	ComputeDespite string    `json:"compute_despite,omitempty"`
 	NetworkDespite string    `json:"network_despite,omitempty"`
 	Drain          *Drain    `json:"drain,omitempty"` // nil: none is under way
-	RunMode        string    `json:"run_mode"`        // always, auto or never
+	Powers         []Power   `json:"powers,omitempty"`
+	RunMode        string    `json:"run_mode"` // always, auto or never
 	NetMode        string    `json:"network_mode"`
 	Times          Times     `json:"times"`
 	Unsaved        float64   `json:"unsaved_seconds"` // computing since the last checkpoints of all tasks: what a shutdown now would lose at the most
@@ -41,6 +42,18 @@ type Status struct {
 	Newer          *Release  `json:"newer,omitempty"`      // a newer version of the program, if one is known
 	Manager        *Manager  `json:"manager,omitempty"`    // the account manager that is followed
 	Notices        []Notice  `json:"notices,omitempty"`    // the newest of what projects announced, newest first
+}
+
+// A Power is a number from outside the computer on which computing depends: [[power]] in
+// starling.toml.
+type Power struct {
+	Name   string  `json:"name"`
+	Number float64 `json:"number"` // as last read
+	Unit   string  `json:"unit,omitempty"`
+	Limit  float64 `json:"limit"`
+	Known  bool    `json:"known"` // the number can be relied on
+	Text   string  `json:"text"`
+	Wrong  bool    `json:"wrong,omitempty"` // it could not be read last time
 }
 
 // A Manager is the account manager that the agent follows.

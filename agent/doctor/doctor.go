@@ -45,6 +45,14 @@ type Finding struct {
 	Fix   string `json:"fix,omitempty"` // what to do
 }
 
+// powerOf is the finding about a number from outside.
+func powerOf(p control.Power) Finding {
+	if p.Wrong {
+		return Finding{"power", Note, p.Text, "correct [[power]] in starling.toml, or repair the source"}
+	}
+	return Finding{Check: "power", Grade: Good, Text: p.Text}
+}
+
 // leastDisk is how much free disk an agent can hardly do without, in bytes.
 const leastDisk = 200e6
 
@@ -77,6 +85,9 @@ func Examine(ctx context.Context, dataDir string, detect func(context.Context) g
 			all = append(all, groups(status.Bounded))
 		}
 		all = append(all, suspended(status)...)
+		for _, p := range status.Powers {
+			all = append(all, powerOf(p))
+		}
 		for _, x := range status.NoEffect {
 			all = append(all, Finding{Check: "preferences", Grade: Note, Text: x, Fix: "change it in prefs.toml"})
 		}

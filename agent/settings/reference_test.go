@@ -47,10 +47,11 @@ func TestReference(t *testing.T) {
 	text := settings.Reference()
 	documented(t, text, reflect.TypeFor[settings.Settings]())
 	want := settings.Default()
-	// A coprocessor has keys that have to be filled in.
-	named := strings.NewReplacer(`type = ""`, `type = "x"`, "count = 0", "count = 1").Replace(uncommented(text))
+	// A coprocessor and a number have keys that have to be filled in.
+	named := strings.NewReplacer(`type = ""`, `type = "x"`, "count = 0", "count = 1", "\nname = \"\"", "\nname = \"x\"", `file = ""`, `file = "x"`, "command = []\n", "").Replace(uncommented(text))
 	for src, coprocs := range map[string][]settings.Coproc{text: nil, named: {{Type: "x", Count: 1, Devices: []int{}}}} {
-		if want.Coprocs, want.IgnoreGPUs = coprocs, nil; coprocs != nil {
+		if want.Coprocs, want.IgnoreGPUs, want.Powers = coprocs, nil, nil; coprocs != nil {
+			want.Powers = []settings.Power{{Name: "x", File: "x"}}
 			want.IgnoreGPUs = []settings.IgnoreGPU{{Type: "x", Devices: []int{}}} // the replacer's x
 		}
 		s, err := settings.Load(dir(t, map[string]string{settings.File: src}))

@@ -70,6 +70,7 @@ type Settings struct {
 	NoGPUs                   bool        `toml:"no_gpus" about:"do not use GPUs that the agent finds; declared coprocessors are used"`
 	UseAllGPUs               bool        `toml:"use_all_gpus" about:"of several GPUs of one vendor use all, and not only the most capable and those as capable"`
 	IgnoreGPUs               []IgnoreGPU `toml:"ignore_gpu" about:"GPUs that the agent finds and that no task may use, as <ignore_nvidia_dev> and its like in BOINC's cc_config.xml; repeat the section for others"`
+	Powers                   []Power     `toml:"power" about:"a number on which computing depends, such as the price of electricity or the charge of a battery; repeat the section for others"`
 	LogFlags                 LogFlags    `toml:"log_flags" about:"which kinds of messages are logged, by BOINC's names"`
 }
 
@@ -115,14 +116,17 @@ func loadFile(s Settings, name string) (Settings, tomlfile.Lines, error) {
 // decode lays the text of a file over s. A list of sections in it takes the place of one that
 // was there, with nothing left of that.
 func decode(s Settings, name string, src []byte) (Settings, tomlfile.Lines, error) {
-	coprocs, ignored := s.Coprocs, s.IgnoreGPUs
-	s.Coprocs, s.IgnoreGPUs = nil, nil
+	coprocs, ignored, powers := s.Coprocs, s.IgnoreGPUs, s.Powers
+	s.Coprocs, s.IgnoreGPUs, s.Powers = nil, nil, nil
 	lines, err := tomlfile.Decode(name, src, &s)
 	if s.Coprocs == nil {
 		s.Coprocs = coprocs
 	}
 	if s.IgnoreGPUs == nil {
 		s.IgnoreGPUs = ignored
+	}
+	if s.Powers == nil {
+		s.Powers = powers
 	}
 	return s, lines, err
 }
@@ -197,7 +201,7 @@ func (s Settings) check(own, tools tomlfile.Lines) error {
 			errs = append(errs, lines.Errorf(v.key, "%d is not between %d and %d", v.n, v.least, v.most))
 		}
 	}
-	return errors.Join(append(errs, s.checkCoprocs(lines)...)...)
+	return errors.Join(slices.Concat(errs, s.checkCoprocs(lines), s.checkPowers(lines))...)
 }
 
 // An Account is a project that the volunteer chose, from its account file.

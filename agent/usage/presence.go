@@ -31,6 +31,8 @@ type Sensors interface {
 type Presence struct {
 	*core.Core
 	Sensors Sensors // nil: nothing is known
+	// Powers returns the numbers from outside that keep tasks from running now.
+	Powers func(now time.Time) []prefs.Power
 
 	Heat  Heat // of the CPU, lately
 	Gauge Gauge
@@ -118,6 +120,9 @@ func (p *Presence) Conditions(now time.Time) prefs.Conditions {
 		}
 	}
 	c.Now = now.Round(0)
+	if p.Powers != nil {
+		c.Powers = p.Powers(c.Now)
+	}
 	h, _ := p.DB.Hosts.Get(state.Self)
 	by, set := p.Prefs, p.Coprocs
 	c.Transferred = TransferredMB(h, by, now)

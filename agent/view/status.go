@@ -54,6 +54,10 @@ func (f *Facts) Status() control.Status {
 	s.ComputeCure, s.NetworkCure = seen.Compute.Cure, seen.Network.Cure
 	s.ComputeDespite, s.NetworkDespite = seen.Compute.Despite, seen.Network.Despite
 	s.Drain = f.drain()
+	for _, p := range f.Powers {
+		text, wrong := p.State(f.Now)
+		s.Powers = append(s.Powers, control.Power{Name: p.Name, Number: p.Number, Unit: p.Unit, Limit: p.Limit, Known: p.Known(f.Now), Text: text, Wrong: wrong})
+	}
 	h := f.host()
 	s.RunMode, s.NetMode = control.ModeName(h.RunMode.At(f.Now)), control.ModeName(h.NetMode.At(f.Now))
 	count, took := make(map[string]int), make(map[string]float64)

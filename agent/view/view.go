@@ -9,6 +9,7 @@ import (
 
 	"github.com/starling-grid/starling/agent/control"
 	"github.com/starling-grid/starling/agent/gpus"
+	"github.com/starling-grid/starling/agent/power"
 	"github.com/starling-grid/starling/agent/settings"
 	"github.com/starling-grid/starling/decide"
 	"github.com/starling-grid/starling/executor"
@@ -47,6 +48,7 @@ type Facts struct {
 	Times      protocol.TimeStats
 	Habit      jobsched.Habit // at which hours the computer computes; nil: not known
 	Disk       Disk
+	Powers     []power.Signal // numbers from outside on which computing depends
 
 	DB      *state.DB                            // what is durable
 	Debts   map[string]float64                   // by project, CPU-seconds, as of the last pass

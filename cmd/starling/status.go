@@ -44,6 +44,11 @@ func statusCmd(o *options) *cobra.Command {
 			fmt.Fprintf(w, "Network activity is suspended. %s\n", s.Network)
 			showCure(w, s.NetworkCure)
 		}
+		for _, p := range s.Powers {
+			if p.Wrong {
+				fmt.Fprintln(w, w.paint(yellow, "Power: "+printable(p.Text)))
+			}
+		}
 		showDespite(w, "Computing", s.ComputeDespite, "")
 		showDespite(w, "The network is used", s.NetworkDespite, " --network")
 		showTroubles(w, s.Transfers)

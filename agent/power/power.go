@@ -1,0 +1,90 @@
+package power
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/beat"
+	"github.com/starling-grid/starling/prefs"
+)
+
+// Powers are the signals of an agent. They are safe for concurrent use.
+type Powers struct {
+	Reader  Reader
+	Changed func() // called when something else follows from a signal
+
+	mu     sync.Mutex
+	list   []*Signal
+	cancel context.CancelFunc // ends the reading
+}
+
+// Use reads other numbers from now on, until ctx ends or others are used.
+func (p *Powers) Use(ctx context.Context, list []settings.Power) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cancel != nil {
+		p.cancel()
+	}
+	ctx, p.cancel = context.WithCancel(ctx)
+	p.list = nil
+	for _, one := range list {
+		s := &Signal{Power: one}
+		p.list = append(p.list, s)
+		go p.watch(ctx, s)
+	}
+}
+
+// watch reads a number now and then. Like intervals end together, so that the computer wakes once.
+func (p *Powers) watch(ctx context.Context, s *Signal) {
+	ticker := beat.NewTicker(s.Interval())
+	defer ticker.Stop()
+	for {
+		number, err := p.Reader.Read(ctx, s.Power)
+		if ctx.Err() != nil {
+			return
+		}
+		if p.take(s, number, err, time.Now()) {
+			p.Changed()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		ticker.Again(s.Interval())
+	}
+}
+
+// take takes in a number, and reports whether something else follows from it.
+func (p *Powers) take(s *Signal, number float64, err error, now time.Time) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := s.denied
+	s.Take(number, err, now)
+	_, s.denied = s.Denies(now)
+	return before != s.denied
+}
+
+// Denials are the signals that keep tasks from running now.
+func (p *Powers) Denials(now time.Time) (all []prefs.Power) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.list {
+		if d, denies := s.Denies(now); denies {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// All are copies of the signals.
+func (p *Powers) All() (all []Signal) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.list {
+		all = append(all, *s)
+	}
+	return all
+}

@@ -1,0 +1,171 @@
+package power
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/internal/foreigndir"
+	"github.com/starling-grid/starling/internal/sysfault"
+)
+
+const (
+	maxText  = 1 << 20          // bytes of what a source gives
+	patience = 15 * time.Second // for a program or a server
+)
+
+// A Reader reads numbers.
+type Reader struct {
+	HTTP *http.Client
+	Root bool // this process has all rights, so that no program is run
+}
+
+// Read reads the number of a source. Its error is a sentence for people.
+func (r *Reader) Read(ctx context.Context, p settings.Power) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	text, err := r.text(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	return number(text, p.Value)
+}
+
+func (r *Reader) text(ctx context.Context, p settings.Power) ([]byte, error) {
+	switch {
+	case p.File != "":
+		b, err := foreigndir.ReadFile(p.File, maxText)
+		if err != nil {
+			return nil, sentence("Its file cannot be read: %s.", sysfault.Plain(err))
+		}
+		return b, nil
+	case len(p.Command) > 0:
+		return r.run(ctx, p.Command)
+	}
+	return r.get(ctx, p.URL)
+}
+
+// run returns what a program prints.
+func (r *Reader) run(ctx context.Context, command []string) ([]byte, error) {
+	if r.Root {
+		return nil, sentence("Its program is not run, because the agent runs as root.")
+	}
+	out := limited{most: maxText}
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LANG=C.UTF-8"}
+	cmd.Stdout, cmd.WaitDelay = &out, time.Second
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return nil, sentence("Its program %s did not end within %v.", command[0], patience)
+	case out.over:
+		return nil, tooMuch()
+	case err != nil:
+		return nil, sentence("Its program %s failed: %s.", command[0], sysfault.Plain(err))
+	}
+	return out.text, nil
+}
+
+// limited keeps the beginning of what is written, and fails then. It has no other method that writes.
+type limited struct {
+	text []byte
+	most int
+	over bool
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	if len(l.text)+len(b) > l.most {
+		l.over = true
+		return 0, tooMuch()
+	}
+	l.text = append(l.text, b...)
+	return len(b), nil
+}
+
+func tooMuch() error {
+	return sentence("Its source gives more than %d bytes.", maxText)
+}
+
+// get returns a page.
+func (r *Reader) get(ctx context.Context, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := r.HTTP.Do(req)
+	if ctx.Err() != nil {
+		return nil, sentence("Its server %s did not answer within %v.", req.URL.Host, patience)
+	}
+	if err != nil {
+		return nil, sentence("Its page cannot be fetched: %s.", sysfault.Plain(err))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, sentence("Its server %s answers HTTP %s.", req.URL.Host, resp.Status)
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxText+1))
+	switch {
+	case err != nil:
+		return nil, sentence("Its page cannot be fetched: %s.", sysfault.Plain(err))
+	case len(b) > maxText:
+		return nil, tooMuch()
+	}
+	return b, nil
+}
+
+// number finds the number in a text: at a place in JSON, or at the beginning.
+func number(text []byte, place string) (float64, error) {
+	if place == "" {
+		first, _, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
+		word, _, _ := strings.Cut(strings.TrimSpace(first), " ")
+		return parse(word)
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		return 0, sentence("Its source does not give JSON: %s.", sysfault.Plain(err))
+	}
+	for step := range strings.SplitSeq(place, ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[step]
+		case []any:
+			v = nil
+			if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(x) {
+				v = x[i]
+			}
+		default:
+			v = nil
+		}
+	}
+	switch x := v.(type) {
+	case float64:
+		return parse(strconv.FormatFloat(x, 'g', -1, 64))
+	case string:
+		return parse(x)
+	}
+	return 0, sentence("Its source has no number at %s.", place)
+}
+
+func parse(word string) (float64, error) {
+	v, err := strconv.ParseFloat(word, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, sentence("Its source gives %.40q, which is not a number.", word)
+	}
+	return v, nil
+}
+
+// sentence is an error that people read as it is.
+func sentence(format string, args ...any) error { return told(fmt.Sprintf(format, args...)) }
+
+type told string
+
+func (t told) Error() string { return string(t) }

@@ -1,0 +1,52 @@
+package agent_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/starling-grid/starling/agent/settings"
+	"github.com/starling-grid/starling/prefs"
+)
+
+// Computing stops while a number from outside is beyond its limit, says so in the volunteer's words,
+// and goes on when it has come back; a source that is gone is a complaint and stops nothing.
+func TestPowerLimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, demoURL, withMaster(t, demoURL, answer{code: 404}), nil)
+	source := filepath.Join(w.dir, "grid")
+	put := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("412")
+	text := "[[power]]\nname = \"Grid\"\nfile = '" + source + "'\nunit = \"g/kWh\"\nlimit = 300\nhysteresis = 20\nevery = 60\n"
+	if err := os.WriteFile(filepath.Join(w.dir, settings.File), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.run(func(t *testing.T) {
+		s := w.after(t, 5*time.Second)
+		if s.ComputeCode != prefs.PowerLimit || s.Compute != "Grid is at 412 g/kWh, above the limit of 300 g/kWh ([[power]] in starling.toml)." || !strings.HasPrefix(s.ComputeCure, "Wait until it is at 280 g/kWh") {
+			t.Errorf("got %s: %s %s", s.ComputeCode, s.Compute, s.ComputeCure)
+		}
+		put("290")
+		if s := w.after(t, 70*time.Second); s.ComputeCode != prefs.PowerLimit {
+			t.Errorf("within the hysteresis: %q", s.Compute)
+		}
+		put("280")
+		if s := w.after(t, 70*time.Second); s.Compute != "" || len(s.Powers) != 1 || s.Powers[0].Wrong || s.Powers[0].Text != "Grid is at 280 g/kWh, and the limit is 300 g/kWh." {
+			t.Errorf("back: %q, %+v", s.Compute, s.Powers)
+		}
+		put("NaN")
+		if s := w.after(t, 70*time.Second); s.Compute != "" || !s.Powers[0].Wrong || !s.Powers[0].Known {
+			t.Errorf("not a number: %q, %+v", s.Compute, s.Powers)
+		}
+		if s := w.after(t, 5*time.Minute); s.Compute != "" || s.Powers[0].Known || s.Powers[0].Text != `Grid is not known. Its source gives "NaN", which is not a number.` {
+			t.Errorf("unknown: %q, %+v", s.Compute, s.Powers)
+		}
+	})
+}

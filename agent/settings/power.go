@@ -1,0 +1,77 @@
+package settings
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"reflect"
+	"strings"
+)
+
+// A Power is a number from outside the computer that computing depends on, such as the price of
+// electricity.
+type Power struct {
+	Name       string   `toml:"name" about:"what the number is, for people, such as Grid"`
+	File       string   `toml:"file" about:"the file that contains the number; give one of file, command and url"`
+	Command    []string `toml:"command" about:"a program that prints the number, and its arguments; it runs with the rights of the agent's user, and never as root"`
+	URL        string   `toml:"url" about:"the http or https address of a page that contains the number"`
+	Value      string   `toml:"value" about:"the number's place in JSON, such as data.0.intensity; empty: the text starts with the number"`
+	Unit       string   `toml:"unit" about:"unit of the number, for people, such as g/kWh"`
+	Limit      float64  `toml:"limit" about:"the number up to which tasks run"`
+	Above      bool     `toml:"above" about:"tasks run from the limit upward instead, as for the charge of a battery"`
+	Hysteresis float64  `toml:"hysteresis" about:"how far beyond the limit the number must return before tasks resume"`
+	Every      int      `toml:"every" unit:"seconds" about:"how often the number is read; 0: 300"`
+	OnlyGPUs   bool     `toml:"only_gpus" about:"suspend only tasks on GPUs and other coprocessors"`
+	Strict     bool     `toml:"strict" about:"suspend tasks also while the number cannot be read"`
+}
+
+// EveryDefault is how often a number is read where nothing else is set, in seconds.
+const EveryDefault = 300
+
+// maxPowers is the maximum number of such numbers.
+const maxPowers = 8
+
+func (s Settings) checkPowers(lines faults) (errs []error) {
+	wrong := func(key, format string, args ...any) { errs = append(errs, lines.Errorf(key, format, args...)) }
+	if len(s.Powers) > maxPowers {
+		wrong("power", "there are %d of them; at most %d are supported", len(s.Powers), maxPowers)
+	}
+	seen := make(map[string]bool)
+	for _, p := range s.Powers {
+		key := fmt.Sprintf("power %q: ", p.Name)
+		sources := 0
+		for _, set := range []bool{p.File != "", len(p.Command) > 0, p.URL != ""} {
+			if set {
+				sources++
+			}
+		}
+		switch {
+		case strings.TrimSpace(p.Name) == "":
+			wrong("power", "name is missing; write name = \"Grid\"")
+		case seen[p.Name]:
+			wrong(key+"name", "there are two of this name")
+		case sources != 1:
+			wrong(key+"file", "give exactly one of file, command and url")
+		}
+		seen[p.Name] = true
+		if u, err := url.Parse(p.URL); p.URL != "" && (err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "") {
+			wrong(key+"url", "%q is not an http or https URL", p.URL)
+		}
+		if len(p.Command) > 0 && p.Command[0] == "" {
+			wrong(key+"command", "the program is missing; write command = [\"PROGRAM\", \"ARGUMENT\"]")
+		}
+		if math.IsNaN(p.Limit) || math.IsInf(p.Limit, 0) {
+			wrong(key+"limit", "%v is not a number", p.Limit)
+		}
+		if !(p.Hysteresis >= 0) || math.IsInf(p.Hysteresis, 0) {
+			wrong(key+"hysteresis", "%v is negative or not a number", p.Hysteresis)
+		}
+		if p.Every != 0 && (p.Every < 10 || p.Every > 86400) {
+			wrong(key+"every", "%d is not between 10 and 86400 seconds", p.Every)
+		}
+	}
+	return errs
+}
+
+// SamePowers reports whether the same numbers are read with both.
+func (s Settings) SamePowers(o Settings) bool { return reflect.DeepEqual(s.Powers, o.Powers) }
