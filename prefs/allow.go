@@ -134,8 +134,15 @@ func (p Prefs) InUse(c Conditions) bool {
 	return c.IdleKnown && c.Idle < time.Duration(p.IdleTimeToRun*float64(time.Minute))
 }
 
-// idleAt is when the computer counts as idle, without further input.
+// stillThere is the time after the last input within which a person is probably still there.
+const stillThere = 30 * time.Second
+
+// idleAt is when the computer will count as idle, without further input; zero while there is input,
+// which would put it off again and again.
 func (p Prefs) idleAt(c Conditions) time.Time {
+	if c.Idle < stillThere {
+		return time.Time{}
+	}
 	return c.Now.Add(time.Duration(p.IdleTimeToRun*float64(time.Minute)) - c.Idle)
 }
 

@@ -37,6 +37,11 @@ func TestMayCompute(t *testing.T) {
 			prefs.UserActive, noon.Add(minutes(2)),
 		},
 		{
+			"in use just now", func(p *prefs.Prefs) { p.RunIfUserActive = false },
+			func(c *prefs.Conditions) { c.IdleKnown, c.Idle = true, 29*time.Second }, prefs.Mode{},
+			prefs.UserActive, time.Time{},
+		},
+		{
 			"no longer in use", func(p *prefs.Prefs) { p.RunIfUserActive = false },
 			func(c *prefs.Conditions) { c.IdleKnown, c.Idle = true, minutes(3) },
 			prefs.Mode{},
