@@ -1,10 +1,12 @@
 package server_test
 
 import (
+	"archive/zip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -131,6 +133,15 @@ func TestAPI(t *testing.T) {
 	})]
 	if code, text := p.ask("GET", fmt.Sprintf("batches/%d/workunits/second/files/%s", b.ID, out.Name), "", nil); code != 200 || text != "WORLD" || out.Size != 5 {
 		t.Errorf("%+v: HTTP %d, %q", out, code, text)
+	}
+	code, text := p.ask("GET", fmt.Sprintf("batches/%d/outputs.zip", b.ID), "", nil)
+	archive, err := zip.NewReader(strings.NewReader(text), int64(len(text)))
+	if code != 200 || err != nil || len(archive.File) != 4 { // with a result.json each
+		t.Fatalf("archive: HTTP %d, %v, %+v", code, err, archive)
+	}
+	packed, err := fs.ReadFile(archive, "second/"+out.Name)
+	if err != nil || string(packed) != "WORLD" {
+		t.Errorf("in the archive: %q, %v", packed, err)
 	}
 	for _, want := range []string{`{"deleted":2}`, `{"deleted":0}`} {
 		if code, text := p.ask("POST", retire, "", nil); code != 200 || strings.TrimSpace(text) != want {

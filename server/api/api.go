@@ -105,6 +105,7 @@ func (a *API) Routes() map[string]limit.Route {
 		"GET api/v1/batches/{id}":                                  a.bearer(a.batch),
 		"DELETE api/v1/batches/{id}":                               a.bearer(a.cancel),
 		"POST api/v1/batches/{id}/retire":                          a.bearer(a.retire),
+		"GET api/v1/batches/{id}/outputs.zip":                      a.bearer(a.archive),
 		"GET api/v1/batches/{id}/workunits":                        a.bearer(a.workunits),
 		"GET api/v1/batches/{id}/workunits/{name}/files/{file...}": a.bearer(a.file),
 	}

@@ -126,6 +126,16 @@ func (c *Client) Open(ctx context.Context, id int64, workunit, file string) (io.
 	return res.Body, nil
 }
 
+// Archive returns the output files of a batch's finished workunits as a ZIP file, NAME/FILE. A
+// failed read means that the archive is incomplete.
+func (c *Client) Archive(ctx context.Context, id int64) (io.ReadCloser, error) {
+	res, err := c.send(ctx, http.MethodGet, fmt.Sprintf("batches/%d/outputs.zip", id), nil)
+	if err != nil {
+		return nil, err
+	}
+	return res.Body, nil
+}
+
 // Cancel gives up what is not finished of a batch and returns how many workunits that were.
 func (c *Client) Cancel(ctx context.Context, id int64) (int, error) {
 	var gone wire.Cancelled
