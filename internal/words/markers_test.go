@@ -3,6 +3,9 @@ package words_test
 import (
 	"cmp"
 	"fmt"
+	"go/scanner"
+	"go/token"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,22 +16,31 @@ import (
 	"testing"
 )
 
+type marker struct {
+	name    string
+	expr    *regexp.Regexp
+	example string
+}
+
 // markers are patterns that make English read as translated. Native documentation has
 // next to none of them: restic's and Caddy's at most 0.7 of each per 1,000 words, and
 // fewer than 5 semicolons.
-var markers = []struct{ name, pattern, example string }{
-	{"what", `\bwhat (is|are|was|were|has|have|had|it|they|the|a|an|its|their|you|does|do|did|comes?|came|waits?|needs?|follows?|becomes?|became|remains?|happens?|happened|cannot|can)\b`, "What is done is reported."},
-	{"say", `\b(says?|said|tells?|told|knows?|knew|believes?|believed|hears?|heard)\b`, "The log tells why."},
-	{"of", `\b(that|those) of\b|\bof (its|their|his|her|your|our) own\b|\bby (itself|themselves)\b`, "a user of its own"},
-	{"stand", `\b(stands?|stood|lies|lay|holds?|held|comes?|came|go|goes|went|gone) (at|in|on|by|for|with|over|back|up|out|away|along|through|from|into|to|first|round)\b`, "A change holds at once, and comes with a reason."},
-	{"none", `\b(is|are|was|were|has|have|had|gets?|allows?|needs?|takes?|makes?|suits?) (no|none|nothing)\b|\bnobody\b|\bno one\b`, "It suits no computer."},
-	{"beside", `\bbeside\b|\bbut for\b|\bamid\b`, "beside the others"},
-	{"semicolon", `;`, "one; two"},
+var markers = []marker{
+	{"what", regexp.MustCompile(`(?i)` + `\bwhat (is|are|was|were|has|have|had|it|they|the|a|an|its|their|you|does|do|did|comes?|came|waits?|needs?|follows?|becomes?|became|remains?|happens?|happened|cannot|can)\b`), "What is done is reported."},
+	{"say", regexp.MustCompile(`(?i)` + `\b(says?|said|tells?|told|knows?|knew|believes?|believed|hears?|heard)\b`), "The log tells why."},
+	{"of", regexp.MustCompile(`(?i)` + `\b(that|those) of\b|\bof (its|their|his|her|your|our) own\b|\bby (itself|themselves)\b`), "a user of its own"},
+	{"stand", regexp.MustCompile(`(?i)` + `\b(stands?|stood|lies|lay|holds?|held|comes?|came|go|goes|went|gone) (at|in|on|by|for|with|over|back|up|out|away|along|through|from|into|to|first|round)\b`), "A change holds at once, and comes with a reason."},
+	{"none", regexp.MustCompile(`(?i)` + `\b(is|are|was|were|has|have|had|gets?|allows?|needs?|takes?|makes?|suits?) (no|none|nothing)\b|\bnobody\b|\bno one\b`), "It suits no computer."},
+	{"beside", regexp.MustCompile(`(?i)` + `\bbeside\b|\bbut for\b|\bamid\b`), "beside the others"},
+	{"semicolon", regexp.MustCompile(`(?i)` + `;`), "one; two"},
 }
 
-// budget has the markers of each document that are allowed. Counts may only shrink:
-// UPDATE=1 go test ./internal/words -run TestMarkers writes lower ones.
-const budget = "testdata/markers.txt"
+// Budgets have the markers that are allowed, in each document and in the comments of each package.
+// Counts may only shrink: UPDATE=1 go test ./internal/words -run Markers writes lower ones.
+const (
+	documentBudget = "testdata/markers.txt"
+	commentBudget  = "testdata/comments.txt"
+)
 
 // documents returns the paths of all documents, from the repository's root.
 func documents(t *testing.T) []string {
@@ -71,7 +83,7 @@ func prose(text string) string {
 
 func TestMarkersAreFound(t *testing.T) {
 	for _, m := range markers {
-		if !regexp.MustCompile(`(?i)` + m.pattern).MatchString(m.example) {
+		if !m.expr.MatchString(m.example) {
 			t.Errorf("%s does not find %q", m.name, m.example)
 		}
 	}
@@ -79,17 +91,72 @@ func TestMarkersAreFound(t *testing.T) {
 
 // TestMarkers counts the markers of each document.
 func TestMarkers(t *testing.T) {
-	allowed := budgets(t)
+	texts := make(map[string]string)
+	for _, name := range documents(t) {
+		texts[name] = prose(read(t, name))
+	}
+	count(t, documentBudget, texts)
+}
+
+// TestCommentMarkers counts the markers in the comments of each package.
+func TestCommentMarkers(t *testing.T) {
+	texts := make(map[string]string)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") && d.Name() != ".." || d.Name() == "testdata" || d.Name() == "dist"):
+			if path != "../.." {
+				return filepath.SkipDir
+			}
+		case filepath.Ext(path) == ".go":
+			name := filepath.ToSlash(strings.TrimPrefix(filepath.Dir(path), filepath.FromSlash("../../")))
+			texts[name] += comments(t, path)
+		}
+		return nil
+	})
+	if err != nil || len(texts) < 100 {
+		t.Fatalf("%d packages, %v", len(texts), err)
+	}
+	count(t, commentBudget, texts)
+}
+
+// comments returns the comments of a file as prose: what is indented in them is code.
+func comments(t *testing.T, path string) string {
+	t.Helper()
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	var s scanner.Scanner
+	files := token.NewFileSet()
+	s.Init(files.AddFile(path, files.Base(), len(src)), src, nil, scanner.ScanComments)
+	for {
+		_, tok, text := s.Scan()
+		if tok == token.EOF {
+			return b.String()
+		}
+		if rest, ok := strings.CutPrefix(text, "//"); tok == token.COMMENT && ok && (rest == "" || rest[0] == ' ') && !strings.HasPrefix(rest, "   ") {
+			b.WriteString(code.ReplaceAllString(rest, "X") + "\n")
+		}
+	}
+}
+
+// count counts the markers of texts and compares them with a budget.
+func count(t *testing.T, budget string, texts map[string]string) {
+	t.Helper()
+	allowed := budgets(t, budget)
 	now := make(map[string]map[string]int)
 	sums, total := make(map[string]int), 0
-	for _, name := range documents(t) {
-		text := prose(read(t, name))
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		text := texts[name]
 		words := len(strings.Fields(text))
 		total += words
 		now[name] = make(map[string]int)
 		line := ""
 		for _, m := range markers {
-			found := regexp.MustCompile(`(?i)`+m.pattern).FindAllStringIndex(text, -1)
+			found := m.expr.FindAllStringIndex(text, -1)
 			now[name][m.name] = len(found)
 			sums[m.name] += len(found)
 			line += fmt.Sprintf("  %s %.1f", m.name, 1000*float64(len(found))/float64(max(words, 1)))
@@ -109,12 +176,12 @@ func TestMarkers(t *testing.T) {
 	}
 	t.Logf("all: %d words, per 1,000:%s", total, line)
 	if os.Getenv("UPDATE") != "" {
-		shrink(t, allowed, now)
+		shrink(t, budget, allowed, now)
 	}
 }
 
-// budgets reads the budget. A document that is not in it has none.
-func budgets(t *testing.T) map[string]map[string]int {
+// budgets reads a budget. A text that is not in it has none.
+func budgets(t *testing.T, budget string) map[string]map[string]int {
 	t.Helper()
 	b, err := os.ReadFile(budget)
 	if err != nil {
@@ -141,10 +208,10 @@ func budgets(t *testing.T) map[string]map[string]int {
 }
 
 // shrink writes the lower of both counts.
-func shrink(t *testing.T, allowed, now map[string]map[string]int) {
+func shrink(t *testing.T, budget string, allowed, now map[string]map[string]int) {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("# Markers allowed in each document, see markers_test.go. These numbers only shrink.\n")
+	b.WriteString("# Markers allowed in each text, see markers_test.go. These numbers only shrink.\n")
 	for _, name := range slices.Sorted(maps.Keys(now)) {
 		line := name
 		for _, m := range markers {
