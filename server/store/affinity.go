@@ -97,7 +97,7 @@ func (t *View) KeptFor(hostID int64, limit int) ([]Kept, error) {
 // that waits for the outcome; the zero time if there is none.
 func (t *View) Chained(hostID int64) (time.Time, error) {
 	return one(t, func(r row) (at time.Time, err error) {
-		err = r.Scan(timeAt{&at})
+		err = r.Scan((*unix)(&at))
 		return at, err
 	}, chained, hostID)
 }

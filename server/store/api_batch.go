@@ -26,15 +26,15 @@ func (b *APIBatch) Number() int64 { return firstAPIBatch + b.ID }
 
 var apiBatchColumns = columns[APIBatch]{
 	{"id", func(b *APIBatch) any { return &b.ID }},
-	{"create_time", func(b *APIBatch) any { return timeAt{&b.CreateTime} }},
+	{"create_time", func(b *APIBatch) any { return (*unix)(&b.CreateTime) }},
 	{"tokenid", func(b *APIBatch) any { return &b.TokenID }},
 	{"name", func(b *APIBatch) any { return &b.Name }},
 	{"appid", func(b *APIBatch) any { return &b.AppID }},
 	{"expected", func(b *APIBatch) any { return &b.Expected }},
-	{"made", func(b *APIBatch) any { return flagged{&b.Made} }},
+	{"made", func(b *APIBatch) any { return (*flag)(&b.Made) }},
 	{"webhook", func(b *APIBatch) any { return &b.Webhook }},
-	{"retired_time", func(b *APIBatch) any { return timeAt{&b.RetiredTime} }},
-	{"expire_time", func(b *APIBatch) any { return timeAt{&b.ExpireTime} }},
+	{"retired_time", func(b *APIBatch) any { return (*unix)(&b.RetiredTime) }},
+	{"expire_time", func(b *APIBatch) any { return (*unix)(&b.ExpireTime) }},
 }
 
 const (
@@ -167,6 +167,6 @@ FROM   workunit w JOIN result r ON r.workunitid = w.id WHERE w.batch = +$1 AND w
 // BatchTimes adds up the results of a batch that were not purged.
 func (t *View) BatchTimes(batch int64) (b BatchTimes, err error) {
 	return one(t, func(r row) (b BatchTimes, err error) {
-		return b, r.Scan(&b.CPUTime, timeAt{&b.LastReport}, &b.Credit)
+		return b, r.Scan(&b.CPUTime, (*unix)(&b.LastReport), &b.Credit)
 	}, batchTimes, batch)
 }

@@ -50,21 +50,21 @@ type AppVersion struct {
 
 var appColumns = columns[App]{
 	{"id", func(a *App) any { return &a.ID }},
-	{"create_time", func(a *App) any { return timeAt{&a.CreateTime} }},
+	{"create_time", func(a *App) any { return (*unix)(&a.CreateTime) }},
 	{"name", func(a *App) any { return &a.Name }},
 	{"user_friendly_name", func(a *App) any { return &a.UserFriendlyName }},
-	{"deprecated", func(a *App) any { return flagged{&a.Deprecated} }},
-	{"non_cpu_intensive", func(a *App) any { return flagged{&a.NonCPUIntensive} }},
-	{"fraction_done_exact", func(a *App) any { return flagged{&a.FractionDoneExact} }},
+	{"deprecated", func(a *App) any { return (*flag)(&a.Deprecated) }},
+	{"non_cpu_intensive", func(a *App) any { return (*flag)(&a.NonCPUIntensive) }},
+	{"fraction_done_exact", func(a *App) any { return (*flag)(&a.FractionDoneExact) }},
 	{"validator", func(a *App) any { return &a.Validator }},
 	{"assimilator", func(a *App) any { return &a.Assimilator }},
 	{"trickle", func(a *App) any { return &a.Trickle }},
 	{"homogeneous_redundancy", func(a *App) any { return &a.HomogeneousRedundancy }},
-	{"homogeneous_app_version", func(a *App) any { return flagged{&a.HomogeneousAppVersion} }},
+	{"homogeneous_app_version", func(a *App) any { return (*flag)(&a.HomogeneousAppVersion) }},
 	{"target_nresults", func(a *App) any { return &a.TargetNResults }},
 	{"credit", func(a *App) any { return &a.Credit }},
 	{"weight", func(a *App) any { return &a.Weight }},
-	{"task_time", func(a *App) any { return span{&a.TaskTime} }},
+	{"task_time", func(a *App) any { return (*span)(&a.TaskTime) }},
 }
 
 var insertApp = appColumns.insertInto("app", `create_time, name, user_friendly_name, deprecated, non_cpu_intensive,
@@ -130,7 +130,7 @@ func (t *View) Platforms() ([]Platform, error) { return all(t, scanPlatform, all
 
 var appVersionColumns = columns[AppVersion]{
 	{"v.id", func(v *AppVersion) any { return &v.ID }},
-	{"v.create_time", func(v *AppVersion) any { return timeAt{&v.CreateTime} }},
+	{"v.create_time", func(v *AppVersion) any { return (*unix)(&v.CreateTime) }},
 	{"v.appid", func(v *AppVersion) any { return &v.AppID }},
 	{"v.version_num", func(v *AppVersion) any { return &v.VersionNum }},
 	{"p.id", func(v *AppVersion) any { return &v.Platform.ID }},
@@ -140,8 +140,8 @@ var appVersionColumns = columns[AppVersion]{
 	{"v.xml_doc", func(v *AppVersion) any { return &v.XMLDoc }},
 	{"v.min_core_version", func(v *AppVersion) any { return &v.MinCoreVersion }},
 	{"v.max_core_version", func(v *AppVersion) any { return &v.MaxCoreVersion }},
-	{"v.deprecated", func(v *AppVersion) any { return flagged{&v.Deprecated} }},
-	{"v.plain", func(v *AppVersion) any { return flagged{&v.Plain} }},
+	{"v.deprecated", func(v *AppVersion) any { return (*flag)(&v.Deprecated) }},
+	{"v.plain", func(v *AppVersion) any { return (*flag)(&v.Plain) }},
 }
 
 const insertAppVersion = `
@@ -153,7 +153,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 // number, platform and plan class are taken.
 func (t *Tx) InsertAppVersion(v AppVersion) (int64, error) {
 	return t.insert(insertAppVersion, unix(v.CreateTime), v.AppID, v.VersionNum, v.Platform.ID, v.PlanClass,
-		v.XMLDoc, v.MinCoreVersion, v.MaxCoreVersion, flag(v.Plain))
+		v.XMLDoc, v.MinCoreVersion, v.MaxCoreVersion, flag(v.Plain).Int())
 }
 
 const deprecateVersion = `UPDATE app_version SET deprecated = 1 WHERE id = $1`
@@ -165,7 +165,7 @@ func (t *Tx) DeprecateVersion(id int64) error { return t.execOne(deprecateVersio
 const stopApp = `UPDATE app SET deprecated = $2 WHERE id = $1`
 
 // StopApp ends the sending of an application's work, or, with stop false, resumes it.
-func (t *Tx) StopApp(id int64, stop bool) error { return t.execOne(stopApp, id, flag(stop)) }
+func (t *Tx) StopApp(id int64, stop bool) error { return t.execOne(stopApp, id, flag(stop).Int()) }
 
 var liveAppVersions = `
 SELECT ` + appVersionColumns.list() + `

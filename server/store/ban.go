@@ -136,7 +136,7 @@ func (t *View) HostsOfUsers(list []int64) (map[int64]UserHosts, error) {
 	_, err := all(t, func(r row) (struct{}, error) {
 		var id int64
 		var h UserHosts
-		err := r.Scan(&id, &h.Count, timeAt{&h.Last})
+		err := r.Scan(&id, &h.Count, (*unix)(&h.Last))
 		out[id] = h
 		return struct{}{}, err
 	}, hostsOfUsers, jsonList(list))

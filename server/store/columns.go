@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql/driver"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,7 +12,7 @@ import (
 // A column is one of a table, and where its value is in a T.
 type column[T any] struct {
 	name string
-	at   func(*T) any // a pointer to it, or what wraps one: timeAt, span, flagged, endless, spaced
+	at   func(*T) any // a pointer to it, maybe as one to unix, span, flag, endless or spaced
 }
 
 // columns say of the columns of a table, or of a join, where in a T their values are. What
@@ -61,8 +62,12 @@ func (c columns[T]) values(x *T) []any {
 
 // stored returns what at points to, as databases take it.
 func stored(at any) any {
-	if w, ok := at.(interface{ value() any }); ok {
-		return w.value()
+	if w, ok := at.(driver.Valuer); ok {
+		x, err := w.Value()
+		if err != nil {
+			panic(err) // those of this package have none
+		}
+		return x
 	}
 	switch v := reflect.ValueOf(at).Elem(); v.Kind() {
 	case reflect.Int, reflect.Int64:

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // TestColumns sees that each field of what is read has one column, and that what a column
@@ -28,26 +29,24 @@ func TestColumns(t *testing.T) {
 func check[T any](t *testing.T, c columns[T], except ...string) {
 	t.Helper()
 	var x T
-	fields := make(map[any]string) // by where they are
+	fields := make(map[unsafe.Pointer]reflect.Value)
 	of := reflect.ValueOf(&x).Elem()
-	collect(of, of.Type().Name(), fields)
+	collect(of, fields)
 	for _, name := range except {
-		delete(fields, of.FieldByName(name).Addr().Interface())
+		delete(fields, of.FieldByName(name).Addr().UnsafePointer())
 	}
 	for n, column := range c {
-		at := column.at(&x)
-		where := at
-		if wrap := reflect.ValueOf(at); wrap.Kind() == reflect.Struct {
-			where = reflect.NewAt(wrap.Field(0).Type().Elem(), wrap.Field(0).UnsafePointer()).Interface()
-		}
-		if fields[where] == "" {
+		at := reflect.ValueOf(column.at(&x)).UnsafePointer()
+		field, ok := fields[at]
+		if !ok {
 			t.Errorf("%s: column %s is of no field, or of one that another column has", of.Type(), column.name)
+			continue
 		}
-		delete(fields, where)
-		set(reflect.ValueOf(where).Elem(), n)
+		delete(fields, at)
+		set(field, n)
 	}
-	for _, name := range fields {
-		t.Errorf("%s has no column", name)
+	for _, field := range fields {
+		t.Errorf("%s: a field of type %s has no column", of.Type(), field.Type())
 	}
 	again, err := c.scan(storedRow(c.values(&x)))
 	if err != nil || !reflect.DeepEqual(again, x) {
@@ -56,14 +55,13 @@ func check[T any](t *testing.T, c columns[T], except ...string) {
 }
 
 // collect finds the fields of a struct, and of those in it.
-func collect(of reflect.Value, name string, fields map[any]string) {
-	for i := range of.NumField() {
-		f, name := of.Field(i), name+"."+of.Type().Field(i).Name
+func collect(of reflect.Value, fields map[unsafe.Pointer]reflect.Value) {
+	for _, f := range of.Fields() {
 		if f.Kind() == reflect.Struct && f.Type() != reflect.TypeFor[time.Time]() {
-			collect(f, name, fields)
+			collect(f, fields)
 			continue
 		}
-		fields[f.Addr().Interface()] = name
+		fields[f.Addr().UnsafePointer()] = f
 	}
 }
 

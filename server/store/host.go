@@ -53,14 +53,14 @@ type Host struct {
 
 var hostColumns = columns[Host]{
 	{"id", func(h *Host) any { return &h.ID }},
-	{"create_time", func(h *Host) any { return timeAt{&h.CreateTime} }},
+	{"create_time", func(h *Host) any { return (*unix)(&h.CreateTime) }},
 	{"userid", func(h *Host) any { return &h.UserID }},
 	{"rpc_seqno", func(h *Host) any { return &h.RPCSeqno }},
-	{"rpc_time", func(h *Host) any { return timeAt{&h.RPCTime} }},
+	{"rpc_time", func(h *Host) any { return (*unix)(&h.RPCTime) }},
 	{"host_cpid", func(h *Host) any { return &h.HostCPID }},
 	{"total_credit", func(h *Host) any { return &h.TotalCredit }},
 	{"expavg_credit", func(h *Host) any { return &h.ExpavgCredit }},
-	{"expavg_time", func(h *Host) any { return timeAt{&h.ExpavgTime} }},
+	{"expavg_time", func(h *Host) any { return (*unix)(&h.ExpavgTime) }},
 	{"venue", func(h *Host) any { return &h.Venue }},
 	{"timezone", func(h *Host) any { return &h.Timezone }},
 	{"domain_name", func(h *Host) any { return &h.DomainName }},
@@ -92,13 +92,13 @@ var hostColumns = columns[Host]{
 	{"sticky_hash", func(h *Host) any { return &h.StickyHash }},
 	{"file_orders", func(h *Host) any { return &h.FileOrders }},
 	{"platforms", func(h *Host) any { return &h.Platforms }},
-	{"m_usable", func(h *Host) any { return endless{&h.UsableMemory} }},
-	{"d_usable", func(h *Host) any { return endless{&h.UsableDisk} }},
+	{"m_usable", func(h *Host) any { return (*endless)(&h.UsableMemory) }},
+	{"d_usable", func(h *Host) any { return (*endless)(&h.UsableDisk) }},
 	{"unsuited", func(h *Host) any { return &h.Unsuited }},
 	{"coprocs", func(h *Host) any { return &h.Coprocs }},
 	{"client_version", func(h *Host) any { return &h.Client }},
 	{"label", func(h *Host) any { return &h.Label }},
-	{"hidden", func(h *Host) any { return flagged{&h.Hidden} }},
+	{"hidden", func(h *Host) any { return (*flag)(&h.Hidden) }},
 }
 
 var insertHost = hostColumns.insertInto("host", "create_time, userid, host_cpid, venue, max_results_day")
@@ -177,7 +177,7 @@ var hostsAfter = `SELECT ` + hostColumns.list() + ` FROM host WHERE id > $1 AND 
 
 // SetHostOwn changes what a host's owner says of it. It returns ErrLost if it is not of that user.
 func (t *Tx) SetHostOwn(id, userID int64, label, venue string, hidden bool) error {
-	return t.execOne(setHostOwn, id, userID, label, venue, flag(hidden))
+	return t.execOne(setHostOwn, id, userID, label, venue, flag(hidden).Int())
 }
 
 // MergeHost ends the record of a host of which nothing is in progress, as the computer has gone on

@@ -1,9 +1,6 @@
 package store
 
-import (
-	"fmt"
-	"strconv"
-)
+import "fmt"
 
 // A Job is a workunit with its results, oldest first.
 type Job struct {
@@ -81,15 +78,4 @@ func (t *View) Results(list []int64) (map[int64]Result, error) {
 		out[r.ID] = r
 	}
 	return out, err
-}
-
-func jsonList(list []int64) string {
-	b := []byte{'['}
-	for i, id := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, id, 10)
-	}
-	return string(append(b, ']'))
 }

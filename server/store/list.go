@@ -194,7 +194,7 @@ func (t *View) Batches(limit int) ([]BatchSummary, error) {
 	return all(t, func(r row) (s BatchSummary, err error) {
 		var last int64
 		err = r.Scan(&s.Batch, &s.Total, &s.Unfinished, &s.Canonical, &s.Error, &s.Assimilate, &s.Credit,
-			timeAt{&s.CreateTime}, &s.AppID, &last)
+			(*unix)(&s.CreateTime), &s.AppID, &last)
 		if s.AppID != last {
 			s.AppID = 0
 		}

@@ -49,7 +49,7 @@ type Result struct {
 
 var resultColumns = columns[Result]{
 	{"id", func(x *Result) any { return &x.ID }},
-	{"create_time", func(x *Result) any { return timeAt{&x.CreateTime} }},
+	{"create_time", func(x *Result) any { return (*unix)(&x.CreateTime) }},
 	{"workunitid", func(x *Result) any { return &x.WorkunitID }},
 	{"appid", func(x *Result) any { return &x.AppID }},
 	{"name", func(x *Result) any { return &x.Name }},
@@ -65,9 +65,9 @@ var resultColumns = columns[Result]{
 	{"userid", func(x *Result) any { return &x.UserID }},
 	{"app_version_id", func(x *Result) any { return &x.AppVersionID }},
 	{"app_version_num", func(x *Result) any { return &x.VersionNum }},
-	{"sent_time", func(x *Result) any { return timeAt{&x.SentTime} }},
-	{"report_deadline", func(x *Result) any { return timeAt{&x.ReportDeadline} }},
-	{"received_time", func(x *Result) any { return timeAt{&x.ReceivedTime} }},
+	{"sent_time", func(x *Result) any { return (*unix)(&x.SentTime) }},
+	{"report_deadline", func(x *Result) any { return (*unix)(&x.ReportDeadline) }},
+	{"received_time", func(x *Result) any { return (*unix)(&x.ReceivedTime) }},
 	{"cpu_time", func(x *Result) any { return &x.CPUTime }},
 	{"elapsed_time", func(x *Result) any { return &x.ElapsedTime }},
 	{"xml_doc_out", func(x *Result) any { return &x.XMLDocOut }},

@@ -19,7 +19,7 @@ type Team struct {
 
 var teamColumns = columns[Team]{
 	{"id", func(t *Team) any { return &t.ID }},
-	{"create_time", func(t *Team) any { return timeAt{&t.CreateTime} }},
+	{"create_time", func(t *Team) any { return (*unix)(&t.CreateTime) }},
 	{"userid", func(t *Team) any { return &t.UserID }},
 	{"name", func(t *Team) any { return &t.Name }},
 	{"url", func(t *Team) any { return &t.URL }},

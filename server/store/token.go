@@ -16,13 +16,13 @@ type Token struct {
 
 var tokenColumns = columns[Token]{
 	{"id", func(t *Token) any { return &t.ID }},
-	{"create_time", func(t *Token) any { return timeAt{&t.CreateTime} }},
+	{"create_time", func(t *Token) any { return (*unix)(&t.CreateTime) }},
 	{"name", func(t *Token) any { return &t.Name }},
 	{"hash", func(t *Token) any { return &t.Hash }},
-	{"apps", func(t *Token) any { return spaced{&t.Apps} }},
+	{"apps", func(t *Token) any { return (*spaced)(&t.Apps) }},
 	{"quota", func(t *Token) any { return &t.Quota }},
-	{"used_time", func(t *Token) any { return timeAt{&t.UsedTime} }},
-	{"revoked_time", func(t *Token) any { return timeAt{&t.RevokedTime} }},
+	{"used_time", func(t *Token) any { return (*unix)(&t.UsedTime) }},
+	{"revoked_time", func(t *Token) any { return (*unix)(&t.RevokedTime) }},
 }
 
 const (

@@ -38,14 +38,14 @@ func (t *Tx) AddMsgFromHost(m MsgFromHost) (bool, error) {
 
 var msgFromHostColumns = columns[MsgFromHost]{
 	{"m.id", func(m *MsgFromHost) any { return &m.ID }},
-	{"m.create_time", func(m *MsgFromHost) any { return timeAt{&m.CreateTime} }},
+	{"m.create_time", func(m *MsgFromHost) any { return (*unix)(&m.CreateTime) }},
 	{"m.hostid", func(m *MsgFromHost) any { return &m.HostID }},
 	{"m.resultid", func(m *MsgFromHost) any { return &m.ResultID }},
 	{"m.appid", func(m *MsgFromHost) any { return &m.AppID }},
 	{"m.result_name", func(m *MsgFromHost) any { return &m.ResultName }},
-	{"m.sent_time", func(m *MsgFromHost) any { return timeAt{&m.SentTime} }},
+	{"m.sent_time", func(m *MsgFromHost) any { return (*unix)(&m.SentTime) }},
 	{"m.variety", func(m *MsgFromHost) any { return &m.Variety }},
-	{"m.handled", func(m *MsgFromHost) any { return flagged{&m.Handled} }},
+	{"m.handled", func(m *MsgFromHost) any { return (*flag)(&m.Handled) }},
 	{"m.xml", func(m *MsgFromHost) any { return &m.XML }},
 }
 
@@ -119,7 +119,7 @@ WHERE  hostid = $1 AND handled = 0 ORDER BY id LIMIT 0 + $2`
 // MsgsToHost returns messages that a host has not been sent, oldest first.
 func (t *View) MsgsToHost(hostID int64, limit int) ([]MsgToHost, error) {
 	return all(t, func(r row) (m MsgToHost, err error) {
-		return m, r.Scan(&m.ID, timeAt{&m.CreateTime}, &m.HostID, &m.ResultID, &m.ResultName, &m.XML)
+		return m, r.Scan(&m.ID, (*unix)(&m.CreateTime), &m.HostID, &m.ResultID, &m.ResultName, &m.XML)
 	}, msgsToHost, hostID, limit)
 }
 

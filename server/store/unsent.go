@@ -41,19 +41,19 @@ var candidateColumns = columns[Candidate]{
 	{"w.xml_doc", func(c *Candidate) any { return &c.XMLDoc }},
 	{"r.appid", func(c *Candidate) any { return &c.AppID }},
 	{"r.priority", func(c *Candidate) any { return &c.Priority }},
-	{"r.create_time", func(c *Candidate) any { return timeAt{&c.CreateTime} }},
+	{"r.create_time", func(c *Candidate) any { return (*unix)(&c.CreateTime) }},
 	{"w.rsc_fpops_est", func(c *Candidate) any { return &c.RscFpopsEst }},
 	{"w.rsc_memory_bound", func(c *Candidate) any { return &c.RscMemoryBound }},
 	{"w.rsc_disk_bound", func(c *Candidate) any { return &c.RscDiskBound }},
-	{"w.delay_bound", func(c *Candidate) any { return span{&c.DelayBound} }},
+	{"w.delay_bound", func(c *Candidate) any { return (*span)(&c.DelayBound) }},
 	{"w.hr_class", func(c *Candidate) any { return &c.HRClass }},
 	{"w.app_version_id", func(c *Candidate) any { return &c.AppVersionID }},
 	{"w.batch", func(c *Candidate) any { return &c.Batch }},
 	{"w.rsc_bandwidth_bound", func(c *Candidate) any { return &c.RscBandwidthBound }},
-	{"w.last_chance", func(c *Candidate) any { return flagged{&c.LastChance} }},
+	{"w.last_chance", func(c *Candidate) any { return (*flag)(&c.LastChance) }},
 	{"w.target_type", func(c *Candidate) any { return &c.Target.Type }},
 	{"w.target_id", func(c *Candidate) any { return &c.Target.ID }},
-	{"w.reserved_until", func(c *Candidate) any { return timeAt{&c.ReservedUntil} }},
+	{"w.reserved_until", func(c *Candidate) any { return (*unix)(&c.ReservedUntil) }},
 }
 
 // stillNeeded is true of workunits that still need results; the transitioner clears those
@@ -181,7 +181,7 @@ func (s Slice) of(whole, part string, args []any) (string, []any) {
 	if s.Count <= 1 {
 		return whole, args
 	}
-	return part, append(args, s.Count, s.Index, flag(!s.Others))
+	return part, append(args, s.Count, s.Index, flag(!s.Others).Int())
 }
 
 // Unsent returns results of a kind and slice, of workunits that still need them, which come

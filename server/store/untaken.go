@@ -21,7 +21,7 @@ FROM   host WHERE rpc_time >= $1 AND userid <> 0 AND max_results_day >= 0`
 func (t *View) ActiveHosts(since time.Time, each func(ActiveHost)) error {
 	return t.q.query(t.ctx, activeHosts, []any{unix(since)}, func(r rows) error {
 		var h ActiveHost
-		err := r.Scan(&h.Platforms, &h.MemBytes, endless{&h.UsableMemory}, endless{&h.UsableDisk}, &h.BwDown, &h.Fpops, &h.OnFrac, &h.ActiveFrac,
+		err := r.Scan(&h.Platforms, &h.MemBytes, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.BwDown, &h.Fpops, &h.OnFrac, &h.ActiveFrac,
 			&h.OSName, &h.Vendor, &h.Model, &h.Unsuited)
 		if err == nil {
 			each(h)
@@ -50,9 +50,9 @@ GROUP  BY w.appid`
 // asked since a time, as each has had one of the workunit, or, if perUser is set, its user has.
 // Where more than mostHad wait, it looks at some of them only.
 func (t *View) HadByAll(since time.Time, perUser bool, each func(Need)) error {
-	return t.q.query(t.ctx, hadByAll, []any{unix(since), flag(perUser), mostHad}, func(r rows) error {
+	return t.q.query(t.ctx, hadByAll, []any{unix(since), flag(perUser).Int(), mostHad}, func(r rows) error {
 		var n Need
-		err := r.Scan(&n.AppID, &n.Results, timeAt{&n.Oldest})
+		err := r.Scan(&n.AppID, &n.Results, (*unix)(&n.Oldest))
 		if err == nil {
 			each(n)
 		}
@@ -84,8 +84,8 @@ GROUP  BY 1, 2, 3, 4, 5, 6, 7, w.hr_class`
 func (t *View) UnsentNeeds(kind int64, each func(Need)) error {
 	return t.q.query(t.ctx, unsentNeeds, []any{kind}, func(r rows) error {
 		var n Need
-		err := r.Scan(&n.AppID, &n.AppVersionID, &n.Memory, &n.Disk, &n.Bandwidth, &n.FpopsEst, span{&n.DelayBound},
-			&n.Results, timeAt{&n.Oldest}, &n.HRClass)
+		err := r.Scan(&n.AppID, &n.AppVersionID, &n.Memory, &n.Disk, &n.Bandwidth, &n.FpopsEst, (*span)(&n.DelayBound),
+			&n.Results, (*unix)(&n.Oldest), &n.HRClass)
 		if err == nil {
 			each(n)
 		}

@@ -36,7 +36,7 @@ func (u *User) Banned() bool { return !u.BannedTime.IsZero() || !u.DeletedTime.I
 
 var userColumns = columns[User]{
 	{"id", func(u *User) any { return &u.ID }},
-	{"create_time", func(u *User) any { return timeAt{&u.CreateTime} }},
+	{"create_time", func(u *User) any { return (*unix)(&u.CreateTime) }},
 	{"email_addr", func(u *User) any { return &u.EmailAddr }},
 	{"name", func(u *User) any { return &u.Name }},
 	{"authenticator", func(u *User) any { return &u.Authenticator }},
@@ -47,14 +47,14 @@ var userColumns = columns[User]{
 	{"project_prefs", func(u *User) any { return &u.ProjectPrefs }},
 	{"total_credit", func(u *User) any { return &u.TotalCredit }},
 	{"expavg_credit", func(u *User) any { return &u.ExpavgCredit }},
-	{"expavg_time", func(u *User) any { return timeAt{&u.ExpavgTime} }},
-	{"banned_time", func(u *User) any { return timeAt{&u.BannedTime} }},
+	{"expavg_time", func(u *User) any { return (*unix)(&u.ExpavgTime) }},
+	{"banned_time", func(u *User) any { return (*unix)(&u.BannedTime) }},
 	{"ban_reason", func(u *User) any { return &u.BanReason }},
-	{"deleted_time", func(u *User) any { return timeAt{&u.DeletedTime} }},
+	{"deleted_time", func(u *User) any { return (*unix)(&u.DeletedTime) }},
 	{"teamid", func(u *User) any { return &u.TeamID }},
-	{"hide_hosts", func(u *User) any { return flagged{&u.HideHosts} }},
-	{"no_export", func(u *User) any { return flagged{&u.NoExport} }},
-	{"confirmed_time", func(u *User) any { return timeAt{&u.ConfirmedTime} }},
+	{"hide_hosts", func(u *User) any { return (*flag)(&u.HideHosts) }},
+	{"no_export", func(u *User) any { return (*flag)(&u.NoExport) }},
+	{"confirmed_time", func(u *User) any { return (*unix)(&u.ConfirmedTime) }},
 }
 
 var insertUser = userColumns.insertInto(`"user"`, `create_time, email_addr, name, authenticator, passwd_hash,
@@ -157,7 +157,7 @@ func (t *Tx) SetUserName(id int64, name string) error { return t.execOne(setUser
 
 // SetPrivacy says what others may see of a user.
 func (t *Tx) SetPrivacy(id int64, hideHosts, noExport bool) error {
-	return t.execOne(setPrivacy, id, flag(hideHosts), flag(noExport))
+	return t.execOne(setPrivacy, id, flag(hideHosts).Int(), flag(noExport).Int())
 }
 
 // SetEmail replaces an account's address and the password's hash, of which the address is a part.
