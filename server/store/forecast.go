@@ -32,7 +32,7 @@ ORDER  BY h.id`
 // version of an application that it has computed with; rows of a host follow each other. It reads
 // all hosts.
 func (t *View) HostSpeeds(appID int64, since time.Time, each func(HostSpeed)) error {
-	return t.q.query(t.ctx, hostSpeeds, []any{unix(since), appID}, func(r rows) error {
+	return t.db.Query(hostSpeeds, []any{unix(since), appID}, func(r rows) error {
 		var h HostSpeed
 		err := r.Scan(&h.HostID, &h.NCPUs, &h.Fpops, &h.OnFrac, &h.ActiveFrac, (*endless)(&h.UsableMemory), (*endless)(&h.UsableDisk), &h.Platforms, &h.Unsuited,
 			&h.AppVersionID, &h.Samples, &h.Elapsed, &h.Turnaround)

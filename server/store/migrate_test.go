@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pressly/goose/v3"
-
 	"github.com/starling-grid/starling/internal/testpg"
 	"github.com/starling-grid/starling/server/speed"
 	"github.com/starling-grid/starling/server/store"
@@ -79,21 +77,21 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 func TestADatabaseWithoutSpeedsIsBroughtUpToDate(t *testing.T) {
 	t.Run("SQLite", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "project.db")
-		withoutSpeeds(t, path, "sqlite", path, goose.DialectSQLite3)
+		withoutSpeeds(t, path, "sqlite")
 	})
 	t.Run("PostgreSQL", func(t *testing.T) {
 		url := testpg.Start(t).Database(t)
-		withoutSpeeds(t, url, "pgx", url, goose.DialectPostgres)
+		withoutSpeeds(t, url, "pgx")
 	})
 }
 
-func withoutSpeeds(t *testing.T, where, driver, name string, dialect goose.Dialect) {
+func withoutSpeeds(t *testing.T, where, driver string) {
 	t.Helper()
-	db, err := sql.Open(driver, name)
-	if err != nil {
+	if err := store.MigrateTo(t.Context(), where, "018"); err != nil {
 		t.Fatal(err)
 	}
-	if err := store.MigrateTo(t.Context(), dialect, db, 18); err != nil {
+	db, err := sql.Open(driver, where)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, query := range []string{

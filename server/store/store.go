@@ -12,82 +12,70 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"embed"
-	"errors"
-	"fmt"
-	"io/fs"
-	"strings"
 	"time"
 
-	"github.com/pressly/goose/v3"
+	"github.com/starling-grid/starling/server/db"
 )
 
+// Errors of the engine.
 var (
 	// ErrNotFound is returned when no row has the id or name asked for.
-	ErrNotFound = errors.New("not found")
+	ErrNotFound = db.ErrNotFound
 	// ErrLost is returned by a compare-and-set when the row is no longer as the
 	// caller saw it. Nothing was changed.
-	ErrLost = errors.New("changed by another process")
+	ErrLost = db.ErrLost
 	// ErrExists is returned when a row with the same unique name is there.
-	ErrExists = errors.New("already exists")
+	ErrExists = db.ErrExists
 	// ErrBusy is returned by Update when it met other transactions again and again.
 	// Nothing was changed; later it may go through.
-	ErrBusy = errors.New("gave up after conflicts with other transactions; nothing was changed")
+	ErrBusy = db.ErrBusy
 	// ErrUnreachable is returned when the database server does not answer. The text of the error
 	// says whether something may have been changed.
-	ErrUnreachable = errors.New("the database cannot be reached")
-	// ErrClosed is returned after Close.
-	ErrClosed = errors.New("store is closed")
+	ErrUnreachable = db.ErrUnreachable
+	ErrClosed      = db.ErrClosed   // after Close
+	ErrNotEmpty    = db.ErrNotEmpty // the database to which Copy should copy has rows
+
+	// A file cannot be changed.
+	ErrFull, ErrUnwritten = db.ErrFull, db.ErrUnwritten
+
+	// A PostgreSQL server is not used though it can be reached.
+	ErrStandby, ErrReplaced, ErrPooler = db.ErrStandby, db.ErrReplaced, db.ErrPooler
 )
 
 // Never is the transition time of a workunit that waits for an event only. It
 // is the last second of the year 9999; BOINC's own number comes due in 2038.
 var Never = time.Unix(253402300799, 0)
 
-//go:embed migrations/*.sql
-var migrations embed.FS
-
 // A Store is an open database. It is safe for concurrent use, and several
 // processes may have the same database open.
 type Store struct {
-	db    database
+	db    *db.DB
 	shard Shard
-}
-
-// A database is SQLite or PostgreSQL. Queries are written in what both
-// understand; the rest is here and in the files named after them.
-type database interface {
-	view(ctx context.Context, fn func(tx *Tx) error) error
-	update(ctx context.Context, fn func(tx *Tx) error) error
-	close() error
 }
 
 // Open opens a database, makes its tables if there are none, and brings them up
 // to date. It returns ErrNewer if they are newer than this program. where is the URL of a PostgreSQL database (postgres://…), which
 // exists, or the path of an SQLite file, which is made. The caller closes it.
 func Open(ctx context.Context, where string) (*Store, error) {
-	if IsURL(where) {
-		db, err := openPostgres(ctx, where)
-		if err != nil {
-			return nil, fmt.Errorf("open database: %w", err)
-		}
-		return &Store{db: db}, nil
-	}
-	db, err := openSQLite(ctx, where)
+	return opened(db.Open(ctx, where, schema))
+}
+
+// OpenMemory is Open for tests that make millions of changes: an SQLite database in
+// memory, which Close ends. View must not be called within Update.
+func OpenMemory(ctx context.Context) (*Store, error) { return opened(db.OpenMemory(ctx, schema)) }
+
+func opened(d *db.DB, err error) (*Store, error) {
 	if err != nil {
-		return nil, fmt.Errorf("open database %s: %w", where, explain(err))
+		return nil, err
 	}
-	return &Store{db: db}, nil
+	return &Store{db: d}, nil
 }
 
 // IsURL reports whether Open takes where for the URL of a PostgreSQL database.
-func IsURL(where string) bool {
-	return strings.HasPrefix(where, "postgres://") || strings.HasPrefix(where, "postgresql://")
-}
+func IsURL(where string) bool { return db.IsURL(where) }
 
 // Close waits for transactions under way, then closes the database.
-func (s *Store) Close() error { return s.db.close() }
+func (s *Store) Close() error { return s.db.Close() }
 
 // A Shard is what one of several like processes handles: the rows whose id is
 // Index modulo Count. The zero Shard is everything.
@@ -104,7 +92,7 @@ func (s Shard) Has(id int64) bool { return s.Count <= 1 || id%s.Count == s.Index
 // and must not call View or Update. It is run again if there was no connection at its
 // first query.
 func (s *Store) View(ctx context.Context, fn func(v *View) error) error {
-	return explain(s.db.view(ctx, s.sharded(func(tx *Tx) error { return fn(tx.View) })))
+	return s.db.View(ctx, func(v *db.View) error { return fn(&View{v, s.shard}) })
 }
 
 // Update runs fn in a transaction that is durable when Update returns nil. If
@@ -116,66 +104,28 @@ func (s *Store) View(ctx context.Context, fn func(v *View) error) error {
 // each time, and an error that it meets may be one of a run that does not count. Once it has begun, ctx no
 // longer matters.
 func (s *Store) Update(ctx context.Context, fn func(tx *Tx) error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return explain(s.db.update(ctx, s.sharded(fn)))
+	return s.db.Update(ctx, func(tx *db.Tx) error { return fn(&Tx{View: &View{tx.View, s.shard}, tx: tx}) })
 }
 
-func (s *Store) sharded(fn func(tx *Tx) error) func(tx *Tx) error {
-	return func(tx *Tx) error {
-		tx.shard = s.shard
-		return fn(tx)
-	}
-}
+// Joint returns a view of the same database for those who make many small transactions
+// side by side. On PostgreSQL, where each statement has its price whatever it does, such
+// as come while others are under way share one: they ask their queries together, one
+// statement for all who ask the same, and are made durable together.
+//
+// In View that makes no difference. In Update each query sees what other transactions have
+// made durable when it is asked, so that a function first holds the rows by which it decides
+// (HoldHost, HoldWorkunits) and then reads them. It shares as long as it reads before it changes
+// anything, asks for the outcome of no change, and changes what nobody else changes, each row
+// on the condition that it is there and as it should be. Otherwise it is run again, in a
+// transaction of its own as with any Store.
+func (s *Store) Joint() *Store { return &Store{db: s.db.Joint(), shard: s.shard} }
 
-// migrate brings a database up to date.
-func migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, translate func(string) string, opts ...goose.ProviderOption) error {
-	list, err := migrationList(translate)
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(dialect, db, nil, append(opts, goose.WithGoMigrations(list...))...)
-	if err != nil {
-		return fmt.Errorf("migrations: %w", err)
-	}
-	version, err := p.GetDBVersion(ctx)
-	if err != nil {
-		return fmt.Errorf("migrations: %w", err)
-	}
-	if version > Latest {
-		return Found{Version: version}.Fits()
-	}
-	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("migrations: %w", err)
-	}
-	return nil
-}
+// Check reads the whole database, if it is a file, and returns ErrDamaged if it is
+// not what SQLite wrote.
+func (s *Store) Check(ctx context.Context) error { return s.db.Check(ctx) }
 
-// migrationList returns the migrations in the words of a dialect. The database gets each file
-// as a whole, within a transaction; goose's own reader, which divides files into statements,
-// takes longer than the database needs for them.
-func migrationList(translate func(string) string) (list []*goose.Migration, err error) {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		version, err := goose.NumericComponent(name)
-		if err != nil {
-			return nil, err
-		}
-		text, err := migrations.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		up := func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := tx.ExecContext(ctx, translate(string(text))); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			return nil
-		}
-		list = append(list, goose.NewGoMigration(version, &goose.GoFunc{RunTx: up}, nil))
-	}
-	return list, nil
+// CheckTables is Check of one table after the other, so that nobody waits for it, and with a call of
+// next before each of them: done of all were checked. An error of next ends it and is returned.
+func (s *Store) CheckTables(ctx context.Context, next func(table string, done, all int) error) error {
+	return s.db.CheckTables(ctx, next)
 }

@@ -52,21 +52,21 @@ var msgFromHostColumns = columns[MsgFromHost]{
 const handledMsg = `UPDATE msg_from_host SET handled = 1 WHERE id = $1 AND handled = 0`
 
 var (
-	msgsFromHost = `SELECT ` + msgFromHostColumns.list() + ` FROM msg_from_host m WHERE m.id > $1 ORDER BY m.id LIMIT 0 + $2`
+	msgsFromHost = `SELECT ` + msgFromHostColumns.List() + ` FROM msg_from_host m WHERE m.id > $1 ORDER BY m.id LIMIT 0 + $2`
 	msgsToHandle = `
-SELECT ` + msgFromHostColumns.list() + ` FROM msg_from_host m JOIN app a ON a.id = m.appid
+SELECT ` + msgFromHostColumns.List() + ` FROM msg_from_host m JOIN app a ON a.id = m.appid
 WHERE  m.handled = 0 AND a.trickle <> '' AND m.id > $3 AND m.id % $1 = $2 ORDER BY m.id LIMIT 0 + $4`
 )
 
 // MsgsFromHost returns messages with ids above after, oldest first.
 func (t *View) MsgsFromHost(after int64, limit int) ([]MsgFromHost, error) {
-	return all(t, msgFromHostColumns.scan, msgsFromHost, after, limit)
+	return all(t, msgFromHostColumns.Scan, msgsFromHost, after, limit)
 }
 
 // MsgsToHandle returns messages for the handlers of their applications, with
 // ids above after. Those of applications without one wait.
 func (t *View) MsgsToHandle(after int64, limit int) ([]MsgFromHost, error) {
-	return all(t, msgFromHostColumns.scan, msgsToHandle, append(t.shard.args(), after, limit)...)
+	return all(t, msgFromHostColumns.Scan, msgsToHandle, append(t.shard.args(), after, limit)...)
 }
 
 // MsgHandled notes that a message was handled, or returns ErrLost if it was

@@ -155,7 +155,7 @@ const inOrder = ` ORDER BY r.priority DESC, r.id LIMIT 0 + `
 
 var (
 	fromUnsent = `
-SELECT ` + candidateColumns.list() + `
+SELECT ` + candidateColumns.List() + `
 FROM   result r JOIN workunit w ON w.id = r.workunitid
 WHERE  r.server_state = 2 AND r.kind = +$1 AND (r.priority < +$2 OR (r.priority = +$2 AND r.id > +$3)) AND ` + stillNeeded
 	unsent   = fromUnsent + inOrder + `$4`
@@ -188,7 +188,7 @@ func (s Slice) of(whole, part string, args []any) (string, []any) {
 // after a place, in order.
 func (t *View) Unsent(kind int64, after Place, limit int, of Slice) ([]Candidate, error) {
 	query, args := of.of(unsent, unsentOf, []any{kind, after.Priority, after.ID, limit})
-	return all(t, candidateColumns.scan, query, args...)
+	return all(t, candidateColumns.Scan, query, args...)
 }
 
 // A Fit is what a host can do, for UnsentFits.
@@ -217,7 +217,7 @@ func (t *View) UnsentFits(kind int64, after Place, f Fit, limit int, of Slice) (
 		kind, after.Priority, after.ID, limit,
 		finite(f.Memory), finite(f.Disk), finite(f.Bandwidth), unix(f.Now), f.Wait, f.PerFlop, none(f.UserID), none(f.HostID), below, unix(f.BelowSince),
 	})
-	return all(t, candidateColumns.scan, query, args...)
+	return all(t, candidateColumns.Scan, query, args...)
 }
 
 func finite(x float64) float64 { return min(x, math.MaxFloat64) }
@@ -233,7 +233,7 @@ const (
 // limit.
 func (t *Tx) SortUnsent(limit int) (int, error) {
 	var results, workunits []int64
-	err := t.q.query(t.ctx, unsorted, []any{limit}, func(r rows) error {
+	err := t.db.Query(unsorted, []any{limit}, func(r rows) error {
 		var id, wu int64
 		err := r.Scan(&id, &wu)
 		results, workunits = append(results, id), append(workunits, wu)

@@ -1,12 +1,11 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"path"
-	"strconv"
-	"strings"
+
+	"github.com/starling-grid/starling/server/db"
 )
 
 // Errors of a database whose tables are not those of this program. Nothing was changed.
@@ -15,25 +14,22 @@ var (
 	ErrOlder = errors.New("the database is of an older version of starling-server")
 )
 
-// Latest is the number of the last migration that this program knows, which is the version
-// of the databases that it works on.
-var Latest = latest()
+// ErrDamaged is returned when the database's file is not what SQLite wrote.
+var ErrDamaged = errors.New("the database is damaged: stop the server, keep a copy of project.db with project.db-wal and project.db-shm if they exist, and restore a backup")
 
-func latest() int64 {
-	names, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		panic(err) // the pattern is bad
-	}
-	last := int64(0)
-	for _, name := range names {
-		number, _, _ := strings.Cut(path.Base(name), "_")
-		n, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
-			panic(fmt.Sprintf("migration %s: its name has no number", name))
-		}
-		last = max(last, n)
-	}
-	return last
+// A Found is what Inspect finds where a database should be.
+type Found struct {
+	Empty    bool   // no file, or no tables
+	Identity string // of the project, see Tx.Identity; "" if the database holds none
+	Version  int64  // of its tables: the number of the last migration; 0 if it is empty
+}
+
+// Inspect looks at a database and changes nothing, neither its content nor its
+// tables. where is as for Open. It returns ErrDamaged if it cannot be read for what
+// it contains; that a large file is whole is seen by Check only.
+func Inspect(ctx context.Context, where string) (Found, error) {
+	f, err := db.Inspect(ctx, where, schema)
+	return Found(f), err
 }
 
 // Fits returns nil if the database is empty or of this program's version, else an error
@@ -50,4 +46,17 @@ func (f Found) Fits() error {
 
 // Unreachable reports whether an error says that a database's server does not answer, or
 // not yet, so that it may do so later. It is not true of a file.
-func Unreachable(err error) bool { return err != nil && lost(err) }
+func Unreachable(err error) bool { return db.Unreachable(err) }
+
+const identity = `SELECT COALESCE((SELECT identity FROM project), '')`
+
+// Identity returns the mark of the project whose database this is, or "".
+func (t *View) Identity() (string, error) { return one(t, scanString, identity) }
+
+// SetIdentity makes the database a project's. id is not "".
+func (t *Tx) SetIdentity(id string) error {
+	if err := t.run(`DELETE FROM project`); err != nil {
+		return err
+	}
+	return t.run(`INSERT INTO project (identity) VALUES ($1)`, id)
+}

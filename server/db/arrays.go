@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"database/sql/driver"
@@ -47,7 +47,7 @@ func (p *postgres) prepareEach(query string, list [][]any) prepared {
 	}
 	part := changeByID.FindStringSubmatch(strings.TrimSpace(comment.ReplaceAllString(query, "")))
 	if part == nil {
-		panic("store: not a change by id: " + query)
+		panic("db: not a change by id: " + query)
 	}
 	of := func(text string) string { return parameter.ReplaceAllString(text, "v.p$1") }
 	table, and := part[1], ""
@@ -152,7 +152,7 @@ func plain(a any) any {
 	if x, ok := simple(a); ok {
 		return x
 	}
-	panic(fmt.Sprintf("store: argument of type %T", a))
+	panic(fmt.Sprintf("db: argument of type %T", a))
 }
 
 // simple is plain for arguments that may be of other types: it returns false then.

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"cmp"
@@ -24,7 +24,7 @@ func (p *postgres) questions(asked []*answer) (list []question) {
 			for _, a := range same {
 				ids = append(ids, a.held...)
 			}
-			list = append(list, question{p.prepare(text).query, []any{jsonList(ids)}, func(pgx.Rows) error { return nil }})
+			list = append(list, question{p.prepare(text).query, []any{JSONList(ids)}, func(pgx.Rows) error { return nil }})
 		}
 	}
 	for _, text := range texts {

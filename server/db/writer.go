@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -75,8 +75,8 @@ func (w *writer) run() {
 func (w *writer) group(j job) {
 	// A cancelled statement would make SQLite roll the whole group back, so no
 	// caller's context reaches the connection.
-	tx := &Tx{View: &View{ctx: context.Background(), q: w.conn}}
-	if _, err := tx.exec("BEGIN IMMEDIATE"); err != nil {
+	tx := newTx(context.Background(), w.conn)
+	if _, err := tx.Exec("BEGIN IMMEDIATE"); err != nil {
 		j.done <- fmt.Errorf("start a transaction: %w", err)
 		return
 	}
@@ -90,7 +90,7 @@ func (w *writer) group(j job) {
 		failed, broken := w.attempt(tx, j.fn)
 		switch {
 		case broken != nil:
-			_, _ = tx.exec("ROLLBACK")
+			_, _ = tx.Exec("ROLLBACK")
 			j.done <- errors.Join(failed, broken)
 			finish(broken)
 			return
@@ -106,10 +106,10 @@ func (w *writer) group(j job) {
 		}
 		break
 	}
-	_, err := tx.exec("COMMIT")
+	_, err := tx.Exec("COMMIT")
 	if err != nil {
 		err = fmt.Errorf("commit: %w", err)
-		_, _ = tx.exec("ROLLBACK")
+		_, _ = tx.Exec("ROLLBACK")
 	}
 	finish(err)
 }
@@ -117,16 +117,15 @@ func (w *writer) group(j job) {
 // attempt runs fn within a savepoint. failed is fn's own error, whose changes
 // are undone; broken means that the transaction as a whole is lost.
 func (w *writer) attempt(tx *Tx, fn func(*Tx) error) (failed, broken error) {
-	if _, err := tx.exec("SAVEPOINT one"); err != nil {
+	if _, err := tx.Exec("SAVEPOINT one"); err != nil {
 		return nil, err
 	}
-	tx.cause = cause{} // the callers of a group each have their own
 	if failed = protect(tx, fn); failed != nil {
-		if _, err := tx.exec("ROLLBACK TO one"); err != nil {
+		if _, err := tx.Exec("ROLLBACK TO one"); err != nil {
 			return failed, err
 		}
 	}
-	_, broken = tx.exec("RELEASE one")
+	_, broken = tx.Exec("RELEASE one")
 	return failed, broken
 }
 

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -76,7 +76,7 @@ func (c *conn) stmt(query string) (*stmt, error) {
 }
 
 // run calls each for every row of a query, if it is not nil.
-func (c *conn) run(ctx context.Context, query string, args []any, each func(rows) error) (err error) {
+func (c *conn) run(ctx context.Context, query string, args []any, each func(Rows) error) (err error) {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -90,7 +90,7 @@ func (c *conn) run(ctx context.Context, query string, args []any, each func(rows
 		return err
 	}
 	if st.running {
-		panic("store: a query within itself: " + query)
+		panic("db: a query within itself: " + query)
 	}
 	st.running = true
 	defer func() {
@@ -137,7 +137,7 @@ func (c *conn) exec(ctx context.Context, query string, args []any) (int64, error
 	return int64(c.Changes()), nil
 }
 
-func (c *conn) query(ctx context.Context, query string, args []any, each func(rows) error) error {
+func (c *conn) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
 	return c.run(ctx, query, args, each)
 }
 
@@ -184,12 +184,12 @@ func (c *conn) deferEach(string, [][]any, bool) bool { return false }
 // hold has nothing to do, as there is one writer at a time.
 func (c *conn) hold(context.Context, string, []int64) error { return nil }
 
-// lockFiles has nothing to do, as there is one writer at a time.
-func (c *conn) lockFiles(context.Context) error { return nil }
+// lock has nothing to do, as there is one writer at a time.
+func (c *conn) lock(context.Context, string) error { return nil }
 
 func (c *conn) trigger(ctx context.Context, name string) (there bool, err error) {
 	err = c.query(ctx, "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name = $1", []any{name},
-		func(rows) error { there = true; return nil })
+		func(Rows) error { there = true; return nil })
 	return there, err
 }
 
@@ -198,8 +198,8 @@ func (c *conn) damage(ctx context.Context, table string) (found []string, err er
 	if table != "" {
 		what = `"` + strings.ReplaceAll(table, `"`, `""`) + `"`
 	}
-	err = c.query(ctx, "PRAGMA quick_check("+what+")", nil, func(r rows) error {
-		s, err := scanString(r)
+	err = c.query(ctx, "PRAGMA quick_check("+what+")", nil, func(r Rows) error {
+		s, err := ScanString(r)
 		if s != "ok" {
 			found = append(found, s)
 		}

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -157,7 +157,7 @@ func (s *session) exec(ctx context.Context, query string, args []any) (int64, er
 	return tag.RowsAffected(), err
 }
 
-func (s *session) query(ctx context.Context, query string, args []any, each func(rows) error) error {
+func (s *session) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
 	_, err := s.send(ctx, s.p.prepare(query).query, clean(args), func(r pgx.Rows) error { return each(pgRows{r}) })
 	return err
 }
@@ -175,18 +175,18 @@ func (s *session) insert(ctx context.Context, query string, args []any) (id int6
 }
 
 func (s *session) hold(ctx context.Context, query string, ids []int64) error {
-	return s.query(ctx, query, []any{jsonList(ids)}, func(rows) error { return nil })
+	return s.query(ctx, query, []any{JSONList(ids)}, func(Rows) error { return nil })
 }
 
-// lockFiles comes before the transaction's snapshot is taken.
-func (s *session) lockFiles(ctx context.Context) error {
-	_, err := s.exec(ctx, "LOCK TABLE workunit_file IN SHARE ROW EXCLUSIVE MODE", nil)
+// lock runs before the transaction's snapshot is taken.
+func (s *session) lock(ctx context.Context, table string) error {
+	_, err := s.exec(ctx, "LOCK TABLE "+table+" IN SHARE ROW EXCLUSIVE MODE", nil)
 	return err
 }
 
 func (s *session) trigger(ctx context.Context, name string) (there bool, err error) {
 	err = s.query(ctx, "SELECT 1 FROM pg_trigger WHERE tgname = $1 AND tgenabled <> 'D'", []any{name},
-		func(rows) error { there = true; return nil })
+		func(Rows) error { there = true; return nil })
 	return there, err
 }
 

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -38,7 +38,7 @@ type share struct {
 
 func (m *member) run(ctx context.Context, fn func(tx *Tx) error) {
 	defer func() { m.crowd.done <- m }()
-	m.err = protect(&Tx{View: &View{ctx: context.WithoutCancel(ctx), q: m}}, fn)
+	m.err = protect(newTx(context.WithoutCancel(ctx), m), fn)
 }
 
 // ask has queries asked with those of others.
@@ -56,7 +56,7 @@ func (m *member) leave() error {
 	return errApart
 }
 
-func (m *member) query(_ context.Context, query string, args []any, each func(rows) error) error {
+func (m *member) query(_ context.Context, query string, args []any, each func(Rows) error) error {
 	a := &answer{queries: m, text: query, args: args}
 	if err := m.ask([]*answer{a}); err != nil {
 		return err
@@ -102,6 +102,6 @@ func (m *member) hold(_ context.Context, query string, ids []int64) error {
 func (m *member) exec(context.Context, string, []any) (int64, error)   { return 0, m.leave() }
 func (m *member) insert(context.Context, string, []any) (int64, error) { return 0, m.leave() }
 func (m *member) each(context.Context, string, [][]any) (int64, error) { return 0, m.leave() }
-func (m *member) lockFiles(context.Context) error                      { return m.leave() }
+func (m *member) lock(context.Context, string) error                   { return m.leave() }
 func (m *member) trigger(context.Context, string) (bool, error)        { return false, m.leave() }
 func (m *member) damage(context.Context, string) ([]string, error)     { return nil, nil }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -34,11 +34,10 @@ const (
 )
 
 // postgres is a database of a PostgreSQL server. Transactions run side by side,
-// each on a snapshot (repeatable read): of two that change the same row the
-// later one is undone and run again on what the earlier one left, so that a
+// each on a snapshot (repeatable read). Of two that change the same row, the
+// later one is undone and run again on the result of the earlier one, so that a
 // function given to Update sees the same as if it ran alone with the rows that
-// it changes. All who change a result or what becomes of its workunit write the
-// row of the workunit, so this covers a workunit with its results.
+// it changes.
 type postgres struct {
 	db      *sql.DB
 	queries sync.Map // of prepared, by query
@@ -48,10 +47,10 @@ type postgres struct {
 	closed bool
 }
 
-func openPostgres(ctx context.Context, url string) (*postgres, error) {
+func openPostgres(ctx context.Context, url string, s Schema) (*postgres, error) {
 	c, err := pgx.ParseConfig(url)
 	if err != nil {
-		return nil, err // tells the URL without its password
+		return nil, err // it has the URL without its password
 	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTime
@@ -64,10 +63,10 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 	// Processes that start together migrate one after the other.
 	turn, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
 	if err == nil {
-		err = migrate(ctx, goose.DialectPostgres, db, translation.Replace, goose.WithSessionLocker(turn))
+		err = s.migrate(ctx, goose.DialectPostgres, db, translation.Replace, goose.WithSessionLocker(turn))
 	}
 	if err == nil {
-		err = enforce(ctx, db, []string{"BEGIN", "LOCK TABLE legal_moves"}, postgresTriggers())
+		err = s.enforce(ctx, db, []string{"BEGIN", "LOCK TABLE " + s.TriggerTable}, s.PostgresTriggers())
 	}
 	if err != nil {
 		_ = db.Close()
@@ -77,43 +76,6 @@ func openPostgres(ctx context.Context, url string) (*postgres, error) {
 		return nil, err
 	}
 	return &postgres{db: db}, nil
-}
-
-// postgresTriggers leave the whole condition to the function, which a connection
-// compiles once: that of a trigger is read anew for each statement, which takes
-// longer than all the rest of a change.
-func postgresTriggers() (out []string) {
-	for _, g := range guards() {
-		var body strings.Builder
-		for _, r := range g.refusals {
-			fmt.Fprintf(&body, "IF %s THEN RAISE EXCEPTION '%s'; END IF; ", r.illegal, r.message)
-		}
-		out = append(out,
-			fmt.Sprintf("CREATE OR REPLACE FUNCTION %s_moves() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN IF %s THEN %sEND IF; RETURN NEW; END$$",
-				g.table, g.illegal, body.String()),
-			fmt.Sprintf("DROP TRIGGER IF EXISTS %s_moves ON %[1]s", g.table),
-			fmt.Sprintf("CREATE TRIGGER %s_moves BEFORE UPDATE OF %s ON %[1]s FOR EACH ROW EXECUTE FUNCTION %[1]s_moves()",
-				g.table, g.columns))
-	}
-	out = append(out, "CREATE OR REPLACE FUNCTION catalog_stamp() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN UPDATE catalog SET stamp = stamp + 1; RETURN NULL; END$$")
-	for _, table := range catalogTables {
-		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_stamp ON %[1]s", table),
-			fmt.Sprintf("CREATE TRIGGER %s_stamp AFTER INSERT OR UPDATE OR DELETE ON %[1]s FOR EACH STATEMENT EXECUTE FUNCTION catalog_stamp()", table))
-	}
-	for _, s := range settleds {
-		for _, c := range s.triggers() {
-			out = append(out,
-				fmt.Sprintf("CREATE OR REPLACE FUNCTION %s() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN %s; RETURN NULL; END$$", c.name, c.do),
-				fmt.Sprintf("DROP TRIGGER IF EXISTS %s ON %s", c.name, s.table),
-				fmt.Sprintf("CREATE TRIGGER %s AFTER %s ON %s FOR EACH ROW WHEN (%s) EXECUTE FUNCTION %[1]s()", c.name, c.event, s.table, c.when))
-		}
-	}
-	out = append(out, fmt.Sprintf("CREATE OR REPLACE FUNCTION append_only() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE EXCEPTION '%v of a row of %%', TG_TABLE_NAME; END$$", ErrIllegal))
-	for _, table := range appended {
-		out = append(out, fmt.Sprintf("DROP TRIGGER IF EXISTS %s_append ON %[1]s", table),
-			fmt.Sprintf("CREATE TRIGGER %s_append BEFORE UPDATE OR DELETE ON %[1]s FOR EACH ROW EXECUTE FUNCTION append_only()", table))
-	}
-	return out
 }
 
 func (p *postgres) close() error {
@@ -131,7 +93,7 @@ func (p *postgres) view(ctx context.Context, fn func(tx *Tx) error) error {
 		var s *session
 		broken := p.connect(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", func(new *session) {
 			s = new
-			err = fn(&Tx{View: &View{ctx: ctx, q: s}})
+			err = fn(newTx(ctx, s))
 		})
 		if s != nil && s.blank && lost(s.failed) {
 			broken = s.failed // fn has seen nothing yet
@@ -181,7 +143,7 @@ func (p *postgres) attempt(ctx context.Context, fn func(tx *Tx) error, atOnce bo
 		s.atOnce = atOnce
 		// Once it has begun, the caller's context no longer matters.
 		ctx := context.WithoutCancel(ctx)
-		if err = protect(&Tx{View: &View{ctx: ctx, q: s}}, fn); err == nil {
+		if err = protect(newTx(ctx, s), fn); err == nil {
 			err = s.commit(ctx)
 		}
 		again = s.again
@@ -219,7 +181,7 @@ func (p *postgres) connect(ctx context.Context, begin string, fn func(s *session
 
 // dialect turns queries, which are written for SQLite, into PostgreSQL's words.
 var dialect = strings.NewReplacer(
-	"+$", "$", // see saveWorkunit
+	"+$", "$", // see Columns.Save
 	"/* FOR UPDATE */", "FOR UPDATE",
 	// An array is looked up by the index, whatever the planner believes of the table.
 	"IN (SELECT value FROM json_each($1))", "= ANY (translate($1, '[]', '{}')::bigint[])",
@@ -292,3 +254,7 @@ var translation = strings.NewReplacer(
 	") STRICT, WITHOUT ROWID;", ");",
 	") STRICT;", ");",
 )
+
+// Unreachable reports whether an error means that a database's server does not answer, or not yet, so
+// that it may do so later. It returns false for a file.
+func Unreachable(err error) bool { return err != nil && lost(err) }

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -67,7 +67,7 @@ type answer struct {
 // notes take down a query.
 type notes answer
 
-func (n *notes) query(_ context.Context, query string, args []any, _ func(rows) error) error {
+func (n *notes) query(_ context.Context, query string, args []any, _ func(Rows) error) error {
 	n.text, n.args = query, args
 	return errNoted
 }
@@ -105,7 +105,7 @@ func copied(values [][]byte) [][]byte {
 }
 
 // query gives what was kept, once: a second query of a look goes to the database.
-func (a *answer) query(ctx context.Context, query string, args []any, each func(rows) error) error {
+func (a *answer) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
 	if a.told {
 		return a.queries.query(ctx, query, args, each)
 	}
@@ -117,7 +117,7 @@ func (a *answer) query(ctx context.Context, query string, args []any, each func(
 var typeMaps = sync.Pool{New: func() any { return pgtype.NewMap() }}
 
 // tell calls each for every row.
-func (a *answer) tell(each func(rows) error) error {
+func (a *answer) tell(each func(Rows) error) error {
 	types := typeMaps.Get().(*pgtype.Map)
 	defer typeMaps.Put(types)
 	for _, row := range a.rows {

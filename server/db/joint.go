@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -33,12 +33,12 @@ const (
 // anything, asks for the outcome of no change, and changes what nobody else changes, each row
 // on the condition that it is there and as it should be. Otherwise it is run again, in a
 // transaction of its own as with any Store.
-func (s *Store) Joint() *Store {
-	p, ok := s.db.(*postgres)
+func (d *DB) Joint() *DB {
+	p, ok := d.engine.(*postgres)
 	if !ok {
-		return s // has one writer, which does the like
+		return d // its one writer does the same
 	}
-	return &Store{db: &joint{postgres: p, views: lobby{p: p}, updates: lobby{p: p, changes: true}}, shard: s.shard}
+	return &DB{&joint{postgres: p, views: lobby{p: p}, updates: lobby{p: p, changes: true}}, d.schema}
 }
 
 // A joint is a database on which transactions share.

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -19,9 +19,9 @@ var ErrNotEmpty = errors.New("the database is not empty")
 // Snapshot writes one state of a database into a file of SQLite's that does not exist, or
 // is empty, and returns what is in it. The database, which is of this program's version,
 // may be in use meanwhile.
-func Snapshot(ctx context.Context, from, path string) (Census, error) {
+func Snapshot(ctx context.Context, from, path string, s Schema) (Census, error) {
 	if IsURL(from) {
-		return Copy(ctx, from, path)
+		return Copy(ctx, from, path, s)
 	}
 	db, err := sql.Open("sqlite", dsn(from))
 	if err != nil {
@@ -36,29 +36,29 @@ func Snapshot(ctx context.Context, from, path string) (Census, error) {
 		return nil, err
 	}
 	if _, err := db.ExecContext(ctx, `VACUUM INTO $1`, path); err != nil {
-		return nil, fmt.Errorf("copy database: %w", explain(err))
+		return nil, fmt.Errorf("copy database: %w", s.explain(err))
 	}
-	return TakeCensus(ctx, path)
+	return TakeCensus(ctx, path, s)
 }
 
 // Copy copies what a database holds, in one state of it, into another one, and returns what
 // that is. Both are as for Open; from is of this program's version and may be in use, to
 // has no rows, or is a file that does not exist. What Copy returns without an error was
 // read again from the copy and found to be the same. After an error the copy has no rows.
-func Copy(ctx context.Context, from, to string) (Census, error) {
-	tables, err := shapes(ctx)
+func Copy(ctx context.Context, from, to string, s Schema) (Census, error) {
+	tables, err := s.shapes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := prepareCopy(ctx, to, tables); err != nil {
+	if err := s.prepareCopy(ctx, to, tables); err != nil {
 		return nil, err
 	}
-	src, err := openSource(ctx, from)
+	src, err := s.openSource(ctx, from)
 	if err != nil {
 		return nil, err
 	}
 	defer src.close()
-	dst, err := openTarget(ctx, to)
+	dst, err := s.openTarget(ctx, to)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func Copy(ctx context.Context, from, to string) (Census, error) {
 	if err := dst.commit(ctx); err != nil {
 		return nil, err
 	}
-	found, err := TakeCensus(ctx, to)
+	found, err := TakeCensus(ctx, to, s)
 	if err != nil {
 		return nil, err
 	}
@@ -82,13 +82,13 @@ func Copy(ctx context.Context, from, to string) (Census, error) {
 	return copied, nil
 }
 
-// prepareCopy makes the tables, and sees that they are empty.
-func prepareCopy(ctx context.Context, to string, tables []tableShape) error {
-	s, err := Open(ctx, to)
+// prepareCopy makes the tables, and checks that they are empty.
+func (s *Schema) prepareCopy(ctx context.Context, to string, tables []tableShape) error {
+	made, err := Open(ctx, to, *s)
 	if err != nil {
 		return err
 	}
-	if err := s.Close(); err != nil {
+	if err := made.Close(); err != nil {
 		return err
 	}
 	if !IsURL(to) {
@@ -96,7 +96,7 @@ func prepareCopy(ctx context.Context, to string, tables []tableShape) error {
 			return err
 		}
 	}
-	dst, err := openSource(ctx, to)
+	dst, err := s.openSource(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func prepareCopy(ctx context.Context, to string, tables []tableShape) error {
 		if err := dst.c.QueryRowContext(ctx, `SELECT count(*) FROM "`+t.name+`"`).Scan(&n); err != nil {
 			return err
 		}
-		if n > 0 && t.name != "catalog" {
+		if n > 0 && t.name != s.Stamp {
 			return fmt.Errorf("%w: there are rows in the table %s", ErrNotEmpty, t.name)
 		}
 	}
@@ -115,7 +115,7 @@ func prepareCopy(ctx context.Context, to string, tables []tableShape) error {
 
 // copyTable copies one table and the number that its next row gets.
 func copyTable(ctx context.Context, src *source, dst *target, t tableShape) (TableSum, error) {
-	if _, err := dst.c.ExecContext(ctx, `DELETE FROM "`+t.name+`"`); err != nil { //nolint:gosec // a name of our own; catalog has a row
+	if _, err := dst.c.ExecContext(ctx, `DELETE FROM "`+t.name+`"`); err != nil { //nolint:gosec // a name of our own; Schema.Stamp may have a row
 		return TableSum{}, err
 	}
 	var s sum
@@ -139,20 +139,20 @@ type source struct {
 	postgres bool
 }
 
-func openSource(ctx context.Context, where string) (*source, error) {
+func (s *Schema) openSource(ctx context.Context, where string) (*source, error) {
 	db, begin, err := connectTo(where, "query_only(1)")
 	if err != nil {
 		return nil, err
 	}
-	s := &source{db: db, postgres: IsURL(where)}
-	if s.c, err = db.Conn(ctx); err == nil {
-		_, err = s.c.ExecContext(ctx, begin+map[bool]string{true: " READ ONLY"}[s.postgres])
+	src := &source{db: db, postgres: IsURL(where)}
+	if src.c, err = db.Conn(ctx); err == nil {
+		_, err = src.c.ExecContext(ctx, begin+map[bool]string{true: " READ ONLY"}[src.postgres])
 	}
 	if err != nil {
 		_ = db.Close()
-		return nil, fmt.Errorf("open database: %w", explain(err))
+		return nil, fmt.Errorf("open database: %w", s.explain(err))
 	}
-	return s, nil
+	return src, nil
 }
 
 func (s *source) close() {
@@ -179,7 +179,7 @@ type target struct {
 	postgres bool
 }
 
-func openTarget(ctx context.Context, where string) (*target, error) {
+func (s *Schema) openTarget(ctx context.Context, where string) (*target, error) {
 	db, begin, err := connectTo(where, "synchronous(FULL)")
 	if err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func openTarget(ctx context.Context, where string) (*target, error) {
 	}
 	if err != nil {
 		_ = db.Close()
-		return nil, fmt.Errorf("open database: %w", explain(err))
+		return nil, fmt.Errorf("open database: %w", s.explain(err))
 	}
 	return t, nil
 }
@@ -298,7 +298,7 @@ func connectTo(where, pragma string) (db *sql.DB, begin string, err error) {
 	}
 	c, err := pgx.ParseConfig(where)
 	if err != nil {
-		return nil, "", err // tells the URL without its password
+		return nil, "", err // it has the URL without its password
 	}
 	if c.ConnectTimeout == 0 {
 		c.ConnectTimeout = connectTime

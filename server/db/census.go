@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -95,23 +95,23 @@ type tableShape struct {
 	serial  bool     // the database numbers the rows by the column id
 }
 
-// derived are tables that each database has for itself, or for a while.
-var derived = []string{"goose_db_version", "legal_moves", "deletion_hold", "front", "sqlite_sequence"}
+// derived are tables of the engine, which each database has for itself.
+var derived = []string{"goose_db_version", "sqlite_sequence"}
 
-// shapes returns the tables of a database of this program's version, each after those to
-// which its rows refer, and catalog last: rows of other tables change it as they come.
-func shapes(ctx context.Context) (out []tableShape, err error) {
+// shapes returns the tables of a database of this program's version that are copied. Each comes after
+// those to which its rows refer, and Schema.Stamp last.
+func (s *Schema) shapes(ctx context.Context) (out []tableShape, err error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if err := migrate(ctx, goose.DialectSQLite3, db, asWritten); err != nil {
+	if err := s.migrate(ctx, goose.DialectSQLite3, db, asWritten); err != nil {
 		return nil, err
 	}
 	rows, err := db.QueryContext(ctx, `SELECT m.name, c.name, m.sql FROM sqlite_master m JOIN pragma_table_info(m.name) c
-WHERE m.type = 'table' ORDER BY m.name = 'catalog', m.rowid, c.cid`)
+WHERE m.type = 'table' ORDER BY m.name = $1, m.rowid, c.cid`, s.Stamp)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ WHERE m.type = 'table' ORDER BY m.name = 'catalog', m.rowid, c.cid`)
 		if err := rows.Scan(&table, &column, &text); err != nil {
 			return nil, err
 		}
-		if slices.Contains(derived, table) {
+		if table == s.TriggerTable || slices.Contains(derived, table) || slices.Contains(s.Private, table) {
 			continue
 		}
 		if n := len(out); n == 0 || out[n-1].name != table {
@@ -162,24 +162,24 @@ func (t tableShape) read(ctx context.Context, c *sql.Conn, each func(row []any) 
 }
 
 // TakeCensus counts what a database of this program's version holds. where is as for Open.
-// It sees one state of the database, also beside servers.
-func TakeCensus(ctx context.Context, where string) (Census, error) {
-	tables, err := shapes(ctx)
+// It sees one state of the database, even while servers use it.
+func TakeCensus(ctx context.Context, where string, s Schema) (Census, error) {
+	tables, err := s.shapes(ctx)
 	if err != nil {
 		return nil, err
 	}
-	src, err := openSource(ctx, where)
+	src, err := s.openSource(ctx, where)
 	if err != nil {
 		return nil, err
 	}
 	defer src.close()
 	out := make(Census)
 	for _, t := range tables {
-		var s sum
-		if err := t.read(ctx, src.c, s.add); err != nil {
+		var sum sum
+		if err := t.read(ctx, src.c, sum.add); err != nil {
 			return nil, err
 		}
-		out[t.name] = s.table()
+		out[t.name] = sum.table()
 	}
 	return out, nil
 }
