@@ -8,22 +8,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// A session is one transaction on a connection to PostgreSQL. As each way to the
-// server and back takes longer than most queries, changes wait until one is asked
-// whose answer is needed, and go with it; the last go with the COMMIT.
+// A session is one transaction on a connection to PostgreSQL. A round trip to the
+// server takes longer than most queries. Therefore changes wait for the next query whose
+// answer is needed, and are sent with it, the last ones with the COMMIT.
 //
-// That such a change failed, or met no row, shows only after its caller went on,
-// who might have gone another way. So the transaction is undone then and runs
-// again with each change made at once.
+// Such a change may fail, or affect no row, after its caller has continued as if it had
+// succeeded. Then the transaction is undone, and runs again with each change made at once.
 type session struct {
 	p       *postgres
 	conn    *pgx.Conn
 	begin   string  // "" once it has started
 	waiting pending // changes
 	atOnce  bool    // nothing waits
-	blank   bool    // nothing was read or changed yet
+	blank   bool    // nothing was read or changed
 	failed  error   // what ended the transaction
-	again   error   // why it should run again
+	again   error   // the reason for running it again
 }
 
 func newSession(p *postgres, c *pgx.Conn, begin string) *session {
@@ -42,20 +41,20 @@ func (s *session) end() {
 	}
 }
 
-// A question is a query of which each is given every row.
-type question struct {
+// A request is a query with a function that gets every row.
+type request struct {
 	query string
 	args  []any
 	each  func(pgx.Rows) error
 }
 
-// send sends what waits and then a query, of which each is given every row.
+// send sends the waiting changes and then a query, and calls each for every row.
 func (s *session) send(ctx context.Context, query string, args []any, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
-	return s.ask(ctx, []question{{query, args, each}})
+	return s.ask(ctx, []request{{query, args, each}})
 }
 
-// ask sends what waits and then queries. It returns the tag of the last.
-func (s *session) ask(ctx context.Context, list []question) (tag pgconn.CommandTag, err error) {
+// ask sends the waiting changes and then queries. It returns the tag of the last query.
+func (s *session) ask(ctx context.Context, list []request) (tag pgconn.CommandTag, err error) {
 	if s.failed != nil {
 		return tag, s.failed
 	}
@@ -84,7 +83,7 @@ func (s *session) ask(ctx context.Context, list []question) (tag pgconn.CommandT
 		s.blank = false
 		return tag, nil
 	}
-	// PostgreSQL takes nothing more in a transaction after an error but its end.
+	// After an error, PostgreSQL accepts nothing in the transaction except its end.
 	s.failed = err
 	if late || conflict(err) || lost(err) {
 		s.again = err
@@ -92,10 +91,9 @@ func (s *session) ask(ctx context.Context, list []question) (tag pgconn.CommandT
 	return tag, err
 }
 
-// together asks the queries of all looks at once.
-func (s *session) together(t *View, looks []func() error) error {
-	return together(t, looks, func(answers []*answer) error {
-		_, err := s.ask(t.ctx, s.p.questions(answers))
+func (s *session) together(t *View, reads []func() error) error {
+	return together(t, reads, func(list []*lookup) error {
+		_, err := s.ask(t.ctx, s.p.combine(list))
 		return err
 	})
 }
@@ -116,7 +114,7 @@ func read(answers pgx.BatchResults, each func(pgx.Rows) error) (tag pgconn.Comma
 
 // commit makes everything durable.
 func (s *session) commit(ctx context.Context) error {
-	if s.failed != nil { // and fn made light of it
+	if s.failed != nil { // and fn ignored it
 		return fmt.Errorf("commit: %w", s.failed)
 	}
 	if s.blank && len(s.waiting.list) == 0 {
@@ -135,11 +133,7 @@ func (s *session) commit(ctx context.Context) error {
 	return fmt.Errorf("commit: %w", err)
 }
 
-func (s *session) deferExec(query string, args []any, one bool) bool {
-	return s.deferEach(query, [][]any{args}, one)
-}
-
-func (s *session) deferEach(query string, list [][]any, one bool) bool {
+func (s *session) postpone(query string, list [][]any, one bool) bool {
 	if s.atOnce {
 		return false
 	}
@@ -190,14 +184,9 @@ func (s *session) trigger(ctx context.Context, name string) (there bool, err err
 	return there, err
 }
 
-// damage is the server's business.
+// damage is found by the server.
 func (s *session) damage(context.Context, string) ([]string, error) { return nil, nil }
 
 type pgRows struct{ pgx.Rows }
 
-func (r pgRows) Columns() (names []string, err error) {
-	for _, f := range r.FieldDescriptions() {
-		names = append(names, f.Name)
-	}
-	return names, nil
-}
+func (r pgRows) Columns() ([]string, error) { return fieldNames(r.FieldDescriptions()), nil }

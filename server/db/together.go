@@ -11,29 +11,29 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// errNoted ends a look that has told its query.
-var errNoted = errors.New("noted")
+// errRecorded ends a read whose query was recorded.
+var errRecorded = errors.New("recorded")
 
-// together runs each look until it tells its query, has all queries asked at once, and
-// runs each look again on its answer.
-func together(t *View, looks []func() error, ask func(list []*answer) error) error {
-	if len(looks) < 2 {
-		return inTurn(looks)
+// together runs each read to record its query, asks all queries at once, and runs each read again
+// with its answer.
+func together(t *View, reads []func() error, ask func(list []*lookup) error) error {
+	if len(reads) < 2 {
+		return oneByOne(reads)
 	}
 	q := t.q
 	defer func() { t.q = q }()
-	var list []*answer
-	answers := make([]*answer, len(looks)) // nil: the look asked nothing and is done
-	for i, look := range looks {
-		a := &answer{queries: q}
-		t.q = (*notes)(a)
-		if err := look(); !errors.Is(err, errNoted) {
+	var list []*lookup
+	lookups := make([]*lookup, len(reads)) // nil: the read asked nothing and is done
+	for i, read := range reads {
+		l := &lookup{queries: q}
+		t.q = (*recorder)(l)
+		if err := read(); !errors.Is(err, errRecorded) {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		list, answers[i] = append(list, a), a
+		list, lookups[i] = append(list, l), l
 	}
 	if len(list) == 0 {
 		return nil
@@ -41,105 +41,119 @@ func together(t *View, looks []func() error, ask func(list []*answer) error) err
 	if err := ask(list); err != nil {
 		return err
 	}
-	for i, look := range looks {
-		if answers[i] == nil {
+	for i, read := range reads {
+		if lookups[i] == nil {
 			continue
 		}
-		t.q = answers[i]
-		if err := look(); err != nil {
+		t.q = lookups[i]
+		if err := read(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// An answer is what a query brought, for a look that asks it again.
-type answer struct {
+func oneByOne(reads []func() error) error {
+	for _, read := range reads {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A lookup is a query with its answer, for a read that asks it again.
+type lookup struct {
 	queries // of the transaction
 	text    string
 	args    []any
 	held    []int64 // rows to hold: the query's argument
 	fields  []pgconn.FieldDescription
 	rows    [][][]byte
-	told    bool
+	used    bool
 }
 
-// notes take down a query.
-type notes answer
+// A recorder is a lookup whose query is being recorded.
+type recorder lookup
 
-func (n *notes) query(_ context.Context, query string, args []any, _ func(Rows) error) error {
+func (n *recorder) query(_ context.Context, query string, args []any, _ func(Rows) error) error {
 	n.text, n.args = query, args
-	return errNoted
+	return errRecorded
 }
 
-func (n *notes) hold(_ context.Context, query string, ids []int64) error {
+func (n *recorder) hold(_ context.Context, query string, ids []int64) error {
 	n.text, n.held = query, ids
-	return errNoted
+	return errRecorded
 }
 
-func (a *answer) hold(ctx context.Context, query string, ids []int64) error {
-	if a.told {
-		return a.queries.hold(ctx, query, ids)
+func (l *lookup) hold(ctx context.Context, query string, ids []int64) error {
+	if l.used {
+		return l.queries.hold(ctx, query, ids)
 	}
-	a.told = true
+	l.used = true
 	return nil
 }
 
-// keep keeps the row at which r is.
-func (a *answer) keep(r pgx.Rows) error {
-	if a.fields == nil {
-		a.fields = slices.Clone(r.FieldDescriptions())
+// query replays the answer once. A second query of a read goes to the database.
+func (l *lookup) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
+	if l.used {
+		return l.queries.query(ctx, query, args, each)
 	}
-	a.rows = append(a.rows, copied(r.RawValues()))
+	l.used = true
+	return l.replay(each)
+}
+
+// record adds the row at which r is to the answer.
+func (l *lookup) record(r pgx.Rows) error {
+	l.add(r.FieldDescriptions(), r.RawValues())
 	return nil
 }
 
-func copied(values [][]byte) [][]byte {
+// add adds a copy of a row to the answer.
+func (l *lookup) add(fields []pgconn.FieldDescription, values [][]byte) {
+	if l.fields == nil {
+		l.fields = slices.Clone(fields)
+	}
 	row := make([][]byte, len(values))
 	for i, v := range values {
 		if v != nil { // NULL
 			row[i] = append(make([]byte, 0, len(v)), v...)
 		}
 	}
-	return row
+	l.rows = append(l.rows, row)
 }
 
-// query gives what was kept, once: a second query of a look goes to the database.
-func (a *answer) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
-	if a.told {
-		return a.queries.query(ctx, query, args, each)
-	}
-	a.told = true
-	return a.tell(each)
-}
-
-// typeMaps are for reading values; each is of one goroutine at a time.
+// typeMaps are for reading values. Each belongs to one goroutine at a time.
 var typeMaps = sync.Pool{New: func() any { return pgtype.NewMap() }}
 
-// tell calls each for every row.
-func (a *answer) tell(each func(Rows) error) error {
+// replay calls each for every row of the answer.
+func (l *lookup) replay(each func(Rows) error) error {
 	types := typeMaps.Get().(*pgtype.Map)
 	defer typeMaps.Put(types)
-	for _, row := range a.rows {
-		if err := each(kept{a, types, row}); err != nil {
+	for _, row := range l.rows {
+		if err := each(recordedRow{l, types, row}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// A kept row was read before.
-type kept struct {
-	*answer
+// A recordedRow is a row of a lookup's answer.
+type recordedRow struct {
+	of    *lookup
 	types *pgtype.Map
 	row   [][]byte
 }
 
-func (k kept) Scan(dest ...any) error { return pgx.ScanRow(k.types, k.fields, k.row, dest...) }
+func (r recordedRow) Scan(dest ...any) error {
+	return pgx.ScanRow(r.types, r.of.fields, r.row, dest...)
+}
 
-func (k kept) Columns() (names []string, err error) {
-	for _, f := range k.fields {
+func (r recordedRow) Columns() ([]string, error) { return fieldNames(r.of.fields), nil }
+
+func fieldNames(fields []pgconn.FieldDescription) (names []string) {
+	for _, f := range fields {
 		names = append(names, f.Name)
 	}
-	return names, nil
+	return names
 }

@@ -25,16 +25,13 @@ type queries interface {
 	together(t *View, reads []func() error) error
 	// insert runs an INSERT and returns the new row's id, or ErrExists.
 	insert(ctx context.Context, query string, args []any) (int64, error)
-	// deferExec accepts a change whose outcome the transaction does not need, and makes it
-	// before the next query runs. one demands that it affects exactly one row. It returns
-	// false if the change must be made now.
-	deferExec(query string, args []any, one bool) bool
 	// each runs a change of the row with id $1 for each of several rows of arguments, of
 	// the same types, and returns the number of rows that all of them affect.
 	each(ctx context.Context, query string, list [][]any) (int64, error)
-	// deferEach is deferExec for each. one demands that as many rows are affected as there
-	// are in list.
-	deferEach(query string, list [][]any, one bool) bool
+	// postpone accepts a change, once for each of several rows of arguments, whose outcome the
+	// transaction does not need, and makes it before the next query runs. one demands that each
+	// affects exactly one row. It returns false if the change must be made now.
+	postpone(query string, list [][]any, one bool) bool
 	// hold runs a query that keeps other transactions from changing the rows with some ids.
 	hold(ctx context.Context, query string, ids []int64) error
 	// lock keeps other transactions from changing a table.
@@ -97,7 +94,7 @@ func (t *Tx) Insert(query string, args ...any) (int64, error) { return t.q.inser
 
 // Add is Insert for callers that do not need the id.
 func (t *Tx) Add(query string, args ...any) error {
-	if t.q.deferExec(query, args, false) {
+	if t.q.postpone(query, [][]any{args}, false) {
 		return nil
 	}
 	_, err := t.Insert(query, args...)
@@ -106,7 +103,7 @@ func (t *Tx) Add(query string, args ...any) error {
 
 // Run is Exec for callers that do not need the number of rows.
 func (t *Tx) Run(query string, args ...any) error {
-	if t.q.deferExec(query, args, false) {
+	if t.q.postpone(query, [][]any{args}, false) {
 		return nil
 	}
 	_, err := t.Exec(query, args...)
@@ -115,7 +112,7 @@ func (t *Tx) Run(query string, args ...any) error {
 
 // ExecOne runs a compare-and-set. It returns ErrLost unless that affects exactly one row.
 func (t *Tx) ExecOne(query string, args ...any) error {
-	if t.q.deferExec(query, args, true) {
+	if t.q.postpone(query, [][]any{args}, true) {
 		return nil
 	}
 	switch n, err := t.Exec(query, args...); {
@@ -136,7 +133,7 @@ func (t *Tx) ExecEach(query string, list [][]any) error {
 		return nil
 	case len(list) == 1: // faster this way
 		return t.ExecOne(query, list[0]...)
-	case t.q.deferEach(query, list, true):
+	case t.q.postpone(query, list, true):
 		return nil
 	}
 	switch n, err := t.q.each(t.ctx, query, list); {

@@ -35,13 +35,13 @@ func newBank(t *testing.T, accounts int) *bank {
 	return b
 }
 
-// together runs functions by do, all of them waiting until the first can begin.
-func (b *bank) together(l *lobby, do func(fn func(*Tx) error) error, fns ...func(*Tx) error) []error {
+// together runs functions by do, which all wait until the first can start.
+func (b *bank) together(q *queue, do func(fn func(*Tx) error) error, fns ...func(*Tx) error) []error {
 	b.Helper()
 	release := make(chan struct{})
 	began := make(chan struct{})
 	ended := make(chan error)
-	for range sideBySide { // one by one, lest they share
+	for range maxParallel { // one by one, so that they do not share
 		go func() {
 			ended <- do(func(*Tx) error {
 				began <- struct{}{}
@@ -59,12 +59,12 @@ func (b *bank) together(l *lobby, do func(fn func(*Tx) error) error, fns ...func
 		}()
 	}
 	testwait.Until(b, "all to wait", func() bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return len(l.waiting) >= len(fns)
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return len(q.waiting) >= len(fns)
 	})
 	close(release)
-	for range sideBySide + len(fns) {
+	for range maxParallel + len(fns) {
 		if err := <-ended; err != nil {
 			b.Error(err)
 		}
@@ -74,7 +74,7 @@ func (b *bank) together(l *lobby, do func(fn func(*Tx) error) error, fns ...func
 
 func (b *bank) updates(fns ...func(*Tx) error) []error {
 	b.Helper()
-	return b.together(&b.d.engine.(*joint).updates, func(fn func(*Tx) error) error { return b.d.Update(b.Context(), fn) }, fns...)
+	return b.together(&b.d.engine.(*shared).updates, func(fn func(*Tx) error) error { return b.d.Update(b.Context(), fn) }, fns...)
 }
 
 func (b *bank) account(i int) (a account) {
@@ -132,7 +132,7 @@ func TestViewsShareATransaction(t *testing.T) {
 			)
 		})
 	}
-	for i, err := range b.together(&b.d.engine.(*joint).views, func(fn func(*Tx) error) error {
+	for i, err := range b.together(&b.d.engine.(*shared).views, func(fn func(*Tx) error) error {
 		return b.d.View(t.Context(), func(v *View) error { return fn(&Tx{v}) })
 	}, fns...) {
 		if err != nil || got[i].id != b.accounts[i] {
