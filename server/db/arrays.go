@@ -9,27 +9,26 @@ import (
 )
 
 var (
-	// changeByID are a change of a row by its id: the table, what is set, and on what other
+	// changeByID matches a change of a row by its id: the table, the assignments, and another
 	// condition, if any.
 	changeByID = regexp.MustCompile(`(?s)^\s*UPDATE ("?\w+"?)\s+SET\s+(.*?)\s+WHERE\s+id = \$1(?:\s+AND\s+(.*))?$`)
-	// addition adds a row of nothing but parameters.
+	// addition matches an INSERT of a row of parameters.
 	addition = regexp.MustCompile(`(?s)^\s*INSERT INTO \w+ \([^()]*\)\s+VALUES \([$0-9,\s]+\)`)
-	// replacement is an addition that changes what is there: the table, its columns, and those
-	// by which the row is known.
+	// replacement matches an addition that changes an existing row: the table, its columns, and the
+	// key.
 	replacement = regexp.MustCompile(`(?s)^\s*INSERT INTO (\w+) \(([^()]*)\)\s+VALUES \([$0-9,\s]+\)\s*ON CONFLICT \(([^()]*)\) DO UPDATE`)
 	values      = regexp.MustCompile(`VALUES \([$0-9,\s]+\)`)
 	parameter   = regexp.MustCompile(`\+?\$(\d+)`)
 	comment     = regexp.MustCompile(`--[^\n]*`)
 )
 
-// prepareEach makes of a change of one row by its id, or of an addition of one, a change of
-// many, of which the arguments come as one array for each parameter.
+// prepareEach turns a change of one row by its id, or an addition of one, into a change of
+// many, whose arguments come as one array for each parameter.
 //
-// The rows are looked up by their ids first, one by one, and then met where they lie. A
-// plain join would do as well, but of that the planner, while the tables are small, makes
-// one that reads an index from end to end, and stays with it when they are not. That each
-// id is one, BETWEEN, is no condition: it has the planner expect a single row, for which
-// nothing is dearer than to go where it lies.
+// The rows are found by their ids first, one by one, and then changed by their positions. A
+// plain join would do as well, but while the tables are small, the planner makes one
+// that reads a whole index, and keeps that plan when they grow. The condition BETWEEN
+// is always true. It makes the planner expect a single row, so that it uses the position.
 func (p *postgres) prepareEach(query string, list [][]any) prepared {
 	key := "each " + query
 	if q, ok := p.queries.Load(key); ok {
@@ -68,9 +67,9 @@ WHERE %[1]s.ctid = v.at%[5]s`, table, of(part[2]), strings.Join(arrays, ", "), s
 	return q
 }
 
-// prepareMany makes of a query one that is asked with many rows of arguments at once, which
-// come as one array for each parameter. Of each row of an answer the first column tells for
-// which of them it is, beginning with 1.
+// prepareMany turns a query into one for many rows of arguments at once, which
+// come as one array for each parameter. The first column of the answer is the number of the
+// row of arguments, starting with 1.
 func (p *postgres) prepareMany(query string, args []any) string {
 	key := "many " + query
 	if q, ok := p.queries.Load(key); ok {
@@ -87,12 +86,12 @@ func (p *postgres) prepareMany(query string, args []any) string {
 	return q.query
 }
 
-// A shape is what a statement does, as far as it matters for making one of several.
+// A shape has the properties of a statement that matter for combining several.
 type shape struct {
-	table string // of which it changes one row, by its id or by what is known of it; "" if it does something else
-	keys  int    // as many of its first arguments say which row
-	adds  bool   // it adds a row of nothing but parameters, or changes that if it is there
-	free  bool   // it does one of both and neither reads nor changes any other row
+	table string // in which it changes one row, by its id or another key, or ""
+	keys  int    // the number of its first arguments that are the key
+	adds  bool   // it adds a row of parameters, or changes that row if it exists
+	free  bool   // it changes or adds a row, and neither reads nor changes any other row
 }
 
 func (p *postgres) shape(query string) shape {
@@ -146,8 +145,7 @@ func sqlType(a any) string {
 	return "text"
 }
 
-// plain returns an argument as one of the types that a database knows: int64, float64,
-// string.
+// plain returns an argument as one of a database's types: int64, float64 or string.
 func plain(a any) any {
 	if x, ok := simple(a); ok {
 		return x
@@ -155,7 +153,7 @@ func plain(a any) any {
 	panic(fmt.Sprintf("db: argument of type %T", a))
 }
 
-// simple is plain for arguments that may be of other types: it returns false then.
+// simple is plain for arguments of any type. It returns false for other types.
 func simple(a any) (any, bool) {
 	switch v := a.(type) {
 	case int64, float64, string:
@@ -163,7 +161,7 @@ func simple(a any) (any, bool) {
 	case driver.Valuer:
 		x, err := v.Value()
 		if err != nil {
-			panic(err) // those of this package have none
+			panic(err) // the types of this package return no error
 		}
 		return simple(x)
 	}

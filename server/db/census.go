@@ -15,8 +15,8 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// A Census says how many rows each table of a database has, and what is in them. It is the
-// same for the same rows on SQLite and PostgreSQL, in whatever order they lie.
+// A Census has the number of rows of each table of a database, and a sum of their contents. It is the
+// same for the same rows on SQLite and PostgreSQL, in any order.
 type Census map[string]TableSum
 
 // A TableSum is the census of one table.
@@ -41,7 +41,7 @@ func (c Census) Differences(other Census) (tables []string) {
 	return tables
 }
 
-// Rows is how many rows all tables have.
+// Rows returns the number of rows of all tables.
 func (c Census) Rows() (n int64) {
 	for _, sum := range c {
 		n += sum.Rows
@@ -56,7 +56,7 @@ type sum struct {
 	buf    []byte
 }
 
-// add takes a row in: numbers, texts, or nothing.
+// add adds a row of numbers, texts and NULLs.
 func (s *sum) add(row []any) error {
 	s.buf = s.buf[:0]
 	for _, v := range row {
@@ -88,7 +88,7 @@ func (s *sum) table() TableSum {
 	return TableSum{Rows: s.rows, Sum: hex.EncodeToString(b[:])}
 }
 
-// A tableShape is a table whose rows make up a project.
+// A tableShape is a table that is copied.
 type tableShape struct {
 	name    string
 	columns []string // in quotes
@@ -136,11 +136,16 @@ WHERE m.type = 'table' ORDER BY m.name = $1, m.rowid, c.cid`, s.Stamp)
 
 func (t tableShape) list() string { return strings.Join(t.columns, ", ") }
 
-// read calls each with every row of the table, which is good until each returns.
-func (t tableShape) read(ctx context.Context, c *sql.Conn, each func(row []any) error) error {
+// read calls each with every row of the table, which is valid until each returns.
+func (t tableShape) read(ctx context.Context, c *sql.Conn, each func(row []any) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("table %s: %w", t.name, err)
+		}
+	}()
 	rows, err := c.QueryContext(ctx, `SELECT `+t.list()+` FROM "`+t.name+`"`) //nolint:gosec // names of our own
 	if err != nil {
-		return fmt.Errorf("table %s: %w", t.name, err)
+		return err
 	}
 	defer rows.Close()
 	row, into := make([]any, len(t.columns)), make([]any, len(t.columns))
@@ -149,16 +154,13 @@ func (t tableShape) read(ctx context.Context, c *sql.Conn, each func(row []any) 
 	}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
-			return fmt.Errorf("table %s: %w", t.name, err)
+			return err
 		}
 		if err := each(clean(row)); err != nil {
-			return fmt.Errorf("table %s: %w", t.name, err)
+			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("table %s: %w", t.name, err)
-	}
-	return nil
+	return rows.Err()
 }
 
 // TakeCensus counts what a database of this program's version holds. where is as for Open.
@@ -168,7 +170,7 @@ func TakeCensus(ctx context.Context, where string, s Schema) (Census, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := s.openSource(ctx, where)
+	src, err := s.openEnd(ctx, where, true)
 	if err != nil {
 		return nil, err
 	}

@@ -13,12 +13,12 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// ErrNotEmpty is returned by Copy if there is something where it is to copy to.
+// ErrNotEmpty is returned by Copy if its target has rows.
 var ErrNotEmpty = errors.New("the database is not empty")
 
-// Snapshot writes one state of a database into a file of SQLite's that does not exist, or
-// is empty, and returns what is in it. The database, which is of this program's version,
-// may be in use meanwhile.
+// Snapshot writes one state of a database into an SQLite file that does not exist, or
+// is empty, and returns its census. The database, which is of this program's version,
+// may be in use at the same time.
 func Snapshot(ctx context.Context, from, path string, s Schema) (Census, error) {
 	if IsURL(from) {
 		return Copy(ctx, from, path, s)
@@ -28,7 +28,7 @@ func Snapshot(ctx context.Context, from, path string, s Schema) (Census, error) 
 		return nil, err
 	}
 	defer db.Close()
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // it holds account keys
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // it has account keys
 	if err != nil {
 		return nil, err
 	}
@@ -41,10 +41,9 @@ func Snapshot(ctx context.Context, from, path string, s Schema) (Census, error) 
 	return TakeCensus(ctx, path, s)
 }
 
-// Copy copies what a database holds, in one state of it, into another one, and returns what
-// that is. Both are as for Open; from is of this program's version and may be in use, to
-// has no rows, or is a file that does not exist. What Copy returns without an error was
-// read again from the copy and found to be the same. After an error the copy has no rows.
+// Copy copies one state of a database into another database, and returns its census. Both are as for
+// Open. from is of this program's version and may be in use. to has no rows, or is a file that does
+// not exist. Copy reads the copy again and compares it. After an error the copy has no rows.
 func Copy(ctx context.Context, from, to string, s Schema) (Census, error) {
 	tables, err := s.shapes(ctx)
 	if err != nil {
@@ -53,12 +52,12 @@ func Copy(ctx context.Context, from, to string, s Schema) (Census, error) {
 	if err := s.prepareCopy(ctx, to, tables); err != nil {
 		return nil, err
 	}
-	src, err := s.openSource(ctx, from)
+	src, err := s.openEnd(ctx, from, true)
 	if err != nil {
 		return nil, err
 	}
 	defer src.close()
-	dst, err := s.openTarget(ctx, to)
+	dst, err := s.openEnd(ctx, to, false)
 	if err != nil {
 		return nil, err
 	}
@@ -92,11 +91,11 @@ func (s *Schema) prepareCopy(ctx context.Context, to string, tables []tableShape
 		return err
 	}
 	if !IsURL(to) {
-		if err := os.Chmod(to, 0o600); err != nil { // it holds account keys
+		if err := os.Chmod(to, 0o600); err != nil { // it has account keys
 			return err
 		}
 	}
-	dst, err := s.openSource(ctx, to)
+	dst, err := s.openEnd(ctx, to, true)
 	if err != nil {
 		return err
 	}
@@ -114,7 +113,7 @@ func (s *Schema) prepareCopy(ctx context.Context, to string, tables []tableShape
 }
 
 // copyTable copies one table and the number that its next row gets.
-func copyTable(ctx context.Context, src *source, dst *target, t tableShape) (TableSum, error) {
+func copyTable(ctx context.Context, src *end, dst *end, t tableShape) (TableSum, error) {
 	if _, err := dst.c.ExecContext(ctx, `DELETE FROM "`+t.name+`"`); err != nil { //nolint:gosec // a name of our own; Schema.Stamp may have a row
 		return TableSum{}, err
 	}
@@ -132,95 +131,79 @@ func copyTable(ctx context.Context, src *source, dst *target, t tableShape) (Tab
 	return s.table(), dst.setLastID(ctx, t.name, last)
 }
 
-// A source is one state of a database, for reading.
-type source struct {
+// An end is the source or the target of a copy, with its one transaction.
+type end struct {
 	db       *sql.DB
 	c        *sql.Conn
 	postgres bool
 }
 
-func (s *Schema) openSource(ctx context.Context, where string) (*source, error) {
-	db, begin, err := connectTo(where, "query_only(1)")
+func (s *Schema) openEnd(ctx context.Context, where string, readOnly bool) (e *end, err error) {
+	e = &end{postgres: IsURL(where)}
+	begin, pragma, mode := "BEGIN", "synchronous(FULL)", ""
+	if readOnly {
+		pragma, mode = "query_only(1)", " READ ONLY"
+	}
+	if e.postgres {
+		var c *pgx.ConnConfig
+		if c, err = parseURL(where); err == nil {
+			e.db = stdlib.OpenDB(*c)
+			begin = "BEGIN ISOLATION LEVEL REPEATABLE READ" + mode // each query is asked once, for a whole table
+		}
+	} else {
+		e.db, err = sql.Open("sqlite", dsn(filepath.Clean(where), pragma)+"&mode=rw")
+	}
 	if err != nil {
 		return nil, err
 	}
-	src := &source{db: db, postgres: IsURL(where)}
-	if src.c, err = db.Conn(ctx); err == nil {
-		_, err = src.c.ExecContext(ctx, begin+map[bool]string{true: " READ ONLY"}[src.postgres])
+	if e.c, err = e.db.Conn(ctx); err == nil {
+		_, err = e.c.ExecContext(ctx, begin)
 	}
 	if err != nil {
-		_ = db.Close()
+		_ = e.db.Close()
 		return nil, fmt.Errorf("open database: %w", s.explain(err))
 	}
-	return src, nil
+	return e, nil
 }
 
-func (s *source) close() {
-	_, _ = s.c.ExecContext(context.Background(), "ROLLBACK")
-	_ = s.c.Close()
-	_ = s.db.Close()
+// close undoes the transaction unless it was committed.
+func (e *end) close() {
+	_, _ = e.c.ExecContext(context.Background(), "ROLLBACK")
+	_ = e.c.Close()
+	_ = e.db.Close()
 }
 
 // lastID returns the greatest number that a row of the table ever had.
-func (s *source) lastID(ctx context.Context, table string) (n int64, err error) {
+func (e *end) lastID(ctx context.Context, table string) (n int64, err error) {
 	query := `SELECT max(COALESCE((SELECT max(id) FROM "` + table + `"), 0), COALESCE((SELECT seq FROM sqlite_sequence WHERE name = $1), 0))`
-	if s.postgres {
-		// A sequence that was not asked yet says 1 as well.
+	if e.postgres {
+		// The last value of a sequence that was never used is 1, too.
 		query = `SELECT GREATEST(COALESCE((SELECT max(id) FROM "` + table + `"), 0),
 COALESCE((SELECT last_value FROM pg_sequences WHERE schemaname || '.' || sequencename = pg_get_serial_sequence(quote_ident($1), 'id')), 0))`
 	}
-	return n, s.c.QueryRowContext(ctx, query, table).Scan(&n)
-}
-
-// A target is a database that is being filled, in one transaction.
-type target struct {
-	db       *sql.DB
-	c        *sql.Conn
-	postgres bool
-}
-
-func (s *Schema) openTarget(ctx context.Context, where string) (*target, error) {
-	db, begin, err := connectTo(where, "synchronous(FULL)")
-	if err != nil {
-		return nil, err
-	}
-	t := &target{db: db, postgres: IsURL(where)}
-	if t.c, err = db.Conn(ctx); err == nil {
-		_, err = t.c.ExecContext(ctx, begin)
-	}
-	if err != nil {
-		_ = db.Close()
-		return nil, fmt.Errorf("open database: %w", s.explain(err))
-	}
-	return t, nil
+	return n, e.c.QueryRowContext(ctx, query, table).Scan(&n)
 }
 
 // commit makes the copy durable.
-func (t *target) commit(ctx context.Context) error {
-	if _, err := t.c.ExecContext(ctx, "COMMIT"); err != nil {
+func (e *end) commit(ctx context.Context) error {
+	if _, err := e.c.ExecContext(ctx, "COMMIT"); err != nil {
 		return err
 	}
 	tidy := "PRAGMA wal_checkpoint(TRUNCATE)"
-	if t.postgres {
+	if e.postgres {
 		tidy = "ANALYZE"
 	}
-	_, err := t.c.ExecContext(ctx, tidy)
+	_, err := e.c.ExecContext(ctx, tidy)
 	return err
 }
 
-func (t *target) close() {
-	_, _ = t.c.ExecContext(context.Background(), "ROLLBACK") // unless it was committed
-	_ = t.c.Close()
-	_ = t.db.Close()
-}
-
 // load copies the rows of a table and adds them up.
-func (t *target) load(ctx context.Context, shape tableShape, src *source, s *sum) error {
-	if t.postgres {
-		return t.c.Raw(func(driver any) error { return loadPostgres(ctx, driver.(*stdlib.Conn).Conn(), shape, src, s) })
+func (e *end) load(ctx context.Context, shape tableShape, src *end, s *sum) error {
+	if e.postgres {
+		return e.c.Raw(func(driver any) error { return loadPostgres(ctx, driver.(*stdlib.Conn).Conn(), shape, src, s) })
 	}
 	places := strings.TrimSuffix(strings.Repeat("?, ", len(shape.columns)), ", ")
-	insert, err := t.c.PrepareContext(ctx, `INSERT INTO "`+shape.name+`" (`+shape.list()+`) VALUES (`+places+`)`) //nolint:gosec,sqlclosecheck // names of our own; closed below
+	insert, err := e.c.PrepareContext(ctx, `INSERT INTO "`+shape.name+`" (`+shape.list()+`) VALUES (`+places+`)`) //nolint:gosec,sqlclosecheck // names of our own; closed below
 	if err != nil {
 		return err
 	}
@@ -235,7 +218,7 @@ func (t *target) load(ctx context.Context, shape tableShape, src *source, s *sum
 }
 
 // loadPostgres copies by COPY, which also sets numbers that are otherwise the database's.
-func loadPostgres(ctx context.Context, c *pgx.Conn, shape tableShape, src *source, s *sum) error {
+func loadPostgres(ctx context.Context, c *pgx.Conn, shape tableShape, src *end, s *sum) error {
 	columns := make([]string, len(shape.columns))
 	for i, name := range shape.columns {
 		columns[i] = strings.Trim(name, `"`)
@@ -272,37 +255,20 @@ func loadPostgres(ctx context.Context, c *pgx.Conn, shape tableShape, src *sourc
 	return err
 }
 
-// setLastID has the next row numbered above last.
-func (t *target) setLastID(ctx context.Context, table string, last int64) error {
+// setLastID makes the number of the next row greater than last.
+func (e *end) setLastID(ctx context.Context, table string, last int64) error {
 	if last == 0 {
 		return nil
 	}
-	if t.postgres {
-		_, err := t.c.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence(quote_ident($1), 'id'), $2)`, table, last)
+	if e.postgres {
+		_, err := e.c.ExecContext(ctx, `SELECT setval(pg_get_serial_sequence(quote_ident($1), 'id'), $2)`, table, last)
 		return err
 	}
-	// A table without a row of its own here numbers by the greatest that is left.
-	if _, err := t.c.ExecContext(ctx, `DELETE FROM sqlite_sequence WHERE name = $1`, table); err != nil {
+	// Without a row here, the next number of a table follows the greatest that is left.
+	if _, err := e.c.ExecContext(ctx, `DELETE FROM sqlite_sequence WHERE name = $1`, table); err != nil {
 		return err
 	}
-	_, err := t.c.ExecContext(ctx, `INSERT INTO sqlite_sequence (name, seq) SELECT $1, $2 WHERE EXISTS
+	_, err := e.c.ExecContext(ctx, `INSERT INTO sqlite_sequence (name, seq) SELECT $1, $2 WHERE EXISTS
 (SELECT 1 FROM sqlite_master WHERE name = $1 AND sql LIKE '%AUTOINCREMENT%')`, table, last)
 	return err
-}
-
-// connectTo opens a database for one connection, and says how a transaction on it begins.
-func connectTo(where, pragma string) (db *sql.DB, begin string, err error) {
-	if !IsURL(where) {
-		db, err = sql.Open("sqlite", dsn(filepath.Clean(where), pragma)+"&mode=rw")
-		return db, "BEGIN", err
-	}
-	c, err := pgx.ParseConfig(where)
-	if err != nil {
-		return nil, "", err // it has the URL without its password
-	}
-	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = connectTime
-	}
-	// Each query is asked once, for a whole table.
-	return stdlib.OpenDB(*c), "BEGIN ISOLATION LEVEL REPEATABLE READ", nil
 }

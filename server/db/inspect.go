@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	driver "modernc.org/sqlite"
 	"zombiezen.com/go/sqlite"
@@ -62,12 +61,9 @@ func (s *Schema) inspectSQLite(ctx context.Context, path string) (Found, error) 
 }
 
 func (s *Schema) inspectPostgres(ctx context.Context, url string) (Found, error) {
-	c, err := pgx.ParseConfig(url)
+	c, err := parseURL(url)
 	if err != nil {
-		return Found{}, err // it has the URL without its password
-	}
-	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = connectTime
+		return Found{}, err
 	}
 	db := stdlib.OpenDB(*c)
 	defer db.Close()

@@ -9,7 +9,7 @@ import (
 
 // memory is a database that ends with its process. It has one connection, on
 // which views and updates run one after the other.
-type memory struct{ writer *writer }
+type memory struct{ *writer }
 
 // OpenMemory is Open for tests that make millions of changes: an SQLite database in
 // memory, which Close ends. View must not be called within Update.
@@ -40,9 +40,3 @@ func OpenMemory(ctx context.Context, s Schema) (*DB, error) {
 var memories atomic.Int64
 
 func (m memory) view(ctx context.Context, fn func(tx *Tx) error) error { return m.update(ctx, fn) }
-
-func (m memory) update(ctx context.Context, fn func(tx *Tx) error) error {
-	return m.writer.update(ctx, fn)
-}
-
-func (m memory) close() error { return m.writer.close() }

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// surveyTime is the longest time in which another server may answer.
+// surveyTime is the maximum time for the answer of another server.
 const surveyTime = 2 * time.Second
 
 // Reasons for which a PostgreSQL server is not used though it can be reached.

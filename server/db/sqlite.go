@@ -12,10 +12,10 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// sqliteFile is a database in a file. One connection writes, several read.
+// A sqliteFile is a database in a file. One connection writes, several read.
 type sqliteFile struct {
+	*writer
 	readers *readers
-	writer  *writer
 }
 
 func openSQLite(ctx context.Context, path string, s Schema) (*sqliteFile, error) {
@@ -94,9 +94,5 @@ func (s *sqliteFile) view(ctx context.Context, fn func(tx *Tx) error) error {
 	return fn(newTx(ctx, c))
 }
 
-func (s *sqliteFile) update(ctx context.Context, fn func(tx *Tx) error) error {
-	return s.writer.update(ctx, fn)
-}
-
-// asWritten leaves a migration in SQLite's words.
+// asWritten returns a migration unchanged, since all are written for SQLite.
 func asWritten(text string) string { return text }
