@@ -34,13 +34,9 @@ func (p *postgres) prepareEach(query string, list [][]any) prepared {
 	if q, ok := p.queries.Load(key); ok {
 		return q.(prepared)
 	}
-	var arrays, names []string
-	for i, a := range list[0] {
-		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))))
-		names = append(names, fmt.Sprintf("p%d", i+1))
-	}
+	arrays, names := unnest(list[0])
 	if addition.MatchString(query) {
-		q := prepared{query: values.ReplaceAllLiteralString(query, fmt.Sprintf("SELECT * FROM unnest(%s) a(%s)", strings.Join(arrays, ", "), strings.Join(names, ", ")))}
+		q := prepared{query: values.ReplaceAllLiteralString(query, fmt.Sprintf("SELECT * FROM unnest(%s) a(%s)", arrays, names))}
 		p.queries.Store(key, q)
 		return q
 	}
@@ -57,11 +53,11 @@ func (p *postgres) prepareEach(query string, list [][]any) prepared {
 FROM (SELECT a.*, row.at FROM unnest(%[3]s) a(%[4]s)
       CROSS JOIN LATERAL (SELECT t.ctid AS at FROM %[1]s t WHERE t.id = a.p1 OFFSET 0) row
       WHERE a.p1 BETWEEN 1 AND 9223372036854775807) v
-WHERE %[1]s.ctid = v.at%[5]s`, table, of(part[2]), strings.Join(arrays, ", "), strings.Join(names, ", "), and)
+WHERE %[1]s.ctid = v.at%[5]s`, table, of(part[2]), arrays, names, and)
 	q := prepared{
 		query: text,
 		must: fmt.Sprintf("WITH changed AS (%s RETURNING 1) SELECT 1 / (CASE WHEN count(*) = $%d::bigint THEN 1 ELSE 0 END) FROM changed",
-			text, len(names)+1),
+			text, len(list[0])+1),
 	}
 	p.queries.Store(key, q)
 	return q
@@ -75,15 +71,21 @@ func (p *postgres) prepareMany(query string, args []any) string {
 	if q, ok := p.queries.Load(key); ok {
 		return q.(prepared).query
 	}
-	var arrays, names []string
-	for i, a := range args {
-		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))))
-		names = append(names, fmt.Sprintf("p%d", i+1))
-	}
+	arrays, names := unnest(args)
 	q := prepared{query: fmt.Sprintf("SELECT a.nr, q.* FROM unnest(%s) WITH ORDINALITY a(%s, nr) CROSS JOIN LATERAL (SELECT * FROM (%s\n) asked OFFSET 0) q",
-		strings.Join(arrays, ", "), strings.Join(names, ", "), parameter.ReplaceAllString(p.prepare(query).query, "a.p$1"))}
+		arrays, names, parameter.ReplaceAllString(p.prepare(query).query, "a.p$1"))}
 	p.queries.Store(key, q)
 	return q.query
+}
+
+// unnest returns the parameters of the arrays for rows of arguments, and the names p1, p2 and so on of
+// the columns that they become.
+func unnest(args []any) (arrays, names string) {
+	list, named := make([]string, len(args)), make([]string, len(args))
+	for i, a := range args {
+		list[i], named[i] = fmt.Sprintf("$%d::%s[]", i+1, sqlType(plain(a))), fmt.Sprintf("p%d", i+1)
+	}
+	return strings.Join(list, ", "), strings.Join(named, ", ")
 }
 
 // A shape has the properties of a statement that matter for combining several.

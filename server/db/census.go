@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -27,17 +28,14 @@ type TableSum struct {
 
 // Differences names the tables in which two databases differ.
 func (c Census) Differences(other Census) (tables []string) {
-	for name, sum := range c {
-		if other[name] != sum {
+	all := make(Census)
+	maps.Copy(all, c)
+	maps.Copy(all, other)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if c[name] != other[name] {
 			tables = append(tables, name)
 		}
 	}
-	for name := range other {
-		if _, ok := c[name]; !ok {
-			tables = append(tables, name)
-		}
-	}
-	slices.Sort(tables)
 	return tables
 }
 
@@ -107,7 +105,7 @@ func (s *Schema) shapes(ctx context.Context) (out []tableShape, err error) {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if err := s.migrate(ctx, goose.DialectSQLite3, db, asWritten); err != nil {
+	if err := s.migrate(ctx, goose.DialectSQLite3, db); err != nil {
 		return nil, err
 	}
 	rows, err := db.QueryContext(ctx, `SELECT m.name, c.name, m.sql FROM sqlite_master m JOIN pragma_table_info(m.name) c

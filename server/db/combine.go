@@ -23,7 +23,7 @@ func (p *postgres) combine(asked []*lookup) (list []request) {
 			for _, l := range same {
 				ids = append(ids, l.held...)
 			}
-			list = append(list, request{p.prepare(text).query, []any{JSONList(ids)}, func(pgx.Rows) error { return nil }})
+			list = append(list, request{p.prepare(text).query, []any{JSONList(ids)}, ignore})
 		}
 	}
 	for _, text := range texts {

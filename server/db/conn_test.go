@@ -10,7 +10,7 @@ import (
 
 func testConn(t *testing.T) *conn {
 	t.Helper()
-	return open(t, "").engine.(*sqliteFile).writer.conn
+	return open(t, "").engine.(*sqliteFile).conn
 }
 
 func TestArgumentsByNumber(t *testing.T) {

@@ -14,49 +14,35 @@ import (
 	"strings"
 )
 
+// Errors of transactions.
 var (
-	// ErrNotFound is returned when no row has the id or name asked for.
-	ErrNotFound = errors.New("not found")
-	// ErrLost is returned by a compare-and-set when the row is no longer as the
-	// caller saw it. Nothing was changed.
-	ErrLost = errors.New("changed by another process")
-	// ErrExists is returned when a row with the same unique name exists.
-	ErrExists = errors.New("already exists")
+	ErrNotFound = errors.New("not found")                  // no row has the id or name asked for
+	ErrLost     = errors.New("changed by another process") // a row is no longer as the caller saw it; nothing was changed
+	ErrExists   = errors.New("already exists")             // a row has the same unique name
 	// ErrBusy is returned by Update after repeated conflicts with other transactions.
-	// Nothing was changed, and a later attempt may succeed.
+	// A later attempt may succeed.
 	ErrBusy = errors.New("gave up after conflicts with other transactions; nothing was changed")
 	// ErrUnreachable is returned when the database server does not answer. The text of the error
 	// includes whether something may have been changed.
 	ErrUnreachable = errors.New("the database cannot be reached")
-	// ErrClosed is returned after Close.
-	ErrClosed = errors.New("store is closed")
+	ErrClosed      = errors.New("store is closed") // after Close
 )
 
 // A Schema is the program's part of a database.
 type Schema struct {
-	// Migrations has the files migrations/NNN_name.sql, which make the tables. They are written for
-	// SQLite, and make no use of goose's directives.
-	Migrations fs.FS
-	// Latest is the number of the last migration.
-	Latest int64
-	// Newer returns the error for a database whose last migration is greater than Latest.
-	Newer func(version int64) error
-	// Damaged is the error for a file that SQLite did not write.
-	Damaged error
+	Migrations fs.FS                     // files migrations/NNN_name.sql, which make the tables, in SQLite's words
+	Newer      func(version int64) error // returns the error for a database with a later migration
+	Damaged    error                     // for a file that SQLite did not write
 
-	// SQLiteTriggers and PostgresTriggers return the statements that replace all triggers. They run if
-	// TriggerTable, which has one column named sql, has others or none.
+	// SQLiteTriggers and PostgresTriggers return the statements that replace all triggers. They run
+	// unless TriggerTable, which has one column named sql, has the same ones.
 	SQLiteTriggers, PostgresTriggers func() []string
 	TriggerTable                     string
 
-	// Identity is a query for the mark of a database, which is in IdentityTable.
-	Identity, IdentityTable string
+	Identity, IdentityTable string // a query for the mark of a database, and its table
 
-	// Private are tables that are not copied.
-	Private []string
-	// Stamp is a table that triggers change as other tables are filled. It is copied last and may
-	// have a row beforehand.
-	Stamp string
+	Private []string // tables that are not copied
+	Stamp   string   // a table that triggers change as others are filled. It is copied last, and may have a row before
 }
 
 // A DB is an open database. It is safe for concurrent use, and several processes may have the same

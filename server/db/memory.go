@@ -26,10 +26,10 @@ func OpenMemory(ctx context.Context, s Schema) (*DB, error) {
 		return nil, err
 	}
 	defer keep.Close()
-	if err := s.prepareSQLite(ctx, name); err != nil {
-		return nil, fmt.Errorf("open database in memory: %w", err)
+	var c *conn
+	if err = s.prepareSQLite(ctx, name); err == nil {
+		c, err = openConn(name, "foreign_keys(1)")
 	}
-	c, err := openConn(name, "foreign_keys(1)")
 	if err != nil {
 		return nil, fmt.Errorf("open database in memory: %w", err)
 	}

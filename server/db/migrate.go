@@ -11,11 +11,34 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// migrate brings a database up to date.
-func (s *Schema) migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, translate func(string) string, opts ...goose.ProviderOption) error {
-	list, err := s.migrationList(translate)
+// migrate brings a database up to date. It gets each file as a whole, within a transaction. goose's own
+// reader, which divides files into statements, takes longer than the database needs for them.
+func (s *Schema) migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB, opts ...goose.ProviderOption) error {
+	names, err := fs.Glob(s.Migrations, "migrations/*.sql")
 	if err != nil {
 		return err
+	}
+	var list []*goose.Migration
+	for _, name := range names {
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return err
+		}
+		text, err := fs.ReadFile(s.Migrations, name)
+		if err != nil {
+			return err
+		}
+		up := func(ctx context.Context, tx *sql.Tx) error {
+			query := string(text)
+			if dialect == goose.DialectPostgres {
+				query = translation.Replace(query)
+			}
+			if _, err := tx.ExecContext(ctx, query); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			return nil
+		}
+		list = append(list, goose.NewGoMigration(version, &goose.GoFunc{RunTx: up}, nil))
 	}
 	p, err := goose.NewProvider(dialect, db, nil, append(opts, goose.WithGoMigrations(list...))...)
 	if err != nil {
@@ -25,41 +48,13 @@ func (s *Schema) migrate(ctx context.Context, dialect goose.Dialect, db *sql.DB,
 	if err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
-	if version > s.Latest {
+	if version > Latest(s.Migrations) {
 		return s.Newer(version)
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("migrations: %w", err)
 	}
 	return nil
-}
-
-// migrationList returns the migrations in the words of a dialect. The database gets each file
-// as a whole, within a transaction. goose's own reader, which divides files into statements,
-// takes longer than the database needs for them.
-func (s *Schema) migrationList(translate func(string) string) (list []*goose.Migration, err error) {
-	names, err := fs.Glob(s.Migrations, "migrations/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		version, err := goose.NumericComponent(name)
-		if err != nil {
-			return nil, err
-		}
-		text, err := fs.ReadFile(s.Migrations, name)
-		if err != nil {
-			return nil, err
-		}
-		up := func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := tx.ExecContext(ctx, translate(string(text))); err != nil {
-				return fmt.Errorf("%s: %w", name, err)
-			}
-			return nil
-		}
-		list = append(list, goose.NewGoMigration(version, &goose.GoFunc{RunTx: up}, nil))
-	}
-	return list, nil
 }
 
 // enforce makes the triggers, unless the database has just these. begin starts

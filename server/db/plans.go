@@ -12,11 +12,10 @@ import (
 // answers several queries with such arguments at once.
 func PostgresQueries(query string, args []any) []string {
 	p := new(postgres)
-	texts := []string{p.prepare(query).query}
-	if args != nil {
-		texts = append(texts, p.prepareMany(query, args))
+	if args == nil {
+		return []string{p.prepare(query).query}
 	}
-	return texts
+	return []string{p.prepare(query).query, p.prepareMany(query, args)}
 }
 
 // PostgresChanges returns the texts that make several changes by id with such arguments at once: without

@@ -60,7 +60,7 @@ func openPostgres(ctx context.Context, url string, s Schema) (*postgres, error) 
 	// Processes that start together migrate one after the other.
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300))
 	if err == nil {
-		err = s.migrate(ctx, goose.DialectPostgres, db, translation.Replace, goose.WithSessionLocker(locker))
+		err = s.migrate(ctx, goose.DialectPostgres, db, goose.WithSessionLocker(locker))
 	}
 	if err == nil {
 		err = s.enforce(ctx, db, []string{"BEGIN", "LOCK TABLE " + s.TriggerTable}, s.PostgresTriggers())
@@ -177,7 +177,7 @@ func (p *postgres) connect(ctx context.Context, begin string, fn func(s *session
 	}
 	defer c.Close()
 	return c.Raw(func(driver any) error {
-		s := newSession(p, driver.(*stdlib.Conn).Conn(), begin)
+		s := &session{p: p, conn: driver.(*stdlib.Conn).Conn(), begin: begin, blank: true}
 		defer s.end()
 		fn(s)
 		return nil

@@ -24,6 +24,15 @@ func ScanID(r Row) (id int64, err error) { return id, r.Scan(&id) }
 // ScanString reads a row of one text.
 func ScanString(r Row) (s string, err error) { return s, r.Scan(&s) }
 
+// as returns a value of the database as a T.
+func as[T any](name string, value any) (T, error) {
+	v, ok := value.(T)
+	if !ok {
+		return v, fmt.Errorf("%s is a %T", name, value)
+	}
+	return v, nil
+}
+
 // A Unix is a time that is stored as Unix seconds. The zero time is stored as 0.
 type Unix time.Time
 
@@ -38,15 +47,12 @@ func (u Unix) Int() int64 {
 func (u Unix) Value() (driver.Value, error) { return u.Int(), nil }
 
 func (u *Unix) Scan(src any) error {
-	n, ok := src.(int64)
-	if !ok {
-		return fmt.Errorf("time is a %T", src)
-	}
+	n, err := as[int64]("time", src)
 	*u = Unix{}
 	if n != 0 {
 		*u = Unix(time.Unix(n, 0))
 	}
-	return nil
+	return err
 }
 
 // A Span is a duration that is stored as whole seconds and read from seconds, whole or not.
@@ -80,12 +86,9 @@ func (f Flag) Int() int64 {
 func (f Flag) Value() (driver.Value, error) { return f.Int(), nil }
 
 func (f *Flag) Scan(src any) error {
-	n, ok := src.(int64)
-	if !ok {
-		return fmt.Errorf("flag is a %T", src)
-	}
+	n, err := as[int64]("flag", src)
 	*f = n != 0
-	return nil
+	return err
 }
 
 // An Endless is a number that may be infinite, which is stored as the largest finite one.
@@ -94,14 +97,11 @@ type Endless float64
 func (e Endless) Value() (driver.Value, error) { return min(float64(e), math.MaxFloat64), nil }
 
 func (e *Endless) Scan(src any) error {
-	v, ok := src.(float64)
-	if !ok {
-		return fmt.Errorf("number is a %T", src)
-	}
+	v, err := as[float64]("number", src)
 	if *e = Endless(v); v >= math.MaxFloat64 {
 		*e = Endless(math.Inf(1))
 	}
-	return nil
+	return err
 }
 
 // Words is a list of words that is stored with spaces between them.
@@ -110,12 +110,9 @@ type Words []string
 func (s Words) Value() (driver.Value, error) { return strings.Join(s, " "), nil }
 
 func (s *Words) Scan(src any) error {
-	text, ok := src.(string)
-	if !ok {
-		return fmt.Errorf("text is a %T", src)
-	}
+	text, err := as[string]("text", src)
 	*s = strings.Fields(text)
-	return nil
+	return err
 }
 
 // JSONList returns ids as JSON, for the condition IN (SELECT value FROM json_each($1)).

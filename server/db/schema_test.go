@@ -18,7 +18,6 @@ CREATE TABLE account (
 CREATE TABLE installed (sql TEXT NOT NULL) STRICT;
 CREATE TABLE mark (identity TEXT NOT NULL) STRICT;
 `)}},
-	Latest:           1,
 	SQLiteTriggers:   func() []string { return nil },
 	PostgresTriggers: func() []string { return nil },
 	TriggerTable:     "installed",

@@ -25,10 +25,6 @@ type session struct {
 	again   error   // the reason for running it again
 }
 
-func newSession(p *postgres, c *pgx.Conn, begin string) *session {
-	return &session{p: p, conn: c, begin: begin, blank: true}
-}
-
 // end undoes what was not committed.
 func (s *session) end() {
 	if s.conn.IsClosed() || s.conn.PgConn().TxStatus() == 'I' {
@@ -48,13 +44,8 @@ type request struct {
 	each  func(pgx.Rows) error
 }
 
-// send sends the waiting changes and then a query, and calls each for every row.
-func (s *session) send(ctx context.Context, query string, args []any, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
-	return s.ask(ctx, []request{{query, args, each}})
-}
-
 // ask sends the waiting changes and then queries. It returns the tag of the last query.
-func (s *session) ask(ctx context.Context, list []request) (tag pgconn.CommandTag, err error) {
+func (s *session) ask(ctx context.Context, list ...request) (tag pgconn.CommandTag, err error) {
 	if s.failed != nil {
 		return tag, s.failed
 	}
@@ -93,10 +84,12 @@ func (s *session) ask(ctx context.Context, list []request) (tag pgconn.CommandTa
 
 func (s *session) together(t *View, reads []func() error) error {
 	return together(t, reads, func(list []*lookup) error {
-		_, err := s.ask(t.ctx, s.p.combine(list))
+		_, err := s.ask(t.ctx, s.p.combine(list)...)
 		return err
 	})
 }
+
+func ignore(pgx.Rows) error { return nil }
 
 func read(answers pgx.BatchResults, each func(pgx.Rows) error) (tag pgconn.CommandTag, err error) {
 	rows, err := answers.Query()
@@ -120,7 +113,7 @@ func (s *session) commit(ctx context.Context) error {
 	if s.blank && len(s.waiting.list) == 0 {
 		return nil // fn did nothing
 	}
-	tag, err := s.send(ctx, "COMMIT", nil, nil)
+	tag, err := s.ask(ctx, request{"COMMIT", nil, nil})
 	switch {
 	case err == nil && tag.String() == "COMMIT":
 		return nil
@@ -142,26 +135,29 @@ func (s *session) postpone(query string, list [][]any, one bool) bool {
 }
 
 func (s *session) each(ctx context.Context, query string, list [][]any) (int64, error) {
-	tag, err := s.send(ctx, s.p.prepareEach(query, list).query, transposed(list), func(pgx.Rows) error { return nil })
+	if len(list) == 1 {
+		return s.exec(ctx, query, list[0]) // faster
+	}
+	tag, err := s.ask(ctx, request{s.p.prepareEach(query, list).query, transposed(list), ignore})
 	return tag.RowsAffected(), err
 }
 
 func (s *session) exec(ctx context.Context, query string, args []any) (int64, error) {
-	tag, err := s.send(ctx, s.p.prepare(query).query, clean(args), func(pgx.Rows) error { return nil })
+	tag, err := s.ask(ctx, request{s.p.prepare(query).query, clean(args), ignore})
 	return tag.RowsAffected(), err
 }
 
 func (s *session) query(ctx context.Context, query string, args []any, each func(Rows) error) error {
-	_, err := s.send(ctx, s.p.prepare(query).query, clean(args), func(r pgx.Rows) error { return each(pgRows{r}) })
+	_, err := s.ask(ctx, request{s.p.prepare(query).query, clean(args), func(r pgx.Rows) error { return each(pgRows{r}) }})
 	return err
 }
 
 func (s *session) insert(ctx context.Context, query string, args []any) (id int64, err error) {
 	exists := true
-	_, err = s.send(ctx, s.p.prepare(query).insert, clean(args), func(r pgx.Rows) error {
+	_, err = s.ask(ctx, request{s.p.prepare(query).insert, clean(args), func(r pgx.Rows) error {
 		exists = false
 		return r.Scan(&id)
-	})
+	}})
 	if err == nil && exists {
 		err = ErrExists
 	}

@@ -8,24 +8,19 @@ import (
 )
 
 const (
-	// maxParticipants is the maximum number of callers of a shared transaction.
-	maxParticipants = 64
-	// maxParallel is the maximum number of transactions at a time, shared or not. Later callers wait.
-	maxParallel = 2
+	maxParticipants = 64 // of a shared transaction
+	maxParallel     = 2  // transactions at a time, shared or not
+	sharedTries     = 5  // of a shared transaction that conflicts with another
 	// maxAlone is the maximum number of participants that each run alone after a change of one of
 	// them failed. More participants are divided into two transactions.
 	maxAlone = 3
-	// sharedTries is the number of attempts at a shared transaction that conflicts with another.
-	sharedTries = 5
 	// grace is the time for which queries wait for those of participants that have not asked yet. One of
 	// these may wait for a participant that has asked, so the time is limited.
 	grace = time.Millisecond
 )
 
-// Joint returns a handle on the same database for many small transactions at a time. On PostgreSQL, where
-// each statement has a fixed cost, those that arrive while others are running share one transaction:
-// equal queries of all participants become one statement, and their changes are made durable together.
-// store.Store.Joint has the rules for functions that share.
+// Joint returns a handle on the same database whose transactions are shared on PostgreSQL, as
+// store.Store.Joint describes.
 func (d *DB) Joint() *DB {
 	p, ok := d.engine.(*postgres)
 	if !ok {

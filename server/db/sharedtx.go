@@ -62,7 +62,7 @@ func (x *sharedTx) answer(list []*participant) int {
 	for _, p := range list {
 		asked = append(asked, p.asked...)
 	}
-	_, err := x.ask(context.Background(), x.p.combine(asked))
+	_, err := x.ask(context.Background(), x.p.combine(asked)...)
 	for _, p := range list {
 		p.answered <- err
 	}

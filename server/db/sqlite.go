@@ -41,7 +41,7 @@ func (s *Schema) prepareSQLite(ctx context.Context, name string) error {
 	}
 	defer db.Close()
 	db.SetMaxOpenConns(1)
-	if err := s.migrate(ctx, goose.DialectSQLite3, db, asWritten); err != nil {
+	if err := s.migrate(ctx, goose.DialectSQLite3, db); err != nil {
 		return err
 	}
 	return s.enforce(ctx, db, []string{"BEGIN IMMEDIATE"}, s.SQLiteTriggers())
@@ -67,7 +67,7 @@ func dsn(path string, pragmas ...string) string {
 
 func (s *sqliteFile) view(ctx context.Context, fn func(tx *Tx) error) error {
 	select {
-	case <-s.writer.quit:
+	case <-s.quit:
 		return ErrClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -76,7 +76,7 @@ func (s *sqliteFile) view(ctx context.Context, fn func(tx *Tx) error) error {
 	var c *conn
 	select {
 	case c = <-s.readers.free:
-	case <-s.writer.quit:
+	case <-s.quit:
 		return ErrClosed
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -93,6 +93,3 @@ func (s *sqliteFile) view(ctx context.Context, fn func(tx *Tx) error) error {
 	}
 	return fn(newTx(ctx, c))
 }
-
-// asWritten returns a migration unchanged, since all are written for SQLite.
-func asWritten(text string) string { return text }

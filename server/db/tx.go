@@ -75,12 +75,12 @@ func All[T any](t *View, scan func(Row) (T, error), query string, args ...any) (
 // One is All for a query of one row. Without a row it returns ErrNotFound.
 func One[T any](t *View, scan func(Row) (T, error), query string, args ...any) (T, error) {
 	list, err := All(t, scan, query, args...)
-	var zero T
-	switch {
-	case err != nil:
+	if err == nil && len(list) == 0 {
+		err = ErrNotFound
+	}
+	if err != nil {
+		var zero T
 		return zero, err
-	case len(list) == 0:
-		return zero, ErrNotFound
 	}
 	return list[0], nil
 }
@@ -111,38 +111,20 @@ func (t *Tx) Run(query string, args ...any) error {
 }
 
 // ExecOne runs a compare-and-set. It returns ErrLost unless that affects exactly one row.
-func (t *Tx) ExecOne(query string, args ...any) error {
-	if t.q.postpone(query, [][]any{args}, true) {
-		return nil
-	}
-	switch n, err := t.Exec(query, args...); {
-	case err != nil:
-		return err
-	case n != 1:
-		return ErrLost
-	}
-	return nil
-}
+func (t *Tx) ExecOne(query string, args ...any) error { return t.ExecEach(query, [][]any{args}) }
 
 // ExecEach is ExecOne for each of several rows of arguments, of which no two may be about
 // the same row. After an error some may have been changed, so the caller must abandon the
 // transaction.
 func (t *Tx) ExecEach(query string, list [][]any) error {
-	switch {
-	case len(list) == 0:
-		return nil
-	case len(list) == 1: // faster this way
-		return t.ExecOne(query, list[0]...)
-	case t.q.postpone(query, list, true):
+	if len(list) == 0 || t.q.postpone(query, list, true) {
 		return nil
 	}
-	switch n, err := t.q.each(t.ctx, query, list); {
-	case err != nil:
-		return err
-	case n != int64(len(list)):
-		return ErrLost
+	n, err := t.q.each(t.ctx, query, list)
+	if err == nil && n != int64(len(list)) {
+		err = ErrLost
 	}
-	return nil
+	return err
 }
 
 // Hold runs a query for the rows with some ids that keeps other transactions from changing them

@@ -15,11 +15,7 @@ import (
 // their ids all the same, one by one.
 func TestManyRowsAreChangedByTheirIDs(t *testing.T) {
 	url := testpg.Start(t).Database(t)
-	st, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = st.Close() })
+	OpenFor(t, url)
 	c := connectAsStore(t, url)
 	exec := func(query string) {
 		t.Helper()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"path"
+	"testing"
 	"testing/fstest"
 
 	"github.com/starling-grid/starling/server/db"
@@ -29,7 +30,7 @@ func MigrateTo(ctx context.Context, where, number string) error {
 	}
 	none := func() []string { return nil }
 	d, err := db.Open(ctx, where, db.Schema{
-		Migrations: early, Latest: db.Latest(early), SQLiteTriggers: none, PostgresTriggers: none, TriggerTable: schema.TriggerTable,
+		Migrations: early, SQLiteTriggers: none, PostgresTriggers: none, TriggerTable: schema.TriggerTable,
 	})
 	if err != nil {
 		return err
@@ -41,4 +42,15 @@ func MigrateTo(ctx context.Context, where, number string) error {
 func Exec(tx *Tx, query string) error {
 	_, err := tx.exec(query)
 	return err
+}
+
+// OpenFor opens a database until the end of a test.
+func OpenFor(t *testing.T, where string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
 }

@@ -46,12 +46,8 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	err = s.View(t.Context(), func(tx *store.View) error {
+	s := store.OpenFor(t, path)
+	view(t, s, func(tx *store.View) error {
 		for at, want := range map[int64]int{1999: 0, 2000: 1} {
 			if ids, err := tx.Purgeable(time.Unix(at, 0), 9); err != nil || len(ids) != want {
 				t.Errorf("at %d: %v, %v; want %d", at, ids, err, want)
@@ -67,9 +63,6 @@ func TestAnOldDatabaseIsBroughtUpToDate(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // What hosts had earned before run times were learnt stays, and is learnt with from
@@ -108,23 +101,16 @@ func withoutSpeeds(t *testing.T, where, driver string) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), where)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := store.OpenFor(t, where)
 	want := store.HostAppVersion{HostID: 7, AppVersionID: 3, MaxJobsPerDay: 100, NJobsToday: 2, ConsecutiveValid: 11}
-	err = s.Update(t.Context(), func(tx *store.Tx) error {
+	update(t, s, func(tx *store.Tx) error {
 		if got, err := tx.HostAppVersion(7, 3); err != nil || got != want {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
 		}
 		want.Elapsed, want.Vote = speed.Average{N: 1, Mean: 1e-9}, 100
 		return tx.SaveHostAppVersion(want)
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = s.View(t.Context(), func(tx *store.View) error {
+	view(t, s, func(tx *store.View) error {
 		if got, err := tx.HostAppVersion(7, 3); err != nil || got != want {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
 		}
@@ -136,7 +122,4 @@ func withoutSpeeds(t *testing.T, where, driver string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

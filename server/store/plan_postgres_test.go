@@ -17,11 +17,7 @@ import (
 // yet: what is asked with each request must not be read from end to end, or sorted.
 func TestPostgresNeedsNoStatistics(t *testing.T) {
 	url := testpg.Start(t).Database(t)
-	s, err := Open(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := OpenFor(t, url)
 	c := connectAsStore(t, url)
 	must := func(text string, args ...any) {
 		t.Helper()

@@ -9,7 +9,7 @@ type View struct {
 	shard Shard
 }
 
-// A Tx is a transaction of Update: it reads as a View does, and changes rows.
+// A Tx is a transaction of Update. It reads as a View does, and changes rows.
 type Tx struct {
 	*View
 	tx    *db.Tx
@@ -51,12 +51,12 @@ func (t *Tx) execOne(query string, args ...any) error { return refused(t.tx.Exec
 // execEach is execOne for each of several rows of arguments, see db.Tx.ExecEach.
 func (t *Tx) execEach(query string, list [][]any) error { return refused(t.tx.ExecEach(query, list)) }
 
-// Together runs looks, of which none needs what another finds, on one way to the database
-// and back. Each calls one of the methods of t that read, whose error it returns, and sets
-// only what that returns: it may be run twice. Together returns the first error.
-func (t *View) Together(looks ...func() error) error { return t.db.Together(looks...) }
+// Together runs reads that do not need each other's results in one round trip to the database. Each
+// calls one of the methods of t that read, returns its error, and sets only its result: it may run
+// twice. Together returns the first error.
+func (t *View) Together(reads ...func() error) error { return t.db.Together(reads...) }
 
-// queue runs a query for ids that wait. Its first two parameters are the shard.
+// queue runs a query for waiting ids. Its first two parameters are the shard.
 func (t *View) queue(query string, args ...any) ([]int64, error) {
 	return all(t, scanID, query, append(t.shard.args(), args...)...)
 }
