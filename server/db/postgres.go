@@ -230,8 +230,8 @@ func conflict(err error) bool {
 	return ok && (e.Code == "40001" || e.Code == "40P01")
 }
 
-// lost reports whether there is no connection, or no longer one: the server reports this when it
-// stops or starts, or does not answer.
+// lost reports whether there is no connection any more: the server is stopping or starting, or does
+// not answer.
 func lost(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return strings.HasPrefix(e.Code, "57P") || strings.HasPrefix(e.Code, "08") || e.Code == "53300"

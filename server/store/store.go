@@ -94,7 +94,8 @@ func (s *Store) View(ctx context.Context, fn func(v *View) error) error {
 // Update runs fn in a transaction that is durable when Update returns nil. If
 // fn returns an error, its changes are undone and Update returns that
 // error. fn must not keep tx, must not call Update, and should be quick: on
-// SQLite all other changes wait for it, on PostgreSQL those of the same rows.
+// SQLite all other changes wait for it, on PostgreSQL those of the same rows. As every change of
+// a result, or of the outcome of its workunit, writes the workunit's row, that includes both.
 // After a conflict with another transaction, or the failure of a postponed change, it
 // runs again from its beginning. So it must set its results anew each time, and an error
 // that it sees may be of a run that does not count. Once it has begun, ctx no longer matters.
